@@ -1,0 +1,33 @@
+# Tests that run under mpirun, on several numbers of ranks.
+execute_process(COMMAND ${MPIEXEC_EXECUTABLE} --version OUTPUT_VARIABLE commpass_mpiexec_version ERROR_QUIET)
+if(commpass_mpiexec_version MATCHES "Open MPI|OpenRTE")
+  set(COMMPASS_MPI_LIBRARY openmpi)
+  set(COMMPASS_MPIEXEC_FLAGS --oversubscribe --mca mpi_yield_when_idle 1 --mca btl_vader_single_copy_mechanism none)
+  set(COMMPASS_MPI_ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1)
+else()
+  set(COMMPASS_MPI_LIBRARY mpich)
+  set(COMMPASS_MPIEXEC_FLAGS "")
+  set(COMMPASS_MPI_ENVIRONMENT "")
+endif()
+
+# Adds a test of a program for each number of ranks: NAME.nRANKS.
+#   commpass_mpiexec_tests(NAME PROGRAM RANKS …)
+function(commpass_mpiexec_tests name program)
+  foreach(ranks ${ARGN})
+    add_test(NAME ${name}.n${ranks} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${COMMPASS_MPIEXEC_FLAGS} $<TARGET_FILE:${program}>)
+    # Ranks beyond the cores take turns: one such test at a time.
+    set_tests_properties(${name}.n${ranks} PROPERTIES RUN_SERIAL ON TIMEOUT 300 ENVIRONMENT "${COMMPASS_MPI_ENVIRONMENT}")
+  endforeach()
+endfunction()
+
+#   commpass_mpi_test(NAME RANKS … SOURCES … LIBRARIES …)
+function(commpass_mpi_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 test "" "" "RANKS;SOURCES;LIBRARIES")
+  add_executable(${name} ${test_SOURCES} runtime/mpi_main.cpp)
+  if(COMMPASS_MPI_LIBRARY STREQUAL mpich)
+    target_sources(${name} PRIVATE runtime/yield_when_idle.cpp)
+  endif()
+  target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE ${test_LIBRARIES} GTest::gtest commpass_options)
+  commpass_mpiexec_tests(${name} ${name} ${test_RANKS})
+endfunction()

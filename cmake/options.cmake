@@ -1,0 +1,20 @@
+# Warnings and sanitizers, the same for every target of ours.
+add_library(commpass_options INTERFACE)
+target_compile_options(commpass_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+                       $<$<BOOL:${COMMPASS_WERROR}>:-Werror>)
+if(COMMPASS_SANITIZE)
+  add_compile_options(-fsanitize=${COMMPASS_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${COMMPASS_SANITIZE})
+endif()
+
+# A library of one room of the house.
+#   commpass_room(NAME SOURCES … DEPENDS …)
+function(commpass_room name)
+  cmake_parse_arguments(PARSE_ARGV 1 room "" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS")
+  add_library(commpass_${name} STATIC ${room_SOURCES})
+  add_library(commpass::${name} ALIAS commpass_${name})
+  set_target_properties(commpass_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON EXPORT_NAME ${name})
+  target_include_directories(commpass_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+                             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/commpass>)
+  target_link_libraries(commpass_${name} PUBLIC ${room_DEPENDS} PRIVATE ${room_PRIVATE_DEPENDS} $<BUILD_INTERFACE:commpass_options>)
+endfunction()

@@ -1,0 +1,37 @@
+#include "model/catalogue.hpp"
+
+#include <algorithm>
+
+#include "model/error.hpp"
+
+namespace commpass {
+
+const std::vector<CatalogueRow>& catalogue() {
+  static const std::vector<CatalogueRow> rows{standard_row(), two_step_row(), local_then_node_row(), stfw_row(), tuna_row()};
+  return rows;
+}
+
+const CatalogueRow& catalogue_row(const std::string& name) {
+  const auto row = std::ranges::find_if(catalogue(), [&](const auto& r) { return name == r.name; });
+  if (row != catalogue().end()) return *row;
+  std::string names;
+  for (const auto& r : catalogue()) names += (names.empty() ? "" : ", ") + std::string(r.name);
+  throw InputError("strategy " + name, "there is none of that name", "use one of " + names);
+}
+
+std::unique_ptr<Route> make_route(const Strategy& strategy, const Layout& layout) {
+  const auto& row = catalogue_row(strategy.route);
+  if (const auto reason = row.inapplicable(strategy, layout); !reason.empty())
+    throw NotApplicable(to_string(strategy), reason);
+  return row.make(strategy, layout);
+}
+
+std::vector<Strategy> suggest_strategies(const Layout& layout) {
+  std::vector<Strategy> result;
+  for (const auto& row : catalogue())
+    for (auto& strategy : row.suggest(layout))
+      if (std::ranges::find(result, strategy) == result.end()) result.push_back(std::move(strategy));
+  return result;
+}
+
+}  // namespace commpass

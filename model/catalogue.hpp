@@ -1,0 +1,62 @@
+// The catalogue of routes. The parser, the help, the errors, the docs and the tests take what they know from here.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/layout.hpp"
+#include "model/route.hpp"
+#include "model/strategy.hpp"
+
+namespace commpass {
+
+/// A parameter of a route.
+struct Parameter {
+  enum class Kind { integer, dimensions };
+  const char* name;
+  Kind kind;
+  std::int64_t least;   ///< smallest value (of each dimension)
+  const char* meaning;  ///< with its range and unit, for the help
+};
+
+/// Everything about one route. A new route is one file that defines such a row, and one line in catalogue.cpp.
+struct CatalogueRow {
+  const char* name;
+  const char* usage;    ///< all forms, for the help: "stfw,n=N or stfw,dims=AxBx…"
+  const char* summary;
+  const char* source;   ///< paper and section
+  std::vector<Parameter> parameters;
+  Window default_window;
+
+  /// Which parameters must be there: a reason why these do not go together, or empty.
+  std::string (*malformed)(const Strategy& strategy);
+  /// A reason why the strategy cannot be used for this layout, or empty.
+  std::string (*inapplicable)(const Strategy& strategy, const Layout& layout);
+  /// The route. Only for applicable strategies.
+  std::unique_ptr<Route> (*make)(const Strategy& strategy, const Layout& layout);
+  /// The applicable strategies worth considering for a layout, the papers' points first.
+  std::vector<Strategy> (*suggest)(const Layout& layout);
+};
+
+/// All rows. Their order breaks ties.
+const std::vector<CatalogueRow>& catalogue();
+
+/// @throws InputError that lists the names
+const CatalogueRow& catalogue_row(const std::string& name);
+
+/// The route of a strategy.
+/// @throws NotApplicable
+std::unique_ptr<Route> make_route(const Strategy& strategy, const Layout& layout);
+
+/// All strategies worth considering for a layout, in catalogue order, each once.
+std::vector<Strategy> suggest_strategies(const Layout& layout);
+
+// The rows, each defined in the file of its route.
+CatalogueRow standard_row();
+CatalogueRow two_step_row();
+CatalogueRow local_then_node_row();
+CatalogueRow stfw_row();
+CatalogueRow tuna_row();
+
+}  // namespace commpass

@@ -1,0 +1,56 @@
+// The papers' models: every stage costs what its most expensive rank pays for the messages it sends, and stages add up.
+// Sources: the postal model; max-rate after Gropp, Olson and Samfass, as node-aware paper eq. 2.1 and 2.2.
+#include <algorithm>
+#include <numeric>
+
+#include "model/cost_models.hpp"
+
+namespace commpass {
+
+namespace {
+
+struct RankCost {
+  Seconds latency = 0;   // Σ α
+  Seconds transfer = 0;  // Σ β·s
+  bool injects = false;
+};
+
+}  // namespace
+
+Cost evaluate_bulk(const Schedule& schedule, const Layout& layout, const Machine& machine, bool max_rate) {
+  Cost total;
+  for (const auto& stage : schedule.stages) {
+    auto cost = count_messages(stage);
+    std::vector<RankCost> ranks(static_cast<std::size_t>(schedule.ranks));
+    std::vector<Bytes> injected(static_cast<std::size_t>(layout.nodes()));
+    for (const auto& message : stage.messages) {
+      const auto locality = layout.locality(message.from, message.to);
+      const auto& protocol = machine.host.find(locality)->protocol(message.bytes);
+      auto& rank = ranks[static_cast<std::size_t>(message.from)];
+      rank.latency += protocol.alpha_s;
+      rank.transfer += protocol.beta_s_per_byte * static_cast<double>(message.bytes);
+      if (locality == Locality::network) {
+        rank.injects = true;
+        injected[static_cast<std::size_t>(layout.node(message.from))] += message.bytes;
+      }
+    }
+    for (Rank r = 0; r < schedule.ranks; ++r) {
+      const auto& rank = ranks[static_cast<std::size_t>(r)];
+      Seconds sharing = 0;
+      if (max_rate && rank.injects) {
+        const auto node_bytes = static_cast<double>(injected[static_cast<std::size_t>(layout.node(r))]);
+        sharing = std::max(0.0, node_bytes / machine.injection_rate_bytes_per_s - rank.transfer);
+      }
+      const Seconds seconds = rank.latency + rank.transfer + sharing;
+      if (seconds > cost.seconds) {
+        cost.seconds = seconds;
+        cost.parts = {rank.latency, rank.transfer, sharing, 0, 0};
+      }
+    }
+    total.seconds += cost.seconds;
+    total.stages.push_back(std::move(cost));
+  }
+  return total;
+}
+
+}  // namespace commpass

@@ -1,0 +1,262 @@
+// The burst model: every rank has a clock, and the cost is the last clock.
+//
+// Batch by batch (all of one stage if the window is unlimited), for the k-th message of a rank's batch:
+//   latency   L_k = Σ_{i<k} α_next,i + α_k              messages leave one after another
+//   transfer  B_k = Σ_{i≤k} β_i·s_i                      so do their bytes
+//   sharing   C_k = when the servers that ranks share (a socket, a node, a NIC out, a NIC in) have moved its bytes,
+//                   serving ranks in turn
+//   arrival       = start + L_k + max(B_k, C_k − start)
+// A receiver takes messages in one after another, in order of arrival, for α_next + β·s each; m receives posted at
+// once cost γ·m²/2 more. A rank goes on when its sends are out and its receives are in.
+#include <algorithm>
+#include <numeric>
+#include <span>
+#include <tuple>
+
+#include "model/cost_models.hpp"
+
+namespace commpass {
+
+namespace {
+
+std::size_t at_index(int i) { return static_cast<std::size_t>(i); }
+
+using Parts = std::array<Seconds, cost_part_count>;
+Seconds& part(Parts& parts, CostPart which) { return parts[static_cast<std::size_t>(which)]; }
+
+/// A message on its way.
+struct Flight {
+  const Message* message = nullptr;
+  const Protocol* protocol = nullptr;
+  Locality locality = Locality::network;
+  int position = 0;      // in the batch of its sender
+  Seconds start = 0;     // of the sender's batch, after packing
+  Seconds latency = 0;   // L_k
+  Seconds transfer = 0;  // B_k
+  Seconds shared = 0;    // C_k − start, 0 if nothing is shared
+  Seconds arrival = 0;
+};
+
+/// What ranks share, each with one rate: sockets, nodes, NICs.
+class Servers {
+ public:
+  Servers(const Layout& layout, const Machine& machine) : layout_(layout), machine_(machine) {
+    const auto rate = [&](Locality locality) {
+      const auto* channel = machine.host.find(locality);
+      return channel ? channel->aggregate_rate_bytes_per_s : std::numeric_limits<double>::infinity();
+    };
+    socket_rate_ = rate(Locality::socket);
+    node_rate_ = rate(Locality::node);
+    network_rate_ = rate(Locality::network);
+  }
+
+  /// Sets `shared` of every flight of a batch.
+  void serve(std::span<Flight> flights) {
+    jobs_.clear();
+    for (auto& flight : flights) {
+      const auto from = flight.message->from, to = flight.message->to;
+      const int sockets = layout_.sockets(), nodes = layout_.nodes();
+      switch (flight.locality) {
+        case Locality::socket: add(layout_.socket(from), flight, socket_rate_); break;
+        case Locality::node: add(sockets + layout_.node(from), flight, node_rate_); break;
+        case Locality::network:
+          add(sockets + nodes + layout_.node(from), flight, std::min(network_rate_, machine_.injection_rate_bytes_per_s));
+          add(sockets + 2 * nodes + layout_.node(to), flight, machine_.ejection_rate_bytes_per_s);
+      }
+    }
+    // In order of start; ranks that start together are served in turn, a message of each.
+    std::ranges::sort(jobs_, {}, [](const Job& j) { return std::tuple(j.server, j.flight->start, j.flight->position); });
+    Seconds finish = 0;
+    for (std::size_t i = 0; i < jobs_.size();) {
+      const auto& first = jobs_[i];
+      if (i == 0 || jobs_[i - 1].server != first.server) finish = 0;
+      finish = std::max(finish, first.flight->start);
+      std::size_t end = i;
+      const auto together = [&](const Job& j) {
+        return j.server == first.server && j.flight->start == first.flight->start && j.flight->position == first.flight->position;
+      };
+      for (; end < jobs_.size() && together(jobs_[end]); ++end) finish += jobs_[end].seconds;
+      for (; i < end; ++i) jobs_[i].flight->shared = std::max(jobs_[i].flight->shared, finish - jobs_[i].flight->start);
+    }
+  }
+
+ private:
+  struct Job {
+    int server;
+    Flight* flight;
+    Seconds seconds;
+  };
+  void add(int server, Flight& flight, double rate) {
+    if (rate != std::numeric_limits<double>::infinity())
+      jobs_.push_back({server, &flight, static_cast<double>(flight.message->bytes) / rate});
+  }
+
+  const Layout& layout_;
+  const Machine& machine_;
+  double socket_rate_, node_rate_, network_rate_;
+  std::vector<Job> jobs_;
+};
+
+class Clocks {
+ public:
+  Clocks(const Schedule& schedule, const Layout& layout, const Machine& machine)
+      : layout_(layout), machine_(machine), servers_(layout, machine), clock_(at_index(schedule.ranks), 0),
+        parts_(at_index(schedule.ranks)) {}
+
+  Seconds latest() const { return std::ranges::max(clock_); }
+
+  /// What was spent since the last call on the way to the last finish: by the last rank, and by those it had to wait for.
+  Parts take_parts() {
+    const auto last = std::ranges::max_element(clock_) - clock_.begin();
+    const auto result = parts_[at_index(static_cast<int>(last))];
+    std::ranges::fill(parts_, Parts{});
+    return result;
+  }
+
+  void copy(Rank rank, Bytes bytes, std::int64_t pieces) {
+    const auto seconds = static_cast<double>(bytes) / machine_.copy_rate_bytes_per_s +
+                         static_cast<double>(pieces) * machine_.copy_block_s;
+    clock_[at_index(rank)] += seconds;
+    part(parts_[at_index(rank)], CostPart::copying) += seconds;
+  }
+
+  /// Runs the messages of one batch, which are sorted by sender.
+  void run(std::span<const Message* const> messages) {
+    pack(messages);
+    launch(messages);
+    servers_.serve(flights_);
+    for (auto& flight : flights_) flight.arrival = flight.start + flight.latency + std::max(flight.transfer, flight.shared);
+    finish_.clear();
+    finish_sends();
+    finish_receives();
+    advance();
+    for (const auto* message : messages)
+      if (message->unpacked_pieces > 0) copy(message->to, message->unpacked_bytes, message->unpacked_pieces);
+  }
+
+ private:
+  struct Finish {
+    Rank rank;
+    Seconds when;
+    Parts spent;
+  };
+
+  void pack(std::span<const Message* const> messages) {
+    for (const auto* message : messages)
+      if (message->packed_pieces > 0) copy(message->from, message->bytes, message->packed_pieces);
+  }
+
+  void launch(std::span<const Message* const> messages) {
+    flights_.clear();
+    Seconds before = 0, transfer = 0;  // Σ α_next and Σ β·s of the sender's messages so far
+    int position = 0;
+    for (const auto* message : messages) {
+      if (flights_.empty() || flights_.back().message->from != message->from) {
+        before = transfer = 0;
+        position = 0;
+      }
+      const auto locality = layout_.locality(message->from, message->to);
+      const auto& protocol = machine_.host.find(locality)->protocol(message->bytes);
+      transfer += protocol.beta_s_per_byte * static_cast<double>(message->bytes);
+      flights_.push_back({message, &protocol, locality, position++, clock_[at_index(message->from)],
+                          before + protocol.alpha_s, transfer, 0, 0});
+      before += protocol.alpha_next_s;
+    }
+  }
+
+  /// What was spent until a flight arrives: by its sender before, and on the way.
+  Parts path(const Flight& flight) const {
+    auto spent = parts_[at_index(flight.message->from)];
+    part(spent, CostPart::latency) += flight.latency;
+    part(spent, CostPart::transfer) += flight.transfer;
+    part(spent, CostPart::sharing) += std::max(0.0, flight.shared - flight.transfer);
+    return spent;
+  }
+
+  /// A rank's sends are out when the last of them has arrived.
+  void finish_sends() {
+    for (std::size_t i = 0; i < flights_.size(); ++i) {
+      const auto& flight = flights_[i];
+      if (i == 0 || flights_[i - 1].message->from != flight.message->from)
+        finish_.push_back({flight.message->from, flight.arrival, path(flight)});
+      else if (flight.arrival > finish_.back().when)
+        finish_.back() = {flight.message->from, flight.arrival, path(flight)};
+    }
+  }
+
+  void finish_receives() {
+    std::ranges::sort(flights_, {}, [](const Flight& f) { return std::pair(f.message->to, f.arrival); });
+    for (std::size_t i = 0; i < flights_.size();) {
+      const Rank rank = flights_[i].message->to;
+      const Seconds ready = clock_[at_index(rank)];
+      Seconds finish = ready;
+      std::array<double, locality_count> posted{};
+      std::size_t last = i;
+      for (; i < flights_.size() && flights_[i].message->to == rank; ++i) {
+        const auto& flight = flights_[i];
+        const auto service = flight.protocol->alpha_next_s + flight.protocol->beta_s_per_byte * static_cast<double>(flight.message->bytes);
+        finish = std::max(finish + service, flight.arrival);
+        ++posted[static_cast<std::size_t>(flight.locality)];
+        last = i;
+      }
+      for (std::size_t l = 0; l < posted.size(); ++l)
+        if (posted[l] > 0) finish += machine_.host.find(static_cast<Locality>(l))->gamma_s * posted[l] * posted[l] / 2;
+
+      // The last message was late, or the receiver was.
+      const auto arrival = flights_[last].arrival;
+      auto spent = arrival > ready ? path(flights_[last]) : parts_[at_index(rank)];
+      part(spent, CostPart::receiving) += finish - std::max(arrival, ready);
+      finish_.push_back({rank, finish, spent});
+    }
+  }
+
+  /// Sets the clock of every rank that took part to the later of its sends and its receives.
+  void advance() {
+    std::ranges::sort(finish_, {}, [](const Finish& f) { return std::pair(f.rank, f.when); });
+    for (std::size_t i = 0; i < finish_.size(); ++i) {
+      if (i + 1 < finish_.size() && finish_[i + 1].rank == finish_[i].rank) continue;
+      const auto rank = at_index(finish_[i].rank);
+      clock_[rank] = finish_[i].when;
+      parts_[rank] = finish_[i].spent;
+    }
+  }
+
+  const Layout& layout_;
+  const Machine& machine_;
+  Servers servers_;
+  std::vector<Seconds> clock_;
+  std::vector<Parts> parts_;
+  std::vector<Flight> flights_;
+  std::vector<Finish> finish_;
+};
+
+}  // namespace
+
+Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machine& machine) {
+  Clocks clocks(schedule, layout, machine);
+  for (Rank rank = 0; rank < schedule.ranks; ++rank)
+    if (const auto bytes = schedule.self_bytes[at_index(rank)]; bytes > 0) clocks.copy(rank, bytes, 1);
+  Cost total;
+  std::vector<const Message*> messages;
+  for (std::size_t s = 0; s < schedule.stages.size(); ++s) {
+    const auto& stage = schedule.stages[s];
+    auto cost = count_messages(stage);
+    messages.clear();
+    for (const auto& message : stage.messages) messages.push_back(&message);
+    std::ranges::stable_sort(messages, {}, &Message::batch);
+    for (auto rest = std::span<const Message* const>(messages); !rest.empty();) {
+      const auto end = std::ranges::find_if(rest, [&](const Message* m) { return m->batch != rest.front()->batch; });
+      const auto size = static_cast<std::size_t>(end - rest.begin());
+      clocks.run(rest.first(size));
+      rest = rest.subspan(size);
+    }
+    cost.seconds = clocks.latest() - total.seconds;
+    cost.parts = clocks.take_parts();
+    total.seconds += cost.seconds;
+    total.stages.push_back(std::move(cost));
+  }
+  total.seconds = clocks.latest();  // also without stages: a single rank copies to itself
+  return total;
+}
+
+}  // namespace commpass

@@ -1,0 +1,58 @@
+#include "model/distance_route.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace commpass {
+
+DistanceRoute::DistanceRoute(int ranks, int radix) : ranks_(ranks), radix_(radix) {
+  for (std::int64_t weight = 1; weight < ranks; weight *= radix) {
+    // Rounds z with z·rˣ < P; in the top digit there may be fewer than r − 1.
+    const auto rounds = std::min<std::int64_t>(radix - 1, (ranks - 1) / weight);
+    weights_.push_back(weight);
+    stages_.push_back({fmt::format("distance digit {}", stages_.size() + 1), static_cast<int>(rounds)});
+  }
+}
+
+Rank DistanceRoute::next(const Block& block, Rank at, int stage) const {
+  const auto weight = weights_[static_cast<std::size_t>(stage)];
+  const auto digit = distance(block.source, block.destination) / weight % radix_;
+  return static_cast<Rank>((at + digit * weight) % ranks_);
+}
+
+int DistanceRoute::round(Rank from, Rank to, int stage) const {
+  return static_cast<int>(distance(from, to) / weights_[static_cast<std::size_t>(stage)]);
+}
+
+std::vector<UniformMessage> DistanceRoute::uniform_messages(Rank rank, int stage) const {
+  const auto s = static_cast<std::size_t>(stage);
+  const auto weight = weights_[s], above = weight * radix_;
+  const bool last = stage + 1 == static_cast<int>(stages_.size());
+  // Blocks of one destination sit in the user's buffer or in one of the messages of the stages before.
+  const std::int64_t origins = 1 + std::int64_t{stage} * (radix_ - 1);
+  std::vector<UniformMessage> messages;
+  for (std::int64_t z = 1; z <= stages_[s].rounds; ++z) {
+    // Distances i < P with digit z: z·w + low + high·above.
+    std::int64_t blocks = 0, destinations = 0;
+    for (auto first = z * weight; first < ranks_; first += above) {
+      blocks += std::min(weight, ranks_ - first);
+      ++destinations;
+    }
+    const auto finals = std::min(weight, ranks_ - z * weight);
+    messages.push_back({static_cast<Rank>((rank + z * weight) % ranks_), blocks, std::min(blocks, destinations * origins),
+                        last ? 0 : finals, last ? 0 : 1});
+  }
+  return messages;
+}
+
+int tuna_rounds(int ranks, int radix) {
+  int rounds = 0;
+  const DistanceRoute route(ranks, radix);
+  for (const auto& stage : route.stages()) rounds += stage.rounds;
+  return rounds;
+}
+
+int tuna_buffer_blocks(int ranks, int radix) { return ranks - (tuna_rounds(ranks, radix) + 1); }
+
+}  // namespace commpass

@@ -1,0 +1,17 @@
+// Whole files: read with or without gzip, written under a temporary name and renamed.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace commpass {
+
+/// The contents of `path`, decompressed if gzipped.
+/// @throws InputError if it cannot be read or a gzipped file is damaged or cut short
+std::string read_file(const std::string& path);
+
+/// Replaces `path` by `contents`, or leaves it as it was: nothing is ever half-written.
+/// @throws InputError
+void write_file(const std::string& path, std::string_view contents);
+
+}  // namespace commpass

@@ -1,0 +1,286 @@
+#include "model/generate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numbers>
+#include <random>
+#include <unordered_set>
+
+#include "model/error.hpp"
+#include "model/text.hpp"
+
+namespace commpass {
+
+namespace {
+
+constexpr std::int64_t most_ranks = std::int64_t{1} << 20;
+constexpr std::int64_t most_edges = std::int64_t{1} << 28;
+
+/// mt19937_64 is the same in every standard library; its distributions are not, so these are ours.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : engine_(seed) {}
+  /// A double in [0, 1).
+  double fraction() {
+    constexpr int mantissa_bits = 53;
+    return std::ldexp(static_cast<double>(engine_() >> (64 - mantissa_bits)), -mantissa_bits);
+  }
+  /// An integer in 0 … limit−1.
+  std::int64_t below(std::int64_t limit) {
+    const auto value = static_cast<std::int64_t>(fraction() * static_cast<double>(limit));
+    return std::min(value, limit - 1);
+  }
+  /// A standard normal deviate (Box and Muller 1958).
+  double normal() {
+    const double radius = std::sqrt(-2 * std::log(1 - fraction()));
+    return radius * std::cos(2 * std::numbers::pi * fraction());
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+/// The keys and values of one generator text, checked against the generator's table.
+class Values {
+ public:
+  Values(const Generator& generator, const std::string& origin, const std::string& arguments) : origin_(origin) {
+    for (const auto& argument : arguments.empty() ? std::vector<std::string>{} : split(arguments, ',')) {
+      const auto equals = argument.find('=');
+      const auto key = argument.substr(0, equals);
+      const bool known = std::ranges::any_of(generator.keys, [&](const auto& k) { return key == k.name; });
+      if (equals == std::string::npos || !known) throw InputError(origin, "'" + argument + "' is not understood", "use " + usage(generator));
+      if (!values_.try_emplace(key, argument.substr(equals + 1)).second)
+        throw InputError(origin, "'" + key + "' is given twice", "give it once");
+    }
+    for (const auto& key : generator.keys) {
+      const std::string fallback = key.default_value;
+      if (!values_.contains(key.name) && fallback.empty())
+        throw InputError(origin, fmt::format("'{}' is missing", key.name), "use " + usage(generator));
+      values_.try_emplace(key.name, fallback);
+    }
+  }
+
+  static std::string usage(const Generator& generator) {
+    std::string text = std::string(generator.name) + ":";
+    for (const auto& key : generator.keys)
+      text += fmt::format("{}{}={}", text.back() == ':' ? "" : ",", key.name, *key.default_value ? key.default_value : "…");
+    return text;
+  }
+
+  std::int64_t integer(const std::string& key, std::int64_t least, std::int64_t most) const {
+    const auto value = parse_number<std::int64_t>(values_.at(key));
+    if (!value || *value < least || *value > most) throw bad(key, fmt::format("use {} to {}", least, most));
+    return *value;
+  }
+  int ranks() const { return static_cast<int>(integer("ranks", 1, most_ranks)); }
+  std::uint64_t seed() const { return static_cast<std::uint64_t>(integer("seed", 0, std::numeric_limits<std::int64_t>::max())); }
+  Bytes bytes() const {
+    const auto value = parse_bytes(values_.at("bytes"));
+    constexpr Bytes largest = Bytes{1} << 40;
+    if (!value || *value > largest) throw bad("bytes", "use for example 512, 16KiB or 4MiB, at most 1024GiB");
+    return *value;
+  }
+  double number(const std::string& key, double above, double most) const {
+    const auto value = parse_number<double>(values_.at(key));
+    if (!value || !(*value > above && *value <= most)) throw bad(key, fmt::format("use a number above {}, at most {}", above, most));
+    return *value;
+  }
+  std::vector<int> dimensions(const std::string& key) const {
+    std::vector<int> sizes;
+    std::int64_t product = 1;
+    for (const auto& piece : split(values_.at(key), 'x')) {
+      const auto size = parse_number<int>(piece);
+      if (!size || *size < 1 || product * *size > most_ranks) throw bad(key, "use sizes like 8x8x8");
+      product *= *size;
+      sizes.push_back(*size);
+    }
+    return sizes;
+  }
+  std::string word(const std::string& key, std::initializer_list<const char*> allowed) const {
+    const auto& value = values_.at(key);
+    std::string list;
+    for (const char* word : allowed) {
+      if (value == word) return value;
+      list += (list.empty() ? "" : " or ") + std::string(word);
+    }
+    throw bad(key, "use " + list);
+  }
+  InputError too_many_edges() const { return {origin_, "it has too many edges", fmt::format("use at most {}", most_edges)}; }
+
+ private:
+  InputError bad(const std::string& key, const std::string& remedy) const {
+    return {origin_, fmt::format("{}={} is out of range", key, values_.at(key)), remedy};
+  }
+  std::string origin_;
+  std::map<std::string, std::string> values_;
+};
+
+/// Every rank sends to every other rank a block of a size that `draw` gives.
+template <class Draw>
+Pattern dense(const Values& values, Draw draw) {
+  const std::int64_t ranks = values.ranks();
+  if (ranks * (ranks - 1) > most_edges) throw values.too_many_edges();
+  Pattern pattern{static_cast<int>(ranks), {}};
+  pattern.edges.reserve(static_cast<std::size_t>(ranks * (ranks - 1)));
+  for (Rank source = 0; source < ranks; ++source)
+    for (Rank destination = 0; destination < ranks; ++destination)
+      if (source != destination) pattern.edges.push_back({source, destination, draw()});
+  return pattern;
+}
+
+Bytes rounded(double value) { return static_cast<Bytes>(std::llround(std::max(0.0, value))); }
+
+Pattern alltoall(const Values& values) {
+  return dense(values, [bytes = values.bytes()] { return bytes; });
+}
+
+Pattern uniform(const Values& values) {
+  return dense(values, [bytes = values.bytes(), random = Random(values.seed())]() mutable { return random.below(bytes + 1); });
+}
+
+Pattern normal(const Values& values) {
+  // Mean S/2 and deviation S/6, so that 99.7 % lie in 0…S; the rest is cut there.
+  const auto bytes = static_cast<double>(values.bytes());
+  constexpr double deviations_in_range = 6;
+  return dense(values, [bytes, random = Random(values.seed())]() mutable {
+    return rounded(std::min(bytes, bytes / 2 + random.normal() * bytes / deviations_in_range));
+  });
+}
+
+Pattern power_law(const Values& values) {
+  // Inverse transform of the Pareto distribution with smallest value 1, cut at S.
+  const auto bytes = static_cast<double>(values.bytes());
+  constexpr double largest_exponent = 100;
+  const double exponent = values.number("exponent", 1, largest_exponent);
+  return dense(values, [bytes, exponent, random = Random(values.seed())]() mutable {
+    return rounded(std::min(bytes, std::pow(1 - random.fraction(), -1 / (exponent - 1))));
+  });
+}
+
+Pattern random_sparse(const Values& values) {
+  const std::int64_t ranks = values.ranks();
+  const std::int64_t degree = values.integer("degree", 0, ranks - 1);
+  const Bytes bytes = values.bytes();
+  if (ranks * degree > most_edges) throw values.too_many_edges();
+  Random random(values.seed());
+  Pattern pattern{static_cast<int>(ranks), {}};
+  for (Rank source = 0; source < ranks; ++source) {
+    // Floyd's sampling of `degree` distinct destinations among the ranks−1 others.
+    std::unordered_set<std::int64_t> chosen;
+    std::vector<std::int64_t> destinations;
+    for (std::int64_t i = ranks - 1 - degree; i < ranks - 1; ++i) {
+      const auto draw = random.below(i + 1);
+      const auto pick = chosen.contains(draw) ? i : draw;
+      chosen.insert(pick);
+      destinations.push_back(pick < source ? pick : pick + 1);  // skip the source itself
+    }
+    std::ranges::sort(destinations);
+    for (const auto destination : destinations) pattern.edges.push_back({source, static_cast<Rank>(destination), bytes});
+  }
+  return pattern;
+}
+
+Pattern stencil(const Values& values) {
+  const auto sizes = values.dimensions("dims");
+  const bool faces_only = values.word("points", {"faces", "box"}) == "faces";
+  const bool periodic = values.word("periodic", {"yes", "no"}) == "yes";
+  const Bytes bytes = values.bytes();
+  const auto dimensions = sizes.size();
+  std::int64_t ranks = 1, offsets = 1;
+  for (const int size : sizes) {
+    ranks *= size;
+    offsets *= 3;  // −1, 0, 1 in each dimension
+    if (ranks * offsets > most_edges) throw values.too_many_edges();
+  }
+
+  Pattern pattern{static_cast<int>(ranks), {}};
+  for (Rank source = 0; source < ranks; ++source) {
+    for (std::int64_t offset = 0; offset < offsets; ++offset) {
+      // The first dimension varies fastest, in ranks as in offsets.
+      std::int64_t destination = 0, weight = 1, rest_of_source = source, rest_of_offset = offset;
+      int nonzero = 0;
+      bool inside = true;
+      for (std::size_t d = 0; d < dimensions; ++d) {
+        const auto size = static_cast<std::int64_t>(sizes[d]);
+        const auto step = rest_of_offset % 3 - 1;
+        auto coordinate = rest_of_source % size + step;
+        nonzero += step != 0;
+        inside = inside && (periodic || (coordinate >= 0 && coordinate < size));
+        coordinate = (coordinate + size) % size;
+        destination += coordinate * weight;
+        weight *= size;
+        rest_of_source /= size;
+        rest_of_offset /= 3;
+      }
+      const bool wanted = nonzero == 1 || (nonzero > 1 && !faces_only);
+      if (wanted && inside) pattern.edges.push_back({source, static_cast<Rank>(destination), bytes});
+    }
+  }
+  return pattern;
+}
+
+struct Maker {
+  Generator generator;
+  Pattern (*make)(const Values&);
+};
+
+const std::vector<Maker>& makers() {
+  static const GeneratorKey ranks{"ranks", "", "number of ranks"};
+  static const GeneratorKey bytes{"bytes", "", "size of a block, 512 or 16KiB"};
+  static const GeneratorKey largest{"bytes", "", "largest block S"};
+  static const GeneratorKey seed{"seed", "1", "start of the random numbers"};
+  static const std::vector<Maker> table{
+      {{"alltoall", "every rank sends S bytes to every other rank", {ranks, bytes}}, alltoall},
+      {{"uniform", "every rank to every other rank, sizes uniform in 0…S", {ranks, largest, seed}}, uniform},
+      {{"normal", "every rank to every other rank, sizes normal around S/2, deviation S/6", {ranks, largest, seed}}, normal},
+      {{"power-law",
+        "every rank to every other rank, few large and many small sizes",
+        {ranks, largest, {"exponent", "2", "density of size s falls as s^-exponent"}, seed}},
+       power_law},
+      {{"random",
+        "every rank sends S bytes to some others, drawn at random",
+        {ranks, bytes, {"degree", "", "destinations of a rank"}, seed}},
+       random_sparse},
+      {{"stencil",
+        "neighbours on a grid of ranks",
+        {{"dims", "", "sizes of the grid, 8x8x8"},
+         bytes,
+         {"points", "faces", "faces: 2 a dimension; box: corners too"},
+         {"periodic", "yes", "wrap around: yes or no"}}},
+       stencil},
+  };
+  return table;
+}
+
+}  // namespace
+
+const std::vector<Generator>& generators() {
+  static const std::vector<Generator> table = [] {
+    std::vector<Generator> result;
+    for (const auto& maker : makers()) result.push_back(maker.generator);
+    return result;
+  }();
+  return table;
+}
+
+Pattern generate_pattern(const std::string& text) {
+  const auto colon = text.find(':');
+  const auto name = text.substr(0, colon);
+  std::string known;
+  for (const auto& [generator, make] : makers()) {
+    known += (known.empty() ? "" : ", ") + std::string(generator.name);
+    if (name != generator.name) continue;
+    const std::string arguments = colon == std::string::npos ? "" : text.substr(colon + 1);
+    auto pattern = make(Values(generator, "generator " + text, arguments));
+    pattern.validate("generator " + text);
+    return pattern;
+  }
+  throw InputError("generator " + text, "there is no kind '" + name + "'", "use one of " + known);
+}
+
+}  // namespace commpass

@@ -1,0 +1,31 @@
+// Synthetic patterns, the same everywhere for the same text.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/pattern.hpp"
+
+namespace commpass {
+
+/// A key that a generator takes, with its default (empty: the key must be given).
+struct GeneratorKey {
+  const char* name;
+  const char* default_value;
+  const char* meaning;
+};
+
+/// One kind of synthetic pattern; the command line's help and errors read this table.
+struct Generator {
+  const char* name;
+  const char* summary;
+  std::vector<GeneratorKey> keys;
+};
+
+const std::vector<Generator>& generators();
+
+/// Makes the pattern that a text names, "KIND:key=value,…", for example "random:ranks=64,bytes=1KiB,degree=8".
+/// @throws InputError
+Pattern generate_pattern(const std::string& text);
+
+}  // namespace commpass

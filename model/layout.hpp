@@ -1,0 +1,63 @@
+// Which rank sits on which node and socket.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/types.hpp"
+
+namespace commpass {
+
+/// Where P ranks sit: nodes and sockets, which may have different numbers of ranks.
+/// Nodes are numbered 0 … N−1 in the order of their first rank; the local rank of a rank is its
+/// position among the ranks of its node, in rank order.
+class Layout {
+ public:
+  /// @param node_of    P node ids, any integers; equal ids share a node
+  /// @param socket_of  P socket ids, meaningful within a node; empty: one socket a node
+  /// @throws InputError if node_of is empty or the lengths differ
+  explicit Layout(std::span<const int> node_of, std::span<const int> socket_of = {});
+
+  /// `nodes` × `sockets` × `cores`, ranks placed one node after another.
+  static Layout regular(int nodes, int sockets, int cores);
+
+  /// P ranks, `ppn` on every node but the last, which has the rest.
+  static Layout with_ppn(int ranks, int ppn);
+
+  int ranks() const { return static_cast<int>(node_of_.size()); }
+  int nodes() const { return static_cast<int>(ranks_of_.size()); }
+  int node(Rank rank) const { return node_of_[static_cast<std::size_t>(rank)]; }
+  int local(Rank rank) const { return local_of_[static_cast<std::size_t>(rank)]; }
+  int ppn(int node) const { return static_cast<int>(ranks_of_[static_cast<std::size_t>(node)].size()); }
+  int max_ppn() const { return max_ppn_; }
+  /// Socket of a rank, numbered over the whole machine.
+  int socket(Rank rank) const { return socket_of_[static_cast<std::size_t>(rank)]; }
+  int sockets() const { return sockets_; }
+  std::span<const Rank> ranks_of(int node) const { return ranks_of_[static_cast<std::size_t>(node)]; }
+
+  Locality locality(Rank a, Rank b) const {
+    if (node(a) != node(b)) return Locality::network;
+    return socket(a) == socket(b) ? Locality::socket : Locality::node;
+  }
+
+  /// Every node has the same number of ranks.
+  bool even() const;
+
+  /// One line for a person: "4 nodes x 8 ranks", "3 nodes, 2 to 5 ranks each".
+  std::string describe() const;
+
+ private:
+  std::vector<int> node_of_, local_of_, socket_of_;
+  std::vector<std::vector<Rank>> ranks_of_;
+  int max_ppn_ = 0;
+  int sockets_ = 0;
+};
+
+/// Reads a layout from text (design §6): "4x8" (nodes × ranks), "4x2x8" (nodes × sockets × ranks a socket), or
+/// one entry a rank, "0,0,1" (node) or "0.0,0.1,1.0" (node.socket).
+/// @param ranks  how many ranks the layout must have; 0: any number
+/// @throws InputError
+Layout parse_layout(const std::string& text, int ranks = 0);
+
+}  // namespace commpass

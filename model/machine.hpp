@@ -1,0 +1,79 @@
+// The measured parameters of one machine, and what one message costs on it.
+#pragma once
+
+#include <array>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/types.hpp"
+
+namespace commpass {
+
+/// What MPI does with messages of one range of sizes between two ranks of one locality (design §4).
+struct Protocol {
+  std::string name;                                            ///< "short", "eager", "rendezvous", …
+  Bytes max_bytes = std::numeric_limits<Bytes>::max();         ///< the largest message, inclusive
+  Seconds alpha_s = 0;                                         ///< a lone message of s bytes costs alpha + beta·s
+  double beta_s_per_byte = 0;
+  Seconds alpha_next_s = 0;                                    ///< the α of every further message of a burst
+  bool operator==(const Protocol&) const = default;
+};
+
+/// All protocols between ranks of one locality, and what such ranks share.
+struct Channel {
+  std::vector<Protocol> protocols;                             ///< by growing max_bytes; the last is unlimited
+  Seconds gamma_s = 0;                                         ///< m messages posted at once cost γ·m²/2 more
+  double aggregate_rate_bytes_per_s = std::numeric_limits<double>::infinity();
+  bool operator==(const Channel&) const = default;
+
+  const Protocol& protocol(Bytes bytes) const {
+    std::size_t i = 0;
+    while (i + 1 < protocols.size() && bytes > protocols[i].max_bytes) ++i;
+    return protocols[i];
+  }
+};
+
+/// A copy between device and host memory when `processes` pull from one device at once.
+struct DeviceCopy {
+  int processes = 1;
+  Seconds alpha_s = 0;
+  double beta_s_per_byte = 0;
+  bool operator==(const DeviceCopy&) const = default;
+};
+
+/// Parameters of messages whose buffers are in one kind of memory. An absent locality was not measured.
+struct MemoryChannels {
+  std::array<std::optional<Channel>, locality_count> by_locality;
+  bool operator==(const MemoryChannels&) const = default;
+
+  bool has(Locality locality) const { return by_locality[static_cast<std::size_t>(locality)].has_value(); }
+  bool empty() const;
+
+  /// The channel of a locality; where it is absent, that of the next slower one that is present (design §6).
+  /// @return null if neither it nor a slower one is present
+  const Channel* find(Locality locality) const;
+};
+
+/// Small operations, for exchanges that have to discover their pattern. Absent: not measured.
+struct OperationCosts {
+  std::optional<Seconds> barrier_s, allreduce_s, probe_s, put_s, fence_s, window_s;
+  bool operator==(const OperationCosts&) const = default;
+};
+
+/// One machine. Rates that are absent in the profile are infinite here, costs that are absent are zero.
+struct Machine {
+  std::string name;
+  MemoryChannels host;
+  MemoryChannels device;
+  double injection_rate_bytes_per_s = std::numeric_limits<double>::infinity();  ///< R_N: a node into the network
+  double ejection_rate_bytes_per_s = std::numeric_limits<double>::infinity();   ///< the network into a node
+  std::vector<DeviceCopy> device_to_host, host_to_device;
+  double copy_rate_bytes_per_s = std::numeric_limits<double>::infinity();       ///< a local memory copy
+  Seconds copy_block_s = 0;                                                     ///< for each contiguous piece copied
+  OperationCosts operations;
+  bool operator==(const Machine&) const = default;
+};
+
+}  // namespace commpass

@@ -1,0 +1,101 @@
+#include "model/pattern.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+
+#include "model/error.hpp"
+#include "model/file.hpp"
+#include "model/matrix_market.hpp"
+
+namespace commpass {
+
+void Pattern::validate(const std::string& origin) const {
+  if (ranks < 1) throw InputError(origin, fmt::format("it has {} ranks", ranks), "use at least one");
+  Bytes total = 0;
+  for (const Edge& edge : edges) {
+    const auto place = [&] { return fmt::format("{}, edge {} -> {}", origin, edge.source, edge.destination); };
+    if (edge.source < 0 || edge.source >= ranks || edge.destination < 0 || edge.destination >= ranks)
+      throw InputError(place(), "it names a rank out of range", fmt::format("use 0 to {}", ranks - 1));
+    if (edge.bytes < 0) throw InputError(place(), fmt::format("it sends {} bytes", edge.bytes), "use 0 or more");
+    if (edge.bytes > std::numeric_limits<Bytes>::max() - total)
+      throw InputError(place(), "the sizes add up to more than 2^63 bytes", "use smaller sizes");
+    total += edge.bytes;
+  }
+}
+
+PatternStatistics statistics(const Pattern& pattern) {
+  PatternStatistics result;
+  result.ranks = pattern.ranks;
+  const auto ranks = static_cast<std::size_t>(pattern.ranks);
+  std::vector<std::int64_t> sends(ranks), receives(ranks);
+  std::vector<Bytes> send_bytes(ranks), receive_bytes(ranks), sizes;
+  for (const auto& [source, destination, bytes] : pattern.edges) {
+    if (source == destination) result.self_bytes += bytes;
+    if (source == destination || bytes == 0) continue;
+    const auto from = static_cast<std::size_t>(source), to = static_cast<std::size_t>(destination);
+    ++sends[from];
+    ++receives[to];
+    send_bytes[from] += bytes;
+    receive_bytes[to] += bytes;
+    sizes.push_back(bytes);
+    result.bytes += bytes;
+  }
+  result.messages = std::ssize(sizes);
+  result.sends_max = std::ranges::max(sends);
+  result.receives_max = std::ranges::max(receives);
+  result.send_bytes_max = std::ranges::max(send_bytes);
+  result.receive_bytes_max = std::ranges::max(receive_bytes);
+  for (std::size_t rank = 0; rank < ranks; ++rank) result.silent_ranks += sends[rank] == 0 && receives[rank] == 0;
+  if (!sizes.empty()) {
+    std::ranges::sort(sizes);
+    result.message_bytes_min = sizes.front();
+    result.message_bytes_median = sizes[sizes.size() / 2];
+    result.message_bytes_max = sizes.back();
+  }
+  return result;
+}
+
+Pattern read_pattern(const std::string& path) {
+  const auto matrix = read_matrix_market(path);
+  if (matrix.rows != matrix.columns)
+    throw InputError(path, fmt::format("it is {} x {}, and a pattern has as many rows as columns", matrix.rows, matrix.columns),
+                     "give a P x P matrix of bytes, or use --matrix for a sparse matrix");
+  if (matrix.field != CoordinateMatrix::Field::integer && matrix.field != CoordinateMatrix::Field::real)
+    throw InputError(path, "its header promises no sizes", "a pattern needs 'integer' entries: the bytes from rank i-1 to rank j-1");
+  if (matrix.symmetry != CoordinateMatrix::Symmetry::general && matrix.symmetry != CoordinateMatrix::Symmetry::symmetric)
+    throw InputError(path, "a pattern of sizes is neither skew-symmetric nor hermitian", "use 'general' or 'symmetric'");
+  constexpr std::int64_t most_ranks = std::int64_t{1} << 26;
+  if (matrix.rows > most_ranks)
+    throw InputError(path, fmt::format("it has {} ranks", matrix.rows), fmt::format("use at most {}, or --matrix for a sparse matrix", most_ranks));
+
+  Pattern pattern;
+  pattern.ranks = static_cast<int>(matrix.rows);
+  pattern.edges.reserve(matrix.row.size());
+  constexpr double largest_exact = 9007199254740992.0;  // 2⁵³: above it a double is no exact count
+  for (std::size_t i = 0; i < matrix.row.size(); ++i) {
+    const double value = matrix.value[i];
+    const auto source = static_cast<Rank>(matrix.row[i]), destination = static_cast<Rank>(matrix.column[i]);
+    if (value < 0 || value > largest_exact || value != static_cast<double>(static_cast<Bytes>(value)))
+      throw InputError(fmt::format("{}, entry ({}, {})", path, source + 1, destination + 1),
+                       fmt::format("{} is no number of bytes", value), "use an integer, 0 or more");
+    pattern.edges.push_back({source, destination, static_cast<Bytes>(value)});
+    if (matrix.symmetry == CoordinateMatrix::Symmetry::symmetric && source != destination)
+      pattern.edges.push_back({destination, source, static_cast<Bytes>(value)});
+  }
+  pattern.validate(path);
+  return pattern;
+}
+
+void write_pattern(const Pattern& pattern, const std::string& path) {
+  std::string text = "%%MatrixMarket matrix coordinate integer general\n"
+                     "% Commpass pattern: entry (i, j) is the bytes that rank i-1 sends to rank j-1\n";
+  fmt::format_to(std::back_inserter(text), "{} {} {}\n", pattern.ranks, pattern.ranks, pattern.edges.size());
+  for (const auto& [source, destination, bytes] : pattern.edges)
+    fmt::format_to(std::back_inserter(text), "{} {} {}\n", source + 1, destination + 1, bytes);
+  write_file(path, text);
+}
+
+}  // namespace commpass

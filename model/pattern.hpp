@@ -1,0 +1,51 @@
+// Who sends how many bytes to whom.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/types.hpp"
+
+namespace commpass {
+
+/// One edge of a pattern: `source` sends `bytes` to `destination`. Several edges of one pair are told apart by
+/// their order: the k-th edge at the source is the k-th edge at the destination.
+struct Edge {
+  Rank source = 0;
+  Rank destination = 0;
+  Bytes bytes = 0;
+  bool operator==(const Edge&) const = default;
+};
+
+/// A sparse P×P matrix of bytes. Self edges are copies; edges of 0 bytes move nothing.
+struct Pattern {
+  int ranks = 0;
+  std::vector<Edge> edges;
+
+  /// @throws InputError if there are no ranks, an edge leaves 0 … P−1, a size is negative or all sizes overflow
+  void validate(const std::string& origin = "pattern") const;
+};
+
+/// A pattern in numbers, for people. Self edges and empty edges do not count as messages.
+struct PatternStatistics {
+  int ranks = 0;
+  std::int64_t messages = 0;
+  Bytes bytes = 0;
+  Bytes self_bytes = 0;
+  std::int64_t sends_max = 0, receives_max = 0;   ///< messages of the busiest rank
+  Bytes send_bytes_max = 0, receive_bytes_max = 0;
+  Bytes message_bytes_min = 0, message_bytes_median = 0, message_bytes_max = 0;
+  int silent_ranks = 0;                           ///< ranks that neither send nor receive
+};
+
+PatternStatistics statistics(const Pattern& pattern);
+
+/// Reads a P×P Matrix Market coordinate file (design §6): entry (i, j) is the bytes that rank i−1 sends to rank j−1.
+/// @throws InputError
+Pattern read_pattern(const std::string& path);
+
+/// Writes the file that read_pattern reads, under a temporary name first.
+/// @throws InputError
+void write_pattern(const Pattern& pattern, const std::string& path);
+
+}  // namespace commpass

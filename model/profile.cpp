@@ -1,0 +1,317 @@
+#include "model/profile.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "model/error.hpp"
+#include "model/file.hpp"
+#include "model/text.hpp"
+
+namespace commpass {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int schema_version = 1;
+
+/// One JSON object of a profile: every key must be asked for, or it is unknown.
+class ObjectReader {
+ public:
+  ObjectReader(const Json& json, std::string origin, std::string path)
+      : json_(json), origin_(std::move(origin)), path_(std::move(path)) {
+    if (!json.is_object()) throw error(path_.empty() ? "the profile" : path_, "is no object", "write {...}");
+  }
+
+  /// The value of `key`, or null if it is absent.
+  const Json* find(const std::string& key) {
+    asked_.insert(key);
+    const auto entry = json_.find(key);
+    return entry == json_.end() ? nullptr : &*entry;
+  }
+
+  const Json& require(const std::string& key) {
+    const Json* value = find(key);
+    if (!value) throw error(name(key), "is missing", "add it or calibrate again");
+    return *value;
+  }
+
+  double number(const std::string& key) { return to_number(key, require(key)); }
+  std::optional<double> optional_number(const std::string& key) {
+    const Json* value = find(key);
+    return value ? std::optional(to_number(key, *value)) : std::nullopt;
+  }
+  /// A rate in bytes per second; infinite if absent, never 0.
+  double rate(const std::string& key) {
+    const auto value = optional_number(key);
+    if (value && *value == 0) throw error(name(key), "is 0", "leave it out if it was not measured");
+    return value.value_or(std::numeric_limits<double>::infinity());
+  }
+
+  std::int64_t integer(const std::string& key, std::int64_t least) {
+    const Json& value = require(key);
+    const bool fits = value.is_number_integer() &&
+                      !(value.is_number_unsigned() &&
+                        value.get<std::uint64_t>() > std::uint64_t(std::numeric_limits<std::int64_t>::max()));
+    if (!fits || value.get<std::int64_t>() < least)
+      throw error(name(key), "is " + value.dump(), fmt::format("use an integer, {} or more", least));
+    return value.get<std::int64_t>();
+  }
+  std::string string(const std::string& key) {
+    const Json& value = require(key);
+    if (!value.is_string() || value.get<std::string>().empty())
+      throw error(name(key), "is " + value.dump(), "use a non-empty string");
+    return value.get<std::string>();
+  }
+
+  ObjectReader object(const std::string& key) { return {require(key), origin_, name(key)}; }
+  ObjectReader element(const std::string& key, std::size_t index) {
+    return {json_.at(key)[index], origin_, fmt::format("{}[{}]", name(key), index)};
+  }
+  std::size_t array_size(const std::string& key) {
+    const Json& value = require(key);
+    if (!value.is_array()) throw error(name(key), "is no list", "write [...]");
+    return value.size();
+  }
+
+  /// Call when every known key has been asked for.
+  void finish() const {
+    for (const auto& [key, value] : json_.items())
+      if (!asked_.contains(key)) throw error(name(key), "is unknown", "remove it or correct its spelling");
+  }
+
+  std::string name(const std::string& key) const { return path_.empty() ? key : path_ + "." + key; }
+  InputError error(const std::string& key, const std::string& what, const std::string& remedy) const {
+    return {origin_, "key " + key + " " + what, remedy};
+  }
+
+ private:
+  double to_number(const std::string& key, const Json& value) const {
+    if (!value.is_number() || !std::isfinite(value.get<double>()) || value.get<double>() < 0)
+      throw error(name(key), "is " + value.dump(), "use a number, 0 or more");
+    return value.get<double>();
+  }
+
+  const Json& json_;
+  std::string origin_, path_;
+  std::set<std::string> asked_;
+};
+
+Protocol read_protocol(ObjectReader in, bool last) {
+  Protocol protocol;
+  protocol.name = in.string("name");
+  if (last) {
+    if (in.find("max_bytes")) throw in.error(in.name("max_bytes"), "limits the last protocol", "remove it");
+  } else {
+    protocol.max_bytes = in.integer("max_bytes", 0);
+  }
+  protocol.alpha_s = in.number("alpha_s");
+  protocol.beta_s_per_byte = in.number("beta_s_per_byte");
+  protocol.alpha_next_s = in.optional_number("alpha_next_s").value_or(protocol.alpha_s);
+  in.finish();
+  return protocol;
+}
+
+Channel read_channel(ObjectReader in) {
+  Channel channel;
+  const auto count = in.array_size("protocols");
+  if (count == 0) throw in.error(in.name("protocols"), "is empty", "give at least one protocol");
+  for (std::size_t i = 0; i < count; ++i) {
+    channel.protocols.push_back(read_protocol(in.element("protocols", i), i + 1 == count));
+    if (i > 0 && i + 1 < count && channel.protocols[i].max_bytes <= channel.protocols[i - 1].max_bytes)
+      throw in.error(fmt::format("{}[{}].max_bytes", in.name("protocols"), i), "does not grow",
+                     "list protocols from small to large messages");
+  }
+  channel.gamma_s = in.optional_number("gamma_s").value_or(0);
+  channel.aggregate_rate_bytes_per_s = in.rate("aggregate_rate_bytes_per_s");
+  in.finish();
+  return channel;
+}
+
+MemoryChannels read_channels(ObjectReader in) {
+  MemoryChannels channels;
+  for (const auto locality : {Locality::socket, Locality::node, Locality::network})
+    if (in.find(name_of(locality)))
+      channels.by_locality[static_cast<std::size_t>(locality)] = read_channel(in.object(name_of(locality)));
+  in.finish();
+  return channels;
+}
+
+std::vector<DeviceCopy> read_copies(ObjectReader& in, const std::string& key) {
+  std::vector<DeviceCopy> copies;
+  if (!in.find(key)) return copies;
+  for (std::size_t i = 0; i < in.array_size(key); ++i) {
+    auto element = in.element(key, i);
+    constexpr std::int64_t most_processes = 1 << 20;
+    const auto processes = element.integer("processes", 1);
+    if (processes > most_processes)
+      throw element.error(element.name("processes"), fmt::format("is {}", processes), "use the processes that share a device");
+    copies.push_back({static_cast<int>(processes), element.number("alpha_s"), element.number("beta_s_per_byte")});
+    element.finish();
+  }
+  return copies;
+}
+
+/// Optional sections are read by a function if they are there.
+template <class Read>
+void read_section(ObjectReader& in, const std::string& key, Read read) {
+  if (!in.find(key)) return;
+  auto section = in.object(key);
+  read(section);
+  section.finish();
+}
+
+/// The operations, with their keys: one table for reading and writing.
+struct OperationKey {
+  const char* key;
+  std::optional<Seconds> OperationCosts::*member;
+};
+constexpr OperationKey operation_keys[] = {
+    {"barrier_s", &OperationCosts::barrier_s}, {"allreduce_s", &OperationCosts::allreduce_s},
+    {"probe_s", &OperationCosts::probe_s},     {"put_s", &OperationCosts::put_s},
+    {"fence_s", &OperationCosts::fence_s},     {"window_s", &OperationCosts::window_s}};
+
+}  // namespace
+
+Profile parse_profile(const std::string& text, const std::string& origin) {
+  Json json;
+  try {
+    json = Json::parse(text);
+  } catch (const Json::parse_error& e) {
+    throw InputError(origin, fmt::format("it is no JSON near byte {}", e.byte), "correct it or calibrate again");
+  }
+
+  ObjectReader in(json, origin, "");
+  if (const auto version = in.integer("schema_version", 0); version != schema_version)
+    throw in.error("schema_version", fmt::format("is {}", version),
+                   fmt::format("this Commpass reads version {}: calibrate again", schema_version));
+  Profile profile;
+  Machine& machine = profile.machine;
+  machine.name = in.string("name");
+  const Json& provenance = in.require("provenance");
+  if (!provenance.is_object()) throw in.error("provenance", "is no object", "write {...}");
+  profile.provenance_json = provenance.dump();
+
+  machine.host = read_channels(in.object("host"));
+  if (machine.host.empty()) throw in.error("host", "has no locality", "give socket, node or network");
+  if (in.find("device")) machine.device = read_channels(in.object("device"));
+  read_section(in, "injection", [&](auto& s) { machine.injection_rate_bytes_per_s = s.rate("rate_bytes_per_s"); });
+  read_section(in, "ejection", [&](auto& s) { machine.ejection_rate_bytes_per_s = s.rate("rate_bytes_per_s"); });
+  read_section(in, "copy", [&](auto& s) {
+    machine.device_to_host = read_copies(s, "device_to_host");
+    machine.host_to_device = read_copies(s, "host_to_device");
+  });
+  read_section(in, "local", [&](auto& s) {
+    machine.copy_rate_bytes_per_s = s.rate("copy_rate_bytes_per_s");
+    machine.copy_block_s = s.optional_number("copy_block_s").value_or(0);
+  });
+  read_section(in, "operations", [&](auto& s) {
+    for (const auto& [key, member] : operation_keys) machine.operations.*member = s.optional_number(key);
+  });
+  in.finish();
+  return profile;
+}
+
+Profile read_profile(const std::string& path) { return parse_profile(read_file(path), path); }
+
+namespace {
+
+void put_rate(Json& json, const char* key, double rate) {
+  if (std::isfinite(rate)) json[key] = rate;
+}
+
+Json write_channel(const Channel& channel) {
+  Json json;
+  json["protocols"] = Json::array();
+  for (std::size_t i = 0; i < channel.protocols.size(); ++i) {
+    const auto& protocol = channel.protocols[i];
+    Json entry;
+    entry["name"] = protocol.name;
+    if (i + 1 < channel.protocols.size()) entry["max_bytes"] = protocol.max_bytes;
+    entry["alpha_s"] = protocol.alpha_s;
+    entry["beta_s_per_byte"] = protocol.beta_s_per_byte;
+    if (protocol.alpha_next_s != protocol.alpha_s) entry["alpha_next_s"] = protocol.alpha_next_s;
+    json["protocols"].push_back(entry);
+  }
+  if (channel.gamma_s != 0) json["gamma_s"] = channel.gamma_s;
+  put_rate(json, "aggregate_rate_bytes_per_s", channel.aggregate_rate_bytes_per_s);
+  return json;
+}
+
+Json write_channels(const MemoryChannels& channels) {
+  Json json;
+  for (const auto locality : {Locality::socket, Locality::node, Locality::network})
+    if (channels.has(locality)) json[name_of(locality)] = write_channel(*channels.find(locality));
+  return json;
+}
+
+Json write_copies(const std::vector<DeviceCopy>& copies) {
+  Json json = Json::array();
+  for (const auto& copy : copies)
+    json.push_back({{"processes", copy.processes}, {"alpha_s", copy.alpha_s}, {"beta_s_per_byte", copy.beta_s_per_byte}});
+  return json;
+}
+
+/// Adds a section unless it is empty: what was not measured is absent.
+void put_section(Json& json, const char* key, Json section) {
+  if (!section.empty()) json[key] = std::move(section);
+}
+
+}  // namespace
+
+std::string to_json(const Profile& profile) {
+  const Machine& machine = profile.machine;
+  Json json;
+  json["schema_version"] = schema_version;
+  json["name"] = machine.name;
+  json["provenance"] = Json::parse(profile.provenance_json);
+  json["host"] = write_channels(machine.host);
+  put_section(json, "device", write_channels(machine.device));
+  Json injection, ejection, copy, local, operations;
+  put_rate(injection, "rate_bytes_per_s", machine.injection_rate_bytes_per_s);
+  put_rate(ejection, "rate_bytes_per_s", machine.ejection_rate_bytes_per_s);
+  if (!machine.device_to_host.empty()) copy["device_to_host"] = write_copies(machine.device_to_host);
+  if (!machine.host_to_device.empty()) copy["host_to_device"] = write_copies(machine.host_to_device);
+  put_rate(local, "copy_rate_bytes_per_s", machine.copy_rate_bytes_per_s);
+  if (machine.copy_block_s != 0) local["copy_block_s"] = machine.copy_block_s;
+  for (const auto& [key, member] : operation_keys)
+    if (machine.operations.*member) operations[key] = *(machine.operations.*member);
+  put_section(json, "injection", injection);
+  put_section(json, "ejection", ejection);
+  put_section(json, "copy", copy);
+  put_section(json, "local", local);
+  put_section(json, "operations", operations);
+  constexpr int indent = 2;
+  return json.dump(indent) + "\n";
+}
+
+void write_profile(const Profile& profile, const std::string& path) { write_file(path, to_json(profile)); }
+
+std::vector<std::string> profile_directories(const std::vector<std::string>& first) {
+  auto directories = first;
+  directories.emplace_back("profiles");
+  for (const auto& built_in : split(COMMPASS_PROFILE_DIRECTORIES, ':')) directories.push_back(built_in);
+  return directories;
+}
+
+std::string find_profile(const std::string& name_or_path, const std::vector<std::string>& directories) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  if (fs::is_regular_file(name_or_path, ignored)) return name_or_path;
+  const bool is_name = !name_or_path.empty() && name_or_path.find('/') == std::string::npos;
+  std::string looked_in;
+  for (const auto& directory : directories) {
+    if (!is_name) break;
+    const auto path = fs::path(directory) / (name_or_path + ".json");
+    if (fs::is_regular_file(path, ignored)) return path.string();
+    looked_in += (looked_in.empty() ? "" : ", ") + directory;
+  }
+  throw InputError("profile " + name_or_path, is_name ? "there is no such file, nor a profile of that name in " + looked_in : "there is no such file",
+                   "see 'commpass profile list' or run 'mpirun -n 2 commpass calibrate'");
+}
+
+}  // namespace commpass

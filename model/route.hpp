@@ -1,0 +1,63 @@
+// A route: the rule by which a block travels from its source to its destination (design §1).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/types.hpp"
+
+namespace commpass {
+
+/// Bytes that `source` owes `destination`. Several blocks of one pair are told apart by `index`.
+struct Block {
+  Rank source = 0;
+  Rank destination = 0;
+  std::int32_t index = 0;
+  Bytes bytes = 0;
+  bool operator==(const Block&) const = default;
+};
+
+/// What one stage of a route is called, and how many cyclic rounds it has.
+struct StageInfo {
+  std::string label;  ///< for people: "node digit", "dimension 2 of 3"
+  int rounds = 0;     ///< messages of the stage have a round in 1 … rounds; 0: the stage has no rounds
+};
+
+/// One message of an all-to-all with one block for every pair: what it holds, and what has to be copied for it when
+/// send and receive buffers hold their blocks in rank order (see Message in schedule.hpp).
+struct UniformMessage {
+  Rank to = 0;
+  std::int64_t blocks = 0;
+  std::int64_t pieces = 1;        ///< contiguous pieces at the sender; more than 1: packed
+  std::int64_t final_blocks = 0;  ///< blocks that are at their destination now and are copied to the receive buffer
+  std::int64_t final_pieces = 0;  ///< in this many pieces; 0: the message lands where it belongs
+};
+
+/// Where blocks go in each stage. The rule is the same on every rank and depends on nothing but its arguments and
+/// the tables that the route was made with.
+///
+/// After the last stage every block is at its destination, and a block that is there stays there.
+class Route {
+ public:
+  virtual ~Route() = default;
+
+  virtual const std::vector<StageInfo>& stages() const = 0;
+
+  /// The rank that holds `block` after stage `stage`, given that `at` holds it before. `at` itself: the block stays.
+  virtual Rank next(const Block& block, Rank at, int stage) const = 0;
+
+  /// The round of a message of stage `stage`, in 1 … stages()[stage].rounds; 0 where the stage has no rounds.
+  /// Sender and receiver compute the same, so they agree on the batch of a window.
+  virtual int round(Rank from, Rank to, int stage) const = 0;
+
+  /// The messages that `rank` sends in stage `stage` of an all-to-all with equal blocks, for closed forms.
+  /// Exact where the address is full and the layout even; elsewhere an estimate.
+  virtual std::vector<UniformMessage> uniform_messages(Rank rank, int stage) const = 0;
+
+ protected:
+  Route() = default;
+  Route(const Route&) = default;
+  Route& operator=(const Route&) = default;
+};
+
+}  // namespace commpass

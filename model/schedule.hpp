@@ -1,0 +1,78 @@
+// The one scheduler: a route and blocks become stages of messages.
+//
+// The same two functions serve both sides. `depart` groups the blocks that leave in one stage into messages: the model
+// calls it with the blocks of all ranks, a plan with those that one rank holds. `count_pieces` says what of a message
+// has to be copied. So what is priced is what is run.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/pattern.hpp"
+#include "model/route.hpp"
+#include "model/strategy.hpp"
+
+namespace commpass {
+
+/// Blocks that travel together from one rank to another in one stage.
+struct Message {
+  Rank from = 0;
+  Rank to = 0;
+  int round = 0;
+  int batch = 0;                   ///< of the window; both ends derive the same
+  Bytes bytes = 0;
+  std::uint32_t first_block = 0;   ///< into Departures::order
+  std::uint32_t blocks = 0;
+  // Copies. A message of one contiguous piece is sent from where it lies; one that holds nothing but blocks at their
+  // destination, adjacent in the receive buffer, is received there. All else is packed, or landed and copied out.
+  std::uint32_t packed_pieces = 0;
+  std::uint32_t unpacked_pieces = 0;
+  Bytes unpacked_bytes = 0;
+};
+
+/// The messages of one stage: ordered by sender, then batch, round and receiver. That is the order in which they are
+/// posted at both ends.
+struct Departures {
+  std::vector<Message> messages;
+  std::vector<std::uint32_t> order;  ///< block numbers, message after message; within one by destination and source
+};
+
+/// Groups the blocks that leave their rank in `stage` into messages.
+/// @param blocks  sorted by (destination, source, index), see sort_blocks
+/// @param at      the rank that holds each block
+/// @param ranks   P
+Departures depart(const Route& route, int stage, Window window, std::span<const Block> blocks, std::span<const Rank> at,
+                  int ranks);
+
+/// Sorts by (destination, source, index): the order of blocks in a message.
+void sort_blocks(std::vector<Block>& blocks);
+
+/// How many contiguous pieces blocks make in memory.
+/// @param numbers  the blocks in the order of their message
+/// @param where    the address of each block; a block ends where the next one begins if they are contiguous
+std::uint32_t count_pieces(std::span<const std::uint32_t> numbers, std::span<const Block> blocks,
+                           std::span<const std::int64_t> where);
+
+/// One stage for all ranks.
+struct Stage {
+  StageInfo info;
+  std::vector<Message> messages;
+};
+
+/// A strategy applied to a pattern: what every rank sends in every stage.
+struct Schedule {
+  int ranks = 0;
+  std::vector<Stage> stages;
+  std::vector<Bytes> self_bytes;         ///< by rank: copied from its send to its receive buffer
+  std::int64_t buffered_blocks_max = 0;  ///< the most blocks that a rank holds between stages for others
+  Bytes buffered_bytes_max = 0;          ///< and their bytes
+};
+
+/// The blocks of a pattern, sorted, without empty edges and self edges.
+std::vector<Block> blocks_of(const Pattern& pattern);
+
+/// Applies a route to a pattern. Send and receive buffers hold their blocks in the order of ranks, without gaps.
+Schedule make_schedule(const Route& route, Window window, const Pattern& pattern);
+
+}  // namespace commpass

@@ -1,0 +1,86 @@
+#include "model/strategy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/catalogue.hpp"
+#include "model/error.hpp"
+#include "model/text.hpp"
+
+namespace commpass {
+
+std::vector<std::int64_t> Strategy::values(const std::string& name) const {
+  const auto argument = std::ranges::find(arguments, name, &Argument::name);
+  return argument == arguments.end() ? std::vector<std::int64_t>{} : argument->values;
+}
+
+namespace {
+
+// No window or radix needs more: it is far above the number of ranks that a layout may have.
+constexpr std::int64_t largest_value = std::int64_t{1} << 30;
+
+std::vector<std::int64_t> parse_values(const Parameter& parameter, const std::string& text) {
+  const bool list = parameter.kind == Parameter::Kind::dimensions;
+  std::vector<std::int64_t> values;
+  for (const auto& piece : list ? split(text, 'x') : std::vector{text}) {
+    const auto value = parse_number<std::int64_t>(piece);
+    if (!value || *value < parameter.least || *value > largest_value) return {};
+    values.push_back(*value);
+  }
+  return values;
+}
+
+Window parse_window(const std::string& value, const std::string& text) {
+  if (value == "unlimited") return {};
+  const auto rounds = parse_number<std::int64_t>(value);
+  if (!rounds || *rounds < 1 || *rounds > largest_value)
+    throw InputError("strategy " + text, "window=" + value + " is out of range", "use 1 or more rounds, or 'unlimited'");
+  return {static_cast<int>(*rounds)};
+}
+
+}  // namespace
+
+Strategy parse_strategy(const std::string& text) {
+  if (text.find('@') != std::string::npos)
+    throw InputError("strategy " + text, "it names a memory path", "leave '@...' out: Commpass moves host memory only so far");
+  const auto pieces = split(text, ',');
+  const auto& row = catalogue_row(pieces[0]);
+  const auto fail = [&](const std::string& what) { return InputError("strategy " + text, what, std::string("use ") + row.usage); };
+
+  Strategy strategy{row.name, {}, row.default_window};
+  bool window_given = false;
+  for (std::size_t i = 1; i < pieces.size(); ++i) {
+    const auto equals = pieces[i].find('=');
+    const auto key = pieces[i].substr(0, equals);
+    const auto value = equals == std::string::npos ? "" : pieces[i].substr(equals + 1);
+    if (key == "window" && !window_given) {
+      strategy.window = parse_window(value, text);
+      window_given = true;
+      continue;
+    }
+    const auto parameter = std::ranges::find_if(row.parameters, [&](const auto& p) { return key == p.name; });
+    if (parameter == row.parameters.end()) throw fail(key == "window" ? "window is given twice" : "'" + pieces[i] + "' is not understood");
+    if (!strategy.values(key).empty()) throw fail(key + " is given twice");
+    auto values = parse_values(*parameter, value);
+    if (values.empty())
+      throw fail(fmt::format("{}={} is out of range ({} is {})", key, value, key, parameter->meaning));
+    strategy.arguments.push_back({key, std::move(values)});
+  }
+  const auto position = [&](const Argument& argument) {
+    return std::ranges::find_if(row.parameters, [&](const auto& p) { return argument.name == p.name; }) - row.parameters.begin();
+  };
+  std::ranges::sort(strategy.arguments, {}, position);
+  if (const auto reason = row.malformed(strategy); !reason.empty()) throw fail(reason);
+  return strategy;
+}
+
+std::string to_string(const Strategy& strategy) {
+  std::string text = strategy.route;
+  for (const auto& [name, values] : strategy.arguments) text += fmt::format(",{}={}", name, fmt::join(values, "x"));
+  if (strategy.window != catalogue_row(strategy.route).default_window)
+    text += strategy.window.unlimited() ? ",window=unlimited" : fmt::format(",window={}", strategy.window.rounds);
+  return text;
+}
+
+}  // namespace commpass

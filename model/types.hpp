@@ -1,0 +1,19 @@
+// The words of Commpass that travel everywhere, as types.
+#pragma once
+
+#include <cstdint>
+
+namespace commpass {
+
+using Rank = int;             ///< 0 … P−1
+using Bytes = std::int64_t;   ///< a size in bytes, never negative
+using Seconds = double;
+
+/// What two ranks have in common, from near to far.
+enum class Locality : std::uint8_t { socket, node, network };
+inline constexpr int locality_count = 3;
+
+/// "socket", "node" or "network", the keys of a profile.
+const char* name_of(Locality locality);
+
+}  // namespace commpass

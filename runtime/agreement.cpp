@@ -1,0 +1,28 @@
+#include "runtime/agreement.hpp"
+
+#include <fmt/format.h>
+
+#include "runtime/mpi_error.hpp"
+
+namespace commpass {
+
+void agree(MPI_Comm comm, const std::string& message) {
+  int rank = 0, size = 0, first_failed = 0;
+  COMMPASS_MPI_CALL(MPI_Comm_rank, comm, &rank);
+  COMMPASS_MPI_CALL(MPI_Comm_size, comm, &size);
+  const int mine = message.empty() ? size : rank;
+  COMMPASS_MPI_CALL(MPI_Allreduce, &mine, &first_failed, 1, MPI_INT, MPI_MIN, comm);
+  if (first_failed == size) return;
+  throw Error(fmt::format("rank {}: {}", first_failed, broadcast(comm, message, first_failed)));
+}
+
+std::string broadcast(MPI_Comm comm, const std::string& text, int root) {
+  int length = static_cast<int>(text.size());
+  COMMPASS_MPI_CALL(MPI_Bcast, &length, 1, MPI_INT, root, comm);
+  std::string result = text;
+  result.resize(static_cast<std::size_t>(length));
+  COMMPASS_MPI_CALL(MPI_Bcast, result.data(), length, MPI_CHAR, root, comm);
+  return result;
+}
+
+}  // namespace commpass

@@ -1,0 +1,27 @@
+// Where in a buffer the blocks in transit lie, decided at plan time.
+#pragma once
+
+#include <map>
+
+#include "model/types.hpp"
+
+namespace commpass {
+
+/// First-fit allocation in a buffer that grows as needed. Plays the life of all blocks through before the buffer exists.
+class Arena {
+ public:
+  /// @return the offset of a free range
+  Bytes allocate(Bytes bytes);
+
+  /// Frees a range, which may be a part of an allocated one.
+  void release(Bytes offset, Bytes bytes);
+
+  /// How large the buffer must be.
+  Bytes capacity() const { return capacity_; }
+
+ private:
+  std::map<Bytes, Bytes> free_;  ///< offset → bytes, never adjacent
+  Bytes capacity_ = 0;
+};
+
+}  // namespace commpass

@@ -1,0 +1,190 @@
+#include "runtime/communicator.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "model/catalogue.hpp"
+#include "model/profile.hpp"
+#include "model/text.hpp"
+#include "runtime/agreement.hpp"
+#include "runtime/detect_layout.hpp"
+#include "runtime/executor.hpp"
+#include "runtime/gather_pattern.hpp"
+#include "runtime/mpi_error.hpp"
+#include "runtime/own_communicator.hpp"
+#include "selector/environment.hpp"
+#include "selector/select.hpp"
+
+namespace commpass {
+
+struct Communicator::State {
+  OwnCommunicator comm;
+  Machine machine;
+  Layout layout;
+  Environment environment;  ///< of rank 0 where it matters
+  int largest_tag = 0;
+  int last_tag = 0;         ///< of the last exchange; tags below stand for headers
+
+  int next_tag() { return last_tag = last_tag % largest_tag + 1; }
+};
+
+struct Exchange::State {
+  std::shared_ptr<void> communicator;  ///< keeps the MPI communicator alive
+  std::string strategy, explanation;
+  std::optional<Seconds> predicted_s;
+  Bytes buffer_bytes = 0;
+  std::unique_ptr<Executor> executor;  ///< last, so that it goes first
+};
+
+Exchange::Exchange(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Exchange::~Exchange() = default;
+Exchange::Exchange(Exchange&&) noexcept = default;
+Exchange& Exchange::operator=(Exchange&&) noexcept = default;
+void Exchange::start() { state_->executor->start(); }
+bool Exchange::test() { return state_->executor->test(); }
+void Exchange::wait() { state_->executor->wait(); }
+const std::string& Exchange::strategy() const { return state_->strategy; }
+std::optional<Seconds> Exchange::predicted_seconds() const { return state_->predicted_s; }
+const std::string& Exchange::explanation() const { return state_->explanation; }
+Bytes Exchange::buffer_bytes() const { return state_->buffer_bytes; }
+
+namespace {
+
+/// The profile that rank 0 finds, on every rank.
+Machine read_machine(MPI_Comm comm, const std::string& name, const Environment& environment) {
+  int rank = 0;
+  COMMPASS_MPI_CALL(MPI_Comm_rank, comm, &rank);
+  std::string json;
+  together(comm, [&] {
+    if (rank != 0) return;
+    const auto wanted = !name.empty() ? name : environment.profile.value_or("");
+    if (wanted.empty()) throw InputError("profile", "none is named", "name one or set COMMPASS_PROFILE");
+    json = to_json(read_profile(find_profile(wanted, profile_directories(environment.profile_path))));
+  });
+  return parse_profile(broadcast(comm, json), "profile of rank 0").machine;
+}
+
+/// The layout of rank 0's options or environment, else what is detected.
+Layout choose_layout(MPI_Comm comm, const CommunicatorOptions& options, const Environment& environment) {
+  int ranks = 0;
+  COMMPASS_MPI_CALL(MPI_Comm_size, comm, &ranks);
+  // As text, so that every rank has the same: node and socket of each rank.
+  std::string text;
+  together(comm, [&] {
+    std::optional<Layout> layout = options.layout;
+    if (!layout && environment.layout) layout = parse_layout(*environment.layout, ranks);
+    if (!layout) return;
+    if (layout->ranks() != ranks)
+      throw InputError("layout", fmt::format("it has {} ranks but the communicator has {}", layout->ranks(), ranks), "use a layout for all its ranks");
+    for (Rank rank = 0; rank < ranks; ++rank)
+      fmt::format_to(std::back_inserter(text), "{}{}.{}", rank == 0 ? "" : ",", layout->node(rank), layout->socket(rank));
+  });
+  text = broadcast(comm, text);
+  return text.empty() ? detect_layout(comm) : parse_layout(text, ranks);
+}
+
+Environment agreed_environment(MPI_Comm comm) {
+  Environment environment;
+  together(comm, [&] { environment = read_environment(); });
+  return environment;
+}
+
+int largest_tag_of(MPI_Comm comm) {
+  constexpr int guaranteed = 32767;  // MPI 3.1, §8.1.2
+  void* value = nullptr;
+  int found = 0;
+  COMMPASS_MPI_CALL(MPI_Comm_get_attr, comm, MPI_TAG_UB, &value, &found);
+  return found ? *static_cast<int*>(value) : guaranteed;
+}
+
+}  // namespace
+
+Communicator::Communicator(MPI_Comm comm, const std::string& profile, const CommunicatorOptions& options) {
+  OwnCommunicator own(comm);
+  auto environment = agreed_environment(own.get());
+  auto machine = read_machine(own.get(), profile, environment);
+  auto layout = choose_layout(own.get(), options, environment);
+  const int largest_tag = largest_tag_of(own.get());
+  state_ = std::make_shared<State>(State{std::move(own), std::move(machine), std::move(layout), std::move(environment), largest_tag, 0});
+}
+
+Communicator::Communicator(MPI_Comm comm, const Machine& machine, const CommunicatorOptions& options) {
+  OwnCommunicator own(comm);
+  auto environment = agreed_environment(own.get());
+  auto layout = choose_layout(own.get(), options, environment);
+  const int largest_tag = largest_tag_of(own.get());
+  state_ = std::make_shared<State>(State{std::move(own), machine, std::move(layout), std::move(environment), largest_tag, 0});
+}
+
+Communicator::~Communicator() = default;
+Communicator::Communicator(Communicator&&) noexcept = default;
+Communicator& Communicator::operator=(Communicator&&) noexcept = default;
+const Layout& Communicator::layout() const { return state_->layout; }
+const Machine& Communicator::machine() const { return state_->machine; }
+MPI_Comm Communicator::mpi() const { return state_->comm.get(); }
+
+namespace {
+
+/// What rank 0 decides and everybody follows.
+struct Decision {
+  std::string strategy;
+  std::optional<Seconds> predicted_s;
+  std::string explanation;
+};
+
+Decision share(MPI_Comm comm, Decision decision) {
+  decision.strategy = broadcast(comm, decision.strategy);
+  decision.explanation = broadcast(comm, decision.explanation);
+  double predicted = decision.predicted_s.value_or(-1);
+  COMMPASS_MPI_CALL(MPI_Bcast, &predicted, 1, MPI_DOUBLE, 0, comm);
+  decision.predicted_s = predicted < 0 ? std::nullopt : std::optional(predicted);
+  return decision;
+}
+
+}  // namespace
+
+Exchange Communicator::neighbor_exchange(const void* send_buffer, std::span<const SendEdge> sends, void* receive_buffer,
+                                         std::span<const ReceiveEdge> receives, const ExchangeOptions& options) {
+  const MPI_Comm comm = state_->comm.get();
+  const Rank rank = state_->comm.rank();
+  const auto named = broadcast(comm, !options.strategy.empty() ? options.strategy : state_->environment.strategy.value_or(""));
+
+  Decision decision;
+  if (named.empty()) {
+    const auto pattern = gather_pattern(comm, sends);
+    together(comm, [&] {
+      if (rank != 0) return;
+      const auto ranking = rank_strategies(pattern, state_->layout, state_->machine, options.model);
+      decision = {to_string(ranking.front().strategy), ranking.front().cost.seconds, explain(ranking, 0)};
+    });
+    decision = share(comm, std::move(decision));
+  } else {
+    decision = {named, std::nullopt, named + " was named by the caller or COMMPASS_STRATEGY.\n"};
+  }
+
+  Strategy strategy;
+  std::unique_ptr<Route> route;
+  together(comm, [&] {
+    strategy = parse_strategy(decision.strategy);
+    route = make_route(strategy, state_->layout);
+    const auto has_bytes = [](const auto& edge) { return edge.bytes > 0; };
+    if ((!send_buffer && std::ranges::any_of(sends, has_bytes)) || (!receive_buffer && std::ranges::any_of(receives, has_bytes)))
+      throw InputError("exchange", "a buffer is null but has edges", "give the buffer");
+  });
+  const auto plan = make_plan(comm, *route, strategy.window, sends, receives);
+  const int tag = state_->next_tag();
+  auto exchange = std::make_unique<Exchange::State>();
+  together(comm, [&] {
+    exchange->communicator = state_;
+    exchange->strategy = to_string(strategy);
+    exchange->explanation = decision.explanation;
+    exchange->predicted_s = decision.predicted_s;
+    exchange->buffer_bytes = plan.transit_bytes + plan.packing_bytes;
+    exchange->executor = std::make_unique<Executor>(plan, comm, tag, send_buffer, receive_buffer);
+  });
+  return Exchange(std::move(exchange));
+}
+
+}  // namespace commpass

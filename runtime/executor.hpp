@@ -1,0 +1,71 @@
+// The one executor: runs any plan on MPI.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "runtime/plan.hpp"
+
+namespace commpass {
+
+/// The most bytes that one MPI count may stand for; larger messages use a derived datatype.
+inline constexpr Bytes largest_mpi_count = std::numeric_limits<int>::max();
+
+/// A plan with its buffers and persistent requests. Nothing is allocated and nothing created after construction.
+class Executor {
+ public:
+  /// @param comm           ours, and alive as long as this
+  /// @param tag            the same on all ranks, used by no other exchange that is in flight
+  /// @param largest_count  for tests: messages of more bytes use a derived datatype
+  /// @throws MpiError, std::bad_alloc
+  Executor(const Plan& plan, MPI_Comm comm, int tag, const void* send_buffer, void* receive_buffer,
+           Bytes largest_count = largest_mpi_count);
+  ~Executor();
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  /// Begins an exchange. @throws Error if one is in flight, MpiError
+  void start();
+  /// Moves on as far as possible without waiting. @return true when the exchange is complete (or none is in flight)
+  bool test();
+  /// Completes the exchange; returns at once if none is in flight.
+  void wait();
+  bool in_flight() const { return in_flight_; }
+
+ private:
+  struct Copy {
+    const std::byte* from;
+    std::byte* to;
+    std::size_t bytes;
+  };
+  /// Ranges in copies_ and requests_.
+  struct Batch {
+    std::size_t pack_end = 0, unpack_end = 0, request_end = 0;
+  };
+
+  void add_copies(const std::vector<PlannedCopy>& copies);
+  void copy(std::size_t first, std::size_t last) const;
+  void begin_batch();
+  void end_batch();
+  int request_count() const;
+  MPI_Request* first_request();
+  void free_requests() noexcept;
+  std::byte* address(const Place& place) const;
+
+  const std::byte* send_buffer_;
+  std::byte* receive_buffer_;
+  std::unique_ptr<std::byte[]> transit_, packing_;
+  std::vector<Copy> copies_;  ///< those to self, then of each batch those before and after
+  std::vector<MPI_Request> requests_;
+  std::vector<Batch> batches_;
+  Batch done_{};              ///< where the ranges of the current batch begin
+  std::size_t self_end_ = 0;
+  std::size_t current_ = 0;
+  bool in_flight_ = false;
+};
+
+}  // namespace commpass

@@ -1,0 +1,55 @@
+#include "runtime/gather_pattern.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "runtime/agreement.hpp"
+#include "runtime/mpi_error.hpp"
+
+namespace commpass {
+
+Pattern gather_pattern(MPI_Comm comm, std::span<const SendEdge> sends) {
+  int rank = 0, ranks = 0;
+  COMMPASS_MPI_CALL(MPI_Comm_rank, comm, &rank);
+  COMMPASS_MPI_CALL(MPI_Comm_size, comm, &ranks);
+  std::vector<int> destinations;
+  std::vector<std::int64_t> sizes;
+  std::int64_t mine = 0, total = 0;
+  together(comm, [&] {
+    for (const auto& edge : sends) {
+      destinations.push_back(edge.destination);
+      sizes.push_back(edge.bytes);
+    }
+    mine = std::ssize(sends);
+  });
+  COMMPASS_MPI_CALL(MPI_Allreduce, &mine, &total, 1, MPI_INT64_T, MPI_SUM, comm);
+  if (total > std::numeric_limits<int>::max())
+    throw InputError("exchange", fmt::format("{} edges are more than can be gathered to select a strategy", total), "name a strategy");
+
+  const int count = static_cast<int>(mine);
+  std::vector<int> counts(rank == 0 ? static_cast<std::size_t>(ranks) : 0), offsets(counts.size());
+  COMMPASS_MPI_CALL(MPI_Gather, &count, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, comm);
+  std::exclusive_scan(counts.begin(), counts.end(), offsets.begin(), 0);
+  const auto room = rank == 0 ? static_cast<std::size_t>(total) : 0;
+  std::vector<int> all_destinations(room);
+  std::vector<std::int64_t> all_sizes(room);
+  COMMPASS_MPI_CALL(MPI_Gatherv, destinations.data(), count, MPI_INT, all_destinations.data(), counts.data(), offsets.data(), MPI_INT, 0, comm);
+  COMMPASS_MPI_CALL(MPI_Gatherv, sizes.data(), count, MPI_INT64_T, all_sizes.data(), counts.data(), offsets.data(), MPI_INT64_T, 0, comm);
+
+  Pattern pattern{ranks, {}};
+  pattern.edges.reserve(room);
+  together(comm, [&] {
+    for (std::size_t source = 0; source < counts.size(); ++source)
+      for (int i = 0; i < counts[source]; ++i) {
+        const auto edge = static_cast<std::size_t>(offsets[source] + i);
+        pattern.edges.push_back({static_cast<Rank>(source), all_destinations[edge], all_sizes[edge]});
+      }
+    pattern.validate("exchange");
+  });
+  return pattern;
+}
+
+}  // namespace commpass

@@ -1,0 +1,17 @@
+// The pattern of an exchange, on the rank that decides.
+#pragma once
+
+#include <mpi.h>
+
+#include <span>
+
+#include "model/pattern.hpp"
+#include "runtime/plan.hpp"
+
+namespace commpass {
+
+/// Gathers the send edges of all ranks on rank 0; other ranks get a pattern without edges. Collective.
+/// @throws Error, the same on every rank, if there are more than 2^31 edges or an edge is out of range
+Pattern gather_pattern(MPI_Comm comm, std::span<const SendEdge> sends);
+
+}  // namespace commpass

@@ -1,0 +1,31 @@
+// MPI error codes as exceptions.
+#pragma once
+
+#include <mpi.h>
+
+#include "model/error.hpp"
+
+namespace commpass {
+
+/// An MPI call failed. Only calls on communicators of our own return errors; the user's keep their handler.
+class MpiError : public Error {
+ public:
+  MpiError(const char* call, int code);
+  int error_class() const { return class_; }
+
+ private:
+  int class_;
+};
+
+/// @throws MpiError unless `code` is MPI_SUCCESS
+inline void check_mpi(const char* call, int code) {
+  if (code != MPI_SUCCESS) throw MpiError(call, code);
+}
+
+/// Calls an MPI function and checks what it returns: COMMPASS_MPI_CALL(MPI_Barrier, comm).
+#define COMMPASS_MPI_CALL(function, ...) ::commpass::check_mpi(#function, function(__VA_ARGS__))
+
+/// MPI is between Init and Finalize, so that handles may be freed.
+bool mpi_is_usable();
+
+}  // namespace commpass

@@ -1,0 +1,35 @@
+#include "runtime/own_communicator.hpp"
+
+#include "runtime/mpi_error.hpp"
+
+namespace commpass {
+
+OwnCommunicator::OwnCommunicator(MPI_Comm comm) {
+  COMMPASS_MPI_CALL(MPI_Comm_dup, comm, &comm_);
+  COMMPASS_MPI_CALL(MPI_Comm_set_errhandler, comm_, MPI_ERRORS_RETURN);
+}
+
+OwnCommunicator OwnCommunicator::split_by_node(MPI_Comm comm) {
+  OwnCommunicator result;
+  COMMPASS_MPI_CALL(MPI_Comm_split_type, comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &result.comm_);
+  COMMPASS_MPI_CALL(MPI_Comm_set_errhandler, result.comm_, MPI_ERRORS_RETURN);
+  return result;
+}
+
+OwnCommunicator::~OwnCommunicator() {
+  if (comm_ != MPI_COMM_NULL && mpi_is_usable()) MPI_Comm_free(&comm_);
+}
+
+Rank OwnCommunicator::rank() const {
+  int rank = 0;
+  COMMPASS_MPI_CALL(MPI_Comm_rank, comm_, &rank);
+  return rank;
+}
+
+int OwnCommunicator::size() const {
+  int size = 0;
+  COMMPASS_MPI_CALL(MPI_Comm_size, comm_, &size);
+  return size;
+}
+
+}  // namespace commpass

@@ -1,0 +1,279 @@
+#include "runtime/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "model/error.hpp"
+#include "model/schedule.hpp"
+#include "runtime/agreement.hpp"
+#include "runtime/arena.hpp"
+#include "runtime/mpi_error.hpp"
+
+namespace commpass {
+
+namespace {
+
+constexpr int header_tag = 0;  // exchanges use 1 and up
+
+/// The blocks that a message brings, in its order.
+struct Incoming {
+  Rank from = 0;
+  int round = 0;
+  int batch = 0;
+  Bytes bytes = 0;
+  std::vector<Block> blocks;
+};
+
+/// Sends the headers of this rank's messages and gives those of the messages that it will get. Collective.
+std::vector<Incoming> exchange_headers(MPI_Comm comm, const Departures& departures, std::span<const Block> blocks, int ranks) {
+  std::vector<int> messages_to(static_cast<std::size_t>(ranks), 0);
+  for (const auto& message : departures.messages) ++messages_to[static_cast<std::size_t>(message.to)];
+  int expected = 0;
+  COMMPASS_MPI_CALL(MPI_Reduce_scatter_block, messages_to.data(), &expected, 1, MPI_INT, MPI_SUM, comm);
+
+  std::vector<std::vector<Block>> headers;
+  std::vector<MPI_Request> requests;
+  headers.reserve(departures.messages.size());
+  for (const auto& message : departures.messages) {
+    auto& header = headers.emplace_back();
+    for (std::uint32_t i = 0; i < message.blocks; ++i) header.push_back(blocks[departures.order[message.first_block + i]]);
+    COMMPASS_MPI_CALL(MPI_Isend, header.data(), static_cast<int>(header.size() * sizeof(Block)), MPI_BYTE, message.to, header_tag, comm,
+                 &requests.emplace_back());
+  }
+  std::vector<Incoming> incoming;
+  for (int i = 0; i < expected; ++i) {
+    MPI_Status status;
+    int bytes = 0;
+    COMMPASS_MPI_CALL(MPI_Probe, MPI_ANY_SOURCE, header_tag, comm, &status);
+    COMMPASS_MPI_CALL(MPI_Get_count, &status, MPI_BYTE, &bytes);
+    auto& message = incoming.emplace_back();
+    message.from = status.MPI_SOURCE;
+    message.blocks.resize(static_cast<std::size_t>(bytes) / sizeof(Block));
+    COMMPASS_MPI_CALL(MPI_Recv, message.blocks.data(), bytes, MPI_BYTE, message.from, header_tag, comm, MPI_STATUS_IGNORE);
+  }
+  COMMPASS_MPI_CALL(MPI_Waitall, static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  return incoming;
+}
+
+/// Builds the plan of one rank, stage by stage.
+class Planner {
+ public:
+  Planner(Rank rank, int ranks, std::span<const SendEdge> sends, std::span<const ReceiveEdge> receives) : rank_(rank), ranks_(ranks) {
+    check(sends, receives);
+    std::map<Rank, std::int32_t> count;
+    for (const auto& edge : sends)
+      if (edge.bytes > 0) held_.push_back({{rank, edge.destination, count[edge.destination]++, edge.bytes}, edge.offset});
+    count.clear();
+    for (const auto& edge : receives)
+      if (edge.bytes > 0) expected_[{edge.source, count[edge.source]++}] = edge;
+    copy_self();
+    sort_held();
+  }
+
+  /// The messages that leave in a stage.
+  Departures depart(const Route& route, int stage, Window window) {
+    blocks_.clear();
+    where_.clear();
+    for (const auto& [block, where] : held_) {
+      blocks_.push_back(block);
+      where_.push_back(where);
+    }
+    return commpass::depart(route, stage, window, blocks_, std::vector(blocks_.size(), rank_), ranks_);
+  }
+  std::span<const Block> blocks() const { return blocks_; }
+
+  /// Plans a stage, now that it is known what comes.
+  void plan_stage(const Route& route, int stage, Window window, const Departures& departures, std::vector<Incoming> incoming) {
+    std::set<int> batches;
+    for (auto& message : incoming) {
+      message.round = route.round(message.from, rank_, stage);
+      message.batch = window.batch(message.round);
+      for (const auto& block : message.blocks) message.bytes += block.bytes;
+      batches.insert(message.batch);
+    }
+    for (const auto& message : departures.messages) batches.insert(message.batch);
+    std::ranges::sort(incoming, {}, [](const Incoming& m) { return std::tuple(m.batch, m.round, m.from); });
+
+    std::vector<bool> gone(held_.size(), false);
+    std::vector<Held> arrived;
+    for (const int batch : batches) {
+      auto& planned = plan_.batches.emplace_back();
+      planned.stage = stage;
+      std::vector<std::uint32_t> sent_in_place;
+      Bytes packed = 0;
+      for (const auto& message : departures.messages) {
+        if (message.batch != batch) continue;
+        const auto numbers = std::span(departures.order).subspan(message.first_block, message.blocks);
+        plan_send(planned, message, numbers, packed, sent_in_place);
+        for (const auto number : numbers) gone[number] = true;
+      }
+      plan_.packing_bytes = std::max(plan_.packing_bytes, packed);
+      for (const auto& message : incoming)
+        if (message.batch == batch) plan_receive(planned, message, arrived);
+      // What was sent from where it lay, and what has been copied out, is free from the next batch on.
+      for (const auto number : sent_in_place) release(where_[number], blocks_[number].bytes);
+      for (const auto& [place, bytes] : landed_finals_) arena_.release(place, bytes);
+      landed_finals_.clear();
+    }
+    std::vector<Held> kept;
+    for (std::size_t i = 0; i < held_.size(); ++i)
+      if (!gone[i]) kept.push_back(held_[i]);
+    kept.insert(kept.end(), arrived.begin(), arrived.end());
+    held_ = std::move(kept);
+    sort_held();
+  }
+
+  Plan finish() {
+    if (!held_.empty()) {
+      const auto& block = held_.front().block;
+      throw Error(fmt::format("a block from rank {} to rank {} is left on rank {}.", block.source, block.destination, rank_));
+    }
+    if (!expected_.empty()) {
+      const auto& edge = expected_.begin()->second;
+      throw InputError(fmt::format("exchange, rank {}", rank_), fmt::format("it expects {} bytes from rank {}, which sends no such block", edge.bytes, edge.source),
+                       "make the edges of both ranks match");
+    }
+    plan_.transit_bytes = arena_.capacity();
+    return std::move(plan_);
+  }
+
+ private:
+  /// A block that is here and has to leave. `where` is an offset in the send buffer, or transit_base and more.
+  struct Held {
+    Block block;
+    std::int64_t where = 0;
+  };
+  // Above every offset of a send buffer, so that one number is enough, and contiguity is a matter of numbers.
+  static constexpr std::int64_t transit_base = std::int64_t{1} << 62;
+
+  static Place place_of(std::int64_t where) {
+    if (where < transit_base) return {Place::Buffer::send, where};
+    return {Place::Buffer::transit, where - transit_base};
+  }
+  void release(std::int64_t where, Bytes bytes) {
+    if (where >= transit_base) arena_.release(where - transit_base, bytes);
+  }
+
+  void check(std::span<const SendEdge> sends, std::span<const ReceiveEdge> receives) const {
+    const auto check_edge = [&](const char* what, Rank peer, Bytes offset, Bytes bytes, std::size_t index) {
+      const auto place = fmt::format("exchange, {} edge {} of rank {}", what, index, rank_);
+      if (peer < 0 || peer >= ranks_) throw InputError(place, fmt::format("rank {} is out of range", peer), fmt::format("use 0 to {}", ranks_ - 1));
+      if (bytes < 0) throw InputError(place, fmt::format("it has {} bytes", bytes), "use 0 or more");
+      if (offset < 0 || offset > transit_base - bytes - 1) throw InputError(place, fmt::format("offset {} is out of range", offset), "use offsets inside the buffer");
+    };
+    for (std::size_t i = 0; i < sends.size(); ++i) check_edge("send", sends[i].destination, sends[i].offset, sends[i].bytes, i);
+    for (std::size_t i = 0; i < receives.size(); ++i) check_edge("receive", receives[i].source, receives[i].offset, receives[i].bytes, i);
+  }
+
+  void copy_self() {
+    std::erase_if(held_, [&](const Held& held) {
+      if (held.block.destination != rank_) return false;
+      const auto edge = take_expected(held.block);
+      plan_.self.push_back({place_of(held.where), {Place::Buffer::receive, edge.offset}, held.block.bytes});
+      return true;
+    });
+  }
+
+  /// The receive edge of a block that has arrived.
+  ReceiveEdge take_expected(const Block& block) {
+    const auto entry = expected_.find({block.source, block.index});
+    const auto where = fmt::format("exchange, rank {}", rank_);
+    if (entry == expected_.end())
+      throw InputError(where, fmt::format("rank {} sends it {} bytes that it does not expect", block.source, block.bytes), "make the edges of both ranks match");
+    const auto edge = entry->second;
+    if (edge.bytes != block.bytes)
+      throw InputError(where, fmt::format("it expects {} bytes from rank {}, which sends {}", edge.bytes, block.source, block.bytes), "make the edges of both ranks match");
+    expected_.erase(entry);
+    return edge;
+  }
+
+  void plan_send(PlannedBatch& batch, const Message& message, std::span<const std::uint32_t> numbers, Bytes& packed,
+                 std::vector<std::uint32_t>& sent_in_place) {
+    if (count_pieces(numbers, blocks_, where_) == 1) {
+      batch.sends.push_back({message.to, place_of(where_[numbers.front()]), message.bytes});
+      sent_in_place.insert(sent_in_place.end(), numbers.begin(), numbers.end());
+      return;
+    }
+    batch.sends.push_back({message.to, {Place::Buffer::packing, packed}, message.bytes});
+    std::int64_t end = -1;
+    for (const auto number : numbers) {
+      const auto bytes = blocks_[number].bytes;
+      if (where_[number] == end) batch.pack.back().bytes += bytes;
+      else batch.pack.push_back({place_of(where_[number]), {Place::Buffer::packing, packed}, bytes});
+      end = where_[number] + bytes;
+      packed += bytes;
+      release(where_[number], bytes);  // packing comes before the receives of the batch
+    }
+  }
+
+  void plan_receive(PlannedBatch& batch, const Incoming& message, std::vector<Held>& arrived) {
+    // Where the blocks that end here belong, in the order of the message.
+    std::vector<Bytes> target(message.blocks.size(), -1);
+    bool in_place = true;
+    for (std::size_t i = 0; i < message.blocks.size(); ++i) {
+      const auto& block = message.blocks[i];
+      if (block.destination == rank_) target[i] = take_expected(block).offset;
+      in_place = in_place && target[i] >= 0 && (i == 0 || target[i] == target[i - 1] + message.blocks[i - 1].bytes);
+    }
+    if (in_place) {
+      batch.receives.push_back({message.from, {Place::Buffer::receive, target[0]}, message.bytes});
+      return;
+    }
+    Bytes offset = arena_.allocate(message.bytes);
+    batch.receives.push_back({message.from, {Place::Buffer::transit, offset}, message.bytes});
+    Bytes target_end = -1;  // of the copy that is being built; blocks of one message lie one after another
+    for (std::size_t i = 0; i < message.blocks.size(); ++i) {
+      const auto& block = message.blocks[i];
+      if (target[i] < 0) {
+        arrived.push_back({block, transit_base + offset});
+        target_end = -1;
+      } else {
+        if (target[i] == target_end) batch.unpack.back().bytes += block.bytes;
+        else batch.unpack.push_back({{Place::Buffer::transit, offset}, {Place::Buffer::receive, target[i]}, block.bytes});
+        target_end = target[i] + block.bytes;
+        landed_finals_.emplace_back(offset, block.bytes);
+      }
+      offset += block.bytes;
+    }
+  }
+
+  void sort_held() {
+    std::ranges::sort(held_, {}, [](const Held& h) { return std::tuple(h.block.destination, h.block.source, h.block.index); });
+  }
+
+  Rank rank_;
+  int ranks_;
+  std::vector<Held> held_;
+  std::map<std::pair<Rank, std::int32_t>, ReceiveEdge> expected_;  // by source and index
+  std::vector<Block> blocks_;                                      // of the stage being planned, and
+  std::vector<std::int64_t> where_;                                // where they are
+  std::vector<std::pair<Bytes, Bytes>> landed_finals_;             // transit ranges that are copied out in this batch
+  Arena arena_;
+  Plan plan_;
+};
+
+}  // namespace
+
+Plan make_plan(MPI_Comm comm, const Route& route, Window window, std::span<const SendEdge> sends, std::span<const ReceiveEdge> receives) {
+  int rank = 0, ranks = 0;
+  COMMPASS_MPI_CALL(MPI_Comm_rank, comm, &rank);
+  COMMPASS_MPI_CALL(MPI_Comm_size, comm, &ranks);
+  std::optional<Planner> planner;
+  together(comm, [&] { planner.emplace(rank, ranks, sends, receives); });
+  for (int stage = 0; stage < static_cast<int>(route.stages().size()); ++stage) {
+    Departures departures;
+    together(comm, [&] { departures = planner->depart(route, stage, window); });
+    auto incoming = exchange_headers(comm, departures, planner->blocks(), ranks);
+    together(comm, [&] { planner->plan_stage(route, stage, window, departures, std::move(incoming)); });
+  }
+  Plan plan;
+  together(comm, [&] { plan = planner->finish(); });
+  return plan;
+}
+
+}  // namespace commpass

@@ -1,0 +1,115 @@
+#include "selector/arguments.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <iterator>
+
+#include "model/catalogue.hpp"
+#include "model/error.hpp"
+#include "model/generate.hpp"
+#include "model/matrix_pattern.hpp"
+#include "model/profile.hpp"
+#include "model/text.hpp"
+
+namespace commpass {
+
+void PatternArguments::add_to(CLI::App& app) {
+  auto* sources = app.add_option_group("PATTERN", "who sends how many bytes to whom: one of");
+  sources->add_option("--pattern", pattern_file, "P x P Matrix Market file: entry (i, j) is the bytes that rank i-1 sends to rank j-1");
+  auto* matrix = sources->add_option("--matrix", matrix_file, "sparse matrix (Matrix Market, gzipped or not): the exchange of its product with a vector");
+  sources->add_option("--generate", generator, "KIND:key=value,… (kinds below)");
+  sources->require_option(1);
+  app.add_option("--ranks", ranks, "ranks that share the matrix")->needs(matrix)->check(CLI::PositiveNumber);
+  app.add_option("--partition", partition, "how rows are shared out: block (consecutive rows)")->needs(matrix)->check(CLI::IsMember({"block"}));
+  app.add_option("--value-bytes", value_bytes, "size of one vector entry")->needs(matrix)->check(CLI::NonNegativeNumber);
+}
+
+Pattern PatternArguments::load(int default_ranks) const {
+  if (!generator.empty()) return generate_pattern(generator);
+  if (!pattern_file.empty()) return read_pattern(pattern_file);
+  const int count = ranks > 0 ? ranks : default_ranks;
+  if (count < 1) throw InputError("--matrix " + matrix_file, "the number of ranks is missing", "add --ranks N");
+  const auto matrix = read_matrix_market(matrix_file);
+  return matrix_pattern(matrix, block_partition(matrix.rows, count), count, value_bytes, matrix_file);
+}
+
+std::string PatternArguments::describe() const {
+  if (!generator.empty()) return generator;
+  if (!pattern_file.empty()) return pattern_file;
+  return fmt::format("{}, {} partition, {} bytes a value", matrix_file, partition, value_bytes);
+}
+
+void SelectionArguments::add_to(CLI::App& app) {
+  app.add_option("--profile", profile, "machine profile: a NAME of 'commpass profile list' or a file");
+  auto* ppn_option = app.add_option("--ppn", ppn, "ranks on a node")->check(CLI::PositiveNumber);
+  app.add_option("--layout", layout, "NODESxRANKS, NODESxSOCKETSxRANKS, or a node for each rank: 0,0,1")->excludes(ppn_option);
+  app.add_option("--model", model, "burst (default), max-rate or postal");
+  app.add_option("--memory", memory, "where the data is: host")->check(CLI::IsMember({"host"}));
+  app.add_option("--top", top, "show only the K best")->check(CLI::PositiveNumber);
+  // CLI11 would split "a,b" into two values if it were told to take many; this way each use adds one.
+  auto* one = app.add_option_function<std::string>(
+      "--strategy", [this](const std::string& text) { strategies.push_back(text); }, "price just this one; may be repeated");
+  one->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->trigger_on_parse();
+  app.add_option("--strategies", strategy_list, "'all', or several separated by ';'");
+  app.add_option("--explain", explain, "tell what this strategy spends its time on");
+  app.add_flag("--json", json, "JSON on stdout");
+}
+
+std::string SelectionArguments::find_profile(const Environment& environment) const {
+  const auto name = !profile.empty() ? profile : environment.profile.value_or("");
+  if (name.empty()) throw InputError("profile", "none is named", "add --profile NAME or set COMMPASS_PROFILE");
+  return commpass::find_profile(name, profile_directories(environment.profile_path));
+}
+
+std::optional<Layout> SelectionArguments::find_layout(int ranks, const Environment& environment) const {
+  if (ppn > 0) return Layout::with_ppn(ranks, ppn);
+  const auto text = !layout.empty() ? layout : environment.layout.value_or("");
+  if (text.empty()) return std::nullopt;
+  return parse_layout(text, ranks);
+}
+
+CostModel SelectionArguments::cost_model() const { return parse_cost_model(model); }
+
+std::vector<Strategy> SelectionArguments::named_strategies() const {
+  std::vector<Strategy> result;
+  for (const auto& text : strategies) result.push_back(parse_strategy(text));
+  if (!strategy_list.empty() && strategy_list != "all")
+    for (const auto& text : split(strategy_list, ';')) result.push_back(parse_strategy(text));
+  return result;
+}
+
+std::string catalogue_help() {
+  std::string text = "Strategies (window=W: rounds of a stage in flight at once, or 'unlimited'):\n";
+  const auto out = std::back_inserter(text);
+  for (const auto& row : catalogue()) {
+    fmt::format_to(out, "  {}\n      {}\n      {}\n", row.usage, row.summary, row.source);
+    for (const auto& parameter : row.parameters) fmt::format_to(out, "      {}: {}\n", parameter.name, parameter.meaning);
+  }
+  text += "\nPattern kinds for --generate:\n";
+  for (const auto& generator : generators()) {
+    fmt::format_to(out, "  {}: {}\n", generator.name, generator.summary);
+    for (const auto& key : generator.keys)
+      fmt::format_to(out, "      {}: {}{}\n", key.name, key.meaning, *key.default_value ? fmt::format(" (default {})", key.default_value) : "");
+  }
+  return text;
+}
+
+int run_command(CLI::App& app, int argc, const char* const* argv, const std::function<void()>& command) {
+  constexpr int bad_input = 1, wrong_usage = 2;
+  try {
+    app.parse(argc, argv);
+    command();
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : wrong_usage;  // --help is no error
+  } catch (const std::bad_alloc&) {
+    std::fputs("commpass: there is not enough memory for this pattern; use fewer ranks or a sparser one.\n", stderr);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "commpass: {}\n", error.what());
+  }
+  return bad_input;
+}
+
+}  // namespace commpass

@@ -1,0 +1,68 @@
+// The switches that `predict`, `measure` and `pattern` share (design §6).
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/cost.hpp"
+#include "model/pattern.hpp"
+#include "selector/environment.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace commpass {
+
+/// PATTERN: a pattern file, a matrix and a number of ranks, or a generator.
+struct PatternArguments {
+  std::string pattern_file, matrix_file, generator;
+  int ranks = 0;
+  std::string partition = "block";
+  Bytes value_bytes = 8;
+
+  void add_to(CLI::App& app);
+  /// @param default_ranks  for --matrix without --ranks; 0: --ranks is needed
+  /// @throws InputError
+  Pattern load(int default_ranks = 0) const;
+  /// For people and the context of reports.
+  std::string describe() const;
+};
+
+/// Which machine, layout, model and strategies.
+struct SelectionArguments {
+  std::string profile;
+  int ppn = 0;
+  std::string layout;
+  std::string model = "burst";
+  std::string memory = "host";
+  std::vector<std::string> strategies;   ///< --strategy, repeated
+  std::string strategy_list;             ///< --strategies "all" or "S;S…"
+  std::size_t top = 0;
+  std::string explain;
+  bool json = false;
+
+  void add_to(CLI::App& app);
+  /// --profile, else COMMPASS_PROFILE.
+  /// @return the path
+  /// @throws InputError
+  std::string find_profile(const Environment& environment) const;
+  /// The layout asked for; nothing if neither --layout, --ppn nor COMMPASS_LAYOUT is given.
+  /// @throws InputError if it does not fit `ranks`
+  std::optional<Layout> find_layout(int ranks, const Environment& environment) const;
+  CostModel cost_model() const;
+  /// The strategies named; empty: all.
+  /// @throws InputError
+  std::vector<Strategy> named_strategies() const;
+};
+
+/// The text of all strategies and generators, for --help.
+std::string catalogue_help();
+
+/// Parses the arguments and runs a command: the exit code is 0 (done), 1 (bad input: one sentence on stderr) or
+/// 2 (wrong usage).
+int run_command(CLI::App& app, int argc, const char* const* argv, const std::function<void()>& command);
+
+}  // namespace commpass

@@ -1,0 +1,16 @@
+// The commands of the front door that need no MPI. Each adds itself to the application and returns what it does.
+#pragma once
+
+#include <functional>
+
+namespace CLI {
+class App;
+}
+
+namespace commpass {
+
+void add_predict(CLI::App& app, std::function<void()>& command);
+void add_pattern(CLI::App& app, std::function<void()>& command);
+void add_profile(CLI::App& app, std::function<void()>& command);
+
+}  // namespace commpass

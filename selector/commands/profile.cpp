@@ -1,0 +1,92 @@
+// commpass profile: lists, shows and validates machine profiles.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include "model/error.hpp"
+#include "model/profile.hpp"
+#include "model/text.hpp"
+#include "selector/commands/commands.hpp"
+#include "selector/environment.hpp"
+
+namespace commpass {
+
+namespace {
+
+constexpr double giga = 1e9;
+
+std::string path_of(const std::string& name) { return find_profile(name, profile_directories(read_environment().profile_path)); }
+
+void list() {
+  std::map<std::string, std::string> found;  // by name; the first directory wins
+  for (const auto& directory : profile_directories(read_environment().profile_path)) {
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(directory, ignored))
+      if (entry.path().extension() == ".json" && entry.path().stem() != "schema") found.try_emplace(entry.path().stem().string(), entry.path().string());
+  }
+  for (const auto& [name, path] : found) fmt::print("{:<20} {}\n", name, path);
+}
+
+void show_channels(const char* memory, const MemoryChannels& channels) {
+  for (const auto locality : {Locality::socket, Locality::node, Locality::network}) {
+    if (!channels.has(locality)) {
+      fmt::print("  {} {}: not measured\n", memory, name_of(locality));
+      continue;
+    }
+    const auto& channel = *channels.find(locality);
+    for (std::size_t i = 0; i < channel.protocols.size(); ++i) {
+      const auto& p = channel.protocols[i];
+      const auto until = i + 1 < channel.protocols.size() ? "up to " + format_bytes(static_cast<double>(p.max_bytes)) : "beyond";
+      fmt::print("  {} {} {} ({}): {} + {:.3g} GB/s, next of a burst {}\n", memory, name_of(locality), p.name, until, format_seconds(p.alpha_s),
+                 1 / p.beta_s_per_byte / giga, format_seconds(p.alpha_next_s));
+    }
+    if (channel.gamma_s > 0) fmt::print("    queue: {:.3g} s per message squared, halved\n", channel.gamma_s);
+    if (std::isfinite(channel.aggregate_rate_bytes_per_s)) fmt::print("    together at most {:.3g} GB/s\n", channel.aggregate_rate_bytes_per_s / giga);
+  }
+}
+
+void show(const std::string& name) {
+  const auto path = path_of(name);
+  const auto profile = read_profile(path);
+  const auto& machine = profile.machine;
+  fmt::print("{} ({})\n", machine.name, path);
+  show_channels("host", machine.host);
+  if (!machine.device.empty()) show_channels("device", machine.device);
+  const auto rate = [](double value) { return std::isfinite(value) ? fmt::format("{:.3g} GB/s", value / giga) : std::string("not measured, taken as unlimited"); };
+  fmt::print("  a node into the network: {}\n  the network into a node: {}\n", rate(machine.injection_rate_bytes_per_s), rate(machine.ejection_rate_bytes_per_s));
+  fmt::print("  memory copy: {}, {} a piece\n", rate(machine.copy_rate_bytes_per_s), format_seconds(machine.copy_block_s));
+  const auto copies = [](const char* direction, const std::vector<DeviceCopy>& list) {
+    for (const auto& c : list) fmt::print("  {}, {} processes: {} + {:.3g} GB/s\n", direction, c.processes, format_seconds(c.alpha_s), 1 / c.beta_s_per_byte / giga);
+  };
+  copies("device to host", machine.device_to_host);
+  copies("host to device", machine.host_to_device);
+  fmt::print("  provenance: {}\n", profile.provenance_json);
+}
+
+void validate(const std::string& name) {
+  const auto path = path_of(name);
+  read_profile(path);
+  fmt::print("{} is a valid profile.\n", path);
+}
+
+}  // namespace
+
+void add_profile(CLI::App& app, std::function<void()>& command) {
+  auto* sub = app.add_subcommand("profile", "list, show or validate machine profiles");
+  sub->require_subcommand(1);
+  sub->add_subcommand("list", "the profiles that can be named")->callback([&command] { command = list; });
+  auto name = std::make_shared<std::string>();
+  const auto add = [&](const char* verb, const char* summary, void (*action)(const std::string&)) {
+    auto* verb_app = sub->add_subcommand(verb, summary);
+    verb_app->add_option("profile", *name, "NAME or file")->required();
+    verb_app->callback([name, action, &command] { command = [name, action] { action(*name); }; });
+  };
+  add("show", "the parameters of a profile", show);
+  add("validate", "check a profile against the rules", validate);
+}
+
+}  // namespace commpass

@@ -1,0 +1,77 @@
+#include "selector/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "model/text.hpp"
+
+namespace commpass {
+
+namespace {
+
+std::span<const ReportRow> first_rows(const Report& report, std::size_t top) {
+  const std::span rows(report.rows);
+  return top == 0 ? rows : rows.first(std::min(top, rows.size()));
+}
+
+}  // namespace
+
+std::string report_table(const Report& report, std::size_t top) {
+  const auto rows = first_rows(report, top);
+  std::string text;
+  const auto out = std::back_inserter(text);
+  for (const auto& [key, value] : report.context) fmt::format_to(out, "{}: {}\n", key, value);
+  std::size_t width = std::string("strategy").size();
+  for (const auto& row : rows) width = std::max(width, to_string(row.candidate.strategy).size());
+  const bool measured = std::ranges::any_of(rows, [](const auto& row) { return row.measured_s.has_value(); });
+
+  fmt::format_to(out, "\n  {:<{}}  {:>10}", "strategy", width, "predicted");
+  if (measured) fmt::format_to(out, "  {:>10}  {:>10}", "measured", "error");
+  fmt::format_to(out, "  {:>18}  {:>12}\n", "messages per stage", "bytes sent");
+  for (const auto& row : rows) {
+    const auto name = to_string(row.candidate.strategy);
+    const auto& cost = row.candidate.cost;
+    fmt::format_to(out, "{} {:<{}}  {:>10}", name == report.chosen ? "*" : " ", name, width, format_seconds(cost.seconds));
+    if (measured && row.measured_s)
+      fmt::format_to(out, "  {:>10}  {:>+9.0f}%", format_seconds(*row.measured_s), 100 * (cost.seconds / *row.measured_s - 1));
+    std::string messages;
+    Bytes bytes = 0;
+    for (const auto& stage : cost.stages) {
+      fmt::format_to(std::back_inserter(messages), "{}{}", messages.empty() ? "" : "+", stage.messages_max);
+      bytes += stage.bytes_max;
+    }
+    fmt::format_to(out, "  {:>18}  {:>12}\n", messages.empty() ? "0" : messages, format_bytes(static_cast<double>(bytes)));
+  }
+  if (rows.size() < report.rows.size()) fmt::format_to(out, "  … and {} more\n", report.rows.size() - rows.size());
+  fmt::format_to(out, "\nChosen: {}", report.chosen);
+  if (report.regret) fmt::format_to(out, ", regret {:.3f} (its time over that of the fastest)", *report.regret);
+  return text + "\n";
+}
+
+std::string report_json(const Report& report, std::size_t top) {
+  using Json = nlohmann::ordered_json;
+  Json json;
+  json["schema_version"] = 1;
+  json["context"] = Json::object();
+  for (const auto& [key, value] : report.context) json["context"][key] = value;
+  json["chosen"] = report.chosen;
+  json["ranking"] = Json::array();
+  for (const auto& row : first_rows(report, top)) {
+    Json entry;
+    entry["strategy"] = to_string(row.candidate.strategy);
+    entry["predicted_s"] = row.candidate.cost.seconds;
+    if (row.measured_s) entry["measured_s"] = *row.measured_s;
+    entry["stages"] = Json::array();
+    for (const auto& stage : row.candidate.cost.stages)
+      entry["stages"].push_back({{"messages_max", stage.messages_max}, {"bytes_max", stage.bytes_max}, {"seconds", stage.seconds}});
+    json["ranking"].push_back(std::move(entry));
+  }
+  if (report.regret) json["regret"] = *report.regret;
+  constexpr int indent = 2;
+  return json.dump(indent) + "\n";
+}
+
+}  // namespace commpass

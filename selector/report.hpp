@@ -1,0 +1,30 @@
+// What `predict` and `measure` tell: a table for people, JSON for machines (design §6).
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "selector/select.hpp"
+
+namespace commpass {
+
+struct ReportRow {
+  Candidate candidate;
+  std::optional<Seconds> measured_s;
+};
+
+struct Report {
+  std::vector<std::pair<std::string, std::string>> context;  ///< key and value: profile, layout, pattern, model, …
+  std::string chosen;
+  std::vector<ReportRow> rows;                               ///< by predicted time
+  std::optional<double> regret;                              ///< measured time of the chosen one ÷ of the best
+};
+
+/// @param top  rows to show; 0: all
+std::string report_table(const Report& report, std::size_t top = 0);
+std::string report_json(const Report& report, std::size_t top = 0);
+
+}  // namespace commpass

@@ -1,0 +1,38 @@
+#include "selector/select.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/catalogue.hpp"
+
+namespace commpass {
+
+Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model) {
+  const auto route = make_route(strategy, layout);
+  const auto schedule = make_schedule(*route, strategy.window, pattern);
+  return {strategy, evaluate(schedule, layout, machine, model), schedule.buffered_blocks_max, schedule.buffered_bytes_max};
+}
+
+namespace {
+
+/// Seconds to nine digits: differences beyond that are rounding, not a reason.
+double comparable(Seconds seconds) {
+  if (seconds <= 0) return 0;
+  constexpr int digits = 9;
+  const double scale = std::pow(10.0, digits - 1 - std::floor(std::log10(seconds)));
+  return std::round(seconds * scale) / scale;
+}
+
+}  // namespace
+
+std::vector<Candidate> rank_strategies(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
+                                       std::span<const Strategy> strategies) {
+  const auto suggested = strategies.empty() ? suggest_strategies(layout) : std::vector(strategies.begin(), strategies.end());
+  std::vector<Candidate> ranking;
+  ranking.reserve(suggested.size());
+  for (const auto& strategy : suggested) ranking.push_back(price(strategy, pattern, layout, machine, model));
+  std::ranges::stable_sort(ranking, {}, [](const Candidate& c) { return comparable(c.cost.seconds); });
+  return ranking;
+}
+
+}  // namespace commpass

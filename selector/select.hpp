@@ -1,0 +1,40 @@
+// Which strategies to consider for an exchange, and which one is cheapest.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/cost.hpp"
+#include "model/strategy.hpp"
+
+namespace commpass {
+
+/// A strategy and what it is predicted to cost for one pattern.
+struct Candidate {
+  Strategy strategy;
+  Cost cost;
+  std::int64_t buffered_blocks_max = 0;  ///< see Schedule
+  Bytes buffered_bytes_max = 0;
+};
+
+/// Prices one strategy for a pattern.
+/// @throws NotApplicable, InputError
+Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& layout, const Machine& machine,
+                CostModel model = CostModel::burst);
+
+/// Prices strategies and sorts them by predicted time; ties (to nine digits) stay in the given order.
+/// @param strategies  empty: all that the catalogue suggests for the layout
+/// @return at least one candidate
+/// @throws NotApplicable if a given strategy does not apply; InputError
+std::vector<Candidate> rank_strategies(const Pattern& pattern, const Layout& layout, const Machine& machine,
+                                       CostModel model = CostModel::burst, std::span<const Strategy> strategies = {});
+
+/// Why a candidate costs what it costs: for each stage its messages, bytes, seconds and what dominates, and how it
+/// compares with the cheapest other candidate, or, if it is not the cheapest, with that.
+/// @param ranking  as rank_strategies gives it
+/// @param chosen   index in ranking
+std::string explain(std::span<const Candidate> ranking, std::size_t chosen);
+
+}  // namespace commpass
