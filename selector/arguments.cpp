@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <iterator>
+#include <sstream>
 
 #include "model/catalogue.hpp"
 #include "model/error.hpp"
@@ -96,19 +97,27 @@ std::string catalogue_help() {
   return text;
 }
 
-int run_command(CLI::App& app, int argc, const char* const* argv, const std::function<void()>& command) {
+int run_command(CLI::App& app, int argc, const char* const* argv, const std::function<void()>& command, bool speaks) {
   constexpr int bad_input = 1, wrong_usage = 2;
+  std::string message;
   try {
     app.parse(argc, argv);
     command();
     return 0;
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : wrong_usage;  // --help is no error
+    std::ostringstream out, err;
+    const bool is_help = app.exit(error, out, err) == 0;
+    if (speaks) {
+      std::fputs(out.str().c_str(), stdout);
+      std::fputs(err.str().c_str(), stderr);
+    }
+    return is_help ? 0 : wrong_usage;
   } catch (const std::bad_alloc&) {
-    std::fputs("commpass: there is not enough memory for this pattern; use fewer ranks or a sparser one.\n", stderr);
+    message = "there is not enough memory for this pattern; use fewer ranks or a sparser one.";
   } catch (const std::exception& error) {
-    fmt::print(stderr, "commpass: {}\n", error.what());
+    message = error.what();
   }
+  if (speaks) fmt::print(stderr, "commpass: {}\n", message);
   return bad_input;
 }
 

@@ -63,6 +63,7 @@ std::string catalogue_help();
 
 /// Parses the arguments and runs a command: the exit code is 0 (done), 1 (bad input: one sentence on stderr) or
 /// 2 (wrong usage).
-int run_command(CLI::App& app, int argc, const char* const* argv, const std::function<void()>& command);
+/// @param speaks  print errors and --help; one rank of an MPI program does
+int run_command(CLI::App& app, int argc, const char* const* argv, const std::function<void()>& command, bool speaks = true);
 
 }  // namespace commpass

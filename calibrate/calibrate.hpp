@@ -1,0 +1,32 @@
+// Measures a machine over MPI and makes its profile (design §5).
+#pragma once
+
+#include <mpi.h>
+
+#include <functional>
+#include <string>
+
+#include "model/layout.hpp"
+#include "model/profile.hpp"
+
+namespace commpass {
+
+struct CalibrationOptions {
+  std::string name = "this-machine";
+  Seconds budget_s = 60;
+  Bytes largest_bytes = Bytes{4} << 20;
+  /// Called on rank 0 with what is going on and the fraction of the budget that is spent.
+  std::function<void(const std::string& what, double fraction)> progress;
+};
+
+/// Calibrates on the ranks of `comm`, laid out as `layout` says. Collective.
+///
+/// Measures, for every locality that the layout has: ping-pongs over all sizes, shuffled, until each median is known to
+/// 3 % or the budget is spent; protocols by segmented regression, their switch points narrowed by bisection; bursts
+/// (α_next, γ); what ranks share, by a sweep over active pairs. And local copies, barrier, allreduce. What could not be
+/// measured is absent from the profile, and its provenance says why.
+/// @return the profile, the same on every rank
+/// @throws InputError on fewer than two ranks, MpiError
+Profile calibrate(MPI_Comm comm, const Layout& layout, const CalibrationOptions& options);
+
+}  // namespace commpass

@@ -1,0 +1,188 @@
+#include "calibrate/fit.hpp"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+
+namespace commpass {
+
+double median(std::vector<double> sample) {
+  const auto middle = sample.begin() + static_cast<std::ptrdiff_t>(sample.size() / 2);
+  std::nth_element(sample.begin(), middle, sample.end());
+  if (sample.size() % 2 == 1) return *middle;
+  return (*middle + *std::max_element(sample.begin(), middle)) / 2;
+}
+
+Interval median_interval(std::vector<double> sample) {
+  std::ranges::sort(sample);
+  const auto n = static_cast<double>(sample.size());
+  constexpr double z = 1.96;  // 95 %
+  const double half_width = z * std::sqrt(n) / 2;
+  const auto clamp = [&](double index) { return sample[static_cast<std::size_t>(std::clamp(index, 0.0, n - 1))]; };
+  return {clamp(std::floor(n / 2 - half_width)), clamp(std::ceil(n / 2 + half_width))};
+}
+
+std::int64_t count_outliers(std::vector<double> sample) {
+  std::ranges::sort(sample);
+  const double first = sample[sample.size() / 4], third = sample[sample.size() * 3 / 4];
+  constexpr double far = 3;  // Tukey's "far out"
+  return std::ranges::count_if(sample, [&](double value) { return value > third + far * (third - first); });
+}
+
+namespace {
+
+/// Weighted least squares with both coefficients ≥ 0.
+Line solve(std::span<const SizePoint> points, const Eigen::VectorXd& weights) {
+  const auto n = static_cast<Eigen::Index>(points.size());
+  Eigen::MatrixXd a(n, 2);
+  Eigen::VectorXd b(n);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const auto& point = points[static_cast<std::size_t>(i)];
+    a.row(i) << weights[i], weights[i] * static_cast<double>(point.bytes);
+    b[i] = weights[i] * point.seconds;
+  }
+  // Sizes span many orders of magnitude: scale the columns.
+  const double scale = std::max(a.col(1).norm(), std::numeric_limits<double>::min()) / a.col(0).norm();
+  a.col(1) /= scale;
+  const Eigen::VectorXd x = a.completeOrthogonalDecomposition().solve(b);
+  if (x[0] >= 0 && x[1] >= 0) return {x[0], x[1] / scale};
+  if (x[0] < 0) return {0, std::max(0.0, a.col(1).dot(b) / a.col(1).squaredNorm()) / scale};
+  return {a.col(0).dot(b) / a.col(0).squaredNorm(), 0};
+}
+
+Line fit_relative(std::span<const SizePoint> points, bool robust) {
+  const auto n = static_cast<Eigen::Index>(points.size());
+  Eigen::VectorXd relative(n);
+  for (Eigen::Index i = 0; i < n; ++i) relative[i] = 1 / points[static_cast<std::size_t>(i)].seconds;
+  Line line = solve(points, relative);
+  constexpr int rounds = 5;
+  constexpr double huber = 1.345, normal_mad = 1.4826;  // 95 % efficiency for normal errors; MAD to deviation
+  for (int round = 0; robust && round < rounds && points.size() > 2; ++round) {
+    std::vector<double> errors;
+    for (const auto& point : points) errors.push_back(std::abs(line.at(point.bytes) / point.seconds - 1));
+    const double limit = std::max(huber * normal_mad * median(errors), 1e-12);
+    Eigen::VectorXd weights = relative;
+    for (Eigen::Index i = 0; i < n; ++i) {
+      const double error = errors[static_cast<std::size_t>(i)];
+      if (error > limit) weights[i] *= std::sqrt(limit / error);
+    }
+    line = solve(points, weights);
+  }
+  return line;
+}
+
+double squared_error(std::span<const SizePoint> points, const Line& line) {
+  double sum = 0;
+  for (const auto& point : points) sum += std::pow(line.at(point.bytes) / point.seconds - 1, 2);
+  return sum;
+}
+
+Segment describe_segment(std::span<const SizePoint> points) {
+  Segment segment;
+  segment.max_bytes = points.back().bytes;
+  segment.line = fit_line(points);
+  segment.sizes = points.size();
+  std::vector<double> errors;
+  for (const auto& point : points) errors.push_back(std::abs(segment.line.at(point.bytes) / point.seconds - 1));
+  segment.median_relative_error = median(errors);
+
+  constexpr int resamples = 200;
+  constexpr std::size_t low = 5, high = 194;  // 2.5 % and 97.5 % of 200
+  std::mt19937 random(1);
+  std::vector<double> alphas, betas;
+  std::vector<SizePoint> resample(points.size());
+  for (int i = 0; i < resamples; ++i) {
+    for (auto& point : resample) point = points[random() % points.size()];
+    const Line line = fit_relative(resample, false);
+    alphas.push_back(line.alpha_s);
+    betas.push_back(line.beta_s_per_byte);
+  }
+  std::ranges::sort(alphas);
+  std::ranges::sort(betas);
+  segment.alpha_interval = {alphas[low], alphas[high]};
+  segment.beta_interval = {betas[low], betas[high]};
+  return segment;
+}
+
+}  // namespace
+
+Line fit_line(std::span<const SizePoint> points) { return fit_relative(points, true); }
+
+std::vector<Segment> fit_segments(std::span<const SizePoint> points, int most_segments) {
+  constexpr std::size_t least_sizes = 4;
+  const std::size_t n = points.size();
+  // best[k][j]: the least squared error of the first j points in k+1 pieces; from[k][j]: where the last piece begins.
+  constexpr double never = std::numeric_limits<double>::infinity();
+  const auto pieces = static_cast<std::size_t>(most_segments);
+  std::vector best(pieces, std::vector<double>(n + 1, never));
+  std::vector from(pieces, std::vector<std::size_t>(n + 1, 0));
+  for (std::size_t first = 0; first < n; ++first)
+    for (std::size_t end = first == 0 ? std::min(n, least_sizes) : first + least_sizes; end <= n; ++end) {
+      const auto piece = points.subspan(first, end - first);
+      const double error = squared_error(piece, fit_relative(piece, false));
+      if (first == 0) best[0][end] = error;
+      for (std::size_t k = 1; first > 0 && k < pieces; ++k)
+        if (best[k - 1][first] + error < best[k][end]) {
+          best[k][end] = best[k - 1][first] + error;
+          from[k][end] = first;
+        }
+    }
+
+  // Errors below half a percent are noise: without a floor, exact (simulated) data would be cut into ever more pieces.
+  constexpr double noise = 0.005, parameters = 3;  // α, β and the switch point
+  std::size_t chosen = 0;
+  double least = never;
+  for (std::size_t k = 0; k < pieces; ++k) {
+    const double size = static_cast<double>(n);
+    const double criterion = size * std::log(best[k][n] / size + noise * noise) + parameters * static_cast<double>(k + 1) * std::log(size);
+    if (criterion < least) {
+      least = criterion;
+      chosen = k;
+    }
+  }
+
+  std::vector<Segment> segments;
+  for (std::size_t end = n, k = chosen + 1; k-- > 0;) {
+    const std::size_t first = k > 0 ? from[k][end] : 0;
+    segments.insert(segments.begin(), describe_segment(points.subspan(first, end - first)));
+    end = first;
+  }
+  return segments;
+}
+
+BurstFit fit_burst(std::span<const double> messages, std::span<const double> seconds) {
+  const auto n = static_cast<Eigen::Index>(messages.size());
+  const auto fit = [&](Eigen::Index columns) {
+    Eigen::MatrixXd a(n, columns);
+    Eigen::VectorXd b(n);
+    for (Eigen::Index i = 0; i < n; ++i) {
+      const double m = messages[static_cast<std::size_t>(i)], weight = 1 / seconds[static_cast<std::size_t>(i)];
+      for (Eigen::Index c = 0; c < columns; ++c) a(i, c) = weight * (c == 0 ? 1 : c == 1 ? m : m * m / 2);
+      b[i] = 1;
+    }
+    const Eigen::VectorXd x = a.colPivHouseholderQr().solve(b);
+    const double variance = (a * x - b).squaredNorm() / std::max<double>(1, static_cast<double>(n - columns));
+    const Eigen::MatrixXd covariance = (a.transpose() * a).inverse() * variance;
+    return std::pair(x, std::sqrt(std::max(0.0, covariance(columns - 1, columns - 1))));
+  };
+  constexpr double significant = 3;
+  constexpr Eigen::Index linear = 2, quadratic = 3;
+  if (n > quadratic) {
+    const auto [x, deviation] = fit(quadratic);
+    if (x[2] > significant * deviation && x[1] >= 0) return {x[1], x[2]};
+  }
+  return {std::max(0.0, fit(linear).first[1]), 0};
+}
+
+double fit_shared_rate(std::span<const int> pairs, std::span<const double> seconds, Bytes bytes, Seconds alpha_s) {
+  constexpr double growth = 1.1;
+  std::vector<double> rates;
+  for (std::size_t i = 0; i < pairs.size(); ++i)
+    if (pairs[i] > 1 && seconds[i] > growth * seconds[0])
+      rates.push_back(static_cast<double>(pairs[i]) * static_cast<double>(bytes) / (seconds[i] - alpha_s));
+  return rates.empty() ? std::numeric_limits<double>::infinity() : median(rates);
+}
+
+}  // namespace commpass

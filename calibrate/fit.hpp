@@ -1,0 +1,76 @@
+// From samples to parameters: robust statistics and fits. No MPI.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/machine.hpp"
+#include "model/types.hpp"
+
+namespace commpass {
+
+/// The median of a non-empty sample.
+double median(std::vector<double> sample);
+
+/// A confidence interval.
+struct Interval {
+  double low = 0;
+  double high = 0;
+};
+
+/// The 95 % interval of the median from order statistics, without assuming a distribution
+/// (Hoefler and Belli, Scientific Benchmarking of Parallel Computing Systems, SC'15, §3.1.3).
+Interval median_interval(std::vector<double> sample);
+
+/// Samples further than three interquartile ranges above the third quartile. They stay in the sample; the median does
+/// not mind them.
+std::int64_t count_outliers(std::vector<double> sample);
+
+/// The time of messages of one size.
+struct SizePoint {
+  Bytes bytes = 0;
+  Seconds seconds = 0;
+};
+
+/// seconds = alpha + beta · bytes, with both ≥ 0.
+struct Line {
+  Seconds alpha_s = 0;
+  double beta_s_per_byte = 0;
+  Seconds at(Bytes bytes) const { return alpha_s + beta_s_per_byte * static_cast<double>(bytes); }
+};
+
+/// Fits by the relative error, with Huber weights: no size counts more because its times are long, and a disturbed size
+/// does not bend the line.
+/// @param points  at least one
+Line fit_line(std::span<const SizePoint> points);
+
+/// A line that holds for sizes up to max_bytes.
+struct Segment {
+  Bytes max_bytes = 0;                ///< the largest size that was measured and follows this line
+  Line line;
+  Interval alpha_interval, beta_interval;  ///< 95 %, bootstrap over sizes
+  double median_relative_error = 0;
+  std::size_t sizes = 0;
+};
+
+/// Piecewise lines with the number of pieces that the Bayesian information criterion prefers. Every piece has at least
+/// four sizes.
+/// @param points  sorted by growing size
+std::vector<Segment> fit_segments(std::span<const SizePoint> points, int most_segments = 5);
+
+/// T(m) = first + step·m + gamma·m²/2 of bursts of m messages.
+struct BurstFit {
+  Seconds step_s = 0;   ///< of each further message
+  Seconds gamma_s = 0;  ///< 0 unless it is significant (t > 3) and positive
+};
+/// @param messages, seconds  of equal length, at least three different message counts
+BurstFit fit_burst(std::span<const double> messages, std::span<const double> seconds);
+
+/// The rate that ranks share, from the times of k pairs that each move `bytes` at once:
+/// T(k) = max(T(1), alpha + k·bytes / rate).
+/// @param seconds  T(k) for pairs[i] pairs; pairs[0] is 1
+/// @return infinity if T does not grow by more than a tenth: the limit is not reached
+double fit_shared_rate(std::span<const int> pairs, std::span<const double> seconds, Bytes bytes, Seconds alpha_s);
+
+}  // namespace commpass

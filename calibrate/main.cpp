@@ -1,0 +1,90 @@
+// commpass calibrate: measures this machine and writes its profile.
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "calibrate/calibrate.hpp"
+#include "model/error.hpp"
+#include "model/text.hpp"
+#include "runtime/agreement.hpp"
+#include "runtime/detect_layout.hpp"
+#include "runtime/mpi_program.hpp"
+#include "selector/arguments.hpp"
+#include "selector/environment.hpp"
+
+namespace {
+
+struct Arguments {
+  std::string output;
+  commpass::CalibrationOptions options;
+  std::string budget = "60s";
+  std::string layout;
+  int ppn = 0;
+  std::string progress;
+  bool json = false;
+};
+
+/// "60s", "2min", "90".
+double parse_duration(const std::string& text) {
+  constexpr double minute = 60;
+  double unit = 1;
+  std::string number = text;
+  if (text.ends_with("min")) {
+    unit = minute;
+    number.resize(text.size() - 3);
+  } else if (text.ends_with("s")) {
+    number.pop_back();
+  }
+  const auto value = commpass::parse_number<double>(number);
+  constexpr double most = 86400;
+  if (!value || !(*value > 0 && *value <= most)) throw commpass::InputError("--budget " + text, "it is no duration", "use for example 60s or 2min, at most a day");
+  return *value * unit;
+}
+
+void run(Arguments& arguments) {
+  using namespace commpass;
+  int rank = 0, ranks = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  Environment environment;
+  std::optional<Layout> layout;
+  bool shown = false;
+  together(MPI_COMM_WORLD, [&] {
+    environment = read_environment();
+    arguments.options.budget_s = parse_duration(arguments.budget);
+    if (arguments.ppn > 0) layout = Layout::with_ppn(ranks, arguments.ppn);
+    else if (const auto text = arguments.layout.empty() ? environment.layout.value_or("") : arguments.layout; !text.empty()) layout = parse_layout(text, ranks);
+    shown = show_progress(arguments.progress.empty() ? environment.progress : parse_progress(arguments.progress));
+  });
+  const bool pretended = layout.has_value();
+  if (!layout) layout = detect_layout(MPI_COMM_WORLD);
+  if (shown) arguments.options.progress = [](const std::string& what, double fraction) { fmt::print(stderr, "[{:3.0f}%] {}\n", 100 * std::min(1.0, fraction), what); };
+
+  Profile profile;
+  profile = calibrate(MPI_COMM_WORLD, *layout, arguments.options);
+  together(MPI_COMM_WORLD, [&] {
+    if (rank != 0) return;
+    write_profile(profile, arguments.output);
+    if (arguments.json) std::fputs(to_json(profile).c_str(), stdout);
+    fmt::print(stderr, "commpass: wrote {} ({}{}); see it with 'commpass profile show {}'\n", arguments.output, layout->describe(),
+               pretended ? ", as told and not as it is" : "", arguments.output);
+  });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments arguments;
+  CLI::App app{"Measures this machine and writes its profile: mpirun -n N commpass calibrate -o FILE"};
+  app.name("commpass calibrate");
+  app.add_option("-o,--output", arguments.output, "profile to write")->required();
+  app.add_option("--name", arguments.options.name, "name of the machine");
+  app.add_option("--budget", arguments.budget, "time to take, 60s or 2min");
+  auto* ppn = app.add_option("--ppn", arguments.ppn, "for trying things out: treat the ranks as nodes of this many")->check(CLI::PositiveNumber);
+  app.add_option("--layout", arguments.layout, "for trying things out: treat the ranks as laid out so (see 'commpass predict --help')")->excludes(ppn);
+  app.add_option("--progress", arguments.progress, "auto, always or never");
+  app.add_flag("--json", arguments.json, "the profile on stdout too");
+  return commpass::run_mpi_command(app, argc, argv, [&] { run(arguments); });
+}

@@ -1,0 +1,182 @@
+#include "calibrate/timing.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "calibrate/fit.hpp"
+#include "runtime/mpi_error.hpp"
+
+namespace commpass {
+
+namespace {
+
+constexpr int data_tag = 1, token_tag = 2;
+
+/// Persistent requests that are freed on their own.
+class Requests {
+ public:
+  void add_send(const void* buffer, Bytes bytes, Rank peer, MPI_Comm comm) {
+    COMMPASS_MPI_CALL(MPI_Send_init, buffer, static_cast<int>(bytes), MPI_BYTE, peer, data_tag, comm, &requests_.emplace_back());
+  }
+  void add_receive(void* buffer, Bytes bytes, Rank peer, MPI_Comm comm) {
+    COMMPASS_MPI_CALL(MPI_Recv_init, buffer, static_cast<int>(bytes), MPI_BYTE, peer, data_tag, comm, &requests_.emplace_back());
+  }
+  void start() { COMMPASS_MPI_CALL(MPI_Startall, static_cast<int>(requests_.size()), requests_.data()); }
+  void wait() { COMMPASS_MPI_CALL(MPI_Waitall, static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE); }
+
+  Requests() = default;
+  Requests(const Requests&) = delete;
+  Requests& operator=(const Requests&) = delete;
+  ~Requests() {
+    for (auto& request : requests_) MPI_Request_free(&request);
+  }
+
+ private:
+  std::vector<MPI_Request> requests_;
+};
+
+void send_token(Rank peer, MPI_Comm comm) { COMMPASS_MPI_CALL(MPI_Send, nullptr, 0, MPI_BYTE, peer, token_tag, comm); }
+void receive_token(Rank peer, MPI_Comm comm) { COMMPASS_MPI_CALL(MPI_Recv, nullptr, 0, MPI_BYTE, peer, token_tag, comm, MPI_STATUS_IGNORE); }
+
+}  // namespace
+
+Bench::Bench(MPI_Comm comm, Bytes largest_bytes)
+    : comm_(comm), send_(static_cast<std::size_t>(largest_bytes), std::byte{1}), receive_(send_.size(), std::byte{2}) {
+  COMMPASS_MPI_CALL(MPI_Comm_rank, comm, &rank_);
+}
+
+Seconds Bench::from_rank(Rank rank, Seconds seconds) const {
+  COMMPASS_MPI_CALL(MPI_Bcast, &seconds, 1, MPI_DOUBLE, rank, comm_);
+  return seconds;
+}
+
+Seconds Bench::ping_pong(Rank first, Rank second, Bytes bytes, int repetitions) {
+  Seconds elapsed = 0;
+  if (rank_ == first || rank_ == second) {
+    const Rank peer = rank_ == first ? second : first;
+    Requests send, receive;
+    send.add_send(send_.data(), bytes, peer, comm_);
+    receive.add_receive(receive_.data(), bytes, peer, comm_);
+    if (rank_ == first) {
+      receive_token(second, comm_);  // the other side is here
+      const double begin = MPI_Wtime();
+      for (int i = 0; i < repetitions; ++i) {
+        receive.start();
+        send.start();
+        send.wait();
+        receive.wait();
+      }
+      elapsed = MPI_Wtime() - begin;
+    } else {
+      send_token(first, comm_);
+      for (int i = 0; i < repetitions; ++i) {
+        receive.start();
+        receive.wait();
+        send.start();
+        send.wait();
+      }
+    }
+  }
+  constexpr double ways = 2;
+  return from_rank(first, elapsed / ways / repetitions);
+}
+
+Seconds Bench::burst(Rank first, Rank second, Bytes bytes, int messages, int repetitions) {
+  Seconds elapsed = 0;
+  if (rank_ == first || rank_ == second) {
+    const Rank peer = rank_ == first ? second : first;
+    Requests requests;
+    // Places follow each other in the buffers, as in a real exchange, and begin anew where these end.
+    const auto places = std::max<Bytes>(1, static_cast<Bytes>(send_.size()) / std::max<Bytes>(1, bytes));
+    for (int i = 0; i < messages; ++i) {
+      const auto place = static_cast<std::size_t>(i % places * bytes);
+      if (rank_ == first) requests.add_send(send_.data() + place, bytes, peer, comm_);
+      else requests.add_receive(receive_.data() + place, bytes, peer, comm_);
+    }
+    for (int i = 0; i < repetitions; ++i) {
+      if (rank_ == first) {
+        receive_token(peer, comm_);  // all receives are posted
+        const double begin = MPI_Wtime();
+        requests.start();
+        requests.wait();
+        receive_token(peer, comm_);  // all messages have arrived
+        elapsed += MPI_Wtime() - begin;
+      } else {
+        requests.start();
+        send_token(peer, comm_);
+        requests.wait();
+        send_token(peer, comm_);
+      }
+    }
+  }
+  return from_rank(first, elapsed / repetitions);
+}
+
+Seconds Bench::streams(std::span<const Rank> senders, std::span<const Rank> receivers, Bytes bytes, int repetitions) {
+  Seconds elapsed = 0;
+  Requests requests;
+  Rank peer = -1;
+  bool sends = false;
+  for (std::size_t i = 0; i < senders.size(); ++i) {
+    if (rank_ == senders[i]) {
+      peer = receivers[i];
+      sends = true;
+      requests.add_send(send_.data(), bytes, peer, comm_);
+    } else if (rank_ == receivers[i]) {
+      peer = senders[i];
+      requests.add_receive(receive_.data(), bytes, peer, comm_);
+    }
+  }
+  COMMPASS_MPI_CALL(MPI_Barrier, comm_);
+  if (peer >= 0) {
+    const double begin = MPI_Wtime();
+    for (int i = 0; i < repetitions; ++i) {
+      requests.start();
+      requests.wait();
+    }
+    if (sends) receive_token(peer, comm_);
+    else send_token(peer, comm_);
+    elapsed = (MPI_Wtime() - begin) / repetitions;
+  }
+  Seconds slowest = 0;
+  COMMPASS_MPI_CALL(MPI_Allreduce, &elapsed, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm_);
+  return slowest;
+}
+
+Seconds Bench::local_copy(Bytes bytes, int repetitions) {
+  int ranks = 0;
+  COMMPASS_MPI_CALL(MPI_Comm_size, comm_, &ranks);
+  const auto size = static_cast<std::size_t>(bytes);
+  const std::size_t places = std::max<std::size_t>(1, std::min<std::size_t>(send_.size(), std::size_t{1} << 20) / size);
+  COMMPASS_MPI_CALL(MPI_Barrier, comm_);
+  const double begin = MPI_Wtime();
+  for (int i = 0; i < repetitions; ++i) {
+    const auto place = static_cast<std::size_t>(i) % places * size;
+    std::memcpy(receive_.data() + place, send_.data() + place, size);
+  }
+  const Seconds elapsed = (MPI_Wtime() - begin) / repetitions;
+  std::vector<double> all(static_cast<std::size_t>(ranks));
+  COMMPASS_MPI_CALL(MPI_Allgather, &elapsed, 1, MPI_DOUBLE, all.data(), 1, MPI_DOUBLE, comm_);
+  return median(all);
+}
+
+Seconds Bench::barrier(int repetitions) {
+  COMMPASS_MPI_CALL(MPI_Barrier, comm_);
+  const double begin = MPI_Wtime();
+  for (int i = 0; i < repetitions; ++i) COMMPASS_MPI_CALL(MPI_Barrier, comm_);
+  Seconds elapsed = (MPI_Wtime() - begin) / repetitions, slowest = 0;
+  COMMPASS_MPI_CALL(MPI_Allreduce, &elapsed, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm_);
+  return slowest;
+}
+
+Seconds Bench::allreduce(int repetitions) {
+  COMMPASS_MPI_CALL(MPI_Barrier, comm_);
+  double value = 1, sum = 0;
+  const double begin = MPI_Wtime();
+  for (int i = 0; i < repetitions; ++i) COMMPASS_MPI_CALL(MPI_Allreduce, &value, &sum, 1, MPI_DOUBLE, MPI_SUM, comm_);
+  Seconds elapsed = (MPI_Wtime() - begin) / repetitions, slowest = 0;
+  COMMPASS_MPI_CALL(MPI_Allreduce, &elapsed, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm_);
+  return slowest;
+}
+
+}  // namespace commpass

@@ -1,0 +1,47 @@
+// The experiments of the calibration: what is timed, on which ranks.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "model/types.hpp"
+
+namespace commpass {
+
+/// Runs experiments on the ranks of a communicator. Every function is collective; the result is the same on all ranks.
+class Bench {
+ public:
+  /// @param largest_bytes  of any message
+  Bench(MPI_Comm comm, Bytes largest_bytes);
+
+  /// One way of a ping-pong with persistent requests, the mean of `repetitions`. Rank `first` begins.
+  Seconds ping_pong(Rank first, Rank second, Bytes bytes, int repetitions);
+
+  /// `messages` messages at once from `first` to `second`, whose receives are posted, until they are acknowledged.
+  Seconds burst(Rank first, Rank second, Bytes bytes, int messages, int repetitions);
+
+  /// All senders send `bytes` to their receivers at once, `repetitions` times one after another: the mean for the
+  /// slowest pair.
+  Seconds streams(std::span<const Rank> senders, std::span<const Rank> receivers, Bytes bytes, int repetitions);
+
+  /// Local copies of `bytes` on all ranks at once: the median over ranks of the mean of `repetitions`.
+  Seconds local_copy(Bytes bytes, int repetitions);
+
+  /// Collectives on all ranks: the mean for the slowest rank.
+  Seconds barrier(int repetitions);
+  Seconds allreduce(int repetitions);
+
+  MPI_Comm comm() const { return comm_; }
+
+ private:
+  Seconds from_rank(Rank rank, Seconds seconds) const;
+
+  MPI_Comm comm_;
+  Rank rank_ = 0;
+  std::vector<std::byte> send_, receive_;
+};
+
+}  // namespace commpass
