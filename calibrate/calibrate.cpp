@@ -93,6 +93,7 @@ class Calibration {
       }
       fit_protocols(locality);
       measure_bursts(locality);
+      measure_receiving(locality);
       measure_sharing(locality);
     }
     missing("ejection: a node that many nodes send to is not measured yet");
@@ -104,7 +105,7 @@ class Calibration {
 
  private:
   // Shares of the budget at which each part ends.
-  static constexpr double ping_pong_share = 0.6, refine_share = 0.7, burst_share = 0.85, sharing_share = 0.95;
+  static constexpr double ping_pong_share = 0.55, refine_share = 0.65, burst_share = 0.75, receive_share = 0.85, sharing_share = 0.95;
 
   const std::vector<Pair>& pairs(Locality locality) const { return pairs_[static_cast<std::size_t>(locality)]; }
   double spent() const { return (MPI_Wtime() - begin_) / options_.budget_s; }
@@ -235,44 +236,111 @@ class Calibration {
     segments[index].max_bytes = low;
   }
 
+  /// What is varied in bursts: the protocol, a small or a large message of it, and how many.
   struct BurstKey {
     std::size_t protocol;
+    bool large;
     int messages;
     auto operator<=>(const BurstKey&) const = default;
   };
 
+  Bytes size_of(const Channel& channel, const BurstKey& key) const {
+    const Bytes least = key.protocol == 0 ? 1 : channel.protocols[key.protocol - 1].max_bytes + 1;
+    constexpr Bytes apart = 16;
+    const Bytes wanted = key.large ? apart * least : least + least / 4;  // away from the switch, where both may hold
+    return std::min({channel.protocols[key.protocol].max_bytes, options_.largest_bytes, wanted});
+  }
+
+  /// Seconds of one more message: alpha + beta·s.
+  struct Step {
+    Line line;
+    Seconds gamma_s = 0;
+  };
+
+  /// Fits the steps of all protocols of a locality from bursts that `time` runs.
+  template <class Time>
+  std::vector<Step> measure_steps(const Channel& channel, double share, double messages_at_once, Time time) {
+    std::map<BurstKey, Series> bursts;
+    constexpr std::array counts{1, 2, 4, 8, 16, 32};
+    for (std::size_t i = 0; i < channel.protocols.size(); ++i)
+      for (const bool large : {false, true})
+        for (const int messages : counts) bursts[{i, large, messages}];
+    sample_all(bursts, share, [&](const BurstKey& key, int, int repetitions) {
+      return time(size_of(channel, key), key.messages, std::max(1, repetitions / key.messages));
+    });
+    std::vector<Step> steps;
+    for (std::size_t i = 0; i < channel.protocols.size(); ++i) {
+      std::array<BurstFit, 2> fits;
+      for (const bool large : {false, true}) {
+        std::vector<double> messages, seconds;
+        for (const int count : counts) {
+          messages.push_back(messages_at_once * count);
+          seconds.push_back(bursts.at({i, large, count}).middle());
+        }
+        fits[large ? 1 : 0] = fit_burst(messages, seconds);
+      }
+      const auto small = static_cast<double>(size_of(channel, {i, false, 0})), large = static_cast<double>(size_of(channel, {i, true, 0}));
+      auto& step = steps.emplace_back();
+      if (large > small) step.line.beta_s_per_byte = std::max(0.0, (fits[1].step_s - fits[0].step_s) / (large - small));
+      step.line.alpha_s = std::max(0.0, fits[0].step_s - step.line.beta_s_per_byte * small);
+      step.gamma_s = std::min(fits[0].gamma_s, fits[1].gamma_s);  // the queue does not depend on the size
+    }
+    return steps;
+  }
+
+  static Seconds median_gamma(const std::vector<Step>& steps) {
+    std::vector<double> gammas;
+    for (const auto& step : steps) gammas.push_back(step.gamma_s);
+    return median(gammas);
+  }
+
   void measure_bursts(Locality locality) {
     progress(fmt::format("bursts, {}", name_of(locality)));
     auto& channel = *machine_.host.by_locality[static_cast<std::size_t>(locality)];
-    const auto& pair = pairs(locality).front();
-    // The smaller sizes of a protocol, where α counts.
-    std::vector<Bytes> sizes;
-    for (std::size_t i = 0; i < channel.protocols.size(); ++i) {
-      const Bytes least = i == 0 ? 1 : channel.protocols[i - 1].max_bytes + 1;
-      sizes.push_back(std::min(channel.protocols[i].max_bytes, least + least / 4));
-    }
-    std::map<BurstKey, Series> bursts;
-    constexpr std::array counts{1, 2, 4, 8, 16, 32, 64};
-    for (std::size_t i = 0; i < sizes.size(); ++i)
-      for (const int messages : counts) bursts[{i, messages}];
+    // To several receivers, if there are, so that it is the sender's time that shows.
+    const Rank sender = pairs(locality).front().first;
+    const auto receivers = partners(sender, locality);
     const double share = refine_share + (burst_share - refine_share) * locality_fraction(locality);
-    sample_all(bursts, share, [&](const BurstKey& key, int, int repetitions) {
-      return bench_.burst(pair.first, pair.second, sizes[key.protocol], key.messages, std::max(1, repetitions / key.messages));
+    const auto steps = measure_steps(channel, share, 1, [&](Bytes bytes, int messages, int repetitions) {
+      return bench_.burst(sender, receivers, bytes, messages, repetitions);
     });
-    std::vector<double> gammas;
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      std::vector<double> messages, seconds;
-      for (const int count : counts) {
-        messages.push_back(count);
-        seconds.push_back(bursts.at({i, count}).middle());
-      }
-      const auto fit = fit_burst(messages, seconds);
-      auto& protocol = channel.protocols[i];
-      protocol.alpha_next_s = std::max(0.0, fit.step_s - protocol.beta_s_per_byte * static_cast<double>(sizes[i]));
-      gammas.push_back(fit.gamma_s);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      channel.protocols[i].alpha_next_s = steps[i].line.alpha_s;
+      channel.protocols[i].beta_next_s_per_byte = steps[i].line.beta_s_per_byte;
     }
-    // The length of the queue does not depend on what is in it: what most protocols show.
-    channel.gamma_s = median(gammas);
+    // Several receivers have short queues; then measure_receiving sees the growth.
+    if (receivers.size() == 1) channel.gamma_s = median_gamma(steps);
+  }
+
+  /// Many ranks send to one: when they are more than it can take in, its time for each message shows. Where the receiver
+  /// takes next to none, what is found is the senders' time, divided by their number: an upper bound.
+  void measure_receiving(Locality locality) {
+    progress(fmt::format("receiving, {}", name_of(locality)));
+    auto& channel = *machine_.host.by_locality[static_cast<std::size_t>(locality)];
+    const Rank receiver = pairs(locality).front().second;
+    const auto senders = partners(receiver, locality);
+    if (senders.size() < 2) {
+      missing(fmt::format("host.{}.protocols: alpha_receive_s and beta_receive_s_per_byte need two senders to one receiver", name_of(locality)));
+      return;
+    }
+    const double share = burst_share + (receive_share - burst_share) * locality_fraction(locality);
+    const auto steps = measure_steps(channel, share, static_cast<double>(senders.size()), [&](Bytes bytes, int messages, int repetitions) {
+      return bench_.fan_in(senders, receiver, bytes, messages, repetitions);
+    });
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      channel.protocols[i].alpha_receive_s = steps[i].line.alpha_s;
+      channel.protocols[i].beta_receive_s_per_byte = steps[i].line.beta_s_per_byte;
+    }
+    channel.gamma_s = median_gamma(steps);
+  }
+
+  /// Up to 16 ranks that are so related to `rank`.
+  std::vector<Rank> partners(Rank rank, Locality locality) const {
+    constexpr std::size_t most = 16;
+    std::vector<Rank> result;
+    for (Rank other = 0; other < layout_.ranks() && result.size() < most; ++other)
+      if (other != rank && layout_.locality(other, rank) == locality) result.push_back(other);
+    return result;
   }
 
   /// The part of a step that is due when this locality is done.
@@ -301,7 +369,7 @@ class Calibration {
     const Bytes bytes = options_.largest_bytes / 4;
     std::map<int, Series> sweeps;
     for (const int count : counts) sweeps[count];
-    const double share = burst_share + (sharing_share - burst_share) * locality_fraction(locality);
+    const double share = receive_share + (sharing_share - receive_share) * locality_fraction(locality);
     sample_all(sweeps, share, [&](int count, int, int repetitions) {
       std::vector<Rank> senders, receivers;
       for (int i = 0; i < count; ++i) {

@@ -73,9 +73,11 @@ Line fit_relative(std::span<const SizePoint> points, bool robust) {
   return line;
 }
 
+/// Errors above a tenth count as a tenth: a disturbed size is not worth a piece of its own.
 double squared_error(std::span<const SizePoint> points, const Line& line) {
+  constexpr double most = 0.1;
   double sum = 0;
-  for (const auto& point : points) sum += std::pow(line.at(point.bytes) / point.seconds - 1, 2);
+  for (const auto& point : points) sum += std::pow(std::min(most, std::abs(line.at(point.bytes) / point.seconds - 1)), 2);
   return sum;
 }
 
@@ -121,7 +123,7 @@ std::vector<Segment> fit_segments(std::span<const SizePoint> points, int most_se
   for (std::size_t first = 0; first < n; ++first)
     for (std::size_t end = first == 0 ? std::min(n, least_sizes) : first + least_sizes; end <= n; ++end) {
       const auto piece = points.subspan(first, end - first);
-      const double error = squared_error(piece, fit_relative(piece, false));
+      const double error = squared_error(piece, fit_line(piece));
       if (first == 0) best[0][end] = error;
       for (std::size_t k = 1; first > 0 && k < pieces; ++k)
         if (best[k - 1][first] + error < best[k][end]) {

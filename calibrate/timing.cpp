@@ -1,9 +1,9 @@
 #include "calibrate/timing.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "calibrate/fit.hpp"
+#include "runtime/local_copy.hpp"
 #include "runtime/mpi_error.hpp"
 
 namespace commpass {
@@ -81,35 +81,62 @@ Seconds Bench::ping_pong(Rank first, Rank second, Bytes bytes, int repetitions) 
   return from_rank(first, elapsed / ways / repetitions);
 }
 
-Seconds Bench::burst(Rank first, Rank second, Bytes bytes, int messages, int repetitions) {
+Seconds Bench::burst(Rank sender, std::span<const Rank> receivers, Bytes bytes, int messages, int repetitions) {
   Seconds elapsed = 0;
-  if (rank_ == first || rank_ == second) {
-    const Rank peer = rank_ == first ? second : first;
-    Requests requests;
-    // Places follow each other in the buffers, as in a real exchange, and begin anew where these end.
-    const auto places = std::max<Bytes>(1, static_cast<Bytes>(send_.size()) / std::max<Bytes>(1, bytes));
-    for (int i = 0; i < messages; ++i) {
-      const auto place = static_cast<std::size_t>(i % places * bytes);
-      if (rank_ == first) requests.add_send(send_.data() + place, bytes, peer, comm_);
-      else requests.add_receive(receive_.data() + place, bytes, peer, comm_);
-    }
-    for (int i = 0; i < repetitions; ++i) {
-      if (rank_ == first) {
-        receive_token(peer, comm_);  // all receives are posted
-        const double begin = MPI_Wtime();
-        requests.start();
-        requests.wait();
-        receive_token(peer, comm_);  // all messages have arrived
-        elapsed += MPI_Wtime() - begin;
-      } else {
-        requests.start();
-        send_token(peer, comm_);
-        requests.wait();
-        send_token(peer, comm_);
-      }
+  Requests requests;
+  const bool receives = std::ranges::find(receivers, rank_) != receivers.end();
+  // Places follow each other in the buffers, as in a real exchange, and begin anew where these end.
+  const auto places = std::max<Bytes>(1, static_cast<Bytes>(send_.size()) / std::max<Bytes>(1, bytes));
+  for (int i = 0; i < messages; ++i) {
+    const auto place = static_cast<std::size_t>(i % places * bytes);
+    const Rank receiver = receivers[static_cast<std::size_t>(i) % receivers.size()];
+    if (rank_ == sender) requests.add_send(send_.data() + place, bytes, receiver, comm_);
+    if (rank_ == receiver) requests.add_receive(receive_.data() + place, bytes, sender, comm_);
+  }
+  for (int i = 0; i < repetitions; ++i) {
+    if (rank_ == sender) {
+      for (const Rank receiver : receivers) receive_token(receiver, comm_);  // all receives are posted
+      const double begin = MPI_Wtime();
+      requests.start();
+      requests.wait();
+      for (const Rank receiver : receivers) receive_token(receiver, comm_);  // all messages have arrived
+      elapsed += MPI_Wtime() - begin;
+    } else if (receives) {
+      requests.start();
+      send_token(sender, comm_);
+      requests.wait();
+      send_token(sender, comm_);
     }
   }
-  return from_rank(first, elapsed / repetitions);
+  return from_rank(sender, elapsed / repetitions);
+}
+
+Seconds Bench::fan_in(std::span<const Rank> senders, Rank receiver, Bytes bytes, int messages, int repetitions) {
+  Seconds elapsed = 0;
+  Requests requests;
+  const bool sends = std::ranges::find(senders, rank_) != senders.end();
+  const auto places = std::max<Bytes>(1, static_cast<Bytes>(send_.size()) / std::max<Bytes>(1, bytes));
+  for (int i = 0; i < messages; ++i) {
+    const auto place = static_cast<std::size_t>(i % places * bytes);
+    if (sends) requests.add_send(send_.data() + place, bytes, receiver, comm_);
+    // All senders' messages land at the same places: what is received does not matter here.
+    for (const Rank sender : senders)
+      if (rank_ == receiver) requests.add_receive(receive_.data() + place, bytes, sender, comm_);
+  }
+  for (int i = 0; i < repetitions; ++i) {
+    if (rank_ == receiver) {
+      requests.start();
+      const double begin = MPI_Wtime();
+      for (const Rank sender : senders) send_token(sender, comm_);
+      requests.wait();
+      elapsed += MPI_Wtime() - begin;
+    } else if (sends) {
+      receive_token(receiver, comm_);
+      requests.start();
+      requests.wait();
+    }
+  }
+  return from_rank(receiver, elapsed / repetitions);
 }
 
 Seconds Bench::streams(std::span<const Rank> senders, std::span<const Rank> receivers, Bytes bytes, int repetitions) {
@@ -152,7 +179,8 @@ Seconds Bench::local_copy(Bytes bytes, int repetitions) {
   const double begin = MPI_Wtime();
   for (int i = 0; i < repetitions; ++i) {
     const auto place = static_cast<std::size_t>(i) % places * size;
-    std::memcpy(receive_.data() + place, send_.data() + place, size);
+    const LocalCopy copy{send_.data() + place, receive_.data() + place, size};
+    commpass::local_copy({&copy, 1});
   }
   const Seconds elapsed = (MPI_Wtime() - begin) / repetitions;
   std::vector<double> all(static_cast<std::size_t>(ranks));

@@ -20,8 +20,12 @@ class Bench {
   /// One way of a ping-pong with persistent requests, the mean of `repetitions`. Rank `first` begins.
   Seconds ping_pong(Rank first, Rank second, Bytes bytes, int repetitions);
 
-  /// `messages` messages at once from `first` to `second`, whose receives are posted, until they are acknowledged.
-  Seconds burst(Rank first, Rank second, Bytes bytes, int messages, int repetitions);
+  /// `messages` messages at once from one rank to the receivers in turn, whose receives are posted, until all are
+  /// acknowledged.
+  Seconds burst(Rank sender, std::span<const Rank> receivers, Bytes bytes, int messages, int repetitions);
+
+  /// `messages` messages from each of the senders at once to one receiver, whose receives are posted: until it has all.
+  Seconds fan_in(std::span<const Rank> senders, Rank receiver, Bytes bytes, int messages, int repetitions);
 
   /// All senders send `bytes` to their receivers at once, `repetitions` times one after another: the mean for the
   /// slowest pair.

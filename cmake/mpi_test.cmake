@@ -16,7 +16,7 @@ function(commpass_mpiexec_tests name program)
   foreach(ranks ${ARGN})
     add_test(NAME ${name}.n${ranks} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${COMMPASS_MPIEXEC_FLAGS} $<TARGET_FILE:${program}>)
     # Ranks beyond the cores take turns: one such test at a time.
-    set_tests_properties(${name}.n${ranks} PROPERTIES RUN_SERIAL ON TIMEOUT 300 ENVIRONMENT "${COMMPASS_MPI_ENVIRONMENT}")
+    set_tests_properties(${name}.n${ranks} PROPERTIES RUN_SERIAL ON TIMEOUT 300 LABELS mpi ENVIRONMENT "${COMMPASS_MPI_ENVIRONMENT}")
   endforeach()
 endfunction()
 

@@ -159,8 +159,16 @@ void AddressRoute::count_copies(std::span<const std::size_t> order) {
   }
 }
 
+// Where the lowest digit has two values, what rank r sends to or gets from the others includes r−1 and r+1, which are
+// adjacent in its buffers: r sends itself nothing.
+bool AddressRoute::neighbours_touch(Rank rank, int stage) const {
+  const auto& tables = tables_[at(stage)];
+  return tables.weight == 1 && tables.radix == 2 && of_rank_[at(rank)] == rank && rank > 0 && at(rank) + 1 < of_rank_.size();
+}
+
 std::vector<UniformMessage> AddressRoute::uniform_messages(Rank rank, int stage) const {
   const auto& tables = tables_[at(stage)];
+  const bool last = at(stage) + 1 == tables_.size();
   std::vector<UniformMessage> messages;
   for (const auto v : virtuals_of_[at(rank)]) {
     const auto before = static_cast<int>(v / tables.weight % tables.radix);
@@ -184,6 +192,11 @@ std::vector<UniformMessage> AddressRoute::uniform_messages(Rank rank, int stage)
       if (tables.final_pieces > 0) message.final_blocks += std::min(blocks, tables.final_blocks);
       message.final_pieces += tables.final_pieces;
     }
+  }
+  for (auto& message : messages) {
+    if (stage == 0 && message.pieces > 1 && neighbours_touch(rank, stage)) --message.pieces;
+    if (!last || message.final_pieces < 2 || !neighbours_touch(message.to, stage)) continue;
+    if (--message.final_pieces == 1) message.final_pieces = message.final_blocks = 0;  // lands where it belongs
   }
   return messages;
 }

@@ -61,6 +61,7 @@ class AddressRoute final : public Route {
   };
 
   void count_copies(std::span<const std::size_t> order);
+  bool neighbours_touch(Rank rank, int stage) const;
 
   std::vector<Digit> digits_;
   std::vector<std::int64_t> of_rank_;

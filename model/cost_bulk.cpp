@@ -17,14 +17,16 @@ struct RankCost {
 
 }  // namespace
 
-Cost evaluate_bulk(const Schedule& schedule, const Layout& layout, const Machine& machine, bool max_rate) {
+Cost evaluate_bulk(const Schedule& schedule, const Layout& layout, const Machine& machine, bool max_rate, const Localities* localities) {
   Cost total;
-  for (const auto& stage : schedule.stages) {
+  for (std::size_t s = 0; s < schedule.stages.size(); ++s) {
+    const auto& stage = schedule.stages[s];
+    const LocalityOf locality_of(layout, schedule, localities, s);
     auto cost = count_messages(stage);
     std::vector<RankCost> ranks(static_cast<std::size_t>(schedule.ranks));
     std::vector<Bytes> injected(static_cast<std::size_t>(layout.nodes()));
     for (const auto& message : stage.messages) {
-      const auto locality = layout.locality(message.from, message.to);
+      const auto locality = locality_of(message);
       const auto& protocol = machine.host.find(locality)->protocol(message.bytes);
       auto& rank = ranks[static_cast<std::size_t>(message.from)];
       rank.latency += protocol.alpha_s;

@@ -1,17 +1,16 @@
 // The burst model: every rank has a clock, and the cost is the last clock.
 //
 // Batch by batch (all of one stage if the window is unlimited), for the k-th message of a rank's batch:
-//   latency   L_k = Σ_{i<k} α_next,i + α_k              messages leave one after another
-//   transfer  B_k = Σ_{i≤k} β_i·s_i                      so do their bytes
-//   sharing   C_k = when the servers that ranks share (a socket, a node, a NIC out, a NIC in) have moved its bytes,
-//                   serving ranks in turn
-//   arrival       = start + L_k + max(B_k, C_k − start)
-// A receiver takes messages in one after another, in order of arrival, for α_next + β·s each; m receives posted at
-// once cost γ·m²/2 more. A rank goes on when its sends are out and its receives are in.
+//   release  R_k = start + Σ_{i<k} (α_next,i + β_next,i·s_i)   messages leave one after another
+//   sharing  C_k = when the servers that ranks share (a socket, a node, a NIC out, a NIC in) have moved its bytes,
+//                  serving messages in the order of their release
+//   arrival      = max(R_k + β_k·s_k, C_k) + α_k
+// Without sharing, m like messages take α + (m−1)·α_next + m·β·s if β_next is β, as it is where it was not measured.
+// A receiver takes messages in one after another, in order of arrival, for α_receive + β_receive·s each; m receives
+// posted at once cost γ·m²/2 more. A rank goes on when its sends are out and its receives are in.
 #include <algorithm>
-#include <numeric>
 #include <span>
-#include <tuple>
+#include <utility>
 
 #include "model/cost_models.hpp"
 
@@ -29,12 +28,14 @@ struct Flight {
   const Message* message = nullptr;
   const Protocol* protocol = nullptr;
   Locality locality = Locality::network;
-  int position = 0;      // in the batch of its sender
-  Seconds start = 0;     // of the sender's batch, after packing
-  Seconds latency = 0;   // L_k
-  Seconds transfer = 0;  // B_k
-  Seconds shared = 0;    // C_k − start, 0 if nothing is shared
+  Seconds release = 0;       // R_k
+  Seconds shared_until = 0;  // C_k, 0 if nothing is shared
   Seconds arrival = 0;
+  // How the way from the sender's start to the arrival divides up, without sharing.
+  Seconds latency = 0;       // Σ_{i<k} α_next,i + α_k
+  Seconds transfer = 0;      // Σ_{i<k} β_next,i·s_i + β_k·s_k
+
+  Seconds unshared_until() const { return release + protocol->beta_s_per_byte * static_cast<double>(message->bytes); }
 };
 
 /// What ranks share, each with one rate: sockets, nodes, NICs.
@@ -48,9 +49,10 @@ class Servers {
     socket_rate_ = rate(Locality::socket);
     node_rate_ = rate(Locality::node);
     network_rate_ = rate(Locality::network);
+    busy_until_.resize(at_index(layout.sockets() + 3 * layout.nodes()), 0);
   }
 
-  /// Sets `shared` of every flight of a batch.
+  /// Sets `shared_until` of every flight of a batch.
   void serve(std::span<Flight> flights) {
     jobs_.clear();
     for (auto& flight : flights) {
@@ -64,19 +66,17 @@ class Servers {
           add(sockets + 2 * nodes + layout_.node(to), flight, machine_.ejection_rate_bytes_per_s);
       }
     }
-    // In order of start; ranks that start together are served in turn, a message of each.
-    std::ranges::sort(jobs_, {}, [](const Job& j) { return std::tuple(j.server, j.flight->start, j.flight->position); });
-    Seconds finish = 0;
+    std::ranges::sort(jobs_, {}, [](const Job& j) { return std::pair(j.server, j.flight->release); });
     for (std::size_t i = 0; i < jobs_.size();) {
-      const auto& first = jobs_[i];
-      if (i == 0 || jobs_[i - 1].server != first.server) finish = 0;
-      finish = std::max(finish, first.flight->start);
+      // A server that is still busy, with earlier batches of other ranks too, goes on until all its work is done; it
+      // serves messages that are released together at once, so they are all done when the last of them is.
+      auto& busy_until = busy_until_[at_index(jobs_[i].server)];
+      const Seconds release = jobs_[i].flight->release;
+      busy_until = std::max(busy_until, release);
       std::size_t end = i;
-      const auto together = [&](const Job& j) {
-        return j.server == first.server && j.flight->start == first.flight->start && j.flight->position == first.flight->position;
-      };
-      for (; end < jobs_.size() && together(jobs_[end]); ++end) finish += jobs_[end].seconds;
-      for (; i < end; ++i) jobs_[i].flight->shared = std::max(jobs_[i].flight->shared, finish - jobs_[i].flight->start);
+      for (; end < jobs_.size() && jobs_[end].server == jobs_[i].server && jobs_[end].flight->release == release; ++end)
+        busy_until += jobs_[end].seconds;
+      for (; i < end; ++i) jobs_[i].flight->shared_until = std::max(jobs_[i].flight->shared_until, busy_until);
     }
   }
 
@@ -94,13 +94,14 @@ class Servers {
   const Layout& layout_;
   const Machine& machine_;
   double socket_rate_, node_rate_, network_rate_;
+  std::vector<Seconds> busy_until_;  // by server
   std::vector<Job> jobs_;
 };
 
 class Clocks {
  public:
   Clocks(const Schedule& schedule, const Layout& layout, const Machine& machine)
-      : layout_(layout), machine_(machine), servers_(layout, machine), clock_(at_index(schedule.ranks), 0),
+      : machine_(machine), servers_(layout, machine), clock_(at_index(schedule.ranks), 0),
         parts_(at_index(schedule.ranks)) {}
 
   Seconds latest() const { return std::ranges::max(clock_); }
@@ -121,11 +122,11 @@ class Clocks {
   }
 
   /// Runs the messages of one batch, which are sorted by sender.
-  void run(std::span<const Message* const> messages) {
+  void run(std::span<const Message* const> messages, const LocalityOf& locality_of) {
     pack(messages);
-    launch(messages);
+    launch(messages, locality_of);
     servers_.serve(flights_);
-    for (auto& flight : flights_) flight.arrival = flight.start + flight.latency + std::max(flight.transfer, flight.shared);
+    for (auto& flight : flights_) flight.arrival = std::max(flight.unshared_until(), flight.shared_until) + flight.protocol->alpha_s;
     finish_.clear();
     finish_sends();
     finish_receives();
@@ -146,21 +147,23 @@ class Clocks {
       if (message->packed_pieces > 0) copy(message->from, message->bytes, message->packed_pieces);
   }
 
-  void launch(std::span<const Message* const> messages) {
+  void launch(std::span<const Message* const> messages, const LocalityOf& locality_of) {
     flights_.clear();
-    Seconds before = 0, transfer = 0;  // Σ α_next and Σ β·s of the sender's messages so far
-    int position = 0;
+    Seconds latency = 0, transfer = 0;  // of the sender's messages so far
     for (const auto* message : messages) {
-      if (flights_.empty() || flights_.back().message->from != message->from) {
-        before = transfer = 0;
-        position = 0;
-      }
-      const auto locality = layout_.locality(message->from, message->to);
+      if (flights_.empty() || flights_.back().message->from != message->from) latency = transfer = 0;
+      const auto locality = locality_of(*message);
       const auto& protocol = machine_.host.find(locality)->protocol(message->bytes);
-      transfer += protocol.beta_s_per_byte * static_cast<double>(message->bytes);
-      flights_.push_back({message, &protocol, locality, position++, clock_[at_index(message->from)],
-                          before + protocol.alpha_s, transfer, 0, 0});
-      before += protocol.alpha_next_s;
+      const auto size = static_cast<double>(message->bytes);
+      auto& flight = flights_.emplace_back();
+      flight.message = message;
+      flight.protocol = &protocol;
+      flight.locality = locality;
+      flight.release = clock_[at_index(message->from)] + latency + transfer;
+      flight.latency = latency + protocol.alpha_s;
+      flight.transfer = transfer + protocol.beta_s_per_byte * size;
+      latency += protocol.alpha_next_s;
+      transfer += protocol.beta_next_s_per_byte.value_or(protocol.beta_s_per_byte) * size;
     }
   }
 
@@ -169,7 +172,7 @@ class Clocks {
     auto spent = parts_[at_index(flight.message->from)];
     part(spent, CostPart::latency) += flight.latency;
     part(spent, CostPart::transfer) += flight.transfer;
-    part(spent, CostPart::sharing) += std::max(0.0, flight.shared - flight.transfer);
+    part(spent, CostPart::sharing) += std::max(0.0, flight.shared_until - flight.unshared_until());
     return spent;
   }
 
@@ -194,8 +197,7 @@ class Clocks {
       std::size_t last = i;
       for (; i < flights_.size() && flights_[i].message->to == rank; ++i) {
         const auto& flight = flights_[i];
-        const auto service = flight.protocol->alpha_next_s + flight.protocol->beta_s_per_byte * static_cast<double>(flight.message->bytes);
-        finish = std::max(finish + service, flight.arrival);
+        finish = std::max(finish + flight.protocol->receive_seconds(flight.message->bytes), flight.arrival);
         ++posted[static_cast<std::size_t>(flight.locality)];
         last = i;
       }
@@ -221,7 +223,6 @@ class Clocks {
     }
   }
 
-  const Layout& layout_;
   const Machine& machine_;
   Servers servers_;
   std::vector<Seconds> clock_;
@@ -232,7 +233,7 @@ class Clocks {
 
 }  // namespace
 
-Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machine& machine) {
+Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machine& machine, const Localities* localities) {
   Clocks clocks(schedule, layout, machine);
   for (Rank rank = 0; rank < schedule.ranks; ++rank)
     if (const auto bytes = schedule.self_bytes[at_index(rank)]; bytes > 0) clocks.copy(rank, bytes, 1);
@@ -240,6 +241,7 @@ Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machin
   std::vector<const Message*> messages;
   for (std::size_t s = 0; s < schedule.stages.size(); ++s) {
     const auto& stage = schedule.stages[s];
+    const LocalityOf locality_of(layout, schedule, localities, s);
     auto cost = count_messages(stage);
     messages.clear();
     for (const auto& message : stage.messages) messages.push_back(&message);
@@ -247,7 +249,7 @@ Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machin
     for (auto rest = std::span<const Message* const>(messages); !rest.empty();) {
       const auto end = std::ranges::find_if(rest, [&](const Message* m) { return m->batch != rest.front()->batch; });
       const auto size = static_cast<std::size_t>(end - rest.begin());
-      clocks.run(rest.first(size));
+      clocks.run(rest.first(size), locality_of);
       rest = rest.subspan(size);
     }
     cost.seconds = clocks.latest() - total.seconds;

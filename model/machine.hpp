@@ -18,7 +18,15 @@ struct Protocol {
   Seconds alpha_s = 0;                                         ///< a lone message of s bytes costs alpha + beta·s
   double beta_s_per_byte = 0;
   Seconds alpha_next_s = 0;                                    ///< the α of every further message of a burst
+  std::optional<double> beta_next_s_per_byte{};                ///< and its β, the sender's own time; absent: as beta
+  std::optional<Seconds> alpha_receive_s{};                    ///< what taking in one more message costs its receiver:
+  std::optional<double> beta_receive_s_per_byte{};             ///< alpha + beta·s; absent: as alpha_next and beta
   bool operator==(const Protocol&) const = default;
+
+  /// What one more message of this size costs its receiver.
+  Seconds receive_seconds(Bytes bytes) const {
+    return alpha_receive_s.value_or(alpha_next_s) + beta_receive_s_per_byte.value_or(beta_s_per_byte) * static_cast<double>(bytes);
+  }
 };
 
 /// All protocols between ranks of one locality, and what such ranks share.

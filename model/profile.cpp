@@ -112,6 +112,9 @@ Protocol read_protocol(ObjectReader in, bool last) {
   protocol.alpha_s = in.number("alpha_s");
   protocol.beta_s_per_byte = in.number("beta_s_per_byte");
   protocol.alpha_next_s = in.optional_number("alpha_next_s").value_or(protocol.alpha_s);
+  protocol.beta_next_s_per_byte = in.optional_number("beta_next_s_per_byte");
+  protocol.alpha_receive_s = in.optional_number("alpha_receive_s");
+  protocol.beta_receive_s_per_byte = in.optional_number("beta_receive_s_per_byte");
   in.finish();
   return protocol;
 }
@@ -175,14 +178,25 @@ constexpr OperationKey operation_keys[] = {
     {"probe_s", &OperationCosts::probe_s},     {"put_s", &OperationCosts::put_s},
     {"fence_s", &OperationCosts::fence_s},     {"window_s", &OperationCosts::window_s}};
 
+/// Parses, and refuses what is nested so deeply that taking it apart would overflow the stack.
+Json parse_json(const std::string& text, const std::string& origin) {
+  constexpr int deepest = 100;
+  return Json::parse(text, [&](int depth, Json::parse_event_t, const Json&) {
+    if (depth > deepest) throw InputError(origin, fmt::format("it is nested more than {} levels deep", deepest), "correct it or calibrate again");
+    return true;
+  });
+}
+
 }  // namespace
 
 Profile parse_profile(const std::string& text, const std::string& origin) {
   Json json;
   try {
-    json = Json::parse(text);
+    json = parse_json(text, origin);
   } catch (const Json::parse_error& e) {
     throw InputError(origin, fmt::format("it is no JSON near byte {}", e.byte), "correct it or calibrate again");
+  } catch (const Json::out_of_range&) {
+    throw InputError(origin, "it has a number that is too large", "correct it or calibrate again");
   }
 
   ObjectReader in(json, origin, "");
@@ -235,6 +249,9 @@ Json write_channel(const Channel& channel) {
     entry["alpha_s"] = protocol.alpha_s;
     entry["beta_s_per_byte"] = protocol.beta_s_per_byte;
     if (protocol.alpha_next_s != protocol.alpha_s) entry["alpha_next_s"] = protocol.alpha_next_s;
+    if (protocol.beta_next_s_per_byte) entry["beta_next_s_per_byte"] = *protocol.beta_next_s_per_byte;
+    if (protocol.alpha_receive_s) entry["alpha_receive_s"] = *protocol.alpha_receive_s;
+    if (protocol.beta_receive_s_per_byte) entry["beta_receive_s_per_byte"] = *protocol.beta_receive_s_per_byte;
     json["protocols"].push_back(entry);
   }
   if (channel.gamma_s != 0) json["gamma_s"] = channel.gamma_s;

@@ -1,7 +1,7 @@
 #include "runtime/executor.hpp"
 
 #include <array>
-#include <cstring>
+#include <span>
 
 #include "runtime/mpi_error.hpp"
 
@@ -118,7 +118,7 @@ void Executor::add_copies(const std::vector<PlannedCopy>& copies) {
 }
 
 void Executor::copy(std::size_t first, std::size_t last) const {
-  for (std::size_t i = first; i < last; ++i) std::memcpy(copies_[i].to, copies_[i].from, copies_[i].bytes);
+  local_copy(std::span(copies_).subspan(first, last - first));
 }
 
 int Executor::request_count() const { return static_cast<int>(batches_[current_].request_end - done_.request_end); }

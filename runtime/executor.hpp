@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/local_copy.hpp"
 #include "runtime/plan.hpp"
 
 namespace commpass {
@@ -37,11 +38,6 @@ class Executor {
   bool in_flight() const { return in_flight_; }
 
  private:
-  struct Copy {
-    const std::byte* from;
-    std::byte* to;
-    std::size_t bytes;
-  };
   /// Ranges in copies_ and requests_.
   struct Batch {
     std::size_t pack_end = 0, unpack_end = 0, request_end = 0;
@@ -59,7 +55,7 @@ class Executor {
   const std::byte* send_buffer_;
   std::byte* receive_buffer_;
   std::unique_ptr<std::byte[]> transit_, packing_;
-  std::vector<Copy> copies_;  ///< those to self, then of each batch those before and after
+  std::vector<LocalCopy> copies_;  ///< those to self, then of each batch those before and after
   std::vector<MPI_Request> requests_;
   std::vector<Batch> batches_;
   Batch done_{};              ///< where the ranges of the current batch begin

@@ -5,7 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
+#include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <random>
@@ -14,8 +15,8 @@
 #include "model/profile.hpp"
 #include "model/text.hpp"
 #include "runtime/agreement.hpp"
+#include "runtime/common_start.hpp"
 #include "runtime/communicator.hpp"
-#include "runtime/detect_layout.hpp"
 #include "runtime/mpi_error.hpp"
 #include "runtime/mpi_program.hpp"
 #include "selector/arguments.hpp"
@@ -29,6 +30,7 @@ struct Arguments {
   SelectionArguments selection;
   int repetitions = 0;
   bool verify = false;
+  bool baseline = false;
   std::string progress;
 };
 
@@ -119,12 +121,29 @@ Pattern share_pattern(const PatternArguments& arguments, Rank rank, int ranks) {
   return pattern;
 }
 
+/// The plain loop takes no edge beyond what one MPI count stands for.
+int count_of(Bytes bytes) {
+  if (bytes > std::numeric_limits<int>::max()) throw InputError("--baseline", fmt::format("an edge has {} bytes", bytes), "leave it out for edges of 2^31 bytes and more");
+  return static_cast<int>(bytes);
+}
+
+/// What MPI libraries do for a neighbourhood collective: receive from all and send to all, without blocking, in order.
+void linear_exchange(Data& data) {
+  constexpr int tag = 1;
+  std::vector<MPI_Request> requests;
+  requests.reserve(data.sends.size() + data.receives.size());
+  for (const auto& edge : data.receives)
+    COMMPASS_MPI_CALL(MPI_Irecv, data.receive_buffer.data() + edge.offset, count_of(edge.bytes), MPI_BYTE, edge.source, tag, MPI_COMM_WORLD, &requests.emplace_back());
+  for (const auto& edge : data.sends)
+    COMMPASS_MPI_CALL(MPI_Isend, data.send_buffer.data() + edge.offset, count_of(edge.bytes), MPI_BYTE, edge.destination, tag, MPI_COMM_WORLD, &requests.emplace_back());
+  COMMPASS_MPI_CALL(MPI_Waitall, static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+}
+
 /// One exchange of all ranks, from a common start to the last finish.
-Seconds time_once(Exchange& exchange) {
-  COMMPASS_MPI_CALL(MPI_Barrier, MPI_COMM_WORLD);
+Seconds time_once(const std::function<void()>& exchange) {
+  common_start(MPI_COMM_WORLD);
   const double begin = MPI_Wtime();
-  exchange.start();
-  exchange.wait();
+  exchange();
   const double elapsed = MPI_Wtime() - begin;
   double slowest = 0;
   COMMPASS_MPI_CALL(MPI_Allreduce, &elapsed, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
@@ -138,12 +157,12 @@ Seconds median_of(std::vector<Seconds> times) {
 }
 
 /// Times all candidates in turn, each round in another order, so that a disturbance hits all alike.
-std::vector<Seconds> time_all(std::vector<Exchange>& exchanges, int repetitions, bool shown) {
+std::vector<Seconds> time_all(const std::vector<std::function<void()>>& exchanges, int repetitions, bool shown) {
   std::vector<std::vector<Seconds>> times(exchanges.size());
   std::vector<std::size_t> order(exchanges.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::mt19937 random(1);  // the same on every rank
-  for (auto& exchange : exchanges) time_once(exchange);  // warm-up
+  for (const auto& exchange : exchanges) time_once(exchange);  // warm-up
   const double begin = MPI_Wtime();
   // Unless told: enough to see a median, but not for ever.
   constexpr int least = 7, most = 201;
@@ -205,7 +224,14 @@ void measure(const Arguments& arguments) {
     exchanges.back().wait();
     agree(MPI_COMM_WORLD, verify(data, rank, name));
   }
-  const auto times = time_all(exchanges, arguments.repetitions, shown);
+  std::vector<std::function<void()>> runs;
+  for (auto& exchange : exchanges)
+    runs.emplace_back([&exchange] {
+      exchange.start();
+      exchange.wait();
+    });
+  if (arguments.baseline) runs.emplace_back([&data] { linear_exchange(data); });
+  auto times = time_all(runs, arguments.repetitions, shown);
   if (rank != 0) return;
 
   Report report;
@@ -217,6 +243,10 @@ void measure(const Arguments& arguments) {
                     {"memory", selection.memory},
                     {"verified", arguments.verify ? "every byte of every strategy" : "no (add --verify)"}};
   report.chosen = to_string(ranking.front().strategy);
+  if (arguments.baseline) {
+    report.baseline_s = times.back();
+    times.pop_back();
+  }
   const auto fastest = std::ranges::min(times);
   report.regret = fastest > 0 ? times.front() / fastest : 1;
   std::string explanation;
@@ -244,6 +274,7 @@ int main(int argc, char** argv) {
   arguments.selection.add_to(app);
   app.add_option("--repetitions", arguments.repetitions, "exchanges to time, each strategy (default: 5 seconds for all, at least 7)")->check(CLI::PositiveNumber);
   app.add_flag("--verify", arguments.verify, "check every byte of every strategy first");
+  app.add_flag("--baseline", arguments.baseline, "also time the plain loop over all neighbours that MPI libraries run");
   app.add_option("--progress", arguments.progress, "auto, always or never");
   app.footer(commpass::catalogue_help());
   return commpass::run_mpi_command(app, argc, argv, [&] { commpass::measure(arguments); });

@@ -103,6 +103,7 @@ int run_command(CLI::App& app, int argc, const char* const* argv, const std::fun
   try {
     app.parse(argc, argv);
     command();
+    if (std::fflush(stdout) != 0 || std::ferror(stdout)) throw InputError("output", "it cannot be written", "check where stdout goes and its free space");
     return 0;
   } catch (const CLI::ParseError& error) {
     std::ostringstream out, err;

@@ -48,7 +48,9 @@ std::string report_table(const Report& report, std::size_t top) {
   if (rows.size() < report.rows.size()) fmt::format_to(out, "  … and {} more\n", report.rows.size() - rows.size());
   fmt::format_to(out, "\nChosen: {}", report.chosen);
   if (report.regret) fmt::format_to(out, ", regret {:.3f} (its time over that of the fastest)", *report.regret);
-  return text + "\n";
+  text += "\n";
+  if (report.baseline_s) fmt::format_to(out, "Plain loop over all neighbours, as MPI libraries do it: {}\n", format_seconds(*report.baseline_s));
+  return text;
 }
 
 std::string report_json(const Report& report, std::size_t top) {
@@ -69,6 +71,7 @@ std::string report_json(const Report& report, std::size_t top) {
       entry["stages"].push_back({{"messages_max", stage.messages_max}, {"bytes_max", stage.bytes_max}, {"seconds", stage.seconds}});
     json["ranking"].push_back(std::move(entry));
   }
+  if (report.baseline_s) json["baseline_s"] = *report.baseline_s;
   if (report.regret) json["regret"] = *report.regret;
   constexpr int indent = 2;
   return json.dump(indent) + "\n";

@@ -20,6 +20,7 @@ struct Report {
   std::vector<std::pair<std::string, std::string>> context;  ///< key and value: profile, layout, pattern, model, …
   std::string chosen;
   std::vector<ReportRow> rows;                               ///< by predicted time
+  std::optional<Seconds> baseline_s;                         ///< measured: the plain loop of MPI libraries
   std::optional<double> regret;                              ///< measured time of the chosen one ÷ of the best
 };
 

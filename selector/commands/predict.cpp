@@ -28,7 +28,9 @@ std::size_t find_or_price(const std::string& text, std::vector<Candidate>& ranki
   if (found != ranking.end()) return static_cast<std::size_t>(found - ranking.begin());
   auto candidate = price(strategy, pattern, layout, machine, model);
   const auto place = std::ranges::upper_bound(ranking, candidate.cost.seconds, {}, [](const Candidate& c) { return c.cost.seconds; });
-  return static_cast<std::size_t>(ranking.insert(place, std::move(candidate)) - ranking.begin());
+  const auto index = place - ranking.begin();
+  ranking.insert(place, std::move(candidate));
+  return static_cast<std::size_t>(index);
 }
 
 void predict(const PredictArguments& arguments) {

@@ -1,0 +1,185 @@
+// bench regret: is what we choose what is fastest? Runs every candidate on simulated clusters.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "bench/options.hpp"
+#include "model/text.hpp"
+
+namespace commpass::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A pattern for P ranks, as the command line takes it.
+struct PatternCase {
+  const char* name;
+  const char* arguments;  ///< "{0}" stands for P, "{1}" for the matrices' directory, "{2}" for a grid of P ranks
+  int most_ranks;         ///< where it is tractable
+  bool quick;             ///< part of --quick
+};
+
+constexpr int any_ranks = 1 << 20;
+constexpr PatternCase patterns[] = {
+    {"matrix copter2", "--matrix '{1}/copter2.mtx.gz' --ranks {0}", any_ranks, true},
+    {"matrix debian12-deps", "--matrix '{1}/debian12-deps.mtx.gz' --ranks {0}", any_ranks, true},
+    {"random 8 x 64 B", "--generate random:ranks={0},bytes=64,degree=8", any_ranks, true},
+    {"random 12 x 4 KiB", "--generate random:ranks={0},bytes=4KiB,degree=12", any_ranks, false},
+    {"random 12 x 64 KiB", "--generate random:ranks={0},bytes=64KiB,degree=12", any_ranks, true},
+    {"power-law to 64 KiB", "--generate power-law:ranks={0},bytes=64KiB,exponent=1.5", 64, false},
+    {"stencil box 512 B", "--generate stencil:dims={2},bytes=512,points=box", any_ranks, true},
+    {"ragged to 16 B", "--generate uniform:ranks={0},bytes=16", 128, true},
+    {"ragged to 1 KiB", "--generate uniform:ranks={0},bytes=1KiB", 128, true},
+    {"ragged to 16 KiB", "--generate uniform:ranks={0},bytes=16KiB", 64, false},
+};
+
+/// P as a product of three like numbers.
+std::string grid(int ranks) {
+  int a = static_cast<int>(std::cbrt(ranks) + 1e-9);
+  while (ranks % a != 0) --a;
+  int b = static_cast<int>(std::sqrt(ranks / a) + 1e-9);
+  while (ranks / a % b != 0) --b;
+  return fmt::format("{}x{}x{}", ranks / a / b, b, a);
+}
+
+struct Result {
+  std::string cluster, pattern, chosen, best;
+  int ranks = 0;
+  double regret = 1, correlation = 1, speedup = 1;
+  double chosen_error = 0;
+  std::vector<double> errors;  ///< |predicted / measured − 1| of every candidate
+};
+
+std::vector<double> ranks_of(const std::vector<double>& values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t i) { return values[i]; });
+  std::vector<double> result(values.size());
+  for (std::size_t i = 0; i < order.size();) {  // equal values share their mean rank
+    std::size_t end = i;
+    while (end < order.size() && values[order[end]] == values[order[i]]) ++end;
+    for (std::size_t j = i; j < end; ++j) result[order[j]] = static_cast<double>(i + end - 1) / 2;
+    i = end;
+  }
+  return result;
+}
+
+/// Spearman's.
+double rank_correlation(const std::vector<double>& a, const std::vector<double>& b) {
+  const auto x = ranks_of(a), y = ranks_of(b);
+  const double mean = static_cast<double>(x.size() - 1) / 2;
+  double xy = 0, xx = 0, yy = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    xy += (x[i] - mean) * (y[i] - mean);
+    xx += (x[i] - mean) * (x[i] - mean);
+    yy += (y[i] - mean) * (y[i] - mean);
+  }
+  return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : 1;
+}
+
+Result run_case(const Options& options, const ClusterShape& cluster, int ranks, const PatternCase& pattern) {
+  const auto profile = calibrated_profile(options.simulator, cluster);
+  const auto matrices = options.simulator.clusters + "/../../examples/matrices";
+  const auto arguments = fmt::format(fmt::runtime(pattern.arguments), ranks, matrices, grid(ranks));
+  const auto output = simulate(options.simulator, cluster, ranks, "commpass-measure",
+                               fmt::format("--profile '{}' --layout {} {} --json --verify --baseline --repetitions 1 --progress never", profile, layout_of(cluster, ranks), arguments));
+  const auto json = Json::parse(output);
+  Result result;
+  result.cluster = cluster.name;
+  result.pattern = pattern.name;
+  result.ranks = ranks;
+  result.chosen = json.at("chosen");
+  result.regret = json.at("regret");
+  std::vector<double> predicted, measured;
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& row : json.at("ranking")) {
+    predicted.push_back(row.at("predicted_s"));
+    measured.push_back(row.at("measured_s"));
+    result.errors.push_back(std::abs(predicted.back() / measured.back() - 1));
+    if (measured.back() < least) {
+      least = measured.back();
+      result.best = row.at("strategy");
+    }
+  }
+  result.chosen_error = predicted[0] / measured[0] - 1;
+  result.correlation = rank_correlation(predicted, measured);
+  result.speedup = json.at("baseline_s").get<double>() / measured[0];
+  return result;
+}
+
+double quantile(std::vector<double> values, double fraction) {
+  std::ranges::sort(values);
+  return values[static_cast<std::size_t>(std::ceil(fraction * static_cast<double>(values.size()))) - 1];
+}
+
+double geometric_mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += std::log(value);
+  return std::exp(sum / static_cast<double>(values.size()));
+}
+
+Json summary_of(const std::vector<Result>& results) {
+  std::vector<double> regrets, errors, speedups;
+  double correlation = 0;
+  for (const auto& r : results) {
+    regrets.push_back(r.regret);
+    speedups.push_back(r.speedup);
+    errors.insert(errors.end(), r.errors.begin(), r.errors.end());
+    correlation += r.correlation / static_cast<double>(results.size());
+  }
+  return {{"gmean", geometric_mean(regrets)},
+          {"p95", quantile(regrets, 0.95)},
+          {"worst", quantile(regrets, 1)},
+          {"median_abs_error", quantile(errors, 0.5)},
+          {"p95_abs_error", quantile(errors, 0.95)},
+          {"rank_correlation", correlation},
+          {"speedup_over_plain_loop_gmean", geometric_mean(speedups)},
+          {"cases", results.size()}};
+}
+
+void print_case(const Result& r) {
+  fmt::print("{:<14} {:>4} {:<22} {:<30} {:<30} {:>6.3f} {:>+6.0f}% {:>6.0f}% {:>6.2f} {:>7.2f}\n", r.cluster, r.ranks, r.pattern, r.chosen, r.best, r.regret,
+             100 * r.chosen_error, 100 * quantile(r.errors, 0.5), r.correlation, r.speedup);
+  std::fflush(stdout);
+}
+
+void regret(const Options& options) {
+  const std::vector<int> ranks = options.quick ? std::vector{16, 64} : std::vector{16, 48, 64, 128, 256};
+  if (!options.json)
+    fmt::print("{:<14} {:>4} {:<22} {:<30} {:<30} {:>6} {:>7} {:>7} {:>6} {:>7}\n", "cluster", "P", "pattern", "chosen", "best", "regret", "error", "median", "order", "speedup");
+  std::vector<Result> results;
+  std::map<std::string, std::vector<Result>> by_cluster;
+  for (const auto& cluster : clusters(options.simulator))
+    for (const int p : ranks)
+      for (const auto& pattern : patterns) {
+        if (p > pattern.most_ranks || (options.quick && !pattern.quick)) continue;
+        results.push_back(run_case(options, cluster, p, pattern));
+        by_cluster[cluster.name].push_back(results.back());
+        if (!options.json) print_case(results.back());
+      }
+  Json json;
+  for (const auto& r : results)
+    json["cases"].push_back({{"cluster", r.cluster}, {"ranks", r.ranks}, {"pattern", r.pattern}, {"chosen", r.chosen}, {"best", r.best}, {"regret", r.regret}, {"error", r.chosen_error}, {"median_abs_error", quantile(r.errors, 0.5)}, {"rank_correlation", r.correlation}, {"speedup_over_plain_loop", r.speedup}});
+  for (const auto& [name, own] : by_cluster) json["clusters"][name] = summary_of(own);
+  json["summary"] = summary_of(results);
+  if (options.json) {
+    fmt::print("{}\n", json.dump(2));
+    return;
+  }
+  fmt::print("\n{:<14} {:>5} {:>7} {:>7} {:>7} {:>13} {:>11} {:>8}\n", "", "cases", "gmean", "p95", "worst", "median error", "p95 error", "order");
+  json["clusters"]["all"] = json["summary"];
+  for (const auto& [name, s] : json["clusters"].items())
+    fmt::print("{:<14} {:>5} {:>7.3f} {:>7.3f} {:>7.3f} {:>12.1f}% {:>10.1f}% {:>8.3f}\n", name, s["cases"].get<int>(), s["gmean"].get<double>(), s["p95"].get<double>(), s["worst"].get<double>(),
+               100 * s["median_abs_error"].get<double>(), 100 * s["p95_abs_error"].get<double>(), s["rank_correlation"].get<double>());
+}
+
+}  // namespace
+}  // namespace commpass::bench
+
+int main(int argc, char** argv) {
+  return commpass::bench::run_benchmark(argc, argv, "Regret of the choice on simulated clusters, against every candidate.", commpass::bench::regret);
+}

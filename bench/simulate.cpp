@@ -1,0 +1,65 @@
+#include "bench/simulate.hpp"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "model/error.hpp"
+#include "model/file.hpp"
+
+namespace commpass::bench {
+
+namespace fs = std::filesystem;
+
+std::vector<ClusterShape> clusters(const Simulator& simulator) {
+  std::vector<ClusterShape> result;
+  for (const auto& entry : fs::directory_iterator(simulator.clusters)) {
+    if (entry.path().extension() != ".json") continue;
+    const auto json = nlohmann::json::parse(read_file(entry.path().string()));
+    result.push_back({json.at("name"), json.at("sockets"), json.at("cores")});
+  }
+  std::ranges::sort(result, {}, &ClusterShape::name);
+  return result;
+}
+
+std::string layout_of(const ClusterShape& cluster, int ranks) {
+  std::string text;
+  for (int rank = 0; rank < ranks; ++rank)
+    text += fmt::format("{}{}.{}", rank == 0 ? "" : ",", rank / cluster.ppn(), rank % cluster.ppn() / cluster.cores);
+  return text;
+}
+
+std::string simulate(const Simulator& simulator, const ClusterShape& cluster, int ranks, const std::string& program, const std::string& arguments) {
+  const int nodes = (ranks + cluster.ppn() - 1) / cluster.ppn();
+  std::string hosts;
+  for (int rank = 0; rank < ranks; ++rank) hosts += fmt::format("n{}c{}\n", rank / cluster.ppn(), rank % cluster.ppn());
+  fs::create_directories(simulator.scratch);
+  const auto host_file = simulator.scratch + "/hosts", output = simulator.scratch + "/output", log = simulator.scratch + "/log";
+  write_file(host_file, hosts);
+  // The settings are explained in docs/model.md, "The referee".
+  const auto command = fmt::format(
+      "SIMULATED_CLUSTER='{}/{}.json' SIMULATED_NODES={} timeout 900 smpirun -platform '{}' -hostfile '{}' -np {} "
+      "--cfg=network/crosstraffic:no --cfg=smpi/simulate-computation:no --cfg=smpi/send-is-detached-thresh:0 --cfg=smpi/async-small-thresh:0 "
+      "--cfg=smpi/iprobe:1e-7 --cfg=smpi/test:1e-7 --cfg=smpi/grow-injected-times:no --log=root.thresh:warning '{}/{}' {} >'{}' 2>'{}'",
+      simulator.clusters, cluster.name, nodes, simulator.platform, host_file, ranks, simulator.programs, program, arguments, output, log);
+  const int status = std::system(command.c_str());  // NOLINT: one thread
+  const auto complaints = read_file(log);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || complaints.find("Deadlock") != std::string::npos || complaints.find("deadlock") != std::string::npos)
+    throw Error(fmt::format("the simulation of '{} {}' with {} ranks on {} failed:\n{}", program, arguments, ranks, cluster.name,
+                            complaints.substr(complaints.size() > 2000 ? complaints.size() - 2000 : 0)));
+  return read_file(output);
+}
+
+std::string calibrated_profile(const Simulator& simulator, const ClusterShape& cluster) {
+  const auto file = fmt::format("{}/{}.json", simulator.scratch, cluster.name);
+  const int ranks = 2 * cluster.ppn();
+  if (!fs::exists(file))
+    simulate(simulator, cluster, ranks, "commpass-calibrate", fmt::format("-o '{}' --name {} --layout {} --progress never", file, cluster.name, layout_of(cluster, ranks)));
+  return file;
+}
+
+}  // namespace commpass::bench

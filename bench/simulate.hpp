@@ -1,0 +1,43 @@
+// Runs our MPI programs on a simulated cluster (SimGrid SMPI), and reads what they print.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace commpass::bench {
+
+/// Where things are; see `simulation_options`.
+struct Simulator {
+  std::string programs;   ///< directory of the programs built with smpicxx
+  std::string platform;   ///< the platform library (tests/simulation/platform.cpp)
+  std::string clusters;   ///< directory of cluster descriptions
+  std::string scratch;    ///< directory for host files, profiles and logs
+};
+
+/// A cluster description: what a run needs to know of it.
+struct ClusterShape {
+  std::string name;
+  int sockets = 0;
+  int cores = 0;  ///< of a socket
+  int ppn() const { return sockets * cores; }
+};
+
+/// The descriptions in `simulator.clusters`, by name.
+std::vector<ClusterShape> clusters(const Simulator& simulator);
+
+/// The layout of P ranks, node after node, as --layout takes it.
+std::string layout_of(const ClusterShape& cluster, int ranks);
+
+/// Runs a program on the first P cores of a cluster.
+/// @param arguments  of the program, shell-quoted where needed
+/// @return its standard output
+/// @throws Error with the end of its log if it fails or does not end; a deadlock in the simulator ends with exit code 0,
+///         so output is looked at, too
+std::string simulate(const Simulator& simulator, const ClusterShape& cluster, int ranks, const std::string& program,
+                     const std::string& arguments);
+
+/// The profile that `commpass calibrate` writes on two nodes of the cluster; made once for a scratch directory.
+/// @return its file
+std::string calibrated_profile(const Simulator& simulator, const ClusterShape& cluster);
+
+}  // namespace commpass::bench

@@ -1,0 +1,35 @@
+# Installs the libraries, so that find_package(commpass) gives commpass::model, commpass::selector and, if built,
+# commpass::runtime; and tests that with tests/consumer.
+include(CMakePackageConfigHelpers)
+
+set(commpass_installed_rooms model selector)
+if(COMMPASS_MPI)
+  list(APPEND commpass_installed_rooms runtime)
+endif()
+set(commpass_package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/commpass)
+
+foreach(room ${commpass_installed_rooms})
+  target_compile_features(commpass_${room} PUBLIC cxx_std_20)
+  install(TARGETS commpass_${room} EXPORT commpass-targets)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${room} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/commpass FILES_MATCHING PATTERN "*.hpp"
+          PATTERN commands EXCLUDE PATTERN routes EXCLUDE)
+endforeach()
+install(EXPORT commpass-targets NAMESPACE commpass:: DESTINATION ${commpass_package_directory})
+
+configure_package_config_file(cmake/commpass-config.cmake.in ${PROJECT_BINARY_DIR}/commpass-config.cmake
+                              INSTALL_DESTINATION ${commpass_package_directory})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/commpass-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/commpass-config.cmake ${PROJECT_BINARY_DIR}/commpass-config-version.cmake
+        DESTINATION ${commpass_package_directory})
+
+# Consumers are not built with sanitizers, so libraries with them cannot be linked.
+if(COMMPASS_TESTS AND NOT COMMPASS_SANITIZE)
+  add_test(NAME consumer
+           COMMAND ${PROJECT_SOURCE_DIR}/tests/consumer/run ${CMAKE_COMMAND} ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}
+                   -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER}
+                   -DCOMMPASS_MPI=${COMMPASS_MPI} -DMPI_EXECUTABLE_SUFFIX=${MPI_EXECUTABLE_SUFFIX})
+  set_tests_properties(consumer PROPERTIES TIMEOUT 600 RUN_SERIAL ON)
+  if(COMMPASS_MPI)
+    set_tests_properties(consumer PROPERTIES LABELS mpi ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+  endif()
+endif()

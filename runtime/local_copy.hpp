@@ -1,0 +1,18 @@
+// Copies within a rank's memory, in one place, so that a simulation can charge them.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace commpass {
+
+struct LocalCopy {
+  const std::byte* from;
+  std::byte* to;
+  std::size_t bytes;
+};
+
+/// Copies one after another. Source and target of a copy do not overlap.
+void local_copy(std::span<const LocalCopy> copies);
+
+}  // namespace commpass

@@ -1,0 +1,211 @@
+// The commpass command without MPI: exit codes, one sentence for errors, and outputs that other programs read.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "command/run.hpp"
+#include "model/profile.hpp"
+#include "model/text.hpp"
+
+namespace commpass {
+namespace {
+
+using test::expect_one_sentence;
+using test::Result;
+using Json = nlohmann::json;
+
+Result commpass(const std::string& arguments, const std::string& variables = {}) { return test::run(COMMPASS_TEST_COMMAND " " + arguments, variables); }
+
+const std::string predict = "predict --profile lassen --generate random:ranks=16,bytes=64,degree=4 --ppn 4 ";
+
+/// Compares with a file of tests/command/golden. UPDATE_GOLDEN in the environment writes it anew.
+void expect_golden(const std::string& name, const std::string& text) {
+  const auto path = std::string(COMMPASS_TEST_GOLDEN) + "/" + name;
+  if (std::getenv("UPDATE_GOLDEN")) std::ofstream(path) << text;
+  EXPECT_EQ(text, test::contents_of(path)) << "UPDATE_GOLDEN=1 writes " << path << " anew";
+}
+
+TEST(ExitCode, IsZeroWhenDone) {
+  for (const auto& arguments : {std::string("--help"), std::string("predict --help"), predict, std::string("profile list"), std::string("pattern --generate alltoall:ranks=3,bytes=8 --statistics")}) {
+    const auto result = commpass(arguments);
+    EXPECT_EQ(result.exit_code, 0) << arguments << "\n" << result.err;
+    EXPECT_NE(result.out, "") << arguments;
+    EXPECT_EQ(result.err, "") << arguments;
+  }
+}
+
+TEST(ExitCode, IsTwoForWrongUsage) {
+  for (const auto& arguments : {std::string(), std::string("nonsense"), std::string("predict"), predict + "--speed 3", predict + "--layout 4x4", predict + "--top 0", predict + "--top -1", predict + "--top x",
+                                predict + "--memory device", predict + "--ranks 4", predict + "--pattern x.mtx", std::string("pattern --generate alltoall:ranks=3,bytes=8"), std::string("profile"),
+                                std::string("profile show"), std::string("predict --profile lassen --ppn 0 --generate alltoall:ranks=3,bytes=8"),
+                                std::string("predict --profile lassen --ppn 1 --matrix x.mtx --ranks 2 --partition metis")}) {
+    const auto result = commpass(arguments);
+    EXPECT_EQ(result.exit_code, 2) << arguments << "\n" << result.err;
+    EXPECT_EQ(result.out, "") << arguments;
+    EXPECT_NE(result.err, "") << arguments;
+  }
+}
+
+TEST(BadInput, IsOneSentenceAndExitCodeOne) {
+  const test::TemporaryDirectory directory;
+  const auto rubbish = directory.write("rubbish.json", "{\"schema_version\": 1}");
+  const auto rectangle = directory.write("rectangle.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 4 1\n1 1\n");
+  const auto short_file = directory.write("short.mtx", "%%MatrixMarket matrix coordinate integer general\n3 3 2\n1 1 5\n");
+  const std::string generated = "--generate alltoall:ranks=4,bytes=8 ";
+  expect_one_sentence(commpass("predict --profile nowhere --ppn 2 " + generated), {"profile nowhere", "commpass profile list"});
+  expect_one_sentence(commpass("predict --ppn 2 " + generated), {"profile", "COMMPASS_PROFILE"});
+  expect_one_sentence(commpass("predict --profile lassen " + generated), {"layout", "--ppn"});
+  expect_one_sentence(commpass("predict --profile lassen --layout 3x3 " + generated), {"layout 3x3", "9 ranks but 4"});
+  expect_one_sentence(commpass("predict --profile lassen --ppn 2 --model loggp " + generated), {"loggp", "burst"});
+  expect_one_sentence(commpass("predict --profile lassen --ppn 2 --strategy fastest " + generated), {"strategy fastest", "standard"});
+  expect_one_sentence(commpass("predict --profile lassen --ppn 2 --strategy tuna,radix=9 " + generated), {"strategy tuna,radix=9", "larger than the 4 ranks"});
+  expect_one_sentence(commpass("predict --profile lassen --ppn 2 --strategy standard --strategy tuna,radix=9 " + generated), {"tuna,radix=9"});
+  expect_one_sentence(commpass("predict --profile lassen --ppn 2 --explain slowest " + generated), {"strategy slowest"});
+  expect_one_sentence(commpass("predict --profile lassen --ppn 2 --explain stfw,n=9 " + generated), {"stfw,n=9", "at most n=2"});
+  expect_one_sentence(commpass("predict --profile lassen --ppn 2 --strategies 'standard;;two-step' " + generated), {"there is none of that name"});
+  expect_one_sentence(commpass("predict --profile lassen --ppn 2 --generate alltoall:ranks=4"), {"'bytes' is missing"});
+  expect_one_sentence(commpass("predict --profile lassen --ppn 2 --pattern " + directory.path("none.mtx")), {"none.mtx", "cannot be opened"});
+  expect_one_sentence(commpass("predict --profile lassen --ppn 2 --pattern " + short_file), {"short.mtx, line 3", "ends after 1 of 2"});
+  expect_one_sentence(commpass("predict --profile lassen --ppn 2 --ranks 2 --matrix " + rectangle), {"rectangle.mtx", "3 x 4", "square"});
+  expect_one_sentence(commpass("predict --profile lassen --ppn 2 --matrix " + rectangle), {"--ranks"});
+  expect_one_sentence(commpass("predict --profile " + rubbish + " --ppn 2 " + generated), {"rubbish.json", "name is missing"});
+  expect_one_sentence(commpass("profile validate " + rubbish), {"rubbish.json", "name is missing"});
+  expect_one_sentence(commpass("profile show nowhere"), {"profile nowhere"});
+  expect_one_sentence(commpass("pattern --statistics --pattern " + directory.path()), {"is a directory"});
+}
+
+TEST(BadInput, OfTheEnvironmentNamesTheVariable) {
+  const std::string run = "predict --generate alltoall:ranks=4,bytes=8 --ppn 2 --profile lassen";
+  expect_one_sentence(commpass(run, "COMMPASS_SPEED=1"), {"environment variable COMMPASS_SPEED", "unknown"});
+  expect_one_sentence(commpass(run, "COMMPASS_LAYOUT=4y"), {"environment variable COMMPASS_LAYOUT"});
+  expect_one_sentence(commpass(run, "COMMPASS_PROFILE="), {"environment variable COMMPASS_PROFILE", "empty"});
+  expect_one_sentence(commpass("pattern --generate alltoall:ranks=4,bytes=8 --statistics", "COMMPASS_SPEED=1"), {"COMMPASS_SPEED"});
+  expect_one_sentence(commpass("profile list", "COMMPASS_SPEED=1"), {"COMMPASS_SPEED"});
+}
+
+TEST(TheEnvironment, StandsInForSwitches) {
+  const auto by_switch = commpass("predict --generate alltoall:ranks=4,bytes=8 --layout 2x2 --profile lassen --json");
+  const auto by_variable = commpass("predict --generate alltoall:ranks=4,bytes=8 --json", "COMMPASS_LAYOUT=2x2 COMMPASS_PROFILE=lassen");
+  EXPECT_EQ(by_variable.exit_code, 0) << by_variable.err;
+  EXPECT_EQ(by_variable.out, by_switch.out);
+  const auto both = commpass("predict --generate alltoall:ranks=4,bytes=8 --layout 2x2 --json --profile lassen", "COMMPASS_LAYOUT=1x4 COMMPASS_PROFILE=none");
+  EXPECT_EQ(both.out, by_switch.out) << "a switch goes before its variable";
+}
+
+TEST(Predict, GivesPureJson) {
+  const auto result = commpass(predict + "--json --explain standard");
+  EXPECT_EQ(result.exit_code, 0);
+  const auto json = Json::parse(result.out);
+  EXPECT_NE(result.err.find("standard: "), std::string::npos) << "the explanation goes to stderr";
+  EXPECT_EQ(json["schema_version"], 1);
+  EXPECT_EQ(json["chosen"], json["ranking"][0]["strategy"]);
+  EXPECT_FALSE(json.contains("regret"));
+  double last = 0;
+  for (const auto& row : json["ranking"]) {
+    EXPECT_GE(row["predicted_s"].get<double>(), last * (1 - 1e-8));
+    last = row["predicted_s"];
+    EXPECT_FALSE(row.contains("measured_s"));
+  }
+}
+
+std::vector<std::string> ranked(const std::string& arguments) {
+  const auto result = commpass(arguments + " --json");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  std::vector<std::string> names;
+  const auto json = Json::parse(result.out);
+  for (const auto& row : json["ranking"]) names.push_back(row["strategy"]);
+  return names;
+}
+
+TEST(Predict, PricesTheStrategiesThatAreNamed) {
+  const auto names = ranked(predict + "--strategy standard,window=8 --strategy stfw,dims=4x4 --strategy tuna,radix=4");
+  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()), (std::set<std::string>{"standard,window=8", "stfw,dims=4x4", "tuna,radix=4"}));
+  const auto listed = ranked(predict + "--strategies 'standard,window=8;stfw,dims=4x4;tuna,radix=4'");
+  EXPECT_EQ(listed, names);
+  const auto all = ranked(predict);
+  EXPECT_EQ(ranked(predict + "--strategies all"), all);
+  const auto expected = suggest_strategies(Layout::with_ppn(16, 4));
+  EXPECT_EQ(all.size(), expected.size());
+  EXPECT_EQ(ranked(predict + "--top 3"), (std::vector<std::string>(all.begin(), all.begin() + 3)));
+  EXPECT_EQ(ranked(predict + "--top 1000"), all);
+}
+
+TEST(Predict, ExplainsWhatIsNotAmongTheCandidates) {
+  const auto result = commpass(predict + "--strategy standard --explain stfw,dims=2x8");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.out.find("\nstfw,dims=2x8: "), std::string::npos) << result.out;
+}
+
+TEST(Predict, TakesTheSameFromAPatternFileAsFromItsGenerator) {
+  const test::TemporaryDirectory directory;
+  const auto file = directory.path("p.mtx");
+  EXPECT_EQ(commpass("pattern --generate random:ranks=16,bytes=64,degree=4 -o " + file).exit_code, 0);
+  EXPECT_EQ(directory.names(), std::vector<std::string>{"p.mtx"});
+  auto direct = Json::parse(commpass(predict + "--json").out), by_file = Json::parse(commpass("predict --profile lassen --ppn 4 --json --pattern " + file).out);
+  EXPECT_EQ(by_file["ranking"], direct["ranking"]);
+}
+
+TEST(Predict, TakesAMatrix) {
+  const test::TemporaryDirectory directory;
+  // A ring of 4 columns: with 4 ranks, each needs one value of its neighbour.
+  const auto file = directory.write("m.mtx", "%%MatrixMarket matrix coordinate pattern general\n4 4 4\n1 2\n2 3\n3 4\n4 1\n");
+  const auto result = commpass("pattern --matrix " + file + " --ranks 4 --value-bytes 16 -o " + directory.path("p.mtx"));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(read_pattern(directory.path("p.mtx")).edges, (std::vector<Edge>{{0, 3, 16}, {1, 0, 16}, {2, 1, 16}, {3, 2, 16}}));
+}
+
+TEST(Pattern, LeavesNothingBehindWhereItCannotBeWritten) {
+  const test::TemporaryDirectory directory;
+  const std::string make = "pattern --generate alltoall:ranks=4,bytes=8 -o ";
+  expect_one_sentence(commpass(make + directory.path("none/p.mtx")), {"none/p.mtx", "cannot be written"});
+  std::filesystem::create_directory(directory.path("taken.mtx"));
+  expect_one_sentence(commpass(make + directory.path("taken.mtx")), {"taken.mtx", "cannot be written"});
+  EXPECT_EQ(directory.names(), std::vector<std::string>{"taken.mtx"});
+  // A bad pattern replaces nothing.
+  const auto old = directory.write("old.mtx", "old");
+  expect_one_sentence(commpass("pattern --generate alltoall:ranks=0,bytes=8 -o " + old), {"ranks=0"});
+  EXPECT_EQ(test::contents_of(old), "old");
+}
+
+TEST(Output, ThatCannotBeWrittenIsAnError) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
+  const auto result = test::run("sh -c '" COMMPASS_TEST_COMMAND " profile show lassen >/dev/full'");
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.err.find("cannot be written"), std::string::npos) << result.err;
+}
+
+TEST(Profiles, AreListedByNameTheFirstDirectoryFirst) {
+  const test::TemporaryDirectory directory;
+  const auto lassen = test::contents_of(std::string(COMMPASS_TEST_PROFILES) + "/lassen.json");
+  directory.write("mine.json", lassen);
+  directory.write("lassen.json", lassen);
+  directory.write("notes.txt", "no profile");
+  const auto result = commpass("profile list", "COMMPASS_PROFILE_PATH=" + directory.path());
+  EXPECT_EQ(result.exit_code, 0);
+  std::set<std::string> names;
+  for (const auto& line : split(result.out, '\n')) names.insert(line.substr(0, line.find(' ')));
+  EXPECT_TRUE(names.contains("mine") && names.contains("lassen")) << result.out;
+  EXPECT_FALSE(names.contains("schema") || names.contains("notes")) << result.out;
+  EXPECT_NE(result.out.find(directory.path("lassen.json")), std::string::npos) << result.out;
+}
+
+TEST(Profiles, AreValidated) {
+  const auto result = commpass("profile validate lassen");
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_NE(result.out.find("lassen.json is a valid profile."), std::string::npos) << result.out;
+}
+
+// Outputs for people, compared as a whole; only with the papers' models, whose numbers do not change.
+TEST(Golden, Predict) { expect_golden("predict.txt", commpass(predict + "--model postal --top 5 --explain two-step").out); }
+TEST(Golden, PredictJson) { expect_golden("predict.json", commpass(predict + "--model max-rate --strategy standard --strategy two-step --json").out); }
+TEST(Golden, Statistics) { expect_golden("statistics.txt", commpass("pattern --statistics --generate stencil:dims=3x4,bytes=1KiB,periodic=no").out); }
+
+TEST(Golden, Pattern) {
+  const test::TemporaryDirectory directory;
+  commpass("pattern --generate random:ranks=5,bytes=7,degree=2 -o " + directory.path("p.mtx"));
+  expect_golden("pattern.mtx", test::contents_of(directory.path("p.mtx")));
+}
+
+}  // namespace
+}  // namespace commpass

@@ -1,0 +1,228 @@
+// What holds for every strategy, every layout and every pattern.
+#include <gtest/gtest.h>
+// after GoogleTest
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "model/distance_route.hpp"
+#include "model/reference_schedule.hpp"
+#include "model/routes/stfw.hpp"
+#include "model/support.hpp"
+
+namespace commpass {
+namespace {
+
+constexpr int most_ranks = 40, most_edges = 120;
+
+/// For draw_layout and draw_pattern: a number that RapidCheck picks, and makes smaller when a property fails.
+int draw(int limit) { return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(0, limit)); }
+
+struct Case {
+  Layout layout;
+  Pattern pattern;
+};
+
+Case draw_case() {
+  const int ranks = 1 + draw(most_ranks);
+  auto layout = test::draw_layout(ranks, draw);
+  return {std::move(layout), test::draw_pattern(ranks, most_edges, draw)};
+}
+
+/// One of all strategies for the layout.
+Strategy draw_strategy(const Layout& layout) {
+  const auto all = test::strategies_for(layout);
+  return all[static_cast<std::size_t>(draw(static_cast<int>(all.size())))];
+}
+
+/// Runs the scheduler on each strategy stage by stage.
+template <class Visit>
+void for_each_stage(const Route& route, Window window, const Pattern& pattern, Visit visit) {
+  const auto blocks = blocks_of(pattern);
+  std::vector<Rank> at;
+  for (const auto& block : blocks) at.push_back(block.source);
+  for (int stage = 0; stage < static_cast<int>(route.stages().size()); ++stage) {
+    const auto departures = depart(route, stage, window, blocks, at, pattern.ranks);
+    visit(stage, departures, blocks, at);
+    for (const auto& message : departures.messages)
+      for (std::uint32_t i = 0; i < message.blocks; ++i) at[departures.order[message.first_block + i]] = message.to;
+  }
+  visit(-1, Departures{}, blocks, at);
+}
+
+RC_GTEST_PROP(EveryStrategy, BringsEveryBlockToItsDestinationExactlyOnce, ()) {
+  const auto [layout, pattern] = draw_case();
+  for (const auto& strategy : test::strategies_for(layout)) {
+    RC_LOG() << to_string(strategy) << ", " << layout.describe() << "\n";
+    const auto route = make_route(strategy, layout);
+    for_each_stage(*route, strategy.window, pattern, [&](int stage, const Departures& departures, const auto& blocks, const auto& at) {
+      std::set<std::uint32_t> moved;
+      for (const auto& message : departures.messages) {
+        RC_ASSERT(message.from != message.to);
+        RC_ASSERT(message.blocks > 0U);
+        Bytes bytes = 0;
+        for (std::uint32_t i = 0; i < message.blocks; ++i) {
+          const auto block = departures.order[message.first_block + i];
+          RC_ASSERT(moved.insert(block).second);
+          RC_ASSERT(at[block] == message.from);
+          RC_ASSERT(at[block] != blocks[block].destination);  // what has arrived stays
+          bytes += blocks[block].bytes;
+        }
+        RC_ASSERT(bytes == message.bytes);
+      }
+      RC_ASSERT(moved.size() == departures.order.size());
+      if (stage < 0)
+        for (std::size_t b = 0; b < blocks.size(); ++b) RC_ASSERT(at[b] == blocks[b].destination);
+    });
+  }
+}
+
+RC_GTEST_PROP(EveryStrategy, GivesEveryPairOneMessageAStageInARoundThatBothKnow, ()) {
+  const auto [layout, pattern] = draw_case();
+  for (const auto& strategy : test::strategies_for(layout)) {
+    RC_LOG() << to_string(strategy) << ", " << layout.describe() << "\n";
+    const auto route = make_route(strategy, layout), of_receiver = make_route(strategy, layout);
+    const auto schedule = make_schedule(*route, strategy.window, pattern);
+    RC_ASSERT(schedule.stages.size() == route->stages().size());
+    for (int s = 0; s < static_cast<int>(schedule.stages.size()); ++s) {
+      const auto& [info, messages] = schedule.stages[static_cast<std::size_t>(s)];
+      std::set<std::pair<Rank, Rank>> pairs;
+      for (const auto& message : messages) {
+        RC_ASSERT(pairs.insert({message.from, message.to}).second);
+        RC_ASSERT(message.round >= 1);
+        RC_ASSERT(message.round <= info.rounds);
+        RC_ASSERT(message.round == of_receiver->round(message.from, message.to, s));
+        RC_ASSERT(message.batch == (strategy.window.unlimited() ? 0 : (message.round - 1) / strategy.window.rounds));
+      }
+      RC_ASSERT(std::ranges::is_sorted(messages, {}, [](const Message& m) { return std::tuple(m.from, m.batch, m.round, m.to); }));
+    }
+  }
+}
+
+RC_GTEST_PROP(EveryStrategy, IsScheduledAsTheReferenceSays, ()) {
+  const auto [layout, pattern] = draw_case();
+  const auto strategy = draw_strategy(layout);
+  RC_LOG() << to_string(strategy) << ", " << layout.describe() << "\n";
+  const auto route = make_route(strategy, layout);
+  const auto schedule = make_schedule(*route, strategy.window, pattern);
+  const auto reference = test::reference_schedule(*route, pattern);
+  RC_ASSERT(schedule.stages.size() == reference.stages.size());
+  RC_ASSERT(schedule.buffered_blocks_max == reference.buffered_blocks_max);
+  RC_ASSERT(schedule.buffered_bytes_max == reference.buffered_bytes_max);
+  for (std::size_t s = 0; s < schedule.stages.size(); ++s) {
+    RC_ASSERT(schedule.stages[s].messages.size() == reference.stages[s].size());
+    for (const auto& message : schedule.stages[s].messages) {
+      const auto expected = reference.stages[s].find({message.from, message.to});
+      RC_ASSERT(expected != reference.stages[s].end());
+      RC_ASSERT(message.bytes == expected->second.bytes);
+      RC_ASSERT(message.blocks == expected->second.blocks.size());
+      RC_ASSERT(message.round == expected->second.round);
+      RC_ASSERT(message.packed_pieces == expected->second.packed_pieces);
+      RC_ASSERT(message.unpacked_pieces == expected->second.unpacked_pieces);
+      RC_ASSERT(message.unpacked_bytes == expected->second.unpacked_bytes);
+    }
+  }
+  // The blocks of each message, in its order.
+  for_each_stage(*route, strategy.window, pattern, [&](int stage, const Departures& departures, const auto& blocks, const auto&) {
+    for (const auto& message : departures.messages) {
+      std::vector<Block> mine, theirs;
+      for (std::uint32_t i = 0; i < message.blocks; ++i) mine.push_back(blocks[departures.order[message.first_block + i]]);
+      for (const auto b : reference.stages[static_cast<std::size_t>(stage)].at({message.from, message.to}).blocks) theirs.push_back(reference.blocks[b]);
+      RC_ASSERT(mine == theirs);
+    }
+  });
+  std::vector<Bytes> self(static_cast<std::size_t>(pattern.ranks));
+  for (const auto& edge : pattern.edges)
+    if (edge.source == edge.destination) self[static_cast<std::size_t>(edge.source)] += edge.bytes;
+  RC_ASSERT(schedule.self_bytes == self);
+}
+
+RC_GTEST_PROP(AWindow, ChangesBatchesAndNothingElse, ()) {
+  const auto drawn = draw_case();
+  const auto strategy = draw_strategy(drawn.layout);
+  const auto route = make_route(strategy, drawn.layout);
+  const auto messages = [&](Window window) {
+    std::vector<std::set<std::tuple<Rank, Rank, int, Bytes, unsigned, unsigned, unsigned, Bytes>>> result;
+    for (const auto& stage : make_schedule(*route, window, drawn.pattern).stages) {
+      auto& set = result.emplace_back();
+      for (const auto& m : stage.messages) set.insert({m.from, m.to, m.round, m.bytes, m.blocks, m.packed_pieces, m.unpacked_pieces, m.unpacked_bytes});
+    }
+    return result;
+  };
+  RC_ASSERT(messages({1 + draw(10)}) == messages({}));
+}
+
+// Ranks go from batch to batch; with synchronous sends a message completes when both ends are in its batch.
+RC_GTEST_PROP(AWindow, NeverDeadlocksWithSynchronousSends, ()) {
+  const auto [layout, pattern] = draw_case();
+  const auto strategy = draw_strategy(layout);
+  const auto route = make_route(strategy, layout);
+  const auto schedule = make_schedule(*route, {1 + draw(3)}, pattern);
+  using Turn = std::pair<std::size_t, int>;  // stage and batch
+  std::map<Rank, std::map<Turn, std::multiset<std::tuple<Rank, Rank>>>> open;
+  for (std::size_t s = 0; s < schedule.stages.size(); ++s)
+    for (const auto& m : schedule.stages[s].messages) {
+      open[m.from][{s, m.batch}].insert({m.from, m.to});
+      open[m.to][{s, m.batch}].insert({m.from, m.to});
+    }
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (auto& [rank, turns] : open) {
+      if (turns.empty()) continue;
+      const auto turn = turns.begin()->first;
+      const auto waiting = turns.begin()->second;
+      for (const auto& message : waiting) {
+        const auto& [from, to] = message;
+        const Rank other = from == rank ? to : from;
+        if (open[other].empty() || open[other].begin()->first != turn) continue;
+        for (const Rank end : {rank, other}) {
+          auto& first = open[end].begin()->second;
+          first.erase(first.find(message));
+        }
+        if (open[other].begin()->second.empty()) open[other].erase(open[other].begin());
+        progress = true;
+      }
+      if (turns.begin()->second.empty()) turns.erase(turns.begin());
+    }
+  }
+  for (const auto& [rank, turns] : open) RC_ASSERT(turns.empty());
+}
+
+RC_GTEST_PROP(FlatAddresses, HoldLessThanTwiceTheBlocksOfAllRanks, ()) {
+  const int ranks = 2 + draw(most_ranks - 1);
+  Pattern pattern{ranks, {}};  // one block a pair at most
+  for (Rank i = 0; i < ranks; ++i)
+    for (Rank j = 0; j < ranks; ++j)
+      if (draw(3) > 0) pattern.edges.push_back({i, j, 1 + draw(9)});
+  const auto layout = Layout::with_ppn(ranks, 1);
+  const int n = 1 + draw(stfw_most_dimensions(ranks));
+  const auto schedule = test::schedule_of("stfw,n=" + std::to_string(n), layout, pattern);
+  RC_ASSERT(schedule.buffered_blocks_max < 2 * ranks);
+  std::int64_t full = 1;
+  int bound = 0;
+  for (const auto& stage : schedule.stages) {
+    full *= stage.info.rounds + 1;
+    bound += stage.info.rounds;
+  }
+  if (full == ranks) RC_ASSERT(schedule.buffered_blocks_max <= ranks - 1);
+  std::map<Rank, int> sent, received;
+  for (const auto& stage : schedule.stages)
+    for (const auto& message : stage.messages) {
+      ++sent[message.from];
+      ++received[message.to];
+    }
+  for (const auto* counts : {&sent, &received})
+    for (const auto& [rank, count] : *counts) RC_ASSERT(count <= (full == ranks ? bound : 2 * bound));
+}
+
+RC_GTEST_PROP(Tuna, HoldsNoMoreThanItsBuffer, ()) {
+  const int ranks = 2 + draw(most_ranks - 1), radix = 2 + draw(ranks - 1);
+  const auto schedule = test::schedule_of("tuna,radix=" + std::to_string(radix), Layout::with_ppn(ranks, 1 + draw(5)), test::alltoall(ranks, 1 + draw(100)));
+  RC_ASSERT(schedule.buffered_blocks_max <= tuna_buffer_blocks(ranks, radix));
+}
+
+}  // namespace
+}  // namespace commpass

@@ -1,0 +1,47 @@
+#include "model/text.hpp"
+
+#include <gtest/gtest.h>
+
+namespace commpass {
+namespace {
+
+TEST(Sizes, AreReadWithBinaryUnits) {
+  EXPECT_EQ(parse_bytes("512"), 512);
+  EXPECT_EQ(parse_bytes("512B"), 512);
+  EXPECT_EQ(parse_bytes("16KiB"), 16 * 1024);
+  EXPECT_EQ(parse_bytes("4MiB"), 4 * 1024 * 1024);
+  EXPECT_EQ(parse_bytes("2GiB"), Bytes{2} << 30);
+  EXPECT_EQ(parse_bytes("0"), 0);
+}
+
+TEST(Sizes, ThatAreNotClearAreNotRead) {
+  for (const auto* text : {"", "B", "KiB", "-1", "+1", "1.5KiB", "16k", "16KB", "16 KiB", "16kib", "1KiBB", "9223372036854775808", "9223372036854775807KiB", "8589934592GiB"})
+    EXPECT_FALSE(parse_bytes(text)) << text;
+  EXPECT_EQ(parse_bytes("9223372036854775807"), std::numeric_limits<Bytes>::max());
+}
+
+TEST(Numbers, AreTheWholeText) {
+  EXPECT_EQ(parse_number<int>("42"), 42);
+  EXPECT_EQ(parse_number<int>("-42"), -42);
+  for (const auto* text : {"", " 1", "1 ", "1x", "+1", "0x10", "2147483648", "1.0"}) EXPECT_FALSE(parse_number<int>(text)) << text;
+}
+
+TEST(Pieces, LieBetweenSeparators) {
+  EXPECT_EQ(split("a,,b", ','), (std::vector<std::string>{"a", "", "b"}));
+  EXPECT_EQ(split("", ','), std::vector<std::string>{""});
+  EXPECT_EQ(split(",", ','), (std::vector<std::string>{"", ""}));
+}
+
+TEST(Formatting, HasThreeDigits) {
+  EXPECT_EQ(format_bytes(512), "512 B");
+  EXPECT_EQ(format_bytes(16 * 1024), "16 KiB");
+  EXPECT_EQ(format_bytes(1.5 * 1024 * 1024), "1.5 MiB");
+  EXPECT_EQ(format_seconds(0), "0 s");
+  EXPECT_EQ(format_seconds(3.214e-6), "3.21 us");
+  EXPECT_EQ(format_seconds(0.0015), "1.5 ms");
+  EXPECT_EQ(format_seconds(250e-9), "250 ns");
+  EXPECT_EQ(format_seconds(12), "12 s");
+}
+
+}  // namespace
+}  // namespace commpass

@@ -1,0 +1,70 @@
+#include "runtime/resources.hpp"
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+commpass::test::Held held_now, taken_ever;
+std::atomic<std::int64_t> allocation_count{0};
+
+using Counter = std::int64_t commpass::test::Held::*;
+
+int take(Counter counter, int code) {
+  if (code == MPI_SUCCESS) {
+    ++(held_now.*counter);
+    ++(taken_ever.*counter);
+  }
+  return code;
+}
+int give(Counter counter, int code) {
+  if (code == MPI_SUCCESS) --(held_now.*counter);
+  return code;
+}
+
+constexpr Counter communicators = &commpass::test::Held::communicators, requests = &commpass::test::Held::requests, types = &commpass::test::Held::types;
+
+}  // namespace
+
+namespace commpass::test {
+
+Held held() { return held_now; }
+Held taken() { return taken_ever; }
+std::int64_t allocations() { return allocation_count; }
+
+}  // namespace commpass::test
+
+extern "C" {
+
+int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* result) { return take(communicators, PMPI_Comm_dup(comm, result)); }
+int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* result) { return take(communicators, PMPI_Comm_split(comm, color, key, result)); }
+int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* result) { return take(communicators, PMPI_Comm_split_type(comm, type, key, info, result)); }
+int MPI_Comm_free(MPI_Comm* comm) { return give(communicators, PMPI_Comm_free(comm)); }
+
+int MPI_Send_init(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request* request) {
+  return take(requests, PMPI_Send_init(buffer, count, type, peer, tag, comm, request));
+}
+int MPI_Recv_init(void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request* request) {
+  return take(requests, PMPI_Recv_init(buffer, count, type, peer, tag, comm, request));
+}
+int MPI_Request_free(MPI_Request* request) { return give(requests, PMPI_Request_free(request)); }
+
+int MPI_Type_contiguous(int count, MPI_Datatype type, MPI_Datatype* result) { return take(types, PMPI_Type_contiguous(count, type, result)); }
+int MPI_Type_create_struct(int count, const int lengths[], const MPI_Aint offsets[], const MPI_Datatype members[], MPI_Datatype* result) {
+  return take(types, PMPI_Type_create_struct(count, lengths, offsets, members, result));
+}
+int MPI_Type_free(MPI_Datatype* type) { return give(types, PMPI_Type_free(type)); }
+
+}  // extern "C"
+
+// The other forms of new and delete end in these.
+void* operator new(std::size_t size) {
+  ++allocation_count;
+  if (void* memory = std::malloc(size > 0 ? size : 1)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }

@@ -1,0 +1,21 @@
+// Counts what is taken from MPI and from the heap. Link resources.cpp into one test program.
+#pragma once
+
+#include <cstdint>
+
+namespace commpass::test {
+
+/// What this process has taken from MPI and not given back.
+struct Held {
+  std::int64_t communicators = 0, requests = 0, types = 0;
+  bool operator==(const Held&) const = default;
+};
+Held held();
+
+/// How much of each was ever taken.
+Held taken();
+
+/// Calls of operator new until now.
+std::int64_t allocations();
+
+}  // namespace commpass::test

@@ -1,0 +1,150 @@
+// Nothing leaks, and nothing is allocated while an exchange runs.
+#include "runtime/resources.hpp"
+
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <limits>
+#include <optional>
+
+#include "model/catalogue.hpp"
+#include "model/error.hpp"
+#include "runtime/communicator.hpp"
+#include "runtime/executor.hpp"
+#include "runtime/naive_exchange.hpp"
+#include "runtime/own_communicator.hpp"
+
+namespace commpass {
+namespace {
+
+int rank_of_world() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+int size_of_world() {
+  int size = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  return size;
+}
+
+Machine some_machine() {
+  Machine machine;
+  machine.name = "test";
+  Protocol protocol;
+  protocol.name = "eager";
+  protocol.alpha_s = protocol.alpha_next_s = 1e-6;
+  protocol.beta_s_per_byte = 1e-9;
+  machine.host.by_locality[static_cast<std::size_t>(Locality::network)] = Channel{{protocol}};
+  return machine;
+}
+
+class Resources : public testing::Test {
+ protected:
+  void SetUp() override { before_ = test::held(); }
+  void TearDown() override {
+    const auto after = test::held();
+    EXPECT_EQ(after.communicators, before_.communicators);
+    EXPECT_EQ(after.requests, before_.requests);
+    EXPECT_EQ(after.types, before_.types);
+  }
+  /// Everybody's part of an all-to-all of 30 bytes.
+  test::LocalExchange local_part() const {
+    Pattern pattern{size_of_world(), {}};
+    for (Rank i = 0; i < size_of_world(); ++i)
+      for (Rank j = 0; j < size_of_world(); ++j) pattern.edges.push_back({i, j, 30});
+    return test::local_part(pattern, rank_of_world(), 3, 1);
+  }
+  const Layout layout_ = Layout::with_ppn(size_of_world(), 2);
+  test::Held before_;
+};
+
+Exchange plan(Communicator& communicator, test::LocalExchange& local, const std::string& strategy = {}) {
+  return communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(), local.receives, {strategy});
+}
+
+TEST_F(Resources, AreGivenBackWhenAllHandlesAreGone) {
+  const auto taken = test::taken();
+  {
+    Communicator communicator(MPI_COMM_WORLD, some_machine());  // detects the layout, which splits
+    auto local = local_part();
+    std::vector<Exchange> exchanges;
+    for (const auto& strategy : suggest_strategies(communicator.layout())) exchanges.push_back(plan(communicator, local, to_string(strategy)));
+    exchanges.push_back(plan(communicator, local));
+    for (auto& exchange : exchanges) {
+      exchange.start();
+      exchange.wait();
+    }
+    EXPECT_TRUE(test::held().requests > before_.requests || size_of_world() == 1);
+  }
+  EXPECT_GT(test::taken().communicators, taken.communicators) << "the counters count";
+  EXPECT_TRUE(test::taken().requests > taken.requests || size_of_world() == 1);
+}
+
+TEST_F(Resources, AreGivenBackInAnyOrderAndAfterMoves) {
+  auto local = local_part();
+  std::optional<Exchange> survivor;
+  {
+    Communicator first(MPI_COMM_WORLD, some_machine(), {layout_});
+    Communicator second(MPI_COMM_WORLD, some_machine(), {layout_});
+    survivor.emplace(plan(first, local, "standard"));
+    first = std::move(second);
+    auto other = plan(first, local, "two-step");
+    Exchange moved = std::move(other);
+    moved.start();  // and is destroyed in flight
+  }
+  survivor->start();
+  survivor->wait();
+}
+
+TEST_F(Resources, AreGivenBackWhenPlanningFails) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {layout_});
+  const auto held = test::held();
+  std::vector<std::byte> buffer(10);
+  std::vector<ReceiveEdge> receives;
+  if (rank_of_world() == 0) receives = {{size_of_world() - 1, 0, 4}};  // that nobody sends
+  for (const auto* strategy : {"standard", "two-step", "no-such", ""})
+    EXPECT_THROW(communicator.neighbor_exchange(buffer.data(), {}, buffer.data(), receives, {strategy}), Error) << strategy;
+  EXPECT_EQ(test::held(), held);
+}
+
+TEST_F(Resources, AreGivenBackWhenACommunicatorCannotBeMade) {
+  EXPECT_THROW(Communicator(MPI_COMM_WORLD, std::string("no-such-profile")), Error);
+  EXPECT_THROW(Communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of_world() + 1, 2)}), Error);
+}
+
+TEST_F(Resources, OfDatatypesForLargeMessagesAreGivenBack) {
+  auto local = local_part();
+  const OwnCommunicator comm(MPI_COMM_WORLD);
+  const auto strategy = parse_strategy("standard");
+  const auto plan = make_plan(comm.get(), *make_route(strategy, layout_), strategy.window, local.sends, local.receives);
+  const auto types = test::taken().types;
+  constexpr Bytes largest_count = 2;
+  Executor executor(plan, comm.get(), 1, local.send_buffer.data(), local.receive_buffer.data(), largest_count);
+  EXPECT_TRUE(test::taken().types > types || size_of_world() == 1);
+  executor.start();
+  executor.wait();
+}
+
+TEST_F(Resources, AreNotAllocatedBetweenStartAndWait) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {layout_});
+  auto local = local_part();
+  const auto first = test::allocations();
+  { const std::vector<int> something(100); }
+  ASSERT_GT(test::allocations(), first) << "the counter counts";
+  for (const auto& strategy : suggest_strategies(layout_)) {
+    auto exchange = plan(communicator, local, to_string(strategy));
+    const auto held = test::held();
+    for (int turn = 0; turn < 3; ++turn) {
+      const auto before = test::allocations();
+      exchange.start();
+      exchange.test();
+      exchange.wait();
+      EXPECT_EQ(test::allocations(), before) << to_string(strategy);
+    }
+    EXPECT_EQ(test::held(), held) << to_string(strategy) << ": nothing of MPI is created either";
+  }
+}
+
+}  // namespace
+}  // namespace commpass

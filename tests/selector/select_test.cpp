@@ -1,0 +1,179 @@
+// Ranking, and what is told about it.
+#include "selector/select.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "model/generate.hpp"
+#include "model/support.hpp"
+#include "model/text.hpp"
+#include "selector/report.hpp"
+
+namespace commpass {
+namespace {
+
+using test::error_of;
+using Json = nlohmann::json;
+
+Machine machine() {
+  Machine m;
+  m.name = "test";
+  test::set_channel(m, Locality::socket, {{Protocol{"eager", test::no_limit, 4e-7, 1e-10, 2e-7}}});
+  test::set_channel(m, Locality::network, {{Protocol{"short", 512, 2e-6, 1e-9, 1e-6}, Protocol{"eager", test::no_limit, 4e-6, 2e-10, 2e-6}}});
+  m.injection_rate_bytes_per_s = 1e10;
+  m.copy_rate_bytes_per_s = 1e10;
+  m.copy_block_s = 2e-8;
+  return m;
+}
+
+const Layout layout = Layout::regular(4, 1, 4);
+const Pattern pattern = generate_pattern("random:ranks=16,bytes=64,degree=12");
+
+TEST(Ranking, HoldsEverySuggestionOnceFromTheCheapestOn) {
+  for (const auto model : {CostModel::postal, CostModel::max_rate, CostModel::burst}) {
+    const auto ranking = rank_strategies(pattern, layout, machine(), model);
+    std::multiset<std::string> ranked, suggested;
+    for (const auto& candidate : ranking) ranked.insert(to_string(candidate.strategy));
+    for (const auto& strategy : suggest_strategies(layout)) suggested.insert(to_string(strategy));
+    EXPECT_EQ(ranked, suggested);
+    for (std::size_t i = 1; i < ranking.size(); ++i) EXPECT_LE(ranking[i - 1].cost.seconds, ranking[i].cost.seconds * (1 + 1e-8));
+  }
+}
+
+TEST(Ranking, PricesAsEvaluateDoes) {
+  for (const auto& candidate : rank_strategies(pattern, layout, machine())) {
+    const auto schedule = test::schedule_of(to_string(candidate.strategy), layout, pattern);
+    EXPECT_EQ(candidate.cost.seconds, evaluate(schedule, layout, machine()).seconds);
+    EXPECT_EQ(candidate.buffered_blocks_max, schedule.buffered_blocks_max);
+    EXPECT_EQ(candidate.buffered_bytes_max, schedule.buffered_bytes_max);
+  }
+}
+
+TEST(Ranking, BreaksTiesInTheOrderOfTheCatalogue) {
+  // Nothing to send: everything costs nothing.
+  const auto ranking = rank_strategies({16, {}}, layout, machine());
+  const auto suggested = suggest_strategies(layout);
+  ASSERT_EQ(ranking.size(), suggested.size());
+  for (std::size_t i = 0; i < ranking.size(); ++i) EXPECT_EQ(ranking[i].strategy, suggested[i]);
+  // One message a rank: with any window, standard is the same.
+  const std::vector<Strategy> same{parse_strategy("standard,window=8"), parse_strategy("standard"), parse_strategy("tuna,radix=16,window=unlimited")};
+  const auto one = rank_strategies({16, {{0, 5, 100}}}, layout, machine(), CostModel::burst, same);
+  for (std::size_t i = 0; i < same.size(); ++i) EXPECT_EQ(one[i].strategy, same[i]) << "in the given order";
+}
+
+TEST(Ranking, FollowsWhatTheMachineIsGoodAt) {
+  Machine latency = machine();
+  for (auto& channel : latency.host.by_locality)
+    if (channel)
+      for (auto& protocol : channel->protocols) protocol.alpha_next_s = protocol.alpha_s = 1e-3;
+  const auto all = test::alltoall(16, 1);
+  EXPECT_NE(rank_strategies(all, layout, latency).front().strategy.route, "standard") << "fewer messages win where a message is dear";
+  Machine bandwidth = machine();
+  for (auto& channel : bandwidth.host.by_locality)
+    if (channel)
+      for (auto& protocol : channel->protocols) protocol = {protocol.name, protocol.max_bytes, 1e-12, 1e-6, 1e-12};
+  EXPECT_EQ(to_string(rank_strategies(test::alltoall(16, 1000), layout, bandwidth).front().strategy), "standard") << "moving every byte once wins where a byte is dear";
+}
+
+TEST(Ranking, OfGivenStrategiesHoldsJustThese) {
+  const std::vector<Strategy> given{parse_strategy("stfw,n=2"), parse_strategy("standard")};
+  const auto ranking = rank_strategies(pattern, layout, machine(), CostModel::burst, given);
+  EXPECT_EQ(ranking.size(), 2U);
+  const std::vector<Strategy> impossible{parse_strategy("tuna,radix=17")};
+  EXPECT_NE(error_of([&] { rank_strategies(pattern, layout, machine(), CostModel::burst, impossible); }).find("does not apply"), std::string::npos);
+}
+
+TEST(Explanation, TellsStagesAndTheRunnerUp) {
+  const auto ranking = rank_strategies(pattern, layout, machine());
+  const auto text = explain(ranking, 0);
+  EXPECT_EQ(text.find(to_string(ranking[0].strategy) + ": " + format_seconds(ranking[0].cost.seconds)), 0U) << text;
+  EXPECT_NE(text.find("Runner-up: " + to_string(ranking[1].strategy) + " is "), std::string::npos) << text;
+  for (std::size_t s = 0; s < ranking[0].cost.stages.size(); ++s) {
+    const auto& stage = ranking[0].cost.stages[s];
+    EXPECT_NE(text.find("stage " + std::to_string(s + 1) + " (" + stage.label + "): up to " + std::to_string(stage.messages_max) + " messages"), std::string::npos) << text;
+    EXPECT_NE(text.find(describe(stage.dominant())), std::string::npos) << text;
+  }
+  EXPECT_NE(text.find("holds up to " + std::to_string(ranking[0].buffered_blocks_max) + " blocks"), std::string::npos) << text;
+}
+
+TEST(Explanation, TellsWhyAnotherWasNotChosen) {
+  const auto ranking = rank_strategies(pattern, layout, machine());
+  const auto last = ranking.size() - 1;
+  const auto text = explain(ranking, last);
+  EXPECT_EQ(text.find(to_string(ranking[last].strategy) + ": "), 0U) << text;
+  EXPECT_NE(text.find("Not chosen: " + to_string(ranking[last].strategy)), std::string::npos) << text;
+}
+
+TEST(Explanation, OfALoneCandidateComparesNothing) {
+  const std::vector<Strategy> given{parse_strategy("standard")};
+  const auto text = explain(rank_strategies(pattern, layout, machine(), CostModel::burst, given), 0);
+  EXPECT_EQ(text.find("Runner-up"), std::string::npos) << text;
+}
+
+Report report(bool measured) {
+  Report r;
+  r.context = {{"profile", "test"}, {"ranks", "16"}};
+  for (auto& candidate : rank_strategies(pattern, layout, machine())) r.rows.push_back({std::move(candidate), measured ? std::optional(1e-3) : std::nullopt});
+  r.chosen = to_string(r.rows.front().candidate.strategy);
+  if (measured) r.regret = 1.25;
+  return r;
+}
+
+std::set<std::string> keys(const Json& json) {
+  std::set<std::string> result;
+  for (const auto& [key, value] : json.items()) result.insert(key);
+  return result;
+}
+
+TEST(JsonReport, HasTheKeysOfTheContract) {
+  for (const bool measured : {false, true}) {
+    const auto r = report(measured);
+    const auto json = Json::parse(report_json(r));
+    const std::set<std::string> top{"schema_version", "context", "chosen", "ranking"}, row{"strategy", "predicted_s", "stages"};
+    auto top_measured = top, row_measured = row;
+    top_measured.insert("regret");
+    row_measured.insert("measured_s");
+    EXPECT_TRUE(std::ranges::includes(keys(json), measured ? top_measured : top));
+    EXPECT_EQ(keys(json).contains("regret"), measured) << "regret and measured_s appear in measure only";
+    EXPECT_EQ(json["schema_version"], 1);
+    EXPECT_EQ(json["chosen"], r.chosen);
+    EXPECT_EQ(json["context"]["profile"], "test");
+    ASSERT_EQ(json["ranking"].size(), r.rows.size());
+    for (std::size_t i = 0; i < r.rows.size(); ++i) {
+      const auto& entry = json["ranking"][i];
+      const auto& cost = r.rows[i].candidate.cost;
+      EXPECT_EQ(keys(entry), measured ? row_measured : row);
+      EXPECT_EQ(entry["strategy"], to_string(r.rows[i].candidate.strategy));
+      EXPECT_EQ(entry["predicted_s"].get<double>(), cost.seconds) << "to the last digit";
+      ASSERT_EQ(entry["stages"].size(), cost.stages.size());
+      for (std::size_t s = 0; s < cost.stages.size(); ++s) {
+        EXPECT_EQ(keys(entry["stages"][s]), (std::set<std::string>{"messages_max", "bytes_max", "seconds"}));
+        EXPECT_EQ(entry["stages"][s]["messages_max"], cost.stages[s].messages_max);
+        EXPECT_EQ(entry["stages"][s]["bytes_max"], cost.stages[s].bytes_max);
+        EXPECT_EQ(entry["stages"][s]["seconds"].get<double>(), cost.stages[s].seconds);
+      }
+    }
+    EXPECT_TRUE(std::ranges::is_sorted(r.rows, {}, [](const ReportRow& x) { return x.candidate.cost.seconds; }));
+  }
+}
+
+TEST(JsonReport, ShowsTheTop) {
+  EXPECT_EQ(Json::parse(report_json(report(false), 3))["ranking"].size(), 3U);
+  EXPECT_EQ(Json::parse(report_json(report(false), 1000))["ranking"].size(), report(false).rows.size());
+}
+
+TEST(TableReport, ShowsTheTopAndMarksTheChosen) {
+  const auto r = report(false);
+  const auto text = report_table(r, 2);
+  EXPECT_NE(text.find("* " + r.chosen), std::string::npos) << text;
+  EXPECT_NE(text.find(to_string(r.rows[1].candidate.strategy)), std::string::npos);
+  EXPECT_NE(text.find("and " + std::to_string(r.rows.size() - 2) + " more"), std::string::npos) << text;
+  EXPECT_NE(text.find("Chosen: " + r.chosen), std::string::npos);
+  EXPECT_EQ(text.find("measured"), std::string::npos);
+  EXPECT_NE(report_table(report(true)).find("regret 1.25"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace commpass

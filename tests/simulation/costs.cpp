@@ -1,0 +1,143 @@
+// What messages and copies cost the processors of a simulated cluster. SMPI charges nothing for persistent and blocking
+// sends, nor for receives; these wrappers (PMPI) do, and stand-ins for runtime/local_copy.cpp and common_start.cpp charge
+// copies and use the simulated clock.
+#include <mpi.h>
+
+#include <cstring>
+#include <simgrid/s4u.hpp>
+#include <unordered_map>
+
+#include "runtime/common_start.hpp"
+#include "runtime/local_copy.hpp"
+#include "simulation/description.hpp"
+
+namespace {
+
+const simulation::Cluster& cluster() {
+  static const auto description = simulation::read_cluster();
+  return description;
+}
+
+void spend(double seconds) {
+  if (seconds > 0) simgrid::s4u::this_actor::sleep_for(seconds);
+}
+
+const simulation::Locality& locality_to(MPI_Comm comm, int peer) {
+  static std::unordered_map<int, simulation::Place> places;  // by rank in MPI_COMM_WORLD
+  MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
+  int rank = 0;
+  PMPI_Comm_group(comm, &group);
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  PMPI_Group_translate_ranks(group, 1, &peer, world, &rank);
+  PMPI_Group_free(&group);
+  PMPI_Group_free(&world);
+  auto [entry, is_new] = places.try_emplace(rank);
+  // Ranks are placed on hosts in order, node after node (the host file of bench/simulate).
+  const int cores = cluster().sockets * cluster().cores;
+  if (is_new) entry->second = {rank / cores, rank % cores};
+  return cluster().locality(simulation::place_of(simgrid::s4u::this_actor::get_host()->get_name()), entry->second);
+}
+
+/// What a request costs this processor, when it is started (sends) or complete (receives).
+struct RequestCost {
+  double start_s = 0, complete_s = 0;
+};
+std::unordered_map<MPI_Request, RequestCost>& costs() {
+  static std::unordered_map<MPI_Request, RequestCost> by_request;
+  return by_request;
+}
+
+double size_of(int count, MPI_Datatype type) {
+  int bytes = 0;
+  PMPI_Type_size(type, &bytes);
+  return static_cast<double>(count) * bytes;
+}
+
+void finish(MPI_Request before, MPI_Request after) {
+  const auto entry = costs().find(before);
+  if (entry == costs().end()) return;
+  spend(entry->second.complete_s);
+  if (after == MPI_REQUEST_NULL) costs().erase(entry);
+}
+
+}  // namespace
+
+extern "C" {
+
+int MPI_Send_init(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request* request) {
+  const int code = PMPI_Send_init(buffer, count, type, peer, tag, comm, request);
+  costs()[*request] = {locality_to(comm, peer).send_seconds(size_of(count, type)), 0};
+  return code;
+}
+int MPI_Recv_init(void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request* request) {
+  const int code = PMPI_Recv_init(buffer, count, type, peer, tag, comm, request);
+  costs()[*request] = {0, locality_to(comm, peer).receive_overhead_s};
+  return code;
+}
+int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request* request) {
+  const int code = PMPI_Irecv(buffer, count, type, peer, tag, comm, request);
+  if (peer >= 0) costs()[*request] = {0, locality_to(comm, peer).receive_overhead_s};
+  return code;
+}
+int MPI_Request_free(MPI_Request* request) {
+  costs().erase(*request);
+  return PMPI_Request_free(request);
+}
+int MPI_Start(MPI_Request* request) {
+  const auto entry = costs().find(*request);
+  if (entry != costs().end()) spend(entry->second.start_s);
+  return PMPI_Start(request);
+}
+int MPI_Startall(int count, MPI_Request requests[]) {
+  for (int i = 0; i < count; ++i)
+    if (const int code = MPI_Start(&requests[i]); code != MPI_SUCCESS) return code;
+  return MPI_SUCCESS;
+}
+int MPI_Send(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm) {
+  spend(locality_to(comm, peer).send_seconds(size_of(count, type)));
+  return PMPI_Send(buffer, count, type, peer, tag, comm);
+}
+int MPI_Recv(void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Status* status) {
+  MPI_Status own;
+  const int code = PMPI_Recv(buffer, count, type, peer, tag, comm, &own);
+  spend(locality_to(comm, own.MPI_SOURCE).receive_overhead_s);
+  if (status != MPI_STATUS_IGNORE) *status = own;
+  return code;
+}
+int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  const MPI_Request before = *request;
+  const int code = PMPI_Wait(request, status);
+  finish(before, *request);
+  return code;
+}
+// One after another: while a receive is being taken in, the next ones arrive. (It also simulates faster.)
+int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  for (int i = 0; i < count; ++i) {
+    MPI_Status* status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
+    if (const int code = MPI_Wait(&requests[i], status); code != MPI_SUCCESS) return code;
+  }
+  return MPI_SUCCESS;
+}
+
+}  // extern "C"
+
+namespace commpass {
+
+void local_copy(std::span<const LocalCopy> copies) {
+  double seconds = 0;
+  for (const auto& [from, to, bytes] : copies) {
+    std::memcpy(to, from, bytes);
+    seconds += cluster().copy_block_s + static_cast<double>(bytes) / cluster().copy_rate_bytes_per_s;
+  }
+  spend(seconds);
+}
+
+// A barrier leaves ranks further apart than an exchange takes; the simulated clock is the same for all.
+void common_start(MPI_Comm comm) {
+  constexpr double ahead_s = 1e-3;
+  double now = PMPI_Wtime(), latest = 0;
+  PMPI_Allreduce(&now, &latest, 1, MPI_DOUBLE, MPI_MAX, comm);
+  spend(latest + ahead_s - PMPI_Wtime());
+}
+
+}  // namespace commpass

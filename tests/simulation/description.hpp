@@ -1,0 +1,85 @@
+// The description of a simulated cluster (tests/clusters/*.json): the truth that a calibration has to find.
+//
+// A lone message of s bytes between two ranks takes exactly alpha_s + beta_s_per_byte·s of its locality and protocol. Of
+// that, send_overhead_s is the sender's own time, during which it can do nothing else, and receive_overhead_s the
+// receiver's. Bytes flow at the rate of the locality's fastest protocol; what a slower protocol takes longer is time of
+// the sender (it copies). All ranks of a node share its NIC. A local copy costs copy_block_s for each contiguous piece.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace simulation {
+
+struct Protocol {
+  double max_bytes = 0, alpha_s = 0, beta_s_per_byte = 0;
+};
+
+struct Locality {
+  double send_overhead_s = 0, receive_overhead_s = 0;
+  std::vector<Protocol> protocols;
+
+  const Protocol& protocol(double bytes) const {
+    return *std::find_if(protocols.begin(), protocols.end() - 1, [&](const Protocol& p) { return bytes <= p.max_bytes; });
+  }
+  double fastest() const {
+    return std::min_element(protocols.begin(), protocols.end(), [](const Protocol& a, const Protocol& b) { return a.beta_s_per_byte < b.beta_s_per_byte; })
+        ->beta_s_per_byte;
+  }
+  /// Time of the sender's processor.
+  double send_seconds(double bytes) const { return send_overhead_s + (protocol(bytes).beta_s_per_byte - fastest()) * bytes; }
+};
+
+/// Where a simulated host is. Hosts are called n<node>c<core>.
+struct Place {
+  int node = 0, core = 0;
+};
+
+inline Place place_of(const std::string& host) {
+  const auto c = host.find('c');
+  return {std::stoi(host.substr(1, c - 1)), std::stoi(host.substr(c + 1))};
+}
+
+struct Cluster {
+  int nodes = 0, sockets = 0, cores = 0;  // cores of a socket
+  std::array<Locality, 3> localities;     // socket, node, network
+  double injection_rate_bytes_per_s = 0, copy_rate_bytes_per_s = 0, copy_block_s = 0;
+
+  const Locality& locality(Place a, Place b) const {
+    if (a.node != b.node) return localities[2];
+    return localities[a.core / cores == b.core / cores ? 0 : 1];
+  }
+};
+
+/// Reads the description that SIMULATED_CLUSTER names; SIMULATED_NODES, if set, says how many nodes it has.
+inline Cluster read_cluster() {
+  const char* file = std::getenv("SIMULATED_CLUSTER");
+  if (!file) throw std::invalid_argument("SIMULATED_CLUSTER names no cluster description");
+  std::ifstream stream(file);
+  const auto json = nlohmann::json::parse(stream);
+  Cluster cluster;
+  cluster.nodes = json.at("nodes");
+  if (const char* nodes = std::getenv("SIMULATED_NODES")) cluster.nodes = std::atoi(nodes);
+  cluster.sockets = json.at("sockets");
+  cluster.cores = json.at("cores");
+  const std::array names{"socket", "node", "network"};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto& in = json.at(names[i]);
+    auto& out = cluster.localities[i];
+    out.send_overhead_s = in.at("send_overhead_s");
+    out.receive_overhead_s = in.value("receive_overhead_s", 0.0);
+    for (const auto& p : in.at("protocols")) out.protocols.push_back({p.value("max_bytes", 0.0), p.at("alpha_s"), p.at("beta_s_per_byte")});
+  }
+  cluster.injection_rate_bytes_per_s = json.at("injection_rate_bytes_per_s");
+  cluster.copy_rate_bytes_per_s = json.at("copy_rate_bytes_per_s");
+  cluster.copy_block_s = json.at("copy_block_s");
+  return cluster;
+}
+
+}  // namespace simulation
