@@ -60,11 +60,22 @@ int MPI_Type_free(MPI_Datatype* type) { return give(types, PMPI_Type_free(type))
 
 }  // extern "C"
 
-// The other forms of new and delete end in these.
-void* operator new(std::size_t size) {
+// All forms but the over-aligned ones, so that none is left to a sanitizer. Not inlined, or GCC takes malloc and free for
+// the wrong pair.
+#define COMMPASS_NOINLINE __attribute__((noinline))
+COMMPASS_NOINLINE void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   ++allocation_count;
-  if (void* memory = std::malloc(size > 0 ? size : 1)) return memory;
+  return std::malloc(size > 0 ? size : 1);
+}
+COMMPASS_NOINLINE void* operator new(std::size_t size) {
+  if (void* memory = operator new(size, std::nothrow)) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+COMMPASS_NOINLINE void* operator new[](std::size_t size, const std::nothrow_t&) noexcept { return operator new(size, std::nothrow); }
+COMMPASS_NOINLINE void* operator new[](std::size_t size) { return operator new(size); }
+COMMPASS_NOINLINE void operator delete(void* memory) noexcept { std::free(memory); }
+COMMPASS_NOINLINE void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+COMMPASS_NOINLINE void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
+COMMPASS_NOINLINE void operator delete[](void* memory) noexcept { std::free(memory); }
+COMMPASS_NOINLINE void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+COMMPASS_NOINLINE void operator delete[](void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
