@@ -17,6 +17,7 @@
 #include "calibrate/timing.hpp"
 #include "model/error.hpp"
 #include "model/text.hpp"
+#include "runtime/agreement.hpp"
 #include "runtime/mpi_error.hpp"
 
 namespace commpass {
@@ -438,12 +439,7 @@ class Calibration {
     machine_.name = options_.name;
     Profile profile{machine_, provenance.dump()};
     // Rank 0's: dates and clocks differ.
-    std::string text = to_json(profile);
-    int size = static_cast<int>(text.size());
-    COMMPASS_MPI_CALL(MPI_Bcast, &size, 1, MPI_INT, 0, bench_.comm());
-    text.resize(static_cast<std::size_t>(size));
-    COMMPASS_MPI_CALL(MPI_Bcast, text.data(), size, MPI_CHAR, 0, bench_.comm());
-    return parse_profile(text, "calibration");
+    return parse_profile(broadcast(bench_.comm(), to_json(profile)), "calibration");
   }
 
   const Layout& layout_;

@@ -255,12 +255,7 @@ void measure(const Arguments& arguments) {
     if (found != ranking.end()) explanation = explain(ranking, static_cast<std::size_t>(found - ranking.begin()));
   }
   for (std::size_t i = 0; i < ranking.size(); ++i) report.rows.push_back({std::move(ranking[i]), times[i]});
-  if (selection.json) {
-    std::fputs(report_json(report, selection.top).c_str(), stdout);
-    std::fputs(explanation.c_str(), stderr);
-  } else {
-    fmt::print("{}{}{}", report_table(report, selection.top), explanation.empty() ? "" : "\n", explanation);
-  }
+  selection.print(report, explanation);
 }
 
 }  // namespace

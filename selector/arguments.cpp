@@ -13,6 +13,7 @@
 #include "model/matrix_pattern.hpp"
 #include "model/profile.hpp"
 #include "model/text.hpp"
+#include "selector/report.hpp"
 
 namespace commpass {
 
@@ -79,6 +80,15 @@ std::vector<Strategy> SelectionArguments::named_strategies() const {
   if (!strategy_list.empty() && strategy_list != "all")
     for (const auto& text : split(strategy_list, ';')) result.push_back(parse_strategy(text));
   return result;
+}
+
+void SelectionArguments::print(const Report& report, const std::string& explanation) const {
+  if (json) {
+    std::fputs(report_json(report, top).c_str(), stdout);
+    std::fputs(explanation.c_str(), stderr);
+  } else {
+    fmt::print("{}{}{}", report_table(report, top), explanation.empty() ? "" : "\n", explanation);
+  }
 }
 
 std::string catalogue_help() {

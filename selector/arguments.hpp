@@ -16,6 +16,8 @@ class App;
 
 namespace commpass {
 
+struct Report;
+
 /// PATTERN: a pattern file, a matrix and a number of ranks, or a generator.
 struct PatternArguments {
   std::string pattern_file, matrix_file, generator;
@@ -56,6 +58,8 @@ struct SelectionArguments {
   /// The strategies named; empty: all.
   /// @throws InputError
   std::vector<Strategy> named_strategies() const;
+  /// A table and the explanation on stdout; with --json, JSON on stdout and the explanation on stderr.
+  void print(const Report& report, const std::string& explanation) const;
 };
 
 /// The text of all strategies and generators, for --help.

@@ -59,12 +59,7 @@ void predict(const PredictArguments& arguments) {
     report.chosen = to_string(ranking.front().strategy);
   }
   for (auto& candidate : ranking) report.rows.push_back({std::move(candidate), {}});
-  if (selection.json) {
-    std::fputs(report_json(report, selection.top).c_str(), stdout);
-    std::fputs(explanation.c_str(), stderr);
-  } else {
-    fmt::print("{}{}{}", report_table(report, selection.top), explanation.empty() ? "" : "\n", explanation);
-  }
+  selection.print(report, explanation);
 }
 
 }  // namespace
