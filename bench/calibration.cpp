@@ -57,9 +57,12 @@ void calibration(const Options& options) {
   Json json;
   Errors worst;
   if (!options.json) fmt::print("{:<16} {:>8} {:>8} {:>11} {:>13} {:>10} {:>8}   (largest relative errors)\n", "cluster", "alpha", "beta", "alpha_next", "switches", "injection", "copy");
-  for (const auto& cluster : clusters(options.simulator)) {
+  const auto all = clusters(options.simulator);
+  const auto profiles = calibrate_all(options.simulator, all);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto& cluster = all[i];
     const auto truth = nlohmann::json::parse(read_file(options.simulator.clusters + "/" + cluster.name + ".json"));
-    const auto e = compare(truth, read_profile(calibrated_profile(options.simulator, cluster)).machine);
+    const auto e = compare(truth, read_profile(profiles[i]).machine);
     if (!options.json)
       fmt::print("{:<16} {:>7.2f}% {:>7.2f}% {:>10.2f}% {:>12.2f}% {:>9.2f}% {:>7.2f}%\n", cluster.name, 100 * e.alpha, 100 * e.beta, 100 * e.alpha_next, 100 * e.switch_point, 100 * e.injection, 100 * e.copy);
     json["clusters"].push_back({{"cluster", cluster.name}, {"alpha_error", e.alpha}, {"beta_error", e.beta}, {"alpha_next_error", e.alpha_next}, {"switch_error", e.switch_point}, {"injection_error", e.injection}, {"copy_error", e.copy}});

@@ -1,6 +1,7 @@
 #include "bench/options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 
 #include "selector/arguments.hpp"
 
@@ -15,7 +16,10 @@ int run_benchmark(int argc, char** argv, const char* summary, const std::functio
   app.add_option("--scratch", options.simulator.scratch, "directory for profiles and logs")->required();
   app.add_flag("--quick", options.quick, "fewer and smaller cases, at most five minutes");
   app.add_flag("--json", options.json, "JSON on stdout");
-  return run_command(app, argc, argv, [&] { benchmark(options); });
+  return run_command(app, argc, argv, [&] {
+    std::filesystem::create_directories(options.simulator.scratch);
+    benchmark(options);
+  });
 }
 
 }  // namespace commpass::bench

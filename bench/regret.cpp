@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "bench/options.hpp"
+#include "bench/parallel.hpp"
 #include "model/text.hpp"
 
 namespace commpass::bench {
@@ -81,8 +82,15 @@ double rank_correlation(const std::vector<double>& a, const std::vector<double>&
   return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : 1;
 }
 
-Result run_case(const Options& options, const ClusterShape& cluster, int ranks, const PatternCase& pattern) {
-  const auto profile = calibrated_profile(options.simulator, cluster);
+struct Case {
+  const ClusterShape& cluster;
+  const std::string& profile;
+  int ranks;
+  const PatternCase& pattern;
+};
+
+Result run_case(const Options& options, const Case& which) {
+  const auto& [cluster, profile, ranks, pattern] = which;
   const auto matrices = options.simulator.clusters + "/../../examples/matrices";
   const auto arguments = fmt::format(fmt::runtime(pattern.arguments), ranks, matrices, grid(ranks));
   const auto output = simulate(options.simulator, cluster, ranks, "commpass-measure",
@@ -151,16 +159,21 @@ void regret(const Options& options) {
   const std::vector<int> ranks = options.quick ? std::vector{16, 64} : std::vector{16, 48, 64, 128, 256};
   if (!options.json)
     fmt::print("{:<14} {:>4} {:<22} {:<30} {:<30} {:>6} {:>7} {:>7} {:>6} {:>7}\n", "cluster", "P", "pattern", "chosen", "best", "regret", "error", "median", "order", "speedup");
-  std::vector<Result> results;
-  std::map<std::string, std::vector<Result>> by_cluster;
-  for (const auto& cluster : clusters(options.simulator))
+  const auto all = clusters(options.simulator);
+  const auto profiles = calibrate_all(options.simulator, all);
+  std::vector<Case> cases;
+  for (std::size_t i = 0; i < all.size(); ++i)
     for (const int p : ranks)
-      for (const auto& pattern : patterns) {
-        if (p > pattern.most_ranks || (options.quick && !pattern.quick)) continue;
-        results.push_back(run_case(options, cluster, p, pattern));
-        by_cluster[cluster.name].push_back(results.back());
-        if (!options.json) print_case(results.back());
-      }
+      for (const auto& pattern : patterns)
+        if (p <= pattern.most_ranks && (!options.quick || pattern.quick)) cases.push_back({all[i], profiles[i], p, pattern});
+  std::vector<Result> results(cases.size());
+  std::map<std::string, std::vector<Result>> by_cluster;
+  in_parallel(
+      cases.size(), [&](std::size_t i) { results[i] = run_case(options, cases[i]); },
+      [&](std::size_t i) {
+        by_cluster[results[i].cluster].push_back(results[i]);
+        if (!options.json) print_case(results[i]);
+      });
   Json json;
   for (const auto& r : results)
     json["cases"].push_back({{"cluster", r.cluster}, {"ranks", r.ranks}, {"pattern", r.pattern}, {"chosen", r.chosen}, {"best", r.best}, {"regret", r.regret}, {"error", r.chosen_error}, {"median_abs_error", quantile(r.errors, 0.5)}, {"rank_correlation", r.correlation}, {"speedup_over_plain_loop", r.speedup}});

@@ -4,10 +4,12 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "bench/parallel.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
 
@@ -34,11 +36,12 @@ std::string layout_of(const ClusterShape& cluster, int ranks) {
 }
 
 std::string simulate(const Simulator& simulator, const ClusterShape& cluster, int ranks, const std::string& program, const std::string& arguments) {
+  static std::atomic<int> runs = 0;
+  const auto run = fmt::format("{}/run-{}", simulator.scratch, ++runs);
   const int nodes = (ranks + cluster.ppn() - 1) / cluster.ppn();
   std::string hosts;
   for (int rank = 0; rank < ranks; ++rank) hosts += fmt::format("n{}c{}\n", rank / cluster.ppn(), rank % cluster.ppn());
-  fs::create_directories(simulator.scratch);
-  const auto host_file = simulator.scratch + "/hosts", output = simulator.scratch + "/output", log = simulator.scratch + "/log";
+  const auto host_file = run + ".hosts", output = run + ".output", log = run + ".log";
   write_file(host_file, hosts);
   // The settings are explained in docs/model.md, "The referee".
   const auto command = fmt::format(
@@ -46,7 +49,8 @@ std::string simulate(const Simulator& simulator, const ClusterShape& cluster, in
       "--cfg=network/crosstraffic:no --cfg=smpi/simulate-computation:no --cfg=smpi/send-is-detached-thresh:0 --cfg=smpi/async-small-thresh:0 "
       "--cfg=smpi/iprobe:1e-7 --cfg=smpi/test:1e-7 --cfg=smpi/grow-injected-times:no --log=root.thresh:warning '{}/{}' {} >'{}' 2>'{}'",
       simulator.clusters, cluster.name, nodes, simulator.platform, host_file, ranks, simulator.programs, program, arguments, output, log);
-  const int status = std::system(command.c_str());  // NOLINT: one thread
+  write_file(run + ".sh", command + "\n");  // to repeat it by hand
+  const int status = std::system(command.c_str());  // NOLINT: a shell for each thread does no harm
   const auto complaints = read_file(log);
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || complaints.find("Deadlock") != std::string::npos || complaints.find("deadlock") != std::string::npos)
     throw Error(fmt::format("the simulation of '{} {}' with {} ranks on {} failed:\n{}", program, arguments, ranks, cluster.name,
@@ -54,12 +58,19 @@ std::string simulate(const Simulator& simulator, const ClusterShape& cluster, in
   return read_file(output);
 }
 
-std::string calibrated_profile(const Simulator& simulator, const ClusterShape& cluster) {
-  const auto file = fmt::format("{}/{}.json", simulator.scratch, cluster.name);
-  const int ranks = 2 * cluster.ppn();
-  if (!fs::exists(file))
-    simulate(simulator, cluster, ranks, "commpass-calibrate", fmt::format("-o '{}' --name {} --layout {} --progress never", file, cluster.name, layout_of(cluster, ranks)));
-  return file;
+std::vector<std::string> calibrate_all(const Simulator& simulator, const std::vector<ClusterShape>& clusters) {
+  std::vector<std::string> files;
+  for (const auto& cluster : clusters) files.push_back(fmt::format("{}/{}.json", simulator.scratch, cluster.name));
+  in_parallel(
+      clusters.size(),
+      [&](std::size_t i) {
+        const auto& cluster = clusters[i];
+        const int ranks = 2 * cluster.ppn();
+        simulate(simulator, cluster, ranks, "commpass-calibrate",
+                 fmt::format("-o '{}' --name {} --layout {} --progress never", files[i], cluster.name, layout_of(cluster, ranks)));
+      },
+      [](std::size_t) {});
+  return files;
 }
 
 }  // namespace commpass::bench

@@ -11,7 +11,7 @@ struct Simulator {
   std::string programs;   ///< directory of the programs built with smpicxx
   std::string platform;   ///< the platform library (tests/simulation/platform.cpp)
   std::string clusters;   ///< directory of cluster descriptions
-  std::string scratch;    ///< directory for host files, profiles and logs
+  std::string scratch;    ///< existing directory for what is run, host files, profiles, outputs and logs
 };
 
 /// A cluster description: what a run needs to know of it.
@@ -28,7 +28,7 @@ std::vector<ClusterShape> clusters(const Simulator& simulator);
 /// The layout of P ranks, node after node, as --layout takes it.
 std::string layout_of(const ClusterShape& cluster, int ranks);
 
-/// Runs a program on the first P cores of a cluster.
+/// Runs a program on the first P cores of a cluster. Several threads may.
 /// @param arguments  of the program, shell-quoted where needed
 /// @return its standard output
 /// @throws Error with the end of its log if it fails or does not end; a deadlock in the simulator ends with exit code 0,
@@ -36,8 +36,8 @@ std::string layout_of(const ClusterShape& cluster, int ranks);
 std::string simulate(const Simulator& simulator, const ClusterShape& cluster, int ranks, const std::string& program,
                      const std::string& arguments);
 
-/// The profile that `commpass calibrate` writes on two nodes of the cluster; made once for a scratch directory.
-/// @return its file
-std::string calibrated_profile(const Simulator& simulator, const ClusterShape& cluster);
+/// The profiles that `commpass calibrate` writes on two nodes of each cluster, made anew.
+/// @return their files
+std::vector<std::string> calibrate_all(const Simulator& simulator, const std::vector<ClusterShape>& clusters);
 
 }  // namespace commpass::bench

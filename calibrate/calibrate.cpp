@@ -93,6 +93,7 @@ class Calibration {
         continue;
       }
       fit_protocols(locality);
+      find_rendezvous(locality);
       measure_bursts(locality);
       measure_receiving(locality);
       measure_sharing(locality);
@@ -217,7 +218,15 @@ class Calibration {
     return index == 1 ? "eager" : fmt::format("eager-{}", index);
   }
 
-  /// Bisects between the last size of a segment and the first of the next: on whose side is the middle?
+  /// The number between two others (exclusive) that is a multiple of the largest power of two.
+  static Bytes roundest_between(Bytes low, Bytes high) {
+    Bytes unit = 1;
+    while ((low / (2 * unit) + 1) * 2 * unit < high) unit *= 2;
+    return (low / unit + 1) * unit;
+  }
+
+  /// Bisects between the last size of a segment and the first of the next: on whose side is the roundest number between
+  /// them? Libraries switch at round numbers, and applications send round numbers of bytes.
   void narrow_switch(Locality locality, std::vector<Segment>& segments, std::size_t index) {
     Bytes low = segments[index].max_bytes, high = options_.largest_bytes;
     for (const auto& point : points(locality))
@@ -225,9 +234,12 @@ class Calibration {
     constexpr double indistinguishable = 0.03;
     constexpr int samples = 9;
     while (high - low > std::max<Bytes>(1, low / 64) && !spent_share(refine_share)) {
-      const Bytes middle = low + (high - low) / 2;
+      const Bytes middle = roundest_between(low, high);
       const double before = segments[index].line.at(middle), after = segments[index + 1].line.at(middle);
-      if (std::abs(after / before - 1) < indistinguishable) break;
+      if (std::abs(after / before - 1) < indistinguishable) {
+        high = middle;  // either will do
+        continue;
+      }
       auto& series = ping_pongs_[{locality, middle}];
       for (int i = 0; i < samples; ++i) sample(series, [&](int repetitions) { return ping_pong({locality, middle}, i, repetitions); });
       const double time = series.middle();
@@ -235,6 +247,32 @@ class Calibration {
       else high = middle;
     }
     segments[index].max_bytes = low;
+  }
+
+  /// From which size on does a send wait for its receive? Found by what a send does, not by what it costs.
+  void find_rendezvous(Locality locality) {
+    progress(fmt::format("rendezvous, {}", name_of(locality)));
+    const auto [sender, receiver] = pairs(locality).front();
+    const auto waits = [&](Bytes bytes) {
+      constexpr Seconds late_s = 1e-3;
+      constexpr int tries = 5;
+      std::vector<double> times;
+      for (int i = 0; i < tries; ++i) times.push_back(bench_.early_send(sender, receiver, bytes, late_s));
+      return median(std::move(times)) > late_s / 2;
+    };
+    auto& from = machine_.host.by_locality[static_cast<std::size_t>(locality)]->rendezvous_from_bytes;
+    if (!waits(options_.largest_bytes)) {
+      missing(fmt::format("host.{}.rendezvous_from_bytes: a send of {} bytes does not wait for its receive", name_of(locality), options_.largest_bytes));
+    } else if (waits(1)) {
+      from = 0;
+    } else {
+      Bytes low = 1, high = options_.largest_bytes;
+      while (high - low > std::max<Bytes>(1, low / 64)) {
+        const Bytes middle = roundest_between(low, high);
+        (waits(middle) ? high : low) = middle;
+      }
+      from = low + 1;
+    }
   }
 
   /// What is varied in bursts: the protocol, a small or a large message of it, and how many.

@@ -10,7 +10,7 @@ namespace commpass {
 
 namespace {
 
-constexpr int data_tag = 1, token_tag = 2;
+constexpr int data_tag = 1, token_tag = 2, unused_tag = 3;
 
 /// Persistent requests that are freed on their own.
 class Requests {
@@ -137,6 +137,31 @@ Seconds Bench::fan_in(std::span<const Rank> senders, Rank receiver, Bytes bytes,
     }
   }
   return from_rank(receiver, elapsed / repetitions);
+}
+
+Seconds Bench::early_send(Rank sender, Rank receiver, Bytes bytes, Seconds late_s) {
+  Seconds elapsed = 0;
+  Requests request;
+  if (rank_ == sender) {
+    request.add_send(send_.data(), bytes, receiver, comm_);
+    send_token(receiver, comm_);
+    const double begin = MPI_Wtime();
+    request.start();
+    request.wait();
+    elapsed = MPI_Wtime() - begin;
+    receive_token(receiver, comm_);
+  } else if (rank_ == receiver) {
+    request.add_receive(receive_.data(), bytes, sender, comm_);
+    receive_token(sender, comm_);
+    // Meanwhile the library gets time to move what it can move without a receive.
+    const double begin = MPI_Wtime();
+    int found = 0;
+    while (MPI_Wtime() - begin < late_s) COMMPASS_MPI_CALL(MPI_Iprobe, sender, unused_tag, comm_, &found, MPI_STATUS_IGNORE);
+    request.start();
+    request.wait();
+    send_token(sender, comm_);
+  }
+  return from_rank(sender, elapsed);
 }
 
 Seconds Bench::streams(std::span<const Rank> senders, std::span<const Rank> receivers, Bytes bytes, int repetitions) {

@@ -27,6 +27,9 @@ class Bench {
   /// `messages` messages from each of the senders at once to one receiver, whose receives are posted: until it has all.
   Seconds fan_in(std::span<const Rank> senders, Rank receiver, Bytes bytes, int messages, int repetitions);
 
+  /// How long a send takes whose receive is posted `late_s` after it began.
+  Seconds early_send(Rank sender, Rank receiver, Bytes bytes, Seconds late_s);
+
   /// All senders send `bytes` to their receivers at once, `repetitions` times one after another: the mean for the
   /// slowest pair.
   Seconds streams(std::span<const Rank> senders, std::span<const Rank> receivers, Bytes bytes, int repetitions);

@@ -1,13 +1,15 @@
 // The burst model: every rank has a clock, and the cost is the last clock.
 //
 // Batch by batch (all of one stage if the window is unlimited), for the k-th message of a rank's batch:
-//   release  R_k = start + Σ_{i<k} (α_next,i + β_next,i·s_i)   messages leave one after another
-//   sharing  C_k = when the servers that ranks share (a socket, a node, a NIC out, a NIC in) have moved its bytes,
-//                  serving messages in the order of their release
-//   arrival      = max(R_k + β_k·s_k, C_k) + α_k
+//   launch   L_k = start + Σ_{i<k} (α_next,i + β_next,i·s_i) + α_next,k   messages leave their sender one after another
+//   begin    B_k = L_k, or when the receiver enters the batch if it waits for its receiver (rendezvous) and that is later
+//   sharing  C_k = when the servers that ranks share (a socket, a node, a NIC out, a NIC in) have moved its bytes; those
+//                  that are there at once get equal parts of the rate
+//   arrival  A_k = max(B_k + β_k·s_k, C_k) + α_k − α_next,k
 // Without sharing, m like messages take α + (m−1)·α_next + m·β·s if β_next is β, as it is where it was not measured.
-// A receiver takes messages in one after another, in order of arrival, for α_receive + β_receive·s each; m receives
-// posted at once cost γ·m²/2 more. A rank goes on when its sends are out and its receives are in.
+// A rank takes messages in when its own have left it, one after another, in order of arrival, for α_receive +
+// β_receive·s each, of which α holds the part of a lone message; m receives posted at once cost γ·m²/2 more. A rank goes
+// on when its sends are out (eager ones: when they have left it) and its receives are in.
 #include <algorithm>
 #include <span>
 #include <utility>
@@ -28,14 +30,18 @@ struct Flight {
   const Message* message = nullptr;
   const Protocol* protocol = nullptr;
   Locality locality = Locality::network;
-  Seconds release = 0;       // R_k
+  bool is_eager = false;     // does its sender go on without waiting for the receiver?
+  bool was_awaited = false;  // was it the receiver that was late?
+  Seconds begin = 0;         // B_k
   Seconds shared_until = 0;  // C_k, 0 if nothing is shared
-  Seconds arrival = 0;
-  // How the way from the sender's start to the arrival divides up, without sharing.
-  Seconds latency = 0;       // Σ_{i<k} α_next,i + α_k
-  Seconds transfer = 0;      // Σ_{i<k} β_next,i·s_i + β_k·s_k
+  Seconds arrival = 0;       // A_k
+  // How the way from the sender's (or the late receiver's) start to the arrival divides up, without sharing.
+  Seconds latency = 0;
+  Seconds transfer = 0;
 
-  Seconds unshared_until() const { return release + protocol->beta_s_per_byte * static_cast<double>(message->bytes); }
+  /// The part of α that its sender is busy.
+  Seconds launching() const { return std::min(protocol->alpha_next_s, protocol->alpha_s); }
+  Seconds unshared_until() const { return begin + protocol->beta_s_per_byte * static_cast<double>(message->bytes); }
 };
 
 /// What ranks share, each with one rate: sockets, nodes, NICs.
@@ -66,17 +72,12 @@ class Servers {
           add(sockets + 2 * nodes + layout_.node(to), flight, machine_.ejection_rate_bytes_per_s);
       }
     }
-    std::ranges::sort(jobs_, {}, [](const Job& j) { return std::pair(j.server, j.flight->release); });
-    for (std::size_t i = 0; i < jobs_.size();) {
-      // A server that is still busy, with earlier batches of other ranks too, goes on until all its work is done; it
-      // serves messages that are released together at once, so they are all done when the last of them is.
-      auto& busy_until = busy_until_[at_index(jobs_[i].server)];
-      const Seconds release = jobs_[i].flight->release;
-      busy_until = std::max(busy_until, release);
-      std::size_t end = i;
-      for (; end < jobs_.size() && jobs_[end].server == jobs_[i].server && jobs_[end].flight->release == release; ++end)
-        busy_until += jobs_[end].seconds;
-      for (; i < end; ++i) jobs_[i].flight->shared_until = std::max(jobs_[i].flight->shared_until, busy_until);
+    std::ranges::sort(jobs_, {}, [](const Job& j) { return std::pair(j.server, j.flight->begin); });
+    for (auto rest = std::span<const Job>(jobs_); !rest.empty();) {
+      const auto end = std::ranges::find_if(rest, [&](const Job& j) { return j.server != rest.front().server; });
+      const auto own = rest.first(static_cast<std::size_t>(end - rest.begin()));
+      share(own, busy_until_[at_index(own.front().server)]);
+      rest = rest.subspan(own.size());
     }
   }
 
@@ -86,6 +87,42 @@ class Servers {
     Flight* flight;
     Seconds seconds;
   };
+  struct End {
+    Seconds served;
+    Flight* flight;
+  };
+
+  /// Moves the jobs of one server, in order of their begin: those that are there at once get equal parts of its rate. Begins
+  /// when the server has done the work of earlier batches.
+  void share(std::span<const Job> jobs, Seconds& busy_until) {
+    Seconds now = busy_until;
+    Seconds served = 0;  // of every job that is there, since the first came, at full rate
+    ends_.clear();       // a heap: at which `served` a job is done
+    const auto later = [](const End& a, const End& b) { return a.served > b.served; };
+    const auto run_until = [&](Seconds when) {
+      while (!ends_.empty()) {
+        const Seconds done = now + (ends_.front().served - served) * static_cast<double>(ends_.size());
+        if (done > when) {
+          served += (when - now) / static_cast<double>(ends_.size());
+          break;
+        }
+        now = done;
+        served = ends_.front().served;
+        ends_.front().flight->shared_until = std::max(ends_.front().flight->shared_until, done);
+        std::ranges::pop_heap(ends_, later);
+        ends_.pop_back();
+      }
+      now = std::max(now, when);
+    };
+    for (const auto& job : jobs) {
+      run_until(std::max(job.flight->begin, busy_until));
+      ends_.push_back({served + job.seconds, job.flight});
+      std::ranges::push_heap(ends_, later);
+    }
+    while (!ends_.empty()) run_until(now + (ends_.front().served - served) * static_cast<double>(ends_.size()));
+    busy_until = now;
+  }
+
   void add(int server, Flight& flight, double rate) {
     if (rate != std::numeric_limits<double>::infinity())
       jobs_.push_back({server, &flight, static_cast<double>(flight.message->bytes) / rate});
@@ -96,6 +133,7 @@ class Servers {
   double socket_rate_, node_rate_, network_rate_;
   std::vector<Seconds> busy_until_;  // by server
   std::vector<Job> jobs_;
+  std::vector<End> ends_;
 };
 
 class Clocks {
@@ -126,7 +164,8 @@ class Clocks {
     pack(messages);
     launch(messages, locality_of);
     servers_.serve(flights_);
-    for (auto& flight : flights_) flight.arrival = std::max(flight.unshared_until(), flight.shared_until) + flight.protocol->alpha_s;
+    for (auto& flight : flights_)
+      flight.arrival = std::max(flight.unshared_until(), flight.shared_until) + flight.protocol->alpha_s - flight.launching();
     finish_.clear();
     finish_sends();
     finish_receives();
@@ -149,41 +188,54 @@ class Clocks {
 
   void launch(std::span<const Message* const> messages, const LocalityOf& locality_of) {
     flights_.clear();
+    launched_ = clock_;
     Seconds latency = 0, transfer = 0;  // of the sender's messages so far
     for (const auto* message : messages) {
+      const auto from = at_index(message->from), to = at_index(message->to);
       if (flights_.empty() || flights_.back().message->from != message->from) latency = transfer = 0;
       const auto locality = locality_of(*message);
-      const auto& protocol = machine_.host.find(locality)->protocol(message->bytes);
+      const auto& channel = *machine_.host.find(locality);
+      const auto& protocol = channel.protocol(message->bytes);
       const auto size = static_cast<double>(message->bytes);
+      const auto rendezvous = channel.rendezvous_from_bytes;
       auto& flight = flights_.emplace_back();
       flight.message = message;
       flight.protocol = &protocol;
       flight.locality = locality;
-      flight.release = clock_[at_index(message->from)] + latency + transfer;
+      flight.is_eager = rendezvous && message->bytes < *rendezvous;
+      flight.begin = clock_[from] + latency + transfer + flight.launching();
       flight.latency = latency + protocol.alpha_s;
       flight.transfer = transfer + protocol.beta_s_per_byte * size;
+      if (rendezvous && !flight.is_eager && clock_[to] > flight.begin) {
+        flight.was_awaited = true;
+        flight.begin = clock_[to];
+        flight.latency = protocol.alpha_s - flight.launching();
+        flight.transfer = protocol.beta_s_per_byte * size;
+      }
       latency += protocol.alpha_next_s;
       transfer += protocol.beta_next_s_per_byte.value_or(protocol.beta_s_per_byte) * size;
+      launched_[from] = clock_[from] + latency + transfer;
     }
   }
 
-  /// What was spent until a flight arrives: by its sender before, and on the way.
+  /// What was spent until a flight arrives: by its sender (or the late receiver) before, and on the way.
   Parts path(const Flight& flight) const {
-    auto spent = parts_[at_index(flight.message->from)];
+    auto spent = parts_[at_index(flight.was_awaited ? flight.message->to : flight.message->from)];
     part(spent, CostPart::latency) += flight.latency;
     part(spent, CostPart::transfer) += flight.transfer;
     part(spent, CostPart::sharing) += std::max(0.0, flight.shared_until - flight.unshared_until());
     return spent;
   }
 
-  /// A rank's sends are out when the last of them has arrived.
+  /// A send is out when the message has arrived, before the receiver deals with it; an eager one when it has left.
   void finish_sends() {
     for (std::size_t i = 0; i < flights_.size(); ++i) {
       const auto& flight = flights_[i];
+      const Seconds out = flight.is_eager ? launched_[at_index(flight.message->from)] : flight.arrival - flight.protocol->alpha_receive_s.value_or(0);
       if (i == 0 || flights_[i - 1].message->from != flight.message->from)
-        finish_.push_back({flight.message->from, flight.arrival, path(flight)});
-      else if (flight.arrival > finish_.back().when)
-        finish_.back() = {flight.message->from, flight.arrival, path(flight)};
+        finish_.push_back({flight.message->from, out, path(flight)});
+      else if (out > finish_.back().when)
+        finish_.back() = {flight.message->from, out, path(flight)};
     }
   }
 
@@ -191,13 +243,14 @@ class Clocks {
     std::ranges::sort(flights_, {}, [](const Flight& f) { return std::pair(f.message->to, f.arrival); });
     for (std::size_t i = 0; i < flights_.size();) {
       const Rank rank = flights_[i].message->to;
-      const Seconds ready = clock_[at_index(rank)];
+      const Seconds ready = launched_[at_index(rank)];
       Seconds finish = ready;
       std::array<double, locality_count> posted{};
       std::size_t last = i;
       for (; i < flights_.size() && flights_[i].message->to == rank; ++i) {
         const auto& flight = flights_[i];
-        finish = std::max(finish + flight.protocol->receive_seconds(flight.message->bytes), flight.arrival);
+        const Seconds taking = flight.protocol->receive_seconds(flight.message->bytes);
+        finish = std::max(finish, flight.arrival - taking) + taking;
         ++posted[static_cast<std::size_t>(flight.locality)];
         last = i;
       }
@@ -226,6 +279,7 @@ class Clocks {
   const Machine& machine_;
   Servers servers_;
   std::vector<Seconds> clock_;
+  std::vector<Seconds> launched_;  // when a rank's sends of the batch have left it, and it can take in messages
   std::vector<Parts> parts_;
   std::vector<Flight> flights_;
   std::vector<Finish> finish_;

@@ -34,6 +34,7 @@ struct Channel {
   std::vector<Protocol> protocols;                             ///< by growing max_bytes; the last is unlimited
   Seconds gamma_s = 0;                                         ///< m messages posted at once cost γ·m²/2 more
   double aggregate_rate_bytes_per_s = std::numeric_limits<double>::infinity();
+  std::optional<Bytes> rendezvous_from_bytes{};                ///< messages of so many bytes and more wait until their receive is posted; absent: not known
   bool operator==(const Channel&) const = default;
 
   const Protocol& protocol(Bytes bytes) const {

@@ -131,6 +131,7 @@ Channel read_channel(ObjectReader in) {
   }
   channel.gamma_s = in.optional_number("gamma_s").value_or(0);
   channel.aggregate_rate_bytes_per_s = in.rate("aggregate_rate_bytes_per_s");
+  if (in.find("rendezvous_from_bytes")) channel.rendezvous_from_bytes = in.integer("rendezvous_from_bytes", 0);
   in.finish();
   return channel;
 }
@@ -255,6 +256,7 @@ Json write_channel(const Channel& channel) {
     json["protocols"].push_back(entry);
   }
   if (channel.gamma_s != 0) json["gamma_s"] = channel.gamma_s;
+  if (channel.rendezvous_from_bytes) json["rendezvous_from_bytes"] = *channel.rendezvous_from_bytes;
   put_rate(json, "aggregate_rate_bytes_per_s", channel.aggregate_rate_bytes_per_s);
   return json;
 }

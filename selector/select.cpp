@@ -7,12 +7,6 @@
 
 namespace commpass {
 
-Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model) {
-  const auto route = make_route(strategy, layout);
-  const auto schedule = make_schedule(*route, strategy.window, pattern);
-  return {strategy, evaluate(schedule, layout, machine, model), schedule.buffered_blocks_max, schedule.buffered_bytes_max};
-}
-
 namespace {
 
 /// Seconds to nine digits: differences beyond that are rounding, not a reason.
@@ -25,13 +19,21 @@ double comparable(Seconds seconds) {
 
 }  // namespace
 
+Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model) {
+  const auto route = make_route(strategy, layout);
+  const auto schedule = make_schedule(*route, strategy.window, pattern);
+  auto cost = evaluate(schedule, layout, machine, model);
+  cost.seconds = comparable(cost.seconds);
+  return {strategy, std::move(cost), schedule.buffered_blocks_max, schedule.buffered_bytes_max};
+}
+
 std::vector<Candidate> rank_strategies(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
                                        std::span<const Strategy> strategies) {
   const auto suggested = strategies.empty() ? suggest_strategies(layout) : std::vector(strategies.begin(), strategies.end());
   std::vector<Candidate> ranking;
   ranking.reserve(suggested.size());
   for (const auto& strategy : suggested) ranking.push_back(price(strategy, pattern, layout, machine, model));
-  std::ranges::stable_sort(ranking, {}, [](const Candidate& c) { return comparable(c.cost.seconds); });
+  std::ranges::stable_sort(ranking, {}, [](const Candidate& c) { return c.cost.seconds; });
   return ranking;
 }
 

@@ -218,6 +218,57 @@ TEST(Burst, ChargesWhatTakingInCostsTheReceiverIfThatIsKnown) {
   expect_price({{{0, 4, 20}, {0, 5, 20}}}, m, CostModel::burst, network_short + network_short / 2 + network_beta * 2 * 20);
 }
 
+TEST(Burst, TakesMessagesInWhenTheReceiversOwnHaveLeftIt) {
+  Machine m = machine();
+  auto& short_protocol = m.host.by_locality[static_cast<std::size_t>(Locality::network)]->protocols.front();
+  short_protocol.alpha_next_s = 60;
+  short_protocol.alpha_receive_s = 30;
+  short_protocol.beta_receive_s_per_byte = 0;
+  short_protocol.beta_next_s_per_byte = 0;
+  // Rank 4 sends three messages, which takes it 3·60, while rank 0's message has arrived; then it takes that in.
+  expect_price({{{0, 4, 10}, {4, 0, 10}, {4, 1, 10}, {4, 2, 10}}}, m, CostModel::burst, std::max(2 * 60 + network_short + network_beta * 10, 3 * 60.0 + 30));
+  short_protocol.alpha_receive_s = 70;
+  expect_price({{{0, 4, 10}, {4, 0, 10}, {4, 1, 10}, {4, 2, 10}}}, m, CostModel::burst, 3 * 60.0 + 70);
+}
+
+TEST(Burst, MakesASendWaitForItsReceiverOnlyIfItIsARendezvous) {
+  Machine m = machine();
+  auto& network = *m.host.by_locality[static_cast<std::size_t>(Locality::network)];
+  // Rank 4 is late by an on-node message from rank 6, for which it waits in batch 0. Rank 0 sends to it in batch 1.
+  const std::vector<std::vector<Sent>> late{{{0, 4, 10, 1}, {6, 4, 50, 0}}};
+  const Seconds receiver = node_short + node_beta * 50, alone = network_short + network_beta * 10;
+  expect_price(late, m, CostModel::burst, alone);  // not known: it travels at once
+  network.rendezvous_from_bytes = 11;
+  expect_price(late, m, CostModel::burst, alone);
+  network.rendezvous_from_bytes = 10;
+  network.protocols.front().alpha_next_s = 1;  // less than the receiver is late
+  expect_price(late, m, CostModel::burst, receiver + alone - 1);
+}
+
+TEST(Burst, LetsTheSenderOfAnEagerMessageGoOn) {
+  Machine m = machine();
+  auto& network = *m.host.by_locality[static_cast<std::size_t>(Locality::network)];
+  network.protocols.front().beta_next_s_per_byte = 0;
+  // Two messages to different ranks, one batch each.
+  const std::vector<std::vector<Sent>> two{{{0, 4, 10, 0}, {0, 5, 10, 1}}};
+  const Seconds one = network_short + network_beta * 10;
+  expect_price(two, m, CostModel::burst, 2 * one);
+  network.rendezvous_from_bytes = 11;
+  expect_price(two, m, CostModel::burst, network_short / 2 + one);
+}
+
+TEST(Burst, SharesARateInEqualParts) {
+  Machine m = machine();
+  m.injection_rate_bytes_per_s = 2;
+  // Ranks 0 and 1 inject 20 and 60 bytes. Both get 1 byte/s until the first is done after 20 s (and not after 10), when
+  // 40 bytes are left, which have 2 bytes/s. Rank 0 goes on to send to rank 2 on its node.
+  const Seconds first = network_short + 20, both = network_short + 20 + 40 / 2.0;
+  const Seconds next = node_short + node_beta * 90;
+  ASSERT_LT(both, first + 2 * next);
+  expect_price({{{0, 4, 20}, {1, 5, 60}}}, m, CostModel::burst, both);
+  expect_price({{{0, 4, 20}, {1, 5, 60}}, {{0, 2, 90}}, {{2, 0, 90}}}, m, CostModel::burst, std::max(both, first + 2 * next));
+}
+
 TEST(Burst, ChargesTheQueueOfAReceiver) {
   Machine m = machine();
   m.host.by_locality[static_cast<std::size_t>(Locality::network)]->gamma_s = 8;

@@ -25,7 +25,7 @@ Json full_profile() {
       "socket": {"protocols": [{"name": "short", "max_bytes": 0, "alpha_s": 1e-7, "beta_s_per_byte": 0, "alpha_next_s": 0, "beta_next_s_per_byte": 5e-11},
                                {"name": "eager", "max_bytes": 9007199254740993, "alpha_s": 2e-7, "beta_s_per_byte": 1e-10, "alpha_receive_s": 3e-7},
                                {"name": "rendezvous", "alpha_s": 3e-7, "beta_s_per_byte": 1e-11, "beta_receive_s_per_byte": 2e-11}],
-                 "gamma_s": 1e-9, "aggregate_rate_bytes_per_s": 1.5e10},
+                 "gamma_s": 1e-9, "rendezvous_from_bytes": 4097, "aggregate_rate_bytes_per_s": 1.5e10},
       "node": {"protocols": [{"name": "all", "alpha_s": 0.1, "beta_s_per_byte": 0.3}]},
       "network": {"protocols": [{"name": "all", "alpha_s": 1, "beta_s_per_byte": 2}]}},
     "device": {"network": {"protocols": [{"name": "all", "alpha_s": 1, "beta_s_per_byte": 2}]}},
@@ -64,6 +64,8 @@ TEST(Profile, HasEveryParameter) {
   EXPECT_EQ(socket.protocols[2].beta_receive_s_per_byte, 2e-11);
   EXPECT_EQ(socket.protocols[2].max_bytes, std::numeric_limits<Bytes>::max());
   EXPECT_EQ(socket.gamma_s, 1e-9);
+  EXPECT_EQ(socket.rendezvous_from_bytes, 4097);
+  EXPECT_FALSE(machine.host.find(Locality::node)->rendezvous_from_bytes);
   EXPECT_EQ(socket.aggregate_rate_bytes_per_s, 1.5e10);
   EXPECT_EQ(machine.host.find(Locality::node)->gamma_s, 0);
   EXPECT_EQ(machine.injection_rate_bytes_per_s, 2.5e10);
@@ -165,6 +167,7 @@ std::vector<Broken> broken_profiles() {
       {first + "/alpha_receive_s", -1, {"key host.socket.protocols[0].alpha_receive_s is -1"}},
       {first + "/beta_receive_s_per_byte", -1, {"key host.socket.protocols[0].beta_receive_s_per_byte is -1"}},
       {"/host/socket/gamma_s", -1, {"key host.socket.gamma_s is -1"}},
+      {"/host/socket/rendezvous_from_bytes", -1, {"key host.socket.rendezvous_from_bytes is -1"}},
       {"/host/socket/aggregate_rate_bytes_per_s", 0, {"key host.socket.aggregate_rate_bytes_per_s is 0", "leave it out"}},
       {"/injection", 5, {"key injection is no object"}},
       {"/injection/rate_bytes_per_s", 0, {"key injection.rate_bytes_per_s is 0"}},
@@ -230,7 +233,7 @@ TEST(Profile, NamesEachKeyThatIsMissing) {
 
 TEST(Profile, MayLackEverythingElse) {
   for (const auto* pointer : {"/host/socket", "/host/network", "/device", "/device/network", "/injection", "/injection/rate_bytes_per_s", "/ejection", "/copy", "/copy/device_to_host",
-                              "/local", "/local/copy_block_s", "/operations", "/operations/put_s", "/host/socket/gamma_s", "/host/socket/aggregate_rate_bytes_per_s",
+                              "/local", "/local/copy_block_s", "/operations", "/operations/put_s", "/host/socket/gamma_s", "/host/socket/rendezvous_from_bytes", "/host/socket/aggregate_rate_bytes_per_s",
                               "/host/socket/protocols/0/alpha_next_s"}) {
     const auto json = remove(full_profile(), pointer);
     EXPECT_EQ(error_for(json), "") << pointer;
