@@ -53,7 +53,7 @@ Errors compare(const nlohmann::json& truth, const Machine& machine) {
   return errors;
 }
 
-void calibration(const Options& options) {
+Json calibration(const Options& options) {
   Json json;
   Errors worst;
   if (!options.json) fmt::print("{:<16} {:>8} {:>8} {:>11} {:>13} {:>10} {:>8}   (largest relative errors)\n", "cluster", "alpha", "beta", "alpha_next", "switches", "injection", "copy");
@@ -68,13 +68,13 @@ void calibration(const Options& options) {
     json["clusters"].push_back({{"cluster", cluster.name}, {"alpha_error", e.alpha}, {"beta_error", e.beta}, {"alpha_next_error", e.alpha_next}, {"switch_error", e.switch_point}, {"injection_error", e.injection}, {"copy_error", e.copy}});
     worst = {std::max(worst.alpha, e.alpha), std::max(worst.beta, e.beta), std::max(worst.alpha_next, e.alpha_next), std::max(worst.switch_point, e.switch_point), std::max(worst.injection, e.injection), std::max(worst.copy, e.copy)};
   }
-  json["summary"] = {{"alpha_error_max", worst.alpha}, {"beta_error_max", worst.beta}, {"injection_error_max", worst.injection}, {"alpha_next_error_max", worst.alpha_next}, {"switch_error_max", worst.switch_point}};
-  if (options.json) fmt::print("{}\n", json.dump(2));
+  json["summary"] = {{"alpha_error_max", worst.alpha}, {"beta_error_max", worst.beta}, {"injection_error_max", worst.injection}, {"alpha_next_error_max", worst.alpha_next}, {"switch_error_max", worst.switch_point}, {"copy_error_max", worst.copy}};
+  return json;
 }
 
 }  // namespace
 }  // namespace commpass::bench
 
 int main(int argc, char** argv) {
-  return commpass::bench::run_benchmark(argc, argv, "Compares calibrated profiles of simulated clusters with their descriptions.", commpass::bench::calibration);
+  return commpass::bench::run_benchmark(argc, argv, "calibration", "Compares calibrated profiles of simulated clusters with their descriptions.", commpass::bench::calibration);
 }

@@ -155,7 +155,7 @@ void print_case(const Result& r) {
   std::fflush(stdout);
 }
 
-void regret(const Options& options) {
+Json regret(const Options& options) {
   const std::vector<int> ranks = options.quick ? std::vector{16, 64} : std::vector{16, 48, 64, 128, 256};
   if (!options.json)
     fmt::print("{:<14} {:>4} {:<22} {:<30} {:<30} {:>6} {:>7} {:>7} {:>6} {:>7}\n", "cluster", "P", "pattern", "chosen", "best", "regret", "error", "median", "order", "speedup");
@@ -179,20 +179,19 @@ void regret(const Options& options) {
     json["cases"].push_back({{"cluster", r.cluster}, {"ranks", r.ranks}, {"pattern", r.pattern}, {"chosen", r.chosen}, {"best", r.best}, {"regret", r.regret}, {"error", r.chosen_error}, {"median_abs_error", quantile(r.errors, 0.5)}, {"rank_correlation", r.correlation}, {"speedup_over_plain_loop", r.speedup}});
   for (const auto& [name, own] : by_cluster) json["clusters"][name] = summary_of(own);
   json["summary"] = summary_of(results);
-  if (options.json) {
-    fmt::print("{}\n", json.dump(2));
-    return;
-  }
+  if (options.json) return json;
   fmt::print("\n{:<14} {:>5} {:>7} {:>7} {:>7} {:>13} {:>11} {:>8}\n", "", "cases", "gmean", "p95", "worst", "median error", "p95 error", "order");
-  json["clusters"]["all"] = json["summary"];
-  for (const auto& [name, s] : json["clusters"].items())
+  auto rows = json["clusters"];
+  rows["all"] = json["summary"];
+  for (const auto& [name, s] : rows.items())
     fmt::print("{:<14} {:>5} {:>7.3f} {:>7.3f} {:>7.3f} {:>12.1f}% {:>10.1f}% {:>8.3f}\n", name, s["cases"].get<int>(), s["gmean"].get<double>(), s["p95"].get<double>(), s["worst"].get<double>(),
                100 * s["median_abs_error"].get<double>(), 100 * s["p95_abs_error"].get<double>(), s["rank_correlation"].get<double>());
+  return json;
 }
 
 }  // namespace
 }  // namespace commpass::bench
 
 int main(int argc, char** argv) {
-  return commpass::bench::run_benchmark(argc, argv, "Regret of the choice on simulated clusters, against every candidate.", commpass::bench::regret);
+  return commpass::bench::run_benchmark(argc, argv, "regret", "Regret of the choice on simulated clusters, against every candidate.", commpass::bench::regret);
 }

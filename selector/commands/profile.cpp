@@ -44,6 +44,7 @@ void show_channels(const char* memory, const MemoryChannels& channels) {
       fmt::print("  {} {} {} ({}): {} + {:.3g} GB/s, next of a burst {}\n", memory, name_of(locality), p.name, until, format_seconds(p.alpha_s),
                  1 / p.beta_s_per_byte / giga, format_seconds(p.alpha_next_s));
     }
+    if (channel.rendezvous_from_bytes) fmt::print("    sends of {} bytes and more wait for their receive\n", *channel.rendezvous_from_bytes);
     if (channel.gamma_s > 0) fmt::print("    queue: {:.3g} s per message squared, halved\n", channel.gamma_s);
     if (std::isfinite(channel.aggregate_rate_bytes_per_s)) fmt::print("    together at most {:.3g} GB/s\n", channel.aggregate_rate_bytes_per_s / giga);
   }
