@@ -155,6 +155,13 @@ void print_case(const Result& r) {
   std::fflush(stdout);
 }
 
+void print_summaries(const Json& summaries) {
+  fmt::print("\n{:<22} {:>5} {:>7} {:>7} {:>7} {:>13} {:>11} {:>8}\n", "", "cases", "gmean", "p95", "worst", "median error", "p95 error", "order");
+  for (const auto& [name, s] : summaries.items())
+    fmt::print("{:<22} {:>5} {:>7.3f} {:>7.3f} {:>7.3f} {:>12.1f}% {:>10.1f}% {:>8.3f}\n", name, s["cases"].get<int>(), s["gmean"].get<double>(), s["p95"].get<double>(), s["worst"].get<double>(),
+               100 * s["median_abs_error"].get<double>(), 100 * s["p95_abs_error"].get<double>(), s["rank_correlation"].get<double>());
+}
+
 Json regret(const Options& options) {
   const std::vector<int> ranks = options.quick ? std::vector{16, 64} : std::vector{16, 48, 64, 128, 256};
   if (!options.json)
@@ -167,25 +174,24 @@ Json regret(const Options& options) {
       for (const auto& pattern : patterns)
         if (p <= pattern.most_ranks && (!options.quick || pattern.quick)) cases.push_back({all[i], profiles[i], p, pattern});
   std::vector<Result> results(cases.size());
-  std::map<std::string, std::vector<Result>> by_cluster;
+  std::map<std::string, std::vector<Result>> by_cluster, by_pattern;
   in_parallel(
       cases.size(), [&](std::size_t i) { results[i] = run_case(options, cases[i]); },
       [&](std::size_t i) {
         by_cluster[results[i].cluster].push_back(results[i]);
+        by_pattern[results[i].pattern].push_back(results[i]);
         if (!options.json) print_case(results[i]);
       });
   Json json;
   for (const auto& r : results)
     json["cases"].push_back({{"cluster", r.cluster}, {"ranks", r.ranks}, {"pattern", r.pattern}, {"chosen", r.chosen}, {"best", r.best}, {"regret", r.regret}, {"error", r.chosen_error}, {"median_abs_error", quantile(r.errors, 0.5)}, {"rank_correlation", r.correlation}, {"speedup_over_plain_loop", r.speedup}});
   for (const auto& [name, own] : by_cluster) json["clusters"][name] = summary_of(own);
+  for (const auto& [name, own] : by_pattern) json["patterns"][name] = summary_of(own);
   json["summary"] = summary_of(results);
   if (options.json) return json;
-  fmt::print("\n{:<14} {:>5} {:>7} {:>7} {:>7} {:>13} {:>11} {:>8}\n", "", "cases", "gmean", "p95", "worst", "median error", "p95 error", "order");
-  auto rows = json["clusters"];
-  rows["all"] = json["summary"];
-  for (const auto& [name, s] : rows.items())
-    fmt::print("{:<14} {:>5} {:>7.3f} {:>7.3f} {:>7.3f} {:>12.1f}% {:>10.1f}% {:>8.3f}\n", name, s["cases"].get<int>(), s["gmean"].get<double>(), s["p95"].get<double>(), s["worst"].get<double>(),
-               100 * s["median_abs_error"].get<double>(), 100 * s["p95_abs_error"].get<double>(), s["rank_correlation"].get<double>());
+  print_summaries(json["patterns"]);
+  print_summaries(json["clusters"]);
+  print_summaries({{"all", json["summary"]}});
   return json;
 }
 
