@@ -30,7 +30,7 @@ int run_benchmark(int argc, char** argv, const std::string& name, const char* ab
   CLI::App app{about};
   app.add_option("--programs", options.simulator.programs, "directory of the programs built with smpicxx")->required();
   app.add_option("--platform", options.simulator.platform, "library of the simulated platform")->required();
-  app.add_option("--clusters", options.simulator.clusters, "directory of cluster descriptions")->required();
+  app.add_option("--clusters", options.simulator.clusters, "directory of cluster descriptions")->required()->take_last();
   app.add_option("--scratch", options.simulator.scratch, "directory for profiles and logs")->required();
   app.add_flag("--quick", options.quick, "fewer and smaller cases, at most five minutes");
   app.add_flag("--json", options.json, "JSON on stdout");

@@ -91,8 +91,7 @@ struct Case {
 
 Result run_case(const Options& options, const Case& which) {
   const auto& [cluster, profile, ranks, pattern] = which;
-  const auto matrices = options.simulator.clusters + "/../../examples/matrices";
-  const auto arguments = fmt::format(fmt::runtime(pattern.arguments), ranks, matrices, grid(ranks));
+  const auto arguments = fmt::format(fmt::runtime(pattern.arguments), ranks, COMMPASS_EXAMPLE_MATRICES, grid(ranks));
   const auto output = simulate(options.simulator, cluster, ranks, "commpass-measure",
                                fmt::format("--profile '{}' --layout {} {} --json --verify --baseline --repetitions 1 --progress never", profile, layout_of(cluster, ranks), arguments));
   const auto json = Json::parse(output);
