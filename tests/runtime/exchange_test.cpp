@@ -38,18 +38,19 @@ Machine some_machine() {
   return machine;
 }
 
-/// What the catalogue suggests, each also with the narrowest window and an unlimited one, and dims that fit badly.
+/// What the catalogue suggests, each also with the narrowest window and an unlimited one if it takes one, dims that fit badly, small
+/// chunks, and staggered messages.
 std::vector<Strategy> strategies_for(const Layout& layout) {
   std::vector<Strategy> result;
   for (auto strategy : suggest_strategies(layout)) {
     for (const int rounds : {strategy.window.rounds, 0, 1}) {
       strategy.window = {rounds};
+      if (!catalogue_row(strategy.route).malformed(strategy).empty()) continue;
       if (std::ranges::find(result, strategy) == result.end()) result.push_back(strategy);
     }
   }
-  result.push_back(parse_strategy("stfw,dims=3x2x5x7"));
-  result.push_back(parse_strategy("two-step"));
-  result.push_back(parse_strategy("local-then-node,window=2"));
+  for (const auto* text : {"stfw,dims=3x2x5x7", "two-step", "local-then-node,window=2", "standard,staggered", "two-step,window=1,staggered", "stfw,dims=3x2x5x7,window=2,staggered"})
+    result.push_back(parse_strategy(text));
   return result;
 }
 
