@@ -68,5 +68,6 @@ CatalogueRow two_step_row();
 CatalogueRow local_then_node_row();
 CatalogueRow stfw_row();
 CatalogueRow tuna_row();
+CatalogueRow tuna_node_row();
 
 }  // namespace commpass
