@@ -104,7 +104,7 @@ TEST_F(Planning, RunsTheMessagesThatArePriced) {
     const auto layout = test::random_layout(ranks(), seed);
     const auto pattern = test::random_pattern(ranks(), seed + 100);
     auto strategies = suggest_strategies(layout);
-    for (const auto* text : {"two-step,staggered"}) strategies.push_back(parse_strategy(text));
+    for (const auto* text : {"split,cap=500", "split,cap=2000,staggered", "three-step,staggered", "two-step,staggered"}) strategies.push_back(parse_strategy(text));
     for (auto strategy : strategies)
       for (const int window : {strategy.window.rounds, 2}) {
         strategy.window = {window};
