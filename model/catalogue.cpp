@@ -7,7 +7,8 @@
 namespace commpass {
 
 const std::vector<CatalogueRow>& catalogue() {
-  static const std::vector<CatalogueRow> rows{standard_row(), two_step_row(), local_then_node_row(), stfw_row(), tuna_row()};
+  static const std::vector<CatalogueRow> rows{standard_row(), two_step_row(), three_step_row(), split_row(),
+                                              local_then_node_row(), stfw_row(), tuna_row(), tuna_node_row()};
   return rows;
 }
 
@@ -19,11 +20,19 @@ const CatalogueRow& catalogue_row(const std::string& name) {
   throw InputError("strategy " + name, "there is none of that name", "use one of " + names);
 }
 
-std::unique_ptr<Route> make_route(const Strategy& strategy, const Layout& layout) {
+std::string refuse_window(const Strategy& strategy) {
+  return strategy.window.unlimited() ? "" : "its stages have no rounds, so it takes no window";
+}
+
+std::unique_ptr<Route> make_route(const Strategy& strategy, const Layout& layout, const NodeTraffic& traffic) {
   const auto& row = catalogue_row(strategy.route);
   if (const auto reason = row.inapplicable(strategy, layout); !reason.empty())
     throw NotApplicable(to_string(strategy), reason);
-  return row.make(strategy, layout);
+  return row.make(strategy, layout, traffic);
+}
+
+std::unique_ptr<Route> make_route(const Strategy& strategy, const Layout& layout, const Pattern& pattern) {
+  return make_route(strategy, layout, catalogue_row(strategy.route).needs_traffic ? node_traffic(pattern, layout) : NodeTraffic{});
 }
 
 std::vector<Strategy> suggest_strategies(const Layout& layout) {

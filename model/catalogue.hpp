@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/layout.hpp"
+#include "model/node_traffic.hpp"
 #include "model/route.hpp"
 #include "model/strategy.hpp"
 
@@ -13,7 +14,7 @@ namespace commpass {
 
 /// A parameter of a route.
 struct Parameter {
-  enum class Kind { integer, dimensions };
+  enum class Kind { integer, dimensions, bytes };
   const char* name;
   Kind kind;
   std::int64_t least;   ///< smallest value (of each dimension)
@@ -33,11 +34,15 @@ struct CatalogueRow {
   std::string (*malformed)(const Strategy& strategy);
   /// A reason why the strategy cannot be used for this layout, or empty.
   std::string (*inapplicable)(const Strategy& strategy, const Layout& layout);
-  /// The route. Only for applicable strategies.
-  std::unique_ptr<Route> (*make)(const Strategy& strategy, const Layout& layout);
+  /// The route. Only for applicable strategies. `traffic` is that of the pattern where needs_traffic says so.
+  std::unique_ptr<Route> (*make)(const Strategy& strategy, const Layout& layout, const NodeTraffic& traffic);
   /// The applicable strategies worth considering for a layout, the papers' points first.
   std::vector<Strategy> (*suggest)(const Layout& layout);
+  bool needs_traffic = false;  ///< its ways depend on how much goes from node to node
 };
+
+/// For routes whose stages have no rounds: why they take no window, or empty.
+std::string refuse_window(const Strategy& strategy);
 
 /// All rows. Their order breaks ties.
 const std::vector<CatalogueRow>& catalogue();
@@ -46,8 +51,13 @@ const std::vector<CatalogueRow>& catalogue();
 const CatalogueRow& catalogue_row(const std::string& name);
 
 /// The route of a strategy.
+/// @param traffic  of the pattern; matters only where the catalogue's row needs it
 /// @throws NotApplicable
-std::unique_ptr<Route> make_route(const Strategy& strategy, const Layout& layout);
+std::unique_ptr<Route> make_route(const Strategy& strategy, const Layout& layout, const NodeTraffic& traffic = {});
+
+/// The route of a strategy for a pattern.
+/// @throws NotApplicable, InputError if the layout has another number of ranks
+std::unique_ptr<Route> make_route(const Strategy& strategy, const Layout& layout, const Pattern& pattern);
 
 /// All strategies worth considering for a layout, in catalogue order, each once.
 std::vector<Strategy> suggest_strategies(const Layout& layout);
@@ -55,8 +65,11 @@ std::vector<Strategy> suggest_strategies(const Layout& layout);
 // The rows, each defined in the file of its route.
 CatalogueRow standard_row();
 CatalogueRow two_step_row();
+CatalogueRow three_step_row();
+CatalogueRow split_row();
 CatalogueRow local_then_node_row();
 CatalogueRow stfw_row();
 CatalogueRow tuna_row();
+CatalogueRow tuna_node_row();
 
 }  // namespace commpass

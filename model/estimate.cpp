@@ -52,7 +52,7 @@ Cost estimate_alltoall(Bytes bytes, const Route& route, Window window, const Lay
         message.from = layout.local(rank);
         message.to = layout.local(uniform.to);
         message.round = route.round(rank, uniform.to, s);
-        message.batch = window.batch(message.round);
+        message.batch = window_of(route.stages()[static_cast<std::size_t>(s)], window).batch(message.round);
         message.bytes = uniform.blocks * bytes;
         message.packed_pieces = uniform.pieces > 1 ? static_cast<std::uint32_t>(uniform.pieces) : 0;
         message.unpacked_pieces = static_cast<std::uint32_t>(uniform.final_pieces);

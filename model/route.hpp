@@ -8,12 +8,16 @@
 
 namespace commpass {
 
-/// Bytes that `source` owes `destination`. Several blocks of one pair are told apart by `index`.
+/// Bytes that `source` owes `destination`, or a fragment of them. Several blocks of one pair are told apart by `index`.
 struct Block {
+  static constexpr std::int32_t no_chunk = -1;
+
   Rank source = 0;
   Rank destination = 0;
   std::int32_t index = 0;
+  std::int32_t chunk = no_chunk;  ///< which of the route's chunks it belongs to; set by Route::cut
   Bytes bytes = 0;
+  Bytes offset = 0;               ///< of a fragment in its block
   bool operator==(const Block&) const = default;
 };
 
@@ -21,6 +25,7 @@ struct Block {
 struct StageInfo {
   std::string label;  ///< for people: "node digit", "dimension 2 of 3"
   int rounds = 0;     ///< messages of the stage have a round in 1 … rounds; 0: the stage has no rounds
+  bool one_by_one = false;  ///< whatever the strategy says, rounds run one after another and messages are coalesced
 };
 
 /// One message of an all-to-all with one block for every pair: what it holds, and what has to be copied for it when
@@ -43,6 +48,11 @@ class Route {
 
   virtual const std::vector<StageInfo>& stages() const = 0;
 
+  /// Cuts blocks into fragments and assigns these to chunks, before the first stage. Most routes do neither.
+  /// @param blocks  all blocks of one or more sources, none to the source itself, sorted as sort_blocks does; stays sorted
+  /// @throws Error if the route was made for another pattern
+  virtual void cut(std::vector<Block>& blocks) const { (void)blocks; }
+
   /// The rank that holds `block` after stage `stage`, given that `at` holds it before. `at` itself: the block stays.
   virtual Rank next(const Block& block, Rank at, int stage) const = 0;
 
@@ -52,6 +62,7 @@ class Route {
 
   /// The messages that `rank` sends in stage `stage` of an all-to-all with equal blocks, for closed forms.
   /// Exact where the address is full and the layout even; elsewhere an estimate.
+  /// @throws NotApplicable if the route has no closed form
   virtual std::vector<UniformMessage> uniform_messages(Rank rank, int stage) const = 0;
 
  protected:

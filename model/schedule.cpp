@@ -1,6 +1,7 @@
 #include "model/schedule.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <tuple>
 
@@ -23,12 +24,13 @@ void stable_counting_sort(std::vector<std::uint32_t>& numbers, int keys, Key key
 }  // namespace
 
 void sort_blocks(std::vector<Block>& blocks) {
-  std::ranges::sort(blocks, {}, [](const Block& b) { return std::tuple(b.destination, b.source, b.index); });
+  std::ranges::sort(blocks, {}, [](const Block& b) { return std::tuple(b.destination, b.source, b.index, b.offset); });
 }
 
 Departures depart(const Route& route, int stage, Window window, std::span<const Block> blocks, std::span<const Rank> at,
                   int ranks) {
   Departures result;
+  window = window_of(route.stages()[static_cast<std::size_t>(stage)], window);
   std::vector<Rank> to(blocks.size());
   for (std::uint32_t b = 0; b < blocks.size(); ++b) {
     to[b] = route.next(blocks[b], at[b], stage);
@@ -52,6 +54,37 @@ Departures depart(const Route& route, int stage, Window window, std::span<const 
   return result;
 }
 
+Window window_of(const StageInfo& stage, Window window) { return stage.one_by_one ? Window{1} : window; }
+
+std::uint32_t most_blocks(std::span<const Message> messages) {
+  std::uint32_t most = 0;
+  for (const auto& message : messages) most = std::max(most, message.blocks);
+  return most;
+}
+
+int staggered_round(int round, std::uint32_t position, std::uint32_t most_blocks) {
+  if (round == 0) return 0;
+  const auto staggered = std::int64_t{round - 1} * most_blocks + position + 1;
+  return static_cast<int>(std::min<std::int64_t>(staggered, std::numeric_limits<int>::max()));  // those above share the last
+}
+
+void stagger(Departures& departures, Window window, std::span<const Block> blocks, std::uint32_t most_blocks) {
+  std::vector<Message> staggered;
+  staggered.reserve(departures.order.size());
+  for (const auto& message : departures.messages)
+    for (std::uint32_t i = 0; i < message.blocks; ++i) {
+      auto& single = staggered.emplace_back(message);
+      single.round = staggered_round(message.round, i, most_blocks);
+      single.batch = window.batch(single.round);
+      single.first_block = message.first_block + i;
+      single.blocks = 1;
+      single.bytes = blocks[departures.order[single.first_block]].bytes;
+    }
+  // Stable: blocks that share a round stay in the order in which the receiver expects them.
+  std::ranges::stable_sort(staggered, {}, [](const Message& m) { return std::tuple(m.from, m.batch, m.round, m.to); });
+  departures.messages = std::move(staggered);
+}
+
 std::uint32_t count_pieces(std::span<const std::uint32_t> numbers, std::span<const Block> blocks,
                            std::span<const std::int64_t> where) {
   std::uint32_t pieces = 0;
@@ -67,7 +100,7 @@ std::vector<Block> blocks_of(const Pattern& pattern) {
   std::vector<Block> blocks;
   blocks.reserve(pattern.edges.size());
   for (const auto& [source, destination, bytes] : pattern.edges)
-    if (source != destination && bytes > 0) blocks.push_back({source, destination, 0, bytes});
+    if (source != destination && bytes > 0) blocks.push_back({.source = source, .destination = destination, .bytes = bytes});
   std::ranges::stable_sort(blocks, {}, [](const Block& b) { return std::pair(b.destination, b.source); });
   for (std::size_t b = 1; b < blocks.size(); ++b)
     if (blocks[b].destination == blocks[b - 1].destination && blocks[b].source == blocks[b - 1].source)
@@ -131,26 +164,33 @@ void note_buffers(Schedule& schedule, std::span<const Block> blocks, std::span<c
 
 }  // namespace
 
-Schedule make_schedule(const Route& route, Window window, const Pattern& pattern) {
+Schedule make_schedule(const Route& route, Window window, const Pattern& pattern, Coalescing coalescing) {
   Schedule schedule;
   schedule.ranks = pattern.ranks;
   schedule.self_bytes.resize(static_cast<std::size_t>(pattern.ranks));
   for (const auto& edge : pattern.edges)
     if (edge.source == edge.destination) schedule.self_bytes[at_index(edge.source)] += edge.bytes;
 
-  const auto blocks = blocks_of(pattern);
+  auto blocks = blocks_of(pattern);
+  route.cut(blocks);
   std::vector<Rank> at(blocks.size());
   std::ranges::transform(blocks, at.begin(), &Block::source);
   Addresses addresses(blocks, pattern.ranks);
   const auto& stages = route.stages();
   for (int s = 0; s < static_cast<int>(stages.size()); ++s) {
-    auto [messages, order] = depart(route, s, window, blocks, at, pattern.ranks);
-    for (auto& message : messages) {
-      const auto numbers = std::span(order).subspan(message.first_block, message.blocks);
+    auto info = stages[static_cast<std::size_t>(s)];
+    auto departures = depart(route, s, window, blocks, at, pattern.ranks);
+    if (is_staggered(info, coalescing)) {
+      const auto most = most_blocks(departures.messages);
+      stagger(departures, window, blocks, most);
+      info.rounds = most > 0 ? staggered_round(info.rounds, most - 1, most) : 0;
+    }
+    for (auto& message : departures.messages) {
+      const auto numbers = std::span(departures.order).subspan(message.first_block, message.blocks);
       addresses.move(message, numbers);
       for (const auto number : numbers) at[number] = message.to;
     }
-    schedule.stages.push_back({stages[static_cast<std::size_t>(s)], std::move(messages)});
+    schedule.stages.push_back({std::move(info), std::move(departures.messages)});
     note_buffers(schedule, blocks, at);
   }
   return schedule;

@@ -39,13 +39,36 @@ struct Departures {
 };
 
 /// Groups the blocks that leave their rank in `stage` into messages.
-/// @param blocks  sorted by (destination, source, index), see sort_blocks
+/// @param blocks  sorted, see sort_blocks
 /// @param at      the rank that holds each block
 /// @param ranks   P
 Departures depart(const Route& route, int stage, Window window, std::span<const Block> blocks, std::span<const Rank> at,
                   int ranks);
 
-/// Sorts by (destination, source, index): the order of blocks in a message.
+/// The window of a stage of a strategy with the given window.
+Window window_of(const StageInfo& stage, Window window);
+
+/// Are there several messages from one rank to another in a stage of a strategy?
+inline bool is_staggered(const StageInfo& stage, Coalescing coalescing) {
+  return coalescing == Coalescing::staggered && !stage.one_by_one;
+}
+
+/// How many blocks the largest of the messages holds.
+std::uint32_t most_blocks(std::span<const Message> messages);
+
+/// The round of one block of a coalesced message, sent alone: the blocks of round 1 come first, one after another. So
+/// the last stage of an all-to-all over N nodes of Q ranks has (N−1)·Q rounds (TuNA paper §IV-B, algorithm 2).
+/// @param round        of the coalesced message; 0 (the stage has no rounds) stays 0
+/// @param position     of the block in that message
+/// @param most_blocks  in a message of the stage, over all ranks
+int staggered_round(int round, std::uint32_t position, std::uint32_t most_blocks);
+
+/// Makes one message of each block.
+/// @param blocks       those that departed
+/// @param most_blocks  in a message of the stage, over all ranks
+void stagger(Departures& departures, Window window, std::span<const Block> blocks, std::uint32_t most_blocks);
+
+/// Sorts by (destination, source, index, offset): the order of blocks in a message.
 void sort_blocks(std::vector<Block>& blocks);
 
 /// How many contiguous pieces blocks make in memory.
@@ -73,6 +96,7 @@ struct Schedule {
 std::vector<Block> blocks_of(const Pattern& pattern);
 
 /// Applies a route to a pattern. Send and receive buffers hold their blocks in the order of ranks, without gaps.
-Schedule make_schedule(const Route& route, Window window, const Pattern& pattern);
+/// @throws Error if the route was made for another pattern
+Schedule make_schedule(const Route& route, Window window, const Pattern& pattern, Coalescing coalescing = Coalescing::coalesced);
 
 }  // namespace commpass

@@ -21,11 +21,11 @@ namespace {
 constexpr std::int64_t largest_value = std::int64_t{1} << 30;
 
 std::vector<std::int64_t> parse_values(const Parameter& parameter, const std::string& text) {
-  const bool list = parameter.kind == Parameter::Kind::dimensions;
+  const bool is_list = parameter.kind == Parameter::Kind::dimensions, is_size = parameter.kind == Parameter::Kind::bytes;
   std::vector<std::int64_t> values;
-  for (const auto& piece : list ? split(text, 'x') : std::vector{text}) {
-    const auto value = parse_number<std::int64_t>(piece);
-    if (!value || *value < parameter.least || *value > largest_value) return {};
+  for (const auto& piece : is_list ? split(text, 'x') : std::vector{text}) {
+    const auto value = is_size ? parse_bytes(piece) : parse_number<std::int64_t>(piece);
+    if (!value || *value < parameter.least || (!is_size && *value > largest_value)) return {};
     values.push_back(*value);
   }
   return values;
@@ -48,9 +48,14 @@ Strategy parse_strategy(const std::string& text) {
   const auto& row = catalogue_row(pieces[0]);
   const auto fail = [&](const std::string& what) { return InputError("strategy " + text, what, std::string("use ") + row.usage); };
 
-  Strategy strategy{row.name, {}, row.default_window};
+  Strategy strategy{row.name, {}, row.default_window, Coalescing::coalesced};
   bool window_given = false;
   for (std::size_t i = 1; i < pieces.size(); ++i) {
+    if (pieces[i] == "staggered") {
+      if (strategy.coalescing == Coalescing::staggered) throw fail("staggered is given twice");
+      strategy.coalescing = Coalescing::staggered;
+      continue;
+    }
     const auto equals = pieces[i].find('=');
     const auto key = pieces[i].substr(0, equals);
     const auto value = equals == std::string::npos ? "" : pieces[i].substr(equals + 1);
@@ -76,10 +81,16 @@ Strategy parse_strategy(const std::string& text) {
 }
 
 std::string to_string(const Strategy& strategy) {
+  const auto& row = catalogue_row(strategy.route);
   std::string text = strategy.route;
-  for (const auto& [name, values] : strategy.arguments) text += fmt::format(",{}={}", name, fmt::join(values, "x"));
-  if (strategy.window != catalogue_row(strategy.route).default_window)
+  for (const auto& [name, values] : strategy.arguments) {
+    const auto parameter = std::ranges::find_if(row.parameters, [&, &n = name](const auto& p) { return n == p.name; });
+    const bool is_size = parameter != row.parameters.end() && parameter->kind == Parameter::Kind::bytes;
+    text += fmt::format(",{}={}", name, is_size ? print_bytes(values[0]) : fmt::format("{}", fmt::join(values, "x")));
+  }
+  if (strategy.window != row.default_window)
     text += strategy.window.unlimited() ? ",window=unlimited" : fmt::format(",window={}", strategy.window.rounds);
+  if (strategy.coalescing == Coalescing::staggered) text += ",staggered";
   return text;
 }
 

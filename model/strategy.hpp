@@ -16,30 +16,37 @@ struct Window {
   bool operator==(const Window&) const = default;
 };
 
-/// A parameter of a route and its value: one integer, or the sizes of several dimensions.
+/// What makes a message of the blocks that go from one rank to another in a stage (TuNA paper §IV-B).
+enum class Coalescing : std::uint8_t {
+  coalesced,  ///< one for all of them
+  staggered   ///< one for each block
+};
+
+/// A parameter of a route and its value: one number, or the sizes of several dimensions.
 struct Argument {
   std::string name;
   std::vector<std::int64_t> values;
   bool operator==(const Argument&) const = default;
 };
 
-/// A route with its parameters, and a window. Made by parse_strategy or by the catalogue's suggestions.
+/// A route with its parameters, a window and what makes a message. Made by parse_strategy or by the catalogue's suggestions.
 struct Strategy {
   std::string route;                 ///< a name in the catalogue
   std::vector<Argument> arguments;   ///< in the order of the catalogue
   Window window;
+  Coalescing coalescing = Coalescing::coalesced;
   bool operator==(const Strategy&) const = default;
 
   /// The values of a parameter; empty if it was not given.
   std::vector<std::int64_t> values(const std::string& name) const;
 };
 
-/// Reads "NAME,key=value,…", for example "stfw,n=3" or "standard,window=8".
+/// Reads "NAME,key=value,…", for example "stfw,n=3", "standard,window=8" or "tuna,radix=4,staggered".
 /// @throws InputError with the route's usage
 Strategy parse_strategy(const std::string& text);
 
 /// The canonical text, which parse_strategy reads back: parameters in the catalogue's order, the window only where
-/// it is not the route's default.
+/// it is not the route's default, "staggered" last.
 std::string to_string(const Strategy& strategy);
 
 }  // namespace commpass

@@ -34,6 +34,14 @@ std::optional<Bytes> parse_bytes(std::string_view text) {
   return *count * unit;
 }
 
+std::string print_bytes(Bytes bytes) {
+  constexpr Bytes step = 1024;
+  constexpr std::array units{"", "KiB", "MiB", "GiB"};
+  std::size_t unit = 0;
+  for (; bytes > 0 && bytes % step == 0 && unit + 1 < units.size(); ++unit) bytes /= step;
+  return fmt::format("{}{}", bytes, units[unit]);
+}
+
 namespace {
 
 std::string with_three_digits(double value) {

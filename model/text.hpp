@@ -27,6 +27,9 @@ std::vector<std::string> split(std::string_view text, char separator);
 /// "512", "16KiB", "4MiB", "1GiB" or "16k" is no size: only B, KiB, MiB and GiB are units.
 std::optional<Bytes> parse_bytes(std::string_view text);
 
+/// "512", "16KiB", "3MiB": exact and as short as it goes, for parse_bytes.
+std::string print_bytes(Bytes bytes);
+
 /// "512 B", "16 KiB", "3.4 MiB": for people, three digits.
 std::string format_bytes(double bytes);
 

@@ -165,15 +165,17 @@ Exchange Communicator::neighbor_exchange(const void* send_buffer, std::span<cons
   }
 
   Strategy strategy;
+  together(comm, [&] { strategy = parse_strategy(decision.strategy); });
+  NodeTraffic traffic;
+  if (catalogue_row(strategy.route).needs_traffic) traffic = share_node_traffic(comm, state_->layout, sends);
   std::unique_ptr<Route> route;
   together(comm, [&] {
-    strategy = parse_strategy(decision.strategy);
-    route = make_route(strategy, state_->layout);
+    route = make_route(strategy, state_->layout, traffic);
     const auto has_bytes = [](const auto& edge) { return edge.bytes > 0; };
     if ((!send_buffer && std::ranges::any_of(sends, has_bytes)) || (!receive_buffer && std::ranges::any_of(receives, has_bytes)))
       throw InputError("exchange", "a buffer is null but has edges", "give the buffer");
   });
-  const auto plan = make_plan(comm, *route, strategy.window, sends, receives);
+  const auto plan = make_plan(comm, *route, strategy.window, sends, receives, strategy.coalescing);
   const int tag = state_->next_tag();
   auto exchange = std::make_unique<Exchange::State>();
   together(comm, [&] {

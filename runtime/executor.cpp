@@ -127,7 +127,8 @@ MPI_Request* Executor::first_request() { return requests_.data() + done_.request
 void Executor::begin_batch() {
   // Packing first: it frees places in the transit buffer that the receives of this batch may use.
   copy(done_.unpack_end, batches_[current_].pack_end);
-  COMMPASS_MPI_CALL(MPI_Startall, request_count(), first_request());
+  // One by one: MPI_Startall may start them in any order, but several messages of one pair match in the order of their start.
+  for (int i = 0; i < request_count(); ++i) COMMPASS_MPI_CALL(MPI_Start, first_request() + i);
 }
 
 void Executor::end_batch() {

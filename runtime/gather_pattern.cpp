@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <map>
 #include <numeric>
 #include <vector>
 
@@ -50,6 +51,30 @@ Pattern gather_pattern(MPI_Comm comm, std::span<const SendEdge> sends) {
     pattern.validate("exchange");
   });
   return pattern;
+}
+
+NodeTraffic share_node_traffic(MPI_Comm comm, const Layout& layout, std::span<const SendEdge> sends) {
+  // One edge for each node is enough, to any of its ranks: that is less to gather.
+  std::vector<SendEdge> to_nodes;
+  together(comm, [&] {
+    std::map<int, Bytes> bytes_to;
+    for (const auto& edge : sends)
+      if (edge.bytes > 0 && edge.destination >= 0 && edge.destination < layout.ranks()) bytes_to[layout.node(edge.destination)] += edge.bytes;
+    for (const auto& [node, bytes] : bytes_to) to_nodes.push_back({layout.ranks_of(node).front(), 0, bytes});
+  });
+  const auto pattern = gather_pattern(comm, to_nodes);
+  using Entry = NodeTraffic::Entry;
+  NodeTraffic traffic;
+  together(comm, [&] {
+    traffic = node_traffic(pattern, layout);
+    if (traffic.entries.size() > std::numeric_limits<int>::max() / sizeof(Entry))
+      throw InputError("exchange", fmt::format("ranks send to {} nodes in all, which is too much for routes with relays", traffic.entries.size()), "name another strategy");
+  });
+  int count = static_cast<int>(traffic.entries.size());
+  COMMPASS_MPI_CALL(MPI_Bcast, &count, 1, MPI_INT, 0, comm);
+  traffic.entries.resize(static_cast<std::size_t>(count));
+  COMMPASS_MPI_CALL(MPI_Bcast, traffic.entries.data(), count * static_cast<int>(sizeof(Entry)), MPI_BYTE, 0, comm);
+  return traffic;
 }
 
 }  // namespace commpass

@@ -1,10 +1,11 @@
-// The pattern of an exchange, on the rank that decides.
+// The pattern of an exchange, on the rank that decides; and what of it all ranks have to know.
 #pragma once
 
 #include <mpi.h>
 
 #include <span>
 
+#include "model/node_traffic.hpp"
 #include "model/pattern.hpp"
 #include "runtime/plan.hpp"
 
@@ -13,5 +14,9 @@ namespace commpass {
 /// Gathers the send edges of all ranks on rank 0; other ranks get a pattern without edges. Collective.
 /// @throws Error, the same on every rank, if there are more than 2^31 edges or an edge is out of range
 Pattern gather_pattern(MPI_Comm comm, std::span<const SendEdge> sends);
+
+/// The traffic of all ranks, on every rank. Collective. Edges that are out of range do not count: planning refuses them.
+/// @throws Error, the same on every rank, if it is too large to be broadcast
+NodeTraffic share_node_traffic(MPI_Comm comm, const Layout& layout, std::span<const SendEdge> sends);
 
 }  // namespace commpass

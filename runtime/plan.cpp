@@ -60,19 +60,37 @@ std::vector<Incoming> exchange_headers(MPI_Comm comm, const Departures& departur
   return incoming;
 }
 
+/// Makes one message of each block, as stagger() does at the sender.
+std::vector<Incoming> staggered(std::vector<Incoming> coalesced, std::uint32_t most_blocks) {
+  std::vector<Incoming> result;
+  for (const auto& message : coalesced)
+    for (std::uint32_t i = 0; i < message.blocks.size(); ++i)
+      result.push_back({message.from, staggered_round(message.round, i, most_blocks), 0, 0, {message.blocks[i]}});
+  return result;
+}
+
+/// The largest value of all ranks. Collective.
+std::uint32_t largest(MPI_Comm comm, std::uint32_t mine) {
+  std::uint32_t result = 0;
+  COMMPASS_MPI_CALL(MPI_Allreduce, &mine, &result, 1, MPI_UINT32_T, MPI_MAX, comm);
+  return result;
+}
+
 /// Builds the plan of one rank, stage by stage.
 class Planner {
  public:
-  Planner(Rank rank, int ranks, std::span<const SendEdge> sends, std::span<const ReceiveEdge> receives) : rank_(rank), ranks_(ranks) {
+  Planner(Rank rank, int ranks, const Route& route, std::span<const SendEdge> sends, std::span<const ReceiveEdge> receives)
+      : rank_(rank), ranks_(ranks) {
     check(sends, receives);
     std::map<Rank, std::int32_t> count;
     for (const auto& edge : sends)
-      if (edge.bytes > 0) held_.push_back({{rank, edge.destination, count[edge.destination]++, edge.bytes}, edge.offset});
+      if (edge.bytes > 0) held_.push_back({{.source = rank, .destination = edge.destination, .index = count[edge.destination]++, .bytes = edge.bytes}, edge.offset});
     count.clear();
     for (const auto& edge : receives)
-      if (edge.bytes > 0) expected_[{edge.source, count[edge.source]++}] = edge;
+      if (edge.bytes > 0) expected_[{edge.source, count[edge.source]++}] = {edge, edge.bytes};
     copy_self();
     sort_held();
+    cut_held(route);
   }
 
   /// The messages that leave in a stage.
@@ -88,16 +106,16 @@ class Planner {
   std::span<const Block> blocks() const { return blocks_; }
 
   /// Plans a stage, now that it is known what comes.
-  void plan_stage(const Route& route, int stage, Window window, const Departures& departures, std::vector<Incoming> incoming) {
+  /// @param incoming  with their rounds; of one sender in the order in which it sends
+  void plan_stage(int stage, Window window, const Departures& departures, std::vector<Incoming> incoming) {
     std::set<int> batches;
     for (auto& message : incoming) {
-      message.round = route.round(message.from, rank_, stage);
       message.batch = window.batch(message.round);
       for (const auto& block : message.blocks) message.bytes += block.bytes;
       batches.insert(message.batch);
     }
     for (const auto& message : departures.messages) batches.insert(message.batch);
-    std::ranges::sort(incoming, {}, [](const Incoming& m) { return std::tuple(m.batch, m.round, m.from); });
+    std::ranges::stable_sort(incoming, {}, [](const Incoming& m) { return std::tuple(m.batch, m.round, m.from); });
 
     std::vector<bool> gone(held_.size(), false);
     std::vector<Held> arrived;
@@ -134,8 +152,9 @@ class Planner {
       throw Error(fmt::format("a block from rank {} to rank {} is left on rank {}.", block.source, block.destination, rank_));
     }
     if (!expected_.empty()) {
-      const auto& edge = expected_.begin()->second;
-      throw InputError(fmt::format("exchange, rank {}", rank_), fmt::format("it expects {} bytes from rank {}, which sends no such block", edge.bytes, edge.source),
+      const auto& [edge, missing] = expected_.begin()->second;
+      const auto sent = missing == edge.bytes ? "no such block" : std::to_string(edge.bytes - missing);
+      throw InputError(fmt::format("exchange, rank {}", rank_), fmt::format("it expects {} bytes from rank {}, which sends {}", edge.bytes, edge.source, sent),
                        "make the edges of both ranks match");
     }
     plan_.transit_bytes = arena_.capacity();
@@ -147,6 +166,11 @@ class Planner {
   struct Held {
     Block block;
     std::int64_t where = 0;
+  };
+  /// A receive edge of which `missing` bytes have not been planned yet.
+  struct Expected {
+    ReceiveEdge edge;
+    Bytes missing = 0;
   };
   // Above every offset of a send buffer, so that one number is enough, and contiguity is a matter of numbers.
   static constexpr std::int64_t transit_base = std::int64_t{1} << 62;
@@ -173,23 +197,38 @@ class Planner {
   void copy_self() {
     std::erase_if(held_, [&](const Held& held) {
       if (held.block.destination != rank_) return false;
-      const auto edge = take_expected(held.block);
-      plan_.self.push_back({place_of(held.where), {Place::Buffer::receive, edge.offset}, held.block.bytes});
+      plan_.self.push_back({place_of(held.where), {Place::Buffer::receive, take_expected(held.block)}, held.block.bytes});
       return true;
     });
   }
 
-  /// The receive edge of a block that has arrived.
-  ReceiveEdge take_expected(const Block& block) {
+  void cut_held(const Route& route) {
+    blocks_.clear();
+    for (const auto& held : held_) blocks_.push_back(held.block);
+    route.cut(blocks_);
+    const auto whole = std::move(held_);
+    held_.clear();
+    std::size_t next = 0;  // of the whole blocks; each has a first fragment
+    for (const auto& fragment : blocks_) {
+      if (fragment.offset == 0) ++next;
+      held_.push_back({fragment, whole[next - 1].where + fragment.offset});
+    }
+  }
+
+  /// The place in the receive buffer of a block or fragment that has arrived.
+  Bytes take_expected(const Block& block) {
     const auto entry = expected_.find({block.source, block.index});
     const auto where = fmt::format("exchange, rank {}", rank_);
     if (entry == expected_.end())
       throw InputError(where, fmt::format("rank {} sends it {} bytes that it does not expect", block.source, block.bytes), "make the edges of both ranks match");
-    const auto edge = entry->second;
-    if (edge.bytes != block.bytes)
-      throw InputError(where, fmt::format("it expects {} bytes from rank {}, which sends {}", edge.bytes, block.source, block.bytes), "make the edges of both ranks match");
-    expected_.erase(entry);
-    return edge;
+    auto& [edge, missing] = entry->second;
+    if (block.offset + block.bytes > edge.bytes)
+      throw InputError(where, fmt::format("it expects {} bytes from rank {}, which sends at least {}", edge.bytes, block.source, block.offset + block.bytes),
+                       "make the edges of both ranks match");
+    const Bytes place = edge.offset + block.offset;
+    missing -= block.bytes;
+    if (missing == 0) expected_.erase(entry);
+    return place;
   }
 
   void plan_send(PlannedBatch& batch, const Message& message, std::span<const std::uint32_t> numbers, Bytes& packed,
@@ -217,7 +256,7 @@ class Planner {
     bool in_place = true;
     for (std::size_t i = 0; i < message.blocks.size(); ++i) {
       const auto& block = message.blocks[i];
-      if (block.destination == rank_) target[i] = take_expected(block).offset;
+      if (block.destination == rank_) target[i] = take_expected(block);
       in_place = in_place && target[i] >= 0 && (i == 0 || target[i] == target[i - 1] + message.blocks[i - 1].bytes);
     }
     if (in_place) {
@@ -243,13 +282,13 @@ class Planner {
   }
 
   void sort_held() {
-    std::ranges::sort(held_, {}, [](const Held& h) { return std::tuple(h.block.destination, h.block.source, h.block.index); });
+    std::ranges::sort(held_, {}, [](const Held& h) { return std::tuple(h.block.destination, h.block.source, h.block.index, h.block.offset); });
   }
 
   Rank rank_;
   int ranks_;
   std::vector<Held> held_;
-  std::map<std::pair<Rank, std::int32_t>, ReceiveEdge> expected_;  // by source and index
+  std::map<std::pair<Rank, std::int32_t>, Expected> expected_;     // by source and index
   std::vector<Block> blocks_;                                      // of the stage being planned, and
   std::vector<std::int64_t> where_;                                // where they are
   std::vector<std::pair<Bytes, Bytes>> landed_finals_;             // transit ranges that are copied out in this batch
@@ -259,17 +298,28 @@ class Planner {
 
 }  // namespace
 
-Plan make_plan(MPI_Comm comm, const Route& route, Window window, std::span<const SendEdge> sends, std::span<const ReceiveEdge> receives) {
+Plan make_plan(MPI_Comm comm, const Route& route, Window window, std::span<const SendEdge> sends, std::span<const ReceiveEdge> receives,
+               Coalescing coalescing) {
   int rank = 0, ranks = 0;
   COMMPASS_MPI_CALL(MPI_Comm_rank, comm, &rank);
   COMMPASS_MPI_CALL(MPI_Comm_size, comm, &ranks);
   std::optional<Planner> planner;
-  together(comm, [&] { planner.emplace(rank, ranks, sends, receives); });
+  together(comm, [&] { planner.emplace(rank, ranks, route, sends, receives); });
   for (int stage = 0; stage < static_cast<int>(route.stages().size()); ++stage) {
+    const auto& info = route.stages()[static_cast<std::size_t>(stage)];
+    const auto stage_window = window_of(info, window);
     Departures departures;
-    together(comm, [&] { departures = planner->depart(route, stage, window); });
+    together(comm, [&] { departures = planner->depart(route, stage, stage_window); });
     auto incoming = exchange_headers(comm, departures, planner->blocks(), ranks);
-    together(comm, [&] { planner->plan_stage(route, stage, window, departures, std::move(incoming)); });
+    const auto most = is_staggered(info, coalescing) ? largest(comm, most_blocks(departures.messages)) : 0;
+    together(comm, [&] {
+      for (auto& message : incoming) message.round = route.round(message.from, rank, stage);
+      if (is_staggered(info, coalescing)) {
+        stagger(departures, stage_window, planner->blocks(), most);
+        incoming = staggered(std::move(incoming), most);
+      }
+      planner->plan_stage(stage, stage_window, departures, std::move(incoming));
+    });
   }
   Plan plan;
   together(comm, [&] { plan = planner->finish(); });

@@ -68,6 +68,6 @@ struct Plan {
 /// @param sends    the k-th edge to a rank is that rank's k-th edge from this one; edges of 0 bytes move nothing
 /// @throws Error, the same on every rank, if the edges of any two ranks do not match
 Plan make_plan(MPI_Comm comm, const Route& route, Window window, std::span<const SendEdge> sends,
-               std::span<const ReceiveEdge> receives);
+               std::span<const ReceiveEdge> receives, Coalescing coalescing = Coalescing::coalesced);
 
 }  // namespace commpass

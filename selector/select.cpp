@@ -20,8 +20,8 @@ double comparable(Seconds seconds) {
 }  // namespace
 
 Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model) {
-  const auto route = make_route(strategy, layout);
-  const auto schedule = make_schedule(*route, strategy.window, pattern);
+  const auto route = make_route(strategy, layout, pattern);
+  const auto schedule = make_schedule(*route, strategy.window, pattern, strategy.coalescing);
   auto cost = evaluate(schedule, layout, machine, model);
   cost.seconds = comparable(cost.seconds);
   return {strategy, std::move(cost), schedule.buffered_blocks_max, schedule.buffered_bytes_max};

@@ -8,7 +8,7 @@ namespace commpass {
 
 namespace {
 
-std::unique_ptr<Route> make(const Strategy&, const Layout& layout) {
+std::unique_ptr<Route> make(const Strategy&, const Layout& layout, const NodeTraffic&) {
   auto address = node_address(layout);
   const std::array<std::size_t, 2> local_first{0, 1};
   const auto order = std::span(local_first).first(address.digits.size());
@@ -24,7 +24,7 @@ std::vector<Strategy> suggest(const Layout& layout) {
 
 CatalogueRow local_then_node_row() {
   return {.name = "local-then-node",
-          .usage = "local-then-node[,window=W]",
+          .usage = "local-then-node[,window=W][,staggered]",
           .summary = "within the node to the rank with the destination's local rank, then to the destination's node",
           .source = "TuNA paper §IV, hierarchical and coalesced, with one local digit",
           .parameters = {},

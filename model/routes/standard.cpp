@@ -9,7 +9,7 @@ namespace commpass {
 
 namespace {
 
-std::unique_ptr<Route> make(const Strategy&, const Layout& layout) {
+std::unique_ptr<Route> make(const Strategy&, const Layout& layout, const NodeTraffic&) {
   const std::array radices{std::max(layout.ranks(), 2)};
   auto address = flat_address(layout.ranks(), radices);
   for (auto& digit : address.digits) digit.label = "direct";
@@ -28,7 +28,7 @@ std::vector<Strategy> suggest(const Layout& layout) {
 
 CatalogueRow standard_row() {
   return {.name = "standard",
-          .usage = "standard[,window=W]",
+          .usage = "standard[,window=W][,staggered]",
           .summary = "every block straight to its destination (window 1: pairwise; unlimited: spread-out)",
           .source = "SC'19 STFW paper §6.1 (baseline BL); TuNA paper §II (d)",
           .parameters = {},

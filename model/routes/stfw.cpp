@@ -73,7 +73,7 @@ std::string inapplicable(const Strategy& strategy, const Layout& layout) {
   return fmt::format("the product {} of its dimensions is less than the {} ranks", product, ranks);
 }
 
-std::unique_ptr<Route> make(const Strategy& strategy, const Layout& layout) {
+std::unique_ptr<Route> make(const Strategy& strategy, const Layout& layout, const NodeTraffic&) {
   const auto n = strategy.values("n"), dims = strategy.values("dims");
   std::vector<int> sizes(dims.begin(), dims.end());
   if (!n.empty() && layout.ranks() > 1) sizes = stfw_dimensions(layout.ranks(), static_cast<int>(n[0]));
@@ -94,7 +94,7 @@ std::vector<Strategy> suggest(const Layout& layout) {
 CatalogueRow stfw_row() {
   using Kind = Parameter::Kind;
   return {.name = "stfw",
-          .usage = "stfw,n=N[,window=W] or stfw,dims=K1xK2x...[,window=W]",
+          .usage = "stfw,n=N[,window=W][,staggered] or stfw,dims=K1xK2x...[,window=W][,staggered]",
           .summary = "store and forward over a virtual process topology of n dimensions",
           .source = "SC'19 STFW paper (Selvitopi, Aykanat) §3 and §5",
           .parameters = {{"n", Kind::integer, 1, "the number of dimensions, 1 to lg P rounded up"},

@@ -19,7 +19,7 @@ std::string inapplicable(const Strategy& strategy, const Layout& layout) {
   return radix <= layout.ranks() ? "" : fmt::format("radix {} is larger than the {} ranks", radix, layout.ranks());
 }
 
-std::unique_ptr<Route> make(const Strategy& strategy, const Layout& layout) {
+std::unique_ptr<Route> make(const Strategy& strategy, const Layout& layout, const NodeTraffic&) {
   return std::make_unique<DistanceRoute>(layout.ranks(), static_cast<int>(strategy.values("radix")[0]));
 }
 
@@ -40,7 +40,7 @@ std::vector<Strategy> suggest(const Layout& layout) {
 
 CatalogueRow tuna_row() {
   return {.name = "tuna",
-          .usage = "tuna,radix=R[,window=W]",
+          .usage = "tuna,radix=R[,window=W][,staggered]",
           .summary = "the base-R digits of the distance between ranks, lowest first, one round at a time",
           .source = "TuNA paper (Kang et al.) §III",
           .parameters = {{"radix", Parameter::Kind::integer, 2, "the base of the digits, 2 to P"}},

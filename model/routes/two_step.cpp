@@ -9,7 +9,7 @@ namespace commpass {
 namespace {
 
 // Where a digit is missing (one node, one rank a node) the other one is left.
-std::unique_ptr<Route> make(const Strategy&, const Layout& layout) {
+std::unique_ptr<Route> make(const Strategy&, const Layout& layout, const NodeTraffic&) {
   auto address = node_address(layout);
   const std::array<std::size_t, 2> node_first{1, 0};
   const auto missing = node_first.size() - address.digits.size();
@@ -25,7 +25,7 @@ std::vector<Strategy> suggest(const Layout& layout) {
 
 CatalogueRow two_step_row() {
   return {.name = "two-step",
-          .usage = "two-step[,window=W]",
+          .usage = "two-step[,window=W][,staggered]",
           .summary = "to the partner with the same local rank on the destination's node, then within that node",
           .source = "node-aware paper (Lockhart, Bienz, Gropp, Olson) §2.3.2",
           .parameters = {},

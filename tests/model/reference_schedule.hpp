@@ -23,12 +23,13 @@ struct ReferenceMessage {
 
 struct ReferenceSchedule {
   std::vector<Block> blocks;
-  std::vector<std::map<std::pair<Rank, Rank>, ReferenceMessage>> stages;  ///< by sender and receiver
-  std::vector<Rank> at_the_end;                                           ///< of each block
+  /// By sender, receiver and position among the messages of these two: 0 if they are coalesced.
+  std::vector<std::map<std::tuple<Rank, Rank, int>, ReferenceMessage>> stages;
+  std::vector<Rank> at_the_end;  ///< of each block
   std::int64_t buffered_blocks_max = 0;
   Bytes buffered_bytes_max = 0;
 };
 
-ReferenceSchedule reference_schedule(const Route& route, const Pattern& pattern);
+ReferenceSchedule reference_schedule(const Route& route, const Pattern& pattern, Coalescing coalescing);
 
 }  // namespace commpass::test

@@ -40,12 +40,15 @@ Strategy draw_strategy(const Layout& layout) {
 
 /// Runs the scheduler on each strategy stage by stage.
 template <class Visit>
-void for_each_stage(const Route& route, Window window, const Pattern& pattern, Visit visit) {
-  const auto blocks = blocks_of(pattern);
+void for_each_stage(const Route& route, const Strategy& strategy, const Pattern& pattern, Visit visit) {
+  auto blocks = blocks_of(pattern);
+  route.cut(blocks);
   std::vector<Rank> at;
   for (const auto& block : blocks) at.push_back(block.source);
   for (int stage = 0; stage < static_cast<int>(route.stages().size()); ++stage) {
-    const auto departures = depart(route, stage, window, blocks, at, pattern.ranks);
+    auto departures = depart(route, stage, strategy.window, blocks, at, pattern.ranks);
+    if (is_staggered(route.stages()[static_cast<std::size_t>(stage)], strategy.coalescing))
+      stagger(departures, strategy.window, blocks, most_blocks(departures.messages));
     visit(stage, departures, blocks, at);
     for (const auto& message : departures.messages)
       for (std::uint32_t i = 0; i < message.blocks; ++i) at[departures.order[message.first_block + i]] = message.to;
@@ -57,8 +60,8 @@ RC_GTEST_PROP(EveryStrategy, BringsEveryBlockToItsDestinationExactlyOnce, ()) {
   const auto [layout, pattern] = draw_case();
   for (const auto& strategy : test::strategies_for(layout)) {
     RC_LOG() << to_string(strategy) << ", " << layout.describe() << "\n";
-    const auto route = make_route(strategy, layout);
-    for_each_stage(*route, strategy.window, pattern, [&](int stage, const Departures& departures, const auto& blocks, const auto& at) {
+    const auto route = make_route(strategy, layout, pattern);
+    for_each_stage(*route, strategy, pattern, [&](int stage, const Departures& departures, const auto& blocks, const auto& at) {
       std::set<std::uint32_t> moved;
       for (const auto& message : departures.messages) {
         RC_ASSERT(message.from != message.to);
@@ -80,22 +83,27 @@ RC_GTEST_PROP(EveryStrategy, BringsEveryBlockToItsDestinationExactlyOnce, ()) {
   }
 }
 
-RC_GTEST_PROP(EveryStrategy, GivesEveryPairOneMessageAStageInARoundThatBothKnow, ()) {
+RC_GTEST_PROP(EveryStrategy, GivesEveryPairOneMessageARoundThatBothKnow, ()) {
   const auto [layout, pattern] = draw_case();
   for (const auto& strategy : test::strategies_for(layout)) {
     RC_LOG() << to_string(strategy) << ", " << layout.describe() << "\n";
-    const auto route = make_route(strategy, layout), of_receiver = make_route(strategy, layout);
-    const auto schedule = make_schedule(*route, strategy.window, pattern);
+    const auto route = make_route(strategy, layout, pattern), of_receiver = make_route(strategy, layout, pattern);
+    const auto schedule = make_schedule(*route, strategy.window, pattern, strategy.coalescing);
     RC_ASSERT(schedule.stages.size() == route->stages().size());
     for (int s = 0; s < static_cast<int>(schedule.stages.size()); ++s) {
       const auto& [info, messages] = schedule.stages[static_cast<std::size_t>(s)];
-      std::set<std::pair<Rank, Rank>> pairs;
+      const auto& stage = route->stages()[static_cast<std::size_t>(s)];
+      const bool has_rounds = stage.rounds > 0, staggered = is_staggered(stage, strategy.coalescing);
+      const int rounds_each = has_rounds && !messages.empty() ? info.rounds / stage.rounds : 1;  // more than 1 if staggered
+      const auto window = window_of(stage, strategy.window);
+      std::set<std::tuple<Rank, Rank, int>> pairs;
       for (const auto& message : messages) {
-        RC_ASSERT(pairs.insert({message.from, message.to}).second);
-        RC_ASSERT(message.round >= 1);
+        RC_ASSERT(pairs.insert({message.from, message.to, message.round}).second || (staggered && !has_rounds));
+        RC_ASSERT((staggered ? message.blocks == 1U : rounds_each == 1));
+        RC_ASSERT(message.round >= (has_rounds ? 1 : 0));
         RC_ASSERT(message.round <= info.rounds);
-        RC_ASSERT(message.round == of_receiver->round(message.from, message.to, s));
-        RC_ASSERT(message.batch == (strategy.window.unlimited() ? 0 : (message.round - 1) / strategy.window.rounds));
+        RC_ASSERT((has_rounds ? (message.round - 1) / rounds_each + 1 : 0) == of_receiver->round(message.from, message.to, s));
+        RC_ASSERT(message.batch == (window.unlimited() || !has_rounds ? 0 : (message.round - 1) / window.rounds));
       }
       RC_ASSERT(std::ranges::is_sorted(messages, {}, [](const Message& m) { return std::tuple(m.from, m.batch, m.round, m.to); }));
     }
@@ -106,16 +114,17 @@ RC_GTEST_PROP(EveryStrategy, IsScheduledAsTheReferenceSays, ()) {
   const auto [layout, pattern] = draw_case();
   const auto strategy = draw_strategy(layout);
   RC_LOG() << to_string(strategy) << ", " << layout.describe() << "\n";
-  const auto route = make_route(strategy, layout);
-  const auto schedule = make_schedule(*route, strategy.window, pattern);
-  const auto reference = test::reference_schedule(*route, pattern);
+  const auto route = make_route(strategy, layout, pattern);
+  const auto schedule = make_schedule(*route, strategy.window, pattern, strategy.coalescing);
+  const auto reference = test::reference_schedule(*route, pattern, strategy.coalescing);
   RC_ASSERT(schedule.stages.size() == reference.stages.size());
   RC_ASSERT(schedule.buffered_blocks_max == reference.buffered_blocks_max);
   RC_ASSERT(schedule.buffered_bytes_max == reference.buffered_bytes_max);
   for (std::size_t s = 0; s < schedule.stages.size(); ++s) {
     RC_ASSERT(schedule.stages[s].messages.size() == reference.stages[s].size());
+    std::map<std::pair<Rank, Rank>, int> position;
     for (const auto& message : schedule.stages[s].messages) {
-      const auto expected = reference.stages[s].find({message.from, message.to});
+      const auto expected = reference.stages[s].find({message.from, message.to, position[{message.from, message.to}]++});
       RC_ASSERT(expected != reference.stages[s].end());
       RC_ASSERT(message.bytes == expected->second.bytes);
       RC_ASSERT(message.blocks == expected->second.blocks.size());
@@ -126,11 +135,12 @@ RC_GTEST_PROP(EveryStrategy, IsScheduledAsTheReferenceSays, ()) {
     }
   }
   // The blocks of each message, in its order.
-  for_each_stage(*route, strategy.window, pattern, [&](int stage, const Departures& departures, const auto& blocks, const auto&) {
+  for_each_stage(*route, strategy, pattern, [&](int stage, const Departures& departures, const auto& blocks, const auto&) {
+    std::map<std::pair<Rank, Rank>, int> position;
     for (const auto& message : departures.messages) {
       std::vector<Block> mine, theirs;
       for (std::uint32_t i = 0; i < message.blocks; ++i) mine.push_back(blocks[departures.order[message.first_block + i]]);
-      for (const auto b : reference.stages[static_cast<std::size_t>(stage)].at({message.from, message.to}).blocks) theirs.push_back(reference.blocks[b]);
+      for (const auto b : reference.stages[static_cast<std::size_t>(stage)].at({message.from, message.to, position[{message.from, message.to}]++}).blocks) theirs.push_back(reference.blocks[b]);
       RC_ASSERT(mine == theirs);
     }
   });
@@ -143,10 +153,10 @@ RC_GTEST_PROP(EveryStrategy, IsScheduledAsTheReferenceSays, ()) {
 RC_GTEST_PROP(AWindow, ChangesBatchesAndNothingElse, ()) {
   const auto drawn = draw_case();
   const auto strategy = draw_strategy(drawn.layout);
-  const auto route = make_route(strategy, drawn.layout);
+  const auto route = make_route(strategy, drawn.layout, drawn.pattern);
   const auto messages = [&](Window window) {
-    std::vector<std::set<std::tuple<Rank, Rank, int, Bytes, unsigned, unsigned, unsigned, Bytes>>> result;
-    for (const auto& stage : make_schedule(*route, window, drawn.pattern).stages) {
+    std::vector<std::multiset<std::tuple<Rank, Rank, int, Bytes, unsigned, unsigned, unsigned, Bytes>>> result;
+    for (const auto& stage : make_schedule(*route, window, drawn.pattern, strategy.coalescing).stages) {
       auto& set = result.emplace_back();
       for (const auto& m : stage.messages) set.insert({m.from, m.to, m.round, m.bytes, m.blocks, m.packed_pieces, m.unpacked_pieces, m.unpacked_bytes});
     }
@@ -159,8 +169,8 @@ RC_GTEST_PROP(AWindow, ChangesBatchesAndNothingElse, ()) {
 RC_GTEST_PROP(AWindow, NeverDeadlocksWithSynchronousSends, ()) {
   const auto [layout, pattern] = draw_case();
   const auto strategy = draw_strategy(layout);
-  const auto route = make_route(strategy, layout);
-  const auto schedule = make_schedule(*route, {1 + draw(3)}, pattern);
+  const auto route = make_route(strategy, layout, pattern);
+  const auto schedule = make_schedule(*route, {1 + draw(3)}, pattern, strategy.coalescing);
   using Turn = std::pair<std::size_t, int>;  // stage and batch
   std::map<Rank, std::map<Turn, std::multiset<std::tuple<Rank, Rank>>>> open;
   for (std::size_t s = 0; s < schedule.stages.size(); ++s)

@@ -41,7 +41,7 @@ inline Pattern alltoall(int ranks, Bytes bytes) {
 
 inline Schedule schedule_of(const std::string& strategy, const Layout& layout, const Pattern& pattern) {
   const auto parsed = parse_strategy(strategy);
-  return make_schedule(*make_route(parsed, layout), parsed.window, pattern);
+  return make_schedule(*make_route(parsed, layout, pattern), parsed.window, pattern, parsed.coalescing);
 }
 
 /// A layout of one of many kinds. `draw(n)` gives a number in 0 … n−1.
@@ -71,12 +71,14 @@ Pattern draw_pattern(int ranks, int most_edges, Draw draw) {
   return pattern;
 }
 
-/// What the catalogue suggests, each also with the windows 1, 3 and unlimited, and dimensions that fit badly.
+/// What the catalogue suggests, each also with the windows 1, 3 and unlimited if it takes one, dimensions that fit badly, small
+/// chunks, and staggered messages.
 inline std::vector<Strategy> strategies_for(const Layout& layout) {
   std::vector<Strategy> result;
   const auto add = [&](Strategy strategy) {
     for (const int rounds : {strategy.window.rounds, 0, 1, 3}) {
       strategy.window = {rounds};
+      if (!catalogue_row(strategy.route).malformed(strategy).empty()) continue;
       if (std::ranges::find(result, strategy) == result.end()) result.push_back(strategy);
     }
   };
@@ -86,6 +88,9 @@ inline std::vector<Strategy> strategies_for(const Layout& layout) {
   add(parse_strategy("stfw,n=1"));
   add(parse_strategy("stfw,dims=3x2x5x7"));
   if (layout.ranks() >= 5) add(parse_strategy("tuna,radix=5"));
+  if (layout.max_ppn() >= 3) add(parse_strategy("tuna-node,radix=3"));
+  for (const auto* text : {"three-step", "split,cap=700", "standard,staggered", "two-step,staggered", "stfw,dims=3x2x5x7,staggered", "split,cap=999,staggered"})
+    add(parse_strategy(text));
   return result;
 }
 

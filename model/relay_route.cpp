@@ -1,0 +1,122 @@
+#include "model/relay_route.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <tuple>
+
+#include "model/error.hpp"
+
+namespace commpass {
+
+namespace {
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+}  // namespace
+
+RelayRoute::RelayRoute(const Layout& layout, const NodeTraffic& traffic, const ChunkCap& cap, OnNode on_node) : layout_(layout) {
+  const auto add = [&](Step step, const char* label) {
+    steps_.push_back(step);
+    stages_.push_back({.label = label});
+  };
+  if (on_node == OnNode::first) add(Step::on_node, "within the node");
+  add(Step::to_sender, "to the sender");
+  add(Step::to_receiver, "to the receiver on the other node");
+  add(Step::to_destination, "to the destination");
+  make_chunks(traffic, cap);
+  assign_relays();
+}
+
+void RelayRoute::make_chunks(const NodeTraffic& traffic, const ChunkCap& cap) {
+  auto entries = traffic.entries;
+  const auto nodes = [&](const NodeTraffic::Entry& e) { return std::pair(layout_.node(e.source), e.node); };
+  std::ranges::sort(entries, {}, [&](const auto& e) { return std::tuple(nodes(e), e.source); });
+
+  std::vector<NodeReceives> receives(at(layout_.nodes()));
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const auto& entry = entries[i];
+    auto& received = receives[at(entry.node)];
+    received.bytes += entry.bytes;
+    received.ppn = layout_.ppn(entry.node);
+    if (i == 0 || nodes(entries[i - 1]) != nodes(entry)) {
+      ++received.nodes;
+      pairs_.emplace_back();
+    }
+    auto& pair = pairs_.back();
+    begins_.push_back({entry.source, entry.node, pairs_.size() - 1, pair.bytes});
+    pair.bytes += entry.bytes;
+  }
+
+  for (const auto& begin : begins_) {
+    if (begin.position > 0) continue;  // not the first of its pair
+    auto& pair = pairs_[begin.pair];
+    pair.chunk_bytes = std::min(cap(receives[at(begin.node)]), pair.bytes);
+    pair.first_chunk = static_cast<std::int32_t>(chunks_.size());
+    if (pair.bytes / pair.chunk_bytes >= std::numeric_limits<std::int32_t>::max() - pair.first_chunk)
+      throw Error("a route with relays: there are more than 2^31 chunks; use a larger cap.");
+    for (Bytes left = pair.bytes; left > 0; left -= pair.chunk_bytes)
+      chunks_.push_back({layout_.node(begin.source), begin.node, std::min(left, pair.chunk_bytes), 0, 0});
+  }
+  std::ranges::sort(begins_, {}, [](const Begin& b) { return std::pair(b.source, b.node); });
+}
+
+void RelayRoute::assign_relays() {
+  std::vector<std::size_t> largest_first(chunks_.size());
+  std::iota(largest_first.begin(), largest_first.end(), std::size_t{0});
+  std::ranges::stable_sort(largest_first, std::ranges::greater{}, [&](std::size_t c) { return chunks_[c].bytes; });
+  std::vector<std::size_t> sent(at(layout_.nodes()), 0), received(sent);
+  for (const auto c : largest_first) {
+    auto& chunk = chunks_[c];
+    const auto senders = layout_.ranks_of(chunk.source_node), receivers = layout_.ranks_of(chunk.destination_node);
+    chunk.sender = senders[senders.size() - 1 - sent[at(chunk.source_node)]++ % senders.size()];
+    chunk.receiver = receivers[received[at(chunk.destination_node)]++ % receivers.size()];
+  }
+}
+
+void RelayRoute::cut(std::vector<Block>& blocks) const {
+  std::vector<Block> fragments;
+  fragments.reserve(blocks.size());
+  std::vector<Bytes> position(begins_.size());  // of the next block
+  std::ranges::transform(begins_, position.begin(), &Begin::position);
+  for (const auto& block : blocks) {
+    const int node = layout_.node(block.destination);
+    if (layout_.node(block.source) == node) {
+      fragments.push_back(block);
+      continue;
+    }
+    const auto begin = std::ranges::lower_bound(begins_, std::pair(block.source, node), {}, [](const Begin& b) { return std::pair(b.source, b.node); });
+    const bool is_known = begin != begins_.end() && begin->source == block.source && begin->node == node;
+    auto* const here = is_known ? &position[at(begin - begins_.begin())] : nullptr;
+    if (!here || *here + block.bytes > pairs_[begin->pair].bytes)
+      throw Error(fmt::format("a route with relays: it was made for a pattern in which rank {} sends less to node {}.", block.source, node));
+    const auto& pair = pairs_[begin->pair];
+    for (Bytes done = 0; done < block.bytes;) {
+      const auto chunk = *here / pair.chunk_bytes;
+      const auto bytes = std::min(block.bytes - done, (chunk + 1) * pair.chunk_bytes - *here);
+      fragments.push_back({block.source, block.destination, block.index, static_cast<std::int32_t>(pair.first_chunk + chunk), bytes, done});
+      done += bytes;
+      *here += bytes;
+    }
+  }
+  blocks = std::move(fragments);
+}
+
+Rank RelayRoute::next(const Block& block, Rank holder, int stage) const {
+  const bool is_on_node = block.chunk == Block::no_chunk;
+  switch (steps_[at(stage)]) {
+    case Step::on_node: return is_on_node ? block.destination : holder;
+    case Step::to_sender: return is_on_node ? holder : chunks_[at(block.chunk)].sender;
+    case Step::to_receiver: return is_on_node ? holder : chunks_[at(block.chunk)].receiver;
+    case Step::to_destination: return block.destination;
+  }
+  return holder;
+}
+
+std::vector<UniformMessage> RelayRoute::uniform_messages(Rank, int) const {
+  throw NotApplicable("with relays", "it has no closed form, because its relays depend on the pattern");
+}
+
+}  // namespace commpass

@@ -1,0 +1,84 @@
+// Routes over relays: what goes from one node to another passes through one rank on each of the two.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "model/layout.hpp"
+#include "model/node_traffic.hpp"
+#include "model/route.hpp"
+
+namespace commpass {
+
+/// A part of what goes from one node to another, and the ranks that pass it on.
+struct Chunk {
+  int source_node = 0;
+  int destination_node = 0;
+  Bytes bytes = 0;
+  Rank sender = 0;    ///< on the source node
+  Rank receiver = 0;  ///< on the destination node
+};
+
+/// What one node receives from the others.
+struct NodeReceives {
+  Bytes bytes = 0;
+  int nodes = 0;  ///< from so many
+  int ppn = 0;    ///< its ranks
+};
+
+/// The most bytes of a chunk for a node that receives this.
+using ChunkCap = std::function<Bytes(const NodeReceives&)>;
+
+/// Sends blocks for other nodes to the sender of their chunk, from there to its receiver, and on to their destination.
+///
+/// The blocks from one node to another, ordered by source and destination, are cut at every multiple of the cap. Then
+/// the chunks that a node receives are assigned to its ranks in descending order of size, from local rank 0 up and over
+/// again; those that it sends likewise, from its last local rank down. Equal sizes are in order of the other node.
+/// No stage has rounds: all receives of a stage are posted at once.
+/// Source: node-aware paper (Lockhart, Bienz, Gropp, Olson) §2.3.1, §2.3.3 and algorithm 1, lines 17 and 18.
+class RelayRoute final : public Route {
+ public:
+  /// When blocks move whose source and destination share a node: in a stage of their own before all others, or in the
+  /// last one.
+  enum class OnNode { first, last };
+
+  /// @throws Error if there are more than 2^31 chunks
+  RelayRoute(const Layout& layout, const NodeTraffic& traffic, const ChunkCap& cap, OnNode on_node);
+
+  const std::vector<StageInfo>& stages() const override { return stages_; }
+  void cut(std::vector<Block>& blocks) const override;
+  Rank next(const Block& block, Rank at, int stage) const override;
+  int round(Rank, Rank, int) const override { return 0; }
+  std::vector<UniformMessage> uniform_messages(Rank rank, int stage) const override;
+
+  const std::vector<Chunk>& chunks() const { return chunks_; }
+
+ private:
+  enum class Step { on_node, to_sender, to_receiver, to_destination };
+
+  /// All that goes from one node to another.
+  struct Pair {
+    Bytes bytes = 0;
+    Bytes chunk_bytes = 0;         ///< of all chunks but the last
+    std::int32_t first_chunk = 0;  ///< the others follow
+  };
+  /// Where among the bytes of a pair those of one source begin.
+  struct Begin {
+    Rank source = 0;
+    int node = 0;
+    std::size_t pair = 0;
+    Bytes position = 0;
+  };
+
+  void make_chunks(const NodeTraffic& traffic, const ChunkCap& cap);
+  void assign_relays();
+
+  Layout layout_;
+  std::vector<StageInfo> stages_;
+  std::vector<Step> steps_;    ///< of each stage
+  std::vector<Pair> pairs_;
+  std::vector<Begin> begins_;  ///< sorted by source and node
+  std::vector<Chunk> chunks_;  ///< sorted by source node, destination node and position
+};
+
+}  // namespace commpass
