@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "model/error.hpp"
+#include "model/dimensions.hpp"
 
 namespace commpass {
 
@@ -34,21 +34,6 @@ void append_digits(Address& address, std::span<const int> radices, const std::st
 }
 
 }  // namespace
-
-std::vector<int> trim_radices(std::span<const int> radices, std::int64_t count) {
-  std::vector<int> trimmed;
-  std::int64_t slab = 1;
-  for (const int radix : radices) {
-    if (radix < 2) throw InputError("dimensions", fmt::format("a size of {} splits nothing", radix), "use sizes of 2 or more");
-    const auto needed = (count + slab - 1) / slab;
-    if (needed <= 1) break;
-    trimmed.push_back(static_cast<int>(std::min<std::int64_t>(radix, needed)));
-    slab *= trimmed.back();
-  }
-  if (slab < count)
-    throw InputError("dimensions", fmt::format("their product {} is less than the {} ranks", slab, count), "use larger sizes");
-  return trimmed;
-}
 
 Address flat_address(int ranks, std::span<const int> radices) {
   const auto trimmed = trim_radices(radices, ranks);

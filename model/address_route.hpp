@@ -24,11 +24,6 @@ struct Address {
   std::vector<Rank> host;                ///< the rank that acts for every virtual rank
 };
 
-/// Cuts 0 … count−1 into digits. The top radix is trimmed to ⌈count / slab⌉ and digits of radix 1 are dropped.
-/// @param radices  lowest first; their product must reach `count`
-/// @throws InputError (without a strategy's name; callers add it) if a radix is below 2 or the product too small
-std::vector<int> trim_radices(std::span<const int> radices, std::int64_t count);
-
 /// Addresses by rank number alone.
 Address flat_address(int ranks, std::span<const int> radices);
 

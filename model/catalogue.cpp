@@ -1,6 +1,7 @@
 #include "model/catalogue.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "model/error.hpp"
 
@@ -22,6 +23,17 @@ const CatalogueRow& catalogue_row(const std::string& name) {
 
 std::string refuse_window(const Strategy& strategy) {
   return strategy.window.unlimited() ? "" : "its stages have no rounds, so it takes no window";
+}
+
+std::vector<Strategy> vary_argument(const Strategy& strategy, const std::string& name, std::int64_t least, std::int64_t most) {
+  const auto value = strategy.values(name)[0];
+  std::vector<Strategy> result;
+  for (const auto varied : std::set{value / 2, value - 1, value + 1, 2 * value}) {
+    if (varied < least || varied > most || varied == value) continue;
+    auto& other = result.emplace_back(strategy);
+    std::ranges::find(other.arguments, name, &Argument::name)->values = {varied};
+  }
+  return result;
 }
 
 std::unique_ptr<Route> make_route(const Strategy& strategy, const Layout& layout, const NodeTraffic& traffic) {

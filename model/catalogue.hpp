@@ -38,11 +38,16 @@ struct CatalogueRow {
   std::unique_ptr<Route> (*make)(const Strategy& strategy, const Layout& layout, const NodeTraffic& traffic);
   /// The applicable strategies worth considering for a layout, the papers' points first.
   std::vector<Strategy> (*suggest)(const Layout& layout);
+  /// Applicable strategies next to one of this route, by their parameters; null if it has none. For searches.
+  std::vector<Strategy> (*vary)(const Strategy& strategy, const Layout& layout) = nullptr;
   bool needs_traffic = false;  ///< its ways depend on how much goes from node to node
 };
 
 /// For routes whose stages have no rounds: why they take no window, or empty.
 std::string refuse_window(const Strategy& strategy);
+
+/// The strategy with half and with twice the value of a parameter, and with one more and one less, within [least, most].
+std::vector<Strategy> vary_argument(const Strategy& strategy, const std::string& name, std::int64_t least, std::int64_t most);
 
 /// All rows. Their order breaks ties.
 const std::vector<CatalogueRow>& catalogue();

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "model/catalogue.hpp"
+#include "selector/search.hpp"
 
 namespace commpass {
 
@@ -29,10 +30,13 @@ Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& 
 
 std::vector<Candidate> rank_strategies(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
                                        std::span<const Strategy> strategies) {
-  const auto suggested = strategies.empty() ? suggest_strategies(layout) : std::vector(strategies.begin(), strategies.end());
+  const bool searches = strategies.empty();
+  const auto given = searches ? suggest_strategies(layout) : std::vector(strategies.begin(), strategies.end());
+  const auto price_one = [&](const Strategy& strategy) { return price(strategy, pattern, layout, machine, model); };
   std::vector<Candidate> ranking;
-  ranking.reserve(suggested.size());
-  for (const auto& strategy : suggested) ranking.push_back(price(strategy, pattern, layout, machine, model));
+  ranking.reserve(given.size());
+  for (const auto& strategy : given) ranking.push_back(price_one(strategy));
+  if (searches) search_strategies(ranking, layout, std::ssize(pattern.edges), price_one);
   std::ranges::stable_sort(ranking, {}, [](const Candidate& c) { return c.cost.seconds; });
   return ranking;
 }

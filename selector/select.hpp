@@ -25,7 +25,7 @@ Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& 
                 CostModel model = CostModel::burst);
 
 /// Prices strategies and sorts them by predicted time; ties (to nine digits) stay in the given order.
-/// @param strategies  empty: all that the catalogue suggests for the layout
+/// @param strategies  empty: all that the catalogue suggests for the layout, and what search_strategies finds from there
 /// @return at least one candidate
 /// @throws NotApplicable if a given strategy does not apply; InputError
 std::vector<Candidate> rank_strategies(const Pattern& pattern, const Layout& layout, const Machine& machine,

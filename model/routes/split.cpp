@@ -32,6 +32,14 @@ std::vector<Strategy> suggest(const Layout& layout) {
   return {{"split", {{"cap", {paper}}}, {}}, {"split", {{"cap", {small}}}, {}}};
 }
 
+std::vector<Strategy> vary(const Strategy& strategy, const Layout&) {
+  const auto cap = strategy.values("cap")[0];
+  std::vector<Strategy> result;
+  for (const auto varied : {cap / 2, 2 * cap})
+    if (varied > 0) result.push_back({"split", {{"cap", {varied}}}, {}, strategy.coalescing});
+  return result;
+}
+
 }  // namespace
 
 CatalogueRow split_row() {
@@ -45,6 +53,7 @@ CatalogueRow split_row() {
           .inapplicable = [](const Strategy&, const Layout&) { return std::string(); },
           .make = make,
           .suggest = suggest,
+          .vary = vary,
           .needs_traffic = true};
 }
 

@@ -9,7 +9,7 @@
 
 #include "model/address_route.hpp"
 #include "model/catalogue.hpp"
-#include "model/error.hpp"
+#include "model/dimensions.hpp"
 
 namespace commpass {
 
@@ -65,12 +65,7 @@ std::string inapplicable(const Strategy& strategy, const Layout& layout) {
     const int most = stfw_most_dimensions(ranks);
     return n[0] <= most ? "" : fmt::format("{} ranks have at most n={} dimensions", ranks, most);
   }
-  std::int64_t product = 1;
-  for (const auto size : strategy.values("dims")) {
-    product *= size;
-    if (product >= ranks) return "";
-  }
-  return fmt::format("the product {} of its dimensions is less than the {} ranks", product, ranks);
+  return too_small(strategy.values("dims"), ranks, "ranks");
 }
 
 std::unique_ptr<Route> make(const Strategy& strategy, const Layout& layout, const NodeTraffic&) {
@@ -81,6 +76,19 @@ std::unique_ptr<Route> make(const Strategy& strategy, const Layout& layout, cons
   std::vector<std::size_t> order(address.digits.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   return std::make_unique<AddressRoute>(std::move(address), order);
+}
+
+std::vector<Strategy> vary(const Strategy& strategy, const Layout& layout) {
+  const auto n = strategy.values("n");
+  auto sizes = strategy.values("dims");
+  if (!n.empty()) {
+    const auto balanced = stfw_dimensions(layout.ranks(), static_cast<int>(n[0]));
+    sizes.assign(balanced.begin(), balanced.end());
+  }
+  std::vector<Strategy> result;
+  for (auto& varied : vary_dimensions(sizes, layout.ranks()))
+    if (varied.size() > 1) result.push_back({"stfw", {{"dims", std::move(varied)}}, strategy.window, strategy.coalescing});
+  return result;
 }
 
 std::vector<Strategy> suggest(const Layout& layout) {
@@ -103,7 +111,8 @@ CatalogueRow stfw_row() {
           .malformed = malformed,
           .inapplicable = inapplicable,
           .make = make,
-          .suggest = suggest};
+          .suggest = suggest,
+          .vary = vary};
 }
 
 }  // namespace commpass

@@ -129,7 +129,8 @@ CatalogueRow tuna_node_row() {
           .malformed = malformed,
           .inapplicable = inapplicable,
           .make = make,
-          .suggest = suggest};
+          .suggest = suggest,
+          .vary = [](const Strategy& strategy, const Layout& layout) { return vary_argument(strategy, "radix", 2, layout.max_ppn()); }};
 }
 
 }  // namespace commpass

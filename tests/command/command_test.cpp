@@ -125,8 +125,7 @@ TEST(Predict, PricesTheStrategiesThatAreNamed) {
   EXPECT_EQ(listed, names);
   const auto all = ranked(predict);
   EXPECT_EQ(ranked(predict + "--strategies all"), all);
-  const auto expected = suggest_strategies(Layout::with_ppn(16, 4));
-  EXPECT_EQ(all.size(), expected.size());
+  for (const auto& strategy : suggest_strategies(Layout::with_ppn(16, 4))) EXPECT_NE(std::ranges::find(all, to_string(strategy)), all.end()) << to_string(strategy);
   EXPECT_EQ(ranked(predict + "--top 3"), (std::vector<std::string>(all.begin(), all.begin() + 3)));
   EXPECT_EQ(ranked(predict + "--top 1000"), all);
 }

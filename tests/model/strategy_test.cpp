@@ -30,6 +30,7 @@ TEST(StrategyText, HasOneCanonicalForm) {
   EXPECT_EQ(to_string(parse_strategy("tuna,window=unlimited,radix=4")), "tuna,radix=4,window=unlimited");
   EXPECT_EQ(to_string(parse_strategy("stfw,window=2,dims=16x16x8")), "stfw,dims=16x16x8,window=2");
   EXPECT_EQ(to_string(parse_strategy("stfw,n=3")), "stfw,n=3");
+  EXPECT_EQ(to_string(parse_strategy("two-step,node=2x4,window=8,local=4x4")), "two-step,local=4x4,node=2x4,window=8");
 }
 
 TEST(StrategyText, SaysWhatItMeans) {

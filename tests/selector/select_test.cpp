@@ -31,13 +31,12 @@ Machine machine() {
 const Layout layout = Layout::regular(4, 1, 4);
 const Pattern pattern = generate_pattern("random:ranks=16,bytes=64,degree=12");
 
-TEST(Ranking, HoldsEverySuggestionOnceFromTheCheapestOn) {
+TEST(Ranking, HoldsEverySuggestionAndNothingTwiceFromTheCheapestOn) {
   for (const auto model : {CostModel::postal, CostModel::max_rate, CostModel::burst}) {
     const auto ranking = rank_strategies(pattern, layout, machine(), model);
-    std::multiset<std::string> ranked, suggested;
-    for (const auto& candidate : ranking) ranked.insert(to_string(candidate.strategy));
-    for (const auto& strategy : suggest_strategies(layout)) suggested.insert(to_string(strategy));
-    EXPECT_EQ(ranked, suggested);
+    std::set<std::string> ranked;
+    for (const auto& candidate : ranking) EXPECT_TRUE(ranked.insert(to_string(candidate.strategy)).second) << to_string(candidate.strategy);
+    for (const auto& strategy : suggest_strategies(layout)) EXPECT_TRUE(ranked.contains(to_string(strategy))) << to_string(strategy);
     for (std::size_t i = 1; i < ranking.size(); ++i) EXPECT_LE(ranking[i - 1].cost.seconds, ranking[i].cost.seconds * (1 + 1e-8));
   }
 }

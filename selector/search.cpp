@@ -1,0 +1,67 @@
+#include "selector/search.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "model/catalogue.hpp"
+
+namespace commpass {
+
+namespace {
+
+/// Half and twice as many rounds in flight; from all of them to half of them.
+void add_windows(const Strategy& strategy, int most_rounds, std::vector<Strategy>& result) {
+  constexpr int fewest = 4;
+  const int rounds = strategy.window.unlimited() ? most_rounds : strategy.window.rounds;
+  for (const int varied : {rounds / 2, 2 * rounds}) {
+    if (varied < fewest || varied == rounds || (varied > rounds && strategy.window.unlimited())) continue;
+    result.push_back(strategy);
+    result.back().window = {varied < most_rounds ? varied : 0};
+  }
+}
+
+std::vector<Strategy> neighbours(const Strategy& strategy, const Layout& layout) {
+  const auto& row = catalogue_row(strategy.route);
+  auto result = row.vary ? row.vary(strategy, layout) : std::vector<Strategy>{};
+  if (!row.needs_traffic) {  // relays have no rounds
+    int most_rounds = 0;
+    const auto route = make_route(strategy, layout);
+    for (const auto& stage : route->stages()) most_rounds = std::max(most_rounds, stage.one_by_one ? 0 : stage.rounds);
+    add_windows(strategy, most_rounds, result);
+  }
+  std::erase_if(result, [&](const Strategy& s) {
+    const auto& own = catalogue_row(s.route);
+    return !own.malformed(s).empty() || !own.inapplicable(s, layout).empty();
+  });
+  return result;
+}
+
+}  // namespace
+
+void search_strategies(std::vector<Candidate>& candidates, const Layout& layout, std::int64_t edges, const std::function<Candidate(const Strategy&)>& price) {
+  constexpr std::int64_t most_tried = 48, most_edges = std::int64_t{1} << 22;
+  constexpr std::size_t breadth = 3;
+  const auto left_at = std::clamp(most_edges / std::max<std::int64_t>(1, edges), std::int64_t{1}, most_tried);
+  const auto end = candidates.size() + static_cast<std::size_t>(left_at);
+
+  std::set<std::string> known, expanded;
+  for (const auto& candidate : candidates) known.insert(to_string(candidate.strategy));
+  const auto is_cheaper = [&](std::size_t a, std::size_t b) { return candidates[a].cost.seconds < candidates[b].cost.seconds; };
+  while (candidates.size() < end) {
+    std::vector<std::size_t> order(candidates.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::ranges::stable_sort(order, is_cheaper);
+    order.resize(std::min(order.size(), breadth));
+    const auto next = std::ranges::find_if(order, [&](std::size_t i) { return !expanded.contains(to_string(candidates[i].strategy)); });
+    if (next == order.end() || candidates[*next].cost.seconds <= 0) return;
+    const auto strategy = candidates[*next].strategy;
+    expanded.insert(to_string(strategy));
+    for (const auto& neighbour : neighbours(strategy, layout)) {
+      if (candidates.size() == end) return;
+      if (known.insert(to_string(neighbour)).second) candidates.push_back(price(neighbour));
+    }
+  }
+}
+
+}  // namespace commpass

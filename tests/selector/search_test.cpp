@@ -1,0 +1,94 @@
+// The search for strategies that no paper lists.
+#include "selector/search.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "model/catalogue.hpp"
+#include "model/generate.hpp"
+#include "model/support.hpp"
+
+namespace commpass {
+namespace {
+
+const Layout layout = Layout::regular(16, 1, 16);
+
+/// Prices by a rule in place of a model, and counts.
+struct Prices {
+  std::function<Seconds(const std::string&)> rule;
+  std::multiset<std::string> asked;
+
+  Candidate operator()(const Strategy& strategy) {
+    const auto text = to_string(strategy);
+    asked.insert(text);
+    Candidate candidate;
+    candidate.strategy = strategy;
+    candidate.cost.seconds = rule(text);
+    return candidate;
+  }
+};
+
+std::vector<Candidate> search(Prices& prices, const std::vector<std::string>& from, std::int64_t edges = 1) {
+  std::vector<Candidate> candidates;
+  for (const auto& text : from) candidates.push_back(prices(parse_strategy(text)));
+  search_strategies(candidates, layout, edges, std::ref(prices));
+  return candidates;
+}
+
+bool holds(const std::vector<Candidate>& candidates, const std::string& text) {
+  return std::ranges::any_of(candidates, [&](const auto& c) { return to_string(c.strategy) == text; });
+}
+
+TEST(Search, GoesFromGoodToBetter) {
+  // Every step towards 4 x 8 x 8 is rewarded.
+  Prices prices{[](const std::string& text) { return text == "stfw,dims=4x8x8" ? 1.0 : text == "stfw,dims=4x64" ? 2.0 : text == "stfw,dims=4x4x16" ? 1.5 : 3.0; }, {}};
+  const auto found = search(prices, {"stfw,n=2", "standard"});
+  EXPECT_TRUE(holds(found, "stfw,dims=4x8x8"));
+}
+
+TEST(Search, PricesNothingTwiceAndOnlyWhatApplies) {
+  Prices prices{[](const std::string& text) { return 1.0 + static_cast<double>(text.size()); }, {}};
+  const auto found = search(prices, {"two-step", "stfw,n=3", "tuna,radix=2", "standard,window=8"});
+  EXPECT_EQ(prices.asked.size(), found.size());
+  for (const auto& text : prices.asked) {
+    EXPECT_EQ(prices.asked.count(text), 1U) << text;
+    EXPECT_NO_THROW(make_route(parse_strategy(text), layout)) << text;
+  }
+}
+
+TEST(Search, TriesLessWhereEachTrialIsLong) {
+  Prices few{[](const std::string& text) { return 1.0 + static_cast<double>(text.size()); }, {}}, many = few;
+  const auto suggestions = std::vector<std::string>{"two-step", "stfw,n=3"};
+  EXPECT_GT(search(many, suggestions).size(), 20U);
+  EXPECT_EQ(search(few, suggestions, std::int64_t{1} << 40).size(), suggestions.size() + 1);
+}
+
+TEST(Search, HasNothingToDoWhereNothingCostsAnything) {
+  Prices prices{[](const std::string&) { return 0.0; }, {}};
+  EXPECT_EQ(search(prices, {"standard", "two-step"}).size(), 2U);
+}
+
+TEST(Search, VariesLocalAndNodeDigitsWindowsRadicesAndCaps) {
+  Prices prices{[](const std::string&) { return 1.0; }, {}};
+  EXPECT_TRUE(holds(search(prices, {"two-step"}), "two-step,local=4x4"));
+  EXPECT_TRUE(holds(search(prices, {"two-step"}), "two-step,node=4x4"));
+  EXPECT_TRUE(holds(search(prices, {"two-step"}), "local-then-node"));
+  EXPECT_TRUE(holds(search(prices, {"standard"}), "standard,window=127"));
+  EXPECT_TRUE(holds(search(prices, {"tuna,radix=8"}), "tuna,radix=9"));
+  EXPECT_TRUE(holds(search(prices, {"split,cap=8KiB"}), "split,cap=4KiB"));
+}
+
+// The design's example: 64 destinations of 64 bytes on 8 nodes of 16 ranks.
+TEST(Search, IsPartOfARanking) {
+  Machine machine;
+  machine.name = "test";
+  test::set_channel(machine, Locality::socket, {{Protocol{"eager", test::no_limit, 5e-7, 7e-11, 2e-7}}});
+  test::set_channel(machine, Locality::network, {{Protocol{"eager", test::no_limit, 2.4e-6, 4e-10, 5e-7}}});
+  const auto ranking = rank_strategies(generate_pattern("random:ranks=128,bytes=64,degree=64"), Layout::regular(8, 1, 16), machine);
+  EXPECT_EQ(ranking.front().strategy.route, "stfw");
+  EXPECT_FALSE(ranking.front().strategy.values("dims").empty()) << to_string(ranking.front().strategy);
+}
+
+}  // namespace
+}  // namespace commpass
