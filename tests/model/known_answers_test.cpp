@@ -356,9 +356,14 @@ TEST(Split, RaisesItsCapAsThePaperSays) {
   EXPECT_EQ(chunk_sizes("split,cap=8", two_nodes, twenty), (std::vector<Bytes>{8, 8, 4})) << "line 17";
   EXPECT_EQ(chunk_sizes("split,cap=5", two_nodes, twenty), (std::vector<Bytes>{5, 5, 5, 5}));
   EXPECT_EQ(chunk_sizes("split,cap=3", two_nodes, twenty), (std::vector<Bytes>{5, 5, 5, 5})) << "line 16: 20/3 > 4";
-  const Pattern one_to_each{6, {{0, 4, 6}, {2, 4, 4}}};
-  EXPECT_EQ(chunk_sizes("split,cap=2", three_nodes, one_to_each), (std::vector<Bytes>{2, 2, 2, 2, 2})) << "from as many nodes as it has ranks";
-  EXPECT_EQ(chunk_sizes("three-step", three_nodes, one_to_each), (std::vector<Bytes>{6, 4}));
+  const Pattern from_each{6, {{0, 4, 4}, {2, 4, 3}}};
+  EXPECT_EQ(chunk_sizes("split,cap=2", three_nodes, from_each), (std::vector<Bytes>{2, 2, 2, 1})) << "line 15: from as many nodes as it has ranks";
+  EXPECT_EQ(chunk_sizes("three-step", three_nodes, from_each), (std::vector<Bytes>{4, 3}));
+}
+
+TEST(Split, MakesNoMoreChunksOfAPairThanItsNodesHaveRanks) {
+  const Pattern pattern{6, {{0, 4, 601}, {2, 4, 3}}};
+  EXPECT_EQ(chunk_sizes("split,cap=1", Layout::regular(3, 1, 2), pattern), (std::vector<Bytes>{301, 300, 2, 1}));
 }
 
 TEST(RoutesWithRelays, AreForOnePattern) {
