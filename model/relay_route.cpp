@@ -53,7 +53,9 @@ void RelayRoute::make_chunks(const NodeTraffic& traffic, const ChunkCap& cap) {
   for (const auto& begin : begins_) {
     if (begin.position > 0) continue;  // not the first of its pair
     auto& pair = pairs_[begin.pair];
-    pair.chunk_bytes = std::min(cap(receives[at(begin.node)]), pair.bytes);
+    const auto shared_by = std::max(layout_.ppn(layout_.node(begin.source)), layout_.ppn(begin.node));
+    const auto least = (pair.bytes + shared_by - 1) / shared_by;
+    pair.chunk_bytes = std::clamp(cap(receives[at(begin.node)]), least, pair.bytes);
     pair.first_chunk = static_cast<std::int32_t>(chunks_.size());
     if (pair.bytes / pair.chunk_bytes >= std::numeric_limits<std::int32_t>::max() - pair.first_chunk)
       throw Error("a route with relays: there are more than 2^31 chunks; use a larger cap.");

@@ -31,7 +31,9 @@ using ChunkCap = std::function<Bytes(const NodeReceives&)>;
 
 /// Sends blocks for other nodes to the sender of their chunk, from there to its receiver, and on to their destination.
 ///
-/// The blocks from one node to another, ordered by source and destination, are cut at every multiple of the cap. Then
+/// The blocks from one node to another, ordered by source and destination, are cut at every multiple of the cap. Beyond
+/// the paper, the cap grows until there are no more chunks than the larger of the two nodes has ranks: more would meet in
+/// the same messages again, and would only cost headers. Then
 /// the chunks that a node receives are assigned to its ranks in descending order of size, from local rank 0 up and over
 /// again; those that it sends likewise, from its last local rank down. Equal sizes are in order of the other node.
 /// No stage has rounds: all receives of a stage are posted at once.

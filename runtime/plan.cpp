@@ -61,7 +61,7 @@ std::vector<Incoming> exchange_headers(MPI_Comm comm, const Departures& departur
 }
 
 /// Makes one message of each block, as stagger() does at the sender.
-std::vector<Incoming> staggered(std::vector<Incoming> coalesced, std::uint32_t most_blocks) {
+std::vector<Incoming> staggered(const std::vector<Incoming>& coalesced, std::uint32_t most_blocks) {
   std::vector<Incoming> result;
   for (const auto& message : coalesced)
     for (std::uint32_t i = 0; i < message.blocks.size(); ++i)
@@ -316,7 +316,7 @@ Plan make_plan(MPI_Comm comm, const Route& route, Window window, std::span<const
       for (auto& message : incoming) message.round = route.round(message.from, rank, stage);
       if (is_staggered(info, coalescing)) {
         stagger(departures, stage_window, planner->blocks(), most);
-        incoming = staggered(std::move(incoming), most);
+        incoming = staggered(incoming, most);
       }
       planner->plan_stage(stage, stage_window, departures, std::move(incoming));
     });

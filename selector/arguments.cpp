@@ -92,7 +92,7 @@ void SelectionArguments::print(const Report& report, const std::string& explanat
 }
 
 std::string catalogue_help() {
-  std::string text = "Strategies (window=W: rounds of a stage in flight at once, or 'unlimited'):\n";
+  std::string text = "Strategies (window=W: rounds of a stage in flight at once, or 'unlimited'; staggered: a message for each block):\n";
   const auto out = std::back_inserter(text);
   for (const auto& row : catalogue()) {
     fmt::format_to(out, "  {}\n      {}\n      {}\n", row.usage, row.summary, row.source);

@@ -122,7 +122,8 @@ std::vector<Strategy> suggest(const Layout& layout) {
 CatalogueRow tuna_node_row() {
   return {.name = "tuna-node",
           .usage = "tuna-node,radix=R[,window=W][,staggered]",
-          .summary = "within the node by the base-R digits of the distance to the destination's local rank, one round at a time, then to the destination's node (window and staggered are for this part)",
+          .summary = "within the node by the base-R digits of the distance to the destination's local rank, one round at a time, then to "
+                     "the destination's node (window and staggered are for this part)",
           .source = "TuNA paper (Kang et al.) §IV, algorithms 2 and 3",
           .parameters = {{"radix", Parameter::Kind::integer, 2, "the base of the digits, 2 to the ranks of a node"}},
           .default_window = {},

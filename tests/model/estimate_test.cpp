@@ -163,6 +163,16 @@ TEST(ClosedForm, IsExactForTunaWithoutCopies) {
     }
 }
 
+TEST(ClosedForm, IsExactForTunaNodeWithoutCopiesAndNearWithThem) {
+  for (const auto* layout : {"4x4", "2x8", "4x2x2", "9x3", "5x4", "8x8"})
+    for (const auto* strategy : {"tuna-node,radix=2", "tuna-node,radix=3", "tuna-node,radix=2,window=2"}) {
+      expect_deviation(strategy, layout, machines(true), CostModel::postal, -rounding, rounding);
+      expect_deviation(strategy, layout, machines(true), CostModel::max_rate, -rounding, rounding);
+      expect_deviation(strategy, layout, machines(false), CostModel::burst, -rounding, rounding);
+      expect_deviation(strategy, layout, machines(true), CostModel::burst, -0.3, 0.3);
+    }
+}
+
 TEST(ClosedForm, IsNearForTunaWithCopies) {
   for (const auto* layout : {"4x4", "8x2", "1x16", "4x2x2", "9x3", "5x4", "8x8"})
     for (const auto* strategy : {"tuna,radix=2", "tuna,radix=3", "tuna,radix=4"}) expect_deviation(strategy, layout, machines(true), CostModel::burst, -0.3, 0.3);

@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
 
 #include "model/distance_route.hpp"
+#include "model/node_traffic.hpp"
+#include "model/relay_route.hpp"
 #include "model/routes/stfw.hpp"
 #include "model/support.hpp"
 
@@ -209,6 +212,168 @@ TEST(LocalThenNode, GathersByLocalRankFirst) {
   for (const auto& message : schedule.stages[1].messages) {
     EXPECT_EQ(message.from % ppn, message.to % ppn);
     EXPECT_EQ(message.blocks, static_cast<unsigned>(ppn));
+  }
+}
+
+/// Sender, receiver and bytes of all messages of a stage.
+std::multiset<std::tuple<Rank, Rank, Bytes>> messages_of(const Stage& stage) {
+  std::multiset<std::tuple<Rank, Rank, Bytes>> result;
+  for (const auto& message : stage.messages) result.insert({message.from, message.to, message.bytes});
+  return result;
+}
+using Messages = std::multiset<std::tuple<Rank, Rank, Bytes>>;
+
+TEST(Staggered, GivesEveryBlockARoundOfItsOwn) {
+  // Up to 2 blocks a message, so each of the 2 rounds becomes 2.
+  const Pattern pattern{3, {{0, 1, 10}, {0, 1, 20}, {0, 2, 5}}};
+  const auto schedule = schedule_of("standard,window=1,staggered", one_rank_a_node(3), pattern);
+  ASSERT_EQ(schedule.stages.size(), 1U);
+  EXPECT_EQ(schedule.stages[0].info.rounds, 4);
+  std::vector<std::tuple<Rank, int, int, Bytes>> sent;
+  for (const auto& message : schedule.stages[0].messages) sent.emplace_back(message.to, message.round, message.batch, message.bytes);
+  EXPECT_EQ(sent, (std::vector<std::tuple<Rank, int, int, Bytes>>{{1, 1, 0, 10}, {1, 2, 1, 20}, {2, 3, 2, 5}}));
+}
+
+TEST(Staggered, SharesTheLastRoundWhereThereAreMoreThanNumbers) {
+  constexpr int largest = std::numeric_limits<int>::max();
+  EXPECT_EQ(staggered_round(3, 4, 7), 2 * 7 + 5);
+  EXPECT_EQ(staggered_round(0, 4, 7), 0) << "no rounds";
+  EXPECT_EQ(staggered_round(largest, 0, 1000), largest);
+}
+
+// The paper's figure 5: N=3 nodes of Q=5 ranks, radix 2.
+TEST(TunaNode, HasThePapersSteps) {
+  constexpr int nodes = 3, ppn = 5;
+  const auto layout = Layout::regular(nodes, 1, ppn);
+  const auto schedule = schedule_of("tuna-node,radix=2", layout, alltoall(nodes * ppn, 1));
+  ASSERT_EQ(schedule.stages.size(), 4U);
+  // Local distances 0 … 4 with the digit set: {1, 3}, {2, 3}, {4}; a block for every node.
+  const std::vector<Bytes> local_blocks{2 * nodes, 2 * nodes, nodes};
+  for (std::size_t x = 0; x < local_blocks.size(); ++x) {
+    EXPECT_EQ(schedule.stages[x].messages.size(), static_cast<std::size_t>(nodes * ppn));
+    for (const auto& message : schedule.stages[x].messages) {
+      EXPECT_EQ(message.from / ppn, message.to / ppn);
+      EXPECT_EQ((message.to - message.from + ppn) % ppn, 1 << x);
+      EXPECT_EQ(message.bytes, local_blocks[x]);
+    }
+  }
+  EXPECT_EQ(schedule.stages[3].info.rounds, nodes - 1);
+  for (const auto& message : schedule.stages[3].messages) {
+    EXPECT_EQ(message.from % ppn, message.to % ppn);
+    EXPECT_EQ(message.blocks, static_cast<unsigned>(ppn));
+  }
+}
+
+TEST(TunaNode, NeedsThePapersRoundsBetweenNodes) {
+  for (const auto& [nodes, ppn] : {std::pair{2, 4}, {3, 5}, {5, 3}, {9, 8}}) {
+    const auto layout = Layout::regular(nodes, 1, ppn);
+    const auto pattern = alltoall(nodes * ppn, 1);
+    const auto coalesced = schedule_of("tuna-node,radix=2", layout, pattern), staggered = schedule_of("tuna-node,radix=2,staggered", layout, pattern);
+    EXPECT_EQ(coalesced.stages.back().info.rounds, nodes - 1);
+    EXPECT_EQ(staggered.stages.back().info.rounds, (nodes - 1) * ppn);
+    std::map<Rank, std::set<int>> rounds;
+    for (const auto& message : staggered.stages.back().messages) {
+      EXPECT_EQ(message.blocks, 1U);
+      EXPECT_TRUE(rounds[message.from].insert(message.round).second) << "one message a round";
+    }
+    for (const auto& [rank, used] : rounds) EXPECT_EQ(std::ssize(used), (nodes - 1) * ppn);
+    for (std::size_t s = 0; s + 1 < coalesced.stages.size(); ++s)
+      EXPECT_EQ(messages_of(staggered.stages[s]), messages_of(coalesced.stages[s])) << "the same within nodes (algorithm 2, line 1)";
+  }
+}
+
+TEST(TunaNode, RunsLocalRoundsOneAfterAnotherAndTheOthersInItsWindow) {
+  const auto schedule = schedule_of("tuna-node,radix=4,window=2", Layout::regular(6, 1, 4), alltoall(24, 1));
+  ASSERT_EQ(schedule.stages.size(), 2U);
+  for (const auto& message : schedule.stages[0].messages) EXPECT_EQ(message.batch, message.round - 1);
+  for (const auto& message : schedule.stages[1].messages) EXPECT_EQ(message.batch, (message.round - 1) / 2);
+}
+
+TEST(TunaNode, SendsToRanksThatItsNodeDoesNotHave) {
+  // Nodes of 3 and 1 ranks: rank 3 sends to locals 0, 1 and 2 of node 0 itself; all for rank 3 is gathered on local 0.
+  const auto schedule = schedule_of("tuna-node,radix=2", Layout(std::vector{0, 0, 0, 1}), alltoall(4, 1));
+  ASSERT_EQ(schedule.stages.size(), 3U);
+  EXPECT_EQ(messages_of(schedule.stages[2]), (Messages{{0, 3, 3}, {3, 0, 1}, {3, 1, 1}, {3, 2, 1}}));
+}
+
+TEST(NodeTraffic, SumsWhatRanksSendToOtherNodes) {
+  const auto layout = Layout::regular(3, 1, 2);
+  const Pattern pattern{6, {{0, 4, 5}, {0, 2, 10}, {0, 3, 1}, {0, 1, 7}, {1, 1, 9}, {5, 0, 0}, {5, 1, 2}}};
+  EXPECT_EQ(node_traffic(pattern, layout).entries, (std::vector<NodeTraffic::Entry>{{0, 1, 11}, {0, 2, 5}, {5, 0, 2}}));
+  test::expect_sentence(test::error_of([&] { node_traffic({4, {}}, layout); }), {"6 ranks", "has 4"});
+}
+
+// Nodes {0, 1}, {2, 3}, {4, 5}. Node 0 sends 50 bytes to node 2 and 30 to node 1: by its ranks 1 and 0. Node 2 receives
+// 50 from node 0 and 7 from node 1: by its ranks 4 and 5.
+TEST(ThreeStep, ServesNodesInDescendingOrderOfVolume) {
+  const Pattern pattern{6, {{0, 2, 10}, {1, 3, 20}, {0, 5, 50}, {2, 4, 7}, {4, 0, 5}, {0, 1, 3}}};
+  const auto schedule = schedule_of("three-step", Layout::regular(3, 1, 2), pattern);
+  ASSERT_EQ(schedule.stages.size(), 3U);
+  EXPECT_EQ(messages_of(schedule.stages[0]), (Messages{{0, 1, 50}, {1, 0, 20}, {2, 3, 7}, {4, 5, 5}}));
+  EXPECT_EQ(messages_of(schedule.stages[1]), (Messages{{1, 4, 50}, {0, 2, 30}, {3, 5, 7}, {5, 0, 5}}));
+  EXPECT_EQ(messages_of(schedule.stages[2]), (Messages{{4, 5, 50}, {2, 3, 20}, {5, 4, 7}, {0, 1, 3}}));
+}
+
+TEST(ThreeStep, SendsOneMessageBetweenTwoNodes) {
+  constexpr int nodes = 5, ppn = 3;
+  const auto schedule = schedule_of("three-step", Layout::regular(nodes, 1, ppn), alltoall(nodes * ppn, 10));
+  EXPECT_EQ(schedule.stages[1].messages.size(), static_cast<std::size_t>(nodes * (nodes - 1)));
+  for (const auto& message : schedule.stages[1].messages) EXPECT_EQ(message.bytes, ppn * ppn * 10);
+}
+
+TEST(ThreeStep, OfOneNodeIsStandard) {
+  const auto schedule = schedule_of("three-step", Layout::regular(1, 1, 4), alltoall(4, 10));
+  ASSERT_EQ(schedule.stages.size(), 3U);
+  EXPECT_TRUE(schedule.stages[0].messages.empty());
+  EXPECT_TRUE(schedule.stages[1].messages.empty());
+  EXPECT_EQ(schedule.stages[2].messages.size(), 12U);
+}
+
+// The paper's figure 2.7 has 2 nodes of 4 ranks and a cap of 3. Here node 0 sends 10 bytes: chunks of 3, 3, 3 and 1, by
+// its ranks 3, 2, 1 and 0 to ranks 4, 5, 6 and 7. The 5 bytes from 0 to 4 and the 4 from 1 to 6 are cut.
+TEST(Split, CutsAndSharesWhatGoesBetweenTwoNodes) {
+  const Pattern pattern{8, {{0, 4, 5}, {1, 6, 4}, {3, 7, 1}, {0, 2, 8}}};
+  const auto schedule = schedule_of("split,cap=3", Layout::regular(2, 1, 4), pattern);
+  ASSERT_EQ(schedule.stages.size(), 4U);
+  EXPECT_EQ(messages_of(schedule.stages[0]), (Messages{{0, 2, 8}})) << "algorithm 2, line 1";
+  EXPECT_EQ(messages_of(schedule.stages[1]), (Messages{{0, 3, 3}, {0, 2, 2}, {1, 2, 1}, {3, 0, 1}}));
+  EXPECT_EQ(messages_of(schedule.stages[2]), (Messages{{3, 4, 3}, {2, 5, 3}, {1, 6, 3}, {0, 7, 1}}));
+  EXPECT_EQ(messages_of(schedule.stages[3]), (Messages{{5, 4, 2}, {5, 6, 1}}));
+}
+
+/// The sizes of all chunks.
+std::vector<Bytes> chunk_sizes(const std::string& strategy, const Layout& layout, const Pattern& pattern) {
+  std::vector<Bytes> sizes;
+  const auto route = make_route(parse_strategy(strategy), layout, pattern);
+  for (const auto& chunk : dynamic_cast<const RelayRoute&>(*route).chunks()) sizes.push_back(chunk.bytes);
+  return sizes;
+}
+
+TEST(Split, RaisesItsCapAsThePaperSays) {
+  const auto two_nodes = Layout::regular(2, 1, 4), three_nodes = Layout::regular(3, 1, 2);
+  const Pattern twenty{8, {{0, 4, 20}}};
+  EXPECT_EQ(chunk_sizes("split,cap=21", two_nodes, twenty), (std::vector<Bytes>{20})) << "lines 12 and 13";
+  EXPECT_EQ(chunk_sizes("split,cap=8", two_nodes, twenty), (std::vector<Bytes>{8, 8, 4})) << "line 17";
+  EXPECT_EQ(chunk_sizes("split,cap=5", two_nodes, twenty), (std::vector<Bytes>{5, 5, 5, 5}));
+  EXPECT_EQ(chunk_sizes("split,cap=3", two_nodes, twenty), (std::vector<Bytes>{5, 5, 5, 5})) << "line 16: 20/3 > 4";
+  const Pattern from_each{6, {{0, 4, 4}, {2, 4, 3}}};
+  EXPECT_EQ(chunk_sizes("split,cap=2", three_nodes, from_each), (std::vector<Bytes>{2, 2, 2, 1})) << "line 15: from as many nodes as it has ranks";
+  EXPECT_EQ(chunk_sizes("three-step", three_nodes, from_each), (std::vector<Bytes>{4, 3}));
+}
+
+TEST(Split, MakesNoMoreChunksOfAPairThanItsNodesHaveRanks) {
+  const Pattern pattern{6, {{0, 4, 601}, {2, 4, 3}}};
+  EXPECT_EQ(chunk_sizes("split,cap=1", Layout::regular(3, 1, 2), pattern), (std::vector<Bytes>{301, 300, 2, 1}));
+}
+
+TEST(RoutesWithRelays, AreForOnePattern) {
+  const auto layout = Layout::regular(2, 1, 2);
+  const Pattern pattern{4, {{0, 2, 10}}}, more{4, {{0, 2, 11}}}, other{4, {{1, 2, 10}}};
+  for (const auto* strategy : {"three-step", "split,cap=4"}) {
+    const auto route = make_route(parse_strategy(strategy), layout, pattern);
+    EXPECT_NO_THROW(make_schedule(*route, {}, pattern));
+    for (const auto& wrong : {more, other}) EXPECT_NE(test::error_of([&, &p = wrong] { make_schedule(*route, {}, p); }).find("made for a pattern"), std::string::npos);
+    EXPECT_THROW(route->uniform_messages(0, 0), NotApplicable);
   }
 }
 

@@ -31,6 +31,12 @@ TEST(StrategyText, HasOneCanonicalForm) {
   EXPECT_EQ(to_string(parse_strategy("stfw,window=2,dims=16x16x8")), "stfw,dims=16x16x8,window=2");
   EXPECT_EQ(to_string(parse_strategy("stfw,n=3")), "stfw,n=3");
   EXPECT_EQ(to_string(parse_strategy("two-step,node=2x4,window=8,local=4x4")), "two-step,local=4x4,node=2x4,window=8");
+  EXPECT_EQ(to_string(parse_strategy("standard,staggered")), "standard,staggered");
+  EXPECT_EQ(to_string(parse_strategy("tuna-node,staggered,window=8,radix=4")), "tuna-node,radix=4,window=8,staggered");
+  EXPECT_EQ(to_string(parse_strategy("three-step,window=unlimited")), "three-step");
+  EXPECT_EQ(to_string(parse_strategy("split,cap=16384")), "split,cap=16KiB");
+  EXPECT_EQ(to_string(parse_strategy("split,cap=1024KiB")), "split,cap=1MiB");
+  EXPECT_EQ(to_string(parse_strategy("split,cap=1000B")), "split,cap=1000");
 }
 
 TEST(StrategyText, SaysWhatItMeans) {
@@ -41,6 +47,10 @@ TEST(StrategyText, SaysWhatItMeans) {
   EXPECT_EQ(stfw.window, Window{5});
   EXPECT_EQ(parse_strategy("tuna,radix=4").window, Window{1}) << "the paper runs rounds one after another";
   EXPECT_TRUE(parse_strategy("two-step").window.unlimited());
+  EXPECT_EQ(parse_strategy("two-step").coalescing, Coalescing::coalesced);
+  EXPECT_EQ(parse_strategy("two-step,staggered").coalescing, Coalescing::staggered);
+  EXPECT_TRUE(parse_strategy("tuna-node,radix=2").window.unlimited()) << "of the part between nodes";
+  EXPECT_EQ(parse_strategy("split,cap=16KiB").values("cap"), std::vector<std::int64_t>{16384});
 }
 
 TEST(StrategyText, ThatIsWrongIsRefusedWithTheRoutesUsage) {
@@ -79,6 +89,18 @@ TEST(StrategyText, ThatIsWrongIsRefusedWithTheRoutesUsage) {
       {"standard,window", {"window= is out of range"}},
       {"standard,window=99999999999", {"window=99999999999 is out of range"}},
       {"standard,speed=9", {"'speed=9' is not understood"}},
+      {"standard,staggered,staggered", {"staggered is given twice"}},
+      {"standard,staggered=1", {"'staggered=1' is not understood"}},
+      {"tuna-node", {"it needs a radix", "tuna-node,radix=R"}},
+      {"tuna-node,radix=1", {"radix=1 is out of range"}},
+      {"split", {"it needs a cap", "split,cap=BYTES"}},
+      {"split,cap=0", {"cap=0 is out of range"}},
+      {"split,cap=-1", {"cap=-1 is out of range"}},
+      {"split,cap=16k", {"cap=16k is out of range"}},
+      {"split,cap=99999999999GiB", {"cap=99999999999GiB is out of range"}},
+      {"split,cap=16KiB,window=2", {"no rounds", "takes no window"}},
+      {"three-step,window=1", {"takes no window"}},
+      {"three-step,cap=2", {"'cap=2' is not understood"}},
       {"", {"there is none of that name", "standard", "two-step", "local-then-node", "stfw", "tuna"}},
       {" standard", {"strategy  standard", "there is none of that name"}},
       {"Standard", {"there is none of that name"}},
@@ -91,7 +113,7 @@ TEST(StrategyText, ThatIsWrongIsRefusedWithTheRoutesUsage) {
 }
 
 TEST(StrategyText, SurvivesDamage) {
-  for (const auto* text : {"stfw,dims=16x16x8,window=3", "tuna,radix=8,window=unlimited", "standard,window=8"})
+  for (const auto* text : {"stfw,dims=16x16x8,window=3", "tuna,radix=8,window=unlimited", "standard,window=8", "split,cap=16KiB,staggered", "tuna-node,radix=4,window=8,staggered"})
     test::expect_robust(text, [](const std::string& damaged) {
       const auto strategy = parse_strategy(damaged);
       EXPECT_EQ(parse_strategy(to_string(strategy)), strategy) << damaged;
@@ -117,6 +139,9 @@ TEST(Strategy, ThatDoesNotFitTheLayoutSaysWhy) {
   EXPECT_EQ(reason("stfw,dims=3x2", four), "");
   EXPECT_EQ(reason("stfw,dims=1073741824x1073741824x1073741824x1073741824", four), "");  // the product is not multiplied out
   EXPECT_EQ(reason("two-step", one), "");
+  EXPECT_NE(reason("tuna-node,radix=3", four).find("larger than the 2 ranks of a node"), std::string::npos);
+  EXPECT_EQ(reason("three-step", one), "");
+  EXPECT_EQ(reason("split,cap=1", one), "");
 }
 
 TEST(Catalogue, SuggestsStrategiesOnceAndInItsOrder) {
@@ -138,9 +163,11 @@ TEST(Catalogue, SuggestsStrategiesOnceAndInItsOrder) {
 
 TEST(Catalogue, LeavesOutNodeAwareRoutesWhereTheyAreStandard) {
   for (const auto* text : {"1x8", "8x1"})
-    for (const auto& strategy : suggest_strategies(parse_layout(text))) EXPECT_TRUE(strategy.route != "two-step" && strategy.route != "local-then-node") << text;
+    for (const auto& strategy : suggest_strategies(parse_layout(text)))
+      for (const auto* name : {"two-step", "three-step", "split", "local-then-node", "tuna-node"}) EXPECT_NE(strategy.route, name) << text;
   const auto suggested = suggest_strategies(parse_layout("2x4"));
-  for (const auto* name : {"two-step", "local-then-node"}) EXPECT_EQ(std::ranges::count(suggested, name, &Strategy::route), 1);
+  for (const auto* name : {"two-step", "three-step", "local-then-node"}) EXPECT_EQ(std::ranges::count(suggested, name, &Strategy::route), 1);
+  for (const auto* name : {"split", "tuna-node"}) EXPECT_GT(std::ranges::count(suggested, name, &Strategy::route), 0);
 }
 
 TEST(Catalogue, SuggestsThePapersPoints) {
@@ -148,6 +175,9 @@ TEST(Catalogue, SuggestsThePapersPoints) {
   const auto suggested = suggest_strategies(Layout::with_ppn(64, 1));
   for (const auto* text : {"tuna,radix=2", "tuna,radix=8", "tuna,radix=64", "stfw,n=2", "stfw,n=3", "stfw,n=4", "stfw,n=5", "stfw,n=6"})
     EXPECT_EQ(std::ranges::count(suggested, parse_strategy(text)), 1) << text;
+  const auto node_aware = suggest_strategies(Layout::with_ppn(64, 16));
+  for (const auto* text : {"tuna-node,radix=4", "tuna-node,radix=4,window=8,staggered", "three-step", "split,cap=16KiB"})
+    EXPECT_EQ(std::ranges::count(node_aware, parse_strategy(text)), 1) << text;
 }
 
 TEST(AWindow, BatchesRounds) {

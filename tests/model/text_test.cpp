@@ -5,6 +5,15 @@
 namespace commpass {
 namespace {
 
+TEST(PrintBytes, IsReadBackExactly) {
+  EXPECT_EQ(print_bytes(0), "0");
+  EXPECT_EQ(print_bytes(1000), "1000");
+  EXPECT_EQ(print_bytes(16384), "16KiB");
+  EXPECT_EQ(print_bytes(Bytes{5} << 20), "5MiB");
+  EXPECT_EQ(print_bytes(Bytes{4096} << 30), "4096GiB");
+  for (const Bytes bytes : {1, 1023, 1024, 1025, 1 << 20, (1 << 20) + 1024}) EXPECT_EQ(parse_bytes(print_bytes(bytes)), bytes);
+}
+
 TEST(Sizes, AreReadWithBinaryUnits) {
   EXPECT_EQ(parse_bytes("512"), 512);
   EXPECT_EQ(parse_bytes("512B"), 512);
