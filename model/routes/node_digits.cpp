@@ -16,6 +16,8 @@ std::vector<int> sizes_of(const Strategy& strategy, const std::string& name, int
   return {values.begin(), values.end()};
 }
 
+bool is_even(const Layout& layout) { return layout.ranks() == layout.nodes() * layout.max_ppn(); }
+
 }  // namespace
 
 std::vector<Parameter> node_digit_parameters() {
@@ -26,6 +28,8 @@ std::vector<Parameter> node_digit_parameters() {
 
 std::string node_digits_inapplicable(const Strategy& strategy, const Layout& layout) {
   const auto local = strategy.values("local"), node = strategy.values("node");
+  // On a node with fewer ranks, a host has the local rank modulo these, and so other digits than those it stands in for.
+  if (local.size() > 1 && !is_even(layout)) return "several local digits need as many ranks on every node";
   auto reason = local.empty() ? "" : too_small(local, layout.max_ppn(), "ranks of a node");
   return !reason.empty() || node.empty() ? reason : too_small(node, layout.nodes(), "nodes");
 }

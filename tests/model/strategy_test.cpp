@@ -136,6 +136,8 @@ TEST(Strategy, ThatDoesNotFitTheLayoutSaysWhy) {
   EXPECT_NE(reason("tuna,radix=2", one).find("single rank"), std::string::npos);
   EXPECT_NE(reason("stfw,n=3", four).find("at most n=2"), std::string::npos);
   EXPECT_NE(reason("stfw,dims=3", four).find("product 3"), std::string::npos);
+  EXPECT_NE(reason("two-step,node=2", Layout::with_ppn(6, 2)).find("product 2 of its dimensions is less than the 3 nodes"), std::string::npos);
+  EXPECT_NE(reason("two-step,local=2x2", Layout::with_ppn(7, 4)).find("as many ranks on every node"), std::string::npos);
   EXPECT_EQ(reason("stfw,dims=3x2", four), "");
   EXPECT_EQ(reason("stfw,dims=1073741824x1073741824x1073741824x1073741824", four), "");  // the product is not multiplied out
   EXPECT_EQ(reason("two-step", one), "");

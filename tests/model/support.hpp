@@ -88,8 +88,12 @@ inline std::vector<Strategy> strategies_for(const Layout& layout) {
   add(parse_strategy("stfw,n=1"));
   add(parse_strategy("stfw,dims=3x2x5x7"));
   if (layout.ranks() >= 5) add(parse_strategy("tuna,radix=5"));
+  if (layout.ranks() == layout.nodes() * layout.max_ppn()) {  // several local digits need even nodes
+    add(parse_strategy("two-step,local=2x3x5x7,node=3x2x7x5"));
+    add(parse_strategy("local-then-node,local=3x2x7x5"));
+  }
   if (layout.max_ppn() >= 3) add(parse_strategy("tuna-node,radix=3"));
-  for (const auto* text : {"two-step,local=2x3x5x7,node=3x2x7x5", "local-then-node,local=3x2x7x5", "three-step", "split,cap=700", "standard,staggered", "two-step,staggered", "stfw,dims=3x2x5x7,staggered", "split,cap=999,staggered"})
+  for (const auto* text : {"two-step,node=3x2x7x5", "local-then-node,node=2x5x7x3", "three-step", "split,cap=700", "standard,staggered", "two-step,staggered", "stfw,dims=3x2x5x7,staggered", "split,cap=999,staggered"})
     add(parse_strategy(text));
   return result;
 }
