@@ -26,43 +26,41 @@ RelayRoute::RelayRoute(const Layout& layout, const NodeTraffic& traffic, const C
   add(Step::to_sender, "to the sender");
   add(Step::to_receiver, "to the receiver on the other node");
   add(Step::to_destination, "to the destination");
-  make_chunks(traffic, cap);
+  const auto receives = sum_up(traffic);
+  make_chunks(receives, cap);
   assign_relays();
 }
 
-void RelayRoute::make_chunks(const NodeTraffic& traffic, const ChunkCap& cap) {
+std::vector<NodeReceives> RelayRoute::sum_up(const NodeTraffic& traffic) {
   auto entries = traffic.entries;
-  const auto nodes = [&](const NodeTraffic::Entry& e) { return std::pair(layout_.node(e.source), e.node); };
-  std::ranges::sort(entries, {}, [&](const auto& e) { return std::tuple(nodes(e), e.source); });
-
+  std::ranges::sort(entries, {}, [&](const auto& e) { return std::tuple(layout_.node(e.source), e.node, e.source); });
   std::vector<NodeReceives> receives(at(layout_.nodes()));
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    const auto& entry = entries[i];
-    auto& received = receives[at(entry.node)];
-    received.bytes += entry.bytes;
-    received.ppn = layout_.ppn(entry.node);
-    if (i == 0 || nodes(entries[i - 1]) != nodes(entry)) {
+  for (const auto& [source, node, bytes] : entries) {
+    auto& received = receives[at(node)];
+    received.bytes += bytes;
+    received.ppn = layout_.ppn(node);
+    if (pairs_.empty() || pairs_.back().source_node != layout_.node(source) || pairs_.back().destination_node != node) {
       ++received.nodes;
-      pairs_.emplace_back();
+      pairs_.push_back({.source_node = layout_.node(source), .destination_node = node});
     }
-    auto& pair = pairs_.back();
-    begins_.push_back({entry.source, entry.node, pairs_.size() - 1, pair.bytes});
-    pair.bytes += entry.bytes;
+    begins_.push_back({source, node, pairs_.size() - 1, pairs_.back().bytes});
+    pairs_.back().bytes += bytes;
   }
+  std::ranges::sort(begins_, {}, [](const Begin& b) { return std::pair(b.source, b.node); });
+  return receives;
+}
 
-  for (const auto& begin : begins_) {
-    if (begin.position > 0) continue;  // not the first of its pair
-    auto& pair = pairs_[begin.pair];
-    const auto shared_by = std::max(layout_.ppn(layout_.node(begin.source)), layout_.ppn(begin.node));
-    const auto least = (pair.bytes + shared_by - 1) / shared_by;
-    pair.chunk_bytes = std::clamp(cap(receives[at(begin.node)]), least, pair.bytes);
+void RelayRoute::make_chunks(std::span<const NodeReceives> receives, const ChunkCap& cap) {
+  for (auto& pair : pairs_) {
+    const auto ranks = std::max(layout_.ppn(pair.source_node), layout_.ppn(pair.destination_node));
+    const auto least = (pair.bytes + ranks - 1) / ranks;
+    pair.chunk_bytes = std::clamp(cap(receives[at(pair.destination_node)]), least, pair.bytes);
     pair.first_chunk = static_cast<std::int32_t>(chunks_.size());
     if (pair.bytes / pair.chunk_bytes >= std::numeric_limits<std::int32_t>::max() - pair.first_chunk)
       throw Error("a route with relays: there are more than 2^31 chunks; use a larger cap.");
     for (Bytes left = pair.bytes; left > 0; left -= pair.chunk_bytes)
-      chunks_.push_back({layout_.node(begin.source), begin.node, std::min(left, pair.chunk_bytes), 0, 0});
+      chunks_.push_back({pair.source_node, pair.destination_node, std::min(left, pair.chunk_bytes), 0, 0});
   }
-  std::ranges::sort(begins_, {}, [](const Begin& b) { return std::pair(b.source, b.node); });
 }
 
 void RelayRoute::assign_relays() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "model/layout.hpp"
@@ -60,6 +61,8 @@ class RelayRoute final : public Route {
 
   /// All that goes from one node to another.
   struct Pair {
+    int source_node = 0;
+    int destination_node = 0;
     Bytes bytes = 0;
     Bytes chunk_bytes = 0;         ///< of all chunks but the last
     std::int32_t first_chunk = 0;  ///< the others follow
@@ -72,7 +75,9 @@ class RelayRoute final : public Route {
     Bytes position = 0;
   };
 
-  void make_chunks(const NodeTraffic& traffic, const ChunkCap& cap);
+  /// Fills pairs_ and begins_. @return what each node receives
+  std::vector<NodeReceives> sum_up(const NodeTraffic& traffic);
+  void make_chunks(std::span<const NodeReceives> receives, const ChunkCap& cap);
   void assign_relays();
 
   Layout layout_;

@@ -51,7 +51,7 @@ class Route {
   /// Cuts blocks into fragments and assigns these to chunks, before the first stage. Most routes do neither.
   /// @param blocks  all blocks of one or more sources, none to the source itself, sorted as sort_blocks does; stays sorted
   /// @throws Error if the route was made for another pattern
-  virtual void cut(std::vector<Block>& blocks) const { (void)blocks; }
+  virtual void cut([[maybe_unused]] std::vector<Block>& blocks) const {}
 
   /// The rank that holds `block` after stage `stage`, given that `at` holds it before. `at` itself: the block stays.
   virtual Rank next(const Block& block, Rank at, int stage) const = 0;

@@ -372,7 +372,10 @@ TEST(RoutesWithRelays, AreForOnePattern) {
   for (const auto* strategy : {"three-step", "split,cap=4"}) {
     const auto route = make_route(parse_strategy(strategy), layout, pattern);
     EXPECT_NO_THROW(make_schedule(*route, {}, pattern));
-    for (const auto& wrong : {more, other}) EXPECT_NE(test::error_of([&, &p = wrong] { make_schedule(*route, {}, p); }).find("made for a pattern"), std::string::npos);
+    for (const auto& wrong : {more, other}) {
+      const auto message = test::error_of([&] { make_schedule(*route, {}, wrong); });
+      EXPECT_NE(message.find("made for a pattern"), std::string::npos) << message;
+    }
     EXPECT_THROW(route->uniform_messages(0, 0), NotApplicable);
   }
 }
