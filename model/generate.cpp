@@ -19,7 +19,6 @@ namespace commpass {
 namespace {
 
 constexpr std::int64_t most_ranks = std::int64_t{1} << 20;
-constexpr std::int64_t most_edges = std::int64_t{1} << 28;
 
 /// mt19937_64 is the same in every standard library; its distributions are not, so these are ours.
 class Random {
@@ -48,7 +47,8 @@ class Random {
 /// The keys and values of one generator text, checked against the generator's table.
 class Values {
  public:
-  Values(const Generator& generator, const std::string& origin, const std::string& arguments) : origin_(origin) {
+  Values(const Generator& generator, const std::string& origin, const std::string& arguments, std::int64_t most_edges)
+      : origin_(origin), most_edges_(most_edges) {
     for (const auto& argument : arguments.empty() ? std::vector<std::string>{} : split(arguments, ',')) {
       const auto equals = argument.find('=');
       const auto key = argument.substr(0, equals);
@@ -110,13 +110,16 @@ class Values {
     }
     throw bad(key, "use " + list);
   }
-  InputError too_many_edges() const { return {origin_, "it has too many edges", fmt::format("use at most {}", most_edges)}; }
+  void limit(std::int64_t edges) const {
+    if (edges > most_edges_) throw InputError(origin_, "it has too many edges", fmt::format("use at most {}", most_edges_));
+  }
 
  private:
   InputError bad(const std::string& key, const std::string& remedy) const {
     return {origin_, fmt::format("{}={} is out of range", key, values_.at(key)), remedy};
   }
   std::string origin_;
+  std::int64_t most_edges_;
   std::map<std::string, std::string> values_;
 };
 
@@ -124,7 +127,7 @@ class Values {
 template <class Draw>
 Pattern dense(const Values& values, Draw draw) {
   const std::int64_t ranks = values.ranks();
-  if (ranks * (ranks - 1) > most_edges) throw values.too_many_edges();
+  values.limit(ranks * (ranks - 1));
   Pattern pattern{static_cast<int>(ranks), {}};
   pattern.edges.reserve(static_cast<std::size_t>(ranks * (ranks - 1)));
   for (Rank source = 0; source < ranks; ++source)
@@ -166,7 +169,7 @@ Pattern random_sparse(const Values& values) {
   const std::int64_t ranks = values.ranks();
   const std::int64_t degree = values.integer("degree", 0, ranks - 1);
   const Bytes bytes = values.bytes();
-  if (ranks * degree > most_edges) throw values.too_many_edges();
+  values.limit(ranks * degree);
   Random random(values.seed());
   Pattern pattern{static_cast<int>(ranks), {}};
   for (Rank source = 0; source < ranks; ++source) {
@@ -195,7 +198,7 @@ Pattern stencil(const Values& values) {
   for (const int size : sizes) {
     ranks *= size;
     offsets *= 3;  // −1, 0, 1 in each dimension
-    if (ranks * offsets > most_edges) throw values.too_many_edges();
+    values.limit(ranks * offsets);
   }
 
   Pattern pattern{static_cast<int>(ranks), {}};
@@ -268,7 +271,7 @@ const std::vector<Generator>& generators() {
   return table;
 }
 
-Pattern generate_pattern(const std::string& text) {
+Pattern generate_pattern(const std::string& text, std::int64_t most_edges) {
   const auto colon = text.find(':');
   const auto name = text.substr(0, colon);
   std::string known;
@@ -276,7 +279,7 @@ Pattern generate_pattern(const std::string& text) {
     known += (known.empty() ? "" : ", ") + std::string(generator.name);
     if (name != generator.name) continue;
     const std::string arguments = colon == std::string::npos ? "" : text.substr(colon + 1);
-    auto pattern = make(Values(generator, "generator " + text, arguments));
+    auto pattern = make(Values(generator, "generator " + text, arguments, most_edges));
     pattern.validate("generator " + text);
     return pattern;
   }

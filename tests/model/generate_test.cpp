@@ -177,6 +177,11 @@ TEST(GeneratorText, ThatIsWrongIsRefused) {
   }
 }
 
+TEST(GeneratorText, ForMoreEdgesThanTheCallerTakesIsRefused) {
+  EXPECT_EQ(generate_pattern("alltoall:ranks=5,bytes=8", 20).edges.size(), 20U);
+  expect_sentence(error_of([] { generate_pattern("alltoall:ranks=5,bytes=8", 19); }), {"too many edges", "at most 19"});
+}
+
 /// The most digits that follow each other.
 std::size_t longest_number(const std::string& text) {
   std::size_t longest = 0, length = 0;
