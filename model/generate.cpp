@@ -165,6 +165,28 @@ Pattern power_law(const Values& values) {
   });
 }
 
+/// The exchanges of a parallel FFT in the TuNA paper §VI-A, whose problem sizes are no multiples of P². A complex number is
+/// two FP64 values. What a rank keeps, a block of the size of its others, is left out here as everywhere.
+Pattern fft(const Values& values) {
+  const std::int64_t ranks = values.ranks();
+  values.limit(ranks * (ranks - 1));
+  constexpr Bytes value = 8;
+  Pattern pattern{static_cast<int>(ranks), {}};
+  const auto send = [&](std::int64_t source, std::int64_t destinations, Bytes bytes) {
+    for (std::int64_t destination = 0; destination < destinations; ++destination)
+      if (destination != source) pattern.edges.push_back({static_cast<Rank>(source), static_cast<Rank>(destination), bytes});
+  };
+  if (values.word("problem", {"n1", "n2"}) == "n1") {
+    // N₁ = ⌈0.78125·P⌉·⌈0.625·P⌉·8 values: ranks below ⌈0.625·P⌉ fill their first ⌈0.78125·P⌉ blocks with 8 values each.
+    const std::int64_t filled = (25 * ranks + 31) / 32, workers = (5 * ranks + 7) / 8;
+    for (std::int64_t source = 0; source < workers; ++source) send(source, filled, 8 * value);
+  } else {
+    // N₂ = ((P−1)·32 + 8)·P complex numbers: blocks of 64 values, but of 16 from the last rank.
+    for (std::int64_t source = 0; source < ranks; ++source) send(source, ranks, (source + 1 < ranks ? 64 : 16) * value);
+  }
+  return pattern;
+}
+
 Pattern random_sparse(const Values& values) {
   const std::int64_t ranks = values.ranks();
   const std::int64_t degree = values.integer("degree", 0, ranks - 1);
@@ -249,6 +271,10 @@ const std::vector<Maker>& makers() {
         "every rank sends S bytes to some others, drawn at random",
         {ranks, bytes, {"degree", "", "destinations of a rank"}, seed}},
        random_sparse},
+      {{"fft",
+        "the exchange of a parallel FFT, problem sizes of the TuNA paper §VI-A",
+        {ranks, {"problem", "n1", "n1: 64 B from the first 0.625·P ranks to the first 0.78125·P; n2: 512 B from all to all, but 128 B from the last"}}},
+       fft},
       {{"stencil",
         "neighbours on a grid of ranks",
         {{"dims", "", "sizes of the grid, 8x8x8"},

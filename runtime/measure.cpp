@@ -195,9 +195,11 @@ void measure(const Arguments& arguments) {
     environment = read_environment();
     model = selection.cost_model();
     strategies = selection.named_strategies();
-    layout = selection.find_layout(ranks, environment);
+    layout = selection.layout.find(ranks, environment);
     shown = rank == 0 && show_progress(arguments.progress.empty() ? environment.progress : parse_progress(arguments.progress));
-    if (rank == 0) profile = selection.find_profile(environment);
+    if (rank == 0) {
+      profile = selection.find_profile(environment);
+    }
     if (arguments.repetitions < 0) throw InputError("--repetitions", "it is negative", "use 1 or more");
   });
   const auto pattern = share_pattern(arguments.pattern, rank, ranks);
