@@ -23,9 +23,9 @@ struct Arguments {
 void run(const Arguments& arguments) {
   const auto environment = read_environment();
   const auto pattern = arguments.pattern.load();
-  const auto layout = arguments.layout.find(pattern.ranks, environment);
   if (!arguments.output.empty()) write_pattern(pattern, arguments.output);
   if (!arguments.statistics) return;
+  const auto layout = arguments.layout.find(pattern.ranks, environment);
   const auto* where = layout ? &*layout : nullptr;
   const auto report = arguments.json ? statistics_json : statistics_table;
   fmt::print("{}", report(statistics(pattern, where), arguments.pattern.describe(), where));
@@ -42,7 +42,8 @@ void add_pattern(CLI::App& app, std::function<void()>& command) {
   actions->add_option("-o,--output", arguments->output, "Matrix Market file to write");
   auto* statistics = actions->add_flag("--statistics", arguments->statistics, "messages and bytes: of the ranks, by size, and, with a layout, within and between nodes");
   actions->require_option(1, 2);
-  sub->add_flag("--json", arguments->json, "the statistics as JSON")->needs(statistics);
+  sub->add_flag("--json", arguments->json, "the statistics as JSON");
+  for (const auto* option : {"--ppn", "--layout", "--json"}) sub->get_option(option)->needs(statistics);
   sub->footer(generators_help());
   sub->callback([arguments, &command] { command = [arguments] { run(*arguments); }; });
 }

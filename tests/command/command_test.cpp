@@ -41,7 +41,7 @@ TEST(ExitCode, IsTwoForWrongUsage) {
                                 predict + "--memory device", predict + "--ranks 4", predict + "--pattern x.mtx", std::string("pattern --generate alltoall:ranks=3,bytes=8"), std::string("profile"),
                                 std::string("profile show"), std::string("predict --profile lassen --ppn 0 --generate alltoall:ranks=3,bytes=8"),
                                 std::string("predict --profile lassen --ppn 1 --matrix x.mtx --ranks 2 --partition random"),
-                                std::string("pattern --generate alltoall:ranks=3,bytes=8 -o x.mtx --json"), std::string("profile compare lassen")}) {
+                                std::string("pattern --generate alltoall:ranks=3,bytes=8 -o x.mtx --json"), std::string("pattern --generate alltoall:ranks=3,bytes=8 -o x.mtx --ppn 1"), std::string("profile compare lassen")}) {
     const auto result = commpass(arguments);
     EXPECT_EQ(result.exit_code, 2) << arguments << "\n" << result.err;
     EXPECT_EQ(result.out, "") << arguments;
