@@ -131,7 +131,7 @@ void print_case(int messages, int nodes, const Machine& machine) {
     for (const double bytes : sizes) {
       const Scenario scenario{messages, nodes, bytes};
       const bool least = order_of(scenario, machine).front().second == &strategy;
-      fmt::print("{:>12}", (least ? "*" : "") + format_seconds(strategy.seconds(scenario, machine)));
+      fmt::print("{:>12}", fmt::format("{}{}", least ? "*" : "", format_seconds(strategy.seconds(scenario, machine))));
     }
     fmt::print("\n");
   }
@@ -150,17 +150,21 @@ Json json_case(const Scenario& scenario, const Machine& machine) {
   return json;
 }
 
+constexpr std::pair<int, int> messages_to_nodes[] = {{32, 4}, {256, 4}, {32, 16}, {256, 16}};
+
 void report(const Machine& machine, bool as_json) {
+  // All is worked out before anything is printed: the profile may lack something.
   Json json{{"schema_version", 1}, {"context", {{"profile", machine.name}}}};
-  if (!as_json) fmt::print("profile: {}\n{}", machine.name, notes);
-  for (const int nodes : {4, 16})
-    for (const int messages : {32, 256}) {
-      if (!as_json) print_case(messages, nodes, machine);
-      for (const double bytes : sizes) json["cases"].push_back(json_case({messages, nodes, bytes}, machine));
-    }
+  for (const auto& [messages, nodes] : messages_to_nodes)
+    for (const double bytes : sizes) json["cases"].push_back(json_case({messages, nodes, bytes}, machine));
   json["summary"] = {{"cases", json["cases"].size()}};
   constexpr int indent = 2;
-  if (as_json) fmt::print("{}\n", json.dump(indent));
+  if (as_json) {
+    fmt::print("{}\n", json.dump(indent));
+    return;
+  }
+  fmt::print("profile: {}\n{}", machine.name, notes);
+  for (const auto& [messages, nodes] : messages_to_nodes) print_case(messages, nodes, machine);
 }
 
 }  // namespace
