@@ -26,10 +26,10 @@ Seconds postal(double bytes, Locality locality, const Machine& machine, Path pat
   return protocol.alpha_s + protocol.beta_s_per_byte * bytes;
 }
 
-Seconds copy(double bytes, int processes, const std::vector<DeviceCopy>& directions, const Machine& machine) {
-  const auto found = std::ranges::find(directions, processes, &DeviceCopy::processes);
-  if (found == directions.end())
-    throw InputError("profile " + machine.name, fmt::format("it has no device copies by {} processes", processes), "use a profile that has them");
+Seconds copy(double bytes, int processes, const char* direction, const std::vector<DeviceCopy>& copies, const Machine& machine) {
+  const auto found = std::ranges::find(copies, processes, &DeviceCopy::processes);
+  if (found == copies.end())
+    throw InputError("profile " + machine.name, fmt::format("it has no {} copies with processes = {}", direction, processes), "use a profile that has them");
   return found->alpha_s + found->beta_s_per_byte * bytes;
 }
 
@@ -52,7 +52,7 @@ Seconds off_node(double messages, double bytes, double node_bytes, const Machine
 }
 
 Seconds copies(double sent, double received, int processes, const Machine& machine) {
-  return copy(sent, processes, machine.host_to_device, machine) + copy(received, processes, machine.device_to_host, machine);
+  return copy(sent, processes, "host-to-device", machine.host_to_device, machine) + copy(received, processes, "device-to-host", machine.device_to_host, machine);
 }
 
 Seconds standard(const Load& load, const Machine& machine, Path path) {

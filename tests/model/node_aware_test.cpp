@@ -90,7 +90,7 @@ TEST(NodeAwareFormulas, NeedTheirParameters) {
   poor.device = {};
   poor.host_to_device.pop_back();
   expect_sentence(error_of([&] { standard(load, poor, Path::device); }), {"profile simple", "device network"});
-  expect_sentence(error_of([&] { split(load, 4, SplitReading::whole, node, poor); }), {"profile simple", "copies by 4 processes"});
+  expect_sentence(error_of([&] { split(load, 4, SplitReading::whole, node, poor); }), {"profile simple", "host-to-device copies with processes = 4"});
 }
 
 }  // namespace
