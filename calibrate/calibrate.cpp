@@ -18,6 +18,7 @@
 #include "model/error.hpp"
 #include "model/text.hpp"
 #include "runtime/agreement.hpp"
+#include "runtime/mpi_library.hpp"
 #include "runtime/mpi_error.hpp"
 
 namespace commpass {
@@ -454,11 +455,7 @@ class Calibration {
   Profile finish() {
     Json provenance;
     provenance["date"] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> version{};
-    int length = 0;
-    MPI_Get_library_version(version.data(), &length);
-    const std::string library(version.data(), static_cast<std::size_t>(length));
-    provenance["mpi_library"] = library.substr(0, library.find_first_of(",\n"));
+    provenance["mpi_library"] = mpi_library();
     provenance["layout"] = layout_.describe();
     provenance["hosts"] = "omitted";
     provenance["samples"] = samples_;

@@ -6,6 +6,9 @@ if(COMMPASS_SANITIZE)
   add_compile_options(-fsanitize=${COMMPASS_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${COMMPASS_SANITIZE})
 endif()
+if(COMMPASS_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)  # every library reports its coverage to libFuzzer
+endif()
 
 # A library of one room of the house.
 #   commpass_room(NAME SOURCES … DEPENDS …)

@@ -19,7 +19,6 @@ namespace commpass {
 namespace {
 
 constexpr std::int64_t most_ranks = std::int64_t{1} << 20;
-constexpr std::int64_t most_edges = std::int64_t{1} << 28;
 
 /// mt19937_64 is the same in every standard library; its distributions are not, so these are ours.
 class Random {
@@ -48,7 +47,8 @@ class Random {
 /// The keys and values of one generator text, checked against the generator's table.
 class Values {
  public:
-  Values(const Generator& generator, const std::string& origin, const std::string& arguments) : origin_(origin) {
+  Values(const Generator& generator, const std::string& origin, const std::string& arguments, std::int64_t most_edges)
+      : origin_(origin), most_edges_(most_edges) {
     for (const auto& argument : arguments.empty() ? std::vector<std::string>{} : split(arguments, ',')) {
       const auto equals = argument.find('=');
       const auto key = argument.substr(0, equals);
@@ -110,13 +110,16 @@ class Values {
     }
     throw bad(key, "use " + list);
   }
-  InputError too_many_edges() const { return {origin_, "it has too many edges", fmt::format("use at most {}", most_edges)}; }
+  void limit(std::int64_t edges) const {
+    if (edges > most_edges_) throw InputError(origin_, "it has too many edges", fmt::format("use at most {}", most_edges_));
+  }
 
  private:
   InputError bad(const std::string& key, const std::string& remedy) const {
     return {origin_, fmt::format("{}={} is out of range", key, values_.at(key)), remedy};
   }
   std::string origin_;
+  std::int64_t most_edges_;
   std::map<std::string, std::string> values_;
 };
 
@@ -124,7 +127,7 @@ class Values {
 template <class Draw>
 Pattern dense(const Values& values, Draw draw) {
   const std::int64_t ranks = values.ranks();
-  if (ranks * (ranks - 1) > most_edges) throw values.too_many_edges();
+  values.limit(ranks * (ranks - 1));
   Pattern pattern{static_cast<int>(ranks), {}};
   pattern.edges.reserve(static_cast<std::size_t>(ranks * (ranks - 1)));
   for (Rank source = 0; source < ranks; ++source)
@@ -162,11 +165,33 @@ Pattern power_law(const Values& values) {
   });
 }
 
+/// The exchanges of a parallel FFT in the TuNA paper §VI-A, whose problem sizes are no multiples of P². A complex number is
+/// two FP64 values. What a rank keeps, a block of the size of its others, is left out here as everywhere.
+Pattern fft(const Values& values) {
+  const std::int64_t ranks = values.ranks();
+  values.limit(ranks * (ranks - 1));
+  constexpr Bytes value = 8;
+  Pattern pattern{static_cast<int>(ranks), {}};
+  const auto send = [&](std::int64_t source, std::int64_t destinations, Bytes bytes) {
+    for (std::int64_t destination = 0; destination < destinations; ++destination)
+      if (destination != source) pattern.edges.push_back({static_cast<Rank>(source), static_cast<Rank>(destination), bytes});
+  };
+  if (values.word("problem", {"n1", "n2"}) == "n1") {
+    // N₁ = ⌈0.78125·P⌉·⌈0.625·P⌉·8 values: ranks below ⌈0.625·P⌉ fill their first ⌈0.78125·P⌉ blocks with 8 values each.
+    const std::int64_t filled = (25 * ranks + 31) / 32, workers = (5 * ranks + 7) / 8;
+    for (std::int64_t source = 0; source < workers; ++source) send(source, filled, 8 * value);
+  } else {
+    // N₂ = ((P−1)·32 + 8)·P complex numbers: blocks of 64 values, but of 16 from the last rank.
+    for (std::int64_t source = 0; source < ranks; ++source) send(source, ranks, (source + 1 < ranks ? 64 : 16) * value);
+  }
+  return pattern;
+}
+
 Pattern random_sparse(const Values& values) {
   const std::int64_t ranks = values.ranks();
   const std::int64_t degree = values.integer("degree", 0, ranks - 1);
   const Bytes bytes = values.bytes();
-  if (ranks * degree > most_edges) throw values.too_many_edges();
+  values.limit(ranks * degree);
   Random random(values.seed());
   Pattern pattern{static_cast<int>(ranks), {}};
   for (Rank source = 0; source < ranks; ++source) {
@@ -195,7 +220,7 @@ Pattern stencil(const Values& values) {
   for (const int size : sizes) {
     ranks *= size;
     offsets *= 3;  // −1, 0, 1 in each dimension
-    if (ranks * offsets > most_edges) throw values.too_many_edges();
+    values.limit(ranks * offsets);
   }
 
   Pattern pattern{static_cast<int>(ranks), {}};
@@ -246,6 +271,10 @@ const std::vector<Maker>& makers() {
         "every rank sends S bytes to some others, drawn at random",
         {ranks, bytes, {"degree", "", "destinations of a rank"}, seed}},
        random_sparse},
+      {{"fft",
+        "the exchange of a parallel FFT, problem sizes of the TuNA paper §VI-A",
+        {ranks, {"problem", "n1", "n1: 64 B from the first 0.625·P ranks to the first 0.78125·P; n2: 512 B from all to all, but 128 B from the last"}}},
+       fft},
       {{"stencil",
         "neighbours on a grid of ranks",
         {{"dims", "", "sizes of the grid, 8x8x8"},
@@ -268,7 +297,7 @@ const std::vector<Generator>& generators() {
   return table;
 }
 
-Pattern generate_pattern(const std::string& text) {
+Pattern generate_pattern(const std::string& text, std::int64_t most_edges) {
   const auto colon = text.find(':');
   const auto name = text.substr(0, colon);
   std::string known;
@@ -276,7 +305,7 @@ Pattern generate_pattern(const std::string& text) {
     known += (known.empty() ? "" : ", ") + std::string(generator.name);
     if (name != generator.name) continue;
     const std::string arguments = colon == std::string::npos ? "" : text.substr(colon + 1);
-    auto pattern = make(Values(generator, "generator " + text, arguments));
+    auto pattern = make(Values(generator, "generator " + text, arguments, most_edges));
     pattern.validate("generator " + text);
     return pattern;
   }

@@ -46,17 +46,21 @@ Layout::Layout(std::span<const int> node_of, std::span<const int> socket_of) {
 
 namespace {
 
-// More ranks than any machine has; a typing error should not fill the memory.
-constexpr std::int64_t max_ranks = std::int64_t{1} << 26;
-
-}  // namespace
-
-Layout Layout::regular(int nodes, int sockets, int cores) {
+/// @throws InputError unless the product is a layout of a size that a machine may have
+int checked_product(int nodes, int sockets, int cores) {
+  constexpr std::int64_t max_ranks = std::int64_t{1} << 26;  // a typing error should not fill the memory
   const bool positive = nodes > 0 && sockets > 0 && cores > 0;
   // Each factor is below 2³¹ but the product of three may overflow, so it is checked factor by factor.
   if (!positive || std::int64_t{nodes} * sockets > max_ranks || std::int64_t{nodes} * sockets * cores > max_ranks)
     throw InputError("layout", fmt::format("{} nodes x {} sockets x {} ranks is no layout", nodes, sockets, cores),
                      fmt::format("use positive numbers and at most {} ranks", max_ranks));
+  return nodes * sockets * cores;
+}
+
+}  // namespace
+
+Layout Layout::regular(int nodes, int sockets, int cores) {
+  checked_product(nodes, sockets, cores);
   std::vector<int> node_of, socket_of;
   for (int node = 0; node < nodes; ++node)
     for (int socket = 0; socket < sockets; ++socket)
@@ -93,20 +97,33 @@ std::string Layout::describe() const {
 
 namespace {
 
-Layout parse_product(const std::string& text) {
+/// What a layout text says, before anything of the size of its product is built.
+struct LayoutText {
+  int ranks = 0;
+  int nodes = 0, sockets = 1, cores = 0;  ///< of a product
+  std::vector<int> node_of, socket_of;    ///< of a list
+
+  Layout build() const { return node_of.empty() ? Layout::regular(nodes, sockets, cores) : Layout(node_of, socket_of); }
+};
+
+LayoutText read_product(const std::string& text) {
   std::vector<int> factors;
   for (const auto& piece : split(text, 'x')) {
     const auto factor = parse_number<int>(piece);
     if (!factor) throw InputError("layout " + text, "'" + piece + "' is no number", "write NODESxRANKS, for example 4x8");
     factors.push_back(*factor);
   }
-  if (factors.size() == 2) return Layout::regular(factors[0], 1, factors[1]);
-  if (factors.size() == 3) return Layout::regular(factors[0], factors[1], factors[2]);
-  throw InputError("layout " + text, "it has more than three factors", "write NODESxRANKS or NODESxSOCKETSxRANKS");
+  if (factors.size() > 3) throw InputError("layout " + text, "it has more than three factors", "write NODESxRANKS or NODESxSOCKETSxRANKS");
+  LayoutText result;
+  result.nodes = factors.front();
+  result.cores = factors.back();
+  if (factors.size() == 3) result.sockets = factors[1];
+  result.ranks = checked_product(result.nodes, result.sockets, result.cores);
+  return result;
 }
 
-Layout parse_list(const std::string& text) {
-  std::vector<int> node_of, socket_of;
+LayoutText read_list(const std::string& text) {
+  LayoutText result;
   for (const auto& piece : split(text, ',')) {
     const auto parts = split(piece, '.');
     const auto node = parse_number<int>(parts[0]);
@@ -114,20 +131,25 @@ Layout parse_list(const std::string& text) {
     if (parts.size() > 2 || !node || !socket || *node < 0 || *socket < 0)
       throw InputError("layout " + text, "entry '" + piece + "' is no node",
                        "write one entry a rank, NODE or NODE.SOCKET, for example 0,0,1,1");
-    node_of.push_back(*node);
-    socket_of.push_back(*socket);
+    result.node_of.push_back(*node);
+    result.socket_of.push_back(*socket);
   }
-  return Layout(node_of, socket_of);
+  result.ranks = static_cast<int>(result.node_of.size());
+  return result;
 }
+
+LayoutText read_layout_text(const std::string& text) { return text.find('x') != std::string::npos ? read_product(text) : read_list(text); }
 
 }  // namespace
 
 Layout parse_layout(const std::string& text, int ranks) {
-  Layout layout = text.find('x') != std::string::npos ? parse_product(text) : parse_list(text);
-  if (ranks > 0 && layout.ranks() != ranks)
-    throw InputError("layout " + text, fmt::format("it has {} ranks but {} are needed", layout.ranks(), ranks),
+  const auto layout = read_layout_text(text);
+  if (ranks > 0 && layout.ranks != ranks)
+    throw InputError("layout " + text, fmt::format("it has {} ranks but {} are needed", layout.ranks, ranks),
                      "change the layout or the number of ranks");
-  return layout;
+  return layout.build();
 }
+
+int ranks_of_layout(const std::string& text) { return read_layout_text(text).ranks; }
 
 }  // namespace commpass

@@ -60,4 +60,8 @@ class Layout {
 /// @throws InputError
 Layout parse_layout(const std::string& text, int ranks = 0);
 
+/// How many ranks the layout of a text has. The layout itself, which may have millions, is not built.
+/// @throws InputError
+int ranks_of_layout(const std::string& text);
+
 }  // namespace commpass

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <iterator>
 #include <limits>
 
@@ -24,38 +23,6 @@ void Pattern::validate(const std::string& origin) const {
       throw InputError(place(), "the sizes add up to more than 2^63 bytes", "use smaller sizes");
     total += edge.bytes;
   }
-}
-
-PatternStatistics statistics(const Pattern& pattern) {
-  PatternStatistics result;
-  result.ranks = pattern.ranks;
-  const auto ranks = static_cast<std::size_t>(pattern.ranks);
-  std::vector<std::int64_t> sends(ranks), receives(ranks);
-  std::vector<Bytes> send_bytes(ranks), receive_bytes(ranks), sizes;
-  for (const auto& [source, destination, bytes] : pattern.edges) {
-    if (source == destination) result.self_bytes += bytes;
-    if (source == destination || bytes == 0) continue;
-    const auto from = static_cast<std::size_t>(source), to = static_cast<std::size_t>(destination);
-    ++sends[from];
-    ++receives[to];
-    send_bytes[from] += bytes;
-    receive_bytes[to] += bytes;
-    sizes.push_back(bytes);
-    result.bytes += bytes;
-  }
-  result.messages = std::ssize(sizes);
-  result.sends_max = std::ranges::max(sends);
-  result.receives_max = std::ranges::max(receives);
-  result.send_bytes_max = std::ranges::max(send_bytes);
-  result.receive_bytes_max = std::ranges::max(receive_bytes);
-  for (std::size_t rank = 0; rank < ranks; ++rank) result.silent_ranks += sends[rank] == 0 && receives[rank] == 0;
-  if (!sizes.empty()) {
-    std::ranges::sort(sizes);
-    result.message_bytes_min = sizes.front();
-    result.message_bytes_median = sizes[sizes.size() / 2];
-    result.message_bytes_max = sizes.back();
-  }
-  return result;
 }
 
 Pattern read_pattern(const std::string& path) {

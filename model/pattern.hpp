@@ -26,20 +26,6 @@ struct Pattern {
   void validate(const std::string& origin = "pattern") const;
 };
 
-/// A pattern in numbers, for people. Self edges and empty edges do not count as messages.
-struct PatternStatistics {
-  int ranks = 0;
-  std::int64_t messages = 0;
-  Bytes bytes = 0;
-  Bytes self_bytes = 0;
-  std::int64_t sends_max = 0, receives_max = 0;   ///< messages of the busiest rank
-  Bytes send_bytes_max = 0, receive_bytes_max = 0;
-  Bytes message_bytes_min = 0, message_bytes_median = 0, message_bytes_max = 0;
-  int silent_ranks = 0;                           ///< ranks that neither send nor receive
-};
-
-PatternStatistics statistics(const Pattern& pattern);
-
 /// Reads a P×P Matrix Market coordinate file (design §6): entry (i, j) is the bytes that rank i−1 sends to rank j−1.
 /// @throws InputError
 Pattern read_pattern(const std::string& path);

@@ -18,8 +18,10 @@
 #include "runtime/common_start.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/mpi_error.hpp"
+#include "runtime/mpi_library.hpp"
 #include "runtime/mpi_program.hpp"
 #include "selector/arguments.hpp"
+#include "selector/provenance.hpp"
 #include "selector/report.hpp"
 
 namespace commpass {
@@ -189,15 +191,18 @@ void measure(const Arguments& arguments) {
   CostModel model{};
   std::vector<Strategy> strategies;
   std::optional<Layout> layout;
-  std::string profile;
+  std::string profile, warning;
   bool shown = false;
   together(MPI_COMM_WORLD, [&] {
     environment = read_environment();
     model = selection.cost_model();
     strategies = selection.named_strategies();
-    layout = selection.find_layout(ranks, environment);
+    layout = selection.layout.find(ranks, environment);
     shown = rank == 0 && show_progress(arguments.progress.empty() ? environment.progress : parse_progress(arguments.progress));
-    if (rank == 0) profile = selection.find_profile(environment);
+    if (rank == 0) {
+      profile = selection.find_profile(environment);
+      warning = provenance_warning(read_profile(profile), mpi_library());
+    }
     if (arguments.repetitions < 0) throw InputError("--repetitions", "it is negative", "use 1 or more");
   });
   const auto pattern = share_pattern(arguments.pattern, rank, ranks);
@@ -234,6 +239,7 @@ void measure(const Arguments& arguments) {
   auto times = time_all(runs, arguments.repetitions, shown);
   if (rank != 0) return;
 
+  if (!warning.empty()) fmt::print(stderr, "commpass: {}\n", warning);
   Report report;
   report.context = {{"profile", communicator.machine().name},
                     {"layout", communicator.layout().describe()},

@@ -11,6 +11,7 @@
 #include "model/error.hpp"
 #include "model/generate.hpp"
 #include "model/matrix_pattern.hpp"
+#include "model/metis_partition.hpp"
 #include "model/profile.hpp"
 #include "model/text.hpp"
 #include "selector/report.hpp"
@@ -24,7 +25,7 @@ void PatternArguments::add_to(CLI::App& app) {
   sources->add_option("--generate", generator, "KIND:key=value,… (kinds below)");
   sources->require_option(1);
   app.add_option("--ranks", ranks, "ranks that share the matrix")->needs(matrix)->check(CLI::PositiveNumber);
-  app.add_option("--partition", partition, "how rows are shared out: block (consecutive rows)")->needs(matrix)->check(CLI::IsMember({"block"}));
+  app.add_option("--partition", partition, "who owns which rows: block (consecutive ones, the default) or metis (so that few bytes move)")->needs(matrix)->check(CLI::IsMember({"block", "metis"}));
   app.add_option("--value-bytes", value_bytes, "size of one vector entry")->needs(matrix)->check(CLI::NonNegativeNumber);
 }
 
@@ -34,7 +35,8 @@ Pattern PatternArguments::load(int default_ranks) const {
   const int count = ranks > 0 ? ranks : default_ranks;
   if (count < 1) throw InputError("--matrix " + matrix_file, "the number of ranks is missing", "add --ranks N");
   const auto matrix = read_matrix_market(matrix_file);
-  return matrix_pattern(matrix, block_partition(matrix.rows, count), count, value_bytes, matrix_file);
+  const auto owner = partition == "metis" ? metis_partition(matrix, count, matrix_file) : block_partition(matrix.rows, count);
+  return matrix_pattern(matrix, owner, count, value_bytes, matrix_file);
 }
 
 std::string PatternArguments::describe() const {
@@ -43,10 +45,21 @@ std::string PatternArguments::describe() const {
   return fmt::format("{}, {} partition, {} bytes a value", matrix_file, partition, value_bytes);
 }
 
-void SelectionArguments::add_to(CLI::App& app) {
-  app.add_option("--profile", profile, "machine profile: a NAME of 'commpass profile list' or a file");
+void LayoutArguments::add_to(CLI::App& app) {
   auto* ppn_option = app.add_option("--ppn", ppn, "ranks on a node")->check(CLI::PositiveNumber);
   app.add_option("--layout", layout, "NODESxRANKS, NODESxSOCKETSxRANKS, or a node for each rank: 0,0,1")->excludes(ppn_option);
+}
+
+std::optional<Layout> LayoutArguments::find(int ranks, const Environment& environment) const {
+  if (ppn > 0) return Layout::with_ppn(ranks, ppn);
+  const auto text = !layout.empty() ? layout : environment.layout.value_or("");
+  if (text.empty()) return std::nullopt;
+  return parse_layout(text, ranks);
+}
+
+void SelectionArguments::add_to(CLI::App& app) {
+  app.add_option("--profile", profile, "machine profile: a NAME of 'commpass profile list' or a file");
+  layout.add_to(app);
   app.add_option("--model", model, "burst (default), max-rate or postal");
   app.add_option("--memory", memory, "where the data is: host")->check(CLI::IsMember({"host"}));
   app.add_option("--top", top, "show only the K best")->check(CLI::PositiveNumber);
@@ -63,13 +76,6 @@ std::string SelectionArguments::find_profile(const Environment& environment) con
   const auto name = !profile.empty() ? profile : environment.profile.value_or("");
   if (name.empty()) throw InputError("profile", "none is named", "add --profile NAME or set COMMPASS_PROFILE");
   return commpass::find_profile(name, profile_directories(environment.profile_path));
-}
-
-std::optional<Layout> SelectionArguments::find_layout(int ranks, const Environment& environment) const {
-  if (ppn > 0) return Layout::with_ppn(ranks, ppn);
-  const auto text = !layout.empty() ? layout : environment.layout.value_or("");
-  if (text.empty()) return std::nullopt;
-  return parse_layout(text, ranks);
 }
 
 CostModel SelectionArguments::cost_model() const { return parse_cost_model(model); }
@@ -98,7 +104,12 @@ std::string catalogue_help() {
     fmt::format_to(out, "  {}\n      {}\n      {}\n", row.usage, row.summary, row.source);
     for (const auto& parameter : row.parameters) fmt::format_to(out, "      {}: {}\n", parameter.name, parameter.meaning);
   }
-  text += "\nPattern kinds for --generate:\n";
+  return text + "\n" + generators_help();
+}
+
+std::string generators_help() {
+  std::string text = "Pattern kinds for --generate:\n";
+  const auto out = std::back_inserter(text);
   for (const auto& generator : generators()) {
     fmt::format_to(out, "  {}: {}\n", generator.name, generator.summary);
     for (const auto& key : generator.keys)

@@ -33,11 +33,21 @@ struct PatternArguments {
   std::string describe() const;
 };
 
+/// Which rank sits on which node and socket.
+struct LayoutArguments {
+  int ppn = 0;
+  std::string layout;
+
+  void add_to(CLI::App& app);
+  /// The layout asked for; nothing if neither --layout, --ppn nor COMMPASS_LAYOUT is given.
+  /// @throws InputError if it does not fit `ranks`
+  std::optional<Layout> find(int ranks, const Environment& environment) const;
+};
+
 /// Which machine, layout, model and strategies.
 struct SelectionArguments {
   std::string profile;
-  int ppn = 0;
-  std::string layout;
+  LayoutArguments layout;
   std::string model = "burst";
   std::string memory = "host";
   std::vector<std::string> strategies;   ///< --strategy, repeated
@@ -51,9 +61,6 @@ struct SelectionArguments {
   /// @return the path
   /// @throws InputError
   std::string find_profile(const Environment& environment) const;
-  /// The layout asked for; nothing if neither --layout, --ppn nor COMMPASS_LAYOUT is given.
-  /// @throws InputError if it does not fit `ranks`
-  std::optional<Layout> find_layout(int ranks, const Environment& environment) const;
   CostModel cost_model() const;
   /// The strategies named; empty: all.
   /// @throws InputError
@@ -64,6 +71,8 @@ struct SelectionArguments {
 
 /// The text of all strategies and generators, for --help.
 std::string catalogue_help();
+/// That of the generators alone.
+std::string generators_help();
 
 /// Parses the arguments and runs a command: the exit code is 0 (done), 1 (bad input: one sentence on stderr) or
 /// 2 (wrong usage).

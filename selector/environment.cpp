@@ -28,7 +28,7 @@ const Variable variables[] = {
     {"COMMPASS_STRATEGY", [](Environment& e, const std::string& value) { e.strategy = to_string(parse_strategy(value)); }},
     {"COMMPASS_LAYOUT",
      [](Environment& e, const std::string& value) {
-       parse_layout(value);
+       ranks_of_layout(value);  // throws if it is none
        e.layout = value;
      }},
     {"COMMPASS_PROGRESS", [](Environment& e, const std::string& value) { e.progress = parse_progress(value); }},

@@ -4,9 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "model/text.hpp"
 #include "selector/arguments.hpp"
 #include "selector/commands/commands.hpp"
+#include "selector/pattern_report.hpp"
 
 namespace commpass {
 
@@ -14,20 +14,21 @@ namespace {
 
 struct Arguments {
   PatternArguments pattern;
+  LayoutArguments layout;
   std::string output;
   bool statistics = false;
+  bool json = false;
 };
 
-void print_statistics(const Pattern& pattern) {
-  const auto s = statistics(pattern);
-  const auto bytes = [](Bytes count) { return format_bytes(static_cast<double>(count)); };
-  fmt::print("ranks: {} ({} neither send nor receive)\n", s.ranks, s.silent_ranks);
-  fmt::print("messages: {}, {:.1f} a rank\n", s.messages, static_cast<double>(s.messages) / s.ranks);
-  fmt::print("bytes: {}, {} a rank; to itself: {}\n", bytes(s.bytes), bytes(s.bytes / s.ranks), bytes(s.self_bytes));
-  fmt::print("busiest sender: {} messages; most bytes sent: {}\n", s.sends_max, bytes(s.send_bytes_max));
-  fmt::print("busiest receiver: {} messages; most bytes received: {}\n", s.receives_max, bytes(s.receive_bytes_max));
-  fmt::print("message size: {} smallest, {} median, {} largest\n", bytes(s.message_bytes_min), bytes(s.message_bytes_median),
-             bytes(s.message_bytes_max));
+void run(const Arguments& arguments) {
+  const auto environment = read_environment();
+  const auto pattern = arguments.pattern.load();
+  if (!arguments.output.empty()) write_pattern(pattern, arguments.output);
+  if (!arguments.statistics) return;
+  const auto layout = arguments.layout.find(pattern.ranks, environment);
+  const auto* where = layout ? &*layout : nullptr;
+  const auto report = arguments.json ? statistics_json : statistics_table;
+  fmt::print("{}", report(statistics(pattern, where), arguments.pattern.describe(), where));
 }
 
 }  // namespace
@@ -36,18 +37,15 @@ void add_pattern(CLI::App& app, std::function<void()>& command) {
   auto arguments = std::make_shared<Arguments>();
   auto* sub = app.add_subcommand("pattern", "write a pattern to a file, or tell what it is like");
   arguments->pattern.add_to(*sub);
+  arguments->layout.add_to(*sub);
   auto* actions = sub->add_option_group("ACTION", "at least one of");
   actions->add_option("-o,--output", arguments->output, "Matrix Market file to write");
-  actions->add_flag("--statistics", arguments->statistics, "messages and bytes, in total and of the busiest rank");
+  auto* statistics = actions->add_flag("--statistics", arguments->statistics, "messages and bytes: of the ranks, by size, and, with a layout, within and between nodes");
   actions->require_option(1, 2);
-  sub->callback([arguments, &command] {
-    command = [arguments] {
-      read_environment();
-      const auto pattern = arguments->pattern.load();
-      if (!arguments->output.empty()) write_pattern(pattern, arguments->output);
-      if (arguments->statistics) print_statistics(pattern);
-    };
-  });
+  sub->add_flag("--json", arguments->json, "the statistics as JSON");
+  for (const auto* option : {"--ppn", "--layout", "--json"}) sub->get_option(option)->needs(statistics);
+  sub->footer(generators_help());
+  sub->callback([arguments, &command] { command = [arguments] { run(*arguments); }; });
 }
 
 }  // namespace commpass

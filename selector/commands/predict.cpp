@@ -40,7 +40,7 @@ void predict(const PredictArguments& arguments) {
   const auto strategies = selection.named_strategies();
   const auto profile = read_profile(selection.find_profile(environment));
   const auto pattern = arguments.pattern.load();
-  const auto layout = selection.find_layout(pattern.ranks, environment);
+  const auto layout = selection.layout.find(pattern.ranks, environment);
   if (!layout) throw InputError("layout", "it is missing", "add --ppn M (ranks on a node) or --layout SPEC");
 
   auto ranking = rank_strategies(pattern, *layout, profile.machine, model, strategies);

@@ -1,4 +1,4 @@
-// commpass profile: lists, shows and validates machine profiles.
+// commpass profile: lists, shows, validates and compares machine profiles.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -11,6 +11,7 @@
 #include "model/profile.hpp"
 #include "model/text.hpp"
 #include "selector/commands/commands.hpp"
+#include "selector/compare_profiles.hpp"
 #include "selector/environment.hpp"
 
 namespace commpass {
@@ -74,10 +75,15 @@ void validate(const std::string& name) {
   fmt::print("{} is a valid profile.\n", path);
 }
 
+void compare(const std::string& first, const std::string& second, bool json) {
+  const auto print = json ? compare_profiles_json : compare_profiles_table;
+  fmt::print("{}", print(read_profile(path_of(first)), read_profile(path_of(second))));
+}
+
 }  // namespace
 
 void add_profile(CLI::App& app, std::function<void()>& command) {
-  auto* sub = app.add_subcommand("profile", "list, show or validate machine profiles");
+  auto* sub = app.add_subcommand("profile", "list, show, validate or compare machine profiles");
   sub->require_subcommand(1);
   sub->add_subcommand("list", "the profiles that can be named")->callback([&command] { command = list; });
   auto name = std::make_shared<std::string>();
@@ -88,6 +94,17 @@ void add_profile(CLI::App& app, std::function<void()>& command) {
   };
   add("show", "the parameters of a profile", show);
   add("validate", "check a profile against the rules", validate);
+
+  struct Comparison {
+    std::string first, second;
+    bool json = false;
+  };
+  auto comparison = std::make_shared<Comparison>();
+  auto* compare_app = sub->add_subcommand("compare", "how the parameters of two profiles differ");
+  compare_app->add_option("first", comparison->first, "NAME or file")->required();
+  compare_app->add_option("second", comparison->second, "NAME or file; ratios are second over first")->required();
+  compare_app->add_flag("--json", comparison->json, "JSON on stdout");
+  compare_app->callback([comparison, &command] { command = [comparison] { compare(comparison->first, comparison->second, comparison->json); }; });
 }
 
 }  // namespace commpass

@@ -1,6 +1,7 @@
 // The commpass command without MPI: exit codes, one sentence for errors, and outputs that other programs read.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -39,7 +40,8 @@ TEST(ExitCode, IsTwoForWrongUsage) {
   for (const auto& arguments : {std::string(), std::string("nonsense"), std::string("predict"), predict + "--speed 3", predict + "--layout 4x4", predict + "--top 0", predict + "--top -1", predict + "--top x",
                                 predict + "--memory device", predict + "--ranks 4", predict + "--pattern x.mtx", std::string("pattern --generate alltoall:ranks=3,bytes=8"), std::string("profile"),
                                 std::string("profile show"), std::string("predict --profile lassen --ppn 0 --generate alltoall:ranks=3,bytes=8"),
-                                std::string("predict --profile lassen --ppn 1 --matrix x.mtx --ranks 2 --partition metis")}) {
+                                std::string("predict --profile lassen --ppn 1 --matrix x.mtx --ranks 2 --partition random"),
+                                std::string("pattern --generate alltoall:ranks=3,bytes=8 -o x.mtx --json"), std::string("pattern --generate alltoall:ranks=3,bytes=8 -o x.mtx --ppn 1"), std::string("profile compare lassen")}) {
     const auto result = commpass(arguments);
     EXPECT_EQ(result.exit_code, 2) << arguments << "\n" << result.err;
     EXPECT_EQ(result.out, "") << arguments;
@@ -73,6 +75,8 @@ TEST(BadInput, IsOneSentenceAndExitCodeOne) {
   expect_one_sentence(commpass("profile validate " + rubbish), {"rubbish.json", "name is missing"});
   expect_one_sentence(commpass("profile show nowhere"), {"profile nowhere"});
   expect_one_sentence(commpass("pattern --statistics --pattern " + directory.path()), {"is a directory"});
+  expect_one_sentence(commpass("pattern --statistics --layout 2x3 " + generated), {"layout 2x3", "6 ranks but 4"});
+  expect_one_sentence(commpass("profile compare lassen nowhere"), {"profile nowhere"});
 }
 
 TEST(BadInput, OfTheEnvironmentNamesTheVariable) {
@@ -154,6 +158,38 @@ TEST(Predict, TakesAMatrix) {
   EXPECT_EQ(read_pattern(directory.path("p.mtx")).edges, (std::vector<Edge>{{0, 3, 16}, {1, 0, 16}, {2, 1, 16}, {3, 2, 16}}));
 }
 
+TEST(Pattern, OfAMetisPartitionMovesFewerBytesThanOfBlocksOrIsRefused) {
+  const test::TemporaryDirectory directory;
+  // Two rings, of the odd and of the even rows: parted well, nothing moves; in blocks, nearly everything does.
+  std::string text = "%%MatrixMarket matrix coordinate pattern general\n16 16 16\n";
+  for (int row = 0; row < 16; ++row) text += std::to_string(row + 1) + " " + std::to_string((row + 2) % 16 + 1) + "\n";
+  const auto file = directory.write("rings.mtx", text);
+  const auto bytes = [&](const std::string& partition) { return commpass("pattern --statistics --json --matrix " + file + " --ranks 2 --partition " + partition); };
+  const auto metis = bytes("metis");
+  if (metis.exit_code == 1) {
+    expect_one_sentence(metis, {"without METIS", "libmetis-dev"});
+    return;
+  }
+  EXPECT_EQ(Json::parse(metis.out)["bytes"], 0) << metis.out;
+  EXPECT_GT(Json::parse(bytes("block").out)["bytes"], 0);
+  EXPECT_EQ(bytes("metis").out, metis.out);
+}
+
+TEST(Pattern, StatisticsAreAlsoJson) {
+  const auto result = commpass("pattern --statistics --json --ppn 3 --generate stencil:dims=3x4,bytes=1KiB,periodic=no");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = Json::parse(result.out);
+  EXPECT_EQ(json["schema_version"], 1);
+  EXPECT_EQ(json["context"]["layout"], "4 nodes x 3 ranks");
+  EXPECT_EQ(json["messages"], 34);
+  EXPECT_EQ(json["symmetry"], "sizes");
+  EXPECT_EQ(json["per_rank"]["bytes_sent"]["max"], 4096);
+  EXPECT_EQ(json["sizes"][0]["min_bytes"], 1024);
+  // A node has a row of the grid: 2 pairs in each of 4 rows, 3 between each of 3 neighbouring rows.
+  EXPECT_EQ(json["localities"]["socket"]["messages"], 2 * 2 * 4);
+  EXPECT_EQ(json["localities"]["network"]["messages"], 2 * 3 * 3);
+}
+
 TEST(Pattern, LeavesNothingBehindWhereItCannotBeWritten) {
   const test::TemporaryDirectory directory;
   const std::string make = "pattern --generate alltoall:ranks=4,bytes=8 -o ";
@@ -195,10 +231,35 @@ TEST(Profiles, AreValidated) {
   EXPECT_NE(result.out.find("lassen.json is a valid profile."), std::string::npos) << result.out;
 }
 
+TEST(Profiles, AreCompared) {
+  const auto result = commpass("profile compare lassen summit --json");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = Json::parse(result.out);
+  EXPECT_EQ(json["context"]["second"], "summit");
+  const auto parameter = std::ranges::find_if(json["parameters"], [](const auto& p) { return p["key"] == "host.socket.short.alpha_s"; });
+  ASSERT_NE(parameter, json["parameters"].end());
+  EXPECT_DOUBLE_EQ((*parameter)["ratio"].get<double>(), 3.51e-7 / 3.67e-7);
+  const auto holds = [](const Json& list, const std::string& key) { return std::ranges::find(list, Json(key)) != list.end(); };
+  EXPECT_TRUE(holds(json["only_first"], "device")) << result.out;
+  EXPECT_TRUE(holds(json["only_second"], "copy.host_to_device.2_processes")) << result.out;
+  const auto lone = std::ranges::find_if(json["lone_messages"], [](const auto& m) { return m["memory"] == "host" && m["locality"] == "network" && m["bytes"] == 4194304; });
+  ASSERT_NE(lone, json["lone_messages"].end());
+  EXPECT_DOUBLE_EQ((*lone)["first_s"].get<double>(), 7.76e-6 + 7.97e-11 * 4194304);
+  EXPECT_DOUBLE_EQ((*lone)["second_s"].get<double>(), 5.96e-6 + 8.97e-11 * 4194304);
+}
+
+TEST(Profiles, ComparedWithThemselvesDifferInNothing) {
+  const auto json = Json::parse(commpass("profile compare lassen lassen --json").out);
+  EXPECT_FALSE(json["parameters"].empty());
+  for (const auto& parameter : json["parameters"]) EXPECT_EQ(parameter["ratio"], 1) << parameter;
+  EXPECT_TRUE(json["only_first"].empty() && json["only_second"].empty());
+}
+
 // Outputs for people, compared as a whole; only with the papers' models, whose numbers do not change.
 TEST(Golden, Predict) { expect_golden("predict.txt", commpass(predict + "--model postal --top 5 --explain two-step").out); }
 TEST(Golden, PredictJson) { expect_golden("predict.json", commpass(predict + "--model max-rate --strategy standard --strategy two-step --json").out); }
-TEST(Golden, Statistics) { expect_golden("statistics.txt", commpass("pattern --statistics --generate stencil:dims=3x4,bytes=1KiB,periodic=no").out); }
+TEST(Golden, Statistics) { expect_golden("statistics.txt", commpass("pattern --statistics --layout 2x2x3 --generate stencil:dims=3x4,bytes=1KiB,periodic=no").out); }
+TEST(Golden, ProfileCompare) { expect_golden("compare.txt", commpass("profile compare lassen summit").out); }
 
 TEST(Golden, Pattern) {
   const test::TemporaryDirectory directory;

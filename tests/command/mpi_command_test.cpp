@@ -116,6 +116,31 @@ TEST(Measure, RunsTheStrategiesThatAreNamed) {
   EXPECT_NE(result.out.find("regret"), std::string::npos);
 }
 
+TEST(Measure, WarnsOnceOfAProfileFromElsewhereAndNotOfItsOwn) {
+  const test::TemporaryDirectory directory;
+  const auto file = directory.path("here.json");
+  ASSERT_EQ(mpirun(2, "calibrate --budget 0.5s --ppn 1 --name here -o " + file).exit_code, 0);
+  const std::string rest = " --ppn 1 --repetitions 3 --strategy standard --generate alltoall:ranks=2,bytes=8";
+  const auto own = mpirun(2, "measure --profile " + file + rest);
+  EXPECT_EQ(own.exit_code, 0) << own.err;
+  EXPECT_TRUE(our_lines(own).empty()) << own.err;
+
+  const auto expect_warning = [&](const std::string& profile, const std::string& part) {
+    const auto result = mpirun(2, "measure --profile " + profile + rest);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    const auto lines = our_lines(result);
+    ASSERT_EQ(lines.size(), 1U) << result.err;
+    EXPECT_NE(lines[0].find(part), std::string::npos) << lines[0];
+  };
+  expect_warning("lassen", "does not say with which MPI library");
+  auto profile = read_profile(file);
+  auto provenance = Json::parse(profile.provenance_json);
+  provenance["mpi_library"] = "Other MPI 1.0";
+  profile.provenance_json = provenance.dump();
+  write_profile(profile, directory.path("old.json"));
+  expect_warning(directory.path("old.json"), "was measured with Other MPI 1.0 on ");
+}
+
 TEST(Measure, RefusesBadInputOnce) {
   const std::string profile = "measure --profile lassen --ppn 1 --repetitions 3 ";
   expect_our_sentence(mpirun(2, profile + "--generate alltoall:ranks=3,bytes=8"), {"3 ranks but mpirun started 2", "mpirun -n 3"});

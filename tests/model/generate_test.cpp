@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <random>
@@ -28,7 +29,7 @@ std::vector<Bytes> sizes(const Pattern& pattern) {
 }
 
 const char* const samples[] = {"alltoall:ranks=5,bytes=16KiB", "uniform:ranks=6,bytes=99", "normal:ranks=6,bytes=99", "power-law:ranks=6,bytes=1MiB,exponent=1.5",
-                               "random:ranks=9,bytes=8,degree=4,seed=3", "stencil:dims=3x4,bytes=8,points=box,periodic=no"};
+                               "random:ranks=9,bytes=8,degree=4,seed=3", "fft:ranks=7", "fft:ranks=5,problem=n2", "stencil:dims=3x4,bytes=8,points=box,periodic=no"};
 
 TEST(Generators, GiveTheSamePatternForTheSameText) {
   for (const auto* text : samples) {
@@ -114,6 +115,41 @@ TEST(RandomDestinations, ReachAllRanksAlike) {
   for (const int count : received) EXPECT_NEAR(count, mean, 5 * deviation);
 }
 
+/// The bytes of all blocks, those that ranks keep included: each is as large as the others of its rank.
+Bytes bytes_with_own_blocks(const Pattern& pattern, const std::set<Rank>& keep_a_block) {
+  Bytes sum = 0;
+  for (const auto& edge : pattern.edges) sum += edge.bytes;
+  for (const Rank rank : keep_a_block) sum += std::ranges::find(pattern.edges, rank, &Edge::source)->bytes;
+  return sum;
+}
+
+TEST(FftSizes, AreThoseOfTheTunaPaper) {
+  // P = 16: ⌈12.5⌉ = 13 blocks of each of the 10 workers, 8 values of 8 bytes each.
+  const auto sparse = generate_pattern("fft:ranks=16");
+  EXPECT_EQ(bytes_with_own_blocks(sparse, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}), 13 * 10 * 8 * 8);
+  auto expected = std::vector(16, 0);
+  std::fill_n(expected.begin(), 10, 12);
+  EXPECT_EQ(degrees(sparse), expected);
+  for (const auto& edge : sparse.edges) EXPECT_LT(edge.destination, 13);
+
+  // P = 5: ((5 − 1)·32 + 8)·5 complex numbers of 16 bytes.
+  const auto dense = generate_pattern("fft:ranks=5,problem=n2");
+  EXPECT_EQ(bytes_with_own_blocks(dense, {0, 1, 2, 3, 4}), ((5 - 1) * 32 + 8) * 5 * 16);
+  EXPECT_EQ(degrees(dense), std::vector(5, 4));
+  for (const auto& edge : dense.edges) EXPECT_EQ(edge.bytes, edge.source == 4 ? 16 * 8 : 64 * 8);
+}
+
+TEST(FftSizes, RoundUpAsThePaperDoes) {
+  // P = 3: ⌈2.34⌉ = 3 blocks of ⌈1.875⌉ = 2 workers. P = 8: exactly 5 workers, ⌈6.25⌉ = 7 blocks.
+  EXPECT_EQ(degrees(generate_pattern("fft:ranks=3")), (std::vector{2, 2, 0}));
+  EXPECT_EQ(degrees(generate_pattern("fft:ranks=8")), (std::vector{6, 6, 6, 6, 6, 0, 0, 0}));
+}
+
+TEST(Stencils, OfManyDimensionsHaveTwoNeighboursInEach) {
+  EXPECT_EQ(degrees(generate_pattern("stencil:dims=3x3x3x3x3,bytes=8")), std::vector(243, 10));
+  EXPECT_EQ(degrees(generate_pattern("stencil:dims=3x3x3x3,bytes=8,points=box")), std::vector(81, 80));
+}
+
 TEST(Stencils, HaveTheNeighboursOfAGrid) {
   EXPECT_EQ(degrees(generate_pattern("stencil:dims=4x4x4,bytes=8")), std::vector(64, 6));
   EXPECT_EQ(degrees(generate_pattern("stencil:dims=4x4x4,bytes=8,points=box")), std::vector(64, 26));
@@ -164,6 +200,8 @@ TEST(GeneratorText, ThatIsWrongIsRefused) {
                      {"power-law:ranks=4,bytes=8,exponent=nan", {"exponent=nan is out of range"}},
                      {"random:ranks=4,bytes=8,degree=4", {"degree=4 is out of range", "0 to 3"}},
                      {"random:ranks=1000000,bytes=8,degree=999999", {"too many edges"}},
+                     {"fft:ranks=4,problem=n3", {"problem=n3 is out of range", "n1 or n2"}},
+                     {"fft:ranks=1000000", {"too many edges"}},
                      {"stencil:dims=,bytes=8", {"dims= is out of range"}},
                      {"stencil:dims=0x4,bytes=8", {"dims=0x4 is out of range"}},
                      {"stencil:dims=4x,bytes=8", {"dims=4x is out of range"}},
@@ -175,6 +213,11 @@ TEST(GeneratorText, ThatIsWrongIsRefused) {
     SCOPED_TRACE(text);
     expect_sentence(error_of([&, t = std::string(text)] { generate_pattern(t); }), parts);
   }
+}
+
+TEST(GeneratorText, ForMoreEdgesThanTheCallerTakesIsRefused) {
+  EXPECT_EQ(generate_pattern("alltoall:ranks=5,bytes=8", 20).edges.size(), 20U);
+  expect_sentence(error_of([] { generate_pattern("alltoall:ranks=5,bytes=8", 19); }), {"too many edges", "at most 19"});
 }
 
 /// The most digits that follow each other.

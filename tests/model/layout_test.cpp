@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "model/support.hpp"
 
 namespace commpass {
@@ -92,6 +94,13 @@ TEST(LayoutText, ThatIsWrongIsRefused) {
   }
   expect_sentence(error_of([] { parse_layout("2x4", 9); }), {"layout 2x4", "8 ranks but 9"});
   expect_sentence(error_of([] { Layout(std::vector{0, 1}, std::vector{0}); }), {"layout", "2 ranks", "1"});
+}
+
+TEST(LayoutText, OfTheWrongSizeIsRefusedBeforeTheLayoutIsBuilt) {
+  const auto begin = std::chrono::steady_clock::now();
+  expect_sentence(error_of([] { parse_layout("8192x8192", 4); }), {"67108864 ranks but 4"});
+  EXPECT_EQ(ranks_of_layout("8192x2x4096"), 67108864);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(500)) << "building it takes seconds and gigabytes";
 }
 
 TEST(LayoutText, SurvivesDamage) {

@@ -78,21 +78,5 @@ TEST(PatternCheck, NamesTheEdge) {
   EXPECT_EQ(error_of([] { Pattern{1, {}}.validate(); }), "");
 }
 
-TEST(Statistics, LeaveOutEdgesToOneselfAndEmptyOnes) {
-  const auto s = statistics({5, {{0, 1, 10}, {0, 2, 30}, {1, 2, 20}, {2, 2, 1000}, {3, 0, 0}}});
-  EXPECT_EQ(s.ranks, 5);
-  EXPECT_EQ(s.messages, 3);
-  EXPECT_EQ(s.bytes, 60);
-  EXPECT_EQ(s.self_bytes, 1000);
-  EXPECT_EQ(s.sends_max, 2);
-  EXPECT_EQ(s.receives_max, 2);
-  EXPECT_EQ(s.send_bytes_max, 40);
-  EXPECT_EQ(s.receive_bytes_max, 50);
-  EXPECT_EQ(s.message_bytes_min, 10);
-  EXPECT_EQ(s.message_bytes_median, 20);
-  EXPECT_EQ(s.message_bytes_max, 30);
-  EXPECT_EQ(s.silent_ranks, 2) << "ranks 3 and 4";
-}
-
 }  // namespace
 }  // namespace commpass

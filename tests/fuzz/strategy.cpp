@@ -1,0 +1,15 @@
+// Strategy texts: what is accepted prints in a form that is read as the same strategy, and has a route or says why not.
+#include "model/strategy.hpp"
+
+#include "fuzz/fuzz.hpp"
+#include "model/catalogue.hpp"
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace commpass;
+  return fuzz::accept_or_refuse([&] {
+    const auto strategy = parse_strategy(fuzz::text_of(data, size));
+    fuzz::expect(parse_strategy(to_string(strategy)) == strategy);
+    static const auto layout = Layout::regular(3, 2, 2);
+    make_route(strategy, layout);
+  });
+}
