@@ -64,7 +64,7 @@ Seconds standard_seconds(const Scenario& s, const Machine& machine) {
   return standard(standard_load(s), machine, path);
 }
 
-/// With the copies that table 6 leaves out and the paper's figure must have: without them device-aware never wins.
+/// With the copies that table 6 leaves out and the paper's figure must have: without them the device-aware standard never wins.
 Seconds standard_with_copies(const Scenario& s, const Machine& machine) {
   const auto load = standard_load(s);
   return standard(load, machine, Path::staged) + copies(load.process_bytes, load.process_bytes, 1, machine);
