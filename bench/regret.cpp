@@ -8,8 +8,8 @@
 #include <numeric>
 
 #include "bench/options.hpp"
-#include "bench/parallel.hpp"
 #include "model/text.hpp"
+#include "selector/parallel.hpp"
 
 namespace commpass::bench {
 namespace {

@@ -105,8 +105,8 @@ AddressRoute::AddressRoute(Address address, std::span<const std::size_t> order)
       uncorrected[rank] -= part;
       ++stage.destinations[at(corrected[rank])];
     }
-    stage.corrected = corrected;
-    stage.uncorrected = uncorrected;
+    stage.corrected.assign(corrected.begin(), corrected.end());
+    stage.uncorrected.assign(uncorrected.begin(), uncorrected.end());
     stages_.push_back({digits_[d].label, digits_[d].radix - 1});
     tables_.push_back(std::move(stage));
   }
@@ -117,6 +117,10 @@ Rank AddressRoute::next(const Block& block, Rank holder, int stage) const {
   if (holder == block.destination) return holder;
   const auto& tables = tables_[at(stage)];
   return host_[at(tables.corrected[at(block.destination)] + tables.uncorrected[at(block.source)])];
+}
+
+void AddressRoute::next_of_each(std::span<const Block> blocks, std::span<const Rank> holders, int stage, std::span<Rank> to) const {
+  for (std::size_t i = 0; i < blocks.size(); ++i) to[i] = next(blocks[i], holders[i], stage);
 }
 
 int AddressRoute::round(Rank from, Rank to, int stage) const {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "model/catalogue.hpp"
+#include "selector/parallel.hpp"
 
 namespace commpass {
 
@@ -17,22 +18,54 @@ double comparable(Seconds seconds) {
   return std::round(seconds * scale) / scale;
 }
 
-}  // namespace
-
-Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model) {
-  const auto route = make_route(strategy, layout);
-  const auto schedule = make_schedule(*route, strategy.window, pattern);
+/// Prices a schedule that a strategy has made.
+Candidate price(const Strategy& strategy, const Schedule& schedule, const Layout& layout, const Machine& machine, CostModel model) {
   auto cost = evaluate(schedule, layout, machine, model);
   cost.seconds = comparable(cost.seconds);
   return {strategy, std::move(cost), schedule.buffered_blocks_max, schedule.buffered_bytes_max};
 }
 
+/// The numbers of strategies that differ in nothing but their window, and so need one schedule.
+std::vector<std::vector<std::size_t>> by_route(std::span<const Strategy> strategies) {
+  std::vector<std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i < strategies.size(); ++i) {
+    const auto same_route = [&](const std::vector<std::size_t>& group) {
+      auto other = strategies[group.front()];
+      other.window = strategies[i].window;
+      return other == strategies[i];
+    };
+    const auto group = std::ranges::find_if(groups, same_route);
+    if (group == groups.end()) groups.push_back({i});
+    else group->push_back(i);
+  }
+  return groups;
+}
+
+}  // namespace
+
+Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model) {
+  return price(strategy, make_schedule(*make_route(strategy, layout), strategy.window, pattern), layout, machine, model);
+}
+
 std::vector<Candidate> rank_strategies(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
                                        std::span<const Strategy> strategies) {
   const auto suggested = strategies.empty() ? suggest_strategies(layout) : std::vector(strategies.begin(), strategies.end());
-  std::vector<Candidate> ranking;
-  ranking.reserve(suggested.size());
-  for (const auto& strategy : suggested) ranking.push_back(price(strategy, pattern, layout, machine, model));
+  const auto prepared = prepare(pattern);
+  const auto groups = by_route(suggested);
+  std::vector<Candidate> ranking(suggested.size());
+  const auto price_group = [&](std::size_t g) {
+    const auto route = make_route(suggested[groups[g].front()], layout);
+    auto schedule = make_schedule(*route, {}, prepared);
+    for (const auto i : groups[g]) {
+      set_window(schedule, suggested[i].window);
+      ranking[i] = price(suggested[i], schedule, layout, machine, model);
+    }
+  };
+  constexpr std::size_t worth_a_thread = 10000;  // below, starting threads takes as long as what they do
+  if (prepared.blocks.size() < worth_a_thread)
+    for (std::size_t g = 0; g < groups.size(); ++g) price_group(g);
+  else
+    in_parallel(groups.size(), price_group);
   std::ranges::stable_sort(ranking, {}, [](const Candidate& c) { return c.cost.seconds; });
   return ranking;
 }

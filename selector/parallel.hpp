@@ -1,14 +1,15 @@
-// Independent simulations, as many at once as there are cores.
+// Independent pieces of work, as many at once as there are cores.
 #pragma once
 
 #include <cstddef>
 #include <functional>
 
-namespace commpass::bench {
+namespace commpass {
 
 /// Runs work(0) … work(count − 1) on all cores, and done(i) for each in order of i on the calling thread, as soon as all
 /// up to i are done.
 /// @throws what the first failing work(i) threw, after those that had begun have ended
-void in_parallel(std::size_t count, const std::function<void(std::size_t)>& work, const std::function<void(std::size_t)>& done);
+void in_parallel(std::size_t count, const std::function<void(std::size_t)>& work,
+                 const std::function<void(std::size_t)>& done = [](std::size_t) {});
 
-}  // namespace commpass::bench
+}  // namespace commpass

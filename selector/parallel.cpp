@@ -1,4 +1,4 @@
-#include "bench/parallel.hpp"
+#include "selector/parallel.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace commpass::bench {
+namespace commpass {
 
 void in_parallel(std::size_t count, const std::function<void(std::size_t)>& work, const std::function<void(std::size_t)>& done) {
   std::vector<std::promise<void>> promises(count);
@@ -30,4 +30,4 @@ void in_parallel(std::size_t count, const std::function<void(std::size_t)>& work
   }
 }
 
-}  // namespace commpass::bench
+}  // namespace commpass
