@@ -11,10 +11,13 @@
 // β_receive·s each, of which α holds the part of a lone message; m receives posted at once cost γ·m²/2 more. A rank goes
 // on when its sends are out (eager ones: when they have left it) and its receives are in.
 #include <algorithm>
+#include <numeric>
 #include <span>
 #include <utility>
 
 #include "model/cost_models.hpp"
+#include "model/grouping.hpp"
+#include "model/servers.hpp"
 
 namespace commpass {
 
@@ -25,122 +28,11 @@ std::size_t at_index(int i) { return static_cast<std::size_t>(i); }
 using Parts = std::array<Seconds, cost_part_count>;
 Seconds& part(Parts& parts, CostPart which) { return parts[static_cast<std::size_t>(which)]; }
 
-/// A message on its way.
-struct Flight {
-  const Message* message = nullptr;
-  const Protocol* protocol = nullptr;
-  Locality locality = Locality::network;
-  bool is_eager = false;     // does its sender go on without waiting for the receiver?
-  bool was_awaited = false;  // was it the receiver that was late?
-  Seconds begin = 0;         // B_k
-  Seconds shared_until = 0;  // C_k, 0 if nothing is shared
-  Seconds arrival = 0;       // A_k
-  // How the way from the sender's (or the late receiver's) start to the arrival divides up, without sharing.
-  Seconds latency = 0;
-  Seconds transfer = 0;
-
-  /// The part of α that its sender is busy.
-  Seconds launching() const { return std::min(protocol->alpha_next_s, protocol->alpha_s); }
-  Seconds unshared_until() const { return begin + protocol->beta_s_per_byte * static_cast<double>(message->bytes); }
-};
-
-/// What ranks share, each with one rate: sockets, nodes, NICs.
-class Servers {
- public:
-  Servers(const Layout& layout, const Machine& machine) : layout_(layout), machine_(machine) {
-    const auto rate = [&](Locality locality) {
-      const auto* channel = machine.host.find(locality);
-      return channel ? channel->aggregate_rate_bytes_per_s : std::numeric_limits<double>::infinity();
-    };
-    socket_rate_ = rate(Locality::socket);
-    node_rate_ = rate(Locality::node);
-    network_rate_ = rate(Locality::network);
-    busy_until_.resize(at_index(layout.sockets() + 3 * layout.nodes()), 0);
-  }
-
-  /// Sets `shared_until` of every flight of a batch.
-  void serve(std::span<Flight> flights) {
-    jobs_.clear();
-    for (auto& flight : flights) {
-      const auto from = flight.message->from, to = flight.message->to;
-      const int sockets = layout_.sockets(), nodes = layout_.nodes();
-      switch (flight.locality) {
-        case Locality::socket: add(layout_.socket(from), flight, socket_rate_); break;
-        case Locality::node: add(sockets + layout_.node(from), flight, node_rate_); break;
-        case Locality::network:
-          add(sockets + nodes + layout_.node(from), flight, std::min(network_rate_, machine_.injection_rate_bytes_per_s));
-          add(sockets + 2 * nodes + layout_.node(to), flight, machine_.ejection_rate_bytes_per_s);
-      }
-    }
-    std::ranges::sort(jobs_, {}, [](const Job& j) { return std::pair(j.server, j.flight->begin); });
-    for (auto rest = std::span<const Job>(jobs_); !rest.empty();) {
-      const auto end = std::ranges::find_if(rest, [&](const Job& j) { return j.server != rest.front().server; });
-      const auto own = rest.first(static_cast<std::size_t>(end - rest.begin()));
-      share(own, busy_until_[at_index(own.front().server)]);
-      rest = rest.subspan(own.size());
-    }
-  }
-
- private:
-  struct Job {
-    int server;
-    Flight* flight;
-    Seconds seconds;
-  };
-  struct End {
-    Seconds served;
-    Flight* flight;
-  };
-
-  /// Moves the jobs of one server, in order of their begin: those that are there at once get equal parts of its rate. Begins
-  /// when the server has done the work of earlier batches.
-  void share(std::span<const Job> jobs, Seconds& busy_until) {
-    Seconds now = busy_until;
-    Seconds served = 0;  // of every job that is there, since the first came, at full rate
-    ends_.clear();       // a heap: at which `served` a job is done
-    const auto later = [](const End& a, const End& b) { return a.served > b.served; };
-    const auto run_until = [&](Seconds when) {
-      while (!ends_.empty()) {
-        const Seconds done = now + (ends_.front().served - served) * static_cast<double>(ends_.size());
-        if (done > when) {
-          served += (when - now) / static_cast<double>(ends_.size());
-          break;
-        }
-        now = done;
-        served = ends_.front().served;
-        ends_.front().flight->shared_until = std::max(ends_.front().flight->shared_until, done);
-        std::ranges::pop_heap(ends_, later);
-        ends_.pop_back();
-      }
-      now = std::max(now, when);
-    };
-    for (const auto& job : jobs) {
-      run_until(std::max(job.flight->begin, busy_until));
-      ends_.push_back({served + job.seconds, job.flight});
-      std::ranges::push_heap(ends_, later);
-    }
-    while (!ends_.empty()) run_until(now + (ends_.front().served - served) * static_cast<double>(ends_.size()));
-    busy_until = now;
-  }
-
-  void add(int server, Flight& flight, double rate) {
-    if (rate != std::numeric_limits<double>::infinity())
-      jobs_.push_back({server, &flight, static_cast<double>(flight.message->bytes) / rate});
-  }
-
-  const Layout& layout_;
-  const Machine& machine_;
-  double socket_rate_, node_rate_, network_rate_;
-  std::vector<Seconds> busy_until_;  // by server
-  std::vector<Job> jobs_;
-  std::vector<End> ends_;
-};
-
 class Clocks {
  public:
   Clocks(const Schedule& schedule, const Layout& layout, const Machine& machine)
-      : machine_(machine), servers_(layout, machine), clock_(at_index(schedule.ranks), 0),
-        parts_(at_index(schedule.ranks)) {}
+      : machine_(machine), servers_(layout, machine), clock_(at_index(schedule.ranks), 0), launched_(clock_),
+        parts_(clock_.size()), by_receiver_(clock_.size()), advanced_(clock_.size(), false) {}
 
   Seconds latest() const { return std::ranges::max(clock_); }
 
@@ -155,7 +47,7 @@ class Clocks {
   void copy(Rank rank, Bytes bytes, std::int64_t pieces) {
     const auto seconds = static_cast<double>(bytes) / machine_.copy_rate_bytes_per_s +
                          static_cast<double>(pieces) * machine_.copy_block_s;
-    clock_[at_index(rank)] += seconds;
+    launched_[at_index(rank)] = clock_[at_index(rank)] += seconds;
     part(parts_[at_index(rank)], CostPart::copying) += seconds;
   }
 
@@ -188,11 +80,11 @@ class Clocks {
 
   void launch(std::span<const Message* const> messages, const LocalityOf& locality_of) {
     flights_.clear();
-    launched_ = clock_;
+    Rank sender = -1;
     Seconds latency = 0, transfer = 0;  // of the sender's messages so far
     for (const auto* message : messages) {
       const auto from = at_index(message->from), to = at_index(message->to);
-      if (flights_.empty() || flights_.back().message->from != message->from) latency = transfer = 0;
+      if (message->from != std::exchange(sender, message->from)) latency = transfer = 0;
       const auto locality = locality_of(*message);
       const auto& channel = *machine_.host.find(locality);
       const auto& protocol = channel.protocol(message->bytes);
@@ -228,61 +120,104 @@ class Clocks {
   }
 
   /// A send is out when the message has arrived, before the receiver deals with it; an eager one when it has left.
+  Seconds out(const Flight& flight) const {
+    return flight.is_eager ? launched_[at_index(flight.message->from)] : flight.arrival - flight.protocol->alpha_receive_s.value_or(0);
+  }
+
   void finish_sends() {
-    for (std::size_t i = 0; i < flights_.size(); ++i) {
-      const auto& flight = flights_[i];
-      const Seconds out = flight.is_eager ? launched_[at_index(flight.message->from)] : flight.arrival - flight.protocol->alpha_receive_s.value_or(0);
-      if (i == 0 || flights_[i - 1].message->from != flight.message->from)
-        finish_.push_back({flight.message->from, out, path(flight)});
-      else if (out > finish_.back().when)
-        finish_.back() = {flight.message->from, out, path(flight)};
+    for (auto rest = std::span<const Flight>(flights_); !rest.empty();) {
+      const Rank rank = rest.front().message->from;
+      const Flight* last = &rest.front();
+      Seconds finish = out(*last);
+      std::size_t count = 1;
+      for (; count < rest.size() && rest[count].message->from == rank; ++count)
+        if (const auto when = out(rest[count]); when > finish) {
+          finish = when;
+          last = &rest[count];
+        }
+      finish_.push_back({rank, finish, path(*last)});
+      rest = rest.subspan(count);
     }
   }
 
   void finish_receives() {
-    std::ranges::sort(flights_, {}, [](const Flight& f) { return std::pair(f.message->to, f.arrival); });
-    for (std::size_t i = 0; i < flights_.size();) {
-      const Rank rank = flights_[i].message->to;
-      const Seconds ready = launched_[at_index(rank)];
+    arrivals_.clear();
+    for (const auto& flight : flights_) arrivals_.push_back({flight.arrival, flight.protocol->receive_seconds(flight.message->bytes), &flight});
+    const auto receiver = [](const Arrival& a) { return at_index(a.flight->message->to); };
+    for (const auto& [rank, begin, end] : by_receiver_.group(arrivals_, arrivals_by_receiver_, receiver)) {
+      const auto own = std::span(arrivals_by_receiver_).subspan(begin, end - begin);
+      std::ranges::sort(own, {}, &Arrival::when);
+      const Seconds ready = launched_[rank];
       Seconds finish = ready;
       std::array<double, locality_count> posted{};
-      std::size_t last = i;
-      for (; i < flights_.size() && flights_[i].message->to == rank; ++i) {
-        const auto& flight = flights_[i];
-        const Seconds taking = flight.protocol->receive_seconds(flight.message->bytes);
-        finish = std::max(finish, flight.arrival - taking) + taking;
-        ++posted[static_cast<std::size_t>(flight.locality)];
-        last = i;
+      for (const auto& [when, taking, flight] : own) {
+        finish = std::max(finish, when - taking) + taking;
+        ++posted[static_cast<std::size_t>(flight->locality)];
       }
       for (std::size_t l = 0; l < posted.size(); ++l)
         if (posted[l] > 0) finish += machine_.host.find(static_cast<Locality>(l))->gamma_s * posted[l] * posted[l] / 2;
 
       // The last message was late, or the receiver was.
-      const auto arrival = flights_[last].arrival;
-      auto spent = arrival > ready ? path(flights_[last]) : parts_[at_index(rank)];
-      part(spent, CostPart::receiving) += finish - std::max(arrival, ready);
-      finish_.push_back({rank, finish, spent});
+      const auto& last = own.back();
+      auto spent = last.when > ready ? path(*last.flight) : parts_[rank];
+      part(spent, CostPart::receiving) += finish - std::max(last.when, ready);
+      finish_.push_back({static_cast<Rank>(rank), finish, spent});
     }
   }
 
   /// Sets the clock of every rank that took part to the later of its sends and its receives.
   void advance() {
-    std::ranges::sort(finish_, {}, [](const Finish& f) { return std::pair(f.rank, f.when); });
-    for (std::size_t i = 0; i < finish_.size(); ++i) {
-      if (i + 1 < finish_.size() && finish_[i + 1].rank == finish_[i].rank) continue;
-      const auto rank = at_index(finish_[i].rank);
-      clock_[rank] = finish_[i].when;
-      parts_[rank] = finish_[i].spent;
+    for (const auto& [r, when, spent] : finish_) {
+      const auto rank = at_index(r);
+      if (advanced_[rank] && when <= clock_[rank]) continue;
+      launched_[rank] = clock_[rank] = when;
+      parts_[rank] = spent;
+      advanced_[rank] = true;
     }
+    for (const auto& finish : finish_) advanced_[at_index(finish.rank)] = false;
   }
+
+  struct Arrival {
+    Seconds when;
+    Seconds taking;  // that its receiver needs for it
+    const Flight* flight;
+  };
 
   const Machine& machine_;
   Servers servers_;
   std::vector<Seconds> clock_;
-  std::vector<Seconds> launched_;  // when a rank's sends of the batch have left it, and it can take in messages
+  std::vector<Seconds> launched_;  // when a rank's sends of the batch have left it, and it can take in messages; between batches its clock
   std::vector<Parts> parts_;
   std::vector<Flight> flights_;
+  std::vector<Arrival> arrivals_, arrivals_by_receiver_;
+  Grouping by_receiver_;
   std::vector<Finish> finish_;
+  std::vector<bool> advanced_;  // in the batch that is being finished
+};
+
+/// The messages of a stage, batch by batch; those of a batch in their order.
+class Batches {
+ public:
+  explicit Batches(const Stage& stage) {
+    int last = 0;
+    for (const auto& message : stage.messages) last = std::max(last, message.batch);
+    end_.resize(at_index(last) + 2, 0);
+    for (const auto& message : stage.messages) ++end_[at_index(message.batch) + 1];
+    std::partial_sum(end_.begin(), end_.end(), end_.begin());
+    messages_.resize(stage.messages.size());
+    for (const auto& message : stage.messages) messages_[end_[at_index(message.batch)]++] = &message;
+    end_.pop_back();
+  }
+
+  std::size_t count() const { return end_.size(); }
+  std::span<const Message* const> operator[](std::size_t batch) const {
+    const auto begin = batch == 0 ? 0 : end_[batch - 1];
+    return std::span(messages_).subspan(begin, end_[batch] - begin);
+  }
+
+ private:
+  std::vector<const Message*> messages_;
+  std::vector<std::size_t> end_;  // by batch
 };
 
 }  // namespace
@@ -292,20 +227,12 @@ Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machin
   for (Rank rank = 0; rank < schedule.ranks; ++rank)
     if (const auto bytes = schedule.self_bytes[at_index(rank)]; bytes > 0) clocks.copy(rank, bytes, 1);
   Cost total;
-  std::vector<const Message*> messages;
   for (std::size_t s = 0; s < schedule.stages.size(); ++s) {
     const auto& stage = schedule.stages[s];
     const LocalityOf locality_of(layout, schedule, localities, s);
     auto cost = count_messages(stage);
-    messages.clear();
-    for (const auto& message : stage.messages) messages.push_back(&message);
-    std::ranges::stable_sort(messages, {}, &Message::batch);
-    for (auto rest = std::span<const Message* const>(messages); !rest.empty();) {
-      const auto end = std::ranges::find_if(rest, [&](const Message* m) { return m->batch != rest.front()->batch; });
-      const auto size = static_cast<std::size_t>(end - rest.begin());
-      clocks.run(rest.first(size), locality_of);
-      rest = rest.subspan(size);
-    }
+    const Batches batches(stage);
+    for (std::size_t b = 0; b < batches.count(); ++b) clocks.run(batches[b], locality_of);
     cost.seconds = clocks.latest() - total.seconds;
     cost.parts = clocks.take_parts();
     total.seconds += cost.seconds;
