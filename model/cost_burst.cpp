@@ -28,10 +28,20 @@ std::size_t at_index(int i) { return static_cast<std::size_t>(i); }
 using Parts = std::array<Seconds, cost_part_count>;
 Seconds& part(Parts& parts, CostPart which) { return parts[static_cast<std::size_t>(which)]; }
 
+/// The messages of one batch, sorted by sender.
+struct Batch {
+  std::span<const Message> messages;
+  std::span<const Locality> localities;  ///< of the messages; empty: the layout tells
+
+  Locality locality_of(const Message& message, const Layout& layout) const {
+    return localities.empty() ? layout.locality(message.from, message.to) : localities[static_cast<std::size_t>(&message - messages.data())];
+  }
+};
+
 class Clocks {
  public:
   Clocks(const Schedule& schedule, const Layout& layout, const Machine& machine)
-      : machine_(machine), servers_(layout, machine), clock_(at_index(schedule.ranks), 0), launched_(clock_),
+      : layout_(layout), machine_(machine), servers_(layout, machine), clock_(at_index(schedule.ranks), 0), launched_(clock_),
         parts_(clock_.size()), by_receiver_(clock_.size()), advanced_(clock_.size(), false) {}
 
   Seconds latest() const { return std::ranges::max(clock_); }
@@ -51,10 +61,9 @@ class Clocks {
     part(parts_[at_index(rank)], CostPart::copying) += seconds;
   }
 
-  /// Runs the messages of one batch, which are sorted by sender.
-  void run(std::span<const Message* const> messages, const LocalityOf& locality_of) {
-    pack(messages);
-    launch(messages, locality_of);
+  void run(const Batch& batch) {
+    pack(batch.messages);
+    launch(batch);
     servers_.serve(flights_);
     for (auto& flight : flights_)
       flight.arrival = std::max(flight.unshared_until(), flight.shared_until) + flight.protocol->alpha_s - flight.launching();
@@ -62,8 +71,8 @@ class Clocks {
     finish_sends();
     finish_receives();
     advance();
-    for (const auto* message : messages)
-      if (message->unpacked_pieces > 0) copy(message->to, message->unpacked_bytes, message->unpacked_pieces);
+    for (const auto& message : batch.messages)
+      if (message.unpacked_pieces > 0) copy(message.to, message.unpacked_bytes, message.unpacked_pieces);
   }
 
  private:
@@ -73,28 +82,28 @@ class Clocks {
     Parts spent;
   };
 
-  void pack(std::span<const Message* const> messages) {
-    for (const auto* message : messages)
-      if (message->packed_pieces > 0) copy(message->from, message->bytes, message->packed_pieces);
+  void pack(std::span<const Message> messages) {
+    for (const auto& message : messages)
+      if (message.packed_pieces > 0) copy(message.from, message.bytes, message.packed_pieces);
   }
 
-  void launch(std::span<const Message* const> messages, const LocalityOf& locality_of) {
+  void launch(const Batch& batch) {
     flights_.clear();
     Rank sender = -1;
     Seconds latency = 0, transfer = 0;  // of the sender's messages so far
-    for (const auto* message : messages) {
-      const auto from = at_index(message->from), to = at_index(message->to);
-      if (message->from != std::exchange(sender, message->from)) latency = transfer = 0;
-      const auto locality = locality_of(*message);
+    for (const auto& message : batch.messages) {
+      const auto from = at_index(message.from), to = at_index(message.to);
+      if (message.from != std::exchange(sender, message.from)) latency = transfer = 0;
+      const auto locality = batch.locality_of(message, layout_);
       const auto& channel = *machine_.host.find(locality);
-      const auto& protocol = channel.protocol(message->bytes);
-      const auto size = static_cast<double>(message->bytes);
+      const auto& protocol = channel.protocol(message.bytes);
+      const auto size = static_cast<double>(message.bytes);
       const auto rendezvous = channel.rendezvous_from_bytes;
       auto& flight = flights_.emplace_back();
-      flight.message = message;
+      flight.message = &message;
       flight.protocol = &protocol;
       flight.locality = locality;
-      flight.is_eager = rendezvous && message->bytes < *rendezvous;
+      flight.is_eager = rendezvous && message.bytes < *rendezvous;
       flight.begin = clock_[from] + latency + transfer + flight.launching();
       flight.latency = latency + protocol.alpha_s;
       flight.transfer = transfer + protocol.beta_s_per_byte * size;
@@ -142,17 +151,17 @@ class Clocks {
 
   void finish_receives() {
     arrivals_.clear();
-    for (const auto& flight : flights_) arrivals_.push_back({flight.arrival, flight.protocol->receive_seconds(flight.message->bytes), &flight});
-    const auto receiver = [](const Arrival& a) { return at_index(a.flight->message->to); };
+    for (const auto& flight : flights_) arrivals_.push_back({flight.arrival, flight.protocol->receive_seconds(flight.message->bytes), &flight, flight.message->to, flight.locality});
+    const auto receiver = [](const Arrival& a) { return at_index(a.to); };
     for (const auto& [rank, begin, end] : by_receiver_.group(arrivals_, arrivals_by_receiver_, receiver)) {
       const auto own = std::span(arrivals_by_receiver_).subspan(begin, end - begin);
       std::ranges::sort(own, {}, &Arrival::when);
       const Seconds ready = launched_[rank];
       Seconds finish = ready;
       std::array<double, locality_count> posted{};
-      for (const auto& [when, taking, flight] : own) {
-        finish = std::max(finish, when - taking) + taking;
-        ++posted[static_cast<std::size_t>(flight->locality)];
+      for (const auto& arrival : own) {
+        finish = std::max(finish, arrival.when - arrival.taking) + arrival.taking;
+        ++posted[static_cast<std::size_t>(arrival.locality)];
       }
       for (std::size_t l = 0; l < posted.size(); ++l)
         if (posted[l] > 0) finish += machine_.host.find(static_cast<Locality>(l))->gamma_s * posted[l] * posted[l] / 2;
@@ -181,8 +190,11 @@ class Clocks {
     Seconds when;
     Seconds taking;  // that its receiver needs for it
     const Flight* flight;
+    Rank to;
+    Locality locality;
   };
 
+  const Layout& layout_;
   const Machine& machine_;
   Servers servers_;
   std::vector<Seconds> clock_;
@@ -198,26 +210,43 @@ class Clocks {
 /// The messages of a stage, batch by batch; those of a batch in their order.
 class Batches {
  public:
-  explicit Batches(const Stage& stage) {
-    int last = 0;
-    for (const auto& message : stage.messages) last = std::max(last, message.batch);
-    end_.resize(at_index(last) + 2, 0);
-    for (const auto& message : stage.messages) ++end_[at_index(message.batch) + 1];
-    std::partial_sum(end_.begin(), end_.end(), end_.begin());
-    messages_.resize(stage.messages.size());
-    for (const auto& message : stage.messages) messages_[end_[at_index(message.batch)]++] = &message;
-    end_.pop_back();
+  Batches(const Stage& stage, const std::vector<Locality>* localities) {
+    const std::span<const Message> messages = stage.messages;
+    std::vector<std::size_t> end(at_index(last_batch(messages)) + 2, 0);
+    if (end.size() == 2) {  // one batch
+      batches_.push_back({messages, localities ? *localities : std::span<const Locality>()});
+      return;
+    }
+    for (const auto& message : messages) ++end[at_index(message.batch) + 1];
+    std::partial_sum(end.begin(), end.end(), end.begin());
+    // Copies, because that is faster than to look up every message of a large stage out of order.
+    messages_.resize(messages.size());
+    if (localities) localities_.resize(messages.size());
+    for (std::size_t m = 0; m < messages.size(); ++m) {
+      const auto place = end[at_index(messages[m].batch)]++;
+      messages_[place] = messages[m];
+      if (localities) localities_[place] = (*localities)[m];
+    }
+    for (std::size_t b = 0, begin = 0; b + 1 < end.size(); begin = end[b++]) {
+      const auto count = end[b] - begin;
+      batches_.push_back({std::span(messages_).subspan(begin, count),
+                          localities ? std::span<const Locality>(localities_).subspan(begin, count) : std::span<const Locality>()});
+    }
   }
 
-  std::size_t count() const { return end_.size(); }
-  std::span<const Message* const> operator[](std::size_t batch) const {
-    const auto begin = batch == 0 ? 0 : end_[batch - 1];
-    return std::span(messages_).subspan(begin, end_[batch] - begin);
-  }
+  auto begin() const { return batches_.begin(); }
+  auto end() const { return batches_.end(); }
 
  private:
-  std::vector<const Message*> messages_;
-  std::vector<std::size_t> end_;  // by batch
+  static int last_batch(std::span<const Message> messages) {
+    int last = 0;
+    for (const auto& message : messages) last = std::max(last, message.batch);
+    return last;
+  }
+
+  std::vector<Message> messages_;
+  std::vector<Locality> localities_;
+  std::vector<Batch> batches_;
 };
 
 }  // namespace
@@ -229,10 +258,8 @@ Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machin
   Cost total;
   for (std::size_t s = 0; s < schedule.stages.size(); ++s) {
     const auto& stage = schedule.stages[s];
-    const LocalityOf locality_of(layout, schedule, localities, s);
     auto cost = count_messages(stage);
-    const Batches batches(stage);
-    for (std::size_t b = 0; b < batches.count(); ++b) clocks.run(batches[b], locality_of);
+    for (const auto& batch : Batches(stage, localities ? &(*localities)[s] : nullptr)) clocks.run(batch);
     cost.seconds = clocks.latest() - total.seconds;
     cost.parts = clocks.take_parts();
     total.seconds += cost.seconds;

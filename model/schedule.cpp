@@ -155,7 +155,19 @@ class Positions {
     next_ = static_cast<std::int64_t>(blocks_.size()) + pattern.ranks;
   }
 
-  /// Sums the bytes of a message, counts its copies and moves its blocks to their landing area.
+  /// Sums the bytes of the messages of a stage, counts their copies and moves their blocks to their landing areas.
+  void move(std::span<Message> messages, std::span<const std::uint32_t> order) {
+    // Blocks lie all over the memory: those of later messages are fetched ahead.
+    constexpr std::size_t ahead = 32;
+    std::size_t fetched = 0;
+    for (auto& message : messages) {
+      const std::size_t end = message.first_block + message.blocks;
+      for (const auto needed = std::min(end + ahead, order.size()); fetched < needed; ++fetched) __builtin_prefetch(&blocks_[order[fetched]], 1);
+      move(message, order.subspan(message.first_block, message.blocks));
+    }
+  }
+
+ private:
   void move(Message& message, std::span<const std::uint32_t> numbers) {
     // Blocks of one destination are numbered in the order of its receive buffer.
     const auto first_final = pattern_.first_block[at_index(message.to)];
@@ -181,7 +193,6 @@ class Positions {
     if (in_place) message.unpacked_bytes = 0;
   }
 
- private:
   struct Placed {
     std::int64_t position;
     Bytes bytes;
@@ -224,7 +235,7 @@ Schedule make_schedule(const Route& route, Window window, const PreparedPattern&
   for (int s = 0; s < static_cast<int>(stages.size()); ++s) {
     route.next_of_each(blocks, at, s, to);
     auto [messages, order] = group(route, s, window, at, to, pattern.ranks);
-    for (auto& message : messages) positions.move(message, std::span(order).subspan(message.first_block, message.blocks));
+    positions.move(messages, order);
     schedule.stages.push_back({stages[static_cast<std::size_t>(s)], std::move(messages)});
     at.swap(to);
     note_buffers(schedule, blocks, at);
