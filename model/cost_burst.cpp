@@ -12,6 +12,7 @@
 // on when its sends are out (eager ones: when they have left it) and its receives are in.
 #include <algorithm>
 #include <numeric>
+#include <ranges>
 #include <span>
 #include <utility>
 
@@ -42,7 +43,10 @@ class Clocks {
  public:
   Clocks(const Schedule& schedule, const Layout& layout, const Machine& machine)
       : layout_(layout), machine_(machine), servers_(layout, machine), clock_(at_index(schedule.ranks), 0), launched_(clock_),
-        parts_(clock_.size()), by_receiver_(clock_.size()), advanced_(clock_.size(), false) {}
+        parts_(clock_.size()), last_(clock_.size()), by_receiver_(clock_.size()), advanced_(clock_.size(), false) {
+    const auto in_order = [&](Rank rank) { return layout.node(rank - 1) <= layout.node(rank); };
+    nodes_are_separate_ = servers_.are_of_one_node() && std::ranges::all_of(std::views::iota(1, layout.ranks()), in_order);
+  }
 
   Seconds latest() const { return std::ranges::max(clock_); }
 
@@ -62,13 +66,18 @@ class Clocks {
   }
 
   void run(const Batch& batch) {
-    pack(batch.messages);
-    launch(batch);
-    servers_.serve(flights_);
-    for (auto& flight : flights_)
-      flight.arrival = std::max(flight.unshared_until(), flight.shared_until) + flight.protocol->alpha_s - flight.launching();
+    for (const auto& message : batch.messages)
+      if (message.packed_pieces > 0) copy(message.from, message.bytes, message.packed_pieces);
     finish_.clear();
-    finish_sends();
+    arrivals_.clear();
+    for (std::size_t begin = 0; begin < batch.messages.size();) {
+      const auto count = count_independent(batch.messages.subspan(begin));
+      launch(batch, begin, count);
+      servers_.serve(flights_);
+      arrive();
+      finish_sends();
+      begin += count;
+    }
     finish_receives();
     advance();
     for (const auto& message : batch.messages)
@@ -82,16 +91,20 @@ class Clocks {
     Parts spent;
   };
 
-  void pack(std::span<const Message> messages) {
-    for (const auto& message : messages)
-      if (message.packed_pieces > 0) copy(message.from, message.bytes, message.packed_pieces);
+  /// How many of the first messages share nothing with those after them: some nodes' worth, few enough for the cache.
+  std::size_t count_independent(std::span<const Message> messages) const {
+    constexpr std::size_t enough = 4096;
+    if (!nodes_are_separate_ || messages.size() <= enough) return messages.size();
+    const int node = layout_.node(messages[enough - 1].from);
+    const auto end = std::ranges::find_if(messages.subspan(enough), [&](const Message& m) { return layout_.node(m.from) != node; });
+    return static_cast<std::size_t>(end - messages.begin());
   }
 
-  void launch(const Batch& batch) {
+  void launch(const Batch& batch, std::size_t begin, std::size_t count) {
     flights_.clear();
     Rank sender = -1;
     Seconds latency = 0, transfer = 0;  // of the sender's messages so far
-    for (const auto& message : batch.messages) {
+    for (const auto& message : batch.messages.subspan(begin, count)) {
       const auto from = at_index(message.from), to = at_index(message.to);
       if (message.from != std::exchange(sender, message.from)) latency = transfer = 0;
       const auto locality = batch.locality_of(message, layout_);
@@ -119,13 +132,33 @@ class Clocks {
     }
   }
 
+  /// On whose parts a flight builds, and what it adds.
+  struct Way {
+    Rank from = 0;
+    Seconds latency = 0, transfer = 0, sharing = 0;
+  };
+
   /// What was spent until a flight arrives: by its sender (or the late receiver) before, and on the way.
-  Parts path(const Flight& flight) const {
-    auto spent = parts_[at_index(flight.was_awaited ? flight.message->to : flight.message->from)];
-    part(spent, CostPart::latency) += flight.latency;
-    part(spent, CostPart::transfer) += flight.transfer;
-    part(spent, CostPart::sharing) += std::max(0.0, flight.shared_until - flight.unshared_until());
+  static Way way_of(const Flight& flight) {
+    return {flight.was_awaited ? flight.message->to : flight.message->from, flight.latency, flight.transfer,
+            std::max(0.0, flight.shared_until - flight.unshared_until())};
+  }
+  Parts spent_on(const Way& way) const {
+    auto spent = parts_[at_index(way.from)];
+    part(spent, CostPart::latency) += way.latency;
+    part(spent, CostPart::transfer) += way.transfer;
+    part(spent, CostPart::sharing) += way.sharing;
     return spent;
+  }
+
+  void arrive() {
+    for (auto& flight : flights_) {
+      const auto& protocol = *flight.protocol;
+      flight.arrival = std::max(flight.unshared_until(), flight.shared_until) + protocol.alpha_s - flight.launching();
+      arrivals_.push_back({flight.arrival, protocol.receive_seconds(flight.message->bytes), flight.message->to, flight.locality});
+      auto& last = last_[at_index(flight.message->to)];
+      if (flight.arrival >= last.arrival) last = {flight.arrival, way_of(flight)};
+    }
   }
 
   /// A send is out when the message has arrived, before the receiver deals with it; an eager one when it has left.
@@ -144,14 +177,12 @@ class Clocks {
           finish = when;
           last = &rest[count];
         }
-      finish_.push_back({rank, finish, path(*last)});
+      finish_.push_back({rank, finish, spent_on(way_of(*last))});
       rest = rest.subspan(count);
     }
   }
 
   void finish_receives() {
-    arrivals_.clear();
-    for (const auto& flight : flights_) arrivals_.push_back({flight.arrival, flight.protocol->receive_seconds(flight.message->bytes), &flight, flight.message->to, flight.locality});
     const auto receiver = [](const Arrival& a) { return at_index(a.to); };
     for (const auto& [rank, begin, end] : by_receiver_.group(arrivals_, arrivals_by_receiver_, receiver)) {
       const auto own = std::span(arrivals_by_receiver_).subspan(begin, end - begin);
@@ -167,9 +198,10 @@ class Clocks {
         if (posted[l] > 0) finish += machine_.host.find(static_cast<Locality>(l))->gamma_s * posted[l] * posted[l] / 2;
 
       // The last message was late, or the receiver was.
-      const auto& last = own.back();
-      auto spent = last.when > ready ? path(*last.flight) : parts_[rank];
-      part(spent, CostPart::receiving) += finish - std::max(last.when, ready);
+      auto& last = last_[rank];
+      auto spent = last.arrival > ready ? spent_on(last.way) : parts_[rank];
+      part(spent, CostPart::receiving) += finish - std::max(last.arrival, ready);
+      last = {};
       finish_.push_back({static_cast<Rank>(rank), finish, spent});
     }
   }
@@ -189,18 +221,23 @@ class Clocks {
   struct Arrival {
     Seconds when;
     Seconds taking;  // that its receiver needs for it
-    const Flight* flight;
     Rank to;
     Locality locality;
+  };
+  struct LastArrival {
+    Seconds arrival = 0;
+    Way way;
   };
 
   const Layout& layout_;
   const Machine& machine_;
   Servers servers_;
+  bool nodes_are_separate_ = false;  // may the messages of one node be dealt with before those of the next?
   std::vector<Seconds> clock_;
   std::vector<Seconds> launched_;  // when a rank's sends of the batch have left it, and it can take in messages; between batches its clock
   std::vector<Parts> parts_;
   std::vector<Flight> flights_;
+  std::vector<LastArrival> last_;  // by receiver
   std::vector<Arrival> arrivals_, arrivals_by_receiver_;
   Grouping by_receiver_;
   std::vector<Finish> finish_;

@@ -56,6 +56,7 @@ Departures group(const Route& route, int stage, Window window, std::span<const R
   const auto leaving = by_sender(at, to, ranks);
   Departures result;
   result.order.resize(leaving.blocks.size());
+  result.messages.reserve(leaving.blocks.size());
   // Of one sender, by receiver:
   std::vector<std::uint32_t> blocks(at_index(ranks), 0), place(at_index(ranks));
   std::vector<std::pair<int, Rank>> peers;  // with their rounds; batches follow the rounds
@@ -238,7 +239,7 @@ Schedule make_schedule(const Route& route, Window window, const PreparedPattern&
     positions.move(messages, order);
     schedule.stages.push_back({stages[static_cast<std::size_t>(s)], std::move(messages)});
     at.swap(to);
-    note_buffers(schedule, blocks, at);
+    if (s + 1 < static_cast<int>(stages.size())) note_buffers(schedule, blocks, at);
   }
   return schedule;
 }

@@ -22,6 +22,8 @@ Servers::Servers(const Layout& layout, const Machine& machine)
       out_rate_(std::min(rate_of(machine, Locality::network), machine.injection_rate_bytes_per_s)),
       in_rate_(machine.ejection_rate_bytes_per_s), busy_until_(servers_of(layout), 0), by_server_(servers_of(layout)) {}
 
+bool Servers::are_of_one_node() const { return in_rate_ == unlimited; }
+
 void Servers::serve(std::span<Flight> flights) {
   const int sockets = layout_.sockets(), nodes = layout_.nodes();
   jobs_.clear();

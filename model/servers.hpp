@@ -37,6 +37,9 @@ class Servers {
  public:
   Servers(const Layout& layout, const Machine& machine);
 
+  /// Do only messages from one node share anything? Then those of every node can be served alone.
+  bool are_of_one_node() const;
+
   /// Sets `shared_until` of every flight of a batch.
   void serve(std::span<Flight> flights);
 
