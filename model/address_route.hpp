@@ -54,6 +54,7 @@ class AddressRoute final : public Route {
   struct StageTables {
     std::int64_t weight = 1;
     int radix = 1;
+    std::vector<int> digit;                 ///< by rank
     std::vector<Rank> corrected;            ///< by rank: its part of the virtual rank when it is the destination
     std::vector<Rank> uncorrected;          ///< by rank: its part when it is the source
     std::vector<std::int64_t> sources;      ///< by virtual rank: ranks that share its digits not corrected before

@@ -11,6 +11,7 @@
 // β_receive·s each, of which α holds the part of a lone message; m receives posted at once cost γ·m²/2 more. A rank goes
 // on when its sends are out (eager ones: when they have left it) and its receives are in.
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <ranges>
 #include <span>
@@ -45,6 +46,7 @@ class Clocks {
       : layout_(layout), machine_(machine), servers_(layout, machine), clock_(at_index(schedule.ranks), 0), launched_(clock_),
         parts_(clock_.size()), last_(clock_.size()), by_receiver_(clock_.size()), advanced_(clock_.size(), false) {
     const auto in_order = [&](Rank rank) { return layout.node(rank - 1) <= layout.node(rank); };
+    copies_cost_ = machine.copy_block_s > 0 || machine.copy_rate_bytes_per_s < std::numeric_limits<double>::infinity();
     nodes_are_separate_ = servers_.are_of_one_node() && std::ranges::all_of(std::views::iota(1, layout.ranks()), in_order);
   }
 
@@ -66,8 +68,9 @@ class Clocks {
   }
 
   void run(const Batch& batch) {
-    for (const auto& message : batch.messages)
-      if (message.packed_pieces > 0) copy(message.from, message.bytes, message.packed_pieces);
+    if (copies_cost_)
+      for (const auto& message : batch.messages)
+        if (message.packed_pieces > 0) copy(message.from, message.bytes, message.packed_pieces);
     finish_.clear();
     arrivals_.clear();
     for (std::size_t begin = 0; begin < batch.messages.size();) {
@@ -80,8 +83,9 @@ class Clocks {
     }
     finish_receives();
     advance();
-    for (const auto& message : batch.messages)
-      if (message.unpacked_pieces > 0) copy(message.to, message.unpacked_bytes, message.unpacked_pieces);
+    if (copies_cost_)
+      for (const auto& message : batch.messages)
+        if (message.unpacked_pieces > 0) copy(message.to, message.unpacked_bytes, message.unpacked_pieces);
   }
 
  private:
@@ -232,6 +236,7 @@ class Clocks {
   const Layout& layout_;
   const Machine& machine_;
   Servers servers_;
+  bool copies_cost_ = true;
   bool nodes_are_separate_ = false;  // may the messages of one node be dealt with before those of the next?
   std::vector<Seconds> clock_;
   std::vector<Seconds> launched_;  // when a rank's sends of the batch have left it, and it can take in messages; between batches its clock

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace commpass {
@@ -12,7 +13,7 @@ namespace commpass {
 /// on that of keys.
 class Grouping {
  public:
-  explicit Grouping(std::size_t keys) : number_(keys, 0) {}
+  explicit Grouping(std::size_t keys) : place_(keys, 0) {}
 
   struct Group {
     std::size_t key = 0;
@@ -26,26 +27,22 @@ class Grouping {
     groups_.clear();
     for (const auto& item : items) {
       const std::size_t k = key(item);
-      if (number_[k] == 0) {
-        groups_.push_back({k, 0, 0});
-        number_[k] = static_cast<std::uint32_t>(groups_.size());
-      }
-      ++groups_[number_[k] - 1].end;
+      if (place_[k]++ == 0) groups_.push_back({k, 0, 0});
     }
     std::size_t position = 0;
     for (auto& group : groups_) {
-      const auto count = group.end;
-      group.begin = group.end = position;
-      position += count;
+      group.begin = position;
+      position += std::exchange(place_[group.key], static_cast<std::uint32_t>(position));
+      group.end = position;
     }
     grouped.resize(items.size());
-    for (const auto& item : items) grouped[groups_[number_[key(item)] - 1].end++] = item;
-    for (const auto& group : groups_) number_[group.key] = 0;
+    for (const auto& item : items) grouped[place_[key(item)]++] = item;
+    for (const auto& group : groups_) place_[group.key] = 0;
     return groups_;
   }
 
  private:
-  std::vector<std::uint32_t> number_;  // by key: that of its group, from 1 on; 0: it has none
+  std::vector<std::uint32_t> place_;  // by key: how many items it has, then the place of the next one; 0 between calls
   std::vector<Group> groups_;
 };
 
