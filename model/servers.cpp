@@ -1,6 +1,7 @@
 #include "model/servers.hpp"
 
 #include <limits>
+#include <numeric>
 
 namespace commpass {
 
@@ -39,7 +40,7 @@ void Servers::serve(std::span<Flight> flights) {
   }
   for (const auto& [server, begin, end] : by_server_.group(jobs_, jobs_by_server_, [](const Job& j) { return static_cast<std::size_t>(j.server); })) {
     const auto own = std::span(jobs_by_server_).subspan(begin, end - begin);
-    std::ranges::sort(own, {}, &Job::begin);
+    sort(own);
     share(own, flights, busy_until_[server]);
   }
 }
@@ -48,6 +49,31 @@ void Servers::add(int server, std::span<const Flight> flights, std::size_t fligh
   if (rate == unlimited) return;
   const auto bytes = static_cast<double>(flights[flight].message->bytes);
   jobs_.push_back({server, static_cast<std::uint32_t>(flight), flights[flight].begin, bytes / rate});
+}
+
+// Sorts by begin. Begins are spread over the batch, so that most of the work is done by as many slots of time as there are
+// jobs: few jobs share one, unless a few begin long after the others.
+void Servers::sort(std::span<Job> jobs) {
+  constexpr std::size_t few = 32, crowd = 64;
+  const auto by_comparing = [&] { std::ranges::sort(jobs, {}, &Job::begin); };
+  if (jobs.size() < few) return by_comparing();
+  const auto [first, last] = std::ranges::minmax(jobs, {}, &Job::begin);
+  const double slots_per_s = static_cast<double>(jobs.size() - 1) / (last.begin - first.begin);
+  if (!(slots_per_s < unlimited)) return by_comparing();
+  const auto slot = [&, begin = first.begin](const Job& job) { return static_cast<std::size_t>((job.begin - begin) * slots_per_s); };
+
+  slots_.assign(jobs.size() + 1, 0);
+  for (const auto& job : jobs) ++slots_[slot(job) + 1];
+  if (std::ranges::max(slots_) > crowd) return by_comparing();
+  std::partial_sum(slots_.begin(), slots_.end(), slots_.begin());
+  jobs_by_slot_.resize(jobs.size());
+  for (const auto& job : jobs) jobs_by_slot_[slots_[slot(job)]++] = job;
+  // What is left to sort is within slots, so no job moves far.
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    std::size_t place = i;
+    for (; place > 0 && jobs[place - 1].begin > jobs_by_slot_[i].begin; --place) jobs[place] = jobs[place - 1];
+    jobs[place] = jobs_by_slot_[i];
+  }
 }
 
 // Moves the jobs of one server, in order of their begin: those that are there at once get equal parts of its rate. Begins

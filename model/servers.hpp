@@ -56,12 +56,14 @@ class Servers {
   };
 
   void add(int server, std::span<const Flight> flights, std::size_t flight, double rate);
+  void sort(std::span<Job> jobs);
   void share(std::span<const Job> jobs, std::span<Flight> flights, Seconds& busy_until);
 
   const Layout& layout_;
   double socket_rate_, node_rate_, out_rate_, in_rate_;
   std::vector<Seconds> busy_until_;  // by server
-  std::vector<Job> jobs_, jobs_by_server_;
+  std::vector<Job> jobs_, jobs_by_server_, jobs_by_slot_;
+  std::vector<std::uint32_t> slots_;
   Grouping by_server_;
   std::vector<End> ends_;
 };
