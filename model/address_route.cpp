@@ -189,9 +189,11 @@ std::vector<UniformMessage> AddressRoute::uniform_messages(Rank rank, int stage)
       decided += part;
       undecided -= part;
     }
+    const auto sources = tables.sources[at(undecided)];
+    messages.reserve(messages.size() + at(tables.radix));
     for (int round = 1; round < tables.radix; ++round) {
-      const auto digit = (before + round) % tables.radix;
-      const auto blocks = tables.sources[at(undecided)] * tables.destinations[at(decided + digit * tables.weight)];
+      const auto digit = before + round < tables.radix ? before + round : before + round - tables.radix;
+      const auto blocks = sources * tables.destinations[at(decided + digit * tables.weight)];
       const auto to = host_[at(v + (digit - before) * tables.weight)];
       if (blocks == 0 || to == rank) continue;
       const auto same = virtuals_of_[at(rank)].size() == 1 ? messages.end()

@@ -30,16 +30,6 @@ std::size_t at_index(int i) { return static_cast<std::size_t>(i); }
 using Parts = std::array<Seconds, cost_part_count>;
 Seconds& part(Parts& parts, CostPart which) { return parts[static_cast<std::size_t>(which)]; }
 
-/// The messages of one batch, sorted by sender.
-struct Batch {
-  std::span<const Message> messages;
-  std::span<const Locality> localities;  ///< of the messages; empty: the layout tells
-
-  Locality locality_of(const Message& message, const Layout& layout) const {
-    return localities.empty() ? layout.locality(message.from, message.to) : localities[static_cast<std::size_t>(&message - messages.data())];
-  }
-};
-
 class Clocks {
  public:
   Clocks(const Schedule& schedule, const Layout& layout, const Machine& machine)
@@ -60,17 +50,17 @@ class Clocks {
     return result;
   }
 
-  void copy(Rank rank, Bytes bytes, std::int64_t pieces) {
-    const auto seconds = static_cast<double>(bytes) / machine_.copy_rate_bytes_per_s +
-                         static_cast<double>(pieces) * machine_.copy_block_s;
+  void copy(Rank rank, std::uint32_t messages, Bytes bytes, std::int64_t pieces) {
+    const Seconds one = static_cast<double>(bytes) / machine_.copy_rate_bytes_per_s + static_cast<double>(pieces) * machine_.copy_block_s;
+    const Seconds seconds = messages * one;
     launched_[at_index(rank)] = clock_[at_index(rank)] += seconds;
     part(parts_[at_index(rank)], CostPart::copying) += seconds;
   }
 
-  void run(const Batch& batch) {
-    if (copies_cost_)
-      for (const auto& message : batch.messages)
-        if (message.packed_pieces > 0) copy(message.from, message.bytes, message.packed_pieces);
+  /// Runs the messages of one batch, which are sorted by sender.
+  void run(const FoldedOf& batch) {
+    for (const auto& message : batch.messages)
+      if (copies_cost_ && message.packed_pieces > 0) copy(message.from, batch(message).messages, message.bytes, message.packed_pieces);
     finish_.clear();
     arrivals_.clear();
     for (std::size_t begin = 0; begin < batch.messages.size();) {
@@ -83,9 +73,8 @@ class Clocks {
     }
     finish_receives();
     advance();
-    if (copies_cost_)
-      for (const auto& message : batch.messages)
-        if (message.unpacked_pieces > 0) copy(message.to, message.unpacked_bytes, message.unpacked_pieces);
+    for (const auto& message : batch.messages)
+      if (copies_cost_ && message.unpacked_pieces > 0) copy(message.to, batch(message).messages, message.unpacked_bytes, message.unpacked_pieces);
   }
 
  private:
@@ -104,14 +93,14 @@ class Clocks {
     return static_cast<std::size_t>(end - messages.begin());
   }
 
-  void launch(const Batch& batch, std::size_t begin, std::size_t count) {
+  void launch(const FoldedOf& batch, std::size_t begin, std::size_t count) {
     flights_.clear();
     Rank sender = -1;
     Seconds latency = 0, transfer = 0;  // of the sender's messages so far
     for (const auto& message : batch.messages.subspan(begin, count)) {
       const auto from = at_index(message.from), to = at_index(message.to);
       if (message.from != std::exchange(sender, message.from)) latency = transfer = 0;
-      const auto locality = batch.locality_of(message, layout_);
+      const auto [locality, messages] = batch(message);
       const auto& channel = *machine_.host.find(locality);
       const auto& protocol = channel.protocol(message.bytes);
       const auto size = static_cast<double>(message.bytes);
@@ -121,17 +110,22 @@ class Clocks {
       flight.protocol = &protocol;
       flight.locality = locality;
       flight.is_eager = rendezvous && message.bytes < *rendezvous;
+      flight.messages = messages;
       flight.begin = clock_[from] + latency + transfer + flight.launching();
-      flight.latency = latency + protocol.alpha_s;
-      flight.transfer = transfer + protocol.beta_s_per_byte * size;
+      const Seconds beta = protocol.beta_s_per_byte * size, beta_next = protocol.beta_next_s_per_byte.value_or(protocol.beta_s_per_byte) * size;
+      // All but the last, by which it leaves later than the first.
+      const Seconds earlier_latency = (messages - 1) * protocol.alpha_next_s, earlier_transfer = (messages - 1) * beta_next;
+      flight.latency = latency + earlier_latency + protocol.alpha_s;
+      flight.transfer = transfer + earlier_transfer + beta;
       if (rendezvous && !flight.is_eager && clock_[to] > flight.begin) {
         flight.was_awaited = true;
         flight.begin = clock_[to];
-        flight.latency = protocol.alpha_s - flight.launching();
-        flight.transfer = protocol.beta_s_per_byte * size;
+        flight.latency = earlier_latency + protocol.alpha_s - flight.launching();
+        flight.transfer = earlier_transfer + beta;
       }
-      latency += protocol.alpha_next_s;
-      transfer += protocol.beta_next_s_per_byte.value_or(protocol.beta_s_per_byte) * size;
+      flight.unshared_until = flight.begin + earlier_latency + earlier_transfer + beta;
+      latency += earlier_latency + protocol.alpha_next_s;
+      transfer += earlier_transfer + beta_next;
       launched_[from] = clock_[from] + latency + transfer;
     }
   }
@@ -145,7 +139,7 @@ class Clocks {
   /// What was spent until a flight arrives: by its sender (or the late receiver) before, and on the way.
   static Way way_of(const Flight& flight) {
     return {flight.was_awaited ? flight.message->to : flight.message->from, flight.latency, flight.transfer,
-            std::max(0.0, flight.shared_until - flight.unshared_until())};
+            std::max(0.0, flight.shared_until - flight.unshared_until)};
   }
   Parts spent_on(const Way& way) const {
     auto spent = parts_[at_index(way.from)];
@@ -158,8 +152,8 @@ class Clocks {
   void arrive() {
     for (auto& flight : flights_) {
       const auto& protocol = *flight.protocol;
-      flight.arrival = std::max(flight.unshared_until(), flight.shared_until) + protocol.alpha_s - flight.launching();
-      arrivals_.push_back({flight.arrival, protocol.receive_seconds(flight.message->bytes), flight.message->to, flight.locality});
+      flight.arrival = std::max(flight.unshared_until, flight.shared_until) + protocol.alpha_s - flight.launching();
+      arrivals_.push_back({flight.arrival, flight.messages * protocol.receive_seconds(flight.message->bytes), flight.message->to, flight.messages, flight.locality});
       auto& last = last_[at_index(flight.message->to)];
       if (flight.arrival >= last.arrival) last = {flight.arrival, way_of(flight)};
     }
@@ -196,7 +190,7 @@ class Clocks {
       std::array<double, locality_count> posted{};
       for (const auto& arrival : own) {
         finish = std::max(finish, arrival.when - arrival.taking) + arrival.taking;
-        ++posted[static_cast<std::size_t>(arrival.locality)];
+        posted[static_cast<std::size_t>(arrival.locality)] += arrival.messages;
       }
       for (std::size_t l = 0; l < posted.size(); ++l)
         if (posted[l] > 0) finish += machine_.host.find(static_cast<Locality>(l))->gamma_s * posted[l] * posted[l] / 2;
@@ -226,6 +220,7 @@ class Clocks {
     Seconds when;
     Seconds taking;  // that its receiver needs for it
     Rank to;
+    std::uint32_t messages;
     Locality locality;
   };
   struct LastArrival {
@@ -252,27 +247,26 @@ class Clocks {
 /// The messages of a stage, batch by batch; those of a batch in their order.
 class Batches {
  public:
-  Batches(const Stage& stage, const std::vector<Locality>* localities) {
-    const std::span<const Message> messages = stage.messages;
-    std::vector<std::size_t> end(at_index(last_batch(messages)) + 2, 0);
+  explicit Batches(const FoldedOf& stage) {
+    std::vector<std::size_t> end(at_index(last_batch(stage.messages)) + 2, 0);
     if (end.size() == 2) {  // one batch
-      batches_.push_back({messages, localities ? *localities : std::span<const Locality>()});
+      batches_.push_back(stage);
       return;
     }
-    for (const auto& message : messages) ++end[at_index(message.batch) + 1];
+    for (const auto& message : stage.messages) ++end[at_index(message.batch) + 1];
     std::partial_sum(end.begin(), end.end(), end.begin());
     // Copies, because that is faster than to look up every message of a large stage out of order.
-    messages_.resize(messages.size());
-    if (localities) localities_.resize(messages.size());
-    for (std::size_t m = 0; m < messages.size(); ++m) {
-      const auto place = end[at_index(messages[m].batch)]++;
-      messages_[place] = messages[m];
-      if (localities) localities_[place] = (*localities)[m];
+    messages_.resize(stage.messages.size());
+    folded_.resize(stage.given.size());
+    for (const auto& message : stage.messages) {
+      const auto place = end[at_index(message.batch)]++;
+      messages_[place] = message;
+      if (!folded_.empty()) folded_[place] = stage(message);
     }
     for (std::size_t b = 0, begin = 0; b + 1 < end.size(); begin = end[b++]) {
       const auto count = end[b] - begin;
-      batches_.push_back({std::span(messages_).subspan(begin, count),
-                          localities ? std::span<const Locality>(localities_).subspan(begin, count) : std::span<const Locality>()});
+      const auto folded = std::span<const Folded>(folded_).subspan(folded_.empty() ? 0 : begin, folded_.empty() ? 0 : count);
+      batches_.push_back({stage.layout, std::span(messages_).subspan(begin, count), folded});
     }
   }
 
@@ -287,21 +281,23 @@ class Batches {
   }
 
   std::vector<Message> messages_;
-  std::vector<Locality> localities_;
-  std::vector<Batch> batches_;
+  std::vector<Folded> folded_;
+  std::vector<FoldedOf> batches_;
 };
 
 }  // namespace
 
-Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machine& machine, const Localities* localities) {
+Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machine& machine, const Foldings* foldings) {
   Clocks clocks(schedule, layout, machine);
   for (Rank rank = 0; rank < schedule.ranks; ++rank)
-    if (const auto bytes = schedule.self_bytes[at_index(rank)]; bytes > 0) clocks.copy(rank, bytes, 1);
+    if (const auto bytes = schedule.self_bytes[at_index(rank)]; bytes > 0) clocks.copy(rank, 1, bytes, 1);
   Cost total;
   for (std::size_t s = 0; s < schedule.stages.size(); ++s) {
     const auto& stage = schedule.stages[s];
-    auto cost = count_messages(stage);
-    for (const auto& batch : Batches(stage, localities ? &(*localities)[s] : nullptr)) clocks.run(batch);
+    const FoldedOf folded_of{layout, stage.messages, of_stage(foldings, s)};
+    auto cost = count_messages(stage, folded_of.given);
+    const Batches batches(folded_of);
+    for (const auto& batch : batches) clocks.run(batch);
     cost.seconds = clocks.latest() - total.seconds;
     cost.parts = clocks.take_parts();
     total.seconds += cost.seconds;

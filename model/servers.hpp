@@ -13,14 +13,16 @@
 
 namespace commpass {
 
-/// A message on its way; the letters are those of cost_burst.cpp.
+/// A message on its way, or several of one sender, one right after another; the letters are those of cost_burst.cpp.
 struct Flight {
   const Message* message = nullptr;
   const Protocol* protocol = nullptr;
   Locality locality = Locality::network;
   bool is_eager = false;     ///< does its sender go on without waiting for the receiver?
   bool was_awaited = false;  ///< was it the receiver that was late?
-  Seconds begin = 0;         ///< B_k
+  std::uint32_t messages = 1;
+  Seconds begin = 0;           ///< B_k of the first
+  Seconds unshared_until = 0;  ///< B_k + β_k·s_k of the last
   Seconds shared_until = 0;  ///< C_k, 0 if nothing is shared
   Seconds arrival = 0;       ///< A_k
   // How the way from the sender's (or the late receiver's) start to the arrival divides up, without sharing.
@@ -29,7 +31,7 @@ struct Flight {
 
   /// The part of α that its sender is busy.
   Seconds launching() const { return std::min(protocol->alpha_next_s, protocol->alpha_s); }
-  Seconds unshared_until() const { return begin + protocol->beta_s_per_byte * static_cast<double>(message->bytes); }
+  double bytes() const { return static_cast<double>(message->bytes) * messages; }
 };
 
 /// What ranks share, each with one rate: sockets, nodes, NICs.
