@@ -62,10 +62,11 @@ std::vector<Candidate> rank_strategies(const Pattern& pattern, const Layout& lay
     }
   };
   constexpr std::size_t worth_a_thread = 10000;  // below, starting threads takes as long as what they do
+  constexpr unsigned most_threads = 8;          // each holds a schedule
   if (prepared.blocks.size() < worth_a_thread)
     for (std::size_t g = 0; g < groups.size(); ++g) price_group(g);
   else
-    in_parallel(groups.size(), price_group);
+    in_parallel(groups.size(), price_group, [](std::size_t) {}, most_threads);
   std::ranges::stable_sort(ranking, {}, [](const Candidate& c) { return c.cost.seconds; });
   return ranking;
 }
