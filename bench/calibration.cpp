@@ -76,5 +76,5 @@ Json calibration(const Options& options) {
 }  // namespace commpass::bench
 
 int main(int argc, char** argv) {
-  return commpass::bench::run_benchmark(argc, argv, "calibration", "Compares calibrated profiles of simulated clusters with their descriptions.", commpass::bench::calibration);
+  return commpass::bench::run_simulated_benchmark(argc, argv, "calibration", "Compares calibrated profiles of simulated clusters with their descriptions.", commpass::bench::calibration);
 }

@@ -1,23 +1,36 @@
-// The command line that the simulated benchmarks share.
+// The command line of benchmarks.
 #pragma once
 
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "bench/simulate.hpp"
 
+namespace CLI {
+class App;
+}
+
 namespace commpass::bench {
 
-struct Options {
-  Simulator simulator;
+/// The switches that all benchmarks have.
+struct OutputOptions {
   bool quick = false;
   bool json = false;
 };
 
-/// Parses `--programs DIR --platform FILE --clusters DIR --scratch DIR [--quick] [--json] [--hold-to FILE]` and runs a
-/// benchmark, which prints a table unless `json` and returns an object with a `summary`.
+/// Adds `--quick`, `--json` and `--hold-to FILE` to an application, parses its command line and runs a benchmark, which
+/// prints a table unless `json` and returns an object with a `summary`.
 /// @param name  of the benchmark; the object of that name in the file of `--hold-to` has the bounds of its summary
 /// @return the exit code; 1 if a value of the summary is above its bound
-int run_benchmark(int argc, char** argv, const std::string& name, const char* about, const std::function<nlohmann::ordered_json(const Options&)>& benchmark);
+int run_benchmark(CLI::App& app, int argc, char** argv, const std::string& name, OutputOptions& options, const std::function<nlohmann::ordered_json()>& benchmark);
+
+/// Those of simulated benchmarks.
+struct Options : OutputOptions {
+  Simulator simulator;
+};
+
+/// The same for a benchmark that simulates: parses `--programs DIR --platform FILE --clusters DIR --scratch DIR`, too.
+int run_simulated_benchmark(int argc, char** argv, const std::string& name, const char* about, const std::function<nlohmann::ordered_json(const Options&)>& benchmark);
 
 }  // namespace commpass::bench

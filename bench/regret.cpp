@@ -8,8 +8,8 @@
 #include <numeric>
 
 #include "bench/options.hpp"
-#include "bench/parallel.hpp"
 #include "model/text.hpp"
+#include "selector/parallel.hpp"
 
 namespace commpass::bench {
 namespace {
@@ -198,5 +198,5 @@ Json regret(const Options& options) {
 }  // namespace commpass::bench
 
 int main(int argc, char** argv) {
-  return commpass::bench::run_benchmark(argc, argv, "regret", "Regret of the choice on simulated clusters, against every candidate.", commpass::bench::regret);
+  return commpass::bench::run_simulated_benchmark(argc, argv, "regret", "Regret of the choice on simulated clusters, against every candidate.", commpass::bench::regret);
 }

@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "bench/parallel.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
+#include "selector/parallel.hpp"
 
 namespace commpass::bench {
 
@@ -68,8 +68,7 @@ std::vector<std::string> calibrate_all(const Simulator& simulator, const std::ve
         const int ranks = 2 * cluster.ppn();
         simulate(simulator, cluster, ranks, "commpass-calibrate",
                  fmt::format("-o '{}' --name {} --layout {} --progress never", files[i], cluster.name, layout_of(cluster, ranks)));
-      },
-      [](std::size_t) {});
+      });
   return files;
 }
 

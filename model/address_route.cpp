@@ -85,13 +85,14 @@ AddressRoute::AddressRoute(Address address, std::span<const std::size_t> order)
     stage.destinations.resize(host_.size());
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       ++stage.sources[at(uncorrected[rank])];
-      const auto part = of_rank_[rank] / weights[d] % digits_[d].radix * weights[d];
+      const auto digit = of_rank_[rank] / weights[d] % digits_[d].radix, part = digit * weights[d];
+      stage.digit.push_back(static_cast<int>(digit));
       corrected[rank] += part;
       uncorrected[rank] -= part;
       ++stage.destinations[at(corrected[rank])];
     }
-    stage.corrected = corrected;
-    stage.uncorrected = uncorrected;
+    stage.corrected.assign(corrected.begin(), corrected.end());
+    stage.uncorrected.assign(uncorrected.begin(), uncorrected.end());
     stages_.push_back({digits_[d].label, digits_[d].radix - 1});
     tables_.push_back(std::move(stage));
   }
@@ -104,10 +105,19 @@ Rank AddressRoute::next(const Block& block, Rank holder, int stage) const {
   return host_[at(tables.corrected[at(block.destination)] + tables.uncorrected[at(block.source)])];
 }
 
+void AddressRoute::next_of_each(std::span<const Block> blocks, std::span<const Rank> holders, int stage, std::span<Rank> to) const {
+  const auto& tables = tables_[at(stage)];
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const auto& block = blocks[i];
+    const Rank host = host_[at(tables.corrected[at(block.destination)] + tables.uncorrected[at(block.source)])];
+    to[i] = holders[i] == block.destination ? holders[i] : host;
+  }
+}
+
 int AddressRoute::round(Rank from, Rank to, int stage) const {
   const auto& tables = tables_[at(stage)];
-  const auto digit = [&](Rank rank) { return static_cast<int>(of_rank_[at(rank)] / tables.weight % tables.radix); };
-  return (digit(to) - digit(from) + tables.radix) % tables.radix;
+  const int distance = tables.digit[at(to)] - tables.digit[at(from)];
+  return distance < 0 ? distance + tables.radix : distance;
 }
 
 // How many copies the messages of a full all-to-all need, from the digits alone. A set of ranks in which some digits
@@ -164,9 +174,11 @@ std::vector<UniformMessage> AddressRoute::uniform_messages(Rank rank, int stage)
       decided += part;
       undecided -= part;
     }
+    const auto sources = tables.sources[at(undecided)];
+    messages.reserve(messages.size() + at(tables.radix));
     for (int round = 1; round < tables.radix; ++round) {
-      const auto digit = (before + round) % tables.radix;
-      const auto blocks = tables.sources[at(undecided)] * tables.destinations[at(decided + digit * tables.weight)];
+      const auto digit = before + round < tables.radix ? before + round : before + round - tables.radix;
+      const auto blocks = sources * tables.destinations[at(decided + digit * tables.weight)];
       const auto to = host_[at(v + (digit - before) * tables.weight)];
       if (blocks == 0 || to == rank) continue;
       const auto same = virtuals_of_[at(rank)].size() == 1 ? messages.end()

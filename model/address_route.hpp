@@ -40,6 +40,7 @@ class AddressRoute final : public Route {
 
   const std::vector<StageInfo>& stages() const override { return stages_; }
   Rank next(const Block& block, Rank at, int stage) const override;
+  void next_of_each(std::span<const Block> blocks, std::span<const Rank> at, int stage, std::span<Rank> to) const override;
   int round(Rank from, Rank to, int stage) const override;
   std::vector<UniformMessage> uniform_messages(Rank rank, int stage) const override;
 
@@ -48,8 +49,9 @@ class AddressRoute final : public Route {
   struct StageTables {
     std::int64_t weight = 1;
     int radix = 1;
-    std::vector<std::int64_t> corrected;    ///< by rank: its part of the virtual rank when it is the destination
-    std::vector<std::int64_t> uncorrected;  ///< by rank: its part when it is the source
+    std::vector<int> digit;                 ///< by rank
+    std::vector<Rank> corrected;            ///< by rank: its part of the virtual rank when it is the destination
+    std::vector<Rank> uncorrected;          ///< by rank: its part when it is the source
     std::vector<std::int64_t> sources;      ///< by virtual rank: ranks that share its digits not corrected before
     std::vector<std::int64_t> destinations; ///< by virtual rank: ranks that share its digits corrected until now
     std::int64_t pieces_sent = 1, final_blocks = 1, final_pieces = 0;  ///< of a message of a full all-to-all

@@ -59,7 +59,7 @@ Cost evaluate(const Schedule& schedule, const Layout& layout, const Machine& mac
                                    : evaluate_bulk(schedule, layout, machine, model == CostModel::max_rate);
 }
 
-StageCost count_messages(const Stage& stage) {
+StageCost count_messages(const Stage& stage, std::span<const Folded> foldings) {
   StageCost cost;
   cost.label = stage.info.label;
   // Messages are sorted by sender.
@@ -68,8 +68,9 @@ StageCost count_messages(const Stage& stage) {
   for (std::size_t i = 0; i < stage.messages.size(); ++i) {
     const auto& message = stage.messages[i];
     if (i > 0 && stage.messages[i - 1].from != message.from) messages = bytes = 0;
-    cost.messages_max = std::max(cost.messages_max, ++messages);
-    cost.bytes_max = std::max(cost.bytes_max, bytes += message.bytes);
+    const std::int64_t like = foldings.empty() ? 1 : foldings[i].messages;
+    cost.messages_max = std::max(cost.messages_max, messages += like);
+    cost.bytes_max = std::max(cost.bytes_max, bytes += like * message.bytes);
   }
   return cost;
 }

@@ -54,8 +54,9 @@ void require_parameters(const Layout& layout, const Machine& machine);
 
 /// Predicts an all-to-all in which every rank sends `bytes` to every other rank, in closed form: without blocks, from
 /// the (coalesced) messages that one node sends. Equal to evaluate() where the address is full, the layout even and in rank order,
-/// and all nodes alike in their digits; elsewhere, and for the copies of routes whose lowest digit has two values and of
-/// distance routes, an estimate (tests/model/estimate_test.cpp says how good).
+/// all nodes alike in their digits, and no more than 64 rounds in flight at once. Of more, like ones are taken together,
+/// which is an estimate for burst; so is the result elsewhere, and for the copies of routes whose lowest digit has two
+/// values and of distance routes (tests/model/estimate_test.cpp says how good).
 /// @throws InputError as evaluate, NotApplicable if the route has no closed form
 Cost estimate_alltoall(Bytes bytes, const Route& route, Window window, const Layout& layout, const Machine& machine,
                        CostModel model = CostModel::burst);

@@ -17,23 +17,24 @@ struct RankCost {
 
 }  // namespace
 
-Cost evaluate_bulk(const Schedule& schedule, const Layout& layout, const Machine& machine, bool max_rate, const Localities* localities) {
+Cost evaluate_bulk(const Schedule& schedule, const Layout& layout, const Machine& machine, bool max_rate, const Foldings* foldings) {
   Cost total;
   for (std::size_t s = 0; s < schedule.stages.size(); ++s) {
     const auto& stage = schedule.stages[s];
-    const LocalityOf locality_of(layout, schedule, localities, s);
-    auto cost = count_messages(stage);
+    const FoldedOf folded_of{layout, stage.messages, of_stage(foldings, s)};
+    auto cost = count_messages(stage, folded_of.given);
     std::vector<RankCost> ranks(static_cast<std::size_t>(schedule.ranks));
     std::vector<Bytes> injected(static_cast<std::size_t>(layout.nodes()));
     for (const auto& message : stage.messages) {
-      const auto locality = locality_of(message);
+      const auto [locality, messages] = folded_of(message);
       const auto& protocol = machine.host.find(locality)->protocol(message.bytes);
       auto& rank = ranks[static_cast<std::size_t>(message.from)];
-      rank.latency += protocol.alpha_s;
-      rank.transfer += protocol.beta_s_per_byte * static_cast<double>(message.bytes);
+      const auto bytes = message.bytes * messages;
+      rank.latency += protocol.alpha_s * messages;
+      rank.transfer += protocol.beta_s_per_byte * static_cast<double>(bytes);
       if (locality == Locality::network) {
         rank.injects = true;
-        injected[static_cast<std::size_t>(layout.node(message.from))] += message.bytes;
+        injected[static_cast<std::size_t>(layout.node(message.from))] += bytes;
       }
     }
     for (Rank r = 0; r < schedule.ranks; ++r) {

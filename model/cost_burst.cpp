@@ -11,10 +11,15 @@
 // β_receive·s each, of which α holds the part of a lone message; m receives posted at once cost γ·m²/2 more. A rank goes
 // on when its sends are out (eager ones: when they have left it) and its receives are in.
 #include <algorithm>
+#include <limits>
+#include <numeric>
+#include <ranges>
 #include <span>
 #include <utility>
 
 #include "model/cost_models.hpp"
+#include "model/grouping.hpp"
+#include "model/servers.hpp"
 
 namespace commpass {
 
@@ -25,122 +30,15 @@ std::size_t at_index(int i) { return static_cast<std::size_t>(i); }
 using Parts = std::array<Seconds, cost_part_count>;
 Seconds& part(Parts& parts, CostPart which) { return parts[static_cast<std::size_t>(which)]; }
 
-/// A message on its way.
-struct Flight {
-  const Message* message = nullptr;
-  const Protocol* protocol = nullptr;
-  Locality locality = Locality::network;
-  bool is_eager = false;     // does its sender go on without waiting for the receiver?
-  bool was_awaited = false;  // was it the receiver that was late?
-  Seconds begin = 0;         // B_k
-  Seconds shared_until = 0;  // C_k, 0 if nothing is shared
-  Seconds arrival = 0;       // A_k
-  // How the way from the sender's (or the late receiver's) start to the arrival divides up, without sharing.
-  Seconds latency = 0;
-  Seconds transfer = 0;
-
-  /// The part of α that its sender is busy.
-  Seconds launching() const { return std::min(protocol->alpha_next_s, protocol->alpha_s); }
-  Seconds unshared_until() const { return begin + protocol->beta_s_per_byte * static_cast<double>(message->bytes); }
-};
-
-/// What ranks share, each with one rate: sockets, nodes, NICs.
-class Servers {
- public:
-  Servers(const Layout& layout, const Machine& machine) : layout_(layout), machine_(machine) {
-    const auto rate = [&](Locality locality) {
-      const auto* channel = machine.host.find(locality);
-      return channel ? channel->aggregate_rate_bytes_per_s : std::numeric_limits<double>::infinity();
-    };
-    socket_rate_ = rate(Locality::socket);
-    node_rate_ = rate(Locality::node);
-    network_rate_ = rate(Locality::network);
-    busy_until_.resize(at_index(layout.sockets() + 3 * layout.nodes()), 0);
-  }
-
-  /// Sets `shared_until` of every flight of a batch.
-  void serve(std::span<Flight> flights) {
-    jobs_.clear();
-    for (auto& flight : flights) {
-      const auto from = flight.message->from, to = flight.message->to;
-      const int sockets = layout_.sockets(), nodes = layout_.nodes();
-      switch (flight.locality) {
-        case Locality::socket: add(layout_.socket(from), flight, socket_rate_); break;
-        case Locality::node: add(sockets + layout_.node(from), flight, node_rate_); break;
-        case Locality::network:
-          add(sockets + nodes + layout_.node(from), flight, std::min(network_rate_, machine_.injection_rate_bytes_per_s));
-          add(sockets + 2 * nodes + layout_.node(to), flight, machine_.ejection_rate_bytes_per_s);
-      }
-    }
-    std::ranges::sort(jobs_, {}, [](const Job& j) { return std::pair(j.server, j.flight->begin); });
-    for (auto rest = std::span<const Job>(jobs_); !rest.empty();) {
-      const auto end = std::ranges::find_if(rest, [&](const Job& j) { return j.server != rest.front().server; });
-      const auto own = rest.first(static_cast<std::size_t>(end - rest.begin()));
-      share(own, busy_until_[at_index(own.front().server)]);
-      rest = rest.subspan(own.size());
-    }
-  }
-
- private:
-  struct Job {
-    int server;
-    Flight* flight;
-    Seconds seconds;
-  };
-  struct End {
-    Seconds served;
-    Flight* flight;
-  };
-
-  /// Moves the jobs of one server, in order of their begin: those that are there at once get equal parts of its rate. Begins
-  /// when the server has done the work of earlier batches.
-  void share(std::span<const Job> jobs, Seconds& busy_until) {
-    Seconds now = busy_until;
-    Seconds served = 0;  // of every job that is there, since the first came, at full rate
-    ends_.clear();       // a heap: at which `served` a job is done
-    const auto later = [](const End& a, const End& b) { return a.served > b.served; };
-    const auto run_until = [&](Seconds when) {
-      while (!ends_.empty()) {
-        const Seconds done = now + (ends_.front().served - served) * static_cast<double>(ends_.size());
-        if (done > when) {
-          served += (when - now) / static_cast<double>(ends_.size());
-          break;
-        }
-        now = done;
-        served = ends_.front().served;
-        ends_.front().flight->shared_until = std::max(ends_.front().flight->shared_until, done);
-        std::ranges::pop_heap(ends_, later);
-        ends_.pop_back();
-      }
-      now = std::max(now, when);
-    };
-    for (const auto& job : jobs) {
-      run_until(std::max(job.flight->begin, busy_until));
-      ends_.push_back({served + job.seconds, job.flight});
-      std::ranges::push_heap(ends_, later);
-    }
-    while (!ends_.empty()) run_until(now + (ends_.front().served - served) * static_cast<double>(ends_.size()));
-    busy_until = now;
-  }
-
-  void add(int server, Flight& flight, double rate) {
-    if (rate != std::numeric_limits<double>::infinity())
-      jobs_.push_back({server, &flight, static_cast<double>(flight.message->bytes) / rate});
-  }
-
-  const Layout& layout_;
-  const Machine& machine_;
-  double socket_rate_, node_rate_, network_rate_;
-  std::vector<Seconds> busy_until_;  // by server
-  std::vector<Job> jobs_;
-  std::vector<End> ends_;
-};
-
 class Clocks {
  public:
   Clocks(const Schedule& schedule, const Layout& layout, const Machine& machine)
-      : machine_(machine), servers_(layout, machine), clock_(at_index(schedule.ranks), 0),
-        parts_(at_index(schedule.ranks)) {}
+      : layout_(layout), machine_(machine), servers_(layout, machine), clock_(at_index(schedule.ranks), 0), launched_(clock_),
+        parts_(clock_.size()), last_(clock_.size()), by_receiver_(clock_.size()), advanced_(clock_.size(), false) {
+    const auto in_order = [&](Rank rank) { return layout.node(rank - 1) <= layout.node(rank); };
+    copies_cost_ = machine.copy_block_s > 0 || machine.copy_rate_bytes_per_s < std::numeric_limits<double>::infinity();
+    nodes_are_separate_ = servers_.are_of_one_node() && std::ranges::all_of(std::views::iota(1, layout.ranks()), in_order);
+  }
 
   Seconds latest() const { return std::ranges::max(clock_); }
 
@@ -152,26 +50,31 @@ class Clocks {
     return result;
   }
 
-  void copy(Rank rank, Bytes bytes, std::int64_t pieces) {
-    const auto seconds = static_cast<double>(bytes) / machine_.copy_rate_bytes_per_s +
-                         static_cast<double>(pieces) * machine_.copy_block_s;
-    clock_[at_index(rank)] += seconds;
+  void copy(Rank rank, std::uint32_t messages, Bytes bytes, std::int64_t pieces) {
+    const Seconds one = static_cast<double>(bytes) / machine_.copy_rate_bytes_per_s + static_cast<double>(pieces) * machine_.copy_block_s;
+    const Seconds seconds = messages * one;
+    launched_[at_index(rank)] = clock_[at_index(rank)] += seconds;
     part(parts_[at_index(rank)], CostPart::copying) += seconds;
   }
 
   /// Runs the messages of one batch, which are sorted by sender.
-  void run(std::span<const Message* const> messages, const LocalityOf& locality_of) {
-    pack(messages);
-    launch(messages, locality_of);
-    servers_.serve(flights_);
-    for (auto& flight : flights_)
-      flight.arrival = std::max(flight.unshared_until(), flight.shared_until) + flight.protocol->alpha_s - flight.launching();
+  void run(const FoldedOf& batch) {
+    for (const auto& message : batch.messages)
+      if (copies_cost_ && message.packed_pieces > 0) copy(message.from, batch(message).messages, message.bytes, message.packed_pieces);
     finish_.clear();
-    finish_sends();
+    arrivals_.clear();
+    for (std::size_t begin = 0; begin < batch.messages.size();) {
+      const auto count = count_independent(batch.messages.subspan(begin));
+      launch(batch, begin, count);
+      servers_.serve(flights_);
+      arrive();
+      finish_sends();
+      begin += count;
+    }
     finish_receives();
     advance();
-    for (const auto* message : messages)
-      if (message->unpacked_pieces > 0) copy(message->to, message->unpacked_bytes, message->unpacked_pieces);
+    for (const auto& message : batch.messages)
+      if (copies_cost_ && message.unpacked_pieces > 0) copy(message.to, batch(message).messages, message.unpacked_bytes, message.unpacked_pieces);
   }
 
  private:
@@ -181,131 +84,220 @@ class Clocks {
     Parts spent;
   };
 
-  void pack(std::span<const Message* const> messages) {
-    for (const auto* message : messages)
-      if (message->packed_pieces > 0) copy(message->from, message->bytes, message->packed_pieces);
+  /// How many of the first messages share nothing with those after them: some nodes' worth, few enough for the cache.
+  std::size_t count_independent(std::span<const Message> messages) const {
+    constexpr std::size_t enough = 4096;
+    if (!nodes_are_separate_ || messages.size() <= enough) return messages.size();
+    const int node = layout_.node(messages[enough - 1].from);
+    const auto end = std::ranges::find_if(messages.subspan(enough), [&](const Message& m) { return layout_.node(m.from) != node; });
+    return static_cast<std::size_t>(end - messages.begin());
   }
 
-  void launch(std::span<const Message* const> messages, const LocalityOf& locality_of) {
+  void launch(const FoldedOf& batch, std::size_t begin, std::size_t count) {
     flights_.clear();
-    launched_ = clock_;
+    Rank sender = -1;
     Seconds latency = 0, transfer = 0;  // of the sender's messages so far
-    for (const auto* message : messages) {
-      const auto from = at_index(message->from), to = at_index(message->to);
-      if (flights_.empty() || flights_.back().message->from != message->from) latency = transfer = 0;
-      const auto locality = locality_of(*message);
+    for (const auto& message : batch.messages.subspan(begin, count)) {
+      const auto from = at_index(message.from), to = at_index(message.to);
+      if (message.from != std::exchange(sender, message.from)) latency = transfer = 0;
+      const auto [locality, messages] = batch(message);
       const auto& channel = *machine_.host.find(locality);
-      const auto& protocol = channel.protocol(message->bytes);
-      const auto size = static_cast<double>(message->bytes);
+      const auto& protocol = channel.protocol(message.bytes);
+      const auto size = static_cast<double>(message.bytes);
       const auto rendezvous = channel.rendezvous_from_bytes;
       auto& flight = flights_.emplace_back();
-      flight.message = message;
+      flight.message = &message;
       flight.protocol = &protocol;
       flight.locality = locality;
-      flight.is_eager = rendezvous && message->bytes < *rendezvous;
+      flight.is_eager = rendezvous && message.bytes < *rendezvous;
+      flight.messages = messages;
       flight.begin = clock_[from] + latency + transfer + flight.launching();
-      flight.latency = latency + protocol.alpha_s;
-      flight.transfer = transfer + protocol.beta_s_per_byte * size;
+      const Seconds beta = protocol.beta_s_per_byte * size, beta_next = protocol.beta_next_s_per_byte.value_or(protocol.beta_s_per_byte) * size;
+      // All but the last, by which it leaves later than the first.
+      const Seconds earlier_latency = (messages - 1) * protocol.alpha_next_s, earlier_transfer = (messages - 1) * beta_next;
+      flight.latency = latency + earlier_latency + protocol.alpha_s;
+      flight.transfer = transfer + earlier_transfer + beta;
       if (rendezvous && !flight.is_eager && clock_[to] > flight.begin) {
         flight.was_awaited = true;
         flight.begin = clock_[to];
-        flight.latency = protocol.alpha_s - flight.launching();
-        flight.transfer = protocol.beta_s_per_byte * size;
+        flight.latency = earlier_latency + protocol.alpha_s - flight.launching();
+        flight.transfer = earlier_transfer + beta;
       }
-      latency += protocol.alpha_next_s;
-      transfer += protocol.beta_next_s_per_byte.value_or(protocol.beta_s_per_byte) * size;
+      flight.unshared_until = flight.begin + earlier_latency + earlier_transfer + beta;
+      latency += earlier_latency + protocol.alpha_next_s;
+      transfer += earlier_transfer + beta_next;
       launched_[from] = clock_[from] + latency + transfer;
     }
   }
 
+  /// On whose parts a flight builds, and what it adds.
+  struct Way {
+    Rank from = 0;
+    Seconds latency = 0, transfer = 0, sharing = 0;
+  };
+
   /// What was spent until a flight arrives: by its sender (or the late receiver) before, and on the way.
-  Parts path(const Flight& flight) const {
-    auto spent = parts_[at_index(flight.was_awaited ? flight.message->to : flight.message->from)];
-    part(spent, CostPart::latency) += flight.latency;
-    part(spent, CostPart::transfer) += flight.transfer;
-    part(spent, CostPart::sharing) += std::max(0.0, flight.shared_until - flight.unshared_until());
+  static Way way_of(const Flight& flight) {
+    return {flight.was_awaited ? flight.message->to : flight.message->from, flight.latency, flight.transfer,
+            std::max(0.0, flight.shared_until - flight.unshared_until)};
+  }
+  Parts spent_on(const Way& way) const {
+    auto spent = parts_[at_index(way.from)];
+    part(spent, CostPart::latency) += way.latency;
+    part(spent, CostPart::transfer) += way.transfer;
+    part(spent, CostPart::sharing) += way.sharing;
     return spent;
   }
 
+  void arrive() {
+    for (auto& flight : flights_) {
+      const auto& protocol = *flight.protocol;
+      flight.arrival = std::max(flight.unshared_until, flight.shared_until) + protocol.alpha_s - flight.launching();
+      arrivals_.push_back({flight.arrival, flight.messages * protocol.receive_seconds(flight.message->bytes), flight.message->to, flight.messages, flight.locality});
+      auto& last = last_[at_index(flight.message->to)];
+      if (flight.arrival >= last.arrival) last = {flight.arrival, way_of(flight)};
+    }
+  }
+
   /// A send is out when the message has arrived, before the receiver deals with it; an eager one when it has left.
+  Seconds out(const Flight& flight) const {
+    return flight.is_eager ? launched_[at_index(flight.message->from)] : flight.arrival - flight.protocol->alpha_receive_s.value_or(0);
+  }
+
   void finish_sends() {
-    for (std::size_t i = 0; i < flights_.size(); ++i) {
-      const auto& flight = flights_[i];
-      const Seconds out = flight.is_eager ? launched_[at_index(flight.message->from)] : flight.arrival - flight.protocol->alpha_receive_s.value_or(0);
-      if (i == 0 || flights_[i - 1].message->from != flight.message->from)
-        finish_.push_back({flight.message->from, out, path(flight)});
-      else if (out > finish_.back().when)
-        finish_.back() = {flight.message->from, out, path(flight)};
+    for (auto rest = std::span<const Flight>(flights_); !rest.empty();) {
+      const Rank rank = rest.front().message->from;
+      const Flight* last = &rest.front();
+      Seconds finish = out(*last);
+      std::size_t count = 1;
+      for (; count < rest.size() && rest[count].message->from == rank; ++count)
+        if (const auto when = out(rest[count]); when > finish) {
+          finish = when;
+          last = &rest[count];
+        }
+      finish_.push_back({rank, finish, spent_on(way_of(*last))});
+      rest = rest.subspan(count);
     }
   }
 
   void finish_receives() {
-    std::ranges::sort(flights_, {}, [](const Flight& f) { return std::pair(f.message->to, f.arrival); });
-    for (std::size_t i = 0; i < flights_.size();) {
-      const Rank rank = flights_[i].message->to;
-      const Seconds ready = launched_[at_index(rank)];
+    const auto receiver = [](const Arrival& a) { return at_index(a.to); };
+    for (const auto& [rank, begin, end] : by_receiver_.group(arrivals_, arrivals_by_receiver_, receiver)) {
+      const auto own = std::span(arrivals_by_receiver_).subspan(begin, end - begin);
+      std::ranges::sort(own, {}, &Arrival::when);
+      const Seconds ready = launched_[rank];
       Seconds finish = ready;
       std::array<double, locality_count> posted{};
-      std::size_t last = i;
-      for (; i < flights_.size() && flights_[i].message->to == rank; ++i) {
-        const auto& flight = flights_[i];
-        const Seconds taking = flight.protocol->receive_seconds(flight.message->bytes);
-        finish = std::max(finish, flight.arrival - taking) + taking;
-        ++posted[static_cast<std::size_t>(flight.locality)];
-        last = i;
+      for (const auto& arrival : own) {
+        finish = std::max(finish, arrival.when - arrival.taking) + arrival.taking;
+        posted[static_cast<std::size_t>(arrival.locality)] += arrival.messages;
       }
       for (std::size_t l = 0; l < posted.size(); ++l)
         if (posted[l] > 0) finish += machine_.host.find(static_cast<Locality>(l))->gamma_s * posted[l] * posted[l] / 2;
 
       // The last message was late, or the receiver was.
-      const auto arrival = flights_[last].arrival;
-      auto spent = arrival > ready ? path(flights_[last]) : parts_[at_index(rank)];
-      part(spent, CostPart::receiving) += finish - std::max(arrival, ready);
-      finish_.push_back({rank, finish, spent});
+      auto& last = last_[rank];
+      auto spent = last.arrival > ready ? spent_on(last.way) : parts_[rank];
+      part(spent, CostPart::receiving) += finish - std::max(last.arrival, ready);
+      last = {};
+      finish_.push_back({static_cast<Rank>(rank), finish, spent});
     }
   }
 
   /// Sets the clock of every rank that took part to the later of its sends and its receives.
   void advance() {
-    std::ranges::sort(finish_, {}, [](const Finish& f) { return std::pair(f.rank, f.when); });
-    for (std::size_t i = 0; i < finish_.size(); ++i) {
-      if (i + 1 < finish_.size() && finish_[i + 1].rank == finish_[i].rank) continue;
-      const auto rank = at_index(finish_[i].rank);
-      clock_[rank] = finish_[i].when;
-      parts_[rank] = finish_[i].spent;
+    for (const auto& [r, when, spent] : finish_) {
+      const auto rank = at_index(r);
+      if (advanced_[rank] && when <= clock_[rank]) continue;
+      launched_[rank] = clock_[rank] = when;
+      parts_[rank] = spent;
+      advanced_[rank] = true;
+    }
+    for (const auto& finish : finish_) advanced_[at_index(finish.rank)] = false;
+  }
+
+  struct Arrival {
+    Seconds when;
+    Seconds taking;  // that its receiver needs for it
+    Rank to;
+    std::uint32_t messages;
+    Locality locality;
+  };
+  struct LastArrival {
+    Seconds arrival = 0;
+    Way way;
+  };
+
+  const Layout& layout_;
+  const Machine& machine_;
+  Servers servers_;
+  bool copies_cost_ = true;
+  bool nodes_are_separate_ = false;  // may the messages of one node be dealt with before those of the next?
+  std::vector<Seconds> clock_;
+  std::vector<Seconds> launched_;  // when a rank's sends of the batch have left it, and it can take in messages; between batches its clock
+  std::vector<Parts> parts_;
+  std::vector<Flight> flights_;
+  std::vector<LastArrival> last_;  // by receiver
+  std::vector<Arrival> arrivals_, arrivals_by_receiver_;
+  Grouping by_receiver_;
+  std::vector<Finish> finish_;
+  std::vector<bool> advanced_;  // in the batch that is being finished
+};
+
+/// The messages of a stage, batch by batch; those of a batch in their order.
+class Batches {
+ public:
+  explicit Batches(const FoldedOf& stage) {
+    std::vector<std::size_t> end(at_index(last_batch(stage.messages)) + 2, 0);
+    if (end.size() == 2) {  // one batch
+      batches_.push_back(stage);
+      return;
+    }
+    for (const auto& message : stage.messages) ++end[at_index(message.batch) + 1];
+    std::partial_sum(end.begin(), end.end(), end.begin());
+    // Copies, because that is faster than to look up every message of a large stage out of order.
+    messages_.resize(stage.messages.size());
+    folded_.resize(stage.given.size());
+    for (const auto& message : stage.messages) {
+      const auto place = end[at_index(message.batch)]++;
+      messages_[place] = message;
+      if (!folded_.empty()) folded_[place] = stage(message);
+    }
+    for (std::size_t b = 0, begin = 0; b + 1 < end.size(); begin = end[b++]) {
+      const auto count = end[b] - begin;
+      const auto folded = std::span<const Folded>(folded_).subspan(folded_.empty() ? 0 : begin, folded_.empty() ? 0 : count);
+      batches_.push_back({stage.layout, std::span(messages_).subspan(begin, count), folded});
     }
   }
 
-  const Machine& machine_;
-  Servers servers_;
-  std::vector<Seconds> clock_;
-  std::vector<Seconds> launched_;  // when a rank's sends of the batch have left it, and it can take in messages
-  std::vector<Parts> parts_;
-  std::vector<Flight> flights_;
-  std::vector<Finish> finish_;
+  auto begin() const { return batches_.begin(); }
+  auto end() const { return batches_.end(); }
+
+ private:
+  static int last_batch(std::span<const Message> messages) {
+    int last = 0;
+    for (const auto& message : messages) last = std::max(last, message.batch);
+    return last;
+  }
+
+  std::vector<Message> messages_;
+  std::vector<Folded> folded_;
+  std::vector<FoldedOf> batches_;
 };
 
 }  // namespace
 
-Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machine& machine, const Localities* localities) {
+Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machine& machine, const Foldings* foldings) {
   Clocks clocks(schedule, layout, machine);
   for (Rank rank = 0; rank < schedule.ranks; ++rank)
-    if (const auto bytes = schedule.self_bytes[at_index(rank)]; bytes > 0) clocks.copy(rank, bytes, 1);
+    if (const auto bytes = schedule.self_bytes[at_index(rank)]; bytes > 0) clocks.copy(rank, 1, bytes, 1);
   Cost total;
-  std::vector<const Message*> messages;
   for (std::size_t s = 0; s < schedule.stages.size(); ++s) {
     const auto& stage = schedule.stages[s];
-    const LocalityOf locality_of(layout, schedule, localities, s);
-    auto cost = count_messages(stage);
-    messages.clear();
-    for (const auto& message : stage.messages) messages.push_back(&message);
-    std::ranges::stable_sort(messages, {}, &Message::batch);
-    for (auto rest = std::span<const Message* const>(messages); !rest.empty();) {
-      const auto end = std::ranges::find_if(rest, [&](const Message* m) { return m->batch != rest.front()->batch; });
-      const auto size = static_cast<std::size_t>(end - rest.begin());
-      clocks.run(rest.first(size), locality_of);
-      rest = rest.subspan(size);
-    }
+    const FoldedOf folded_of{layout, stage.messages, of_stage(foldings, s)};
+    auto cost = count_messages(stage, folded_of.given);
+    const Batches batches(folded_of);
+    for (const auto& batch : batches) clocks.run(batch);
     cost.seconds = clocks.latest() - total.seconds;
     cost.parts = clocks.take_parts();
     total.seconds += cost.seconds;

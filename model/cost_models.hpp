@@ -2,37 +2,45 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "model/cost.hpp"
 
 namespace commpass {
 
-/// The localities of all messages, by stage, in a schedule of one node that stands for all (estimate.cpp): there the
-/// layout cannot tell.
-using Localities = std::vector<std::vector<Locality>>;
+/// What a message of a schedule of one node that stands for all nodes (estimate.cpp) is in truth.
+struct Folded {
+  Locality locality = Locality::network;  ///< which the layout of the node cannot tell
+  std::uint32_t messages = 1;             ///< it stands for so many like it of one sender, one right after another
+};
+using Foldings = std::vector<std::vector<Folded>>;  // by stage and message
 
-/// Tells the locality of the messages of one stage.
-struct LocalityOf {
+/// What the messages of one stage or of a part of it are in truth.
+struct FoldedOf {
   const Layout& layout;
-  const Stage& stage;
-  const std::vector<Locality>* given;  ///< null: the layout tells
+  std::span<const Message> messages;
+  std::span<const Folded> given;  ///< empty: each is what it is, and the layout tells its locality
 
-  LocalityOf(const Layout& l, const Schedule& schedule, const Localities* localities, std::size_t number)
-      : layout(l), stage(schedule.stages[number]), given(localities ? &(*localities)[number] : nullptr) {}
-  Locality operator()(const Message& message) const {
-    return given ? (*given)[static_cast<std::size_t>(&message - stage.messages.data())] : layout.locality(message.from, message.to);
+  Folded operator()(const Message& message) const {
+    return given.empty() ? Folded{layout.locality(message.from, message.to), 1} : given[static_cast<std::size_t>(&message - messages.data())];
   }
 };
 
 /// postal and max-rate: bulk-synchronous, as in the papers.
 Cost evaluate_bulk(const Schedule& schedule, const Layout& layout, const Machine& machine, bool max_rate,
-                   const Localities* localities = nullptr);
+                   const Foldings* foldings = nullptr);
 
 /// burst: the finish time of the slowest rank.
-Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machine& machine, const Localities* localities = nullptr);
+Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machine& machine, const Foldings* foldings = nullptr);
+
+/// The foldings of a stage; none where there are none.
+inline std::span<const Folded> of_stage(const Foldings* foldings, std::size_t stage) {
+  return foldings ? std::span<const Folded>((*foldings)[stage]) : std::span<const Folded>();
+}
 
 /// A StageCost with its label, messages_max and bytes_max.
-StageCost count_messages(const Stage& stage);
+StageCost count_messages(const Stage& stage, std::span<const Folded> foldings = {});
 
 }  // namespace commpass

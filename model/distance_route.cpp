@@ -10,7 +10,7 @@ DistanceRoute::DistanceRoute(int ranks, int radix) : ranks_(ranks), radix_(radix
   for (std::int64_t weight = 1; weight < ranks; weight *= radix) {
     // Rounds z with z·rˣ < P; in the top digit there may be fewer than r − 1.
     const auto rounds = std::min<std::int64_t>(radix - 1, (ranks - 1) / weight);
-    weights_.push_back(weight);
+    weights_.push_back(static_cast<int>(weight));
     stages_.push_back({fmt::format("distance digit {}", stages_.size() + 1), static_cast<int>(rounds)});
   }
 }
@@ -18,7 +18,12 @@ DistanceRoute::DistanceRoute(int ranks, int radix) : ranks_(ranks), radix_(radix
 Rank DistanceRoute::next(const Block& block, Rank at, int stage) const {
   const auto weight = weights_[static_cast<std::size_t>(stage)];
   const auto digit = distance(block.source, block.destination) / weight % radix_;
-  return static_cast<Rank>((at + digit * weight) % ranks_);
+  const auto behind = ranks_ - digit * weight;  // the digit's part of a distance is less than P
+  return at < behind ? at + digit * weight : at - behind;
+}
+
+void DistanceRoute::next_of_each(std::span<const Block> blocks, std::span<const Rank> at, int stage, std::span<Rank> to) const {
+  for (std::size_t i = 0; i < blocks.size(); ++i) to[i] = next(blocks[i], at[i], stage);
 }
 
 int DistanceRoute::round(Rank from, Rank to, int stage) const {
@@ -27,7 +32,7 @@ int DistanceRoute::round(Rank from, Rank to, int stage) const {
 
 std::vector<UniformMessage> DistanceRoute::uniform_messages(Rank rank, int stage) const {
   const auto s = static_cast<std::size_t>(stage);
-  const auto weight = weights_[s], above = weight * radix_;
+  const std::int64_t weight = weights_[s], above = weight * radix_;
   const bool last = stage + 1 == static_cast<int>(stages_.size());
   // Blocks of one destination sit in the user's buffer or in one of the messages of the stages before.
   const std::int64_t origins = 1 + std::int64_t{stage} * (radix_ - 1);

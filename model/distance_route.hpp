@@ -17,15 +17,16 @@ class DistanceRoute final : public Route {
 
   const std::vector<StageInfo>& stages() const override { return stages_; }
   Rank next(const Block& block, Rank at, int stage) const override;
+  void next_of_each(std::span<const Block> blocks, std::span<const Rank> at, int stage, std::span<Rank> to) const override;
   int round(Rank from, Rank to, int stage) const override;
   std::vector<UniformMessage> uniform_messages(Rank rank, int stage) const override;
 
  private:
-  int distance(Rank from, Rank to) const { return (to - from + ranks_) % ranks_; }
+  int distance(Rank from, Rank to) const { return to >= from ? to - from : to - from + ranks_; }
 
   int ranks_, radix_;
   std::vector<StageInfo> stages_;
-  std::vector<std::int64_t> weights_;  ///< rˣ by stage
+  std::vector<int> weights_;  ///< rˣ by stage
 };
 
 /// K, the rounds of tuna: the pairs (x, z) with 1 ≤ z < r and z·rˣ < P (TuNA §III-A, design §7).

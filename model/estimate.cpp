@@ -4,8 +4,10 @@
 // Where the address is full and the layout even, every node does the same: what rank (n, l) gets from node m is what
 // rank (0, l) gets from node m − n. So the largest node stands for all, and a message that leaves it for local rank l of
 // another node is at the same time one that arrives at its own local rank l.
+//
+// Where very many rounds are in flight at once, like messages of consecutive rounds are taken together.
 #include <algorithm>
-#include <tuple>
+#include <span>
 
 #include "model/cost.hpp"
 #include "model/cost_models.hpp"
@@ -28,10 +30,57 @@ Layout layout_of_node(const Layout& layout, int node) {
   return Layout(std::vector<int>(sockets.size(), 0), sockets);
 }
 
-struct FoldedMessage {
-  Message message;
-  Locality locality;
-};
+/// The messages that a rank of the node sends in a stage, in order.
+std::vector<Message> messages_of(Rank rank, int stage, Bytes bytes, const Route& route, Window window) {
+  std::vector<Message> messages;
+  const auto uniform_messages = route.uniform_messages(rank, stage);
+  messages.reserve(uniform_messages.size());
+  for (const auto& uniform : uniform_messages) {
+    auto& message = messages.emplace_back();
+    message.from = rank;
+    message.to = uniform.to;
+    message.round = route.round(rank, uniform.to, stage);
+    message.batch = window_of(route.stages()[static_cast<std::size_t>(stage)], window).batch(message.round);
+    message.bytes = uniform.blocks * bytes;
+    message.packed_pieces = uniform.pieces > 1 ? static_cast<std::uint32_t>(uniform.pieces) : 0;
+    message.unpacked_pieces = static_cast<std::uint32_t>(uniform.final_pieces);
+    message.unpacked_bytes = uniform.final_pieces > 0 ? uniform.final_blocks * bytes : 0;
+  }
+  if (!std::ranges::is_sorted(messages, {}, &Message::round)) std::ranges::stable_sort(messages, {}, &Message::round);
+  return messages;
+}
+
+bool alike(const Message& a, const Message& b) {
+  return a.batch == b.batch && a.bytes == b.bytes && a.packed_pieces == b.packed_pieces && a.unpacked_pieces == b.unpacked_pieces &&
+         a.unpacked_bytes == b.unpacked_bytes;
+}
+
+/// How many rounds of a batch are taken together, so that few are left: each for 1/64 of its time at most.
+int rounds_together(int rounds, Window window) {
+  constexpr int most = 64;
+  const int in_flight = window.unlimited() ? rounds : std::min(rounds, window.rounds);
+  return (in_flight + most - 1) / most;
+}
+
+/// Adds the messages of a rank to those of its node. Like ones of rounds that are taken together become one, to the receiver
+/// in the middle of these rounds: as they are the same for all ranks, each receives about as much as before.
+void fold(std::span<const Message> messages, int together, const Layout& layout, Stage& stage, std::vector<Folded>& foldings) {
+  for (std::size_t m = 0; m < messages.size(); ++m) {
+    const auto& message = messages[m];
+    const auto locality = layout.locality(message.from, message.to);
+    const bool joins = m > 0 && alike(messages[m - 1], message) && foldings.back().locality == locality &&
+                       (messages[m - 1].round - 1) / together == (message.round - 1) / together;
+    if (joins) {
+      ++foldings.back().messages;
+      if ((message.round - 1) % together == together / 2) stage.messages.back().to = layout.local(message.to);
+      continue;
+    }
+    auto& folded = stage.messages.emplace_back(message);
+    folded.from = layout.local(message.from);
+    folded.to = layout.local(message.to);
+    foldings.push_back({locality, 1});
+  }
+}
 
 }  // namespace
 
@@ -41,37 +90,17 @@ Cost estimate_alltoall(Bytes bytes, const Route& route, Window window, const Lay
   Schedule schedule;
   schedule.ranks = layout.ppn(node);
   schedule.self_bytes.resize(static_cast<std::size_t>(schedule.ranks));
-  Localities localities;
-  std::vector<FoldedMessage> folded;
+  Foldings foldings;
   for (int s = 0; bytes > 0 && s < static_cast<int>(route.stages().size()); ++s) {
-    folded.clear();
-    for (const Rank rank : layout.ranks_of(node)) {
-      const auto first = static_cast<std::ptrdiff_t>(folded.size());
-      for (const auto& uniform : route.uniform_messages(rank, s)) {
-        Message message;
-        message.from = layout.local(rank);
-        message.to = layout.local(uniform.to);
-        message.round = route.round(rank, uniform.to, s);
-        message.batch = window_of(route.stages()[static_cast<std::size_t>(s)], window).batch(message.round);
-        message.bytes = uniform.blocks * bytes;
-        message.packed_pieces = uniform.pieces > 1 ? static_cast<std::uint32_t>(uniform.pieces) : 0;
-        message.unpacked_pieces = static_cast<std::uint32_t>(uniform.final_pieces);
-        message.unpacked_bytes = uniform.final_pieces > 0 ? uniform.final_blocks * bytes : 0;
-        folded.push_back({message, layout.locality(rank, uniform.to)});
-      }
-      std::ranges::stable_sort(folded.begin() + first, folded.end(), {}, [](const FoldedMessage& f) { return std::tuple(f.message.batch, f.message.round); });
-    }
     auto& stage = schedule.stages.emplace_back();
-    auto& stage_localities = localities.emplace_back();
     stage.info = route.stages()[static_cast<std::size_t>(s)];
-    for (const auto& [message, locality] : folded) {
-      stage.messages.push_back(message);
-      stage_localities.push_back(locality);
-    }
+    foldings.emplace_back();
+    const int together = rounds_together(stage.info.rounds, window_of(stage.info, window));
+    for (const Rank rank : layout.ranks_of(node)) fold(messages_of(rank, s, bytes, route, window), together, layout, stage, foldings.back());
   }
   const auto node_layout = layout_of_node(layout, node);
-  return model == CostModel::burst ? evaluate_burst(schedule, node_layout, machine, &localities)
-                                   : evaluate_bulk(schedule, node_layout, machine, model == CostModel::max_rate, &localities);
+  return model == CostModel::burst ? evaluate_burst(schedule, node_layout, machine, &foldings)
+                                   : evaluate_bulk(schedule, node_layout, machine, model == CostModel::max_rate, &foldings);
 }
 
 }  // namespace commpass

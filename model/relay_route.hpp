@@ -50,6 +50,7 @@ class RelayRoute final : public Route {
 
   const std::vector<StageInfo>& stages() const override { return stages_; }
   void cut(std::vector<Block>& blocks) const override;
+  bool cuts() const override { return true; }
   Rank next(const Block& block, Rank at, int stage) const override;
   int round(Rank, Rank, int) const override { return 0; }
   std::vector<UniformMessage> uniform_messages(Rank rank, int stage) const override;

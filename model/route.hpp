@@ -1,6 +1,7 @@
 // A route: the rule by which a block travels from its source to its destination (design §1).
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,9 +53,17 @@ class Route {
   /// @param blocks  all blocks of one or more sources, none to the source itself, sorted as sort_blocks does; stays sorted
   /// @throws Error if the route was made for another pattern
   virtual void cut([[maybe_unused]] std::vector<Block>& blocks) const {}
+  /// Does cut() do anything?
+  virtual bool cuts() const { return false; }
 
   /// The rank that holds `block` after stage `stage`, given that `at` holds it before. `at` itself: the block stays.
   virtual Rank next(const Block& block, Rank at, int stage) const = 0;
+
+  /// next() of many blocks: to[i] becomes next(blocks[i], at[i], stage). Schedules of large patterns ask this way;
+  /// routes that are asked often answer without a virtual call for each block.
+  virtual void next_of_each(std::span<const Block> blocks, std::span<const Rank> at, int stage, std::span<Rank> to) const {
+    for (std::size_t i = 0; i < blocks.size(); ++i) to[i] = next(blocks[i], at[i], stage);
+  }
 
   /// The round of a message of stage `stage`, in 1 … stages()[stage].rounds; 0 where the stage has no rounds.
   /// Sender and receiver compute the same, so they agree on the batch of a window.

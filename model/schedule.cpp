@@ -11,14 +11,80 @@ namespace {
 
 std::size_t at_index(Rank rank) { return static_cast<std::size_t>(rank); }
 
-/// Sorts `numbers` by a key in 0 … keys−1, keeping the order of equal keys.
-template <class Key>
-void stable_counting_sort(std::vector<std::uint32_t>& numbers, int keys, Key key) {
-  std::vector<std::uint32_t> start(static_cast<std::size_t>(keys) + 1, 0), sorted(numbers.size());
-  for (const auto number : numbers) ++start[at_index(key(number)) + 1];
+/// Sorts by a key in 0 … keys−1, keeping the order of equal keys.
+template <class Item, class Key>
+void stable_counting_sort(std::vector<Item>& items, int keys, Key key) {
+  std::vector<std::size_t> start(at_index(keys) + 1, 0);
+  for (const auto& item : items) ++start[at_index(key(item)) + 1];
   std::partial_sum(start.begin(), start.end(), start.begin());
-  for (const auto number : numbers) sorted[start[at_index(key(number))]++] = number;
-  numbers = std::move(sorted);
+  std::vector<Item> sorted(items.size());
+  for (const auto& item : items) sorted[start[at_index(key(item))]++] = item;
+  items = std::move(sorted);
+}
+
+/// A block that leaves its rank.
+struct Leaving {
+  std::uint32_t number;
+  Rank to;
+};
+
+/// The blocks that leave, by sender, those of one sender in the order of their numbers.
+struct LeavingBySender {
+  std::vector<Leaving> blocks;
+  std::vector<std::uint32_t> end;  ///< by rank; the blocks of the next one follow
+};
+
+LeavingBySender by_sender(std::span<const Rank> at, std::span<const Rank> to, int ranks) {
+  // No branch depends on whether a block leaves: half of them do, in no order, where a digit has two values.
+  std::vector<std::uint32_t> numbers(at.size());
+  std::size_t count = 0;
+  for (std::uint32_t b = 0; b < at.size(); ++b) {
+    numbers[count] = b;
+    count += to[b] != at[b];
+  }
+  numbers.resize(count);
+
+  std::vector<std::uint32_t> start(at_index(ranks) + 1, 0);
+  for (const auto b : numbers) ++start[at_index(at[b]) + 1];
+  std::partial_sum(start.begin(), start.end(), start.begin());
+  LeavingBySender result{std::vector<Leaving>(count), std::move(start)};
+  for (const auto b : numbers) result.blocks[result.end[at_index(at[b])]++] = {b, to[b]};
+  return result;
+}
+
+/// Groups the blocks that leave into messages, whose bytes are left to be summed.
+Departures group(const Route& route, int stage, Window window, std::span<const Rank> at, std::span<const Rank> to, int ranks) {
+  window = window_of(route.stages()[static_cast<std::size_t>(stage)], window);
+  const auto leaving = by_sender(at, to, ranks);
+  Departures result;
+  result.order.resize(leaving.blocks.size());
+  result.messages.reserve(leaving.blocks.size());
+  // Of one sender, by receiver:
+  std::vector<std::uint32_t> blocks(at_index(ranks), 0), place(at_index(ranks));
+  std::vector<std::pair<int, Rank>> peers;  // with their rounds; batches follow the rounds
+  std::vector<Rank> receivers;
+  std::uint32_t position = 0;
+  for (Rank from = 0; from < ranks; ++from) {
+    const auto own = std::span(leaving.blocks).subspan(position, leaving.end[at_index(from)] - position);
+    receivers.resize(own.size());
+    std::size_t count = 0;
+    for (const auto& block : own) {
+      receivers[count] = block.to;
+      count += blocks[at_index(block.to)]++ == 0;
+    }
+    peers.clear();
+    for (const Rank receiver : std::span(receivers).first(count)) peers.emplace_back(route.round(from, receiver, stage), receiver);
+    std::ranges::sort(peers);
+    for (const auto& [round, receiver] : peers) {
+      auto& number = blocks[at_index(receiver)];
+      result.messages.push_back({.from = from, .to = receiver, .round = round, .batch = window.batch(round), .first_block = position, .blocks = number});
+      place[at_index(receiver)] = position;
+      position += number;
+      number = 0;
+    }
+    for (const auto& block : own) result.order[place[at_index(block.to)]++] = block.number;
+  }
+  return result;
 }
 
 }  // namespace
@@ -29,28 +95,11 @@ void sort_blocks(std::vector<Block>& blocks) {
 
 Departures depart(const Route& route, int stage, Window window, std::span<const Block> blocks, std::span<const Rank> at,
                   int ranks) {
-  Departures result;
-  window = window_of(route.stages()[static_cast<std::size_t>(stage)], window);
   std::vector<Rank> to(blocks.size());
-  for (std::uint32_t b = 0; b < blocks.size(); ++b) {
-    to[b] = route.next(blocks[b], at[b], stage);
-    if (to[b] != at[b]) result.order.push_back(b);
-  }
-  // Blocks come sorted by (destination, source); two stable sorts group them by (sender, receiver) and keep that.
-  stable_counting_sort(result.order, ranks, [&](std::uint32_t b) { return to[b]; });
-  stable_counting_sort(result.order, ranks, [&](std::uint32_t b) { return at[b]; });
-
-  auto& messages = result.messages;
-  for (std::uint32_t i = 0; i < result.order.size(); ++i) {
-    const auto b = result.order[i];
-    if (messages.empty() || messages.back().from != at[b] || messages.back().to != to[b]) {
-      const int round = route.round(at[b], to[b], stage);
-      messages.push_back({.from = at[b], .to = to[b], .round = round, .batch = window.batch(round), .first_block = i});
-    }
-    messages.back().bytes += blocks[b].bytes;
-    ++messages.back().blocks;
-  }
-  std::ranges::sort(messages, {}, [](const Message& m) { return std::tuple(m.from, m.batch, m.round, m.to); });
+  route.next_of_each(blocks, at, stage, to);
+  auto result = group(route, stage, window, at, to, ranks);
+  for (auto& message : result.messages)
+    for (const auto number : std::span(result.order).subspan(message.first_block, message.blocks)) message.bytes += blocks[number].bytes;
   return result;
 }
 
@@ -101,7 +150,8 @@ std::vector<Block> blocks_of(const Pattern& pattern) {
   blocks.reserve(pattern.edges.size());
   for (const auto& [source, destination, bytes] : pattern.edges)
     if (source != destination && bytes > 0) blocks.push_back({.source = source, .destination = destination, .bytes = bytes});
-  std::ranges::stable_sort(blocks, {}, [](const Block& b) { return std::pair(b.destination, b.source); });
+  stable_counting_sort(blocks, pattern.ranks, [](const Block& b) { return b.source; });
+  stable_counting_sort(blocks, pattern.ranks, [](const Block& b) { return b.destination; });
   for (std::size_t b = 1; b < blocks.size(); ++b)
     if (blocks[b].destination == blocks[b - 1].destination && blocks[b].source == blocks[b - 1].source)
       blocks[b].index = blocks[b - 1].index + 1;
@@ -110,90 +160,154 @@ std::vector<Block> blocks_of(const Pattern& pattern) {
 
 namespace {
 
-/// Where the blocks of all ranks lie while a schedule is made. Every rank has an address space of its own: its send
-/// buffer, then one landing area for each message that it receives.
-class Addresses {
- public:
-  Addresses(std::span<const Block> blocks, int ranks)
-      : blocks_(blocks), where_(blocks.size()), destination_(blocks.size()), used_(static_cast<std::size_t>(ranks), 0) {
-    // Blocks are sorted by destination, so one pass fills the send buffers in that order.
-    for (std::size_t b = 0; b < blocks.size(); ++b) {
-      where_[b] = used_[at_index(blocks[b].source)];
-      used_[at_index(blocks[b].source)] += blocks[b].bytes;
-      const bool same = b > 0 && blocks[b].destination == blocks[b - 1].destination;
-      destination_[b] = same ? destination_[b - 1] + blocks[b - 1].bytes : 0;
-    }
+PreparedPattern prepare(int ranks, std::vector<Block> blocks, std::vector<Bytes> self_bytes) {
+  PreparedPattern result{ranks, std::move(blocks), {}, {}, std::move(self_bytes)};
+  result.first_block.resize(at_index(ranks) + 1);
+  std::vector<std::int64_t> next(at_index(ranks) + 1);  // position in the send buffer of each rank
+  for (const auto& block : result.blocks) {
+    ++result.first_block[at_index(block.destination) + 1];
+    ++next[at_index(block.source) + 1];
   }
-
-  /// Counts the copies of a message and moves its blocks to their landing area.
-  void move(Message& message, std::span<const std::uint32_t> numbers) {
-    const auto pieces = count_pieces(numbers, blocks_, where_);
-    message.packed_pieces = pieces > 1 ? pieces : 0;
-
-    auto address = used_[at_index(message.to)] + 1;  // a gap, so that two areas are never taken for one piece
-    finals_.clear();
-    for (const auto number : numbers) {
-      where_[number] = address;
-      address += blocks_[number].bytes;
-      if (blocks_[number].destination == message.to) finals_.push_back(number);
-    }
-    used_[at_index(message.to)] = address;
-
-    const auto final_pieces = count_pieces(finals_, blocks_, destination_);
-    if (finals_.size() == numbers.size() && final_pieces == 1) return;  // received in place
-    message.unpacked_pieces = final_pieces;
-    for (const auto number : finals_) message.unpacked_bytes += blocks_[number].bytes;
-  }
-
- private:
-  std::span<const Block> blocks_;
-  std::vector<std::int64_t> where_, destination_, used_;
-  std::vector<std::uint32_t> finals_;
-};
-
-void note_buffers(Schedule& schedule, std::span<const Block> blocks, std::span<const Rank> at) {
-  std::vector<std::int64_t> count(static_cast<std::size_t>(schedule.ranks)), bytes(count.size());
-  for (std::size_t b = 0; b < blocks.size(); ++b) {
-    if (at[b] == blocks[b].source || at[b] == blocks[b].destination) continue;
-    ++count[at_index(at[b])];
-    bytes[at_index(at[b])] += blocks[b].bytes;
-  }
-  schedule.buffered_blocks_max = std::max(schedule.buffered_blocks_max, std::ranges::max(count));
-  schedule.buffered_bytes_max = std::max(schedule.buffered_bytes_max, std::ranges::max(bytes));
+  std::partial_sum(result.first_block.begin(), result.first_block.end(), result.first_block.begin());
+  for (std::size_t rank = 1; rank < next.size(); ++rank) next[rank] += next[rank - 1] + 1;  // a gap, so that two buffers are never taken for one piece
+  // Blocks are sorted by destination, and so are those of a send buffer.
+  result.send_position.reserve(result.blocks.size());
+  for (const auto& block : result.blocks) result.send_position.push_back(next[at_index(block.source)]++);
+  return result;
 }
 
 }  // namespace
 
-Schedule make_schedule(const Route& route, Window window, const Pattern& pattern, Coalescing coalescing) {
+PreparedPattern prepare(const Pattern& pattern) {
+  std::vector<Bytes> self_bytes(at_index(pattern.ranks));
+  for (const auto& edge : pattern.edges)
+    if (edge.source == edge.destination) self_bytes[at_index(edge.source)] += edge.bytes;
+  return prepare(pattern.ranks, blocks_of(pattern), std::move(self_bytes));
+}
+
+namespace {
+
+/// Where the blocks of all ranks lie while a schedule is made: in send buffers, later in one landing area for each message.
+/// Blocks with consecutive positions are contiguous.
+class Positions {
+ public:
+  explicit Positions(const PreparedPattern& pattern) : pattern_(pattern), blocks_(pattern.blocks.size()) {
+    for (std::size_t b = 0; b < blocks_.size(); ++b) blocks_[b] = {pattern.send_position[b], pattern.blocks[b].bytes};
+    next_ = static_cast<std::int64_t>(blocks_.size()) + pattern.ranks;
+  }
+
+  /// Sums the bytes of the messages of a stage, counts their copies and moves their blocks to their landing areas.
+  void move(std::span<Message> messages, std::span<const std::uint32_t> order) {
+    // Blocks lie all over the memory: those of later messages are fetched ahead.
+    constexpr std::size_t ahead = 32;
+    std::size_t fetched = 0;
+    for (auto& message : messages) {
+      const std::size_t end = message.first_block + message.blocks;
+      for (const auto needed = std::min(end + ahead, order.size()); fetched < needed; ++fetched) __builtin_prefetch(&blocks_[order[fetched]], 1);
+      move(message, order.subspan(message.first_block, message.blocks));
+    }
+  }
+
+ private:
+  void move(Message& message, std::span<const std::uint32_t> numbers) {
+    // Blocks of one destination are numbered in the order of its receive buffer.
+    const auto first_final = pattern_.first_block[at_index(message.to)];
+    const auto finals = pattern_.first_block[at_index(message.to) + 1] - first_final;
+    std::uint32_t pieces = 0, final_blocks = 0, final_pieces = 0, next_final = 0;
+    std::int64_t next_position = -1;
+    message.bytes = 0;
+    ++next_;  // a gap, so that two areas are never taken for one piece
+    for (const auto number : numbers) {
+      auto& [position, bytes] = blocks_[number];
+      pieces += position != next_position;
+      next_position = position + 1;
+      position = next_++;
+      message.bytes += bytes;
+      if (number - first_final >= finals) continue;
+      final_pieces += final_blocks == 0 || number != next_final;
+      next_final = number + 1;
+      ++final_blocks;
+      message.unpacked_bytes += bytes;
+    }
+    message.packed_pieces = pieces > 1 ? pieces : 0;
+    const bool in_place = final_blocks == numbers.size() && final_pieces == 1;
+    message.unpacked_pieces = in_place ? 0 : final_pieces;
+    if (in_place) message.unpacked_bytes = 0;
+  }
+
+  struct Placed {
+    std::int64_t position;
+    Bytes bytes;
+  };
+  const PreparedPattern& pattern_;
+  std::vector<Placed> blocks_;
+  std::int64_t next_;
+};
+
+void note_buffers(Schedule& schedule, std::span<const Block> blocks, std::span<const Rank> at) {
+  struct Held {
+    std::int64_t blocks = 0;
+    Bytes bytes = 0;
+  };
+  std::vector<Held> held(at_index(schedule.ranks));
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    const bool for_others = at[b] != blocks[b].source && at[b] != blocks[b].destination;
+    auto& [count, bytes] = held[at_index(at[b])];
+    count += for_others;
+    bytes += for_others ? blocks[b].bytes : 0;
+  }
+  for (const auto& [count, bytes] : held) {
+    schedule.buffered_blocks_max = std::max(schedule.buffered_blocks_max, count);
+    schedule.buffered_bytes_max = std::max(schedule.buffered_bytes_max, bytes);
+  }
+}
+
+}  // namespace
+
+Schedule make_schedule(const Route& route, Window window, const PreparedPattern& pattern, Coalescing coalescing) {
+  if (route.cuts() && !pattern.is_cut) {
+    auto blocks = pattern.blocks;
+    route.cut(blocks);
+    auto cut = prepare(pattern.ranks, std::move(blocks), pattern.self_bytes);
+    cut.is_cut = true;
+    return make_schedule(route, window, cut, coalescing);
+  }
   Schedule schedule;
   schedule.ranks = pattern.ranks;
-  schedule.self_bytes.resize(static_cast<std::size_t>(pattern.ranks));
-  for (const auto& edge : pattern.edges)
-    if (edge.source == edge.destination) schedule.self_bytes[at_index(edge.source)] += edge.bytes;
+  schedule.self_bytes = pattern.self_bytes;
 
-  auto blocks = blocks_of(pattern);
-  route.cut(blocks);
-  std::vector<Rank> at(blocks.size());
+  const auto& blocks = pattern.blocks;
+  std::vector<Rank> at(blocks.size()), to(blocks.size());
   std::ranges::transform(blocks, at.begin(), &Block::source);
-  Addresses addresses(blocks, pattern.ranks);
+  Positions positions(pattern);
   const auto& stages = route.stages();
   for (int s = 0; s < static_cast<int>(stages.size()); ++s) {
     auto info = stages[static_cast<std::size_t>(s)];
-    auto departures = depart(route, s, window, blocks, at, pattern.ranks);
+    route.next_of_each(blocks, at, s, to);
+    auto departures = group(route, s, window, at, to, pattern.ranks);
     if (is_staggered(info, coalescing)) {
       const auto most = most_blocks(departures.messages);
       stagger(departures, window, blocks, most);
       info.rounds = most > 0 ? staggered_round(info.rounds, most - 1, most) : 0;
     }
-    for (auto& message : departures.messages) {
-      const auto numbers = std::span(departures.order).subspan(message.first_block, message.blocks);
-      addresses.move(message, numbers);
-      for (const auto number : numbers) at[number] = message.to;
-    }
+    positions.move(departures.messages, departures.order);
     schedule.stages.push_back({std::move(info), std::move(departures.messages)});
-    note_buffers(schedule, blocks, at);
+    at.swap(to);
+    if (s + 1 < static_cast<int>(stages.size())) note_buffers(schedule, blocks, at);
   }
   return schedule;
+}
+
+Schedule make_schedule(const Route& route, Window window, const Pattern& pattern, Coalescing coalescing) {
+  return make_schedule(route, window, prepare(pattern), coalescing);
+}
+
+void set_window(Schedule& schedule, Window window) {
+  // Messages of a sender are ordered by round, and with it by batch, whatever the window.
+  for (auto& stage : schedule.stages) {
+    const auto own = window_of(stage.info, window);
+    for (auto& message : stage.messages) message.batch = own.batch(message.round);
+  }
 }
 
 }  // namespace commpass

@@ -1,8 +1,8 @@
 // The one scheduler: a route and blocks become stages of messages.
 //
-// The same two functions serve both sides. `depart` groups the blocks that leave in one stage into messages: the model
-// calls it with the blocks of all ranks, a plan with those that one rank holds. `count_pieces` says what of a message
-// has to be copied. So what is priced is what is run.
+// The same rules serve both sides. The blocks that leave in one stage are grouped into messages by the same code: the
+// model has the blocks of all ranks, a plan (`depart`) those that one rank holds. What of a message has to be copied
+// follows from where its blocks lie. So what is priced is what is run.
 #pragma once
 
 #include <cstdint>
@@ -95,8 +95,24 @@ struct Schedule {
 /// The blocks of a pattern, sorted, without empty edges and self edges.
 std::vector<Block> blocks_of(const Pattern& pattern);
 
+/// What schedules of one pattern have in common, made once for all of them.
+struct PreparedPattern {
+  int ranks = 0;
+  std::vector<Block> blocks;                ///< see blocks_of
+  std::vector<std::uint32_t> first_block;   ///< by destination, its first block; and their number at the end
+  std::vector<std::int64_t> send_position;  ///< by block: consecutive in one send buffer, never so in different ones
+  std::vector<Bytes> self_bytes;            ///< see Schedule
+  bool is_cut = false;                      ///< a route has cut the blocks already
+};
+
+PreparedPattern prepare(const Pattern& pattern);
+
 /// Applies a route to a pattern. Send and receive buffers hold their blocks in the order of ranks, without gaps.
 /// @throws Error if the route was made for another pattern
+Schedule make_schedule(const Route& route, Window window, const PreparedPattern& pattern, Coalescing coalescing = Coalescing::coalesced);
 Schedule make_schedule(const Route& route, Window window, const Pattern& pattern, Coalescing coalescing = Coalescing::coalesced);
+
+/// Makes of a schedule the one that the same route has with another window.
+void set_window(Schedule& schedule, Window window);
 
 }  // namespace commpass

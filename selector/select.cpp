@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "model/catalogue.hpp"
+#include "selector/parallel.hpp"
 #include "selector/search.hpp"
 
 namespace commpass {
@@ -18,25 +19,64 @@ double comparable(Seconds seconds) {
   return std::round(seconds * scale) / scale;
 }
 
+/// Prices a schedule that a strategy has made.
+Candidate price(const Strategy& strategy, const Schedule& schedule, const Layout& layout, const Machine& machine, CostModel model) {
+  auto cost = evaluate(schedule, layout, machine, model);
+  cost.seconds = comparable(cost.seconds);
+  return {strategy, std::move(cost), schedule.buffered_blocks_max, schedule.buffered_bytes_max};
+}
+
+/// The numbers of strategies that differ in nothing but their window, and so need one schedule.
+std::vector<std::vector<std::size_t>> by_route(std::span<const Strategy> strategies) {
+  std::vector<std::vector<std::size_t>> groups;
+  for (std::size_t i = 0; i < strategies.size(); ++i) {
+    const auto same_route = [&](const std::vector<std::size_t>& group) {
+      auto other = strategies[group.front()];
+      other.window = strategies[i].window;
+      return other == strategies[i];
+    };
+    const auto group = std::ranges::find_if(groups, same_route);
+    if (group == groups.end()) groups.push_back({i});
+    else group->push_back(i);
+  }
+  return groups;
+}
+
 }  // namespace
 
 Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model) {
   const auto route = make_route(strategy, layout, pattern);
-  const auto schedule = make_schedule(*route, strategy.window, pattern, strategy.coalescing);
-  auto cost = evaluate(schedule, layout, machine, model);
-  cost.seconds = comparable(cost.seconds);
-  return {strategy, std::move(cost), schedule.buffered_blocks_max, schedule.buffered_bytes_max};
+  return price(strategy, make_schedule(*route, strategy.window, pattern, strategy.coalescing), layout, machine, model);
 }
 
 std::vector<Candidate> rank_strategies(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
                                        std::span<const Strategy> strategies) {
   const bool searches = strategies.empty();
   const auto given = searches ? suggest_strategies(layout) : std::vector(strategies.begin(), strategies.end());
-  const auto price_one = [&](const Strategy& strategy) { return price(strategy, pattern, layout, machine, model); };
-  std::vector<Candidate> ranking;
-  ranking.reserve(given.size());
-  for (const auto& strategy : given) ranking.push_back(price_one(strategy));
-  if (searches) search_strategies(ranking, layout, std::ssize(pattern.edges), price_one);
+  const bool needs_traffic = std::ranges::any_of(given, [](const Strategy& s) { return catalogue_row(s.route).needs_traffic; });
+  const auto traffic = needs_traffic ? node_traffic(pattern, layout) : NodeTraffic{};
+  const auto prepared = prepare(pattern);
+  const auto groups = by_route(given);
+  std::vector<Candidate> ranking(given.size());
+  const auto price_group = [&](std::size_t g) {
+    const auto& first = given[groups[g].front()];
+    auto schedule = make_schedule(*make_route(first, layout, traffic), {}, prepared, first.coalescing);
+    for (const auto i : groups[g]) {
+      set_window(schedule, given[i].window);
+      ranking[i] = price(given[i], schedule, layout, machine, model);
+    }
+  };
+  constexpr std::size_t worth_a_thread = 10000;  // below, starting threads takes as long as what they do
+  constexpr unsigned most_threads = 8;          // each holds a schedule
+  if (prepared.blocks.size() < worth_a_thread)
+    for (std::size_t g = 0; g < groups.size(); ++g) price_group(g);
+  else
+    in_parallel(groups.size(), price_group, [](std::size_t) {}, most_threads);
+  if (searches)
+    search_strategies(ranking, layout, std::ssize(prepared.blocks), [&](const Strategy& strategy) {
+      const auto route = make_route(strategy, layout, traffic);
+      return price(strategy, make_schedule(*route, strategy.window, prepared, strategy.coalescing), layout, machine, model);
+    });
   std::ranges::stable_sort(ranking, {}, [](const Candidate& c) { return c.cost.seconds; });
   return ranking;
 }

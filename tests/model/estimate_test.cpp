@@ -173,6 +173,17 @@ TEST(ClosedForm, IsExactForTunaNodeWithoutCopiesAndNearWithThem) {
     }
 }
 
+// More than 64 rounds at once: rounds are taken together, which changes who is served when by a little.
+TEST(ClosedForm, IsNearWhereRoundsAreTakenTogether) {
+  const std::vector<Machine> plain{machine_with({false, false, false, true})}, full{machine_with({true, true, true, true})};
+  for (const auto* layout : {"16x16", "10x2x9"})
+    for (const auto* strategy : {"standard", "standard,window=100", "tuna,radix=150,window=unlimited"}) {
+      for (const auto model : {CostModel::postal, CostModel::max_rate}) expect_deviation(strategy, layout, full, model, -rounding, rounding);
+      expect_deviation(strategy, layout, plain, CostModel::burst, -0.04, 0.04);
+      expect_deviation(strategy, layout, full, CostModel::burst, -0.06, 0.06);
+    }
+}
+
 TEST(ClosedForm, IsNearForTunaWithCopies) {
   for (const auto* layout : {"4x4", "8x2", "1x16", "4x2x2", "9x3", "5x4", "8x8"})
     for (const auto* strategy : {"tuna,radix=2", "tuna,radix=3", "tuna,radix=4"}) expect_deviation(strategy, layout, machines(true), CostModel::burst, -0.3, 0.3);

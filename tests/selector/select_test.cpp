@@ -51,6 +51,15 @@ TEST(Ranking, PricesAsEvaluateDoes) {
   }
 }
 
+// Large patterns are priced on several cores, and strategies that differ in their window from one schedule.
+TEST(Ranking, OfALargePatternIsWhatEachPriceAloneSays) {
+  const auto large = Layout::regular(16, 1, 16);
+  const auto edges = generate_pattern("random:ranks=256,bytes=500,degree=50");
+  const auto ranking = rank_strategies(edges, large, machine());
+  EXPECT_EQ(ranking.size(), suggest_strategies(large).size());
+  for (const auto& candidate : ranking) EXPECT_EQ(price(candidate.strategy, edges, large, machine()).cost.seconds, candidate.cost.seconds) << to_string(candidate.strategy);
+}
+
 TEST(Ranking, BreaksTiesInTheOrderOfTheCatalogue) {
   // Nothing to send: everything costs nothing.
   const auto ranking = rank_strategies({16, {}}, layout, machine());

@@ -1,0 +1,107 @@
+// bench selection: how long does it take to choose, for very many ranks?
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "bench/options.hpp"
+#include "model/catalogue.hpp"
+#include "model/generate.hpp"
+#include "model/profile.hpp"
+#include "model/text.hpp"
+#include "selector/select.hpp"
+
+namespace commpass::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr Bytes block_bytes = 64;
+constexpr int degree = 50, ppn = 32;
+
+/// The wall-clock seconds of an action.
+template <class Action>
+Seconds seconds_of(Action action) {
+  const auto begin = std::chrono::steady_clock::now();
+  action();
+  return std::chrono::duration<Seconds>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// The least of some repetitions: what the machine does besides only makes them longer.
+template <class Action>
+Seconds least_seconds_of(int repetitions, Action action) {
+  Seconds least = seconds_of(action);
+  for (int i = 1; i < repetitions; ++i) least = std::min(least, seconds_of(action));
+  return least;
+}
+
+/// The most memory that the process has had so far.
+Bytes peak_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  constexpr Bytes kibibyte = 1024;  // the unit of ru_maxrss on Linux
+  return usage.ru_maxrss * kibibyte;
+}
+
+struct ClosedForms {
+  Seconds total = 0;
+  Seconds standard = 0;
+  Seconds longest = 0;
+  std::string longest_strategy;
+};
+
+/// Prices an all-to-all in closed form with every strategy, routes included.
+ClosedForms price_alltoall(const Layout& layout, const Machine& machine, int repetitions) {
+  ClosedForms result;
+  for (const auto& strategy : suggest_strategies(layout)) {
+    const auto seconds = least_seconds_of(repetitions, [&] { estimate_alltoall(block_bytes, *make_route(strategy, layout), strategy.window, layout, machine); });
+    result.total += seconds;
+    if (to_string(strategy) == "standard") result.standard = seconds;
+    if (seconds > result.longest) {
+      result.longest = seconds;
+      result.longest_strategy = to_string(strategy);
+    }
+  }
+  return result;
+}
+
+Json selection(const OutputOptions& options, const std::string& profile) {
+  const auto machine = read_profile(profile).machine;
+  const int repetitions = options.quick ? 1 : 5;
+  if (!options.json) fmt::print("{:>7} {:>9} {:>11} {:>12} {:>12} {:>12} {:>14}   (longest: strategy)\n", "ranks", "messages", "strategies", "selection", "peak memory", "closed form", "all of these");
+  Json json;
+  for (const int ranks : {1024, 4096, 16384}) {
+    const auto layout = Layout::with_ppn(ranks, ppn);
+    const auto pattern = generate_pattern(fmt::format("random:ranks={},degree={},bytes={}", ranks, degree, block_bytes));
+    std::size_t strategies = 0;
+    const auto seconds = least_seconds_of(repetitions, [&] { strategies = rank_strategies(pattern, layout, machine).size(); });
+    const auto peak = peak_bytes();
+    const auto closed = price_alltoall(layout, machine, repetitions);
+    if (!options.json)
+      fmt::print("{:>7} {:>9} {:>11} {:>12} {:>12} {:>12} {:>14}   ({}: {})\n", ranks, pattern.edges.size(), strategies, format_seconds(seconds), format_bytes(static_cast<double>(peak)),
+                 format_seconds(closed.standard), format_seconds(closed.total), format_seconds(closed.longest), closed.longest_strategy);
+    json["cases"].push_back({{"ranks", ranks}, {"messages", pattern.edges.size()}, {"strategies", strategies}, {"seconds", seconds}, {"bytes_peak", peak}, {"closed_form_seconds", closed.standard}, {"closed_form_seconds_all", closed.total}, {"closed_form_seconds_longest", closed.longest}, {"closed_form_longest", closed.longest_strategy}});
+  }
+  const auto& largest = json["cases"].back();
+  json["summary"] = {{"seconds_p16384", largest["seconds"]},
+                     {"bytes_peak", largest["bytes_peak"]},
+                     {"closed_form_seconds_p16384", largest["closed_form_seconds"]},
+                     {"closed_form_seconds_all_p16384", largest["closed_form_seconds_all"]},
+                     {"closed_form_seconds_longest_p16384", largest["closed_form_seconds_longest"]}};
+  return json;
+}
+
+}  // namespace
+}  // namespace commpass::bench
+
+int main(int argc, char** argv) {
+  using namespace commpass::bench;
+  CLI::App app{"How long it takes to rank all strategies, for a random pattern and for an all-to-all in closed form."};
+  std::string profile = "profiles/lassen.json";
+  app.add_option("--profile", profile, "machine profile");
+  OutputOptions options;
+  return run_benchmark(app, argc, argv, "selection", options, [&] { return selection(options, profile); });
+}

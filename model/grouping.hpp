@@ -1,0 +1,49 @@
+// Groups items that have equal keys.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace commpass {
+
+/// Groups items by a key in 0 … keys−1, again and again: a grouping takes a time that depends on the number of items, not
+/// on that of keys.
+class Grouping {
+ public:
+  explicit Grouping(std::size_t keys) : place_(keys, 0) {}
+
+  struct Group {
+    std::size_t key = 0;
+    std::size_t begin = 0, end = 0;  ///< its items in `grouped`
+  };
+
+  /// Copies `items` to `grouped`, with those of one key next to each other, in their order.
+  /// @return the groups in the order of their first items, until the next call
+  template <class Item, class Key>
+  std::span<const Group> group(const std::vector<Item>& items, std::vector<Item>& grouped, Key key) {
+    groups_.clear();
+    for (const auto& item : items) {
+      const std::size_t k = key(item);
+      if (place_[k]++ == 0) groups_.push_back({k, 0, 0});
+    }
+    std::size_t position = 0;
+    for (auto& group : groups_) {
+      group.begin = position;
+      position += std::exchange(place_[group.key], static_cast<std::uint32_t>(position));
+      group.end = position;
+    }
+    grouped.resize(items.size());
+    for (const auto& item : items) grouped[place_[key(item)]++] = item;
+    for (const auto& group : groups_) place_[group.key] = 0;
+    return groups_;
+  }
+
+ private:
+  std::vector<std::uint32_t> place_;  // by key: how many items it has, then the place of the next one; 0 between calls
+  std::vector<Group> groups_;
+};
+
+}  // namespace commpass
