@@ -56,7 +56,7 @@ TEST(Ranking, OfALargePatternIsWhatEachPriceAloneSays) {
   const auto large = Layout::regular(16, 1, 16);
   const auto edges = generate_pattern("random:ranks=256,bytes=500,degree=50");
   const auto ranking = rank_strategies(edges, large, machine());
-  EXPECT_EQ(ranking.size(), suggest_strategies(large).size());
+  EXPECT_GE(ranking.size(), suggest_strategies(large).size());
   for (const auto& candidate : ranking) EXPECT_EQ(price(candidate.strategy, edges, large, machine()).cost.seconds, candidate.cost.seconds) << to_string(candidate.strategy);
 }
 
