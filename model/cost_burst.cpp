@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <ranges>
 #include <span>
 #include <utility>
 
@@ -30,14 +29,19 @@ std::size_t at_index(int i) { return static_cast<std::size_t>(i); }
 using Parts = std::array<Seconds, cost_part_count>;
 Seconds& part(Parts& parts, CostPart which) { return parts[static_cast<std::size_t>(which)]; }
 
+bool ranks_are_in_order_of_nodes(const Layout& layout) {
+  for (Rank rank = 1; rank < layout.ranks(); ++rank)
+    if (layout.node(rank) < layout.node(rank - 1)) return false;
+  return true;
+}
+
 class Clocks {
  public:
   Clocks(const Schedule& schedule, const Layout& layout, const Machine& machine)
       : layout_(layout), machine_(machine), servers_(layout, machine), clock_(at_index(schedule.ranks), 0), launched_(clock_),
         parts_(clock_.size()), last_(clock_.size()), by_receiver_(clock_.size()), advanced_(clock_.size(), false) {
-    const auto in_order = [&](Rank rank) { return layout.node(rank - 1) <= layout.node(rank); };
     copies_cost_ = machine.copy_block_s > 0 || machine.copy_rate_bytes_per_s < std::numeric_limits<double>::infinity();
-    nodes_are_separate_ = servers_.are_of_one_node() && std::ranges::all_of(std::views::iota(1, layout.ranks()), in_order);
+    nodes_are_separate_ = servers_.are_of_one_node() && ranks_are_in_order_of_nodes(layout);
   }
 
   Seconds latest() const { return std::ranges::max(clock_); }
