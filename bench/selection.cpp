@@ -54,9 +54,10 @@ struct ClosedForms {
 };
 
 /// Prices an all-to-all in closed form with every strategy, routes included.
-ClosedForms price_alltoall(const Layout& layout, const Machine& machine, int repetitions) {
+ClosedForms time_closed_forms(const Layout& layout, const Machine& machine, int repetitions) {
   ClosedForms result;
   for (const auto& strategy : suggest_strategies(layout)) {
+    if (strategy.coalescing == Coalescing::staggered || catalogue_row(strategy.route).needs_traffic) continue;  // these have none
     const auto seconds = least_seconds_of(repetitions, [&] { estimate_alltoall(block_bytes, *make_route(strategy, layout), strategy.window, layout, machine); });
     result.total += seconds;
     if (to_string(strategy) == "standard") result.standard = seconds;
@@ -79,7 +80,7 @@ Json selection(const OutputOptions& options, const std::string& profile) {
     std::size_t strategies = 0;
     const auto seconds = least_seconds_of(repetitions, [&] { strategies = rank_strategies(pattern, layout, machine).size(); });
     const auto peak = peak_bytes();
-    const auto closed = price_alltoall(layout, machine, repetitions);
+    const auto closed = time_closed_forms(layout, machine, repetitions);
     if (!options.json)
       fmt::print("{:>7} {:>9} {:>11} {:>12} {:>12} {:>12} {:>14}   ({}: {})\n", ranks, pattern.edges.size(), strategies, format_seconds(seconds), format_bytes(static_cast<double>(peak)),
                  format_seconds(closed.standard), format_seconds(closed.total), format_seconds(closed.longest), closed.longest_strategy);

@@ -312,4 +312,12 @@ Pattern generate_pattern(const std::string& text, std::int64_t most_edges) {
   throw InputError("generator " + text, "there is no kind '" + name + "'", "use one of " + known);
 }
 
+std::optional<Alltoall> parse_alltoall(const std::string& text) {
+  const std::string kind = "alltoall:";
+  if (!text.starts_with(kind)) return std::nullopt;
+  const auto& maker = *std::ranges::find_if(makers(), [](const auto& m) { return m.generator.name == std::string("alltoall"); });
+  const Values values(maker.generator, "generator " + text, text.substr(kind.size()), std::numeric_limits<std::int64_t>::max());
+  return Alltoall{values.ranks(), values.bytes()};
+}
+
 }  // namespace commpass

@@ -1,6 +1,7 @@
 // Synthetic patterns, the same everywhere for the same text.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,5 +29,15 @@ const std::vector<Generator>& generators();
 /// @param most_edges  refuse patterns that may have more: 2^28 edges take 4 GiB
 /// @throws InputError
 Pattern generate_pattern(const std::string& text, std::int64_t most_edges = std::int64_t{1} << 28);
+
+/// An all-to-all with equal blocks.
+struct Alltoall {
+  int ranks = 0;
+  Bytes bytes = 0;  ///< of every block
+};
+
+/// What "alltoall:…" asks for, without making its edges; nothing for texts of other kinds.
+/// @throws InputError
+std::optional<Alltoall> parse_alltoall(const std::string& text);
 
 }  // namespace commpass

@@ -39,6 +39,12 @@ Pattern PatternArguments::load(int default_ranks) const {
   return matrix_pattern(matrix, owner, count, value_bytes, matrix_file);
 }
 
+std::optional<Alltoall> PatternArguments::large_alltoall() const {
+  constexpr int most_with_edges = 1024;  // a million of them
+  const auto alltoall = parse_alltoall(generator);
+  return alltoall && alltoall->ranks > most_with_edges ? alltoall : std::nullopt;
+}
+
 std::string PatternArguments::describe() const {
   if (!generator.empty()) return generator;
   if (!pattern_file.empty()) return pattern_file;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/cost.hpp"
+#include "model/generate.hpp"
 #include "model/pattern.hpp"
 #include "selector/environment.hpp"
 
@@ -29,6 +30,9 @@ struct PatternArguments {
   /// @param default_ranks  for --matrix without --ranks; 0: --ranks is needed
   /// @throws InputError
   Pattern load(int default_ranks = 0) const;
+  /// An all-to-all with equal blocks of so many ranks that its edges are better not made; nothing for other patterns.
+  /// @throws InputError
+  std::optional<Alltoall> large_alltoall() const;
   /// For people and the context of reports.
   std::string describe() const;
 };

@@ -56,8 +56,9 @@ std::string explain(std::span<const Candidate> ranking, std::size_t chosen) {
       fmt::format_to(out, ", most of it {} ({})", describe(part), format_seconds(seconds));
     text += "\n";
   }
-  fmt::format_to(out, "  a rank holds up to {} blocks ({}) for others\n", candidate.buffered_blocks_max,
-                 format_bytes(static_cast<double>(candidate.buffered_bytes_max)));
+  if (candidate.buffered_blocks_max && candidate.buffered_bytes_max)
+    fmt::format_to(out, "  a rank holds up to {} blocks ({}) for others\n", *candidate.buffered_blocks_max,
+                   format_bytes(static_cast<double>(*candidate.buffered_bytes_max)));
   if (ranking.size() < 2 || candidate.cost.seconds <= 0) return text;
   const bool is_best = chosen == 0;
   text += is_best ? "Runner-up: " : "Not chosen: ";

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "model/catalogue.hpp"
+#include "model/error.hpp"
 #include "selector/parallel.hpp"
 #include "selector/search.hpp"
 
@@ -42,6 +43,14 @@ std::vector<std::vector<std::size_t>> by_route(std::span<const Strategy> strateg
   return groups;
 }
 
+void sort_by_time(std::vector<Candidate>& ranking) {
+  std::ranges::stable_sort(ranking, {}, [](const Candidate& c) { return c.cost.seconds; });
+}
+
+bool has_closed_form(const Strategy& strategy) {
+  return strategy.coalescing == Coalescing::coalesced && !catalogue_row(strategy.route).needs_traffic;
+}
+
 }  // namespace
 
 Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model) {
@@ -77,7 +86,26 @@ std::vector<Candidate> rank_strategies(const Pattern& pattern, const Layout& lay
       const auto route = make_route(strategy, layout, traffic);
       return price(strategy, make_schedule(*route, strategy.window, prepared, strategy.coalescing), layout, machine, model);
     });
-  std::ranges::stable_sort(ranking, {}, [](const Candidate& c) { return c.cost.seconds; });
+  sort_by_time(ranking);
+  return ranking;
+}
+
+Candidate price_alltoall(const Strategy& strategy, Bytes bytes, const Layout& layout, const Machine& machine, CostModel model) {
+  if (!has_closed_form(strategy)) throw NotApplicable(to_string(strategy), "it has no closed form");
+  auto cost = estimate_alltoall(bytes, *make_route(strategy, layout), strategy.window, layout, machine, model);
+  cost.seconds = comparable(cost.seconds);
+  return {strategy, std::move(cost), {}, {}};
+}
+
+std::vector<Candidate> rank_alltoall(Bytes bytes, const Layout& layout, const Machine& machine, CostModel model, std::span<const Strategy> strategies) {
+  const bool searches = strategies.empty();
+  auto given = searches ? suggest_strategies(layout) : std::vector(strategies.begin(), strategies.end());
+  if (searches) std::erase_if(given, [](const Strategy& s) { return !has_closed_form(s); });
+  const auto price_one = [&](const Strategy& strategy) { return price_alltoall(strategy, bytes, layout, machine, model); };
+  std::vector<Candidate> ranking;
+  for (const auto& strategy : given) ranking.push_back(price_one(strategy));
+  if (searches) search_strategies(ranking, layout, layout.ranks(), price_one);
+  sort_by_time(ranking);
   return ranking;
 }
 

@@ -15,8 +15,8 @@ namespace commpass {
 struct Candidate {
   Strategy strategy;
   Cost cost;
-  std::int64_t buffered_blocks_max = 0;  ///< see Schedule
-  Bytes buffered_bytes_max = 0;
+  std::optional<std::int64_t> buffered_blocks_max{};  ///< see Schedule; not known in closed form
+  std::optional<Bytes> buffered_bytes_max{};
 };
 
 /// Prices one strategy for a pattern.
@@ -30,6 +30,16 @@ Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& 
 /// @throws NotApplicable if a given strategy does not apply; InputError
 std::vector<Candidate> rank_strategies(const Pattern& pattern, const Layout& layout, const Machine& machine,
                                        CostModel model = CostModel::burst, std::span<const Strategy> strategies = {});
+
+/// Prices one strategy for an all-to-all with equal blocks in closed form (estimate_alltoall).
+/// @throws NotApplicable, also if the strategy has no closed form: relays and staggered messages; InputError
+Candidate price_alltoall(const Strategy& strategy, Bytes bytes, const Layout& layout, const Machine& machine, CostModel model = CostModel::burst);
+
+/// As rank_strategies, for an all-to-all with equal blocks in closed form. Suggestions that have none are left out.
+/// @param bytes  of every block
+/// @throws NotApplicable if a given strategy does not apply or has no closed form; InputError
+std::vector<Candidate> rank_alltoall(Bytes bytes, const Layout& layout, const Machine& machine, CostModel model = CostModel::burst,
+                                     std::span<const Strategy> strategies = {});
 
 /// Why a candidate costs what it costs: for each stage its messages, bytes, seconds and what dominates, and how it
 /// compares with the cheapest other candidate, or, if it is not the cheapest, with that.

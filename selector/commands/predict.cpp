@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <memory>
 
 #include "model/error.hpp"
@@ -20,13 +22,30 @@ struct PredictArguments {
   SelectionArguments selection;
 };
 
+/// How candidates are priced: from the edges of a pattern, or in closed form.
+struct Pricing {
+  int ranks = 0;
+  std::function<std::vector<Candidate>(const Layout&, std::span<const Strategy>)> rank;
+  std::function<Candidate(const Layout&, const Strategy&)> price_one;
+};
+
+Pricing pricing_of(const PatternArguments& arguments, const Machine& machine, CostModel model) {
+  if (const auto alltoall = arguments.large_alltoall()) {
+    const auto bytes = alltoall->bytes;
+    return {alltoall->ranks, [=, &machine](const Layout& layout, std::span<const Strategy> strategies) { return rank_alltoall(bytes, layout, machine, model, strategies); },
+            [=, &machine](const Layout& layout, const Strategy& strategy) { return price_alltoall(strategy, bytes, layout, machine, model); }};
+  }
+  const auto pattern = std::make_shared<const Pattern>(arguments.load());
+  return {pattern->ranks, [=, &machine](const Layout& layout, std::span<const Strategy> strategies) { return rank_strategies(*pattern, layout, machine, model, strategies); },
+          [=, &machine](const Layout& layout, const Strategy& strategy) { return price(strategy, *pattern, layout, machine, model); }};
+}
+
 /// The candidate that --explain names, priced if it is not among the ranking.
-std::size_t find_or_price(const std::string& text, std::vector<Candidate>& ranking, const Pattern& pattern, const Layout& layout,
-                          const Machine& machine, CostModel model) {
+std::size_t find_or_price(const std::string& text, std::vector<Candidate>& ranking, const Layout& layout, const Pricing& pricing) {
   const auto strategy = parse_strategy(text);
   const auto found = std::ranges::find(ranking, strategy, &Candidate::strategy);
   if (found != ranking.end()) return static_cast<std::size_t>(found - ranking.begin());
-  auto candidate = price(strategy, pattern, layout, machine, model);
+  auto candidate = pricing.price_one(layout, strategy);
   const auto place = std::ranges::upper_bound(ranking, candidate.cost.seconds, {}, [](const Candidate& c) { return c.cost.seconds; });
   const auto index = place - ranking.begin();
   ranking.insert(place, std::move(candidate));
@@ -39,22 +58,23 @@ void predict(const PredictArguments& arguments) {
   const auto model = selection.cost_model();
   const auto strategies = selection.named_strategies();
   const auto profile = read_profile(selection.find_profile(environment));
-  const auto pattern = arguments.pattern.load();
-  const auto layout = selection.layout.find(pattern.ranks, environment);
+  const auto pricing = pricing_of(arguments.pattern, profile.machine, model);
+  const auto layout = selection.layout.find(pricing.ranks, environment);
   if (!layout) throw InputError("layout", "it is missing", "add --ppn M (ranks on a node) or --layout SPEC");
 
-  auto ranking = rank_strategies(pattern, *layout, profile.machine, model, strategies);
+  auto ranking = pricing.rank(*layout, strategies);
   Report report;
   report.context = {{"profile", profile.machine.name},
                     {"layout", layout->describe()},
-                    {"ranks", std::to_string(pattern.ranks)},
+                    {"ranks", std::to_string(pricing.ranks)},
                     {"pattern", arguments.pattern.describe()},
                     {"model", name_of(model)},
                     {"memory", selection.memory}};
+  if (arguments.pattern.large_alltoall()) report.context.emplace_back("evaluation", "closed form");
   report.chosen = to_string(ranking.front().strategy);
   std::string explanation;
   if (!selection.explain.empty()) {
-    const auto index = find_or_price(selection.explain, ranking, pattern, *layout, profile.machine, model);
+    const auto index = find_or_price(selection.explain, ranking, *layout, pricing);
     explanation = explain(ranking, index);
     report.chosen = to_string(ranking.front().strategy);
   }

@@ -140,6 +140,23 @@ TEST(Predict, ExplainsWhatIsNotAmongTheCandidates) {
   EXPECT_NE(result.out.find("\nstfw,dims=2x8: "), std::string::npos) << result.out;
 }
 
+TEST(Predict, PricesALargeAlltoallInClosedForm) {
+  const std::string alltoall = "predict --profile lassen --ppn 32 --generate alltoall:bytes=64,ranks=";
+  const auto large = commpass(alltoall + "16384 --explain two-step --json");
+  ASSERT_EQ(large.exit_code, 0) << large.err;
+  const auto json = Json::parse(large.out);
+  EXPECT_EQ(json.at("context").at("evaluation"), "closed form");
+  EXPECT_GT(json.at("ranking").size(), 40U);
+  EXPECT_EQ(large.err.find("holds up to"), std::string::npos) << "not known";
+  // At the limit, where edges are made, the two agree.
+  const auto exact = ranked(alltoall + "1024 --model postal --strategy standard --strategy stfw,n=2 --strategy tuna,radix=2");
+  EXPECT_EQ(exact, ranked(alltoall + "1056 --model postal --strategy standard --strategy stfw,n=2 --strategy tuna,radix=2"));
+  const auto relay = commpass(alltoall + "2048 --strategy three-step");
+  EXPECT_EQ(relay.exit_code, 1);
+  EXPECT_NE(relay.err.find("three-step"), std::string::npos) << relay.err;
+  EXPECT_NE(relay.err.find("closed form"), std::string::npos) << relay.err;
+}
+
 TEST(Predict, TakesTheSameFromAPatternFileAsFromItsGenerator) {
   const test::TemporaryDirectory directory;
   const auto file = directory.path("p.mtx");
