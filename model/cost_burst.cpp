@@ -8,8 +8,9 @@
 //   arrival  A_k = max(B_k + β_k·s_k, C_k) + α_k − α_next,k
 // Without sharing, m like messages take α + (m−1)·α_next + m·β·s if β_next is β, as it is where it was not measured.
 // A rank takes messages in when its own have left it, one after another, in order of arrival, for α_receive +
-// β_receive·s each, of which α holds the part of a lone message; m receives posted at once cost γ·m²/2 more. A rank goes
-// on when its sends are out (eager ones: when they have left it) and its receives are in.
+// β_receive·s each, of which α holds the part of a lone message; m receives posted at once cost γ·m²/2 more. Where
+// α_receive was not measured, receiving costs as much as sending, and goes on at the same time. A rank goes on when its
+// sends are out (eager ones: when they have left it) and its receives are in.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -157,7 +158,7 @@ class Clocks {
     for (auto& flight : flights_) {
       const auto& protocol = *flight.protocol;
       flight.arrival = std::max(flight.unshared_until, flight.shared_until) + protocol.alpha_s - flight.launching();
-      arrivals_.push_back({flight.arrival, flight.messages * protocol.receive_seconds(flight.message->bytes), flight.message->to, flight.messages, flight.locality});
+      arrivals_.push_back({flight.arrival, flight.messages * protocol.receive_seconds(flight.message->bytes), flight.message->to, flight.messages, flight.locality, protocol.alpha_receive_s.has_value()});
       auto& last = last_[at_index(flight.message->to)];
       if (flight.arrival >= last.arrival) last = {flight.arrival, way_of(flight)};
     }
@@ -189,11 +190,12 @@ class Clocks {
     for (const auto& [rank, begin, end] : by_receiver_.group(arrivals_, arrivals_by_receiver_, receiver)) {
       const auto own = std::span(arrivals_by_receiver_).subspan(begin, end - begin);
       std::ranges::sort(own, {}, &Arrival::when);
-      const Seconds ready = launched_[rank];
+      Seconds ready = clock_[rank];
       Seconds finish = ready;
       std::array<double, locality_count> posted{};
       for (const auto& arrival : own) {
-        finish = std::max(finish, arrival.when - arrival.taking) + arrival.taking;
+        if (arrival.is_after_sends) ready = launched_[rank];
+        finish = std::max({finish, ready, arrival.when - arrival.taking}) + arrival.taking;
         posted[static_cast<std::size_t>(arrival.locality)] += arrival.messages;
       }
       for (std::size_t l = 0; l < posted.size(); ++l)
@@ -226,6 +228,7 @@ class Clocks {
     Rank to;
     std::uint32_t messages;
     Locality locality;
+    bool is_after_sends;  // is it taken in when its receiver's own messages have left?
   };
   struct LastArrival {
     Seconds arrival = 0;

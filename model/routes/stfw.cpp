@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <numeric>
@@ -86,8 +87,13 @@ std::vector<Strategy> vary(const Strategy& strategy, const Layout& layout) {
     sizes.assign(balanced.begin(), balanced.end());
   }
   std::vector<Strategy> result;
-  for (auto& varied : vary_dimensions(sizes, layout.ranks()))
-    if (varied.size() > 1) result.push_back({"stfw", {{"dims", std::move(varied)}}, strategy.window, strategy.coalescing});
+  for (auto& varied : vary_dimensions(sizes, layout.ranks())) {
+    const auto dimensions = std::ssize(varied);
+    if (dimensions < 2) continue;  // standard
+    const auto balanced = stfw_dimensions(layout.ranks(), static_cast<int>(dimensions));
+    auto argument = std::ranges::equal(varied, balanced) ? Argument{"n", {dimensions}} : Argument{"dims", std::move(varied)};
+    result.push_back({"stfw", {std::move(argument)}, strategy.window, strategy.coalescing});
+  }
   return result;
 }
 

@@ -231,6 +231,12 @@ TEST(Burst, TakesMessagesInWhenTheReceiversOwnHaveLeftIt) {
   expect_price({{{0, 4, 10}, {4, 0, 10}, {4, 1, 10}, {4, 2, 10}}}, m, CostModel::burst, 3 * 60.0 + 70);
 }
 
+TEST(Burst, SendsAndReceivesAtOnceWhereReceivingWasNotMeasured) {
+  // Three messages out of rank 0 and three into it: the larger of the two counts.
+  const Seconds three = network_short + 2 * network_short / 2 + network_beta * 3 * 20;
+  expect_price({{{0, 4, 20}, {0, 5, 20}, {0, 6, 20}, {4, 0, 20}, {5, 0, 20}, {6, 0, 20}}}, machine(), CostModel::burst, three);
+}
+
 TEST(Burst, MakesASendWaitForItsReceiverOnlyIfItIsARendezvous) {
   Machine m = machine();
   auto& network = *m.host.by_locality[static_cast<std::size_t>(Locality::network)];

@@ -104,7 +104,7 @@ TEST(Explanation, TellsStagesAndTheRunnerUp) {
     EXPECT_NE(text.find("stage " + std::to_string(s + 1) + " (" + stage.label + "): up to " + std::to_string(stage.messages_max) + " messages"), std::string::npos) << text;
     EXPECT_NE(text.find(describe(stage.dominant())), std::string::npos) << text;
   }
-  EXPECT_NE(text.find("holds up to " + std::to_string(ranking[0].buffered_blocks_max) + " blocks"), std::string::npos) << text;
+  EXPECT_NE(text.find("holds up to " + std::to_string(ranking[0].buffered_blocks_max.value()) + " blocks"), std::string::npos) << text;
 }
 
 TEST(Explanation, TellsWhyAnotherWasNotChosen) {
