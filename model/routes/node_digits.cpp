@@ -41,7 +41,7 @@ std::unique_ptr<Route> make_node_digits_route(const Strategy& strategy, const La
   std::vector<std::size_t> order(address.digits.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto locals = trim_radices(local, layout.max_ppn()).size();
-  if (first == First::node) std::ranges::rotate(order, order.begin() + static_cast<std::ptrdiff_t>(locals));
+  if (first == First::node) std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(locals), order.end());
   return std::make_unique<AddressRoute>(std::move(address), order);
 }
 
