@@ -253,12 +253,12 @@ class Calibration {
   /// From which size on does a send wait for its receive? Found by what a send does, not by what it costs.
   void find_rendezvous(Locality locality) {
     progress(fmt::format("rendezvous, {}", name_of(locality)));
-    const auto [sender, receiver] = pairs(locality).front();
+    const auto pair = pairs(locality).front();
     const auto waits = [&](Bytes bytes) {
       constexpr Seconds late_s = 1e-3;
       constexpr int tries = 5;
       std::vector<double> times;
-      for (int i = 0; i < tries; ++i) times.push_back(bench_.early_send(sender, receiver, bytes, late_s));
+      for (int i = 0; i < tries; ++i) times.push_back(bench_.early_send(pair.first, pair.second, bytes, late_s));
       return median(std::move(times)) > late_s / 2;
     };
     auto& from = machine_.host.by_locality[static_cast<std::size_t>(locality)]->rendezvous_from_bytes;
