@@ -10,9 +10,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "bench/options.hpp"
 #include "model/profile.hpp"
 #include "model/text.hpp"
-#include "selector/arguments.hpp"
 
 namespace commpass::bench {
 namespace {
@@ -152,32 +152,28 @@ Json json_case(const Scenario& scenario, const Machine& machine) {
 
 constexpr std::pair<int, int> messages_to_nodes[] = {{32, 4}, {256, 4}, {32, 16}, {256, 16}};
 
-void report(const Machine& machine, bool as_json) {
+Json report(const Machine& machine, bool as_json) {
   // All is worked out before anything is printed: the profile may lack something.
   Json json{{"schema_version", 1}, {"context", {{"profile", machine.name}}}};
   for (const auto& [messages, nodes] : messages_to_nodes)
     for (const double bytes : sizes) json["cases"].push_back(json_case({messages, nodes, bytes}, machine));
   json["summary"] = {{"cases", json["cases"].size()}};
-  constexpr int indent = 2;
-  if (as_json) {
-    fmt::print("{}\n", json.dump(indent));
-    return;
-  }
+  if (as_json) return json;
   fmt::print("profile: {}\n{}", machine.name, notes);
   for (const auto& [messages, nodes] : messages_to_nodes) print_case(messages, nodes, machine);
+  return json;
 }
 
 }  // namespace
 }  // namespace commpass::bench
 
 int main(int argc, char** argv) {
-  std::string profile = "lassen";
-  bool quick = false, json = false;
+  using namespace commpass::bench;
   CLI::App app{"What the formulas of the node-aware paper say for its figure 4.3"};
+  std::string profile = "lassen";
   app.add_option("--profile", profile, "machine profile with device parameters: NAME or file");
-  app.add_flag("--quick", quick, "the same: it takes no time");
-  app.add_flag("--json", json, "JSON on stdout");
-  return commpass::run_command(app, argc, argv, [&] {
-    commpass::bench::report(commpass::read_profile(commpass::find_profile(profile, commpass::profile_directories())).machine, json);
+  OutputOptions options;
+  return run_benchmark(app, argc, argv, "node-aware", options, [&] {
+    return report(commpass::read_profile(commpass::find_profile(profile, commpass::profile_directories())).machine, options.json);
   });
 }

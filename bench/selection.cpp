@@ -57,8 +57,8 @@ struct ClosedForms {
 ClosedForms time_closed_forms(const Layout& layout, const Machine& machine, int repetitions) {
   ClosedForms result;
   for (const auto& strategy : suggest_strategies(layout)) {
-    if (strategy.coalescing == Coalescing::staggered || catalogue_row(strategy.route).needs_traffic) continue;  // these have none
-    const auto seconds = least_seconds_of(repetitions, [&] { estimate_alltoall(block_bytes, *make_route(strategy, layout), strategy.window, layout, machine); });
+    if (!has_closed_form(strategy)) continue;
+    const auto seconds = least_seconds_of(repetitions, [&] { price_alltoall(strategy, block_bytes, layout, machine); });
     result.total += seconds;
     if (to_string(strategy) == "standard") result.standard = seconds;
     if (seconds > result.longest) {

@@ -226,28 +226,34 @@ class Calibration {
     return (low / unit + 1) * unit;
   }
 
-  /// Bisects between the last size of a segment and the first of the next: on whose side is the roundest number between
-  /// them? Libraries switch at round numbers, and applications send round numbers of bytes.
+  /// The largest size found below the switch, to 1/64. Asks at round numbers: libraries switch there, and applications send them.
+  /// @param low, high  below and above it
+  template <class IsAbove>
+  static Bytes bisect(Bytes low, Bytes high, IsAbove is_above) {
+    while (high - low > std::max<Bytes>(1, low / 64)) {
+      const Bytes middle = roundest_between(low, high);
+      (is_above(middle) ? high : low) = middle;
+    }
+    return low;
+  }
+
+  /// Bisects between the last size of a segment and the first of the next: on whose side are sizes between
+  /// them?
   void narrow_switch(Locality locality, std::vector<Segment>& segments, std::size_t index) {
     Bytes low = segments[index].max_bytes, high = options_.largest_bytes;
     for (const auto& point : points(locality))
       if (point.bytes > low) high = std::min(high, point.bytes);
     constexpr double indistinguishable = 0.03;
     constexpr int samples = 9;
-    while (high - low > std::max<Bytes>(1, low / 64) && !spent_share(refine_share)) {
-      const Bytes middle = roundest_between(low, high);
-      const double before = segments[index].line.at(middle), after = segments[index + 1].line.at(middle);
-      if (std::abs(after / before - 1) < indistinguishable) {
-        high = middle;  // either will do
-        continue;
-      }
-      auto& series = ping_pongs_[{locality, middle}];
-      for (int i = 0; i < samples; ++i) sample(series, [&](int repetitions) { return ping_pong({locality, middle}, i, repetitions); });
+    segments[index].max_bytes = bisect(low, high, [&](Bytes bytes) {
+      const double before = segments[index].line.at(bytes), after = segments[index + 1].line.at(bytes);
+      // Where it makes no difference, and when the time is over, what is known to be below stays the limit.
+      if (spent_share(refine_share) || std::abs(after / before - 1) < indistinguishable) return true;
+      auto& series = ping_pongs_[{locality, bytes}];
+      for (int i = 0; i < samples; ++i) sample(series, [&](int repetitions) { return ping_pong({locality, bytes}, i, repetitions); });
       const double time = series.middle();
-      if (std::abs(std::log(time / before)) <= std::abs(std::log(time / after))) low = middle;
-      else high = middle;
-    }
-    segments[index].max_bytes = low;
+      return std::abs(std::log(time / before)) > std::abs(std::log(time / after));
+    });
   }
 
   /// From which size on does a send wait for its receive? Found by what a send does, not by what it costs.
@@ -267,12 +273,7 @@ class Calibration {
     } else if (waits(1)) {
       from = 0;
     } else {
-      Bytes low = 1, high = options_.largest_bytes;
-      while (high - low > std::max<Bytes>(1, low / 64)) {
-        const Bytes middle = roundest_between(low, high);
-        (waits(middle) ? high : low) = middle;
-      }
-      from = low + 1;
+      from = bisect(1, options_.largest_bytes, waits) + 1;
     }
   }
 

@@ -262,16 +262,8 @@ void note_buffers(Schedule& schedule, std::span<const Block> blocks, std::span<c
   }
 }
 
-}  // namespace
-
-Schedule make_schedule(const Route& route, Window window, const PreparedPattern& pattern, Coalescing coalescing) {
-  if (route.cuts() && !pattern.is_cut) {
-    auto blocks = pattern.blocks;
-    route.cut(blocks);
-    auto cut = prepare(pattern.ranks, std::move(blocks), pattern.self_bytes);
-    cut.is_cut = true;
-    return make_schedule(route, window, cut, coalescing);
-  }
+/// @param pattern  whose blocks the route has cut, if it does
+Schedule schedule_of(const Route& route, Window window, const PreparedPattern& pattern, Coalescing coalescing) {
   Schedule schedule;
   schedule.ranks = pattern.ranks;
   schedule.self_bytes = pattern.self_bytes;
@@ -296,6 +288,15 @@ Schedule make_schedule(const Route& route, Window window, const PreparedPattern&
     if (s + 1 < static_cast<int>(stages.size())) note_buffers(schedule, blocks, at);
   }
   return schedule;
+}
+
+}  // namespace
+
+Schedule make_schedule(const Route& route, Window window, const PreparedPattern& pattern, Coalescing coalescing) {
+  if (!route.cuts()) return schedule_of(route, window, pattern, coalescing);
+  auto blocks = pattern.blocks;
+  route.cut(blocks);
+  return schedule_of(route, window, prepare(pattern.ranks, std::move(blocks), pattern.self_bytes), coalescing);
 }
 
 Schedule make_schedule(const Route& route, Window window, const Pattern& pattern, Coalescing coalescing) {

@@ -102,7 +102,6 @@ struct PreparedPattern {
   std::vector<std::uint32_t> first_block;   ///< by destination, its first block; and their number at the end
   std::vector<std::int64_t> send_position;  ///< by block: consecutive in one send buffer, never so in different ones
   std::vector<Bytes> self_bytes;            ///< see Schedule
-  bool is_cut = false;                      ///< a route has cut the blocks already
 };
 
 PreparedPattern prepare(const Pattern& pattern);

@@ -47,11 +47,11 @@ void sort_by_time(std::vector<Candidate>& ranking) {
   std::ranges::stable_sort(ranking, {}, [](const Candidate& c) { return c.cost.seconds; });
 }
 
+}  // namespace
+
 bool has_closed_form(const Strategy& strategy) {
   return strategy.coalescing == Coalescing::coalesced && !catalogue_row(strategy.route).needs_traffic;
 }
-
-}  // namespace
 
 Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model) {
   const auto route = make_route(strategy, layout, pattern);

@@ -31,8 +31,11 @@ Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& 
 std::vector<Candidate> rank_strategies(const Pattern& pattern, const Layout& layout, const Machine& machine,
                                        CostModel model = CostModel::burst, std::span<const Strategy> strategies = {});
 
+/// Can an all-to-all be priced without its edges? Not with relays and staggered messages.
+bool has_closed_form(const Strategy& strategy);
+
 /// Prices one strategy for an all-to-all with equal blocks in closed form (estimate_alltoall).
-/// @throws NotApplicable, also if the strategy has no closed form: relays and staggered messages; InputError
+/// @throws NotApplicable, also if the strategy has no closed form; InputError
 Candidate price_alltoall(const Strategy& strategy, Bytes bytes, const Layout& layout, const Machine& machine, CostModel model = CostModel::burst);
 
 /// As rank_strategies, for an all-to-all with equal blocks in closed form. Suggestions that have none are left out.

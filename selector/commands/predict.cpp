@@ -25,6 +25,7 @@ struct PredictArguments {
 /// How candidates are priced: from the edges of a pattern, or in closed form.
 struct Pricing {
   int ranks = 0;
+  bool is_closed_form = false;
   std::function<std::vector<Candidate>(const Layout&, std::span<const Strategy>)> rank;
   std::function<Candidate(const Layout&, const Strategy&)> price_one;
 };
@@ -32,11 +33,11 @@ struct Pricing {
 Pricing pricing_of(const PatternArguments& arguments, const Machine& machine, CostModel model) {
   if (const auto alltoall = arguments.large_alltoall()) {
     const auto bytes = alltoall->bytes;
-    return {alltoall->ranks, [=, &machine](const Layout& layout, std::span<const Strategy> strategies) { return rank_alltoall(bytes, layout, machine, model, strategies); },
+    return {alltoall->ranks, true, [=, &machine](const Layout& layout, std::span<const Strategy> strategies) { return rank_alltoall(bytes, layout, machine, model, strategies); },
             [=, &machine](const Layout& layout, const Strategy& strategy) { return price_alltoall(strategy, bytes, layout, machine, model); }};
   }
   const auto pattern = std::make_shared<const Pattern>(arguments.load());
-  return {pattern->ranks, [=, &machine](const Layout& layout, std::span<const Strategy> strategies) { return rank_strategies(*pattern, layout, machine, model, strategies); },
+  return {pattern->ranks, false, [=, &machine](const Layout& layout, std::span<const Strategy> strategies) { return rank_strategies(*pattern, layout, machine, model, strategies); },
           [=, &machine](const Layout& layout, const Strategy& strategy) { return price(strategy, *pattern, layout, machine, model); }};
 }
 
@@ -70,7 +71,7 @@ void predict(const PredictArguments& arguments) {
                     {"pattern", arguments.pattern.describe()},
                     {"model", name_of(model)},
                     {"memory", selection.memory}};
-  if (arguments.pattern.large_alltoall()) report.context.emplace_back("evaluation", "closed form");
+  if (pricing.is_closed_form) report.context.emplace_back("evaluation", "closed form");
   report.chosen = to_string(ranking.front().strategy);
   std::string explanation;
   if (!selection.explain.empty()) {
