@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <utility>
 
 #include "model/error.hpp"
+#include "model/grouping.hpp"
 
 namespace commpass {
 
@@ -14,8 +15,9 @@ NodeTraffic node_traffic(const Pattern& pattern, const Layout& layout) {
   std::vector<NodeTraffic::Entry> edges;
   for (const auto& [source, destination, bytes] : pattern.edges)
     if (bytes > 0 && layout.node(source) != layout.node(destination)) edges.push_back({source, layout.node(destination), bytes});
+  stable_counting_sort(edges, layout.nodes(), &NodeTraffic::Entry::node);
+  stable_counting_sort(edges, layout.ranks(), &NodeTraffic::Entry::source);
   const auto ends = [](const NodeTraffic::Entry& e) { return std::pair(e.source, e.node); };
-  std::ranges::sort(edges, {}, ends);
   NodeTraffic traffic;
   for (const auto& edge : edges) {
     if (!traffic.entries.empty() && ends(traffic.entries.back()) == ends(edge)) traffic.entries.back().bytes += edge.bytes;

@@ -5,22 +5,13 @@
 #include <numeric>
 #include <tuple>
 
+#include "model/grouping.hpp"
+
 namespace commpass {
 
 namespace {
 
 std::size_t at_index(Rank rank) { return static_cast<std::size_t>(rank); }
-
-/// Sorts by a key in 0 … keys−1, keeping the order of equal keys.
-template <class Item, class Key>
-void stable_counting_sort(std::vector<Item>& items, int keys, Key key) {
-  std::vector<std::size_t> start(at_index(keys) + 1, 0);
-  for (const auto& item : items) ++start[at_index(key(item)) + 1];
-  std::partial_sum(start.begin(), start.end(), start.begin());
-  std::vector<Item> sorted(items.size());
-  for (const auto& item : items) sorted[start[at_index(key(item))]++] = item;
-  items = std::move(sorted);
-}
 
 /// A block that leaves its rank.
 struct Leaving {
@@ -150,8 +141,8 @@ std::vector<Block> blocks_of(const Pattern& pattern) {
   blocks.reserve(pattern.edges.size());
   for (const auto& [source, destination, bytes] : pattern.edges)
     if (source != destination && bytes > 0) blocks.push_back({.source = source, .destination = destination, .bytes = bytes});
-  stable_counting_sort(blocks, pattern.ranks, [](const Block& b) { return b.source; });
-  stable_counting_sort(blocks, pattern.ranks, [](const Block& b) { return b.destination; });
+  stable_counting_sort(blocks, pattern.ranks, &Block::source);
+  stable_counting_sort(blocks, pattern.ranks, &Block::destination);
   for (std::size_t b = 1; b < blocks.size(); ++b)
     if (blocks[b].destination == blocks[b - 1].destination && blocks[b].source == blocks[b - 1].source)
       blocks[b].index = blocks[b - 1].index + 1;
