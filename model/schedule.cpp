@@ -27,16 +27,15 @@ struct LeavingBySender {
 
 LeavingBySender by_sender(std::span<const Rank> at, std::span<const Rank> to, int ranks) {
   // No branch depends on whether a block leaves: half of them do, in no order, where a digit has two values.
-  std::vector<std::uint32_t> numbers(at.size());
+  std::vector<std::uint32_t> numbers(at.size()), start(at_index(ranks) + 1, 0);
   std::size_t count = 0;
   for (std::uint32_t b = 0; b < at.size(); ++b) {
+    const bool leaves = to[b] != at[b];
     numbers[count] = b;
-    count += to[b] != at[b];
+    count += leaves;
+    start[at_index(at[b]) + 1] += leaves;
   }
   numbers.resize(count);
-
-  std::vector<std::uint32_t> start(at_index(ranks) + 1, 0);
-  for (const auto b : numbers) ++start[at_index(at[b]) + 1];
   std::partial_sum(start.begin(), start.end(), start.begin());
   LeavingBySender result{std::vector<Leaving>(count), std::move(start)};
   for (const auto b : numbers) result.blocks[result.end[at_index(at[b])]++] = {b, to[b]};
@@ -182,9 +181,22 @@ namespace {
 /// Blocks with consecutive positions are contiguous.
 class Positions {
  public:
-  explicit Positions(const PreparedPattern& pattern) : pattern_(pattern), blocks_(pattern.blocks.size()) {
+  explicit Positions(const PreparedPattern& pattern) : pattern_(pattern), blocks_(pattern.blocks.size()), held_(at_index(pattern.ranks)) {
     for (std::size_t b = 0; b < blocks_.size(); ++b) blocks_[b] = {pattern.send_position[b], pattern.blocks[b].bytes};
-    next_ = static_cast<std::int64_t>(blocks_.size()) + pattern.ranks;
+    next_ = first_landing_ = static_cast<std::int64_t>(blocks_.size()) + pattern.ranks;
+  }
+
+  /// What lies in the landing areas of a rank for others.
+  struct Held {
+    std::int64_t blocks = 0;
+    Bytes bytes = 0;
+  };
+
+  /// The most blocks and the most bytes that a rank holds for others now.
+  Held most_held() const {
+    Held most;
+    for (const auto& [blocks, bytes] : held_) most = {std::max(most.blocks, blocks), std::max(most.bytes, bytes)};
+    return most;
   }
 
   /// Sums the bytes of the messages of a stage, counts their copies and moves their blocks to their landing areas.
@@ -207,11 +219,15 @@ class Positions {
     std::uint32_t pieces = 0, final_blocks = 0, final_pieces = 0, next_final = 0;
     std::int64_t next_position = -1;
     message.bytes = 0;
-    ++next_;  // a gap, so that two areas are never taken for one piece
+    Held taken;  // from what the sender held for others
+    ++next_;     // a gap, so that two areas are never taken for one piece
     for (const auto number : numbers) {
       auto& [position, bytes] = blocks_[number];
       pieces += position != next_position;
       next_position = position + 1;
+      const bool was_held = position >= first_landing_;
+      taken.blocks += was_held;
+      taken.bytes += was_held ? bytes : 0;
       position = next_++;
       message.bytes += bytes;
       if (number - first_final >= finals) continue;
@@ -220,6 +236,9 @@ class Positions {
       ++final_blocks;
       message.unpacked_bytes += bytes;
     }
+    auto &sender = held_[at_index(message.from)], &receiver = held_[at_index(message.to)];
+    sender = {sender.blocks - taken.blocks, sender.bytes - taken.bytes};
+    receiver = {receiver.blocks + message.blocks - final_blocks, receiver.bytes + message.bytes - message.unpacked_bytes};
     message.packed_pieces = pieces > 1 ? pieces : 0;
     const bool in_place = final_blocks == numbers.size() && final_pieces == 1;
     message.unpacked_pieces = in_place ? 0 : final_pieces;
@@ -232,26 +251,10 @@ class Positions {
   };
   const PreparedPattern& pattern_;
   std::vector<Placed> blocks_;
+  std::vector<Held> held_;      // by rank
+  std::int64_t first_landing_;  // positions below are in send buffers
   std::int64_t next_;
 };
-
-void note_buffers(Schedule& schedule, std::span<const Block> blocks, std::span<const Rank> at) {
-  struct Held {
-    std::int64_t blocks = 0;
-    Bytes bytes = 0;
-  };
-  std::vector<Held> held(at_index(schedule.ranks));
-  for (std::size_t b = 0; b < blocks.size(); ++b) {
-    const bool for_others = at[b] != blocks[b].source && at[b] != blocks[b].destination;
-    auto& [count, bytes] = held[at_index(at[b])];
-    count += for_others;
-    bytes += for_others ? blocks[b].bytes : 0;
-  }
-  for (const auto& [count, bytes] : held) {
-    schedule.buffered_blocks_max = std::max(schedule.buffered_blocks_max, count);
-    schedule.buffered_bytes_max = std::max(schedule.buffered_bytes_max, bytes);
-  }
-}
 
 /// @param pattern  whose blocks the route has cut, if it does
 Schedule schedule_of(const Route& route, Window window, const PreparedPattern& pattern, Coalescing coalescing) {
@@ -276,7 +279,9 @@ Schedule schedule_of(const Route& route, Window window, const PreparedPattern& p
     positions.move(departures.messages, departures.order);
     schedule.stages.push_back({std::move(info), std::move(departures.messages)});
     at.swap(to);
-    if (s + 1 < static_cast<int>(stages.size())) note_buffers(schedule, blocks, at);
+    const auto [held_blocks, held_bytes] = positions.most_held();
+    schedule.buffered_blocks_max = std::max(schedule.buffered_blocks_max, held_blocks);
+    schedule.buffered_bytes_max = std::max(schedule.buffered_bytes_max, held_bytes);
   }
   return schedule;
 }
