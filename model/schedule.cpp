@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 #include "model/grouping.hpp"
 
@@ -13,69 +14,73 @@ namespace {
 
 std::size_t at_index(Rank rank) { return static_cast<std::size_t>(rank); }
 
-/// A block that leaves its rank.
-struct Leaving {
-  std::uint32_t number;
-  Rank to;
-};
+/// Groups the blocks that leave their ranks into messages, one stage after another in the same memory.
+class Grouper {
+ public:
+  explicit Grouper(int ranks) : end_(at_index(ranks) + 1), blocks_(at_index(ranks), 0), place_(at_index(ranks)) {}
 
-/// The blocks that leave, by sender, those of one sender in the order of their numbers.
-struct LeavingBySender {
-  std::vector<Leaving> blocks;
-  std::vector<std::uint32_t> end;  ///< by rank; the blocks of the next one follow
-};
-
-LeavingBySender by_sender(std::span<const Rank> at, std::span<const Rank> to, int ranks) {
-  // No branch depends on whether a block leaves: half of them do, in no order, where a digit has two values.
-  std::vector<std::uint32_t> numbers(at.size()), start(at_index(ranks) + 1, 0);
-  std::size_t count = 0;
-  for (std::uint32_t b = 0; b < at.size(); ++b) {
-    const bool leaves = to[b] != at[b];
-    numbers[count] = b;
-    count += leaves;
-    start[at_index(at[b]) + 1] += leaves;
+  /// Fills `result` but for the bytes of messages.
+  void group(const Route& route, int stage, Window window, std::span<const Rank> at, std::span<const Rank> to, Departures& result) {
+    window = window_of(route.stages()[static_cast<std::size_t>(stage)], window);
+    const auto leaving = sort_by_sender(at, to);
+    result.order.resize(leaving.size());
+    result.messages.clear();
+    result.messages.reserve(leaving.size());
+    std::uint32_t position = 0;
+    for (Rank from = 0; at_index(from) < blocks_.size(); ++from) {
+      const auto own = leaving.subspan(position, end_[at_index(from)] - position);
+      receivers_.resize(own.size());
+      std::size_t count = 0;
+      for (const auto& block : own) {
+        receivers_[count] = block.to;
+        count += blocks_[at_index(block.to)]++ == 0;
+      }
+      peers_.clear();
+      for (const Rank receiver : std::span(receivers_).first(count)) peers_.emplace_back(route.round(from, receiver, stage), receiver);
+      std::ranges::sort(peers_);
+      for (const auto& [round, receiver] : peers_) {
+        auto& number = blocks_[at_index(receiver)];
+        result.messages.push_back({.from = from, .to = receiver, .round = round, .batch = window.batch(round), .first_block = position, .blocks = number});
+        place_[at_index(receiver)] = position;
+        position += number;
+        number = 0;
+      }
+      for (const auto& block : own) result.order[place_[at_index(block.to)]++] = block.number;
+    }
   }
-  numbers.resize(count);
-  std::partial_sum(start.begin(), start.end(), start.begin());
-  LeavingBySender result{std::vector<Leaving>(count), std::move(start)};
-  for (const auto b : numbers) result.blocks[result.end[at_index(at[b])]++] = {b, to[b]};
-  return result;
-}
 
-/// Groups the blocks that leave into messages, whose bytes are left to be summed.
-Departures group(const Route& route, int stage, Window window, std::span<const Rank> at, std::span<const Rank> to, int ranks) {
-  window = window_of(route.stages()[static_cast<std::size_t>(stage)], window);
-  const auto leaving = by_sender(at, to, ranks);
-  Departures result;
-  result.order.resize(leaving.blocks.size());
-  result.messages.reserve(leaving.blocks.size());
-  // Of one sender, by receiver:
-  std::vector<std::uint32_t> blocks(at_index(ranks), 0), place(at_index(ranks));
-  std::vector<std::pair<int, Rank>> peers;  // with their rounds; batches follow the rounds
-  std::vector<Rank> receivers;
-  std::uint32_t position = 0;
-  for (Rank from = 0; from < ranks; ++from) {
-    const auto own = std::span(leaving.blocks).subspan(position, leaving.end[at_index(from)] - position);
-    receivers.resize(own.size());
+ private:
+  /// A block that leaves its rank.
+  struct Leaving {
+    std::uint32_t number;
+    Rank to;
+  };
+
+  /// The blocks that leave, by sender, those of one sender in the order of their numbers. Those of a rank end at end_.
+  std::span<const Leaving> sort_by_sender(std::span<const Rank> at, std::span<const Rank> to) {
+    // No branch depends on whether a block leaves: half of them do, in no order, where a digit has two values.
+    numbers_.resize(at.size());
+    leaving_.resize(at.size());
+    std::ranges::fill(end_, 0);
     std::size_t count = 0;
-    for (const auto& block : own) {
-      receivers[count] = block.to;
-      count += blocks[at_index(block.to)]++ == 0;
+    for (std::uint32_t b = 0; b < at.size(); ++b) {
+      const bool leaves = to[b] != at[b];
+      numbers_[count] = b;
+      count += leaves;
+      end_[at_index(at[b]) + 1] += leaves;
     }
-    peers.clear();
-    for (const Rank receiver : std::span(receivers).first(count)) peers.emplace_back(route.round(from, receiver, stage), receiver);
-    std::ranges::sort(peers);
-    for (const auto& [round, receiver] : peers) {
-      auto& number = blocks[at_index(receiver)];
-      result.messages.push_back({.from = from, .to = receiver, .round = round, .batch = window.batch(round), .first_block = position, .blocks = number});
-      place[at_index(receiver)] = position;
-      position += number;
-      number = 0;
-    }
-    for (const auto& block : own) result.order[place[at_index(block.to)]++] = block.number;
+    std::partial_sum(end_.begin(), end_.end(), end_.begin());
+    for (const auto b : std::span(numbers_).first(count)) leaving_[end_[at_index(at[b])]++] = {b, to[b]};
+    return std::span(leaving_).first(count);
   }
-  return result;
-}
+
+  std::vector<std::uint32_t> numbers_;  // of the blocks that leave
+  std::vector<Leaving> leaving_;
+  std::vector<std::uint32_t> end_;            // by sender
+  std::vector<std::uint32_t> blocks_, place_;  // of one sender, by receiver: how many there are, where the next one goes
+  std::vector<Rank> receivers_;
+  std::vector<std::pair<int, Rank>> peers_;  // with their rounds; batches follow the rounds
+};
 
 }  // namespace
 
@@ -87,7 +92,8 @@ Departures depart(const Route& route, int stage, Window window, std::span<const 
                   int ranks) {
   std::vector<Rank> to(blocks.size());
   route.next_of_each(blocks, at, stage, to);
-  auto result = group(route, stage, window, at, to, ranks);
+  Departures result;
+  Grouper(ranks).group(route, stage, window, at, to, result);
   for (auto& message : result.messages)
     for (const auto number : std::span(result.order).subspan(message.first_block, message.blocks)) message.bytes += blocks[number].bytes;
   return result;
@@ -266,18 +272,20 @@ Schedule schedule_of(const Route& route, Window window, const PreparedPattern& p
   std::vector<Rank> at(blocks.size()), to(blocks.size());
   std::ranges::transform(blocks, at.begin(), &Block::source);
   Positions positions(pattern);
+  Grouper grouper(pattern.ranks);
+  Departures departures;
   const auto& stages = route.stages();
   for (int s = 0; s < static_cast<int>(stages.size()); ++s) {
     auto info = stages[static_cast<std::size_t>(s)];
     route.next_of_each(blocks, at, s, to);
-    auto departures = group(route, s, window, at, to, pattern.ranks);
+    grouper.group(route, s, window, at, to, departures);
     if (is_staggered(info, coalescing)) {
       const auto most = most_blocks(departures.messages);
       stagger(departures, window, blocks, most);
       info.rounds = most > 0 ? staggered_round(info.rounds, most - 1, most) : 0;
     }
     positions.move(departures.messages, departures.order);
-    schedule.stages.push_back({std::move(info), std::move(departures.messages)});
+    schedule.stages.push_back({std::move(info), std::exchange(departures.messages, {})});
     at.swap(to);
     const auto [held_blocks, held_bytes] = positions.most_held();
     schedule.buffered_blocks_max = std::max(schedule.buffered_blocks_max, held_blocks);
