@@ -5,6 +5,7 @@
 #include <memory>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include "model/catalogue.hpp"
 #include "selector/search.hpp"
@@ -51,7 +52,7 @@ class Shortlist {
 
   /// Prices those of the candidates in full that may be the cheapest.
   void price_wholes(std::span<const std::size_t> numbers, std::vector<Candidate>& candidates) {
-    constexpr double margin = 1.25;
+    constexpr double margin = 1.1;
     std::vector<std::size_t> promising;
     std::vector<Strategy> strategies;
     for (const auto i : numbers) {
