@@ -40,7 +40,7 @@ class Clocks {
  public:
   Clocks(const Schedule& schedule, const Layout& layout, const Machine& machine)
       : layout_(layout), machine_(machine), servers_(layout, machine), clock_(at_index(schedule.ranks), 0), launched_(clock_),
-        parts_(clock_.size()), last_(clock_.size()), by_receiver_(clock_.size()), advanced_(clock_.size(), false) {
+        parts_(clock_.size()), last_arrival_(clock_.size(), 0), last_way_(clock_.size()), by_receiver_(clock_.size()), advanced_(clock_.size(), false) {
     copies_cost_ = machine.copy_block_s > 0 || machine.copy_rate_bytes_per_s < std::numeric_limits<double>::infinity();
     nodes_are_separate_ = servers_.are_of_one_node() && ranks_are_in_order_of_nodes(layout);
   }
@@ -64,8 +64,7 @@ class Clocks {
 
   /// Runs the messages of one batch, which are sorted by sender.
   void run(const FoldedOf& batch) {
-    for (const auto& message : batch.messages)
-      if (copies_cost_ && message.packed_pieces > 0) copy(message.from, batch(message).messages, message.bytes, message.packed_pieces);
+    if (copies_cost_) pack(batch);
     finish_.clear();
     arrivals_.clear();
     for (std::size_t begin = 0; begin < batch.messages.size();) {
@@ -78,8 +77,7 @@ class Clocks {
     }
     finish_receives();
     advance();
-    for (const auto& message : batch.messages)
-      if (copies_cost_ && message.unpacked_pieces > 0) copy(message.to, batch(message).messages, message.unpacked_bytes, message.unpacked_pieces);
+    if (copies_cost_) unpack(batch);
   }
 
  private:
@@ -88,6 +86,15 @@ class Clocks {
     Seconds when;
     Parts spent;
   };
+
+  void pack(const FoldedOf& batch) {
+    for (const auto& message : batch.messages)
+      if (message.packed_pieces > 0) copy(message.from, batch(message).messages, message.bytes, message.packed_pieces);
+  }
+  void unpack(const FoldedOf& batch) {
+    for (const auto& message : batch.messages)
+      if (message.unpacked_pieces > 0) copy(message.to, batch(message).messages, message.unpacked_bytes, message.unpacked_pieces);
+  }
 
   /// How many of the first messages share nothing with those after them: some nodes' worth, few enough for the cache.
   std::size_t count_independent(std::span<const Message> messages) const {
@@ -159,8 +166,10 @@ class Clocks {
       const auto& protocol = *flight.protocol;
       flight.arrival = std::max(flight.unshared_until, flight.shared_until) + protocol.alpha_s - flight.launching();
       arrivals_.push_back({flight.arrival, flight.messages * protocol.receive_seconds(flight.message->bytes), flight.message->to, flight.messages, flight.locality, protocol.alpha_receive_s.has_value()});
-      auto& last = last_[at_index(flight.message->to)];
-      if (flight.arrival >= last.arrival) last = {flight.arrival, way_of(flight)};
+      const auto to = at_index(flight.message->to);
+      if (flight.arrival < last_arrival_[to]) continue;
+      last_arrival_[to] = flight.arrival;
+      last_way_[to] = way_of(flight);
     }
   }
 
@@ -202,10 +211,9 @@ class Clocks {
         if (posted[l] > 0) finish += machine_.host.find(static_cast<Locality>(l))->gamma_s * posted[l] * posted[l] / 2;
 
       // The last message was late, or the receiver was.
-      auto& last = last_[rank];
-      auto spent = last.arrival > ready ? spent_on(last.way) : parts_[rank];
-      part(spent, CostPart::receiving) += finish - std::max(last.arrival, ready);
-      last = {};
+      const Seconds last_arrival = std::exchange(last_arrival_[rank], 0);
+      auto spent = last_arrival > ready ? spent_on(last_way_[rank]) : parts_[rank];
+      part(spent, CostPart::receiving) += finish - std::max(last_arrival, ready);
       finish_.push_back({static_cast<Rank>(rank), finish, spent});
     }
   }
@@ -230,10 +238,6 @@ class Clocks {
     Locality locality;
     bool is_after_sends;  // is it taken in when its receiver's own messages have left?
   };
-  struct LastArrival {
-    Seconds arrival = 0;
-    Way way;
-  };
 
   const Layout& layout_;
   const Machine& machine_;
@@ -244,7 +248,8 @@ class Clocks {
   std::vector<Seconds> launched_;  // when a rank's sends of the batch have left it, and it can take in messages; between batches its clock
   std::vector<Parts> parts_;
   std::vector<Flight> flights_;
-  std::vector<LastArrival> last_;  // by receiver
+  std::vector<Seconds> last_arrival_;  // by receiver, in this batch; apart from the way there, which fewer messages ask for
+  std::vector<Way> last_way_;
   std::vector<Arrival> arrivals_, arrivals_by_receiver_;
   Grouping by_receiver_;
   std::vector<Finish> finish_;

@@ -156,7 +156,7 @@ Exchange Communicator::neighbor_exchange(const void* send_buffer, std::span<cons
     const auto pattern = gather_pattern(comm, sends);
     together(comm, [&] {
       if (rank != 0) return;
-      const auto ranking = rank_strategies(pattern, state_->layout, state_->machine, options.model);
+      const auto ranking = rank_strategies(pattern, state_->layout, state_->machine, options.model, {}, RankingDepth::cheapest);
       decision = {to_string(ranking.front().strategy), ranking.front().cost.seconds, explain(ranking, 0)};
     });
     decision = share(comm, std::move(decision));

@@ -39,9 +39,8 @@ std::vector<Strategy> neighbours(const Strategy& strategy, const Layout& layout)
 
 }  // namespace
 
-void search_strategies(std::vector<Candidate>& candidates, const Layout& layout, std::int64_t edges, const std::function<Candidate(const Strategy&)>& price) {
+void search_strategies(std::vector<Candidate>& candidates, const Layout& layout, std::int64_t edges, const Pricer& price) {
   constexpr std::int64_t most_tried = 48, most_edges = std::int64_t{1} << 22;
-  constexpr std::size_t breadth = 3;
   const auto left_at = std::clamp(most_edges / std::max<std::int64_t>(1, edges), std::int64_t{1}, most_tried);
   const auto end = candidates.size() + static_cast<std::size_t>(left_at);
 
@@ -52,15 +51,15 @@ void search_strategies(std::vector<Candidate>& candidates, const Layout& layout,
     std::vector<std::size_t> order(candidates.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::ranges::stable_sort(order, is_cheaper);
-    order.resize(std::min(order.size(), breadth));
+    order.resize(std::min(order.size(), search_breadth));
     const auto next = std::ranges::find_if(order, [&](std::size_t i) { return !expanded.contains(to_string(candidates[i].strategy)); });
     if (next == order.end() || candidates[*next].cost.seconds <= 0) return;
     const auto strategy = candidates[*next].strategy;
     expanded.insert(to_string(strategy));
-    for (const auto& neighbour : neighbours(strategy, layout)) {
-      if (candidates.size() == end) return;
-      if (known.insert(to_string(neighbour)).second) candidates.push_back(price(neighbour));
-    }
+    std::vector<Strategy> untried;
+    for (const auto& neighbour : neighbours(strategy, layout))
+      if (candidates.size() + untried.size() < end && known.insert(to_string(neighbour)).second) untried.push_back(neighbour);
+    for (auto& candidate : price(untried)) candidates.push_back(std::move(candidate));
   }
 }
 

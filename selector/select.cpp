@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <memory>
 
 #include "model/catalogue.hpp"
 #include "model/error.hpp"
 #include "selector/parallel.hpp"
 #include "selector/search.hpp"
+#include "selector/shortlist.hpp"
 
 namespace commpass {
 
@@ -21,7 +24,7 @@ double comparable(Seconds seconds) {
 }
 
 /// Prices a schedule that a strategy has made.
-Candidate price(const Strategy& strategy, const Schedule& schedule, const Layout& layout, const Machine& machine, CostModel model) {
+Candidate price_schedule(const Strategy& strategy, const Schedule& schedule, const Layout& layout, const Machine& machine, CostModel model) {
   auto cost = evaluate(schedule, layout, machine, model);
   cost.seconds = comparable(cost.seconds);
   return {strategy, std::move(cost), schedule.buffered_blocks_max, schedule.buffered_bytes_max};
@@ -47,6 +50,50 @@ void sort_by_time(std::vector<Candidate>& ranking) {
   std::ranges::stable_sort(ranking, {}, [](const Candidate& c) { return c.cost.seconds; });
 }
 
+/// A pattern, and what all strategies share when they are priced for it.
+class PatternPricer {
+ public:
+  PatternPricer(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model)
+      : pattern_(pattern), layout_(layout), machine_(machine), model_(model), prepared_(prepare(pattern)) {}
+
+  std::vector<Candidate> price(std::span<const Strategy> strategies) {
+    if (!traffic_ && std::ranges::any_of(strategies, [](const Strategy& s) { return catalogue_row(s.route).needs_traffic; })) traffic_ = node_traffic(pattern_, layout_);
+    const auto groups = by_route(strategies);
+    std::vector<Candidate> candidates(strategies.size());
+    const auto price_group = [&](std::size_t g) { this->price_group(groups[g], strategies, candidates); };
+    constexpr std::size_t worth_a_thread = 10000;  // below, starting threads takes as long as what they do
+    constexpr unsigned most_threads = 8;          // each holds a schedule
+    if (prepared_.blocks.size() < worth_a_thread)
+      for (std::size_t g = 0; g < groups.size(); ++g) price_group(g);
+    else
+      in_parallel(groups.size(), price_group, [](std::size_t) {}, most_threads);
+    return candidates;
+  }
+
+ private:
+  /// Prices strategies that differ in their window alone.
+  void price_group(std::span<const std::size_t> group, std::span<const Strategy> strategies, std::vector<Candidate>& candidates) const {
+    const auto& first = strategies[group.front()];
+    auto schedule = make_schedule(*make_route(first, layout_, traffic_.value_or(NodeTraffic{})), {}, prepared_, first.coalescing);
+    for (const auto i : group) {
+      set_window(schedule, strategies[i].window);
+      candidates[i] = price_schedule(strategies[i], schedule, layout_, machine_, model_);
+    }
+  }
+
+  const Pattern& pattern_;
+  const Layout& layout_;
+  const Machine& machine_;
+  CostModel model_;
+  PreparedPattern prepared_;
+  std::optional<NodeTraffic> traffic_;  // made when it is needed
+};
+
+/// The pattern, the layout and the machine must live as long as the result.
+Pricer pattern_pricer(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model) {
+  return [pricer = std::make_shared<PatternPricer>(pattern, layout, machine, model)](std::span<const Strategy> strategies) { return pricer->price(strategies); };
+}
+
 }  // namespace
 
 bool has_closed_form(const Strategy& strategy) {
@@ -55,37 +102,21 @@ bool has_closed_form(const Strategy& strategy) {
 
 Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model) {
   const auto route = make_route(strategy, layout, pattern);
-  return price(strategy, make_schedule(*route, strategy.window, pattern, strategy.coalescing), layout, machine, model);
+  return price_schedule(strategy, make_schedule(*route, strategy.window, pattern, strategy.coalescing), layout, machine, model);
 }
 
 std::vector<Candidate> rank_strategies(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
-                                       std::span<const Strategy> strategies) {
+                                       std::span<const Strategy> strategies, RankingDepth depth) {
   const bool searches = strategies.empty();
   const auto given = searches ? suggest_strategies(layout) : std::vector(strategies.begin(), strategies.end());
-  const bool needs_traffic = std::ranges::any_of(given, [](const Strategy& s) { return catalogue_row(s.route).needs_traffic; });
-  const auto traffic = needs_traffic ? node_traffic(pattern, layout) : NodeTraffic{};
-  const auto prepared = prepare(pattern);
-  const auto groups = by_route(given);
-  std::vector<Candidate> ranking(given.size());
-  const auto price_group = [&](std::size_t g) {
-    const auto& first = given[groups[g].front()];
-    auto schedule = make_schedule(*make_route(first, layout, traffic), {}, prepared, first.coalescing);
-    for (const auto i : groups[g]) {
-      set_window(schedule, given[i].window);
-      ranking[i] = price(given[i], schedule, layout, machine, model);
-    }
-  };
-  constexpr std::size_t worth_a_thread = 10000;  // below, starting threads takes as long as what they do
-  constexpr unsigned most_threads = 8;          // each holds a schedule
-  if (prepared.blocks.size() < worth_a_thread)
-    for (std::size_t g = 0; g < groups.size(); ++g) price_group(g);
-  else
-    in_parallel(groups.size(), price_group, [](std::size_t) {}, most_threads);
-  if (searches)
-    search_strategies(ranking, layout, std::ssize(prepared.blocks), [&](const Strategy& strategy) {
-      const auto route = make_route(strategy, layout, traffic);
-      return price(strategy, make_schedule(*route, strategy.window, prepared, strategy.coalescing), layout, machine, model);
-    });
+  auto price = pattern_pricer(pattern, layout, machine, model);
+  const auto part = depth == RankingDepth::cheapest ? busiest_part(pattern, layout, machine) : Pattern{};
+  const auto unshared = without_sharing(machine);
+  constexpr std::size_t worth_a_shortlist = 10;  // times the edges of the part
+  if (depth == RankingDepth::cheapest && pattern.edges.size() > worth_a_shortlist * part.edges.size())
+    price = shortlist(std::move(price), pattern_pricer(part, layout, unshared, model));
+  auto ranking = price(given);
+  if (searches) search_strategies(ranking, layout, std::ssize(pattern.edges), price);
   sort_by_time(ranking);
   return ranking;
 }
@@ -102,9 +133,13 @@ std::vector<Candidate> rank_alltoall(Bytes bytes, const Layout& layout, const Ma
   auto given = searches ? suggest_strategies(layout) : std::vector(strategies.begin(), strategies.end());
   if (searches) std::erase_if(given, [](const Strategy& s) { return !has_closed_form(s); });
   const auto price_one = [&](const Strategy& strategy) { return price_alltoall(strategy, bytes, layout, machine, model); };
-  std::vector<Candidate> ranking;
-  for (const auto& strategy : given) ranking.push_back(price_one(strategy));
-  if (searches) search_strategies(ranking, layout, layout.ranks(), price_one);
+  const auto price_each = [&](std::span<const Strategy> some) {
+    std::vector<Candidate> candidates;
+    std::ranges::transform(some, std::back_inserter(candidates), price_one);
+    return candidates;
+  };
+  auto ranking = price_each(given);
+  if (searches) search_strategies(ranking, layout, layout.ranks(), price_each);
   sort_by_time(ranking);
   return ranking;
 }

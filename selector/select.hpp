@@ -1,6 +1,7 @@
 // Which strategies to consider for an exchange, and which one is cheapest.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +18,17 @@ struct Candidate {
   Cost cost;
   std::optional<std::int64_t> buffered_blocks_max{};  ///< see Schedule; not known in closed form
   std::optional<Bytes> buffered_bytes_max{};
+  bool is_part = false;  ///< the cost is that of the busiest ranks' messages alone: see RankingDepth::cheapest
+};
+
+/// Prices strategies, all for the same pattern and machine, and gives their candidates in the same order.
+/// @throws NotApplicable, InputError
+using Pricer = std::function<std::vector<Candidate>(std::span<const Strategy>)>;
+
+/// What is priced in full.
+enum class RankingDepth {
+  all,      ///< everything
+  cheapest  ///< what may be the cheapest (see shortlist.hpp); the others come last, by what is known of them
 };
 
 /// Prices one strategy for a pattern.
@@ -26,10 +38,11 @@ Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& 
 
 /// Prices strategies and sorts them by predicted time; ties (to nine digits) stay in the given order.
 /// @param strategies  empty: all that the catalogue suggests for the layout, and what search_strategies finds from there
-/// @return at least one candidate
+/// @return at least one candidate, the first priced in full
 /// @throws NotApplicable if a given strategy does not apply; InputError
 std::vector<Candidate> rank_strategies(const Pattern& pattern, const Layout& layout, const Machine& machine,
-                                       CostModel model = CostModel::burst, std::span<const Strategy> strategies = {});
+                                       CostModel model = CostModel::burst, std::span<const Strategy> strategies = {},
+                                       RankingDepth depth = RankingDepth::all);
 
 /// Can an all-to-all be priced without its edges? Not with relays and staggered messages.
 bool has_closed_form(const Strategy& strategy);
