@@ -25,9 +25,14 @@ struct Communicator::State {
   Layout layout;
   Environment environment;  ///< of rank 0 where it matters
   int largest_tag = 0;
-  int last_tag = 0;         ///< of the last exchange; tags below stand for headers
+  int next_exchange = 0;    ///< its number, which comes again when all tags have been used
 
-  int next_tag() { return last_tag = last_tag % largest_tag + 1; }
+  /// The first tag of the next exchange; those below 1 stand for headers.
+  int next_tag() {
+    const int tag = 1 + next_exchange * tags_per_exchange;
+    next_exchange = (next_exchange + 1) % (largest_tag / tags_per_exchange);
+    return tag;
+  }
 };
 
 struct Exchange::State {

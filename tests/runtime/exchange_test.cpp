@@ -259,6 +259,29 @@ TEST(Starting, TwiceIsAnError) {
   exchange.wait();  // nothing is in flight: returns at once
 }
 
+TEST(ManyMessagesOfAPair, MatchInTheirOrder) {
+  // More than there are tags to tell them apart, of different sizes, to the next rank and the one after that.
+  Communicator communicator(MPI_COMM_WORLD, some_machine());
+  Pattern pattern{size_of(), {}};
+  for (Rank rank = 0; rank < size_of(); ++rank)
+    for (int i = 0; i < 3 * tags_per_exchange; ++i)
+      for (const int step : {1, 2}) pattern.edges.push_back({rank, (rank + step) % size_of(), 1 + i * 7 % 40});
+  auto local = test::local_part(pattern, rank_of(), 3, 1);
+  // Two at once, of which the second is completed first.
+  auto first = communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(), local.receives, {"standard,staggered"});
+  auto other = local;
+  auto second = communicator.neighbor_exchange(other.send_buffer.data(), other.sends, other.receive_buffer.data(), other.receives, {"standard,staggered"});
+  test::fill(local, rank_of(), 1);
+  test::fill(other, rank_of(), 2);
+  const auto expected = test::naive_exchange(local, MPI_COMM_WORLD), other_expected = test::naive_exchange(other, MPI_COMM_WORLD);
+  first.start();
+  second.start();
+  second.wait();
+  first.wait();
+  EXPECT_EQ(local.receive_buffer, expected);
+  EXPECT_EQ(other.receive_buffer, other_expected);
+}
+
 // Messages beyond one MPI count take the same way with a small limit as with 2³¹ − 1.
 TEST(LargeMessages, UseADerivedDatatype) {
   const auto layout = Layout::with_ppn(size_of(), 2);
