@@ -171,11 +171,10 @@ Exchange Communicator::neighbor_exchange(const void* send_buffer, std::span<cons
 
   Strategy strategy;
   together(comm, [&] { strategy = parse_strategy(decision.strategy); });
-  NodeTraffic traffic;
-  if (catalogue_row(strategy.route).needs_traffic) traffic = share_node_traffic(comm, state_->layout, sends);
+  const auto tables = share_tables(comm, strategy, state_->layout, sends);
   std::unique_ptr<Route> route;
   together(comm, [&] {
-    route = make_route(strategy, state_->layout, traffic);
+    route = make_route(strategy, state_->layout, tables);
     const auto has_bytes = [](const auto& edge) { return edge.bytes > 0; };
     if ((!send_buffer && std::ranges::any_of(sends, has_bytes)) || (!receive_buffer && std::ranges::any_of(receives, has_bytes)))
       throw InputError("exchange", "a buffer is null but has edges", "give the buffer");

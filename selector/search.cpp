@@ -1,6 +1,7 @@
 #include "selector/search.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 
@@ -21,15 +22,35 @@ void add_windows(const Strategy& strategy, int most_rounds, std::vector<Strategy
   }
 }
 
+/// With each flag of its route that it does not have.
+void add_flags(const Strategy& strategy, std::vector<Strategy>& result) {
+  for (const auto& parameter : catalogue_row(strategy.route).parameters) {
+    if (parameter.kind != Parameter::Kind::flag || !strategy.values(parameter.name).empty()) continue;
+    result.push_back(strategy);
+    result.back().set(parameter.name, {1});
+  }
+}
+
+/// The cheapest candidate of each route, with its flags.
+std::vector<Strategy> flagged(std::span<const Candidate> candidates) {
+  std::map<std::string, const Candidate*> cheapest;
+  for (const auto& candidate : candidates) {
+    auto& best = cheapest[candidate.strategy.route];
+    if (!best || candidate.cost.seconds < best->cost.seconds) best = &candidate;
+  }
+  std::vector<Strategy> result;
+  for (const auto& [route, candidate] : cheapest) add_flags(candidate->strategy, result);
+  return result;
+}
+
 std::vector<Strategy> neighbours(const Strategy& strategy, const Layout& layout) {
   const auto& row = catalogue_row(strategy.route);
   auto result = row.vary ? row.vary(strategy, layout) : std::vector<Strategy>{};
-  if (!row.needs_traffic) {  // relays have no rounds
-    int most_rounds = 0;
-    const auto route = make_route(strategy, layout);
-    for (const auto& stage : route->stages()) most_rounds = std::max(most_rounds, stage.one_by_one ? 0 : stage.rounds);
-    add_windows(strategy, most_rounds, result);
-  }
+  add_flags(strategy, result);
+  int most_rounds = 0;
+  const auto route = make_route(strategy, layout);
+  for (const auto& stage : route->stages()) most_rounds = std::max(most_rounds, stage.one_by_one ? 0 : stage.rounds);
+  add_windows(strategy, most_rounds, result);
   std::erase_if(result, [&](const Strategy& s) {
     const auto& own = catalogue_row(s.route);
     return !own.malformed(s).empty() || !own.inapplicable(s, layout).empty();
@@ -39,7 +60,7 @@ std::vector<Strategy> neighbours(const Strategy& strategy, const Layout& layout)
 
 }  // namespace
 
-void search_strategies(std::vector<Candidate>& candidates, const Layout& layout, std::int64_t edges, const std::function<Candidate(const Strategy&)>& price) {
+void search_strategies(std::vector<Candidate>& candidates, const Layout& layout, std::int64_t edges, const std::function<std::optional<Candidate>(const Strategy&)>& price) {
   constexpr std::int64_t most_tried = 48, most_edges = std::int64_t{1} << 22;
   constexpr std::size_t breadth = 3;
   const auto left_at = std::clamp(most_edges / std::max<std::int64_t>(1, edges), std::int64_t{1}, most_tried);
@@ -47,6 +68,14 @@ void search_strategies(std::vector<Candidate>& candidates, const Layout& layout,
 
   std::set<std::string> known, expanded;
   for (const auto& candidate : candidates) known.insert(to_string(candidate.strategy));
+  const auto try_all = [&](const std::vector<Strategy>& strategies) {
+    for (const auto& strategy : strategies) {
+      if (candidates.size() == end) return;
+      if (!known.insert(to_string(strategy)).second) continue;
+      if (auto candidate = price(strategy)) candidates.push_back(std::move(*candidate));
+    }
+  };
+  try_all(flagged(candidates));
   const auto is_cheaper = [&](std::size_t a, std::size_t b) { return candidates[a].cost.seconds < candidates[b].cost.seconds; };
   while (candidates.size() < end) {
     std::vector<std::size_t> order(candidates.size());
@@ -57,10 +86,7 @@ void search_strategies(std::vector<Candidate>& candidates, const Layout& layout,
     if (next == order.end() || candidates[*next].cost.seconds <= 0) return;
     const auto strategy = candidates[*next].strategy;
     expanded.insert(to_string(strategy));
-    for (const auto& neighbour : neighbours(strategy, layout)) {
-      if (candidates.size() == end) return;
-      if (known.insert(to_string(neighbour)).second) candidates.push_back(price(neighbour));
-    }
+    try_all(neighbours(strategy, layout));
   }
 }
 

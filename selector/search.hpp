@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "model/layout.hpp"
@@ -10,13 +11,14 @@
 
 namespace commpass {
 
-/// Prices what lies next to the cheapest candidates (the catalogue's `vary`, and windows), again and again, until nothing
+/// Prices the cheapest candidate of each route with the flags of the route, then what lies next to the cheapest of all (the
+/// catalogue's `vary`, flags, and windows), again and again, until nothing
 /// next to the three cheapest is left to be tried, or until it has priced as many as a small multiple of the suggestions
 /// would cost. The same input gives the same result.
 /// @param candidates  priced already; what is tried is appended
 /// @param edges       of the pattern: the larger it is, the fewer strategies are tried, since each takes longer
-/// @param price       prices one applicable strategy
+/// @param price       prices one applicable strategy; nothing: it is left out
 void search_strategies(std::vector<Candidate>& candidates, const Layout& layout, std::int64_t edges,
-                       const std::function<Candidate(const Strategy&)>& price);
+                       const std::function<std::optional<Candidate>(const Strategy&)>& price);
 
 }  // namespace commpass

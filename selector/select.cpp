@@ -24,7 +24,10 @@ double comparable(Seconds seconds) {
 Candidate price(const Strategy& strategy, const Schedule& schedule, const Layout& layout, const Machine& machine, CostModel model) {
   auto cost = evaluate(schedule, layout, machine, model);
   cost.seconds = comparable(cost.seconds);
-  return {strategy, std::move(cost), schedule.buffered_blocks_max, schedule.buffered_bytes_max};
+  Bytes sent = 0;
+  for (const auto& stage : schedule.stages)
+    for (const auto& message : stage.messages) sent += message.bytes;
+  return {strategy, std::move(cost), schedule.buffered_blocks_max, schedule.buffered_bytes_max, sent};
 }
 
 /// The numbers of strategies that differ in nothing but their window, and so need one schedule.
@@ -50,7 +53,7 @@ void sort_by_time(std::vector<Candidate>& ranking) {
 }  // namespace
 
 bool has_closed_form(const Strategy& strategy) {
-  return strategy.coalescing == Coalescing::coalesced && !catalogue_row(strategy.route).needs_traffic;
+  return strategy.coalescing == Coalescing::coalesced && pattern_need(strategy) == PatternNeed::nothing;
 }
 
 Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model) {
@@ -62,14 +65,12 @@ std::vector<Candidate> rank_strategies(const Pattern& pattern, const Layout& lay
                                        std::span<const Strategy> strategies) {
   const bool searches = strategies.empty();
   const auto given = searches ? suggest_strategies(layout) : std::vector(strategies.begin(), strategies.end());
-  const bool needs_traffic = std::ranges::any_of(given, [](const Strategy& s) { return catalogue_row(s.route).needs_traffic; });
-  const auto traffic = needs_traffic ? node_traffic(pattern, layout) : NodeTraffic{};
   const auto prepared = prepare(pattern);
   const auto groups = by_route(given);
   std::vector<Candidate> ranking(given.size());
   const auto price_group = [&](std::size_t g) {
     const auto& first = given[groups[g].front()];
-    auto schedule = make_schedule(*make_route(first, layout, traffic), {}, prepared, first.coalescing);
+    auto schedule = make_schedule(*make_route(first, layout, pattern), {}, prepared, first.coalescing);
     for (const auto i : groups[g]) {
       set_window(schedule, given[i].window);
       ranking[i] = price(given[i], schedule, layout, machine, model);
@@ -82,8 +83,8 @@ std::vector<Candidate> rank_strategies(const Pattern& pattern, const Layout& lay
   else
     in_parallel(groups.size(), price_group, [](std::size_t) {}, most_threads);
   if (searches)
-    search_strategies(ranking, layout, std::ssize(prepared.blocks), [&](const Strategy& strategy) {
-      const auto route = make_route(strategy, layout, traffic);
+    search_strategies(ranking, layout, std::ssize(prepared.blocks), [&](const Strategy& strategy) -> std::optional<Candidate> {
+      const auto route = make_route(strategy, layout, pattern);
       return price(strategy, make_schedule(*route, strategy.window, prepared, strategy.coalescing), layout, machine, model);
     });
   sort_by_time(ranking);
@@ -94,7 +95,7 @@ Candidate price_alltoall(const Strategy& strategy, Bytes bytes, const Layout& la
   if (!has_closed_form(strategy)) throw NotApplicable(to_string(strategy), "it has no closed form");
   auto cost = estimate_alltoall(bytes, *make_route(strategy, layout), strategy.window, layout, machine, model);
   cost.seconds = comparable(cost.seconds);
-  return {strategy, std::move(cost), {}, {}};
+  return {strategy, std::move(cost), {}, {}, {}};
 }
 
 std::vector<Candidate> rank_alltoall(Bytes bytes, const Layout& layout, const Machine& machine, CostModel model, std::span<const Strategy> strategies) {
@@ -104,7 +105,10 @@ std::vector<Candidate> rank_alltoall(Bytes bytes, const Layout& layout, const Ma
   const auto price_one = [&](const Strategy& strategy) { return price_alltoall(strategy, bytes, layout, machine, model); };
   std::vector<Candidate> ranking;
   for (const auto& strategy : given) ranking.push_back(price_one(strategy));
-  if (searches) search_strategies(ranking, layout, layout.ranks(), price_one);
+  if (searches)
+    search_strategies(ranking, layout, layout.ranks(), [&](const Strategy& strategy) {
+      return has_closed_form(strategy) ? std::optional(price_one(strategy)) : std::nullopt;
+    });
   sort_by_time(ranking);
   return ranking;
 }

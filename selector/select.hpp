@@ -17,6 +17,7 @@ struct Candidate {
   Cost cost;
   std::optional<std::int64_t> buffered_blocks_max{};  ///< see Schedule; not known in closed form
   std::optional<Bytes> buffered_bytes_max{};
+  std::optional<Bytes> bytes_sent{};                     ///< by all ranks in all stages; not known in closed form
 };
 
 /// Prices one strategy for a pattern.
