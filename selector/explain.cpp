@@ -46,12 +46,12 @@ std::string compare(const Candidate& winner, const Candidate& loser) {
 std::string gains(std::span<const Candidate> ranking, const Candidate& candidate) {
   std::string text;
   for (const auto& parameter : catalogue_row(candidate.strategy.route).parameters) {
-    if (parameter.kind != Parameter::Kind::flag || candidate.strategy.values(parameter.name).empty()) continue;
+    if (parameter.kind != Parameter::Kind::flag || candidate.strategy.values(parameter.name).empty() || candidate.cost.seconds <= 0) continue;
     auto without = candidate.strategy;
     without.set(parameter.name, {});
     const auto found = std::ranges::find(ranking, without, &Candidate::strategy);
     if (found == ranking.end()) continue;
-    text += fmt::format("  without {}: {} predicted", parameter.name, format_seconds(found->cost.seconds));
+    text += fmt::format("  without {}: {} predicted, {:.2f} times as long", parameter.name, format_seconds(found->cost.seconds), found->cost.seconds / candidate.cost.seconds);
     if (candidate.bytes_sent && found->bytes_sent)
       text += fmt::format("; all ranks together would send {}, not {}", format_bytes(static_cast<double>(*found->bytes_sent)), format_bytes(static_cast<double>(*candidate.bytes_sent)));
     text += "\n";

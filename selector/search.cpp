@@ -31,7 +31,7 @@ void add_flags(const Strategy& strategy, std::vector<Strategy>& result) {
   }
 }
 
-/// The cheapest candidate of each route, with its flags.
+/// The cheapest candidate of each route with its flags, where it costs anything.
 std::vector<Strategy> flagged(std::span<const Candidate> candidates) {
   std::map<std::string, const Candidate*> cheapest;
   for (const auto& candidate : candidates) {
@@ -39,7 +39,8 @@ std::vector<Strategy> flagged(std::span<const Candidate> candidates) {
     if (!best || candidate.cost.seconds < best->cost.seconds) best = &candidate;
   }
   std::vector<Strategy> result;
-  for (const auto& [route, candidate] : cheapest) add_flags(candidate->strategy, result);
+  for (const auto& [route, candidate] : cheapest)
+    if (candidate->cost.seconds > 0) add_flags(candidate->strategy, result);
   return result;
 }
 

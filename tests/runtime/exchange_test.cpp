@@ -50,7 +50,7 @@ std::vector<Strategy> strategies_for(const Layout& layout) {
     }
   }
   for (const auto* text : {"stfw,dims=3x2x5x7", "two-step", "local-then-node,window=2", "three-step", "split,cap=100", "split,cap=3000,staggered", "two-step,node=3x2x7", "local-then-node,node=2x2x5",
-                           "standard,staggered", "two-step,window=1,staggered", "stfw,dims=3x2x5x7,window=2,staggered"})
+                           "standard,staggered", "two-step,window=1,staggered", "stfw,dims=3x2x5x7,window=2,staggered", "stfw,dims=3x2x5x7,placed", "stfw,dims=2x2x2x2x2,placed,window=1"})
     result.push_back(parse_strategy(text));
   if (layout.ranks() == layout.nodes() * layout.max_ppn())  // several local digits need even nodes
     for (const auto* text : {"two-step,local=2x3x5,node=3x2x7", "local-then-node,local=3x2x5"}) result.push_back(parse_strategy(text));
