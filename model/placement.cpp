@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <span>
@@ -82,8 +83,8 @@ class Placer {
   const std::vector<Rank>& positions() const { return positions_; }
 
  private:
-  // So many ways between two ranks are priced for nodes, and for ranks: some tenths of a second.
-  static constexpr std::int64_t most_prices = std::int64_t{1} << 22;
+  // So many ways between two ranks are priced for nodes, and again for ranks: some tenths of a second.
+  static constexpr std::int64_t most_prices = std::int64_t{1} << 21;
   // About the ratio of the eager β between nodes to that between the sockets of a node in profiles/lassen.json.
   static constexpr double weight_between_nodes = 2;
 
@@ -130,8 +131,8 @@ class Placer {
     return sum;
   }
 
-  /// What the traffic of some ranks costs, each pair once.
-  double price(Unit unit, Unit other) {
+  /// What the traffic of some ranks costs, each pair once; something from `enough` on if it is that much.
+  double price(Unit unit, Unit other, double enough = std::numeric_limits<double>::infinity()) {
     double sum = 0;
     for (const auto ranks : {unit, other})
       for (const auto rank : ranks)
@@ -140,6 +141,7 @@ class Placer {
           const Rank here = positions_[static_cast<std::size_t>(rank)], there = positions_[static_cast<std::size_t>(peer)];
           if (sent > 0) sum += sent * hops(here, there, weight_between_nodes);
           if (received > 0) sum += received * hops(there, here, weight_between_nodes);
+          if (sum >= enough) return sum;
         }
     return sum;
   }
@@ -156,7 +158,7 @@ class Placer {
     mark(true);
     const double before = price(unit, other);
     trade(unit, other);
-    const bool pays = price(unit, other) < before;
+    const bool pays = price(unit, other, before) < before;
     if (!pays) trade(unit, other);
     mark(false);
     return pays;

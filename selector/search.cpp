@@ -1,7 +1,6 @@
 #include "selector/search.hpp"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <string>
 
@@ -31,23 +30,23 @@ void add_flags(const Strategy& strategy, std::vector<Strategy>& result) {
   }
 }
 
-/// The cheapest candidate of each route with its flags, where it costs anything.
-std::vector<Strategy> flagged(std::span<const Candidate> candidates) {
-  std::map<std::string, const Candidate*> cheapest;
-  for (const auto& candidate : candidates) {
-    auto& best = cheapest[candidate.strategy.route];
-    if (!best || candidate.cost.seconds < best->cost.seconds) best = &candidate;
-  }
+/// The cheapest candidates that cost anything, each with a flag that it does not have: the cheapest of each route first,
+/// then the `breadth` cheapest of all.
+std::vector<Strategy> flagged(std::vector<Candidate> candidates, std::size_t breadth) {
+  std::erase_if(candidates, [](const Candidate& c) { return c.cost.seconds <= 0; });
+  std::ranges::stable_sort(candidates, {}, [](const Candidate& c) { return c.cost.seconds; });
   std::vector<Strategy> result;
-  for (const auto& [route, candidate] : cheapest)
-    if (candidate->cost.seconds > 0) add_flags(candidate->strategy, result);
+  std::set<std::string> routes;
+  for (const auto& candidate : candidates)
+    if (routes.insert(candidate.strategy.route).second) add_flags(candidate.strategy, result);
+  candidates.resize(std::min(candidates.size(), breadth));
+  for (const auto& candidate : candidates) add_flags(candidate.strategy, result);
   return result;
 }
 
 std::vector<Strategy> neighbours(const Strategy& strategy, const Layout& layout) {
   const auto& row = catalogue_row(strategy.route);
   auto result = row.vary ? row.vary(strategy, layout) : std::vector<Strategy>{};
-  add_flags(strategy, result);
   int most_rounds = 0;
   const auto route = make_route(strategy, layout);
   for (const auto& stage : route->stages()) most_rounds = std::max(most_rounds, stage.one_by_one ? 0 : stage.rounds);
@@ -69,14 +68,13 @@ void search_strategies(std::vector<Candidate>& candidates, const Layout& layout,
 
   std::set<std::string> known, expanded;
   for (const auto& candidate : candidates) known.insert(to_string(candidate.strategy));
-  const auto try_all = [&](const std::vector<Strategy>& strategies) {
+  const auto try_all = [&](const std::vector<Strategy>& strategies, std::size_t most) {
     for (const auto& strategy : strategies) {
-      if (candidates.size() == end) return;
+      if (candidates.size() >= most) return;
       if (!known.insert(to_string(strategy)).second) continue;
       if (auto candidate = price(strategy)) candidates.push_back(std::move(*candidate));
     }
   };
-  try_all(flagged(candidates));
   const auto is_cheaper = [&](std::size_t a, std::size_t b) { return candidates[a].cost.seconds < candidates[b].cost.seconds; };
   while (candidates.size() < end) {
     std::vector<std::size_t> order(candidates.size());
@@ -84,11 +82,13 @@ void search_strategies(std::vector<Candidate>& candidates, const Layout& layout,
     std::ranges::stable_sort(order, is_cheaper);
     order.resize(std::min(order.size(), breadth));
     const auto next = std::ranges::find_if(order, [&](std::size_t i) { return !expanded.contains(to_string(candidates[i].strategy)); });
-    if (next == order.end() || candidates[*next].cost.seconds <= 0) return;
+    if (next == order.end() || candidates[*next].cost.seconds <= 0) break;
     const auto strategy = candidates[*next].strategy;
     expanded.insert(to_string(strategy));
-    try_all(neighbours(strategy, layout));
+    try_all(neighbours(strategy, layout), end);
   }
+  // Flags are dear: tables are made for each. So they come last, for the cheapest of all and of each route.
+  try_all(flagged(candidates, breadth), candidates.size() + breadth);
 }
 
 }  // namespace commpass

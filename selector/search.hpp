@@ -11,10 +11,10 @@
 
 namespace commpass {
 
-/// Prices the cheapest candidate of each route with the flags of the route, then what lies next to the cheapest of all (the
-/// catalogue's `vary`, flags, and windows), again and again, until nothing
+/// Prices what lies next to the cheapest candidates (the catalogue's `vary`, and windows), again and again, until nothing
 /// next to the three cheapest is left to be tried, or until it has priced as many as a small multiple of the suggestions
-/// would cost. The same input gives the same result.
+/// would cost. Then the cheapest of each
+/// route, and of all, with the flags of their routes. The same input gives the same result.
 /// @param candidates  priced already; what is tried is appended
 /// @param edges       of the pattern: the larger it is, the fewer strategies are tried, since each takes longer
 /// @param price       prices one applicable strategy; nothing: it is left out

@@ -101,8 +101,7 @@ std::vector<Strategy> vary(const Strategy& strategy, const Layout& layout) {
     if (dimensions < 2) continue;  // standard
     const auto balanced = stfw_dimensions(layout.ranks(), static_cast<int>(dimensions));
     auto argument = std::ranges::equal(varied, balanced) ? Argument{"n", {dimensions}} : Argument{"dims", std::move(varied)};
-    auto& other = result.emplace_back(Strategy{"stfw", {std::move(argument)}, strategy.window, strategy.coalescing});
-    other.set("placed", strategy.values("placed"));
+    result.push_back({"stfw", {std::move(argument)}, strategy.window, strategy.coalescing});
   }
   return result;
 }
