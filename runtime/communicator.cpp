@@ -25,9 +25,14 @@ struct Communicator::State {
   Layout layout;
   Environment environment;  ///< of rank 0 where it matters
   int largest_tag = 0;
-  int last_tag = 0;         ///< of the last exchange; tags below stand for headers
+  int next_exchange = 0;    ///< its number, which comes again when all tags have been used
 
-  int next_tag() { return last_tag = last_tag % largest_tag + 1; }
+  /// The first tag of the next exchange; those below 1 stand for headers.
+  int next_tag() {
+    const int tag = 1 + next_exchange * tags_per_exchange;
+    next_exchange = (next_exchange + 1) % (largest_tag / tags_per_exchange);
+    return tag;
+  }
 };
 
 struct Exchange::State {
@@ -166,11 +171,10 @@ Exchange Communicator::neighbor_exchange(const void* send_buffer, std::span<cons
 
   Strategy strategy;
   together(comm, [&] { strategy = parse_strategy(decision.strategy); });
-  NodeTraffic traffic;
-  if (catalogue_row(strategy.route).needs_traffic) traffic = share_node_traffic(comm, state_->layout, sends);
+  const auto tables = share_tables(comm, strategy, state_->layout, sends);
   std::unique_ptr<Route> route;
   together(comm, [&] {
-    route = make_route(strategy, state_->layout, traffic);
+    route = make_route(strategy, state_->layout, tables);
     const auto has_bytes = [](const auto& edge) { return edge.bytes > 0; };
     if ((!send_buffer && std::ranges::any_of(sends, has_bytes)) || (!receive_buffer && std::ranges::any_of(receives, has_bytes)))
       throw InputError("exchange", "a buffer is null but has edges", "give the buffer");

@@ -1,6 +1,7 @@
 #include "runtime/executor.hpp"
 
 #include <array>
+#include <map>
 #include <span>
 
 #include "runtime/mpi_error.hpp"
@@ -67,18 +68,14 @@ Executor::Executor(const Plan& plan, MPI_Comm comm, int tag, const void* send_bu
       add_copies(batch.unpack);
       ends.unpack_end = copies_.size();
       // Receives first: what arrives then finds its place.
-      for (const auto& message : batch.receives) {
-        const MessageType type(message.bytes, largest_count);
-        MPI_Request request = MPI_REQUEST_NULL;
-        COMMPASS_MPI_CALL(MPI_Recv_init, address(message.place), type.count(), type.type(), message.peer, tag, comm, &request);
-        requests_.push_back(request);
-      }
-      for (const auto& message : batch.sends) {
-        const MessageType type(message.bytes, largest_count);
-        MPI_Request request = MPI_REQUEST_NULL;
-        COMMPASS_MPI_CALL(MPI_Send_init, address(message.place), type.count(), type.type(), message.peer, tag, comm, &request);
-        requests_.push_back(request);
-      }
+      add_requests(batch.receives, tag, largest_count, [&](const auto& message, const auto& type, int its_tag, MPI_Request* request) {
+        COMMPASS_MPI_CALL(MPI_Recv_init, address(message.place), type.count(), type.type(), message.peer, its_tag, comm, request);
+      });
+      add_requests(batch.sends, tag, largest_count, [&](const auto& message, const auto& type, int its_tag, MPI_Request* request) {
+        COMMPASS_MPI_CALL(MPI_Send_init, address(message.place), type.count(), type.type(), message.peer, its_tag, comm, request);
+      });
+      start_ends_.push_back(requests_.size());
+      ends.start_end = start_ends_.size();
       ends.request_end = requests_.size();
       batches_.push_back(ends);
     }
@@ -117,8 +114,23 @@ void Executor::add_copies(const std::vector<PlannedCopy>& copies) {
   for (const auto& copy : copies) copies_.push_back({address(copy.from), address(copy.to), static_cast<std::size_t>(copy.bytes)});
 }
 
+// MPI_Startall may start its requests in any order, and messages of one pair with the same tag match in the order of their
+// start. So those of a batch get one tag after another, and where the first tag comes again, so does a call of its own.
+template <class Init>
+void Executor::add_requests(const std::vector<PlannedMessage>& messages, int first_tag, Bytes largest_count, Init init) {
+  std::map<Rank, int> count;
+  for (const auto& message : messages) {
+    const int tag_number = count[message.peer]++ % tags_per_exchange;
+    if (tag_number == 0 && count[message.peer] > 1) start_ends_.push_back(requests_.size());
+    const MessageType type(message.bytes, largest_count);
+    MPI_Request request = MPI_REQUEST_NULL;
+    init(message, type, first_tag + tag_number, &request);
+    requests_.push_back(request);
+  }
+}
+
 void Executor::copy(std::size_t first, std::size_t last) const {
-  local_copy(std::span(copies_).subspan(first, last - first));
+  if (first < last) local_copy(std::span(copies_).subspan(first, last - first));
 }
 
 int Executor::request_count() const { return static_cast<int>(batches_[current_].request_end - done_.request_end); }
@@ -127,8 +139,11 @@ MPI_Request* Executor::first_request() { return requests_.data() + done_.request
 void Executor::begin_batch() {
   // Packing first: it frees places in the transit buffer that the receives of this batch may use.
   copy(done_.unpack_end, batches_[current_].pack_end);
-  // One by one: MPI_Startall may start them in any order, but several messages of one pair match in the order of their start.
-  for (int i = 0; i < request_count(); ++i) COMMPASS_MPI_CALL(MPI_Start, first_request() + i);
+  auto begin = done_.request_end;
+  for (auto start = done_.start_end; start < batches_[current_].start_end; ++start) {
+    COMMPASS_MPI_CALL(MPI_Startall, static_cast<int>(start_ends_[start] - begin), requests_.data() + begin);
+    begin = start_ends_[start];
+  }
 }
 
 void Executor::end_batch() {

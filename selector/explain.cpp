@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "model/catalogue.hpp"
 #include "model/text.hpp"
 #include "selector/select.hpp"
 
@@ -41,6 +42,23 @@ std::string compare(const Candidate& winner, const Candidate& loser) {
   return text + fmt::format("; a rank sends up to {} messages against {}.\n", messages_of(loser.cost), messages_of(winner.cost));
 }
 
+/// What each flag of a strategy brings, where the strategy without it was priced, too.
+std::string gains(std::span<const Candidate> ranking, const Candidate& candidate) {
+  std::string text;
+  for (const auto& parameter : catalogue_row(candidate.strategy.route).parameters) {
+    if (parameter.kind != Parameter::Kind::flag || candidate.strategy.values(parameter.name).empty() || candidate.cost.seconds <= 0) continue;
+    auto without = candidate.strategy;
+    without.set(parameter.name, {});
+    const auto found = std::ranges::find(ranking, without, &Candidate::strategy);
+    if (found == ranking.end()) continue;
+    text += fmt::format("  without {}: {} predicted, {:.2f} times as long", parameter.name, format_seconds(found->cost.seconds), found->cost.seconds / candidate.cost.seconds);
+    if (candidate.bytes_sent && found->bytes_sent)
+      text += fmt::format("; all ranks together would send {}, not {}", format_bytes(static_cast<double>(*found->bytes_sent)), format_bytes(static_cast<double>(*candidate.bytes_sent)));
+    text += "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string explain(std::span<const Candidate> ranking, std::size_t chosen) {
@@ -59,6 +77,7 @@ std::string explain(std::span<const Candidate> ranking, std::size_t chosen) {
   if (candidate.buffered_blocks_max && candidate.buffered_bytes_max)
     fmt::format_to(out, "  a rank holds up to {} blocks ({}) for others\n", *candidate.buffered_blocks_max,
                    format_bytes(static_cast<double>(*candidate.buffered_bytes_max)));
+  text += gains(ranking, candidate);
   if (ranking.size() < 2 || candidate.cost.seconds <= 0) return text;
   const bool is_best = chosen == 0;
   text += is_best ? "Runner-up: " : "Not chosen: ";

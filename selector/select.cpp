@@ -27,7 +27,10 @@ double comparable(Seconds seconds) {
 Candidate price_schedule(const Strategy& strategy, const Schedule& schedule, const Layout& layout, const Machine& machine, CostModel model) {
   auto cost = evaluate(schedule, layout, machine, model);
   cost.seconds = comparable(cost.seconds);
-  return {strategy, std::move(cost), schedule.buffered_blocks_max, schedule.buffered_bytes_max};
+  Bytes sent = 0;
+  for (const auto& stage : schedule.stages)
+    for (const auto& message : stage.messages) sent += message.bytes;
+  return {strategy, std::move(cost), schedule.buffered_blocks_max, schedule.buffered_bytes_max, sent};
 }
 
 /// The numbers of strategies that differ in nothing but their window, and so need one schedule.
@@ -57,7 +60,8 @@ class PatternPricer {
       : pattern_(pattern), layout_(layout), machine_(machine), model_(model), prepared_(prepare(pattern)) {}
 
   std::vector<Candidate> price(std::span<const Strategy> strategies) {
-    if (!traffic_ && std::ranges::any_of(strategies, [](const Strategy& s) { return catalogue_row(s.route).needs_traffic; })) traffic_ = node_traffic(pattern_, layout_);
+    const auto needs_traffic = [](const Strategy& s) { return pattern_need(s) == PatternNeed::node_traffic; };
+    if (!traffic_ && std::ranges::any_of(strategies, needs_traffic)) traffic_ = node_traffic(pattern_, layout_);
     const auto groups = by_route(strategies);
     std::vector<Candidate> candidates(strategies.size());
     const auto price_group = [&](std::size_t g) { this->price_group(groups[g], strategies, candidates); };
@@ -74,7 +78,8 @@ class PatternPricer {
   /// Prices strategies that differ in their window alone.
   void price_group(std::span<const std::size_t> group, std::span<const Strategy> strategies, std::vector<Candidate>& candidates) const {
     const auto& first = strategies[group.front()];
-    auto schedule = make_schedule(*make_route(first, layout_, traffic_.value_or(NodeTraffic{})), {}, prepared_, first.coalescing);
+    const auto tables = pattern_need(first) == PatternNeed::node_traffic ? PatternTables{*traffic_, {}} : make_tables(first, layout_, pattern_);
+    auto schedule = make_schedule(*make_route(first, layout_, tables), {}, prepared_, first.coalescing);
     for (const auto i : group) {
       set_window(schedule, strategies[i].window);
       candidates[i] = price_schedule(strategies[i], schedule, layout_, machine_, model_);
@@ -97,7 +102,7 @@ Pricer pattern_pricer(const Pattern& pattern, const Layout& layout, const Machin
 }  // namespace
 
 bool has_closed_form(const Strategy& strategy) {
-  return strategy.coalescing == Coalescing::coalesced && !catalogue_row(strategy.route).needs_traffic;
+  return strategy.coalescing == Coalescing::coalesced && pattern_need(strategy) == PatternNeed::nothing;
 }
 
 Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model) {
@@ -125,17 +130,17 @@ Candidate price_alltoall(const Strategy& strategy, Bytes bytes, const Layout& la
   if (!has_closed_form(strategy)) throw NotApplicable(to_string(strategy), "it has no closed form");
   auto cost = estimate_alltoall(bytes, *make_route(strategy, layout), strategy.window, layout, machine, model);
   cost.seconds = comparable(cost.seconds);
-  return {strategy, std::move(cost), {}, {}};
+  return {strategy, std::move(cost), {}, {}, {}};
 }
 
 std::vector<Candidate> rank_alltoall(Bytes bytes, const Layout& layout, const Machine& machine, CostModel model, std::span<const Strategy> strategies) {
   const bool searches = strategies.empty();
-  auto given = searches ? suggest_strategies(layout) : std::vector(strategies.begin(), strategies.end());
-  if (searches) std::erase_if(given, [](const Strategy& s) { return !has_closed_form(s); });
+  const auto given = searches ? suggest_strategies(layout) : std::vector(strategies.begin(), strategies.end());
   const auto price_one = [&](const Strategy& strategy) { return price_alltoall(strategy, bytes, layout, machine, model); };
   const auto price_each = [&](std::span<const Strategy> some) {
     std::vector<Candidate> candidates;
-    std::ranges::transform(some, std::back_inserter(candidates), price_one);
+    for (const auto& strategy : some)
+      if (!searches || has_closed_form(strategy)) candidates.push_back(price_one(strategy));
     return candidates;
   };
   auto ranking = price_each(given);

@@ -18,6 +18,7 @@ struct Candidate {
   Cost cost;
   std::optional<std::int64_t> buffered_blocks_max{};  ///< see Schedule; not known in closed form
   std::optional<Bytes> buffered_bytes_max{};
+  std::optional<Bytes> bytes_sent{};                  ///< by all ranks in all stages; not known in closed form
   bool is_part = false;  ///< the cost is that of the busiest ranks' messages alone: see RankingDepth::cheapest
 };
 

@@ -39,11 +39,11 @@ class Shortlist {
   }
 
  private:
-  /// Relays depend on the whole pattern: the price of a part says nothing about them, and is 0.
+  /// Where ways depend on the whole pattern, the price of a part says nothing about them, and is 0.
   std::vector<Candidate> price_parts(std::span<const Strategy> strategies) const {
     std::vector<Candidate> candidates(strategies.size());
     for (std::size_t i = 0; i < strategies.size(); ++i) {
-      if (!catalogue_row(strategies[i].route).needs_traffic) candidates[i] = std::move(part_(strategies.subspan(i, 1)).front());
+      if (pattern_need(strategies[i]) == PatternNeed::nothing) candidates[i] = std::move(part_(strategies.subspan(i, 1)).front());
       candidates[i].strategy = strategies[i];
       candidates[i].is_part = true;
     }

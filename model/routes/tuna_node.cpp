@@ -103,7 +103,7 @@ std::string inapplicable(const Strategy& strategy, const Layout& layout) {
   return radix <= layout.max_ppn() ? "" : fmt::format("radix {} is larger than the {} ranks of a node", radix, layout.max_ppn());
 }
 
-std::unique_ptr<Route> make(const Strategy& strategy, const Layout& layout, const NodeTraffic&) {
+std::unique_ptr<Route> make(const Strategy& strategy, const Layout& layout, const PatternTables&) {
   return std::make_unique<NodeDistanceRoute>(layout, static_cast<int>(strategy.values("radix")[0]));
 }
 

@@ -51,7 +51,7 @@ std::vector<Strategy> strategies_for(const Layout& layout) {
     }
   }
   for (const auto* text : {"stfw,dims=3x2x5x7", "two-step", "local-then-node,window=2", "three-step", "split,cap=100", "split,cap=3000,staggered", "two-step,node=3x2x7", "local-then-node,node=2x2x5",
-                           "standard,staggered", "two-step,window=1,staggered", "stfw,dims=3x2x5x7,window=2,staggered"})
+                           "standard,staggered", "two-step,window=1,staggered", "stfw,dims=3x2x5x7,window=2,staggered", "stfw,dims=3x2x5x7,placed", "stfw,dims=2x2x2x2x2,placed,window=1"})
     result.push_back(parse_strategy(text));
   if (layout.ranks() == layout.nodes() * layout.max_ppn())  // several local digits need even nodes
     for (const auto* text : {"two-step,local=2x3x5,node=3x2x7", "local-then-node,local=3x2x5"}) result.push_back(parse_strategy(text));
@@ -276,6 +276,29 @@ TEST(Starting, TwiceIsAnError) {
   EXPECT_THROW(exchange.start(), Error);
   exchange.wait();
   exchange.wait();  // nothing is in flight: returns at once
+}
+
+TEST(ManyMessagesOfAPair, MatchInTheirOrder) {
+  // More than there are tags to tell them apart, of different sizes, to the next rank and the one after that.
+  Communicator communicator(MPI_COMM_WORLD, some_machine());
+  Pattern pattern{size_of(), {}};
+  for (Rank rank = 0; rank < size_of(); ++rank)
+    for (int i = 0; i < 3 * tags_per_exchange; ++i)
+      for (const int step : {1, 2}) pattern.edges.push_back({rank, (rank + step) % size_of(), 1 + i * 7 % 40});
+  auto local = test::local_part(pattern, rank_of(), 3, 1);
+  // Two at once, of which the second is completed first.
+  auto first = communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(), local.receives, {"standard,staggered"});
+  auto other = local;
+  auto second = communicator.neighbor_exchange(other.send_buffer.data(), other.sends, other.receive_buffer.data(), other.receives, {"standard,staggered"});
+  test::fill(local, rank_of(), 1);
+  test::fill(other, rank_of(), 2);
+  const auto expected = test::naive_exchange(local, MPI_COMM_WORLD), other_expected = test::naive_exchange(other, MPI_COMM_WORLD);
+  first.start();
+  second.start();
+  second.wait();
+  first.wait();
+  EXPECT_EQ(local.receive_buffer, expected);
+  EXPECT_EQ(other.receive_buffer, other_expected);
 }
 
 // Messages beyond one MPI count take the same way with a small limit as with 2³¹ − 1.

@@ -115,6 +115,18 @@ TEST(Explanation, TellsWhyAnotherWasNotChosen) {
   EXPECT_NE(text.find("Not chosen: " + to_string(ranking[last].strategy)), std::string::npos) << text;
 }
 
+TEST(Explanation, TellsWhatAFlagBrings) {
+  const Pattern pairs{16, {{0, 15, 1000}, {15, 0, 1000}}};
+  const std::vector<Strategy> given{parse_strategy("stfw,n=4"), parse_strategy("stfw,n=4,placed")};
+  const auto one_node = Layout::regular(1, 1, 16);
+  const auto ranking = rank_strategies(pairs, one_node, machine(), CostModel::burst, given);
+  ASSERT_EQ(to_string(ranking[0].strategy), "stfw,n=4,placed");
+  const auto text = explain(ranking, 0);
+  EXPECT_NE(text.find("without placed: " + format_seconds(ranking[1].cost.seconds) + " predicted"), std::string::npos) << text;
+  EXPECT_NE(text.find("would send 7.81 KiB, not 1.95 KiB"), std::string::npos) << text;
+  EXPECT_EQ(explain(ranking, 1).find("without"), std::string::npos) << "it has no flag";
+}
+
 TEST(Explanation, OfALoneCandidateComparesNothing) {
   const std::vector<Strategy> given{parse_strategy("standard")};
   const auto text = explain(rank_strategies(pattern, layout, machine(), CostModel::burst, given), 0);

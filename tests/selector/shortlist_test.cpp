@@ -68,7 +68,7 @@ TEST(Shortlist, NoPartCostsMoreThanTheWhole) {
     const auto part = busiest_part(pattern, layout, machine);
     for (const auto model : {CostModel::burst, CostModel::max_rate})
       for (const auto& strategy : suggest_strategies(layout)) {
-        if (catalogue_row(strategy.route).needs_traffic) continue;
+        if (pattern_need(strategy) != PatternNeed::nothing) continue;
         const auto least = price(strategy, part, layout, without_sharing(machine), model).cost.seconds;
         EXPECT_LE(least, price(strategy, pattern, layout, machine, model).cost.seconds) << to_string(strategy) << ", " << text;
         EXPECT_GT(least, 0) << to_string(strategy) << ", " << text;
