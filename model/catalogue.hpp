@@ -12,6 +12,8 @@
 
 namespace commpass {
 
+struct Machine;
+
 /// A parameter of a route.
 struct Parameter {
   enum class Kind { integer, dimensions, bytes };
@@ -41,6 +43,9 @@ struct CatalogueRow {
   /// Applicable strategies next to one of this route, by their parameters; null if it has none. For searches.
   std::vector<Strategy> (*vary)(const Strategy& strategy, const Layout& layout) = nullptr;
   bool needs_traffic = false;  ///< its ways depend on how much goes from node to node
+  /// A reason why the parameters of a machine do not tell its price under burst, or empty; null: what every machine has is
+  /// enough. The papers' models know nothing of a route that has this.
+  std::string (*lacks)(const Machine& machine) = nullptr;
 };
 
 /// For routes whose stages have no rounds: why they take no window, or empty.
@@ -76,5 +81,6 @@ CatalogueRow local_then_node_row();
 CatalogueRow stfw_row();
 CatalogueRow tuna_row();
 CatalogueRow tuna_node_row();
+CatalogueRow mpi_row();
 
 }  // namespace commpass

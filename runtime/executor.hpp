@@ -4,17 +4,13 @@
 #include <mpi.h>
 
 #include <cstddef>
-#include <limits>
-#include <memory>
 #include <vector>
 
 #include "runtime/local_copy.hpp"
-#include "runtime/plan.hpp"
+#include "runtime/message_type.hpp"
+#include "runtime/plan_buffers.hpp"
 
 namespace commpass {
-
-/// The most bytes that one MPI count may stand for; larger messages use a derived datatype.
-inline constexpr Bytes largest_mpi_count = std::numeric_limits<int>::max();
 
 /// A plan with its buffers and persistent requests. Nothing is allocated and nothing created after construction.
 class Executor {
@@ -43,18 +39,14 @@ class Executor {
     std::size_t pack_end = 0, unpack_end = 0, request_end = 0;
   };
 
-  void add_copies(const std::vector<PlannedCopy>& copies);
   void copy(std::size_t first, std::size_t last) const;
   void begin_batch();
   void end_batch();
   int request_count() const;
   MPI_Request* first_request();
   void free_requests() noexcept;
-  std::byte* address(const Place& place) const;
 
-  const std::byte* send_buffer_;
-  std::byte* receive_buffer_;
-  std::unique_ptr<std::byte[]> transit_, packing_;
+  PlanBuffers buffers_;
   std::vector<LocalCopy> copies_;  ///< those to self, then of each batch those before and after
   std::vector<MPI_Request> requests_;
   std::vector<Batch> batches_;
