@@ -12,6 +12,7 @@
 #include "model/generate.hpp"
 #include "model/profile.hpp"
 #include "model/text.hpp"
+#include "selector/offer.hpp"
 #include "selector/select.hpp"
 
 namespace commpass::bench {
@@ -56,7 +57,7 @@ struct ClosedForms {
 /// Prices an all-to-all in closed form with every strategy, routes included.
 ClosedForms time_closed_forms(const Layout& layout, const Machine& machine, int repetitions) {
   ClosedForms result;
-  for (const auto& strategy : suggest_strategies(layout)) {
+  for (const auto& strategy : offered_strategies(layout, machine, CostModel::burst)) {
     if (!has_closed_form(strategy)) continue;
     const auto seconds = least_seconds_of(repetitions, [&] { price_alltoall(strategy, block_bytes, layout, machine); });
     result.total += seconds;

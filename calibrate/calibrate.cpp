@@ -13,6 +13,7 @@
 #include <random>
 #include <thread>
 
+#include "calibrate/collective_timing.hpp"
 #include "calibrate/fit.hpp"
 #include "calibrate/timing.hpp"
 #include "model/error.hpp"
@@ -102,6 +103,7 @@ class Calibration {
     missing("ejection: a node that many nodes send to is not measured yet");
     measure_copies();
     measure_operations();
+    measure_neighborhood();
     missing("operations.probe_s, put_s, fence_s, window_s: not measured yet");
     return finish();
   }
@@ -451,6 +453,40 @@ class Calibration {
     });
     machine_.operations.barrier_s = operations[Operation::barrier].middle();
     machine_.operations.allreduce_s = operations[Operation::allreduce].middle();
+  }
+
+  /// What the MPI library's neighbourhood collective takes beyond a direct exchange of the same messages.
+  void measure_neighborhood() {
+    progress("neighbourhood collective");
+    if (!NeighborhoodCollective::is_available()) {
+      missing("operations.neighbor_alltoall_s, neighbor_alltoall_message_s: this MPI library has no neighbourhood collectives");
+      return;
+    }
+    struct Key {
+      int messages;
+      bool by_library;
+      auto operator<=>(const Key&) const = default;
+    };
+    std::map<int, CollectiveBench> benches;
+    std::map<Key, Series> series;
+    for (const int count : {1, 2, 4, 8, 16, 32}) {
+      benches.try_emplace(count, bench_.comm(), count);
+      for (const bool by_library : {false, true}) series[{count, by_library}];
+    }
+    sample_all(series, 1, [&](const Key& key, int, int repetitions) {
+      auto& bench = benches.at(key.messages);
+      return key.by_library ? bench.by_library(repetitions) : bench.direct(repetitions);
+    });
+    std::vector<double> messages, direct, by_library;
+    for (const auto& [count, bench] : benches) {
+      messages.push_back(count);
+      direct.push_back(series.at({count, false}).middle());
+      by_library.push_back(series.at({count, true}).middle());
+    }
+    const auto fit = fit_call(messages, by_library, direct);
+    constexpr double ends = 2;  // every rank sends a message and receives one
+    machine_.operations.neighbor_alltoall_s = fit.call_s;
+    machine_.operations.neighbor_alltoall_message_s = fit.message_s / ends;
   }
 
   Profile finish() {

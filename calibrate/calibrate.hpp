@@ -23,7 +23,8 @@ struct CalibrationOptions {
 ///
 /// Measures, for every locality that the layout has: ping-pongs over all sizes, shuffled, until each median is known to
 /// 3 % or the budget is spent; protocols by segmented regression, their switch points narrowed by bisection; bursts
-/// (α_next, γ); what ranks share, by a sweep over active pairs. And local copies, barrier, allreduce. What could not be
+/// (α_next, γ); what ranks share, by a sweep over active pairs. And local copies, barrier, allreduce, and what the
+/// MPI library's neighbourhood collective takes beyond a direct exchange. What could not be
 /// measured is absent from the profile, and its provenance says why.
 /// @return the profile, the same on every rank
 /// @throws InputError on fewer than two ranks, MpiError

@@ -12,6 +12,8 @@
 
 namespace commpass {
 
+struct Machine;
+
 /// A parameter of a route.
 struct Parameter {
   enum class Kind { integer, dimensions, bytes, flag };
@@ -44,6 +46,9 @@ struct CatalogueRow {
   PatternNeed (*need)(const Strategy& strategy) = nullptr;
   /// The tables for a pattern of which no more than what it needs has to be right; null: it needs none.
   PatternTables (*tables)(const Strategy& strategy, const Layout& layout, const Pattern& pattern) = nullptr;
+  /// A reason why the parameters of a machine do not tell its price under burst, or empty; null: what every machine has is
+  /// enough. The papers' models know nothing of a route that has this.
+  std::string (*lacks)(const Machine& machine) = nullptr;
 };
 
 /// For routes whose stages have no rounds: why they take no window, or empty.
@@ -87,5 +92,6 @@ CatalogueRow local_then_node_row();
 CatalogueRow stfw_row();
 CatalogueRow tuna_row();
 CatalogueRow tuna_node_row();
+CatalogueRow mpi_row();
 
 }  // namespace commpass

@@ -24,8 +24,8 @@ const char* name_of(CostModel model);
 CostModel parse_cost_model(const std::string& text);
 
 /// What the way to the last finish of a stage is made of.
-enum class CostPart { latency, transfer, sharing, receiving, copying };
-inline constexpr int cost_part_count = 5;
+enum class CostPart { latency, transfer, sharing, receiving, copying, library };
+inline constexpr int cost_part_count = 6;
 /// For people: "latency (α)", "bytes (β)", …
 const char* describe(CostPart part);
 
@@ -46,7 +46,8 @@ struct Cost {
 
 /// Predicts the seconds of one exchange.
 /// @param layout  of as many ranks as the schedule has
-/// @throws InputError if the machine has no parameters for a locality that the layout has
+/// @throws InputError if the machine has no parameters for a locality that the layout has, or, under burst, no price for what
+/// the MPI library runs
 Cost evaluate(const Schedule& schedule, const Layout& layout, const Machine& machine, CostModel model = CostModel::burst);
 
 /// @throws InputError if the machine has no parameters for a locality that the layout has

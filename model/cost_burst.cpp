@@ -11,6 +11,8 @@
 // β_receive·s each, of which α holds the part of a lone message; m receives posted at once cost γ·m²/2 more. Where
 // α_receive was not measured, receiving costs as much as sending, and goes on at the same time. A rank goes on when its
 // sends are out (eager ones: when they have left it) and its receives are in.
+//
+// A stage that the MPI library runs ends later at every rank, by what its call and each of the rank's messages take beyond that.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -18,6 +20,7 @@
 #include <utility>
 
 #include "model/cost_models.hpp"
+#include "model/error.hpp"
 #include "model/grouping.hpp"
 #include "model/servers.hpp"
 
@@ -60,6 +63,25 @@ class Clocks {
     const Seconds seconds = messages * one;
     launched_[at_index(rank)] = clock_[at_index(rank)] += seconds;
     part(parts_[at_index(rank)], CostPart::copying) += seconds;
+  }
+
+  const std::vector<Seconds>& now() const { return clock_; }
+
+  /// Adds what the MPI library's collective takes beyond the messages of a stage, which have been run.
+  /// @param entered  when each rank entered the stage; it does not leave earlier, however fast the library is
+  void add_library(const FoldedOf& stage, std::span<const Seconds> entered) {
+    const auto call = machine_.operations.neighbor_alltoall_s;
+    if (!call)
+      throw InputError("profile " + machine_.name, "it has no operations.neighbor_alltoall_s, which the MPI library's collective costs", "calibrate, or use another strategy");
+    const Seconds each = machine_.operations.neighbor_alltoall_message_s.value_or(0);
+    std::vector<std::int64_t> ends(clock_.size());  // of messages, at each rank
+    for (const auto& message : stage.messages)
+      for (const Rank rank : {message.from, message.to}) ends[at_index(rank)] += stage(message).messages;
+    for (std::size_t r = 0; r < clock_.size(); ++r) {
+      const Seconds left = std::max(entered[r], clock_[r] + *call + static_cast<double>(ends[r]) * each);
+      part(parts_[r], CostPart::library) += left - clock_[r];
+      launched_[r] = clock_[r] = left;
+    }
   }
 
   /// Runs the messages of one batch, which are sorted by sender.
@@ -308,8 +330,10 @@ Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machin
     const auto& stage = schedule.stages[s];
     const FoldedOf folded_of{layout, stage.messages, of_stage(foldings, s)};
     auto cost = count_messages(stage, folded_of.given);
+    const auto entered = stage.info.by_library ? clocks.now() : std::vector<Seconds>();
     const Batches batches(folded_of);
     for (const auto& batch : batches) clocks.run(batch);
+    if (stage.info.by_library) clocks.add_library(folded_of, entered);
     cost.seconds = clocks.latest() - total.seconds;
     cost.parts = clocks.take_parts();
     total.seconds += cost.seconds;

@@ -68,6 +68,9 @@ struct MemoryChannels {
 /// Small operations, for exchanges that have to discover their pattern. Absent: not measured.
 struct OperationCosts {
   std::optional<Seconds> barrier_s, allreduce_s, probe_s, put_s, fence_s, window_s;
+  /// What the MPI library's neighbourhood collective takes beyond a direct exchange of the same messages: the call, and each
+  /// message at either end. Negative if it is faster. Without the second the first is for any number.
+  std::optional<Seconds> neighbor_alltoall_s, neighbor_alltoall_message_s;
   bool operator==(const OperationCosts&) const = default;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <variant>
 
 #include "model/catalogue.hpp"
 #include "model/profile.hpp"
@@ -12,6 +13,7 @@
 #include "runtime/detect_layout.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/gather_pattern.hpp"
+#include "runtime/library_executor.hpp"
 #include "runtime/mpi_error.hpp"
 #include "runtime/own_communicator.hpp"
 #include "selector/environment.hpp"
@@ -40,16 +42,22 @@ struct Exchange::State {
   std::string strategy, explanation;
   std::optional<Seconds> predicted_s;
   Bytes buffer_bytes = 0;
-  std::unique_ptr<Executor> executor;  ///< last, so that it goes first
+  std::variant<std::unique_ptr<Executor>, std::unique_ptr<LibraryExecutor>> executor;  ///< last, so that it goes first
 };
 
 Exchange::Exchange(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Exchange::~Exchange() = default;
 Exchange::Exchange(Exchange&&) noexcept = default;
 Exchange& Exchange::operator=(Exchange&&) noexcept = default;
-void Exchange::start() { state_->executor->start(); }
-bool Exchange::test() { return state_->executor->test(); }
-void Exchange::wait() { state_->executor->wait(); }
+void Exchange::start() {
+  std::visit([](auto& executor) { executor->start(); }, state_->executor);
+}
+bool Exchange::test() {
+  return std::visit([](auto& executor) { return executor->test(); }, state_->executor);
+}
+void Exchange::wait() {
+  std::visit([](auto& executor) { executor->wait(); }, state_->executor);
+}
 const std::string& Exchange::strategy() const { return state_->strategy; }
 std::optional<Seconds> Exchange::predicted_seconds() const { return state_->predicted_s; }
 const std::string& Exchange::explanation() const { return state_->explanation; }
@@ -175,6 +183,8 @@ Exchange Communicator::neighbor_exchange(const void* send_buffer, std::span<cons
   std::unique_ptr<Route> route;
   together(comm, [&] {
     route = make_route(strategy, state_->layout, tables);
+    if (is_run_by_library(*route) && !NeighborhoodCollective::is_available())
+      throw NotApplicable(to_string(strategy), "the MPI library that runs has no neighbourhood collectives");
     const auto has_bytes = [](const auto& edge) { return edge.bytes > 0; };
     if ((!send_buffer && std::ranges::any_of(sends, has_bytes)) || (!receive_buffer && std::ranges::any_of(receives, has_bytes)))
       throw InputError("exchange", "a buffer is null but has edges", "give the buffer");
@@ -188,8 +198,9 @@ Exchange Communicator::neighbor_exchange(const void* send_buffer, std::span<cons
     exchange->explanation = decision.explanation;
     exchange->predicted_s = decision.predicted_s;
     exchange->buffer_bytes = plan.transit_bytes + plan.packing_bytes;
-    exchange->executor = std::make_unique<Executor>(plan, comm, tag, send_buffer, receive_buffer);
+    if (!is_run_by_library(*route)) exchange->executor = std::make_unique<Executor>(plan, comm, tag, send_buffer, receive_buffer);
   });
+  if (is_run_by_library(*route)) exchange->executor = std::make_unique<LibraryExecutor>(plan, comm, send_buffer, receive_buffer);
   return Exchange(std::move(exchange));
 }
 

@@ -19,8 +19,6 @@
 
 namespace commpass {
 
-class Executor;
-
 /// A persistent neighbour exchange: planned once, run many times. Move-only.
 ///
 /// Destroying it completes an exchange that is in flight, so buffers must outlive it. It may outlive its Communicator.

@@ -1,6 +1,5 @@
 #include "runtime/executor.hpp"
 
-#include <array>
 #include <map>
 #include <span>
 
@@ -8,54 +7,9 @@
 
 namespace commpass {
 
-namespace {
-
-/// A buffer as MPI wants it: a count of a datatype.
-class MessageType {
- public:
-  MessageType(Bytes bytes, Bytes largest_count) {
-    if (bytes <= largest_count) {
-      count_ = static_cast<int>(bytes);
-      return;
-    }
-    // As many whole chunks as fit, and the rest.
-    MPI_Datatype chunk = MPI_DATATYPE_NULL;
-    COMMPASS_MPI_CALL(MPI_Type_contiguous, static_cast<int>(largest_count), MPI_BYTE, &chunk);
-    const std::array<int, 2> counts{static_cast<int>(bytes / largest_count), static_cast<int>(bytes % largest_count)};
-    const std::array<MPI_Aint, 2> offsets{0, static_cast<MPI_Aint>(bytes - bytes % largest_count)};
-    const std::array<MPI_Datatype, 2> types{chunk, MPI_BYTE};
-    const int code = MPI_Type_create_struct(2, counts.data(), offsets.data(), types.data(), &own_);
-    MPI_Type_free(&chunk);
-    check_mpi("MPI_Type_create_struct", code);
-    count_ = 1;
-    COMMPASS_MPI_CALL(MPI_Type_commit, &own_);
-  }
-  ~MessageType() {
-    if (own_ != MPI_DATATYPE_NULL) MPI_Type_free(&own_);  // requests that use it keep it alive
-  }
-  MessageType(const MessageType&) = delete;
-  MessageType& operator=(const MessageType&) = delete;
-
-  int count() const { return count_; }
-  MPI_Datatype type() const { return own_ == MPI_DATATYPE_NULL ? MPI_BYTE : own_; }
-
- private:
-  int count_ = 0;
-  MPI_Datatype own_ = MPI_DATATYPE_NULL;
-};
-
-std::unique_ptr<std::byte[]> uninitialised(Bytes bytes) {
-  return bytes > 0 ? std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes)) : nullptr;
-}
-
-}  // namespace
-
 Executor::Executor(const Plan& plan, MPI_Comm comm, int tag, const void* send_buffer, void* receive_buffer, Bytes largest_count)
-    : send_buffer_(static_cast<const std::byte*>(send_buffer)),
-      receive_buffer_(static_cast<std::byte*>(receive_buffer)),
-      transit_(uninitialised(plan.transit_bytes)),
-      packing_(uninitialised(plan.packing_bytes)) {
-  add_copies(plan.self);
+    : buffers_(plan, send_buffer, receive_buffer) {
+  buffers_.add_copies(plan.self, copies_);
   self_end_ = copies_.size();
   std::size_t request_total = 0;
   for (const auto& batch : plan.batches) request_total += batch.receives.size() + batch.sends.size();
@@ -63,16 +17,16 @@ Executor::Executor(const Plan& plan, MPI_Comm comm, int tag, const void* send_bu
   try {
     for (const auto& batch : plan.batches) {
       Batch ends;
-      add_copies(batch.pack);
+      buffers_.add_copies(batch.pack, copies_);
       ends.pack_end = copies_.size();
-      add_copies(batch.unpack);
+      buffers_.add_copies(batch.unpack, copies_);
       ends.unpack_end = copies_.size();
       // Receives first: what arrives then finds its place.
       add_requests(batch.receives, tag, largest_count, [&](const auto& message, const auto& type, int its_tag, MPI_Request* request) {
-        COMMPASS_MPI_CALL(MPI_Recv_init, address(message.place), type.count(), type.type(), message.peer, its_tag, comm, request);
+        COMMPASS_MPI_CALL(MPI_Recv_init, buffers_.address(message.place), type.count(), type.type(), message.peer, its_tag, comm, request);
       });
       add_requests(batch.sends, tag, largest_count, [&](const auto& message, const auto& type, int its_tag, MPI_Request* request) {
-        COMMPASS_MPI_CALL(MPI_Send_init, address(message.place), type.count(), type.type(), message.peer, its_tag, comm, request);
+        COMMPASS_MPI_CALL(MPI_Send_init, buffers_.address(message.place), type.count(), type.type(), message.peer, its_tag, comm, request);
       });
       start_ends_.push_back(requests_.size());
       ends.start_end = start_ends_.size();
@@ -98,20 +52,6 @@ void Executor::free_requests() noexcept {
   for (auto& request : requests_)
     if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
   requests_.clear();
-}
-
-std::byte* Executor::address(const Place& place) const {
-  switch (place.buffer) {
-    case Place::Buffer::send: return const_cast<std::byte*>(send_buffer_) + place.offset;  // NOLINT: only read
-    case Place::Buffer::receive: return receive_buffer_ + place.offset;
-    case Place::Buffer::transit: return transit_.get() + place.offset;
-    case Place::Buffer::packing: return packing_.get() + place.offset;
-  }
-  return nullptr;
-}
-
-void Executor::add_copies(const std::vector<PlannedCopy>& copies) {
-  for (const auto& copy : copies) copies_.push_back({address(copy.from), address(copy.to), static_cast<std::size_t>(copy.bytes)});
 }
 
 // MPI_Startall may start its requests in any order, and messages of one pair with the same tag match in the order of their

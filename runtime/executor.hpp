@@ -4,17 +4,13 @@
 #include <mpi.h>
 
 #include <cstddef>
-#include <limits>
-#include <memory>
 #include <vector>
 
 #include "runtime/local_copy.hpp"
-#include "runtime/plan.hpp"
+#include "runtime/message_type.hpp"
+#include "runtime/plan_buffers.hpp"
 
 namespace commpass {
-
-/// The most bytes that one MPI count may stand for; larger messages use a derived datatype.
-inline constexpr Bytes largest_mpi_count = std::numeric_limits<int>::max();
 
 /// An exchange has this many tags, its own and those after it, for messages between the same two ranks in a batch.
 /// Requests that no tag tells apart are started one after another, so more tags mean fewer calls.
@@ -47,7 +43,6 @@ class Executor {
     std::size_t pack_end = 0, unpack_end = 0, request_end = 0, start_end = 0;
   };
 
-  void add_copies(const std::vector<PlannedCopy>& copies);
   template <class Init>
   void add_requests(const std::vector<PlannedMessage>& messages, int first_tag, Bytes largest_count, Init init);
   void copy(std::size_t first, std::size_t last) const;
@@ -56,11 +51,8 @@ class Executor {
   int request_count() const;
   MPI_Request* first_request();
   void free_requests() noexcept;
-  std::byte* address(const Place& place) const;
 
-  const std::byte* send_buffer_;
-  std::byte* receive_buffer_;
-  std::unique_ptr<std::byte[]> transit_, packing_;
+  PlanBuffers buffers_;
   std::vector<LocalCopy> copies_;  ///< those to self, then of each batch those before and after
   std::vector<MPI_Request> requests_;
   std::vector<std::size_t> start_ends_;  ///< where in requests_ end those that are started by one call

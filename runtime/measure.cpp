@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <span>
 
 #include "model/error.hpp"
 #include "model/profile.hpp"
@@ -21,6 +22,7 @@
 #include "runtime/mpi_library.hpp"
 #include "runtime/mpi_program.hpp"
 #include "selector/arguments.hpp"
+#include "selector/offer.hpp"
 #include "selector/provenance.hpp"
 #include "selector/report.hpp"
 
@@ -232,10 +234,16 @@ void measure(const Arguments& arguments) {
 
   // Rank 0 decides what is run, in which order.
   std::vector<Candidate> ranking;
+  std::size_t priced = 0;
   std::string names;
   together(MPI_COMM_WORLD, [&] {
     if (rank != 0) return;
-    ranking = rank_strategies(pattern, communicator.layout(), communicator.machine(), model, strategies);
+    const auto has_price = [&](const Strategy& strategy) { return lacking(strategy, communicator.machine(), model).empty(); };
+    const auto end = std::stable_partition(strategies.begin(), strategies.end(), has_price);
+    const std::span given(strategies.begin(), end), unpriced(end, strategies.end());
+    if (!given.empty() || unpriced.empty()) ranking = rank_strategies(pattern, communicator.layout(), communicator.machine(), model, given);
+    priced = ranking.size();
+    for (const auto& strategy : unpriced) ranking.push_back({.strategy = strategy, .cost = {}});
     for (const auto& candidate : ranking) names += (names.empty() ? "" : ";") + to_string(candidate.strategy);
   });
   names = broadcast(MPI_COMM_WORLD, names);
@@ -279,10 +287,11 @@ void measure(const Arguments& arguments) {
   report.regret = fastest > 0 ? times.front() / fastest : 1;
   std::string explanation;
   if (!selection.explain.empty()) {
-    const auto found = std::ranges::find(ranking, parse_strategy(selection.explain), &Candidate::strategy);
-    if (found != ranking.end()) explanation = explain(ranking, static_cast<std::size_t>(found - ranking.begin()));
+    const auto explained = std::span(ranking).first(priced);
+    const auto found = std::ranges::find(explained, parse_strategy(selection.explain), &Candidate::strategy);
+    if (found != explained.end()) explanation = explain(explained, static_cast<std::size_t>(found - explained.begin()));
   }
-  for (std::size_t i = 0; i < ranking.size(); ++i) report.rows.push_back({std::move(ranking[i]), times[i]});
+  for (std::size_t i = 0; i < ranking.size(); ++i) report.rows.push_back({std::move(ranking[i]), times[i], i < priced});
   selection.print(report, explanation);
 }
 

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <utility>
+#include <vector>
 
 #include "model/types.hpp"
 
@@ -16,6 +17,9 @@ class OwnCommunicator {
   explicit OwnCommunicator(MPI_Comm comm);
   /// The ranks of `comm` that share memory. Collective over `comm`.
   static OwnCommunicator split_by_node(MPI_Comm comm);
+  /// The ranks of `comm`, with their neighbours: those that a rank receives from and those that it sends to, each once. Collective
+  /// over `comm`.
+  static OwnCommunicator with_neighbors(MPI_Comm comm, const std::vector<Rank>& sources, const std::vector<Rank>& destinations);
   ~OwnCommunicator();
   OwnCommunicator(OwnCommunicator&& other) noexcept : comm_(std::exchange(other.comm_, MPI_COMM_NULL)) {}
   OwnCommunicator& operator=(OwnCommunicator&& other) noexcept {

@@ -34,9 +34,13 @@ std::string report_table(const Report& report, std::size_t top) {
   for (const auto& row : rows) {
     const auto name = to_string(row.candidate.strategy);
     const auto& cost = row.candidate.cost;
-    fmt::format_to(out, "{} {:<{}}  {:>10}", name == report.chosen ? "*" : " ", name, width, format_seconds(cost.seconds));
+    fmt::format_to(out, "{} {:<{}}  {:>10}", name == report.chosen ? "*" : " ", name, width, row.is_priced ? format_seconds(cost.seconds) : "-");
     if (measured && row.measured_s)
-      fmt::format_to(out, "  {:>10}  {:>+9.0f}%", format_seconds(*row.measured_s), 100 * (cost.seconds / *row.measured_s - 1));
+      fmt::format_to(out, "  {:>10}  {:>10}", format_seconds(*row.measured_s), row.is_priced ? fmt::format("{:+.0f}%", 100 * (cost.seconds / *row.measured_s - 1)) : "-");
+    if (!row.is_priced) {
+      fmt::format_to(out, "  {:>18}  {:>12}\n", "-", "-");
+      continue;
+    }
     std::string messages;
     Bytes bytes = 0;
     for (const auto& stage : cost.stages) {
@@ -64,7 +68,7 @@ std::string report_json(const Report& report, std::size_t top) {
   for (const auto& row : first_rows(report, top)) {
     Json entry;
     entry["strategy"] = to_string(row.candidate.strategy);
-    entry["predicted_s"] = row.candidate.cost.seconds;
+    if (row.is_priced) entry["predicted_s"] = row.candidate.cost.seconds;
     if (row.measured_s) entry["measured_s"] = *row.measured_s;
     entry["stages"] = Json::array();
     for (const auto& stage : row.candidate.cost.stages)

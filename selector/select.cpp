@@ -7,6 +7,7 @@
 
 #include "model/catalogue.hpp"
 #include "model/error.hpp"
+#include "selector/offer.hpp"
 #include "selector/parallel.hpp"
 #include "selector/search.hpp"
 #include "selector/shortlist.hpp"
@@ -106,6 +107,7 @@ bool has_closed_form(const Strategy& strategy) {
 }
 
 Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model) {
+  require_price(strategy, machine, model);
   const auto route = make_route(strategy, layout, pattern);
   return price_schedule(strategy, make_schedule(*route, strategy.window, pattern, strategy.coalescing), layout, machine, model);
 }
@@ -113,7 +115,8 @@ Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& 
 std::vector<Candidate> rank_strategies(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
                                        std::span<const Strategy> strategies, RankingDepth depth) {
   const bool searches = strategies.empty();
-  const auto given = searches ? suggest_strategies(layout) : std::vector(strategies.begin(), strategies.end());
+  const auto given = searches ? offered_strategies(layout, machine, model) : std::vector(strategies.begin(), strategies.end());
+  for (const auto& strategy : given) require_price(strategy, machine, model);
   auto price = pattern_pricer(pattern, layout, machine, model);
   const auto part = depth == RankingDepth::cheapest ? busiest_part(pattern, layout, machine) : Pattern{};
   const auto unshared = without_sharing(machine);
@@ -128,6 +131,7 @@ std::vector<Candidate> rank_strategies(const Pattern& pattern, const Layout& lay
 
 Candidate price_alltoall(const Strategy& strategy, Bytes bytes, const Layout& layout, const Machine& machine, CostModel model) {
   if (!has_closed_form(strategy)) throw NotApplicable(to_string(strategy), "it has no closed form");
+  require_price(strategy, machine, model);
   auto cost = estimate_alltoall(bytes, *make_route(strategy, layout), strategy.window, layout, machine, model);
   cost.seconds = comparable(cost.seconds);
   return {strategy, std::move(cost), {}, {}, {}};
@@ -135,7 +139,7 @@ Candidate price_alltoall(const Strategy& strategy, Bytes bytes, const Layout& la
 
 std::vector<Candidate> rank_alltoall(Bytes bytes, const Layout& layout, const Machine& machine, CostModel model, std::span<const Strategy> strategies) {
   const bool searches = strategies.empty();
-  const auto given = searches ? suggest_strategies(layout) : std::vector(strategies.begin(), strategies.end());
+  const auto given = searches ? offered_strategies(layout, machine, model) : std::vector(strategies.begin(), strategies.end());
   const auto price_one = [&](const Strategy& strategy) { return price_alltoall(strategy, bytes, layout, machine, model); };
   const auto price_each = [&](std::span<const Strategy> some) {
     std::vector<Candidate> candidates;

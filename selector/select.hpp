@@ -38,9 +38,9 @@ Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& 
                 CostModel model = CostModel::burst);
 
 /// Prices strategies and sorts them by predicted time; ties (to nine digits) stay in the given order.
-/// @param strategies  empty: all that the catalogue suggests for the layout, and what search_strategies finds from there
+/// @param strategies  empty: all that are offered (offered_strategies), and what search_strategies finds from there
 /// @return at least one candidate, the first priced in full
-/// @throws NotApplicable if a given strategy does not apply; InputError
+/// @throws NotApplicable if a given strategy does not apply or cannot be priced on this machine; InputError
 std::vector<Candidate> rank_strategies(const Pattern& pattern, const Layout& layout, const Machine& machine,
                                        CostModel model = CostModel::burst, std::span<const Strategy> strategies = {},
                                        RankingDepth depth = RankingDepth::all);
@@ -54,7 +54,7 @@ Candidate price_alltoall(const Strategy& strategy, Bytes bytes, const Layout& la
 
 /// As rank_strategies, for an all-to-all with equal blocks in closed form. Suggestions that have none are left out.
 /// @param bytes  of every block
-/// @throws NotApplicable if a given strategy does not apply or has no closed form; InputError
+/// @throws NotApplicable if a given strategy does not apply, cannot be priced on this machine or has no closed form; InputError
 std::vector<Candidate> rank_alltoall(Bytes bytes, const Layout& layout, const Machine& machine, CostModel model = CostModel::burst,
                                      std::span<const Strategy> strategies = {});
 

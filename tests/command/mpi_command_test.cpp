@@ -45,6 +45,7 @@ TEST(Calibrate, WritesAValidProfileAndNothingElse) {
   EXPECT_EQ(profile.machine.name, "here");
   EXPECT_FALSE(profile.machine.host.has(Locality::network)) << "both ranks are on this host";
   EXPECT_TRUE(profile.machine.host.has(Locality::socket) || profile.machine.host.has(Locality::node));
+  EXPECT_TRUE(profile.machine.operations.neighbor_alltoall_s.has_value()) << "what the MPI library's own collective costs";
   const auto provenance = Json::parse(profile.provenance_json);
   for (const auto* key : {"date", "mpi_library", "layout", "samples", "fits", "not_measured"}) EXPECT_TRUE(provenance.contains(key)) << key;
   EXPECT_EQ(test::run(COMMPASS_TEST_COMMAND " profile validate " + file).exit_code, 0);
@@ -103,7 +104,7 @@ TEST(Measure, VerifiesAndGivesPureJson) {
     EXPECT_GT(row["predicted_s"].get<double>(), 0);
     fastest = std::min(fastest, row["measured_s"].get<double>());
   }
-  EXPECT_EQ(names.size(), suggest_strategies(Layout::with_ppn(2, 1)).size());
+  EXPECT_EQ(names.size(), suggest_strategies(Layout::with_ppn(2, 1)).size() - 1) << "all but mpi, whose price lassen does not tell";
   EXPECT_EQ(json["chosen"], json["ranking"][0]["strategy"]);
   EXPECT_DOUBLE_EQ(json["regret"].get<double>(), json["ranking"][0]["measured_s"].get<double>() / fastest);
 }
@@ -122,6 +123,21 @@ TEST(Measure, VerifiesBytesThatSeveralRanksGet) {
     ASSERT_EQ(result.exit_code, 0) << result.err;
     EXPECT_NE(result.out.find("every byte of every strategy"), std::string::npos) << result.out;
   }
+}
+
+TEST(Measure, RunsWhatIsNamedWithoutAPriceToo) {
+  const std::string command = "measure --profile lassen --ppn 1 --generate alltoall:ranks=2,bytes=64 --repetitions 3 --verify --json --strategies ";
+  const auto both = mpirun(2, command + "'mpi;standard'");
+  ASSERT_EQ(both.exit_code, 0) << both.err;
+  const auto ranking = Json::parse(both.out)["ranking"];
+  ASSERT_EQ(ranking.size(), 2U);
+  EXPECT_TRUE(ranking[0].contains("predicted_s"));
+  EXPECT_EQ(ranking[1]["strategy"], "mpi");
+  EXPECT_FALSE(ranking[1].contains("predicted_s")) << "lassen does not tell it";
+  EXPECT_GT(ranking[1]["measured_s"].get<double>(), 0);
+  const auto alone = mpirun(2, command + "mpi");
+  ASSERT_EQ(alone.exit_code, 0) << alone.err;
+  EXPECT_EQ(Json::parse(alone.out)["chosen"], "mpi");
 }
 
 TEST(Measure, WarnsOnceOfAProfileFromElsewhereAndNotOfItsOwn) {

@@ -208,6 +208,14 @@ TEST(ClosedForm, IsAnEstimateForAddressesThatAreNotFullAndUnevenLayouts) {
   }
 }
 
+TEST(ClosedForm, IsExactForTheLibrarysCollective) {
+  for (auto machine : machines(false)) {
+    machine.operations.neighbor_alltoall_s = 2e-6;
+    machine.operations.neighbor_alltoall_message_s = 3e-8;
+    expect_deviation("mpi", "4x2x4", {machine}, CostModel::burst, -1e-9, 1e-9);
+  }
+}
+
 TEST(ClosedForm, OfNothingIsZero) {
   const auto layout = Layout::regular(2, 1, 2);
   const auto route = make_route(parse_strategy("standard"), layout);

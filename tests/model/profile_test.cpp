@@ -34,7 +34,8 @@ Json full_profile() {
     "copy": {"device_to_host": [{"processes": 1, "alpha_s": 1e-5, "beta_s_per_byte": 1e-11}, {"processes": 4, "alpha_s": 2e-5, "beta_s_per_byte": 2e-11}],
              "host_to_device": [{"processes": 1, "alpha_s": 1e-5, "beta_s_per_byte": 1e-11}]},
     "local": {"copy_rate_bytes_per_s": 8e9, "copy_block_s": 2e-8},
-    "operations": {"barrier_s": 1e-6, "allreduce_s": 2e-6, "probe_s": 3e-6, "put_s": 4e-6, "fence_s": 5e-6, "window_s": 6e-6}})");
+    "operations": {"barrier_s": 1e-6, "allreduce_s": 2e-6, "probe_s": 3e-6, "put_s": 4e-6, "fence_s": 5e-6, "window_s": 6e-6,
+                   "neighbor_alltoall_s": 7e-6, "neighbor_alltoall_message_s": -8e-8}})");
 }
 
 /// The least that a profile needs.
@@ -77,6 +78,8 @@ TEST(Profile, HasEveryParameter) {
   EXPECT_EQ(machine.copy_block_s, 2e-8);
   EXPECT_EQ(machine.operations.barrier_s, 1e-6);
   EXPECT_EQ(machine.operations.window_s, 6e-6);
+  EXPECT_EQ(machine.operations.neighbor_alltoall_s, 7e-6);
+  EXPECT_EQ(machine.operations.neighbor_alltoall_message_s, -8e-8) << "a difference may be negative";
 }
 
 TEST(Profile, WithTheLeastHasRatesWithoutLimitAndCostsOfZero) {
@@ -181,6 +184,7 @@ std::vector<Broken> broken_profiles() {
       {"/copy/device_to_host/0/processes", 2000000000, {"key copy.device_to_host[0].processes is 2000000000"}},
       {"/copy/host_to_device/0/alpha_s", -1, {"key copy.host_to_device[0].alpha_s is -1"}},
       {"/operations/probe_s", -1, {"key operations.probe_s is -1"}},
+      {"/operations/neighbor_alltoall_s", "fast", {"key operations.neighbor_alltoall_s is \"fast\"", "use a number"}},
       {"/operations", Json::array(), {"key operations is no object"}},
       {first + "/max_bytes", 18446744073709551615U, {"key host.socket.protocols[0].max_bytes is 18446744073709551615"}},
       // What a schema of draft 7 cannot say.
@@ -234,7 +238,7 @@ TEST(Profile, NamesEachKeyThatIsMissing) {
 
 TEST(Profile, MayLackEverythingElse) {
   for (const auto* pointer : {"/host/socket", "/host/network", "/device", "/device/network", "/injection", "/injection/rate_bytes_per_s", "/ejection", "/copy", "/copy/device_to_host",
-                              "/local", "/local/copy_block_s", "/operations", "/operations/put_s", "/host/socket/gamma_s", "/host/socket/rendezvous_from_bytes", "/host/socket/aggregate_rate_bytes_per_s",
+                              "/local", "/local/copy_block_s", "/operations", "/operations/put_s", "/operations/neighbor_alltoall_message_s", "/host/socket/gamma_s", "/host/socket/rendezvous_from_bytes", "/host/socket/aggregate_rate_bytes_per_s",
                               "/host/socket/protocols/0/alpha_next_s"}) {
     const auto json = remove(full_profile(), pointer);
     EXPECT_EQ(error_for(json), "") << pointer;

@@ -11,6 +11,7 @@
 #include "model/error.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/executor.hpp"
+#include "runtime/library_executor.hpp"
 #include "runtime/naive_exchange.hpp"
 #include "runtime/own_communicator.hpp"
 
@@ -88,10 +89,12 @@ TEST_F(Resources, AreGivenBackInAnyOrderAndAfterMoves) {
     Communicator first(MPI_COMM_WORLD, some_machine(), {layout_});
     Communicator second(MPI_COMM_WORLD, some_machine(), {layout_});
     survivor.emplace(plan(first, local, "standard"));
+    auto by_library = plan(second, local, "mpi");
     first = std::move(second);
     auto other = plan(first, local, "two-step");
     Exchange moved = std::move(other);
     moved.start();  // and is destroyed in flight
+    by_library.start();
   }
   survivor->start();
   survivor->wait();
@@ -103,7 +106,7 @@ TEST_F(Resources, AreGivenBackWhenPlanningFails) {
   std::vector<std::byte> buffer(10);
   std::vector<ReceiveEdge> receives;
   if (rank_of_world() == 0) receives = {{size_of_world() - 1, 0, 4}};  // that nobody sends
-  for (const auto* strategy : {"standard", "two-step", "no-such", ""})
+  for (const auto* strategy : {"standard", "mpi", "two-step", "no-such", ""})
     EXPECT_THROW(communicator.neighbor_exchange(buffer.data(), {}, buffer.data(), receives, {strategy}), Error) << strategy;
   EXPECT_EQ(test::held(), held);
 }
@@ -124,6 +127,9 @@ TEST_F(Resources, OfDatatypesForLargeMessagesAreGivenBack) {
   EXPECT_TRUE(test::taken().types > types || size_of_world() == 1);
   executor.start();
   executor.wait();
+  LibraryExecutor by_library(plan, comm.get(), local.send_buffer.data(), local.receive_buffer.data(), largest_count);
+  by_library.start();
+  by_library.wait();
 }
 
 TEST_F(Resources, AreNotAllocatedBetweenStartAndWait) {

@@ -9,6 +9,7 @@
 #include "model/generate.hpp"
 #include "model/support.hpp"
 #include "model/text.hpp"
+#include "selector/offer.hpp"
 #include "selector/report.hpp"
 
 namespace commpass {
@@ -36,7 +37,7 @@ TEST(Ranking, HoldsEverySuggestionAndNothingTwiceFromTheCheapestOn) {
     const auto ranking = rank_strategies(pattern, layout, machine(), model);
     std::set<std::string> ranked;
     for (const auto& candidate : ranking) EXPECT_TRUE(ranked.insert(to_string(candidate.strategy)).second) << to_string(candidate.strategy);
-    for (const auto& strategy : suggest_strategies(layout)) EXPECT_TRUE(ranked.contains(to_string(strategy))) << to_string(strategy);
+    for (const auto& strategy : offered_strategies(layout, machine(), model)) EXPECT_TRUE(ranked.contains(to_string(strategy))) << to_string(strategy);
     for (std::size_t i = 1; i < ranking.size(); ++i) EXPECT_LE(ranking[i - 1].cost.seconds, ranking[i].cost.seconds * (1 + 1e-8));
   }
 }
@@ -56,14 +57,14 @@ TEST(Ranking, OfALargePatternIsWhatEachPriceAloneSays) {
   const auto large = Layout::regular(16, 1, 16);
   const auto edges = generate_pattern("random:ranks=256,bytes=500,degree=50");
   const auto ranking = rank_strategies(edges, large, machine());
-  EXPECT_GE(ranking.size(), suggest_strategies(large).size());
+  EXPECT_GE(ranking.size(), offered_strategies(large, machine(), CostModel::burst).size());
   for (const auto& candidate : ranking) EXPECT_EQ(price(candidate.strategy, edges, large, machine()).cost.seconds, candidate.cost.seconds) << to_string(candidate.strategy);
 }
 
 TEST(Ranking, BreaksTiesInTheOrderOfTheCatalogue) {
   // Nothing to send: everything costs nothing.
   const auto ranking = rank_strategies({16, {}}, layout, machine());
-  const auto suggested = suggest_strategies(layout);
+  const auto suggested = offered_strategies(layout, machine(), CostModel::burst);
   ASSERT_EQ(ranking.size(), suggested.size());
   for (std::size_t i = 0; i < ranking.size(); ++i) EXPECT_EQ(ranking[i].strategy, suggested[i]);
   // One message a rank: with any window, standard is the same.
@@ -92,6 +93,45 @@ TEST(Ranking, OfGivenStrategiesHoldsJustThese) {
   EXPECT_EQ(ranking.size(), 2U);
   const std::vector<Strategy> impossible{parse_strategy("tuna,radix=17")};
   EXPECT_NE(error_of([&] { rank_strategies(pattern, layout, machine(), CostModel::burst, impossible); }).find("does not apply"), std::string::npos);
+}
+
+Machine machine_with_collective() {
+  auto m = machine();
+  m.operations.neighbor_alltoall_s = 3e-6;
+  m.operations.neighbor_alltoall_message_s = 1e-8;
+  return m;
+}
+
+bool is_ranked(const std::vector<Candidate>& ranking, const char* strategy) { return std::ranges::count(ranking, parse_strategy(strategy), &Candidate::strategy) == 1; }
+
+TEST(TheLibrarysCollective, IsOfferedWhereItsPriceIsKnown) {
+  const auto with = rank_strategies(pattern, layout, machine_with_collective());
+  EXPECT_TRUE(is_ranked(with, "mpi"));
+  EXPECT_EQ(std::ranges::count(with, "mpi", [](const Candidate& c) { return c.strategy.route; }), 1) << "it has no windows to search";
+  EXPECT_FALSE(is_ranked(rank_strategies(pattern, layout, machine()), "mpi"));
+  EXPECT_TRUE(is_ranked(rank_alltoall(64, layout, machine_with_collective()), "mpi"));
+  EXPECT_FALSE(is_ranked(rank_alltoall(64, layout, machine()), "mpi"));
+  EXPECT_FALSE(is_ranked(rank_strategies(pattern, layout, machine_with_collective(), CostModel::postal), "mpi")) << "postal cannot tell it from standard";
+}
+
+TEST(TheLibrarysCollective, CostsTheDirectExchangeAndItsCall) {
+  const std::vector<Strategy> both{parse_strategy("standard"), parse_strategy("mpi")};
+  auto m = machine_with_collective();
+  m.operations.neighbor_alltoall_message_s = std::nullopt;
+  const auto burst = rank_strategies(pattern, layout, m, CostModel::burst, both);
+  ASSERT_EQ(to_string(burst[0].strategy), "standard");
+  EXPECT_NEAR(burst[1].cost.seconds, burst[0].cost.seconds + 3e-6, 1e-13);
+  EXPECT_NE(explain(burst, 1).find("what the MPI library's collective adds"), std::string::npos) << explain(burst, 1);
+  const auto postal = rank_strategies(pattern, layout, machine(), CostModel::postal, both);
+  EXPECT_EQ(postal[0].cost.seconds, postal[1].cost.seconds) << "named, it is priced as the papers' models would";
+}
+
+TEST(TheLibrarysCollective, IsRefusedWithTheReasonWhereItsPriceIsNotKnown) {
+  const auto mpi = parse_strategy("mpi");
+  const std::string reason = "strategy mpi does not apply: profile test has no operations.neighbor_alltoall_s: calibrate.";
+  EXPECT_EQ(error_of([&] { price(mpi, pattern, layout, machine()); }), reason);
+  EXPECT_EQ(error_of([&] { price_alltoall(mpi, 64, layout, machine()); }), reason);
+  EXPECT_EQ(error_of([&] { rank_strategies(pattern, layout, machine(), CostModel::burst, std::vector{mpi}); }), reason);
 }
 
 TEST(Explanation, TellsStagesAndTheRunnerUp) {
