@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <limits>
 
@@ -23,6 +24,10 @@ void Pattern::validate(const std::string& origin) const {
       throw InputError(place(), "the sizes add up to more than 2^63 bytes", "use smaller sizes");
     total += edge.bytes;
   }
+}
+
+std::int64_t Pattern::messages() const {
+  return std::ranges::count_if(edges, [](const Edge& edge) { return edge.source != edge.destination && edge.bytes > 0; });
 }
 
 Pattern read_pattern(const std::string& path) {

@@ -16,6 +16,8 @@ class OwnCommunicator {
   explicit OwnCommunicator(MPI_Comm comm);
   /// The ranks of `comm` that share memory. Collective over `comm`.
   static OwnCommunicator split_by_node(MPI_Comm comm);
+  /// Those of `comm` that are members, by ascending key; on other ranks none. Collective over `comm`.
+  static OwnCommunicator split(MPI_Comm comm, bool is_member, int key);
   ~OwnCommunicator();
   OwnCommunicator(OwnCommunicator&& other) noexcept : comm_(std::exchange(other.comm_, MPI_COMM_NULL)) {}
   OwnCommunicator& operator=(OwnCommunicator&& other) noexcept {
@@ -23,6 +25,7 @@ class OwnCommunicator {
     return *this;
   }
 
+  explicit operator bool() const { return comm_ != MPI_COMM_NULL; }
   MPI_Comm get() const { return comm_; }
   Rank rank() const;
   int size() const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <string>
 
 #include "model/catalogue.hpp"
@@ -39,7 +40,7 @@ std::vector<Strategy> neighbours(const Strategy& strategy, const Layout& layout)
 
 }  // namespace
 
-void search_strategies(std::vector<Candidate>& candidates, const Layout& layout, std::int64_t edges, const std::function<Candidate(const Strategy&)>& price) {
+void search_strategies(std::vector<Candidate>& candidates, const Layout& layout, std::int64_t edges, const Pricer& price, const Calls& calls) {
   constexpr std::int64_t most_tried = 48, most_edges = std::int64_t{1} << 22;
   constexpr std::size_t breadth = 3;
   const auto left_at = std::clamp(most_edges / std::max<std::int64_t>(1, edges), std::int64_t{1}, most_tried);
@@ -47,20 +48,20 @@ void search_strategies(std::vector<Candidate>& candidates, const Layout& layout,
 
   std::set<std::string> known, expanded;
   for (const auto& candidate : candidates) known.insert(to_string(candidate.strategy));
-  const auto is_cheaper = [&](std::size_t a, std::size_t b) { return candidates[a].cost.seconds < candidates[b].cost.seconds; };
+  const auto is_cheaper = [&](std::size_t a, std::size_t b) { return ranked_seconds(candidates[a], calls) < ranked_seconds(candidates[b], calls); };
   while (candidates.size() < end) {
     std::vector<std::size_t> order(candidates.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::ranges::stable_sort(order, is_cheaper);
-    order.resize(std::min(order.size(), breadth));
-    const auto next = std::ranges::find_if(order, [&](std::size_t i) { return !expanded.contains(to_string(candidates[i].strategy)); });
-    if (next == order.end() || candidates[*next].cost.seconds <= 0) return;
+    const auto cheapest = std::span(order).first(std::min(order.size(), breadth));
+    const auto next = std::ranges::find_if(cheapest, [&](std::size_t i) { return !expanded.contains(to_string(candidates[i].strategy)); });
+    if (next == cheapest.end() || candidates[*next].cost.seconds <= 0) return;
     const auto strategy = candidates[*next].strategy;
     expanded.insert(to_string(strategy));
-    for (const auto& neighbour : neighbours(strategy, layout)) {
-      if (candidates.size() == end) return;
-      if (known.insert(to_string(neighbour)).second) candidates.push_back(price(neighbour));
-    }
+    std::vector<Strategy> untried;
+    for (const auto& neighbour : neighbours(strategy, layout))
+      if (candidates.size() + untried.size() < end && known.insert(to_string(neighbour)).second) untried.push_back(neighbour);
+    for (auto& candidate : price(untried)) candidates.push_back(std::move(candidate));
   }
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
 #include "model/layout.hpp"
@@ -15,8 +14,8 @@ namespace commpass {
 /// would cost. The same input gives the same result.
 /// @param candidates  priced already; what is tried is appended
 /// @param edges       of the pattern: the larger it is, the fewer strategies are tried, since each takes longer
-/// @param price       prices one applicable strategy
-void search_strategies(std::vector<Candidate>& candidates, const Layout& layout, std::int64_t edges,
-                       const std::function<Candidate(const Strategy&)>& price);
+/// @param price       asked for all that lies next to one candidate at once
+/// @param calls       by which candidates are ranked
+void search_strategies(std::vector<Candidate>& candidates, const Layout& layout, std::int64_t edges, const Pricer& price, const Calls& calls = {});
 
 }  // namespace commpass

@@ -19,19 +19,23 @@ struct Prices {
   std::function<Seconds(const std::string&)> rule;
   std::multiset<std::string> asked;
 
-  Candidate operator()(const Strategy& strategy) {
-    const auto text = to_string(strategy);
-    asked.insert(text);
-    Candidate candidate;
-    candidate.strategy = strategy;
-    candidate.cost.seconds = rule(text);
-    return candidate;
+  std::vector<Candidate> operator()(std::span<const Strategy> strategies) {
+    std::vector<Candidate> candidates;
+    for (const auto& strategy : strategies) {
+      const auto text = to_string(strategy);
+      asked.insert(text);
+      auto& candidate = candidates.emplace_back();
+      candidate.strategy = strategy;
+      candidate.cost.seconds = rule(text);
+    }
+    return candidates;
   }
 };
 
 std::vector<Candidate> search(Prices& prices, const std::vector<std::string>& from, std::int64_t edges = 1) {
-  std::vector<Candidate> candidates;
-  for (const auto& text : from) candidates.push_back(prices(parse_strategy(text)));
+  std::vector<Strategy> strategies;
+  for (const auto& text : from) strategies.push_back(parse_strategy(text));
+  auto candidates = prices(strategies);
   search_strategies(candidates, layout, edges, std::ref(prices));
   return candidates;
 }

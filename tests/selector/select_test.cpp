@@ -94,6 +94,35 @@ TEST(Ranking, OfGivenStrategiesHoldsJustThese) {
   EXPECT_NE(error_of([&] { rank_strategies(pattern, layout, machine(), CostModel::burst, impossible); }).find("does not apply"), std::string::npos);
 }
 
+TEST(Ranking, WeighsThePlanAgainstTheCalls) {
+  auto slow_to_plan = machine();
+  slow_to_plan.operations.allreduce_s = 1e-3;
+  const auto all = test::alltoall(16, 1);
+  const auto once = rank_strategies(all, layout, slow_to_plan, CostModel::burst, {}, 1);
+  EXPECT_EQ(once.front().cost.stages.size(), 1U) << "a stage more costs more than it can save: " << to_string(once.front().strategy);
+  const auto often = rank_strategies(all, layout, slow_to_plan, CostModel::burst, {}, 1e9), always = rank_strategies(all, layout, slow_to_plan);
+  EXPECT_EQ(often.front().cost.seconds, always.front().cost.seconds);
+  EXPECT_GT(always.front().cost.stages.size(), 1U);
+  for (const auto& candidate : once) EXPECT_TRUE(candidate.plan_seconds.has_value());
+  for (const auto& candidate : always) EXPECT_FALSE(candidate.plan_seconds.has_value());
+  EXPECT_TRUE(std::ranges::is_sorted(once, {}, [](const Candidate& c) { return ranked_seconds(c, 1); }));
+}
+
+TEST(Explanation, TellsThePlanWhereCallsAreCounted) {
+  const auto ranking = rank_strategies(pattern, layout, machine(), CostModel::burst, {}, 3);
+  const auto text = explain(ranking, 0, 3);
+  EXPECT_NE(text.find("planned once in " + format_seconds(ranking[0].plan_seconds.value()) + " and run 3 times: " + format_seconds(ranked_seconds(ranking[0], 3)) + " in all"), std::string::npos) << text;
+  EXPECT_NE(text.find(format_seconds(ranking[1].plan_seconds.value()) + " of it to plan it"), std::string::npos) << text;
+}
+
+TEST(JsonReport, HasThePlanWhereCallsAreCounted) {
+  Report r;
+  for (auto& candidate : rank_strategies(pattern, layout, machine(), CostModel::burst, {}, 3)) r.rows.push_back({std::move(candidate), {}});
+  const auto json = Json::parse(report_json(r));
+  for (std::size_t i = 0; i < r.rows.size(); ++i) EXPECT_EQ(json["ranking"][i]["plan_s"].get<double>(), r.rows[i].candidate.plan_seconds);
+  EXPECT_NE(report_table(r).find(format_seconds(r.rows[0].candidate.plan_seconds.value())), std::string::npos);
+}
+
 TEST(Explanation, TellsStagesAndTheRunnerUp) {
   const auto ranking = rank_strategies(pattern, layout, machine());
   const auto text = explain(ranking, 0);
