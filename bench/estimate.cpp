@@ -24,12 +24,12 @@ struct Case {
 
 std::vector<Case> cases(bool quick) {
   std::vector<Case> result;
-  for (const int ranks : quick ? std::vector{64, 256} : std::vector{64, 256, 1024, 4096})
+  for (const int ranks : {64, quick ? 256 : 4096})
     for (const int ppn : {4, 32})
       for (const int degree : {8, 32})
         for (const int bytes : {64, 16384}) result.push_back({fmt::format("random:ranks={},degree={},bytes={}", ranks, degree, bytes), ppn});
-  for (const int side : quick ? std::vector{4, 6} : std::vector{4, 6, 10, 16}) result.push_back({fmt::format("stencil:dims={0}x{0}x{0},points=box,bytes=1024", side), side});
-  for (const int ranks : quick ? std::vector{64} : std::vector{64, 256, 512}) result.push_back({fmt::format("power-law:ranks={},bytes=4096", ranks), 16});
+  for (const int side : {6, quick ? 4 : 10}) result.push_back({fmt::format("stencil:dims={0}x{0}x{0},points=box,bytes=1024", side), side});
+  for (const int ranks : {64, quick ? 128 : 512}) result.push_back({fmt::format("power-law:ranks={},bytes=4096", ranks), 16});
   return result;
 }
 

@@ -90,9 +90,9 @@ class Communicator {
   /// The k-th edge from rank i to rank j at i is the k-th edge from i at j; both must have the same size. Edges to
   /// oneself are copied, edges of 0 bytes move nothing.
   ///
-  /// To select, some ranks get all edges, and share the work of pricing strategies: as many of each node as hold them in 2 GiB, at least
-  /// one, with some 300 bytes for each edge. Patterns of more than options.most_edges_gathered edges (4 million) are priced by statistics, in
-  /// which each rank puts a few numbers: as if everyone exchanged messages of the mean size with ranks drawn at random.
+  /// To select, some ranks get all edges and share the work of pricing strategies: as many of each node, and with as many threads, as 2 GiB of the node
+  /// hold with some 300 bytes for each edge, at least one. Patterns of more than options.most_edges_gathered edges (by default 2^22) are priced by
+  /// statistics, to which each rank adds a few numbers: as if messages of the mean size went to ranks drawn at random. A named strategy is not selected.
   /// @param send_buffer, receive_buffer  must not overlap; may be null where a rank sends or receives nothing
   /// @throws Error, the same on every rank, if any rank fails
   Exchange neighbor_exchange(const void* send_buffer, std::span<const SendEdge> sends, void* receive_buffer,

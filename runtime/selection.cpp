@@ -67,8 +67,8 @@ Decision share(MPI_Comm comm, Decision decision) {
   return decision;
 }
 
-/// How many ranks of a node may hold a whole pattern.
-int most_evaluators_of_node(std::int64_t edges) {
+/// How many threads of a node may price at once: each holds a schedule of the pattern.
+int most_threads_of_node(std::int64_t edges) {
   constexpr std::int64_t edge_bytes = 300;  // with a schedule (README.md, "Limits")
   constexpr std::int64_t node_bytes = std::int64_t{1} << 31;
   return static_cast<int>(std::max<std::int64_t>(1, node_bytes / (edge_bytes * std::max<std::int64_t>(1, edges))));
@@ -81,7 +81,7 @@ OwnCommunicator evaluators_of(MPI_Comm comm, const Layout& layout, std::int64_t 
     if (rank_in(comm) == 0) groups = static_cast<int>(by_route(suggest_strategies(layout)).size());
   });
   COMMPASS_MPI_CALL(MPI_Bcast, &groups, 1, MPI_INT, 0, comm);
-  const auto evaluators = choose_evaluators(layout, groups, most_evaluators_of_node(edges));
+  const auto evaluators = choose_evaluators(layout, groups, most_threads_of_node(edges));
   const auto place = std::ranges::find(evaluators, rank_in(comm));
   return OwnCommunicator::split(comm, place != evaluators.end(), static_cast<int>(place - evaluators.begin()));
 }
@@ -91,12 +91,13 @@ Decision decide_exactly(MPI_Comm comm, const Layout& layout, const Machine& mach
                         const SelectionOptions& options) {
   auto pattern = gather_pattern(comm, sends);
   const auto evaluators = evaluators_of(comm, layout, totals.edges);
+  const auto threads = static_cast<unsigned>(std::max(1, most_threads_of_node(totals.edges) / layout.max_ppn()));
   Decision decision;
   together(comm, [&] {  // no evaluator waits for one that has failed, so they may communicate
     if (!evaluators) return;
     share_pattern(evaluators.get(), pattern);
     Pricer price;
-    together(evaluators.get(), [&] { price = pattern_pricer(pattern, layout, machine, options.model, options.calls, options.threads); });
+    together(evaluators.get(), [&] { price = pattern_pricer(pattern, layout, machine, options.model, options.calls, std::min(threads, options.threads)); });
     share_pricing(evaluators.get(), price, [&](const Pricer& shared) {
       decision = decision_of(rank_suggestions(shared, suggest_strategies(layout), layout, pattern.messages(), options.calls), options.calls);
     });

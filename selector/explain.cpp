@@ -23,6 +23,11 @@ std::int64_t messages_of(const Cost& cost) {
   return sum;
 }
 
+std::string describe_calls(const Candidate& candidate, const Calls& calls) {
+  return fmt::format("plan {} + {} x {} = {}", format_seconds(candidate.plan_seconds.value_or(0)), calls.value_or(0), format_seconds(candidate.cost.seconds),
+                     format_seconds(ranked_seconds(candidate, calls)));
+}
+
 /// Why `loser` costs more than `winner`: the part that grows most, and the one that shrinks most.
 std::string compare(const Candidate& winner, const Candidate& loser, const Calls& calls) {
   const auto won = parts_of(winner.cost), lost = parts_of(loser.cost);
@@ -31,10 +36,8 @@ std::string compare(const Candidate& winner, const Candidate& loser, const Calls
     if (lost[p] - won[p] > lost[more] - won[more]) more = p;
     if (lost[p] - won[p] < lost[less] - won[less]) less = p;
   }
-  const auto longer = ranked_seconds(loser, calls);
-  auto text = fmt::format("{} is {:.2f} times as long ({}{})", to_string(loser.strategy), longer / ranked_seconds(winner, calls), format_seconds(longer),
-                          calls ? " with its plan" : "");
-  if (calls) text += fmt::format(", {} of it to plan it; an exchange takes {}", format_seconds(loser.plan_seconds.value_or(0)), format_seconds(loser.cost.seconds));
+  auto text = fmt::format("{} is {:.2f} times as long ({})", to_string(loser.strategy), ranked_seconds(loser, calls) / ranked_seconds(winner, calls),
+                          calls ? describe_calls(loser, calls) : format_seconds(loser.cost.seconds));
   if (lost[more] > won[more])
     text += fmt::format(": it spends {} more on {}", format_seconds(lost[more] - won[more]), describe(static_cast<CostPart>(more)));
   if (lost[less] < won[less])
@@ -49,9 +52,7 @@ std::string explain(std::span<const Candidate> ranking, std::size_t chosen, cons
   const auto& candidate = ranking[chosen];
   auto text = fmt::format("{}: {} predicted\n", to_string(candidate.strategy), format_seconds(candidate.cost.seconds));
   const auto out = std::back_inserter(text);
-  if (calls)
-    fmt::format_to(out, "  planned once in {} and run {} times: {} in all\n", format_seconds(candidate.plan_seconds.value_or(0)), *calls,
-                   format_seconds(ranked_seconds(candidate, calls)));
+  if (calls) fmt::format_to(out, "  {}\n", describe_calls(candidate, calls));
   for (std::size_t s = 0; s < candidate.cost.stages.size(); ++s) {
     const auto& stage = candidate.cost.stages[s];
     fmt::format_to(out, "  stage {} ({}): up to {} messages and {} sent by a rank, {}", s + 1, stage.label, stage.messages_max,
