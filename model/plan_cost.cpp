@@ -1,15 +1,17 @@
 #include "model/plan_cost.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <limits>
+
+#include "model/catalogue.hpp"
 
 namespace commpass {
 
 namespace {
 
-// What make_plan does, by its number of small collectives (runtime/plan.cpp).
-constexpr int collectives_in_stage = 3, more_if_staggered = 1, collectives_besides = 2;
+// The small collectives of make_plan (runtime/plan.cpp) in a stage besides that which counts headers, and in all besides the stages; those of
+// neighbor_exchange (communicator.cpp) around it; and those by which it gathers and shares traffic (gather_pattern.cpp).
+constexpr int agreements_in_stage = 2, more_if_staggered = 1, of_plan = 2, around_plan = 5, of_traffic = 10;
 
 /// Headers are not copied by a rule that has a price.
 Machine without_copies(Machine machine) {
@@ -36,28 +38,28 @@ Seconds count_seconds(const Layout& layout, const Machine& machine) {
   return collective_seconds(layout, machine) + machine.host.find(farthest(layout))->protocol(bytes).beta_s_per_byte * static_cast<double>(bytes);
 }
 
-Seconds all_collectives(std::size_t stages, Coalescing coalescing, const Layout& layout, const Machine& machine) {
-  const int in_stage = collectives_in_stage - 1 + (coalescing == Coalescing::staggered ? more_if_staggered : 0);
+Seconds all_collectives(std::size_t stages, bool is_staggered, bool needs_traffic, const Layout& layout, const Machine& machine) {
+  const int in_stage = agreements_in_stage + (is_staggered ? more_if_staggered : 0), besides = of_plan + around_plan + (needs_traffic ? of_traffic : 0);
   const auto count = static_cast<double>(stages);
-  return (count * in_stage + collectives_besides) * collective_seconds(layout, machine) + count * count_seconds(layout, machine);
+  return (count * in_stage + besides) * collective_seconds(layout, machine) + count * count_seconds(layout, machine);
 }
 
 }  // namespace
 
-Seconds plan_seconds(Schedule schedule, Coalescing coalescing, const Layout& layout, const Machine& machine, CostModel model) {
+Seconds plan_seconds(Schedule schedule, const Strategy& strategy, const Layout& layout, const Machine& machine, CostModel model) {
   for (auto& stage : schedule.stages)
     for (auto& message : stage.messages) {
       message.bytes = static_cast<Bytes>(message.blocks * sizeof(Block));
       message.batch = 0;
     }
   const auto headers = evaluate(schedule, layout, without_copies(machine), model).seconds;
-  return headers + all_collectives(schedule.stages.size(), coalescing, layout, machine);
+  return headers + all_collectives(schedule.stages.size(), strategy.coalescing == Coalescing::staggered, catalogue_row(strategy.route).needs_traffic, layout, machine);
 }
 
 Seconds estimate_plan_seconds(RandomPattern pattern, const Route& route, const Layout& layout, const Machine& machine, CostModel model) {
   pattern.block_bytes = sizeof(Block);
   const auto headers = estimate(pattern, route, {}, layout, without_copies(machine), model).seconds;
-  return headers + all_collectives(route.stages().size(), Coalescing::coalesced, layout, machine);
+  return headers + all_collectives(route.stages().size(), false, false, layout, machine);
 }
 
 }  // namespace commpass

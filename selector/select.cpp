@@ -80,7 +80,7 @@ class PatternPricer {
     }
     if (!counts_calls_) return;
     if (first.coalescing == Coalescing::staggered) schedule = make_schedule(*route, {}, prepared_);
-    const auto seconds = comparable(plan_seconds(std::move(schedule), first.coalescing, layout_, machine_, model_));
+    const auto seconds = comparable(plan_seconds(std::move(schedule), first, layout_, machine_, model_));
     for (const auto i : group) candidates[i].plan_seconds = seconds;
   }
 

@@ -21,19 +21,19 @@ Machine machine() {
 
 Seconds plan_of(const std::string& text, const Layout& layout, const Pattern& pattern, const Machine& on) {
   const auto strategy = parse_strategy(text);
-  return plan_seconds(make_schedule(*make_route(strategy, layout, pattern), strategy.window, pattern), strategy.coalescing, layout, on);
+  return plan_seconds(make_schedule(*make_route(strategy, layout, pattern), strategy.window, pattern), strategy, layout, on);
 }
 
 TEST(PlanCost, IsHeadersAndCollectives) {
   const auto layout = Layout::regular(2, 1, 1);
   const Pattern pattern{2, {{0, 1, 1000000}, {0, 1, 5}}};
   auto m = machine();
-  // Two headers in one message; counting, two agreements in the stage and two besides; an int for each rank.
+  // Two headers in one message; counting, two agreements in the stage, and seven collectives besides; an int for each rank.
   const Seconds headers = alpha + 2 * sizeof(Block) * beta, counts = 2 * sizeof(int) * beta;
-  EXPECT_NEAR(plan_of("standard", layout, pattern, m), headers + 5 * alpha + counts, 1e-15) << "one step of α where no allreduce was measured";
+  EXPECT_NEAR(plan_of("standard", layout, pattern, m), headers + 10 * alpha + counts, 1e-15) << "one step of α where no allreduce was measured";
   m.operations.allreduce_s = allreduce;
-  EXPECT_NEAR(plan_of("standard", layout, pattern, m), headers + 5 * allreduce + counts, 1e-15);
-  EXPECT_NEAR(plan_of("standard,staggered", layout, pattern, m), headers + 6 * allreduce + counts, 1e-15);
+  EXPECT_NEAR(plan_of("standard", layout, pattern, m), headers + 10 * allreduce + counts, 1e-15);
+  EXPECT_NEAR(plan_of("standard,staggered", layout, pattern, m), headers + 11 * allreduce + counts, 1e-15);
 }
 
 TEST(PlanCost, HasNoWindow) {
@@ -47,6 +47,14 @@ TEST(PlanCost, OfMoreStagesIsMoreCollectives) {
   m.operations.allreduce_s = 1;
   const Pattern pattern{16, {{0, 15, 8}}};
   EXPECT_NEAR(plan_of("stfw,n=4", layout, pattern, m) - plan_of("stfw,n=2", layout, pattern, m), 2 * 3, 1e-3);
+}
+
+TEST(PlanCost, OfRelaysIsMoreForTheTrafficThatTheyNeed) {
+  const auto layout = Layout::regular(4, 1, 2);
+  auto m = machine();
+  m.operations.allreduce_s = 1;
+  const Pattern pattern{8, {{0, 7, 8}}};
+  EXPECT_NEAR(plan_of("three-step", layout, pattern, m) - plan_of("stfw,n=3", layout, pattern, m), 10, 1e-3) << "both have three stages";
 }
 
 TEST(PlanCost, OfOneRankIsNothing) { EXPECT_EQ(plan_of("standard", Layout::regular(1, 1, 1), {1, {{0, 0, 8}}}, machine()), 0); }
