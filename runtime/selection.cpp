@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "model/catalogue.hpp"
-#include "model/error.hpp"
 #include "model/text.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/gather_pattern.hpp"
