@@ -80,7 +80,7 @@ Json selection(const OutputOptions& options, const std::string& profile) {
     const auto pattern = generate_pattern(fmt::format("random:ranks={},degree={},bytes={}", ranks, degree, block_bytes));
     std::vector<Candidate> ranking;
     const auto rank_to = [&](RankingDepth depth) {
-      return least_seconds_of(repetitions, [&] { ranking = rank_strategies(pattern, layout, machine, CostModel::burst, {}, depth); });
+      return least_seconds_of(repetitions, [&] { ranking = rank_strategies(pattern, layout, machine, CostModel::burst, {}, {}, depth); });
     };
     const auto seconds_all = rank_to(RankingDepth::all), seconds = rank_to(RankingDepth::cheapest);
     const auto in_full = std::ranges::count(ranking, false, &Candidate::is_part);

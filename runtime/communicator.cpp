@@ -16,8 +16,9 @@
 #include "runtime/library_executor.hpp"
 #include "runtime/mpi_error.hpp"
 #include "runtime/own_communicator.hpp"
+#include "runtime/selection.hpp"
 #include "selector/environment.hpp"
-#include "selector/select.hpp"
+#include "selector/parallel.hpp"
 
 namespace commpass {
 
@@ -26,6 +27,7 @@ struct Communicator::State {
   Machine machine;
   Layout layout;
   Environment environment;  ///< of rank 0 where it matters
+  unsigned threads = 1;     ///< that this rank may start without taking cores from others of its node
   int largest_tag = 0;
   int next_exchange = 0;    ///< its number, which comes again when all tags have been used
 
@@ -104,6 +106,12 @@ Environment agreed_environment(MPI_Comm comm) {
   return environment;
 }
 
+/// The part of a rank of the cores of its node.
+unsigned threads_of_rank(MPI_Comm comm) {
+  const auto ranks = static_cast<unsigned>(OwnCommunicator::split_by_node(comm).size());
+  return std::max(1U, usable_cores() / ranks);
+}
+
 int largest_tag_of(MPI_Comm comm) {
   constexpr int guaranteed = 32767;  // MPI 3.1, §8.1.2
   void* value = nullptr;
@@ -119,16 +127,18 @@ Communicator::Communicator(MPI_Comm comm, const std::string& profile, const Comm
   auto environment = agreed_environment(own.get());
   auto machine = read_machine(own.get(), profile, environment);
   auto layout = choose_layout(own.get(), options, environment);
+  const auto threads = threads_of_rank(own.get());
   const int largest_tag = largest_tag_of(own.get());
-  state_ = std::make_shared<State>(State{std::move(own), std::move(machine), std::move(layout), std::move(environment), largest_tag, 0});
+  state_ = std::make_shared<State>(State{std::move(own), std::move(machine), std::move(layout), std::move(environment), threads, largest_tag, 0});
 }
 
 Communicator::Communicator(MPI_Comm comm, const Machine& machine, const CommunicatorOptions& options) {
   OwnCommunicator own(comm);
   auto environment = agreed_environment(own.get());
   auto layout = choose_layout(own.get(), options, environment);
+  const auto threads = threads_of_rank(own.get());
   const int largest_tag = largest_tag_of(own.get());
-  state_ = std::make_shared<State>(State{std::move(own), machine, std::move(layout), std::move(environment), largest_tag, 0});
+  state_ = std::make_shared<State>(State{std::move(own), machine, std::move(layout), std::move(environment), threads, largest_tag, 0});
 }
 
 Communicator::~Communicator() = default;
@@ -138,41 +148,15 @@ const Layout& Communicator::layout() const { return state_->layout; }
 const Machine& Communicator::machine() const { return state_->machine; }
 MPI_Comm Communicator::mpi() const { return state_->comm.get(); }
 
-namespace {
-
-/// What rank 0 decides and everybody follows.
-struct Decision {
-  std::string strategy;
-  std::optional<Seconds> predicted_s;
-  std::string explanation;
-};
-
-Decision share(MPI_Comm comm, Decision decision) {
-  decision.strategy = broadcast(comm, decision.strategy);
-  decision.explanation = broadcast(comm, decision.explanation);
-  double predicted = decision.predicted_s.value_or(-1);
-  COMMPASS_MPI_CALL(MPI_Bcast, &predicted, 1, MPI_DOUBLE, 0, comm);
-  decision.predicted_s = predicted < 0 ? std::nullopt : std::optional(predicted);
-  return decision;
-}
-
-}  // namespace
-
 Exchange Communicator::neighbor_exchange(const void* send_buffer, std::span<const SendEdge> sends, void* receive_buffer,
                                          std::span<const ReceiveEdge> receives, const ExchangeOptions& options) {
   const MPI_Comm comm = state_->comm.get();
-  const Rank rank = state_->comm.rank();
   const auto named = broadcast(comm, !options.strategy.empty() ? options.strategy : state_->environment.strategy.value_or(""));
 
   Decision decision;
   if (named.empty()) {
-    const auto pattern = gather_pattern(comm, sends);
-    together(comm, [&] {
-      if (rank != 0) return;
-      const auto ranking = rank_strategies(pattern, state_->layout, state_->machine, options.model, {}, RankingDepth::cheapest);
-      decision = {to_string(ranking.front().strategy), ranking.front().cost.seconds, explain(ranking, 0)};
-    });
-    decision = share(comm, std::move(decision));
+    const SelectionOptions selection{options.model, options.calls, options.most_edges_gathered, state_->threads};
+    decision = select_strategy(comm, state_->layout, state_->machine, sends, selection);
   } else {
     decision = {named, std::nullopt, named + " was named by the caller or COMMPASS_STRATEGY.\n"};
   }

@@ -7,6 +7,7 @@
 
 #include <mpi.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -60,6 +61,10 @@ struct CommunicatorOptions {
 struct ExchangeOptions {
   std::string strategy;          ///< run this one; empty: COMMPASS_STRATEGY, else the cheapest
   CostModel model = CostModel::burst;
+  /// How often it will run, to weigh the time to plan it against that of the exchanges; nothing: so often that planning does not matter.
+  std::optional<double> calls{};
+  /// Patterns of more edges are not gathered: the choice is by statistics. 2^22 edges take 1.3 GB on each rank that prices.
+  std::int64_t most_edges_gathered = std::int64_t{1} << 22;
 };
 
 /// A communicator of our own beside a user's, with a machine profile. Move-only. All operations are collective; where
@@ -84,7 +89,9 @@ class Communicator {
   /// oneself are copied, edges of 0 bytes move nothing. What a rank sends to several others from one place (send edges with
   /// the same offset and size) travels once as far as the strategy takes it the same way.
   ///
-  /// To select, rank 0 gathers all edges: it needs some 100 bytes for each, and at most 2^31 of them.
+  /// To select, some ranks get all edges and share the work of pricing strategies: as many of each node, and with as many threads, as 2 GiB of the node
+  /// hold with some 300 bytes for each edge, at least one. Patterns of more than options.most_edges_gathered edges (by default 2^22) are priced by
+  /// statistics, to which each rank adds a few numbers: as if messages of the mean size went to ranks drawn at random. A named strategy is not selected.
   /// @param send_buffer, receive_buffer  must not overlap; may be null where a rank sends or receives nothing
   /// @throws Error, the same on every rank, if any rank fails
   Exchange neighbor_exchange(const void* send_buffer, std::span<const SendEdge> sends, void* receive_buffer,

@@ -31,7 +31,7 @@ Pattern gather_pattern(MPI_Comm comm, std::span<const SendEdge> sends) {
   });
   COMMPASS_MPI_CALL(MPI_Allreduce, &mine, &total, 1, MPI_INT64_T, MPI_SUM, comm);
   if (total > std::numeric_limits<int>::max())
-    throw InputError("exchange", fmt::format("{} edges are more than can be gathered to select a strategy", total), "name a strategy");
+    throw InputError("exchange", fmt::format("{} edges are more than rank 0 can gather", total), "name another strategy");
 
   const int count = static_cast<int>(mine);
   std::vector<int> counts(rank == 0 ? static_cast<std::size_t>(ranks) : 0), offsets(counts.size());
@@ -56,6 +56,21 @@ Pattern gather_pattern(MPI_Comm comm, std::span<const SendEdge> sends) {
     pattern.validate("exchange");
   });
   return pattern;
+}
+
+void share_pattern(MPI_Comm comm, Pattern& pattern) {
+  std::int64_t count = std::ssize(pattern.edges);
+  COMMPASS_MPI_CALL(MPI_Bcast, &pattern.ranks, 1, MPI_INT, 0, comm);
+  COMMPASS_MPI_CALL(MPI_Bcast, &count, 1, MPI_INT64_T, 0, comm);
+  together(comm, [&] {
+    if (count > std::numeric_limits<int>::max()) throw InputError("pattern", fmt::format("it has {} edges", count), "use one of at most 2^31");
+    pattern.edges.resize(static_cast<std::size_t>(count));
+  });
+  MPI_Datatype edge = MPI_DATATYPE_NULL;
+  COMMPASS_MPI_CALL(MPI_Type_contiguous, sizeof(Edge), MPI_BYTE, &edge);
+  COMMPASS_MPI_CALL(MPI_Type_commit, &edge);
+  COMMPASS_MPI_CALL(MPI_Bcast, pattern.edges.data(), static_cast<int>(count), edge, 0, comm);
+  COMMPASS_MPI_CALL(MPI_Type_free, &edge);
 }
 
 namespace {

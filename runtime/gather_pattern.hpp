@@ -1,4 +1,4 @@
-// The pattern of an exchange, on the rank that decides; and what of it all ranks have to know.
+// The pattern of an exchange, on the ranks that price strategies; and what of it all ranks have to know.
 #pragma once
 
 #include <mpi.h>
@@ -16,6 +16,10 @@ namespace commpass {
 /// Gathers the send edges of all ranks on rank 0; other ranks get a pattern without edges. Collective.
 /// @throws Error, the same on every rank, if there are more than 2^31 edges or an edge is out of range
 Pattern gather_pattern(MPI_Comm comm, std::span<const SendEdge> sends);
+
+/// Gives the pattern of rank 0 to all ranks. Collective.
+/// @throws Error, the same on every rank, if it has more than 2^31 edges
+void share_pattern(MPI_Comm comm, Pattern& pattern);
 
 /// The tables of a strategy's route, on every rank: rank 0 gathers what of the pattern they need, makes and broadcasts
 /// them. Collective. Edges that are out of range do not count: planning refuses them.

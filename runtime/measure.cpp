@@ -18,6 +18,7 @@
 #include "runtime/agreement.hpp"
 #include "runtime/common_start.hpp"
 #include "runtime/communicator.hpp"
+#include "runtime/gather_pattern.hpp"
 #include "runtime/mpi_error.hpp"
 #include "runtime/mpi_library.hpp"
 #include "runtime/mpi_program.hpp"
@@ -115,35 +116,15 @@ std::string verify(const Data& data, Rank rank, const std::string& strategy) {
 }
 
 /// The pattern that rank 0 reads, on every rank.
-Pattern share_pattern(const PatternArguments& arguments, Rank rank, int ranks) {
+Pattern read_together(const PatternArguments& arguments, Rank rank, int ranks) {
   Pattern pattern;
   together(MPI_COMM_WORLD, [&] {
     if (rank != 0) return;
     pattern = arguments.load(ranks);
     if (pattern.ranks != ranks)
       throw InputError("pattern", fmt::format("it has {} ranks but mpirun started {}", pattern.ranks, ranks), fmt::format("run 'mpirun -n {} commpass measure …'", pattern.ranks));
-    if (std::ssize(pattern.edges) > std::numeric_limits<int>::max() / 2)
-      throw InputError("pattern", "it has more than 2^30 edges", "use a sparser one");
   });
-  std::vector<int> ends;
-  std::vector<std::int64_t> sizes;
-  std::vector<Payload> payloads;
-  for (const auto& edge : pattern.edges) {
-    ends.push_back(edge.source);
-    ends.push_back(edge.destination);
-    sizes.push_back(edge.bytes);
-    payloads.push_back(edge.payload);
-  }
-  int count = static_cast<int>(sizes.size());
-  COMMPASS_MPI_CALL(MPI_Bcast, &count, 1, MPI_INT, 0, MPI_COMM_WORLD);
-  ends.resize(2 * static_cast<std::size_t>(count));
-  sizes.resize(static_cast<std::size_t>(count));
-  payloads.resize(static_cast<std::size_t>(count));
-  COMMPASS_MPI_CALL(MPI_Bcast, ends.data(), 2 * count, MPI_INT, 0, MPI_COMM_WORLD);
-  COMMPASS_MPI_CALL(MPI_Bcast, sizes.data(), count, MPI_INT64_T, 0, MPI_COMM_WORLD);
-  COMMPASS_MPI_CALL(MPI_Bcast, payloads.data(), count, MPI_INT32_T, 0, MPI_COMM_WORLD);
-  pattern = {ranks, {}};
-  for (std::size_t i = 0; i < sizes.size(); ++i) pattern.edges.push_back({ends[2 * i], ends[2 * i + 1], sizes[i], payloads[i]});
+  share_pattern(MPI_COMM_WORLD, pattern);
   return pattern;
 }
 
@@ -206,6 +187,14 @@ std::vector<Seconds> time_all(const std::vector<std::function<void()>>& exchange
   return result;
 }
 
+/// One plan, from a common start until the last rank has it.
+Seconds time_plan(const std::function<Exchange()>& plan) {
+  constexpr int repetitions = 7;
+  std::vector<Seconds> times;
+  for (int i = 0; i < repetitions; ++i) times.push_back(time_once([&] { plan(); }));
+  return median_of(std::move(times));
+}
+
 void measure(const Arguments& arguments) {
   int rank = 0, ranks = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -229,7 +218,7 @@ void measure(const Arguments& arguments) {
     }
     if (arguments.repetitions < 0) throw InputError("--repetitions", "it is negative", "use 1 or more");
   });
-  const auto pattern = share_pattern(arguments.pattern, rank, ranks);
+  const auto pattern = read_together(arguments.pattern, rank, ranks);
   Communicator communicator(MPI_COMM_WORLD, profile, {layout});
 
   // Rank 0 decides what is run, in which order.
@@ -241,7 +230,7 @@ void measure(const Arguments& arguments) {
     const auto has_price = [&](const Strategy& strategy) { return lacking(strategy, communicator.machine(), model).empty(); };
     const auto end = std::stable_partition(strategies.begin(), strategies.end(), has_price);
     const std::span given(strategies.begin(), end), unpriced(end, strategies.end());
-    if (!given.empty() || unpriced.empty()) ranking = rank_strategies(pattern, communicator.layout(), communicator.machine(), model, given);
+    if (!given.empty() || unpriced.empty()) ranking = rank_strategies(pattern, communicator.layout(), communicator.machine(), model, given, selection.calls);
     priced = ranking.size();
     for (const auto& strategy : unpriced) ranking.push_back({.strategy = strategy, .cost = {}});
     for (const auto& candidate : ranking) names += (names.empty() ? "" : ";") + to_string(candidate.strategy);
@@ -251,8 +240,11 @@ void measure(const Arguments& arguments) {
   auto data = data_of(pattern, rank);
   fill(data);
   std::vector<Exchange> exchanges;
+  std::vector<Seconds> plan_times;
   for (const auto& name : split(names, ';')) {
-    exchanges.push_back(communicator.neighbor_exchange(data.send_buffer.data(), data.sends, data.receive_buffer.data(), data.receives, {name, model}));
+    const auto plan = [&] { return communicator.neighbor_exchange(data.send_buffer.data(), data.sends, data.receive_buffer.data(), data.receives, {name, model}); };
+    exchanges.push_back(plan());
+    if (selection.calls) plan_times.push_back(time_plan(plan));
     if (!arguments.verify) continue;
     std::ranges::fill(data.receive_buffer, std::byte{0});
     exchanges.back().start();
@@ -278,20 +270,25 @@ void measure(const Arguments& arguments) {
                     {"model", name_of(model)},
                     {"memory", selection.memory},
                     {"verified", arguments.verify ? "every byte of every strategy" : "no (add --verify)"}};
+  if (selection.calls) report.context.emplace_back("calls", fmt::format("{}", *selection.calls));
   report.chosen = to_string(ranking.front().strategy);
   if (arguments.baseline) {
     report.baseline_s = times.back();
     times.pop_back();
   }
-  const auto fastest = std::ranges::min(times);
-  report.regret = fastest > 0 ? times.front() / fastest : 1;
+  std::vector<Seconds> costs = times;
+  if (selection.calls)
+    for (std::size_t i = 0; i < costs.size(); ++i) costs[i] = plan_times[i] + *selection.calls * times[i];
+  const auto least = std::ranges::min(costs);
+  report.regret = least > 0 ? costs.front() / least : 1;
   std::string explanation;
   if (!selection.explain.empty()) {
     const auto explained = std::span(ranking).first(priced);
     const auto found = std::ranges::find(explained, parse_strategy(selection.explain), &Candidate::strategy);
-    if (found != explained.end()) explanation = explain(explained, static_cast<std::size_t>(found - explained.begin()));
+    if (found != explained.end()) explanation = explain(explained, static_cast<std::size_t>(found - explained.begin()), selection.calls);
   }
-  for (std::size_t i = 0; i < ranking.size(); ++i) report.rows.push_back({std::move(ranking[i]), times[i], i < priced});
+  for (std::size_t i = 0; i < ranking.size(); ++i)
+    report.rows.push_back({std::move(ranking[i]), times[i], i < priced, selection.calls ? std::optional(plan_times[i]) : std::nullopt});
   selection.print(report, explanation);
 }
 

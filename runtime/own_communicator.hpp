@@ -20,6 +20,8 @@ class OwnCommunicator {
   /// The ranks of `comm`, with their neighbours: those that a rank receives from and those that it sends to, each once. Collective
   /// over `comm`.
   static OwnCommunicator with_neighbors(MPI_Comm comm, const std::vector<Rank>& sources, const std::vector<Rank>& destinations);
+  /// Those of `comm` that are members, by ascending key; on other ranks none. Collective over `comm`.
+  static OwnCommunicator split(MPI_Comm comm, bool is_member, int key);
   ~OwnCommunicator();
   OwnCommunicator(OwnCommunicator&& other) noexcept : comm_(std::exchange(other.comm_, MPI_COMM_NULL)) {}
   OwnCommunicator& operator=(OwnCommunicator&& other) noexcept {
@@ -27,6 +29,7 @@ class OwnCommunicator {
     return *this;
   }
 
+  explicit operator bool() const { return comm_ != MPI_COMM_NULL; }
   MPI_Comm get() const { return comm_; }
   Rank rank() const;
   int size() const;

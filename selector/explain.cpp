@@ -24,16 +24,21 @@ std::int64_t messages_of(const Cost& cost) {
   return sum;
 }
 
+std::string describe_calls(const Candidate& candidate, const Calls& calls) {
+  return fmt::format("plan {} + {} x {} = {}", format_seconds(candidate.plan_seconds.value_or(0)), calls.value_or(0), format_seconds(candidate.cost.seconds),
+                     format_seconds(ranked_seconds(candidate, calls)));
+}
+
 /// Why `loser` costs more than `winner`: the part that grows most, and the one that shrinks most.
-std::string compare(const Candidate& winner, const Candidate& loser) {
+std::string compare(const Candidate& winner, const Candidate& loser, const Calls& calls) {
   const auto won = parts_of(winner.cost), lost = parts_of(loser.cost);
   std::size_t more = 0, less = 0;
   for (std::size_t p = 0; p < won.size(); ++p) {
     if (lost[p] - won[p] > lost[more] - won[more]) more = p;
     if (lost[p] - won[p] < lost[less] - won[less]) less = p;
   }
-  auto text = fmt::format("{} is {:.2f} times as long ({})", to_string(loser.strategy), loser.cost.seconds / winner.cost.seconds,
-                          format_seconds(loser.cost.seconds));
+  auto text = fmt::format("{} is {:.2f} times as long ({})", to_string(loser.strategy), ranked_seconds(loser, calls) / ranked_seconds(winner, calls),
+                          calls ? describe_calls(loser, calls) : format_seconds(loser.cost.seconds));
   if (lost[more] > won[more])
     text += fmt::format(": it spends {} more on {}", format_seconds(lost[more] - won[more]), describe(static_cast<CostPart>(more)));
   if (lost[less] < won[less])
@@ -61,10 +66,11 @@ std::string gains(std::span<const Candidate> ranking, const Candidate& candidate
 
 }  // namespace
 
-std::string explain(std::span<const Candidate> ranking, std::size_t chosen) {
+std::string explain(std::span<const Candidate> ranking, std::size_t chosen, const Calls& calls) {
   const auto& candidate = ranking[chosen];
   auto text = fmt::format("{}: {} predicted\n", to_string(candidate.strategy), format_seconds(candidate.cost.seconds));
   const auto out = std::back_inserter(text);
+  if (calls) fmt::format_to(out, "  {}\n", describe_calls(candidate, calls));
   for (std::size_t s = 0; s < candidate.cost.stages.size(); ++s) {
     const auto& stage = candidate.cost.stages[s];
     fmt::format_to(out, "  stage {} ({}): up to {} messages and {} sent by a rank, {}", s + 1, stage.label, stage.messages_max,
@@ -81,7 +87,7 @@ std::string explain(std::span<const Candidate> ranking, std::size_t chosen) {
   if (ranking.size() < 2 || candidate.cost.seconds <= 0) return text;
   const bool is_best = chosen == 0;
   text += is_best ? "Runner-up: " : "Not chosen: ";
-  return text + (is_best ? compare(candidate, ranking[1]) : compare(ranking[0], candidate));
+  return text + (is_best ? compare(candidate, ranking[1], calls) : compare(ranking[0], candidate, calls));
 }
 
 }  // namespace commpass

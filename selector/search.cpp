@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <string>
 
 #include "model/catalogue.hpp"
@@ -60,7 +61,7 @@ std::vector<Strategy> neighbours(const Strategy& strategy, const Layout& layout)
 
 }  // namespace
 
-void search_strategies(std::vector<Candidate>& candidates, const Layout& layout, std::int64_t edges, const Pricer& price) {
+void search_strategies(std::vector<Candidate>& candidates, const Layout& layout, std::int64_t edges, const Pricer& price, const Calls& calls) {
   constexpr std::int64_t most_tried = 48, most_edges = std::int64_t{1} << 22;
   const auto left_at = std::clamp(most_edges / std::max<std::int64_t>(1, edges), std::int64_t{1}, most_tried);
   const auto end = candidates.size() + static_cast<std::size_t>(left_at);
@@ -73,7 +74,7 @@ void search_strategies(std::vector<Candidate>& candidates, const Layout& layout,
       if (candidates.size() + untried.size() < most && known.insert(to_string(strategy)).second) untried.push_back(strategy);
     for (auto& candidate : price(untried)) candidates.push_back(std::move(candidate));
   };
-  const auto is_cheaper = [&](std::size_t a, std::size_t b) { return candidates[a].cost.seconds < candidates[b].cost.seconds; };
+  const auto is_cheaper = [&](std::size_t a, std::size_t b) { return ranked_seconds(candidates[a], calls) < ranked_seconds(candidates[b], calls); };
   while (candidates.size() < end) {
     std::vector<std::size_t> order(candidates.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;

@@ -20,6 +20,7 @@ inline constexpr std::size_t search_breadth = 3;
 /// @param candidates  priced already; what is tried is appended
 /// @param edges       of the pattern: the larger it is, the fewer strategies are tried, since each takes longer
 /// @param price       asked for all that lies next to one candidate at once; it may leave some out
-void search_strategies(std::vector<Candidate>& candidates, const Layout& layout, std::int64_t edges, const Pricer& price);
+/// @param calls       by which candidates are ranked
+void search_strategies(std::vector<Candidate>& candidates, const Layout& layout, std::int64_t edges, const Pricer& price, const Calls& calls = {});
 
 }  // namespace commpass

@@ -110,4 +110,17 @@ Pricer shortlist(Pricer whole, Pricer part) {
   return [list = std::make_shared<Shortlist>(std::move(whole), std::move(part))](std::span<const Strategy> strategies) { return list->price(strategies); };
 }
 
+Pricer price_promising(Pricer whole, const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model, const Calls& calls) {
+  if (calls) return whole;
+  struct Part {
+    Pattern pattern;
+    Machine machine;
+  };
+  const auto part = std::make_shared<const Part>(Part{busiest_part(pattern, layout, machine), without_sharing(machine)});
+  constexpr std::size_t worth_a_shortlist = 10;  // times the edges of the part
+  if (pattern.edges.size() <= worth_a_shortlist * part->pattern.edges.size()) return whole;
+  const auto price_part = pattern_pricer(part->pattern, layout, part->machine, model, calls);
+  return shortlist(std::move(whole), [part, price_part](std::span<const Strategy> strategies) { return price_part(strategies); });
+}
+
 }  // namespace commpass

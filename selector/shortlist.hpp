@@ -22,4 +22,9 @@ Machine without_sharing(Machine machine);
 /// @param part   prices its busiest part, without sharing
 Pricer shortlist(Pricer whole, Pricer part);
 
+/// A shortlist for a pattern, if it is so large that this is worth it; else the given pricer. With calls planning counts, too, of which
+/// a part says nothing. The layout must live as long as the result.
+/// @param whole  prices the pattern
+Pricer price_promising(Pricer whole, const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model, const Calls& calls);
+
 }  // namespace commpass

@@ -37,7 +37,7 @@ TEST(ExitCode, IsZeroWhenDone) {
 }
 
 TEST(ExitCode, IsTwoForWrongUsage) {
-  for (const auto& arguments : {std::string(), std::string("nonsense"), std::string("predict"), predict + "--speed 3", predict + "--layout 4x4", predict + "--top 0", predict + "--top -1", predict + "--top x",
+  for (const auto& arguments : {std::string(), std::string("nonsense"), std::string("predict"), predict + "--speed 3", predict + "--layout 4x4", predict + "--top 0", predict + "--top -1", predict + "--top x", predict + "--calls 0", predict + "--calls -1", predict + "--calls often",
                                 predict + "--memory device", predict + "--ranks 4", predict + "--pattern x.mtx", std::string("pattern --generate alltoall:ranks=3,bytes=8"), std::string("profile"),
                                 std::string("profile show"), std::string("predict --profile lassen --ppn 0 --generate alltoall:ranks=3,bytes=8"),
                                 std::string("predict --profile lassen --ppn 1 --matrix x.mtx --ranks 2 --partition random"),
@@ -136,6 +136,22 @@ TEST(Predict, PricesTheStrategiesThatAreNamed) {
   }
   EXPECT_EQ(ranked(predict + "--top 3"), (std::vector<std::string>(all.begin(), all.begin() + 3)));
   EXPECT_EQ(ranked(predict + "--top 1000"), all);
+}
+
+TEST(Predict, WeighsThePlanWhereCallsAreCounted) {
+  const auto result = commpass(predict + "--json --calls 2.5 --explain standard");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = Json::parse(result.out);
+  EXPECT_EQ(json["context"]["calls"], "2.5");
+  double last = 0;
+  for (const auto& row : json["ranking"]) {
+    const double seconds = row["plan_s"].get<double>() + 2.5 * row["predicted_s"].get<double>();
+    EXPECT_GE(seconds, last);
+    last = seconds;
+  }
+  EXPECT_NE(result.err.find(" + 2.5 x "), std::string::npos) << result.err;
+  for (const auto& row : Json::parse(commpass(predict + "--json").out)["ranking"]) EXPECT_FALSE(row.contains("plan_s"));
+  EXPECT_EQ(commpass("predict --profile lassen --ppn 32 --generate alltoall:ranks=2048,bytes=8 --strategy standard --calls 1").exit_code, 0) << "in closed form, too";
 }
 
 TEST(Predict, ExplainsWhatIsNotAmongTheCandidates) {

@@ -1,6 +1,7 @@
 // commpass calibrate and measure, as they are started under mpirun.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -138,6 +139,19 @@ TEST(Measure, RunsWhatIsNamedWithoutAPriceToo) {
   const auto alone = mpirun(2, command + "mpi");
   ASSERT_EQ(alone.exit_code, 0) << alone.err;
   EXPECT_EQ(Json::parse(alone.out)["chosen"], "mpi");
+}
+
+TEST(Measure, TimesThePlanWhereCallsAreCounted) {
+  const auto result = mpirun(2, "measure --profile lassen --ppn 1 --generate alltoall:ranks=2,bytes=64 --repetitions 3 --strategies 'standard;tuna,radix=2' --calls 4 --json");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = Json::parse(result.out);
+  std::vector<double> seconds;
+  for (const auto& row : json["ranking"]) {
+    EXPECT_GT(row["plan_s"].get<double>(), 0);
+    EXPECT_GT(row["measured_plan_s"].get<double>(), 0);
+    seconds.push_back(row["measured_plan_s"].get<double>() + 4 * row["measured_s"].get<double>());
+  }
+  EXPECT_DOUBLE_EQ(json["regret"].get<double>(), seconds.front() / *std::ranges::min_element(seconds));
 }
 
 TEST(Measure, WarnsOnceOfAProfileFromElsewhereAndNotOfItsOwn) {

@@ -134,6 +134,37 @@ TEST(TheLibrarysCollective, IsRefusedWithTheReasonWhereItsPriceIsNotKnown) {
   EXPECT_EQ(error_of([&] { rank_strategies(pattern, layout, machine(), CostModel::burst, std::vector{mpi}); }), reason);
 }
 
+TEST(Ranking, WeighsThePlanAgainstTheCalls) {
+  auto slow_to_plan = machine();
+  slow_to_plan.operations.allreduce_s = 1e-3;
+  const auto all = test::alltoall(16, 1);
+  const auto once = rank_strategies(all, layout, slow_to_plan, CostModel::burst, {}, 1);
+  EXPECT_EQ(once.front().cost.stages.size(), 1U) << "a stage more costs more than it can save: " << to_string(once.front().strategy);
+  const auto often = rank_strategies(all, layout, slow_to_plan, CostModel::burst, {}, 1e9), always = rank_strategies(all, layout, slow_to_plan);
+  EXPECT_EQ(often.front().cost.seconds, always.front().cost.seconds);
+  EXPECT_GT(always.front().cost.stages.size(), 1U);
+  for (const auto& candidate : once) EXPECT_TRUE(candidate.plan_seconds.has_value());
+  for (const auto& candidate : always) EXPECT_FALSE(candidate.plan_seconds.has_value());
+  EXPECT_TRUE(std::ranges::is_sorted(once, {}, [](const Candidate& c) { return ranked_seconds(c, 1); }));
+}
+
+TEST(Explanation, TellsThePlanWhereCallsAreCounted) {
+  const auto ranking = rank_strategies(pattern, layout, machine(), CostModel::burst, {}, 3);
+  const auto text = explain(ranking, 0, 3);
+  for (const std::size_t i : {0, 1}) {
+    const auto sum = "plan " + format_seconds(ranking[i].plan_seconds.value()) + " + 3 x " + format_seconds(ranking[i].cost.seconds) + " = " + format_seconds(ranked_seconds(ranking[i], 3));
+    EXPECT_NE(text.find(sum), std::string::npos) << text;
+  }
+}
+
+TEST(JsonReport, HasThePlanWhereCallsAreCounted) {
+  Report r;
+  for (auto& candidate : rank_strategies(pattern, layout, machine(), CostModel::burst, {}, 3)) r.rows.push_back({std::move(candidate), {}});
+  const auto json = Json::parse(report_json(r));
+  for (std::size_t i = 0; i < r.rows.size(); ++i) EXPECT_EQ(json["ranking"][i]["plan_s"].get<double>(), r.rows[i].candidate.plan_seconds);
+  EXPECT_NE(report_table(r).find(format_seconds(r.rows[0].candidate.plan_seconds.value())), std::string::npos);
+}
+
 TEST(Explanation, TellsStagesAndTheRunnerUp) {
   const auto ranking = rank_strategies(pattern, layout, machine());
   const auto text = explain(ranking, 0);

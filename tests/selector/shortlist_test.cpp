@@ -41,7 +41,7 @@ TEST(Shortlist, LeavesTheCheapestAsTheyAre) {
   for (const auto* text : patterns) {
     const auto pattern = generate_pattern(text);
     const auto layout = Layout::with_ppn(pattern.ranks, 16);
-    const auto all = rank_strategies(pattern, layout, machine), cheapest = rank_strategies(pattern, layout, machine, CostModel::burst, {}, RankingDepth::cheapest);
+    const auto all = rank_strategies(pattern, layout, machine), cheapest = rank_strategies(pattern, layout, machine, CostModel::burst, {}, {}, RankingDepth::cheapest);
     ASSERT_EQ(all.size(), cheapest.size()) << text;
     std::map<std::string, Seconds> price;
     for (const auto& candidate : all) price[to_string(candidate.strategy)] = candidate.cost.seconds;
