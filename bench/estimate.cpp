@@ -10,6 +10,7 @@
 #include "model/catalogue.hpp"
 #include "model/generate.hpp"
 #include "model/profile.hpp"
+#include "selector/offer.hpp"
 #include "selector/select.hpp"
 
 namespace commpass::bench {

@@ -52,8 +52,8 @@ Pattern shuffled(const Pattern& pattern, const Layout& layout) {
     for (std::size_t i = 0; i < own.size(); ++i) renumbered[static_cast<std::size_t>(own[i])] = to[i];
   }
   Pattern result{pattern.ranks, {}};
-  for (const auto& [source, destination, bytes] : pattern.edges)
-    result.edges.push_back({renumbered[static_cast<std::size_t>(source)], renumbered[static_cast<std::size_t>(destination)], bytes});
+  for (const auto& [source, destination, bytes, payload] : pattern.edges)
+    result.edges.push_back({renumbered[static_cast<std::size_t>(source)], renumbered[static_cast<std::size_t>(destination)], bytes, payload});
   return result;
 }
 

@@ -16,6 +16,7 @@
 #include "runtime/naive_exchange.hpp"
 #include "runtime/own_communicator.hpp"
 #include "runtime/shared_pricing.hpp"
+#include "selector/offer.hpp"
 
 namespace commpass {
 namespace {

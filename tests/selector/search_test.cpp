@@ -70,10 +70,10 @@ TEST(Search, TriesTheCheapestOfEachRouteWithItsFlags) {
 }
 
 TEST(Search, LeavesOutWhatHasNoPrice) {
-  std::vector<Candidate> candidates;
   Prices prices{[](const std::string&) { return 1.0; }, {}};
-  candidates.push_back(prices(parse_strategy("stfw,n=2")));
-  search_strategies(candidates, layout, 1, [](const Strategy&) { return std::nullopt; });
+  const std::vector<Strategy> one{parse_strategy("stfw,n=2")};
+  auto candidates = prices(one);
+  search_strategies(candidates, layout, 1, [](std::span<const Strategy>) { return std::vector<Candidate>{}; });
   EXPECT_EQ(candidates.size(), 1U);
 }
 
