@@ -13,13 +13,16 @@
 
 #include "model/error.hpp"
 #include "model/profile.hpp"
+#include "model/statistics.hpp"
 #include "model/text.hpp"
 #include "runtime/agreement.hpp"
-#include "runtime/common_start.hpp"
 #include "runtime/communicator.hpp"
+#include "runtime/host_names.hpp"
 #include "runtime/mpi_error.hpp"
 #include "runtime/mpi_library.hpp"
 #include "runtime/mpi_program.hpp"
+#include "runtime/rank_data.hpp"
+#include "runtime/time_exchange.hpp"
 #include "selector/arguments.hpp"
 #include "selector/provenance.hpp"
 #include "selector/report.hpp"
@@ -36,34 +39,6 @@ struct Arguments {
   std::string progress;
 };
 
-/// The edges of one rank and their buffers, in rank order without gaps.
-struct Data {
-  std::vector<SendEdge> sends;
-  std::vector<ReceiveEdge> receives;
-  std::vector<std::byte> send_buffer, receive_buffer;
-};
-
-Data data_of(const Pattern& pattern, Rank rank) {
-  Data data;
-  for (const auto& edge : pattern.edges) {
-    if (edge.source == rank) data.sends.push_back({edge.destination, 0, edge.bytes});
-    if (edge.destination == rank) data.receives.push_back({edge.source, 0, edge.bytes});
-  }
-  std::ranges::stable_sort(data.sends, {}, &SendEdge::destination);
-  std::ranges::stable_sort(data.receives, {}, &ReceiveEdge::source);
-  const auto place = [](auto& edges) {
-    Bytes end = 0;
-    for (auto& edge : edges) {
-      edge.offset = end;
-      end += edge.bytes;
-    }
-    return static_cast<std::size_t>(end);
-  };
-  data.send_buffer.resize(place(data.sends));
-  data.receive_buffer.resize(place(data.receives));
-  return data;
-}
-
 /// A byte that nobody else sends to nobody else at this place: a counter, scrambled with the pair and the edge.
 std::byte byte_of(Rank source, Rank destination, int edge, std::size_t position) {
   constexpr std::uint64_t a = 0x9E3779B97F4A7C15U, b = 0xBF58476D1CE4E5B9U;  // SplitMix64
@@ -73,7 +48,7 @@ std::byte byte_of(Rank source, Rank destination, int edge, std::size_t position)
   return static_cast<std::byte>(mixed >> 56);
 }
 
-void fill(Data& data, Rank rank) {
+void fill(RankData& data, Rank rank) {
   std::map<Rank, int> count;
   for (const auto& edge : data.sends) {
     const int index = count[edge.destination]++;
@@ -83,7 +58,7 @@ void fill(Data& data, Rank rank) {
 }
 
 /// @return a sentence about the first wrong byte, or nothing
-std::string verify(const Data& data, Rank rank, const std::string& strategy) {
+std::string verify(const RankData& data, Rank rank, const std::string& strategy) {
   std::map<Rank, int> count;
   for (const auto& edge : data.receives) {
     const int index = count[edge.source]++;
@@ -130,7 +105,7 @@ int count_of(Bytes bytes) {
 }
 
 /// What MPI libraries do for a neighbourhood collective: receive from all and send to all, without blocking, in order.
-void linear_exchange(Data& data) {
+void linear_exchange(RankData& data) {
   constexpr int tag = 1;
   std::vector<MPI_Request> requests;
   requests.reserve(data.sends.size() + data.receives.size());
@@ -141,44 +116,27 @@ void linear_exchange(Data& data) {
   COMMPASS_MPI_CALL(MPI_Waitall, static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
 }
 
-/// One exchange of all ranks, from a common start to the last finish.
-Seconds time_once(const std::function<void()>& exchange) {
-  common_start(MPI_COMM_WORLD);
-  const double begin = MPI_Wtime();
-  exchange();
-  const double elapsed = MPI_Wtime() - begin;
-  double slowest = 0;
-  COMMPASS_MPI_CALL(MPI_Allreduce, &elapsed, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return slowest;
-}
-
-Seconds median_of(std::vector<Seconds> times) {
-  std::ranges::sort(times);
-  const auto n = times.size();
-  return n % 2 == 1 ? times[n / 2] : (times[n / 2 - 1] + times[n / 2]) / 2;
-}
-
 /// Times all candidates in turn, each round in another order, so that a disturbance hits all alike.
 std::vector<Seconds> time_all(const std::vector<std::function<void()>>& exchanges, int repetitions, bool shown) {
   std::vector<std::vector<Seconds>> times(exchanges.size());
   std::vector<std::size_t> order(exchanges.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::mt19937 random(1);  // the same on every rank
-  for (const auto& exchange : exchanges) time_once(exchange);  // warm-up
+  for (const auto& exchange : exchanges) time_exchange(MPI_COMM_WORLD, exchange);  // warm-up
   const double begin = MPI_Wtime();
   // Unless told: enough to see a median, but not for ever.
   constexpr int least = 7, most = 201;
   constexpr Seconds long_enough_s = 5;
   for (int round = 0; repetitions > 0 ? round < repetitions : round < most; ++round) {
     std::ranges::shuffle(order, random);
-    for (const auto i : order) times[i].push_back(time_once(exchanges[i]));
+    for (const auto i : order) times[i].push_back(time_exchange(MPI_COMM_WORLD, exchanges[i]));
     int over = MPI_Wtime() - begin > long_enough_s;
     COMMPASS_MPI_CALL(MPI_Bcast, &over, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (shown && round % 50 == 0) fmt::print(stderr, "round {} …\n", round + 1);
     if (repetitions == 0 && round + 1 >= least && over) break;
   }
   std::vector<Seconds> result;
-  for (auto& series : times) result.push_back(median_of(std::move(series)));
+  for (auto& series : times) result.push_back(median(std::move(series)));
   return result;
 }
 
@@ -191,8 +149,9 @@ void measure(const Arguments& arguments) {
   CostModel model{};
   std::vector<Strategy> strategies;
   std::optional<Layout> layout;
-  std::string profile, warning;
+  std::string profile_json, warning;
   bool shown = false;
+  const auto hosts = host_names(MPI_COMM_WORLD);
   together(MPI_COMM_WORLD, [&] {
     environment = read_environment();
     model = selection.cost_model();
@@ -200,13 +159,15 @@ void measure(const Arguments& arguments) {
     layout = selection.layout.find(ranks, environment);
     shown = rank == 0 && show_progress(arguments.progress.empty() ? environment.progress : parse_progress(arguments.progress));
     if (rank == 0) {
-      profile = selection.find_profile(environment);
-      warning = provenance_warning(read_profile(profile), mpi_library());
+      const auto found = read_profile(selection.find_profile(environment));
+      warning = provenance_warning(found, mpi_library(), hosts);
+      profile_json = to_json(found);
     }
     if (arguments.repetitions < 0) throw InputError("--repetitions", "it is negative", "use 1 or more");
   });
   const auto pattern = share_pattern(arguments.pattern, rank, ranks);
-  Communicator communicator(MPI_COMM_WORLD, profile, {layout});
+  const auto machine = parse_profile(broadcast(MPI_COMM_WORLD, profile_json), "profile of rank 0").machine;
+  Communicator communicator(MPI_COMM_WORLD, machine, {layout});
 
   // Rank 0 decides what is run, in which order.
   std::vector<Candidate> ranking;

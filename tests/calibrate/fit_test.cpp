@@ -289,13 +289,6 @@ TEST(FitSharedRate, IsWithoutLimitIfTheTimeDoesNotGrow) {
     EXPECT_TRUE(std::isinf(fit_shared_rate(pair_counts, shared(pair_counts, 5e-6, 1e-10, 1e13, megabyte, Noise(seed, 0.01)), megabyte, 5e-6)));
 }
 
-TEST(Median, IsTheMiddle) {
-  EXPECT_EQ(median({5}), 5);
-  EXPECT_EQ(median({9, 1, 5}), 5);
-  EXPECT_EQ(median({9, 1, 5, 6}), 5.5);
-  EXPECT_EQ(median({1, 1, 1, 100}), 1);
-}
-
 TEST(MedianInterval, HoldsTheMedianNineteenTimesOfTwenty) {
   std::mt19937 random(11);
   int held = 0;
