@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <utility>
 
 namespace commpass {
 
@@ -61,6 +62,12 @@ std::vector<Pair> pairs_into_one_node(const Layout& layout) {
   const auto receivers = layout.ranks_of(nodes[0]);
   std::vector<Pair> pairs;
   for (std::size_t i = 0; i < std::min(senders.size(), receivers.size()); ++i) pairs.push_back({senders[i], receivers[i]});
+  return pairs;
+}
+
+std::vector<Pair> pairs_out_of_one_node(const Layout& layout) {
+  auto pairs = pairs_into_one_node(layout);
+  for (auto& [first, second] : pairs) std::swap(first, second);
   return pairs;
 }
 

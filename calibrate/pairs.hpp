@@ -17,8 +17,9 @@ struct Pair {
 /// nodes, or within the node (or the socket) that has most. The pair of the lowest ranks comes first.
 std::vector<Pair> disjoint_pairs(const Layout& layout, Locality locality);
 
-/// Pairs into the largest node from the ranks of the other nodes in turn. All their ranks are different.
+/// Pairs between the largest node and the other nodes in turn, into it or out of it. All their ranks are different.
 std::vector<Pair> pairs_into_one_node(const Layout& layout);
+std::vector<Pair> pairs_out_of_one_node(const Layout& layout);
 
 /// The lowest ranks, up to 16, that are so related to `rank`.
 std::vector<Rank> partners(const Layout& layout, Rank rank, Locality locality);

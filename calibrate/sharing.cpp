@@ -47,7 +47,8 @@ void measure_sharing(Calibration& calibration, Locality locality) {
   calibration.progress(fmt::format("sharing, {}", name_of(locality)));
   const bool between_nodes = locality == Locality::network;
   const auto what = between_nodes ? std::string("injection") : fmt::format("host.{}.aggregate_rate_bytes_per_s", name_of(locality));
-  const auto& pairs = calibration.pairs(locality);
+  // Into several nodes, if there are, so that it is not what one of them takes in.
+  const auto pairs = between_nodes ? pairs_out_of_one_node(calibration.layout) : calibration.pairs(locality);
   if (pairs.size() < 2) {
     calibration.not_measured(what + ": needs two disjoint pairs of ranks");
     return;
