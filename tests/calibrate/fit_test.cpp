@@ -6,6 +6,8 @@
 #include <cmath>
 #include <random>
 
+#include "model/statistics.hpp"
+
 namespace commpass {
 namespace {
 

@@ -1,12 +1,16 @@
 // commpass calibrate and measure, as they are started under mpirun.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <thread>
 
 #include "command/run.hpp"
 #include "model/profile.hpp"
 #include "model/text.hpp"
+#include "selector/provenance.hpp"
 
 namespace commpass {
 namespace {
@@ -46,7 +50,9 @@ TEST(Calibrate, WritesAValidProfileAndNothingElse) {
   EXPECT_FALSE(profile.machine.host.has(Locality::network)) << "both ranks are on this host";
   EXPECT_TRUE(profile.machine.host.has(Locality::socket) || profile.machine.host.has(Locality::node));
   const auto provenance = Json::parse(profile.provenance_json);
-  for (const auto* key : {"date", "mpi_library", "layout", "samples", "fits", "not_measured"}) EXPECT_TRUE(provenance.contains(key)) << key;
+  for (const auto* key : {"date", "mpi_library", "layout", "ranks", "host_hash", "samples", "fits", "held_out", "not_measured"}) EXPECT_TRUE(provenance.contains(key)) << key;
+  EXPECT_EQ(provenance["ranks"], 2);
+  EXPECT_TRUE(provenance["host_hash"].get<std::string>().starts_with("sha256:"));
   EXPECT_EQ(test::run(COMMPASS_TEST_COMMAND " profile validate " + file).exit_code, 0);
 }
 
@@ -67,6 +73,59 @@ TEST(Calibrate, MeasuresTheNetworkOfTwoNodes) {
   EXPECT_EQ(test::run(COMMPASS_TEST_COMMAND " predict --ppn 2 --generate alltoall:ranks=4,bytes=8 --profile " + file).exit_code, 0) << "it can be used";
 }
 
+bool lacks(const Json& provenance, const std::string& what) {
+  return std::ranges::any_of(provenance["not_measured"], [&](const Json& reason) { return reason.get<std::string>().starts_with(what); });
+}
+
+TEST(Calibrate, ChecksExchangesThatNoFitHasSeenOrSaysWhyNot) {
+  const test::TemporaryDirectory directory;
+  const auto file = directory.path("here.json");
+  const auto result = mpirun(2, "calibrate --budget 2s -o " + file, "COMMPASS_STRATEGY=standard,window=1");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto provenance = Json::parse(read_profile(file).provenance_json);
+  const auto& held_out = provenance["held_out"];
+  if (std::thread::hardware_concurrency() == 1) {  // two ranks take turns
+    EXPECT_TRUE(held_out.empty());
+    EXPECT_TRUE(lacks(provenance, "held_out"));
+    return;
+  }
+  ASSERT_EQ(held_out.size(), 3U);
+  for (const auto& each : held_out) {
+    EXPECT_GT(each["predicted_s"].get<double>(), 0);
+    EXPECT_GT(each["measured_s"].get<double>(), 0);
+    EXPECT_DOUBLE_EQ(each["error"].get<double>(), each["predicted_s"].get<double>() / each["measured_s"].get<double>() - 1);
+    EXPECT_NE(result.err.find("held-out exchange '" + each["exchange"].get<std::string>() + "' by " + each["strategy"].get<std::string>()), std::string::npos) << result.err;
+  }
+}
+
+TEST(Calibrate, OfRanksThatTakeTurnsWarnsAndTimesNoHeldOutExchange) {
+  const test::TemporaryDirectory directory;
+  const auto file = directory.path("crowd.json");
+  const int ranks = static_cast<int>(std::thread::hardware_concurrency()) + 1;
+  constexpr int many = 8;
+  if (ranks > many) GTEST_SKIP() << "this host has too many cores to crowd them";
+  ASSERT_EQ(mpirun(std::max(2, ranks), "calibrate --budget 0.5s -o " + file).exit_code, 0);
+  const auto provenance = Json::parse(read_profile(file).provenance_json);
+  EXPECT_NE(provenance["warning"].get<std::string>().find("take turns"), std::string::npos);
+  EXPECT_TRUE(provenance["held_out"].empty());
+  EXPECT_TRUE(lacks(provenance, "held_out"));
+}
+
+TEST(Calibrate, MeasuresOperationsAndDatatypesAndNotWhatNeedsMoreNodes) {
+  const test::TemporaryDirectory directory;
+  const auto file = directory.path("here.json");
+  ASSERT_EQ(mpirun(2, "calibrate --budget 2s --ppn 1 -o " + file).exit_code, 0);
+  const auto profile = read_profile(file);
+  EXPECT_EQ(measured_operations(profile.machine.operations).size(), 6U);
+  EXPECT_EQ(profile.machine.operations.ranks, 2);
+  EXPECT_GT(*profile.machine.operations.window_s, 0);
+  EXPECT_GT(*profile.machine.operations.put_s + *profile.machine.operations.fence_s, 0);
+  EXPECT_GT(profile.machine.datatype_rate_bytes_per_s.value_or(0), 0);
+  EXPECT_TRUE(profile.machine.datatype_block_s.has_value());
+  EXPECT_TRUE(std::isinf(profile.machine.ejection_rate_bytes_per_s));
+  EXPECT_TRUE(lacks(Json::parse(profile.provenance_json), "ejection: needs three nodes"));
+}
+
 TEST(Calibrate, NeedsTwoRanks) {
   const test::TemporaryDirectory directory;
   expect_our_sentence(mpirun(1, "calibrate --budget 1s -o " + directory.path("one.json")), {"calibrate", "one rank", "mpirun -n 2"});
@@ -82,9 +141,11 @@ TEST(Calibrate, RefusesBadInputOnceAndLeavesNothing) {
   EXPECT_TRUE(directory.names().empty());
 }
 
-TEST(Calibrate, SaysSoIfTheProfileCannotBeWritten) {
+TEST(Calibrate, SaysAtOnceIfTheProfileCannotBeWritten) {
   const test::TemporaryDirectory directory;
-  expect_our_sentence(mpirun(2, "calibrate --budget 0.2s -o " + directory.path("none/x.json")), {"none/x.json", "cannot be written"});
+  // The test's time would be over long before the budget is.
+  expect_our_sentence(mpirun(2, "calibrate --budget 1000s -o " + directory.path("none/x.json")), {"none/x.json", "cannot be written"});
+  expect_our_sentence(mpirun(2, "calibrate --budget 1000s -o " + directory.path()), {"it is a directory"});
   EXPECT_TRUE(directory.names().empty());
 }
 
@@ -139,6 +200,11 @@ TEST(Measure, WarnsOnceOfAProfileFromElsewhereAndNotOfItsOwn) {
   profile.provenance_json = provenance.dump();
   write_profile(profile, directory.path("old.json"));
   expect_warning(directory.path("old.json"), "was measured with Other MPI 1.0 on ");
+  provenance = Json::parse(read_profile(file).provenance_json);
+  provenance["host_hash"] = host_hash({"elsewhere"}, "5a17");
+  profile.provenance_json = provenance.dump();
+  write_profile(profile, directory.path("elsewhere.json"));
+  expect_warning(directory.path("elsewhere.json"), "on other hosts");
 }
 
 TEST(Measure, RefusesBadInputOnce) {
