@@ -1,35 +1,44 @@
 // The operations of dynamic exchanges: collectives, messages that nobody expects, one-sided communication.
 #include <algorithm>
-#include <array>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "calibrate/calibration.hpp"
 #include "calibrate/fit.hpp"
 #include "calibrate/operation_timing.hpp"
+#include "runtime/mpi_error.hpp"
 
 namespace commpass {
 
 namespace {
 
-enum class Operation { barrier, allreduce, window };
+enum class Collective { barrier, allreduce };
 
-/// What depends on how many ranks take part.
-void measure_collectives(Calibration& calibration, std::span<std::byte> memory, double share) {
-  const MPI_Comm comm = calibration.comm.get();
-  std::map<Operation, Series> all{{Operation::barrier, {}}, {Operation::allreduce, {}}, {Operation::window, {}}};
-  calibration.sampler.sample_all(all, share, [&](Operation operation, int, int repetitions) {
-    switch (operation) {
-      case Operation::barrier: return time_barrier(comm, repetitions);
-      case Operation::allreduce: return time_allreduce(comm, repetitions);
-      case Operation::window: break;
-    }
-    return time_window(comm, memory, repetitions);
+void measure_collectives(Calibration& calibration, double share) {
+  std::map<Collective, Series> all{{Collective::barrier, {}}, {Collective::allreduce, {}}};
+  calibration.sampler.sample_all(all, share, [&](Collective collective, int, int repetitions) {
+    const auto time = collective == Collective::barrier ? time_barrier : time_allreduce;
+    return time(calibration.comm.get(), repetitions);
   });
-  auto& operations = calibration.machine.operations;
-  operations.barrier_s = all[Operation::barrier].middle();
-  operations.allreduce_s = all[Operation::allreduce].middle();
-  operations.window_s = all[Operation::window].middle();
+  calibration.machine.operations.barrier_s = all[Collective::barrier].middle();
+  calibration.machine.operations.allreduce_s = all[Collective::allreduce].middle();
+}
+
+/// Why windows cannot be had; empty if they can. Open MPI has none over shared memory without single copies.
+std::string lack_of_windows(MPI_Comm comm, std::span<std::byte> memory) {
+  try {
+    const Window window(comm, memory);
+    return {};
+  } catch (const MpiError& error) {  // on all ranks: they have the same library and transports
+    return error.what();
+  }
+}
+
+void measure_window(Calibration& calibration, std::span<std::byte> memory, double share) {
+  std::map<int, Series> windows{{0, {}}};
+  calibration.sampler.sample_all(windows, share, [&](int, int, int repetitions) { return time_window(calibration.comm.get(), memory, repetitions); });
+  calibration.machine.operations.window_s = windows.begin()->second.middle();
 }
 
 /// Epochs of 1 to 32 puts: T = fence + puts·put.
@@ -61,16 +70,21 @@ void measure_probe(Calibration& calibration, double share) {
 
 void measure_operations(Calibration& calibration) {
   calibration.progress("operations");
-  const auto ranks = calibration.layout.ranks();
+  const int ranks = calibration.layout.ranks();
   calibration.machine.operations.ranks = ranks;
-  std::vector<std::byte> memory(static_cast<std::size_t>(ranks * most_puts * put_bytes));
   const auto share = [](int part) {
-    constexpr int parts = 3;
+    constexpr int parts = 4;
     return operation_share.begin + (operation_share.end - operation_share.begin) * part / parts;
   };
-  measure_collectives(calibration, memory, share(1));
-  measure_puts(calibration, memory, share(2));
-  measure_probe(calibration, share(3));
+  measure_collectives(calibration, share(1));
+  measure_probe(calibration, share(2));
+  std::vector<std::byte> memory(static_cast<std::size_t>(ranks * most_puts * put_bytes));
+  if (const auto why = lack_of_windows(calibration.comm.get(), memory); !why.empty()) {
+    calibration.not_measured("operations.put_s, fence_s, window_s: " + why);
+    return;
+  }
+  measure_puts(calibration, memory, share(3));
+  measure_window(calibration, memory, share(4));
 }
 
 }  // namespace commpass

@@ -19,7 +19,10 @@ class Requests {
   void add_receive(void* buffer, Bytes bytes, Rank peer, MPI_Comm comm) {
     COMMPASS_MPI_CALL(MPI_Recv_init, buffer, static_cast<int>(bytes), MPI_BYTE, peer, data_tag, comm, &requests_.emplace_back());
   }
-  void start() { COMMPASS_MPI_CALL(MPI_Startall, static_cast<int>(requests_.size()), requests_.data()); }
+  void start() {
+    if (requests_.empty()) return;  // Open MPI refuses a null list, even of no requests
+    COMMPASS_MPI_CALL(MPI_Startall, static_cast<int>(requests_.size()), requests_.data());
+  }
   void wait() { COMMPASS_MPI_CALL(MPI_Waitall, static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE); }
 
   Requests() = default;

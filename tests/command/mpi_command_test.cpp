@@ -98,17 +98,19 @@ TEST(Calibrate, ChecksExchangesThatNoFitHasSeenOrSaysWhyNot) {
   }
 }
 
-TEST(Calibrate, OfRanksThatTakeTurnsWarnsAndTimesNoHeldOutExchange) {
+// Three ranks, of which some have nothing to receive in short bursts. On fewer cores they take turns.
+TEST(Calibrate, OfThreeRanksMeasuresReceiversAndTimesNobodyWhoTakesTurns) {
   const test::TemporaryDirectory directory;
-  const auto file = directory.path("crowd.json");
-  const int ranks = static_cast<int>(std::thread::hardware_concurrency()) + 1;
-  constexpr int many = 8;
-  if (ranks > many) GTEST_SKIP() << "this host has too many cores to crowd them";
-  ASSERT_EQ(mpirun(std::max(2, ranks), "calibrate --budget 0.5s -o " + file).exit_code, 0);
-  const auto provenance = Json::parse(read_profile(file).provenance_json);
-  EXPECT_NE(provenance["warning"].get<std::string>().find("take turns"), std::string::npos);
-  EXPECT_TRUE(provenance["held_out"].empty());
-  EXPECT_TRUE(lacks(provenance, "held_out"));
+  const auto file = directory.path("three.json");
+  const auto result = mpirun(3, "calibrate --budget 0.5s --layout 1x3 -o " + file);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto profile = read_profile(file);
+  EXPECT_TRUE(profile.machine.host.find(Locality::socket)->protocols.front().alpha_receive_s.has_value());
+  const auto provenance = Json::parse(profile.provenance_json);
+  const bool crowded = std::thread::hardware_concurrency() < 3;
+  EXPECT_EQ(provenance.value("warning", "").find("take turns") != std::string::npos, crowded);
+  EXPECT_EQ(provenance["held_out"].empty(), crowded);
+  EXPECT_EQ(lacks(provenance, "held_out"), crowded);
 }
 
 TEST(Calibrate, MeasuresOperationsAndDatatypesAndNotWhatNeedsMoreNodes) {
@@ -116,14 +118,21 @@ TEST(Calibrate, MeasuresOperationsAndDatatypesAndNotWhatNeedsMoreNodes) {
   const auto file = directory.path("here.json");
   ASSERT_EQ(mpirun(2, "calibrate --budget 2s --ppn 1 -o " + file).exit_code, 0);
   const auto profile = read_profile(file);
-  EXPECT_EQ(measured_operations(profile.machine.operations).size(), 6U);
-  EXPECT_EQ(profile.machine.operations.ranks, 2);
-  EXPECT_GT(*profile.machine.operations.window_s, 0);
-  EXPECT_GT(*profile.machine.operations.put_s + *profile.machine.operations.fence_s, 0);
+  const auto provenance = Json::parse(profile.provenance_json);
+  const auto& operations = profile.machine.operations;
+  EXPECT_EQ(operations.ranks, 2);
+  EXPECT_GT(operations.barrier_s.value_or(0), 0);
+  EXPECT_TRUE(operations.probe_s.has_value());
+  if (!lacks(provenance, "operations.put_s")) {  // Open MPI needs single copies for windows, and the tests switch them off
+    EXPECT_GT(operations.window_s.value_or(0), 0);
+    EXPECT_GT(operations.put_s.value_or(0) + operations.fence_s.value_or(0), 0);
+  } else {
+    EXPECT_FALSE(operations.put_s || operations.fence_s || operations.window_s);
+  }
   EXPECT_GT(profile.machine.datatype_rate_bytes_per_s.value_or(0), 0);
   EXPECT_TRUE(profile.machine.datatype_block_s.has_value());
   EXPECT_TRUE(std::isinf(profile.machine.ejection_rate_bytes_per_s));
-  EXPECT_TRUE(lacks(Json::parse(profile.provenance_json), "ejection: needs three nodes"));
+  EXPECT_TRUE(lacks(provenance, "ejection: needs three nodes"));
 }
 
 TEST(Calibrate, NeedsTwoRanks) {
