@@ -10,9 +10,6 @@
 
 namespace commpass {
 
-/// The median of a non-empty sample.
-double median(std::vector<double> sample);
-
 /// A confidence interval.
 struct Interval {
   double low = 0;

@@ -65,6 +65,12 @@ class ObjectReader {
       throw error(name(key), "is " + value.dump(), fmt::format("use an integer, {} or more", least));
     return value.get<std::int64_t>();
   }
+  /// An integer that fits an int.
+  int count(const std::string& key, int least) {
+    const auto value = integer(key, least);
+    if (value > std::numeric_limits<int>::max()) throw error(name(key), fmt::format("is {}", value), fmt::format("use at most {}", std::numeric_limits<int>::max()));
+    return static_cast<int>(value);
+  }
   std::string string(const std::string& key) {
     const Json& value = require(key);
     if (!value.is_string() || value.get<std::string>().empty())
@@ -230,9 +236,12 @@ Profile parse_profile(const std::string& text, const std::string& origin) {
   read_section(in, "local", [&](auto& s) {
     machine.copy_rate_bytes_per_s = s.rate("copy_rate_bytes_per_s");
     machine.copy_block_s = s.optional_number("copy_block_s").value_or(0);
+    if (s.find("datatype_rate_bytes_per_s")) machine.datatype_rate_bytes_per_s = s.rate("datatype_rate_bytes_per_s");
+    machine.datatype_block_s = s.optional_number("datatype_block_s");
   });
   read_section(in, "operations", [&](auto& s) {
     for (const auto& [key, member, is_difference] : operation_keys) machine.operations.*member = is_difference ? s.optional_signed_number(key) : s.optional_number(key);
+    if (s.find("ranks")) machine.operations.ranks = s.count("ranks", 2);
   });
   in.finish();
   return profile;
@@ -289,6 +298,13 @@ void put_section(Json& json, const char* key, Json section) {
 
 }  // namespace
 
+std::vector<std::pair<std::string, Seconds>> measured_operations(const OperationCosts& operations) {
+  std::vector<std::pair<std::string, Seconds>> result;
+  for (const auto& operation : operation_keys)
+    if (const auto& seconds = operations.*operation.member) result.emplace_back(operation.key, *seconds);
+  return result;
+}
+
 std::string to_json(const Profile& profile) {
   const Machine& machine = profile.machine;
   Json json;
@@ -304,8 +320,10 @@ std::string to_json(const Profile& profile) {
   if (!machine.host_to_device.empty()) copy["host_to_device"] = write_copies(machine.host_to_device);
   put_rate(local, "copy_rate_bytes_per_s", machine.copy_rate_bytes_per_s);
   if (machine.copy_block_s != 0) local["copy_block_s"] = machine.copy_block_s;
-  for (const auto& operation : operation_keys)
-    if (const auto& seconds = machine.operations.*operation.member) operations[operation.key] = *seconds;
+  if (machine.datatype_rate_bytes_per_s) local["datatype_rate_bytes_per_s"] = *machine.datatype_rate_bytes_per_s;
+  if (machine.datatype_block_s) local["datatype_block_s"] = *machine.datatype_block_s;
+  for (const auto& [key, seconds] : measured_operations(machine.operations)) operations[key] = seconds;
+  if (machine.operations.ranks) operations["ranks"] = *machine.operations.ranks;
   put_section(json, "injection", injection);
   put_section(json, "ejection", ejection);
   put_section(json, "copy", copy);

@@ -14,14 +14,17 @@
 
 #include "model/error.hpp"
 #include "model/profile.hpp"
+#include "model/statistics.hpp"
 #include "model/text.hpp"
 #include "runtime/agreement.hpp"
-#include "runtime/common_start.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/gather_pattern.hpp"
+#include "runtime/host_names.hpp"
 #include "runtime/mpi_error.hpp"
 #include "runtime/mpi_library.hpp"
 #include "runtime/mpi_program.hpp"
+#include "runtime/rank_data.hpp"
+#include "runtime/time_exchange.hpp"
 #include "selector/arguments.hpp"
 #include "selector/offer.hpp"
 #include "selector/provenance.hpp"
@@ -39,57 +42,6 @@ struct Arguments {
   std::string progress;
 };
 
-/// The edges of one rank and their buffers, in rank order without gaps. Edges of one payload share their place in the send buffer.
-struct Data {
-  std::vector<SendEdge> sends;
-  std::vector<ReceiveEdge> receives;
-  std::vector<std::size_t> sent, received;  ///< by edge, which bytes it has; equal numbers of a rank: the same bytes
-  std::vector<std::byte> send_buffer, receive_buffer;
-};
-
-/// Which bytes each edge has: the number of the first edge with the same ones.
-std::vector<std::size_t> contents_of(const Pattern& pattern) {
-  std::map<std::pair<Rank, Payload>, std::size_t> first;
-  std::vector<std::size_t> contents;
-  for (const auto& edge : pattern.edges) {
-    const auto own = contents.size();
-    contents.push_back(edge.payload == no_payload ? own : first.try_emplace({edge.source, edge.payload}, own).first->second);
-  }
-  return contents;
-}
-
-Data data_of(const Pattern& pattern, Rank rank) {
-  const auto contents = contents_of(pattern);
-  std::vector<std::size_t> sent, received;  // edges
-  for (std::size_t i = 0; i < pattern.edges.size(); ++i) {
-    if (pattern.edges[i].source == rank) sent.push_back(i);
-    if (pattern.edges[i].destination == rank) received.push_back(i);
-  }
-  std::ranges::stable_sort(sent, {}, [&](std::size_t i) { return pattern.edges[i].destination; });
-  std::ranges::stable_sort(received, {}, [&](std::size_t i) { return pattern.edges[i].source; });
-
-  Data data;
-  Bytes end = 0;
-  std::map<std::size_t, Bytes> offsets;
-  for (const auto i : sent) {
-    const auto& edge = pattern.edges[i];
-    const auto [offset, is_new] = offsets.try_emplace(contents[i], end);
-    if (is_new) end += edge.bytes;
-    data.sends.push_back({edge.destination, offset->second, edge.bytes});
-    data.sent.push_back(contents[i]);
-  }
-  data.send_buffer.resize(static_cast<std::size_t>(end));
-  end = 0;
-  for (const auto i : received) {
-    const auto& edge = pattern.edges[i];
-    data.receives.push_back({edge.source, end, edge.bytes});
-    data.received.push_back(contents[i]);
-    end += edge.bytes;
-  }
-  data.receive_buffer.resize(static_cast<std::size_t>(end));
-  return data;
-}
-
 /// A byte that no edge with other bytes has at this place: a counter, scrambled with what tells the bytes apart.
 std::byte byte_of(std::size_t content, std::size_t position) {
   constexpr std::uint64_t a = 0x9E3779B97F4A7C15U, b = 0xBF58476D1CE4E5B9U;  // SplitMix64
@@ -98,14 +50,14 @@ std::byte byte_of(std::size_t content, std::size_t position) {
   return static_cast<std::byte>(mixed >> 56);
 }
 
-void fill(Data& data) {
+void fill(RankData& data) {
   for (std::size_t e = 0; e < data.sends.size(); ++e)
     for (std::size_t i = 0; i < static_cast<std::size_t>(data.sends[e].bytes); ++i)
       data.send_buffer[static_cast<std::size_t>(data.sends[e].offset) + i] = byte_of(data.sent[e], i);
 }
 
 /// @return a sentence about the first wrong byte, or nothing
-std::string verify(const Data& data, Rank rank, const std::string& strategy) {
+std::string verify(const RankData& data, Rank rank, const std::string& strategy) {
   for (std::size_t e = 0; e < data.receives.size(); ++e) {
     const auto& edge = data.receives[e];
     for (std::size_t i = 0; i < static_cast<std::size_t>(edge.bytes); ++i)
@@ -135,7 +87,7 @@ int count_of(Bytes bytes) {
 }
 
 /// What MPI libraries do for a neighbourhood collective: receive from all and send to all, without blocking, in order.
-void linear_exchange(Data& data) {
+void linear_exchange(RankData& data) {
   constexpr int tag = 1;
   std::vector<MPI_Request> requests;
   requests.reserve(data.sends.size() + data.receives.size());
@@ -146,44 +98,27 @@ void linear_exchange(Data& data) {
   COMMPASS_MPI_CALL(MPI_Waitall, static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
 }
 
-/// One exchange of all ranks, from a common start to the last finish.
-Seconds time_once(const std::function<void()>& exchange) {
-  common_start(MPI_COMM_WORLD);
-  const double begin = MPI_Wtime();
-  exchange();
-  const double elapsed = MPI_Wtime() - begin;
-  double slowest = 0;
-  COMMPASS_MPI_CALL(MPI_Allreduce, &elapsed, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return slowest;
-}
-
-Seconds median_of(std::vector<Seconds> times) {
-  std::ranges::sort(times);
-  const auto n = times.size();
-  return n % 2 == 1 ? times[n / 2] : (times[n / 2 - 1] + times[n / 2]) / 2;
-}
-
 /// Times all candidates in turn, each round in another order, so that a disturbance hits all alike.
 std::vector<Seconds> time_all(const std::vector<std::function<void()>>& exchanges, int repetitions, bool shown) {
   std::vector<std::vector<Seconds>> times(exchanges.size());
   std::vector<std::size_t> order(exchanges.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::mt19937 random(1);  // the same on every rank
-  for (const auto& exchange : exchanges) time_once(exchange);  // warm-up
+  for (const auto& exchange : exchanges) time_exchange(MPI_COMM_WORLD, exchange);  // warm-up
   const double begin = MPI_Wtime();
   // Unless told: enough to see a median, but not for ever.
   constexpr int least = 7, most = 201;
   constexpr Seconds long_enough_s = 5;
   for (int round = 0; repetitions > 0 ? round < repetitions : round < most; ++round) {
     std::ranges::shuffle(order, random);
-    for (const auto i : order) times[i].push_back(time_once(exchanges[i]));
+    for (const auto i : order) times[i].push_back(time_exchange(MPI_COMM_WORLD, exchanges[i]));
     int over = MPI_Wtime() - begin > long_enough_s;
     COMMPASS_MPI_CALL(MPI_Bcast, &over, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (shown && round % 50 == 0) fmt::print(stderr, "round {} …\n", round + 1);
     if (repetitions == 0 && round + 1 >= least && over) break;
   }
   std::vector<Seconds> result;
-  for (auto& series : times) result.push_back(median_of(std::move(series)));
+  for (auto& series : times) result.push_back(median(std::move(series)));
   return result;
 }
 
@@ -191,8 +126,8 @@ std::vector<Seconds> time_all(const std::vector<std::function<void()>>& exchange
 Seconds time_plan(const std::function<Exchange()>& plan) {
   constexpr int repetitions = 7;
   std::vector<Seconds> times;
-  for (int i = 0; i < repetitions; ++i) times.push_back(time_once([&] { plan(); }));
-  return median_of(std::move(times));
+  for (int i = 0; i < repetitions; ++i) times.push_back(time_exchange(MPI_COMM_WORLD, [&] { plan(); }));
+  return median(std::move(times));
 }
 
 void measure(const Arguments& arguments) {
@@ -204,8 +139,9 @@ void measure(const Arguments& arguments) {
   CostModel model{};
   std::vector<Strategy> strategies;
   std::optional<Layout> layout;
-  std::string profile, warning;
+  std::string profile_json, warning;
   bool shown = false;
+  const auto hosts = host_names(MPI_COMM_WORLD);
   together(MPI_COMM_WORLD, [&] {
     environment = read_environment();
     model = selection.cost_model();
@@ -213,13 +149,15 @@ void measure(const Arguments& arguments) {
     layout = selection.layout.find(ranks, environment);
     shown = rank == 0 && show_progress(arguments.progress.empty() ? environment.progress : parse_progress(arguments.progress));
     if (rank == 0) {
-      profile = selection.find_profile(environment);
-      warning = provenance_warning(read_profile(profile), mpi_library());
+      const auto found = read_profile(selection.find_profile(environment));
+      warning = provenance_warning(found, mpi_library(), hosts);
+      profile_json = to_json(found);
     }
     if (arguments.repetitions < 0) throw InputError("--repetitions", "it is negative", "use 1 or more");
   });
   const auto pattern = read_together(arguments.pattern, rank, ranks);
-  Communicator communicator(MPI_COMM_WORLD, profile, {layout});
+  const auto machine = parse_profile(broadcast(MPI_COMM_WORLD, profile_json), "profile of rank 0").machine;
+  Communicator communicator(MPI_COMM_WORLD, machine, {layout});
 
   // Rank 0 decides what is run, in which order.
   std::vector<Candidate> ranking;

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <random>
 
+#include "model/statistics.hpp"
+
 namespace commpass {
 namespace {
 
@@ -324,13 +326,6 @@ TEST(FitCall, TakesNoNoiseForACost) {
   }
   EXPECT_LE(calls, rare);
   EXPECT_LE(messages, rare);
-}
-
-TEST(Median, IsTheMiddle) {
-  EXPECT_EQ(median({5}), 5);
-  EXPECT_EQ(median({9, 1, 5}), 5);
-  EXPECT_EQ(median({9, 1, 5, 6}), 5.5);
-  EXPECT_EQ(median({1, 1, 1, 100}), 1);
 }
 
 TEST(MedianInterval, HoldsTheMedianNineteenTimesOfTwenty) {
