@@ -16,6 +16,13 @@ OwnCommunicator OwnCommunicator::split_by_node(MPI_Comm comm) {
   return result;
 }
 
+OwnCommunicator OwnCommunicator::split(MPI_Comm comm, int color) {
+  OwnCommunicator result;
+  COMMPASS_MPI_CALL(MPI_Comm_split, comm, color, 0, &result.comm_);
+  COMMPASS_MPI_CALL(MPI_Comm_set_errhandler, result.comm_, MPI_ERRORS_RETURN);
+  return result;
+}
+
 OwnCommunicator::~OwnCommunicator() {
   if (comm_ != MPI_COMM_NULL && mpi_is_usable()) MPI_Comm_free(&comm_);
 }

@@ -16,6 +16,8 @@ class OwnCommunicator {
   explicit OwnCommunicator(MPI_Comm comm);
   /// The ranks of `comm` that share memory. Collective over `comm`.
   static OwnCommunicator split_by_node(MPI_Comm comm);
+  /// The ranks of `comm` that give the same color, in rank order. Collective over `comm`.
+  static OwnCommunicator split(MPI_Comm comm, int color);
   ~OwnCommunicator();
   OwnCommunicator(OwnCommunicator&& other) noexcept : comm_(std::exchange(other.comm_, MPI_COMM_NULL)) {}
   OwnCommunicator& operator=(OwnCommunicator&& other) noexcept {
