@@ -11,7 +11,7 @@ set(commpass_package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/commpass)
 foreach(room ${commpass_installed_rooms})
   target_compile_features(commpass_${room} PUBLIC cxx_std_20)
   install(TARGETS commpass_${room} EXPORT commpass-targets)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${room} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/commpass FILES_MATCHING PATTERN "*.hpp"
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/${room} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/commpass FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h"
           PATTERN commands EXCLUDE PATTERN routes EXCLUDE)
 endforeach()
 install(EXPORT commpass-targets NAMESPACE commpass:: DESTINATION ${commpass_package_directory})

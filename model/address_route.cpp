@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "model/dimensions.hpp"
 
@@ -130,6 +131,37 @@ int AddressRoute::round(Rank from, Rank to, int stage) const {
   const auto& tables = tables_[at(stage)];
   const int distance = tables.digit[at(to)] - tables.digit[at(from)];
   return distance < 0 ? distance + tables.radix : distance;
+}
+
+// A block moves from the host of one virtual rank to that of another with one digit changed, or stays.
+std::vector<Rank> AddressRoute::peers(Rank rank, int stage) const {
+  const auto& tables = tables_[at(stage)];
+  std::vector<Rank> result;
+  for (const auto v : virtuals_of_[at(rank)]) {
+    const auto first = v - v / tables.weight % tables.radix * tables.weight;
+    for (int digit = 0; digit < tables.radix; ++digit) result.push_back(host_[at(first + digit * tables.weight)]);
+  }
+  std::ranges::sort(result);
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  std::erase(result, rank);
+  return result;
+}
+
+std::vector<Rank> AddressRoute::groups(int stage) const {
+  const auto& tables = tables_[at(stage)];
+  std::vector<Rank> lowest(of_rank_.size());  // a forest: a rank of the same group that is not above it
+  std::iota(lowest.begin(), lowest.end(), 0);
+  const auto root = [&](Rank rank) {
+    while (lowest[at(rank)] != rank) rank = lowest[at(rank)] = lowest[at(lowest[at(rank)])];
+    return rank;
+  };
+  for (std::size_t v = 0; v < host_.size(); ++v) {
+    const auto number = static_cast<std::int64_t>(v);
+    const Rank one = root(host_[v]), other = root(host_[at(number - number / tables.weight % tables.radix * tables.weight)]);
+    lowest[at(std::max(one, other))] = std::min(one, other);
+  }
+  for (Rank rank = 0; at(rank) < lowest.size(); ++rank) lowest[at(rank)] = root(rank);
+  return lowest;
 }
 
 // How many copies the messages of a full all-to-all need, from the digits alone. A set of ranks in which some digits

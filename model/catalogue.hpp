@@ -86,6 +86,7 @@ std::vector<Strategy> suggest_strategies(const Layout& layout);
 // The rows, each defined in the file of its route.
 CatalogueRow standard_row();
 CatalogueRow two_step_row();
+CatalogueRow two_step_socket_row();
 CatalogueRow three_step_row();
 CatalogueRow split_row();
 CatalogueRow local_then_node_row();

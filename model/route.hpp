@@ -72,6 +72,14 @@ class Route {
   /// Sender and receiver compute the same, so they agree on the batch of a window.
   virtual int round(Rank from, Rank to, int stage) const = 0;
 
+  /// The ranks with which `rank` may exchange messages in stage `stage`, whatever the blocks, ascending. Both ways: each
+  /// of them has `rank` among its own. For exchanges whose receivers do not know who sends.
+  /// @throws NotApplicable if the route cannot tell
+  virtual std::vector<Rank> peers(Rank rank, int stage) const;
+  /// Which ranks exchange messages in stage `stage`, directly or through others: for each rank the lowest of its group.
+  /// @throws NotApplicable if the route cannot tell
+  virtual std::vector<Rank> groups(int stage) const;
+
   /// The messages that `rank` sends in stage `stage` of an all-to-all with equal blocks, for closed forms.
   /// Exact where the address is full and the layout even; elsewhere an estimate.
   /// @throws NotApplicable if the route has no closed form

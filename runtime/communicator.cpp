@@ -17,6 +17,7 @@
 #include "runtime/mpi_error.hpp"
 #include "runtime/own_communicator.hpp"
 #include "runtime/selection.hpp"
+#include "runtime/sparse_exchange_state.hpp"
 #include "selector/environment.hpp"
 #include "selector/parallel.hpp"
 
@@ -30,6 +31,7 @@ struct Communicator::State {
   unsigned threads = 1;     ///< that this rank may start without taking cores from others of its node
   int largest_tag = 0;
   int next_exchange = 0;    ///< its number, which comes again when all tags have been used
+  std::unique_ptr<SparseEngine> sparse;
 
   /// The first tag of the next exchange; those below 1 stand for headers.
   int next_tag() {
@@ -129,7 +131,8 @@ Communicator::Communicator(MPI_Comm comm, const std::string& profile, const Comm
   auto layout = choose_layout(own.get(), options, environment);
   const auto threads = threads_of_rank(own.get());
   const int largest_tag = largest_tag_of(own.get());
-  state_ = std::make_shared<State>(State{std::move(own), std::move(machine), std::move(layout), std::move(environment), threads, largest_tag, 0});
+  state_ = std::make_shared<State>(State{std::move(own), std::move(machine), std::move(layout), std::move(environment), threads, largest_tag, 0, nullptr});
+  prepare_sparse();
 }
 
 Communicator::Communicator(MPI_Comm comm, const Machine& machine, const CommunicatorOptions& options) {
@@ -138,7 +141,15 @@ Communicator::Communicator(MPI_Comm comm, const Machine& machine, const Communic
   auto layout = choose_layout(own.get(), options, environment);
   const auto threads = threads_of_rank(own.get());
   const int largest_tag = largest_tag_of(own.get());
-  state_ = std::make_shared<State>(State{std::move(own), machine, std::move(layout), std::move(environment), threads, largest_tag, 0});
+  state_ = std::make_shared<State>(State{std::move(own), machine, std::move(layout), std::move(environment), threads, largest_tag, 0, nullptr});
+  prepare_sparse();
+}
+
+/// Now, because it is collective, and a first sparse exchange must not wait for others.
+void Communicator::prepare_sparse() {
+  const MPI_Comm comm = state_->comm.get();
+  const auto named = broadcast(comm, state_->environment.sparse_strategy.value_or(""));
+  state_->sparse = std::make_unique<SparseEngine>(comm, state_->layout, state_->machine, named, state_->largest_tag);
 }
 
 Communicator::~Communicator() = default;
@@ -186,6 +197,45 @@ Exchange Communicator::neighbor_exchange(const void* send_buffer, std::span<cons
   });
   if (is_run_by_library(*route)) exchange->executor = std::make_unique<LibraryExecutor>(plan, comm, send_buffer, receive_buffer);
   return Exchange(std::move(exchange));
+}
+
+namespace {
+
+SparseSends variable_sends(const SparseEngine& engine, const void* buffer, std::span<const SendEdge> sends) {
+  SparseSends result{static_cast<const std::byte*>(buffer), {sends.begin(), sends.end()}, {}, {}};
+  result.error = engine.check(buffer, result.edges);
+  return result;
+}
+
+SparseSends constant_sends(const SparseEngine& engine, const void* buffer, std::span<const Rank> destinations, Bytes bytes) {
+  SparseSends result{static_cast<const std::byte*>(buffer), {}, bytes, {}};
+  for (const Rank destination : destinations) result.edges.push_back({destination, std::ssize(result.edges) * bytes, bytes});
+  result.error = engine.check(buffer, result.edges);
+  return result;
+}
+
+}  // namespace
+
+ReceivedMessages Communicator::sparse_alltoallv(const void* send_buffer, std::span<const SendEdge> sends, const SparseOptions& options) {
+  return state_->sparse->run(variable_sends(*state_->sparse, send_buffer, sends), options);
+}
+
+ReceivedMessages Communicator::sparse_alltoall(const void* send_buffer, std::span<const Rank> destinations, Bytes bytes, const SparseOptions& options) {
+  return state_->sparse->run(constant_sends(*state_->sparse, send_buffer, destinations, bytes), options);
+}
+
+SparseExchange Communicator::start_sparse(SparseSends sends, const SparseOptions& options) {
+  auto started = state_->sparse->start(std::move(sends), options, false);
+  const std::shared_ptr<SparseEngine> engine(state_, state_->sparse.get());  // and with it all of the communicator
+  return SparseExchange(std::make_unique<SparseExchange::State>(engine, std::move(started)));
+}
+
+SparseExchange Communicator::start_sparse_alltoallv(const void* send_buffer, std::span<const SendEdge> sends, const SparseOptions& options) {
+  return start_sparse(variable_sends(*state_->sparse, send_buffer, sends), options);
+}
+
+SparseExchange Communicator::start_sparse_alltoall(const void* send_buffer, std::span<const Rank> destinations, Bytes bytes, const SparseOptions& options) {
+  return start_sparse(constant_sends(*state_->sparse, send_buffer, destinations, bytes), options);
 }
 
 }  // namespace commpass

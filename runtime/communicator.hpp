@@ -17,8 +17,11 @@
 #include "model/layout.hpp"
 #include "model/machine.hpp"
 #include "runtime/plan.hpp"
+#include "runtime/sparse_exchange.hpp"
 
 namespace commpass {
+
+struct SparseSends;
 
 /// A persistent neighbour exchange: planned once, run many times. Move-only.
 ///
@@ -97,8 +100,29 @@ class Communicator {
   Exchange neighbor_exchange(const void* send_buffer, std::span<const SendEdge> sends, void* receive_buffer,
                              std::span<const ReceiveEdge> receives, const ExchangeOptions& options = {});
 
+  /// Sparse dynamic data exchange: every rank names what it sends, and gets what is for it. All ranks take part, also with
+  /// nothing. Messages of 0 bytes arrive; several messages to one rank arrive in order; so do those to oneself.
+  ///
+  /// Not thread-safe. The next strategy is chosen by what all ranks have sent in the last exchange of these two
+  /// functions; those that start_… begin do not count, since ranks may complete them at different times.
+  /// A rank needs memory for its own messages and, while they are forwarded, for those of its node; what a discovery needs
+  /// besides is said in model/sparse_strategy.cpp and docs/model.md.
+  /// @param sends  offsets and sizes in bytes
+  /// @throws Error, the same on every rank, if any rank fails
+  ReceivedMessages sparse_alltoallv(const void* send_buffer, std::span<const SendEdge> sends, const SparseOptions& options = {});
+  /// The same with `bytes` bytes for each destination, one after another in the buffer.
+  /// @param bytes  the same on every rank
+  ReceivedMessages sparse_alltoall(const void* send_buffer, std::span<const Rank> destinations, Bytes bytes, const SparseOptions& options = {});
+
+  /// The same without waiting. Several may be in flight; ranks start them in the same order and may complete them in any.
+  /// The buffer must not change until it is complete.
+  SparseExchange start_sparse_alltoallv(const void* send_buffer, std::span<const SendEdge> sends, const SparseOptions& options = {});
+  SparseExchange start_sparse_alltoall(const void* send_buffer, std::span<const Rank> destinations, Bytes bytes, const SparseOptions& options = {});
+
  private:
   struct State;
+  void prepare_sparse();
+  SparseExchange start_sparse(SparseSends sends, const SparseOptions& options);
   std::shared_ptr<State> state_;
 };
 

@@ -25,6 +25,13 @@ OwnCommunicator OwnCommunicator::with_neighbors(MPI_Comm comm, const std::vector
   return result;
 }
 
+OwnCommunicator OwnCommunicator::split_by_color(MPI_Comm comm, int color) {
+  OwnCommunicator result;
+  COMMPASS_MPI_CALL(MPI_Comm_split, comm, color, 0, &result.comm_);
+  COMMPASS_MPI_CALL(MPI_Comm_set_errhandler, result.comm_, MPI_ERRORS_RETURN);
+  return result;
+}
+
 OwnCommunicator OwnCommunicator::split(MPI_Comm comm, bool is_member, int key) {
   OwnCommunicator result;
   COMMPASS_MPI_CALL(MPI_Comm_split, comm, is_member ? 0 : MPI_UNDEFINED, key, &result.comm_);

@@ -22,6 +22,8 @@ class OwnCommunicator {
   static OwnCommunicator with_neighbors(MPI_Comm comm, const std::vector<Rank>& sources, const std::vector<Rank>& destinations);
   /// Those of `comm` that are members, by ascending key; on other ranks none. Collective over `comm`.
   static OwnCommunicator split(MPI_Comm comm, bool is_member, int key);
+  /// The ranks of `comm` that give the same color, in rank order. Collective over `comm`.
+  static OwnCommunicator split_by_color(MPI_Comm comm, int color);
   ~OwnCommunicator();
   OwnCommunicator(OwnCommunicator&& other) noexcept : comm_(std::exchange(other.comm_, MPI_COMM_NULL)) {}
   OwnCommunicator& operator=(OwnCommunicator&& other) noexcept {

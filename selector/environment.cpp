@@ -7,6 +7,7 @@
 
 #include "model/error.hpp"
 #include "model/layout.hpp"
+#include "model/sparse_strategy.hpp"
 #include "model/strategy.hpp"
 #include "model/text.hpp"
 
@@ -25,6 +26,7 @@ struct Variable {
 const Variable variables[] = {
     {"COMMPASS_PROFILE", [](Environment& e, const std::string& value) { e.profile = value; }},
     {"COMMPASS_PROFILE_PATH", [](Environment& e, const std::string& value) { e.profile_path = split(value, ':'); }},
+    {"COMMPASS_SPARSE_STRATEGY", [](Environment& e, const std::string& value) { e.sparse_strategy = to_string(parse_sparse_strategy(value)); }},
     {"COMMPASS_STRATEGY", [](Environment& e, const std::string& value) { e.strategy = to_string(parse_strategy(value)); }},
     {"COMMPASS_LAYOUT",
      [](Environment& e, const std::string& value) {

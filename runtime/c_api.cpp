@@ -1,0 +1,225 @@
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <limits>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "runtime/commpass.h"
+#include "runtime/communicator.hpp"
+#include "runtime/element_type.hpp"
+#include "runtime/mpi_error.hpp"
+
+struct commpass_comm_state {
+  commpass::Communicator communicator;
+};
+
+namespace {
+
+using commpass::Bytes;
+using commpass::Communicator;
+using commpass::ElementType;
+using commpass::InputError;
+using commpass::ReceivedMessages;
+
+thread_local std::string error_text;
+
+/// More came than there is room for.
+class Truncated : public InputError {
+  using InputError::InputError;
+};
+
+/// Runs an action; what it throws becomes a code and a sentence.
+template <class Action>
+int guarded(Action action) {
+  try {
+    action();
+    return COMMPASS_SUCCESS;
+  } catch (const Truncated& error) {
+    error_text = error.what();
+    return COMMPASS_ERROR_TRUNCATED;
+  } catch (const commpass::MpiError& error) {
+    error_text = error.what();
+    return COMMPASS_ERROR_MPI;
+  } catch (const commpass::Error& error) {
+    error_text = error.what();
+    return COMMPASS_ERROR_INPUT;
+  } catch (const std::exception& error) {
+    error_text = error.what();
+    return COMMPASS_ERROR_OTHER;
+  }
+}
+
+int narrow(Bytes number, const char* what) {
+  if (number > std::numeric_limits<int>::max()) throw InputError(what, fmt::format("{} is more than an int holds", number), "use the C++ interface");
+  return static_cast<int>(number);
+}
+
+/// What a rank sends, as bytes.
+struct Sends {
+  std::vector<std::byte> packed;  ///< empty where the caller's buffer is sent from
+  const void* buffer = nullptr;
+  std::vector<commpass::SendEdge> edges;
+};
+
+/// @param count_of, begin_of  of message i, in elements
+template <class CountOf, class BeginOf>
+Sends sends_of(int messages, const int* destinations, CountOf count_of, BeginOf begin_of, const ElementType& type, const void* values) {
+  Sends sends;
+  Bytes total = 0;
+  for (int i = 0; i < messages; ++i) {
+    const Bytes bytes = count_of(i) * type.size();
+    sends.edges.push_back({destinations[i], type.is_contiguous() ? begin_of(i) * type.extent() : total, bytes});
+    total += std::max<Bytes>(0, bytes);
+  }
+  sends.buffer = values;
+  if (type.is_contiguous()) return sends;
+  sends.packed.resize(static_cast<std::size_t>(total));
+  for (int i = 0; i < messages; ++i)
+    type.pack(static_cast<const std::byte*>(values) + begin_of(i) * type.extent(), count_of(i), sends.packed.data() + sends.edges[static_cast<std::size_t>(i)].offset);
+  sends.buffer = sends.packed.data();
+  return sends;
+}
+
+commpass::SparseOptions options_of(const char* strategy) { return {strategy ? strategy : "", {}}; }
+
+ReceivedMessages exchange_constant(int send_nnz, const int* dest, int sendcount, const ElementType& type, const void* values, const char* strategy, commpass_comm comm) {
+  const auto sends = sends_of(send_nnz, dest, [&](int) { return Bytes{sendcount}; }, [&](int i) { return Bytes{i} * sendcount; }, type, values);
+  const std::vector<int> destinations(dest, dest + send_nnz);
+  return comm->communicator.sparse_alltoall(sends.buffer, destinations, sendcount * type.size(), options_of(strategy));
+}
+
+ReceivedMessages exchange_variable(int send_nnz, const int* dest, const int* counts, const int* displs, const ElementType& type, const void* values, const char* strategy, commpass_comm comm) {
+  const auto sends = sends_of(send_nnz, dest, [&](int i) { return Bytes{counts[i]}; }, [&](int i) { return Bytes{displs[i]}; }, type, values);
+  return comm->communicator.sparse_alltoallv(sends.buffer, sends.edges, options_of(strategy));
+}
+
+Bytes elements_of(const commpass::ReceivedMessage& message, const ElementType& type) {
+  const auto bytes = std::ssize(message.bytes);
+  if (type.size() == 0 ? bytes > 0 : bytes % type.size() != 0)
+    throw InputError("sparse exchange", fmt::format("rank {} sends {} bytes, and an element has {}", message.source, bytes, type.size()), "receive with a type of the sender's size");
+  return type.size() == 0 ? 0 : bytes / type.size();
+}
+
+Bytes elements_of(const ReceivedMessages& received, const ElementType& type) {
+  Bytes total = 0;
+  for (const auto& message : received) total += elements_of(message, type);
+  return total;
+}
+
+/// Where what has come is put; null: not wanted.
+struct Target {
+  int* src;
+  int* counts;
+  int* displs;
+  void* values;
+};
+
+void put(const ReceivedMessages& received, const ElementType& type, const Target& target) {
+  Bytes begin = 0;
+  for (std::size_t i = 0; i < received.size(); ++i) {
+    const auto count = elements_of(received[i], type);
+    target.src[i] = received[i].source;
+    if (target.counts) target.counts[i] = narrow(count, "count of a message");
+    if (target.displs) target.displs[i] = narrow(begin, "displacement of a message");
+    type.unpack(received[i].bytes.data(), count, static_cast<std::byte*>(target.values) + begin * type.extent());
+    begin += count;
+  }
+}
+
+template <class Item>
+Item* allocate(Bytes count) {
+  auto* const memory = static_cast<Item*>(std::malloc(static_cast<std::size_t>(std::max<Bytes>(1, count)) * sizeof(Item)));  // NOLINT: for C
+  if (!memory) throw std::bad_alloc();
+  return memory;
+}
+
+/// Fills memory of our own.
+void hand_out(const ReceivedMessages& messages, const ElementType& type, commpass_received* result) {
+  struct Free {
+    void operator()(commpass_received* received) const { commpass_received_free(received); }
+  };
+  *result = {};
+  std::unique_ptr<commpass_received, Free> guard(result);
+  const auto elements = elements_of(messages, type);
+  result->nnz = narrow(std::ssize(messages), "number of messages");
+  result->size = narrow(elements, "number of elements");
+  result->src = allocate<int>(result->nnz);
+  result->counts = allocate<int>(result->nnz);
+  result->displs = allocate<int>(result->nnz);
+  result->values = allocate<std::byte>(elements * type.extent());
+  put(messages, type, {result->src, result->counts, result->displs, result->values});
+  guard.release();
+}
+
+void require_room(const char* what, Bytes room, Bytes needed) {
+  if (needed > room) throw Truncated("sparse exchange", fmt::format("{} {} have come, and there is room for {}", needed, what, room), "give more room, or use the function that ends in _alloc");
+}
+
+}  // namespace
+
+const char* commpass_error_text(void) { return error_text.c_str(); }
+
+int commpass_comm_create(MPI_Comm mpi_comm, const char* profile, commpass_comm* comm) {
+  *comm = nullptr;
+  return guarded([&] { *comm = new commpass_comm_state{Communicator(mpi_comm, std::string(profile ? profile : ""))}; });
+}
+
+int commpass_comm_free(commpass_comm* comm) {
+  delete *comm;
+  *comm = nullptr;
+  return COMMPASS_SUCCESS;
+}
+
+void commpass_received_free(commpass_received* received) {
+  std::free(received->src);     // NOLINT: from malloc
+  std::free(received->counts);  // NOLINT
+  std::free(received->displs);  // NOLINT
+  std::free(received->values);  // NOLINT
+  *received = {};
+}
+
+int commpass_alltoall_crs(int send_nnz, const int* dest, int sendcount, MPI_Datatype sendtype, const void* sendvals, int* recv_nnz, int* src, int recvcount, MPI_Datatype recvtype,
+                          void* recvvals, const char* strategy, commpass_comm comm) {
+  return guarded([&] {
+    const ElementType type(recvtype);
+    const auto received = exchange_constant(send_nnz, dest, sendcount, ElementType(sendtype), sendvals, strategy, comm);
+    const Bytes room = *recv_nnz;
+    *recv_nnz = narrow(std::ssize(received), "number of messages");
+    require_room("messages", room, *recv_nnz);
+    require_room("elements", Bytes{recvcount} * *recv_nnz, elements_of(received, type));
+    put(received, type, {src, nullptr, nullptr, recvvals});
+  });
+}
+
+int commpass_alltoall_crs_alloc(int send_nnz, const int* dest, int sendcount, MPI_Datatype sendtype, const void* sendvals, MPI_Datatype recvtype, commpass_received* received,
+                                const char* strategy, commpass_comm comm) {
+  return guarded([&] {
+    *received = {};
+    hand_out(exchange_constant(send_nnz, dest, sendcount, ElementType(sendtype), sendvals, strategy, comm), ElementType(recvtype), received);
+  });
+}
+
+int commpass_alltoallv_crs(int send_nnz, const int* dest, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype, const void* sendvals, int* recv_nnz, int* recv_size, int* src,
+                           int* recvcounts, int* rdispls, MPI_Datatype recvtype, void* recvvals, const char* strategy, commpass_comm comm) {
+  return guarded([&] {
+    const ElementType type(recvtype);
+    const auto received = exchange_variable(send_nnz, dest, sendcounts, sdispls, ElementType(sendtype), sendvals, strategy, comm);
+    const Bytes messages = *recv_nnz, elements = *recv_size;
+    *recv_nnz = narrow(std::ssize(received), "number of messages");
+    *recv_size = narrow(elements_of(received, type), "number of elements");
+    require_room("messages", messages, *recv_nnz);
+    require_room("elements", elements, *recv_size);
+    put(received, type, {src, recvcounts, rdispls, recvvals});
+  });
+}
+
+int commpass_alltoallv_crs_alloc(int send_nnz, const int* dest, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype, const void* sendvals, MPI_Datatype recvtype,
+                                 commpass_received* received, const char* strategy, commpass_comm comm) {
+  return guarded([&] {
+    *received = {};
+    hand_out(exchange_variable(send_nnz, dest, sendcounts, sdispls, ElementType(sendtype), sendvals, strategy, comm), ElementType(recvtype), received);
+  });
+}

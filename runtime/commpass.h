@@ -1,0 +1,90 @@
+/* Commpass from C: sparse dynamic data exchanges, in which every rank knows only what it sends.
+ *
+ *   commpass_comm comm;
+ *   commpass_comm_create(MPI_COMM_WORLD, "my-machine", &comm);
+ *   commpass_received got;
+ *   commpass_alltoallv_crs_alloc(n, dest, counts, displs, MPI_DOUBLE, values, MPI_DOUBLE, &got, NULL, comm);
+ *   for (int i = 0; i < got.nnz; ++i) use(got.src[i], got.counts[i], (double*)got.values + got.displs[i]);
+ *   commpass_received_free(&got);
+ *   commpass_comm_free(&comm);
+ *
+ * Every function returns COMMPASS_SUCCESS or an error code; commpass_error_text() says in one sentence what was wrong.
+ * All but commpass_error_text and commpass_received_free are collective. Not thread-safe. */
+#ifndef COMMPASS_H
+#define COMMPASS_H
+
+#include <mpi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+  COMMPASS_SUCCESS = 0,
+  COMMPASS_ERROR_INPUT = 1,    /* an argument is wrong, here or on another rank */
+  COMMPASS_ERROR_TRUNCATED = 2, /* more came than there is room for; the counts say how much. On this rank only */
+  COMMPASS_ERROR_MPI = 3,      /* an MPI call failed */
+  COMMPASS_ERROR_OTHER = 4     /* out of memory, for example */
+};
+
+/* The sentence about the last error of the calling thread; never NULL. */
+const char* commpass_error_text(void);
+
+/* A communicator of Commpass beside the caller's. */
+typedef struct commpass_comm_state* commpass_comm;
+
+/* profile: name or file of a machine profile, read by rank 0; NULL or "": COMMPASS_PROFILE.
+ * On failure *comm is NULL. */
+int commpass_comm_create(MPI_Comm mpi_comm, const char* profile, commpass_comm* comm);
+/* Sets *comm to NULL. NULL is allowed. */
+int commpass_comm_free(commpass_comm* comm);
+
+/* What has come, by source; messages of one source in its order. Memory of Commpass, freed by commpass_received_free. */
+typedef struct commpass_received {
+  int nnz;          /* messages */
+  int size;         /* elements of recvtype in all */
+  int* src;         /* nnz ranks */
+  int* counts;      /* nnz numbers of elements */
+  int* displs;      /* nnz positions in values, in elements */
+  void* values;     /* size elements of recvtype, by its extent */
+} commpass_received;
+void commpass_received_free(commpass_received* received);
+
+/* Sparse exchange of messages of one size; after MPIX_Alltoall_crs of the sparse dynamic data exchange paper
+ * (Geyko et al., section III).
+ *
+ * send_nnz      how many messages this rank sends
+ * dest          to whom
+ * sendcount     elements of sendtype in each; the same bytes on every rank
+ * sendvals      send_nnz * sendcount elements, message after message
+ * recv_nnz      in: for how many messages there is room; out: how many have come
+ * src           out: from whom, ascending
+ * recvcount     elements of recvtype in each
+ * recvvals      out: message after message
+ * strategy      "ROUTE+DISCOVERY", the same on every rank; NULL: COMMPASS_SPARSE_STRATEGY, else the cheapest
+ *
+ * Datatypes may be derived, with gaps. */
+int commpass_alltoall_crs(int send_nnz, const int* dest, int sendcount, MPI_Datatype sendtype, const void* sendvals,
+                          int* recv_nnz, int* src, int recvcount, MPI_Datatype recvtype, void* recvvals,
+                          const char* strategy, commpass_comm comm);
+/* The same, with memory of Commpass for what comes. */
+int commpass_alltoall_crs_alloc(int send_nnz, const int* dest, int sendcount, MPI_Datatype sendtype, const void* sendvals,
+                                MPI_Datatype recvtype, commpass_received* received, const char* strategy, commpass_comm comm);
+
+/* Sparse exchange of messages of different sizes; after MPIX_Alltoallv_crs.
+ *
+ * sendcounts, sdispls      elements of sendtype in each message, and where it begins in sendvals
+ * recv_nnz, recv_size      in: for how many messages and elements there is room; out: how many have come
+ * src, recvcounts, rdispls out: of each message
+ * recvvals                 out: recv_size elements, message after message */
+int commpass_alltoallv_crs(int send_nnz, const int* dest, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype, const void* sendvals,
+                           int* recv_nnz, int* recv_size, int* src, int* recvcounts, int* rdispls, MPI_Datatype recvtype, void* recvvals,
+                           const char* strategy, commpass_comm comm);
+int commpass_alltoallv_crs_alloc(int send_nnz, const int* dest, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype, const void* sendvals,
+                                 MPI_Datatype recvtype, commpass_received* received, const char* strategy, commpass_comm comm);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

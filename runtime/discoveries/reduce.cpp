@@ -1,0 +1,59 @@
+// reduce and allreduce: the ranks add up how many messages each of them gets, and probe until they have them all. With a
+// reduce-scatter a rank gets its own number alone; with an allreduce, the paper's personalized method, those of all.
+// Source: sparse dynamic data exchange paper (Geyko et al.) §IV-A, algorithm 1.
+#include "runtime/discovery.hpp"
+#include "runtime/mpi_error.hpp"
+#include "runtime/nonblocking_reduction.hpp"
+#include "runtime/probed_mail.hpp"
+
+namespace commpass {
+
+namespace {
+
+class ReduceStage final : public DiscoveryStage {
+ public:
+  ReduceStage(const StageContext& context, bool scatter) : context_(context), scatter_(scatter), mail_(context.comm, context.tag, context.largest_piece) {
+    COMMPASS_MPI_CALL(MPI_Comm_rank, context.comm, &rank_);
+    COMMPASS_MPI_CALL(MPI_Comm_size, context.comm, &ranks_);
+  }
+
+  void begin(std::span<const Outgoing> parcels, const Tally& tally) override {
+    // For each rank: messages, failures.
+    numbers_.resize(2 * static_cast<std::size_t>(ranks_));
+    for (std::size_t i = 1; i < numbers_.size(); i += 2) numbers_[i] = tally.failures;
+    for (const auto& parcel : parcels) {
+      numbers_[2 * static_cast<std::size_t>(parcel.peer)] += mail_.pieces_of(parcel.bytes.size());
+      mail_.send(parcel, ProbedMail::Mode::standard);
+    }
+  }
+
+  bool progress(bool may_reduce) override {
+    if (!reduction_.started()) {
+      if (!may_reduce) return false;
+      if (scatter_) reduction_.start_scattered_sum(context_.comm, std::move(numbers_));
+      else reduction_.start_sum(context_.comm, std::move(numbers_));
+    }
+    if (!reduction_.test()) return false;
+    return mail_.receive() == own(0) && mail_.all_received() && mail_.all_sent();
+  }
+
+  std::vector<Parcel> take() override { return mail_.take(); }
+  bool any_failed() const override { return own(1) > 0; }
+
+ private:
+  std::int64_t own(std::size_t number) const { return reduction_.result()[(scatter_ ? 0 : 2 * static_cast<std::size_t>(rank_)) + number]; }
+
+  StageContext context_;
+  bool scatter_;
+  int rank_ = 0, ranks_ = 0;
+  std::vector<std::int64_t> numbers_;
+  ProbedMail mail_;
+  NonblockingReduction reduction_;
+};
+
+}  // namespace
+
+std::unique_ptr<DiscoveryStage> make_reduce_stage(const StageContext& context) { return std::make_unique<ReduceStage>(context, true); }
+std::unique_ptr<DiscoveryStage> make_allreduce_stage(const StageContext& context) { return std::make_unique<ReduceStage>(context, false); }
+
+}  // namespace commpass

@@ -1,0 +1,56 @@
+#include "runtime/element_type.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "runtime/mpi_error.hpp"
+
+namespace commpass {
+
+ElementType::ElementType(MPI_Datatype type) : type_(type) {
+  int size = 0, integers = 0, addresses = 0, types = 0, combiner = 0;
+  MPI_Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
+  COMMPASS_MPI_CALL(MPI_Type_size, type, &size);
+  COMMPASS_MPI_CALL(MPI_Type_get_extent, type, &lower, &extent);
+  COMMPASS_MPI_CALL(MPI_Type_get_true_extent, type, &true_lower, &true_extent);
+  COMMPASS_MPI_CALL(MPI_Type_get_envelope, type, &integers, &addresses, &types, &combiner);
+  size_ = size;
+  extent_ = extent;
+  // A derived type may have no gaps and still another order of its parts.
+  contiguous_ = combiner == MPI_COMBINER_NAMED && lower == 0 && true_lower == 0 && extent == size && true_extent == size;
+}
+
+/// MPI packs at most as many bytes as an int counts.
+template <class Action>
+void ElementType::in_portions(Bytes count, Action action) const {
+  constexpr Bytes most = std::numeric_limits<int>::max();
+  const Bytes portion = std::max<Bytes>(1, most / std::max<Bytes>(1, size_));
+  for (Bytes begin = 0; begin < count; begin += portion) action(begin, static_cast<int>(std::min(portion, count - begin)));
+}
+
+void ElementType::pack(const void* elements, Bytes count, std::byte* bytes) const {
+  if (count * size_ == 0) return;
+  if (contiguous_) {
+    std::memcpy(bytes, elements, static_cast<std::size_t>(count * size_));
+    return;
+  }
+  in_portions(count, [&](Bytes begin, int part) {
+    int position = 0;
+    COMMPASS_MPI_CALL(MPI_Pack, static_cast<const std::byte*>(elements) + begin * extent_, part, type_, bytes + begin * size_, static_cast<int>(part * size_), &position, MPI_COMM_SELF);
+  });
+}
+
+void ElementType::unpack(const std::byte* bytes, Bytes count, void* elements) const {
+  if (count * size_ == 0) return;
+  if (contiguous_) {
+    std::memcpy(elements, bytes, static_cast<std::size_t>(count * size_));
+    return;
+  }
+  in_portions(count, [&](Bytes begin, int part) {
+    int position = 0;
+    COMMPASS_MPI_CALL(MPI_Unpack, bytes + begin * size_, static_cast<int>(part * size_), &position, static_cast<std::byte*>(elements) + begin * extent_, part, type_, MPI_COMM_SELF);
+  });
+}
+
+}  // namespace commpass

@@ -1,0 +1,36 @@
+// Elements of an MPI datatype as plain bytes.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+
+#include "model/types.hpp"
+
+namespace commpass {
+
+/// A datatype, with or without gaps, and how its elements become a contiguous run of bytes.
+class ElementType {
+ public:
+  /// @throws MpiError
+  explicit ElementType(MPI_Datatype type);
+
+  Bytes size() const { return size_; }                    ///< of the data of one element
+  Bytes extent() const { return extent_; }                ///< from one element to the next
+  bool is_contiguous() const { return contiguous_; }      ///< elements in a row are their data, and nothing else
+
+  /// Copies the data of `count` elements out of, or into, a buffer of such elements.
+  /// @throws MpiError
+  void pack(const void* elements, Bytes count, std::byte* bytes) const;
+  void unpack(const std::byte* bytes, Bytes count, void* elements) const;
+
+ private:
+  template <class Action>
+  void in_portions(Bytes count, Action action) const;
+
+  MPI_Datatype type_;
+  Bytes size_ = 0, extent_ = 0;
+  bool contiguous_ = false;
+};
+
+}  // namespace commpass

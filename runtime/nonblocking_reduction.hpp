@@ -1,0 +1,41 @@
+// Reductions over all ranks that do not wait, in one place, so that a simulation can replace them.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/tally_operation.hpp"
+
+namespace commpass {
+
+/// A non-blocking reduction of 64-bit integers. Those of one communicator must be started in the same order on all ranks.
+class NonblockingReduction {
+ public:
+  NonblockingReduction() = default;
+  ~NonblockingReduction();
+  NonblockingReduction(const NonblockingReduction&) = delete;
+  NonblockingReduction& operator=(const NonblockingReduction&) = delete;
+
+  /// Everybody gets the combined tally.
+  void start_tally(MPI_Comm comm, std::vector<std::int64_t> tally, const TallyOperation& operation);
+  /// Everybody gets the sums.
+  void start_sum(MPI_Comm comm, std::vector<std::int64_t> numbers);
+  /// Rank i gets the sums of everybody's numbers i·n … (i+1)·n−1, where there are n for each rank.
+  void start_scattered_sum(MPI_Comm comm, std::vector<std::int64_t> numbers);
+
+  bool started() const { return started_; }
+  /// Is it complete? Only after it was started.
+  bool test();
+  /// What came out, when it is complete.
+  std::span<const std::int64_t> result() const { return result_; }
+
+ private:
+  bool started_ = false;
+  std::vector<std::int64_t> numbers_, result_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
+};
+
+}  // namespace commpass

@@ -1,0 +1,59 @@
+// Messages whose receiver does not know of them: they are found by probing.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/parcel.hpp"
+
+namespace commpass {
+
+/// Sends parcels and takes in those of others, under a tag of their own. A parcel goes in pieces of `largest_piece`
+/// bytes and a last one that is smaller, perhaps empty: so its receiver knows when it is complete, and sizes beyond an
+/// MPI count pass.
+class ProbedMail {
+ public:
+  enum class Mode { standard, synchronous };
+
+  /// @param comm           ours; nothing else is received there under this tag
+  /// @param largest_piece  at least 1, the same on all ranks
+  ProbedMail(MPI_Comm comm, int tag, Bytes largest_piece) : comm_(comm), tag_(tag), largest_piece_(largest_piece) {}
+  ~ProbedMail();
+  ProbedMail(const ProbedMail&) = delete;
+  ProbedMail& operator=(const ProbedMail&) = delete;
+
+  /// Begins to send a parcel, which must stay until all_sent().
+  void send(const Outgoing& parcel, Mode mode);
+  /// How many messages a parcel of so many bytes is.
+  std::int64_t pieces_of(std::size_t bytes) const { return static_cast<std::int64_t>(bytes) / largest_piece_ + 1; }
+  /// Have all sends completed? Synchronous ones have when their receivers have found them.
+  bool all_sent();
+
+  /// Takes in the messages that are here. @return how many have been found so far
+  std::int64_t receive();
+  /// Has everything that was found arrived?
+  bool all_received();
+  /// The parcels, those of one peer in the order in which it sent them. After all_received().
+  std::vector<Parcel> take();
+
+ private:
+  struct Piece {
+    Rank peer = 0;
+    std::shared_ptr<std::byte[]> memory;
+    Bytes bytes = 0;
+  };
+
+  MPI_Comm comm_;
+  int tag_;
+  Bytes largest_piece_;
+  std::vector<MPI_Request> sends_, receives_;
+  std::vector<Piece> pieces_;  ///< in the order in which they were found
+};
+
+/// Memory that is not set to anything.
+inline std::shared_ptr<std::byte[]> memory_for(Bytes bytes) { return std::shared_ptr<std::byte[]>(new std::byte[static_cast<std::size_t>(bytes)]); }
+
+}  // namespace commpass

@@ -1,0 +1,21 @@
+// What a SparseExchange holds. Private to the runtime.
+#pragma once
+
+#include "runtime/sparse_engine.hpp"
+
+namespace commpass {
+
+struct SparseExchange::State {
+  State(std::shared_ptr<SparseEngine> its_engine, SparseEngine::Started its_start) : engine(std::move(its_engine)), started(std::move(its_start)) {}
+  ~State() {
+    if (!taken) engine->abandon(*started.call);
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  std::shared_ptr<SparseEngine> engine;
+  SparseEngine::Started started;
+  bool taken = false;
+};
+
+}  // namespace commpass

@@ -1,0 +1,89 @@
+// Which strategy to take for a sparse dynamic data exchange, of which nobody knows the pattern: by what all ranks together
+// have sent before.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/layout.hpp"
+#include "model/machine.hpp"
+#include "model/sparse_strategy.hpp"
+
+namespace commpass {
+
+/// What one rank sends, and, combined, what all ranks send. Messages to oneself do not count. Integers, so that the
+/// order of summation does not matter and every rank has the same.
+struct SparseStatistics {
+  static constexpr std::size_t sum_count = 4, maximum_count = 6;
+
+  // Sums over all ranks:
+  std::int64_t messages = 0;
+  std::int64_t bytes = 0;
+  std::int64_t network_messages = 0;  ///< to other nodes
+  std::int64_t nodes_reached = 0;     ///< other nodes to which a rank sends
+  // The most of any rank:
+  std::int64_t messages_max = 0;
+  std::int64_t bytes_max = 0;
+  std::int64_t network_messages_max = 0;
+  std::int64_t nodes_reached_max = 0;
+  std::int64_t received_messages_max = 0;
+  std::int64_t received_bytes_max = 0;
+  bool operator==(const SparseStatistics&) const = default;
+};
+
+/// The statistics of a rank that sends to these ranks.
+/// @param bytes  of each message
+SparseStatistics statistics_of(Rank rank, std::span<const Rank> destinations, std::span<const Bytes> bytes, const Layout& layout);
+
+/// What to expect if every rank sends so many messages of so many bytes to ranks drawn at random.
+SparseStatistics expected_statistics(double messages, double bytes, const Layout& layout);
+
+/// A strategy and its predicted seconds.
+struct SparseCandidate {
+  SparseStrategy strategy;
+  Seconds seconds = 0;
+};
+
+/// Prices strategies by statistics. Uses integers and basic arithmetic alone, so that all ranks of a machine get the same.
+///
+/// An estimate: it takes messages to be spread evenly over the ranks that may get them, and the largest sender and the
+/// largest receiver to decide (docs/model.md).
+class SparseChoice {
+ public:
+  /// @param constant_size  are all messages equally large?
+  /// @throws InputError if the machine has no parameters for a locality that the layout has
+  SparseChoice(const Layout& layout, const Machine& machine, bool constant_size);
+
+  /// All suggested strategies by predicted time; ties in the order of the suggestions.
+  std::vector<SparseCandidate> rank(const SparseStatistics& statistics) const;
+  /// The first of them.
+  SparseCandidate best(const SparseStatistics& statistics) const;
+
+ private:
+  /// Among whom a stage takes place.
+  struct StageShape {
+    int ranks = 1;                         ///< that exchange messages, directly or through others, the most
+    int nodes = 1;                         ///< on which they sit
+    int peers = 0;                         ///< of a rank, the most
+    Locality locality = Locality::socket;  ///< the farthest
+  };
+  struct Shape {
+    SparseStrategy strategy;
+    std::vector<StageShape> stages;
+  };
+  struct Load;
+
+  Seconds price(const Shape& shape, const SparseStatistics& statistics) const;
+  Seconds stage_seconds(Discovery discovery, const StageShape& stage, const Load& load) const;
+  Seconds reduction_seconds(const StageShape& stage, double bytes) const;
+  const Protocol& protocol(Locality locality, double bytes) const;
+
+  double ranks_, ppn_;
+  Machine machine_;
+  std::vector<Shape> shapes_;
+};
+
+}  // namespace commpass

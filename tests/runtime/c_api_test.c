@@ -1,0 +1,109 @@
+/* The C interface, from C: every rank sends to some others, which know nothing of it. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/commpass.h"
+
+static int rank, ranks, failures;
+
+#define CHECK(condition)                                                                   \
+  do {                                                                                     \
+    if (!(condition)) {                                                                    \
+      fprintf(stderr, "rank %d, line %d: %s is false\n", rank, __LINE__, #condition);      \
+      ++failures;                                                                          \
+    }                                                                                      \
+  } while (0)
+
+/* Rank r sends r + i doubles, in elements that lie two apart, to rank r + i, for i = 0, 1, 2. */
+static void variable_sizes_with_gaps(commpass_comm comm, const char* strategy) {
+  enum { messages = 3 };
+  int dest[messages], counts[messages], displs[messages], total = 0;
+  for (int i = 0; i < messages; ++i) {
+    dest[i] = (rank + i) % ranks;
+    counts[i] = rank + i;
+    displs[i] = total + i; /* with an element between */
+    total += counts[i];
+  }
+  double* values = calloc((size_t)(2 * (total + messages)), sizeof *values);
+  for (int i = 0; i < messages; ++i)
+    for (int j = 0; j < counts[i]; ++j) values[2 * (displs[i] + j)] = 1000.0 * rank + 100.0 * i + j;
+  MPI_Datatype sparse;
+  MPI_Type_create_resized(MPI_DOUBLE, 0, 2 * sizeof(double), &sparse);
+  MPI_Type_commit(&sparse);
+
+  commpass_received got;
+  CHECK(commpass_alltoallv_crs_alloc(messages, dest, counts, displs, sparse, values, MPI_DOUBLE, &got, strategy, comm) == COMMPASS_SUCCESS);
+  CHECK(got.nnz == messages);
+  int seen = 0;
+  for (int source = 0; source < ranks; ++source)
+    for (int i = 0; i < messages; ++i)
+      if ((source + i) % ranks == rank && seen < got.nnz) {
+        CHECK(got.src[seen] == source);
+        CHECK(got.counts[seen] == source + i);
+        for (int j = 0; j < got.counts[seen]; ++j) CHECK(((double*)got.values)[got.displs[seen] + j] == 1000.0 * source + 100.0 * i + j);
+        ++seen;
+      }
+  CHECK(seen == messages);
+
+  /* The same into memory of our own, which is large enough, and then too small. */
+  int nnz = got.nnz, size = got.size;
+  int* src = calloc((size_t)(3 * nnz), sizeof *src);
+  double* received = calloc((size_t)size + 1, sizeof *received);
+  CHECK(commpass_alltoallv_crs(messages, dest, counts, displs, sparse, values, &nnz, &size, src, src + nnz, src + 2 * nnz, MPI_DOUBLE, received, strategy, comm) == COMMPASS_SUCCESS);
+  CHECK(nnz == got.nnz && size == got.size && memcmp(src, got.src, sizeof *src * (size_t)nnz) == 0 && memcmp(received, got.values, sizeof *received * (size_t)size) == 0);
+  nnz = 1;
+  CHECK(commpass_alltoallv_crs(messages, dest, counts, displs, sparse, values, &nnz, &size, src, src + 3, src + 6, MPI_DOUBLE, received, strategy, comm) == COMMPASS_ERROR_TRUNCATED);
+  CHECK(nnz == got.nnz);
+  CHECK(strstr(commpass_error_text(), "room for 1") != NULL);
+
+  commpass_received_free(&got);
+  CHECK(got.values == NULL);
+  MPI_Type_free(&sparse);
+  free(src);
+  free(received);
+  free(values);
+}
+
+static void constant_size(commpass_comm comm, const char* strategy) {
+  int dest[2] = {(rank + 1) % ranks, 0}, nnz = ranks + 1;
+  const int messages = dest[0] == 0 ? 1 : 2; /* one to each rank at most */
+  const int values[4] = {rank, 1, rank, 2};
+  int* src = calloc((size_t)nnz, sizeof *src);
+  int* received = calloc(2 * (size_t)nnz, sizeof *received);
+  CHECK(commpass_alltoall_crs(messages, dest, 2, MPI_INT, values, &nnz, src, 2, MPI_INT, received, strategy, comm) == COMMPASS_SUCCESS);
+  CHECK(nnz == (rank == 0 ? ranks : 1));
+  for (int i = 0; i < nnz; ++i) CHECK(received[2 * i] == src[i] && received[2 * i + 1] == ((src[i] + 1) % ranks == rank ? 1 : 2));
+  commpass_received got;
+  CHECK(commpass_alltoall_crs_alloc(messages, dest, 2, MPI_INT, values, MPI_INT, &got, strategy, comm) == COMMPASS_SUCCESS);
+  CHECK(got.nnz == nnz && got.size == 2 * nnz && memcmp(got.values, received, sizeof *received * (size_t)got.size) == 0);
+  commpass_received_free(&got);
+  free(src);
+  free(received);
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  commpass_comm comm = NULL;
+  CHECK(commpass_comm_create(MPI_COMM_WORLD, "no-such-profile", &comm) == COMMPASS_ERROR_INPUT);
+  CHECK(comm == NULL && strstr(commpass_error_text(), "no-such-profile") != NULL);
+  CHECK(commpass_comm_create(MPI_COMM_WORLD, "lassen", &comm) == COMMPASS_SUCCESS);
+  const char* strategies[] = {NULL, "direct+nbx", "direct+reduce", "two-step+dense"};
+  for (int i = 0; i < 4; ++i) {
+    variable_sizes_with_gaps(comm, strategies[i]);
+    constant_size(comm, strategies[i]);
+  }
+  constant_size(comm, "direct+rma");
+  const int nowhere = ranks, one = 1, zero = 0;
+  commpass_received got;
+  CHECK(commpass_alltoallv_crs_alloc(rank == 0, &nowhere, &one, &zero, MPI_INT, &one, MPI_INT, &got, NULL, comm) == COMMPASS_ERROR_INPUT);
+  CHECK(strstr(commpass_error_text(), "out of range") != NULL);
+  commpass_comm_free(&comm);
+  CHECK(comm == NULL);
+  MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Finalize();
+  return failures != 0;
+}
