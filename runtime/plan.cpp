@@ -10,9 +10,11 @@
 
 #include "model/error.hpp"
 #include "model/schedule.hpp"
+#include "model/sharing.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/arena.hpp"
 #include "runtime/mpi_error.hpp"
+#include "runtime/payloads.hpp"
 
 namespace commpass {
 
@@ -27,6 +29,10 @@ struct Incoming {
   int batch = 0;
   Bytes bytes = 0;
   std::vector<Block> blocks;
+  std::vector<std::uint32_t> first_alike;  ///< of the blocks, see sharing.hpp
+
+  /// The number of the block that brings the bytes of block i.
+  std::size_t carrier(std::size_t i) const { return first_alike.empty() ? i : first_alike[i]; }
 };
 
 /// Sends the headers of this rank's messages and gives those of the messages that it will get. Collective.
@@ -65,7 +71,7 @@ std::vector<Incoming> staggered(const std::vector<Incoming>& coalesced, std::uin
   std::vector<Incoming> result;
   for (const auto& message : coalesced)
     for (std::uint32_t i = 0; i < message.blocks.size(); ++i)
-      result.push_back({message.from, staggered_round(message.round, i, most_blocks), 0, 0, {message.blocks[i]}});
+      result.push_back({message.from, staggered_round(message.round, i, most_blocks), 0, 0, {message.blocks[i]}, {}});
   return result;
 }
 
@@ -83,8 +89,11 @@ class Planner {
       : rank_(rank), ranks_(ranks) {
     check(sends, receives);
     std::map<Rank, std::int32_t> count;
-    for (const auto& edge : sends)
-      if (edge.bytes > 0) held_.push_back({{.source = rank, .destination = edge.destination, .index = count[edge.destination]++, .bytes = edge.bytes}, edge.offset});
+    const auto payloads = payloads_of(sends);
+    for (std::size_t i = 0; i < sends.size(); ++i) {
+      const auto& [destination, offset, bytes] = sends[i];
+      if (bytes > 0) held_.push_back({{.source = rank, .destination = destination, .index = count[destination]++, .bytes = bytes, .payload = payloads[i]}, offset});
+    }
     count.clear();
     for (const auto& edge : receives)
       if (edge.bytes > 0) expected_[{edge.source, count[edge.source]++}] = {edge, edge.bytes};
@@ -111,7 +120,9 @@ class Planner {
     std::set<int> batches;
     for (auto& message : incoming) {
       message.batch = window.batch(message.round);
-      for (const auto& block : message.blocks) message.bytes += block.bytes;
+      message.first_alike = first_alike(message.blocks);
+      for (std::size_t i = 0; i < message.blocks.size(); ++i)
+        if (message.carrier(i) == i) message.bytes += message.blocks[i].bytes;
       batches.insert(message.batch);
     }
     for (const auto& message : departures.messages) batches.insert(message.batch);
@@ -126,16 +137,15 @@ class Planner {
       Bytes packed = 0;
       for (const auto& message : departures.messages) {
         if (message.batch != batch) continue;
-        const auto numbers = std::span(departures.order).subspan(message.first_block, message.blocks);
-        plan_send(planned, message, numbers, packed, sent_in_place);
-        for (const auto number : numbers) gone[number] = true;
+        plan_send(planned, message, departures, packed, sent_in_place);
+        for (const auto number : std::span(departures.order).subspan(message.first_block, message.blocks)) gone[number] = true;
       }
       plan_.packing_bytes = std::max(plan_.packing_bytes, packed);
       for (const auto& message : incoming)
         if (message.batch == batch) plan_receive(planned, message, arrived);
       // What was sent from where it lay, and what has been copied out, is free from the next batch on.
       for (const auto number : sent_in_place) release(where_[number], blocks_[number].bytes);
-      for (const auto& [place, bytes] : landed_finals_) arena_.release(place, bytes);
+      for (const auto& [where, bytes] : landed_finals_) release(where, bytes);
       landed_finals_.clear();
     }
     std::vector<Held> kept;
@@ -179,8 +189,11 @@ class Planner {
     if (where < transit_base) return {Place::Buffer::send, where};
     return {Place::Buffer::transit, where - transit_base};
   }
+  /// One block less lies at `where`.
   void release(std::int64_t where, Bytes bytes) {
-    if (where >= transit_base) arena_.release(where - transit_base, bytes);
+    if (where < transit_base) return;
+    if (const auto others = sharers_.find(where - transit_base); others == sharers_.end()) arena_.release(where - transit_base, bytes);
+    else if (--others->second == 0) sharers_.erase(others);
   }
 
   void check(std::span<const SendEdge> sends, std::span<const ReceiveEdge> receives) const {
@@ -231,23 +244,26 @@ class Planner {
     return place;
   }
 
-  void plan_send(PlannedBatch& batch, const Message& message, std::span<const std::uint32_t> numbers, Bytes& packed,
-                 std::vector<std::uint32_t>& sent_in_place) {
-    if (count_pieces(numbers, blocks_, where_) == 1) {
-      batch.sends.push_back({message.to, place_of(where_[numbers.front()]), message.bytes});
+  void plan_send(PlannedBatch& batch, const Message& message, const Departures& departures, Bytes& packed, std::vector<std::uint32_t>& sent_in_place) {
+    const auto numbers = std::span(departures.order).subspan(message.first_block, message.blocks);
+    std::vector<std::uint32_t> brought;  // of those with the same bytes, one
+    for (std::uint32_t i = 0; i < message.blocks; ++i)
+      if (const auto place = message.first_block + i; departures.carrier(place) == place) brought.push_back(numbers[i]);
+    if (count_pieces(brought, blocks_, where_) == 1) {
+      batch.sends.push_back({message.to, place_of(where_[brought.front()]), message.bytes});
       sent_in_place.insert(sent_in_place.end(), numbers.begin(), numbers.end());
       return;
     }
     batch.sends.push_back({message.to, {Place::Buffer::packing, packed}, message.bytes});
     std::int64_t end = -1;
-    for (const auto number : numbers) {
+    for (const auto number : brought) {
       const auto bytes = blocks_[number].bytes;
       if (where_[number] == end) batch.pack.back().bytes += bytes;
       else batch.pack.push_back({place_of(where_[number]), {Place::Buffer::packing, packed}, bytes});
       end = where_[number] + bytes;
       packed += bytes;
-      release(where_[number], bytes);  // packing comes before the receives of the batch
     }
+    for (const auto number : numbers) release(where_[number], blocks_[number].bytes);  // packing comes before the receives of the batch
   }
 
   void plan_receive(PlannedBatch& batch, const Incoming& message, std::vector<Held>& arrived) {
@@ -257,27 +273,35 @@ class Planner {
     for (std::size_t i = 0; i < message.blocks.size(); ++i) {
       const auto& block = message.blocks[i];
       if (block.destination == rank_) target[i] = take_expected(block);
-      in_place = in_place && target[i] >= 0 && (i == 0 || target[i] == target[i - 1] + message.blocks[i - 1].bytes);
+      in_place = in_place && target[i] >= 0 && message.carrier(i) == i && (i == 0 || target[i] == target[i - 1] + message.blocks[i - 1].bytes);
     }
     if (in_place) {
       batch.receives.push_back({message.from, {Place::Buffer::receive, target[0]}, message.bytes});
       return;
     }
-    Bytes offset = arena_.allocate(message.bytes);
-    batch.receives.push_back({message.from, {Place::Buffer::transit, offset}, message.bytes});
-    Bytes target_end = -1;  // of the copy that is being built; blocks of one message lie one after another
+    const Bytes landing = arena_.allocate(message.bytes);
+    batch.receives.push_back({message.from, {Place::Buffer::transit, landing}, message.bytes});
+    std::vector<Bytes> offset(message.blocks.size());
+    Bytes end = landing;
+    Bytes offset_end = -1, target_end = -1;  // of the copy that is being built
     for (std::size_t i = 0; i < message.blocks.size(); ++i) {
       const auto& block = message.blocks[i];
-      if (target[i] < 0) {
-        arrived.push_back({block, transit_base + offset});
-        target_end = -1;
+      if (const auto carrier = message.carrier(i); carrier != i) {
+        offset[i] = offset[carrier];
+        ++sharers_[offset[i]];
       } else {
-        if (target[i] == target_end) batch.unpack.back().bytes += block.bytes;
-        else batch.unpack.push_back({{Place::Buffer::transit, offset}, {Place::Buffer::receive, target[i]}, block.bytes});
-        target_end = target[i] + block.bytes;
-        landed_finals_.emplace_back(offset, block.bytes);
+        offset[i] = end;
+        end += block.bytes;
       }
-      offset += block.bytes;
+      if (target[i] < 0) {
+        arrived.push_back({block, transit_base + offset[i]});
+        continue;
+      }
+      if (offset[i] == offset_end && target[i] == target_end) batch.unpack.back().bytes += block.bytes;
+      else batch.unpack.push_back({{Place::Buffer::transit, offset[i]}, {Place::Buffer::receive, target[i]}, block.bytes});
+      offset_end = offset[i] + block.bytes;
+      target_end = target[i] + block.bytes;
+      landed_finals_.emplace_back(transit_base + offset[i], block.bytes);
     }
   }
 
@@ -291,7 +315,8 @@ class Planner {
   std::map<std::pair<Rank, std::int32_t>, Expected> expected_;     // by source and index
   std::vector<Block> blocks_;                                      // of the stage being planned, and
   std::vector<std::int64_t> where_;                                // where they are
-  std::vector<std::pair<Bytes, Bytes>> landed_finals_;             // transit ranges that are copied out in this batch
+  std::vector<std::pair<std::int64_t, Bytes>> landed_finals_;      // where blocks lie that are copied out in this batch
+  std::map<Bytes, int> sharers_;                                   // how many blocks a place in transit has besides one
   Arena arena_;
   Plan plan_;
 };
