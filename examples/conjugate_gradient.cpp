@@ -192,8 +192,10 @@ bool run(const Arguments& arguments) {
   if (rank == 0) {
     std::printf("%d ranks, partition %s: %d iterations (%d alone), largest difference to the serial solve %.1e: %s\n", ranks, arguments.partition.c_str(), solution.iterations,
                 serial.iterations, difference, is_right ? "right" : "WRONG");
-    std::printf("strategy %s%s, %lld bytes of values in an exchange, predicted %.2f us\n", exchange.strategy().c_str(), exchange.shares_values() ? " with shared values" : "",
-                static_cast<long long>(received), exchange.predicted_seconds().value_or(0) * 1e6);
+    std::printf("strategy %s%s, %lld bytes of values in an exchange", exchange.strategy().c_str(), exchange.shares_values() ? " with shared values" : "",
+                static_cast<long long>(received));
+    if (const auto seconds = exchange.predicted_seconds()) std::printf(", predicted %.2f us", *seconds * 1e6);
+    std::printf("\n");
   }
   return is_right;
 }

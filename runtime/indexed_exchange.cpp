@@ -54,10 +54,10 @@ struct Forward {
 
 Forward plan_forward(Communicator& communicator, const ValueRequests& requests, Bytes value_bytes, const IndexedOptions& options) {
   const MPI_Comm comm = communicator.mpi();
+  Rank rank = 0;
+  COMMPASS_MPI_CALL(MPI_Comm_rank, comm, &rank);
   std::vector<ValueGroup> groups;
   together(comm, [&] {
-    Rank rank = 0;
-    COMMPASS_MPI_CALL(MPI_Comm_rank, comm, &rank);
     if (options.share.value_or(true)) groups = group_values(requests.to_this_rank);
     if (!options.share) keep_worthwhile(groups, requests.to_this_rank, rank, value_bytes, communicator.layout(), communicator.machine());
   });
