@@ -16,6 +16,7 @@
 #include "model/cost.hpp"
 #include "model/layout.hpp"
 #include "model/machine.hpp"
+#include "runtime/indexed_exchange.hpp"
 #include "runtime/plan.hpp"
 #include "runtime/sparse_exchange.hpp"
 
@@ -99,6 +100,18 @@ class Communicator {
   /// @throws Error, the same on every rank, if any rank fails
   Exchange neighbor_exchange(const void* send_buffer, std::span<const SendEdge> sends, void* receive_buffer,
                              std::span<const ReceiveEdge> receives, const ExchangeOptions& options = {});
+
+  /// Plans an exchange of values by their global indices: finds out by sparse exchanges who owns what this rank needs.
+  /// If all ranks own ranges, each learns all of them; otherwise the ranks keep a directory together meanwhile, and each needs
+  /// memory for about as many indices as it owns and needs.
+  ///
+  /// Of values that several ranks need, those that the same ranks need are grouped, where that spares the network more bytes than
+  /// the edges cost; of the ways with and without groups the one that is predicted to be faster is run (with groups, if the
+  /// strategy is named).
+  /// @param needed       in any order, also several times, also own ones
+  /// @param value_bytes  1 or more, the same on every rank
+  /// @throws Error, the same on every rank, if any rank fails, or nobody or two ranks own an index
+  IndexedExchange indexed_exchange(OwnedBy owned, std::span<const Index> needed, Bytes value_bytes, const IndexedOptions& options = {});
 
   /// Sparse dynamic data exchange: every rank names what it sends, and gets what is for it. All ranks take part, also with
   /// nothing. Messages of 0 bytes arrive; several messages to one rank arrive in order; so do those to oneself.

@@ -152,5 +152,43 @@ TEST_F(Resources, AreNotAllocatedBetweenStartAndWait) {
   }
 }
 
+/// Every rank owns three values and needs those of all ranks, its own too and the first twice.
+std::vector<IndexedExchange> indexed_exchanges(Communicator& communicator) {
+  std::vector<Index> needed{0};
+  for (Index index = 0; index < 3 * Index{size_of_world()}; ++index) needed.push_back(index);
+  std::vector<IndexedExchange> result;
+  for (const char* strategy : {"standard", "two-step", ""})
+    for (const bool share : {true, false})
+      result.push_back(communicator.indexed_exchange(IndexRange{3 * rank_of_world(), 3 * rank_of_world() + 3}, needed, sizeof(double),
+                                                     {.strategy = strategy, .reverse = true, .share = share}));
+  return result;
+}
+
+TEST_F(Resources, OfIndexedExchangesAreGivenBackAndNoneAllocatedBetweenStartAndWait) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {layout_});
+  auto exchanges = indexed_exchanges(communicator);
+  std::vector<double> owned(3), ghosts(1 + 3 * static_cast<std::size_t>(size_of_world()));
+  for (auto& exchange : exchanges)
+    for (int turn = 0; turn < 3; ++turn) {
+      const auto before = test::allocations();
+      exchange.start_forward(owned.data(), ghosts.data());
+      exchange.test();
+      exchange.wait();
+      exchange.reverse_add(ghosts.data(), owned.data());
+      EXPECT_EQ(test::allocations(), before) << exchange.strategy();
+    }
+  exchanges.back().start_forward(owned.data(), ghosts.data());  // and is destroyed in flight
+}
+
+TEST_F(Resources, OfIndexedExchangesAreGivenBackWhenPlanningFails) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {layout_});
+  indexed_exchanges(communicator);  // what sparse exchanges keep is there now
+  const auto held = test::held();
+  const std::vector<Index> nobodys{5};
+  EXPECT_THROW(communicator.indexed_exchange(IndexRange{}, nobodys, sizeof(double)), Error);
+  EXPECT_THROW(communicator.indexed_exchange(IndexRange{0, size_of_world() > 1 ? 1 : -1}, {}, sizeof(double)), Error);
+  EXPECT_EQ(test::held(), held);
+}
+
 }  // namespace
 }  // namespace commpass
