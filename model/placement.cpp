@@ -90,10 +90,11 @@ class Placer {
 
   void collect(const Pattern& pattern) {
     std::vector<std::pair<Rank, Traffic>> entries;
-    for (const auto& [source, destination, bytes] : pattern.edges) {
-      if (bytes == 0 || source == destination) continue;
-      entries.push_back({source, {destination, static_cast<double>(bytes), 0}});
-      entries.push_back({destination, {source, 0, static_cast<double>(bytes)}});
+    for (const auto& edge : pattern.edges) {
+      if (edge.bytes == 0 || edge.source == edge.destination) continue;
+      const auto bytes = static_cast<double>(edge.bytes);
+      entries.push_back({edge.source, {edge.destination, bytes, 0}});
+      entries.push_back({edge.destination, {edge.source, 0, bytes}});
     }
     const auto ends = [](const auto& entry) { return std::pair(entry.first, entry.second.peer); };
     std::ranges::stable_sort(entries, {}, ends);

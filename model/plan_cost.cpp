@@ -25,23 +25,24 @@ Locality farthest(const Layout& layout) {
   return layout.sockets() > 1 ? Locality::node : Locality::socket;
 }
 
-Seconds collective_seconds(const Layout& layout, const Machine& machine) {
+Seconds small_collective_seconds(const Layout& layout, const Machine& machine) {
   if (layout.ranks() == 1) return 0;
+  if (const auto& measured_s = machine.operations.allreduce_s) return collective_seconds(machine.operations, *measured_s, layout.ranks());
   const auto steps = std::bit_width(static_cast<unsigned>(layout.ranks() - 1));
-  return machine.operations.allreduce_s.value_or(machine.host.find(farthest(layout))->protocol(sizeof(int)).alpha_s * steps);
+  return machine.host.find(farthest(layout))->protocol(sizeof(int)).alpha_s * steps;
 }
 
 /// That tells every rank how many headers come to it: an int for every rank passes through each.
 Seconds count_seconds(const Layout& layout, const Machine& machine) {
   if (layout.ranks() == 1) return 0;
   const auto bytes = static_cast<Bytes>(sizeof(int)) * layout.ranks();
-  return collective_seconds(layout, machine) + machine.host.find(farthest(layout))->protocol(bytes).beta_s_per_byte * static_cast<double>(bytes);
+  return small_collective_seconds(layout, machine) + machine.host.find(farthest(layout))->protocol(bytes).beta_s_per_byte * static_cast<double>(bytes);
 }
 
 Seconds all_collectives(std::size_t stages, bool is_staggered, bool needs_tables, const Layout& layout, const Machine& machine) {
   const int in_stage = agreements_in_stage + (is_staggered ? more_if_staggered : 0), besides = of_plan + around_plan + (needs_tables ? of_tables : 0);
   const auto count = static_cast<double>(stages);
-  return (count * in_stage + besides) * collective_seconds(layout, machine) + count * count_seconds(layout, machine);
+  return (count * in_stage + besides) * small_collective_seconds(layout, machine) + count * count_seconds(layout, machine);
 }
 
 }  // namespace

@@ -49,6 +49,16 @@ TEST(PlanCost, OfMoreStagesIsMoreCollectives) {
   EXPECT_NEAR(plan_of("stfw,n=4", layout, pattern, m) - plan_of("stfw,n=2", layout, pattern, m), 2 * 3, 1e-3);
 }
 
+TEST(PlanCost, OfMoreRanksThanWereMeasuredIsLongerCollectives) {
+  const Pattern pattern{16, {{0, 15, 8}}};
+  auto m = machine();
+  m.operations.allreduce_s = 1;
+  m.operations.ranks = 16;
+  const auto as_measured = plan_of("standard", Layout::regular(16, 1, 1), pattern, m);
+  m.operations.ranks = 4;
+  EXPECT_NEAR(plan_of("standard", Layout::regular(16, 1, 1), pattern, m) - as_measured, 10, 1e-6) << "ten collectives of four rounds, not two";
+}
+
 TEST(PlanCost, OfRelaysIsMoreForTheTrafficThatTheyNeed) {
   const auto layout = Layout::regular(4, 1, 2);
   auto m = machine();
