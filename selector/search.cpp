@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <span>
+#include <span>
 #include <string>
 
 #include "model/catalogue.hpp"
@@ -79,9 +80,9 @@ void search_strategies(std::vector<Candidate>& candidates, const Layout& layout,
     std::vector<std::size_t> order(candidates.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::ranges::stable_sort(order, is_cheaper);
-    order.resize(std::min(order.size(), search_breadth));
-    const auto next = std::ranges::find_if(order, [&](std::size_t i) { return !expanded.contains(to_string(candidates[i].strategy)); });
-    if (next == order.end() || candidates[*next].cost.seconds <= 0) break;
+    const auto cheapest = std::span(order).first(std::min(order.size(), search_breadth));
+    const auto next = std::ranges::find_if(cheapest, [&](std::size_t i) { return !expanded.contains(to_string(candidates[i].strategy)); });
+    if (next == cheapest.end() || candidates[*next].cost.seconds <= 0) break;
     const auto strategy = candidates[*next].strategy;
     expanded.insert(to_string(strategy));
     try_all(neighbours(strategy, layout), end);
