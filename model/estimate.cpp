@@ -70,7 +70,11 @@ class Presence {
 /// The blocks of a message that are there.
 class Draw {
  public:
-  Draw(const RandomPattern& pattern, const Layout& layout) : layout_(layout), on_node_(pattern.density_on_node), off_node_(pattern.density_off_node) {}
+  Draw(const RandomPattern& pattern, const Layout& layout)
+      : layout_(layout), is_complete_(pattern.density_on_node == 1 && pattern.density_off_node == 1), on_node_(pattern.density_on_node), off_node_(pattern.density_off_node) {}
+
+  /// Is every block there?
+  bool is_complete() const { return is_complete_; }
 
   /// Of the blocks of a message within a node, those whose source and destination share the node are as rare as nodes are many, but
   /// there is one: it holds for single blocks and wherever a message has blocks for or from all nodes.
@@ -82,6 +86,7 @@ class Draw {
 
  private:
   const Layout& layout_;
+  bool is_complete_;
   Presence on_node_, off_node_;
 };
 
@@ -110,7 +115,7 @@ std::vector<Message> messages_of(Rank rank, int stage, double block_bytes, Draw&
   const auto uniform_messages = route.uniform_messages(rank, stage);
   messages.reserve(uniform_messages.size());
   for (const auto& full : uniform_messages) {
-    const auto uniform = thin(full, rank, draw);
+    const auto uniform = draw.is_complete() ? full : thin(full, rank, draw);
     if (uniform.blocks == 0) continue;
     auto& message = messages.emplace_back();
     message.from = rank;

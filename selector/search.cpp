@@ -87,8 +87,10 @@ void search_strategies(std::vector<Candidate>& candidates, const Layout& layout,
     expanded.insert(to_string(strategy));
     try_all(neighbours(strategy, layout), end);
   }
-  // Flags are dear: tables are made for each. So they come last, for the cheapest of all and of each route.
-  try_all(flagged(candidates, search_breadth), candidates.size() + search_breadth);
+  // Flags are dear: tables are made for each. So they come last, for the cheapest of all and of each route, and not for large patterns.
+  constexpr std::int64_t as_long_as = 16;  // other trials
+  const auto most_flagged = std::min(search_breadth, static_cast<std::size_t>(left_at / as_long_as));
+  try_all(flagged(candidates, search_breadth), candidates.size() + most_flagged);
 }
 
 }  // namespace commpass
