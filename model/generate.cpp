@@ -187,10 +187,21 @@ Pattern fft(const Values& values) {
   return pattern;
 }
 
+/// Every rank sends the same bytes to all others.
+Pattern allgather(const Values& values) {
+  auto pattern = alltoall(values);
+  for (auto& edge : pattern.edges) edge.payload = 0;
+  return pattern;
+}
+
+/// What "payload=" asks for: the payload of all edges of a rank.
+Payload payload_of_rank(const Values& values) { return values.word("payload", {"own", "same"}) == "same" ? 0 : no_payload; }
+
 Pattern random_sparse(const Values& values) {
   const std::int64_t ranks = values.ranks();
   const std::int64_t degree = values.integer("degree", 0, ranks - 1);
   const Bytes bytes = values.bytes();
+  const Payload payload = payload_of_rank(values);
   values.limit(ranks * degree);
   Random random(values.seed());
   Pattern pattern{static_cast<int>(ranks), {}};
@@ -205,7 +216,7 @@ Pattern random_sparse(const Values& values) {
       destinations.push_back(pick < source ? pick : pick + 1);  // skip the source itself
     }
     std::ranges::sort(destinations);
-    for (const auto destination : destinations) pattern.edges.push_back({source, static_cast<Rank>(destination), bytes});
+    for (const auto destination : destinations) pattern.edges.push_back({source, static_cast<Rank>(destination), bytes, payload});
   }
   return pattern;
 }
@@ -215,6 +226,7 @@ Pattern stencil(const Values& values) {
   const bool faces_only = values.word("points", {"faces", "box"}) == "faces";
   const bool periodic = values.word("periodic", {"yes", "no"}) == "yes";
   const Bytes bytes = values.bytes();
+  const Payload payload = payload_of_rank(values);
   const auto dimensions = sizes.size();
   std::int64_t ranks = 1, offsets = 1;
   for (const int size : sizes) {
@@ -243,7 +255,7 @@ Pattern stencil(const Values& values) {
         rest_of_offset /= 3;
       }
       const bool wanted = nonzero == 1 || (nonzero > 1 && !faces_only);
-      if (wanted && inside) pattern.edges.push_back({source, static_cast<Rank>(destination), bytes});
+      if (wanted && inside) pattern.edges.push_back({source, static_cast<Rank>(destination), bytes, payload});
     }
   }
   return pattern;
@@ -258,9 +270,11 @@ const std::vector<Maker>& makers() {
   static const GeneratorKey ranks{"ranks", "", "number of ranks"};
   static const GeneratorKey bytes{"bytes", "", "size of a block, 512 or 16KiB"};
   static const GeneratorKey largest{"bytes", "", "largest block S"};
+  static const GeneratorKey payload{"payload", "own", "own: every block has its own bytes; same: a rank sends the same bytes to all"};
   static const GeneratorKey seed{"seed", "1", "start of the random numbers"};
   static const std::vector<Maker> table{
       {{"alltoall", "every rank sends S bytes to every other rank", {ranks, bytes}}, alltoall},
+      {{"allgather", "every rank sends the same S bytes to every other rank", {ranks, bytes}}, allgather},
       {{"uniform", "every rank to every other rank, sizes uniform in 0…S", {ranks, largest, seed}}, uniform},
       {{"normal", "every rank to every other rank, sizes normal around S/2, deviation S/6", {ranks, largest, seed}}, normal},
       {{"power-law",
@@ -269,7 +283,7 @@ const std::vector<Maker>& makers() {
        power_law},
       {{"random",
         "every rank sends S bytes to some others, drawn at random",
-        {ranks, bytes, {"degree", "", "destinations of a rank"}, seed}},
+        {ranks, bytes, {"degree", "", "destinations of a rank"}, payload, seed}},
        random_sparse},
       {{"fft",
         "the exchange of a parallel FFT, problem sizes of the TuNA paper §VI-A",
@@ -280,7 +294,8 @@ const std::vector<Maker>& makers() {
         {{"dims", "", "sizes of the grid, 8x8x8"},
          bytes,
          {"points", "faces", "faces: 2 a dimension; box: corners too"},
-         {"periodic", "yes", "wrap around: yes or no"}}},
+         {"periodic", "yes", "wrap around: yes or no"},
+         payload}},
        stencil},
   };
   return table;

@@ -8,7 +8,7 @@
 
 namespace commpass {
 
-/// The bytes that each rank sends to each other node.
+/// The bytes that each rank sends to each other node, those of a payload once.
 struct NodeTraffic {
   struct Entry {
     Rank source = 0;

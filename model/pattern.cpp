@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <limits>
+#include <map>
+#include <utility>
 
 #include "model/error.hpp"
 #include "model/file.hpp"
@@ -14,6 +17,7 @@ namespace commpass {
 void Pattern::validate(const std::string& origin) const {
   if (ranks < 1) throw InputError(origin, fmt::format("it has {} ranks", ranks), "use at least one");
   Bytes total = 0;
+  std::map<std::pair<Rank, Payload>, Bytes> payload_bytes;
   for (const Edge& edge : edges) {
     const auto place = [&] { return fmt::format("{}, edge {} -> {}", origin, edge.source, edge.destination); };
     if (edge.source < 0 || edge.source >= ranks || edge.destination < 0 || edge.destination >= ranks)
@@ -22,6 +26,10 @@ void Pattern::validate(const std::string& origin) const {
     if (edge.bytes > std::numeric_limits<Bytes>::max() - total)
       throw InputError(place(), "the sizes add up to more than 2^63 bytes", "use smaller sizes");
     total += edge.bytes;
+    if (edge.payload == no_payload) continue;
+    const auto expected = payload_bytes.try_emplace({edge.source, edge.payload}, edge.bytes).first->second;
+    if (edge.bytes != expected)
+      throw InputError(place(), fmt::format("it sends {} bytes of a payload that has {}", edge.bytes, expected), "give edges of one payload the same size");
   }
 }
 
@@ -57,11 +65,13 @@ Pattern read_pattern(const std::string& path) {
 }
 
 void write_pattern(const Pattern& pattern, const std::string& path) {
+  if (std::ranges::any_of(pattern.edges, [](const Edge& e) { return e.payload != no_payload; }))
+    throw InputError(path, "a pattern file cannot say which edges carry the same bytes", "write the pattern without shared payloads");
   std::string text = "%%MatrixMarket matrix coordinate integer general\n"
                      "% Commpass pattern: entry (i, j) is the bytes that rank i-1 sends to rank j-1\n";
   fmt::format_to(std::back_inserter(text), "{} {} {}\n", pattern.ranks, pattern.ranks, pattern.edges.size());
-  for (const auto& [source, destination, bytes] : pattern.edges)
-    fmt::format_to(std::back_inserter(text), "{} {} {}\n", source + 1, destination + 1, bytes);
+  for (const auto& edge : pattern.edges)
+    fmt::format_to(std::back_inserter(text), "{} {} {}\n", edge.source + 1, edge.destination + 1, edge.bytes);
   write_file(path, text);
 }
 

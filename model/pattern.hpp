@@ -14,6 +14,7 @@ struct Edge {
   Rank source = 0;
   Rank destination = 0;
   Bytes bytes = 0;
+  Payload payload = no_payload;
   bool operator==(const Edge&) const = default;
 };
 
@@ -22,7 +23,8 @@ struct Pattern {
   int ranks = 0;
   std::vector<Edge> edges;
 
-  /// @throws InputError if there are no ranks, an edge leaves 0 … P−1, a size is negative or all sizes overflow
+  /// @throws InputError if there are no ranks, an edge leaves 0 … P−1, a size is negative, all sizes overflow,
+  /// or edges with the same payload have different sizes
   void validate(const std::string& origin = "pattern") const;
 };
 
@@ -31,7 +33,7 @@ struct Pattern {
 Pattern read_pattern(const std::string& path);
 
 /// Writes the file that read_pattern reads, under a temporary name first.
-/// @throws InputError
+/// @throws InputError, also if an edge has a payload, for which the file has no place
 void write_pattern(const Pattern& pattern, const std::string& path);
 
 }  // namespace commpass

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
 #include <utility>
 
 namespace commpass {
@@ -75,7 +76,8 @@ PatternStatistics statistics(const Pattern& pattern, const Layout* layout) {
   std::vector<Bytes> sizes;
   std::vector<Pair> pairs;
   if (layout) result.by_locality.emplace();
-  for (const auto& [source, destination, bytes] : pattern.edges) {
+  std::set<std::pair<Rank, Payload>> sent;
+  for (const auto& [source, destination, bytes, payload] : pattern.edges) {
     if (source == destination) {
       result.self_bytes += bytes;
       continue;
@@ -92,6 +94,7 @@ PatternStatistics statistics(const Pattern& pattern, const Layout* layout) {
     sizes.push_back(bytes);
     pairs.push_back({source, destination, bytes});
     add(result.total, bytes);
+    if (payload != no_payload && !sent.emplace(source, payload).second) result.repeated_bytes += bytes;
     if (layout) add((*result.by_locality)[static_cast<std::size_t>(layout->locality(source, destination))], bytes);
   }
   result.sends = spread_of(sends);

@@ -43,6 +43,7 @@ struct PatternStatistics {
   int ranks = 0;
   int idle_ranks = 0;                          ///< ranks that neither send nor receive
   Traffic total;
+  Bytes repeated_bytes = 0;                    ///< of the total, what a rank also sends to a rank before: the same payload
   Bytes self_bytes = 0;                        ///< what ranks owe themselves
   std::int64_t empty_edges = 0;                ///< edges of 0 bytes between two ranks
   Spread sends, receives;                      ///< messages of a rank

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <tuple>
 
@@ -81,6 +82,7 @@ void RelayRoute::cut(std::vector<Block>& blocks) const {
   fragments.reserve(blocks.size());
   std::vector<Bytes> position(begins_.size());  // of the next block
   std::ranges::transform(begins_, position.begin(), &Begin::position);
+  std::map<std::tuple<Rank, int, Payload>, Bytes> position_of_payload;
   for (const auto& block : blocks) {
     const int node = layout_.node(block.destination);
     if (layout_.node(block.source) == node) {
@@ -89,14 +91,21 @@ void RelayRoute::cut(std::vector<Block>& blocks) const {
     }
     const auto begin = std::ranges::lower_bound(begins_, std::pair(block.source, node), {}, [](const Begin& b) { return std::pair(b.source, b.node); });
     const bool is_known = begin != begins_.end() && begin->source == block.source && begin->node == node;
-    auto* const here = is_known ? &position[at(begin - begins_.begin())] : nullptr;
+    auto* here = is_known ? &position[at(begin - begins_.begin())] : nullptr;
+    // All that takes a payload to a node is cut alike, as if it were one block.
+    Bytes repeated = 0;
+    if (here && block.payload != no_payload) {
+      const auto [first, is_first] = position_of_payload.try_emplace({block.source, node, block.payload}, *here);
+      repeated = first->second;
+      if (!is_first) here = &repeated;
+    }
     if (!here || *here + block.bytes > pairs_[begin->pair].bytes)
       throw Error(fmt::format("a route with relays: it was made for a pattern in which rank {} sends less to node {}.", block.source, node));
     const auto& pair = pairs_[begin->pair];
     for (Bytes done = 0; done < block.bytes;) {
       const auto chunk = *here / pair.chunk_bytes;
       const auto bytes = std::min(block.bytes - done, (chunk + 1) * pair.chunk_bytes - *here);
-      fragments.push_back({block.source, block.destination, block.index, static_cast<std::int32_t>(pair.first_chunk + chunk), bytes, done});
+      fragments.push_back({block.source, block.destination, block.index, static_cast<std::int32_t>(pair.first_chunk + chunk), bytes, done, block.payload});
       done += bytes;
       *here += bytes;
     }

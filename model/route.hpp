@@ -19,6 +19,7 @@ struct Block {
   std::int32_t chunk = no_chunk;  ///< which of the route's chunks it belongs to; set by Route::cut
   Bytes bytes = 0;
   Bytes offset = 0;               ///< of a fragment in its block
+  Payload payload = no_payload;   ///< blocks of one source, payload, offset and size have the same bytes
   bool operator==(const Block&) const = default;
 };
 

@@ -4,6 +4,9 @@
 #include <limits>
 #include <numeric>
 #include <tuple>
+#include <unordered_set>
+
+#include "model/sharing.hpp"
 
 namespace commpass {
 
@@ -87,6 +90,18 @@ Departures group(const Route& route, int stage, Window window, std::span<const R
   return result;
 }
 
+/// Finds the blocks of each message that bring the bytes of others.
+void find_carriers(Departures& departures, std::span<const std::uint32_t> first_alike) {
+  if (first_alike.empty()) return;
+  Carriers carriers(first_alike);
+  departures.carriers.reserve(departures.order.size());
+  for (const auto& message : departures.messages) {
+    carriers.begin_message();
+    for (std::uint32_t place = message.first_block; place < message.first_block + message.blocks; ++place)
+      departures.carriers.push_back(carriers.carrier(departures.order[place], place));
+  }
+}
+
 }  // namespace
 
 void sort_blocks(std::vector<Block>& blocks) {
@@ -98,8 +113,10 @@ Departures depart(const Route& route, int stage, Window window, std::span<const 
   std::vector<Rank> to(blocks.size());
   route.next_of_each(blocks, at, stage, to);
   auto result = group(route, stage, window, at, to, ranks);
+  find_carriers(result, first_alike(blocks));
   for (auto& message : result.messages)
-    for (const auto number : std::span(result.order).subspan(message.first_block, message.blocks)) message.bytes += blocks[number].bytes;
+    for (auto place = message.first_block; place < message.first_block + message.blocks; ++place)
+      if (result.carrier(place) == place) message.bytes += blocks[result.order[place]].bytes;
   return result;
 }
 
@@ -132,6 +149,7 @@ void stagger(Departures& departures, Window window, std::span<const Block> block
   // Stable: blocks that share a round stay in the order in which the receiver expects them.
   std::ranges::stable_sort(staggered, {}, [](const Message& m) { return std::tuple(m.from, m.batch, m.round, m.to); });
   departures.messages = std::move(staggered);
+  departures.carriers.clear();
 }
 
 std::uint32_t count_pieces(std::span<const std::uint32_t> numbers, std::span<const Block> blocks,
@@ -148,8 +166,8 @@ std::uint32_t count_pieces(std::span<const std::uint32_t> numbers, std::span<con
 std::vector<Block> blocks_of(const Pattern& pattern) {
   std::vector<Block> blocks;
   blocks.reserve(pattern.edges.size());
-  for (const auto& [source, destination, bytes] : pattern.edges)
-    if (source != destination && bytes > 0) blocks.push_back({.source = source, .destination = destination, .bytes = bytes});
+  for (const auto& [source, destination, bytes, payload] : pattern.edges)
+    if (source != destination && bytes > 0) blocks.push_back({.source = source, .destination = destination, .bytes = bytes, .payload = payload});
   stable_counting_sort(blocks, pattern.ranks, [](const Block& b) { return b.source; });
   stable_counting_sort(blocks, pattern.ranks, [](const Block& b) { return b.destination; });
   for (std::size_t b = 1; b < blocks.size(); ++b)
@@ -160,19 +178,46 @@ std::vector<Block> blocks_of(const Pattern& pattern) {
 
 namespace {
 
-PreparedPattern prepare(int ranks, std::vector<Block> blocks, std::vector<Bytes> self_bytes) {
-  PreparedPattern result{ranks, std::move(blocks), {}, {}, std::move(self_bytes)};
+/// All but the addresses.
+PreparedPattern index(int ranks, std::vector<Block> blocks, std::vector<Bytes> self_bytes) {
+  PreparedPattern result{ranks, std::move(blocks), {}, {}, {}, std::move(self_bytes)};
   result.first_block.resize(at_index(ranks) + 1);
-  std::vector<std::int64_t> next(at_index(ranks) + 1);  // position in the send buffer of each rank
-  for (const auto& block : result.blocks) {
-    ++result.first_block[at_index(block.destination) + 1];
-    ++next[at_index(block.source) + 1];
-  }
+  for (const auto& block : result.blocks) ++result.first_block[at_index(block.destination) + 1];
   std::partial_sum(result.first_block.begin(), result.first_block.end(), result.first_block.begin());
+  result.first_alike = first_alike(result.blocks);
+  return result;
+}
+
+/// Blocks are sorted by destination, and so are those of a send buffer.
+std::vector<Address> send_addresses(const PreparedPattern& pattern) {
+  const auto& blocks = pattern.blocks;
+  const auto& first = pattern.first_alike;
+  std::vector<Address> next(at_index(pattern.ranks) + 1);  // in the send buffer of each rank
+  const auto has_place = [&](std::size_t b) { return first.empty() || first[b] == b; };
+  for (std::size_t b = 0; b < blocks.size(); ++b)
+    if (has_place(b)) next[at_index(blocks[b].source) + 1] += static_cast<Address>(blocks[b].bytes);
   for (std::size_t rank = 1; rank < next.size(); ++rank) next[rank] += next[rank - 1] + 1;  // a gap, so that two buffers are never taken for one piece
-  // Blocks are sorted by destination, and so are those of a send buffer.
-  result.send_position.reserve(result.blocks.size());
-  for (const auto& block : result.blocks) result.send_position.push_back(next[at_index(block.source)]++);
+  std::vector<Address> addresses;
+  addresses.reserve(blocks.size());
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    auto& end = next[at_index(blocks[b].source)];
+    addresses.push_back(has_place(b) ? end : addresses[first[b]]);
+    if (has_place(b)) end += static_cast<Address>(blocks[b].bytes);
+  }
+  return addresses;
+}
+
+/// The pattern with its blocks cut.
+PreparedPattern cut(const Route& route, const PreparedPattern& whole) {
+  auto blocks = whole.blocks;
+  route.cut(blocks);
+  auto result = index(whole.ranks, std::move(blocks), whole.self_bytes);
+  result.send_address.reserve(result.blocks.size());
+  std::size_t next = 0;  // of the whole blocks; each has a first fragment
+  for (const auto& fragment : result.blocks) {
+    if (fragment.offset == 0) ++next;
+    result.send_address.push_back(whole.send_address[next - 1] + static_cast<Address>(fragment.offset));
+  }
   return result;
 }
 
@@ -182,79 +227,95 @@ PreparedPattern prepare(const Pattern& pattern) {
   std::vector<Bytes> self_bytes(at_index(pattern.ranks));
   for (const auto& edge : pattern.edges)
     if (edge.source == edge.destination) self_bytes[at_index(edge.source)] += edge.bytes;
-  return prepare(pattern.ranks, blocks_of(pattern), std::move(self_bytes));
+  auto result = index(pattern.ranks, blocks_of(pattern), std::move(self_bytes));
+  result.send_address = send_addresses(result);
+  return result;
 }
 
 namespace {
 
 /// Where the blocks of all ranks lie while a schedule is made: in send buffers, later in one landing area for each message.
-/// Blocks with consecutive positions are contiguous.
-class Positions {
+class Addresses {
  public:
-  explicit Positions(const PreparedPattern& pattern) : pattern_(pattern), blocks_(pattern.blocks.size()) {
-    for (std::size_t b = 0; b < blocks_.size(); ++b) blocks_[b] = {pattern.send_position[b], pattern.blocks[b].bytes};
-    next_ = static_cast<std::int64_t>(blocks_.size()) + pattern.ranks;
+  explicit Addresses(const PreparedPattern& pattern) : pattern_(pattern), blocks_(pattern.blocks.size()) {
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+      blocks_[b] = {pattern.send_address[b], pattern.blocks[b].bytes};
+      next_ = std::max(next_, end_of(blocks_[b]));
+    }
   }
 
+  Address operator[](std::size_t block) const { return blocks_[block].address; }
+
   /// Sums the bytes of the messages of a stage, counts their copies and moves their blocks to their landing areas.
-  void move(std::span<Message> messages, std::span<const std::uint32_t> order) {
+  void move(Departures& departures) {
     // Blocks lie all over the memory: those of later messages are fetched ahead.
     constexpr std::size_t ahead = 32;
     std::size_t fetched = 0;
-    for (auto& message : messages) {
+    const auto& order = departures.order;
+    for (auto& message : departures.messages) {
       const std::size_t end = message.first_block + message.blocks;
       for (const auto needed = std::min(end + ahead, order.size()); fetched < needed; ++fetched) __builtin_prefetch(&blocks_[order[fetched]], 1);
-      move(message, order.subspan(message.first_block, message.blocks));
+      move(message, departures);
     }
   }
 
  private:
-  void move(Message& message, std::span<const std::uint32_t> numbers) {
+  struct Placed {
+    Address address;
+    Bytes bytes;
+  };
+  static Address end_of(const Placed& block) { return block.address + static_cast<Address>(block.bytes); }
+
+  void move(Message& message, const Departures& departures) {
     // Blocks of one destination are numbered in the order of its receive buffer.
     const auto first_final = pattern_.first_block[at_index(message.to)];
     const auto finals = pattern_.first_block[at_index(message.to) + 1] - first_final;
-    std::uint32_t pieces = 0, final_blocks = 0, final_pieces = 0, next_final = 0;
-    std::int64_t next_position = -1;
+    std::uint32_t brought = 0, pieces = 0, final_blocks = 0, final_pieces = 0, next_final = 0;
+    Address piece_end = 0, final_end = 0;
     message.bytes = 0;
     ++next_;  // a gap, so that two areas are never taken for one piece
-    for (const auto number : numbers) {
-      auto& [position, bytes] = blocks_[number];
-      pieces += position != next_position;
-      next_position = position + 1;
-      position = next_++;
-      message.bytes += bytes;
+    for (auto place = message.first_block; place < message.first_block + message.blocks; ++place) {
+      const auto number = departures.order[place];
+      auto& block = blocks_[number];
+      if (const auto carrier = departures.carrier(place); carrier != place) {
+        block.address = blocks_[departures.order[carrier]].address;  // it has landed before
+      } else {
+        pieces += brought++ == 0 || block.address != piece_end;
+        piece_end = end_of(block);
+        block.address = next_;
+        next_ = end_of(block);
+        message.bytes += block.bytes;
+      }
       if (number - first_final >= finals) continue;
-      final_pieces += final_blocks == 0 || number != next_final;
+      final_pieces += final_blocks++ == 0 || number != next_final || block.address != final_end;
       next_final = number + 1;
-      ++final_blocks;
-      message.unpacked_bytes += bytes;
+      final_end = end_of(block);
+      message.unpacked_bytes += block.bytes;
     }
     message.packed_pieces = pieces > 1 ? pieces : 0;
-    const bool in_place = final_blocks == numbers.size() && final_pieces == 1;
+    const bool in_place = final_blocks == message.blocks && brought == message.blocks && final_pieces == 1;
     message.unpacked_pieces = in_place ? 0 : final_pieces;
     if (in_place) message.unpacked_bytes = 0;
   }
 
-  struct Placed {
-    std::int64_t position;
-    Bytes bytes;
-  };
   const PreparedPattern& pattern_;
   std::vector<Placed> blocks_;
-  std::int64_t next_;
+  Address next_ = 0;  // behind all that is in use
 };
 
-void note_buffers(Schedule& schedule, std::span<const Block> blocks, std::span<const Rank> at) {
+void note_buffers(Schedule& schedule, std::span<const Block> blocks, std::span<const Rank> at, const Addresses& addresses) {
   struct Held {
     std::int64_t blocks = 0;
     Bytes bytes = 0;
   };
   std::vector<Held> held(at_index(schedule.ranks));
+  std::unordered_set<Address> shared;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     const bool for_others = at[b] != blocks[b].source && at[b] != blocks[b].destination;
+    const bool takes_place = for_others && (blocks[b].payload == no_payload || shared.insert(addresses[b]).second);
     auto& [count, bytes] = held[at_index(at[b])];
     count += for_others;
-    bytes += for_others ? blocks[b].bytes : 0;
+    bytes += takes_place ? blocks[b].bytes : 0;
   }
   for (const auto& [count, bytes] : held) {
     schedule.buffered_blocks_max = std::max(schedule.buffered_blocks_max, count);
@@ -271,21 +332,22 @@ Schedule schedule_of(const Route& route, Window window, const PreparedPattern& p
   const auto& blocks = pattern.blocks;
   std::vector<Rank> at(blocks.size()), to(blocks.size());
   std::ranges::transform(blocks, at.begin(), &Block::source);
-  Positions positions(pattern);
+  Addresses addresses(pattern);
   const auto& stages = route.stages();
   for (int s = 0; s < static_cast<int>(stages.size()); ++s) {
     auto info = stages[static_cast<std::size_t>(s)];
     route.next_of_each(blocks, at, s, to);
     auto departures = group(route, s, window, at, to, pattern.ranks);
+    find_carriers(departures, pattern.first_alike);
     if (is_staggered(info, coalescing)) {
       const auto most = most_blocks(departures.messages);
       stagger(departures, window, blocks, most);
       info.rounds = most > 0 ? staggered_round(info.rounds, most - 1, most) : 0;
     }
-    positions.move(departures.messages, departures.order);
+    addresses.move(departures);
     schedule.stages.push_back({std::move(info), std::move(departures.messages)});
     at.swap(to);
-    if (s + 1 < static_cast<int>(stages.size())) note_buffers(schedule, blocks, at);
+    if (s + 1 < static_cast<int>(stages.size())) note_buffers(schedule, blocks, at, addresses);
   }
   return schedule;
 }
@@ -293,10 +355,7 @@ Schedule schedule_of(const Route& route, Window window, const PreparedPattern& p
 }  // namespace
 
 Schedule make_schedule(const Route& route, Window window, const PreparedPattern& pattern, Coalescing coalescing) {
-  if (!route.cuts()) return schedule_of(route, window, pattern, coalescing);
-  auto blocks = pattern.blocks;
-  route.cut(blocks);
-  return schedule_of(route, window, prepare(pattern.ranks, std::move(blocks), pattern.self_bytes), coalescing);
+  return route.cuts() ? schedule_of(route, window, cut(route, pattern), coalescing) : schedule_of(route, window, pattern, coalescing);
 }
 
 Schedule make_schedule(const Route& route, Window window, const Pattern& pattern, Coalescing coalescing) {

@@ -9,6 +9,10 @@ using Rank = int;             ///< 0 … P−1
 using Bytes = std::int64_t;   ///< a size in bytes, never negative
 using Seconds = double;
 
+/// Bytes that a rank sends more than once. Edges of one source with the same payload have the same bytes, and as many.
+using Payload = std::int32_t;
+inline constexpr Payload no_payload = -1;  ///< an edge's own bytes, which no other edge has
+
 /// What two ranks have in common, from near to far.
 enum class Locality : std::uint8_t { socket, node, network };
 inline constexpr int locality_count = 3;

@@ -85,7 +85,8 @@ class Communicator {
 
   /// Plans an exchange: who sends how many bytes to whom is known, and the data moves many times.
   /// The k-th edge from rank i to rank j at i is the k-th edge from i at j; both must have the same size. Edges to
-  /// oneself are copied, edges of 0 bytes move nothing.
+  /// oneself are copied, edges of 0 bytes move nothing. What a rank sends to several others from one place (send edges with
+  /// the same offset and size) travels once as far as the strategy takes it the same way.
   ///
   /// To select, rank 0 gathers all edges: it needs some 100 bytes for each, and at most 2^31 of them.
   /// @param send_buffer, receive_buffer  must not overlap; may be null where a rank sends or receives nothing

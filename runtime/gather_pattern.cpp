@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <limits>
-#include <map>
 #include <numeric>
 #include <vector>
 
 #include "runtime/agreement.hpp"
 #include "runtime/mpi_error.hpp"
+#include "runtime/payloads.hpp"
 
 namespace commpass {
 
@@ -18,12 +18,14 @@ Pattern gather_pattern(MPI_Comm comm, std::span<const SendEdge> sends) {
   COMMPASS_MPI_CALL(MPI_Comm_size, comm, &ranks);
   std::vector<int> destinations;
   std::vector<std::int64_t> sizes;
+  std::vector<Payload> payloads;
   std::int64_t mine = 0, total = 0;
   together(comm, [&] {
     for (const auto& edge : sends) {
       destinations.push_back(edge.destination);
       sizes.push_back(edge.bytes);
     }
+    payloads = payloads_of(sends);
     mine = std::ssize(sends);
   });
   COMMPASS_MPI_CALL(MPI_Allreduce, &mine, &total, 1, MPI_INT64_T, MPI_SUM, comm);
@@ -37,8 +39,10 @@ Pattern gather_pattern(MPI_Comm comm, std::span<const SendEdge> sends) {
   const auto room = rank == 0 ? static_cast<std::size_t>(total) : 0;
   std::vector<int> all_destinations(room);
   std::vector<std::int64_t> all_sizes(room);
+  std::vector<Payload> all_payloads(room);
   COMMPASS_MPI_CALL(MPI_Gatherv, destinations.data(), count, MPI_INT, all_destinations.data(), counts.data(), offsets.data(), MPI_INT, 0, comm);
   COMMPASS_MPI_CALL(MPI_Gatherv, sizes.data(), count, MPI_INT64_T, all_sizes.data(), counts.data(), offsets.data(), MPI_INT64_T, 0, comm);
+  COMMPASS_MPI_CALL(MPI_Gatherv, payloads.data(), count, MPI_INT32_T, all_payloads.data(), counts.data(), offsets.data(), MPI_INT32_T, 0, comm);
 
   Pattern pattern{ranks, {}};
   pattern.edges.reserve(room);
@@ -46,7 +50,7 @@ Pattern gather_pattern(MPI_Comm comm, std::span<const SendEdge> sends) {
     for (std::size_t source = 0; source < counts.size(); ++source)
       for (int i = 0; i < counts[source]; ++i) {
         const auto edge = static_cast<std::size_t>(offsets[source] + i);
-        pattern.edges.push_back({static_cast<Rank>(source), all_destinations[edge], all_sizes[edge]});
+        pattern.edges.push_back({static_cast<Rank>(source), all_destinations[edge], all_sizes[edge], all_payloads[edge]});
       }
     pattern.validate("exchange");
   });
@@ -56,11 +60,14 @@ Pattern gather_pattern(MPI_Comm comm, std::span<const SendEdge> sends) {
 NodeTraffic share_node_traffic(MPI_Comm comm, const Layout& layout, std::span<const SendEdge> sends) {
   // One edge for each node is enough, to any of its ranks: that is less to gather.
   std::vector<SendEdge> to_nodes;
+  Rank rank = 0;
+  COMMPASS_MPI_CALL(MPI_Comm_rank, comm, &rank);
   together(comm, [&] {
-    std::map<int, Bytes> bytes_to;
-    for (const auto& edge : sends)
-      if (edge.bytes > 0 && edge.destination >= 0 && edge.destination < layout.ranks()) bytes_to[layout.node(edge.destination)] += edge.bytes;
-    for (const auto& [node, bytes] : bytes_to) to_nodes.push_back({layout.ranks_of(node).front(), 0, bytes});
+    Pattern mine{layout.ranks(), {}};
+    const auto payloads = payloads_of(sends);
+    for (std::size_t i = 0; i < sends.size(); ++i)
+      if (const auto& [destination, offset, bytes] = sends[i]; destination >= 0 && destination < layout.ranks()) mine.edges.push_back({rank, destination, bytes, payloads[i]});
+    for (const auto& entry : node_traffic(mine, layout).entries) to_nodes.push_back({layout.ranks_of(entry.node).front(), 0, entry.bytes});
   });
   const auto pattern = gather_pattern(comm, to_nodes);
   using Entry = NodeTraffic::Entry;

@@ -36,59 +36,77 @@ struct Arguments {
   std::string progress;
 };
 
-/// The edges of one rank and their buffers, in rank order without gaps.
+/// The edges of one rank and their buffers, in rank order without gaps. Edges of one payload share their place in the send buffer.
 struct Data {
   std::vector<SendEdge> sends;
   std::vector<ReceiveEdge> receives;
+  std::vector<std::size_t> sent, received;  ///< by edge, which bytes it has; equal numbers of a rank: the same bytes
   std::vector<std::byte> send_buffer, receive_buffer;
 };
 
-Data data_of(const Pattern& pattern, Rank rank) {
-  Data data;
+/// Which bytes each edge has: the number of the first edge with the same ones.
+std::vector<std::size_t> contents_of(const Pattern& pattern) {
+  std::map<std::pair<Rank, Payload>, std::size_t> first;
+  std::vector<std::size_t> contents;
   for (const auto& edge : pattern.edges) {
-    if (edge.source == rank) data.sends.push_back({edge.destination, 0, edge.bytes});
-    if (edge.destination == rank) data.receives.push_back({edge.source, 0, edge.bytes});
+    const auto own = contents.size();
+    contents.push_back(edge.payload == no_payload ? own : first.try_emplace({edge.source, edge.payload}, own).first->second);
   }
-  std::ranges::stable_sort(data.sends, {}, &SendEdge::destination);
-  std::ranges::stable_sort(data.receives, {}, &ReceiveEdge::source);
-  const auto place = [](auto& edges) {
-    Bytes end = 0;
-    for (auto& edge : edges) {
-      edge.offset = end;
-      end += edge.bytes;
-    }
-    return static_cast<std::size_t>(end);
-  };
-  data.send_buffer.resize(place(data.sends));
-  data.receive_buffer.resize(place(data.receives));
+  return contents;
+}
+
+Data data_of(const Pattern& pattern, Rank rank) {
+  const auto contents = contents_of(pattern);
+  std::vector<std::size_t> sent, received;  // edges
+  for (std::size_t i = 0; i < pattern.edges.size(); ++i) {
+    if (pattern.edges[i].source == rank) sent.push_back(i);
+    if (pattern.edges[i].destination == rank) received.push_back(i);
+  }
+  std::ranges::stable_sort(sent, {}, [&](std::size_t i) { return pattern.edges[i].destination; });
+  std::ranges::stable_sort(received, {}, [&](std::size_t i) { return pattern.edges[i].source; });
+
+  Data data;
+  Bytes end = 0;
+  std::map<std::size_t, Bytes> offsets;
+  for (const auto i : sent) {
+    const auto& edge = pattern.edges[i];
+    const auto [offset, is_new] = offsets.try_emplace(contents[i], end);
+    if (is_new) end += edge.bytes;
+    data.sends.push_back({edge.destination, offset->second, edge.bytes});
+    data.sent.push_back(contents[i]);
+  }
+  data.send_buffer.resize(static_cast<std::size_t>(end));
+  end = 0;
+  for (const auto i : received) {
+    const auto& edge = pattern.edges[i];
+    data.receives.push_back({edge.source, end, edge.bytes});
+    data.received.push_back(contents[i]);
+    end += edge.bytes;
+  }
+  data.receive_buffer.resize(static_cast<std::size_t>(end));
   return data;
 }
 
-/// A byte that nobody else sends to nobody else at this place: a counter, scrambled with the pair and the edge.
-std::byte byte_of(Rank source, Rank destination, int edge, std::size_t position) {
+/// A byte that no edge with other bytes has at this place: a counter, scrambled with what tells the bytes apart.
+std::byte byte_of(std::size_t content, std::size_t position) {
   constexpr std::uint64_t a = 0x9E3779B97F4A7C15U, b = 0xBF58476D1CE4E5B9U;  // SplitMix64
-  const auto pair = static_cast<std::uint64_t>(source) << 32 | static_cast<std::uint64_t>(destination);
-  std::uint64_t mixed = (pair + static_cast<std::uint64_t>(edge) * b) * a + position * a;
+  std::uint64_t mixed = (content * b + position) * a;
   mixed = (mixed ^ mixed >> 30) * b;
   return static_cast<std::byte>(mixed >> 56);
 }
 
-void fill(Data& data, Rank rank) {
-  std::map<Rank, int> count;
-  for (const auto& edge : data.sends) {
-    const int index = count[edge.destination]++;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(edge.bytes); ++i)
-      data.send_buffer[static_cast<std::size_t>(edge.offset) + i] = byte_of(rank, edge.destination, index, i);
-  }
+void fill(Data& data) {
+  for (std::size_t e = 0; e < data.sends.size(); ++e)
+    for (std::size_t i = 0; i < static_cast<std::size_t>(data.sends[e].bytes); ++i)
+      data.send_buffer[static_cast<std::size_t>(data.sends[e].offset) + i] = byte_of(data.sent[e], i);
 }
 
 /// @return a sentence about the first wrong byte, or nothing
 std::string verify(const Data& data, Rank rank, const std::string& strategy) {
-  std::map<Rank, int> count;
-  for (const auto& edge : data.receives) {
-    const int index = count[edge.source]++;
+  for (std::size_t e = 0; e < data.receives.size(); ++e) {
+    const auto& edge = data.receives[e];
     for (std::size_t i = 0; i < static_cast<std::size_t>(edge.bytes); ++i)
-      if (data.receive_buffer[static_cast<std::size_t>(edge.offset) + i] != byte_of(edge.source, rank, index, i))
+      if (data.receive_buffer[static_cast<std::size_t>(edge.offset) + i] != byte_of(data.received[e], i))
         return fmt::format("strategy {}: byte {} of the {} that rank {} sends to rank {} is wrong; please report this.", strategy, i, edge.bytes, edge.source, rank);
   }
   return {};
@@ -107,19 +125,23 @@ Pattern share_pattern(const PatternArguments& arguments, Rank rank, int ranks) {
   });
   std::vector<int> ends;
   std::vector<std::int64_t> sizes;
+  std::vector<Payload> payloads;
   for (const auto& edge : pattern.edges) {
     ends.push_back(edge.source);
     ends.push_back(edge.destination);
     sizes.push_back(edge.bytes);
+    payloads.push_back(edge.payload);
   }
   int count = static_cast<int>(sizes.size());
   COMMPASS_MPI_CALL(MPI_Bcast, &count, 1, MPI_INT, 0, MPI_COMM_WORLD);
   ends.resize(2 * static_cast<std::size_t>(count));
   sizes.resize(static_cast<std::size_t>(count));
+  payloads.resize(static_cast<std::size_t>(count));
   COMMPASS_MPI_CALL(MPI_Bcast, ends.data(), 2 * count, MPI_INT, 0, MPI_COMM_WORLD);
   COMMPASS_MPI_CALL(MPI_Bcast, sizes.data(), count, MPI_INT64_T, 0, MPI_COMM_WORLD);
+  COMMPASS_MPI_CALL(MPI_Bcast, payloads.data(), count, MPI_INT32_T, 0, MPI_COMM_WORLD);
   pattern = {ranks, {}};
-  for (std::size_t i = 0; i < sizes.size(); ++i) pattern.edges.push_back({ends[2 * i], ends[2 * i + 1], sizes[i]});
+  for (std::size_t i = 0; i < sizes.size(); ++i) pattern.edges.push_back({ends[2 * i], ends[2 * i + 1], sizes[i], payloads[i]});
   return pattern;
 }
 
@@ -219,7 +241,7 @@ void measure(const Arguments& arguments) {
   names = broadcast(MPI_COMM_WORLD, names);
 
   auto data = data_of(pattern, rank);
-  fill(data, rank);
+  fill(data);
   std::vector<Exchange> exchanges;
   for (const auto& name : split(names, ';')) {
     exchanges.push_back(communicator.neighbor_exchange(data.send_buffer.data(), data.sends, data.receive_buffer.data(), data.receives, {name, model}));

@@ -10,69 +10,33 @@
 
 #include "model/error.hpp"
 #include "model/schedule.hpp"
+#include "model/sharing.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/arena.hpp"
 #include "runtime/mpi_error.hpp"
+#include "runtime/payloads.hpp"
+#include "runtime/stage_messages.hpp"
 
 namespace commpass {
 
 namespace {
 
-constexpr int header_tag = 0;  // exchanges use 1 and up
-
-/// The blocks that a message brings, in its order.
-struct Incoming {
-  Rank from = 0;
-  int round = 0;
-  int batch = 0;
+/// A message that comes, and which of its blocks bring the bytes of others.
+struct Arriving : Incoming {
   Bytes bytes = 0;
-  std::vector<Block> blocks;
+  std::vector<std::uint32_t> first_alike;  ///< of the blocks, see sharing.hpp
+
+  /// The number of the block that brings the bytes of block i.
+  std::size_t carrier(std::size_t i) const { return first_alike.empty() ? i : first_alike[i]; }
 };
 
-/// Sends the headers of this rank's messages and gives those of the messages that it will get. Collective.
-std::vector<Incoming> exchange_headers(MPI_Comm comm, const Departures& departures, std::span<const Block> blocks, int ranks) {
-  std::vector<int> messages_to(static_cast<std::size_t>(ranks), 0);
-  for (const auto& message : departures.messages) ++messages_to[static_cast<std::size_t>(message.to)];
-  int expected = 0;
-  COMMPASS_MPI_CALL(MPI_Reduce_scatter_block, messages_to.data(), &expected, 1, MPI_INT, MPI_SUM, comm);
-
-  std::vector<std::vector<Block>> headers;
-  std::vector<MPI_Request> requests;
-  headers.reserve(departures.messages.size());
-  for (const auto& message : departures.messages) {
-    auto& header = headers.emplace_back();
-    for (std::uint32_t i = 0; i < message.blocks; ++i) header.push_back(blocks[departures.order[message.first_block + i]]);
-    COMMPASS_MPI_CALL(MPI_Isend, header.data(), static_cast<int>(header.size() * sizeof(Block)), MPI_BYTE, message.to, header_tag, comm,
-                 &requests.emplace_back());
+std::vector<Arriving> with_carriers(const std::vector<Incoming>& incoming) {
+  std::vector<Arriving> result;
+  for (const auto& message : incoming) {
+    auto& arriving = result.emplace_back(Arriving{message, 0, first_alike(message.blocks)});
+    for (std::size_t i = 0; i < message.blocks.size(); ++i)
+      if (arriving.carrier(i) == i) arriving.bytes += message.blocks[i].bytes;
   }
-  std::vector<Incoming> incoming;
-  for (int i = 0; i < expected; ++i) {
-    MPI_Status status;
-    int bytes = 0;
-    COMMPASS_MPI_CALL(MPI_Probe, MPI_ANY_SOURCE, header_tag, comm, &status);
-    COMMPASS_MPI_CALL(MPI_Get_count, &status, MPI_BYTE, &bytes);
-    auto& message = incoming.emplace_back();
-    message.from = status.MPI_SOURCE;
-    message.blocks.resize(static_cast<std::size_t>(bytes) / sizeof(Block));
-    COMMPASS_MPI_CALL(MPI_Recv, message.blocks.data(), bytes, MPI_BYTE, message.from, header_tag, comm, MPI_STATUS_IGNORE);
-  }
-  COMMPASS_MPI_CALL(MPI_Waitall, static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-  return incoming;
-}
-
-/// Makes one message of each block, as stagger() does at the sender.
-std::vector<Incoming> staggered(const std::vector<Incoming>& coalesced, std::uint32_t most_blocks) {
-  std::vector<Incoming> result;
-  for (const auto& message : coalesced)
-    for (std::uint32_t i = 0; i < message.blocks.size(); ++i)
-      result.push_back({message.from, staggered_round(message.round, i, most_blocks), 0, 0, {message.blocks[i]}});
-  return result;
-}
-
-/// The largest value of all ranks. Collective.
-std::uint32_t largest(MPI_Comm comm, std::uint32_t mine) {
-  std::uint32_t result = 0;
-  COMMPASS_MPI_CALL(MPI_Allreduce, &mine, &result, 1, MPI_UINT32_T, MPI_MAX, comm);
   return result;
 }
 
@@ -83,8 +47,11 @@ class Planner {
       : rank_(rank), ranks_(ranks) {
     check(sends, receives);
     std::map<Rank, std::int32_t> count;
-    for (const auto& edge : sends)
-      if (edge.bytes > 0) held_.push_back({{.source = rank, .destination = edge.destination, .index = count[edge.destination]++, .bytes = edge.bytes}, edge.offset});
+    const auto payloads = payloads_of(sends);
+    for (std::size_t i = 0; i < sends.size(); ++i) {
+      const auto& [destination, offset, bytes] = sends[i];
+      if (bytes > 0) held_.push_back({{.source = rank, .destination = destination, .index = count[destination]++, .bytes = bytes, .payload = payloads[i]}, offset});
+    }
     count.clear();
     for (const auto& edge : receives)
       if (edge.bytes > 0) expected_[{edge.source, count[edge.source]++}] = {edge, edge.bytes};
@@ -93,29 +60,24 @@ class Planner {
     cut_held(route);
   }
 
-  /// The messages that leave in a stage.
-  Departures depart(const Route& route, int stage, Window window) {
+  /// The blocks that are here and have to leave.
+  std::span<const Block> begin_stage() {
     blocks_.clear();
     where_.clear();
     for (const auto& [block, where] : held_) {
       blocks_.push_back(block);
       where_.push_back(where);
     }
-    return commpass::depart(route, stage, window, blocks_, std::vector(blocks_.size(), rank_), ranks_);
+    return blocks_;
   }
-  std::span<const Block> blocks() const { return blocks_; }
 
   /// Plans a stage, now that it is known what comes.
-  /// @param incoming  with their rounds; of one sender in the order in which it sends
-  void plan_stage(int stage, Window window, const Departures& departures, std::vector<Incoming> incoming) {
+  void plan_stage(int stage, const StageMessages& messages) {
+    const auto& departures = messages.departures;
+    const auto incoming = with_carriers(messages.incoming);
     std::set<int> batches;
-    for (auto& message : incoming) {
-      message.batch = window.batch(message.round);
-      for (const auto& block : message.blocks) message.bytes += block.bytes;
-      batches.insert(message.batch);
-    }
+    for (const auto& message : incoming) batches.insert(message.batch);
     for (const auto& message : departures.messages) batches.insert(message.batch);
-    std::ranges::stable_sort(incoming, {}, [](const Incoming& m) { return std::tuple(m.batch, m.round, m.from); });
 
     std::vector<bool> gone(held_.size(), false);
     std::vector<Held> arrived;
@@ -126,16 +88,15 @@ class Planner {
       Bytes packed = 0;
       for (const auto& message : departures.messages) {
         if (message.batch != batch) continue;
-        const auto numbers = std::span(departures.order).subspan(message.first_block, message.blocks);
-        plan_send(planned, message, numbers, packed, sent_in_place);
-        for (const auto number : numbers) gone[number] = true;
+        plan_send(planned, message, departures, packed, sent_in_place);
+        for (const auto number : std::span(departures.order).subspan(message.first_block, message.blocks)) gone[number] = true;
       }
       plan_.packing_bytes = std::max(plan_.packing_bytes, packed);
       for (const auto& message : incoming)
         if (message.batch == batch) plan_receive(planned, message, arrived);
       // What was sent from where it lay, and what has been copied out, is free from the next batch on.
       for (const auto number : sent_in_place) release(where_[number], blocks_[number].bytes);
-      for (const auto& [place, bytes] : landed_finals_) arena_.release(place, bytes);
+      for (const auto& [where, bytes] : landed_finals_) release(where, bytes);
       landed_finals_.clear();
     }
     std::vector<Held> kept;
@@ -179,8 +140,11 @@ class Planner {
     if (where < transit_base) return {Place::Buffer::send, where};
     return {Place::Buffer::transit, where - transit_base};
   }
+  /// One block less lies at `where`.
   void release(std::int64_t where, Bytes bytes) {
-    if (where >= transit_base) arena_.release(where - transit_base, bytes);
+    if (where < transit_base) return;
+    if (const auto others = sharers_.find(where - transit_base); others == sharers_.end()) arena_.release(where - transit_base, bytes);
+    else if (--others->second == 0) sharers_.erase(others);
   }
 
   void check(std::span<const SendEdge> sends, std::span<const ReceiveEdge> receives) const {
@@ -231,53 +195,64 @@ class Planner {
     return place;
   }
 
-  void plan_send(PlannedBatch& batch, const Message& message, std::span<const std::uint32_t> numbers, Bytes& packed,
-                 std::vector<std::uint32_t>& sent_in_place) {
-    if (count_pieces(numbers, blocks_, where_) == 1) {
-      batch.sends.push_back({message.to, place_of(where_[numbers.front()]), message.bytes});
+  void plan_send(PlannedBatch& batch, const Message& message, const Departures& departures, Bytes& packed, std::vector<std::uint32_t>& sent_in_place) {
+    const auto numbers = std::span(departures.order).subspan(message.first_block, message.blocks);
+    std::vector<std::uint32_t> brought;  // of those with the same bytes, one
+    for (std::uint32_t i = 0; i < message.blocks; ++i)
+      if (const auto place = message.first_block + i; departures.carrier(place) == place) brought.push_back(numbers[i]);
+    if (count_pieces(brought, blocks_, where_) == 1) {
+      batch.sends.push_back({message.to, place_of(where_[brought.front()]), message.bytes});
       sent_in_place.insert(sent_in_place.end(), numbers.begin(), numbers.end());
       return;
     }
     batch.sends.push_back({message.to, {Place::Buffer::packing, packed}, message.bytes});
     std::int64_t end = -1;
-    for (const auto number : numbers) {
+    for (const auto number : brought) {
       const auto bytes = blocks_[number].bytes;
       if (where_[number] == end) batch.pack.back().bytes += bytes;
       else batch.pack.push_back({place_of(where_[number]), {Place::Buffer::packing, packed}, bytes});
       end = where_[number] + bytes;
       packed += bytes;
-      release(where_[number], bytes);  // packing comes before the receives of the batch
     }
+    for (const auto number : numbers) release(where_[number], blocks_[number].bytes);  // packing comes before the receives of the batch
   }
 
-  void plan_receive(PlannedBatch& batch, const Incoming& message, std::vector<Held>& arrived) {
+  void plan_receive(PlannedBatch& batch, const Arriving& message, std::vector<Held>& arrived) {
     // Where the blocks that end here belong, in the order of the message.
     std::vector<Bytes> target(message.blocks.size(), -1);
     bool in_place = true;
     for (std::size_t i = 0; i < message.blocks.size(); ++i) {
       const auto& block = message.blocks[i];
       if (block.destination == rank_) target[i] = take_expected(block);
-      in_place = in_place && target[i] >= 0 && (i == 0 || target[i] == target[i - 1] + message.blocks[i - 1].bytes);
+      in_place = in_place && target[i] >= 0 && message.carrier(i) == i && (i == 0 || target[i] == target[i - 1] + message.blocks[i - 1].bytes);
     }
     if (in_place) {
       batch.receives.push_back({message.from, {Place::Buffer::receive, target[0]}, message.bytes});
       return;
     }
-    Bytes offset = arena_.allocate(message.bytes);
-    batch.receives.push_back({message.from, {Place::Buffer::transit, offset}, message.bytes});
-    Bytes target_end = -1;  // of the copy that is being built; blocks of one message lie one after another
+    const Bytes landing = arena_.allocate(message.bytes);
+    batch.receives.push_back({message.from, {Place::Buffer::transit, landing}, message.bytes});
+    std::vector<Bytes> offset(message.blocks.size());
+    Bytes end = landing;
+    Bytes offset_end = -1, target_end = -1;  // of the copy that is being built
     for (std::size_t i = 0; i < message.blocks.size(); ++i) {
       const auto& block = message.blocks[i];
-      if (target[i] < 0) {
-        arrived.push_back({block, transit_base + offset});
-        target_end = -1;
+      if (const auto carrier = message.carrier(i); carrier != i) {
+        offset[i] = offset[carrier];
+        ++sharers_[offset[i]];
       } else {
-        if (target[i] == target_end) batch.unpack.back().bytes += block.bytes;
-        else batch.unpack.push_back({{Place::Buffer::transit, offset}, {Place::Buffer::receive, target[i]}, block.bytes});
-        target_end = target[i] + block.bytes;
-        landed_finals_.emplace_back(offset, block.bytes);
+        offset[i] = end;
+        end += block.bytes;
       }
-      offset += block.bytes;
+      if (target[i] < 0) {
+        arrived.push_back({block, transit_base + offset[i]});
+        continue;
+      }
+      if (offset[i] == offset_end && target[i] == target_end) batch.unpack.back().bytes += block.bytes;
+      else batch.unpack.push_back({{Place::Buffer::transit, offset[i]}, {Place::Buffer::receive, target[i]}, block.bytes});
+      offset_end = offset[i] + block.bytes;
+      target_end = target[i] + block.bytes;
+      landed_finals_.emplace_back(transit_base + offset[i], block.bytes);
     }
   }
 
@@ -291,7 +266,8 @@ class Planner {
   std::map<std::pair<Rank, std::int32_t>, Expected> expected_;     // by source and index
   std::vector<Block> blocks_;                                      // of the stage being planned, and
   std::vector<std::int64_t> where_;                                // where they are
-  std::vector<std::pair<Bytes, Bytes>> landed_finals_;             // transit ranges that are copied out in this batch
+  std::vector<std::pair<std::int64_t, Bytes>> landed_finals_;      // where blocks lie that are copied out in this batch
+  std::map<Bytes, int> sharers_;                                   // how many blocks a place in transit has besides one
   Arena arena_;
   Plan plan_;
 };
@@ -306,20 +282,10 @@ Plan make_plan(MPI_Comm comm, const Route& route, Window window, std::span<const
   std::optional<Planner> planner;
   together(comm, [&] { planner.emplace(rank, ranks, route, sends, receives); });
   for (int stage = 0; stage < static_cast<int>(route.stages().size()); ++stage) {
-    const auto& info = route.stages()[static_cast<std::size_t>(stage)];
-    const auto stage_window = window_of(info, window);
-    Departures departures;
-    together(comm, [&] { departures = planner->depart(route, stage, stage_window); });
-    auto incoming = exchange_headers(comm, departures, planner->blocks(), ranks);
-    const auto most = is_staggered(info, coalescing) ? largest(comm, most_blocks(departures.messages)) : 0;
-    together(comm, [&] {
-      for (auto& message : incoming) message.round = route.round(message.from, rank, stage);
-      if (is_staggered(info, coalescing)) {
-        stagger(departures, stage_window, planner->blocks(), most);
-        incoming = staggered(incoming, most);
-      }
-      planner->plan_stage(stage, stage_window, departures, std::move(incoming));
-    });
+    std::span<const Block> held;
+    together(comm, [&] { held = planner->begin_stage(); });
+    const auto messages = exchange_headers(comm, route, stage, window, coalescing, held);
+    together(comm, [&] { planner->plan_stage(stage, messages); });
   }
   Plan plan;
   together(comm, [&] { plan = planner->finish(); });

@@ -12,7 +12,8 @@
 
 namespace commpass {
 
-/// Bytes of the send buffer that `destination` gets.
+/// Bytes of the send buffer that `destination` gets. Edges of a rank with the same offset and size have the same bytes:
+/// as far as they go the same way, these travel once. Of edges that overlap otherwise, each travels on its own.
 struct SendEdge {
   Rank destination = 0;
   Bytes offset = 0;  ///< in the send buffer

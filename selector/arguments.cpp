@@ -27,6 +27,7 @@ void PatternArguments::add_to(CLI::App& app) {
   app.add_option("--ranks", ranks, "ranks that share the matrix")->needs(matrix)->check(CLI::PositiveNumber);
   app.add_option("--partition", partition, "who owns which rows: block (consecutive ones, the default) or metis (so that few bytes move)")->needs(matrix)->check(CLI::IsMember({"block", "metis"}));
   app.add_option("--value-bytes", value_bytes, "size of one vector entry")->needs(matrix)->check(CLI::NonNegativeNumber);
+  app.add_flag("--share-values", share_values, "a value that several ranks need travels once as far as it goes the same way; without it, as often as it is needed")->needs(matrix);
 }
 
 Pattern PatternArguments::load(int default_ranks) const {
@@ -36,7 +37,7 @@ Pattern PatternArguments::load(int default_ranks) const {
   if (count < 1) throw InputError("--matrix " + matrix_file, "the number of ranks is missing", "add --ranks N");
   const auto matrix = read_matrix_market(matrix_file);
   const auto owner = partition == "metis" ? metis_partition(matrix, count, matrix_file) : block_partition(matrix.rows, count);
-  return matrix_pattern(matrix, owner, count, value_bytes, matrix_file);
+  return (share_values ? shared_value_pattern : matrix_pattern)(matrix, owner, count, value_bytes, matrix_file);
 }
 
 std::optional<Alltoall> PatternArguments::large_alltoall() const {
@@ -48,7 +49,7 @@ std::optional<Alltoall> PatternArguments::large_alltoall() const {
 std::string PatternArguments::describe() const {
   if (!generator.empty()) return generator;
   if (!pattern_file.empty()) return pattern_file;
-  return fmt::format("{}, {} partition, {} bytes a value", matrix_file, partition, value_bytes);
+  return fmt::format("{}, {} partition, {} bytes a value{}", matrix_file, partition, value_bytes, share_values ? ", shared" : "");
 }
 
 void LayoutArguments::add_to(CLI::App& app) {

@@ -25,6 +25,7 @@ struct PatternArguments {
   int ranks = 0;
   std::string partition = "block";
   Bytes value_bytes = 8;
+  bool share_values = false;  ///< values that the same ranks need are one payload
 
   void add_to(CLI::App& app);
   /// @param default_ranks  for --matrix without --ranks; 0: --ranks is needed

@@ -47,6 +47,8 @@ std::string statistics_table(const PatternStatistics& s, const std::string& patt
   fmt::format_to(out, "ranks: {}, of which {} neither send nor receive\n", s.ranks, s.idle_ranks);
   fmt::format_to(out, "messages: {}, and {} edges of 0 bytes\n", s.total.messages, s.empty_edges);
   fmt::format_to(out, "bytes: {}, and {} of ranks to themselves\n", bytes_text(s.total.bytes), bytes_text(s.self_bytes));
+  if (s.repeated_bytes > 0)
+    fmt::format_to(out, "repeated: {} ({:.1f}%) are bytes that their rank also sends to another one\n", bytes_text(s.repeated_bytes), 100 * share(s.repeated_bytes, s.total.bytes));
   fmt::format_to(out, "message size: {} smallest, {} median, {} largest\n", bytes_text(s.message_bytes_min), bytes_text(s.message_bytes_median), bytes_text(s.message_bytes_max));
   fmt::format_to(out, "symmetric: {}\n", describe(s.symmetry));
 
@@ -83,6 +85,7 @@ std::string statistics_json(const PatternStatistics& s, const std::string& patte
   json["idle_ranks"] = s.idle_ranks;
   json["messages"] = s.total.messages;
   json["bytes"] = s.total.bytes;
+  json["repeated_bytes"] = s.repeated_bytes;
   json["empty_edges"] = s.empty_edges;
   json["self_bytes"] = s.self_bytes;
   json["symmetry"] = name_of(s.symmetry);

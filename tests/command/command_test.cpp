@@ -207,6 +207,19 @@ TEST(Pattern, StatisticsAreAlsoJson) {
   EXPECT_EQ(json["localities"]["network"]["messages"], 2 * 3 * 3);
 }
 
+TEST(Pattern, OfAMatrixMayShareItsValues) {
+  const test::TemporaryDirectory directory;
+  // Four ranks with a row each; all need the first value.
+  const auto matrix = directory.write("m.mtx", "%%MatrixMarket matrix coordinate pattern general\n4 4 4\n2 1\n3 1\n4 1\n1 4\n");
+  const std::string arguments = "pattern --ranks 4 --matrix " + matrix;
+  const auto repeated = [&](const std::string& more) { return Json::parse(commpass(arguments + " --statistics --json" + more).out)["repeated_bytes"]; };
+  EXPECT_EQ(repeated(""), 0);
+  EXPECT_EQ(repeated(" --share-values"), 2 * 8);
+  EXPECT_NE(commpass(arguments + " --statistics --share-values").out.find("repeated: 16 B (50.0%)"), std::string::npos);
+  expect_one_sentence(commpass(arguments + " --share-values -o " + directory.path("p.mtx")), {"p.mtx", "same bytes"});
+  EXPECT_EQ(commpass("pattern --statistics --share-values --generate alltoall:ranks=4,bytes=8").exit_code, 2);
+}
+
 TEST(Pattern, LeavesNothingBehindWhereItCannotBeWritten) {
   const test::TemporaryDirectory directory;
   const std::string make = "pattern --generate alltoall:ranks=4,bytes=8 -o ";

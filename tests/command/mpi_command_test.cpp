@@ -116,6 +116,14 @@ TEST(Measure, RunsTheStrategiesThatAreNamed) {
   EXPECT_NE(result.out.find("regret"), std::string::npos);
 }
 
+TEST(Measure, VerifiesBytesThatSeveralRanksGet) {
+  for (const std::string generator : {"allgather:ranks=4,bytes=999", "stencil:dims=4,bytes=10,payload=same"}) {
+    const auto result = mpirun(4, "measure --profile lassen --layout 2x2 --repetitions 1 --strategies 'standard;two-step;split,cap=300;stfw,n=2;two-step,staggered' --verify --generate " + generator);
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_NE(result.out.find("every byte of every strategy"), std::string::npos) << result.out;
+  }
+}
+
 TEST(Measure, WarnsOnceOfAProfileFromElsewhereAndNotOfItsOwn) {
   const test::TemporaryDirectory directory;
   const auto file = directory.path("here.json");

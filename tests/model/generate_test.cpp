@@ -29,7 +29,8 @@ std::vector<Bytes> sizes(const Pattern& pattern) {
 }
 
 const char* const samples[] = {"alltoall:ranks=5,bytes=16KiB", "uniform:ranks=6,bytes=99", "normal:ranks=6,bytes=99", "power-law:ranks=6,bytes=1MiB,exponent=1.5",
-                               "random:ranks=9,bytes=8,degree=4,seed=3", "fft:ranks=7", "fft:ranks=5,problem=n2", "stencil:dims=3x4,bytes=8,points=box,periodic=no"};
+                               "random:ranks=9,bytes=8,degree=4,seed=3", "fft:ranks=7", "fft:ranks=5,problem=n2", "stencil:dims=3x4,bytes=8,points=box,periodic=no",
+                               "allgather:ranks=5,bytes=9"};
 
 TEST(Generators, GiveTheSamePatternForTheSameText) {
   for (const auto* text : samples) {
@@ -236,6 +237,25 @@ TEST(GeneratorText, SurvivesDamage) {
       constexpr std::size_t small = 2;  // thousands of ranks are a valid wish, and take long
       if (longest_number(damaged) <= small) generate_pattern(damaged).validate();
     });
+}
+
+TEST(AllGather, GivesEveryoneElseTheSameBytes) {
+  auto expected = test::alltoall(5, 300);
+  for (auto& edge : expected.edges) edge.payload = 0;
+  EXPECT_EQ(generate_pattern("allgather:ranks=5,bytes=300").edges, expected.edges);
+}
+
+TEST(Generators, GiveAllEdgesOfARankTheSameBytesIfAsked) {
+  for (const std::string text : {"random:ranks=20,bytes=8,degree=3", "stencil:dims=3x4,bytes=8"}) {
+    auto expected = generate_pattern(text).edges;
+    EXPECT_EQ(generate_pattern(text + ",payload=own").edges, expected) << text;
+    for (auto& edge : expected) {
+      EXPECT_EQ(edge.payload, no_payload);
+      edge.payload = 0;
+    }
+    EXPECT_EQ(generate_pattern(text + ",payload=same").edges, expected) << text;
+    expect_sentence(error_of([&] { generate_pattern(text + ",payload=none"); }), {"payload=none", "own or same"});
+  }
 }
 
 }  // namespace

@@ -390,5 +390,70 @@ TEST(UnevenNodes, ARankOnASmallNodeStandsInForTheMissing) {
   EXPECT_EQ(node_stage, (std::set<std::pair<Rank, Rank>>{{0, 3}, {1, 3}, {2, 3}, {3, 0}}));
 }
 
+/// Every rank has the same bytes for all others.
+Pattern allgather(int ranks, Bytes bytes) {
+  auto pattern = alltoall(ranks, bytes);
+  for (auto& edge : pattern.edges) edge.payload = 0;
+  return pattern;
+}
+
+std::vector<Bytes> bytes_received(const Schedule& schedule) {
+  std::vector<Bytes> received(static_cast<std::size_t>(schedule.ranks));
+  for (const auto& stage : schedule.stages)
+    for (const auto& message : stage.messages) received[static_cast<std::size_t>(message.to)] += message.bytes;
+  return received;
+}
+
+TEST(Allgather, ByStfwIsATreeThatDoublesWhatARankHas) {
+  constexpr int k = 5;
+  constexpr Bytes bytes = 24;
+  const auto schedule = schedule_of("stfw,dims=5x5", one_rank_a_node(k * k), allgather(k * k, bytes));
+  std::map<std::pair<std::size_t, Rank>, std::vector<Bytes>> sent;
+  for (std::size_t s = 0; s < schedule.stages.size(); ++s)
+    for (const auto& message : schedule.stages[s].messages) sent[{s, message.from}].push_back(message.bytes);
+  EXPECT_EQ(sent.size(), 2U * k * k);
+  for (const auto& [of, sizes] : sent) EXPECT_EQ(sizes, std::vector<Bytes>(k - 1, of.first == 0 ? bytes : k * bytes)) << "its own block, then those of its row";
+}
+
+// A full address brings every block to every rank once, and so do distances whatever the number of ranks (Bruck's algorithm).
+TEST(Allgather, BringsEveryBlockToEveryRankOnce) {
+  constexpr Bytes bytes = 7;
+  const auto expect_once = [&](const std::string& strategy, const Layout& layout) {
+    const auto once = std::vector<Bytes>(static_cast<std::size_t>(layout.ranks()), (layout.ranks() - 1) * bytes);
+    EXPECT_EQ(bytes_received(schedule_of(strategy, layout, allgather(layout.ranks(), bytes))), once) << strategy << ", " << layout.describe();
+  };
+  for (const auto& [ranks, dims] : std::vector<std::pair<int, std::string>>{{12, "3x4"}, {12, "2x3x2"}, {27, "3x3x3"}, {32, "2x2x2x2x2"}, {64, "16x4"}})
+    expect_once("stfw,dims=" + dims, one_rank_a_node(ranks));
+  for (int ranks = 2; ranks <= 20; ++ranks)
+    for (int radix = 2; radix <= ranks; ++radix) expect_once("tuna,radix=" + std::to_string(radix), one_rank_a_node(ranks));
+  for (const auto* strategy : {"standard", "two-step", "local-then-node", "tuna-node,radix=2"}) expect_once(strategy, Layout::regular(4, 1, 3));
+}
+
+TEST(Allgather, CrossesTheNetworkOnceForEachNode) {
+  constexpr int nodes = 4, ppn = 6;
+  constexpr Bytes bytes = 1000;
+  const auto layout = Layout::regular(nodes, 1, ppn);
+  for (const auto* strategy : {"two-step", "three-step", "split,cap=700", "local-then-node", "standard"}) {
+    Bytes crossing = 0;
+    for (const auto& stage : schedule_of(strategy, layout, allgather(nodes * ppn, bytes)).stages)
+      for (const auto& message : stage.messages)
+        if (layout.node(message.from) != layout.node(message.to)) crossing += message.bytes;
+    const bool is_node_first = strategy != std::string("local-then-node") && strategy != std::string("standard");
+    EXPECT_EQ(crossing, nodes * ppn * (nodes - 1) * (is_node_first ? 1 : ppn) * bytes) << strategy;
+  }
+}
+
+TEST(Staggered, BlocksCarryTheirOwnBytes) {
+  for (const std::string strategy : {"two-step", "stfw,dims=4x3"}) {
+    const auto layout = Layout::regular(4, 1, 3);
+    EXPECT_EQ(volume(schedule_of(strategy + ",staggered", layout, allgather(12, 5))), volume(schedule_of(strategy, layout, alltoall(12, 5)))) << strategy;
+  }
+}
+
+TEST(NodeTraffic, HasAPayloadOnceForEachNode) {
+  const Pattern pattern{6, {{0, 2, 8, 1}, {0, 3, 8, 1}, {0, 4, 8, 1}, {0, 2, 5, 0}, {0, 3, 8}, {0, 3, 8}, {1, 2, 9, 1}}};
+  EXPECT_EQ(node_traffic(pattern, Layout::regular(3, 1, 2)).entries, (std::vector<NodeTraffic::Entry>{{0, 1, 8 + 5 + 8 + 8}, {0, 2, 8}, {1, 1, 9}}));
+}
+
 }  // namespace
 }  // namespace commpass

@@ -67,6 +67,23 @@ TEST(MatrixPattern, MovesEachColumnOnceToEachRankThatTouchesIt) {
     std::map<std::pair<Rank, Rank>, Bytes> found;
     for (const auto& edge : pattern.edges) EXPECT_TRUE(found.try_emplace({edge.source, edge.destination}, edge.bytes).second) << "one edge a pair";
     EXPECT_EQ(found, brute_force(matrix, owner, 8));
+
+    // Told by values: the same for every pair, and a payload for each set of ranks.
+    const auto shared = shared_value_pattern(matrix, owner, ranks, 8);
+    EXPECT_NO_THROW(shared.validate());
+    std::map<std::pair<Rank, Rank>, Bytes> sums;
+    std::map<std::pair<Rank, Payload>, std::set<Rank>> readers;
+    for (const auto& edge : shared.edges) {
+      sums[{edge.source, edge.destination}] += edge.bytes;
+      if (edge.payload == no_payload) continue;
+      EXPECT_TRUE((readers[{edge.source, edge.payload}].insert(edge.destination).second));
+    }
+    EXPECT_EQ(sums, found);
+    std::set<std::pair<Rank, std::set<Rank>>> groups;
+    for (const auto& [payload, ranks_of_it] : readers) {
+      EXPECT_GT(ranks_of_it.size(), 1U);
+      EXPECT_TRUE(groups.insert({payload.first, ranks_of_it}).second) << "one payload for each set of ranks";
+    }
   }
 }
 
@@ -95,6 +112,17 @@ TEST(MatrixPattern, RefusesWhatIsNotSquareAndBadOwners) {
   expect_sentence(error_of([&] { matrix_pattern(matrix, {0, -1, 0}, 1, 8); }), {"owner out of range"});
   expect_sentence(error_of([&] { matrix_pattern(matrix, {0, 0, 0}, 1, -8); }), {"-8 bytes a value"});
   EXPECT_TRUE(matrix_pattern(matrix, {0, 0, 0}, 1, 8).edges.empty());
+}
+
+TEST(SharedValues, AreGroupedByTheRanksThatNeedThem) {
+  // Rank 0 owns columns 0 to 3: ranks 1 and 2 need 0 and 2, rank 1 needs 1, nobody needs 3.
+  CoordinateMatrix matrix;
+  matrix.rows = matrix.columns = 6;
+  matrix.row = {4, 5, 4, 5, 4, 0};
+  matrix.column = {0, 0, 2, 2, 1, 3};
+  const auto pattern = shared_value_pattern(matrix, {0, 0, 0, 0, 1, 2}, 3, 8);
+  EXPECT_EQ(pattern.edges, (std::vector<Edge>{{0, 1, 8}, {0, 1, 16, 0}, {0, 2, 16, 0}}));
+  EXPECT_EQ(matrix_pattern(matrix, {0, 0, 0, 0, 1, 2}, 3, 8).edges, (std::vector<Edge>{{0, 1, 24}, {0, 2, 16}}));
 }
 
 }  // namespace

@@ -63,5 +63,9 @@ TEST(Statistics, WithALayoutTellWhatStaysOnANode) {
   EXPECT_EQ(*s.by_locality, (std::array<Traffic, 3>{{{0, 0}, {2, 11}, {1, 100}}}));
 }
 
+TEST(Statistics, TellHowManyBytesARankSendsAgain) {
+  EXPECT_EQ(statistics({4, {{0, 1, 10, 0}, {0, 2, 10, 0}, {0, 3, 10, 0}, {1, 2, 10, 0}, {1, 3, 10}, {2, 2, 9, 1}, {2, 3, 9, 1}}}).repeated_bytes, 20) << "a copy to itself does not count";
+}
+
 }  // namespace
 }  // namespace commpass

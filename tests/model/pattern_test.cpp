@@ -78,5 +78,15 @@ TEST(PatternCheck, NamesTheEdge) {
   EXPECT_EQ(error_of([] { Pattern{1, {}}.validate(); }), "");
 }
 
+TEST_F(PatternFile, HasNoPlaceForPayloads) {
+  expect_sentence(error_of([&] { write_pattern({3, {{0, 1, 5, 0}, {0, 2, 5, 0}}}, directory_.path("shared.mtx")); }), {"shared.mtx", "same bytes"});
+  EXPECT_TRUE(directory_.names().empty());
+}
+
+TEST(APayload, HasOneSize) {
+  EXPECT_NO_THROW((Pattern{3, {{0, 1, 5, 0}, {0, 2, 5, 0}, {1, 2, 6, 0}, {0, 2, 7, 1}, {0, 1, 8}}}.validate()));
+  expect_sentence(error_of([] { Pattern{3, {{0, 1, 5, 0}, {0, 2, 6, 0}}}.validate(); }), {"edge 0 -> 2", "6 bytes of a payload that has 5"});
+}
+
 }  // namespace
 }  // namespace commpass

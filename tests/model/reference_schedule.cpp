@@ -1,26 +1,24 @@
 #include "model/reference_schedule.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace commpass::test {
 
 namespace {
 
-/// Blocks that lie one after another.
-using Memory = std::vector<std::size_t>;
+/// A buffer or what a message brought: where each block begins.
+using Memory = std::map<std::size_t, Bytes>;
 
-/// Is `second` right behind `first` in one of the memories?
-bool adjacent(const std::vector<Memory>& memories, std::size_t first, std::size_t second) {
-  for (const auto& memory : memories)
-    for (std::size_t i = 0; i + 1 < memory.size(); ++i)
-      if (memory[i] == first && memory[i + 1] == second) return true;
-  return false;
+/// Whether `second` is right behind `first` in one of the memories.
+bool adjacent(const std::vector<Block>& blocks, const std::vector<Memory>& memories, std::size_t first, std::size_t second) {
+  return std::ranges::any_of(memories, [&](const Memory& m) {
+    return m.contains(first) && m.contains(second) && m.at(first) + blocks[first].bytes == m.at(second);
+  });
 }
 
-std::uint32_t pieces(const std::vector<Memory>& memories, const std::vector<std::size_t>& blocks) {
-  std::uint32_t count = blocks.empty() ? 0 : 1;
-  for (std::size_t i = 1; i < blocks.size(); ++i) count += !adjacent(memories, blocks[i - 1], blocks[i]);
-  return count;
+bool have_the_same_bytes(const Block& a, const Block& b) {
+  return a.source == b.source && a.payload != no_payload && a.payload == b.payload && a.offset == b.offset && a.bytes == b.bytes;
 }
 
 }  // namespace
@@ -30,14 +28,14 @@ ReferenceSchedule reference_schedule(const Route& route, const Pattern& pattern,
   std::map<std::pair<Rank, Rank>, int> count;
   for (const auto& edge : pattern.edges)
     if (edge.source != edge.destination && edge.bytes > 0)
-      result.blocks.push_back({.source = edge.source, .destination = edge.destination, .index = count[{edge.source, edge.destination}]++, .bytes = edge.bytes});
+      result.blocks.push_back({.source = edge.source, .destination = edge.destination, .index = count[{edge.source, edge.destination}]++, .bytes = edge.bytes, .payload = edge.payload});
   sort_blocks(result.blocks);
   route.cut(result.blocks);
   const auto& blocks = result.blocks;
 
   // Memories of each rank: its send buffer, its receive buffer, and what has landed.
   const auto by = [&](auto key) {
-    Memory all;
+    std::vector<std::size_t> all;
     for (std::size_t b = 0; b < blocks.size(); ++b) all.push_back(b);
     std::ranges::sort(all, {}, [&](std::size_t b) { return key(blocks[b]); });
     return all;
@@ -47,8 +45,21 @@ ReferenceSchedule reference_schedule(const Route& route, const Pattern& pattern,
     here[rank].emplace_back();
     receive_buffer[rank].emplace_back();
   }
-  for (const auto b : by([](const Block& x) { return std::tuple(x.destination, x.index, x.offset); })) here[blocks[b].source][0].push_back(b);
-  for (const auto b : by([](const Block& x) { return std::tuple(x.source, x.index, x.offset); })) receive_buffer[blocks[b].destination][0].push_back(b);
+  std::map<Rank, Bytes> send_end, receive_end;
+  std::map<std::pair<Rank, Payload>, Bytes> payload_begin;
+  for (const auto b : by([](const Block& x) { return std::tuple(x.destination, x.index, x.offset); })) {
+    const auto& block = blocks[b];
+    auto& end = send_end[block.source];
+    Bytes begin = end;
+    if (block.payload != no_payload) begin = payload_begin.try_emplace({block.source, block.payload}, end).first->second + block.offset;
+    here[block.source][0][b] = begin;
+    end = std::max(end, begin + block.bytes);
+  }
+  for (const auto b : by([](const Block& x) { return std::tuple(x.source, x.index, x.offset); })) {
+    auto& end = receive_end[blocks[b].destination];
+    receive_buffer[blocks[b].destination][0][b] = end;
+    end += blocks[b].bytes;
+  }
 
   std::vector<Rank>& at = result.at_the_end;
   for (const auto& block : blocks) at.push_back(block.source);
@@ -69,34 +80,49 @@ ReferenceSchedule reference_schedule(const Route& route, const Pattern& pattern,
       const auto [from, to, position] = key;
       const int round = route.round(from, to, stage);
       message.round = round == 0 ? 0 : (round - 1) * most + position + 1;
-      for (const auto b : message.blocks) message.bytes += blocks[b].bytes;
-      const auto needed = pieces(here[from], message.blocks);
-      message.packed_pieces = needed > 1 ? needed : 0;
+      std::vector<std::size_t> brought;
+      for (const auto b : message.blocks) {
+        if (std::ranges::any_of(brought, [&](std::size_t other) { return have_the_same_bytes(blocks[b], blocks[other]); })) continue;
+        message.packed_pieces += brought.empty() || !adjacent(blocks, here[from], brought.back(), b);
+        brought.push_back(b);
+        message.bytes += blocks[b].bytes;
+      }
+      if (message.packed_pieces == 1) message.packed_pieces = 0;
     }
     for (auto& [key, message] : messages) {
       for (const auto b : message.blocks) {
-        for (auto& memory : here[std::get<0>(key)])  // it is gone; what is left keeps its place
-          for (auto& other : memory)
-            if (other == b) other = blocks.size();
+        for (auto& memory : here[std::get<0>(key)]) memory.erase(b);  // what is left keeps its place
         at[b] = std::get<1>(key);
       }
     }
     for (auto& [key, message] : messages) {
       const Rank to = std::get<1>(key);
-      here[to].push_back(message.blocks);
+      auto& landed = here[to].emplace_back();
+      Bytes end = 0;
+      for (const auto b : message.blocks) {
+        const auto like = std::ranges::find_if(landed, [&](const auto& other) { return have_the_same_bytes(blocks[b], blocks[other.first]); });
+        const auto begin = like == landed.end() ? std::exchange(end, end + blocks[b].bytes) : like->second;
+        landed[b] = begin;
+      }
       std::vector<std::size_t> finals;
-      for (const auto b : message.blocks)
-        if (blocks[b].destination == to) finals.push_back(b);
-      const auto needed = pieces(receive_buffer[to], finals);
-      if (finals.size() == message.blocks.size() && needed == 1) continue;
-      message.unpacked_pieces = needed;
-      for (const auto b : finals) message.unpacked_bytes += blocks[b].bytes;
+      for (const auto b : message.blocks) {
+        if (blocks[b].destination != to) continue;
+        message.unpacked_pieces += finals.empty() || !adjacent(blocks, {landed}, finals.back(), b) || !adjacent(blocks, receive_buffer[to], finals.back(), b);
+        message.unpacked_bytes += blocks[b].bytes;
+        finals.push_back(b);
+      }
+      if (finals.size() == message.blocks.size() && message.unpacked_pieces == 1 && message.unpacked_bytes == message.bytes)
+        message.unpacked_pieces = 0, message.unpacked_bytes = 0;  // received where it belongs
     }
     std::map<Rank, std::pair<std::int64_t, Bytes>> held;
-    for (std::size_t b = 0; b < blocks.size(); ++b)
-      if (at[b] != blocks[b].source && at[b] != blocks[b].destination) {
-        ++held[at[b]].first;
-        held[at[b]].second += blocks[b].bytes;
+    for (const auto& [rank, memories] : here)
+      for (const auto& memory : memories) {
+        std::set<Bytes> places;
+        for (const auto& [b, begin] : memory) {
+          if (rank == blocks[b].source || rank == blocks[b].destination) continue;
+          ++held[rank].first;
+          if (places.insert(begin).second) held[rank].second += blocks[b].bytes;
+        }
       }
     for (const auto& [rank, what] : held) {
       result.buffered_blocks_max = std::max(result.buffered_blocks_max, what.first);

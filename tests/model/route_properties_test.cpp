@@ -67,12 +67,21 @@ RC_GTEST_PROP(EveryStrategy, BringsEveryBlockToItsDestinationExactlyOnce, ()) {
         RC_ASSERT(message.from != message.to);
         RC_ASSERT(message.blocks > 0U);
         Bytes bytes = 0;
-        for (std::uint32_t i = 0; i < message.blocks; ++i) {
-          const auto block = departures.order[message.first_block + i];
+        std::set<std::uint32_t> brought;
+        for (auto place = message.first_block; place < message.first_block + message.blocks; ++place) {
+          const auto block = departures.order[place];
           RC_ASSERT(moved.insert(block).second);
           RC_ASSERT(at[block] == message.from);
           RC_ASSERT(at[block] != blocks[block].destination);  // what has arrived stays
-          bytes += blocks[block].bytes;
+          if (departures.carrier(place) == place) {
+            brought.insert(place);
+            bytes += blocks[block].bytes;
+          } else {  // its bytes come with a block before
+            RC_ASSERT(brought.contains(departures.carrier(place)));
+            const auto& carrier = blocks[departures.order[departures.carrier(place)]];
+            RC_ASSERT(carrier.payload != no_payload);
+            RC_ASSERT(std::tuple(carrier.source, carrier.payload, carrier.offset, carrier.bytes) == std::tuple(blocks[block].source, blocks[block].payload, blocks[block].offset, blocks[block].bytes));
+          }
         }
         RC_ASSERT(bytes == message.bytes);
       }
@@ -148,6 +157,40 @@ RC_GTEST_PROP(EveryStrategy, IsScheduledAsTheReferenceSays, ()) {
   for (const auto& edge : pattern.edges)
     if (edge.source == edge.destination) self[static_cast<std::size_t>(edge.source)] += edge.bytes;
   RC_ASSERT(schedule.self_bytes == self);
+}
+
+RC_GTEST_PROP(SharedPayloads, NeverCostBytesAndNeverChangeMessages, ()) {
+  const auto drawn = draw_case();
+  const auto strategy = draw_strategy(drawn.layout);
+  const auto route = make_route(strategy, drawn.layout, drawn.pattern);
+  if (route->cuts()) return;  // chunks are made from bytes, so other bytes have other relays
+  RC_LOG() << to_string(strategy) << ", " << drawn.layout.describe() << "\n";
+  const auto shared = make_schedule(*route, strategy.window, drawn.pattern, strategy.coalescing);
+  const auto alone = make_schedule(*route, strategy.window, test::without_sharing(drawn.pattern), strategy.coalescing);
+  RC_ASSERT(shared.buffered_blocks_max == alone.buffered_blocks_max);
+  RC_ASSERT(shared.buffered_bytes_max <= alone.buffered_bytes_max);
+  for (std::size_t s = 0; s < alone.stages.size(); ++s) {
+    const auto &with = shared.stages[s].messages, &without = alone.stages[s].messages;
+    RC_ASSERT(with.size() == without.size());
+    for (std::size_t m = 0; m < without.size(); ++m) {
+      RC_ASSERT(std::tuple(with[m].from, with[m].to, with[m].round, with[m].batch, with[m].blocks) == std::tuple(without[m].from, without[m].to, without[m].round, without[m].batch, without[m].blocks));
+      RC_ASSERT(with[m].bytes <= without[m].bytes);
+    }
+  }
+}
+
+RC_GTEST_PROP(SharedPayloads, OfOneEdgeEachChangeNothing, ()) {
+  const auto drawn = draw_case();
+  const auto alone = test::without_sharing(drawn.pattern);
+  auto numbered = alone;
+  Payload next = 0;
+  for (auto& edge : numbered.edges) edge.payload = next++;
+  const auto strategy = draw_strategy(drawn.layout);
+  const auto route = make_route(strategy, drawn.layout, alone), of_numbered = make_route(strategy, drawn.layout, numbered);
+  const auto expected = make_schedule(*route, strategy.window, alone, strategy.coalescing), schedule = make_schedule(*of_numbered, strategy.window, numbered, strategy.coalescing);
+  RC_ASSERT(schedule.buffered_bytes_max == expected.buffered_bytes_max);
+  const auto numbers = [](const Message& m) { return std::tuple(m.from, m.to, m.batch, m.bytes, m.packed_pieces, m.unpacked_pieces, m.unpacked_bytes); };
+  for (std::size_t s = 0; s < expected.stages.size(); ++s) RC_ASSERT(std::ranges::equal(schedule.stages[s].messages, expected.stages[s].messages, {}, numbers, numbers));
 }
 
 RC_GTEST_PROP(AWindow, ChangesBatchesAndNothingElse, ()) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -63,11 +64,26 @@ Layout draw_layout(int ranks, Draw draw) {
   return Layout(node_of, socket_of);
 }
 
-/// A sparse pattern with edges to oneself, empty edges and several edges of one pair among others.
+/// A sparse pattern with edges to oneself, empty edges and several edges of one pair among others. In every other one some
+/// edges have the same bytes.
 template <class Draw>
 Pattern draw_pattern(int ranks, int most_edges, Draw draw) {
   Pattern pattern{ranks, {}};
-  for (int edges = draw(most_edges + 1); edges > 0; --edges) pattern.edges.push_back({draw(ranks), draw(ranks), draw(5) == 0 ? 0 : draw(3000)});
+  const auto draw_bytes = [&] { return draw(5) == 0 ? 0 : draw(3000); };
+  for (int edges = draw(most_edges + 1); edges > 0; --edges) pattern.edges.push_back({draw(ranks), draw(ranks), draw_bytes()});
+  if (draw(2) == 0) return pattern;
+  const std::array<Bytes, 3> bytes_of_payload{draw_bytes(), draw_bytes(), draw_bytes()};
+  for (auto& edge : pattern.edges)
+    if (const auto payload = draw(4); payload < 3) {
+      edge.payload = payload;
+      edge.bytes = bytes_of_payload[static_cast<std::size_t>(payload)];
+    }
+  return pattern;
+}
+
+/// The pattern in which no two edges have the same bytes.
+inline Pattern without_sharing(Pattern pattern) {
+  for (auto& edge : pattern.edges) edge.payload = no_payload;
   return pattern;
 }
 

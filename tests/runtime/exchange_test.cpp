@@ -12,6 +12,7 @@
 #include "runtime/communicator.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/naive_exchange.hpp"
+#include "selector/select.hpp"
 
 namespace commpass {
 namespace {
@@ -62,7 +63,8 @@ class EveryStrategy : public testing::TestWithParam<unsigned> {};
 TEST_P(EveryStrategy, DeliversWhatTheNaiveExchangeDelivers) {
   const unsigned seed = GetParam() * 1000 + static_cast<unsigned>(size_of());
   const auto layout = test::random_layout(size_of(), seed);
-  const auto pattern = test::random_pattern(size_of(), seed + 1);
+  auto pattern = test::random_pattern(size_of(), seed + 1);
+  if (GetParam() % 3 > 0) pattern = test::with_shared_payloads(pattern, seed);
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {layout});
   for (const auto& strategy : strategies_for(layout)) {
     const auto text = to_string(strategy);
@@ -179,6 +181,23 @@ TEST(NeighborExchange, CompletesWhenItIsDestroyedInFlight) {
   } catch (const std::runtime_error&) {
     EXPECT_EQ(local.receive_buffer, expected);
   }
+}
+
+TEST(Selection, KnowsWhichBytesAreTheSame) {
+  const auto layout = Layout::with_ppn(size_of(), 2);
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {layout});
+  const auto alone = alltoall(size_of(), 100000);
+  auto shared = alone;
+  for (auto& edge : shared.edges) edge.payload = 0;
+  const auto predicted = [&](const Pattern& pattern) {
+    auto local = test::local_part(pattern, rank_of(), 0, 1);
+    return communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(), local.receives).predicted_seconds().value();
+  };
+  const auto priced = [&](const Pattern& pattern) { return rank_strategies(pattern, layout, some_machine()).front().cost.seconds; };
+  EXPECT_EQ(predicted(alone), priced(alone));
+  EXPECT_EQ(predicted(shared), priced(shared));
+  if (size_of() < 4) return;
+  EXPECT_LT(priced(shared), priced(alone)) << "each block crosses the network once for two ranks";
 }
 
 /// The message that all ranks get. Fails if one gets none or another one.

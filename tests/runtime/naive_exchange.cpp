@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <random>
+#include <utility>
 
 namespace commpass::test {
 
@@ -20,16 +21,21 @@ std::byte byte_of(Rank source, Rank destination, int index, Bytes position, unsi
 
 constexpr std::byte rubbish{0xEE};
 
-/// Places edges in a buffer. @return its size
+/// Places edges in a buffer, those of one payload where the first of them is. @return its size
 template <class Edges>
-std::size_t place(Edges& edges, int gap, std::mt19937& random) {
+std::size_t place(Edges& edges, const std::vector<Payload>& payloads, int gap, std::mt19937& random) {
   std::vector<std::size_t> order(edges.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (gap > 0) std::shuffle(order.begin(), order.end(), random);
   Bytes end = 0;
+  std::map<Payload, Bytes> place_of;
   for (const auto i : order) {
+    if (payloads[i] != no_payload && place_of.contains(payloads[i])) {
+      edges[i].offset = place_of.at(payloads[i]);
+      continue;
+    }
     if (gap > 0) end += static_cast<Bytes>(random() % 2) * gap;
-    edges[i].offset = end;
+    edges[i].offset = place_of[payloads[i]] = end;
     end += edges[i].bytes;
   }
   return static_cast<std::size_t>(end);
@@ -39,17 +45,19 @@ std::size_t place(Edges& edges, int gap, std::mt19937& random) {
 
 LocalExchange local_part(const Pattern& pattern, Rank rank, int gap, unsigned seed) {
   LocalExchange result;
-  for (const auto& edge : pattern.edges) {
-    if (edge.source == rank) result.sends.push_back({edge.destination, 0, edge.bytes});
+  auto edges = pattern.edges;
+  if (gap == 0) std::ranges::stable_sort(edges, {}, [](const Edge& e) { return std::pair(e.source, e.destination); });
+  std::vector<Payload> payloads;
+  for (const auto& edge : edges) {
+    if (edge.source == rank) {
+      result.sends.push_back({edge.destination, 0, edge.bytes});
+      payloads.push_back(edge.payload);
+    }
     if (edge.destination == rank) result.receives.push_back({edge.source, 0, edge.bytes});
   }
-  if (gap == 0) {
-    std::ranges::stable_sort(result.sends, {}, &SendEdge::destination);
-    std::ranges::stable_sort(result.receives, {}, &ReceiveEdge::source);
-  }
   std::mt19937 random(seed + static_cast<unsigned>(rank));
-  result.send_buffer.resize(place(result.sends, gap, random));
-  result.receive_buffer.resize(place(result.receives, gap, random));
+  result.send_buffer.resize(place(result.sends, payloads, gap, random));
+  result.receive_buffer.resize(place(result.receives, std::vector(result.receives.size(), no_payload), gap, random));
   return result;
 }
 
@@ -88,6 +96,17 @@ Pattern random_pattern(int ranks, unsigned seed) {
           pattern.edges.push_back({source, destination, sizes[random() % sizes.size()] + static_cast<Bytes>(random() % 3)});
   }
   std::ranges::shuffle(pattern.edges, random);
+  return pattern;
+}
+
+Pattern with_shared_payloads(Pattern pattern, unsigned seed) {
+  std::mt19937 random(seed);
+  const std::array<Bytes, 2> sizes{40, 1000 + static_cast<Bytes>(random() % 3000)};
+  for (auto& edge : pattern.edges)
+    if (const auto payload = random() % 3; payload < sizes.size()) {
+      edge.payload = static_cast<Payload>(payload);
+      edge.bytes = sizes[payload];
+    }
   return pattern;
 }
 

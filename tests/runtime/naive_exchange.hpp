@@ -20,11 +20,11 @@ struct LocalExchange {
 };
 
 /// The part of rank `rank`. Buffers hold the edges in a shuffled order with gaps between some of them, so that nothing
-/// is contiguous by luck; `gap` 0: in rank order without gaps.
+/// is contiguous by luck; `gap` 0: in rank order without gaps. Edges of one payload have one place in the send buffer.
 LocalExchange local_part(const Pattern& pattern, Rank rank, int gap, unsigned seed);
 
-/// Fills the send buffer with bytes that depend on source, destination, index, position and `turn`, and the receive
-/// buffer with rubbish.
+/// Fills the send buffer with bytes that depend on source, destination (of a payload, its last one), index, position and
+/// `turn`, and the receive buffer with rubbish.
 void fill(LocalExchange& exchange, Rank rank, unsigned turn);
 
 /// Receives everything with plain messages, one for each edge, into a buffer like the receive buffer (rubbish between).
@@ -32,6 +32,9 @@ std::vector<std::byte> naive_exchange(const LocalExchange& exchange, MPI_Comm co
 
 /// A random sparse pattern: some ranks silent, some empty edges, some to themselves, some twice.
 Pattern random_pattern(int ranks, unsigned seed);
+
+/// The pattern, in which many edges of a rank have one of two payloads.
+Pattern with_shared_payloads(Pattern pattern, unsigned seed);
 
 /// A random layout: regular, uneven, one node, or one rank a node; ranks in order or scattered over the nodes.
 Layout random_layout(int ranks, unsigned seed);
