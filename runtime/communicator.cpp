@@ -9,28 +9,16 @@
 #include "model/profile.hpp"
 #include "model/text.hpp"
 #include "runtime/agreement.hpp"
+#include "runtime/communicator_state.hpp"
 #include "runtime/detect_layout.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/gather_pattern.hpp"
 #include "runtime/mpi_error.hpp"
-#include "runtime/own_communicator.hpp"
 #include "runtime/sparse_exchange_state.hpp"
 #include "selector/environment.hpp"
 #include "selector/select.hpp"
 
 namespace commpass {
-
-struct Communicator::State {
-  OwnCommunicator comm;
-  Machine machine;
-  Layout layout;
-  Environment environment;  ///< of rank 0 where it matters
-  int largest_tag = 0;
-  int last_tag = 0;         ///< of the last exchange; tags below stand for headers
-  std::unique_ptr<SparseEngine> sparse;
-
-  int next_tag() { return last_tag = last_tag % largest_tag + 1; }
-};
 
 struct Exchange::State {
   std::shared_ptr<void> communicator;  ///< keeps the MPI communicator alive
@@ -109,8 +97,8 @@ Communicator::Communicator(MPI_Comm comm, const std::string& profile, const Comm
   auto machine = read_machine(own.get(), profile, environment);
   auto layout = choose_layout(own.get(), options, environment);
   const int largest_tag = largest_tag_of(own.get());
-  state_ = std::make_shared<State>(State{std::move(own), std::move(machine), std::move(layout), std::move(environment), largest_tag, 0, nullptr});
-  prepare_sparse();
+  state_ = std::make_shared<State>(State{std::move(own), std::move(machine), std::move(layout), std::move(environment), largest_tag, 0, nullptr, nullptr});
+  make_engines();
 }
 
 Communicator::Communicator(MPI_Comm comm, const Machine& machine, const CommunicatorOptions& options) {
@@ -118,15 +106,17 @@ Communicator::Communicator(MPI_Comm comm, const Machine& machine, const Communic
   auto environment = agreed_environment(own.get());
   auto layout = choose_layout(own.get(), options, environment);
   const int largest_tag = largest_tag_of(own.get());
-  state_ = std::make_shared<State>(State{std::move(own), machine, std::move(layout), std::move(environment), largest_tag, 0, nullptr});
-  prepare_sparse();
+  state_ = std::make_shared<State>(State{std::move(own), machine, std::move(layout), std::move(environment), largest_tag, 0, nullptr, nullptr});
+  make_engines();
 }
 
 /// Now, because it is collective, and a first sparse exchange must not wait for others.
-void Communicator::prepare_sparse() {
+void Communicator::make_engines() {
   const MPI_Comm comm = state_->comm.get();
-  const auto named = broadcast(comm, state_->environment.sparse_strategy.value_or(""));
-  state_->sparse = std::make_unique<SparseEngine>(comm, state_->layout, state_->machine, named, state_->largest_tag);
+  const auto& environment = state_->environment;
+  const auto sparse = broadcast(comm, environment.sparse_strategy.value_or("")), alltoallv = broadcast(comm, environment.alltoallv_strategy.value_or(""));
+  state_->sparse = std::make_unique<SparseEngine>(comm, state_->layout, state_->machine, sparse, state_->largest_tag);
+  state_->alltoallv = std::make_unique<AlltoallvEngine>(comm, state_->layout, state_->machine, alltoallv);
 }
 
 Communicator::~Communicator() = default;

@@ -1,47 +1,13 @@
 #include "runtime/executor.hpp"
 
-#include <array>
 #include <span>
 
+#include "runtime/message_type.hpp"
 #include "runtime/mpi_error.hpp"
 
 namespace commpass {
 
 namespace {
-
-/// A buffer as MPI wants it: a count of a datatype.
-class MessageType {
- public:
-  MessageType(Bytes bytes, Bytes largest_count) {
-    if (bytes <= largest_count) {
-      count_ = static_cast<int>(bytes);
-      return;
-    }
-    // As many whole chunks as fit, and the rest.
-    MPI_Datatype chunk = MPI_DATATYPE_NULL;
-    COMMPASS_MPI_CALL(MPI_Type_contiguous, static_cast<int>(largest_count), MPI_BYTE, &chunk);
-    const std::array<int, 2> counts{static_cast<int>(bytes / largest_count), static_cast<int>(bytes % largest_count)};
-    const std::array<MPI_Aint, 2> offsets{0, static_cast<MPI_Aint>(bytes - bytes % largest_count)};
-    const std::array<MPI_Datatype, 2> types{chunk, MPI_BYTE};
-    const int code = MPI_Type_create_struct(2, counts.data(), offsets.data(), types.data(), &own_);
-    MPI_Type_free(&chunk);
-    check_mpi("MPI_Type_create_struct", code);
-    count_ = 1;
-    COMMPASS_MPI_CALL(MPI_Type_commit, &own_);
-  }
-  ~MessageType() {
-    if (own_ != MPI_DATATYPE_NULL) MPI_Type_free(&own_);  // requests that use it keep it alive
-  }
-  MessageType(const MessageType&) = delete;
-  MessageType& operator=(const MessageType&) = delete;
-
-  int count() const { return count_; }
-  MPI_Datatype type() const { return own_ == MPI_DATATYPE_NULL ? MPI_BYTE : own_; }
-
- private:
-  int count_ = 0;
-  MPI_Datatype own_ = MPI_DATATYPE_NULL;
-};
 
 std::unique_ptr<std::byte[]> uninitialised(Bytes bytes) {
   return bytes > 0 ? std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes)) : nullptr;

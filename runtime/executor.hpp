@@ -4,17 +4,14 @@
 #include <mpi.h>
 
 #include <cstddef>
-#include <limits>
 #include <memory>
 #include <vector>
 
 #include "runtime/local_copy.hpp"
+#include "runtime/message_type.hpp"
 #include "runtime/plan.hpp"
 
 namespace commpass {
-
-/// The most bytes that one MPI count may stand for; larger messages use a derived datatype.
-inline constexpr Bytes largest_mpi_count = std::numeric_limits<int>::max();
 
 /// A plan with its buffers and persistent requests. Nothing is allocated and nothing created after construction.
 class Executor {
