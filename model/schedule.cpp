@@ -240,7 +240,7 @@ class Addresses {
   explicit Addresses(const PreparedPattern& pattern) : pattern_(pattern), blocks_(pattern.blocks.size()) {
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
       blocks_[b] = {pattern.send_address[b], pattern.blocks[b].bytes};
-      next_ = std::max(next_, end_of(blocks_[b]));
+      next_ = std::max(next_, pattern.send_address[b] + static_cast<Address>(pattern.blocks[b].bytes));
     }
   }
 
@@ -260,50 +260,55 @@ class Addresses {
   }
 
  private:
-  struct Placed {
-    Address address;
-    Bytes bytes;
-  };
-  static Address end_of(const Placed& block) { return block.address + static_cast<Address>(block.bytes); }
+  static constexpr auto nowhere = std::numeric_limits<Address>::max();
 
   void move(Message& message, const Departures& departures) {
     // Blocks of one destination are numbered in the order of its receive buffer.
     const auto first_final = pattern_.first_block[at_index(message.to)];
     const auto finals = pattern_.first_block[at_index(message.to) + 1] - first_final;
     std::uint32_t brought = 0, pieces = 0, final_blocks = 0, final_pieces = 0, next_final = 0;
-    Address piece_end = 0, final_end = 0;
-    message.bytes = 0;
-    ++next_;  // a gap, so that two areas are never taken for one piece
-    for (auto place = message.first_block; place < message.first_block + message.blocks; ++place) {
+    Address piece_end = nowhere, final_end = nowhere;
+    Address end = next_ + 1;  // a gap, so that two areas are never taken for one piece
+    const bool shares = !departures.carriers.empty();
+    const auto place_end = message.first_block + message.blocks;
+    for (auto place = message.first_block; place < place_end; ++place) {
       const auto number = departures.order[place];
-      auto& block = blocks_[number];
-      if (const auto carrier = departures.carrier(place); carrier != place) {
-        block.address = blocks_[departures.order[carrier]].address;  // it has landed before
+      auto& [address, bytes] = blocks_[number];
+      const auto size = static_cast<Address>(bytes);
+      if (shares && departures.carriers[place] != place) {
+        address = blocks_[departures.order[departures.carriers[place]]].address;  // it has landed before
       } else {
-        pieces += brought++ == 0 || block.address != piece_end;
-        piece_end = end_of(block);
-        block.address = next_;
-        next_ = end_of(block);
-        message.bytes += block.bytes;
+        pieces += address != piece_end;
+        piece_end = address + size;
+        address = end;
+        end += size;
+        ++brought;
       }
       if (number - first_final >= finals) continue;
-      final_pieces += final_blocks++ == 0 || number != next_final || block.address != final_end;
+      final_pieces += number != next_final || address != final_end;
       next_final = number + 1;
-      final_end = end_of(block);
-      message.unpacked_bytes += block.bytes;
+      final_end = address + size;
+      ++final_blocks;
+      message.unpacked_bytes += bytes;
     }
+    message.bytes = static_cast<Bytes>(end - next_ - 1);
+    next_ = end;
     message.packed_pieces = pieces > 1 ? pieces : 0;
     const bool in_place = final_blocks == message.blocks && brought == message.blocks && final_pieces == 1;
     message.unpacked_pieces = in_place ? 0 : final_pieces;
     if (in_place) message.unpacked_bytes = 0;
   }
 
+  struct Placed {
+    Address address;
+    Bytes bytes;
+  };
   const PreparedPattern& pattern_;
   std::vector<Placed> blocks_;
   Address next_ = 0;  // behind all that is in use
 };
 
-void note_buffers(Schedule& schedule, std::span<const Block> blocks, std::span<const Rank> at, const Addresses& addresses) {
+void note_buffers(Schedule& schedule, std::span<const Block> blocks, std::span<const Rank> at, const Addresses& addresses, bool shares) {
   struct Held {
     std::int64_t blocks = 0;
     Bytes bytes = 0;
@@ -312,10 +317,10 @@ void note_buffers(Schedule& schedule, std::span<const Block> blocks, std::span<c
   std::unordered_set<Address> shared;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     const bool for_others = at[b] != blocks[b].source && at[b] != blocks[b].destination;
-    const bool takes_place = for_others && (blocks[b].payload == no_payload || shared.insert(addresses[b]).second);
     auto& [count, bytes] = held[at_index(at[b])];
     count += for_others;
-    bytes += takes_place ? blocks[b].bytes : 0;
+    bytes += for_others ? blocks[b].bytes : 0;
+    if (shares && for_others && blocks[b].payload != no_payload && !shared.insert(addresses[b]).second) bytes -= blocks[b].bytes;
   }
   for (const auto& [count, bytes] : held) {
     schedule.buffered_blocks_max = std::max(schedule.buffered_blocks_max, count);
@@ -347,7 +352,7 @@ Schedule schedule_of(const Route& route, Window window, const PreparedPattern& p
     addresses.move(departures);
     schedule.stages.push_back({std::move(info), std::move(departures.messages)});
     at.swap(to);
-    if (s + 1 < static_cast<int>(stages.size())) note_buffers(schedule, blocks, at, addresses);
+    if (s + 1 < static_cast<int>(stages.size())) note_buffers(schedule, blocks, at, addresses, !pattern.first_alike.empty());
   }
   return schedule;
 }

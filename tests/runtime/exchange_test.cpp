@@ -196,7 +196,7 @@ TEST(Selection, KnowsWhichBytesAreTheSame) {
   const auto priced = [&](const Pattern& pattern) { return rank_strategies(pattern, layout, some_machine()).front().cost.seconds; };
   EXPECT_EQ(predicted(alone), priced(alone));
   EXPECT_EQ(predicted(shared), priced(shared));
-  if (size_of() < 4) return;
+  if (size_of() < 4 || size_of() % 2 != 0) return;  // a rank alone on its node gets as much as ever
   EXPECT_LT(priced(shared), priced(alone)) << "each block crosses the network once for two ranks";
 }
 
