@@ -252,14 +252,14 @@ TEST(Alltoallv, RefusesWhatIsWrong) {
   EXPECT_EQ(message(none, ""), "") << "the communicator works on";
 }
 
-// TuNA §III-C: B = P − (K+1) blocks wait at a time, in slots of their actual sizes.
-TEST(DenseStructure, HoldsAsManyBlocksAsThePaperSays) {
+// TuNA §III-C: at most B = P − (K+1) blocks wait at a time, in slots of their actual sizes. Fewer where a slot serves several blocks in turn.
+TEST(DenseStructure, HoldsNoMoreBlocksThanThePaperSays) {
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   for (int radix = 2; radix <= size_of(); ++radix) {
     const DistanceRoute route(size_of(), radix);
     const auto structure = make_dense_structure(comm, route, {1}, Coalescing::coalesced);
-    EXPECT_EQ(structure.slots, tuna_buffer_blocks(size_of(), radix)) << "radix " << radix;
+    EXPECT_LE(structure.slots, tuna_buffer_blocks(size_of(), radix)) << "radix " << radix;
     EXPECT_EQ(std::ssize(structure.batches), tuna_rounds(size_of(), radix)) << "radix " << radix;
 
     const ElementType type(MPI_BYTE);
