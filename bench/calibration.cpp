@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "bench/options.hpp"
@@ -17,7 +19,16 @@ using Json = nlohmann::ordered_json;
 /// Errors of one cluster, relative; the largest of each kind.
 struct Errors {
   double alpha = 0, beta = 0, alpha_next = 0, switch_point = 0, injection = 0, copy = 0;
+  double ejection = std::numeric_limits<double>::quiet_NaN();  ///< no number where clusters have no such limit
 };
+
+/// The kinds of errors, what they are called, and the keys of their largest.
+struct ErrorKind {
+  const char* name;
+  double Errors::*member;
+};
+constexpr ErrorKind error_kinds[] = {{"alpha", &Errors::alpha},         {"beta", &Errors::beta}, {"alpha_next", &Errors::alpha_next}, {"switch", &Errors::switch_point},
+                                     {"injection", &Errors::injection}, {"copy", &Errors::copy}, {"ejection", &Errors::ejection}};
 
 double relative(double found, double truth) { return std::abs(found / truth - 1); }
 
@@ -49,26 +60,47 @@ Errors compare(const nlohmann::json& truth, const Machine& machine) {
     errors.alpha_next = std::max(errors.alpha_next, relative(channel.protocols.front().alpha_next_s, overhead));
   }
   errors.injection = relative(machine.injection_rate_bytes_per_s, truth.at("injection_rate_bytes_per_s"));
+  if (truth.contains("ejection_rate_bytes_per_s")) errors.ejection = relative(machine.ejection_rate_bytes_per_s, truth.at("ejection_rate_bytes_per_s"));
   errors.copy = relative(machine.copy_rate_bytes_per_s, truth.at("copy_rate_bytes_per_s"));
   return errors;
+}
+
+/// Calibrates on `nodes` nodes of all clusters that the simulator knows, and adds a row for each to what is printed and to `rows`.
+void compare_all(const Simulator& simulator, int nodes, bool print, Json& rows, Errors& worst) {
+  const auto all = clusters(simulator);
+  const auto profiles = calibrate_all(simulator, all, nodes);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto truth = nlohmann::json::parse(read_file(simulator.clusters + "/" + all[i].name + ".json"));
+    const auto errors = compare(truth, read_profile(profiles[i]).machine);
+    Json row{{"cluster", all[i].name}};
+    if (print) fmt::print("{:<16}", all[i].name);
+    for (const auto& [name, member] : error_kinds) {
+      const double error = errors.*member;
+      if (print) fmt::print(" {:>11}", std::isnan(error) ? "-" : fmt::format("{:.2f}%", 100 * error));
+      if (!std::isnan(error)) row[fmt::format("{}_error", name)] = error;
+      worst.*member = std::fmax(worst.*member, error);  // of a number and none the number
+    }
+    if (print) fmt::print("\n");
+    rows.push_back(std::move(row));
+  }
 }
 
 Json calibration(const Options& options) {
   Json json;
   Errors worst;
-  if (!options.json) fmt::print("{:<16} {:>8} {:>8} {:>11} {:>13} {:>10} {:>8}   (largest relative errors)\n", "cluster", "alpha", "beta", "alpha_next", "switches", "injection", "copy");
-  const auto all = clusters(options.simulator);
-  const auto profiles = calibrate_all(options.simulator, all);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto& cluster = all[i];
-    const auto truth = nlohmann::json::parse(read_file(options.simulator.clusters + "/" + cluster.name + ".json"));
-    const auto e = compare(truth, read_profile(profiles[i]).machine);
-    if (!options.json)
-      fmt::print("{:<16} {:>7.2f}% {:>7.2f}% {:>10.2f}% {:>12.2f}% {:>9.2f}% {:>7.2f}%\n", cluster.name, 100 * e.alpha, 100 * e.beta, 100 * e.alpha_next, 100 * e.switch_point, 100 * e.injection, 100 * e.copy);
-    json["clusters"].push_back({{"cluster", cluster.name}, {"alpha_error", e.alpha}, {"beta_error", e.beta}, {"alpha_next_error", e.alpha_next}, {"switch_error", e.switch_point}, {"injection_error", e.injection}, {"copy_error", e.copy}});
-    worst = {std::max(worst.alpha, e.alpha), std::max(worst.beta, e.beta), std::max(worst.alpha_next, e.alpha_next), std::max(worst.switch_point, e.switch_point), std::max(worst.injection, e.injection), std::max(worst.copy, e.copy)};
+  if (!options.json) {
+    fmt::print("{:<16}", "cluster");
+    for (const auto& kind : error_kinds) fmt::print(" {:>11}", kind.name);
+    fmt::print("   (largest relative errors)\n");
   }
-  json["summary"] = {{"alpha_error_max", worst.alpha}, {"beta_error_max", worst.beta}, {"injection_error_max", worst.injection}, {"alpha_next_error_max", worst.alpha_next}, {"switch_error_max", worst.switch_point}, {"copy_error_max", worst.copy}};
+  compare_all(options.simulator, 2, !options.json, json["clusters"], worst);
+  // Several nodes have to send for the limit into one of them to show, on clusters that have one.
+  constexpr int nodes = 4;
+  auto with_limit = options.simulator;
+  with_limit.clusters += "/ejection";
+  if (std::filesystem::is_directory(with_limit.clusters)) compare_all(with_limit, nodes, !options.json, json["clusters"], worst);
+  for (const auto& [name, member] : error_kinds) 
+    if (!std::isnan(worst.*member)) json["summary"][fmt::format("{}_error_max", name)] = worst.*member;
   return json;
 }
 

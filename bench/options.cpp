@@ -24,16 +24,16 @@ void hold(const std::string& name, const nlohmann::ordered_json& summary, const 
 
 }  // namespace
 
-int run_benchmark(CLI::App& app, int argc, char** argv, const std::string& name, OutputOptions& options, const std::function<nlohmann::ordered_json()>& benchmark) {
+int run_benchmark(CLI::App& app, int argc, char** argv, const std::string& name, OutputOptions& options, const std::function<nlohmann::ordered_json()>& benchmark, bool speaks) {
   std::string bounds;
   app.add_flag("--quick", options.quick, "fewer and smaller cases, at most five minutes");
   app.add_flag("--json", options.json, "JSON on stdout");
   app.add_option("--hold-to", bounds, "fail if the summary is above the bounds in this file");
   return run_command(app, argc, argv, [&] {
     const auto result = benchmark();
-    if (options.json) fmt::print("{}\n", result.dump(2));
+    if (options.json && speaks) fmt::print("{}\n", result.dump(2));
     if (!bounds.empty()) hold(name, result.at("summary"), bounds);
-  });
+  }, speaks);
 }
 
 int run_simulated_benchmark(int argc, char** argv, const std::string& name, const char* about, const std::function<nlohmann::ordered_json(const Options&)>& benchmark) {

@@ -12,6 +12,7 @@
 #include "model/generate.hpp"
 #include "model/profile.hpp"
 #include "model/text.hpp"
+#include "selector/offer.hpp"
 #include "selector/select.hpp"
 
 namespace commpass::bench {
@@ -56,7 +57,7 @@ struct ClosedForms {
 /// Prices an all-to-all in closed form with every strategy, routes included.
 ClosedForms time_closed_forms(const Layout& layout, const Machine& machine, int repetitions) {
   ClosedForms result;
-  for (const auto& strategy : suggest_strategies(layout)) {
+  for (const auto& strategy : offered_strategies(layout, machine, CostModel::burst)) {
     if (!has_closed_form(strategy)) continue;
     const auto seconds = least_seconds_of(repetitions, [&] { price_alltoall(strategy, block_bytes, layout, machine); });
     result.total += seconds;
@@ -72,22 +73,27 @@ ClosedForms time_closed_forms(const Layout& layout, const Machine& machine, int 
 Json selection(const OutputOptions& options, const std::string& profile) {
   const auto machine = read_profile(profile).machine;
   const int repetitions = options.quick ? 1 : 5;
-  if (!options.json) fmt::print("{:>7} {:>9} {:>11} {:>12} {:>12} {:>12} {:>14}   (longest: strategy)\n", "ranks", "messages", "strategies", "selection", "peak memory", "closed form", "all of these");
+  if (!options.json) fmt::print("{:>7} {:>9} {:>11} {:>8} {:>12} {:>12} {:>12} {:>12} {:>14}   (longest: strategy)\n", "ranks", "messages", "strategies", "in full", "selection", "all in full", "peak memory", "closed form", "all of these");
   Json json;
   for (const int ranks : {1024, 4096, 16384}) {
     const auto layout = Layout::with_ppn(ranks, ppn);
     const auto pattern = generate_pattern(fmt::format("random:ranks={},degree={},bytes={}", ranks, degree, block_bytes));
-    std::size_t strategies = 0;
-    const auto seconds = least_seconds_of(repetitions, [&] { strategies = rank_strategies(pattern, layout, machine).size(); });
+    std::vector<Candidate> ranking;
+    const auto rank_to = [&](RankingDepth depth) {
+      return least_seconds_of(repetitions, [&] { ranking = rank_strategies(pattern, layout, machine, CostModel::burst, {}, {}, depth); });
+    };
+    const auto seconds_all = rank_to(RankingDepth::all), seconds = rank_to(RankingDepth::cheapest);
+    const auto in_full = std::ranges::count(ranking, false, &Candidate::is_part);
     const auto peak = peak_bytes();
     const auto closed = time_closed_forms(layout, machine, repetitions);
     if (!options.json)
-      fmt::print("{:>7} {:>9} {:>11} {:>12} {:>12} {:>12} {:>14}   ({}: {})\n", ranks, pattern.edges.size(), strategies, format_seconds(seconds), format_bytes(static_cast<double>(peak)),
+      fmt::print("{:>7} {:>9} {:>11} {:>8} {:>12} {:>12} {:>12} {:>12} {:>14}   ({}: {})\n", ranks, pattern.edges.size(), ranking.size(), in_full, format_seconds(seconds), format_seconds(seconds_all), format_bytes(static_cast<double>(peak)),
                  format_seconds(closed.standard), format_seconds(closed.total), format_seconds(closed.longest), closed.longest_strategy);
-    json["cases"].push_back({{"ranks", ranks}, {"messages", pattern.edges.size()}, {"strategies", strategies}, {"seconds", seconds}, {"bytes_peak", peak}, {"closed_form_seconds", closed.standard}, {"closed_form_seconds_all", closed.total}, {"closed_form_seconds_longest", closed.longest}, {"closed_form_longest", closed.longest_strategy}});
+    json["cases"].push_back({{"ranks", ranks}, {"messages", pattern.edges.size()}, {"strategies", ranking.size()}, {"strategies_in_full", in_full}, {"seconds", seconds}, {"seconds_all_in_full", seconds_all}, {"bytes_peak", peak}, {"closed_form_seconds", closed.standard}, {"closed_form_seconds_all", closed.total}, {"closed_form_seconds_longest", closed.longest}, {"closed_form_longest", closed.longest_strategy}});
   }
   const auto& largest = json["cases"].back();
   json["summary"] = {{"seconds_p16384", largest["seconds"]},
+                     {"seconds_all_in_full_p16384", largest["seconds_all_in_full"]},
                      {"bytes_peak", largest["bytes_peak"]},
                      {"closed_form_seconds_p16384", largest["closed_form_seconds"]},
                      {"closed_form_seconds_all_p16384", largest["closed_form_seconds_all"]},
@@ -100,7 +106,7 @@ Json selection(const OutputOptions& options, const std::string& profile) {
 
 int main(int argc, char** argv) {
   using namespace commpass::bench;
-  CLI::App app{"How long it takes to rank all strategies, for a random pattern and for an all-to-all in closed form."};
+  CLI::App app{"How long it takes to rank all strategies: for a random pattern, as an exchange does to choose one (selection) and as predict does (all in full), and for an all-to-all in closed form."};
   std::string profile = "profiles/lassen.json";
   app.add_option("--profile", profile, "machine profile");
   OutputOptions options;

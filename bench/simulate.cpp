@@ -58,14 +58,14 @@ std::string simulate(const Simulator& simulator, const ClusterShape& cluster, in
   return read_file(output);
 }
 
-std::vector<std::string> calibrate_all(const Simulator& simulator, const std::vector<ClusterShape>& clusters) {
+std::vector<std::string> calibrate_all(const Simulator& simulator, const std::vector<ClusterShape>& clusters, int nodes) {
   std::vector<std::string> files;
   for (const auto& cluster : clusters) files.push_back(fmt::format("{}/{}.json", simulator.scratch, cluster.name));
   in_parallel(
       clusters.size(),
       [&](std::size_t i) {
         const auto& cluster = clusters[i];
-        const int ranks = 2 * cluster.ppn();
+        const int ranks = nodes * cluster.ppn();
         simulate(simulator, cluster, ranks, "commpass-calibrate",
                  fmt::format("-o '{}' --name {} --layout {} --progress never", files[i], cluster.name, layout_of(cluster, ranks)));
       });

@@ -36,8 +36,8 @@ std::string layout_of(const ClusterShape& cluster, int ranks);
 std::string simulate(const Simulator& simulator, const ClusterShape& cluster, int ranks, const std::string& program,
                      const std::string& arguments);
 
-/// The profiles that `commpass calibrate` writes on two nodes of each cluster, made anew.
+/// The profiles that `commpass calibrate` writes on some nodes of each cluster, made anew.
 /// @return their files
-std::vector<std::string> calibrate_all(const Simulator& simulator, const std::vector<ClusterShape>& clusters);
+std::vector<std::string> calibrate_all(const Simulator& simulator, const std::vector<ClusterShape>& clusters, int nodes = 2);
 
 }  // namespace commpass::bench

@@ -5,7 +5,9 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
+#include "calibrate/provenance.hpp"
 #include "model/layout.hpp"
 #include "model/profile.hpp"
 
@@ -19,14 +21,21 @@ struct CalibrationOptions {
   std::function<void(const std::string& what, double fraction)> progress;
 };
 
+struct CalibrationResult {
+  Profile profile;
+  std::vector<HeldOut> held_out;  ///< as in its provenance; empty if they were not timed
+};
+
 /// Calibrates on the ranks of `comm`, laid out as `layout` says. Collective.
 ///
 /// Measures, for every locality that the layout has: ping-pongs over all sizes, shuffled, until each median is known to
 /// 3 % or the budget is spent; protocols by segmented regression, their switch points narrowed by bisection; bursts
-/// (α_next, γ); what ranks share, by a sweep over active pairs. And local copies, barrier, allreduce. What could not be
+/// (α_next, γ); what ranks share, by a sweep over active pairs. Then what a node takes in, local copies, derived datatypes, the
+/// operations of dynamic exchanges, and what the MPI library's neighbourhood collective takes beyond a direct exchange. At last it checks
+/// the profile on exchanges that no fit has seen. What could not be
 /// measured is absent from the profile, and its provenance says why.
-/// @return the profile, the same on every rank
+/// @return the same on every rank
 /// @throws InputError on fewer than two ranks, MpiError
-Profile calibrate(MPI_Comm comm, const Layout& layout, const CalibrationOptions& options);
+CalibrationResult calibrate(MPI_Comm comm, const Layout& layout, const CalibrationOptions& options);
 
 }  // namespace commpass

@@ -6,14 +6,9 @@
 #include <limits>
 #include <random>
 
-namespace commpass {
+#include "model/statistics.hpp"
 
-double median(std::vector<double> sample) {
-  const auto middle = sample.begin() + static_cast<std::ptrdiff_t>(sample.size() / 2);
-  std::nth_element(sample.begin(), middle, sample.end());
-  if (sample.size() % 2 == 1) return *middle;
-  return (*middle + *std::max_element(sample.begin(), middle)) / 2;
-}
+namespace commpass {
 
 Interval median_interval(std::vector<double> sample) {
   std::ranges::sort(sample);
@@ -176,6 +171,35 @@ BurstFit fit_burst(std::span<const double> messages, std::span<const double> sec
     if (x[2] > significant * deviation && x[1] >= 0) return {x[1], x[2]};
   }
   return {std::max(0.0, fit(linear).first[1]), 0};
+}
+
+CallFit fit_call(std::span<const double> messages, std::span<const double> seconds, std::span<const double> other_seconds) {
+  const auto n = static_cast<Eigen::Index>(messages.size());
+  // The estimates and their t-values; longer times are less certain.
+  const auto fit = [&](Eigen::Index columns) {
+    Eigen::MatrixXd a(n, columns);
+    Eigen::VectorXd b(n);
+    for (Eigen::Index i = 0; i < n; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      const double weight = 1 / (seconds[at] + other_seconds[at]);
+      a(i, 0) = weight;
+      if (columns > 1) a(i, 1) = weight * messages[at];
+      b[i] = weight * (seconds[at] - other_seconds[at]);
+    }
+    const Eigen::VectorXd x = a.colPivHouseholderQr().solve(b);
+    const double variance = (a * x - b).squaredNorm() / static_cast<double>(n - columns);
+    const Eigen::VectorXd deviations = ((a.transpose() * a).inverse().diagonal() * variance).cwiseSqrt();
+    return std::pair(x, deviations);
+  };
+  constexpr double significant = 3;
+  const auto value = [](const auto& fitted, Eigen::Index column) {
+    const auto& [x, deviations] = fitted;
+    return std::abs(x[column]) > significant * deviations[column] ? x[column] : 0.0;
+  };
+  constexpr Eigen::Index constant = 1, linear = 2;
+  const auto line = fit(linear);
+  const double message_s = value(line, 1);
+  return message_s != 0 ? CallFit{value(line, 0), message_s} : CallFit{value(fit(constant), 0), 0};
 }
 
 double fit_shared_rate(std::span<const int> pairs, std::span<const double> seconds, Bytes bytes, Seconds alpha_s) {

@@ -10,9 +10,6 @@
 
 namespace commpass {
 
-/// The median of a non-empty sample.
-double median(std::vector<double> sample);
-
 /// A confidence interval.
 struct Interval {
   double low = 0;
@@ -66,6 +63,15 @@ struct BurstFit {
 };
 /// @param messages, seconds  of equal length, at least three different message counts
 BurstFit fit_burst(std::span<const double> messages, std::span<const double> seconds);
+
+/// By how much T(m) of m messages exceeds another time of the same messages: call + m·message. Each may be negative, and is 0
+/// unless it is significant (|t| > 3).
+struct CallFit {
+  Seconds call_s = 0;
+  Seconds message_s = 0;
+};
+/// @param messages, seconds, other_seconds  of equal length, at least three different message counts
+CallFit fit_call(std::span<const double> messages, std::span<const double> seconds, std::span<const double> other_seconds);
 
 /// The rate that ranks share, from the times of k pairs that each move `bytes` at once:
 /// T(k) = max(T(1), alpha + k·bytes / rate).

@@ -7,6 +7,7 @@
 
 #include "calibrate/calibrate.hpp"
 #include "model/error.hpp"
+#include "model/file.hpp"
 #include "model/text.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/detect_layout.hpp"
@@ -57,17 +58,20 @@ void run(Arguments& arguments) {
     if (arguments.ppn > 0) layout = Layout::with_ppn(ranks, arguments.ppn);
     else if (const auto text = arguments.layout.empty() ? environment.layout.value_or("") : arguments.layout; !text.empty()) layout = parse_layout(text, ranks);
     shown = show_progress(arguments.progress.empty() ? environment.progress : parse_progress(arguments.progress));
+    if (rank == 0) check_writable(arguments.output);  // now, not when all is measured
   });
   const bool pretended = layout.has_value();
   if (!layout) layout = detect_layout(MPI_COMM_WORLD);
   if (shown) arguments.options.progress = [](const std::string& what, double fraction) { fmt::print(stderr, "[{:3.0f}%] {}\n", 100 * std::min(1.0, fraction), what); };
 
-  Profile profile;
-  profile = calibrate(MPI_COMM_WORLD, *layout, arguments.options);
+  const auto result = calibrate(MPI_COMM_WORLD, *layout, arguments.options);
   together(MPI_COMM_WORLD, [&] {
     if (rank != 0) return;
-    write_profile(profile, arguments.output);
-    if (arguments.json) std::fputs(to_json(profile).c_str(), stdout);
+    write_profile(result.profile, arguments.output);
+    if (arguments.json) std::fputs(to_json(result.profile).c_str(), stdout);
+    for (const auto& each : result.held_out)
+      fmt::print(stderr, "commpass: held-out exchange '{}' by {}: {} predicted, {} measured, error {:+.1f} %\n", each.exchange, each.strategy,
+                 format_seconds(each.predicted_s), format_seconds(each.measured_s), 100 * each.error());
     fmt::print(stderr, "commpass: wrote {} ({}{}); see it with 'commpass profile show {}'\n", arguments.output, layout->describe(),
                pretended ? ", as told and not as it is" : "", arguments.output);
   });

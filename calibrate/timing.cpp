@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "calibrate/fit.hpp"
-#include "runtime/local_copy.hpp"
 #include "runtime/mpi_error.hpp"
 
 namespace commpass {
@@ -21,7 +19,10 @@ class Requests {
   void add_receive(void* buffer, Bytes bytes, Rank peer, MPI_Comm comm) {
     COMMPASS_MPI_CALL(MPI_Recv_init, buffer, static_cast<int>(bytes), MPI_BYTE, peer, data_tag, comm, &requests_.emplace_back());
   }
-  void start() { COMMPASS_MPI_CALL(MPI_Startall, static_cast<int>(requests_.size()), requests_.data()); }
+  void start() {
+    if (requests_.empty()) return;  // Open MPI refuses a null list, even of no requests
+    COMMPASS_MPI_CALL(MPI_Startall, static_cast<int>(requests_.size()), requests_.data());
+  }
   void wait() { COMMPASS_MPI_CALL(MPI_Waitall, static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE); }
 
   Requests() = default;
@@ -76,6 +77,42 @@ Seconds Bench::ping_pong(Rank first, Rank second, Bytes bytes, int repetitions) 
         send.wait();
       }
     }
+  }
+  constexpr double ways = 2;
+  return from_rank(first, elapsed / ways / repetitions);
+}
+
+Seconds Bench::synchronous_ping_pong(Rank first, Rank second, Bytes bytes, Receiving receiving, int repetitions) {
+  Seconds elapsed = 0;
+  if (rank_ == first || rank_ == second) {
+    const Rank peer = rank_ == first ? second : first;
+    const int size = static_cast<int>(bytes);
+    MPI_Request send = MPI_REQUEST_NULL, receive = MPI_REQUEST_NULL;
+    const auto post = [&] {
+      if (receiving == Receiving::posted) COMMPASS_MPI_CALL(MPI_Irecv, receive_.data(), size, MPI_BYTE, peer, data_tag, comm_, &receive);
+    };
+    const auto take = [&] {
+      if (receiving == Receiving::posted) {
+        COMMPASS_MPI_CALL(MPI_Wait, &receive, MPI_STATUS_IGNORE);
+        return;
+      }
+      MPI_Status status;
+      int found = 0;
+      while (!found) COMMPASS_MPI_CALL(MPI_Iprobe, MPI_ANY_SOURCE, data_tag, comm_, &found, &status);
+      COMMPASS_MPI_CALL(MPI_Recv, receive_.data(), size, MPI_BYTE, status.MPI_SOURCE, data_tag, comm_, MPI_STATUS_IGNORE);
+    };
+    post();
+    if (rank_ == first) receive_token(second, comm_);  // the other side is here
+    else send_token(first, comm_);
+    const double begin = MPI_Wtime();
+    for (int i = 0; i < repetitions; ++i) {
+      if (rank_ == second) take();
+      if (rank_ == first ? i > 0 : i + 1 < repetitions) post();
+      COMMPASS_MPI_CALL(MPI_Issend, send_.data(), size, MPI_BYTE, peer, data_tag, comm_, &send);
+      if (rank_ == first) take();
+      COMMPASS_MPI_CALL(MPI_Wait, &send, MPI_STATUS_IGNORE);
+    }
+    elapsed = MPI_Wtime() - begin;
   }
   constexpr double ways = 2;
   return from_rank(first, elapsed / ways / repetitions);
@@ -191,43 +228,6 @@ Seconds Bench::streams(std::span<const Rank> senders, std::span<const Rank> rece
     elapsed = (MPI_Wtime() - begin) / repetitions;
   }
   Seconds slowest = 0;
-  COMMPASS_MPI_CALL(MPI_Allreduce, &elapsed, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm_);
-  return slowest;
-}
-
-Seconds Bench::local_copy(Bytes bytes, int repetitions) {
-  int ranks = 0;
-  COMMPASS_MPI_CALL(MPI_Comm_size, comm_, &ranks);
-  const auto size = static_cast<std::size_t>(bytes);
-  const std::size_t places = std::max<std::size_t>(1, std::min<std::size_t>(send_.size(), std::size_t{1} << 20) / size);
-  COMMPASS_MPI_CALL(MPI_Barrier, comm_);
-  const double begin = MPI_Wtime();
-  for (int i = 0; i < repetitions; ++i) {
-    const auto place = static_cast<std::size_t>(i) % places * size;
-    const LocalCopy copy{send_.data() + place, receive_.data() + place, size};
-    commpass::local_copy({&copy, 1});
-  }
-  const Seconds elapsed = (MPI_Wtime() - begin) / repetitions;
-  std::vector<double> all(static_cast<std::size_t>(ranks));
-  COMMPASS_MPI_CALL(MPI_Allgather, &elapsed, 1, MPI_DOUBLE, all.data(), 1, MPI_DOUBLE, comm_);
-  return median(all);
-}
-
-Seconds Bench::barrier(int repetitions) {
-  COMMPASS_MPI_CALL(MPI_Barrier, comm_);
-  const double begin = MPI_Wtime();
-  for (int i = 0; i < repetitions; ++i) COMMPASS_MPI_CALL(MPI_Barrier, comm_);
-  Seconds elapsed = (MPI_Wtime() - begin) / repetitions, slowest = 0;
-  COMMPASS_MPI_CALL(MPI_Allreduce, &elapsed, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm_);
-  return slowest;
-}
-
-Seconds Bench::allreduce(int repetitions) {
-  COMMPASS_MPI_CALL(MPI_Barrier, comm_);
-  double value = 1, sum = 0;
-  const double begin = MPI_Wtime();
-  for (int i = 0; i < repetitions; ++i) COMMPASS_MPI_CALL(MPI_Allreduce, &value, &sum, 1, MPI_DOUBLE, MPI_SUM, comm_);
-  Seconds elapsed = (MPI_Wtime() - begin) / repetitions, slowest = 0;
   COMMPASS_MPI_CALL(MPI_Allreduce, &elapsed, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm_);
   return slowest;
 }

@@ -1,4 +1,4 @@
-// The experiments of the calibration: what is timed, on which ranks.
+// The experiments of the calibration with messages: what is timed, on which ranks.
 #pragma once
 
 #include <mpi.h>
@@ -11,6 +11,9 @@
 
 namespace commpass {
 
+/// How a receiver gets a message.
+enum class Receiving { posted, probed };
+
 /// Runs experiments on the ranks of a communicator. Every function is collective; the result is the same on all ranks.
 class Bench {
  public:
@@ -19,6 +22,10 @@ class Bench {
 
   /// One way of a ping-pong with persistent requests, the mean of `repetitions`. Rank `first` begins.
   Seconds ping_pong(Rank first, Rank second, Bytes bytes, int repetitions);
+
+  /// As ping_pong, but with synchronous sends, as sparse dynamic exchanges send; the receive of a message is posted before it is
+  /// sent, or it is found by a probe for any sender. (MPI_Iprobe and MPI_Recv: the simulator has no MPI_Improbe.)
+  Seconds synchronous_ping_pong(Rank first, Rank second, Bytes bytes, Receiving receiving, int repetitions);
 
   /// `messages` messages at once from one rank to the receivers in turn, whose receives are posted, until all are
   /// acknowledged.
@@ -33,15 +40,6 @@ class Bench {
   /// All senders send `bytes` to their receivers at once, `repetitions` times one after another: the mean for the
   /// slowest pair.
   Seconds streams(std::span<const Rank> senders, std::span<const Rank> receivers, Bytes bytes, int repetitions);
-
-  /// Local copies of `bytes` on all ranks at once: the median over ranks of the mean of `repetitions`.
-  Seconds local_copy(Bytes bytes, int repetitions);
-
-  /// Collectives on all ranks: the mean for the slowest rank.
-  Seconds barrier(int repetitions);
-  Seconds allreduce(int repetitions);
-
-  MPI_Comm comm() const { return comm_; }
 
  private:
   Seconds from_rank(Rank rank, Seconds seconds) const;

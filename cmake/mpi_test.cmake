@@ -11,10 +11,12 @@ else()
 endif()
 
 # Adds a test of a program for each number of ranks: NAME.nRANKS.
-#   commpass_mpiexec_tests(NAME PROGRAM RANKS …)
+#   commpass_mpiexec_tests(NAME PROGRAM RANKS … ARGUMENTS …)
 function(commpass_mpiexec_tests name program)
-  foreach(ranks ${ARGN})
-    add_test(NAME ${name}.n${ranks} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${COMMPASS_MPIEXEC_FLAGS} $<TARGET_FILE:${program}>)
+  cmake_parse_arguments(PARSE_ARGV 2 test "" "" "ARGUMENTS")
+  foreach(ranks ${test_UNPARSED_ARGUMENTS})
+    add_test(NAME ${name}.n${ranks}
+             COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${COMMPASS_MPIEXEC_FLAGS} $<TARGET_FILE:${program}> ${test_ARGUMENTS})
     # Ranks beyond the cores take turns: one such test at a time.
     set_tests_properties(${name}.n${ranks} PROPERTIES RUN_SERIAL ON TIMEOUT 300 LABELS mpi ENVIRONMENT "${COMMPASS_MPI_ENVIRONMENT}")
   endforeach()

@@ -65,6 +65,18 @@ Address node_address(const Layout& layout, std::span<const int> local_radices, s
   return address;
 }
 
+Address placed(Address address, std::span<const Rank> positions) {
+  if (positions.empty()) return address;
+  std::vector<Rank> rank_at(positions.size());
+  const auto of_position = address.of_rank;
+  for (std::size_t rank = 0; rank < positions.size(); ++rank) {
+    rank_at[at(positions[rank])] = static_cast<Rank>(rank);
+    address.of_rank[rank] = of_position[at(positions[rank])];
+  }
+  for (auto& host : address.host) host = rank_at[at(host)];
+  return address;
+}
+
 AddressRoute::AddressRoute(Address address, std::span<const std::size_t> order)
     : digits_(std::move(address.digits)), of_rank_(std::move(address.of_rank)), host_(std::move(address.host)) {
   const auto ranks = of_rank_.size();

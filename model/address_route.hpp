@@ -31,6 +31,10 @@ Address flat_address(int ranks, std::span<const int> radices);
 /// @param local_radices, node_radices  lowest first; {} means one digit
 Address node_address(const Layout& layout, std::span<const int> local_radices = {}, std::span<const int> node_radices = {});
 
+/// The same address with ranks at other positions: rank r gets what rank positions[r] had.
+/// @param positions  each rank once; empty: every rank keeps its own
+Address placed(Address address, std::span<const Rank> positions);
+
 /// The route that corrects the digits of `address` in the given order, from those of the source to those of the
 /// destination. Digits are corrected on the virtual rank, never on its host's.
 /// @param order  positions in address.digits, each once

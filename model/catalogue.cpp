@@ -9,7 +9,7 @@ namespace commpass {
 
 const std::vector<CatalogueRow>& catalogue() {
   static const std::vector<CatalogueRow> rows{standard_row(), two_step_row(), two_step_socket_row(), three_step_row(), split_row(),
-                                              local_then_node_row(), stfw_row(), tuna_row(), tuna_node_row()};
+                                              local_then_node_row(), stfw_row(), tuna_row(), tuna_node_row(), mpi_row()};
   return rows;
 }
 
@@ -36,15 +36,34 @@ std::vector<Strategy> vary_argument(const Strategy& strategy, const std::string&
   return result;
 }
 
-std::unique_ptr<Route> make_route(const Strategy& strategy, const Layout& layout, const NodeTraffic& traffic) {
+namespace {
+
+/// The row of a strategy that applies.
+const CatalogueRow& applicable_row(const Strategy& strategy, const Layout& layout) {
   const auto& row = catalogue_row(strategy.route);
   if (const auto reason = row.inapplicable(strategy, layout); !reason.empty())
     throw NotApplicable(to_string(strategy), reason);
-  return row.make(strategy, layout, traffic);
+  return row;
+}
+
+}  // namespace
+
+PatternNeed pattern_need(const Strategy& strategy) {
+  const auto& row = catalogue_row(strategy.route);
+  return row.need ? row.need(strategy) : PatternNeed::nothing;
+}
+
+PatternTables make_tables(const Strategy& strategy, const Layout& layout, const Pattern& pattern) {
+  if (pattern_need(strategy) == PatternNeed::nothing) return {};
+  return applicable_row(strategy, layout).tables(strategy, layout, pattern);
+}
+
+std::unique_ptr<Route> make_route(const Strategy& strategy, const Layout& layout, const PatternTables& tables) {
+  return applicable_row(strategy, layout).make(strategy, layout, tables);
 }
 
 std::unique_ptr<Route> make_route(const Strategy& strategy, const Layout& layout, const Pattern& pattern) {
-  return make_route(strategy, layout, catalogue_row(strategy.route).needs_traffic ? node_traffic(pattern, layout) : NodeTraffic{});
+  return make_route(strategy, layout, make_tables(strategy, layout, pattern));
 }
 
 std::vector<Strategy> suggest_strategies(const Layout& layout) {

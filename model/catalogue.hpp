@@ -6,18 +6,20 @@
 #include <vector>
 
 #include "model/layout.hpp"
-#include "model/node_traffic.hpp"
+#include "model/pattern_tables.hpp"
 #include "model/route.hpp"
 #include "model/strategy.hpp"
 
 namespace commpass {
 
+struct Machine;
+
 /// A parameter of a route.
 struct Parameter {
-  enum class Kind { integer, dimensions, bytes };
+  enum class Kind { integer, dimensions, bytes, flag };
   const char* name;
   Kind kind;
-  std::int64_t least;   ///< smallest value (of each dimension)
+  std::int64_t least;   ///< smallest value (of each dimension); a flag has no value in text, and 1 in a Strategy
   const char* meaning;  ///< with its range and unit, for the help
 };
 
@@ -34,13 +36,19 @@ struct CatalogueRow {
   std::string (*malformed)(const Strategy& strategy);
   /// A reason why the strategy cannot be used for this layout, or empty.
   std::string (*inapplicable)(const Strategy& strategy, const Layout& layout);
-  /// The route. Only for applicable strategies. `traffic` is that of the pattern where needs_traffic says so.
-  std::unique_ptr<Route> (*make)(const Strategy& strategy, const Layout& layout, const NodeTraffic& traffic);
+  /// The route. Only for applicable strategies. `tables` are those that `tables` makes, or empty.
+  std::unique_ptr<Route> (*make)(const Strategy& strategy, const Layout& layout, const PatternTables& tables);
   /// The applicable strategies worth considering for a layout, the papers' points first.
   std::vector<Strategy> (*suggest)(const Layout& layout);
   /// Applicable strategies next to one of this route, by their parameters; null if it has none. For searches.
   std::vector<Strategy> (*vary)(const Strategy& strategy, const Layout& layout) = nullptr;
-  bool needs_traffic = false;  ///< its ways depend on how much goes from node to node
+  /// What its ways depend on besides the layout; null: nothing.
+  PatternNeed (*need)(const Strategy& strategy) = nullptr;
+  /// The tables for a pattern of which no more than what it needs has to be right; null: it needs none.
+  PatternTables (*tables)(const Strategy& strategy, const Layout& layout, const Pattern& pattern) = nullptr;
+  /// A reason why the parameters of a machine do not tell its price under burst, or empty; null: what every machine has is
+  /// enough. The papers' models know nothing of a route that has this.
+  std::string (*lacks)(const Machine& machine) = nullptr;
 };
 
 /// For routes whose stages have no rounds: why they take no window, or empty.
@@ -55,10 +63,18 @@ const std::vector<CatalogueRow>& catalogue();
 /// @throws InputError that lists the names
 const CatalogueRow& catalogue_row(const std::string& name);
 
+/// What of a pattern the route of a strategy depends on.
+PatternNeed pattern_need(const Strategy& strategy);
+
+/// The tables of a strategy's route; empty where it needs nothing.
+/// @param pattern  of which only what it needs has to be right
+/// @throws InputError if the layout has another number of ranks, NotApplicable
+PatternTables make_tables(const Strategy& strategy, const Layout& layout, const Pattern& pattern);
+
 /// The route of a strategy.
-/// @param traffic  of the pattern; matters only where the catalogue's row needs it
+/// @param tables  as make_tables gives them; empty: the route for a pattern without edges
 /// @throws NotApplicable
-std::unique_ptr<Route> make_route(const Strategy& strategy, const Layout& layout, const NodeTraffic& traffic = {});
+std::unique_ptr<Route> make_route(const Strategy& strategy, const Layout& layout, const PatternTables& tables = {});
 
 /// The route of a strategy for a pattern.
 /// @throws NotApplicable, InputError if the layout has another number of ranks
@@ -77,5 +93,6 @@ CatalogueRow local_then_node_row();
 CatalogueRow stfw_row();
 CatalogueRow tuna_row();
 CatalogueRow tuna_node_row();
+CatalogueRow mpi_row();
 
 }  // namespace commpass

@@ -31,6 +31,7 @@ const char* describe(CostPart part) {
     case CostPart::sharing: return "sharing the node's rates with other ranks";
     case CostPart::receiving: return "taking in messages at the receiver";
     case CostPart::copying: return "packing and unpacking";
+    case CostPart::library: return "what the MPI library's collective adds";
   }
   return "?";
 }

@@ -24,8 +24,8 @@ const char* name_of(CostModel model);
 CostModel parse_cost_model(const std::string& text);
 
 /// What the way to the last finish of a stage is made of.
-enum class CostPart { latency, transfer, sharing, receiving, copying };
-inline constexpr int cost_part_count = 5;
+enum class CostPart { latency, transfer, sharing, receiving, copying, library };
+inline constexpr int cost_part_count = 6;
 /// For people: "latency (α)", "bytes (β)", …
 const char* describe(CostPart part);
 
@@ -46,14 +46,39 @@ struct Cost {
 
 /// Predicts the seconds of one exchange.
 /// @param layout  of as many ranks as the schedule has
-/// @throws InputError if the machine has no parameters for a locality that the layout has
+/// @throws InputError if the machine has no parameters for a locality that the layout has, or, under burst, no price for what
+/// the MPI library runs
 Cost evaluate(const Schedule& schedule, const Layout& layout, const Machine& machine, CostModel model = CostModel::burst);
 
 /// @throws InputError if the machine has no parameters for a locality that the layout has
 void require_parameters(const Layout& layout, const Machine& machine);
 
-/// Predicts an all-to-all in which every rank sends `bytes` to every other rank, in closed form: without blocks, from
-/// the (coalesced) messages that one node sends. Equal to evaluate() where the address is full, the layout even and in rank order,
+/// What an estimate knows of a pattern: every rank owes every other rank a block, with a probability that depends on whether they
+/// share a node.
+struct RandomPattern {
+  double density_on_node = 1, density_off_node = 1;  ///< these probabilities: messages ÷ pairs of ranks
+  double block_bytes = 0;                            ///< of every block
+};
+
+/// The messages of a pattern, in numbers. Only edges with bytes from a rank to another one count.
+struct MessageTotals {
+  std::int64_t on_node = 0, off_node = 0;  ///< within a node, and between two
+  double bytes = 0;                        ///< of all of them; a sum that may be beyond an integer
+};
+
+/// The random pattern with these totals. Where there are more messages than pairs of ranks, each pair has one, of more bytes.
+RandomPattern random_pattern(const MessageTotals& totals, const Layout& layout);
+
+/// Predicts the exchange of a random pattern without its blocks: from the (coalesced) messages that a node would send in an
+/// all-to-all, each with as many of its blocks as a draw gives it. Some nodes are drawn, 256 ranks if there are so many (fewer for very
+/// many ranks), and the slowest counts. The draw is the same every time and everywhere. Patterns that are not random are priced as if they were;
+/// docs/model.md says how far off that is.
+/// @throws InputError as evaluate, NotApplicable if the route has no closed form
+Cost estimate(const RandomPattern& pattern, const Route& route, Window window, const Layout& layout, const Machine& machine,
+              CostModel model = CostModel::burst);
+
+/// Predicts an all-to-all in which every rank sends `bytes` to every other rank: estimate() where every block is there.
+/// Equal to evaluate() where the address is full, the layout even and in rank order,
 /// all nodes alike in their digits, and no more than 64 rounds in flight at once. Of more, like ones are taken together,
 /// which is an estimate for burst; so is the result elsewhere, and for the copies of routes whose lowest digit has two
 /// values and of distance routes (tests/model/estimate_test.cpp says how good).

@@ -11,6 +11,8 @@
 // β_receive·s each, of which α holds the part of a lone message; m receives posted at once cost γ·m²/2 more. Where
 // α_receive was not measured, receiving costs as much as sending, and goes on at the same time. A rank goes on when its
 // sends are out (eager ones: when they have left it) and its receives are in.
+//
+// A stage that the MPI library runs ends later at every rank, by what its call and each of the rank's messages take beyond that.
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -18,6 +20,7 @@
 #include <utility>
 
 #include "model/cost_models.hpp"
+#include "model/error.hpp"
 #include "model/grouping.hpp"
 #include "model/servers.hpp"
 
@@ -40,7 +43,7 @@ class Clocks {
  public:
   Clocks(const Schedule& schedule, const Layout& layout, const Machine& machine)
       : layout_(layout), machine_(machine), servers_(layout, machine), clock_(at_index(schedule.ranks), 0), launched_(clock_),
-        parts_(clock_.size()), last_(clock_.size()), by_receiver_(clock_.size()), advanced_(clock_.size(), false) {
+        parts_(clock_.size()), last_arrival_(clock_.size(), 0), last_way_(clock_.size()), by_receiver_(clock_.size()), advanced_(clock_.size(), false) {
     copies_cost_ = machine.copy_block_s > 0 || machine.copy_rate_bytes_per_s < std::numeric_limits<double>::infinity();
     nodes_are_separate_ = servers_.are_of_one_node() && ranks_are_in_order_of_nodes(layout);
   }
@@ -62,10 +65,28 @@ class Clocks {
     part(parts_[at_index(rank)], CostPart::copying) += seconds;
   }
 
+  const std::vector<Seconds>& now() const { return clock_; }
+
+  /// Adds what the MPI library's collective takes beyond the messages of a stage, which have been run.
+  /// @param entered  when each rank entered the stage; it does not leave earlier, however fast the library is
+  void add_library(const FoldedOf& stage, std::span<const Seconds> entered) {
+    const auto call = machine_.operations.neighbor_alltoall_s;
+    if (!call)
+      throw InputError("profile " + machine_.name, "it has no operations.neighbor_alltoall_s, which the MPI library's collective costs", "calibrate, or use another strategy");
+    const Seconds each = machine_.operations.neighbor_alltoall_message_s.value_or(0);
+    std::vector<std::int64_t> ends(clock_.size());  // of messages, at each rank
+    for (const auto& message : stage.messages)
+      for (const Rank rank : {message.from, message.to}) ends[at_index(rank)] += stage(message).messages;
+    for (std::size_t r = 0; r < clock_.size(); ++r) {
+      const Seconds left = std::max(entered[r], clock_[r] + *call + static_cast<double>(ends[r]) * each);
+      part(parts_[r], CostPart::library) += left - clock_[r];
+      launched_[r] = clock_[r] = left;
+    }
+  }
+
   /// Runs the messages of one batch, which are sorted by sender.
   void run(const FoldedOf& batch) {
-    for (const auto& message : batch.messages)
-      if (copies_cost_ && message.packed_pieces > 0) copy(message.from, batch(message).messages, message.bytes, message.packed_pieces);
+    if (copies_cost_) pack(batch);
     finish_.clear();
     arrivals_.clear();
     for (std::size_t begin = 0; begin < batch.messages.size();) {
@@ -78,8 +99,7 @@ class Clocks {
     }
     finish_receives();
     advance();
-    for (const auto& message : batch.messages)
-      if (copies_cost_ && message.unpacked_pieces > 0) copy(message.to, batch(message).messages, message.unpacked_bytes, message.unpacked_pieces);
+    if (copies_cost_) unpack(batch);
   }
 
  private:
@@ -88,6 +108,15 @@ class Clocks {
     Seconds when;
     Parts spent;
   };
+
+  void pack(const FoldedOf& batch) {
+    for (const auto& message : batch.messages)
+      if (message.packed_pieces > 0) copy(message.from, batch(message).messages, message.bytes, message.packed_pieces);
+  }
+  void unpack(const FoldedOf& batch) {
+    for (const auto& message : batch.messages)
+      if (message.unpacked_pieces > 0) copy(message.to, batch(message).messages, message.unpacked_bytes, message.unpacked_pieces);
+  }
 
   /// How many of the first messages share nothing with those after them: some nodes' worth, few enough for the cache.
   std::size_t count_independent(std::span<const Message> messages) const {
@@ -159,8 +188,10 @@ class Clocks {
       const auto& protocol = *flight.protocol;
       flight.arrival = std::max(flight.unshared_until, flight.shared_until) + protocol.alpha_s - flight.launching();
       arrivals_.push_back({flight.arrival, flight.messages * protocol.receive_seconds(flight.message->bytes), flight.message->to, flight.messages, flight.locality, protocol.alpha_receive_s.has_value()});
-      auto& last = last_[at_index(flight.message->to)];
-      if (flight.arrival >= last.arrival) last = {flight.arrival, way_of(flight)};
+      const auto to = at_index(flight.message->to);
+      if (flight.arrival < last_arrival_[to]) continue;
+      last_arrival_[to] = flight.arrival;
+      last_way_[to] = way_of(flight);
     }
   }
 
@@ -202,10 +233,9 @@ class Clocks {
         if (posted[l] > 0) finish += machine_.host.find(static_cast<Locality>(l))->gamma_s * posted[l] * posted[l] / 2;
 
       // The last message was late, or the receiver was.
-      auto& last = last_[rank];
-      auto spent = last.arrival > ready ? spent_on(last.way) : parts_[rank];
-      part(spent, CostPart::receiving) += finish - std::max(last.arrival, ready);
-      last = {};
+      const Seconds last_arrival = std::exchange(last_arrival_[rank], 0);
+      auto spent = last_arrival > ready ? spent_on(last_way_[rank]) : parts_[rank];
+      part(spent, CostPart::receiving) += finish - std::max(last_arrival, ready);
       finish_.push_back({static_cast<Rank>(rank), finish, spent});
     }
   }
@@ -230,10 +260,6 @@ class Clocks {
     Locality locality;
     bool is_after_sends;  // is it taken in when its receiver's own messages have left?
   };
-  struct LastArrival {
-    Seconds arrival = 0;
-    Way way;
-  };
 
   const Layout& layout_;
   const Machine& machine_;
@@ -244,7 +270,8 @@ class Clocks {
   std::vector<Seconds> launched_;  // when a rank's sends of the batch have left it, and it can take in messages; between batches its clock
   std::vector<Parts> parts_;
   std::vector<Flight> flights_;
-  std::vector<LastArrival> last_;  // by receiver
+  std::vector<Seconds> last_arrival_;  // by receiver, in this batch; apart from the way there, which fewer messages ask for
+  std::vector<Way> last_way_;
   std::vector<Arrival> arrivals_, arrivals_by_receiver_;
   Grouping by_receiver_;
   std::vector<Finish> finish_;
@@ -303,8 +330,10 @@ Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machin
     const auto& stage = schedule.stages[s];
     const FoldedOf folded_of{layout, stage.messages, of_stage(foldings, s)};
     auto cost = count_messages(stage, folded_of.given);
+    const auto entered = stage.info.by_library ? clocks.now() : std::vector<Seconds>();
     const Batches batches(folded_of);
     for (const auto& batch : batches) clocks.run(batch);
+    if (stage.info.by_library) clocks.add_library(folded_of, entered);
     cost.seconds = clocks.latest() - total.seconds;
     cost.parts = clocks.take_parts();
     total.seconds += cost.seconds;

@@ -47,13 +47,37 @@ std::string read_file(const std::string& path) {
   }
 }
 
+namespace {
+
+InputError cannot_write(const std::string& path) {
+  return {path, fmt::format("it cannot be written ({})", std::strerror(errno)), "check the directory and its free space"};
+}
+
+/// A new file beside the one that will be written.
+struct Beside {
+  std::string path;
+  int descriptor = -1;
+};
+
+Beside create_beside(const std::string& path) {
+  Beside beside{path + ".XXXXXX"};
+  beside.descriptor = mkstemp(beside.path.data());
+  if (beside.descriptor < 0) throw cannot_write(path);
+  return beside;
+}
+
+}  // namespace
+
+void check_writable(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) throw InputError(path, "it is a directory", "name a file");
+  const auto [temporary, descriptor] = create_beside(path);
+  close(descriptor);
+  std::remove(temporary.c_str());
+}
+
 void write_file(const std::string& path, std::string_view contents) {
-  const auto fail = [&](const char* what) {
-    return InputError(path, fmt::format("{} ({})", what, std::strerror(errno)), "check the directory and its free space");
-  };
-  std::string temporary = path + ".XXXXXX";
-  const int descriptor = mkstemp(temporary.data());
-  if (descriptor < 0) throw fail("it cannot be written");
+  const auto [temporary, descriptor] = create_beside(path);
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(fdopen(descriptor, "wb"), &std::fclose);
   constexpr auto ordinary_permissions = std::filesystem::perms::owner_read | std::filesystem::perms::owner_write |
                                         std::filesystem::perms::group_read | std::filesystem::perms::others_read;
@@ -63,7 +87,7 @@ void write_file(const std::string& path, std::string_view contents) {
                        std::fflush(file.get()) == 0;
   const bool closed = !file || std::fclose(file.release()) == 0;
   if (!written || !closed || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    const auto error = fail("it cannot be written");
+    const auto error = cannot_write(path);
     std::remove(temporary.c_str());
     throw error;
   }

@@ -14,4 +14,8 @@ std::string read_file(const std::string& path);
 /// @throws InputError
 void write_file(const std::string& path, std::string_view contents);
 
+/// Finds out now whether write_file could write `path` later, and leaves nothing behind.
+/// @throws InputError
+void check_writable(const std::string& path);
+
 }  // namespace commpass

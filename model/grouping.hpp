@@ -3,11 +3,28 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <numeric>
 #include <span>
 #include <utility>
 #include <vector>
 
 namespace commpass {
+
+/// Sorts by a key in 0 … keys−1, keeping the order of equal keys.
+/// @return by key, where its items begin; and their number at the end
+template <class Item, class Key>
+std::vector<std::size_t> stable_counting_sort(std::vector<Item>& items, int keys, Key key) {
+  const auto key_of = [&](const Item& item) { return static_cast<std::size_t>(std::invoke(key, item)); };
+  std::vector<std::size_t> place(static_cast<std::size_t>(keys) + 1, 0);
+  for (const auto& item : items) ++place[key_of(item) + 1];
+  std::partial_sum(place.begin(), place.end(), place.begin());
+  const auto begins = place;
+  std::vector<Item> sorted(items.size());
+  for (const auto& item : items) sorted[place[key_of(item)]++] = item;
+  items = std::move(sorted);
+  return begins;
+}
 
 /// Groups items by a key in 0 … keys−1, again and again: a grouping takes a time that depends on the number of items, not
 /// on that of keys.

@@ -68,8 +68,18 @@ struct MemoryChannels {
 /// Small operations, for exchanges that have to discover their pattern. Absent: not measured.
 struct OperationCosts {
   std::optional<Seconds> barrier_s, allreduce_s, probe_s, put_s, fence_s, window_s;
+  /// What the MPI library's neighbourhood collective takes beyond a direct exchange of the same messages: the call, and each
+  /// message at either end. Negative if it is faster. Without the second the first is for any number.
+  std::optional<Seconds> neighbor_alltoall_s, neighbor_alltoall_message_s;
+  std::optional<int> ranks{};  ///< with how many ranks barrier, allreduce, fence and window were measured; at least two
   bool operator==(const OperationCosts&) const = default;
 };
+
+/// What a collective operation costs on another number of ranks than it was measured with: it takes ⌈log2 P⌉ rounds, which cost the
+/// same. Where it is not known with how many ranks it was measured, what was measured.
+/// @param measured_s  barrier_s, allreduce_s, fence_s or window_s of `operations`
+/// @param ranks       at least one
+Seconds collective_seconds(const OperationCosts& operations, Seconds measured_s, int ranks);
 
 /// One machine. Rates that are absent in the profile are infinite here, costs that are absent are zero.
 struct Machine {
@@ -81,6 +91,8 @@ struct Machine {
   std::vector<DeviceCopy> device_to_host, host_to_device;
   double copy_rate_bytes_per_s = std::numeric_limits<double>::infinity();       ///< a local memory copy
   Seconds copy_block_s = 0;                                                     ///< for each contiguous piece copied
+  std::optional<double> datatype_rate_bytes_per_s{};                            ///< as these two, where the MPI library gathers or
+  std::optional<Seconds> datatype_block_s{};                                    ///< scatters the pieces of a derived datatype
   OperationCosts operations;
   bool operator==(const Machine&) const = default;
 };

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 #include "model/error.hpp"
+#include "model/grouping.hpp"
 
 namespace commpass {
 
@@ -18,10 +18,16 @@ NodeTraffic node_traffic(const Pattern& pattern, const Layout& layout) {
     Payload payload;
   };
   std::vector<ToNode> edges;
-  for (const auto& [source, destination, bytes, payload] : pattern.edges)
-    if (bytes > 0 && layout.node(source) != layout.node(destination)) edges.push_back({{source, layout.node(destination), bytes}, payload});
+  bool shares = false;
+  for (const auto& [source, destination, bytes, payload] : pattern.edges) {
+    if (bytes == 0 || layout.node(source) == layout.node(destination)) continue;
+    edges.push_back({{source, layout.node(destination), bytes}, payload});
+    shares = shares || payload != no_payload;
+  }
   const auto ends = [](const NodeTraffic::Entry& e) { return std::pair(e.source, e.node); };
-  std::ranges::sort(edges, {}, [](const ToNode& e) { return std::tuple(e.entry.source, e.entry.node, e.payload); });
+  if (shares) std::ranges::sort(edges, {}, &ToNode::payload);
+  stable_counting_sort(edges, layout.nodes(), [](const ToNode& e) { return e.entry.node; });
+  stable_counting_sort(edges, layout.ranks(), [](const ToNode& e) { return e.entry.source; });
   NodeTraffic traffic;
   auto last_payload = no_payload;
   for (const auto& [entry, payload] : edges) {

@@ -33,6 +33,10 @@ void Pattern::validate(const std::string& origin) const {
   }
 }
 
+std::int64_t Pattern::messages() const {
+  return std::ranges::count_if(edges, [](const Edge& edge) { return edge.source != edge.destination && edge.bytes > 0; });
+}
+
 Pattern read_pattern(const std::string& path) {
   const auto matrix = read_matrix_market(path);
   if (matrix.rows != matrix.columns)

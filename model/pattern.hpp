@@ -26,6 +26,9 @@ struct Pattern {
   /// @throws InputError if there are no ranks, an edge leaves 0 … P−1, a size is negative, all sizes overflow,
   /// or edges with the same payload have different sizes
   void validate(const std::string& origin = "pattern") const;
+
+  /// Edges that move bytes from one rank to another.
+  std::int64_t messages() const;
 };
 
 /// Reads a P×P Matrix Market coordinate file (design §6): entry (i, j) is the bytes that rank i−1 sends to rank j−1.

@@ -45,6 +45,10 @@ class ObjectReader {
     const Json* value = find(key);
     return value ? std::optional(to_number(key, *value)) : std::nullopt;
   }
+  std::optional<double> optional_signed_number(const std::string& key) {
+    const Json* value = find(key);
+    return value ? std::optional(to_number(key, *value, true)) : std::nullopt;
+  }
   /// A rate in bytes per second; infinite if absent, never 0.
   double rate(const std::string& key) {
     const auto value = optional_number(key);
@@ -60,6 +64,12 @@ class ObjectReader {
     if (!fits || value.get<std::int64_t>() < least)
       throw error(name(key), "is " + value.dump(), fmt::format("use an integer, {} or more", least));
     return value.get<std::int64_t>();
+  }
+  /// An integer that fits an int.
+  int count(const std::string& key, int least) {
+    const auto value = integer(key, least);
+    if (value > std::numeric_limits<int>::max()) throw error(name(key), fmt::format("is {}", value), fmt::format("use at most {}", std::numeric_limits<int>::max()));
+    return static_cast<int>(value);
   }
   std::string string(const std::string& key) {
     const Json& value = require(key);
@@ -90,9 +100,9 @@ class ObjectReader {
   }
 
  private:
-  double to_number(const std::string& key, const Json& value) const {
-    if (!value.is_number() || !std::isfinite(value.get<double>()) || value.get<double>() < 0)
-      throw error(name(key), "is " + value.dump(), "use a number, 0 or more");
+  double to_number(const std::string& key, const Json& value, bool may_be_negative = false) const {
+    if (!value.is_number() || !std::isfinite(value.get<double>()) || (value.get<double>() < 0 && !may_be_negative))
+      throw error(name(key), "is " + value.dump(), may_be_negative ? "use a number" : "use a number, 0 or more");
     return value.get<double>();
   }
 
@@ -173,11 +183,14 @@ void read_section(ObjectReader& in, const std::string& key, Read read) {
 struct OperationKey {
   const char* key;
   std::optional<Seconds> OperationCosts::*member;
+  bool is_difference = false;  ///< from something else that was measured, so it may be negative
 };
 constexpr OperationKey operation_keys[] = {
     {"barrier_s", &OperationCosts::barrier_s}, {"allreduce_s", &OperationCosts::allreduce_s},
     {"probe_s", &OperationCosts::probe_s},     {"put_s", &OperationCosts::put_s},
-    {"fence_s", &OperationCosts::fence_s},     {"window_s", &OperationCosts::window_s}};
+    {"fence_s", &OperationCosts::fence_s},     {"window_s", &OperationCosts::window_s},
+    {"neighbor_alltoall_s", &OperationCosts::neighbor_alltoall_s, true},
+    {"neighbor_alltoall_message_s", &OperationCosts::neighbor_alltoall_message_s, true}};
 
 /// Parses, and refuses what is nested so deeply that taking it apart would overflow the stack.
 Json parse_json(const std::string& text, const std::string& origin) {
@@ -223,9 +236,12 @@ Profile parse_profile(const std::string& text, const std::string& origin) {
   read_section(in, "local", [&](auto& s) {
     machine.copy_rate_bytes_per_s = s.rate("copy_rate_bytes_per_s");
     machine.copy_block_s = s.optional_number("copy_block_s").value_or(0);
+    if (s.find("datatype_rate_bytes_per_s")) machine.datatype_rate_bytes_per_s = s.rate("datatype_rate_bytes_per_s");
+    machine.datatype_block_s = s.optional_number("datatype_block_s");
   });
   read_section(in, "operations", [&](auto& s) {
-    for (const auto& [key, member] : operation_keys) machine.operations.*member = s.optional_number(key);
+    for (const auto& [key, member, is_difference] : operation_keys) machine.operations.*member = is_difference ? s.optional_signed_number(key) : s.optional_number(key);
+    if (s.find("ranks")) machine.operations.ranks = s.count("ranks", 2);
   });
   in.finish();
   return profile;
@@ -282,6 +298,13 @@ void put_section(Json& json, const char* key, Json section) {
 
 }  // namespace
 
+std::vector<std::pair<std::string, Seconds>> measured_operations(const OperationCosts& operations) {
+  std::vector<std::pair<std::string, Seconds>> result;
+  for (const auto& operation : operation_keys)
+    if (const auto& seconds = operations.*operation.member) result.emplace_back(operation.key, *seconds);
+  return result;
+}
+
 std::string to_json(const Profile& profile) {
   const Machine& machine = profile.machine;
   Json json;
@@ -297,8 +320,10 @@ std::string to_json(const Profile& profile) {
   if (!machine.host_to_device.empty()) copy["host_to_device"] = write_copies(machine.host_to_device);
   put_rate(local, "copy_rate_bytes_per_s", machine.copy_rate_bytes_per_s);
   if (machine.copy_block_s != 0) local["copy_block_s"] = machine.copy_block_s;
-  for (const auto& [key, member] : operation_keys)
-    if (machine.operations.*member) operations[key] = *(machine.operations.*member);
+  if (machine.datatype_rate_bytes_per_s) local["datatype_rate_bytes_per_s"] = *machine.datatype_rate_bytes_per_s;
+  if (machine.datatype_block_s) local["datatype_block_s"] = *machine.datatype_block_s;
+  for (const auto& [key, seconds] : measured_operations(machine.operations)) operations[key] = seconds;
+  if (machine.operations.ranks) operations["ranks"] = *machine.operations.ranks;
   put_section(json, "injection", injection);
   put_section(json, "ejection", ejection);
   put_section(json, "copy", copy);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/machine.hpp"
@@ -24,6 +25,9 @@ Profile read_profile(const std::string& path);
 
 /// The profile as JSON text, with a newline at the end. parse_profile gives the same profile back.
 std::string to_json(const Profile& profile);
+
+/// The keys of the operations that were measured, and their seconds, in the order of the profile.
+std::vector<std::pair<std::string, Seconds>> measured_operations(const OperationCosts& operations);
 
 /// Writes the profile under a temporary name beside `path` and renames it.
 /// @throws InputError if that is not possible

@@ -7,8 +7,10 @@
 #include <map>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 #include "model/error.hpp"
+#include "model/grouping.hpp"
 
 namespace commpass {
 
@@ -34,7 +36,8 @@ RelayRoute::RelayRoute(const Layout& layout, const NodeTraffic& traffic, const C
 
 std::vector<NodeReceives> RelayRoute::sum_up(const NodeTraffic& traffic) {
   auto entries = traffic.entries;
-  std::ranges::sort(entries, {}, [&](const auto& e) { return std::tuple(layout_.node(e.source), e.node, e.source); });
+  stable_counting_sort(entries, layout_.nodes(), &NodeTraffic::Entry::node);
+  stable_counting_sort(entries, layout_.nodes(), [&](const NodeTraffic::Entry& e) { return layout_.node(e.source); });
   std::vector<NodeReceives> receives(at(layout_.nodes()));
   for (const auto& [source, node, bytes] : entries) {
     auto& received = receives[at(node)];
@@ -47,7 +50,7 @@ std::vector<NodeReceives> RelayRoute::sum_up(const NodeTraffic& traffic) {
     begins_.push_back({source, node, pairs_.size() - 1, pairs_.back().bytes});
     pairs_.back().bytes += bytes;
   }
-  std::ranges::sort(begins_, {}, [](const Begin& b) { return std::pair(b.source, b.node); });
+  first_begin_ = stable_counting_sort(begins_, layout_.nodes(), &Begin::node);
   return receives;
 }
 
@@ -83,15 +86,20 @@ void RelayRoute::cut(std::vector<Block>& blocks) const {
   std::vector<Bytes> position(begins_.size());  // of the next block
   std::ranges::transform(begins_, position.begin(), &Begin::position);
   std::map<std::tuple<Rank, int, Payload>, Bytes> position_of_payload;
+  // Blocks are sorted by destination, so that one table for the node at hand finds the begin of each without a search.
+  std::vector<std::size_t> begin_of(at(layout_.ranks()), 0);  // by source, into begins_; left from another node if it sends nothing
+  int present = -1;
   for (const auto& block : blocks) {
     const int node = layout_.node(block.destination);
     if (layout_.node(block.source) == node) {
       fragments.push_back(block);
       continue;
     }
-    const auto begin = std::ranges::lower_bound(begins_, std::pair(block.source, node), {}, [](const Begin& b) { return std::pair(b.source, b.node); });
-    const bool is_known = begin != begins_.end() && begin->source == block.source && begin->node == node;
-    auto* here = is_known ? &position[at(begin - begins_.begin())] : nullptr;
+    if (node != std::exchange(present, node))
+      for (auto b = first_begin_[at(node)]; b < first_begin_[at(node) + 1]; ++b) begin_of[at(begins_[b].source)] = b;
+    const auto b = begin_of[at(block.source)];
+    const bool is_known = b < begins_.size() && begins_[b].source == block.source && begins_[b].node == node;
+    auto* here = is_known ? &position[b] : nullptr;
     // All that takes a payload to a node is cut alike, as if it were one block.
     Bytes repeated = 0;
     if (here && block.payload != no_payload) {
@@ -99,9 +107,9 @@ void RelayRoute::cut(std::vector<Block>& blocks) const {
       repeated = first->second;
       if (!is_first) here = &repeated;
     }
-    if (!here || *here + block.bytes > pairs_[begin->pair].bytes)
+    if (!here || *here + block.bytes > pairs_[begins_[b].pair].bytes)
       throw Error(fmt::format("a route with relays: it was made for a pattern in which rank {} sends less to node {}.", block.source, node));
-    const auto& pair = pairs_[begin->pair];
+    const auto& pair = pairs_[begins_[b].pair];
     for (Bytes done = 0; done < block.bytes;) {
       const auto chunk = *here / pair.chunk_bytes;
       const auto bytes = std::min(block.bytes - done, (chunk + 1) * pair.chunk_bytes - *here);
@@ -122,6 +130,10 @@ Rank RelayRoute::next(const Block& block, Rank holder, int stage) const {
     case Step::to_destination: return block.destination;
   }
   return holder;
+}
+
+void RelayRoute::next_of_each(std::span<const Block> blocks, std::span<const Rank> holders, int stage, std::span<Rank> to) const {
+  for (std::size_t i = 0; i < blocks.size(); ++i) to[i] = next(blocks[i], holders[i], stage);
 }
 
 std::vector<UniformMessage> RelayRoute::uniform_messages(Rank, int) const {

@@ -52,6 +52,7 @@ class RelayRoute final : public Route {
   void cut(std::vector<Block>& blocks) const override;
   bool cuts() const override { return true; }
   Rank next(const Block& block, Rank at, int stage) const override;
+  void next_of_each(std::span<const Block> blocks, std::span<const Rank> at, int stage, std::span<Rank> to) const override;
   int round(Rank, Rank, int) const override { return 0; }
   std::vector<UniformMessage> uniform_messages(Rank rank, int stage) const override;
 
@@ -85,7 +86,8 @@ class RelayRoute final : public Route {
   std::vector<StageInfo> stages_;
   std::vector<Step> steps_;    ///< of each stage
   std::vector<Pair> pairs_;
-  std::vector<Begin> begins_;  ///< sorted by source and node
+  std::vector<Begin> begins_;  ///< grouped by node
+  std::vector<std::size_t> first_begin_;  ///< by node, into begins_; and their number at the end
   std::vector<Chunk> chunks_;  ///< sorted by source node, destination node and position
 };
 

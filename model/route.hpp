@@ -1,6 +1,7 @@
 // A route: the rule by which a block travels from its source to its destination (design §1).
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,6 +29,7 @@ struct StageInfo {
   std::string label;  ///< for people: "node digit", "dimension 2 of 3"
   int rounds = 0;     ///< messages of the stage have a round in 1 … rounds; 0: the stage has no rounds
   bool one_by_one = false;  ///< whatever the strategy says, rounds run one after another and messages are coalesced
+  bool by_library = false;  ///< the MPI library's neighbourhood collective sends its messages, all of them at once
 };
 
 /// One message of an all-to-all with one block for every pair: what it holds, and what has to be copied for it when
@@ -88,5 +90,8 @@ class Route {
   Route(const Route&) = default;
   Route& operator=(const Route&) = default;
 };
+
+/// Is the exchange left to the MPI library?
+inline bool is_run_by_library(const Route& route) { return std::ranges::any_of(route.stages(), &StageInfo::by_library); }
 
 }  // namespace commpass

@@ -5,7 +5,9 @@
 #include <numeric>
 #include <tuple>
 #include <unordered_set>
+#include <utility>
 
+#include "model/grouping.hpp"
 #include "model/sharing.hpp"
 
 namespace commpass {
@@ -14,86 +16,79 @@ namespace {
 
 std::size_t at_index(Rank rank) { return static_cast<std::size_t>(rank); }
 
-/// Sorts by a key in 0 … keys−1, keeping the order of equal keys.
-template <class Item, class Key>
-void stable_counting_sort(std::vector<Item>& items, int keys, Key key) {
-  std::vector<std::size_t> start(at_index(keys) + 1, 0);
-  for (const auto& item : items) ++start[at_index(key(item)) + 1];
-  std::partial_sum(start.begin(), start.end(), start.begin());
-  std::vector<Item> sorted(items.size());
-  for (const auto& item : items) sorted[start[at_index(key(item))]++] = item;
-  items = std::move(sorted);
-}
+/// Groups the blocks that leave their ranks into messages, one stage after another in the same memory.
+class Grouper {
+ public:
+  explicit Grouper(int ranks) : end_(at_index(ranks) + 1), blocks_(at_index(ranks), 0), place_(at_index(ranks)) {}
 
-/// A block that leaves its rank.
-struct Leaving {
-  std::uint32_t number;
-  Rank to;
-};
-
-/// The blocks that leave, by sender, those of one sender in the order of their numbers.
-struct LeavingBySender {
-  std::vector<Leaving> blocks;
-  std::vector<std::uint32_t> end;  ///< by rank; the blocks of the next one follow
-};
-
-LeavingBySender by_sender(std::span<const Rank> at, std::span<const Rank> to, int ranks) {
-  // No branch depends on whether a block leaves: half of them do, in no order, where a digit has two values.
-  std::vector<std::uint32_t> numbers(at.size());
-  std::size_t count = 0;
-  for (std::uint32_t b = 0; b < at.size(); ++b) {
-    numbers[count] = b;
-    count += to[b] != at[b];
+  /// Fills `result` but for the bytes of messages.
+  void group(const Route& route, int stage, Window window, std::span<const Rank> at, std::span<const Rank> to, Departures& result) {
+    window = window_of(route.stages()[static_cast<std::size_t>(stage)], window);
+    const auto leaving = sort_by_sender(at, to);
+    result.order.resize(leaving.size());
+    result.messages.clear();
+    result.messages.reserve(leaving.size());
+    std::uint32_t position = 0;
+    for (Rank from = 0; at_index(from) < blocks_.size(); ++from) {
+      const auto own = leaving.subspan(position, end_[at_index(from)] - position);
+      receivers_.resize(own.size());
+      std::size_t count = 0;
+      for (const auto& block : own) {
+        receivers_[count] = block.to;
+        count += blocks_[at_index(block.to)]++ == 0;
+      }
+      peers_.clear();
+      for (const Rank receiver : std::span(receivers_).first(count)) peers_.emplace_back(route.round(from, receiver, stage), receiver);
+      std::ranges::sort(peers_);
+      for (const auto& [round, receiver] : peers_) {
+        auto& number = blocks_[at_index(receiver)];
+        result.messages.push_back({.from = from, .to = receiver, .round = round, .batch = window.batch(round), .first_block = position, .blocks = number});
+        place_[at_index(receiver)] = position;
+        position += number;
+        number = 0;
+      }
+      for (const auto& block : own) result.order[place_[at_index(block.to)]++] = block.number;
+    }
   }
-  numbers.resize(count);
 
-  std::vector<std::uint32_t> start(at_index(ranks) + 1, 0);
-  for (const auto b : numbers) ++start[at_index(at[b]) + 1];
-  std::partial_sum(start.begin(), start.end(), start.begin());
-  LeavingBySender result{std::vector<Leaving>(count), std::move(start)};
-  for (const auto b : numbers) result.blocks[result.end[at_index(at[b])]++] = {b, to[b]};
-  return result;
-}
+ private:
+  /// A block that leaves its rank.
+  struct Leaving {
+    std::uint32_t number;
+    Rank to;
+  };
 
-/// Groups the blocks that leave into messages, whose bytes are left to be summed.
-Departures group(const Route& route, int stage, Window window, std::span<const Rank> at, std::span<const Rank> to, int ranks) {
-  window = window_of(route.stages()[static_cast<std::size_t>(stage)], window);
-  const auto leaving = by_sender(at, to, ranks);
-  Departures result;
-  result.order.resize(leaving.blocks.size());
-  result.messages.reserve(leaving.blocks.size());
-  // Of one sender, by receiver:
-  std::vector<std::uint32_t> blocks(at_index(ranks), 0), place(at_index(ranks));
-  std::vector<std::pair<int, Rank>> peers;  // with their rounds; batches follow the rounds
-  std::vector<Rank> receivers;
-  std::uint32_t position = 0;
-  for (Rank from = 0; from < ranks; ++from) {
-    const auto own = std::span(leaving.blocks).subspan(position, leaving.end[at_index(from)] - position);
-    receivers.resize(own.size());
+  /// The blocks that leave, by sender, those of one sender in the order of their numbers. Those of a rank end at end_.
+  std::span<const Leaving> sort_by_sender(std::span<const Rank> at, std::span<const Rank> to) {
+    // No branch depends on whether a block leaves: half of them do, in no order, where a digit has two values.
+    numbers_.resize(at.size());
+    leaving_.resize(at.size());
+    std::ranges::fill(end_, 0);
     std::size_t count = 0;
-    for (const auto& block : own) {
-      receivers[count] = block.to;
-      count += blocks[at_index(block.to)]++ == 0;
+    for (std::uint32_t b = 0; b < at.size(); ++b) {
+      const bool leaves = to[b] != at[b];
+      numbers_[count] = b;
+      count += leaves;
+      end_[at_index(at[b]) + 1] += leaves;
     }
-    peers.clear();
-    for (const Rank receiver : std::span(receivers).first(count)) peers.emplace_back(route.round(from, receiver, stage), receiver);
-    std::ranges::sort(peers);
-    for (const auto& [round, receiver] : peers) {
-      auto& number = blocks[at_index(receiver)];
-      result.messages.push_back({.from = from, .to = receiver, .round = round, .batch = window.batch(round), .first_block = position, .blocks = number});
-      place[at_index(receiver)] = position;
-      position += number;
-      number = 0;
-    }
-    for (const auto& block : own) result.order[place[at_index(block.to)]++] = block.number;
+    std::partial_sum(end_.begin(), end_.end(), end_.begin());
+    for (const auto b : std::span(numbers_).first(count)) leaving_[end_[at_index(at[b])]++] = {b, to[b]};
+    return std::span(leaving_).first(count);
   }
-  return result;
-}
+
+  std::vector<std::uint32_t> numbers_;  // of the blocks that leave
+  std::vector<Leaving> leaving_;
+  std::vector<std::uint32_t> end_;            // by sender
+  std::vector<std::uint32_t> blocks_, place_;  // of one sender, by receiver: how many there are, where the next one goes
+  std::vector<Rank> receivers_;
+  std::vector<std::pair<int, Rank>> peers_;  // with their rounds; batches follow the rounds
+};
 
 /// Finds the blocks of each message that bring the bytes of others.
 void find_carriers(Departures& departures, std::span<const std::uint32_t> first_alike) {
   if (first_alike.empty()) return;
   Carriers carriers(first_alike);
+  departures.carriers.clear();
   departures.carriers.reserve(departures.order.size());
   for (const auto& message : departures.messages) {
     carriers.begin_message();
@@ -112,7 +107,8 @@ Departures depart(const Route& route, int stage, Window window, std::span<const 
                   int ranks) {
   std::vector<Rank> to(blocks.size());
   route.next_of_each(blocks, at, stage, to);
-  auto result = group(route, stage, window, at, to, ranks);
+  Departures result;
+  Grouper(ranks).group(route, stage, window, at, to, result);
   find_carriers(result, first_alike(blocks));
   for (auto& message : result.messages)
     for (auto place = message.first_block; place < message.first_block + message.blocks; ++place)
@@ -168,8 +164,8 @@ std::vector<Block> blocks_of(const Pattern& pattern) {
   blocks.reserve(pattern.edges.size());
   for (const auto& [source, destination, bytes, payload] : pattern.edges)
     if (source != destination && bytes > 0) blocks.push_back({.source = source, .destination = destination, .bytes = bytes, .payload = payload});
-  stable_counting_sort(blocks, pattern.ranks, [](const Block& b) { return b.source; });
-  stable_counting_sort(blocks, pattern.ranks, [](const Block& b) { return b.destination; });
+  stable_counting_sort(blocks, pattern.ranks, &Block::source);
+  stable_counting_sort(blocks, pattern.ranks, &Block::destination);
   for (std::size_t b = 1; b < blocks.size(); ++b)
     if (blocks[b].destination == blocks[b - 1].destination && blocks[b].source == blocks[b - 1].source)
       blocks[b].index = blocks[b - 1].index + 1;
@@ -189,20 +185,20 @@ PreparedPattern index(int ranks, std::vector<Block> blocks, std::vector<Bytes> s
 }
 
 /// Blocks are sorted by destination, and so are those of a send buffer.
-std::vector<Address> send_addresses(const PreparedPattern& pattern) {
+std::vector<MemoryAddress> send_addresses(const PreparedPattern& pattern) {
   const auto& blocks = pattern.blocks;
   const auto& first = pattern.first_alike;
-  std::vector<Address> next(at_index(pattern.ranks) + 1);  // in the send buffer of each rank
+  std::vector<MemoryAddress> next(at_index(pattern.ranks) + 1);  // in the send buffer of each rank
   const auto has_place = [&](std::size_t b) { return first.empty() || first[b] == b; };
   for (std::size_t b = 0; b < blocks.size(); ++b)
-    if (has_place(b)) next[at_index(blocks[b].source) + 1] += static_cast<Address>(blocks[b].bytes);
+    if (has_place(b)) next[at_index(blocks[b].source) + 1] += static_cast<MemoryAddress>(blocks[b].bytes);
   for (std::size_t rank = 1; rank < next.size(); ++rank) next[rank] += next[rank - 1] + 1;  // a gap, so that two buffers are never taken for one piece
-  std::vector<Address> addresses;
+  std::vector<MemoryAddress> addresses;
   addresses.reserve(blocks.size());
   for (std::size_t b = 0; b < blocks.size(); ++b) {
     auto& end = next[at_index(blocks[b].source)];
     addresses.push_back(has_place(b) ? end : addresses[first[b]]);
-    if (has_place(b)) end += static_cast<Address>(blocks[b].bytes);
+    if (has_place(b)) end += static_cast<MemoryAddress>(blocks[b].bytes);
   }
   return addresses;
 }
@@ -216,7 +212,7 @@ PreparedPattern cut(const Route& route, const PreparedPattern& whole) {
   std::size_t next = 0;  // of the whole blocks; each has a first fragment
   for (const auto& fragment : result.blocks) {
     if (fragment.offset == 0) ++next;
-    result.send_address.push_back(whole.send_address[next - 1] + static_cast<Address>(fragment.offset));
+    result.send_address.push_back(whole.send_address[next - 1] + static_cast<MemoryAddress>(fragment.offset));
   }
   return result;
 }
@@ -234,17 +230,31 @@ PreparedPattern prepare(const Pattern& pattern) {
 
 namespace {
 
+/// What a rank holds for others.
+struct Held {
+  std::int64_t blocks = 0;
+  Bytes bytes = 0;
+};
+
 /// Where the blocks of all ranks lie while a schedule is made: in send buffers, later in one landing area for each message.
 class Addresses {
  public:
-  explicit Addresses(const PreparedPattern& pattern) : pattern_(pattern), blocks_(pattern.blocks.size()) {
+  explicit Addresses(const PreparedPattern& pattern) : pattern_(pattern), blocks_(pattern.blocks.size()), held_(at_index(pattern.ranks)) {
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
       blocks_[b] = {pattern.send_address[b], pattern.blocks[b].bytes};
-      next_ = std::max(next_, pattern.send_address[b] + static_cast<Address>(pattern.blocks[b].bytes));
+      next_ = std::max(next_, pattern.send_address[b] + static_cast<MemoryAddress>(pattern.blocks[b].bytes));
     }
+    first_landing_ = next_;
   }
 
-  Address operator[](std::size_t block) const { return blocks_[block].address; }
+  /// The most blocks and the most bytes that a rank holds for others now, if no two blocks share their bytes.
+  Held most_held() const {
+    Held most;
+    for (const auto& [blocks, bytes] : held_) most = {std::max(most.blocks, blocks), std::max(most.bytes, bytes)};
+    return most;
+  }
+
+  MemoryAddress operator[](std::size_t block) const { return blocks_[block].address; }
 
   /// Sums the bytes of the messages of a stage, counts their copies and moves their blocks to their landing areas.
   void move(Departures& departures) {
@@ -260,21 +270,25 @@ class Addresses {
   }
 
  private:
-  static constexpr auto nowhere = std::numeric_limits<Address>::max();
+  static constexpr auto nowhere = std::numeric_limits<MemoryAddress>::max();
 
   void move(Message& message, const Departures& departures) {
     // Blocks of one destination are numbered in the order of its receive buffer.
     const auto first_final = pattern_.first_block[at_index(message.to)];
     const auto finals = pattern_.first_block[at_index(message.to) + 1] - first_final;
     std::uint32_t brought = 0, pieces = 0, final_blocks = 0, final_pieces = 0, next_final = 0;
-    Address piece_end = nowhere, final_end = nowhere;
-    Address end = next_ + 1;  // a gap, so that two areas are never taken for one piece
+    MemoryAddress piece_end = nowhere, final_end = nowhere;
+    MemoryAddress end = next_ + 1;  // a gap, so that two areas are never taken for one piece
+    Held taken;               // from what the sender held for others
     const bool shares = !departures.carriers.empty();
     const auto place_end = message.first_block + message.blocks;
     for (auto place = message.first_block; place < place_end; ++place) {
       const auto number = departures.order[place];
       auto& [address, bytes] = blocks_[number];
-      const auto size = static_cast<Address>(bytes);
+      const auto size = static_cast<MemoryAddress>(bytes);
+      const bool was_held = address >= first_landing_;
+      taken.blocks += was_held;
+      taken.bytes += was_held ? bytes : 0;
       if (shares && departures.carriers[place] != place) {
         address = blocks_[departures.order[departures.carriers[place]]].address;  // it has landed before
       } else {
@@ -293,6 +307,9 @@ class Addresses {
     }
     message.bytes = static_cast<Bytes>(end - next_ - 1);
     next_ = end;
+    auto &sender = held_[at_index(message.from)], &receiver = held_[at_index(message.to)];
+    sender = {sender.blocks - taken.blocks, sender.bytes - taken.bytes};
+    receiver = {receiver.blocks + message.blocks - final_blocks, receiver.bytes + message.bytes - message.unpacked_bytes};
     message.packed_pieces = pieces > 1 ? pieces : 0;
     const bool in_place = final_blocks == message.blocks && brought == message.blocks && final_pieces == 1;
     message.unpacked_pieces = in_place ? 0 : final_pieces;
@@ -300,32 +317,29 @@ class Addresses {
   }
 
   struct Placed {
-    Address address;
+    MemoryAddress address;
     Bytes bytes;
   };
   const PreparedPattern& pattern_;
   std::vector<Placed> blocks_;
-  Address next_ = 0;  // behind all that is in use
+  std::vector<Held> held_;     // by rank
+  MemoryAddress first_landing_ = 0;  // addresses below are in send buffers
+  MemoryAddress next_ = 0;           // behind all that is in use
 };
 
-void note_buffers(Schedule& schedule, std::span<const Block> blocks, std::span<const Rank> at, const Addresses& addresses, bool shares) {
-  struct Held {
-    std::int64_t blocks = 0;
-    Bytes bytes = 0;
-  };
-  std::vector<Held> held(at_index(schedule.ranks));
-  std::unordered_set<Address> shared;
+/// As Addresses::most_held, where blocks may share their bytes: those that lie in one place count once.
+Held most_held_in_places(std::span<const Block> blocks, std::span<const Rank> at, const Addresses& addresses, int ranks) {
+  std::vector<Held> held(at_index(ranks));
+  std::unordered_set<MemoryAddress> places;
+  Held most;
   for (std::size_t b = 0; b < blocks.size(); ++b) {
-    const bool for_others = at[b] != blocks[b].source && at[b] != blocks[b].destination;
-    auto& [count, bytes] = held[at_index(at[b])];
-    count += for_others;
-    bytes += for_others ? blocks[b].bytes : 0;
-    if (shares && for_others && blocks[b].payload != no_payload && !shared.insert(addresses[b]).second) bytes -= blocks[b].bytes;
+    if (at[b] == blocks[b].source || at[b] == blocks[b].destination) continue;
+    auto& own = held[at_index(at[b])];
+    ++own.blocks;
+    if (blocks[b].payload == no_payload || places.insert(addresses[b]).second) own.bytes += blocks[b].bytes;
+    most = {std::max(most.blocks, own.blocks), std::max(most.bytes, own.bytes)};
   }
-  for (const auto& [count, bytes] : held) {
-    schedule.buffered_blocks_max = std::max(schedule.buffered_blocks_max, count);
-    schedule.buffered_bytes_max = std::max(schedule.buffered_bytes_max, bytes);
-  }
+  return most;
 }
 
 /// @param pattern  whose blocks the route has cut, if it does
@@ -338,11 +352,13 @@ Schedule schedule_of(const Route& route, Window window, const PreparedPattern& p
   std::vector<Rank> at(blocks.size()), to(blocks.size());
   std::ranges::transform(blocks, at.begin(), &Block::source);
   Addresses addresses(pattern);
+  Grouper grouper(pattern.ranks);
+  Departures departures;
   const auto& stages = route.stages();
   for (int s = 0; s < static_cast<int>(stages.size()); ++s) {
     auto info = stages[static_cast<std::size_t>(s)];
     route.next_of_each(blocks, at, s, to);
-    auto departures = group(route, s, window, at, to, pattern.ranks);
+    grouper.group(route, s, window, at, to, departures);
     find_carriers(departures, pattern.first_alike);
     if (is_staggered(info, coalescing)) {
       const auto most = most_blocks(departures.messages);
@@ -350,9 +366,11 @@ Schedule schedule_of(const Route& route, Window window, const PreparedPattern& p
       info.rounds = most > 0 ? staggered_round(info.rounds, most - 1, most) : 0;
     }
     addresses.move(departures);
-    schedule.stages.push_back({std::move(info), std::move(departures.messages)});
+    schedule.stages.push_back({std::move(info), std::exchange(departures.messages, {})});
     at.swap(to);
-    if (s + 1 < static_cast<int>(stages.size())) note_buffers(schedule, blocks, at, addresses, !pattern.first_alike.empty());
+    const auto held = pattern.first_alike.empty() ? addresses.most_held() : most_held_in_places(blocks, at, addresses, pattern.ranks);
+    schedule.buffered_blocks_max = std::max(schedule.buffered_blocks_max, held.blocks);
+    schedule.buffered_bytes_max = std::max(schedule.buffered_bytes_max, held.bytes);
   }
   return schedule;
 }

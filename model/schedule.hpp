@@ -103,7 +103,7 @@ struct Schedule {
 std::vector<Block> blocks_of(const Pattern& pattern);
 
 /// A byte in a memory that all ranks have together. Unsigned, since it wraps around harmlessly where sizes are huge.
-using Address = std::uint64_t;
+using MemoryAddress = std::uint64_t;
 
 /// What schedules of one pattern have in common, made once for all of them.
 struct PreparedPattern {
@@ -111,7 +111,7 @@ struct PreparedPattern {
   std::vector<Block> blocks;                ///< see blocks_of
   std::vector<std::uint32_t> first_block;   ///< by destination, its first block; and their number at the end
   std::vector<std::uint32_t> first_alike;   ///< see sharing.hpp
-  std::vector<Address> send_address;        ///< by block: in its send buffer, as if these lay one after another with gaps
+  std::vector<MemoryAddress> send_address;        ///< by block: in its send buffer, as if these lay one after another with gaps
   std::vector<Bytes> self_bytes;            ///< see Schedule
 };
 

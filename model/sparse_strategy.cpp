@@ -47,7 +47,7 @@ SparseStrategy parse_sparse_strategy(const std::string& text) {
   const auto& route_row = catalogue_row(strategy.route.route);
   if (strategy.route.window != route_row.default_window || strategy.route.coalescing != Coalescing::coalesced)
     throw InputError(where, "it has a window or staggered messages", "leave them out: a receiver that knows nothing cannot count rounds");
-  if (route_row.needs_traffic) throw InputError(where, "the ways of its route depend on the whole pattern, which nobody knows", "use direct, two-step or stfw");
+  if (pattern_need(strategy.route) != PatternNeed::nothing) throw InputError(where, "the ways of its route depend on the whole pattern, which nobody knows", "use direct, two-step or stfw");
   if (row->constant_size_only && !strategy.is_direct()) throw InputError(where, discovery + " needs the direct route", "use direct+" + discovery);
   return strategy;
 }

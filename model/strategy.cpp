@@ -10,9 +10,28 @@
 
 namespace commpass {
 
+namespace {
+
+/// The arguments in the order of the catalogue.
+void sort_arguments(Strategy& strategy) {
+  const auto& parameters = catalogue_row(strategy.route).parameters;
+  const auto position = [&](const Argument& argument) {
+    return std::ranges::find_if(parameters, [&](const auto& p) { return argument.name == p.name; }) - parameters.begin();
+  };
+  std::ranges::sort(strategy.arguments, {}, position);
+}
+
+}  // namespace
+
 std::vector<std::int64_t> Strategy::values(const std::string& name) const {
   const auto argument = std::ranges::find(arguments, name, &Argument::name);
   return argument == arguments.end() ? std::vector<std::int64_t>{} : argument->values;
+}
+
+void Strategy::set(const std::string& name, std::vector<std::int64_t> values) {
+  std::erase_if(arguments, [&](const Argument& argument) { return argument.name == name; });
+  if (!values.empty()) arguments.push_back({name, std::move(values)});
+  sort_arguments(*this);
 }
 
 namespace {
@@ -22,6 +41,7 @@ constexpr std::int64_t largest_value = std::int64_t{1} << 30;
 
 std::vector<std::int64_t> parse_values(const Parameter& parameter, const std::string& text) {
   const bool is_list = parameter.kind == Parameter::Kind::dimensions, is_size = parameter.kind == Parameter::Kind::bytes;
+  if (parameter.kind == Parameter::Kind::flag) return {1};
   std::vector<std::int64_t> values;
   for (const auto& piece : is_list ? split(text, 'x') : std::vector{text}) {
     const auto value = is_size ? parse_bytes(piece) : parse_number<std::int64_t>(piece);
@@ -67,15 +87,13 @@ Strategy parse_strategy(const std::string& text) {
     const auto parameter = std::ranges::find_if(row.parameters, [&](const auto& p) { return key == p.name; });
     if (parameter == row.parameters.end()) throw fail(key == "window" ? "window is given twice" : "'" + pieces[i] + "' is not understood");
     if (!strategy.values(key).empty()) throw fail(key + " is given twice");
+    if (parameter->kind == Parameter::Kind::flag && equals != std::string::npos) throw fail(key + " takes no value");
     auto values = parse_values(*parameter, value);
     if (values.empty())
       throw fail(fmt::format("{}={} is out of range ({} is {})", key, value, key, parameter->meaning));
     strategy.arguments.push_back({key, std::move(values)});
   }
-  const auto position = [&](const Argument& argument) {
-    return std::ranges::find_if(row.parameters, [&](const auto& p) { return argument.name == p.name; }) - row.parameters.begin();
-  };
-  std::ranges::sort(strategy.arguments, {}, position);
+  sort_arguments(strategy);
   if (const auto reason = row.malformed(strategy); !reason.empty()) throw fail(reason);
   return strategy;
 }
@@ -85,8 +103,10 @@ std::string to_string(const Strategy& strategy) {
   std::string text = strategy.route;
   for (const auto& [name, values] : strategy.arguments) {
     const auto parameter = std::ranges::find_if(row.parameters, [&, &n = name](const auto& p) { return n == p.name; });
-    const bool is_size = parameter != row.parameters.end() && parameter->kind == Parameter::Kind::bytes;
-    text += fmt::format(",{}={}", name, is_size ? print_bytes(values[0]) : fmt::format("{}", fmt::join(values, "x")));
+    const auto kind = parameter == row.parameters.end() ? Parameter::Kind::dimensions : parameter->kind;
+    text += fmt::format(",{}", name);
+    if (kind == Parameter::Kind::bytes) text += fmt::format("={}", print_bytes(values[0]));
+    else if (kind != Parameter::Kind::flag) text += fmt::format("={}", fmt::join(values, "x"));
   }
   if (strategy.window != row.default_window)
     text += strategy.window.unlimited() ? ",window=unlimited" : fmt::format(",window={}", strategy.window.rounds);

@@ -39,6 +39,8 @@ struct Strategy {
 
   /// The values of a parameter; empty if it was not given.
   std::vector<std::int64_t> values(const std::string& name) const;
+  /// Gives a parameter of the route these values; {}: takes it away.
+  void set(const std::string& name, std::vector<std::int64_t> values);
 };
 
 /// Reads "NAME,key=value,…", for example "stfw,n=3", "standard,window=8" or "tuna,radix=4,staggered".

@@ -12,7 +12,7 @@ namespace commpass {
 /// @param message  what went wrong here; empty: nothing
 void agree(MPI_Comm comm, const std::string& message);
 
-/// Runs a local step, then agrees. The step must not communicate. Collective.
+/// Runs a local step, then agrees. The step must not communicate, but among ranks none of which waits for one that has failed. Collective.
 template <class Step>
 void together(MPI_Comm comm, Step step) {
   std::string message;

@@ -55,8 +55,9 @@ std::string AlltoallvEngine::choose(const AlltoallvOptions& options) {
 const DenseStructure& AlltoallvEngine::structure(const std::string& text) {
   if (const auto found = structures_.find(text); found != structures_.end()) return found->second;
   const auto strategy = parse_strategy(text);
-  if (catalogue_row(strategy.route).needs_traffic) throw NotApplicable(text, "its ways depend on the whole pattern, which an exchange that is run once does not gather");
+  if (pattern_need(strategy) != PatternNeed::nothing) throw NotApplicable(text, "its ways depend on the whole pattern, which an exchange that is run once does not gather");
   const auto route = make_route(strategy, layout_);
+  if (is_run_by_library(*route)) throw NotApplicable(text, "the MPI library's neighbourhood collective wants to know all sizes before");
   return structures_.emplace(text, make_dense_structure(comm_.get(), *route, strategy.window, strategy.coalescing)).first->second;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <variant>
 
 #include "model/catalogue.hpp"
 #include "model/profile.hpp"
@@ -13,10 +14,12 @@
 #include "runtime/detect_layout.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/gather_pattern.hpp"
+#include "runtime/library_executor.hpp"
 #include "runtime/mpi_error.hpp"
+#include "runtime/selection.hpp"
 #include "runtime/sparse_exchange_state.hpp"
 #include "selector/environment.hpp"
-#include "selector/select.hpp"
+#include "selector/parallel.hpp"
 
 namespace commpass {
 
@@ -25,16 +28,22 @@ struct Exchange::State {
   std::string strategy, explanation;
   std::optional<Seconds> predicted_s;
   Bytes buffer_bytes = 0;
-  std::unique_ptr<Executor> executor;  ///< last, so that it goes first
+  std::variant<std::unique_ptr<Executor>, std::unique_ptr<LibraryExecutor>> executor;  ///< last, so that it goes first
 };
 
 Exchange::Exchange(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Exchange::~Exchange() = default;
 Exchange::Exchange(Exchange&&) noexcept = default;
 Exchange& Exchange::operator=(Exchange&&) noexcept = default;
-void Exchange::start() { state_->executor->start(); }
-bool Exchange::test() { return state_->executor->test(); }
-void Exchange::wait() { state_->executor->wait(); }
+void Exchange::start() {
+  std::visit([](auto& executor) { executor->start(); }, state_->executor);
+}
+bool Exchange::test() {
+  return std::visit([](auto& executor) { return executor->test(); }, state_->executor);
+}
+void Exchange::wait() {
+  std::visit([](auto& executor) { executor->wait(); }, state_->executor);
+}
 const std::string& Exchange::strategy() const { return state_->strategy; }
 std::optional<Seconds> Exchange::predicted_seconds() const { return state_->predicted_s; }
 const std::string& Exchange::explanation() const { return state_->explanation; }
@@ -81,6 +90,12 @@ Environment agreed_environment(MPI_Comm comm) {
   return environment;
 }
 
+/// The part of a rank of the cores of its node.
+unsigned threads_of_rank(MPI_Comm comm) {
+  const auto ranks = static_cast<unsigned>(OwnCommunicator::split_by_node(comm).size());
+  return std::max(1U, usable_cores() / ranks);
+}
+
 int largest_tag_of(MPI_Comm comm) {
   constexpr int guaranteed = 32767;  // MPI 3.1, §8.1.2
   void* value = nullptr;
@@ -96,8 +111,9 @@ Communicator::Communicator(MPI_Comm comm, const std::string& profile, const Comm
   auto environment = agreed_environment(own.get());
   auto machine = read_machine(own.get(), profile, environment);
   auto layout = choose_layout(own.get(), options, environment);
+  const auto threads = threads_of_rank(own.get());
   const int largest_tag = largest_tag_of(own.get());
-  state_ = std::make_shared<State>(State{std::move(own), std::move(machine), std::move(layout), std::move(environment), largest_tag, 0, nullptr, nullptr});
+  state_ = std::make_shared<State>(State{std::move(own), std::move(machine), std::move(layout), std::move(environment), threads, largest_tag, 0, nullptr, nullptr});
   make_engines();
 }
 
@@ -105,8 +121,9 @@ Communicator::Communicator(MPI_Comm comm, const Machine& machine, const Communic
   OwnCommunicator own(comm);
   auto environment = agreed_environment(own.get());
   auto layout = choose_layout(own.get(), options, environment);
+  const auto threads = threads_of_rank(own.get());
   const int largest_tag = largest_tag_of(own.get());
-  state_ = std::make_shared<State>(State{std::move(own), machine, std::move(layout), std::move(environment), largest_tag, 0, nullptr, nullptr});
+  state_ = std::make_shared<State>(State{std::move(own), machine, std::move(layout), std::move(environment), threads, largest_tag, 0, nullptr, nullptr});
   make_engines();
 }
 
@@ -126,52 +143,27 @@ const Layout& Communicator::layout() const { return state_->layout; }
 const Machine& Communicator::machine() const { return state_->machine; }
 MPI_Comm Communicator::mpi() const { return state_->comm.get(); }
 
-namespace {
-
-/// What rank 0 decides and everybody follows.
-struct Decision {
-  std::string strategy;
-  std::optional<Seconds> predicted_s;
-  std::string explanation;
-};
-
-Decision share(MPI_Comm comm, Decision decision) {
-  decision.strategy = broadcast(comm, decision.strategy);
-  decision.explanation = broadcast(comm, decision.explanation);
-  double predicted = decision.predicted_s.value_or(-1);
-  COMMPASS_MPI_CALL(MPI_Bcast, &predicted, 1, MPI_DOUBLE, 0, comm);
-  decision.predicted_s = predicted < 0 ? std::nullopt : std::optional(predicted);
-  return decision;
-}
-
-}  // namespace
-
 Exchange Communicator::neighbor_exchange(const void* send_buffer, std::span<const SendEdge> sends, void* receive_buffer,
                                          std::span<const ReceiveEdge> receives, const ExchangeOptions& options) {
   const MPI_Comm comm = state_->comm.get();
-  const Rank rank = state_->comm.rank();
   const auto named = broadcast(comm, !options.strategy.empty() ? options.strategy : state_->environment.strategy.value_or(""));
 
   Decision decision;
   if (named.empty()) {
-    const auto pattern = gather_pattern(comm, sends);
-    together(comm, [&] {
-      if (rank != 0) return;
-      const auto ranking = rank_strategies(pattern, state_->layout, state_->machine, options.model);
-      decision = {to_string(ranking.front().strategy), ranking.front().cost.seconds, explain(ranking, 0)};
-    });
-    decision = share(comm, std::move(decision));
+    const SelectionOptions selection{options.model, options.calls, options.most_edges_gathered, state_->threads};
+    decision = select_strategy(comm, state_->layout, state_->machine, sends, selection);
   } else {
     decision = {named, std::nullopt, named + " was named by the caller or COMMPASS_STRATEGY.\n"};
   }
 
   Strategy strategy;
   together(comm, [&] { strategy = parse_strategy(decision.strategy); });
-  NodeTraffic traffic;
-  if (catalogue_row(strategy.route).needs_traffic) traffic = share_node_traffic(comm, state_->layout, sends);
+  const auto tables = share_tables(comm, strategy, state_->layout, sends);
   std::unique_ptr<Route> route;
   together(comm, [&] {
-    route = make_route(strategy, state_->layout, traffic);
+    route = make_route(strategy, state_->layout, tables);
+    if (is_run_by_library(*route) && !NeighborhoodCollective::is_available())
+      throw NotApplicable(to_string(strategy), "the MPI library that runs has no neighbourhood collectives");
     const auto has_bytes = [](const auto& edge) { return edge.bytes > 0; };
     if ((!send_buffer && std::ranges::any_of(sends, has_bytes)) || (!receive_buffer && std::ranges::any_of(receives, has_bytes)))
       throw InputError("exchange", "a buffer is null but has edges", "give the buffer");
@@ -185,8 +177,9 @@ Exchange Communicator::neighbor_exchange(const void* send_buffer, std::span<cons
     exchange->explanation = decision.explanation;
     exchange->predicted_s = decision.predicted_s;
     exchange->buffer_bytes = plan.transit_bytes + plan.packing_bytes;
-    exchange->executor = std::make_unique<Executor>(plan, comm, tag, send_buffer, receive_buffer);
+    if (!is_run_by_library(*route)) exchange->executor = std::make_unique<Executor>(plan, comm, tag, send_buffer, receive_buffer);
   });
+  if (is_run_by_library(*route)) exchange->executor = std::make_unique<LibraryExecutor>(plan, comm, send_buffer, receive_buffer);
   return Exchange(std::move(exchange));
 }
 

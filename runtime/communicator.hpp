@@ -7,6 +7,7 @@
 
 #include <mpi.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -16,12 +17,12 @@
 #include "model/layout.hpp"
 #include "model/machine.hpp"
 #include "runtime/alltoallv.hpp"
+#include "runtime/indexed_exchange.hpp"
 #include "runtime/plan.hpp"
 #include "runtime/sparse_exchange.hpp"
 
 namespace commpass {
 
-class Executor;
 struct SparseSends;
 
 /// A persistent neighbour exchange: planned once, run many times. Move-only.
@@ -65,6 +66,10 @@ struct CommunicatorOptions {
 struct ExchangeOptions {
   std::string strategy;          ///< run this one; empty: COMMPASS_STRATEGY, else the cheapest
   CostModel model = CostModel::burst;
+  /// How often it will run, to weigh the time to plan it against that of the exchanges; nothing: so often that planning does not matter.
+  std::optional<double> calls{};
+  /// Patterns of more edges are not gathered: the choice is by statistics. 2^22 edges take 1.3 GB on each rank that prices.
+  std::int64_t most_edges_gathered = std::int64_t{1} << 22;
 };
 
 /// A communicator of our own beside a user's, with a machine profile. Move-only. All operations are collective; where
@@ -89,7 +94,9 @@ class Communicator {
   /// oneself are copied, edges of 0 bytes move nothing. What a rank sends to several others from one place (send edges with
   /// the same offset and size) travels once as far as the strategy takes it the same way.
   ///
-  /// To select, rank 0 gathers all edges: it needs some 100 bytes for each, and at most 2^31 of them.
+  /// To select, some ranks get all edges and share the work of pricing strategies: as many of each node, and with as many threads, as 2 GiB of the node
+  /// hold with some 300 bytes for each edge, at least one. Patterns of more than options.most_edges_gathered edges (by default 2^22) are priced by
+  /// statistics, to which each rank adds a few numbers: as if messages of the mean size went to ranks drawn at random. A named strategy is not selected.
   /// @param send_buffer, receive_buffer  must not overlap; may be null where a rank sends or receives nothing
   /// @throws Error, the same on every rank, if any rank fails
   Exchange neighbor_exchange(const void* send_buffer, std::span<const SendEdge> sends, void* receive_buffer,
@@ -112,6 +119,17 @@ class Communicator {
                                      std::span<const int> recvcounts, std::span<const int> rdispls, MPI_Datatype recvtype, const ExchangeOptions& options = {});
   /// The strategy of the last alltoallv or alltoall, in text form; empty: there was none.
   const std::string& last_alltoallv_strategy() const;
+  /// Plans an exchange of values by their global indices: finds out by sparse exchanges who owns what this rank needs.
+  /// If all ranks own ranges, each learns all of them; otherwise the ranks keep a directory together meanwhile, and each needs
+  /// memory for about as many indices as it owns and needs.
+  ///
+  /// Of values that several ranks need, those that the same ranks need are grouped, where that spares the network more bytes than
+  /// the edges cost; of the ways with and without groups the one that is predicted to be faster is run (with groups, if the
+  /// strategy is named).
+  /// @param needed       in any order, also several times, also own ones
+  /// @param value_bytes  1 or more, the same on every rank
+  /// @throws Error, the same on every rank, if any rank fails, or nobody or two ranks own an index
+  IndexedExchange indexed_exchange(OwnedBy owned, std::span<const Index> needed, Bytes value_bytes, const IndexedOptions& options = {});
 
   /// Sparse dynamic data exchange: every rank names what it sends, and gets what is for it. All ranks take part, also with
   /// nothing. Messages of 0 bytes arrive; several messages to one rank arrive in order; so do those to oneself.

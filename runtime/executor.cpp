@@ -1,26 +1,15 @@
 #include "runtime/executor.hpp"
 
+#include <map>
 #include <span>
 
-#include "runtime/message_type.hpp"
 #include "runtime/mpi_error.hpp"
 
 namespace commpass {
 
-namespace {
-
-std::unique_ptr<std::byte[]> uninitialised(Bytes bytes) {
-  return bytes > 0 ? std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes)) : nullptr;
-}
-
-}  // namespace
-
 Executor::Executor(const Plan& plan, MPI_Comm comm, int tag, const void* send_buffer, void* receive_buffer, Bytes largest_count)
-    : send_buffer_(static_cast<const std::byte*>(send_buffer)),
-      receive_buffer_(static_cast<std::byte*>(receive_buffer)),
-      transit_(uninitialised(plan.transit_bytes)),
-      packing_(uninitialised(plan.packing_bytes)) {
-  add_copies(plan.self);
+    : buffers_(plan, send_buffer, receive_buffer) {
+  buffers_.add_copies(plan.self, copies_);
   self_end_ = copies_.size();
   std::size_t request_total = 0;
   for (const auto& batch : plan.batches) request_total += batch.receives.size() + batch.sends.size();
@@ -28,23 +17,19 @@ Executor::Executor(const Plan& plan, MPI_Comm comm, int tag, const void* send_bu
   try {
     for (const auto& batch : plan.batches) {
       Batch ends;
-      add_copies(batch.pack);
+      buffers_.add_copies(batch.pack, copies_);
       ends.pack_end = copies_.size();
-      add_copies(batch.unpack);
+      buffers_.add_copies(batch.unpack, copies_);
       ends.unpack_end = copies_.size();
       // Receives first: what arrives then finds its place.
-      for (const auto& message : batch.receives) {
-        const MessageType type(message.bytes, largest_count);
-        MPI_Request request = MPI_REQUEST_NULL;
-        COMMPASS_MPI_CALL(MPI_Recv_init, address(message.place), type.count(), type.type(), message.peer, tag, comm, &request);
-        requests_.push_back(request);
-      }
-      for (const auto& message : batch.sends) {
-        const MessageType type(message.bytes, largest_count);
-        MPI_Request request = MPI_REQUEST_NULL;
-        COMMPASS_MPI_CALL(MPI_Send_init, address(message.place), type.count(), type.type(), message.peer, tag, comm, &request);
-        requests_.push_back(request);
-      }
+      add_requests(batch.receives, tag, largest_count, [&](const auto& message, const auto& type, int its_tag, MPI_Request* request) {
+        COMMPASS_MPI_CALL(MPI_Recv_init, buffers_.address(message.place), type.count(), type.type(), message.peer, its_tag, comm, request);
+      });
+      add_requests(batch.sends, tag, largest_count, [&](const auto& message, const auto& type, int its_tag, MPI_Request* request) {
+        COMMPASS_MPI_CALL(MPI_Send_init, buffers_.address(message.place), type.count(), type.type(), message.peer, its_tag, comm, request);
+      });
+      start_ends_.push_back(requests_.size());
+      ends.start_end = start_ends_.size();
       ends.request_end = requests_.size();
       batches_.push_back(ends);
     }
@@ -69,22 +54,23 @@ void Executor::free_requests() noexcept {
   requests_.clear();
 }
 
-std::byte* Executor::address(const Place& place) const {
-  switch (place.buffer) {
-    case Place::Buffer::send: return const_cast<std::byte*>(send_buffer_) + place.offset;  // NOLINT: only read
-    case Place::Buffer::receive: return receive_buffer_ + place.offset;
-    case Place::Buffer::transit: return transit_.get() + place.offset;
-    case Place::Buffer::packing: return packing_.get() + place.offset;
+// MPI_Startall may start its requests in any order, and messages of one pair with the same tag match in the order of their
+// start. So those of a batch get one tag after another, and where the first tag comes again, so does a call of its own.
+template <class Init>
+void Executor::add_requests(const std::vector<PlannedMessage>& messages, int first_tag, Bytes largest_count, Init init) {
+  std::map<Rank, int> count;
+  for (const auto& message : messages) {
+    const int tag_number = count[message.peer]++ % tags_per_exchange;
+    if (tag_number == 0 && count[message.peer] > 1) start_ends_.push_back(requests_.size());
+    const MessageType type(message.bytes, largest_count);
+    MPI_Request request = MPI_REQUEST_NULL;
+    init(message, type, first_tag + tag_number, &request);
+    requests_.push_back(request);
   }
-  return nullptr;
-}
-
-void Executor::add_copies(const std::vector<PlannedCopy>& copies) {
-  for (const auto& copy : copies) copies_.push_back({address(copy.from), address(copy.to), static_cast<std::size_t>(copy.bytes)});
 }
 
 void Executor::copy(std::size_t first, std::size_t last) const {
-  local_copy(std::span(copies_).subspan(first, last - first));
+  if (first < last) local_copy(std::span(copies_).subspan(first, last - first));
 }
 
 int Executor::request_count() const { return static_cast<int>(batches_[current_].request_end - done_.request_end); }
@@ -93,8 +79,11 @@ MPI_Request* Executor::first_request() { return requests_.data() + done_.request
 void Executor::begin_batch() {
   // Packing first: it frees places in the transit buffer that the receives of this batch may use.
   copy(done_.unpack_end, batches_[current_].pack_end);
-  // One by one: MPI_Startall may start them in any order, but several messages of one pair match in the order of their start.
-  for (int i = 0; i < request_count(); ++i) COMMPASS_MPI_CALL(MPI_Start, first_request() + i);
+  auto begin = done_.request_end;
+  for (auto start = done_.start_end; start < batches_[current_].start_end; ++start) {
+    COMMPASS_MPI_CALL(MPI_Startall, static_cast<int>(start_ends_[start] - begin), requests_.data() + begin);
+    begin = start_ends_[start];
+  }
 }
 
 void Executor::end_batch() {

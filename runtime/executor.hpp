@@ -4,20 +4,23 @@
 #include <mpi.h>
 
 #include <cstddef>
-#include <memory>
 #include <vector>
 
 #include "runtime/local_copy.hpp"
 #include "runtime/message_type.hpp"
-#include "runtime/plan.hpp"
+#include "runtime/plan_buffers.hpp"
 
 namespace commpass {
+
+/// An exchange has this many tags, its own and those after it, for messages between the same two ranks in a batch.
+/// Requests that no tag tells apart are started one after another, so more tags mean fewer calls.
+inline constexpr int tags_per_exchange = 16;
 
 /// A plan with its buffers and persistent requests. Nothing is allocated and nothing created after construction.
 class Executor {
  public:
   /// @param comm           ours, and alive as long as this
-  /// @param tag            the same on all ranks, used by no other exchange that is in flight
+  /// @param tag            the first of `tags_per_exchange`; the same on all ranks, used by no other exchange in flight
   /// @param largest_count  for tests: messages of more bytes use a derived datatype
   /// @throws MpiError, std::bad_alloc
   Executor(const Plan& plan, MPI_Comm comm, int tag, const void* send_buffer, void* receive_buffer,
@@ -35,25 +38,24 @@ class Executor {
   bool in_flight() const { return in_flight_; }
 
  private:
-  /// Ranges in copies_ and requests_.
+  /// Ranges in copies_, requests_ and start_ends_.
   struct Batch {
-    std::size_t pack_end = 0, unpack_end = 0, request_end = 0;
+    std::size_t pack_end = 0, unpack_end = 0, request_end = 0, start_end = 0;
   };
 
-  void add_copies(const std::vector<PlannedCopy>& copies);
+  template <class Init>
+  void add_requests(const std::vector<PlannedMessage>& messages, int first_tag, Bytes largest_count, Init init);
   void copy(std::size_t first, std::size_t last) const;
   void begin_batch();
   void end_batch();
   int request_count() const;
   MPI_Request* first_request();
   void free_requests() noexcept;
-  std::byte* address(const Place& place) const;
 
-  const std::byte* send_buffer_;
-  std::byte* receive_buffer_;
-  std::unique_ptr<std::byte[]> transit_, packing_;
+  PlanBuffers buffers_;
   std::vector<LocalCopy> copies_;  ///< those to self, then of each batch those before and after
   std::vector<MPI_Request> requests_;
+  std::vector<std::size_t> start_ends_;  ///< where in requests_ end those that are started by one call
   std::vector<Batch> batches_;
   Batch done_{};              ///< where the ranges of the current batch begin
   std::size_t self_end_ = 0;

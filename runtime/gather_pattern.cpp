@@ -6,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "model/catalogue.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/mpi_error.hpp"
 #include "runtime/payloads.hpp"
@@ -30,7 +31,7 @@ Pattern gather_pattern(MPI_Comm comm, std::span<const SendEdge> sends) {
   });
   COMMPASS_MPI_CALL(MPI_Allreduce, &mine, &total, 1, MPI_INT64_T, MPI_SUM, comm);
   if (total > std::numeric_limits<int>::max())
-    throw InputError("exchange", fmt::format("{} edges are more than can be gathered to select a strategy", total), "name a strategy");
+    throw InputError("exchange", fmt::format("{} edges are more than rank 0 can gather", total), "name another strategy");
 
   const int count = static_cast<int>(mine);
   std::vector<int> counts(rank == 0 ? static_cast<std::size_t>(ranks) : 0), offsets(counts.size());
@@ -57,31 +58,79 @@ Pattern gather_pattern(MPI_Comm comm, std::span<const SendEdge> sends) {
   return pattern;
 }
 
-NodeTraffic share_node_traffic(MPI_Comm comm, const Layout& layout, std::span<const SendEdge> sends) {
-  // One edge for each node is enough, to any of its ranks: that is less to gather.
-  std::vector<SendEdge> to_nodes;
-  Rank rank = 0;
-  COMMPASS_MPI_CALL(MPI_Comm_rank, comm, &rank);
+void share_pattern(MPI_Comm comm, Pattern& pattern) {
+  std::int64_t count = std::ssize(pattern.edges);
+  COMMPASS_MPI_CALL(MPI_Bcast, &pattern.ranks, 1, MPI_INT, 0, comm);
+  COMMPASS_MPI_CALL(MPI_Bcast, &count, 1, MPI_INT64_T, 0, comm);
   together(comm, [&] {
-    Pattern mine{layout.ranks(), {}};
-    const auto payloads = payloads_of(sends);
-    for (std::size_t i = 0; i < sends.size(); ++i)
-      if (const auto& [destination, offset, bytes] = sends[i]; destination >= 0 && destination < layout.ranks()) mine.edges.push_back({rank, destination, bytes, payloads[i]});
-    for (const auto& entry : node_traffic(mine, layout).entries) to_nodes.push_back({layout.ranks_of(entry.node).front(), 0, entry.bytes});
+    if (count > std::numeric_limits<int>::max()) throw InputError("pattern", fmt::format("it has {} edges", count), "use one of at most 2^31");
+    pattern.edges.resize(static_cast<std::size_t>(count));
   });
-  const auto pattern = gather_pattern(comm, to_nodes);
-  using Entry = NodeTraffic::Entry;
-  NodeTraffic traffic;
+  MPI_Datatype edge = MPI_DATATYPE_NULL;
+  COMMPASS_MPI_CALL(MPI_Type_contiguous, sizeof(Edge), MPI_BYTE, &edge);
+  COMMPASS_MPI_CALL(MPI_Type_commit, &edge);
+  COMMPASS_MPI_CALL(MPI_Bcast, pattern.edges.data(), static_cast<int>(count), edge, 0, comm);
+  COMMPASS_MPI_CALL(MPI_Type_free, &edge);
+}
+
+namespace {
+
+/// The edges that move bytes to ranks that are there.
+std::vector<SendEdge> edges_in_range(std::span<const SendEdge> sends, int ranks) {
+  std::vector<SendEdge> result;
+  for (const auto& edge : sends)
+    if (edge.bytes > 0 && edge.destination >= 0 && edge.destination < ranks) result.push_back(edge);
+  return result;
+}
+
+/// One edge for each node is enough, to any of its ranks: that is less to gather. What is repeated on its way there does not count.
+std::vector<SendEdge> edges_to_nodes(Rank rank, std::span<const SendEdge> sends, const Layout& layout) {
+  Pattern mine{layout.ranks(), {}};
+  const auto payloads = payloads_of(sends);
+  for (std::size_t i = 0; i < sends.size(); ++i) mine.edges.push_back({rank, sends[i].destination, sends[i].bytes, payloads[i]});
+  std::vector<SendEdge> result;
+  Bytes offset = 0;  // different ones, so that no two are taken for the same bytes
+  for (const auto& entry : node_traffic(mine, layout).entries) {
+    result.push_back({layout.ranks_of(entry.node).front(), offset, entry.bytes});
+    offset += entry.bytes;
+  }
+  return result;
+}
+
+/// A list of rank 0 on every rank.
+template <class Item>
+void broadcast_items(MPI_Comm comm, std::vector<Item>& items) {
+  int count = 0;
   together(comm, [&] {
-    traffic = node_traffic(pattern, layout);
-    if (traffic.entries.size() > std::numeric_limits<int>::max() / sizeof(Entry))
-      throw InputError("exchange", fmt::format("ranks send to {} nodes in all, which is too much for routes with relays", traffic.entries.size()), "name another strategy");
+    if (items.size() > std::numeric_limits<int>::max() / sizeof(Item))
+      throw InputError("exchange", fmt::format("{} entries are too much for the tables of a route", items.size()), "name another strategy");
+    count = static_cast<int>(items.size());
   });
-  int count = static_cast<int>(traffic.entries.size());
   COMMPASS_MPI_CALL(MPI_Bcast, &count, 1, MPI_INT, 0, comm);
-  traffic.entries.resize(static_cast<std::size_t>(count));
-  COMMPASS_MPI_CALL(MPI_Bcast, traffic.entries.data(), count * static_cast<int>(sizeof(Entry)), MPI_BYTE, 0, comm);
-  return traffic;
+  together(comm, [&] { items.resize(static_cast<std::size_t>(count)); });
+  COMMPASS_MPI_CALL(MPI_Bcast, items.data(), count * static_cast<int>(sizeof(Item)), MPI_BYTE, 0, comm);
+}
+
+}  // namespace
+
+PatternTables share_tables(MPI_Comm comm, const Strategy& strategy, const Layout& layout, std::span<const SendEdge> sends) {
+  const auto need = pattern_need(strategy);
+  if (need == PatternNeed::nothing) return {};
+  int rank = 0;
+  COMMPASS_MPI_CALL(MPI_Comm_rank, comm, &rank);
+  std::vector<SendEdge> edges;
+  together(comm, [&] {
+    edges = edges_in_range(sends, layout.ranks());
+    if (need == PatternNeed::node_traffic) edges = edges_to_nodes(rank, edges, layout);
+  });
+  const auto pattern = gather_pattern(comm, edges);
+  PatternTables tables;
+  together(comm, [&] {
+    if (rank == 0) tables = make_tables(strategy, layout, pattern);
+  });
+  broadcast_items(comm, tables.traffic.entries);
+  broadcast_items(comm, tables.positions);
+  return tables;
 }
 
 }  // namespace commpass

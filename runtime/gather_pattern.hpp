@@ -1,12 +1,14 @@
-// The pattern of an exchange, on the rank that decides; and what of it all ranks have to know.
+// The pattern of an exchange, on the ranks that price strategies; and what of it all ranks have to know.
 #pragma once
 
 #include <mpi.h>
 
 #include <span>
 
-#include "model/node_traffic.hpp"
+#include "model/layout.hpp"
 #include "model/pattern.hpp"
+#include "model/pattern_tables.hpp"
+#include "model/strategy.hpp"
 #include "runtime/plan.hpp"
 
 namespace commpass {
@@ -15,8 +17,14 @@ namespace commpass {
 /// @throws Error, the same on every rank, if there are more than 2^31 edges or an edge is out of range
 Pattern gather_pattern(MPI_Comm comm, std::span<const SendEdge> sends);
 
-/// The traffic of all ranks, on every rank. Collective. Edges that are out of range do not count: planning refuses them.
-/// @throws Error, the same on every rank, if it is too large to be broadcast
-NodeTraffic share_node_traffic(MPI_Comm comm, const Layout& layout, std::span<const SendEdge> sends);
+/// Gives the pattern of rank 0 to all ranks. Collective.
+/// @throws Error, the same on every rank, if it has more than 2^31 edges
+void share_pattern(MPI_Comm comm, Pattern& pattern);
+
+/// The tables of a strategy's route, on every rank: rank 0 gathers what of the pattern they need, makes and broadcasts
+/// them. Collective. Edges that are out of range do not count: planning refuses them.
+/// @param strategy  the same on every rank
+/// @throws Error, the same on every rank, if they are too large to be broadcast; NotApplicable
+PatternTables share_tables(MPI_Comm comm, const Strategy& strategy, const Layout& layout, std::span<const SendEdge> sends);
 
 }  // namespace commpass

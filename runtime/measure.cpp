@@ -10,17 +10,23 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <span>
 
 #include "model/error.hpp"
 #include "model/profile.hpp"
+#include "model/statistics.hpp"
 #include "model/text.hpp"
 #include "runtime/agreement.hpp"
-#include "runtime/common_start.hpp"
 #include "runtime/communicator.hpp"
+#include "runtime/gather_pattern.hpp"
+#include "runtime/host_names.hpp"
 #include "runtime/mpi_error.hpp"
 #include "runtime/mpi_library.hpp"
 #include "runtime/mpi_program.hpp"
+#include "runtime/rank_data.hpp"
+#include "runtime/time_exchange.hpp"
 #include "selector/arguments.hpp"
+#include "selector/offer.hpp"
 #include "selector/provenance.hpp"
 #include "selector/report.hpp"
 
@@ -36,57 +42,6 @@ struct Arguments {
   std::string progress;
 };
 
-/// The edges of one rank and their buffers, in rank order without gaps. Edges of one payload share their place in the send buffer.
-struct Data {
-  std::vector<SendEdge> sends;
-  std::vector<ReceiveEdge> receives;
-  std::vector<std::size_t> sent, received;  ///< by edge, which bytes it has; equal numbers of a rank: the same bytes
-  std::vector<std::byte> send_buffer, receive_buffer;
-};
-
-/// Which bytes each edge has: the number of the first edge with the same ones.
-std::vector<std::size_t> contents_of(const Pattern& pattern) {
-  std::map<std::pair<Rank, Payload>, std::size_t> first;
-  std::vector<std::size_t> contents;
-  for (const auto& edge : pattern.edges) {
-    const auto own = contents.size();
-    contents.push_back(edge.payload == no_payload ? own : first.try_emplace({edge.source, edge.payload}, own).first->second);
-  }
-  return contents;
-}
-
-Data data_of(const Pattern& pattern, Rank rank) {
-  const auto contents = contents_of(pattern);
-  std::vector<std::size_t> sent, received;  // edges
-  for (std::size_t i = 0; i < pattern.edges.size(); ++i) {
-    if (pattern.edges[i].source == rank) sent.push_back(i);
-    if (pattern.edges[i].destination == rank) received.push_back(i);
-  }
-  std::ranges::stable_sort(sent, {}, [&](std::size_t i) { return pattern.edges[i].destination; });
-  std::ranges::stable_sort(received, {}, [&](std::size_t i) { return pattern.edges[i].source; });
-
-  Data data;
-  Bytes end = 0;
-  std::map<std::size_t, Bytes> offsets;
-  for (const auto i : sent) {
-    const auto& edge = pattern.edges[i];
-    const auto [offset, is_new] = offsets.try_emplace(contents[i], end);
-    if (is_new) end += edge.bytes;
-    data.sends.push_back({edge.destination, offset->second, edge.bytes});
-    data.sent.push_back(contents[i]);
-  }
-  data.send_buffer.resize(static_cast<std::size_t>(end));
-  end = 0;
-  for (const auto i : received) {
-    const auto& edge = pattern.edges[i];
-    data.receives.push_back({edge.source, end, edge.bytes});
-    data.received.push_back(contents[i]);
-    end += edge.bytes;
-  }
-  data.receive_buffer.resize(static_cast<std::size_t>(end));
-  return data;
-}
-
 /// A byte that no edge with other bytes has at this place: a counter, scrambled with what tells the bytes apart.
 std::byte byte_of(std::size_t content, std::size_t position) {
   constexpr std::uint64_t a = 0x9E3779B97F4A7C15U, b = 0xBF58476D1CE4E5B9U;  // SplitMix64
@@ -95,14 +50,14 @@ std::byte byte_of(std::size_t content, std::size_t position) {
   return static_cast<std::byte>(mixed >> 56);
 }
 
-void fill(Data& data) {
+void fill(RankData& data) {
   for (std::size_t e = 0; e < data.sends.size(); ++e)
     for (std::size_t i = 0; i < static_cast<std::size_t>(data.sends[e].bytes); ++i)
       data.send_buffer[static_cast<std::size_t>(data.sends[e].offset) + i] = byte_of(data.sent[e], i);
 }
 
 /// @return a sentence about the first wrong byte, or nothing
-std::string verify(const Data& data, Rank rank, const std::string& strategy) {
+std::string verify(const RankData& data, Rank rank, const std::string& strategy) {
   for (std::size_t e = 0; e < data.receives.size(); ++e) {
     const auto& edge = data.receives[e];
     for (std::size_t i = 0; i < static_cast<std::size_t>(edge.bytes); ++i)
@@ -113,35 +68,15 @@ std::string verify(const Data& data, Rank rank, const std::string& strategy) {
 }
 
 /// The pattern that rank 0 reads, on every rank.
-Pattern share_pattern(const PatternArguments& arguments, Rank rank, int ranks) {
+Pattern read_together(const PatternArguments& arguments, Rank rank, int ranks) {
   Pattern pattern;
   together(MPI_COMM_WORLD, [&] {
     if (rank != 0) return;
     pattern = arguments.load(ranks);
     if (pattern.ranks != ranks)
       throw InputError("pattern", fmt::format("it has {} ranks but mpirun started {}", pattern.ranks, ranks), fmt::format("run 'mpirun -n {} commpass measure …'", pattern.ranks));
-    if (std::ssize(pattern.edges) > std::numeric_limits<int>::max() / 2)
-      throw InputError("pattern", "it has more than 2^30 edges", "use a sparser one");
   });
-  std::vector<int> ends;
-  std::vector<std::int64_t> sizes;
-  std::vector<Payload> payloads;
-  for (const auto& edge : pattern.edges) {
-    ends.push_back(edge.source);
-    ends.push_back(edge.destination);
-    sizes.push_back(edge.bytes);
-    payloads.push_back(edge.payload);
-  }
-  int count = static_cast<int>(sizes.size());
-  COMMPASS_MPI_CALL(MPI_Bcast, &count, 1, MPI_INT, 0, MPI_COMM_WORLD);
-  ends.resize(2 * static_cast<std::size_t>(count));
-  sizes.resize(static_cast<std::size_t>(count));
-  payloads.resize(static_cast<std::size_t>(count));
-  COMMPASS_MPI_CALL(MPI_Bcast, ends.data(), 2 * count, MPI_INT, 0, MPI_COMM_WORLD);
-  COMMPASS_MPI_CALL(MPI_Bcast, sizes.data(), count, MPI_INT64_T, 0, MPI_COMM_WORLD);
-  COMMPASS_MPI_CALL(MPI_Bcast, payloads.data(), count, MPI_INT32_T, 0, MPI_COMM_WORLD);
-  pattern = {ranks, {}};
-  for (std::size_t i = 0; i < sizes.size(); ++i) pattern.edges.push_back({ends[2 * i], ends[2 * i + 1], sizes[i], payloads[i]});
+  share_pattern(MPI_COMM_WORLD, pattern);
   return pattern;
 }
 
@@ -152,7 +87,7 @@ int count_of(Bytes bytes) {
 }
 
 /// What MPI libraries do for a neighbourhood collective: receive from all and send to all, without blocking, in order.
-void linear_exchange(Data& data) {
+void linear_exchange(RankData& data) {
   constexpr int tag = 1;
   std::vector<MPI_Request> requests;
   requests.reserve(data.sends.size() + data.receives.size());
@@ -163,45 +98,36 @@ void linear_exchange(Data& data) {
   COMMPASS_MPI_CALL(MPI_Waitall, static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
 }
 
-/// One exchange of all ranks, from a common start to the last finish.
-Seconds time_once(const std::function<void()>& exchange) {
-  common_start(MPI_COMM_WORLD);
-  const double begin = MPI_Wtime();
-  exchange();
-  const double elapsed = MPI_Wtime() - begin;
-  double slowest = 0;
-  COMMPASS_MPI_CALL(MPI_Allreduce, &elapsed, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return slowest;
-}
-
-Seconds median_of(std::vector<Seconds> times) {
-  std::ranges::sort(times);
-  const auto n = times.size();
-  return n % 2 == 1 ? times[n / 2] : (times[n / 2 - 1] + times[n / 2]) / 2;
-}
-
 /// Times all candidates in turn, each round in another order, so that a disturbance hits all alike.
 std::vector<Seconds> time_all(const std::vector<std::function<void()>>& exchanges, int repetitions, bool shown) {
   std::vector<std::vector<Seconds>> times(exchanges.size());
   std::vector<std::size_t> order(exchanges.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::mt19937 random(1);  // the same on every rank
-  for (const auto& exchange : exchanges) time_once(exchange);  // warm-up
+  for (const auto& exchange : exchanges) time_exchange(MPI_COMM_WORLD, exchange);  // warm-up
   const double begin = MPI_Wtime();
   // Unless told: enough to see a median, but not for ever.
   constexpr int least = 7, most = 201;
   constexpr Seconds long_enough_s = 5;
   for (int round = 0; repetitions > 0 ? round < repetitions : round < most; ++round) {
     std::ranges::shuffle(order, random);
-    for (const auto i : order) times[i].push_back(time_once(exchanges[i]));
+    for (const auto i : order) times[i].push_back(time_exchange(MPI_COMM_WORLD, exchanges[i]));
     int over = MPI_Wtime() - begin > long_enough_s;
     COMMPASS_MPI_CALL(MPI_Bcast, &over, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (shown && round % 50 == 0) fmt::print(stderr, "round {} …\n", round + 1);
     if (repetitions == 0 && round + 1 >= least && over) break;
   }
   std::vector<Seconds> result;
-  for (auto& series : times) result.push_back(median_of(std::move(series)));
+  for (auto& series : times) result.push_back(median(std::move(series)));
   return result;
+}
+
+/// One plan, from a common start until the last rank has it.
+Seconds time_plan(const std::function<Exchange()>& plan) {
+  constexpr int repetitions = 7;
+  std::vector<Seconds> times;
+  for (int i = 0; i < repetitions; ++i) times.push_back(time_exchange(MPI_COMM_WORLD, [&] { plan(); }));
+  return median(std::move(times));
 }
 
 void measure(const Arguments& arguments) {
@@ -213,8 +139,9 @@ void measure(const Arguments& arguments) {
   CostModel model{};
   std::vector<Strategy> strategies;
   std::optional<Layout> layout;
-  std::string profile, warning;
+  std::string profile_json, warning;
   bool shown = false;
+  const auto hosts = host_names(MPI_COMM_WORLD);
   together(MPI_COMM_WORLD, [&] {
     environment = read_environment();
     model = selection.cost_model();
@@ -222,20 +149,28 @@ void measure(const Arguments& arguments) {
     layout = selection.layout.find(ranks, environment);
     shown = rank == 0 && show_progress(arguments.progress.empty() ? environment.progress : parse_progress(arguments.progress));
     if (rank == 0) {
-      profile = selection.find_profile(environment);
-      warning = provenance_warning(read_profile(profile), mpi_library());
+      const auto found = read_profile(selection.find_profile(environment));
+      warning = provenance_warning(found, mpi_library(), hosts);
+      profile_json = to_json(found);
     }
     if (arguments.repetitions < 0) throw InputError("--repetitions", "it is negative", "use 1 or more");
   });
-  const auto pattern = share_pattern(arguments.pattern, rank, ranks);
-  Communicator communicator(MPI_COMM_WORLD, profile, {layout});
+  const auto pattern = read_together(arguments.pattern, rank, ranks);
+  const auto machine = parse_profile(broadcast(MPI_COMM_WORLD, profile_json), "profile of rank 0").machine;
+  Communicator communicator(MPI_COMM_WORLD, machine, {layout});
 
   // Rank 0 decides what is run, in which order.
   std::vector<Candidate> ranking;
+  std::size_t priced = 0;
   std::string names;
   together(MPI_COMM_WORLD, [&] {
     if (rank != 0) return;
-    ranking = rank_strategies(pattern, communicator.layout(), communicator.machine(), model, strategies);
+    const auto has_price = [&](const Strategy& strategy) { return lacking(strategy, communicator.machine(), model).empty(); };
+    const auto end = std::stable_partition(strategies.begin(), strategies.end(), has_price);
+    const std::span given(strategies.begin(), end), unpriced(end, strategies.end());
+    if (!given.empty() || unpriced.empty()) ranking = rank_strategies(pattern, communicator.layout(), communicator.machine(), model, given, selection.calls);
+    priced = ranking.size();
+    for (const auto& strategy : unpriced) ranking.push_back({.strategy = strategy, .cost = {}});
     for (const auto& candidate : ranking) names += (names.empty() ? "" : ";") + to_string(candidate.strategy);
   });
   names = broadcast(MPI_COMM_WORLD, names);
@@ -243,8 +178,11 @@ void measure(const Arguments& arguments) {
   auto data = data_of(pattern, rank);
   fill(data);
   std::vector<Exchange> exchanges;
+  std::vector<Seconds> plan_times;
   for (const auto& name : split(names, ';')) {
-    exchanges.push_back(communicator.neighbor_exchange(data.send_buffer.data(), data.sends, data.receive_buffer.data(), data.receives, {name, model}));
+    const auto plan = [&] { return communicator.neighbor_exchange(data.send_buffer.data(), data.sends, data.receive_buffer.data(), data.receives, {name, model}); };
+    exchanges.push_back(plan());
+    if (selection.calls) plan_times.push_back(time_plan(plan));
     if (!arguments.verify) continue;
     std::ranges::fill(data.receive_buffer, std::byte{0});
     exchanges.back().start();
@@ -270,19 +208,25 @@ void measure(const Arguments& arguments) {
                     {"model", name_of(model)},
                     {"memory", selection.memory},
                     {"verified", arguments.verify ? "every byte of every strategy" : "no (add --verify)"}};
+  if (selection.calls) report.context.emplace_back("calls", fmt::format("{}", *selection.calls));
   report.chosen = to_string(ranking.front().strategy);
   if (arguments.baseline) {
     report.baseline_s = times.back();
     times.pop_back();
   }
-  const auto fastest = std::ranges::min(times);
-  report.regret = fastest > 0 ? times.front() / fastest : 1;
+  std::vector<Seconds> costs = times;
+  if (selection.calls)
+    for (std::size_t i = 0; i < costs.size(); ++i) costs[i] = plan_times[i] + *selection.calls * times[i];
+  const auto least = std::ranges::min(costs);
+  report.regret = least > 0 ? costs.front() / least : 1;
   std::string explanation;
   if (!selection.explain.empty()) {
-    const auto found = std::ranges::find(ranking, parse_strategy(selection.explain), &Candidate::strategy);
-    if (found != ranking.end()) explanation = explain(ranking, static_cast<std::size_t>(found - ranking.begin()));
+    const auto explained = std::span(ranking).first(priced);
+    const auto found = std::ranges::find(explained, parse_strategy(selection.explain), &Candidate::strategy);
+    if (found != explained.end()) explanation = explain(explained, static_cast<std::size_t>(found - explained.begin()), selection.calls);
   }
-  for (std::size_t i = 0; i < ranking.size(); ++i) report.rows.push_back({std::move(ranking[i]), times[i]});
+  for (std::size_t i = 0; i < ranking.size(); ++i)
+    report.rows.push_back({std::move(ranking[i]), times[i], i < priced, selection.calls ? std::optional(plan_times[i]) : std::nullopt});
   selection.print(report, explanation);
 }
 

@@ -25,7 +25,7 @@ MessageType::MessageType(Bytes bytes, Bytes largest_count) {
 }
 
 MessageType::~MessageType() {
-  if (own_ != MPI_DATATYPE_NULL) MPI_Type_free(&own_);
+  if (own_ != MPI_DATATYPE_NULL && mpi_is_usable()) MPI_Type_free(&own_);  // requests that use it keep it alive
 }
 
 }  // namespace commpass

@@ -1,9 +1,10 @@
-// A contiguous message of any size as MPI wants it.
+// A message of any size as an MPI call with an int count wants it.
 #pragma once
 
 #include <mpi.h>
 
 #include <limits>
+#include <utility>
 
 #include "model/types.hpp"
 
@@ -12,17 +13,16 @@ namespace commpass {
 /// The most bytes that one MPI count may stand for; larger messages use a derived datatype.
 inline constexpr Bytes largest_mpi_count = std::numeric_limits<int>::max();
 
-/// A buffer as a count of a datatype.
+/// So many bytes as a count of a datatype, which is freed with this. Move-only.
 class MessageType {
  public:
   /// @throws MpiError
   explicit MessageType(Bytes bytes, Bytes largest_count = largest_mpi_count);
   ~MessageType();
-  MessageType(const MessageType&) = delete;
-  MessageType& operator=(const MessageType&) = delete;
+  MessageType(MessageType&& other) noexcept : count_(other.count_), own_(std::exchange(other.own_, MPI_DATATYPE_NULL)) {}
+  MessageType& operator=(MessageType&&) = delete;
 
   int count() const { return count_; }
-  /// Requests that use it keep it alive.
   MPI_Datatype type() const { return own_ == MPI_DATATYPE_NULL ? MPI_BYTE : own_; }
 
  private:

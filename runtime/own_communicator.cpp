@@ -16,10 +16,26 @@ OwnCommunicator OwnCommunicator::split_by_node(MPI_Comm comm) {
   return result;
 }
 
-OwnCommunicator OwnCommunicator::split(MPI_Comm comm, int color) {
+OwnCommunicator OwnCommunicator::with_neighbors(MPI_Comm comm, const std::vector<Rank>& sources, const std::vector<Rank>& destinations) {
+  constexpr int keep_ranks = 0;
+  OwnCommunicator result;
+  COMMPASS_MPI_CALL(MPI_Dist_graph_create_adjacent, comm, static_cast<int>(sources.size()), sources.data(), MPI_UNWEIGHTED,
+                    static_cast<int>(destinations.size()), destinations.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, keep_ranks, &result.comm_);
+  COMMPASS_MPI_CALL(MPI_Comm_set_errhandler, result.comm_, MPI_ERRORS_RETURN);
+  return result;
+}
+
+OwnCommunicator OwnCommunicator::split_by_color(MPI_Comm comm, int color) {
   OwnCommunicator result;
   COMMPASS_MPI_CALL(MPI_Comm_split, comm, color, 0, &result.comm_);
   COMMPASS_MPI_CALL(MPI_Comm_set_errhandler, result.comm_, MPI_ERRORS_RETURN);
+  return result;
+}
+
+OwnCommunicator OwnCommunicator::split(MPI_Comm comm, bool is_member, int key) {
+  OwnCommunicator result;
+  COMMPASS_MPI_CALL(MPI_Comm_split, comm, is_member ? 0 : MPI_UNDEFINED, key, &result.comm_);
+  if (result) COMMPASS_MPI_CALL(MPI_Comm_set_errhandler, result.comm_, MPI_ERRORS_RETURN);
   return result;
 }
 

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <utility>
+#include <vector>
 
 #include "model/types.hpp"
 
@@ -16,8 +17,13 @@ class OwnCommunicator {
   explicit OwnCommunicator(MPI_Comm comm);
   /// The ranks of `comm` that share memory. Collective over `comm`.
   static OwnCommunicator split_by_node(MPI_Comm comm);
+  /// The ranks of `comm`, with their neighbours: those that a rank receives from and those that it sends to, each once. Collective
+  /// over `comm`.
+  static OwnCommunicator with_neighbors(MPI_Comm comm, const std::vector<Rank>& sources, const std::vector<Rank>& destinations);
+  /// Those of `comm` that are members, by ascending key; on other ranks none. Collective over `comm`.
+  static OwnCommunicator split(MPI_Comm comm, bool is_member, int key);
   /// The ranks of `comm` that give the same color, in rank order. Collective over `comm`.
-  static OwnCommunicator split(MPI_Comm comm, int color);
+  static OwnCommunicator split_by_color(MPI_Comm comm, int color);
   ~OwnCommunicator();
   OwnCommunicator(OwnCommunicator&& other) noexcept : comm_(std::exchange(other.comm_, MPI_COMM_NULL)) {}
   OwnCommunicator& operator=(OwnCommunicator&& other) noexcept {
@@ -25,6 +31,7 @@ class OwnCommunicator {
     return *this;
   }
 
+  explicit operator bool() const { return comm_ != MPI_COMM_NULL; }
   MPI_Comm get() const { return comm_; }
   Rank rank() const;
   int size() const;

@@ -29,7 +29,7 @@ std::vector<StageGroup> split_stages(MPI_Comm comm, const Route& route) {
     const Rank own = lowest[static_cast<std::size_t>(rank)];
     for (Rank member = 0; static_cast<std::size_t>(member) < lowest.size(); ++member)
       if (lowest[static_cast<std::size_t>(member)] == own) group.members.push_back(member);
-    group.own = OwnCommunicator::split(comm, own);
+    group.own = OwnCommunicator::split_by_color(comm, own);
     group.comm = group.own->get();
     for (const Rank peer : route.peers(rank, stage)) group.peers.push_back(group.in_group(peer));
   }

@@ -69,6 +69,7 @@ void SelectionArguments::add_to(CLI::App& app) {
   layout.add_to(app);
   app.add_option("--model", model, "burst (default), max-rate or postal");
   app.add_option("--memory", memory, "where the data is: host")->check(CLI::IsMember({"host"}));
+  app.add_option("--calls", calls, "how often the exchange will run: weighs the time to plan it against that of the exchanges (default: so often that planning does not matter)")->check(CLI::PositiveNumber);
   app.add_option("--top", top, "show only the K best")->check(CLI::PositiveNumber);
   // CLI11 would split "a,b" into two values if it were told to take many; this way each use adds one.
   auto* one = app.add_option_function<std::string>(

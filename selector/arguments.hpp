@@ -10,6 +10,7 @@
 #include "model/generate.hpp"
 #include "model/pattern.hpp"
 #include "selector/environment.hpp"
+#include "selector/select.hpp"
 
 namespace CLI {
 class App;
@@ -55,6 +56,7 @@ struct SelectionArguments {
   LayoutArguments layout;
   std::string model = "burst";
   std::string memory = "host";
+  Calls calls;                           ///< --calls
   std::vector<std::string> strategies;   ///< --strategy, repeated
   std::string strategy_list;             ///< --strategies "all" or "S;S…"
   std::size_t top = 0;

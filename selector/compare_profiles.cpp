@@ -113,6 +113,7 @@ std::string with_unit(const std::string& key, double value) {
   if (key.ends_with("_rate_bytes_per_s") || key.ends_with(".rate_bytes_per_s")) return fmt::format("{:.3g} GB/s", value / giga);
   if (key.ends_with("_s_per_byte")) return fmt::format("{:.3g} ns/B", value / nano);
   if (key.ends_with("_bytes")) return fmt::format("{:.0f} B", value);
+  if (key.ends_with(".ranks")) return fmt::format("{:.0f}", value);
   return format_seconds(value);
 }
 

@@ -10,16 +10,11 @@
 
 namespace commpass {
 
-namespace {
-
-/// An MPI process is often bound to some of the cores.
-std::size_t usable_cores() {
+unsigned usable_cores() {
   cpu_set_t cores;
   const bool known = sched_getaffinity(0, sizeof cores, &cores) == 0;
-  return static_cast<std::size_t>(known ? std::max(1, CPU_COUNT(&cores)) : 1);
+  return static_cast<unsigned>(known ? std::max(1, CPU_COUNT(&cores)) : 1);
 }
-
-}  // namespace
 
 void in_parallel(std::size_t count, const std::function<void(std::size_t)>& work, const std::function<void(std::size_t)>& done, unsigned most_threads) {
   std::vector<std::promise<void>> promises(count);
@@ -36,7 +31,7 @@ void in_parallel(std::size_t count, const std::function<void(std::size_t)>& work
     }
   };
   const auto most = std::min<std::size_t>(count, most_threads > 0 ? most_threads : count);
-  std::vector<std::jthread> threads(std::min(most, usable_cores()));
+  std::vector<std::jthread> threads(std::min<std::size_t>(most, usable_cores()));
   for (auto& thread : threads) thread = std::jthread(take);
   for (std::size_t i = 0; i < count; ++i) {
     promises[i].get_future().get();

@@ -6,6 +6,9 @@
 
 namespace commpass {
 
+/// The cores that this process may use: an MPI process is often bound to some of them.
+unsigned usable_cores();
+
 /// Runs work(0) … work(count − 1) on the cores that this process may use, and done(i) for each in order of i on the calling thread, as soon as all
 /// up to i are done.
 /// @param most_threads  for work that needs much memory; 0: as many as there are cores

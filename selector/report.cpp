@@ -27,16 +27,27 @@ std::string report_table(const Report& report, std::size_t top) {
   std::size_t width = std::string("strategy").size();
   for (const auto& row : rows) width = std::max(width, to_string(row.candidate.strategy).size());
   const bool measured = std::ranges::any_of(rows, [](const auto& row) { return row.measured_s.has_value(); });
+  const bool planned = std::ranges::any_of(rows, [](const auto& row) { return row.candidate.plan_seconds.has_value(); });
 
-  fmt::format_to(out, "\n  {:<{}}  {:>10}", "strategy", width, "predicted");
+  fmt::format_to(out, "\n  {:<{}}", "strategy", width);
+  if (planned) fmt::format_to(out, "  {:>10}", "plan");
+  if (planned && measured) fmt::format_to(out, "  {:>13}", "measured plan");
+  fmt::format_to(out, "  {:>10}", "predicted");
   if (measured) fmt::format_to(out, "  {:>10}  {:>10}", "measured", "error");
   fmt::format_to(out, "  {:>18}  {:>12}\n", "messages per stage", "bytes sent");
   for (const auto& row : rows) {
     const auto name = to_string(row.candidate.strategy);
     const auto& cost = row.candidate.cost;
-    fmt::format_to(out, "{} {:<{}}  {:>10}", name == report.chosen ? "*" : " ", name, width, format_seconds(cost.seconds));
+    fmt::format_to(out, "{} {:<{}}", name == report.chosen ? "*" : " ", name, width);
+    if (planned) fmt::format_to(out, "  {:>10}", format_seconds(row.candidate.plan_seconds.value_or(0)));
+    if (planned && measured) fmt::format_to(out, "  {:>13}", format_seconds(row.measured_plan_s.value_or(0)));
+    fmt::format_to(out, "  {:>10}", row.is_priced ? format_seconds(cost.seconds) : "-");
     if (measured && row.measured_s)
-      fmt::format_to(out, "  {:>10}  {:>+9.0f}%", format_seconds(*row.measured_s), 100 * (cost.seconds / *row.measured_s - 1));
+      fmt::format_to(out, "  {:>10}  {:>10}", format_seconds(*row.measured_s), row.is_priced ? fmt::format("{:+.0f}%", 100 * (cost.seconds / *row.measured_s - 1)) : "-");
+    if (!row.is_priced) {
+      fmt::format_to(out, "  {:>18}  {:>12}\n", "-", "-");
+      continue;
+    }
     std::string messages;
     Bytes bytes = 0;
     for (const auto& stage : cost.stages) {
@@ -64,7 +75,9 @@ std::string report_json(const Report& report, std::size_t top) {
   for (const auto& row : first_rows(report, top)) {
     Json entry;
     entry["strategy"] = to_string(row.candidate.strategy);
-    entry["predicted_s"] = row.candidate.cost.seconds;
+    if (row.is_priced) entry["predicted_s"] = row.candidate.cost.seconds;
+    if (row.candidate.plan_seconds) entry["plan_s"] = *row.candidate.plan_seconds;
+    if (row.measured_plan_s) entry["measured_plan_s"] = *row.measured_plan_s;
     if (row.measured_s) entry["measured_s"] = *row.measured_s;
     entry["stages"] = Json::array();
     for (const auto& stage : row.candidate.cost.stages)

@@ -14,12 +14,14 @@ namespace commpass {
 struct ReportRow {
   Candidate candidate;
   std::optional<Seconds> measured_s;
+  bool is_priced = true;                     ///< false: it was run without a price, and its cost says nothing
+  std::optional<Seconds> measured_plan_s{};  ///< where calls are counted
 };
 
 struct Report {
   std::vector<std::pair<std::string, std::string>> context;  ///< key and value: profile, layout, pattern, model, …
   std::string chosen;
-  std::vector<ReportRow> rows;                               ///< by predicted time
+  std::vector<ReportRow> rows;                               ///< as they are ranked, then those without a price
   std::optional<Seconds> baseline_s;                         ///< measured: the plain loop of MPI libraries
   std::optional<double> regret;                              ///< measured time of the chosen one ÷ of the best
 };

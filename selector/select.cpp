@@ -1,12 +1,18 @@
 #include "selector/select.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "model/catalogue.hpp"
 #include "model/error.hpp"
+#include "model/plan_cost.hpp"
+#include "selector/offer.hpp"
 #include "selector/parallel.hpp"
 #include "selector/search.hpp"
+#include "selector/shortlist.hpp"
 
 namespace commpass {
 
@@ -20,14 +26,8 @@ double comparable(Seconds seconds) {
   return std::round(seconds * scale) / scale;
 }
 
-/// Prices a schedule that a strategy has made.
-Candidate price(const Strategy& strategy, const Schedule& schedule, const Layout& layout, const Machine& machine, CostModel model) {
-  auto cost = evaluate(schedule, layout, machine, model);
-  cost.seconds = comparable(cost.seconds);
-  return {strategy, std::move(cost), schedule.buffered_blocks_max, schedule.buffered_bytes_max};
-}
+}  // namespace
 
-/// The numbers of strategies that differ in nothing but their window, and so need one schedule.
 std::vector<std::vector<std::size_t>> by_route(std::span<const Strategy> strategies) {
   std::vector<std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < strategies.size(); ++i) {
@@ -43,70 +43,149 @@ std::vector<std::vector<std::size_t>> by_route(std::span<const Strategy> strateg
   return groups;
 }
 
-void sort_by_time(std::vector<Candidate>& ranking) {
-  std::ranges::stable_sort(ranking, {}, [](const Candidate& c) { return c.cost.seconds; });
+namespace {
+
+void sort_ranking(std::vector<Candidate>& ranking, const Calls& calls) {
+  std::ranges::stable_sort(ranking, {}, [&](const Candidate& c) { return ranked_seconds(c, calls); });
+}
+
+/// A pattern, and what all strategies share when they are priced for it.
+class PatternPricer {
+ public:
+  PatternPricer(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model, const Calls& calls, unsigned threads)
+      : pattern_(pattern), layout_(layout), machine_(machine), model_(model), counts_calls_(calls.has_value()), threads_(threads), prepared_(prepare(pattern)) {}
+
+  std::vector<Candidate> price(std::span<const Strategy> strategies) {
+    for (const auto& strategy : strategies) require_price(strategy, machine_, model_);
+    const auto needs_traffic = [](const Strategy& s) { return pattern_need(s) == PatternNeed::node_traffic; };
+    if (!traffic_ && std::ranges::any_of(strategies, needs_traffic)) traffic_ = node_traffic(pattern_, layout_);
+    const auto groups = by_route(strategies);
+    std::vector<Candidate> candidates(strategies.size());
+    const auto price_group = [&](std::size_t g) { this->price_group(groups[g], strategies, candidates); };
+    constexpr std::size_t worth_a_thread = 10000;  // below, starting threads takes as long as what they do
+    if (threads_ <= 1 || prepared_.blocks.size() < worth_a_thread)
+      for (std::size_t g = 0; g < groups.size(); ++g) price_group(g);
+    else
+      in_parallel(groups.size(), price_group, [](std::size_t) {}, threads_);
+    return candidates;
+  }
+
+ private:
+  /// Prices strategies that differ in their window alone.
+  void price_group(std::span<const std::size_t> group, std::span<const Strategy> strategies, std::vector<Candidate>& candidates) const {
+    const auto& first = strategies[group.front()];
+    const auto tables = pattern_need(first) == PatternNeed::node_traffic ? PatternTables{*traffic_, {}} : make_tables(first, layout_, pattern_);
+    const auto route = make_route(first, layout_, tables);
+    auto schedule = make_schedule(*route, {}, prepared_, first.coalescing);
+    Bytes sent = 0;
+    for (const auto& stage : schedule.stages)
+      for (const auto& message : stage.messages) sent += message.bytes;
+    for (const auto i : group) {
+      set_window(schedule, strategies[i].window);
+      auto cost = evaluate(schedule, layout_, machine_, model_);
+      cost.seconds = comparable(cost.seconds);
+      candidates[i] = {strategies[i], std::move(cost), schedule.buffered_blocks_max, schedule.buffered_bytes_max, sent};
+    }
+    if (!counts_calls_) return;
+    if (first.coalescing == Coalescing::staggered) schedule = make_schedule(*route, {}, prepared_);
+    const auto seconds = comparable(plan_seconds(std::move(schedule), first, layout_, machine_, model_));
+    for (const auto i : group) candidates[i].plan_seconds = seconds;
+  }
+
+  const Pattern& pattern_;
+  const Layout& layout_;
+  const Machine& machine_;
+  CostModel model_;
+  bool counts_calls_;
+  unsigned threads_;
+  PreparedPattern prepared_;
+  std::optional<NodeTraffic> traffic_;  // made when it is needed
+};
+
+Candidate price_random(const Strategy& strategy, const RandomPattern& pattern, const Layout& layout, const Machine& machine, CostModel model, const Calls& calls) {
+  if (!has_closed_form(strategy)) throw NotApplicable(to_string(strategy), "it has no closed form");
+  require_price(strategy, machine, model);
+  const auto route = make_route(strategy, layout);
+  auto cost = estimate(pattern, *route, strategy.window, layout, machine, model);
+  cost.seconds = comparable(cost.seconds);
+  Candidate candidate{strategy, std::move(cost)};
+  if (calls) candidate.plan_seconds = comparable(estimate_plan_seconds(pattern, *route, layout, machine, model));
+  return candidate;
 }
 
 }  // namespace
 
-bool has_closed_form(const Strategy& strategy) {
-  return strategy.coalescing == Coalescing::coalesced && !catalogue_row(strategy.route).needs_traffic;
+void check_calls(const Calls& calls) {
+  if (calls && !(*calls > 0 && std::isfinite(*calls)))
+    throw InputError("calls", fmt::format("{} is no number of exchanges", *calls), "use a number above 0, or leave it out if they are many");
 }
 
-Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model) {
-  const auto route = make_route(strategy, layout, pattern);
-  return price(strategy, make_schedule(*route, strategy.window, pattern, strategy.coalescing), layout, machine, model);
+Seconds ranked_seconds(const Candidate& candidate, const Calls& calls) {
+  return calls ? candidate.plan_seconds.value_or(0) + *calls * candidate.cost.seconds : candidate.cost.seconds;
+}
+
+Pricer pattern_pricer(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model, const Calls& calls, unsigned threads) {
+  return [pricer = std::make_shared<PatternPricer>(pattern, layout, machine, model, calls, threads)](std::span<const Strategy> strategies) { return pricer->price(strategies); };
+}
+
+Pricer random_pricer(const RandomPattern& pattern, const Layout& layout, const Machine& machine, CostModel model, const Calls& calls) {
+  return [=, &layout, &machine](std::span<const Strategy> strategies) {
+    std::vector<Candidate> candidates;
+    for (const auto& strategy : strategies) candidates.push_back(price_random(strategy, pattern, layout, machine, model, calls));
+    return candidates;
+  };
+}
+
+std::vector<Candidate> rank_suggestions(const Pricer& price, std::span<const Strategy> suggestions, const Layout& layout, std::int64_t edges, const Calls& calls) {
+  auto ranking = price(suggestions);
+  search_strategies(ranking, layout, edges, price, calls);
+  sort_ranking(ranking, calls);
+  return ranking;
+}
+
+bool has_closed_form(const Strategy& strategy) {
+  return strategy.coalescing == Coalescing::coalesced && pattern_need(strategy) == PatternNeed::nothing;
+}
+
+Pricer leave_out_open_forms(Pricer price) {
+  return [price = std::move(price)](std::span<const Strategy> strategies) {
+    std::vector<Strategy> closed(strategies.begin(), strategies.end());
+    std::erase_if(closed, [](const Strategy& s) { return !has_closed_form(s); });
+    return price(closed);
+  };
+}
+
+namespace {
+
+std::vector<Candidate> rank_given(const Pricer& price, std::span<const Strategy> strategies, const Calls& calls) {
+  auto ranking = price(strategies);
+  sort_ranking(ranking, calls);
+  return ranking;
+}
+
+}  // namespace
+
+Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model, const Calls& calls) {
+  return pattern_pricer(pattern, layout, machine, model, calls)(std::span(&strategy, 1)).front();
 }
 
 std::vector<Candidate> rank_strategies(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
-                                       std::span<const Strategy> strategies) {
-  const bool searches = strategies.empty();
-  const auto given = searches ? suggest_strategies(layout) : std::vector(strategies.begin(), strategies.end());
-  const bool needs_traffic = std::ranges::any_of(given, [](const Strategy& s) { return catalogue_row(s.route).needs_traffic; });
-  const auto traffic = needs_traffic ? node_traffic(pattern, layout) : NodeTraffic{};
-  const auto prepared = prepare(pattern);
-  const auto groups = by_route(given);
-  std::vector<Candidate> ranking(given.size());
-  const auto price_group = [&](std::size_t g) {
-    const auto& first = given[groups[g].front()];
-    auto schedule = make_schedule(*make_route(first, layout, traffic), {}, prepared, first.coalescing);
-    for (const auto i : groups[g]) {
-      set_window(schedule, given[i].window);
-      ranking[i] = price(given[i], schedule, layout, machine, model);
-    }
-  };
-  constexpr std::size_t worth_a_thread = 10000;  // below, starting threads takes as long as what they do
-  constexpr unsigned most_threads = 8;          // each holds a schedule
-  if (prepared.blocks.size() < worth_a_thread)
-    for (std::size_t g = 0; g < groups.size(); ++g) price_group(g);
-  else
-    in_parallel(groups.size(), price_group, [](std::size_t) {}, most_threads);
-  if (searches)
-    search_strategies(ranking, layout, std::ssize(prepared.blocks), [&](const Strategy& strategy) {
-      const auto route = make_route(strategy, layout, traffic);
-      return price(strategy, make_schedule(*route, strategy.window, prepared, strategy.coalescing), layout, machine, model);
-    });
-  sort_by_time(ranking);
-  return ranking;
+                                       std::span<const Strategy> strategies, const Calls& calls, RankingDepth depth) {
+  auto price = pattern_pricer(pattern, layout, machine, model, calls);
+  if (!strategies.empty()) return rank_given(price, strategies, calls);
+  if (depth == RankingDepth::cheapest) price = price_promising(std::move(price), pattern, layout, machine, model, calls);
+  return rank_suggestions(price, offered_strategies(layout, machine, model), layout, pattern.messages(), calls);
 }
 
-Candidate price_alltoall(const Strategy& strategy, Bytes bytes, const Layout& layout, const Machine& machine, CostModel model) {
-  if (!has_closed_form(strategy)) throw NotApplicable(to_string(strategy), "it has no closed form");
-  auto cost = estimate_alltoall(bytes, *make_route(strategy, layout), strategy.window, layout, machine, model);
-  cost.seconds = comparable(cost.seconds);
-  return {strategy, std::move(cost), {}, {}};
+Candidate price_alltoall(const Strategy& strategy, Bytes bytes, const Layout& layout, const Machine& machine, CostModel model, const Calls& calls) {
+  return price_random(strategy, RandomPattern{1, 1, static_cast<double>(bytes)}, layout, machine, model, calls);
 }
 
-std::vector<Candidate> rank_alltoall(Bytes bytes, const Layout& layout, const Machine& machine, CostModel model, std::span<const Strategy> strategies) {
-  const bool searches = strategies.empty();
-  auto given = searches ? suggest_strategies(layout) : std::vector(strategies.begin(), strategies.end());
-  if (searches) std::erase_if(given, [](const Strategy& s) { return !has_closed_form(s); });
-  const auto price_one = [&](const Strategy& strategy) { return price_alltoall(strategy, bytes, layout, machine, model); };
-  std::vector<Candidate> ranking;
-  for (const auto& strategy : given) ranking.push_back(price_one(strategy));
-  if (searches) search_strategies(ranking, layout, layout.ranks(), price_one);
-  sort_by_time(ranking);
-  return ranking;
+std::vector<Candidate> rank_alltoall(Bytes bytes, const Layout& layout, const Machine& machine, CostModel model, std::span<const Strategy> strategies,
+                                     const Calls& calls) {
+  const auto price = random_pricer(RandomPattern{1, 1, static_cast<double>(bytes)}, layout, machine, model, calls);
+  if (!strategies.empty()) return rank_given(price, strategies, calls);
+  return rank_suggestions(leave_out_open_forms(price), offered_strategies(layout, machine, model), layout, layout.ranks(), calls);
 }
 
 }  // namespace commpass

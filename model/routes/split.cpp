@@ -20,9 +20,9 @@ Bytes raised_cap(Bytes cap, const NodeReceives& receives) {
   return std::max(cap, (receives.bytes + receives.ppn - 1) / receives.ppn);
 }
 
-std::unique_ptr<Route> make(const Strategy& strategy, const Layout& layout, const NodeTraffic& traffic) {
+std::unique_ptr<Route> make(const Strategy& strategy, const Layout& layout, const PatternTables& tables) {
   const Bytes cap = strategy.values("cap")[0];
-  return std::make_unique<RelayRoute>(layout, traffic, [cap](const NodeReceives& receives) { return raised_cap(cap, receives); }, RelayRoute::OnNode::first);
+  return std::make_unique<RelayRoute>(layout, tables.traffic, [cap](const NodeReceives& receives) { return raised_cap(cap, receives); }, RelayRoute::OnNode::first);
 }
 
 std::vector<Strategy> suggest(const Layout& layout) {
@@ -54,7 +54,8 @@ CatalogueRow split_row() {
           .make = make,
           .suggest = suggest,
           .vary = vary,
-          .needs_traffic = true};
+          .need = [](const Strategy&) { return PatternNeed::node_traffic; },
+          .tables = [](const Strategy&, const Layout& layout, const Pattern& pattern) { return PatternTables{node_traffic(pattern, layout), {}}; }};
 }
 
 }  // namespace commpass

@@ -9,7 +9,7 @@ namespace commpass {
 
 namespace {
 
-std::unique_ptr<Route> make(const Strategy&, const Layout& layout, const NodeTraffic&) {
+std::unique_ptr<Route> make(const Strategy&, const Layout& layout, const PatternTables&) {
   const std::array radices{std::max(layout.ranks(), 2)};
   auto address = flat_address(layout.ranks(), radices);
   for (auto& digit : address.digits) digit.label = "direct";

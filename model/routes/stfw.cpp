@@ -11,6 +11,7 @@
 #include "model/address_route.hpp"
 #include "model/catalogue.hpp"
 #include "model/dimensions.hpp"
+#include "model/placement.hpp"
 
 namespace commpass {
 
@@ -57,7 +58,7 @@ int stfw_message_bound(const std::vector<int>& dimensions) {
 namespace {
 
 std::string malformed(const Strategy& strategy) {
-  return strategy.arguments.size() == 1 ? "" : "it needs either n or dims";
+  return strategy.values("n").empty() != strategy.values("dims").empty() ? "" : "it needs either n or dims";
 }
 
 std::string inapplicable(const Strategy& strategy, const Layout& layout) {
@@ -69,14 +70,22 @@ std::string inapplicable(const Strategy& strategy, const Layout& layout) {
   return too_small(strategy.values("dims"), ranks, "ranks");
 }
 
-std::unique_ptr<Route> make(const Strategy& strategy, const Layout& layout, const NodeTraffic&) {
+bool is_placed(const Strategy& strategy) { return !strategy.values("placed").empty(); }
+
+std::unique_ptr<Route> make(const Strategy& strategy, const Layout& layout, const PatternTables& tables) {
   const auto n = strategy.values("n"), dims = strategy.values("dims");
   std::vector<int> sizes(dims.begin(), dims.end());
   if (!n.empty() && layout.ranks() > 1) sizes = stfw_dimensions(layout.ranks(), static_cast<int>(n[0]));
-  auto address = flat_address(layout.ranks(), sizes);
+  auto address = placed(flat_address(layout.ranks(), sizes), tables.positions);
   std::vector<std::size_t> order(address.digits.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   return std::make_unique<AddressRoute>(std::move(address), order);
+}
+
+PatternNeed need(const Strategy& strategy) { return is_placed(strategy) ? PatternNeed::rank_traffic : PatternNeed::nothing; }
+
+PatternTables tables(const Strategy& strategy, const Layout& layout, const Pattern& pattern) {
+  return {{}, place_ranks(*make(strategy, layout, {}), layout, pattern)};
 }
 
 std::vector<Strategy> vary(const Strategy& strategy, const Layout& layout) {
@@ -108,17 +117,20 @@ std::vector<Strategy> suggest(const Layout& layout) {
 CatalogueRow stfw_row() {
   using Kind = Parameter::Kind;
   return {.name = "stfw",
-          .usage = "stfw,n=N[,window=W][,staggered] or stfw,dims=K1xK2x...[,window=W][,staggered]",
+          .usage = "stfw,n=N[,placed][,window=W][,staggered] or stfw,dims=K1xK2x...[,placed][,window=W][,staggered]",
           .summary = "store and forward over a virtual process topology of n dimensions",
           .source = "SC'19 STFW paper (Selvitopi, Aykanat) §3 and §5",
           .parameters = {{"n", Kind::integer, 1, "the number of dimensions, 1 to lg P rounded up"},
-                         {"dims", Kind::dimensions, 2, "the sizes of the dimensions, each 2 or more, lowest digit first, with a product of P or more"}},
+                         {"dims", Kind::dimensions, 2, "the sizes of the dimensions, each 2 or more, lowest digit first, with a product of P or more"},
+                         {"placed", Kind::flag, 1, "ranks that exchange much get near addresses, so that less is forwarded"}},
           .default_window = {},
           .malformed = malformed,
           .inapplicable = inapplicable,
           .make = make,
           .suggest = suggest,
-          .vary = vary};
+          .vary = vary,
+          .need = need,
+          .tables = tables};
 }
 
 }  // namespace commpass

@@ -9,9 +9,9 @@ namespace commpass {
 
 namespace {
 
-std::unique_ptr<Route> make(const Strategy&, const Layout& layout, const NodeTraffic& traffic) {
+std::unique_ptr<Route> make(const Strategy&, const Layout& layout, const PatternTables& tables) {
   const auto uncut = [](const NodeReceives&) { return std::numeric_limits<Bytes>::max(); };
-  return std::make_unique<RelayRoute>(layout, traffic, uncut, RelayRoute::OnNode::last);
+  return std::make_unique<RelayRoute>(layout, tables.traffic, uncut, RelayRoute::OnNode::last);
 }
 
 std::vector<Strategy> suggest(const Layout& layout) {
@@ -32,7 +32,8 @@ CatalogueRow three_step_row() {
           .inapplicable = [](const Strategy&, const Layout&) { return std::string(); },
           .make = make,
           .suggest = suggest,
-          .needs_traffic = true};
+          .need = [](const Strategy&) { return PatternNeed::node_traffic; },
+          .tables = [](const Strategy&, const Layout& layout, const Pattern& pattern) { return PatternTables{node_traffic(pattern, layout), {}}; }};
 }
 
 }  // namespace commpass

@@ -19,7 +19,7 @@ std::string inapplicable(const Strategy& strategy, const Layout& layout) {
   return radix <= layout.ranks() ? "" : fmt::format("radix {} is larger than the {} ranks", radix, layout.ranks());
 }
 
-std::unique_ptr<Route> make(const Strategy& strategy, const Layout& layout, const NodeTraffic&) {
+std::unique_ptr<Route> make(const Strategy& strategy, const Layout& layout, const PatternTables&) {
   return std::make_unique<DistanceRoute>(layout.ranks(), static_cast<int>(strategy.values("radix")[0]));
 }
 

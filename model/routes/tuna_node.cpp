@@ -35,6 +35,10 @@ class NodeDistanceRoute final : public Route {
     return mates[static_cast<std::size_t>(layout_.local(at) + digit * weight) % mates.size()];
   }
 
+  void next_of_each(std::span<const Block> blocks, std::span<const Rank> at, int stage, std::span<Rank> to) const override {
+    for (std::size_t i = 0; i < blocks.size(); ++i) to[i] = next(blocks[i], at[i], stage);
+  }
+
   int round(Rank from, Rank to, int stage) const override {
     if (is_node_digit(stage)) return (layout_.node(to) - layout_.node(from) + layout_.nodes()) % layout_.nodes();
     return static_cast<int>(local_distance(from, to) / weights_[static_cast<std::size_t>(stage)]);
@@ -99,7 +103,7 @@ std::string inapplicable(const Strategy& strategy, const Layout& layout) {
   return radix <= layout.max_ppn() ? "" : fmt::format("radix {} is larger than the {} ranks of a node", radix, layout.max_ppn());
 }
 
-std::unique_ptr<Route> make(const Strategy& strategy, const Layout& layout, const NodeTraffic&) {
+std::unique_ptr<Route> make(const Strategy& strategy, const Layout& layout, const PatternTables&) {
   return std::make_unique<NodeDistanceRoute>(layout, static_cast<int>(strategy.values("radix")[0]));
 }
 

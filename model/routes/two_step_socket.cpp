@@ -14,7 +14,7 @@ Layout by_socket(const Layout& layout) {
   return Layout(socket_of);
 }
 
-std::unique_ptr<Route> make(const Strategy& strategy, const Layout& layout, const NodeTraffic&) {
+std::unique_ptr<Route> make(const Strategy& strategy, const Layout& layout, const PatternTables&) {
   return make_node_digits_route(strategy, by_socket(layout), First::node);
 }
 

@@ -30,24 +30,24 @@ struct Pricing {
   std::function<Candidate(const Layout&, const Strategy&)> price_one;
 };
 
-Pricing pricing_of(const PatternArguments& arguments, const Machine& machine, CostModel model) {
+Pricing pricing_of(const PatternArguments& arguments, const Machine& machine, CostModel model, const Calls& calls) {
   if (const auto alltoall = arguments.large_alltoall()) {
     const auto bytes = alltoall->bytes;
-    return {alltoall->ranks, true, [=, &machine](const Layout& layout, std::span<const Strategy> strategies) { return rank_alltoall(bytes, layout, machine, model, strategies); },
-            [=, &machine](const Layout& layout, const Strategy& strategy) { return price_alltoall(strategy, bytes, layout, machine, model); }};
+    return {alltoall->ranks, true, [=, &machine](const Layout& layout, std::span<const Strategy> strategies) { return rank_alltoall(bytes, layout, machine, model, strategies, calls); },
+            [=, &machine](const Layout& layout, const Strategy& strategy) { return price_alltoall(strategy, bytes, layout, machine, model, calls); }};
   }
   const auto pattern = std::make_shared<const Pattern>(arguments.load());
-  return {pattern->ranks, false, [=, &machine](const Layout& layout, std::span<const Strategy> strategies) { return rank_strategies(*pattern, layout, machine, model, strategies); },
-          [=, &machine](const Layout& layout, const Strategy& strategy) { return price(strategy, *pattern, layout, machine, model); }};
+  return {pattern->ranks, false, [=, &machine](const Layout& layout, std::span<const Strategy> strategies) { return rank_strategies(*pattern, layout, machine, model, strategies, calls); },
+          [=, &machine](const Layout& layout, const Strategy& strategy) { return price(strategy, *pattern, layout, machine, model, calls); }};
 }
 
 /// The candidate that --explain names, priced if it is not among the ranking.
-std::size_t find_or_price(const std::string& text, std::vector<Candidate>& ranking, const Layout& layout, const Pricing& pricing) {
+std::size_t find_or_price(const std::string& text, std::vector<Candidate>& ranking, const Layout& layout, const Pricing& pricing, const Calls& calls) {
   const auto strategy = parse_strategy(text);
   const auto found = std::ranges::find(ranking, strategy, &Candidate::strategy);
   if (found != ranking.end()) return static_cast<std::size_t>(found - ranking.begin());
   auto candidate = pricing.price_one(layout, strategy);
-  const auto place = std::ranges::upper_bound(ranking, candidate.cost.seconds, {}, [](const Candidate& c) { return c.cost.seconds; });
+  const auto place = std::ranges::upper_bound(ranking, ranked_seconds(candidate, calls), {}, [&](const Candidate& c) { return ranked_seconds(c, calls); });
   const auto index = place - ranking.begin();
   ranking.insert(place, std::move(candidate));
   return static_cast<std::size_t>(index);
@@ -59,7 +59,7 @@ void predict(const PredictArguments& arguments) {
   const auto model = selection.cost_model();
   const auto strategies = selection.named_strategies();
   const auto profile = read_profile(selection.find_profile(environment));
-  const auto pricing = pricing_of(arguments.pattern, profile.machine, model);
+  const auto pricing = pricing_of(arguments.pattern, profile.machine, model, selection.calls);
   const auto layout = selection.layout.find(pricing.ranks, environment);
   if (!layout) throw InputError("layout", "it is missing", "add --ppn M (ranks on a node) or --layout SPEC");
 
@@ -71,12 +71,13 @@ void predict(const PredictArguments& arguments) {
                     {"pattern", arguments.pattern.describe()},
                     {"model", name_of(model)},
                     {"memory", selection.memory}};
+  if (selection.calls) report.context.emplace_back("calls", fmt::format("{}", *selection.calls));
   if (pricing.is_closed_form) report.context.emplace_back("evaluation", "closed form");
   report.chosen = to_string(ranking.front().strategy);
   std::string explanation;
   if (!selection.explain.empty()) {
-    const auto index = find_or_price(selection.explain, ranking, *layout, pricing);
-    explanation = explain(ranking, index);
+    const auto index = find_or_price(selection.explain, ranking, *layout, pricing, selection.calls);
+    explanation = explain(ranking, index, selection.calls);
     report.chosen = to_string(ranking.front().strategy);
   }
   for (auto& candidate : ranking) report.rows.push_back({std::move(candidate), {}});

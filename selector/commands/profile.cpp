@@ -61,11 +61,15 @@ void show(const std::string& name) {
   const auto rate = [](double value) { return std::isfinite(value) ? fmt::format("{:.3g} GB/s", value / giga) : std::string("not measured, taken as unlimited"); };
   fmt::print("  a node into the network: {}\n  the network into a node: {}\n", rate(machine.injection_rate_bytes_per_s), rate(machine.ejection_rate_bytes_per_s));
   fmt::print("  memory copy: {}, {} a piece\n", rate(machine.copy_rate_bytes_per_s), format_seconds(machine.copy_block_s));
+  if (machine.datatype_rate_bytes_per_s && machine.datatype_block_s)
+    fmt::print("  derived datatypes: {}, {} a piece\n", rate(*machine.datatype_rate_bytes_per_s), format_seconds(*machine.datatype_block_s));
   const auto copies = [](const char* direction, const std::vector<DeviceCopy>& list) {
     for (const auto& c : list) fmt::print("  {}, {} processes: {} + {:.3g} GB/s\n", direction, c.processes, format_seconds(c.alpha_s), 1 / c.beta_s_per_byte / giga);
   };
   copies("device to host", machine.device_to_host);
   copies("host to device", machine.host_to_device);
+  for (const auto& [key, seconds] : measured_operations(machine.operations)) fmt::print("  {}: {}\n", key.substr(0, key.rfind('_')), format_seconds(seconds));
+  if (machine.operations.ranks) fmt::print("    collective ones with {} ranks\n", *machine.operations.ranks);
   fmt::print("  provenance: {}\n", profile.provenance_json);
 }
 

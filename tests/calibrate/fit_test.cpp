@@ -6,6 +6,8 @@
 #include <cmath>
 #include <random>
 
+#include "model/statistics.hpp"
+
 namespace commpass {
 namespace {
 
@@ -289,11 +291,41 @@ TEST(FitSharedRate, IsWithoutLimitIfTheTimeDoesNotGrow) {
     EXPECT_TRUE(std::isinf(fit_shared_rate(pair_counts, shared(pair_counts, 5e-6, 1e-10, 1e13, megabyte, Noise(seed, 0.01)), megabyte, 5e-6)));
 }
 
-TEST(Median, IsTheMiddle) {
-  EXPECT_EQ(median({5}), 5);
-  EXPECT_EQ(median({9, 1, 5}), 5);
-  EXPECT_EQ(median({9, 1, 5, 6}), 5.5);
-  EXPECT_EQ(median({1, 1, 1, 100}), 1);
+/// The times of exchanges of m messages, and of the same with something added.
+CallFit fitted_call(Seconds call_s, Seconds message_s, Noise noise) {
+  const std::vector<double> messages{1, 2, 4, 8, 16, 32};
+  std::vector<double> seconds, other;
+  for (const double m : messages) {
+    const double direct = 5e-7 + 2e-7 * m;
+    other.push_back(direct * noise());
+    seconds.push_back((direct + call_s + message_s * m) * noise());
+  }
+  return fit_call(messages, seconds, other);
+}
+
+TEST(FitCall, FindsTheCallAndItsMessagesWhetherTheyCostOrSave) {
+  for (const double sign : {1, -1}) {
+    const auto exact = fitted_call(sign * 3e-7, sign * 5e-8, Noise(1, 0));
+    EXPECT_NEAR(exact.call_s, sign * 3e-7, 1e-13);
+    EXPECT_NEAR(exact.message_s, sign * 5e-8, 1e-14);
+  }
+  for (unsigned seed = 1; seed <= 10; ++seed) {
+    const auto fit = fitted_call(2e-6, 1e-7, Noise(seed, 0.01));
+    expect_near(fit.call_s, 2e-6, 0.1, "call");
+    expect_near(fit.message_s, 1e-7, 0.2, "message");
+  }
+}
+
+TEST(FitCall, TakesNoNoiseForACost) {
+  constexpr int rounds = 20, rare = 3;  // |t| is above 3 in 4 % of the cases with four degrees of freedom
+  int calls = 0, messages = 0;
+  for (unsigned seed = 1; seed <= rounds; ++seed) {
+    const auto fit = fitted_call(0, 0, Noise(seed, 0.02));
+    calls += fit.call_s != 0;
+    messages += fit.message_s != 0;
+  }
+  EXPECT_LE(calls, rare);
+  EXPECT_LE(messages, rare);
 }
 
 TEST(MedianInterval, HoldsTheMedianNineteenTimesOfTwenty) {

@@ -412,6 +412,43 @@ TEST(Burst, PartsAddUpToALoneChain) {
   EXPECT_EQ(cost.stages[0].dominant(), CostPart::latency);
 }
 
+/// The messages of the stages, by the MPI library.
+Seconds price_by_library(const std::vector<std::vector<Sent>>& stages, const Machine& m, CostModel model) {
+  auto by_library = schedule(two_nodes.ranks(), stages);
+  for (auto& stage : by_library.stages) stage.info.by_library = true;
+  return evaluate(by_library, two_nodes, m, model).seconds;
+}
+
+TEST(Burst, AddsWhatTheLibrarysCollectiveTakesAtEachRank) {
+  auto m = machine();
+  m.operations.neighbor_alltoall_s = 1000;
+  const std::vector<std::vector<Sent>> stages{{{0, 1, 50}, {0, 2, 50}, {0, 4, 50}, {2, 0, 50}}};
+  const auto direct = price(stages, m, CostModel::burst);
+  EXPECT_NEAR(price_by_library(stages, m, CostModel::burst), direct + 1000, 1e-9) << "for any number of messages";
+  m.operations.neighbor_alltoall_message_s = 10000;
+  EXPECT_NEAR(price_by_library(stages, m, CostModel::burst), direct + 1000 + 4 * 10000, 1e-9 * direct + 1e-6) << "rank 0 sends three and receives one";
+  EXPECT_EQ(price_by_library({{}}, m, CostModel::burst), 1000) << "every rank makes the call";
+}
+
+TEST(Burst, LetsNoRankLeaveBeforeItEnteredHoweverFastTheLibraryIs) {
+  auto m = machine();
+  m.operations.neighbor_alltoall_s = -3;
+  const std::vector<std::vector<Sent>> lone{{{0, 4, 50}}};
+  EXPECT_NEAR(price_by_library(lone, m, CostModel::burst), price(lone, m, CostModel::burst) - 3, 1e-9);
+  m.operations.neighbor_alltoall_s = -1e6;
+  EXPECT_EQ(price_by_library(lone, m, CostModel::burst), 0);
+}
+
+TEST(Burst, RefusesToGuessWhatTheLibraryCosts) {
+  test::expect_sentence(test::error_of([] { price_by_library({{{0, 4, 50}}}, machine(), CostModel::burst); }), {"profile test", "operations.neighbor_alltoall_s", "calibrate"});
+}
+
+TEST(ThePapersModels, KnowNothingOfTheLibrarysCollective) {
+  auto m = machine();
+  const std::vector<std::vector<Sent>> lone{{{0, 4, 50}}};
+  for (const auto model : {CostModel::postal, CostModel::max_rate}) EXPECT_EQ(price_by_library(lone, m, model), price(lone, m, model));
+}
+
 TEST(CostModels, HaveNamesThatAreReadBack) {
   for (const auto model : {CostModel::postal, CostModel::max_rate, CostModel::burst}) EXPECT_EQ(parse_cost_model(name_of(model)), model);
   test::expect_sentence(test::error_of([] { parse_cost_model("loggp"); }), {"loggp", "burst", "max-rate", "postal"});

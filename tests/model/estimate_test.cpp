@@ -1,9 +1,13 @@
 // The closed form against the price of the schedule, block by block.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 
+#include "model/catalogue.hpp"
 #include "model/cost.hpp"
+#include "model/generate.hpp"
 #include "model/support.hpp"
 
 namespace commpass {
@@ -206,6 +210,73 @@ TEST(ClosedForm, IsAnEstimateForAddressesThatAreNotFullAndUnevenLayouts) {
           }
         }
   }
+}
+
+TEST(ClosedForm, IsExactForTheLibrarysCollective) {
+  for (auto machine : machines(false)) {
+    machine.operations.neighbor_alltoall_s = 2e-6;
+    machine.operations.neighbor_alltoall_message_s = 3e-8;
+    expect_deviation("mpi", "4x2x4", {machine}, CostModel::burst, -1e-9, 1e-9);
+  }
+}
+
+MessageTotals totals_of(const Pattern& pattern, const Layout& layout) {
+  MessageTotals totals;
+  for (const auto& [source, destination, bytes, payload] : pattern.edges) {
+    ++(layout.node(source) == layout.node(destination) ? totals.on_node : totals.off_node);
+    totals.bytes += static_cast<double>(bytes);
+  }
+  return totals;
+}
+
+TEST(RandomPatterns, WithEveryMessageAreAllToAlls) {
+  const auto layout = parse_layout("4x4");
+  const auto pattern = random_pattern(totals_of(test::alltoall(16, 300), layout), layout);
+  EXPECT_EQ(pattern.density_on_node, 1);
+  EXPECT_EQ(pattern.density_off_node, 1);
+  EXPECT_EQ(pattern.block_bytes, 300);
+  const auto strategy = parse_strategy("stfw,n=2");
+  const auto route = make_route(strategy, layout);
+  const auto machine = machine_with({true, true, true, true});
+  EXPECT_EQ(estimate(pattern, *route, {}, layout, machine).seconds, estimate_alltoall(300, *route, {}, layout, machine).seconds);
+}
+
+TEST(RandomPatterns, WithMoreMessagesThanPairsHaveLargerOnes) {
+  const auto layout = parse_layout("2x2");
+  const auto pattern = random_pattern({400, 16, 1200}, layout);  // 4 pairs on nodes, 8 between them
+  EXPECT_EQ(pattern.density_on_node, 1);
+  EXPECT_EQ(pattern.density_off_node, 1);
+  EXPECT_EQ(pattern.block_bytes, 100);
+}
+
+TEST(RandomPatterns, OfNothingTakeNoTime) {
+  for (const auto* text : {"2x2", "1x1", "3x1"}) {
+    const auto layout = parse_layout(text);
+    EXPECT_EQ(estimate(random_pattern({}, layout), *make_route(parse_strategy("standard"), layout), {}, layout, machine_with({true, true, true, true})).seconds, 0);
+  }
+}
+
+// How far off the estimates of one pattern are, median and worst over strategies: up to 11 % and below 50 %. ./scripts/bench estimate has more.
+TEST(RandomPatterns, AreNearTheirPrices) {
+  auto machine = machine_with({true, true, true, true});
+  machine.operations.neighbor_alltoall_s = 2e-6;
+  for (const auto* text : {"16x4", "4x2x8", "8x8", "9x7"})
+    for (const int degree : {4, 16, 50}) {
+      const auto layout = parse_layout(text);
+      for (const int bytes : {8, 4096, 100000}) {
+        const auto pattern = generate_pattern("random:ranks=" + std::to_string(layout.ranks()) + ",degree=" + std::to_string(degree) + ",bytes=" + std::to_string(bytes));
+        std::vector<double> errors;
+        for (const auto& strategy : suggest_strategies(layout)) {
+          if (pattern_need(strategy) != PatternNeed::nothing) continue;
+          const auto route = make_route(strategy, layout);
+          const auto priced = evaluate(make_schedule(*route, strategy.window, pattern), layout, machine).seconds;
+          errors.push_back(std::abs(estimate(random_pattern(totals_of(pattern, layout), layout), *route, strategy.window, layout, machine).seconds / priced - 1));
+        }
+        std::ranges::sort(errors);
+        EXPECT_LT(errors[errors.size() / 2], 0.12) << text << ", degree " << degree << ", " << bytes << " bytes";
+        EXPECT_LT(errors.back(), 0.5) << text << ", degree " << degree << ", " << bytes << " bytes";
+      }
+    }
 }
 
 TEST(ClosedForm, OfNothingIsZero) {

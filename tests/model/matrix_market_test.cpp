@@ -167,5 +167,16 @@ TEST(Files, AreReplacedWholeOrNotAtAll) {
   EXPECT_EQ(directory.names(), (std::vector<std::string>{"file", "taken"}));
 }
 
+TEST(Files, AreKnownToBeWritableBeforehand) {
+  const test::TemporaryDirectory directory;
+  const auto path = directory.write("file", "old");
+  check_writable(path);
+  check_writable(directory.path("new"));
+  EXPECT_EQ(test::contents_of(path), "old");
+  EXPECT_EQ(directory.names(), std::vector<std::string>{"file"}) << "nothing is left";
+  expect_sentence(error_of([&] { check_writable(directory.path("none/file")); }), {"none/file", "cannot be written", "check the directory"});
+  expect_sentence(error_of([&] { check_writable(directory.path()); }), {"it is a directory", "name a file"});
+}
+
 }  // namespace
 }  // namespace commpass

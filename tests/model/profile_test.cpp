@@ -33,8 +33,9 @@ Json full_profile() {
     "injection": {"rate_bytes_per_s": 2.5e10}, "ejection": {"rate_bytes_per_s": 2e10},
     "copy": {"device_to_host": [{"processes": 1, "alpha_s": 1e-5, "beta_s_per_byte": 1e-11}, {"processes": 4, "alpha_s": 2e-5, "beta_s_per_byte": 2e-11}],
              "host_to_device": [{"processes": 1, "alpha_s": 1e-5, "beta_s_per_byte": 1e-11}]},
-    "local": {"copy_rate_bytes_per_s": 8e9, "copy_block_s": 2e-8},
-    "operations": {"barrier_s": 1e-6, "allreduce_s": 2e-6, "probe_s": 3e-6, "put_s": 4e-6, "fence_s": 5e-6, "window_s": 6e-6}})");
+    "local": {"copy_rate_bytes_per_s": 8e9, "copy_block_s": 2e-8, "datatype_rate_bytes_per_s": 2e9, "datatype_block_s": 3e-8},
+    "operations": {"barrier_s": 1e-6, "allreduce_s": 2e-6, "probe_s": 3e-6, "put_s": 4e-6, "fence_s": 5e-6, "window_s": 6e-6,
+                   "neighbor_alltoall_s": 7e-6, "neighbor_alltoall_message_s": -8e-8, "ranks": 48}})");
 }
 
 /// The least that a profile needs.
@@ -75,8 +76,29 @@ TEST(Profile, HasEveryParameter) {
   EXPECT_EQ(machine.host_to_device.size(), 1U);
   EXPECT_EQ(machine.copy_rate_bytes_per_s, 8e9);
   EXPECT_EQ(machine.copy_block_s, 2e-8);
+  EXPECT_EQ(machine.datatype_rate_bytes_per_s, 2e9);
+  EXPECT_EQ(machine.datatype_block_s, 3e-8);
   EXPECT_EQ(machine.operations.barrier_s, 1e-6);
   EXPECT_EQ(machine.operations.window_s, 6e-6);
+  EXPECT_EQ(machine.operations.neighbor_alltoall_s, 7e-6);
+  EXPECT_EQ(machine.operations.neighbor_alltoall_message_s, -8e-8) << "a difference may be negative";
+  EXPECT_EQ(machine.operations.ranks, 48);
+  const auto operations = measured_operations(machine.operations);
+  ASSERT_EQ(operations.size(), 8U);
+  EXPECT_EQ(operations.front(), (std::pair<std::string, Seconds>("barrier_s", 1e-6)));
+}
+
+TEST(Operations, OfOtherNumbersOfRanksTakeAsManyRoundsAsTheLogarithmSays) {
+  OperationCosts operations;
+  EXPECT_EQ(collective_seconds(operations, 7, 1000), 7) << "nobody knows with how many ranks it was measured";
+  operations.ranks = 16;
+  EXPECT_DOUBLE_EQ(collective_seconds(operations, 4, 16), 4);
+  EXPECT_DOUBLE_EQ(collective_seconds(operations, 4, 17), 5);
+  EXPECT_DOUBLE_EQ(collective_seconds(operations, 4, 1024), 10);
+  EXPECT_DOUBLE_EQ(collective_seconds(operations, 4, 2), 1);
+  EXPECT_EQ(collective_seconds(operations, 4, 1), 0) << "nobody to wait for";
+  operations.ranks = 2;
+  EXPECT_DOUBLE_EQ(collective_seconds(operations, 4, 3), 8);
 }
 
 TEST(Profile, WithTheLeastHasRatesWithoutLimitAndCostsOfZero) {
@@ -89,6 +111,10 @@ TEST(Profile, WithTheLeastHasRatesWithoutLimitAndCostsOfZero) {
   EXPECT_TRUE(std::isinf(machine.host.find(Locality::node)->aggregate_rate_bytes_per_s));
   EXPECT_EQ(machine.copy_block_s, 0);
   EXPECT_FALSE(machine.operations.barrier_s);
+  EXPECT_FALSE(machine.operations.ranks);
+  EXPECT_FALSE(machine.datatype_rate_bytes_per_s);
+  EXPECT_FALSE(machine.datatype_block_s);
+  EXPECT_TRUE(measured_operations(machine.operations).empty());
   EXPECT_TRUE(machine.device.empty());
 }
 
@@ -181,7 +207,13 @@ std::vector<Broken> broken_profiles() {
       {"/copy/device_to_host/0/processes", 2000000000, {"key copy.device_to_host[0].processes is 2000000000"}},
       {"/copy/host_to_device/0/alpha_s", -1, {"key copy.host_to_device[0].alpha_s is -1"}},
       {"/operations/probe_s", -1, {"key operations.probe_s is -1"}},
+      {"/operations/neighbor_alltoall_s", "fast", {"key operations.neighbor_alltoall_s is \"fast\"", "use a number"}},
       {"/operations", Json::array(), {"key operations is no object"}},
+      {"/operations/ranks", 1, {"key operations.ranks is 1", "2 or more"}},
+      {"/operations/ranks", 2.5, {"key operations.ranks is 2.5"}},
+      {"/operations/ranks", 3000000000, {"key operations.ranks is 3000000000", "at most 2147483647"}},
+      {"/local/datatype_rate_bytes_per_s", 0, {"key local.datatype_rate_bytes_per_s is 0"}},
+      {"/local/datatype_block_s", -1, {"key local.datatype_block_s is -1"}},
       {first + "/max_bytes", 18446744073709551615U, {"key host.socket.protocols[0].max_bytes is 18446744073709551615"}},
       // What a schema of draft 7 cannot say.
       {"/host/socket/protocols/1/max_bytes", 0, {"key host.socket.protocols[1].max_bytes does not grow", "from small to large"}, false}};
@@ -234,7 +266,7 @@ TEST(Profile, NamesEachKeyThatIsMissing) {
 
 TEST(Profile, MayLackEverythingElse) {
   for (const auto* pointer : {"/host/socket", "/host/network", "/device", "/device/network", "/injection", "/injection/rate_bytes_per_s", "/ejection", "/copy", "/copy/device_to_host",
-                              "/local", "/local/copy_block_s", "/operations", "/operations/put_s", "/host/socket/gamma_s", "/host/socket/rendezvous_from_bytes", "/host/socket/aggregate_rate_bytes_per_s",
+                              "/local", "/local/copy_block_s", "/operations", "/operations/put_s", "/operations/neighbor_alltoall_message_s", "/operations/ranks", "/local/datatype_rate_bytes_per_s", "/local/datatype_block_s", "/host/socket/gamma_s", "/host/socket/rendezvous_from_bytes", "/host/socket/aggregate_rate_bytes_per_s",
                               "/host/socket/protocols/0/alpha_next_s"}) {
     const auto json = remove(full_profile(), pointer);
     EXPECT_EQ(error_for(json), "") << pointer;

@@ -30,6 +30,7 @@ TEST(StrategyText, HasOneCanonicalForm) {
   EXPECT_EQ(to_string(parse_strategy("tuna,window=unlimited,radix=4")), "tuna,radix=4,window=unlimited");
   EXPECT_EQ(to_string(parse_strategy("stfw,window=2,dims=16x16x8")), "stfw,dims=16x16x8,window=2");
   EXPECT_EQ(to_string(parse_strategy("stfw,n=3")), "stfw,n=3");
+  EXPECT_EQ(to_string(parse_strategy("stfw,placed,staggered,n=3")), "stfw,n=3,placed,staggered");
   EXPECT_EQ(to_string(parse_strategy("two-step,node=2x4,window=8,local=4x4")), "two-step,local=4x4,node=2x4,window=8");
   EXPECT_EQ(to_string(parse_strategy("standard,staggered")), "standard,staggered");
   EXPECT_EQ(to_string(parse_strategy("tuna-node,staggered,window=8,radix=4")), "tuna-node,radix=4,window=8,staggered");
@@ -74,6 +75,11 @@ TEST(StrategyText, ThatIsWrongIsRefusedWithTheRoutesUsage) {
       {"tuna,n=2", {"'n=2' is not understood"}},
       {"stfw", {"either n or dims"}},
       {"stfw,n=2,dims=4x4", {"either n or dims"}},
+      {"stfw,placed", {"either n or dims"}},
+      {"stfw,n=2,placed=1", {"placed takes no value"}},
+      {"stfw,n=2,placed=", {"placed takes no value"}},
+      {"stfw,n=2,placed,placed", {"placed is given twice"}},
+      {"two-step,placed", {"'placed' is not understood"}},
       {"stfw,n=0", {"n=0 is out of range"}},
       {"stfw,dims=1x4", {"dims=1x4 is out of range"}},
       {"stfw,dims=4x", {"dims=4x is out of range"}},
@@ -99,6 +105,9 @@ TEST(StrategyText, ThatIsWrongIsRefusedWithTheRoutesUsage) {
       {"split,cap=16k", {"cap=16k is out of range"}},
       {"split,cap=99999999999GiB", {"cap=99999999999GiB is out of range"}},
       {"split,cap=16KiB,window=2", {"no rounds", "takes no window"}},
+      {"mpi,window=8", {"strategy mpi,window=8", "the library decides", "use mpi"}},
+      {"mpi,staggered", {"the library decides"}},
+      {"mpi,radix=2", {"'radix=2' is not understood"}},
       {"three-step,window=1", {"takes no window"}},
       {"three-step,cap=2", {"'cap=2' is not understood"}},
       {"", {"there is none of that name", "standard", "two-step", "local-then-node", "stfw", "tuna"}},

@@ -116,7 +116,7 @@ std::vector<int> buffer_for(const std::vector<int>& counts, const std::vector<in
 std::vector<std::string> strategies_for(const Layout& layout) {
   std::vector<std::string> result;
   for (const auto& strategy : suggest_strategies(layout))
-    if (!catalogue_row(strategy.route).needs_traffic) result.push_back(to_string(strategy));
+    if (pattern_need(strategy) == PatternNeed::nothing && !is_run_by_library(*make_route(strategy, layout))) result.push_back(to_string(strategy));
   for (const char* text : {"standard,window=1", "standard,window=3", "standard,staggered", "two-step", "two-step,staggered,window=2", "local-then-node,window=1", "stfw,dims=3x2x5x7", "stfw,dims=3x2x5x7,window=2,staggered"})
     result.emplace_back(text);
   if (layout.ranks() >= 3) result.emplace_back("tuna,radix=3,window=unlimited");

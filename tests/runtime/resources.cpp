@@ -42,6 +42,10 @@ extern "C" {
 int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* result) { return take(communicators, PMPI_Comm_dup(comm, result)); }
 int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* result) { return take(communicators, PMPI_Comm_split(comm, color, key, result)); }
 int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm* result) { return take(communicators, PMPI_Comm_split_type(comm, type, key, info, result)); }
+int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int indegree, const int sources[], const int source_weights[], int outdegree, const int destinations[],
+                                   const int destination_weights[], MPI_Info info, int reorder, MPI_Comm* result) {
+  return take(communicators, PMPI_Dist_graph_create_adjacent(comm, indegree, sources, source_weights, outdegree, destinations, destination_weights, info, reorder, result));
+}
 int MPI_Comm_free(MPI_Comm* comm) { return give(communicators, PMPI_Comm_free(comm)); }
 
 int MPI_Send_init(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request* request) {
@@ -50,6 +54,12 @@ int MPI_Send_init(const void* buffer, int count, MPI_Datatype type, int peer, in
 int MPI_Recv_init(void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request* request) {
   return take(requests, PMPI_Recv_init(buffer, count, type, peer, tag, comm, request));
 }
+#if MPI_VERSION >= 4
+int MPI_Neighbor_alltoallv_init_c(const void* sent, const MPI_Count send_counts[], const MPI_Aint send_offsets[], MPI_Datatype send_type, void* received,
+                                  const MPI_Count receive_counts[], const MPI_Aint receive_offsets[], MPI_Datatype receive_type, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return take(requests, PMPI_Neighbor_alltoallv_init_c(sent, send_counts, send_offsets, send_type, received, receive_counts, receive_offsets, receive_type, comm, info, request));
+}
+#endif
 int MPI_Request_free(MPI_Request* request) { return give(requests, PMPI_Request_free(request)); }
 
 int MPI_Type_contiguous(int count, MPI_Datatype type, MPI_Datatype* result) { return take(types, PMPI_Type_contiguous(count, type, result)); }

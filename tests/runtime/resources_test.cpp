@@ -11,6 +11,7 @@
 #include "model/error.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/executor.hpp"
+#include "runtime/library_executor.hpp"
 #include "runtime/naive_exchange.hpp"
 #include "runtime/own_communicator.hpp"
 
@@ -88,10 +89,12 @@ TEST_F(Resources, AreGivenBackInAnyOrderAndAfterMoves) {
     Communicator first(MPI_COMM_WORLD, some_machine(), {layout_});
     Communicator second(MPI_COMM_WORLD, some_machine(), {layout_});
     survivor.emplace(plan(first, local, "standard"));
+    auto by_library = plan(second, local, "mpi");
     first = std::move(second);
     auto other = plan(first, local, "two-step");
     Exchange moved = std::move(other);
     moved.start();  // and is destroyed in flight
+    by_library.start();
   }
   survivor->start();
   survivor->wait();
@@ -103,7 +106,7 @@ TEST_F(Resources, AreGivenBackWhenPlanningFails) {
   std::vector<std::byte> buffer(10);
   std::vector<ReceiveEdge> receives;
   if (rank_of_world() == 0) receives = {{size_of_world() - 1, 0, 4}};  // that nobody sends
-  for (const auto* strategy : {"standard", "two-step", "no-such", ""})
+  for (const auto* strategy : {"standard", "mpi", "two-step", "no-such", ""})
     EXPECT_THROW(communicator.neighbor_exchange(buffer.data(), {}, buffer.data(), receives, {strategy}), Error) << strategy;
   EXPECT_EQ(test::held(), held);
 }
@@ -124,6 +127,9 @@ TEST_F(Resources, OfDatatypesForLargeMessagesAreGivenBack) {
   EXPECT_TRUE(test::taken().types > types || size_of_world() == 1);
   executor.start();
   executor.wait();
+  LibraryExecutor by_library(plan, comm.get(), local.send_buffer.data(), local.receive_buffer.data(), largest_count);
+  by_library.start();
+  by_library.wait();
 }
 
 TEST_F(Resources, AreNotAllocatedBetweenStartAndWait) {
@@ -144,6 +150,44 @@ TEST_F(Resources, AreNotAllocatedBetweenStartAndWait) {
     }
     EXPECT_EQ(test::held(), held) << to_string(strategy) << ": nothing of MPI is created either";
   }
+}
+
+/// Every rank owns three values and needs those of all ranks, its own too and the first twice.
+std::vector<IndexedExchange> indexed_exchanges(Communicator& communicator) {
+  std::vector<Index> needed{0};
+  for (Index index = 0; index < 3 * Index{size_of_world()}; ++index) needed.push_back(index);
+  std::vector<IndexedExchange> result;
+  for (const char* strategy : {"standard", "two-step", ""})
+    for (const bool share : {true, false})
+      result.push_back(communicator.indexed_exchange(IndexRange{3 * rank_of_world(), 3 * rank_of_world() + 3}, needed, sizeof(double),
+                                                     {.strategy = strategy, .reverse = true, .share = share}));
+  return result;
+}
+
+TEST_F(Resources, OfIndexedExchangesAreGivenBackAndNoneAllocatedBetweenStartAndWait) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {layout_});
+  auto exchanges = indexed_exchanges(communicator);
+  std::vector<double> owned(3), ghosts(1 + 3 * static_cast<std::size_t>(size_of_world()));
+  for (auto& exchange : exchanges)
+    for (int turn = 0; turn < 3; ++turn) {
+      const auto before = test::allocations();
+      exchange.start_forward(owned.data(), ghosts.data());
+      exchange.test();
+      exchange.wait();
+      exchange.reverse_add(ghosts.data(), owned.data());
+      EXPECT_EQ(test::allocations(), before) << exchange.strategy();
+    }
+  exchanges.back().start_forward(owned.data(), ghosts.data());  // and is destroyed in flight
+}
+
+TEST_F(Resources, OfIndexedExchangesAreGivenBackWhenPlanningFails) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {layout_});
+  indexed_exchanges(communicator);  // what sparse exchanges keep is there now
+  const auto held = test::held();
+  const std::vector<Index> nobodys{5};
+  EXPECT_THROW(communicator.indexed_exchange(IndexRange{}, nobodys, sizeof(double)), Error);
+  EXPECT_THROW(communicator.indexed_exchange(IndexRange{0, size_of_world() > 1 ? 1 : -1}, {}, sizeof(double)), Error);
+  EXPECT_EQ(test::held(), held);
 }
 
 }  // namespace

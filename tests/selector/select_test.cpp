@@ -9,6 +9,7 @@
 #include "model/generate.hpp"
 #include "model/support.hpp"
 #include "model/text.hpp"
+#include "selector/offer.hpp"
 #include "selector/report.hpp"
 
 namespace commpass {
@@ -36,7 +37,7 @@ TEST(Ranking, HoldsEverySuggestionAndNothingTwiceFromTheCheapestOn) {
     const auto ranking = rank_strategies(pattern, layout, machine(), model);
     std::set<std::string> ranked;
     for (const auto& candidate : ranking) EXPECT_TRUE(ranked.insert(to_string(candidate.strategy)).second) << to_string(candidate.strategy);
-    for (const auto& strategy : suggest_strategies(layout)) EXPECT_TRUE(ranked.contains(to_string(strategy))) << to_string(strategy);
+    for (const auto& strategy : offered_strategies(layout, machine(), model)) EXPECT_TRUE(ranked.contains(to_string(strategy))) << to_string(strategy);
     for (std::size_t i = 1; i < ranking.size(); ++i) EXPECT_LE(ranking[i - 1].cost.seconds, ranking[i].cost.seconds * (1 + 1e-8));
   }
 }
@@ -56,14 +57,14 @@ TEST(Ranking, OfALargePatternIsWhatEachPriceAloneSays) {
   const auto large = Layout::regular(16, 1, 16);
   const auto edges = generate_pattern("random:ranks=256,bytes=500,degree=50");
   const auto ranking = rank_strategies(edges, large, machine());
-  EXPECT_GE(ranking.size(), suggest_strategies(large).size());
+  EXPECT_GE(ranking.size(), offered_strategies(large, machine(), CostModel::burst).size());
   for (const auto& candidate : ranking) EXPECT_EQ(price(candidate.strategy, edges, large, machine()).cost.seconds, candidate.cost.seconds) << to_string(candidate.strategy);
 }
 
 TEST(Ranking, BreaksTiesInTheOrderOfTheCatalogue) {
   // Nothing to send: everything costs nothing.
   const auto ranking = rank_strategies({16, {}}, layout, machine());
-  const auto suggested = suggest_strategies(layout);
+  const auto suggested = offered_strategies(layout, machine(), CostModel::burst);
   ASSERT_EQ(ranking.size(), suggested.size());
   for (std::size_t i = 0; i < ranking.size(); ++i) EXPECT_EQ(ranking[i].strategy, suggested[i]);
   // One message a rank: with any window, standard is the same.
@@ -94,6 +95,76 @@ TEST(Ranking, OfGivenStrategiesHoldsJustThese) {
   EXPECT_NE(error_of([&] { rank_strategies(pattern, layout, machine(), CostModel::burst, impossible); }).find("does not apply"), std::string::npos);
 }
 
+Machine machine_with_collective() {
+  auto m = machine();
+  m.operations.neighbor_alltoall_s = 3e-6;
+  m.operations.neighbor_alltoall_message_s = 1e-8;
+  return m;
+}
+
+bool is_ranked(const std::vector<Candidate>& ranking, const char* strategy) { return std::ranges::count(ranking, parse_strategy(strategy), &Candidate::strategy) == 1; }
+
+TEST(TheLibrarysCollective, IsOfferedWhereItsPriceIsKnown) {
+  const auto with = rank_strategies(pattern, layout, machine_with_collective());
+  EXPECT_TRUE(is_ranked(with, "mpi"));
+  EXPECT_EQ(std::ranges::count(with, "mpi", [](const Candidate& c) { return c.strategy.route; }), 1) << "it has no windows to search";
+  EXPECT_FALSE(is_ranked(rank_strategies(pattern, layout, machine()), "mpi"));
+  EXPECT_TRUE(is_ranked(rank_alltoall(64, layout, machine_with_collective()), "mpi"));
+  EXPECT_FALSE(is_ranked(rank_alltoall(64, layout, machine()), "mpi"));
+  EXPECT_FALSE(is_ranked(rank_strategies(pattern, layout, machine_with_collective(), CostModel::postal), "mpi")) << "postal cannot tell it from standard";
+}
+
+TEST(TheLibrarysCollective, CostsTheDirectExchangeAndItsCall) {
+  const std::vector<Strategy> both{parse_strategy("standard"), parse_strategy("mpi")};
+  auto m = machine_with_collective();
+  m.operations.neighbor_alltoall_message_s = std::nullopt;
+  const auto burst = rank_strategies(pattern, layout, m, CostModel::burst, both);
+  ASSERT_EQ(to_string(burst[0].strategy), "standard");
+  EXPECT_NEAR(burst[1].cost.seconds, burst[0].cost.seconds + 3e-6, 1e-13);
+  EXPECT_NE(explain(burst, 1).find("what the MPI library's collective adds"), std::string::npos) << explain(burst, 1);
+  const auto postal = rank_strategies(pattern, layout, machine(), CostModel::postal, both);
+  EXPECT_EQ(postal[0].cost.seconds, postal[1].cost.seconds) << "named, it is priced as the papers' models would";
+}
+
+TEST(TheLibrarysCollective, IsRefusedWithTheReasonWhereItsPriceIsNotKnown) {
+  const auto mpi = parse_strategy("mpi");
+  const std::string reason = "strategy mpi does not apply: profile test has no operations.neighbor_alltoall_s: calibrate.";
+  EXPECT_EQ(error_of([&] { price(mpi, pattern, layout, machine()); }), reason);
+  EXPECT_EQ(error_of([&] { price_alltoall(mpi, 64, layout, machine()); }), reason);
+  EXPECT_EQ(error_of([&] { rank_strategies(pattern, layout, machine(), CostModel::burst, std::vector{mpi}); }), reason);
+}
+
+TEST(Ranking, WeighsThePlanAgainstTheCalls) {
+  auto slow_to_plan = machine();
+  slow_to_plan.operations.allreduce_s = 1e-3;
+  const auto all = test::alltoall(16, 1);
+  const auto once = rank_strategies(all, layout, slow_to_plan, CostModel::burst, {}, 1);
+  EXPECT_EQ(once.front().cost.stages.size(), 1U) << "a stage more costs more than it can save: " << to_string(once.front().strategy);
+  const auto often = rank_strategies(all, layout, slow_to_plan, CostModel::burst, {}, 1e9), always = rank_strategies(all, layout, slow_to_plan);
+  EXPECT_EQ(often.front().cost.seconds, always.front().cost.seconds);
+  EXPECT_GT(always.front().cost.stages.size(), 1U);
+  for (const auto& candidate : once) EXPECT_TRUE(candidate.plan_seconds.has_value());
+  for (const auto& candidate : always) EXPECT_FALSE(candidate.plan_seconds.has_value());
+  EXPECT_TRUE(std::ranges::is_sorted(once, {}, [](const Candidate& c) { return ranked_seconds(c, 1); }));
+}
+
+TEST(Explanation, TellsThePlanWhereCallsAreCounted) {
+  const auto ranking = rank_strategies(pattern, layout, machine(), CostModel::burst, {}, 3);
+  const auto text = explain(ranking, 0, 3);
+  for (const std::size_t i : {0, 1}) {
+    const auto sum = "plan " + format_seconds(ranking[i].plan_seconds.value()) + " + 3 x " + format_seconds(ranking[i].cost.seconds) + " = " + format_seconds(ranked_seconds(ranking[i], 3));
+    EXPECT_NE(text.find(sum), std::string::npos) << text;
+  }
+}
+
+TEST(JsonReport, HasThePlanWhereCallsAreCounted) {
+  Report r;
+  for (auto& candidate : rank_strategies(pattern, layout, machine(), CostModel::burst, {}, 3)) r.rows.push_back({std::move(candidate), {}});
+  const auto json = Json::parse(report_json(r));
+  for (std::size_t i = 0; i < r.rows.size(); ++i) EXPECT_EQ(json["ranking"][i]["plan_s"].get<double>(), r.rows[i].candidate.plan_seconds);
+  EXPECT_NE(report_table(r).find(format_seconds(r.rows[0].candidate.plan_seconds.value())), std::string::npos);
+}
+
 TEST(Explanation, TellsStagesAndTheRunnerUp) {
   const auto ranking = rank_strategies(pattern, layout, machine());
   const auto text = explain(ranking, 0);
@@ -113,6 +184,18 @@ TEST(Explanation, TellsWhyAnotherWasNotChosen) {
   const auto text = explain(ranking, last);
   EXPECT_EQ(text.find(to_string(ranking[last].strategy) + ": "), 0U) << text;
   EXPECT_NE(text.find("Not chosen: " + to_string(ranking[last].strategy)), std::string::npos) << text;
+}
+
+TEST(Explanation, TellsWhatAFlagBrings) {
+  const Pattern pairs{16, {{0, 15, 1000}, {15, 0, 1000}}};
+  const std::vector<Strategy> given{parse_strategy("stfw,n=4"), parse_strategy("stfw,n=4,placed")};
+  const auto one_node = Layout::regular(1, 1, 16);
+  const auto ranking = rank_strategies(pairs, one_node, machine(), CostModel::burst, given);
+  ASSERT_EQ(to_string(ranking[0].strategy), "stfw,n=4,placed");
+  const auto text = explain(ranking, 0);
+  EXPECT_NE(text.find("without placed: " + format_seconds(ranking[1].cost.seconds) + " predicted"), std::string::npos) << text;
+  EXPECT_NE(text.find("would send 7.81 KiB, not 1.95 KiB"), std::string::npos) << text;
+  EXPECT_EQ(explain(ranking, 1).find("without"), std::string::npos) << "it has no flag";
 }
 
 TEST(Explanation, OfALoneCandidateComparesNothing) {

@@ -3,7 +3,7 @@
 // A lone message of s bytes between two ranks takes exactly alpha_s + beta_s_per_byte·s of its locality and protocol. Of
 // that, send_overhead_s is the sender's own time, during which it can do nothing else, and receive_overhead_s the
 // receiver's. Bytes flow at the rate of the locality's fastest protocol; what a slower protocol takes longer is time of
-// the sender (it copies). All ranks of a node share its NIC. A local copy costs copy_block_s for each contiguous piece.
+// the sender (it copies). All ranks of a node share its NIC, out of the node and, where there is a limit, into it. A local copy costs copy_block_s for each contiguous piece.
 #pragma once
 
 #include <algorithm>
@@ -49,6 +49,7 @@ inline Place place_of(const std::string& host) {
 struct Cluster {
   int nodes = 0, sockets = 0, cores = 0;  // cores of a socket
   std::array<Locality, 3> localities;     // socket, node, network
+  double ejection_rate_bytes_per_s = 0;   // 0: no limit
   double injection_rate_bytes_per_s = 0, copy_rate_bytes_per_s = 0, copy_block_s = 0;
 
   const Locality& locality(Place a, Place b) const {
@@ -77,6 +78,7 @@ inline Cluster read_cluster() {
     for (const auto& p : in.at("protocols")) out.protocols.push_back({p.value("max_bytes", 0.0), p.at("alpha_s"), p.at("beta_s_per_byte")});
   }
   cluster.injection_rate_bytes_per_s = json.at("injection_rate_bytes_per_s");
+  cluster.ejection_rate_bytes_per_s = json.value("ejection_rate_bytes_per_s", 0.0);
   cluster.copy_rate_bytes_per_s = json.at("copy_rate_bytes_per_s");
   cluster.copy_block_s = json.at("copy_block_s");
   return cluster;

@@ -49,6 +49,15 @@ void add_core(s4u::NetZone* zone, int node, int core) {
   zone->add_route(nullptr, host->get_netpoint(), nullptr, nullptr, std::vector<s4u::LinkInRoute>{}, false);
 }
 
+/// One direction of a NIC; nothing if its rate is 0, no limit: links on both ends of a route make the solver slow.
+std::vector<s4u::LinkInRoute> add_nic(s4u::NetZone* root, const std::string& name, double rate_bytes_per_s) {
+  if (rate_bytes_per_s == 0) return {};
+  // A flow takes its share of a link before the factor is applied, so the NIC is scaled by the network's factor.
+  auto* nic = root->create_link(name, rate_bytes_per_s * unit_bandwidth * cluster.localities[2].fastest());
+  nic->seal();
+  return {s4u::LinkInRoute(nic)};
+}
+
 }  // namespace
 
 extern "C" void load_platform(const s4u::Engine& engine) {
@@ -61,11 +70,9 @@ extern "C" void load_platform(const s4u::Engine& engine) {
     auto* router = zone->create_router(name + "-router");
     for (int core = 0; core < cluster.sockets * cluster.cores; ++core) add_core(zone, node, core);
     zone->seal();
-    // A flow takes its share of a link before the factor is applied, so the NIC is scaled by the network's factor.
-    auto* nic = root->create_link(name + "-nic", cluster.injection_rate_bytes_per_s * unit_bandwidth * cluster.localities[2].fastest());
-    nic->seal();
-    root->add_route(zone->get_netpoint(), nullptr, router, nullptr, {s4u::LinkInRoute(nic)}, false);
-    root->add_route(nullptr, zone->get_netpoint(), nullptr, router, std::vector<s4u::LinkInRoute>{}, false);
+    const auto out = add_nic(root, name + "-nic", cluster.injection_rate_bytes_per_s), in = add_nic(root, name + "-nic-in", cluster.ejection_rate_bytes_per_s);
+    root->add_route(zone->get_netpoint(), nullptr, router, nullptr, out, false);
+    root->add_route(nullptr, zone->get_netpoint(), nullptr, router, in, false);
   }
   root->seal();
   auto* model = engine.get_netzone_root()->get_network_model();

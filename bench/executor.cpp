@@ -1,0 +1,146 @@
+// bench executor: what does the executor cost over persistent requests written by hand? On two ranks.
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <vector>
+
+#include "bench/options.hpp"
+#include "bench/statistics.hpp"
+#include "model/text.hpp"
+#include "runtime/agreement.hpp"
+#include "runtime/communicator.hpp"
+#include "runtime/mpi_error.hpp"
+#include "runtime/own_communicator.hpp"
+
+namespace commpass::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr Bytes kibibyte = 1024;
+constexpr Bytes sizes[] = {8, 64, 512, 4 * kibibyte, 32 * kibibyte, 256 * kibibyte, 1024 * kibibyte};
+constexpr int message_counts[] = {1, 8};
+
+/// As many messages of a size from each of the two ranks to the other.
+struct Edges {
+  Edges(Rank rank, int messages, Bytes bytes) : peer(1 - rank), out(static_cast<std::size_t>(messages * bytes)), in(out.size()) {
+    for (int i = 0; i < messages; ++i) {
+      sends.push_back({peer, i * bytes, bytes});
+      receives.push_back({peer, i * bytes, bytes});
+    }
+  }
+  Rank peer;
+  std::vector<std::byte> out, in;
+  std::vector<SendEdge> sends;
+  std::vector<ReceiveEdge> receives;
+};
+
+/// What a user would write for these edges.
+class ByHand {
+ public:
+  ByHand(MPI_Comm comm, Edges& edges) {
+    constexpr int tag = 1;
+    for (const auto& edge : edges.receives)
+      COMMPASS_MPI_CALL(MPI_Recv_init, edges.in.data() + edge.offset, static_cast<int>(edge.bytes), MPI_BYTE, edge.source, tag, comm, &requests_.emplace_back());
+    for (const auto& edge : edges.sends)
+      COMMPASS_MPI_CALL(MPI_Send_init, edges.out.data() + edge.offset, static_cast<int>(edge.bytes), MPI_BYTE, edge.destination, tag, comm, &requests_.emplace_back());
+  }
+  ~ByHand() {
+    for (auto& request : requests_) MPI_Request_free(&request);
+  }
+  ByHand(const ByHand&) = delete;
+  ByHand& operator=(const ByHand&) = delete;
+
+  void exchange() {
+    MPI_Startall(static_cast<int>(requests_.size()), requests_.data());
+    MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+  }
+
+ private:
+  std::vector<MPI_Request> requests_;
+};
+
+/// The seconds of `exchanges` exchanges one after another; those of the two ranks keep in step by themselves.
+template <class Exchange>
+Seconds seconds_of(int exchanges, Exchange exchange) {
+  const double begin = MPI_Wtime();
+  for (int i = 0; i < exchanges; ++i) exchange();
+  return MPI_Wtime() - begin;
+}
+
+struct Measured {
+  Seconds executor = 0, by_hand = 0;  ///< medians of one exchange
+};
+
+/// Times both in turn, in random order, so that a disturbance hits both alike.
+Measured compare(const Communicator& communicator, Exchange& exchange, ByHand& by_hand, int repetitions) {
+  const auto run_executor = [&] {
+    exchange.start();
+    exchange.wait();
+  };
+  const auto run_by_hand = [&] { by_hand.exchange(); };
+  // Long enough for the clock, short enough to lie within a time slice.
+  constexpr Seconds sample_s = 50e-6;
+  constexpr int warm_up = 100;
+  seconds_of(warm_up, run_executor);
+  int exchanges = std::max(1, static_cast<int>(sample_s / (seconds_of(warm_up, run_by_hand) / warm_up)));
+  COMMPASS_MPI_CALL(MPI_Bcast, &exchanges, 1, MPI_INT, 0, communicator.mpi());
+
+  std::vector<Seconds> executor, hand;
+  std::mt19937 random(1);  // the same on both ranks
+  for (int i = 0; i < repetitions; ++i) {
+    const bool executor_first = random() % 2 == 0;
+    if (executor_first) executor.push_back(seconds_of(exchanges, run_executor));
+    hand.push_back(seconds_of(exchanges, run_by_hand));
+    if (!executor_first) executor.push_back(seconds_of(exchanges, run_executor));
+  }
+  return {median(std::move(executor)) / exchanges, median(std::move(hand)) / exchanges};
+}
+
+Json executor(const OutputOptions& options, bool shown) {
+  int rank = 0, ranks = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (ranks != 2) throw InputError("bench executor", fmt::format("it has {} ranks", ranks), "run it on 2");
+  const OwnCommunicator own(MPI_COMM_WORLD);
+  Communicator communicator(MPI_COMM_WORLD, Machine{});
+  const int repetitions = options.quick ? 2001 : 10001;
+  if (shown) fmt::print("{:>9} {:>10} {:>14} {:>14} {:>8}\n", "messages", "bytes", "executor", "by hand", "ratio");
+  Json json;
+  double ratio_max = 0;
+  for (const int messages : message_counts)
+    for (const auto bytes : sizes) {
+      Edges edges(rank, messages, bytes);
+      // Staggered, so that messages between the same ranks stay as many.
+      auto exchange = communicator.neighbor_exchange(edges.out.data(), edges.sends, edges.in.data(), edges.receives, {"standard,staggered"});
+      ByHand by_hand(own.get(), edges);
+      const auto measured = compare(communicator, exchange, by_hand, repetitions);
+      const double ratio = measured.executor / measured.by_hand;
+      ratio_max = std::max(ratio_max, ratio);
+      if (shown) fmt::print("{:>9} {:>10} {:>14} {:>14} {:>8.3f}\n", messages, format_bytes(static_cast<double>(bytes)), format_seconds(measured.executor), format_seconds(measured.by_hand), ratio);
+      json["cases"].push_back({{"messages", messages}, {"bytes", bytes}, {"executor_s", measured.executor}, {"by_hand_s", measured.by_hand}, {"ratio", ratio}});
+    }
+  json["summary"] = {{"ratio_max", ratio_max}};
+  return json;
+}
+
+}  // namespace
+}  // namespace commpass::bench
+
+int main(int argc, char** argv) {
+  using namespace commpass::bench;
+  MPI_Init(&argc, &argv);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  CLI::App app{"What a standard exchange costs over persistent requests written by hand, on two ranks."};
+  OutputOptions options;
+  const bool speaks = rank == 0;
+  const int code = run_benchmark(app, argc, argv, "executor", options, [&] { return executor(options, speaks && !options.json); }, speaks);
+  MPI_Finalize();
+  return code;
+}

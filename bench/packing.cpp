@@ -1,0 +1,97 @@
+// bench packing: how fast are blocks put together, against one copy of as many bytes?
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <vector>
+
+#include "bench/options.hpp"
+#include "bench/statistics.hpp"
+#include "model/text.hpp"
+#include "runtime/local_copy.hpp"
+
+namespace commpass::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t smallest_block = 8, largest_block = std::size_t{64} << 10;
+constexpr std::size_t counted_block = 256;  ///< the summary is over blocks of this size and more
+
+/// The copies with which a stage packs its blocks into messages to several ranks: a message gets every `messages`-th block.
+/// All of the source is copied, once, and no two blocks of a message lie one after another.
+std::vector<LocalCopy> pack_stage(const std::byte* source, std::byte* target, std::size_t total, std::size_t block) {
+  constexpr std::size_t messages = 8;
+  const auto blocks = total / block;
+  std::vector<LocalCopy> copies;
+  for (std::size_t message = 0; message < messages; ++message)
+    for (std::size_t i = message; i < blocks; i += messages) {
+      copies.push_back({source + i * block, target, block});
+      target += block;
+    }
+  return copies;
+}
+
+struct Measured {
+  Seconds packing = 0, memcpy = 0;
+};
+
+/// Medians of both, taken in turn, so that a disturbance hits both alike.
+Measured compare(std::span<const LocalCopy> copies, const LocalCopy& whole, int repetitions) {
+  // Small totals many times in a sample, for the clock.
+  constexpr std::size_t sample_bytes = std::size_t{1} << 20;
+  const auto turns = std::max<std::size_t>(1, sample_bytes / whole.bytes);
+  const auto seconds_of = [turns](std::span<const LocalCopy> what) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (std::size_t i = 0; i < turns; ++i) local_copy(what);
+    return std::chrono::duration<Seconds>(std::chrono::steady_clock::now() - begin).count() / static_cast<double>(turns);
+  };
+  std::vector<Seconds> packing, memcpy;
+  for (int i = 0; i < repetitions; ++i) {
+    packing.push_back(seconds_of(copies));
+    memcpy.push_back(seconds_of({&whole, 1}));
+  }
+  return {median(std::move(packing)), median(std::move(memcpy))};
+}
+
+Json packing(const OutputOptions& options) {
+  struct Total {
+    std::size_t bytes;
+    int repetitions;
+  };
+  // From within the nearest cache to beyond all caches of today's processors.
+  const int times = options.quick ? 1 : 5;
+  const std::array totals{Total{std::size_t{16} << 10, 200 * times}, Total{std::size_t{256} << 10, 200 * times}, Total{std::size_t{4} << 20, 50 * times}, Total{std::size_t{64} << 20, 10 * times}};
+  std::vector<std::byte> source(totals.back().bytes, std::byte{1}), target(totals.back().bytes, std::byte{2});
+  if (!options.json) fmt::print("{:>10} {:>10} {:>14} {:>14} {:>10}\n", "total", "block", "packing", "memcpy", "fraction");
+  Json json;
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& total : totals)
+    for (std::size_t block = smallest_block; block <= std::min(largest_block, total.bytes); block *= 2) {
+      const auto copies = pack_stage(source.data(), target.data(), total.bytes, block);
+      const auto measured = compare(copies, {source.data(), target.data(), total.bytes}, total.repetitions);
+      const double fraction = measured.memcpy / measured.packing;
+      if (block >= counted_block) least = std::min(least, fraction);
+      const auto rate = [&](Seconds seconds) { return format_bytes(static_cast<double>(total.bytes) / seconds) + "/s"; };
+      if (!options.json)
+        fmt::print("{:>10} {:>10} {:>14} {:>14} {:>10.2f}\n", format_bytes(static_cast<double>(total.bytes)), format_bytes(static_cast<double>(block)), rate(measured.packing), rate(measured.memcpy), fraction);
+      json["cases"].push_back({{"total_bytes", total.bytes}, {"block_bytes", block}, {"packing_s", measured.packing}, {"memcpy_s", measured.memcpy}, {"fraction_of_memcpy", fraction}});
+    }
+  json["summary"] = {{"fraction_of_memcpy", least}};
+  return json;
+}
+
+}  // namespace
+}  // namespace commpass::bench
+
+int main(int argc, char** argv) {
+  using namespace commpass::bench;
+  CLI::App app{"How fast blocks are packed into messages, against one copy of as many bytes."};
+  OutputOptions options;
+  return run_benchmark(app, argc, argv, "packing", options, [&] { return packing(options); });
+}

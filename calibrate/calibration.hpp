@@ -1,0 +1,76 @@
+// A calibration that is under way, and its parts in their order. Each part has a file of its own.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "calibrate/calibrate.hpp"
+#include "calibrate/pairs.hpp"
+#include "calibrate/provenance.hpp"
+#include "calibrate/sampling.hpp"
+#include "calibrate/timing.hpp"
+#include "model/layout.hpp"
+#include "model/machine.hpp"
+#include "runtime/own_communicator.hpp"
+
+namespace commpass {
+
+/// What the parts share: whom to time, and what was found so far. The same on every rank but for clocks.
+struct Calibration {
+  Calibration(MPI_Comm user_comm, const Layout& ranks_layout, const CalibrationOptions& user_options);
+
+  const Layout& layout;
+  const CalibrationOptions& options;
+  OwnCommunicator comm;
+  Bench bench;
+  Sampler sampler;
+  std::array<std::vector<Pair>, locality_count> pairs_by_locality;
+  std::vector<Locality> localities;  ///< those that have pairs
+  Machine machine;
+  Provenance provenance;
+
+  const std::vector<Pair>& pairs(Locality locality) const { return pairs_by_locality[static_cast<std::size_t>(locality)]; }
+  /// The channel of a locality whose protocols were fitted.
+  Channel& channel(Locality locality) { return *machine.host.by_locality[static_cast<std::size_t>(locality)]; }
+  void progress(const std::string& what) const;
+  void not_measured(std::string what_and_why) { provenance.not_measured.push_back(std::move(what_and_why)); }
+};
+
+/// The part of the budget after which a step ends, even if medians are not settled.
+struct Share {
+  double begin = 0, end = 0;
+
+  /// Where one of `all` localities ends, if they share this part evenly.
+  double after(Locality locality, const std::vector<Locality>& all) const;
+};
+inline constexpr Share ping_pong_share{0, 0.5}, switch_share{0.5, 0.6}, burst_share{0.6, 0.68}, receive_share{0.68, 0.76}, sharing_share{0.76, 0.84},
+    ejection_share{0.84, 0.86}, copy_share{0.86, 0.88}, datatype_share{0.88, 0.9}, operation_share{0.9, 0.93}, collective_share{0.93, 0.95}, held_out_share{0.95, 1};
+
+/// Protocols, their α, β and switch points: ping-pongs of many sizes on all localities.
+void measure_protocols(Calibration& calibration);
+/// From which size on a send waits for its receive, by what it does and not by what it costs.
+void find_rendezvous(Calibration& calibration, Locality locality);
+/// α_next, β_next and γ: bursts from one rank.
+void measure_bursts(Calibration& calibration, Locality locality);
+/// α_receive and β_receive, and γ again: many ranks send to one. When they are more than it can take in, its time for each message shows. Where
+/// the receiver takes next to none, what is found is the senders' time, divided by their number: an upper bound.
+void measure_receiving(Calibration& calibration, Locality locality);
+/// What a socket or a node moves together, and what a node sends into the network: more and more active pairs.
+void measure_sharing(Calibration& calibration, Locality locality);
+/// What a node takes in from the network: many nodes send to one.
+void measure_ejection(Calibration& calibration);
+/// Copies within a rank's memory.
+void measure_copies(Calibration& calibration);
+/// What the MPI library takes to gather and scatter the pieces of a derived datatype.
+void measure_datatypes(Calibration& calibration);
+/// Barrier, allreduce, probe, put, fence, window.
+void measure_operations(Calibration& calibration);
+/// What the MPI library's neighbourhood collective takes beyond a direct exchange.
+void measure_neighborhood(Calibration& calibration);
+/// Exchanges that no fit has seen, predicted with what was found and then run.
+void check_held_out(Calibration& calibration);
+
+}  // namespace commpass

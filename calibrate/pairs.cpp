@@ -1,0 +1,82 @@
+#include "calibrate/pairs.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <utility>
+
+namespace commpass {
+
+namespace {
+
+/// The nodes, those with most ranks first.
+std::vector<int> nodes_by_size(const Layout& layout) {
+  std::vector<int> nodes(static_cast<std::size_t>(layout.nodes()));
+  for (int n = 0; n < layout.nodes(); ++n) nodes[static_cast<std::size_t>(n)] = n;
+  std::ranges::stable_sort(nodes, std::greater{}, [&](int n) { return layout.ppn(n); });
+  return nodes;
+}
+
+std::vector<Pair> network_pairs(const Layout& layout) {
+  std::vector<Pair> pairs;
+  if (layout.nodes() < 2) return pairs;
+  const auto nodes = nodes_by_size(layout);
+  const auto here = layout.ranks_of(nodes[0]), there = layout.ranks_of(nodes[1]);
+  for (std::size_t i = 0; i < std::min(here.size(), there.size()); ++i) pairs.push_back({here[i], there[i]});
+  return pairs;
+}
+
+/// Pairs within a node; if they are to share a socket, within that of the first of them, to see what it shares.
+std::vector<Pair> pairs_within(const Layout& layout, int node, Locality locality) {
+  const auto ranks = layout.ranks_of(node);
+  std::vector<bool> used(ranks.size(), false);
+  std::optional<int> socket;
+  std::vector<Pair> found;
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    for (std::size_t j = i + 1; j < ranks.size() && !used[i]; ++j) {
+      if (used[j] || layout.locality(ranks[i], ranks[j]) != locality) continue;
+      if (locality == Locality::socket && socket && *socket != layout.socket(ranks[i])) continue;
+      socket = layout.socket(ranks[i]);
+      used[i] = used[j] = true;
+      found.push_back({ranks[i], ranks[j]});
+    }
+  return found;
+}
+
+}  // namespace
+
+std::vector<Pair> disjoint_pairs(const Layout& layout, Locality locality) {
+  if (locality == Locality::network) return network_pairs(layout);
+  std::vector<Pair> most;
+  for (int node = 0; node < layout.nodes(); ++node)
+    if (auto found = pairs_within(layout, node, locality); found.size() > most.size()) most = std::move(found);
+  return most;
+}
+
+std::vector<Pair> pairs_into_one_node(const Layout& layout) {
+  const auto nodes = nodes_by_size(layout);
+  std::vector<Rank> senders;
+  for (int i = 0; i < layout.max_ppn(); ++i)
+    for (std::size_t n = 1; n < nodes.size(); ++n)
+      if (i < layout.ppn(nodes[n])) senders.push_back(layout.ranks_of(nodes[n])[static_cast<std::size_t>(i)]);
+  const auto receivers = layout.ranks_of(nodes[0]);
+  std::vector<Pair> pairs;
+  for (std::size_t i = 0; i < std::min(senders.size(), receivers.size()); ++i) pairs.push_back({senders[i], receivers[i]});
+  return pairs;
+}
+
+std::vector<Pair> pairs_out_of_one_node(const Layout& layout) {
+  auto pairs = pairs_into_one_node(layout);
+  for (auto& [first, second] : pairs) std::swap(first, second);
+  return pairs;
+}
+
+std::vector<Rank> partners(const Layout& layout, Rank rank, Locality locality) {
+  constexpr std::size_t most = 16;
+  std::vector<Rank> result;
+  for (Rank other = 0; other < layout.ranks() && result.size() < most; ++other)
+    if (other != rank && layout.locality(other, rank) == locality) result.push_back(other);
+  return result;
+}
+
+}  // namespace commpass

@@ -1,0 +1,27 @@
+// Which ranks are timed: pairs that are active at once, and the ranks around one of them.
+#pragma once
+
+#include <vector>
+
+#include "model/layout.hpp"
+
+namespace commpass {
+
+/// Two ranks; where it matters, the first one sends.
+struct Pair {
+  Rank first = 0, second = 0;
+  bool operator==(const Pair&) const = default;
+};
+
+/// Pairs of a locality whose ranks are all different, so that they can be active at once; those between the two largest
+/// nodes, or within the node (or the socket) that has most. The pair of the lowest ranks comes first.
+std::vector<Pair> disjoint_pairs(const Layout& layout, Locality locality);
+
+/// Pairs between the largest node and the other nodes in turn, into it or out of it. All their ranks are different.
+std::vector<Pair> pairs_into_one_node(const Layout& layout);
+std::vector<Pair> pairs_out_of_one_node(const Layout& layout);
+
+/// The lowest ranks, up to 16, that are so related to `rank`.
+std::vector<Rank> partners(const Layout& layout, Rank rank, Locality locality);
+
+}  // namespace commpass

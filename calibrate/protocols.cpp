@@ -1,0 +1,150 @@
+// Ping-pongs, the lines through them, and where one protocol ends and the next begins.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <random>
+
+#include "calibrate/calibration.hpp"
+#include "calibrate/fit.hpp"
+
+namespace commpass {
+
+namespace {
+
+struct PingPong {
+  Locality locality{};
+  Bytes bytes = 0;
+  auto operator<=>(const PingPong&) const = default;
+};
+using PingPongs = std::map<PingPong, Series>;
+
+Seconds time_ping_pong(Calibration& calibration, const PingPong& what, int round, int repetitions) {
+  // Different pairs in turn: no single core decides.
+  constexpr std::size_t most_pairs = 4;
+  const auto& pairs = calibration.pairs(what.locality);
+  const auto& [first, second] = pairs[static_cast<std::size_t>(round) % std::min(pairs.size(), most_pairs)];
+  return calibration.bench.ping_pong(first, second, what.bytes, repetitions);
+}
+
+/// Log-uniform sizes, one drawn from each of `bins` bins, and the ends.
+std::vector<Bytes> draw_sizes(Bytes largest) {
+  constexpr int bins = 44;
+  std::mt19937_64 random(1);
+  const double logarithm = std::log(static_cast<double>(largest));
+  std::vector<Bytes> sizes{1, largest};
+  for (int bin = 0; bin < bins; ++bin) sizes.push_back(std::llround(std::exp(logarithm * (bin + uniform(random)) / bins)));
+  return sizes;
+}
+
+std::vector<SizePoint> points_of(const PingPongs& ping_pongs, Locality locality) {
+  std::vector<SizePoint> result;
+  for (const auto& [what, series] : ping_pongs)
+    if (what.locality == locality) result.push_back({what.bytes, series.middle()});
+  return result;
+}
+
+std::string protocol_name(std::size_t index, std::size_t count) {
+  if (count == 1) return "eager";
+  if (index + 1 == count) return "rendezvous";
+  if (count == 2) return "eager";
+  if (index == 0) return "short";
+  return index == 1 ? "eager" : fmt::format("eager-{}", index);
+}
+
+/// The number between two others (exclusive) that is a multiple of the largest power of two.
+Bytes roundest_between(Bytes low, Bytes high) {
+  Bytes unit = 1;
+  while ((low / (2 * unit) + 1) * 2 * unit < high) unit *= 2;
+  return (low / unit + 1) * unit;
+}
+
+/// The largest size found below the switch, to 1/64. Asks at round numbers: libraries switch there, and applications send them.
+/// @param low, high  below and above it
+template <class IsAbove>
+Bytes bisect(Bytes low, Bytes high, IsAbove is_above) {
+  while (high - low > std::max<Bytes>(1, low / 64)) {
+    const Bytes middle = roundest_between(low, high);
+    (is_above(middle) ? high : low) = middle;
+  }
+  return low;
+}
+
+/// Bisects between the last size of a segment and the first of the next: on whose side are sizes between
+/// them?
+void narrow_switch(Calibration& calibration, PingPongs& ping_pongs, Locality locality, std::vector<Segment>& segments, std::size_t index) {
+  Bytes low = segments[index].max_bytes, high = calibration.options.largest_bytes;
+  for (const auto& point : points_of(ping_pongs, locality))
+    if (point.bytes > low) high = std::min(high, point.bytes);
+  const double share = switch_share.after(locality, calibration.localities);
+  constexpr double indistinguishable = 0.03;
+  constexpr int samples = 9;
+  segments[index].max_bytes = bisect(low, high, [&](Bytes bytes) {
+    const double before = segments[index].line.at(bytes), after = segments[index + 1].line.at(bytes);
+    // Where it makes no difference, and when the time is over, what is known to be below stays the limit.
+    if (calibration.sampler.has_spent(share) || std::abs(after / before - 1) < indistinguishable) return true;
+    auto& series = ping_pongs[{locality, bytes}];
+    for (int i = 0; i < samples; ++i)
+      calibration.sampler.sample(series, [&](int repetitions) { return time_ping_pong(calibration, {locality, bytes}, i, repetitions); });
+    const double time = series.middle();
+    return std::abs(std::log(time / before)) > std::abs(std::log(time / after));
+  });
+}
+
+void fit_protocols(Calibration& calibration, PingPongs& ping_pongs, Locality locality) {
+  calibration.progress(fmt::format("switch points, {}", name_of(locality)));
+  auto segments = fit_segments(points_of(ping_pongs, locality));
+  for (std::size_t i = 0; i + 1 < segments.size(); ++i) narrow_switch(calibration, ping_pongs, locality, segments, i);
+  auto& channel = calibration.machine.host.by_locality[static_cast<std::size_t>(locality)].emplace();
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const auto& s = segments[i];
+    Protocol protocol{protocol_name(i, segments.size()), s.max_bytes, s.line.alpha_s, s.line.beta_s_per_byte, s.line.alpha_s};
+    if (i + 1 == segments.size()) protocol.max_bytes = std::numeric_limits<Bytes>::max();
+    calibration.provenance.fits.push_back({locality, protocol.name, s});
+    channel.protocols.push_back(std::move(protocol));
+  }
+}
+
+}  // namespace
+
+void measure_protocols(Calibration& calibration) {
+  calibration.progress("ping-pong");
+  PingPongs ping_pongs;
+  for (const auto locality : calibration.localities)
+    for (const Bytes size : draw_sizes(calibration.options.largest_bytes)) ping_pongs[{locality, size}];
+  calibration.sampler.sample_all(ping_pongs, ping_pong_share.end,
+                                 [&](const PingPong& what, int round, int repetitions) { return time_ping_pong(calibration, what, round, repetitions); });
+  for (const auto locality : calibration.localities) fit_protocols(calibration, ping_pongs, locality);
+
+  auto& provenance = calibration.provenance;
+  provenance.ping_pong_sizes = std::ssize(ping_pongs);
+  for (const auto& [what, series] : ping_pongs) {
+    provenance.ping_pong_unsettled += !series.settled();
+    provenance.ping_pong_outliers += count_outliers(series.samples);
+  }
+}
+
+void find_rendezvous(Calibration& calibration, Locality locality) {
+  calibration.progress(fmt::format("rendezvous, {}", name_of(locality)));
+  const auto pair = calibration.pairs(locality).front();
+  const auto waits = [&](Bytes bytes) {
+    constexpr Seconds late_s = 1e-3;
+    constexpr int tries = 5;
+    std::vector<double> times;
+    for (int i = 0; i < tries; ++i) times.push_back(calibration.bench.early_send(pair.first, pair.second, bytes, late_s));
+    return median(std::move(times)) > late_s / 2;
+  };
+  const Bytes largest = calibration.options.largest_bytes;
+  auto& from = calibration.channel(locality).rendezvous_from_bytes;
+  if (!waits(largest)) {
+    calibration.not_measured(fmt::format("host.{}.rendezvous_from_bytes: a send of {} bytes does not wait for its receive", name_of(locality), largest));
+  } else if (waits(1)) {
+    from = 0;
+  } else {
+    from = bisect(1, largest, waits) + 1;
+  }
+}
+
+}  // namespace commpass

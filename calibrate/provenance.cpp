@@ -1,0 +1,38 @@
+#include "calibrate/provenance.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+namespace commpass {
+
+std::string to_json(const Provenance& provenance) {
+  using Json = nlohmann::ordered_json;
+  Json json;
+  json["date"] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+  json["mpi_library"] = provenance.mpi_library;
+  json["layout"] = provenance.layout;
+  json["ranks"] = provenance.ranks;
+  json["host_hash"] = provenance.host_hash;
+  json["samples"] = provenance.samples;
+  json["elapsed_s"] = provenance.elapsed_s;
+  json["ping_pong"] = {{"sizes", provenance.ping_pong_sizes}, {"sizes_not_known_to_3_percent", provenance.ping_pong_unsettled}, {"outliers", provenance.ping_pong_outliers}};
+  json["fits"] = Json::array();
+  for (const auto& [locality, protocol, segment] : provenance.fits)
+    json["fits"].push_back({{"locality", name_of(locality)},
+                            {"protocol", protocol},
+                            {"sizes", segment.sizes},
+                            {"median_relative_error", segment.median_relative_error},
+                            {"alpha_interval_s", {segment.alpha_interval.low, segment.alpha_interval.high}},
+                            {"beta_interval_s_per_byte", {segment.beta_interval.low, segment.beta_interval.high}}});
+  json["held_out"] = Json::array();
+  for (const auto& each : provenance.held_out)
+    json["held_out"].push_back({{"exchange", each.exchange}, {"strategy", each.strategy}, {"predicted_s", each.predicted_s}, {"measured_s", each.measured_s}, {"error", each.error()}});
+  json["not_measured"] = provenance.not_measured;
+  if (!provenance.warning.empty()) json["warning"] = provenance.warning;
+  return json.dump();
+}
+
+}  // namespace commpass

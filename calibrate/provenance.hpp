@@ -1,0 +1,44 @@
+// What a profile tells of the calibration that made it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "calibrate/fit.hpp"
+#include "model/types.hpp"
+
+namespace commpass {
+
+struct ProtocolFit {
+  Locality locality{};
+  std::string protocol;
+  Segment segment;
+};
+
+/// An exchange that no parameter was fitted to, as the finished profile predicts it and as it is.
+struct HeldOut {
+  std::string exchange;  ///< what it is like: "few large", …
+  std::string strategy;
+  Seconds predicted_s = 0, measured_s = 0;
+  double error() const { return predicted_s / measured_s - 1; }
+};
+
+struct Provenance {
+  std::string mpi_library;
+  std::string layout;
+  int ranks = 0;
+  std::string host_hash;
+  std::int64_t samples = 0;
+  Seconds elapsed_s = 0;
+  std::int64_t ping_pong_sizes = 0, ping_pong_unsettled = 0, ping_pong_outliers = 0;
+  std::vector<ProtocolFit> fits;
+  std::vector<HeldOut> held_out;
+  std::vector<std::string> not_measured;  ///< each: what, and why
+  std::string warning;                    ///< empty: none
+};
+
+/// As the JSON object that a profile holds, with the date of now.
+std::string to_json(const Provenance& provenance);
+
+}  // namespace commpass

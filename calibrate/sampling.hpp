@@ -1,0 +1,88 @@
+// How often a thing is timed: in shuffled rounds, until its median is known or the time for it is over.
+#pragma once
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <vector>
+
+#include "model/statistics.hpp"
+#include "model/types.hpp"
+
+namespace commpass {
+
+/// All samples of one thing that is timed.
+struct Series {
+  std::vector<double> samples;
+  int repetitions = 1;  ///< in each sample
+
+  double middle() const { return median(samples); }
+  /// The median is known to 3 %.
+  bool settled() const;
+};
+
+/// A number in [0, 1), the same with every standard library.
+inline double uniform(std::mt19937_64& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
+
+/// Takes samples within a budget. All functions are collective, and decide the same on every rank; what they are given to
+/// time has to return the same on every rank, too.
+class Sampler {
+ public:
+  Sampler(MPI_Comm comm, Seconds budget_s);
+
+  Seconds elapsed() const { return MPI_Wtime() - begin_; }
+  /// The fraction of the budget that is spent, on this rank's clock.
+  double spent() const { return elapsed() / budget_s_; }
+  /// Has this share of the budget been spent? Rank 0's clock decides for all.
+  bool has_spent(double share) const;
+
+  /// Adds a sample; the first one finds how many repetitions make a sample long enough for the clock.
+  /// @param time  called with a number of repetitions, gives the seconds of one
+  template <class Time>
+  void sample(Series& series, Time time) {
+    if (series.samples.empty()) {
+      constexpr Seconds sample_s = 1e-4;
+      constexpr int most = 200;
+      time(1);  // warm-up: first use of a path is slow
+      const Seconds once = std::max(time(2), 1e-9);
+      series.repetitions = static_cast<int>(std::clamp(sample_s / once, 1.0, static_cast<double>(most)));
+    }
+    series.samples.push_back(time(series.repetitions));
+    ++count_;
+  }
+
+  /// Samples all series, at least three times, until each is settled or the share of the budget is spent.
+  /// @param time  called with key, round and repetitions, gives the seconds of one repetition
+  template <class Key, class Time>
+  void sample_all(std::map<Key, Series>& all, double share, Time time) {
+    std::vector<Key> keys;
+    for (const auto& [key, series] : all) keys.push_back(key);
+    constexpr int least_rounds = 3;
+    for (int round = 0;; ++round) {
+      std::shuffle(keys.begin(), keys.end(), random_);
+      bool all_settled = true;
+      for (const auto& key : keys) {
+        auto& series = all.at(key);
+        if (series.settled()) continue;
+        all_settled = false;
+        sample(series, [&](int repetitions) { return time(key, round, repetitions); });
+        if (round >= least_rounds && has_spent(share)) return;
+      }
+      if (all_settled) return;
+    }
+  }
+
+  std::int64_t count() const { return count_; }
+
+ private:
+  MPI_Comm comm_;
+  double begin_;
+  Seconds budget_s_;
+  std::mt19937_64 random_{1};
+  std::int64_t count_ = 0;
+};
+
+}  // namespace commpass

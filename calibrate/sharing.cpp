@@ -1,0 +1,81 @@
+// The rates that ranks share: of a socket, of a node, into and out of the network.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "calibrate/calibration.hpp"
+#include "calibrate/fit.hpp"
+
+namespace commpass {
+
+namespace {
+
+/// The rate that the pairs share, from a sweep over how many of the first of them are active.
+/// @param pairs  at least two
+/// @param what   the parameter, for what is told if the pairs do not reach its limit
+/// @return infinity if they do not
+double sweep(Calibration& calibration, const std::vector<Pair>& pairs, Locality locality, double share, const std::string& what) {
+  std::vector<int> counts;
+  for (const int count : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128})
+    if (count < std::ssize(pairs)) counts.push_back(count);
+  counts.push_back(static_cast<int>(pairs.size()));
+  const Bytes bytes = calibration.options.largest_bytes / 4;
+  std::map<int, Series> sweeps;
+  for (const int count : counts) sweeps[count];
+  calibration.sampler.sample_all(sweeps, share, [&](int count, int, int repetitions) {
+    std::vector<Rank> senders, receivers;
+    for (int i = 0; i < count; ++i) {
+      senders.push_back(pairs[static_cast<std::size_t>(i)].first);
+      receivers.push_back(pairs[static_cast<std::size_t>(i)].second);
+    }
+    constexpr int least = 4;  // so that ranks that leave the barrier late do not count
+    return calibration.bench.streams(senders, receivers, bytes, std::max(least, repetitions));
+  });
+  std::vector<double> seconds;
+  for (const int count : counts) seconds.push_back(sweeps.at(count).middle());
+  const double rate = fit_shared_rate(counts, seconds, bytes, calibration.channel(locality).protocol(bytes).alpha_s);
+  if (!std::isfinite(rate)) calibration.not_measured(fmt::format("{}: not reached by {} pairs", what, pairs.size()));
+  return rate;
+}
+
+}  // namespace
+
+void measure_sharing(Calibration& calibration, Locality locality) {
+  calibration.progress(fmt::format("sharing, {}", name_of(locality)));
+  const bool between_nodes = locality == Locality::network;
+  const auto what = between_nodes ? std::string("injection") : fmt::format("host.{}.aggregate_rate_bytes_per_s", name_of(locality));
+  // Into several nodes, if there are, so that it is not what one of them takes in.
+  const auto pairs = between_nodes ? pairs_out_of_one_node(calibration.layout) : calibration.pairs(locality);
+  if (pairs.size() < 2) {
+    calibration.not_measured(what + ": needs two disjoint pairs of ranks");
+    return;
+  }
+  auto& rate = between_nodes ? calibration.machine.injection_rate_bytes_per_s : calibration.channel(locality).aggregate_rate_bytes_per_s;
+  rate = sweep(calibration, pairs, locality, sharing_share.after(locality, calibration.localities), what);
+}
+
+void measure_ejection(Calibration& calibration) {
+  calibration.progress("ejection");
+  const auto& layout = calibration.layout;
+  const auto pairs = pairs_into_one_node(layout);
+  std::set<int> senders;
+  for (const auto& pair : pairs) senders.insert(layout.node(pair.first));
+  // From a single node no more comes than it injects.
+  if (senders.size() < 2) {
+    calibration.not_measured("ejection: needs three nodes, and two ranks on the one that receives");
+    return;
+  }
+  const double rate = sweep(calibration, pairs, Locality::network, ejection_share.end, "ejection");
+  if (!std::isfinite(rate)) return;
+  constexpr double nearly = 0.9;
+  if (rate >= nearly * static_cast<double>(senders.size()) * calibration.machine.injection_rate_bytes_per_s) {
+    calibration.not_measured(fmt::format("ejection: a node takes in all that {} others inject", senders.size()));
+    return;
+  }
+  calibration.machine.ejection_rate_bytes_per_s = rate;
+}
+
+}  // namespace commpass

@@ -1,0 +1,18 @@
+#include "runtime/time_exchange.hpp"
+
+#include "runtime/common_start.hpp"
+#include "runtime/mpi_error.hpp"
+
+namespace commpass {
+
+Seconds time_exchange(MPI_Comm comm, const std::function<void()>& exchange) {
+  common_start(comm);
+  const double begin = MPI_Wtime();
+  exchange();
+  const Seconds elapsed = MPI_Wtime() - begin;
+  Seconds slowest = 0;
+  COMMPASS_MPI_CALL(MPI_Allreduce, &elapsed, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm);
+  return slowest;
+}
+
+}  // namespace commpass

@@ -1,0 +1,16 @@
+// How long an exchange of all ranks takes.
+#pragma once
+
+#include <mpi.h>
+
+#include <functional>
+
+#include "model/types.hpp"
+
+namespace commpass {
+
+/// Runs `exchange` on every rank of `comm`, from a common start to the last finish. Collective.
+/// @return the seconds of the slowest rank, the same on every rank
+Seconds time_exchange(MPI_Comm comm, const std::function<void()>& exchange);
+
+}  // namespace commpass

@@ -1,0 +1,42 @@
+// What a profile tells of its calibration.
+#include "calibrate/provenance.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace commpass {
+namespace {
+
+TEST(CalibrationProvenance, TellsHowGoodItIs) {
+  Provenance provenance;
+  provenance.mpi_library = "MPI 1";
+  provenance.ranks = 6;
+  provenance.host_hash = "sha256:1:2";
+  Segment segment;
+  segment.sizes = 9;
+  segment.alpha_interval = {1e-6, 2e-6};
+  provenance.fits.push_back({Locality::network, "eager", segment});
+  provenance.held_out.push_back({"mixed", "stfw,n=2", 3e-6, 2e-6});
+  provenance.not_measured.emplace_back("ejection: needs three nodes");
+  const auto json = nlohmann::json::parse(to_json(provenance));
+  EXPECT_EQ(json["mpi_library"], "MPI 1");
+  EXPECT_EQ(json["ranks"], 6);
+  EXPECT_EQ(json["host_hash"], "sha256:1:2");
+  EXPECT_EQ(json["fits"][0]["locality"], "network");
+  EXPECT_EQ(json["fits"][0]["alpha_interval_s"], nlohmann::json::array({1e-6, 2e-6}));
+  EXPECT_EQ(json["held_out"][0]["strategy"], "stfw,n=2");
+  EXPECT_DOUBLE_EQ(json["held_out"][0]["error"], 0.5) << "predicted over measured, less 1";
+  EXPECT_EQ(json["not_measured"], nlohmann::json::array({"ejection: needs three nodes"}));
+  EXPECT_FALSE(json.contains("warning"));
+  EXPECT_EQ(json["date"].get<std::string>().size(), std::string("2026-01-02T03:04:05Z").size());
+}
+
+TEST(CalibrationProvenance, WarnsIfThereIsAReason) {
+  Provenance provenance;
+  provenance.warning = "4 ranks take turns";
+  EXPECT_EQ(nlohmann::json::parse(to_json(provenance))["warning"], "4 ranks take turns");
+}
+
+}  // namespace
+}  // namespace commpass
