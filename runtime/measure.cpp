@@ -7,19 +7,19 @@
 #include <cstdio>
 #include <functional>
 #include <limits>
-#include <map>
 #include <optional>
-#include <random>
 
 #include "model/error.hpp"
 #include "model/profile.hpp"
 #include "model/text.hpp"
 #include "runtime/agreement.hpp"
-#include "runtime/common_start.hpp"
 #include "runtime/communicator.hpp"
+#include "runtime/measure_sparse.hpp"
 #include "runtime/mpi_error.hpp"
 #include "runtime/mpi_library.hpp"
 #include "runtime/mpi_program.hpp"
+#include "runtime/pattern_data.hpp"
+#include "runtime/time_exchanges.hpp"
 #include "selector/arguments.hpp"
 #include "selector/provenance.hpp"
 #include "selector/report.hpp"
@@ -33,95 +33,9 @@ struct Arguments {
   int repetitions = 0;
   bool verify = false;
   bool baseline = false;
+  std::string sparse;    ///< constant or variable; empty: the exchange is known on both sides
   std::string progress;
 };
-
-/// The edges of one rank and their buffers, in rank order without gaps.
-struct Data {
-  std::vector<SendEdge> sends;
-  std::vector<ReceiveEdge> receives;
-  std::vector<std::byte> send_buffer, receive_buffer;
-};
-
-Data data_of(const Pattern& pattern, Rank rank) {
-  Data data;
-  for (const auto& edge : pattern.edges) {
-    if (edge.source == rank) data.sends.push_back({edge.destination, 0, edge.bytes});
-    if (edge.destination == rank) data.receives.push_back({edge.source, 0, edge.bytes});
-  }
-  std::ranges::stable_sort(data.sends, {}, &SendEdge::destination);
-  std::ranges::stable_sort(data.receives, {}, &ReceiveEdge::source);
-  const auto place = [](auto& edges) {
-    Bytes end = 0;
-    for (auto& edge : edges) {
-      edge.offset = end;
-      end += edge.bytes;
-    }
-    return static_cast<std::size_t>(end);
-  };
-  data.send_buffer.resize(place(data.sends));
-  data.receive_buffer.resize(place(data.receives));
-  return data;
-}
-
-/// A byte that nobody else sends to nobody else at this place: a counter, scrambled with the pair and the edge.
-std::byte byte_of(Rank source, Rank destination, int edge, std::size_t position) {
-  constexpr std::uint64_t a = 0x9E3779B97F4A7C15U, b = 0xBF58476D1CE4E5B9U;  // SplitMix64
-  const auto pair = static_cast<std::uint64_t>(source) << 32 | static_cast<std::uint64_t>(destination);
-  std::uint64_t mixed = (pair + static_cast<std::uint64_t>(edge) * b) * a + position * a;
-  mixed = (mixed ^ mixed >> 30) * b;
-  return static_cast<std::byte>(mixed >> 56);
-}
-
-void fill(Data& data, Rank rank) {
-  std::map<Rank, int> count;
-  for (const auto& edge : data.sends) {
-    const int index = count[edge.destination]++;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(edge.bytes); ++i)
-      data.send_buffer[static_cast<std::size_t>(edge.offset) + i] = byte_of(rank, edge.destination, index, i);
-  }
-}
-
-/// @return a sentence about the first wrong byte, or nothing
-std::string verify(const Data& data, Rank rank, const std::string& strategy) {
-  std::map<Rank, int> count;
-  for (const auto& edge : data.receives) {
-    const int index = count[edge.source]++;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(edge.bytes); ++i)
-      if (data.receive_buffer[static_cast<std::size_t>(edge.offset) + i] != byte_of(edge.source, rank, index, i))
-        return fmt::format("strategy {}: byte {} of the {} that rank {} sends to rank {} is wrong; please report this.", strategy, i, edge.bytes, edge.source, rank);
-  }
-  return {};
-}
-
-/// The pattern that rank 0 reads, on every rank.
-Pattern share_pattern(const PatternArguments& arguments, Rank rank, int ranks) {
-  Pattern pattern;
-  together(MPI_COMM_WORLD, [&] {
-    if (rank != 0) return;
-    pattern = arguments.load(ranks);
-    if (pattern.ranks != ranks)
-      throw InputError("pattern", fmt::format("it has {} ranks but mpirun started {}", pattern.ranks, ranks), fmt::format("run 'mpirun -n {} commpass measure …'", pattern.ranks));
-    if (std::ssize(pattern.edges) > std::numeric_limits<int>::max() / 2)
-      throw InputError("pattern", "it has more than 2^30 edges", "use a sparser one");
-  });
-  std::vector<int> ends;
-  std::vector<std::int64_t> sizes;
-  for (const auto& edge : pattern.edges) {
-    ends.push_back(edge.source);
-    ends.push_back(edge.destination);
-    sizes.push_back(edge.bytes);
-  }
-  int count = static_cast<int>(sizes.size());
-  COMMPASS_MPI_CALL(MPI_Bcast, &count, 1, MPI_INT, 0, MPI_COMM_WORLD);
-  ends.resize(2 * static_cast<std::size_t>(count));
-  sizes.resize(static_cast<std::size_t>(count));
-  COMMPASS_MPI_CALL(MPI_Bcast, ends.data(), 2 * count, MPI_INT, 0, MPI_COMM_WORLD);
-  COMMPASS_MPI_CALL(MPI_Bcast, sizes.data(), count, MPI_INT64_T, 0, MPI_COMM_WORLD);
-  pattern = {ranks, {}};
-  for (std::size_t i = 0; i < sizes.size(); ++i) pattern.edges.push_back({ends[2 * i], ends[2 * i + 1], sizes[i]});
-  return pattern;
-}
 
 /// The plain loop takes no edge beyond what one MPI count stands for.
 int count_of(Bytes bytes) {
@@ -141,47 +55,6 @@ void linear_exchange(Data& data) {
   COMMPASS_MPI_CALL(MPI_Waitall, static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
 }
 
-/// One exchange of all ranks, from a common start to the last finish.
-Seconds time_once(const std::function<void()>& exchange) {
-  common_start(MPI_COMM_WORLD);
-  const double begin = MPI_Wtime();
-  exchange();
-  const double elapsed = MPI_Wtime() - begin;
-  double slowest = 0;
-  COMMPASS_MPI_CALL(MPI_Allreduce, &elapsed, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return slowest;
-}
-
-Seconds median_of(std::vector<Seconds> times) {
-  std::ranges::sort(times);
-  const auto n = times.size();
-  return n % 2 == 1 ? times[n / 2] : (times[n / 2 - 1] + times[n / 2]) / 2;
-}
-
-/// Times all candidates in turn, each round in another order, so that a disturbance hits all alike.
-std::vector<Seconds> time_all(const std::vector<std::function<void()>>& exchanges, int repetitions, bool shown) {
-  std::vector<std::vector<Seconds>> times(exchanges.size());
-  std::vector<std::size_t> order(exchanges.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::mt19937 random(1);  // the same on every rank
-  for (const auto& exchange : exchanges) time_once(exchange);  // warm-up
-  const double begin = MPI_Wtime();
-  // Unless told: enough to see a median, but not for ever.
-  constexpr int least = 7, most = 201;
-  constexpr Seconds long_enough_s = 5;
-  for (int round = 0; repetitions > 0 ? round < repetitions : round < most; ++round) {
-    std::ranges::shuffle(order, random);
-    for (const auto i : order) times[i].push_back(time_once(exchanges[i]));
-    int over = MPI_Wtime() - begin > long_enough_s;
-    COMMPASS_MPI_CALL(MPI_Bcast, &over, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    if (shown && round % 50 == 0) fmt::print(stderr, "round {} …\n", round + 1);
-    if (repetitions == 0 && round + 1 >= least && over) break;
-  }
-  std::vector<Seconds> result;
-  for (auto& series : times) result.push_back(median_of(std::move(series)));
-  return result;
-}
-
 void measure(const Arguments& arguments) {
   int rank = 0, ranks = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -196,7 +69,7 @@ void measure(const Arguments& arguments) {
   together(MPI_COMM_WORLD, [&] {
     environment = read_environment();
     model = selection.cost_model();
-    strategies = selection.named_strategies();
+    if (arguments.sparse.empty()) strategies = selection.named_strategies();
     layout = selection.layout.find(ranks, environment);
     shown = rank == 0 && show_progress(arguments.progress.empty() ? environment.progress : parse_progress(arguments.progress));
     if (rank == 0) {
@@ -206,6 +79,14 @@ void measure(const Arguments& arguments) {
     if (arguments.repetitions < 0) throw InputError("--repetitions", "it is negative", "use 1 or more");
   });
   const auto pattern = share_pattern(arguments.pattern, rank, ranks);
+  if (!arguments.sparse.empty()) {
+    auto report = measure_sparse({profile, layout, arguments.sparse == "constant", selection.strategy_names(), arguments.repetitions, shown}, pattern);
+    if (rank != 0) return;
+    if (!warning.empty()) fmt::print(stderr, "commpass: {}\n", warning);
+    report.context.emplace_back("pattern", arguments.pattern.describe());
+    fmt::print("{}", selection.json ? sparse_report_json(report) : sparse_report_table(report));
+    return;
+  }
   Communicator communicator(MPI_COMM_WORLD, profile, {layout});
 
   // Rank 0 decides what is run, in which order.
@@ -219,7 +100,6 @@ void measure(const Arguments& arguments) {
   names = broadcast(MPI_COMM_WORLD, names);
 
   auto data = data_of(pattern, rank);
-  fill(data, rank);
   std::vector<Exchange> exchanges;
   for (const auto& name : split(names, ';')) {
     exchanges.push_back(communicator.neighbor_exchange(data.send_buffer.data(), data.sends, data.receive_buffer.data(), data.receives, {name, model}));
@@ -236,7 +116,7 @@ void measure(const Arguments& arguments) {
       exchange.wait();
     });
   if (arguments.baseline) runs.emplace_back([&data] { linear_exchange(data); });
-  auto times = time_all(runs, arguments.repetitions, shown);
+  auto times = time_exchanges(runs, arguments.repetitions, shown);
   if (rank != 0) return;
 
   if (!warning.empty()) fmt::print(stderr, "commpass: {}\n", warning);
@@ -276,6 +156,8 @@ int main(int argc, char** argv) {
   app.add_option("--repetitions", arguments.repetitions, "exchanges to time, each strategy (default: 5 seconds for all, at least 7)")->check(CLI::PositiveNumber);
   app.add_flag("--verify", arguments.verify, "check every byte of every strategy first");
   app.add_flag("--baseline", arguments.baseline, "also time the plain loop over all neighbours that MPI libraries run");
+  app.add_option("--sparse", arguments.sparse, "run it as a sparse dynamic data exchange, whose receivers know nothing, with messages of one size (constant) or of any (variable); strategies are those of such exchanges")
+      ->check(CLI::IsMember({"constant", "variable"}));
   app.add_option("--progress", arguments.progress, "auto, always or never");
   app.footer(commpass::catalogue_help());
   return commpass::run_mpi_command(app, argc, argv, [&] { commpass::measure(arguments); });
