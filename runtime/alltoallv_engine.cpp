@@ -40,12 +40,11 @@ const std::string& AlltoallvEngine::cheapest(double block_bytes) {
   }
 }
 
-std::string AlltoallvEngine::choose(const AlltoallvOptions& options) {
+const std::string& AlltoallvEngine::choose(const AlltoallvOptions& options) {
   std::optional<double> known;
-  if (telling_) {
-    while (!telling_->test()) std::this_thread::yield();
-    known = static_cast<double>(telling_->result()[0]) / layout_.ranks() / layout_.ranks();
-    telling_.reset();
+  if (telling_.started()) {
+    while (!telling_.test()) std::this_thread::yield();
+    known = static_cast<double>(telling_.result()[0]) / layout_.ranks() / layout_.ranks();
   }
   if (!options.strategy.empty()) return options.strategy;
   if (!named_.empty()) return named_;
@@ -61,14 +60,16 @@ const DenseStructure& AlltoallvEngine::structure(const std::string& text) {
   return structures_.emplace(text, make_dense_structure(comm_.get(), *route, strategy.window, strategy.coalescing)).first->second;
 }
 
-void AlltoallvEngine::run(const DenseBlocks<const std::byte*>& sends, const DenseBlocks<std::byte*>& receives, const AlltoallvOptions& options) {
-  const auto strategy = choose(options);
+void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const AlltoallvOptions& options) {
+  const bool is_in_place = send_buffer == MPI_IN_PLACE;
+  if (is_in_place) arguments_.send_in_place(receive_buffer);
+  const auto sends = is_in_place ? arguments_.in_place() : arguments_.sends.blocks(static_cast<const std::byte*>(send_buffer));
+  const auto& strategy = choose(options);
   const auto& all_pairs = structure(strategy);
   std::int64_t sent = 0;
   for (Rank rank = 0; rank < layout_.ranks(); ++rank) sent += sends.bytes(rank);
-  telling_ = std::make_unique<NonblockingReduction>();
-  telling_->start_sum(comm_.get(), {sent});
-  exchange_.run(all_pairs, sends, receives);
+  telling_.start_sum(comm_.get(), std::span(&sent, 1));
+  exchange_.run(all_pairs, sends, arguments_.receives.blocks(static_cast<std::byte*>(receive_buffer)));
   last_ = strategy;
 }
 

@@ -4,13 +4,13 @@
 #include <mpi.h>
 
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 
 #include "model/layout.hpp"
 #include "model/machine.hpp"
 #include "runtime/alltoallv.hpp"
+#include "runtime/alltoallv_arguments.hpp"
 #include "runtime/dense_exchange.hpp"
 #include "runtime/nonblocking_reduction.hpp"
 #include "runtime/own_communicator.hpp"
@@ -26,15 +26,19 @@ class AlltoallvEngine {
   /// Collective. @param named  the strategy of all exchanges that name none; empty: choose
   AlltoallvEngine(MPI_Comm comm, const Layout& layout, const Machine& machine, std::string named);
 
-  /// Collective. @throws Error
-  void run(const DenseBlocks<const std::byte*>& sends, const DenseBlocks<std::byte*>& receives, const AlltoallvOptions& options);
+  /// What the next exchange sends and receives, to be filled in before; of an exchange in place the receiving side alone.
+  AlltoallvArguments& arguments() { return arguments_; }
+
+  /// Collective. Takes no memory when the strategy and sizes like these have been run before.
+  /// @param send_buffer  or MPI_IN_PLACE
+  /// @throws Error
+  void run(const void* send_buffer, void* receive_buffer, const AlltoallvOptions& options);
 
   /// The strategy of the last exchange, in text form.
   const std::string& last_strategy() const { return last_; }
-  const DenseExchange& exchange() const { return exchange_; }
 
  private:
-  std::string choose(const AlltoallvOptions& options);
+  const std::string& choose(const AlltoallvOptions& options);
   const std::string& cheapest(double block_bytes);
   const DenseStructure& structure(const std::string& strategy);
 
@@ -42,10 +46,11 @@ class AlltoallvEngine {
   Layout layout_;
   Machine machine_;
   std::string named_, last_;
+  AlltoallvArguments arguments_;
   DenseExchange exchange_;
   std::map<int, std::string> cheapest_;                 ///< by the binary digits of the size of a block
   std::map<std::string, DenseStructure> structures_;    ///< by strategy
-  std::unique_ptr<NonblockingReduction> telling_;       ///< how many bytes all ranks have sent in the last exchange
+  NonblockingReduction telling_;                        ///< how many bytes all ranks have sent in the last exchange
 };
 
 }  // namespace commpass
