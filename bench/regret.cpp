@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "bench/options.hpp"
+#include "bench/summary.hpp"
 #include "model/text.hpp"
 #include "selector/parallel.hpp"
 
@@ -116,17 +117,6 @@ Result run_case(const Options& options, const Case& which) {
   result.correlation = rank_correlation(predicted, measured);
   result.speedup = json.at("baseline_s").get<double>() / measured[0];
   return result;
-}
-
-double quantile(std::vector<double> values, double fraction) {
-  std::ranges::sort(values);
-  return values[static_cast<std::size_t>(std::ceil(fraction * static_cast<double>(values.size()))) - 1];
-}
-
-double geometric_mean(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += std::log(value);
-  return std::exp(sum / static_cast<double>(values.size()));
 }
 
 Json summary_of(const std::vector<Result>& results) {

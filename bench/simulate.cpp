@@ -47,7 +47,7 @@ std::string simulate(const Simulator& simulator, const ClusterShape& cluster, in
   const auto command = fmt::format(
       "SIMULATED_CLUSTER='{}/{}.json' SIMULATED_NODES={} timeout 900 smpirun -platform '{}' -hostfile '{}' -np {} "
       "--cfg=network/crosstraffic:no --cfg=smpi/simulate-computation:no --cfg=smpi/send-is-detached-thresh:0 --cfg=smpi/async-small-thresh:0 "
-      "--cfg=smpi/iprobe:1e-7 --cfg=smpi/test:1e-7 --cfg=smpi/grow-injected-times:no --log=root.thresh:warning '{}/{}' {} >'{}' 2>'{}'",
+      "--cfg=smpi/iprobe:0 --cfg=smpi/test:0 --cfg=smpi/grow-injected-times:no --log=root.thresh:warning '{}/{}' {} >'{}' 2>'{}'",
       simulator.clusters, cluster.name, nodes, simulator.platform, host_file, ranks, simulator.programs, program, arguments, output, log);
   write_file(run + ".sh", command + "\n");  // to repeat it by hand
   const int status = std::system(command.c_str());  // NOLINT: a shell for each thread does no harm

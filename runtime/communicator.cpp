@@ -10,36 +10,18 @@
 #include "model/profile.hpp"
 #include "model/text.hpp"
 #include "runtime/agreement.hpp"
+#include "runtime/communicator_state.hpp"
 #include "runtime/detect_layout.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/gather_pattern.hpp"
 #include "runtime/library_executor.hpp"
 #include "runtime/mpi_error.hpp"
-#include "runtime/own_communicator.hpp"
 #include "runtime/selection.hpp"
 #include "runtime/sparse_exchange_state.hpp"
 #include "selector/environment.hpp"
 #include "selector/parallel.hpp"
 
 namespace commpass {
-
-struct Communicator::State {
-  OwnCommunicator comm;
-  Machine machine;
-  Layout layout;
-  Environment environment;  ///< of rank 0 where it matters
-  unsigned threads = 1;     ///< that this rank may start without taking cores from others of its node
-  int largest_tag = 0;
-  int next_exchange = 0;    ///< its number, which comes again when all tags have been used
-  std::unique_ptr<SparseEngine> sparse;
-
-  /// The first tag of the next exchange; those below 1 stand for headers.
-  int next_tag() {
-    const int tag = 1 + next_exchange * tags_per_exchange;
-    next_exchange = (next_exchange + 1) % (largest_tag / tags_per_exchange);
-    return tag;
-  }
-};
 
 struct Exchange::State {
   std::shared_ptr<void> communicator;  ///< keeps the MPI communicator alive
@@ -131,8 +113,8 @@ Communicator::Communicator(MPI_Comm comm, const std::string& profile, const Comm
   auto layout = choose_layout(own.get(), options, environment);
   const auto threads = threads_of_rank(own.get());
   const int largest_tag = largest_tag_of(own.get());
-  state_ = std::make_shared<State>(State{std::move(own), std::move(machine), std::move(layout), std::move(environment), threads, largest_tag, 0, nullptr});
-  prepare_sparse();
+  state_ = std::make_shared<State>(State{std::move(own), std::move(machine), std::move(layout), std::move(environment), threads, largest_tag, 0, nullptr, nullptr});
+  make_engines();
 }
 
 Communicator::Communicator(MPI_Comm comm, const Machine& machine, const CommunicatorOptions& options) {
@@ -141,15 +123,17 @@ Communicator::Communicator(MPI_Comm comm, const Machine& machine, const Communic
   auto layout = choose_layout(own.get(), options, environment);
   const auto threads = threads_of_rank(own.get());
   const int largest_tag = largest_tag_of(own.get());
-  state_ = std::make_shared<State>(State{std::move(own), machine, std::move(layout), std::move(environment), threads, largest_tag, 0, nullptr});
-  prepare_sparse();
+  state_ = std::make_shared<State>(State{std::move(own), machine, std::move(layout), std::move(environment), threads, largest_tag, 0, nullptr, nullptr});
+  make_engines();
 }
 
 /// Now, because it is collective, and a first sparse exchange must not wait for others.
-void Communicator::prepare_sparse() {
+void Communicator::make_engines() {
   const MPI_Comm comm = state_->comm.get();
-  const auto named = broadcast(comm, state_->environment.sparse_strategy.value_or(""));
-  state_->sparse = std::make_unique<SparseEngine>(comm, state_->layout, state_->machine, named, state_->largest_tag);
+  const auto& environment = state_->environment;
+  const auto sparse = broadcast(comm, environment.sparse_strategy.value_or("")), alltoallv = broadcast(comm, environment.alltoallv_strategy.value_or(""));
+  state_->sparse = std::make_unique<SparseEngine>(comm, state_->layout, state_->machine, sparse, state_->largest_tag);
+  state_->alltoallv = std::make_unique<AlltoallvEngine>(comm, state_->layout, state_->machine, alltoallv);
 }
 
 Communicator::~Communicator() = default;

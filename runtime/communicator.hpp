@@ -16,6 +16,7 @@
 #include "model/cost.hpp"
 #include "model/layout.hpp"
 #include "model/machine.hpp"
+#include "runtime/alltoallv.hpp"
 #include "runtime/indexed_exchange.hpp"
 #include "runtime/plan.hpp"
 #include "runtime/sparse_exchange.hpp"
@@ -101,6 +102,23 @@ class Communicator {
   Exchange neighbor_exchange(const void* send_buffer, std::span<const SendEdge> sends, void* receive_buffer,
                              std::span<const ReceiveEdge> receives, const ExchangeOptions& options = {});
 
+  /// As MPI_Alltoallv, in which every rank may have something for every rank: counts and displacements in elements, any
+  /// datatypes, MPI_IN_PLACE as the send buffer. Counts may differ from call to call; the strategy of a call is chosen by what all ranks sent in
+  /// the one before. A strategy's first call plans it: a rank then needs some 100 bytes for each rank and stage, until the communicator is destroyed.
+  ///
+  /// As with MPI, what a rank sends must be what its receiver expects, and an error in the arguments is that of its rank:
+  /// the others wait for it.
+  /// @throws InputError on the rank whose arguments are wrong; Error, the same on every rank, for a bad strategy; MpiError
+  void alltoallv(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls, MPI_Datatype sendtype, void* recvbuf, std::span<const int> recvcounts,
+                 std::span<const int> rdispls, MPI_Datatype recvtype, const AlltoallvOptions& options = {});
+  /// As MPI_Alltoall. @throws as alltoallv
+  void alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, const AlltoallvOptions& options = {});
+  /// As MPI_Alltoallv_init: planned like a neighbor_exchange, with the same choice, and run many times with the same counts.
+  /// Datatypes must live as long as it does. @throws as neighbor_exchange and alltoallv; InputError for MPI_IN_PLACE
+  PersistentAlltoallv alltoallv_init(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls, MPI_Datatype sendtype, void* recvbuf,
+                                     std::span<const int> recvcounts, std::span<const int> rdispls, MPI_Datatype recvtype, const ExchangeOptions& options = {});
+  /// The strategy of the last alltoallv or alltoall, in text form; empty: there was none.
+  const std::string& last_alltoallv_strategy() const;
   /// Plans an exchange of values by their global indices: finds out by sparse exchanges who owns what this rank needs.
   /// If all ranks own ranges, each learns all of them; otherwise the ranks keep a directory together meanwhile, and each needs
   /// memory for about as many indices as it owns and needs.
@@ -134,7 +152,7 @@ class Communicator {
 
  private:
   struct State;
-  void prepare_sparse();
+  void make_engines();
   SparseExchange start_sparse(SparseSends sends, const SparseOptions& options);
   std::shared_ptr<State> state_;
 };

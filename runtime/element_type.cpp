@@ -1,9 +1,10 @@
 #include "runtime/element_type.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 
+#include "runtime/local_copy.hpp"
+#include "runtime/message_type.hpp"
 #include "runtime/mpi_error.hpp"
 
 namespace commpass {
@@ -32,7 +33,7 @@ void ElementType::in_portions(Bytes count, Action action) const {
 void ElementType::pack(const void* elements, Bytes count, std::byte* bytes) const {
   if (count * size_ == 0) return;
   if (contiguous_) {
-    std::memcpy(bytes, elements, static_cast<std::size_t>(count * size_));
+    copy_bytes(static_cast<const std::byte*>(elements), bytes, count * size_);
     return;
   }
   in_portions(count, [&](Bytes begin, int part) {
@@ -44,13 +45,31 @@ void ElementType::pack(const void* elements, Bytes count, std::byte* bytes) cons
 void ElementType::unpack(const std::byte* bytes, Bytes count, void* elements) const {
   if (count * size_ == 0) return;
   if (contiguous_) {
-    std::memcpy(elements, bytes, static_cast<std::size_t>(count * size_));
+    copy_bytes(bytes, static_cast<std::byte*>(elements), count * size_);
     return;
   }
   in_portions(count, [&](Bytes begin, int part) {
     int position = 0;
     COMMPASS_MPI_CALL(MPI_Unpack, bytes + begin * size_, static_cast<int>(part * size_), &position, static_cast<std::byte*>(elements) + begin * extent_, part, type_, MPI_COMM_SELF);
   });
+}
+
+void ElementType::send(const void* elements, Bytes count, Rank peer, int tag, MPI_Comm comm, MPI_Request* request) const {
+  if (contiguous_) {
+    const MessageType message(count * size_);
+    COMMPASS_MPI_CALL(MPI_Isend, elements, message.count(), message.type(), peer, tag, comm, request);
+  } else {
+    COMMPASS_MPI_CALL(MPI_Isend, elements, static_cast<int>(count), type_, peer, tag, comm, request);
+  }
+}
+
+void ElementType::receive(void* elements, Bytes count, Rank peer, int tag, MPI_Comm comm, MPI_Request* request) const {
+  if (contiguous_) {
+    const MessageType message(count * size_);
+    COMMPASS_MPI_CALL(MPI_Irecv, elements, message.count(), message.type(), peer, tag, comm, request);
+  } else {
+    COMMPASS_MPI_CALL(MPI_Irecv, elements, static_cast<int>(count), type_, peer, tag, comm, request);
+  }
 }
 
 }  // namespace commpass

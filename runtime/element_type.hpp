@@ -9,9 +9,11 @@
 
 namespace commpass {
 
-/// A datatype, with or without gaps, and how its elements become a contiguous run of bytes.
+/// A datatype, with or without gaps, and how its elements become a contiguous run of bytes. What is contiguous may be of any
+/// size; of other types an MPI count of elements.
 class ElementType {
  public:
+  /// @param type  alive as long as this
   /// @throws MpiError
   explicit ElementType(MPI_Datatype type);
 
@@ -23,6 +25,10 @@ class ElementType {
   /// @throws MpiError
   void pack(const void* elements, Bytes count, std::byte* bytes) const;
   void unpack(const std::byte* bytes, Bytes count, void* elements) const;
+
+  /// Begins to send or receive elements. @throws MpiError
+  void send(const void* elements, Bytes count, Rank peer, int tag, MPI_Comm comm, MPI_Request* request) const;
+  void receive(void* elements, Bytes count, Rank peer, int tag, MPI_Comm comm, MPI_Request* request) const;
 
  private:
   template <class Action>

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 namespace commpass {
@@ -14,5 +15,10 @@ struct LocalCopy {
 
 /// Copies one after another. Source and target of a copy do not overlap.
 void local_copy(std::span<const LocalCopy> copies);
+
+inline void copy_bytes(const std::byte* from, std::byte* to, std::int64_t bytes) {
+  const LocalCopy copy{from, to, static_cast<std::size_t>(bytes)};
+  local_copy({&copy, 1});
+}
 
 }  // namespace commpass

@@ -7,10 +7,7 @@
 #include <cstdio>
 #include <functional>
 #include <limits>
-#include <map>
 #include <optional>
-#include <random>
-#include <span>
 
 #include "model/error.hpp"
 #include "model/profile.hpp"
@@ -18,13 +15,15 @@
 #include "model/text.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/communicator.hpp"
-#include "runtime/gather_pattern.hpp"
 #include "runtime/host_names.hpp"
+#include "runtime/measure_one_shot.hpp"
+#include "runtime/measure_sparse.hpp"
 #include "runtime/mpi_error.hpp"
 #include "runtime/mpi_library.hpp"
 #include "runtime/mpi_program.hpp"
-#include "runtime/rank_data.hpp"
+#include "runtime/pattern_data.hpp"
 #include "runtime/time_exchange.hpp"
+#include "runtime/time_exchanges.hpp"
 #include "selector/arguments.hpp"
 #include "selector/offer.hpp"
 #include "selector/provenance.hpp"
@@ -39,46 +38,10 @@ struct Arguments {
   int repetitions = 0;
   bool verify = false;
   bool baseline = false;
+  std::string sparse;    ///< constant or variable; empty: the exchange is known on both sides
+  bool one_shot = false; ///< as an all-to-all that is run once, with sizes that are new each time
   std::string progress;
 };
-
-/// A byte that no edge with other bytes has at this place: a counter, scrambled with what tells the bytes apart.
-std::byte byte_of(std::size_t content, std::size_t position) {
-  constexpr std::uint64_t a = 0x9E3779B97F4A7C15U, b = 0xBF58476D1CE4E5B9U;  // SplitMix64
-  std::uint64_t mixed = (content * b + position) * a;
-  mixed = (mixed ^ mixed >> 30) * b;
-  return static_cast<std::byte>(mixed >> 56);
-}
-
-void fill(RankData& data) {
-  for (std::size_t e = 0; e < data.sends.size(); ++e)
-    for (std::size_t i = 0; i < static_cast<std::size_t>(data.sends[e].bytes); ++i)
-      data.send_buffer[static_cast<std::size_t>(data.sends[e].offset) + i] = byte_of(data.sent[e], i);
-}
-
-/// @return a sentence about the first wrong byte, or nothing
-std::string verify(const RankData& data, Rank rank, const std::string& strategy) {
-  for (std::size_t e = 0; e < data.receives.size(); ++e) {
-    const auto& edge = data.receives[e];
-    for (std::size_t i = 0; i < static_cast<std::size_t>(edge.bytes); ++i)
-      if (data.receive_buffer[static_cast<std::size_t>(edge.offset) + i] != byte_of(data.received[e], i))
-        return fmt::format("strategy {}: byte {} of the {} that rank {} sends to rank {} is wrong; please report this.", strategy, i, edge.bytes, edge.source, rank);
-  }
-  return {};
-}
-
-/// The pattern that rank 0 reads, on every rank.
-Pattern read_together(const PatternArguments& arguments, Rank rank, int ranks) {
-  Pattern pattern;
-  together(MPI_COMM_WORLD, [&] {
-    if (rank != 0) return;
-    pattern = arguments.load(ranks);
-    if (pattern.ranks != ranks)
-      throw InputError("pattern", fmt::format("it has {} ranks but mpirun started {}", pattern.ranks, ranks), fmt::format("run 'mpirun -n {} commpass measure …'", pattern.ranks));
-  });
-  share_pattern(MPI_COMM_WORLD, pattern);
-  return pattern;
-}
 
 /// The plain loop takes no edge beyond what one MPI count stands for.
 int count_of(Bytes bytes) {
@@ -96,30 +59,6 @@ void linear_exchange(RankData& data) {
   for (const auto& edge : data.sends)
     COMMPASS_MPI_CALL(MPI_Isend, data.send_buffer.data() + edge.offset, count_of(edge.bytes), MPI_BYTE, edge.destination, tag, MPI_COMM_WORLD, &requests.emplace_back());
   COMMPASS_MPI_CALL(MPI_Waitall, static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-}
-
-/// Times all candidates in turn, each round in another order, so that a disturbance hits all alike.
-std::vector<Seconds> time_all(const std::vector<std::function<void()>>& exchanges, int repetitions, bool shown) {
-  std::vector<std::vector<Seconds>> times(exchanges.size());
-  std::vector<std::size_t> order(exchanges.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::mt19937 random(1);  // the same on every rank
-  for (const auto& exchange : exchanges) time_exchange(MPI_COMM_WORLD, exchange);  // warm-up
-  const double begin = MPI_Wtime();
-  // Unless told: enough to see a median, but not for ever.
-  constexpr int least = 7, most = 201;
-  constexpr Seconds long_enough_s = 5;
-  for (int round = 0; repetitions > 0 ? round < repetitions : round < most; ++round) {
-    std::ranges::shuffle(order, random);
-    for (const auto i : order) times[i].push_back(time_exchange(MPI_COMM_WORLD, exchanges[i]));
-    int over = MPI_Wtime() - begin > long_enough_s;
-    COMMPASS_MPI_CALL(MPI_Bcast, &over, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    if (shown && round % 50 == 0) fmt::print(stderr, "round {} …\n", round + 1);
-    if (repetitions == 0 && round + 1 >= least && over) break;
-  }
-  std::vector<Seconds> result;
-  for (auto& series : times) result.push_back(median(std::move(series)));
-  return result;
 }
 
 /// One plan, from a common start until the last rank has it.
@@ -145,7 +84,7 @@ void measure(const Arguments& arguments) {
   together(MPI_COMM_WORLD, [&] {
     environment = read_environment();
     model = selection.cost_model();
-    strategies = selection.named_strategies();
+    if (arguments.sparse.empty() && !arguments.one_shot) strategies = selection.named_strategies();
     layout = selection.layout.find(ranks, environment);
     shown = rank == 0 && show_progress(arguments.progress.empty() ? environment.progress : parse_progress(arguments.progress));
     if (rank == 0) {
@@ -157,6 +96,15 @@ void measure(const Arguments& arguments) {
   });
   const auto pattern = read_together(arguments.pattern, rank, ranks);
   const auto machine = parse_profile(broadcast(MPI_COMM_WORLD, profile_json), "profile of rank 0").machine;
+  if (!arguments.sparse.empty() || arguments.one_shot) {
+    auto report = arguments.one_shot ? measure_one_shot({machine, layout, selection.strategy_names(), arguments.repetitions, shown}, pattern)
+                                     : measure_sparse({machine, layout, arguments.sparse == "constant", selection.strategy_names(), arguments.repetitions, shown}, pattern);
+    if (rank != 0) return;
+    if (!warning.empty()) fmt::print(stderr, "commpass: {}\n", warning);
+    report.context.emplace_back("pattern", arguments.pattern.describe());
+    fmt::print("{}", selection.json ? call_report_json(report) : call_report_table(report));
+    return;
+  }
   Communicator communicator(MPI_COMM_WORLD, machine, {layout});
 
   // Rank 0 decides what is run, in which order.
@@ -196,7 +144,7 @@ void measure(const Arguments& arguments) {
       exchange.wait();
     });
   if (arguments.baseline) runs.emplace_back([&data] { linear_exchange(data); });
-  auto times = time_all(runs, arguments.repetitions, shown);
+  auto times = time_exchanges(runs, arguments.repetitions, shown);
   if (rank != 0) return;
 
   if (!warning.empty()) fmt::print(stderr, "commpass: {}\n", warning);
@@ -242,6 +190,10 @@ int main(int argc, char** argv) {
   app.add_option("--repetitions", arguments.repetitions, "exchanges to time, each strategy (default: 5 seconds for all, at least 7)")->check(CLI::PositiveNumber);
   app.add_flag("--verify", arguments.verify, "check every byte of every strategy first");
   app.add_flag("--baseline", arguments.baseline, "also time the plain loop over all neighbours that MPI libraries run");
+  auto* one_shot = app.add_flag("--one-shot", arguments.one_shot, "run it as an all-to-all that is called once, with sizes that are new each time, beside MPI_Alltoallv");
+  app.add_option("--sparse", arguments.sparse, "run it as a sparse dynamic data exchange, whose receivers know nothing, with messages of one size (constant) or of any (variable); strategies are those of such exchanges")
+      ->check(CLI::IsMember({"constant", "variable"}))
+      ->excludes(one_shot);
   app.add_option("--progress", arguments.progress, "auto, always or never");
   app.footer(commpass::catalogue_help());
   return commpass::run_mpi_command(app, argc, argv, [&] { commpass::measure(arguments); });

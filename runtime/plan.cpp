@@ -15,70 +15,28 @@
 #include "runtime/arena.hpp"
 #include "runtime/mpi_error.hpp"
 #include "runtime/payloads.hpp"
+#include "runtime/stage_messages.hpp"
 
 namespace commpass {
 
 namespace {
 
-constexpr int header_tag = 0;  // exchanges use 1 and up
-
-/// The blocks that a message brings, in its order.
-struct Incoming {
-  Rank from = 0;
-  int round = 0;
-  int batch = 0;
+/// A message that comes, and which of its blocks bring the bytes of others.
+struct Arriving : Incoming {
   Bytes bytes = 0;
-  std::vector<Block> blocks;
   std::vector<std::uint32_t> first_alike;  ///< of the blocks, see sharing.hpp
 
   /// The number of the block that brings the bytes of block i.
   std::size_t carrier(std::size_t i) const { return first_alike.empty() ? i : first_alike[i]; }
 };
 
-/// Sends the headers of this rank's messages and gives those of the messages that it will get. Collective.
-std::vector<Incoming> exchange_headers(MPI_Comm comm, const Departures& departures, std::span<const Block> blocks, int ranks) {
-  std::vector<int> messages_to(static_cast<std::size_t>(ranks), 0);
-  for (const auto& message : departures.messages) ++messages_to[static_cast<std::size_t>(message.to)];
-  int expected = 0;
-  COMMPASS_MPI_CALL(MPI_Reduce_scatter_block, messages_to.data(), &expected, 1, MPI_INT, MPI_SUM, comm);
-
-  std::vector<std::vector<Block>> headers;
-  std::vector<MPI_Request> requests;
-  headers.reserve(departures.messages.size());
-  for (const auto& message : departures.messages) {
-    auto& header = headers.emplace_back();
-    for (std::uint32_t i = 0; i < message.blocks; ++i) header.push_back(blocks[departures.order[message.first_block + i]]);
-    COMMPASS_MPI_CALL(MPI_Isend, header.data(), static_cast<int>(header.size() * sizeof(Block)), MPI_BYTE, message.to, header_tag, comm,
-                 &requests.emplace_back());
+std::vector<Arriving> with_carriers(const std::vector<Incoming>& incoming) {
+  std::vector<Arriving> result;
+  for (const auto& message : incoming) {
+    auto& arriving = result.emplace_back(Arriving{message, 0, first_alike(message.blocks)});
+    for (std::size_t i = 0; i < message.blocks.size(); ++i)
+      if (arriving.carrier(i) == i) arriving.bytes += message.blocks[i].bytes;
   }
-  std::vector<Incoming> incoming;
-  for (int i = 0; i < expected; ++i) {
-    MPI_Status status;
-    int bytes = 0;
-    COMMPASS_MPI_CALL(MPI_Probe, MPI_ANY_SOURCE, header_tag, comm, &status);
-    COMMPASS_MPI_CALL(MPI_Get_count, &status, MPI_BYTE, &bytes);
-    auto& message = incoming.emplace_back();
-    message.from = status.MPI_SOURCE;
-    message.blocks.resize(static_cast<std::size_t>(bytes) / sizeof(Block));
-    COMMPASS_MPI_CALL(MPI_Recv, message.blocks.data(), bytes, MPI_BYTE, message.from, header_tag, comm, MPI_STATUS_IGNORE);
-  }
-  COMMPASS_MPI_CALL(MPI_Waitall, static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-  return incoming;
-}
-
-/// Makes one message of each block, as stagger() does at the sender.
-std::vector<Incoming> staggered(const std::vector<Incoming>& coalesced, std::uint32_t most_blocks) {
-  std::vector<Incoming> result;
-  for (const auto& message : coalesced)
-    for (std::uint32_t i = 0; i < message.blocks.size(); ++i)
-      result.push_back({message.from, staggered_round(message.round, i, most_blocks), 0, 0, {message.blocks[i]}, {}});
-  return result;
-}
-
-/// The largest value of all ranks. Collective.
-std::uint32_t largest(MPI_Comm comm, std::uint32_t mine) {
-  std::uint32_t result = 0;
-  COMMPASS_MPI_CALL(MPI_Allreduce, &mine, &result, 1, MPI_UINT32_T, MPI_MAX, comm);
   return result;
 }
 
@@ -102,31 +60,24 @@ class Planner {
     cut_held(route);
   }
 
-  /// The messages that leave in a stage.
-  Departures depart(const Route& route, int stage, Window window) {
+  /// The blocks that are here and have to leave.
+  std::span<const Block> begin_stage() {
     blocks_.clear();
     where_.clear();
     for (const auto& [block, where] : held_) {
       blocks_.push_back(block);
       where_.push_back(where);
     }
-    return commpass::depart(route, stage, window, blocks_, std::vector(blocks_.size(), rank_), ranks_);
+    return blocks_;
   }
-  std::span<const Block> blocks() const { return blocks_; }
 
   /// Plans a stage, now that it is known what comes.
-  /// @param incoming  with their rounds; of one sender in the order in which it sends
-  void plan_stage(int stage, Window window, const Departures& departures, std::vector<Incoming> incoming) {
+  void plan_stage(int stage, const StageMessages& messages) {
+    const auto& departures = messages.departures;
+    const auto incoming = with_carriers(messages.incoming);
     std::set<int> batches;
-    for (auto& message : incoming) {
-      message.batch = window.batch(message.round);
-      message.first_alike = first_alike(message.blocks);
-      for (std::size_t i = 0; i < message.blocks.size(); ++i)
-        if (message.carrier(i) == i) message.bytes += message.blocks[i].bytes;
-      batches.insert(message.batch);
-    }
+    for (const auto& message : incoming) batches.insert(message.batch);
     for (const auto& message : departures.messages) batches.insert(message.batch);
-    std::ranges::stable_sort(incoming, {}, [](const Incoming& m) { return std::tuple(m.batch, m.round, m.from); });
 
     std::vector<bool> gone(held_.size(), false);
     std::vector<Held> arrived;
@@ -266,7 +217,7 @@ class Planner {
     for (const auto number : numbers) release(where_[number], blocks_[number].bytes);  // packing comes before the receives of the batch
   }
 
-  void plan_receive(PlannedBatch& batch, const Incoming& message, std::vector<Held>& arrived) {
+  void plan_receive(PlannedBatch& batch, const Arriving& message, std::vector<Held>& arrived) {
     // Where the blocks that end here belong, in the order of the message.
     std::vector<Bytes> target(message.blocks.size(), -1);
     bool in_place = true;
@@ -331,20 +282,10 @@ Plan make_plan(MPI_Comm comm, const Route& route, Window window, std::span<const
   std::optional<Planner> planner;
   together(comm, [&] { planner.emplace(rank, ranks, route, sends, receives); });
   for (int stage = 0; stage < static_cast<int>(route.stages().size()); ++stage) {
-    const auto& info = route.stages()[static_cast<std::size_t>(stage)];
-    const auto stage_window = window_of(info, window);
-    Departures departures;
-    together(comm, [&] { departures = planner->depart(route, stage, stage_window); });
-    auto incoming = exchange_headers(comm, departures, planner->blocks(), ranks);
-    const auto most = is_staggered(info, coalescing) ? largest(comm, most_blocks(departures.messages)) : 0;
-    together(comm, [&] {
-      for (auto& message : incoming) message.round = route.round(message.from, rank, stage);
-      if (is_staggered(info, coalescing)) {
-        stagger(departures, stage_window, planner->blocks(), most);
-        incoming = staggered(incoming, most);
-      }
-      planner->plan_stage(stage, stage_window, departures, std::move(incoming));
-    });
+    std::span<const Block> held;
+    together(comm, [&] { held = planner->begin_stage(); });
+    const auto messages = exchange_headers(comm, route, stage, window, coalescing, held);
+    together(comm, [&] { planner->plan_stage(stage, messages); });
   }
   Plan plan;
   together(comm, [&] { plan = planner->finish(); });

@@ -25,7 +25,8 @@ namespace commpass {
 ///
 /// The next strategy is chosen by what all ranks have sent in the last *blocking* exchange, because its end comes before the
 /// next start on every rank. Who is told that without waiting: the reduction by which nbx ends carries it, with what the exchange
-/// before has received; after other discoveries a reduction is started, and completed by the next choice.
+/// before has received; after other discoveries a reduction is started, and completed by the next choice, but not after each
+/// exchange: it would cost as much as some of them take.
 class SparseEngine {
  public:
   /// Collective.
@@ -69,6 +70,7 @@ class SparseEngine {
   const StagedRoute& staged(const SparseStrategy& strategy, bool blocking);
   SlotWindow* window(const SparseStrategy& strategy, const SparseSends& sends, bool blocking);
   void learn(const SparseCall& call, const ReceivedMessages& received);
+  bool shall_tell() const;
   int next_tag(std::size_t stages);
 
   MPI_Comm parent_;                                     ///< for what all ranks do at the same point of the program
@@ -84,6 +86,7 @@ class SparseEngine {
   std::vector<SparseCall*> in_flight_;                  ///< the oldest first
   SparseStatistics own_;                                ///< what this rank sent and got in the last blocking exchange
   std::optional<SparseStatistics> known_;               ///< of all ranks
+  std::int64_t learned_ = 0;                            ///< from so many exchanges
   std::unique_ptr<NonblockingReduction> telling_;       ///< of own_, to be completed by the next choice
 };
 

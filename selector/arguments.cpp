@@ -88,11 +88,16 @@ std::string SelectionArguments::find_profile(const Environment& environment) con
 
 CostModel SelectionArguments::cost_model() const { return parse_cost_model(model); }
 
+std::vector<std::string> SelectionArguments::strategy_names() const {
+  auto names = strategies;
+  if (!strategy_list.empty() && strategy_list != "all")
+    for (const auto& text : split(strategy_list, ';')) names.emplace_back(text);
+  return names;
+}
+
 std::vector<Strategy> SelectionArguments::named_strategies() const {
   std::vector<Strategy> result;
-  for (const auto& text : strategies) result.push_back(parse_strategy(text));
-  if (!strategy_list.empty() && strategy_list != "all")
-    for (const auto& text : split(strategy_list, ';')) result.push_back(parse_strategy(text));
+  for (const auto& text : strategy_names()) result.push_back(parse_strategy(text));
   return result;
 }
 

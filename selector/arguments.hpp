@@ -69,6 +69,8 @@ struct SelectionArguments {
   /// @throws InputError
   std::string find_profile(const Environment& environment) const;
   CostModel cost_model() const;
+  /// The texts of the strategies named; empty: all.
+  std::vector<std::string> strategy_names() const;
   /// The strategies named; empty: all.
   /// @throws InputError
   std::vector<Strategy> named_strategies() const;

@@ -24,6 +24,7 @@ struct Variable {
 };
 
 const Variable variables[] = {
+    {"COMMPASS_ALLTOALLV_STRATEGY", [](Environment& e, const std::string& value) { e.alltoallv_strategy = to_string(parse_strategy(value)); }},
     {"COMMPASS_PROFILE", [](Environment& e, const std::string& value) { e.profile = value; }},
     {"COMMPASS_PROFILE_PATH", [](Environment& e, const std::string& value) { e.profile_path = split(value, ':'); }},
     {"COMMPASS_SPARSE_STRATEGY", [](Environment& e, const std::string& value) { e.sparse_strategy = to_string(parse_sparse_strategy(value)); }},

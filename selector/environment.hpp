@@ -19,6 +19,7 @@ struct Environment {
   std::vector<std::string> profile_path;             ///< COMMPASS_PROFILE_PATH: directories, separated by ':'
   std::optional<std::string> strategy;               ///< COMMPASS_STRATEGY: use this one and do not select
   std::optional<std::string> sparse_strategy;        ///< COMMPASS_SPARSE_STRATEGY: the same for sparse exchanges
+  std::optional<std::string> alltoallv_strategy;     ///< COMMPASS_ALLTOALLV_STRATEGY: the same for alltoallv
   std::optional<std::string> layout;                 ///< COMMPASS_LAYOUT: treat the machine as laid out like this
   Progress progress = Progress::automatic;           ///< COMMPASS_PROGRESS: auto, always, never
 };

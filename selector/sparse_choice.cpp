@@ -50,6 +50,35 @@ SparseStatistics statistics_of(Rank rank, std::span<const Rank> destinations, st
   return own;
 }
 
+SparseStatistics statistics_of(const Pattern& pattern, const Layout& layout) {
+  const auto ranks = static_cast<std::size_t>(pattern.ranks);
+  std::vector<std::vector<Rank>> destinations(ranks);
+  std::vector<std::vector<Bytes>> sizes(ranks);
+  std::vector<std::int64_t> received(ranks), received_bytes(ranks);
+  for (const auto& edge : pattern.edges) {
+    destinations[static_cast<std::size_t>(edge.source)].push_back(edge.destination);
+    sizes[static_cast<std::size_t>(edge.source)].push_back(edge.bytes);
+    if (edge.source == edge.destination) continue;
+    ++received[static_cast<std::size_t>(edge.destination)];
+    received_bytes[static_cast<std::size_t>(edge.destination)] += edge.bytes;
+  }
+  SparseStatistics all;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const auto own = statistics_of(static_cast<Rank>(rank), destinations[rank], sizes[rank], layout);
+    all.messages += own.messages;
+    all.bytes += own.bytes;
+    all.network_messages += own.network_messages;
+    all.nodes_reached += own.nodes_reached;
+    all.messages_max = std::max(all.messages_max, own.messages_max);
+    all.bytes_max = std::max(all.bytes_max, own.bytes_max);
+    all.network_messages_max = std::max(all.network_messages_max, own.network_messages_max);
+    all.nodes_reached_max = std::max(all.nodes_reached_max, own.nodes_reached_max);
+    all.received_messages_max = std::max(all.received_messages_max, received[rank]);
+    all.received_bytes_max = std::max(all.received_bytes_max, received_bytes[rank]);
+  }
+  return all;
+}
+
 SparseStatistics expected_statistics(double messages, double bytes, const Layout& layout) {
   const double ranks = layout.ranks(), others = std::max(1.0, ranks - 1);
   const double sent = std::clamp(messages, 0.0, others);

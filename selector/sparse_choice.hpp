@@ -10,6 +10,7 @@
 
 #include "model/layout.hpp"
 #include "model/machine.hpp"
+#include "model/pattern.hpp"
 #include "model/sparse_strategy.hpp"
 
 namespace commpass {
@@ -37,6 +38,9 @@ struct SparseStatistics {
 /// The statistics of a rank that sends to these ranks.
 /// @param bytes  of each message
 SparseStatistics statistics_of(Rank rank, std::span<const Rank> destinations, std::span<const Bytes> bytes, const Layout& layout);
+
+/// What all ranks together send and get.
+SparseStatistics statistics_of(const Pattern& pattern, const Layout& layout);
 
 /// What to expect if every rank sends so many messages of so many bytes to ranks drawn at random.
 SparseStatistics expected_statistics(double messages, double bytes, const Layout& layout);

@@ -31,7 +31,7 @@ class ReduceStage final : public DiscoveryStage {
     if (!reduction_.started()) {
       if (!may_reduce) return false;
       if (scatter_) reduction_.start_scattered_sum(context_.comm, std::move(numbers_));
-      else reduction_.start_sum(context_.comm, std::move(numbers_));
+      else reduction_.start_sum(context_.comm, numbers_);
     }
     if (!reduction_.test()) return false;
     return mail_.receive() == own(0) && mail_.all_received() && mail_.all_sent();

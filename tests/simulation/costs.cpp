@@ -1,14 +1,20 @@
-// What messages and copies cost the processors of a simulated cluster. SMPI charges nothing for persistent and blocking
-// sends, nor for receives; these wrappers (PMPI) do, and stand-ins for runtime/local_copy.cpp and common_start.cpp charge
-// copies and use the simulated clock.
+// What messages and copies cost the processors of a simulated cluster. SMPI charges MPI_Isend, MPI_Issend and MPI_Put, by
+// the platform's callback, but neither persistent and blocking sends nor receives; these wrappers (PMPI) do, and stand-ins for
+// runtime/local_copy.cpp and common_start.cpp charge copies and use the simulated clock.
+//
+// Polling: a look in vain takes time, or the simulated clock would stand still. To find something costs nothing besides
+// what taking it in does. (SMPI's own cost of a test is switched off, which would be paid for every request of a Testall.)
 #include <mpi.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <simgrid/s4u.hpp>
 #include <unordered_map>
 
 #include "runtime/common_start.hpp"
 #include "runtime/local_copy.hpp"
+#include "runtime/nonblocking_reduction.hpp"
 #include "simulation/description.hpp"
 
 namespace {
@@ -38,9 +44,16 @@ const simulation::Locality& locality_to(MPI_Comm comm, int peer) {
   return cluster().locality(simulation::place_of(simgrid::s4u::this_actor::get_host()->get_name()), entry->second);
 }
 
+/// A look for something that is not there yet.
+void look_in_vain() {
+  constexpr double poll_s = 1e-7;
+  spend(poll_s);
+}
+
 /// What a request costs this processor, when it is started (sends) or complete (receives).
 struct RequestCost {
   double start_s = 0, complete_s = 0;
+  bool pending = false;  ///< started, and its completion not paid for
 };
 std::unordered_map<MPI_Request, RequestCost>& costs() {
   static std::unordered_map<MPI_Request, RequestCost> by_request;
@@ -56,7 +69,8 @@ double size_of(int count, MPI_Datatype type) {
 void finish(MPI_Request before, MPI_Request after) {
   const auto entry = costs().find(before);
   if (entry == costs().end()) return;
-  spend(entry->second.complete_s);
+  if (entry->second.pending) spend(entry->second.complete_s);
+  entry->second.pending = false;
   if (after == MPI_REQUEST_NULL) costs().erase(entry);
 }
 
@@ -76,7 +90,7 @@ int MPI_Recv_init(void* buffer, int count, MPI_Datatype type, int peer, int tag,
 }
 int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request* request) {
   const int code = PMPI_Irecv(buffer, count, type, peer, tag, comm, request);
-  if (peer >= 0) costs()[*request] = {0, locality_to(comm, peer).receive_overhead_s};
+  if (peer >= 0) costs()[*request] = {0, locality_to(comm, peer).receive_overhead_s, true};
   return code;
 }
 int MPI_Request_free(MPI_Request* request) {
@@ -85,7 +99,10 @@ int MPI_Request_free(MPI_Request* request) {
 }
 int MPI_Start(MPI_Request* request) {
   const auto entry = costs().find(*request);
-  if (entry != costs().end()) spend(entry->second.start_s);
+  if (entry != costs().end()) {
+    spend(entry->second.start_s);
+    entry->second.pending = true;
+  }
   return PMPI_Start(request);
 }
 int MPI_Startall(int count, MPI_Request requests[]) {
@@ -118,6 +135,46 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
   }
   return MPI_SUCCESS;
 }
+int MPI_Test(MPI_Request* request, int* done, MPI_Status* status) {
+  const MPI_Request before = *request;
+  const int code = PMPI_Test(request, done, status);
+  if (*done) finish(before, *request);
+  else look_in_vain();
+  return code;
+}
+// Stops at the first that is not complete; what is complete is a null request in the next call.
+int MPI_Testall(int count, MPI_Request requests[], int* done, MPI_Status statuses[]) {
+  *done = 1;
+  for (int i = 0; i < count && *done; ++i) {
+    MPI_Status* status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
+    if (const int code = MPI_Test(&requests[i], done, status); code != MPI_SUCCESS) return code;
+  }
+  return MPI_SUCCESS;
+}
+int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* found, MPI_Status* status) {
+  const int code = PMPI_Iprobe(source, tag, comm, found, status);
+  if (!*found) look_in_vain();
+  return code;
+}
+int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
+  for (int found = 0; !found;)
+    if (const int code = MPI_Iprobe(source, tag, comm, &found, status); code != MPI_SUCCESS) return code;
+  return MPI_SUCCESS;
+}
+// SMPI's collective operations send messages that are not charged.
+int MPI_Reduce_scatter_block(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm comm) {
+  if (type != MPI_INT64_T || operation != MPI_SUM) return PMPI_Reduce_scatter_block(send, receive, count, type, operation, comm);
+  int ranks = 0;
+  PMPI_Comm_size(comm, &ranks);
+  const auto* begin = static_cast<const std::int64_t*>(send);
+  commpass::NonblockingReduction reduction;
+  reduction.start_scattered_sum(comm, {begin, begin + static_cast<std::ptrdiff_t>(ranks) * count});
+  while (!reduction.test()) continue;
+  std::ranges::copy(reduction.result(), static_cast<std::int64_t*>(receive));
+  return MPI_SUCCESS;
+}
+// Not there in SMPI, nor needed: a put writes where it is read.
+int MPI_Win_sync(MPI_Win) { return MPI_SUCCESS; }
 
 }  // extern "C"
 

@@ -1,0 +1,104 @@
+// The calls of Communicator with the arguments of MPI_Alltoallv.
+#include "runtime/alltoallv.hpp"
+
+#include <optional>
+
+#include "model/error.hpp"
+#include "runtime/alltoallv_arguments.hpp"
+#include "runtime/alltoallv_engine.hpp"
+#include "runtime/communicator.hpp"
+#include "runtime/communicator_state.hpp"
+
+namespace commpass {
+
+void Communicator::alltoallv(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls, MPI_Datatype sendtype, void* recvbuf, std::span<const int> recvcounts,
+                             std::span<const int> rdispls, MPI_Datatype recvtype, const AlltoallvOptions& options) {
+  auto& arguments = state_->alltoallv->arguments();
+  arguments.receives.assign(Side::receive, layout().ranks(), recvcounts, rdispls, recvtype);
+  if (sendbuf != MPI_IN_PLACE) arguments.sends.assign(Side::send, layout().ranks(), sendcounts, sdispls, sendtype);
+  state_->alltoallv->run(sendbuf, recvbuf, options);
+}
+
+void Communicator::alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, const AlltoallvOptions& options) {
+  auto& arguments = state_->alltoallv->arguments();
+  arguments.receives.assign_equal(Side::receive, layout().ranks(), recvcount, recvtype);
+  if (sendbuf != MPI_IN_PLACE) arguments.sends.assign_equal(Side::send, layout().ranks(), sendcount, sendtype);
+  state_->alltoallv->run(sendbuf, recvbuf, options);
+}
+
+const std::string& Communicator::last_alltoallv_strategy() const { return state_->alltoallv->last_strategy(); }
+
+/// Types with gaps are packed into buffers of our own, others move from and to the user's.
+struct PersistentAlltoallv::State {
+  struct Packing {
+    BlocksArgument argument;
+    std::vector<std::byte> packed;
+    std::vector<Bytes> offsets;  ///< of each rank's bytes in `packed`, or in the user's buffer
+    bool is_packed() const { return !argument.type->is_contiguous(); }
+    Bytes bytes(std::size_t rank) const { return argument.counts[rank] * argument.type->size(); }
+
+    /// To be called when the argument is there.
+    void place() {
+      Bytes total = 0;
+      for (std::size_t rank = 0; rank < argument.counts.size(); ++rank) {
+        offsets.push_back(is_packed() ? total : argument.offsets[rank] * argument.type->extent());
+        total += bytes(rank);
+      }
+      if (is_packed()) packed.resize(static_cast<std::size_t>(total));
+    }
+  };
+  Packing sends, receives;
+  const std::byte* send_buffer = nullptr;
+  std::byte* receive_buffer = nullptr;
+  std::optional<Exchange> exchange;
+  bool in_flight = false;
+};
+
+PersistentAlltoallv::PersistentAlltoallv(std::unique_ptr<State> state) : state_(std::move(state)) {}
+PersistentAlltoallv::~PersistentAlltoallv() = default;
+PersistentAlltoallv::PersistentAlltoallv(PersistentAlltoallv&&) noexcept = default;
+PersistentAlltoallv& PersistentAlltoallv::operator=(PersistentAlltoallv&&) noexcept = default;
+const std::string& PersistentAlltoallv::strategy() const { return state_->exchange->strategy(); }
+
+void PersistentAlltoallv::start() {
+  auto& [argument, packed, offsets] = state_->sends;
+  if (state_->sends.is_packed() && !state_->in_flight)
+    for (std::size_t rank = 0; rank < offsets.size(); ++rank)
+      argument.type->pack(state_->send_buffer + argument.offsets[rank] * argument.type->extent(), argument.counts[rank], packed.data() + offsets[rank]);
+  state_->exchange->start();
+  state_->in_flight = true;
+}
+
+void PersistentAlltoallv::wait() {
+  state_->exchange->wait();
+  const auto& [argument, packed, offsets] = state_->receives;
+  if (state_->receives.is_packed() && state_->in_flight)
+    for (std::size_t rank = 0; rank < offsets.size(); ++rank)
+      argument.type->unpack(packed.data() + offsets[rank], argument.counts[rank], state_->receive_buffer + argument.offsets[rank] * argument.type->extent());
+  state_->in_flight = false;
+}
+
+PersistentAlltoallv Communicator::alltoallv_init(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls, MPI_Datatype sendtype, void* recvbuf,
+                                                 std::span<const int> recvcounts, std::span<const int> rdispls, MPI_Datatype recvtype, const ExchangeOptions& options) {
+  if (sendbuf == MPI_IN_PLACE) throw InputError("alltoallv_init", "MPI_IN_PLACE is given", "use alltoallv, or a send buffer");
+  auto state = std::make_unique<PersistentAlltoallv::State>();
+  state->send_buffer = static_cast<const std::byte*>(sendbuf);
+  state->receive_buffer = static_cast<std::byte*>(recvbuf);
+  state->sends.argument.assign(Side::send, layout().ranks(), sendcounts, sdispls, sendtype);
+  state->receives.argument.assign(Side::receive, layout().ranks(), recvcounts, rdispls, recvtype);
+  state->sends.place();
+  state->receives.place();
+  std::vector<SendEdge> sends;
+  std::vector<ReceiveEdge> receives;
+  for (Rank rank = 0; rank < layout().ranks(); ++rank) {
+    const auto r = static_cast<std::size_t>(rank);
+    if (const auto bytes = state->sends.bytes(r); bytes > 0) sends.push_back({rank, state->sends.offsets[r], bytes});
+    if (const auto bytes = state->receives.bytes(r); bytes > 0) receives.push_back({rank, state->receives.offsets[r], bytes});
+  }
+  const void* from = state->sends.is_packed() ? state->sends.packed.data() : sendbuf;
+  void* to = state->receives.is_packed() ? state->receives.packed.data() : recvbuf;
+  state->exchange.emplace(neighbor_exchange(from, sends, to, receives, options));
+  return PersistentAlltoallv(std::move(state));
+}
+
+}  // namespace commpass

@@ -1,0 +1,76 @@
+#include "runtime/alltoallv_engine.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <thread>
+
+#include "model/catalogue.hpp"
+#include "model/error.hpp"
+#include "runtime/agreement.hpp"
+#include "runtime/mpi_error.hpp"
+#include "selector/dense_choice.hpp"
+
+namespace commpass {
+
+namespace {
+
+constexpr double first_block_bytes = 1024;
+
+}  // namespace
+
+AlltoallvEngine::AlltoallvEngine(MPI_Comm comm, const Layout& layout, const Machine& machine, std::string named)
+    : comm_(comm), layout_(layout), machine_(machine), named_(std::move(named)), exchange_(comm_.get()) {}
+
+const std::string& AlltoallvEngine::cheapest(double block_bytes) {
+  const auto bytes = static_cast<std::uint64_t>(std::max(1.0, block_bytes));
+  const auto digits = static_cast<int>(std::bit_width(bytes));
+  auto [entry, is_new] = cheapest_.try_emplace(digits);
+  if (!is_new) return entry->second;
+  try {
+    std::string found;
+    together(comm_.get(), [&] {
+      if (comm_.rank() != 0) return;
+      const auto lowest = Bytes{1} << (digits - 1);
+      found = to_string(rank_one_shot(lowest + lowest / 2, layout_, machine_).front().strategy);
+    });
+    return entry->second = broadcast(comm_.get(), found);
+  } catch (...) {
+    cheapest_.erase(entry);
+    throw;
+  }
+}
+
+const std::string& AlltoallvEngine::choose(const AlltoallvOptions& options) {
+  std::optional<double> known;
+  if (telling_.started()) {
+    while (!telling_.test()) std::this_thread::yield();
+    known = static_cast<double>(telling_.result()[0]) / layout_.ranks() / layout_.ranks();
+  }
+  if (!options.strategy.empty()) return options.strategy;
+  if (!named_.empty()) return named_;
+  return cheapest(options.block_bytes ? *options.block_bytes : known.value_or(first_block_bytes));
+}
+
+const DenseStructure& AlltoallvEngine::structure(const std::string& text) {
+  if (const auto found = structures_.find(text); found != structures_.end()) return found->second;
+  const auto strategy = parse_strategy(text);
+  if (pattern_need(strategy) != PatternNeed::nothing) throw NotApplicable(text, "its ways depend on the whole pattern, which an exchange that is run once does not gather");
+  const auto route = make_route(strategy, layout_);
+  if (is_run_by_library(*route)) throw NotApplicable(text, "the MPI library's neighbourhood collective wants to know all sizes before");
+  return structures_.emplace(text, make_dense_structure(comm_.get(), *route, strategy.window, strategy.coalescing)).first->second;
+}
+
+void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const AlltoallvOptions& options) {
+  const bool is_in_place = send_buffer == MPI_IN_PLACE;
+  if (is_in_place) arguments_.send_in_place(receive_buffer);
+  const auto sends = is_in_place ? arguments_.in_place() : arguments_.sends.blocks(static_cast<const std::byte*>(send_buffer));
+  const auto& strategy = choose(options);
+  const auto& all_pairs = structure(strategy);
+  std::int64_t sent = 0;
+  for (Rank rank = 0; rank < layout_.ranks(); ++rank) sent += sends.bytes(rank);
+  telling_.start_sum(comm_.get(), std::span(&sent, 1));
+  exchange_.run(all_pairs, sends, arguments_.receives.blocks(static_cast<std::byte*>(receive_buffer)));
+  last_ = strategy;
+}
+
+}  // namespace commpass

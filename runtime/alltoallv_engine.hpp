@@ -1,0 +1,56 @@
+// One-shot exchanges between all pairs of ranks: chooses their strategies and keeps what they need.
+#pragma once
+
+#include <mpi.h>
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "model/layout.hpp"
+#include "model/machine.hpp"
+#include "runtime/alltoallv.hpp"
+#include "runtime/alltoallv_arguments.hpp"
+#include "runtime/dense_exchange.hpp"
+#include "runtime/nonblocking_reduction.hpp"
+#include "runtime/own_communicator.hpp"
+
+namespace commpass {
+
+/// No exchange waits for an agreement: each starts a non-blocking sum of the bytes that all ranks send, which the next one
+/// completes and is chosen by. The first is chosen by its hint, or for blocks of 1 KiB. What is cheapest for blocks of a
+/// size, to a power of two, rank 0 finds out and tells all when such blocks come for the first time; the structure of a strategy is
+/// made when it is run for the first time.
+class AlltoallvEngine {
+ public:
+  /// Collective. @param named  the strategy of all exchanges that name none; empty: choose
+  AlltoallvEngine(MPI_Comm comm, const Layout& layout, const Machine& machine, std::string named);
+
+  /// What the next exchange sends and receives, to be filled in before; of an exchange in place the receiving side alone.
+  AlltoallvArguments& arguments() { return arguments_; }
+
+  /// Collective. Takes no memory when the strategy and sizes like these have been run before.
+  /// @param send_buffer  or MPI_IN_PLACE
+  /// @throws Error
+  void run(const void* send_buffer, void* receive_buffer, const AlltoallvOptions& options);
+
+  /// The strategy of the last exchange, in text form.
+  const std::string& last_strategy() const { return last_; }
+
+ private:
+  const std::string& choose(const AlltoallvOptions& options);
+  const std::string& cheapest(double block_bytes);
+  const DenseStructure& structure(const std::string& strategy);
+
+  OwnCommunicator comm_;
+  Layout layout_;
+  Machine machine_;
+  std::string named_, last_;
+  AlltoallvArguments arguments_;
+  DenseExchange exchange_;
+  std::map<int, std::string> cheapest_;                 ///< by the binary digits of the size of a block
+  std::map<std::string, DenseStructure> structures_;    ///< by strategy
+  NonblockingReduction telling_;                        ///< how many bytes all ranks have sent in the last exchange
+};
+
+}  // namespace commpass

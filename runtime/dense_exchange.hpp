@@ -1,0 +1,84 @@
+// Runs one exchange between all pairs of ranks, by a structure that was made before.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/dense_structure.hpp"
+#include "runtime/element_type.hpp"
+
+namespace commpass {
+
+/// Blocks of one rank in a user's buffer: of each rank so many elements, from so far on.
+template <class Buffer>
+struct DenseBlocks {
+  Buffer buffer = nullptr;
+  std::span<const Bytes> counts;   ///< elements, by rank
+  std::span<const Bytes> offsets;  ///< elements, by rank
+  const ElementType* type = nullptr;
+
+  Bytes bytes(Rank rank) const { return counts[static_cast<std::size_t>(rank)] * type->size(); }
+  Buffer at(Rank rank) const { return buffer + offsets[static_cast<std::size_t>(rank)] * type->extent(); }
+};
+
+/// Memory that keeps its size from one use to the next, and is not set to anything.
+class GrowingMemory {
+ public:
+  /// Room for so many bytes; what was there is lost if it has to grow.
+  std::byte* reserve(Bytes bytes);
+  std::byte* data() const { return memory_.get(); }
+  Bytes capacity() const { return capacity_; }
+
+ private:
+  std::unique_ptr<std::byte[]> memory_;
+  Bytes capacity_ = 0;
+};
+
+/// Runs exchanges one after another, in two phases: the sizes of blocks that are forwarded go ahead, stage by stage, and
+/// with them every rank knows all that it will hold; then the data go. (In the TuNA paper §III-B, sizes and data take turns in each round; apart they cost no more,
+/// and those of all rounds of a stage go at once.) Blocks at their destination have no sizes to be told: a route without forwarding sends none.
+///
+/// Memory besides the user's: a slot for every block that is forwarded at the same time, as large as the largest of the blocks that
+/// it holds in turn, and the messages of one batch that hold several blocks. It is kept; when it is large enough, nothing is allocated.
+class DenseExchange {
+ public:
+  /// @param comm  ours, used by nobody else, and alive as long as this
+  explicit DenseExchange(MPI_Comm comm);
+  DenseExchange(const DenseExchange&) = delete;
+  DenseExchange& operator=(const DenseExchange&) = delete;
+
+  /// Collective. Blocks to oneself are copied.
+  /// @param receives  as many bytes as the others send; overlaps nothing that is sent
+  /// @throws MpiError
+  void run(const DenseStructure& structure, const DenseBlocks<const std::byte*>& sends, const DenseBlocks<std::byte*>& receives);
+
+  /// Bytes of the slots of the last exchange.
+  Bytes slot_bytes() const { return slot_offsets_.empty() ? 0 : slot_offsets_.back(); }
+
+ private:
+  using Message = DenseStructure::Message;
+
+  void tell_sizes(const DenseStructure& structure, const DenseBlocks<const std::byte*>& sends);
+  void place_slots(const DenseStructure& structure);
+  void run_batch(const DenseStructure& structure, std::size_t batch, const DenseBlocks<const std::byte*>& sends, const DenseBlocks<std::byte*>& receives);
+  Bytes sent_bytes(const DenseStructure& structure, const Message& message) const;
+  Bytes received_bytes(const DenseStructure& structure, const Message& message, const DenseBlocks<std::byte*>& receives) const;
+  std::byte* slot(const DenseStructure& structure, std::int32_t number) const;
+  void copy_self(const DenseBlocks<const std::byte*>& sends, const DenseBlocks<std::byte*>& receives);
+  void wait_all();
+
+  MPI_Comm comm_;
+  Rank rank_ = 0;
+  int ranks_ = 0;
+  std::vector<Bytes> sizes_;          ///< by number of the block
+  std::vector<Bytes> told_;           ///< those that are sent ahead in a stage
+  std::vector<Bytes> slot_offsets_;   ///< and the end
+  GrowingMemory slots_, packing_, landing_;
+  std::vector<MPI_Request> requests_;
+};
+
+}  // namespace commpass

@@ -1,0 +1,16 @@
+// What an exchange between all pairs of ranks costs that is run once, with sizes that nobody knows before.
+#pragma once
+
+#include <vector>
+
+#include "selector/select.hpp"
+
+namespace commpass {
+
+/// As rank_alltoall, with the time in which ranks tell each other the sizes of what they will forward: the stages of an
+/// all-to-all of one number a block, all but the last, at whose end blocks are known (TuNA paper §III-B, two phases).
+/// @param bytes  the mean of a block
+/// @throws InputError
+std::vector<Candidate> rank_one_shot(Bytes bytes, const Layout& layout, const Machine& machine);
+
+}  // namespace commpass

@@ -1,0 +1,213 @@
+// Stand-in for runtime/nonblocking_reduction.cpp on simulated clusters, where MPI_Ibarrier is no barrier and MPI_Iallreduce
+// sends a message for every pair of ranks. These are the algorithms of MPI libraries for small numbers, made of messages that
+// are charged as all others are: recursive doubling, and for scattered sums recursive halving. Ranks beyond a power of two
+// hand their numbers to a neighbour and get the result from him.
+#include "runtime/nonblocking_reduction.hpp"
+
+#include <algorithm>
+
+#include "model/types.hpp"
+#include "runtime/mpi_error.hpp"
+
+namespace commpass {
+
+namespace {
+
+using Combine = void (*)(const std::int64_t* from, std::int64_t* to, std::size_t count);
+
+void add(const std::int64_t* from, std::int64_t* to, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) to[i] += from[i];
+}
+
+void combine_tallies(const std::int64_t* from, std::int64_t* to, std::size_t) {
+  int tallies = 1;
+  TallyOperation::combine(const_cast<std::int64_t*>(from), to, &tallies, nullptr);
+}
+
+/// Some of the numbers: [begin, end).
+struct Part {
+  std::size_t begin = 0, end = 0;
+  std::size_t size() const { return end - begin; }
+};
+
+/// One exchange with a peer; an empty part is not sent.
+struct Step {
+  Rank peer = 0;
+  Part sent, received;
+  bool is_result = false;  ///< what comes replaces the numbers instead of being combined with them
+};
+
+/// The largest power of two of ranks take part: the odd one of each of the first pairs, and all beyond these.
+struct Participants {
+  int pairs = 0, count = 1;
+
+  explicit Participants(int ranks) {
+    while (2 * count <= ranks) count *= 2;
+    pairs = ranks - count;
+  }
+  bool has(Rank rank) const { return rank >= 2 * pairs || rank % 2 == 1; }
+  bool is_paired(Rank rank) const { return rank < 2 * pairs; }
+  int number_of(Rank rank) const { return is_paired(rank) ? rank / 2 : rank - pairs; }
+  Rank rank_of(int number) const { return number < pairs ? 2 * number + 1 : number + pairs; }
+  /// The ranks for which a participant and those before it stand.
+  int ranks_before(int number) const { return number < pairs ? 2 * number : number + pairs; }
+};
+
+/// What a rank does between handing over to it and handing back.
+template <class Steps>
+std::vector<Step> with_neighbours(const Participants& participants, Rank rank, Part all, Part result_of_pair_mate, Part own_result, Steps between) {
+  if (!participants.has(rank)) return {{rank + 1, all, {}}, {rank + 1, {}, own_result, true}};
+  std::vector<Step> steps;
+  if (participants.is_paired(rank)) steps.push_back({rank - 1, {}, all});
+  between(steps);
+  if (participants.is_paired(rank)) steps.push_back({rank - 1, result_of_pair_mate, {}});
+  return steps;
+}
+
+std::vector<Step> doubling(Rank rank, int ranks, std::size_t count) {
+  const Participants participants(ranks);
+  const Part all{0, count};
+  return with_neighbours(participants, rank, all, all, all, [&](std::vector<Step>& steps) {
+    for (int distance = 1; distance < participants.count; distance *= 2) steps.push_back({participants.rank_of(participants.number_of(rank) ^ distance), all, all});
+  });
+}
+
+std::vector<Step> halving(Rank rank, int ranks, std::size_t each) {
+  const Participants participants(ranks);
+  const auto part_of = [&](int first, int last) { return Part{each * static_cast<std::size_t>(participants.ranks_before(first)), each * static_cast<std::size_t>(participants.ranks_before(last))}; };
+  const auto own = [&](Rank of) { return Part{each * static_cast<std::size_t>(of), each * static_cast<std::size_t>(of + 1)}; };
+  return with_neighbours(participants, rank, {0, each * static_cast<std::size_t>(ranks)}, own(rank - 1), own(rank), [&](std::vector<Step>& steps) {
+    const int number = participants.number_of(rank);
+    for (int distance = participants.count / 2; distance > 0; distance /= 2) {
+      const int first = number / (2 * distance) * 2 * distance, middle = first + distance, last = middle + distance;
+      const auto lower = part_of(first, middle), upper = part_of(middle, last);
+      const bool is_lower = number < middle;
+      steps.push_back({participants.rank_of(number ^ distance), is_lower ? upper : lower, is_lower ? lower : upper});
+    }
+  });
+}
+
+/// The engine of sparse exchanges stays below it.
+int own_tag(MPI_Comm comm) {
+  void* value = nullptr;
+  int found = 0;
+  COMMPASS_MPI_CALL(MPI_Comm_get_attr, comm, MPI_TAG_UB, &value, &found);
+  return *static_cast<int*>(value);
+}
+
+int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  COMMPASS_MPI_CALL(MPI_Comm_rank, comm, &rank);
+  return rank;
+}
+
+int size_of(MPI_Comm comm) {
+  int size = 0;
+  COMMPASS_MPI_CALL(MPI_Comm_size, comm, &size);
+  return size;
+}
+
+}  // namespace
+
+struct NonblockingReduction::Running {
+  Running(MPI_Comm its_comm, std::vector<std::int64_t> its_numbers, Combine its_combine, std::vector<Step> its_steps, std::size_t result_at)
+      : comm(its_comm), tag(own_tag(its_comm)), numbers(std::move(its_numbers)), incoming(numbers.size()), combine(its_combine), steps(std::move(its_steps)), first_result(result_at) {
+    in_order().push_back(this);
+    move_on();
+  }
+  ~Running() { std::erase(in_order(), this); }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+  /// Those that are not complete, as they were started. On one communicator they go one after another, so that the
+  /// messages of a pair of ranks, which all have one tag, are those of the reduction that both are at.
+  static std::vector<Running*>& in_order();
+
+  /// Moves on those before it, then itself. @return true when it is complete
+  bool move_on() {
+    for (std::size_t i = 0; !complete;) {
+      auto* const first = in_order()[i];
+      if (first->comm != comm) ++i;
+      else if (!first->take_steps()) return false;
+    }
+    return true;
+  }
+
+  /// @return true when it is complete, and in order no more
+  bool take_steps() {
+    for (; next < steps.size(); ++next) {
+      if (!is_begun) begin(steps[next]);
+      int done = 0;
+      COMMPASS_MPI_CALL(MPI_Testall, 2, requests, &done, MPI_STATUSES_IGNORE);
+      if (!done) return false;
+      take_in(steps[next]);
+    }
+    std::erase(in_order(), this);
+    return complete = true;
+  }
+
+  void begin(const Step& step) {
+    is_begun = true;
+    const auto bytes = [](Part part) { return static_cast<int>(part.size() * sizeof(std::int64_t)); };
+    if (step.received.size() > 0) COMMPASS_MPI_CALL(MPI_Irecv, incoming.data(), bytes(step.received), MPI_BYTE, step.peer, tag, comm, &requests[0]);
+    if (step.sent.size() > 0) COMMPASS_MPI_CALL(MPI_Isend, numbers.data() + step.sent.begin, bytes(step.sent), MPI_BYTE, step.peer, tag, comm, &requests[1]);
+  }
+
+  void take_in(const Step& step) {
+    is_begun = false;
+    auto* const to = numbers.data() + step.received.begin;
+    if (step.is_result) std::copy_n(incoming.data(), step.received.size(), to);
+    else if (step.received.size() > 0) combine(incoming.data(), to, step.received.size());
+  }
+
+  MPI_Comm comm;
+  int tag;
+  std::vector<std::int64_t> numbers, incoming;
+  Combine combine;
+  std::vector<Step> steps;
+  std::size_t first_result, next = 0;
+  bool is_begun = false, complete = false;
+  MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+};
+
+// Not in the class: the simulator loads the program once for each rank, and all would share the variable of an inline function.
+std::vector<NonblockingReduction::Running*>& NonblockingReduction::Running::in_order() {
+  static std::vector<Running*> running;
+  return running;
+}
+
+NonblockingReduction::NonblockingReduction() = default;
+
+NonblockingReduction::~NonblockingReduction() {
+  if (!mpi_is_usable()) return;
+  while (running_ && !running_->move_on()) continue;
+}
+
+void NonblockingReduction::start_tally(MPI_Comm comm, std::vector<std::int64_t> tally, const TallyOperation&) {
+  const auto count = tally.size();
+  result_.resize(count);
+  running_ = std::make_unique<Running>(comm, std::move(tally), combine_tallies, doubling(rank_in(comm), size_of(comm), count), 0);
+}
+
+void NonblockingReduction::start_sum(MPI_Comm comm, std::span<const std::int64_t> numbers) {
+  const auto count = numbers.size();
+  result_.resize(count);
+  running_ = std::make_unique<Running>(comm, std::vector(numbers.begin(), numbers.end()), add, doubling(rank_in(comm), size_of(comm), count), 0);
+}
+
+void NonblockingReduction::start_scattered_sum(MPI_Comm comm, std::vector<std::int64_t> numbers) {
+  const auto each = numbers.size() / static_cast<std::size_t>(size_of(comm));
+  const int rank = rank_in(comm);
+  result_.resize(each);
+  running_ = std::make_unique<Running>(comm, std::move(numbers), add, halving(rank, size_of(comm), each), each * static_cast<std::size_t>(rank));
+}
+
+void NonblockingReduction::start_barrier(MPI_Comm comm) { start_sum(comm, std::vector<std::int64_t>{0}); }
+
+bool NonblockingReduction::test() {
+  if (!running_->move_on()) return false;
+  std::copy_n(running_->numbers.begin() + static_cast<std::ptrdiff_t>(running_->first_result), result_.size(), result_.begin());
+  return true;
+}
+
+}  // namespace commpass
