@@ -2,6 +2,7 @@
 // have sent before.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -67,23 +68,29 @@ class SparseChoice {
   SparseCandidate best(const SparseStatistics& statistics) const;
 
  private:
-  /// Among whom a stage takes place.
+  using ByLocality = std::array<double, locality_count>;
+  /// Among whom a stage takes place: those of its largest group, and what one of them may send to.
   struct StageShape {
-    int ranks = 1;                         ///< that exchange messages, directly or through others, the most
-    int nodes = 1;                         ///< on which they sit
-    int peers = 0;                         ///< of a rank, the most
-    Locality locality = Locality::socket;  ///< the farthest
+    double ranks = 1;
+    std::vector<Locality> rounds;  ///< of a reduction by recursive doubling: how far each goes
+    ByLocality peers{};            ///< of a rank
+    double all_peers() const;
   };
   struct Shape {
     SparseStrategy strategy;
     std::vector<StageShape> stages;
+    bool nodes_first = false;      ///< first to one rank of the destination's node, and then within the node
   };
   struct Load;
 
+  static StageShape shape_of(const std::vector<Rank>& members, std::span<const Rank> peers_of_first, const Layout& layout);
+  static std::vector<StageShape> stages_of(const SparseStrategy& strategy, const Layout& layout);
   Seconds price(const Shape& shape, const SparseStatistics& statistics) const;
+  std::vector<Load> loads(const Shape& shape, const SparseStatistics& statistics) const;
   Seconds stage_seconds(Discovery discovery, const StageShape& stage, const Load& load) const;
-  Seconds reduction_seconds(const StageShape& stage, double bytes) const;
-  const Protocol& protocol(Locality locality, double bytes) const;
+  template <class BytesOfRound>
+  Seconds reduction_seconds(const StageShape& stage, BytesOfRound bytes_of_round) const;
+  const Protocol& protocol(std::size_t locality, double bytes) const;
 
   double ranks_, ppn_;
   Machine machine_;
