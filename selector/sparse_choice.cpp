@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
+#include <utility>
 
 #include "model/catalogue.hpp"
 #include "model/cost.hpp"
@@ -103,32 +105,62 @@ struct SparseChoice::Load {
 
 double SparseChoice::StageShape::all_peers() const { return std::accumulate(peers.begin(), peers.end(), 0.0); }
 
-SparseChoice::StageShape SparseChoice::shape_of(const std::vector<Rank>& members, std::span<const Rank> peers_of_first, const Layout& layout) {
-  StageShape stage;
-  stage.ranks = static_cast<double>(members.size());
-  for (std::size_t distance = 1; distance < members.size(); distance *= 2) {
-    auto farthest = Locality::socket;
-    for (std::size_t i = 0; i < members.size(); ++i)
-      if ((i ^ distance) < members.size()) farthest = std::max(farthest, layout.locality(members[i], members[i ^ distance]));
-    stage.rounds.push_back(farthest);
+/// Ranks beyond a power of two give their numbers to a neighbour first and get the result from him at last.
+std::vector<SparseChoice::Round> SparseChoice::rounds_of(const std::vector<Rank>& members, const Layout& layout) {
+  std::size_t count = 1;
+  while (2 * count <= members.size()) count *= 2;
+  const std::size_t pairs = members.size() - count;
+  const auto farthest = [&](std::size_t steps, auto ends) {
+    auto result = Locality::socket;
+    for (std::size_t i = 0; i < steps; ++i) result = std::max(result, layout.locality(members[ends(i).first], members[ends(i).second]));
+    return static_cast<std::size_t>(result);
+  };
+  std::vector<Round> rounds;
+  if (pairs > 0) {
+    const auto locality = farthest(pairs, [](std::size_t i) { return std::pair(2 * i, 2 * i + 1); });
+    rounds = {{locality, 1}, {locality, 1 / static_cast<double>(members.size())}};
   }
-  for (const Rank peer : peers_of_first) ++stage.peers[static_cast<std::size_t>(layout.locality(members.front(), peer))];
-  return stage;
+  const auto member = [&](std::size_t number) { return number < pairs ? 2 * number + 1 : number + pairs; };
+  for (std::size_t distance = 1; distance < count; distance *= 2)
+    rounds.push_back({farthest(count, [&](std::size_t i) { return std::pair(member(i), member(i ^ distance)); }), static_cast<double>(distance) / static_cast<double>(count)});
+  return rounds;
 }
 
-std::vector<SparseChoice::StageShape> SparseChoice::stages_of(const SparseStrategy& strategy, const Layout& layout) {
+std::vector<SparseChoice::StageShape> SparseChoice::stages_of(const SparseStrategy& strategy, const Layout& layout) const {
   std::vector<Rank> everybody(static_cast<std::size_t>(layout.ranks()));
   std::iota(everybody.begin(), everybody.end(), 0);
   if (layout.ranks() == 1) return {};
-  if (strategy.is_direct()) return {shape_of(everybody, std::span(everybody).subspan(1), layout)};
+  const auto count = [&](Rank rank, std::span<const Rank> peers) {
+    ByLocality counts{};
+    for (const Rank peer : peers) counts[static_cast<std::size_t>(layout.locality(rank, peer))] += peer != rank;
+    return counts;
+  };
+  const auto far_first = [](const ByLocality& counts) { return std::tuple(counts[2], counts[1], counts[0]); };
+  const auto how_far = [](const std::vector<Round>& rounds) {
+    ByLocality counts{};
+    for (const auto& round : rounds) ++counts[round.locality];
+    return counts;
+  };
+  if (strategy.is_direct()) return {{ranks_, rounds_of(everybody, layout), count(0, everybody)}};
   const auto route = make_route(strategy.route, layout);
   std::vector<StageShape> stages;
-  for (int stage = 0; stage < static_cast<int>(route->stages().size()); ++stage) {
-    const auto lowest = route->groups(stage);
+  for (int s = 0; s < static_cast<int>(route->stages().size()); ++s) {
+    const auto lowest = route->groups(s);
     std::vector<std::vector<Rank>> groups(lowest.size());
     for (const Rank rank : everybody) groups[static_cast<std::size_t>(lowest[static_cast<std::size_t>(rank)])].push_back(rank);
-    const auto largest = std::ranges::max_element(groups, {}, &std::vector<Rank>::size);
-    stages.push_back(shape_of(*largest, route->peers(largest->front(), stage), layout));
+    const std::vector<Rank>* dearest = nullptr;
+    StageShape stage;
+    for (const auto& members : groups) {
+      if (members.empty()) continue;
+      auto rounds = rounds_of(members, layout);
+      if (dearest && far_first(how_far(rounds)) <= far_first(how_far(stage.rounds))) continue;
+      dearest = &members;
+      stage.rounds = std::move(rounds);
+    }
+    stage.ranks = static_cast<double>(dearest->size());
+    for (const Rank rank : *dearest)
+      if (const auto counts = count(rank, route->peers(rank, s)); far_first(counts) > far_first(stage.peers)) stage.peers = counts;
+    stages.push_back(stage);
   }
   return stages;
 }
@@ -147,15 +179,12 @@ const Protocol& SparseChoice::protocol(std::size_t locality, double bytes) const
   return machine_.host.find(static_cast<Locality>(locality))->protocol(static_cast<Bytes>(bytes));
 }
 
-template <class BytesOfRound>
-Seconds SparseChoice::reduction_seconds(const StageShape& stage, BytesOfRound bytes_of_round) const {
+Seconds SparseChoice::reduction_seconds(const StageShape& stage, double bytes, bool scattered) const {
   Seconds seconds = 0;
-  double distance = 1;
-  for (const auto locality : stage.rounds) {
-    const double bytes = bytes_of_round(distance);
-    const auto& used = protocol(static_cast<std::size_t>(locality), bytes);
-    seconds += used.alpha_s + used.beta_s_per_byte * bytes;
-    distance *= 2;
+  for (const auto& round : stage.rounds) {
+    const double moved = scattered ? bytes * round.scattered : bytes;
+    const auto& used = protocol(round.locality, moved);
+    seconds += used.alpha_s + used.beta_s_per_byte * moved;
   }
   return seconds;
 }
@@ -188,19 +217,18 @@ Seconds SparseChoice::stage_seconds(Discovery discovery, const StageShape& stage
   const double received = std::accumulate(load.received.begin(), load.received.end(), 0.0);
   const Seconds probing = received * machine_.operations.probe_s.value_or(0);
   constexpr double tally_bytes = number_bytes * static_cast<double>(1 + SparseStatistics::sum_count + SparseStatistics::maximum_count);
-  constexpr double bytes_of_rank = 2 * number_bytes;  // in the reductions of numbers of messages, which also count failures
-  const auto tally = [](double) { return tally_bytes; };
+  const double counts_bytes = 2 * number_bytes * stage.ranks;  // messages for each rank, and failures
   switch (discovery) {
     // A synchronous send ends when its receiver has answered.
-    case Discovery::nbx: return moving(launching, taking + probing) + answer + reduction_seconds(stage, tally);
-    // Messages move while their numbers are reduced. Recursive halving sends the numbers of half of the ranks at first.
-    case Discovery::reduce: return std::max(moving(launching, taking + probing), launching + reduction_seconds(stage, [](double distance) { return bytes_of_rank * distance; }));
-    case Discovery::allreduce: return std::max(moving(launching, taking + probing), launching + reduction_seconds(stage, [&](double) { return bytes_of_rank * stage.ranks; }));
+    case Discovery::nbx: return moving(launching, taking + probing) + answer + reduction_seconds(stage, tally_bytes);
+    // Messages move while their numbers are reduced.
+    case Discovery::reduce: return std::max(moving(launching, taking + probing), launching + reduction_seconds(stage, counts_bytes, true));
+    case Discovery::allreduce: return std::max(moving(launching, taking + probing), launching + reduction_seconds(stage, counts_bytes));
     case Discovery::rma: {
       const double sent = std::accumulate(load.sent.begin(), load.sent.end(), 0.0);
       const Seconds putting = std::max(launching, sent * machine_.operations.put_s.value_or(0));
       const Seconds looking = stage.ranks * (number_bytes + load.bytes) / machine_.copy_rate_bytes_per_s;
-      return std::max(putting, injecting) + flying + answer + reduction_seconds(stage, tally) + looking;
+      return std::max(putting, injecting) + flying + answer + reduction_seconds(stage, tally_bytes) + looking;
     }
     case Discovery::dense: return moving(launching_sizes + launching, taking_sizes + taking);
   }

@@ -69,11 +69,16 @@ class SparseChoice {
 
  private:
   using ByLocality = std::array<double, locality_count>;
-  /// Among whom a stage takes place: those of its largest group, and what one of them may send to.
+  /// One round of a reduction by recursive doubling, or halving where the numbers are scattered.
+  struct Round {
+    std::size_t locality = 0;  ///< of the farthest peers
+    double scattered = 1;      ///< the part of all numbers that still moves
+  };
+  /// Among whom a stage takes place: the dearest of its groups, and the rank of it with the farthest peers.
   struct StageShape {
     double ranks = 1;
-    std::vector<Locality> rounds;  ///< of a reduction by recursive doubling: how far each goes
-    ByLocality peers{};            ///< of a rank
+    std::vector<Round> rounds;
+    ByLocality peers{};
     double all_peers() const;
   };
   struct Shape {
@@ -83,13 +88,12 @@ class SparseChoice {
   };
   struct Load;
 
-  static StageShape shape_of(const std::vector<Rank>& members, std::span<const Rank> peers_of_first, const Layout& layout);
-  static std::vector<StageShape> stages_of(const SparseStrategy& strategy, const Layout& layout);
+  static std::vector<Round> rounds_of(const std::vector<Rank>& members, const Layout& layout);
+  std::vector<StageShape> stages_of(const SparseStrategy& strategy, const Layout& layout) const;
   Seconds price(const Shape& shape, const SparseStatistics& statistics) const;
   std::vector<Load> loads(const Shape& shape, const SparseStatistics& statistics) const;
   Seconds stage_seconds(Discovery discovery, const StageShape& stage, const Load& load) const;
-  template <class BytesOfRound>
-  Seconds reduction_seconds(const StageShape& stage, BytesOfRound bytes_of_round) const;
+  Seconds reduction_seconds(const StageShape& stage, double bytes, bool scattered = false) const;
   const Protocol& protocol(std::size_t locality, double bytes) const;
 
   double ranks_, ppn_;
