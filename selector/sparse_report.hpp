@@ -22,6 +22,7 @@ struct SparseReport {
   Seconds chosen_s = 0;                    ///< measured, with all that choosing adds
   std::vector<SparseReportRow> rows;       ///< strategies by predicted time
   std::vector<SparseReportRow> baselines;  ///< what applications write by hand
+  Seconds barrier_s = 0, tally_s = 0;      ///< measured: a non-blocking barrier, and the reduction that stands for it at the end of nbx
 
   /// chosen_s ÷ time of the fastest strategy; below 1 where that was run a moment earlier or later.
   double regret() const;
