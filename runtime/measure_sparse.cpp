@@ -9,7 +9,9 @@
 #include "model/error.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/communicator.hpp"
+#include "runtime/nonblocking_reduction.hpp"
 #include "runtime/pattern_data.hpp"
+#include "runtime/sparse_tally.hpp"
 #include "runtime/time_exchanges.hpp"
 #include "runtime/two_sided.hpp"
 #include "selector/sparse_choice.hpp"
@@ -112,6 +114,16 @@ CallReport measure_sparse(const SparseMeasurement& measurement, const Pattern& p
   runs.emplace_back([&] { exchanger.run_by_reduction(); });
   exchanger.check(exchanger.run_by_barrier(), "ibarrier");
   runs.emplace_back([&] { exchanger.run_by_barrier(); });
+  const TallyOperation combine;
+  const auto ends = [&](auto start) {
+    runs.emplace_back([start] {
+      NonblockingReduction reduction;
+      start(reduction);
+      while (!reduction.test()) continue;
+    });
+  };
+  ends([](NonblockingReduction& barrier) { barrier.start_barrier(MPI_COMM_WORLD); });
+  ends([&combine](NonblockingReduction& reduction) { reduction.start_tally(MPI_COMM_WORLD, Tally{}.numbers(), combine); });
   const auto times = time_exchanges(runs, measurement.repetitions, measurement.shown);
 
   auto chosen = exchanger.start(choosing);
@@ -122,6 +134,8 @@ CallReport measure_sparse(const SparseMeasurement& measurement, const Pattern& p
   report.chosen_s = *time++;
   report.baseline_kind = "By hand as PETSc does";
   for (const char* name : {"redscatter", "ibarrier"}) report.baselines.push_back({name, {}, *time++});
+  report.barrier_s = *time++;
+  report.tally_s = *time++;
   report.context = {{"profile", communicator.machine().name}, {"layout", layout.describe()}, {"ranks", std::to_string(pattern.ranks)}, {"sizes", measurement.constant_size ? "constant" : "variable"}};
   return report;
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "runtime/local_copy.hpp"
 #include "runtime/probed_mail.hpp"
 
 namespace commpass {
@@ -58,27 +59,34 @@ std::vector<Rank> SparseCall::all_others() const {
 
 /// Puts the blocks that leave in this stage into one parcel for each peer; the others stay.
 void SparseCall::frame(const StageGroup& group) {
-  std::map<Rank, std::vector<std::byte>> to;
-  const auto append = [](std::vector<std::byte>& frame, const void* from, std::size_t bytes) {
-    const auto* begin = static_cast<const std::byte*>(from);
-    frame.insert(frame.end(), begin, begin + bytes);
-  };
+  const auto next = [&](const Held& held) { return strategy_.is_direct() ? held.block.destination : staged_.route->next(held.block, rank_, stage_); };
+  std::map<Rank, std::size_t> sizes;
+  for (const auto& held : held_)
+    if (const Rank to = next(held); to != rank_) sizes[to] += sizeof(Header) + held.bytes.size();
+  std::map<Rank, std::byte*> ends;
+  for (const auto& [to, size] : sizes) {
+    auto& memory = frames_.emplace_back(memory_for(static_cast<Bytes>(size)));
+    outgoing_.push_back({group.in_group(to), {memory.get(), size}});
+    ends[to] = memory.get();
+  }
+  std::vector<LocalCopy> copies;
+  std::vector<std::shared_ptr<const std::byte[]>> leaving;  // stays until it is copied
   std::erase_if(held_, [&](const Held& held) {
-    const Rank next = strategy_.is_direct() ? held.block.destination : staged_.route->next(held.block, rank_, stage_);
-    if (next == rank_) return false;
-    auto& frame = to[group.in_group(next)];
+    const Rank to = next(held);
+    if (to == rank_) return false;
+    auto*& end = ends[to];
     const Header header{held.block.source, held.block.destination, held.block.bytes};
-    append(frame, &header, sizeof header);
-    append(frame, held.bytes.data(), held.bytes.size());
+    std::memcpy(end, &header, sizeof header);
+    copies.push_back({held.bytes.data(), end + sizeof header, held.bytes.size()});
+    end += sizeof header + held.bytes.size();
+    leaving.push_back(held.memory);
     return true;
   });
-  for (auto& [peer, bytes] : to) {
-    frames_.push_back(std::move(bytes));
-    outgoing_.push_back({peer, frames_.back()});
-  }
+  local_copy(copies);
 }
 
 void SparseCall::unpack(const Parcel& parcel) {
+  std::vector<LocalCopy> copies;
   for (auto rest = parcel.bytes; !rest.empty();) {
     Header header;
     std::memcpy(&header, rest.data(), sizeof header);
@@ -90,9 +98,10 @@ void SparseCall::unpack(const Parcel& parcel) {
     }
     // A copy, so that the parcel can go, which may hold much that is for others.
     const auto memory = memory_for(header.bytes);
-    std::ranges::copy(bytes, memory.get());
+    copies.push_back({bytes.data(), memory.get(), bytes.size()});
     received_.push_back({header.source, {memory.get(), bytes.size()}, memory});
   }
+  local_copy(copies);
 }
 
 void SparseCall::end_stage() {

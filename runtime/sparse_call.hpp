@@ -87,7 +87,7 @@ class SparseCall {
   Tally tally_;
   std::vector<Held> held_;
   std::vector<Outgoing> outgoing_;
-  std::vector<std::vector<std::byte>> frames_;  ///< memory of outgoing_ where parcels hold several blocks
+  std::vector<std::shared_ptr<std::byte[]>> frames_;  ///< memory of outgoing_ where parcels hold several blocks
   std::unique_ptr<DiscoveryStage> discovery_;
   int stage_ = 0;
   bool complete_ = false;

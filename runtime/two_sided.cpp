@@ -16,12 +16,15 @@ std::vector<MPI_Request> begin_sends(decltype(&MPI_Isend) begin_send, MPI_Comm c
   return requests;
 }
 
-void take_in(const MPI_Status& found, MPI_Comm comm, int tag, TwoSidedMessages& messages) {
+/// Begins to receive a message that was found; its bytes are there when `requests` are complete.
+void take_in(const MPI_Status& found, MPI_Comm comm, int tag, TwoSidedMessages& messages, std::vector<MPI_Request>& requests) {
   int bytes = 0;
   COMMPASS_MPI_CALL(MPI_Get_count, &found, MPI_BYTE, &bytes);
   auto& [source, data] = messages.emplace_back(found.MPI_SOURCE, std::vector<std::byte>(static_cast<std::size_t>(bytes)));
-  COMMPASS_MPI_CALL(MPI_Recv, data.data(), bytes, MPI_BYTE, source, tag, comm, MPI_STATUS_IGNORE);
+  COMMPASS_MPI_CALL(MPI_Irecv, data.data(), bytes, MPI_BYTE, source, tag, comm, &requests.emplace_back(MPI_REQUEST_NULL));
 }
+
+void wait_for(std::vector<MPI_Request>& requests) { COMMPASS_MPI_CALL(MPI_Waitall, static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE); }
 
 }  // namespace
 
@@ -37,24 +40,26 @@ TwoSidedMessages build_two_sided_by_reduction(MPI_Comm comm, int tag, const std:
   for (; coming > 0; --coming) {
     MPI_Status found;
     COMMPASS_MPI_CALL(MPI_Probe, MPI_ANY_SOURCE, tag, comm, &found);
-    take_in(found, comm, tag, messages);
+    take_in(found, comm, tag, messages, requests);
   }
-  COMMPASS_MPI_CALL(MPI_Waitall, static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  wait_for(requests);
   return messages;
 }
 
 TwoSidedMessages build_two_sided_by_barrier(MPI_Comm comm, int tag, const std::byte* buffer, std::span<const SendEdge> sends) {
   auto requests = begin_sends(MPI_Issend, comm, tag, buffer, sends);
+  std::vector<MPI_Request> receives;
   TwoSidedMessages messages;
   NonblockingReduction barrier;
   for (int found = 0, sent = 0; !barrier.started() || !barrier.test();) {
     MPI_Status status;
     COMMPASS_MPI_CALL(MPI_Iprobe, MPI_ANY_SOURCE, tag, comm, &found, &status);
-    if (found) take_in(status, comm, tag, messages);
+    if (found) take_in(status, comm, tag, messages, receives);
     if (barrier.started()) continue;
     COMMPASS_MPI_CALL(MPI_Testall, static_cast<int>(requests.size()), requests.data(), &sent, MPI_STATUSES_IGNORE);
     if (sent) barrier.start_barrier(comm);
   }
+  wait_for(receives);
   return messages;
 }
 

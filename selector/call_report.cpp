@@ -29,6 +29,8 @@ std::string call_report_table(const CallReport& report) {
   }
   fmt::format_to(out, "\nChosen: {}, {} with what choosing adds, regret {:.3f} (its time over that of the fastest)\n", report.chosen, format_seconds(report.chosen_s), report.regret());
   for (const auto& row : report.baselines) fmt::format_to(out, "{}, {}: {}\n", report.baseline_kind, row.name, format_seconds(row.measured_s));
+  if (report.barrier_s && report.tally_s)
+    fmt::format_to(out, "A non-blocking barrier alone: {}; the reduction that ends nbx in its place: {}\n", format_seconds(*report.barrier_s), format_seconds(*report.tally_s));
   return text;
 }
 
@@ -49,6 +51,8 @@ std::string call_report_json(const CallReport& report) {
   }
   json["baselines"] = Json::array();
   for (const auto& row : report.baselines) json["baselines"].push_back({{"name", row.name}, {"measured_s", row.measured_s}});
+  if (report.barrier_s) json["barrier_s"] = *report.barrier_s;
+  if (report.tally_s) json["tally_s"] = *report.tally_s;
   json["regret"] = report.regret();
   constexpr int indent = 2;
   return json.dump(indent) + "\n";

@@ -23,6 +23,7 @@ struct CallReport {
   std::vector<CallReportRow> rows;         ///< strategies by predicted time
   std::string baseline_kind;               ///< in a few words
   std::vector<CallReportRow> baselines;    ///< what others do
+  std::optional<Seconds> barrier_s{}, tally_s{};  ///< measured: a non-blocking barrier, and the reduction that stands for it at the end of nbx
 
   /// chosen_s ÷ time of the fastest strategy; below 1 where that was run a moment earlier or later.
   double regret() const;

@@ -1,8 +1,9 @@
 #include "selector/sparse_choice.hpp"
 
 #include <algorithm>
-#include <map>
-#include <set>
+#include <numeric>
+#include <tuple>
+#include <utility>
 
 #include "model/catalogue.hpp"
 #include "model/cost.hpp"
@@ -12,8 +13,11 @@ namespace commpass {
 
 namespace {
 
-/// What travels with a block where its message holds several: source, destination, size.
+/// What travels with a block where its message holds several: source, destination, size. As much tells a peer a size.
 constexpr double header_bytes = 16;
+/// A number in a reduction.
+constexpr double number_bytes = 8;
+constexpr auto network = static_cast<std::size_t>(Locality::network);
 
 /// (1 − 1/k)^n without a library's pow, which need not be the same on all ranks.
 double power(double base, std::int64_t exponent) {
@@ -21,12 +25,6 @@ double power(double base, std::int64_t exponent) {
   for (; exponent > 0; exponent /= 2, base *= base)
     if (exponent % 2 == 1) result *= base;
   return result;
-}
-
-int rounds_for(int ranks) {
-  int rounds = 0;
-  for (std::int64_t reached = 1; reached < ranks; reached *= 2) ++rounds;
-  return rounds;
 }
 
 }  // namespace
@@ -82,13 +80,13 @@ SparseStatistics statistics_of(const Pattern& pattern, const Layout& layout) {
 SparseStatistics expected_statistics(double messages, double bytes, const Layout& layout) {
   const double ranks = layout.ranks(), others = std::max(1.0, ranks - 1);
   const double sent = std::clamp(messages, 0.0, others);
-  const double network = sent * (ranks - layout.max_ppn()) / others;
-  const double nodes = layout.nodes() - 1, missed = nodes > 0 ? power(1 - 1 / nodes, static_cast<std::int64_t>(network)) : 0;
+  const double to_network = sent * (ranks - layout.max_ppn()) / others;
+  const double nodes = layout.nodes() - 1, missed = nodes > 0 ? power(1 - 1 / nodes, static_cast<std::int64_t>(to_network)) : 0;
   const auto whole = [](double value) { return static_cast<std::int64_t>(value + 0.5); };
   SparseStatistics all;
   all.messages_max = all.received_messages_max = whole(sent);
   all.bytes_max = all.received_bytes_max = whole(sent * bytes);
-  all.network_messages_max = whole(network);
+  all.network_messages_max = whole(to_network);
   all.nodes_reached_max = whole(nodes * (1 - missed));
   all.messages = all.messages_max * layout.ranks();
   all.bytes = all.bytes_max * layout.ranks();
@@ -99,137 +97,205 @@ SparseStatistics expected_statistics(double messages, double bytes, const Layout
 
 /// What the busiest rank of a stage sends and gets.
 struct SparseChoice::Load {
-  double sent = 0, sent_near = 0, sent_bytes = 0;  ///< messages, those of them within the node, bytes of all
-  double received = 0, received_bytes = 0;
-  double node_bytes = 0;                           ///< that a node injects into the network
+  ByLocality sent{}, received{};  ///< messages
+  double bytes = 0;               ///< of each
+  double node_bytes = 0;          ///< that a node injects into the network
+  Seconds copying = 0;            ///< of blocks into messages, and out of them
 };
 
-SparseChoice::SparseChoice(const Layout& layout, const Machine& machine, bool constant_size)
-    : ranks_(layout.ranks()), ppn_(layout.max_ppn()), machine_(machine) {
+double SparseChoice::StageShape::all_peers() const { return std::accumulate(peers.begin(), peers.end(), 0.0); }
+
+/// Ranks beyond a power of two give their numbers to a neighbour first and get the result from him at last.
+std::vector<SparseChoice::Round> SparseChoice::rounds_of(const std::vector<Rank>& members, const Layout& layout) {
+  std::size_t count = 1;
+  while (2 * count <= members.size()) count *= 2;
+  const std::size_t pairs = members.size() - count;
+  const auto farthest = [&](std::size_t steps, auto ends) {
+    auto result = Locality::socket;
+    for (std::size_t i = 0; i < steps; ++i) result = std::max(result, layout.locality(members[ends(i).first], members[ends(i).second]));
+    return static_cast<std::size_t>(result);
+  };
+  std::vector<Round> rounds;
+  if (pairs > 0) {
+    const auto locality = farthest(pairs, [](std::size_t i) { return std::pair(2 * i, 2 * i + 1); });
+    rounds = {{locality, 1}, {locality, 1 / static_cast<double>(members.size())}};
+  }
+  const auto member = [&](std::size_t number) { return number < pairs ? 2 * number + 1 : number + pairs; };
+  for (std::size_t distance = 1; distance < count; distance *= 2)
+    rounds.push_back({farthest(count, [&](std::size_t i) { return std::pair(member(i), member(i ^ distance)); }), static_cast<double>(distance) / static_cast<double>(count)});
+  return rounds;
+}
+
+std::vector<SparseChoice::StageShape> SparseChoice::stages_of(const SparseStrategy& strategy, const Layout& layout) const {
+  std::vector<Rank> everybody(static_cast<std::size_t>(layout.ranks()));
+  std::iota(everybody.begin(), everybody.end(), 0);
+  if (layout.ranks() == 1) return {};
+  const auto count = [&](Rank rank, std::span<const Rank> peers) {
+    ByLocality counts{};
+    for (const Rank peer : peers) counts[static_cast<std::size_t>(layout.locality(rank, peer))] += peer != rank;
+    return counts;
+  };
+  const auto far_first = [](const ByLocality& counts) { return std::tuple(counts[2], counts[1], counts[0]); };
+  const auto how_far = [](const std::vector<Round>& rounds) {
+    ByLocality counts{};
+    for (const auto& round : rounds) ++counts[round.locality];
+    return counts;
+  };
+  if (strategy.is_direct()) return {{ranks_, rounds_of(everybody, layout), count(0, everybody)}};
+  const auto route = make_route(strategy.route, layout);
+  std::vector<StageShape> stages;
+  for (int s = 0; s < static_cast<int>(route->stages().size()); ++s) {
+    const auto lowest = route->groups(s);
+    std::vector<std::vector<Rank>> groups(lowest.size());
+    for (const Rank rank : everybody) groups[static_cast<std::size_t>(lowest[static_cast<std::size_t>(rank)])].push_back(rank);
+    const std::vector<Rank>* dearest = nullptr;
+    StageShape stage;
+    for (const auto& members : groups) {
+      if (members.empty()) continue;
+      auto rounds = rounds_of(members, layout);
+      if (dearest && far_first(how_far(rounds)) <= far_first(how_far(stage.rounds))) continue;
+      dearest = &members;
+      stage.rounds = std::move(rounds);
+    }
+    stage.ranks = static_cast<double>(dearest->size());
+    for (const Rank rank : *dearest)
+      if (const auto counts = count(rank, route->peers(rank, s)); far_first(counts) > far_first(stage.peers)) stage.peers = counts;
+    stages.push_back(stage);
+  }
+  return stages;
+}
+
+SparseChoice::SparseChoice(const Layout& layout, const Machine& machine, bool constant_size) : ranks_(layout.ranks()), ppn_(layout.max_ppn()), machine_(machine) {
   require_parameters(layout, machine);
   for (const auto& strategy : suggest_sparse_strategies(layout, constant_size)) {
-    auto& shape = shapes_.emplace_back(Shape{strategy, {}});
-    if (shapes_.size() > 1 && shapes_[shapes_.size() - 2].strategy.route == strategy.route) {
-      shape.stages = shapes_[shapes_.size() - 2].stages;
-      continue;
-    }
-    if (strategy.is_direct()) {
-      if (layout.ranks() == 1) continue;
-      const auto farthest = layout.nodes() > 1 ? Locality::network : layout.sockets() > 1 ? Locality::node : Locality::socket;
-      shape.stages.push_back({layout.ranks(), layout.nodes(), layout.ranks() - 1, farthest});
-      continue;
-    }
-    const auto route = make_route(strategy.route, layout);
-    for (int s = 0; s < static_cast<int>(route->stages().size()); ++s) {
-      const auto lowest = route->groups(s);
-      std::vector<int> size(lowest.size(), 0);
-      StageShape stage;
-      for (Rank rank = 0; rank < layout.ranks(); ++rank) {
-        const Rank first = lowest[static_cast<std::size_t>(rank)];
-        stage.ranks = std::max(stage.ranks, ++size[static_cast<std::size_t>(first)]);
-        if (first != rank) stage.locality = std::max(stage.locality, layout.locality(first, rank));
-      }
-      std::set<int> nodes;
-      for (Rank rank = 0; rank < layout.ranks(); ++rank)
-        if (lowest[static_cast<std::size_t>(rank)] == 0) nodes.insert(layout.node(rank));
-      stage.nodes = std::max(1, static_cast<int>(nodes.size()));
-      stage.peers = route->stages()[static_cast<std::size_t>(s)].rounds;
-      shape.stages.push_back(stage);
-    }
+    const bool has_last_route = !shapes_.empty() && shapes_.back().strategy.route == strategy.route;
+    Shape shape{strategy, has_last_route ? shapes_.back().stages : stages_of(strategy, layout)};
+    shape.nodes_first = shape.stages.size() == 2 && shape.stages[0].peers[network] == shape.stages[0].all_peers() && shape.stages[1].peers[network] == 0;
+    shapes_.push_back(std::move(shape));
   }
 }
 
-const Protocol& SparseChoice::protocol(Locality locality, double bytes) const { return machine_.host.find(locality)->protocol(static_cast<Bytes>(bytes)); }
+const Protocol& SparseChoice::protocol(std::size_t locality, double bytes) const {
+  return machine_.host.find(static_cast<Locality>(locality))->protocol(static_cast<Bytes>(bytes));
+}
 
-Seconds SparseChoice::reduction_seconds(const StageShape& stage, double bytes) const {
-  // Recursive doubling, within nodes first.
-  const int on_node = std::max(1, stage.ranks / stage.nodes);
-  const auto round = [&](Locality locality) {
-    const auto& used = protocol(locality, bytes);
-    return used.alpha_s + used.beta_s_per_byte * bytes;
-  };
+Seconds SparseChoice::reduction_seconds(const StageShape& stage, double bytes, bool scattered) const {
   Seconds seconds = 0;
-  if (on_node > 1) seconds += rounds_for(on_node) * round(std::min(stage.locality, Locality::node));
-  if (stage.nodes > 1) seconds += rounds_for(stage.nodes) * round(Locality::network);
+  for (const auto& round : stage.rounds) {
+    const double moved = scattered ? bytes * round.scattered : bytes;
+    const auto& used = protocol(round.locality, moved);
+    seconds += used.alpha_s + used.beta_s_per_byte * moved;
+  }
   return seconds;
 }
 
 Seconds SparseChoice::stage_seconds(Discovery discovery, const StageShape& stage, const Load& load) const {
-  const Locality near = std::min(stage.locality, Locality::node);
-  const double bytes_each = load.sent > 0 ? load.sent_bytes / load.sent : 0, got_each = load.received > 0 ? load.received_bytes / load.received : 0;
-  const auto& far_protocol = protocol(stage.locality, bytes_each);
-  const auto& near_protocol = protocol(near, bytes_each);
-  const auto step = [&](const Protocol& used) { return used.alpha_next_s + used.beta_next_s_per_byte.value_or(used.beta_s_per_byte) * bytes_each; };
-  const double sent_far = load.sent - load.sent_near;
-  const Seconds latency = load.sent > 0 ? (sent_far > 0 ? far_protocol : near_protocol).alpha_s : 0;
-  const Seconds sending = latency + sent_far * step(far_protocol) + load.sent_near * step(near_protocol);
-  const Seconds probe = machine_.operations.probe_s.value_or(0);
-  const auto& got_protocol = protocol(stage.locality, got_each);
-  const Seconds taking = load.received * got_protocol.receive_seconds(static_cast<Bytes>(got_each));
-  const Seconds injecting = stage.locality == Locality::network ? load.node_bytes / machine_.injection_rate_bytes_per_s : 0;
-  const Seconds moving = std::max({sending, latency + taking, injecting});
-  const Seconds probed = std::max({sending, latency + taking + load.received * probe, injecting});
-  constexpr double number = 8;
-  const double tally = number * static_cast<double>(1 + SparseStatistics::sum_count + SparseStatistics::maximum_count);
+  Seconds launching = 0, flying = 0, first_arrival = 0, taking = 0, answer = 0, launching_sizes = 0, taking_sizes = 0;
+  bool receivers_measured = false;
+  for (std::size_t l = 0; l < locality_count; ++l) {
+    if (stage.peers[l] == 0) continue;
+    const auto& sizes = protocol(l, header_bytes);
+    const auto& used = protocol(l, load.bytes);
+    const auto next = [](const Protocol& p, double bytes) { return p.alpha_next_s + p.beta_next_s_per_byte.value_or(p.beta_s_per_byte) * bytes; };
+    launching += load.sent[l] * next(used, load.bytes);
+    launching_sizes += stage.peers[l] * next(sizes, header_bytes);
+    taking += load.received[l] * used.receive_seconds(static_cast<Bytes>(load.bytes));
+    taking_sizes += stage.peers[l] * sizes.receive_seconds(static_cast<Bytes>(header_bytes));
+    receivers_measured = receivers_measured || used.alpha_receive_s;
+    // The farther, the later; so the last locality decides.
+    const Seconds alone = used.alpha_s + used.beta_s_per_byte * load.bytes;
+    if (load.sent[l] > 0) flying = std::max(0.0, alone - next(used, load.bytes));
+    if (load.received[l] > 0) first_arrival = std::max(0.0, alone - used.receive_seconds(static_cast<Bytes>(load.bytes)));
+    if (load.sent[l] > 0) answer = protocol(l, 0).alpha_s;
+  }
+  const Seconds injecting = load.node_bytes / machine_.injection_rate_bytes_per_s;
+  // When the last message has left, and when all have come: a rank takes them in when its own have left it, unless its
+  // receiving was not measured, and then the larger of the two counts (docs/model.md, burst, 6).
+  const auto moving = [&](Seconds launch, Seconds take) {
+    return std::max({launch + flying, std::max(receivers_measured ? launch : 0.0, first_arrival) + take, injecting + flying});
+  };
+  const double received = std::accumulate(load.received.begin(), load.received.end(), 0.0);
+  const Seconds probing = received * machine_.operations.probe_s.value_or(0);
+  constexpr double tally_bytes = number_bytes * static_cast<double>(1 + SparseStatistics::sum_count + SparseStatistics::maximum_count);
+  const double counts_bytes = 2 * number_bytes * stage.ranks;  // messages for each rank, and failures
   switch (discovery) {
     // A synchronous send ends when its receiver has answered.
-    case Discovery::nbx: return probed + latency + reduction_seconds(stage, tally);
-    // A reduce-scatter sends half of the numbers, then a quarter of them, and so on.
-    case Discovery::reduce: return probed + reduction_seconds(stage, number * stage.ranks / std::max(1, rounds_for(stage.ranks)));
-    case Discovery::allreduce: return probed + reduction_seconds(stage, 2 * number * stage.ranks);
+    case Discovery::nbx: return moving(launching, taking + probing) + answer + reduction_seconds(stage, tally_bytes);
+    // Messages move while their numbers are reduced.
+    case Discovery::reduce: return std::max(moving(launching, taking + probing), launching + reduction_seconds(stage, counts_bytes, true));
+    case Discovery::allreduce: return std::max(moving(launching, taking + probing), launching + reduction_seconds(stage, counts_bytes));
     case Discovery::rma: {
-      const Seconds put = machine_.operations.put_s.value_or(far_protocol.alpha_s);
-      return latency + load.sent * std::max(put, step(far_protocol)) + reduction_seconds(stage, tally) + stage.ranks * machine_.copy_block_s;
+      const double sent = std::accumulate(load.sent.begin(), load.sent.end(), 0.0);
+      const Seconds putting = std::max(launching, sent * machine_.operations.put_s.value_or(0));
+      const Seconds looking = stage.ranks * (number_bytes + load.bytes) / machine_.copy_rate_bytes_per_s;
+      return std::max(putting, injecting) + flying + answer + reduction_seconds(stage, tally_bytes) + looking;
     }
-    case Discovery::dense: {
-      const auto& sizes = protocol(stage.locality, 2 * number);
-      return sizes.alpha_s + stage.peers * (sizes.alpha_next_s + sizes.receive_seconds(static_cast<Bytes>(2 * number))) + moving;
-    }
+    case Discovery::dense: return moving(launching_sizes + launching, taking_sizes + taking);
   }
   return 0;
 }
 
-Seconds SparseChoice::price(const Shape& shape, const SparseStatistics& s) const {
-  const auto count = [](std::int64_t number) { return static_cast<double>(number); };
-  const double mean_messages = count(s.messages) / ranks_, mean_bytes = count(s.bytes) / ranks_;
-  const double size = s.messages > 0 ? count(s.bytes) / count(s.messages) : 0;
+std::vector<SparseChoice::Load> SparseChoice::loads(const Shape& shape, const SparseStatistics& s) const {
+  const auto real = [](std::int64_t number) { return static_cast<double>(number); };
+  const double messages = real(s.messages) / ranks_, size = s.messages > 0 ? real(s.bytes) / real(s.messages) : 0;
+  const double network_share = s.messages > 0 ? real(s.network_messages) / real(s.messages) : 0;
   // The largest receiver was not counted where only sends are known.
-  const double received = std::max(count(s.received_messages_max), mean_messages), received_bytes = std::max(count(s.received_bytes_max), mean_bytes);
-  const double network_share = s.messages > 0 ? count(s.network_messages) / count(s.messages) : 0;
-  Seconds seconds = 0;
-  if (shape.strategy.is_direct()) {
-    for (const auto& stage : shape.stages)
-      seconds += stage_seconds(shape.strategy.discovery, stage,
-                               {count(s.messages_max), count(s.messages_max - s.network_messages_max), count(s.bytes_max), received, received_bytes, ppn_ * mean_bytes * network_share});
-    return seconds;
+  const double received_max = std::max(real(s.received_messages_max), messages);
+  const auto copies = [&](double blocks) { return blocks * (machine_.copy_block_s + size / machine_.copy_rate_bytes_per_s); };
+  std::vector<Load> result;
+  if (shape.strategy.is_direct() && !shape.stages.empty()) {
+    const auto& peers = shape.stages[0].peers;
+    const double near = peers[0] + peers[1];
+    Load load;
+    for (std::size_t l = 0; l < network; ++l) {
+      if (near == 0) continue;
+      load.sent[l] = real(s.messages_max - s.network_messages_max) * peers[l] / near;
+      load.received[l] = received_max * (1 - network_share) * peers[l] / near;
+    }
+    load.sent[network] = real(s.network_messages_max);
+    load.received[network] = received_max * network_share;
+    load.bytes = s.messages_max > 0 ? real(s.bytes_max) / real(s.messages_max) : 0;
+    load.node_bytes = ppn_ * messages * network_share * size;
+    // A dense stage has one message for a peer, whatever is in it.
+    if (shape.strategy.discovery == Discovery::dense) {
+      load.bytes += header_bytes;
+      load.copying = copies(real(s.messages_max) + received_max);
+    }
+    return {load};
   }
-  const bool by_node = shape.stages.size() == 2 && shape.stages[1].locality < Locality::network && shape.stages[0].locality == Locality::network;
-  const std::size_t last = shape.stages.size() - 1;
   for (std::size_t i = 0; i < shape.stages.size(); ++i) {
     const auto& stage = shape.stages[i];
-    const double k = stage.peers + 1;
-    // Blocks that a rank holds: its own at first, those for it at last, the mean between.
-    const double held = i == 0 ? count(s.messages_max) : mean_messages, coming = i == last ? received : mean_messages;
-    const auto peers_of = [&](double blocks) { return stage.peers * (1 - power(1 - 1 / k, static_cast<std::int64_t>(blocks + 0.5))); };
-    Load load;
-    double moved = held * (1 - 1 / k), moved_in = coming * (1 - 1 / k);  // one in k is where it has to be already
-    load.sent = peers_of(held);
-    load.received = peers_of(coming);
-    if (by_node && i == 0) {
-      // What goes to other nodes is known; ranks of one's own node wait.
-      load.sent = count(s.nodes_reached_max);
-      load.received = count(s.nodes_reached) / ranks_;
-      moved = count(s.network_messages_max);
-      moved_in = mean_messages * network_share;
+    const double all_peers = stage.all_peers(), places = all_peers + 1;
+    // The most blocks that a rank holds: its own at first, those for it at last, between them as much nearer to the one or
+    // the other as there are stages. One in `places` need not move.
+    const auto held_after = [&](std::size_t done) { return real(s.messages_max) + (received_max - real(s.messages_max)) * static_cast<double>(done) / static_cast<double>(shape.stages.size()); };
+    const double held = held_after(i), coming = held_after(i + 1);
+    const auto peers_of = [&](double blocks) { return all_peers * (1 - power(1 - 1 / places, static_cast<std::int64_t>(blocks + 0.5))); };
+    double sent = peers_of(held), received = peers_of(coming), blocks = held * (1 - 1 / places), moving_share = 1 - 1 / places;
+    if (shape.nodes_first && i == 0) {
+      // What goes to other nodes is known; what is for one's own waits.
+      sent = real(s.nodes_reached_max);
+      received = real(s.nodes_reached) / ranks_;
+      blocks = real(s.network_messages_max);
+      moving_share = network_share;
     }
-    load.sent_bytes = moved * (size + header_bytes);
-    load.received_bytes = moved_in * (size + header_bytes);
-    if (stage.locality == Locality::network) load.node_bytes = ppn_ * mean_messages * (by_node ? network_share : 1 - 1 / k) * (size + header_bytes);
-    seconds += stage_seconds(shape.strategy.discovery, stage, load);
-    // Blocks are packed before and taken apart after a stage.
-    const auto copied = 2 * (moved * (size + header_bytes)) / machine_.copy_rate_bytes_per_s + 2 * moved * machine_.copy_block_s;
-    seconds += copied;
+    Load load;
+    for (std::size_t l = 0; l < locality_count && all_peers > 0; ++l) {
+      load.sent[l] = sent * stage.peers[l] / all_peers;
+      load.received[l] = received * stage.peers[l] / all_peers;
+    }
+    load.bytes = sent > 0 ? blocks / sent * (size + header_bytes) : 0;
+    if (all_peers > 0) load.node_bytes = ppn_ * messages * moving_share * (size + header_bytes) * stage.peers[network] / all_peers;
+    load.copying = copies(blocks) + (i + 1 == shape.stages.size() ? copies(received_max) : 0);
+    result.push_back(load);
   }
+  return result;
+}
+
+Seconds SparseChoice::price(const Shape& shape, const SparseStatistics& statistics) const {
+  Seconds seconds = 0;
+  auto stage = shape.stages.begin();
+  for (const auto& load : loads(shape, statistics)) seconds += stage_seconds(shape.strategy.discovery, *stage++, load) + load.copying;
   return seconds;
 }
 

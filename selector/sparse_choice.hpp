@@ -2,6 +2,7 @@
 // have sent before.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -67,23 +68,33 @@ class SparseChoice {
   SparseCandidate best(const SparseStatistics& statistics) const;
 
  private:
-  /// Among whom a stage takes place.
+  using ByLocality = std::array<double, locality_count>;
+  /// One round of a reduction by recursive doubling, or halving where the numbers are scattered.
+  struct Round {
+    std::size_t locality = 0;  ///< of the farthest peers
+    double scattered = 1;      ///< the part of all numbers that still moves
+  };
+  /// Among whom a stage takes place: the dearest of its groups, and the rank of it with the farthest peers.
   struct StageShape {
-    int ranks = 1;                         ///< that exchange messages, directly or through others, the most
-    int nodes = 1;                         ///< on which they sit
-    int peers = 0;                         ///< of a rank, the most
-    Locality locality = Locality::socket;  ///< the farthest
+    double ranks = 1;
+    std::vector<Round> rounds;
+    ByLocality peers{};
+    double all_peers() const;
   };
   struct Shape {
     SparseStrategy strategy;
     std::vector<StageShape> stages;
+    bool nodes_first = false;      ///< first to one rank of the destination's node, and then within the node
   };
   struct Load;
 
+  static std::vector<Round> rounds_of(const std::vector<Rank>& members, const Layout& layout);
+  std::vector<StageShape> stages_of(const SparseStrategy& strategy, const Layout& layout) const;
   Seconds price(const Shape& shape, const SparseStatistics& statistics) const;
+  std::vector<Load> loads(const Shape& shape, const SparseStatistics& statistics) const;
   Seconds stage_seconds(Discovery discovery, const StageShape& stage, const Load& load) const;
-  Seconds reduction_seconds(const StageShape& stage, double bytes) const;
-  const Protocol& protocol(Locality locality, double bytes) const;
+  Seconds reduction_seconds(const StageShape& stage, double bytes, bool scattered = false) const;
+  const Protocol& protocol(std::size_t locality, double bytes) const;
 
   double ranks_, ppn_;
   Machine machine_;

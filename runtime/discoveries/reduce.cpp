@@ -33,8 +33,10 @@ class ReduceStage final : public DiscoveryStage {
       if (scatter_) reduction_.start_scattered_sum(context_.comm, std::move(numbers_));
       else reduction_.start_sum(context_.comm, numbers_);
     }
-    if (!reduction_.test()) return false;
-    return mail_.receive() == own(0) && mail_.all_received() && mail_.all_sent();
+    // Messages come in while their numbers are on their way.
+    const bool is_counted = reduction_.test();
+    const auto found = mail_.receive();
+    return is_counted && found == own(0) && mail_.all_received() && mail_.all_sent();
   }
 
   std::vector<Parcel> take() override { return mail_.take(); }

@@ -262,5 +262,42 @@ TEST(Measure, RefusesBadInputOnce) {
   EXPECT_EQ(mpirun(2, "measure --profile lassen").exit_code, 2);
 }
 
+TEST(MeasureSparse, RanksStrategiesAndSetsTheChoiceBesideWhatApplicationsWrite) {
+  const auto result = mpirun(2, "measure --profile lassen --ppn 1 --generate random:ranks=2,bytes=64,degree=1 --sparse constant --repetitions 3 --json");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = Json::parse(result.out);
+  EXPECT_EQ(json["schema_version"], 1);
+  EXPECT_EQ(json["context"]["sizes"], "constant");
+  std::set<std::string> names;
+  double last = 0;
+  for (const auto& row : json["ranking"]) {
+    names.insert(row["strategy"]);
+    EXPECT_GT(row["measured_s"].get<double>(), 0);
+    EXPECT_GE(row["predicted_s"].get<double>(), last);
+    last = row["predicted_s"];
+  }
+  EXPECT_EQ(names, (std::set<std::string>{"direct+nbx", "direct+reduce", "direct+allreduce", "direct+rma", "direct+dense"}));
+  EXPECT_EQ(json["chosen"], json["ranking"][0]["strategy"]) << "it has learnt what the ranks send";
+  ASSERT_EQ(json["baselines"].size(), 2U);
+  EXPECT_EQ(json["baselines"][0]["name"], "redscatter");
+  EXPECT_EQ(json["baselines"][1]["name"], "ibarrier");
+  for (const auto* key : {"chosen_s", "regret", "barrier_s", "tally_s"}) EXPECT_GT(json[key].get<double>(), 0) << key;
+}
+
+TEST(MeasureSparse, TimesTheStrategiesThatAreNamed) {
+  const auto result = mpirun(2, "measure --profile lassen --ppn 1 --generate random:ranks=2,bytes=64,degree=1 --sparse variable --repetitions 3 --strategy direct+nbx --strategies 'local-then-node+dense'");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  for (const auto* part : {"direct+nbx", "local-then-node+dense", "Chosen: direct+", "ibarrier"}) EXPECT_NE(result.out.find(part), std::string::npos) << part << " is not in: " << result.out;
+  EXPECT_EQ(result.out.find("+allreduce"), std::string::npos);
+}
+
+TEST(MeasureSparse, RefusesWhatItCannotRunInOneSentence) {
+  const std::string sparse = "measure --profile lassen --ppn 1 --repetitions 3 --generate ";
+  expect_our_sentence(mpirun(2, sparse + "random:ranks=2,bytes=8,degree=1 --sparse variable --strategy direct"), {"sparse strategy direct", "no discovery"});
+  expect_our_sentence(mpirun(2, sparse + "random:ranks=2,bytes=8,degree=1 --sparse variable --strategy direct+rma"), {"direct+rma", "different sizes"});
+  expect_our_sentence(mpirun(2, sparse + "uniform:ranks=2,bytes=1000 --sparse constant"), {"--sparse constant", "use --sparse variable"});
+  EXPECT_EQ(mpirun(2, sparse + "random:ranks=2,bytes=8,degree=1 --sparse sometimes").exit_code, 2);
+}
+
 }  // namespace
 }  // namespace commpass

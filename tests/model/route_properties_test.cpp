@@ -193,6 +193,38 @@ RC_GTEST_PROP(SharedPayloads, OfOneEdgeEachChangeNothing, ()) {
   for (std::size_t s = 0; s < expected.stages.size(); ++s) RC_ASSERT(std::ranges::equal(schedule.stages[s].messages, expected.stages[s].messages, {}, numbers, numbers));
 }
 
+// Exchanges whose receivers know nothing ask a route who may send to whom.
+RC_GTEST_PROP(EveryRouteWithoutTraffic, SendsOnlyBetweenPeersWhichAreMutualAndOfOneGroup, ()) {
+  const auto [layout, pattern] = draw_case();
+  const auto strategy = draw_strategy(layout);
+  const auto route = make_route(strategy, layout, pattern);
+  const auto schedule = make_schedule(*route, strategy.window, pattern, strategy.coalescing);
+  for (int s = 0; s < static_cast<int>(route->stages().size()); ++s) {
+    std::vector<std::vector<Rank>> peers;
+    std::vector<Rank> groups;
+    try {
+      groups = route->groups(s);
+      for (Rank rank = 0; rank < layout.ranks(); ++rank) peers.push_back(route->peers(rank, s));
+    } catch (const NotApplicable&) {
+      RC_DISCARD("it does not tell");
+    }
+    RC_LOG() << to_string(strategy) << ", " << layout.describe() << ", stage " << s << "\n";
+    const auto are_peers = [&](Rank one, Rank other) { return std::ranges::binary_search(peers[static_cast<std::size_t>(one)], other); };
+    for (Rank rank = 0; rank < layout.ranks(); ++rank) {
+      const auto& own = peers[static_cast<std::size_t>(rank)];
+      RC_ASSERT(std::ranges::is_sorted(own));
+      RC_ASSERT(!are_peers(rank, rank));
+      RC_ASSERT(groups[static_cast<std::size_t>(rank)] <= rank);
+      RC_ASSERT(groups[static_cast<std::size_t>(groups[static_cast<std::size_t>(rank)])] == groups[static_cast<std::size_t>(rank)]);
+      for (const Rank peer : own) {
+        RC_ASSERT(are_peers(peer, rank));
+        RC_ASSERT(groups[static_cast<std::size_t>(peer)] == groups[static_cast<std::size_t>(rank)]);
+      }
+    }
+    for (const auto& message : schedule.stages[static_cast<std::size_t>(s)].messages) RC_ASSERT(are_peers(message.from, message.to));
+  }
+}
+
 RC_GTEST_PROP(AWindow, ChangesBatchesAndNothingElse, ()) {
   const auto drawn = draw_case();
   const auto strategy = draw_strategy(drawn.layout);

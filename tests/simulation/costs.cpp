@@ -11,6 +11,7 @@
 #include <cstring>
 #include <simgrid/s4u.hpp>
 #include <unordered_map>
+#include <utility>
 
 #include "runtime/common_start.hpp"
 #include "runtime/local_copy.hpp"
@@ -53,11 +54,32 @@ void look_in_vain() {
 /// What a request costs this processor, when it is started (sends) or complete (receives).
 struct RequestCost {
   double start_s = 0, complete_s = 0;
+  double answer_s = 0;   ///< of synchronous sends: how long their receivers' answers take
   bool pending = false;  ///< started, and its completion not paid for
 };
 std::unordered_map<MPI_Request, RequestCost>& costs() {
   static std::unordered_map<MPI_Request, RequestCost> by_request;
   return by_request;
+}
+
+/// Synchronous sends whose message is there and whose answer is on its way: when it comes. (SMPI's end with the message.)
+/// They have handles of their own, which are no requests.
+std::unordered_map<MPI_Request, double>& answers() {
+  static std::unordered_map<MPI_Request, double> due;
+  return due;
+}
+MPI_Request await_answer(double seconds) {
+  static char handles[1 << 16];
+  static std::size_t next = 0;
+  const auto handle = reinterpret_cast<MPI_Request>(&handles[next++ % sizeof handles]);
+  answers()[handle] = simgrid::s4u::Engine::get_clock() + seconds;
+  return handle;
+}
+
+/// The farthest answer that the puts of a window wait for.
+std::unordered_map<MPI_Win, double>& put_answers() {
+  static std::unordered_map<MPI_Win, double> seconds;
+  return seconds;
 }
 
 double size_of(int count, MPI_Datatype type) {
@@ -72,6 +94,30 @@ void finish(MPI_Request before, MPI_Request after) {
   if (entry->second.pending) spend(entry->second.complete_s);
   entry->second.pending = false;
   if (after == MPI_REQUEST_NULL) costs().erase(entry);
+}
+
+/// A test without the cost of a look.
+int try_request(MPI_Request* request, int* done, MPI_Status* status) {
+  *done = 1;
+  if (*request == MPI_REQUEST_NULL) return MPI_SUCCESS;
+  if (const auto answer = answers().find(*request); answer != answers().end()) {
+    *done = simgrid::s4u::Engine::get_clock() >= answer->second;
+    if (!*done) return MPI_SUCCESS;
+    answers().erase(answer);
+    *request = MPI_REQUEST_NULL;
+    return MPI_SUCCESS;
+  }
+  const MPI_Request before = *request;
+  const int code = PMPI_Test(request, done, status);
+  if (!*done) return code;
+  if (const auto cost = costs().find(before); cost != costs().end() && cost->second.answer_s > 0) {
+    *done = 0;
+    *request = await_answer(cost->second.answer_s);
+    costs().erase(cost);
+  } else {
+    finish(before, *request);
+  }
+  return code;
 }
 
 }  // namespace
@@ -90,11 +136,20 @@ int MPI_Recv_init(void* buffer, int count, MPI_Datatype type, int peer, int tag,
 }
 int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request* request) {
   const int code = PMPI_Irecv(buffer, count, type, peer, tag, comm, request);
-  if (peer >= 0) costs()[*request] = {0, locality_to(comm, peer).receive_overhead_s, true};
+  if (peer >= 0) costs()[*request] = {.complete_s = locality_to(comm, peer).receive_overhead_s, .pending = true};
+  return code;
+}
+int MPI_Issend(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request* request) {
+  const int code = PMPI_Issend(buffer, count, type, peer, tag, comm, request);
+  costs()[*request] = {.answer_s = locality_to(comm, peer).protocols.front().alpha_s};
   return code;
 }
 int MPI_Request_free(MPI_Request* request) {
   costs().erase(*request);
+  if (answers().erase(*request) > 0) {
+    *request = MPI_REQUEST_NULL;
+    return MPI_SUCCESS;
+  }
   return PMPI_Request_free(request);
 }
 int MPI_Start(MPI_Request* request) {
@@ -136,19 +191,21 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
   return MPI_SUCCESS;
 }
 int MPI_Test(MPI_Request* request, int* done, MPI_Status* status) {
-  const MPI_Request before = *request;
-  const int code = PMPI_Test(request, done, status);
-  if (*done) finish(before, *request);
-  else look_in_vain();
+  const int code = try_request(request, done, status);
+  if (!*done) look_in_vain();
   return code;
 }
-// Stops at the first that is not complete; what is complete is a null request in the next call.
-int MPI_Testall(int count, MPI_Request requests[], int* done, MPI_Status statuses[]) {
-  *done = 1;
-  for (int i = 0; i < count && *done; ++i) {
+// One look, which ends at the first message that is not there. What is complete is a null request in the next call.
+int MPI_Testall(int count, MPI_Request requests[], int* all_done, MPI_Status statuses[]) {
+  *all_done = 1;
+  for (int i = 0; i < count; ++i) {
+    int done = 0;
     MPI_Status* status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
-    if (const int code = MPI_Test(&requests[i], done, status); code != MPI_SUCCESS) return code;
+    if (const int code = try_request(&requests[i], &done, status); code != MPI_SUCCESS) return code;
+    *all_done = *all_done && done;
+    if (!done && !answers().contains(requests[i])) break;
   }
+  if (!*all_done) look_in_vain();
   return MPI_SUCCESS;
 }
 int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* found, MPI_Status* status) {
@@ -172,6 +229,23 @@ int MPI_Reduce_scatter_block(const void* send, void* receive, int count, MPI_Dat
   while (!reduction.test()) continue;
   std::ranges::copy(reduction.result(), static_cast<std::int64_t*>(receive));
   return MPI_SUCCESS;
+}
+int MPI_Put(const void* from, int count, MPI_Datatype type, int peer, MPI_Aint offset, int peer_count, MPI_Datatype peer_type, MPI_Win window) {
+  MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
+  int rank = 0;
+  PMPI_Win_get_group(window, &group);
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  PMPI_Group_translate_ranks(group, 1, &peer, world, &rank);
+  PMPI_Group_free(&group);
+  PMPI_Group_free(&world);
+  auto& longest = put_answers()[window];
+  longest = std::max(longest, locality_to(MPI_COMM_WORLD, rank).protocols.front().alpha_s);
+  return PMPI_Put(from, count, type, peer, offset, peer_count, peer_type, window);
+}
+int MPI_Win_flush_all(MPI_Win window) {
+  const int code = PMPI_Win_flush_all(window);
+  spend(std::exchange(put_answers()[window], 0.0));
+  return code;
 }
 // Not there in SMPI, nor needed: a put writes where it is read.
 int MPI_Win_sync(MPI_Win) { return MPI_SUCCESS; }

@@ -1,0 +1,120 @@
+// What sparse dynamic data exchanges are taken to cost, and which is chosen.
+#include "selector/sparse_choice.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "model/generate.hpp"
+#include "model/support.hpp"
+
+namespace commpass {
+namespace {
+
+Machine machine() {
+  Machine m;
+  m.name = "test";
+  test::set_channel(m, Locality::socket, {{Protocol{"eager", test::no_limit, 4e-7, 1e-10, 2e-7}}});
+  test::set_channel(m, Locality::network, {{Protocol{"short", 512, 2e-6, 1e-9, 1e-6}, Protocol{"eager", test::no_limit, 4e-6, 2e-10, 2e-6}}});
+  m.injection_rate_bytes_per_s = 1e10;
+  m.copy_rate_bytes_per_s = 1e10;
+  m.copy_block_s = 2e-8;
+  return m;
+}
+
+Seconds price(const SparseChoice& choice, const SparseStatistics& statistics, const std::string& strategy) {
+  for (const auto& candidate : choice.rank(statistics))
+    if (to_string(candidate.strategy) == strategy) return candidate.seconds;
+  ADD_FAILURE() << strategy << " is not considered";
+  return 0;
+}
+
+/// Every rank sends `bytes` to all ranks of the next nodes.
+Pattern to_next_nodes(const Layout& layout, int nodes, Bytes bytes) {
+  Pattern pattern{layout.ranks(), {}};
+  for (Rank source = 0; source < layout.ranks(); ++source)
+    for (int i = 1; i <= nodes; ++i)
+      for (const Rank destination : layout.ranks_of((layout.node(source) + i) % layout.nodes())) pattern.edges.push_back({source, destination, bytes});
+  return pattern;
+}
+
+TEST(SparseStatistics, AreSumsAndMaximaOfWhatTheRanksSend) {
+  const auto layout = Layout::with_ppn(6, 2);
+  // 0 sends to both ranks of node 1, to its mate and to itself; 5 to 0, twice.
+  const auto all = statistics_of(Pattern{6, {{0, 2, 10}, {0, 3, 20}, {0, 1, 5}, {0, 0, 99}, {5, 0, 7}, {5, 0, 8}}}, layout);
+  EXPECT_EQ(all, (SparseStatistics{.messages = 5, .bytes = 50, .network_messages = 4, .nodes_reached = 2, .messages_max = 3, .bytes_max = 35,
+                                   .network_messages_max = 2, .nodes_reached_max = 1, .received_messages_max = 2, .received_bytes_max = 20}));
+}
+
+// Two ranks on two nodes, a message of 8 bytes each way. Its sender is busy for 1 us + 8·1 ns = 1.008 us, and it arrives after
+// 2.008 us, its answer 2 us later. A reduction has one round of 2 us + 1 ns a byte.
+TEST(SparsePrices, AreThoseCalculatedByHand) {
+  const auto layout = Layout::with_ppn(2, 1);
+  const SparseChoice choice(layout, machine(), true);
+  const auto statistics = statistics_of(test::alltoall(2, 8), layout);
+  constexpr double tolerance_s = 1e-12;
+  EXPECT_NEAR(price(choice, statistics, "direct+nbx"), 2.008e-6 + 2e-6 + 2.088e-6, tolerance_s) << "a tally has 11 numbers";
+  EXPECT_NEAR(price(choice, statistics, "direct+reduce"), 1.008e-6 + 2.016e-6, tolerance_s) << "two numbers for the other rank, begun when the message has left";
+  EXPECT_NEAR(price(choice, statistics, "direct+allreduce"), 1.008e-6 + 2.032e-6, tolerance_s) << "two numbers for each rank";
+  EXPECT_NEAR(price(choice, statistics, "direct+rma"), 2.008e-6 + 2e-6 + 2.088e-6 + 2 * 16 / 1e10, tolerance_s) << "and a look at two slots of 16 bytes";
+  // A size of 16 bytes leaves first, then the message with a header; it is copied in and out.
+  EXPECT_NEAR(price(choice, statistics, "direct+dense"), 1.016e-6 + 2.024e-6 + 2 * (2e-8 + 8 / 1e10), tolerance_s);
+}
+
+TEST(SparsePrices, AreZeroForASingleRank) {
+  const auto layout = Layout::with_ppn(1, 1);
+  for (const auto& candidate : SparseChoice(layout, machine(), true).rank(statistics_of(Pattern{1, {{0, 0, 100}}}, layout))) EXPECT_EQ(candidate.seconds, 0);
+}
+
+TEST(SparseChoice, GathersManyMessagesToFewNodes) {
+  const auto layout = Layout::with_ppn(256, 32);
+  const SparseChoice choice(layout, machine(), false);
+  const auto statistics = statistics_of(to_next_nodes(layout, 2, 64), layout);
+  EXPECT_FALSE(choice.best(statistics).strategy.is_direct());
+  for (const std::string discovery : {"nbx", "reduce", "allreduce", "dense"})
+    EXPECT_LT(price(choice, statistics, "two-step+" + discovery), price(choice, statistics, "direct+" + discovery)) << discovery;
+}
+
+TEST(SparseChoice, SendsFewMessagesStraightIfTheReceiversProbe) {
+  const auto layout = Layout::with_ppn(64, 32);
+  const SparseChoice choice(layout, machine(), false);
+  const auto statistics = statistics_of(generate_pattern("random:ranks=64,bytes=64,degree=1"), layout);
+  EXPECT_LT(price(choice, statistics, "direct+nbx"), price(choice, statistics, "two-step+nbx"));
+}
+
+TEST(SparseChoice, DoesNotReduceTheNumbersOfVeryManyRanksForFewMessages) {
+  const auto layout = Layout::with_ppn(4096, 32);
+  const SparseChoice choice(layout, machine(), false);
+  const auto statistics = expected_statistics(4, 64, layout);
+  EXPECT_LT(price(choice, statistics, "direct+nbx"), price(choice, statistics, "direct+reduce"));
+  const auto few = Layout::with_ppn(8, 4);
+  EXPECT_LT(price(SparseChoice(few, machine(), false), expected_statistics(4, 64, few), "direct+reduce"),
+            price(SparseChoice(few, machine(), false), expected_statistics(4, 64, few), "direct+nbx"));
+}
+
+TEST(SparseChoice, RanksAllSuggestionsTheSameEveryTime) {
+  for (const auto& layout : {Layout::with_ppn(7, 3), Layout::regular(4, 2, 6), Layout::with_ppn(1, 1)})
+    for (const bool constant : {false, true}) {
+      const auto statistics = expected_statistics(3.5, 100, layout);
+      const auto ranking = SparseChoice(layout, machine(), constant).rank(statistics), again = SparseChoice(layout, machine(), constant).rank(statistics);
+      ASSERT_EQ(ranking.size(), suggest_sparse_strategies(layout, constant).size());
+      for (std::size_t i = 0; i < ranking.size(); ++i) {
+        EXPECT_EQ(ranking[i].strategy, again[i].strategy);
+        EXPECT_EQ(ranking[i].seconds, again[i].seconds);
+        EXPECT_GE(ranking[i].seconds, i == 0 ? 0 : ranking[i - 1].seconds);
+      }
+    }
+}
+
+TEST(SparseChoice, GrowsDearerWithMessagesAndBytes) {
+  const auto layout = Layout::regular(4, 2, 4);
+  const SparseChoice choice(layout, machine(), true);
+  for (const auto& candidate : choice.rank(expected_statistics(1, 8, layout))) {
+    const auto name = to_string(candidate.strategy);
+    EXPECT_LE(price(choice, expected_statistics(4, 8, layout), name), price(choice, expected_statistics(16, 8, layout), name)) << name;
+    EXPECT_LT(price(choice, expected_statistics(4, 8, layout), name), price(choice, expected_statistics(4, 8192, layout), name)) << name;
+  }
+}
+
+}  // namespace
+}  // namespace commpass
