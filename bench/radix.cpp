@@ -58,16 +58,16 @@ Curve curve_of(Bytes largest, const Layout& layout, const Machine& machine) {
 
 void print_curves(const std::vector<Curve>& curves) {
   fmt::print("{:<12}", "radix");
-  for (const auto& curve : curves) fmt::print("{:>11}", fmt::format("S = {}", format_bytes(static_cast<double>(curve.largest))));
+  for (const auto& curve : curves) fmt::print("{:>12}", fmt::format("S = {}", format_bytes(static_cast<double>(curve.largest))));
   for (std::size_t i = 0; i < curves.front().by_radix.size(); ++i) {
     fmt::print("\n{:<12}", curves.front().by_radix[i].first);
     for (const auto& curve : curves) {
       const auto& [radix, seconds] = curve.by_radix[i];
-      fmt::print("{:>11}", fmt::format("{}{}{}", radix == curve.best().first ? "*" : "", format_seconds(seconds), seconds < curve.linear_s ? "<" : " "));
+      fmt::print("{:>12}", fmt::format("{}{}{}", radix == curve.best().first ? "*" : "", format_seconds(seconds), seconds < curve.linear_s ? "<" : " "));
     }
   }
   fmt::print("\n{:<12}", "linear");
-  for (const auto& curve : curves) fmt::print("{:>11}", format_seconds(curve.linear_s) + " ");
+  for (const auto& curve : curves) fmt::print("{:>12}", format_seconds(curve.linear_s) + " ");
   fmt::print("\n\n*: the least. <: less than the linear exchange.\n");
   for (const auto& curve : curves) {
     const auto better = curve.that_beat_linear();
