@@ -155,14 +155,35 @@ Pattern normal(const Values& values) {
   });
 }
 
+double power_law_exponent(const Values& values) {
+  constexpr double largest_exponent = 100;
+  return values.number("exponent", 1, largest_exponent);
+}
+
 Pattern power_law(const Values& values) {
   // Inverse transform of the Pareto distribution with smallest value 1, cut at S.
   const auto bytes = static_cast<double>(values.bytes());
-  constexpr double largest_exponent = 100;
-  const double exponent = values.number("exponent", 1, largest_exponent);
+  const double exponent = power_law_exponent(values);
   return dense(values, [bytes, exponent, random = Random(values.seed())]() mutable {
     return rounded(std::min(bytes, std::pow(1 - random.fraction(), -1 / (exponent - 1))));
   });
+}
+
+std::string distribution_of(const Values& values) { return values.word("sizes", {"uniform", "normal", "power-law"}); }
+
+Pattern alltoallv(const Values& values) {
+  const auto sizes = distribution_of(values);
+  return sizes == "uniform" ? uniform(values) : sizes == "normal" ? normal(values) : power_law(values);
+}
+
+/// The mean of the sizes that `alltoallv` draws.
+double mean_block(const Values& values) {
+  const auto largest = static_cast<double>(values.bytes());
+  if (distribution_of(values) != "power-law") return largest / 2;
+  if (largest < 1) return 0;
+  // 1 + the integral from 1 to S of the chance x^(1−e) that a size is above x.
+  const double power = 2 - power_law_exponent(values);
+  return 1 + (std::abs(power) < 1e-9 ? std::log(largest) : (std::pow(largest, power) - 1) / power);
 }
 
 /// The exchanges of a parallel FFT in the TuNA paper §VI-A, whose problem sizes are no multiples of P². A complex number is
@@ -272,6 +293,7 @@ const std::vector<Maker>& makers() {
   static const GeneratorKey largest{"bytes", "", "largest block S"};
   static const GeneratorKey payload{"payload", "own", "own: every block has its own bytes; same: a rank sends the same bytes to all"};
   static const GeneratorKey seed{"seed", "1", "start of the random numbers"};
+  static const GeneratorKey exponent{"exponent", "2", "density of size s falls as s^-exponent"};
   static const std::vector<Maker> table{
       {{"alltoall", "every rank sends S bytes to every other rank", {ranks, bytes}}, alltoall},
       {{"allgather", "every rank sends the same S bytes to every other rank", {ranks, bytes}}, allgather},
@@ -279,8 +301,12 @@ const std::vector<Maker>& makers() {
       {{"normal", "every rank to every other rank, sizes normal around S/2, deviation S/6", {ranks, largest, seed}}, normal},
       {{"power-law",
         "every rank to every other rank, few large and many small sizes",
-        {ranks, largest, {"exponent", "2", "density of size s falls as s^-exponent"}, seed}},
+        {ranks, largest, exponent, seed}},
        power_law},
+      {{"alltoallv",
+        "one of these three; 'predict' takes it for an exchange that is called once, in closed form by the mean block",
+        {ranks, largest, {"sizes", "uniform", "uniform, normal or power-law"}, exponent, seed}},
+       alltoallv},
       {{"random",
         "every rank sends S bytes to some others, drawn at random",
         {ranks, bytes, {"degree", "", "destinations of a rank"}, payload, seed}},
@@ -327,12 +353,25 @@ Pattern generate_pattern(const std::string& text, std::int64_t most_edges) {
   throw InputError("generator " + text, "there is no kind '" + name + "'", "use one of " + known);
 }
 
+namespace {
+
+/// The checked values of a text of one kind, of any number of edges; nothing for texts of other kinds.
+std::optional<Values> values_of(const std::string& kind, const std::string& text) {
+  if (!text.starts_with(kind + ":")) return std::nullopt;
+  const auto& maker = *std::ranges::find_if(makers(), [&](const auto& m) { return m.generator.name == kind; });
+  return Values(maker.generator, "generator " + text, text.substr(kind.size() + 1), std::numeric_limits<std::int64_t>::max());
+}
+
+}  // namespace
+
 std::optional<Alltoall> parse_alltoall(const std::string& text) {
-  const std::string kind = "alltoall:";
-  if (!text.starts_with(kind)) return std::nullopt;
-  const auto& maker = *std::ranges::find_if(makers(), [](const auto& m) { return m.generator.name == std::string("alltoall"); });
-  const Values values(maker.generator, "generator " + text, text.substr(kind.size()), std::numeric_limits<std::int64_t>::max());
-  return Alltoall{values.ranks(), values.bytes()};
+  const auto values = values_of("alltoall", text);
+  return values ? std::optional(Alltoall{values->ranks(), values->bytes()}) : std::nullopt;
+}
+
+std::optional<RaggedAlltoall> parse_alltoallv(const std::string& text) {
+  const auto values = values_of("alltoallv", text);
+  return values ? std::optional(RaggedAlltoall{values->ranks(), mean_block(*values)}) : std::nullopt;
 }
 
 }  // namespace commpass

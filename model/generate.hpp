@@ -40,4 +40,14 @@ struct Alltoall {
 /// @throws InputError
 std::optional<Alltoall> parse_alltoall(const std::string& text);
 
+/// An all-to-all with blocks of different sizes, as far as closed forms know it.
+struct RaggedAlltoall {
+  int ranks = 0;
+  double mean_bytes = 0;  ///< that the sizes are drawn around
+};
+
+/// What "alltoallv:…" asks for, without making its edges; nothing for texts of other kinds.
+/// @throws InputError
+std::optional<RaggedAlltoall> parse_alltoallv(const std::string& text);
+
 }  // namespace commpass

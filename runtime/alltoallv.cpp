@@ -62,9 +62,9 @@ const std::string& PersistentAlltoallv::strategy() const { return state_->exchan
 
 void PersistentAlltoallv::start() {
   auto& [argument, packed, offsets] = state_->sends;
+  const auto blocks = argument.blocks(state_->send_buffer);
   if (state_->sends.is_packed() && !state_->in_flight)
-    for (std::size_t rank = 0; rank < offsets.size(); ++rank)
-      argument.type->pack(state_->send_buffer + argument.offsets[rank] * argument.type->extent(), argument.counts[rank], packed.data() + offsets[rank]);
+    for (std::size_t rank = 0; rank < offsets.size(); ++rank) argument.type->pack(blocks.at(static_cast<Rank>(rank)), argument.counts[rank], packed.data() + offsets[rank]);
   state_->exchange->start();
   state_->in_flight = true;
 }
@@ -72,9 +72,9 @@ void PersistentAlltoallv::start() {
 void PersistentAlltoallv::wait() {
   state_->exchange->wait();
   const auto& [argument, packed, offsets] = state_->receives;
+  const auto blocks = argument.blocks(state_->receive_buffer);
   if (state_->receives.is_packed() && state_->in_flight)
-    for (std::size_t rank = 0; rank < offsets.size(); ++rank)
-      argument.type->unpack(packed.data() + offsets[rank], argument.counts[rank], state_->receive_buffer + argument.offsets[rank] * argument.type->extent());
+    for (std::size_t rank = 0; rank < offsets.size(); ++rank) argument.type->unpack(packed.data() + offsets[rank], argument.counts[rank], blocks.at(static_cast<Rank>(rank)));
   state_->in_flight = false;
 }
 

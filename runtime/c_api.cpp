@@ -154,6 +154,8 @@ void hand_out(const ReceivedMessages& messages, const ElementType& type, commpas
   guard.release();
 }
 
+commpass::AlltoallvOptions alltoallv_options(const char* strategy) { return {strategy ? strategy : "", {}}; }
+
 void require_room(const char* what, Bytes room, Bytes needed) {
   if (needed > room) throw Truncated("sparse exchange", fmt::format("{} {} have come, and there is room for {}", needed, what, room), "give more room, or use the function that ends in _alloc");
 }
@@ -222,4 +224,17 @@ int commpass_alltoallv_crs_alloc(int send_nnz, const int* dest, const int* sendc
     *received = {};
     hand_out(exchange_variable(send_nnz, dest, sendcounts, sdispls, ElementType(sendtype), sendvals, strategy, comm), ElementType(recvtype), received);
   });
+}
+
+int commpass_alltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype, void* recvbuf, const int* recvcounts, const int* rdispls, MPI_Datatype recvtype,
+                       const char* strategy, commpass_comm comm) {
+  return guarded([&] {
+    const auto ranks = static_cast<std::size_t>(comm->communicator.layout().ranks());
+    const auto of_ranks = [&](const int* numbers) { return numbers ? std::span(numbers, ranks) : std::span<const int>(); };
+    comm->communicator.alltoallv(sendbuf, of_ranks(sendcounts), of_ranks(sdispls), sendtype, recvbuf, of_ranks(recvcounts), of_ranks(rdispls), recvtype, alltoallv_options(strategy));
+  });
+}
+
+int commpass_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, const char* strategy, commpass_comm comm) {
+  return guarded([&] { comm->communicator.alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, alltoallv_options(strategy)); });
 }

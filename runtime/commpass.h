@@ -1,4 +1,4 @@
-/* Commpass from C: sparse dynamic data exchanges, in which every rank knows only what it sends.
+/* Commpass from C: sparse dynamic data exchanges, in which every rank knows only what it sends, and all-to-alls.
  *
  *   commpass_comm comm;
  *   commpass_comm_create(MPI_COMM_WORLD, "my-machine", &comm);
@@ -82,6 +82,16 @@ int commpass_alltoallv_crs(int send_nnz, const int* dest, const int* sendcounts,
                            const char* strategy, commpass_comm comm);
 int commpass_alltoallv_crs_alloc(int send_nnz, const int* dest, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype, const void* sendvals,
                                  MPI_Datatype recvtype, commpass_received* received, const char* strategy, commpass_comm comm);
+
+/* Exchanges between all pairs of ranks, with the arguments of MPI_Alltoallv and MPI_Alltoall, MPI_IN_PLACE among them.
+ *
+ * strategy  of exchanges that gather nothing, such as "tuna,radix=4" or "standard,window=32"; the same on every rank.
+ *           NULL: COMMPASS_ALLTOALLV_STRATEGY, else the cheapest for what all ranks sent in the call before
+ *
+ * As with MPI, an error in a rank's counts is that of this rank: the others wait for it. */
+int commpass_alltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype, void* recvbuf, const int* recvcounts, const int* rdispls,
+                       MPI_Datatype recvtype, const char* strategy, commpass_comm comm);
+int commpass_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, const char* strategy, commpass_comm comm);
 
 #ifdef __cplusplus
 }

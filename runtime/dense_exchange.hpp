@@ -22,7 +22,8 @@ struct DenseBlocks {
   const ElementType* type = nullptr;
 
   Bytes bytes(Rank rank) const { return counts[static_cast<std::size_t>(rank)] * type->size(); }
-  Buffer at(Rank rank) const { return buffer + offsets[static_cast<std::size_t>(rank)] * type->extent(); }
+  /// Where nothing is, the offset says nothing.
+  Buffer at(Rank rank) const { return bytes(rank) == 0 ? buffer : buffer + offsets[static_cast<std::size_t>(rank)] * type->extent(); }
 };
 
 /// Memory that keeps its size from one use to the next, and is not set to anything.

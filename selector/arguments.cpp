@@ -46,6 +46,8 @@ std::optional<Alltoall> PatternArguments::large_alltoall() const {
   return alltoall && alltoall->ranks > most_with_edges ? alltoall : std::nullopt;
 }
 
+std::optional<RaggedAlltoall> PatternArguments::one_shot_alltoall() const { return parse_alltoallv(generator); }
+
 std::string PatternArguments::describe() const {
   if (!generator.empty()) return generator;
   if (!pattern_file.empty()) return pattern_file;

@@ -35,6 +35,9 @@ struct PatternArguments {
   /// An all-to-all with equal blocks of so many ranks that its edges are better not made; nothing for other patterns.
   /// @throws InputError
   std::optional<Alltoall> large_alltoall() const;
+  /// An all-to-all that is called once; nothing for other patterns.
+  /// @throws InputError
+  std::optional<RaggedAlltoall> one_shot_alltoall() const;
   /// For people and the context of reports.
   std::string describe() const;
 };

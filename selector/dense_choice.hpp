@@ -1,6 +1,7 @@
 // What an exchange between all pairs of ranks costs that is run once, with sizes that nobody knows before.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "selector/select.hpp"
@@ -9,8 +10,12 @@ namespace commpass {
 
 /// As rank_alltoall, with the time in which ranks tell each other the sizes of what they will forward: the stages of an
 /// all-to-all of one number a block, all but the last, at whose end blocks are known (TuNA paper §III-B, two phases).
-/// @param bytes  the mean of a block
-/// @throws InputError
-std::vector<Candidate> rank_one_shot(Bytes bytes, const Layout& layout, const Machine& machine);
+/// @param bytes       the mean of a block
+/// @param strategies  those to rank; none: all that need neither the pattern nor the library's collective
+/// @throws InputError, NotApplicable
+std::vector<Candidate> rank_one_shot(Bytes bytes, const Layout& layout, const Machine& machine, CostModel model = CostModel::burst, std::span<const Strategy> strategies = {});
+
+/// One of them.
+Candidate price_one_shot(const Strategy& strategy, Bytes bytes, const Layout& layout, const Machine& machine, CostModel model = CostModel::burst);
 
 }  // namespace commpass

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <functional>
 #include <memory>
@@ -11,6 +12,7 @@
 #include "model/profile.hpp"
 #include "selector/arguments.hpp"
 #include "selector/commands/commands.hpp"
+#include "selector/dense_choice.hpp"
 #include "selector/report.hpp"
 
 namespace commpass {
@@ -25,7 +27,7 @@ struct PredictArguments {
 /// How candidates are priced: from the edges of a pattern, or in closed form.
 struct Pricing {
   int ranks = 0;
-  bool is_closed_form = false;
+  std::string evaluation;  ///< if it is no exact one, what it is
   std::function<std::vector<Candidate>(const Layout&, std::span<const Strategy>)> rank;
   std::function<Candidate(const Layout&, const Strategy&)> price_one;
 };
@@ -33,11 +35,18 @@ struct Pricing {
 Pricing pricing_of(const PatternArguments& arguments, const Machine& machine, CostModel model, const Calls& calls) {
   if (const auto alltoall = arguments.large_alltoall()) {
     const auto bytes = alltoall->bytes;
-    return {alltoall->ranks, true, [=, &machine](const Layout& layout, std::span<const Strategy> strategies) { return rank_alltoall(bytes, layout, machine, model, strategies, calls); },
+    return {alltoall->ranks, "closed form", [=, &machine](const Layout& layout, std::span<const Strategy> strategies) { return rank_alltoall(bytes, layout, machine, model, strategies, calls); },
             [=, &machine](const Layout& layout, const Strategy& strategy) { return price_alltoall(strategy, bytes, layout, machine, model, calls); }};
   }
+  if (const auto alltoall = arguments.one_shot_alltoall()) {
+    if (calls) throw InputError("--calls", "an exchange that is called once is not planned", "leave it out, or use --generate uniform:…, normal:… or power-law:…");
+    const auto bytes = static_cast<Bytes>(std::llround(alltoall->mean_bytes));
+    return {alltoall->ranks, fmt::format("called once, closed form by the mean block of {} B, with telling sizes", bytes),
+            [=, &machine](const Layout& layout, std::span<const Strategy> strategies) { return rank_one_shot(bytes, layout, machine, model, strategies); },
+            [=, &machine](const Layout& layout, const Strategy& strategy) { return price_one_shot(strategy, bytes, layout, machine, model); }};
+  }
   const auto pattern = std::make_shared<const Pattern>(arguments.load());
-  return {pattern->ranks, false, [=, &machine](const Layout& layout, std::span<const Strategy> strategies) { return rank_strategies(*pattern, layout, machine, model, strategies, calls); },
+  return {pattern->ranks, {}, [=, &machine](const Layout& layout, std::span<const Strategy> strategies) { return rank_strategies(*pattern, layout, machine, model, strategies, calls); },
           [=, &machine](const Layout& layout, const Strategy& strategy) { return price(strategy, *pattern, layout, machine, model, calls); }};
 }
 
@@ -72,7 +81,7 @@ void predict(const PredictArguments& arguments) {
                     {"model", name_of(model)},
                     {"memory", selection.memory}};
   if (selection.calls) report.context.emplace_back("calls", fmt::format("{}", *selection.calls));
-  if (pricing.is_closed_form) report.context.emplace_back("evaluation", "closed form");
+  if (!pricing.evaluation.empty()) report.context.emplace_back("evaluation", pricing.evaluation);
   report.chosen = to_string(ranking.front().strategy);
   std::string explanation;
   if (!selection.explain.empty()) {

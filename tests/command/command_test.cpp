@@ -177,6 +177,23 @@ TEST(Predict, PricesALargeAlltoallInClosedForm) {
   EXPECT_NE(relay.err.find("closed form"), std::string::npos) << relay.err;
 }
 
+TEST(Predict, PricesAnAllToAllThatIsCalledOnceWithTheTellingOfSizes) {
+  const std::string ragged = "predict --profile lassen --ppn 32 --generate alltoallv:ranks=16384,bytes=512,sizes=normal ";
+  const auto result = commpass(ragged + "--json");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = Json::parse(result.out);
+  EXPECT_NE(json.at("context").at("evaluation").get<std::string>().find("mean block of 256 B"), std::string::npos);
+  EXPECT_GT(json.at("ranking").size(), 40U);
+  const auto seconds = [](const std::string& arguments) { return Json::parse(commpass(arguments + " --json").out)["ranking"][0]["predicted_s"].get<double>(); };
+  const std::string equal = "predict --profile lassen --ppn 32 --generate alltoall:ranks=16384,bytes=256 ";
+  EXPECT_GT(seconds(ragged + "--strategy tuna,radix=2"), seconds(equal + "--strategy tuna,radix=2"));
+  EXPECT_DOUBLE_EQ(seconds(ragged + "--strategy standard"), seconds(equal + "--strategy standard"));
+  EXPECT_EQ(commpass(ragged + "--explain tuna,radix=128,window=4").exit_code, 0);
+  const auto calls = commpass(ragged + "--calls 3");
+  EXPECT_EQ(calls.exit_code, 1);
+  EXPECT_NE(calls.err.find("not planned"), std::string::npos) << calls.err;
+}
+
 TEST(Predict, TakesTheSameFromAPatternFileAsFromItsGenerator) {
   const test::TemporaryDirectory directory;
   const auto file = directory.path("p.mtx");

@@ -187,6 +187,22 @@ TEST(Measure, RunsTheStrategiesThatAreNamed) {
   EXPECT_NE(result.out.find("regret"), std::string::npos);
 }
 
+TEST(Measure, RunsAllToAllsThatAreCalledOnceBesideTheLibrarys) {
+  const std::string arguments = "measure --one-shot --profile lassen --layout 3x1 --repetitions 1 --generate alltoallv:ranks=3,bytes=2KiB,sizes=power-law ";
+  const auto result = mpirun(3, arguments + "--json --strategies 'tuna,radix=2;standard,window=1'");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = Json::parse(result.out);
+  ASSERT_EQ(json["ranking"].size(), 2U);
+  for (const auto& row : json["ranking"]) EXPECT_GT(row["measured_s"].get<double>(), 0);
+  EXPECT_GT(json["chosen_s"].get<double>(), 0);
+  EXPECT_FALSE(json["chosen"].get<std::string>().empty());
+  EXPECT_EQ(json["baselines"][0]["name"], "MPI_Alltoallv");
+  EXPECT_EQ(mpirun(3, arguments + "--sparse variable").exit_code, 2) << "one or the other";
+  const auto refused = mpirun(3, arguments + "--strategy split,cap=1KiB");
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_NE(refused.err.find("split"), std::string::npos) << refused.err;
+}
+
 TEST(Measure, VerifiesBytesThatSeveralRanksGet) {
   for (const std::string generator : {"allgather:ranks=4,bytes=999", "stencil:dims=4,bytes=10,payload=same"}) {
     const auto result = mpirun(4, "measure --profile lassen --layout 2x2 --repetitions 1 --strategies 'standard;two-step;split,cap=300;stfw,n=2;two-step,staggered' --verify --generate " + generator);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <random>
 #include <set>
 
@@ -65,6 +66,25 @@ TEST(UniformSizes, FillTheirRange) {
   EXPECT_EQ(drawn.size(), 40U * 39U);
   const std::set<Bytes> different(drawn.begin(), drawn.end());
   EXPECT_EQ(different, (std::set<Bytes>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}));
+}
+
+TEST(AllToAllV, IsOneOfTheOthersAndKnowsItsMean) {
+  EXPECT_EQ(generate_pattern("alltoallv:ranks=9,bytes=70").edges, generate_pattern("uniform:ranks=9,bytes=70").edges);
+  EXPECT_EQ(generate_pattern("alltoallv:ranks=9,bytes=70,sizes=normal,seed=4").edges, generate_pattern("normal:ranks=9,bytes=70,seed=4").edges);
+  EXPECT_EQ(generate_pattern("alltoallv:ranks=9,bytes=70,sizes=power-law,exponent=3").edges, generate_pattern("power-law:ranks=9,bytes=70,exponent=3").edges);
+  for (const char* arguments : {"", ",sizes=normal", ",sizes=power-law", ",sizes=power-law,exponent=1.5"}) {
+    const auto text = std::string("alltoallv:ranks=400,bytes=5000") + arguments;
+    const auto drawn = sizes(generate_pattern(text));
+    const double mean = std::accumulate(drawn.begin(), drawn.end(), 0.0) / static_cast<double>(drawn.size());
+    const auto expected = parse_alltoallv(text);
+    ASSERT_TRUE(expected);
+    EXPECT_EQ(expected->ranks, 400);
+    EXPECT_NEAR(mean / expected->mean_bytes, 1, 0.05) << text;
+  }
+  EXPECT_EQ(parse_alltoallv("alltoallv:ranks=16384,bytes=16KiB")->mean_bytes, 8192);
+  EXPECT_EQ(parse_alltoallv("alltoallv:ranks=4,bytes=0,sizes=power-law")->mean_bytes, 0);
+  EXPECT_FALSE(parse_alltoallv("alltoall:ranks=4,bytes=8"));
+  expect_sentence(error_of([] { parse_alltoallv("alltoallv:ranks=4,bytes=8,sizes=odd"); }), {"sizes=odd is out of range", "power-law"});
 }
 
 TEST(NormalSizes, LieAroundTheMiddleWithASixthAsDeviation) {

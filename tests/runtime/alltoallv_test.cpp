@@ -213,6 +213,83 @@ TEST(Alltoall, SendsAsMuchToEverybody) {
   }
 }
 
+/// One that forwards nothing, some that do, and the choice.
+std::vector<std::string> some_strategies(int ranks) {
+  std::vector<std::string> result{"", "standard,window=2", "stfw,n=1", "two-step"};
+  if (ranks >= 2) result.emplace_back("tuna,radix=2");
+  return result;
+}
+
+// Rank i sends i + j numbers to j. Blocks lie without gaps, that of the last rank first, on both sides.
+TEST(Alltoallv, BlocksMayLieInReverse) {
+  const int ranks = size_of(), rank = rank_of();
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(ranks, 2)});
+  std::vector<int> counts(static_cast<std::size_t>(ranks)), at(counts.size());
+  int end = 0;
+  for (Rank other = ranks; other-- > 0;) {
+    counts[static_cast<std::size_t>(other)] = rank + other;
+    at[static_cast<std::size_t>(other)] = end;
+    end += rank + other;
+  }
+  const auto number = [](Rank from, Rank to, int i) { return 10000 * from + 100 * to + i; };
+  std::vector<int> sent(static_cast<std::size_t>(end)), expected(sent.size());
+  for (Rank other = 0; other < ranks; ++other)
+    for (int i = 0; i < rank + other; ++i) {
+      const auto place = static_cast<std::size_t>(at[static_cast<std::size_t>(other)] + i);
+      sent[place] = number(rank, other, i);
+      expected[place] = number(other, rank, i);
+    }
+  for (const auto& text : some_strategies(ranks)) {
+    std::vector<int> received(sent.size(), -1);
+    communicator.alltoallv(sent.data(), counts, at, MPI_INT, received.data(), counts, at, MPI_INT, {text});
+    EXPECT_EQ(received, expected) << text;
+  }
+}
+
+// Where the count is 0, the displacement says nothing, and a rank without counts needs no buffer.
+TEST(Alltoallv, OnlyNeighboursMayHaveCounts) {
+  const int ranks = size_of(), rank = rank_of();
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(ranks, 3)});
+  constexpr int count = 9, nowhere = std::numeric_limits<int>::max();
+  std::vector<int> send(static_cast<std::size_t>(ranks)), receive(send.size()), send_at(send.size(), nowhere), receive_at(send_at);
+  const bool has_next = rank + 1 < ranks, has_previous = rank > 0;
+  if (has_next) {
+    send[static_cast<std::size_t>(rank + 1)] = count;
+    send_at[static_cast<std::size_t>(rank + 1)] = 0;
+  }
+  if (has_previous) {
+    receive[static_cast<std::size_t>(rank - 1)] = count;
+    receive_at[static_cast<std::size_t>(rank - 1)] = 0;
+  }
+  const std::vector<double> sent(count, rank), expected(count, has_previous ? rank - 1 : -1);
+  for (const auto& text : some_strategies(ranks)) {
+    std::vector<double> received(count, -1);
+    communicator.alltoallv(has_next ? sent.data() : nullptr, send, send_at, MPI_DOUBLE, has_previous ? received.data() : nullptr, receive, receive_at, MPI_DOUBLE, {text});
+    EXPECT_EQ(received, expected) << text;
+    communicator.alltoallv(nullptr, std::vector<int>(send.size()), send_at, MPI_DOUBLE, nullptr, std::vector<int>(send.size()), receive_at, MPI_DOUBLE, {text});
+  }
+}
+
+TEST(Alltoallv, OnCommunicatorsOfAllSizesAndOrders) {
+  for (int ranks = 1; ranks <= size_of(); ++ranks) {
+    MPI_Comm part = MPI_COMM_NULL;
+    MPI_Comm_split(MPI_COMM_WORLD, rank_of() < ranks ? 0 : MPI_UNDEFINED, -rank_of(), &part);
+    if (part == MPI_COMM_NULL) continue;
+    {
+      Communicator communicator(part, some_machine());
+      for (const auto& text : some_strategies(ranks)) {
+        const Counts counts(ranks, rank_of(part), static_cast<unsigned>(ranks), 30);
+        const auto sent = buffer_for(counts.send, counts.send_at, 1000 * rank_of(part), 1);
+        auto received = buffer_for(counts.receive, counts.receive_at, 0, 0), expected = received;
+        MPI_Alltoallv(sent.data(), counts.send.data(), counts.send_at.data(), MPI_INT, expected.data(), counts.receive.data(), counts.receive_at.data(), MPI_INT, part);
+        communicator.alltoallv(sent.data(), counts.send, counts.send_at, MPI_INT, received.data(), counts.receive, counts.receive_at, MPI_INT, {text});
+        EXPECT_EQ(received, expected) << text << " on " << ranks;
+      }
+    }
+    MPI_Comm_free(&part);
+  }
+}
+
 TEST(Alltoallv, OnDifferentCommunicatorsAtOnce) {
   MPI_Comm half = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, rank_of() % 2, -rank_of(), &half);

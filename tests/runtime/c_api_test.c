@@ -1,4 +1,4 @@
-/* The C interface, from C: every rank sends to some others, which know nothing of it. */
+/* The C interface, from C: sparse exchanges, in which every rank sends to some others, which know nothing of it, and all-to-alls. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,6 +83,38 @@ static void constant_size(commpass_comm comm, const char* strategy) {
   free(received);
 }
 
+/* Rank i sends i + j + 1 numbers to rank j, and keeps some. */
+static void all_to_all_of_any_sizes(commpass_comm comm, const char* strategy) {
+  int* counts = calloc((size_t)(2 * ranks), sizeof *counts);
+  int* displs = counts + ranks;
+  int total = 0;
+  for (int other = 0; other < ranks; ++other) {
+    counts[other] = rank + other + 1;
+    displs[other] = total;
+    total += counts[other];
+  }
+  int* sent = calloc((size_t)(2 * total), sizeof *sent);
+  int* received = sent + total;
+  for (int other = 0; other < ranks; ++other)
+    for (int i = 0; i < counts[other]; ++i) sent[displs[other] + i] = 10000 * rank + 100 * other + i;
+  CHECK(commpass_alltoallv(sent, counts, displs, MPI_INT, received, counts, displs, MPI_INT, strategy, comm) == COMMPASS_SUCCESS);
+  for (int other = 0; other < ranks; ++other)
+    for (int i = 0; i < counts[other]; ++i) CHECK(received[displs[other] + i] == 10000 * other + 100 * rank + i);
+  CHECK(commpass_alltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, received, counts, displs, MPI_INT, strategy, comm) == COMMPASS_SUCCESS);
+  CHECK(memcmp(received, sent, sizeof *sent * (size_t)total) == 0); /* everybody has his own back */
+  free(sent);
+  free(counts);
+}
+
+static void all_to_all_of_one_size(commpass_comm comm, const char* strategy) {
+  double* sent = calloc((size_t)(4 * ranks), sizeof *sent);
+  double* received = sent + 2 * ranks;
+  for (int i = 0; i < 2 * ranks; ++i) sent[i] = 1000.0 * rank + i;
+  CHECK(commpass_alltoall(sent, 2, MPI_DOUBLE, received, 2, MPI_DOUBLE, strategy, comm) == COMMPASS_SUCCESS);
+  for (int i = 0; i < 2 * ranks; ++i) CHECK(received[i] == 1000.0 * (i / 2) + 2 * rank + i % 2);
+  free(sent);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -97,6 +129,14 @@ int main(int argc, char** argv) {
     constant_size(comm, strategies[i]);
   }
   constant_size(comm, "direct+rma");
+  const char* dense_strategies[] = {NULL, "standard,window=2", "stfw,n=1", "two-step"};
+  for (int i = 0; i < 4; ++i) {
+    all_to_all_of_any_sizes(comm, dense_strategies[i]);
+    all_to_all_of_one_size(comm, dense_strategies[i]);
+  }
+  CHECK(commpass_alltoall(NULL, 0, MPI_INT, NULL, 0, MPI_INT, "no-such", comm) == COMMPASS_ERROR_INPUT);
+  CHECK(strstr(commpass_error_text(), "no-such") != NULL);
+  CHECK(commpass_alltoall(NULL, -1, MPI_INT, NULL, 0, MPI_INT, NULL, comm) == COMMPASS_ERROR_INPUT);
   const int nowhere = ranks, one = 1, zero = 0;
   commpass_received got;
   CHECK(commpass_alltoallv_crs_alloc(rank == 0, &nowhere, &one, &zero, MPI_INT, &one, MPI_INT, &got, NULL, comm) == COMMPASS_ERROR_INPUT);

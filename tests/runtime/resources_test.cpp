@@ -152,6 +152,44 @@ TEST_F(Resources, AreNotAllocatedBetweenStartAndWait) {
   }
 }
 
+TEST_F(Resources, OfAllToAllsAreKeptFromCallToCall) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {layout_});
+  const auto ranks = static_cast<std::size_t>(size_of_world());
+  const std::vector<int> counts(ranks, 7);
+  std::vector<int> at(ranks), sent(7 * ranks, rank_of_world()), received(sent.size());
+  for (std::size_t rank = 0; rank < ranks; ++rank) at[rank] = static_cast<int>(7 * rank);
+  for (const char* strategy : {"standard", "standard,window=1", "stfw,n=1", "two-step", ""}) {
+    const AlltoallvOptions options{strategy, {}};
+    constexpr int calls_to_settle = 3;
+    for (int turn = 0; turn < 6; ++turn) {
+      const auto held = test::held();
+      const auto before = test::allocations();
+      communicator.alltoallv(sent.data(), counts, at, MPI_INT, received.data(), counts, at, MPI_INT, options);
+      communicator.alltoallv(MPI_IN_PLACE, {}, {}, MPI_INT, received.data(), counts, at, MPI_INT, options);
+      communicator.alltoall(sent.data(), 7, MPI_INT, received.data(), 7, MPI_INT, options);
+      const auto after = test::allocations();
+      EXPECT_TRUE(turn < calls_to_settle || after == before) << strategy << " takes memory " << after - before << " times";
+      EXPECT_EQ(test::held(), held) << strategy << ": and MPI's handles are given back in the call";
+    }
+  }
+  auto persistent = communicator.alltoallv_init(sent.data(), counts, at, MPI_INT, received.data(), counts, at, MPI_INT);
+  const auto before = test::allocations();
+  persistent.start();
+  persistent.wait();
+  EXPECT_EQ(test::allocations(), before);
+  persistent.start();  // and is destroyed in flight
+}
+
+TEST_F(Resources, OfAllToAllsAreGivenBackWhenAStrategyIsRefused) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {layout_});
+  const std::vector<int> none(static_cast<std::size_t>(size_of_world()));
+  communicator.alltoallv(nullptr, none, none, MPI_INT, nullptr, none, none, MPI_INT);
+  const auto held = test::held();
+  for (const char* strategy : {"no-such", "split,cap=1KiB"})
+    EXPECT_THROW(communicator.alltoallv(nullptr, none, none, MPI_INT, nullptr, none, none, MPI_INT, {strategy}), Error) << strategy;
+  EXPECT_EQ(test::held(), held);
+}
+
 /// Every rank owns three values and needs those of all ranks, its own too and the first twice.
 std::vector<IndexedExchange> indexed_exchanges(Communicator& communicator) {
   std::vector<Index> needed{0};

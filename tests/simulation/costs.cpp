@@ -12,6 +12,7 @@
 #include <simgrid/s4u.hpp>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "runtime/common_start.hpp"
 #include "runtime/local_copy.hpp"
@@ -80,6 +81,13 @@ MPI_Request await_answer(double seconds) {
 std::unordered_map<MPI_Win, double>& put_answers() {
   static std::unordered_map<MPI_Win, double> seconds;
   return seconds;
+}
+
+int largest_tag(MPI_Comm comm) {
+  void* value = nullptr;
+  int found = 0;
+  PMPI_Comm_get_attr(comm, MPI_TAG_UB, &value, &found);
+  return *static_cast<int*>(value);
 }
 
 double size_of(int count, MPI_Datatype type) {
@@ -218,7 +226,32 @@ int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
     if (const int code = MPI_Iprobe(source, tag, comm, &found, status); code != MPI_SUCCESS) return code;
   return MPI_SUCCESS;
 }
-// SMPI's collective operations send messages that are not charged.
+// SMPI's collective operations send messages that are not charged. This one is MPICH's: to and from 32 ranks at a time.
+int MPI_Alltoallv(const void* send, const int send_counts[], const int send_offsets[], MPI_Datatype send_type, void* receive, const int receive_counts[], const int receive_offsets[],
+                  MPI_Datatype receive_type, MPI_Comm comm) {
+  constexpr int at_a_time = 32;
+  int rank = 0, ranks = 0;
+  MPI_Aint lower = 0, send_extent = 0, receive_extent = 0;
+  PMPI_Comm_rank(comm, &rank);
+  PMPI_Comm_size(comm, &ranks);
+  PMPI_Type_get_extent(send_type, &lower, &send_extent);
+  PMPI_Type_get_extent(receive_type, &lower, &receive_extent);
+  const int tag = largest_tag(comm);
+  for (int begin = 0; begin < ranks; begin += at_a_time) {
+    const int end = std::min(ranks, begin + at_a_time);
+    std::vector<MPI_Request> requests;
+    for (int i = begin; i < end; ++i) {
+      const int from = (rank + i) % ranks;
+      if (receive_counts[from] > 0) MPI_Irecv(static_cast<char*>(receive) + receive_offsets[from] * receive_extent, receive_counts[from], receive_type, from, tag, comm, &requests.emplace_back());
+    }
+    for (int i = begin; i < end; ++i) {
+      const int to = (rank - i + ranks) % ranks;
+      if (send_counts[to] > 0) MPI_Isend(static_cast<const char*>(send) + send_offsets[to] * send_extent, send_counts[to], send_type, to, tag, comm, &requests.emplace_back());
+    }
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+  }
+  return MPI_SUCCESS;
+}
 int MPI_Reduce_scatter_block(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm comm) {
   if (type != MPI_INT64_T || operation != MPI_SUM) return PMPI_Reduce_scatter_block(send, receive, count, type, operation, comm);
   int ranks = 0;

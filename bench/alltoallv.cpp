@@ -1,0 +1,147 @@
+// bench alltoallv: all-to-alls that are called once, on simulated clusters: what we choose against MPI_Alltoallv, the scattered
+// exchange with its best window and tuna with its best radix.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "bench/options.hpp"
+#include "bench/summary.hpp"
+#include "selector/parallel.hpp"
+
+namespace commpass::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Sizes {
+  const char* distribution;
+  const char* largest;  ///< block
+  bool quick;           ///< part of --quick
+};
+
+constexpr Sizes all_sizes[] = {
+    {"uniform", "16", true}, {"uniform", "256", true}, {"uniform", "2KiB", false}, {"uniform", "16KiB", true}, {"normal", "16", false}, {"normal", "2KiB", true}, {"normal", "16KiB", false}, {"power-law", "16", false}, {"power-law", "2KiB", true}, {"power-law", "16KiB", false},
+};
+
+/// What the choice is compared with: scattered exchanges of several windows, and tuna of several radices, as the paper runs it.
+std::string strategies_for(int ranks) {
+  std::string text = "standard";
+  for (const int window : {1, 8, 32}) text += fmt::format(";standard,window={}", window);
+  for (const int radix : std::set{2, 4, 8, static_cast<int>(std::lround(std::sqrt(ranks))), 32, ranks}) text += fmt::format(";tuna,radix={}", radix);
+  return text;
+}
+
+struct Result {
+  std::string cluster, sizes, chosen;
+  int ranks = 0;
+  double chosen_s = 0, mpi_s = 0;
+  std::string best_scattered, best_tuna;
+  double scattered_s = std::numeric_limits<double>::infinity(), tuna_s = scattered_s;
+
+  double speedup() const { return mpi_s / chosen_s; }
+  double versus_best_known() const { return chosen_s / std::min({mpi_s, scattered_s, tuna_s}); }
+};
+
+struct Case {
+  const ClusterShape& cluster;
+  const std::string& profile;
+  int ranks;
+  const Sizes& sizes;
+};
+
+void keep_faster(const Json& row, std::string& name, double& seconds) {
+  const double measured = row.at("measured_s");
+  if (measured >= seconds) return;
+  seconds = measured;
+  name = row.at("strategy");
+}
+
+Result run_case(const Options& options, const Case& which) {
+  const auto& [cluster, profile, ranks, sizes] = which;
+  const auto output = simulate(options.simulator, cluster, ranks, "commpass-measure",
+                               fmt::format("--profile '{}' --layout {} --generate alltoallv:ranks={},bytes={},sizes={} --one-shot --strategies '{}' --json --repetitions 1 --progress never", profile,
+                                           layout_of(cluster, ranks), ranks, sizes.largest, sizes.distribution, strategies_for(ranks)));
+  const auto json = Json::parse(output);
+  Result result;
+  result.cluster = cluster.name;
+  result.sizes = fmt::format("{} to {}", sizes.distribution, sizes.largest);
+  result.ranks = ranks;
+  result.chosen = json.at("chosen");
+  result.chosen_s = json.at("chosen_s");
+  result.mpi_s = json.at("baselines").at(0).at("measured_s");
+  for (const auto& row : json.at("ranking")) {
+    const bool is_tuna = row.at("strategy").get<std::string>().starts_with("tuna");
+    keep_faster(row, is_tuna ? result.best_tuna : result.best_scattered, is_tuna ? result.tuna_s : result.scattered_s);
+  }
+  return result;
+}
+
+Json summary_of(const std::vector<Result>& results) {
+  std::vector<double> over_mpi, over_scattered, over_tuna, worst;
+  for (const auto& r : results) {
+    over_mpi.push_back(r.speedup());
+    over_scattered.push_back(r.scattered_s / r.chosen_s);
+    over_tuna.push_back(r.tuna_s / r.chosen_s);
+    worst.push_back(r.versus_best_known());
+  }
+  return {{"speedup_over_mpi_gmean", geometric_mean(over_mpi)},
+          {"slowdown_over_mpi_worst", 1 / *std::ranges::min_element(over_mpi)},
+          {"speedup_over_scattered_gmean", geometric_mean(over_scattered)},
+          {"speedup_over_tuna_gmean", geometric_mean(over_tuna)},
+          {"worst_vs_best_known", quantile(worst, 1)},
+          {"cases", results.size()}};
+}
+
+void print_case(const Result& r) {
+  fmt::print("{:<14} {:>4} {:<18} {:<30} {:>9.1f} {:>9.1f} {:>7.2f} {:<20} {:>9.1f} {:<16} {:>9.1f} {:>6.3f}\n", r.cluster, r.ranks, r.sizes, r.chosen, 1e6 * r.chosen_s, 1e6 * r.mpi_s, r.speedup(), r.best_scattered, 1e6 * r.scattered_s, r.best_tuna, 1e6 * r.tuna_s, r.versus_best_known());
+  std::fflush(stdout);
+}
+
+void print_summary(const std::string& name, const Json& s) {
+  fmt::print("{:<20} {:>5} {:>8.2f} {:>9.2f} {:>9.2f} {:>8.2f} {:>8.3f}\n", name, s["cases"].get<int>(), s["speedup_over_mpi_gmean"].get<double>(), s["slowdown_over_mpi_worst"].get<double>(),
+             s["speedup_over_scattered_gmean"].get<double>(), s["speedup_over_tuna_gmean"].get<double>(), s["worst_vs_best_known"].get<double>());
+}
+
+Json alltoallv(const Options& options) {
+  const std::vector<int> ranks = options.quick ? std::vector{64} : std::vector{64, 128, 256};
+  if (!options.json)
+    fmt::print("{:<14} {:>4} {:<18} {:<30} {:>9} {:>9} {:>7} {:<20} {:>9} {:<16} {:>9} {:>6}\n", "cluster", "P", "sizes", "chosen", "us", "MPI us", "speedup", "best scattered", "us", "best tuna", "us", "worst");
+  const auto all = clusters(options.simulator);
+  const auto profiles = calibrate_all(options.simulator, all);
+  std::vector<Case> cases;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (const int p : ranks)
+      for (const auto& sizes : all_sizes)
+        if (!options.quick || sizes.quick) cases.push_back({all[i], profiles[i], p, sizes});
+  std::vector<Result> results(cases.size());
+  std::map<std::string, std::vector<Result>> by_cluster, by_sizes;
+  in_parallel(
+      cases.size(), [&](std::size_t i) { results[i] = run_case(options, cases[i]); },
+      [&](std::size_t i) {
+        by_cluster[results[i].cluster].push_back(results[i]);
+        by_sizes[results[i].sizes].push_back(results[i]);
+        if (!options.json) print_case(results[i]);
+      });
+  Json json;
+  for (const auto& r : results)
+    json["cases"].push_back({{"cluster", r.cluster}, {"ranks", r.ranks}, {"sizes", r.sizes}, {"chosen", r.chosen}, {"chosen_s", r.chosen_s}, {"mpi_s", r.mpi_s}, {"best_scattered", r.best_scattered}, {"scattered_s", r.scattered_s}, {"best_tuna", r.best_tuna}, {"tuna_s", r.tuna_s}, {"versus_best_known", r.versus_best_known()}});
+  json["summary"] = summary_of(results);
+  if (options.json) return json;
+  fmt::print("\n{:<20} {:>5} {:>8} {:>9} {:>9} {:>8} {:>8}\n", "speedup over", "cases", "MPI", "slowdown", "scattered", "tuna", "worst");
+  for (const auto& [name, own] : by_sizes) print_summary(name, summary_of(own));
+  for (const auto& [name, own] : by_cluster) print_summary(name, summary_of(own));
+  print_summary("all", json["summary"]);
+  return json;
+}
+
+}  // namespace
+}  // namespace commpass::bench
+
+int main(int argc, char** argv) {
+  return commpass::bench::run_simulated_benchmark(argc, argv, "alltoallv", "All-to-alls that are called once on simulated clusters, against MPI_Alltoallv, scattered exchanges and tuna.", commpass::bench::alltoallv);
+}

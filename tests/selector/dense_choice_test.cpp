@@ -1,0 +1,80 @@
+#include "selector/dense_choice.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "model/catalogue.hpp"
+#include "model/error.hpp"
+
+namespace commpass {
+namespace {
+
+/// Messages of all sizes cost a latency and their bytes, everywhere the same.
+Machine postal_machine() {
+  Machine machine;
+  machine.name = "postal";
+  machine.host.by_locality[static_cast<std::size_t>(Locality::network)] = Channel{{Protocol{"all", std::numeric_limits<Bytes>::max(), 1e-5, 1e-9, 1e-5}}};
+  return machine;
+}
+
+Strategy tuna(int radix) { return {"tuna", {{"radix", {radix}}}, {1}}; }
+
+Seconds seconds_of(const Strategy& strategy, Bytes bytes, const Layout& layout) { return price_one_shot(strategy, bytes, layout, postal_machine()).cost.seconds; }
+
+constexpr int ranks = 256, root = 16;
+
+int best_radix(Bytes bytes, const Layout& layout) {
+  int best = 2;
+  Seconds least = std::numeric_limits<Seconds>::infinity();
+  for (const int radix : {2, 3, 4, 6, 8, 12, root, 24, 32, 64, 128, ranks}) {
+    const auto seconds = seconds_of(tuna(radix), bytes, layout);
+    if (seconds >= least) continue;
+    least = seconds;
+    best = radix;
+  }
+  return best;
+}
+
+// TuNA paper §V-A, figure 7: the time grows with the radix for small blocks, has its least in the middle, or falls.
+TEST(OneShot, TheBestRadixGrowsWithTheBlocks) {
+  const auto layout = Layout::with_ppn(ranks, 1);
+  EXPECT_LE(best_radix(8, layout), 4);
+  EXPECT_EQ(best_radix(1024, layout), root);
+  EXPECT_EQ(best_radix(1 << 20, layout), ranks);
+  int before = 2;
+  for (Bytes bytes = 1; bytes <= 1 << 20; bytes *= 4) {
+    const int best = best_radix(bytes, layout);
+    EXPECT_GE(best, before) << bytes;
+    before = best;
+  }
+}
+
+TEST(OneShot, CostsTheTellingOfSizesWhereBlocksAreForwarded) {
+  const auto layout = Layout::with_ppn(ranks, 1);
+  const auto planned = [&](const Strategy& strategy) { return price_alltoall(strategy, 1024, layout, postal_machine()).cost.seconds; };
+  EXPECT_GT(seconds_of(tuna(2), 1024, layout), planned(tuna(2)));
+  EXPECT_EQ(seconds_of(tuna(ranks), 1024, layout), planned(tuna(ranks))) << "one stage: every block comes from its source";
+  EXPECT_EQ(seconds_of(parse_strategy("standard"), 1024, layout), planned(parse_strategy("standard")));
+}
+
+TEST(OneShot, RanksWhatNeedsNoPatternByTheCost) {
+  const auto layout = Layout::with_ppn(64, 8);
+  auto machine = postal_machine();
+  machine.host.by_locality[static_cast<std::size_t>(Locality::socket)] = machine.host.by_locality[static_cast<std::size_t>(Locality::network)];
+  const auto ranking = rank_one_shot(64, layout, machine);
+  ASSERT_GT(ranking.size(), 10U);
+  EXPECT_TRUE(std::ranges::is_sorted(ranking, {}, [](const Candidate& c) { return c.cost.seconds; }));
+  for (const auto& candidate : ranking) {
+    EXPECT_EQ(pattern_need(candidate.strategy), PatternNeed::nothing) << to_string(candidate.strategy);
+    EXPECT_EQ(price_one_shot(candidate.strategy, 64, layout, machine).cost.seconds, candidate.cost.seconds) << to_string(candidate.strategy);
+  }
+  const Strategy given[] = {tuna(8), parse_strategy("standard,window=4")};
+  EXPECT_EQ(rank_one_shot(64, layout, machine, CostModel::burst, given).size(), 2U);
+}
+
+}  // namespace
+}  // namespace commpass
