@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <limits>
 #include <set>
-#include <thread>
 
 #include "model/catalogue.hpp"
 #include "model/error.hpp"
@@ -139,7 +138,6 @@ void SparseEngine::progress() {
     moved = moved || complete;
   }
   if (moved) std::erase_if(in_flight_, [](const SparseCall* call) { return call->complete(); });
-  else std::this_thread::yield();  // ranks may share a core
 }
 
 void SparseEngine::complete(SparseCall& call) {

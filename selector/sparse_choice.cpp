@@ -214,6 +214,7 @@ Seconds SparseChoice::stage_seconds(Discovery discovery, const StageShape& stage
   const auto moving = [&](Seconds launch, Seconds take) {
     return std::max({launch + flying, std::max(receivers_measured ? launch : 0.0, first_arrival) + take, injecting + flying});
   };
+  const Seconds delaying = receivers_measured ? taking : 0;  // a rank that takes messages in keeps a reduction waiting
   const double received = std::accumulate(load.received.begin(), load.received.end(), 0.0);
   const Seconds probing = received * machine_.operations.probe_s.value_or(0);
   constexpr double tally_bytes = number_bytes * static_cast<double>(1 + SparseStatistics::sum_count + SparseStatistics::maximum_count);
@@ -222,8 +223,8 @@ Seconds SparseChoice::stage_seconds(Discovery discovery, const StageShape& stage
     // A synchronous send ends when its receiver has answered.
     case Discovery::nbx: return moving(launching, taking + probing) + answer + reduction_seconds(stage, tally_bytes);
     // Messages move while their numbers are reduced.
-    case Discovery::reduce: return std::max(moving(launching, taking + probing), launching + reduction_seconds(stage, counts_bytes, true));
-    case Discovery::allreduce: return std::max(moving(launching, taking + probing), launching + reduction_seconds(stage, counts_bytes));
+    case Discovery::reduce: return std::max(moving(launching, taking + probing), launching + reduction_seconds(stage, counts_bytes, true) + delaying);
+    case Discovery::allreduce: return std::max(moving(launching, taking + probing), launching + reduction_seconds(stage, counts_bytes) + delaying);
     case Discovery::rma: {
       const double sent = std::accumulate(load.sent.begin(), load.sent.end(), 0.0);
       const Seconds putting = std::max(launching, sent * machine_.operations.put_s.value_or(0));
