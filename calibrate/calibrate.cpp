@@ -102,7 +102,7 @@ class Calibration {
     missing("ejection: a node that many nodes send to is not measured yet");
     measure_copies();
     measure_operations();
-    missing("operations.probe_s, put_s, fence_s, window_s: not measured yet");
+    missing("operations.put_s, fence_s, window_s: not measured yet");
     return finish();
   }
 
@@ -443,14 +443,20 @@ class Calibration {
   }
 
   void measure_operations() {
-    progress("collectives");
-    enum class Operation { barrier, allreduce };
-    std::map<Operation, Series> operations{{Operation::barrier, {}}, {Operation::allreduce, {}}};
+    progress("collectives and probes");
+    enum class Operation { barrier, allreduce, probe };
+    std::map<Operation, Series> operations{{Operation::barrier, {}}, {Operation::allreduce, {}}, {Operation::probe, {}}};
     sample_all(operations, 1, [&](Operation operation, int, int repetitions) {
-      return operation == Operation::barrier ? bench_.barrier(repetitions) : bench_.allreduce(repetitions);
+      switch (operation) {
+        case Operation::barrier: return bench_.barrier(repetitions);
+        case Operation::allreduce: return bench_.allreduce(repetitions);
+        case Operation::probe: return bench_.probe(repetitions);
+      }
+      return Seconds{0};
     });
     machine_.operations.barrier_s = operations[Operation::barrier].middle();
     machine_.operations.allreduce_s = operations[Operation::allreduce].middle();
+    machine_.operations.probe_s = operations[Operation::probe].middle();
   }
 
   Profile finish() {

@@ -213,23 +213,28 @@ Seconds Bench::local_copy(Bytes bytes, int repetitions) {
   return median(all);
 }
 
-Seconds Bench::barrier(int repetitions) {
+template <class Action>
+Seconds Bench::slowest_mean(int repetitions, Action action) {
   COMMPASS_MPI_CALL(MPI_Barrier, comm_);
   const double begin = MPI_Wtime();
-  for (int i = 0; i < repetitions; ++i) COMMPASS_MPI_CALL(MPI_Barrier, comm_);
+  for (int i = 0; i < repetitions; ++i) action();
   Seconds elapsed = (MPI_Wtime() - begin) / repetitions, slowest = 0;
   COMMPASS_MPI_CALL(MPI_Allreduce, &elapsed, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm_);
   return slowest;
 }
 
+Seconds Bench::barrier(int repetitions) {
+  return slowest_mean(repetitions, [&] { COMMPASS_MPI_CALL(MPI_Barrier, comm_); });
+}
+
 Seconds Bench::allreduce(int repetitions) {
-  COMMPASS_MPI_CALL(MPI_Barrier, comm_);
   double value = 1, sum = 0;
-  const double begin = MPI_Wtime();
-  for (int i = 0; i < repetitions; ++i) COMMPASS_MPI_CALL(MPI_Allreduce, &value, &sum, 1, MPI_DOUBLE, MPI_SUM, comm_);
-  Seconds elapsed = (MPI_Wtime() - begin) / repetitions, slowest = 0;
-  COMMPASS_MPI_CALL(MPI_Allreduce, &elapsed, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm_);
-  return slowest;
+  return slowest_mean(repetitions, [&] { COMMPASS_MPI_CALL(MPI_Allreduce, &value, &sum, 1, MPI_DOUBLE, MPI_SUM, comm_); });
+}
+
+Seconds Bench::probe(int repetitions) {
+  int found = 0;
+  return slowest_mean(repetitions, [&] { COMMPASS_MPI_CALL(MPI_Iprobe, MPI_ANY_SOURCE, unused_tag, comm_, &found, MPI_STATUS_IGNORE); });
 }
 
 }  // namespace commpass

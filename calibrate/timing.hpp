@@ -40,10 +40,14 @@ class Bench {
   /// Collectives on all ranks: the mean for the slowest rank.
   Seconds barrier(int repetitions);
   Seconds allreduce(int repetitions);
+  /// A look for a message that is not there: the mean for the slowest rank.
+  Seconds probe(int repetitions);
 
   MPI_Comm comm() const { return comm_; }
 
  private:
+  template <class Action>
+  Seconds slowest_mean(int repetitions, Action action);
   Seconds from_rank(Rank rank, Seconds seconds) const;
 
   MPI_Comm comm_;
