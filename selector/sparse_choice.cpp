@@ -17,7 +17,7 @@ namespace {
 constexpr double header_bytes = 16;
 /// A number in a reduction.
 constexpr double number_bytes = 8;
-constexpr auto network = static_cast<std::size_t>(Locality::network);
+constexpr auto far = static_cast<std::size_t>(Locality::network);
 
 /// (1 − 1/k)^n without a library's pow, which need not be the same on all ranks.
 double power(double base, std::int64_t exponent) {
@@ -170,7 +170,7 @@ SparseChoice::SparseChoice(const Layout& layout, const Machine& machine, bool co
   for (const auto& strategy : suggest_sparse_strategies(layout, constant_size)) {
     const bool has_last_route = !shapes_.empty() && shapes_.back().strategy.route == strategy.route;
     Shape shape{strategy, has_last_route ? shapes_.back().stages : stages_of(strategy, layout)};
-    shape.nodes_first = shape.stages.size() == 2 && shape.stages[0].peers[network] == shape.stages[0].all_peers() && shape.stages[1].peers[network] == 0;
+    shape.nodes_first = shape.stages.size() == 2 && shape.stages[0].peers[far] == shape.stages[0].all_peers() && shape.stages[1].peers[far] == 0;
     shapes_.push_back(std::move(shape));
   }
 }
@@ -184,14 +184,15 @@ Seconds SparseChoice::reduction_seconds(const StageShape& stage, double bytes, b
   for (const auto& round : stage.rounds) {
     const double moved = scattered ? bytes * round.scattered : bytes;
     const auto& used = protocol(round.locality, moved);
-    seconds += used.alpha_s + used.beta_s_per_byte * moved;
+    // What comes is seen at the next look.
+    seconds += used.alpha_s + used.beta_s_per_byte * moved + machine_.operations.probe_s.value_or(0);
   }
   return seconds;
 }
 
 Seconds SparseChoice::stage_seconds(Discovery discovery, const StageShape& stage, const Load& load) const {
   Seconds launching = 0, flying = 0, first_arrival = 0, taking = 0, answer = 0, launching_sizes = 0, taking_sizes = 0;
-  bool receivers_measured = false;
+  bool receivers_measured = false, is_waiting = false;  // is a message under way only when its receive is posted?
   for (std::size_t l = 0; l < locality_count; ++l) {
     if (stage.peers[l] == 0) continue;
     const auto& sizes = protocol(l, header_bytes);
@@ -202,6 +203,8 @@ Seconds SparseChoice::stage_seconds(Discovery discovery, const StageShape& stage
     taking += load.received[l] * used.receive_seconds(static_cast<Bytes>(load.bytes));
     taking_sizes += stage.peers[l] * sizes.receive_seconds(static_cast<Bytes>(header_bytes));
     receivers_measured = receivers_measured || used.alpha_receive_s;
+    const auto rendezvous = machine_.host.find(static_cast<Locality>(l))->rendezvous_from_bytes;
+    is_waiting = is_waiting || (rendezvous && load.received[l] > 0 && load.bytes >= static_cast<double>(*rendezvous));
     // The farther, the later; so the last locality decides.
     const Seconds alone = used.alpha_s + used.beta_s_per_byte * load.bytes;
     if (load.sent[l] > 0) flying = std::max(0.0, alone - next(used, load.bytes));
@@ -211,9 +214,8 @@ Seconds SparseChoice::stage_seconds(Discovery discovery, const StageShape& stage
   const Seconds injecting = load.node_bytes / machine_.injection_rate_bytes_per_s;
   // When the last message has left, and when all have come: a rank takes them in when its own have left it, unless its
   // receiving was not measured, and then the larger of the two counts (docs/model.md, burst, 6).
-  const auto moving = [&](Seconds launch, Seconds take) {
-    return std::max({launch + flying, std::max(receivers_measured ? launch : 0.0, first_arrival) + take, injecting + flying});
-  };
+  const auto taken_in = [&](Seconds launch, Seconds take) { return std::max(receivers_measured ? launch : 0.0, first_arrival) + take; };
+  const auto moving = [&](Seconds launch, Seconds take) { return std::max({launch + flying, taken_in(launch, take), injecting + flying}); };
   const Seconds delaying = receivers_measured ? taking : 0;  // a rank that takes messages in keeps a reduction waiting
   const double received = std::accumulate(load.received.begin(), load.received.end(), 0.0);
   const Seconds probing = received * machine_.operations.probe_s.value_or(0);
@@ -231,7 +233,10 @@ Seconds SparseChoice::stage_seconds(Discovery discovery, const StageShape& stage
       const Seconds looking = stage.ranks * (number_bytes + load.bytes) / machine_.copy_rate_bytes_per_s;
       return std::max(putting, injecting) + flying + answer + reduction_seconds(stage, tally_bytes) + looking;
     }
-    case Discovery::dense: return moving(launching_sizes + launching, taking_sizes + taking);
+    // Receives are posted when all sizes are known.
+    case Discovery::dense:
+      if (is_waiting) return std::max({launching_sizes + flying, taken_in(launching_sizes + launching, taking_sizes), injecting}) + first_arrival + taking;
+      return moving(launching_sizes + launching, taking_sizes + taking);
   }
   return 0;
 }
@@ -248,13 +253,13 @@ std::vector<SparseChoice::Load> SparseChoice::loads(const Shape& shape, const Sp
     const auto& peers = shape.stages[0].peers;
     const double near = peers[0] + peers[1];
     Load load;
-    for (std::size_t l = 0; l < network; ++l) {
+    for (std::size_t l = 0; l < far; ++l) {
       if (near == 0) continue;
       load.sent[l] = real(s.messages_max - s.network_messages_max) * peers[l] / near;
       load.received[l] = received_max * (1 - network_share) * peers[l] / near;
     }
-    load.sent[network] = real(s.network_messages_max);
-    load.received[network] = received_max * network_share;
+    load.sent[far] = real(s.network_messages_max);
+    load.received[far] = received_max * network_share;
     load.bytes = s.messages_max > 0 ? real(s.bytes_max) / real(s.messages_max) : 0;
     load.node_bytes = ppn_ * messages * network_share * size;
     // A dense stage has one message for a peer, whatever is in it.
@@ -286,7 +291,7 @@ std::vector<SparseChoice::Load> SparseChoice::loads(const Shape& shape, const Sp
       load.received[l] = received * stage.peers[l] / all_peers;
     }
     load.bytes = sent > 0 ? blocks / sent * (size + header_bytes) : 0;
-    if (all_peers > 0) load.node_bytes = ppn_ * messages * moving_share * (size + header_bytes) * stage.peers[network] / all_peers;
+    if (all_peers > 0) load.node_bytes = ppn_ * messages * moving_share * (size + header_bytes) * stage.peers[far] / all_peers;
     load.copying = copies(blocks) + (i + 1 == shape.stages.size() ? copies(received_max) : 0);
     result.push_back(load);
   }

@@ -61,6 +61,15 @@ TEST(SparsePrices, AreThoseCalculatedByHand) {
   EXPECT_NEAR(price(choice, statistics, "direct+dense"), 1.016e-6 + 2.024e-6 + 2 * (2e-8 + 8 / 1e10), tolerance_s);
 }
 
+// Where a message waits for its receive, it begins when the size is known, after 2.016 us, and then takes 2.024 us.
+TEST(SparsePrices, CountAMessageAfterItsSizeIfItWaitsForItsReceive) {
+  const auto layout = Layout::with_ppn(2, 1);
+  auto waiting = machine();
+  waiting.host.by_locality[static_cast<std::size_t>(Locality::network)]->rendezvous_from_bytes = 24;  // with its header
+  const auto statistics = statistics_of(test::alltoall(2, 8), layout);
+  EXPECT_NEAR(price(SparseChoice(layout, waiting, true), statistics, "direct+dense"), 2.016e-6 + 2.024e-6 + 2 * (2e-8 + 8 / 1e10), 1e-12);
+}
+
 TEST(SparsePrices, AreZeroForASingleRank) {
   const auto layout = Layout::with_ppn(1, 1);
   for (const auto& candidate : SparseChoice(layout, machine(), true).rank(statistics_of(Pattern{1, {{0, 0, 100}}}, layout))) EXPECT_EQ(candidate.seconds, 0);

@@ -2,8 +2,9 @@
 // the platform's callback, but neither persistent and blocking sends nor receives; these wrappers (PMPI) do, and stand-ins for
 // runtime/local_copy.cpp and common_start.cpp charge copies and use the simulated clock.
 //
-// Polling: a look in vain takes time, or the simulated clock would stand still. To find something costs nothing besides
-// what taking it in does. (SMPI's own cost of a test is switched off, which would be paid for every request of a Testall.)
+// Polling: a probe takes time, and so does a test in vain, or the simulated clock would stand still. A test that finds its
+// request complete costs nothing besides what taking in a message does. (SMPI's own cost of a test is switched off, which
+// would be paid for every request of a Testall.)
 #include <mpi.h>
 
 #include <algorithm>
@@ -46,8 +47,7 @@ const simulation::Locality& locality_to(MPI_Comm comm, int peer) {
   return cluster().locality(simulation::place_of(simgrid::s4u::this_actor::get_host()->get_name()), entry->second);
 }
 
-/// A look for something that is not there yet.
-void look_in_vain() {
+void look() {
   constexpr double poll_s = 1e-7;
   spend(poll_s);
 }
@@ -200,7 +200,7 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
 }
 int MPI_Test(MPI_Request* request, int* done, MPI_Status* status) {
   const int code = try_request(request, done, status);
-  if (!*done) look_in_vain();
+  if (!*done) look();
   return code;
 }
 // One look, which ends at the first message that is not there. What is complete is a null request in the next call.
@@ -213,13 +213,12 @@ int MPI_Testall(int count, MPI_Request requests[], int* all_done, MPI_Status sta
     *all_done = *all_done && done;
     if (!done && !answers().contains(requests[i])) break;
   }
-  if (!*all_done) look_in_vain();
+  if (!*all_done) look();
   return MPI_SUCCESS;
 }
 int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* found, MPI_Status* status) {
-  const int code = PMPI_Iprobe(source, tag, comm, found, status);
-  if (!*found) look_in_vain();
-  return code;
+  look();
+  return PMPI_Iprobe(source, tag, comm, found, status);
 }
 int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
   for (int found = 0; !found;)
