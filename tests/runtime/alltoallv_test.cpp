@@ -14,29 +14,14 @@
 #include "runtime/communicator.hpp"
 #include "runtime/dense_exchange.hpp"
 #include "runtime/naive_exchange.hpp"
+#include "runtime/world.hpp"
 
 namespace commpass {
 namespace {
 
-int rank_of(MPI_Comm comm = MPI_COMM_WORLD) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  return rank;
-}
-int size_of(MPI_Comm comm = MPI_COMM_WORLD) {
-  int size = 0;
-  MPI_Comm_size(comm, &size);
-  return size;
-}
-
-/// Any machine will do where the strategy is named.
-Machine some_machine() {
-  Machine machine;
-  machine.name = "test";
-  machine.host.by_locality[static_cast<std::size_t>(Locality::network)] = Channel{{Protocol{"eager", std::numeric_limits<Bytes>::max(), 1e-6, 1e-9, 5e-7}}};
-  machine.host.by_locality[static_cast<std::size_t>(Locality::socket)] = Channel{{Protocol{"eager", std::numeric_limits<Bytes>::max(), 2e-7, 1e-10, 1e-7}}};
-  return machine;
-}
+using test::rank_of;
+using test::size_of;
+using test::some_machine;
 
 /// A datatype that goes when it is no longer needed.
 class Type {

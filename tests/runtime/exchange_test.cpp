@@ -13,32 +13,18 @@
 #include "runtime/executor.hpp"
 #include "runtime/library_executor.hpp"
 #include "runtime/naive_exchange.hpp"
+#include "runtime/world.hpp"
 #include "selector/select.hpp"
 
 namespace commpass {
 namespace {
 
+using test::common_error;
+using test::rank_of;
+using test::size_of;
+using test::some_machine;
+
 using test::LocalExchange;
-
-int rank_of(MPI_Comm comm = MPI_COMM_WORLD) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  return rank;
-}
-int size_of(MPI_Comm comm = MPI_COMM_WORLD) {
-  int size = 0;
-  MPI_Comm_size(comm, &size);
-  return size;
-}
-
-/// Any machine will do where the strategy is named.
-Machine some_machine() {
-  Machine machine;
-  machine.name = "test";
-  machine.host.by_locality[static_cast<std::size_t>(Locality::network)] = Channel{{Protocol{"eager", std::numeric_limits<Bytes>::max(), 1e-6, 1e-9, 5e-7}}};
-  machine.host.by_locality[static_cast<std::size_t>(Locality::socket)] = Channel{{Protocol{"eager", std::numeric_limits<Bytes>::max(), 2e-7, 1e-10, 1e-7}}};
-  return machine;
-}
 
 /// What the catalogue suggests, each also with the narrowest window and an unlimited one if it takes one, dims that fit badly, small
 /// chunks, and staggered messages.
@@ -224,22 +210,6 @@ TEST(Selection, KnowsWhichBytesAreTheSame) {
   EXPECT_EQ(predicted(shared), priced(shared));
   if (size_of() < 4 || size_of() % 2 != 0) return;  // a rank alone on its node gets as much as ever
   EXPECT_LT(priced(shared), priced(alone)) << "each block crosses the network once for two ranks";
-}
-
-/// The message that all ranks get. Fails if one gets none or another one.
-std::string common_error(const std::function<void()>& action) {
-  std::string message;
-  try {
-    action();
-  } catch (const Error& error) {
-    message = error.what();
-  }
-  std::vector<char> first(message.begin(), message.end());
-  first.resize(1000);
-  auto mine = first;
-  MPI_Bcast(first.data(), static_cast<int>(first.size()), MPI_CHAR, 0, MPI_COMM_WORLD);
-  EXPECT_EQ(mine, first) << message;
-  return message;
 }
 
 TEST(Planning, FailsOnAllRanksIfItFailsOnOne) {

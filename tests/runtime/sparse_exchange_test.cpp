@@ -15,30 +15,16 @@
 #include "model/sparse_strategy.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/naive_exchange.hpp"
+#include "runtime/world.hpp"
 #include "runtime/probed_mail.hpp"
 
 namespace commpass {
 namespace {
 
-int rank_of(MPI_Comm comm = MPI_COMM_WORLD) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  return rank;
-}
-int size_of(MPI_Comm comm = MPI_COMM_WORLD) {
-  int size = 0;
-  MPI_Comm_size(comm, &size);
-  return size;
-}
-
-/// Any machine will do where the strategy is named.
-Machine some_machine() {
-  Machine machine;
-  machine.name = "test";
-  machine.host.by_locality[static_cast<std::size_t>(Locality::network)] = Channel{{Protocol{"eager", std::numeric_limits<Bytes>::max(), 1e-6, 1e-9, 5e-7}}};
-  machine.host.by_locality[static_cast<std::size_t>(Locality::socket)] = Channel{{Protocol{"eager", std::numeric_limits<Bytes>::max(), 2e-7, 1e-10, 1e-7}}};
-  return machine;
-}
+using test::common_error;
+using test::rank_of;
+using test::size_of;
+using test::some_machine;
 
 /// What everybody sends: known to all ranks here, and so what must come.
 struct Traffic {
@@ -217,22 +203,6 @@ TEST(SparseExchange, OneAfterAnotherWithoutSynchronisationLosesNothing) {
     const std::vector<std::string> names{"direct+nbx", "direct+rma", "direct+reduce", "", "two-step+reduce", "direct+dense"};
     ASSERT_EQ(plain(communicator.sparse_alltoall(buffer.data() + 3, destinations, 16, {names[static_cast<std::size_t>(turn) % names.size()]})), traffic.expected(rank_of())) << turn;
   }
-}
-
-/// The message that all ranks get. Fails if one gets none or another one.
-std::string common_error(const std::function<void()>& action) {
-  std::string message;
-  try {
-    action();
-  } catch (const Error& error) {
-    message = error.what();
-  }
-  std::vector<char> first(message.begin(), message.end());
-  first.resize(1000);
-  auto mine = first;
-  MPI_Bcast(first.data(), static_cast<int>(first.size()), MPI_CHAR, 0, MPI_COMM_WORLD);
-  EXPECT_EQ(mine, first) << message;
-  return message;
 }
 
 TEST(SparseExchange, FailsOnAllRanksIfItFailsOnOne) {

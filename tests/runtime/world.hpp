@@ -1,0 +1,53 @@
+// The ranks that mpirun gave to a test, and what tests on them share.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "model/error.hpp"
+#include "model/machine.hpp"
+
+namespace commpass::test {
+
+inline int rank_of(MPI_Comm comm = MPI_COMM_WORLD) {
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  return rank;
+}
+inline int size_of(MPI_Comm comm = MPI_COMM_WORLD) {
+  int size = 0;
+  MPI_Comm_size(comm, &size);
+  return size;
+}
+
+/// Any machine will do where the strategy is named.
+inline Machine some_machine() {
+  Machine machine;
+  machine.name = "test";
+  machine.host.by_locality[static_cast<std::size_t>(Locality::network)] = Channel{{Protocol{"eager", std::numeric_limits<Bytes>::max(), 1e-6, 1e-9, 5e-7}}};
+  machine.host.by_locality[static_cast<std::size_t>(Locality::socket)] = Channel{{Protocol{"eager", std::numeric_limits<Bytes>::max(), 2e-7, 1e-10, 1e-7}}};
+  return machine;
+}
+
+/// The message that all ranks get. Fails if one gets none or another one.
+inline std::string common_error(const std::function<void()>& action) {
+  std::string message;
+  try {
+    action();
+  } catch (const Error& error) {
+    message = error.what();
+  }
+  std::vector<char> first(message.begin(), message.end());
+  first.resize(1000);
+  auto mine = first;
+  MPI_Bcast(first.data(), static_cast<int>(first.size()), MPI_CHAR, 0, MPI_COMM_WORLD);
+  EXPECT_EQ(mine, first) << message;
+  return message;
+}
+
+}  // namespace commpass::test
