@@ -134,8 +134,9 @@ class Communicator {
   /// Sparse dynamic data exchange: every rank names what it sends, and gets what is for it. All ranks take part, also with
   /// nothing. Messages of 0 bytes arrive; several messages to one rank arrive in order; so do those to oneself.
   ///
-  /// Not thread-safe. The next strategy is chosen by what all ranks have sent in the last exchange of these two
-  /// functions; those that start_… begin do not count, since ranks may complete them at different times.
+  /// Not thread-safe. A strategy is chosen by what all ranks have sent in an earlier exchange of these two functions: in
+  /// the last one if its discovery has told them on the way (direct+nbx, direct+rma), else in the 1st, 2nd, 4th, 8th or every 16th
+  /// exchange, after which they tell each other. Those that start_… begin do not count, since ranks may complete them at different times.
   /// A rank needs memory for its own messages and, while they are forwarded, for those of its node; what a discovery needs
   /// besides is said in model/sparse_strategy.cpp and docs/model.md.
   /// @param sends  offsets and sizes in bytes

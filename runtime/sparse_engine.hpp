@@ -23,7 +23,7 @@ namespace commpass {
 /// Sparse exchanges may overlap; collective operations inside them are started in the order of the exchanges, since
 /// that must be the same on all ranks. So only the oldest in flight reduces.
 ///
-/// The next strategy is chosen by what all ranks have sent in the last *blocking* exchange, because its end comes before the
+/// The next strategy is chosen by what all ranks have sent in a *blocking* exchange before, because its end comes before the
 /// next start on every rank. Who is told that without waiting: the reduction by which nbx ends carries it, with what the exchange
 /// before has received; after other discoveries a reduction is started, and completed by the next choice, but not after each
 /// exchange: it would cost as much as some of them take.
