@@ -64,7 +64,7 @@ Deviation deviation(const Case& one, const Machine& machine) {
     ratios.push_back(estimates[i].cost.seconds / prices[i].cost.seconds);
     errors.push_back(std::abs(ratios.back() - 1));
   }
-  const auto best = rank_suggestions(price, suggest_strategies(layout), layout, pattern.messages()).front().cost.seconds;
+  const auto best = rank_suggestions(price, offered_strategies(layout, machine, CostModel::burst), layout, pattern.messages()).front().cost.seconds;
   return {median(errors), median(ratios), prices.front().cost.seconds / best};
 }
 

@@ -54,7 +54,7 @@ TEST(SparseStrategyText, ThatIsWrongIsRefusedInOneSentence) {
   };
   for (const auto& [text, parts] : bad) {
     SCOPED_TRACE(text);
-    expect_sentence(error_of([&] { parse_sparse_strategy(text); }), parts);
+    expect_sentence(error_of([&, &wrong = text] { parse_sparse_strategy(wrong); }), parts);
   }
 }
 
