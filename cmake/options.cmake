@@ -2,6 +2,13 @@
 add_library(commpass_options INTERFACE)
 target_compile_options(commpass_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
                        $<$<BOOL:${COMMPASS_WERROR}>:-Werror>)
+# Code that runs once or is a test (command line, JSON, reports): optimised no more than it pays for the compiler's time.
+set(commpass_cold_options $<$<CONFIG:Release>:-O1>)
+if(COMMPASS_SANITIZE)
+  set(commpass_cold_options -O0)
+endif()
+add_library(commpass_cold INTERFACE)
+target_compile_options(commpass_cold INTERFACE ${commpass_cold_options})
 if(COMMPASS_SANITIZE)
   add_compile_options(-fsanitize=${COMMPASS_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${COMMPASS_SANITIZE})
@@ -11,10 +18,11 @@ if(COMMPASS_FUZZ)
 endif()
 
 # A library of one room of the house.
-#   commpass_room(NAME SOURCES … DEPENDS …)
+#   commpass_room(NAME SOURCES … COLD … DEPENDS …)
 function(commpass_room name)
-  cmake_parse_arguments(PARSE_ARGV 1 room "" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS")
-  add_library(commpass_${name} STATIC ${room_SOURCES})
+  cmake_parse_arguments(PARSE_ARGV 1 room "" "" "SOURCES;COLD;DEPENDS;PRIVATE_DEPENDS")
+  add_library(commpass_${name} STATIC ${room_SOURCES} ${room_COLD})
+  set_property(SOURCE ${room_COLD} APPEND PROPERTY COMPILE_OPTIONS ${commpass_cold_options})
   add_library(commpass::${name} ALIAS commpass_${name})
   set_target_properties(commpass_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON EXPORT_NAME ${name})
   target_include_directories(commpass_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
