@@ -25,17 +25,18 @@ const std::string in_place_of_library = "standard";
 AlltoallvEngine::AlltoallvEngine(MPI_Comm comm, const Layout& layout, const Machine& machine, std::string named)
     : comm_(comm), layout_(layout), machine_(machine), named_(std::move(named)), exchange_(comm_.get()) {}
 
-const std::string& AlltoallvEngine::cheapest(double block_bytes) {
+const std::string& AlltoallvEngine::cheapest(const std::string& named, double block_bytes) {
   const auto bytes = static_cast<std::uint64_t>(std::max(1.0, block_bytes));
   const auto digits = static_cast<int>(std::bit_width(bytes));
-  auto [entry, is_new] = cheapest_.try_emplace(digits);
+  auto [entry, is_new] = cheapest_.try_emplace({named, digits});
   if (!is_new) return entry->second;
   try {
     std::string found;
     together(comm_.get(), [&] {
       if (comm_.rank() != 0) return;
       const auto lowest = Bytes{1} << (digits - 1);
-      found = to_string(rank_one_shot(lowest + lowest / 2, layout_, machine_).front().strategy);
+      const auto bytes_like_these = lowest + lowest / 2;
+      found = to_string(named.empty() ? rank_one_shot(bytes_like_these, layout_, machine_).front().strategy : price_one_shot(parse_strategy(named), bytes_like_these, layout_, machine_).strategy);
     });
     return entry->second = broadcast(comm_.get(), found);
   } catch (...) {
@@ -50,9 +51,13 @@ const std::string& AlltoallvEngine::choose(const AlltoallvOptions& options) {
     block_bytes_ = static_cast<double>(telling_.result()[0]) / layout_.ranks() / layout_.ranks();
     is_telling_ = false;
   }
-  if (!options.strategy.empty()) return options.strategy;
-  if (!named_.empty()) return named_;
-  return cheapest(options.block_bytes ? *options.block_bytes : block_bytes_.value_or(first_block_bytes));
+  const auto& named = options.strategy.empty() ? named_ : options.strategy;
+  if (!named.empty()) {
+    auto [entry, is_new] = is_automatic_.try_emplace(named, false);
+    if (is_new) entry->second = commpass::is_automatic(parse_strategy(named));
+    if (!entry->second) return named;
+  }
+  return cheapest(named, options.block_bytes ? *options.block_bytes : block_bytes_.value_or(first_block_bytes));
 }
 
 const std::optional<DenseStructure>& AlltoallvEngine::structure(const std::string& text) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "model/layout.hpp"
 #include "model/machine.hpp"
@@ -42,7 +43,8 @@ class AlltoallvEngine {
 
  private:
   const std::string& choose(const AlltoallvOptions& options);
-  const std::string& cheapest(double block_bytes);
+  /// @param named  empty, or an automatic strategy: the cheapest of its family
+  const std::string& cheapest(const std::string& named, double block_bytes);
   /// Nothing for a strategy that the MPI library runs.
   const std::optional<DenseStructure>& structure(const std::string& strategy);
   void tell(const DenseBlocks<const std::byte*>& sends);
@@ -53,7 +55,8 @@ class AlltoallvEngine {
   std::string named_, last_;
   AlltoallvArguments arguments_;
   DenseExchange exchange_;
-  std::map<int, std::string> cheapest_;                 ///< by the binary digits of the size of a block
+  std::map<std::pair<std::string, int>, std::string> cheapest_;  ///< by what was named and the binary digits of the size of a block
+  std::map<std::string, bool> is_automatic_;            ///< by what was named
   std::map<std::string, std::optional<DenseStructure>> structures_;  ///< by strategy
   NonblockingReduction telling_;                        ///< how many bytes all ranks send in an exchange
   bool is_telling_ = false;

@@ -1,9 +1,8 @@
 #include "selector/dense_choice.hpp"
 
-#include <algorithm>
-
 #include "model/catalogue.hpp"
 #include "model/error.hpp"
+#include "selector/offer.hpp"
 
 namespace commpass {
 
@@ -28,26 +27,32 @@ Machine with_alltoallv_of_library(Machine machine) {
   return machine;
 }
 
-void require_price(const Strategy& strategy, const Layout& layout, const Machine& machine, CostModel model) {
-  if (model == CostModel::burst && !machine.operations.alltoallv_s && is_run_by_library(*make_route(strategy, layout)))
+void require_price_of_alltoallv(const Strategy& strategy, const Layout& layout, const Machine& machine, CostModel model) {
+  if (model == CostModel::burst && !machine.operations.alltoallv_s && !is_automatic(strategy) && is_run_by_library(*make_route(strategy, layout)))
     throw NotApplicable(to_string(strategy), "profile " + machine.name + " has no operations.alltoallv_s: calibrate");
+}
+
+/// The layout and the machine must live as long as the result.
+Pricer one_shot_pricer(Bytes bytes, const Layout& layout, const Machine& machine, CostModel model) {
+  return [=, &layout, &machine, price = random_pricer({1, 1, static_cast<double>(bytes)}, layout, machine, model, {})](std::span<const Strategy> strategies) {
+    auto candidates = price(strategies);
+    for (auto& candidate : candidates) add_telling(candidate, layout, machine, model);
+    return candidates;
+  };
 }
 
 }  // namespace
 
 std::vector<Candidate> rank_one_shot(Bytes bytes, const Layout& layout, const Machine& machine, CostModel model, std::span<const Strategy> strategies) {
-  for (const auto& strategy : strategies) require_price(strategy, layout, machine, model);
-  auto ranking = rank_alltoall(bytes, layout, with_alltoallv_of_library(machine), model, strategies);
-  for (auto& candidate : ranking) add_telling(candidate, layout, machine, model);
-  std::ranges::stable_sort(ranking, {}, [](const Candidate& c) { return c.cost.seconds; });
-  return ranking;
+  for (const auto& strategy : strategies) require_price_of_alltoallv(strategy, layout, machine, model);
+  const auto own = with_alltoallv_of_library(machine);
+  const auto price = one_shot_pricer(bytes, layout, own, model);
+  if (!strategies.empty()) return rank_given(price, strategies, layout, layout.ranks());
+  return rank_suggestions(leave_out_open_forms(price), offered_strategies(layout, own, model), layout, layout.ranks());
 }
 
 Candidate price_one_shot(const Strategy& strategy, Bytes bytes, const Layout& layout, const Machine& machine, CostModel model) {
-  require_price(strategy, layout, machine, model);
-  auto candidate = price_alltoall(strategy, bytes, layout, with_alltoallv_of_library(machine), model);
-  add_telling(candidate, layout, machine, model);
-  return candidate;
+  return rank_one_shot(bytes, layout, machine, model, std::span(&strategy, 1)).front();
 }
 
 }  // namespace commpass

@@ -16,7 +16,7 @@ namespace commpass {
 /// @throws InputError, NotApplicable
 std::vector<Candidate> rank_one_shot(Bytes bytes, const Layout& layout, const Machine& machine, CostModel model = CostModel::burst, std::span<const Strategy> strategies = {});
 
-/// One of them.
+/// One of them; of an automatic strategy the cheapest of its family. @throws as rank_one_shot
 Candidate price_one_shot(const Strategy& strategy, Bytes bytes, const Layout& layout, const Machine& machine, CostModel model = CostModel::burst);
 
 }  // namespace commpass

@@ -210,6 +210,31 @@ TEST(Alltoall, IsChosenByTheSizesThatWereToldLast) {
   EXPECT_EQ(run(small), for_small);
 }
 
+TEST(Alltoallv, ChoosesARadixThatIsLeftToTheModel) {
+  if (size_of() == 1) return;
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
+  const auto has_number = [](const std::string& name, const std::string& family) { return name.starts_with(family) && name.find("auto") == std::string::npos; };
+  for (const std::string family : {"tuna,radix=", "tuna-node,radix="})
+    for (unsigned turn = 0; turn < 3; ++turn) {
+      const Counts counts(size_of(), rank_of(), turn, 1 << (4 * turn));
+      const auto sent = buffer_for(counts.send, counts.send_at, 1000 * rank_of(), 1);
+      auto received = buffer_for(counts.receive, counts.receive_at, -1, -1), expected = received, planned = received;
+      MPI_Alltoallv(sent.data(), counts.send.data(), counts.send_at.data(), MPI_INT, expected.data(), counts.receive.data(), counts.receive_at.data(), MPI_INT, MPI_COMM_WORLD);
+      communicator.alltoallv(sent.data(), counts.send, counts.send_at, MPI_INT, received.data(), counts.receive, counts.receive_at, MPI_INT, {family + "auto"});
+      EXPECT_EQ(received, expected);
+      EXPECT_PRED2(has_number, communicator.last_alltoallv_strategy(), family);
+      for (const std::int64_t most_edges : {0, 1 << 20}) {  // by statistics, and by the pattern
+        ExchangeOptions options{family + "auto"};
+        options.most_edges_gathered = most_edges;
+        auto persistent = communicator.alltoallv_init(sent.data(), counts.send, counts.send_at, MPI_INT, planned.data(), counts.receive, counts.receive_at, MPI_INT, options);
+        persistent.start();
+        persistent.wait();
+        EXPECT_EQ(planned, expected);
+        EXPECT_PRED2(has_number, persistent.strategy(), family);
+      }
+    }
+}
+
 TEST(Alltoallv, IsLeftToTheLibraryWhereThatIsPredictedToBeFaster) {
   auto machine = some_machine();
   machine.operations.alltoallv_s = -1;
