@@ -307,6 +307,11 @@ int MPI_Win_flush_all(MPI_Win window) {
   spend(std::exchange(put_answers()[window], 0.0));
   return code;
 }
+// Not there in SMPI, which has no intercommunicators.
+int MPI_Comm_test_inter(MPI_Comm, int* is_intercommunicator) {
+  *is_intercommunicator = 0;
+  return MPI_SUCCESS;
+}
 // Not there in SMPI, nor needed: a put writes where it is read.
 int MPI_Win_sync(MPI_Win) { return MPI_SUCCESS; }
 
