@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "model/support.hpp"
 
 namespace commpass {
@@ -181,6 +183,16 @@ TEST(Catalogue, SuggestsStrategiesOnceAndInItsOrder) {
       rows.push_back(static_cast<std::size_t>(row - catalogue().begin()));
     }
     EXPECT_TRUE(std::ranges::is_sorted(rows));
+  }
+}
+
+TEST(Catalogue, IsTheTableOfTheReadme) {
+  std::ifstream readme(COMMPASS_README);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(readme, line);) lines.push_back(line);
+  for (const auto& row : catalogue()) {
+    const auto end = "` | " + std::string(row.summary) + " | " + row.source + " |";
+    EXPECT_EQ(std::ranges::count_if(lines, [&](const std::string& line) { return line.starts_with("| `" + std::string(row.name)) && line.ends_with(end); }), 1) << row.name;
   }
 }
 

@@ -15,6 +15,7 @@
 #include "model/error.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/naive_exchange.hpp"
+#include "runtime/world.hpp"
 
 namespace {
 
@@ -33,24 +34,9 @@ extern "C" int MPI_Send_init(const void* buffer, int count, MPI_Datatype type, i
 namespace commpass {
 namespace {
 
-int rank_of() {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  return rank;
-}
-int size_of() {
-  int size = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  return size;
-}
-
-Machine some_machine() {
-  Machine machine;
-  machine.name = "test";
-  machine.host.by_locality[static_cast<std::size_t>(Locality::network)] = Channel{{Protocol{"eager", std::numeric_limits<Bytes>::max(), 1e-6, 1e-9, 5e-7}}};
-  machine.host.by_locality[static_cast<std::size_t>(Locality::socket)] = Channel{{Protocol{"eager", std::numeric_limits<Bytes>::max(), 2e-7, 1e-10, 1e-7}}};
-  return machine;
-}
+using test::rank_of;
+using test::size_of;
+using test::some_machine;
 
 enum class Ownership { ranges, lists, mixed };
 

@@ -14,31 +14,14 @@
 #include "runtime/library_executor.hpp"
 #include "runtime/naive_exchange.hpp"
 #include "runtime/own_communicator.hpp"
+#include "runtime/world.hpp"
 
 namespace commpass {
 namespace {
 
-int rank_of_world() {
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  return rank;
-}
-int size_of_world() {
-  int size = 0;
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
-  return size;
-}
-
-Machine some_machine() {
-  Machine machine;
-  machine.name = "test";
-  Protocol protocol;
-  protocol.name = "eager";
-  protocol.alpha_s = protocol.alpha_next_s = 1e-6;
-  protocol.beta_s_per_byte = 1e-9;
-  machine.host.by_locality[static_cast<std::size_t>(Locality::network)] = Channel{{protocol}};
-  return machine;
-}
+using test::rank_of;
+using test::size_of;
+using test::some_machine;
 
 class Resources : public testing::Test {
  protected:
@@ -51,12 +34,12 @@ class Resources : public testing::Test {
   }
   /// Everybody's part of an all-to-all of 30 bytes.
   test::LocalExchange local_part() const {
-    Pattern pattern{size_of_world(), {}};
-    for (Rank i = 0; i < size_of_world(); ++i)
-      for (Rank j = 0; j < size_of_world(); ++j) pattern.edges.push_back({i, j, 30});
-    return test::local_part(pattern, rank_of_world(), 3, 1);
+    Pattern pattern{size_of(), {}};
+    for (Rank i = 0; i < size_of(); ++i)
+      for (Rank j = 0; j < size_of(); ++j) pattern.edges.push_back({i, j, 30});
+    return test::local_part(pattern, rank_of(), 3, 1);
   }
-  const Layout layout_ = Layout::with_ppn(size_of_world(), 2);
+  const Layout layout_ = Layout::with_ppn(size_of(), 2);
   test::Held before_;
 };
 
@@ -76,10 +59,10 @@ TEST_F(Resources, AreGivenBackWhenAllHandlesAreGone) {
       exchange.start();
       exchange.wait();
     }
-    EXPECT_TRUE(test::held().requests > before_.requests || size_of_world() == 1);
+    EXPECT_TRUE(test::held().requests > before_.requests || size_of() == 1);
   }
   EXPECT_GT(test::taken().communicators, taken.communicators) << "the counters count";
-  EXPECT_TRUE(test::taken().requests > taken.requests || size_of_world() == 1);
+  EXPECT_TRUE(test::taken().requests > taken.requests || size_of() == 1);
 }
 
 TEST_F(Resources, AreGivenBackInAnyOrderAndAfterMoves) {
@@ -105,7 +88,7 @@ TEST_F(Resources, AreGivenBackWhenPlanningFails) {
   const auto held = test::held();
   std::vector<std::byte> buffer(10);
   std::vector<ReceiveEdge> receives;
-  if (rank_of_world() == 0) receives = {{size_of_world() - 1, 0, 4}};  // that nobody sends
+  if (rank_of() == 0) receives = {{size_of() - 1, 0, 4}};  // that nobody sends
   for (const auto* strategy : {"standard", "mpi", "two-step", "no-such", ""})
     EXPECT_THROW(communicator.neighbor_exchange(buffer.data(), {}, buffer.data(), receives, {strategy}), Error) << strategy;
   EXPECT_EQ(test::held(), held);
@@ -113,7 +96,7 @@ TEST_F(Resources, AreGivenBackWhenPlanningFails) {
 
 TEST_F(Resources, AreGivenBackWhenACommunicatorCannotBeMade) {
   EXPECT_THROW(Communicator(MPI_COMM_WORLD, std::string("no-such-profile")), Error);
-  EXPECT_THROW(Communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of_world() + 1, 2)}), Error);
+  EXPECT_THROW(Communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of() + 1, 2)}), Error);
 }
 
 TEST_F(Resources, OfDatatypesForLargeMessagesAreGivenBack) {
@@ -124,7 +107,7 @@ TEST_F(Resources, OfDatatypesForLargeMessagesAreGivenBack) {
   const auto types = test::taken().types;
   constexpr Bytes largest_count = 2;
   Executor executor(plan, comm.get(), 1, local.send_buffer.data(), local.receive_buffer.data(), largest_count);
-  EXPECT_TRUE(test::taken().types > types || size_of_world() == 1);
+  EXPECT_TRUE(test::taken().types > types || size_of() == 1);
   executor.start();
   executor.wait();
   LibraryExecutor by_library(plan, comm.get(), local.send_buffer.data(), local.receive_buffer.data(), largest_count);
@@ -154,9 +137,9 @@ TEST_F(Resources, AreNotAllocatedBetweenStartAndWait) {
 
 TEST_F(Resources, OfAllToAllsAreKeptFromCallToCall) {
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {layout_});
-  const auto ranks = static_cast<std::size_t>(size_of_world());
+  const auto ranks = static_cast<std::size_t>(size_of());
   const std::vector<int> counts(ranks, 7);
-  std::vector<int> at(ranks), sent(7 * ranks, rank_of_world()), received(sent.size());
+  std::vector<int> at(ranks), sent(7 * ranks, rank_of()), received(sent.size());
   for (std::size_t rank = 0; rank < ranks; ++rank) at[rank] = static_cast<int>(7 * rank);
   for (const char* strategy : {"standard", "standard,window=1", "stfw,n=1", "two-step", ""}) {
     const AlltoallvOptions options{strategy, {}};
@@ -182,7 +165,7 @@ TEST_F(Resources, OfAllToAllsAreKeptFromCallToCall) {
 
 TEST_F(Resources, OfAllToAllsAreGivenBackWhenAStrategyIsRefused) {
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {layout_});
-  const std::vector<int> none(static_cast<std::size_t>(size_of_world()));
+  const std::vector<int> none(static_cast<std::size_t>(size_of()));
   communicator.alltoallv(nullptr, none, none, MPI_INT, nullptr, none, none, MPI_INT);
   const auto held = test::held();
   for (const char* strategy : {"no-such", "split,cap=1KiB"})
@@ -193,11 +176,11 @@ TEST_F(Resources, OfAllToAllsAreGivenBackWhenAStrategyIsRefused) {
 /// Every rank owns three values and needs those of all ranks, its own too and the first twice.
 std::vector<IndexedExchange> indexed_exchanges(Communicator& communicator) {
   std::vector<Index> needed{0};
-  for (Index index = 0; index < 3 * Index{size_of_world()}; ++index) needed.push_back(index);
+  for (Index index = 0; index < 3 * Index{size_of()}; ++index) needed.push_back(index);
   std::vector<IndexedExchange> result;
   for (const char* strategy : {"standard", "two-step", ""})
     for (const bool share : {true, false})
-      result.push_back(communicator.indexed_exchange(IndexRange{3 * rank_of_world(), 3 * rank_of_world() + 3}, needed, sizeof(double),
+      result.push_back(communicator.indexed_exchange(IndexRange{3 * rank_of(), 3 * rank_of() + 3}, needed, sizeof(double),
                                                      {.strategy = strategy, .reverse = true, .share = share}));
   return result;
 }
@@ -205,7 +188,7 @@ std::vector<IndexedExchange> indexed_exchanges(Communicator& communicator) {
 TEST_F(Resources, OfIndexedExchangesAreGivenBackAndNoneAllocatedBetweenStartAndWait) {
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {layout_});
   auto exchanges = indexed_exchanges(communicator);
-  std::vector<double> owned(3), ghosts(1 + 3 * static_cast<std::size_t>(size_of_world()));
+  std::vector<double> owned(3), ghosts(1 + 3 * static_cast<std::size_t>(size_of()));
   for (auto& exchange : exchanges)
     for (int turn = 0; turn < 3; ++turn) {
       const auto before = test::allocations();
@@ -224,7 +207,7 @@ TEST_F(Resources, OfIndexedExchangesAreGivenBackWhenPlanningFails) {
   const auto held = test::held();
   const std::vector<Index> nobodys{5};
   EXPECT_THROW(communicator.indexed_exchange(IndexRange{}, nobodys, sizeof(double)), Error);
-  EXPECT_THROW(communicator.indexed_exchange(IndexRange{0, size_of_world() > 1 ? 1 : -1}, {}, sizeof(double)), Error);
+  EXPECT_THROW(communicator.indexed_exchange(IndexRange{0, size_of() > 1 ? 1 : -1}, {}, sizeof(double)), Error);
   EXPECT_EQ(test::held(), held);
 }
 

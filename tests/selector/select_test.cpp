@@ -18,34 +18,23 @@ namespace {
 using test::error_of;
 using Json = nlohmann::json;
 
-Machine machine() {
-  Machine m;
-  m.name = "test";
-  test::set_channel(m, Locality::socket, {{Protocol{"eager", test::no_limit, 4e-7, 1e-10, 2e-7}}});
-  test::set_channel(m, Locality::network, {{Protocol{"short", 512, 2e-6, 1e-9, 1e-6}, Protocol{"eager", test::no_limit, 4e-6, 2e-10, 2e-6}}});
-  m.injection_rate_bytes_per_s = 1e10;
-  m.copy_rate_bytes_per_s = 1e10;
-  m.copy_block_s = 2e-8;
-  return m;
-}
-
 const Layout layout = Layout::regular(4, 1, 4);
 const Pattern pattern = generate_pattern("random:ranks=16,bytes=64,degree=12");
 
 TEST(Ranking, HoldsEverySuggestionAndNothingTwiceFromTheCheapestOn) {
   for (const auto model : {CostModel::postal, CostModel::max_rate, CostModel::burst}) {
-    const auto ranking = rank_strategies(pattern, layout, machine(), model);
+    const auto ranking = rank_strategies(pattern, layout, test::small_cluster(), model);
     std::set<std::string> ranked;
     for (const auto& candidate : ranking) EXPECT_TRUE(ranked.insert(to_string(candidate.strategy)).second) << to_string(candidate.strategy);
-    for (const auto& strategy : offered_strategies(layout, machine(), model)) EXPECT_TRUE(ranked.contains(to_string(strategy))) << to_string(strategy);
+    for (const auto& strategy : offered_strategies(layout, test::small_cluster(), model)) EXPECT_TRUE(ranked.contains(to_string(strategy))) << to_string(strategy);
     for (std::size_t i = 1; i < ranking.size(); ++i) EXPECT_LE(ranking[i - 1].cost.seconds, ranking[i].cost.seconds * (1 + 1e-8));
   }
 }
 
 TEST(Ranking, PricesAsEvaluateDoes) {
-  for (const auto& candidate : rank_strategies(pattern, layout, machine())) {
+  for (const auto& candidate : rank_strategies(pattern, layout, test::small_cluster())) {
     const auto schedule = test::schedule_of(to_string(candidate.strategy), layout, pattern);
-    const auto seconds = evaluate(schedule, layout, machine()).seconds;
+    const auto seconds = evaluate(schedule, layout, test::small_cluster()).seconds;
     EXPECT_NEAR(candidate.cost.seconds, seconds, 1e-8 * seconds) << "to nine digits";
     EXPECT_EQ(candidate.buffered_blocks_max, schedule.buffered_blocks_max);
     EXPECT_EQ(candidate.buffered_bytes_max, schedule.buffered_bytes_max);
@@ -56,31 +45,31 @@ TEST(Ranking, PricesAsEvaluateDoes) {
 TEST(Ranking, OfALargePatternIsWhatEachPriceAloneSays) {
   const auto large = Layout::regular(16, 1, 16);
   const auto edges = generate_pattern("random:ranks=256,bytes=500,degree=50");
-  const auto ranking = rank_strategies(edges, large, machine());
-  EXPECT_GE(ranking.size(), offered_strategies(large, machine(), CostModel::burst).size());
-  for (const auto& candidate : ranking) EXPECT_EQ(price(candidate.strategy, edges, large, machine()).cost.seconds, candidate.cost.seconds) << to_string(candidate.strategy);
+  const auto ranking = rank_strategies(edges, large, test::small_cluster());
+  EXPECT_GE(ranking.size(), offered_strategies(large, test::small_cluster(), CostModel::burst).size());
+  for (const auto& candidate : ranking) EXPECT_EQ(price(candidate.strategy, edges, large, test::small_cluster()).cost.seconds, candidate.cost.seconds) << to_string(candidate.strategy);
 }
 
 TEST(Ranking, BreaksTiesInTheOrderOfTheCatalogue) {
   // Nothing to send: everything costs nothing.
-  const auto ranking = rank_strategies({16, {}}, layout, machine());
-  const auto suggested = offered_strategies(layout, machine(), CostModel::burst);
+  const auto ranking = rank_strategies({16, {}}, layout, test::small_cluster());
+  const auto suggested = offered_strategies(layout, test::small_cluster(), CostModel::burst);
   ASSERT_EQ(ranking.size(), suggested.size());
   for (std::size_t i = 0; i < ranking.size(); ++i) EXPECT_EQ(ranking[i].strategy, suggested[i]);
   // One message a rank: with any window, standard is the same.
   const std::vector<Strategy> same{parse_strategy("standard,window=8"), parse_strategy("standard"), parse_strategy("tuna,radix=16,window=unlimited")};
-  const auto one = rank_strategies({16, {{0, 5, 100}}}, layout, machine(), CostModel::burst, same);
+  const auto one = rank_strategies({16, {{0, 5, 100}}}, layout, test::small_cluster(), CostModel::burst, same);
   for (std::size_t i = 0; i < same.size(); ++i) EXPECT_EQ(one[i].strategy, same[i]) << "in the given order";
 }
 
 TEST(Ranking, FollowsWhatTheMachineIsGoodAt) {
-  Machine latency = machine();
+  Machine latency = test::small_cluster();
   for (auto& channel : latency.host.by_locality)
     if (channel)
       for (auto& protocol : channel->protocols) protocol.alpha_next_s = protocol.alpha_s = 1e-3;
   const auto all = test::alltoall(16, 1);
   EXPECT_NE(rank_strategies(all, layout, latency).front().strategy.route, "standard") << "fewer messages win where a message is dear";
-  Machine bandwidth = machine();
+  Machine bandwidth = test::small_cluster();
   for (auto& channel : bandwidth.host.by_locality)
     if (channel)
       for (auto& protocol : channel->protocols) protocol = {protocol.name, protocol.max_bytes, 1e-12, 1e-6, 1e-12};
@@ -89,14 +78,14 @@ TEST(Ranking, FollowsWhatTheMachineIsGoodAt) {
 
 TEST(Ranking, OfGivenStrategiesHoldsJustThese) {
   const std::vector<Strategy> given{parse_strategy("stfw,n=2"), parse_strategy("standard")};
-  const auto ranking = rank_strategies(pattern, layout, machine(), CostModel::burst, given);
+  const auto ranking = rank_strategies(pattern, layout, test::small_cluster(), CostModel::burst, given);
   EXPECT_EQ(ranking.size(), 2U);
   const std::vector<Strategy> impossible{parse_strategy("tuna,radix=17")};
-  EXPECT_NE(error_of([&] { rank_strategies(pattern, layout, machine(), CostModel::burst, impossible); }).find("does not apply"), std::string::npos);
+  EXPECT_NE(error_of([&] { rank_strategies(pattern, layout, test::small_cluster(), CostModel::burst, impossible); }).find("does not apply"), std::string::npos);
 }
 
 Machine machine_with_collective() {
-  auto m = machine();
+  auto m = test::small_cluster();
   m.operations.neighbor_alltoall_s = 3e-6;
   m.operations.neighbor_alltoall_message_s = 1e-8;
   return m;
@@ -108,9 +97,9 @@ TEST(TheLibrarysCollective, IsOfferedWhereItsPriceIsKnown) {
   const auto with = rank_strategies(pattern, layout, machine_with_collective());
   EXPECT_TRUE(is_ranked(with, "mpi"));
   EXPECT_EQ(std::ranges::count(with, "mpi", [](const Candidate& c) { return c.strategy.route; }), 1) << "it has no windows to search";
-  EXPECT_FALSE(is_ranked(rank_strategies(pattern, layout, machine()), "mpi"));
+  EXPECT_FALSE(is_ranked(rank_strategies(pattern, layout, test::small_cluster()), "mpi"));
   EXPECT_TRUE(is_ranked(rank_alltoall(64, layout, machine_with_collective()), "mpi"));
-  EXPECT_FALSE(is_ranked(rank_alltoall(64, layout, machine()), "mpi"));
+  EXPECT_FALSE(is_ranked(rank_alltoall(64, layout, test::small_cluster()), "mpi"));
   EXPECT_FALSE(is_ranked(rank_strategies(pattern, layout, machine_with_collective(), CostModel::postal), "mpi")) << "postal cannot tell it from standard";
 }
 
@@ -122,20 +111,20 @@ TEST(TheLibrarysCollective, CostsTheDirectExchangeAndItsCall) {
   ASSERT_EQ(to_string(burst[0].strategy), "standard");
   EXPECT_NEAR(burst[1].cost.seconds, burst[0].cost.seconds + 3e-6, 1e-13);
   EXPECT_NE(explain(burst, 1).find("what the MPI library's collective adds"), std::string::npos) << explain(burst, 1);
-  const auto postal = rank_strategies(pattern, layout, machine(), CostModel::postal, both);
+  const auto postal = rank_strategies(pattern, layout, test::small_cluster(), CostModel::postal, both);
   EXPECT_EQ(postal[0].cost.seconds, postal[1].cost.seconds) << "named, it is priced as the papers' models would";
 }
 
 TEST(TheLibrarysCollective, IsRefusedWithTheReasonWhereItsPriceIsNotKnown) {
   const auto mpi = parse_strategy("mpi");
   const std::string reason = "strategy mpi does not apply: profile test has no operations.neighbor_alltoall_s: calibrate.";
-  EXPECT_EQ(error_of([&] { price(mpi, pattern, layout, machine()); }), reason);
-  EXPECT_EQ(error_of([&] { price_alltoall(mpi, 64, layout, machine()); }), reason);
-  EXPECT_EQ(error_of([&] { rank_strategies(pattern, layout, machine(), CostModel::burst, std::vector{mpi}); }), reason);
+  EXPECT_EQ(error_of([&] { price(mpi, pattern, layout, test::small_cluster()); }), reason);
+  EXPECT_EQ(error_of([&] { price_alltoall(mpi, 64, layout, test::small_cluster()); }), reason);
+  EXPECT_EQ(error_of([&] { rank_strategies(pattern, layout, test::small_cluster(), CostModel::burst, std::vector{mpi}); }), reason);
 }
 
 TEST(Ranking, WeighsThePlanAgainstTheCalls) {
-  auto slow_to_plan = machine();
+  auto slow_to_plan = test::small_cluster();
   slow_to_plan.operations.allreduce_s = 1e-3;
   const auto all = test::alltoall(16, 1);
   const auto once = rank_strategies(all, layout, slow_to_plan, CostModel::burst, {}, 1);
@@ -149,7 +138,7 @@ TEST(Ranking, WeighsThePlanAgainstTheCalls) {
 }
 
 TEST(Explanation, TellsThePlanWhereCallsAreCounted) {
-  const auto ranking = rank_strategies(pattern, layout, machine(), CostModel::burst, {}, 3);
+  const auto ranking = rank_strategies(pattern, layout, test::small_cluster(), CostModel::burst, {}, 3);
   const auto text = explain(ranking, 0, 3);
   for (const std::size_t i : {0, 1}) {
     const auto sum = "plan " + format_seconds(ranking[i].plan_seconds.value()) + " + 3 x " + format_seconds(ranking[i].cost.seconds) + " = " + format_seconds(ranked_seconds(ranking[i], 3));
@@ -159,14 +148,14 @@ TEST(Explanation, TellsThePlanWhereCallsAreCounted) {
 
 TEST(JsonReport, HasThePlanWhereCallsAreCounted) {
   Report r;
-  for (auto& candidate : rank_strategies(pattern, layout, machine(), CostModel::burst, {}, 3)) r.rows.push_back({std::move(candidate), {}});
+  for (auto& candidate : rank_strategies(pattern, layout, test::small_cluster(), CostModel::burst, {}, 3)) r.rows.push_back({std::move(candidate), {}});
   const auto json = Json::parse(report_json(r));
   for (std::size_t i = 0; i < r.rows.size(); ++i) EXPECT_EQ(json["ranking"][i]["plan_s"].get<double>(), r.rows[i].candidate.plan_seconds);
   EXPECT_NE(report_table(r).find(format_seconds(r.rows[0].candidate.plan_seconds.value())), std::string::npos);
 }
 
 TEST(Explanation, TellsStagesAndTheRunnerUp) {
-  const auto ranking = rank_strategies(pattern, layout, machine());
+  const auto ranking = rank_strategies(pattern, layout, test::small_cluster());
   const auto text = explain(ranking, 0);
   EXPECT_EQ(text.find(to_string(ranking[0].strategy) + ": " + format_seconds(ranking[0].cost.seconds)), 0U) << text;
   EXPECT_NE(text.find("Runner-up: " + to_string(ranking[1].strategy) + " is "), std::string::npos) << text;
@@ -179,7 +168,7 @@ TEST(Explanation, TellsStagesAndTheRunnerUp) {
 }
 
 TEST(Explanation, TellsWhyAnotherWasNotChosen) {
-  const auto ranking = rank_strategies(pattern, layout, machine());
+  const auto ranking = rank_strategies(pattern, layout, test::small_cluster());
   const auto last = ranking.size() - 1;
   const auto text = explain(ranking, last);
   EXPECT_EQ(text.find(to_string(ranking[last].strategy) + ": "), 0U) << text;
@@ -190,7 +179,7 @@ TEST(Explanation, TellsWhatAFlagBrings) {
   const Pattern pairs{16, {{0, 15, 1000}, {15, 0, 1000}}};
   const std::vector<Strategy> given{parse_strategy("stfw,n=4"), parse_strategy("stfw,n=4,placed")};
   const auto one_node = Layout::regular(1, 1, 16);
-  const auto ranking = rank_strategies(pairs, one_node, machine(), CostModel::burst, given);
+  const auto ranking = rank_strategies(pairs, one_node, test::small_cluster(), CostModel::burst, given);
   ASSERT_EQ(to_string(ranking[0].strategy), "stfw,n=4,placed");
   const auto text = explain(ranking, 0);
   EXPECT_NE(text.find("without placed: " + format_seconds(ranking[1].cost.seconds) + " predicted"), std::string::npos) << text;
@@ -200,14 +189,14 @@ TEST(Explanation, TellsWhatAFlagBrings) {
 
 TEST(Explanation, OfALoneCandidateComparesNothing) {
   const std::vector<Strategy> given{parse_strategy("standard")};
-  const auto text = explain(rank_strategies(pattern, layout, machine(), CostModel::burst, given), 0);
+  const auto text = explain(rank_strategies(pattern, layout, test::small_cluster(), CostModel::burst, given), 0);
   EXPECT_EQ(text.find("Runner-up"), std::string::npos) << text;
 }
 
 Report report(bool measured) {
   Report r;
   r.context = {{"profile", "test"}, {"ranks", "16"}};
-  for (auto& candidate : rank_strategies(pattern, layout, machine())) r.rows.push_back({std::move(candidate), measured ? std::optional(1e-3) : std::nullopt});
+  for (auto& candidate : rank_strategies(pattern, layout, test::small_cluster())) r.rows.push_back({std::move(candidate), measured ? std::optional(1e-3) : std::nullopt});
   r.chosen = to_string(r.rows.front().candidate.strategy);
   if (measured) r.regret = 1.25;
   return r;

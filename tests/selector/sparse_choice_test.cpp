@@ -11,17 +11,6 @@
 namespace commpass {
 namespace {
 
-Machine machine() {
-  Machine m;
-  m.name = "test";
-  test::set_channel(m, Locality::socket, {{Protocol{"eager", test::no_limit, 4e-7, 1e-10, 2e-7}}});
-  test::set_channel(m, Locality::network, {{Protocol{"short", 512, 2e-6, 1e-9, 1e-6}, Protocol{"eager", test::no_limit, 4e-6, 2e-10, 2e-6}}});
-  m.injection_rate_bytes_per_s = 1e10;
-  m.copy_rate_bytes_per_s = 1e10;
-  m.copy_block_s = 2e-8;
-  return m;
-}
-
 Seconds price(const SparseChoice& choice, const SparseStatistics& statistics, const std::string& strategy) {
   for (const auto& candidate : choice.rank(statistics))
     if (to_string(candidate.strategy) == strategy) return candidate.seconds;
@@ -50,7 +39,7 @@ TEST(SparseStatistics, AreSumsAndMaximaOfWhatTheRanksSend) {
 // 2.008 us, its answer 2 us later. A reduction has one round of 2 us + 1 ns a byte.
 TEST(SparsePrices, AreThoseCalculatedByHand) {
   const auto layout = Layout::with_ppn(2, 1);
-  const SparseChoice choice(layout, machine(), true);
+  const SparseChoice choice(layout, test::small_cluster(), true);
   const auto statistics = statistics_of(test::alltoall(2, 8), layout);
   constexpr double tolerance_s = 1e-12;
   EXPECT_NEAR(price(choice, statistics, "direct+nbx"), 2.008e-6 + 2e-6 + 2.088e-6, tolerance_s) << "a tally has 11 numbers";
@@ -64,7 +53,7 @@ TEST(SparsePrices, AreThoseCalculatedByHand) {
 // Where a message waits for its receive, it begins when the size is known, after 2.016 us, and then takes 2.024 us.
 TEST(SparsePrices, CountAMessageAfterItsSizeIfItWaitsForItsReceive) {
   const auto layout = Layout::with_ppn(2, 1);
-  auto waiting = machine();
+  auto waiting = test::small_cluster();
   waiting.host.by_locality[static_cast<std::size_t>(Locality::network)]->rendezvous_from_bytes = 24;  // with its header
   const auto statistics = statistics_of(test::alltoall(2, 8), layout);
   EXPECT_NEAR(price(SparseChoice(layout, waiting, true), statistics, "direct+dense"), 2.016e-6 + 2.024e-6 + 2 * (2e-8 + 8 / 1e10), 1e-12);
@@ -72,12 +61,12 @@ TEST(SparsePrices, CountAMessageAfterItsSizeIfItWaitsForItsReceive) {
 
 TEST(SparsePrices, AreZeroForASingleRank) {
   const auto layout = Layout::with_ppn(1, 1);
-  for (const auto& candidate : SparseChoice(layout, machine(), true).rank(statistics_of(Pattern{1, {{0, 0, 100}}}, layout))) EXPECT_EQ(candidate.seconds, 0);
+  for (const auto& candidate : SparseChoice(layout, test::small_cluster(), true).rank(statistics_of(Pattern{1, {{0, 0, 100}}}, layout))) EXPECT_EQ(candidate.seconds, 0);
 }
 
 TEST(SparseChoice, GathersManyMessagesToFewNodes) {
   const auto layout = Layout::with_ppn(256, 32);
-  const SparseChoice choice(layout, machine(), false);
+  const SparseChoice choice(layout, test::small_cluster(), false);
   const auto statistics = statistics_of(to_next_nodes(layout, 2, 64), layout);
   EXPECT_FALSE(choice.best(statistics).strategy.is_direct());
   for (const std::string discovery : {"nbx", "reduce", "allreduce", "dense"})
@@ -86,26 +75,26 @@ TEST(SparseChoice, GathersManyMessagesToFewNodes) {
 
 TEST(SparseChoice, SendsFewMessagesStraightIfTheReceiversProbe) {
   const auto layout = Layout::with_ppn(64, 32);
-  const SparseChoice choice(layout, machine(), false);
+  const SparseChoice choice(layout, test::small_cluster(), false);
   const auto statistics = statistics_of(generate_pattern("random:ranks=64,bytes=64,degree=1"), layout);
   EXPECT_LT(price(choice, statistics, "direct+nbx"), price(choice, statistics, "two-step+nbx"));
 }
 
 TEST(SparseChoice, DoesNotReduceTheNumbersOfVeryManyRanksForFewMessages) {
   const auto layout = Layout::with_ppn(4096, 32);
-  const SparseChoice choice(layout, machine(), false);
+  const SparseChoice choice(layout, test::small_cluster(), false);
   const auto statistics = expected_statistics(4, 64, layout);
   EXPECT_LT(price(choice, statistics, "direct+nbx"), price(choice, statistics, "direct+reduce"));
   const auto few = Layout::with_ppn(8, 4);
-  EXPECT_LT(price(SparseChoice(few, machine(), false), expected_statistics(4, 64, few), "direct+reduce"),
-            price(SparseChoice(few, machine(), false), expected_statistics(4, 64, few), "direct+nbx"));
+  EXPECT_LT(price(SparseChoice(few, test::small_cluster(), false), expected_statistics(4, 64, few), "direct+reduce"),
+            price(SparseChoice(few, test::small_cluster(), false), expected_statistics(4, 64, few), "direct+nbx"));
 }
 
 TEST(SparseChoice, RanksAllSuggestionsTheSameEveryTime) {
   for (const auto& layout : {Layout::with_ppn(7, 3), Layout::regular(4, 2, 6), Layout::with_ppn(1, 1)})
     for (const bool constant : {false, true}) {
       const auto statistics = expected_statistics(3.5, 100, layout);
-      const auto ranking = SparseChoice(layout, machine(), constant).rank(statistics), again = SparseChoice(layout, machine(), constant).rank(statistics);
+      const auto ranking = SparseChoice(layout, test::small_cluster(), constant).rank(statistics), again = SparseChoice(layout, test::small_cluster(), constant).rank(statistics);
       ASSERT_EQ(ranking.size(), suggest_sparse_strategies(layout, constant).size());
       for (std::size_t i = 0; i < ranking.size(); ++i) {
         EXPECT_EQ(ranking[i].strategy, again[i].strategy);
@@ -117,7 +106,7 @@ TEST(SparseChoice, RanksAllSuggestionsTheSameEveryTime) {
 
 TEST(SparseChoice, GrowsDearerWithMessagesAndBytes) {
   const auto layout = Layout::regular(4, 2, 4);
-  const SparseChoice choice(layout, machine(), true);
+  const SparseChoice choice(layout, test::small_cluster(), true);
   for (const auto& candidate : choice.rank(expected_statistics(1, 8, layout))) {
     const auto name = to_string(candidate.strategy);
     EXPECT_LE(price(choice, expected_statistics(4, 8, layout), name), price(choice, expected_statistics(16, 8, layout), name)) << name;
