@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <thread>
+#include <vector>
 
 #include "model/catalogue.hpp"
 #include "model/error.hpp"
@@ -35,8 +36,9 @@ const std::string& AlltoallvEngine::cheapest(const std::string& named, double bl
     together(comm_.get(), [&] {
       if (comm_.rank() != 0) return;
       const auto lowest = Bytes{1} << (digits - 1);
-      const auto bytes_like_these = lowest + lowest / 2;
-      found = to_string(named.empty() ? rank_one_shot(bytes_like_these, layout_, machine_).front().strategy : price_one_shot(parse_strategy(named), bytes_like_these, layout_, machine_).strategy);
+      std::vector<Strategy> given;
+      if (!named.empty()) given.push_back(parse_strategy(named));
+      found = to_string(rank_one_shot(lowest + lowest / 2, layout_, machine_, CostModel::burst, given).front().strategy);
     });
     return entry->second = broadcast(comm_.get(), found);
   } catch (...) {
