@@ -47,7 +47,7 @@ void Servers::serve(std::span<Flight> flights) {
 
 void Servers::add(int server, std::span<const Flight> flights, std::size_t flight, double rate) {
   if (rate == unlimited) return;
-  jobs_.push_back({server, static_cast<std::uint32_t>(flight), flights[flight].begin, flights[flight].bytes() / rate});
+  jobs_.push_back({server, static_cast<std::uint32_t>(flight), flights[flight].begin, flights[flight].senders * flights[flight].bytes() / rate});
 }
 
 // Sorts by begin. Begins are spread over the batch, so that most of the work is done by as many slots of time as there are

@@ -21,6 +21,7 @@ struct Flight {
   bool is_eager = false;     ///< does its sender go on without waiting for the receiver?
   bool was_awaited = false;  ///< was it the receiver that was late?
   std::uint32_t messages = 1;
+  int senders = 1;             ///< ranks that send such a message at the same time, and share the same
   Seconds begin = 0;           ///< B_k of the first
   Seconds unshared_until = 0;  ///< B_k + β_k·s_k of the last
   Seconds shared_until = 0;  ///< C_k, 0 if nothing is shared
