@@ -183,7 +183,7 @@ void messages_of(Rank rank, int stage, double block_bytes, Draw& draw, const Rou
   if (!std::ranges::is_sorted(own, {}, round)) std::ranges::stable_sort(own, {}, round);
 }
 
-/// So many rounds of a stage at least are left when like ones are taken together: at once, and one after another.
+/// In a stage of no more rounds none are taken together, and of more as many at least are left of each batch.
 constexpr int enough_rounds = 64;
 
 int rounds_in_flight(const StageInfo& stage, Window window) {
@@ -201,13 +201,13 @@ struct Batch {
 std::vector<Batch> batches_of(std::span<const Likes> sent, const StageInfo& stage, Window window) {
   const int rounds = std::max(stage.rounds, 1), in_flight = rounds_in_flight(stage, window);
   const int count = (rounds + in_flight - 1) / in_flight;
-  std::vector<bool> differs(static_cast<std::size_t>(count), count <= enough_rounds);  // from the batch before
+  std::vector<bool> differs(static_cast<std::size_t>(count), rounds <= enough_rounds);  // from the batch before
   // Messages that begin with the round after `round` are new to its batch, unless this is the first of a batch; and to the next one.
   const auto changes_after = [&](int round) {
     const auto batch = static_cast<std::size_t>(round / in_flight);
     for (auto b = batch; b < std::min(differs.size(), batch + (round % in_flight == 0 ? 1 : 2)); ++b) differs[b] = true;
   };
-  if (count > enough_rounds) {
+  if (rounds > enough_rounds) {
     differs.front() = true;
     if (rounds % in_flight != 0) differs.back() = true;
     for (const auto& likes : sent) {
