@@ -118,13 +118,14 @@ AddressRoute::Hosting AddressRoute::find_hosting() const {
   result.virtuals.resize(host_.size());
   std::iota(result.virtuals.begin(), result.virtuals.end(), std::int64_t{0});
   result.first = stable_counting_sort(result.virtuals, static_cast<int>(of_rank_.size()), [&](std::int64_t v) { return host_[at(v)]; });
-  for (std::size_t stage = 0; stage < steps_.size(); ++stage) {
+  std::vector<Rank> uncorrected(of_rank_.begin(), of_rank_.end());
+  for (const auto& step : steps_) {
     auto& sources = result.sources.emplace_back(host_.size(), 0);
     auto& destinations = result.destinations.emplace_back(host_.size(), 0);
-    const auto& after = parts(static_cast<int>(stage));
     for (std::size_t rank = 0; rank < of_rank_.size(); ++rank) {
-      ++sources[at(stage == 0 ? of_rank_[rank] : parts(static_cast<int>(stage) - 1).of_source[rank])];
-      ++destinations[at(after.of_destination[rank])];
+      ++sources[at(uncorrected[rank])];
+      uncorrected[rank] -= digit(uncorrected[rank], step) * step.weight;
+      ++destinations[at(of_rank_[rank] - uncorrected[rank])];
     }
   }
   return result;
@@ -257,7 +258,7 @@ std::vector<UniformMessage> AddressRoute::hosted_messages(Rank rank, int stage) 
       decided += part;
       undecided -= part;
     }
-    const auto sources = hosts.sources[at(stage)][at(undecided)];
+    const std::int64_t sources = hosts.sources[at(stage)][at(undecided)];
     messages.reserve(messages.size() + at(step.radix));
     for (int round = 1; round < step.radix; ++round) {
       const auto after = before + round < step.radix ? before + round : before + round - step.radix;

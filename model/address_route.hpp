@@ -66,12 +66,12 @@ class AddressRoute final : public Route {
   struct Hosting {
     std::vector<std::size_t> first;           ///< by rank, into `virtuals`
     std::vector<std::int64_t> virtuals;       ///< that a rank hosts, rank after rank
-    std::vector<std::vector<std::int64_t>> sources;       ///< by stage and virtual rank: ranks that share its digits not corrected before
-    std::vector<std::vector<std::int64_t>> destinations;  ///< by stage and virtual rank: ranks that share its digits corrected until now
+    std::vector<std::vector<std::int32_t>> sources;       ///< by stage and virtual rank: ranks that share its digits not corrected before
+    std::vector<std::vector<std::int32_t>> destinations;  ///< by stage and virtual rank: ranks that share its digits corrected until now
     std::span<const std::int64_t> virtuals_of(Rank rank) const;
   };
 
-  int digit(std::int64_t number, const Step& step) const { return static_cast<int>(number / step.weight % step.radix); }
+  static int digit(std::int64_t number, const Step& step) { return static_cast<int>(number) / step.weight % step.radix; }
   void count_blocks(std::span<const std::size_t> order);
   std::vector<Parts> find_parts() const;
   Hosting find_hosting() const;
