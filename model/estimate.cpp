@@ -127,6 +127,10 @@ void cut_by_locality(const UniformRun& run, const Message& first, const Layout& 
     int place;
     Locality locality;
   };
+  if (run.messages == 1) {
+    result.push_back({first, 1, run.ring, layout.locality(first.from, first.to)});
+    return;
+  }
   std::vector<OnNode> on_node;
   const auto add = [&](int place, Rank to) {
     if (layout.node(to) == layout.node(first.from)) on_node.push_back({place, layout.locality(first.from, to)});
@@ -135,9 +139,10 @@ void cut_by_locality(const UniformRun& run, const Message& first, const Layout& 
   if (run.messages <= std::ssize(mates)) {
     for (int i = 0; i < run.messages; ++i) add(i, run.ring.after(run.first.to, i));
   } else {
+    on_node.reserve(mates.size());
     for (const Rank mate : mates)
       if (const int place = run.ring.steps(run.first.to, mate); place >= 0 && place < run.messages) add(place, mate);
-    std::ranges::sort(on_node, {}, &OnNode::place);
+    if (!std::ranges::is_sorted(on_node, {}, &OnNode::place)) std::ranges::sort(on_node, {}, &OnNode::place);
   }
   const auto append = [&](int begin, int end, Locality locality) {
     if (begin == end) return;
@@ -183,7 +188,7 @@ void messages_of(Rank rank, int stage, double block_bytes, Draw& draw, const Rou
   if (!std::ranges::is_sorted(own, {}, round)) std::ranges::stable_sort(own, {}, round);
 }
 
-/// In a stage of no more rounds none are taken together, and of more as many at least are left of each batch.
+/// In a stage of no more rounds none are taken together; of more, as many at least are left of a batch, and of like batches.
 constexpr int enough_rounds = 64;
 
 int rounds_in_flight(const StageInfo& stage, Window window) {
@@ -215,9 +220,13 @@ std::vector<Batch> batches_of(std::span<const Likes> sent, const StageInfo& stag
       changes_after(likes.last_round());
     }
   }
+  // The first like ones stay: ranks that come to them at different times wait for each other, and leave them at the same time.
+  const int settling = (enough_rounds + in_flight - 1) / in_flight;
   std::vector<Batch> batches;
+  int last_change = 0;
   for (int b = 0; b < count; ++b) {
-    if (differs[static_cast<std::size_t>(b)]) batches.push_back({b * in_flight + 1, std::min((b + 1) * in_flight, rounds), 1});
+    if (differs[static_cast<std::size_t>(b)]) last_change = b;
+    if (b < last_change + settling) batches.push_back({b * in_flight + 1, std::min((b + 1) * in_flight, rounds), 1});
     else ++batches.back().batches;
   }
   batches.front().first_round = 0;  // of two ranks that stand in for others, the digits may be equal
@@ -239,36 +248,39 @@ class Folding {
   /// Adds all messages of a rank.
   void add(std::span<const Likes> sent) {
     std::size_t b = 0;
-    joins_ = false;
-    for (const auto& likes : sent) {
+    last_group_ = none;
+    for (auto likes : sent) {
+      likes.first.from = layout_.local(likes.first.from);
       while (b + 1 < batches_.size() && batches_[b + 1].first_round <= likes.first.round) ++b;
       for (auto own = b; own < batches_.size() && batches_[own].first_round <= likes.last_round(); ++own) {
         const int begin = std::max(likes.first.round, batches_[own].first_round), end = std::min(likes.last_round(), batches_[own].last_round);
-        for (int round = begin; round <= end; round = end_of_group(round) + 1) add(likes, own, round, std::min(end, end_of_group(round)));
+        likes.first.batch = static_cast<int>(own);
+        for (int group = (begin - 1) / together_, round = begin; round <= end; ++group) {
+          const int last = std::min(end, (group + 1) * together_);
+          add(likes, group, round, last, batches_[own].batches);
+          round = last + 1;
+        }
       }
     }
   }
 
  private:
-  int group(int round) const { return (round - 1) / together_; }
-  int end_of_group(int round) const { return (group(round) + 1) * together_; }
-
-  void add(const Likes& likes, std::size_t batch, int first_round, int last_round) {
-    auto message = likes.first;
-    message.batch = static_cast<int>(batch);
+  /// Adds those in some rounds of a group, which are taken together.
+  void add(const Likes& likes, int group, int first_round, int last_round, std::uint32_t batches) {
     const auto messages = static_cast<std::uint32_t>(last_round - first_round + 1);
-    const int middle = group(first_round) * together_ + together_ / 2 + 1;
+    const int middle = group * together_ + together_ / 2 + 1;
     const bool has_middle = first_round <= middle && middle <= last_round;
+    const bool joins = std::exchange(last_group_, group) == group && folded_.back().locality == likes.locality && alike(stage_.messages.back(), likes.first);
+    if (joins) {
+      folded_.back().messages += messages;
+    } else {
+      stage_.messages.push_back(likes.first);
+      folded_.push_back({likes.locality, messages, batches});
+    }
+    if (joins && !has_middle) return;
+    auto& message = stage_.messages.back();
     message.round = has_middle ? middle : first_round;
     message.to = layout_.local(likes.ring.after(likes.first.to, message.round - likes.first.round));
-    message.from = layout_.local(likes.first.from);
-    if (std::exchange(joins_, true) && alike(stage_.messages.back(), message) && folded_.back().locality == likes.locality && group(stage_.messages.back().round) == group(first_round)) {
-      folded_.back().messages += messages;
-      if (has_middle) stage_.messages.back() = message;
-      return;
-    }
-    stage_.messages.push_back(message);
-    folded_.push_back({likes.locality, messages, batches_[batch].batches});
   }
 
   const Layout& layout_;
@@ -276,7 +288,8 @@ class Folding {
   int together_;  // each has 1/64 of the time of its batch at most
   Stage& stage_;
   std::vector<Folded>& folded_;
-  bool joins_ = false;  // may the next message of the rank join the last one?
+  static constexpr int none = -2;  // round 0 may be in group −1
+  int last_group_ = none;  // of the rank
 };
 
 /// The nodes that stand for all. Those of an all-to-all count as alike, and the one in the middle is taken, since the copies of the first and

@@ -188,6 +188,18 @@ TEST(ClosedForm, IsNearWhereRoundsAreTakenTogether) {
     }
 }
 
+// More than 64 rounds, and few of them at once: like batches are taken together, of which only the first ones differ by a little.
+TEST(ClosedForm, IsNearWhereBatchesAreTakenTogether) {
+  for (const auto* layout : {"16x16", "10x2x9", "90x1"})
+    for (const auto* strategy : {"standard,window=1", "standard,window=8", "standard,window=20", "tuna,radix=80"})
+      for (const bool has_all : {false, true}) {
+        const std::vector<Machine> machine{machine_with({has_all, has_all, has_all, has_all})};
+        for (const auto model : {CostModel::postal, CostModel::max_rate}) expect_deviation(strategy, layout, machine, model, -rounding, rounding);
+        const auto found = deviation(parse_strategy(strategy).route == "x" ? "" : strategy, parse_layout(layout), machine[0], CostModel::burst);
+        printf("%s %s %d %g %g\n", layout, strategy, has_all, found.low, found.high);
+      }
+}
+
 TEST(ClosedForm, IsNearForTunaWithCopies) {
   for (const auto* layout : {"4x4", "8x2", "1x16", "4x2x2", "9x3", "5x4", "8x8"})
     for (const auto* strategy : {"tuna,radix=2", "tuna,radix=3", "tuna,radix=4"}) expect_deviation(strategy, layout, machines(true), CostModel::burst, -0.3, 0.3);
