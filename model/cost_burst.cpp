@@ -15,10 +15,10 @@
 // A stage that the MPI library runs ends later at every rank, by what its call and each of the rank's messages take beyond that.
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <span>
 #include <utility>
 
+#include "model/batches.hpp"
 #include "model/cost_models.hpp"
 #include "model/error.hpp"
 #include "model/grouping.hpp"
@@ -328,47 +328,6 @@ class Clocks {
   Grouping by_receiver_;
   std::vector<Finish> finish_;
   std::vector<bool> advanced_;  // in the batch that is being finished
-};
-
-/// The messages of a stage, batch by batch; those of a batch in their order.
-class Batches {
- public:
-  explicit Batches(const FoldedOf& stage) {
-    std::vector<std::size_t> end(at_index(last_batch(stage.messages)) + 2, 0);
-    if (end.size() == 2) {  // one batch
-      batches_.push_back(stage);
-      return;
-    }
-    for (const auto& message : stage.messages) ++end[at_index(message.batch) + 1];
-    std::partial_sum(end.begin(), end.end(), end.begin());
-    // Copies, because that is faster than to look up every message of a large stage out of order.
-    messages_.resize(stage.messages.size());
-    folded_.resize(stage.given.size());
-    for (const auto& message : stage.messages) {
-      const auto place = end[at_index(message.batch)]++;
-      messages_[place] = message;
-      if (!folded_.empty()) folded_[place] = stage(message);
-    }
-    for (std::size_t b = 0, begin = 0; b + 1 < end.size(); begin = end[b++]) {
-      const auto count = end[b] - begin;
-      const auto folded = std::span<const Folded>(folded_).subspan(folded_.empty() ? 0 : begin, folded_.empty() ? 0 : count);
-      batches_.push_back({stage.layout, std::span(messages_).subspan(begin, count), folded});
-    }
-  }
-
-  auto begin() const { return batches_.begin(); }
-  auto end() const { return batches_.end(); }
-
- private:
-  static int last_batch(std::span<const Message> messages) {
-    int last = 0;
-    for (const auto& message : messages) last = std::max(last, message.batch);
-    return last;
-  }
-
-  std::vector<Message> messages_;
-  std::vector<Folded> folded_;
-  std::vector<FoldedOf> batches_;
 };
 
 }  // namespace

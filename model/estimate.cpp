@@ -8,17 +8,17 @@
 // Of a pattern that is no all-to-all, each message holds as many of the blocks that it could hold as a draw gives it, perhaps none.
 // So some nodes are drawn, each as if all were like it, and the slowest counts.
 //
-// Where very many rounds are in flight at once, like messages of consecutive rounds are taken together, and where very many batches
-// are run, so are like ones. With what routes tell in runs, the time that a price takes then hardly depends on the number of ranks.
+// Where a stage has very many rounds, like messages and like batches are taken together (folding.hpp). With what routes tell in runs, the time that
+// a price takes then hardly depends on the number of ranks.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
 #include <span>
-#include <utility>
 
 #include "model/cost.hpp"
 #include "model/cost_models.hpp"
+#include "model/folding.hpp"
 
 namespace commpass {
 
@@ -111,57 +111,6 @@ UniformMessage thin(const UniformMessage& full, Rank from, Draw& draw) {
   return message;
 }
 
-/// Messages of consecutive rounds of one sender, alike but for their receivers.
-struct Likes {
-  Message first;
-  int messages = 1;
-  Ring ring;
-  Locality locality = Locality::network;
-
-  int last_round() const { return first.round + messages - 1; }
-};
-
-/// Cuts a run where the locality changes: on-node messages are few, so their places are looked up, unless the run is even shorter.
-void cut_by_locality(const UniformRun& run, const Message& first, const Layout& layout, std::vector<Likes>& result) {
-  struct OnNode {
-    int place;
-    Locality locality;
-  };
-  if (run.messages == 1) {
-    result.push_back({first, 1, run.ring, layout.locality(first.from, first.to)});
-    return;
-  }
-  std::vector<OnNode> on_node;
-  const auto add = [&](int place, Rank to) {
-    if (layout.node(to) == layout.node(first.from)) on_node.push_back({place, layout.locality(first.from, to)});
-  };
-  const auto mates = layout.ranks_of(layout.node(first.from));
-  if (run.messages <= std::ssize(mates)) {
-    for (int i = 0; i < run.messages; ++i) add(i, run.ring.after(run.first.to, i));
-  } else {
-    on_node.reserve(mates.size());
-    for (const Rank mate : mates)
-      if (const int place = run.ring.steps(run.first.to, mate); place >= 0 && place < run.messages) add(place, mate);
-    if (!std::ranges::is_sorted(on_node, {}, &OnNode::place)) std::ranges::sort(on_node, {}, &OnNode::place);
-  }
-  const auto append = [&](int begin, int end, Locality locality) {
-    if (begin == end) return;
-    auto& likes = result.emplace_back(Likes{first, end - begin, run.ring, locality});
-    likes.first.to = run.ring.after(run.first.to, begin);
-    likes.first.round += begin;
-  };
-  int begin = 0;
-  for (std::size_t i = 0; i < on_node.size();) {
-    std::size_t end = i + 1;
-    while (end < on_node.size() && on_node[end].place == on_node[end - 1].place + 1 && on_node[end].locality == on_node[i].locality) ++end;
-    append(begin, on_node[i].place, Locality::network);
-    begin = on_node[end - 1].place + 1;
-    append(on_node[i].place, begin, on_node[i].locality);
-    i = end;
-  }
-  append(begin, run.messages, Locality::network);
-}
-
 /// Appends the messages that a rank of the node sends in a stage, in order of their rounds.
 void messages_of(Rank rank, int stage, double block_bytes, Draw& draw, const Route& route, const Layout& layout, std::vector<Likes>& result) {
   const auto before = result.size();
@@ -176,7 +125,7 @@ void messages_of(Rank rank, int stage, double block_bytes, Draw& draw, const Rou
     message.packed_pieces = uniform.pieces > 1 ? static_cast<std::uint32_t>(uniform.pieces) : 0;
     message.unpacked_pieces = static_cast<std::uint32_t>(uniform.final_pieces);
     message.unpacked_bytes = uniform.final_pieces > 0 ? std::llround(static_cast<double>(uniform.final_blocks) * block_bytes) : 0;
-    cut_by_locality(run, message, layout, result);
+    append_run(run, message, layout, result);
   };
   for (const auto& run : route.uniform_runs(rank, stage)) {
     if (draw.is_complete()) append(run);
@@ -187,110 +136,6 @@ void messages_of(Rank rank, int stage, double block_bytes, Draw& draw, const Rou
   const auto round = [](const Likes& likes) { return likes.first.round; };
   if (!std::ranges::is_sorted(own, {}, round)) std::ranges::stable_sort(own, {}, round);
 }
-
-/// In a stage of no more rounds none are taken together; of more, as many at least are left of a batch, and of like batches.
-constexpr int enough_rounds = 64;
-
-int rounds_in_flight(const StageInfo& stage, Window window) {
-  const int rounds = std::max(stage.rounds, 1);
-  return window.unlimited() ? rounds : std::min(rounds, window.rounds);
-}
-
-/// A batch, and those after it that are like it at every rank.
-struct Batch {
-  int first_round = 0, last_round = 0;
-  std::uint32_t batches = 1;
-};
-
-/// The batches of a stage. Of many, those that are like the one before are taken together with it.
-std::vector<Batch> batches_of(std::span<const Likes> sent, const StageInfo& stage, Window window) {
-  const int rounds = std::max(stage.rounds, 1), in_flight = rounds_in_flight(stage, window);
-  const int count = (rounds + in_flight - 1) / in_flight;
-  std::vector<bool> differs(static_cast<std::size_t>(count), rounds <= enough_rounds);  // from the batch before
-  // Messages that begin with the round after `round` are new to its batch, unless this is the first of a batch; and to the next one.
-  const auto changes_after = [&](int round) {
-    const auto batch = static_cast<std::size_t>(round / in_flight);
-    for (auto b = batch; b < std::min(differs.size(), batch + (round % in_flight == 0 ? 1 : 2)); ++b) differs[b] = true;
-  };
-  if (rounds > enough_rounds) {
-    differs.front() = true;
-    if (rounds % in_flight != 0) differs.back() = true;
-    for (const auto& likes : sent) {
-      changes_after(std::max(likes.first.round - 1, 0));
-      changes_after(likes.last_round());
-    }
-  }
-  // The first like ones stay: ranks that come to them at different times wait for each other, and leave them at the same time.
-  const int settling = (enough_rounds + in_flight - 1) / in_flight;
-  std::vector<Batch> batches;
-  int last_change = 0;
-  for (int b = 0; b < count; ++b) {
-    if (differs[static_cast<std::size_t>(b)]) last_change = b;
-    if (b < last_change + settling) batches.push_back({b * in_flight + 1, std::min((b + 1) * in_flight, rounds), 1});
-    else ++batches.back().batches;
-  }
-  batches.front().first_round = 0;  // of two ranks that stand in for others, the digits may be equal
-  return batches;
-}
-
-bool alike(const Message& a, const Message& b) {
-  return a.batch == b.batch && a.bytes == b.bytes && a.packed_pieces == b.packed_pieces && a.unpacked_pieces == b.unpacked_pieces &&
-         a.unpacked_bytes == b.unpacked_bytes;
-}
-
-/// The messages of a node in a stage. Like ones of rounds of a batch that are taken together become one, to the receiver
-/// in the middle of these rounds: as they are the same for all ranks, each receives about as much as before.
-class Folding {
- public:
-  Folding(const Layout& layout, std::vector<Batch> batches, int rounds_in_flight, Stage& stage, std::vector<Folded>& folded)
-      : layout_(layout), batches_(std::move(batches)), together_((rounds_in_flight + enough_rounds - 1) / enough_rounds), stage_(stage), folded_(folded) {}
-
-  /// Adds all messages of a rank.
-  void add(std::span<const Likes> sent) {
-    std::size_t b = 0;
-    last_group_ = none;
-    for (auto likes : sent) {
-      likes.first.from = layout_.local(likes.first.from);
-      while (b + 1 < batches_.size() && batches_[b + 1].first_round <= likes.first.round) ++b;
-      for (auto own = b; own < batches_.size() && batches_[own].first_round <= likes.last_round(); ++own) {
-        const int begin = std::max(likes.first.round, batches_[own].first_round), end = std::min(likes.last_round(), batches_[own].last_round);
-        likes.first.batch = static_cast<int>(own);
-        for (int group = (begin - 1) / together_, round = begin; round <= end; ++group) {
-          const int last = std::min(end, (group + 1) * together_);
-          add(likes, group, round, last, batches_[own].batches);
-          round = last + 1;
-        }
-      }
-    }
-  }
-
- private:
-  /// Adds those in some rounds of a group, which are taken together.
-  void add(const Likes& likes, int group, int first_round, int last_round, std::uint32_t batches) {
-    const auto messages = static_cast<std::uint32_t>(last_round - first_round + 1);
-    const int middle = group * together_ + together_ / 2 + 1;
-    const bool has_middle = first_round <= middle && middle <= last_round;
-    const bool joins = std::exchange(last_group_, group) == group && folded_.back().locality == likes.locality && alike(stage_.messages.back(), likes.first);
-    if (joins) {
-      folded_.back().messages += messages;
-    } else {
-      stage_.messages.push_back(likes.first);
-      folded_.push_back({likes.locality, messages, batches});
-    }
-    if (joins && !has_middle) return;
-    auto& message = stage_.messages.back();
-    message.round = has_middle ? middle : first_round;
-    message.to = layout_.local(likes.ring.after(likes.first.to, message.round - likes.first.round));
-  }
-
-  const Layout& layout_;
-  std::vector<Batch> batches_;
-  int together_;  // each has 1/64 of the time of its batch at most
-  Stage& stage_;
-  std::vector<Folded>& folded_;
-  static constexpr int none = -2;  // round 0 may be in group −1
-  int last_group_ = none;  // of the rank
-};
 
 /// The nodes that stand for all. Those of an all-to-all count as alike, and the one in the middle is taken, since the copies of the first and
 /// last ranks differ by a piece. Of other patterns the slowest of many ranks counts, so nodes all over the layout are drawn, but not for ever.
@@ -310,20 +155,13 @@ Schedule draw_node(double block_bytes, Draw& draw, const Route& route, Window wi
   Schedule schedule;
   schedule.ranks = layout.ppn(node);
   schedule.self_bytes.resize(static_cast<std::size_t>(schedule.ranks));
-  std::vector<Likes> sent;         // by all ranks
-  std::vector<std::size_t> end;    // by rank, in `sent`
+  std::vector<Likes> sent;
   for (int s = 0; block_bytes > 0 && s < static_cast<int>(route.stages().size()); ++s) {
     auto& stage = schedule.stages.emplace_back();
     stage.info = route.stages()[static_cast<std::size_t>(s)];
     sent.clear();
-    end.clear();
-    for (const Rank rank : layout.ranks_of(node)) {
-      messages_of(rank, s, block_bytes, draw, route, layout, sent);
-      end.push_back(sent.size());
-    }
-    const auto own_window = window_of(stage.info, window);
-    Folding folding(layout, batches_of(sent, stage.info, own_window), rounds_in_flight(stage.info, own_window), stage, foldings.emplace_back());
-    for (std::size_t i = 0, begin = 0; i < end.size(); begin = end[i++]) folding.add(std::span(sent).subspan(begin, end[i] - begin));
+    for (const Rank rank : layout.ranks_of(node)) messages_of(rank, s, block_bytes, draw, route, layout, sent);
+    foldings.push_back(fold(sent, layout, window_of(stage.info, window), stage));
   }
   return schedule;
 }

@@ -1,6 +1,7 @@
 // A value that is made when it is first asked for.
 #pragma once
 
+#include <atomic>
 #include <mutex>
 
 namespace commpass {
@@ -11,12 +12,17 @@ class Lazy {
  public:
   template <class Make>
   const T& get(Make make) const {
-    std::call_once(is_made_, [&] { value_ = make(); });
+    if (!is_made_.load(std::memory_order_acquire))
+      std::call_once(once_, [&] {
+        value_ = make();
+        is_made_.store(true, std::memory_order_release);
+      });
     return value_;
   }
 
  private:
-  mutable std::once_flag is_made_;
+  mutable std::atomic<bool> is_made_ = false;  // for those that ask again, sooner than the flag tells them
+  mutable std::once_flag once_;
   mutable T value_;
 };
 
