@@ -116,14 +116,14 @@ class Clocks {
     constexpr double rounding = 1e-12;
     const auto [first, last] = std::ranges::minmax(clock_);
     if (last - first > rounding * last) return false;
-    for (std::size_t m = 0; m < batch.messages.size(); ++m) {
-      const auto& message = batch.messages[m];
-      const auto& like = batch.messages[m % each];
-      const auto folded = batch.given[m], like_folded = batch.given[m % each];
-      if (at_index(message.from) != m / each || message.bytes != like.bytes || message.packed_pieces != like.packed_pieces || message.unpacked_pieces != like.unpacked_pieces ||
-          message.unpacked_bytes != like.unpacked_bytes || folded.locality != like_folded.locality || folded.messages != like_folded.messages)
-        return false;
-    }
+    for (std::size_t rank = 0; rank < ranks; ++rank)
+      for (std::size_t i = 0; i < each; ++i) {
+        const auto &message = batch.messages[rank * each + i], &like = batch.messages[i];
+        const auto &folded = batch.given[rank * each + i], &like_folded = batch.given[i];
+        if (at_index(message.from) != rank || message.bytes != like.bytes || message.packed_pieces != like.packed_pieces || message.unpacked_pieces != like.unpacked_pieces ||
+            message.unpacked_bytes != like.unpacked_bytes || folded.locality != like_folded.locality || folded.messages != like_folded.messages)
+          return false;
+      }
     return true;
   }
 
