@@ -191,12 +191,12 @@ TEST(ClosedForm, IsNearWhereRoundsAreTakenTogether) {
 // More than 64 rounds, and few of them at once: like batches are taken together after the first ones.
 TEST(ClosedForm, IsNearWhereBatchesAreTakenTogether) {
   const std::vector<Machine> plain{machine_with({false, false, false, true})}, full{machine_with({true, true, true, true})};
-  for (const auto* layout : {"16x16", "10x2x9"})
-    for (const auto* strategy : {"standard,window=1", "standard,window=8", "standard,window=20", "tuna,radix=80"}) {
-      for (const auto model : {CostModel::postal, CostModel::max_rate}) expect_deviation(strategy, layout, full, model, -rounding, rounding);
-      expect_deviation(strategy, layout, plain, CostModel::burst, -rounding, rounding);
-      expect_deviation(strategy, layout, full, CostModel::burst, -0.007, 0.007);
-    }
+  constexpr auto layout = "10x2x9";
+  for (const auto* strategy : {"standard,window=1", "standard,window=8", "tuna,radix=80"}) {
+    expect_deviation(strategy, layout, full, CostModel::max_rate, -rounding, rounding);
+    expect_deviation(strategy, layout, plain, CostModel::burst, -rounding, rounding);
+    expect_deviation(strategy, layout, full, CostModel::burst, -0.007, 0.007);
+  }
 }
 
 // However many ranks there are, so that a price takes no longer.
