@@ -73,6 +73,7 @@ CalibrationResult calibrate(MPI_Comm comm, const Layout& layout, const Calibrati
   measure_datatypes(calibration);
   measure_operations(calibration);
   measure_neighborhood(calibration);
+  measure_alltoallv(calibration);
   check_held_out(calibration);
 
   calibration.provenance.samples = calibration.sampler.count();

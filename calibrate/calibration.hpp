@@ -47,7 +47,7 @@ struct Share {
   double after(Locality locality, const std::vector<Locality>& all) const;
 };
 inline constexpr Share ping_pong_share{0, 0.5}, switch_share{0.5, 0.6}, burst_share{0.6, 0.68}, receive_share{0.68, 0.76}, sharing_share{0.76, 0.84},
-    ejection_share{0.84, 0.86}, copy_share{0.86, 0.88}, datatype_share{0.88, 0.9}, operation_share{0.9, 0.93}, collective_share{0.93, 0.95}, held_out_share{0.95, 1};
+    ejection_share{0.84, 0.86}, copy_share{0.86, 0.88}, datatype_share{0.88, 0.9}, operation_share{0.9, 0.93}, collective_share{0.93, 0.94}, alltoallv_share{0.94, 0.95}, held_out_share{0.95, 1};
 
 /// Protocols, their α, β and switch points: ping-pongs of many sizes on all localities.
 void measure_protocols(Calibration& calibration);
@@ -70,6 +70,8 @@ void measure_datatypes(Calibration& calibration);
 void measure_operations(Calibration& calibration);
 /// What the MPI library's neighbourhood collective takes beyond a direct exchange.
 void measure_neighborhood(Calibration& calibration);
+/// What MPI_Alltoallv takes beyond a direct exchange.
+void measure_alltoallv(Calibration& calibration);
 /// Exchanges that no fit has seen, predicted with what was found and then run.
 void check_held_out(Calibration& calibration);
 

@@ -41,6 +41,7 @@ namespace {
 /// The row of a strategy that applies.
 const CatalogueRow& applicable_row(const Strategy& strategy, const Layout& layout) {
   const auto& row = catalogue_row(strategy.route);
+  if (is_automatic(strategy)) throw NotApplicable(to_string(strategy), "what it leaves to the model is not chosen here; name a number");
   if (const auto reason = row.inapplicable(strategy, layout); !reason.empty())
     throw NotApplicable(to_string(strategy), reason);
   return row;

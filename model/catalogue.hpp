@@ -21,6 +21,7 @@ struct Parameter {
   Kind kind;
   std::int64_t least;   ///< smallest value (of each dimension); a flag has no value in text, and 1 in a Strategy
   const char* meaning;  ///< with its range and unit, for the help
+  bool may_be_automatic = false;  ///< "auto" leaves it to the model
 };
 
 /// Everything about one route. A new route is one file that defines such a row, and one line in catalogue.cpp.

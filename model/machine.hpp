@@ -71,6 +71,7 @@ struct OperationCosts {
   /// What the MPI library's neighbourhood collective takes beyond a direct exchange of the same messages: the call, and each
   /// message at either end. Negative if it is faster. Without the second the first is for any number.
   std::optional<Seconds> neighbor_alltoall_s, neighbor_alltoall_message_s;
+  std::optional<Seconds> alltoallv_s{}, alltoallv_message_s{};  ///< the same of MPI_Alltoallv, beyond a direct exchange that is called once
   std::optional<int> ranks{};  ///< with how many ranks barrier, allreduce, fence and window were measured; at least two
   bool operator==(const OperationCosts&) const = default;
 };

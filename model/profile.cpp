@@ -190,7 +190,9 @@ constexpr OperationKey operation_keys[] = {
     {"probe_s", &OperationCosts::probe_s},     {"put_s", &OperationCosts::put_s},
     {"fence_s", &OperationCosts::fence_s},     {"window_s", &OperationCosts::window_s},
     {"neighbor_alltoall_s", &OperationCosts::neighbor_alltoall_s, true},
-    {"neighbor_alltoall_message_s", &OperationCosts::neighbor_alltoall_message_s, true}};
+    {"neighbor_alltoall_message_s", &OperationCosts::neighbor_alltoall_message_s, true},
+    {"alltoallv_s", &OperationCosts::alltoallv_s, true},
+    {"alltoallv_message_s", &OperationCosts::alltoallv_message_s, true}};
 
 /// Parses, and refuses what is nested so deeply that taking it apart would overflow the stack.
 Json parse_json(const std::string& text, const std::string& origin) {

@@ -44,6 +44,7 @@ SparseStrategy parse_sparse_strategy(const std::string& text) {
   const auto row = std::ranges::find_if(discoveries(), [&](const auto& r) { return discovery == r.name; });
   if (row == discoveries().end()) throw InputError(where, "there is no discovery '" + discovery + "'", "use one of " + names());
   SparseStrategy strategy{parse_strategy(route == direct ? direct_route : route), row->discovery};
+  if (is_automatic(strategy.route)) throw InputError("strategy " + text, "it leaves a number to the model, which does not choose it for sparse exchanges", "name a number in place of 'auto'");
   const auto& route_row = catalogue_row(strategy.route.route);
   if (strategy.route.window != route_row.default_window || strategy.route.coalescing != Coalescing::coalesced)
     throw InputError(where, "it has a window or staggered messages", "leave them out: a receiver that knows nothing cannot count rounds");

@@ -34,7 +34,13 @@ void Strategy::set(const std::string& name, std::vector<std::int64_t> values) {
   sort_arguments(*this);
 }
 
+bool is_automatic(const Strategy& strategy) {
+  return std::ranges::any_of(strategy.arguments, [](const Argument& a) { return std::ranges::find(a.values, automatic_value) != a.values.end(); });
+}
+
 namespace {
+
+constexpr const char* automatic_text = "auto";
 
 // No window or radix needs more: it is far above the number of ranks that a layout may have.
 constexpr std::int64_t largest_value = std::int64_t{1} << 30;
@@ -42,6 +48,7 @@ constexpr std::int64_t largest_value = std::int64_t{1} << 30;
 std::vector<std::int64_t> parse_values(const Parameter& parameter, const std::string& text) {
   const bool is_list = parameter.kind == Parameter::Kind::dimensions, is_size = parameter.kind == Parameter::Kind::bytes;
   if (parameter.kind == Parameter::Kind::flag) return {1};
+  if (parameter.may_be_automatic && text == automatic_text) return {automatic_value};
   std::vector<std::int64_t> values;
   for (const auto& piece : is_list ? split(text, 'x') : std::vector{text}) {
     const auto value = is_size ? parse_bytes(piece) : parse_number<std::int64_t>(piece);
@@ -105,7 +112,8 @@ std::string to_string(const Strategy& strategy) {
     const auto parameter = std::ranges::find_if(row.parameters, [&, &n = name](const auto& p) { return n == p.name; });
     const auto kind = parameter == row.parameters.end() ? Parameter::Kind::dimensions : parameter->kind;
     text += fmt::format(",{}", name);
-    if (kind == Parameter::Kind::bytes) text += fmt::format("={}", print_bytes(values[0]));
+    if (values == std::vector{automatic_value}) text += fmt::format("={}", automatic_text);
+    else if (kind == Parameter::Kind::bytes) text += fmt::format("={}", print_bytes(values[0]));
     else if (kind != Parameter::Kind::flag) text += fmt::format("={}", fmt::join(values, "x"));
   }
   if (strategy.window != row.default_window)

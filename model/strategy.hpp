@@ -43,6 +43,13 @@ struct Strategy {
   void set(const std::string& name, std::vector<std::int64_t> values);
 };
 
+/// The value of a parameter that is left to the model; "auto" in text.
+inline constexpr std::int64_t automatic_value = 0;
+
+/// Does a strategy leave a parameter to the model (radix=auto)? It then stands for a family of strategies, of which one has to be chosen
+/// before it has a route (selector/family.hpp).
+bool is_automatic(const Strategy& strategy);
+
 /// Reads "NAME,key=value,…", for example "stfw,n=3", "standard,window=8" or "tuna,radix=4,staggered".
 /// @throws InputError with the route's usage
 Strategy parse_strategy(const std::string& text);

@@ -1,6 +1,7 @@
 // The calls of Communicator with the arguments of MPI_Alltoallv.
 #include "runtime/alltoallv.hpp"
 
+#include <functional>
 #include <optional>
 
 #include "model/error.hpp"
@@ -8,6 +9,7 @@
 #include "runtime/alltoallv_engine.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/communicator_state.hpp"
+#include "runtime/mpi_error.hpp"
 
 namespace commpass {
 
@@ -16,14 +18,18 @@ void Communicator::alltoallv(const void* sendbuf, std::span<const int> sendcount
   auto& arguments = state_->alltoallv->arguments();
   arguments.receives.assign(Side::receive, layout().ranks(), recvcounts, rdispls, recvtype);
   if (sendbuf != MPI_IN_PLACE) arguments.sends.assign(Side::send, layout().ranks(), sendcounts, sdispls, sendtype);
-  state_->alltoallv->run(sendbuf, recvbuf, options);
+  const auto by_library = [&](MPI_Comm comm) {
+    COMMPASS_MPI_CALL(MPI_Alltoallv, sendbuf, sendcounts.data(), sdispls.data(), sendtype, recvbuf, recvcounts.data(), rdispls.data(), recvtype, comm);
+  };
+  state_->alltoallv->run(sendbuf, recvbuf, options, std::cref(by_library));
 }
 
 void Communicator::alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, const AlltoallvOptions& options) {
   auto& arguments = state_->alltoallv->arguments();
   arguments.receives.assign_equal(Side::receive, layout().ranks(), recvcount, recvtype);
   if (sendbuf != MPI_IN_PLACE) arguments.sends.assign_equal(Side::send, layout().ranks(), sendcount, sendtype);
-  state_->alltoallv->run(sendbuf, recvbuf, options);
+  const auto by_library = [&](MPI_Comm comm) { COMMPASS_MPI_CALL(MPI_Alltoall, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); };
+  state_->alltoallv->run(sendbuf, recvbuf, options, std::cref(by_library));
 }
 
 const std::string& Communicator::last_alltoallv_strategy() const { return state_->alltoallv->last_strategy(); }

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <bit>
 #include <thread>
+#include <vector>
 
 #include "model/catalogue.hpp"
 #include "model/error.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/mpi_error.hpp"
+#include "runtime/telling.hpp"
 #include "selector/dense_choice.hpp"
 
 namespace commpass {
@@ -16,22 +18,27 @@ namespace {
 
 constexpr double first_block_bytes = 1024;
 
+/// What runs an exchange in place that would be left to the MPI library: libraries are wrong there for types with gaps.
+const std::string in_place_of_library = "standard";
+
 }  // namespace
 
 AlltoallvEngine::AlltoallvEngine(MPI_Comm comm, const Layout& layout, const Machine& machine, std::string named)
     : comm_(comm), layout_(layout), machine_(machine), named_(std::move(named)), exchange_(comm_.get()) {}
 
-const std::string& AlltoallvEngine::cheapest(double block_bytes) {
+const std::string& AlltoallvEngine::cheapest(const std::string& named, double block_bytes) {
   const auto bytes = static_cast<std::uint64_t>(std::max(1.0, block_bytes));
   const auto digits = static_cast<int>(std::bit_width(bytes));
-  auto [entry, is_new] = cheapest_.try_emplace(digits);
+  auto [entry, is_new] = cheapest_.try_emplace({named, digits});
   if (!is_new) return entry->second;
   try {
     std::string found;
     together(comm_.get(), [&] {
       if (comm_.rank() != 0) return;
       const auto lowest = Bytes{1} << (digits - 1);
-      found = to_string(rank_one_shot(lowest + lowest / 2, layout_, machine_).front().strategy);
+      std::vector<Strategy> given;
+      if (!named.empty()) given.push_back(parse_strategy(named));
+      found = to_string(rank_one_shot(lowest + lowest / 2, layout_, machine_, CostModel::burst, given).front().strategy);
     });
     return entry->second = broadcast(comm_.get(), found);
   } catch (...) {
@@ -41,36 +48,48 @@ const std::string& AlltoallvEngine::cheapest(double block_bytes) {
 }
 
 const std::string& AlltoallvEngine::choose(const AlltoallvOptions& options) {
-  std::optional<double> known;
-  if (telling_.started()) {
+  if (is_telling_) {
     while (!telling_.test()) std::this_thread::yield();
-    known = static_cast<double>(telling_.result()[0]) / layout_.ranks() / layout_.ranks();
+    block_bytes_ = static_cast<double>(telling_.result()[0]) / layout_.ranks() / layout_.ranks();
+    is_telling_ = false;
   }
-  if (!options.strategy.empty()) return options.strategy;
-  if (!named_.empty()) return named_;
-  return cheapest(options.block_bytes ? *options.block_bytes : known.value_or(first_block_bytes));
+  const auto& named = options.strategy.empty() ? named_ : options.strategy;
+  if (!named.empty()) {
+    auto [entry, is_new] = is_automatic_.try_emplace(named, false);
+    if (is_new) entry->second = commpass::is_automatic(parse_strategy(named));
+    if (!entry->second) return named;
+  }
+  return cheapest(named, options.block_bytes ? *options.block_bytes : block_bytes_.value_or(first_block_bytes));
 }
 
-const DenseStructure& AlltoallvEngine::structure(const std::string& text) {
+const std::optional<DenseStructure>& AlltoallvEngine::structure(const std::string& text) {
   if (const auto found = structures_.find(text); found != structures_.end()) return found->second;
   const auto strategy = parse_strategy(text);
   if (pattern_need(strategy) != PatternNeed::nothing) throw NotApplicable(text, "its ways depend on the whole pattern, which an exchange that is run once does not gather");
   const auto route = make_route(strategy, layout_);
-  if (is_run_by_library(*route)) throw NotApplicable(text, "the MPI library's neighbourhood collective wants to know all sizes before");
-  return structures_.emplace(text, make_dense_structure(comm_.get(), *route, strategy.window, strategy.coalescing)).first->second;
+  std::optional<DenseStructure> made;
+  if (!is_run_by_library(*route)) made = make_dense_structure(comm_.get(), *route, strategy.window, strategy.coalescing);
+  return structures_.emplace(text, std::move(made)).first->second;
 }
 
-void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const AlltoallvOptions& options) {
-  const bool is_in_place = send_buffer == MPI_IN_PLACE;
-  if (is_in_place) arguments_.send_in_place(receive_buffer);
-  const auto sends = is_in_place ? arguments_.in_place() : arguments_.sends.blocks(static_cast<const std::byte*>(send_buffer));
-  const auto& strategy = choose(options);
-  const auto& all_pairs = structure(strategy);
+void AlltoallvEngine::tell(const DenseBlocks<const std::byte*>& sends) {
   std::int64_t sent = 0;
   for (Rank rank = 0; rank < layout_.ranks(); ++rank) sent += sends.bytes(rank);
   telling_.start_sum(comm_.get(), std::span(&sent, 1));
-  exchange_.run(all_pairs, sends, arguments_.receives.blocks(static_cast<std::byte*>(receive_buffer)));
-  last_ = strategy;
+  is_telling_ = true;
+}
+
+void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const AlltoallvOptions& options, const std::function<void(MPI_Comm)>& by_library) {
+  const bool is_in_place = send_buffer == MPI_IN_PLACE;
+  const auto& strategy = choose(options);
+  const auto& all_pairs = structure(strategy);
+  if (is_in_place) arguments_.send_in_place(receive_buffer);
+  const auto sends = is_in_place ? arguments_.in_place() : arguments_.sends.blocks(static_cast<const std::byte*>(send_buffer));
+  if (tells_after(++exchanges_)) tell(sends);
+  const auto& ours = is_in_place && !all_pairs ? structure(in_place_of_library) : all_pairs;
+  if (ours) exchange_.run(*ours, sends, arguments_.receives.blocks(static_cast<std::byte*>(receive_buffer)));
+  else by_library(comm_.get());
+  last_ = ours && !all_pairs ? in_place_of_library : strategy;
 }
 
 }  // namespace commpass

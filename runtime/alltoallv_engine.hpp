@@ -3,9 +3,12 @@
 
 #include <mpi.h>
 
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "model/layout.hpp"
 #include "model/machine.hpp"
@@ -17,10 +20,10 @@
 
 namespace commpass {
 
-/// No exchange waits for an agreement: each starts a non-blocking sum of the bytes that all ranks send, which the next one
-/// completes and is chosen by. The first is chosen by its hint, or for blocks of 1 KiB. What is cheapest for blocks of a
+/// No exchange waits for an agreement: some (tells_after) start a non-blocking sum of the bytes that all ranks send, which the next one
+/// completes; it and those after it are chosen by that. The first is chosen by its hint, or for blocks of 1 KiB. What is cheapest for blocks of a
 /// size, to a power of two, rank 0 finds out and tells all when such blocks come for the first time; the structure of a strategy is
-/// made when it is run for the first time.
+/// made when it is run for the first time. An exchange that is left to the MPI library has none: it is MPI_Alltoallv.
 class AlltoallvEngine {
  public:
   /// Collective. @param named  the strategy of all exchanges that name none; empty: choose
@@ -31,16 +34,20 @@ class AlltoallvEngine {
 
   /// Collective. Takes no memory when the strategy and sizes like these have been run before.
   /// @param send_buffer  or MPI_IN_PLACE
+  /// @param by_library   runs the same exchange by the MPI library on the given communicator
   /// @throws Error
-  void run(const void* send_buffer, void* receive_buffer, const AlltoallvOptions& options);
+  void run(const void* send_buffer, void* receive_buffer, const AlltoallvOptions& options, const std::function<void(MPI_Comm)>& by_library);
 
   /// The strategy of the last exchange, in text form.
   const std::string& last_strategy() const { return last_; }
 
  private:
   const std::string& choose(const AlltoallvOptions& options);
-  const std::string& cheapest(double block_bytes);
-  const DenseStructure& structure(const std::string& strategy);
+  /// @param named  empty, or an automatic strategy: the cheapest of its family
+  const std::string& cheapest(const std::string& named, double block_bytes);
+  /// Nothing for a strategy that the MPI library runs.
+  const std::optional<DenseStructure>& structure(const std::string& strategy);
+  void tell(const DenseBlocks<const std::byte*>& sends);
 
   OwnCommunicator comm_;
   Layout layout_;
@@ -48,9 +55,13 @@ class AlltoallvEngine {
   std::string named_, last_;
   AlltoallvArguments arguments_;
   DenseExchange exchange_;
-  std::map<int, std::string> cheapest_;                 ///< by the binary digits of the size of a block
-  std::map<std::string, DenseStructure> structures_;    ///< by strategy
-  NonblockingReduction telling_;                        ///< how many bytes all ranks have sent in the last exchange
+  std::map<std::pair<std::string, int>, std::string> cheapest_;  ///< by what was named and the binary digits of the size of a block
+  std::map<std::string, bool> is_automatic_;            ///< by what was named
+  std::map<std::string, std::optional<DenseStructure>> structures_;  ///< by strategy
+  NonblockingReduction telling_;                        ///< how many bytes all ranks send in an exchange
+  bool is_telling_ = false;
+  std::optional<double> block_bytes_;                   ///< what was told: the mean of a block
+  std::int64_t exchanges_ = 0;                          ///< so many have been run
 };
 
 }  // namespace commpass

@@ -148,16 +148,18 @@ Exchange Communicator::neighbor_exchange(const void* send_buffer, std::span<cons
   const MPI_Comm comm = state_->comm.get();
   const auto named = broadcast(comm, !options.strategy.empty() ? options.strategy : state_->environment.strategy.value_or(""));
 
-  Decision decision;
-  if (named.empty()) {
-    const SelectionOptions selection{options.model, options.calls, options.most_edges_gathered, state_->threads};
+  std::optional<Strategy> wanted;
+  together(comm, [&] {
+    if (!named.empty()) wanted = parse_strategy(named);
+  });
+  const auto named_as = named + " was named by the caller or COMMPASS_STRATEGY.\n";
+  Decision decision{named, std::nullopt, named_as};
+  if (!wanted || is_automatic(*wanted)) {
+    const SelectionOptions selection{options.model, options.calls, options.most_edges_gathered, state_->threads, wanted};
     decision = select_strategy(comm, state_->layout, state_->machine, sends, selection);
-  } else {
-    decision = {named, std::nullopt, named + " was named by the caller or COMMPASS_STRATEGY.\n"};
+    if (wanted) decision.explanation = named_as + decision.explanation;
   }
-
-  Strategy strategy;
-  together(comm, [&] { strategy = parse_strategy(decision.strategy); });
+  const auto strategy = parse_strategy(decision.strategy);
   const auto tables = share_tables(comm, strategy, state_->layout, sends);
   std::unique_ptr<Route> route;
   together(comm, [&] {

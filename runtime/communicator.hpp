@@ -104,7 +104,9 @@ class Communicator {
 
   /// As MPI_Alltoallv, in which every rank may have something for every rank: counts and displacements in elements, any
   /// datatypes, MPI_IN_PLACE as the send buffer. Counts may differ from call to call; the strategy of a call is chosen by what all ranks sent in
-  /// the one before. A strategy's first call plans it: a rank then needs some 100 bytes for each rank and stage, until the communicator is destroyed.
+  /// the last one before it that was the 1st, 2nd, 4th, 8th or a 16th: after those they tell each other. MPI_Alltoallv itself (mpi) is chosen where its
+  /// price is known and the least; in place, standard runs instead. Any other strategy's first call plans it: a rank then needs some 100 bytes for each
+  /// rank and stage, until the communicator is destroyed.
   ///
   /// As with MPI, what a rank sends must be what its receiver expects, and an error in the arguments is that of its rank:
   /// the others wait for it.

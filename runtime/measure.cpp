@@ -170,7 +170,9 @@ void measure(const Arguments& arguments) {
   std::string explanation;
   if (!selection.explain.empty()) {
     const auto explained = std::span(ranking).first(priced);
-    const auto found = std::ranges::find(explained, parse_strategy(selection.explain), &Candidate::strategy);
+    auto strategy = parse_strategy(selection.explain);
+    if (is_automatic(strategy)) strategy = price(strategy, pattern, communicator.layout(), communicator.machine(), model, selection.calls).strategy;
+    const auto found = std::ranges::find(explained, strategy, &Candidate::strategy);
     if (found != explained.end()) explanation = explain(explained, static_cast<std::size_t>(found - explained.begin()), selection.calls);
   }
   for (std::size_t i = 0; i < ranking.size(); ++i)

@@ -115,7 +115,12 @@ CallReport measure_one_shot(const OneShotMeasurement& measurement, const Pattern
   const auto mean = mean_block(pattern);
   std::string names;
   together(MPI_COMM_WORLD, [&] {
-    for (const auto& text : measurement.strategies) report.rows.push_back({to_string(parse_strategy(text)), {}, {}});
+    for (const auto& text : measurement.strategies) {
+      auto strategy = parse_strategy(text);
+      if (rank == 0 && is_automatic(strategy)) strategy = price_one_shot(strategy, mean, layout, communicator.machine()).strategy;
+      const auto name = to_string(strategy);
+      if (std::ranges::find(report.rows, name, &CallReportRow::name) == report.rows.end()) report.rows.push_back({name, {}, {}});
+    }
     if (rank == 0) set_prices(report.rows, rank_one_shot(mean, layout, communicator.machine()));
     for (const auto& row : report.rows) names += (names.empty() ? "" : ";") + row.name;
   });

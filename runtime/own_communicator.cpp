@@ -1,10 +1,14 @@
 #include "runtime/own_communicator.hpp"
 
+#include "model/error.hpp"
 #include "runtime/mpi_error.hpp"
 
 namespace commpass {
 
 OwnCommunicator::OwnCommunicator(MPI_Comm comm) {
+  int is_intercommunicator = 0;
+  COMMPASS_MPI_CALL(MPI_Comm_test_inter, comm, &is_intercommunicator);
+  if (is_intercommunicator) throw InputError("communicator", "it is an intercommunicator, whose two groups have ranks of their own", "merge them with MPI_Intercomm_merge");
   COMMPASS_MPI_CALL(MPI_Comm_dup, comm, &comm_);
   COMMPASS_MPI_CALL(MPI_Comm_set_errhandler, comm_, MPI_ERRORS_RETURN);
 }

@@ -13,7 +13,7 @@ namespace commpass {
 /// Owns an MPI communicator that returns errors. Move-only.
 class OwnCommunicator {
  public:
-  /// Duplicates. Collective over `comm`.
+  /// Duplicates. Collective over `comm`. @throws InputError for an intercommunicator; MpiError
   explicit OwnCommunicator(MPI_Comm comm);
   /// The ranks of `comm` that share memory. Collective over `comm`.
   static OwnCommunicator split_by_node(MPI_Comm comm);

@@ -13,6 +13,7 @@
 #include "runtime/mpi_error.hpp"
 #include "runtime/own_communicator.hpp"
 #include "runtime/shared_pricing.hpp"
+#include "selector/family.hpp"
 #include "selector/offer.hpp"
 #include "selector/shortlist.hpp"
 
@@ -59,6 +60,12 @@ Decision decision_of(const std::vector<Candidate>& ranking, const Calls& calls) 
   return {to_string(ranking.front().strategy), ranking.front().cost.seconds, explain(ranking, 0, calls)};
 }
 
+/// @param price_suggestions  prices what is asked for if everything is considered
+std::vector<Candidate> rank(const Pricer& price, const Pricer& price_suggestions, const Layout& layout, const Machine& machine, std::int64_t edges, const SelectionOptions& options) {
+  if (options.automatic) return rank_family(price, *options.automatic, layout, edges, options.calls);
+  return rank_suggestions(price_suggestions, offered_strategies(layout, machine, options.model), layout, edges, options.calls);
+}
+
 Decision share(MPI_Comm comm, Decision decision) {
   decision.strategy = broadcast(comm, decision.strategy);
   decision.explanation = broadcast(comm, decision.explanation);
@@ -101,7 +108,7 @@ Decision decide_exactly(MPI_Comm comm, const Layout& layout, const Machine& mach
     together(evaluators.get(), [&] { price = pattern_pricer(pattern, layout, machine, options.model, options.calls, std::min(threads, options.threads)); });
     share_pricing(evaluators.get(), price, [&](const Pricer& shared) {
       const auto promising = price_promising(shared, pattern, layout, machine, options.model, options.calls);
-      decision = decision_of(rank_suggestions(promising, offered_strategies(layout, machine, options.model), layout, pattern.messages(), options.calls), options.calls);
+      decision = decision_of(rank(shared, promising, layout, machine, pattern.messages(), options), options.calls);
     });
   });
   return share(comm, std::move(decision));
@@ -124,7 +131,7 @@ Decision decide_by_statistics(MPI_Comm comm, const Layout& layout, const Machine
     if (!evaluators) return;
     const auto price = random_pricer(random_pattern(totals, layout), layout, machine, options.model, options.calls);
     share_pricing(evaluators.get(), price, [&](const Pricer& shared) {
-      decision = decision_of(rank_suggestions(leave_out_open_forms(shared), offered_strategies(layout, machine, options.model), layout, layout.ranks(), options.calls), options.calls);
+      decision = decision_of(rank(shared, leave_out_open_forms(shared), layout, machine, layout.ranks(), options), options.calls);
     });
     if (rank_in(comm) == 0) decision.explanation += explain_totals(totals, layout, options.most_edges_gathered);
   });

@@ -24,6 +24,7 @@ struct SelectionOptions {
   Calls calls;
   std::int64_t most_edges_gathered = 0;
   unsigned threads = 1;  ///< that this rank may start
+  std::optional<Strategy> automatic{};  ///< choose from its family alone (selector/family.hpp); the same on every rank
 };
 
 /// The cheapest strategy, the same on every rank. Collective.

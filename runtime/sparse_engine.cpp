@@ -10,6 +10,7 @@
 #include "model/error.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/mpi_error.hpp"
+#include "runtime/telling.hpp"
 
 namespace commpass {
 
@@ -162,12 +163,6 @@ ReceivedMessages SparseEngine::run(SparseSends sends, const SparseOptions& optio
   }
 }
 
-/// The same on every rank: after the first, second, fourth, eighth and every sixteenth exchange.
-bool SparseEngine::shall_tell() const {
-  constexpr std::int64_t most_apart = 16;
-  return (learned_ & (learned_ - 1)) == 0 || learned_ % most_apart == 0;
-}
-
 void SparseEngine::learn(const SparseCall& call, const ReceivedMessages& received) {
   own_.received_messages_max = own_.received_bytes_max = 0;
   for (const auto& message : received) {
@@ -179,7 +174,7 @@ void SparseEngine::learn(const SparseCall& call, const ReceivedMessages& receive
   telling_.reset();
   if (call.combined()) {
     known_ = call.combined()->statistics;
-  } else if (shall_tell()) {
+  } else if (tells_after(learned_)) {
     telling_ = std::make_unique<NonblockingReduction>();
     telling_->start_tally(comm_.get(), Tally{0, own_}.numbers(), combine_);
   }

@@ -70,7 +70,6 @@ class SparseEngine {
   const StagedRoute& staged(const SparseStrategy& strategy, bool blocking);
   SlotWindow* window(const SparseStrategy& strategy, const SparseSends& sends, bool blocking);
   void learn(const SparseCall& call, const ReceivedMessages& received);
-  bool shall_tell() const;
   int next_tag(std::size_t stages);
 
   MPI_Comm parent_;                                     ///< for what all ranks do at the same point of the program

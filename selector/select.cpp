@@ -9,6 +9,7 @@
 #include "model/catalogue.hpp"
 #include "model/error.hpp"
 #include "model/plan_cost.hpp"
+#include "selector/family.hpp"
 #include "selector/offer.hpp"
 #include "selector/parallel.hpp"
 #include "selector/search.hpp"
@@ -155,36 +156,32 @@ Pricer leave_out_open_forms(Pricer price) {
   };
 }
 
-namespace {
-
-std::vector<Candidate> rank_given(const Pricer& price, std::span<const Strategy> strategies, const Calls& calls) {
-  auto ranking = price(strategies);
+std::vector<Candidate> rank_given(const Pricer& price, std::span<const Strategy> strategies, const Layout& layout, std::int64_t edges, const Calls& calls) {
+  auto ranking = price(with_chosen_values(price, strategies, layout, edges, calls));
   sort_ranking(ranking, calls);
   return ranking;
 }
 
-}  // namespace
-
 Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model, const Calls& calls) {
-  return pattern_pricer(pattern, layout, machine, model, calls)(std::span(&strategy, 1)).front();
+  return rank_given(pattern_pricer(pattern, layout, machine, model, calls), std::span(&strategy, 1), layout, pattern.messages(), calls).front();
 }
 
 std::vector<Candidate> rank_strategies(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
                                        std::span<const Strategy> strategies, const Calls& calls, RankingDepth depth) {
   auto price = pattern_pricer(pattern, layout, machine, model, calls);
-  if (!strategies.empty()) return rank_given(price, strategies, calls);
+  if (!strategies.empty()) return rank_given(price, strategies, layout, pattern.messages(), calls);
   if (depth == RankingDepth::cheapest) price = price_promising(std::move(price), pattern, layout, machine, model, calls);
   return rank_suggestions(price, offered_strategies(layout, machine, model), layout, pattern.messages(), calls);
 }
 
 Candidate price_alltoall(const Strategy& strategy, Bytes bytes, const Layout& layout, const Machine& machine, CostModel model, const Calls& calls) {
-  return price_random(strategy, RandomPattern{1, 1, static_cast<double>(bytes)}, layout, machine, model, calls);
+  return rank_alltoall(bytes, layout, machine, model, std::span(&strategy, 1), calls).front();
 }
 
 std::vector<Candidate> rank_alltoall(Bytes bytes, const Layout& layout, const Machine& machine, CostModel model, std::span<const Strategy> strategies,
                                      const Calls& calls) {
   const auto price = random_pricer(RandomPattern{1, 1, static_cast<double>(bytes)}, layout, machine, model, calls);
-  if (!strategies.empty()) return rank_given(price, strategies, calls);
+  if (!strategies.empty()) return rank_given(price, strategies, layout, layout.ranks(), calls);
   return rank_suggestions(leave_out_open_forms(price), offered_strategies(layout, machine, model), layout, layout.ranks(), calls);
 }
 

@@ -61,7 +61,11 @@ Pricer random_pricer(const RandomPattern& pattern, const Layout& layout, const M
 std::vector<Candidate> rank_suggestions(const Pricer& price, std::span<const Strategy> suggestions, const Layout& layout, std::int64_t edges,
                                         const Calls& calls = {});
 
-/// Prices one strategy for a pattern.
+/// Prices given strategies, the cheapest of a family for an automatic one, and sorts them in the same way.
+/// @throws NotApplicable if one does not apply or cannot be priced; InputError
+std::vector<Candidate> rank_given(const Pricer& price, std::span<const Strategy> strategies, const Layout& layout, std::int64_t edges, const Calls& calls = {});
+
+/// Prices one strategy for a pattern; of an automatic one the cheapest of its family.
 /// @throws NotApplicable, InputError
 Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& layout, const Machine& machine,
                 CostModel model = CostModel::burst, const Calls& calls = {});
@@ -81,7 +85,7 @@ bool has_closed_form(const Strategy& strategy);
 /// Asks a pricer for those strategies only that have a closed form.
 Pricer leave_out_open_forms(Pricer price);
 
-/// Prices one strategy for an all-to-all with equal blocks in closed form (estimate_alltoall).
+/// The same for an all-to-all with equal blocks in closed form (estimate_alltoall).
 /// @throws NotApplicable, also if the strategy has no closed form; InputError
 Candidate price_alltoall(const Strategy& strategy, Bytes bytes, const Layout& layout, const Machine& machine, CostModel model = CostModel::burst,
                          const Calls& calls = {});

@@ -1,4 +1,4 @@
-// mpi: the exchange is left to the MPI library's own neighbourhood collective. Its ways are those of standard, all messages
+// mpi: the exchange is left to the MPI library's own collective, that of neighbourhoods or, called once, MPI_Alltoallv. Its ways are those of standard, all messages
 // in flight at once; what the call takes beyond them is a parameter of the machine.
 #include <fmt/format.h>
 
@@ -56,8 +56,8 @@ std::vector<Strategy> suggest(const Layout& layout) {
 CatalogueRow mpi_row() {
   return {.name = "mpi",
           .usage = "mpi",
-          .summary = "the MPI library's own neighbourhood collective",
-          .source = "MPI standard 4.0 §8.6 to 8.8",
+          .summary = "the MPI library's own collective: that of neighbourhoods, or MPI_Alltoallv for an exchange that is called once",
+          .source = "MPI standard 4.0 §6.8 and 8.6 to 8.8",
           .parameters = {},
           .default_window = {},
           .malformed = malformed,

@@ -137,7 +137,7 @@ CatalogueRow tuna_node_row() {
           .summary = "within the node by the base-R digits of the distance to the destination's local rank, one round at a time, then to "
                      "the destination's node (window and staggered are for this part)",
           .source = "TuNA paper (Kang et al.) §IV, algorithms 2 and 3",
-          .parameters = {{"radix", Parameter::Kind::integer, 2, "the base of the digits, 2 to the ranks of a node"}},
+          .parameters = {{"radix", Parameter::Kind::integer, 2, "the base of the digits, 2 to the ranks of a node, or 'auto': the cheapest", true}},
           .default_window = {},
           .malformed = malformed,
           .inapplicable = inapplicable,

@@ -52,7 +52,8 @@ Pricing pricing_of(const PatternArguments& arguments, const Machine& machine, Co
 
 /// The candidate that --explain names, priced if it is not among the ranking.
 std::size_t find_or_price(const std::string& text, std::vector<Candidate>& ranking, const Layout& layout, const Pricing& pricing, const Calls& calls) {
-  const auto strategy = parse_strategy(text);
+  auto strategy = parse_strategy(text);
+  if (is_automatic(strategy)) strategy = pricing.price_one(layout, strategy).strategy;
   const auto found = std::ranges::find(ranking, strategy, &Candidate::strategy);
   if (found != ranking.end()) return static_cast<std::size_t>(found - ranking.begin());
   auto candidate = pricing.price_one(layout, strategy);

@@ -190,6 +190,14 @@ TEST(Predict, PricesAnAllToAllThatIsCalledOnceWithTheTellingOfSizes) {
   EXPECT_GT(seconds(ragged + "--strategy tuna,radix=2"), seconds(equal + "--strategy tuna,radix=2"));
   EXPECT_DOUBLE_EQ(seconds(ragged + "--strategy standard"), seconds(equal + "--strategy standard"));
   EXPECT_EQ(commpass(ragged + "--explain tuna,radix=128,window=4").exit_code, 0);
+  for (const std::string& arguments : {ragged, equal}) {
+    const auto best = commpass(arguments + "--strategy tuna,radix=auto --strategy tuna,radix=2 --json");
+    ASSERT_EQ(best.exit_code, 0) << best.err;
+    const auto ranking = Json::parse(best.out)["ranking"];
+    EXPECT_TRUE(ranking[0]["strategy"].get<std::string>().starts_with("tuna,radix=")) << ranking[0];
+    EXPECT_GT(std::stoi(ranking[0]["strategy"].get<std::string>().substr(std::string("tuna,radix=").size())), 2) << "its number is shown";
+    EXPECT_EQ(commpass(arguments + "--explain tuna,radix=auto").exit_code, 0);
+  }
   const auto calls = commpass(ragged + "--calls 3");
   EXPECT_EQ(calls.exit_code, 1);
   EXPECT_NE(calls.err.find("not planned"), std::string::npos) << calls.err;

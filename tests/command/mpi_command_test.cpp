@@ -50,6 +50,7 @@ TEST(Calibrate, WritesAValidProfileAndNothingElse) {
   EXPECT_FALSE(profile.machine.host.has(Locality::network)) << "both ranks are on this host";
   EXPECT_TRUE(profile.machine.host.has(Locality::socket) || profile.machine.host.has(Locality::node));
   EXPECT_TRUE(profile.machine.operations.neighbor_alltoall_s.has_value()) << "what the MPI library's own collective costs";
+  EXPECT_TRUE(profile.machine.operations.alltoallv_s.has_value());
   const auto provenance = Json::parse(profile.provenance_json);
   for (const auto* key : {"date", "mpi_library", "layout", "ranks", "host_hash", "samples", "fits", "held_out", "not_measured"}) EXPECT_TRUE(provenance.contains(key)) << key;
   EXPECT_EQ(provenance["ranks"], 2);

@@ -35,7 +35,7 @@ Json full_profile() {
              "host_to_device": [{"processes": 1, "alpha_s": 1e-5, "beta_s_per_byte": 1e-11}]},
     "local": {"copy_rate_bytes_per_s": 8e9, "copy_block_s": 2e-8, "datatype_rate_bytes_per_s": 2e9, "datatype_block_s": 3e-8},
     "operations": {"barrier_s": 1e-6, "allreduce_s": 2e-6, "probe_s": 3e-6, "put_s": 4e-6, "fence_s": 5e-6, "window_s": 6e-6,
-                   "neighbor_alltoall_s": 7e-6, "neighbor_alltoall_message_s": -8e-8, "ranks": 48}})");
+                   "neighbor_alltoall_s": 7e-6, "neighbor_alltoall_message_s": -8e-8, "alltoallv_s": -9e-6, "alltoallv_message_s": 1e-8, "ranks": 48}})");
 }
 
 /// The least that a profile needs.
@@ -82,9 +82,11 @@ TEST(Profile, HasEveryParameter) {
   EXPECT_EQ(machine.operations.window_s, 6e-6);
   EXPECT_EQ(machine.operations.neighbor_alltoall_s, 7e-6);
   EXPECT_EQ(machine.operations.neighbor_alltoall_message_s, -8e-8) << "a difference may be negative";
+  EXPECT_EQ(machine.operations.alltoallv_s, -9e-6);
+  EXPECT_EQ(machine.operations.alltoallv_message_s, 1e-8);
   EXPECT_EQ(machine.operations.ranks, 48);
   const auto operations = measured_operations(machine.operations);
-  ASSERT_EQ(operations.size(), 8U);
+  ASSERT_EQ(operations.size(), 10U);
   EXPECT_EQ(operations.front(), (std::pair<std::string, Seconds>("barrier_s", 1e-6)));
 }
 
@@ -266,7 +268,7 @@ TEST(Profile, NamesEachKeyThatIsMissing) {
 
 TEST(Profile, MayLackEverythingElse) {
   for (const auto* pointer : {"/host/socket", "/host/network", "/device", "/device/network", "/injection", "/injection/rate_bytes_per_s", "/ejection", "/copy", "/copy/device_to_host",
-                              "/local", "/local/copy_block_s", "/operations", "/operations/put_s", "/operations/neighbor_alltoall_message_s", "/operations/ranks", "/local/datatype_rate_bytes_per_s", "/local/datatype_block_s", "/host/socket/gamma_s", "/host/socket/rendezvous_from_bytes", "/host/socket/aggregate_rate_bytes_per_s",
+                              "/local", "/local/copy_block_s", "/operations", "/operations/put_s", "/operations/neighbor_alltoall_message_s", "/operations/alltoallv_s", "/operations/alltoallv_message_s", "/operations/ranks", "/local/datatype_rate_bytes_per_s", "/local/datatype_block_s", "/host/socket/gamma_s", "/host/socket/rendezvous_from_bytes", "/host/socket/aggregate_rate_bytes_per_s",
                               "/host/socket/protocols/0/alpha_next_s"}) {
     const auto json = remove(full_profile(), pointer);
     EXPECT_EQ(error_for(json), "") << pointer;

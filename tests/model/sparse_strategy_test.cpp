@@ -50,6 +50,7 @@ TEST(SparseStrategyText, ThatIsWrongIsRefusedInOneSentence) {
       {"two-step,staggered+nbx", {"staggered", "cannot count rounds"}},
       {"three-step+nbx", {"the whole pattern", "two-step"}},
       {"split,cap=1KiB+dense", {"the whole pattern"}},
+      {"tuna,radix=auto+dense", {"strategy tuna,radix=auto+dense", "sparse exchanges", "name a number"}},
       {"two-step+rma", {"rma needs the direct route", "direct+rma"}},
   };
   for (const auto& [text, parts] : bad) {

@@ -56,6 +56,16 @@ TEST(StrategyText, SaysWhatItMeans) {
   EXPECT_EQ(parse_strategy("split,cap=16KiB").values("cap"), std::vector<std::int64_t>{16384});
 }
 
+TEST(StrategyText, MayLeaveARadixToTheModel) {
+  const auto strategy = parse_strategy("tuna-node,window=4,radix=auto,staggered");
+  EXPECT_TRUE(is_automatic(strategy));
+  EXPECT_EQ(to_string(strategy), "tuna-node,radix=auto,window=4,staggered");
+  EXPECT_EQ(parse_strategy(to_string(strategy)), strategy);
+  EXPECT_FALSE(is_automatic(parse_strategy("tuna,radix=2")));
+  EXPECT_FALSE(is_automatic(parse_strategy("stfw,n=2,placed")));
+  expect_sentence(error_of([&] { make_route(strategy, Layout::with_ppn(8, 4)); }), {"strategy tuna-node,radix=auto,window=4,staggered does not apply", "name a number"});
+}
+
 TEST(StrategyText, ThatIsWrongIsRefusedWithTheRoutesUsage) {
   struct Bad {
     const char* text;
@@ -74,6 +84,8 @@ TEST(StrategyText, ThatIsWrongIsRefusedWithTheRoutesUsage) {
       {"tuna,radix=4294967298", {"radix=4294967298 is out of range"}},  // 2³² + 2
       {"tuna,radix=2,radix=2", {"radix is given twice"}},
       {"tuna", {"it needs a radix", "tuna,radix=R"}},
+      {"tuna,radix=automatic", {"radix=automatic is out of range", "'auto'"}},
+      {"stfw,n=auto", {"n=auto is out of range"}},
       {"tuna,n=2", {"'n=2' is not understood"}},
       {"stfw", {"either n or dims"}},
       {"stfw,n=2,dims=4x4", {"either n or dims"}},

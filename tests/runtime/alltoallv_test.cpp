@@ -101,8 +101,8 @@ std::vector<int> buffer_for(const std::vector<int>& counts, const std::vector<in
 std::vector<std::string> strategies_for(const Layout& layout) {
   std::vector<std::string> result;
   for (const auto& strategy : suggest_strategies(layout))
-    if (pattern_need(strategy) == PatternNeed::nothing && !is_run_by_library(*make_route(strategy, layout))) result.push_back(to_string(strategy));
-  for (const char* text : {"standard,window=1", "standard,window=3", "standard,staggered", "two-step", "two-step,staggered,window=2", "local-then-node,window=1", "stfw,dims=3x2x5x7", "stfw,dims=3x2x5x7,window=2,staggered"})
+    if (pattern_need(strategy) == PatternNeed::nothing && strategy.route != "mpi") result.push_back(to_string(strategy));
+  for (const char* text : {"mpi", "standard,window=1", "standard,window=3", "standard,staggered", "two-step", "two-step,staggered,window=2", "local-then-node,window=1", "stfw,dims=3x2x5x7", "stfw,dims=3x2x5x7,window=2,staggered"})
     result.emplace_back(text);
   if (layout.ranks() >= 3) result.emplace_back("tuna,radix=3,window=unlimited");
   if (layout.max_ppn() >= 2) result.emplace_back("tuna-node,radix=2,window=3,staggered");
@@ -128,6 +128,7 @@ TEST_P(EveryStrategy, DoesWhatMpiAlltoallvDoes) {
       communicator.alltoallv(sent.data(), counts.send, counts.send_at, send_type, received.data(), counts.receive, counts.receive_at, receive_type, {text});
       ASSERT_EQ(received, expected);
       EXPECT_EQ(communicator.last_alltoallv_strategy(), text);
+      if (text == "mpi") continue;  // when planned, the library's neighbourhood collective: tests/runtime/exchange_test.cpp
 
       auto persistent_received = buffer_for(counts.receive, counts.receive_at, -1, -1);
       auto persistent = communicator.alltoallv_init(sent.data(), counts.send, counts.send_at, send_type, persistent_received.data(), counts.receive, counts.receive_at, receive_type, {text});
@@ -171,7 +172,7 @@ TEST(Alltoallv, InPlace) {
     at.push_back(end);
     end += counts.back();
   }
-  for (const char* text : {"standard", "stfw,n=1", "two-step", ""}) {
+  for (const std::string text : {"standard", "stfw,n=1", "two-step", "mpi", ""}) {
     std::vector<int> data(static_cast<std::size_t>(end) * most_ints + most_ints);
     std::iota(data.begin(), data.end(), 1000 * rank_of());
     auto expected = data;
@@ -181,6 +182,71 @@ TEST(Alltoallv, InPlace) {
     MPI_Alltoallv(copy.data(), counts.data(), at.data(), gaps, expected.data(), counts.data(), at.data(), gaps, MPI_COMM_WORLD);
     communicator.alltoallv(MPI_IN_PLACE, {}, {}, MPI_DATATYPE_NULL, data.data(), counts, at, gaps, {text});
     EXPECT_EQ(data, expected) << text;
+    if (text == "mpi" && size_of() > 1) {
+      EXPECT_EQ(communicator.last_alltoallv_strategy(), "standard") << "libraries are wrong in place, for types with gaps";
+    }
+  }
+}
+
+// A call is chosen by the sizes of the last one before it after which ranks told each other: the 1st, 2nd, 4th, 8th or a 16th.
+TEST(Alltoall, IsChosenByTheSizesThatWereToldLast) {
+  Machine machine;  // on which messages are dear, so that small blocks go another way than large ones
+  machine.host.by_locality[static_cast<std::size_t>(Locality::network)] = Channel{{Protocol{"all", std::numeric_limits<Bytes>::max(), 1e-5, 1e-9, 1e-5}}};
+  Communicator communicator(MPI_COMM_WORLD, machine, {Layout::with_ppn(size_of(), 1)});
+  const auto run = [&](int bytes, std::optional<double> hint = {}) {
+    const std::vector<char> sent(static_cast<std::size_t>(bytes * size_of()));
+    std::vector<char> received(sent.size());
+    communicator.alltoall(sent.data(), bytes, MPI_CHAR, received.data(), bytes, MPI_CHAR, {"", hint});
+    return communicator.last_alltoallv_strategy();
+  };
+  constexpr int small = 4, large = 1 << 16;
+  const auto for_small = run(small, small), for_large = run(large, large);
+  if (size_of() >= 8) {
+    EXPECT_NE(for_small, for_large) << "or the test shows nothing";
+  }
+  const std::pair<int, std::string> calls[] = {{small, for_large}, {small, for_large}, {large, for_small}, {large, for_small}, {large, for_small}, {large, for_small}, {small, for_large}};
+  for (const auto& [bytes, chosen] : calls) EXPECT_EQ(run(bytes), chosen);
+  for (int call = 10; call <= 16; ++call) EXPECT_EQ(run(small), for_large) << call;
+  EXPECT_EQ(run(small), for_small);
+}
+
+TEST(Alltoallv, ChoosesARadixThatIsLeftToTheModel) {
+  if (size_of() == 1) return;
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
+  const auto has_number = [](const std::string& name, const std::string& family) { return name.starts_with(family) && name.find("auto") == std::string::npos; };
+  for (const std::string family : {"tuna,radix=", "tuna-node,radix="})
+    for (unsigned turn = 0; turn < 3; ++turn) {
+      const Counts counts(size_of(), rank_of(), turn, 1 << (4 * turn));
+      const auto sent = buffer_for(counts.send, counts.send_at, 1000 * rank_of(), 1);
+      auto received = buffer_for(counts.receive, counts.receive_at, -1, -1), expected = received, planned = received;
+      MPI_Alltoallv(sent.data(), counts.send.data(), counts.send_at.data(), MPI_INT, expected.data(), counts.receive.data(), counts.receive_at.data(), MPI_INT, MPI_COMM_WORLD);
+      communicator.alltoallv(sent.data(), counts.send, counts.send_at, MPI_INT, received.data(), counts.receive, counts.receive_at, MPI_INT, {family + "auto"});
+      EXPECT_EQ(received, expected);
+      EXPECT_PRED2(has_number, communicator.last_alltoallv_strategy(), family);
+      for (const std::int64_t most_edges : {0, 1 << 20}) {  // by statistics, and by the pattern
+        ExchangeOptions options{family + "auto"};
+        options.most_edges_gathered = most_edges;
+        auto persistent = communicator.alltoallv_init(sent.data(), counts.send, counts.send_at, MPI_INT, planned.data(), counts.receive, counts.receive_at, MPI_INT, options);
+        persistent.start();
+        persistent.wait();
+        EXPECT_EQ(planned, expected);
+        EXPECT_PRED2(has_number, persistent.strategy(), family);
+      }
+    }
+}
+
+TEST(Alltoallv, IsLeftToTheLibraryWhereThatIsPredictedToBeFaster) {
+  auto machine = some_machine();
+  machine.operations.alltoallv_s = -1;
+  Communicator communicator(MPI_COMM_WORLD, machine, {Layout::with_ppn(size_of(), 2)});
+  const Counts counts(size_of(), rank_of(), 1, 20);
+  const auto sent = buffer_for(counts.send, counts.send_at, 1000 * rank_of(), 1);
+  auto received = buffer_for(counts.receive, counts.receive_at, -1, -1), expected = received;
+  MPI_Alltoallv(sent.data(), counts.send.data(), counts.send_at.data(), MPI_INT, expected.data(), counts.receive.data(), counts.receive_at.data(), MPI_INT, MPI_COMM_WORLD);
+  for (int call = 0; call < 3; ++call) {
+    communicator.alltoallv(sent.data(), counts.send, counts.send_at, MPI_INT, received.data(), counts.receive, counts.receive_at, MPI_INT);
+    EXPECT_EQ(received, expected);
+    EXPECT_EQ(communicator.last_alltoallv_strategy(), size_of() == 1 ? "standard" : "mpi");
   }
 }
 
@@ -198,9 +264,9 @@ TEST(Alltoall, SendsAsMuchToEverybody) {
   }
 }
 
-/// One that forwards nothing, some that do, and the choice.
+/// The library, one that forwards nothing, some that do, and the choice.
 std::vector<std::string> some_strategies(int ranks) {
-  std::vector<std::string> result{"", "standard,window=2", "stfw,n=1", "two-step"};
+  std::vector<std::string> result{"", "mpi", "standard,window=2", "stfw,n=1", "two-step"};
   if (ranks >= 2) result.emplace_back("tuna,radix=2");
   return result;
 }
@@ -267,8 +333,14 @@ TEST(Alltoallv, OnCommunicatorsOfAllSizesAndOrders) {
         const auto sent = buffer_for(counts.send, counts.send_at, 1000 * rank_of(part), 1);
         auto received = buffer_for(counts.receive, counts.receive_at, 0, 0), expected = received;
         MPI_Alltoallv(sent.data(), counts.send.data(), counts.send_at.data(), MPI_INT, expected.data(), counts.receive.data(), counts.receive_at.data(), MPI_INT, part);
+        auto planned = received;
         communicator.alltoallv(sent.data(), counts.send, counts.send_at, MPI_INT, received.data(), counts.receive, counts.receive_at, MPI_INT, {text});
         EXPECT_EQ(received, expected) << text << " on " << ranks;
+        if (text == "mpi") continue;  // when planned, another collective
+        auto persistent = communicator.alltoallv_init(sent.data(), counts.send, counts.send_at, MPI_INT, planned.data(), counts.receive, counts.receive_at, MPI_INT, {text});
+        persistent.start();
+        persistent.wait();
+        EXPECT_EQ(planned, expected) << text << " on " << ranks;
       }
     }
     MPI_Comm_free(&part);

@@ -76,5 +76,29 @@ TEST(OneShot, RanksWhatNeedsNoPatternByTheCost) {
   EXPECT_EQ(rank_one_shot(64, layout, machine, CostModel::burst, given).size(), 2U);
 }
 
+TEST(OneShot, IsLeftToTheLibraryByThePriceOfItsAlltoallv) {
+  const auto layout = Layout::with_ppn(64, 1);
+  const auto mpi = parse_strategy("mpi"), standard = parse_strategy("standard");
+  auto machine = postal_machine();
+  machine.operations.neighbor_alltoall_s = -1;  // of another collective
+  const auto has_mpi = [&](const std::vector<Candidate>& ranking) { return std::ranges::find(ranking, mpi, &Candidate::strategy) != ranking.end(); };
+  EXPECT_FALSE(has_mpi(rank_one_shot(64, layout, machine)));
+  try {
+    price_one_shot(mpi, 64, layout, machine);
+    FAIL();
+  } catch (const NotApplicable& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("profile postal has no operations.alltoallv_s: calibrate"));
+  }
+  EXPECT_THROW(rank_one_shot(64, layout, machine, CostModel::burst, std::span(&mpi, 1)), NotApplicable);
+
+  machine.operations.alltoallv_s = 2e-6;
+  machine.operations.alltoallv_message_s = -1e-8;
+  const auto seconds = [&](const Strategy& strategy) { return price_one_shot(strategy, 64, layout, machine).cost.seconds; };
+  EXPECT_NEAR(seconds(mpi), seconds(standard) + 2e-6 - 126 * 1e-8, 1e-12) << "63 messages go and 63 come";
+  EXPECT_TRUE(has_mpi(rank_one_shot(64, layout, machine)));
+  machine.operations.alltoallv_s = -1;
+  EXPECT_EQ(rank_one_shot(64, layout, machine).front().strategy, mpi);
+}
+
 }  // namespace
 }  // namespace commpass

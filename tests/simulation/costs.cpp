@@ -2,6 +2,8 @@
 // the platform's callback, but neither persistent and blocking sends nor receives; these wrappers (PMPI) do, and stand-ins for
 // runtime/local_copy.cpp and common_start.cpp charge copies and use the simulated clock.
 //
+// While MPI_Wait waits, reductions that are pending move on. No look is charged for that: the first message that comes ends the waiting.
+//
 // Polling: a probe takes time, and so does a test in vain, or the simulated clock would stand still. A test that finds its
 // request complete costs nothing besides what taking in a message does. (SMPI's own cost of a test is switched off, which
 // would be paid for every request of a Testall.)
@@ -19,6 +21,7 @@
 #include "runtime/local_copy.hpp"
 #include "runtime/nonblocking_reduction.hpp"
 #include "simulation/description.hpp"
+#include "simulation/pending_reductions.hpp"
 
 namespace {
 
@@ -128,6 +131,29 @@ int try_request(MPI_Request* request, int* done, MPI_Status* status) {
   return code;
 }
 
+/// Takes in messages of pending reductions as they come, as long as there are any and the request is not complete.
+int wait_with_reductions(MPI_Request* request, int* done, MPI_Status* status) {
+  std::vector<MPI_Request*> messages;
+  for (simulation::start_pending_messages(messages); !messages.empty(); simulation::start_pending_messages(messages)) {
+    std::vector<MPI_Request> all{*request};
+    for (const auto* message : messages) all.push_back(*message);
+    const auto before = all;
+    int code = PMPI_Test(&all[0], done, status), which = 0;
+    if (!*done && code == MPI_SUCCESS) code = PMPI_Waitany(static_cast<int>(all.size()), all.data(), &which, status);
+    if (code != MPI_SUCCESS) return code;
+    finish(before[which], all[which]);
+    if (which == 0) {
+      *request = all[0];
+      *done = 1;
+      return MPI_SUCCESS;
+    }
+    *messages[which - 1] = all[which];
+    simulation::end_complete_steps();
+    messages.clear();
+  }
+  return MPI_SUCCESS;
+}
+
 }  // namespace
 
 extern "C" {
@@ -185,6 +211,8 @@ int MPI_Recv(void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_
   return code;
 }
 int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  int done = 0;
+  if (const int code = wait_with_reductions(request, &done, status); done || code != MPI_SUCCESS) return code;
   const MPI_Request before = *request;
   const int code = PMPI_Wait(request, status);
   finish(before, *request);
@@ -278,6 +306,11 @@ int MPI_Win_flush_all(MPI_Win window) {
   const int code = PMPI_Win_flush_all(window);
   spend(std::exchange(put_answers()[window], 0.0));
   return code;
+}
+// Not there in SMPI, which has no intercommunicators.
+int MPI_Comm_test_inter(MPI_Comm, int* is_intercommunicator) {
+  *is_intercommunicator = 0;
+  return MPI_SUCCESS;
 }
 // Not there in SMPI, nor needed: a put writes where it is read.
 int MPI_Win_sync(MPI_Win) { return MPI_SUCCESS; }

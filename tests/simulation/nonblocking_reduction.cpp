@@ -2,12 +2,18 @@
 // sends a message for every pair of ranks. These are the algorithms of MPI libraries for small numbers, made of messages that
 // are charged as all others are: recursive doubling, and for scattered sums recursive halving. Ranks beyond a power of two
 // hand their numbers to a neighbour and get the result from him.
+//
+// A reduction moves on when it is tested, and while its rank waits for a request (costs.cpp), as in MPI libraries; not while its rank computes or
+// is in another call.
 #include "runtime/nonblocking_reduction.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "model/types.hpp"
 #include "runtime/mpi_error.hpp"
+#include "simulation/pending_reductions.hpp"
 
 namespace commpass {
 
@@ -107,74 +113,87 @@ int size_of(MPI_Comm comm) {
   return size;
 }
 
-}  // namespace
-
-struct NonblockingReduction::Running {
-  Running(MPI_Comm its_comm, std::vector<std::int64_t> its_numbers, Combine its_combine, std::vector<Step> its_steps, std::size_t result_at)
-      : comm(its_comm), tag(own_tag(its_comm)), numbers(std::move(its_numbers)), incoming(numbers.size()), combine(its_combine), steps(std::move(its_steps)), first_result(result_at) {
-    in_order().push_back(this);
+/// In an unnamed namespace, for the simulator loads the program once for each rank, and all would share the variable of an inline function
+/// with external linkage.
+class Reduction {
+ public:
+  /// @param result_at  where in the numbers the result begins
+  Reduction(MPI_Comm comm, std::vector<std::int64_t> numbers, Combine combine, std::vector<Step> steps, std::size_t result_at)
+      : comm_(comm), tag_(own_tag(comm)), numbers_(std::move(numbers)), incoming_(numbers_.size()), combine_(combine), steps_(std::move(steps)), result_at_(result_at) {
+    if (!is_complete()) in_order().push_back(this);
     move_on();
   }
-  ~Running() { std::erase(in_order(), this); }
-  Running(const Running&) = delete;
-  Running& operator=(const Running&) = delete;
+  ~Reduction() { std::erase(in_order(), this); }
+  Reduction(const Reduction&) = delete;
+  Reduction& operator=(const Reduction&) = delete;
 
   /// Those that are not complete, as they were started. On one communicator they go one after another, so that the
   /// messages of a pair of ranks, which all have one tag, are those of the reduction that both are at.
-  static std::vector<Running*>& in_order();
+  static std::vector<Reduction*>& in_order() {
+    static std::vector<Reduction*> running;
+    return running;
+  }
 
-  /// Moves on those before it, then itself. @return true when it is complete
+  /// Those that wait for no other of their communicator.
+  static std::vector<Reduction*> first_in_order() {
+    std::vector<Reduction*> first;
+    for (auto* const reduction : in_order())
+      if (std::ranges::find(first, reduction->comm_, &Reduction::comm_) == first.end()) first.push_back(reduction);
+    return first;
+  }
+
+  /// Looks for messages of those before it, then of its own. @return true when it is complete
   bool move_on() {
-    for (std::size_t i = 0; !complete;) {
-      auto* const first = in_order()[i];
-      if (first->comm != comm) ++i;
-      else if (!first->take_steps()) return false;
+    while (!is_complete()) {
+      auto* const first = *std::ranges::find(in_order(), comm_, &Reduction::comm_);
+      auto& messages = first->begin_step();
+      int done = 0;
+      COMMPASS_MPI_CALL(MPI_Testall, static_cast<int>(messages.size()), messages.data(), &done, MPI_STATUSES_IGNORE);
+      if (!done) return false;
+      first->end_step();
     }
     return true;
   }
 
-  /// @return true when it is complete, and in order no more
-  bool take_steps() {
-    for (; next < steps.size(); ++next) {
-      if (!is_begun) begin(steps[next]);
-      int done = 0;
-      COMMPASS_MPI_CALL(MPI_Testall, 2, requests, &done, MPI_STATUSES_IGNORE);
-      if (!done) return false;
-      take_in(steps[next]);
-    }
-    std::erase(in_order(), this);
-    return complete = true;
-  }
-
-  void begin(const Step& step) {
-    is_begun = true;
+  /// The messages of the step that it is at, started if they were not.
+  std::array<MPI_Request, 2>& begin_step() {
+    if (std::exchange(is_begun_, true)) return messages_;
+    const auto& [peer, sent, received, is_result] = steps_[next_];
     const auto bytes = [](Part part) { return static_cast<int>(part.size() * sizeof(std::int64_t)); };
-    if (step.received.size() > 0) COMMPASS_MPI_CALL(MPI_Irecv, incoming.data(), bytes(step.received), MPI_BYTE, step.peer, tag, comm, &requests[0]);
-    if (step.sent.size() > 0) COMMPASS_MPI_CALL(MPI_Isend, numbers.data() + step.sent.begin, bytes(step.sent), MPI_BYTE, step.peer, tag, comm, &requests[1]);
+    if (received.size() > 0) COMMPASS_MPI_CALL(MPI_Irecv, incoming_.data(), bytes(received), MPI_BYTE, peer, tag_, comm_, &messages_[0]);
+    if (sent.size() > 0) COMMPASS_MPI_CALL(MPI_Isend, numbers_.data() + sent.begin, bytes(sent), MPI_BYTE, peer, tag_, comm_, &messages_[1]);
+    return messages_;
   }
 
-  void take_in(const Step& step) {
-    is_begun = false;
-    auto* const to = numbers.data() + step.received.begin;
-    if (step.is_result) std::copy_n(incoming.data(), step.received.size(), to);
-    else if (step.received.size() > 0) combine(incoming.data(), to, step.received.size());
+  /// Takes in the step that it is at, whose messages are complete.
+  void end_step() {
+    const auto& [peer, sent, received, is_result] = steps_[next_++];
+    auto* const to = numbers_.data() + received.begin;
+    if (is_result) std::copy_n(incoming_.data(), received.size(), to);
+    else if (received.size() > 0) combine_(incoming_.data(), to, received.size());
+    is_begun_ = false;
+    if (is_complete()) std::erase(in_order(), this);
   }
 
-  MPI_Comm comm;
-  int tag;
-  std::vector<std::int64_t> numbers, incoming;
-  Combine combine;
-  std::vector<Step> steps;
-  std::size_t first_result, next = 0;
-  bool is_begun = false, complete = false;
-  MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  bool is_complete() const { return next_ == steps_.size(); }
+  std::span<const std::int64_t> result(std::size_t count) const { return std::span(numbers_).subspan(result_at_, count); }
+
+ private:
+  MPI_Comm comm_;
+  int tag_;
+  std::vector<std::int64_t> numbers_, incoming_;
+  Combine combine_;
+  std::vector<Step> steps_;
+  std::size_t result_at_, next_ = 0;
+  bool is_begun_ = false;
+  std::array<MPI_Request, 2> messages_{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
 };
 
-// Not in the class: the simulator loads the program once for each rank, and all would share the variable of an inline function.
-std::vector<NonblockingReduction::Running*>& NonblockingReduction::Running::in_order() {
-  static std::vector<Running*> running;
-  return running;
-}
+}  // namespace
+
+struct NonblockingReduction::Running : Reduction {
+  using Reduction::Reduction;
+};
 
 NonblockingReduction::NonblockingReduction() = default;
 
@@ -206,8 +225,22 @@ void NonblockingReduction::start_barrier(MPI_Comm comm) { start_sum(comm, std::v
 
 bool NonblockingReduction::test() {
   if (!running_->move_on()) return false;
-  std::copy_n(running_->numbers.begin() + static_cast<std::ptrdiff_t>(running_->first_result), result_.size(), result_.begin());
+  std::ranges::copy(running_->result(result_.size()), result_.begin());
   return true;
 }
 
 }  // namespace commpass
+
+void simulation::start_pending_messages(std::vector<MPI_Request*>& messages) {
+  if (commpass::Reduction::in_order().empty()) return;
+  for (auto* const reduction : commpass::Reduction::first_in_order())
+    for (auto& message : reduction->begin_step())
+      if (message != MPI_REQUEST_NULL) messages.push_back(&message);
+}
+
+void simulation::end_complete_steps() {
+  for (auto* const reduction : commpass::Reduction::first_in_order()) {
+    const auto& messages = reduction->begin_step();
+    if (std::ranges::all_of(messages, [](MPI_Request message) { return message == MPI_REQUEST_NULL; })) reduction->end_step();
+  }
+}
