@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "model/dimensions.hpp"
+#include "model/grouping.hpp"
 
 namespace commpass {
 
@@ -40,9 +41,11 @@ Address flat_address(int ranks, std::span<const int> radices) {
   const auto trimmed = trim_radices(radices, ranks);
   Address address;
   append_digits(address, trimmed, "dimension");
-  for (Rank rank = 0; rank < ranks; ++rank) address.of_rank.push_back(rank);
-  const auto virtuals = product(trimmed);
-  for (std::int64_t v = 0; v < virtuals; ++v) address.host.push_back(static_cast<Rank>(existing(v, ranks, trimmed)));
+  address.of_rank.resize(at(ranks));
+  std::iota(address.of_rank.begin(), address.of_rank.end(), std::int64_t{0});
+  address.host.resize(at(product(trimmed)));
+  std::iota(address.host.begin(), address.host.end(), Rank{0});
+  for (auto v = at(ranks); v < address.host.size(); ++v) address.host[v] = static_cast<Rank>(existing(static_cast<std::int64_t>(v), ranks, trimmed));
   return address;
 }
 
@@ -55,12 +58,14 @@ Address node_address(const Layout& layout, std::span<const int> local_radices, s
   Address address;
   append_digits(address, local, "local digit");
   append_digits(address, node, "node digit");
-  for (Rank rank = 0; rank < layout.ranks(); ++rank)
-    address.of_rank.push_back(layout.local(rank) + locals * layout.node(rank));
+  address.of_rank.resize(at(layout.ranks()));
+  for (Rank rank = 0; rank < layout.ranks(); ++rank) address.of_rank[at(rank)] = layout.local(rank) + locals * layout.node(rank);
+  std::vector<std::size_t> local_of(at(locals));
+  for (std::int64_t l = 0; l < locals; ++l) local_of[at(l)] = at(existing(l, layout.max_ppn(), local));
+  address.host.reserve(at(nodes * locals));
   for (std::int64_t n = 0; n < nodes; ++n) {
     const auto mates = layout.ranks_of(static_cast<int>(existing(n, layout.nodes(), node)));
-    for (std::int64_t l = 0; l < locals; ++l)
-      address.host.push_back(mates[at(existing(l, layout.max_ppn(), local)) % mates.size()]);
+    for (const auto l : local_of) address.host.push_back(mates[l < mates.size() ? l : l % mates.size()]);
   }
   return address;
 }
@@ -79,67 +84,93 @@ Address placed(Address address, std::span<const Rank> positions) {
 
 AddressRoute::AddressRoute(Address address, std::span<const std::size_t> order)
     : digits_(std::move(address.digits)), of_rank_(std::move(address.of_rank)), host_(std::move(address.host)) {
-  const auto ranks = of_rank_.size();
-  virtuals_of_.resize(ranks);
-  for (std::size_t v = 0; v < host_.size(); ++v) virtuals_of_[at(host_[v])].push_back(static_cast<std::int64_t>(v));
-
-  std::vector<std::int64_t> weights;
-  std::int64_t weight = 1;
+  is_plain_ = host_.size() == of_rank_.size();
+  for (std::size_t v = 0; is_plain_ && v < host_.size(); ++v) is_plain_ = host_[v] == static_cast<Rank>(v);
+  std::vector<int> weights;
+  int weight = 1;
   for (const auto& digit : digits_) {
     weights.push_back(weight);
     weight *= digit.radix;
   }
-  std::vector<std::int64_t> corrected(ranks, 0), uncorrected = of_rank_;
   for (const std::size_t d : order) {
-    StageTables stage;
-    stage.weight = weights[d];
-    stage.radix = digits_[d].radix;
-    stage.sources.resize(host_.size());
-    stage.destinations.resize(host_.size());
-    for (std::size_t rank = 0; rank < ranks; ++rank) {
-      ++stage.sources[at(uncorrected[rank])];
-      const auto digit = of_rank_[rank] / weights[d] % digits_[d].radix, part = digit * weights[d];
-      stage.digit.push_back(static_cast<int>(digit));
-      corrected[rank] += part;
-      uncorrected[rank] -= part;
-      ++stage.destinations[at(corrected[rank])];
-    }
-    stage.corrected.assign(corrected.begin(), corrected.end());
-    stage.uncorrected.assign(uncorrected.begin(), uncorrected.end());
     stages_.push_back({digits_[d].label, digits_[d].radix - 1});
-    tables_.push_back(std::move(stage));
+    steps_.push_back({.weight = weights[d], .radix = digits_[d].radix});
   }
-  count_copies(order);
+  count_blocks(order);
+}
+
+std::vector<AddressRoute::Parts> AddressRoute::find_parts() const {
+  std::vector<Parts> result;
+  Parts parts{std::vector<Rank>(of_rank_.size(), 0), {of_rank_.begin(), of_rank_.end()}};
+  for (const auto& step : steps_) {
+    for (std::size_t rank = 0; rank < of_rank_.size(); ++rank) {
+      const int part = digit(of_rank_[rank], step) * step.weight;
+      parts.of_destination[rank] += part;
+      parts.of_source[rank] -= part;
+    }
+    result.push_back(parts);
+  }
+  return result;
+}
+
+AddressRoute::Hosting AddressRoute::find_hosting() const {
+  Hosting result;
+  result.virtuals.resize(host_.size());
+  std::iota(result.virtuals.begin(), result.virtuals.end(), std::int64_t{0});
+  result.first = stable_counting_sort(result.virtuals, static_cast<int>(of_rank_.size()), [&](std::int64_t v) { return host_[at(v)]; });
+  std::vector<Rank> uncorrected(of_rank_.begin(), of_rank_.end());
+  for (const auto& step : steps_) {
+    auto& sources = result.sources.emplace_back(host_.size(), 0);
+    auto& destinations = result.destinations.emplace_back(host_.size(), 0);
+    for (std::size_t rank = 0; rank < of_rank_.size(); ++rank) {
+      ++sources[at(uncorrected[rank])];
+      uncorrected[rank] -= digit(uncorrected[rank], step) * step.weight;
+      ++destinations[at(of_rank_[rank] - uncorrected[rank])];
+    }
+  }
+  return result;
+}
+
+std::span<const std::int64_t> AddressRoute::Hosting::virtuals_of(Rank rank) const {
+  return std::span(virtuals).subspan(first[at(rank)], first[at(rank) + 1] - first[at(rank)]);
+}
+
+const AddressRoute::Parts& AddressRoute::parts(int stage) const {
+  return parts_.get([&] { return find_parts(); })[at(stage)];
+}
+
+const AddressRoute::Hosting& AddressRoute::hosting() const {
+  return hosting_.get([&] { return find_hosting(); });
 }
 
 Rank AddressRoute::next(const Block& block, Rank holder, int stage) const {
   if (holder == block.destination) return holder;
-  const auto& tables = tables_[at(stage)];
-  return host_[at(tables.corrected[at(block.destination)] + tables.uncorrected[at(block.source)])];
+  const auto& table = parts(stage);
+  return host_[at(table.of_destination[at(block.destination)] + table.of_source[at(block.source)])];
 }
 
 void AddressRoute::next_of_each(std::span<const Block> blocks, std::span<const Rank> holders, int stage, std::span<Rank> to) const {
-  const auto& tables = tables_[at(stage)];
+  const auto& table = parts(stage);
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const auto& block = blocks[i];
-    const Rank host = host_[at(tables.corrected[at(block.destination)] + tables.uncorrected[at(block.source)])];
+    const Rank host = host_[at(table.of_destination[at(block.destination)] + table.of_source[at(block.source)])];
     to[i] = holders[i] == block.destination ? holders[i] : host;
   }
 }
 
 int AddressRoute::round(Rank from, Rank to, int stage) const {
-  const auto& tables = tables_[at(stage)];
-  const int distance = tables.digit[at(to)] - tables.digit[at(from)];
-  return distance < 0 ? distance + tables.radix : distance;
+  const auto& step = steps_[at(stage)];
+  const int distance = digit(of_rank_[at(to)], step) - digit(of_rank_[at(from)], step);
+  return distance < 0 ? distance + step.radix : distance;
 }
 
 // A block moves from the host of one virtual rank to that of another with one digit changed, or stays.
 std::vector<Rank> AddressRoute::peers(Rank rank, int stage) const {
-  const auto& tables = tables_[at(stage)];
+  const auto& step = steps_[at(stage)];
   std::vector<Rank> result;
-  for (const auto v : virtuals_of_[at(rank)]) {
-    const auto first = v - v / tables.weight % tables.radix * tables.weight;
-    for (int digit = 0; digit < tables.radix; ++digit) result.push_back(host_[at(first + digit * tables.weight)]);
+  for (const auto v : hosting().virtuals_of(rank)) {
+    const auto first = v - digit(v, step) * step.weight;
+    for (int value = 0; value < step.radix; ++value) result.push_back(host_[at(first + value * step.weight)]);
   }
   std::ranges::sort(result);
   result.erase(std::unique(result.begin(), result.end()), result.end());
@@ -148,7 +179,7 @@ std::vector<Rank> AddressRoute::peers(Rank rank, int stage) const {
 }
 
 std::vector<Rank> AddressRoute::groups(int stage) const {
-  const auto& tables = tables_[at(stage)];
+  const auto& step = steps_[at(stage)];
   std::vector<Rank> lowest(of_rank_.size());  // a forest: a rank of the same group that is not above it
   std::iota(lowest.begin(), lowest.end(), 0);
   const auto root = [&](Rank rank) {
@@ -157,17 +188,17 @@ std::vector<Rank> AddressRoute::groups(int stage) const {
   };
   for (std::size_t v = 0; v < host_.size(); ++v) {
     const auto number = static_cast<std::int64_t>(v);
-    const Rank one = root(host_[v]), other = root(host_[at(number - number / tables.weight % tables.radix * tables.weight)]);
+    const Rank one = root(host_[v]), other = root(host_[at(number - digit(number, step) * step.weight)]);
     lowest[at(std::max(one, other))] = std::min(one, other);
   }
   for (Rank rank = 0; at(rank) < lowest.size(); ++rank) lowest[at(rank)] = root(rank);
   return lowest;
 }
 
-// How many copies the messages of a full all-to-all need, from the digits alone. A set of ranks in which some digits
-// are fixed and the others free is made of as many intervals as there are values of the free digits above the lowest
+// What the messages of a full all-to-all hold and how many copies they need, from the digits alone. A set of ranks in which some
+// digits are fixed and the others free is made of as many intervals as there are values of the free digits above the lowest
 // fixed one.
-void AddressRoute::count_copies(std::span<const std::size_t> order) {
+void AddressRoute::count_blocks(std::span<const std::size_t> order) {
   const auto count = digits_.size();
   const auto intervals = [&](const std::vector<bool>& is_free) {
     std::int64_t result = 1;
@@ -184,14 +215,15 @@ void AddressRoute::count_copies(std::span<const std::size_t> order) {
   std::int64_t destinations = static_cast<std::int64_t>(host_.size()), sources = 1;
   for (std::size_t stage = 0; stage < order.size(); ++stage) {
     const std::size_t d = order[stage];
-    auto& tables = tables_[stage];
+    auto& step = steps_[stage];
     destination_free[d] = false;
     destinations /= digits_[d].radix;
-    tables.pieces_sent = stage == 0 ? intervals(destination_free) : destinations * origins;
-    tables.final_blocks = sources;
+    step.blocks = sources * destinations;
+    step.pieces_sent = stage == 0 ? intervals(destination_free) : destinations * origins;
+    step.final_blocks = sources;
     // The last message of all holds nothing but final blocks and lands where it belongs if its sources are adjacent.
     const auto source_intervals = intervals(source_free);
-    tables.final_pieces = destinations == 1 && source_intervals == 1 ? 0 : source_intervals;
+    step.final_pieces = destinations == 1 && source_intervals == 1 ? 0 : source_intervals;
     origins += digits_[d].radix - 1;
     source_free[d] = true;
     sources *= digits_[d].radix;
@@ -201,45 +233,65 @@ void AddressRoute::count_copies(std::span<const std::size_t> order) {
 // Where the lowest digit has two values, what rank r sends to or gets from the others includes r−1 and r+1, which are
 // adjacent in its buffers: r sends itself nothing.
 bool AddressRoute::neighbours_touch(Rank rank, int stage) const {
-  const auto& tables = tables_[at(stage)];
-  return tables.weight == 1 && tables.radix == 2 && of_rank_[at(rank)] == rank && rank > 0 && at(rank) + 1 < of_rank_.size();
+  const auto& step = steps_[at(stage)];
+  return step.weight == 1 && step.radix == 2 && of_rank_[at(rank)] == rank && rank > 0 && at(rank) + 1 < of_rank_.size();
 }
 
-std::vector<UniformMessage> AddressRoute::uniform_messages(Rank rank, int stage) const {
-  const auto& tables = tables_[at(stage)];
-  const bool last = at(stage) + 1 == tables_.size();
+void AddressRoute::join_neighbours(UniformMessage& message, Rank from, int stage) const {
+  if (stage == 0 && message.pieces > 1 && neighbours_touch(from, stage)) --message.pieces;
+  const bool last = at(stage) + 1 == steps_.size();
+  if (!last || message.final_pieces < 2 || !neighbours_touch(message.to, stage)) return;
+  if (--message.final_pieces == 1) message.final_pieces = message.final_blocks = 0;  // lands where it belongs
+}
+
+std::vector<UniformMessage> AddressRoute::hosted_messages(Rank rank, int stage) const {
+  const auto& step = steps_[at(stage)];
+  const auto& hosts = hosting();
+  const auto own = hosts.virtuals_of(rank);
   std::vector<UniformMessage> messages;
-  for (const auto v : virtuals_of_[at(rank)]) {
-    const auto before = static_cast<int>(v / tables.weight % tables.radix);
+  for (const auto v : own) {
+    const auto before = digit(v, step);
     // Of v, the digits that the source still decides, and those that the destination has decided.
     std::int64_t decided = 0, undecided = v;
     for (int s = 0; s < stage; ++s) {
-      const auto part = v / tables_[at(s)].weight % tables_[at(s)].radix * tables_[at(s)].weight;
+      const auto part = digit(v, steps_[at(s)]) * steps_[at(s)].weight;
       decided += part;
       undecided -= part;
     }
-    const auto sources = tables.sources[at(undecided)];
-    messages.reserve(messages.size() + at(tables.radix));
-    for (int round = 1; round < tables.radix; ++round) {
-      const auto digit = before + round < tables.radix ? before + round : before + round - tables.radix;
-      const auto blocks = sources * tables.destinations[at(decided + digit * tables.weight)];
-      const auto to = host_[at(v + (digit - before) * tables.weight)];
+    const std::int64_t sources = hosts.sources[at(stage)][at(undecided)];
+    messages.reserve(messages.size() + at(step.radix));
+    for (int round = 1; round < step.radix; ++round) {
+      const auto after = before + round < step.radix ? before + round : before + round - step.radix;
+      const auto blocks = sources * hosts.destinations[at(stage)][at(decided + after * step.weight)];
+      const auto to = host_[at(v + (after - before) * step.weight)];
       if (blocks == 0 || to == rank) continue;
-      const auto same = virtuals_of_[at(rank)].size() == 1 ? messages.end()
-                                                            : std::ranges::find(messages, to, &UniformMessage::to);
+      const auto same = own.size() == 1 ? messages.end() : std::ranges::find(messages, to, &UniformMessage::to);
       auto& message = same != messages.end() ? *same : messages.emplace_back(UniformMessage{to, 0, 0, 0, 0});
       message.blocks += blocks;
-      message.pieces += std::min(blocks, tables.pieces_sent);
-      if (tables.final_pieces > 0) message.final_blocks += std::min(blocks, tables.final_blocks);
-      message.final_pieces += tables.final_pieces;
+      message.pieces += std::min(blocks, step.pieces_sent);
+      if (step.final_pieces > 0) message.final_blocks += std::min(blocks, step.final_blocks);
+      message.final_pieces += step.final_pieces;
     }
   }
-  for (auto& message : messages) {
-    if (stage == 0 && message.pieces > 1 && neighbours_touch(rank, stage)) --message.pieces;
-    if (!last || message.final_pieces < 2 || !neighbours_touch(message.to, stage)) continue;
-    if (--message.final_pieces == 1) message.final_pieces = message.final_blocks = 0;  // lands where it belongs
-  }
   return messages;
+}
+
+std::vector<UniformRun> AddressRoute::uniform_runs(Rank rank, int stage) const {
+  if (is_plain_) {
+    // All alike; where the radix is 2, and so neighbours may touch, there is one.
+    const auto& step = steps_[at(stage)];
+    const Ring ring{rank - digit(rank, step) * step.weight, step.radix * step.weight, step.weight};
+    UniformMessage message{ring.after(rank, 1), step.blocks, std::min(step.blocks, step.pieces_sent), 0, step.final_pieces};
+    if (step.final_pieces > 0) message.final_blocks = std::min(step.blocks, step.final_blocks);
+    join_neighbours(message, rank, stage);
+    return {{message, step.radix - 1, ring}};
+  }
+  std::vector<UniformRun> runs;
+  for (auto& message : hosted_messages(rank, stage)) {
+    join_neighbours(message, rank, stage);
+    runs.push_back(message);
+  }
+  return runs;
 }
 
 }  // namespace commpass

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/layout.hpp"
+#include "model/lazy.hpp"
 #include "model/route.hpp"
 
 namespace commpass {
@@ -48,30 +49,46 @@ class AddressRoute final : public Route {
   int round(Rank from, Rank to, int stage) const override;
   std::vector<Rank> peers(Rank rank, int stage) const override;
   std::vector<Rank> groups(int stage) const override;
-  std::vector<UniformMessage> uniform_messages(Rank rank, int stage) const override;
+  std::vector<UniformRun> uniform_runs(Rank rank, int stage) const override;
 
  private:
-  /// What of the virtual ranks is known before and after the stages.
-  struct StageTables {
-    std::int64_t weight = 1;
+  /// The digit of a stage, and what a message of a full all-to-all holds.
+  struct Step {
+    int weight = 1;
     int radix = 1;
-    std::vector<int> digit;                 ///< by rank
-    std::vector<Rank> corrected;            ///< by rank: its part of the virtual rank when it is the destination
-    std::vector<Rank> uncorrected;          ///< by rank: its part when it is the source
-    std::vector<std::int64_t> sources;      ///< by virtual rank: ranks that share its digits not corrected before
-    std::vector<std::int64_t> destinations; ///< by virtual rank: ranks that share its digits corrected until now
-    std::int64_t pieces_sent = 1, final_blocks = 1, final_pieces = 0;  ///< of a message of a full all-to-all
+    std::int64_t blocks = 1, pieces_sent = 1, final_blocks = 1, final_pieces = 0;
+  };
+  /// By rank: its part of the virtual rank after a stage.
+  struct Parts {
+    std::vector<Rank> of_destination, of_source;
+  };
+  /// What differs from rank to rank where an address is not full.
+  struct Hosting {
+    std::vector<std::size_t> first;           ///< by rank, into `virtuals`
+    std::vector<std::int64_t> virtuals;       ///< that a rank hosts, rank after rank
+    std::vector<std::vector<std::int32_t>> sources;       ///< by stage and virtual rank: ranks that share its digits not corrected before
+    std::vector<std::vector<std::int32_t>> destinations;  ///< by stage and virtual rank: ranks that share its digits corrected until now
+    std::span<const std::int64_t> virtuals_of(Rank rank) const;
   };
 
-  void count_copies(std::span<const std::size_t> order);
+  static int digit(std::int64_t number, const Step& step) { return static_cast<int>(number) / step.weight % step.radix; }
+  void count_blocks(std::span<const std::size_t> order);
+  std::vector<Parts> find_parts() const;
+  Hosting find_hosting() const;
+  const Parts& parts(int stage) const;
+  const Hosting& hosting() const;
   bool neighbours_touch(Rank rank, int stage) const;
+  std::vector<UniformMessage> hosted_messages(Rank rank, int stage) const;
+  void join_neighbours(UniformMessage& message, Rank from, int stage) const;
 
   std::vector<Digit> digits_;
   std::vector<std::int64_t> of_rank_;
   std::vector<Rank> host_;
-  std::vector<std::vector<std::int64_t>> virtuals_of_;  ///< by rank: the virtual ranks that it hosts
+  bool is_plain_ = false;  ///< full, and every rank's number is its virtual rank
   std::vector<StageInfo> stages_;
-  std::vector<StageTables> tables_;
+  std::vector<Step> steps_;
+  Lazy<std::vector<Parts>> parts_;  // tables, which closed forms of plain addresses do without
+  Lazy<Hosting> hosting_;
 };
 
 }  // namespace commpass

@@ -69,7 +69,7 @@ StageCost count_messages(const Stage& stage, std::span<const Folded> foldings) {
   for (std::size_t i = 0; i < stage.messages.size(); ++i) {
     const auto& message = stage.messages[i];
     if (i > 0 && stage.messages[i - 1].from != message.from) messages = bytes = 0;
-    const std::int64_t like = foldings.empty() ? 1 : foldings[i].messages;
+    const std::int64_t like = foldings.empty() ? 1 : std::int64_t{foldings[i].messages} * foldings[i].batches;
     cost.messages_max = std::max(cost.messages_max, messages += like);
     cost.bytes_max = std::max(cost.bytes_max, bytes += like * message.bytes);
   }

@@ -79,7 +79,7 @@ Cost estimate(const RandomPattern& pattern, const Route& route, Window window, c
 
 /// Predicts an all-to-all in which every rank sends `bytes` to every other rank: estimate() where every block is there.
 /// Equal to evaluate() where the address is full, the layout even and in rank order,
-/// all nodes alike in their digits, and no more than 64 rounds in flight at once. Of more, like ones are taken together,
+/// all nodes alike in their digits, and no stage has more than 64 rounds. Of more, like ones are taken together,
 /// which is an estimate for burst; so is the result elsewhere, and for the copies of routes whose lowest digit has two
 /// values and of distance routes (tests/model/estimate_test.cpp says how good).
 /// @throws InputError as evaluate, NotApplicable if the route has no closed form

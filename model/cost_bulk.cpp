@@ -26,11 +26,13 @@ Cost evaluate_bulk(const Schedule& schedule, const Layout& layout, const Machine
     std::vector<RankCost> ranks(static_cast<std::size_t>(schedule.ranks));
     std::vector<Bytes> injected(static_cast<std::size_t>(layout.nodes()));
     for (const auto& message : stage.messages) {
-      const auto [locality, messages] = folded_of(message);
+      const auto folded = folded_of(message);
+      const auto locality = folded.locality;
+      const auto messages = std::int64_t{folded.messages} * folded.batches;
       const auto& protocol = machine.host.find(locality)->protocol(message.bytes);
       auto& rank = ranks[static_cast<std::size_t>(message.from)];
       const auto bytes = message.bytes * messages;
-      rank.latency += protocol.alpha_s * messages;
+      rank.latency += protocol.alpha_s * static_cast<double>(messages);
       rank.transfer += protocol.beta_s_per_byte * static_cast<double>(bytes);
       if (locality == Locality::network) {
         rank.injects = true;

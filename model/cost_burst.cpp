@@ -15,10 +15,10 @@
 // A stage that the MPI library runs ends later at every rank, by what its call and each of the rank's messages take beyond that.
 #include <algorithm>
 #include <limits>
-#include <numeric>
 #include <span>
 #include <utility>
 
+#include "model/batches.hpp"
 #include "model/cost_models.hpp"
 #include "model/error.hpp"
 #include "model/grouping.hpp"
@@ -33,19 +33,16 @@ std::size_t at_index(int i) { return static_cast<std::size_t>(i); }
 using Parts = std::array<Seconds, cost_part_count>;
 Seconds& part(Parts& parts, CostPart which) { return parts[static_cast<std::size_t>(which)]; }
 
-bool ranks_are_in_order_of_nodes(const Layout& layout) {
-  for (Rank rank = 1; rank < layout.ranks(); ++rank)
-    if (layout.node(rank) < layout.node(rank - 1)) return false;
-  return true;
-}
-
 class Clocks {
  public:
   Clocks(const Schedule& schedule, const Layout& layout, const Machine& machine)
       : layout_(layout), machine_(machine), servers_(layout, machine), clock_(at_index(schedule.ranks), 0), launched_(clock_),
         parts_(clock_.size()), last_arrival_(clock_.size(), 0), last_way_(clock_.size()), by_receiver_(clock_.size()), advanced_(clock_.size(), false) {
     copies_cost_ = machine.copy_block_s > 0 || machine.copy_rate_bytes_per_s < std::numeric_limits<double>::infinity();
-    nodes_are_separate_ = servers_.are_of_one_node() && ranks_are_in_order_of_nodes(layout);
+    std::vector<int> on_socket(at_index(layout.sockets()), 0);
+    for (Rank rank = 0; rank < layout.ranks(); ++rank) ++on_socket[at_index(layout.socket(rank))];
+    if (std::ranges::count(on_socket, on_socket.front()) == std::ssize(on_socket)) ranks_on_socket_ = on_socket.front();
+    nodes_are_separate_ = servers_.are_of_one_node() && layout.is_in_order_of_nodes();
   }
 
   Seconds latest() const { return std::ranges::max(clock_); }
@@ -76,7 +73,7 @@ class Clocks {
     const Seconds each = machine_.operations.neighbor_alltoall_message_s.value_or(0);
     std::vector<std::int64_t> ends(clock_.size());  // of messages, at each rank
     for (const auto& message : stage.messages)
-      for (const Rank rank : {message.from, message.to}) ends[at_index(rank)] += stage(message).messages;
+      for (const Rank rank : {message.from, message.to}) ends[at_index(rank)] += std::int64_t{stage(message).messages} * stage(message).batches;
     for (std::size_t r = 0; r < clock_.size(); ++r) {
       const Seconds left = std::max(entered[r], clock_[r] + *call + static_cast<double>(ends[r]) * each);
       part(parts_[r], CostPart::library) += left - clock_[r];
@@ -84,14 +81,70 @@ class Clocks {
     }
   }
 
-  /// Runs the messages of one batch, which are sorted by sender.
+  /// Runs the messages of one batch, which are sorted by sender, and the batches that it stands for. When the first one has gone by, all take as long.
   void run(const FoldedOf& batch) {
+    const auto batches = batch.messages.empty() ? 1 : batch(batch.messages.front()).batches;
+    run_once(batch);
+    if (batches == 1) return;
+    const auto before = latest();
+    const auto parts_before = parts_;
+    run_once(batch);
+    const double left = batches - 2;
+    const auto seconds = left * (latest() - before);
+    for (std::size_t r = 0; r < clock_.size(); ++r) {
+      launched_[r] = clock_[r] += seconds;
+      for (std::size_t p = 0; p < parts_[r].size(); ++p) parts_[r][p] += left * (parts_[r][p] - parts_before[r][p]);
+    }
+  }
+
+ private:
+  struct Finish {
+    Rank rank;
+    Seconds when;
+    Parts spent;
+  };
+
+  void run_once(const FoldedOf& batch) {
+    if (do_all_the_same(batch)) run_one_for_all(batch);
+    else run_each(batch, false);
+  }
+
+  /// Of a node that stands for all: are all ranks about to send the same at the same time? Then each also receives what it sends.
+  bool do_all_the_same(const FoldedOf& batch) const {
+    const auto ranks = clock_.size(), each = batch.messages.size() / ranks;
+    if (batch.given.empty() || each * ranks != batch.messages.size() || each == 0 || ranks_on_socket_ == 0) return false;
+    constexpr double rounding = 1e-12;
+    const auto [first, last] = std::ranges::minmax(clock_);
+    if (last - first > rounding * last) return false;
+    for (std::size_t rank = 0; rank < ranks; ++rank)
+      for (std::size_t i = 0; i < each; ++i) {
+        const auto &message = batch.messages[rank * each + i], &like = batch.messages[i];
+        const auto &folded = batch.given[rank * each + i], &like_folded = batch.given[i];
+        if (at_index(message.from) != rank || message.bytes != like.bytes || message.packed_pieces != like.packed_pieces || message.unpacked_pieces != like.unpacked_pieces ||
+            message.unpacked_bytes != like.unpacked_bytes || folded.locality != like_folded.locality || folded.messages != like_folded.messages)
+          return false;
+      }
+    return true;
+  }
+
+  /// Runs what one rank sends as if to itself.
+  void run_one_for_all(const FoldedOf& batch) {
+    const auto each = batch.messages.size() / clock_.size();
+    own_messages_.assign(batch.messages.begin(), batch.messages.begin() + static_cast<std::ptrdiff_t>(each));
+    for (auto& message : own_messages_) message.to = message.from;
+    run_each({layout_, own_messages_, batch.given.first(each)}, true);
+    std::ranges::fill(clock_, clock_.front());
+    std::ranges::fill(launched_, launched_.front());
+    std::ranges::fill(parts_, parts_.front());
+  }
+
+  void run_each(const FoldedOf& batch, bool for_all) {
     if (copies_cost_) pack(batch);
     finish_.clear();
     arrivals_.clear();
     for (std::size_t begin = 0; begin < batch.messages.size();) {
       const auto count = count_independent(batch.messages.subspan(begin));
-      launch(batch, begin, count);
+      launch(batch, begin, count, for_all);
       servers_.serve(flights_);
       arrive();
       finish_sends();
@@ -101,13 +154,6 @@ class Clocks {
     advance();
     if (copies_cost_) unpack(batch);
   }
-
- private:
-  struct Finish {
-    Rank rank;
-    Seconds when;
-    Parts spent;
-  };
 
   void pack(const FoldedOf& batch) {
     for (const auto& message : batch.messages)
@@ -127,14 +173,17 @@ class Clocks {
     return static_cast<std::size_t>(end - messages.begin());
   }
 
-  void launch(const FoldedOf& batch, std::size_t begin, std::size_t count) {
+  /// @param for_all  do all other ranks send the same at the same time?
+  void launch(const FoldedOf& batch, std::size_t begin, std::size_t count, bool for_all) {
     flights_.clear();
     Rank sender = -1;
     Seconds latency = 0, transfer = 0;  // of the sender's messages so far
     for (const auto& message : batch.messages.subspan(begin, count)) {
       const auto from = at_index(message.from), to = at_index(message.to);
       if (message.from != std::exchange(sender, message.from)) latency = transfer = 0;
-      const auto [locality, messages] = batch(message);
+      const auto folded = batch(message);
+      const auto locality = folded.locality;
+      const auto messages = folded.messages;
       const auto& channel = *machine_.host.find(locality);
       const auto& protocol = channel.protocol(message.bytes);
       const auto size = static_cast<double>(message.bytes);
@@ -145,6 +194,7 @@ class Clocks {
       flight.locality = locality;
       flight.is_eager = rendezvous && message.bytes < *rendezvous;
       flight.messages = messages;
+      if (for_all) flight.senders = locality == Locality::socket ? ranks_on_socket_ : layout_.ranks();
       flight.begin = clock_[from] + latency + transfer + flight.launching();
       const Seconds beta = protocol.beta_s_per_byte * size, beta_next = protocol.beta_next_s_per_byte.value_or(protocol.beta_s_per_byte) * size;
       // All but the last, by which it leaves later than the first.
@@ -265,6 +315,8 @@ class Clocks {
   const Machine& machine_;
   Servers servers_;
   bool copies_cost_ = true;
+  int ranks_on_socket_ = 0;          // 0: not the same on all
+  std::vector<Message> own_messages_;  // of a rank that stands for all
   bool nodes_are_separate_ = false;  // may the messages of one node be dealt with before those of the next?
   std::vector<Seconds> clock_;
   std::vector<Seconds> launched_;  // when a rank's sends of the batch have left it, and it can take in messages; between batches its clock
@@ -276,47 +328,6 @@ class Clocks {
   Grouping by_receiver_;
   std::vector<Finish> finish_;
   std::vector<bool> advanced_;  // in the batch that is being finished
-};
-
-/// The messages of a stage, batch by batch; those of a batch in their order.
-class Batches {
- public:
-  explicit Batches(const FoldedOf& stage) {
-    std::vector<std::size_t> end(at_index(last_batch(stage.messages)) + 2, 0);
-    if (end.size() == 2) {  // one batch
-      batches_.push_back(stage);
-      return;
-    }
-    for (const auto& message : stage.messages) ++end[at_index(message.batch) + 1];
-    std::partial_sum(end.begin(), end.end(), end.begin());
-    // Copies, because that is faster than to look up every message of a large stage out of order.
-    messages_.resize(stage.messages.size());
-    folded_.resize(stage.given.size());
-    for (const auto& message : stage.messages) {
-      const auto place = end[at_index(message.batch)]++;
-      messages_[place] = message;
-      if (!folded_.empty()) folded_[place] = stage(message);
-    }
-    for (std::size_t b = 0, begin = 0; b + 1 < end.size(); begin = end[b++]) {
-      const auto count = end[b] - begin;
-      const auto folded = std::span<const Folded>(folded_).subspan(folded_.empty() ? 0 : begin, folded_.empty() ? 0 : count);
-      batches_.push_back({stage.layout, std::span(messages_).subspan(begin, count), folded});
-    }
-  }
-
-  auto begin() const { return batches_.begin(); }
-  auto end() const { return batches_.end(); }
-
- private:
-  static int last_batch(std::span<const Message> messages) {
-    int last = 0;
-    for (const auto& message : messages) last = std::max(last, message.batch);
-    return last;
-  }
-
-  std::vector<Message> messages_;
-  std::vector<Folded> folded_;
-  std::vector<FoldedOf> batches_;
 };
 
 }  // namespace

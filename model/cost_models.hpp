@@ -14,6 +14,7 @@ namespace commpass {
 struct Folded {
   Locality locality = Locality::network;  ///< which the layout of the node cannot tell
   std::uint32_t messages = 1;             ///< it stands for so many like it of one sender, one right after another
+  std::uint32_t batches = 1;              ///< and its batch for so many like it, one after another; the same for all of a batch
 };
 using Foldings = std::vector<std::vector<Folded>>;  // by stage and message
 
@@ -24,7 +25,7 @@ struct FoldedOf {
   std::span<const Folded> given;  ///< empty: each is what it is, and the layout tells its locality
 
   Folded operator()(const Message& message) const {
-    return given.empty() ? Folded{layout.locality(message.from, message.to), 1} : given[static_cast<std::size_t>(&message - messages.data())];
+    return given.empty() ? Folded{layout.locality(message.from, message.to)} : given[static_cast<std::size_t>(&message - messages.data())];
   }
 };
 

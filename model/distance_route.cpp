@@ -30,25 +30,30 @@ int DistanceRoute::round(Rank from, Rank to, int stage) const {
   return static_cast<int>(distance(from, to) / weights_[static_cast<std::size_t>(stage)]);
 }
 
-std::vector<UniformMessage> DistanceRoute::uniform_messages(Rank rank, int stage) const {
+std::vector<UniformRun> DistanceRoute::uniform_runs(Rank rank, int stage) const {
   const auto s = static_cast<std::size_t>(stage);
   const std::int64_t weight = weights_[s], above = weight * radix_;
   const bool last = stage + 1 == static_cast<int>(stages_.size());
   // Blocks of one destination sit in the user's buffer or in one of the messages of the stages before.
   const std::int64_t origins = 1 + std::int64_t{stage} * (radix_ - 1);
-  std::vector<UniformMessage> messages;
-  for (std::int64_t z = 1; z <= stages_[s].rounds; ++z) {
-    // Distances i < P with digit z: z·w + low + high·above.
-    std::int64_t blocks = 0, destinations = 0;
-    for (auto first = z * weight; first < ranks_; first += above) {
-      blocks += std::min(weight, ranks_ - first);
-      ++destinations;
-    }
-    const auto finals = std::min(weight, ranks_ - z * weight);
-    messages.push_back({static_cast<Rank>((rank + z * weight) % ranks_), blocks, std::min(blocks, destinations * origins),
-                        last ? 0 : finals, last ? 0 : 1});
+  const Ring ring{0, ranks_, weights_[s]};
+  const auto run = [&](std::int64_t z, std::int64_t messages) {
+    // Distances i < P with digit z: z·w + low + high·above. All but the last of them are there with every low.
+    const auto first = z * weight, destinations = (ranks_ - first + above - 1) / above;
+    const auto blocks = (destinations - 1) * weight + std::min(weight, ranks_ - first - (destinations - 1) * above);
+    const auto finals = std::min(weight, ranks_ - first);
+    return UniformRun({ring.after(rank, static_cast<int>(z)), blocks, std::min(blocks, destinations * origins), last ? 0 : finals, last ? 0 : 1}, static_cast<int>(messages), ring);
+  };
+  // In the last, incomplete multiple of `above`, digits up to `whole` have every low, the one after perhaps some, the others none.
+  const std::int64_t rounds = stages_[s].rounds, rest = ranks_ % above, whole = std::min(rounds, rest / weight - 1);
+  std::vector<UniformRun> runs;
+  for (std::int64_t z = 1; z <= rounds;) {
+    const bool has_some = z == rest / weight && rest % weight != 0;
+    const auto messages = z <= whole ? whole - z + 1 : has_some ? 1 : rounds - z + 1;
+    runs.push_back(run(z, messages));
+    z += messages;
   }
-  return messages;
+  return runs;
 }
 
 int tuna_rounds(int ranks, int radix) {

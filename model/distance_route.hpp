@@ -19,7 +19,7 @@ class DistanceRoute final : public Route {
   Rank next(const Block& block, Rank at, int stage) const override;
   void next_of_each(std::span<const Block> blocks, std::span<const Rank> at, int stage, std::span<Rank> to) const override;
   int round(Rank from, Rank to, int stage) const override;
-  std::vector<UniformMessage> uniform_messages(Rank rank, int stage) const override;
+  std::vector<UniformRun> uniform_runs(Rank rank, int stage) const override;
 
  private:
   int distance(Rank from, Rank to) const { return to >= from ? to - from : to - from + ranks_; }

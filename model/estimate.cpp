@@ -8,7 +8,8 @@
 // Of a pattern that is no all-to-all, each message holds as many of the blocks that it could hold as a draw gives it, perhaps none.
 // So some nodes are drawn, each as if all were like it, and the slowest counts.
 //
-// Where very many rounds are in flight at once, like messages of consecutive rounds are taken together.
+// Where a stage has very many rounds, like messages and like batches are taken together (folding.hpp). With what routes tell in runs, the time that
+// a price takes then hardly depends on the number of ranks.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -17,6 +18,7 @@
 
 #include "model/cost.hpp"
 #include "model/cost_models.hpp"
+#include "model/folding.hpp"
 
 namespace commpass {
 
@@ -109,58 +111,30 @@ UniformMessage thin(const UniformMessage& full, Rank from, Draw& draw) {
   return message;
 }
 
-/// The messages that a rank of the node sends in a stage, in order.
-std::vector<Message> messages_of(Rank rank, int stage, double block_bytes, Draw& draw, const Route& route, Window window) {
-  std::vector<Message> messages;
-  const auto uniform_messages = route.uniform_messages(rank, stage);
-  messages.reserve(uniform_messages.size());
-  for (const auto& full : uniform_messages) {
-    const auto uniform = draw.is_complete() ? full : thin(full, rank, draw);
-    if (uniform.blocks == 0) continue;
-    auto& message = messages.emplace_back();
+/// Appends the messages that a rank of the node sends in a stage, in order of their rounds.
+void messages_of(Rank rank, int stage, double block_bytes, Draw& draw, const Route& route, const Layout& layout, std::vector<Likes>& result) {
+  const auto before = result.size();
+  const auto append = [&](const UniformRun& run) {
+    const auto& uniform = run.first;
+    if (uniform.blocks == 0) return;
+    Message message;
     message.from = rank;
     message.to = uniform.to;
     message.round = route.round(rank, uniform.to, stage);
-    message.batch = window_of(route.stages()[static_cast<std::size_t>(stage)], window).batch(message.round);
     message.bytes = std::llround(static_cast<double>(uniform.blocks) * block_bytes);
     message.packed_pieces = uniform.pieces > 1 ? static_cast<std::uint32_t>(uniform.pieces) : 0;
     message.unpacked_pieces = static_cast<std::uint32_t>(uniform.final_pieces);
     message.unpacked_bytes = uniform.final_pieces > 0 ? std::llround(static_cast<double>(uniform.final_blocks) * block_bytes) : 0;
+    append_run(run, message, layout, result);
+  };
+  for (const auto& run : route.uniform_runs(rank, stage)) {
+    if (draw.is_complete()) append(run);
+    else
+      for (int i = 0; i < run.messages; ++i) append(thin(run.message(i), rank, draw));
   }
-  if (!std::ranges::is_sorted(messages, {}, &Message::round)) std::ranges::stable_sort(messages, {}, &Message::round);
-  return messages;
-}
-
-bool alike(const Message& a, const Message& b) {
-  return a.batch == b.batch && a.bytes == b.bytes && a.packed_pieces == b.packed_pieces && a.unpacked_pieces == b.unpacked_pieces &&
-         a.unpacked_bytes == b.unpacked_bytes;
-}
-
-/// How many rounds of a batch are taken together, so that few are left: each for 1/64 of its time at most.
-int rounds_together(int rounds, Window window) {
-  constexpr int most = 64;
-  const int in_flight = window.unlimited() ? rounds : std::min(rounds, window.rounds);
-  return (in_flight + most - 1) / most;
-}
-
-/// Adds the messages of a rank to those of its node. Like ones of rounds that are taken together become one, to the receiver
-/// in the middle of these rounds: as they are the same for all ranks, each receives about as much as before.
-void fold(std::span<const Message> messages, int together, const Layout& layout, Stage& stage, std::vector<Folded>& foldings) {
-  for (std::size_t m = 0; m < messages.size(); ++m) {
-    const auto& message = messages[m];
-    const auto locality = layout.locality(message.from, message.to);
-    const bool joins = m > 0 && alike(messages[m - 1], message) && foldings.back().locality == locality &&
-                       (messages[m - 1].round - 1) / together == (message.round - 1) / together;
-    if (joins) {
-      ++foldings.back().messages;
-      if ((message.round - 1) % together == together / 2) stage.messages.back().to = layout.local(message.to);
-      continue;
-    }
-    auto& folded = stage.messages.emplace_back(message);
-    folded.from = layout.local(message.from);
-    folded.to = layout.local(message.to);
-    foldings.push_back({locality, 1});
-  }
+  const auto own = std::span(result).subspan(before);
+  const auto round = [](const Likes& likes) { return likes.first.round; };
+  if (!std::ranges::is_sorted(own, {}, round)) std::ranges::stable_sort(own, {}, round);
 }
 
 /// The nodes that stand for all. Those of an all-to-all count as alike, and the one in the middle is taken, since the copies of the first and
@@ -181,12 +155,13 @@ Schedule draw_node(double block_bytes, Draw& draw, const Route& route, Window wi
   Schedule schedule;
   schedule.ranks = layout.ppn(node);
   schedule.self_bytes.resize(static_cast<std::size_t>(schedule.ranks));
+  std::vector<Likes> sent;
   for (int s = 0; block_bytes > 0 && s < static_cast<int>(route.stages().size()); ++s) {
     auto& stage = schedule.stages.emplace_back();
     stage.info = route.stages()[static_cast<std::size_t>(s)];
-    foldings.emplace_back();
-    const int together = rounds_together(stage.info.rounds, window_of(stage.info, window));
-    for (const Rank rank : layout.ranks_of(node)) fold(messages_of(rank, s, block_bytes, draw, route, window), together, layout, stage, foldings.back());
+    sent.clear();
+    for (const Rank rank : layout.ranks_of(node)) messages_of(rank, s, block_bytes, draw, route, layout, sent);
+    foldings.push_back(fold(sent, layout, window_of(stage.info, window), stage));
   }
   return schedule;
 }

@@ -46,6 +46,12 @@ class Grouping {
       const std::size_t k = key(item);
       if (place_[k]++ == 0) groups_.push_back({k, 0, 0});
     }
+    if (groups_.size() == 1) {
+      grouped = items;
+      groups_.front().end = items.size();
+      place_[groups_.front().key] = 0;
+      return groups_;
+    }
     std::size_t position = 0;
     for (auto& group : groups_) {
       group.begin = position;

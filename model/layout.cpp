@@ -34,6 +34,7 @@ Layout::Layout(std::span<const int> node_of, std::span<const int> socket_of) {
     if (is_new) ranks_of_.emplace_back();
     const int node = entry->second;
     auto& mates = ranks_of_[static_cast<std::size_t>(node)];
+    if (node + 1 < nodes()) is_in_order_of_nodes_ = false;
     const std::pair socket{node, socket_of.empty() ? 0 : socket_of[rank]};
     node_of_.push_back(node);
     local_of_.push_back(static_cast<int>(mates.size()));

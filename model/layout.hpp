@@ -44,6 +44,12 @@ class Layout {
   /// Every node has the same number of ranks.
   bool even() const;
 
+  /// Even, and rank r is on node r ÷ ppn.
+  bool is_regular() const { return is_in_order_of_nodes_ && ranks() == nodes() * max_ppn_; }
+
+  /// No rank is on a node before that of the rank before it.
+  bool is_in_order_of_nodes() const { return is_in_order_of_nodes_; }
+
   /// One line for a person: "4 nodes x 8 ranks", "3 nodes, 2 to 5 ranks each".
   std::string describe() const;
 
@@ -52,6 +58,7 @@ class Layout {
   std::vector<std::vector<Rank>> ranks_of_;
   int max_ppn_ = 0;
   int sockets_ = 0;
+  bool is_in_order_of_nodes_ = true;
 };
 
 /// Reads a layout from text (design §6): "4x8" (nodes × ranks), "4x2x8" (nodes × sockets × ranks a socket), or

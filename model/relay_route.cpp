@@ -136,7 +136,7 @@ void RelayRoute::next_of_each(std::span<const Block> blocks, std::span<const Ran
   for (std::size_t i = 0; i < blocks.size(); ++i) to[i] = next(blocks[i], holders[i], stage);
 }
 
-std::vector<UniformMessage> RelayRoute::uniform_messages(Rank, int) const {
+std::vector<UniformRun> RelayRoute::uniform_runs(Rank, int) const {
   throw NotApplicable("with relays", "it has no closed form, because its relays depend on the pattern");
 }
 

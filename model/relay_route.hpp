@@ -54,7 +54,7 @@ class RelayRoute final : public Route {
   Rank next(const Block& block, Rank at, int stage) const override;
   void next_of_each(std::span<const Block> blocks, std::span<const Rank> at, int stage, std::span<Rank> to) const override;
   int round(Rank, Rank, int) const override { return 0; }
-  std::vector<UniformMessage> uniform_messages(Rank rank, int stage) const override;
+  std::vector<UniformRun> uniform_runs(Rank rank, int stage) const override;
 
   const std::vector<Chunk>& chunks() const { return chunks_; }
 

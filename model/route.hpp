@@ -42,6 +42,42 @@ struct UniformMessage {
   std::int64_t final_pieces = 0;  ///< in this many pieces; 0: the message lands where it belongs
 };
 
+/// Some of the ranks `base` … `base` + `length` − 1, each `stride` after the one before, around.
+struct Ring {
+  Rank base = 0;
+  int length = 1, stride = 1;
+
+  static Ring of_one(Rank rank) { return {rank, 1, 1}; }
+
+  /// The rank `steps` after `rank`, less than once around.
+  Rank after(Rank rank, int steps) const {
+    const int distance = rank - base + steps * stride;
+    return base + (distance < length ? distance : distance - length);
+  }
+  /// After how many steps from `from` comes `to`? Less than once around; none: −1.
+  int steps(Rank from, Rank to) const {
+    if (to < base || to >= base + length) return -1;
+    const int distance = to >= from ? to - from : to - from + length;
+    return distance % stride == 0 ? distance / stride : -1;
+  }
+};
+
+/// Messages of consecutive rounds that differ in nothing but their receivers, which lie on a ring.
+struct UniformRun {
+  UniformMessage first;
+  int messages = 1;
+  Ring ring;
+
+  UniformRun(const UniformMessage& message) : first(message), ring(Ring::of_one(message.to)) {}  // NOLINT: a message is a run of one
+  UniformRun(const UniformMessage& first_one, int count, const Ring& around) : first(first_one), messages(count), ring(around) {}
+
+  UniformMessage message(int i) const {
+    auto result = first;
+    result.to = ring.after(first.to, i);
+    return result;
+  }
+};
+
 /// Where blocks go in each stage. The rule is the same on every rank and depends on nothing but its arguments and
 /// the tables that the route was made with.
 ///
@@ -80,10 +116,13 @@ class Route {
   /// @throws NotApplicable if the route cannot tell
   virtual std::vector<Rank> groups(int stage) const;
 
-  /// The messages that `rank` sends in stage `stage` of an all-to-all with equal blocks, for closed forms.
+  /// The messages that `rank` sends in stage `stage` of an all-to-all with equal blocks, for closed forms: few runs where they are alike,
+  /// so that very many ranks take no longer than a few.
   /// Exact where the address is full and the layout even; elsewhere an estimate.
   /// @throws NotApplicable if the route has no closed form
-  virtual std::vector<UniformMessage> uniform_messages(Rank rank, int stage) const = 0;
+  virtual std::vector<UniformRun> uniform_runs(Rank rank, int stage) const = 0;
+  /// The same, message by message.
+  std::vector<UniformMessage> uniform_messages(Rank rank, int stage) const;
 
  protected:
   Route() = default;

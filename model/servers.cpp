@@ -1,5 +1,6 @@
 #include "model/servers.hpp"
 
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -47,7 +48,7 @@ void Servers::serve(std::span<Flight> flights) {
 
 void Servers::add(int server, std::span<const Flight> flights, std::size_t flight, double rate) {
   if (rate == unlimited) return;
-  jobs_.push_back({server, static_cast<std::uint32_t>(flight), flights[flight].begin, flights[flight].bytes() / rate});
+  jobs_.push_back({server, static_cast<std::uint32_t>(flight), flights[flight].begin, flights[flight].senders * flights[flight].bytes() / rate});
 }
 
 // Sorts by begin. Begins are spread over the batch, so that most of the work is done by as many slots of time as there are
@@ -75,35 +76,54 @@ void Servers::sort(std::span<Job> jobs) {
   }
 }
 
+void Servers::Ends::add(const End& end) {
+  if (queue_.size() == first_ || queue_.back().served <= end.served) return queue_.push_back(end);
+  heap_.push_back(end);
+  std::ranges::push_heap(heap_, std::ranges::greater{}, &End::served);
+}
+
+void Servers::Ends::take_next() {
+  if (next_is_queued()) {
+    ++first_;
+    return;
+  }
+  std::ranges::pop_heap(heap_, std::ranges::greater{}, &End::served);
+  heap_.pop_back();
+}
+
+void Servers::Ends::clear() {
+  queue_.clear();
+  heap_.clear();
+  first_ = 0;
+}
+
 // Moves the jobs of one server, in order of their begin: those that are there at once get equal parts of its rate. Begins
 // when the server has done the work of earlier batches.
 void Servers::share(std::span<const Job> jobs, std::span<Flight> flights, Seconds& busy_until) {
   Seconds now = busy_until;
   Seconds served = 0;  // of every job that is there, since the first came, at full rate
-  ends_.clear();       // a heap: at which `served` a job is done
-  const auto later = [](const End& a, const End& b) { return a.served > b.served; };
+  ends_.clear();       // at which `served` a job is done
   const auto run_until = [&](Seconds when) {
     while (!ends_.empty()) {
-      const Seconds done = now + (ends_.front().served - served) * static_cast<double>(ends_.size());
+      const auto next = ends_.next();
+      const Seconds done = now + (next.served - served) * static_cast<double>(ends_.size());
       if (done > when) {
         served += (when - now) / static_cast<double>(ends_.size());
         break;
       }
       now = done;
-      served = ends_.front().served;
-      auto& shared_until = flights[ends_.front().flight].shared_until;
+      served = next.served;
+      auto& shared_until = flights[next.flight].shared_until;
       shared_until = std::max(shared_until, done);
-      std::ranges::pop_heap(ends_, later);
-      ends_.pop_back();
+      ends_.take_next();
     }
     now = std::max(now, when);
   };
   for (const auto& job : jobs) {
     run_until(std::max(job.begin, busy_until));
-    ends_.push_back({served + job.seconds, job.flight});
-    std::ranges::push_heap(ends_, later);
+    ends_.add({served + job.seconds, job.flight});
   }
-  while (!ends_.empty()) run_until(now + (ends_.front().served - served) * static_cast<double>(ends_.size()));
+  while (!ends_.empty()) run_until(now + (ends_.next().served - served) * static_cast<double>(ends_.size()));
   busy_until = now;
 }
 

@@ -21,6 +21,7 @@ struct Flight {
   bool is_eager = false;     ///< does its sender go on without waiting for the receiver?
   bool was_awaited = false;  ///< was it the receiver that was late?
   std::uint32_t messages = 1;
+  int senders = 1;             ///< ranks that send such a message at the same time, and share the same
   Seconds begin = 0;           ///< B_k of the first
   Seconds unshared_until = 0;  ///< B_k + β_k·s_k of the last
   Seconds shared_until = 0;  ///< C_k, 0 if nothing is shared
@@ -56,6 +57,22 @@ class Servers {
     Seconds served;
     std::uint32_t flight;
   };
+  /// The jobs of a server, by when they end. Most end in the order in which they came, so that most wait in a queue, and few in a heap.
+  class Ends {
+   public:
+    bool empty() const { return queue_.size() == first_ && heap_.empty(); }
+    std::size_t size() const { return queue_.size() - first_ + heap_.size(); }
+    const End& next() const { return next_is_queued() ? queue_[first_] : heap_.front(); }
+    void add(const End& end);
+    void take_next();
+    void clear();
+
+   private:
+    bool next_is_queued() const { return first_ < queue_.size() && (heap_.empty() || queue_[first_].served <= heap_.front().served); }
+
+    std::vector<End> queue_, heap_;
+    std::size_t first_ = 0;  // of the queue
+  };
 
   void add(int server, std::span<const Flight> flights, std::size_t flight, double rate);
   void sort(std::span<Job> jobs);
@@ -67,7 +84,7 @@ class Servers {
   std::vector<Job> jobs_, jobs_by_server_, jobs_by_slot_;
   std::vector<std::uint32_t> slots_;
   Grouping by_server_;
-  std::vector<End> ends_;
+  Ends ends_;
 };
 
 }  // namespace commpass

@@ -25,7 +25,7 @@ class LibraryRoute final : public Route {
     way_->next_of_each(blocks, at, stage, to);
   }
   int round(Rank from, Rank to, int stage) const override { return way_->round(from, to, stage); }
-  std::vector<UniformMessage> uniform_messages(Rank rank, int stage) const override { return way_->uniform_messages(rank, stage); }
+  std::vector<UniformRun> uniform_runs(Rank rank, int stage) const override { return way_->uniform_runs(rank, stage); }
 
  private:
   std::unique_ptr<Route> way_;

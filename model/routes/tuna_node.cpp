@@ -44,8 +44,8 @@ class NodeDistanceRoute final : public Route {
     return static_cast<int>(local_distance(from, to) / weights_[static_cast<std::size_t>(stage)]);
   }
 
-  std::vector<UniformMessage> uniform_messages(Rank rank, int stage) const override {
-    return is_node_digit(stage) ? uniform_node_messages(rank) : uniform_local_messages(rank, stage);
+  std::vector<UniformRun> uniform_runs(Rank rank, int stage) const override {
+    return is_node_digit(stage) ? uniform_node_runs(rank) : uniform_local_runs(rank, stage);
   }
 
  private:
@@ -58,13 +58,13 @@ class NodeDistanceRoute final : public Route {
   }
 
   // As in DistanceRoute, with a block for every node in place of one.
-  std::vector<UniformMessage> uniform_local_messages(Rank rank, int stage) const {
+  std::vector<UniformRun> uniform_local_runs(Rank rank, int stage) const {
     const auto weight = weights_[static_cast<std::size_t>(stage)];
     const auto mates = layout_.ranks_of(layout_.node(rank));
     const auto ppn = static_cast<std::int64_t>(mates.size());
     const std::int64_t nodes = layout_.nodes(), origins = 1 + std::int64_t{stage} * (radix_ - 1);
     const bool lands = stage + 1 == static_cast<int>(stages_.size());
-    std::vector<UniformMessage> messages;
+    std::vector<UniformRun> runs;
     for (std::int64_t z = 1; z < radix_ && z * weight < ppn; ++z) {
       std::int64_t blocks = 0, locals = 0;
       for (auto first = z * weight; first < ppn; first += weight * radix_) {
@@ -72,22 +72,30 @@ class NodeDistanceRoute final : public Route {
         ++locals;
       }
       const auto to = mates[static_cast<std::size_t>(layout_.local(rank) + z * weight) % mates.size()];
-      messages.push_back({to, blocks * nodes, std::min(blocks, locals * origins) * nodes, lands ? 0 : std::min(weight, ppn - z * weight), lands ? 0 : 1});
+      runs.push_back(UniformMessage{to, blocks * nodes, std::min(blocks, locals * origins) * nodes, lands ? 0 : std::min(weight, ppn - z * weight), lands ? 0 : 1});
     }
-    return messages;
+    return runs;
   }
 
   // To one rank of every other node, which gets the blocks of this node's ranks side by side.
-  std::vector<UniformMessage> uniform_node_messages(Rank rank) const {
+  std::vector<UniformRun> uniform_node_runs(Rank rank) const {
     const int node = layout_.node(rank), ppn = layout_.ppn(node);
     const auto origins = 1 + static_cast<std::int64_t>(weights_.size()) * (radix_ - 1);
-    std::vector<UniformMessage> messages;
+    UniformMessage message{0, ppn, std::min<std::int64_t>(ppn, origins), 0, 0};
+    if (layout_.is_regular()) {
+      const Ring ring{layout_.local(rank), layout_.ranks(), ppn};
+      message.to = ring.after(rank, 1);
+      return {{message, layout_.nodes() - 1, ring}};
+    }
+    std::vector<UniformRun> runs;
     for (int other = 0; other < layout_.nodes(); ++other) {
       if (other == node) continue;
-      for (int local = layout_.local(rank); local < layout_.ppn(other); local += ppn)
-        messages.push_back({layout_.ranks_of(other)[static_cast<std::size_t>(local)], ppn, std::min<std::int64_t>(ppn, origins), 0, 0});
+      for (int local = layout_.local(rank); local < layout_.ppn(other); local += ppn) {
+        message.to = layout_.ranks_of(other)[static_cast<std::size_t>(local)];
+        runs.push_back(message);
+      }
     }
-    return messages;
+    return runs;
   }
 
   Layout layout_;

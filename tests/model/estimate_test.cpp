@@ -188,6 +188,53 @@ TEST(ClosedForm, IsNearWhereRoundsAreTakenTogether) {
     }
 }
 
+// More than 64 rounds, and few of them at once: like batches are taken together after the first ones.
+TEST(ClosedForm, IsNearWhereBatchesAreTakenTogether) {
+  const std::vector<Machine> plain{machine_with({false, false, false, true})}, full{machine_with({true, true, true, true})};
+  constexpr auto layout = "10x2x9";
+  for (const auto* strategy : {"standard,window=1", "standard,window=8", "tuna,radix=80"}) {
+    expect_deviation(strategy, layout, full, CostModel::max_rate, -rounding, rounding);
+    expect_deviation(strategy, layout, plain, CostModel::burst, -rounding, rounding);
+    expect_deviation(strategy, layout, full, CostModel::burst, -0.007, 0.007);
+  }
+}
+
+// However many ranks there are, so that a price takes no longer.
+TEST(ClosedForm, KnowsTheMessagesOfVeryManyRanksInFewRuns) {
+  const auto layout = Layout::regular(512, 2, 16);
+  const auto most = static_cast<std::size_t>(layout.max_ppn());
+  for (const auto& strategy : suggest_strategies(layout)) {
+    if (pattern_need(strategy) != PatternNeed::nothing) continue;
+    const auto route = make_route(strategy, layout);
+    for (int s = 0; s < static_cast<int>(route->stages().size()); ++s) {
+      const auto runs = route->uniform_runs(5000, s);
+      EXPECT_LE(runs.size(), most) << to_string(strategy) << ", stage " << s;
+      int messages = 0;
+      for (const auto& run : runs) messages += run.messages;
+      EXPECT_EQ(messages, route->stages()[static_cast<std::size_t>(s)].rounds) << to_string(strategy) << ", stage " << s;
+    }
+  }
+}
+
+// Which blocks leave with which digit of the distance, counted one by one.
+TEST(ClosedForm, KnowsTheBlocksOfDistanceDigits) {
+  for (const int ranks : {2, 5, 16, 20, 27, 31, 64, 100})
+    for (const int radix : {2, 3, 5, 16}) {
+      if (radix > ranks) continue;
+      const auto route = make_route(parse_strategy("tuna,radix=" + std::to_string(radix)), Layout::with_ppn(ranks, 4));
+      std::int64_t weight = 1;
+      for (int s = 0; s < static_cast<int>(route->stages().size()); ++s, weight *= radix) {
+        std::map<Rank, std::int64_t> blocks;
+        constexpr Rank from = 1;
+        for (int distance = 1; distance < ranks; ++distance)
+          if (const auto digit = distance / weight % radix; digit > 0) ++blocks[static_cast<Rank>((from + digit * weight) % ranks)];
+        std::map<Rank, std::int64_t> told;
+        for (const auto& message : route->uniform_messages(from, s)) told[message.to] = message.blocks;
+        EXPECT_EQ(told, blocks) << ranks << " ranks, radix " << radix << ", stage " << s;
+      }
+    }
+}
+
 TEST(ClosedForm, IsNearForTunaWithCopies) {
   for (const auto* layout : {"4x4", "8x2", "1x16", "4x2x2", "9x3", "5x4", "8x8"})
     for (const auto* strategy : {"tuna,radix=2", "tuna,radix=3", "tuna,radix=4"}) expect_deviation(strategy, layout, machines(true), CostModel::burst, -0.3, 0.3);
