@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <string_view>
 
 #include "bench/options.hpp"
 #include "bench/sparse_cases.hpp"
@@ -39,6 +40,8 @@ constexpr PatternCase patterns[] = {
     {"ragged to 1 KiB", "--generate uniform:ranks={0},bytes=1KiB", 128, true},
     {"ragged to 16 KiB", "--generate uniform:ranks={0},bytes=16KiB", 64, false},
 };
+
+constexpr std::string_view quick_sparse_pattern = "4 x 256 B";  ///< of those of `bench sdde`, each of which takes as long as many of these
 
 /// P as a product of three like numbers.
 std::string grid(int ranks) {
@@ -181,7 +184,9 @@ Json regret(const Options& options) {
     for (const int p : ranks)
       for (const auto& pattern : patterns)
         if (p <= pattern.most_ranks && (!options.quick || pattern.quick)) cases.push_back({all[i], profiles[i], p, pattern});
-  const auto sparse = sparse_cases(all, profiles, options.quick);
+  std::vector<SparseCase> sparse;
+  for (const auto& which : sparse_cases(all, profiles, options.quick))
+    if (!options.quick || which.pattern.name == quick_sparse_pattern) sparse.push_back(which);
   const auto known = static_cast<std::ptrdiff_t>(cases.size());
   std::vector<Result> results(cases.size() + sparse.size());
   std::map<std::string, std::vector<Result>> by_cluster, by_pattern;

@@ -11,15 +11,6 @@
 
 namespace commpass::bench {
 
-struct SparsePattern {
-  const char* name;
-  int degree;       ///< messages of a rank to ranks drawn at random, or
-  int nodes;        ///< to all ranks of the next nodes, if not 0
-  const char* sizes;
-  Bytes bytes;      ///< of each message
-  bool quick;       ///< part of --quick
-};
-
 namespace {
 
 using Json = nlohmann::ordered_json;

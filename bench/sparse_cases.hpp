@@ -6,11 +6,19 @@
 #include <vector>
 
 #include "bench/simulate.hpp"
+#include "model/types.hpp"
 
 namespace commpass::bench {
 
-/// Who sends how much to whom; see sparse_cases.cpp.
-struct SparsePattern;
+/// Who sends how much to whom.
+struct SparsePattern {
+  const char* name;
+  int degree;       ///< messages of a rank to ranks drawn at random, or
+  int nodes;        ///< to all ranks of the next nodes, if not 0
+  const char* sizes;
+  Bytes bytes;      ///< of each message
+  bool quick;       ///< part of --quick
+};
 
 struct SparseCase {
   const ClusterShape& cluster;
