@@ -186,7 +186,7 @@ Json regret(const Options& options) {
         if (p <= pattern.most_ranks && (!options.quick || pattern.quick)) cases.push_back({all[i], profiles[i], p, pattern});
   std::vector<SparseCase> sparse;
   for (const auto& which : sparse_cases(all, profiles, options.quick))
-    if (!options.quick || which.pattern.name == quick_sparse_pattern) sparse.push_back(which);
+    if (!options.quick || (which.pattern.name == quick_sparse_pattern && which.cluster.name == all.front().name)) sparse.push_back(which);
   const auto known = static_cast<std::ptrdiff_t>(cases.size());
   std::vector<Result> results(cases.size() + sparse.size());
   std::map<std::string, std::vector<Result>> by_cluster, by_pattern;

@@ -1,4 +1,5 @@
 // What MPI_Alltoallv takes beyond a direct exchange of the same blocks that is called once.
+#include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
@@ -19,8 +20,11 @@ void measure_alltoallv(Calibration& calibration) {
   std::map<std::pair<int, Bytes>, AlltoallvBench> benches;
   std::map<Key, Series> all;
   const int most = calibration.layout.ranks() - 1;
-  for (int messages = 1;; messages = std::min(2 * messages, most)) {
-    for (const Bytes bytes : {8, 64, 512}) {  // so that it is the call that shows; several, since two ranks have one number of messages
+  // Small, so that it is the call that shows; of several sizes where few ranks have few numbers of messages.
+  constexpr int few = 8;
+  const std::vector<Bytes> sizes = most < few ? std::vector<Bytes>{8, 64, 512} : std::vector<Bytes>{64};
+  for (int messages = 1;; messages = std::min(4 * messages, most)) {
+    for (const Bytes bytes : sizes) {
       benches.try_emplace({messages, bytes}, calibration.comm.get(), calibration.layout, messages, bytes);
       for (const bool by_library : {false, true}) all[{{messages, bytes}, by_library}];
     }
