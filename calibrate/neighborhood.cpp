@@ -1,10 +1,11 @@
 // What the MPI library's neighbourhood collective takes beyond a direct exchange of the same messages.
 #include <map>
-#include <vector>
+#include <tuple>
+#include <utility>
 
 #include "calibrate/calibration.hpp"
 #include "calibrate/collective_timing.hpp"
-#include "calibrate/fit.hpp"
+#include "calibrate/library_call.hpp"
 #include "runtime/neighborhood_collective.hpp"
 
 namespace commpass {
@@ -15,31 +16,12 @@ void measure_neighborhood(Calibration& calibration) {
     calibration.not_measured("operations.neighbor_alltoall_s, neighbor_alltoall_message_s: this MPI library has no neighbourhood collectives");
     return;
   }
-  struct Key {
-    int messages;
-    bool by_library;
-    auto operator<=>(const Key&) const = default;
-  };
-  std::map<int, CollectiveBench> benches;
-  std::map<Key, Series> series;
-  for (const int count : {1, 2, 4, 8, 16, 32}) {
-    benches.try_emplace(count, calibration.comm.get(), count);
-    for (const bool by_library : {false, true}) series[{count, by_library}];
-  }
-  calibration.sampler.sample_all(series, collective_share.end, [&](const Key& key, int, int repetitions) {
-    auto& bench = benches.at(key.messages);
-    return key.by_library ? bench.by_library(repetitions) : bench.direct(repetitions);
-  });
-  std::vector<double> messages, direct, by_library;
-  for (const auto& [count, bench] : benches) {
-    messages.push_back(count);
-    direct.push_back(series.at({count, false}).middle());
-    by_library.push_back(series.at({count, true}).middle());
-  }
-  const auto fit = fit_call(messages, by_library, direct);
-  constexpr double ends = 2;  // every rank sends a message and receives one
+  std::multimap<int, CollectiveBench> benches;
+  for (const int count : {1, 2, 4, 8, 16, 32})
+    benches.emplace(std::piecewise_construct, std::forward_as_tuple(count), std::forward_as_tuple(calibration.comm.get(), count));
+  const auto fit = fit_library_call(calibration.sampler, collective_share.end, benches);
   calibration.machine.operations.neighbor_alltoall_s = fit.call_s;
-  calibration.machine.operations.neighbor_alltoall_message_s = fit.message_s / ends;
+  calibration.machine.operations.neighbor_alltoall_message_s = fit.message_s;
 }
 
 }  // namespace commpass

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <functional>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <random>
@@ -34,6 +32,7 @@ extern "C" int MPI_Send_init(const void* buffer, int count, MPI_Datatype type, i
 namespace commpass {
 namespace {
 
+using test::common_error;
 using test::rank_of;
 using test::size_of;
 using test::some_machine;
@@ -308,22 +307,6 @@ TEST(IndexedExchange, RefusesAWayBackThatWasNotPlannedOrNumbersThatDoNotFit) {
   EXPECT_THROW(forward_only.reverse_add(ghosts.data(), owned.data()), Error);
   auto of_floats = communicator.indexed_exchange(all.owned, all.needed, sizeof(float), {.strategy = "standard", .reverse = true});
   EXPECT_THROW(of_floats.reverse_add(ghosts.data(), owned.data()), Error);
-}
-
-/// The message that all ranks get. Fails if one gets none or another one.
-std::string common_error(const std::function<void()>& action) {
-  std::string message;
-  try {
-    action();
-  } catch (const Error& error) {
-    message = error.what();
-  }
-  std::vector<char> first(message.begin(), message.end());
-  first.resize(1000);
-  const auto mine = first;
-  MPI_Bcast(first.data(), static_cast<int>(first.size()), MPI_CHAR, 0, MPI_COMM_WORLD);
-  EXPECT_EQ(mine, first) << message;
-  return message;
 }
 
 TEST(WrongIndices, AreOneSentenceOnAllRanks) {

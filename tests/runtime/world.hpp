@@ -44,7 +44,7 @@ inline std::string common_error(const std::function<void()>& action) {
   }
   std::vector<char> first(message.begin(), message.end());
   first.resize(1000);
-  auto mine = first;
+  const auto mine = first;
   MPI_Bcast(first.data(), static_cast<int>(first.size()), MPI_CHAR, 0, MPI_COMM_WORLD);
   EXPECT_EQ(mine, first) << message;
   return message;

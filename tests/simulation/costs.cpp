@@ -34,15 +34,22 @@ void spend(double seconds) {
   if (seconds > 0) simgrid::s4u::this_actor::sleep_for(seconds);
 }
 
-const simulation::Locality& locality_to(MPI_Comm comm, int peer) {
-  static std::unordered_map<int, simulation::Place> places;  // by rank in MPI_COMM_WORLD
-  MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
+/// The rank in MPI_COMM_WORLD of a member of a group, which is freed.
+int rank_in_world(MPI_Group group, int member) {
+  MPI_Group world = MPI_GROUP_NULL;
   int rank = 0;
-  PMPI_Comm_group(comm, &group);
   PMPI_Comm_group(MPI_COMM_WORLD, &world);
-  PMPI_Group_translate_ranks(group, 1, &peer, world, &rank);
+  PMPI_Group_translate_ranks(group, 1, &member, world, &rank);
   PMPI_Group_free(&group);
   PMPI_Group_free(&world);
+  return rank;
+}
+
+const simulation::Locality& locality_to(MPI_Comm comm, int peer) {
+  static std::unordered_map<int, simulation::Place> places;  // by rank in MPI_COMM_WORLD
+  MPI_Group group = MPI_GROUP_NULL;
+  PMPI_Comm_group(comm, &group);
+  const int rank = rank_in_world(group, peer);
   auto [entry, is_new] = places.try_emplace(rank);
   // Ranks are placed on hosts in order, node after node (the host file of bench/simulate).
   const int cores = cluster().sockets * cluster().cores;
@@ -291,13 +298,9 @@ int MPI_Reduce_scatter_block(const void* send, void* receive, int count, MPI_Dat
   return MPI_SUCCESS;
 }
 int MPI_Put(const void* from, int count, MPI_Datatype type, int peer, MPI_Aint offset, int peer_count, MPI_Datatype peer_type, MPI_Win window) {
-  MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
-  int rank = 0;
+  MPI_Group group = MPI_GROUP_NULL;
   PMPI_Win_get_group(window, &group);
-  PMPI_Comm_group(MPI_COMM_WORLD, &world);
-  PMPI_Group_translate_ranks(group, 1, &peer, world, &rank);
-  PMPI_Group_free(&group);
-  PMPI_Group_free(&world);
+  const int rank = rank_in_world(group, peer);
   auto& longest = put_answers()[window];
   longest = std::max(longest, locality_to(MPI_COMM_WORLD, rank).protocols.front().alpha_s);
   return PMPI_Put(from, count, type, peer, offset, peer_count, peer_type, window);
