@@ -25,13 +25,6 @@ Locality farthest(const Layout& layout) {
   return layout.sockets() > 1 ? Locality::node : Locality::socket;
 }
 
-Seconds small_collective_seconds(const Layout& layout, const Machine& machine) {
-  if (layout.ranks() == 1) return 0;
-  if (const auto& measured_s = machine.operations.allreduce_s) return collective_seconds(machine.operations, *measured_s, layout.ranks());
-  const auto steps = std::bit_width(static_cast<unsigned>(layout.ranks() - 1));
-  return machine.host.find(farthest(layout))->protocol(sizeof(int)).alpha_s * steps;
-}
-
 /// That tells every rank how many headers come to it: an int for every rank passes through each.
 Seconds count_seconds(const Layout& layout, const Machine& machine) {
   if (layout.ranks() == 1) return 0;
@@ -46,6 +39,13 @@ Seconds all_collectives(std::size_t stages, bool is_staggered, bool needs_tables
 }
 
 }  // namespace
+
+Seconds small_collective_seconds(const Layout& layout, const Machine& machine) {
+  if (layout.ranks() == 1) return 0;
+  if (const auto& measured_s = machine.operations.allreduce_s) return collective_seconds(machine.operations, *measured_s, layout.ranks());
+  const auto steps = std::bit_width(static_cast<unsigned>(layout.ranks() - 1));
+  return machine.host.find(farthest(layout))->protocol(sizeof(int)).alpha_s * steps;
+}
 
 Seconds plan_seconds(Schedule schedule, const Strategy& strategy, const Layout& layout, const Machine& machine, CostModel model) {
   for (auto& stage : schedule.stages)

@@ -6,9 +6,13 @@
 
 namespace commpass {
 
+/// What a reduction or broadcast of a few numbers over all ranks takes: as an allreduce was measured to take, else α·⌈log₂ P⌉.
+/// @throws nothing, but the machine must have a price for the farthest locality of the layout
+Seconds small_collective_seconds(const Layout& layout, const Machine& machine);
+
 /// Predicts the seconds to plan an exchange whose strategy is known: in each stage the messages of the schedule, with headers in place of data and all
-/// at once, and the small collectives by which ranks learn how many headers come, and that no rank has failed. Such a collective costs what an
-/// allreduce was measured to cost, else α·⌈log₂ P⌉. Not counted is what the ranks compute.
+/// at once, and the small collectives by which ranks learn how many headers come, and that no rank has failed.
+/// Not counted is what the ranks compute.
 /// @param schedule  of coalesced messages, also where the strategy is staggered
 /// @throws InputError as evaluate
 Seconds plan_seconds(Schedule schedule, const Strategy& strategy, const Layout& layout, const Machine& machine, CostModel model = CostModel::burst);

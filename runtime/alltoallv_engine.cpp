@@ -7,6 +7,7 @@
 
 #include "model/catalogue.hpp"
 #include "model/error.hpp"
+#include "model/plan_cost.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/mpi_error.hpp"
 #include "runtime/telling.hpp"
@@ -26,28 +27,31 @@ const std::string in_place_of_library = "standard";
 AlltoallvEngine::AlltoallvEngine(MPI_Comm comm, const Layout& layout, const Machine& machine, std::string named)
     : comm_(comm), layout_(layout), machine_(machine), named_(std::move(named)), exchange_(comm_.get()) {}
 
-const std::string& AlltoallvEngine::cheapest(const std::string& named, double block_bytes) {
+const AlltoallvEngine::Choice& AlltoallvEngine::cheapest(const std::string& named, double block_bytes) {
   const auto bytes = static_cast<std::uint64_t>(std::max(1.0, block_bytes));
   const auto digits = static_cast<int>(std::bit_width(bytes));
   auto [entry, is_new] = cheapest_.try_emplace({named, digits});
   if (!is_new) return entry->second;
   try {
-    std::string found;
+    Choice found;
     together(comm_.get(), [&] {
       if (comm_.rank() != 0) return;
       const auto lowest = Bytes{1} << (digits - 1);
       std::vector<Strategy> given;
       if (!named.empty()) given.push_back(parse_strategy(named));
-      found = to_string(rank_one_shot(lowest + lowest / 2, layout_, machine_, CostModel::burst, given).front().strategy);
+      const auto best = rank_one_shot(lowest + lowest / 2, layout_, machine_, CostModel::burst, given).front();
+      found = {to_string(best.strategy), exchanges_a_telling(best.cost.seconds, small_collective_seconds(layout_, machine_))};
     });
-    return entry->second = broadcast(comm_.get(), found);
+    found.strategy = broadcast(comm_.get(), found.strategy);
+    COMMPASS_MPI_CALL(MPI_Bcast, &found.exchanges_a_telling, 1, MPI_INT, 0, comm_.get());
+    return entry->second = std::move(found);
   } catch (...) {
     cheapest_.erase(entry);
     throw;
   }
 }
 
-const std::string& AlltoallvEngine::choose(const AlltoallvOptions& options) {
+const AlltoallvEngine::Choice& AlltoallvEngine::choose(const AlltoallvOptions& options) {
   if (is_telling_) {
     while (!telling_.test()) std::this_thread::yield();
     block_bytes_ = static_cast<double>(telling_.result()[0]) / layout_.ranks() / layout_.ranks();
@@ -55,9 +59,12 @@ const std::string& AlltoallvEngine::choose(const AlltoallvOptions& options) {
   }
   const auto& named = options.strategy.empty() ? named_ : options.strategy;
   if (!named.empty()) {
-    auto [entry, is_new] = is_automatic_.try_emplace(named, false);
-    if (is_new) entry->second = commpass::is_automatic(parse_strategy(named));
-    if (!entry->second) return named;
+    auto entry = named_choices_.find(named);
+    if (entry == named_choices_.end()) {
+      const auto choice = is_automatic(parse_strategy(named)) ? std::nullopt : std::optional(Choice{named, most_exchanges_a_telling});
+      entry = named_choices_.emplace(named, choice).first;
+    }
+    if (entry->second) return *entry->second;
   }
   return cheapest(named, options.block_bytes ? *options.block_bytes : block_bytes_.value_or(first_block_bytes));
 }
@@ -81,11 +88,11 @@ void AlltoallvEngine::tell(const DenseBlocks<const std::byte*>& sends) {
 
 void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const AlltoallvOptions& options, const std::function<void(MPI_Comm)>& by_library) {
   const bool is_in_place = send_buffer == MPI_IN_PLACE;
-  const auto& strategy = choose(options);
+  const auto& [strategy, one_in] = choose(options);
   const auto& all_pairs = structure(strategy);
   if (is_in_place) arguments_.send_in_place(receive_buffer);
   const auto sends = is_in_place ? arguments_.in_place() : arguments_.sends.blocks(static_cast<const std::byte*>(send_buffer));
-  if (tells_after(++exchanges_)) tell(sends);
+  if (tells_after(++exchanges_, one_in) && layout_.ranks() > 1) tell(sends);
   const auto& ours = is_in_place && !all_pairs ? structure(in_place_of_library) : all_pairs;
   if (ours) exchange_.run(*ours, sends, arguments_.receives.blocks(static_cast<std::byte*>(receive_buffer)));
   else by_library(comm_.get());

@@ -20,8 +20,8 @@
 
 namespace commpass {
 
-/// No exchange waits for an agreement: some (tells_after) start a non-blocking sum of the bytes that all ranks send, which the next one
-/// completes; it and those after it are chosen by that. The first is chosen by its hint, or for blocks of 1 KiB. What is cheapest for blocks of a
+/// No exchange waits for an agreement: each, or each of some if they are short (telling.hpp), starts a non-blocking sum of the bytes that all ranks
+/// send, which the next one completes; it and those after it are chosen by that. The first is chosen by its hint, or for blocks of 1 KiB. What is cheapest for blocks of a
 /// size, to a power of two, rank 0 finds out and tells all when such blocks come for the first time; the structure of a strategy is
 /// made when it is run for the first time. An exchange that is left to the MPI library has none: it is MPI_Alltoallv.
 class AlltoallvEngine {
@@ -42,9 +42,13 @@ class AlltoallvEngine {
   const std::string& last_strategy() const { return last_; }
 
  private:
-  const std::string& choose(const AlltoallvOptions& options);
+  struct Choice {
+    std::string strategy;
+    int exchanges_a_telling = 1;
+  };
+  const Choice& choose(const AlltoallvOptions& options);
   /// @param named  empty, or an automatic strategy: the cheapest of its family
-  const std::string& cheapest(const std::string& named, double block_bytes);
+  const Choice& cheapest(const std::string& named, double block_bytes);
   /// Nothing for a strategy that the MPI library runs.
   const std::optional<DenseStructure>& structure(const std::string& strategy);
   void tell(const DenseBlocks<const std::byte*>& sends);
@@ -55,8 +59,8 @@ class AlltoallvEngine {
   std::string named_, last_;
   AlltoallvArguments arguments_;
   DenseExchange exchange_;
-  std::map<std::pair<std::string, int>, std::string> cheapest_;  ///< by what was named and the binary digits of the size of a block
-  std::map<std::string, bool> is_automatic_;            ///< by what was named
+  std::map<std::pair<std::string, int>, Choice> cheapest_;  ///< by what was named and the binary digits of the size of a block
+  std::map<std::string, std::optional<Choice>> named_choices_;   ///< by what was named; nothing where the model has to choose
   std::map<std::string, std::optional<DenseStructure>> structures_;  ///< by strategy
   NonblockingReduction telling_;                        ///< how many bytes all ranks send in an exchange
   bool is_telling_ = false;

@@ -104,7 +104,8 @@ class Communicator {
 
   /// As MPI_Alltoallv, in which every rank may have something for every rank: counts and displacements in elements, any
   /// datatypes, MPI_IN_PLACE as the send buffer. Counts may differ from call to call; the strategy of a call is chosen by what all ranks sent in
-  /// the last one before it that was the 1st, 2nd, 4th, 8th or a 16th: after those they tell each other. MPI_Alltoallv itself (mpi) is chosen where its
+  /// the call before it; where a sum over all ranks is predicted to take more than 2 % of the call, by what they sent in one of the last 16, since they tell
+  /// each other the less often the shorter the calls are (always at the 1st, 2nd, 4th, 8th …; if the strategy is named, at every 16th). MPI_Alltoallv itself (mpi) is chosen where its
   /// price is known and the least; in place, standard runs instead. Any other strategy's first call plans it: a rank then needs some 100 bytes for each
   /// rank and stage, until the communicator is destroyed.
   ///

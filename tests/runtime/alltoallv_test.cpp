@@ -188,24 +188,53 @@ TEST(Alltoallv, InPlace) {
   }
 }
 
-// A call is chosen by the sizes of the last one before it after which ranks told each other: the 1st, 2nd, 4th, 8th or a 16th.
-TEST(Alltoall, IsChosenByTheSizesThatWereToldLast) {
-  Machine machine;  // on which messages are dear, so that small blocks go another way than large ones
-  machine.host.by_locality[static_cast<std::size_t>(Locality::network)] = Channel{{Protocol{"all", std::numeric_limits<Bytes>::max(), 1e-5, 1e-9, 1e-5}}};
-  Communicator communicator(MPI_COMM_WORLD, machine, {Layout::with_ppn(size_of(), 1)});
-  const auto run = [&](int bytes, std::optional<double> hint = {}) {
+/// Runs all-to-alls on a machine on which messages are dear, so that small blocks go another way than large ones.
+class Told {
+ public:
+  static constexpr int small = 4, large = 1 << 16;
+
+  explicit Told(Seconds allreduce_s) : communicator_(MPI_COMM_WORLD, machine(allreduce_s), {Layout::with_ppn(size_of(), 1)}) {}
+
+  std::string run(int bytes, std::optional<double> hint = {}) {
     const std::vector<char> sent(static_cast<std::size_t>(bytes * size_of()));
     std::vector<char> received(sent.size());
-    communicator.alltoall(sent.data(), bytes, MPI_CHAR, received.data(), bytes, MPI_CHAR, {"", hint});
-    return communicator.last_alltoallv_strategy();
-  };
-  constexpr int small = 4, large = 1 << 16;
-  const auto for_small = run(small, small), for_large = run(large, large);
+    communicator_.alltoall(sent.data(), bytes, MPI_CHAR, received.data(), bytes, MPI_CHAR, {"", hint});
+    return communicator_.last_alltoallv_strategy();
+  }
+  std::string run_hinted(int bytes) { return run(bytes, bytes); }
+
+ private:
+  static Machine machine(Seconds allreduce_s) {
+    Machine machine;
+    machine.host.by_locality[static_cast<std::size_t>(Locality::network)] = Channel{{Protocol{"all", std::numeric_limits<Bytes>::max(), 1e-5, 1e-9, 1e-5}}};
+    machine.operations.allreduce_s = allreduce_s;
+    return machine;
+  }
+  Communicator communicator_;
+};
+
+TEST(Alltoall, IsChosenByTheSizesOfTheCallBefore) {
+  Told calls(1e-9);
+  constexpr int small = Told::small, large = Told::large;
+  const auto for_small = calls.run_hinted(small), for_large = calls.run_hinted(large);
   if (size_of() >= 8) {
     EXPECT_NE(for_small, for_large) << "or the test shows nothing";
   }
-  const std::pair<int, std::string> calls[] = {{small, for_large}, {small, for_large}, {large, for_small}, {large, for_small}, {large, for_small}, {large, for_small}, {small, for_large}};
-  for (const auto& [bytes, chosen] : calls) EXPECT_EQ(run(bytes), chosen);
+  int before = large;
+  for (const int bytes : {large, small, small, large, large, large, small, large, small, small, large, small}) {
+    EXPECT_EQ(calls.run(bytes), before == small ? for_small : for_large);
+    before = bytes;
+  }
+}
+
+// Then it is the sizes of the last call after which ranks told each other: the 1st, 2nd, 4th, 8th or a 16th.
+TEST(Alltoall, IsChosenByEarlierSizesWhereTellingThemWouldTakeTooLong) {
+  Told calls(1);
+  constexpr int small = Told::small, large = Told::large;
+  const auto for_small = calls.run_hinted(small), for_large = calls.run_hinted(large);
+  const auto run = [&](int bytes) { return calls.run(bytes); };
+  const std::pair<int, std::string> expected[] = {{small, for_large}, {small, for_large}, {large, for_small}, {large, for_small}, {large, for_small}, {large, for_small}, {small, for_large}};
+  for (const auto& [bytes, chosen] : expected) EXPECT_EQ(run(bytes), chosen);
   for (int call = 10; call <= 16; ++call) EXPECT_EQ(run(small), for_large) << call;
   EXPECT_EQ(run(small), for_small);
 }
