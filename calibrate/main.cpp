@@ -12,6 +12,7 @@
 #include "runtime/agreement.hpp"
 #include "runtime/detect_layout.hpp"
 #include "runtime/mpi_program.hpp"
+#include "runtime/ranks.hpp"
 #include "selector/arguments.hpp"
 #include "selector/environment.hpp"
 
@@ -46,9 +47,8 @@ double parse_duration(const std::string& text) {
 
 void run(Arguments& arguments) {
   using namespace commpass;
-  int rank = 0, ranks = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const Rank rank = rank_in(MPI_COMM_WORLD);
+  const int ranks = ranks_in(MPI_COMM_WORLD);
   Environment environment;
   std::optional<Layout> layout;
   bool shown = false;

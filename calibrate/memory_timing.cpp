@@ -6,14 +6,14 @@
 #include "model/statistics.hpp"
 #include "runtime/local_copy.hpp"
 #include "runtime/mpi_error.hpp"
+#include "runtime/ranks.hpp"
 
 namespace commpass {
 
 namespace {
 
 Seconds median_over_ranks(MPI_Comm comm, Seconds seconds) {
-  int ranks = 0;
-  COMMPASS_MPI_CALL(MPI_Comm_size, comm, &ranks);
+  const int ranks = ranks_in(comm);
   std::vector<double> all(static_cast<std::size_t>(ranks));
   COMMPASS_MPI_CALL(MPI_Allgather, &seconds, 1, MPI_DOUBLE, all.data(), 1, MPI_DOUBLE, comm);
   return median(std::move(all));

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "runtime/mpi_error.hpp"
+#include "runtime/ranks.hpp"
 #include "runtime/time_exchange.hpp"
 
 namespace commpass {
@@ -40,9 +41,8 @@ Seconds time_window(MPI_Comm comm, std::span<std::byte> memory, int repetitions)
 }
 
 Seconds time_puts(MPI_Comm comm, const Window& window, int puts, int repetitions) {
-  int rank = 0, ranks = 0;
-  COMMPASS_MPI_CALL(MPI_Comm_rank, comm, &rank);
-  COMMPASS_MPI_CALL(MPI_Comm_size, comm, &ranks);
+  const Rank rank = rank_in(comm);
+  const int ranks = ranks_in(comm);
   const std::array<std::byte, put_bytes> data{};
   COMMPASS_MPI_CALL(MPI_Win_fence, 0, window.get());
   return mean(comm, repetitions, [&] {

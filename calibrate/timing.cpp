@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "runtime/mpi_error.hpp"
+#include "runtime/ranks.hpp"
 
 namespace commpass {
 
@@ -43,7 +44,7 @@ void receive_token(Rank peer, MPI_Comm comm) { COMMPASS_MPI_CALL(MPI_Recv, nullp
 
 Bench::Bench(MPI_Comm comm, Bytes largest_bytes)
     : comm_(comm), send_(static_cast<std::size_t>(largest_bytes), std::byte{1}), receive_(send_.size(), std::byte{2}) {
-  COMMPASS_MPI_CALL(MPI_Comm_rank, comm, &rank_);
+  rank_ = rank_in(comm);
 }
 
 Seconds Bench::from_rank(Rank rank, Seconds seconds) const {

@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include "runtime/mpi_error.hpp"
+#include "runtime/ranks.hpp"
 
 namespace commpass {
 
 void agree(MPI_Comm comm, const std::string& message) {
-  int rank = 0, size = 0, first_failed = 0;
-  COMMPASS_MPI_CALL(MPI_Comm_rank, comm, &rank);
-  COMMPASS_MPI_CALL(MPI_Comm_size, comm, &size);
+  const Rank rank = rank_in(comm);
+  const int size = ranks_in(comm);
+  int first_failed = 0;
   const int mine = message.empty() ? size : rank;
   COMMPASS_MPI_CALL(MPI_Allreduce, &mine, &first_failed, 1, MPI_INT, MPI_MIN, comm);
   if (first_failed == size) return;

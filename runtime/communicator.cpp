@@ -16,6 +16,7 @@
 #include "runtime/gather_pattern.hpp"
 #include "runtime/library_executor.hpp"
 #include "runtime/mpi_error.hpp"
+#include "runtime/ranks.hpp"
 #include "runtime/selection.hpp"
 #include "runtime/sparse_exchange_state.hpp"
 #include "selector/environment.hpp"
@@ -53,8 +54,7 @@ namespace {
 
 /// The profile that rank 0 finds, on every rank.
 Machine read_machine(MPI_Comm comm, const std::string& name, const Environment& environment) {
-  int rank = 0;
-  COMMPASS_MPI_CALL(MPI_Comm_rank, comm, &rank);
+  const Rank rank = rank_in(comm);
   std::string json;
   together(comm, [&] {
     if (rank != 0) return;
@@ -67,8 +67,7 @@ Machine read_machine(MPI_Comm comm, const std::string& name, const Environment& 
 
 /// The layout of rank 0's options or environment, else what is detected.
 Layout choose_layout(MPI_Comm comm, const CommunicatorOptions& options, const Environment& environment) {
-  int ranks = 0;
-  COMMPASS_MPI_CALL(MPI_Comm_size, comm, &ranks);
+  const int ranks = ranks_in(comm);
   // As text, so that every rank has the same: node and socket of each rank.
   std::string text;
   together(comm, [&] {

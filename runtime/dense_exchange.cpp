@@ -5,6 +5,7 @@
 #include "runtime/local_copy.hpp"
 #include "runtime/message_type.hpp"
 #include "runtime/mpi_error.hpp"
+#include "runtime/ranks.hpp"
 
 namespace commpass {
 
@@ -28,8 +29,8 @@ std::byte* GrowingMemory::reserve(Bytes bytes) {
 }
 
 DenseExchange::DenseExchange(MPI_Comm comm) : comm_(comm) {
-  COMMPASS_MPI_CALL(MPI_Comm_rank, comm, &rank_);
-  COMMPASS_MPI_CALL(MPI_Comm_size, comm, &ranks_);
+  rank_ = rank_in(comm);
+  ranks_ = ranks_in(comm);
 }
 
 void DenseExchange::run(const DenseStructure& structure, const DenseBlocks<const std::byte*>& sends, const DenseBlocks<std::byte*>& receives) {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "runtime/agreement.hpp"
-#include "runtime/mpi_error.hpp"
+#include "runtime/ranks.hpp"
 #include "runtime/stage_messages.hpp"
 
 namespace commpass {
@@ -108,9 +108,8 @@ class Builder {
 }  // namespace
 
 DenseStructure make_dense_structure(MPI_Comm comm, const Route& route, Window window, Coalescing coalescing) {
-  int rank = 0, ranks = 0;
-  COMMPASS_MPI_CALL(MPI_Comm_rank, comm, &rank);
-  COMMPASS_MPI_CALL(MPI_Comm_size, comm, &ranks);
+  const Rank rank = rank_in(comm);
+  const int ranks = ranks_in(comm);
   Builder builder(rank, ranks);
   for (int stage = 0; stage < static_cast<int>(route.stages().size()); ++stage) {
     std::span<const Block> held;

@@ -10,13 +10,13 @@
 #include "runtime/agreement.hpp"
 #include "runtime/mpi_error.hpp"
 #include "runtime/payloads.hpp"
+#include "runtime/ranks.hpp"
 
 namespace commpass {
 
 Pattern gather_pattern(MPI_Comm comm, std::span<const SendEdge> sends) {
-  int rank = 0, ranks = 0;
-  COMMPASS_MPI_CALL(MPI_Comm_rank, comm, &rank);
-  COMMPASS_MPI_CALL(MPI_Comm_size, comm, &ranks);
+  const Rank rank = rank_in(comm);
+  const int ranks = ranks_in(comm);
   std::vector<int> destinations;
   std::vector<std::int64_t> sizes;
   std::vector<Payload> payloads;
@@ -116,8 +116,7 @@ void broadcast_items(MPI_Comm comm, std::vector<Item>& items) {
 PatternTables share_tables(MPI_Comm comm, const Strategy& strategy, const Layout& layout, std::span<const SendEdge> sends) {
   const auto need = pattern_need(strategy);
   if (need == PatternNeed::nothing) return {};
-  int rank = 0;
-  COMMPASS_MPI_CALL(MPI_Comm_rank, comm, &rank);
+  const Rank rank = rank_in(comm);
   std::vector<SendEdge> edges;
   together(comm, [&] {
     edges = edges_in_range(sends, layout.ranks());

@@ -3,13 +3,14 @@
 #include <array>
 
 #include "runtime/mpi_error.hpp"
+#include "runtime/ranks.hpp"
 
 namespace commpass {
 
 std::vector<std::string> host_names(MPI_Comm comm) {
-  int rank = 0, ranks = 0, length = 0;
-  COMMPASS_MPI_CALL(MPI_Comm_rank, comm, &rank);
-  COMMPASS_MPI_CALL(MPI_Comm_size, comm, &ranks);
+  const Rank rank = rank_in(comm);
+  const int ranks = ranks_in(comm);
+  int length = 0;
   using Name = std::array<char, MPI_MAX_PROCESSOR_NAME>;
   Name name{};
   COMMPASS_MPI_CALL(MPI_Get_processor_name, name.data(), &length);

@@ -9,6 +9,7 @@
 
 #include "model/error.hpp"
 #include "runtime/mpi_error.hpp"
+#include "runtime/ranks.hpp"
 #include "runtime/sparse_lists.hpp"
 
 namespace commpass {
@@ -24,17 +25,6 @@ std::string place_of(Index index) { return fmt::format("indexed exchange, index 
   throw InputError(place_of(index), fmt::format("ranks {} and {} both own it", std::min(a, b), std::max(a, b)), "give every index one owner");
 }
 
-int size_of(MPI_Comm comm) {
-  int ranks = 0;
-  COMMPASS_MPI_CALL(MPI_Comm_size, comm, &ranks);
-  return ranks;
-}
-Rank rank_of(MPI_Comm comm) {
-  Rank rank = 0;
-  COMMPASS_MPI_CALL(MPI_Comm_rank, comm, &rank);
-  return rank;
-}
-
 /// What ranks own, in the order of the indices.
 struct OwnedRange {
   IndexRange range;
@@ -42,8 +32,8 @@ struct OwnedRange {
 };
 
 std::vector<Rank> owners_of_ranges(MPI_Comm comm, IndexRange own, std::span<const Index> needed) {
-  const int ranks = size_of(comm);
-  const Rank rank = rank_of(comm);
+  const int ranks = ranks_in(comm);
+  const Rank rank = rank_in(comm);
   std::vector<Index> table;
   together(comm, [&] { table.resize(2 * static_cast<std::size_t>(ranks)); });
   const std::array<Index, 2> mine{own.begin, own.end};
@@ -89,7 +79,7 @@ constexpr Rank nobody = -1;
 
 std::vector<Rank> owners_by_directory(Communicator& communicator, const OwnedIndices& owned, std::span<const Index> needed, const SparseOptions& options) {
   const MPI_Comm comm = communicator.mpi();
-  const int ranks = size_of(comm);
+  const int ranks = ranks_in(comm);
   RankLists<Index> told, asked;
   together(comm, [&] {
     told = by_directory(owned.indices(), ranks);
@@ -122,7 +112,7 @@ std::vector<Rank> owners_by_directory(Communicator& communicator, const OwnedInd
     for (const Index index : needed) {
       const Rank from = directory_rank(index, ranks);
       owners.push_back(answers.at(from)[taken[from]++]);
-      if (owners.back() == nobody) fail_without_owner(index, rank_of(comm));
+      if (owners.back() == nobody) fail_without_owner(index, rank_in(comm));
     }
   });
   return owners;

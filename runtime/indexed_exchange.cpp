@@ -10,6 +10,7 @@
 #include "runtime/agreement.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/mpi_error.hpp"
+#include "runtime/ranks.hpp"
 #include "runtime/value_groups.hpp"
 #include "runtime/value_requests.hpp"
 #include "runtime/value_wiring.hpp"
@@ -54,8 +55,7 @@ struct Forward {
 
 Forward plan_forward(Communicator& communicator, const ValueRequests& requests, Bytes value_bytes, const IndexedOptions& options) {
   const MPI_Comm comm = communicator.mpi();
-  Rank rank = 0;
-  COMMPASS_MPI_CALL(MPI_Comm_rank, comm, &rank);
+  const Rank rank = rank_in(comm);
   std::vector<ValueGroup> groups;
   together(comm, [&] {
     if (options.share.value_or(true)) groups = group_values(requests.to_this_rank);

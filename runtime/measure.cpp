@@ -22,6 +22,7 @@
 #include "runtime/mpi_library.hpp"
 #include "runtime/mpi_program.hpp"
 #include "runtime/pattern_data.hpp"
+#include "runtime/ranks.hpp"
 #include "runtime/time_exchange.hpp"
 #include "runtime/time_exchanges.hpp"
 #include "selector/arguments.hpp"
@@ -70,9 +71,8 @@ Seconds time_plan(const std::function<Exchange()>& plan) {
 }
 
 void measure(const Arguments& arguments) {
-  int rank = 0, ranks = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const Rank rank = rank_in(MPI_COMM_WORLD);
+  const int ranks = ranks_in(MPI_COMM_WORLD);
   const auto& selection = arguments.selection;
   Environment environment;
   CostModel model{};

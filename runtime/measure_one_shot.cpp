@@ -15,6 +15,7 @@
 #include "runtime/communicator.hpp"
 #include "runtime/mpi_error.hpp"
 #include "runtime/pattern_data.hpp"
+#include "runtime/ranks.hpp"
 #include "runtime/time_exchanges.hpp"
 #include "selector/dense_choice.hpp"
 
@@ -103,8 +104,7 @@ void set_prices(std::vector<CallReportRow>& rows, const std::vector<Candidate>& 
 
 CallReport measure_one_shot(const OneShotMeasurement& measurement, const Pattern& pattern) {
   require_one_block_each(pattern);
-  int rank = 0;
-  COMMPASS_MPI_CALL(MPI_Comm_rank, MPI_COMM_WORLD, &rank);
+  const Rank rank = rank_in(MPI_COMM_WORLD);
   // The choice has a communicator of its own, where it learns from nothing else.
   Communicator communicator(MPI_COMM_WORLD, measurement.machine, {measurement.layout}), choosing(MPI_COMM_WORLD, measurement.machine, {measurement.layout});
   const auto& layout = communicator.layout();

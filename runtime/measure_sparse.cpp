@@ -11,6 +11,7 @@
 #include "runtime/communicator.hpp"
 #include "runtime/nonblocking_reduction.hpp"
 #include "runtime/pattern_data.hpp"
+#include "runtime/ranks.hpp"
 #include "runtime/sparse_tally.hpp"
 #include "runtime/time_exchanges.hpp"
 #include "runtime/two_sided.hpp"
@@ -87,8 +88,7 @@ CallReport measure_sparse(const SparseMeasurement& measurement, const Pattern& p
   // The choice has a communicator of its own, where it learns from nothing else.
   Communicator communicator(MPI_COMM_WORLD, measurement.machine, {measurement.layout}), choosing(MPI_COMM_WORLD, measurement.machine, {measurement.layout});
   const auto& layout = communicator.layout();
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const Rank rank = rank_in(MPI_COMM_WORLD);
   Exchanger exchanger(measurement, pattern, rank);
 
   CallReport report;

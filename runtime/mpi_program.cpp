@@ -2,14 +2,14 @@
 
 #include <mpi.h>
 
+#include "runtime/ranks.hpp"
 #include "selector/arguments.hpp"
 
 namespace commpass {
 
 int run_mpi_command(CLI::App& app, int& argc, char**& argv, const std::function<void()>& command) {
   MPI_Init(&argc, &argv);
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const Rank rank = rank_in(MPI_COMM_WORLD);
   // Every rank meets the same errors and the same --help; one of them tells.
   const int code = run_command(app, argc, argv, command, rank == 0);
   MPI_Finalize();

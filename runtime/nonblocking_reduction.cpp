@@ -1,6 +1,7 @@
 #include "runtime/nonblocking_reduction.hpp"
 
 #include "runtime/mpi_error.hpp"
+#include "runtime/ranks.hpp"
 
 namespace commpass {
 
@@ -29,8 +30,7 @@ void NonblockingReduction::start_sum(MPI_Comm comm, std::span<const std::int64_t
 }
 
 void NonblockingReduction::start_scattered_sum(MPI_Comm comm, std::vector<std::int64_t> numbers) {
-  int ranks = 0;
-  COMMPASS_MPI_CALL(MPI_Comm_size, comm, &ranks);
+  const int ranks = ranks_in(comm);
   result_.resize(numbers.size() / static_cast<std::size_t>(ranks));
   running_ = std::make_unique<Running>(Running{std::move(numbers)});
   COMMPASS_MPI_CALL(MPI_Ireduce_scatter_block, running_->numbers.data(), result_.data(), static_cast<int>(result_.size()), MPI_INT64_T, MPI_SUM, comm, &running_->request);

@@ -2,6 +2,7 @@
 
 #include "model/error.hpp"
 #include "runtime/mpi_error.hpp"
+#include "runtime/ranks.hpp"
 
 namespace commpass {
 
@@ -48,15 +49,11 @@ OwnCommunicator::~OwnCommunicator() {
 }
 
 Rank OwnCommunicator::rank() const {
-  int rank = 0;
-  COMMPASS_MPI_CALL(MPI_Comm_rank, comm_, &rank);
-  return rank;
+  return rank_in(comm_);
 }
 
 int OwnCommunicator::size() const {
-  int size = 0;
-  COMMPASS_MPI_CALL(MPI_Comm_size, comm_, &size);
-  return size;
+  return ranks_in(comm_);
 }
 
 }  // namespace commpass

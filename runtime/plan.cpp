@@ -13,8 +13,8 @@
 #include "model/sharing.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/arena.hpp"
-#include "runtime/mpi_error.hpp"
 #include "runtime/payloads.hpp"
+#include "runtime/ranks.hpp"
 #include "runtime/stage_messages.hpp"
 
 namespace commpass {
@@ -276,9 +276,8 @@ class Planner {
 
 Plan make_plan(MPI_Comm comm, const Route& route, Window window, std::span<const SendEdge> sends, std::span<const ReceiveEdge> receives,
                Coalescing coalescing) {
-  int rank = 0, ranks = 0;
-  COMMPASS_MPI_CALL(MPI_Comm_rank, comm, &rank);
-  COMMPASS_MPI_CALL(MPI_Comm_size, comm, &ranks);
+  const Rank rank = rank_in(comm);
+  const int ranks = ranks_in(comm);
   std::optional<Planner> planner;
   together(comm, [&] { planner.emplace(rank, ranks, route, sends, receives); });
   for (int stage = 0; stage < static_cast<int>(route.stages().size()); ++stage) {

@@ -12,6 +12,7 @@
 #include "runtime/gather_pattern.hpp"
 #include "runtime/mpi_error.hpp"
 #include "runtime/own_communicator.hpp"
+#include "runtime/ranks.hpp"
 #include "runtime/shared_pricing.hpp"
 #include "selector/family.hpp"
 #include "selector/offer.hpp"
@@ -20,12 +21,6 @@
 namespace commpass {
 
 namespace {
-
-Rank rank_in(MPI_Comm comm) {
-  int rank = 0;
-  COMMPASS_MPI_CALL(MPI_Comm_rank, comm, &rank);
-  return rank;
-}
 
 /// What all edges have in common, from a few numbers of each rank.
 struct Totals : MessageTotals {

@@ -10,6 +10,7 @@
 #include "model/text.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/mpi_error.hpp"
+#include "runtime/ranks.hpp"
 #include "selector/candidate_text.hpp"
 
 namespace commpass {
@@ -28,9 +29,8 @@ namespace {
 
 /// The texts of all ranks on rank 0, elsewhere nothing. Collective.
 std::vector<std::string> gather(MPI_Comm comm, const std::string& text) {
-  int rank = 0, size = 0;
-  COMMPASS_MPI_CALL(MPI_Comm_rank, comm, &rank);
-  COMMPASS_MPI_CALL(MPI_Comm_size, comm, &size);
+  const Rank rank = rank_in(comm);
+  const int size = ranks_in(comm);
   const int length = static_cast<int>(text.size());
   std::vector<int> lengths(rank == 0 ? static_cast<std::size_t>(size) : 0), offsets(lengths.size());
   COMMPASS_MPI_CALL(MPI_Gather, &length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, comm);
@@ -65,9 +65,8 @@ std::string price_share(const Pricer& price, Rank rank, int size, std::span<cons
 
 /// Prices strategies that all ranks know. @return on rank 0 all candidates. Collective.
 std::vector<Candidate> price_together(MPI_Comm comm, const Pricer& price, std::span<const Strategy> strategies) {
-  int rank = 0, size = 0;
-  COMMPASS_MPI_CALL(MPI_Comm_rank, comm, &rank);
-  COMMPASS_MPI_CALL(MPI_Comm_size, comm, &size);
+  const Rank rank = rank_in(comm);
+  const int size = ranks_in(comm);
   const auto answers = gather(comm, price_share(price, rank, size, strategies));
   std::vector<Candidate> candidates(rank == 0 ? strategies.size() : 0);
   for (Rank from = 0; from < static_cast<Rank>(answers.size()); ++from) {
@@ -103,8 +102,7 @@ void help(MPI_Comm comm, const Pricer& price) {
 }  // namespace
 
 void share_pricing(MPI_Comm comm, const Pricer& price, const std::function<void(const Pricer& shared)>& decide) {
-  int rank = 0;
-  COMMPASS_MPI_CALL(MPI_Comm_rank, comm, &rank);
+  const Rank rank = rank_in(comm);
   if (rank != 0) return help(comm, price);
   const auto shared = [&](std::span<const Strategy> strategies) {
     if (strategies.empty()) return std::vector<Candidate>{};

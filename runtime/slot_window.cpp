@@ -5,12 +5,13 @@
 
 #include "runtime/mpi_error.hpp"
 #include "runtime/probed_mail.hpp"
+#include "runtime/ranks.hpp"
 
 namespace commpass {
 
 SlotWindow::SlotWindow(MPI_Comm comm, Bytes slot_bytes) : slot_bytes_(slot_bytes) {
-  COMMPASS_MPI_CALL(MPI_Comm_rank, comm, &rank_);
-  COMMPASS_MPI_CALL(MPI_Comm_size, comm, &ranks_);
+  rank_ = rank_in(comm);
+  ranks_ = ranks_in(comm);
   const auto size = 2 * ranks_ * slot_size();
   COMMPASS_MPI_CALL(MPI_Win_allocate, static_cast<MPI_Aint>(size), 1, MPI_INFO_NULL, comm, static_cast<void*>(&slots_), &window_);
   std::memset(slots_, 0, static_cast<std::size_t>(size));

@@ -2,19 +2,9 @@
 
 #include <algorithm>
 
-#include "runtime/mpi_error.hpp"
+#include "runtime/ranks.hpp"
 
 namespace commpass {
-
-namespace {
-
-Rank rank_in(MPI_Comm comm) {
-  int rank = 0;
-  COMMPASS_MPI_CALL(MPI_Comm_rank, comm, &rank);
-  return rank;
-}
-
-}  // namespace
 
 Rank StageGroup::in_group(Rank rank) const {
   return members.empty() ? rank : static_cast<Rank>(std::ranges::lower_bound(members, rank) - members.begin());

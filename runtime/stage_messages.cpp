@@ -5,6 +5,7 @@
 
 #include "runtime/agreement.hpp"
 #include "runtime/mpi_error.hpp"
+#include "runtime/ranks.hpp"
 
 namespace commpass {
 
@@ -62,9 +63,8 @@ std::uint32_t largest(MPI_Comm comm, std::uint32_t mine) {
 }  // namespace
 
 StageMessages exchange_headers(MPI_Comm comm, const Route& route, int stage, Window window, Coalescing coalescing, std::span<const Block> held) {
-  int rank = 0, ranks = 0;
-  COMMPASS_MPI_CALL(MPI_Comm_rank, comm, &rank);
-  COMMPASS_MPI_CALL(MPI_Comm_size, comm, &ranks);
+  const Rank rank = rank_in(comm);
+  const int ranks = ranks_in(comm);
   const auto& info = route.stages()[static_cast<std::size_t>(stage)];
   window = window_of(info, window);
   StageMessages result;

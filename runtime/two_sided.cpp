@@ -4,6 +4,7 @@
 
 #include "runtime/mpi_error.hpp"
 #include "runtime/nonblocking_reduction.hpp"
+#include "runtime/ranks.hpp"
 
 namespace commpass {
 
@@ -29,8 +30,7 @@ void wait_for(std::vector<MPI_Request>& requests) { COMMPASS_MPI_CALL(MPI_Waital
 }  // namespace
 
 TwoSidedMessages build_two_sided_by_reduction(MPI_Comm comm, int tag, const std::byte* buffer, std::span<const SendEdge> sends) {
-  int ranks = 0;
-  COMMPASS_MPI_CALL(MPI_Comm_size, comm, &ranks);
+  const int ranks = ranks_in(comm);
   std::vector<std::int64_t> counts(static_cast<std::size_t>(ranks));
   for (const auto& edge : sends) ++counts[static_cast<std::size_t>(edge.destination)];
   std::int64_t coming = 0;

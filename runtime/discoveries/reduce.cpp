@@ -2,9 +2,9 @@
 // reduce-scatter a rank gets its own number alone; with an allreduce, the paper's personalized method, those of all.
 // Source: sparse dynamic data exchange paper (Geyko et al.) §IV-A, algorithm 1.
 #include "runtime/discovery.hpp"
-#include "runtime/mpi_error.hpp"
 #include "runtime/nonblocking_reduction.hpp"
 #include "runtime/probed_mail.hpp"
+#include "runtime/ranks.hpp"
 
 namespace commpass {
 
@@ -13,8 +13,8 @@ namespace {
 class ReduceStage final : public DiscoveryStage {
  public:
   ReduceStage(const StageContext& context, bool scatter) : context_(context), scatter_(scatter), mail_(context.comm, context.tag, context.largest_piece) {
-    COMMPASS_MPI_CALL(MPI_Comm_rank, context.comm, &rank_);
-    COMMPASS_MPI_CALL(MPI_Comm_size, context.comm, &ranks_);
+    rank_ = rank_in(context.comm);
+    ranks_ = ranks_in(context.comm);
   }
 
   void begin(std::span<const Outgoing> parcels, const Tally& tally) override {
