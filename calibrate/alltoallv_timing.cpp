@@ -28,8 +28,8 @@ Seconds AlltoallvBench::time(int repetitions, const std::function<void()>& excha
 Seconds AlltoallvBench::direct(int repetitions) {
   BlocksArgument sends, receives;
   return time(repetitions, [&] {
-    sends.assign(Side::send, comm_.size(), sent_, offsets_, MPI_BYTE);
-    receives.assign(Side::receive, comm_.size(), received_, offsets_, MPI_BYTE);
+    sends.assign(Side::send, comm_.get(), send_.data(), sent_, offsets_, MPI_BYTE);
+    receives.assign(Side::receive, comm_.get(), receive_.data(), received_, offsets_, MPI_BYTE);
     exchange_.run(structure_, sends.blocks<const std::byte*>(send_.data()), receives.blocks(receive_.data()));
   });
 }

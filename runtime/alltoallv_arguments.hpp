@@ -20,10 +20,12 @@ struct BlocksArgument {
   std::vector<Bytes> counts, offsets;  ///< elements, by rank
   std::optional<ElementType> type;
 
-  /// @throws InputError if there is not one of each for every rank, or a count is negative; MpiError
-  void assign(Side side, int ranks, std::span<const int> new_counts, std::span<const int> new_offsets, MPI_Datatype new_type);
+  /// @param comm  ours
+  /// @throws InputError if there is not one of each for every rank, a count is negative, or there is something to be sent or received and no buffer (for
+  ///   derived types it may be MPI_BOTTOM); as ElementType
+  void assign(Side side, MPI_Comm comm, const void* buffer, std::span<const int> new_counts, std::span<const int> new_offsets, MPI_Datatype new_type);
   /// The same count for all ranks, one after another. @throws as assign
-  void assign_equal(Side side, int ranks, int count, MPI_Datatype new_type);
+  void assign_equal(Side side, MPI_Comm comm, const void* buffer, int count, MPI_Datatype new_type);
 
   template <class Buffer>
   DenseBlocks<Buffer> blocks(Buffer buffer) const {
@@ -36,8 +38,11 @@ class AlltoallvArguments {
  public:
   BlocksArgument sends, receives;
 
+  /// @throws InputError if what `rank` sends to itself is not as much as it receives from itself
+  void require_same_for_oneself(Rank rank) const;
+
   /// What is sent is what lies in the receive buffer: copies it out.
-  void send_in_place(const void* receive_buffer);
+  void send_in_place(MPI_Comm comm, const void* receive_buffer);
   /// What was copied.
   DenseBlocks<const std::byte*> in_place() const { return sends.blocks<const std::byte*>(copy_.data()); }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <exception>
 #include <thread>
 #include <vector>
 
@@ -18,6 +20,7 @@ namespace commpass {
 namespace {
 
 constexpr double first_block_bytes = 1024;
+constexpr double largest_block_bytes = 1e12;  ///< the model tells larger ones not apart
 
 /// What runs an exchange in place that would be left to the MPI library: libraries are wrong there for types with gaps.
 const std::string in_place_of_library = "standard";
@@ -28,9 +31,10 @@ AlltoallvEngine::AlltoallvEngine(MPI_Comm comm, const Layout& layout, const Mach
     : comm_(comm), layout_(layout), machine_(machine), named_(std::move(named)), exchange_(comm_.get()) {}
 
 const AlltoallvEngine::Choice& AlltoallvEngine::cheapest(const std::string& named, double block_bytes) {
-  const auto bytes = static_cast<std::uint64_t>(std::max(1.0, block_bytes));
+  const auto bytes = static_cast<std::uint64_t>(std::clamp(block_bytes, 1.0, largest_block_bytes));
   const auto digits = static_cast<int>(std::bit_width(bytes));
-  auto [entry, is_new] = cheapest_.try_emplace({named, digits});
+  auto& choices = cheapest_[named];
+  auto [entry, is_new] = choices.try_emplace(digits);
   if (!is_new) return entry->second;
   try {
     Choice found;
@@ -46,12 +50,12 @@ const AlltoallvEngine::Choice& AlltoallvEngine::cheapest(const std::string& name
     COMMPASS_MPI_CALL(MPI_Bcast, &found.exchanges_a_telling, 1, MPI_INT, 0, comm_.get());
     return entry->second = std::move(found);
   } catch (...) {
-    cheapest_.erase(entry);
+    choices.erase(entry);
     throw;
   }
 }
 
-const AlltoallvEngine::Choice& AlltoallvEngine::choose(const AlltoallvOptions& options) {
+const AlltoallvEngine::Choice& AlltoallvEngine::choose(const AlltoallvOptions& options, std::optional<Bytes> block_bytes) {
   if (is_telling_) {
     while (!telling_.test()) std::this_thread::yield();
     block_bytes_ = static_cast<double>(telling_.result()[0]) / layout_.ranks() / layout_.ranks();
@@ -66,7 +70,8 @@ const AlltoallvEngine::Choice& AlltoallvEngine::choose(const AlltoallvOptions& o
     }
     if (entry->second) return *entry->second;
   }
-  return cheapest(named, options.block_bytes ? *options.block_bytes : block_bytes_.value_or(first_block_bytes));
+  if (options.block_bytes) return cheapest(named, *options.block_bytes);
+  return cheapest(named, block_bytes ? static_cast<double>(*block_bytes) : block_bytes_.value_or(first_block_bytes));
 }
 
 const std::optional<DenseStructure>& AlltoallvEngine::structure(const std::string& text) {
@@ -86,16 +91,28 @@ void AlltoallvEngine::tell(const DenseBlocks<const std::byte*>& sends) {
   is_telling_ = true;
 }
 
-void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const AlltoallvOptions& options, const std::function<void(MPI_Comm)>& by_library) {
+void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const AlltoallvOptions& options, const std::function<void(MPI_Comm)>& by_library, std::optional<Bytes> block_bytes) {
+  const auto place = [&] { return "alltoallv, rank " + std::to_string(comm_.rank()); };
+  if (has_failed_) throw InputError(place(), "an exchange before this one has failed, and others may wait for its messages", "go on with a new Communicator");
+  if (options.block_bytes && !(*options.block_bytes >= 0 && std::isfinite(*options.block_bytes))) throw InputError(place(), "block_bytes is not a size", "hint at 0 bytes or more");
   const bool is_in_place = send_buffer == MPI_IN_PLACE;
-  const auto& [strategy, one_in] = choose(options);
+  if (!is_in_place) arguments_.require_same_for_oneself(comm_.rank());
+  const auto& [strategy, one_in] = choose(options, block_bytes);
   const auto& all_pairs = structure(strategy);
-  if (is_in_place) arguments_.send_in_place(receive_buffer);
-  const auto sends = is_in_place ? arguments_.in_place() : arguments_.sends.blocks(static_cast<const std::byte*>(send_buffer));
-  if (tells_after(++exchanges_, one_in) && layout_.ranks() > 1) tell(sends);
   const auto& ours = is_in_place && !all_pairs ? structure(in_place_of_library) : all_pairs;
-  if (ours) exchange_.run(*ours, sends, arguments_.receives.blocks(static_cast<std::byte*>(receive_buffer)));
-  else by_library(comm_.get());
+  try {
+    if (is_in_place) arguments_.send_in_place(comm_.get(), receive_buffer);
+    const auto sends = is_in_place ? arguments_.in_place() : arguments_.sends.blocks(static_cast<const std::byte*>(send_buffer));
+    if (!block_bytes && tells_after(++exchanges_, one_in) && layout_.ranks() > 1) tell(sends);
+    if (ours) exchange_.run(*ours, sends, arguments_.receives.blocks(static_cast<std::byte*>(receive_buffer)));
+    else by_library(comm_.get());
+  } catch (const std::exception& error) {
+    has_failed_ = true;
+    exchange_.abandon();
+    std::string what = error.what();
+    while (what.ends_with('.')) what.pop_back();
+    throw InputError(place(), what, "let all ranks send as much as their receivers' counts say, and go on with a new Communicator");
+  }
   last_ = ours && !all_pairs ? in_place_of_library : strategy;
 }
 

@@ -8,7 +8,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "model/layout.hpp"
 #include "model/machine.hpp"
@@ -35,8 +34,9 @@ class AlltoallvEngine {
   /// Collective. Takes no memory when the strategy and sizes like these have been run before.
   /// @param send_buffer  or MPI_IN_PLACE
   /// @param by_library   runs the same exchange by the MPI library on the given communicator
-  /// @throws Error
-  void run(const void* send_buffer, void* receive_buffer, const AlltoallvOptions& options, const std::function<void(MPI_Comm)>& by_library);
+  /// @param block_bytes  the size of every block, where it is the same on all ranks; then nothing has to be told
+  /// @throws Error. If messages were under way, all later exchanges fail on this rank, as those of other ranks may wait for it.
+  void run(const void* send_buffer, void* receive_buffer, const AlltoallvOptions& options, const std::function<void(MPI_Comm)>& by_library, std::optional<Bytes> block_bytes = {});
 
   /// The strategy of the last exchange, in text form.
   const std::string& last_strategy() const { return last_; }
@@ -46,7 +46,7 @@ class AlltoallvEngine {
     std::string strategy;
     int exchanges_a_telling = 1;
   };
-  const Choice& choose(const AlltoallvOptions& options);
+  const Choice& choose(const AlltoallvOptions& options, std::optional<Bytes> block_bytes);
   /// @param named  empty, or an automatic strategy: the cheapest of its family
   const Choice& cheapest(const std::string& named, double block_bytes);
   /// Nothing for a strategy that the MPI library runs.
@@ -59,13 +59,14 @@ class AlltoallvEngine {
   std::string named_, last_;
   AlltoallvArguments arguments_;
   DenseExchange exchange_;
-  std::map<std::pair<std::string, int>, Choice> cheapest_;  ///< by what was named and the binary digits of the size of a block
+  std::map<std::string, std::map<int, Choice>> cheapest_;        ///< by what was named, and the binary digits of the size of a block
   std::map<std::string, std::optional<Choice>> named_choices_;   ///< by what was named; nothing where the model has to choose
   std::map<std::string, std::optional<DenseStructure>> structures_;  ///< by strategy
   NonblockingReduction telling_;                        ///< how many bytes all ranks send in an exchange
   bool is_telling_ = false;
   std::optional<double> block_bytes_;                   ///< what was told: the mean of a block
-  std::int64_t exchanges_ = 0;                          ///< so many have been run
+  std::int64_t exchanges_ = 0;                          ///< so many have been run whose sizes had to be told
+  bool has_failed_ = false;
 };
 
 }  // namespace commpass

@@ -186,8 +186,8 @@ void commpass_received_free(commpass_received* received) {
 int commpass_alltoall_crs(int send_nnz, const int* dest, int sendcount, MPI_Datatype sendtype, const void* sendvals, int* recv_nnz, int* src, int recvcount, MPI_Datatype recvtype,
                           void* recvvals, const char* strategy, commpass_comm comm) {
   return guarded([&] {
-    const ElementType type(recvtype);
-    const auto received = exchange_constant(send_nnz, dest, sendcount, ElementType(sendtype), sendvals, strategy, comm);
+    const ElementType type(recvtype, comm->communicator.mpi());
+    const auto received = exchange_constant(send_nnz, dest, sendcount, ElementType(sendtype, comm->communicator.mpi()), sendvals, strategy, comm);
     const Bytes room = *recv_nnz;
     *recv_nnz = narrow(std::ssize(received), "number of messages");
     require_room("messages", room, *recv_nnz);
@@ -200,15 +200,15 @@ int commpass_alltoall_crs_alloc(int send_nnz, const int* dest, int sendcount, MP
                                 const char* strategy, commpass_comm comm) {
   return guarded([&] {
     *received = {};
-    hand_out(exchange_constant(send_nnz, dest, sendcount, ElementType(sendtype), sendvals, strategy, comm), ElementType(recvtype), received);
+    hand_out(exchange_constant(send_nnz, dest, sendcount, ElementType(sendtype, comm->communicator.mpi()), sendvals, strategy, comm), ElementType(recvtype, comm->communicator.mpi()), received);
   });
 }
 
 int commpass_alltoallv_crs(int send_nnz, const int* dest, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype, const void* sendvals, int* recv_nnz, int* recv_size, int* src,
                            int* recvcounts, int* rdispls, MPI_Datatype recvtype, void* recvvals, const char* strategy, commpass_comm comm) {
   return guarded([&] {
-    const ElementType type(recvtype);
-    const auto received = exchange_variable(send_nnz, dest, sendcounts, sdispls, ElementType(sendtype), sendvals, strategy, comm);
+    const ElementType type(recvtype, comm->communicator.mpi());
+    const auto received = exchange_variable(send_nnz, dest, sendcounts, sdispls, ElementType(sendtype, comm->communicator.mpi()), sendvals, strategy, comm);
     const Bytes messages = *recv_nnz, elements = *recv_size;
     *recv_nnz = narrow(std::ssize(received), "number of messages");
     *recv_size = narrow(elements_of(received, type), "number of elements");
@@ -222,7 +222,7 @@ int commpass_alltoallv_crs_alloc(int send_nnz, const int* dest, const int* sendc
                                  commpass_received* received, const char* strategy, commpass_comm comm) {
   return guarded([&] {
     *received = {};
-    hand_out(exchange_variable(send_nnz, dest, sendcounts, sdispls, ElementType(sendtype), sendvals, strategy, comm), ElementType(recvtype), received);
+    hand_out(exchange_variable(send_nnz, dest, sendcounts, sdispls, ElementType(sendtype, comm->communicator.mpi()), sendvals, strategy, comm), ElementType(recvtype, comm->communicator.mpi()), received);
   });
 }
 

@@ -73,7 +73,7 @@ struct ExchangeOptions {
 };
 
 /// A communicator of our own beside a user's, with a machine profile. Move-only. All operations are collective; where
-/// ranks give different options or have different environments, those of rank 0 hold.
+/// ranks have different environments or give different options, those of rank 0 hold, but the options of alltoallv and alltoall must be the same on all.
 class Communicator {
  public:
   /// @param profile  name or file of a profile, read by rank 0; empty: COMMPASS_PROFILE
@@ -110,11 +110,12 @@ class Communicator {
   /// rank and stage, until the communicator is destroyed.
   ///
   /// As with MPI, what a rank sends must be what its receiver expects, and an error in the arguments is that of its rank:
-  /// the others wait for it.
-  /// @throws InputError on the rank whose arguments are wrong; Error, the same on every rank, for a bad strategy; MpiError
+  /// the others wait for it. If MPI fails underway, as where more comes than a count says, only a new Communicator can exchange further: this one refuses.
+  /// A datatype whose elements have 2^31 bytes or more is refused.
+  /// @throws InputError on the rank whose arguments are wrong, or on which MPI has failed; Error, the same on every rank, for a bad strategy
   void alltoallv(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls, MPI_Datatype sendtype, void* recvbuf, std::span<const int> recvcounts,
                  std::span<const int> rdispls, MPI_Datatype recvtype, const AlltoallvOptions& options = {});
-  /// As MPI_Alltoall. @throws as alltoallv
+  /// As MPI_Alltoall. Chosen by the size of its blocks, which all ranks know. @throws as alltoallv
   void alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, const AlltoallvOptions& options = {});
   /// As MPI_Alltoallv_init: planned like a neighbor_exchange, with the same choice, and run many times with the same counts.
   /// Datatypes must live as long as it does. @throws as neighbor_exchange and alltoallv; InputError for MPI_IN_PLACE

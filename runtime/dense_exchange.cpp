@@ -22,8 +22,9 @@ Rank source_of(std::int32_t block) { return -1 - block; }
 
 std::byte* GrowingMemory::reserve(Bytes bytes) {
   if (bytes > capacity_) {
+    auto larger = std::make_unique_for_overwrite<std::byte[]>(at(std::max(bytes, 2 * capacity_)));
     capacity_ = std::max(bytes, 2 * capacity_);
-    memory_ = std::make_unique_for_overwrite<std::byte[]>(at(capacity_));
+    memory_ = std::move(larger);
   }
   return memory_.get();
 }
@@ -43,6 +44,20 @@ void DenseExchange::run(const DenseStructure& structure, const DenseBlocks<const
 void DenseExchange::wait_all() {
   COMMPASS_MPI_CALL(MPI_Waitall, static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
   requests_.clear();
+  first_send_ = no_send;
+}
+
+void DenseExchange::abandon() noexcept {
+  for (std::size_t i = 0; i < requests_.size() && mpi_is_usable(); ++i) {
+    if (requests_[i] == MPI_REQUEST_NULL) continue;
+    if (i >= first_send_) {
+      MPI_Request_free(&requests_[i]);  // a send that nobody may ever take
+      continue;
+    }
+    MPI_Cancel(&requests_[i]);
+    MPI_Wait(&requests_[i], MPI_STATUS_IGNORE);
+  }
+  requests_.clear();
 }
 
 void DenseExchange::tell_sizes(const DenseStructure& structure, const DenseBlocks<const std::byte*>& sends) {
@@ -57,6 +72,7 @@ void DenseExchange::tell_sizes(const DenseStructure& structure, const DenseBlock
       if (message.announced > 0)
         COMMPASS_MPI_CALL(MPI_Irecv, &sizes_[message.first_announced], static_cast<int>(message.announced), MPI_INT64_T, message.peer, size_tag, comm_, &requests_.emplace_back(MPI_REQUEST_NULL));
     }
+    first_send_ = requests_.size();
     for (; send < stage.sends_end; ++send) {
       const auto& message = structure.sends[send];
       if (message.announced == 0) continue;
@@ -137,6 +153,7 @@ void DenseExchange::run_batch(const DenseStructure& structure, std::size_t batch
     COMMPASS_MPI_CALL(MPI_Irecv, comes_to_place(message) ? slot(structure, block) : place, type.count(), type.type(), message.peer, data_tag, comm_, &request);
     if (!comes_to_place(message)) place += bytes;
   }
+  first_send_ = requests_.size();
   place = packing_.data();
   for (const auto& message : outgoing) {
     const auto bytes = sent_bytes(structure, message);
@@ -166,13 +183,13 @@ void DenseExchange::run_batch(const DenseStructure& structure, std::size_t batch
 }
 
 void DenseExchange::copy_self(const DenseBlocks<const std::byte*>& sends, const DenseBlocks<std::byte*>& receives) {
-  const auto bytes = std::min(sends.bytes(rank_), receives.bytes(rank_));
+  const auto bytes = sends.bytes(rank_);
   if (bytes == 0) return;
   if (sends.type->is_contiguous() && receives.type->is_contiguous()) {
     copy_bytes(sends.at(rank_), receives.at(rank_), bytes);
     return;
   }
-  std::byte* const between = packing_.reserve(sends.bytes(rank_));
+  std::byte* const between = packing_.reserve(bytes);
   sends.type->pack(sends.at(rank_), sends.counts[at(rank_)], between);
   receives.type->unpack(between, receives.counts[at(rank_)], receives.at(rank_));
 }

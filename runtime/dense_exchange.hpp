@@ -29,7 +29,7 @@ struct DenseBlocks {
 /// Memory that keeps its size from one use to the next, and is not set to anything.
 class GrowingMemory {
  public:
-  /// Room for so many bytes; what was there is lost if it has to grow.
+  /// Room for so many bytes; what was there is lost if it has to grow. @throws std::bad_alloc, and is as it was
   std::byte* reserve(Bytes bytes);
   std::byte* data() const { return memory_.get(); }
   Bytes capacity() const { return capacity_; }
@@ -53,9 +53,12 @@ class DenseExchange {
   DenseExchange& operator=(const DenseExchange&) = delete;
 
   /// Collective. Blocks to oneself are copied.
-  /// @param receives  as many bytes as the others send; overlaps nothing that is sent
-  /// @throws MpiError
+  /// @param receives  as many bytes as the others, and this rank, send; overlaps nothing that is sent
+  /// @throws MpiError; then messages may be under way, until abandon()
   void run(const DenseStructure& structure, const DenseBlocks<const std::byte*>& sends, const DenseBlocks<std::byte*>& receives);
+
+  /// After an exchange that has failed: nothing more comes into the user's buffers. No other exchange may be run.
+  void abandon() noexcept;
 
   /// Bytes of the slots of the last exchange.
   Bytes slot_bytes() const { return slot_offsets_.empty() ? 0 : slot_offsets_.back(); }
@@ -79,7 +82,9 @@ class DenseExchange {
   std::vector<Bytes> told_;           ///< those that are sent ahead in a stage
   std::vector<Bytes> slot_offsets_;   ///< and the end
   GrowingMemory slots_, packing_, landing_;
-  std::vector<MPI_Request> requests_;
+  std::vector<MPI_Request> requests_;  ///< that are under way
+  static constexpr std::size_t no_send = static_cast<std::size_t>(-1);
+  std::size_t first_send_ = no_send;   ///< among them; before it come those to receive
 };
 
 }  // namespace commpass

@@ -1,25 +1,36 @@
 #include "runtime/element_type.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 
+#include "model/error.hpp"
 #include "runtime/local_copy.hpp"
 #include "runtime/message_type.hpp"
 #include "runtime/mpi_error.hpp"
 
 namespace commpass {
 
-ElementType::ElementType(MPI_Datatype type) : type_(type) {
-  int size = 0, integers = 0, addresses = 0, types = 0, combiner = 0;
+ElementType::ElementType(MPI_Datatype type, MPI_Comm comm) : type_(type) {
+  if (type == MPI_DATATYPE_NULL) throw InputError("datatype", "it is MPI_DATATYPE_NULL", "give the type of the elements");
+  int integers = 0, addresses = 0, types = 0, combiner = 0;
+  MPI_Count size = 0;
   MPI_Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
-  COMMPASS_MPI_CALL(MPI_Type_size, type, &size);
+  COMMPASS_MPI_CALL(MPI_Type_size_x, type, &size);
   COMMPASS_MPI_CALL(MPI_Type_get_extent, type, &lower, &extent);
   COMMPASS_MPI_CALL(MPI_Type_get_true_extent, type, &true_lower, &true_extent);
   COMMPASS_MPI_CALL(MPI_Type_get_envelope, type, &integers, &addresses, &types, &combiner);
+  if (size > std::numeric_limits<int>::max()) throw InputError("datatype", fmt::format("an element has {} bytes", size), "use a type with smaller elements, and more of them");
   size_ = size;
   extent_ = extent;
   // A derived type may have no gaps and still another order of its parts.
   contiguous_ = combiner == MPI_COMBINER_NAMED && lower == 0 && true_lower == 0 && extent == size && true_extent == size;
+  if (contiguous_) return;
+  // Whether it is committed shows only when it is used, and then on a communicator whose errors may end the program.
+  std::byte nothing{};
+  int position = 0;
+  COMMPASS_MPI_CALL(MPI_Pack, &nothing, 0, type, &nothing, 0, &position, comm);
 }
 
 /// MPI packs at most as many bytes as an int counts.

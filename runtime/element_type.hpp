@@ -13,9 +13,10 @@ namespace commpass {
 /// size; of other types an MPI count of elements.
 class ElementType {
  public:
-  /// @param type  alive as long as this
-  /// @throws MpiError
-  explicit ElementType(MPI_Datatype type);
+  /// @param type  committed, and alive as long as this
+  /// @param comm  one that returns errors
+  /// @throws InputError for no type, or one whose elements have more bytes than MPI packs at once (2^31 − 1); MpiError
+  ElementType(MPI_Datatype type, MPI_Comm comm);
 
   Bytes size() const { return size_; }                    ///< of the data of one element
   Bytes extent() const { return extent_; }                ///< from one element to the next

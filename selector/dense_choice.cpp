@@ -1,5 +1,7 @@
 #include "selector/dense_choice.hpp"
 
+#include <algorithm>
+
 #include "model/catalogue.hpp"
 #include "model/error.hpp"
 #include "selector/offer.hpp"
@@ -46,7 +48,8 @@ Pricer one_shot_pricer(Bytes bytes, const Layout& layout, const Machine& machine
 std::vector<Candidate> rank_one_shot(Bytes bytes, const Layout& layout, const Machine& machine, CostModel model, std::span<const Strategy> strategies) {
   for (const auto& strategy : strategies) require_price_of_alltoallv(strategy, layout, machine, model);
   const auto own = with_alltoallv_of_library(machine);
-  const auto price = one_shot_pricer(bytes, layout, own, model);
+  // Sizes are told even if all of them are 0.
+  const auto price = one_shot_pricer(std::max<Bytes>(1, bytes), layout, own, model);
   if (!strategies.empty()) return rank_given(price, strategies, layout, layout.ranks());
   return rank_suggestions(leave_out_open_forms(price), offered_strategies(layout, own, model), layout, layout.ranks());
 }

@@ -47,7 +47,11 @@ std::vector<Candidate> rank_family(const Pricer& price, const Strategy& automati
       if (strategy.route == automatic.route && with_values(automatic, parameters, strategy) == strategy) family.push_back(strategy);
     return price(family);
   };
-  return rank_suggestions(price_family, suggestions(automatic, parameters, layout), layout, edges, calls);
+  try {
+    return rank_suggestions(price_family, suggestions(automatic, parameters, layout), layout, edges, calls);
+  } catch (const NotApplicable& error) {  // by the name that was given, not by that of a member
+    throw NotApplicable(to_string(automatic), error.reason());
+  }
 }
 
 std::vector<Strategy> with_chosen_values(const Pricer& price, std::span<const Strategy> strategies, const Layout& layout, std::int64_t edges, const Calls& calls) {

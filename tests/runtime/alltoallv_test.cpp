@@ -198,10 +198,20 @@ class Told {
   std::string run(int bytes, std::optional<double> hint = {}) {
     const std::vector<char> sent(static_cast<std::size_t>(bytes * size_of()));
     std::vector<char> received(sent.size());
-    communicator_.alltoall(sent.data(), bytes, MPI_CHAR, received.data(), bytes, MPI_CHAR, {"", hint});
+    const std::vector<int> counts(static_cast<std::size_t>(size_of()), bytes);
+    std::vector<int> at;
+    for (int rank = 0; rank < size_of(); ++rank) at.push_back(rank * bytes);
+    communicator_.alltoallv(sent.data(), counts, at, MPI_CHAR, received.data(), counts, at, MPI_CHAR, {"", hint});
     return communicator_.last_alltoallv_strategy();
   }
   std::string run_hinted(int bytes) { return run(bytes, bytes); }
+  /// By alltoall, in which all ranks know the size.
+  std::string run_equal(int bytes) {
+    const std::vector<char> sent(static_cast<std::size_t>(bytes * size_of()));
+    std::vector<char> received(sent.size());
+    communicator_.alltoall(sent.data(), bytes, MPI_CHAR, received.data(), bytes, MPI_CHAR);
+    return communicator_.last_alltoallv_strategy();
+  }
 
  private:
   static Machine machine(Seconds allreduce_s) {
@@ -225,6 +235,14 @@ TEST(Alltoall, IsChosenByTheSizesOfTheCallBefore) {
     EXPECT_EQ(calls.run(bytes), before == small ? for_small : for_large);
     before = bytes;
   }
+  for (const int bytes : {large, small, large, large, small}) EXPECT_EQ(calls.run_equal(bytes), bytes == small ? for_small : for_large);
+}
+
+TEST(Alltoallv, TakesAnyHintThatIsASize) {
+  Told calls(1e-9);
+  const auto for_large = calls.run(Told::small, 1e12);
+  for (const double hint : {1e18, 1e19, 1e300}) EXPECT_EQ(calls.run(Told::small, hint), for_large);
+  for (const double hint : {-1.0, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) EXPECT_THROW(calls.run(Told::small, hint), InputError);
 }
 
 // Then it is the sizes of the last call after which ranks told each other: the 1st, 2nd, 4th, 8th or a 16th.
@@ -412,7 +430,91 @@ TEST(Alltoallv, RefusesWhatIsWrong) {
   EXPECT_NE(message(few, "").find("displacements for"), std::string::npos);
   EXPECT_NE(message(none, "split,cap=1KiB").find("whole pattern"), std::string::npos);
   EXPECT_NE(message(none, "tuna,radix=1").find("radix=1"), std::string::npos);
+  EXPECT_NE(message(std::vector<int>(none.size(), 1), "").find("no buffer"), std::string::npos);
   EXPECT_EQ(message(none, ""), "") << "the communicator works on";
+}
+
+TEST(Alltoallv, RefusesTypesThatCannotBeUsed) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
+  std::vector<int> data(static_cast<std::size_t>(3 * size_of()));
+  const auto message = [&](MPI_Datatype type) {
+    try {
+      communicator.alltoall(data.data(), 0, type, data.data(), 0, type, {"two-step"});
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_NE(message(MPI_DATATYPE_NULL).find("MPI_DATATYPE_NULL"), std::string::npos);
+  MPI_Datatype type = with_gaps();
+  EXPECT_NE(message(type).find("MPI_Pack failed"), std::string::npos) << "not committed";
+  MPI_Type_free(&type);
+  MPI_Datatype half = MPI_DATATYPE_NULL, large = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(1 << 30, MPI_BYTE, &half);
+  MPI_Type_contiguous(3, half, &large);
+  MPI_Type_commit(&large);
+  EXPECT_NE(message(large).find("an element has 3221225472 bytes"), std::string::npos);
+  MPI_Type_free(&large);
+  MPI_Type_free(&half);
+  EXPECT_EQ(message(MPI_INT), "");
+}
+
+TEST(Alltoallv, RefusesABlockForOneselfThatIsNotExpected) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
+  std::vector<int> one(static_cast<std::size_t>(size_of())), two(one), at(one.size());
+  one[static_cast<std::size_t>(rank_of())] = 1;
+  two[static_cast<std::size_t>(rank_of())] = 2;
+  int data[2] = {}, received[2] = {};
+  EXPECT_THROW(communicator.alltoallv(data, one, at, MPI_INT, received, two, at, MPI_INT), InputError);
+}
+
+// After an exchange that has failed underway the ranks do not agree on what comes next, so the rank on which it failed takes part in no other.
+TEST(Alltoallv, RefusesToGoOnAfterMpiHasFailed) {
+  if (size_of() == 1) return;
+  for (const std::string text : {"standard", "two-step", "stfw,n=1"}) {
+    Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
+    std::vector<int> counts(static_cast<std::size_t>(size_of()), 2), at;
+    for (int rank = 0; rank < size_of(); ++rank) at.push_back(2 * rank);
+    std::vector<int> data(2 * counts.size()), received(data.size());
+    auto expected = counts;
+    const Rank wrong = size_of() - 1, other = 0;
+    if (rank_of() == wrong) expected[static_cast<std::size_t>(other)] = 1;  // more comes
+    const auto run = [&] { communicator.alltoallv(data.data(), counts, at, MPI_INT, received.data(), expected, at, MPI_INT, {text}); };
+    if (rank_of() != wrong) {
+      run();
+      continue;
+    }
+    EXPECT_THROW(run(), InputError) << text;
+    EXPECT_THROW(run(), InputError) << text;
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+TEST(PersistentAlltoallv, MayHaveNegativeDisplacements) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
+  const auto ranks = static_cast<std::size_t>(size_of());
+  std::vector<int> sent(ranks), received(ranks, -1), expected(ranks), counts(ranks, 1), at;
+  for (int rank = 0; rank < size_of(); ++rank) at.push_back(-1 - rank);
+  for (std::size_t rank = 0; rank < ranks; ++rank) sent[ranks - 1 - rank] = 100 * rank_of() + static_cast<int>(rank);
+  for (std::size_t rank = 0; rank < ranks; ++rank) expected[ranks - 1 - rank] = 100 * static_cast<int>(rank) + rank_of();
+  auto exchange = communicator.alltoallv_init(sent.data() + ranks, counts, at, MPI_INT, received.data() + ranks, counts, at, MPI_INT, {"standard"});
+  exchange.start();
+  exchange.wait();
+  EXPECT_EQ(received, expected);
+}
+
+TEST(PersistentAlltoallv, IsCompletedWhenItIsDestroyed) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
+  const Type gaps(with_gaps());
+  const Counts counts(size_of(), rank_of(), 1, 5);
+  const auto sent = buffer_for(counts.send, counts.send_at, 1000 * rank_of(), 1);
+  auto received = buffer_for(counts.receive, counts.receive_at, -1, -1), expected = received;
+  MPI_Alltoallv(sent.data(), counts.send.data(), counts.send_at.data(), gaps, expected.data(), counts.receive.data(), counts.receive_at.data(), gaps, MPI_COMM_WORLD);
+  {
+    auto exchange = communicator.alltoallv_init(sent.data(), counts.send, counts.send_at, gaps, received.data(), counts.receive, counts.receive_at, gaps, {"two-step"});
+    exchange.start();
+  }
+  EXPECT_EQ(received, expected);
 }
 
 // TuNA §III-C: at most B = P − (K+1) blocks wait at a time, in slots of their actual sizes. Fewer where a slot serves several blocks in turn.
@@ -425,7 +527,7 @@ TEST(DenseStructure, HoldsNoMoreBlocksThanThePaperSays) {
     EXPECT_LE(structure.slots, tuna_buffer_blocks(size_of(), radix)) << "radix " << radix;
     EXPECT_EQ(std::ssize(structure.batches), tuna_rounds(size_of(), radix)) << "radix " << radix;
 
-    const ElementType type(MPI_BYTE);
+    const ElementType type(MPI_BYTE, MPI_COMM_SELF);
     std::vector<Bytes> counts(static_cast<std::size_t>(size_of()), 10), offsets;
     for (Rank rank = 0; rank < size_of(); ++rank) offsets.push_back(10 * rank);
     std::vector<std::byte> sent(10 * counts.size()), received(sent.size());

@@ -145,9 +145,9 @@ int wait_with_reductions(MPI_Request* request, int* done, MPI_Status* status) {
     std::vector<MPI_Request> all{*request};
     for (const auto* message : messages) all.push_back(*message);
     const auto before = all;
-    int code = PMPI_Test(&all[0], done, status), which = 0;
-    if (!*done && code == MPI_SUCCESS) code = PMPI_Waitany(static_cast<int>(all.size()), all.data(), &which, status);
-    if (code != MPI_SUCCESS) return code;
+    // Of those that are complete it takes the first. (SMPI forgets what was waited for; what a test has found it keeps, and looks through from then on.)
+    int which = 0;
+    if (const int code = PMPI_Waitany(static_cast<int>(all.size()), all.data(), &which, status); code != MPI_SUCCESS) return code;
     finish(before[which], all[which]);
     if (which == 0) {
       *request = all[0];
