@@ -30,6 +30,10 @@ const std::string in_place_of_library = "standard";
 AlltoallvEngine::AlltoallvEngine(MPI_Comm comm, const Layout& layout, const Machine& machine, std::string named)
     : comm_(comm), layout_(layout), machine_(machine), named_(std::move(named)), exchange_(comm_.get()) {}
 
+AlltoallvEngine::~AlltoallvEngine() {
+  if (has_failed_) comm_.keep();
+}
+
 const AlltoallvEngine::Choice& AlltoallvEngine::cheapest(const std::string& named, double block_bytes) {
   const auto bytes = static_cast<std::uint64_t>(std::clamp(block_bytes, 1.0, largest_block_bytes));
   const auto digits = static_cast<int>(std::bit_width(bytes));

@@ -27,6 +27,9 @@ class AlltoallvEngine {
  public:
   /// Collective. @param named  the strategy of all exchanges that name none; empty: choose
   AlltoallvEngine(MPI_Comm comm, const Layout& layout, const Machine& machine, std::string named);
+  ~AlltoallvEngine();
+  AlltoallvEngine(const AlltoallvEngine&) = delete;
+  AlltoallvEngine& operator=(const AlltoallvEngine&) = delete;
 
   /// What the next exchange sends and receives, to be filled in before; of an exchange in place the receiving side alone.
   AlltoallvArguments& arguments() { return arguments_; }

@@ -110,7 +110,8 @@ class Communicator {
   /// rank and stage, until the communicator is destroyed.
   ///
   /// As with MPI, what a rank sends must be what its receiver expects, and an error in the arguments is that of its rank:
-  /// the others wait for it. If MPI fails underway, as where more comes than a count says, only a new Communicator can exchange further: this one refuses.
+  /// the others wait for it. If MPI fails underway, as where more comes than a count says, only a new Communicator can exchange further: this one refuses
+  /// (but MPICH tells the error handler of MPI_COMM_WORLD of such failures, which by default ends the program).
   /// A datatype whose elements have 2^31 bytes or more is refused.
   /// @throws InputError on the rank whose arguments are wrong, or on which MPI has failed; Error, the same on every rank, for a bad strategy
   void alltoallv(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls, MPI_Datatype sendtype, void* recvbuf, std::span<const int> recvcounts,

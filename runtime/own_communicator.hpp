@@ -31,6 +31,9 @@ class OwnCommunicator {
     return *this;
   }
 
+  /// Not to be freed: messages for it may still be under way, and a communicator that MPI makes in its place would receive them.
+  void keep() noexcept { comm_ = MPI_COMM_NULL; }
+
   explicit operator bool() const { return comm_ != MPI_COMM_NULL; }
   MPI_Comm get() const { return comm_; }
   Rank rank() const;

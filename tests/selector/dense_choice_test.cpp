@@ -61,6 +61,11 @@ TEST(OneShot, CostsTheTellingOfSizesWhereBlocksAreForwarded) {
   EXPECT_EQ(seconds_of(parse_strategy("standard"), 1024, layout), planned(parse_strategy("standard")));
 }
 
+TEST(OneShot, OfNothingStillTellsSizes) {
+  const auto layout = Layout::with_ppn(ranks, 1);
+  EXPECT_GT(seconds_of(tuna(2), 0, layout), 0);
+}
+
 TEST(OneShot, RanksWhatNeedsNoPatternByTheCost) {
   const auto layout = Layout::with_ppn(64, 8);
   auto machine = postal_machine();

@@ -51,6 +51,16 @@ TEST_P(RadixAuto, IsTheCheapestOfAnAllToAll) {
   }
 }
 
+TEST_P(RadixAuto, OfWhatHasNoClosedFormIsRefusedByItsOwnName) {
+  const std::string name = std::string(GetParam()) + ",staggered";
+  try {
+    price_one_shot(parse_strategy(name), 64, layout, machine);
+    ADD_FAILURE() << "not refused";
+  } catch (const NotApplicable& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("strategy " + name + " does not apply: it has no closed form"));
+  }
+}
+
 TEST_P(RadixAuto, IsTheCheapestForAPattern) {
   const auto pattern = generate_pattern("random:ranks=36,degree=12,bytes=256");
   const auto chosen = price(automatic, pattern, layout, machine);
