@@ -19,26 +19,45 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Sizes {
-  const char* distribution;
-  const char* largest;  ///< block
-  bool quick;           ///< part of --quick
+  const char* name;
+  const char* generator;  ///< behind the ranks
+  bool quick;             ///< part of --quick
+  enum class Kind { dense, large, sparse };
+  Kind kind = Kind::dense;  ///< large blocks, for which the least radices are out of the question; few pairs of ranks with blocks
 };
 
 constexpr Sizes all_sizes[] = {
-    {"uniform", "16", true}, {"uniform", "256", true}, {"uniform", "2KiB", false}, {"uniform", "16KiB", true}, {"normal", "16", false}, {"normal", "2KiB", true}, {"normal", "16KiB", false}, {"power-law", "16", false}, {"power-law", "2KiB", true}, {"power-law", "16KiB", false},
+    {"uniform to 16", "alltoallv:ranks={},bytes=16,sizes=uniform", true},
+    {"uniform to 256", "alltoallv:ranks={},bytes=256,sizes=uniform", true},
+    {"uniform to 2KiB", "alltoallv:ranks={},bytes=2KiB,sizes=uniform", false},
+    {"uniform to 16KiB", "alltoallv:ranks={},bytes=16KiB,sizes=uniform", true, Sizes::Kind::large},
+    {"normal to 16", "alltoallv:ranks={},bytes=16,sizes=normal", false},
+    {"normal to 2KiB", "alltoallv:ranks={},bytes=2KiB,sizes=normal", true},
+    {"normal to 16KiB", "alltoallv:ranks={},bytes=16KiB,sizes=normal", false, Sizes::Kind::large},
+    {"power-law to 16", "alltoallv:ranks={},bytes=16,sizes=power-law", false},
+    {"power-law to 2KiB", "alltoallv:ranks={},bytes=2KiB,sizes=power-law", true},
+    {"power-law to 16KiB", "alltoallv:ranks={},bytes=16KiB,sizes=power-law", false},
+    // Most blocks are empty.
+    {"64 B to 4 ranks", "random:ranks={},bytes=64,degree=4", true, Sizes::Kind::sparse},
+    {"4KiB to 4 ranks", "random:ranks={},bytes=4KiB,degree=4", false, Sizes::Kind::sparse},
+    {"64 B to 16 ranks", "random:ranks={},bytes=64,degree=16", false, Sizes::Kind::sparse},
 };
 
-/// What the choice is compared with: scattered exchanges of several windows, and tuna of several radices, as the paper runs it.
-std::string strategies_for(int ranks) {
+/// What the choice is compared with: scattered exchanges of several windows, and tuna of several radices, as the paper runs it. (With a radix of P it is the
+/// pairwise exchange, standard with the window 1.)
+std::string strategies_for(int ranks, const Sizes& sizes) {
   std::string text = "standard";
   for (const int window : {1, 8, 32}) text += fmt::format(";standard,window={}", window);
-  for (const int radix : std::set{2, 4, 8, static_cast<int>(std::lround(std::sqrt(ranks))), 32, ranks}) text += fmt::format(";tuna,radix={}", radix);
+  const int middle = static_cast<int>(std::lround(std::sqrt(ranks)));
+  for (const int radix : std::set{2, 4, 8, middle, 32})
+    if (sizes.kind != Sizes::Kind::large || radix >= middle) text += fmt::format(";tuna,radix={}", radix);
   return text;
 }
 
 struct Result {
   std::string cluster, sizes, chosen;
   int ranks = 0;
+  bool is_sparse = false;
   double chosen_s = 0, mpi_s = 0;
   std::string best_scattered, best_tuna;
   double scattered_s = std::numeric_limits<double>::infinity(), tuna_s = scattered_s;
@@ -64,12 +83,13 @@ void keep_faster(const Json& row, std::string& name, double& seconds) {
 Result run_case(const Options& options, const Case& which) {
   const auto& [cluster, profile, ranks, sizes] = which;
   const auto output = simulate(options.simulator, cluster, ranks, "commpass-measure",
-                               fmt::format("--profile '{}' --layout {} --generate alltoallv:ranks={},bytes={},sizes={} --one-shot --strategies '{}' --json --repetitions 1 --progress never", profile,
-                                           layout_of(cluster, ranks), ranks, sizes.largest, sizes.distribution, strategies_for(ranks)));
+                               fmt::format("--profile '{}' --layout {} --generate {} --one-shot --strategies '{}' --json --repetitions 1 --progress never", profile,
+                                           layout_of(cluster, ranks), fmt::format(fmt::runtime(sizes.generator), ranks), strategies_for(ranks, sizes)));
   const auto json = Json::parse(output);
   Result result;
   result.cluster = cluster.name;
-  result.sizes = fmt::format("{} to {}", sizes.distribution, sizes.largest);
+  result.sizes = sizes.name;
+  result.is_sparse = sizes.kind == Sizes::Kind::sparse;
   result.ranks = ranks;
   result.chosen = json.at("chosen");
   result.chosen_s = json.at("chosen_s");
@@ -97,6 +117,16 @@ Json summary_of(const std::vector<Result>& results) {
           {"cases", results.size()}};
 }
 
+/// Of all-to-alls with a block for everybody, and, under names of their own, of the others.
+Json summary_of_all(const std::vector<Result>& results) {
+  std::vector<Result> dense, sparse;
+  for (const auto& r : results) (r.is_sparse ? sparse : dense).push_back(r);
+  auto summary = summary_of(dense);
+  const auto of_sparse = summary_of(sparse);
+  for (const auto& [name, value] : of_sparse.items()) summary["sparse_" + name] = value;
+  return summary;
+}
+
 void print_case(const Result& r) {
   fmt::print("{:<14} {:>4} {:<18} {:<30} {:>9.1f} {:>9.1f} {:>7.2f} {:<20} {:>9.1f} {:<16} {:>9.1f} {:>6.3f}\n", r.cluster, r.ranks, r.sizes, r.chosen, 1e6 * r.chosen_s, 1e6 * r.mpi_s, r.speedup(), r.best_scattered, 1e6 * r.scattered_s, r.best_tuna, 1e6 * r.tuna_s, r.versus_best_known());
   std::fflush(stdout);
@@ -114,28 +144,28 @@ Json alltoallv(const Options& options) {
   const auto all = clusters(options.simulator);
   const auto profiles = calibrate_all(options.simulator, all);
   std::vector<Case> cases;
-  for (std::size_t i = 0; i < all.size(); ++i)
-    for (const int p : ranks)
+  for (const int p : ranks)
+    for (std::size_t i = 0; i < all.size(); ++i)
       for (const auto& sizes : all_sizes)
         if (!options.quick || sizes.quick) cases.push_back({all[i], profiles[i], p, sizes});
   std::vector<Result> results(cases.size());
-  std::map<std::string, std::vector<Result>> by_cluster, by_sizes;
+  std::map<std::string, std::vector<Result>> by_cluster, by_sizes;  // by_cluster without the sparse ones
   in_parallel(
       cases.size(), [&](std::size_t i) { results[i] = run_case(options, cases[i]); },
       [&](std::size_t i) {
-        by_cluster[results[i].cluster].push_back(results[i]);
+        if (!results[i].is_sparse) by_cluster[results[i].cluster].push_back(results[i]);
         by_sizes[results[i].sizes].push_back(results[i]);
         if (!options.json) print_case(results[i]);
       });
   Json json;
   for (const auto& r : results)
     json["cases"].push_back({{"cluster", r.cluster}, {"ranks", r.ranks}, {"sizes", r.sizes}, {"chosen", r.chosen}, {"chosen_s", r.chosen_s}, {"mpi_s", r.mpi_s}, {"best_scattered", r.best_scattered}, {"scattered_s", r.scattered_s}, {"best_tuna", r.best_tuna}, {"tuna_s", r.tuna_s}, {"versus_best_known", r.versus_best_known()}});
-  json["summary"] = summary_of(results);
+  json["summary"] = summary_of_all(results);
   if (options.json) return json;
   fmt::print("\n{:<20} {:>5} {:>8} {:>9} {:>9} {:>8} {:>8}\n", "speedup over", "cases", "MPI", "slowdown", "scattered", "tuna", "worst");
   for (const auto& [name, own] : by_sizes) print_summary(name, summary_of(own));
   for (const auto& [name, own] : by_cluster) print_summary(name, summary_of(own));
-  print_summary("all", json["summary"]);
+  print_summary("all but to few ranks", json["summary"]);
   return json;
 }
 

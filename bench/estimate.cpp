@@ -48,13 +48,8 @@ double median(std::vector<double> values) {
 Deviation deviation(const Case& one, const Machine& machine) {
   const auto pattern = generate_pattern(one.pattern);
   const auto layout = Layout::with_ppn(pattern.ranks, one.ppn);
-  MessageTotals totals;
-  for (const auto& edge : pattern.edges) {
-    ++(layout.node(edge.source) == layout.node(edge.destination) ? totals.on_node : totals.off_node);
-    totals.bytes += static_cast<double>(edge.bytes);
-  }
   const auto price = pattern_pricer(pattern, layout, machine, CostModel::burst, {});
-  const auto estimates = rank_suggestions(leave_out_open_forms(random_pricer(random_pattern(totals, layout), layout, machine, CostModel::burst, {})),
+  const auto estimates = rank_suggestions(leave_out_open_forms(random_pricer(random_pattern(totals_of(pattern, layout), layout), layout, machine, CostModel::burst, {})),
                                           offered_strategies(layout, machine, CostModel::burst), layout, layout.ranks());
   std::vector<Strategy> strategies;
   for (const auto& candidate : estimates) strategies.push_back(candidate.strategy);

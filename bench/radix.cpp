@@ -50,7 +50,7 @@ struct Curve {
 };
 
 Curve curve_of(Bytes largest, const Layout& layout, const Machine& machine) {
-  const auto seconds = [&](const Strategy& strategy) { return price_one_shot(strategy, largest / 2, layout, machine).cost.seconds; };
+  const auto seconds = [&](const Strategy& strategy) { return price_one_shot(strategy, {1, 1, static_cast<double>(largest) / 2}, layout, machine).cost.seconds; };
   Curve curve{largest, seconds(parse_strategy("standard")), {}};
   for (const int radix : radices_for(layout.ranks())) curve.by_radix.emplace_back(radix, seconds(tuna(radix)));
   return curve;

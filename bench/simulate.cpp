@@ -45,7 +45,7 @@ std::string simulate(const Simulator& simulator, const ClusterShape& cluster, in
   write_file(host_file, hosts);
   // The settings are explained in docs/model.md, "The referee".
   const auto command = fmt::format(
-      "SIMULATED_CLUSTER='{}/{}.json' SIMULATED_NODES={} timeout 900 smpirun -platform '{}' -hostfile '{}' -np {} "
+      "SIMULATED_CLUSTER='{}/{}.json' SIMULATED_NODES={} timeout 3600 smpirun -platform '{}' -hostfile '{}' -np {} "
       "--cfg=network/crosstraffic:no --cfg=smpi/simulate-computation:no --cfg=smpi/send-is-detached-thresh:0 --cfg=smpi/async-small-thresh:0 "
       "--cfg=smpi/iprobe:0 --cfg=smpi/test:0 --cfg=smpi/grow-injected-times:no --log=root.thresh:warning '{}/{}' {} >'{}' 2>'{}'",
       simulator.clusters, cluster.name, nodes, simulator.platform, host_file, ranks, simulator.programs, program, arguments, output, log);

@@ -58,6 +58,7 @@ void require_parameters(const Layout& layout, const Machine& machine);
 struct RandomPattern {
   double density_on_node = 1, density_off_node = 1;  ///< these probabilities: messages ÷ pairs of ranks
   double block_bytes = 0;                            ///< of every block
+  int ranks_drawn = 256;                             ///< the messages of so many ranks are looked at, at least those of a node
 };
 
 /// The messages of a pattern, in numbers. Only edges with bytes from a rank to another one count.
@@ -66,11 +67,14 @@ struct MessageTotals {
   double bytes = 0;                        ///< of all of them; a sum that may be beyond an integer
 };
 
+/// Those of a pattern.
+MessageTotals totals_of(const Pattern& pattern, const Layout& layout);
+
 /// The random pattern with these totals. Where there are more messages than pairs of ranks, each pair has one, of more bytes.
 RandomPattern random_pattern(const MessageTotals& totals, const Layout& layout);
 
 /// Predicts the exchange of a random pattern without its blocks: from the (coalesced) messages that a node would send in an
-/// all-to-all, each with as many of its blocks as a draw gives it. Some nodes are drawn, 256 ranks if there are so many (fewer for very
+/// all-to-all, each with as many of its blocks as a draw gives it. Some nodes are drawn, pattern.ranks_drawn ranks if there are so many (fewer for very
 /// many ranks), and the slowest counts. The draw is the same every time and everywhere. Patterns that are not random are priced as if they were;
 /// docs/model.md says how far off that is.
 /// @throws InputError as evaluate, NotApplicable if the route has no closed form

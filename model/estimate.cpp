@@ -142,8 +142,8 @@ void messages_of(Rank rank, int stage, double block_bytes, Draw& draw, const Rou
 std::vector<int> typical_nodes(const RandomPattern& pattern, const Layout& layout) {
   const auto largest = largest_nodes(layout);
   if (pattern.density_on_node >= 1 && pattern.density_off_node >= 1) return {largest[largest.size() / 2]};
-  constexpr std::int64_t enough_ranks = 256, most_messages = std::int64_t{1} << 22;
-  const auto ranks = std::min<std::int64_t>(enough_ranks, most_messages / layout.ranks());
+  constexpr auto most_messages = std::int64_t{1} << 22;
+  const auto ranks = std::min<std::int64_t>(pattern.ranks_drawn, most_messages / layout.ranks());
   const auto count = std::clamp<std::size_t>(static_cast<std::size_t>(ranks / layout.max_ppn()), 1, largest.size());
   std::vector<int> nodes;
   for (std::size_t i = 0; i < count; ++i) nodes.push_back(largest[(2 * i + 1) * largest.size() / (2 * count)]);
@@ -168,13 +168,25 @@ Schedule draw_node(double block_bytes, Draw& draw, const Route& route, Window wi
 
 }  // namespace
 
+MessageTotals totals_of(const Pattern& pattern, const Layout& layout) {
+  MessageTotals totals;
+  for (const auto& edge : pattern.edges) {
+    if (edge.source == edge.destination || edge.bytes == 0) continue;
+    ++(layout.node(edge.source) == layout.node(edge.destination) ? totals.on_node : totals.off_node);
+    totals.bytes += static_cast<double>(edge.bytes);
+  }
+  return totals;
+}
+
 RandomPattern random_pattern(const MessageTotals& totals, const Layout& layout) {
   double pairs_on_node = 0;
   for (int node = 0; node < layout.nodes(); ++node) pairs_on_node += static_cast<double>(layout.ppn(node)) * (layout.ppn(node) - 1);
   const double pairs_off_node = static_cast<double>(layout.ranks()) * (layout.ranks() - 1) - pairs_on_node;
   const double on_node = std::min(pairs_on_node, static_cast<double>(totals.on_node)), off_node = std::min(pairs_off_node, static_cast<double>(totals.off_node));
-  const auto ratio = [](double a, double b) { return b > 0 ? a / b : 0; };
-  return {ratio(on_node, pairs_on_node), ratio(off_node, pairs_off_node), ratio(totals.bytes, on_node + off_node)};
+  // Of no pairs all have a message.
+  const auto density = [](double messages, double pairs) { return pairs > 0 ? messages / pairs : 1; };
+  const double messages = on_node + off_node;
+  return {density(on_node, pairs_on_node), density(off_node, pairs_off_node), messages > 0 ? totals.bytes / messages : 0};
 }
 
 Cost estimate(const RandomPattern& pattern, const Route& route, Window window, const Layout& layout, const Machine& machine, CostModel model) {

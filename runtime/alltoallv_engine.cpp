@@ -1,7 +1,6 @@
 #include "runtime/alltoallv_engine.hpp"
 
-#include <algorithm>
-#include <bit>
+#include <array>
 #include <cmath>
 #include <exception>
 #include <thread>
@@ -13,14 +12,18 @@
 #include "runtime/agreement.hpp"
 #include "runtime/mpi_error.hpp"
 #include "runtime/telling.hpp"
-#include "selector/dense_choice.hpp"
 
 namespace commpass {
 
 namespace {
 
 constexpr double first_block_bytes = 1024;
-constexpr double largest_block_bytes = 1e12;  ///< the model tells larger ones not apart
+
+/// What is told: sums over all ranks.
+enum Told : std::size_t { bytes, blocks_on_node, blocks_off_node, told_end };
+
+/// A block for everybody.
+BlocksClass class_of_equal(double block_bytes) { return class_of({1, 1, block_bytes}); }
 
 /// What runs an exchange in place that would be left to the MPI library: libraries are wrong there for types with gaps.
 const std::string in_place_of_library = "standard";
@@ -34,20 +37,17 @@ AlltoallvEngine::~AlltoallvEngine() {
   if (has_failed_) comm_.keep();
 }
 
-const AlltoallvEngine::Choice& AlltoallvEngine::cheapest(const std::string& named, double block_bytes) {
-  const auto bytes = static_cast<std::uint64_t>(std::clamp(block_bytes, 1.0, largest_block_bytes));
-  const auto digits = static_cast<int>(std::bit_width(bytes));
+const AlltoallvEngine::Choice& AlltoallvEngine::cheapest(const std::string& named, const BlocksClass& blocks) {
   auto& choices = cheapest_[named];
-  auto [entry, is_new] = choices.try_emplace(digits);
+  auto [entry, is_new] = choices.try_emplace(blocks);
   if (!is_new) return entry->second;
   try {
     Choice found;
     together(comm_.get(), [&] {
       if (comm_.rank() != 0) return;
-      const auto lowest = Bytes{1} << (digits - 1);
       std::vector<Strategy> given;
       if (!named.empty()) given.push_back(parse_strategy(named));
-      const auto best = rank_one_shot(lowest + lowest / 2, layout_, machine_, CostModel::burst, given).front();
+      const auto best = rank_one_shot(typical_of(blocks, layout_.ranks()), layout_, machine_, CostModel::burst, given).front();
       found = {to_string(best.strategy), exchanges_a_telling(best.cost.seconds, small_collective_seconds(layout_, machine_))};
     });
     found.strategy = broadcast(comm_.get(), found.strategy);
@@ -62,7 +62,8 @@ const AlltoallvEngine::Choice& AlltoallvEngine::cheapest(const std::string& name
 const AlltoallvEngine::Choice& AlltoallvEngine::choose(const AlltoallvOptions& options, std::optional<Bytes> block_bytes) {
   if (is_telling_) {
     while (!telling_.test()) std::this_thread::yield();
-    block_bytes_ = static_cast<double>(telling_.result()[0]) / layout_.ranks() / layout_.ranks();
+    const auto told = telling_.result();
+    blocks_ = class_of(random_pattern({told[blocks_on_node], told[blocks_off_node], static_cast<double>(told[bytes])}, layout_));
     is_telling_ = false;
   }
   const auto& named = options.strategy.empty() ? named_ : options.strategy;
@@ -74,8 +75,9 @@ const AlltoallvEngine::Choice& AlltoallvEngine::choose(const AlltoallvOptions& o
     }
     if (entry->second) return *entry->second;
   }
-  if (options.block_bytes) return cheapest(named, *options.block_bytes);
-  return cheapest(named, block_bytes ? static_cast<double>(*block_bytes) : block_bytes_.value_or(first_block_bytes));
+  if (options.block_bytes) return cheapest(named, class_of_equal(*options.block_bytes));
+  if (block_bytes) return cheapest(named, class_of_equal(static_cast<double>(*block_bytes)));
+  return cheapest(named, blocks_ ? *blocks_ : class_of_equal(first_block_bytes));
 }
 
 const std::optional<DenseStructure>& AlltoallvEngine::structure(const std::string& text) {
@@ -89,9 +91,15 @@ const std::optional<DenseStructure>& AlltoallvEngine::structure(const std::strin
 }
 
 void AlltoallvEngine::tell(const DenseBlocks<const std::byte*>& sends) {
-  std::int64_t sent = 0;
-  for (Rank rank = 0; rank < layout_.ranks(); ++rank) sent += sends.bytes(rank);
-  telling_.start_sum(comm_.get(), std::span(&sent, 1));
+  std::array<std::int64_t, told_end> sums{};
+  const int node = layout_.node(comm_.rank());
+  for (Rank rank = 0; rank < layout_.ranks(); ++rank) {
+    const auto size = sends.bytes(rank);
+    if (size == 0 || rank == comm_.rank()) continue;
+    sums[bytes] += size;
+    ++sums[layout_.node(rank) == node ? blocks_on_node : blocks_off_node];
+  }
+  telling_.start_sum(comm_.get(), sums);
   is_telling_ = true;
 }
 

@@ -16,12 +16,13 @@
 #include "runtime/dense_exchange.hpp"
 #include "runtime/nonblocking_reduction.hpp"
 #include "runtime/own_communicator.hpp"
+#include "selector/dense_choice.hpp"
 
 namespace commpass {
 
 /// No exchange waits for an agreement: each, or each of some if they are short (telling.hpp), starts a non-blocking sum of the bytes that all ranks
-/// send, which the next one completes; it and those after it are chosen by that. The first is chosen by its hint, or for blocks of 1 KiB. What is cheapest for blocks of a
-/// size, to a power of two, rank 0 finds out and tells all when such blocks come for the first time; the structure of a strategy is
+/// send, and of their blocks that are not empty, which the next one completes; it and those after it are chosen by that. The first is chosen by its hint, or for
+/// blocks of 1 KiB for everybody. What is cheapest for a class of blocks rank 0 finds out and tells all when such blocks come for the first time; the structure of a strategy is
 /// made when it is run for the first time. An exchange that is left to the MPI library has none: it is MPI_Alltoallv.
 class AlltoallvEngine {
  public:
@@ -51,7 +52,7 @@ class AlltoallvEngine {
   };
   const Choice& choose(const AlltoallvOptions& options, std::optional<Bytes> block_bytes);
   /// @param named  empty, or an automatic strategy: the cheapest of its family
-  const Choice& cheapest(const std::string& named, double block_bytes);
+  const Choice& cheapest(const std::string& named, const BlocksClass& blocks);
   /// Nothing for a strategy that the MPI library runs.
   const std::optional<DenseStructure>& structure(const std::string& strategy);
   void tell(const DenseBlocks<const std::byte*>& sends);
@@ -62,12 +63,12 @@ class AlltoallvEngine {
   std::string named_, last_;
   AlltoallvArguments arguments_;
   DenseExchange exchange_;
-  std::map<std::string, std::map<int, Choice>> cheapest_;        ///< by what was named, and the binary digits of the size of a block
+  std::map<std::string, std::map<BlocksClass, Choice>> cheapest_;  ///< by what was named, and the blocks
   std::map<std::string, std::optional<Choice>> named_choices_;   ///< by what was named; nothing where the model has to choose
   std::map<std::string, std::optional<DenseStructure>> structures_;  ///< by strategy
-  NonblockingReduction telling_;                        ///< how many bytes all ranks send in an exchange
+  NonblockingReduction telling_;                        ///< how much all ranks send in an exchange
   bool is_telling_ = false;
-  std::optional<double> block_bytes_;                   ///< what was told: the mean of a block
+  std::optional<BlocksClass> blocks_;                   ///< what was told
   std::int64_t exchanges_ = 0;                          ///< so many have been run whose sizes had to be told
   bool has_failed_ = false;
 };

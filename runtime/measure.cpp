@@ -144,7 +144,7 @@ void measure(const Arguments& arguments) {
       exchange.wait();
     });
   if (arguments.baseline) runs.emplace_back([&data] { linear_exchange(data); });
-  auto times = time_exchanges(runs, arguments.repetitions, shown);
+  auto times = time_exchanges(runs, true, arguments.repetitions, shown);
   if (rank != 0) return;
 
   if (!warning.empty()) fmt::print(stderr, "commpass: {}\n", warning);

@@ -23,8 +23,8 @@ namespace commpass {
 
 namespace {
 
-/// The first call is chosen by nothing, the second by the sizes of the first; the third finds all it needs.
-constexpr int calls_to_settle = 2;
+/// The first call is chosen by nothing, the second by the sizes of the first; the third finds all it needs, the fourth tells, as many do.
+constexpr int calls_to_settle = 3;
 
 /// One side of MPI_Alltoallv, in bytes.
 struct Side {
@@ -81,13 +81,6 @@ void require_one_block_each(const Pattern& pattern) {
   }
 }
 
-/// Of all pairs of ranks, also of a rank with itself.
-Bytes mean_block(const Pattern& pattern) {
-  Bytes total = 0;
-  for (const auto& edge : pattern.edges) total += edge.bytes;
-  return total / pattern.ranks / pattern.ranks;
-}
-
 /// Gives the rows their prices, and the order of the ranking; without rows, all of the ranking.
 void set_prices(std::vector<CallReportRow>& rows, const std::vector<Candidate>& ranking) {
   std::vector<CallReportRow> priced;
@@ -112,16 +105,17 @@ CallReport measure_one_shot(const OneShotMeasurement& measurement, const Pattern
 
   // Rank 0 prices; all need the names.
   CallReport report;
-  const auto mean = mean_block(pattern);
+  const auto totals = totals_of(pattern, layout);
+  const auto blocks = random_pattern(totals, layout);
   std::string names;
   together(MPI_COMM_WORLD, [&] {
     for (const auto& text : measurement.strategies) {
       auto strategy = parse_strategy(text);
-      if (rank == 0 && is_automatic(strategy)) strategy = price_one_shot(strategy, mean, layout, communicator.machine()).strategy;
+      if (rank == 0 && is_automatic(strategy)) strategy = price_one_shot(strategy, blocks, layout, communicator.machine()).strategy;
       const auto name = to_string(strategy);
       if (std::ranges::find(report.rows, name, &CallReportRow::name) == report.rows.end()) report.rows.push_back({name, {}, {}});
     }
-    if (rank == 0) set_prices(report.rows, rank_one_shot(mean, layout, communicator.machine()));
+    if (rank == 0) set_prices(report.rows, rank_one_shot(blocks, layout, communicator.machine()));
     for (const auto& row : report.rows) names += (names.empty() ? "" : ";") + row.name;
   });
   names = broadcast(MPI_COMM_WORLD, names);
@@ -136,7 +130,7 @@ CallReport measure_one_shot(const OneShotMeasurement& measurement, const Pattern
   for (int call = 0; call < calls_to_settle; ++call) exchanger.check(choose, "the choice");
   add("the choice", choose);
   add("MPI_Alltoallv", [&] { exchanger.run_by_mpi(); });
-  const auto times = time_exchanges(runs, measurement.repetitions, measurement.shown);
+  const auto times = time_exchanges(runs, false, measurement.repetitions, measurement.shown);
 
   report.chosen = choosing.last_alltoallv_strategy();
   if (rank != 0) return report;
@@ -145,7 +139,7 @@ CallReport measure_one_shot(const OneShotMeasurement& measurement, const Pattern
   report.chosen_s = *time++;
   report.baseline_kind = "By the MPI library";
   report.baselines.push_back({"MPI_Alltoallv", {}, *time++});
-  report.context = {{"profile", communicator.machine().name}, {"layout", layout.describe()}, {"ranks", std::to_string(pattern.ranks)}, {"mean block", std::to_string(mean) + " B"}};
+  report.context = {{"profile", communicator.machine().name}, {"layout", layout.describe()}, {"ranks", std::to_string(pattern.ranks)}, {"blocks", std::to_string(totals.on_node + totals.off_node)}, {"mean block", fmt::format("{:.0f} B", blocks.block_bytes)}};
   return report;
 }
 

@@ -124,7 +124,7 @@ CallReport measure_sparse(const SparseMeasurement& measurement, const Pattern& p
   };
   ends([](NonblockingReduction& barrier) { barrier.start_barrier(MPI_COMM_WORLD); });
   ends([&combine](NonblockingReduction& reduction) { reduction.start_tally(MPI_COMM_WORLD, Tally{}.numbers(), combine); });
-  const auto times = time_exchanges(runs, measurement.repetitions, measurement.shown);
+  const auto times = time_exchanges(runs, true, measurement.repetitions, measurement.shown);
 
   auto chosen = exchanger.start(choosing);
   report.chosen = chosen.strategy();

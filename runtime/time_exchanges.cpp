@@ -12,12 +12,13 @@
 
 namespace commpass {
 
-std::vector<Seconds> time_exchanges(const std::vector<std::function<void()>>& exchanges, int repetitions, bool shown) {
+std::vector<Seconds> time_exchanges(const std::vector<std::function<void()>>& exchanges, bool warm_up, int repetitions, bool shown) {
   std::vector<std::vector<Seconds>> times(exchanges.size());
   std::vector<std::size_t> order(exchanges.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::mt19937 random(1);  // the same on every rank
-  for (const auto& exchange : exchanges) time_exchange(MPI_COMM_WORLD, exchange);  // warm-up
+  if (warm_up)
+    for (const auto& exchange : exchanges) time_exchange(MPI_COMM_WORLD, exchange);
   const double begin = MPI_Wtime();
   // Unless told: enough to see a median, but not for ever.
   constexpr int least = 7, most = 201;

@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <functional>
 #include <memory>
@@ -22,6 +21,7 @@ namespace {
 struct PredictArguments {
   PatternArguments pattern;
   SelectionArguments selection;
+  bool one_shot = false;
 };
 
 /// How candidates are priced: from the edges of a pattern, or in closed form.
@@ -32,20 +32,26 @@ struct Pricing {
   std::function<Candidate(const Layout&, const Strategy&)> price_one;
 };
 
-Pricing pricing_of(const PatternArguments& arguments, const Machine& machine, CostModel model, const Calls& calls) {
-  if (const auto alltoall = arguments.large_alltoall()) {
+/// Of an exchange that is called once the ranks know only how many blocks there are, and of how many bytes.
+Pricing one_shot_pricing(int ranks, std::string evaluation, std::function<RandomPattern(const Layout&)> blocks_of, const Machine& machine, CostModel model, const Calls& calls) {
+  if (calls) throw InputError("--calls", "an exchange that is called once is not planned", "leave it out, or --one-shot, or use --generate uniform:…, normal:… or power-law:…");
+  return {ranks, std::move(evaluation), [=, &machine](const Layout& layout, std::span<const Strategy> strategies) { return rank_one_shot(blocks_of(layout), layout, machine, model, strategies); },
+          [=, &machine](const Layout& layout, const Strategy& strategy) { return price_one_shot(strategy, blocks_of(layout), layout, machine, model); }};
+}
+
+Pricing pricing_of(const PatternArguments& arguments, bool one_shot, const Machine& machine, CostModel model, const Calls& calls) {
+  if (const auto alltoall = one_shot ? std::nullopt : arguments.large_alltoall()) {
     const auto bytes = alltoall->bytes;
     return {alltoall->ranks, "closed form", [=, &machine](const Layout& layout, std::span<const Strategy> strategies) { return rank_alltoall(bytes, layout, machine, model, strategies, calls); },
             [=, &machine](const Layout& layout, const Strategy& strategy) { return price_alltoall(strategy, bytes, layout, machine, model, calls); }};
   }
   if (const auto alltoall = arguments.one_shot_alltoall()) {
-    if (calls) throw InputError("--calls", "an exchange that is called once is not planned", "leave it out, or use --generate uniform:…, normal:… or power-law:…");
-    const auto bytes = static_cast<Bytes>(std::llround(alltoall->mean_bytes));
-    return {alltoall->ranks, fmt::format("called once, closed form by the mean block of {} B, with telling sizes", bytes),
-            [=, &machine](const Layout& layout, std::span<const Strategy> strategies) { return rank_one_shot(bytes, layout, machine, model, strategies); },
-            [=, &machine](const Layout& layout, const Strategy& strategy) { return price_one_shot(strategy, bytes, layout, machine, model); }};
+    const RandomPattern blocks{1, 1, alltoall->mean_bytes};
+    return one_shot_pricing(alltoall->ranks, fmt::format("called once, closed form by the mean block of {:.0f} B, with telling sizes", blocks.block_bytes), [=](const Layout&) { return blocks; }, machine, model, calls);
   }
   const auto pattern = std::make_shared<const Pattern>(arguments.load());
+  if (one_shot)
+    return one_shot_pricing(pattern->ranks, "called once, by the number of blocks and their mean size, with telling sizes", [pattern](const Layout& layout) { return random_pattern(totals_of(*pattern, layout), layout); }, machine, model, calls);
   return {pattern->ranks, {}, [=, &machine](const Layout& layout, std::span<const Strategy> strategies) { return rank_strategies(*pattern, layout, machine, model, strategies, calls); },
           [=, &machine](const Layout& layout, const Strategy& strategy) { return price(strategy, *pattern, layout, machine, model, calls); }};
 }
@@ -69,7 +75,7 @@ void predict(const PredictArguments& arguments) {
   const auto model = selection.cost_model();
   const auto strategies = selection.named_strategies();
   const auto profile = read_profile(selection.find_profile(environment));
-  const auto pricing = pricing_of(arguments.pattern, profile.machine, model, selection.calls);
+  const auto pricing = pricing_of(arguments.pattern, arguments.one_shot, profile.machine, model, selection.calls);
   const auto layout = selection.layout.find(pricing.ranks, environment);
   if (!layout) throw InputError("layout", "it is missing", "add --ppn M (ranks on a node) or --layout SPEC");
 
@@ -101,6 +107,7 @@ void add_predict(CLI::App& app, std::function<void()>& command) {
   auto* sub = app.add_subcommand("predict", "what each strategy would cost for a pattern, without running anything");
   arguments->pattern.add_to(*sub);
   arguments->selection.add_to(*sub);
+  sub->add_flag("--one-shot", arguments->one_shot, "as an all-to-all that is called once, with sizes that are new each time (alltoallv), and as Communicator::alltoallv knows it");
   sub->footer(catalogue_help());
   sub->callback([arguments, &command] { command = [arguments] { predict(*arguments); }; });
 }

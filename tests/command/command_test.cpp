@@ -198,6 +198,12 @@ TEST(Predict, PricesAnAllToAllThatIsCalledOnceWithTheTellingOfSizes) {
     EXPECT_GT(std::stoi(ranking[0]["strategy"].get<std::string>().substr(std::string("tuna,radix=").size())), 2) << "its number is shown";
     EXPECT_EQ(commpass(arguments + "--explain tuna,radix=auto").exit_code, 0);
   }
+  // Of other patterns, by their numbers and sizes of blocks.
+  const std::string dense = "predict --profile lassen --ppn 8 --generate alltoall:ranks=64,bytes=64 ", sparse = "predict --profile lassen --ppn 8 --generate random:ranks=64,bytes=64,degree=1 ";
+  EXPECT_DOUBLE_EQ(seconds(dense + "--one-shot --strategy standard"), seconds("predict --profile lassen --ppn 8 --generate alltoallv:ranks=64,bytes=128,sizes=uniform --strategy standard"));
+  const auto chosen = [](const std::string& arguments) { return Json::parse(commpass(arguments + " --json").out).at("chosen").get<std::string>(); };
+  EXPECT_NE(chosen(dense + "--one-shot"), "standard");
+  EXPECT_EQ(chosen(sparse + "--one-shot"), "standard");
   const auto calls = commpass(ragged + "--calls 3");
   EXPECT_EQ(calls.exit_code, 1);
   EXPECT_NE(calls.err.find("not planned"), std::string::npos) << calls.err;

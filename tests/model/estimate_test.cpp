@@ -267,13 +267,17 @@ TEST(ClosedForm, IsExactForTheLibrarysCollective) {
   }
 }
 
-MessageTotals totals_of(const Pattern& pattern, const Layout& layout) {
-  MessageTotals totals;
-  for (const auto& [source, destination, bytes, payload] : pattern.edges) {
-    ++(layout.node(source) == layout.node(destination) ? totals.on_node : totals.off_node);
-    totals.bytes += static_cast<double>(bytes);
-  }
-  return totals;
+TEST(RandomPatterns, HaveTheTotalsOfAPattern) {
+  // Two of the four pairs on nodes, three of the eight between them; what a rank has for itself, and nothing, do not count.
+  const auto totals = totals_of({4, {{0, 1, 8}, {3, 2, 16}, {0, 2, 32}, {1, 2, 64}, {3, 0, 1}, {1, 1, 1000}, {2, 0, 0}}}, parse_layout("2x2"));
+  EXPECT_EQ(totals.on_node, 2);
+  EXPECT_EQ(totals.off_node, 3);
+  EXPECT_EQ(totals.bytes, 121);
+  const auto pattern = random_pattern(totals, parse_layout("2x2"));
+  EXPECT_EQ(pattern.density_on_node, 0.5);
+  EXPECT_EQ(pattern.density_off_node, 3.0 / 8);
+  EXPECT_EQ(pattern.block_bytes, 121.0 / 5);
+  EXPECT_EQ(random_pattern({6, 0, 6}, parse_layout("1x4")).density_off_node, 1) << "of no pairs";
 }
 
 TEST(RandomPatterns, WithEveryMessageAreAllToAlls) {

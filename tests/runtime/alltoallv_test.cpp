@@ -205,6 +205,18 @@ class Told {
     return communicator_.last_alltoallv_strategy();
   }
   std::string run_hinted(int bytes) { return run(bytes, bytes); }
+  std::string run_to_next(int bytes) {
+    const auto ranks = static_cast<std::size_t>(size_of());
+    std::vector<int> send(ranks), receive(ranks);
+    const std::vector<int> at(ranks);
+    send[static_cast<std::size_t>((rank_of() + 1) % size_of())] = bytes;
+    receive[static_cast<std::size_t>((rank_of() + size_of() - 1) % size_of())] = bytes;
+    const std::vector<char> sent(static_cast<std::size_t>(bytes), static_cast<char>(rank_of()));
+    std::vector<char> received(sent.size());
+    communicator_.alltoallv(sent.data(), send, at, MPI_CHAR, received.data(), receive, at, MPI_CHAR);
+    EXPECT_EQ(received, std::vector<char>(sent.size(), static_cast<char>((rank_of() + size_of() - 1) % size_of())));
+    return communicator_.last_alltoallv_strategy();
+  }
   /// By alltoall, in which all ranks know the size.
   std::string run_equal(int bytes) {
     const std::vector<char> sent(static_cast<std::size_t>(bytes * size_of()));
@@ -236,6 +248,18 @@ TEST(Alltoall, IsChosenByTheSizesOfTheCallBefore) {
     before = bytes;
   }
   for (const int bytes : {large, small, large, large, small}) EXPECT_EQ(calls.run_equal(bytes), bytes == small ? for_small : for_large);
+}
+
+// As many bytes in all, but to one neighbour: fewer messages than any way of gathering them has.
+TEST(Alltoallv, IsChosenByHowManyBlocksAreNotEmpty) {
+  Told calls(1e-9);
+  const auto for_small = calls.run_hinted(Told::small);
+  const std::string direct = size_of() < 8 ? for_small : "standard";
+  EXPECT_EQ(calls.run(Told::small), for_small);
+  calls.run_to_next(Told::small * size_of());
+  EXPECT_EQ(calls.run_to_next(Told::small * size_of()), direct);
+  EXPECT_EQ(calls.run(Told::small), direct);
+  EXPECT_EQ(calls.run(Told::small), for_small);
 }
 
 TEST(Alltoallv, TakesAnyHintThatIsASize) {

@@ -48,13 +48,7 @@ class Selection : public testing::Test {
 
   /// What one process decides by the totals of a pattern.
   std::vector<Candidate> rank_by_totals(const Pattern& pattern, const Layout& layout) {
-    MessageTotals totals;
-    for (const auto& [source, destination, bytes, payload] : pattern.edges) {
-      if (source == destination || bytes == 0) continue;
-      ++(layout.node(source) == layout.node(destination) ? totals.on_node : totals.off_node);
-      totals.bytes += static_cast<double>(bytes);
-    }
-    return rank_suggestions(leave_out_open_forms(random_pricer(random_pattern(totals, layout), layout, machine_, CostModel::burst, {})), offered_strategies(layout, machine_, CostModel::burst), layout, layout.ranks());
+    return rank_suggestions(leave_out_open_forms(random_pricer(random_pattern(totals_of(pattern, layout), layout), layout, machine_, CostModel::burst, {})), offered_strategies(layout, machine_, CostModel::burst), layout, layout.ranks());
   }
 
   Machine machine_ = machine_of_test();

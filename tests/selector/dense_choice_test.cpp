@@ -13,6 +13,8 @@
 namespace commpass {
 namespace {
 
+RandomPattern equal(Bytes bytes) { return {1, 1, static_cast<double>(bytes)}; }
+
 /// Messages of all sizes cost a latency and their bytes, everywhere the same.
 Machine postal_machine() {
   Machine machine;
@@ -23,7 +25,7 @@ Machine postal_machine() {
 
 Strategy tuna(int radix) { return {"tuna", {{"radix", {radix}}}, {1}}; }
 
-Seconds seconds_of(const Strategy& strategy, Bytes bytes, const Layout& layout) { return price_one_shot(strategy, bytes, layout, postal_machine()).cost.seconds; }
+Seconds seconds_of(const Strategy& strategy, Bytes bytes, const Layout& layout) { return price_one_shot(strategy, equal(bytes), layout, postal_machine()).cost.seconds; }
 
 constexpr int ranks = 256, root = 16;
 
@@ -66,19 +68,47 @@ TEST(OneShot, OfNothingStillTellsSizes) {
   EXPECT_GT(seconds_of(tuna(2), 0, layout), 0);
 }
 
+// Where few pairs have blocks, a direct exchange has few messages, and gathering them does not pay.
+TEST(OneShot, IsChosenByHowManyPairsHaveBlocks) {
+  const auto layout = Layout::with_ppn(64, 8);
+  auto machine = postal_machine();
+  machine.host.by_locality[static_cast<std::size_t>(Locality::socket)] = Channel{{Protocol{"all", std::numeric_limits<Bytes>::max(), 1e-6, 1e-10, 1e-6}}};
+  const auto best = [&](const RandomPattern& blocks) { return to_string(rank_one_shot(blocks, layout, machine).front().strategy); };
+  EXPECT_NE(best({1, 1, 64}), "standard");
+  EXPECT_EQ(best({0.01, 0.01, 64}), "standard");
+  EXPECT_EQ(best({0, 0, 0}), "standard");
+}
+
+TEST(BlocksClass, HoldsWhatIsAlikeToAFactorOfTwo) {
+  const RandomPattern full{1, 1, 1000};
+  EXPECT_EQ(class_of(full), (BlocksClass{0, 0, 10}));
+  EXPECT_EQ(class_of({0.75, 0.75, 513}), class_of(full));
+  EXPECT_NE(class_of({0.7, 1, 1000}), class_of(full));
+  EXPECT_NE(class_of({1, 1, 1024}), class_of(full));
+  EXPECT_EQ(class_of({0.25, 0.01, 1}), (BlocksClass{2, 7, 1}));
+  EXPECT_EQ(class_of({0, 0, 0}), class_of({1, 1, 0})) << "nothing";
+  for (const RandomPattern& pattern : {full, RandomPattern{0.3, 0.002, 1e7}, RandomPattern{0, 1, 8}, RandomPattern{1e-300, 1, 1e300}, RandomPattern{0, 0, 0}}) {
+    const auto typical = typical_of(class_of(pattern), ranks);
+    EXPECT_EQ(class_of(typical), class_of(pattern)) << pattern.density_on_node << " " << pattern.density_off_node << " " << pattern.block_bytes;
+    EXPECT_LE(typical.density_off_node, 1);
+  }
+  EXPECT_EQ(typical_of(class_of(full), ranks).density_off_node, 1) << "the closed form without a draw";
+  EXPECT_EQ(typical_of(class_of(full), ranks).block_bytes, 768);
+}
+
 TEST(OneShot, RanksWhatNeedsNoPatternByTheCost) {
   const auto layout = Layout::with_ppn(64, 8);
   auto machine = postal_machine();
   machine.host.by_locality[static_cast<std::size_t>(Locality::socket)] = machine.host.by_locality[static_cast<std::size_t>(Locality::network)];
-  const auto ranking = rank_one_shot(64, layout, machine);
+  const auto ranking = rank_one_shot(equal(64), layout, machine);
   ASSERT_GT(ranking.size(), 10U);
   EXPECT_TRUE(std::ranges::is_sorted(ranking, {}, [](const Candidate& c) { return c.cost.seconds; }));
   for (const auto& candidate : ranking) {
     EXPECT_EQ(pattern_need(candidate.strategy), PatternNeed::nothing) << to_string(candidate.strategy);
-    EXPECT_EQ(price_one_shot(candidate.strategy, 64, layout, machine).cost.seconds, candidate.cost.seconds) << to_string(candidate.strategy);
+    EXPECT_EQ(price_one_shot(candidate.strategy, equal(64), layout, machine).cost.seconds, candidate.cost.seconds) << to_string(candidate.strategy);
   }
   const Strategy given[] = {tuna(8), parse_strategy("standard,window=4")};
-  EXPECT_EQ(rank_one_shot(64, layout, machine, CostModel::burst, given).size(), 2U);
+  EXPECT_EQ(rank_one_shot(equal(64), layout, machine, CostModel::burst, given).size(), 2U);
 }
 
 TEST(OneShot, IsLeftToTheLibraryByThePriceOfItsAlltoallv) {
@@ -87,22 +117,22 @@ TEST(OneShot, IsLeftToTheLibraryByThePriceOfItsAlltoallv) {
   auto machine = postal_machine();
   machine.operations.neighbor_alltoall_s = -1;  // of another collective
   const auto has_mpi = [&](const std::vector<Candidate>& ranking) { return std::ranges::find(ranking, mpi, &Candidate::strategy) != ranking.end(); };
-  EXPECT_FALSE(has_mpi(rank_one_shot(64, layout, machine)));
+  EXPECT_FALSE(has_mpi(rank_one_shot(equal(64), layout, machine)));
   try {
-    price_one_shot(mpi, 64, layout, machine);
+    price_one_shot(mpi, equal(64), layout, machine);
     FAIL();
   } catch (const NotApplicable& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr("profile postal has no operations.alltoallv_s: calibrate"));
   }
-  EXPECT_THROW(rank_one_shot(64, layout, machine, CostModel::burst, std::span(&mpi, 1)), NotApplicable);
+  EXPECT_THROW(rank_one_shot(equal(64), layout, machine, CostModel::burst, std::span(&mpi, 1)), NotApplicable);
 
   machine.operations.alltoallv_s = 2e-6;
   machine.operations.alltoallv_message_s = -1e-8;
-  const auto seconds = [&](const Strategy& strategy) { return price_one_shot(strategy, 64, layout, machine).cost.seconds; };
+  const auto seconds = [&](const Strategy& strategy) { return price_one_shot(strategy, equal(64), layout, machine).cost.seconds; };
   EXPECT_NEAR(seconds(mpi), seconds(standard) + 2e-6 - 126 * 1e-8, 1e-12) << "63 messages go and 63 come";
-  EXPECT_TRUE(has_mpi(rank_one_shot(64, layout, machine)));
+  EXPECT_TRUE(has_mpi(rank_one_shot(equal(64), layout, machine)));
   machine.operations.alltoallv_s = -1;
-  EXPECT_EQ(rank_one_shot(64, layout, machine).front().strategy, mpi);
+  EXPECT_EQ(rank_one_shot(equal(64), layout, machine).front().strategy, mpi);
 }
 
 }  // namespace
