@@ -65,6 +65,8 @@ struct RandomPattern {
 struct MessageTotals {
   std::int64_t on_node = 0, off_node = 0;  ///< within a node, and between two
   double bytes = 0;                        ///< of all of them; a sum that may be beyond an integer
+
+  void add(Rank source, Rank destination, Bytes size, const Layout& layout);
 };
 
 /// Those of a pattern.

@@ -168,13 +168,15 @@ Schedule draw_node(double block_bytes, Draw& draw, const Route& route, Window wi
 
 }  // namespace
 
+void MessageTotals::add(Rank source, Rank destination, Bytes size, const Layout& layout) {
+  if (source == destination || size <= 0) return;
+  ++(layout.node(source) == layout.node(destination) ? on_node : off_node);
+  bytes += static_cast<double>(size);
+}
+
 MessageTotals totals_of(const Pattern& pattern, const Layout& layout) {
   MessageTotals totals;
-  for (const auto& edge : pattern.edges) {
-    if (edge.source == edge.destination || edge.bytes == 0) continue;
-    ++(layout.node(edge.source) == layout.node(edge.destination) ? totals.on_node : totals.off_node);
-    totals.bytes += static_cast<double>(edge.bytes);
-  }
+  for (const auto& edge : pattern.edges) totals.add(edge.source, edge.destination, edge.bytes, layout);
   return totals;
 }
 

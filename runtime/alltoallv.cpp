@@ -101,9 +101,7 @@ void PersistentAlltoallv::start() {
   state_->in_flight = true;
 }
 
-void PersistentAlltoallv::wait() {
-  state_->complete();
-}
+void PersistentAlltoallv::wait() { state_->complete(); }
 
 PersistentAlltoallv Communicator::alltoallv_init(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls, MPI_Datatype sendtype, void* recvbuf,
                                                  std::span<const int> recvcounts, std::span<const int> rdispls, MPI_Datatype recvtype, const ExchangeOptions& options) {

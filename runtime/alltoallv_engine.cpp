@@ -20,7 +20,7 @@ namespace {
 constexpr double first_block_bytes = 1024;
 
 /// What is told: sums over all ranks.
-enum Told : std::size_t { bytes, blocks_on_node, blocks_off_node, told_end };
+enum Told : std::size_t { on_node, off_node, bytes, told_end };
 
 /// A block for everybody.
 BlocksClass class_of_equal(double block_bytes) { return class_of({1, 1, block_bytes}); }
@@ -63,7 +63,7 @@ const AlltoallvEngine::Choice& AlltoallvEngine::choose(const AlltoallvOptions& o
   if (is_telling_) {
     while (!telling_.test()) std::this_thread::yield();
     const auto told = telling_.result();
-    blocks_ = class_of(random_pattern({told[blocks_on_node], told[blocks_off_node], static_cast<double>(told[bytes])}, layout_));
+    blocks_ = class_of(random_pattern({told[on_node], told[off_node], static_cast<double>(told[bytes])}, layout_));
     is_telling_ = false;
   }
   const auto& named = options.strategy.empty() ? named_ : options.strategy;
@@ -91,14 +91,10 @@ const std::optional<DenseStructure>& AlltoallvEngine::structure(const std::strin
 }
 
 void AlltoallvEngine::tell(const DenseBlocks<const std::byte*>& sends) {
-  std::array<std::int64_t, told_end> sums{};
-  const int node = layout_.node(comm_.rank());
-  for (Rank rank = 0; rank < layout_.ranks(); ++rank) {
-    const auto size = sends.bytes(rank);
-    if (size == 0 || rank == comm_.rank()) continue;
-    sums[bytes] += size;
-    ++sums[layout_.node(rank) == node ? blocks_on_node : blocks_off_node];
-  }
+  MessageTotals own;
+  const Rank me = comm_.rank();
+  for (Rank rank = 0; rank < layout_.ranks(); ++rank) own.add(me, rank, sends.bytes(rank), layout_);
+  const std::array<std::int64_t, told_end> sums{own.on_node, own.off_node, static_cast<std::int64_t>(own.bytes)};
   telling_.start_sum(comm_.get(), sums);
   is_telling_ = true;
 }

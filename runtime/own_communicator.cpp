@@ -48,12 +48,8 @@ OwnCommunicator::~OwnCommunicator() {
   if (comm_ != MPI_COMM_NULL && mpi_is_usable()) MPI_Comm_free(&comm_);
 }
 
-Rank OwnCommunicator::rank() const {
-  return rank_in(comm_);
-}
+Rank OwnCommunicator::rank() const { return rank_in(comm_); }
 
-int OwnCommunicator::size() const {
-  return ranks_in(comm_);
-}
+int OwnCommunicator::size() const { return ranks_in(comm_); }
 
 }  // namespace commpass

@@ -32,19 +32,16 @@ struct Totals : MessageTotals {
 Totals sum_up(MPI_Comm comm, const Layout& layout, std::span<const SendEdge> sends) {
   const Rank rank = rank_in(comm);
   enum Count { edges, on_node, off_node, count_end };
-  std::array<std::int64_t, count_end> mine{}, all{};
-  double bytes = 0;
-  mine[edges] = std::ssize(sends);
-  for (const auto& edge : sends) {
-    if (edge.destination == rank || edge.destination < 0 || edge.destination >= layout.ranks() || edge.bytes <= 0) continue;
-    ++mine[layout.node(edge.destination) == layout.node(rank) ? on_node : off_node];
-    bytes += static_cast<double>(edge.bytes);
-  }
-  const auto messages = mine[on_node] + mine[off_node];
+  MessageTotals own;
+  for (const auto& edge : sends)
+    if (edge.destination >= 0 && edge.destination < layout.ranks()) own.add(rank, edge.destination, edge.bytes, layout);
+  const std::array<std::int64_t, count_end> mine{std::ssize(sends), own.on_node, own.off_node};
+  std::array<std::int64_t, count_end> all{};
+  const auto messages = own.on_node + own.off_node;
   Totals totals;
   COMMPASS_MPI_CALL(MPI_Allreduce, mine.data(), all.data(), count_end, MPI_INT64_T, MPI_SUM, comm);
   COMMPASS_MPI_CALL(MPI_Allreduce, &messages, &totals.messages_max, 1, MPI_INT64_T, MPI_MAX, comm);
-  COMMPASS_MPI_CALL(MPI_Allreduce, &bytes, &totals.bytes, 1, MPI_DOUBLE, MPI_SUM, comm);
+  COMMPASS_MPI_CALL(MPI_Allreduce, &own.bytes, &totals.bytes, 1, MPI_DOUBLE, MPI_SUM, comm);
   totals.edges = all[edges];
   totals.on_node = all[on_node];
   totals.off_node = all[off_node];
