@@ -11,7 +11,7 @@ namespace {
 
 // The small collectives of make_plan (runtime/plan.cpp) in a stage besides that which counts headers, and in all besides the stages; those of
 // neighbor_exchange (communicator.cpp) around it; and those by which it gathers and shares traffic (gather_pattern.cpp).
-constexpr int agreements_in_stage = 2, more_if_staggered = 1, of_plan = 2, around_plan = 5, of_tables = 10;
+constexpr int agreements_in_stage = 2, more_if_staggered = 1, of_plan = 2, around_plan = 6, of_tables = 10;
 
 /// Headers are not copied by a rule that has a price.
 Machine without_copies(Machine machine) {

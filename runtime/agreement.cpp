@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <new>
+
+#include "runtime/in_flight.hpp"
 #include "runtime/mpi_error.hpp"
+#include "runtime/nonblocking_reduction.hpp"
 #include "runtime/ranks.hpp"
 
 namespace commpass {
@@ -15,6 +19,23 @@ void agree(MPI_Comm comm, const std::string& message) {
   COMMPASS_MPI_CALL(MPI_Allreduce, &mine, &first_failed, 1, MPI_INT, MPI_MIN, comm);
   if (first_failed == size) return;
   throw Error(fmt::format("rank {}: {}", first_failed, broadcast(comm, message, first_failed)));
+}
+
+void assemble(MPI_Comm comm) {
+  if (ranks_in(comm) == 1) return;
+  NonblockingReduction everybody;
+  everybody.start_barrier(comm);
+  wait_until([&] { return everybody.test(); });
+}
+
+std::string sentence_of(const std::exception& error) noexcept {
+  try {
+    if (dynamic_cast<const std::bad_alloc*>(&error)) return "there is not enough memory on this rank; free some, exchange less at once, or run fewer ranks on its node.";
+    const std::string text = error.what();
+    return text.empty() ? "unknown error." : text;
+  } catch (const std::bad_alloc&) {
+    return "out of memory.";  // short enough to need none
+  }
 }
 
 std::string broadcast(MPI_Comm comm, const std::string& text, int root) {

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <exception>
+#include <new>
 #include <string>
 
 namespace commpass {
@@ -12,6 +13,9 @@ namespace commpass {
 /// @param message  what went wrong here; empty: nothing
 void agree(MPI_Comm comm, const std::string& message);
 
+/// What an exception says, as one sentence; if there is no memory for that, a very short one.
+std::string sentence_of(const std::exception& error) noexcept;
+
 /// Runs a local step, then agrees. The step must not communicate, but among ranks none of which waits for one that has failed. Collective.
 template <class Step>
 void together(MPI_Comm comm, Step step) {
@@ -19,10 +23,23 @@ void together(MPI_Comm comm, Step step) {
   try {
     step();
   } catch (const std::exception& error) {
-    message = error.what();
-    if (message.empty()) message = "unknown error.";
+    message = sentence_of(error);
   }
   agree(comm, message);
+}
+
+/// Waits until all ranks of a communicator are here, and moves on meanwhile what is in flight. To be called before collective calls that
+/// block: another rank may come to them only when this one has passed on what it waits for. Collective.
+void assemble(MPI_Comm comm);
+
+/// For what takes little memory, and without which a rank could not even take part with nothing, so that others would wait for it: tries it twice.
+template <class Action>
+decltype(auto) insist(Action action) {
+  try {
+    return action();
+  } catch (const std::bad_alloc&) {
+    return action();
+  }
 }
 
 /// The text of rank `root` on every rank. Collective.

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "model/error.hpp"
+#include "runtime/agreement.hpp"
 #include "runtime/alltoallv_arguments.hpp"
 #include "runtime/alltoallv_engine.hpp"
 #include "runtime/communicator.hpp"
@@ -105,21 +106,24 @@ void PersistentAlltoallv::wait() { state_->complete(); }
 
 PersistentAlltoallv Communicator::alltoallv_init(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls, MPI_Datatype sendtype, void* recvbuf,
                                                  std::span<const int> recvcounts, std::span<const int> rdispls, MPI_Datatype recvtype, const ExchangeOptions& options) {
-  if (sendbuf == MPI_IN_PLACE) throw InputError("alltoallv_init", "MPI_IN_PLACE is given", "use alltoallv, or a send buffer");
-  auto state = std::make_unique<PersistentAlltoallv::State>();
-  state->send_buffer = static_cast<const std::byte*>(sendbuf);
-  state->receive_buffer = static_cast<std::byte*>(recvbuf);
-  state->sends.argument.assign(Side::send, mpi(), sendbuf, sendcounts, sdispls, sendtype);
-  state->receives.argument.assign(Side::receive, mpi(), recvbuf, recvcounts, rdispls, recvtype);
-  state->sends.place();
-  state->receives.place();
+  assemble(mpi());
+  auto state = insist([] { return std::make_unique<PersistentAlltoallv::State>(); });
   std::vector<SendEdge> sends;
   std::vector<ReceiveEdge> receives;
-  for (Rank rank = 0; rank < layout().ranks(); ++rank) {
-    const auto r = static_cast<std::size_t>(rank);
-    if (const auto bytes = state->sends.bytes(r); bytes > 0) sends.push_back({rank, state->sends.offsets[r], bytes});
-    if (const auto bytes = state->receives.bytes(r); bytes > 0) receives.push_back({rank, state->receives.offsets[r], bytes});
-  }
+  together(mpi(), [&] {
+    if (sendbuf == MPI_IN_PLACE) throw InputError("alltoallv_init", "MPI_IN_PLACE is given", "use alltoallv, or a send buffer");
+    state->send_buffer = static_cast<const std::byte*>(sendbuf);
+    state->receive_buffer = static_cast<std::byte*>(recvbuf);
+    state->sends.argument.assign(Side::send, mpi(), sendbuf, sendcounts, sdispls, sendtype);
+    state->receives.argument.assign(Side::receive, mpi(), recvbuf, recvcounts, rdispls, recvtype);
+    state->sends.place();
+    state->receives.place();
+    for (Rank rank = 0; rank < layout().ranks(); ++rank) {
+      const auto r = static_cast<std::size_t>(rank);
+      if (const auto bytes = state->sends.bytes(r); bytes > 0) sends.push_back({rank, state->sends.offsets[r], bytes});
+      if (const auto bytes = state->receives.bytes(r); bytes > 0) receives.push_back({rank, state->receives.offsets[r], bytes});
+    }
+  });
   const std::byte* from = state->sends.is_packed() ? state->sends.packed.data() : state->send_buffer + state->sends.begin;
   std::byte* to = state->receives.is_packed() ? state->receives.packed.data() : state->receive_buffer + state->receives.begin;
   state->exchange.emplace(neighbor_exchange(from, sends, to, receives, options));

@@ -51,6 +51,11 @@ void AlltoallvArguments::require_same_for_oneself(Rank rank) const {
     throw InputError("alltoallv", fmt::format("rank {} sends {} bytes to itself and receives {}", rank, bytes(sends), bytes(receives)), "give counts that match");
 }
 
+void AlltoallvArguments::make_room(int ranks) {
+  for (auto* side : {&sends, &receives})
+    for (auto* numbers : {&side->counts, &side->offsets}) numbers->reserve(static_cast<std::size_t>(ranks));
+}
+
 void AlltoallvArguments::send_in_place(MPI_Comm comm, const void* receive_buffer) {
   sends.counts.clear();
   sends.offsets.clear();
@@ -61,7 +66,9 @@ void AlltoallvArguments::send_in_place(MPI_Comm comm, const void* receive_buffer
     total += sends.counts.back();
   }
   sends.type.emplace(MPI_BYTE, comm);
-  auto* const copy = copy_.reserve(total);
+  is_copied_ = copy_.try_reserve(total);
+  if (!is_copied_) return;
+  auto* const copy = copy_.data();
   const auto blocks = receives.blocks(static_cast<const std::byte*>(receive_buffer));
   for (Rank rank = 0; rank < static_cast<Rank>(sends.counts.size()); ++rank) {
     const auto r = static_cast<std::size_t>(rank);

@@ -29,7 +29,7 @@ struct BlocksArgument {
 
   template <class Buffer>
   DenseBlocks<Buffer> blocks(Buffer buffer) const {
-    return {buffer, counts, offsets, &*type};
+    return {buffer, counts, offsets, &*type, true};
   }
 };
 
@@ -41,13 +41,21 @@ class AlltoallvArguments {
   /// @throws InputError if what `rank` sends to itself is not as much as it receives from itself
   void require_same_for_oneself(Rank rank) const;
 
-  /// What is sent is what lies in the receive buffer: copies it out.
+  /// Takes what memory any number of calls needs for their numbers. @throws std::bad_alloc
+  void make_room(int ranks);
+
+  /// What is sent is what lies in the receive buffer: copies it out, if there is memory.
   void send_in_place(MPI_Comm comm, const void* receive_buffer);
   /// What was copied.
-  DenseBlocks<const std::byte*> in_place() const { return sends.blocks<const std::byte*>(copy_.data()); }
+  DenseBlocks<const std::byte*> in_place() const {
+    auto blocks = sends.blocks<const std::byte*>(copy_.data());
+    blocks.is_there = is_copied_;
+    return blocks;
+  }
 
  private:
   GrowingMemory copy_;
+  bool is_copied_ = true;
 };
 
 }  // namespace commpass

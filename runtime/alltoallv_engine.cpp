@@ -3,13 +3,13 @@
 #include <array>
 #include <cmath>
 #include <exception>
-#include <thread>
 #include <vector>
 
 #include "model/catalogue.hpp"
 #include "model/error.hpp"
 #include "model/plan_cost.hpp"
 #include "runtime/agreement.hpp"
+#include "runtime/in_flight.hpp"
 #include "runtime/mpi_error.hpp"
 #include "runtime/telling.hpp"
 
@@ -18,6 +18,9 @@ namespace commpass {
 namespace {
 
 constexpr double first_block_bytes = 1024;
+
+/// For sizes and for data.
+constexpr int tags_of_call = 2;
 
 /// What is told: sums over all ranks.
 enum Told : std::size_t { on_node, off_node, bytes, told_end };
@@ -30,18 +33,21 @@ const std::string in_place_of_library = "standard";
 
 }  // namespace
 
-AlltoallvEngine::AlltoallvEngine(MPI_Comm comm, const Layout& layout, const Machine& machine, std::string named)
-    : comm_(comm), layout_(layout), machine_(machine), named_(std::move(named)), exchange_(comm_.get()) {}
+AlltoallvEngine::AlltoallvEngine(MPI_Comm comm, const Layout& layout, const Machine& machine, std::string named, int largest_tag)
+    : comm_(comm), layout_(layout), machine_(machine), named_(std::move(named)), exchange_(comm_.get()), calls_with_own_tags_((largest_tag - 1) / tags_of_call) {
+  together(comm_.get(), [&] { arguments_.make_room(layout_.ranks()); });
+}
 
 AlltoallvEngine::~AlltoallvEngine() {
   if (has_failed_) comm_.keep();
 }
 
 const AlltoallvEngine::Choice& AlltoallvEngine::cheapest(const std::string& named, const BlocksClass& blocks) {
-  auto& choices = cheapest_[named];
-  auto [entry, is_new] = choices.try_emplace(blocks);
+  auto& choices = insist([&]() -> auto& { return cheapest_[named]; });
+  auto [entry, is_new] = insist([&] { return choices.try_emplace(blocks); });
   if (!is_new) return entry->second;
   try {
+    assemble(comm_.get());
     Choice found;
     together(comm_.get(), [&] {
       if (comm_.rank() != 0) return;
@@ -61,7 +67,7 @@ const AlltoallvEngine::Choice& AlltoallvEngine::cheapest(const std::string& name
 
 const AlltoallvEngine::Choice& AlltoallvEngine::choose(const AlltoallvOptions& options, std::optional<Bytes> block_bytes) {
   if (is_telling_) {
-    while (!telling_.test()) std::this_thread::yield();
+    wait_until([&] { return telling_.test(); });
     const auto told = telling_.result();
     blocks_ = class_of(random_pattern({told[on_node], told[off_node], static_cast<double>(told[bytes])}, layout_));
     is_telling_ = false;
@@ -71,7 +77,7 @@ const AlltoallvEngine::Choice& AlltoallvEngine::choose(const AlltoallvOptions& o
     auto entry = named_choices_.find(named);
     if (entry == named_choices_.end()) {
       const auto choice = is_automatic(parse_strategy(named)) ? std::nullopt : std::optional(Choice{named, most_exchanges_a_telling});
-      entry = named_choices_.emplace(named, choice).first;
+      entry = insist([&] { return named_choices_.emplace(named, choice).first; });
     }
     if (entry->second) return *entry->second;
   }
@@ -82,12 +88,17 @@ const AlltoallvEngine::Choice& AlltoallvEngine::choose(const AlltoallvOptions& o
 
 const std::optional<DenseStructure>& AlltoallvEngine::structure(const std::string& text) {
   if (const auto found = structures_.find(text); found != structures_.end()) return found->second;
-  const auto strategy = parse_strategy(text);
+  const auto strategy = insist([&] { return parse_strategy(text); });
   if (pattern_need(strategy) != PatternNeed::nothing) throw NotApplicable(text, "its ways depend on the whole pattern, which an exchange that is run once does not gather");
-  const auto route = make_route(strategy, layout_);
+  assemble(comm_.get());
+  std::unique_ptr<Route> route;
+  together(comm_.get(), [&] { route = make_route(strategy, layout_); });
   std::optional<DenseStructure> made;
-  if (!is_run_by_library(*route)) made = make_dense_structure(comm_.get(), *route, strategy.window, strategy.coalescing);
-  return structures_.emplace(text, std::move(made)).first->second;
+  if (!is_run_by_library(*route)) {
+    made = make_dense_structure(comm_.get(), *route, strategy.window, strategy.coalescing);
+    together(comm_.get(), [&] { exchange_.make_room(*made); });
+  }
+  return insist([&]() -> auto& { return structures_.emplace(text, std::move(made)).first->second; });
 }
 
 void AlltoallvEngine::tell(const DenseBlocks<const std::byte*>& sends) {
@@ -95,7 +106,7 @@ void AlltoallvEngine::tell(const DenseBlocks<const std::byte*>& sends) {
   const Rank me = comm_.rank();
   for (Rank rank = 0; rank < layout_.ranks(); ++rank) own.add(me, rank, sends.bytes(rank), layout_);
   const std::array<std::int64_t, told_end> sums{own.on_node, own.off_node, static_cast<std::int64_t>(own.bytes)};
-  telling_.start_sum(comm_.get(), sums);
+  insist([&] { telling_.start_sum(comm_.get(), sums); });
   is_telling_ = true;
 }
 
@@ -108,20 +119,32 @@ void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const A
   const auto& [strategy, one_in] = choose(options, block_bytes);
   const auto& all_pairs = structure(strategy);
   const auto& ours = is_in_place && !all_pairs ? structure(in_place_of_library) : all_pairs;
+  const int tag = 1 + static_cast<int>(runs_++ % calls_with_own_tags_) * tags_of_call;
+  std::optional<DenseDamage> damage;
   try {
     if (is_in_place) arguments_.send_in_place(comm_.get(), receive_buffer);
     const auto sends = is_in_place ? arguments_.in_place() : arguments_.sends.blocks(static_cast<const std::byte*>(send_buffer));
     if (!block_bytes && tells_after(++exchanges_, one_in) && layout_.ranks() > 1) tell(sends);
-    if (ours) exchange_.run(*ours, sends, arguments_.receives.blocks(static_cast<std::byte*>(receive_buffer)));
-    else by_library(comm_.get());
+    if (ours) damage = exchange_.run(*ours, sends, arguments_.receives.blocks(static_cast<std::byte*>(receive_buffer)), tag);
+    else leave_to_library(by_library);
   } catch (const std::exception& error) {
     has_failed_ = true;
     exchange_.abandon();
-    std::string what = error.what();
+    std::string what = sentence_of(error);
     while (what.ends_with('.')) what.pop_back();
     throw InputError(place(), what, "let all ranks send as much as their receivers' counts say, and go on with a new Communicator");
   }
   last_ = ours && !all_pairs ? in_place_of_library : strategy;
+  if (!damage) return;
+  has_failed_ = damage->is_mpis;
+  throw InputError(place(), damage->sentence,
+                   std::string("let all ranks send as much as their receivers' counts say, and have memory for what they forward") + (has_failed_ ? ", and go on with a new Communicator" : ""));
+}
+
+/// The MPI library's call moves on nothing of ours, and other ranks may come to it only when they have what is in flight here.
+void AlltoallvEngine::leave_to_library(const std::function<void(MPI_Comm)>& by_library) {
+  if (others_are_in_flight()) wait_until([] { return !anything_is_in_flight(); });
+  by_library(comm_.get());
 }
 
 }  // namespace commpass

@@ -27,7 +27,7 @@ namespace commpass {
 class AlltoallvEngine {
  public:
   /// Collective. @param named  the strategy of all exchanges that name none; empty: choose
-  AlltoallvEngine(MPI_Comm comm, const Layout& layout, const Machine& machine, std::string named);
+  AlltoallvEngine(MPI_Comm comm, const Layout& layout, const Machine& machine, std::string named, int largest_tag);
   ~AlltoallvEngine();
   AlltoallvEngine(const AlltoallvEngine&) = delete;
   AlltoallvEngine& operator=(const AlltoallvEngine&) = delete;
@@ -39,7 +39,8 @@ class AlltoallvEngine {
   /// @param send_buffer  or MPI_IN_PLACE
   /// @param by_library   runs the same exchange by the MPI library on the given communicator
   /// @param block_bytes  the size of every block, where it is the same on all ranks; then nothing has to be told
-  /// @throws Error. If messages were under way, all later exchanges fail on this rank, as those of other ranks may wait for it.
+  /// @throws InputError if what this rank gets is not what its counts say, or there is no memory on it or, for what it should get, on another; Error. If
+  ///   MPI has failed, all later exchanges fail on this rank, as those of other ranks may wait for it.
   void run(const void* send_buffer, void* receive_buffer, const AlltoallvOptions& options, const std::function<void(MPI_Comm)>& by_library, std::optional<Bytes> block_bytes = {});
 
   /// The strategy of the last exchange, in text form.
@@ -56,6 +57,7 @@ class AlltoallvEngine {
   /// Nothing for a strategy that the MPI library runs.
   const std::optional<DenseStructure>& structure(const std::string& strategy);
   void tell(const DenseBlocks<const std::byte*>& sends);
+  void leave_to_library(const std::function<void(MPI_Comm)>& by_library);
 
   OwnCommunicator comm_;
   Layout layout_;
@@ -69,6 +71,7 @@ class AlltoallvEngine {
   NonblockingReduction telling_;                        ///< how much all ranks send in an exchange
   bool is_telling_ = false;
   std::optional<BlocksClass> blocks_;                   ///< what was told
+  std::int64_t calls_with_own_tags_, runs_ = 0;
   std::int64_t exchanges_ = 0;                          ///< so many have been run whose sizes had to be told
   bool has_failed_ = false;
 };

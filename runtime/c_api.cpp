@@ -1,16 +1,20 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <new>
 #include <string>
 #include <vector>
 
+#include "runtime/agreement.hpp"
 #include "runtime/commpass.h"
 #include "runtime/communicator.hpp"
+#include "runtime/communicator_state.hpp"
 #include "runtime/element_type.hpp"
 #include "runtime/mpi_error.hpp"
+#include "runtime/ranks.hpp"
 
 struct commpass_comm_state {
   commpass::Communicator communicator;
@@ -47,7 +51,7 @@ int guarded(Action action) {
     error_text = error.what();
     return COMMPASS_ERROR_INPUT;
   } catch (const std::exception& error) {
-    error_text = error.what();
+    error_text = commpass::sentence_of(error);
     return COMMPASS_ERROR_OTHER;
   }
 }
@@ -57,43 +61,63 @@ int narrow(Bytes number, const char* what) {
   return static_cast<int>(number);
 }
 
-/// What a rank sends, as bytes.
-struct Sends {
-  std::vector<std::byte> packed;  ///< empty where the caller's buffer is sent from
-  const void* buffer = nullptr;
-  std::vector<commpass::SendEdge> edges;
+/// What a rank gives to a sparse exchange, and with which type it receives. Whatever is wrong with it is found out in `sends`, so that it becomes the
+/// error of all ranks and none of them waits.
+struct SparseArguments {
+  int messages = 0;
+  const int* destinations = nullptr;
+  bool is_constant = false;
+  int count = 0;                 ///< of each message, if constant
+  const int* counts = nullptr;   ///< else these, and
+  const int* begins = nullptr;
+  MPI_Datatype send_type = MPI_DATATYPE_NULL, receive_type = MPI_DATATYPE_NULL;
+  const void* values = nullptr;
+  bool has_room = true;          ///< where what comes is told
+
+  Bytes count_of(int message) const { return is_constant ? count : counts[message]; }
+  Bytes begin_of(int message) const { return is_constant ? Bytes{message} * count : begins[message]; }
+
+  void check(const std::string& place) const {
+    const auto require = [&](bool is_right, const char* what, const char* remedy) {
+      if (!is_right) throw InputError(place, what, remedy);
+    };
+    require(messages >= 0, "the number of messages is negative", "use 0 or more");
+    require(destinations || messages == 0, "there are messages and no destinations", "give dest");
+    require(is_constant || (counts && begins) || messages == 0, "there are messages, and no counts or displacements", "give sendcounts and sdispls");
+    require(has_room, "there is no place for what comes", "give pointers that are not null");
+    for (int i = 0; i < messages; ++i)
+      if (count_of(i) < 0) throw InputError(place, fmt::format("the count of message {} is {}", i, count_of(i)), "use 0 or more");
+  }
+
+  commpass::SparseSends sends(MPI_Comm comm) const {
+    check(fmt::format("sparse exchange, rank {}", commpass::rank_in(comm)));
+    const ElementType type(send_type, comm);
+    const ElementType checked(receive_type, comm);
+    commpass::SparseSends sends{static_cast<const std::byte*>(values), {}, {}, {}};
+    if (is_constant) sends.constant_bytes = count * type.size();
+    Bytes total = 0;
+    for (int i = 0; i < messages; ++i) {
+      const Bytes bytes = count_of(i) * type.size();
+      sends.edges.push_back({destinations[i], type.is_contiguous() ? begin_of(i) * type.extent() : total, bytes});
+      total += bytes;
+    }
+    if (type.is_contiguous()) return sends;
+    sends.packed.resize(static_cast<std::size_t>(total));
+    for (int i = 0; i < messages; ++i)
+      type.pack(static_cast<const std::byte*>(values) + begin_of(i) * type.extent(), count_of(i), sends.packed.data() + sends.edges[static_cast<std::size_t>(i)].offset);
+    sends.buffer = sends.packed.data();
+    return sends;
+  }
 };
 
-/// @param count_of, begin_of  of message i, in elements
-template <class CountOf, class BeginOf>
-Sends sends_of(int messages, const int* destinations, CountOf count_of, BeginOf begin_of, const ElementType& type, const void* values) {
-  Sends sends;
-  Bytes total = 0;
-  for (int i = 0; i < messages; ++i) {
-    const Bytes bytes = count_of(i) * type.size();
-    sends.edges.push_back({destinations[i], type.is_contiguous() ? begin_of(i) * type.extent() : total, bytes});
-    total += std::max<Bytes>(0, bytes);
-  }
-  sends.buffer = values;
-  if (type.is_contiguous()) return sends;
-  sends.packed.resize(static_cast<std::size_t>(total));
-  for (int i = 0; i < messages; ++i)
-    type.pack(static_cast<const std::byte*>(values) + begin_of(i) * type.extent(), count_of(i), sends.packed.data() + sends.edges[static_cast<std::size_t>(i)].offset);
-  sends.buffer = sends.packed.data();
-  return sends;
+void require_communicator(commpass_comm comm) {
+  if (!comm) throw InputError("commpass", "the communicator is NULL", "create one with commpass_comm_create");
 }
 
-commpass::SparseOptions options_of(const char* strategy) { return {strategy ? strategy : "", {}}; }
-
-ReceivedMessages exchange_constant(int send_nnz, const int* dest, int sendcount, const ElementType& type, const void* values, const char* strategy, commpass_comm comm) {
-  const auto sends = sends_of(send_nnz, dest, [&](int) { return Bytes{sendcount}; }, [&](int i) { return Bytes{i} * sendcount; }, type, values);
-  const std::vector<int> destinations(dest, dest + send_nnz);
-  return comm->communicator.sparse_alltoall(sends.buffer, destinations, sendcount * type.size(), options_of(strategy));
-}
-
-ReceivedMessages exchange_variable(int send_nnz, const int* dest, const int* counts, const int* displs, const ElementType& type, const void* values, const char* strategy, commpass_comm comm) {
-  const auto sends = sends_of(send_nnz, dest, [&](int i) { return Bytes{counts[i]}; }, [&](int i) { return Bytes{displs[i]}; }, type, values);
-  return comm->communicator.sparse_alltoallv(sends.buffer, sends.edges, options_of(strategy));
+ReceivedMessages exchange(const SparseArguments& arguments, const char* strategy, commpass_comm comm) {
+  require_communicator(comm);
+  const auto given = [&] { return arguments.sends(comm->communicator.mpi()); };
+  return commpass::CommunicatorAccess::sparse(comm->communicator).run(std::cref(given), arguments.is_constant, {strategy ? strategy : "", {}});
 }
 
 Bytes elements_of(const commpass::ReceivedMessage& message, const ElementType& type) {
@@ -186,8 +210,8 @@ void commpass_received_free(commpass_received* received) {
 int commpass_alltoall_crs(int send_nnz, const int* dest, int sendcount, MPI_Datatype sendtype, const void* sendvals, int* recv_nnz, int* src, int recvcount, MPI_Datatype recvtype,
                           void* recvvals, const char* strategy, commpass_comm comm) {
   return guarded([&] {
+    const auto received = exchange({send_nnz, dest, true, sendcount, nullptr, nullptr, sendtype, recvtype, sendvals, recv_nnz != nullptr}, strategy, comm);
     const ElementType type(recvtype, comm->communicator.mpi());
-    const auto received = exchange_constant(send_nnz, dest, sendcount, ElementType(sendtype, comm->communicator.mpi()), sendvals, strategy, comm);
     const Bytes room = *recv_nnz;
     *recv_nnz = narrow(std::ssize(received), "number of messages");
     require_room("messages", room, *recv_nnz);
@@ -199,16 +223,17 @@ int commpass_alltoall_crs(int send_nnz, const int* dest, int sendcount, MPI_Data
 int commpass_alltoall_crs_alloc(int send_nnz, const int* dest, int sendcount, MPI_Datatype sendtype, const void* sendvals, MPI_Datatype recvtype, commpass_received* received,
                                 const char* strategy, commpass_comm comm) {
   return guarded([&] {
-    *received = {};
-    hand_out(exchange_constant(send_nnz, dest, sendcount, ElementType(sendtype, comm->communicator.mpi()), sendvals, strategy, comm), ElementType(recvtype, comm->communicator.mpi()), received);
+    if (received) *received = {};
+    const auto messages = exchange({send_nnz, dest, true, sendcount, nullptr, nullptr, sendtype, recvtype, sendvals, received != nullptr}, strategy, comm);
+    hand_out(messages, ElementType(recvtype, comm->communicator.mpi()), received);
   });
 }
 
 int commpass_alltoallv_crs(int send_nnz, const int* dest, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype, const void* sendvals, int* recv_nnz, int* recv_size, int* src,
                            int* recvcounts, int* rdispls, MPI_Datatype recvtype, void* recvvals, const char* strategy, commpass_comm comm) {
   return guarded([&] {
+    const auto received = exchange({send_nnz, dest, false, 0, sendcounts, sdispls, sendtype, recvtype, sendvals, recv_nnz != nullptr && recv_size != nullptr}, strategy, comm);
     const ElementType type(recvtype, comm->communicator.mpi());
-    const auto received = exchange_variable(send_nnz, dest, sendcounts, sdispls, ElementType(sendtype, comm->communicator.mpi()), sendvals, strategy, comm);
     const Bytes messages = *recv_nnz, elements = *recv_size;
     *recv_nnz = narrow(std::ssize(received), "number of messages");
     *recv_size = narrow(elements_of(received, type), "number of elements");
@@ -221,14 +246,16 @@ int commpass_alltoallv_crs(int send_nnz, const int* dest, const int* sendcounts,
 int commpass_alltoallv_crs_alloc(int send_nnz, const int* dest, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype, const void* sendvals, MPI_Datatype recvtype,
                                  commpass_received* received, const char* strategy, commpass_comm comm) {
   return guarded([&] {
-    *received = {};
-    hand_out(exchange_variable(send_nnz, dest, sendcounts, sdispls, ElementType(sendtype, comm->communicator.mpi()), sendvals, strategy, comm), ElementType(recvtype, comm->communicator.mpi()), received);
+    if (received) *received = {};
+    const auto messages = exchange({send_nnz, dest, false, 0, sendcounts, sdispls, sendtype, recvtype, sendvals, received != nullptr}, strategy, comm);
+    hand_out(messages, ElementType(recvtype, comm->communicator.mpi()), received);
   });
 }
 
 int commpass_alltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype, void* recvbuf, const int* recvcounts, const int* rdispls, MPI_Datatype recvtype,
                        const char* strategy, commpass_comm comm) {
   return guarded([&] {
+    require_communicator(comm);
     const auto ranks = static_cast<std::size_t>(comm->communicator.layout().ranks());
     const auto of_ranks = [&](const int* numbers) { return numbers ? std::span(numbers, ranks) : std::span<const int>(); };
     comm->communicator.alltoallv(sendbuf, of_ranks(sendcounts), of_ranks(sdispls), sendtype, recvbuf, of_ranks(recvcounts), of_ranks(rdispls), recvtype, alltoallv_options(strategy));
@@ -236,5 +263,8 @@ int commpass_alltoallv(const void* sendbuf, const int* sendcounts, const int* sd
 }
 
 int commpass_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, const char* strategy, commpass_comm comm) {
-  return guarded([&] { comm->communicator.alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, alltoallv_options(strategy)); });
+  return guarded([&] {
+    require_communicator(comm);
+    comm->communicator.alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, alltoallv_options(strategy));
+  });
 }

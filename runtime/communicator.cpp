@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <variant>
 
@@ -25,7 +26,8 @@
 namespace commpass {
 
 struct Exchange::State {
-  std::shared_ptr<void> communicator;  ///< keeps the MPI communicator alive
+  std::shared_ptr<void> communicator;               ///< keeps the MPI communicator alive, and
+  std::shared_ptr<const OwnCommunicator> further{};  ///< that on which it sends, if it is another
   std::string strategy, explanation;
   std::optional<Seconds> predicted_s;
   Bytes buffer_bytes = 0;
@@ -89,6 +91,13 @@ Environment agreed_environment(MPI_Comm comm) {
   return environment;
 }
 
+/// Ours beside a user's; when all ranks are here, since duplicating blocks.
+OwnCommunicator duplicate(MPI_Comm comm) {
+  OwnCommunicator::require_intracommunicator(comm);
+  assemble(comm);
+  return OwnCommunicator(comm);
+}
+
 /// The part of a rank of the cores of its node.
 unsigned threads_of_rank(MPI_Comm comm) {
   const auto ranks = static_cast<unsigned>(OwnCommunicator::split_by_node(comm).size());
@@ -106,23 +115,23 @@ int largest_tag_of(MPI_Comm comm) {
 }  // namespace
 
 Communicator::Communicator(MPI_Comm comm, const std::string& profile, const CommunicatorOptions& options) {
-  OwnCommunicator own(comm);
+  OwnCommunicator own = duplicate(comm);
   auto environment = agreed_environment(own.get());
   auto machine = read_machine(own.get(), profile, environment);
   auto layout = choose_layout(own.get(), options, environment);
   const auto threads = threads_of_rank(own.get());
   const int largest_tag = largest_tag_of(own.get());
-  state_ = std::make_shared<State>(State{std::move(own), std::move(machine), std::move(layout), std::move(environment), threads, largest_tag, 0, nullptr, nullptr});
+  state_ = std::make_shared<State>(State{std::move(own), std::move(machine), std::move(layout), std::move(environment), threads, largest_tag});
   make_engines();
 }
 
 Communicator::Communicator(MPI_Comm comm, const Machine& machine, const CommunicatorOptions& options) {
-  OwnCommunicator own(comm);
+  OwnCommunicator own = duplicate(comm);
   auto environment = agreed_environment(own.get());
   auto layout = choose_layout(own.get(), options, environment);
   const auto threads = threads_of_rank(own.get());
   const int largest_tag = largest_tag_of(own.get());
-  state_ = std::make_shared<State>(State{std::move(own), machine, std::move(layout), std::move(environment), threads, largest_tag, 0, nullptr, nullptr});
+  state_ = std::make_shared<State>(State{std::move(own), machine, std::move(layout), std::move(environment), threads, largest_tag});
   make_engines();
 }
 
@@ -132,7 +141,7 @@ void Communicator::make_engines() {
   const auto& environment = state_->environment;
   const auto sparse = broadcast(comm, environment.sparse_strategy.value_or("")), alltoallv = broadcast(comm, environment.alltoallv_strategy.value_or(""));
   state_->sparse = std::make_unique<SparseEngine>(comm, state_->layout, state_->machine, sparse, state_->largest_tag);
-  state_->alltoallv = std::make_unique<AlltoallvEngine>(comm, state_->layout, state_->machine, alltoallv);
+  state_->alltoallv = std::make_unique<AlltoallvEngine>(comm, state_->layout, state_->machine, alltoallv, state_->largest_tag);
 }
 
 Communicator::~Communicator() = default;
@@ -145,6 +154,7 @@ MPI_Comm Communicator::mpi() const { return state_->comm.get(); }
 Exchange Communicator::neighbor_exchange(const void* send_buffer, std::span<const SendEdge> sends, void* receive_buffer,
                                          std::span<const ReceiveEdge> receives, const ExchangeOptions& options) {
   const MPI_Comm comm = state_->comm.get();
+  assemble(comm);
   const auto named = broadcast(comm, !options.strategy.empty() ? options.strategy : state_->environment.strategy.value_or(""));
 
   std::optional<Strategy> wanted;
@@ -170,15 +180,16 @@ Exchange Communicator::neighbor_exchange(const void* send_buffer, std::span<cons
       throw InputError("exchange", "a buffer is null but has edges", "give the buffer");
   });
   const auto plan = make_plan(comm, *route, strategy.window, sends, receives, strategy.coalescing);
-  const int tag = state_->next_tag();
+  const auto address = state_->next_address();
   auto exchange = std::make_unique<Exchange::State>();
   together(comm, [&] {
     exchange->communicator = state_;
+    exchange->further = address.further;
     exchange->strategy = to_string(strategy);
     exchange->explanation = decision.explanation;
     exchange->predicted_s = decision.predicted_s;
     exchange->buffer_bytes = plan.transit_bytes + plan.packing_bytes;
-    if (!is_run_by_library(*route)) exchange->executor = std::make_unique<Executor>(plan, comm, tag, send_buffer, receive_buffer);
+    if (!is_run_by_library(*route)) exchange->executor = std::make_unique<Executor>(plan, address.comm, address.tag, send_buffer, receive_buffer);
   });
   if (is_run_by_library(*route)) exchange->executor = std::make_unique<LibraryExecutor>(plan, comm, send_buffer, receive_buffer);
   return Exchange(std::move(exchange));
@@ -186,41 +197,39 @@ Exchange Communicator::neighbor_exchange(const void* send_buffer, std::span<cons
 
 namespace {
 
-SparseSends variable_sends(const SparseEngine& engine, const void* buffer, std::span<const SendEdge> sends) {
-  SparseSends result{static_cast<const std::byte*>(buffer), {sends.begin(), sends.end()}, {}, {}};
-  result.error = engine.check(buffer, result.edges);
-  return result;
-}
+SparseSends variable_sends(const void* buffer, std::span<const SendEdge> sends) { return {static_cast<const std::byte*>(buffer), {sends.begin(), sends.end()}, {}, {}}; }
 
-SparseSends constant_sends(const SparseEngine& engine, const void* buffer, std::span<const Rank> destinations, Bytes bytes) {
+SparseSends constant_sends(const void* buffer, std::span<const Rank> destinations, Bytes bytes) {
   SparseSends result{static_cast<const std::byte*>(buffer), {}, bytes, {}};
   for (const Rank destination : destinations) result.edges.push_back({destination, std::ssize(result.edges) * bytes, bytes});
-  result.error = engine.check(buffer, result.edges);
   return result;
 }
 
 }  // namespace
 
 ReceivedMessages Communicator::sparse_alltoallv(const void* send_buffer, std::span<const SendEdge> sends, const SparseOptions& options) {
-  return state_->sparse->run(variable_sends(*state_->sparse, send_buffer, sends), options);
+  const auto given = [&] { return variable_sends(send_buffer, sends); };
+  return state_->sparse->run(std::cref(given), false, options);
 }
 
 ReceivedMessages Communicator::sparse_alltoall(const void* send_buffer, std::span<const Rank> destinations, Bytes bytes, const SparseOptions& options) {
-  return state_->sparse->run(constant_sends(*state_->sparse, send_buffer, destinations, bytes), options);
+  const auto given = [&] { return constant_sends(send_buffer, destinations, bytes); };
+  return state_->sparse->run(std::cref(given), true, options);
 }
 
-SparseExchange Communicator::start_sparse(SparseSends sends, const SparseOptions& options) {
-  auto started = state_->sparse->start(std::move(sends), options, false);
+SparseExchange Communicator::start_sparse(const std::function<SparseSends()>& sends, bool constant, const SparseOptions& options) {
   const std::shared_ptr<SparseEngine> engine(state_, state_->sparse.get());  // and with it all of the communicator
-  return SparseExchange(std::make_unique<SparseExchange::State>(engine, std::move(started)));
+  return SparseExchange(insist([&] { return std::make_unique<SparseExchange::State>(engine, sends, constant, options); }));
 }
 
 SparseExchange Communicator::start_sparse_alltoallv(const void* send_buffer, std::span<const SendEdge> sends, const SparseOptions& options) {
-  return start_sparse(variable_sends(*state_->sparse, send_buffer, sends), options);
+  const auto given = [&] { return variable_sends(send_buffer, sends); };
+  return start_sparse(std::cref(given), false, options);
 }
 
 SparseExchange Communicator::start_sparse_alltoall(const void* send_buffer, std::span<const Rank> destinations, Bytes bytes, const SparseOptions& options) {
-  return start_sparse(constant_sends(*state_->sparse, send_buffer, destinations, bytes), options);
+  const auto given = [&] { return constant_sends(send_buffer, destinations, bytes); };
+  return start_sparse(std::cref(given), true, options);
 }
 
 }  // namespace commpass

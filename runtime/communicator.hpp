@@ -8,6 +8,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -158,8 +159,9 @@ class Communicator {
 
  private:
   struct State;
+  friend struct CommunicatorAccess;
   void make_engines();
-  SparseExchange start_sparse(SparseSends sends, const SparseOptions& options);
+  SparseExchange start_sparse(const std::function<SparseSends()>& sends, bool constant, const SparseOptions& options);
   std::shared_ptr<State> state_;
 };
 

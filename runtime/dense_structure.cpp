@@ -62,8 +62,13 @@ class Builder {
     std::int32_t number = 0;
   };
 
-  void add_send(Rank to, std::span<const std::uint32_t> positions) {
-    auto& message = result_.sends.emplace_back(DenseStructure::Message{to, result_.blocks.size(), positions.size(), result_.announced.size(), 0});
+  // What is forwarded goes first in a message: its sizes are told, so that it can be taken apart even if what ends here is not as it should be.
+  static void forwarded_first(auto& items, auto ends) { std::ranges::stable_partition(items, [&](const auto& item) { return !ends(item); }); }
+
+  void add_send(Rank to, std::span<const std::uint32_t> in_order) {
+    auto& message = result_.sends.emplace_back(DenseStructure::Message{to, result_.blocks.size(), in_order.size(), result_.announced.size(), 0});
+    std::vector<std::uint32_t> positions(in_order.begin(), in_order.end());
+    forwarded_first(positions, [&](std::uint32_t position) { return held_[position].block.destination == to; });
     for (const auto position : positions) {
       const auto& [block, number] = held_[position];
       result_.blocks.push_back(number);
@@ -77,7 +82,9 @@ class Builder {
 
   void add_receive(const Incoming& incoming, std::vector<Held>& arrived) {
     auto& message = result_.receives.emplace_back(DenseStructure::Message{incoming.from, result_.blocks.size(), incoming.blocks.size(), static_cast<std::size_t>(next_number_), 0});
-    for (const auto& block : incoming.blocks) {
+    auto blocks = incoming.blocks;
+    forwarded_first(blocks, [&](const Block& block) { return block.destination == rank_; });
+    for (const auto& block : blocks) {
       if (block.destination == rank_) {
         result_.blocks.push_back(-1 - block.source);
         continue;

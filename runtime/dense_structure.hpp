@@ -36,7 +36,7 @@ struct DenseStructure {
   std::vector<Stage> stages;
   std::vector<Batch> batches;
   std::vector<Message> receives, sends;
-  /// Of messages that are sent, numbers of blocks. Of those that come, numbers of blocks to forward, or, for a block that ends here,
+  /// In each message first those that its receiver forwards. Of messages that are sent, numbers of blocks. Of those that come, numbers of blocks to forward, or, for a block that ends here,
   /// −1 − its source.
   std::vector<std::int32_t> blocks;
   std::vector<std::int32_t> announced;   ///< numbers of blocks

@@ -25,7 +25,7 @@ struct StageContext {
   const TallyOperation* combine = nullptr;
   std::vector<Rank> peers;                ///< with whom this rank may exchange messages, ascending; where the discovery is dense
   SlotWindow* window = nullptr;           ///< where the discovery is rma, and
-  Bytes constant_bytes = 0;               ///< the size of every message there
+  std::int64_t window_exchange = 0;       ///< the number of the exchange there
 };
 
 /// One stage of an exchange: sends what this rank has and finds out what comes.
@@ -37,15 +37,18 @@ class DiscoveryStage {
   virtual ~DiscoveryStage() = default;
 
   /// Begins. @param parcels  what they refer to must stay until progress() has returned true
+  /// @throws std::bad_alloc, and nothing has been sent: it may begin again, with less; MpiError
   virtual void begin(std::span<const Outgoing> parcels, const Tally& tally) = 0;
   /// Moves on without waiting.
   /// @param may_reduce  is it this exchange's turn to start a collective operation? All ranks must start them in one order
   /// @return true when all that this rank sends and gets has arrived
+  /// @throws std::bad_alloc, and it may be called again; MpiError
   virtual bool progress(bool may_reduce) = 0;
 
   // When it is complete:
+  /// What has come. Something that there was no memory for has null memory. @throws std::bad_alloc
   virtual std::vector<Parcel> take() = 0;
-  virtual bool any_failed() const = 0;
+  virtual Failures failures() const = 0;
   virtual std::optional<Tally> combined() const { return {}; }
 };
 

@@ -25,6 +25,7 @@ Executor::Executor(const Plan& plan, MPI_Comm comm, int tag, const void* send_bu
       add_requests(batch.receives, tag, largest_count, [&](const auto& message, const auto& type, int its_tag, MPI_Request* request) {
         COMMPASS_MPI_CALL(MPI_Recv_init, buffers_.address(message.place), type.count(), type.type(), message.peer, its_tag, comm, request);
       });
+      ends.receive_end = requests_.size();
       add_requests(batch.sends, tag, largest_count, [&](const auto& message, const auto& type, int its_tag, MPI_Request* request) {
         COMMPASS_MPI_CALL(MPI_Send_init, buffers_.address(message.place), type.count(), type.type(), message.peer, its_tag, comm, request);
       });
@@ -45,6 +46,8 @@ Executor::~Executor() {
     wait();  // the other ranks have started this exchange too, and complete it
   } catch (...) {  // NOLINT: a destructor has nobody to tell
   }
+  const InFlightLock lock;
+  leave();
   free_requests();
 }
 
@@ -84,6 +87,9 @@ void Executor::begin_batch() {
     COMMPASS_MPI_CALL(MPI_Startall, static_cast<int>(start_ends_[start] - begin), requests_.data() + begin);
     begin = start_ends_[start];
   }
+  // While the last batch is under way, the MPI library needs no help.
+  if (current_ + 1 < batches_.size()) enter();
+  else leave();
 }
 
 void Executor::end_batch() {
@@ -95,31 +101,68 @@ void Executor::end_batch() {
 }
 
 void Executor::start() {
+  const InFlightLock lock;
+  if (is_broken_) throw Error("exchange: MPI has failed in it; plan a new one.");
   if (in_flight_) throw Error("exchange: it was started twice; call wait before the next start.");
-  in_flight_ = true;
   current_ = 0;
   done_ = {};
   done_.unpack_end = self_end_;
-  if (batches_.empty()) in_flight_ = false;
-  else begin_batch();
+  in_flight_ = !batches_.empty();
+  guarded([&] {
+    if (in_flight_) begin_batch();
+  });
   copy(0, self_end_);  // while the first messages travel
 }
 
-bool Executor::test() {
-  while (in_flight_) {
-    int complete = 0;
-    COMMPASS_MPI_CALL(MPI_Testall, request_count(), first_request(), &complete, MPI_STATUSES_IGNORE);
-    if (!complete) return false;
-    end_batch();
+/// After an error of MPI nothing more comes into the user's buffers, and the other ranks' messages are theirs.
+template <class Action>
+void Executor::guarded(Action action) {
+  try {
+    action();
+  } catch (...) {
+    is_broken_ = true;
+    in_flight_ = false;
+    leave();
+    for (auto i = done_.request_end; i < batches_[current_].receive_end; ++i) {
+      MPI_Cancel(&requests_[i]);
+      MPI_Wait(&requests_[i], MPI_STATUS_IGNORE);
+    }
+    throw;
   }
-  return true;
+}
+
+void Executor::move_on() {
+  guarded([&] {
+    while (in_flight_) {
+      int complete = 0;
+      COMMPASS_MPI_CALL(MPI_Testall, request_count(), first_request(), &complete, MPI_STATUSES_IGNORE);
+      if (!complete) return;
+      end_batch();
+    }
+  });
+}
+
+bool Executor::is_complete() {
+  rethrow_failure();
+  move_on();
+  return !in_flight_;
+}
+
+bool Executor::test() {
+  const InFlightLock lock;
+  move_on_all();
+  return is_complete();
 }
 
 void Executor::wait() {
-  while (in_flight_) {
-    COMMPASS_MPI_CALL(MPI_Waitall, request_count(), first_request(), MPI_STATUSES_IGNORE);
-    end_batch();
-  }
+  if (others_are_in_flight(this)) return wait_until([&] { return is_complete(); });
+  rethrow_failure();
+  guarded([&] {
+    while (in_flight_) {
+      COMMPASS_MPI_CALL(MPI_Waitall, request_count(), first_request(), MPI_STATUSES_IGNORE);
+      end_batch();
+    }
+  });
 }
 
 }  // namespace commpass

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "runtime/in_flight.hpp"
 #include "runtime/local_copy.hpp"
 #include "runtime/message_type.hpp"
 #include "runtime/plan_buffers.hpp"
@@ -17,7 +18,7 @@ namespace commpass {
 inline constexpr int tags_per_exchange = 16;
 
 /// A plan with its buffers and persistent requests. Nothing is allocated and nothing created after construction.
-class Executor {
+class Executor final : InFlight {
  public:
   /// @param comm           ours, and alive as long as this
   /// @param tag            the first of `tags_per_exchange`; the same on all ranks, used by no other exchange in flight
@@ -29,18 +30,19 @@ class Executor {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  /// Begins an exchange. @throws Error if one is in flight, MpiError
+  /// Begins an exchange. @throws Error if one is in flight or one before it has failed, MpiError
   void start();
   /// Moves on as far as possible without waiting. @return true when the exchange is complete (or none is in flight)
   bool test();
-  /// Completes the exchange; returns at once if none is in flight.
+  /// Completes the exchange; returns at once if none is in flight. @throws MpiError, as test(), also for
+  /// what failed while something else was waited for
   void wait();
   bool in_flight() const { return in_flight_; }
 
  private:
   /// Ranges in copies_, requests_ and start_ends_.
   struct Batch {
-    std::size_t pack_end = 0, unpack_end = 0, request_end = 0, start_end = 0;
+    std::size_t pack_end = 0, unpack_end = 0, receive_end = 0, request_end = 0, start_end = 0;
   };
 
   template <class Init>
@@ -48,6 +50,10 @@ class Executor {
   void copy(std::size_t first, std::size_t last) const;
   void begin_batch();
   void end_batch();
+  template <class Action>
+  void guarded(Action action);
+  void move_on() override;
+  bool is_complete();
   int request_count() const;
   MPI_Request* first_request();
   void free_requests() noexcept;
@@ -60,7 +66,7 @@ class Executor {
   Batch done_{};              ///< where the ranges of the current batch begin
   std::size_t self_end_ = 0;
   std::size_t current_ = 0;
-  bool in_flight_ = false;
+  bool in_flight_ = false, is_broken_ = false;
 };
 
 }  // namespace commpass

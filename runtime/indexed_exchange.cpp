@@ -118,6 +118,7 @@ struct IndexedExchange::State {
 };
 
 IndexedExchange Communicator::indexed_exchange(OwnedBy owned, std::span<const Index> needed, Bytes value_bytes, const IndexedOptions& options) {
+  assemble(mpi());
   const auto agreed = agreed_options(mpi(), value_bytes, options);
   std::optional<OwnedIndices> indices;
   together(mpi(), [&] { std::visit([&](const auto& given) { indices.emplace(given); }, owned); });

@@ -2,6 +2,7 @@
 
 #include "model/error.hpp"
 #include "runtime/agreement.hpp"
+#include "runtime/in_flight.hpp"
 #include "runtime/mpi_error.hpp"
 
 namespace commpass {
@@ -40,12 +41,15 @@ void LibraryExecutor::start() {
 }
 
 bool LibraryExecutor::test() {
+  const InFlightLock lock;
+  move_on_all();
   if (in_flight_ && collective_->test()) finish();
   return !in_flight_;
 }
 
 void LibraryExecutor::wait() {
   if (!in_flight_) return;
+  if (others_are_in_flight()) return wait_until([&] { return test(); });
   collective_->wait();
   finish();
 }

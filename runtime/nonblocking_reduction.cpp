@@ -1,5 +1,6 @@
 #include "runtime/nonblocking_reduction.hpp"
 
+#include "runtime/in_flight.hpp"
 #include "runtime/mpi_error.hpp"
 #include "runtime/ranks.hpp"
 
@@ -13,7 +14,7 @@ struct NonblockingReduction::Running {
 NonblockingReduction::NonblockingReduction() = default;
 
 NonblockingReduction::~NonblockingReduction() {
-  if (running_ && running_->request != MPI_REQUEST_NULL && mpi_is_usable()) MPI_Wait(&running_->request, MPI_STATUS_IGNORE);
+  if (running_ && running_->request != MPI_REQUEST_NULL && mpi_is_usable()) wait_for_all(1, &running_->request, MPI_STATUSES_IGNORE);
 }
 
 void NonblockingReduction::start_tally(MPI_Comm comm, std::vector<std::int64_t> tally, const TallyOperation& operation) {
@@ -24,8 +25,10 @@ void NonblockingReduction::start_tally(MPI_Comm comm, std::vector<std::int64_t> 
 
 void NonblockingReduction::start_sum(MPI_Comm comm, std::span<const std::int64_t> numbers) {
   result_.resize(numbers.size());
+  auto copy = running_ ? std::move(running_->numbers) : std::vector<std::int64_t>();
+  copy.assign(numbers.begin(), numbers.end());
   if (!running_) running_ = std::make_unique<Running>();
-  running_->numbers.assign(numbers.begin(), numbers.end());
+  running_->numbers = std::move(copy);
   COMMPASS_MPI_CALL(MPI_Iallreduce, running_->numbers.data(), result_.data(), static_cast<int>(result_.size()), MPI_INT64_T, MPI_SUM, comm, &running_->request);
 }
 

@@ -20,6 +20,7 @@ class NonblockingReduction {
   NonblockingReduction(const NonblockingReduction&) = delete;
   NonblockingReduction& operator=(const NonblockingReduction&) = delete;
 
+  // If there is no memory, nothing has started.
   /// Everybody gets the combined tally.
   void start_tally(MPI_Comm comm, std::vector<std::int64_t> tally, const TallyOperation& operation);
   /// Everybody gets the sums. May be started again when it is complete; then no memory is taken for as many numbers.

@@ -6,10 +6,14 @@
 
 namespace commpass {
 
-OwnCommunicator::OwnCommunicator(MPI_Comm comm) {
+void OwnCommunicator::require_intracommunicator(MPI_Comm comm) {
   int is_intercommunicator = 0;
   COMMPASS_MPI_CALL(MPI_Comm_test_inter, comm, &is_intercommunicator);
   if (is_intercommunicator) throw InputError("communicator", "it is an intercommunicator, whose two groups have ranks of their own", "merge them with MPI_Intercomm_merge");
+}
+
+OwnCommunicator::OwnCommunicator(MPI_Comm comm) {
+  require_intracommunicator(comm);
   COMMPASS_MPI_CALL(MPI_Comm_dup, comm, &comm_);
   COMMPASS_MPI_CALL(MPI_Comm_set_errhandler, comm_, MPI_ERRORS_RETURN);
 }

@@ -15,6 +15,8 @@ class OwnCommunicator {
  public:
   /// Duplicates. Collective over `comm`. @throws InputError for an intercommunicator; MpiError
   explicit OwnCommunicator(MPI_Comm comm);
+  /// @throws InputError for an intercommunicator; MpiError
+  static void require_intracommunicator(MPI_Comm comm);
   /// The ranks of `comm` that share memory. Collective over `comm`.
   static OwnCommunicator split_by_node(MPI_Comm comm);
   /// The ranks of `comm`, with their neighbours: those that a rank receives from and those that it sends to, each once. Collective

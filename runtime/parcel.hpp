@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <new>
 #include <span>
 
 #include "model/types.hpp"
@@ -15,11 +16,23 @@ struct Outgoing {
   std::span<const std::byte> bytes;
 };
 
-/// Bytes that a peer has sent, in memory of their own.
+/// Bytes that a peer has sent, in memory of their own; none, and no bytes, if there was no memory for them.
 struct Parcel {
   Rank peer = 0;
   std::shared_ptr<const std::byte[]> memory;
   std::span<const std::byte> bytes;
 };
+
+/// Memory that is not set to anything. @throws std::bad_alloc
+inline std::shared_ptr<std::byte[]> memory_for(Bytes bytes) { return std::shared_ptr<std::byte[]>(new std::byte[static_cast<std::size_t>(bytes)]); }
+
+/// The same, or none.
+inline std::shared_ptr<std::byte[]> memory_if_any(Bytes bytes) noexcept {
+  try {
+    return memory_for(bytes);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
 
 }  // namespace commpass

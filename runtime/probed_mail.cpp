@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 
+#include "runtime/lost_message.hpp"
 #include "runtime/mpi_error.hpp"
 
 namespace commpass {
@@ -16,12 +17,17 @@ ProbedMail::~ProbedMail() {
     if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
 }
 
-void ProbedMail::send(const Outgoing& parcel, Mode mode) {
+void ProbedMail::send(std::span<const Outgoing> parcels, Mode mode) {
   const auto begin_send = mode == Mode::synchronous ? MPI_Issend : MPI_Isend;
-  const auto size = static_cast<Bytes>(parcel.bytes.size());
-  for (Bytes sent = 0; sent <= size; sent += largest_piece_) {
-    const auto count = static_cast<int>(std::min(largest_piece_, size - sent));
-    check_mpi("MPI_Isend", begin_send(parcel.bytes.data() + sent, count, MPI_BYTE, parcel.peer, tag_, comm_, &sends_.emplace_back(MPI_REQUEST_NULL)));
+  std::int64_t messages = 0;
+  for (const auto& parcel : parcels) messages += pieces_of(parcel.bytes.size());
+  sends_.reserve(sends_.size() + static_cast<std::size_t>(messages));
+  for (const auto& parcel : parcels) {
+    const auto size = static_cast<Bytes>(parcel.bytes.size());
+    for (Bytes sent = 0; sent <= size; sent += largest_piece_) {
+      const auto count = static_cast<int>(std::min(largest_piece_, size - sent));
+      check_mpi("MPI_Isend", begin_send(parcel.bytes.data() + sent, count, MPI_BYTE, parcel.peer, tag_, comm_, &sends_.emplace_back(MPI_REQUEST_NULL)));
+    }
   }
 }
 
@@ -32,6 +38,12 @@ bool all_done(std::vector<MPI_Request>& requests) {
   if (!requests.empty()) COMMPASS_MPI_CALL(MPI_Testall, static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE);
   if (done) requests.clear();
   return done != 0;
+}
+
+/// So that the next item is appended without taking memory.
+template <class Item>
+void make_room(std::vector<Item>& items) {
+  if (items.size() == items.capacity()) items.reserve(2 * items.size() + 1);
 }
 
 }  // namespace
@@ -46,9 +58,13 @@ std::int64_t ProbedMail::receive() {
     COMMPASS_MPI_CALL(MPI_Iprobe, MPI_ANY_SOURCE, tag_, comm_, &found, &status);
     if (!found) return static_cast<std::int64_t>(pieces_.size());
     COMMPASS_MPI_CALL(MPI_Get_count, &status, MPI_BYTE, &count);
-    auto& piece = pieces_.emplace_back(Piece{status.MPI_SOURCE, memory_for(count), count});
+    make_room(pieces_);
+    make_room(receives_);
+    auto& piece = pieces_.emplace_back(Piece{status.MPI_SOURCE, memory_if_any(count), count});
     // It matches the message that was found: nobody else receives under this tag, and those of one sender stay in order.
-    COMMPASS_MPI_CALL(MPI_Irecv, piece.memory.get(), count, MPI_BYTE, piece.peer, tag_, comm_, &receives_.emplace_back(MPI_REQUEST_NULL));
+    auto* const request = &receives_.emplace_back(MPI_REQUEST_NULL);
+    if (piece.memory) COMMPASS_MPI_CALL(MPI_Irecv, piece.memory.get(), count, MPI_BYTE, piece.peer, tag_, comm_, request);
+    else receive_and_forget(lost_, count, piece.peer, tag_, comm_, request);
   }
 }
 
@@ -57,24 +73,29 @@ std::vector<Parcel> ProbedMail::take() {
   std::vector<Parcel> result;
   for (const auto& piece : pieces_) {
     const auto entry = begun.find(piece.peer);
-    const auto bytes = static_cast<std::size_t>(piece.bytes);
     if (piece.bytes == largest_piece_) {
       begun[piece.peer].push_back(&piece);
     } else if (entry == begun.end()) {
-      result.push_back({piece.peer, piece.memory, {piece.memory.get(), bytes}});
+      result.push_back({piece.peer, piece.memory, {piece.memory.get(), piece.memory ? static_cast<std::size_t>(piece.bytes) : 0}});
     } else {
-      const auto& parts = entry->second;
-      const auto whole = static_cast<Bytes>(parts.size()) * largest_piece_;
-      const auto memory = memory_for(whole + piece.bytes);
-      std::byte* end = memory.get();
-      for (const auto* part : parts) end = std::copy_n(part->memory.get(), largest_piece_, end);
-      std::copy_n(piece.memory.get(), piece.bytes, end);
-      result.push_back({piece.peer, memory, {memory.get(), static_cast<std::size_t>(whole + piece.bytes)}});
+      entry->second.push_back(&piece);
+      result.push_back(joined(entry->second));
       begun.erase(entry);
     }
   }
-  pieces_.clear();
   return result;
+}
+
+Parcel ProbedMail::joined(std::span<const Piece* const> pieces) {
+  const Rank peer = pieces.front()->peer;
+  Bytes bytes = 0;
+  for (const auto* piece : pieces) bytes += piece->bytes;
+  const bool is_whole = std::ranges::all_of(pieces, [](const Piece* piece) { return piece->memory != nullptr; });
+  const auto memory = is_whole ? memory_if_any(bytes) : nullptr;
+  if (!memory) return {peer, nullptr, {}};
+  std::byte* end = memory.get();
+  for (const auto* piece : pieces) end = std::copy_n(piece->memory.get(), piece->bytes, end);
+  return {peer, memory, {memory.get(), static_cast<std::size_t>(bytes)}};
 }
 
 }  // namespace commpass

@@ -3,8 +3,11 @@
 
 #include <mpi.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "runtime/parcel.hpp"
@@ -25,35 +28,36 @@ class ProbedMail {
   ProbedMail(const ProbedMail&) = delete;
   ProbedMail& operator=(const ProbedMail&) = delete;
 
-  /// Begins to send a parcel, which must stay until all_sent().
-  void send(const Outgoing& parcel, Mode mode);
+  /// Begins to send parcels, which must stay until all_sent(). @throws std::bad_alloc, and nothing has been sent; MpiError
+  void send(std::span<const Outgoing> parcels, Mode mode);
   /// How many messages a parcel of so many bytes is.
   std::int64_t pieces_of(std::size_t bytes) const { return static_cast<std::int64_t>(bytes) / largest_piece_ + 1; }
   /// Have all sends completed? Synchronous ones have when their receivers have found them.
   bool all_sent();
 
-  /// Takes in the messages that are here. @return how many have been found so far
+  /// Takes in the messages that are here, also those that there is no memory for. @return how many have been found so far
+  /// @throws std::bad_alloc, and it may be called again; MpiError
   std::int64_t receive();
   /// Has everything that was found arrived?
   bool all_received();
-  /// The parcels, those of one peer in the order in which it sent them. After all_received().
+  /// The parcels, those of one peer in the order in which it sent them. After all_received(). @throws std::bad_alloc
   std::vector<Parcel> take();
 
  private:
   struct Piece {
     Rank peer = 0;
-    std::shared_ptr<std::byte[]> memory;
+    std::shared_ptr<std::byte[]> memory;  ///< none: it is lost
     Bytes bytes = 0;
   };
+
+  static Parcel joined(std::span<const Piece* const> pieces);
 
   MPI_Comm comm_;
   int tag_;
   Bytes largest_piece_;
   std::vector<MPI_Request> sends_, receives_;
   std::vector<Piece> pieces_;  ///< in the order in which they were found
+  std::array<std::byte, 4096> lost_;  ///< where they land for which there is no memory
 };
-
-/// Memory that is not set to anything.
-inline std::shared_ptr<std::byte[]> memory_for(Bytes bytes) { return std::shared_ptr<std::byte[]>(new std::byte[static_cast<std::size_t>(bytes)]); }
 
 }  // namespace commpass

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/agreement.hpp"
 #include "runtime/mpi_error.hpp"
-#include "runtime/probed_mail.hpp"
 #include "runtime/ranks.hpp"
 
 namespace commpass {
 
-SlotWindow::SlotWindow(MPI_Comm comm, Bytes slot_bytes) : slot_bytes_(slot_bytes) {
+SlotWindow::SlotWindow(MPI_Comm comm, Bytes slot_bytes) : comm_(comm), slot_bytes_(slot_bytes) {
   rank_ = rank_in(comm);
   ranks_ = ranks_in(comm);
   const auto size = 2 * ranks_ * slot_size();
@@ -21,36 +21,39 @@ SlotWindow::SlotWindow(MPI_Comm comm, Bytes slot_bytes) : slot_bytes_(slot_bytes
 
 SlotWindow::~SlotWindow() {
   if (window_ == MPI_WIN_NULL || !mpi_is_usable()) return;
+  try {
+    assemble(comm_);  // freeing waits for all ranks
+  } catch (...) {     // NOLINT: a destructor has nobody to tell
+  }
   MPI_Win_unlock_all(window_);
   MPI_Win_free(&window_);
 }
 
-void SlotWindow::put(const Outgoing& message) {
-  auto& stamped = stamped_.emplace_back(sizeof(Stamp) + message.bytes.size());
-  std::memcpy(stamped.data(), &exchange_, sizeof(Stamp));
-  std::ranges::copy(message.bytes, stamped.begin() + sizeof(Stamp));
+std::vector<std::byte> SlotWindow::stamp(Number exchange, std::span<const std::byte> message) {
+  const Stamp stamp{exchange, std::ssize(message)};
+  std::vector<std::byte> stamped(sizeof stamp + message.size());
+  std::memcpy(stamped.data(), &stamp, sizeof stamp);
+  std::ranges::copy(message, stamped.begin() + sizeof stamp);
+  return stamped;
+}
+
+void SlotWindow::put(Number exchange, Rank peer, std::span<const std::byte> stamped) {
   const auto count = static_cast<int>(stamped.size());
-  COMMPASS_MPI_CALL(MPI_Put, stamped.data(), count, MPI_BYTE, message.peer, static_cast<MPI_Aint>(first_slot() + rank_ * slot_size()), count, MPI_BYTE, window_);
+  COMMPASS_MPI_CALL(MPI_Put, stamped.data(), count, MPI_BYTE, peer, static_cast<MPI_Aint>(slot_of(exchange, rank_)), count, MPI_BYTE, window_);
 }
 
-void SlotWindow::flush() {
-  COMMPASS_MPI_CALL(MPI_Win_flush_all, window_);
-  stamped_.clear();
-}
+void SlotWindow::flush() { COMMPASS_MPI_CALL(MPI_Win_flush_all, window_); }
 
-std::vector<Parcel> SlotWindow::take(Bytes bytes) {
+std::vector<SlotWindow::Found> SlotWindow::find(Number exchange) {
   COMMPASS_MPI_CALL(MPI_Win_sync, window_);
-  std::vector<Parcel> result;
+  std::vector<Found> found;
   for (Rank peer = 0; peer < ranks_; ++peer) {
-    const std::byte* slot = slots_ + first_slot() + peer * slot_size();
-    Stamp stamp = 0;
+    const std::byte* const slot = slots_ + slot_of(exchange, peer);
+    Stamp stamp;
     std::memcpy(&stamp, slot, sizeof stamp);
-    if (stamp != exchange_) continue;
-    const auto memory = memory_for(bytes);
-    std::copy_n(slot + sizeof stamp, bytes, memory.get());
-    result.push_back({peer, memory, {memory.get(), static_cast<std::size_t>(bytes)}});
+    if (stamp.exchange == exchange) found.push_back({peer, {slot + sizeof stamp, static_cast<std::size_t>(stamp.bytes)}});
   }
-  return result;
+  return found;
 }
 
 }  // namespace commpass

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,12 +13,16 @@
 #include "model/route.hpp"
 #include "model/sparse_strategy.hpp"
 #include "runtime/discovery.hpp"
+#include "runtime/failure_notice.hpp"
 #include "runtime/parcel.hpp"
 #include "runtime/plan.hpp"
 #include "runtime/sparse_exchange.hpp"
 #include "runtime/stage_group.hpp"
 
 namespace commpass {
+
+/// @throws InputError if ranks that should send messages of one size do not
+void require_same_bytes(const Tally& all);
 
 /// A route with what its stages need.
 struct StagedRoute {
@@ -31,29 +36,35 @@ struct SparseSends {
   std::vector<SendEdge> edges;
   std::optional<Bytes> constant_bytes;  ///< the size of every message, if all ranks have one
   std::string error;                    ///< why they cannot be sent; then there are none
+  std::vector<std::byte> packed{};      ///< the buffer, where it is not the user's
 };
 
 /// Runs an exchange by one strategy. Blocks that are forwarded share a parcel for each peer, in which each has a header;
 /// in a direct exchange a message is a block.
+///
+/// A rank that cannot send what it should, because its arguments are wrong or there is no memory, takes part all the same, with nothing; when the
+/// exchange is complete, all ranks know of it, and why: its sentence is sent to all as a last step of the exchange. So is no rank left waiting, in
+/// whatever order ranks complete their exchanges. Where there is no memory for what comes, it is taken in and lost: its receiver fails, and so do
+/// those to whom it should have been forwarded.
 class SparseCall {
  public:
   /// @param staged          alive as long as this
-  /// @param context         of its stages: a tag for each, from context.tag up
+  /// @param context         of its stages: a tag for each, from context.tag up; its communicator is that of all ranks
   SparseCall(Rank rank, int ranks, const SparseStrategy& strategy, const StagedRoute& staged, const StageContext& context, SparseSends sends, const Tally& tally);
 
-  /// Moves on without waiting; see DiscoveryStage::progress. @return true when it is complete
-  bool progress(bool may_reduce);
+  /// Moves on without waiting; see DiscoveryStage::progress. @return true when it is complete. Never throws: failure() tells
+  bool progress(bool may_reduce) noexcept;
   bool complete() const { return complete_; }
 
   const SparseStrategy& strategy() const { return strategy_; }
-  /// Why this rank sent nothing; empty: it did.
-  const std::string& error() const { return sends_.error; }
 
   // When it is complete:
-  bool any_failed() const { return tally_.failures > 0; }
   /// The combined tally, where the discovery has combined it over all ranks.
   const std::optional<Tally>& combined() const { return combined_; }
-  ReceivedMessages& received() { return received_; }
+  /// What has come. @throws Error, the same on every rank, if a rank could not send; Error, if something was lost; MpiError
+  ReceivedMessages take();
+  /// Has MPI failed, so that the ranks may not agree on what has happened?
+  bool has_broken() const { return broken_ != nullptr; }
 
  private:
   /// A block that is here and has to leave; `memory` keeps it, unless it is the user's.
@@ -70,11 +81,15 @@ class SparseCall {
 
   bool last_stage_reached() const { return stage_ + 1 >= static_cast<int>(staged_.groups.size()); }
   bool is_framed() const;
+  void move_on(bool may_reduce);
+  template <class Action>
+  void guarded(Action action) noexcept;
   std::vector<Rank> all_others() const;
   void hold_sends();
   void begin_stage();
   void end_stage();
   void finish();
+  void lose();
   void frame(const StageGroup& group);
   void unpack(const Parcel& parcel);
 
@@ -88,9 +103,12 @@ class SparseCall {
   std::vector<Held> held_;
   std::vector<Outgoing> outgoing_;
   std::vector<std::shared_ptr<std::byte[]>> frames_;  ///< memory of outgoing_ where parcels hold several blocks
-  std::unique_ptr<DiscoveryStage> discovery_;
+  bool is_packed_ = false;                            ///< outgoing_ is that of this stage
+  std::unique_ptr<DiscoveryStage> discovery_;         ///< of this stage, if it has begun
   int stage_ = 0;
-  bool complete_ = false;
+  bool complete_ = false, has_lost_ = false;
+  std::optional<FailureNotice> notice_;
+  std::exception_ptr broken_;
   std::optional<Tally> combined_;
   ReceivedMessages received_;
 };

@@ -3,8 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
-#include <set>
+#include <bit>
 
 #include "model/catalogue.hpp"
 #include "model/error.hpp"
@@ -21,23 +20,56 @@ constexpr Bytes largest_piece = Bytes{1} << 30;  // fits an MPI count
 /// Nobody has sent anything yet: a few small messages.
 constexpr double first_messages = 8, first_bytes = 64;
 
+bool has_equals(std::vector<SendEdge> edges) {
+  std::ranges::sort(edges, {}, &SendEdge::destination);
+  return std::ranges::adjacent_find(edges, {}, &SendEdge::destination) != edges.end();
+}
+
 }  // namespace
 
 SparseEngine::SparseEngine(MPI_Comm comm, const Layout& layout, const Machine& machine, std::string named, int largest_tag)
     : parent_(comm), comm_(comm), layout_(layout), machine_(machine), named_(std::move(named)), largest_tag_(largest_tag) {}
 
-std::string SparseEngine::check(const void* buffer, const std::vector<SendEdge>& edges) const {
-  for (std::size_t i = 0; i < edges.size(); ++i) {
-    const auto& [destination, offset, bytes] = edges[i];
-    const auto fail = [&](const std::string& what, const std::string& remedy) {
-      return std::string(InputError(fmt::format("sparse exchange, message {} of rank {}", i, comm_.rank()), what, remedy).what());
+SparseEngine::~SparseEngine() {
+  if (!mpi_is_usable()) return;
+  const InFlightLock lock;
+  leave();
+}
+
+void SparseEngine::check(const SparseSends& sends) const {
+  for (std::size_t i = 0; i < sends.edges.size(); ++i) {
+    const auto& [destination, offset, bytes] = sends.edges[i];
+    const auto fail = [&, number = i](const std::string& what, const std::string& remedy) {
+      throw InputError(fmt::format("sparse exchange, message {} of rank {}", number, comm_.rank()), what, remedy);
     };
-    if (destination < 0 || destination >= layout_.ranks()) return fail(fmt::format("rank {} is out of range", destination), fmt::format("use 0 to {}", layout_.ranks() - 1));
-    if (bytes < 0) return fail(fmt::format("it has {} bytes", bytes), "use 0 or more");
-    if (offset < 0) return fail(fmt::format("offset {} is out of range", offset), "use offsets inside the buffer");
-    if (!buffer && bytes > 0) return fail("the buffer is null", "give the buffer");
+    if (destination < 0 || destination >= layout_.ranks()) fail(fmt::format("rank {} is out of range", destination), fmt::format("use 0 to {}", layout_.ranks() - 1));
+    if (bytes < 0) fail(fmt::format("it has {} bytes", bytes), "use 0 or more");
+    if (offset < 0) fail(fmt::format("offset {} is out of range", offset), "use offsets inside the buffer");
+    if (!sends.buffer && bytes > 0) fail("the buffer is null", "give the buffer");
   }
-  return {};
+}
+
+SparseEngine::Prepared SparseEngine::prepare(const Sends& sends, bool constant) const {
+  Prepared result;
+  try {
+    result.sends = sends();
+    check(result.sends);
+    std::vector<Rank> destinations;
+    std::vector<Bytes> sizes;
+    for (const auto& edge : result.sends.edges) {
+      destinations.push_back(edge.destination);
+      sizes.push_back(edge.bytes);
+    }
+    result.tally.statistics = statistics_of(comm_.rank(), destinations, sizes, layout_);
+    if (constant && !sizes.empty()) result.tally.set_bytes(sizes.front());
+  } catch (const std::exception& error) {
+    result = {};
+    result.sends.error = sentence_of(error);
+  }
+  if (constant && !result.sends.constant_bytes) result.sends.constant_bytes = 0;
+  result.tally.statistics.received_messages_max = own_.received_messages_max;
+  result.tally.statistics.received_bytes_max = own_.received_bytes_max;
+  return result;
 }
 
 int SparseEngine::next_tag(std::size_t stages) {
@@ -47,25 +79,37 @@ int SparseEngine::next_tag(std::size_t stages) {
   return first;
 }
 
-SparseEngine::Chosen SparseEngine::choose(const SparseSends& sends, const SparseOptions& options) {
+Tally SparseEngine::told_by_all(const Tally& own) {
+  NonblockingReduction reduction;
+  insist([&] { reduction.start_tally(comm_.get(), own.numbers(), combine_); });
+  wait_until([&] { return reduction.test(); });
+  const auto all = Tally::of(reduction.result());
+  require_same_bytes(all);
+  return all;
+}
+
+SparseEngine::Chosen SparseEngine::choose(const Tally& own, bool constant, const SparseOptions& options, bool blocking, std::optional<Tally>& all) {
   const auto& named = !options.strategy.empty() ? options.strategy : named_;
   if (!named.empty()) {
     const auto strategy = parse_sparse_strategy(named);
-    if (discovery_row(strategy.discovery).constant_size_only && !sends.constant_bytes)
-      throw NotApplicable(named, "messages have different sizes");
+    if (discovery_row(strategy.discovery).constant_size_only && !constant) throw NotApplicable(named, "messages have different sizes");
     return {strategy, {}};
   }
   if (telling_) {
-    while (!telling_->test()) progress();
+    wait_until([&] { return telling_->test(); });
     known_ = Tally::of(telling_->result()).statistics;
     telling_.reset();
   }
-  const bool constant = sends.constant_bytes.has_value();
+  // What one rank knows of this exchange must not decide: the others do not know it.
+  if (constant && blocking && !known_ && !options.messages && layout_.ranks() > 1) {
+    all = told_by_all(own);
+    known_ = all->statistics;
+  }
   auto& choice = choices_[constant ? 1 : 0];
   if (!choice) choice.emplace(layout_, machine_, constant);
   const auto statistics = options.messages ? expected_statistics(*options.messages, options.bytes, layout_)
                           : known_         ? *known_
-                                           : expected_statistics(first_messages, constant ? static_cast<double>(*sends.constant_bytes) : first_bytes, layout_);
+                                           : expected_statistics(first_messages, first_bytes, layout_);
   const auto best = choice->best(statistics);
   return {best.strategy, best.seconds};
 }
@@ -77,61 +121,79 @@ const StagedRoute& SparseEngine::staged(const SparseStrategy& strategy, bool blo
   auto& routes = split ? split_ : whole_;
   if (const auto found = routes.find(name); found != routes.end()) return found->second;
   StagedRoute made;
-  if (!strategy.is_direct()) {
+  if (split) {
+    assemble(parent_);
+    together(parent_, [&] { made.route = make_route(strategy.route, layout_); });
+    made.groups = split_stages(parent_, *made.route);
+  } else if (!strategy.is_direct()) {
     made.route = make_route(strategy.route, layout_);
-    made.groups = split ? split_stages(parent_, *made.route) : whole_stages(comm_.get(), *made.route);
+    made.groups = whole_stages(comm_.get(), *made.route);
   } else if (layout_.ranks() > 1) {
     made.groups.emplace_back().comm = comm_.get();
   }
   return routes.emplace(name, std::move(made)).first->second;
 }
 
-SlotWindow* SparseEngine::window(const SparseStrategy& strategy, const SparseSends& sends, bool blocking) {
-  if (!discovery_row(strategy.discovery).constant_size_only) return nullptr;
-  const Bytes bytes = *sends.constant_bytes;
-  if (window_ && bytes <= window_->slot_bytes()) return window_.get();
-  if (!blocking) throw NotApplicable(to_string(strategy), "it needs a window, which only a blocking exchange makes");
-  if (bytes > std::numeric_limits<int>::max() / 2) throw NotApplicable(to_string(strategy), fmt::format("{} bytes are too many for a slot", bytes));
+void SparseEngine::make_window(const SparseStrategy& strategy, Bytes bytes) {
+  constexpr Bytes most = Bytes{1} << 29, least = 8;
+  if (bytes > most) throw NotApplicable(to_string(strategy), fmt::format("{} bytes are too many for a slot", bytes));
+  assemble(parent_);
   window_.reset();
-  window_ = std::make_unique<SlotWindow>(parent_, bytes);
-  return window_.get();
+  window_ = std::make_unique<SlotWindow>(parent_, static_cast<Bytes>(std::bit_ceil(static_cast<std::uint64_t>(std::max(bytes, least)))));
 }
 
-SparseEngine::Started SparseEngine::start(SparseSends sends, const SparseOptions& options, bool blocking) {
+/// Which ranks have a window, all of them know; whether what this rank sends fits into it, nobody else does.
+void SparseEngine::require_window(const SparseStrategy& strategy, const Tally& own, bool blocking, std::optional<Tally>& all) {
+  if (window_) return;
+  if (!blocking) throw NotApplicable(to_string(strategy), "it needs a window, which only a blocking exchange makes");
+  if (!all) all = told_by_all(own);
+  make_window(strategy, all->has_bytes() ? all->largest_bytes : 0);
+}
+
+SparseEngine::Started SparseEngine::start(const Sends& given, bool constant, const SparseOptions& options) { return start(given, constant, options, false); }
+
+SparseEngine::Started SparseEngine::start(const Sends& given, bool constant, const SparseOptions& options, bool blocking) {
+  if (has_broken_) throw InputError(fmt::format("sparse exchange, rank {}", comm_.rank()), "MPI has failed in an exchange before this one", "go on with a new Communicator");
   // Whatever is collective comes after all that is in flight: then every rank is here.
-  if (blocking)
-    while (!in_flight_.empty()) progress();
-  const auto chosen = choose(sends, options);
-  auto* const slots = window(chosen.strategy, sends, blocking);
-  const auto& route = staged(chosen.strategy, blocking);
+  if (blocking) wait_until([&] { return in_flight_.empty(); });
+  auto [sends, tally] = prepare(given, constant);
+  std::optional<Tally> all;
+  const auto chosen = insist([&] { return choose(tally, constant, options, blocking, all); });
+  const bool is_by_rma = discovery_row(chosen.strategy.discovery).constant_size_only, by_slots = is_by_rma && layout_.ranks() > 1;
+  if (by_slots) require_window(chosen.strategy, tally, blocking, all);
+  const auto& route = *insist([&] { return &staged(chosen.strategy, blocking); });
+
+  const InFlightLock lock;
   StageContext context;
+  context.comm = comm_.get();
   context.tag = next_tag(route.groups.size());
   context.largest_piece = largest_piece;
   context.combine = &combine_;
-  context.window = slots;
-  context.constant_bytes = sends.constant_bytes.value_or(0);
-  std::vector<Rank> destinations;
-  std::vector<Bytes> sizes;
-  for (const auto& edge : sends.edges) {
-    destinations.push_back(edge.destination);
-    sizes.push_back(edge.bytes);
+  if (by_slots) {
+    context.window = window_.get();
+    context.window_exchange = window_->begin();
   }
-  if (slots && sends.error.empty() && std::set(destinations.begin(), destinations.end()).size() < destinations.size())
-    sends.error = InputError(fmt::format("sparse exchange, rank {}", comm_.rank()), "it sends several messages to one rank, which has one slot for it", "use another discovery than rma").what();
-  if (!sends.error.empty()) sends.edges.clear();
-
-  Tally tally;
-  tally.failures = !sends.error.empty();
-  if (tally.failures == 0) tally.statistics = statistics_of(comm_.rank(), destinations, sizes, layout_);
-  tally.statistics.received_messages_max = own_.received_messages_max;
-  tally.statistics.received_bytes_max = own_.received_bytes_max;
+  // All ranks hear of messages that are too large for the slots, and a blocking exchange is done again with a larger window.
+  const bool fits = !by_slots || tally.largest_bytes <= window_->slot_bytes();
+  try {
+    const auto refuse = [&](const std::string& what) { throw InputError(fmt::format("sparse exchange, rank {}", comm_.rank()), what, "use another discovery than rma"); };
+    if (is_by_rma && has_equals(sends.edges)) refuse("it sends several messages to one rank, which has one slot for it");
+    if (!fits && !blocking) refuse(fmt::format("{} bytes are more than the slots of direct+rma hold", tally.largest_bytes));
+  } catch (const std::exception& error) {
+    if (sends.error.empty()) sends.error = sentence_of(error);
+  }
+  if (!fits || !sends.error.empty()) sends.edges.clear();
   if (blocking) own_ = tally.statistics;
-  auto call = std::make_unique<SparseCall>(comm_.rank(), layout_.ranks(), chosen.strategy, route, context, std::move(sends), tally);
-  if (!call->complete()) in_flight_.push_back(call.get());
+  insist([&] { in_flight_.reserve(in_flight_.size() + 1); });
+  auto call = insist([&] { return std::make_unique<SparseCall>(comm_.rank(), layout_.ranks(), chosen.strategy, route, context, std::move(sends), tally); });
+  if (!call->complete()) {
+    in_flight_.push_back(call.get());
+    enter();
+  }
   return {std::move(call), chosen.predicted_s};
 }
 
-void SparseEngine::progress() {
+void SparseEngine::move_on() {
   bool oldest = true, moved = false;
   for (auto* const call : in_flight_) {
     const bool complete = call->progress(oldest);
@@ -139,27 +201,38 @@ void SparseEngine::progress() {
     moved = moved || complete;
   }
   if (moved) std::erase_if(in_flight_, [](const SparseCall* call) { return call->complete(); });
+  if (in_flight_.empty()) leave();
 }
 
-void SparseEngine::complete(SparseCall& call) {
-  while (!call.complete()) progress();
+bool SparseEngine::test(const SparseCall& call) {
+  const InFlightLock lock;
+  if (!call.complete()) move_on_all();
+  return call.complete();
 }
 
-ReceivedMessages SparseEngine::finish(SparseCall& call) {
-  if (call.any_failed()) agree(parent_, call.error());
-  return std::move(call.received());
+ReceivedMessages SparseEngine::complete(SparseCall& call) {
+  wait_until([&] { return call.complete(); });
+  has_broken_ = has_broken_ || call.has_broken();
+  return call.take();
 }
 
-ReceivedMessages SparseEngine::run(SparseSends sends, const SparseOptions& options) {
-  const auto started = start(std::move(sends), options, true);
-  try {
-    complete(*started.call);
-    auto received = finish(*started.call);
-    if (started.predicted_s) learn(*started.call, received);  // else the next one is named, too, or the hint is renewed
+/// All ranks have the same answer: it follows from what all have told.
+bool SparseEngine::needs_larger_window(const SparseCall& call) const {
+  const auto& all = call.combined();
+  return discovery_row(call.strategy().discovery).constant_size_only && all && !all->failures.any() && !all->has_different_bytes() && all->largest_bytes > window_->slot_bytes();
+}
+
+ReceivedMessages SparseEngine::run(const Sends& sends, bool constant, const SparseOptions& options) {
+  for (;;) {
+    const auto started = start(sends, constant, options, true);
+    auto& call = *started.call;
+    auto received = complete(call);
+    if (needs_larger_window(call)) {
+      make_window(call.strategy(), call.combined()->largest_bytes);
+      continue;
+    }
+    if (started.predicted_s) learn(call, received);  // else the next one is named, too, or the hint is renewed
     return received;
-  } catch (...) {
-    std::erase(in_flight_, started.call.get());
-    throw;
   }
 }
 
@@ -175,18 +248,15 @@ void SparseEngine::learn(const SparseCall& call, const ReceivedMessages& receive
   if (call.combined()) {
     known_ = call.combined()->statistics;
   } else if (tells_after(learned_)) {
-    telling_ = std::make_unique<NonblockingReduction>();
-    telling_->start_tally(comm_.get(), Tally{0, own_}.numbers(), combine_);
+    insist([&] { telling_ = std::make_unique<NonblockingReduction>(); });
+    insist([&] { telling_->start_tally(comm_.get(), Tally{{}, own_}.numbers(), combine_); });
   }
 }
 
 void SparseEngine::abandon(SparseCall& call) noexcept {
   if (!mpi_is_usable()) return;
-  try {
-    complete(call);
-  } catch (...) {  // NOLINT: a destructor has nobody to tell
-  }
-  std::erase(in_flight_, &call);
+  wait_until([&] { return call.complete(); });
+  has_broken_ = has_broken_ || call.has_broken();
 }
 
 }  // namespace commpass

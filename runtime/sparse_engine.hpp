@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <array>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 
 #include "model/layout.hpp"
 #include "model/machine.hpp"
+#include "runtime/in_flight.hpp"
 #include "runtime/nonblocking_reduction.hpp"
 #include "runtime/own_communicator.hpp"
 #include "runtime/slot_window.hpp"
@@ -27,38 +29,36 @@ namespace commpass {
 /// next start on every rank. Who is told that without waiting: the reduction by which nbx ends carries it, with what the exchange
 /// before has received; after other discoveries a reduction is started, and completed by the next choice, but not after each
 /// exchange: it would cost as much as some of them take.
-class SparseEngine {
+class SparseEngine final : InFlight {
  public:
   /// Collective.
   /// @param comm   ours, and alive as long as this; it is duplicated for the messages
   /// @param named  the strategy of all exchanges that name none; empty: choose
   SparseEngine(MPI_Comm comm, const Layout& layout, const Machine& machine, std::string named, int largest_tag);
+  ~SparseEngine();
 
+  /// Makes what a rank gives to an exchange. What it throws becomes the exchange's error, on all ranks; it may be called several times.
+  using Sends = std::function<SparseSends()>;
   /// An exchange and why it runs as it does.
   struct Started {
     std::unique_ptr<SparseCall> call;
     std::optional<Seconds> predicted_s;
   };
-  /// Begins an exchange. What may wait for others to begin, too (communicators, windows), is made in blocking ones only.
+  /// Begins an exchange that nobody waits for now. What needs all ranks at one place (communicators, windows) is made in blocking ones only.
+  /// @param constant  do all messages of all ranks have one size?
   /// @throws Error, the same on every rank
-  Started start(SparseSends sends, const SparseOptions& options, bool blocking);
+  Started start(const Sends& sends, bool constant, const SparseOptions& options);
 
   /// Begins and completes an exchange, and learns from it for the next choice.
-  /// @throws Error, the same on every rank
-  ReceivedMessages run(SparseSends sends, const SparseOptions& options);
+  /// @throws Error, the same on every rank; see SparseCall::take
+  ReceivedMessages run(const Sends& sends, bool constant, const SparseOptions& options);
 
-  /// Moves on all exchanges in flight.
-  void progress();
-  /// Moves on until a call is complete; it is no longer in flight then.
-  void complete(SparseCall& call);
-  /// What a complete call has received.
-  /// @throws Error, the same on every rank, if any rank gave bad arguments
-  ReceivedMessages finish(SparseCall& call);
+  /// Completes a call and gives what it has received. @throws as SparseCall::take
+  ReceivedMessages complete(SparseCall& call);
+  bool test(const SparseCall& call);
   /// Completes a call whose result nobody wants.
   void abandon(SparseCall& call) noexcept;
 
-  /// What is wrong with edges; empty: nothing.
-  std::string check(const void* buffer, const std::vector<SendEdge>& edges) const;
   Rank rank() const { return comm_.rank(); }
 
  private:
@@ -66,11 +66,22 @@ class SparseEngine {
     SparseStrategy strategy;
     std::optional<Seconds> predicted_s;
   };
-  Chosen choose(const SparseSends& sends, const SparseOptions& options);
+  struct Prepared {
+    SparseSends sends;
+    Tally tally;
+  };
+  Prepared prepare(const Sends& sends, bool constant) const;
+  void check(const SparseSends& sends) const;
+  Started start(const Sends& sends, bool constant, const SparseOptions& options, bool blocking);
+  Chosen choose(const Tally& own, bool constant, const SparseOptions& options, bool blocking, std::optional<Tally>& all);
+  Tally told_by_all(const Tally& own);
   const StagedRoute& staged(const SparseStrategy& strategy, bool blocking);
-  SlotWindow* window(const SparseStrategy& strategy, const SparseSends& sends, bool blocking);
+  void require_window(const SparseStrategy& strategy, const Tally& own, bool blocking, std::optional<Tally>& all);
+  void make_window(const SparseStrategy& strategy, Bytes bytes);
+  bool needs_larger_window(const SparseCall& call) const;
   void learn(const SparseCall& call, const ReceivedMessages& received);
   int next_tag(std::size_t stages);
+  void move_on() override;
 
   MPI_Comm parent_;                                     ///< for what all ranks do at the same point of the program
   OwnCommunicator comm_;                                ///< for the rest
@@ -87,6 +98,7 @@ class SparseEngine {
   std::optional<SparseStatistics> known_;               ///< of all ranks
   std::int64_t learned_ = 0;                            ///< from so many exchanges
   std::unique_ptr<NonblockingReduction> telling_;       ///< of own_, to be completed by the next choice
+  bool has_broken_ = false;                             ///< MPI has failed in an exchange
 };
 
 }  // namespace commpass

@@ -12,17 +12,12 @@ SparseExchange& SparseExchange::operator=(SparseExchange&&) noexcept = default;
 std::string SparseExchange::strategy() const { return to_string(state_->started.call->strategy()); }
 std::optional<Seconds> SparseExchange::predicted_seconds() const { return state_->started.predicted_s; }
 
-bool SparseExchange::test() {
-  auto& call = *state_->started.call;
-  if (!call.complete()) state_->engine->progress();
-  return call.complete();
-}
+bool SparseExchange::test() { return state_->engine->test(*state_->started.call); }
 
 ReceivedMessages SparseExchange::wait() {
   if (state_->taken) throw Error("sparse exchange: its messages have been handed out already; keep what wait returns.");
-  state_->engine->complete(*state_->started.call);
   state_->taken = true;
-  return state_->engine->finish(*state_->started.call);
+  return state_->engine->complete(*state_->started.call);
 }
 
 }  // namespace commpass

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/agreement.hpp"
 #include "runtime/ranks.hpp"
 
 namespace commpass {
@@ -13,15 +14,19 @@ Rank StageGroup::in_group(Rank rank) const {
 std::vector<StageGroup> split_stages(MPI_Comm comm, const Route& route) {
   const Rank rank = rank_in(comm);
   std::vector<StageGroup> result;
-  for (int stage = 0; stage < static_cast<int>(route.stages().size()); ++stage) {
-    const auto lowest = route.groups(stage);
-    auto& group = result.emplace_back();
-    const Rank own = lowest[static_cast<std::size_t>(rank)];
-    for (Rank member = 0; static_cast<std::size_t>(member) < lowest.size(); ++member)
-      if (lowest[static_cast<std::size_t>(member)] == own) group.members.push_back(member);
-    group.own = OwnCommunicator::split_by_color(comm, own);
+  together(comm, [&] {
+    for (int stage = 0; stage < static_cast<int>(route.stages().size()); ++stage) {
+      const auto lowest = route.groups(stage);
+      auto& group = result.emplace_back();
+      const Rank own = lowest[static_cast<std::size_t>(rank)];
+      for (Rank member = 0; static_cast<std::size_t>(member) < lowest.size(); ++member)
+        if (lowest[static_cast<std::size_t>(member)] == own) group.members.push_back(member);
+      for (const Rank peer : route.peers(rank, stage)) group.peers.push_back(group.in_group(peer));
+    }
+  });
+  for (auto& group : result) {
+    group.own = OwnCommunicator::split_by_color(comm, group.members.front());
     group.comm = group.own->get();
-    for (const Rank peer : route.peers(rank, stage)) group.peers.push_back(group.in_group(peer));
   }
   return result;
 }

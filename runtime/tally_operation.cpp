@@ -10,7 +10,7 @@ namespace commpass {
 
 namespace {
 
-constexpr int tally_numbers = static_cast<int>(Tally::sums + SparseStatistics::maximum_count);
+constexpr int tally_numbers = static_cast<int>(Tally::sums + Tally::maxima);
 
 }  // namespace
 

@@ -1,9 +1,10 @@
 // dense: every rank sends a size to everyone to whom it might send in this stage, and then what it has: nobody probes.
 #include <algorithm>
+#include <array>
 
 #include "runtime/discovery.hpp"
+#include "runtime/lost_message.hpp"
 #include "runtime/mpi_error.hpp"
-#include "runtime/probed_mail.hpp"
 
 namespace commpass {
 
@@ -11,7 +12,7 @@ namespace {
 
 class DenseStage final : public DiscoveryStage {
  public:
-  explicit DenseStage(const StageContext& context) : context_(context), peers_(context_.peers), failed_(false) {}
+  explicit DenseStage(const StageContext& context) : context_(context), peers_(context_.peers) {}
   ~DenseStage() override {
     if (!mpi_is_usable()) return;
     for (auto& request : requests_)
@@ -24,10 +25,14 @@ class DenseStage final : public DiscoveryStage {
   DenseStage& operator=(const DenseStage&) = delete;
 
   void begin(std::span<const Outgoing> parcels, const Tally& tally) override {
-    failed_ = tally.failures > 0;
+    failures_ = tally.failures;
     announced_.assign(peers_.size(), {});
-    announcements_.assign(peers_.size(), {nothing, failed_});
+    announcements_.assign(peers_.size(), {nothing, failures_.sum});
     for (const auto& parcel : parcels) announcements_[position_of(parcel.peer)].bytes = static_cast<Bytes>(parcel.bytes.size());
+    std::size_t messages = 2 * peers_.size();
+    for (const auto& parcel : parcels) messages += pieces_of(static_cast<Bytes>(parcel.bytes.size()));
+    requests_.reserve(messages);
+    // From here on nothing takes memory.
     for (std::size_t i = 0; i < peers_.size(); ++i)
       COMMPASS_MPI_CALL(MPI_Irecv, &announced_[i], sizeof(Announcement), MPI_BYTE, peers_[i], context_.tag, context_.comm, &requests_.emplace_back(MPI_REQUEST_NULL));
     for (std::size_t i = 0; i < peers_.size(); ++i)
@@ -44,6 +49,7 @@ class DenseStage final : public DiscoveryStage {
       int done = 1;
       if (!peers_.empty()) COMMPASS_MPI_CALL(MPI_Testall, static_cast<int>(peers_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE);
       if (!done) return false;
+      make_room();
       sizes_known_ = true;
       receive_data();
     }
@@ -53,13 +59,13 @@ class DenseStage final : public DiscoveryStage {
   }
 
   std::vector<Parcel> take() override { return std::move(parcels_); }
-  bool any_failed() const override { return failed_; }
+  Failures failures() const override { return failures_; }
 
  private:
   /// What a peer is going to send.
   struct Announcement {
     Bytes bytes = 0;
-    std::int64_t failed = 0;
+    std::int64_t failures = 0;
   };
   static constexpr Bytes nothing = -1;
 
@@ -70,26 +76,43 @@ class DenseStage final : public DiscoveryStage {
     for (Bytes begin = 0; begin < bytes; begin += context_.largest_piece) action(begin, static_cast<int>(std::min(context_.largest_piece, bytes - begin)));
   }
 
+  std::size_t pieces_of(Bytes bytes) const { return static_cast<std::size_t>((bytes + context_.largest_piece - 1) / context_.largest_piece); }
+
+  /// For what comes, so that receiving it takes no memory but its own.
+  void make_room() {
+    std::size_t parcels = 0, pieces = 0;
+    for (const auto& announced : announced_) {
+      if (announced.bytes == nothing) continue;
+      ++parcels;
+      pieces += pieces_of(announced.bytes);
+    }
+    parcels_.reserve(parcels);
+    requests_.reserve(requests_.size() + pieces);
+  }
+
   void receive_data() {
     for (std::size_t i = 0; i < peers_.size(); ++i) {
-      const auto& [bytes, failed] = announced_[i];
-      failed_ = failed_ || failed != 0;
+      const auto& [bytes, failures] = announced_[i];
+      failures_.add(failures);
       if (bytes == nothing) continue;
-      const auto memory = memory_for(bytes);
-      parcels_.push_back({peers_[i], memory, {memory.get(), static_cast<std::size_t>(bytes)}});
+      const auto memory = memory_if_any(bytes);
+      parcels_.push_back({peers_[i], memory, {memory.get(), memory ? static_cast<std::size_t>(bytes) : 0}});
       const Rank peer = peers_[i];
       in_pieces(bytes, [&](Bytes begin, int count) {
-        COMMPASS_MPI_CALL(MPI_Irecv, memory.get() + begin, count, MPI_BYTE, peer, context_.tag, context_.comm, &requests_.emplace_back(MPI_REQUEST_NULL));
+        auto* const request = &requests_.emplace_back(MPI_REQUEST_NULL);
+        if (memory) COMMPASS_MPI_CALL(MPI_Irecv, memory.get() + begin, count, MPI_BYTE, peer, context_.tag, context_.comm, request);
+        else receive_and_forget(lost_, count, peer, context_.tag, context_.comm, request);
       });
     }
   }
 
   StageContext context_;
   const std::vector<Rank>& peers_;
-  bool failed_;
+  Failures failures_;
   std::vector<Announcement> announced_, announcements_;  // received, sent
   std::vector<MPI_Request> requests_;                    // receives of the announcements first
   std::vector<Parcel> parcels_;
+  std::array<std::byte, 4096> lost_;                     // where they land for which there is no memory
   bool sizes_known_ = false;
 };
 

@@ -16,7 +16,7 @@ class NbxStage final : public DiscoveryStage {
 
   void begin(std::span<const Outgoing> parcels, const Tally& tally) override {
     tally_ = tally.numbers();
-    for (const auto& parcel : parcels) mail_.send(parcel, ProbedMail::Mode::synchronous);
+    mail_.send(parcels, ProbedMail::Mode::synchronous);
   }
 
   bool progress(bool may_reduce) override {
@@ -24,14 +24,14 @@ class NbxStage final : public DiscoveryStage {
       // Complete before the last look for messages: what anybody sent can be found now.
       const bool complete = reduction_.started() && reduction_.test();
       mail_.receive();
-      if (!reduction_.started() && may_reduce && mail_.all_sent()) reduction_.start_tally(context_.comm, std::move(tally_), *context_.combine);
+      if (!reduction_.started() && may_reduce && mail_.all_sent()) reduction_.start_tally(context_.comm, tally_, *context_.combine);
       found_all_ = complete;
     }
     return found_all_ && mail_.all_received();
   }
 
   std::vector<Parcel> take() override { return mail_.take(); }
-  bool any_failed() const override { return Tally::of(reduction_.result()).failures > 0; }
+  Failures failures() const override { return Tally::of(reduction_.result()).failures; }
   std::optional<Tally> combined() const override { return Tally::of(reduction_.result()); }
 
  private:

@@ -15,22 +15,20 @@ class ReduceStage final : public DiscoveryStage {
   ReduceStage(const StageContext& context, bool scatter) : context_(context), scatter_(scatter), mail_(context.comm, context.tag, context.largest_piece) {
     rank_ = rank_in(context.comm);
     ranks_ = ranks_in(context.comm);
+    numbers_.resize(2 * static_cast<std::size_t>(ranks_));
   }
 
   void begin(std::span<const Outgoing> parcels, const Tally& tally) override {
     // For each rank: messages, failures.
-    numbers_.resize(2 * static_cast<std::size_t>(ranks_));
-    for (std::size_t i = 1; i < numbers_.size(); i += 2) numbers_[i] = tally.failures;
-    for (const auto& parcel : parcels) {
-      numbers_[2 * static_cast<std::size_t>(parcel.peer)] += mail_.pieces_of(parcel.bytes.size());
-      mail_.send(parcel, ProbedMail::Mode::standard);
-    }
+    for (std::size_t i = 0; i < numbers_.size(); ++i) numbers_[i] = i % 2 == 0 ? 0 : tally.failures.sum;
+    mail_.send(parcels, ProbedMail::Mode::standard);
+    for (const auto& parcel : parcels) numbers_[2 * static_cast<std::size_t>(parcel.peer)] += mail_.pieces_of(parcel.bytes.size());
   }
 
   bool progress(bool may_reduce) override {
     if (!reduction_.started()) {
       if (!may_reduce) return false;
-      if (scatter_) reduction_.start_scattered_sum(context_.comm, std::move(numbers_));
+      if (scatter_) reduction_.start_scattered_sum(context_.comm, numbers_);
       else reduction_.start_sum(context_.comm, numbers_);
     }
     // Messages come in while their numbers are on their way.
@@ -40,7 +38,7 @@ class ReduceStage final : public DiscoveryStage {
   }
 
   std::vector<Parcel> take() override { return mail_.take(); }
-  bool any_failed() const override { return own(1) > 0; }
+  Failures failures() const override { return {own(1)}; }
 
  private:
   std::int64_t own(std::size_t number) const { return reduction_.result()[(scatter_ ? 0 : 2 * static_cast<std::size_t>(rank_)) + number]; }

@@ -115,6 +115,39 @@ static void all_to_all_of_one_size(commpass_comm comm, const char* strategy) {
   free(sent);
 }
 
+/* Whatever one rank gets wrong, all ranks hear of it, and none waits. */
+static void bad_arguments_of_one_rank(commpass_comm comm, const char* strategy) {
+  const int is_wrong = rank == ranks - 1, one = 1, zero = 0, minus = -1;
+  const int* const nowhere = NULL;
+  const double value = 0;
+  commpass_received got;
+  MPI_Datatype uncommitted;
+  MPI_Type_vector(2, 1, 3, MPI_DOUBLE, &uncommitted);
+  const MPI_Datatype types[] = {MPI_DATATYPE_NULL, uncommitted};
+#define CHECK_REFUSED(call, what)                                                       \
+  do {                                                                                  \
+    CHECK((call) == COMMPASS_ERROR_INPUT);                                              \
+    CHECK(strstr(commpass_error_text(), what) != NULL);                                 \
+  } while (0)
+  for (int i = 0; i < 2; ++i) {
+    const MPI_Datatype type = is_wrong ? types[i] : MPI_DOUBLE;
+    CHECK_REFUSED(commpass_alltoall_crs_alloc(1, &zero, 1, type, &value, MPI_DOUBLE, &got, strategy, comm), "");
+    CHECK_REFUSED(commpass_alltoall_crs_alloc(0, NULL, 1, MPI_DOUBLE, &value, type, &got, strategy, comm), "");
+    CHECK_REFUSED(commpass_alltoallv_crs_alloc(1, &zero, &one, &zero, type, &value, MPI_DOUBLE, &got, strategy, comm), "");
+  }
+  CHECK_REFUSED(commpass_alltoall_crs_alloc(is_wrong ? -1 : 0, &zero, 1, MPI_DOUBLE, &value, MPI_DOUBLE, &got, strategy, comm), "number of messages is negative");
+  CHECK_REFUSED(commpass_alltoallv_crs_alloc(is_wrong ? -1 : 0, &zero, &one, &zero, MPI_DOUBLE, &value, MPI_DOUBLE, &got, strategy, comm), "number of messages is negative");
+  CHECK_REFUSED(commpass_alltoallv_crs_alloc(1, &zero, is_wrong ? &minus : &zero, &zero, MPI_DOUBLE, &value, MPI_DOUBLE, &got, strategy, comm), "count of message 0 is -1");
+  CHECK_REFUSED(commpass_alltoall_crs_alloc(1, &zero, is_wrong ? -1 : 0, MPI_DOUBLE, &value, MPI_DOUBLE, &got, strategy, comm), "count of message 0 is -1");
+  CHECK_REFUSED(commpass_alltoall_crs_alloc(1, is_wrong ? nowhere : &zero, 1, MPI_DOUBLE, &value, MPI_DOUBLE, &got, strategy, comm), "no destinations");
+  CHECK_REFUSED(commpass_alltoallv_crs_alloc(1, &zero, is_wrong ? nowhere : &one, &zero, MPI_DOUBLE, &value, MPI_DOUBLE, &got, strategy, comm), "no counts");
+  CHECK_REFUSED(commpass_alltoall_crs_alloc(0, NULL, 1, MPI_DOUBLE, &value, MPI_DOUBLE, is_wrong ? NULL : &got, strategy, comm), "no place for what comes");
+  CHECK_REFUSED(commpass_alltoall_crs_alloc(1, &zero, 1, MPI_DOUBLE, is_wrong ? NULL : &value, MPI_DOUBLE, &got, strategy, comm), "buffer is null");
+  MPI_Type_free(&uncommitted);
+  CHECK(commpass_alltoall_crs_alloc(0, NULL, 1, MPI_DOUBLE, NULL, MPI_DOUBLE, &got, strategy, comm) == COMMPASS_SUCCESS && got.nnz == 0); /* and it works on */
+  commpass_received_free(&got);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -127,7 +160,10 @@ int main(int argc, char** argv) {
   for (int i = 0; i < 4; ++i) {
     variable_sizes_with_gaps(comm, strategies[i]);
     constant_size(comm, strategies[i]);
+    bad_arguments_of_one_rank(comm, strategies[i]);
   }
+  CHECK(commpass_alltoall(NULL, 0, MPI_INT, NULL, 0, MPI_INT, NULL, NULL) == COMMPASS_ERROR_INPUT);
+  CHECK(strstr(commpass_error_text(), "communicator is NULL") != NULL);
   constant_size(comm, "direct+rma");
   const char* dense_strategies[] = {NULL, "standard,window=2", "stfw,n=1", "two-step"};
   for (int i = 0; i < 4; ++i) {

@@ -1,0 +1,82 @@
+// What is in flight in this process and needs its ranks to go on: whoever waits for something moves on all of it.
+#pragma once
+
+#include <mpi.h>
+
+#include <exception>
+#include <thread>
+
+namespace commpass {
+
+/// Held while the state of what is in flight is touched; may be taken again by its holder. Does nothing unless MPI gave MPI_THREAD_MULTIPLE.
+/// Threads get it in the order in which they ask: one that polls does not keep it from others.
+class InFlightLock {
+ public:
+  InFlightLock() noexcept;
+  ~InFlightLock();
+  InFlightLock(const InFlightLock&) = delete;
+  InFlightLock& operator=(const InFlightLock&) = delete;
+
+ private:
+  bool is_held_;
+};
+
+/// Something that is under way and has steps that begin in our code, not in the MPI library's: as long as it has entered, every wait of
+/// this process moves it on, whichever exchange and communicator the wait is for. (Ranks may complete exchanges in different orders, as MPI's
+/// persistent requests; a rank that waits for one must pass on what others need of another.)
+class InFlight {
+ public:
+  InFlight(const InFlight&) = delete;
+  InFlight& operator=(const InFlight&) = delete;
+
+  /// Moves on without waiting. What fails is kept for rethrow_failure(), and it leaves.
+  void try_move_on() noexcept;
+
+ protected:
+  InFlight() = default;
+  ~InFlight() { leave(); }
+
+  /// Neither allocates; either may be called again.
+  void enter() noexcept;
+  void leave() noexcept;
+  bool is_under_way() const noexcept { return entered_; }
+  /// Throws what failed while others waited, once.
+  void rethrow_failure();
+
+ private:
+  virtual void move_on() = 0;
+
+  friend void move_on_all() noexcept;
+  friend bool others_are_in_flight(const InFlight* but) noexcept;
+  friend bool anything_is_in_flight() noexcept;
+  InFlight *previous_ = nullptr, *next_ = nullptr;
+  bool entered_ = false;
+  std::exception_ptr failure_;
+};
+
+/// Moves on everything that is in flight, without waiting.
+void move_on_all() noexcept;
+
+/// Must a wait move on anything besides `but`? With MPI_THREAD_MULTIPLE always, since another thread may start something meanwhile.
+bool others_are_in_flight(const InFlight* but = nullptr) noexcept;
+
+bool anything_is_in_flight() noexcept;
+
+/// Moves on all that is in flight until `done()`, which is called under the lock and must not wait.
+template <class Done>
+void wait_until(Done done) {
+  for (;;) {
+    {
+      const InFlightLock lock;
+      if (done()) return;
+      move_on_all();
+    }
+    std::this_thread::yield();  // ranks may outnumber the cores
+  }
+}
+
+/// Waits for requests; the statuses may be MPI_STATUSES_IGNORE.
+/// @return what MPI_Waitall returns
+int wait_for_all(int count, MPI_Request* requests, MPI_Status* statuses);
+
+}  // namespace commpass
