@@ -86,9 +86,9 @@ const AlltoallvEngine::Choice& AlltoallvEngine::choose(const AlltoallvOptions& o
   return cheapest(named, blocks_ ? *blocks_ : class_of_equal(first_block_bytes));
 }
 
-const std::optional<DenseStructure>& AlltoallvEngine::structure(const std::string& text) {
-  if (const auto found = structures_.find(text); found != structures_.end()) return found->second;
-  const auto strategy = insist([&] { return parse_strategy(text); });
+const AlltoallvEngine::Structures::value_type& AlltoallvEngine::structure(const std::string& text) {
+  if (const auto found = structures_.find(text); found != structures_.end()) return *found;
+  const auto strategy = parse_strategy(text);
   if (pattern_need(strategy) != PatternNeed::nothing) throw NotApplicable(text, "its ways depend on the whole pattern, which an exchange that is run once does not gather");
   assemble(comm_.get());
   std::unique_ptr<Route> route;
@@ -98,7 +98,7 @@ const std::optional<DenseStructure>& AlltoallvEngine::structure(const std::strin
     made = make_dense_structure(comm_.get(), *route, strategy.window, strategy.coalescing);
     together(comm_.get(), [&] { exchange_.make_room(*made); });
   }
-  return insist([&]() -> auto& { return structures_.emplace(text, std::move(made)).first->second; });
+  return insist([&]() -> auto& { return *structures_.emplace(text, std::move(made)).first; });
 }
 
 void AlltoallvEngine::tell(const DenseBlocks<const std::byte*>& sends) {
@@ -116,9 +116,11 @@ void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const A
   if (options.block_bytes && !(*options.block_bytes >= 0 && std::isfinite(*options.block_bytes))) throw InputError(place(), "block_bytes is not a size", "hint at 0 bytes or more");
   const bool is_in_place = send_buffer == MPI_IN_PLACE;
   if (!is_in_place) arguments_.require_same_for_oneself(comm_.rank());
-  const auto& [strategy, one_in] = choose(options, block_bytes);
-  const auto& all_pairs = structure(strategy);
-  const auto& ours = is_in_place && !all_pairs ? structure(in_place_of_library) : all_pairs;
+  const auto& [strategy, one_in] = insist([&]() -> auto& { return choose(options, block_bytes); });
+  const auto structure_of = [&](const std::string& text) { return insist([&] { return &structure(text); }); };
+  const auto* run = structure_of(strategy);
+  if (is_in_place && !run->second) run = structure_of(in_place_of_library);
+  const auto& ours = run->second;
   const int tag = 1 + static_cast<int>(runs_++ % calls_with_own_tags_) * tags_of_call;
   std::optional<DenseDamage> damage;
   try {
@@ -134,7 +136,7 @@ void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const A
     while (what.ends_with('.')) what.pop_back();
     throw InputError(place(), what, "let all ranks send as much as their receivers' counts say, and go on with a new Communicator");
   }
-  last_ = ours && !all_pairs ? in_place_of_library : strategy;
+  last_ = &run->first;
   if (!damage) return;
   has_failed_ = damage->is_mpis;
   throw InputError(place(), damage->sentence,

@@ -44,7 +44,7 @@ class AlltoallvEngine {
   void run(const void* send_buffer, void* receive_buffer, const AlltoallvOptions& options, const std::function<void(MPI_Comm)>& by_library, std::optional<Bytes> block_bytes = {});
 
   /// The strategy of the last exchange, in text form.
-  const std::string& last_strategy() const { return last_; }
+  const std::string& last_strategy() const { return *last_; }
 
  private:
   struct Choice {
@@ -54,20 +54,22 @@ class AlltoallvEngine {
   const Choice& choose(const AlltoallvOptions& options, std::optional<Bytes> block_bytes);
   /// @param named  empty, or an automatic strategy: the cheapest of its family
   const Choice& cheapest(const std::string& named, const BlocksClass& blocks);
-  /// Nothing for a strategy that the MPI library runs.
-  const std::optional<DenseStructure>& structure(const std::string& strategy);
+  using Structures = std::map<std::string, std::optional<DenseStructure>>;  ///< by strategy; nothing where the MPI library runs it
+  const Structures::value_type& structure(const std::string& strategy);
   void tell(const DenseBlocks<const std::byte*>& sends);
   void leave_to_library(const std::function<void(MPI_Comm)>& by_library);
 
   OwnCommunicator comm_;
   Layout layout_;
   Machine machine_;
-  std::string named_, last_;
+  std::string named_;
+  const std::string no_strategy_{};
+  const std::string* last_ = &no_strategy_;             ///< the key of a structure, if there was one
   AlltoallvArguments arguments_;
   DenseExchange exchange_;
   std::map<std::string, std::map<BlocksClass, Choice>> cheapest_;  ///< by what was named, and the blocks
   std::map<std::string, std::optional<Choice>> named_choices_;   ///< by what was named; nothing where the model has to choose
-  std::map<std::string, std::optional<DenseStructure>> structures_;  ///< by strategy
+  Structures structures_;
   NonblockingReduction telling_;                        ///< how much all ranks send in an exchange
   bool is_telling_ = false;
   std::optional<BlocksClass> blocks_;                   ///< what was told

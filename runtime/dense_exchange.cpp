@@ -259,7 +259,7 @@ void DenseExchange::run_batch(const DenseStructure& structure, std::size_t batch
       const Rank source = source_of(block);
       receives.type->receive(receives.at(source), receives.counts[at(source)], message.peer, tag, comm_, &request);
     } else if (comes_to_place(message) ? !has_slots_ : !can_land) {
-      receive_and_forget(nowhere_, bytes, message.peer, tag, comm_, &request);
+      receive_and_forget(bytes, message.peer, tag, comm_, &request);
     } else {
       const MessageType type(bytes);
       COMMPASS_MPI_CALL(MPI_Irecv, comes_to_place(message) ? slot(structure, block) : place, type.count(), type.type(), message.peer, tag, comm_, &request);

@@ -3,7 +3,6 @@
 
 #include <mpi.h>
 
-#include <array>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -128,7 +127,6 @@ class DenseExchange {
   std::vector<Bytes> got_;             ///< by each of them
   static constexpr std::size_t no_send = static_cast<std::size_t>(-1);
   std::size_t first_send_ = no_send;   ///< among them; before it come those to receive
-  std::array<std::byte, 4096> nowhere_;  ///< where messages land for which there is no memory
 };
 
 }  // namespace commpass

@@ -1,6 +1,7 @@
 #include "runtime/dense_structure.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -117,14 +118,15 @@ class Builder {
 DenseStructure make_dense_structure(MPI_Comm comm, const Route& route, Window window, Coalescing coalescing) {
   const Rank rank = rank_in(comm);
   const int ranks = ranks_in(comm);
-  Builder builder(rank, ranks);
+  std::optional<Builder> builder;
+  together(comm, [&] { builder.emplace(rank, ranks); });
   for (int stage = 0; stage < static_cast<int>(route.stages().size()); ++stage) {
     std::span<const Block> held;
-    together(comm, [&] { held = builder.begin_stage(); });
+    together(comm, [&] { held = builder->begin_stage(); });
     const auto messages = exchange_headers(comm, route, stage, window, coalescing, held);
-    together(comm, [&] { builder.add_stage(messages); });
+    together(comm, [&] { builder->add_stage(messages); });
   }
-  return builder.finish();
+  return builder->finish();
 }
 
 }  // namespace commpass

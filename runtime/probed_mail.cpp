@@ -64,7 +64,7 @@ std::int64_t ProbedMail::receive() {
     // It matches the message that was found: nobody else receives under this tag, and those of one sender stay in order.
     auto* const request = &receives_.emplace_back(MPI_REQUEST_NULL);
     if (piece.memory) COMMPASS_MPI_CALL(MPI_Irecv, piece.memory.get(), count, MPI_BYTE, piece.peer, tag_, comm_, request);
-    else receive_and_forget(lost_, count, piece.peer, tag_, comm_, request);
+    else receive_and_forget(count, piece.peer, tag_, comm_, request);
   }
 }
 

@@ -3,7 +3,6 @@
 
 #include <mpi.h>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -57,7 +56,6 @@ class ProbedMail {
   Bytes largest_piece_;
   std::vector<MPI_Request> sends_, receives_;
   std::vector<Piece> pieces_;  ///< in the order in which they were found
-  std::array<std::byte, 4096> lost_;  ///< where they land for which there is no memory
 };
 
 }  // namespace commpass

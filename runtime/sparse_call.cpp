@@ -24,7 +24,7 @@ void require_same_bytes(const Tally& all) {
   throw InputError("sparse exchange", "messages have " + std::to_string(-all.smallest_bytes_negated) + " bytes on one rank and " + std::to_string(all.largest_bytes) + " on another", same_bytes);
 }
 
-SparseCall::SparseCall(Rank rank, int ranks, const SparseStrategy& strategy, const StagedRoute& staged, const StageContext& context, SparseSends sends, const Tally& tally)
+SparseCall::SparseCall(Rank rank, int ranks, const SparseStrategy& strategy, const StagedRoute& staged, const StageContext& context, SparseSends&& sends, const Tally& tally)
     : rank_(rank), ranks_(ranks), strategy_(strategy), staged_(staged), context_(context), sends_(std::move(sends)), tally_(tally) {
   try {
     hold_sends();
@@ -212,13 +212,13 @@ ReceivedMessages SparseCall::take() {
   if (broken_) std::rethrow_exception(broken_);
   if (notice_) throw Error(notice_->text());
   if (staged_.groups.empty() && !sends_.error.empty()) throw Error("rank 0: " + sends_.error);
-  const auto place = "sparse exchange, rank " + std::to_string(rank_);
-  if (has_lost_) throw InputError(place, "there is not enough memory for what has come", "free some, or exchange less at once");
-  if (tally_.failures.any_underway()) throw InputError(place, "a rank on the way had not enough memory for what it forwards", "free some there, or use a direct strategy");
+  const auto place = [&] { return "sparse exchange, rank " + std::to_string(rank_); };
+  if (has_lost_) throw InputError(place(), "there is not enough memory for what has come", "free some, or exchange less at once");
+  if (tally_.failures.any_underway()) throw InputError(place(), "a rank on the way had not enough memory for what it forwards", "free some there, or use a direct strategy");
   if (combined_) require_same_bytes(*combined_);
   for (const auto& message : received_)
     if (sends_.constant_bytes && !sends_.edges.empty() && std::ssize(message.bytes) != *sends_.constant_bytes)
-      throw InputError(place, "messages should have " + std::to_string(*sends_.constant_bytes) + " bytes and that from rank " + std::to_string(message.source) + " has " + std::to_string(message.bytes.size()),
+      throw InputError(place(), "messages should have " + std::to_string(*sends_.constant_bytes) + " bytes and that from rank " + std::to_string(message.source) + " has " + std::to_string(message.bytes.size()),
                        same_bytes);
   return std::move(received_);
 }

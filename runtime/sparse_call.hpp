@@ -50,7 +50,8 @@ class SparseCall {
  public:
   /// @param staged          alive as long as this
   /// @param context         of its stages: a tag for each, from context.tag up; its communicator is that of all ranks
-  SparseCall(Rank rank, int ranks, const SparseStrategy& strategy, const StagedRoute& staged, const StageContext& context, SparseSends sends, const Tally& tally);
+  /// @throws std::bad_alloc, and `sends` are as they were
+  SparseCall(Rank rank, int ranks, const SparseStrategy& strategy, const StagedRoute& staged, const StageContext& context, SparseSends&& sends, const Tally& tally);
 
   /// Moves on without waiting; see DiscoveryStage::progress. @return true when it is complete. Never throws: failure() tells
   bool progress(bool may_reduce) noexcept;
@@ -61,7 +62,10 @@ class SparseCall {
   // When it is complete:
   /// The combined tally, where the discovery has combined it over all ranks.
   const std::optional<Tally>& combined() const { return combined_; }
-  /// What has come. @throws Error, the same on every rank, if a rank could not send; Error, if something was lost; MpiError
+  const ReceivedMessages& received() const { return received_; }
+  /// Does every rank know that it has failed?
+  bool has_failed_everywhere() const { return notice_.has_value(); }
+  /// What has come, once. @throws Error, the same on every rank, if a rank could not send; Error, if something was lost; MpiError
   ReceivedMessages take();
   /// Has MPI failed, so that the ranks may not agree on what has happened?
   bool has_broken() const { return broken_ != nullptr; }

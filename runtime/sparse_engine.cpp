@@ -139,7 +139,8 @@ void SparseEngine::make_window(const SparseStrategy& strategy, Bytes bytes) {
   if (bytes > most) throw NotApplicable(to_string(strategy), fmt::format("{} bytes are too many for a slot", bytes));
   assemble(parent_);
   window_.reset();
-  window_ = std::make_unique<SlotWindow>(parent_, static_cast<Bytes>(std::bit_ceil(static_cast<std::uint64_t>(std::max(bytes, least)))));
+  const auto slot_bytes = static_cast<Bytes>(std::bit_ceil(static_cast<std::uint64_t>(std::max(bytes, least))));
+  insist([&] { window_ = std::make_unique<SlotWindow>(parent_, slot_bytes); });
 }
 
 /// Which ranks have a window, all of them know; whether what this rank sends fits into it, nobody else does.
@@ -210,10 +211,14 @@ bool SparseEngine::test(const SparseCall& call) {
   return call.complete();
 }
 
-ReceivedMessages SparseEngine::complete(SparseCall& call) {
+void SparseEngine::wait_for(const SparseCall& call) {
   wait_until([&] { return call.complete(); });
   has_broken_ = has_broken_ || call.has_broken();
-  return call.take();
+}
+
+ReceivedMessages SparseEngine::complete(SparseCall& call) {
+  wait_for(call);
+  return insist([&] { return call.take(); });
 }
 
 /// All ranks have the same answer: it follows from what all have told.
@@ -226,19 +231,20 @@ ReceivedMessages SparseEngine::run(const Sends& sends, bool constant, const Spar
   for (;;) {
     const auto started = start(sends, constant, options, true);
     auto& call = *started.call;
-    auto received = complete(call);
+    wait_for(call);
     if (needs_larger_window(call)) {
       make_window(call.strategy(), call.combined()->largest_bytes);
       continue;
     }
-    if (started.predicted_s) learn(call, received);  // else the next one is named, too, or the hint is renewed
-    return received;
+    // What is named tells nothing: the next one is named, too, or the hint is renewed. What has failed here alone tells as much as elsewhere.
+    if (started.predicted_s && !call.has_failed_everywhere()) learn(call);
+    return complete(call);
   }
 }
 
-void SparseEngine::learn(const SparseCall& call, const ReceivedMessages& received) {
+void SparseEngine::learn(const SparseCall& call) {
   own_.received_messages_max = own_.received_bytes_max = 0;
-  for (const auto& message : received) {
+  for (const auto& message : call.received()) {
     if (message.source == comm_.rank()) continue;
     ++own_.received_messages_max;
     own_.received_bytes_max += std::ssize(message.bytes);
@@ -254,9 +260,7 @@ void SparseEngine::learn(const SparseCall& call, const ReceivedMessages& receive
 }
 
 void SparseEngine::abandon(SparseCall& call) noexcept {
-  if (!mpi_is_usable()) return;
-  wait_until([&] { return call.complete(); });
-  has_broken_ = has_broken_ || call.has_broken();
+  if (mpi_is_usable()) wait_for(call);
 }
 
 }  // namespace commpass

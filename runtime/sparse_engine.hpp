@@ -79,7 +79,8 @@ class SparseEngine final : InFlight {
   void require_window(const SparseStrategy& strategy, const Tally& own, bool blocking, std::optional<Tally>& all);
   void make_window(const SparseStrategy& strategy, Bytes bytes);
   bool needs_larger_window(const SparseCall& call) const;
-  void learn(const SparseCall& call, const ReceivedMessages& received);
+  void wait_for(const SparseCall& call);
+  void learn(const SparseCall& call);
   int next_tag(std::size_t stages);
   void move_on() override;
 

@@ -1,6 +1,5 @@
 // dense: every rank sends a size to everyone to whom it might send in this stage, and then what it has: nobody probes.
 #include <algorithm>
-#include <array>
 
 #include "runtime/discovery.hpp"
 #include "runtime/lost_message.hpp"
@@ -101,7 +100,7 @@ class DenseStage final : public DiscoveryStage {
       in_pieces(bytes, [&](Bytes begin, int count) {
         auto* const request = &requests_.emplace_back(MPI_REQUEST_NULL);
         if (memory) COMMPASS_MPI_CALL(MPI_Irecv, memory.get() + begin, count, MPI_BYTE, peer, context_.tag, context_.comm, request);
-        else receive_and_forget(lost_, count, peer, context_.tag, context_.comm, request);
+        else receive_and_forget(count, peer, context_.tag, context_.comm, request);
       });
     }
   }
@@ -112,7 +111,6 @@ class DenseStage final : public DiscoveryStage {
   std::vector<Announcement> announced_, announcements_;  // received, sent
   std::vector<MPI_Request> requests_;                    // receives of the announcements first
   std::vector<Parcel> parcels_;
-  std::array<std::byte, 4096> lost_;                     // where they land for which there is no memory
   bool sizes_known_ = false;
 };
 

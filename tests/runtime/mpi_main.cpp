@@ -2,8 +2,13 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <cstring>
+
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
+  // With --threads as its first argument, a test may have several threads that call MPI at once.
+  const bool threads = argc > 1 && std::strcmp(argv[1], "--threads") == 0;
+  int provided = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
   testing::InitGoogleTest(&argc, argv);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

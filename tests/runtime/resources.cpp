@@ -11,6 +11,17 @@ namespace {
 commpass::test::Held held_now, taken_ever;
 std::atomic<std::int64_t> allocation_count{0};
 
+struct {
+  std::size_t at_least_bytes = 0;
+  std::int64_t first = 0, end = 0, seen = 0;
+} refused;
+
+bool is_refused(std::size_t size) {
+  if (refused.first == refused.end || size < refused.at_least_bytes) return false;
+  const auto number = refused.seen++;
+  return number >= refused.first && number < refused.end;
+}
+
 using Counter = std::int64_t commpass::test::Held::*;
 
 int take(Counter counter, int code) {
@@ -34,6 +45,10 @@ namespace commpass::test {
 Held held() { return held_now; }
 Held taken() { return taken_ever; }
 std::int64_t allocations() { return allocation_count; }
+
+Scarcity::Scarcity(std::size_t at_least_bytes, std::int64_t after, std::int64_t refusals) { refused = {at_least_bytes, after, after + refusals, 0}; }
+Scarcity::~Scarcity() { refused.end = refused.first; }
+bool Scarcity::was_felt() { return refused.seen > refused.first; }
 
 }  // namespace commpass::test
 
@@ -75,6 +90,7 @@ int MPI_Type_free(MPI_Datatype* type) { return give(types, PMPI_Type_free(type))
 #define COMMPASS_NOINLINE __attribute__((noinline))
 COMMPASS_NOINLINE void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   ++allocation_count;
+  if (is_refused(size)) return nullptr;
   return std::malloc(size > 0 ? size : 1);
 }
 COMMPASS_NOINLINE void* operator new(std::size_t size) {

@@ -18,4 +18,15 @@ Held taken();
 /// Calls of operator new until now.
 std::int64_t allocations();
 
+/// Refuses memory until it goes: of the calls of operator new for so many bytes and more, some after the first ones.
+class Scarcity {
+ public:
+  Scarcity(std::size_t at_least_bytes, std::int64_t after, std::int64_t refusals);
+  ~Scarcity();
+  Scarcity(const Scarcity&) = delete;
+  Scarcity& operator=(const Scarcity&) = delete;
+  /// Has it refused any?
+  static bool was_felt();
+};
+
 }  // namespace commpass::test
