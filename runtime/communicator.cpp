@@ -19,8 +19,8 @@
 #include "runtime/ranks.hpp"
 #include "runtime/selection.hpp"
 #include "runtime/sparse_exchange_state.hpp"
+#include "runtime/thread_share.hpp"
 #include "selector/environment.hpp"
-#include "selector/parallel.hpp"
 
 namespace commpass {
 
@@ -87,12 +87,6 @@ Environment agreed_environment(MPI_Comm comm) {
   Environment environment;
   together(comm, [&] { environment = read_environment(); });
   return environment;
-}
-
-/// The part of a rank of the cores of its node.
-unsigned threads_of_rank(MPI_Comm comm) {
-  const auto ranks = static_cast<unsigned>(OwnCommunicator::split_by_node(comm).size());
-  return std::max(1U, usable_cores() / ranks);
 }
 
 int largest_tag_of(MPI_Comm comm) {

@@ -95,7 +95,7 @@ class Communicator {
   /// the same offset and size) travels once as far as the strategy takes it the same way.
   ///
   /// To select, some ranks get all edges and share the work of pricing strategies: as many of each node, and with as many threads, as 2 GiB of the node
-  /// hold with some 300 bytes for each edge, at least one. Patterns of more than options.most_edges_gathered edges (by default 2^22) are priced by
+  /// hold with some 300 bytes for each edge, at least one; no threads are started where MPI was initialized with MPI_THREAD_SINGLE. Patterns of more than options.most_edges_gathered edges (by default 2^22) are priced by
   /// statistics, to which each rank adds a few numbers: as if messages of the mean size went to ranks drawn at random. A named strategy is not selected.
   /// @param send_buffer, receive_buffer  must not overlap; may be null where a rank sends or receives nothing
   /// @throws Error, the same on every rank, if any rank fails
