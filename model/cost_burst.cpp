@@ -184,7 +184,7 @@ class Clocks {
       const auto folded = batch(message);
       const auto locality = folded.locality;
       const auto messages = folded.messages;
-      const auto& channel = *machine_.host.find(locality);
+      const auto& channel = host_channel(machine_, locality);
       const auto& protocol = channel.protocol(message.bytes);
       const auto size = static_cast<double>(message.bytes);
       const auto rendezvous = channel.rendezvous_from_bytes;
@@ -280,7 +280,7 @@ class Clocks {
         posted[static_cast<std::size_t>(arrival.locality)] += arrival.messages;
       }
       for (std::size_t l = 0; l < posted.size(); ++l)
-        if (posted[l] > 0) finish += machine_.host.find(static_cast<Locality>(l))->gamma_s * posted[l] * posted[l] / 2;
+        if (posted[l] > 0) finish += host_channel(machine_, static_cast<Locality>(l)).gamma_s * posted[l] * posted[l] / 2;
 
       // The last message was late, or the receiver was.
       const Seconds last_arrival = std::exchange(last_arrival_[rank], 0);

@@ -57,7 +57,10 @@ struct MemoryChannels {
   std::array<std::optional<Channel>, locality_count> by_locality;
   bool operator==(const MemoryChannels&) const = default;
 
-  bool has(Locality locality) const { return by_locality[static_cast<std::size_t>(locality)].has_value(); }
+  bool has(Locality locality) const {
+    const auto& channel = by_locality[static_cast<std::size_t>(locality)];
+    return channel && !channel->protocols.empty();
+  }
   bool empty() const;
 
   /// The channel of a locality; where it is absent, that of the next slower one that is present (design §6).
@@ -97,5 +100,9 @@ struct Machine {
   OperationCosts operations;
   bool operator==(const Machine&) const = default;
 };
+
+/// How messages in host memory move between ranks of a locality: its channel or, where it is absent, that of the next slower one.
+/// @throws InputError if neither it nor a slower one is present
+const Channel& host_channel(const Machine& machine, Locality locality);
 
 }  // namespace commpass

@@ -45,7 +45,7 @@ class Exchange {
 
   /// The strategy that runs, in text form.
   const std::string& strategy() const;
-  /// Its predicted seconds for one exchange; nothing if it was named and not selected.
+  /// Its predicted seconds for one exchange; nothing if it was named and not selected, or the profile has no price for the layout.
   std::optional<Seconds> predicted_seconds() const;
   /// Why it was chosen, for people, the same on every rank.
   const std::string& explanation() const;
@@ -74,6 +74,9 @@ struct ExchangeOptions {
 
 /// A communicator of our own beside a user's, with a machine profile. Move-only. All operations are collective; where
 /// ranks have different environments or give different options, those of rank 0 hold, but the options of alltoallv and alltoall must be the same on all.
+///
+/// If the profile has no parameters for messages that the layout has (it was measured on one node, and there are two), nothing can be chosen, but all exchanges
+/// run: neighbour exchanges standard, all-to-alls that are called once MPI's own, sparse exchanges direct+nbx. Rank 0 says so once on stderr.
 class Communicator {
  public:
   /// @param profile  name or file of a profile, read by rank 0; empty: COMMPASS_PROFILE

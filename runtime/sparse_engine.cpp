@@ -11,6 +11,7 @@
 #include "runtime/agreement.hpp"
 #include "runtime/mpi_error.hpp"
 #include "runtime/telling.hpp"
+#include "runtime/unpriced.hpp"
 
 namespace commpass {
 
@@ -54,6 +55,10 @@ SparseEngine::Chosen SparseEngine::choose(const SparseSends& sends, const Sparse
     if (discovery_row(strategy.discovery).constant_size_only && !sends.constant_bytes)
       throw NotApplicable(named, "messages have different sizes");
     return {strategy, {}};
+  }
+  if (const auto why = why_unpriced(layout_, machine_); !why.empty()) {
+    warn_unpriced(why, comm_.rank());
+    return {parse_sparse_strategy(unpriced_sparse), {}};
   }
   if (telling_) {
     while (!telling_->test()) progress();

@@ -176,7 +176,7 @@ SparseChoice::SparseChoice(const Layout& layout, const Machine& machine, bool co
 }
 
 const Protocol& SparseChoice::protocol(std::size_t locality, double bytes) const {
-  return machine_.host.find(static_cast<Locality>(locality))->protocol(static_cast<Bytes>(bytes));
+  return host_channel(machine_, static_cast<Locality>(locality)).protocol(static_cast<Bytes>(bytes));
 }
 
 Seconds SparseChoice::reduction_seconds(const StageShape& stage, double bytes, bool scattered) const {
@@ -203,7 +203,7 @@ Seconds SparseChoice::stage_seconds(Discovery discovery, const StageShape& stage
     taking += load.received[l] * used.receive_seconds(static_cast<Bytes>(load.bytes));
     taking_sizes += stage.peers[l] * sizes.receive_seconds(static_cast<Bytes>(header_bytes));
     receivers_measured = receivers_measured || used.alpha_receive_s;
-    const auto rendezvous = machine_.host.find(static_cast<Locality>(l))->rendezvous_from_bytes;
+    const auto rendezvous = host_channel(machine_, static_cast<Locality>(l)).rendezvous_from_bytes;
     is_waiting = is_waiting || (rendezvous && load.received[l] > 0 && load.bytes >= static_cast<double>(*rendezvous));
     // The farther, the later; so the last locality decides.
     const Seconds alone = used.alpha_s + used.beta_s_per_byte * load.bytes;
