@@ -16,6 +16,11 @@ const Channel* MemoryChannels::find(Locality locality) const {
   return nullptr;
 }
 
+Seconds probe_seconds(const Machine& machine) {
+  const auto* nearest = machine.host.find(Locality::socket);
+  return machine.operations.probe_s.value_or(nearest ? nearest->protocol(0).receive_seconds(0) : 0);
+}
+
 const Channel& host_channel(const Machine& machine, Locality locality) {
   if (const auto* channel = machine.host.find(locality)) return *channel;
   throw InputError("profile " + machine.name, std::string("it has no parameters for '") + name_of(locality) + "'", "calibrate on ranks that are so related, or use another profile");

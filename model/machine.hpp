@@ -101,6 +101,10 @@ struct Machine {
   bool operator==(const Machine&) const = default;
 };
 
+/// What a receiver pays for a message that it did not expect, beyond one whose receive is posted: probe_s. Where it was not measured, what taking in one more
+/// empty message takes, between the nearest ranks that the machine knows: about as much is done for each.
+Seconds probe_seconds(const Machine& machine);
+
 /// How messages in host memory move between ranks of a locality: its channel or, where it is absent, that of the next slower one.
 /// @throws InputError if neither it nor a slower one is present
 const Channel& host_channel(const Machine& machine, Locality locality);

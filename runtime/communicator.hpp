@@ -154,7 +154,7 @@ class Communicator {
   /// @param bytes  the same on every rank
   ReceivedMessages sparse_alltoall(const void* send_buffer, std::span<const Rank> destinations, Bytes bytes, const SparseOptions& options = {});
 
-  /// The same without waiting. Several may be in flight; ranks start them in the same order and may complete them in any.
+  /// The same without waiting. direct+rma is chosen only if a blocking exchange has made slots that are large enough. Several may be in flight; ranks start them in the same order and may complete them in any.
   /// The buffer must not change until it is complete.
   SparseExchange start_sparse_alltoallv(const void* send_buffer, std::span<const SendEdge> sends, const SparseOptions& options = {});
   SparseExchange start_sparse_alltoall(const void* send_buffer, std::span<const Rank> destinations, Bytes bytes, const SparseOptions& options = {});

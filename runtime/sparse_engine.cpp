@@ -19,6 +19,8 @@ namespace {
 
 constexpr Bytes largest_piece = Bytes{1} << 30;  // fits an MPI count
 
+constexpr Bytes most_slot_bytes = std::numeric_limits<int>::max() / 2;
+
 /// Nobody has sent anything yet: a few small messages.
 constexpr double first_messages = 8, first_bytes = 64;
 
@@ -48,7 +50,12 @@ int SparseEngine::next_tag(std::size_t stages) {
   return first;
 }
 
-SparseEngine::Chosen SparseEngine::choose(const SparseSends& sends, const SparseOptions& options) {
+bool SparseEngine::has_slots(const SparseSends& sends, bool blocking) const {
+  if (!sends.constant_bytes || *sends.constant_bytes > most_slot_bytes) return false;
+  return blocking || (window_ && *sends.constant_bytes <= window_->slot_bytes());
+}
+
+SparseEngine::Chosen SparseEngine::choose(const SparseSends& sends, const SparseOptions& options, bool blocking) {
   const auto& named = !options.strategy.empty() ? options.strategy : named_;
   if (!named.empty()) {
     const auto strategy = parse_sparse_strategy(named);
@@ -71,7 +78,7 @@ SparseEngine::Chosen SparseEngine::choose(const SparseSends& sends, const Sparse
   const auto statistics = options.messages ? expected_statistics(*options.messages, options.bytes, layout_)
                           : known_         ? *known_
                                            : expected_statistics(first_messages, constant ? static_cast<double>(*sends.constant_bytes) : first_bytes, layout_);
-  const auto best = choice->best(statistics);
+  const auto best = choice->best(statistics, has_slots(sends, blocking));
   return {best.strategy, best.seconds};
 }
 
@@ -96,7 +103,7 @@ SlotWindow* SparseEngine::window(const SparseStrategy& strategy, const SparseSen
   const Bytes bytes = *sends.constant_bytes;
   if (window_ && bytes <= window_->slot_bytes()) return window_.get();
   if (!blocking) throw NotApplicable(to_string(strategy), "it needs a window, which only a blocking exchange makes");
-  if (bytes > std::numeric_limits<int>::max() / 2) throw NotApplicable(to_string(strategy), fmt::format("{} bytes are too many for a slot", bytes));
+  if (bytes > most_slot_bytes) throw NotApplicable(to_string(strategy), fmt::format("{} bytes are too many for a slot", bytes));
   window_.reset();
   window_ = std::make_unique<SlotWindow>(parent_, bytes);
   return window_.get();
@@ -106,7 +113,7 @@ SparseEngine::Started SparseEngine::start(SparseSends sends, const SparseOptions
   // Whatever is collective comes after all that is in flight: then every rank is here.
   if (blocking)
     while (!in_flight_.empty()) progress();
-  const auto chosen = choose(sends, options);
+  const auto chosen = choose(sends, options, blocking);
   auto* const slots = window(chosen.strategy, sends, blocking);
   const auto& route = staged(chosen.strategy, blocking);
   StageContext context;

@@ -66,7 +66,9 @@ class SparseEngine {
     SparseStrategy strategy;
     std::optional<Seconds> predicted_s;
   };
-  Chosen choose(const SparseSends& sends, const SparseOptions& options);
+  Chosen choose(const SparseSends& sends, const SparseOptions& options, bool blocking);
+  /// Are there slots for the messages, or may they be made now? The same on every rank.
+  bool has_slots(const SparseSends& sends, bool blocking) const;
   const StagedRoute& staged(const SparseStrategy& strategy, bool blocking);
   SlotWindow* window(const SparseStrategy& strategy, const SparseSends& sends, bool blocking);
   void learn(const SparseCall& call, const ReceivedMessages& received);
