@@ -12,6 +12,7 @@
 #include "runtime/agreement.hpp"
 #include "runtime/communicator_state.hpp"
 #include "runtime/detect_layout.hpp"
+#include "runtime/environment_names.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/gather_pattern.hpp"
 #include "runtime/library_executor.hpp"
@@ -106,7 +107,7 @@ Communicator::Communicator(MPI_Comm comm, const std::string& profile, const Comm
   auto layout = choose_layout(own.get(), options, environment);
   const auto threads = threads_of_rank(own.get());
   const int largest_tag = largest_tag_of(own.get());
-  state_ = std::make_shared<State>(State{std::move(own), std::move(machine), std::move(layout), std::move(environment), threads, largest_tag, 0, nullptr, nullptr});
+  state_ = std::make_shared<State>(State{std::move(own), std::move(machine), std::move(layout), std::move(environment), threads, largest_tag, 0, {}, nullptr, nullptr});
   make_engines();
 }
 
@@ -116,17 +117,17 @@ Communicator::Communicator(MPI_Comm comm, const Machine& machine, const Communic
   auto layout = choose_layout(own.get(), options, environment);
   const auto threads = threads_of_rank(own.get());
   const int largest_tag = largest_tag_of(own.get());
-  state_ = std::make_shared<State>(State{std::move(own), machine, std::move(layout), std::move(environment), threads, largest_tag, 0, nullptr, nullptr});
+  state_ = std::make_shared<State>(State{std::move(own), machine, std::move(layout), std::move(environment), threads, largest_tag, 0, {}, nullptr, nullptr});
   make_engines();
 }
 
 /// Now, because it is collective, and a first sparse exchange must not wait for others.
 void Communicator::make_engines() {
   const MPI_Comm comm = state_->comm.get();
-  const auto& environment = state_->environment;
-  const auto sparse = broadcast(comm, environment.sparse_strategy.value_or("")), alltoallv = broadcast(comm, environment.alltoallv_strategy.value_or(""));
-  state_->sparse = std::make_unique<SparseEngine>(comm, state_->layout, state_->machine, sparse, state_->largest_tag);
-  state_->alltoallv = std::make_unique<AlltoallvEngine>(comm, state_->layout, state_->machine, alltoallv);
+  const auto names = fitting_names(comm, state_->layout, state_->environment);
+  state_->named = names.strategy;
+  state_->sparse = std::make_unique<SparseEngine>(comm, state_->layout, state_->machine, names.sparse, state_->largest_tag, state_->environment.verbose);
+  state_->alltoallv = std::make_unique<AlltoallvEngine>(comm, state_->layout, state_->machine, names.alltoallv);
 }
 
 Communicator::~Communicator() = default;
@@ -139,7 +140,8 @@ MPI_Comm Communicator::mpi() const { return state_->comm.get(); }
 Exchange Communicator::neighbor_exchange(const void* send_buffer, std::span<const SendEdge> sends, void* receive_buffer,
                                          std::span<const ReceiveEdge> receives, const ExchangeOptions& options) {
   const MPI_Comm comm = state_->comm.get();
-  const auto named = broadcast(comm, !options.strategy.empty() ? options.strategy : state_->environment.strategy.value_or(""));
+  auto named = broadcast(comm, options.strategy);
+  if (named.empty()) named = state_->named;
 
   std::optional<Strategy> wanted;
   together(comm, [&] {

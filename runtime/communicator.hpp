@@ -64,7 +64,7 @@ struct CommunicatorOptions {
 };
 
 struct ExchangeOptions {
-  std::string strategy;          ///< run this one; empty: COMMPASS_STRATEGY, else the cheapest
+  std::string strategy;          ///< run this one; empty: COMMPASS_STRATEGY as it fits the layout (selector/nearest.hpp), else the cheapest
   CostModel model = CostModel::burst;
   /// How often it will run, to weigh the time to plan it against that of the exchanges; nothing: so often that planning does not matter.
   std::optional<double> calls{};

@@ -20,6 +20,7 @@ struct Communicator::State {
   unsigned threads = 1;     ///< that this rank may start without taking cores from others of its node
   int largest_tag = 0;
   int next_exchange = 0;    ///< its number, which comes again when all tags have been used
+  std::string named{};      ///< the strategy that the environment names, as it fits; empty: none
   std::unique_ptr<SparseEngine> sparse;
   std::unique_ptr<AlltoallvEngine> alltoallv;
 

@@ -9,6 +9,7 @@
 #include "model/catalogue.hpp"
 #include "model/error.hpp"
 #include "runtime/agreement.hpp"
+#include "runtime/environment_names.hpp"
 #include "runtime/mpi_error.hpp"
 #include "runtime/telling.hpp"
 #include "runtime/unpriced.hpp"
@@ -26,8 +27,8 @@ constexpr double first_messages = 8, first_bytes = 64;
 
 }  // namespace
 
-SparseEngine::SparseEngine(MPI_Comm comm, const Layout& layout, const Machine& machine, std::string named, int largest_tag)
-    : parent_(comm), comm_(comm), layout_(layout), machine_(machine), named_(std::move(named)), largest_tag_(largest_tag) {}
+SparseEngine::SparseEngine(MPI_Comm comm, const Layout& layout, const Machine& machine, std::string named, int largest_tag, bool verbose)
+    : parent_(comm), comm_(comm), layout_(layout), machine_(machine), named_(std::move(named)), tells_misfit_(verbose && comm_.rank() == 0), largest_tag_(largest_tag) {}
 
 std::string SparseEngine::check(const void* buffer, const std::vector<SendEdge>& edges) const {
   for (std::size_t i = 0; i < edges.size(); ++i) {
@@ -55,9 +56,16 @@ bool SparseEngine::has_slots(const SparseSends& sends, bool blocking) const {
   return blocking || (window_ && *sends.constant_bytes <= window_->slot_bytes());
 }
 
+bool SparseEngine::fits(const SparseSends& sends, bool blocking) {
+  if (!discovery_row(parse_sparse_strategy(named_).discovery).constant_size_only || has_slots(sends, blocking)) return true;
+  if (tells_misfit_) tell_misfit("COMMPASS_SPARSE_STRATEGY", named_, sends.constant_bytes ? "an exchange that has no slots" : "messages of different sizes", {});
+  tells_misfit_ = false;
+  return false;
+}
+
 SparseEngine::Chosen SparseEngine::choose(const SparseSends& sends, const SparseOptions& options, bool blocking) {
   const auto& named = !options.strategy.empty() ? options.strategy : named_;
-  if (!named.empty()) {
+  if (!options.strategy.empty() || (!named_.empty() && fits(sends, blocking))) {
     const auto strategy = parse_sparse_strategy(named);
     if (discovery_row(strategy.discovery).constant_size_only && !sends.constant_bytes)
       throw NotApplicable(named, "messages have different sizes");

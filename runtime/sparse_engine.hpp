@@ -31,8 +31,9 @@ class SparseEngine {
  public:
   /// Collective.
   /// @param comm   ours, and alive as long as this; it is duplicated for the messages
-  /// @param named  the strategy of all exchanges that name none; empty: choose
-  SparseEngine(MPI_Comm comm, const Layout& layout, const Machine& machine, std::string named, int largest_tag);
+  /// @param named    the strategy of all exchanges that name none and that it fits; empty: choose
+  /// @param verbose  says on rank 0 whom it does not fit
+  SparseEngine(MPI_Comm comm, const Layout& layout, const Machine& machine, std::string named, int largest_tag, bool verbose);
 
   /// An exchange and why it runs as it does.
   struct Started {
@@ -67,6 +68,8 @@ class SparseEngine {
     std::optional<Seconds> predicted_s;
   };
   Chosen choose(const SparseSends& sends, const SparseOptions& options, bool blocking);
+  /// Does the strategy that the environment names fit an exchange?
+  bool fits(const SparseSends& sends, bool blocking);
   /// Are there slots for the messages, or may they be made now? The same on every rank.
   bool has_slots(const SparseSends& sends, bool blocking) const;
   const StagedRoute& staged(const SparseStrategy& strategy, bool blocking);
@@ -79,6 +82,7 @@ class SparseEngine {
   Layout layout_;
   Machine machine_;
   std::string named_;
+  bool tells_misfit_;                                   ///< has to, and has not yet
   int largest_tag_, last_tag_ = 0;
   TallyOperation combine_;
   std::array<std::optional<SparseChoice>, 2> choices_;  ///< by whether sizes are constant
