@@ -32,7 +32,7 @@ struct Protocol {
 /// All protocols between ranks of one locality, and what such ranks share.
 struct Channel {
   std::vector<Protocol> protocols;                             ///< by growing max_bytes; the last is unlimited
-  Seconds gamma_s = 0;                                         ///< m messages posted at once cost γ·m²/2 more
+  std::optional<Seconds> gamma_s{};                            ///< m messages posted at once cost γ·m²/2 more; absent: not measured, and taken for 0
   double aggregate_rate_bytes_per_s = std::numeric_limits<double>::infinity();
   std::optional<Bytes> rendezvous_from_bytes{};                ///< messages of so many bytes and more wait until their receive is posted; absent: not known
   bool operator==(const Channel&) const = default;
@@ -85,7 +85,8 @@ struct OperationCosts {
 /// @param ranks       at least one
 Seconds collective_seconds(const OperationCosts& operations, Seconds measured_s, int ranks);
 
-/// One machine. Rates that are absent in the profile are infinite here, costs that are absent are zero.
+/// One machine. Rates that are absent in the profile are infinite here; what was measured and takes no time is 0. docs/profiles.md says what stands in for
+/// what is absent.
 struct Machine {
   std::string name;
   MemoryChannels host;
@@ -94,7 +95,7 @@ struct Machine {
   double ejection_rate_bytes_per_s = std::numeric_limits<double>::infinity();   ///< the network into a node
   std::vector<DeviceCopy> device_to_host, host_to_device;
   double copy_rate_bytes_per_s = std::numeric_limits<double>::infinity();       ///< a local memory copy
-  Seconds copy_block_s = 0;                                                     ///< for each contiguous piece copied
+  std::optional<Seconds> copy_block_s{};                                        ///< for each contiguous piece copied; absent: not measured, and taken for 0
   std::optional<double> datatype_rate_bytes_per_s{};                            ///< as these two, where the MPI library gathers or
   std::optional<Seconds> datatype_block_s{};                                    ///< scatters the pieces of a derived datatype
   OperationCosts operations;

@@ -248,7 +248,7 @@ std::vector<SparseChoice::Load> SparseChoice::loads(const Shape& shape, const Sp
   const double network_share = s.messages > 0 ? real(s.network_messages) / real(s.messages) : 0;
   // The largest receiver was not counted where only sends are known.
   const double received_max = std::max(real(s.received_messages_max), messages);
-  const auto copies = [&](double blocks) { return blocks * (machine_.copy_block_s + size / machine_.copy_rate_bytes_per_s); };
+  const auto copies = [&](double blocks) { return blocks * (machine_.copy_block_s.value_or(0) + size / machine_.copy_rate_bytes_per_s); };
   std::vector<Load> result;
   if (shape.strategy.is_direct() && !shape.stages.empty()) {
     const auto& peers = shape.stages[0].peers;
