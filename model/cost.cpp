@@ -40,15 +40,20 @@ CostPart StageCost::dominant() const {
   return static_cast<CostPart>(std::ranges::max_element(parts) - parts.begin());
 }
 
-void require_parameters(const Layout& layout, const Machine& machine) {
-  const auto require = [&](Locality locality, const std::string& what) {
-    if (!machine.host.find(locality))
-      throw InputError("profile " + machine.name, fmt::format("it has no parameters for '{}', but the layout has {}", name_of(locality), what),
-                       "calibrate on such a layout, or use another profile");
+std::optional<MissingParameters> missing_parameters(const Layout& layout, const Machine& machine) {
+  const auto lacks = [&](Locality locality, const std::string& layout_has, const std::string& ranks) -> std::optional<MissingParameters> {
+    if (machine.host.find(locality)) return std::nullopt;
+    return MissingParameters{fmt::format("it has no parameters for '{}', but the layout has {}", name_of(locality), layout_has), "calibrate on ranks " + ranks};
   };
-  if (layout.nodes() > 1) require(Locality::network, fmt::format("{} nodes", layout.nodes()));
-  if (layout.sockets() > layout.nodes()) require(Locality::node, "several sockets on a node");
-  if (layout.sockets() < layout.ranks()) require(Locality::socket, "several ranks on a socket");
+  std::optional<MissingParameters> missing;
+  if (layout.nodes() > 1) missing = lacks(Locality::network, fmt::format("{} nodes", layout.nodes()), "of two nodes");
+  if (!missing && layout.sockets() > layout.nodes()) missing = lacks(Locality::node, "several sockets on a node", "of two sockets of a node");
+  if (!missing && layout.sockets() < layout.ranks()) missing = lacks(Locality::socket, "several ranks on a socket", "that share a socket");
+  return missing;
+}
+
+void require_parameters(const Layout& layout, const Machine& machine) {
+  if (const auto missing = missing_parameters(layout, machine)) throw InputError("profile " + machine.name, missing->what, missing->remedy + ", or use another profile");
 }
 
 Cost evaluate(const Schedule& schedule, const Layout& layout, const Machine& machine, CostModel model) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,14 @@ struct Cost {
 /// @throws InputError if the machine has no parameters for a locality that the layout has, or, under burst, no price for what
 /// the MPI library runs
 Cost evaluate(const Schedule& schedule, const Layout& layout, const Machine& machine, CostModel model = CostModel::burst);
+
+/// What a machine lacks to price messages between ranks of a layout.
+struct MissingParameters {
+  std::string what;    ///< "it has no parameters for 'network', but the layout has 2 nodes"
+  std::string remedy;  ///< "calibrate on ranks of two nodes"
+};
+/// Nothing if it lacks nothing. A slower locality stands in for one that is absent (MemoryChannels::find).
+std::optional<MissingParameters> missing_parameters(const Layout& layout, const Machine& machine);
 
 /// @throws InputError if the machine has no parameters for a locality that the layout has
 void require_parameters(const Layout& layout, const Machine& machine);

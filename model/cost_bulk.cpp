@@ -29,7 +29,7 @@ Cost evaluate_bulk(const Schedule& schedule, const Layout& layout, const Machine
       const auto folded = folded_of(message);
       const auto locality = folded.locality;
       const auto messages = std::int64_t{folded.messages} * folded.batches;
-      const auto& protocol = machine.host.find(locality)->protocol(message.bytes);
+      const auto& protocol = host_channel(machine, locality).protocol(message.bytes);
       auto& rank = ranks[static_cast<std::size_t>(message.from)];
       const auto bytes = message.bytes * messages;
       rank.latency += protocol.alpha_s * static_cast<double>(messages);

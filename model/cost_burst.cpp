@@ -38,7 +38,7 @@ class Clocks {
   Clocks(const Schedule& schedule, const Layout& layout, const Machine& machine)
       : layout_(layout), machine_(machine), servers_(layout, machine), clock_(at_index(schedule.ranks), 0), launched_(clock_),
         parts_(clock_.size()), last_arrival_(clock_.size(), 0), last_way_(clock_.size()), by_receiver_(clock_.size()), advanced_(clock_.size(), false) {
-    copies_cost_ = machine.copy_block_s > 0 || machine.copy_rate_bytes_per_s < std::numeric_limits<double>::infinity();
+    copies_cost_ = machine.copy_block_s.value_or(0) > 0 || machine.copy_rate_bytes_per_s < std::numeric_limits<double>::infinity();
     std::vector<int> on_socket(at_index(layout.sockets()), 0);
     for (Rank rank = 0; rank < layout.ranks(); ++rank) ++on_socket[at_index(layout.socket(rank))];
     if (std::ranges::count(on_socket, on_socket.front()) == std::ssize(on_socket)) ranks_on_socket_ = on_socket.front();
@@ -56,7 +56,7 @@ class Clocks {
   }
 
   void copy(Rank rank, std::uint32_t messages, Bytes bytes, std::int64_t pieces) {
-    const Seconds one = static_cast<double>(bytes) / machine_.copy_rate_bytes_per_s + static_cast<double>(pieces) * machine_.copy_block_s;
+    const Seconds one = static_cast<double>(bytes) / machine_.copy_rate_bytes_per_s + static_cast<double>(pieces) * machine_.copy_block_s.value_or(0);
     const Seconds seconds = messages * one;
     launched_[at_index(rank)] = clock_[at_index(rank)] += seconds;
     part(parts_[at_index(rank)], CostPart::copying) += seconds;
@@ -184,7 +184,7 @@ class Clocks {
       const auto folded = batch(message);
       const auto locality = folded.locality;
       const auto messages = folded.messages;
-      const auto& channel = *machine_.host.find(locality);
+      const auto& channel = host_channel(machine_, locality);
       const auto& protocol = channel.protocol(message.bytes);
       const auto size = static_cast<double>(message.bytes);
       const auto rendezvous = channel.rendezvous_from_bytes;
@@ -280,7 +280,7 @@ class Clocks {
         posted[static_cast<std::size_t>(arrival.locality)] += arrival.messages;
       }
       for (std::size_t l = 0; l < posted.size(); ++l)
-        if (posted[l] > 0) finish += machine_.host.find(static_cast<Locality>(l))->gamma_s * posted[l] * posted[l] / 2;
+        if (posted[l] > 0) finish += host_channel(machine_, static_cast<Locality>(l)).gamma_s.value_or(0) * posted[l] * posted[l] / 2;
 
       // The last message was late, or the receiver was.
       const Seconds last_arrival = std::exchange(last_arrival_[rank], 0);

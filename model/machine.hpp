@@ -32,7 +32,7 @@ struct Protocol {
 /// All protocols between ranks of one locality, and what such ranks share.
 struct Channel {
   std::vector<Protocol> protocols;                             ///< by growing max_bytes; the last is unlimited
-  Seconds gamma_s = 0;                                         ///< m messages posted at once cost γ·m²/2 more
+  std::optional<Seconds> gamma_s{};                            ///< m messages posted at once cost γ·m²/2 more; absent: not measured, and taken for 0
   double aggregate_rate_bytes_per_s = std::numeric_limits<double>::infinity();
   std::optional<Bytes> rendezvous_from_bytes{};                ///< messages of so many bytes and more wait until their receive is posted; absent: not known
   bool operator==(const Channel&) const = default;
@@ -57,7 +57,10 @@ struct MemoryChannels {
   std::array<std::optional<Channel>, locality_count> by_locality;
   bool operator==(const MemoryChannels&) const = default;
 
-  bool has(Locality locality) const { return by_locality[static_cast<std::size_t>(locality)].has_value(); }
+  bool has(Locality locality) const {
+    const auto& channel = by_locality[static_cast<std::size_t>(locality)];
+    return channel && !channel->protocols.empty();
+  }
   bool empty() const;
 
   /// The channel of a locality; where it is absent, that of the next slower one that is present (design §6).
@@ -82,7 +85,8 @@ struct OperationCosts {
 /// @param ranks       at least one
 Seconds collective_seconds(const OperationCosts& operations, Seconds measured_s, int ranks);
 
-/// One machine. Rates that are absent in the profile are infinite here, costs that are absent are zero.
+/// One machine. Rates that are absent in the profile are infinite here; what was measured and takes no time is 0. docs/profiles.md says what stands in for
+/// what is absent.
 struct Machine {
   std::string name;
   MemoryChannels host;
@@ -91,11 +95,19 @@ struct Machine {
   double ejection_rate_bytes_per_s = std::numeric_limits<double>::infinity();   ///< the network into a node
   std::vector<DeviceCopy> device_to_host, host_to_device;
   double copy_rate_bytes_per_s = std::numeric_limits<double>::infinity();       ///< a local memory copy
-  Seconds copy_block_s = 0;                                                     ///< for each contiguous piece copied
+  std::optional<Seconds> copy_block_s{};                                        ///< for each contiguous piece copied; absent: not measured, and taken for 0
   std::optional<double> datatype_rate_bytes_per_s{};                            ///< as these two, where the MPI library gathers or
   std::optional<Seconds> datatype_block_s{};                                    ///< scatters the pieces of a derived datatype
   OperationCosts operations;
   bool operator==(const Machine&) const = default;
 };
+
+/// What a receiver pays for a message that it did not expect, beyond one whose receive is posted: probe_s. Where it was not measured, what taking in one more
+/// empty message takes, between the nearest ranks that the machine knows: about as much is done for each.
+Seconds probe_seconds(const Machine& machine);
+
+/// How messages in host memory move between ranks of a locality: its channel or, where it is absent, that of the next slower one.
+/// @throws InputError if neither it nor a slower one is present
+const Channel& host_channel(const Machine& machine, Locality locality);
 
 }  // namespace commpass

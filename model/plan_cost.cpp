@@ -29,7 +29,7 @@ Locality farthest(const Layout& layout) {
 Seconds count_seconds(const Layout& layout, const Machine& machine) {
   if (layout.ranks() == 1) return 0;
   const auto bytes = static_cast<Bytes>(sizeof(int)) * layout.ranks();
-  return small_collective_seconds(layout, machine) + machine.host.find(farthest(layout))->protocol(bytes).beta_s_per_byte * static_cast<double>(bytes);
+  return small_collective_seconds(layout, machine) + host_channel(machine, farthest(layout)).protocol(bytes).beta_s_per_byte * static_cast<double>(bytes);
 }
 
 Seconds all_collectives(std::size_t stages, bool is_staggered, bool needs_tables, const Layout& layout, const Machine& machine) {
@@ -44,7 +44,7 @@ Seconds small_collective_seconds(const Layout& layout, const Machine& machine) {
   if (layout.ranks() == 1) return 0;
   if (const auto& measured_s = machine.operations.allreduce_s) return collective_seconds(machine.operations, *measured_s, layout.ranks());
   const auto steps = std::bit_width(static_cast<unsigned>(layout.ranks() - 1));
-  return machine.host.find(farthest(layout))->protocol(sizeof(int)).alpha_s * steps;
+  return host_channel(machine, farthest(layout)).protocol(sizeof(int)).alpha_s * steps;
 }
 
 Seconds plan_seconds(Schedule schedule, const Strategy& strategy, const Layout& layout, const Machine& machine, CostModel model) {

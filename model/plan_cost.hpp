@@ -7,7 +7,7 @@
 namespace commpass {
 
 /// What a reduction or broadcast of a few numbers over all ranks takes: as an allreduce was measured to take, else α·⌈log₂ P⌉.
-/// @throws nothing, but the machine must have a price for the farthest locality of the layout
+/// @throws InputError if it was not measured and the machine has no parameters for the farthest locality of the layout
 Seconds small_collective_seconds(const Layout& layout, const Machine& machine);
 
 /// Predicts the seconds to plan an exchange whose strategy is known: in each stage the messages of the schedule, with headers in place of data and all

@@ -139,7 +139,7 @@ Channel read_channel(ObjectReader in) {
       throw in.error(fmt::format("{}[{}].max_bytes", in.name("protocols"), i), "does not grow",
                      "list protocols from small to large messages");
   }
-  channel.gamma_s = in.optional_number("gamma_s").value_or(0);
+  channel.gamma_s = in.optional_number("gamma_s");
   channel.aggregate_rate_bytes_per_s = in.rate("aggregate_rate_bytes_per_s");
   if (in.find("rendezvous_from_bytes")) channel.rendezvous_from_bytes = in.integer("rendezvous_from_bytes", 0);
   in.finish();
@@ -237,7 +237,7 @@ Profile parse_profile(const std::string& text, const std::string& origin) {
   });
   read_section(in, "local", [&](auto& s) {
     machine.copy_rate_bytes_per_s = s.rate("copy_rate_bytes_per_s");
-    machine.copy_block_s = s.optional_number("copy_block_s").value_or(0);
+    machine.copy_block_s = s.optional_number("copy_block_s");
     if (s.find("datatype_rate_bytes_per_s")) machine.datatype_rate_bytes_per_s = s.rate("datatype_rate_bytes_per_s");
     machine.datatype_block_s = s.optional_number("datatype_block_s");
   });
@@ -273,7 +273,7 @@ Json write_channel(const Channel& channel) {
     if (protocol.beta_receive_s_per_byte) entry["beta_receive_s_per_byte"] = *protocol.beta_receive_s_per_byte;
     json["protocols"].push_back(entry);
   }
-  if (channel.gamma_s != 0) json["gamma_s"] = channel.gamma_s;
+  if (channel.gamma_s) json["gamma_s"] = *channel.gamma_s;
   if (channel.rendezvous_from_bytes) json["rendezvous_from_bytes"] = *channel.rendezvous_from_bytes;
   put_rate(json, "aggregate_rate_bytes_per_s", channel.aggregate_rate_bytes_per_s);
   return json;
@@ -321,7 +321,7 @@ std::string to_json(const Profile& profile) {
   if (!machine.device_to_host.empty()) copy["device_to_host"] = write_copies(machine.device_to_host);
   if (!machine.host_to_device.empty()) copy["host_to_device"] = write_copies(machine.host_to_device);
   put_rate(local, "copy_rate_bytes_per_s", machine.copy_rate_bytes_per_s);
-  if (machine.copy_block_s != 0) local["copy_block_s"] = machine.copy_block_s;
+  if (machine.copy_block_s) local["copy_block_s"] = *machine.copy_block_s;
   if (machine.datatype_rate_bytes_per_s) local["datatype_rate_bytes_per_s"] = *machine.datatype_rate_bytes_per_s;
   if (machine.datatype_block_s) local["datatype_block_s"] = *machine.datatype_block_s;
   for (const auto& [key, seconds] : measured_operations(machine.operations)) operations[key] = seconds;

@@ -12,6 +12,8 @@
 #include "runtime/in_flight.hpp"
 #include "runtime/mpi_error.hpp"
 #include "runtime/telling.hpp"
+#include "runtime/unpriced.hpp"
+#include "selector/family.hpp"
 
 namespace commpass {
 
@@ -47,6 +49,11 @@ const AlltoallvEngine::Choice& AlltoallvEngine::cheapest(const std::string& name
   auto [entry, is_new] = insist([&] { return choices.try_emplace(blocks); });
   if (!is_new) return entry->second;
   try {
+    if (const auto why = why_unpriced(layout_, machine_); !why.empty()) {
+      warn_unpriced(why, comm_.rank());
+      const auto strategy = named.empty() ? unpriced_alltoallv : to_string(unpriced_member(parse_strategy(named), layout_));
+      return entry->second = Choice{strategy, most_exchanges_a_telling};
+    }
     assemble(comm_.get());
     Choice found;
     together(comm_.get(), [&] {

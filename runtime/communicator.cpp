@@ -13,6 +13,7 @@
 #include "runtime/agreement.hpp"
 #include "runtime/communicator_state.hpp"
 #include "runtime/detect_layout.hpp"
+#include "runtime/environment_names.hpp"
 #include "runtime/executor.hpp"
 #include "runtime/gather_pattern.hpp"
 #include "runtime/library_executor.hpp"
@@ -20,8 +21,8 @@
 #include "runtime/ranks.hpp"
 #include "runtime/selection.hpp"
 #include "runtime/sparse_exchange_state.hpp"
+#include "runtime/thread_share.hpp"
 #include "selector/environment.hpp"
-#include "selector/parallel.hpp"
 
 namespace commpass {
 
@@ -98,12 +99,6 @@ OwnCommunicator duplicate(MPI_Comm comm) {
   return OwnCommunicator(comm);
 }
 
-/// The part of a rank of the cores of its node.
-unsigned threads_of_rank(MPI_Comm comm) {
-  const auto ranks = static_cast<unsigned>(OwnCommunicator::split_by_node(comm).size());
-  return std::max(1U, usable_cores() / ranks);
-}
-
 int largest_tag_of(MPI_Comm comm) {
   constexpr int guaranteed = 32767;  // MPI 3.1, §8.1.2
   void* value = nullptr;
@@ -138,10 +133,10 @@ Communicator::Communicator(MPI_Comm comm, const Machine& machine, const Communic
 /// Now, because it is collective, and a first sparse exchange must not wait for others.
 void Communicator::make_engines() {
   const MPI_Comm comm = state_->comm.get();
-  const auto& environment = state_->environment;
-  const auto sparse = broadcast(comm, environment.sparse_strategy.value_or("")), alltoallv = broadcast(comm, environment.alltoallv_strategy.value_or(""));
-  state_->sparse = std::make_unique<SparseEngine>(comm, state_->layout, state_->machine, sparse, state_->largest_tag);
-  state_->alltoallv = std::make_unique<AlltoallvEngine>(comm, state_->layout, state_->machine, alltoallv, state_->largest_tag);
+  const auto names = fitting_names(comm, state_->layout, state_->environment);
+  state_->named = names.strategy;
+  state_->sparse = std::make_unique<SparseEngine>(comm, state_->layout, state_->machine, names.sparse, state_->largest_tag, state_->environment.verbose);
+  state_->alltoallv = std::make_unique<AlltoallvEngine>(comm, state_->layout, state_->machine, names.alltoallv, state_->largest_tag);
 }
 
 Communicator::~Communicator() = default;
@@ -155,7 +150,8 @@ Exchange Communicator::neighbor_exchange(const void* send_buffer, std::span<cons
                                          std::span<const ReceiveEdge> receives, const ExchangeOptions& options) {
   const MPI_Comm comm = state_->comm.get();
   assemble(comm);
-  const auto named = broadcast(comm, !options.strategy.empty() ? options.strategy : state_->environment.strategy.value_or(""));
+  auto named = broadcast(comm, options.strategy);
+  if (named.empty()) named = state_->named;
 
   std::optional<Strategy> wanted;
   together(comm, [&] {

@@ -46,7 +46,7 @@ class Exchange {
 
   /// The strategy that runs, in text form.
   const std::string& strategy() const;
-  /// Its predicted seconds for one exchange; nothing if it was named and not selected.
+  /// Its predicted seconds for one exchange; nothing if it was named and not selected, or the profile has no price for the layout.
   std::optional<Seconds> predicted_seconds() const;
   /// Why it was chosen, for people, the same on every rank.
   const std::string& explanation() const;
@@ -65,7 +65,7 @@ struct CommunicatorOptions {
 };
 
 struct ExchangeOptions {
-  std::string strategy;          ///< run this one; empty: COMMPASS_STRATEGY, else the cheapest
+  std::string strategy;          ///< run this one; empty: COMMPASS_STRATEGY as it fits the layout (selector/nearest.hpp), else the cheapest
   CostModel model = CostModel::burst;
   /// How often it will run, to weigh the time to plan it against that of the exchanges; nothing: so often that planning does not matter.
   std::optional<double> calls{};
@@ -75,6 +75,9 @@ struct ExchangeOptions {
 
 /// A communicator of our own beside a user's, with a machine profile. Move-only. All operations are collective; where
 /// ranks have different environments or give different options, those of rank 0 hold, but the options of alltoallv and alltoall must be the same on all.
+///
+/// If the profile has no parameters for messages that the layout has (it was measured on one node, and there are two), nothing can be chosen, but all exchanges
+/// run: neighbour exchanges standard, all-to-alls that are called once MPI's own, sparse exchanges direct+nbx. Rank 0 says so once on stderr.
 class Communicator {
  public:
   /// @param profile  name or file of a profile, read by rank 0; empty: COMMPASS_PROFILE
@@ -96,7 +99,7 @@ class Communicator {
   /// the same offset and size) travels once as far as the strategy takes it the same way.
   ///
   /// To select, some ranks get all edges and share the work of pricing strategies: as many of each node, and with as many threads, as 2 GiB of the node
-  /// hold with some 300 bytes for each edge, at least one. Patterns of more than options.most_edges_gathered edges (by default 2^22) are priced by
+  /// hold with some 300 bytes for each edge, at least one; no threads are started where MPI was initialized with MPI_THREAD_SINGLE. Patterns of more than options.most_edges_gathered edges (by default 2^22) are priced by
   /// statistics, to which each rank adds a few numbers: as if messages of the mean size went to ranks drawn at random. A named strategy is not selected.
   /// @param send_buffer, receive_buffer  must not overlap; may be null where a rank sends or receives nothing
   /// @throws Error, the same on every rank, if any rank fails
@@ -152,7 +155,7 @@ class Communicator {
   /// @param bytes  the same on every rank
   ReceivedMessages sparse_alltoall(const void* send_buffer, std::span<const Rank> destinations, Bytes bytes, const SparseOptions& options = {});
 
-  /// The same without waiting. Several may be in flight; ranks start them in the same order and may complete them in any.
+  /// The same without waiting. direct+rma is chosen only if a blocking exchange has made slots that are large enough. Several may be in flight; ranks start them in the same order and may complete them in any.
   /// The buffer must not change until it is complete.
   SparseExchange start_sparse_alltoallv(const void* send_buffer, std::span<const SendEdge> sends, const SparseOptions& options = {});
   SparseExchange start_sparse_alltoall(const void* send_buffer, std::span<const Rank> destinations, Bytes bytes, const SparseOptions& options = {});

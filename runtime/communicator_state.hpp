@@ -21,6 +21,7 @@ struct Communicator::State {
   int largest_tag = 0;
   int next_exchange = 0;    ///< its number among those that share a communicator
   std::shared_ptr<const OwnCommunicator> further{};  ///< where exchanges go when the tags of `comm` have been given away
+  std::string named{};      ///< the strategy that the environment names, as it fits; empty: none
   std::unique_ptr<SparseEngine> sparse{};
   std::unique_ptr<AlltoallvEngine> alltoallv{};
 

@@ -6,11 +6,13 @@
 #include <optional>
 #include <vector>
 
+#include "model/cost.hpp"
 #include "model/error.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/mpi_error.hpp"
 #include "runtime/ranks.hpp"
+#include "runtime/unpriced.hpp"
 #include "runtime/value_groups.hpp"
 #include "runtime/value_requests.hpp"
 #include "runtime/value_wiring.hpp"
@@ -68,7 +70,9 @@ Forward plan_forward(Communicator& communicator, const ValueRequests& requests, 
   if (any) {
     auto wiring = shared_wiring(communicator, requests, groups, value_bytes, options.discovery);
     shared = {plan_way(communicator, std::move(wiring), value_bytes, options.ghost_values, options), true};
-    if (options.share || !shared.way->exchange->predicted_seconds()) return shared;
+    const auto& exchange = *shared.way->exchange;
+    const bool is_unpriced = missing_parameters(communicator.layout(), communicator.machine()) && exchange.strategy() == unpriced_exchange;  // which takes nothing together
+    if (options.share || (!exchange.predicted_seconds() && !is_unpriced)) return shared;
   }
   ValueWiring wiring;
   together(comm, [&] { wiring = forward_wiring(requests, value_bytes); });

@@ -14,6 +14,7 @@
 #include "runtime/own_communicator.hpp"
 #include "runtime/ranks.hpp"
 #include "runtime/shared_pricing.hpp"
+#include "runtime/unpriced.hpp"
 #include "selector/family.hpp"
 #include "selector/offer.hpp"
 #include "selector/shortlist.hpp"
@@ -130,6 +131,13 @@ Decision decide_by_statistics(MPI_Comm comm, const Layout& layout, const Machine
   return share(comm, std::move(decision));
 }
 
+/// What runs where nothing has a price. Layout and machine are the same on every rank, and so is this.
+Decision decide_without_prices(MPI_Comm comm, const std::string& why, const Layout& layout, const SelectionOptions& options) {
+  warn_unpriced(why, rank_in(comm));
+  const auto strategy = options.automatic ? to_string(unpriced_member(*options.automatic, layout)) : unpriced_exchange;
+  return {strategy, std::nullopt, fmt::format("{}: no strategy has a price. {}\n", strategy, why)};
+}
+
 /// The options of rank 0, with the threads of this rank. Collective.
 SelectionOptions agreed(MPI_Comm comm, const SelectionOptions& mine) {
   together(comm, [&] { check_calls(mine.calls); });
@@ -150,6 +158,7 @@ SelectionOptions agreed(MPI_Comm comm, const SelectionOptions& mine) {
 
 Decision select_strategy(MPI_Comm comm, const Layout& layout, const Machine& machine, std::span<const SendEdge> sends, SelectionOptions options) {
   options = agreed(comm, options);
+  if (const auto why = why_unpriced(layout, machine); !why.empty()) return decide_without_prices(comm, why, layout, options);
   const auto totals = sum_up(comm, layout, sends);
   return totals.edges <= options.most_edges_gathered ? decide_exactly(comm, layout, machine, sends, totals, options)
                                                      : decide_by_statistics(comm, layout, machine, totals, options);

@@ -15,7 +15,7 @@ namespace commpass {
 
 struct Decision {
   std::string strategy;
-  std::optional<Seconds> predicted_s;  ///< of one exchange
+  std::optional<Seconds> predicted_s;  ///< of one exchange; nothing if there is no price
   std::string explanation;
 };
 
@@ -30,7 +30,8 @@ struct SelectionOptions {
 /// The cheapest strategy, the same on every rank. Collective.
 ///
 /// Up to `most_edges_gathered` edges in all: rank_strategies() of the whole pattern, whose work the ranks share. More: by estimate(), from the number of
-/// messages and their bytes alone, which the explanation says.
+/// messages and their bytes alone, which the explanation says. If the machine has no parameters for a locality that the layout has, nothing has a price:
+/// the strategy is then a named stand-in (runtime/unpriced.hpp), which a warning says once.
 /// @param options  but for the threads those of rank 0 hold
 /// @throws Error, the same on every rank
 Decision select_strategy(MPI_Comm comm, const Layout& layout, const Machine& machine, std::span<const SendEdge> sends, SelectionOptions options);

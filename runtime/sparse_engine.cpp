@@ -8,8 +8,10 @@
 #include "model/catalogue.hpp"
 #include "model/error.hpp"
 #include "runtime/agreement.hpp"
+#include "runtime/environment_names.hpp"
 #include "runtime/mpi_error.hpp"
 #include "runtime/telling.hpp"
+#include "runtime/unpriced.hpp"
 
 namespace commpass {
 
@@ -17,18 +19,20 @@ namespace {
 
 constexpr Bytes largest_piece = Bytes{1} << 30;  // fits an MPI count
 
+constexpr Bytes most_slot_bytes = Bytes{1} << 29;
+
 /// Nobody has sent anything yet: a few small messages.
 constexpr double first_messages = 8, first_bytes = 64;
 
-bool has_equals(std::vector<SendEdge> edges) {
-  std::ranges::sort(edges, {}, &SendEdge::destination);
-  return std::ranges::adjacent_find(edges, {}, &SendEdge::destination) != edges.end();
+bool has_equals(std::vector<Rank> ranks) {
+  std::ranges::sort(ranks);
+  return std::ranges::adjacent_find(ranks) != ranks.end();
 }
 
 }  // namespace
 
-SparseEngine::SparseEngine(MPI_Comm comm, const Layout& layout, const Machine& machine, std::string named, int largest_tag)
-    : parent_(comm), comm_(comm), layout_(layout), machine_(machine), named_(std::move(named)), largest_tag_(largest_tag) {}
+SparseEngine::SparseEngine(MPI_Comm comm, const Layout& layout, const Machine& machine, std::string named, int largest_tag, bool verbose)
+    : parent_(comm), comm_(comm), layout_(layout), machine_(machine), named_(std::move(named)), unpriced_(why_unpriced(layout, machine)), tells_misfit_(verbose && comm_.rank() == 0), largest_tag_(largest_tag) {}
 
 SparseEngine::~SparseEngine() {
   if (!mpi_is_usable()) return;
@@ -62,6 +66,7 @@ SparseEngine::Prepared SparseEngine::prepare(const Sends& sends, bool constant) 
     }
     result.tally.statistics = statistics_of(comm_.rank(), destinations, sizes, layout_);
     if (constant && !sizes.empty()) result.tally.set_bytes(sizes.front());
+    result.tally.repeating = constant && has_equals(destinations);
   } catch (const std::exception& error) {
     result = {};
     result.sends.error = sentence_of(error);
@@ -88,12 +93,24 @@ Tally SparseEngine::told_by_all(const Tally& own) {
   return all;
 }
 
+bool SparseEngine::fits(bool constant, bool blocking) {
+  const bool has_slots = constant && (blocking || window_) && !avoids_slots_;
+  if (has_slots || !discovery_row(parse_sparse_strategy(named_).discovery).constant_size_only) return true;
+  if (tells_misfit_) tell_misfit("COMMPASS_SPARSE_STRATEGY", named_, constant ? "an exchange that has no slots" : "messages of different sizes", {});
+  tells_misfit_ = false;
+  return false;
+}
+
 SparseEngine::Chosen SparseEngine::choose(const Tally& own, bool constant, const SparseOptions& options, bool blocking, std::optional<Tally>& all) {
-  const auto& named = !options.strategy.empty() ? options.strategy : named_;
-  if (!named.empty()) {
+  if (const auto& named = options.strategy; !named.empty()) {
     const auto strategy = parse_sparse_strategy(named);
     if (discovery_row(strategy.discovery).constant_size_only && !constant) throw NotApplicable(named, "messages have different sizes");
-    return {strategy, {}};
+    return {strategy, {}, true};
+  }
+  if (!named_.empty() && fits(constant, blocking)) return {parse_sparse_strategy(named_), {}};
+  if (!unpriced_.empty()) {
+    warn_unpriced(unpriced_, comm_.rank());
+    return {parse_sparse_strategy(unpriced_sparse), {}};
   }
   if (telling_) {
     wait_until([&] { return telling_->test(); });
@@ -110,7 +127,8 @@ SparseEngine::Chosen SparseEngine::choose(const Tally& own, bool constant, const
   const auto statistics = options.messages ? expected_statistics(*options.messages, options.bytes, layout_)
                           : known_         ? *known_
                                            : expected_statistics(first_messages, first_bytes, layout_);
-  const auto best = choice->best(statistics);
+  // How large the messages of this exchange are, only their senders know; so whether there are slots must not depend on that.
+  const auto best = choice->best(statistics, constant && blocking && !avoids_slots_);
   return {best.strategy, best.seconds};
 }
 
@@ -134,9 +152,16 @@ const StagedRoute& SparseEngine::staged(const SparseStrategy& strategy, bool blo
   return routes.emplace(name, std::move(made)).first->second;
 }
 
-void SparseEngine::make_window(const SparseStrategy& strategy, Bytes bytes) {
-  constexpr Bytes most = Bytes{1} << 29, least = 8;
-  if (bytes > most) throw NotApplicable(to_string(strategy), fmt::format("{} bytes are too many for a slot", bytes));
+/// What all have told decides. @throws NotApplicable where the caller wants slots all the same
+bool SparseEngine::may_use_slots(const Chosen& chosen, const Tally& all) {
+  if (all.largest_bytes <= most_slot_bytes && (chosen.by_caller || all.repeating == 0)) return true;
+  if (chosen.by_caller) throw NotApplicable(to_string(chosen.strategy), fmt::format("{} bytes are too many for a slot", all.largest_bytes));
+  avoids_slots_ = true;
+  return false;
+}
+
+void SparseEngine::make_window(Bytes bytes) {
+  constexpr Bytes least = 8;  // as all powers of two above it, a size by which slots are aligned
   assemble(parent_);
   window_.reset();
   const auto slot_bytes = static_cast<Bytes>(std::bit_ceil(static_cast<std::uint64_t>(std::max(bytes, least))));
@@ -144,11 +169,14 @@ void SparseEngine::make_window(const SparseStrategy& strategy, Bytes bytes) {
 }
 
 /// Which ranks have a window, all of them know; whether what this rank sends fits into it, nobody else does.
-void SparseEngine::require_window(const SparseStrategy& strategy, const Tally& own, bool blocking, std::optional<Tally>& all) {
-  if (window_) return;
-  if (!blocking) throw NotApplicable(to_string(strategy), "it needs a window, which only a blocking exchange makes");
+/// @return false if another strategy has to be chosen
+bool SparseEngine::require_window(const Chosen& chosen, const Tally& own, bool blocking, std::optional<Tally>& all) {
+  if (window_) return true;
+  if (!blocking) throw NotApplicable(to_string(chosen.strategy), "it needs a window, which only a blocking exchange makes");
   if (!all) all = told_by_all(own);
-  make_window(strategy, all->has_bytes() ? all->largest_bytes : 0);
+  if (!may_use_slots(chosen, *all)) return false;
+  make_window(all->has_bytes() ? all->largest_bytes : 0);
+  return true;
 }
 
 SparseEngine::Started SparseEngine::start(const Sends& given, bool constant, const SparseOptions& options) { return start(given, constant, options, false); }
@@ -159,9 +187,11 @@ SparseEngine::Started SparseEngine::start(const Sends& given, bool constant, con
   if (blocking) wait_until([&] { return in_flight_.empty(); });
   auto [sends, tally] = prepare(given, constant);
   std::optional<Tally> all;
-  const auto chosen = insist([&] { return choose(tally, constant, options, blocking, all); });
-  const bool is_by_rma = discovery_row(chosen.strategy.discovery).constant_size_only, by_slots = is_by_rma && layout_.ranks() > 1;
-  if (by_slots) require_window(chosen.strategy, tally, blocking, all);
+  const auto choose_now = [&] { return insist([&] { return choose(tally, constant, options, blocking, all); }); };
+  const auto is_by_slots = [&](const Chosen& chosen) { return layout_.ranks() > 1 && discovery_row(chosen.strategy.discovery).constant_size_only; };
+  auto chosen = choose_now();
+  while (is_by_slots(chosen) && !require_window(chosen, tally, blocking, all)) chosen = choose_now();
+  const bool by_slots = is_by_slots(chosen);
   const auto& route = *insist([&] { return &staged(chosen.strategy, blocking); });
 
   const InFlightLock lock;
@@ -174,11 +204,12 @@ SparseEngine::Started SparseEngine::start(const Sends& given, bool constant, con
     context.window = window_.get();
     context.window_exchange = window_->begin();
   }
-  // All ranks hear of messages that are too large for the slots, and a blocking exchange is done again with a larger window.
-  const bool fits = !by_slots || tally.largest_bytes <= window_->slot_bytes();
+  // All ranks hear of messages that are too large for the slots, or too many, and a blocking exchange is done again: with a larger window or without one.
+  const bool fits = !by_slots || (tally.largest_bytes <= window_->slot_bytes() && tally.repeating == 0);
   try {
     const auto refuse = [&](const std::string& what) { throw InputError(fmt::format("sparse exchange, rank {}", comm_.rank()), what, "use another discovery than rma"); };
-    if (is_by_rma && has_equals(sends.edges)) refuse("it sends several messages to one rank, which has one slot for it");
+    const bool wants_slots = chosen.by_caller && discovery_row(chosen.strategy.discovery).constant_size_only;
+    if (tally.repeating > 0 && (wants_slots || (by_slots && !blocking))) refuse("it sends several messages to one rank, which has one slot for it");
     if (!fits && !blocking) refuse(fmt::format("{} bytes are more than the slots of direct+rma hold", tally.largest_bytes));
   } catch (const std::exception& error) {
     if (sends.error.empty()) sends.error = sentence_of(error);
@@ -191,7 +222,7 @@ SparseEngine::Started SparseEngine::start(const Sends& given, bool constant, con
     in_flight_.push_back(call.get());
     enter();
   }
-  return {std::move(call), chosen.predicted_s};
+  return {std::move(call), chosen.predicted_s, chosen.by_caller};
 }
 
 void SparseEngine::move_on() {
@@ -221,20 +252,20 @@ ReceivedMessages SparseEngine::complete(SparseCall& call) {
   return insist([&] { return call.take(); });
 }
 
-/// All ranks have the same answer: it follows from what all have told.
-bool SparseEngine::needs_larger_window(const SparseCall& call) const {
-  const auto& all = call.combined();
-  return discovery_row(call.strategy().discovery).constant_size_only && all && !all->failures.any() && !all->has_different_bytes() && all->largest_bytes > window_->slot_bytes();
-}
-
 ReceivedMessages SparseEngine::run(const Sends& sends, bool constant, const SparseOptions& options) {
   for (;;) {
     const auto started = start(sends, constant, options, true);
     auto& call = *started.call;
     wait_for(call);
-    if (needs_larger_window(call)) {
-      make_window(call.strategy(), call.combined()->largest_bytes);
-      continue;
+    if (window_ && discovery_row(call.strategy().discovery).constant_size_only && call.combined() && !call.has_failed_everywhere()) {
+      // All ranks have been told the same, and do the same.
+      const auto& all = *call.combined();
+      require_same_bytes(all);
+      if (!may_use_slots({call.strategy(), {}, started.by_caller}, all)) continue;
+      if (all.largest_bytes > window_->slot_bytes()) {
+        make_window(all.largest_bytes);
+        continue;
+      }
     }
     // What is named tells nothing: the next one is named, too, or the hint is renewed. What has failed here alone tells as much as elsewhere.
     if (started.predicted_s && !call.has_failed_everywhere()) learn(call);
@@ -255,7 +286,7 @@ void SparseEngine::learn(const SparseCall& call) {
     known_ = call.combined()->statistics;
   } else if (tells_after(learned_)) {
     insist([&] { telling_ = std::make_unique<NonblockingReduction>(); });
-    insist([&] { telling_->start_tally(comm_.get(), Tally{{}, own_}.numbers(), combine_); });
+    insist([&] { telling_->start_tally(comm_.get(), Tally{{}, 0, own_}.numbers(), combine_); });
   }
 }
 

@@ -33,8 +33,9 @@ class SparseEngine final : InFlight {
  public:
   /// Collective.
   /// @param comm   ours, and alive as long as this; it is duplicated for the messages
-  /// @param named  the strategy of all exchanges that name none; empty: choose
-  SparseEngine(MPI_Comm comm, const Layout& layout, const Machine& machine, std::string named, int largest_tag);
+  /// @param named    the strategy of all exchanges that name none and that it fits; empty: choose
+  /// @param verbose  says on rank 0 whom it does not fit
+  SparseEngine(MPI_Comm comm, const Layout& layout, const Machine& machine, std::string named, int largest_tag, bool verbose);
   ~SparseEngine();
 
   /// Makes what a rank gives to an exchange. What it throws becomes the exchange's error, on all ranks; it may be called several times.
@@ -43,6 +44,7 @@ class SparseEngine final : InFlight {
   struct Started {
     std::unique_ptr<SparseCall> call;
     std::optional<Seconds> predicted_s;
+    bool by_caller = false;  ///< is the strategy that which the caller has named?
   };
   /// Begins an exchange that nobody waits for now. What needs all ranks at one place (communicators, windows) is made in blocking ones only.
   /// @param constant  do all messages of all ranks have one size?
@@ -65,6 +67,7 @@ class SparseEngine final : InFlight {
   struct Chosen {
     SparseStrategy strategy;
     std::optional<Seconds> predicted_s;
+    bool by_caller = false;  ///< then no other will do
   };
   struct Prepared {
     SparseSends sends;
@@ -74,11 +77,13 @@ class SparseEngine final : InFlight {
   void check(const SparseSends& sends) const;
   Started start(const Sends& sends, bool constant, const SparseOptions& options, bool blocking);
   Chosen choose(const Tally& own, bool constant, const SparseOptions& options, bool blocking, std::optional<Tally>& all);
+  /// Does the strategy that the environment names fit an exchange? As all that decides here, the same on every rank.
+  bool fits(bool constant, bool blocking);
   Tally told_by_all(const Tally& own);
   const StagedRoute& staged(const SparseStrategy& strategy, bool blocking);
-  void require_window(const SparseStrategy& strategy, const Tally& own, bool blocking, std::optional<Tally>& all);
-  void make_window(const SparseStrategy& strategy, Bytes bytes);
-  bool needs_larger_window(const SparseCall& call) const;
+  bool may_use_slots(const Chosen& chosen, const Tally& all);
+  bool require_window(const Chosen& chosen, const Tally& own, bool blocking, std::optional<Tally>& all);
+  void make_window(Bytes bytes);
   void wait_for(const SparseCall& call);
   void learn(const SparseCall& call);
   int next_tag(std::size_t stages);
@@ -89,11 +94,14 @@ class SparseEngine final : InFlight {
   Layout layout_;
   Machine machine_;
   std::string named_;
+  std::string unpriced_;                                ///< why nothing is chosen; empty: it is
+  bool tells_misfit_;                                   ///< has to, and has not yet
   int largest_tag_, last_tag_ = 0;
   TallyOperation combine_;
   std::array<std::optional<SparseChoice>, 2> choices_;  ///< by whether sizes are constant
   std::map<std::string, StagedRoute> split_, whole_;    ///< by route
   std::unique_ptr<SlotWindow> window_;
+  bool avoids_slots_ = false;                           ///< there were exchanges for which they are no good
   std::vector<SparseCall*> in_flight_;                  ///< the oldest first
   SparseStatistics own_;                                ///< what this rank sent and got in the last blocking exchange
   std::optional<SparseStatistics> known_;               ///< of all ranks

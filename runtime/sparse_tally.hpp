@@ -28,11 +28,13 @@ struct Failures {
 /// What one rank contributes, and, combined over the ranks, what all have: sums of some numbers, the largest of others.
 struct Tally {
   Failures failures;
+  std::int64_t repeating = 0;  ///< ranks that send several messages to one rank, of exchanges with messages of one size
   SparseStatistics statistics;
   /// The sizes of messages that all should have: the largest, and the smallest times −1. Of a rank without messages, as here.
   std::int64_t largest_bytes = std::numeric_limits<std::int64_t>::min(), smallest_bytes_negated = std::numeric_limits<std::int64_t>::min();
 
-  static constexpr std::size_t sums = 1 + SparseStatistics::sum_count, maxima = SparseStatistics::maximum_count + 2;
+  static constexpr std::size_t sums = 2 + SparseStatistics::sum_count, maxima = SparseStatistics::maximum_count + 2;
+  static_assert(sums + maxima == SparseStatistics::told_besides + SparseStatistics::sum_count + SparseStatistics::maximum_count, "as many as are priced");
   /// As numbers, first those that are added up.
   std::vector<std::int64_t> numbers() const;
   static Tally of(std::span<const std::int64_t> numbers);

@@ -15,7 +15,7 @@ Bytes edge_cost(const Machine& machine) {
   constexpr int copies = 2;
   const auto* network = machine.host.find(Locality::network);
   if (!network || network->protocols.back().beta_s_per_byte <= 0) return least;
-  return std::max(least, static_cast<Bytes>(copies * machine.copy_block_s / network->protocols.back().beta_s_per_byte));
+  return std::max(least, static_cast<Bytes>(copies * machine.copy_block_s.value_or(0) / network->protocols.back().beta_s_per_byte));
 }
 
 }  // namespace

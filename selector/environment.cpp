@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "model/catalogue.hpp"
 #include "model/error.hpp"
 #include "model/layout.hpp"
 #include "model/sparse_strategy.hpp"
@@ -23,8 +24,16 @@ struct Variable {
   void (*read)(Environment& environment, const std::string& value);
 };
 
+/// @throws InputError also for what no exchange that is called once can run
+Strategy parse_one_shot(const std::string& text) {
+  auto strategy = parse_strategy(text);
+  if (pattern_need(strategy) != PatternNeed::nothing)
+    throw InputError("strategy " + text, "its ways depend on the whole pattern, which an exchange that is called once does not gather", "use another one");
+  return strategy;
+}
+
 const Variable variables[] = {
-    {"COMMPASS_ALLTOALLV_STRATEGY", [](Environment& e, const std::string& value) { e.alltoallv_strategy = to_string(parse_strategy(value)); }},
+    {"COMMPASS_ALLTOALLV_STRATEGY", [](Environment& e, const std::string& value) { e.alltoallv_strategy = to_string(parse_one_shot(value)); }},
     {"COMMPASS_PROFILE", [](Environment& e, const std::string& value) { e.profile = value; }},
     {"COMMPASS_PROFILE_PATH", [](Environment& e, const std::string& value) { e.profile_path = split(value, ':'); }},
     {"COMMPASS_SPARSE_STRATEGY", [](Environment& e, const std::string& value) { e.sparse_strategy = to_string(parse_sparse_strategy(value)); }},
@@ -35,6 +44,11 @@ const Variable variables[] = {
        e.layout = value;
      }},
     {"COMMPASS_PROGRESS", [](Environment& e, const std::string& value) { e.progress = parse_progress(value); }},
+    {"COMMPASS_VERBOSE",
+     [](Environment& e, const std::string& value) {
+       if (value != "0" && value != "1") throw InputError("verbose " + value, "it is neither 0 nor 1", "use one of them");
+       e.verbose = value == "1";
+     }},
 };
 
 }  // namespace

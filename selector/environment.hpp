@@ -22,6 +22,7 @@ struct Environment {
   std::optional<std::string> alltoallv_strategy;     ///< COMMPASS_ALLTOALLV_STRATEGY: the same for alltoallv
   std::optional<std::string> layout;                 ///< COMMPASS_LAYOUT: treat the machine as laid out like this
   Progress progress = Progress::automatic;           ///< COMMPASS_PROGRESS: auto, always, never
+  bool verbose = false;                              ///< COMMPASS_VERBOSE: 0 or 1; say on stderr where a named strategy does not fit
 };
 
 /// Reads and checks the environment of this process.

@@ -54,6 +54,18 @@ std::vector<Candidate> rank_family(const Pricer& price, const Strategy& automati
   }
 }
 
+Strategy unpriced_member(const Strategy& automatic, const Layout& layout) {
+  const auto parameters = automatic_parameters(automatic);
+  auto members = suggestions(automatic, parameters, layout);
+  const auto values = [&](const Strategy& member) {
+    std::vector<std::vector<std::int64_t>> all;
+    for (const auto& name : parameters) all.push_back(member.values(name));
+    return all;
+  };
+  std::ranges::stable_sort(members, {}, values);
+  return members[members.size() / 2];
+}
+
 std::vector<Strategy> with_chosen_values(const Pricer& price, std::span<const Strategy> strategies, const Layout& layout, std::int64_t edges, const Calls& calls) {
   std::vector<Strategy> result;
   for (const auto& strategy : strategies) {

@@ -10,6 +10,12 @@ std::string lacking(const Strategy& strategy, const Machine& machine, CostModel 
   return lacks && model == CostModel::burst ? lacks(machine) : std::string();
 }
 
+std::string lacking(const SparseStrategy& strategy, const Machine& machine) {
+  // Free puts would win wherever messages are small.
+  if (strategy.discovery != Discovery::rma || machine.operations.put_s) return {};
+  return "profile " + machine.name + " has no operations.put_s: calibrate where the MPI library has windows";
+}
+
 void require_price(const Strategy& strategy, const Machine& machine, CostModel model) {
   if (const auto reason = lacking(strategy, machine, model); !reason.empty()) throw NotApplicable(to_string(strategy), reason);
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/cost.hpp"
+#include "model/sparse_strategy.hpp"
 #include "model/strategy.hpp"
 
 namespace commpass {
@@ -12,6 +13,9 @@ namespace commpass {
 /// A reason why a strategy cannot be priced on a machine, or empty. Under postal and max-rate all can: the papers' models take the
 /// MPI library's collective for the direct exchange whose ways it goes.
 std::string lacking(const Strategy& strategy, const Machine& machine, CostModel model);
+
+/// The same for a strategy of a sparse exchange.
+std::string lacking(const SparseStrategy& strategy, const Machine& machine);
 
 /// @throws NotApplicable with the reason, if a strategy cannot be priced on a machine
 void require_price(const Strategy& strategy, const Machine& machine, CostModel model);

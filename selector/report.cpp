@@ -60,6 +60,7 @@ std::string report_table(const Report& report, std::size_t top) {
   fmt::format_to(out, "\nChosen: {}", report.chosen);
   if (report.regret) fmt::format_to(out, ", regret {:.3f} (its time over that of the fastest)", *report.regret);
   text += "\n";
+  if (!report.note.empty()) fmt::format_to(out, "Note: {}.\n", report.note);
   if (report.baseline_s) fmt::format_to(out, "Plain loop over all neighbours, as MPI libraries do it: {}\n", format_seconds(*report.baseline_s));
   return text;
 }
@@ -70,6 +71,7 @@ std::string report_json(const Report& report, std::size_t top) {
   json["schema_version"] = 1;
   json["context"] = Json::object();
   for (const auto& [key, value] : report.context) json["context"][key] = value;
+  if (!report.note.empty()) json["context"]["note"] = report.note;
   json["chosen"] = report.chosen;
   json["ranking"] = Json::array();
   for (const auto& row : first_rows(report, top)) {

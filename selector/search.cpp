@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 #include <span>
-#include <span>
 #include <string>
 
 #include "model/catalogue.hpp"
@@ -34,9 +33,9 @@ void add_flags(const Strategy& strategy, std::vector<Strategy>& result) {
 
 /// The cheapest candidates that cost anything, each with a flag that it does not have: the cheapest of each route first,
 /// then the `breadth` cheapest of all.
-std::vector<Strategy> flagged(std::vector<Candidate> candidates, std::size_t breadth) {
+std::vector<Strategy> flagged(std::vector<Candidate> candidates, std::size_t breadth, const Calls& calls) {
   std::erase_if(candidates, [](const Candidate& c) { return c.cost.seconds <= 0; });
-  std::ranges::stable_sort(candidates, {}, [](const Candidate& c) { return c.cost.seconds; });
+  std::ranges::stable_sort(candidates, {}, [&](const Candidate& c) { return ranked_seconds(c, calls); });
   std::vector<Strategy> result;
   std::set<std::string> routes;
   for (const auto& candidate : candidates)
@@ -90,7 +89,7 @@ void search_strategies(std::vector<Candidate>& candidates, const Layout& layout,
   // Flags are dear: tables are made for each. So they come last, for the cheapest of all and of each route, and not for large patterns.
   constexpr std::int64_t as_long_as = 16;  // other trials
   const auto most_flagged = std::min(search_breadth, static_cast<std::size_t>(left_at / as_long_as));
-  try_all(flagged(candidates, search_breadth), candidates.size() + most_flagged);
+  try_all(flagged(candidates, search_breadth, calls), candidates.size() + most_flagged);
 }
 
 }  // namespace commpass

@@ -8,6 +8,7 @@
 namespace commpass {
 
 /// The edges of the few ranks that send or receive for longest, were their messages sent straight and one after another.
+/// @throws InputError if the machine has no parameters for a locality that the layout has
 Pattern busiest_part(const Pattern& pattern, const Layout& layout, const Machine& machine);
 
 /// The machine with nothing that ranks share.
@@ -25,6 +26,7 @@ Pricer shortlist(Pricer whole, Pricer part);
 /// A shortlist for a pattern, if it is so large that this is worth it; else the given pricer. With calls planning counts, too, of which
 /// a part says nothing. The layout must live as long as the result.
 /// @param whole  prices the pattern
+/// @throws InputError as busiest_part
 Pricer price_promising(Pricer whole, const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model, const Calls& calls);
 
 }  // namespace commpass

@@ -7,7 +7,7 @@
 
 #include "model/catalogue.hpp"
 #include "model/cost.hpp"
-#include "model/error.hpp"
+#include "selector/offer.hpp"
 
 namespace commpass {
 
@@ -168,6 +168,7 @@ std::vector<SparseChoice::StageShape> SparseChoice::stages_of(const SparseStrate
 SparseChoice::SparseChoice(const Layout& layout, const Machine& machine, bool constant_size) : ranks_(layout.ranks()), ppn_(layout.max_ppn()), machine_(machine) {
   require_parameters(layout, machine);
   for (const auto& strategy : suggest_sparse_strategies(layout, constant_size)) {
+    if (!lacking(strategy, machine).empty()) continue;
     const bool has_last_route = !shapes_.empty() && shapes_.back().strategy.route == strategy.route;
     Shape shape{strategy, has_last_route ? shapes_.back().stages : stages_of(strategy, layout)};
     shape.nodes_first = shape.stages.size() == 2 && shape.stages[0].peers[far] == shape.stages[0].all_peers() && shape.stages[1].peers[far] == 0;
@@ -176,7 +177,7 @@ SparseChoice::SparseChoice(const Layout& layout, const Machine& machine, bool co
 }
 
 const Protocol& SparseChoice::protocol(std::size_t locality, double bytes) const {
-  return machine_.host.find(static_cast<Locality>(locality))->protocol(static_cast<Bytes>(bytes));
+  return host_channel(machine_, static_cast<Locality>(locality)).protocol(static_cast<Bytes>(bytes));
 }
 
 Seconds SparseChoice::reduction_seconds(const StageShape& stage, double bytes, bool scattered) const {
@@ -185,7 +186,7 @@ Seconds SparseChoice::reduction_seconds(const StageShape& stage, double bytes, b
     const double moved = scattered ? bytes * round.scattered : bytes;
     const auto& used = protocol(round.locality, moved);
     // What comes is seen at the next look.
-    seconds += used.alpha_s + used.beta_s_per_byte * moved + machine_.operations.probe_s.value_or(0);
+    seconds += used.alpha_s + used.beta_s_per_byte * moved + probe_seconds(machine_);
   }
   return seconds;
 }
@@ -203,7 +204,7 @@ Seconds SparseChoice::stage_seconds(Discovery discovery, const StageShape& stage
     taking += load.received[l] * used.receive_seconds(static_cast<Bytes>(load.bytes));
     taking_sizes += stage.peers[l] * sizes.receive_seconds(static_cast<Bytes>(header_bytes));
     receivers_measured = receivers_measured || used.alpha_receive_s;
-    const auto rendezvous = machine_.host.find(static_cast<Locality>(l))->rendezvous_from_bytes;
+    const auto rendezvous = host_channel(machine_, static_cast<Locality>(l)).rendezvous_from_bytes;
     is_waiting = is_waiting || (rendezvous && load.received[l] > 0 && load.bytes >= static_cast<double>(*rendezvous));
     // The farther, the later; so the last locality decides.
     const Seconds alone = used.alpha_s + used.beta_s_per_byte * load.bytes;
@@ -218,8 +219,8 @@ Seconds SparseChoice::stage_seconds(Discovery discovery, const StageShape& stage
   const auto moving = [&](Seconds launch, Seconds take) { return std::max({launch + flying, taken_in(launch, take), injecting + flying}); };
   const Seconds delaying = receivers_measured ? taking : 0;  // a rank that takes messages in keeps a reduction waiting
   const double received = std::accumulate(load.received.begin(), load.received.end(), 0.0);
-  const Seconds probing = received * machine_.operations.probe_s.value_or(0);
-  constexpr double tally_bytes = number_bytes * static_cast<double>(1 + SparseStatistics::sum_count + SparseStatistics::maximum_count);
+  const Seconds probing = received * probe_seconds(machine_);
+  constexpr double tally_bytes = number_bytes * static_cast<double>(SparseStatistics::told_besides + SparseStatistics::sum_count + SparseStatistics::maximum_count);
   const double counts_bytes = 2 * number_bytes * stage.ranks;  // messages for each rank, and failures
   switch (discovery) {
     // A synchronous send ends when its receiver has answered.
@@ -247,7 +248,7 @@ std::vector<SparseChoice::Load> SparseChoice::loads(const Shape& shape, const Sp
   const double network_share = s.messages > 0 ? real(s.network_messages) / real(s.messages) : 0;
   // The largest receiver was not counted where only sends are known.
   const double received_max = std::max(real(s.received_messages_max), messages);
-  const auto copies = [&](double blocks) { return blocks * (machine_.copy_block_s + size / machine_.copy_rate_bytes_per_s); };
+  const auto copies = [&](double blocks) { return blocks * (machine_.copy_block_s.value_or(0) + size / machine_.copy_rate_bytes_per_s); };
   std::vector<Load> result;
   if (shape.strategy.is_direct() && !shape.stages.empty()) {
     const auto& peers = shape.stages[0].peers;
@@ -312,6 +313,9 @@ std::vector<SparseCandidate> SparseChoice::rank(const SparseStatistics& statisti
   return ranking;
 }
 
-SparseCandidate SparseChoice::best(const SparseStatistics& statistics) const { return rank(statistics).front(); }
+SparseCandidate SparseChoice::best(const SparseStatistics& statistics, bool has_slots) const {
+  const auto ranking = rank(statistics);
+  return *std::ranges::find_if(ranking, [&](const auto& candidate) { return has_slots || candidate.strategy.discovery != Discovery::rma; });
+}
 
 }  // namespace commpass

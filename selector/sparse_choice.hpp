@@ -20,6 +20,7 @@ namespace commpass {
 /// order of summation does not matter and every rank has the same.
 struct SparseStatistics {
   static constexpr std::size_t sum_count = 4, maximum_count = 6;
+  static constexpr std::size_t told_besides = 4;  ///< numbers, where ranks tell each other these: failures and what slots have to hold
 
   // Sums over all ranks:
   std::int64_t messages = 0;
@@ -62,10 +63,11 @@ class SparseChoice {
   /// @throws InputError if the machine has no parameters for a locality that the layout has
   SparseChoice(const Layout& layout, const Machine& machine, bool constant_size);
 
-  /// All suggested strategies by predicted time; ties in the order of the suggestions.
+  /// All suggested strategies that have a price on the machine (offer.hpp) by predicted time; ties in the order of the suggestions.
   std::vector<SparseCandidate> rank(const SparseStatistics& statistics) const;
   /// The first of them.
-  SparseCandidate best(const SparseStatistics& statistics) const;
+  /// @param has_slots  are there slots to put into, or can they be made for this exchange? The same on every rank. If not, rma is left out.
+  SparseCandidate best(const SparseStatistics& statistics, bool has_slots = true) const;
 
  private:
   using ByLocality = std::array<double, locality_count>;

@@ -12,6 +12,7 @@
 #include "selector/arguments.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/dense_choice.hpp"
+#include "selector/profile_note.hpp"
 #include "selector/report.hpp"
 
 namespace commpass {
@@ -96,6 +97,7 @@ void predict(const PredictArguments& arguments) {
     explanation = explain(ranking, index, selection.calls);
     report.chosen = to_string(ranking.front().strategy);
   }
+  report.note = profile_note(profile.machine, *layout, model, ranking);
   for (auto& candidate : ranking) report.rows.push_back({std::move(candidate), {}});
   selection.print(report, explanation);
 }

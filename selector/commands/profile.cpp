@@ -46,7 +46,7 @@ void show_channels(const char* memory, const MemoryChannels& channels) {
                  1 / p.beta_s_per_byte / giga, format_seconds(p.alpha_next_s));
     }
     if (channel.rendezvous_from_bytes) fmt::print("    sends of {} bytes and more wait for their receive\n", *channel.rendezvous_from_bytes);
-    if (channel.gamma_s > 0) fmt::print("    queue: {:.3g} s per message squared, halved\n", channel.gamma_s);
+    if (channel.gamma_s > 0.0) fmt::print("    queue: {:.3g} s per message squared, halved\n", *channel.gamma_s);
     if (std::isfinite(channel.aggregate_rate_bytes_per_s)) fmt::print("    together at most {:.3g} GB/s\n", channel.aggregate_rate_bytes_per_s / giga);
   }
 }
@@ -60,7 +60,7 @@ void show(const std::string& name) {
   if (!machine.device.empty()) show_channels("device", machine.device);
   const auto rate = [](double value) { return std::isfinite(value) ? fmt::format("{:.3g} GB/s", value / giga) : std::string("not measured, taken as unlimited"); };
   fmt::print("  a node into the network: {}\n  the network into a node: {}\n", rate(machine.injection_rate_bytes_per_s), rate(machine.ejection_rate_bytes_per_s));
-  fmt::print("  memory copy: {}, {} a piece\n", rate(machine.copy_rate_bytes_per_s), format_seconds(machine.copy_block_s));
+  fmt::print("  memory copy: {}, {} a piece\n", rate(machine.copy_rate_bytes_per_s), machine.copy_block_s ? format_seconds(*machine.copy_block_s) : "not measured");
   if (machine.datatype_rate_bytes_per_s && machine.datatype_block_s)
     fmt::print("  derived datatypes: {}, {} a piece\n", rate(*machine.datatype_rate_bytes_per_s), format_seconds(*machine.datatype_block_s));
   const auto copies = [](const char* direction, const std::vector<DeviceCopy>& list) {

@@ -338,6 +338,13 @@ TEST(Profiles, ComparedWithThemselvesDifferInNothing) {
 }
 
 // Outputs for people, compared as a whole; only with the papers' models, whose numbers do not change.
+TEST(Predict, NotesWhatTheProfileLacksThatTheRankingUses) {
+  const std::string run = "predict --profile lassen --ppn 2 --generate alltoall:ranks=8,bytes=64 --top 2", note = "profile lassen lacks local copies and receivers: forwarding looks cheaper than it is";
+  EXPECT_NE(commpass(run).out.find("\nNote: " + note + ".\n"), std::string::npos) << commpass(run).out;
+  EXPECT_EQ(nlohmann::json::parse(commpass(run + " --json").out)["context"]["note"], note);
+  EXPECT_FALSE(nlohmann::json::parse(commpass(run + " --json --model postal").out)["context"].contains("note"));
+}
+
 TEST(Golden, Predict) { expect_golden("predict.txt", commpass(predict + "--model postal --top 5 --explain two-step").out); }
 TEST(Golden, PredictJson) { expect_golden("predict.json", commpass(predict + "--model max-rate --strategy standard --strategy two-step --json").out); }
 TEST(Golden, Statistics) { expect_golden("statistics.txt", commpass("pattern --statistics --layout 2x2x3 --generate stencil:dims=3x4,bytes=1KiB,periodic=no").out); }

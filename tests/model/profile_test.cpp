@@ -69,7 +69,7 @@ TEST(Profile, HasEveryParameter) {
   EXPECT_EQ(socket.rendezvous_from_bytes, 4097);
   EXPECT_FALSE(machine.host.find(Locality::node)->rendezvous_from_bytes);
   EXPECT_EQ(socket.aggregate_rate_bytes_per_s, 1.5e10);
-  EXPECT_EQ(machine.host.find(Locality::node)->gamma_s, 0);
+  EXPECT_FALSE(machine.host.find(Locality::node)->gamma_s);
   EXPECT_EQ(machine.injection_rate_bytes_per_s, 2.5e10);
   EXPECT_EQ(machine.ejection_rate_bytes_per_s, 2e10);
   EXPECT_EQ(machine.device_to_host, (std::vector<DeviceCopy>{{1, 1e-5, 1e-11}, {4, 2e-5, 2e-11}}));
@@ -111,13 +111,39 @@ TEST(Profile, WithTheLeastHasRatesWithoutLimitAndCostsOfZero) {
   EXPECT_TRUE(std::isinf(machine.injection_rate_bytes_per_s));
   EXPECT_TRUE(std::isinf(machine.copy_rate_bytes_per_s));
   EXPECT_TRUE(std::isinf(machine.host.find(Locality::node)->aggregate_rate_bytes_per_s));
-  EXPECT_EQ(machine.copy_block_s, 0);
+  EXPECT_FALSE(machine.copy_block_s);
   EXPECT_FALSE(machine.operations.barrier_s);
   EXPECT_FALSE(machine.operations.ranks);
   EXPECT_FALSE(machine.datatype_rate_bytes_per_s);
   EXPECT_FALSE(machine.datatype_block_s);
   EXPECT_TRUE(measured_operations(machine.operations).empty());
   EXPECT_TRUE(machine.device.empty());
+}
+
+/// Every cost in it is 0.
+Json free_of_cost(Json json) {
+  for (auto& [key, value] : json.items()) {
+    const bool is_cost = key.ends_with("_s") && !key.ends_with("_per_s");
+    if (value.is_structured() && key != "provenance") value = free_of_cost(value);
+    else if (is_cost) value = 0.0;
+  }
+  return json;
+}
+
+TEST(Profile, KeepsWhatWasMeasuredAndTakesNoTime) {
+  const auto json = free_of_cost(full_profile());
+  const auto written = Json::parse(to_json(parse(json)));
+  const auto expect_kept = [&](const auto& self, const Json& before, const Json& after, const std::string& path) -> void {
+    for (const auto& [key, value] : before.items()) {
+      const bool is_own = !before.is_object() || after.contains(key) || key == "alpha_next_s";  // which is left out where it is alpha_s
+      EXPECT_TRUE(is_own) << path << "." << key;
+      if (value.is_structured() && is_own && key != "provenance") self(self, value, before.is_object() ? after.at(key) : after.at(std::stoul(key)), path + "." + key);
+    }
+  };
+  expect_kept(expect_kept, json, written, "");
+  EXPECT_EQ(written["host"]["socket"]["gamma_s"], 0.0);
+  EXPECT_EQ(written["local"]["copy_block_s"], 0.0);
+  EXPECT_EQ(written["operations"]["probe_s"], 0.0);
 }
 
 TEST(Profile, IsReadAsItWasWritten) {
@@ -376,8 +402,8 @@ TEST(BlueWaters, HasTheQueueOfThePublicationInOurUnits) {
   expect_lines(machine.host, {{{{4.42e-7, 4.56e-10}, {8.28e-7, 2.10e-9}, {2.27e-6, 7.42e-10}}},
                               {{{5.32e-7, 3.11e-10}, {1.21e-6, 1.04e-9}, {6.95e-6, 1.33e-9}}},
                               {{{1.67e-6, 1.60e-10}, {2.46e-6, 1.61e-10}, {6.20e-6, 3.236e-10}}}});
-  EXPECT_DOUBLE_EQ(machine.host.find(Locality::network)->gamma_s / 2, 8.4e-9) << "the published one multiplies n²";
-  EXPECT_EQ(machine.host.find(Locality::node)->gamma_s, 0);
+  EXPECT_DOUBLE_EQ(machine.host.find(Locality::network)->gamma_s.value() / 2, 8.4e-9) << "the published one multiplies n²";
+  EXPECT_FALSE(machine.host.find(Locality::node)->gamma_s);
 }
 
 TEST(Summit, HasWhatIsShared) {

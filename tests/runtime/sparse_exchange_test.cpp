@@ -153,6 +153,53 @@ TEST(SparseExchange, ChoosesByItselfAndKeepsUpWithWhatIsSent) {
   }
 }
 
+/// Where taking messages in is dear, puts are cheapest, if they have a price.
+Machine machine_for_puts(std::optional<Seconds> put_s) {
+  auto machine = some_machine();
+  for (auto& channel : machine.host.by_locality)
+    if (channel) channel->protocols.front().alpha_receive_s = 1e-3;
+  machine.operations.probe_s = 0;
+  machine.operations.put_s = put_s;
+  return machine;
+}
+
+/// What a call without a named strategy runs, the same on every rank: a number from each rank to the next.
+std::string chosen_strategy(Communicator& communicator, Bytes bytes) {
+  const std::vector<std::byte> out(static_cast<std::size_t>(bytes), std::byte{7});
+  const std::vector<Rank> destinations{(rank_of() + 1) % size_of()};
+  auto exchange = communicator.start_sparse_alltoall(out.data(), destinations, bytes);
+  const auto received = exchange.wait();
+  EXPECT_EQ(received.size(), 1U);
+  for (const auto& message : received) EXPECT_EQ(std::vector(message.bytes.begin(), message.bytes.end()), out);
+  auto first = exchange.strategy();
+  first.resize(100);
+  const auto mine = first;
+  MPI_Bcast(first.data(), static_cast<int>(first.size()), MPI_CHAR, 0, MPI_COMM_WORLD);
+  EXPECT_EQ(mine, first);
+  return exchange.strategy();
+}
+
+TEST(SparseExchange, DoesNotChooseWhatOnlyABlockingExchangeCanPrepare) {
+  if (size_of() == 1) return;
+  Communicator communicator(MPI_COMM_WORLD, machine_for_puts(0), {Layout::with_ppn(size_of(), 2)});
+  EXPECT_NE(chosen_strategy(communicator, 8), "direct+rma") << "there is no window";
+  const std::vector<Rank> destinations{(rank_of() + 1) % size_of()};
+  const std::vector<std::byte> out(8, std::byte{7});
+  for (int call = 0; call < 3; ++call) EXPECT_EQ(communicator.sparse_alltoall(out.data(), destinations, 8).size(), 1U);  // makes one
+  EXPECT_EQ(chosen_strategy(communicator, 8), "direct+rma");
+  EXPECT_EQ(chosen_strategy(communicator, 3), "direct+rma");
+  EXPECT_NE(chosen_strategy(communicator, 9), "direct+rma") << "its slots are too small";
+}
+
+TEST(SparseExchange, DoesNotChoosePutsThatHaveNoPrice) {
+  if (size_of() == 1) return;
+  Communicator communicator(MPI_COMM_WORLD, machine_for_puts(std::nullopt), {Layout::with_ppn(size_of(), 2)});
+  const std::vector<Rank> destinations{(rank_of() + 1) % size_of()};
+  const std::vector<std::byte> out(8, std::byte{7});
+  for (int call = 0; call < 3; ++call) EXPECT_EQ(communicator.sparse_alltoall(out.data(), destinations, 8).size(), 1U);
+  EXPECT_NE(chosen_strategy(communicator, 8), "direct+rma");
+}
+
 // Ranks complete exchanges in different orders and at different times; the next one is under way on some before others
 // have finished the last.
 TEST(SparseExchange, ManyInFlightWithDelaysMixNothingUp) {

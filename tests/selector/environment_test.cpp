@@ -12,12 +12,14 @@ using test::expect_sentence;
 
 TEST(EnvironmentVariables, AreRead) {
   const auto e = parse_environment({"PATH=/bin", "COMMPASS_PROFILE=lassen", "COMMPASS_PROFILE_PATH=/a:/b", "COMMPASS_STRATEGY=tuna,window=1,radix=4", "COMMPASS_LAYOUT=2x4",
-                                    "COMMPASS_PROGRESS=never"});
+                                    "COMMPASS_PROGRESS=never", "COMMPASS_VERBOSE=1"});
   EXPECT_EQ(e.profile, "lassen");
   EXPECT_EQ(e.profile_path, (std::vector<std::string>{"/a", "/b"}));
   EXPECT_EQ(e.strategy, "tuna,radix=4") << "in its canonical form";
   EXPECT_EQ(e.layout, "2x4");
   EXPECT_EQ(e.progress, Progress::never);
+  EXPECT_TRUE(e.verbose);
+  EXPECT_FALSE(parse_environment({"COMMPASS_VERBOSE=0"}).verbose);
 }
 
 TEST(EnvironmentVariables, MayAllBeAbsent) {
@@ -25,6 +27,7 @@ TEST(EnvironmentVariables, MayAllBeAbsent) {
   EXPECT_FALSE(e.profile || e.strategy || e.layout);
   EXPECT_TRUE(e.profile_path.empty());
   EXPECT_EQ(e.progress, Progress::automatic);
+  EXPECT_FALSE(e.verbose);
 }
 
 TEST(EnvironmentVariables, ThatAreUnknownEmptyOrWrongAreRefusedByName) {
@@ -39,6 +42,9 @@ TEST(EnvironmentVariables, ThatAreUnknownEmptyOrWrongAreRefusedByName) {
                      {"COMMPASS_STRATEGY=fastest", {"environment variable COMMPASS_STRATEGY", "there is none of that name"}},
                      {"COMMPASS_STRATEGY=tuna,radix=1", {"environment variable COMMPASS_STRATEGY", "radix=1 is out of range"}},
                      {"COMMPASS_LAYOUT=4x", {"environment variable COMMPASS_LAYOUT", "'' is no number"}},
+                     {"COMMPASS_ALLTOALLV_STRATEGY=three-step", {"environment variable COMMPASS_ALLTOALLV_STRATEGY", "depend on the whole pattern"}},
+                     {"COMMPASS_ALLTOALLV_STRATEGY=stfw,n=2,placed", {"environment variable COMMPASS_ALLTOALLV_STRATEGY", "depend on the whole pattern"}},
+                     {"COMMPASS_VERBOSE=yes", {"environment variable COMMPASS_VERBOSE", "neither 0 nor 1"}},
                      {"COMMPASS_PROGRESS=sometimes", {"environment variable COMMPASS_PROGRESS", "auto, always or never"}}};
   for (const auto& [entry, parts] : bad) {
     SCOPED_TRACE(entry);

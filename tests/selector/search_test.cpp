@@ -69,6 +69,30 @@ TEST(Search, TriesTheCheapestOfEachRouteWithItsFlags) {
   EXPECT_LE(std::ranges::count_if(found, [](const Candidate& c) { return to_string(c.strategy).ends_with(",placed"); }), 3) << "each is dear";
 }
 
+// stfw,n=3 runs faster than stfw,n=2, but for a few calls it takes too long to plan.
+TEST(Search, TriesFlagsOfWhatIsCheapestWithItsPlanWhereCallsAreCounted) {
+  const auto price = [](std::span<const Strategy> strategies) {
+    std::vector<Candidate> candidates;
+    for (const auto& strategy : strategies) {
+      auto& candidate = candidates.emplace_back();
+      candidate.strategy = strategy;
+      const auto text = to_string(strategy);
+      candidate.cost.seconds = text == "stfw,n=3" ? 1.0 : text == "stfw,n=2" ? 2.0 : 3.0;
+      candidate.plan_seconds = text == "stfw,n=3" ? 1000.0 : 1.0;
+    }
+    return candidates;
+  };
+  const std::vector<Strategy> given{parse_strategy("stfw,n=2"), parse_strategy("stfw,n=3")};
+  const auto first_flagged = [&](const Calls& calls) {
+    auto candidates = price(given);
+    search_strategies(candidates, layout, 1, price, calls);
+    const auto found = std::ranges::find_if(candidates, [](const Candidate& c) { return to_string(c.strategy).ends_with(",placed"); });
+    return found == candidates.end() ? std::string("none") : to_string(found->strategy);
+  };
+  EXPECT_EQ(first_flagged({}), "stfw,n=3,placed");
+  EXPECT_EQ(first_flagged(10), "stfw,n=2,placed");
+}
+
 TEST(Search, LeavesOutWhatHasNoPrice) {
   Prices prices{[](const std::string&) { return 1.0; }, {}};
   const std::vector<Strategy> one{parse_strategy("stfw,n=2")};

@@ -4,12 +4,21 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 
 #include "model/generate.hpp"
 #include "model/support.hpp"
+#include "selector/offer.hpp"
 
 namespace commpass {
 namespace {
+
+/// Probes and puts were measured, and take nothing.
+Machine cluster_with_operations() {
+  auto machine = test::small_cluster();
+  machine.operations.probe_s = machine.operations.put_s = 0;
+  return machine;
+}
 
 Seconds price(const SparseChoice& choice, const SparseStatistics& statistics, const std::string& strategy) {
   for (const auto& candidate : choice.rank(statistics))
@@ -39,7 +48,7 @@ TEST(SparseStatistics, AreSumsAndMaximaOfWhatTheRanksSend) {
 // 2.008 us, its answer 2 us later. A reduction has one round of 2 us + 1 ns a byte.
 TEST(SparsePrices, AreThoseCalculatedByHand) {
   const auto layout = Layout::with_ppn(2, 1);
-  const SparseChoice choice(layout, test::small_cluster(), true);
+  const SparseChoice choice(layout, cluster_with_operations(), true);
   const auto statistics = statistics_of(test::alltoall(2, 8), layout);
   constexpr double tolerance_s = 1e-12;
   EXPECT_NEAR(price(choice, statistics, "direct+nbx"), 2.008e-6 + 2e-6 + 2.088e-6, tolerance_s) << "a tally has 11 numbers";
@@ -53,10 +62,39 @@ TEST(SparsePrices, AreThoseCalculatedByHand) {
 // Where a message waits for its receive, it begins when the size is known, after 2.016 us, and then takes 2.024 us.
 TEST(SparsePrices, CountAMessageAfterItsSizeIfItWaitsForItsReceive) {
   const auto layout = Layout::with_ppn(2, 1);
-  auto waiting = test::small_cluster();
+  auto waiting = cluster_with_operations();
   waiting.host.by_locality[static_cast<std::size_t>(Locality::network)]->rendezvous_from_bytes = 24;  // with its header
   const auto statistics = statistics_of(test::alltoall(2, 8), layout);
   EXPECT_NEAR(price(SparseChoice(layout, waiting, true), statistics, "direct+dense"), 2.016e-6 + 2.024e-6 + 2 * (2e-8 + 8 / 1e10), 1e-12);
+}
+
+// 0.2 us is what one more message takes between ranks of a socket: a message that is found, and a round of a reduction, cost as much more.
+TEST(SparsePrices, TakeAProbeThatWasNotMeasuredForAnEmptyMessageBetweenNeighbours) {
+  const auto layout = Layout::with_ppn(2, 1);
+  auto machine = cluster_with_operations();
+  machine.operations.probe_s.reset();
+  const auto statistics = statistics_of(test::alltoall(2, 8), layout);
+  const SparseChoice free(layout, cluster_with_operations(), true), choice(layout, machine, true);
+  for (const auto& [strategy, probes] : std::map<std::string, int>{{"direct+nbx", 2}, {"direct+rma", 1}, {"direct+dense", 0}})
+    EXPECT_NEAR(price(choice, statistics, strategy), price(free, statistics, strategy) + probes * 2e-7, 1e-12) << strategy;
+  auto measured = machine;
+  measured.operations.probe_s = 2e-7;
+  for (const auto& candidate : choice.rank(statistics)) EXPECT_EQ(candidate.seconds, price(SparseChoice(layout, measured, true), statistics, to_string(candidate.strategy)));
+}
+
+TEST(SparseChoice, OffersPutsOnlyWhereTheyHaveAPriceAndSlots) {
+  const auto layout = Layout::with_ppn(4, 2);
+  auto machine = cluster_with_operations();
+  for (auto& channel : machine.host.by_locality)
+    if (channel) channel->protocols.front().alpha_receive_s = 1e-3;  // which a put does not pay
+  const auto statistics = expected_statistics(1, 8, layout);
+  const auto best = [&](bool has_slots) { return to_string(SparseChoice(layout, machine, true).best(statistics, has_slots).strategy); };
+  EXPECT_EQ(best(true), "direct+rma");
+  EXPECT_NE(best(false), "direct+rma");
+  machine.operations.put_s.reset();
+  EXPECT_NE(best(true), "direct+rma");
+  EXPECT_NE(lacking(parse_sparse_strategy("direct+rma"), machine).find("has no operations.put_s"), std::string::npos);
+  EXPECT_EQ(lacking(parse_sparse_strategy("direct+nbx"), machine), "");
 }
 
 TEST(SparsePrices, AreZeroForASingleRank) {
@@ -94,7 +132,7 @@ TEST(SparseChoice, RanksAllSuggestionsTheSameEveryTime) {
   for (const auto& layout : {Layout::with_ppn(7, 3), Layout::regular(4, 2, 6), Layout::with_ppn(1, 1)})
     for (const bool constant : {false, true}) {
       const auto statistics = expected_statistics(3.5, 100, layout);
-      const auto ranking = SparseChoice(layout, test::small_cluster(), constant).rank(statistics), again = SparseChoice(layout, test::small_cluster(), constant).rank(statistics);
+      const auto ranking = SparseChoice(layout, cluster_with_operations(), constant).rank(statistics), again = SparseChoice(layout, cluster_with_operations(), constant).rank(statistics);
       ASSERT_EQ(ranking.size(), suggest_sparse_strategies(layout, constant).size());
       for (std::size_t i = 0; i < ranking.size(); ++i) {
         EXPECT_EQ(ranking[i].strategy, again[i].strategy);

@@ -1,0 +1,22 @@
+#include "runtime/thread_share.hpp"
+
+#include <algorithm>
+
+#include "runtime/mpi_error.hpp"
+#include "runtime/own_communicator.hpp"
+#include "selector/parallel.hpp"
+
+namespace commpass {
+
+bool may_start_threads() {
+  int level = MPI_THREAD_SINGLE;
+  COMMPASS_MPI_CALL(MPI_Query_thread, &level);
+  return level != MPI_THREAD_SINGLE;
+}
+
+unsigned threads_of_rank(MPI_Comm comm) {
+  const auto ranks = static_cast<unsigned>(OwnCommunicator::split_by_node(comm).size());
+  return may_start_threads() ? std::max(1U, usable_cores() / ranks) : 1;
+}
+
+}  // namespace commpass
