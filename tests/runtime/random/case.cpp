@@ -23,6 +23,17 @@ class Case {
   Case(const Switches& switches, std::uint64_t key, int rank) : switches_(switches), key_(key), common_(key), own_(key_of(key, 1 + rank)) {}
 
   void run() {
+    try {
+      run_all();
+    } catch (const std::exception& error) {  // here, where nothing has been destroyed yet: that would wait for the other ranks
+      fail(error.what());
+    }
+  }
+
+ private:
+  int count() const { return static_cast<int>(trials_.size()); }
+
+  void run_all() {
     set_up();
     const int repetitions = 1 + common_.small(3);
     mixed_ = switches_.with("mixed-order") && common_.one_in(2);
@@ -43,9 +54,6 @@ class Case {
     tear_down();
   }
 
-  int count() const { return static_cast<int>(trials_.size()); }
-
- private:
   void step(const std::string& what) { watch_step(what); }
   void step(int number, const char* what) {
     const auto& trial = *trials_[static_cast<std::size_t>(number)];
@@ -104,7 +112,12 @@ class Case {
     auto& trial = trials_[static_cast<std::size_t>(number)];
     if (!trial) return;
     step(number, what);
-    action(*trial);
+    try {
+      action(*trial);
+    } catch (...) {
+      step(number, what);  // its strategy is known now
+      throw;
+    }
   }
 
   void finish(int number, bool drop) {
@@ -204,11 +217,7 @@ void run_case(const Switches& switches, std::int64_t number) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   watch_case(fmt::format("random_exchanges: seed {}, case {}, rank {} of {}", switches.seed, number, rank, ranks), switches.command(ranks, number), switches.seconds_a_case);
-  try {
-    Case(switches, key_of({static_cast<std::int64_t>(switches.seed), number, ranks}), rank).run();
-  } catch (const std::exception& error) {
-    fail(error.what());
-  }
+  Case(switches, key_of({static_cast<std::int64_t>(switches.seed), number, ranks}), rank).run();
 }
 
 }  // namespace commpass::random_test

@@ -13,10 +13,15 @@ class SparseTrial : public Trial {
  public:
   SparseTrial(Place& its_place, Kind its_kind, std::uint64_t its_key) : Trial(its_place, its_kind, is_started(its_kind) ? Manner::started : Manner::blocking, its_key) {}
 
+  void plan() override {
+    // Only a blocking exchange makes the window that started ones may use.
+    if (makes_window()) place.communicator->sparse_alltoall(nullptr, {}, most_slot_bytes, {"direct+rma"});
+  }
+
   void prepare(int repetition) override {
     Draw draw(key_of(key, repetition));
     const bool constant = kind == Kind::sparse_alltoall || kind == Kind::start_sparse_alltoall;
-    options_ = {draw_sparse_strategy(draw, *place.switches, *place.layout, constant, !is_started(kind) || place.switches->with("rma"))};
+    options_ = {draw_sparse_strategy(draw, *place.switches, *place.layout, constant, !is_started(kind) || makes_window())};
     strategy = options_.strategy;
     if (draw.one_in(3)) {
       options_.messages = draw.of({0.0, 1.0, 100.0});  // NOLINT: any numbers will do
@@ -41,10 +46,7 @@ class SparseTrial : public Trial {
       case Kind::sparse_alltoallv: check(communicator.sparse_alltoallv(buffer_.data(), sends_, options_)); break;
       case Kind::sparse_alltoall: check(communicator.sparse_alltoall(first, destinations_, bytes, options_)); break;
       case Kind::start_sparse_alltoallv: exchange_.emplace(communicator.start_sparse_alltoallv(buffer_.data(), sends_, options_)); break;
-      default:
-        // Only a blocking exchange makes the window that started ones may use.
-        if (options_.strategy.ends_with("+rma") && place.ranks > 1) communicator.sparse_alltoall(nullptr, {}, bytes, options_);
-        exchange_.emplace(communicator.start_sparse_alltoall(first, destinations_, bytes, options_));
+      default: exchange_.emplace(communicator.start_sparse_alltoall(first, destinations_, bytes, options_));
     }
     if (exchange_ && strategy.empty()) strategy = "chosen " + exchange_->strategy();
   }
@@ -58,6 +60,9 @@ class SparseTrial : public Trial {
   void move_handle() override { move_over(exchange_); }
 
  private:
+  static constexpr Bytes most_slot_bytes = 80000;
+
+  bool makes_window() const { return kind == Kind::start_sparse_alltoall && place.switches->with("rma") && key % 2 == 0; }
   static bool is_started(Kind kind) { return kind == Kind::start_sparse_alltoallv || kind == Kind::start_sparse_alltoall; }
 
   void check(const ReceivedMessages& received) const {
