@@ -59,6 +59,77 @@ TEST(SparsePrices, CountAMessageAfterItsSizeIfItWaitsForItsReceive) {
   EXPECT_NEAR(price(SparseChoice(layout, waiting, true), statistics, "direct+dense"), 2.016e-6 + 2.024e-6 + 2 * (2e-8 + 8 / 1e10), 1e-12);
 }
 
+// The same two ranks where whoever receives has to look for a message, and for each round of a reduction: 0.3 us more.
+TEST(SparsePrices, CountTheLooksThatFindMessages) {
+  const auto layout = Layout::with_ppn(2, 1);
+  auto machine = test::small_cluster();
+  machine.operations.probe_s = 3e-7;
+  const SparseChoice choice(layout, machine, true);
+  const auto statistics = statistics_of(test::alltoall(2, 8), layout);
+  constexpr double tolerance_s = 1e-12;
+  EXPECT_NEAR(price(choice, statistics, "direct+nbx"), 2.008e-6 + 3e-7 + 2e-6 + (2.088e-6 + 3e-7), tolerance_s);
+  EXPECT_NEAR(price(choice, statistics, "direct+reduce"), 1.008e-6 + 2.016e-6 + 3e-7, tolerance_s);
+  EXPECT_NEAR(price(choice, statistics, "direct+allreduce"), 1.008e-6 + 2.032e-6 + 3e-7, tolerance_s);
+  EXPECT_NEAR(price(choice, statistics, "direct+rma"), 2.008e-6 + 2e-6 + (2.088e-6 + 3e-7) + 2 * 16 / 1e10, tolerance_s) << "nobody looks for a put";
+  EXPECT_NEAR(price(choice, statistics, "direct+dense"), 1.016e-6 + 2.024e-6 + 2 * (2e-8 + 8 / 1e10), tolerance_s) << "all is expected";
+}
+
+TEST(SparsePrices, CountPutsWhereTheyTakeLongerThanMessages) {
+  const auto layout = Layout::with_ppn(2, 1);
+  auto machine = test::small_cluster();
+  const auto statistics = statistics_of(test::alltoall(2, 8), layout);
+  const auto rma = [&](Seconds put_s) {
+    machine.operations.put_s = put_s;
+    return price(SparseChoice(layout, machine, true), statistics, "direct+rma");
+  };
+  constexpr double tolerance_s = 1e-12;
+  const Seconds after = 1e-6 + 2e-6 + 2.088e-6 + 2 * 16 / 1e10;  // on the way, an answer, the reduction, a look
+  EXPECT_NEAR(rma(5e-6), 5e-6 + after, tolerance_s);
+  EXPECT_NEAR(rma(5e-7), 1.008e-6 + after, tolerance_s);
+  // Three messages to other nodes, each a put.
+  const auto wide = Layout::with_ppn(4, 1);
+  const auto three = statistics_of(test::alltoall(4, 8), wide);
+  machine.operations.put_s = 5e-6;
+  const auto slow = price(SparseChoice(wide, machine, true), three, "direct+rma");
+  machine.operations.put_s = 6e-6;
+  EXPECT_NEAR(price(SparseChoice(wide, machine, true), three, "direct+rma") - slow, 3e-6, tolerance_s);
+}
+
+// Four ranks on two nodes, each with 8 bytes for the other node, which takes 8 us a rank to let out: 16 us for a node.
+TEST(SparsePrices, WaitForWhatANodeLetsOut) {
+  const auto layout = Layout::with_ppn(4, 2);
+  auto machine = test::small_cluster();
+  machine.injection_rate_bytes_per_s = 1e6;
+  const SparseChoice choice(layout, machine, true);
+  const auto statistics = statistics_of(Pattern{4, {{0, 2, 8}, {1, 3, 8}, {2, 0, 8}, {3, 1, 8}}}, layout);
+  constexpr double tolerance_s = 1e-12;
+  const Seconds injected = 16e-6, flight = 1e-6, answer = 2e-6, tally = (4e-7 + 88e-10) + (2e-6 + 88e-9);  // a round on the node and one between nodes
+  EXPECT_NEAR(price(choice, statistics, "direct+nbx"), injected + flight + answer + tally, tolerance_s);
+  EXPECT_NEAR(price(choice, statistics, "direct+reduce"), injected + flight, tolerance_s) << "the reduction is over before";
+  EXPECT_NEAR(price(choice, statistics, "direct+allreduce"), injected + flight, tolerance_s);
+  EXPECT_NEAR(price(choice, statistics, "direct+rma"), injected + flight + answer + tally + 4 * 16 / 1e10, tolerance_s);
+  EXPECT_NEAR(price(choice, statistics, "direct+dense"), injected + flight + 2 * (2e-8 + 8 / 1e10), tolerance_s);
+}
+
+// Four messages of every rank, to the four ranks of one node or to one of each of four: gathered, one message or four, of as many bytes in all.
+TEST(SparsePrices, CountAMessageForEachNodeThatIsReached) {
+  const auto layout = Layout::with_ppn(20, 4);
+  const SparseChoice choice(layout, test::small_cluster(), false);
+  Pattern one_node{20, {}}, four_nodes{20, {}};
+  for (Rank rank = 0; rank < 20; ++rank)
+    for (int i = 0; i < 4; ++i) {
+      one_node.edges.push_back({rank, (rank / 4 * 4 + 4 + i) % 20, 8});
+      four_nodes.edges.push_back({rank, (rank + 4 * (i + 1)) % 20, 8});
+    }
+  const auto one = statistics_of(one_node, layout), four = statistics_of(four_nodes, layout);
+  ASSERT_EQ(one.nodes_reached_max, 1);
+  ASSERT_EQ(four.nodes_reached_max, 4);
+  for (const std::string discovery : {"nbx", "reduce", "allreduce", "dense"}) {
+    EXPECT_NEAR(price(choice, four, "two-step+" + discovery) - price(choice, one, "two-step+" + discovery), 3 * 1e-6, 1e-12) << discovery << ": three more times α_next";
+    EXPECT_EQ(price(choice, four, "direct+" + discovery), price(choice, one, "direct+" + discovery)) << discovery;
+  }
+}
+
 TEST(SparsePrices, AreZeroForASingleRank) {
   const auto layout = Layout::with_ppn(1, 1);
   for (const auto& candidate : SparseChoice(layout, test::small_cluster(), true).rank(statistics_of(Pattern{1, {{0, 0, 100}}}, layout))) EXPECT_EQ(candidate.seconds, 0);
