@@ -35,6 +35,23 @@ TEST(SparseStatistics, AreSumsAndMaximaOfWhatTheRanksSend) {
                                    .network_messages_max = 2, .nodes_reached_max = 1, .received_messages_max = 2, .received_bytes_max = 20}));
 }
 
+// Five nodes of four ranks, each with four messages to any of the 19 others: 4·16/19 = 3.4 to other nodes, of which three miss one of four with (3/4)³, so
+// that they reach 4·(1 − 0.42) = 2.3.
+TEST(SparseStatistics, OfRanksThatSendAnywhereAreExpected) {
+  const SparseStatistics four{.messages = 80, .bytes = 640, .network_messages = 60, .nodes_reached = 40, .messages_max = 4, .bytes_max = 32,
+                              .network_messages_max = 3, .nodes_reached_max = 2, .received_messages_max = 4, .received_bytes_max = 32};
+  EXPECT_EQ(expected_statistics(4, 8, Layout::with_ppn(20, 4)), four);
+  const auto all = expected_statistics(100, 2, Layout::with_ppn(20, 4));
+  EXPECT_EQ(all.messages_max, 19) << "one for each other rank";
+  EXPECT_EQ(all.network_messages_max, 16);
+  EXPECT_EQ(all.nodes_reached_max, 4);
+  EXPECT_EQ(all.bytes_max, 38);
+  EXPECT_EQ(expected_statistics(3, 8, Layout::with_ppn(6, 6)).network_messages, 0);
+  EXPECT_EQ(expected_statistics(3, 8, Layout::with_ppn(6, 6)).nodes_reached, 0);
+  EXPECT_EQ(expected_statistics(1, 8, Layout::with_ppn(2, 1)).nodes_reached_max, 1);
+  EXPECT_EQ(expected_statistics(-1, 8, Layout::with_ppn(20, 4)).messages, 0);
+}
+
 // Two ranks on two nodes, a message of 8 bytes each way. Its sender is busy for 1 us + 8·1 ns = 1.008 us, and it arrives after
 // 2.008 us, its answer 2 us later. A reduction has one round of 2 us + 1 ns a byte.
 TEST(SparsePrices, AreThoseCalculatedByHand) {
