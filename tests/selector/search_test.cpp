@@ -141,6 +141,7 @@ TEST(Search, HalvesAndDoublesWindowsUpToTheRoundsThereAre) {
   EXPECT_EQ(windows_asked("standard", even), (std::set{127}));
   EXPECT_EQ(windows_asked("standard,window=8", even), (std::set{4, 16}));
   EXPECT_EQ(windows_asked("standard,window=6", even), (std::set{12})) << "3 are too few";
+  EXPECT_EQ(windows_asked("standard,window=8", Layout::regular(17, 1, 1)), (std::set{4, 0})) << "16 rounds are all";
   // Rounds that run one by one anyway do not count: 8 between nodes, 31 within.
   EXPECT_EQ(windows_asked("tuna-node,radix=32", Layout::regular(9, 1, 32)), (std::set{4}));
 }
