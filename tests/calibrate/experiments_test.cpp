@@ -50,8 +50,18 @@ using test::size_of;
 constexpr Bytes largest = 1000;
 constexpr double ticks = 1e-6;
 
+/// Of this rank, when all are through.
+bool no_message_is_left() {
+  MPI_Barrier(MPI_COMM_WORLD);
+  int found = 0;
+  for (int i = 0; i < 100 && !found; ++i) MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+  return !found;
+}
+
 class Experiments : public testing::TestWithParam<int> {
  protected:
+  ~Experiments() override { EXPECT_TRUE(no_message_is_left()); }
+
   Bench bench_{MPI_COMM_WORLD, largest};
   const int repetitions_ = GetParam();
 };
@@ -89,6 +99,7 @@ TEST(EarlySends, GiveTheTimeOfTheSendAndLetTheReceiverComeLate) {
   if (test::rank_of() == 1) {
     EXPECT_GE(now - before, 21 + 1e-6);
   }
+  EXPECT_TRUE(no_message_is_left());
 }
 
 INSTANTIATE_TEST_SUITE_P(Repetitions, Experiments, testing::Values(1, 2, 9));
