@@ -424,6 +424,19 @@ TEST(Burst, PartsAddUpToALoneChain) {
   EXPECT_EQ(cost.stages[0].dominant(), CostPart::latency);
 }
 
+TEST(Burst, PartsAddUpWhereASendWaitsForItsReceiver) {
+  Machine m = machine();
+  auto& network = *m.host.by_locality[static_cast<std::size_t>(Locality::network)];
+  network.rendezvous_from_bytes = 10;
+  network.protocols.front().alpha_next_s = 1;
+  // Rank 4 waits for rank 6, and rank 0 for rank 4.
+  const auto cost = evaluate(schedule(8, {{{0, 4, 10, 1}, {6, 4, 50, 0}}}), two_nodes, m);
+  const auto& parts = cost.stages[0].parts;
+  EXPECT_DOUBLE_EQ(parts[static_cast<std::size_t>(CostPart::latency)], node_short + network_short - 1);
+  EXPECT_DOUBLE_EQ(parts[static_cast<std::size_t>(CostPart::transfer)], node_beta * 50 + network_beta * 10);
+  EXPECT_DOUBLE_EQ(parts[static_cast<std::size_t>(CostPart::latency)] + parts[static_cast<std::size_t>(CostPart::transfer)], cost.seconds);
+}
+
 /// The messages of the stages, by the MPI library.
 Seconds price_by_library(const std::vector<std::vector<Sent>>& stages, const Machine& m, CostModel model) {
   auto by_library = schedule(two_nodes.ranks(), stages);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "model/catalogue.hpp"
+#include "selector/call_report.hpp"
 
 namespace commpass {
 namespace {
@@ -42,6 +43,29 @@ TEST(TableReport, HasColumnsForWhatSomeRowsKnow) {
                       "* two-step         0 s            0 s       12 us"),
             std::string::npos)
       << text;
+}
+
+TEST(TableOfCalls, TellsWhatIsChosenByItselfAndWhatOthersTake) {
+  CallReport report;
+  report.context = {{"profile", "mine"}};
+  report.rows = {{"direct+nbx", 10e-6, 8e-6}, {"two-step+nbx", {}, 16e-6}};
+  report.chosen = "direct+nbx";
+  report.chosen_s = 10e-6;
+  report.baseline_kind = "By hand";
+  report.baselines = {{"barrier", {}, 20e-6}};
+  const std::string table =
+      "profile: mine\n\n"
+      "  strategy       predicted    measured       error\n"
+      "* direct+nbx         10 us        8 us        +25%\n"
+      "  two-step+nbx                   16 us\n"
+      "\nChosen: direct+nbx, 10 us with what choosing adds, regret 1.250 (its time over that of the fastest)\n"
+      "By hand, barrier: 20 us\n";
+  EXPECT_EQ(call_report_table(report), table);
+  report.barrier_s = 1e-6;
+  EXPECT_EQ(call_report_table(report), table) << "only both together";
+  report.tally_s = 2e-6;
+  EXPECT_EQ(call_report_table(report), table + "A non-blocking barrier alone: 1 us; the reduction that ends nbx in its place: 2 us\n");
+  EXPECT_EQ(CallReport{}.regret(), 1);
 }
 
 }  // namespace
