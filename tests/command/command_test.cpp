@@ -348,6 +348,16 @@ TEST(Golden, ProfileShow) {
   ASSERT_NE(place, std::string::npos) << text;
   expect_golden("show.txt", text.replace(place, path.size(), "show.json"));
 }
+TEST(ProfileShow, LeavesOutDatatypesOfWhichHalfIsKnown) {
+  const test::TemporaryDirectory directory;
+  auto profile = test::contents_of(COMMPASS_TEST_GOLDEN "/show.json");
+  const std::string rate = R"("datatype_rate_bytes_per_s": 2e9, )";
+  profile.erase(profile.find(rate), rate.size());
+  const auto result = commpass("profile show " + directory.write("p.json", profile));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out.find("derived datatypes"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("memory copy"), std::string::npos) << result.out;
+}
 TEST(Golden, ProfileCompare) { expect_golden("compare.txt", commpass("profile compare lassen summit").out); }
 
 TEST(Golden, Pattern) {
