@@ -20,12 +20,12 @@ Seconds mean(MPI_Comm comm, int repetitions, Operation operation) {
 
 }  // namespace
 
-Window::Window(MPI_Comm comm, std::span<std::byte> memory) {
+PutWindow::PutWindow(MPI_Comm comm, std::span<std::byte> memory) {
   COMMPASS_MPI_CALL(MPI_Win_create, memory.data(), static_cast<MPI_Aint>(memory.size()), 1, MPI_INFO_NULL, comm, &window_);
   COMMPASS_MPI_CALL(MPI_Win_set_errhandler, window_, MPI_ERRORS_RETURN);
 }
 
-Window::~Window() { MPI_Win_free(&window_); }
+PutWindow::~PutWindow() { MPI_Win_free(&window_); }
 
 Seconds time_barrier(MPI_Comm comm, int repetitions) {
   return mean(comm, repetitions, [&] { COMMPASS_MPI_CALL(MPI_Barrier, comm); });
@@ -37,10 +37,10 @@ Seconds time_allreduce(MPI_Comm comm, int repetitions) {
 }
 
 Seconds time_window(MPI_Comm comm, std::span<std::byte> memory, int repetitions) {
-  return mean(comm, repetitions, [&] { const Window window(comm, memory); });
+  return mean(comm, repetitions, [&] { const PutWindow window(comm, memory); });
 }
 
-Seconds time_puts(MPI_Comm comm, const Window& window, int puts, int repetitions) {
+Seconds time_puts(MPI_Comm comm, const PutWindow& window, int puts, int repetitions) {
   const Rank rank = rank_in(comm);
   const int ranks = ranks_in(comm);
   const std::array<std::byte, put_bytes> data{};

@@ -11,12 +11,12 @@
 namespace commpass {
 
 /// A window of MPI over `memory` of every rank. Creating and destroying it is collective.
-class Window {
+class PutWindow {
  public:
-  Window(MPI_Comm comm, std::span<std::byte> memory);
-  Window(const Window&) = delete;
-  Window& operator=(const Window&) = delete;
-  ~Window();
+  PutWindow(MPI_Comm comm, std::span<std::byte> memory);
+  PutWindow(const PutWindow&) = delete;
+  PutWindow& operator=(const PutWindow&) = delete;
+  ~PutWindow();
   MPI_Win get() const { return window_; }
 
  private:
@@ -33,6 +33,6 @@ inline constexpr int most_puts = 32;  ///< in an epoch
 inline constexpr Bytes put_bytes = 8;
 /// An epoch in which every rank puts `puts` times `put_bytes` into ranks all over the communicator, and the fence that ends it.
 /// @param window  over ranks·most_puts·put_bytes of every rank of `comm`
-Seconds time_puts(MPI_Comm comm, const Window& window, int puts, int repetitions);
+Seconds time_puts(MPI_Comm comm, const PutWindow& window, int puts, int repetitions);
 
 }  // namespace commpass

@@ -28,7 +28,7 @@ void measure_collectives(Calibration& calibration, double share) {
 /// Why windows cannot be had; empty if they can. Open MPI has none over shared memory without single copies.
 std::string lack_of_windows(MPI_Comm comm, std::span<std::byte> memory) {
   try {
-    const Window window(comm, memory);
+    const PutWindow window(comm, memory);
     return {};
   } catch (const MpiError& error) {  // on all ranks: they have the same library and transports
     return error.what();
@@ -44,7 +44,7 @@ void measure_window(Calibration& calibration, std::span<std::byte> memory, doubl
 /// Epochs of 1 to 32 puts: T = fence + puts·put.
 void measure_puts(Calibration& calibration, std::span<std::byte> memory, double share) {
   const MPI_Comm comm = calibration.comm.get();
-  const Window window(comm, memory);
+  const PutWindow window(comm, memory);
   std::map<int, Series> epochs;
   for (int puts = 1; puts <= most_puts; puts *= 2) epochs[puts];
   calibration.sampler.sample_all(epochs, share, [&](int puts, int, int repetitions) { return time_puts(comm, window, puts, repetitions); });

@@ -33,7 +33,6 @@ int DistanceRoute::round(Rank from, Rank to, int stage) const {
 std::vector<UniformRun> DistanceRoute::uniform_runs(Rank rank, int stage) const {
   const auto s = static_cast<std::size_t>(stage);
   const std::int64_t weight = weights_[s], above = weight * radix_;
-  const bool last = stage + 1 == static_cast<int>(stages_.size());
   // Blocks of one destination sit in the user's buffer or in one of the messages of the stages before.
   const std::int64_t origins = 1 + std::int64_t{stage} * (radix_ - 1);
   const Ring ring{0, ranks_, weights_[s]};
@@ -42,7 +41,8 @@ std::vector<UniformRun> DistanceRoute::uniform_runs(Rank rank, int stage) const 
     const auto first = z * weight, destinations = (ranks_ - first + above - 1) / above;
     const auto blocks = (destinations - 1) * weight + std::min(weight, ranks_ - first - (destinations - 1) * above);
     const auto finals = std::min(weight, ranks_ - first);
-    return UniformRun({ring.after(rank, static_cast<int>(z)), blocks, std::min(blocks, destinations * origins), last ? 0 : finals, last ? 0 : 1}, static_cast<int>(messages), ring);
+    const bool lands = finals == blocks;
+    return UniformRun({ring.after(rank, static_cast<int>(z)), blocks, std::min(blocks, destinations * origins), lands ? 0 : finals, lands ? 0 : 1}, static_cast<int>(messages), ring);
   };
   // In the last, incomplete multiple of `above`, digits up to `whole` have every low, the one after perhaps some, the others none.
   const std::int64_t rounds = stages_[s].rounds, rest = ranks_ % above, whole = std::min(rounds, rest / weight - 1);

@@ -65,7 +65,7 @@ std::string format_bytes(double bytes) {
 std::string format_seconds(Seconds seconds) {
   constexpr std::array<std::pair<double, const char*>, 3> units{{{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}}};
   for (const auto& [size, name] : units)
-    if (seconds >= size) return with_three_digits(seconds / size) + " " + name;
+    if (std::abs(seconds) >= size) return with_three_digits(seconds / size) + " " + name;
   if (seconds == 0) return "0 s";
   return with_three_digits(seconds / 1e-9) + " ns";
 }

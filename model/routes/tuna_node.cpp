@@ -63,7 +63,6 @@ class NodeDistanceRoute final : public Route {
     const auto mates = layout_.ranks_of(layout_.node(rank));
     const auto ppn = static_cast<std::int64_t>(mates.size());
     const std::int64_t nodes = layout_.nodes(), origins = 1 + std::int64_t{stage} * (radix_ - 1);
-    const bool lands = stage + 1 == static_cast<int>(stages_.size());
     std::vector<UniformRun> runs;
     for (std::int64_t z = 1; z < radix_ && z * weight < ppn; ++z) {
       std::int64_t blocks = 0, locals = 0;
@@ -72,7 +71,9 @@ class NodeDistanceRoute final : public Route {
         ++locals;
       }
       const auto to = mates[static_cast<std::size_t>(layout_.local(rank) + z * weight) % mates.size()];
-      runs.push_back(UniformMessage{to, blocks * nodes, std::min(blocks, locals * origins) * nodes, lands ? 0 : std::min(weight, ppn - z * weight), lands ? 0 : 1});
+      const auto finals = std::min(weight, ppn - z * weight);
+      const bool lands = finals == blocks * nodes;
+      runs.push_back(UniformMessage{to, blocks * nodes, std::min(blocks, locals * origins) * nodes, lands ? 0 : finals, lands ? 0 : 1});
     }
     return runs;
   }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -100,6 +101,32 @@ TEST(FitLine, IsNotBentByAnOutlier) {
   const auto line = fit_line(points);
   expect_near(line.alpha_s, truth.alpha_s, 0.03, "alpha");
   expect_near(line.beta_s_per_byte, truth.beta_s_per_byte, 0.03, "beta");
+}
+
+// Where the sum of ρ(error) is least its derivatives are zero: the errors, cut off at 1.345 deviations, balance each other. The deviation is the median
+// of the errors' sizes over that of a normal distribution.
+TEST(FitLine, SolvesHubersEquations) {
+  constexpr double cut = 1.345, of_normal = 0.6745, near = 1e-2;
+  for (unsigned seed = 1; seed <= 10; ++seed) {
+    Noise noise(seed, 0.02);
+    std::vector<SizePoint> points;
+    for (const Bytes size : sizes()) points.push_back({size, Line{3e-6, 2e-10}.at(size) * noise() * (size % 3 == 0 ? 1.1 : 1)});
+    const auto line = fit_line(points);
+    std::vector<double> errors, magnitudes;
+    for (const auto& point : points) magnitudes.push_back(std::abs(errors.emplace_back(line.at(point.bytes) / point.seconds - 1)));
+    const double limit = cut * median(magnitudes) / of_normal;
+    ASSERT_GT(std::ranges::count_if(magnitudes, [&](double m) { return m > limit; }), 5) << "many are cut off";
+    double by_alpha = 0, by_beta = 0, all_alpha = 0, all_beta = 0;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const double bounded = std::clamp(errors[i], -limit, limit) / points[i].seconds, by_bytes = bounded * static_cast<double>(points[i].bytes);
+      by_alpha += bounded;
+      by_beta += by_bytes;
+      all_alpha += std::abs(bounded);
+      all_beta += std::abs(by_bytes);
+    }
+    EXPECT_LT(std::abs(by_alpha), near * all_alpha) << "seed " << seed;
+    EXPECT_LT(std::abs(by_beta), near * all_beta) << "seed " << seed;
+  }
 }
 
 void expect_truth(const std::vector<Segment>& segments, const Truth& truth, double relative) {

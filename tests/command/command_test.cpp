@@ -348,6 +348,23 @@ TEST(Predict, NotesWhatTheProfileLacksThatTheRankingUses) {
 TEST(Golden, Predict) { expect_golden("predict.txt", commpass(predict + "--model postal --top 5 --explain two-step").out); }
 TEST(Golden, PredictJson) { expect_golden("predict.json", commpass(predict + "--model max-rate --strategy standard --strategy two-step --json").out); }
 TEST(Golden, Statistics) { expect_golden("statistics.txt", commpass("pattern --statistics --layout 2x2x3 --generate stencil:dims=3x4,bytes=1KiB,periodic=no").out); }
+TEST(Golden, ProfileShow) {
+  const std::string path = COMMPASS_TEST_GOLDEN "/show.json";
+  auto text = commpass("profile show " + path).out;
+  const auto place = text.find(path);
+  ASSERT_NE(place, std::string::npos) << text;
+  expect_golden("show.txt", text.replace(place, path.size(), "show.json"));
+}
+TEST(ProfileShow, LeavesOutDatatypesOfWhichHalfIsKnown) {
+  const test::TemporaryDirectory directory;
+  auto profile = test::contents_of(COMMPASS_TEST_GOLDEN "/show.json");
+  const std::string rate = R"("datatype_rate_bytes_per_s": 2e9, )";
+  profile.erase(profile.find(rate), rate.size());
+  const auto result = commpass("profile show " + directory.write("p.json", profile));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out.find("derived datatypes"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("memory copy"), std::string::npos) << result.out;
+}
 TEST(Golden, ProfileCompare) { expect_golden("compare.txt", commpass("profile compare lassen summit").out); }
 
 TEST(Golden, Pattern) {

@@ -243,11 +243,11 @@ TEST(Burst, MakesASendWaitForItsReceiverOnlyIfItIsARendezvous) {
   // Rank 4 is late by an on-node message from rank 6, for which it waits in batch 0. Rank 0 sends to it in batch 1.
   const std::vector<std::vector<Sent>> late{{{0, 4, 10, 1}, {6, 4, 50, 0}}};
   const Seconds receiver = node_short + node_beta * 50, alone = network_short + network_beta * 10;
+  network.protocols.front().alpha_next_s = 1;  // less than the receiver is late
   expect_price(late, m, CostModel::burst, alone);  // not known: it travels at once
   network.rendezvous_from_bytes = 11;
   expect_price(late, m, CostModel::burst, alone);
   network.rendezvous_from_bytes = 10;
-  network.protocols.front().alpha_next_s = 1;  // less than the receiver is late
   expect_price(late, m, CostModel::burst, receiver + alone - 1);
 }
 
@@ -261,6 +261,18 @@ TEST(Burst, LetsTheSenderOfAnEagerMessageGoOn) {
   expect_price(two, m, CostModel::burst, 2 * one);
   network.rendezvous_from_bytes = 11;
   expect_price(two, m, CostModel::burst, network_short / 2 + one);
+}
+
+// Not known whether it is eager: a send ends when its message has arrived, not when its receiver has dealt with it.
+TEST(Burst, LetsASenderGoOnBeforeItsReceiverHasTakenTheMessageIn) {
+  Machine m = machine();
+  auto& protocol = m.host.by_locality[static_cast<std::size_t>(Locality::network)]->protocols.front();
+  protocol.alpha_receive_s = 30;
+  protocol.beta_receive_s_per_byte = 0;
+  const Seconds one = network_short + network_beta * 10;
+  expect_price({{{0, 4, 10, 0}, {0, 5, 10, 1}}}, m, CostModel::burst, (one - 30) + one);
+  // Of two in a batch the later one counts.
+  expect_price({{{0, 4, 10, 0}, {0, 5, 10, 0}, {0, 6, 10, 1}}}, m, CostModel::burst, (network_short / 2 + network_beta * 10 + one - 30) + one);
 }
 
 TEST(Burst, SharesARateInEqualParts) {
@@ -410,6 +422,19 @@ TEST(Burst, PartsAddUpToALoneChain) {
   EXPECT_DOUBLE_EQ(cost.stages[0].parts[static_cast<std::size_t>(CostPart::transfer)], transfer);
   EXPECT_DOUBLE_EQ(cost.stages[0].parts[static_cast<std::size_t>(CostPart::sharing)], shared - transfer);
   EXPECT_EQ(cost.stages[0].dominant(), CostPart::latency);
+}
+
+TEST(Burst, PartsAddUpWhereASendWaitsForItsReceiver) {
+  Machine m = machine();
+  auto& network = *m.host.by_locality[static_cast<std::size_t>(Locality::network)];
+  network.rendezvous_from_bytes = 10;
+  network.protocols.front().alpha_next_s = 1;
+  // Rank 4 waits for rank 6, and rank 0 for rank 4.
+  const auto cost = evaluate(schedule(8, {{{0, 4, 10, 1}, {6, 4, 50, 0}}}), two_nodes, m);
+  const auto& parts = cost.stages[0].parts;
+  EXPECT_DOUBLE_EQ(parts[static_cast<std::size_t>(CostPart::latency)], node_short + network_short - 1);
+  EXPECT_DOUBLE_EQ(parts[static_cast<std::size_t>(CostPart::transfer)], node_beta * 50 + network_beta * 10);
+  EXPECT_DOUBLE_EQ(parts[static_cast<std::size_t>(CostPart::latency)] + parts[static_cast<std::size_t>(CostPart::transfer)], cost.seconds);
 }
 
 /// The messages of the stages, by the MPI library.

@@ -235,6 +235,46 @@ TEST(ClosedForm, KnowsTheBlocksOfDistanceDigits) {
     }
 }
 
+// Where neighbours in number do not wrap around the last rank, and others have a piece more. What holds nothing but blocks that have arrived, side by
+// side, is received where it belongs.
+TEST(ClosedForm, KnowsTheCopiesOfDistanceDigitsOfTheRankThatCopiesLeast) {
+  int told = 0;
+  for (const auto* text : {"1x2", "1x5", "1x8", "1x13", "1x27", "2x4", "3x5", "4x4", "5x1"})
+    for (const std::string name : {"tuna,radix=", "tuna-node,radix="})
+      for (const int radix : {2, 3, 4, 5, 8}) {
+        const auto layout = parse_layout(text);
+        if (radix > (name == "tuna,radix=" ? layout.ranks() : layout.max_ppn())) continue;
+        const auto strategy = name + std::to_string(radix);
+        const auto route = make_route(parse_strategy(strategy), layout);
+        const auto schedule = make_schedule(*route, {}, test::alltoall(layout.ranks(), 1));
+        for (int s = 0; s < static_cast<int>(schedule.stages.size()); ++s) {
+          SCOPED_TRACE(strategy + " on " + text + ", stage " + std::to_string(s));
+          struct Copies {
+            std::int64_t least_packed = no_limit, most_packed = 0, final_pieces = no_limit, final_blocks = no_limit;
+          };
+          std::map<int, Copies> of_round;
+          for (const auto& message : schedule.stages[static_cast<std::size_t>(s)].messages) {
+            auto& copies = of_round[message.round];
+            const auto packed = std::max<std::int64_t>(1, message.packed_pieces);
+            copies.least_packed = std::min(copies.least_packed, packed);
+            copies.most_packed = std::max(copies.most_packed, packed);
+            copies.final_pieces = std::min<std::int64_t>(copies.final_pieces, message.unpacked_pieces);
+            copies.final_blocks = std::min<std::int64_t>(copies.final_blocks, message.unpacked_bytes);
+          }
+          for (Rank rank = 0; rank < layout.ranks(); ++rank)
+            for (const auto& message : route->uniform_messages(rank, s)) {
+              const auto& copies = of_round.at(route->round(rank, message.to, s));
+              EXPECT_GE(message.pieces, copies.least_packed);
+              EXPECT_LE(message.pieces, copies.most_packed);
+              EXPECT_EQ(message.final_pieces, copies.final_pieces);
+              EXPECT_EQ(message.final_blocks, copies.final_blocks);
+              ++told;
+            }
+        }
+      }
+  EXPECT_GT(told, 1000);
+}
+
 TEST(ClosedForm, IsNearForTunaWithCopies) {
   for (const auto* layout : {"4x4", "8x2", "1x16", "4x2x2", "9x3", "5x4", "8x8"})
     for (const auto* strategy : {"tuna,radix=2", "tuna,radix=3", "tuna,radix=4"}) expect_deviation(strategy, layout, machines(true), CostModel::burst, -0.3, 0.3);

@@ -366,6 +366,21 @@ TEST(Split, MakesNoMoreChunksOfAPairThanItsNodesHaveRanks) {
   EXPECT_EQ(chunk_sizes("split,cap=1", Layout::regular(3, 1, 2), pattern), (std::vector<Bytes>{301, 300, 2, 1}));
 }
 
+TEST(Split, GivesEveryRankOfTheLargerNodeAChunk) {
+  // Nodes of one and three ranks: 300 bytes either way are three chunks, which rank 0 sends, or receives, alone.
+  const Layout layout(std::vector{0, 1, 1, 1});
+  const auto from_small = schedule_of("split,cap=1", layout, {4, {{0, 2, 300}}}), to_small = schedule_of("split,cap=1", layout, {4, {{2, 0, 300}}});
+  EXPECT_EQ(messages_of(from_small.stages[2]), (Messages{{0, 1, 100}, {0, 2, 100}, {0, 3, 100}}));
+  EXPECT_EQ(messages_of(from_small.stages[3]), (Messages{{1, 2, 100}, {3, 2, 100}}));
+  EXPECT_EQ(messages_of(to_small.stages[1]), (Messages{{2, 1, 100}, {2, 3, 100}}));
+  EXPECT_EQ(messages_of(to_small.stages[2]), (Messages{{1, 0, 100}, {2, 0, 100}, {3, 0, 100}}));
+  // The cap is raised by the ranks of the node that gets, and only while they are more than the nodes that send: 300 bytes of a node of three, from
+  // the node of one rank alone or from two nodes.
+  const Layout three(std::vector{0, 1, 2, 2, 2});
+  EXPECT_EQ(chunk_sizes("split,cap=40", three, {5, {{0, 2, 150}, {1, 3, 150}}}), (std::vector<Bytes>{100, 50, 100, 50})) << "300 bytes for three ranks";
+  EXPECT_EQ(chunk_sizes("split,cap=60", three, {5, {{2, 0, 150}, {3, 1, 60}}}), (std::vector<Bytes>{60, 60, 30, 60})) << "one rank gets from one node";
+}
+
 TEST(RoutesWithRelays, AreForOnePattern) {
   const auto layout = Layout::regular(2, 1, 2);
   const Pattern pattern{4, {{0, 2, 10}}}, more{4, {{0, 2, 11}}}, other{4, {{1, 2, 10}}};

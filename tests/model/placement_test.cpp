@@ -107,6 +107,31 @@ TEST(Placement, OfPairsForwardsNothing) {
   EXPECT_EQ(bytes_sent("stfw,n=4,placed", Layout::with_ppn(16, 16), pattern), 16 * 100);
 }
 
+// Of two nodes with four ranks each, as on the corners of a cube whose last dimension leads to the other node.
+TEST(Placement, OfPairsOnTwoNodesForwardsNothing) {
+  const auto layout = Layout::with_ppn(8, 4);
+  Pattern opposite{8, {}};
+  for (Rank rank = 0; rank < 8; ++rank) opposite.edges.push_back({rank, 7 - rank, 100});
+  EXPECT_EQ(bytes_sent("stfw,n=3", layout, opposite), 3 * 8 * 100);
+  EXPECT_EQ(bytes_sent("stfw,n=3,placed", layout, opposite), 8 * 100);
+}
+
+// Four nodes of one rank on a square: who exchanges much must not be at opposite corners, however much more the others exchange in number.
+TEST(Placement, PutsTheLeastTrafficOnTheDiagonals) {
+  const auto layout = Layout::with_ppn(4, 1);
+  for (int heavy = 1; heavy < 4; ++heavy) {  // 0 and `heavy` exchange next to nothing, and so do the two others; all else is heavy
+    Pattern pattern{4, {}};
+    for (Rank i = 0; i < 4; ++i)
+      for (Rank j = 0; j < 4; ++j) {
+        const bool is_light = (i == 0 && j == heavy) || (j == 0 && i == heavy) || (i != 0 && j != 0 && i != heavy && j != heavy);
+        if (i != j) pattern.edges.push_back({i, j, is_light ? 1 : 100});
+      }
+    EXPECT_EQ(bytes_sent("stfw,n=2,placed", layout, pattern), 8 * 100 + 4 * 2) << heavy;
+    const auto positions = place("stfw,n=2", layout, pattern);
+    EXPECT_EQ(positions[0] ^ positions[static_cast<std::size_t>(heavy)], 3) << "opposite corners";
+  }
+}
+
 TEST(Placement, OfAnotherNumberOfRanksIsRefused) {
   test::expect_sentence(test::error_of([] { place("stfw,n=2", Layout::with_ppn(6, 2), {4, {}}); }), {"6 ranks", "has 4"});
 }

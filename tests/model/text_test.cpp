@@ -50,6 +50,14 @@ TEST(Formatting, HasThreeDigits) {
   EXPECT_EQ(format_seconds(0.0015), "1.5 ms");
   EXPECT_EQ(format_seconds(250e-9), "250 ns");
   EXPECT_EQ(format_seconds(12), "12 s");
+  EXPECT_EQ(format_seconds(1), "1 s");
+  EXPECT_EQ(format_seconds(1e-3), "1 ms");
+  EXPECT_EQ(format_seconds(1e-6), "1 us");
+  EXPECT_EQ(format_seconds(123.4e-9), "123 ns");
+  EXPECT_EQ(format_seconds(-9e-6), "-9 us") << "a library may be faster";
+  EXPECT_EQ(format_bytes(1023), "1023 B");
+  EXPECT_EQ(format_bytes(1024), "1 KiB");
+  EXPECT_EQ(format_bytes(3.0 * 1024 * 1024 * 1024 * 1024 * 1024), "3072 TiB");
 }
 
 }  // namespace

@@ -299,6 +299,31 @@ TEST(IndexedExchange, OutlivesItsCommunicatorAndMoves) {
   moved.start_forward(owned.data(), ghosts.data());  // and is destroyed in flight
 }
 
+// What the other ranks ask for says nothing: all must plan the same.
+TEST(IndexedExchange, TakesItsOptionsFromRankZero) {
+  const auto layout = Layout::with_ppn(size_of(), 2);
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {layout});
+  const Broadcasting all(1000);
+  const bool is_first = rank_of() == 0;
+  std::vector<double> owned(is_first ? all.needed.size() : 0, 2.5), ghosts(all.needed.size(), 1);
+  for (const bool of_first : {true, false}) {
+    SCOPED_TRACE(of_first);
+    const bool mine = is_first == of_first;
+    auto exchange = communicator.indexed_exchange(all.owned, all.needed, sizeof(double), {.strategy = "two-step", .reverse = mine, .share = mine});
+    EXPECT_EQ(exchange.shares_values(), of_first && size_of() > 2);
+    exchange.forward(owned.data(), ghosts.data());
+    EXPECT_EQ(ghosts, std::vector<double>(ghosts.size(), 2.5));
+    std::ranges::fill(ghosts, 1.0);
+    if (of_first) {
+      std::vector<double> sums(owned.size(), 0);
+      exchange.reverse_add(ghosts.data(), sums.data());
+      EXPECT_EQ(sums, std::vector<double>(sums.size(), size_of()));
+    } else {
+      EXPECT_THROW(exchange.reverse_add(ghosts.data(), owned.data()), Error);
+    }
+  }
+}
+
 TEST(IndexedExchange, RefusesAWayBackThatWasNotPlannedOrNumbersThatDoNotFit) {
   Communicator communicator(MPI_COMM_WORLD, some_machine());
   const Broadcasting all(10);

@@ -25,6 +25,13 @@ inline int size_of(MPI_Comm comm = MPI_COMM_WORLD) {
   return size;
 }
 
+/// Is it so on every rank? An assertion on that ends a test on all ranks at once, where one on a rank's own result would leave the others waiting.
+inline bool everywhere(bool here) {
+  int all = here ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  return all == 1;
+}
+
 /// Any machine will do where the strategy is named.
 inline Machine some_machine() {
   Machine machine;

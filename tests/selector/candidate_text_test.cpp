@@ -9,7 +9,7 @@ namespace {
 
 TEST(CandidatesAsText, ComeBackToTheLastBit) {
   const Candidate bare{parse_strategy("standard,window=3"), {0.1 + 0.2, {}}};
-  Candidate full{parse_strategy("stfw,dims=4x4,staggered"), {1e-300, {{"dimension 1 of 2", 3, std::int64_t{1} << 60, 1.0 / 3, {1e-9, 2e-9, 0, -0.0, 5e-324}}, {}}}, 7, std::int64_t{1} << 50};
+  Candidate full{parse_strategy("stfw,dims=4x4,staggered"), {1e-300, {{"dimension 1 of 2", 3, std::int64_t{1} << 60, 1.0 / 3, {1e-9, 2e-9, 0, -0.0, 5e-324}}, {}}}, 7, std::int64_t{1} << 50, (std::int64_t{1} << 53) + 1};
   full.plan_seconds = 2.0 / 3;
   const std::vector<Candidate> given{bare, full};
   const auto read = parse_candidates(to_text(given));
@@ -19,6 +19,7 @@ TEST(CandidatesAsText, ComeBackToTheLastBit) {
     EXPECT_EQ(read[i].cost.seconds, given[i].cost.seconds);
     EXPECT_EQ(read[i].buffered_blocks_max, given[i].buffered_blocks_max);
     EXPECT_EQ(read[i].buffered_bytes_max, given[i].buffered_bytes_max);
+    EXPECT_EQ(read[i].bytes_sent, given[i].bytes_sent);
     EXPECT_EQ(read[i].plan_seconds, given[i].plan_seconds);
     ASSERT_EQ(read[i].cost.stages.size(), given[i].cost.stages.size());
     for (std::size_t s = 0; s < given[i].cost.stages.size(); ++s) {

@@ -63,6 +63,18 @@ TEST(OneShot, CostsTheTellingOfSizesWhereBlocksAreForwarded) {
   EXPECT_EQ(seconds_of(parse_strategy("standard"), 1024, layout), planned(parse_strategy("standard")));
 }
 
+// Of 16 ranks with radix 4 each tells three others four sizes, all at once, before the blocks go one message after another.
+TEST(OneShot, TellsTheSizesOfAllRoundsAtOnce) {
+  constexpr Seconds alpha = 1e-5, alpha_next = 1e-6;
+  constexpr double beta = 1e-9;
+  auto machine = postal_machine();
+  machine.host.by_locality[static_cast<std::size_t>(Locality::network)]->protocols.front().alpha_next_s = alpha_next;
+  const auto sixteen = Layout::with_ppn(16, 1);
+  const auto once = price_one_shot(tuna(4), equal(1024), sixteen, machine).cost.seconds, planned = price_alltoall(tuna(4), 1024, sixteen, machine).cost.seconds;
+  EXPECT_NEAR(once - planned, alpha + 2 * alpha_next + 3 * beta * 4 * 8, 1e-12);
+  EXPECT_NEAR(planned, 2 * 3 * (alpha + beta * 4 * 1024), 1e-12) << "the window is for the blocks";
+}
+
 TEST(OneShot, OfNothingStillTellsSizes) {
   const auto layout = Layout::with_ppn(ranks, 1);
   EXPECT_GT(seconds_of(tuna(2), 0, layout), 0);

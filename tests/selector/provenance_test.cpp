@@ -30,6 +30,9 @@ TEST(Provenance, OfAnotherVersionSaysWhich) {
   expect_sentence(provenance_warning(profile_of(R"({"mpi_library": "Open MPI v4.1.3", "date": "2026-01-02T03:04:05Z"})"), "Open MPI v4.1.4"),
                   {"profile mine was measured with Open MPI 4.1.3 on 2026-01-02T03:04:05Z, but this is version 4.1.4", "calibrate"});
   expect_sentence(provenance_warning(profile_of(R"({"mpi_library": "MPICH Version:\t4.0.2"})"), "MPICH Version:\t4.1"), {"with MPICH 4.0.2, but this is version 4.1;"});
+  expect_sentence(provenance_warning(profile_of(R"({"mpi_library": "Open MPI v0.9"})"), "Open MPI v9.0"), {"with Open MPI 0.9, but this is version 9.0;"});
+  expect_sentence(provenance_warning(profile_of(R"({"mpi_library": "MPI of v 1.0"})"), "MPI of v 2.0"), {"with MPI of v 1.0, but this is version 2.0;"});
+  expect_sentence(provenance_warning(profile_of(R"({"mpi_library": "MPI of mine 3"})"), "MPI of mine"), {"with MPI of mine 3, but this is MPI of mine;"});
   expect_sentence(provenance_warning(profile_of(R"({"mpi_library": "MPI of mine"})"), "MPI of yours"), {"measured with MPI of mine, but this is MPI of yours"});
 }
 

@@ -113,6 +113,63 @@ TEST(Search, HasNothingToDoWhereNothingCostsAnything) {
   EXPECT_EQ(search(prices, {"standard", "two-step"}).size(), 2U);
 }
 
+// Four strategies, of which three lead the search on: the one with a dear plan does where the exchange runs often.
+TEST(Search, GoesOnFromWhatIsCheapestWithItsPlan) {
+  for (const Calls calls : {Calls(1), Calls(1e6), Calls()}) {
+    std::set<std::string> asked;
+    const Pricer price = [&](std::span<const Strategy> strategies) {
+      std::vector<Candidate> candidates;
+      for (const auto& strategy : strategies) {
+        const auto text = to_string(strategy);
+        asked.insert(text);
+        auto& candidate = candidates.emplace_back();
+        candidate.strategy = strategy;
+        candidate.cost.seconds = text == "standard" ? 1 : text.find(',') == std::string::npos ? 2 : 50;
+        candidate.plan_seconds = text == "standard" ? 1000 : 0;
+      }
+      return candidates;
+    };
+    auto candidates = price(std::vector{parse_strategy("standard"), parse_strategy("two-step"), parse_strategy("two-step-socket"), parse_strategy("three-step")});
+    search_strategies(candidates, layout, 1, price, calls);
+    EXPECT_EQ(asked.contains("standard,window=127"), calls != Calls(1)) << calls.value_or(0);
+  }
+}
+
+/// The windows that a search asks for, from one strategy on; 0: unlimited.
+std::set<int> windows_asked(const std::string& from, const Layout& of) {
+  const auto start = parse_strategy(from);
+  std::set<int> windows;
+  const Pricer price = [&](std::span<const Strategy> strategies) {
+    std::vector<Candidate> candidates;
+    for (const auto& strategy : strategies) {
+      auto like = strategy;
+      like.window = start.window;
+      if (like == start && strategy != start) windows.insert(strategy.window.rounds);
+      // Only the start leads on.
+      candidates.push_back({strategy, {strategy == start ? 1.0 : 1e9, {}}});
+    }
+    return candidates;
+  };
+  auto candidates = price(std::vector{start, parse_strategy("three-step"), parse_strategy("split,cap=1")});
+  candidates[1].cost.seconds = candidates[2].cost.seconds = 2;
+  search_strategies(candidates, of, 1, price);
+  return windows;
+}
+
+TEST(Search, HalvesAndDoublesWindowsUpToTheRoundsThereAre) {
+  const auto even = Layout::regular(16, 1, 16);  // 255 rounds
+  EXPECT_EQ(windows_asked("standard,window=20", even), (std::set{10, 40}));
+  EXPECT_EQ(windows_asked("standard,window=200", even), (std::set{100, 0})) << "400 rounds are all";
+  EXPECT_EQ(windows_asked("standard,window=127", even), (std::set{63, 254}));
+  EXPECT_EQ(windows_asked("standard,window=128", even), (std::set{64, 0}));
+  EXPECT_EQ(windows_asked("standard", even), (std::set{127}));
+  EXPECT_EQ(windows_asked("standard,window=8", even), (std::set{4, 16}));
+  EXPECT_EQ(windows_asked("standard,window=6", even), (std::set{12})) << "3 are too few";
+  EXPECT_EQ(windows_asked("standard,window=8", Layout::regular(17, 1, 1)), (std::set{4, 0})) << "16 rounds are all";
+  // Rounds that run one by one anyway do not count: 8 between nodes, 31 within.
+  EXPECT_EQ(windows_asked("tuna-node,radix=32", Layout::regular(9, 1, 32)), (std::set{4}));
+}
+
 TEST(Search, VariesLocalAndNodeDigitsWindowsRadicesAndCaps) {
   Prices prices{[](const std::string&) { return 1.0; }, {}};
   EXPECT_TRUE(holds(search(prices, {"two-step"}), "two-step,local=4x4"));

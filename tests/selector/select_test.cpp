@@ -137,6 +137,32 @@ TEST(Ranking, WeighsThePlanAgainstTheCalls) {
   EXPECT_TRUE(std::ranges::is_sorted(once, {}, [](const Candidate& c) { return ranked_seconds(c, 1); }));
 }
 
+// Differences beyond nine digits come from the order of additions.
+TEST(Ranking, TakesPricesThatAgreeToNineDigitsAsEqual) {
+  const std::vector<Strategy> both{parse_strategy("standard"), parse_strategy("mpi")};
+  const Pattern lone{16, {{0, 5, 100}}};
+  auto m = test::small_cluster();
+  const auto first = [&](Seconds library_s) {
+    m.operations.neighbor_alltoall_s = library_s;
+    return to_string(rank_strategies(lone, layout, m, CostModel::burst, both).front().strategy);
+  };
+  EXPECT_NEAR(price(both[0], lone, layout, m).cost.seconds, 2.1e-6, 1e-15);
+  EXPECT_EQ(first(-4e-15), "standard") << "2.099999996 us is 2.10000000 us, and the order that was given stays";
+  EXPECT_EQ(first(-6e-15), "mpi") << "2.099999994 us is not";
+}
+
+// Its headers travel in the messages of the coalesced strategy; each stage has one collective more.
+TEST(Ranking, PlansAStaggeredStrategyAsACoalescedOneWithACollectiveMoreInAStage) {
+  auto m = test::small_cluster();
+  m.operations.allreduce_s = 5e-6;
+  for (const std::string name : {"standard", "two-step", "stfw,n=4"}) {
+    const auto alone = price(parse_strategy(name), pattern, layout, m, CostModel::burst, 10), staggered = price(parse_strategy(name + ",staggered"), pattern, layout, m, CostModel::burst, 10);
+    const auto more = static_cast<double>(alone.cost.stages.size()) * 5e-6;
+    EXPECT_NEAR(staggered.plan_seconds.value(), alone.plan_seconds.value() + more, 1e-8 * alone.plan_seconds.value()) << name;
+    EXPECT_EQ(alone.plan_seconds, price(parse_strategy(name), pattern, layout, m, CostModel::burst, 1).plan_seconds) << "however often it runs";
+  }
+}
+
 TEST(Explanation, TellsThePlanWhereCallsAreCounted) {
   const auto ranking = rank_strategies(pattern, layout, test::small_cluster(), CostModel::burst, {}, 3);
   const auto text = explain(ranking, 0, 3);

@@ -122,5 +122,67 @@ TEST(Shortlist, TakesTheEdgesOfTheBusiestRanks) {
   EXPECT_LT(part.edges.size(), pattern.edges.size() / 2 + 4);
 }
 
+TEST(Shortlist, TakesTheEdgesOfTheBusiestReceivers) {
+  const auto layout = Layout::regular(10, 1, 4);
+  Pattern pattern{40, {}};
+  for (Rank rank = 0; rank < 40; ++rank) pattern.edges.push_back({rank, (rank + 4) % 40, 10});
+  // Twenty ranks send rank 30 something each, none of them as much as eight others send to each other.
+  for (Rank rank = 0; rank < 20; ++rank) pattern.edges.push_back({rank, 30, 5000});
+  for (Rank rank = 31; rank < 39; ++rank) pattern.edges.push_back({rank, rank + 1, 8000});
+  const auto part = busiest_part(pattern, layout, machine_with_everything());
+  EXPECT_EQ(std::ranges::count(part.edges, 30, &Edge::destination), 21);
+  EXPECT_EQ(std::ranges::count(part.edges, 30, &Edge::source), 1);
+}
+
+TEST(Shortlist, CountsNothingThatNeedsNoMessage) {
+  const auto layout = Layout::regular(10, 1, 4);
+  Pattern pattern{40, {}};
+  for (Rank rank = 0; rank < 10; ++rank) pattern.edges.push_back({rank, rank + 10, 10});
+  for (int i = 0; i < 100; ++i) {
+    pattern.edges.push_back({39, 39, 1000000});
+    pattern.edges.push_back({38, 37, 0});
+  }
+  const auto part = busiest_part(pattern, layout, machine_with_everything());
+  EXPECT_EQ(std::ranges::count(part.edges, 39, &Edge::source), 0);
+  EXPECT_EQ(std::ranges::count(part.edges, 38, &Edge::source), 0);
+  EXPECT_EQ(part.edges.size(), 8U) << "eight ranks, each with one message";
+}
+
+// The part says nothing about the time to plan.
+TEST(Shortlist, PricesEverythingInFullWhereCallsAreCounted) {
+  const auto pattern = generate_pattern(patterns[0]);
+  const auto layout = Layout::with_ppn(pattern.ranks, 16);
+  const auto machine = machine_with_everything();
+  std::size_t in_full = 0;
+  const Pricer whole = [&](std::span<const Strategy> strategies) {
+    in_full += strategies.size();
+    std::vector<Candidate> candidates;
+    for (const auto& strategy : strategies) candidates.push_back({strategy, {1e-9, {}}});
+    return candidates;
+  };
+  const auto offered = offered_strategies(layout, machine, CostModel::burst);
+  const auto ask = [&](const Calls& calls) {
+    in_full = 0;
+    for (const auto& candidate : price_promising(whole, pattern, layout, machine, CostModel::burst, calls)(offered)) EXPECT_FALSE(calls && candidate.is_part);
+    return in_full;
+  };
+  EXPECT_EQ(ask(3), offered.size());
+  EXPECT_LT(ask({}), offered.size());
+}
+
+// All messages of a rank are in its part, so its eight busiest ranks must have few of all.
+TEST(Shortlist, PricesASmallPatternInFull) {
+  const auto layout = Layout::with_ppn(32, 16);
+  const auto machine = machine_with_everything();
+  std::size_t in_full = 0;
+  const Pricer whole = [&](std::span<const Strategy> strategies) {
+    in_full += strategies.size();
+    return std::vector<Candidate>(strategies.size());
+  };
+  const auto offered = offered_strategies(layout, machine, CostModel::burst);
+  price_promising(whole, test::alltoall(32, 100), layout, machine, CostModel::burst, {})(offered);
+  EXPECT_EQ(in_full, offered.size());
+}
+
 }  // namespace
 }  // namespace commpass

@@ -1,0 +1,299 @@
+// Calibrations of a machine that is known: what the experiments would give is calculated in their place, and the parameters must come out again. One
+// process stands for all ranks.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "calibrate/alltoallv_timing.hpp"
+#include "calibrate/calibration.hpp"
+#include "calibrate/collective_timing.hpp"
+#include "calibrate/memory_timing.hpp"
+#include "calibrate/operation_timing.hpp"
+#include "runtime/mpi_error.hpp"
+
+namespace commpass {
+
+namespace {
+
+using testing::HasSubstr;
+
+constexpr Bytes no_limit = std::numeric_limits<Bytes>::max();
+constexpr double packing_rate = 4e9, packing_block_s = 6e-8;
+constexpr Seconds direct_s = 5e-7, direct_message_s = 2e-7;
+constexpr Seconds call_s = 3e-7, call_message_s = 4e-8, alltoallv_s = -2e-7, alltoallv_message_s = -1e-8;
+
+/// What the experiments ask.
+struct World {
+  Layout layout;
+  Machine machine;
+  bool has_windows = true;
+
+  const Channel& channel(Rank a, Rank b) const { return *machine.host.find(layout.locality(a, b)); }
+  Seconds alone(Rank a, Rank b, Bytes bytes) const { return lone(channel(a, b).protocol(bytes), bytes); }
+  static Seconds lone(const Protocol& protocol, Bytes bytes) { return protocol.alpha_s + protocol.beta_s_per_byte * static_cast<double>(bytes); }
+};
+const World* world = nullptr;
+
+Protocol protocol(const char* name, Bytes most, Seconds alpha, double beta, Seconds alpha_next, double beta_next, Seconds alpha_receive, double beta_receive) {
+  return {name, most, alpha, beta, alpha_next, beta_next, alpha_receive, beta_receive};
+}
+
+Machine known_machine() {
+  Machine m;
+  m.name = "known";
+  auto& host = m.host.by_locality;
+  host[0] = Channel{{protocol("eager", 4096, 3e-7, 2e-10, 1e-7, 1.5e-10, 8e-8, 5e-11), protocol("rendezvous", no_limit, 2e-6, 1e-10, 6e-7, 9e-11, 4e-7, 7e-11)}, 2e-9, 1.2e10, 4097};
+  host[1] = Channel{{protocol("eager", no_limit, 6e-7, 3e-10, 2e-7, 2e-10, 1e-7, 1e-10)}, 0, 6e9, 0};
+  host[2] = Channel{{protocol("short", 512, 1e-6, 1e-9, 5e-7, 8e-10, 3e-7, 2e-10), protocol("eager", 16384, 2e-6, 4e-10, 7e-7, 3e-10, 4e-7, 1e-10),
+                     protocol("rendezvous", no_limit, 9e-6, 1e-10, 2e-6, 8e-11, 9e-7, 6e-11)}, 5e-9, std::numeric_limits<double>::infinity(), {}};
+  m.injection_rate_bytes_per_s = 1.1e10;
+  m.ejection_rate_bytes_per_s = 1.3e10;
+  m.copy_rate_bytes_per_s = 8e9;
+  m.copy_block_s = 4e-8;
+  m.operations.barrier_s = 3e-6;
+  m.operations.allreduce_s = 5e-6;
+  m.operations.probe_s = 4e-7;
+  m.operations.put_s = 7e-7;
+  m.operations.fence_s = 6e-6;
+  m.operations.window_s = 9e-5;
+  return m;
+}
+
+}  // namespace
+
+// In place of the experiments.
+
+Bench::Bench(MPI_Comm comm, Bytes) : comm_(comm) {}
+Seconds Bench::ping_pong(Rank first, Rank second, Bytes bytes, int) { return world->alone(first, second, bytes); }
+Seconds Bench::synchronous_ping_pong(Rank first, Rank second, Bytes bytes, Receiving receiving, int) {
+  return 1e-6 + world->alone(first, second, bytes) + (receiving == Receiving::probed ? world->machine.operations.probe_s.value() : 0);
+}
+Seconds Bench::burst(Rank sender, std::span<const Rank> receivers, Bytes bytes, int messages, int) {
+  const auto& used = world->channel(sender, receivers.front()).protocol(bytes);
+  const double queue = receivers.size() == 1 ? messages : 1;
+  return World::lone(used, bytes) + (messages - 1) * (used.alpha_next_s + *used.beta_next_s_per_byte * static_cast<double>(bytes)) +
+         world->channel(sender, receivers.front()).gamma_s * queue * queue / 2;
+}
+Seconds Bench::fan_in(std::span<const Rank> senders, Rank receiver, Bytes bytes, int messages, int) {
+  const auto& used = world->channel(senders.front(), receiver).protocol(bytes);
+  const double all = messages * static_cast<double>(senders.size());
+  return World::lone(used, bytes) + all * used.receive_seconds(bytes) + world->channel(senders.front(), receiver).gamma_s * all * all / 2;
+}
+Seconds Bench::early_send(Rank sender, Rank receiver, Bytes bytes, Seconds late_s) {
+  const auto from = world->channel(sender, receiver).rendezvous_from_bytes;
+  return from && bytes >= *from ? late_s : 1e-6;
+}
+Seconds Bench::streams(std::span<const Rank> senders, std::span<const Rank> receivers, Bytes bytes, int) {
+  const auto& layout = world->layout;
+  const auto& channel = world->channel(senders.front(), receivers.front());
+  std::map<int, int> on_socket, on_node, out_of, into;
+  double slowest = channel.protocol(bytes).beta_s_per_byte * static_cast<double>(bytes);
+  const auto share = [&](int active, double rate) { slowest = std::max(slowest, active * static_cast<double>(bytes) / rate); };
+  for (std::size_t i = 0; i < senders.size(); ++i) switch (layout.locality(senders[i], receivers[i])) {
+      case Locality::socket: share(++on_socket[layout.socket(senders[i])], channel.aggregate_rate_bytes_per_s); break;
+      case Locality::node: share(++on_node[layout.node(senders[i])], channel.aggregate_rate_bytes_per_s); break;
+      case Locality::network:
+        share(++out_of[layout.node(senders[i])], world->machine.injection_rate_bytes_per_s);
+        share(++into[layout.node(receivers[i])], world->machine.ejection_rate_bytes_per_s);
+    }
+  return channel.protocol(bytes).alpha_s + slowest;
+}
+Seconds time_local_copy(MPI_Comm, std::span<const std::byte>, std::span<std::byte>, Bytes bytes, int) {
+  return world->machine.copy_block_s + static_cast<double>(bytes) / world->machine.copy_rate_bytes_per_s;
+}
+Seconds time_datatype(MPI_Comm, std::span<std::byte> scattered, std::span<std::byte> packed, Bytes piece_bytes, int pieces, int) {
+  EXPECT_LE(2 * pieces * piece_bytes, std::ssize(scattered)) << "pieces and their gaps";
+  EXPECT_LE(pieces * piece_bytes, std::ssize(packed));
+  return pieces * (packing_block_s + static_cast<double>(piece_bytes) / packing_rate);
+}
+PutWindow::PutWindow(MPI_Comm, std::span<std::byte>) {
+  if (!world->has_windows) throw MpiError("MPI_Win_create", MPI_ERR_WIN);
+}
+PutWindow::~PutWindow() = default;
+Seconds time_barrier(MPI_Comm, int) { return world->machine.operations.barrier_s.value(); }
+Seconds time_allreduce(MPI_Comm, int) { return world->machine.operations.allreduce_s.value(); }
+Seconds time_window(MPI_Comm, std::span<std::byte>, int) { return world->machine.operations.window_s.value(); }
+Seconds time_puts(MPI_Comm, const PutWindow&, int puts, int) { return world->machine.operations.fence_s.value() + puts * world->machine.operations.put_s.value(); }
+CollectiveBench::CollectiveBench(MPI_Comm comm, int messages) : comm_(comm), send_(static_cast<std::size_t>(messages)) {}
+Seconds CollectiveBench::direct(int) { return direct_s + direct_message_s * static_cast<double>(send_.size()); }
+Seconds CollectiveBench::by_library(int) { return direct(1) + call_s + 2 * call_message_s * static_cast<double>(send_.size()); }
+AlltoallvBench::AlltoallvBench(MPI_Comm comm, const Layout&, int messages, Bytes) : comm_(comm), exchange_(comm_.get()), send_(static_cast<std::size_t>(messages)) {}
+Seconds AlltoallvBench::direct(int) { return direct_s + direct_message_s * static_cast<double>(send_.size()); }
+Seconds AlltoallvBench::by_library(int) { return direct(1) + alltoallv_s + 2 * alltoallv_message_s * static_cast<double>(send_.size()); }
+
+namespace {
+
+class KnownMachine : public testing::Test {
+ protected:
+  explicit KnownMachine(Layout layout = Layout::regular(3, 2, 4)) : world_{std::move(layout), known_machine()} { world = &world_; }
+  ~KnownMachine() override { world = nullptr; }
+
+  World world_;
+  CalibrationOptions options_{.name = "known", .budget_s = 10, .progress = {}};
+  std::optional<Calibration> calibration_;
+
+  /// Everything but what needs real ranks.
+  const Machine& calibrate() {
+    auto& c = calibration_.emplace(MPI_COMM_SELF, world_.layout, options_);
+    measure_protocols(c);
+    for (const auto locality : c.localities) find_rendezvous(c, locality);
+    for (const auto locality : c.localities) measure_bursts(c, locality);
+    for (const auto locality : c.localities) measure_receiving(c, locality);
+    for (const auto locality : c.localities) measure_sharing(c, locality);
+    measure_ejection(c);
+    measure_copies(c);
+    measure_datatypes(c);
+    measure_operations(c);
+    measure_neighborhood(c);
+    measure_alltoallv(c);
+    EXPECT_LT(c.sampler.spent(), 0.5) << "nothing takes time here";
+    return c.machine;
+  }
+  std::vector<std::string> reasons() const { return calibration_->provenance.not_measured; }
+};
+
+void expect_near(double found, double expected, const std::string& what) { EXPECT_NEAR(found, expected, 1e-5 * std::abs(expected)) << what; }
+
+TEST_F(KnownMachine, IsFoundAgain) {
+  const auto& found = calibrate();
+  const auto& truth = world_.machine;
+  for (std::size_t l = 0; l < locality_count; ++l) {
+    SCOPED_TRACE(name_of(static_cast<Locality>(l)));
+    ASSERT_TRUE(found.host.by_locality[l]);
+    const auto &channel = *found.host.by_locality[l], &expected = *truth.host.by_locality[l];
+    ASSERT_EQ(channel.protocols.size(), expected.protocols.size());
+    for (std::size_t i = 0; i < expected.protocols.size(); ++i) {
+      const auto &protocol = channel.protocols[i], &known = expected.protocols[i];
+      EXPECT_EQ(protocol.name, known.name);
+      EXPECT_EQ(protocol.max_bytes, known.max_bytes);
+      expect_near(protocol.alpha_s, known.alpha_s, "alpha");
+      expect_near(protocol.beta_s_per_byte, known.beta_s_per_byte, "beta");
+      expect_near(protocol.alpha_next_s, known.alpha_next_s, "alpha_next");
+      expect_near(protocol.beta_next_s_per_byte.value(), *known.beta_next_s_per_byte, "beta_next");
+      expect_near(protocol.alpha_receive_s.value(), *known.alpha_receive_s, "alpha_receive");
+      expect_near(protocol.beta_receive_s_per_byte.value(), *known.beta_receive_s_per_byte, "beta_receive");
+    }
+    EXPECT_NEAR(channel.gamma_s, expected.gamma_s, 1e-5 * expected.gamma_s + 1e-15);
+    EXPECT_EQ(channel.rendezvous_from_bytes, expected.rendezvous_from_bytes);
+    if (static_cast<Locality>(l) != Locality::network) expect_near(channel.aggregate_rate_bytes_per_s, expected.aggregate_rate_bytes_per_s, "rate");
+  }
+  expect_near(found.injection_rate_bytes_per_s, truth.injection_rate_bytes_per_s, "injection");
+  expect_near(found.ejection_rate_bytes_per_s, truth.ejection_rate_bytes_per_s, "ejection");
+  expect_near(found.copy_rate_bytes_per_s, truth.copy_rate_bytes_per_s, "copies");
+  expect_near(found.copy_block_s, truth.copy_block_s, "a block");
+  expect_near(found.datatype_rate_bytes_per_s.value(), packing_rate, "datatypes");
+  expect_near(found.datatype_block_s.value(), packing_block_s, "a piece of a datatype");
+  const auto &operations = found.operations, &known = truth.operations;
+  EXPECT_EQ(operations.ranks, world_.layout.ranks());
+  expect_near(operations.barrier_s.value(), *known.barrier_s, "barrier");
+  expect_near(operations.allreduce_s.value(), *known.allreduce_s, "allreduce");
+  expect_near(operations.probe_s.value(), *known.probe_s, "probe");
+  expect_near(operations.put_s.value(), *known.put_s, "put");
+  expect_near(operations.fence_s.value(), *known.fence_s, "fence");
+  expect_near(operations.window_s.value(), *known.window_s, "window");
+  expect_near(operations.neighbor_alltoall_s.value(), call_s, "the neighbourhood collective");
+  expect_near(operations.neighbor_alltoall_message_s.value(), call_message_s, "its messages");
+  expect_near(operations.alltoallv_s.value(), alltoallv_s, "MPI_Alltoallv");
+  expect_near(operations.alltoallv_message_s.value(), alltoallv_message_s, "its messages");
+  EXPECT_THAT(reasons(), testing::ElementsAre(HasSubstr("host.network.rendezvous_from_bytes: a send of 4194304 bytes does not wait for its receive")));
+  const auto& provenance = calibration_->provenance;
+  EXPECT_GE(provenance.ping_pong_sizes, 3 * 40);
+  EXPECT_LT(provenance.ping_pong_sizes, 3 * 70);
+  EXPECT_EQ(provenance.ping_pong_unsettled, 0);
+  EXPECT_EQ(provenance.ping_pong_outliers, 0);
+  EXPECT_EQ(provenance.fits.size(), 6U);
+  EXPECT_GE(calibration_->sampler.count(), 9 * provenance.ping_pong_sizes);
+}
+
+class TwoNodes : public KnownMachine {
+ protected:
+  TwoNodes() : KnownMachine(Layout::regular(2, 1, 1)) {}
+};
+
+TEST_F(TwoNodes, OfOneRankShowTheQueueInABurstAndSayWhatTheyCannotShow) {
+  const auto& found = calibrate();
+  EXPECT_NEAR(found.host.find(Locality::network)->gamma_s, 5e-9, 1e-13) << "one receiver has them all";
+  EXPECT_FALSE(found.host.find(Locality::network)->protocols.front().alpha_receive_s);
+  EXPECT_TRUE(std::isinf(found.injection_rate_bytes_per_s));
+  EXPECT_TRUE(std::isinf(found.ejection_rate_bytes_per_s));
+  EXPECT_THAT(reasons(), testing::UnorderedElementsAre(HasSubstr("host.socket: no two ranks"), HasSubstr("host.node: no two ranks"), HasSubstr("host.network.rendezvous_from_bytes"),
+                                                       HasSubstr("host.network.protocols: alpha_receive_s and beta_receive_s_per_byte need two senders"), HasSubstr("injection: needs two disjoint pairs"),
+                                                       HasSubstr("ejection: needs three nodes")));
+}
+
+TEST_F(KnownMachine, ThatTakesInAllThatOthersInjectHasNoLimitOfItsOwn) {
+  world_.machine.ejection_rate_bytes_per_s = 2e10;  // of 2.2e10 that two nodes inject
+  EXPECT_TRUE(std::isinf(calibrate().ejection_rate_bytes_per_s));
+  EXPECT_THAT(reasons(), testing::Contains("ejection: a node takes in all that 2 others inject"));
+  world_.machine.ejection_rate_bytes_per_s = 1.9e10;
+  expect_near(calibrate().ejection_rate_bytes_per_s, 1.9e10, "less than 0.9 of that");
+}
+
+TEST_F(KnownMachine, WithoutLimitsOrWindowsSaysSo) {
+  for (auto& channel : world_.machine.host.by_locality) channel->aggregate_rate_bytes_per_s = std::numeric_limits<double>::infinity();
+  world_.machine.injection_rate_bytes_per_s = world_.machine.ejection_rate_bytes_per_s = std::numeric_limits<double>::infinity();
+  world_.has_windows = false;
+  const auto& found = calibrate();
+  EXPECT_TRUE(std::isinf(found.injection_rate_bytes_per_s));
+  EXPECT_FALSE(found.operations.put_s || found.operations.fence_s || found.operations.window_s);
+  EXPECT_TRUE(found.operations.probe_s);
+  EXPECT_THAT(reasons(), testing::IsSupersetOf({testing::Matcher<std::string>(HasSubstr("injection: not reached by 8 pairs")), testing::Matcher<std::string>(HasSubstr("ejection: not reached by 8 pairs")),
+                                                testing::Matcher<std::string>(HasSubstr("host.socket.aggregate_rate_bytes_per_s: not reached by 2 pairs")),
+                                                testing::Matcher<std::string>(HasSubstr("operations.put_s, fence_s, window_s: "))}));
+}
+
+TEST(Sampling, RepeatsWhatIsShortAndEndsWhenTheMedianIsKnown) {
+  Sampler sampler(MPI_COMM_SELF, 10);
+  std::map<Seconds, std::vector<int>> repetitions;
+  std::map<Seconds, Series> all{{1e-3, {}}, {1e-5, {}}, {1e-12, {}}};
+  sampler.sample_all(all, 1, [&](Seconds seconds, int, int count) {
+    repetitions[seconds].push_back(count);
+    return seconds;
+  });
+  const auto expected = [](int count) {
+    std::vector<int> result(11, count);  // a warm-up, a look, and nine samples
+    result[0] = 1;
+    result[1] = 2;
+    return result;
+  };
+  EXPECT_EQ(repetitions[1e-3], expected(1));
+  EXPECT_EQ(repetitions[1e-5], expected(10));
+  EXPECT_EQ(repetitions[1e-12], expected(200));
+  EXPECT_EQ(sampler.count(), 3 * 9);
+}
+
+TEST(Sampling, OfWhatNeverSettlesEndsWithItsShareOfTheBudgetButNotBeforeThreeRounds) {
+  Sampler none(MPI_COMM_SELF, 1e-9), some(MPI_COMM_SELF, 0.05);
+  std::map<int, Series> all{{0, {}}, {1, {}}};
+  int calls = 0;
+  const auto time = [&](int, int, int) { return ++calls % 2 * 1e-4 + 1e-4; };
+  none.sample_all(all, 0.5, time);
+  EXPECT_EQ(none.count(), 2 * 3 + 1) << "each three times, and the one after which the time is looked at";
+  all = {{0, {}}};
+  some.sample_all(all, 0.2, time);
+  EXPECT_GE(some.elapsed(), 0.2 * 0.05);
+  EXPECT_LT(some.spent(), 0.9);
+}
+
+TEST(Sampling, IsSettledWhereNineSamplesAgreeToThreePercent) {
+  const auto settled = [](std::vector<double> samples) { return Series{std::move(samples), 1}.settled(); };
+  EXPECT_FALSE(settled(std::vector(8, 1.0)));
+  EXPECT_TRUE(settled(std::vector(9, 1.0)));
+  EXPECT_TRUE(settled({1, 1.001, 1.002, 1.003, 1.004, 1.005, 1.006, 1.007, 1.008}));
+  EXPECT_FALSE(settled({1, 1.01, 1.02, 1.03, 1.04, 1.05, 1.06, 1.07, 1.08}));
+}
+
+TEST(Shares, AreDividedAmongTheLocalities) {
+  const Share share{0.4, 1};
+  const std::vector all{Locality::socket, Locality::node, Locality::network}, two{Locality::socket, Locality::network};
+  EXPECT_DOUBLE_EQ(share.after(Locality::socket, all), 0.6);
+  EXPECT_DOUBLE_EQ(share.after(Locality::network, all), 1);
+  EXPECT_DOUBLE_EQ(share.after(Locality::socket, two), 0.7);
+}
+
+}  // namespace
+}  // namespace commpass
