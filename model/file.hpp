@@ -10,7 +10,8 @@ namespace commpass {
 /// @throws InputError if it cannot be read or a gzipped file is damaged or cut short
 std::string read_file(const std::string& path);
 
-/// Replaces `path` by `contents`, or leaves it as it was: nothing is ever half-written.
+/// Replaces the file `path` by `contents`, or leaves it as it was: nothing is ever half-written. Symbolic links are followed, and
+/// a file that was there keeps its permissions. What is no regular file (a device, a FIFO, /dev/stdout) is written to.
 /// @throws InputError
 void write_file(const std::string& path, std::string_view contents);
 

@@ -285,6 +285,25 @@ TEST(Pattern, LeavesNothingBehindWhereItCannotBeWritten) {
   EXPECT_EQ(test::contents_of(old), "old");
 }
 
+TEST(Pattern, IsWrittenToWhereverTheNameLeads) {
+  const test::TemporaryDirectory directory;
+  // As /dev/stdout; a name of the machine itself is nothing to try out as root.
+  const auto own_output = directory.path("stdout");
+  std::filesystem::create_symlink("/proc/self/fd/1", own_output);
+  const std::string make = COMMPASS_TEST_COMMAND " pattern --generate alltoall:ranks=2,bytes=8 -o ", begin = "%%MatrixMarket";
+  EXPECT_TRUE(test::run(make + own_output).out.starts_with(begin));
+  EXPECT_TRUE(test::run("bash -c '" + make + ">(cat) | cat'").out.starts_with(begin));
+  // Where stdout is a file, what was there stays, and what is printed comes behind.
+  const auto both = test::run("sh -c 'echo first; " + make + own_output + " --statistics'");
+  EXPECT_EQ(both.out.find("first\n" + begin), 0U) << both.out;
+  EXPECT_NE(both.out.find("message size"), std::string::npos) << both.out;
+  expect_one_sentence(commpass("pattern --generate alltoall:ranks=2,bytes=8 -o /proc/self/fd/77"), {"/proc/self/fd/77", "cannot be written"});
+  if (const auto null = test::device(directory, "null", 3); !null.empty()) {
+    EXPECT_EQ(test::run(make + null).exit_code, 0);
+    EXPECT_TRUE(std::filesystem::is_character_file(null));
+  }
+}
+
 TEST(Output, ThatCannotBeWrittenIsAnError) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
   const auto result = test::run("sh -c '" COMMPASS_TEST_COMMAND " profile show lassen >/dev/full'");

@@ -1,7 +1,10 @@
 // Sparse matrix files: what is well-formed is read, and nothing else.
 #include "model/matrix_market.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "model/file.hpp"
@@ -176,6 +179,57 @@ TEST(Files, AreKnownToBeWritableBeforehand) {
   EXPECT_EQ(directory.names(), std::vector<std::string>{"file"}) << "nothing is left";
   expect_sentence(error_of([&] { check_writable(directory.path("none/file")); }), {"none/file", "cannot be written", "check the directory"});
   expect_sentence(error_of([&] { check_writable(directory.path()); }), {"it is a directory", "name a file"});
+}
+
+TEST(Files, ThatAreNoRegularOnesAreWrittenTo) {
+  namespace fs = std::filesystem;
+  const test::TemporaryDirectory directory;
+  const auto fifo = directory.path("fifo");
+  ASSERT_EQ(mkfifo(fifo.c_str(), S_IRUSR | S_IWUSR), 0);
+  check_writable(fifo);  // there is no reader to wait for
+  const int reader = open(fifo.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  write_file(fifo, "through");
+  char read_back[16] = {};
+  EXPECT_EQ(read(reader, read_back, sizeof read_back), 7);
+  EXPECT_STREQ(read_back, "through");
+  close(reader);
+  EXPECT_TRUE(fs::is_fifo(fifo));
+  EXPECT_EQ(directory.names(), std::vector<std::string>{"fifo"});
+}
+
+TEST(Files, AreReplacedBehindSymbolicLinks) {
+  namespace fs = std::filesystem;
+  const test::TemporaryDirectory directory;
+  fs::create_directory(directory.path("sub"));
+  directory.write("sub/file", "old");
+  fs::permissions(directory.path("sub/file"), fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read);
+  fs::create_symlink("sub/hop", directory.path("link"));
+  fs::create_symlink("file", directory.path("sub/hop"));
+  fs::create_symlink(directory.path("sub/new"), directory.path("dangling"));
+  fs::create_symlink("circle", directory.path("circle"));
+  for (const auto* name : {"link", "dangling"}) {
+    check_writable(directory.path(name));
+    write_file(directory.path(name), name);
+    EXPECT_TRUE(fs::is_symlink(directory.path(name))) << name;
+  }
+  EXPECT_EQ(test::contents_of(directory.path("sub/file")), "link");
+  EXPECT_EQ(test::contents_of(directory.path("sub/new")), "dangling");
+  EXPECT_EQ(fs::status(directory.path("sub/file")).permissions(), fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read);
+  EXPECT_EQ(directory.names(), (std::vector<std::string>{"circle", "dangling", "link", "sub"}));
+  for (const auto& action : {check_writable, +[](const std::string& path) { write_file(path, "x"); }})
+    expect_sentence(error_of([&] { action(directory.path("circle")); }), {"circle", "cannot be written", "symbolic links"});
+}
+
+TEST(Files, ThatAreDevicesStayDevices) {
+  const test::TemporaryDirectory directory;
+  const auto null = test::device(directory, "null", 3), full = test::device(directory, "full", 7);
+  if (null.empty() || full.empty()) GTEST_SKIP() << "no device to write to";
+  check_writable(null);
+  write_file(null, "x");
+  EXPECT_TRUE(std::filesystem::is_character_file(null));
+  expect_sentence(error_of([&] { write_file(full, "x"); }), {"full", "cannot be written", "No space left"});
+  EXPECT_TRUE(std::filesystem::is_character_file(full));
 }
 
 }  // namespace
