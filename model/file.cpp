@@ -12,9 +12,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <vector>
 
-#include "model/error.hpp"
 #include "model/text.hpp"
 
 namespace commpass {
@@ -30,7 +28,7 @@ using GzFile = std::unique_ptr<std::remove_pointer_t<gzFile>, CloseGz>;
 
 }  // namespace
 
-std::string read_file(const std::string& path) {
+std::string read_file(const std::string& path, const ReadLimit& limit) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) throw InputError(path, "it is a directory", "name a file");
   errno = 0;
@@ -38,16 +36,19 @@ std::string read_file(const std::string& path) {
   if (!file) throw InputError(path, fmt::format("it cannot be opened ({})", std::strerror(errno)), "check the name");
 
   std::string contents;
-  std::vector<char> chunk(chunk_bytes);
+  std::string chunk(chunk_bytes, '\0');
   while (true) {
     const int count = gzread(file.get(), chunk.data(), chunk_bytes);
     int code = Z_OK;
     const char* reason = gzerror(file.get(), &code);
+    if (code == Z_MEM_ERROR) within_memory(path, [] { throw std::bad_alloc(); });
     if (count < 0 || (code != Z_OK && code != Z_STREAM_END))
       throw InputError(path, fmt::format("it is damaged after {} bytes ({})", contents.size(), reason),
                        "fetch or unpack it again");
     if (count == 0) return contents;
-    contents.append(chunk.data(), static_cast<std::size_t>(count));
+    if (count > limit.bytes - std::ssize(contents))
+      throw InputError(path, fmt::format("it holds more than {}{}", print_bytes(limit.bytes), gzdirect(file.get()) ? "" : " when it is unpacked"), limit.remedy);
+    within_memory(path, [&] { contents.append(chunk, 0, static_cast<std::size_t>(count)); });
   }
 }
 

@@ -37,8 +37,9 @@ std::int64_t Pattern::messages() const {
   return std::ranges::count_if(edges, [](const Edge& edge) { return edge.source != edge.destination && edge.bytes > 0; });
 }
 
-Pattern read_pattern(const std::string& path) {
-  const auto matrix = read_matrix_market(path);
+namespace {
+
+Pattern pattern_of(const CoordinateMatrix& matrix, const std::string& path) {
   if (matrix.rows != matrix.columns)
     throw InputError(path, fmt::format("it is {} x {}, and a pattern has as many rows as columns", matrix.rows, matrix.columns),
                      "give a P x P matrix of bytes, or use --matrix for a sparse matrix");
@@ -66,6 +67,13 @@ Pattern read_pattern(const std::string& path) {
   }
   pattern.validate(path);
   return pattern;
+}
+
+}  // namespace
+
+Pattern read_pattern(const std::string& path, Bytes most_bytes) {
+  const auto matrix = read_matrix_market(path, most_bytes);
+  return within_memory(path, [&] { return pattern_of(matrix, path); });
 }
 
 void write_pattern(const Pattern& pattern, const std::string& path) {

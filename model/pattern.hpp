@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "model/matrix_market.hpp"
 #include "model/types.hpp"
 
 namespace commpass {
@@ -32,8 +33,9 @@ struct Pattern {
 };
 
 /// Reads a P×P Matrix Market coordinate file (design §6): entry (i, j) is the bytes that rank i−1 sends to rank j−1.
+/// @param most_bytes  refuse files that hold more, counted unpacked
 /// @throws InputError
-Pattern read_pattern(const std::string& path);
+Pattern read_pattern(const std::string& path, Bytes most_bytes = most_matrix_bytes);
 
 /// Writes the file that read_pattern reads, under a temporary name first.
 /// @throws InputError, also if an edge has a payload, for which the file has no place

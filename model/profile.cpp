@@ -194,11 +194,48 @@ constexpr OperationKey operation_keys[] = {
     {"alltoallv_s", &OperationCosts::alltoallv_s, true},
     {"alltoallv_message_s", &OperationCosts::alltoallv_message_s, true}};
 
-/// Parses, and refuses what is nested so deeply that taking it apart would overflow the stack.
+/// Where a parser is in a JSON text, and the keys of the objects that it is in.
+class JsonPlace {
+ public:
+  /// @throws InputError for a key that its object has already
+  void see(Json::parse_event_t event, const Json& parsed, const std::string& origin) {
+    using Event = Json::parse_event_t;
+    if (event == Event::key) {
+      auto& [keys, last, index] = levels_.back();
+      last = parsed.get<std::string>();
+      if (!keys.insert(last).second) throw InputError(origin, "key " + name() + " is written twice", "keep one of the two");
+      return;
+    }
+    if (event == Event::object_end || event == Event::array_end) return levels_.pop_back();
+    if (!levels_.empty()) ++levels_.back().index;
+    if (event != Event::value) levels_.emplace_back();
+  }
+
+ private:
+  struct Level {
+    std::set<std::string> keys;  ///< of an object
+    std::string last;            ///< the last of them
+    int index = -1;              ///< of the last element
+  };
+
+  std::string name() const {
+    std::string text;
+    for (const auto& level : levels_)
+      text += level.keys.empty() ? fmt::format("[{}]", level.index) : (text.empty() ? "" : ".") + level.last;
+    return text;
+  }
+
+  std::vector<Level> levels_;
+};
+
+/// Parses, and refuses keys that an object has twice, of which only the last would count, and what is nested so deeply that
+/// taking it apart would overflow the stack.
 Json parse_json(const std::string& text, const std::string& origin) {
   constexpr int deepest = 100;
-  return Json::parse(text, [&](int depth, Json::parse_event_t, const Json&) {
+  JsonPlace place;
+  return Json::parse(text, [&](int depth, Json::parse_event_t event, const Json& parsed) {
     if (depth > deepest) throw InputError(origin, fmt::format("it is nested more than {} levels deep", deepest), "correct it or calibrate again");
+    place.see(event, parsed, origin);
     return true;
   });
 }
@@ -249,7 +286,10 @@ Profile parse_profile(const std::string& text, const std::string& origin) {
   return profile;
 }
 
-Profile read_profile(const std::string& path) { return parse_profile(read_file(path), path); }
+Profile read_profile(const std::string& path) {
+  const ReadLimit limit{most_profile_bytes, "name a profile, or take what is not needed from its provenance"};
+  return within_memory(path, [&] { return parse_profile(read_file(path, limit), path); });
+}
 
 namespace {
 
@@ -347,7 +387,7 @@ std::vector<std::string> profile_directories(const std::vector<std::string>& fir
 std::string find_profile(const std::string& name_or_path, const std::vector<std::string>& directories) {
   namespace fs = std::filesystem;
   std::error_code ignored;
-  if (fs::is_regular_file(name_or_path, ignored)) return name_or_path;
+  if (fs::exists(name_or_path, ignored) && !fs::is_directory(name_or_path, ignored)) return name_or_path;
   const bool is_name = !name_or_path.empty() && name_or_path.find('/') == std::string::npos;
   std::string looked_in;
   for (const auto& directory : directories) {

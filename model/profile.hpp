@@ -19,8 +19,11 @@ struct Profile {
 /// @throws InputError that names the key
 Profile parse_profile(const std::string& text, const std::string& origin);
 
+/// What is read of a profile. Those with the most samples in their provenance have some 20 KiB.
+inline constexpr Bytes most_profile_bytes = Bytes{4} << 20;
+
 /// Reads the file `path`.
-/// @throws InputError
+/// @throws InputError, also if it holds more than most_profile_bytes
 Profile read_profile(const std::string& path);
 
 /// The profile as JSON text, with a newline at the end. parse_profile gives the same profile back.

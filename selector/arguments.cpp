@@ -28,14 +28,19 @@ void PatternArguments::add_to(CLI::App& app) {
   app.add_option("--partition", partition, "who owns which rows: block (consecutive ones, the default) or metis (so that few bytes move)")->needs(matrix)->check(CLI::IsMember({"block", "metis"}));
   app.add_option("--value-bytes", value_bytes, "size of one vector entry")->needs(matrix)->check(CLI::NonNegativeNumber);
   app.add_flag("--share-values", share_values, "a value that several ranks need travels once as far as it goes the same way; without it, as often as it is needed")->needs(matrix);
+  const auto is_size = [](const std::string& text) { return parse_bytes(text).value_or(0) > 0 ? "" : "'" + text + "' is no size; use for example 512MiB or 8GiB"; };
+  app.add_option_function<std::string>(
+         "--max-input-bytes", [this](const std::string& text) { max_input_bytes = parse_bytes(text).value(); },
+         "refuse a pattern or matrix file that holds more than this, unpacked (default: " + print_bytes(most_matrix_bytes) + ")")
+      ->check(is_size);
 }
 
 Pattern PatternArguments::load(int default_ranks) const {
   if (!generator.empty()) return generate_pattern(generator);
-  if (!pattern_file.empty()) return read_pattern(pattern_file);
+  if (!pattern_file.empty()) return read_pattern(pattern_file, max_input_bytes);
   const int count = ranks > 0 ? ranks : default_ranks;
   if (count < 1) throw InputError("--matrix " + matrix_file, "the number of ranks is missing", "add --ranks N");
-  const auto matrix = read_matrix_market(matrix_file);
+  const auto matrix = read_matrix_market(matrix_file, max_input_bytes);
   const auto owner = partition == "metis" ? metis_partition(matrix, count, matrix_file) : block_partition(matrix.rows, count);
   return (share_values ? shared_value_pattern : matrix_pattern)(matrix, owner, count, value_bytes, matrix_file);
 }
@@ -150,7 +155,7 @@ int run_command(CLI::App& app, int argc, const char* const* argv, const std::fun
     }
     return is_help ? 0 : wrong_usage;
   } catch (const std::bad_alloc&) {
-    message = "there is not enough memory for this pattern; use fewer ranks or a sparser one.";
+    message = "there is not enough memory; use fewer ranks, a sparser pattern or a machine with more memory.";
   } catch (const std::exception& error) {
     message = error.what();
   }

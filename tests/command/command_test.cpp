@@ -80,6 +80,32 @@ TEST(BadInput, IsOneSentenceAndExitCodeOne) {
   expect_one_sentence(commpass("profile compare lassen nowhere"), {"profile nowhere"});
 }
 
+TEST(BadInput, ThatHasNoEndIsRefusedEarly) {
+  const test::TemporaryDirectory directory;
+  const auto text = "%%MatrixMarket matrix coordinate integer general\n3 3 1\n1 2 5\n%" + std::string(1 << 20, ' ') + "\n";
+  const auto file = directory.write("long.mtx", text);
+  for (const std::string source : {"--pattern ", "--ranks 2 --matrix "}) {
+    const auto command = "pattern --statistics " + source + file;
+    expect_one_sentence(commpass(command + " --max-input-bytes 1MiB"), {"long.mtx", "more than 1MiB", "--max-input-bytes SIZE"});
+    EXPECT_EQ(commpass(command + " --max-input-bytes 2MiB").exit_code, 0);
+    EXPECT_EQ(commpass("predict --profile lassen --ppn 1 " + source + file).exit_code, 0);
+    for (const std::string size : {"0", "-1", "1MB", "''"}) EXPECT_EQ(commpass(command + " --max-input-bytes " + size).exit_code, 2) << size;
+  }
+  if (const auto endless = test::device(directory, "zero", 5); !endless.empty()) {
+    expect_one_sentence(commpass("pattern --statistics --max-input-bytes 1MiB --pattern " + endless), {"zero", "more than 1MiB"});
+    expect_one_sentence(commpass("profile show " + endless), {"zero", "more than 4MiB"});
+  }
+}
+
+TEST(BadInput, ForWhichThereIsNoMemoryIsNamed) {
+  if (COMMPASS_TEST_IS_SANITIZED) GTEST_SKIP() << "sanitizers reserve more address space than there is";
+  const test::TemporaryDirectory directory;
+  const auto limited = [](const std::string& arguments) { return test::run("sh -c 'ulimit -v 400000; exec " COMMPASS_TEST_COMMAND " " + arguments + "'"); };
+  if (const auto endless = test::device(directory, "zero", 5); !endless.empty())
+    expect_one_sentence(limited("pattern --statistics --pattern " + endless), {"zero: there is not enough memory to read it", "smaller file"});
+  expect_one_sentence(limited("pattern --statistics --generate alltoall:ranks=8192,bytes=8"), {"there is not enough memory", "fewer ranks"});
+}
+
 TEST(BadInput, OfTheEnvironmentNamesTheVariable) {
   const std::string run = "predict --generate alltoall:ranks=4,bytes=8 --ppn 2 --profile lassen";
   expect_one_sentence(commpass(run, "COMMPASS_SPEED=1"), {"environment variable COMMPASS_SPEED", "unknown"});

@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include "model/file.hpp"
+#include "model/pattern.hpp"
 #include "model/support.hpp"
 
 namespace commpass {
@@ -155,6 +156,28 @@ TEST(MatrixMarketFile, ThatIsNotThereIsNamed) {
   const test::TemporaryDirectory directory;
   expect_sentence(error_of([&] { read_matrix_market(directory.path("none.mtx")); }), {"none.mtx", "cannot be opened", "No such file"});
   expect_sentence(error_of([&] { read_matrix_market(directory.path()); }), {"it is a directory"});
+}
+
+TEST(Files, AreReadUpToALimit) {
+  const test::TemporaryDirectory directory;
+  const std::string text(3 << 20, ' ');
+  const auto plain = directory.write("plain", text), gzipped = directory.path("bomb.gz");
+  write_gzipped(gzipped, text);
+  for (const auto& path : {plain, gzipped}) {
+    EXPECT_EQ(read_file(path, {std::ssize(text), ""}), text);
+    expect_sentence(error_of([&] { read_file(path, {std::ssize(text) - 1, "name another"}); }), {path, "more than 3145727", "name another"});
+    expect_sentence(error_of([&] { read_file(path, {2 << 20, "name another"}); }), {path, "more than 2MiB"});
+    expect_sentence(error_of([&] { read_matrix_market(path, 1024); }), {path, "more than 1KiB", "--max-input-bytes"});
+    expect_sentence(error_of([&] { read_pattern(path, 1024); }), {path, "more than 1KiB", "--max-input-bytes"});
+  }
+  expect_sentence(error_of([&] { read_file(gzipped, {1, "name another"}); }), {"when it is unpacked"});
+  const auto endless = test::device(directory, "zero", 5);
+  if (!endless.empty()) expect_sentence(error_of([&] { read_pattern(endless, 1 << 20); }), {endless, "more than 1MiB"});
+}
+
+TEST(Files, ForWhichThereIsNoMemoryAreNamed) {
+  expect_sentence(error_of([] { within_memory("m.mtx", []() -> int { throw std::bad_alloc(); }); }), {"m.mtx", "not enough memory", "smaller file"});
+  EXPECT_EQ(within_memory("m.mtx", [] { return 5; }), 5);
 }
 
 TEST(Files, AreReplacedWholeOrNotAtAll) {

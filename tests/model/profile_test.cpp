@@ -290,7 +290,25 @@ TEST(Profile, WithANumberBeyondDoublesIsRefused) {
   expect_sentence(error_of([&] { parse_profile(text, "p.json"); }), {"p.json"});
 }
 
-TEST(Profile, WithKeysTwiceOrRubbishBehindIsRefused) {
+TEST(Profile, WithAKeyTwiceIsRefusedByItsPlace) {
+  const auto text = full_profile().dump();
+  const auto doubled = [&](const std::string& before, const std::string& again) {
+    auto result = text;
+    const auto place = result.find(before);
+    EXPECT_NE(place, std::string::npos) << before;
+    return result.insert(place, again);
+  };
+  const std::pair<std::string, std::string> cases[] = {
+      {doubled("\"schema_version\"", "\"schema_version\":1,"), "key schema_version is written twice"},
+      {doubled("\"barrier_s\"", "\"barrier_s\":1,"), "key operations.barrier_s is written twice"},
+      {doubled("\"max_bytes\":9007199254740993", "\"max_bytes\":5,"), "key host.socket.protocols[1].max_bytes is written twice"},
+      {doubled("\"socket\"", "\"network\":{\"protocols\":[]},"), "key host.network is written twice"},
+      {doubled("\"alpha_s\"", "\"alpha\\u005fs\":1,"), "alpha_s is written twice"},
+      {doubled("\"list\"", "\"list\":[{},[{\"a\":1},{\"a\":2,\"b\":[],\"a\":3}]],"), "key provenance.deep.list[1][1].a is written twice"}};
+  for (const auto& [broken, part] : cases) expect_sentence(error_of([&] { parse_profile(broken, "p.json"); }), {"p.json", part, "keep one"});
+}
+
+TEST(Profile, WithRubbishBehindIsRefused) {
   const auto text = least_profile().dump();
   expect_sentence(error_of([&] { parse_profile(text + "}", "p.json"); }), {"p.json", "no JSON"});
   expect_sentence(error_of([&] { parse_profile(text + text, "p.json"); }), {"p.json", "no JSON"});
@@ -312,6 +330,12 @@ TEST(Profile, OfADepthThatNobodyWritesIsRefused) {
   ASSERT_NE(place, std::string::npos);
   text.replace(place, std::string("\"provenance\":{}").size(), std::string("\"provenance\":") + nest("{\"a\":", "1", "}"));
   expect_sentence(error_of([&] { parse_profile(text, "p.json"); }), {"p.json", "nested"});
+}
+
+TEST(Profile, ThatIsTooLargeIsNotRead) {
+  const test::TemporaryDirectory directory;
+  const auto path = directory.write("large.json", least_profile().dump() + std::string(most_profile_bytes, ' '));
+  expect_sentence(error_of([&] { read_profile(path); }), {"large.json", "more than 4MiB", "provenance"});
 }
 
 TEST(Profile, SurvivesDamage) {
