@@ -19,6 +19,10 @@ using Json = nlohmann::ordered_json;
 
 constexpr int schema_version = 1;
 
+// What no message takes: eleven days, or that for each byte, and a byte in as long. Sums of such times stay finite.
+constexpr double most_amount = 1e6;
+constexpr double least_rate = 1e-6;
+
 /// One JSON object of a profile: every key must be asked for, or it is unknown.
 class ObjectReader {
  public:
@@ -47,13 +51,15 @@ class ObjectReader {
   }
   std::optional<double> optional_signed_number(const std::string& key) {
     const Json* value = find(key);
-    return value ? std::optional(to_number(key, *value, true)) : std::nullopt;
+    return value ? std::optional(to_number(key, *value, -most_amount, most_amount)) : std::nullopt;
   }
   /// A rate in bytes per second; infinite if absent, never 0.
   double rate(const std::string& key) {
-    const auto value = optional_number(key);
-    if (value && *value == 0) throw error(name(key), "is 0", "leave it out if it was not measured");
-    return value.value_or(std::numeric_limits<double>::infinity());
+    const Json* json = find(key);
+    if (!json) return std::numeric_limits<double>::infinity();
+    const double value = to_number(key, *json, 0, std::numeric_limits<double>::max());
+    if (value < least_rate) throw error(name(key), "is " + json->dump(), fmt::format("use {} bytes a second or more, or leave it out if it was not measured", least_rate));
+    return value;
   }
 
   std::int64_t integer(const std::string& key, std::int64_t least) {
@@ -100,9 +106,10 @@ class ObjectReader {
   }
 
  private:
-  double to_number(const std::string& key, const Json& value, bool may_be_negative = false) const {
-    if (!value.is_number() || !std::isfinite(value.get<double>()) || (value.get<double>() < 0 && !may_be_negative))
-      throw error(name(key), "is " + value.dump(), may_be_negative ? "use a number" : "use a number, 0 or more");
+  double to_number(const std::string& key, const Json& value, double least = 0, double most = most_amount) const {
+    if (!value.is_number() || !std::isfinite(value.get<double>()) || value.get<double>() < least)
+      throw error(name(key), "is " + value.dump(), least < 0 ? fmt::format("use a number, {} or more", least) : "use a number, 0 or more");
+    if (value.get<double>() > most) throw error(name(key), "is " + value.dump(), fmt::format("use a number, at most {}", most));
     return value.get<double>();
   }
 

@@ -138,14 +138,27 @@ std::string generators_help() {
   return text;
 }
 
+namespace {
+
+/// Nothing that a switch names has an empty name: '' is a variable of a shell that was not set.
+void refuse_empty_values(CLI::App& app) {
+  for (auto* option : app.get_options())
+    if (option->get_items_expected_min() > 0) option->check([](const std::string& value) { return value.empty() ? "it is empty; give it a value" : ""; });
+  for (auto* sub : app.get_subcommands({})) refuse_empty_values(*sub);
+}
+
+/// Has all that was printed arrived?
+bool flush_output() { return std::fflush(stdout) == 0 && std::ferror(stdout) == 0; }
+
+}  // namespace
+
 int run_command(CLI::App& app, int argc, const char* const* argv, const std::function<void()>& command, bool speaks) {
   constexpr int bad_input = 1, wrong_usage = 2;
-  std::string message;
+  std::optional<std::string> message;
   try {
+    refuse_empty_values(app);
     app.parse(argc, argv);
     command();
-    if (std::fflush(stdout) != 0 || std::ferror(stdout)) throw InputError("output", "it cannot be written", "check where stdout goes and its free space");
-    return 0;
   } catch (const CLI::ParseError& error) {
     std::ostringstream out, err;
     const bool is_help = app.exit(error, out, err) == 0;
@@ -153,13 +166,15 @@ int run_command(CLI::App& app, int argc, const char* const* argv, const std::fun
       std::fputs(out.str().c_str(), stdout);
       std::fputs(err.str().c_str(), stderr);
     }
-    return is_help ? 0 : wrong_usage;
+    if (!is_help) return wrong_usage;
   } catch (const std::bad_alloc&) {
     message = "there is not enough memory; use fewer ranks, a sparser pattern or a machine with more memory.";
   } catch (const std::exception& error) {
     message = error.what();
   }
-  if (speaks) fmt::print(stderr, "commpass: {}\n", message);
+  if (!flush_output()) message = InputError("output", "it cannot be written", "check where stdout goes and its free space").what();
+  if (!message) return 0;
+  if (speaks) std::fputs(("commpass: " + *message + "\n").c_str(), stderr);  // fmt would throw where stderr cannot be written
   return bad_input;
 }
 

@@ -78,6 +78,9 @@ TEST(BadInput, IsOneSentenceAndExitCodeOne) {
   expect_one_sentence(commpass("pattern --statistics --pattern " + directory.path()), {"is a directory"});
   expect_one_sentence(commpass("pattern --statistics --layout 2x3 " + generated), {"layout 2x3", "6 ranks but 4"});
   expect_one_sentence(commpass("profile compare lassen nowhere"), {"profile nowhere"});
+  expect_one_sentence(commpass(predict + "--calls 1e300"), {"calls: 1e+300 is no number of exchanges", "at most 1e+18"});
+  const auto ring = directory.write("ring.mtx", "%%MatrixMarket matrix coordinate pattern general\n4 4 4\n1 2\n2 3\n3 4\n4 1\n");
+  expect_one_sentence(commpass("pattern --statistics --ranks 4 --value-bytes 9223372036854775807 --matrix " + ring), {"ring.mtx", "4 values of 9223372036854775807 bytes", "smaller values"});
 }
 
 TEST(BadInput, ThatHasNoEndIsRefusedEarly) {
@@ -332,9 +335,27 @@ TEST(Pattern, IsWrittenToWhereverTheNameLeads) {
 
 TEST(Output, ThatCannotBeWrittenIsAnError) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
-  const auto result = test::run("sh -c '" COMMPASS_TEST_COMMAND " profile show lassen >/dev/full'");
-  EXPECT_EQ(result.exit_code, 1);
-  EXPECT_NE(result.err.find("cannot be written"), std::string::npos) << result.err;
+  for (const auto& arguments : {std::string("--help"), std::string("predict --help"), std::string("profile list"), std::string("profile show lassen"), std::string("profile validate lassen"),
+                                std::string("profile compare lassen summit --json"), predict, predict + "--json", std::string("pattern --statistics --generate alltoall:ranks=3,bytes=8"),
+                                std::string("pattern -o /proc/self/fd/1 --generate alltoall:ranks=3,bytes=8")}) {
+    SCOPED_TRACE(arguments);
+    expect_one_sentence(test::run("sh -c '" COMMPASS_TEST_COMMAND " " + arguments + " >/dev/full'"), {"cannot be written"});
+  }
+  // Nor does it matter where errors go.
+  EXPECT_EQ(test::run("sh -c '" COMMPASS_TEST_COMMAND " profile list >/dev/full 2>/dev/full'").exit_code, 1);
+  EXPECT_EQ(test::run("sh -c '" COMMPASS_TEST_COMMAND " profile show nowhere 2>&-'").exit_code, 1);
+}
+
+TEST(Switches, WithAnEmptyValueAreRefused) {
+  const std::string pattern = "pattern --generate alltoall:ranks=3,bytes=8 --statistics ";
+  for (const auto& arguments : {pattern + "-o ''", pattern + "--layout ''", std::string("pattern --statistics --generate ''"), std::string("pattern --statistics --pattern ''"),
+                                std::string("pattern --statistics --ranks 2 --matrix ''"), predict + "--profile ''", predict + "--explain ''", predict + "--strategy ''", predict + "--strategies ''", predict + "--model ''",
+                                std::string("profile show ''"), std::string("profile validate ''"), std::string("profile compare lassen ''")}) {
+    const auto result = commpass(arguments, "COMMPASS_PROFILE=lassen COMMPASS_LAYOUT=1x3");
+    EXPECT_EQ(result.exit_code, 2) << arguments << result.err;
+    EXPECT_EQ(result.out, "") << arguments;
+    EXPECT_NE(result.err.find("is empty"), std::string::npos) << arguments << result.err;
+  }
 }
 
 TEST(Profiles, AreListedByNameTheFirstDirectoryFirst) {
