@@ -47,9 +47,8 @@ Pattern pattern_of(const CoordinateMatrix& matrix, const std::string& path) {
     throw InputError(path, "its header promises no sizes", "a pattern needs 'integer' entries: the bytes from rank i-1 to rank j-1");
   if (matrix.symmetry != CoordinateMatrix::Symmetry::general && matrix.symmetry != CoordinateMatrix::Symmetry::symmetric)
     throw InputError(path, "a pattern of sizes is neither skew-symmetric nor hermitian", "use 'general' or 'symmetric'");
-  constexpr std::int64_t most_ranks = std::int64_t{1} << 26;
-  if (matrix.rows > most_ranks)
-    throw InputError(path, fmt::format("it has {} ranks", matrix.rows), fmt::format("use at most {}, or --matrix for a sparse matrix", most_ranks));
+  if (matrix.rows > most_pattern_ranks)
+    throw InputError(path, fmt::format("it has {} ranks", matrix.rows), fmt::format("use at most {}, or --matrix for a sparse matrix", most_pattern_ranks));
 
   Pattern pattern;
   pattern.ranks = static_cast<int>(matrix.rows);

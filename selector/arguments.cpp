@@ -40,6 +40,7 @@ Pattern PatternArguments::load(int default_ranks) const {
   if (!pattern_file.empty()) return read_pattern(pattern_file, max_input_bytes);
   const int count = ranks > 0 ? ranks : default_ranks;
   if (count < 1) throw InputError("--matrix " + matrix_file, "the number of ranks is missing", "add --ranks N");
+  if (count > most_pattern_ranks) throw InputError(fmt::format("--ranks {}", count), "a pattern of so many takes too long to price", fmt::format("use at most {}", most_pattern_ranks));
   const auto matrix = read_matrix_market(matrix_file, max_input_bytes);
   const auto owner = partition == "metis" ? metis_partition(matrix, count, matrix_file) : block_partition(matrix.rows, count);
   return (share_values ? shared_value_pattern : matrix_pattern)(matrix, owner, count, value_bytes, matrix_file);
@@ -76,7 +77,9 @@ void SelectionArguments::add_to(CLI::App& app) {
   layout.add_to(app);
   app.add_option("--model", model, "burst (default), max-rate or postal");
   app.add_option("--memory", memory, "where the data is: host")->check(CLI::IsMember({"host"}));
-  app.add_option("--calls", calls, "how often the exchange will run: weighs the time to plan it against that of the exchanges (default: so often that planning does not matter)")->check(CLI::PositiveNumber);
+  app.add_option("--calls", calls, "how often the exchange will run: weighs the time to plan it against that of the exchanges (default: so often that planning does not matter)")
+      ->check(CLI::PositiveNumber)
+      ->check([](const std::string& text) { return parse_number<double>(text).value_or(0) > most_calls ? fmt::format("{} are too many; use at most {}", text, most_calls) : ""; });
   app.add_option("--top", top, "show only the K best")->check(CLI::PositiveNumber);
   // CLI11 would split "a,b" into two values if it were told to take many; this way each use adds one.
   auto* one = app.add_option_function<std::string>(

@@ -117,7 +117,6 @@ Candidate price_random(const Strategy& strategy, const RandomPattern& pattern, c
 }  // namespace
 
 void check_calls(const Calls& calls) {
-  constexpr double most_calls = 1e18;  // with times of any profile their product stays finite
   if (calls && !(*calls > 0 && *calls <= most_calls))
     throw InputError("calls", fmt::format("{} is no number of exchanges", *calls), fmt::format("use a number above 0, at most {}, or leave it out if they are many", most_calls));
 }

@@ -37,7 +37,7 @@ TEST(ExitCode, IsZeroWhenDone) {
 }
 
 TEST(ExitCode, IsTwoForWrongUsage) {
-  for (const auto& arguments : {std::string(), std::string("nonsense"), std::string("predict"), predict + "--speed 3", predict + "--layout 4x4", predict + "--top 0", predict + "--top -1", predict + "--top x", predict + "--calls 0", predict + "--calls -1", predict + "--calls often",
+  for (const auto& arguments : {std::string(), std::string("nonsense"), std::string("predict"), predict + "--speed 3", predict + "--layout 4x4", predict + "--top 0", predict + "--top -1", predict + "--top x", predict + "--calls 0", predict + "--calls -1", predict + "--calls 1e300", predict + "--calls often",
                                 predict + "--memory device", predict + "--ranks 4", predict + "--pattern x.mtx", std::string("pattern --generate alltoall:ranks=3,bytes=8"), std::string("profile"),
                                 std::string("profile show"), std::string("predict --profile lassen --ppn 0 --generate alltoall:ranks=3,bytes=8"),
                                 std::string("predict --profile lassen --ppn 1 --matrix x.mtx --ranks 2 --partition random"),
@@ -78,7 +78,6 @@ TEST(BadInput, IsOneSentenceAndExitCodeOne) {
   expect_one_sentence(commpass("pattern --statistics --pattern " + directory.path()), {"is a directory"});
   expect_one_sentence(commpass("pattern --statistics --layout 2x3 " + generated), {"layout 2x3", "6 ranks but 4"});
   expect_one_sentence(commpass("profile compare lassen nowhere"), {"profile nowhere"});
-  expect_one_sentence(commpass(predict + "--calls 1e300"), {"calls: 1e+300 is no number of exchanges", "at most 1e+18"});
   const auto ring = directory.write("ring.mtx", "%%MatrixMarket matrix coordinate pattern general\n4 4 4\n1 2\n2 3\n3 4\n4 1\n");
   expect_one_sentence(commpass("pattern --statistics --ranks 4 --value-bytes 9223372036854775807 --matrix " + ring), {"ring.mtx", "4 values of 9223372036854775807 bytes", "smaller values"});
 }
@@ -98,6 +97,17 @@ TEST(BadInput, ThatHasNoEndIsRefusedEarly) {
     expect_one_sentence(commpass("pattern --statistics --max-input-bytes 1MiB --pattern " + endless), {"zero", "more than 1MiB"});
     expect_one_sentence(commpass("profile show " + endless), {"zero", "more than 4MiB"});
   }
+}
+
+TEST(BadInput, WithMoreRanksThanArePricedIsRefusedEarly) {
+  const test::TemporaryDirectory directory;
+  const auto pattern = directory.write("p.mtx", "%%MatrixMarket matrix coordinate integer general\n20000000 20000000 1\n1 20000000 100\n");
+  const auto matrix = directory.write("m.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 2\n");
+  const std::string start = "predict --profile lassen --ppn 40 --strategy standard ";
+  expect_one_sentence(commpass(start + "--pattern " + pattern), {"p.mtx: it has 20000000 ranks", "at most 1048576"});
+  expect_one_sentence(commpass(start + "--ranks 20000000 --matrix " + matrix), {"--ranks 20000000", "at most 1048576"});
+  expect_one_sentence(commpass(start + "--generate random:ranks=20000000,bytes=8,degree=1"), {"ranks=20000000", "1048576"});
+  expect_one_sentence(commpass(start + "--generate alltoall:ranks=20000000,bytes=8"), {"ranks=20000000", "1048576"});
 }
 
 TEST(BadInput, ForWhichThereIsNoMemoryIsNamed) {

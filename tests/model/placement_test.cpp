@@ -6,6 +6,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 #include <set>
 
@@ -105,6 +106,15 @@ TEST(Placement, OfPairsForwardsNothing) {
   for (Rank rank = 0; rank < 16; ++rank) pattern.edges.push_back({rank, 15 - rank, 100});
   EXPECT_EQ(bytes_sent("stfw,n=4", Layout::with_ppn(16, 16), pattern), 4 * 16 * 100);
   EXPECT_EQ(bytes_sent("stfw,n=4,placed", Layout::with_ppn(16, 16), pattern), 16 * 100);
+}
+
+TEST(Placement, TriesNoTradesOfRanksThatSendNothing) {
+  // All pairs of so many would take minutes.
+  constexpr int ranks = 200000;
+  const auto begin = std::chrono::steady_clock::now();
+  const auto positions = place("stfw,n=2", Layout::with_ppn(ranks, 1), {ranks, {{0, ranks - 1, 100}}});
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  EXPECT_EQ(std::set(positions.begin(), positions.end()).size(), std::size_t{ranks});
 }
 
 TEST(Placement, OfAnotherNumberOfRanksIsRefused) {
