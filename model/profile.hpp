@@ -19,7 +19,7 @@ struct Profile {
 /// @throws InputError that names the key
 Profile parse_profile(const std::string& text, const std::string& origin);
 
-/// What is read of a profile. Those with the most samples in their provenance have some 20 KiB.
+/// What is read of a profile. Those that come with Commpass or that calibrate writes have a few KiB.
 inline constexpr Bytes most_profile_bytes = Bytes{4} << 20;
 
 /// Reads the file `path`.

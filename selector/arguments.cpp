@@ -143,11 +143,14 @@ std::string generators_help() {
 
 namespace {
 
-/// Nothing that a switch names has an empty name: '' is a variable of a shell that was not set.
-void refuse_empty_values(CLI::App& app) {
-  for (auto* option : app.get_options())
-    if (option->get_items_expected_min() > 0) option->check([](const std::string& value) { return value.empty() ? "it is empty; give it a value" : ""; });
-  for (auto* sub : app.get_subcommands({})) refuse_empty_values(*sub);
+/// Nothing that an argument names has an empty name: '' is a variable of a shell that was not set. CLI11 2.1 takes it for the name
+/// of a group of options, and may then read it for ever.
+void refuse_empty(int argc, const char* const* argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (*argv[i] != '\0') continue;
+    const bool is_value = i > 1 && *argv[i - 1] == '-';
+    throw CLI::ValidationError(is_value ? argv[i - 1] : fmt::format("argument {}", i), "it is empty; give it a value");
+  }
 }
 
 /// Has all that was printed arrived?
@@ -159,7 +162,7 @@ int run_command(CLI::App& app, int argc, const char* const* argv, const std::fun
   constexpr int bad_input = 1, wrong_usage = 2;
   std::optional<std::string> message;
   try {
-    refuse_empty_values(app);
+    refuse_empty(argc, argv);
     app.parse(argc, argv);
     command();
   } catch (const CLI::ParseError& error) {

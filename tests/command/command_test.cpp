@@ -356,11 +356,12 @@ TEST(Output, ThatCannotBeWrittenIsAnError) {
   EXPECT_EQ(test::run("sh -c '" COMMPASS_TEST_COMMAND " profile show nowhere 2>&-'").exit_code, 1);
 }
 
-TEST(Switches, WithAnEmptyValueAreRefused) {
+TEST(Arguments, ThatAreEmptyAreRefused) {
   const std::string pattern = "pattern --generate alltoall:ranks=3,bytes=8 --statistics ";
+  EXPECT_NE(commpass(pattern + "-o ''").err.find("-o: it is empty"), std::string::npos);
   for (const auto& arguments : {pattern + "-o ''", pattern + "--layout ''", std::string("pattern --statistics --generate ''"), std::string("pattern --statistics --pattern ''"),
                                 std::string("pattern --statistics --ranks 2 --matrix ''"), predict + "--profile ''", predict + "--explain ''", predict + "--strategy ''", predict + "--strategies ''", predict + "--model ''",
-                                std::string("profile show ''"), std::string("profile validate ''"), std::string("profile compare lassen ''")}) {
+                                std::string("pattern '' --layout"), std::string("''"), std::string("profile show ''"), std::string("profile validate ''"), std::string("profile compare lassen ''")}) {
     const auto result = commpass(arguments, "COMMPASS_PROFILE=lassen COMMPASS_LAYOUT=1x3");
     EXPECT_EQ(result.exit_code, 2) << arguments << result.err;
     EXPECT_EQ(result.out, "") << arguments;
