@@ -316,7 +316,7 @@ TEST(Profile, WithAKeyTwiceIsRefusedByItsPlace) {
       {doubled("\"socket\"", "\"network\":{\"protocols\":[]},"), "key host.network is written twice"},
       {doubled("\"alpha_s\"", "\"alpha\\u005fs\":1,"), "alpha_s is written twice"},
       {doubled("\"list\"", "\"list\":[{},[{\"a\":1},{\"a\":2,\"b\":[],\"a\":3}]],"), "key provenance.deep.list[1][1].a is written twice"}};
-  for (const auto& [broken, part] : cases) expect_sentence(error_of([&] { parse_profile(broken, "p.json"); }), {"p.json", part, "keep one"});
+  for (const auto& each : cases) expect_sentence(error_of([&] { parse_profile(each.first, "p.json"); }), {"p.json", each.second, "keep one"});
 }
 
 TEST(Profile, WithRubbishBehindIsRefused) {
