@@ -28,6 +28,9 @@ struct Arguments {
   bool json = false;
 };
 
+/// On stderr. fmt::print would throw where that cannot be written, and on this rank alone.
+void tell(const std::string& text) { std::fputs(text.c_str(), stderr); }
+
 /// "60s", "2min", "90".
 double parse_duration(const std::string& text) {
   constexpr double minute = 60;
@@ -62,7 +65,7 @@ void run(Arguments& arguments) {
   });
   const bool pretended = layout.has_value();
   if (!layout) layout = detect_layout(MPI_COMM_WORLD);
-  if (shown) arguments.options.progress = [](const std::string& what, double fraction) { fmt::print(stderr, "[{:3.0f}%] {}\n", 100 * std::min(1.0, fraction), what); };
+  if (shown) arguments.options.progress = [](const std::string& what, double fraction) { tell(fmt::format("[{:3.0f}%] {}\n", 100 * std::min(1.0, fraction), what)); };
 
   const auto result = calibrate(MPI_COMM_WORLD, *layout, arguments.options);
   together(MPI_COMM_WORLD, [&] {
@@ -70,10 +73,10 @@ void run(Arguments& arguments) {
     write_profile(result.profile, arguments.output);
     if (arguments.json) std::fputs(to_json(result.profile).c_str(), stdout);
     for (const auto& each : result.held_out)
-      fmt::print(stderr, "commpass: held-out exchange '{}' by {}: {} predicted, {} measured, error {:+.1f} %\n", each.exchange, each.strategy,
-                 format_seconds(each.predicted_s), format_seconds(each.measured_s), 100 * each.error());
-    fmt::print(stderr, "commpass: wrote {} ({}{}); see it with 'commpass profile show {}'\n", arguments.output, layout->describe(),
-               pretended ? ", as told and not as it is" : "", arguments.output);
+      tell(fmt::format("commpass: held-out exchange '{}' by {}: {} predicted, {} measured, error {} %\n", each.exchange, each.strategy,
+                       format_seconds(each.predicted_s), format_seconds(each.measured_s), format_fixed(100 * each.error(), 1, true)));
+    tell(fmt::format("commpass: wrote {} ({}{}); see it with 'commpass profile show {}'\n", arguments.output, layout->describe(),
+                     pretended ? ", as told and not as it is" : "", arguments.output));
   });
 }
 

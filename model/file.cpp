@@ -1,6 +1,8 @@
 #include "model/file.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -9,9 +11,9 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
-#include <vector>
+#include <optional>
 
-#include "model/error.hpp"
+#include "model/text.hpp"
 
 namespace commpass {
 
@@ -26,7 +28,7 @@ using GzFile = std::unique_ptr<std::remove_pointer_t<gzFile>, CloseGz>;
 
 }  // namespace
 
-std::string read_file(const std::string& path) {
+std::string read_file(const std::string& path, const ReadLimit& limit) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) throw InputError(path, "it is a directory", "name a file");
   errno = 0;
@@ -34,16 +36,19 @@ std::string read_file(const std::string& path) {
   if (!file) throw InputError(path, fmt::format("it cannot be opened ({})", std::strerror(errno)), "check the name");
 
   std::string contents;
-  std::vector<char> chunk(chunk_bytes);
+  std::string chunk(chunk_bytes, '\0');
   while (true) {
     const int count = gzread(file.get(), chunk.data(), chunk_bytes);
     int code = Z_OK;
     const char* reason = gzerror(file.get(), &code);
+    if (code == Z_MEM_ERROR) within_memory(path, [] { throw std::bad_alloc(); });
     if (count < 0 || (code != Z_OK && code != Z_STREAM_END))
       throw InputError(path, fmt::format("it is damaged after {} bytes ({})", contents.size(), reason),
                        "fetch or unpack it again");
     if (count == 0) return contents;
-    contents.append(chunk.data(), static_cast<std::size_t>(count));
+    if (count > limit.bytes - std::ssize(contents))
+      throw InputError(path, fmt::format("it holds more than {}{}", print_bytes(limit.bytes), gzdirect(file.get()) ? "" : " when it is unpacked"), limit.remedy);
+    within_memory(path, [&] { contents.append(chunk, 0, static_cast<std::size_t>(count)); });
   }
 }
 
@@ -53,40 +58,101 @@ InputError cannot_write(const std::string& path) {
   return {path, fmt::format("it cannot be written ({})", std::strerror(errno)), "check the directory and its free space"};
 }
 
+/// What a name stands for when its symbolic links are followed.
+struct Target {
+  std::string path;
+  std::optional<struct stat> existing;
+  int descriptor = -1;  ///< of this process, where the name says one: /dev/stdout, /dev/fd/N
+
+  /// A regular file, or none yet. All else (devices, FIFOs) is no thing that a file could take the place of.
+  bool is_replaced() const { return descriptor < 0 && (!existing || S_ISREG(existing->st_mode)); }
+};
+
+/// The number of a descriptor that a name in /proc/self/fd is, which is also where /dev/fd and /dev/stdout lead; -1: it is none.
+int descriptor_of(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto own = std::filesystem::canonical("/proc/self/fd", error);
+  if (error) return -1;
+  const auto directory = std::filesystem::canonical(path.parent_path(), error);
+  return !error && directory == own ? parse_number<int>(path.filename().string()).value_or(-1) : -1;
+}
+
+/// @throws InputError if links lead nowhere in the end, or what is there cannot be looked at
+Target follow(const std::string& name) {
+  constexpr int most_links = 40;  // as Linux
+  std::filesystem::path path = name;
+  Target target;
+  std::error_code ignored;
+  // A link of /proc/self/fd stands for an open file, and no longer for a name.
+  for (int links = 0; (target.descriptor = descriptor_of(path)) < 0 && std::filesystem::is_symlink(path, ignored); ++links) {
+    errno = ELOOP;
+    if (links == most_links) throw cannot_write(name);
+    path = path.parent_path() / std::filesystem::read_symlink(path, ignored);  // the right side alone if it is absolute
+  }
+  target.path = path.string();
+  struct stat status {};
+  errno = 0;
+  const int found = target.descriptor < 0 ? stat(target.path.c_str(), &status) : fstat(target.descriptor, &status);
+  if (found == 0) target.existing = status;
+  else if (errno != ENOENT || target.descriptor >= 0) throw cannot_write(name);
+  return target;
+}
+
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+/// Writes, and closes the descriptor. @return whether all has arrived; errno says why not
+bool write_and_close(int descriptor, std::string_view contents) {
+  File file(fdopen(descriptor, "wb"), &std::fclose);
+  const bool written = file && std::fwrite(contents.data(), 1, contents.size(), file.get()) == contents.size() && std::fflush(file.get()) == 0;
+  if (!file) close(descriptor);
+  return (!file || std::fclose(file.release()) == 0) && written;
+}
+
+/// Into what is no regular file. What this process has open is written to where it stands, as its own output is.
+void write_through(const Target& target, const std::string& name, std::string_view contents) {
+  if (target.descriptor >= 0) std::fflush(nullptr);  // what was printed before comes before
+  const int descriptor = target.descriptor >= 0 ? dup(target.descriptor) : open(target.path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
+  if (descriptor < 0 || !write_and_close(descriptor, contents)) throw cannot_write(name);
+}
+
 /// A new file beside the one that will be written.
 struct Beside {
   std::string path;
   int descriptor = -1;
 };
 
-Beside create_beside(const std::string& path) {
-  Beside beside{path + ".XXXXXX"};
+Beside create_beside(const Target& target, const std::string& name) {
+  Beside beside{target.path + ".XXXXXX"};
   beside.descriptor = mkstemp(beside.path.data());
-  if (beside.descriptor < 0) throw cannot_write(path);
+  if (beside.descriptor < 0) throw cannot_write(name);
   return beside;
 }
 
 }  // namespace
 
 void check_writable(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) throw InputError(path, "it is a directory", "name a file");
-  const auto [temporary, descriptor] = create_beside(path);
-  close(descriptor);
-  std::remove(temporary.c_str());
+  const auto target = follow(path);
+  if (target.existing && S_ISDIR(target.existing->st_mode)) throw InputError(path, "it is a directory", "name a file");
+  if (target.is_replaced()) {
+    const auto [temporary, descriptor] = create_beside(target, path);
+    close(descriptor);
+    std::remove(temporary.c_str());
+    return;
+  }
+  // Not opened: that would wait for the reader of a FIFO, and may do something to a device.
+  errno = EBADF;
+  const bool writable = target.descriptor < 0 ? access(target.path.c_str(), W_OK) == 0 : (fcntl(target.descriptor, F_GETFL) & O_ACCMODE) != O_RDONLY;
+  if (!writable) throw cannot_write(path);
 }
 
 void write_file(const std::string& path, std::string_view contents) {
-  const auto [temporary, descriptor] = create_beside(path);
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(fdopen(descriptor, "wb"), &std::fclose);
-  constexpr auto ordinary_permissions = std::filesystem::perms::owner_read | std::filesystem::perms::owner_write |
-                                        std::filesystem::perms::group_read | std::filesystem::perms::others_read;
-  std::error_code ignored;
-  std::filesystem::permissions(temporary, ordinary_permissions, ignored);  // mkstemp makes it private
-  const bool written = file && std::fwrite(contents.data(), 1, contents.size(), file.get()) == contents.size() &&
-                       std::fflush(file.get()) == 0;
-  const bool closed = !file || std::fclose(file.release()) == 0;
-  if (!written || !closed || std::rename(temporary.c_str(), path.c_str()) != 0) {
+  const auto target = follow(path);
+  if (!target.is_replaced()) return write_through(target, path, contents);
+  const auto [temporary, descriptor] = create_beside(target, path);
+  constexpr mode_t ordinary_permissions = 0644, all_permissions = 07777;
+  if (target.existing && fchown(descriptor, target.existing->st_uid, target.existing->st_gid) != 0) errno = 0;  // only root may always
+  fchmod(descriptor, target.existing ? target.existing->st_mode & all_permissions : ordinary_permissions);      // mkstemp makes it private
+  if (!write_and_close(descriptor, contents) || std::rename(temporary.c_str(), target.path.c_str()) != 0) {
     const auto error = cannot_write(path);
     std::remove(temporary.c_str());
     throw error;

@@ -1,16 +1,38 @@
 // Whole files: read with or without gzip, written under a temporary name and renamed.
 #pragma once
 
+#include <new>
 #include <string>
 #include <string_view>
 
+#include "model/error.hpp"
+#include "model/types.hpp"
+
 namespace commpass {
 
-/// The contents of `path`, decompressed if gzipped.
-/// @throws InputError if it cannot be read or a gzipped file is damaged or cut short
-std::string read_file(const std::string& path);
+/// How much of a file is read, counted unpacked: a gzipped one may hold a thousand times its size, a device has no end.
+struct ReadLimit {
+  Bytes bytes = Bytes{1} << 30;
+  std::string remedy = "name a smaller file";  ///< for files that hold more
+};
 
-/// Replaces `path` by `contents`, or leaves it as it was: nothing is ever half-written.
+/// The contents of `path`, decompressed if gzipped.
+/// @throws InputError if it cannot be read, holds more than the limit, or a gzipped file is damaged or cut short
+std::string read_file(const std::string& path, const ReadLimit& limit = {});
+
+/// What `read` returns. A lack of memory in it is the file's, not the caller's.
+/// @throws InputError
+template <class Read>
+auto within_memory(const std::string& path, Read read) {
+  try {
+    return read();
+  } catch (const std::bad_alloc&) {
+    throw InputError(path, "there is not enough memory to read it", "name a smaller file, or use a machine with more memory");
+  }
+}
+
+/// Replaces the file `path` by `contents`, or leaves it as it was: nothing is ever half-written. Symbolic links are followed, and
+/// a file that was there keeps its permissions. What is no regular file (a device, a FIFO, /dev/stdout) is written to.
 /// @throws InputError
 void write_file(const std::string& path, std::string_view contents);
 

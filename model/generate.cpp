@@ -18,8 +18,6 @@ namespace commpass {
 
 namespace {
 
-constexpr std::int64_t most_ranks = std::int64_t{1} << 20;
-
 /// mt19937_64 is the same in every standard library; its distributions are not, so these are ours.
 class Random {
  public:
@@ -77,7 +75,7 @@ class Values {
     if (!value || *value < least || *value > most) throw bad(key, fmt::format("use {} to {}", least, most));
     return *value;
   }
-  int ranks() const { return static_cast<int>(integer("ranks", 1, most_ranks)); }
+  int ranks() const { return static_cast<int>(integer("ranks", 1, most_pattern_ranks)); }
   std::uint64_t seed() const { return static_cast<std::uint64_t>(integer("seed", 0, std::numeric_limits<std::int64_t>::max())); }
   Bytes bytes() const {
     const auto value = parse_bytes(values_.at("bytes"));
@@ -95,7 +93,7 @@ class Values {
     std::int64_t product = 1;
     for (const auto& piece : split(values_.at(key), 'x')) {
       const auto size = parse_number<int>(piece);
-      if (!size || *size < 1 || product * *size > most_ranks) throw bad(key, "use sizes like 8x8x8");
+      if (!size || *size < 1 || product * *size > most_pattern_ranks) throw bad(key, "use sizes like 8x8x8");
       product *= *size;
       sizes.push_back(*size);
     }

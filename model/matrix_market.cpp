@@ -173,6 +173,9 @@ CoordinateMatrix parse_matrix_market(std::string_view text, const std::string& o
   return matrix;
 }
 
-CoordinateMatrix read_matrix_market(const std::string& path) { return parse_matrix_market(read_file(path), path); }
+CoordinateMatrix read_matrix_market(const std::string& path, Bytes most_bytes) {
+  const ReadLimit limit{most_bytes, "name a smaller one, or allow more with --max-input-bytes SIZE"};
+  return within_memory(path, [&] { return parse_matrix_market(read_file(path, limit), path); });
+}
 
 }  // namespace commpass

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "model/types.hpp"
+
 namespace commpass {
 
 /// The entries of a sparse matrix as they stand in the file; indices from 0.
@@ -27,8 +29,12 @@ struct CoordinateMatrix {
 /// @throws InputError that names the line
 CoordinateMatrix parse_matrix_market(std::string_view text, const std::string& origin);
 
+/// What is read of a matrix or pattern file unless more is asked for: some 50 million entries, which take 3 GiB of memory in all.
+inline constexpr Bytes most_matrix_bytes = Bytes{1} << 30;
+
 /// Reads the file, gzipped or not.
+/// @param most_bytes  refuse files that hold more, counted unpacked
 /// @throws InputError
-CoordinateMatrix read_matrix_market(const std::string& path);
+CoordinateMatrix read_matrix_market(const std::string& path, Bytes most_bytes = most_matrix_bytes);
 
 }  // namespace commpass

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <compare>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -52,6 +53,8 @@ std::vector<Need> needs_of(const CoordinateMatrix& matrix, const std::vector<Ran
   }
   std::ranges::sort(needs);
   needs.erase(std::unique(needs.begin(), needs.end()), needs.end());
+  if (!needs.empty() && value_bytes > std::numeric_limits<Bytes>::max() / std::ssize(needs))
+    throw InputError(origin, fmt::format("{} values of {} bytes are more than 2^63 bytes", needs.size(), value_bytes), "use smaller values");
   return needs;
 }
 

@@ -37,8 +37,9 @@ std::int64_t Pattern::messages() const {
   return std::ranges::count_if(edges, [](const Edge& edge) { return edge.source != edge.destination && edge.bytes > 0; });
 }
 
-Pattern read_pattern(const std::string& path) {
-  const auto matrix = read_matrix_market(path);
+namespace {
+
+Pattern pattern_of(const CoordinateMatrix& matrix, const std::string& path) {
   if (matrix.rows != matrix.columns)
     throw InputError(path, fmt::format("it is {} x {}, and a pattern has as many rows as columns", matrix.rows, matrix.columns),
                      "give a P x P matrix of bytes, or use --matrix for a sparse matrix");
@@ -46,9 +47,8 @@ Pattern read_pattern(const std::string& path) {
     throw InputError(path, "its header promises no sizes", "a pattern needs 'integer' entries: the bytes from rank i-1 to rank j-1");
   if (matrix.symmetry != CoordinateMatrix::Symmetry::general && matrix.symmetry != CoordinateMatrix::Symmetry::symmetric)
     throw InputError(path, "a pattern of sizes is neither skew-symmetric nor hermitian", "use 'general' or 'symmetric'");
-  constexpr std::int64_t most_ranks = std::int64_t{1} << 26;
-  if (matrix.rows > most_ranks)
-    throw InputError(path, fmt::format("it has {} ranks", matrix.rows), fmt::format("use at most {}, or --matrix for a sparse matrix", most_ranks));
+  if (matrix.rows > most_pattern_ranks)
+    throw InputError(path, fmt::format("it has {} ranks", matrix.rows), fmt::format("use at most {}, or --matrix for a sparse matrix", most_pattern_ranks));
 
   Pattern pattern;
   pattern.ranks = static_cast<int>(matrix.rows);
@@ -66,6 +66,13 @@ Pattern read_pattern(const std::string& path) {
   }
   pattern.validate(path);
   return pattern;
+}
+
+}  // namespace
+
+Pattern read_pattern(const std::string& path, Bytes most_bytes) {
+  const auto matrix = read_matrix_market(path, most_bytes);
+  return within_memory(path, [&] { return pattern_of(matrix, path); });
 }
 
 void write_pattern(const Pattern& pattern, const std::string& path) {

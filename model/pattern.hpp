@@ -4,9 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "model/matrix_market.hpp"
 #include "model/types.hpp"
 
 namespace commpass {
+
+/// The ranks of a pattern that is read or made. Each strategy is priced rank by rank: with so many all of them take about a
+/// minute and half a GiB, even for a pattern that is almost empty.
+inline constexpr int most_pattern_ranks = 1 << 20;
 
 /// One edge of a pattern: `source` sends `bytes` to `destination`. Several edges of one pair are told apart by
 /// their order: the k-th edge at the source is the k-th edge at the destination.
@@ -32,8 +37,9 @@ struct Pattern {
 };
 
 /// Reads a P×P Matrix Market coordinate file (design §6): entry (i, j) is the bytes that rank i−1 sends to rank j−1.
+/// @param most_bytes  refuse files that hold more, counted unpacked
 /// @throws InputError
-Pattern read_pattern(const std::string& path);
+Pattern read_pattern(const std::string& path, Bytes most_bytes = most_matrix_bytes);
 
 /// Writes the file that read_pattern reads, under a temporary name first.
 /// @throws InputError, also if an edge has a payload, for which the file has no place

@@ -54,17 +54,19 @@ class Placer {
 
   /// Lets units trade places, those next to each other first, until no trade pays or `most_prices` are spent.
   void improve(const std::vector<Peers>& all) {
+    std::vector<std::pair<const Peers*, std::vector<std::size_t>>> with_traffic;
     std::size_t most_peers = 0;
-    for (const auto& peers : all) most_peers = std::max(most_peers, peers.size());
+    for (const auto& peers : all)
+      if (auto units = units_with_traffic(peers); !units.empty()) {
+        with_traffic.emplace_back(&peers, std::move(units));
+        most_peers = std::max(most_peers, peers.size());
+      }
     prices_left_ = most_prices;
     for (bool improved = true; improved;) {
       improved = false;
       for (std::size_t apart = 1; apart < most_peers; ++apart)
-        for (const auto& peers : all)
-          for (std::size_t i = 0; i + apart < peers.size(); ++i) {
-            if (prices_left_ <= 0) return;
-            improved |= trade_if_it_pays(peers[i], peers[i + apart]);
-          }
+        for (const auto& [peers, units] : with_traffic)
+          if (!trade_all(*peers, units, apart, improved)) return;
     }
   }
 
@@ -83,6 +85,29 @@ class Placer {
   const std::vector<Rank>& positions() const { return positions_; }
 
  private:
+  /// The places among the peers of those that send or receive. Trades of two that do not could be tried without end: nothing is
+  /// priced for them.
+  std::vector<std::size_t> units_with_traffic(const Peers& peers) const {
+    std::vector<std::size_t> result;
+    for (std::size_t i = 0; i < peers.size(); ++i)
+      if (std::ranges::any_of(peers[i], [&](Rank rank) { return !traffic_of(rank).empty(); })) result.push_back(i);
+    return result;
+  }
+
+  /// Tries the trades of units that are so far apart, of which at least one has traffic, in order. @return false: no prices are left
+  bool trade_all(const Peers& peers, const std::vector<std::size_t>& with_traffic, std::size_t apart, bool& improved) {
+    auto first = with_traffic.begin(), second = std::ranges::lower_bound(with_traffic, apart);  // as the first and as the second of a trade
+    while (first != with_traffic.end() || second != with_traffic.end()) {
+      const auto i = second == with_traffic.end() || (first != with_traffic.end() && *first + apart < *second) ? *first : *second - apart;
+      if (first != with_traffic.end() && *first == i) ++first;
+      if (second != with_traffic.end() && *second == i + apart) ++second;
+      if (i + apart >= peers.size()) return true;
+      if (prices_left_ <= 0) return false;
+      improved |= trade_if_it_pays(peers[i], peers[i + apart]);
+    }
+    return true;
+  }
+
   // So many ways between two ranks are priced for nodes, and again for ranks: some tenths of a second.
   static constexpr std::int64_t most_prices = std::int64_t{1} << 21;
   // About the ratio of the eager β between nodes to that between the sockets of a node in profiles/lassen.json.

@@ -19,6 +19,10 @@ using Json = nlohmann::ordered_json;
 
 constexpr int schema_version = 1;
 
+// What no message takes: eleven days, or that for each byte, and a byte in as long. Sums of such times stay finite.
+constexpr double most_amount = 1e6;
+constexpr double least_rate = 1e-6;
+
 /// One JSON object of a profile: every key must be asked for, or it is unknown.
 class ObjectReader {
  public:
@@ -47,13 +51,15 @@ class ObjectReader {
   }
   std::optional<double> optional_signed_number(const std::string& key) {
     const Json* value = find(key);
-    return value ? std::optional(to_number(key, *value, true)) : std::nullopt;
+    return value ? std::optional(to_number(key, *value, -most_amount, most_amount)) : std::nullopt;
   }
   /// A rate in bytes per second; infinite if absent, never 0.
   double rate(const std::string& key) {
-    const auto value = optional_number(key);
-    if (value && *value == 0) throw error(name(key), "is 0", "leave it out if it was not measured");
-    return value.value_or(std::numeric_limits<double>::infinity());
+    const Json* json = find(key);
+    if (!json) return std::numeric_limits<double>::infinity();
+    const double value = to_number(key, *json, 0, std::numeric_limits<double>::max());
+    if (value < least_rate) throw error(name(key), "is " + json->dump(), fmt::format("use {} bytes a second or more, or leave it out if it was not measured", least_rate));
+    return value;
   }
 
   std::int64_t integer(const std::string& key, std::int64_t least) {
@@ -100,9 +106,10 @@ class ObjectReader {
   }
 
  private:
-  double to_number(const std::string& key, const Json& value, bool may_be_negative = false) const {
-    if (!value.is_number() || !std::isfinite(value.get<double>()) || (value.get<double>() < 0 && !may_be_negative))
-      throw error(name(key), "is " + value.dump(), may_be_negative ? "use a number" : "use a number, 0 or more");
+  double to_number(const std::string& key, const Json& value, double least = 0, double most = most_amount) const {
+    if (!value.is_number() || !std::isfinite(value.get<double>()) || value.get<double>() < least)
+      throw error(name(key), "is " + value.dump(), least < 0 ? fmt::format("use a number, {} or more", least) : "use a number, 0 or more");
+    if (value.get<double>() > most) throw error(name(key), "is " + value.dump(), fmt::format("use a number, at most {}", most));
     return value.get<double>();
   }
 
@@ -194,11 +201,48 @@ constexpr OperationKey operation_keys[] = {
     {"alltoallv_s", &OperationCosts::alltoallv_s, true},
     {"alltoallv_message_s", &OperationCosts::alltoallv_message_s, true}};
 
-/// Parses, and refuses what is nested so deeply that taking it apart would overflow the stack.
+/// Where a parser is in a JSON text, and the keys of the objects that it is in.
+class JsonPlace {
+ public:
+  /// @throws InputError for a key that its object has already
+  void see(Json::parse_event_t event, const Json& parsed, const std::string& origin) {
+    using Event = Json::parse_event_t;
+    if (event == Event::key) {
+      auto& [keys, last, index] = levels_.back();
+      last = parsed.get<std::string>();
+      if (!keys.insert(last).second) throw InputError(origin, "key " + name() + " is written twice", "keep one of the two");
+      return;
+    }
+    if (event == Event::object_end || event == Event::array_end) return levels_.pop_back();
+    if (!levels_.empty()) ++levels_.back().index;
+    if (event != Event::value) levels_.emplace_back();
+  }
+
+ private:
+  struct Level {
+    std::set<std::string> keys;  ///< of an object
+    std::string last;            ///< the last of them
+    int index = -1;              ///< of the last element
+  };
+
+  std::string name() const {
+    std::string text;
+    for (const auto& level : levels_)
+      text += level.keys.empty() ? fmt::format("[{}]", level.index) : (text.empty() ? "" : ".") + level.last;
+    return text;
+  }
+
+  std::vector<Level> levels_;
+};
+
+/// Parses, and refuses keys that an object has twice, of which only the last would count, and what is nested so deeply that
+/// taking it apart would overflow the stack.
 Json parse_json(const std::string& text, const std::string& origin) {
   constexpr int deepest = 100;
-  return Json::parse(text, [&](int depth, Json::parse_event_t, const Json&) {
+  JsonPlace place;
+  return Json::parse(text, [&](int depth, Json::parse_event_t event, const Json& parsed) {
     if (depth > deepest) throw InputError(origin, fmt::format("it is nested more than {} levels deep", deepest), "correct it or calibrate again");
+    place.see(event, parsed, origin);
     return true;
   });
 }
@@ -249,7 +293,10 @@ Profile parse_profile(const std::string& text, const std::string& origin) {
   return profile;
 }
 
-Profile read_profile(const std::string& path) { return parse_profile(read_file(path), path); }
+Profile read_profile(const std::string& path) {
+  const ReadLimit limit{most_profile_bytes, "name a profile, or take what is not needed from its provenance"};
+  return within_memory(path, [&] { return parse_profile(read_file(path, limit), path); });
+}
 
 namespace {
 
@@ -347,7 +394,7 @@ std::vector<std::string> profile_directories(const std::vector<std::string>& fir
 std::string find_profile(const std::string& name_or_path, const std::vector<std::string>& directories) {
   namespace fs = std::filesystem;
   std::error_code ignored;
-  if (fs::is_regular_file(name_or_path, ignored)) return name_or_path;
+  if (fs::exists(name_or_path, ignored) && !fs::is_directory(name_or_path, ignored)) return name_or_path;
   const bool is_name = !name_or_path.empty() && name_or_path.find('/') == std::string::npos;
   std::string looked_in;
   for (const auto& directory : directories) {

@@ -19,8 +19,11 @@ struct Profile {
 /// @throws InputError that names the key
 Profile parse_profile(const std::string& text, const std::string& origin);
 
+/// What is read of a profile. Those that come with Commpass or that calibrate writes have a few KiB.
+inline constexpr Bytes most_profile_bytes = Bytes{4} << 20;
+
 /// Reads the file `path`.
-/// @throws InputError
+/// @throws InputError, also if it holds more than most_profile_bytes
 Profile read_profile(const std::string& path);
 
 /// The profile as JSON text, with a newline at the end. parse_profile gives the same profile back.

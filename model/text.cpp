@@ -44,12 +44,19 @@ std::string print_bytes(Bytes bytes) {
 
 namespace {
 
+constexpr double too_long = 1e6;  // to be written with all its digits
+
 std::string with_three_digits(double value) {
-  if (value >= 100 || value == std::floor(value)) return fmt::format("{:.0f}", value);
-  return fmt::format("{:.3g}", value);
+  const bool is_short = std::abs(value) < too_long && (std::abs(value) >= 100 || value == std::floor(value));
+  return is_short ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
 }
 
 }  // namespace
+
+std::string format_fixed(double value, int decimals, bool with_sign) {
+  const auto text = std::abs(value) < too_long ? fmt::format("{:.{}f}", value, decimals) : fmt::format("{:.3g}", value);
+  return with_sign && !std::signbit(value) ? "+" + text : text;
+}
 
 std::string format_bytes(double bytes) {
   constexpr double step = 1024;

@@ -100,7 +100,7 @@ void measure(const Arguments& arguments) {
     auto report = arguments.one_shot ? measure_one_shot({machine, layout, selection.strategy_names(), arguments.repetitions, shown}, pattern)
                                      : measure_sparse({machine, layout, arguments.sparse == "constant", selection.strategy_names(), arguments.repetitions, shown}, pattern);
     if (rank != 0) return;
-    if (!warning.empty()) fmt::print(stderr, "commpass: {}\n", warning);
+    if (!warning.empty()) std::fputs(("commpass: " + warning + "\n").c_str(), stderr);
     report.context.emplace_back("pattern", arguments.pattern.describe());
     fmt::print("{}", selection.json ? call_report_json(report) : call_report_table(report));
     return;
@@ -147,7 +147,7 @@ void measure(const Arguments& arguments) {
   auto times = time_exchanges(runs, true, arguments.repetitions, shown);
   if (rank != 0) return;
 
-  if (!warning.empty()) fmt::print(stderr, "commpass: {}\n", warning);
+  if (!warning.empty()) std::fputs(("commpass: " + warning + "\n").c_str(), stderr);
   Report report;
   report.context = {{"profile", communicator.machine().name},
                     {"layout", communicator.layout().describe()},

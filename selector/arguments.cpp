@@ -28,14 +28,20 @@ void PatternArguments::add_to(CLI::App& app) {
   app.add_option("--partition", partition, "who owns which rows: block (consecutive ones, the default) or metis (so that few bytes move)")->needs(matrix)->check(CLI::IsMember({"block", "metis"}));
   app.add_option("--value-bytes", value_bytes, "size of one vector entry")->needs(matrix)->check(CLI::NonNegativeNumber);
   app.add_flag("--share-values", share_values, "a value that several ranks need travels once as far as it goes the same way; without it, as often as it is needed")->needs(matrix);
+  const auto is_size = [](const std::string& text) { return parse_bytes(text).value_or(0) > 0 ? "" : "'" + text + "' is no size; use for example 512MiB or 8GiB"; };
+  app.add_option_function<std::string>(
+         "--max-input-bytes", [this](const std::string& text) { max_input_bytes = parse_bytes(text).value(); },
+         "refuse a pattern or matrix file that holds more than this, unpacked (default: " + print_bytes(most_matrix_bytes) + ")")
+      ->check(is_size);
 }
 
 Pattern PatternArguments::load(int default_ranks) const {
   if (!generator.empty()) return generate_pattern(generator);
-  if (!pattern_file.empty()) return read_pattern(pattern_file);
+  if (!pattern_file.empty()) return read_pattern(pattern_file, max_input_bytes);
   const int count = ranks > 0 ? ranks : default_ranks;
   if (count < 1) throw InputError("--matrix " + matrix_file, "the number of ranks is missing", "add --ranks N");
-  const auto matrix = read_matrix_market(matrix_file);
+  if (count > most_pattern_ranks) throw InputError(fmt::format("--ranks {}", count), "a pattern of so many takes too long to price", fmt::format("use at most {}", most_pattern_ranks));
+  const auto matrix = read_matrix_market(matrix_file, max_input_bytes);
   const auto owner = partition == "metis" ? metis_partition(matrix, count, matrix_file) : block_partition(matrix.rows, count);
   return (share_values ? shared_value_pattern : matrix_pattern)(matrix, owner, count, value_bytes, matrix_file);
 }
@@ -71,7 +77,9 @@ void SelectionArguments::add_to(CLI::App& app) {
   layout.add_to(app);
   app.add_option("--model", model, "burst (default), max-rate or postal");
   app.add_option("--memory", memory, "where the data is: host")->check(CLI::IsMember({"host"}));
-  app.add_option("--calls", calls, "how often the exchange will run: weighs the time to plan it against that of the exchanges (default: so often that planning does not matter)")->check(CLI::PositiveNumber);
+  app.add_option("--calls", calls, "how often the exchange will run: weighs the time to plan it against that of the exchanges (default: so often that planning does not matter)")
+      ->check(CLI::PositiveNumber)
+      ->check([](const std::string& text) { return parse_number<double>(text).value_or(0) > most_calls ? fmt::format("{} are too many; use at most {}", text, most_calls) : ""; });
   app.add_option("--top", top, "show only the K best")->check(CLI::PositiveNumber);
   // CLI11 would split "a,b" into two values if it were told to take many; this way each use adds one.
   auto* one = app.add_option_function<std::string>(
@@ -133,14 +141,30 @@ std::string generators_help() {
   return text;
 }
 
+namespace {
+
+/// Nothing that an argument names has an empty name: '' is a variable of a shell that was not set. CLI11 2.1 takes it for the name
+/// of a group of options, and may then read it for ever.
+void refuse_empty(int argc, const char* const* argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (*argv[i] != '\0') continue;
+    const bool is_value = i > 1 && *argv[i - 1] == '-';
+    throw CLI::ValidationError(is_value ? argv[i - 1] : fmt::format("argument {}", i), "it is empty; give it a value");
+  }
+}
+
+/// Has all that was printed arrived?
+bool flush_output() { return std::fflush(stdout) == 0 && std::ferror(stdout) == 0; }
+
+}  // namespace
+
 int run_command(CLI::App& app, int argc, const char* const* argv, const std::function<void()>& command, bool speaks) {
   constexpr int bad_input = 1, wrong_usage = 2;
-  std::string message;
+  std::optional<std::string> message;
   try {
+    refuse_empty(argc, argv);
     app.parse(argc, argv);
     command();
-    if (std::fflush(stdout) != 0 || std::ferror(stdout)) throw InputError("output", "it cannot be written", "check where stdout goes and its free space");
-    return 0;
   } catch (const CLI::ParseError& error) {
     std::ostringstream out, err;
     const bool is_help = app.exit(error, out, err) == 0;
@@ -148,13 +172,15 @@ int run_command(CLI::App& app, int argc, const char* const* argv, const std::fun
       std::fputs(out.str().c_str(), stdout);
       std::fputs(err.str().c_str(), stderr);
     }
-    return is_help ? 0 : wrong_usage;
+    if (!is_help) return wrong_usage;
   } catch (const std::bad_alloc&) {
-    message = "there is not enough memory for this pattern; use fewer ranks or a sparser one.";
+    message = "there is not enough memory; use fewer ranks, a sparser pattern or a machine with more memory.";
   } catch (const std::exception& error) {
     message = error.what();
   }
-  if (speaks) fmt::print(stderr, "commpass: {}\n", message);
+  if (!flush_output()) message = InputError("output", "it cannot be written", "check where stdout goes and its free space").what();
+  if (!message) return 0;
+  if (speaks) std::fputs(("commpass: " + *message + "\n").c_str(), stderr);  // fmt would throw where stderr cannot be written
   return bad_input;
 }
 

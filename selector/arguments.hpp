@@ -27,6 +27,7 @@ struct PatternArguments {
   std::string partition = "block";
   Bytes value_bytes = 8;
   bool share_values = false;  ///< values that the same ranks need are one payload
+  Bytes max_input_bytes = most_matrix_bytes;
 
   void add_to(CLI::App& app);
   /// @param default_ranks  for --matrix without --ranks; 0: --ranks is needed

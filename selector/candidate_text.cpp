@@ -1,6 +1,7 @@
 #include "selector/candidate_text.hpp"
 
 #include <nlohmann/json.hpp>
+#include <type_traits>
 
 #include "model/error.hpp"
 
@@ -15,15 +16,22 @@ Json json_of(const std::optional<Value>& value) {
   return value ? Json(*value) : Json();
 }
 
+/// nlohmann::json would make any number an integer, whatever becomes of it.
+template <class Value>
+Value value_of(const Json& json) {
+  if (std::is_integral_v<Value> && !json.is_number_integer()) throw Error("candidates as text are damaged: a number is no integer.");
+  return json.get<Value>();
+}
+
 template <class Value>
 std::optional<Value> optional_of(const Json& json) {
-  return json.is_null() ? std::nullopt : std::optional(json.get<Value>());
+  return json.is_null() ? std::nullopt : std::optional(value_of<Value>(json));
 }
 
 Json json_of(const StageCost& stage) { return {stage.label, stage.messages_max, stage.bytes_max, stage.seconds, stage.parts}; }
 
 StageCost stage_of(const Json& json) {
-  return {json.at(0).get<std::string>(), json.at(1).get<std::int64_t>(), json.at(2).get<Bytes>(), json.at(3).get<Seconds>(), json.at(4).get<decltype(StageCost::parts)>()};
+  return {json.at(0).get<std::string>(), value_of<std::int64_t>(json.at(1)), value_of<Bytes>(json.at(2)), json.at(3).get<Seconds>(), json.at(4).get<decltype(StageCost::parts)>()};
 }
 
 Json json_of(const Candidate& candidate) {
@@ -40,6 +48,28 @@ Candidate candidate_of(const Json& json) {
   return candidate;
 }
 
+/// Goes through a text and stops where lists are deeper in each other than those of candidates: reading them would take as much stack.
+class DepthCheck final : public Json::json_sax_t {
+ public:
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(std::int64_t) override { return true; }
+  bool number_unsigned(std::uint64_t) override { return true; }
+  bool number_float(double, const std::string&) override { return true; }
+  bool string(std::string&) override { return true; }
+  bool binary(Json::binary_t&) override { return true; }
+  bool key(std::string&) override { return true; }
+  bool start_object(std::size_t) override { return false; }
+  bool end_object() override { return true; }
+  bool start_array(std::size_t) override { return ++depth_ <= deepest; }
+  bool end_array() override { return --depth_ >= 0; }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override { return false; }
+
+ private:
+  static constexpr int deepest = 5;  // the list, a candidate, its stages, a stage, its parts
+  int depth_ = 0;
+};
+
 }  // namespace
 
 std::string to_text(std::span<const Candidate> candidates) {
@@ -52,6 +82,8 @@ std::string to_text(std::span<const Candidate> candidates) {
 
 std::vector<Candidate> parse_candidates(const std::string& text) {
   std::vector<Candidate> candidates;
+  DepthCheck check;
+  if (!Json::sax_parse(text, &check, Json::input_format_t::cbor)) throw Error("candidates as text are damaged.");
   try {
     for (const auto& json : Json::from_cbor(text)) candidates.push_back(candidate_of(json));
   } catch (const Json::exception& error) {

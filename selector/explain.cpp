@@ -37,7 +37,7 @@ std::string compare(const Candidate& winner, const Candidate& loser, const Calls
     if (lost[p] - won[p] > lost[more] - won[more]) more = p;
     if (lost[p] - won[p] < lost[less] - won[less]) less = p;
   }
-  auto text = fmt::format("{} is {:.2f} times as long ({})", to_string(loser.strategy), ranked_seconds(loser, calls) / ranked_seconds(winner, calls),
+  auto text = fmt::format("{} is {} times as long ({})", to_string(loser.strategy), format_fixed(ranked_seconds(loser, calls) / ranked_seconds(winner, calls), 2),
                           calls ? describe_calls(loser, calls) : format_seconds(loser.cost.seconds));
   if (lost[more] > won[more])
     text += fmt::format(": it spends {} more on {}", format_seconds(lost[more] - won[more]), describe(static_cast<CostPart>(more)));
@@ -56,7 +56,7 @@ std::string gains(std::span<const Candidate> ranking, const Candidate& candidate
     without.set(parameter.name, {});
     const auto found = std::ranges::find(ranking, without, &Candidate::strategy);
     if (found == ranking.end()) continue;
-    text += fmt::format("  without {}: {} predicted, {:.2f} times as long", parameter.name, format_seconds(found->cost.seconds), found->cost.seconds / candidate.cost.seconds);
+    text += fmt::format("  without {}: {} predicted, {} times as long", parameter.name, format_seconds(found->cost.seconds), format_fixed(found->cost.seconds / candidate.cost.seconds, 2));
     if (candidate.bytes_sent && found->bytes_sent)
       text += fmt::format("; all ranks together would send {}, not {}", format_bytes(static_cast<double>(*found->bytes_sent)), format_bytes(static_cast<double>(*candidate.bytes_sent)));
     text += "\n";

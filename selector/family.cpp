@@ -1,6 +1,7 @@
 #include "selector/family.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "model/catalogue.hpp"
 #include "model/error.hpp"
@@ -20,6 +21,13 @@ std::vector<std::string> automatic_parameters(const Strategy& strategy) {
 Strategy with_values(Strategy automatic, const std::vector<std::string>& parameters, const Strategy& of) {
   for (const auto& name : parameters) automatic.set(name, of.values(name));
   return automatic;
+}
+
+/// What an automatic one is equal to where its route has nothing to divide: a rank that is alone, on its node or in all, sends each
+/// block straight to its destination. Nothing elsewhere.
+std::optional<Strategy> equal_of(const Strategy& automatic, const Layout& layout) {
+  const bool is_alone = automatic.route == "tuna-node" ? layout.max_ppn() == 1 : layout.ranks() == 1;
+  return is_alone ? std::optional(Strategy{"standard", {}, automatic.window, automatic.coalescing}) : std::nullopt;
 }
 
 /// That with the least values, and those that the catalogue suggests, with all else as the automatic one has it.
@@ -48,6 +56,7 @@ std::vector<Candidate> rank_family(const Pricer& price, const Strategy& automati
     return price(family);
   };
   try {
+    if (const auto equal = equal_of(automatic, layout)) return price(std::span(&*equal, 1));
     return rank_suggestions(price_family, suggestions(automatic, parameters, layout), layout, edges, calls);
   } catch (const NotApplicable& error) {  // by the name that was given, not by that of a member
     throw NotApplicable(to_string(automatic), error.reason());

@@ -10,6 +10,7 @@ namespace commpass {
 
 /// rank_suggestions for the strategies that an automatic one stands for: those that differ from it in the automatic values alone.
 /// @param automatic  see is_automatic (model/strategy.hpp)
+/// Where it has nothing to divide (tuna-node with one rank a node), that is the direct exchange.
 /// @return at least one candidate
 /// @throws NotApplicable if none of them applies, or they cannot be priced
 std::vector<Candidate> rank_family(const Pricer& price, const Strategy& automatic, const Layout& layout, std::int64_t edges, const Calls& calls = {});

@@ -43,7 +43,7 @@ std::string report_table(const Report& report, std::size_t top) {
     if (planned && measured) fmt::format_to(out, "  {:>13}", format_seconds(row.measured_plan_s.value_or(0)));
     fmt::format_to(out, "  {:>10}", row.is_priced ? format_seconds(cost.seconds) : "-");
     if (measured && row.measured_s)
-      fmt::format_to(out, "  {:>10}  {:>10}", format_seconds(*row.measured_s), row.is_priced ? fmt::format("{:+.0f}%", 100 * (cost.seconds / *row.measured_s - 1)) : "-");
+      fmt::format_to(out, "  {:>10}  {:>10}", format_seconds(*row.measured_s), row.is_priced ? format_fixed(100 * (cost.seconds / *row.measured_s - 1), 0, true) + "%" : "-");
     if (!row.is_priced) {
       fmt::format_to(out, "  {:>18}  {:>12}\n", "-", "-");
       continue;
@@ -58,7 +58,7 @@ std::string report_table(const Report& report, std::size_t top) {
   }
   if (rows.size() < report.rows.size()) fmt::format_to(out, "  … and {} more\n", report.rows.size() - rows.size());
   fmt::format_to(out, "\nChosen: {}", report.chosen);
-  if (report.regret) fmt::format_to(out, ", regret {:.3f} (its time over that of the fastest)", *report.regret);
+  if (report.regret) fmt::format_to(out, ", regret {} (its time over that of the fastest)", format_fixed(*report.regret, 3));
   text += "\n";
   if (!report.note.empty()) fmt::format_to(out, "Note: {}.\n", report.note);
   if (report.baseline_s) fmt::format_to(out, "Plain loop over all neighbours, as MPI libraries do it: {}\n", format_seconds(*report.baseline_s));

@@ -117,8 +117,8 @@ Candidate price_random(const Strategy& strategy, const RandomPattern& pattern, c
 }  // namespace
 
 void check_calls(const Calls& calls) {
-  if (calls && !(*calls > 0 && std::isfinite(*calls)))
-    throw InputError("calls", fmt::format("{} is no number of exchanges", *calls), "use a number above 0, or leave it out if they are many");
+  if (calls && !(*calls > 0 && *calls <= most_calls))
+    throw InputError("calls", fmt::format("{} is no number of exchanges", *calls), fmt::format("use a number above 0, at most {}, or leave it out if they are many", most_calls));
 }
 
 Seconds ranked_seconds(const Candidate& candidate, const Calls& calls) {

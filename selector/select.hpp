@@ -32,7 +32,9 @@ enum class RankingDepth {
 /// How often an exchange will run after it was planned. Nothing: so often that the time to plan it does not matter.
 using Calls = std::optional<double>;
 
-/// @throws InputError unless the number is above 0 and finite
+inline constexpr double most_calls = 1e18;  ///< with times of any profile their product stays finite
+
+/// @throws InputError unless the number is above 0 and at most most_calls
 void check_calls(const Calls& calls);
 
 /// The seconds by which candidates are ranked: of planning and all exchanges, or, without calls, of one exchange.

@@ -37,7 +37,7 @@ TEST(ExitCode, IsZeroWhenDone) {
 }
 
 TEST(ExitCode, IsTwoForWrongUsage) {
-  for (const auto& arguments : {std::string(), std::string("nonsense"), std::string("predict"), predict + "--speed 3", predict + "--layout 4x4", predict + "--top 0", predict + "--top -1", predict + "--top x", predict + "--calls 0", predict + "--calls -1", predict + "--calls often",
+  for (const auto& arguments : {std::string(), std::string("nonsense"), std::string("predict"), predict + "--speed 3", predict + "--layout 4x4", predict + "--top 0", predict + "--top -1", predict + "--top x", predict + "--calls 0", predict + "--calls -1", predict + "--calls 1e300", predict + "--calls often",
                                 predict + "--memory device", predict + "--ranks 4", predict + "--pattern x.mtx", std::string("pattern --generate alltoall:ranks=3,bytes=8"), std::string("profile"),
                                 std::string("profile show"), std::string("predict --profile lassen --ppn 0 --generate alltoall:ranks=3,bytes=8"),
                                 std::string("predict --profile lassen --ppn 1 --matrix x.mtx --ranks 2 --partition random"),
@@ -78,6 +78,45 @@ TEST(BadInput, IsOneSentenceAndExitCodeOne) {
   expect_one_sentence(commpass("pattern --statistics --pattern " + directory.path()), {"is a directory"});
   expect_one_sentence(commpass("pattern --statistics --layout 2x3 " + generated), {"layout 2x3", "6 ranks but 4"});
   expect_one_sentence(commpass("profile compare lassen nowhere"), {"profile nowhere"});
+  const auto ring = directory.write("ring.mtx", "%%MatrixMarket matrix coordinate pattern general\n4 4 4\n1 2\n2 3\n3 4\n4 1\n");
+  expect_one_sentence(commpass("pattern --statistics --ranks 4 --value-bytes 9223372036854775807 --matrix " + ring), {"ring.mtx", "4 values of 9223372036854775807 bytes", "smaller values"});
+}
+
+TEST(BadInput, ThatHasNoEndIsRefusedEarly) {
+  const test::TemporaryDirectory directory;
+  const auto text = "%%MatrixMarket matrix coordinate integer general\n3 3 1\n1 2 5\n%" + std::string(1 << 20, ' ') + "\n";
+  const auto file = directory.write("long.mtx", text);
+  for (const std::string source : {"--pattern ", "--ranks 2 --matrix "}) {
+    const auto command = "pattern --statistics " + source + file;
+    expect_one_sentence(commpass(command + " --max-input-bytes 1MiB"), {"long.mtx", "more than 1MiB", "--max-input-bytes SIZE"});
+    EXPECT_EQ(commpass(command + " --max-input-bytes 2MiB").exit_code, 0);
+    EXPECT_EQ(commpass("predict --profile lassen --ppn 1 " + source + file).exit_code, 0);
+    for (const std::string size : {"0", "-1", "1MB", "''"}) EXPECT_EQ(commpass(command + " --max-input-bytes " + size).exit_code, 2) << size;
+  }
+  if (const auto endless = test::device(directory, "zero", 5); !endless.empty()) {
+    expect_one_sentence(commpass("pattern --statistics --max-input-bytes 1MiB --pattern " + endless), {"zero", "more than 1MiB"});
+    expect_one_sentence(commpass("profile show " + endless), {"zero", "more than 4MiB"});
+  }
+}
+
+TEST(BadInput, WithMoreRanksThanArePricedIsRefusedEarly) {
+  const test::TemporaryDirectory directory;
+  const auto pattern = directory.write("p.mtx", "%%MatrixMarket matrix coordinate integer general\n20000000 20000000 1\n1 20000000 100\n");
+  const auto matrix = directory.write("m.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 2\n");
+  const std::string start = "predict --profile lassen --ppn 40 --strategy standard ";
+  expect_one_sentence(commpass(start + "--pattern " + pattern), {"p.mtx: it has 20000000 ranks", "at most 1048576"});
+  expect_one_sentence(commpass(start + "--ranks 20000000 --matrix " + matrix), {"--ranks 20000000", "at most 1048576"});
+  expect_one_sentence(commpass(start + "--generate random:ranks=20000000,bytes=8,degree=1"), {"ranks=20000000", "1048576"});
+  expect_one_sentence(commpass(start + "--generate alltoall:ranks=20000000,bytes=8"), {"ranks=20000000", "1048576"});
+}
+
+TEST(BadInput, ForWhichThereIsNoMemoryIsNamed) {
+  if (COMMPASS_TEST_IS_SANITIZED) GTEST_SKIP() << "sanitizers reserve more address space than there is";
+  const test::TemporaryDirectory directory;
+  const auto limited = [](const std::string& arguments) { return test::run("sh -c 'ulimit -v 400000; exec " COMMPASS_TEST_COMMAND " " + arguments + "'"); };
+  if (const auto endless = test::device(directory, "zero", 5); !endless.empty())
+    expect_one_sentence(limited("pattern --statistics --pattern " + endless), {"zero: there is not enough memory to read it", "smaller file"});
+  expect_one_sentence(limited("pattern --statistics --generate alltoall:ranks=8192,bytes=8"), {"there is not enough memory", "fewer ranks"});
 }
 
 TEST(BadInput, OfTheEnvironmentNamesTheVariable) {
@@ -285,11 +324,49 @@ TEST(Pattern, LeavesNothingBehindWhereItCannotBeWritten) {
   EXPECT_EQ(test::contents_of(old), "old");
 }
 
+TEST(Pattern, IsWrittenToWhereverTheNameLeads) {
+  const test::TemporaryDirectory directory;
+  // As /dev/stdout; a name of the machine itself is nothing to try out as root.
+  const auto own_output = directory.path("stdout");
+  std::filesystem::create_symlink("/proc/self/fd/1", own_output);
+  const std::string make = COMMPASS_TEST_COMMAND " pattern --generate alltoall:ranks=2,bytes=8 -o ", begin = "%%MatrixMarket";
+  EXPECT_TRUE(test::run(make + own_output).out.starts_with(begin));
+  EXPECT_TRUE(test::run("bash -c '" + make + ">(cat) | cat'").out.starts_with(begin));
+  // Where stdout is a file, what was there stays, and what is printed comes behind.
+  const auto both = test::run("sh -c 'echo first; " + make + own_output + " --statistics'");
+  EXPECT_EQ(both.out.find("first\n" + begin), 0U) << both.out;
+  EXPECT_NE(both.out.find("message size"), std::string::npos) << both.out;
+  expect_one_sentence(commpass("pattern --generate alltoall:ranks=2,bytes=8 -o /proc/self/fd/77"), {"/proc/self/fd/77", "cannot be written"});
+  if (const auto null = test::device(directory, "null", 3); !null.empty()) {
+    EXPECT_EQ(test::run(make + null).exit_code, 0);
+    EXPECT_TRUE(std::filesystem::is_character_file(null));
+  }
+}
+
 TEST(Output, ThatCannotBeWrittenIsAnError) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
-  const auto result = test::run("sh -c '" COMMPASS_TEST_COMMAND " profile show lassen >/dev/full'");
-  EXPECT_EQ(result.exit_code, 1);
-  EXPECT_NE(result.err.find("cannot be written"), std::string::npos) << result.err;
+  for (const auto& arguments : {std::string("--help"), std::string("predict --help"), std::string("profile list"), std::string("profile show lassen"), std::string("profile validate lassen"),
+                                std::string("profile compare lassen summit --json"), predict, predict + "--json", std::string("pattern --statistics --generate alltoall:ranks=3,bytes=8"),
+                                std::string("pattern -o /proc/self/fd/1 --generate alltoall:ranks=3,bytes=8")}) {
+    SCOPED_TRACE(arguments);
+    expect_one_sentence(test::run("sh -c '" COMMPASS_TEST_COMMAND " " + arguments + " >/dev/full'"), {"cannot be written"});
+  }
+  // Nor does it matter where errors go.
+  EXPECT_EQ(test::run("sh -c '" COMMPASS_TEST_COMMAND " profile list >/dev/full 2>/dev/full'").exit_code, 1);
+  EXPECT_EQ(test::run("sh -c '" COMMPASS_TEST_COMMAND " profile show nowhere 2>&-'").exit_code, 1);
+}
+
+TEST(Arguments, ThatAreEmptyAreRefused) {
+  const std::string pattern = "pattern --generate alltoall:ranks=3,bytes=8 --statistics ";
+  EXPECT_NE(commpass(pattern + "-o ''").err.find("-o: it is empty"), std::string::npos);
+  for (const auto& arguments : {pattern + "-o ''", pattern + "--layout ''", std::string("pattern --statistics --generate ''"), std::string("pattern --statistics --pattern ''"),
+                                std::string("pattern --statistics --ranks 2 --matrix ''"), predict + "--profile ''", predict + "--explain ''", predict + "--strategy ''", predict + "--strategies ''", predict + "--model ''",
+                                std::string("pattern '' --layout"), std::string("''"), std::string("profile show ''"), std::string("profile validate ''"), std::string("profile compare lassen ''")}) {
+    const auto result = commpass(arguments, "COMMPASS_PROFILE=lassen COMMPASS_LAYOUT=1x3");
+    EXPECT_EQ(result.exit_code, 2) << arguments << result.err;
+    EXPECT_EQ(result.out, "") << arguments;
+    EXPECT_NE(result.err.find("is empty"), std::string::npos) << arguments << result.err;
+  }
 }
 
 TEST(Profiles, AreListedByNameTheFirstDirectoryFirst) {

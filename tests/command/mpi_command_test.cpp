@@ -160,6 +160,25 @@ TEST(Calibrate, SaysAtOnceIfTheProfileCannotBeWritten) {
   EXPECT_TRUE(directory.names().empty());
 }
 
+TEST(Calibrate, RefusesEmptyNames) {
+  const test::TemporaryDirectory directory;
+  EXPECT_EQ(mpirun(2, "calibrate --budget 1s -o ''").exit_code, 2);
+  EXPECT_EQ(mpirun(2, "calibrate --budget 1s --name '' -o " + directory.path("p.json")).exit_code, 2);
+  EXPECT_TRUE(directory.names().empty());
+}
+
+TEST(Output, OfRankZeroThatCannotBeWrittenIsAnError) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
+  for (const std::string arguments : {"measure --help", "calibrate --help", "measure --profile lassen --generate alltoall:ranks=2,bytes=8 --repetitions 3 --strategy standard --json"}) {
+    SCOPED_TRACE(arguments);
+    // The launcher takes in what ranks print, so they print elsewhere.
+    const auto result = test::run(COMMPASS_TEST_MPIEXEC " 2 " COMMPASS_TEST_MPIEXEC_FLAGS " sh -c 'exec " COMMPASS_TEST_COMMAND " " + arguments + " >/dev/full'");
+    EXPECT_EQ(result.exit_code, 1) << result.err;
+    const auto lines = our_lines(result);  // measure warns of the profile, too
+    EXPECT_EQ(std::ranges::count_if(lines, [](const auto& line) { return line.starts_with("commpass: output: it cannot be written"); }), 1) << result.err;
+  }
+}
+
 TEST(Measure, VerifiesAndGivesPureJson) {
   const auto result = mpirun(2, "measure --profile lassen --ppn 1 --generate random:ranks=2,bytes=1000,degree=1 --repetitions 5 --verify --json");
   ASSERT_EQ(result.exit_code, 0) << result.err;

@@ -1,15 +1,10 @@
-// Pattern files, gzipped or not. The file is in memory: a disk would be slow.
+// Pattern files, gzipped or not.
 #include "model/pattern.hpp"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include "fuzz/fuzz.hpp"
+#include "fuzz/memory_file.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace commpass;
-  static const int file = memfd_create("fuzz.mtx", 0);
-  static const std::string path = "/proc/self/fd/" + std::to_string(file);
-  fuzz::expect(file >= 0 && ftruncate(file, 0) == 0 && pwrite(file, data, size, 0) == static_cast<ssize_t>(size));
+  const auto& path = fuzz::memory_file(data, size);
   return fuzz::accept_or_refuse([&] { read_pattern(path).validate(path); });
 }

@@ -1,10 +1,14 @@
 // Sparse matrix files: what is well-formed is read, and nothing else.
 #include "model/matrix_market.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "model/file.hpp"
+#include "model/pattern.hpp"
 #include "model/support.hpp"
 
 namespace commpass {
@@ -154,6 +158,28 @@ TEST(MatrixMarketFile, ThatIsNotThereIsNamed) {
   expect_sentence(error_of([&] { read_matrix_market(directory.path()); }), {"it is a directory"});
 }
 
+TEST(Files, AreReadUpToALimit) {
+  const test::TemporaryDirectory directory;
+  const std::string text(3 << 20, ' ');
+  const auto plain = directory.write("plain", text), gzipped = directory.path("bomb.gz");
+  write_gzipped(gzipped, text);
+  for (const auto& path : {plain, gzipped}) {
+    EXPECT_EQ(read_file(path, {std::ssize(text), ""}), text);
+    expect_sentence(error_of([&] { read_file(path, {std::ssize(text) - 1, "name another"}); }), {path, "more than 3145727", "name another"});
+    expect_sentence(error_of([&] { read_file(path, {2 << 20, "name another"}); }), {path, "more than 2MiB"});
+    expect_sentence(error_of([&] { read_matrix_market(path, 1024); }), {path, "more than 1KiB", "--max-input-bytes"});
+    expect_sentence(error_of([&] { read_pattern(path, 1024); }), {path, "more than 1KiB", "--max-input-bytes"});
+  }
+  expect_sentence(error_of([&] { read_file(gzipped, {1, "name another"}); }), {"when it is unpacked"});
+  const auto endless = test::device(directory, "zero", 5);
+  if (!endless.empty()) expect_sentence(error_of([&] { read_pattern(endless, 1 << 20); }), {endless, "more than 1MiB"});
+}
+
+TEST(Files, ForWhichThereIsNoMemoryAreNamed) {
+  expect_sentence(error_of([] { within_memory("m.mtx", []() -> int { throw std::bad_alloc(); }); }), {"m.mtx", "not enough memory", "smaller file"});
+  EXPECT_EQ(within_memory("m.mtx", [] { return 5; }), 5);
+}
+
 TEST(Files, AreReplacedWholeOrNotAtAll) {
   const test::TemporaryDirectory directory;
   const auto path = directory.write("file", "old");
@@ -176,6 +202,57 @@ TEST(Files, AreKnownToBeWritableBeforehand) {
   EXPECT_EQ(directory.names(), std::vector<std::string>{"file"}) << "nothing is left";
   expect_sentence(error_of([&] { check_writable(directory.path("none/file")); }), {"none/file", "cannot be written", "check the directory"});
   expect_sentence(error_of([&] { check_writable(directory.path()); }), {"it is a directory", "name a file"});
+}
+
+TEST(Files, ThatAreNoRegularOnesAreWrittenTo) {
+  namespace fs = std::filesystem;
+  const test::TemporaryDirectory directory;
+  const auto fifo = directory.path("fifo");
+  ASSERT_EQ(mkfifo(fifo.c_str(), S_IRUSR | S_IWUSR), 0);
+  check_writable(fifo);  // there is no reader to wait for
+  const int reader = open(fifo.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  write_file(fifo, "through");
+  char read_back[16] = {};
+  EXPECT_EQ(read(reader, read_back, sizeof read_back), 7);
+  EXPECT_STREQ(read_back, "through");
+  close(reader);
+  EXPECT_TRUE(fs::is_fifo(fifo));
+  EXPECT_EQ(directory.names(), std::vector<std::string>{"fifo"});
+}
+
+TEST(Files, AreReplacedBehindSymbolicLinks) {
+  namespace fs = std::filesystem;
+  const test::TemporaryDirectory directory;
+  fs::create_directory(directory.path("sub"));
+  directory.write("sub/file", "old");
+  fs::permissions(directory.path("sub/file"), fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read);
+  fs::create_symlink("sub/hop", directory.path("link"));
+  fs::create_symlink("file", directory.path("sub/hop"));
+  fs::create_symlink(directory.path("sub/new"), directory.path("dangling"));
+  fs::create_symlink("circle", directory.path("circle"));
+  for (const auto* name : {"link", "dangling"}) {
+    check_writable(directory.path(name));
+    write_file(directory.path(name), name);
+    EXPECT_TRUE(fs::is_symlink(directory.path(name))) << name;
+  }
+  EXPECT_EQ(test::contents_of(directory.path("sub/file")), "link");
+  EXPECT_EQ(test::contents_of(directory.path("sub/new")), "dangling");
+  EXPECT_EQ(fs::status(directory.path("sub/file")).permissions(), fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read);
+  EXPECT_EQ(directory.names(), (std::vector<std::string>{"circle", "dangling", "link", "sub"}));
+  for (const auto& action : {check_writable, +[](const std::string& path) { write_file(path, "x"); }})
+    expect_sentence(error_of([&] { action(directory.path("circle")); }), {"circle", "cannot be written", "symbolic links"});
+}
+
+TEST(Files, ThatAreDevicesStayDevices) {
+  const test::TemporaryDirectory directory;
+  const auto null = test::device(directory, "null", 3), full = test::device(directory, "full", 7);
+  if (null.empty() || full.empty()) GTEST_SKIP() << "no device to write to";
+  check_writable(null);
+  write_file(null, "x");
+  EXPECT_TRUE(std::filesystem::is_character_file(null));
+  expect_sentence(error_of([&] { write_file(full, "x"); }), {"full", "cannot be written", "No space left"});
+  EXPECT_TRUE(std::filesystem::is_character_file(full));
 }
 
 }  // namespace

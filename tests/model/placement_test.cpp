@@ -132,6 +132,12 @@ TEST(Placement, PutsTheLeastTrafficOnTheDiagonals) {
   }
 }
 
+TEST(Placement, TriesNoTradesOfRanksThatSendNothing) {
+  constexpr int ranks = 200000;  // all pairs of so many would take minutes
+  const auto positions = place("stfw,n=2", Layout::with_ppn(ranks, 1), {ranks, {{0, ranks - 1, 100}}});
+  EXPECT_EQ(std::set(positions.begin(), positions.end()).size(), std::size_t{ranks});
+}
+
 TEST(Placement, OfAnotherNumberOfRanksIsRefused) {
   test::expect_sentence(test::error_of([] { place("stfw,n=2", Layout::with_ppn(6, 2), {4, {}}); }), {"6 ranks", "has 4"});
 }

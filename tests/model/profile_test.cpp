@@ -225,6 +225,17 @@ std::vector<Broken> broken_profiles() {
       {"/host/socket/rendezvous_from_bytes", -1, {"key host.socket.rendezvous_from_bytes is -1"}},
       {"/host/socket/aggregate_rate_bytes_per_s", 0, {"key host.socket.aggregate_rate_bytes_per_s is 0", "leave it out"}},
       {"/injection", 5, {"key injection is no object"}},
+      {first + "/alpha_s", 1e300, {"key host.socket.protocols[0].alpha_s is 1e+300", "at most 1000000"}},
+      {first + "/alpha_s", 1000001, {"key host.socket.protocols[0].alpha_s is 1000001", "at most 1000000"}},
+      {first + "/beta_s_per_byte", 1e7, {"key host.socket.protocols[0].beta_s_per_byte is 10000000.0", "at most 1000000"}},
+      {first + "/alpha_next_s", 1e300, {"key host.socket.protocols[0].alpha_next_s", "at most 1000000"}},
+      {"/host/socket/gamma_s", 1e300, {"key host.socket.gamma_s", "at most 1000000"}},
+      {"/copy/host_to_device/0/alpha_s", 1e300, {"key copy.host_to_device[0].alpha_s", "at most 1000000"}},
+      {"/local/copy_block_s", 1e300, {"key local.copy_block_s", "at most 1000000"}},
+      {"/operations/neighbor_alltoall_s", -1e7, {"key operations.neighbor_alltoall_s is -10000000.0", "-1000000 or more"}},
+      {"/operations/neighbor_alltoall_s", 1e7, {"key operations.neighbor_alltoall_s is 10000000.0", "at most 1000000"}},
+      {"/injection/rate_bytes_per_s", 1e-300, {"key injection.rate_bytes_per_s is 1e-300", "1e-06 bytes a second or more"}},
+      {"/host/socket/aggregate_rate_bytes_per_s", 1e-300, {"key host.socket.aggregate_rate_bytes_per_s is 1e-300", "leave it out"}},
       {"/injection/rate_bytes_per_s", 0, {"key injection.rate_bytes_per_s is 0"}},
       {"/injection/rate_bytes_per_s", -4, {"key injection.rate_bytes_per_s is -4"}},
       {"/ejection/rate_bytes_per_s", "fast", {"key ejection.rate_bytes_per_s"}},
@@ -316,7 +327,25 @@ TEST(Profile, WithANumberBeyondDoublesIsRefused) {
   expect_sentence(error_of([&] { parse_profile(text, "p.json"); }), {"p.json"});
 }
 
-TEST(Profile, WithKeysTwiceOrRubbishBehindIsRefused) {
+TEST(Profile, WithAKeyTwiceIsRefusedByItsPlace) {
+  const auto text = full_profile().dump();
+  const auto doubled = [&](const std::string& before, const std::string& again) {
+    auto result = text;
+    const auto place = result.find(before);
+    EXPECT_NE(place, std::string::npos) << before;
+    return result.insert(place, again);
+  };
+  const std::pair<std::string, std::string> cases[] = {
+      {doubled("\"schema_version\"", "\"schema_version\":1,"), "key schema_version is written twice"},
+      {doubled("\"barrier_s\"", "\"barrier_s\":1,"), "key operations.barrier_s is written twice"},
+      {doubled("\"max_bytes\":9007199254740993", "\"max_bytes\":5,"), "key host.socket.protocols[1].max_bytes is written twice"},
+      {doubled("\"socket\"", "\"network\":{\"protocols\":[]},"), "key host.network is written twice"},
+      {doubled("\"alpha_s\"", "\"alpha\\u005fs\":1,"), "alpha_s is written twice"},
+      {doubled("\"list\"", "\"list\":[{},[{\"a\":1},{\"a\":2,\"b\":[],\"a\":3}]],"), "key provenance.deep.list[1][1].a is written twice"}};
+  for (const auto& each : cases) expect_sentence(error_of([&] { parse_profile(each.first, "p.json"); }), {"p.json", each.second, "keep one"});
+}
+
+TEST(Profile, WithRubbishBehindIsRefused) {
   const auto text = least_profile().dump();
   expect_sentence(error_of([&] { parse_profile(text + "}", "p.json"); }), {"p.json", "no JSON"});
   expect_sentence(error_of([&] { parse_profile(text + text, "p.json"); }), {"p.json", "no JSON"});
@@ -338,6 +367,12 @@ TEST(Profile, OfADepthThatNobodyWritesIsRefused) {
   ASSERT_NE(place, std::string::npos);
   text.replace(place, std::string("\"provenance\":{}").size(), std::string("\"provenance\":") + nest("{\"a\":", "1", "}"));
   expect_sentence(error_of([&] { parse_profile(text, "p.json"); }), {"p.json", "nested"});
+}
+
+TEST(Profile, ThatIsTooLargeIsNotRead) {
+  const test::TemporaryDirectory directory;
+  const auto path = directory.write("large.json", least_profile().dump() + std::string(most_profile_bytes, ' '));
+  expect_sentence(error_of([&] { read_profile(path); }), {"large.json", "more than 4MiB", "provenance"});
 }
 
 TEST(Profile, SurvivesDamage) {

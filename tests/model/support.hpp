@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -183,6 +186,15 @@ inline std::string contents_of(const std::string& path) {
   std::ostringstream text;
   text << std::ifstream(path, std::ios::binary).rdbuf();
   return text.str();
+}
+
+/// A memory device of Linux (its minor number: null 3, zero 5, full 7) whose loss would do no harm; empty if there is none. Root,
+/// who could replace that of the machine, gets one of its own.
+inline std::string device(const TemporaryDirectory& directory, const std::string& name, unsigned minor) {
+  constexpr unsigned memory_devices = 1;
+  const auto path = geteuid() == 0 ? directory.path(name) : "/dev/" + name;
+  if (geteuid() == 0 && mknod(path.c_str(), S_IFCHR | S_IRUSR | S_IWUSR, makedev(memory_devices, minor)) != 0) return {};
+  return access(path.c_str(), R_OK | W_OK) == 0 && std::fstream(path).is_open() ? path : std::string();
 }
 
 /// Feeds `parse` with damaged copies of `text`: every one must be accepted or refused with an Error.

@@ -58,6 +58,21 @@ TEST(Formatting, HasThreeDigits) {
   EXPECT_EQ(format_bytes(1023), "1023 B");
   EXPECT_EQ(format_bytes(1024), "1 KiB");
   EXPECT_EQ(format_bytes(3.0 * 1024 * 1024 * 1024 * 1024 * 1024), "3072 TiB");
+  EXPECT_EQ(format_seconds(-9e-6), "-9 us");
+  EXPECT_EQ(format_seconds(-0.25), "-250 ms");
+}
+
+TEST(Formatting, IsShortForNumbersOfAnySize) {
+  EXPECT_EQ(format_seconds(123456), "123456 s");
+  EXPECT_EQ(format_seconds(1e300), "1e+300 s");
+  EXPECT_EQ(format_seconds(-1e300), "-1e+300 s");
+  EXPECT_EQ(format_seconds(1e-300), "1e-291 ns");
+  EXPECT_EQ(format_bytes(1e300), "9.09e+287 TiB");
+  EXPECT_EQ(format_fixed(1.566, 2), "1.57");
+  EXPECT_EQ(format_fixed(12.4, 0, true), "+12");
+  EXPECT_EQ(format_fixed(-12.4, 0, true), "-12");
+  EXPECT_EQ(format_fixed(1e300, 2), "1e+300");
+  EXPECT_EQ(format_fixed(-1e300, 0, true), "-1e+300");
 }
 
 }  // namespace

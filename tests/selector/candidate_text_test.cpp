@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "model/support.hpp"
 
 namespace commpass {
@@ -36,6 +38,19 @@ TEST(CandidatesAsText, ComeBackToTheLastBit) {
 
 TEST(CandidatesAsText, AreRefusedIfTheyAreSomethingElse) {
   for (const auto* text : {"", "x", "candidates"}) EXPECT_FALSE(test::error_of([&] { parse_candidates(text); }).empty()) << text;
+  // Lists in lists without end, in CBOR.
+  EXPECT_FALSE(test::error_of([] { parse_candidates(std::string(10000000, '\x81')); }).empty());
+  // A number of blocks that is none: 7.5 in place of 7.
+  const auto with_blocks = [](auto blocks) {
+    return nlohmann::json::array({nlohmann::json::array({"standard", 1.0, nlohmann::json::array(), blocks, nullptr, nullptr, nullptr})});
+  };
+  const auto parse = [](const nlohmann::json& json) {
+    std::string text;
+    nlohmann::json::to_cbor(json, text);
+    return parse_candidates(text);
+  };
+  EXPECT_EQ(parse(with_blocks(7)).front().buffered_blocks_max, 7);
+  EXPECT_FALSE(test::error_of([&] { parse(with_blocks(1e300)); }).empty());
 }
 
 }  // namespace

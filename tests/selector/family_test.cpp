@@ -81,12 +81,19 @@ TEST_P(RadixAuto, IsRankedByItsNumberAndOnce) {
   EXPECT_THAT(names({automatic, chosen, automatic}), testing::ElementsAre(to_string(chosen)));
 }
 
-TEST_P(RadixAuto, IsRefusedWhereNoRadixApplies) {
-  try {
-    price_alltoall(automatic, 8, Layout::with_ppn(1, 1), machine);
-    FAIL();
-  } catch (const NotApplicable& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr(std::string("strategy ") + GetParam() + " does not apply"));
+TEST_P(RadixAuto, IsTheDirectExchangeWhereThereIsNothingToDivide) {
+  const Strategy direct{"standard", {}, automatic.window};
+  const auto pattern = generate_pattern("random:ranks=36,degree=12,bytes=256");
+  for (const auto& alone : {Layout::with_ppn(1, 1), Layout::with_ppn(ranks, 1)}) {
+    if (alone.ranks() > 1 && automatic.route != "tuna-node") continue;
+    const auto chosen = price_alltoall(automatic, 8, alone, machine);
+    EXPECT_EQ(chosen.strategy, direct);
+    EXPECT_EQ(chosen.cost.seconds, price_alltoall(direct, 8, alone, machine).cost.seconds);
+    EXPECT_EQ(price_one_shot(automatic, equal(8), alone, machine).strategy, direct);
+    EXPECT_EQ(rank_alltoall(8, alone, machine, CostModel::burst, std::vector{automatic, direct}).size(), 1U) << "once";
+    if (alone.ranks() == ranks) {
+      EXPECT_EQ(price(automatic, pattern, alone, machine).strategy, direct);
+    }
   }
 }
 
