@@ -24,7 +24,7 @@ void agree(MPI_Comm comm, const std::string& message) {
 void assemble(MPI_Comm comm) {
   if (ranks_in(comm) == 1) return;
   NonblockingReduction everybody;
-  everybody.start_barrier(comm);
+  insist([&] { everybody.start_barrier(comm); });
   wait_until([&] { return everybody.test(); });
 }
 
@@ -41,8 +41,11 @@ std::string sentence_of(const std::exception& error) noexcept {
 std::string broadcast(MPI_Comm comm, const std::string& text, int root) {
   int length = static_cast<int>(text.size());
   COMMPASS_MPI_CALL(MPI_Bcast, &length, 1, MPI_INT, root, comm);
-  std::string result = text;
-  result.resize(static_cast<std::size_t>(length));
+  auto result = insist([&] {
+    auto copy = text;
+    copy.resize(static_cast<std::size_t>(length));
+    return copy;
+  });
   COMMPASS_MPI_CALL(MPI_Bcast, result.data(), length, MPI_CHAR, root, comm);
   return result;
 }

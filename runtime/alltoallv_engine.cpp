@@ -152,7 +152,7 @@ void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const A
 
 /// The MPI library's call moves on nothing of ours, and other ranks may come to it only when they have what is in flight here.
 void AlltoallvEngine::leave_to_library(const std::function<void(MPI_Comm)>& by_library) {
-  if (others_are_in_flight()) wait_until([] { return !anything_is_in_flight(); });
+  wait_until([] { return !anything_is_in_flight(); });
   by_library(comm_.get());
 }
 

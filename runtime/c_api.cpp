@@ -73,6 +73,7 @@ struct SparseArguments {
   MPI_Datatype send_type = MPI_DATATYPE_NULL, receive_type = MPI_DATATYPE_NULL;
   const void* values = nullptr;
   bool has_room = true;          ///< where what comes is told
+  bool is_allocated = false;     ///< by us
 
   Bytes count_of(int message) const { return is_constant ? count : counts[message]; }
   Bytes begin_of(int message) const { return is_constant ? Bytes{message} * count : begins[message]; }
@@ -92,7 +93,9 @@ struct SparseArguments {
   commpass::SparseSends sends(MPI_Comm comm) const {
     check(fmt::format("sparse exchange, rank {}", commpass::rank_in(comm)));
     const ElementType type(send_type, comm);
-    const ElementType checked(receive_type, comm);
+    const ElementType received(receive_type, comm);
+    if (is_allocated && received.size() > 0 && (received.begin() < 0 || received.extent() < 0))
+      throw InputError("datatype", "the data of an element of the receive type begin before it, or its elements go backwards", "receive with another type, or into memory of your own");
     commpass::SparseSends sends{static_cast<const std::byte*>(values), {}, {}, {}};
     if (is_constant) sends.constant_bytes = count * type.size();
     Bytes total = 0;
@@ -173,7 +176,7 @@ void hand_out(const ReceivedMessages& messages, const ElementType& type, commpas
   result->src = allocate<int>(result->nnz);
   result->counts = allocate<int>(result->nnz);
   result->displs = allocate<int>(result->nnz);
-  result->values = allocate<std::byte>(elements * type.extent());
+  result->values = allocate<std::byte>(elements > 0 ? (elements - 1) * type.extent() + type.end() : 0);
   put(messages, type, {result->src, result->counts, result->displs, result->values});
   guard.release();
 }
@@ -210,7 +213,7 @@ void commpass_received_free(commpass_received* received) {
 int commpass_alltoall_crs(int send_nnz, const int* dest, int sendcount, MPI_Datatype sendtype, const void* sendvals, int* recv_nnz, int* src, int recvcount, MPI_Datatype recvtype,
                           void* recvvals, const char* strategy, commpass_comm comm) {
   return guarded([&] {
-    const auto received = exchange({send_nnz, dest, true, sendcount, nullptr, nullptr, sendtype, recvtype, sendvals, recv_nnz != nullptr}, strategy, comm);
+    const auto received = exchange({send_nnz, dest, true, sendcount, nullptr, nullptr, sendtype, recvtype, sendvals, recv_nnz != nullptr, false}, strategy, comm);
     const ElementType type(recvtype, comm->communicator.mpi());
     const Bytes room = *recv_nnz;
     *recv_nnz = narrow(std::ssize(received), "number of messages");
@@ -224,7 +227,7 @@ int commpass_alltoall_crs_alloc(int send_nnz, const int* dest, int sendcount, MP
                                 const char* strategy, commpass_comm comm) {
   return guarded([&] {
     if (received) *received = {};
-    const auto messages = exchange({send_nnz, dest, true, sendcount, nullptr, nullptr, sendtype, recvtype, sendvals, received != nullptr}, strategy, comm);
+    const auto messages = exchange({send_nnz, dest, true, sendcount, nullptr, nullptr, sendtype, recvtype, sendvals, received != nullptr, true}, strategy, comm);
     hand_out(messages, ElementType(recvtype, comm->communicator.mpi()), received);
   });
 }
@@ -232,7 +235,7 @@ int commpass_alltoall_crs_alloc(int send_nnz, const int* dest, int sendcount, MP
 int commpass_alltoallv_crs(int send_nnz, const int* dest, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype, const void* sendvals, int* recv_nnz, int* recv_size, int* src,
                            int* recvcounts, int* rdispls, MPI_Datatype recvtype, void* recvvals, const char* strategy, commpass_comm comm) {
   return guarded([&] {
-    const auto received = exchange({send_nnz, dest, false, 0, sendcounts, sdispls, sendtype, recvtype, sendvals, recv_nnz != nullptr && recv_size != nullptr}, strategy, comm);
+    const auto received = exchange({send_nnz, dest, false, 0, sendcounts, sdispls, sendtype, recvtype, sendvals, recv_nnz != nullptr && recv_size != nullptr, false}, strategy, comm);
     const ElementType type(recvtype, comm->communicator.mpi());
     const Bytes messages = *recv_nnz, elements = *recv_size;
     *recv_nnz = narrow(std::ssize(received), "number of messages");
@@ -247,7 +250,7 @@ int commpass_alltoallv_crs_alloc(int send_nnz, const int* dest, const int* sendc
                                  commpass_received* received, const char* strategy, commpass_comm comm) {
   return guarded([&] {
     if (received) *received = {};
-    const auto messages = exchange({send_nnz, dest, false, 0, sendcounts, sdispls, sendtype, recvtype, sendvals, received != nullptr}, strategy, comm);
+    const auto messages = exchange({send_nnz, dest, false, 0, sendcounts, sdispls, sendtype, recvtype, sendvals, received != nullptr, true}, strategy, comm);
     hand_out(messages, ElementType(recvtype, comm->communicator.mpi()), received);
   });
 }

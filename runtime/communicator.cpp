@@ -12,6 +12,7 @@
 #include "model/text.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/communicator_state.hpp"
+#include "runtime/crowd.hpp"
 #include "runtime/detect_layout.hpp"
 #include "runtime/environment_names.hpp"
 #include "runtime/executor.hpp"
@@ -99,6 +100,13 @@ OwnCommunicator duplicate(MPI_Comm comm) {
   return OwnCommunicator(comm);
 }
 
+/// How many threads this rank may start; and waits let other ranks run if these outnumber the cores.
+unsigned settle_on_node(MPI_Comm comm) {
+  const auto node = OwnCommunicator::split_by_node(comm);
+  if (are_crowded(node.get())) let_others_run();
+  return threads_of_rank(node.get());
+}
+
 int largest_tag_of(MPI_Comm comm) {
   constexpr int guaranteed = 32767;  // MPI 3.1, §8.1.2
   void* value = nullptr;
@@ -114,7 +122,7 @@ Communicator::Communicator(MPI_Comm comm, const std::string& profile, const Comm
   auto environment = agreed_environment(own.get());
   auto machine = read_machine(own.get(), profile, environment);
   auto layout = choose_layout(own.get(), options, environment);
-  const auto threads = threads_of_rank(own.get());
+  const auto threads = settle_on_node(own.get());
   const int largest_tag = largest_tag_of(own.get());
   state_ = std::make_shared<State>(State{std::move(own), std::move(machine), std::move(layout), std::move(environment), threads, largest_tag});
   make_engines();
@@ -124,7 +132,7 @@ Communicator::Communicator(MPI_Comm comm, const Machine& machine, const Communic
   OwnCommunicator own = duplicate(comm);
   auto environment = agreed_environment(own.get());
   auto layout = choose_layout(own.get(), options, environment);
-  const auto threads = threads_of_rank(own.get());
+  const auto threads = settle_on_node(own.get());
   const int largest_tag = largest_tag_of(own.get());
   state_ = std::make_shared<State>(State{std::move(own), machine, std::move(layout), std::move(environment), threads, largest_tag});
   make_engines();

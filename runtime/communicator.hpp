@@ -36,7 +36,7 @@ class Exchange {
   Exchange& operator=(Exchange&&) noexcept;
 
   /// Begins an exchange: the send buffer must not change and the receive buffer not be used until it is complete.
-  /// Every rank must start and complete it; routes of several stages move on in test() and wait() only.
+  /// Every rank must start and complete it, several in any order. Routes of several stages move on in calls of Commpass only, whatever these wait for.
   /// @throws Error if it is in flight already, MpiError
   void start();
   /// @return true when the exchange is complete. @throws MpiError
@@ -73,7 +73,8 @@ struct ExchangeOptions {
   std::int64_t most_edges_gathered = std::int64_t{1} << 22;
 };
 
-/// A communicator of our own beside a user's, with a machine profile. Move-only. All operations are collective; where
+/// A communicator of our own beside a user's, with a machine profile. Move-only. With MPI_THREAD_MULTIPLE threads may use different Communicators, and handles
+/// from different ones, at the same time; one Communicator belongs to one thread at a time. All operations are collective; where
 /// ranks have different environments or give different options, those of rank 0 hold, but the options of alltoallv and alltoall must be the same on all.
 ///
 /// If the profile has no parameters for messages that the layout has (it was measured on one node, and there are two), nothing can be chosen, but all exchanges
@@ -113,17 +114,17 @@ class Communicator {
   /// price is known and the least; in place, standard runs instead. Any other strategy's first call plans it: a rank then needs some 100 bytes for each
   /// rank and stage, until the communicator is destroyed.
   ///
-  /// As with MPI, what a rank sends must be what its receiver expects, and an error in the arguments is that of its rank:
-  /// the others wait for it. If MPI fails underway, as where more comes than a count says, only a new Communicator can exchange further: this one refuses
-  /// (but MPICH tells the error handler of MPI_COMM_WORLD of such failures, which by default ends the program).
-  /// A datatype whose elements have 2^31 bytes or more is refused.
-  /// @throws InputError on the rank whose arguments are wrong, or on which MPI has failed; Error, the same on every rank, for a bad strategy
+  /// As with MPI, what a rank sends must be what its receiver expects, and an error in the arguments is that of its rank: the others wait for it.
+  /// Where counts disagree nobody gets wrong numbers; docs/failures.md says who throws, and when a new Communicator is needed.
+  /// A datatype whose elements have 2^31 bytes or more is refused. An exchange that is left to the library (mpi) first completes what is in flight on this rank.
+  /// @throws InputError on a rank whose arguments are wrong, that does not get what its counts say, or that has no memory; Error, the same on every rank, for
+  ///   a bad strategy
   void alltoallv(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls, MPI_Datatype sendtype, void* recvbuf, std::span<const int> recvcounts,
                  std::span<const int> rdispls, MPI_Datatype recvtype, const AlltoallvOptions& options = {});
   /// As MPI_Alltoall. Chosen by the size of its blocks, which all ranks know. @throws as alltoallv
   void alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, const AlltoallvOptions& options = {});
   /// As MPI_Alltoallv_init: planned like a neighbor_exchange, with the same choice, and run many times with the same counts.
-  /// Datatypes must live as long as it does. @throws as neighbor_exchange and alltoallv; InputError for MPI_IN_PLACE
+  /// Datatypes must live as long as it does. @throws Error, the same on every rank, as neighbor_exchange, and for MPI_IN_PLACE
   PersistentAlltoallv alltoallv_init(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls, MPI_Datatype sendtype, void* recvbuf,
                                      std::span<const int> recvcounts, std::span<const int> rdispls, MPI_Datatype recvtype, const ExchangeOptions& options = {});
   /// The strategy of the last alltoallv or alltoall, in text form; empty: there was none.
@@ -143,11 +144,14 @@ class Communicator {
   /// Sparse dynamic data exchange: every rank names what it sends, and gets what is for it. All ranks take part, also with
   /// nothing. Messages of 0 bytes arrive; several messages to one rank arrive in order; so do those to oneself.
   ///
-  /// Not thread-safe. A strategy is chosen by what all ranks have sent in an earlier exchange of these two functions: in
+  /// A strategy is chosen by what all ranks have sent in an earlier exchange of these two functions: in
   /// the last one if its discovery has told them on the way (direct+nbx, direct+rma), else in the 1st, 2nd, 4th, 8th or every 16th
   /// exchange, after which they tell each other. Those that start_… begin do not count, since ranks may complete them at different times.
   /// A rank needs memory for its own messages and, while they are forwarded, for those of its node; what a discovery needs
   /// besides is said in model/sparse_strategy.cpp and docs/model.md.
+  ///
+  /// direct+rma keeps a window whose slots grow with the messages; where it was not named by the caller, and messages are too large for it or a rank has
+  /// several for another one, other strategies are chosen from then on. start_… chooses it only where it is named, and needs a window that is there already.
   /// @param sends  offsets and sizes in bytes
   /// @throws Error, the same on every rank, if any rank fails
   ReceivedMessages sparse_alltoallv(const void* send_buffer, std::span<const SendEdge> sends, const SparseOptions& options = {});

@@ -103,6 +103,7 @@ class DenseExchange {
   void place_slots(const DenseStructure& structure);
   void run_batch(const DenseStructure& structure, std::size_t batch, const DenseBlocks<const std::byte*>& sends, const DenseBlocks<std::byte*>& receives, int tag);
   void take_in(const DenseStructure& structure, const Message& message, const Landed& landed, const DenseBlocks<std::byte*>& receives);
+  static bool lands_in_place(const DenseStructure& structure, const Message& message, const DenseBlocks<std::byte*>& receives);
   bool is_sendable(const DenseStructure& structure, const Message& message) const;
   Bytes sent_bytes(const DenseStructure& structure, const Message& message) const;
   Bytes forwarded_bytes(const Message& message) const;

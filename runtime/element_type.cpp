@@ -24,6 +24,8 @@ ElementType::ElementType(MPI_Datatype type, MPI_Comm comm) : type_(type) {
   if (size > std::numeric_limits<int>::max()) throw InputError("datatype", fmt::format("an element has {} bytes", size), "use a type with smaller elements, and more of them");
   size_ = size;
   extent_ = extent;
+  begin_ = true_lower;
+  end_ = true_lower + true_extent;
   // A derived type may have no gaps and still another order of its parts.
   contiguous_ = combiner == MPI_COMBINER_NAMED && lower == 0 && true_lower == 0 && extent == size && true_extent == size;
   if (contiguous_) return;

@@ -20,6 +20,8 @@ class ElementType {
 
   Bytes size() const { return size_; }                    ///< of the data of one element
   Bytes extent() const { return extent_; }                ///< from one element to the next
+  Bytes begin() const { return begin_; }                  ///< where the data of an element begin, from where it lies: may be negative
+  Bytes end() const { return end_; }                      ///< and end
   bool is_contiguous() const { return contiguous_; }      ///< elements in a row are their data, and nothing else
 
   /// Copies the data of `count` elements out of, or into, a buffer of such elements.
@@ -36,7 +38,7 @@ class ElementType {
   void in_portions(Bytes count, Action action) const;
 
   MPI_Datatype type_;
-  Bytes size_ = 0, extent_ = 0;
+  Bytes size_ = 0, extent_ = 0, begin_ = 0, end_ = 0;
   bool contiguous_ = false;
 };
 

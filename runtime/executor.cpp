@@ -155,7 +155,7 @@ bool Executor::test() {
 }
 
 void Executor::wait() {
-  if (others_are_in_flight(this)) return wait_until([&] { return is_complete(); });
+  if (must_look_around(this)) return wait_until([&] { return is_complete(); });
   rethrow_failure();
   guarded([&] {
     while (in_flight_) {

@@ -8,6 +8,7 @@ namespace commpass {
 namespace {
 
 InFlight* first = nullptr;
+bool lets_others_run = false;
 
 // The lock: whoever comes takes a number and waits until it is served.
 std::atomic<unsigned> next_number = 0, served = 0;
@@ -75,15 +76,17 @@ void move_on_all() noexcept {
   }
 }
 
-bool others_are_in_flight(const InFlight* but) noexcept {
-  if (threads_call_at_once()) return true;
+void let_others_run() noexcept { lets_others_run = true; }
+
+bool must_look_around(const InFlight* but) noexcept {
+  if (lets_others_run || threads_call_at_once()) return true;
   return first != nullptr && (first != but || first->next_ != nullptr);
 }
 
 bool anything_is_in_flight() noexcept { return first != nullptr; }
 
 int wait_for_all(int count, MPI_Request* requests, MPI_Status* statuses) {
-  if (!others_are_in_flight()) return MPI_Waitall(count, requests, statuses);
+  if (!must_look_around()) return MPI_Waitall(count, requests, statuses);
   int code = MPI_SUCCESS;
   wait_until([&] {
     int done = 0;

@@ -47,7 +47,7 @@ class InFlight {
   virtual void move_on() = 0;
 
   friend void move_on_all() noexcept;
-  friend bool others_are_in_flight(const InFlight* but) noexcept;
+  friend bool must_look_around(const InFlight* but) noexcept;
   friend bool anything_is_in_flight() noexcept;
   InFlight *previous_ = nullptr, *next_ = nullptr;
   bool entered_ = false;
@@ -57,8 +57,12 @@ class InFlight {
 /// Moves on everything that is in flight, without waiting.
 void move_on_all() noexcept;
 
-/// Must a wait move on anything besides `but`? With MPI_THREAD_MULTIPLE always, since another thread may start something meanwhile.
-bool others_are_in_flight(const InFlight* but = nullptr) noexcept;
+/// From now on all waits of this process yield their core between looks, where MPI's blocking calls might keep it from the rank that they wait for.
+void let_others_run() noexcept;
+
+/// Must a wait do more than MPI's blocking call does? It must where anything besides `but` is in flight; with MPI_THREAD_MULTIPLE always, since another
+/// thread may start something meanwhile; and where it should let other ranks run.
+bool must_look_around(const InFlight* but = nullptr) noexcept;
 
 bool anything_is_in_flight() noexcept;
 

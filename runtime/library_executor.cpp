@@ -49,7 +49,7 @@ bool LibraryExecutor::test() {
 
 void LibraryExecutor::wait() {
   if (!in_flight_) return;
-  if (others_are_in_flight()) return wait_until([&] { return test(); });
+  if (must_look_around()) return wait_until([&] { return test(); });
   collective_->wait();
   finish();
 }

@@ -1,7 +1,6 @@
 #include "runtime/sparse_call.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -9,6 +8,7 @@
 #include "model/error.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/local_copy.hpp"
+#include "runtime/sparse_frame.hpp"
 
 namespace commpass {
 
@@ -93,7 +93,7 @@ void SparseCall::frame(const StageGroup& group) {
   const auto next = [&](const Held& held) { return strategy_.is_direct() ? held.block.destination : staged_.route->next(held.block, rank_, stage_); };
   std::map<Rank, std::size_t> sizes;
   for (const auto& held : held_)
-    if (const Rank to = next(held); to != rank_) sizes[to] += sizeof(Header) + held.bytes.size();
+    if (const Rank to = next(held); to != rank_) sizes[to] += sizeof(FrameHeader) + held.bytes.size();
   std::map<Rank, std::byte*> ends;
   for (const auto& [to, size] : sizes) {
     auto& memory = frames_.emplace_back(memory_for(static_cast<Bytes>(size)));
@@ -106,10 +106,9 @@ void SparseCall::frame(const StageGroup& group) {
     const Rank to = next(held);
     if (to == rank_) return false;
     auto*& end = ends[to];
-    const Header header{held.block.source, held.block.destination, held.block.bytes};
-    std::memcpy(end, &header, sizeof header);
-    copies.push_back({held.bytes.data(), end + sizeof header, held.bytes.size()});
-    end += sizeof header + held.bytes.size();
+    end = write_header({held.block.source, held.block.destination, held.block.bytes}, end);
+    copies.push_back({held.bytes.data(), end, held.bytes.size()});
+    end += held.bytes.size();
     leaving.push_back(held.memory);
     return true;
   });
@@ -118,11 +117,10 @@ void SparseCall::frame(const StageGroup& group) {
 
 void SparseCall::unpack(const Parcel& parcel) {
   std::vector<LocalCopy> copies;
-  for (auto rest = parcel.bytes; !rest.empty();) {
-    Header header;
-    std::memcpy(&header, rest.data(), sizeof header);
-    const auto bytes = rest.subspan(sizeof header, static_cast<std::size_t>(header.bytes));
-    rest = rest.subspan(sizeof header + bytes.size());
+  auto rest = parcel.bytes;
+  while (const auto block = next_block(rest, ranks_)) {
+    const auto& header = block->header;
+    const auto bytes = block->bytes;
     if (header.destination != rank_) {
       held_.push_back({{.source = header.source, .destination = header.destination, .bytes = header.bytes}, bytes, parcel.memory});
       continue;

@@ -77,12 +77,6 @@ class SparseCall {
     std::span<const std::byte> bytes;
     std::shared_ptr<const std::byte[]> memory;
   };
-  /// What goes before a block in a parcel that holds several.
-  struct Header {
-    Rank source = 0, destination = 0;
-    Bytes bytes = 0;
-  };
-
   bool last_stage_reached() const { return stage_ + 1 >= static_cast<int>(staged_.groups.size()); }
   bool is_framed() const;
   void move_on(bool may_reduce);

@@ -281,7 +281,6 @@ void SparseEngine::learn(const SparseCall& call) {
     own_.received_bytes_max += std::ssize(message.bytes);
   }
   ++learned_;
-  telling_.reset();
   if (call.combined()) {
     known_ = call.combined()->statistics;
   } else if (tells_after(learned_)) {

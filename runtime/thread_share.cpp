@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "runtime/mpi_error.hpp"
-#include "runtime/own_communicator.hpp"
+#include "runtime/ranks.hpp"
 #include "selector/parallel.hpp"
 
 namespace commpass {
@@ -14,8 +14,8 @@ bool may_start_threads() {
   return level != MPI_THREAD_SINGLE;
 }
 
-unsigned threads_of_rank(MPI_Comm comm) {
-  const auto ranks = static_cast<unsigned>(OwnCommunicator::split_by_node(comm).size());
+unsigned threads_of_rank(MPI_Comm node) {
+  const auto ranks = static_cast<unsigned>(ranks_in(node));
   return may_start_threads() ? std::max(1U, usable_cores() / ranks) : 1;
 }
 

@@ -8,7 +8,8 @@ namespace commpass {
 /// Has MPI been told that there may be threads besides that which calls it? Without that none may be started.
 bool may_start_threads();
 
-/// The part of this rank of the cores of its node, at least 1; 1 where it may not start threads. Collective.
-unsigned threads_of_rank(MPI_Comm comm);
+/// The part of this rank of the cores of its node, at least 1; 1 where it may not start threads.
+/// @param node  the ranks of this node
+unsigned threads_of_rank(MPI_Comm node);
 
 }  // namespace commpass

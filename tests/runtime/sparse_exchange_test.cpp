@@ -186,9 +186,21 @@ TEST(SparseExchange, DoesNotChooseWhatOnlyABlockingExchangeCanPrepare) {
   const std::vector<Rank> destinations{(rank_of() + 1) % size_of()};
   const std::vector<std::byte> out(8, std::byte{7});
   for (int call = 0; call < 3; ++call) EXPECT_EQ(communicator.sparse_alltoall(out.data(), destinations, 8).size(), 1U);  // makes one
-  EXPECT_EQ(chosen_strategy(communicator, 8), "direct+rma");
-  EXPECT_EQ(chosen_strategy(communicator, 3), "direct+rma");
-  EXPECT_NE(chosen_strategy(communicator, 9), "direct+rma") << "its slots are too small";
+  for (const Bytes bytes : {8, 3, 9}) EXPECT_NE(chosen_strategy(communicator, bytes), "direct+rma") << "whether its slots are large enough, only the senders know";
+}
+
+// Whether slots will do, only senders know, and all others do the same all the same.
+TEST(SparseExchange, ThatHasChosenPutsDoesWithoutWhereTheyAreNoGood) {
+  if (size_of() == 1) return;
+  const std::vector<std::byte> out(16, std::byte{7});
+  const Rank next = (rank_of() + 1) % size_of();
+  Communicator communicator(MPI_COMM_WORLD, machine_for_puts(0), {Layout::with_ppn(size_of(), 2)});
+  for (int call = 0; call < 3; ++call) EXPECT_EQ(communicator.sparse_alltoall(out.data(), std::vector<Rank>{next}, 8).size(), 1U);
+  for (int call = 0; call < 2; ++call) {
+    const std::vector<Rank> twice(rank_of() == 0 ? 2 : 1, next);
+    EXPECT_EQ(communicator.sparse_alltoall(out.data(), twice, 8).size(), rank_of() == 1 ? 2U : 1U);
+  }
+  EXPECT_EQ(communicator.sparse_alltoall(out.data(), std::vector<Rank>{next}, 8).size(), 1U);
 }
 
 TEST(SparseExchange, DoesNotChoosePutsThatHaveNoPrice) {

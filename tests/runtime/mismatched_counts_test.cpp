@@ -1,0 +1,188 @@
+// All-to-alls in which the counts of a pair of ranks disagree: nobody gets wrong numbers, and nobody waits for ever.
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <string>
+#include <vector>
+
+#include "model/error.hpp"
+#include "runtime/communicator.hpp"
+#include "runtime/world.hpp"
+
+namespace commpass {
+namespace {
+
+using test::rank_of;
+using test::size_of;
+using test::some_machine;
+
+constexpr int usual = 40;
+
+int number(Rank source, Rank destination, int i) { return 10000 * source + 100 * destination + i; }
+
+/// One rank sends another number of ints to one other rank than that expects.
+struct Disagreement {
+  Rank source = 0, destination = 0;
+  int sent = 0, expected = 0;
+
+  int sent_to(Rank rank) const { return rank_of() == source && rank == destination ? sent : usual; }
+  int expected_from(Rank rank) const { return rank_of() == destination && rank == source ? expected : usual; }
+};
+
+struct Outcome {
+  std::string error;                 ///< empty: none
+  std::vector<bool> right_from;      ///< by source
+};
+
+Outcome run(Communicator& communicator, const std::string& strategy, const Disagreement& pair, MPI_Datatype type) {
+  std::vector<int> send_counts, receive_counts, at, sent, received;
+  for (Rank rank = 0; rank < size_of(); ++rank) {
+    send_counts.push_back(pair.sent_to(rank));
+    receive_counts.push_back(pair.expected_from(rank));
+    at.push_back(2 * usual * rank);
+    for (int i = 0; i < 2 * usual; ++i) sent.push_back(number(rank_of(), rank, i));
+  }
+  received.resize(sent.size(), -1);
+  Outcome outcome;
+  try {
+    communicator.alltoallv(sent.data(), send_counts, at, type, received.data(), receive_counts, at, type, {strategy});
+  } catch (const InputError& error) {
+    outcome.error = error.what();
+  }
+  for (Rank from = 0; from < size_of(); ++from) {
+    bool right = true;
+    for (int i = 0; i < pair.expected_from(from); ++i) right = right && received[static_cast<std::size_t>(2 * usual * from + i)] == number(from, rank_of(), i);
+    outcome.right_from.push_back(right);
+  }
+  return outcome;
+}
+
+std::vector<std::string> forwarding_strategies() {
+  std::vector<std::string> result{"two-step", "local-then-node", "stfw,n=2", "tuna-node,radix=2", "two-step,staggered"};
+  for (int radix = 2; radix < std::min(4, size_of()); ++radix) result.push_back("tuna,radix=" + std::to_string(radix));
+  return result;
+}
+
+class Mismatch : public testing::Test {
+ protected:
+  Communicator communicator_{MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)}};
+
+  static bool applies(const std::string& strategy) {
+    if (strategy == "stfw,n=2") return size_of() >= 4;
+    if (strategy.starts_with("tuna-node")) return size_of() >= 2;
+    return true;
+  }
+};
+
+// The receiver of the pair throws, and names the sender as one of those whose blocks were in a message; all else is right everywhere, and the next call, too.
+TEST_F(Mismatch, OfWhatComesLeavesAllOthersRight) {
+  if (size_of() == 1) return;
+  for (const auto& strategy : forwarding_strategies()) {
+    if (!applies(strategy)) continue;
+    for (Rank source = 0; source < size_of(); ++source)
+      for (const int sent : {usual - 1, 1, 0}) {
+        const Disagreement pair{source, (source + 1 + sent % 2) % size_of(), sent, usual};
+        if (pair.source == pair.destination) continue;
+        SCOPED_TRACE(strategy + ", from " + std::to_string(pair.source) + " to " + std::to_string(pair.destination) + ", " + std::to_string(sent) + " numbers");
+        const auto outcome = run(communicator_, strategy, pair, MPI_INT);
+        if (rank_of() == pair.destination) {
+          EXPECT_NE(outcome.error.find("what rank " + std::to_string(rank_of()) + " gets from rank"), std::string::npos) << outcome.error;
+          EXPECT_NE(outcome.error.find(" " + std::to_string(source)), std::string::npos) << outcome.error;
+        } else {
+          EXPECT_EQ(outcome.error, "");
+          for (Rank from = 0; from < size_of(); ++from) EXPECT_TRUE(outcome.right_from[static_cast<std::size_t>(from)]) << from;
+        }
+        const auto next = run(communicator_, strategy, {0, 0, usual, usual}, MPI_INT);
+        EXPECT_EQ(next.error, "");
+        for (Rank from = 0; from < size_of(); ++from) EXPECT_TRUE(next.right_from[static_cast<std::size_t>(from)]) << from;
+      }
+  }
+}
+
+// A message that is sent straight has one block: what else comes is right on the receiver of the pair, too.
+TEST_F(Mismatch, OfADirectMessageIsThatOfItsPairAlone) {
+  if (size_of() == 1) return;
+  const Disagreement pair{0, size_of() - 1, 5, usual};
+  for (const std::string strategy : {"standard", "standard,window=1"}) {
+    const auto outcome = run(communicator_, strategy, pair, MPI_INT);
+    for (Rank from = 0; from < size_of(); ++from) {
+      const bool is_of_pair = rank_of() == pair.destination && from == pair.source;
+      EXPECT_TRUE(is_of_pair || outcome.right_from[static_cast<std::size_t>(from)]) << from;
+    }
+    const bool is_told = outcome.error.find("gets from rank 0 should have 160 bytes and has 20 bytes") != std::string::npos;
+    EXPECT_TRUE(rank_of() == pair.destination ? is_told : outcome.error.empty()) << outcome.error;
+    EXPECT_EQ(run(communicator_, strategy, {0, 0, usual, usual}, MPI_INT).error, "");
+  }
+}
+
+// Types with gaps are packed and unpacked: what is too short is not.
+TEST_F(Mismatch, OfTypesWithGapsIsFoundToo) {
+  if (size_of() == 1) return;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &type);
+  MPI_Type_commit(&type);
+  for (const std::string strategy : {"standard", "two-step"}) {
+    std::vector<int> counts(static_cast<std::size_t>(size_of()), 3), expected(counts), at;
+    for (int rank = 0; rank < size_of(); ++rank) at.push_back(4 * rank);
+    if (rank_of() == 1) expected[0] = 4;
+    std::vector<int> sent(8 * counts.size(), rank_of()), received(sent.size(), -1);
+    std::string error;
+    try {
+      communicator_.alltoallv(sent.data(), counts, at, type, received.data(), expected, at, type, {strategy});
+    } catch (const InputError& e) {
+      error = e.what();
+    }
+    EXPECT_EQ(!error.empty(), rank_of() == 1) << strategy << ": " << error;
+  }
+  MPI_Type_free(&type);
+}
+
+// Where more comes than a count says, MPI fails on the receiver. It passes on what it can, and refuses further calls; whoever misses something throws.
+TEST_F(Mismatch, OfTooMuchGivesNobodyWrongNumbers) {
+  if (size_of() == 1) return;
+  // MPICH tells errors of MPI_Waitall to these, whatever communicator the messages have.
+  const MPI_Comm told[] = {MPI_COMM_WORLD, MPI_COMM_SELF};
+  for (const auto comm : told) MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  for (const auto& strategy : forwarding_strategies()) {
+    if (!applies(strategy)) continue;
+    Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
+    const Disagreement pair{0, size_of() - 1, 2 * usual, usual};
+    const auto outcome = run(communicator, strategy, pair, MPI_INT);
+    if (rank_of() == pair.destination) {
+      EXPECT_NE(outcome.error.find("new Communicator"), std::string::npos) << strategy << ": " << outcome.error;
+      EXPECT_THROW(communicator.alltoall(nullptr, 0, MPI_INT, nullptr, 0, MPI_INT), InputError);
+    }
+    for (Rank from = 0; from < size_of(); ++from) EXPECT_TRUE(!outcome.error.empty() || outcome.right_from[static_cast<std::size_t>(from)]) << strategy << " " << from;
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  for (const auto comm : told) MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
+}
+
+// What strayed in one call does not meet the next: the receiver did not expect it at all.
+TEST_F(Mismatch, OfAMessageThatNobodyExpectsDoesNotReachTheNextCall) {
+  if (size_of() == 1) return;
+  run(communicator_, "standard", {0, 1, usual, 0}, MPI_INT);
+  for (int call = 0; call < 3; ++call) {
+    const Disagreement none{0, 0, usual, usual};
+    std::vector<int> counts(static_cast<std::size_t>(size_of()), 2), at, sent, received(2 * counts.size(), -1);
+    for (Rank rank = 0; rank < size_of(); ++rank) {
+      at.push_back(2 * rank);
+      for (int i = 0; i < 2; ++i) sent.push_back(number(rank_of(), rank, 7 + call + i));
+    }
+    communicator_.alltoallv(sent.data(), counts, at, MPI_INT, received.data(), counts, at, MPI_INT, {"standard"});
+    for (Rank from = 0; from < size_of(); ++from) EXPECT_EQ(received[static_cast<std::size_t>(2 * from)], number(from, rank_of(), 7 + call));
+    EXPECT_EQ(run(communicator_, "standard", none, MPI_INT).error, "");
+  }
+}
+
+TEST(AlltoallvInit, FailsOnAllRanksIfItFailsOnOne) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
+  const std::vector<int> at(static_cast<std::size_t>(size_of())), none(at);
+  std::vector<int> counts(at);
+  if (rank_of() == size_of() - 1) counts[0] = -1;
+  EXPECT_NE(test::common_error([&] { communicator.alltoallv_init(nullptr, counts, at, MPI_INT, nullptr, none, at, MPI_INT); }).find("the count for rank 0 is -1"), std::string::npos);
+  EXPECT_NE(test::common_error([&] { communicator.alltoallv_init(MPI_IN_PLACE, none, at, MPI_INT, nullptr, none, at, MPI_INT); }).find("MPI_IN_PLACE"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace commpass
