@@ -159,20 +159,26 @@ Exchange Communicator::neighbor_exchange(const void* send_buffer, std::span<cons
   const MPI_Comm comm = state_->comm.get();
   assemble(comm);
   auto named = broadcast(comm, options.strategy);
-  if (named.empty()) named = state_->named;
 
   std::optional<Strategy> wanted;
+  std::string named_as;
+  Decision decision;
+  std::optional<SelectionOptions> selection;
   together(comm, [&] {
-    if (!named.empty()) wanted = parse_strategy(named);
+    if (named.empty()) named = state_->named;
+    if (!named.empty()) {
+      wanted = parse_strategy(named);
+      named_as = named + " was named by the caller or COMMPASS_STRATEGY.\n";
+    }
+    decision = {named, std::nullopt, named_as};
+    if (!wanted || is_automatic(*wanted)) selection = SelectionOptions{options.model, options.calls, options.most_edges_gathered, state_->threads, wanted};
   });
-  const auto named_as = named + " was named by the caller or COMMPASS_STRATEGY.\n";
-  Decision decision{named, std::nullopt, named_as};
-  if (!wanted || is_automatic(*wanted)) {
-    const SelectionOptions selection{options.model, options.calls, options.most_edges_gathered, state_->threads, wanted};
-    decision = select_strategy(comm, state_->layout, state_->machine, sends, selection);
-    if (wanted) decision.explanation = named_as + decision.explanation;
-  }
-  const auto strategy = parse_strategy(decision.strategy);
+  if (selection) decision = select_strategy(comm, state_->layout, state_->machine, sends, *selection);
+  Strategy strategy;
+  together(comm, [&] {
+    if (selection && wanted) decision.explanation = named_as + decision.explanation;
+    strategy = parse_strategy(decision.strategy);
+  });
   const auto tables = share_tables(comm, strategy, state_->layout, sends);
   std::unique_ptr<Route> route;
   together(comm, [&] {
@@ -185,8 +191,9 @@ Exchange Communicator::neighbor_exchange(const void* send_buffer, std::span<cons
   });
   const auto plan = make_plan(comm, *route, strategy.window, sends, receives, strategy.coalescing);
   const auto address = state_->next_address();
-  auto exchange = std::make_unique<Exchange::State>();
+  std::unique_ptr<Exchange::State> exchange;
   together(comm, [&] {
+    exchange = std::make_unique<Exchange::State>();
     exchange->communicator = state_;
     exchange->further = address.further;
     exchange->strategy = to_string(strategy);
@@ -195,7 +202,7 @@ Exchange Communicator::neighbor_exchange(const void* send_buffer, std::span<cons
     exchange->buffer_bytes = plan.transit_bytes + plan.packing_bytes;
     if (!is_run_by_library(*route)) exchange->executor = std::make_unique<Executor>(plan, address.comm, address.tag, send_buffer, receive_buffer);
   });
-  if (is_run_by_library(*route)) exchange->executor = std::make_unique<LibraryExecutor>(plan, comm, send_buffer, receive_buffer);
+  if (is_run_by_library(*route)) exchange->executor = insist([&] { return std::make_unique<LibraryExecutor>(plan, comm, send_buffer, receive_buffer); });
   return Exchange(std::move(exchange));
 }
 

@@ -75,10 +75,10 @@ void SparseCall::begin_stage() {
   discovery_ = std::move(discovery);
 }
 
-/// Something that this rank holds, or that has come, is gone.
-void SparseCall::lose() {
+/// Something that this rank holds, or that has come, is gone. @param for_others  too: they hear of it in the stages that have not begun
+void SparseCall::lose(bool for_others) {
   has_lost_ = true;
-  if (!last_stage_reached() && !tally_.failures.any_underway()) tally_.failures.add(Failures::underway);
+  if (for_others && !tally_.failures.any_underway()) tally_.failures.add(Failures::underway);
 }
 
 std::vector<Rank> SparseCall::all_others() const {
@@ -128,7 +128,7 @@ void SparseCall::unpack(const Parcel& parcel) {
     // A copy, so that the parcel can go, which may hold much that is for others.
     const auto memory = memory_if_any(header.bytes);
     if (!memory) {
-      lose();
+      lose(!last_stage_reached());
       continue;
     }
     copies.push_back({bytes.data(), memory.get(), bytes.size()});
@@ -143,11 +143,11 @@ void SparseCall::end_stage() {
   // From here on nothing is tried again.
   for (const auto& parcel : parcels) {
     try {
-      if (!parcel.memory) lose();
+      if (!parcel.memory) lose(!last_stage_reached());
       else if (is_framed()) unpack(parcel);
       else received_.push_back({group.in_whole(parcel.peer), parcel.bytes, parcel.memory});
     } catch (const std::bad_alloc&) {
-      lose();
+      lose(!last_stage_reached());
     }
   }
   auto failures = discovery_->failures().as_one();
@@ -197,7 +197,7 @@ void SparseCall::guarded(Action action) noexcept {
     is_packed_ = true;
     outgoing_.clear();
     held_.clear();
-    if (stage_ > 0) return lose();
+    if (stage_ > 0) return lose(true);
     if (sends_.error.empty()) sends_.error = sentence_of(error);
     if (!tally_.failures.any_at_start()) tally_.failures.add(Failures::at_start);
   } catch (...) {

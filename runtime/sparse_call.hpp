@@ -87,7 +87,7 @@ class SparseCall {
   void begin_stage();
   void end_stage();
   void finish();
-  void lose();
+  void lose(bool for_others);
   void frame(const StageGroup& group);
   void unpack(const Parcel& parcel);
 
