@@ -150,9 +150,14 @@ void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const A
                    std::string("let all ranks send as much as their receivers' counts say, and have memory for what they forward") + (has_failed_ ? ", and go on with a new Communicator" : ""));
 }
 
-/// The MPI library's call moves on nothing of ours, and other ranks may come to it only when they have what is in flight here.
+/// The MPI library's call moves on nothing of ours, and other ranks may come to it only when they have what is in flight here. So a rank where something is
+/// waits, before it calls, until all others are in the call: they say so by a reduction that they start and need not wait for.
 void AlltoallvEngine::leave_to_library(const std::function<void(MPI_Comm)>& by_library) {
-  wait_until([] { return !anything_is_in_flight(); });
+  if (layout_.ranks() > 1) {
+    if (arrival_.started()) wait_until([&] { return arrival_.test(); });  // of the call before
+    insist([&] { arrival_.start_sum(comm_.get(), std::array<std::int64_t, 1>{}); });
+    if (anything_is_in_flight()) wait_until([&] { return arrival_.test(); });
+  }
   by_library(comm_.get());
 }
 

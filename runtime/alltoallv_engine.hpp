@@ -72,6 +72,7 @@ class AlltoallvEngine {
   Structures structures_;
   NonblockingReduction telling_;                        ///< how much all ranks send in an exchange
   bool is_telling_ = false;
+  NonblockingReduction arrival_;                        ///< of all ranks in a call that is left to the library
   std::optional<BlocksClass> blocks_;                   ///< what was told
   std::int64_t calls_with_own_tags_, runs_ = 0;
   std::int64_t exchanges_ = 0;                          ///< so many have been run whose sizes had to be told

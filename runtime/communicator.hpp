@@ -116,7 +116,7 @@ class Communicator {
   ///
   /// As with MPI, what a rank sends must be what its receiver expects, and an error in the arguments is that of its rank: the others wait for it.
   /// Where counts disagree nobody gets wrong numbers; docs/failures.md says who throws, and when a new Communicator is needed.
-  /// A datatype whose elements have 2^31 bytes or more is refused. An exchange that is left to the library (mpi) first completes what is in flight on this rank.
+  /// A datatype whose elements have 2^31 bytes or more is refused.
   /// @throws InputError on a rank whose arguments are wrong, that does not get what its counts say, or that has no memory; Error, the same on every rank, for
   ///   a bad strategy
   void alltoallv(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls, MPI_Datatype sendtype, void* recvbuf, std::span<const int> recvcounts,
@@ -156,7 +156,7 @@ class Communicator {
   /// @throws Error, the same on every rank, if any rank fails
   ReceivedMessages sparse_alltoallv(const void* send_buffer, std::span<const SendEdge> sends, const SparseOptions& options = {});
   /// The same with `bytes` bytes for each destination, one after another in the buffer.
-  /// @param bytes  the same on every rank
+  /// @param bytes  the same on every rank, but a rank without destinations may say 0
   ReceivedMessages sparse_alltoall(const void* send_buffer, std::span<const Rank> destinations, Bytes bytes, const SparseOptions& options = {});
 
   /// The same without waiting. direct+rma is chosen only if a blocking exchange has made slots that are large enough. Several may be in flight; ranks start them in the same order and may complete them in any.

@@ -65,7 +65,8 @@ SparseEngine::Prepared SparseEngine::prepare(const Sends& sends, bool constant) 
       sizes.push_back(edge.bytes);
     }
     result.tally.statistics = statistics_of(comm_.rank(), destinations, sizes, layout_);
-    if (constant && !sizes.empty()) result.tally.set_bytes(sizes.front());
+    // Who sends nothing may say 0 bytes.
+    if (const auto bytes = result.sends.constant_bytes.value_or(0); constant && (bytes > 0 || !sizes.empty())) result.tally.set_bytes(bytes);
     result.tally.repeating = constant && has_equals(destinations);
   } catch (const std::exception& error) {
     result = {};
