@@ -23,66 +23,69 @@ int complete(int code, MPI_Request& request, MPI_Status* status = MPI_STATUS_IGN
 
 }  // namespace
 
+// Weak: a test may have its own.
+#define WEAK __attribute__((weak))
+
 extern "C" {
 
-int MPI_Test(MPI_Request* request, int* done, MPI_Status* status) {
+WEAK int MPI_Test(MPI_Request* request, int* done, MPI_Status* status) {
   const int code = PMPI_Test(request, done, status);
   if (!*done) sched_yield();
   return code;
 }
-int MPI_Testall(int count, MPI_Request requests[], int* done, MPI_Status statuses[]) {
+WEAK int MPI_Testall(int count, MPI_Request requests[], int* done, MPI_Status statuses[]) {
   const int code = PMPI_Testall(count, requests, done, statuses);
   if (!*done) sched_yield();
   return code;
 }
-int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* found, MPI_Status* status) {
+WEAK int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* found, MPI_Status* status) {
   const int code = PMPI_Iprobe(source, tag, comm, found, status);
   if (!*found) sched_yield();
   return code;
 }
-int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+WEAK int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   return poll([&](int* done) { return PMPI_Test(request, done, status); });
 }
-int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+WEAK int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
   return poll([&](int* done) { return PMPI_Testall(count, requests, done, statuses); });
 }
-int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
+WEAK int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
   return poll([&](int* found) { return PMPI_Iprobe(source, tag, comm, found, status); });
 }
-int MPI_Recv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status* status) {
+WEAK int MPI_Recv(void* buffer, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status* status) {
   MPI_Request request = MPI_REQUEST_NULL;
   return complete(PMPI_Irecv(buffer, count, type, source, tag, comm, &request), request, status);
 }
-int MPI_Barrier(MPI_Comm comm) {
+WEAK int MPI_Barrier(MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
   return complete(PMPI_Ibarrier(comm, &request), request);
 }
-int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+WEAK int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
   return complete(PMPI_Ibcast(buffer, count, type, root, comm, &request), request);
 }
-int MPI_Allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+WEAK int MPI_Allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
   return complete(PMPI_Iallreduce(send, receive, count, type, op, comm, &request), request);
 }
-int MPI_Allgather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count, MPI_Datatype type, MPI_Comm comm) {
+WEAK int MPI_Allgather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count, MPI_Datatype type, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
   return complete(PMPI_Iallgather(send, send_count, send_type, receive, count, type, comm, &request), request);
 }
-int MPI_Gather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+WEAK int MPI_Gather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count, MPI_Datatype type, int root, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
   return complete(PMPI_Igather(send, send_count, send_type, receive, count, type, root, comm, &request), request);
 }
-int MPI_Gatherv(const void* send, int send_count, MPI_Datatype send_type, void* receive, const int counts[], const int offsets[],
+WEAK int MPI_Gatherv(const void* send, int send_count, MPI_Datatype send_type, void* receive, const int counts[], const int offsets[],
                 MPI_Datatype type, int root, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
   return complete(PMPI_Igatherv(send, send_count, send_type, receive, counts, offsets, type, root, comm, &request), request);
 }
-int MPI_Reduce_scatter_block(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+WEAK int MPI_Reduce_scatter_block(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
   return complete(PMPI_Ireduce_scatter_block(send, receive, count, type, op, comm, &request), request);
 }
-__attribute__((weak)) int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* result) {  // weak: resources.cpp counts it
+WEAK int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* result) {
   MPI_Request request = MPI_REQUEST_NULL;
   return complete(PMPI_Comm_idup(comm, result, &request), request);
 }
