@@ -10,6 +10,7 @@
 #include "model/plan_cost.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/in_flight.hpp"
+#include "runtime/lost_message.hpp"
 #include "runtime/mpi_error.hpp"
 #include "runtime/telling.hpp"
 #include "runtime/unpriced.hpp"
@@ -42,6 +43,24 @@ AlltoallvEngine::AlltoallvEngine(MPI_Comm comm, const Layout& layout, const Mach
 
 AlltoallvEngine::~AlltoallvEngine() {
   if (has_failed_) comm_.keep();
+  else if (mpi_is_usable()) forget_strays();
+}
+
+/// Messages that their receiver did not expect at all would reach the next communicator that MPI makes in the place of this one.
+void AlltoallvEngine::forget_strays() noexcept {
+  try {
+    for (int found = 1; found != 0;) {
+      MPI_Status status;
+      COMMPASS_MPI_CALL(MPI_Iprobe, MPI_ANY_SOURCE, MPI_ANY_TAG, comm_.get(), &found, &status);
+      if (found == 0) return;
+      int bytes = 0;
+      COMMPASS_MPI_CALL(MPI_Get_count, &status, MPI_BYTE, &bytes);
+      MPI_Request request = MPI_REQUEST_NULL;
+      receive_and_forget(bytes, status.MPI_SOURCE, status.MPI_TAG, comm_.get(), &request);
+      COMMPASS_MPI_CALL(MPI_Wait, &request, MPI_STATUS_IGNORE);
+    }
+  } catch (...) {  // NOLINT: a destructor has nobody to tell
+  }
 }
 
 const AlltoallvEngine::Choice& AlltoallvEngine::cheapest(const std::string& named, const BlocksClass& blocks) {

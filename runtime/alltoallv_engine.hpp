@@ -57,6 +57,7 @@ class AlltoallvEngine {
   using Structures = std::map<std::string, std::optional<DenseStructure>>;  ///< by strategy; nothing where the MPI library runs it
   const Structures::value_type& structure(const std::string& strategy);
   void tell(const DenseBlocks<const std::byte*>& sends);
+  void forget_strays() noexcept;
   void leave_to_library(const std::function<void(MPI_Comm)>& by_library);
 
   OwnCommunicator comm_;

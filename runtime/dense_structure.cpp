@@ -64,7 +64,9 @@ class Builder {
   };
 
   // What is forwarded goes first in a message: its sizes are told, so that it can be taken apart even if what ends here is not as it should be.
-  static void forwarded_first(auto& items, auto ends) { std::ranges::stable_partition(items, [&](const auto& item) { return !ends(item); }); }
+  static void forwarded_first(auto& items, auto ends) {
+    std::stable_partition(items.begin(), items.end(), [&](const auto& item) { return !ends(item); });
+  }
 
   void add_send(Rank to, std::span<const std::uint32_t> in_order) {
     auto& message = result_.sends.emplace_back(DenseStructure::Message{to, result_.blocks.size(), in_order.size(), result_.announced.size(), 0});
