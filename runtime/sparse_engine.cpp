@@ -186,7 +186,9 @@ SparseEngine::Started SparseEngine::start(const Sends& given, bool constant, con
   if (has_broken_) throw InputError(fmt::format("sparse exchange, rank {}", comm_.rank()), "MPI has failed in an exchange before this one", "go on with a new Communicator");
   // Whatever is collective comes after all that is in flight: then every rank is here.
   if (blocking) wait_until([&] { return in_flight_.empty(); });
-  auto [sends, tally] = prepare(given, constant);
+  auto prepared = prepare(given, constant);
+  auto& sends = prepared.sends;
+  const auto& tally = prepared.tally;
   std::optional<Tally> all;
   const auto choose_now = [&] { return insist([&] { return choose(tally, constant, options, blocking, all); }); };
   const auto is_by_slots = [&](const Chosen& chosen) { return layout_.ranks() > 1 && discovery_row(chosen.strategy.discovery).constant_size_only; };

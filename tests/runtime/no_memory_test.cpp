@@ -159,7 +159,7 @@ void survives_everything(const Exchange& exchange, const std::string& what) {
   std::int64_t after = 0;
   while (after < most && survives(communicator, exchange, poor, 1, after, 1)) ++after;
   EXPECT_LT(after, most);
-  constexpr int step = 3;  // a first exchange allocates more
+  constexpr int step = 5;  // a first exchange allocates more
   for (after = 0; after < most; after += step) {
     auto first = fresh();
     if (!survives(first, exchange, poor, 1, after, 1)) break;
