@@ -49,6 +49,9 @@ AlltoallvEngine::~AlltoallvEngine() {
 /// Messages that their receiver did not expect at all would reach the next communicator that MPI makes in the place of this one.
 void AlltoallvEngine::forget_strays() noexcept {
   try {
+    // Reductions may be messages of this communicator, too.
+    if (is_telling_) wait_until([&] { return telling_.test(); });
+    if (arrival_.started()) wait_until([&] { return arrival_.test(); });
     for (int found = 1; found != 0;) {
       MPI_Status status;
       COMMPASS_MPI_CALL(MPI_Iprobe, MPI_ANY_SOURCE, MPI_ANY_TAG, comm_.get(), &found, &status);
