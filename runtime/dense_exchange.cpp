@@ -269,7 +269,7 @@ void DenseExchange::run_batch(const DenseStructure& structure, std::size_t batch
       const MessageType type(bytes);
       COMMPASS_MPI_CALL(MPI_Irecv, comes_to_place(message) ? slot(structure, block) : place, type.count(), type.type(), message.peer, tag, comm_, &request);
     }
-    if (!comes_to_place(message)) place += bytes;
+    if (!comes_to_place(message) && can_land) place += bytes;
   }
   first_send_ = requests_.size();
   place = packing_.data();
@@ -297,7 +297,7 @@ void DenseExchange::run_batch(const DenseStructure& structure, std::size_t batch
     if (is_omitted(message, bytes)) continue;
     const bool is_here = comes_to_place(message) ? has_slots_ || ends_here(first_block(message)) : can_land;
     take_in(structure, message, {bytes, got_[number++], is_here, place}, receives);
-    if (!comes_to_place(message)) place += bytes;
+    if (!comes_to_place(message) && can_land) place += bytes;
   }
 }
 

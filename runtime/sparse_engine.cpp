@@ -95,7 +95,7 @@ Tally SparseEngine::told_by_all(const Tally& own) {
 }
 
 bool SparseEngine::fits(bool constant, bool blocking) {
-  const bool has_slots = constant && (blocking || window_) && !avoids_slots_;
+  const bool has_slots = constant && (blocking || window_ || layout_.ranks() == 1) && !avoids_slots_;
   if (has_slots || !discovery_row(parse_sparse_strategy(named_).discovery).constant_size_only) return true;
   if (tells_misfit_) tell_misfit("COMMPASS_SPARSE_STRATEGY", named_, constant ? "an exchange that has no slots" : "messages of different sizes", {});
   tells_misfit_ = false;

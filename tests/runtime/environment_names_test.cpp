@@ -143,7 +143,9 @@ TEST(EnvironmentStrategy, OfPutsIsForMessagesOfOneSize) {
   auto communicator = make(communicators().back());
   const std::byte out{};
   const std::vector<Rank> destinations{0};
-  EXPECT_NE(communicator.start_sparse_alltoall(&out, destinations, 1).strategy(), "direct+rma") << "there are no slots yet";
+  if (size_of() > 1) {
+    EXPECT_NE(communicator.start_sparse_alltoall(&out, destinations, 1).strategy(), "direct+rma") << "there are no slots yet";
+  }
 }
 
 TEST(EnvironmentStrategy, SaysWhereItDoesNotFitIfAskedTo) {
