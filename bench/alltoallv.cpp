@@ -1,5 +1,5 @@
-// bench alltoallv: all-to-alls that are called once, on simulated clusters: what we choose against MPI_Alltoallv, the scattered
-// exchange with its best window and tuna with its best radix.
+// bench alltoallv: all-to-alls that are called once, on simulated clusters: what we choose against MPI_Alltoallv, the
+// scattered exchange with its best window and tuna with its best radix.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,8 @@ struct Sizes {
   const char* generator;  ///< behind the ranks
   bool quick;             ///< part of --quick
   enum class Kind { dense, large, sparse };
-  Kind kind = Kind::dense;  ///< large blocks, for which the least radices are out of the question; few pairs of ranks with blocks
+  Kind kind = Kind::dense;  ///< large blocks, for which the least radices are out of the question; few pairs of ranks
+                            ///< with blocks
 };
 
 constexpr Sizes all_sizes[] = {
@@ -43,11 +44,12 @@ constexpr Sizes all_sizes[] = {
     {"64 B to 16 ranks", "random:ranks={},bytes=64,degree=16", false, Sizes::Kind::sparse},
 };
 
-/// Many large blocks take the simulator a quarter of an hour, and with few ranks already all ways are as fast as the bytes are.
+/// Many large blocks take the simulator a quarter of an hour, and with few ranks already all ways are as fast as the
+/// bytes are.
 int most_ranks_of(const Sizes& sizes) { return sizes.kind == Sizes::Kind::large ? 128 : 256; }
 
-/// What the choice is compared with: scattered exchanges of several windows, and tuna of several radices, as the paper runs it. (With a radix of P it is the
-/// pairwise exchange, standard with the window 1.)
+/// What the choice is compared with: scattered exchanges of several windows, and tuna of several radices, as the paper
+/// runs it. (With a radix of P it is the pairwise exchange, standard with the window 1.)
 std::string strategies_for(int ranks, const Sizes& sizes) {
   std::string text = "standard";
   for (const int window : {1, 8, 32}) text += fmt::format(";standard,window={}", window);
@@ -85,9 +87,12 @@ void keep_faster(const Json& row, std::string& name, double& seconds) {
 
 Result run_case(const Options& options, const Case& which) {
   const auto& [cluster, profile, ranks, sizes] = which;
-  const auto output = simulate(options.simulator, cluster, ranks, "commpass-measure",
-                               fmt::format("--profile '{}' --layout {} --generate {} --one-shot --strategies '{}' --json --repetitions 1 --progress never", profile,
-                                           layout_of(cluster, ranks), fmt::format(fmt::runtime(sizes.generator), ranks), strategies_for(ranks, sizes)));
+  const auto output =
+      simulate(options.simulator, cluster, ranks, "commpass-measure",
+               fmt::format("--profile '{}' --layout {} --generate {} --one-shot --strategies '{}' --json --repetitions "
+                           "1 --progress never",
+                           profile, layout_of(cluster, ranks), fmt::format(fmt::runtime(sizes.generator), ranks),
+                           strategies_for(ranks, sizes)));
   const auto json = Json::parse(output);
   Result result;
   result.cluster = cluster.name;
@@ -131,19 +136,24 @@ Json summary_of_all(const std::vector<Result>& results) {
 }
 
 void print_case(const Result& r) {
-  fmt::print("{:<14} {:>4} {:<18} {:<30} {:>9.1f} {:>9.1f} {:>7.2f} {:<20} {:>9.1f} {:<16} {:>9.1f} {:>6.3f}\n", r.cluster, r.ranks, r.sizes, r.chosen, 1e6 * r.chosen_s, 1e6 * r.mpi_s, r.speedup(), r.best_scattered, 1e6 * r.scattered_s, r.best_tuna, 1e6 * r.tuna_s, r.versus_best_known());
+  fmt::print("{:<14} {:>4} {:<18} {:<30} {:>9.1f} {:>9.1f} {:>7.2f} {:<20} {:>9.1f} {:<16} {:>9.1f} {:>6.3f}\n",
+             r.cluster, r.ranks, r.sizes, r.chosen, 1e6 * r.chosen_s, 1e6 * r.mpi_s, r.speedup(), r.best_scattered,
+             1e6 * r.scattered_s, r.best_tuna, 1e6 * r.tuna_s, r.versus_best_known());
   std::fflush(stdout);
 }
 
 void print_summary(const std::string& name, const Json& s) {
-  fmt::print("{:<20} {:>5} {:>8.2f} {:>9.2f} {:>9.2f} {:>8.2f} {:>8.3f}\n", name, s["cases"].get<int>(), s["speedup_over_mpi_gmean"].get<double>(), s["slowdown_over_mpi_worst"].get<double>(),
-             s["speedup_over_scattered_gmean"].get<double>(), s["speedup_over_tuna_gmean"].get<double>(), s["worst_vs_best_known"].get<double>());
+  fmt::print("{:<20} {:>5} {:>8.2f} {:>9.2f} {:>9.2f} {:>8.2f} {:>8.3f}\n", name, s["cases"].get<int>(),
+             s["speedup_over_mpi_gmean"].get<double>(), s["slowdown_over_mpi_worst"].get<double>(),
+             s["speedup_over_scattered_gmean"].get<double>(), s["speedup_over_tuna_gmean"].get<double>(),
+             s["worst_vs_best_known"].get<double>());
 }
 
 Json alltoallv(const Options& options) {
   const std::vector<int> ranks = options.quick ? std::vector{64} : std::vector{64, 128, 256};
   if (!options.json)
-    fmt::print("{:<14} {:>4} {:<18} {:<30} {:>9} {:>9} {:>7} {:<20} {:>9} {:<16} {:>9} {:>6}\n", "cluster", "P", "sizes", "chosen", "us", "MPI us", "speedup", "best scattered", "us", "best tuna", "us", "worst");
+    fmt::print("{:<14} {:>4} {:<18} {:<30} {:>9} {:>9} {:>7} {:<20} {:>9} {:<16} {:>9} {:>6}\n", "cluster", "P",
+               "sizes", "chosen", "us", "MPI us", "speedup", "best scattered", "us", "best tuna", "us", "worst");
   const auto all = clusters(options.simulator);
   const auto profiles = calibrate_all(options.simulator, all);
   std::vector<Case> cases;
@@ -166,10 +176,21 @@ Json alltoallv(const Options& options) {
       });
   Json json;
   for (const auto& r : results)
-    json["cases"].push_back({{"cluster", r.cluster}, {"ranks", r.ranks}, {"sizes", r.sizes}, {"chosen", r.chosen}, {"chosen_s", r.chosen_s}, {"mpi_s", r.mpi_s}, {"best_scattered", r.best_scattered}, {"scattered_s", r.scattered_s}, {"best_tuna", r.best_tuna}, {"tuna_s", r.tuna_s}, {"versus_best_known", r.versus_best_known()}});
+    json["cases"].push_back({{"cluster", r.cluster},
+                             {"ranks", r.ranks},
+                             {"sizes", r.sizes},
+                             {"chosen", r.chosen},
+                             {"chosen_s", r.chosen_s},
+                             {"mpi_s", r.mpi_s},
+                             {"best_scattered", r.best_scattered},
+                             {"scattered_s", r.scattered_s},
+                             {"best_tuna", r.best_tuna},
+                             {"tuna_s", r.tuna_s},
+                             {"versus_best_known", r.versus_best_known()}});
   json["summary"] = summary_of_all(results);
   if (options.json) return json;
-  fmt::print("\n{:<20} {:>5} {:>8} {:>9} {:>9} {:>8} {:>8}\n", "speedup over", "cases", "MPI", "slowdown", "scattered", "tuna", "worst");
+  fmt::print("\n{:<20} {:>5} {:>8} {:>9} {:>9} {:>8} {:>8}\n", "speedup over", "cases", "MPI", "slowdown", "scattered",
+             "tuna", "worst");
   for (const auto& [name, own] : by_sizes) print_summary(name, summary_of(own));
   for (const auto& [name, own] : by_cluster) print_summary(name, summary_of(own));
   for (const auto& [count, own] : by_ranks) print_summary(fmt::format("{} ranks", count), summary_of(own));
@@ -181,5 +202,8 @@ Json alltoallv(const Options& options) {
 }  // namespace commpass::bench
 
 int main(int argc, char** argv) {
-  return commpass::bench::run_simulated_benchmark(argc, argv, "alltoallv", "All-to-alls that are called once on simulated clusters, against MPI_Alltoallv, scattered exchanges and tuna.", commpass::bench::alltoallv);
+  return commpass::bench::run_simulated_benchmark(
+      argc, argv, "alltoallv",
+      "All-to-alls that are called once on simulated clusters, against MPI_Alltoallv, scattered exchanges and tuna.",
+      commpass::bench::alltoallv);
 }

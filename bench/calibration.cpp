@@ -27,8 +27,10 @@ struct ErrorKind {
   const char* name;
   double Errors::*member;
 };
-constexpr ErrorKind error_kinds[] = {{"alpha", &Errors::alpha},         {"beta", &Errors::beta}, {"alpha_next", &Errors::alpha_next}, {"switch", &Errors::switch_point},
-                                     {"injection", &Errors::injection}, {"copy", &Errors::copy}, {"ejection", &Errors::ejection}};
+constexpr ErrorKind error_kinds[] = {{"alpha", &Errors::alpha},           {"beta", &Errors::beta},
+                                     {"alpha_next", &Errors::alpha_next}, {"switch", &Errors::switch_point},
+                                     {"injection", &Errors::injection},   {"copy", &Errors::copy},
+                                     {"ejection", &Errors::ejection}};
 
 double relative(double found, double truth) { return std::abs(found / truth - 1); }
 
@@ -46,7 +48,9 @@ Errors compare(const nlohmann::json& truth, const Machine& machine) {
       const auto& found = channel.protocol(static_cast<Bytes>(std::sqrt(least * most)));
       errors.alpha = std::max(errors.alpha, relative(found.alpha_s, protocol.at("alpha_s")));
       errors.beta = std::max(errors.beta, relative(found.beta_s_per_byte, protocol.at("beta_s_per_byte")));
-      const auto time = [&](const auto& p) { return p.at("alpha_s").template get<double>() + p.at("beta_s_per_byte").template get<double>() * most; };
+      const auto time = [&](const auto& p) {
+        return p.at("alpha_s").template get<double>() + p.at("beta_s_per_byte").template get<double>() * most;
+      };
       constexpr double indistinguishable = 0.03;  // where two protocols cost the same there is no switch to be found
       if (protocol.contains("max_bytes") && relative(time(protocol), time(*(&protocol + 1))) > indistinguishable) {
         double nearest = std::numeric_limits<double>::infinity();
@@ -60,12 +64,14 @@ Errors compare(const nlohmann::json& truth, const Machine& machine) {
     errors.alpha_next = std::max(errors.alpha_next, relative(channel.protocols.front().alpha_next_s, overhead));
   }
   errors.injection = relative(machine.injection_rate_bytes_per_s, truth.at("injection_rate_bytes_per_s"));
-  if (truth.contains("ejection_rate_bytes_per_s")) errors.ejection = relative(machine.ejection_rate_bytes_per_s, truth.at("ejection_rate_bytes_per_s"));
+  if (truth.contains("ejection_rate_bytes_per_s"))
+    errors.ejection = relative(machine.ejection_rate_bytes_per_s, truth.at("ejection_rate_bytes_per_s"));
   errors.copy = relative(machine.copy_rate_bytes_per_s, truth.at("copy_rate_bytes_per_s"));
   return errors;
 }
 
-/// Calibrates on `nodes` nodes of all clusters that the simulator knows, and adds a row for each to what is printed and to `rows`.
+/// Calibrates on `nodes` nodes of all clusters that the simulator knows, and adds a row for each to what is printed and
+/// to `rows`.
 void compare_all(const Simulator& simulator, int nodes, bool print, Json& rows, Errors& worst) {
   const auto all = clusters(simulator);
   const auto profiles = calibrate_all(simulator, all, nodes);
@@ -98,8 +104,9 @@ Json calibration(const Options& options) {
   constexpr int nodes = 4;
   auto with_limit = options.simulator;
   with_limit.clusters += "/ejection";
-  if (std::filesystem::is_directory(with_limit.clusters)) compare_all(with_limit, nodes, !options.json, json["clusters"], worst);
-  for (const auto& [name, member] : error_kinds) 
+  if (std::filesystem::is_directory(with_limit.clusters))
+    compare_all(with_limit, nodes, !options.json, json["clusters"], worst);
+  for (const auto& [name, member] : error_kinds)
     if (!std::isnan(worst.*member)) json["summary"][fmt::format("{}_error_max", name)] = worst.*member;
   return json;
 }
@@ -108,5 +115,7 @@ Json calibration(const Options& options) {
 }  // namespace commpass::bench
 
 int main(int argc, char** argv) {
-  return commpass::bench::run_simulated_benchmark(argc, argv, "calibration", "Compares calibrated profiles of simulated clusters with their descriptions.", commpass::bench::calibration);
+  return commpass::bench::run_simulated_benchmark(
+      argc, argv, "calibration", "Compares calibrated profiles of simulated clusters with their descriptions.",
+      commpass::bench::calibration);
 }

@@ -28,7 +28,8 @@ constexpr int message_counts[] = {1, 8};
 
 /// As many messages of a size from each of the two ranks to the other.
 struct Edges {
-  Edges(Rank rank, int messages, Bytes bytes) : peer(1 - rank), out(static_cast<std::size_t>(messages * bytes)), in(out.size()) {
+  Edges(Rank rank, int messages, Bytes bytes)
+      : peer(1 - rank), out(static_cast<std::size_t>(messages * bytes)), in(out.size()) {
     for (int i = 0; i < messages; ++i) {
       sends.push_back({peer, i * bytes, bytes});
       receives.push_back({peer, i * bytes, bytes});
@@ -46,9 +47,11 @@ class ByHand {
   ByHand(MPI_Comm comm, Edges& edges) {
     constexpr int tag = 1;
     for (const auto& edge : edges.receives)
-      COMMPASS_MPI_CALL(MPI_Recv_init, edges.in.data() + edge.offset, static_cast<int>(edge.bytes), MPI_BYTE, edge.source, tag, comm, &requests_.emplace_back());
+      COMMPASS_MPI_CALL(MPI_Recv_init, edges.in.data() + edge.offset, static_cast<int>(edge.bytes), MPI_BYTE,
+                        edge.source, tag, comm, &requests_.emplace_back());
     for (const auto& edge : edges.sends)
-      COMMPASS_MPI_CALL(MPI_Send_init, edges.out.data() + edge.offset, static_cast<int>(edge.bytes), MPI_BYTE, edge.destination, tag, comm, &requests_.emplace_back());
+      COMMPASS_MPI_CALL(MPI_Send_init, edges.out.data() + edge.offset, static_cast<int>(edge.bytes), MPI_BYTE,
+                        edge.destination, tag, comm, &requests_.emplace_back());
   }
   ~ByHand() {
     for (auto& request : requests_) MPI_Request_free(&request);
@@ -117,13 +120,20 @@ Json executor(const OutputOptions& options, bool shown) {
     for (const auto bytes : sizes) {
       Edges edges(rank, messages, bytes);
       // Staggered, so that messages between the same ranks stay as many.
-      auto exchange = communicator.neighbor_exchange(edges.out.data(), edges.sends, edges.in.data(), edges.receives, {"standard,staggered"});
+      auto exchange = communicator.neighbor_exchange(edges.out.data(), edges.sends, edges.in.data(), edges.receives,
+                                                     {"standard,staggered"});
       ByHand by_hand(own.get(), edges);
       const auto measured = compare(communicator, exchange, by_hand, repetitions);
       const double ratio = measured.executor / measured.by_hand;
       ratio_max = std::max(ratio_max, ratio);
-      if (shown) fmt::print("{:>9} {:>10} {:>14} {:>14} {:>8.3f}\n", messages, format_bytes(static_cast<double>(bytes)), format_seconds(measured.executor), format_seconds(measured.by_hand), ratio);
-      json["cases"].push_back({{"messages", messages}, {"bytes", bytes}, {"executor_s", measured.executor}, {"by_hand_s", measured.by_hand}, {"ratio", ratio}});
+      if (shown)
+        fmt::print("{:>9} {:>10} {:>14} {:>14} {:>8.3f}\n", messages, format_bytes(static_cast<double>(bytes)),
+                   format_seconds(measured.executor), format_seconds(measured.by_hand), ratio);
+      json["cases"].push_back({{"messages", messages},
+                               {"bytes", bytes},
+                               {"executor_s", measured.executor},
+                               {"by_hand_s", measured.by_hand},
+                               {"ratio", ratio}});
     }
   json["summary"] = {{"ratio_max", ratio_max}};
   return json;
@@ -140,7 +150,8 @@ int main(int argc, char** argv) {
   CLI::App app{"What a standard exchange costs over persistent requests written by hand, on two ranks."};
   OutputOptions options;
   const bool speaks = rank == 0;
-  const int code = run_benchmark(app, argc, argv, "executor", options, [&] { return executor(options, speaks && !options.json); }, speaks);
+  const int code = run_benchmark(
+      app, argc, argv, "executor", options, [&] { return executor(options, speaks && !options.json); }, speaks);
   MPI_Finalize();
   return code;
 }

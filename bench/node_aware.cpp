@@ -1,5 +1,5 @@
-// What the formulas of the node-aware paper say, to be laid beside its figure 4.3: the time of each strategy when a node sends 32
-// or 256 messages to 4 or 16 nodes. Formulas only; nothing is simulated.
+// What the formulas of the node-aware paper say, to be laid beside its figure 4.3: the time of each strategy when a
+// node sends 32 or 256 messages to 4 or 16 nodes. Formulas only; nothing is simulated.
 #include "model/node_aware.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +20,8 @@ namespace {
 using namespace node_aware;
 using Json = nlohmann::ordered_json;
 
-/// The paper's: a node sends `messages` of `bytes` each, the same number from every device, to `nodes` nodes, to each as many.
+/// The paper's: a node sends `messages` of `bytes` each, the same number from every device, to `nodes` nodes, to each
+/// as many.
 struct Scenario {
   int messages, nodes;
   double bytes;
@@ -28,7 +29,8 @@ struct Scenario {
 
 const Node node;
 
-/// A pair of a node and another one is served by one device, so with more nodes than devices each device serves several.
+/// A pair of a node and another one is served by one device, so with more nodes than devices each device serves
+/// several.
 double nodes_of_a_device(const Scenario& s) { return std::ceil(static_cast<double>(s.nodes) / node.devices()); }
 
 /// Table 7, with as many messages of a process as the strategy leaves.
@@ -37,11 +39,12 @@ Load load_of(const Scenario& s, double messages) {
   return {all / node.devices(), all, all / s.nodes, messages};
 }
 
-/// Messages of a process under split (the paper's algorithm 1): what goes to a node is cut at the size where rendezvous begins, or,
-/// if that gave more messages than processes, into one a process; all processes of the node share them.
+/// Messages of a process under split (the paper's algorithm 1): what goes to a node is cut at the size where rendezvous
+/// begins, or, if that gave more messages than processes, into one a process; all processes of the node share them.
 double split_messages(const Scenario& s, const Machine& machine) {
   const auto& protocols = machine.host.find(Locality::network)->protocols;
-  const double cap = protocols.size() > 1 ? static_cast<double>(protocols[protocols.size() - 2].max_bytes) + 1 : std::numeric_limits<double>::infinity();
+  const double cap = protocols.size() > 1 ? static_cast<double>(protocols[protocols.size() - 2].max_bytes) + 1
+                                          : std::numeric_limits<double>::infinity();
   const double all = s.messages * s.bytes, to_one = all / s.nodes;
   double messages = s.nodes;
   if (to_one >= cap) {
@@ -64,7 +67,8 @@ Seconds standard_seconds(const Scenario& s, const Machine& machine) {
   return standard(standard_load(s), machine, path);
 }
 
-/// With the copies that table 6 leaves out and the paper's figure must have: without them the device-aware standard never wins.
+/// With the copies that table 6 leaves out and the paper's figure must have: without them the device-aware standard
+/// never wins.
 Seconds standard_with_copies(const Scenario& s, const Machine& machine) {
   const auto load = standard_load(s);
   return standard(load, machine, Path::staged) + copies(load.process_bytes, load.process_bytes, 1, machine);
@@ -106,10 +110,12 @@ const Strategy strategies[] = {{"standard", true, standard_with_copies},
                                {"2-step-1@dev", false, two_step_one_seconds<Path::device>}};
 
 const char* const notes =
-    "Formulas of the node-aware paper, table 6. *: the least. Not in the order: 2-step-1, the best case of 2-step, and\n"
+    "Formulas of the node-aware paper, table 6. *: the least. Not in the order: 2-step-1, the best case of 2-step, "
+    "and\n"
     "standard,bare, which is table 6 to the letter: without the copies to and from the host.\n"
     "@dev: device-aware; all others are staged through the host.\n"
-    "split: on-node messages have the part of one process; whole: all that the node sends, as table 6 reads to the letter.\n";
+    "split: on-node messages have the part of one process; whole: all that the node sends, as table 6 reads to the "
+    "letter.\n";
 
 /// The ranked strategies from the cheapest to the dearest.
 std::vector<std::pair<Seconds, const Strategy*>> order_of(const Scenario& scenario, const Machine& machine) {
@@ -138,7 +144,8 @@ void print_case(int messages, int nodes, const Machine& machine) {
   for (const double bytes : sizes) {
     fmt::print("  {:>7.0f} B:", bytes);
     const auto order = order_of({messages, nodes, bytes}, machine);
-    for (const auto& [seconds, strategy] : order) fmt::print("{}{}", strategy == order.front().second ? " " : " < ", strategy->name);
+    for (const auto& [seconds, strategy] : order)
+      fmt::print("{}{}", strategy == order.front().second ? " " : " < ", strategy->name);
     fmt::print("\n");
   }
 }
@@ -174,6 +181,7 @@ int main(int argc, char** argv) {
   app.add_option("--profile", profile, "machine profile with device parameters: NAME or file");
   OutputOptions options;
   return run_benchmark(app, argc, argv, "node-aware", options, [&] {
-    return report(commpass::read_profile(commpass::find_profile(profile, commpass::profile_directories())).machine, options.json);
+    return report(commpass::read_profile(commpass::find_profile(profile, commpass::profile_directories())).machine,
+                  options.json);
   });
 }

@@ -24,7 +24,8 @@ struct OutputOptions {
 /// @param name    of the benchmark; the object of that name in the file of `--hold-to` has the bounds of its summary
 /// @param speaks  print JSON and errors; one rank of an MPI program does
 /// @return the exit code; 1 if a value of the summary is above its bound
-int run_benchmark(CLI::App& app, int argc, char** argv, const std::string& name, OutputOptions& options, const std::function<nlohmann::ordered_json()>& benchmark, bool speaks = true);
+int run_benchmark(CLI::App& app, int argc, char** argv, const std::string& name, OutputOptions& options,
+                  const std::function<nlohmann::ordered_json()>& benchmark, bool speaks = true);
 
 /// Those of simulated benchmarks.
 struct Options : OutputOptions {
@@ -32,6 +33,7 @@ struct Options : OutputOptions {
 };
 
 /// The same for a benchmark that simulates: parses `--programs DIR --platform FILE --clusters DIR --scratch DIR`, too.
-int run_simulated_benchmark(int argc, char** argv, const std::string& name, const char* about, const std::function<nlohmann::ordered_json(const Options&)>& benchmark);
+int run_simulated_benchmark(int argc, char** argv, const std::string& name, const char* about,
+                            const std::function<nlohmann::ordered_json(const Options&)>& benchmark);
 
 }  // namespace commpass::bench

@@ -1,4 +1,5 @@
-// bench packing: how fast are blocks put together, against one copy of as many bytes, and against copies of the same blocks in order?
+// bench packing: how fast are blocks put together, against one copy of as many bytes, and against copies of the same
+// blocks in order?
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -23,8 +24,8 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t smallest_block = 8, largest_block = std::size_t{64} << 10;
 constexpr std::size_t counted_block = 256;  ///< the summary is over blocks of this size and more
 
-/// The copies with which a stage packs its blocks into messages to several ranks: a message gets every `messages`-th block.
-/// All of the source is copied, once, and no two blocks of a message lie one after another.
+/// The copies with which a stage packs its blocks into messages to several ranks: a message gets every `messages`-th
+/// block. All of the source is copied, once, and no two blocks of a message lie one after another.
 std::vector<LocalCopy> pack_stage(const std::byte* source, std::byte* target, std::size_t total, std::size_t block) {
   constexpr std::size_t messages = 8;
   const auto blocks = total / block;
@@ -37,8 +38,8 @@ std::vector<LocalCopy> pack_stage(const std::byte* source, std::byte* target, st
   return copies;
 }
 
-/// The same bytes in blocks that lie one after another at both ends: what a processor makes of blocks of this size at best.
-/// (It may copy many KiB at once twice as fast as in pieces, by instructions that do not pay for less.)
+/// The same bytes in blocks that lie one after another at both ends: what a processor makes of blocks of this size at
+/// best. (It may copy many KiB at once twice as fast as in pieces, by instructions that do not pay for less.)
 std::vector<LocalCopy> copy_in_order(const std::byte* source, std::byte* target, std::size_t total, std::size_t block) {
   std::vector<LocalCopy> copies;
   for (std::size_t at = 0; at + block <= total; at += block) copies.push_back({source + at, target + at, block});
@@ -50,14 +51,16 @@ struct Measured {
 };
 
 /// Medians of all, taken in turn, so that a disturbance hits all alike.
-Measured compare(std::span<const LocalCopy> copies, const LocalCopy& whole, std::span<const LocalCopy> in_order, int repetitions) {
+Measured compare(std::span<const LocalCopy> copies, const LocalCopy& whole, std::span<const LocalCopy> in_order,
+                 int repetitions) {
   // Small totals many times in a sample, for the clock.
   constexpr std::size_t sample_bytes = std::size_t{1} << 20;
   const auto turns = std::max<std::size_t>(1, sample_bytes / whole.bytes);
   const auto seconds_of = [turns](std::span<const LocalCopy> what) {
     const auto begin = std::chrono::steady_clock::now();
     for (std::size_t i = 0; i < turns; ++i) local_copy(what);
-    return std::chrono::duration<Seconds>(std::chrono::steady_clock::now() - begin).count() / static_cast<double>(turns);
+    return std::chrono::duration<Seconds>(std::chrono::steady_clock::now() - begin).count() /
+           static_cast<double>(turns);
   };
   std::vector<Seconds> packing, memcpy, ordered;
   for (int i = 0; i < repetitions; ++i) {
@@ -75,9 +78,12 @@ Json packing(const OutputOptions& options) {
   };
   // From within the nearest cache to beyond all caches of today's processors.
   const int times = options.quick ? 1 : 5;
-  const std::array totals{Total{std::size_t{16} << 10, 200 * times}, Total{std::size_t{256} << 10, 200 * times}, Total{std::size_t{4} << 20, 50 * times}, Total{std::size_t{64} << 20, 10 * times}};
+  const std::array totals{Total{std::size_t{16} << 10, 200 * times}, Total{std::size_t{256} << 10, 200 * times},
+                          Total{std::size_t{4} << 20, 50 * times}, Total{std::size_t{64} << 20, 10 * times}};
   std::vector<std::byte> source(totals.back().bytes, std::byte{1}), target(totals.back().bytes, std::byte{2});
-  if (!options.json) fmt::print("{:>10} {:>10} {:>14} {:>14} {:>10} {:>14} {:>10}\n", "total", "block", "packing", "memcpy", "fraction", "in order", "fraction");
+  if (!options.json)
+    fmt::print("{:>10} {:>10} {:>14} {:>14} {:>10} {:>14} {:>10}\n", "total", "block", "packing", "memcpy", "fraction",
+               "in order", "fraction");
   Json json;
   double least = std::numeric_limits<double>::infinity(), least_of_blocks = least;
   for (const auto& total : totals)
@@ -85,16 +91,27 @@ Json packing(const OutputOptions& options) {
       const auto copies = pack_stage(source.data(), target.data(), total.bytes, block);
       const auto in_order = copy_in_order(source.data(), target.data(), total.bytes, block);
       const auto measured = compare(copies, {source.data(), target.data(), total.bytes}, in_order, total.repetitions);
-      const double fraction = measured.memcpy / measured.packing, fraction_of_blocks = measured.in_order / measured.packing;
+      const double fraction = measured.memcpy / measured.packing,
+                   fraction_of_blocks = measured.in_order / measured.packing;
       if (block >= counted_block) {
         least = std::min(least, fraction);
         least_of_blocks = std::min(least_of_blocks, fraction_of_blocks);
       }
-      const auto rate = [&](Seconds seconds) { return format_bytes(static_cast<double>(total.bytes) / seconds) + "/s"; };
+      const auto rate = [&](Seconds seconds) {
+        return format_bytes(static_cast<double>(total.bytes) / seconds) + "/s";
+      };
       if (!options.json)
-        fmt::print("{:>10} {:>10} {:>14} {:>14} {:>10.2f} {:>14} {:>10.2f}\n", format_bytes(static_cast<double>(total.bytes)), format_bytes(static_cast<double>(block)), rate(measured.packing), rate(measured.memcpy), fraction,
-                   rate(measured.in_order), fraction_of_blocks);
-      json["cases"].push_back({{"total_bytes", total.bytes}, {"block_bytes", block}, {"packing_s", measured.packing}, {"memcpy_s", measured.memcpy}, {"in_order_s", measured.in_order}, {"fraction_of_memcpy", fraction}, {"fraction_of_memcpy_of_blocks", fraction_of_blocks}});
+        fmt::print("{:>10} {:>10} {:>14} {:>14} {:>10.2f} {:>14} {:>10.2f}\n",
+                   format_bytes(static_cast<double>(total.bytes)), format_bytes(static_cast<double>(block)),
+                   rate(measured.packing), rate(measured.memcpy), fraction, rate(measured.in_order),
+                   fraction_of_blocks);
+      json["cases"].push_back({{"total_bytes", total.bytes},
+                               {"block_bytes", block},
+                               {"packing_s", measured.packing},
+                               {"memcpy_s", measured.memcpy},
+                               {"in_order_s", measured.in_order},
+                               {"fraction_of_memcpy", fraction},
+                               {"fraction_of_memcpy_of_blocks", fraction_of_blocks}});
     }
   json["summary"] = {{"fraction_of_memcpy", least}, {"fraction_of_memcpy_of_blocks", least_of_blocks}};
   return json;
@@ -105,7 +122,9 @@ Json packing(const OutputOptions& options) {
 
 int main(int argc, char** argv) {
   using namespace commpass::bench;
-  CLI::App app{"How fast blocks are packed into messages, against one copy of as many bytes, and copies of the same blocks in order."};
+  CLI::App app{
+      "How fast blocks are packed into messages, against one copy of as many bytes, and copies of the same blocks in "
+      "order."};
   OutputOptions options;
   return run_benchmark(app, argc, argv, "packing", options, [&] { return packing(options); });
 }

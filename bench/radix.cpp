@@ -1,5 +1,5 @@
-// bench radix: what the model says of tuna's radix, to be laid beside figures 7 and 9 of the TuNA paper: the time over the radix,
-// and the radices that beat the linear exchange. Formulas only; nothing is simulated.
+// bench radix: what the model says of tuna's radix, to be laid beside figures 7 and 9 of the TuNA paper: the time over
+// the radix, and the radices that beat the linear exchange. Formulas only; nothing is simulated.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -40,7 +40,9 @@ struct Curve {
   Seconds linear_s = 0;
   std::vector<std::pair<int, Seconds>> by_radix;
 
-  std::pair<int, Seconds> best() const { return *std::ranges::min_element(by_radix, {}, &std::pair<int, Seconds>::second); }
+  std::pair<int, Seconds> best() const {
+    return *std::ranges::min_element(by_radix, {}, &std::pair<int, Seconds>::second);
+  }
   std::vector<int> that_beat_linear() const {
     std::vector<int> result;
     for (const auto& [radix, seconds] : by_radix)
@@ -50,7 +52,9 @@ struct Curve {
 };
 
 Curve curve_of(Bytes largest, const Layout& layout, const Machine& machine) {
-  const auto seconds = [&](const Strategy& strategy) { return price_one_shot(strategy, {1, 1, static_cast<double>(largest) / 2}, layout, machine).cost.seconds; };
+  const auto seconds = [&](const Strategy& strategy) {
+    return price_one_shot(strategy, {1, 1, static_cast<double>(largest) / 2}, layout, machine).cost.seconds;
+  };
   Curve curve{largest, seconds(parse_strategy("standard")), {}};
   for (const int radix : radices_for(layout.ranks())) curve.by_radix.emplace_back(radix, seconds(tuna(radix)));
   return curve;
@@ -58,12 +62,14 @@ Curve curve_of(Bytes largest, const Layout& layout, const Machine& machine) {
 
 void print_curves(const std::vector<Curve>& curves) {
   fmt::print("{:<12}", "radix");
-  for (const auto& curve : curves) fmt::print("{:>12}", fmt::format("S = {}", format_bytes(static_cast<double>(curve.largest))));
+  for (const auto& curve : curves)
+    fmt::print("{:>12}", fmt::format("S = {}", format_bytes(static_cast<double>(curve.largest))));
   for (std::size_t i = 0; i < curves.front().by_radix.size(); ++i) {
     fmt::print("\n{:<12}", curves.front().by_radix[i].first);
     for (const auto& curve : curves) {
       const auto& [radix, seconds] = curve.by_radix[i];
-      fmt::print("{:>12}", fmt::format("{}{}{}", radix == curve.best().first ? "*" : "", format_seconds(seconds), seconds < curve.linear_s ? "<" : " "));
+      fmt::print("{:>12}", fmt::format("{}{}{}", radix == curve.best().first ? "*" : "", format_seconds(seconds),
+                                       seconds < curve.linear_s ? "<" : " "));
     }
   }
   fmt::print("\n{:<12}", "linear");
@@ -71,7 +77,9 @@ void print_curves(const std::vector<Curve>& curves) {
   fmt::print("\n\n*: the least. <: less than the linear exchange.\n");
   for (const auto& curve : curves) {
     const auto better = curve.that_beat_linear();
-    fmt::print("S = {:>9}: best radix {:>5}, {:>5.2f} times as fast as linear; radices that beat it: {}\n", format_bytes(static_cast<double>(curve.largest)), curve.best().first, curve.linear_s / curve.best().second,
+    fmt::print("S = {:>9}: best radix {:>5}, {:>5.2f} times as fast as linear; radices that beat it: {}\n",
+               format_bytes(static_cast<double>(curve.largest)), curve.best().first,
+               curve.linear_s / curve.best().second,
                better.empty() ? "none" : fmt::format("{} to {}", better.front(), better.back()));
   }
 }
@@ -81,15 +89,24 @@ Json radix(const Figure& figure, bool as_json) {
   const auto layout = Layout::with_ppn(figure.ranks, figure.ppn);
   std::vector<Curve> curves;
   for (const Bytes largest : largest_blocks) curves.push_back(curve_of(largest, layout, machine));
-  Json json{{"schema_version", 1}, {"context", {{"profile", machine.name}, {"layout", layout.describe()}, {"ranks", figure.ranks}, {"sizes", "uniform in 0…S"}}}};
+  Json json{{"schema_version", 1},
+            {"context",
+             {{"profile", machine.name},
+              {"layout", layout.describe()},
+              {"ranks", figure.ranks},
+              {"sizes", "uniform in 0…S"}}}};
   for (const auto& curve : curves) {
-    Json entry{{"largest_bytes", curve.largest}, {"linear_s", curve.linear_s}, {"best_radix", curve.best().first}, {"beat_linear", curve.that_beat_linear()}};
+    Json entry{{"largest_bytes", curve.largest},
+               {"linear_s", curve.linear_s},
+               {"best_radix", curve.best().first},
+               {"beat_linear", curve.that_beat_linear()}};
     for (const auto& [r, seconds] : curve.by_radix) entry["tuna"].push_back({{"radix", r}, {"seconds", seconds}});
     json["cases"].push_back(std::move(entry));
   }
   json["summary"] = {{"cases", json["cases"].size()}};
   if (as_json) return json;
-  fmt::print("profile: {}\nlayout: {}\nsizes: uniform in 0…S, priced by their mean\n\n", machine.name, layout.describe());
+  fmt::print("profile: {}\nlayout: {}\nsizes: uniform in 0…S, priced by their mean\n\n", machine.name,
+             layout.describe());
   print_curves(curves);
   return json;
 }

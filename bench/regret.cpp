@@ -41,7 +41,8 @@ constexpr PatternCase patterns[] = {
     {"ragged to 16 KiB", "--generate uniform:ranks={0},bytes=16KiB", 64, false},
 };
 
-constexpr std::string_view quick_sparse_pattern = "4 x 256 B";  ///< of those of `bench sdde`, each of which takes as long as many of these
+constexpr std::string_view quick_sparse_pattern =
+    "4 x 256 B";  ///< of those of `bench sdde`, each of which takes as long as many of these
 
 /// P as a product of three like numbers.
 std::string grid(int ranks) {
@@ -97,8 +98,10 @@ struct Case {
 Result run_case(const Options& options, const Case& which) {
   const auto& [cluster, profile, ranks, pattern] = which;
   const auto arguments = fmt::format(fmt::runtime(pattern.arguments), ranks, COMMPASS_EXAMPLE_MATRICES, grid(ranks));
-  const auto output = simulate(options.simulator, cluster, ranks, "commpass-measure",
-                               fmt::format("--profile '{}' --layout {} {} --json --verify --baseline --repetitions 1 --progress never", profile, layout_of(cluster, ranks), arguments));
+  const auto output =
+      simulate(options.simulator, cluster, ranks, "commpass-measure",
+               fmt::format("--profile '{}' --layout {} {} --json --verify --baseline --repetitions 1 --progress never",
+                           profile, layout_of(cluster, ranks), arguments));
   const auto json = Json::parse(output);
   Result result;
   result.cluster = cluster.name;
@@ -137,7 +140,8 @@ Result run_sparse(const Options& options, const SparseCase& which) {
   result.errors = sparse.errors();
   result.correlation = rank_correlation(sparse.predicted_s, sparse.measured_s);
   for (const auto& row : sparse.ranking)
-    if (row.at("strategy") == sparse.chosen) result.chosen_error = row.at("predicted_s").get<double>() / row.at("measured_s").get<double>() - 1;
+    if (row.at("strategy") == sparse.chosen)
+      result.chosen_error = row.at("predicted_s").get<double>() / row.at("measured_s").get<double>() - 1;
   return result;
 }
 
@@ -161,37 +165,47 @@ Json summary_of(const std::vector<Result>& results) {
 }
 
 void print_case(const Result& r) {
-  fmt::print("{:<14} {:>4} {:<22} {:<30} {:<30} {:>6.3f} {:>+6.0f}% {:>6.0f}% {:>6.2f} {:>7.2f}\n", r.cluster, r.ranks, r.pattern, r.chosen, r.best, r.regret,
-             100 * r.chosen_error, 100 * quantile(r.errors, 0.5), r.correlation, r.speedup);
+  fmt::print("{:<14} {:>4} {:<22} {:<30} {:<30} {:>6.3f} {:>+6.0f}% {:>6.0f}% {:>6.2f} {:>7.2f}\n", r.cluster, r.ranks,
+             r.pattern, r.chosen, r.best, r.regret, 100 * r.chosen_error, 100 * quantile(r.errors, 0.5), r.correlation,
+             r.speedup);
   std::fflush(stdout);
 }
 
 void print_summaries(const Json& summaries) {
-  fmt::print("\n{:<22} {:>5} {:>7} {:>7} {:>7} {:>13} {:>11} {:>8}\n", "", "cases", "gmean", "p95", "worst", "median error", "p95 error", "order");
+  fmt::print("\n{:<22} {:>5} {:>7} {:>7} {:>7} {:>13} {:>11} {:>8}\n", "", "cases", "gmean", "p95", "worst",
+             "median error", "p95 error", "order");
   for (const auto& [name, s] : summaries.items())
-    fmt::print("{:<22} {:>5} {:>7.3f} {:>7.3f} {:>7.3f} {:>12.1f}% {:>10.1f}% {:>8.3f}\n", name, s["cases"].get<int>(), s["gmean"].get<double>(), s["p95"].get<double>(), s["worst"].get<double>(),
-               100 * s["median_abs_error"].get<double>(), 100 * s["p95_abs_error"].get<double>(), s["rank_correlation"].get<double>());
+    fmt::print("{:<22} {:>5} {:>7.3f} {:>7.3f} {:>7.3f} {:>12.1f}% {:>10.1f}% {:>8.3f}\n", name, s["cases"].get<int>(),
+               s["gmean"].get<double>(), s["p95"].get<double>(), s["worst"].get<double>(),
+               100 * s["median_abs_error"].get<double>(), 100 * s["p95_abs_error"].get<double>(),
+               s["rank_correlation"].get<double>());
 }
 
 Json regret(const Options& options) {
   const std::vector<int> ranks = options.quick ? std::vector{16, 64} : std::vector{16, 48, 64, 128, 256};
   if (!options.json)
-    fmt::print("{:<14} {:>4} {:<22} {:<30} {:<30} {:>6} {:>7} {:>7} {:>6} {:>7}\n", "cluster", "P", "pattern", "chosen", "best", "regret", "error", "median", "order", "speedup");
+    fmt::print("{:<14} {:>4} {:<22} {:<30} {:<30} {:>6} {:>7} {:>7} {:>6} {:>7}\n", "cluster", "P", "pattern", "chosen",
+               "best", "regret", "error", "median", "order", "speedup");
   const auto all = clusters(options.simulator);
   const auto profiles = calibrate_all(options.simulator, all);
   std::vector<Case> cases;
   for (std::size_t i = 0; i < all.size(); ++i)
     for (const int p : ranks)
       for (const auto& pattern : patterns)
-        if (p <= pattern.most_ranks && (!options.quick || pattern.quick)) cases.push_back({all[i], profiles[i], p, pattern});
+        if (p <= pattern.most_ranks && (!options.quick || pattern.quick))
+          cases.push_back({all[i], profiles[i], p, pattern});
   std::vector<SparseCase> sparse;
   for (const auto& which : sparse_cases(all, profiles, options.quick))
-    if (!options.quick || (which.pattern.name == quick_sparse_pattern && which.cluster.name == all.front().name)) sparse.push_back(which);
+    if (!options.quick || (which.pattern.name == quick_sparse_pattern && which.cluster.name == all.front().name))
+      sparse.push_back(which);
   const auto known = static_cast<std::ptrdiff_t>(cases.size());
   std::vector<Result> results(cases.size() + sparse.size());
   std::map<std::string, std::vector<Result>> by_cluster, by_pattern;
   in_parallel(
-      results.size(), [&](std::size_t i) { results[i] = i < cases.size() ? run_case(options, cases[i]) : run_sparse(options, sparse[i - cases.size()]); },
+      results.size(),
+      [&](std::size_t i) {
+        results[i] = i < cases.size() ? run_case(options, cases[i]) : run_sparse(options, sparse[i - cases.size()]);
+      },
       [&](std::size_t i) {
         if (i < cases.size()) by_cluster[results[i].cluster].push_back(results[i]);
         by_pattern[results[i].pattern].push_back(results[i]);
@@ -199,12 +213,22 @@ Json regret(const Options& options) {
       });
   Json json;
   for (const auto& r : results)
-    json["cases"].push_back({{"cluster", r.cluster}, {"ranks", r.ranks}, {"pattern", r.pattern}, {"chosen", r.chosen}, {"best", r.best}, {"regret", r.regret}, {"error", r.chosen_error}, {"median_abs_error", quantile(r.errors, 0.5)}, {"rank_correlation", r.correlation}, {"speedup_over_plain_loop", r.speedup}});
+    json["cases"].push_back({{"cluster", r.cluster},
+                             {"ranks", r.ranks},
+                             {"pattern", r.pattern},
+                             {"chosen", r.chosen},
+                             {"best", r.best},
+                             {"regret", r.regret},
+                             {"error", r.chosen_error},
+                             {"median_abs_error", quantile(r.errors, 0.5)},
+                             {"rank_correlation", r.correlation},
+                             {"speedup_over_plain_loop", r.speedup}});
   for (const auto& [name, own] : by_cluster) json["clusters"][name] = summary_of(own);
   for (const auto& [name, own] : by_pattern) json["patterns"][name] = summary_of(own);
   json["sparse"] = summary_of({results.begin() + known, results.end()});
   json["summary"] = summary_of({results.begin(), results.begin() + known});
-  for (const auto* name : {"gmean", "worst", "cases"}) json["summary"][std::string("sparse_") + name] = json["sparse"][name];
+  for (const auto* name : {"gmean", "worst", "cases"})
+    json["summary"][std::string("sparse_") + name] = json["sparse"][name];
   if (options.json) return json;
   print_summaries(json["patterns"]);
   print_summaries(json["clusters"]);
@@ -216,5 +240,7 @@ Json regret(const Options& options) {
 }  // namespace commpass::bench
 
 int main(int argc, char** argv) {
-  return commpass::bench::run_simulated_benchmark(argc, argv, "regret", "Regret of the choice on simulated clusters, against every candidate.", commpass::bench::regret);
+  return commpass::bench::run_simulated_benchmark(
+      argc, argv, "regret", "Regret of the choice on simulated clusters, against every candidate.",
+      commpass::bench::regret);
 }

@@ -35,7 +35,8 @@ std::string layout_of(const ClusterShape& cluster, int ranks) {
   return text;
 }
 
-std::string simulate(const Simulator& simulator, const ClusterShape& cluster, int ranks, const std::string& program, const std::string& arguments) {
+std::string simulate(const Simulator& simulator, const ClusterShape& cluster, int ranks, const std::string& program,
+                     const std::string& arguments) {
   static std::atomic<int> runs = 0;
   const auto run = fmt::format("{}/run-{}", simulator.scratch, ++runs);
   const int nodes = (ranks + cluster.ppn() - 1) / cluster.ppn();
@@ -46,29 +47,33 @@ std::string simulate(const Simulator& simulator, const ClusterShape& cluster, in
   // The settings are explained in docs/model.md, "The referee".
   const auto command = fmt::format(
       "SIMULATED_CLUSTER='{}/{}.json' SIMULATED_NODES={} timeout 3600 smpirun -platform '{}' -hostfile '{}' -np {} "
-      "--cfg=network/crosstraffic:no --cfg=smpi/simulate-computation:no --cfg=smpi/send-is-detached-thresh:0 --cfg=smpi/async-small-thresh:0 "
-      "--cfg=smpi/iprobe:0 --cfg=smpi/test:0 --cfg=smpi/grow-injected-times:no --log=root.thresh:warning '{}/{}' {} >'{}' 2>'{}'",
-      simulator.clusters, cluster.name, nodes, simulator.platform, host_file, ranks, simulator.programs, program, arguments, output, log);
-  write_file(run + ".sh", command + "\n");  // to repeat it by hand
+      "--cfg=network/crosstraffic:no --cfg=smpi/simulate-computation:no --cfg=smpi/send-is-detached-thresh:0 "
+      "--cfg=smpi/async-small-thresh:0 "
+      "--cfg=smpi/iprobe:0 --cfg=smpi/test:0 --cfg=smpi/grow-injected-times:no --log=root.thresh:warning '{}/{}' {} "
+      ">'{}' 2>'{}'",
+      simulator.clusters, cluster.name, nodes, simulator.platform, host_file, ranks, simulator.programs, program,
+      arguments, output, log);
+  write_file(run + ".sh", command + "\n");          // to repeat it by hand
   const int status = std::system(command.c_str());  // NOLINT: a shell for each thread does no harm
   const auto complaints = read_file(log);
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || complaints.find("Deadlock") != std::string::npos || complaints.find("deadlock") != std::string::npos)
-    throw Error(fmt::format("the simulation of '{} {}' with {} ranks on {} failed:\n{}", program, arguments, ranks, cluster.name,
-                            complaints.substr(complaints.size() > 2000 ? complaints.size() - 2000 : 0)));
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || complaints.find("Deadlock") != std::string::npos ||
+      complaints.find("deadlock") != std::string::npos)
+    throw Error(fmt::format("the simulation of '{} {}' with {} ranks on {} failed:\n{}", program, arguments, ranks,
+                            cluster.name, complaints.substr(complaints.size() > 2000 ? complaints.size() - 2000 : 0)));
   return read_file(output);
 }
 
-std::vector<std::string> calibrate_all(const Simulator& simulator, const std::vector<ClusterShape>& clusters, int nodes) {
+std::vector<std::string> calibrate_all(const Simulator& simulator, const std::vector<ClusterShape>& clusters,
+                                       int nodes) {
   std::vector<std::string> files;
   for (const auto& cluster : clusters) files.push_back(fmt::format("{}/{}.json", simulator.scratch, cluster.name));
-  in_parallel(
-      clusters.size(),
-      [&](std::size_t i) {
-        const auto& cluster = clusters[i];
-        const int ranks = nodes * cluster.ppn();
-        simulate(simulator, cluster, ranks, "commpass-calibrate",
-                 fmt::format("-o '{}' --name {} --layout {} --progress never", files[i], cluster.name, layout_of(cluster, ranks)));
-      });
+  in_parallel(clusters.size(), [&](std::size_t i) {
+    const auto& cluster = clusters[i];
+    const int ranks = nodes * cluster.ppn();
+    simulate(simulator, cluster, ranks, "commpass-calibrate",
+             fmt::format("-o '{}' --name {} --layout {} --progress never", files[i], cluster.name,
+                         layout_of(cluster, ranks)));
+  });
   return files;
 }
 

@@ -8,10 +8,10 @@ namespace commpass::bench {
 
 /// Where things are; see `simulation_options`.
 struct Simulator {
-  std::string programs;   ///< directory of the programs built with smpicxx
-  std::string platform;   ///< the platform library (tests/simulation/platform.cpp)
-  std::string clusters;   ///< directory of cluster descriptions
-  std::string scratch;    ///< existing directory for what is run, host files, profiles, outputs and logs
+  std::string programs;  ///< directory of the programs built with smpicxx
+  std::string platform;  ///< the platform library (tests/simulation/platform.cpp)
+  std::string clusters;  ///< directory of cluster descriptions
+  std::string scratch;   ///< existing directory for what is run, host files, profiles, outputs and logs
 };
 
 /// A cluster description: what a run needs to know of it.
@@ -31,13 +31,15 @@ std::string layout_of(const ClusterShape& cluster, int ranks);
 /// Runs a program on the first P cores of a cluster. Several threads may.
 /// @param arguments  of the program, shell-quoted where needed
 /// @return its standard output
-/// @throws Error with the end of its log if it fails or does not end; a deadlock in the simulator ends with exit code 0,
+/// @throws Error with the end of its log if it fails or does not end; a deadlock in the simulator ends with exit code
+/// 0,
 ///         so output is looked at, too
 std::string simulate(const Simulator& simulator, const ClusterShape& cluster, int ranks, const std::string& program,
                      const std::string& arguments);
 
 /// The profiles that `commpass calibrate` writes on some nodes of each cluster, made anew.
 /// @return their files
-std::vector<std::string> calibrate_all(const Simulator& simulator, const std::vector<ClusterShape>& clusters, int nodes = 2);
+std::vector<std::string> calibrate_all(const Simulator& simulator, const std::vector<ClusterShape>& clusters,
+                                       int nodes = 2);
 
 }  // namespace commpass::bench

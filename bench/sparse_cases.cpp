@@ -39,7 +39,9 @@ bool fits(const SparsePattern& which, const ClusterShape& cluster, int ranks) {
 }
 
 std::string arguments_of(const SparsePattern& which, const ClusterShape& cluster, int ranks, const std::string& file) {
-  if (which.nodes == 0) return fmt::format("--generate random:ranks={},bytes={},degree={}", ranks, which.bytes, std::min(which.degree, ranks - 1));
+  if (which.nodes == 0)
+    return fmt::format("--generate random:ranks={},bytes={},degree={}", ranks, which.bytes,
+                       std::min(which.degree, ranks - 1));
   Pattern pattern{ranks, {}};
   for (Rank source = 0; source < ranks; ++source)
     for (int i = 0; i < which.nodes * cluster.ppn(); ++i)
@@ -52,24 +54,30 @@ std::string arguments_of(const SparsePattern& which, const ClusterShape& cluster
 
 std::vector<double> SparseResult::errors() const {
   std::vector<double> result(predicted_s.size());
-  std::ranges::transform(predicted_s, measured_s, result.begin(), [](double predicted, double measured) { return std::abs(predicted / measured - 1); });
+  std::ranges::transform(predicted_s, measured_s, result.begin(),
+                         [](double predicted, double measured) { return std::abs(predicted / measured - 1); });
   return result;
 }
 
-std::vector<SparseCase> sparse_cases(const std::vector<ClusterShape>& clusters, const std::vector<std::string>& profiles, bool quick) {
+std::vector<SparseCase> sparse_cases(const std::vector<ClusterShape>& clusters,
+                                     const std::vector<std::string>& profiles, bool quick) {
   std::vector<SparseCase> cases;
   for (std::size_t i = 0; i < clusters.size(); ++i)
     for (const int ranks : quick ? std::vector{48} : std::vector{64, 256})
       for (const auto& pattern : sparse_patterns)
-        if (fits(pattern, clusters[i], ranks) && (!quick || pattern.quick)) cases.push_back({clusters[i], profiles[i], ranks, pattern});
+        if (fits(pattern, clusters[i], ranks) && (!quick || pattern.quick))
+          cases.push_back({clusters[i], profiles[i], ranks, pattern});
   return cases;
 }
 
 SparseResult run_sparse_case(const Simulator& simulator, const SparseCase& which) {
   const auto& [cluster, profile, ranks, pattern] = which;
-  const auto file = fmt::format("{}/{}-{}-{}-nodes-{}.mtx", simulator.scratch, cluster.name, ranks, pattern.nodes, pattern.bytes);
-  const auto output = simulate(simulator, cluster, ranks, "commpass-measure",
-                               fmt::format("--profile '{}' --layout {} {} --sparse {} --json --repetitions 1 --progress never", profile, layout_of(cluster, ranks), arguments_of(pattern, cluster, ranks, file), pattern.sizes));
+  const auto file =
+      fmt::format("{}/{}-{}-{}-nodes-{}.mtx", simulator.scratch, cluster.name, ranks, pattern.nodes, pattern.bytes);
+  const auto output =
+      simulate(simulator, cluster, ranks, "commpass-measure",
+               fmt::format("--profile '{}' --layout {} {} --sparse {} --json --repetitions 1 --progress never", profile,
+                           layout_of(cluster, ranks), arguments_of(pattern, cluster, ranks, file), pattern.sizes));
   const auto json = Json::parse(output);
   constexpr double none = std::numeric_limits<double>::infinity();
   SparseResult result;

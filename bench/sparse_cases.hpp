@@ -13,11 +13,11 @@ namespace commpass::bench {
 /// Who sends how much to whom.
 struct SparsePattern {
   const char* name;
-  int degree;       ///< messages of a rank to ranks drawn at random, or
-  int nodes;        ///< to all ranks of the next nodes, if not 0
+  int degree;  ///< messages of a rank to ranks drawn at random, or
+  int nodes;   ///< to all ranks of the next nodes, if not 0
   const char* sizes;
-  Bytes bytes;      ///< of each message
-  bool quick;       ///< part of --quick
+  Bytes bytes;  ///< of each message
+  bool quick;   ///< part of --quick
 };
 
 struct SparseCase {
@@ -31,8 +31,8 @@ struct SparseResult {
   std::string cluster, pattern, chosen, best, best_baseline;
   int ranks = 0;
   double chosen_s = 0, best_s = 0;
-  double baseline_s = 0;                      ///< of the faster one of those that applications write by hand
-  double two_step = 1;                        ///< time of the best two-step exchange ÷ that of the best direct one
+  double baseline_s = 0;                        ///< of the faster one of those that applications write by hand
+  double two_step = 1;                          ///< time of the best two-step exchange ÷ that of the best direct one
   std::vector<double> predicted_s, measured_s;  ///< of every strategy
   nlohmann::ordered_json ranking;
 
@@ -45,7 +45,8 @@ struct SparseResult {
 /// The cases of some clusters: those of patterns that fit the ranks.
 /// @param clusters, profiles  must live as long as the cases
 /// @param quick               fewer and smaller ones
-std::vector<SparseCase> sparse_cases(const std::vector<ClusterShape>& clusters, const std::vector<std::string>& profiles, bool quick);
+std::vector<SparseCase> sparse_cases(const std::vector<ClusterShape>& clusters,
+                                     const std::vector<std::string>& profiles, bool quick);
 
 /// Runs every strategy, the choice when it has settled, and what applications write by hand. Several threads may.
 /// @throws Error if the simulation fails

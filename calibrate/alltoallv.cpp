@@ -20,7 +20,8 @@ void measure_alltoallv(Calibration& calibration) {
   const std::vector<Bytes> sizes = most < few ? std::vector<Bytes>{8, 64, 512} : std::vector<Bytes>{64};
   for (int messages = 1;; messages = std::min(4 * messages, most)) {
     for (const Bytes bytes : sizes)
-      benches.emplace(std::piecewise_construct, std::forward_as_tuple(messages), std::forward_as_tuple(calibration.comm.get(), calibration.layout, messages, bytes));
+      benches.emplace(std::piecewise_construct, std::forward_as_tuple(messages),
+                      std::forward_as_tuple(calibration.comm.get(), calibration.layout, messages, bytes));
     if (messages == most) break;
   }
   const auto fit = fit_library_call(calibration.sampler, alltoallv_share.end, benches);

@@ -8,21 +8,27 @@
 namespace commpass {
 
 AlltoallvBench::AlltoallvBench(MPI_Comm comm, const Layout& layout, int messages, Bytes bytes)
-    : comm_(comm), structure_(make_dense_structure(comm_.get(), *make_route(parse_strategy("standard"), layout), {}, Coalescing::coalesced)), exchange_(comm_.get()) {
+    : comm_(comm),
+      structure_(make_dense_structure(comm_.get(), *make_route(parse_strategy("standard"), layout), {},
+                                      Coalescing::coalesced)),
+      exchange_(comm_.get()) {
   const int ranks = comm_.size(), size = static_cast<int>(bytes);
   const auto index = [&](Rank rank) { return static_cast<std::size_t>((rank + ranks) % ranks); };
   sent_.resize(static_cast<std::size_t>(ranks));
   received_.resize(sent_.size());
   for (Rank rank = 0; rank < ranks; ++rank) offsets_.push_back(rank * size);
-  for (int distance = 1; distance <= messages; ++distance) sent_[index(comm_.rank() + distance)] = received_[index(comm_.rank() - distance)] = size;
+  for (int distance = 1; distance <= messages; ++distance)
+    sent_[index(comm_.rank() + distance)] = received_[index(comm_.rank() - distance)] = size;
   send_.resize(static_cast<std::size_t>(ranks * bytes));
   receive_.resize(send_.size());
 }
 
 Seconds AlltoallvBench::time(int repetitions, const std::function<void()>& exchange) {
-  return time_exchange(comm_.get(), [&] {
-           for (int i = 0; i < repetitions; ++i) exchange();
-         }) / repetitions;
+  return time_exchange(comm_.get(),
+                       [&] {
+                         for (int i = 0; i < repetitions; ++i) exchange();
+                       }) /
+         repetitions;
 }
 
 Seconds AlltoallvBench::direct(int repetitions) {
@@ -36,7 +42,8 @@ Seconds AlltoallvBench::direct(int repetitions) {
 
 Seconds AlltoallvBench::by_library(int repetitions) {
   return time(repetitions, [&] {
-    COMMPASS_MPI_CALL(MPI_Alltoallv, send_.data(), sent_.data(), offsets_.data(), MPI_BYTE, receive_.data(), received_.data(), offsets_.data(), MPI_BYTE, comm_.get());
+    COMMPASS_MPI_CALL(MPI_Alltoallv, send_.data(), sent_.data(), offsets_.data(), MPI_BYTE, receive_.data(),
+                      received_.data(), offsets_.data(), MPI_BYTE, comm_.get());
   });
 }
 

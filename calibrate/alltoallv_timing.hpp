@@ -14,8 +14,8 @@
 
 namespace commpass {
 
-/// Every rank sends a block to each of some ranks after it, and gets one from each of as many before it. Every function is collective; the result is
-/// the same on all ranks.
+/// Every rank sends a block to each of some ranks after it, and gets one from each of as many before it. Every function
+/// is collective; the result is the same on all ranks.
 class AlltoallvBench {
  public:
   /// @param messages  that each rank sends: fewer than there are ranks

@@ -37,7 +37,8 @@ Bytes size_of(const Channel& channel, Bytes largest, const Burst& burst) {
 /// @param at_once  messages that are under way for each that `time` is asked for
 /// @param time     called with bytes, messages and repetitions
 template <class Time>
-std::vector<Step> measure_steps(Calibration& calibration, const Channel& channel, double share, double at_once, Time time) {
+std::vector<Step> measure_steps(Calibration& calibration, const Channel& channel, double share, double at_once,
+                                Time time) {
   const Bytes largest = calibration.options.largest_bytes;
   constexpr std::array counts{1, 2, 4, 8, 16, 32};
   std::map<Burst, Series> bursts;
@@ -58,9 +59,11 @@ std::vector<Step> measure_steps(Calibration& calibration, const Channel& channel
       }
       fits[large ? 1 : 0] = fit_burst(messages, seconds);
     }
-    const auto small_bytes = static_cast<double>(size_of(channel, largest, {i, false, 0})), large_bytes = static_cast<double>(size_of(channel, largest, {i, true, 0}));
+    const auto small_bytes = static_cast<double>(size_of(channel, largest, {i, false, 0})),
+               large_bytes = static_cast<double>(size_of(channel, largest, {i, true, 0}));
     auto& step = steps.emplace_back();
-    if (large_bytes > small_bytes) step.line.beta_s_per_byte = std::max(0.0, (fits[1].step_s - fits[0].step_s) / (large_bytes - small_bytes));
+    if (large_bytes > small_bytes)
+      step.line.beta_s_per_byte = std::max(0.0, (fits[1].step_s - fits[0].step_s) / (large_bytes - small_bytes));
     step.line.alpha_s = std::max(0.0, fits[0].step_s - step.line.beta_s_per_byte * small_bytes);
     step.gamma_s = std::min(fits[0].gamma_s, fits[1].gamma_s);  // the queue does not depend on the size
   }
@@ -81,9 +84,10 @@ void measure_bursts(Calibration& calibration, Locality locality) {
   // To several receivers, if there are, so that it is the sender's time that shows.
   const Rank sender = calibration.pairs(locality).front().first;
   const auto receivers = partners(calibration.layout, sender, locality);
-  const auto steps = measure_steps(calibration, channel, burst_share.after(locality, calibration.localities), 1, [&](Bytes bytes, int messages, int repetitions) {
-    return calibration.bench.burst(sender, receivers, bytes, messages, repetitions);
-  });
+  const auto steps = measure_steps(calibration, channel, burst_share.after(locality, calibration.localities), 1,
+                                   [&](Bytes bytes, int messages, int repetitions) {
+                                     return calibration.bench.burst(sender, receivers, bytes, messages, repetitions);
+                                   });
   for (std::size_t i = 0; i < steps.size(); ++i) {
     channel.protocols[i].alpha_next_s = steps[i].line.alpha_s;
     channel.protocols[i].beta_next_s_per_byte = steps[i].line.beta_s_per_byte;
@@ -98,13 +102,16 @@ void measure_receiving(Calibration& calibration, Locality locality) {
   const Rank receiver = calibration.pairs(locality).front().second;
   const auto senders = partners(calibration.layout, receiver, locality);
   if (senders.size() < 2) {
-    calibration.not_measured(fmt::format("host.{}.protocols: alpha_receive_s and beta_receive_s_per_byte need two senders to one receiver", name_of(locality)));
+    calibration.not_measured(
+        fmt::format("host.{}.protocols: alpha_receive_s and beta_receive_s_per_byte need two senders to one receiver",
+                    name_of(locality)));
     return;
   }
   const auto at_once = static_cast<double>(senders.size());
-  const auto steps = measure_steps(calibration, channel, receive_share.after(locality, calibration.localities), at_once, [&](Bytes bytes, int messages, int repetitions) {
-    return calibration.bench.fan_in(senders, receiver, bytes, messages, repetitions);
-  });
+  const auto steps = measure_steps(calibration, channel, receive_share.after(locality, calibration.localities), at_once,
+                                   [&](Bytes bytes, int messages, int repetitions) {
+                                     return calibration.bench.fan_in(senders, receiver, bytes, messages, repetitions);
+                                   });
   for (std::size_t i = 0; i < steps.size(); ++i) {
     channel.protocols[i].alpha_receive_s = steps[i].line.alpha_s;
     channel.protocols[i].beta_receive_s_per_byte = steps[i].line.beta_s_per_byte;

@@ -16,10 +16,15 @@
 namespace commpass {
 
 Calibration::Calibration(MPI_Comm user_comm, const Layout& ranks_layout, const CalibrationOptions& user_options)
-    : layout(ranks_layout), options(user_options), comm(user_comm), bench(comm.get(), options.largest_bytes), sampler(comm.get(), options.budget_s) {
+    : layout(ranks_layout),
+      options(user_options),
+      comm(user_comm),
+      bench(comm.get(), options.largest_bytes),
+      sampler(comm.get(), options.budget_s) {
   for (const auto locality : {Locality::socket, Locality::node, Locality::network}) {
     auto& found = pairs_by_locality[static_cast<std::size_t>(locality)] = disjoint_pairs(layout, locality);
-    if (found.empty()) not_measured(fmt::format("host.{}: no two ranks of this layout are so related", name_of(locality)));
+    if (found.empty())
+      not_measured(fmt::format("host.{}: no two ranks of this layout are so related", name_of(locality)));
     else localities.push_back(locality);
   }
   machine.name = options.name;
@@ -54,13 +59,16 @@ void begin_provenance(Calibration& calibration) {
   const int cores = static_cast<int>(std::thread::hardware_concurrency());  // 0 if nobody knows
   int crowd = cores > 0 && host.size() > cores ? host.size() : 0;
   COMMPASS_MPI_CALL(MPI_Allreduce, MPI_IN_PLACE, &crowd, 1, MPI_INT, MPI_MAX, calibration.comm.get());
-  if (crowd > 0) provenance.warning = fmt::format("{} ranks share a host with fewer cores and take turns: these are times of the scheduler", crowd);
+  if (crowd > 0)
+    provenance.warning =
+        fmt::format("{} ranks share a host with fewer cores and take turns: these are times of the scheduler", crowd);
 }
 
 }  // namespace
 
 CalibrationResult calibrate(MPI_Comm comm, const Layout& layout, const CalibrationOptions& options) {
-  if (layout.ranks() < 2) throw InputError("calibrate", "it has one rank, and messages need two", "run 'mpirun -n 2 commpass calibrate …'");
+  if (layout.ranks() < 2)
+    throw InputError("calibrate", "it has one rank, and messages need two", "run 'mpirun -n 2 commpass calibrate …'");
   Calibration calibration(comm, layout, options);
   begin_provenance(calibration);
   measure_protocols(calibration);

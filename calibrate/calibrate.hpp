@@ -30,10 +30,10 @@ struct CalibrationResult {
 ///
 /// Measures, for every locality that the layout has: ping-pongs over all sizes, shuffled, until each median is known to
 /// 3 % or the budget is spent; protocols by segmented regression, their switch points narrowed by bisection; bursts
-/// (α_next, γ); what ranks share, by a sweep over active pairs. Then what a node takes in, local copies, derived datatypes, the
-/// operations of dynamic exchanges, and what the MPI library's neighbourhood collective takes beyond a direct exchange. At last it checks
-/// the profile on exchanges that no fit has seen. What could not be
-/// measured is absent from the profile, and its provenance says why.
+/// (α_next, γ); what ranks share, by a sweep over active pairs. Then what a node takes in, local copies, derived
+/// datatypes, the operations of dynamic exchanges, and what the MPI library's neighbourhood collective takes beyond a
+/// direct exchange. At last it checks the profile on exchanges that no fit has seen. What could not be measured is
+/// absent from the profile, and its provenance says why.
 /// @return the same on every rank
 /// @throws InputError on fewer than two ranks, MpiError
 CalibrationResult calibrate(MPI_Comm comm, const Layout& layout, const CalibrationOptions& options);

@@ -32,7 +32,9 @@ struct Calibration {
   Machine machine;
   Provenance provenance;
 
-  const std::vector<Pair>& pairs(Locality locality) const { return pairs_by_locality[static_cast<std::size_t>(locality)]; }
+  const std::vector<Pair>& pairs(Locality locality) const {
+    return pairs_by_locality[static_cast<std::size_t>(locality)];
+  }
   /// The channel of a locality whose protocols were fitted.
   Channel& channel(Locality locality) { return *machine.host.by_locality[static_cast<std::size_t>(locality)]; }
   void progress(const std::string& what) const;
@@ -46,8 +48,10 @@ struct Share {
   /// Where one of `all` localities ends, if they share this part evenly.
   double after(Locality locality, const std::vector<Locality>& all) const;
 };
-inline constexpr Share ping_pong_share{0, 0.5}, switch_share{0.5, 0.6}, burst_share{0.6, 0.68}, receive_share{0.68, 0.76}, sharing_share{0.76, 0.84},
-    ejection_share{0.84, 0.86}, copy_share{0.86, 0.88}, datatype_share{0.88, 0.9}, operation_share{0.9, 0.93}, collective_share{0.93, 0.94}, alltoallv_share{0.94, 0.95}, held_out_share{0.95, 1};
+inline constexpr Share ping_pong_share{0, 0.5}, switch_share{0.5, 0.6}, burst_share{0.6, 0.68},
+    receive_share{0.68, 0.76}, sharing_share{0.76, 0.84}, ejection_share{0.84, 0.86}, copy_share{0.86, 0.88},
+    datatype_share{0.88, 0.9}, operation_share{0.9, 0.93}, collective_share{0.93, 0.94}, alltoallv_share{0.94, 0.95},
+    held_out_share{0.95, 1};
 
 /// Protocols, their α, β and switch points: ping-pongs of many sizes on all localities.
 void measure_protocols(Calibration& calibration);
@@ -55,8 +59,9 @@ void measure_protocols(Calibration& calibration);
 void find_rendezvous(Calibration& calibration, Locality locality);
 /// α_next, β_next and γ: bursts from one rank.
 void measure_bursts(Calibration& calibration, Locality locality);
-/// α_receive and β_receive, and γ again: many ranks send to one. When they are more than it can take in, its time for each message shows. Where
-/// the receiver takes next to none, what is found is the senders' time, divided by their number: an upper bound.
+/// α_receive and β_receive, and γ again: many ranks send to one. When they are more than it can take in, its time for
+/// each message shows. Where the receiver takes next to none, what is found is the senders' time, divided by their
+/// number: an upper bound.
 void measure_receiving(Calibration& calibration, Locality locality);
 /// What a socket or a node moves together, and what a node sends into the network: more and more active pairs.
 void measure_sharing(Calibration& calibration, Locality locality);

@@ -1,4 +1,5 @@
-// The experiment that prices the MPI library's neighbourhood collective: the same messages by it, and as a direct exchange.
+// The experiment that prices the MPI library's neighbourhood collective: the same messages by it, and as a direct
+// exchange.
 #pragma once
 
 #include <mpi.h>

@@ -72,7 +72,8 @@ Line fit_relative(std::span<const SizePoint> points, bool robust) {
 double squared_error(std::span<const SizePoint> points, const Line& line) {
   constexpr double most = 0.1;
   double sum = 0;
-  for (const auto& point : points) sum += std::pow(std::min(most, std::abs(line.at(point.bytes) / point.seconds - 1)), 2);
+  for (const auto& point : points)
+    sum += std::pow(std::min(most, std::abs(line.at(point.bytes) / point.seconds - 1)), 2);
   return sum;
 }
 
@@ -133,7 +134,8 @@ std::vector<Segment> fit_segments(std::span<const SizePoint> points, int most_se
   double least = never;
   for (std::size_t k = 0; k < pieces; ++k) {
     const double size = static_cast<double>(n);
-    const double criterion = size * std::log(best[k][n] / size + noise * noise) + parameters * static_cast<double>(k + 1) * std::log(size);
+    const double criterion =
+        size * std::log(best[k][n] / size + noise * noise) + parameters * static_cast<double>(k + 1) * std::log(size);
     if (criterion < least) {
       least = criterion;
       chosen = k;
@@ -173,7 +175,8 @@ BurstFit fit_burst(std::span<const double> messages, std::span<const double> sec
   return {std::max(0.0, fit(linear).first[1]), 0};
 }
 
-CallFit fit_call(std::span<const double> messages, std::span<const double> seconds, std::span<const double> other_seconds) {
+CallFit fit_call(std::span<const double> messages, std::span<const double> seconds,
+                 std::span<const double> other_seconds) {
   const auto n = static_cast<Eigen::Index>(messages.size());
   // The estimates and their t-values; longer times are less certain.
   const auto fit = [&](Eigen::Index columns) {

@@ -44,7 +44,7 @@ Line fit_line(std::span<const SizePoint> points);
 
 /// A line that holds for sizes up to max_bytes.
 struct Segment {
-  Bytes max_bytes = 0;                ///< the largest size that was measured and follows this line
+  Bytes max_bytes = 0;  ///< the largest size that was measured and follows this line
   Line line;
   Interval alpha_interval, beta_interval;  ///< 95 %, bootstrap over sizes
   double median_relative_error = 0;
@@ -64,14 +64,15 @@ struct BurstFit {
 /// @param messages, seconds  of equal length, at least three different message counts
 BurstFit fit_burst(std::span<const double> messages, std::span<const double> seconds);
 
-/// By how much T(m) of m messages exceeds another time of the same messages: call + m·message. Each may be negative, and is 0
-/// unless it is significant (|t| > 3).
+/// By how much T(m) of m messages exceeds another time of the same messages: call + m·message. Each may be negative,
+/// and is 0 unless it is significant (|t| > 3).
 struct CallFit {
   Seconds call_s = 0;
   Seconds message_s = 0;
 };
 /// @param messages, seconds, other_seconds  of equal length, at least three different message counts
-CallFit fit_call(std::span<const double> messages, std::span<const double> seconds, std::span<const double> other_seconds);
+CallFit fit_call(std::span<const double> messages, std::span<const double> seconds,
+                 std::span<const double> other_seconds);
 
 /// The rate that ranks share, from the times of k pairs that each move `bytes` at once:
 /// T(k) = max(T(1), alpha + k·bytes / rate).

@@ -60,7 +60,8 @@ void check_held_out(Calibration& calibration) {
     return;
   }
   constexpr Bytes kibi = 1 << 10;
-  constexpr Kind kinds[] = {{"few large", 2, 256 * kibi, 1024 * kibi}, {"many small", 32, 8, 512}, {"mixed", 8, 8, 256 * kibi}};
+  constexpr Kind kinds[] = {
+      {"few large", 2, 256 * kibi, 1024 * kibi}, {"many small", 32, 8, 512}, {"mixed", 8, 8, 256 * kibi}};
   Communicator communicator(calibration.comm.get(), calibration.machine, {calibration.layout});
   std::mt19937_64 random(2);
   std::vector<RankData> data;  // moving a vector leaves its buffer where it is
@@ -71,7 +72,8 @@ void check_held_out(Calibration& calibration) {
     results.push_back(predict(calibration, pattern));
     results.back().exchange = kind.name;
     auto& mine = data.emplace_back(data_of(pattern, calibration.comm.rank()));
-    exchanges.push_back(communicator.neighbor_exchange(mine.send_buffer.data(), mine.sends, mine.receive_buffer.data(), mine.receives, {results.back().strategy}));
+    exchanges.push_back(communicator.neighbor_exchange(mine.send_buffer.data(), mine.sends, mine.receive_buffer.data(),
+                                                       mine.receives, {results.back().strategy}));
   }
   std::map<std::size_t, Series> times;
   for (std::size_t i = 0; i < exchanges.size(); ++i) times[i];

@@ -11,7 +11,8 @@
 namespace commpass {
 
 /// Times exchanges by the library and directly, in turn, and fits the difference.
-/// @param benches  with `by_library` and `direct`, both called with repetitions; by the number of messages that each rank sends
+/// @param benches  with `by_library` and `direct`, both called with repetitions; by the number of messages that each
+/// rank sends
 /// @param share    of the budget, at which sampling ends
 /// @return what the call takes, and what each message takes at either end
 template <class Bench>

@@ -44,7 +44,8 @@ double parse_duration(const std::string& text) {
   }
   const auto value = commpass::parse_number<double>(number);
   constexpr double most = 86400;
-  if (!value || !(*value > 0 && *value <= most)) throw commpass::InputError("--budget " + text, "it is no duration", "use for example 60s or 2min, at most a day");
+  if (!value || !(*value > 0 && *value <= most))
+    throw commpass::InputError("--budget " + text, "it is no duration", "use for example 60s or 2min, at most a day");
   return *value * unit;
 }
 
@@ -59,13 +60,18 @@ void run(Arguments& arguments) {
     environment = read_environment();
     arguments.options.budget_s = parse_duration(arguments.budget);
     if (arguments.ppn > 0) layout = Layout::with_ppn(ranks, arguments.ppn);
-    else if (const auto text = arguments.layout.empty() ? environment.layout.value_or("") : arguments.layout; !text.empty()) layout = parse_layout(text, ranks);
+    else if (const auto text = arguments.layout.empty() ? environment.layout.value_or("") : arguments.layout;
+             !text.empty())
+      layout = parse_layout(text, ranks);
     shown = show_progress(arguments.progress.empty() ? environment.progress : parse_progress(arguments.progress));
     if (rank == 0) check_writable(arguments.output);  // now, not when all is measured
   });
   const bool pretended = layout.has_value();
   if (!layout) layout = detect_layout(MPI_COMM_WORLD);
-  if (shown) arguments.options.progress = [](const std::string& what, double fraction) { tell(fmt::format("[{:3.0f}%] {}\n", 100 * std::min(1.0, fraction), what)); };
+  if (shown)
+    arguments.options.progress = [](const std::string& what, double fraction) {
+      tell(fmt::format("[{:3.0f}%] {}\n", 100 * std::min(1.0, fraction), what));
+    };
 
   const auto result = calibrate(MPI_COMM_WORLD, *layout, arguments.options);
   together(MPI_COMM_WORLD, [&] {
@@ -73,10 +79,11 @@ void run(Arguments& arguments) {
     write_profile(result.profile, arguments.output);
     if (arguments.json) std::fputs(to_json(result.profile).c_str(), stdout);
     for (const auto& each : result.held_out)
-      tell(fmt::format("commpass: held-out exchange '{}' by {}: {} predicted, {} measured, error {} %\n", each.exchange, each.strategy,
-                       format_seconds(each.predicted_s), format_seconds(each.measured_s), format_fixed(100 * each.error(), 1, true)));
-    tell(fmt::format("commpass: wrote {} ({}{}); see it with 'commpass profile show {}'\n", arguments.output, layout->describe(),
-                     pretended ? ", as told and not as it is" : "", arguments.output));
+      tell(fmt::format("commpass: held-out exchange '{}' by {}: {} predicted, {} measured, error {} %\n", each.exchange,
+                       each.strategy, format_seconds(each.predicted_s), format_seconds(each.measured_s),
+                       format_fixed(100 * each.error(), 1, true)));
+    tell(fmt::format("commpass: wrote {} ({}{}); see it with 'commpass profile show {}'\n", arguments.output,
+                     layout->describe(), pretended ? ", as told and not as it is" : "", arguments.output));
   });
 }
 
@@ -89,8 +96,11 @@ int main(int argc, char** argv) {
   app.add_option("-o,--output", arguments.output, "profile to write")->required();
   app.add_option("--name", arguments.options.name, "name of the machine");
   app.add_option("--budget", arguments.budget, "time to take, 60s or 2min");
-  auto* ppn = app.add_option("--ppn", arguments.ppn, "for trying things out: treat the ranks as nodes of this many")->check(CLI::PositiveNumber);
-  app.add_option("--layout", arguments.layout, "for trying things out: treat the ranks as laid out so (see 'commpass predict --help')")->excludes(ppn);
+  auto* ppn = app.add_option("--ppn", arguments.ppn, "for trying things out: treat the ranks as nodes of this many")
+                  ->check(CLI::PositiveNumber);
+  app.add_option("--layout", arguments.layout,
+                 "for trying things out: treat the ranks as laid out so (see 'commpass predict --help')")
+      ->excludes(ppn);
   app.add_option("--progress", arguments.progress, "auto, always or never");
   app.add_flag("--json", arguments.json, "the profile on stdout too");
   return commpass::run_mpi_command(app, argc, argv, [&] { run(arguments); });

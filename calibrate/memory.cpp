@@ -33,7 +33,9 @@ void measure_copies(Calibration& calibration) {
   std::vector<std::byte> to(buffer_bytes);
   std::map<Bytes, Series> copies;
   for (Bytes size = 8; size <= buffer_bytes; size *= 4) copies[size];
-  calibration.sampler.sample_all(copies, copy_share.end, [&](Bytes bytes, int, int repetitions) { return time_local_copy(calibration.comm.get(), from, to, bytes, repetitions); });
+  calibration.sampler.sample_all(copies, copy_share.end, [&](Bytes bytes, int, int repetitions) {
+    return time_local_copy(calibration.comm.get(), from, to, bytes, repetitions);
+  });
   const auto line = fit_line(points_of(copies, [](Bytes) { return 1.0; }));
   auto& machine = calibration.machine;
   machine.copy_block_s = line.alpha_s;
@@ -49,12 +51,15 @@ void measure_datatypes(Calibration& calibration) {
   for (Bytes size = 8; size <= largest_piece; size *= 4) packings[size];
   calibration.sampler.sample_all(packings, datatype_share.end, [&](Bytes bytes, int, int repetitions) {
     constexpr int enough = 20;  // so many pieces take long; a simulated clock does not see it and would ask for more
-    return time_datatype(calibration.comm.get(), scattered, packed, bytes, pieces_of(bytes), std::min(enough, repetitions));
+    return time_datatype(calibration.comm.get(), scattered, packed, bytes, pieces_of(bytes),
+                         std::min(enough, repetitions));
   });
   const auto line = fit_line(points_of(packings, [](Bytes bytes) { return static_cast<double>(pieces_of(bytes)); }));
-  constexpr double faster_than_any_memory = 1e13;  // bytes per second: where packing takes no time, as in a simulator, the clock alone shows
+  constexpr double faster_than_any_memory =
+      1e13;  // bytes per second: where packing takes no time, as in a simulator, the clock alone shows
   if (line.beta_s_per_byte * faster_than_any_memory < 1) {
-    calibration.not_measured("local.datatype_rate_bytes_per_s, datatype_block_s: packing a derived datatype takes no measurable time");
+    calibration.not_measured(
+        "local.datatype_rate_bytes_per_s, datatype_block_s: packing a derived datatype takes no measurable time");
     return;
   }
   calibration.machine.datatype_rate_bytes_per_s = 1 / line.beta_s_per_byte;

@@ -25,8 +25,10 @@ class GappedType {
   GappedType(Bytes piece_bytes, int pieces) {
     constexpr int every = 3;
     std::vector<MPI_Aint> places;
-    for (int i = 0; i < pieces; ++i) places.push_back(static_cast<MPI_Aint>(2 * piece_bytes * i + (i % every == 1 ? piece_bytes / 2 : 0)));
-    COMMPASS_MPI_CALL(MPI_Type_create_hindexed_block, pieces, static_cast<int>(piece_bytes), places.data(), MPI_BYTE, &type_);
+    for (int i = 0; i < pieces; ++i)
+      places.push_back(static_cast<MPI_Aint>(2 * piece_bytes * i + (i % every == 1 ? piece_bytes / 2 : 0)));
+    COMMPASS_MPI_CALL(MPI_Type_create_hindexed_block, pieces, static_cast<int>(piece_bytes), places.data(), MPI_BYTE,
+                      &type_);
     COMMPASS_MPI_CALL(MPI_Type_commit, &type_);
   }
   GappedType(const GappedType&) = delete;
@@ -40,7 +42,8 @@ class GappedType {
 
 }  // namespace
 
-Seconds time_local_copy(MPI_Comm comm, std::span<const std::byte> from, std::span<std::byte> to, Bytes bytes, int repetitions) {
+Seconds time_local_copy(MPI_Comm comm, std::span<const std::byte> from, std::span<std::byte> to, Bytes bytes,
+                        int repetitions) {
   const auto size = static_cast<std::size_t>(bytes);
   const std::size_t places = from.size() / size;
   COMMPASS_MPI_CALL(MPI_Barrier, comm);
@@ -53,7 +56,8 @@ Seconds time_local_copy(MPI_Comm comm, std::span<const std::byte> from, std::spa
   return median_over_ranks(comm, (MPI_Wtime() - begin) / repetitions);
 }
 
-Seconds time_datatype(MPI_Comm comm, std::span<std::byte> scattered, std::span<std::byte> packed, Bytes piece_bytes, int pieces, int repetitions) {
+Seconds time_datatype(MPI_Comm comm, std::span<std::byte> scattered, std::span<std::byte> packed, Bytes piece_bytes,
+                      int pieces, int repetitions) {
   const GappedType type(piece_bytes, pieces);
   const int packed_bytes = static_cast<int>(packed.size());
   COMMPASS_MPI_CALL(MPI_Barrier, comm);

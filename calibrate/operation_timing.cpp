@@ -21,7 +21,8 @@ Seconds mean(MPI_Comm comm, int repetitions, Operation operation) {
 }  // namespace
 
 PutWindow::PutWindow(MPI_Comm comm, std::span<std::byte> memory) {
-  COMMPASS_MPI_CALL(MPI_Win_create, memory.data(), static_cast<MPI_Aint>(memory.size()), 1, MPI_INFO_NULL, comm, &window_);
+  COMMPASS_MPI_CALL(MPI_Win_create, memory.data(), static_cast<MPI_Aint>(memory.size()), 1, MPI_INFO_NULL, comm,
+                    &window_);
   COMMPASS_MPI_CALL(MPI_Win_set_errhandler, window_, MPI_ERRORS_RETURN);
 }
 
@@ -50,7 +51,8 @@ Seconds time_puts(MPI_Comm comm, const PutWindow& window, int puts, int repetiti
       // Evenly over all other ranks, and to a place that nobody else puts into.
       const int step = static_cast<int>(std::int64_t{ranks - 1} * i / puts);
       const auto place = static_cast<MPI_Aint>((std::int64_t{rank} * most_puts + i) * put_bytes);
-      COMMPASS_MPI_CALL(MPI_Put, data.data(), static_cast<int>(put_bytes), MPI_BYTE, (rank + 1 + step) % ranks, place, static_cast<int>(put_bytes), MPI_BYTE, window.get());
+      COMMPASS_MPI_CALL(MPI_Put, data.data(), static_cast<int>(put_bytes), MPI_BYTE, (rank + 1 + step) % ranks, place,
+                        static_cast<int>(put_bytes), MPI_BYTE, window.get());
     }
     COMMPASS_MPI_CALL(MPI_Win_fence, 0, window.get());
   });

@@ -31,7 +31,8 @@ Seconds time_window(MPI_Comm comm, std::span<std::byte> memory, int repetitions)
 
 inline constexpr int most_puts = 32;  ///< in an epoch
 inline constexpr Bytes put_bytes = 8;
-/// An epoch in which every rank puts `puts` times `put_bytes` into ranks all over the communicator, and the fence that ends it.
+/// An epoch in which every rank puts `puts` times `put_bytes` into ranks all over the communicator, and the fence that
+/// ends it.
 /// @param window  over ranks·most_puts·put_bytes of every rank of `comm`
 Seconds time_puts(MPI_Comm comm, const PutWindow& window, int puts, int repetitions);
 

@@ -37,7 +37,9 @@ std::string lack_of_windows(MPI_Comm comm, std::span<std::byte> memory) {
 
 void measure_window(Calibration& calibration, std::span<std::byte> memory, double share) {
   std::map<int, Series> windows{{0, {}}};
-  calibration.sampler.sample_all(windows, share, [&](int, int, int repetitions) { return time_window(calibration.comm.get(), memory, repetitions); });
+  calibration.sampler.sample_all(windows, share, [&](int, int, int repetitions) {
+    return time_window(calibration.comm.get(), memory, repetitions);
+  });
   calibration.machine.operations.window_s = windows.begin()->second.middle();
 }
 
@@ -47,7 +49,8 @@ void measure_puts(Calibration& calibration, std::span<std::byte> memory, double 
   const PutWindow window(comm, memory);
   std::map<int, Series> epochs;
   for (int puts = 1; puts <= most_puts; puts *= 2) epochs[puts];
-  calibration.sampler.sample_all(epochs, share, [&](int puts, int, int repetitions) { return time_puts(comm, window, puts, repetitions); });
+  calibration.sampler.sample_all(
+      epochs, share, [&](int puts, int, int repetitions) { return time_puts(comm, window, puts, repetitions); });
   std::vector<SizePoint> points;
   for (const auto& [puts, series] : epochs) points.push_back({puts, series.middle()});
   const auto line = fit_line(points);
@@ -63,7 +66,8 @@ void measure_probe(Calibration& calibration, double share) {
   calibration.sampler.sample_all(all, share, [&](Receiving receiving, int, int repetitions) {
     return calibration.bench.synchronous_ping_pong(pair.first, pair.second, bytes, receiving, repetitions);
   });
-  calibration.machine.operations.probe_s = std::max(0.0, all[Receiving::probed].middle() - all[Receiving::posted].middle());
+  calibration.machine.operations.probe_s =
+      std::max(0.0, all[Receiving::probed].middle() - all[Receiving::posted].middle());
 }
 
 }  // namespace

@@ -61,7 +61,8 @@ std::vector<Pair> pairs_into_one_node(const Layout& layout) {
       if (i < layout.ppn(nodes[n])) senders.push_back(layout.ranks_of(nodes[n])[static_cast<std::size_t>(i)]);
   const auto receivers = layout.ranks_of(nodes[0]);
   std::vector<Pair> pairs;
-  for (std::size_t i = 0; i < std::min(senders.size(), receivers.size()); ++i) pairs.push_back({senders[i], receivers[i]});
+  for (std::size_t i = 0; i < std::min(senders.size(), receivers.size()); ++i)
+    pairs.push_back({senders[i], receivers[i]});
   return pairs;
 }
 

@@ -35,7 +35,8 @@ std::vector<Bytes> draw_sizes(Bytes largest) {
   std::mt19937_64 random(1);
   const double logarithm = std::log(static_cast<double>(largest));
   std::vector<Bytes> sizes{1, largest};
-  for (int bin = 0; bin < bins; ++bin) sizes.push_back(std::llround(std::exp(logarithm * (bin + uniform(random)) / bins)));
+  for (int bin = 0; bin < bins; ++bin)
+    sizes.push_back(std::llround(std::exp(logarithm * (bin + uniform(random)) / bins)));
   return sizes;
 }
 
@@ -61,7 +62,8 @@ Bytes roundest_between(Bytes low, Bytes high) {
   return (low / unit + 1) * unit;
 }
 
-/// The largest size found below the switch, to 1/64. Asks at round numbers: libraries switch there, and applications send them.
+/// The largest size found below the switch, to 1/64. Asks at round numbers: libraries switch there, and applications
+/// send them.
 /// @param low, high  below and above it
 template <class IsAbove>
 Bytes bisect(Bytes low, Bytes high, IsAbove is_above) {
@@ -74,7 +76,8 @@ Bytes bisect(Bytes low, Bytes high, IsAbove is_above) {
 
 /// Bisects between the last size of a segment and the first of the next: on whose side are sizes between
 /// them?
-void narrow_switch(Calibration& calibration, PingPongs& ping_pongs, Locality locality, std::vector<Segment>& segments, std::size_t index) {
+void narrow_switch(Calibration& calibration, PingPongs& ping_pongs, Locality locality, std::vector<Segment>& segments,
+                   std::size_t index) {
   Bytes low = segments[index].max_bytes, high = calibration.options.largest_bytes;
   for (const auto& point : points_of(ping_pongs, locality))
     if (point.bytes > low) high = std::min(high, point.bytes);
@@ -87,7 +90,9 @@ void narrow_switch(Calibration& calibration, PingPongs& ping_pongs, Locality loc
     if (calibration.sampler.has_spent(share) || std::abs(after / before - 1) < indistinguishable) return true;
     auto& series = ping_pongs[{locality, bytes}];
     for (int i = 0; i < samples; ++i)
-      calibration.sampler.sample(series, [&](int repetitions) { return time_ping_pong(calibration, {locality, bytes}, i, repetitions); });
+      calibration.sampler.sample(series, [&](int repetitions) {
+        return time_ping_pong(calibration, {locality, bytes}, i, repetitions);
+      });
     const double time = series.middle();
     return std::abs(std::log(time / before)) > std::abs(std::log(time / after));
   });
@@ -100,7 +105,8 @@ void fit_protocols(Calibration& calibration, PingPongs& ping_pongs, Locality loc
   auto& channel = calibration.machine.host.by_locality[static_cast<std::size_t>(locality)].emplace();
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const auto& s = segments[i];
-    Protocol protocol{protocol_name(i, segments.size()), s.max_bytes, s.line.alpha_s, s.line.beta_s_per_byte, s.line.alpha_s};
+    Protocol protocol{protocol_name(i, segments.size()), s.max_bytes, s.line.alpha_s, s.line.beta_s_per_byte,
+                      s.line.alpha_s};
     if (i + 1 == segments.size()) protocol.max_bytes = std::numeric_limits<Bytes>::max();
     calibration.provenance.fits.push_back({locality, protocol.name, s});
     channel.protocols.push_back(std::move(protocol));
@@ -115,7 +121,9 @@ void measure_protocols(Calibration& calibration) {
   for (const auto locality : calibration.localities)
     for (const Bytes size : draw_sizes(calibration.options.largest_bytes)) ping_pongs[{locality, size}];
   calibration.sampler.sample_all(ping_pongs, ping_pong_share.end,
-                                 [&](const PingPong& what, int round, int repetitions) { return time_ping_pong(calibration, what, round, repetitions); });
+                                 [&](const PingPong& what, int round, int repetitions) {
+                                   return time_ping_pong(calibration, what, round, repetitions);
+                                 });
   for (const auto locality : calibration.localities) fit_protocols(calibration, ping_pongs, locality);
 
   auto& provenance = calibration.provenance;
@@ -133,13 +141,15 @@ void find_rendezvous(Calibration& calibration, Locality locality) {
     constexpr Seconds late_s = 1e-3;
     constexpr int tries = 5;
     std::vector<double> times;
-    for (int i = 0; i < tries; ++i) times.push_back(calibration.bench.early_send(pair.first, pair.second, bytes, late_s));
+    for (int i = 0; i < tries; ++i)
+      times.push_back(calibration.bench.early_send(pair.first, pair.second, bytes, late_s));
     return median(std::move(times)) > late_s / 2;
   };
   const Bytes largest = calibration.options.largest_bytes;
   auto& from = calibration.channel(locality).rendezvous_from_bytes;
   if (!waits(largest)) {
-    calibration.not_measured(fmt::format("host.{}.rendezvous_from_bytes: a send of {} bytes does not wait for its receive", name_of(locality), largest));
+    calibration.not_measured(fmt::format(
+        "host.{}.rendezvous_from_bytes: a send of {} bytes does not wait for its receive", name_of(locality), largest));
   } else if (waits(1)) {
     from = 0;
   } else {

@@ -18,7 +18,9 @@ std::string to_json(const Provenance& provenance) {
   json["host_hash"] = provenance.host_hash;
   json["samples"] = provenance.samples;
   json["elapsed_s"] = provenance.elapsed_s;
-  json["ping_pong"] = {{"sizes", provenance.ping_pong_sizes}, {"sizes_not_known_to_3_percent", provenance.ping_pong_unsettled}, {"outliers", provenance.ping_pong_outliers}};
+  json["ping_pong"] = {{"sizes", provenance.ping_pong_sizes},
+                       {"sizes_not_known_to_3_percent", provenance.ping_pong_unsettled},
+                       {"outliers", provenance.ping_pong_outliers}};
   json["fits"] = Json::array();
   for (const auto& [locality, protocol, segment] : provenance.fits)
     json["fits"].push_back({{"locality", name_of(locality)},
@@ -29,7 +31,11 @@ std::string to_json(const Provenance& provenance) {
                             {"beta_interval_s_per_byte", {segment.beta_interval.low, segment.beta_interval.high}}});
   json["held_out"] = Json::array();
   for (const auto& each : provenance.held_out)
-    json["held_out"].push_back({{"exchange", each.exchange}, {"strategy", each.strategy}, {"predicted_s", each.predicted_s}, {"measured_s", each.measured_s}, {"error", each.error()}});
+    json["held_out"].push_back({{"exchange", each.exchange},
+                                {"strategy", each.strategy},
+                                {"predicted_s", each.predicted_s},
+                                {"measured_s", each.measured_s},
+                                {"error", each.error()}});
   json["not_measured"] = provenance.not_measured;
   if (!provenance.warning.empty()) json["warning"] = provenance.warning;
   return json.dump();

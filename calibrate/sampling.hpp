@@ -27,8 +27,8 @@ struct Series {
 /// A number in [0, 1), the same with every standard library.
 inline double uniform(std::mt19937_64& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
 
-/// Takes samples within a budget. All functions are collective, and decide the same on every rank; what they are given to
-/// time has to return the same on every rank, too.
+/// Takes samples within a budget. All functions are collective, and decide the same on every rank; what they are given
+/// to time has to return the same on every rank, too.
 class Sampler {
  public:
   Sampler(MPI_Comm comm, Seconds budget_s);

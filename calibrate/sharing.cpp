@@ -17,7 +17,8 @@ namespace {
 /// @param pairs  at least two
 /// @param what   the parameter, for what is told if the pairs do not reach its limit
 /// @return infinity if they do not
-double sweep(Calibration& calibration, const std::vector<Pair>& pairs, Locality locality, double share, const std::string& what) {
+double sweep(Calibration& calibration, const std::vector<Pair>& pairs, Locality locality, double share,
+             const std::string& what) {
   std::vector<int> counts;
   for (const int count : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128})
     if (count < std::ssize(pairs)) counts.push_back(count);
@@ -46,14 +47,16 @@ double sweep(Calibration& calibration, const std::vector<Pair>& pairs, Locality 
 void measure_sharing(Calibration& calibration, Locality locality) {
   calibration.progress(fmt::format("sharing, {}", name_of(locality)));
   const bool between_nodes = locality == Locality::network;
-  const auto what = between_nodes ? std::string("injection") : fmt::format("host.{}.aggregate_rate_bytes_per_s", name_of(locality));
+  const auto what =
+      between_nodes ? std::string("injection") : fmt::format("host.{}.aggregate_rate_bytes_per_s", name_of(locality));
   // Into several nodes, if there are, so that it is not what one of them takes in.
   const auto pairs = between_nodes ? pairs_out_of_one_node(calibration.layout) : calibration.pairs(locality);
   if (pairs.size() < 2) {
     calibration.not_measured(what + ": needs two disjoint pairs of ranks");
     return;
   }
-  auto& rate = between_nodes ? calibration.machine.injection_rate_bytes_per_s : calibration.channel(locality).aggregate_rate_bytes_per_s;
+  auto& rate = between_nodes ? calibration.machine.injection_rate_bytes_per_s
+                             : calibration.channel(locality).aggregate_rate_bytes_per_s;
   rate = sweep(calibration, pairs, locality, sharing_share.after(locality, calibration.localities), what);
 }
 

@@ -15,16 +15,20 @@ constexpr int data_tag = 1, token_tag = 2, unused_tag = 3;
 class Requests {
  public:
   void add_send(const void* buffer, Bytes bytes, Rank peer, MPI_Comm comm) {
-    COMMPASS_MPI_CALL(MPI_Send_init, buffer, static_cast<int>(bytes), MPI_BYTE, peer, data_tag, comm, &requests_.emplace_back());
+    COMMPASS_MPI_CALL(MPI_Send_init, buffer, static_cast<int>(bytes), MPI_BYTE, peer, data_tag, comm,
+                      &requests_.emplace_back());
   }
   void add_receive(void* buffer, Bytes bytes, Rank peer, MPI_Comm comm) {
-    COMMPASS_MPI_CALL(MPI_Recv_init, buffer, static_cast<int>(bytes), MPI_BYTE, peer, data_tag, comm, &requests_.emplace_back());
+    COMMPASS_MPI_CALL(MPI_Recv_init, buffer, static_cast<int>(bytes), MPI_BYTE, peer, data_tag, comm,
+                      &requests_.emplace_back());
   }
   void start() {
     if (requests_.empty()) return;  // Open MPI refuses a null list, even of no requests
     COMMPASS_MPI_CALL(MPI_Startall, static_cast<int>(requests_.size()), requests_.data());
   }
-  void wait() { COMMPASS_MPI_CALL(MPI_Waitall, static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE); }
+  void wait() {
+    COMMPASS_MPI_CALL(MPI_Waitall, static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+  }
 
   Requests() = default;
   Requests(const Requests&) = delete;
@@ -38,7 +42,9 @@ class Requests {
 };
 
 void send_token(Rank peer, MPI_Comm comm) { COMMPASS_MPI_CALL(MPI_Send, nullptr, 0, MPI_BYTE, peer, token_tag, comm); }
-void receive_token(Rank peer, MPI_Comm comm) { COMMPASS_MPI_CALL(MPI_Recv, nullptr, 0, MPI_BYTE, peer, token_tag, comm, MPI_STATUS_IGNORE); }
+void receive_token(Rank peer, MPI_Comm comm) {
+  COMMPASS_MPI_CALL(MPI_Recv, nullptr, 0, MPI_BYTE, peer, token_tag, comm, MPI_STATUS_IGNORE);
+}
 
 }  // namespace
 
@@ -90,7 +96,8 @@ Seconds Bench::synchronous_ping_pong(Rank first, Rank second, Bytes bytes, Recei
     const int size = static_cast<int>(bytes);
     MPI_Request send = MPI_REQUEST_NULL, receive = MPI_REQUEST_NULL;
     const auto post = [&] {
-      if (receiving == Receiving::posted) COMMPASS_MPI_CALL(MPI_Irecv, receive_.data(), size, MPI_BYTE, peer, data_tag, comm_, &receive);
+      if (receiving == Receiving::posted)
+        COMMPASS_MPI_CALL(MPI_Irecv, receive_.data(), size, MPI_BYTE, peer, data_tag, comm_, &receive);
     };
     const auto take = [&] {
       if (receiving == Receiving::posted) {
@@ -100,7 +107,8 @@ Seconds Bench::synchronous_ping_pong(Rank first, Rank second, Bytes bytes, Recei
       MPI_Status status;
       int found = 0;
       while (!found) COMMPASS_MPI_CALL(MPI_Iprobe, MPI_ANY_SOURCE, data_tag, comm_, &found, &status);
-      COMMPASS_MPI_CALL(MPI_Recv, receive_.data(), size, MPI_BYTE, status.MPI_SOURCE, data_tag, comm_, MPI_STATUS_IGNORE);
+      COMMPASS_MPI_CALL(MPI_Recv, receive_.data(), size, MPI_BYTE, status.MPI_SOURCE, data_tag, comm_,
+                        MPI_STATUS_IGNORE);
     };
     post();
     if (rank_ == first) receive_token(second, comm_);  // the other side is here
@@ -194,7 +202,8 @@ Seconds Bench::early_send(Rank sender, Rank receiver, Bytes bytes, Seconds late_
     // Meanwhile the library gets time to move what it can move without a receive.
     const double begin = MPI_Wtime();
     int found = 0;
-    while (MPI_Wtime() - begin < late_s) COMMPASS_MPI_CALL(MPI_Iprobe, sender, unused_tag, comm_, &found, MPI_STATUS_IGNORE);
+    while (MPI_Wtime() - begin < late_s)
+      COMMPASS_MPI_CALL(MPI_Iprobe, sender, unused_tag, comm_, &found, MPI_STATUS_IGNORE);
     request.start();
     request.wait();
     send_token(sender, comm_);

@@ -23,8 +23,9 @@ class Bench {
   /// One way of a ping-pong with persistent requests, the mean of `repetitions`. Rank `first` begins.
   Seconds ping_pong(Rank first, Rank second, Bytes bytes, int repetitions);
 
-  /// As ping_pong, but with synchronous sends, as sparse dynamic exchanges send; the receive of a message is posted before it is
-  /// sent, or it is found by a probe for any sender. (MPI_Iprobe and MPI_Recv: the simulator has no MPI_Improbe.)
+  /// As ping_pong, but with synchronous sends, as sparse dynamic exchanges send; the receive of a message is posted
+  /// before it is sent, or it is found by a probe for any sender. (MPI_Iprobe and MPI_Recv: the simulator has no
+  /// MPI_Improbe.)
   Seconds synchronous_ping_pong(Rank first, Rank second, Bytes bytes, Receiving receiving, int repetitions);
 
   /// `messages` messages at once from one rank to the receivers in turn, whose receives are posted, until all are

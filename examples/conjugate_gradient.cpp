@@ -1,4 +1,5 @@
-// Solves A x = b by conjugate gradients, A being the Laplacian of a matrix's graph plus 1, and compares with a serial solve.
+// Solves A x = b by conjugate gradients, A being the Laplacian of a matrix's graph plus 1, and compares with a serial
+// solve.
 //   mpirun -n 4 conjugate_gradient [--partition block|metis] [--profile PROFILE] [MATRIX.mtx[.gz]]
 #include <mpi.h>
 
@@ -57,7 +58,8 @@ Rows laplacian_plus_one(const commpass::CoordinateMatrix& matrix) {
 void multiply(const Rows& rows, const Vector& x, Vector& result) {
   for (std::size_t row = 0; row + 1 < rows.begin.size(); ++row) {
     double sum = 0;
-    for (auto i = rows.begin[row]; i < rows.begin[row + 1]; ++i) sum += rows.value[i] * x[static_cast<std::size_t>(rows.column[i])];
+    for (auto i = rows.begin[row]; i < rows.begin[row + 1]; ++i)
+      sum += rows.value[i] * x[static_cast<std::size_t>(rows.column[i])];
     result[row] = sum;
   }
 }
@@ -70,7 +72,8 @@ struct Solution {
 };
 
 /// Conjugate gradients (Hestenes, Stiefel 1952).
-Solution solve(const Vector& b, const std::function<void(const Vector&, Vector&)>& times_a, const std::function<double(const Vector&, const Vector&)>& dot) {
+Solution solve(const Vector& b, const std::function<void(const Vector&, Vector&)>& times_a,
+               const std::function<double(const Vector&, const Vector&)>& dot) {
   constexpr int most_iterations = 1000;
   Solution solution{Vector(b.size()), 0};
   Vector residual = b, direction = b, product(b.size());
@@ -136,7 +139,9 @@ Arguments parse(int argc, char** argv) {
     if (word == "--partition" && has_value) arguments.partition = argv[++i];
     else if (word == "--profile" && has_value) arguments.profile = argv[++i];
     else if (!word.starts_with("--")) arguments.matrix = word;
-    else throw commpass::InputError(word, "no such switch, or it has no value", "use --partition block|metis, --profile PROFILE, and a matrix");
+    else
+      throw commpass::InputError(word, "no such switch, or it has no value",
+                                 "use --partition block|metis, --profile PROFILE, and a matrix");
   }
   if (arguments.partition != "block" && arguments.partition != "metis")
     throw commpass::InputError("--partition", arguments.partition + " is none", "use block or metis");
@@ -151,7 +156,8 @@ bool run(const Arguments& arguments) {
   const auto matrix = commpass::read_matrix_market(arguments.matrix);
   const auto all = laplacian_plus_one(matrix);
   const bool is_block = arguments.partition == "block";
-  const auto owner = is_block ? commpass::block_partition(matrix.rows, ranks) : commpass::metis_partition(matrix, ranks, arguments.matrix);
+  const auto owner = is_block ? commpass::block_partition(matrix.rows, ranks)
+                              : commpass::metis_partition(matrix, ranks, arguments.matrix);
   const auto part = local_part(all, owner, rank);
   const auto owned = part.owned.size();
 
@@ -159,8 +165,10 @@ bool run(const Arguments& arguments) {
   Vector x(owned + part.needed.size());  // what a rank multiplies with: its own values, then ghost values
   commpass::IndexedOptions options;
   options.ghost_values = x.data() + owned;
-  const commpass::IndexRange range = is_block && owned > 0 ? commpass::IndexRange{part.owned.front(), part.owned.back() + 1} : commpass::IndexRange{};
-  auto exchange = communicator.indexed_exchange(is_block ? commpass::OwnedBy(range) : commpass::OwnedBy(part.owned), part.needed, sizeof(double), options);
+  const commpass::IndexRange range =
+      is_block && owned > 0 ? commpass::IndexRange{part.owned.front(), part.owned.back() + 1} : commpass::IndexRange{};
+  auto exchange = communicator.indexed_exchange(is_block ? commpass::OwnedBy(range) : commpass::OwnedBy(part.owned),
+                                                part.needed, sizeof(double), options);
 
   const auto times_a = [&](const Vector& direction, Vector& product) {
     exchange.start_forward(direction.data(), x.data() + owned);
@@ -180,9 +188,11 @@ bool run(const Arguments& arguments) {
   // Every rank solves alone, too, and compares its part.
   Vector whole_b;
   for (Index row = 0; row < matrix.rows; ++row) whole_b.push_back(right_hand_side(row));
-  const auto serial = solve(whole_b, [&](const Vector& direction, Vector& product) { multiply(all, direction, product); }, local_dot);
+  const auto serial = solve(
+      whole_b, [&](const Vector& direction, Vector& product) { multiply(all, direction, product); }, local_dot);
   double difference = 0;
-  for (std::size_t i = 0; i < owned; ++i) difference = std::max(difference, std::abs(solution.x[i] - serial.x[static_cast<std::size_t>(part.owned[i])]));
+  for (std::size_t i = 0; i < owned; ++i)
+    difference = std::max(difference, std::abs(solution.x[i] - serial.x[static_cast<std::size_t>(part.owned[i])]));
   MPI_Allreduce(MPI_IN_PLACE, &difference, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
   auto received = exchange.received_bytes();
   MPI_Allreduce(MPI_IN_PLACE, &received, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
@@ -190,10 +200,11 @@ bool run(const Arguments& arguments) {
   // No eigenvalue of A is below 1, so either solution is as exact as its residual is small.
   const bool is_right = difference <= 2 * tolerance * std::sqrt(local_dot(whole_b, whole_b));
   if (rank == 0) {
-    std::printf("%d ranks, partition %s: %d iterations (%d alone), largest difference to the serial solve %.1e: %s\n", ranks, arguments.partition.c_str(), solution.iterations,
-                serial.iterations, difference, is_right ? "right" : "WRONG");
-    std::printf("strategy %s%s, %lld bytes of values in an exchange", exchange.strategy().c_str(), exchange.shares_values() ? " with shared values" : "",
-                static_cast<long long>(received));
+    std::printf("%d ranks, partition %s: %d iterations (%d alone), largest difference to the serial solve %.1e: %s\n",
+                ranks, arguments.partition.c_str(), solution.iterations, serial.iterations, difference,
+                is_right ? "right" : "WRONG");
+    std::printf("strategy %s%s, %lld bytes of values in an exchange", exchange.strategy().c_str(),
+                exchange.shares_values() ? " with shared values" : "", static_cast<long long>(received));
     if (const auto seconds = exchange.predicted_seconds()) std::printf(", predicted %.2f us", *seconds * 1e6);
     std::printf("\n");
   }

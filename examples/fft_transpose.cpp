@@ -1,5 +1,5 @@
-// The Fourier transform of N = R·C numbers by two ragged transposes, each an all-to-all: once with MPI_Alltoallv, once with
-// Commpass, and compared with the sum that defines it.
+// The Fourier transform of N = R·C numbers by two ragged transposes, each an all-to-all: once with MPI_Alltoallv, once
+// with Commpass, and compared with the sum that defines it.
 //   mpirun -n 4 fft_transpose [PROFILE]
 #include <mpi.h>
 
@@ -29,8 +29,9 @@ struct Slabs {
   int count(int of) const { return begin(of + 1) - begin(of); }
 };
 
-using AllToAllV = std::function<void(const Numbers& sent, const std::vector<int>& send_counts, const std::vector<int>& send_at, Numbers& received,
-                                     const std::vector<int>& receive_counts, const std::vector<int>& receive_at)>;
+using AllToAllV =
+    std::function<void(const Numbers& sent, const std::vector<int>& send_counts, const std::vector<int>& send_at,
+                       Numbers& received, const std::vector<int>& receive_counts, const std::vector<int>& receive_at)>;
 
 std::vector<int> places_of(const std::vector<int>& counts) {
   std::vector<int> places;
@@ -45,22 +46,27 @@ std::vector<int> places_of(const std::vector<int>& counts) {
 /// A rank has some rows of a matrix, and gets some of its columns, as rows.
 Numbers transpose(const Numbers& mine, const Slabs& rows, const Slabs& columns, const AllToAllV& alltoallv) {
   std::vector<int> send_counts, receive_counts;
-  Numbers sent, received(static_cast<std::size_t>(columns.count(rank)) * static_cast<std::size_t>(rows.rows)), result(received.size());
+  Numbers sent, received(static_cast<std::size_t>(columns.count(rank)) * static_cast<std::size_t>(rows.rows)),
+      result(received.size());
   for (int other = 0; other < ranks; ++other) {
     send_counts.push_back(rows.count(rank) * columns.count(other));
     receive_counts.push_back(rows.count(other) * columns.count(rank));
     for (int row = 0; row < rows.count(rank); ++row)
-      for (int column = columns.begin(other); column < columns.begin(other + 1); ++column) sent.push_back(mine[static_cast<std::size_t>(row * columns.rows + column)]);
+      for (int column = columns.begin(other); column < columns.begin(other + 1); ++column)
+        sent.push_back(mine[static_cast<std::size_t>(row * columns.rows + column)]);
   }
   alltoallv(sent, send_counts, places_of(send_counts), received, receive_counts, places_of(receive_counts));
   auto next = received.begin();
   for (int row = 0; row < rows.rows; ++row)  // sources have them in order
-    for (int column = 0; column < columns.count(rank); ++column) result[static_cast<std::size_t>(column * rows.rows + row)] = *next++;
+    for (int column = 0; column < columns.count(rank); ++column)
+      result[static_cast<std::size_t>(column * rows.rows + row)] = *next++;
   return result;
 }
 
 /// e^(−2πi·k/n)
-Complex root(long long k, long long n) { return std::polar(1.0, -2 * std::numbers::pi * static_cast<double>(k % n) / static_cast<double>(n)); }
+Complex root(long long k, long long n) {
+  return std::polar(1.0, -2 * std::numbers::pi * static_cast<double>(k % n) / static_cast<double>(n));
+}
 
 /// The transform of each row, by its sum: they are short.
 void transform_rows(Numbers& matrix, int length) {
@@ -74,7 +80,9 @@ void transform_rows(Numbers& matrix, int length) {
   }
 }
 
-Complex number(int index) { return {static_cast<double>(index * 7 % 23) - 11, static_cast<double>(index * 5 % 17) - 8}; }
+Complex number(int index) {
+  return {static_cast<double>(index * 7 % 23) - 11, static_cast<double>(index * 5 % 17) - 8};
+}
 
 /// With n = C·n₁ + n₂ and k = k₁ + R·k₂: transforms over n₁, factors e^(−2πi·n₂·k₁/N), transforms over n₂.
 /// @return for each k₁ of this rank, all k₂
@@ -85,7 +93,9 @@ Numbers transform(const Slabs& rows, const Slabs& columns, const AllToAllV& allt
   auto by_column = transpose(mine, rows, columns, alltoallv);
   transform_rows(by_column, rows.rows);
   for (int column = 0; column < columns.count(rank); ++column)
-    for (int k = 0; k < rows.rows; ++k) by_column[static_cast<std::size_t>(column * rows.rows + k)] *= root(1LL * (columns.begin(rank) + column) * k, count);
+    for (int k = 0; k < rows.rows; ++k)
+      by_column[static_cast<std::size_t>(column * rows.rows + k)] *=
+          root(1LL * (columns.begin(rank) + column) * k, count);
   auto by_row = transpose(by_column, columns, rows, alltoallv);
   transform_rows(by_row, columns.rows);
   return by_row;
@@ -109,12 +119,20 @@ double error_of(const Numbers& result, const Slabs& rows, const Slabs& columns) 
 
 bool run(commpass::Communicator& communicator, int row_count, int column_count) {
   const Slabs rows(row_count), columns(column_count);
-  const auto with_mpi = transform(rows, columns, [](const Numbers& sent, const auto& send_counts, const auto& send_at, Numbers& received, const auto& receive_counts, const auto& receive_at) {
-    MPI_Alltoallv(sent.data(), send_counts.data(), send_at.data(), MPI_CXX_DOUBLE_COMPLEX, received.data(), receive_counts.data(), receive_at.data(), MPI_CXX_DOUBLE_COMPLEX, MPI_COMM_WORLD);
-  });
-  const auto with_commpass = transform(rows, columns, [&](const Numbers& sent, const auto& send_counts, const auto& send_at, Numbers& received, const auto& receive_counts, const auto& receive_at) {
-    communicator.alltoallv(sent.data(), send_counts, send_at, MPI_CXX_DOUBLE_COMPLEX, received.data(), receive_counts, receive_at, MPI_CXX_DOUBLE_COMPLEX);
-  });
+  const auto with_mpi = transform(rows, columns,
+                                  [](const Numbers& sent, const auto& send_counts, const auto& send_at,
+                                     Numbers& received, const auto& receive_counts, const auto& receive_at) {
+                                    MPI_Alltoallv(sent.data(), send_counts.data(), send_at.data(),
+                                                  MPI_CXX_DOUBLE_COMPLEX, received.data(), receive_counts.data(),
+                                                  receive_at.data(), MPI_CXX_DOUBLE_COMPLEX, MPI_COMM_WORLD);
+                                  });
+  const auto with_commpass =
+      transform(rows, columns,
+                [&](const Numbers& sent, const auto& send_counts, const auto& send_at, Numbers& received,
+                    const auto& receive_counts, const auto& receive_at) {
+                  communicator.alltoallv(sent.data(), send_counts, send_at, MPI_CXX_DOUBLE_COMPLEX, received.data(),
+                                         receive_counts, receive_at, MPI_CXX_DOUBLE_COMPLEX);
+                });
   const int count = row_count * column_count;
   double error = error_of(with_commpass, rows, columns);
   int differs = with_mpi != with_commpass;
@@ -122,7 +140,8 @@ bool run(commpass::Communicator& communicator, int row_count, int column_count) 
   MPI_Allreduce(MPI_IN_PLACE, &differs, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   const bool is_right = error < 1e-11 * count && !differs;
   if (rank == 0)
-    std::printf("%d x %d = %d numbers on %d ranks with %s: largest error %.1e, %s MPI_Alltoallv gives: %s\n", row_count, column_count, count, ranks, communicator.last_alltoallv_strategy().c_str(), error,
+    std::printf("%d x %d = %d numbers on %d ranks with %s: largest error %.1e, %s MPI_Alltoallv gives: %s\n", row_count,
+                column_count, count, ranks, communicator.last_alltoallv_strategy().c_str(), error,
                 differs ? "not what" : "and what", is_right ? "right" : "WRONG");
   return is_right;
 }

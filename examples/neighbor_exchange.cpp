@@ -19,7 +19,8 @@ void run(const char* profile) {
   // Offsets and sizes are in bytes. 100 numbers go to the next rank, 10 to the one after that.
   const commpass::Bytes many = 100 * sizeof(double), few = 10 * sizeof(double);
   const std::vector<commpass::SendEdge> sends{{(rank + 1) % ranks, 0, many}, {(rank + 2) % ranks, many, few}};
-  const std::vector<commpass::ReceiveEdge> receives{{(rank + ranks - 1) % ranks, 0, many}, {(rank + 2 * ranks - 2) % ranks, many, few}};
+  const std::vector<commpass::ReceiveEdge> receives{{(rank + ranks - 1) % ranks, 0, many},
+                                                    {(rank + 2 * ranks - 2) % ranks, many, few}};
   std::vector<double> out(110), in(110);
 
   auto exchange = communicator.neighbor_exchange(out.data(), sends, in.data(), receives);
@@ -42,7 +43,7 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int code = 0;
   try {
-    run(argc > 1 ? argv[1] : "");  // "" means COMMPASS_PROFILE
+    run(argc > 1 ? argv[1] : "");          // "" means COMMPASS_PROFILE
   } catch (const std::exception& error) {  // the same on every rank
     std::fprintf(stderr, "%s\n", error.what());
     code = 1;

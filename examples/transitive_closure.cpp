@@ -1,5 +1,5 @@
-// Which vertices of a graph can be reached from some others: the same exchange again and again, with other sizes each time, once with
-// MPI's all-to-alls, once with Commpass, and compared with a search on one rank.
+// Which vertices of a graph can be reached from some others: the same exchange again and again, with other sizes each
+// time, once with MPI's all-to-alls, once with Commpass, and compared with a search on one rank.
 //   mpirun -n 4 transitive_closure [PROFILE [MATRIX.mtx[.gz]]]
 #include <mpi.h>
 
@@ -36,7 +36,8 @@ Graph read_graph(const std::string& file) {
   const auto matrix = commpass::read_matrix_market(file);
   if (matrix.rows != matrix.columns) throw commpass::InputError(file, "it is not square", "use another one");
   Graph graph(static_cast<std::size_t>(matrix.rows));
-  for (std::size_t i = 0; i < matrix.row.size(); ++i) graph[static_cast<std::size_t>(matrix.row[i])].push_back(matrix.column[i]);
+  for (std::size_t i = 0; i < matrix.row.size(); ++i)
+    graph[static_cast<std::size_t>(matrix.row[i])].push_back(matrix.column[i]);
   return graph;
 }
 
@@ -48,8 +49,9 @@ constexpr Vertex step = 400;
 
 struct Exchanges {
   std::function<void(const std::vector<int>& sent, std::vector<int>& received)> alltoall;
-  std::function<void(const std::vector<Path>& sent, const std::vector<int>& send_counts, const std::vector<int>& send_at, std::vector<Path>& received, const std::vector<int>& receive_counts,
-                     const std::vector<int>& receive_at)>
+  std::function<void(const std::vector<Path>& sent, const std::vector<int>& send_counts,
+                     const std::vector<int>& send_at, std::vector<Path>& received,
+                     const std::vector<int>& receive_counts, const std::vector<int>& receive_at)>
       alltoallv;
 };
 
@@ -126,20 +128,31 @@ std::set<Path> search(const Graph& graph) {
 bool run(const std::string& profile, const std::string& file) {
   commpass::Communicator communicator(MPI_COMM_WORLD, profile);
   const auto graph = read_graph(file);
-  const auto with_mpi = close(graph, {[](const auto& sent, auto& received) { MPI_Alltoall(sent.data(), 1, MPI_INT, received.data(), 1, MPI_INT, MPI_COMM_WORLD); },
-                                      [](const auto& sent, const auto& send_counts, const auto& send_at, auto& received, const auto& receive_counts, const auto& receive_at) {
-                                        MPI_Alltoallv(sent.data(), send_counts.data(), send_at.data(), MPI_INT64_T, received.data(), receive_counts.data(), receive_at.data(), MPI_INT64_T, MPI_COMM_WORLD);
-                                      }});
-  const auto with_commpass = close(graph, {[&](const auto& sent, auto& received) { communicator.alltoall(sent.data(), 1, MPI_INT, received.data(), 1, MPI_INT); },
-                                           [&](const auto& sent, const auto& send_counts, const auto& send_at, auto& received, const auto& receive_counts, const auto& receive_at) {
-                                             communicator.alltoallv(sent.data(), send_counts, send_at, MPI_INT64_T, received.data(), receive_counts, receive_at, MPI_INT64_T);
-                                           }});
+  const auto with_mpi =
+      close(graph, {[](const auto& sent, auto& received) {
+                      MPI_Alltoall(sent.data(), 1, MPI_INT, received.data(), 1, MPI_INT, MPI_COMM_WORLD);
+                    },
+                    [](const auto& sent, const auto& send_counts, const auto& send_at, auto& received,
+                       const auto& receive_counts, const auto& receive_at) {
+                      MPI_Alltoallv(sent.data(), send_counts.data(), send_at.data(), MPI_INT64_T, received.data(),
+                                    receive_counts.data(), receive_at.data(), MPI_INT64_T, MPI_COMM_WORLD);
+                    }});
+  const auto with_commpass =
+      close(graph, {[&](const auto& sent, auto& received) {
+                      communicator.alltoall(sent.data(), 1, MPI_INT, received.data(), 1, MPI_INT);
+                    },
+                    [&](const auto& sent, const auto& send_counts, const auto& send_at, auto& received,
+                        const auto& receive_counts, const auto& receive_at) {
+                      communicator.alltoallv(sent.data(), send_counts, send_at, MPI_INT64_T, received.data(),
+                                             receive_counts, receive_at, MPI_INT64_T);
+                    }});
   int is_right = with_commpass.paths == with_mpi.paths && with_commpass.paths == search(graph);
   std::int64_t paths = std::ssize(with_commpass.paths);
   MPI_Allreduce(MPI_IN_PLACE, &is_right, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   MPI_Allreduce(MPI_IN_PLACE, &paths, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0)
-    std::printf("%d ranks: %lld paths in %d rounds, the last with %s: %s\n", ranks, static_cast<long long>(paths), with_commpass.rounds, communicator.last_alltoallv_strategy().c_str(), is_right ? "right" : "WRONG");
+    std::printf("%d ranks: %lld paths in %d rounds, the last with %s: %s\n", ranks, static_cast<long long>(paths),
+                with_commpass.rounds, communicator.last_alltoallv_strategy().c_str(), is_right ? "right" : "WRONG");
   return is_right;
 }
 
@@ -151,8 +164,9 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   int code = 1;
   try {
-    code = run(argc > 1 ? argv[1] : "", argc > 2 ? argv[2] : COMMPASS_EXAMPLE_MATRIX) ? 0 : 1;  // "" means COMMPASS_PROFILE
-  } catch (const std::exception& error) {  // the same on every rank
+    code = run(argc > 1 ? argv[1] : "", argc > 2 ? argv[2] : COMMPASS_EXAMPLE_MATRIX) ? 0
+                                                                                      : 1;  // "" means COMMPASS_PROFILE
+  } catch (const std::exception& error) {                                                   // the same on every rank
     std::fprintf(stderr, "%s\n", error.what());
   }
   MPI_Finalize();

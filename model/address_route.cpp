@@ -32,7 +32,8 @@ std::vector<int> one_digit(int count) { return {std::max(count, 2)}; }
 
 void append_digits(Address& address, std::span<const int> radices, const std::string& label) {
   for (std::size_t i = 0; i < radices.size(); ++i)
-    address.digits.push_back({radices.size() == 1 ? label : fmt::format("{} {} of {}", label, i + 1, radices.size()), radices[i]});
+    address.digits.push_back(
+        {radices.size() == 1 ? label : fmt::format("{} {} of {}", label, i + 1, radices.size()), radices[i]});
 }
 
 }  // namespace
@@ -45,21 +46,25 @@ Address flat_address(int ranks, std::span<const int> radices) {
   std::iota(address.of_rank.begin(), address.of_rank.end(), std::int64_t{0});
   address.host.resize(at(product(trimmed)));
   std::iota(address.host.begin(), address.host.end(), Rank{0});
-  for (auto v = at(ranks); v < address.host.size(); ++v) address.host[v] = static_cast<Rank>(existing(static_cast<std::int64_t>(v), ranks, trimmed));
+  for (auto v = at(ranks); v < address.host.size(); ++v)
+    address.host[v] = static_cast<Rank>(existing(static_cast<std::int64_t>(v), ranks, trimmed));
   return address;
 }
 
 Address node_address(const Layout& layout, std::span<const int> local_radices, std::span<const int> node_radices) {
   const auto local_default = one_digit(layout.max_ppn()), node_default = one_digit(layout.nodes());
-  const auto local = trim_radices(local_radices.empty() ? std::span<const int>(local_default) : local_radices, layout.max_ppn());
-  const auto node = trim_radices(node_radices.empty() ? std::span<const int>(node_default) : node_radices, layout.nodes());
+  const auto local =
+      trim_radices(local_radices.empty() ? std::span<const int>(local_default) : local_radices, layout.max_ppn());
+  const auto node =
+      trim_radices(node_radices.empty() ? std::span<const int>(node_default) : node_radices, layout.nodes());
   const auto locals = product(local), nodes = product(node);
 
   Address address;
   append_digits(address, local, "local digit");
   append_digits(address, node, "node digit");
   address.of_rank.resize(at(layout.ranks()));
-  for (Rank rank = 0; rank < layout.ranks(); ++rank) address.of_rank[at(rank)] = layout.local(rank) + locals * layout.node(rank);
+  for (Rank rank = 0; rank < layout.ranks(); ++rank)
+    address.of_rank[at(rank)] = layout.local(rank) + locals * layout.node(rank);
   std::vector<std::size_t> local_of(at(locals));
   for (std::int64_t l = 0; l < locals; ++l) local_of[at(l)] = at(existing(l, layout.max_ppn(), local));
   address.host.reserve(at(nodes * locals));
@@ -117,7 +122,8 @@ AddressRoute::Hosting AddressRoute::find_hosting() const {
   Hosting result;
   result.virtuals.resize(host_.size());
   std::iota(result.virtuals.begin(), result.virtuals.end(), std::int64_t{0});
-  result.first = stable_counting_sort(result.virtuals, static_cast<int>(of_rank_.size()), [&](std::int64_t v) { return host_[at(v)]; });
+  result.first = stable_counting_sort(result.virtuals, static_cast<int>(of_rank_.size()),
+                                      [&](std::int64_t v) { return host_[at(v)]; });
   std::vector<Rank> uncorrected(of_rank_.begin(), of_rank_.end());
   for (const auto& step : steps_) {
     auto& sources = result.sources.emplace_back(host_.size(), 0);
@@ -149,7 +155,8 @@ Rank AddressRoute::next(const Block& block, Rank holder, int stage) const {
   return host_[at(table.of_destination[at(block.destination)] + table.of_source[at(block.source)])];
 }
 
-void AddressRoute::next_of_each(std::span<const Block> blocks, std::span<const Rank> holders, int stage, std::span<Rank> to) const {
+void AddressRoute::next_of_each(std::span<const Block> blocks, std::span<const Rank> holders, int stage,
+                                std::span<Rank> to) const {
   const auto& table = parts(stage);
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     const auto& block = blocks[i];
@@ -195,9 +202,9 @@ std::vector<Rank> AddressRoute::groups(int stage) const {
   return lowest;
 }
 
-// What the messages of a full all-to-all hold and how many copies they need, from the digits alone. A set of ranks in which some
-// digits are fixed and the others free is made of as many intervals as there are values of the free digits above the lowest
-// fixed one.
+// What the messages of a full all-to-all hold and how many copies they need, from the digits alone. A set of ranks in
+// which some digits are fixed and the others free is made of as many intervals as there are values of the free digits
+// above the lowest fixed one.
 void AddressRoute::count_blocks(std::span<const std::size_t> order) {
   const auto count = digits_.size();
   const auto intervals = [&](const std::vector<bool>& is_free) {
@@ -211,7 +218,7 @@ void AddressRoute::count_blocks(std::span<const std::size_t> order) {
   };
 
   std::vector<bool> destination_free(count, true), source_free(count, false);
-  std::int64_t origins = 1;                                       // places where blocks of one destination sit
+  std::int64_t origins = 1;  // places where blocks of one destination sit
   std::int64_t destinations = static_cast<std::int64_t>(host_.size()), sources = 1;
   for (std::size_t stage = 0; stage < order.size(); ++stage) {
     const std::size_t d = order[stage];
@@ -234,7 +241,8 @@ void AddressRoute::count_blocks(std::span<const std::size_t> order) {
 // adjacent in its buffers: r sends itself nothing.
 bool AddressRoute::neighbours_touch(Rank rank, int stage) const {
   const auto& step = steps_[at(stage)];
-  return step.weight == 1 && step.radix == 2 && of_rank_[at(rank)] == rank && rank > 0 && at(rank) + 1 < of_rank_.size();
+  return step.weight == 1 && step.radix == 2 && of_rank_[at(rank)] == rank && rank > 0 &&
+         at(rank) + 1 < of_rank_.size();
 }
 
 void AddressRoute::join_neighbours(UniformMessage& message, Rank from, int stage) const {
@@ -281,7 +289,8 @@ std::vector<UniformRun> AddressRoute::uniform_runs(Rank rank, int stage) const {
     // All alike; where the radix is 2, and so neighbours may touch, there is one.
     const auto& step = steps_[at(stage)];
     const Ring ring{rank - digit(rank, step) * step.weight, step.radix * step.weight, step.weight};
-    UniformMessage message{ring.after(rank, 1), step.blocks, std::min(step.blocks, step.pieces_sent), 0, step.final_pieces};
+    UniformMessage message{ring.after(rank, 1), step.blocks, std::min(step.blocks, step.pieces_sent), 0,
+                           step.final_pieces};
     if (step.final_pieces > 0) message.final_blocks = std::min(step.blocks, step.final_blocks);
     join_neighbours(message, rank, stage);
     return {{message, step.radix - 1, ring}};

@@ -20,9 +20,9 @@ struct Digit {
 /// Mixed-radix addresses of ranks. An address need not be full: a *virtual rank* that does not exist is replaced by
 /// its *host* (design §8).
 struct Address {
-  std::vector<Digit> digits;             ///< lowest first; a virtual rank is Σ digit·weight
-  std::vector<std::int64_t> of_rank;     ///< the virtual rank of every rank
-  std::vector<Rank> host;                ///< the rank that acts for every virtual rank
+  std::vector<Digit> digits;          ///< lowest first; a virtual rank is Σ digit·weight
+  std::vector<std::int64_t> of_rank;  ///< the virtual rank of every rank
+  std::vector<Rank> host;             ///< the rank that acts for every virtual rank
 };
 
 /// Addresses by rank number alone.
@@ -30,7 +30,8 @@ Address flat_address(int ranks, std::span<const int> radices);
 
 /// Addresses (node, local): the local digits are the low ones.
 /// @param local_radices, node_radices  lowest first; {} means one digit
-Address node_address(const Layout& layout, std::span<const int> local_radices = {}, std::span<const int> node_radices = {});
+Address node_address(const Layout& layout, std::span<const int> local_radices = {},
+                     std::span<const int> node_radices = {});
 
 /// The same address with ranks at other positions: rank r gets what rank positions[r] had.
 /// @param positions  each rank once; empty: every rank keeps its own
@@ -45,7 +46,8 @@ class AddressRoute final : public Route {
 
   const std::vector<StageInfo>& stages() const override { return stages_; }
   Rank next(const Block& block, Rank at, int stage) const override;
-  void next_of_each(std::span<const Block> blocks, std::span<const Rank> at, int stage, std::span<Rank> to) const override;
+  void next_of_each(std::span<const Block> blocks, std::span<const Rank> at, int stage,
+                    std::span<Rank> to) const override;
   int round(Rank from, Rank to, int stage) const override;
   std::vector<Rank> peers(Rank rank, int stage) const override;
   std::vector<Rank> groups(int stage) const override;
@@ -64,14 +66,18 @@ class AddressRoute final : public Route {
   };
   /// What differs from rank to rank where an address is not full.
   struct Hosting {
-    std::vector<std::size_t> first;           ///< by rank, into `virtuals`
-    std::vector<std::int64_t> virtuals;       ///< that a rank hosts, rank after rank
-    std::vector<std::vector<std::int32_t>> sources;       ///< by stage and virtual rank: ranks that share its digits not corrected before
-    std::vector<std::vector<std::int32_t>> destinations;  ///< by stage and virtual rank: ranks that share its digits corrected until now
+    std::vector<std::size_t> first;      ///< by rank, into `virtuals`
+    std::vector<std::int64_t> virtuals;  ///< that a rank hosts, rank after rank
+    std::vector<std::vector<std::int32_t>>
+        sources;  ///< by stage and virtual rank: ranks that share its digits not corrected before
+    std::vector<std::vector<std::int32_t>>
+        destinations;  ///< by stage and virtual rank: ranks that share its digits corrected until now
     std::span<const std::int64_t> virtuals_of(Rank rank) const;
   };
 
-  static int digit(std::int64_t number, const Step& step) { return static_cast<int>(number) / step.weight % step.radix; }
+  static int digit(std::int64_t number, const Step& step) {
+    return static_cast<int>(number) / step.weight % step.radix;
+  }
   void count_blocks(std::span<const std::size_t> order);
   std::vector<Parts> find_parts() const;
   Hosting find_hosting() const;

@@ -31,7 +31,8 @@ class Batches {
     }
     for (std::size_t b = 0, begin = 0; b + 1 < end.size(); begin = end[b++]) {
       const auto count = end[b] - begin;
-      const auto folded = std::span<const Folded>(folded_).subspan(folded_.empty() ? 0 : begin, folded_.empty() ? 0 : count);
+      const auto folded =
+          std::span<const Folded>(folded_).subspan(folded_.empty() ? 0 : begin, folded_.empty() ? 0 : count);
       batches_.push_back({stage.layout, std::span(messages_).subspan(begin, count), folded});
     }
   }

@@ -8,8 +8,9 @@
 namespace commpass {
 
 const std::vector<CatalogueRow>& catalogue() {
-  static const std::vector<CatalogueRow> rows{standard_row(), two_step_row(), two_step_socket_row(), three_step_row(), split_row(),
-                                              local_then_node_row(), stfw_row(), tuna_row(), tuna_node_row(), mpi_row()};
+  static const std::vector<CatalogueRow> rows{
+      standard_row(), two_step_row(), two_step_socket_row(), three_step_row(), split_row(), local_then_node_row(),
+      stfw_row(),     tuna_row(),     tuna_node_row(),       mpi_row()};
   return rows;
 }
 
@@ -25,7 +26,8 @@ std::string refuse_window(const Strategy& strategy) {
   return strategy.window.unlimited() ? "" : "its stages have no rounds, so it takes no window";
 }
 
-std::vector<Strategy> vary_argument(const Strategy& strategy, const std::string& name, std::int64_t least, std::int64_t most) {
+std::vector<Strategy> vary_argument(const Strategy& strategy, const std::string& name, std::int64_t least,
+                                    std::int64_t most) {
   const auto value = strategy.values(name)[0];
   std::vector<Strategy> result;
   for (const auto varied : std::set{value / 2, value - 1, value + 1, 2 * value}) {
@@ -41,7 +43,8 @@ namespace {
 /// The row of a strategy that applies.
 const CatalogueRow& applicable_row(const Strategy& strategy, const Layout& layout) {
   const auto& row = catalogue_row(strategy.route);
-  if (is_automatic(strategy)) throw NotApplicable(to_string(strategy), "what it leaves to the model is not chosen here; name a number");
+  if (is_automatic(strategy))
+    throw NotApplicable(to_string(strategy), "what it leaves to the model is not chosen here; name a number");
   if (const auto reason = row.inapplicable(strategy, layout); !reason.empty())
     throw NotApplicable(to_string(strategy), reason);
   return row;

@@ -27,9 +27,9 @@ struct Parameter {
 /// Everything about one route. A new route is one file that defines such a row, and one line in catalogue.cpp.
 struct CatalogueRow {
   const char* name;
-  const char* usage;    ///< all forms, for the help: "stfw,n=N or stfw,dims=AxBx…"
+  const char* usage;  ///< all forms, for the help: "stfw,n=N or stfw,dims=AxBx…"
   const char* summary;
-  const char* source;   ///< paper and section
+  const char* source;  ///< paper and section
   std::vector<Parameter> parameters;
   Window default_window;
 
@@ -47,16 +47,18 @@ struct CatalogueRow {
   PatternNeed (*need)(const Strategy& strategy) = nullptr;
   /// The tables for a pattern of which no more than what it needs has to be right; null: it needs none.
   PatternTables (*tables)(const Strategy& strategy, const Layout& layout, const Pattern& pattern) = nullptr;
-  /// A reason why the parameters of a machine do not tell its price under burst, or empty; null: what every machine has is
-  /// enough. The papers' models know nothing of a route that has this.
+  /// A reason why the parameters of a machine do not tell its price under burst, or empty; null: what every machine has
+  /// is enough. The papers' models know nothing of a route that has this.
   std::string (*lacks)(const Machine& machine) = nullptr;
 };
 
 /// For routes whose stages have no rounds: why they take no window, or empty.
 std::string refuse_window(const Strategy& strategy);
 
-/// The strategy with half and with twice the value of a parameter, and with one more and one less, within [least, most].
-std::vector<Strategy> vary_argument(const Strategy& strategy, const std::string& name, std::int64_t least, std::int64_t most);
+/// The strategy with half and with twice the value of a parameter, and with one more and one less, within [least,
+/// most].
+std::vector<Strategy> vary_argument(const Strategy& strategy, const std::string& name, std::int64_t least,
+                                    std::int64_t most);
 
 /// All rows. Their order breaks ties.
 const std::vector<CatalogueRow>& catalogue();

@@ -36,24 +36,28 @@ const char* describe(CostPart part) {
   return "?";
 }
 
-CostPart StageCost::dominant() const {
-  return static_cast<CostPart>(std::ranges::max_element(parts) - parts.begin());
-}
+CostPart StageCost::dominant() const { return static_cast<CostPart>(std::ranges::max_element(parts) - parts.begin()); }
 
 std::optional<MissingParameters> missing_parameters(const Layout& layout, const Machine& machine) {
-  const auto lacks = [&](Locality locality, const std::string& layout_has, const std::string& ranks) -> std::optional<MissingParameters> {
+  const auto lacks = [&](Locality locality, const std::string& layout_has,
+                         const std::string& ranks) -> std::optional<MissingParameters> {
     if (machine.host.find(locality)) return std::nullopt;
-    return MissingParameters{fmt::format("it has no parameters for '{}', but the layout has {}", name_of(locality), layout_has), "calibrate on ranks " + ranks};
+    return MissingParameters{
+        fmt::format("it has no parameters for '{}', but the layout has {}", name_of(locality), layout_has),
+        "calibrate on ranks " + ranks};
   };
   std::optional<MissingParameters> missing;
   if (layout.nodes() > 1) missing = lacks(Locality::network, fmt::format("{} nodes", layout.nodes()), "of two nodes");
-  if (!missing && layout.sockets() > layout.nodes()) missing = lacks(Locality::node, "several sockets on a node", "of two sockets of a node");
-  if (!missing && layout.sockets() < layout.ranks()) missing = lacks(Locality::socket, "several ranks on a socket", "that share a socket");
+  if (!missing && layout.sockets() > layout.nodes())
+    missing = lacks(Locality::node, "several sockets on a node", "of two sockets of a node");
+  if (!missing && layout.sockets() < layout.ranks())
+    missing = lacks(Locality::socket, "several ranks on a socket", "that share a socket");
   return missing;
 }
 
 void require_parameters(const Layout& layout, const Machine& machine) {
-  if (const auto missing = missing_parameters(layout, machine)) throw InputError("profile " + machine.name, missing->what, missing->remedy + ", or use another profile");
+  if (const auto missing = missing_parameters(layout, machine))
+    throw InputError("profile " + machine.name, missing->what, missing->remedy + ", or use another profile");
 }
 
 Cost evaluate(const Schedule& schedule, const Layout& layout, const Machine& machine, CostModel model) {

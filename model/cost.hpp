@@ -15,7 +15,8 @@ namespace commpass {
 /// How much of a machine the prediction knows.
 enum class CostModel {
   postal,    ///< Σ over stages of the maximum over ranks of Σ (α + β·s) of the messages sent
-  max_rate,  ///< as postal, but a rank's bytes take at least as long as its node needs to inject: Gropp, Olson, Samfass 2016
+  max_rate,  ///< as postal, but a rank's bytes take at least as long as its node needs to inject: Gropp, Olson, Samfass
+             ///< 2016
   burst      ///< bursts, sharing, receivers, copies, and ranks that wait for each other: the default
 };
 
@@ -35,7 +36,8 @@ struct StageCost {
   std::int64_t messages_max = 0;  ///< messages that a rank sends, the most over ranks
   Bytes bytes_max = 0;            ///< bytes that a rank sends, the most over ranks
   Seconds seconds = 0;            ///< by which the stage moves the finish of the slowest rank
-  std::array<Seconds, cost_part_count> parts{};  ///< may sum to more than `seconds`: a way may begin before the last rank enters the stage
+  std::array<Seconds, cost_part_count>
+      parts{};  ///< may sum to more than `seconds`: a way may begin before the last rank enters the stage
 
   CostPart dominant() const;
 };
@@ -47,9 +49,10 @@ struct Cost {
 
 /// Predicts the seconds of one exchange.
 /// @param layout  of as many ranks as the schedule has
-/// @throws InputError if the machine has no parameters for a locality that the layout has, or, under burst, no price for what
-/// the MPI library runs
-Cost evaluate(const Schedule& schedule, const Layout& layout, const Machine& machine, CostModel model = CostModel::burst);
+/// @throws InputError if the machine has no parameters for a locality that the layout has, or, under burst, no price
+/// for what the MPI library runs
+Cost evaluate(const Schedule& schedule, const Layout& layout, const Machine& machine,
+              CostModel model = CostModel::burst);
 
 /// What a machine lacks to price messages between ranks of a layout.
 struct MissingParameters {
@@ -62,12 +65,12 @@ std::optional<MissingParameters> missing_parameters(const Layout& layout, const 
 /// @throws InputError if the machine has no parameters for a locality that the layout has
 void require_parameters(const Layout& layout, const Machine& machine);
 
-/// What an estimate knows of a pattern: every rank owes every other rank a block, with a probability that depends on whether they
-/// share a node.
+/// What an estimate knows of a pattern: every rank owes every other rank a block, with a probability that depends on
+/// whether they share a node.
 struct RandomPattern {
   double density_on_node = 1, density_off_node = 1;  ///< these probabilities: messages ÷ pairs of ranks
   double block_bytes = 0;                            ///< of every block
-  int ranks_drawn = 256;                             ///< the messages of so many ranks are looked at, at least those of a node
+  int ranks_drawn = 256;  ///< the messages of so many ranks are looked at, at least those of a node
 };
 
 /// The messages of a pattern, in numbers. Only edges with bytes from a rank to another one count.
@@ -81,16 +84,17 @@ struct MessageTotals {
 /// Those of a pattern.
 MessageTotals totals_of(const Pattern& pattern, const Layout& layout);
 
-/// The random pattern with these totals. Where there are more messages than pairs of ranks, each pair has one, of more bytes.
+/// The random pattern with these totals. Where there are more messages than pairs of ranks, each pair has one, of more
+/// bytes.
 RandomPattern random_pattern(const MessageTotals& totals, const Layout& layout);
 
-/// Predicts the exchange of a random pattern without its blocks: from the (coalesced) messages that a node would send in an
-/// all-to-all, each with as many of its blocks as a draw gives it. Some nodes are drawn, pattern.ranks_drawn ranks if there are so many (fewer for very
-/// many ranks), and the slowest counts. The draw is the same every time and everywhere. Patterns that are not random are priced as if they were;
-/// docs/model.md says how far off that is.
+/// Predicts the exchange of a random pattern without its blocks: from the (coalesced) messages that a node would send
+/// in an all-to-all, each with as many of its blocks as a draw gives it. Some nodes are drawn, pattern.ranks_drawn
+/// ranks if there are so many (fewer for very many ranks), and the slowest counts. The draw is the same every time and
+/// everywhere. Patterns that are not random are priced as if they were; docs/model.md says how far off that is.
 /// @throws InputError as evaluate, NotApplicable if the route has no closed form
-Cost estimate(const RandomPattern& pattern, const Route& route, Window window, const Layout& layout, const Machine& machine,
-              CostModel model = CostModel::burst);
+Cost estimate(const RandomPattern& pattern, const Route& route, Window window, const Layout& layout,
+              const Machine& machine, CostModel model = CostModel::burst);
 
 /// Predicts an all-to-all in which every rank sends `bytes` to every other rank: estimate() where every block is there.
 /// Equal to evaluate() where the address is full, the layout even and in rank order,

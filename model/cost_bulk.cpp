@@ -17,7 +17,8 @@ struct RankCost {
 
 }  // namespace
 
-Cost evaluate_bulk(const Schedule& schedule, const Layout& layout, const Machine& machine, bool max_rate, const Foldings* foldings) {
+Cost evaluate_bulk(const Schedule& schedule, const Layout& layout, const Machine& machine, bool max_rate,
+                   const Foldings* foldings) {
   Cost total;
   for (std::size_t s = 0; s < schedule.stages.size(); ++s) {
     const auto& stage = schedule.stages[s];

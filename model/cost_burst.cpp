@@ -2,9 +2,9 @@
 //
 // Batch by batch (all of one stage if the window is unlimited), for the k-th message of a rank's batch:
 //   launch   L_k = start + Σ_{i<k} (α_next,i + β_next,i·s_i) + α_next,k   messages leave their sender one after another
-//   begin    B_k = L_k, or when the receiver enters the batch if it waits for its receiver (rendezvous) and that is later
-//   sharing  C_k = when the servers that ranks share (a socket, a node, a NIC out, a NIC in) have moved its bytes; those
-//                  that are there at once get equal parts of the rate
+//   begin    B_k = L_k, or, of one that waits for its receiver (rendezvous), when that enters the batch if it is later
+//   sharing  C_k = when the servers that ranks share (a socket, a node, a NIC out, a NIC in) have moved its bytes;
+//                  those that are there at once get equal parts of the rate
 //   arrival  A_k = max(B_k + β_k·s_k, C_k) + α_k − α_next,k
 // Without sharing, m like messages take α + (m−1)·α_next + m·β·s if β_next is β, as it is where it was not measured.
 // A rank takes messages in when its own have left it, one after another, in order of arrival, for α_receive +
@@ -12,7 +12,8 @@
 // α_receive was not measured, receiving costs as much as sending, and goes on at the same time. A rank goes on when its
 // sends are out (eager ones: when they have left it) and its receives are in.
 //
-// A stage that the MPI library runs ends later at every rank, by what its call and each of the rank's messages take beyond that.
+// A stage that the MPI library runs ends later at every rank, by what its call and each of the rank's messages take
+// beyond that.
 #include <algorithm>
 #include <limits>
 #include <span>
@@ -36,9 +37,18 @@ Seconds& part(Parts& parts, CostPart which) { return parts[static_cast<std::size
 class Clocks {
  public:
   Clocks(const Schedule& schedule, const Layout& layout, const Machine& machine)
-      : layout_(layout), machine_(machine), servers_(layout, machine), clock_(at_index(schedule.ranks), 0), launched_(clock_),
-        parts_(clock_.size()), last_arrival_(clock_.size(), 0), last_way_(clock_.size()), by_receiver_(clock_.size()), advanced_(clock_.size(), false) {
-    copies_cost_ = machine.copy_block_s.value_or(0) > 0 || machine.copy_rate_bytes_per_s < std::numeric_limits<double>::infinity();
+      : layout_(layout),
+        machine_(machine),
+        servers_(layout, machine),
+        clock_(at_index(schedule.ranks), 0),
+        launched_(clock_),
+        parts_(clock_.size()),
+        last_arrival_(clock_.size(), 0),
+        last_way_(clock_.size()),
+        by_receiver_(clock_.size()),
+        advanced_(clock_.size(), false) {
+    copies_cost_ =
+        machine.copy_block_s.value_or(0) > 0 || machine.copy_rate_bytes_per_s < std::numeric_limits<double>::infinity();
     std::vector<int> on_socket(at_index(layout.sockets()), 0);
     for (Rank rank = 0; rank < layout.ranks(); ++rank) ++on_socket[at_index(layout.socket(rank))];
     if (std::ranges::count(on_socket, on_socket.front()) == std::ssize(on_socket)) ranks_on_socket_ = on_socket.front();
@@ -47,7 +57,8 @@ class Clocks {
 
   Seconds latest() const { return std::ranges::max(clock_); }
 
-  /// What was spent since the last call on the way to the last finish: by the last rank, and by those it had to wait for.
+  /// What was spent since the last call on the way to the last finish: by the last rank, and by those it had to wait
+  /// for.
   Parts take_parts() {
     const auto last = std::ranges::max_element(clock_) - clock_.begin();
     const auto result = parts_[at_index(static_cast<int>(last))];
@@ -56,7 +67,8 @@ class Clocks {
   }
 
   void copy(Rank rank, std::uint32_t messages, Bytes bytes, std::int64_t pieces) {
-    const Seconds one = static_cast<double>(bytes) / machine_.copy_rate_bytes_per_s + static_cast<double>(pieces) * machine_.copy_block_s.value_or(0);
+    const Seconds one = static_cast<double>(bytes) / machine_.copy_rate_bytes_per_s +
+                        static_cast<double>(pieces) * machine_.copy_block_s.value_or(0);
     const Seconds seconds = messages * one;
     launched_[at_index(rank)] = clock_[at_index(rank)] += seconds;
     part(parts_[at_index(rank)], CostPart::copying) += seconds;
@@ -69,11 +81,14 @@ class Clocks {
   void add_library(const FoldedOf& stage, std::span<const Seconds> entered) {
     const auto call = machine_.operations.neighbor_alltoall_s;
     if (!call)
-      throw InputError("profile " + machine_.name, "it has no operations.neighbor_alltoall_s, which the MPI library's collective costs", "calibrate, or use another strategy");
+      throw InputError("profile " + machine_.name,
+                       "it has no operations.neighbor_alltoall_s, which the MPI library's collective costs",
+                       "calibrate, or use another strategy");
     const Seconds each = machine_.operations.neighbor_alltoall_message_s.value_or(0);
     std::vector<std::int64_t> ends(clock_.size());  // of messages, at each rank
     for (const auto& message : stage.messages)
-      for (const Rank rank : {message.from, message.to}) ends[at_index(rank)] += std::int64_t{stage(message).messages} * stage(message).batches;
+      for (const Rank rank : {message.from, message.to})
+        ends[at_index(rank)] += std::int64_t{stage(message).messages} * stage(message).batches;
     for (std::size_t r = 0; r < clock_.size(); ++r) {
       const Seconds left = std::max(entered[r], clock_[r] + *call + static_cast<double>(ends[r]) * each);
       part(parts_[r], CostPart::library) += left - clock_[r];
@@ -81,7 +96,8 @@ class Clocks {
     }
   }
 
-  /// Runs the messages of one batch, which are sorted by sender, and the batches that it stands for. When the first one has gone by, all take as long.
+  /// Runs the messages of one batch, which are sorted by sender, and the batches that it stands for. When the first one
+  /// has gone by, all take as long.
   void run(const FoldedOf& batch) {
     const auto batches = batch.messages.empty() ? 1 : batch(batch.messages.front()).batches;
     run_once(batch);
@@ -109,10 +125,12 @@ class Clocks {
     else run_each(batch, false);
   }
 
-  /// Of a node that stands for all: are all ranks about to send the same at the same time? Then each also receives what it sends.
+  /// Of a node that stands for all: are all ranks about to send the same at the same time? Then each also receives what
+  /// it sends.
   bool do_all_the_same(const FoldedOf& batch) const {
     const auto ranks = clock_.size(), each = batch.messages.size() / ranks;
-    if (batch.given.empty() || each * ranks != batch.messages.size() || each == 0 || ranks_on_socket_ == 0) return false;
+    if (batch.given.empty() || each * ranks != batch.messages.size() || each == 0 || ranks_on_socket_ == 0)
+      return false;
     constexpr double rounding = 1e-12;
     const auto [first, last] = std::ranges::minmax(clock_);
     if (last - first > rounding * last) return false;
@@ -120,8 +138,10 @@ class Clocks {
       for (std::size_t i = 0; i < each; ++i) {
         const auto &message = batch.messages[rank * each + i], &like = batch.messages[i];
         const auto &folded = batch.given[rank * each + i], &like_folded = batch.given[i];
-        if (at_index(message.from) != rank || message.bytes != like.bytes || message.packed_pieces != like.packed_pieces || message.unpacked_pieces != like.unpacked_pieces ||
-            message.unpacked_bytes != like.unpacked_bytes || folded.locality != like_folded.locality || folded.messages != like_folded.messages)
+        if (at_index(message.from) != rank || message.bytes != like.bytes ||
+            message.packed_pieces != like.packed_pieces || message.unpacked_pieces != like.unpacked_pieces ||
+            message.unpacked_bytes != like.unpacked_bytes || folded.locality != like_folded.locality ||
+            folded.messages != like_folded.messages)
           return false;
       }
     return true;
@@ -161,7 +181,8 @@ class Clocks {
   }
   void unpack(const FoldedOf& batch) {
     for (const auto& message : batch.messages)
-      if (message.unpacked_pieces > 0) copy(message.to, batch(message).messages, message.unpacked_bytes, message.unpacked_pieces);
+      if (message.unpacked_pieces > 0)
+        copy(message.to, batch(message).messages, message.unpacked_bytes, message.unpacked_pieces);
   }
 
   /// How many of the first messages share nothing with those after them: some nodes' worth, few enough for the cache.
@@ -169,7 +190,8 @@ class Clocks {
     constexpr std::size_t enough = 4096;
     if (!nodes_are_separate_ || messages.size() <= enough) return messages.size();
     const int node = layout_.node(messages[enough - 1].from);
-    const auto end = std::ranges::find_if(messages.subspan(enough), [&](const Message& m) { return layout_.node(m.from) != node; });
+    const auto end =
+        std::ranges::find_if(messages.subspan(enough), [&](const Message& m) { return layout_.node(m.from) != node; });
     return static_cast<std::size_t>(end - messages.begin());
   }
 
@@ -196,9 +218,11 @@ class Clocks {
       flight.messages = messages;
       if (for_all) flight.senders = locality == Locality::socket ? ranks_on_socket_ : layout_.ranks();
       flight.begin = clock_[from] + latency + transfer + flight.launching();
-      const Seconds beta = protocol.beta_s_per_byte * size, beta_next = protocol.beta_next_s_per_byte.value_or(protocol.beta_s_per_byte) * size;
+      const Seconds beta = protocol.beta_s_per_byte * size,
+                    beta_next = protocol.beta_next_s_per_byte.value_or(protocol.beta_s_per_byte) * size;
       // All but the last, by which it leaves later than the first.
-      const Seconds earlier_latency = (messages - 1) * protocol.alpha_next_s, earlier_transfer = (messages - 1) * beta_next;
+      const Seconds earlier_latency = (messages - 1) * protocol.alpha_next_s,
+                    earlier_transfer = (messages - 1) * beta_next;
       flight.latency = latency + earlier_latency + protocol.alpha_s;
       flight.transfer = transfer + earlier_transfer + beta;
       if (rendezvous && !flight.is_eager && clock_[to] > flight.begin) {
@@ -237,7 +261,8 @@ class Clocks {
     for (auto& flight : flights_) {
       const auto& protocol = *flight.protocol;
       flight.arrival = std::max(flight.unshared_until, flight.shared_until) + protocol.alpha_s - flight.launching();
-      arrivals_.push_back({flight.arrival, flight.messages * protocol.receive_seconds(flight.message->bytes), flight.message->to, flight.messages, flight.locality, protocol.alpha_receive_s.has_value()});
+      arrivals_.push_back({flight.arrival, flight.messages * protocol.receive_seconds(flight.message->bytes),
+                           flight.message->to, flight.messages, flight.locality, protocol.alpha_receive_s.has_value()});
       const auto to = at_index(flight.message->to);
       if (flight.arrival < last_arrival_[to]) continue;
       last_arrival_[to] = flight.arrival;
@@ -247,7 +272,8 @@ class Clocks {
 
   /// A send is out when the message has arrived, before the receiver deals with it; an eager one when it has left.
   Seconds out(const Flight& flight) const {
-    return flight.is_eager ? launched_[at_index(flight.message->from)] : flight.arrival - flight.protocol->alpha_receive_s.value_or(0);
+    return flight.is_eager ? launched_[at_index(flight.message->from)]
+                           : flight.arrival - flight.protocol->alpha_receive_s.value_or(0);
   }
 
   void finish_sends() {
@@ -280,7 +306,8 @@ class Clocks {
         posted[static_cast<std::size_t>(arrival.locality)] += arrival.messages;
       }
       for (std::size_t l = 0; l < posted.size(); ++l)
-        if (posted[l] > 0) finish += host_channel(machine_, static_cast<Locality>(l)).gamma_s.value_or(0) * posted[l] * posted[l] / 2;
+        if (posted[l] > 0)
+          finish += host_channel(machine_, static_cast<Locality>(l)).gamma_s.value_or(0) * posted[l] * posted[l] / 2;
 
       // The last message was late, or the receiver was.
       const Seconds last_arrival = std::exchange(last_arrival_[rank], 0);
@@ -315,14 +342,16 @@ class Clocks {
   const Machine& machine_;
   Servers servers_;
   bool copies_cost_ = true;
-  int ranks_on_socket_ = 0;          // 0: not the same on all
+  int ranks_on_socket_ = 0;            // 0: not the same on all
   std::vector<Message> own_messages_;  // of a rank that stands for all
-  bool nodes_are_separate_ = false;  // may the messages of one node be dealt with before those of the next?
+  bool nodes_are_separate_ = false;    // may the messages of one node be dealt with before those of the next?
   std::vector<Seconds> clock_;
-  std::vector<Seconds> launched_;  // when a rank's sends of the batch have left it, and it can take in messages; between batches its clock
+  std::vector<Seconds> launched_;  // when a rank's sends of the batch have left it, and it can take in messages;
+                                   // between batches its clock
   std::vector<Parts> parts_;
   std::vector<Flight> flights_;
-  std::vector<Seconds> last_arrival_;  // by receiver, in this batch; apart from the way there, which fewer messages ask for
+  std::vector<Seconds>
+      last_arrival_;  // by receiver, in this batch; apart from the way there, which fewer messages ask for
   std::vector<Way> last_way_;
   std::vector<Arrival> arrivals_, arrivals_by_receiver_;
   Grouping by_receiver_;

@@ -14,7 +14,7 @@ namespace commpass {
 struct Folded {
   Locality locality = Locality::network;  ///< which the layout of the node cannot tell
   std::uint32_t messages = 1;             ///< it stands for so many like it of one sender, one right after another
-  std::uint32_t batches = 1;              ///< and its batch for so many like it, one after another; the same for all of a batch
+  std::uint32_t batches = 1;  ///< and its batch for so many like it, one after another; the same for all of a batch
 };
 using Foldings = std::vector<std::vector<Folded>>;  // by stage and message
 
@@ -25,7 +25,8 @@ struct FoldedOf {
   std::span<const Folded> given;  ///< empty: each is what it is, and the layout tells its locality
 
   Folded operator()(const Message& message) const {
-    return given.empty() ? Folded{layout.locality(message.from, message.to)} : given[static_cast<std::size_t>(&message - messages.data())];
+    return given.empty() ? Folded{layout.locality(message.from, message.to)}
+                         : given[static_cast<std::size_t>(&message - messages.data())];
   }
 };
 
@@ -34,7 +35,8 @@ Cost evaluate_bulk(const Schedule& schedule, const Layout& layout, const Machine
                    const Foldings* foldings = nullptr);
 
 /// burst: the finish time of the slowest rank.
-Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machine& machine, const Foldings* foldings = nullptr);
+Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machine& machine,
+                    const Foldings* foldings = nullptr);
 
 /// The foldings of a stage; none where there are none.
 inline std::span<const Folded> of_stage(const Foldings* foldings, std::size_t stage) {

@@ -13,14 +13,16 @@ std::vector<int> trim_radices(std::span<const int> sizes, std::int64_t count) {
   std::vector<int> trimmed;
   std::int64_t slab = 1;
   for (const int size : sizes) {
-    if (size < 2) throw InputError("dimensions", fmt::format("a size of {} splits nothing", size), "use sizes of 2 or more");
+    if (size < 2)
+      throw InputError("dimensions", fmt::format("a size of {} splits nothing", size), "use sizes of 2 or more");
     const auto needed = (count + slab - 1) / slab;
     if (needed <= 1) break;
     trimmed.push_back(static_cast<int>(std::min<std::int64_t>(size, needed)));
     slab *= trimmed.back();
   }
   if (slab < count)
-    throw InputError("dimensions", fmt::format("their product {} is less than the {} ranks", slab, count), "use larger sizes");
+    throw InputError("dimensions", fmt::format("their product {} is less than the {} ranks", slab, count),
+                     "use larger sizes");
   return trimmed;
 }
 
@@ -39,7 +41,8 @@ std::vector<Dimensions> vary_dimensions(std::span<const std::int64_t> sizes, std
     const std::vector<int> radices(varied.begin(), varied.end());
     const auto trimmed = trim_radices(radices, count);
     const Dimensions kept(trimmed.begin(), trimmed.end());
-    if (!kept.empty() && !std::ranges::equal(kept, sizes) && std::ranges::find(result, kept) == result.end()) result.push_back(kept);
+    if (!kept.empty() && !std::ranges::equal(kept, sizes) && std::ranges::find(result, kept) == result.end())
+      result.push_back(kept);
   };
   /// The same with dimensions `at` … `at + replaced − 1` replaced.
   const auto replace = [&](std::size_t at, std::ptrdiff_t replaced, const Dimensions& by) {

@@ -18,8 +18,8 @@ std::vector<int> trim_radices(std::span<const int> sizes, std::int64_t count);
 /// Why dimensions are too small for `count` `things` ("ranks"), or empty.
 std::string too_small(std::span<const std::int64_t> sizes, std::int64_t count, const std::string& things);
 
-/// What lies next to these dimensions of `count`: one cut in two, two adjacent ones merged or swapped, a factor of two moved
-/// from one to the next. Trimmed, each once, without `sizes` itself.
+/// What lies next to these dimensions of `count`: one cut in two, two adjacent ones merged or swapped, a factor of two
+/// moved from one to the next. Trimmed, each once, without `sizes` itself.
 /// @param sizes  lowest first
 std::vector<Dimensions> vary_dimensions(std::span<const std::int64_t> sizes, std::int64_t count);
 

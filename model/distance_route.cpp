@@ -22,7 +22,8 @@ Rank DistanceRoute::next(const Block& block, Rank at, int stage) const {
   return at < behind ? at + digit * weight : at - behind;
 }
 
-void DistanceRoute::next_of_each(std::span<const Block> blocks, std::span<const Rank> at, int stage, std::span<Rank> to) const {
+void DistanceRoute::next_of_each(std::span<const Block> blocks, std::span<const Rank> at, int stage,
+                                 std::span<Rank> to) const {
   for (std::size_t i = 0; i < blocks.size(); ++i) to[i] = next(blocks[i], at[i], stage);
 }
 
@@ -42,9 +43,12 @@ std::vector<UniformRun> DistanceRoute::uniform_runs(Rank rank, int stage) const 
     const auto blocks = (destinations - 1) * weight + std::min(weight, ranks_ - first - (destinations - 1) * above);
     const auto finals = std::min(weight, ranks_ - first);
     const bool lands = finals == blocks;
-    return UniformRun({ring.after(rank, static_cast<int>(z)), blocks, std::min(blocks, destinations * origins), lands ? 0 : finals, lands ? 0 : 1}, static_cast<int>(messages), ring);
+    return UniformRun({ring.after(rank, static_cast<int>(z)), blocks, std::min(blocks, destinations * origins),
+                       lands ? 0 : finals, lands ? 0 : 1},
+                      static_cast<int>(messages), ring);
   };
-  // In the last, incomplete multiple of `above`, digits up to `whole` have every low, the one after perhaps some, the others none.
+  // In the last, incomplete multiple of `above`, digits up to `whole` have every low, the one after perhaps some, the
+  // others none.
   const std::int64_t rounds = stages_[s].rounds, rest = ranks_ % above, whole = std::min(rounds, rest / weight - 1);
   std::vector<UniformRun> runs;
   for (std::int64_t z = 1; z <= rounds;) {

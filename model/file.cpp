@@ -47,7 +47,10 @@ std::string read_file(const std::string& path, const ReadLimit& limit) {
                        "fetch or unpack it again");
     if (count == 0) return contents;
     if (count > limit.bytes - std::ssize(contents))
-      throw InputError(path, fmt::format("it holds more than {}{}", print_bytes(limit.bytes), gzdirect(file.get()) ? "" : " when it is unpacked"), limit.remedy);
+      throw InputError(path,
+                       fmt::format("it holds more than {}{}", print_bytes(limit.bytes),
+                                   gzdirect(file.get()) ? "" : " when it is unpacked"),
+                       limit.remedy);
     within_memory(path, [&] { contents.append(chunk, 0, static_cast<std::size_t>(count)); });
   }
 }
@@ -55,7 +58,8 @@ std::string read_file(const std::string& path, const ReadLimit& limit) {
 namespace {
 
 InputError cannot_write(const std::string& path) {
-  return {path, fmt::format("it cannot be written ({})", std::strerror(errno)), "check the directory and its free space"};
+  return {path, fmt::format("it cannot be written ({})", std::strerror(errno)),
+          "check the directory and its free space"};
 }
 
 /// What a name stands for when its symbolic links are followed.
@@ -68,7 +72,8 @@ struct Target {
   bool is_replaced() const { return descriptor < 0 && (!existing || S_ISREG(existing->st_mode)); }
 };
 
-/// The number of a descriptor that a name in /proc/self/fd is, which is also where /dev/fd and /dev/stdout lead; -1: it is none.
+/// The number of a descriptor that a name in /proc/self/fd is, which is also where /dev/fd and /dev/stdout lead; -1: it
+/// is none.
 int descriptor_of(const std::filesystem::path& path) {
   std::error_code error;
   const auto own = std::filesystem::canonical("/proc/self/fd", error);
@@ -84,7 +89,8 @@ Target follow(const std::string& name) {
   Target target;
   std::error_code ignored;
   // A link of /proc/self/fd stands for an open file, and no longer for a name.
-  for (int links = 0; (target.descriptor = descriptor_of(path)) < 0 && std::filesystem::is_symlink(path, ignored); ++links) {
+  for (int links = 0; (target.descriptor = descriptor_of(path)) < 0 && std::filesystem::is_symlink(path, ignored);
+       ++links) {
     errno = ELOOP;
     if (links == most_links) throw cannot_write(name);
     path = path.parent_path() / std::filesystem::read_symlink(path, ignored);  // the right side alone if it is absolute
@@ -103,7 +109,8 @@ using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 /// Writes, and closes the descriptor. @return whether all has arrived; errno says why not
 bool write_and_close(int descriptor, std::string_view contents) {
   File file(fdopen(descriptor, "wb"), &std::fclose);
-  const bool written = file && std::fwrite(contents.data(), 1, contents.size(), file.get()) == contents.size() && std::fflush(file.get()) == 0;
+  const bool written = file && std::fwrite(contents.data(), 1, contents.size(), file.get()) == contents.size() &&
+                       std::fflush(file.get()) == 0;
   if (!file) close(descriptor);
   return (!file || std::fclose(file.release()) == 0) && written;
 }
@@ -111,7 +118,8 @@ bool write_and_close(int descriptor, std::string_view contents) {
 /// Into what is no regular file. What this process has open is written to where it stands, as its own output is.
 void write_through(const Target& target, const std::string& name, std::string_view contents) {
   if (target.descriptor >= 0) std::fflush(nullptr);  // what was printed before comes before
-  const int descriptor = target.descriptor >= 0 ? dup(target.descriptor) : open(target.path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
+  const int descriptor =
+      target.descriptor >= 0 ? dup(target.descriptor) : open(target.path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
   if (descriptor < 0 || !write_and_close(descriptor, contents)) throw cannot_write(name);
 }
 
@@ -141,7 +149,8 @@ void check_writable(const std::string& path) {
   }
   // Not opened: that would wait for the reader of a FIFO, and may do something to a device.
   errno = EBADF;
-  const bool writable = target.descriptor < 0 ? access(target.path.c_str(), W_OK) == 0 : (fcntl(target.descriptor, F_GETFL) & O_ACCMODE) != O_RDONLY;
+  const bool writable = target.descriptor < 0 ? access(target.path.c_str(), W_OK) == 0
+                                              : (fcntl(target.descriptor, F_GETFL) & O_ACCMODE) != O_RDONLY;
   if (!writable) throw cannot_write(path);
 }
 
@@ -150,8 +159,10 @@ void write_file(const std::string& path, std::string_view contents) {
   if (!target.is_replaced()) return write_through(target, path, contents);
   const auto [temporary, descriptor] = create_beside(target, path);
   constexpr mode_t ordinary_permissions = 0644, all_permissions = 07777;
-  if (target.existing && fchown(descriptor, target.existing->st_uid, target.existing->st_gid) != 0) errno = 0;  // only root may always
-  fchmod(descriptor, target.existing ? target.existing->st_mode & all_permissions : ordinary_permissions);      // mkstemp makes it private
+  if (target.existing && fchown(descriptor, target.existing->st_uid, target.existing->st_gid) != 0)
+    errno = 0;  // only root may always
+  fchmod(descriptor, target.existing ? target.existing->st_mode & all_permissions
+                                     : ordinary_permissions);  // mkstemp makes it private
   if (!write_and_close(descriptor, contents) || std::rename(temporary.c_str(), target.path.c_str()) != 0) {
     const auto error = cannot_write(path);
     std::remove(temporary.c_str());

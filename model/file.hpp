@@ -27,12 +27,14 @@ auto within_memory(const std::string& path, Read read) {
   try {
     return read();
   } catch (const std::bad_alloc&) {
-    throw InputError(path, "there is not enough memory to read it", "name a smaller file, or use a machine with more memory");
+    throw InputError(path, "there is not enough memory to read it",
+                     "name a smaller file, or use a machine with more memory");
   }
 }
 
-/// Replaces the file `path` by `contents`, or leaves it as it was: nothing is ever half-written. Symbolic links are followed, and
-/// a file that was there keeps its permissions. What is no regular file (a device, a FIFO, /dev/stdout) is written to.
+/// Replaces the file `path` by `contents`, or leaves it as it was: nothing is ever half-written. Symbolic links are
+/// followed, and a file that was there keeps its permissions. What is no regular file (a device, a FIFO, /dev/stdout)
+/// is written to.
 /// @throws InputError
 void write_file(const std::string& path, std::string_view contents);
 

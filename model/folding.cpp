@@ -7,7 +7,8 @@ namespace commpass {
 
 namespace {
 
-/// In a stage of no more rounds none are taken together; of more, as many at least are left of a batch, and of like batches.
+/// In a stage of no more rounds none are taken together; of more, as many at least are left of a batch, and of like
+/// batches.
 constexpr int enough_rounds = 64;
 
 int rounds_in_flight(const StageInfo& stage, Window window) {
@@ -26,7 +27,8 @@ std::vector<Batch> batches_of(std::span<const Likes> sent, const StageInfo& stag
   const int rounds = std::max(stage.rounds, 1), in_flight = rounds_in_flight(stage, window);
   const int count = (rounds + in_flight - 1) / in_flight;
   std::vector<bool> differs(static_cast<std::size_t>(count), rounds <= enough_rounds);  // from the batch before
-  // Messages that begin with the round after `round` are new to its batch, unless this is the first of a batch; and to the next one.
+  // Messages that begin with the round after `round` are new to its batch, unless this is the first of a batch; and to
+  // the next one.
   const auto changes_after = [&](int round) {
     const auto batch = static_cast<std::size_t>(round / in_flight);
     for (auto b = batch; b < std::min(differs.size(), batch + (round % in_flight == 0 ? 1 : 2)); ++b) differs[b] = true;
@@ -39,7 +41,8 @@ std::vector<Batch> batches_of(std::span<const Likes> sent, const StageInfo& stag
       changes_after(likes.last_round());
     }
   }
-  // The first like ones stay: ranks that come to them at different times wait for each other, and leave them at the same time.
+  // The first like ones stay: ranks that come to them at different times wait for each other, and leave them at the
+  // same time.
   const int settling = (enough_rounds + in_flight - 1) / in_flight;
   std::vector<Batch> batches;
   int last_change = 0;
@@ -53,15 +56,20 @@ std::vector<Batch> batches_of(std::span<const Likes> sent, const StageInfo& stag
 }
 
 bool alike(const Message& a, const Message& b) {
-  return a.batch == b.batch && a.bytes == b.bytes && a.packed_pieces == b.packed_pieces && a.unpacked_pieces == b.unpacked_pieces &&
-         a.unpacked_bytes == b.unpacked_bytes;
+  return a.batch == b.batch && a.bytes == b.bytes && a.packed_pieces == b.packed_pieces &&
+         a.unpacked_pieces == b.unpacked_pieces && a.unpacked_bytes == b.unpacked_bytes;
 }
 
 /// Adds the messages of a node to a stage, and takes like ones together.
 class Folding {
  public:
-  Folding(const Layout& layout, std::vector<Batch> batches, int rounds_in_flight, Stage& stage, std::vector<Folded>& folded)
-      : layout_(layout), batches_(std::move(batches)), together_((rounds_in_flight + enough_rounds - 1) / enough_rounds), stage_(stage), folded_(folded) {}
+  Folding(const Layout& layout, std::vector<Batch> batches, int rounds_in_flight, Stage& stage,
+          std::vector<Folded>& folded)
+      : layout_(layout),
+        batches_(std::move(batches)),
+        together_((rounds_in_flight + enough_rounds - 1) / enough_rounds),
+        stage_(stage),
+        folded_(folded) {}
 
   /// Adds all messages of a rank.
   void add(std::span<const Likes> sent) {
@@ -71,7 +79,8 @@ class Folding {
       likes.first.from = layout_.local(likes.first.from);
       while (b + 1 < batches_.size() && batches_[b + 1].first_round <= likes.first.round) ++b;
       for (auto own = b; own < batches_.size() && batches_[own].first_round <= likes.last_round(); ++own) {
-        const int begin = std::max(likes.first.round, batches_[own].first_round), end = std::min(likes.last_round(), batches_[own].last_round);
+        const int begin = std::max(likes.first.round, batches_[own].first_round),
+                  end = std::min(likes.last_round(), batches_[own].last_round);
         likes.first.batch = static_cast<int>(own);
         for (int group = (begin - 1) / together_, round = begin; round <= end; ++group) {
           const int last = std::min(end, (group + 1) * together_);
@@ -88,7 +97,8 @@ class Folding {
     const auto messages = static_cast<std::uint32_t>(last_round - first_round + 1);
     const int middle = group * together_ + together_ / 2 + 1;
     const bool has_middle = first_round <= middle && middle <= last_round;
-    const bool joins = std::exchange(last_group_, group) == group && folded_.back().locality == likes.locality && alike(stage_.messages.back(), likes.first);
+    const bool joins = std::exchange(last_group_, group) == group && folded_.back().locality == likes.locality &&
+                       alike(stage_.messages.back(), likes.first);
     if (joins) {
       folded_.back().messages += messages;
     } else {
@@ -107,7 +117,7 @@ class Folding {
   Stage& stage_;
   std::vector<Folded>& folded_;
   static constexpr int none = -2;  // round 0 may be in group −1
-  int last_group_ = none;  // of the rank
+  int last_group_ = none;          // of the rank
 };
 
 }  // namespace
@@ -144,7 +154,9 @@ void append_run(const UniformRun& run, const Message& first, const Layout& layou
   int begin = 0;
   for (std::size_t i = 0; i < on_node.size();) {
     std::size_t end = i + 1;
-    while (end < on_node.size() && on_node[end].place == on_node[end - 1].place + 1 && on_node[end].locality == on_node[i].locality) ++end;
+    while (end < on_node.size() && on_node[end].place == on_node[end - 1].place + 1 &&
+           on_node[end].locality == on_node[i].locality)
+      ++end;
     append(begin, on_node[i].place, Locality::network);
     begin = on_node[end - 1].place + 1;
     append(on_node[i].place, begin, on_node[i].locality);
@@ -157,7 +169,8 @@ std::vector<Folded> fold(std::span<const Likes> sent, const Layout& layout, Wind
   std::vector<Folded> folded;
   Folding folding(layout, batches_of(sent, stage.info, window), rounds_in_flight(stage.info, window), stage, folded);
   while (!sent.empty()) {
-    const auto end = std::ranges::find_if(sent, [&](const Likes& likes) { return likes.first.from != sent.front().first.from; });
+    const auto end =
+        std::ranges::find_if(sent, [&](const Likes& likes) { return likes.first.from != sent.front().first.from; });
     const auto count = static_cast<std::size_t>(end - sent.begin());
     folding.add(sent.first(count));
     sent = sent.subspan(count);

@@ -51,7 +51,8 @@ class Values {
       const auto equals = argument.find('=');
       const auto key = argument.substr(0, equals);
       const bool known = std::ranges::any_of(generator.keys, [&](const auto& k) { return key == k.name; });
-      if (equals == std::string::npos || !known) throw InputError(origin, "'" + argument + "' is not understood", "use " + usage(generator));
+      if (equals == std::string::npos || !known)
+        throw InputError(origin, "'" + argument + "' is not understood", "use " + usage(generator));
       if (!values_.try_emplace(key, argument.substr(equals + 1)).second)
         throw InputError(origin, "'" + key + "' is given twice", "give it once");
     }
@@ -66,7 +67,8 @@ class Values {
   static std::string usage(const Generator& generator) {
     std::string text = std::string(generator.name) + ":";
     for (const auto& key : generator.keys)
-      text += fmt::format("{}{}={}", text.back() == ':' ? "" : ",", key.name, *key.default_value ? key.default_value : "…");
+      text +=
+          fmt::format("{}{}={}", text.back() == ':' ? "" : ",", key.name, *key.default_value ? key.default_value : "…");
     return text;
   }
 
@@ -76,7 +78,9 @@ class Values {
     return *value;
   }
   int ranks() const { return static_cast<int>(integer("ranks", 1, most_pattern_ranks)); }
-  std::uint64_t seed() const { return static_cast<std::uint64_t>(integer("seed", 0, std::numeric_limits<std::int64_t>::max())); }
+  std::uint64_t seed() const {
+    return static_cast<std::uint64_t>(integer("seed", 0, std::numeric_limits<std::int64_t>::max()));
+  }
   Bytes bytes() const {
     const auto value = parse_bytes(values_.at("bytes"));
     constexpr Bytes largest = Bytes{1} << 40;
@@ -85,7 +89,8 @@ class Values {
   }
   double number(const std::string& key, double above, double most) const {
     const auto value = parse_number<double>(values_.at(key));
-    if (!value || !(*value > above && *value <= most)) throw bad(key, fmt::format("use a number above {}, at most {}", above, most));
+    if (!value || !(*value > above && *value <= most))
+      throw bad(key, fmt::format("use a number above {}, at most {}", above, most));
     return *value;
   }
   std::vector<int> dimensions(const std::string& key) const {
@@ -109,7 +114,8 @@ class Values {
     throw bad(key, "use " + list);
   }
   void limit(std::int64_t edges) const {
-    if (edges > most_edges_) throw InputError(origin_, "it has too many edges", fmt::format("use at most {}", most_edges_));
+    if (edges > most_edges_)
+      throw InputError(origin_, "it has too many edges", fmt::format("use at most {}", most_edges_));
   }
 
  private:
@@ -141,7 +147,8 @@ Pattern alltoall(const Values& values) {
 }
 
 Pattern uniform(const Values& values) {
-  return dense(values, [bytes = values.bytes(), random = Random(values.seed())]() mutable { return random.below(bytes + 1); });
+  return dense(values,
+               [bytes = values.bytes(), random = Random(values.seed())]() mutable { return random.below(bytes + 1); });
 }
 
 Pattern normal(const Values& values) {
@@ -184,8 +191,8 @@ double mean_block(const Values& values) {
   return 1 + (std::abs(power) < 1e-9 ? std::log(largest) : (std::pow(largest, power) - 1) / power);
 }
 
-/// The exchanges of a parallel FFT in the TuNA paper §VI-A, whose problem sizes are no multiples of P². A complex number is
-/// two FP64 values. What a rank keeps, a block of the size of its others, is left out here as everywhere.
+/// The exchanges of a parallel FFT in the TuNA paper §VI-A, whose problem sizes are no multiples of P². A complex
+/// number is two FP64 values. What a rank keeps, a block of the size of its others, is left out here as everywhere.
 Pattern fft(const Values& values) {
   const std::int64_t ranks = values.ranks();
   values.limit(ranks * (ranks - 1));
@@ -193,10 +200,12 @@ Pattern fft(const Values& values) {
   Pattern pattern{static_cast<int>(ranks), {}};
   const auto send = [&](std::int64_t source, std::int64_t destinations, Bytes bytes) {
     for (std::int64_t destination = 0; destination < destinations; ++destination)
-      if (destination != source) pattern.edges.push_back({static_cast<Rank>(source), static_cast<Rank>(destination), bytes});
+      if (destination != source)
+        pattern.edges.push_back({static_cast<Rank>(source), static_cast<Rank>(destination), bytes});
   };
   if (values.word("problem", {"n1", "n2"}) == "n1") {
-    // N₁ = ⌈0.78125·P⌉·⌈0.625·P⌉·8 values: ranks below ⌈0.625·P⌉ fill their first ⌈0.78125·P⌉ blocks with 8 values each.
+    // N₁ = ⌈0.78125·P⌉·⌈0.625·P⌉·8 values: ranks below ⌈0.625·P⌉ fill their first ⌈0.78125·P⌉ blocks with 8 values
+    // each.
     const std::int64_t filled = (25 * ranks + 31) / 32, workers = (5 * ranks + 7) / 8;
     for (std::int64_t source = 0; source < workers; ++source) send(source, filled, 8 * value);
   } else {
@@ -214,7 +223,9 @@ Pattern allgather(const Values& values) {
 }
 
 /// What "payload=" asks for: the payload of all edges of a rank.
-Payload payload_of_rank(const Values& values) { return values.word("payload", {"own", "same"}) == "same" ? 0 : no_payload; }
+Payload payload_of_rank(const Values& values) {
+  return values.word("payload", {"own", "same"}) == "same" ? 0 : no_payload;
+}
 
 Pattern random_sparse(const Values& values) {
   const std::int64_t ranks = values.ranks();
@@ -235,7 +246,8 @@ Pattern random_sparse(const Values& values) {
       destinations.push_back(pick < source ? pick : pick + 1);  // skip the source itself
     }
     std::ranges::sort(destinations);
-    for (const auto destination : destinations) pattern.edges.push_back({source, static_cast<Rank>(destination), bytes, payload});
+    for (const auto destination : destinations)
+      pattern.edges.push_back({source, static_cast<Rank>(destination), bytes, payload});
   }
   return pattern;
 }
@@ -289,14 +301,16 @@ const std::vector<Maker>& makers() {
   static const GeneratorKey ranks{"ranks", "", "number of ranks"};
   static const GeneratorKey bytes{"bytes", "", "size of a block, 512 or 16KiB"};
   static const GeneratorKey largest{"bytes", "", "largest block S"};
-  static const GeneratorKey payload{"payload", "own", "own: every block has its own bytes; same: a rank sends the same bytes to all"};
+  static const GeneratorKey payload{"payload", "own",
+                                    "own: every block has its own bytes; same: a rank sends the same bytes to all"};
   static const GeneratorKey seed{"seed", "1", "start of the random numbers"};
   static const GeneratorKey exponent{"exponent", "2", "density of size s falls as s^-exponent"};
   static const std::vector<Maker> table{
       {{"alltoall", "every rank sends S bytes to every other rank", {ranks, bytes}}, alltoall},
       {{"allgather", "every rank sends the same S bytes to every other rank", {ranks, bytes}}, allgather},
       {{"uniform", "every rank to every other rank, sizes uniform in 0…S", {ranks, largest, seed}}, uniform},
-      {{"normal", "every rank to every other rank, sizes normal around S/2, deviation S/6", {ranks, largest, seed}}, normal},
+      {{"normal", "every rank to every other rank, sizes normal around S/2, deviation S/6", {ranks, largest, seed}},
+       normal},
       {{"power-law",
         "every rank to every other rank, few large and many small sizes",
         {ranks, largest, exponent, seed}},
@@ -311,7 +325,10 @@ const std::vector<Maker>& makers() {
        random_sparse},
       {{"fft",
         "the exchange of a parallel FFT, problem sizes of the TuNA paper §VI-A",
-        {ranks, {"problem", "n1", "n1: 64 B from the first 0.625·P ranks to the first 0.78125·P; n2: 512 B from all to all, but 128 B from the last"}}},
+        {ranks,
+         {"problem", "n1",
+          "n1: 64 B from the first 0.625·P ranks to the first 0.78125·P; n2: 512 B from all to all, but 128 B from the "
+          "last"}}},
        fft},
       {{"stencil",
         "neighbours on a grid of ranks",
@@ -357,7 +374,8 @@ namespace {
 std::optional<Values> values_of(const std::string& kind, const std::string& text) {
   if (!text.starts_with(kind + ":")) return std::nullopt;
   const auto& maker = *std::ranges::find_if(makers(), [&](const auto& m) { return m.generator.name == kind; });
-  return Values(maker.generator, "generator " + text, text.substr(kind.size() + 1), std::numeric_limits<std::int64_t>::max());
+  return Values(maker.generator, "generator " + text, text.substr(kind.size() + 1),
+                std::numeric_limits<std::int64_t>::max());
 }
 
 }  // namespace

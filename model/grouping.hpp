@@ -26,8 +26,8 @@ std::vector<std::size_t> stable_counting_sort(std::vector<Item>& items, int keys
   return begins;
 }
 
-/// Groups items by a key in 0 … keys−1, again and again: a grouping takes a time that depends on the number of items, not
-/// on that of keys.
+/// Groups items by a key in 0 … keys−1, again and again: a grouping takes a time that depends on the number of items,
+/// not on that of keys.
 class Grouping {
  public:
   explicit Grouping(std::size_t keys) : place_(keys, 0) {}

@@ -24,7 +24,8 @@ const char* name_of(Locality locality) {
 Layout::Layout(std::span<const int> node_of, std::span<const int> socket_of) {
   if (node_of.empty()) throw InputError("layout", "it has no ranks", "name at least one node");
   if (!socket_of.empty() && socket_of.size() != node_of.size())
-    throw InputError("layout", fmt::format("{} ranks have a node but {} have a socket", node_of.size(), socket_of.size()),
+    throw InputError("layout",
+                     fmt::format("{} ranks have a node but {} have a socket", node_of.size(), socket_of.size()),
                      "give every rank a socket, or none");
 
   std::map<int, int> node_number;
@@ -111,10 +112,12 @@ LayoutText read_product(const std::string& text) {
   std::vector<int> factors;
   for (const auto& piece : split(text, 'x')) {
     const auto factor = parse_number<int>(piece);
-    if (!factor) throw InputError("layout " + text, "'" + piece + "' is no number", "write NODESxRANKS, for example 4x8");
+    if (!factor)
+      throw InputError("layout " + text, "'" + piece + "' is no number", "write NODESxRANKS, for example 4x8");
     factors.push_back(*factor);
   }
-  if (factors.size() > 3) throw InputError("layout " + text, "it has more than three factors", "write NODESxRANKS or NODESxSOCKETSxRANKS");
+  if (factors.size() > 3)
+    throw InputError("layout " + text, "it has more than three factors", "write NODESxRANKS or NODESxSOCKETSxRANKS");
   LayoutText result;
   result.nodes = factors.front();
   result.cores = factors.back();
@@ -139,7 +142,9 @@ LayoutText read_list(const std::string& text) {
   return result;
 }
 
-LayoutText read_layout_text(const std::string& text) { return text.find('x') != std::string::npos ? read_product(text) : read_list(text); }
+LayoutText read_layout_text(const std::string& text) {
+  return text.find('x') != std::string::npos ? read_product(text) : read_list(text);
+}
 
 }  // namespace
 

@@ -6,9 +6,7 @@
 
 namespace commpass {
 
-bool MemoryChannels::empty() const {
-  return find(Locality::socket) == nullptr;
-}
+bool MemoryChannels::empty() const { return find(Locality::socket) == nullptr; }
 
 const Channel* MemoryChannels::find(Locality locality) const {
   for (auto i = static_cast<std::size_t>(locality); i < by_locality.size(); ++i)
@@ -23,7 +21,8 @@ Seconds probe_seconds(const Machine& machine) {
 
 const Channel& host_channel(const Machine& machine, Locality locality) {
   if (const auto* channel = machine.host.find(locality)) return *channel;
-  throw InputError("profile " + machine.name, std::string("it has no parameters for '") + name_of(locality) + "'", "calibrate on ranks that are so related, or use another profile");
+  throw InputError("profile " + machine.name, std::string("it has no parameters for '") + name_of(locality) + "'",
+                   "calibrate on ranks that are so related, or use another profile");
 }
 
 Seconds collective_seconds(const OperationCosts& operations, Seconds measured_s, int ranks) {

@@ -13,28 +13,31 @@ namespace commpass {
 
 /// What MPI does with messages of one range of sizes between two ranks of one locality (design §4).
 struct Protocol {
-  std::string name;                                            ///< "short", "eager", "rendezvous", …
-  Bytes max_bytes = std::numeric_limits<Bytes>::max();         ///< the largest message, inclusive
-  Seconds alpha_s = 0;                                         ///< a lone message of s bytes costs alpha + beta·s
+  std::string name;                                     ///< "short", "eager", "rendezvous", …
+  Bytes max_bytes = std::numeric_limits<Bytes>::max();  ///< the largest message, inclusive
+  Seconds alpha_s = 0;                                  ///< a lone message of s bytes costs alpha + beta·s
   double beta_s_per_byte = 0;
-  Seconds alpha_next_s = 0;                                    ///< the α of every further message of a burst
-  std::optional<double> beta_next_s_per_byte{};                ///< and its β, the sender's own time; absent: as beta
-  std::optional<Seconds> alpha_receive_s{};                    ///< what taking in one more message costs its receiver:
-  std::optional<double> beta_receive_s_per_byte{};             ///< alpha + beta·s; absent: as alpha_next and beta
+  Seconds alpha_next_s = 0;                         ///< the α of every further message of a burst
+  std::optional<double> beta_next_s_per_byte{};     ///< and its β, the sender's own time; absent: as beta
+  std::optional<Seconds> alpha_receive_s{};         ///< what taking in one more message costs its receiver:
+  std::optional<double> beta_receive_s_per_byte{};  ///< alpha + beta·s; absent: as alpha_next and beta
   bool operator==(const Protocol&) const = default;
 
   /// What one more message of this size costs its receiver.
   Seconds receive_seconds(Bytes bytes) const {
-    return alpha_receive_s.value_or(alpha_next_s) + beta_receive_s_per_byte.value_or(beta_s_per_byte) * static_cast<double>(bytes);
+    return alpha_receive_s.value_or(alpha_next_s) +
+           beta_receive_s_per_byte.value_or(beta_s_per_byte) * static_cast<double>(bytes);
   }
 };
 
 /// All protocols between ranks of one locality, and what such ranks share.
 struct Channel {
-  std::vector<Protocol> protocols;                             ///< by growing max_bytes; the last is unlimited
-  std::optional<Seconds> gamma_s{};                            ///< m messages posted at once cost γ·m²/2 more; absent: not measured, and taken for 0
+  std::vector<Protocol> protocols;  ///< by growing max_bytes; the last is unlimited
+  std::optional<Seconds>
+      gamma_s{};  ///< m messages posted at once cost γ·m²/2 more; absent: not measured, and taken for 0
   double aggregate_rate_bytes_per_s = std::numeric_limits<double>::infinity();
-  std::optional<Bytes> rendezvous_from_bytes{};                ///< messages of so many bytes and more wait until their receive is posted; absent: not known
+  std::optional<Bytes> rendezvous_from_bytes{};  ///< messages of so many bytes and more wait until their receive is
+                                                 ///< posted; absent: not known
   bool operator==(const Channel&) const = default;
 
   const Protocol& protocol(Bytes bytes) const {
@@ -71,22 +74,23 @@ struct MemoryChannels {
 /// Small operations, for exchanges that have to discover their pattern. Absent: not measured.
 struct OperationCosts {
   std::optional<Seconds> barrier_s, allreduce_s, probe_s, put_s, fence_s, window_s;
-  /// What the MPI library's neighbourhood collective takes beyond a direct exchange of the same messages: the call, and each
-  /// message at either end. Negative if it is faster. Without the second the first is for any number.
+  /// What the MPI library's neighbourhood collective takes beyond a direct exchange of the same messages: the call, and
+  /// each message at either end. Negative if it is faster. Without the second the first is for any number.
   std::optional<Seconds> neighbor_alltoall_s, neighbor_alltoall_message_s;
-  std::optional<Seconds> alltoallv_s{}, alltoallv_message_s{};  ///< the same of MPI_Alltoallv, beyond a direct exchange that is called once
+  std::optional<Seconds> alltoallv_s{},
+      alltoallv_message_s{};   ///< the same of MPI_Alltoallv, beyond a direct exchange that is called once
   std::optional<int> ranks{};  ///< with how many ranks barrier, allreduce, fence and window were measured; at least two
   bool operator==(const OperationCosts&) const = default;
 };
 
-/// What a collective operation costs on another number of ranks than it was measured with: it takes ⌈log2 P⌉ rounds, which cost the
-/// same. Where it is not known with how many ranks it was measured, what was measured.
+/// What a collective operation costs on another number of ranks than it was measured with: it takes ⌈log2 P⌉ rounds,
+/// which cost the same. Where it is not known with how many ranks it was measured, what was measured.
 /// @param measured_s  barrier_s, allreduce_s, fence_s or window_s of `operations`
 /// @param ranks       at least one
 Seconds collective_seconds(const OperationCosts& operations, Seconds measured_s, int ranks);
 
-/// One machine. Rates that are absent in the profile are infinite here; what was measured and takes no time is 0. docs/profiles.md says what stands in for
-/// what is absent.
+/// One machine. Rates that are absent in the profile are infinite here; what was measured and takes no time is 0.
+/// docs/profiles.md says what stands in for what is absent.
 struct Machine {
   std::string name;
   MemoryChannels host;
@@ -94,19 +98,21 @@ struct Machine {
   double injection_rate_bytes_per_s = std::numeric_limits<double>::infinity();  ///< R_N: a node into the network
   double ejection_rate_bytes_per_s = std::numeric_limits<double>::infinity();   ///< the network into a node
   std::vector<DeviceCopy> device_to_host, host_to_device;
-  double copy_rate_bytes_per_s = std::numeric_limits<double>::infinity();       ///< a local memory copy
-  std::optional<Seconds> copy_block_s{};                                        ///< for each contiguous piece copied; absent: not measured, and taken for 0
-  std::optional<double> datatype_rate_bytes_per_s{};                            ///< as these two, where the MPI library gathers or
-  std::optional<Seconds> datatype_block_s{};                                    ///< scatters the pieces of a derived datatype
+  double copy_rate_bytes_per_s = std::numeric_limits<double>::infinity();  ///< a local memory copy
+  std::optional<Seconds> copy_block_s{};  ///< for each contiguous piece copied; absent: not measured, and taken for 0
+  std::optional<double> datatype_rate_bytes_per_s{};  ///< as these two, where the MPI library gathers or
+  std::optional<Seconds> datatype_block_s{};          ///< scatters the pieces of a derived datatype
   OperationCosts operations;
   bool operator==(const Machine&) const = default;
 };
 
-/// What a receiver pays for a message that it did not expect, beyond one whose receive is posted: probe_s. Where it was not measured, what taking in one more
-/// empty message takes, between the nearest ranks that the machine knows: about as much is done for each.
+/// What a receiver pays for a message that it did not expect, beyond one whose receive is posted: probe_s. Where it was
+/// not measured, what taking in one more empty message takes, between the nearest ranks that the machine knows: about
+/// as much is done for each.
 Seconds probe_seconds(const Machine& machine);
 
-/// How messages in host memory move between ranks of a locality: its channel or, where it is absent, that of the next slower one.
+/// How messages in host memory move between ranks of a locality: its channel or, where it is absent, that of the next
+/// slower one.
 /// @throws InputError if neither it nor a slower one is present
 const Channel& host_channel(const Machine& machine, Locality locality);
 

@@ -83,8 +83,12 @@ std::optional<Value> look_up(const std::array<std::pair<const char*, Value>, cou
 void read_header(LineReader& in, CoordinateMatrix& matrix) {
   using Field = CoordinateMatrix::Field;
   using Symmetry = CoordinateMatrix::Symmetry;
-  constexpr std::array<std::pair<const char*, Field>, 4> fields{{{"pattern", Field::pattern}, {"integer", Field::integer}, {"real", Field::real}, {"complex", Field::complex}}};
-  constexpr std::array<std::pair<const char*, Symmetry>, 4> symmetries{{{"general", Symmetry::general}, {"symmetric", Symmetry::symmetric}, {"skew-symmetric", Symmetry::skew_symmetric}, {"hermitian", Symmetry::hermitian}}};
+  constexpr std::array<std::pair<const char*, Field>, 4> fields{
+      {{"pattern", Field::pattern}, {"integer", Field::integer}, {"real", Field::real}, {"complex", Field::complex}}};
+  constexpr std::array<std::pair<const char*, Symmetry>, 4> symmetries{{{"general", Symmetry::general},
+                                                                        {"symmetric", Symmetry::symmetric},
+                                                                        {"skew-symmetric", Symmetry::skew_symmetric},
+                                                                        {"hermitian", Symmetry::hermitian}}};
 
   const auto line = in.next();
   const Words words(line.value_or(""));
@@ -115,7 +119,8 @@ std::int64_t read_size(LineReader& in, CoordinateMatrix& matrix) {
     throw in.error(fmt::format("{} x {} is larger than Commpass reads", *rows, *columns),
                    fmt::format("use at most {} rows and columns", largest));
   if (matrix.symmetry != CoordinateMatrix::Symmetry::general && *rows != *columns)
-    throw in.error(fmt::format("a symmetric matrix cannot be {} x {}", *rows, *columns), "correct the header or the sizes");
+    throw in.error(fmt::format("a symmetric matrix cannot be {} x {}", *rows, *columns),
+                   "correct the header or the sizes");
   matrix.rows = *rows;
   matrix.columns = *columns;
   return *entries;
@@ -147,7 +152,8 @@ CoordinateMatrix parse_matrix_market(std::string_view text, const std::string& o
 
   for (std::int64_t entry = 0; entry < entries; ++entry) {
     const auto line = in.next_content();
-    if (!line) throw in.error(fmt::format("the file ends after {} of {} entries", entry, entries), "fetch the whole file again");
+    if (!line)
+      throw in.error(fmt::format("the file ends after {} of {} entries", entry, entries), "fetch the whole file again");
     const Words words(*line);
     const auto row = parse_number<std::int64_t>(words.word[0]);
     const auto column = parse_number<std::int64_t>(words.word[1]);
@@ -155,13 +161,17 @@ CoordinateMatrix parse_matrix_market(std::string_view text, const std::string& o
     double real_part = 0;
     for (std::size_t i = 0; good && i < values; ++i) {
       const auto value = parse_number<double>(words.word[2 + i]);
-      good = value && std::isfinite(*value) && (matrix.field != CoordinateMatrix::Field::integer || *value == std::floor(*value));
+      good = value && std::isfinite(*value) &&
+             (matrix.field != CoordinateMatrix::Field::integer || *value == std::floor(*value));
       if (good && i == 0) real_part = *value;
     }
-    if (!good) throw in.error("'" + std::string(*line) + "' is no entry", "write 'row column' and the values that the header promises");
+    if (!good)
+      throw in.error("'" + std::string(*line) + "' is no entry",
+                     "write 'row column' and the values that the header promises");
     if (*row < 1 || *row > matrix.rows || *column < 1 || *column > matrix.columns)
-      throw in.error(fmt::format("entry ({}, {}) lies outside the {} x {} matrix", *row, *column, matrix.rows, matrix.columns),
-                     "indices count from 1");
+      throw in.error(
+          fmt::format("entry ({}, {}) lies outside the {} x {} matrix", *row, *column, matrix.rows, matrix.columns),
+          "indices count from 1");
     if (matrix.symmetry != CoordinateMatrix::Symmetry::general && *column > *row)
       throw in.error(fmt::format("entry ({}, {}) is in the upper triangle of a symmetric file", *row, *column),
                      "keep the lower triangle only, or declare the matrix general");
@@ -169,7 +179,8 @@ CoordinateMatrix parse_matrix_market(std::string_view text, const std::string& o
     matrix.column.push_back(*column - 1);
     if (values > 0) matrix.value.push_back(real_part);
   }
-  if (in.next_content()) throw in.error(fmt::format("there are more than the {} entries announced", entries), "correct the size line");
+  if (in.next_content())
+    throw in.error(fmt::format("there are more than the {} entries announced", entries), "correct the size line");
   return matrix;
 }
 

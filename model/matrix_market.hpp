@@ -20,7 +20,7 @@ struct CoordinateMatrix {
   Field field = Field::pattern;
   Symmetry symmetry = Symmetry::general;  ///< other than general: the file holds the lower triangle only
   std::vector<std::int64_t> row, column;
-  std::vector<double> value;              ///< the real part; empty for pattern matrices
+  std::vector<double> value;  ///< the real part; empty for pattern matrices
 };
 
 /// Reads a matrix and accepts nothing that is not well-formed: a wrong header, indices outside the matrix, an
@@ -29,7 +29,8 @@ struct CoordinateMatrix {
 /// @throws InputError that names the line
 CoordinateMatrix parse_matrix_market(std::string_view text, const std::string& origin);
 
-/// What is read of a matrix or pattern file unless more is asked for: some 50 million entries, which take 3 GiB of memory in all.
+/// What is read of a matrix or pattern file unless more is asked for: some 50 million entries, which take 3 GiB of
+/// memory in all.
 inline constexpr Bytes most_matrix_bytes = Bytes{1} << 30;
 
 /// Reads the file, gzipped or not.

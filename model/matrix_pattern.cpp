@@ -32,11 +32,13 @@ struct Need {
 };
 
 /// Which rank needs which entry of x, each once, sorted.
-std::vector<Need> needs_of(const CoordinateMatrix& matrix, const std::vector<Rank>& owner, int ranks, Bytes value_bytes, const std::string& origin) {
+std::vector<Need> needs_of(const CoordinateMatrix& matrix, const std::vector<Rank>& owner, int ranks, Bytes value_bytes,
+                           const std::string& origin) {
   if (matrix.rows != matrix.columns)
     throw InputError(origin, fmt::format("it is {} x {}", matrix.rows, matrix.columns), "use a square matrix");
   if (std::ssize(owner) != matrix.rows)
-    throw InputError(origin, fmt::format("{} rows have {} owners", matrix.rows, owner.size()), "give every row an owner");
+    throw InputError(origin, fmt::format("{} rows have {} owners", matrix.rows, owner.size()),
+                     "give every row an owner");
   if (std::ranges::any_of(owner, [&](Rank rank) { return rank < 0 || rank >= ranks; }))
     throw InputError(origin, "a row has an owner out of range", fmt::format("use ranks 0 to {}", ranks - 1));
   if (value_bytes < 0) throw InputError(origin, fmt::format("{} bytes a value", value_bytes), "use 0 or more");
@@ -54,7 +56,8 @@ std::vector<Need> needs_of(const CoordinateMatrix& matrix, const std::vector<Ran
   std::ranges::sort(needs);
   needs.erase(std::unique(needs.begin(), needs.end()), needs.end());
   if (!needs.empty() && value_bytes > std::numeric_limits<Bytes>::max() / std::ssize(needs))
-    throw InputError(origin, fmt::format("{} values of {} bytes are more than 2^63 bytes", needs.size(), value_bytes), "use smaller values");
+    throw InputError(origin, fmt::format("{} values of {} bytes are more than 2^63 bytes", needs.size(), value_bytes),
+                     "use smaller values");
   return needs;
 }
 
@@ -79,8 +82,8 @@ Pattern matrix_pattern(const CoordinateMatrix& matrix, const std::vector<Rank>& 
   return pattern;
 }
 
-Pattern shared_value_pattern(const CoordinateMatrix& matrix, const std::vector<Rank>& owner, int ranks, Bytes value_bytes,
-                             const std::string& origin) {
+Pattern shared_value_pattern(const CoordinateMatrix& matrix, const std::vector<Rank>& owner, int ranks,
+                             Bytes value_bytes, const std::string& origin) {
   const auto needs = needs_of(matrix, owner, ranks, value_bytes, origin);
   // How many entries of an owner the same ranks need.
   std::map<std::pair<Rank, std::vector<Rank>>, std::int64_t> entries;

@@ -19,9 +19,9 @@ std::vector<Rank> block_partition(std::int64_t rows, int ranks);
 Pattern matrix_pattern(const CoordinateMatrix& matrix, const std::vector<Rank>& owner, int ranks, Bytes value_bytes,
                        const std::string& origin = "matrix");
 
-/// As matrix_pattern, but told by values: those that one rank owns and the same ranks need are one payload, which has an edge
-/// to each of these ranks. So values that several ranks need may travel once.
-Pattern shared_value_pattern(const CoordinateMatrix& matrix, const std::vector<Rank>& owner, int ranks, Bytes value_bytes,
-                             const std::string& origin = "matrix");
+/// As matrix_pattern, but told by values: those that one rank owns and the same ranks need are one payload, which has
+/// an edge to each of these ranks. So values that several ranks need may travel once.
+Pattern shared_value_pattern(const CoordinateMatrix& matrix, const std::vector<Rank>& owner, int ranks,
+                             Bytes value_bytes, const std::string& origin = "matrix");
 
 }  // namespace commpass

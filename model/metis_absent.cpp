@@ -5,7 +5,8 @@
 namespace commpass {
 
 std::vector<Rank> metis_partition(const CoordinateMatrix&, int, const std::string&) {
-  throw InputError("--partition metis", "this Commpass was built without METIS", "install libmetis-dev and build it again, or use --partition block");
+  throw InputError("--partition metis", "this Commpass was built without METIS",
+                   "install libmetis-dev and build it again, or use --partition block");
 }
 
 }  // namespace commpass

@@ -17,7 +17,7 @@ namespace {
 
 /// Who is whose neighbour, as METIS takes it.
 struct Graph {
-  std::vector<idx_t> begin;       ///< of the neighbours of each row
+  std::vector<idx_t> begin;  ///< of the neighbours of each row
   std::vector<idx_t> neighbours;
 };
 
@@ -52,7 +52,8 @@ std::vector<Rank> metis_partition(const CoordinateMatrix& matrix, int ranks, con
   if (ranks < 1) throw InputError("partition", fmt::format("{} ranks own nothing", ranks), "use at least one");
   constexpr auto largest = static_cast<std::size_t>(std::numeric_limits<idx_t>::max());
   if (matrix.row.size() > largest / 2)
-    throw InputError(origin, fmt::format("{} entries are more than METIS takes", matrix.row.size()), "use --partition block");
+    throw InputError(origin, fmt::format("{} entries are more than METIS takes", matrix.row.size()),
+                     "use --partition block");
 
   std::vector<idx_t> owner(static_cast<std::size_t>(matrix.rows));
   if (ranks >= matrix.rows) std::iota(owner.begin(), owner.end(), idx_t{0});
@@ -63,9 +64,10 @@ std::vector<Rank> metis_partition(const CoordinateMatrix& matrix, int ranks, con
   std::array<idx_t, METIS_NOPTIONS> options{};
   METIS_SetDefaultOptions(options.data());
   options[METIS_OPTION_SEED] = 1;
-  const int code = METIS_PartGraphKway(&rows, &constraints, graph.begin.data(), graph.neighbours.data(), nullptr, nullptr, nullptr, &parts,
-                                       nullptr, nullptr, options.data(), &cut, owner.data());
-  if (code != METIS_OK) throw InputError(origin, fmt::format("METIS cannot part it among {} ranks", ranks), "use --partition block");
+  const int code = METIS_PartGraphKway(&rows, &constraints, graph.begin.data(), graph.neighbours.data(), nullptr,
+                                       nullptr, nullptr, &parts, nullptr, nullptr, options.data(), &cut, owner.data());
+  if (code != METIS_OK)
+    throw InputError(origin, fmt::format("METIS cannot part it among {} ranks", ranks), "use --partition block");
   return {owner.begin(), owner.end()};
 }
 

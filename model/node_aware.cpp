@@ -15,7 +15,9 @@ namespace {
 const Protocol& protocol_of(double bytes, Locality locality, const Machine& machine, Path path) {
   const auto* channel = (path == Path::staged ? machine.host : machine.device).find(locality);
   if (!channel)
-    throw InputError("profile " + machine.name, fmt::format("it has no parameters of {} {} messages", path == Path::staged ? "host" : "device", name_of(locality)),
+    throw InputError("profile " + machine.name,
+                     fmt::format("it has no parameters of {} {} messages", path == Path::staged ? "host" : "device",
+                                 name_of(locality)),
                      "use a profile that has them");
   return channel->protocol(static_cast<Bytes>(std::ceil(bytes)));
 }
@@ -26,10 +28,13 @@ Seconds postal(double bytes, Locality locality, const Machine& machine, Path pat
   return protocol.alpha_s + protocol.beta_s_per_byte * bytes;
 }
 
-Seconds copy(double bytes, int processes, const char* direction, const std::vector<DeviceCopy>& copies, const Machine& machine) {
+Seconds copy(double bytes, int processes, const char* direction, const std::vector<DeviceCopy>& copies,
+             const Machine& machine) {
   const auto found = std::ranges::find(copies, processes, &DeviceCopy::processes);
   if (found == copies.end())
-    throw InputError("profile " + machine.name, fmt::format("it has no {} copies with processes = {}", direction, processes), "use a profile that has them");
+    throw InputError("profile " + machine.name,
+                     fmt::format("it has no {} copies with processes = {}", direction, processes),
+                     "use a profile that has them");
   return found->alpha_s + found->beta_s_per_byte * bytes;
 }
 
@@ -42,7 +47,8 @@ Seconds on_node(double bytes, const Node& node, const Machine& machine, Path pat
 
 Seconds on_node_split(double bytes, int processes_per_device, const Node& node, const Machine& machine) {
   const double shares = static_cast<double>(node.processes_per_socket) / processes_per_device;
-  return (shares - 1) * postal(bytes, Locality::socket, machine, Path::staged) + shares * postal(bytes, Locality::node, machine, Path::staged);
+  return (shares - 1) * postal(bytes, Locality::socket, machine, Path::staged) +
+         shares * postal(bytes, Locality::node, machine, Path::staged);
 }
 
 Seconds off_node(double messages, double bytes, double node_bytes, const Machine& machine, Path path) {
@@ -52,7 +58,8 @@ Seconds off_node(double messages, double bytes, double node_bytes, const Machine
 }
 
 Seconds copies(double sent, double received, int processes, const Machine& machine) {
-  return copy(sent, processes, "host-to-device", machine.host_to_device, machine) + copy(received, processes, "device-to-host", machine.device_to_host, machine);
+  return copy(sent, processes, "host-to-device", machine.host_to_device, machine) +
+         copy(received, processes, "device-to-host", machine.device_to_host, machine);
 }
 
 Seconds standard(const Load& load, const Machine& machine, Path path) {
@@ -73,11 +80,12 @@ Seconds three_step(const Load& load, const Node& node, const Machine& machine, P
 }
 
 Seconds two_step(const Load& load, const Node& node, const Machine& machine, Path path) {
-  return off_node(load.messages, load.process_bytes, load.node_bytes, machine, path) + on_node(load.process_bytes, node, machine, path) +
-         copies_if_staged(load, machine, path);
+  return off_node(load.messages, load.process_bytes, load.node_bytes, machine, path) +
+         on_node(load.process_bytes, node, machine, path) + copies_if_staged(load, machine, path);
 }
 
-Seconds split(const Load& load, int processes_per_device, SplitReading reading, const Node& node, const Machine& machine) {
+Seconds split(const Load& load, int processes_per_device, SplitReading reading, const Node& node,
+              const Machine& machine) {
   const double part = load.node_bytes / node.processes();
   const double on_node_bytes = reading == SplitReading::whole ? load.node_bytes : part;
   return off_node(load.messages, part, load.node_bytes, machine, Path::staged) +

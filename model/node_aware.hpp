@@ -1,6 +1,6 @@
-// The worst-case formulas of the node-aware paper (Lockhart, Bienz, Gropp, Olson), §4 and table 6, for devices that exchange data.
-// They price a strategy from a few numbers, without a pattern; the cost model of Commpass (cost.hpp) does not use them. They are
-// here to be laid beside the paper's figures.
+// The worst-case formulas of the node-aware paper (Lockhart, Bienz, Gropp, Olson), §4 and table 6, for devices that
+// exchange data. They price a strategy from a few numbers, without a pattern; the cost model of Commpass (cost.hpp)
+// does not use them. They are here to be laid beside the paper's figures.
 #pragma once
 
 #include "model/machine.hpp"
@@ -42,8 +42,8 @@ Seconds on_node_split(double bytes, int processes_per_device, const Node& node, 
 /// Eq. 4.3 (staged, max-rate) and 4.4 (device, postal): `messages` of together `bytes` go into the network.
 Seconds off_node(double messages, double bytes, double node_bytes, const Machine& machine, Path path);
 
-/// Eq. 4.5: `sent` bytes leave a device and in the end `received` bytes reach one, each copied by `processes` at once. As
-/// printed, with the host-to-device parameters for what is sent, though the text says that it leaves the device.
+/// Eq. 4.5: `sent` bytes leave a device and in the end `received` bytes reach one, each copied by `processes` at once.
+/// As printed, with the host-to-device parameters for what is sent, though the text says that it leaves the device.
 /// @throws InputError if the machine has no copies by so many processes
 Seconds copies(double sent, double received, int processes, const Machine& machine);
 
@@ -59,6 +59,7 @@ enum class SplitReading {
 };
 
 /// Split + MD (one process copies from a device) and Split + DD (several do).
-Seconds split(const Load& load, int processes_per_device, SplitReading reading, const Node& node, const Machine& machine);
+Seconds split(const Load& load, int processes_per_device, SplitReading reading, const Node& node,
+              const Machine& machine);
 
 }  // namespace commpass::node_aware

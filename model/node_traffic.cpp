@@ -12,7 +12,8 @@ namespace commpass {
 
 NodeTraffic node_traffic(const Pattern& pattern, const Layout& layout) {
   if (pattern.ranks != layout.ranks())
-    throw InputError("layout", fmt::format("it has {} ranks but the pattern has {}", layout.ranks(), pattern.ranks), "use a layout for the pattern's ranks");
+    throw InputError("layout", fmt::format("it has {} ranks but the pattern has {}", layout.ranks(), pattern.ranks),
+                     "use a layout for the pattern's ranks");
   struct ToNode {
     NodeTraffic::Entry entry;
     Payload payload;

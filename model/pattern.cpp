@@ -29,26 +29,33 @@ void Pattern::validate(const std::string& origin) const {
     if (edge.payload == no_payload) continue;
     const auto expected = payload_bytes.try_emplace({edge.source, edge.payload}, edge.bytes).first->second;
     if (edge.bytes != expected)
-      throw InputError(place(), fmt::format("it sends {} bytes of a payload that has {}", edge.bytes, expected), "give edges of one payload the same size");
+      throw InputError(place(), fmt::format("it sends {} bytes of a payload that has {}", edge.bytes, expected),
+                       "give edges of one payload the same size");
   }
 }
 
 std::int64_t Pattern::messages() const {
-  return std::ranges::count_if(edges, [](const Edge& edge) { return edge.source != edge.destination && edge.bytes > 0; });
+  return std::ranges::count_if(edges,
+                               [](const Edge& edge) { return edge.source != edge.destination && edge.bytes > 0; });
 }
 
 namespace {
 
 Pattern pattern_of(const CoordinateMatrix& matrix, const std::string& path) {
   if (matrix.rows != matrix.columns)
-    throw InputError(path, fmt::format("it is {} x {}, and a pattern has as many rows as columns", matrix.rows, matrix.columns),
-                     "give a P x P matrix of bytes, or use --matrix for a sparse matrix");
+    throw InputError(
+        path, fmt::format("it is {} x {}, and a pattern has as many rows as columns", matrix.rows, matrix.columns),
+        "give a P x P matrix of bytes, or use --matrix for a sparse matrix");
   if (matrix.field != CoordinateMatrix::Field::integer && matrix.field != CoordinateMatrix::Field::real)
-    throw InputError(path, "its header promises no sizes", "a pattern needs 'integer' entries: the bytes from rank i-1 to rank j-1");
-  if (matrix.symmetry != CoordinateMatrix::Symmetry::general && matrix.symmetry != CoordinateMatrix::Symmetry::symmetric)
-    throw InputError(path, "a pattern of sizes is neither skew-symmetric nor hermitian", "use 'general' or 'symmetric'");
+    throw InputError(path, "its header promises no sizes",
+                     "a pattern needs 'integer' entries: the bytes from rank i-1 to rank j-1");
+  if (matrix.symmetry != CoordinateMatrix::Symmetry::general &&
+      matrix.symmetry != CoordinateMatrix::Symmetry::symmetric)
+    throw InputError(path, "a pattern of sizes is neither skew-symmetric nor hermitian",
+                     "use 'general' or 'symmetric'");
   if (matrix.rows > most_pattern_ranks)
-    throw InputError(path, fmt::format("it has {} ranks", matrix.rows), fmt::format("use at most {}, or --matrix for a sparse matrix", most_pattern_ranks));
+    throw InputError(path, fmt::format("it has {} ranks", matrix.rows),
+                     fmt::format("use at most {}, or --matrix for a sparse matrix", most_pattern_ranks));
 
   Pattern pattern;
   pattern.ranks = static_cast<int>(matrix.rows);
@@ -77,9 +84,11 @@ Pattern read_pattern(const std::string& path, Bytes most_bytes) {
 
 void write_pattern(const Pattern& pattern, const std::string& path) {
   if (std::ranges::any_of(pattern.edges, [](const Edge& e) { return e.payload != no_payload; }))
-    throw InputError(path, "a pattern file cannot say which edges carry the same bytes", "write the pattern without shared payloads");
-  std::string text = "%%MatrixMarket matrix coordinate integer general\n"
-                     "% Commpass pattern: entry (i, j) is the bytes that rank i-1 sends to rank j-1\n";
+    throw InputError(path, "a pattern file cannot say which edges carry the same bytes",
+                     "write the pattern without shared payloads");
+  std::string text =
+      "%%MatrixMarket matrix coordinate integer general\n"
+      "% Commpass pattern: entry (i, j) is the bytes that rank i-1 sends to rank j-1\n";
   fmt::format_to(std::back_inserter(text), "{} {} {}\n", pattern.ranks, pattern.ranks, pattern.edges.size());
   for (const auto& edge : pattern.edges)
     fmt::format_to(std::back_inserter(text), "{} {} {}\n", edge.source + 1, edge.destination + 1, edge.bytes);

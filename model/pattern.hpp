@@ -9,8 +9,8 @@
 
 namespace commpass {
 
-/// The ranks of a pattern that is read or made. Each strategy is priced rank by rank: with so many all of them take about a
-/// minute and half a GiB, even for a pattern that is almost empty.
+/// The ranks of a pattern that is read or made. Each strategy is priced rank by rank: with so many all of them take
+/// about a minute and half a GiB, even for a pattern that is almost empty.
 inline constexpr int most_pattern_ranks = 1 << 20;
 
 /// One edge of a pattern: `source` sends `bytes` to `destination`. Several edges of one pair are told apart by

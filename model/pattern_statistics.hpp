@@ -41,15 +41,15 @@ const char* name_of(Symmetry symmetry);
 
 struct PatternStatistics {
   int ranks = 0;
-  int idle_ranks = 0;                          ///< ranks that neither send nor receive
+  int idle_ranks = 0;  ///< ranks that neither send nor receive
   Traffic total;
-  Bytes repeated_bytes = 0;                    ///< of the total, what a rank also sends to a rank before: the same payload
-  Bytes self_bytes = 0;                        ///< what ranks owe themselves
-  std::int64_t empty_edges = 0;                ///< edges of 0 bytes between two ranks
-  Spread sends, receives;                      ///< messages of a rank
+  Bytes repeated_bytes = 0;      ///< of the total, what a rank also sends to a rank before: the same payload
+  Bytes self_bytes = 0;          ///< what ranks owe themselves
+  std::int64_t empty_edges = 0;  ///< edges of 0 bytes between two ranks
+  Spread sends, receives;        ///< messages of a rank
   Spread send_bytes, receive_bytes;
   Bytes message_bytes_min = 0, message_bytes_median = 0, message_bytes_max = 0;
-  std::vector<SizeClass> sizes;                ///< from small to large, without empty classes
+  std::vector<SizeClass> sizes;  ///< from small to large, without empty classes
   Symmetry symmetry = Symmetry::sizes;
   std::optional<std::array<Traffic, locality_count>> by_locality;  ///< with a layout
 };

@@ -17,8 +17,9 @@ enum class PatternNeed {
 
 /// The tables that routes take from a pattern, the same on every rank. A route fills and reads its own.
 struct PatternTables {
-  NodeTraffic traffic;          ///< of routes with relays
-  std::vector<Rank> positions;  ///< of routes with placed ranks: by rank, see placement.hpp; empty: every rank at its own number
+  NodeTraffic traffic;  ///< of routes with relays
+  std::vector<Rank>
+      positions;  ///< of routes with placed ranks: by rank, see placement.hpp; empty: every rank at its own number
 };
 
 }  // namespace commpass

@@ -23,7 +23,8 @@ using Peers = std::vector<Unit>;
 
 std::vector<Peers> nodes_of_equal_size(const Layout& layout) {
   std::map<std::size_t, Peers> by_size;
-  for (int node = 0; node < layout.nodes(); ++node) by_size[layout.ranks_of(node).size()].push_back(layout.ranks_of(node));
+  for (int node = 0; node < layout.nodes(); ++node)
+    by_size[layout.ranks_of(node).size()].push_back(layout.ranks_of(node));
   std::vector<Peers> result;
   for (auto& [size, nodes] : by_size) result.push_back(std::move(nodes));
   return result;
@@ -33,7 +34,8 @@ std::vector<Peers> ranks_of_each_node(const Layout& layout) {
   std::vector<Peers> result(static_cast<std::size_t>(layout.nodes()));
   for (int node = 0; node < layout.nodes(); ++node) {
     const auto ranks = layout.ranks_of(node);
-    for (std::size_t i = 0; i < ranks.size(); ++i) result[static_cast<std::size_t>(node)].push_back(Unit(ranks).subspan(i, 1));
+    for (std::size_t i = 0; i < ranks.size(); ++i)
+      result[static_cast<std::size_t>(node)].push_back(Unit(ranks).subspan(i, 1));
   }
   return result;
 }
@@ -47,7 +49,11 @@ struct Traffic {
 class Placer {
  public:
   Placer(const Route& route, const Layout& layout, const Pattern& pattern)
-      : route_(route), layout_(layout), stages_(static_cast<int>(route.stages().size())), positions_(static_cast<std::size_t>(layout.ranks())), moves_(positions_.size(), false) {
+      : route_(route),
+        layout_(layout),
+        stages_(static_cast<int>(route.stages().size())),
+        positions_(static_cast<std::size_t>(layout.ranks())),
+        moves_(positions_.size(), false) {
     keep_numbers();
     collect(pattern);
   }
@@ -85,8 +91,8 @@ class Placer {
   const std::vector<Rank>& positions() const { return positions_; }
 
  private:
-  /// The places among the peers of those that send or receive. Trades of two that do not could be tried without end: nothing is
-  /// priced for them.
+  /// The places among the peers of those that send or receive. Trades of two that do not could be tried without end:
+  /// nothing is priced for them.
   std::vector<std::size_t> units_with_traffic(const Peers& peers) const {
     std::vector<std::size_t> result;
     for (std::size_t i = 0; i < peers.size(); ++i)
@@ -94,11 +100,15 @@ class Placer {
     return result;
   }
 
-  /// Tries the trades of units that are so far apart, of which at least one has traffic, in order. @return false: no prices are left
+  /// Tries the trades of units that are so far apart, of which at least one has traffic, in order. @return false: no
+  /// prices are left
   bool trade_all(const Peers& peers, const std::vector<std::size_t>& with_traffic, std::size_t apart, bool& improved) {
-    auto first = with_traffic.begin(), second = std::ranges::lower_bound(with_traffic, apart);  // as the first and as the second of a trade
+    auto first = with_traffic.begin(),
+         second = std::ranges::lower_bound(with_traffic, apart);  // as the first and as the second of a trade
     while (first != with_traffic.end() || second != with_traffic.end()) {
-      const auto i = second == with_traffic.end() || (first != with_traffic.end() && *first + apart < *second) ? *first : *second - apart;
+      const auto i = second == with_traffic.end() || (first != with_traffic.end() && *first + apart < *second)
+                         ? *first
+                         : *second - apart;
       if (first != with_traffic.end() && *first == i) ++first;
       if (second != with_traffic.end() && *second == i + apart) ++second;
       if (i + apart >= peers.size()) return true;
@@ -164,7 +174,8 @@ class Placer {
       for (const auto rank : ranks)
         for (const auto& [peer, sent, received] : traffic_of(rank)) {
           if (moves_[static_cast<std::size_t>(peer)] && peer < rank) continue;
-          const Rank here = positions_[static_cast<std::size_t>(rank)], there = positions_[static_cast<std::size_t>(peer)];
+          const Rank here = positions_[static_cast<std::size_t>(rank)],
+                     there = positions_[static_cast<std::size_t>(peer)];
           if (sent > 0) sum += sent * hops(here, there, weight_between_nodes);
           if (received > 0) sum += received * hops(there, here, weight_between_nodes);
           if (sum >= enough) return sum;
@@ -173,7 +184,8 @@ class Placer {
   }
 
   void trade(Unit unit, Unit other) {
-    for (std::size_t i = 0; i < unit.size(); ++i) std::swap(positions_[static_cast<std::size_t>(unit[i])], positions_[static_cast<std::size_t>(other[i])]);
+    for (std::size_t i = 0; i < unit.size(); ++i)
+      std::swap(positions_[static_cast<std::size_t>(unit[i])], positions_[static_cast<std::size_t>(other[i])]);
   }
 
   bool trade_if_it_pays(Unit unit, Unit other) {
@@ -204,7 +216,8 @@ class Placer {
 
 std::vector<Rank> place_ranks(const Route& route, const Layout& layout, const Pattern& pattern) {
   if (pattern.ranks != layout.ranks())
-    throw InputError("layout", fmt::format("it has {} ranks but the pattern has {}", layout.ranks(), pattern.ranks), "use a layout for the pattern's ranks");
+    throw InputError("layout", fmt::format("it has {} ranks but the pattern has {}", layout.ranks(), pattern.ranks),
+                     "use a layout for the pattern's ranks");
   Placer placer(route, layout, pattern);
   const double before = placer.bytes_sent(1);
   placer.improve(nodes_of_equal_size(layout));

@@ -9,8 +9,8 @@
 
 namespace commpass {
 
-/// Gives each rank a position: the rank of which it plays the part in a route. What goes between two ranks then takes the
-/// way between their positions.
+/// Gives each rank a position: the rank of which it plays the part in a route. What goes between two ranks then takes
+/// the way between their positions.
 ///
 /// Nodes of equal size trade places as wholes, then ranks within a node, as long as that lowers the bytes sent, where
 /// bytes that leave a node count twice, or until a bound on the work is reached. So what is within a node for the route

@@ -58,7 +58,9 @@ class ObjectReader {
     const Json* json = find(key);
     if (!json) return std::numeric_limits<double>::infinity();
     const double value = to_number(key, *json, 0, std::numeric_limits<double>::max());
-    if (value < least_rate) throw error(name(key), "is " + json->dump(), fmt::format("use {} bytes a second or more, or leave it out if it was not measured", least_rate));
+    if (value < least_rate)
+      throw error(name(key), "is " + json->dump(),
+                  fmt::format("use {} bytes a second or more, or leave it out if it was not measured", least_rate));
     return value;
   }
 
@@ -74,7 +76,9 @@ class ObjectReader {
   /// An integer that fits an int.
   int count(const std::string& key, int least) {
     const auto value = integer(key, least);
-    if (value > std::numeric_limits<int>::max()) throw error(name(key), fmt::format("is {}", value), fmt::format("use at most {}", std::numeric_limits<int>::max()));
+    if (value > std::numeric_limits<int>::max())
+      throw error(name(key), fmt::format("is {}", value),
+                  fmt::format("use at most {}", std::numeric_limits<int>::max()));
     return static_cast<int>(value);
   }
   std::string string(const std::string& key) {
@@ -108,8 +112,10 @@ class ObjectReader {
  private:
   double to_number(const std::string& key, const Json& value, double least = 0, double most = most_amount) const {
     if (!value.is_number() || !std::isfinite(value.get<double>()) || value.get<double>() < least)
-      throw error(name(key), "is " + value.dump(), least < 0 ? fmt::format("use a number, {} or more", least) : "use a number, 0 or more");
-    if (value.get<double>() > most) throw error(name(key), "is " + value.dump(), fmt::format("use a number, at most {}", most));
+      throw error(name(key), "is " + value.dump(),
+                  least < 0 ? fmt::format("use a number, {} or more", least) : "use a number, 0 or more");
+    if (value.get<double>() > most)
+      throw error(name(key), "is " + value.dump(), fmt::format("use a number, at most {}", most));
     return value.get<double>();
   }
 
@@ -170,7 +176,8 @@ std::vector<DeviceCopy> read_copies(ObjectReader& in, const std::string& key) {
     constexpr std::int64_t most_processes = 1 << 20;
     const auto processes = element.integer("processes", 1);
     if (processes > most_processes)
-      throw element.error(element.name("processes"), fmt::format("is {}", processes), "use the processes that share a device");
+      throw element.error(element.name("processes"), fmt::format("is {}", processes),
+                          "use the processes that share a device");
     copies.push_back({static_cast<int>(processes), element.number("alpha_s"), element.number("beta_s_per_byte")});
     element.finish();
   }
@@ -193,9 +200,12 @@ struct OperationKey {
   bool is_difference = false;  ///< from something else that was measured, so it may be negative
 };
 constexpr OperationKey operation_keys[] = {
-    {"barrier_s", &OperationCosts::barrier_s}, {"allreduce_s", &OperationCosts::allreduce_s},
-    {"probe_s", &OperationCosts::probe_s},     {"put_s", &OperationCosts::put_s},
-    {"fence_s", &OperationCosts::fence_s},     {"window_s", &OperationCosts::window_s},
+    {"barrier_s", &OperationCosts::barrier_s},
+    {"allreduce_s", &OperationCosts::allreduce_s},
+    {"probe_s", &OperationCosts::probe_s},
+    {"put_s", &OperationCosts::put_s},
+    {"fence_s", &OperationCosts::fence_s},
+    {"window_s", &OperationCosts::window_s},
     {"neighbor_alltoall_s", &OperationCosts::neighbor_alltoall_s, true},
     {"neighbor_alltoall_message_s", &OperationCosts::neighbor_alltoall_message_s, true},
     {"alltoallv_s", &OperationCosts::alltoallv_s, true},
@@ -210,7 +220,8 @@ class JsonPlace {
     if (event == Event::key) {
       auto& [keys, last, index] = levels_.back();
       last = parsed.get<std::string>();
-      if (!keys.insert(last).second) throw InputError(origin, "key " + name() + " is written twice", "keep one of the two");
+      if (!keys.insert(last).second)
+        throw InputError(origin, "key " + name() + " is written twice", "keep one of the two");
       return;
     }
     if (event == Event::object_end || event == Event::array_end) return levels_.pop_back();
@@ -235,13 +246,15 @@ class JsonPlace {
   std::vector<Level> levels_;
 };
 
-/// Parses, and refuses keys that an object has twice, of which only the last would count, and what is nested so deeply that
-/// taking it apart would overflow the stack.
+/// Parses, and refuses keys that an object has twice, of which only the last would count, and what is nested so deeply
+/// that taking it apart would overflow the stack.
 Json parse_json(const std::string& text, const std::string& origin) {
   constexpr int deepest = 100;
   JsonPlace place;
   return Json::parse(text, [&](int depth, Json::parse_event_t event, const Json& parsed) {
-    if (depth > deepest) throw InputError(origin, fmt::format("it is nested more than {} levels deep", deepest), "correct it or calibrate again");
+    if (depth > deepest)
+      throw InputError(origin, fmt::format("it is nested more than {} levels deep", deepest),
+                       "correct it or calibrate again");
     place.see(event, parsed, origin);
     return true;
   });
@@ -286,7 +299,8 @@ Profile parse_profile(const std::string& text, const std::string& origin) {
     machine.datatype_block_s = s.optional_number("datatype_block_s");
   });
   read_section(in, "operations", [&](auto& s) {
-    for (const auto& [key, member, is_difference] : operation_keys) machine.operations.*member = is_difference ? s.optional_signed_number(key) : s.optional_number(key);
+    for (const auto& [key, member, is_difference] : operation_keys)
+      machine.operations.*member = is_difference ? s.optional_signed_number(key) : s.optional_number(key);
     if (s.find("ranks")) machine.operations.ranks = s.count("ranks", 2);
   });
   in.finish();
@@ -336,7 +350,8 @@ Json write_channels(const MemoryChannels& channels) {
 Json write_copies(const std::vector<DeviceCopy>& copies) {
   Json json = Json::array();
   for (const auto& copy : copies)
-    json.push_back({{"processes", copy.processes}, {"alpha_s", copy.alpha_s}, {"beta_s_per_byte", copy.beta_s_per_byte}});
+    json.push_back(
+        {{"processes", copy.processes}, {"alpha_s", copy.alpha_s}, {"beta_s_per_byte", copy.beta_s_per_byte}});
   return json;
 }
 
@@ -403,8 +418,10 @@ std::string find_profile(const std::string& name_or_path, const std::vector<std:
     if (fs::is_regular_file(path, ignored)) return path.string();
     looked_in += (looked_in.empty() ? "" : ", ") + directory;
   }
-  throw InputError("profile " + name_or_path, is_name ? "there is no such file, nor a profile of that name in " + looked_in : "there is no such file",
-                   "see 'commpass profile list' or run 'mpirun -n 2 commpass calibrate'");
+  throw InputError(
+      "profile " + name_or_path,
+      is_name ? "there is no such file, nor a profile of that name in " + looked_in : "there is no such file",
+      "see 'commpass profile list' or run 'mpirun -n 2 commpass calibrate'");
 }
 
 }  // namespace commpass

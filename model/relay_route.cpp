@@ -20,7 +20,8 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 }  // namespace
 
-RelayRoute::RelayRoute(const Layout& layout, const NodeTraffic& traffic, const ChunkCap& cap, OnNode on_node) : layout_(layout) {
+RelayRoute::RelayRoute(const Layout& layout, const NodeTraffic& traffic, const ChunkCap& cap, OnNode on_node)
+    : layout_(layout) {
   const auto add = [&](Step step, const char* label) {
     steps_.push_back(step);
     stages_.push_back({.label = label});
@@ -87,7 +88,8 @@ void RelayRoute::cut(std::vector<Block>& blocks) const {
   std::ranges::transform(begins_, position.begin(), &Begin::position);
   std::map<std::tuple<Rank, int, Payload>, Bytes> position_of_payload;
   // Blocks are sorted by destination, so that one table for the node at hand finds the begin of each without a search.
-  std::vector<std::size_t> begin_of(at(layout_.ranks()), 0);  // by source, into begins_; left from another node if it sends nothing
+  std::vector<std::size_t> begin_of(at(layout_.ranks()),
+                                    0);  // by source, into begins_; left from another node if it sends nothing
   int present = -1;
   for (const auto& block : blocks) {
     const int node = layout_.node(block.destination);
@@ -108,12 +110,14 @@ void RelayRoute::cut(std::vector<Block>& blocks) const {
       if (!is_first) here = &repeated;
     }
     if (!here || *here + block.bytes > pairs_[begins_[b].pair].bytes)
-      throw Error(fmt::format("a route with relays: it was made for a pattern in which rank {} sends less to node {}.", block.source, node));
+      throw Error(fmt::format("a route with relays: it was made for a pattern in which rank {} sends less to node {}.",
+                              block.source, node));
     const auto& pair = pairs_[begins_[b].pair];
     for (Bytes done = 0; done < block.bytes;) {
       const auto chunk = *here / pair.chunk_bytes;
       const auto bytes = std::min(block.bytes - done, (chunk + 1) * pair.chunk_bytes - *here);
-      fragments.push_back({block.source, block.destination, block.index, static_cast<std::int32_t>(pair.first_chunk + chunk), bytes, done, block.payload});
+      fragments.push_back({block.source, block.destination, block.index,
+                           static_cast<std::int32_t>(pair.first_chunk + chunk), bytes, done, block.payload});
       done += bytes;
       *here += bytes;
     }
@@ -132,7 +136,8 @@ Rank RelayRoute::next(const Block& block, Rank holder, int stage) const {
   return holder;
 }
 
-void RelayRoute::next_of_each(std::span<const Block> blocks, std::span<const Rank> holders, int stage, std::span<Rank> to) const {
+void RelayRoute::next_of_each(std::span<const Block> blocks, std::span<const Rank> holders, int stage,
+                              std::span<Rank> to) const {
   for (std::size_t i = 0; i < blocks.size(); ++i) to[i] = next(blocks[i], holders[i], stage);
 }
 

@@ -33,12 +33,11 @@ using ChunkCap = std::function<Bytes(const NodeReceives&)>;
 /// Sends blocks for other nodes to the sender of their chunk, from there to its receiver, and on to their destination.
 ///
 /// The blocks from one node to another, ordered by source and destination, are cut at every multiple of the cap. Beyond
-/// the paper, the cap grows until there are no more chunks than the larger of the two nodes has ranks: more would meet in
-/// the same messages again, and would only cost headers. Then
-/// the chunks that a node receives are assigned to its ranks in descending order of size, from local rank 0 up and over
-/// again; those that it sends likewise, from its last local rank down. Equal sizes are in order of the other node.
-/// No stage has rounds: all receives of a stage are posted at once.
-/// Source: node-aware paper (Lockhart, Bienz, Gropp, Olson) §2.3.1, §2.3.3 and algorithm 1, lines 17 and 18.
+/// the paper, the cap grows until there are no more chunks than the larger of the two nodes has ranks: more would meet
+/// in the same messages again, and would only cost headers. Then the chunks that a node receives are assigned to its
+/// ranks in descending order of size, from local rank 0 up and over again; those that it sends likewise, from its last
+/// local rank down. Equal sizes are in order of the other node. No stage has rounds: all receives of a stage are posted
+/// at once. Source: node-aware paper (Lockhart, Bienz, Gropp, Olson) §2.3.1, §2.3.3 and algorithm 1, lines 17 and 18.
 class RelayRoute final : public Route {
  public:
   /// When blocks move whose source and destination share a node: in a stage of their own before all others, or in the
@@ -52,7 +51,8 @@ class RelayRoute final : public Route {
   void cut(std::vector<Block>& blocks) const override;
   bool cuts() const override { return true; }
   Rank next(const Block& block, Rank at, int stage) const override;
-  void next_of_each(std::span<const Block> blocks, std::span<const Rank> at, int stage, std::span<Rank> to) const override;
+  void next_of_each(std::span<const Block> blocks, std::span<const Rank> at, int stage,
+                    std::span<Rank> to) const override;
   int round(Rank, Rank, int) const override { return 0; }
   std::vector<UniformRun> uniform_runs(Rank rank, int stage) const override;
 
@@ -84,11 +84,11 @@ class RelayRoute final : public Route {
 
   Layout layout_;
   std::vector<StageInfo> stages_;
-  std::vector<Step> steps_;    ///< of each stage
+  std::vector<Step> steps_;  ///< of each stage
   std::vector<Pair> pairs_;
-  std::vector<Begin> begins_;  ///< grouped by node
+  std::vector<Begin> begins_;             ///< grouped by node
   std::vector<std::size_t> first_begin_;  ///< by node, into begins_; and their number at the end
-  std::vector<Chunk> chunks_;  ///< sorted by source node, destination node and position
+  std::vector<Chunk> chunks_;             ///< sorted by source node, destination node and position
 };
 
 }  // namespace commpass

@@ -19,15 +19,15 @@ struct Block {
   std::int32_t index = 0;
   std::int32_t chunk = no_chunk;  ///< which of the route's chunks it belongs to; set by Route::cut
   Bytes bytes = 0;
-  Bytes offset = 0;               ///< of a fragment in its block
-  Payload payload = no_payload;   ///< blocks of one source, payload, offset and size have the same bytes
+  Bytes offset = 0;              ///< of a fragment in its block
+  Payload payload = no_payload;  ///< blocks of one source, payload, offset and size have the same bytes
   bool operator==(const Block&) const = default;
 };
 
 /// What one stage of a route is called, and how many cyclic rounds it has.
 struct StageInfo {
-  std::string label;  ///< for people: "node digit", "dimension 2 of 3"
-  int rounds = 0;     ///< messages of the stage have a round in 1 … rounds; 0: the stage has no rounds
+  std::string label;        ///< for people: "node digit", "dimension 2 of 3"
+  int rounds = 0;           ///< messages of the stage have a round in 1 … rounds; 0: the stage has no rounds
   bool one_by_one = false;  ///< whatever the strategy says, rounds run one after another and messages are coalesced
   bool by_library = false;  ///< the MPI library's neighbourhood collective sends its messages, all of them at once
 };
@@ -68,8 +68,10 @@ struct UniformRun {
   int messages = 1;
   Ring ring;
 
-  UniformRun(const UniformMessage& message) : first(message), ring(Ring::of_one(message.to)) {}  // NOLINT: a message is a run of one
-  UniformRun(const UniformMessage& first_one, int count, const Ring& around) : first(first_one), messages(count), ring(around) {}
+  UniformRun(const UniformMessage& message)
+      : first(message), ring(Ring::of_one(message.to)) {}  // NOLINT: a message is a run of one
+  UniformRun(const UniformMessage& first_one, int count, const Ring& around)
+      : first(first_one), messages(count), ring(around) {}
 
   UniformMessage message(int i) const {
     auto result = first;
@@ -89,7 +91,8 @@ class Route {
   virtual const std::vector<StageInfo>& stages() const = 0;
 
   /// Cuts blocks into fragments and assigns these to chunks, before the first stage. Most routes do neither.
-  /// @param blocks  all blocks of one or more sources, none to the source itself, sorted as sort_blocks does; stays sorted
+  /// @param blocks  all blocks of one or more sources, none to the source itself, sorted as sort_blocks does; stays
+  /// sorted
   /// @throws Error if the route was made for another pattern
   virtual void cut([[maybe_unused]] std::vector<Block>& blocks) const {}
   /// Does cut() do anything?
@@ -100,7 +103,8 @@ class Route {
 
   /// next() of many blocks: to[i] becomes next(blocks[i], at[i], stage). Schedules of large patterns ask this way;
   /// routes that are asked often answer without a virtual call for each block.
-  virtual void next_of_each(std::span<const Block> blocks, std::span<const Rank> at, int stage, std::span<Rank> to) const {
+  virtual void next_of_each(std::span<const Block> blocks, std::span<const Rank> at, int stage,
+                            std::span<Rank> to) const {
     for (std::size_t i = 0; i < blocks.size(); ++i) to[i] = next(blocks[i], at[i], stage);
   }
 
@@ -108,17 +112,17 @@ class Route {
   /// Sender and receiver compute the same, so they agree on the batch of a window.
   virtual int round(Rank from, Rank to, int stage) const = 0;
 
-  /// The ranks with which `rank` may exchange messages in stage `stage`, whatever the blocks, ascending. Both ways: each
-  /// of them has `rank` among its own. For exchanges whose receivers do not know who sends.
+  /// The ranks with which `rank` may exchange messages in stage `stage`, whatever the blocks, ascending. Both ways:
+  /// each of them has `rank` among its own. For exchanges whose receivers do not know who sends.
   /// @throws NotApplicable if the route cannot tell
   virtual std::vector<Rank> peers(Rank rank, int stage) const;
   /// Which ranks exchange messages in stage `stage`, directly or through others: for each rank the lowest of its group.
   /// @throws NotApplicable if the route cannot tell
   virtual std::vector<Rank> groups(int stage) const;
 
-  /// The messages that `rank` sends in stage `stage` of an all-to-all with equal blocks, for closed forms: few runs where they are alike,
-  /// so that very many ranks take no longer than a few.
-  /// Exact where the address is full and the layout even; elsewhere an estimate.
+  /// The messages that `rank` sends in stage `stage` of an all-to-all with equal blocks, for closed forms: few runs
+  /// where they are alike, so that very many ranks take no longer than a few. Exact where the address is full and the
+  /// layout even; elsewhere an estimate.
   /// @throws NotApplicable if the route has no closed form
   virtual std::vector<UniformRun> uniform_runs(Rank rank, int stage) const = 0;
   /// The same, message by message.
@@ -131,6 +135,8 @@ class Route {
 };
 
 /// Is the exchange left to the MPI library?
-inline bool is_run_by_library(const Route& route) { return std::ranges::any_of(route.stages(), &StageInfo::by_library); }
+inline bool is_run_by_library(const Route& route) {
+  return std::ranges::any_of(route.stages(), &StageInfo::by_library);
+}
 
 }  // namespace commpass

@@ -22,7 +22,8 @@ class Grouper {
   explicit Grouper(int ranks) : end_(at_index(ranks) + 1), blocks_(at_index(ranks), 0), place_(at_index(ranks)) {}
 
   /// Fills `result` but for the bytes of messages.
-  void group(const Route& route, int stage, Window window, std::span<const Rank> at, std::span<const Rank> to, Departures& result) {
+  void group(const Route& route, int stage, Window window, std::span<const Rank> at, std::span<const Rank> to,
+             Departures& result) {
     window = window_of(route.stages()[static_cast<std::size_t>(stage)], window);
     const auto leaving = sort_by_sender(at, to);
     result.order.resize(leaving.size());
@@ -38,11 +39,17 @@ class Grouper {
         count += blocks_[at_index(block.to)]++ == 0;
       }
       peers_.clear();
-      for (const Rank receiver : std::span(receivers_).first(count)) peers_.emplace_back(route.round(from, receiver, stage), receiver);
+      for (const Rank receiver : std::span(receivers_).first(count))
+        peers_.emplace_back(route.round(from, receiver, stage), receiver);
       std::ranges::sort(peers_);
       for (const auto& [round, receiver] : peers_) {
         auto& number = blocks_[at_index(receiver)];
-        result.messages.push_back({.from = from, .to = receiver, .round = round, .batch = window.batch(round), .first_block = position, .blocks = number});
+        result.messages.push_back({.from = from,
+                                   .to = receiver,
+                                   .round = round,
+                                   .batch = window.batch(round),
+                                   .first_block = position,
+                                   .blocks = number});
         place_[at_index(receiver)] = position;
         position += number;
         number = 0;
@@ -78,8 +85,9 @@ class Grouper {
 
   std::vector<std::uint32_t> numbers_;  // of the blocks that leave
   std::vector<Leaving> leaving_;
-  std::vector<std::uint32_t> end_;            // by sender
-  std::vector<std::uint32_t> blocks_, place_;  // of one sender, by receiver: how many there are, where the next one goes
+  std::vector<std::uint32_t> end_;  // by sender
+  std::vector<std::uint32_t> blocks_,
+      place_;  // of one sender, by receiver: how many there are, where the next one goes
   std::vector<Rank> receivers_;
   std::vector<std::pair<int, Rank>> peers_;  // with their rounds; batches follow the rounds
 };
@@ -127,7 +135,8 @@ std::uint32_t most_blocks(std::span<const Message> messages) {
 int staggered_round(int round, std::uint32_t position, std::uint32_t most_blocks) {
   if (round == 0) return 0;
   const auto staggered = std::int64_t{round - 1} * most_blocks + position + 1;
-  return static_cast<int>(std::min<std::int64_t>(staggered, std::numeric_limits<int>::max()));  // those above share the last
+  return static_cast<int>(
+      std::min<std::int64_t>(staggered, std::numeric_limits<int>::max()));  // those above share the last
 }
 
 void stagger(Departures& departures, Window window, std::span<const Block> blocks, std::uint32_t most_blocks) {
@@ -163,7 +172,8 @@ std::vector<Block> blocks_of(const Pattern& pattern) {
   std::vector<Block> blocks;
   blocks.reserve(pattern.edges.size());
   for (const auto& [source, destination, bytes, payload] : pattern.edges)
-    if (source != destination && bytes > 0) blocks.push_back({.source = source, .destination = destination, .bytes = bytes, .payload = payload});
+    if (source != destination && bytes > 0)
+      blocks.push_back({.source = source, .destination = destination, .bytes = bytes, .payload = payload});
   stable_counting_sort(blocks, pattern.ranks, &Block::source);
   stable_counting_sort(blocks, pattern.ranks, &Block::destination);
   for (std::size_t b = 1; b < blocks.size(); ++b)
@@ -192,7 +202,8 @@ std::vector<MemoryAddress> send_addresses(const PreparedPattern& pattern) {
   const auto has_place = [&](std::size_t b) { return first.empty() || first[b] == b; };
   for (std::size_t b = 0; b < blocks.size(); ++b)
     if (has_place(b)) next[at_index(blocks[b].source) + 1] += static_cast<MemoryAddress>(blocks[b].bytes);
-  for (std::size_t rank = 1; rank < next.size(); ++rank) next[rank] += next[rank - 1] + 1;  // a gap, so that two buffers are never taken for one piece
+  for (std::size_t rank = 1; rank < next.size(); ++rank)
+    next[rank] += next[rank - 1] + 1;  // a gap, so that two buffers are never taken for one piece
   std::vector<MemoryAddress> addresses;
   addresses.reserve(blocks.size());
   for (std::size_t b = 0; b < blocks.size(); ++b) {
@@ -236,10 +247,12 @@ struct Held {
   Bytes bytes = 0;
 };
 
-/// Where the blocks of all ranks lie while a schedule is made: in send buffers, later in one landing area for each message.
+/// Where the blocks of all ranks lie while a schedule is made: in send buffers, later in one landing area for each
+/// message.
 class Addresses {
  public:
-  explicit Addresses(const PreparedPattern& pattern) : pattern_(pattern), blocks_(pattern.blocks.size()), held_(at_index(pattern.ranks)) {
+  explicit Addresses(const PreparedPattern& pattern)
+      : pattern_(pattern), blocks_(pattern.blocks.size()), held_(at_index(pattern.ranks)) {
     for (std::size_t b = 0; b < blocks_.size(); ++b) {
       blocks_[b] = {pattern.send_address[b], pattern.blocks[b].bytes};
       next_ = std::max(next_, pattern.send_address[b] + static_cast<MemoryAddress>(pattern.blocks[b].bytes));
@@ -264,7 +277,8 @@ class Addresses {
     const auto& order = departures.order;
     for (auto& message : departures.messages) {
       const std::size_t end = message.first_block + message.blocks;
-      for (const auto needed = std::min(end + ahead, order.size()); fetched < needed; ++fetched) __builtin_prefetch(&blocks_[order[fetched]], 1);
+      for (const auto needed = std::min(end + ahead, order.size()); fetched < needed; ++fetched)
+        __builtin_prefetch(&blocks_[order[fetched]], 1);
       move(message, departures);
     }
   }
@@ -279,7 +293,7 @@ class Addresses {
     std::uint32_t brought = 0, pieces = 0, final_blocks = 0, final_pieces = 0, next_final = 0;
     MemoryAddress piece_end = nowhere, final_end = nowhere;
     MemoryAddress end = next_ + 1;  // a gap, so that two areas are never taken for one piece
-    Held taken;               // from what the sender held for others
+    Held taken;                     // from what the sender held for others
     const bool shares = !departures.carriers.empty();
     const auto place_end = message.first_block + message.blocks;
     for (auto place = message.first_block; place < place_end; ++place) {
@@ -309,7 +323,8 @@ class Addresses {
     next_ = end;
     auto &sender = held_[at_index(message.from)], &receiver = held_[at_index(message.to)];
     sender = {sender.blocks - taken.blocks, sender.bytes - taken.bytes};
-    receiver = {receiver.blocks + message.blocks - final_blocks, receiver.bytes + message.bytes - message.unpacked_bytes};
+    receiver = {receiver.blocks + message.blocks - final_blocks,
+                receiver.bytes + message.bytes - message.unpacked_bytes};
     message.packed_pieces = pieces > 1 ? pieces : 0;
     const bool in_place = final_blocks == message.blocks && brought == message.blocks && final_pieces == 1;
     message.unpacked_pieces = in_place ? 0 : final_pieces;
@@ -322,13 +337,14 @@ class Addresses {
   };
   const PreparedPattern& pattern_;
   std::vector<Placed> blocks_;
-  std::vector<Held> held_;     // by rank
+  std::vector<Held> held_;           // by rank
   MemoryAddress first_landing_ = 0;  // addresses below are in send buffers
   MemoryAddress next_ = 0;           // behind all that is in use
 };
 
 /// As Addresses::most_held, where blocks may share their bytes: those that lie in one place count once.
-Held most_held_in_places(std::span<const Block> blocks, std::span<const Rank> at, const Addresses& addresses, int ranks) {
+Held most_held_in_places(std::span<const Block> blocks, std::span<const Rank> at, const Addresses& addresses,
+                         int ranks) {
   std::vector<Held> held(at_index(ranks));
   std::unordered_set<MemoryAddress> places;
   Held most;
@@ -368,7 +384,8 @@ Schedule schedule_of(const Route& route, Window window, const PreparedPattern& p
     addresses.move(departures);
     schedule.stages.push_back({std::move(info), std::exchange(departures.messages, {})});
     at.swap(to);
-    const auto held = pattern.first_alike.empty() ? addresses.most_held() : most_held_in_places(blocks, at, addresses, pattern.ranks);
+    const auto held =
+        pattern.first_alike.empty() ? addresses.most_held() : most_held_in_places(blocks, at, addresses, pattern.ranks);
     schedule.buffered_blocks_max = std::max(schedule.buffered_blocks_max, held.blocks);
     schedule.buffered_bytes_max = std::max(schedule.buffered_bytes_max, held.bytes);
   }
@@ -378,7 +395,8 @@ Schedule schedule_of(const Route& route, Window window, const PreparedPattern& p
 }  // namespace
 
 Schedule make_schedule(const Route& route, Window window, const PreparedPattern& pattern, Coalescing coalescing) {
-  return route.cuts() ? schedule_of(route, window, cut(route, pattern), coalescing) : schedule_of(route, window, pattern, coalescing);
+  return route.cuts() ? schedule_of(route, window, cut(route, pattern), coalescing)
+                      : schedule_of(route, window, pattern, coalescing);
 }
 
 Schedule make_schedule(const Route& route, Window window, const Pattern& pattern, Coalescing coalescing) {

@@ -23,9 +23,9 @@ struct Message {
   Rank from = 0;
   Rank to = 0;
   int round = 0;
-  int batch = 0;                   ///< of the window; both ends derive the same
-  Bytes bytes = 0;                 ///< of blocks with the same bytes, once
-  std::uint32_t first_block = 0;   ///< into Departures::order
+  int batch = 0;                  ///< of the window; both ends derive the same
+  Bytes bytes = 0;                ///< of blocks with the same bytes, once
+  std::uint32_t first_block = 0;  ///< into Departures::order
   std::uint32_t blocks = 0;
   // Copies. A message of one contiguous piece is sent from where it lies; one that holds nothing but blocks at their
   // destination, adjacent in the receive buffer, is received there. All else is packed, or landed and copied out.
@@ -39,7 +39,8 @@ struct Message {
 struct Departures {
   std::vector<Message> messages;
   std::vector<std::uint32_t> order;  ///< block numbers, message after message; within one by destination and source
-  /// By place in `order`, the place in the same message of the block that brings its bytes. Empty: every block brings its own.
+  /// By place in `order`, the place in the same message of the block that brings its bytes. Empty: every block brings
+  /// its own.
   std::vector<std::uint32_t> carriers;
 
   std::uint32_t carrier(std::uint32_t place) const { return carriers.empty() ? place : carriers[place]; }
@@ -108,20 +109,23 @@ using MemoryAddress = std::uint64_t;
 /// What schedules of one pattern have in common, made once for all of them.
 struct PreparedPattern {
   int ranks = 0;
-  std::vector<Block> blocks;                ///< see blocks_of
-  std::vector<std::uint32_t> first_block;   ///< by destination, its first block; and their number at the end
-  std::vector<std::uint32_t> first_alike;   ///< see sharing.hpp
-  std::vector<MemoryAddress> send_address;        ///< by block: in its send buffer, as if these lay one after another with gaps
-  std::vector<Bytes> self_bytes;            ///< see Schedule
+  std::vector<Block> blocks;               ///< see blocks_of
+  std::vector<std::uint32_t> first_block;  ///< by destination, its first block; and their number at the end
+  std::vector<std::uint32_t> first_alike;  ///< see sharing.hpp
+  std::vector<MemoryAddress>
+      send_address;               ///< by block: in its send buffer, as if these lay one after another with gaps
+  std::vector<Bytes> self_bytes;  ///< see Schedule
 };
 
 PreparedPattern prepare(const Pattern& pattern);
 
-/// Applies a route to a pattern. Send and receive buffers hold their blocks in the order of ranks, without gaps; send buffers
-/// hold a payload once, for the first rank that gets it.
+/// Applies a route to a pattern. Send and receive buffers hold their blocks in the order of ranks, without gaps; send
+/// buffers hold a payload once, for the first rank that gets it.
 /// @throws Error if the route was made for another pattern
-Schedule make_schedule(const Route& route, Window window, const PreparedPattern& pattern, Coalescing coalescing = Coalescing::coalesced);
-Schedule make_schedule(const Route& route, Window window, const Pattern& pattern, Coalescing coalescing = Coalescing::coalesced);
+Schedule make_schedule(const Route& route, Window window, const PreparedPattern& pattern,
+                       Coalescing coalescing = Coalescing::coalesced);
+Schedule make_schedule(const Route& route, Window window, const Pattern& pattern,
+                       Coalescing coalescing = Coalescing::coalesced);
 
 /// Makes of a schedule the one that the same route has with another window.
 void set_window(Schedule& schedule, Window window);

@@ -20,9 +20,13 @@ double rate_of(const Machine& machine, Locality locality) {
 }  // namespace
 
 Servers::Servers(const Layout& layout, const Machine& machine)
-    : layout_(layout), socket_rate_(rate_of(machine, Locality::socket)), node_rate_(rate_of(machine, Locality::node)),
+    : layout_(layout),
+      socket_rate_(rate_of(machine, Locality::socket)),
+      node_rate_(rate_of(machine, Locality::node)),
       out_rate_(std::min(rate_of(machine, Locality::network), machine.injection_rate_bytes_per_s)),
-      in_rate_(machine.ejection_rate_bytes_per_s), busy_until_(servers_of(layout), 0), by_server_(servers_of(layout)) {}
+      in_rate_(machine.ejection_rate_bytes_per_s),
+      busy_until_(servers_of(layout), 0),
+      by_server_(servers_of(layout)) {}
 
 bool Servers::are_of_one_node() const { return in_rate_ == unlimited; }
 
@@ -39,7 +43,8 @@ void Servers::serve(std::span<Flight> flights) {
         add(sockets + 2 * nodes + layout_.node(to), flights, f, in_rate_);
     }
   }
-  for (const auto& [server, begin, end] : by_server_.group(jobs_, jobs_by_server_, [](const Job& j) { return static_cast<std::size_t>(j.server); })) {
+  for (const auto& [server, begin, end] :
+       by_server_.group(jobs_, jobs_by_server_, [](const Job& j) { return static_cast<std::size_t>(j.server); })) {
     const auto own = std::span(jobs_by_server_).subspan(begin, end - begin);
     sort(own);
     share(own, flights, busy_until_[server]);
@@ -48,11 +53,12 @@ void Servers::serve(std::span<Flight> flights) {
 
 void Servers::add(int server, std::span<const Flight> flights, std::size_t flight, double rate) {
   if (rate == unlimited) return;
-  jobs_.push_back({server, static_cast<std::uint32_t>(flight), flights[flight].begin, flights[flight].senders * flights[flight].bytes() / rate});
+  jobs_.push_back({server, static_cast<std::uint32_t>(flight), flights[flight].begin,
+                   flights[flight].senders * flights[flight].bytes() / rate});
 }
 
-// Sorts by begin. Begins are spread over the batch, so that most of the work is done by as many slots of time as there are
-// jobs: few jobs share one, unless a few begin long after the others.
+// Sorts by begin. Begins are spread over the batch, so that most of the work is done by as many slots of time as there
+// are jobs: few jobs share one, unless a few begin long after the others.
 void Servers::sort(std::span<Job> jobs) {
   constexpr std::size_t few = 32, crowd = 64;
   const auto by_comparing = [&] { std::ranges::sort(jobs, {}, &Job::begin); };
@@ -60,7 +66,9 @@ void Servers::sort(std::span<Job> jobs) {
   const auto [first, last] = std::ranges::minmax(jobs, {}, &Job::begin);
   const double slots_per_s = static_cast<double>(jobs.size() - 1) / (last.begin - first.begin);
   if (!(slots_per_s < unlimited)) return by_comparing();
-  const auto slot = [&, begin = first.begin](const Job& job) { return static_cast<std::size_t>((job.begin - begin) * slots_per_s); };
+  const auto slot = [&, begin = first.begin](const Job& job) {
+    return static_cast<std::size_t>((job.begin - begin) * slots_per_s);
+  };
 
   slots_.assign(jobs.size() + 1, 0);
   for (const auto& job : jobs) ++slots_[slot(job) + 1];
@@ -97,8 +105,8 @@ void Servers::Ends::clear() {
   first_ = 0;
 }
 
-// Moves the jobs of one server, in order of their begin: those that are there at once get equal parts of its rate. Begins
-// when the server has done the work of earlier batches.
+// Moves the jobs of one server, in order of their begin: those that are there at once get equal parts of its rate.
+// Begins when the server has done the work of earlier batches.
 void Servers::share(std::span<const Job> jobs, std::span<Flight> flights, Seconds& busy_until) {
   Seconds now = busy_until;
   Seconds served = 0;  // of every job that is there, since the first came, at full rate

@@ -24,8 +24,8 @@ struct Flight {
   int senders = 1;             ///< ranks that send such a message at the same time, and share the same
   Seconds begin = 0;           ///< B_k of the first
   Seconds unshared_until = 0;  ///< B_k + β_k·s_k of the last
-  Seconds shared_until = 0;  ///< C_k, 0 if nothing is shared
-  Seconds arrival = 0;       ///< A_k
+  Seconds shared_until = 0;    ///< C_k, 0 if nothing is shared
+  Seconds arrival = 0;         ///< A_k
   // How the way from the sender's (or the late receiver's) start to the arrival divides up, without sharing.
   Seconds latency = 0;
   Seconds transfer = 0;
@@ -57,7 +57,8 @@ class Servers {
     Seconds served;
     std::uint32_t flight;
   };
-  /// The jobs of a server, by when they end. Most end in the order in which they came, so that most wait in a queue, and few in a heap.
+  /// The jobs of a server, by when they end. Most end in the order in which they came, so that most wait in a queue,
+  /// and few in a heap.
   class Ends {
    public:
     bool empty() const { return queue_.size() == first_ && heap_.empty(); }
@@ -68,7 +69,9 @@ class Servers {
     void clear();
 
    private:
-    bool next_is_queued() const { return first_ < queue_.size() && (heap_.empty() || queue_[first_].served <= heap_.front().served); }
+    bool next_is_queued() const {
+      return first_ < queue_.size() && (heap_.empty() || queue_[first_].served <= heap_.front().served);
+    }
 
     std::vector<End> queue_, heap_;
     std::size_t first_ = 0;  // of the queue

@@ -12,7 +12,9 @@ std::vector<std::uint32_t> first_alike(std::span<const Block> blocks) {
     if (blocks[b].payload != no_payload) candidates.push_back(b);
   if (candidates.empty()) return {};
 
-  const auto content = [&](std::uint32_t b) { return std::tuple(blocks[b].source, blocks[b].payload, blocks[b].offset, blocks[b].bytes); };
+  const auto content = [&](std::uint32_t b) {
+    return std::tuple(blocks[b].source, blocks[b].payload, blocks[b].offset, blocks[b].bytes);
+  };
   std::ranges::sort(candidates, {}, [&](std::uint32_t b) { return std::tuple_cat(content(b), std::tuple(b)); });
   std::vector<std::uint32_t> first(blocks.size());
   std::iota(first.begin(), first.end(), 0U);

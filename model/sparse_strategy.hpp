@@ -11,7 +11,8 @@ namespace commpass {
 
 /// How the receivers of a stage, who know nothing, learn what they get.
 enum class Discovery {
-  nbx,        ///< synchronous sends, then a non-blocking reduction over those who may send: when it is complete, all is received
+  nbx,        ///< synchronous sends, then a non-blocking reduction over those who may send: when it is complete, all is
+              ///< received
   reduce,     ///< the number of messages for each rank by a reduce-scatter, then probes
   allreduce,  ///< the same by an allreduce: every rank gets the numbers of all
   rma,        ///< one-sided: everybody puts his block into a slot of his own
@@ -23,8 +24,8 @@ struct DiscoveryRow {
   Discovery discovery;
   const char* name;
   const char* summary;
-  const char* memory;     ///< on a rank, besides its own messages
-  const char* source;     ///< paper and section
+  const char* memory;               ///< on a rank, besides its own messages
+  const char* source;               ///< paper and section
   bool constant_size_only = false;  ///< and for direct routes only: a slot for each rank that may send
 };
 

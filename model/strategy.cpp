@@ -16,7 +16,8 @@ namespace {
 void sort_arguments(Strategy& strategy) {
   const auto& parameters = catalogue_row(strategy.route).parameters;
   const auto position = [&](const Argument& argument) {
-    return std::ranges::find_if(parameters, [&](const auto& p) { return argument.name == p.name; }) - parameters.begin();
+    return std::ranges::find_if(parameters, [&](const auto& p) { return argument.name == p.name; }) -
+           parameters.begin();
   };
   std::ranges::sort(strategy.arguments, {}, position);
 }
@@ -35,7 +36,9 @@ void Strategy::set(const std::string& name, std::vector<std::int64_t> values) {
 }
 
 bool is_automatic(const Strategy& strategy) {
-  return std::ranges::any_of(strategy.arguments, [](const Argument& a) { return std::ranges::find(a.values, automatic_value) != a.values.end(); });
+  return std::ranges::any_of(strategy.arguments, [](const Argument& a) {
+    return std::ranges::find(a.values, automatic_value) != a.values.end();
+  });
 }
 
 namespace {
@@ -46,7 +49,8 @@ constexpr const char* automatic_text = "auto";
 constexpr std::int64_t largest_value = std::int64_t{1} << 30;
 
 std::vector<std::int64_t> parse_values(const Parameter& parameter, const std::string& text) {
-  const bool is_list = parameter.kind == Parameter::Kind::dimensions, is_size = parameter.kind == Parameter::Kind::bytes;
+  const bool is_list = parameter.kind == Parameter::Kind::dimensions,
+             is_size = parameter.kind == Parameter::Kind::bytes;
   if (parameter.kind == Parameter::Kind::flag) return {1};
   if (parameter.may_be_automatic && text == automatic_text) return {automatic_value};
   std::vector<std::int64_t> values;
@@ -62,7 +66,8 @@ Window parse_window(const std::string& value, const std::string& text) {
   if (value == "unlimited") return {};
   const auto rounds = parse_number<std::int64_t>(value);
   if (!rounds || *rounds < 1 || *rounds > largest_value)
-    throw InputError("strategy " + text, "window=" + value + " is out of range", "use 1 or more rounds, or 'unlimited'");
+    throw InputError("strategy " + text, "window=" + value + " is out of range",
+                     "use 1 or more rounds, or 'unlimited'");
   return {static_cast<int>(*rounds)};
 }
 
@@ -70,10 +75,13 @@ Window parse_window(const std::string& value, const std::string& text) {
 
 Strategy parse_strategy(const std::string& text) {
   if (text.find('@') != std::string::npos)
-    throw InputError("strategy " + text, "it names a memory path", "leave '@...' out: Commpass moves host memory only so far");
+    throw InputError("strategy " + text, "it names a memory path",
+                     "leave '@...' out: Commpass moves host memory only so far");
   const auto pieces = split(text, ',');
   const auto& row = catalogue_row(pieces[0]);
-  const auto fail = [&](const std::string& what) { return InputError("strategy " + text, what, std::string("use ") + row.usage); };
+  const auto fail = [&](const std::string& what) {
+    return InputError("strategy " + text, what, std::string("use ") + row.usage);
+  };
 
   Strategy strategy{row.name, {}, row.default_window, Coalescing::coalesced};
   bool window_given = false;
@@ -92,7 +100,8 @@ Strategy parse_strategy(const std::string& text) {
       continue;
     }
     const auto parameter = std::ranges::find_if(row.parameters, [&](const auto& p) { return key == p.name; });
-    if (parameter == row.parameters.end()) throw fail(key == "window" ? "window is given twice" : "'" + pieces[i] + "' is not understood");
+    if (parameter == row.parameters.end())
+      throw fail(key == "window" ? "window is given twice" : "'" + pieces[i] + "' is not understood");
     if (!strategy.values(key).empty()) throw fail(key + " is given twice");
     if (parameter->kind == Parameter::Kind::flag && equals != std::string::npos) throw fail(key + " takes no value");
     auto values = parse_values(*parameter, value);

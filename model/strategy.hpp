@@ -29,10 +29,11 @@ struct Argument {
   bool operator==(const Argument&) const = default;
 };
 
-/// A route with its parameters, a window and what makes a message. Made by parse_strategy or by the catalogue's suggestions.
+/// A route with its parameters, a window and what makes a message. Made by parse_strategy or by the catalogue's
+/// suggestions.
 struct Strategy {
-  std::string route;                 ///< a name in the catalogue
-  std::vector<Argument> arguments;   ///< in the order of the catalogue
+  std::string route;                ///< a name in the catalogue
+  std::vector<Argument> arguments;  ///< in the order of the catalogue
   Window window;
   Coalescing coalescing = Coalescing::coalesced;
   bool operator==(const Strategy&) const = default;
@@ -46,8 +47,8 @@ struct Strategy {
 /// The value of a parameter that is left to the model; "auto" in text.
 inline constexpr std::int64_t automatic_value = 0;
 
-/// Does a strategy leave a parameter to the model (radix=auto)? It then stands for a family of strategies, of which one has to be chosen
-/// before it has a route (selector/family.hpp).
+/// Does a strategy leave a parameter to the model (radix=auto)? It then stands for a family of strategies, of which one
+/// has to be chosen before it has a route (selector/family.hpp).
 bool is_automatic(const Strategy& strategy);
 
 /// Reads "NAME,key=value,…", for example "stfw,n=3", "standard,window=8" or "tuna,radix=4,staggered".

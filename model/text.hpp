@@ -30,7 +30,8 @@ std::optional<Bytes> parse_bytes(std::string_view text);
 /// "512", "16KiB", "3MiB": exact and as short as it goes, for parse_bytes.
 std::string print_bytes(Bytes bytes);
 
-/// "1.57", "+12": for people, so many digits behind the point. A million and more are "1.5e+300", since nobody counts digits.
+/// "1.57", "+12": for people, so many digits behind the point. A million and more are "1.5e+300", since nobody counts
+/// digits.
 std::string format_fixed(double value, int decimals, bool with_sign = false);
 
 /// "512 B", "16 KiB", "3.4 MiB": for people, three digits.

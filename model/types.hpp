@@ -5,8 +5,8 @@
 
 namespace commpass {
 
-using Rank = int;             ///< 0 … P−1
-using Bytes = std::int64_t;   ///< a size in bytes, never negative
+using Rank = int;            ///< 0 … P−1
+using Bytes = std::int64_t;  ///< a size in bytes, never negative
 using Seconds = double;
 
 /// Bytes that a rank sends more than once. Edges of one source with the same payload have the same bytes, and as many.

@@ -30,7 +30,9 @@ void assemble(MPI_Comm comm) {
 
 std::string sentence_of(const std::exception& error) noexcept {
   try {
-    if (dynamic_cast<const std::bad_alloc*>(&error)) return "there is not enough memory on this rank; free some, exchange less at once, or run fewer ranks on its node.";
+    if (dynamic_cast<const std::bad_alloc*>(&error))
+      return "there is not enough memory on this rank; free some, exchange less at once, or run fewer ranks on its "
+             "node.";
     const std::string text = error.what();
     return text.empty() ? "unknown error." : text;
   } catch (const std::bad_alloc&) {

@@ -16,7 +16,8 @@ void agree(MPI_Comm comm, const std::string& message);
 /// What an exception says, as one sentence; if there is no memory for that, a very short one.
 std::string sentence_of(const std::exception& error) noexcept;
 
-/// Runs a local step, then agrees. The step must not communicate, but among ranks none of which waits for one that has failed. Collective.
+/// Runs a local step, then agrees. The step must not communicate, but among ranks none of which waits for one that has
+/// failed. Collective.
 template <class Step>
 void together(MPI_Comm comm, Step step) {
   std::string message;
@@ -28,11 +29,13 @@ void together(MPI_Comm comm, Step step) {
   agree(comm, message);
 }
 
-/// Waits until all ranks of a communicator are here, and moves on meanwhile what is in flight. To be called before collective calls that
-/// block: another rank may come to them only when this one has passed on what it waits for. Collective.
+/// Waits until all ranks of a communicator are here, and moves on meanwhile what is in flight. To be called before
+/// collective calls that block: another rank may come to them only when this one has passed on what it waits for.
+/// Collective.
 void assemble(MPI_Comm comm);
 
-/// For what takes little memory, and without which a rank could not even take part with nothing, so that others would wait for it: tries it twice.
+/// For what takes little memory, and without which a rank could not even take part with nothing, so that others would
+/// wait for it: tries it twice.
 template <class Action>
 decltype(auto) insist(Action action) {
   try {

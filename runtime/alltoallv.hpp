@@ -12,11 +12,12 @@ namespace commpass {
 /// The same on every rank.
 struct AlltoallvOptions {
   std::string strategy;                 ///< run this one; empty: COMMPASS_ALLTOALLV_STRATEGY, else the cheapest
-  std::optional<double> block_bytes{};  ///< a hint: the mean size of a block, 0 or more. Absent: what was told last (Communicator::alltoallv)
+  std::optional<double> block_bytes{};  ///< a hint: the mean size of a block, 0 or more. Absent: what was told last
+                                        ///< (Communicator::alltoallv)
 };
 
-/// Planned once, run many times with the same counts. Move-only. Destroying it completes an exchange in flight, so buffers and
-/// datatypes must outlive it.
+/// Planned once, run many times with the same counts. Move-only. Destroying it completes an exchange in flight, so
+/// buffers and datatypes must outlive it.
 class PersistentAlltoallv {
  public:
   ~PersistentAlltoallv();

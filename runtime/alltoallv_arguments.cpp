@@ -18,17 +18,25 @@ InputError wrong_argument(Side side, const std::string& what, const std::string&
 void require_buffer(Side side, const void* buffer, const BlocksArgument& argument) {
   if (buffer || !argument.type->is_contiguous() || argument.type->size() == 0) return;
   for (std::size_t rank = 0; rank < argument.counts.size(); ++rank)
-    if (argument.counts[rank] > 0) throw wrong_argument(side, fmt::format("there are {} elements for rank {} and no buffer", argument.counts[rank], rank), "give a buffer, or counts of 0");
+    if (argument.counts[rank] > 0)
+      throw wrong_argument(side,
+                           fmt::format("there are {} elements for rank {} and no buffer", argument.counts[rank], rank),
+                           "give a buffer, or counts of 0");
 }
 
 }  // namespace
 
-void BlocksArgument::assign(Side side, MPI_Comm comm, const void* buffer, std::span<const int> new_counts, std::span<const int> new_offsets, MPI_Datatype new_type) {
+void BlocksArgument::assign(Side side, MPI_Comm comm, const void* buffer, std::span<const int> new_counts,
+                            std::span<const int> new_offsets, MPI_Datatype new_type) {
   const int ranks = ranks_in(comm);
   if (std::ssize(new_counts) != ranks || std::ssize(new_offsets) != ranks)
-    throw wrong_argument(side, fmt::format("there are {} counts and {} displacements for {} ranks", new_counts.size(), new_offsets.size(), ranks), "give one of each for every rank");
+    throw wrong_argument(side,
+                         fmt::format("there are {} counts and {} displacements for {} ranks", new_counts.size(),
+                                     new_offsets.size(), ranks),
+                         "give one of each for every rank");
   for (std::size_t rank = 0; rank < new_counts.size(); ++rank)
-    if (new_counts[rank] < 0) throw wrong_argument(side, fmt::format("the count for rank {} is {}", rank, new_counts[rank]), "use 0 or more");
+    if (new_counts[rank] < 0)
+      throw wrong_argument(side, fmt::format("the count for rank {} is {}", rank, new_counts[rank]), "use 0 or more");
   counts.assign(new_counts.begin(), new_counts.end());
   offsets.assign(new_offsets.begin(), new_offsets.end());
   type.emplace(new_type, comm);
@@ -46,9 +54,14 @@ void BlocksArgument::assign_equal(Side side, MPI_Comm comm, const void* buffer, 
 }
 
 void AlltoallvArguments::require_same_for_oneself(Rank rank) const {
-  const auto bytes = [&](const BlocksArgument& side) { return side.counts[static_cast<std::size_t>(rank)] * side.type->size(); };
+  const auto bytes = [&](const BlocksArgument& side) {
+    return side.counts[static_cast<std::size_t>(rank)] * side.type->size();
+  };
   if (bytes(sends) != bytes(receives))
-    throw InputError("alltoallv", fmt::format("rank {} sends {} bytes to itself and receives {}", rank, bytes(sends), bytes(receives)), "give counts that match");
+    throw InputError(
+        "alltoallv",
+        fmt::format("rank {} sends {} bytes to itself and receives {}", rank, bytes(sends), bytes(receives)),
+        "give counts that match");
 }
 
 void AlltoallvArguments::make_room(int ranks) {

@@ -21,9 +21,11 @@ struct BlocksArgument {
   std::optional<ElementType> type;
 
   /// @param comm  ours
-  /// @throws InputError if there is not one of each for every rank, a count is negative, or there is something to be sent or received and no buffer (for
+  /// @throws InputError if there is not one of each for every rank, a count is negative, or there is something to be
+  /// sent or received and no buffer (for
   ///   derived types it may be MPI_BOTTOM); as ElementType
-  void assign(Side side, MPI_Comm comm, const void* buffer, std::span<const int> new_counts, std::span<const int> new_offsets, MPI_Datatype new_type);
+  void assign(Side side, MPI_Comm comm, const void* buffer, std::span<const int> new_counts,
+              std::span<const int> new_offsets, MPI_Datatype new_type);
   /// The same count for all ranks, one after another. @throws as assign
   void assign_equal(Side side, MPI_Comm comm, const void* buffer, int count, MPI_Datatype new_type);
 

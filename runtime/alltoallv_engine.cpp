@@ -36,8 +36,14 @@ const std::string in_place_of_library = "standard";
 
 }  // namespace
 
-AlltoallvEngine::AlltoallvEngine(MPI_Comm comm, const Layout& layout, const Machine& machine, std::string named, int largest_tag)
-    : comm_(comm), layout_(layout), machine_(machine), named_(std::move(named)), exchange_(comm_.get()), calls_with_own_tags_((largest_tag - 1) / tags_of_call) {
+AlltoallvEngine::AlltoallvEngine(MPI_Comm comm, const Layout& layout, const Machine& machine, std::string named,
+                                 int largest_tag)
+    : comm_(comm),
+      layout_(layout),
+      machine_(machine),
+      named_(std::move(named)),
+      exchange_(comm_.get()),
+      calls_with_own_tags_((largest_tag - 1) / tags_of_call) {
   together(comm_.get(), [&] { arguments_.make_room(layout_.ranks()); });
 }
 
@@ -46,7 +52,8 @@ AlltoallvEngine::~AlltoallvEngine() {
   else if (mpi_is_usable()) forget_strays();
 }
 
-/// Messages that their receiver did not expect at all would reach the next communicator that MPI makes in the place of this one.
+/// Messages that their receiver did not expect at all would reach the next communicator that MPI makes in the place of
+/// this one.
 void AlltoallvEngine::forget_strays() noexcept {
   try {
     // Reductions may be messages of this communicator, too.
@@ -73,7 +80,8 @@ const AlltoallvEngine::Choice& AlltoallvEngine::cheapest(const std::string& name
   try {
     if (const auto why = why_unpriced(layout_, machine_); !why.empty()) {
       warn_unpriced(why, comm_.rank());
-      const auto strategy = named.empty() ? unpriced_alltoallv : to_string(unpriced_member(parse_strategy(named), layout_));
+      const auto strategy =
+          named.empty() ? unpriced_alltoallv : to_string(unpriced_member(parse_strategy(named), layout_));
       return entry->second = Choice{strategy, most_exchanges_a_telling};
     }
     assemble(comm_.get());
@@ -82,8 +90,10 @@ const AlltoallvEngine::Choice& AlltoallvEngine::cheapest(const std::string& name
       if (comm_.rank() != 0) return;
       std::vector<Strategy> given;
       if (!named.empty()) given.push_back(parse_strategy(named));
-      const auto best = rank_one_shot(typical_of(blocks, layout_.ranks()), layout_, machine_, CostModel::burst, given).front();
-      found = {to_string(best.strategy), exchanges_a_telling(best.cost.seconds, small_collective_seconds(layout_, machine_))};
+      const auto best =
+          rank_one_shot(typical_of(blocks, layout_.ranks()), layout_, machine_, CostModel::burst, given).front();
+      found = {to_string(best.strategy),
+               exchanges_a_telling(best.cost.seconds, small_collective_seconds(layout_, machine_))};
     });
     found.strategy = broadcast(comm_.get(), found.strategy);
     COMMPASS_MPI_CALL(MPI_Bcast, &found.exchanges_a_telling, 1, MPI_INT, 0, comm_.get());
@@ -94,7 +104,8 @@ const AlltoallvEngine::Choice& AlltoallvEngine::cheapest(const std::string& name
   }
 }
 
-const AlltoallvEngine::Choice& AlltoallvEngine::choose(const AlltoallvOptions& options, std::optional<Bytes> block_bytes) {
+const AlltoallvEngine::Choice& AlltoallvEngine::choose(const AlltoallvOptions& options,
+                                                       std::optional<Bytes> block_bytes) {
   if (is_telling_) {
     wait_until([&] { return telling_.test(); });
     const auto told = telling_.result();
@@ -105,7 +116,8 @@ const AlltoallvEngine::Choice& AlltoallvEngine::choose(const AlltoallvOptions& o
   if (!named.empty()) {
     auto entry = named_choices_.find(named);
     if (entry == named_choices_.end()) {
-      const auto choice = is_automatic(parse_strategy(named)) ? std::nullopt : std::optional(Choice{named, most_exchanges_a_telling});
+      const auto choice =
+          is_automatic(parse_strategy(named)) ? std::nullopt : std::optional(Choice{named, most_exchanges_a_telling});
       entry = insist([&] { return named_choices_.emplace(named, choice).first; });
     }
     if (entry->second) return *entry->second;
@@ -118,7 +130,9 @@ const AlltoallvEngine::Choice& AlltoallvEngine::choose(const AlltoallvOptions& o
 const AlltoallvEngine::Structures::value_type& AlltoallvEngine::structure(const std::string& text) {
   if (const auto found = structures_.find(text); found != structures_.end()) return *found;
   const auto strategy = parse_strategy(text);
-  if (pattern_need(strategy) != PatternNeed::nothing) throw NotApplicable(text, "its ways depend on the whole pattern, which an exchange that is run once does not gather");
+  if (pattern_need(strategy) != PatternNeed::nothing)
+    throw NotApplicable(text,
+                        "its ways depend on the whole pattern, which an exchange that is run once does not gather");
   assemble(comm_.get());
   std::unique_ptr<Route> route;
   together(comm_.get(), [&] { route = make_route(strategy, layout_); });
@@ -139,10 +153,14 @@ void AlltoallvEngine::tell(const DenseBlocks<const std::byte*>& sends) {
   is_telling_ = true;
 }
 
-void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const AlltoallvOptions& options, const std::function<void(MPI_Comm)>& by_library, std::optional<Bytes> block_bytes) {
+void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const AlltoallvOptions& options,
+                          const std::function<void(MPI_Comm)>& by_library, std::optional<Bytes> block_bytes) {
   const auto place = [&] { return "alltoallv, rank " + std::to_string(comm_.rank()); };
-  if (has_failed_) throw InputError(place(), "an exchange before this one has failed, and others may wait for its messages", "go on with a new Communicator");
-  if (options.block_bytes && !(*options.block_bytes >= 0 && std::isfinite(*options.block_bytes))) throw InputError(place(), "block_bytes is not a size", "hint at 0 bytes or more");
+  if (has_failed_)
+    throw InputError(place(), "an exchange before this one has failed, and others may wait for its messages",
+                     "go on with a new Communicator");
+  if (options.block_bytes && !(*options.block_bytes >= 0 && std::isfinite(*options.block_bytes)))
+    throw InputError(place(), "block_bytes is not a size", "hint at 0 bytes or more");
   const bool is_in_place = send_buffer == MPI_IN_PLACE;
   if (!is_in_place) arguments_.require_same_for_oneself(comm_.rank());
   const auto& [strategy, one_in] = insist([&]() -> auto& { return choose(options, block_bytes); });
@@ -154,26 +172,32 @@ void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const A
   std::optional<DenseDamage> damage;
   try {
     if (is_in_place) arguments_.send_in_place(comm_.get(), receive_buffer);
-    const auto sends = is_in_place ? arguments_.in_place() : arguments_.sends.blocks(static_cast<const std::byte*>(send_buffer));
+    const auto sends =
+        is_in_place ? arguments_.in_place() : arguments_.sends.blocks(static_cast<const std::byte*>(send_buffer));
     if (!block_bytes && tells_after(++exchanges_, one_in) && layout_.ranks() > 1) tell(sends);
-    if (ours) damage = exchange_.run(*ours, sends, arguments_.receives.blocks(static_cast<std::byte*>(receive_buffer)), tag);
+    if (ours)
+      damage = exchange_.run(*ours, sends, arguments_.receives.blocks(static_cast<std::byte*>(receive_buffer)), tag);
     else leave_to_library(by_library);
   } catch (const std::exception& error) {
     has_failed_ = true;
     exchange_.abandon();
     std::string what = sentence_of(error);
     while (what.ends_with('.')) what.pop_back();
-    throw InputError(place(), what, "let all ranks send as much as their receivers' counts say, and go on with a new Communicator");
+    throw InputError(place(), what,
+                     "let all ranks send as much as their receivers' counts say, and go on with a new Communicator");
   }
   last_ = &run->first;
   if (!damage) return;
   has_failed_ = damage->is_mpis;
-  throw InputError(place(), damage->sentence,
-                   std::string("let all ranks send as much as their receivers' counts say, and have memory for what they forward") + (has_failed_ ? ", and go on with a new Communicator" : ""));
+  throw InputError(
+      place(), damage->sentence,
+      std::string("let all ranks send as much as their receivers' counts say, and have memory for what they forward") +
+          (has_failed_ ? ", and go on with a new Communicator" : ""));
 }
 
-/// The MPI library's call moves on nothing of ours, and other ranks may come to it only when they have what is in flight here. So a rank where something is
-/// waits, before it calls, until all others are in the call: they say so by a reduction that they start and need not wait for.
+/// The MPI library's call moves on nothing of ours, and other ranks may come to it only when they have what is in
+/// flight here. So a rank where something is waits, before it calls, until all others are in the call: they say so by a
+/// reduction that they start and need not wait for.
 void AlltoallvEngine::leave_to_library(const std::function<void(MPI_Comm)>& by_library) {
   if (layout_.ranks() > 1) {
     if (arrival_.started()) wait_until([&] { return arrival_.test(); });  // of the call before

@@ -7,7 +7,8 @@
 
 namespace commpass {
 
-/// First-fit allocation in a buffer that grows as needed. Plays the life of all blocks through before the buffer exists.
+/// First-fit allocation in a buffer that grows as needed. Plays the life of all blocks through before the buffer
+/// exists.
 class Arena {
  public:
   /// @return the offset of a free range

@@ -57,23 +57,24 @@ int guarded(Action action) {
 }
 
 int narrow(Bytes number, const char* what) {
-  if (number > std::numeric_limits<int>::max()) throw InputError(what, fmt::format("{} is more than an int holds", number), "use the C++ interface");
+  if (number > std::numeric_limits<int>::max())
+    throw InputError(what, fmt::format("{} is more than an int holds", number), "use the C++ interface");
   return static_cast<int>(number);
 }
 
-/// What a rank gives to a sparse exchange, and with which type it receives. Whatever is wrong with it is found out in `sends`, so that it becomes the
-/// error of all ranks and none of them waits.
+/// What a rank gives to a sparse exchange, and with which type it receives. Whatever is wrong with it is found out in
+/// `sends`, so that it becomes the error of all ranks and none of them waits.
 struct SparseArguments {
   int messages = 0;
   const int* destinations = nullptr;
   bool is_constant = false;
-  int count = 0;                 ///< of each message, if constant
-  const int* counts = nullptr;   ///< else these, and
+  int count = 0;                ///< of each message, if constant
+  const int* counts = nullptr;  ///< else these, and
   const int* begins = nullptr;
   MPI_Datatype send_type = MPI_DATATYPE_NULL, receive_type = MPI_DATATYPE_NULL;
   const void* values = nullptr;
-  bool has_room = true;          ///< where what comes is told
-  bool is_allocated = false;     ///< by us
+  bool has_room = true;       ///< where what comes is told
+  bool is_allocated = false;  ///< by us
 
   Bytes count_of(int message) const { return is_constant ? count : counts[message]; }
   Bytes begin_of(int message) const { return is_constant ? Bytes{message} * count : begins[message]; }
@@ -84,10 +85,12 @@ struct SparseArguments {
     };
     require(messages >= 0, "the number of messages is negative", "use 0 or more");
     require(destinations || messages == 0, "there are messages and no destinations", "give dest");
-    require(is_constant || (counts && begins) || messages == 0, "there are messages, and no counts or displacements", "give sendcounts and sdispls");
+    require(is_constant || (counts && begins) || messages == 0, "there are messages, and no counts or displacements",
+            "give sendcounts and sdispls");
     require(has_room, "there is no place for what comes", "give pointers that are not null");
     for (int i = 0; i < messages; ++i)
-      if (count_of(i) < 0) throw InputError(place, fmt::format("the count of message {} is {}", i, count_of(i)), "use 0 or more");
+      if (count_of(i) < 0)
+        throw InputError(place, fmt::format("the count of message {} is {}", i, count_of(i)), "use 0 or more");
   }
 
   commpass::SparseSends sends(MPI_Comm comm) const {
@@ -95,7 +98,9 @@ struct SparseArguments {
     const ElementType type(send_type, comm);
     const ElementType received(receive_type, comm);
     if (is_allocated && received.size() > 0 && (received.begin() < 0 || received.extent() < 0))
-      throw InputError("datatype", "the data of an element of the receive type begin before it, or its elements go backwards", "receive with another type, or into memory of your own");
+      throw InputError("datatype",
+                       "the data of an element of the receive type begin before it, or its elements go backwards",
+                       "receive with another type, or into memory of your own");
     commpass::SparseSends sends{static_cast<const std::byte*>(values), {}, {}, {}};
     if (is_constant) sends.constant_bytes = count * type.size();
     Bytes total = 0;
@@ -107,7 +112,8 @@ struct SparseArguments {
     if (type.is_contiguous()) return sends;
     sends.packed.resize(static_cast<std::size_t>(total));
     for (int i = 0; i < messages; ++i)
-      type.pack(static_cast<const std::byte*>(values) + begin_of(i) * type.extent(), count_of(i), sends.packed.data() + sends.edges[static_cast<std::size_t>(i)].offset);
+      type.pack(static_cast<const std::byte*>(values) + begin_of(i) * type.extent(), count_of(i),
+                sends.packed.data() + sends.edges[static_cast<std::size_t>(i)].offset);
     sends.buffer = sends.packed.data();
     return sends;
   }
@@ -120,13 +126,16 @@ void require_communicator(commpass_comm comm) {
 ReceivedMessages exchange(const SparseArguments& arguments, const char* strategy, commpass_comm comm) {
   require_communicator(comm);
   const auto given = [&] { return arguments.sends(comm->communicator.mpi()); };
-  return commpass::CommunicatorAccess::sparse(comm->communicator).run(std::cref(given), arguments.is_constant, {strategy ? strategy : "", {}});
+  return commpass::CommunicatorAccess::sparse(comm->communicator)
+      .run(std::cref(given), arguments.is_constant, {strategy ? strategy : "", {}});
 }
 
 Bytes elements_of(const commpass::ReceivedMessage& message, const ElementType& type) {
   const auto bytes = std::ssize(message.bytes);
   if (type.size() == 0 ? bytes > 0 : bytes % type.size() != 0)
-    throw InputError("sparse exchange", fmt::format("rank {} sends {} bytes, and an element has {}", message.source, bytes, type.size()), "receive with a type of the sender's size");
+    throw InputError("sparse exchange",
+                     fmt::format("rank {} sends {} bytes, and an element has {}", message.source, bytes, type.size()),
+                     "receive with a type of the sender's size");
   return type.size() == 0 ? 0 : bytes / type.size();
 }
 
@@ -158,7 +167,8 @@ void put(const ReceivedMessages& received, const ElementType& type, const Target
 
 template <class Item>
 Item* allocate(Bytes count) {
-  auto* const memory = static_cast<Item*>(std::malloc(static_cast<std::size_t>(std::max<Bytes>(1, count)) * sizeof(Item)));  // NOLINT: for C
+  auto* const memory = static_cast<Item*>(
+      std::malloc(static_cast<std::size_t>(std::max<Bytes>(1, count)) * sizeof(Item)));  // NOLINT: for C
   if (!memory) throw std::bad_alloc();
   return memory;
 }
@@ -184,7 +194,9 @@ void hand_out(const ReceivedMessages& messages, const ElementType& type, commpas
 commpass::AlltoallvOptions alltoallv_options(const char* strategy) { return {strategy ? strategy : "", {}}; }
 
 void require_room(const char* what, Bytes room, Bytes needed) {
-  if (needed > room) throw Truncated("sparse exchange", fmt::format("{} {} have come, and there is room for {}", needed, what, room), "give more room, or use the function that ends in _alloc");
+  if (needed > room)
+    throw Truncated("sparse exchange", fmt::format("{} {} have come, and there is room for {}", needed, what, room),
+                    "give more room, or use the function that ends in _alloc");
 }
 
 }  // namespace
@@ -210,10 +222,13 @@ void commpass_received_free(commpass_received* received) {
   *received = {};
 }
 
-int commpass_alltoall_crs(int send_nnz, const int* dest, int sendcount, MPI_Datatype sendtype, const void* sendvals, int* recv_nnz, int* src, int recvcount, MPI_Datatype recvtype,
-                          void* recvvals, const char* strategy, commpass_comm comm) {
+int commpass_alltoall_crs(int send_nnz, const int* dest, int sendcount, MPI_Datatype sendtype, const void* sendvals,
+                          int* recv_nnz, int* src, int recvcount, MPI_Datatype recvtype, void* recvvals,
+                          const char* strategy, commpass_comm comm) {
   return guarded([&] {
-    const auto received = exchange({send_nnz, dest, true, sendcount, nullptr, nullptr, sendtype, recvtype, sendvals, recv_nnz != nullptr, false}, strategy, comm);
+    const auto received = exchange(
+        {send_nnz, dest, true, sendcount, nullptr, nullptr, sendtype, recvtype, sendvals, recv_nnz != nullptr, false},
+        strategy, comm);
     const ElementType type(recvtype, comm->communicator.mpi());
     const Bytes room = *recv_nnz;
     *recv_nnz = narrow(std::ssize(received), "number of messages");
@@ -223,19 +238,26 @@ int commpass_alltoall_crs(int send_nnz, const int* dest, int sendcount, MPI_Data
   });
 }
 
-int commpass_alltoall_crs_alloc(int send_nnz, const int* dest, int sendcount, MPI_Datatype sendtype, const void* sendvals, MPI_Datatype recvtype, commpass_received* received,
+int commpass_alltoall_crs_alloc(int send_nnz, const int* dest, int sendcount, MPI_Datatype sendtype,
+                                const void* sendvals, MPI_Datatype recvtype, commpass_received* received,
                                 const char* strategy, commpass_comm comm) {
   return guarded([&] {
     if (received) *received = {};
-    const auto messages = exchange({send_nnz, dest, true, sendcount, nullptr, nullptr, sendtype, recvtype, sendvals, received != nullptr, true}, strategy, comm);
+    const auto messages = exchange(
+        {send_nnz, dest, true, sendcount, nullptr, nullptr, sendtype, recvtype, sendvals, received != nullptr, true},
+        strategy, comm);
     hand_out(messages, ElementType(recvtype, comm->communicator.mpi()), received);
   });
 }
 
-int commpass_alltoallv_crs(int send_nnz, const int* dest, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype, const void* sendvals, int* recv_nnz, int* recv_size, int* src,
-                           int* recvcounts, int* rdispls, MPI_Datatype recvtype, void* recvvals, const char* strategy, commpass_comm comm) {
+int commpass_alltoallv_crs(int send_nnz, const int* dest, const int* sendcounts, const int* sdispls,
+                           MPI_Datatype sendtype, const void* sendvals, int* recv_nnz, int* recv_size, int* src,
+                           int* recvcounts, int* rdispls, MPI_Datatype recvtype, void* recvvals, const char* strategy,
+                           commpass_comm comm) {
   return guarded([&] {
-    const auto received = exchange({send_nnz, dest, false, 0, sendcounts, sdispls, sendtype, recvtype, sendvals, recv_nnz != nullptr && recv_size != nullptr, false}, strategy, comm);
+    const auto received = exchange({send_nnz, dest, false, 0, sendcounts, sdispls, sendtype, recvtype, sendvals,
+                                    recv_nnz != nullptr && recv_size != nullptr, false},
+                                   strategy, comm);
     const ElementType type(recvtype, comm->communicator.mpi());
     const Bytes messages = *recv_nnz, elements = *recv_size;
     *recv_nnz = narrow(std::ssize(received), "number of messages");
@@ -246,28 +268,37 @@ int commpass_alltoallv_crs(int send_nnz, const int* dest, const int* sendcounts,
   });
 }
 
-int commpass_alltoallv_crs_alloc(int send_nnz, const int* dest, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype, const void* sendvals, MPI_Datatype recvtype,
+int commpass_alltoallv_crs_alloc(int send_nnz, const int* dest, const int* sendcounts, const int* sdispls,
+                                 MPI_Datatype sendtype, const void* sendvals, MPI_Datatype recvtype,
                                  commpass_received* received, const char* strategy, commpass_comm comm) {
   return guarded([&] {
     if (received) *received = {};
-    const auto messages = exchange({send_nnz, dest, false, 0, sendcounts, sdispls, sendtype, recvtype, sendvals, received != nullptr, true}, strategy, comm);
+    const auto messages = exchange(
+        {send_nnz, dest, false, 0, sendcounts, sdispls, sendtype, recvtype, sendvals, received != nullptr, true},
+        strategy, comm);
     hand_out(messages, ElementType(recvtype, comm->communicator.mpi()), received);
   });
 }
 
-int commpass_alltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype, void* recvbuf, const int* recvcounts, const int* rdispls, MPI_Datatype recvtype,
+int commpass_alltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype,
+                       void* recvbuf, const int* recvcounts, const int* rdispls, MPI_Datatype recvtype,
                        const char* strategy, commpass_comm comm) {
   return guarded([&] {
     require_communicator(comm);
     const auto ranks = static_cast<std::size_t>(comm->communicator.layout().ranks());
-    const auto of_ranks = [&](const int* numbers) { return numbers ? std::span(numbers, ranks) : std::span<const int>(); };
-    comm->communicator.alltoallv(sendbuf, of_ranks(sendcounts), of_ranks(sdispls), sendtype, recvbuf, of_ranks(recvcounts), of_ranks(rdispls), recvtype, alltoallv_options(strategy));
+    const auto of_ranks = [&](const int* numbers) {
+      return numbers ? std::span(numbers, ranks) : std::span<const int>();
+    };
+    comm->communicator.alltoallv(sendbuf, of_ranks(sendcounts), of_ranks(sdispls), sendtype, recvbuf,
+                                 of_ranks(recvcounts), of_ranks(rdispls), recvtype, alltoallv_options(strategy));
   });
 }
 
-int commpass_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, const char* strategy, commpass_comm comm) {
+int commpass_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                      MPI_Datatype recvtype, const char* strategy, commpass_comm comm) {
   return guarded([&] {
     require_communicator(comm);
-    comm->communicator.alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, alltoallv_options(strategy));
+    comm->communicator.alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                alltoallv_options(strategy));
   });
 }

@@ -5,8 +5,8 @@
 
 namespace commpass {
 
-/// Returns on all ranks at about the same time: a barrier. (Simulated clusters have a clock that is the same everywhere,
-/// and use it: tests/simulation.) Collective.
+/// Returns on all ranks at about the same time: a barrier. (Simulated clusters have a clock that is the same
+/// everywhere, and use it: tests/simulation.) Collective.
 void common_start(MPI_Comm comm);
 
 }  // namespace commpass

@@ -21,10 +21,10 @@ extern "C" {
 
 enum {
   COMMPASS_SUCCESS = 0,
-  COMMPASS_ERROR_INPUT = 1,    /* an argument is wrong, here or on another rank */
+  COMMPASS_ERROR_INPUT = 1,     /* an argument is wrong, here or on another rank */
   COMMPASS_ERROR_TRUNCATED = 2, /* more came than there is room for; the counts say how much. On this rank only */
-  COMMPASS_ERROR_MPI = 3,      /* an MPI call failed */
-  COMMPASS_ERROR_OTHER = 4     /* out of memory, for example */
+  COMMPASS_ERROR_MPI = 3,       /* an MPI call failed */
+  COMMPASS_ERROR_OTHER = 4      /* out of memory, for example */
 };
 
 /* The sentence about the last error of the calling thread; never NULL. */
@@ -39,14 +39,15 @@ int commpass_comm_create(MPI_Comm mpi_comm, const char* profile, commpass_comm* 
 /* Sets *comm to NULL. NULL is allowed. */
 int commpass_comm_free(commpass_comm* comm);
 
-/* What has come, by source; messages of one source in its order. Memory of Commpass, freed by commpass_received_free. */
+/* What has come, by source; messages of one source in its order. Memory of Commpass, freed by commpass_received_free.
+ */
 typedef struct commpass_received {
-  int nnz;          /* messages */
-  int size;         /* elements of recvtype in all */
-  int* src;         /* nnz ranks */
-  int* counts;      /* nnz numbers of elements */
-  int* displs;      /* nnz positions in values, in elements */
-  void* values;     /* size elements of recvtype, by its extent */
+  int nnz;      /* messages */
+  int size;     /* elements of recvtype in all */
+  int* src;     /* nnz ranks */
+  int* counts;  /* nnz numbers of elements */
+  int* displs;  /* nnz positions in values, in elements */
+  void* values; /* size elements of recvtype, by its extent */
 } commpass_received;
 void commpass_received_free(commpass_received* received);
 
@@ -68,8 +69,9 @@ int commpass_alltoall_crs(int send_nnz, const int* dest, int sendcount, MPI_Data
                           int* recv_nnz, int* src, int recvcount, MPI_Datatype recvtype, void* recvvals,
                           const char* strategy, commpass_comm comm);
 /* The same, with memory of Commpass for what comes. */
-int commpass_alltoall_crs_alloc(int send_nnz, const int* dest, int sendcount, MPI_Datatype sendtype, const void* sendvals,
-                                MPI_Datatype recvtype, commpass_received* received, const char* strategy, commpass_comm comm);
+int commpass_alltoall_crs_alloc(int send_nnz, const int* dest, int sendcount, MPI_Datatype sendtype,
+                                const void* sendvals, MPI_Datatype recvtype, commpass_received* received,
+                                const char* strategy, commpass_comm comm);
 
 /* Sparse exchange of messages of different sizes; after MPIX_Alltoallv_crs.
  *
@@ -77,11 +79,13 @@ int commpass_alltoall_crs_alloc(int send_nnz, const int* dest, int sendcount, MP
  * recv_nnz, recv_size      in: for how many messages and elements there is room; out: how many have come
  * src, recvcounts, rdispls out: of each message
  * recvvals                 out: recv_size elements, message after message */
-int commpass_alltoallv_crs(int send_nnz, const int* dest, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype, const void* sendvals,
-                           int* recv_nnz, int* recv_size, int* src, int* recvcounts, int* rdispls, MPI_Datatype recvtype, void* recvvals,
-                           const char* strategy, commpass_comm comm);
-int commpass_alltoallv_crs_alloc(int send_nnz, const int* dest, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype, const void* sendvals,
-                                 MPI_Datatype recvtype, commpass_received* received, const char* strategy, commpass_comm comm);
+int commpass_alltoallv_crs(int send_nnz, const int* dest, const int* sendcounts, const int* sdispls,
+                           MPI_Datatype sendtype, const void* sendvals, int* recv_nnz, int* recv_size, int* src,
+                           int* recvcounts, int* rdispls, MPI_Datatype recvtype, void* recvvals, const char* strategy,
+                           commpass_comm comm);
+int commpass_alltoallv_crs_alloc(int send_nnz, const int* dest, const int* sendcounts, const int* sdispls,
+                                 MPI_Datatype sendtype, const void* sendvals, MPI_Datatype recvtype,
+                                 commpass_received* received, const char* strategy, commpass_comm comm);
 
 /* Exchanges between all pairs of ranks, with the arguments of MPI_Alltoallv and MPI_Alltoall, MPI_IN_PLACE among them.
  *
@@ -89,9 +93,11 @@ int commpass_alltoallv_crs_alloc(int send_nnz, const int* dest, const int* sendc
  *           NULL: COMMPASS_ALLTOALLV_STRATEGY, else the cheapest for what all ranks sent in the call before
  *
  * As with MPI, an error in a rank's counts is that of this rank: the others wait for it. */
-int commpass_alltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype, void* recvbuf, const int* recvcounts, const int* rdispls,
-                       MPI_Datatype recvtype, const char* strategy, commpass_comm comm);
-int commpass_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, const char* strategy, commpass_comm comm);
+int commpass_alltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype,
+                       void* recvbuf, const int* recvcounts, const int* rdispls, MPI_Datatype recvtype,
+                       const char* strategy, commpass_comm comm);
+int commpass_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                      MPI_Datatype recvtype, const char* strategy, commpass_comm comm);
 
 #ifdef __cplusplus
 }

@@ -28,7 +28,7 @@
 namespace commpass {
 
 struct Exchange::State {
-  std::shared_ptr<void> communicator;               ///< keeps the MPI communicator alive, and
+  std::shared_ptr<void> communicator;                ///< keeps the MPI communicator alive, and
   std::shared_ptr<const OwnCommunicator> further{};  ///< that on which it sends, if it is another
   std::string strategy, explanation;
   std::optional<Seconds> predicted_s;
@@ -79,9 +79,11 @@ Layout choose_layout(MPI_Comm comm, const CommunicatorOptions& options, const En
     if (!layout && environment.layout) layout = parse_layout(*environment.layout, ranks);
     if (!layout) return;
     if (layout->ranks() != ranks)
-      throw InputError("layout", fmt::format("it has {} ranks but the communicator has {}", layout->ranks(), ranks), "use a layout for all its ranks");
+      throw InputError("layout", fmt::format("it has {} ranks but the communicator has {}", layout->ranks(), ranks),
+                       "use a layout for all its ranks");
     for (Rank rank = 0; rank < ranks; ++rank)
-      fmt::format_to(std::back_inserter(text), "{}{}.{}", rank == 0 ? "" : ",", layout->node(rank), layout->socket(rank));
+      fmt::format_to(std::back_inserter(text), "{}{}.{}", rank == 0 ? "" : ",", layout->node(rank),
+                     layout->socket(rank));
   });
   text = broadcast(comm, text);
   return text.empty() ? detect_layout(comm) : parse_layout(text, ranks);
@@ -124,7 +126,8 @@ Communicator::Communicator(MPI_Comm comm, const std::string& profile, const Comm
   auto layout = choose_layout(own.get(), options, environment);
   const auto threads = settle_on_node(own.get());
   const int largest_tag = largest_tag_of(own.get());
-  state_ = std::make_shared<State>(State{std::move(own), std::move(machine), std::move(layout), std::move(environment), threads, largest_tag});
+  state_ = std::make_shared<State>(
+      State{std::move(own), std::move(machine), std::move(layout), std::move(environment), threads, largest_tag});
   make_engines();
 }
 
@@ -134,7 +137,8 @@ Communicator::Communicator(MPI_Comm comm, const Machine& machine, const Communic
   auto layout = choose_layout(own.get(), options, environment);
   const auto threads = settle_on_node(own.get());
   const int largest_tag = largest_tag_of(own.get());
-  state_ = std::make_shared<State>(State{std::move(own), machine, std::move(layout), std::move(environment), threads, largest_tag});
+  state_ = std::make_shared<State>(
+      State{std::move(own), machine, std::move(layout), std::move(environment), threads, largest_tag});
   make_engines();
 }
 
@@ -143,8 +147,10 @@ void Communicator::make_engines() {
   const MPI_Comm comm = state_->comm.get();
   const auto names = fitting_names(comm, state_->layout, state_->environment);
   state_->named = names.strategy;
-  state_->sparse = std::make_unique<SparseEngine>(comm, state_->layout, state_->machine, names.sparse, state_->largest_tag, state_->environment.verbose);
-  state_->alltoallv = std::make_unique<AlltoallvEngine>(comm, state_->layout, state_->machine, names.alltoallv, state_->largest_tag);
+  state_->sparse = std::make_unique<SparseEngine>(comm, state_->layout, state_->machine, names.sparse,
+                                                  state_->largest_tag, state_->environment.verbose);
+  state_->alltoallv =
+      std::make_unique<AlltoallvEngine>(comm, state_->layout, state_->machine, names.alltoallv, state_->largest_tag);
 }
 
 Communicator::~Communicator() = default;
@@ -171,7 +177,8 @@ Exchange Communicator::neighbor_exchange(const void* send_buffer, std::span<cons
       named_as = named + " was named by the caller or COMMPASS_STRATEGY.\n";
     }
     decision = {named, std::nullopt, named_as};
-    if (!wanted || is_automatic(*wanted)) selection = SelectionOptions{options.model, options.calls, options.most_edges_gathered, state_->threads, wanted};
+    if (!wanted || is_automatic(*wanted))
+      selection = SelectionOptions{options.model, options.calls, options.most_edges_gathered, state_->threads, wanted};
   });
   if (selection) decision = select_strategy(comm, state_->layout, state_->machine, sends, *selection);
   Strategy strategy;
@@ -186,7 +193,8 @@ Exchange Communicator::neighbor_exchange(const void* send_buffer, std::span<cons
     if (is_run_by_library(*route) && !NeighborhoodCollective::is_available())
       throw NotApplicable(to_string(strategy), "the MPI library that runs has no neighbourhood collectives");
     const auto has_bytes = [](const auto& edge) { return edge.bytes > 0; };
-    if ((!send_buffer && std::ranges::any_of(sends, has_bytes)) || (!receive_buffer && std::ranges::any_of(receives, has_bytes)))
+    if ((!send_buffer && std::ranges::any_of(sends, has_bytes)) ||
+        (!receive_buffer && std::ranges::any_of(receives, has_bytes)))
       throw InputError("exchange", "a buffer is null but has edges", "give the buffer");
   });
   const auto plan = make_plan(comm, *route, strategy.window, sends, receives, strategy.coalescing);
@@ -200,45 +208,57 @@ Exchange Communicator::neighbor_exchange(const void* send_buffer, std::span<cons
     exchange->explanation = decision.explanation;
     exchange->predicted_s = decision.predicted_s;
     exchange->buffer_bytes = plan.transit_bytes + plan.packing_bytes;
-    if (!is_run_by_library(*route)) exchange->executor = std::make_unique<Executor>(plan, address.comm, address.tag, send_buffer, receive_buffer);
+    if (!is_run_by_library(*route))
+      exchange->executor = std::make_unique<Executor>(plan, address.comm, address.tag, send_buffer, receive_buffer);
   });
-  if (is_run_by_library(*route)) exchange->executor = insist([&] { return std::make_unique<LibraryExecutor>(plan, comm, send_buffer, receive_buffer); });
+  if (is_run_by_library(*route))
+    exchange->executor =
+        insist([&] { return std::make_unique<LibraryExecutor>(plan, comm, send_buffer, receive_buffer); });
   return Exchange(std::move(exchange));
 }
 
 namespace {
 
-SparseSends variable_sends(const void* buffer, std::span<const SendEdge> sends) { return {static_cast<const std::byte*>(buffer), {sends.begin(), sends.end()}, {}, {}}; }
+SparseSends variable_sends(const void* buffer, std::span<const SendEdge> sends) {
+  return {static_cast<const std::byte*>(buffer), {sends.begin(), sends.end()}, {}, {}};
+}
 
 SparseSends constant_sends(const void* buffer, std::span<const Rank> destinations, Bytes bytes) {
   SparseSends result{static_cast<const std::byte*>(buffer), {}, bytes, {}};
-  for (const Rank destination : destinations) result.edges.push_back({destination, std::ssize(result.edges) * bytes, bytes});
+  for (const Rank destination : destinations)
+    result.edges.push_back({destination, std::ssize(result.edges) * bytes, bytes});
   return result;
 }
 
 }  // namespace
 
-ReceivedMessages Communicator::sparse_alltoallv(const void* send_buffer, std::span<const SendEdge> sends, const SparseOptions& options) {
+ReceivedMessages Communicator::sparse_alltoallv(const void* send_buffer, std::span<const SendEdge> sends,
+                                                const SparseOptions& options) {
   const auto given = [&] { return variable_sends(send_buffer, sends); };
   return state_->sparse->run(std::cref(given), false, options);
 }
 
-ReceivedMessages Communicator::sparse_alltoall(const void* send_buffer, std::span<const Rank> destinations, Bytes bytes, const SparseOptions& options) {
+ReceivedMessages Communicator::sparse_alltoall(const void* send_buffer, std::span<const Rank> destinations, Bytes bytes,
+                                               const SparseOptions& options) {
   const auto given = [&] { return constant_sends(send_buffer, destinations, bytes); };
   return state_->sparse->run(std::cref(given), true, options);
 }
 
-SparseExchange Communicator::start_sparse(const std::function<SparseSends()>& sends, bool constant, const SparseOptions& options) {
+SparseExchange Communicator::start_sparse(const std::function<SparseSends()>& sends, bool constant,
+                                          const SparseOptions& options) {
   const std::shared_ptr<SparseEngine> engine(state_, state_->sparse.get());  // and with it all of the communicator
-  return SparseExchange(insist([&] { return std::make_unique<SparseExchange::State>(engine, sends, constant, options); }));
+  return SparseExchange(
+      insist([&] { return std::make_unique<SparseExchange::State>(engine, sends, constant, options); }));
 }
 
-SparseExchange Communicator::start_sparse_alltoallv(const void* send_buffer, std::span<const SendEdge> sends, const SparseOptions& options) {
+SparseExchange Communicator::start_sparse_alltoallv(const void* send_buffer, std::span<const SendEdge> sends,
+                                                    const SparseOptions& options) {
   const auto given = [&] { return variable_sends(send_buffer, sends); };
   return start_sparse(std::cref(given), false, options);
 }
 
-SparseExchange Communicator::start_sparse_alltoall(const void* send_buffer, std::span<const Rank> destinations, Bytes bytes, const SparseOptions& options) {
+SparseExchange Communicator::start_sparse_alltoall(const void* send_buffer, std::span<const Rank> destinations,
+                                                   Bytes bytes, const SparseOptions& options) {
   const auto given = [&] { return constant_sends(send_buffer, destinations, bytes); };
   return start_sparse(std::cref(given), true, options);
 }

@@ -36,7 +36,8 @@ class Exchange {
   Exchange& operator=(Exchange&&) noexcept;
 
   /// Begins an exchange: the send buffer must not change and the receive buffer not be used until it is complete.
-  /// Every rank must start and complete it, several in any order. Routes of several stages move on in calls of Commpass only, whatever these wait for.
+  /// Every rank must start and complete it, several in any order. Routes of several stages move on in calls of Commpass
+  /// only, whatever these wait for.
   /// @throws Error if it is in flight already, MpiError
   void start();
   /// @return true when the exchange is complete. @throws MpiError
@@ -46,7 +47,8 @@ class Exchange {
 
   /// The strategy that runs, in text form.
   const std::string& strategy() const;
-  /// Its predicted seconds for one exchange; nothing if it was named and not selected, or the profile has no price for the layout.
+  /// Its predicted seconds for one exchange; nothing if it was named and not selected, or the profile has no price for
+  /// the layout.
   std::optional<Seconds> predicted_seconds() const;
   /// Why it was chosen, for people, the same on every rank.
   const std::string& explanation() const;
@@ -65,20 +67,25 @@ struct CommunicatorOptions {
 };
 
 struct ExchangeOptions {
-  std::string strategy;          ///< run this one; empty: COMMPASS_STRATEGY as it fits the layout (selector/nearest.hpp), else the cheapest
+  std::string strategy;  ///< run this one; empty: COMMPASS_STRATEGY as it fits the layout (selector/nearest.hpp), else
+                         ///< the cheapest
   CostModel model = CostModel::burst;
-  /// How often it will run, to weigh the time to plan it against that of the exchanges; nothing: so often that planning does not matter.
+  /// How often it will run, to weigh the time to plan it against that of the exchanges; nothing: so often that planning
+  /// does not matter.
   std::optional<double> calls{};
-  /// Patterns of more edges are not gathered: the choice is by statistics. 2^22 edges take 1.3 GB on each rank that prices.
+  /// Patterns of more edges are not gathered: the choice is by statistics. 2^22 edges take 1.3 GB on each rank that
+  /// prices.
   std::int64_t most_edges_gathered = std::int64_t{1} << 22;
 };
 
-/// A communicator of our own beside a user's, with a machine profile. Move-only. With MPI_THREAD_MULTIPLE threads may use different Communicators, and handles
-/// from different ones, at the same time; one Communicator belongs to one thread at a time. All operations are collective; where
-/// ranks have different environments or give different options, those of rank 0 hold, but the options of alltoallv and alltoall must be the same on all.
+/// A communicator of our own beside a user's, with a machine profile. Move-only. With MPI_THREAD_MULTIPLE threads may
+/// use different Communicators, and handles from different ones, at the same time; one Communicator belongs to one
+/// thread at a time. All operations are collective; where ranks have different environments or give different options,
+/// those of rank 0 hold, but the options of alltoallv and alltoall must be the same on all.
 ///
-/// If the profile has no parameters for messages that the layout has (it was measured on one node, and there are two), nothing can be chosen, but all exchanges
-/// run: neighbour exchanges standard, all-to-alls that are called once MPI's own, sparse exchanges direct+nbx. Rank 0 says so once on stderr.
+/// If the profile has no parameters for messages that the layout has (it was measured on one node, and there are two),
+/// nothing can be chosen, but all exchanges run: neighbour exchanges standard, all-to-alls that are called once MPI's
+/// own, sparse exchanges direct+nbx. Rank 0 says so once on stderr.
 class Communicator {
  public:
   /// @param profile  name or file of a profile, read by rank 0; empty: COMMPASS_PROFILE
@@ -96,73 +103,89 @@ class Communicator {
 
   /// Plans an exchange: who sends how many bytes to whom is known, and the data moves many times.
   /// The k-th edge from rank i to rank j at i is the k-th edge from i at j; both must have the same size. Edges to
-  /// oneself are copied, edges of 0 bytes move nothing. What a rank sends to several others from one place (send edges with
-  /// the same offset and size) travels once as far as the strategy takes it the same way.
+  /// oneself are copied, edges of 0 bytes move nothing. What a rank sends to several others from one place (send edges
+  /// with the same offset and size) travels once as far as the strategy takes it the same way.
   ///
-  /// To select, some ranks get all edges and share the work of pricing strategies: as many of each node, and with as many threads, as 2 GiB of the node
-  /// hold with some 300 bytes for each edge, at least one; no threads are started where MPI was initialized with MPI_THREAD_SINGLE. Patterns of more than options.most_edges_gathered edges (by default 2^22) are priced by
-  /// statistics, to which each rank adds a few numbers: as if messages of the mean size went to ranks drawn at random. A named strategy is not selected.
+  /// To select, some ranks get all edges and share the work of pricing strategies: as many of each node, and with as
+  /// many threads, as 2 GiB of the node hold with some 300 bytes for each edge, at least one; no threads are started
+  /// where MPI was initialized with MPI_THREAD_SINGLE. Patterns of more than options.most_edges_gathered edges (by
+  /// default 2^22) are priced by statistics, to which each rank adds a few numbers: as if messages of the mean size
+  /// went to ranks drawn at random. A named strategy is not selected.
   /// @param send_buffer, receive_buffer  must not overlap; may be null where a rank sends or receives nothing
   /// @throws Error, the same on every rank, if any rank fails
   Exchange neighbor_exchange(const void* send_buffer, std::span<const SendEdge> sends, void* receive_buffer,
                              std::span<const ReceiveEdge> receives, const ExchangeOptions& options = {});
 
   /// As MPI_Alltoallv, in which every rank may have something for every rank: counts and displacements in elements, any
-  /// datatypes, MPI_IN_PLACE as the send buffer. Counts may differ from call to call; the strategy of a call is chosen by what all ranks sent in
-  /// the call before it; where a sum over all ranks is predicted to take more than 2 % of the call, by what they sent in one of the last 16, since they tell
-  /// each other the less often the shorter the calls are (always at the 1st, 2nd, 4th, 8th …; if the strategy is named, at every 16th). MPI_Alltoallv itself (mpi) is chosen where its
-  /// price is known and the least; in place, standard runs instead. Any other strategy's first call plans it: a rank then needs some 100 bytes for each
-  /// rank and stage, until the communicator is destroyed.
+  /// datatypes, MPI_IN_PLACE as the send buffer. Counts may differ from call to call; the strategy of a call is chosen
+  /// by what all ranks sent in the call before it; where a sum over all ranks is predicted to take more than 2 % of the
+  /// call, by what they sent in one of the last 16, since they tell each other the less often the shorter the calls are
+  /// (always at the 1st, 2nd, 4th, 8th …; if the strategy is named, at every 16th). MPI_Alltoallv itself (mpi) is
+  /// chosen where its price is known and the least; in place, standard runs instead. Any other strategy's first call
+  /// plans it: a rank then needs some 100 bytes for each rank and stage, until the communicator is destroyed.
   ///
-  /// As with MPI, what a rank sends must be what its receiver expects, and an error in the arguments is that of its rank: the others wait for it.
-  /// Where counts disagree nobody gets wrong numbers; docs/failures.md says who throws, and when a new Communicator is needed.
-  /// A datatype whose elements have 2^31 bytes or more is refused.
-  /// @throws InputError on a rank whose arguments are wrong, that does not get what its counts say, or that has no memory; Error, the same on every rank, for
+  /// As with MPI, what a rank sends must be what its receiver expects, and an error in the arguments is that of its
+  /// rank: the others wait for it. Where counts disagree nobody gets wrong numbers; docs/failures.md says who throws,
+  /// and when a new Communicator is needed. A datatype whose elements have 2^31 bytes or more is refused.
+  /// @throws InputError on a rank whose arguments are wrong, that does not get what its counts say, or that has no
+  /// memory; Error, the same on every rank, for
   ///   a bad strategy
-  void alltoallv(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls, MPI_Datatype sendtype, void* recvbuf, std::span<const int> recvcounts,
-                 std::span<const int> rdispls, MPI_Datatype recvtype, const AlltoallvOptions& options = {});
+  void alltoallv(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls,
+                 MPI_Datatype sendtype, void* recvbuf, std::span<const int> recvcounts, std::span<const int> rdispls,
+                 MPI_Datatype recvtype, const AlltoallvOptions& options = {});
   /// As MPI_Alltoall. Chosen by the size of its blocks, which all ranks know. @throws as alltoallv
-  void alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype, const AlltoallvOptions& options = {});
-  /// As MPI_Alltoallv_init: planned like a neighbor_exchange, with the same choice, and run many times with the same counts.
-  /// Datatypes must live as long as it does. @throws Error, the same on every rank, as neighbor_exchange, and for MPI_IN_PLACE
-  PersistentAlltoallv alltoallv_init(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls, MPI_Datatype sendtype, void* recvbuf,
-                                     std::span<const int> recvcounts, std::span<const int> rdispls, MPI_Datatype recvtype, const ExchangeOptions& options = {});
+  void alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                MPI_Datatype recvtype, const AlltoallvOptions& options = {});
+  /// As MPI_Alltoallv_init: planned like a neighbor_exchange, with the same choice, and run many times with the same
+  /// counts. Datatypes must live as long as it does. @throws Error, the same on every rank, as neighbor_exchange, and
+  /// for MPI_IN_PLACE
+  PersistentAlltoallv alltoallv_init(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls,
+                                     MPI_Datatype sendtype, void* recvbuf, std::span<const int> recvcounts,
+                                     std::span<const int> rdispls, MPI_Datatype recvtype,
+                                     const ExchangeOptions& options = {});
   /// The strategy of the last alltoallv or alltoall, in text form; empty: there was none.
   const std::string& last_alltoallv_strategy() const;
   /// Plans an exchange of values by their global indices: finds out by sparse exchanges who owns what this rank needs.
-  /// If all ranks own ranges, each learns all of them; otherwise the ranks keep a directory together meanwhile, and each needs
-  /// memory for about as many indices as it owns and needs.
+  /// If all ranks own ranges, each learns all of them; otherwise the ranks keep a directory together meanwhile, and
+  /// each needs memory for about as many indices as it owns and needs.
   ///
-  /// Of values that several ranks need, those that the same ranks need are grouped, where that spares the network more bytes than
-  /// the edges cost; of the ways with and without groups the one that is predicted to be faster is run (with groups, if the
-  /// strategy is named).
+  /// Of values that several ranks need, those that the same ranks need are grouped, where that spares the network more
+  /// bytes than the edges cost; of the ways with and without groups the one that is predicted to be faster is run (with
+  /// groups, if the strategy is named).
   /// @param needed       in any order, also several times, also own ones
   /// @param value_bytes  1 or more, the same on every rank
   /// @throws Error, the same on every rank, if any rank fails, or nobody or two ranks own an index
-  IndexedExchange indexed_exchange(OwnedBy owned, std::span<const Index> needed, Bytes value_bytes, const IndexedOptions& options = {});
+  IndexedExchange indexed_exchange(OwnedBy owned, std::span<const Index> needed, Bytes value_bytes,
+                                   const IndexedOptions& options = {});
 
-  /// Sparse dynamic data exchange: every rank names what it sends, and gets what is for it. All ranks take part, also with
-  /// nothing. Messages of 0 bytes arrive; several messages to one rank arrive in order; so do those to oneself.
+  /// Sparse dynamic data exchange: every rank names what it sends, and gets what is for it. All ranks take part, also
+  /// with nothing. Messages of 0 bytes arrive; several messages to one rank arrive in order; so do those to oneself.
   ///
   /// A strategy is chosen by what all ranks have sent in an earlier exchange of these two functions: in
-  /// the last one if its discovery has told them on the way (direct+nbx, direct+rma), else in the 1st, 2nd, 4th, 8th or every 16th
-  /// exchange, after which they tell each other. Those that start_… begin do not count, since ranks may complete them at different times.
-  /// A rank needs memory for its own messages and, while they are forwarded, for those of its node; what a discovery needs
-  /// besides is said in model/sparse_strategy.cpp and docs/model.md.
+  /// the last one if its discovery has told them on the way (direct+nbx, direct+rma), else in the 1st, 2nd, 4th, 8th or
+  /// every 16th exchange, after which they tell each other. Those that start_… begin do not count, since ranks may
+  /// complete them at different times. A rank needs memory for its own messages and, while they are forwarded, for
+  /// those of its node; what a discovery needs besides is said in model/sparse_strategy.cpp and docs/model.md.
   ///
-  /// direct+rma keeps a window whose slots grow with the messages; where it was not named by the caller, and messages are too large for it or a rank has
-  /// several for another one, other strategies are chosen from then on. start_… chooses it only where it is named, and needs a window that is there already.
+  /// direct+rma keeps a window whose slots grow with the messages; where it was not named by the caller, and messages
+  /// are too large for it or a rank has several for another one, other strategies are chosen from then on. start_…
+  /// chooses it only where it is named, and needs a window that is there already.
   /// @param sends  offsets and sizes in bytes
   /// @throws Error, the same on every rank, if any rank fails
-  ReceivedMessages sparse_alltoallv(const void* send_buffer, std::span<const SendEdge> sends, const SparseOptions& options = {});
+  ReceivedMessages sparse_alltoallv(const void* send_buffer, std::span<const SendEdge> sends,
+                                    const SparseOptions& options = {});
   /// The same with `bytes` bytes for each destination, one after another in the buffer.
   /// @param bytes  the same on every rank, but a rank without destinations may say 0
-  ReceivedMessages sparse_alltoall(const void* send_buffer, std::span<const Rank> destinations, Bytes bytes, const SparseOptions& options = {});
+  ReceivedMessages sparse_alltoall(const void* send_buffer, std::span<const Rank> destinations, Bytes bytes,
+                                   const SparseOptions& options = {});
 
-  /// The same without waiting. direct+rma is chosen only if a blocking exchange has made slots that are large enough. Several may be in flight; ranks start them in the same order and may complete them in any.
-  /// The buffer must not change until it is complete.
-  SparseExchange start_sparse_alltoallv(const void* send_buffer, std::span<const SendEdge> sends, const SparseOptions& options = {});
-  SparseExchange start_sparse_alltoall(const void* send_buffer, std::span<const Rank> destinations, Bytes bytes, const SparseOptions& options = {});
+  /// The same without waiting. direct+rma is chosen only if a blocking exchange has made slots that are large enough.
+  /// Several may be in flight; ranks start them in the same order and may complete them in any. The buffer must not
+  /// change until it is complete.
+  SparseExchange start_sparse_alltoallv(const void* send_buffer, std::span<const SendEdge> sends,
+                                        const SparseOptions& options = {});
+  SparseExchange start_sparse_alltoall(const void* send_buffer, std::span<const Rank> destinations, Bytes bytes,
+                                       const SparseOptions& options = {});
 
  private:
   struct State;

@@ -19,9 +19,10 @@ struct Communicator::State {
   Environment environment;  ///< of rank 0 where it matters
   unsigned threads = 1;     ///< that this rank may start without taking cores from others of its node
   int largest_tag = 0;
-  int next_exchange = 0;    ///< its number among those that share a communicator
-  std::shared_ptr<const OwnCommunicator> further{};  ///< where exchanges go when the tags of `comm` have been given away
-  std::string named{};      ///< the strategy that the environment names, as it fits; empty: none
+  int next_exchange = 0;  ///< its number among those that share a communicator
+  std::shared_ptr<const OwnCommunicator>
+      further{};        ///< where exchanges go when the tags of `comm` have been given away
+  std::string named{};  ///< the strategy that the environment names, as it fits; empty: none
   std::unique_ptr<SparseEngine> sparse{};
   std::unique_ptr<AlltoallvEngine> alltoallv{};
 
@@ -31,8 +32,8 @@ struct Communicator::State {
     MPI_Comm comm = MPI_COMM_NULL;
     int tag = 0;
   };
-  /// Of the next exchange. An earlier one may still be in use, and nobody knows which ranks use it; so no tag is given away twice, and where there are
-  /// none left, another communicator is made. Collective.
+  /// Of the next exchange. An earlier one may still be in use, and nobody knows which ranks use it; so no tag is given
+  /// away twice, and where there are none left, another communicator is made. Collective.
   Address next_address() {
     if (next_exchange == (largest_tag - 1) / tags_per_exchange) {
       further = std::make_shared<const OwnCommunicator>(comm.get());

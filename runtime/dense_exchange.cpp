@@ -30,7 +30,8 @@ bool is_told(const DenseStructure::Message& message) { return message.announced 
 
 Bytes bytes_in(const MPI_Status& status) {
   MPI_Count bytes = 0;
-  COMMPASS_MPI_CALL(MPI_Get_elements_x, const_cast<MPI_Status*>(&status), MPI_BYTE, &bytes);  // NOLINT: some libraries' is not const
+  COMMPASS_MPI_CALL(MPI_Get_elements_x, const_cast<MPI_Status*>(&status), MPI_BYTE,
+                    &bytes);  // NOLINT: some libraries' is not const
   return bytes;
 }
 
@@ -77,14 +78,17 @@ void DenseExchange::make_room(const DenseStructure& structure) {
   got_.reserve(most);
 }
 
-std::optional<DenseDamage> DenseExchange::run(const DenseStructure& structure, const DenseBlocks<const std::byte*>& sends, const DenseBlocks<std::byte*>& receives, int tag) {
+std::optional<DenseDamage> DenseExchange::run(const DenseStructure& structure,
+                                              const DenseBlocks<const std::byte*>& sends,
+                                              const DenseBlocks<std::byte*>& receives, int tag) {
   make_room(structure);
   wrong_ = {};
   has_no_memory_ = !sends.is_there;
   has_mpi_failed_ = false;
   tell_sizes(structure, sends, tag);
   place_slots(structure);
-  for (std::size_t batch = 0; batch < structure.batches.size(); ++batch) run_batch(structure, batch, sends, receives, tag + 1);
+  for (std::size_t batch = 0; batch < structure.batches.size(); ++batch)
+    run_batch(structure, batch, sends, receives, tag + 1);
   if (sends.is_there) copy_self(sends, receives);
   return damage(structure);
 }
@@ -97,14 +101,18 @@ std::optional<DenseDamage> DenseExchange::damage(const DenseStructure& structure
   int ending = 0;
   for (const auto block : blocks_of(structure, *message)) {
     constexpr int most_named = 8;
-    if (ends_here(block) && ++ending <= most_named) sources += fmt::format("{}{}", sources.empty() ? "" : ", ", source_of(block));
+    if (ends_here(block) && ++ending <= most_named)
+      sources += fmt::format("{}{}", sources.empty() ? "" : ", ", source_of(block));
     else if (ends_here(block) && ending == most_named + 1) sources += ", …";
   }
-  const auto what = ending == 0 ? std::string("blocks for others") : fmt::format("what rank {} gets from rank{} {}", rank_, ending > 1 ? "s" : "", sources);
+  const auto what = ending == 0
+                        ? std::string("blocks for others")
+                        : fmt::format("what rank {} gets from rank{} {}", rank_, ending > 1 ? "s" : "", sources);
   const auto length = got == truncated ? std::string("more") : fmt::format("{} bytes", got);
-  return DenseDamage{fmt::format("a message from rank {} with {} should have {} bytes and has {}{}", message->peer, what, expected, length,
-                                 count > 1 ? fmt::format(", and {} more are wrong", count - 1) : ""),
-                     has_mpi_failed_};
+  return DenseDamage{
+      fmt::format("a message from rank {} with {} should have {} bytes and has {}{}", message->peer, what, expected,
+                  length, count > 1 ? fmt::format(", and {} more are wrong", count - 1) : ""),
+      has_mpi_failed_};
 }
 
 /// Waits for the requests, and tells of each how much has come.
@@ -130,7 +138,8 @@ void DenseExchange::wait_all() {
         check_mpi("MPI_Waitall", statuses_[i].MPI_ERROR);
       }
     }
-    if (!complete) complete = std::ranges::all_of(requests_, [](MPI_Request request) { return request == MPI_REQUEST_NULL; });
+    if (!complete)
+      complete = std::ranges::all_of(requests_, [](MPI_Request request) { return request == MPI_REQUEST_NULL; });
   }
   requests_.clear();
   first_send_ = no_send;
@@ -163,7 +172,8 @@ void DenseExchange::tell_sizes(const DenseStructure& structure, const DenseBlock
     for (; receive < stage.receives_end; ++receive) {
       const auto& message = structure.receives[receive];
       if (message.announced > 0)
-        COMMPASS_MPI_CALL(MPI_Irecv, &sizes_[message.first_announced], static_cast<int>(message.announced), MPI_INT64_T, message.peer, tag, comm_, &requests_.emplace_back(MPI_REQUEST_NULL));
+        COMMPASS_MPI_CALL(MPI_Irecv, &sizes_[message.first_announced], static_cast<int>(message.announced), MPI_INT64_T,
+                          message.peer, tag, comm_, &requests_.emplace_back(MPI_REQUEST_NULL));
     }
     first_send_ = requests_.size();
     for (; send < stage.sends_end; ++send) {
@@ -171,7 +181,8 @@ void DenseExchange::tell_sizes(const DenseStructure& structure, const DenseBlock
       if (message.announced == 0) continue;
       const auto end = message.first_announced + message.announced;
       for (auto i = message.first_announced; i < end; ++i) told_[i] = sizes_[at(structure.announced[i])];
-      COMMPASS_MPI_CALL(MPI_Isend, &told_[message.first_announced], static_cast<int>(message.announced), MPI_INT64_T, message.peer, tag, comm_, &requests_.emplace_back(MPI_REQUEST_NULL));
+      COMMPASS_MPI_CALL(MPI_Isend, &told_[message.first_announced], static_cast<int>(message.announced), MPI_INT64_T,
+                        message.peer, tag, comm_, &requests_.emplace_back(MPI_REQUEST_NULL));
     }
     wait_all();
   }
@@ -194,11 +205,14 @@ std::byte* DenseExchange::slot(const DenseStructure& structure, std::int32_t num
 }
 
 bool DenseExchange::is_sendable(const DenseStructure& structure, const Message& message) const {
-  return std::ranges::none_of(blocks_of(structure, message), [&](std::int32_t number) { return lost_[at(number)] != 0; });
+  return std::ranges::none_of(blocks_of(structure, message),
+                              [&](std::int32_t number) { return lost_[at(number)] != 0; });
 }
 
-/// A block that is alone lands where it belongs. But bytes land as bytes: MPICH 4.0 refuses large messages of MPI_BYTE that are received as some derived types.
-bool DenseExchange::lands_in_place(const DenseStructure& structure, const Message& message, const DenseBlocks<std::byte*>& receives) {
+/// A block that is alone lands where it belongs. But bytes land as bytes: MPICH 4.0 refuses large messages of MPI_BYTE
+/// that are received as some derived types.
+bool DenseExchange::lands_in_place(const DenseStructure& structure, const Message& message,
+                                   const DenseBlocks<std::byte*>& receives) {
   return message.blocks == 1 && (!ends_here(structure.blocks[message.first]) || receives.type->is_contiguous());
 }
 
@@ -211,29 +225,40 @@ Bytes DenseExchange::sent_bytes(const DenseStructure& structure, const Message& 
 /// Of what comes, the bytes that this rank forwards.
 Bytes DenseExchange::forwarded_bytes(const Message& message) const {
   Bytes bytes = 0;
-  for (auto number = message.first_announced; number < message.first_announced + message.announced; ++number) bytes += sizes_[number];
+  for (auto number = message.first_announced; number < message.first_announced + message.announced; ++number)
+    bytes += sizes_[number];
   return bytes;
 }
 
-Bytes DenseExchange::received_bytes(const DenseStructure& structure, const Message& message, const DenseBlocks<std::byte*>& receives) const {
+Bytes DenseExchange::received_bytes(const DenseStructure& structure, const Message& message,
+                                    const DenseBlocks<std::byte*>& receives) const {
   Bytes bytes = forwarded_bytes(message);
   for (const auto block : blocks_of(structure, message))
     if (ends_here(block)) bytes += receives.bytes(source_of(block));
   return bytes;
 }
 
-void DenseExchange::run_batch(const DenseStructure& structure, std::size_t batch, const DenseBlocks<const std::byte*>& sends, const DenseBlocks<std::byte*>& receives, int tag) {
+void DenseExchange::run_batch(const DenseStructure& structure, std::size_t batch,
+                              const DenseBlocks<const std::byte*>& sends, const DenseBlocks<std::byte*>& receives,
+                              int tag) {
   const auto& end = structure.batches[batch];
   const auto begin = batch == 0 ? DenseStructure::Batch{} : structure.batches[batch - 1];
   const auto outgoing = std::span(structure.sends).subspan(begin.sends_end, end.sends_end - begin.sends_end);
-  const auto incoming = std::span(structure.receives).subspan(begin.receives_end, end.receives_end - begin.receives_end);
+  const auto incoming =
+      std::span(structure.receives).subspan(begin.receives_end, end.receives_end - begin.receives_end);
   const auto first_block = [&](const Message& message) { return structure.blocks[message.first]; };
-  // A block of this rank that is alone goes from where it lies; others are packed, so that their slots are free for what comes.
-  const auto goes_from_place = [&](const Message& message) { return message.blocks == 1 && first_block(message) < ranks_; };
+  // A block of this rank that is alone goes from where it lies; others are packed, so that their slots are free for
+  // what comes.
+  const auto goes_from_place = [&](const Message& message) {
+    return message.blocks == 1 && first_block(message) < ranks_;
+  };
   const auto comes_to_place = [&](const Message& message) { return lands_in_place(structure, message, receives); };
-  // Where nothing is forwarded, an empty message is none, as the counts of both ends say. Elsewhere the receiver may wait for one that had to be emptied.
+  // Where nothing is forwarded, an empty message is none, as the counts of both ends say. Elsewhere the receiver may
+  // wait for one that had to be emptied.
   const bool is_direct = structure.stages.size() <= 1;
-  const auto is_omitted = [&](const Message& message, Bytes bytes) { return bytes == 0 && (is_direct || is_told(message)); };
+  const auto is_omitted = [&](const Message& message, Bytes bytes) {
+    return bytes == 0 && (is_direct || is_told(message));
+  };
 
   Bytes packed = 0, landed = 0;
   for (const auto& message : outgoing)
@@ -267,7 +292,8 @@ void DenseExchange::run_batch(const DenseStructure& structure, std::size_t batch
       receive_and_forget(bytes, message.peer, tag, comm_, &request);
     } else {
       const MessageType type(bytes);
-      COMMPASS_MPI_CALL(MPI_Irecv, comes_to_place(message) ? slot(structure, block) : place, type.count(), type.type(), message.peer, tag, comm_, &request);
+      COMMPASS_MPI_CALL(MPI_Irecv, comes_to_place(message) ? slot(structure, block) : place, type.count(), type.type(),
+                        message.peer, tag, comm_, &request);
     }
     if (!comes_to_place(message) && can_land) place += bytes;
   }
@@ -302,8 +328,10 @@ void DenseExchange::run_batch(const DenseStructure& structure, std::size_t batch
 }
 
 /// Brings the blocks of a message to their places, as far as it is what it should be.
-void DenseExchange::take_in(const DenseStructure& structure, const Message& message, const Landed& landed, const DenseBlocks<std::byte*>& receives) {
-  const bool is_whole = landed.got == landed.expected, has_forwarded = has_slots_ && landed.is_here && landed.got >= forwarded_bytes(message);
+void DenseExchange::take_in(const DenseStructure& structure, const Message& message, const Landed& landed,
+                            const DenseBlocks<std::byte*>& receives) {
+  const bool is_whole = landed.got == landed.expected,
+             has_forwarded = has_slots_ && landed.is_here && landed.got >= forwarded_bytes(message);
   if (!is_whole && wrong_.count++ == 0) wrong_ = {&message, landed.expected, landed.got, 1};
   const bool came_to_place = lands_in_place(structure, message, receives);
   const std::byte* from = landed.from;

@@ -63,13 +63,15 @@ class Builder {
     std::int32_t number = 0;
   };
 
-  // What is forwarded goes first in a message: its sizes are told, so that it can be taken apart even if what ends here is not as it should be.
+  // What is forwarded goes first in a message: its sizes are told, so that it can be taken apart even if what ends here
+  // is not as it should be.
   static void forwarded_first(auto& items, auto ends) {
     std::stable_partition(items.begin(), items.end(), [&](const auto& item) { return !ends(item); });
   }
 
   void add_send(Rank to, std::span<const std::uint32_t> in_order) {
-    auto& message = result_.sends.emplace_back(DenseStructure::Message{to, result_.blocks.size(), in_order.size(), result_.announced.size(), 0});
+    auto& message = result_.sends.emplace_back(
+        DenseStructure::Message{to, result_.blocks.size(), in_order.size(), result_.announced.size(), 0});
     std::vector<std::uint32_t> positions(in_order.begin(), in_order.end());
     forwarded_first(positions, [&](std::uint32_t position) { return held_[position].block.destination == to; });
     for (const auto position : positions) {
@@ -79,12 +81,14 @@ class Builder {
         result_.announced.push_back(number);
         ++message.announced;
       }
-      if (block.source != rank_) free_slots_.insert(result_.slot_of[static_cast<std::size_t>(number - first_forwarded_)]);
+      if (block.source != rank_)
+        free_slots_.insert(result_.slot_of[static_cast<std::size_t>(number - first_forwarded_)]);
     }
   }
 
   void add_receive(const Incoming& incoming, std::vector<Held>& arrived) {
-    auto& message = result_.receives.emplace_back(DenseStructure::Message{incoming.from, result_.blocks.size(), incoming.blocks.size(), static_cast<std::size_t>(next_number_), 0});
+    auto& message = result_.receives.emplace_back(DenseStructure::Message{
+        incoming.from, result_.blocks.size(), incoming.blocks.size(), static_cast<std::size_t>(next_number_), 0});
     auto blocks = incoming.blocks;
     forwarded_first(blocks, [&](const Block& block) { return block.destination == rank_; });
     for (const auto& block : blocks) {

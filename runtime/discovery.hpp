@@ -20,12 +20,12 @@ class SlotWindow;
 /// Where and among whom a stage takes place. Ranks are those of `comm`, which are all that may exchange in the stage.
 struct StageContext {
   MPI_Comm comm = MPI_COMM_NULL;
-  int tag = 0;                            ///< under which nothing else is sent there
-  Bytes largest_piece = 0;                ///< see ProbedMail
+  int tag = 0;              ///< under which nothing else is sent there
+  Bytes largest_piece = 0;  ///< see ProbedMail
   const TallyOperation* combine = nullptr;
-  std::vector<Rank> peers;                ///< with whom this rank may exchange messages, ascending; where the discovery is dense
-  SlotWindow* window = nullptr;           ///< where the discovery is rma, and
-  std::int64_t window_exchange = 0;       ///< the number of the exchange there
+  std::vector<Rank> peers;       ///< with whom this rank may exchange messages, ascending; where the discovery is dense
+  SlotWindow* window = nullptr;  ///< where the discovery is rma, and
+  std::int64_t window_exchange = 0;  ///< the number of the exchange there
 };
 
 /// One stage of an exchange: sends what this rank has and finds out what comes.
@@ -40,7 +40,8 @@ class DiscoveryStage {
   /// @throws std::bad_alloc, and nothing has been sent: it may begin again, with less; MpiError
   virtual void begin(std::span<const Outgoing> parcels, const Tally& tally) = 0;
   /// Moves on without waiting.
-  /// @param may_reduce  is it this exchange's turn to start a collective operation? All ranks must start them in one order
+  /// @param may_reduce  is it this exchange's turn to start a collective operation? All ranks must start them in one
+  /// order
   /// @return true when all that this rank sends and gets has arrived
   /// @throws std::bad_alloc, and it may be called again; MpiError
   virtual bool progress(bool may_reduce) = 0;

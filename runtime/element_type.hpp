@@ -9,8 +9,8 @@
 
 namespace commpass {
 
-/// A datatype, with or without gaps, and how its elements become a contiguous run of bytes. What is contiguous may be of any
-/// size; of other types an MPI count of elements.
+/// A datatype, with or without gaps, and how its elements become a contiguous run of bytes. What is contiguous may be
+/// of any size; of other types an MPI count of elements.
 class ElementType {
  public:
   /// @param type  committed, and alive as long as this
@@ -18,11 +18,11 @@ class ElementType {
   /// @throws InputError for no type, or one whose elements have more bytes than MPI packs at once (2^31 − 1); MpiError
   ElementType(MPI_Datatype type, MPI_Comm comm);
 
-  Bytes size() const { return size_; }                    ///< of the data of one element
-  Bytes extent() const { return extent_; }                ///< from one element to the next
-  Bytes begin() const { return begin_; }                  ///< where the data of an element begin, from where it lies: may be negative
-  Bytes end() const { return end_; }                      ///< and end
-  bool is_contiguous() const { return contiguous_; }      ///< elements in a row are their data, and nothing else
+  Bytes size() const { return size_; }      ///< of the data of one element
+  Bytes extent() const { return extent_; }  ///< from one element to the next
+  Bytes begin() const { return begin_; }    ///< where the data of an element begin, from where it lies: may be negative
+  Bytes end() const { return end_; }        ///< and end
+  bool is_contiguous() const { return contiguous_; }  ///< elements in a row are their data, and nothing else
 
   /// Copies the data of `count` elements out of, or into, a buffer of such elements.
   /// @throws MpiError

@@ -7,7 +7,8 @@
 
 namespace commpass {
 
-Executor::Executor(const Plan& plan, MPI_Comm comm, int tag, const void* send_buffer, void* receive_buffer, Bytes largest_count)
+Executor::Executor(const Plan& plan, MPI_Comm comm, int tag, const void* send_buffer, void* receive_buffer,
+                   Bytes largest_count)
     : buffers_(plan, send_buffer, receive_buffer) {
   buffers_.add_copies(plan.self, copies_);
   self_end_ = copies_.size();
@@ -22,13 +23,17 @@ Executor::Executor(const Plan& plan, MPI_Comm comm, int tag, const void* send_bu
       buffers_.add_copies(batch.unpack, copies_);
       ends.unpack_end = copies_.size();
       // Receives first: what arrives then finds its place.
-      add_requests(batch.receives, tag, largest_count, [&](const auto& message, const auto& type, int its_tag, MPI_Request* request) {
-        COMMPASS_MPI_CALL(MPI_Recv_init, buffers_.address(message.place), type.count(), type.type(), message.peer, its_tag, comm, request);
-      });
+      add_requests(batch.receives, tag, largest_count,
+                   [&](const auto& message, const auto& type, int its_tag, MPI_Request* request) {
+                     COMMPASS_MPI_CALL(MPI_Recv_init, buffers_.address(message.place), type.count(), type.type(),
+                                       message.peer, its_tag, comm, request);
+                   });
       ends.receive_end = requests_.size();
-      add_requests(batch.sends, tag, largest_count, [&](const auto& message, const auto& type, int its_tag, MPI_Request* request) {
-        COMMPASS_MPI_CALL(MPI_Send_init, buffers_.address(message.place), type.count(), type.type(), message.peer, its_tag, comm, request);
-      });
+      add_requests(batch.sends, tag, largest_count,
+                   [&](const auto& message, const auto& type, int its_tag, MPI_Request* request) {
+                     COMMPASS_MPI_CALL(MPI_Send_init, buffers_.address(message.place), type.count(), type.type(),
+                                       message.peer, its_tag, comm, request);
+                   });
       start_ends_.push_back(requests_.size());
       ends.start_end = start_ends_.size();
       ends.request_end = requests_.size();
@@ -43,7 +48,7 @@ Executor::Executor(const Plan& plan, MPI_Comm comm, int tag, const void* send_bu
 Executor::~Executor() {
   if (!mpi_is_usable()) return;
   try {
-    wait();  // the other ranks have started this exchange too, and complete it
+    wait();        // the other ranks have started this exchange too, and complete it
   } catch (...) {  // NOLINT: a destructor has nobody to tell
   }
   const InFlightLock lock;
@@ -57,10 +62,12 @@ void Executor::free_requests() noexcept {
   requests_.clear();
 }
 
-// MPI_Startall may start its requests in any order, and messages of one pair with the same tag match in the order of their
-// start. So those of a batch get one tag after another, and where the first tag comes again, so does a call of its own.
+// MPI_Startall may start its requests in any order, and messages of one pair with the same tag match in the order of
+// their start. So those of a batch get one tag after another, and where the first tag comes again, so does a call of
+// its own.
 template <class Init>
-void Executor::add_requests(const std::vector<PlannedMessage>& messages, int first_tag, Bytes largest_count, Init init) {
+void Executor::add_requests(const std::vector<PlannedMessage>& messages, int first_tag, Bytes largest_count,
+                            Init init) {
   std::map<Rank, int> count;
   for (const auto& message : messages) {
     const int tag_number = count[message.peer]++ % tags_per_exchange;

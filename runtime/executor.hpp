@@ -63,7 +63,7 @@ class Executor final : InFlight {
   std::vector<MPI_Request> requests_;
   std::vector<std::size_t> start_ends_;  ///< where in requests_ end those that are started by one call
   std::vector<Batch> batches_;
-  Batch done_{};              ///< where the ranges of the current batch begin
+  Batch done_{};  ///< where the ranges of the current batch begin
   std::size_t self_end_ = 0;
   std::size_t current_ = 0;
   bool in_flight_ = false, is_broken_ = false;

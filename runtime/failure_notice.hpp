@@ -12,7 +12,8 @@
 
 namespace commpass {
 
-/// Begun by all ranks when all know that some have failed: in the end each has the sentence of the lowest of these. A long one is cut.
+/// Begun by all ranks when all know that some have failed: in the end each has the sentence of the lowest of these. A
+/// long one is cut.
 class FailureNotice {
  public:
   /// @param sentence  why this rank has failed; empty: it has not

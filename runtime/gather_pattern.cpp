@@ -31,7 +31,8 @@ Pattern gather_pattern(MPI_Comm comm, std::span<const SendEdge> sends) {
   });
   COMMPASS_MPI_CALL(MPI_Allreduce, &mine, &total, 1, MPI_INT64_T, MPI_SUM, comm);
   if (total > std::numeric_limits<int>::max())
-    throw InputError("exchange", fmt::format("{} edges are more than rank 0 can gather", total), "name another strategy");
+    throw InputError("exchange", fmt::format("{} edges are more than rank 0 can gather", total),
+                     "name another strategy");
 
   const int count = static_cast<int>(mine);
   std::vector<int> counts(rank == 0 ? static_cast<std::size_t>(ranks) : 0), offsets(counts.size());
@@ -41,9 +42,12 @@ Pattern gather_pattern(MPI_Comm comm, std::span<const SendEdge> sends) {
   std::vector<int> all_destinations(room);
   std::vector<std::int64_t> all_sizes(room);
   std::vector<Payload> all_payloads(room);
-  COMMPASS_MPI_CALL(MPI_Gatherv, destinations.data(), count, MPI_INT, all_destinations.data(), counts.data(), offsets.data(), MPI_INT, 0, comm);
-  COMMPASS_MPI_CALL(MPI_Gatherv, sizes.data(), count, MPI_INT64_T, all_sizes.data(), counts.data(), offsets.data(), MPI_INT64_T, 0, comm);
-  COMMPASS_MPI_CALL(MPI_Gatherv, payloads.data(), count, MPI_INT32_T, all_payloads.data(), counts.data(), offsets.data(), MPI_INT32_T, 0, comm);
+  COMMPASS_MPI_CALL(MPI_Gatherv, destinations.data(), count, MPI_INT, all_destinations.data(), counts.data(),
+                    offsets.data(), MPI_INT, 0, comm);
+  COMMPASS_MPI_CALL(MPI_Gatherv, sizes.data(), count, MPI_INT64_T, all_sizes.data(), counts.data(), offsets.data(),
+                    MPI_INT64_T, 0, comm);
+  COMMPASS_MPI_CALL(MPI_Gatherv, payloads.data(), count, MPI_INT32_T, all_payloads.data(), counts.data(),
+                    offsets.data(), MPI_INT32_T, 0, comm);
 
   Pattern pattern{ranks, {}};
   pattern.edges.reserve(room);
@@ -51,7 +55,8 @@ Pattern gather_pattern(MPI_Comm comm, std::span<const SendEdge> sends) {
     for (std::size_t source = 0; source < counts.size(); ++source)
       for (int i = 0; i < counts[source]; ++i) {
         const auto edge = static_cast<std::size_t>(offsets[source] + i);
-        pattern.edges.push_back({static_cast<Rank>(source), all_destinations[edge], all_sizes[edge], all_payloads[edge]});
+        pattern.edges.push_back(
+            {static_cast<Rank>(source), all_destinations[edge], all_sizes[edge], all_payloads[edge]});
       }
     pattern.validate("exchange");
   });
@@ -63,7 +68,8 @@ void share_pattern(MPI_Comm comm, Pattern& pattern) {
   COMMPASS_MPI_CALL(MPI_Bcast, &pattern.ranks, 1, MPI_INT, 0, comm);
   COMMPASS_MPI_CALL(MPI_Bcast, &count, 1, MPI_INT64_T, 0, comm);
   together(comm, [&] {
-    if (count > std::numeric_limits<int>::max()) throw InputError("pattern", fmt::format("it has {} edges", count), "use one of at most 2^31");
+    if (count > std::numeric_limits<int>::max())
+      throw InputError("pattern", fmt::format("it has {} edges", count), "use one of at most 2^31");
     pattern.edges.resize(static_cast<std::size_t>(count));
   });
   MPI_Datatype edge = MPI_DATATYPE_NULL;
@@ -83,11 +89,13 @@ std::vector<SendEdge> edges_in_range(std::span<const SendEdge> sends, int ranks)
   return result;
 }
 
-/// One edge for each node is enough, to any of its ranks: that is less to gather. What is repeated on its way there does not count.
+/// One edge for each node is enough, to any of its ranks: that is less to gather. What is repeated on its way there
+/// does not count.
 std::vector<SendEdge> edges_to_nodes(Rank rank, std::span<const SendEdge> sends, const Layout& layout) {
   Pattern mine{layout.ranks(), {}};
   const auto payloads = payloads_of(sends);
-  for (std::size_t i = 0; i < sends.size(); ++i) mine.edges.push_back({rank, sends[i].destination, sends[i].bytes, payloads[i]});
+  for (std::size_t i = 0; i < sends.size(); ++i)
+    mine.edges.push_back({rank, sends[i].destination, sends[i].bytes, payloads[i]});
   std::vector<SendEdge> result;
   Bytes offset = 0;  // different ones, so that no two are taken for the same bytes
   for (const auto& entry : node_traffic(mine, layout).entries) {
@@ -103,7 +111,8 @@ void broadcast_items(MPI_Comm comm, std::vector<Item>& items) {
   int count = 0;
   together(comm, [&] {
     if (items.size() > std::numeric_limits<int>::max() / sizeof(Item))
-      throw InputError("exchange", fmt::format("{} entries are too much for the tables of a route", items.size()), "name another strategy");
+      throw InputError("exchange", fmt::format("{} entries are too much for the tables of a route", items.size()),
+                       "name another strategy");
     count = static_cast<int>(items.size());
   });
   COMMPASS_MPI_CALL(MPI_Bcast, &count, 1, MPI_INT, 0, comm);
@@ -113,7 +122,8 @@ void broadcast_items(MPI_Comm comm, std::vector<Item>& items) {
 
 }  // namespace
 
-PatternTables share_tables(MPI_Comm comm, const Strategy& strategy, const Layout& layout, std::span<const SendEdge> sends) {
+PatternTables share_tables(MPI_Comm comm, const Strategy& strategy, const Layout& layout,
+                           std::span<const SendEdge> sends) {
   const auto need = pattern_need(strategy);
   if (need == PatternNeed::nothing) return {};
   const Rank rank = rank_in(comm);

@@ -25,6 +25,7 @@ void share_pattern(MPI_Comm comm, Pattern& pattern);
 /// them. Collective. Edges that are out of range do not count: planning refuses them.
 /// @param strategy  the same on every rank
 /// @throws Error, the same on every rank, if they are too large to be broadcast; NotApplicable
-PatternTables share_tables(MPI_Comm comm, const Strategy& strategy, const Layout& layout, std::span<const SendEdge> sends);
+PatternTables share_tables(MPI_Comm comm, const Strategy& strategy, const Layout& layout,
+                           std::span<const SendEdge> sends);
 
 }  // namespace commpass

@@ -15,7 +15,8 @@ std::vector<std::string> host_names(MPI_Comm comm) {
   Name name{};
   COMMPASS_MPI_CALL(MPI_Get_processor_name, name.data(), &length);
   std::vector<Name> all(rank == 0 ? static_cast<std::size_t>(ranks) : 0);
-  COMMPASS_MPI_CALL(MPI_Gather, name.data(), MPI_MAX_PROCESSOR_NAME, MPI_CHAR, all.data(), MPI_MAX_PROCESSOR_NAME, MPI_CHAR, 0, comm);
+  COMMPASS_MPI_CALL(MPI_Gather, name.data(), MPI_MAX_PROCESSOR_NAME, MPI_CHAR, all.data(), MPI_MAX_PROCESSOR_NAME,
+                    MPI_CHAR, 0, comm);
   std::vector<std::string> names;
   for (const auto& each : all) names.emplace_back(each.data());
   return names;

@@ -8,8 +8,8 @@
 
 namespace commpass {
 
-/// Held while the state of what is in flight is touched; may be taken again by its holder. Does nothing unless MPI gave MPI_THREAD_MULTIPLE.
-/// Threads get it in the order in which they ask: one that polls does not keep it from others.
+/// Held while the state of what is in flight is touched; may be taken again by its holder. Does nothing unless MPI gave
+/// MPI_THREAD_MULTIPLE. Threads get it in the order in which they ask: one that polls does not keep it from others.
 class InFlightLock {
  public:
   InFlightLock() noexcept;
@@ -21,9 +21,10 @@ class InFlightLock {
   bool is_held_;
 };
 
-/// Something that is under way and has steps that begin in our code, not in the MPI library's: as long as it has entered, every wait of
-/// this process moves it on, whichever exchange and communicator the wait is for. (Ranks may complete exchanges in different orders, as MPI's
-/// persistent requests; a rank that waits for one must pass on what others need of another.)
+/// Something that is under way and has steps that begin in our code, not in the MPI library's: as long as it has
+/// entered, every wait of this process moves it on, whichever exchange and communicator the wait is for. (Ranks may
+/// complete exchanges in different orders, as MPI's persistent requests; a rank that waits for one must pass on what
+/// others need of another.)
 class InFlight {
  public:
   InFlight(const InFlight&) = delete;
@@ -57,11 +58,13 @@ class InFlight {
 /// Moves on everything that is in flight, without waiting.
 void move_on_all() noexcept;
 
-/// From now on all waits of this process yield their core between looks, where MPI's blocking calls might keep it from the rank that they wait for.
+/// From now on all waits of this process yield their core between looks, where MPI's blocking calls might keep it from
+/// the rank that they wait for.
 void let_others_run() noexcept;
 
-/// Must a wait do more than MPI's blocking call does? It must where anything besides `but` is in flight; with MPI_THREAD_MULTIPLE always, since another
-/// thread may start something meanwhile; and where it should let other ranks run.
+/// Must a wait do more than MPI's blocking call does? It must where anything besides `but` is in flight; with
+/// MPI_THREAD_MULTIPLE always, since another thread may start something meanwhile; and where it should let other ranks
+/// run.
 bool must_look_around(const InFlight* but = nullptr) noexcept;
 
 bool anything_is_in_flight() noexcept;

@@ -29,15 +29,16 @@ class OwnedIndices {
   std::vector<Index> indices() const;
 
  private:
-  IndexRange range_;                                     ///< of 0 indices if they are listed
-  std::vector<std::pair<Index, std::int64_t>> sorted_;   ///< listed ones and their positions
+  IndexRange range_;                                    ///< of 0 indices if they are listed
+  std::vector<std::pair<Index, std::int64_t>> sorted_;  ///< listed ones and their positions
 };
 
-/// The owner of each needed index. If all ranks own ranges, every rank gathers these, two numbers from each. Otherwise the ranks
-/// keep a directory together: an index has a rank that knows its owner, to which owners tell what they own and which others
-/// then ask, so a rank needs memory for about as many indices as it owns and needs. Collective.
+/// The owner of each needed index. If all ranks own ranges, every rank gathers these, two numbers from each. Otherwise
+/// the ranks keep a directory together: an index has a rank that knows its owner, to which owners tell what they own
+/// and which others then ask, so a rank needs memory for about as many indices as it owns and needs. Collective.
 /// @param needed  ascending, each once
 /// @throws Error, the same on every rank, if nobody or two ranks own an index
-std::vector<Rank> find_owners(Communicator& communicator, const OwnedIndices& owned, std::span<const Index> needed, const SparseOptions& options);
+std::vector<Rank> find_owners(Communicator& communicator, const OwnedIndices& owned, std::span<const Index> needed,
+                              const SparseOptions& options);
 
 }  // namespace commpass

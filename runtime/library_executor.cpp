@@ -7,13 +7,17 @@
 
 namespace commpass {
 
-LibraryExecutor::LibraryExecutor(const Plan& plan, MPI_Comm comm, const void* send_buffer, void* receive_buffer, Bytes largest_count) {
+LibraryExecutor::LibraryExecutor(const Plan& plan, MPI_Comm comm, const void* send_buffer, void* receive_buffer,
+                                 Bytes largest_count) {
   std::vector<NeighborMessage> receives, sends;
   together(comm, [&] {
-    if (plan.batches.size() > 1) throw Error("exchange: the MPI library's collective runs one batch of messages, not several.");
+    if (plan.batches.size() > 1)
+      throw Error("exchange: the MPI library's collective runs one batch of messages, not several.");
     buffers_ = std::make_unique<PlanBuffers>(plan, send_buffer, receive_buffer);
     buffers_->add_copies(plan.self, self_);
-    const auto neighbor = [&](const PlannedMessage& message) { return NeighborMessage{message.peer, buffers_->address(message.place), message.bytes}; };
+    const auto neighbor = [&](const PlannedMessage& message) {
+      return NeighborMessage{message.peer, buffers_->address(message.place), message.bytes};
+    };
     for (const auto& batch : plan.batches) {  // none where a rank has no messages
       buffers_->add_copies(batch.pack, pack_);
       buffers_->add_copies(batch.unpack, unpack_);
@@ -27,7 +31,7 @@ LibraryExecutor::LibraryExecutor(const Plan& plan, MPI_Comm comm, const void* se
 LibraryExecutor::~LibraryExecutor() {
   if (!mpi_is_usable()) return;
   try {
-    wait();  // the other ranks have started this exchange too, and complete it
+    wait();        // the other ranks have started this exchange too, and complete it
   } catch (...) {  // NOLINT: a destructor has nobody to tell
   }
 }

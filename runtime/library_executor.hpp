@@ -12,13 +12,15 @@
 
 namespace commpass {
 
-/// A plan whose messages are all in flight at once, as the MPI library's collective. Commpass copies what goes to itself, what
-/// has to be packed and what could not land where it belongs. Nothing of ours is allocated after construction.
+/// A plan whose messages are all in flight at once, as the MPI library's collective. Commpass copies what goes to
+/// itself, what has to be packed and what could not land where it belongs. Nothing of ours is allocated after
+/// construction.
 class LibraryExecutor {
  public:
   /// Collective over `comm`; makes a communicator with the neighbours, of which libraries have a few thousand.
   /// @throws Error, the same on every rank, if the plan has several batches or there is no memory; MpiError
-  LibraryExecutor(const Plan& plan, MPI_Comm comm, const void* send_buffer, void* receive_buffer, Bytes largest_count = largest_mpi_count);
+  LibraryExecutor(const Plan& plan, MPI_Comm comm, const void* send_buffer, void* receive_buffer,
+                  Bytes largest_count = largest_mpi_count);
   /// Completes an exchange that is in flight.
   ~LibraryExecutor();
   LibraryExecutor(const LibraryExecutor&) = delete;

@@ -7,8 +7,8 @@
 
 namespace commpass {
 
-// A datatype whose blocks lie on top of each other. MPI calls it an error that a place is received twice (MPI 3.1 §4.1.11), for what
-// is there then is not defined; libraries just write one block after another.
+// A datatype whose blocks lie on top of each other. MPI calls it an error that a place is received twice (MPI 3.1
+// §4.1.11), for what is there then is not defined; libraries just write one block after another.
 void receive_and_forget(Bytes bytes, Rank peer, int tag, MPI_Comm comm, MPI_Request* request) {
   static std::array<std::byte, 4096> place;
   constexpr auto room = static_cast<Bytes>(place.size());

@@ -39,14 +39,16 @@ struct Arguments {
   int repetitions = 0;
   bool verify = false;
   bool baseline = false;
-  std::string sparse;    ///< constant or variable; empty: the exchange is known on both sides
-  bool one_shot = false; ///< as an all-to-all that is run once, with sizes that are new each time
+  std::string sparse;     ///< constant or variable; empty: the exchange is known on both sides
+  bool one_shot = false;  ///< as an all-to-all that is run once, with sizes that are new each time
   std::string progress;
 };
 
 /// The plain loop takes no edge beyond what one MPI count stands for.
 int count_of(Bytes bytes) {
-  if (bytes > std::numeric_limits<int>::max()) throw InputError("--baseline", fmt::format("an edge has {} bytes", bytes), "leave it out for edges of 2^31 bytes and more");
+  if (bytes > std::numeric_limits<int>::max())
+    throw InputError("--baseline", fmt::format("an edge has {} bytes", bytes),
+                     "leave it out for edges of 2^31 bytes and more");
   return static_cast<int>(bytes);
 }
 
@@ -56,9 +58,11 @@ void linear_exchange(RankData& data) {
   std::vector<MPI_Request> requests;
   requests.reserve(data.sends.size() + data.receives.size());
   for (const auto& edge : data.receives)
-    COMMPASS_MPI_CALL(MPI_Irecv, data.receive_buffer.data() + edge.offset, count_of(edge.bytes), MPI_BYTE, edge.source, tag, MPI_COMM_WORLD, &requests.emplace_back());
+    COMMPASS_MPI_CALL(MPI_Irecv, data.receive_buffer.data() + edge.offset, count_of(edge.bytes), MPI_BYTE, edge.source,
+                      tag, MPI_COMM_WORLD, &requests.emplace_back());
   for (const auto& edge : data.sends)
-    COMMPASS_MPI_CALL(MPI_Isend, data.send_buffer.data() + edge.offset, count_of(edge.bytes), MPI_BYTE, edge.destination, tag, MPI_COMM_WORLD, &requests.emplace_back());
+    COMMPASS_MPI_CALL(MPI_Isend, data.send_buffer.data() + edge.offset, count_of(edge.bytes), MPI_BYTE,
+                      edge.destination, tag, MPI_COMM_WORLD, &requests.emplace_back());
   COMMPASS_MPI_CALL(MPI_Waitall, static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
 }
 
@@ -86,7 +90,8 @@ void measure(const Arguments& arguments) {
     model = selection.cost_model();
     if (arguments.sparse.empty() && !arguments.one_shot) strategies = selection.named_strategies();
     layout = selection.layout.find(ranks, environment);
-    shown = rank == 0 && show_progress(arguments.progress.empty() ? environment.progress : parse_progress(arguments.progress));
+    shown = rank == 0 &&
+            show_progress(arguments.progress.empty() ? environment.progress : parse_progress(arguments.progress));
     if (rank == 0) {
       const auto found = read_profile(selection.find_profile(environment));
       warning = provenance_warning(found, mpi_library(), hosts);
@@ -97,8 +102,12 @@ void measure(const Arguments& arguments) {
   const auto pattern = read_together(arguments.pattern, rank, ranks);
   const auto machine = parse_profile(broadcast(MPI_COMM_WORLD, profile_json), "profile of rank 0").machine;
   if (!arguments.sparse.empty() || arguments.one_shot) {
-    auto report = arguments.one_shot ? measure_one_shot({machine, layout, selection.strategy_names(), arguments.repetitions, shown}, pattern)
-                                     : measure_sparse({machine, layout, arguments.sparse == "constant", selection.strategy_names(), arguments.repetitions, shown}, pattern);
+    auto report =
+        arguments.one_shot
+            ? measure_one_shot({machine, layout, selection.strategy_names(), arguments.repetitions, shown}, pattern)
+            : measure_sparse({machine, layout, arguments.sparse == "constant", selection.strategy_names(),
+                              arguments.repetitions, shown},
+                             pattern);
     if (rank != 0) return;
     if (!warning.empty()) std::fputs(("commpass: " + warning + "\n").c_str(), stderr);
     report.context.emplace_back("pattern", arguments.pattern.describe());
@@ -113,10 +122,13 @@ void measure(const Arguments& arguments) {
   std::string names;
   together(MPI_COMM_WORLD, [&] {
     if (rank != 0) return;
-    const auto has_price = [&](const Strategy& strategy) { return lacking(strategy, communicator.machine(), model).empty(); };
+    const auto has_price = [&](const Strategy& strategy) {
+      return lacking(strategy, communicator.machine(), model).empty();
+    };
     const auto end = std::stable_partition(strategies.begin(), strategies.end(), has_price);
     const std::span given(strategies.begin(), end), unpriced(end, strategies.end());
-    if (!given.empty() || unpriced.empty()) ranking = rank_strategies(pattern, communicator.layout(), communicator.machine(), model, given, selection.calls);
+    if (!given.empty() || unpriced.empty())
+      ranking = rank_strategies(pattern, communicator.layout(), communicator.machine(), model, given, selection.calls);
     priced = ranking.size();
     for (const auto& strategy : unpriced) ranking.push_back({.strategy = strategy, .cost = {}});
     for (const auto& candidate : ranking) names += (names.empty() ? "" : ";") + to_string(candidate.strategy);
@@ -128,7 +140,10 @@ void measure(const Arguments& arguments) {
   std::vector<Exchange> exchanges;
   std::vector<Seconds> plan_times;
   for (const auto& name : split(names, ';')) {
-    const auto plan = [&] { return communicator.neighbor_exchange(data.send_buffer.data(), data.sends, data.receive_buffer.data(), data.receives, {name, model}); };
+    const auto plan = [&] {
+      return communicator.neighbor_exchange(data.send_buffer.data(), data.sends, data.receive_buffer.data(),
+                                            data.receives, {name, model});
+    };
     exchanges.push_back(plan());
     if (selection.calls) plan_times.push_back(time_plan(plan));
     if (!arguments.verify) continue;
@@ -171,12 +186,16 @@ void measure(const Arguments& arguments) {
   if (!selection.explain.empty()) {
     const auto explained = std::span(ranking).first(priced);
     auto strategy = parse_strategy(selection.explain);
-    if (is_automatic(strategy)) strategy = price(strategy, pattern, communicator.layout(), communicator.machine(), model, selection.calls).strategy;
+    if (is_automatic(strategy))
+      strategy =
+          price(strategy, pattern, communicator.layout(), communicator.machine(), model, selection.calls).strategy;
     const auto found = std::ranges::find(explained, strategy, &Candidate::strategy);
-    if (found != explained.end()) explanation = explain(explained, static_cast<std::size_t>(found - explained.begin()), selection.calls);
+    if (found != explained.end())
+      explanation = explain(explained, static_cast<std::size_t>(found - explained.begin()), selection.calls);
   }
   for (std::size_t i = 0; i < ranking.size(); ++i)
-    report.rows.push_back({std::move(ranking[i]), times[i], i < priced, selection.calls ? std::optional(plan_times[i]) : std::nullopt});
+    report.rows.push_back(
+        {std::move(ranking[i]), times[i], i < priced, selection.calls ? std::optional(plan_times[i]) : std::nullopt});
   selection.print(report, explanation);
 }
 
@@ -189,11 +208,17 @@ int main(int argc, char** argv) {
   app.name("commpass measure");
   arguments.pattern.add_to(app);
   arguments.selection.add_to(app);
-  app.add_option("--repetitions", arguments.repetitions, "exchanges to time, each strategy (default: 5 seconds for all, at least 7)")->check(CLI::PositiveNumber);
+  app.add_option("--repetitions", arguments.repetitions,
+                 "exchanges to time, each strategy (default: 5 seconds for all, at least 7)")
+      ->check(CLI::PositiveNumber);
   app.add_flag("--verify", arguments.verify, "check every byte of every strategy first");
   app.add_flag("--baseline", arguments.baseline, "also time the plain loop over all neighbours that MPI libraries run");
-  auto* one_shot = app.add_flag("--one-shot", arguments.one_shot, "run it as an all-to-all that is called once, with sizes that are new each time, beside MPI_Alltoallv");
-  app.add_option("--sparse", arguments.sparse, "run it as a sparse dynamic data exchange, whose receivers know nothing, with messages of one size (constant) or of any (variable); strategies are those of such exchanges")
+  auto* one_shot = app.add_flag(
+      "--one-shot", arguments.one_shot,
+      "run it as an all-to-all that is called once, with sizes that are new each time, beside MPI_Alltoallv");
+  app.add_option("--sparse", arguments.sparse,
+                 "run it as a sparse dynamic data exchange, whose receivers know nothing, with messages of one size "
+                 "(constant) or of any (variable); strategies are those of such exchanges")
       ->check(CLI::IsMember({"constant", "variable"}))
       ->excludes(one_shot);
   app.add_option("--progress", arguments.progress, "auto, always or never");

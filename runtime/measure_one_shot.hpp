@@ -20,8 +20,8 @@ struct OneShotMeasurement {
   bool shown = false;                   ///< progress
 };
 
-/// Times strategies, the choice when it knows the sizes of the call before, and MPI_Alltoallv, and checks that all of them
-/// deliver every byte. Collective on MPI_COMM_WORLD.
+/// Times strategies, the choice when it knows the sizes of the call before, and MPI_Alltoallv, and checks that all of
+/// them deliver every byte. Collective on MPI_COMM_WORLD.
 /// @param pattern  at most one edge for each pair of ranks
 /// @return on rank 0, all but the context's pattern
 /// @throws Error, the same on every rank

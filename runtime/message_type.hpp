@@ -19,7 +19,8 @@ class MessageType {
   /// @throws MpiError
   explicit MessageType(Bytes bytes, Bytes largest_count = largest_mpi_count);
   ~MessageType();
-  MessageType(MessageType&& other) noexcept : count_(other.count_), own_(std::exchange(other.own_, MPI_DATATYPE_NULL)) {}
+  MessageType(MessageType&& other) noexcept
+      : count_(other.count_), own_(std::exchange(other.own_, MPI_DATATYPE_NULL)) {}
   MessageType& operator=(MessageType&&) = delete;
 
   int count() const { return count_; }

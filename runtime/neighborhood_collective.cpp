@@ -66,23 +66,27 @@ struct NeighborhoodCollective::State {
 
   /// The request: persistent, or one that has started.
   void make_request() {
-    // Not MPI_Neighbor_alltoallw_init: in MPICH 4.0 it uses the wrong datatypes on ranks with more neighbours in one direction than in
-    // the other (pmodels/mpich issue 6233).
+    // Not MPI_Neighbor_alltoallw_init: in MPICH 4.0 it uses the wrong datatypes on ranks with more neighbours in one
+    // direction than in the other (pmodels/mpich issue 6233).
 #if MPI_VERSION >= 4
-    COMMPASS_MPI_CALL(MPI_Neighbor_alltoallv_init_c, MPI_BOTTOM, sends.counts.data(), sends.displacements.data(), MPI_BYTE, MPI_BOTTOM,
-                      receives.counts.data(), receives.displacements.data(), MPI_BYTE, comm->get(), MPI_INFO_NULL, &request);
+    COMMPASS_MPI_CALL(MPI_Neighbor_alltoallv_init_c, MPI_BOTTOM, sends.counts.data(), sends.displacements.data(),
+                      MPI_BYTE, MPI_BOTTOM, receives.counts.data(), receives.displacements.data(), MPI_BYTE,
+                      comm->get(), MPI_INFO_NULL, &request);
 #else
-    COMMPASS_MPI_CALL(MPI_Ineighbor_alltoallw, MPI_BOTTOM, sends.counts.data(), sends.displacements.data(), sends.types.data(), MPI_BOTTOM,
-                      receives.counts.data(), receives.displacements.data(), receives.types.data(), comm->get(), &request);
+    COMMPASS_MPI_CALL(MPI_Ineighbor_alltoallw, MPI_BOTTOM, sends.counts.data(), sends.displacements.data(),
+                      sends.types.data(), MPI_BOTTOM, receives.counts.data(), receives.displacements.data(),
+                      receives.types.data(), comm->get(), &request);
 #endif
   }
 };
 
 bool NeighborhoodCollective::is_available() { return true; }
 
-NeighborhoodCollective::NeighborhoodCollective(MPI_Comm comm, std::span<const NeighborMessage> receives, std::span<const NeighborMessage> sends,
-                                               Bytes largest_count) {
-  together(comm, [&] { state_ = std::make_unique<State>(State{Direction(receives, largest_count), Direction(sends, largest_count)}); });
+NeighborhoodCollective::NeighborhoodCollective(MPI_Comm comm, std::span<const NeighborMessage> receives,
+                                               std::span<const NeighborMessage> sends, Bytes largest_count) {
+  together(comm, [&] {
+    state_ = std::make_unique<State>(State{Direction(receives, largest_count), Direction(sends, largest_count)});
+  });
   state_->comm = OwnCommunicator::with_neighbors(comm, state_->receives.peers, state_->sends.peers);
   if (is_persistent) state_->make_request();
 }

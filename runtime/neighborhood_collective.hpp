@@ -26,12 +26,13 @@ class NeighborhoodCollective {
   static bool is_available();
 
   /// Collective over `comm`.
-  /// @param receives, sends  of equal sizes at both ends. Several of one peer must all have one size: libraries differ in which
+  /// @param receives, sends  of equal sizes at both ends. Several of one peer must all have one size: libraries differ
+  /// in which
   ///                         of them they match
   /// @param largest_count    for tests: before MPI 4, messages of more bytes use a derived datatype
   /// @throws Error, the same on every rank, if there is no memory or no such collective; MpiError
-  NeighborhoodCollective(MPI_Comm comm, std::span<const NeighborMessage> receives, std::span<const NeighborMessage> sends,
-                         Bytes largest_count = largest_mpi_count);
+  NeighborhoodCollective(MPI_Comm comm, std::span<const NeighborMessage> receives,
+                         std::span<const NeighborMessage> sends, Bytes largest_count = largest_mpi_count);
   /// Nothing may be in flight.
   ~NeighborhoodCollective();
   NeighborhoodCollective(const NeighborhoodCollective&) = delete;

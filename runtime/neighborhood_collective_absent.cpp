@@ -9,7 +9,8 @@ struct NeighborhoodCollective::State {};
 
 bool NeighborhoodCollective::is_available() { return false; }
 
-NeighborhoodCollective::NeighborhoodCollective(MPI_Comm, std::span<const NeighborMessage>, std::span<const NeighborMessage>, Bytes) {
+NeighborhoodCollective::NeighborhoodCollective(MPI_Comm, std::span<const NeighborMessage>,
+                                               std::span<const NeighborMessage>, Bytes) {
   throw Error("this MPI library has no neighbourhood collectives; use another strategy.");
 }
 NeighborhoodCollective::~NeighborhoodCollective() = default;

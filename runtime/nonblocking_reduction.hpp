@@ -12,7 +12,8 @@
 
 namespace commpass {
 
-/// A non-blocking reduction of 64-bit integers. Those of one communicator must be started in the same order on all ranks.
+/// A non-blocking reduction of 64-bit integers. Those of one communicator must be started in the same order on all
+/// ranks.
 class NonblockingReduction {
  public:
   NonblockingReduction();

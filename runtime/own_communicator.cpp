@@ -9,7 +9,9 @@ namespace commpass {
 void OwnCommunicator::require_intracommunicator(MPI_Comm comm) {
   int is_intercommunicator = 0;
   COMMPASS_MPI_CALL(MPI_Comm_test_inter, comm, &is_intercommunicator);
-  if (is_intercommunicator) throw InputError("communicator", "it is an intercommunicator, whose two groups have ranks of their own", "merge them with MPI_Intercomm_merge");
+  if (is_intercommunicator)
+    throw InputError("communicator", "it is an intercommunicator, whose two groups have ranks of their own",
+                     "merge them with MPI_Intercomm_merge");
 }
 
 OwnCommunicator::OwnCommunicator(MPI_Comm comm) {
@@ -25,11 +27,13 @@ OwnCommunicator OwnCommunicator::split_by_node(MPI_Comm comm) {
   return result;
 }
 
-OwnCommunicator OwnCommunicator::with_neighbors(MPI_Comm comm, const std::vector<Rank>& sources, const std::vector<Rank>& destinations) {
+OwnCommunicator OwnCommunicator::with_neighbors(MPI_Comm comm, const std::vector<Rank>& sources,
+                                                const std::vector<Rank>& destinations) {
   constexpr int keep_ranks = 0;
   OwnCommunicator result;
-  COMMPASS_MPI_CALL(MPI_Dist_graph_create_adjacent, comm, static_cast<int>(sources.size()), sources.data(), MPI_UNWEIGHTED,
-                    static_cast<int>(destinations.size()), destinations.data(), MPI_UNWEIGHTED, MPI_INFO_NULL, keep_ranks, &result.comm_);
+  COMMPASS_MPI_CALL(MPI_Dist_graph_create_adjacent, comm, static_cast<int>(sources.size()), sources.data(),
+                    MPI_UNWEIGHTED, static_cast<int>(destinations.size()), destinations.data(), MPI_UNWEIGHTED,
+                    MPI_INFO_NULL, keep_ranks, &result.comm_);
   COMMPASS_MPI_CALL(MPI_Comm_set_errhandler, result.comm_, MPI_ERRORS_RETURN);
   return result;
 }

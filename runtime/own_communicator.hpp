@@ -19,9 +19,10 @@ class OwnCommunicator {
   static void require_intracommunicator(MPI_Comm comm);
   /// The ranks of `comm` that share memory. Collective over `comm`.
   static OwnCommunicator split_by_node(MPI_Comm comm);
-  /// The ranks of `comm`, with their neighbours: those that a rank receives from and those that it sends to, each once. Collective
-  /// over `comm`.
-  static OwnCommunicator with_neighbors(MPI_Comm comm, const std::vector<Rank>& sources, const std::vector<Rank>& destinations);
+  /// The ranks of `comm`, with their neighbours: those that a rank receives from and those that it sends to, each once.
+  /// Collective over `comm`.
+  static OwnCommunicator with_neighbors(MPI_Comm comm, const std::vector<Rank>& sources,
+                                        const std::vector<Rank>& destinations);
   /// Those of `comm` that are members, by ascending key; on other ranks none. Collective over `comm`.
   static OwnCommunicator split(MPI_Comm comm, bool is_member, int key);
   /// The ranks of `comm` that give the same color, in rank order. Collective over `comm`.
@@ -33,7 +34,8 @@ class OwnCommunicator {
     return *this;
   }
 
-  /// Not to be freed: messages for it may still be under way, and a communicator that MPI makes in its place would receive them.
+  /// Not to be freed: messages for it may still be under way, and a communicator that MPI makes in its place would
+  /// receive them.
   void keep() noexcept { comm_ = MPI_COMM_NULL; }
 
   explicit operator bool() const { return comm_ != MPI_COMM_NULL; }

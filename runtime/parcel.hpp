@@ -24,7 +24,9 @@ struct Parcel {
 };
 
 /// Memory that is not set to anything. @throws std::bad_alloc
-inline std::shared_ptr<std::byte[]> memory_for(Bytes bytes) { return std::shared_ptr<std::byte[]>(new std::byte[static_cast<std::size_t>(bytes)]); }
+inline std::shared_ptr<std::byte[]> memory_for(Bytes bytes) {
+  return std::shared_ptr<std::byte[]>(new std::byte[static_cast<std::size_t>(bytes)]);
+}
 
 /// The same, or none.
 inline std::shared_ptr<std::byte[]> memory_if_any(Bytes bytes) noexcept {

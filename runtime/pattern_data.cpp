@@ -27,7 +27,8 @@ Pattern read_together(const PatternArguments& arguments, Rank rank, int ranks) {
     if (rank != 0) return;
     pattern = arguments.load(ranks);
     if (pattern.ranks != ranks)
-      throw InputError("pattern", fmt::format("it has {} ranks but mpirun started {}", pattern.ranks, ranks), fmt::format("run 'mpirun -n {} commpass measure …'", pattern.ranks));
+      throw InputError("pattern", fmt::format("it has {} ranks but mpirun started {}", pattern.ranks, ranks),
+                       fmt::format("run 'mpirun -n {} commpass measure …'", pattern.ranks));
   });
   share_pattern(MPI_COMM_WORLD, pattern);
   return pattern;
@@ -44,7 +45,8 @@ std::string verify(const RankData& data, Rank rank, const std::string& strategy)
     const auto& edge = data.receives[e];
     for (std::size_t i = 0; i < static_cast<std::size_t>(edge.bytes); ++i)
       if (data.receive_buffer[static_cast<std::size_t>(edge.offset) + i] != byte_of(data.received[e], i))
-        return fmt::format("strategy {}: byte {} of the {} that rank {} sends to rank {} is wrong; please report this.", strategy, i, edge.bytes, edge.source, rank);
+        return fmt::format("strategy {}: byte {} of the {} that rank {} sends to rank {} is wrong; please report this.",
+                           strategy, i, edge.bytes, edge.source, rank);
   }
   return {};
 }

@@ -8,7 +8,8 @@
 
 namespace commpass {
 
-/// The payload of each edge: edges with the same offset and size in the send buffer have the same number, all others none.
+/// The payload of each edge: edges with the same offset and size in the send buffer have the same number, all others
+/// none.
 std::vector<Payload> payloads_of(std::span<const SendEdge> sends);
 
 }  // namespace commpass

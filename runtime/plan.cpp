@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -43,14 +43,21 @@ std::vector<Arriving> with_carriers(const std::vector<Incoming>& incoming) {
 /// Builds the plan of one rank, stage by stage.
 class Planner {
  public:
-  Planner(Rank rank, int ranks, const Route& route, std::span<const SendEdge> sends, std::span<const ReceiveEdge> receives)
+  Planner(Rank rank, int ranks, const Route& route, std::span<const SendEdge> sends,
+          std::span<const ReceiveEdge> receives)
       : rank_(rank), ranks_(ranks) {
     check(sends, receives);
     std::map<Rank, std::int32_t> count;
     const auto payloads = payloads_of(sends);
     for (std::size_t i = 0; i < sends.size(); ++i) {
       const auto& [destination, offset, bytes] = sends[i];
-      if (bytes > 0) held_.push_back({{.source = rank, .destination = destination, .index = count[destination]++, .bytes = bytes, .payload = payloads[i]}, offset});
+      if (bytes > 0)
+        held_.push_back({{.source = rank,
+                          .destination = destination,
+                          .index = count[destination]++,
+                          .bytes = bytes,
+                          .payload = payloads[i]},
+                         offset});
     }
     count.clear();
     for (const auto& edge : receives)
@@ -89,7 +96,8 @@ class Planner {
       for (const auto& message : departures.messages) {
         if (message.batch != batch) continue;
         plan_send(planned, message, departures, packed, sent_in_place);
-        for (const auto number : std::span(departures.order).subspan(message.first_block, message.blocks)) gone[number] = true;
+        for (const auto number : std::span(departures.order).subspan(message.first_block, message.blocks))
+          gone[number] = true;
       }
       plan_.packing_bytes = std::max(plan_.packing_bytes, packed);
       for (const auto& message : incoming)
@@ -110,12 +118,14 @@ class Planner {
   Plan finish() {
     if (!held_.empty()) {
       const auto& block = held_.front().block;
-      throw Error(fmt::format("a block from rank {} to rank {} is left on rank {}.", block.source, block.destination, rank_));
+      throw Error(
+          fmt::format("a block from rank {} to rank {} is left on rank {}.", block.source, block.destination, rank_));
     }
     if (!expected_.empty()) {
       const auto& [edge, missing] = expected_.begin()->second;
       const auto sent = missing == edge.bytes ? "no such block" : std::to_string(edge.bytes - missing);
-      throw InputError(fmt::format("exchange, rank {}", rank_), fmt::format("it expects {} bytes from rank {}, which sends {}", edge.bytes, edge.source, sent),
+      throw InputError(fmt::format("exchange, rank {}", rank_),
+                       fmt::format("it expects {} bytes from rank {}, which sends {}", edge.bytes, edge.source, sent),
                        "make the edges of both ranks match");
     }
     plan_.transit_bytes = arena_.capacity();
@@ -143,25 +153,31 @@ class Planner {
   /// One block less lies at `where`.
   void release(std::int64_t where, Bytes bytes) {
     if (where < transit_base) return;
-    if (const auto others = sharers_.find(where - transit_base); others == sharers_.end()) arena_.release(where - transit_base, bytes);
+    if (const auto others = sharers_.find(where - transit_base); others == sharers_.end())
+      arena_.release(where - transit_base, bytes);
     else if (--others->second == 0) sharers_.erase(others);
   }
 
   void check(std::span<const SendEdge> sends, std::span<const ReceiveEdge> receives) const {
     const auto check_edge = [&](const char* what, Rank peer, Bytes offset, Bytes bytes, std::size_t index) {
       const auto place = fmt::format("exchange, {} edge {} of rank {}", what, index, rank_);
-      if (peer < 0 || peer >= ranks_) throw InputError(place, fmt::format("rank {} is out of range", peer), fmt::format("use 0 to {}", ranks_ - 1));
+      if (peer < 0 || peer >= ranks_)
+        throw InputError(place, fmt::format("rank {} is out of range", peer), fmt::format("use 0 to {}", ranks_ - 1));
       if (bytes < 0) throw InputError(place, fmt::format("it has {} bytes", bytes), "use 0 or more");
-      if (offset < 0 || offset > transit_base - bytes - 1) throw InputError(place, fmt::format("offset {} is out of range", offset), "use offsets inside the buffer");
+      if (offset < 0 || offset > transit_base - bytes - 1)
+        throw InputError(place, fmt::format("offset {} is out of range", offset), "use offsets inside the buffer");
     };
-    for (std::size_t i = 0; i < sends.size(); ++i) check_edge("send", sends[i].destination, sends[i].offset, sends[i].bytes, i);
-    for (std::size_t i = 0; i < receives.size(); ++i) check_edge("receive", receives[i].source, receives[i].offset, receives[i].bytes, i);
+    for (std::size_t i = 0; i < sends.size(); ++i)
+      check_edge("send", sends[i].destination, sends[i].offset, sends[i].bytes, i);
+    for (std::size_t i = 0; i < receives.size(); ++i)
+      check_edge("receive", receives[i].source, receives[i].offset, receives[i].bytes, i);
   }
 
   void copy_self() {
     std::erase_if(held_, [&](const Held& held) {
       if (held.block.destination != rank_) return false;
-      plan_.self.push_back({place_of(held.where), {Place::Buffer::receive, take_expected(held.block)}, held.block.bytes});
+      plan_.self.push_back(
+          {place_of(held.where), {Place::Buffer::receive, take_expected(held.block)}, held.block.bytes});
       return true;
     });
   }
@@ -184,10 +200,14 @@ class Planner {
     const auto entry = expected_.find({block.source, block.index});
     const auto where = fmt::format("exchange, rank {}", rank_);
     if (entry == expected_.end())
-      throw InputError(where, fmt::format("rank {} sends it {} bytes that it does not expect", block.source, block.bytes), "make the edges of both ranks match");
+      throw InputError(where,
+                       fmt::format("rank {} sends it {} bytes that it does not expect", block.source, block.bytes),
+                       "make the edges of both ranks match");
     auto& [edge, missing] = entry->second;
     if (block.offset + block.bytes > edge.bytes)
-      throw InputError(where, fmt::format("it expects {} bytes from rank {}, which sends at least {}", edge.bytes, block.source, block.offset + block.bytes),
+      throw InputError(where,
+                       fmt::format("it expects {} bytes from rank {}, which sends at least {}", edge.bytes,
+                                   block.source, block.offset + block.bytes),
                        "make the edges of both ranks match");
     const Bytes place = edge.offset + block.offset;
     missing -= block.bytes;
@@ -195,7 +215,8 @@ class Planner {
     return place;
   }
 
-  void plan_send(PlannedBatch& batch, const Message& message, const Departures& departures, Bytes& packed, std::vector<std::uint32_t>& sent_in_place) {
+  void plan_send(PlannedBatch& batch, const Message& message, const Departures& departures, Bytes& packed,
+                 std::vector<std::uint32_t>& sent_in_place) {
     const auto numbers = std::span(departures.order).subspan(message.first_block, message.blocks);
     std::vector<std::uint32_t> brought;  // of those with the same bytes, one
     for (std::uint32_t i = 0; i < message.blocks; ++i)
@@ -214,7 +235,8 @@ class Planner {
       end = where_[number] + bytes;
       packed += bytes;
     }
-    for (const auto number : numbers) release(where_[number], blocks_[number].bytes);  // packing comes before the receives of the batch
+    for (const auto number : numbers)
+      release(where_[number], blocks_[number].bytes);  // packing comes before the receives of the batch
   }
 
   void plan_receive(PlannedBatch& batch, const Arriving& message, std::vector<Held>& arrived) {
@@ -224,7 +246,8 @@ class Planner {
     for (std::size_t i = 0; i < message.blocks.size(); ++i) {
       const auto& block = message.blocks[i];
       if (block.destination == rank_) target[i] = take_expected(block);
-      in_place = in_place && target[i] >= 0 && message.carrier(i) == i && (i == 0 || target[i] == target[i - 1] + message.blocks[i - 1].bytes);
+      in_place = in_place && target[i] >= 0 && message.carrier(i) == i &&
+                 (i == 0 || target[i] == target[i - 1] + message.blocks[i - 1].bytes);
     }
     if (in_place) {
       batch.receives.push_back({message.from, {Place::Buffer::receive, target[0]}, message.bytes});
@@ -249,7 +272,8 @@ class Planner {
         continue;
       }
       if (offset[i] == offset_end && target[i] == target_end) batch.unpack.back().bytes += block.bytes;
-      else batch.unpack.push_back({{Place::Buffer::transit, offset[i]}, {Place::Buffer::receive, target[i]}, block.bytes});
+      else
+        batch.unpack.push_back({{Place::Buffer::transit, offset[i]}, {Place::Buffer::receive, target[i]}, block.bytes});
       offset_end = offset[i] + block.bytes;
       target_end = target[i] + block.bytes;
       landed_finals_.emplace_back(transit_base + offset[i], block.bytes);
@@ -257,25 +281,27 @@ class Planner {
   }
 
   void sort_held() {
-    std::ranges::sort(held_, {}, [](const Held& h) { return std::tuple(h.block.destination, h.block.source, h.block.index, h.block.offset); });
+    std::ranges::sort(held_, {}, [](const Held& h) {
+      return std::tuple(h.block.destination, h.block.source, h.block.index, h.block.offset);
+    });
   }
 
   Rank rank_;
   int ranks_;
   std::vector<Held> held_;
-  std::map<std::pair<Rank, std::int32_t>, Expected> expected_;     // by source and index
-  std::vector<Block> blocks_;                                      // of the stage being planned, and
-  std::vector<std::int64_t> where_;                                // where they are
-  std::vector<std::pair<std::int64_t, Bytes>> landed_finals_;      // where blocks lie that are copied out in this batch
-  std::map<Bytes, int> sharers_;                                   // how many blocks a place in transit has besides one
+  std::map<std::pair<Rank, std::int32_t>, Expected> expected_;  // by source and index
+  std::vector<Block> blocks_;                                   // of the stage being planned, and
+  std::vector<std::int64_t> where_;                             // where they are
+  std::vector<std::pair<std::int64_t, Bytes>> landed_finals_;   // where blocks lie that are copied out in this batch
+  std::map<Bytes, int> sharers_;                                // how many blocks a place in transit has besides one
   Arena arena_;
   Plan plan_;
 };
 
 }  // namespace
 
-Plan make_plan(MPI_Comm comm, const Route& route, Window window, std::span<const SendEdge> sends, std::span<const ReceiveEdge> receives,
-               Coalescing coalescing) {
+Plan make_plan(MPI_Comm comm, const Route& route, Window window, std::span<const SendEdge> sends,
+               std::span<const ReceiveEdge> receives, Coalescing coalescing) {
   const Rank rank = rank_in(comm);
   const int ranks = ranks_in(comm);
   std::optional<Planner> planner;

@@ -27,7 +27,8 @@ std::byte* PlanBuffers::address(const Place& place) const {
 }
 
 void PlanBuffers::add_copies(const std::vector<PlannedCopy>& planned, std::vector<LocalCopy>& copies) const {
-  for (const auto& copy : planned) copies.push_back({address(copy.from), address(copy.to), static_cast<std::size_t>(copy.bytes)});
+  for (const auto& copy : planned)
+    copies.push_back({address(copy.from), address(copy.to), static_cast<std::size_t>(copy.bytes)});
 }
 
 }  // namespace commpass

@@ -26,7 +26,8 @@ void ProbedMail::send(std::span<const Outgoing> parcels, Mode mode) {
     const auto size = static_cast<Bytes>(parcel.bytes.size());
     for (Bytes sent = 0; sent <= size; sent += largest_piece_) {
       const auto count = static_cast<int>(std::min(largest_piece_, size - sent));
-      check_mpi("MPI_Isend", begin_send(parcel.bytes.data() + sent, count, MPI_BYTE, parcel.peer, tag_, comm_, &sends_.emplace_back(MPI_REQUEST_NULL)));
+      check_mpi("MPI_Isend", begin_send(parcel.bytes.data() + sent, count, MPI_BYTE, parcel.peer, tag_, comm_,
+                                        &sends_.emplace_back(MPI_REQUEST_NULL)));
     }
   }
 }
@@ -35,7 +36,8 @@ namespace {
 
 bool all_done(std::vector<MPI_Request>& requests) {
   int done = 1;
-  if (!requests.empty()) COMMPASS_MPI_CALL(MPI_Testall, static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE);
+  if (!requests.empty())
+    COMMPASS_MPI_CALL(MPI_Testall, static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE);
   if (done) requests.clear();
   return done != 0;
 }
@@ -61,9 +63,11 @@ std::int64_t ProbedMail::receive() {
     make_room(pieces_);
     make_room(receives_);
     auto& piece = pieces_.emplace_back(Piece{status.MPI_SOURCE, memory_if_any(count), count});
-    // It matches the message that was found: nobody else receives under this tag, and those of one sender stay in order.
+    // It matches the message that was found: nobody else receives under this tag, and those of one sender stay in
+    // order.
     auto* const request = &receives_.emplace_back(MPI_REQUEST_NULL);
-    if (piece.memory) COMMPASS_MPI_CALL(MPI_Irecv, piece.memory.get(), count, MPI_BYTE, piece.peer, tag_, comm_, request);
+    if (piece.memory)
+      COMMPASS_MPI_CALL(MPI_Irecv, piece.memory.get(), count, MPI_BYTE, piece.peer, tag_, comm_, request);
     else receive_and_forget(count, piece.peer, tag_, comm_, request);
   }
 }
@@ -76,7 +80,8 @@ std::vector<Parcel> ProbedMail::take() {
     if (piece.bytes == largest_piece_) {
       begun[piece.peer].push_back(&piece);
     } else if (entry == begun.end()) {
-      result.push_back({piece.peer, piece.memory, {piece.memory.get(), piece.memory ? static_cast<std::size_t>(piece.bytes) : 0}});
+      result.push_back(
+          {piece.peer, piece.memory, {piece.memory.get(), piece.memory ? static_cast<std::size_t>(piece.bytes) : 0}});
     } else {
       entry->second.push_back(&piece);
       result.push_back(joined(entry->second));

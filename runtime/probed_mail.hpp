@@ -27,14 +27,16 @@ class ProbedMail {
   ProbedMail(const ProbedMail&) = delete;
   ProbedMail& operator=(const ProbedMail&) = delete;
 
-  /// Begins to send parcels, which must stay until all_sent(). @throws std::bad_alloc, and nothing has been sent; MpiError
+  /// Begins to send parcels, which must stay until all_sent(). @throws std::bad_alloc, and nothing has been sent;
+  /// MpiError
   void send(std::span<const Outgoing> parcels, Mode mode);
   /// How many messages a parcel of so many bytes is.
   std::int64_t pieces_of(std::size_t bytes) const { return static_cast<std::int64_t>(bytes) / largest_piece_ + 1; }
   /// Have all sends completed? Synchronous ones have when their receivers have found them.
   bool all_sent();
 
-  /// Takes in the messages that are here, also those that there is no memory for. @return how many have been found so far
+  /// Takes in the messages that are here, also those that there is no memory for. @return how many have been found so
+  /// far
   /// @throws std::bad_alloc, and it may be called again; MpiError
   std::int64_t receive();
   /// Has everything that was found arrived?

@@ -14,7 +14,8 @@ std::vector<std::size_t> contents_of(const Pattern& pattern) {
   std::vector<std::size_t> contents;
   for (const auto& edge : pattern.edges) {
     const auto own = contents.size();
-    contents.push_back(edge.payload == no_payload ? own : first.try_emplace({edge.source, edge.payload}, own).first->second);
+    contents.push_back(edge.payload == no_payload ? own
+                                                  : first.try_emplace({edge.source, edge.payload}, own).first->second);
   }
   return contents;
 }

@@ -9,7 +9,8 @@
 
 namespace commpass {
 
-/// The edges of one rank and their buffers, in rank order without gaps. Edges of one payload share their place in the send buffer.
+/// The edges of one rank and their buffers, in rank order without gaps. Edges of one payload share their place in the
+/// send buffer.
 struct RankData {
   std::vector<SendEdge> sends;
   std::vector<ReceiveEdge> receives;

@@ -54,9 +54,11 @@ Decision decision_of(const std::vector<Candidate>& ranking, const Calls& calls) 
 }
 
 /// @param price_suggestions  prices what is asked for if everything is considered
-std::vector<Candidate> rank(const Pricer& price, const Pricer& price_suggestions, const Layout& layout, const Machine& machine, std::int64_t edges, const SelectionOptions& options) {
+std::vector<Candidate> rank(const Pricer& price, const Pricer& price_suggestions, const Layout& layout,
+                            const Machine& machine, std::int64_t edges, const SelectionOptions& options) {
   if (options.automatic) return rank_family(price, *options.automatic, layout, edges, options.calls);
-  return rank_suggestions(price_suggestions, offered_strategies(layout, machine, options.model), layout, edges, options.calls);
+  return rank_suggestions(price_suggestions, offered_strategies(layout, machine, options.model), layout, edges,
+                          options.calls);
 }
 
 Decision share(MPI_Comm comm, Decision decision) {
@@ -88,8 +90,8 @@ OwnCommunicator evaluators_of(MPI_Comm comm, const Layout& layout, std::int64_t 
 }
 
 /// Prices every strategy for the whole pattern.
-Decision decide_exactly(MPI_Comm comm, const Layout& layout, const Machine& machine, std::span<const SendEdge> sends, const Totals& totals,
-                        const SelectionOptions& options) {
+Decision decide_exactly(MPI_Comm comm, const Layout& layout, const Machine& machine, std::span<const SendEdge> sends,
+                        const Totals& totals, const SelectionOptions& options) {
   auto pattern = gather_pattern(comm, sends);
   const auto evaluators = evaluators_of(comm, layout, totals.edges);
   const auto threads = static_cast<unsigned>(std::max(1, most_threads_of_node(totals.edges) / layout.max_ppn()));
@@ -98,7 +100,10 @@ Decision decide_exactly(MPI_Comm comm, const Layout& layout, const Machine& mach
     if (!evaluators) return;
     share_pattern(evaluators.get(), pattern);
     Pricer price;
-    together(evaluators.get(), [&] { price = pattern_pricer(pattern, layout, machine, options.model, options.calls, std::min(threads, options.threads)); });
+    together(evaluators.get(), [&] {
+      price =
+          pattern_pricer(pattern, layout, machine, options.model, options.calls, std::min(threads, options.threads));
+    });
     share_pricing(evaluators.get(), price, [&](const Pricer& shared) {
       const auto promising = price_promising(shared, pattern, layout, machine, options.model, options.calls);
       decision = decision_of(rank(shared, promising, layout, machine, pattern.messages(), options), options.calls);
@@ -111,20 +116,24 @@ std::string explain_totals(const Totals& totals, const Layout& layout, std::int6
   const auto messages = static_cast<double>(totals.on_node + totals.off_node);
   const auto part = [&](double of) { return messages > 0 ? of / messages : 0; };
   return fmt::format(
-      "Chosen by statistics, because {} edges are more than the {} that are gathered: priced as if every rank sent {} to {:.4g} ranks drawn at random, {:.0f} % of them on its node. "
+      "Chosen by statistics, because {} edges are more than the {} that are gathered: priced as if every rank sent {} "
+      "to {:.4g} ranks drawn at random, {:.0f} % of them on its node. "
       "The busiest rank sends {} messages.\n",
-      totals.edges, most_edges, format_bytes(part(totals.bytes)), messages / layout.ranks(), 100 * part(static_cast<double>(totals.on_node)), totals.messages_max);
+      totals.edges, most_edges, format_bytes(part(totals.bytes)), messages / layout.ranks(),
+      100 * part(static_cast<double>(totals.on_node)), totals.messages_max);
 }
 
 /// Prices strategies for a random pattern with the same totals.
-Decision decide_by_statistics(MPI_Comm comm, const Layout& layout, const Machine& machine, const Totals& totals, const SelectionOptions& options) {
+Decision decide_by_statistics(MPI_Comm comm, const Layout& layout, const Machine& machine, const Totals& totals,
+                              const SelectionOptions& options) {
   const auto evaluators = evaluators_of(comm, layout, 0);
   Decision decision;
   together(comm, [&] {
     if (!evaluators) return;
     const auto price = random_pricer(random_pattern(totals, layout), layout, machine, options.model, options.calls);
     share_pricing(evaluators.get(), price, [&](const Pricer& shared) {
-      decision = decision_of(rank(shared, leave_out_open_forms(shared), layout, machine, layout.ranks(), options), options.calls);
+      decision = decision_of(rank(shared, leave_out_open_forms(shared), layout, machine, layout.ranks(), options),
+                             options.calls);
     });
     if (rank_in(comm) == 0) decision.explanation += explain_totals(totals, layout, options.most_edges_gathered);
   });
@@ -132,7 +141,8 @@ Decision decide_by_statistics(MPI_Comm comm, const Layout& layout, const Machine
 }
 
 /// What runs where nothing has a price. Layout and machine are the same on every rank, and so is this.
-Decision decide_without_prices(MPI_Comm comm, const std::string& why, const Layout& layout, const SelectionOptions& options) {
+Decision decide_without_prices(MPI_Comm comm, const std::string& why, const Layout& layout,
+                               const SelectionOptions& options) {
   warn_unpriced(why, rank_in(comm));
   const auto strategy = options.automatic ? to_string(unpriced_member(*options.automatic, layout)) : unpriced_exchange;
   return {strategy, std::nullopt, fmt::format("{}: no strategy has a price. {}\n", strategy, why)};
@@ -156,9 +166,11 @@ SelectionOptions agreed(MPI_Comm comm, const SelectionOptions& mine) {
 
 }  // namespace
 
-Decision select_strategy(MPI_Comm comm, const Layout& layout, const Machine& machine, std::span<const SendEdge> sends, SelectionOptions options) {
+Decision select_strategy(MPI_Comm comm, const Layout& layout, const Machine& machine, std::span<const SendEdge> sends,
+                         SelectionOptions options) {
   options = agreed(comm, options);
-  if (const auto why = why_unpriced(layout, machine); !why.empty()) return decide_without_prices(comm, why, layout, options);
+  if (const auto why = why_unpriced(layout, machine); !why.empty())
+    return decide_without_prices(comm, why, layout, options);
   const auto totals = sum_up(comm, layout, sends);
   return totals.edges <= options.most_edges_gathered ? decide_exactly(comm, layout, machine, sends, totals, options)
                                                      : decide_by_statistics(comm, layout, machine, totals, options);

@@ -23,17 +23,19 @@ struct SelectionOptions {
   CostModel model = CostModel::burst;
   Calls calls;
   std::int64_t most_edges_gathered = 0;
-  unsigned threads = 1;  ///< that this rank may start
+  unsigned threads = 1;                 ///< that this rank may start
   std::optional<Strategy> automatic{};  ///< choose from its family alone (selector/family.hpp); the same on every rank
 };
 
 /// The cheapest strategy, the same on every rank. Collective.
 ///
-/// Up to `most_edges_gathered` edges in all: rank_strategies() of the whole pattern, whose work the ranks share. More: by estimate(), from the number of
-/// messages and their bytes alone, which the explanation says. If the machine has no parameters for a locality that the layout has, nothing has a price:
-/// the strategy is then a named stand-in (runtime/unpriced.hpp), which a warning says once.
+/// Up to `most_edges_gathered` edges in all: rank_strategies() of the whole pattern, whose work the ranks share. More:
+/// by estimate(), from the number of messages and their bytes alone, which the explanation says. If the machine has no
+/// parameters for a locality that the layout has, nothing has a price: the strategy is then a named stand-in
+/// (runtime/unpriced.hpp), which a warning says once.
 /// @param options  but for the threads those of rank 0 hold
 /// @throws Error, the same on every rank
-Decision select_strategy(MPI_Comm comm, const Layout& layout, const Machine& machine, std::span<const SendEdge> sends, SelectionOptions options);
+Decision select_strategy(MPI_Comm comm, const Layout& layout, const Machine& machine, std::span<const SendEdge> sends,
+                         SelectionOptions options);
 
 }  // namespace commpass

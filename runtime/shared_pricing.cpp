@@ -20,7 +20,8 @@ std::vector<Rank> choose_evaluators(const Layout& layout, int most, int most_of_
   for (int local = 0; local < std::min(most_of_node, layout.max_ppn()); ++local)
     for (int i = 0; i < layout.nodes(); ++i) {
       const int node = (layout.node(0) + i) % layout.nodes();
-      if (static_cast<int>(evaluators.size()) < most && local < layout.ppn(node)) evaluators.push_back(layout.ranks_of(node)[static_cast<std::size_t>(local)]);
+      if (static_cast<int>(evaluators.size()) < most && local < layout.ppn(node))
+        evaluators.push_back(layout.ranks_of(node)[static_cast<std::size_t>(local)]);
     }
   return evaluators;
 }
@@ -36,9 +37,11 @@ std::vector<std::string> gather(MPI_Comm comm, const std::string& text) {
   COMMPASS_MPI_CALL(MPI_Gather, &length, 1, MPI_INT, lengths.data(), 1, MPI_INT, 0, comm);
   std::exclusive_scan(lengths.begin(), lengths.end(), offsets.begin(), 0);
   std::string all(static_cast<std::size_t>(std::accumulate(lengths.begin(), lengths.end(), 0)), '\0');
-  COMMPASS_MPI_CALL(MPI_Gatherv, text.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(), MPI_CHAR, 0, comm);
+  COMMPASS_MPI_CALL(MPI_Gatherv, text.data(), length, MPI_CHAR, all.data(), lengths.data(), offsets.data(), MPI_CHAR, 0,
+                    comm);
   std::vector<std::string> texts;
-  for (std::size_t i = 0; i < lengths.size(); ++i) texts.push_back(all.substr(static_cast<std::size_t>(offsets[i]), static_cast<std::size_t>(lengths[i])));
+  for (std::size_t i = 0; i < lengths.size(); ++i)
+    texts.push_back(all.substr(static_cast<std::size_t>(offsets[i]), static_cast<std::size_t>(lengths[i])));
   return texts;
 }
 
@@ -46,7 +49,8 @@ std::vector<std::string> gather(MPI_Comm comm, const std::string& text) {
 std::vector<std::size_t> share_of(Rank rank, int size, std::span<const Strategy> strategies) {
   const auto groups = by_route(strategies);
   std::vector<std::size_t> numbers;
-  for (auto g = static_cast<std::size_t>(rank); g < groups.size(); g += static_cast<std::size_t>(size)) numbers.insert(numbers.end(), groups[g].begin(), groups[g].end());
+  for (auto g = static_cast<std::size_t>(rank); g < groups.size(); g += static_cast<std::size_t>(size))
+    numbers.insert(numbers.end(), groups[g].begin(), groups[g].end());
   return numbers;
 }
 

@@ -16,10 +16,11 @@ namespace commpass {
 /// @param most_of_node  on one node, 1 or more
 std::vector<Rank> choose_evaluators(const Layout& layout, int most, int most_of_node);
 
-/// Runs `decide` on rank 0, with a pricer whose work all ranks of `comm` share. It gives what `price` gives on one rank. Strategies that need
-/// the same schedule are priced by the same rank. Collective.
+/// Runs `decide` on rank 0, with a pricer whose work all ranks of `comm` share. It gives what `price` gives on one
+/// rank. Strategies that need the same schedule are priced by the same rank. Collective.
 /// @param price  of this rank; the same pattern and machine on all ranks
-/// @throws on rank 0 what `decide` throws, and Error if another rank fails to price its share; on other ranks only MpiError
+/// @throws on rank 0 what `decide` throws, and Error if another rank fails to price its share; on other ranks only
+/// MpiError
 void share_pricing(MPI_Comm comm, const Pricer& price, const std::function<void(const Pricer& shared)>& decide);
 
 }  // namespace commpass

@@ -13,7 +13,8 @@ SlotWindow::SlotWindow(MPI_Comm comm, Bytes slot_bytes) : comm_(comm), slot_byte
   rank_ = rank_in(comm);
   ranks_ = ranks_in(comm);
   const auto size = 2 * ranks_ * slot_size();
-  COMMPASS_MPI_CALL(MPI_Win_allocate, static_cast<MPI_Aint>(size), 1, MPI_INFO_NULL, comm, static_cast<void*>(&slots_), &window_);
+  COMMPASS_MPI_CALL(MPI_Win_allocate, static_cast<MPI_Aint>(size), 1, MPI_INFO_NULL, comm, static_cast<void*>(&slots_),
+                    &window_);
   std::memset(slots_, 0, static_cast<std::size_t>(size));
   COMMPASS_MPI_CALL(MPI_Barrier, comm);  // nobody puts into what is still being set
   COMMPASS_MPI_CALL(MPI_Win_lock_all, MPI_MODE_NOCHECK, window_);
@@ -39,7 +40,8 @@ std::vector<std::byte> SlotWindow::stamp(Number exchange, std::span<const std::b
 
 void SlotWindow::put(Number exchange, Rank peer, std::span<const std::byte> stamped) {
   const auto count = static_cast<int>(stamped.size());
-  COMMPASS_MPI_CALL(MPI_Put, stamped.data(), count, MPI_BYTE, peer, static_cast<MPI_Aint>(slot_of(exchange, rank_)), count, MPI_BYTE, window_);
+  COMMPASS_MPI_CALL(MPI_Put, stamped.data(), count, MPI_BYTE, peer, static_cast<MPI_Aint>(slot_of(exchange, rank_)),
+                    count, MPI_BYTE, window_);
 }
 
 void SlotWindow::flush() { COMMPASS_MPI_CALL(MPI_Win_flush_all, window_); }
@@ -51,7 +53,8 @@ std::vector<SlotWindow::Found> SlotWindow::find(Number exchange) {
     const std::byte* const slot = slots_ + slot_of(exchange, peer);
     Stamp stamp;
     std::memcpy(&stamp, slot, sizeof stamp);
-    if (stamp.exchange == exchange) found.push_back({peer, {slot + sizeof stamp, static_cast<std::size_t>(stamp.bytes)}});
+    if (stamp.exchange == exchange)
+      found.push_back({peer, {slot + sizeof stamp, static_cast<std::size_t>(stamp.bytes)}});
   }
   return found;
 }

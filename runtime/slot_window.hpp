@@ -12,12 +12,12 @@
 
 namespace commpass {
 
-/// One-sided messages of up to `slot_bytes`, kept for many exchanges. There are two slots for each pair of ranks, used by
-/// turns: a rank that is one exchange ahead does not touch what its receiver has not read yet. A slot holds the number of
-/// the exchange that it belongs to, so nothing needs to be cleared, and the bytes of its message.
+/// One-sided messages of up to `slot_bytes`, kept for many exchanges. There are two slots for each pair of ranks, used
+/// by turns: a rank that is one exchange ahead does not touch what its receiver has not read yet. A slot holds the
+/// number of the exchange that it belongs to, so nothing needs to be cleared, and the bytes of its message.
 ///
-/// Exchanges have their numbers when they begin, and may be in flight together; but only one puts at a time, in the order of the numbers,
-/// and after all ranks are known to have put in the one before it.
+/// Exchanges have their numbers when they begin, and may be in flight together; but only one puts at a time, in the
+/// order of the numbers, and after all ranks are known to have put in the one before it.
 class SlotWindow {
  public:
   using Number = std::int64_t;

@@ -14,18 +14,27 @@ namespace commpass {
 
 namespace {
 
-
 constexpr const char* same_bytes = "give the same number of bytes on every rank, or use sparse_alltoallv";
 
 }  // namespace
 
 void require_same_bytes(const Tally& all) {
   if (!all.has_different_bytes()) return;
-  throw InputError("sparse exchange", "messages have " + std::to_string(-all.smallest_bytes_negated) + " bytes on one rank and " + std::to_string(all.largest_bytes) + " on another", same_bytes);
+  throw InputError("sparse exchange",
+                   "messages have " + std::to_string(-all.smallest_bytes_negated) + " bytes on one rank and " +
+                       std::to_string(all.largest_bytes) + " on another",
+                   same_bytes);
 }
 
-SparseCall::SparseCall(Rank rank, int ranks, const SparseStrategy& strategy, const StagedRoute& staged, const StageContext& context, SparseSends&& sends, const Tally& tally)
-    : rank_(rank), ranks_(ranks), strategy_(strategy), staged_(staged), context_(context), sends_(std::move(sends)), tally_(tally) {
+SparseCall::SparseCall(Rank rank, int ranks, const SparseStrategy& strategy, const StagedRoute& staged,
+                       const StageContext& context, SparseSends&& sends, const Tally& tally)
+    : rank_(rank),
+      ranks_(ranks),
+      strategy_(strategy),
+      staged_(staged),
+      context_(context),
+      sends_(std::move(sends)),
+      tally_(tally) {
   try {
     hold_sends();
   } catch (const std::bad_alloc& error) {
@@ -75,7 +84,8 @@ void SparseCall::begin_stage() {
   discovery_ = std::move(discovery);
 }
 
-/// Something that this rank holds, or that has come, is gone. @param for_others  too: they hear of it in the stages that have not begun
+/// Something that this rank holds, or that has come, is gone. @param for_others  too: they hear of it in the stages
+/// that have not begun
 void SparseCall::lose(bool for_others) {
   has_lost_ = true;
   if (for_others && !tally_.failures.any_underway()) tally_.failures.add(Failures::underway);
@@ -90,7 +100,9 @@ std::vector<Rank> SparseCall::all_others() const {
 
 /// Puts the blocks that leave in this stage into one parcel for each peer; the others stay.
 void SparseCall::frame(const StageGroup& group) {
-  const auto next = [&](const Held& held) { return strategy_.is_direct() ? held.block.destination : staged_.route->next(held.block, rank_, stage_); };
+  const auto next = [&](const Held& held) {
+    return strategy_.is_direct() ? held.block.destination : staged_.route->next(held.block, rank_, stage_);
+  };
   std::map<Rank, std::size_t> sizes;
   for (const auto& held : held_)
     if (const Rank to = next(held); to != rank_) sizes[to] += sizeof(FrameHeader) + held.bytes.size();
@@ -122,7 +134,8 @@ void SparseCall::unpack(const Parcel& parcel) {
     const auto& header = block->header;
     const auto bytes = block->bytes;
     if (header.destination != rank_) {
-      held_.push_back({{.source = header.source, .destination = header.destination, .bytes = header.bytes}, bytes, parcel.memory});
+      held_.push_back(
+          {{.source = header.source, .destination = header.destination, .bytes = header.bytes}, bytes, parcel.memory});
       continue;
     }
     // A copy, so that the parcel can go, which may hold much that is for others.
@@ -186,8 +199,8 @@ bool SparseCall::progress(bool may_reduce) noexcept {
   return complete_;
 }
 
-/// What there was no memory for is tried again in the next step; but what has not begun begins with nothing, so that others wait for this rank
-/// no longer.
+/// What there was no memory for is tried again in the next step; but what has not begun begins with nothing, so that
+/// others wait for this rank no longer.
 template <class Action>
 void SparseCall::guarded(Action action) noexcept {
   try {
@@ -211,12 +224,17 @@ ReceivedMessages SparseCall::take() {
   if (notice_) throw Error(notice_->text());
   if (staged_.groups.empty() && !sends_.error.empty()) throw Error("rank 0: " + sends_.error);
   const auto place = [&] { return "sparse exchange, rank " + std::to_string(rank_); };
-  if (has_lost_) throw InputError(place(), "there is not enough memory for what has come", "free some, or exchange less at once");
-  if (tally_.failures.any_underway()) throw InputError(place(), "a rank on the way had not enough memory for what it forwards", "free some there, or use a direct strategy");
+  if (has_lost_)
+    throw InputError(place(), "there is not enough memory for what has come", "free some, or exchange less at once");
+  if (tally_.failures.any_underway())
+    throw InputError(place(), "a rank on the way had not enough memory for what it forwards",
+                     "free some there, or use a direct strategy");
   if (combined_) require_same_bytes(*combined_);
   for (const auto& message : received_)
     if (sends_.constant_bytes && !sends_.edges.empty() && std::ssize(message.bytes) != *sends_.constant_bytes)
-      throw InputError(place(), "messages should have " + std::to_string(*sends_.constant_bytes) + " bytes and that from rank " + std::to_string(message.source) + " has " + std::to_string(message.bytes.size()),
+      throw InputError(place(),
+                       "messages should have " + std::to_string(*sends_.constant_bytes) + " bytes and that from rank " +
+                           std::to_string(message.source) + " has " + std::to_string(message.bytes.size()),
                        same_bytes);
   return std::move(received_);
 }

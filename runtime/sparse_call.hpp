@@ -39,21 +39,24 @@ struct SparseSends {
   std::vector<std::byte> packed{};      ///< the buffer, where it is not the user's
 };
 
-/// Runs an exchange by one strategy. Blocks that are forwarded share a parcel for each peer, in which each has a header;
-/// in a direct exchange a message is a block.
+/// Runs an exchange by one strategy. Blocks that are forwarded share a parcel for each peer, in which each has a
+/// header; in a direct exchange a message is a block.
 ///
-/// A rank that cannot send what it should, because its arguments are wrong or there is no memory, takes part all the same, with nothing; when the
-/// exchange is complete, all ranks know of it, and why: its sentence is sent to all as a last step of the exchange. So is no rank left waiting, in
-/// whatever order ranks complete their exchanges. Where there is no memory for what comes, it is taken in and lost: its receiver fails, and so do
-/// those to whom it should have been forwarded.
+/// A rank that cannot send what it should, because its arguments are wrong or there is no memory, takes part all the
+/// same, with nothing; when the exchange is complete, all ranks know of it, and why: its sentence is sent to all as a
+/// last step of the exchange. So is no rank left waiting, in whatever order ranks complete their exchanges. Where there
+/// is no memory for what comes, it is taken in and lost: its receiver fails, and so do those to whom it should have
+/// been forwarded.
 class SparseCall {
  public:
   /// @param staged          alive as long as this
   /// @param context         of its stages: a tag for each, from context.tag up; its communicator is that of all ranks
   /// @throws std::bad_alloc, and `sends` are as they were
-  SparseCall(Rank rank, int ranks, const SparseStrategy& strategy, const StagedRoute& staged, const StageContext& context, SparseSends&& sends, const Tally& tally);
+  SparseCall(Rank rank, int ranks, const SparseStrategy& strategy, const StagedRoute& staged,
+             const StageContext& context, SparseSends&& sends, const Tally& tally);
 
-  /// Moves on without waiting; see DiscoveryStage::progress. @return true when it is complete. Never throws: failure() tells
+  /// Moves on without waiting; see DiscoveryStage::progress. @return true when it is complete. Never throws: failure()
+  /// tells
   bool progress(bool may_reduce) noexcept;
   bool complete() const { return complete_; }
 
@@ -65,7 +68,8 @@ class SparseCall {
   const ReceivedMessages& received() const { return received_; }
   /// Does every rank know that it has failed?
   bool has_failed_everywhere() const { return notice_.has_value(); }
-  /// What has come, once. @throws Error, the same on every rank, if a rank could not send; Error, if something was lost; MpiError
+  /// What has come, once. @throws Error, the same on every rank, if a rank could not send; Error, if something was
+  /// lost; MpiError
   ReceivedMessages take();
   /// Has MPI failed, so that the ranks may not agree on what has happened?
   bool has_broken() const { return broken_ != nullptr; }

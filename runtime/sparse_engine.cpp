@@ -31,8 +31,16 @@ bool has_equals(std::vector<Rank> ranks) {
 
 }  // namespace
 
-SparseEngine::SparseEngine(MPI_Comm comm, const Layout& layout, const Machine& machine, std::string named, int largest_tag, bool verbose)
-    : parent_(comm), comm_(comm), layout_(layout), machine_(machine), named_(std::move(named)), unpriced_(why_unpriced(layout, machine)), tells_misfit_(verbose && comm_.rank() == 0), largest_tag_(largest_tag) {}
+SparseEngine::SparseEngine(MPI_Comm comm, const Layout& layout, const Machine& machine, std::string named,
+                           int largest_tag, bool verbose)
+    : parent_(comm),
+      comm_(comm),
+      layout_(layout),
+      machine_(machine),
+      named_(std::move(named)),
+      unpriced_(why_unpriced(layout, machine)),
+      tells_misfit_(verbose && comm_.rank() == 0),
+      largest_tag_(largest_tag) {}
 
 SparseEngine::~SparseEngine() {
   if (!mpi_is_usable()) return;
@@ -46,7 +54,8 @@ void SparseEngine::check(const SparseSends& sends) const {
     const auto fail = [&, number = i](const std::string& what, const std::string& remedy) {
       throw InputError(fmt::format("sparse exchange, message {} of rank {}", number, comm_.rank()), what, remedy);
     };
-    if (destination < 0 || destination >= layout_.ranks()) fail(fmt::format("rank {} is out of range", destination), fmt::format("use 0 to {}", layout_.ranks() - 1));
+    if (destination < 0 || destination >= layout_.ranks())
+      fail(fmt::format("rank {} is out of range", destination), fmt::format("use 0 to {}", layout_.ranks() - 1));
     if (bytes < 0) fail(fmt::format("it has {} bytes", bytes), "use 0 or more");
     if (offset < 0) fail(fmt::format("offset {} is out of range", offset), "use offsets inside the buffer");
     if (!sends.buffer && bytes > 0) fail("the buffer is null", "give the buffer");
@@ -66,7 +75,8 @@ SparseEngine::Prepared SparseEngine::prepare(const Sends& sends, bool constant) 
     }
     result.tally.statistics = statistics_of(comm_.rank(), destinations, sizes, layout_);
     // Who sends nothing may say 0 bytes.
-    if (const auto bytes = result.sends.constant_bytes.value_or(0); constant && (bytes > 0 || !sizes.empty())) result.tally.set_bytes(bytes);
+    if (const auto bytes = result.sends.constant_bytes.value_or(0); constant && (bytes > 0 || !sizes.empty()))
+      result.tally.set_bytes(bytes);
     result.tally.repeating = constant && has_equals(destinations);
   } catch (const std::exception& error) {
     result = {};
@@ -97,15 +107,19 @@ Tally SparseEngine::told_by_all(const Tally& own) {
 bool SparseEngine::fits(bool constant, bool blocking) {
   const bool has_slots = constant && (blocking || window_ || layout_.ranks() == 1) && !avoids_slots_;
   if (has_slots || !discovery_row(parse_sparse_strategy(named_).discovery).constant_size_only) return true;
-  if (tells_misfit_) tell_misfit("COMMPASS_SPARSE_STRATEGY", named_, constant ? "an exchange that has no slots" : "messages of different sizes", {});
+  if (tells_misfit_)
+    tell_misfit("COMMPASS_SPARSE_STRATEGY", named_,
+                constant ? "an exchange that has no slots" : "messages of different sizes", {});
   tells_misfit_ = false;
   return false;
 }
 
-SparseEngine::Chosen SparseEngine::choose(const Tally& own, bool constant, const SparseOptions& options, bool blocking, std::optional<Tally>& all) {
+SparseEngine::Chosen SparseEngine::choose(const Tally& own, bool constant, const SparseOptions& options, bool blocking,
+                                          std::optional<Tally>& all) {
   if (const auto& named = options.strategy; !named.empty()) {
     const auto strategy = parse_sparse_strategy(named);
-    if (discovery_row(strategy.discovery).constant_size_only && !constant) throw NotApplicable(named, "messages have different sizes");
+    if (discovery_row(strategy.discovery).constant_size_only && !constant)
+      throw NotApplicable(named, "messages have different sizes");
     return {strategy, {}, true};
   }
   if (!named_.empty() && fits(constant, blocking)) return {parse_sparse_strategy(named_), {}};
@@ -128,7 +142,8 @@ SparseEngine::Chosen SparseEngine::choose(const Tally& own, bool constant, const
   const auto statistics = options.messages ? expected_statistics(*options.messages, options.bytes, layout_)
                           : known_         ? *known_
                                            : expected_statistics(first_messages, first_bytes, layout_);
-  // How large the messages of this exchange are, only their senders know; so whether there are slots must not depend on that.
+  // How large the messages of this exchange are, only their senders know; so whether there are slots must not depend on
+  // that.
   const auto best = choice->best(statistics, constant && blocking && !avoids_slots_);
   return {best.strategy, best.seconds};
 }
@@ -156,7 +171,8 @@ const StagedRoute& SparseEngine::staged(const SparseStrategy& strategy, bool blo
 /// What all have told decides. @throws NotApplicable where the caller wants slots all the same
 bool SparseEngine::may_use_slots(const Chosen& chosen, const Tally& all) {
   if (all.largest_bytes <= most_slot_bytes && (chosen.by_caller || all.repeating == 0)) return true;
-  if (chosen.by_caller) throw NotApplicable(to_string(chosen.strategy), fmt::format("{} bytes are too many for a slot", all.largest_bytes));
+  if (chosen.by_caller)
+    throw NotApplicable(to_string(chosen.strategy), fmt::format("{} bytes are too many for a slot", all.largest_bytes));
   avoids_slots_ = true;
   return false;
 }
@@ -173,17 +189,23 @@ void SparseEngine::make_window(Bytes bytes) {
 /// @return false if another strategy has to be chosen
 bool SparseEngine::require_window(const Chosen& chosen, const Tally& own, bool blocking, std::optional<Tally>& all) {
   if (window_) return true;
-  if (!blocking) throw NotApplicable(to_string(chosen.strategy), "it needs a window, which only a blocking exchange makes");
+  if (!blocking)
+    throw NotApplicable(to_string(chosen.strategy), "it needs a window, which only a blocking exchange makes");
   if (!all) all = told_by_all(own);
   if (!may_use_slots(chosen, *all)) return false;
   make_window(all->has_bytes() ? all->largest_bytes : 0);
   return true;
 }
 
-SparseEngine::Started SparseEngine::start(const Sends& given, bool constant, const SparseOptions& options) { return start(given, constant, options, false); }
+SparseEngine::Started SparseEngine::start(const Sends& given, bool constant, const SparseOptions& options) {
+  return start(given, constant, options, false);
+}
 
-SparseEngine::Started SparseEngine::start(const Sends& given, bool constant, const SparseOptions& options, bool blocking) {
-  if (has_broken_) throw InputError(fmt::format("sparse exchange, rank {}", comm_.rank()), "MPI has failed in an exchange before this one", "go on with a new Communicator");
+SparseEngine::Started SparseEngine::start(const Sends& given, bool constant, const SparseOptions& options,
+                                          bool blocking) {
+  if (has_broken_)
+    throw InputError(fmt::format("sparse exchange, rank {}", comm_.rank()),
+                     "MPI has failed in an exchange before this one", "go on with a new Communicator");
   // Whatever is collective comes after all that is in flight: then every rank is here.
   if (blocking) wait_until([&] { return in_flight_.empty(); });
   auto prepared = prepare(given, constant);
@@ -191,7 +213,9 @@ SparseEngine::Started SparseEngine::start(const Sends& given, bool constant, con
   const auto& tally = prepared.tally;
   std::optional<Tally> all;
   const auto choose_now = [&] { return insist([&] { return choose(tally, constant, options, blocking, all); }); };
-  const auto is_by_slots = [&](const Chosen& chosen) { return layout_.ranks() > 1 && discovery_row(chosen.strategy.discovery).constant_size_only; };
+  const auto is_by_slots = [&](const Chosen& chosen) {
+    return layout_.ranks() > 1 && discovery_row(chosen.strategy.discovery).constant_size_only;
+  };
   auto chosen = choose_now();
   while (is_by_slots(chosen) && !require_window(chosen, tally, blocking, all)) chosen = choose_now();
   const bool by_slots = is_by_slots(chosen);
@@ -207,20 +231,28 @@ SparseEngine::Started SparseEngine::start(const Sends& given, bool constant, con
     context.window = window_.get();
     context.window_exchange = window_->begin();
   }
-  // All ranks hear of messages that are too large for the slots, or too many, and a blocking exchange is done again: with a larger window or without one.
+  // All ranks hear of messages that are too large for the slots, or too many, and a blocking exchange is done again:
+  // with a larger window or without one.
   const bool fits = !by_slots || (tally.largest_bytes <= window_->slot_bytes() && tally.repeating == 0);
   try {
-    const auto refuse = [&](const std::string& what) { throw InputError(fmt::format("sparse exchange, rank {}", comm_.rank()), what, "use another discovery than rma"); };
+    const auto refuse = [&](const std::string& what) {
+      throw InputError(fmt::format("sparse exchange, rank {}", comm_.rank()), what, "use another discovery than rma");
+    };
     const bool wants_slots = chosen.by_caller && discovery_row(chosen.strategy.discovery).constant_size_only;
-    if (tally.repeating > 0 && (wants_slots || (by_slots && !blocking))) refuse("it sends several messages to one rank, which has one slot for it");
-    if (!fits && !blocking) refuse(fmt::format("{} bytes are more than the slots of direct+rma hold", tally.largest_bytes));
+    if (tally.repeating > 0 && (wants_slots || (by_slots && !blocking)))
+      refuse("it sends several messages to one rank, which has one slot for it");
+    if (!fits && !blocking)
+      refuse(fmt::format("{} bytes are more than the slots of direct+rma hold", tally.largest_bytes));
   } catch (const std::exception& error) {
     if (sends.error.empty()) sends.error = sentence_of(error);
   }
   if (!fits || !sends.error.empty()) sends.edges.clear();
   if (blocking) own_ = tally.statistics;
   insist([&] { in_flight_.reserve(in_flight_.size() + 1); });
-  auto call = insist([&] { return std::make_unique<SparseCall>(comm_.rank(), layout_.ranks(), chosen.strategy, route, context, std::move(sends), tally); });
+  auto call = insist([&] {
+    return std::make_unique<SparseCall>(comm_.rank(), layout_.ranks(), chosen.strategy, route, context,
+                                        std::move(sends), tally);
+  });
   if (!call->complete()) {
     in_flight_.push_back(call.get());
     enter();
@@ -260,7 +292,8 @@ ReceivedMessages SparseEngine::run(const Sends& sends, bool constant, const Spar
     const auto started = start(sends, constant, options, true);
     auto& call = *started.call;
     wait_for(call);
-    if (window_ && discovery_row(call.strategy().discovery).constant_size_only && call.combined() && !call.has_failed_everywhere()) {
+    if (window_ && discovery_row(call.strategy().discovery).constant_size_only && call.combined() &&
+        !call.has_failed_everywhere()) {
       // All ranks have been told the same, and do the same.
       const auto& all = *call.combined();
       require_same_bytes(all);
@@ -270,7 +303,8 @@ ReceivedMessages SparseEngine::run(const Sends& sends, bool constant, const Spar
         continue;
       }
     }
-    // What is named tells nothing: the next one is named, too, or the hint is renewed. What has failed here alone tells as much as elsewhere.
+    // What is named tells nothing: the next one is named, too, or the hint is renewed. What has failed here alone tells
+    // as much as elsewhere.
     if (started.predicted_s && !call.has_failed_everywhere()) learn(call);
     return complete(call);
   }

@@ -27,13 +27,14 @@ using ReceivedMessages = std::vector<ReceivedMessage>;
 
 /// The same on every rank.
 struct SparseOptions {
-  std::string strategy;            ///< "ROUTE+DISCOVERY": use this one; empty: COMMPASS_SPARSE_STRATEGY, else the cheapest
-  std::optional<double> messages{};  ///< a hint: how many a rank sends, on average. Absent: what the calls before have sent
-  double bytes = 64;               ///< a hint: of how many bytes each. Matters only with `messages`
+  std::string strategy;  ///< "ROUTE+DISCOVERY": use this one; empty: COMMPASS_SPARSE_STRATEGY, else the cheapest
+  std::optional<double>
+      messages{};     ///< a hint: how many a rank sends, on average. Absent: what the calls before have sent
+  double bytes = 64;  ///< a hint: of how many bytes each. Matters only with `messages`
 };
 
-/// A sparse exchange in flight. Move-only. Destroying it completes it, so the send buffer must outlive it; it may outlive its
-/// Communicator.
+/// A sparse exchange in flight. Move-only. Destroying it completes it, so the send buffer must outlive it; it may
+/// outlive its Communicator.
 class SparseExchange {
  public:
   ~SparseExchange();

@@ -6,7 +6,8 @@
 namespace commpass {
 
 struct SparseExchange::State {
-  State(std::shared_ptr<SparseEngine> its_engine, const SparseEngine::Sends& sends, bool constant, const SparseOptions& options)
+  State(std::shared_ptr<SparseEngine> its_engine, const SparseEngine::Sends& sends, bool constant,
+        const SparseOptions& options)
       : engine(std::move(its_engine)), started(engine->start(sends, constant, options)) {}
   ~State() {
     if (!taken) engine->abandon(*started.call);

@@ -19,7 +19,8 @@ using RankLists = std::map<Rank, std::vector<Number>>;
 /// Sends each list to its rank and gives those that have come, by their senders. Collective.
 /// @throws Error, the same on every rank
 template <class Number>
-RankLists<Number> exchange_lists(Communicator& communicator, const RankLists<Number>& lists, const SparseOptions& options) {
+RankLists<Number> exchange_lists(Communicator& communicator, const RankLists<Number>& lists,
+                                 const SparseOptions& options) {
   static_assert(std::is_trivially_copyable_v<Number>);
   std::vector<Number> buffer;
   std::vector<SendEdge> sends;

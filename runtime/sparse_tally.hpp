@@ -11,8 +11,9 @@
 
 namespace commpass {
 
-/// Ranks that have failed, added up: those that had before an exchange began, of which every rank hears when it is complete; and those that could
-/// not keep what came on the way, for lack of memory, of which those hear who may miss something.
+/// Ranks that have failed, added up: those that had before an exchange began, of which every rank hears when it is
+/// complete; and those that could not keep what came on the way, for lack of memory, of which those hear who may miss
+/// something.
 struct Failures {
   static constexpr std::int64_t at_start = 1, underway = std::int64_t{1} << 32;
   std::int64_t sum = 0;
@@ -30,11 +31,15 @@ struct Tally {
   Failures failures;
   std::int64_t repeating = 0;  ///< ranks that send several messages to one rank, of exchanges with messages of one size
   SparseStatistics statistics;
-  /// The sizes of messages that all should have: the largest, and the smallest times −1. Of a rank without messages, as here.
-  std::int64_t largest_bytes = std::numeric_limits<std::int64_t>::min(), smallest_bytes_negated = std::numeric_limits<std::int64_t>::min();
+  /// The sizes of messages that all should have: the largest, and the smallest times −1. Of a rank without messages, as
+  /// here.
+  std::int64_t largest_bytes = std::numeric_limits<std::int64_t>::min(),
+               smallest_bytes_negated = std::numeric_limits<std::int64_t>::min();
 
   static constexpr std::size_t sums = 2 + SparseStatistics::sum_count, maxima = SparseStatistics::maximum_count + 2;
-  static_assert(sums + maxima == SparseStatistics::told_besides + SparseStatistics::sum_count + SparseStatistics::maximum_count, "as many as are priced");
+  static_assert(sums + maxima ==
+                    SparseStatistics::told_besides + SparseStatistics::sum_count + SparseStatistics::maximum_count,
+                "as many as are priced");
   /// As numbers, first those that are added up.
   std::vector<std::int64_t> numbers() const;
   static Tally of(std::span<const std::int64_t> numbers);

@@ -11,13 +11,13 @@
 
 namespace commpass {
 
-/// A communicator of those who exchange messages in a stage, directly or through others. A discovery among them needs to
-/// hear of nobody else: in two-step, of the ranks of one node, and before of one rank from each node.
+/// A communicator of those who exchange messages in a stage, directly or through others. A discovery among them needs
+/// to hear of nobody else: in two-step, of the ranks of one node, and before of one rank from each node.
 struct StageGroup {
   std::optional<OwnCommunicator> own;  ///< none: all ranks
   MPI_Comm comm = MPI_COMM_NULL;
-  std::vector<Rank> members;           ///< their ranks in the whole communicator, ascending; empty: all
-  std::vector<Rank> peers;             ///< those with whom this rank may exchange messages, in ranks of `comm`, ascending
+  std::vector<Rank> members;  ///< their ranks in the whole communicator, ascending; empty: all
+  std::vector<Rank> peers;    ///< those with whom this rank may exchange messages, in ranks of `comm`, ascending
 
   Rank in_group(Rank rank) const;
   Rank in_whole(Rank member) const { return members.empty() ? member : members[static_cast<std::size_t>(member)]; }

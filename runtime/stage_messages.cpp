@@ -42,31 +42,38 @@ class HeaderType {
 
 /// What a rank sends in a stage, before anything is sent.
 struct Announcements {
-  std::vector<int> messages_to;              ///< by rank
-  std::vector<std::vector<Block>> headers;   ///< by message
+  std::vector<int> messages_to;             ///< by rank
+  std::vector<std::vector<Block>> headers;  ///< by message
   std::vector<MPI_Request> requests;
 
-  Announcements(const Departures& departures, std::span<const Block> blocks, int ranks) : messages_to(static_cast<std::size_t>(ranks), 0) {
+  Announcements(const Departures& departures, std::span<const Block> blocks, int ranks)
+      : messages_to(static_cast<std::size_t>(ranks), 0) {
     constexpr std::uint32_t most = std::numeric_limits<int>::max();
     for (const auto& message : departures.messages) {
-      if (message.blocks > most) throw Error(fmt::format("planning: {} blocks are too many for one message; use staggered, or more ranks.", message.blocks));
+      if (message.blocks > most)
+        throw Error(fmt::format("planning: {} blocks are too many for one message; use staggered, or more ranks.",
+                                message.blocks));
       ++messages_to[static_cast<std::size_t>(message.to)];
       auto& header = headers.emplace_back();
-      for (std::uint32_t i = 0; i < message.blocks; ++i) header.push_back(blocks[departures.order[message.first_block + i]]);
+      for (std::uint32_t i = 0; i < message.blocks; ++i)
+        header.push_back(blocks[departures.order[message.first_block + i]]);
     }
     requests.resize(headers.size(), MPI_REQUEST_NULL);
   }
 };
 
 /// Sends the headers of this rank's messages and gives those of the messages that it will get. Collective.
-/// @throws nothing but MpiError where others would wait: what there is no memory for is taken in and lost, and `failure` says so
-std::vector<Incoming> announce(MPI_Comm comm, const Departures& departures, Announcements& announcements, std::string& failure) {
+/// @throws nothing but MpiError where others would wait: what there is no memory for is taken in and lost, and
+/// `failure` says so
+std::vector<Incoming> announce(MPI_Comm comm, const Departures& departures, Announcements& announcements,
+                               std::string& failure) {
   const HeaderType type;
   int expected = 0;
   COMMPASS_MPI_CALL(MPI_Reduce_scatter_block, announcements.messages_to.data(), &expected, 1, MPI_INT, MPI_SUM, comm);
   for (std::size_t i = 0; i < announcements.headers.size(); ++i) {
     const auto& header = announcements.headers[i];
-    COMMPASS_MPI_CALL(MPI_Isend, header.data(), static_cast<int>(header.size()), type, departures.messages[i].to, header_tag, comm, &announcements.requests[i]);
+    COMMPASS_MPI_CALL(MPI_Isend, header.data(), static_cast<int>(header.size()), type, departures.messages[i].to,
+                      header_tag, comm, &announcements.requests[i]);
   }
   std::vector<Incoming> incoming;
   for (int i = 0; i < expected; ++i) {
@@ -82,14 +89,16 @@ std::vector<Incoming> announce(MPI_Comm comm, const Departures& departures, Anno
     } catch (const std::bad_alloc& error) {
       failure = sentence_of(error);
       MPI_Request request = MPI_REQUEST_NULL;
-      receive_and_forget(static_cast<Bytes>(blocks) * static_cast<Bytes>(sizeof(Block)), message.from, header_tag, comm, &request);
+      receive_and_forget(static_cast<Bytes>(blocks) * static_cast<Bytes>(sizeof(Block)), message.from, header_tag, comm,
+                         &request);
       COMMPASS_MPI_CALL(MPI_Wait, &request, MPI_STATUS_IGNORE);
       continue;
     }
     COMMPASS_MPI_CALL(MPI_Recv, message.blocks.data(), blocks, type, message.from, header_tag, comm, MPI_STATUS_IGNORE);
     incoming.push_back(std::move(message));
   }
-  COMMPASS_MPI_CALL(MPI_Waitall, static_cast<int>(announcements.requests.size()), announcements.requests.data(), MPI_STATUSES_IGNORE);
+  COMMPASS_MPI_CALL(MPI_Waitall, static_cast<int>(announcements.requests.size()), announcements.requests.data(),
+                    MPI_STATUSES_IGNORE);
   return incoming;
 }
 
@@ -111,7 +120,8 @@ std::uint32_t largest(MPI_Comm comm, std::uint32_t mine) {
 
 }  // namespace
 
-StageMessages exchange_headers(MPI_Comm comm, const Route& route, int stage, Window window, Coalescing coalescing, std::span<const Block> held) {
+StageMessages exchange_headers(MPI_Comm comm, const Route& route, int stage, Window window, Coalescing coalescing,
+                               std::span<const Block> held) {
   const Rank rank = rank_in(comm);
   const int ranks = ranks_in(comm);
   const auto& info = route.stages()[static_cast<std::size_t>(stage)];
@@ -133,7 +143,8 @@ StageMessages exchange_headers(MPI_Comm comm, const Route& route, int stage, Win
       result.incoming = staggered(result.incoming, most);
     }
     for (auto& message : result.incoming) message.batch = window.batch(message.round);
-    std::ranges::stable_sort(result.incoming, {}, [](const Incoming& m) { return std::tuple(m.batch, m.round, m.from); });
+    std::ranges::stable_sort(result.incoming, {},
+                             [](const Incoming& m) { return std::tuple(m.batch, m.round, m.from); });
   });
   return result;
 }

@@ -29,6 +29,7 @@ struct StageMessages {
 /// receivers. Collective over `comm`, which must not be used by others meanwhile; needs an int for every rank.
 /// @param held  the blocks on this rank, sorted as sort_blocks does
 /// @throws Error, the same on every rank
-StageMessages exchange_headers(MPI_Comm comm, const Route& route, int stage, Window window, Coalescing coalescing, std::span<const Block> held);
+StageMessages exchange_headers(MPI_Comm comm, const Route& route, int stage, Window window, Coalescing coalescing,
+                               std::span<const Block> held);
 
 }  // namespace commpass

@@ -31,7 +31,8 @@ void TallyOperation::combine(void* in, void* in_and_out, int* tallies, MPI_Datat
   const auto* from = static_cast<const std::int64_t*>(in);
   auto* to = static_cast<std::int64_t*>(in_and_out);
   for (int tally = 0; tally < *tallies; ++tally)
-    for (int i = 0; i < tally_numbers; ++i, ++from, ++to) *to = static_cast<std::size_t>(i) < Tally::sums ? *to + *from : std::max(*to, *from);
+    for (int i = 0; i < tally_numbers; ++i, ++from, ++to)
+      *to = static_cast<std::size_t>(i) < Tally::sums ? *to + *from : std::max(*to, *from);
 }
 
 }  // namespace commpass

@@ -13,7 +13,8 @@
 
 namespace commpass {
 
-std::vector<Seconds> time_exchanges(const std::vector<std::function<void()>>& exchanges, bool warm_up, int repetitions, bool shown) {
+std::vector<Seconds> time_exchanges(const std::vector<std::function<void()>>& exchanges, bool warm_up, int repetitions,
+                                    bool shown) {
   std::vector<std::vector<Seconds>> times(exchanges.size());
   std::vector<std::size_t> order(exchanges.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -29,7 +30,8 @@ std::vector<Seconds> time_exchanges(const std::vector<std::function<void()>>& ex
     for (const auto i : order) times[i].push_back(time_exchange(MPI_COMM_WORLD, exchanges[i]));
     int over = MPI_Wtime() - begin > long_enough_s;
     COMMPASS_MPI_CALL(MPI_Bcast, &over, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    if (shown && round % 50 == 0) std::fputs(fmt::format("round {} …\n", round + 1).c_str(), stderr);  // fmt::print may throw, on this rank alone
+    if (shown && round % 50 == 0)
+      std::fputs(fmt::format("round {} …\n", round + 1).c_str(), stderr);  // fmt::print may throw, on this rank alone
     if (repetitions == 0 && round + 1 >= least && over) break;
   }
   std::vector<Seconds> result;

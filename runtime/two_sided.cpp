@@ -10,26 +10,34 @@ namespace commpass {
 
 namespace {
 
-std::vector<MPI_Request> begin_sends(decltype(&MPI_Isend) begin_send, MPI_Comm comm, int tag, const std::byte* buffer, std::span<const SendEdge> sends) {
+std::vector<MPI_Request> begin_sends(decltype(&MPI_Isend) begin_send, MPI_Comm comm, int tag, const std::byte* buffer,
+                                     std::span<const SendEdge> sends) {
   std::vector<MPI_Request> requests;
   for (const auto& edge : sends)
-    check_mpi("MPI_Isend", begin_send(buffer + edge.offset, static_cast<int>(edge.bytes), MPI_BYTE, edge.destination, tag, comm, &requests.emplace_back(MPI_REQUEST_NULL)));
+    check_mpi("MPI_Isend", begin_send(buffer + edge.offset, static_cast<int>(edge.bytes), MPI_BYTE, edge.destination,
+                                      tag, comm, &requests.emplace_back(MPI_REQUEST_NULL)));
   return requests;
 }
 
 /// Begins to receive a message that was found; its bytes are there when `requests` are complete.
-void take_in(const MPI_Status& found, MPI_Comm comm, int tag, TwoSidedMessages& messages, std::vector<MPI_Request>& requests) {
+void take_in(const MPI_Status& found, MPI_Comm comm, int tag, TwoSidedMessages& messages,
+             std::vector<MPI_Request>& requests) {
   int bytes = 0;
   COMMPASS_MPI_CALL(MPI_Get_count, &found, MPI_BYTE, &bytes);
-  auto& [source, data] = messages.emplace_back(found.MPI_SOURCE, std::vector<std::byte>(static_cast<std::size_t>(bytes)));
-  COMMPASS_MPI_CALL(MPI_Irecv, data.data(), bytes, MPI_BYTE, source, tag, comm, &requests.emplace_back(MPI_REQUEST_NULL));
+  auto& [source, data] =
+      messages.emplace_back(found.MPI_SOURCE, std::vector<std::byte>(static_cast<std::size_t>(bytes)));
+  COMMPASS_MPI_CALL(MPI_Irecv, data.data(), bytes, MPI_BYTE, source, tag, comm,
+                    &requests.emplace_back(MPI_REQUEST_NULL));
 }
 
-void wait_for(std::vector<MPI_Request>& requests) { COMMPASS_MPI_CALL(MPI_Waitall, static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE); }
+void wait_for(std::vector<MPI_Request>& requests) {
+  COMMPASS_MPI_CALL(MPI_Waitall, static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+}
 
 }  // namespace
 
-TwoSidedMessages build_two_sided_by_reduction(MPI_Comm comm, int tag, const std::byte* buffer, std::span<const SendEdge> sends) {
+TwoSidedMessages build_two_sided_by_reduction(MPI_Comm comm, int tag, const std::byte* buffer,
+                                              std::span<const SendEdge> sends) {
   const int ranks = ranks_in(comm);
   std::vector<std::int64_t> counts(static_cast<std::size_t>(ranks));
   for (const auto& edge : sends) ++counts[static_cast<std::size_t>(edge.destination)];
@@ -46,7 +54,8 @@ TwoSidedMessages build_two_sided_by_reduction(MPI_Comm comm, int tag, const std:
   return messages;
 }
 
-TwoSidedMessages build_two_sided_by_barrier(MPI_Comm comm, int tag, const std::byte* buffer, std::span<const SendEdge> sends) {
+TwoSidedMessages build_two_sided_by_barrier(MPI_Comm comm, int tag, const std::byte* buffer,
+                                            std::span<const SendEdge> sends) {
   auto requests = begin_sends(MPI_Issend, comm, tag, buffer, sends);
   std::vector<MPI_Request> receives;
   TwoSidedMessages messages;

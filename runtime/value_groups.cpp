@@ -8,14 +8,15 @@ namespace commpass {
 
 namespace {
 
-/// What one more edge costs, in bytes that the network moves meanwhile: its bytes are copied as a piece of their own, where they
-/// are packed and where they are unpacked.
+/// What one more edge costs, in bytes that the network moves meanwhile: its bytes are copied as a piece of their own,
+/// where they are packed and where they are unpacked.
 Bytes edge_cost(const Machine& machine) {
   constexpr Bytes least = 64;  // also where copies were not measured: a piece takes a cache line
   constexpr int copies = 2;
   const auto* network = machine.host.find(Locality::network);
   if (!network || network->protocols.back().beta_s_per_byte <= 0) return least;
-  return std::max(least, static_cast<Bytes>(copies * machine.copy_block_s.value_or(0) / network->protocols.back().beta_s_per_byte));
+  return std::max(
+      least, static_cast<Bytes>(copies * machine.copy_block_s.value_or(0) / network->protocols.back().beta_s_per_byte));
 }
 
 }  // namespace
@@ -50,8 +51,8 @@ std::vector<ValueGroup> group_values(std::span<const ValueRequest> requests) {
   return result;
 }
 
-void keep_worthwhile(std::vector<ValueGroup>& groups, std::span<const ValueRequest> requests, Rank owner, Bytes value_bytes, const Layout& layout,
-                     const Machine& machine) {
+void keep_worthwhile(std::vector<ValueGroup>& groups, std::span<const ValueRequest> requests, Rank owner,
+                     Bytes value_bytes, const Layout& layout, const Machine& machine) {
   const Bytes bytes_an_edge = edge_cost(machine);
   std::erase_if(groups, [&](const ValueGroup& group) {
     std::map<int, std::int64_t> readers_of_node;

@@ -33,7 +33,8 @@ std::vector<Need> distinct_needs(std::span<const Index> needed, std::vector<std:
 
 }  // namespace
 
-ValueRequests request_values(Communicator& communicator, const OwnedIndices& owned, std::span<const Index> needed, const SparseOptions& options) {
+ValueRequests request_values(Communicator& communicator, const OwnedIndices& owned, std::span<const Index> needed,
+                             const SparseOptions& options) {
   const MPI_Comm comm = communicator.mpi();
   std::vector<std::size_t> number_of;
   std::vector<Need> needs;
@@ -55,14 +56,16 @@ ValueRequests request_values(Communicator& communicator, const OwnedIndices& own
     std::ranges::sort(order, {}, [&](std::size_t n) { return std::pair(needs[n].owner, needs[n].first); });
     std::vector<std::int64_t> slot_of_need(needs.size(), own_value);
     for (const auto n : order) {
-      if (result.owners.empty() || result.owners.back().rank != needs[n].owner) result.owners.push_back({needs[n].owner, result.slots, 0});
+      if (result.owners.empty() || result.owners.back().rank != needs[n].owner)
+        result.owners.push_back({needs[n].owner, result.slots, 0});
       ++result.owners.back().slots;
       slot_of_need[n] = result.slots++;
       asked[needs[n].owner].push_back(needs[n].index);
     }
     for (std::size_t i = 0; i < needed.size(); ++i) {
       result.slot_of.push_back(slot_of_need[number_of[i]]);
-      if (result.slot_of.back() == own_value) append(result.own, *owned.position(needed[i]), static_cast<std::int64_t>(i));
+      if (result.slot_of.back() == own_value)
+        append(result.own, *owned.position(needed[i]), static_cast<std::int64_t>(i));
     }
   });
   const auto requests = exchange_lists(communicator, asked, options);

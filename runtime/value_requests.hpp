@@ -17,7 +17,8 @@ struct ValueRequest {
   std::vector<std::int64_t> positions;  ///< among the owned values
 };
 
-/// The distinct values that this rank needs of one owner have consecutive slots, in the order in which it needs them first.
+/// The distinct values that this rank needs of one owner have consecutive slots, in the order in which it needs them
+/// first.
 struct Owner {
   Rank rank = 0;
   std::int64_t first_slot = 0, slots = 0;
@@ -35,6 +36,7 @@ inline constexpr std::int64_t own_value = -1;
 /// Finds the owners and asks them. Collective.
 /// @param needed  in any order, also several times, also own ones
 /// @throws Error, the same on every rank, if nobody or two ranks own an index
-ValueRequests request_values(Communicator& communicator, const OwnedIndices& owned, std::span<const Index> needed, const SparseOptions& options);
+ValueRequests request_values(Communicator& communicator, const OwnedIndices& owned, std::span<const Index> needed,
+                             const SparseOptions& options);
 
 }  // namespace commpass

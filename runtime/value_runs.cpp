@@ -8,13 +8,18 @@ namespace commpass {
 
 namespace {
 
-const std::byte* at(const void* values, std::int64_t position, Bytes value_bytes) { return static_cast<const std::byte*>(values) + position * value_bytes; }
-std::byte* at(void* values, std::int64_t position, Bytes value_bytes) { return static_cast<std::byte*>(values) + position * value_bytes; }
+const std::byte* at(const void* values, std::int64_t position, Bytes value_bytes) {
+  return static_cast<const std::byte*>(values) + position * value_bytes;
+}
+std::byte* at(void* values, std::int64_t position, Bytes value_bytes) {
+  return static_cast<std::byte*>(values) + position * value_bytes;
+}
 
 }  // namespace
 
 void append(ValueRuns& runs, std::int64_t from, std::int64_t to) {
-  if (!runs.empty() && runs.back().from + runs.back().count == from && runs.back().to + runs.back().count == to) ++runs.back().count;
+  if (!runs.empty() && runs.back().from + runs.back().count == from && runs.back().to + runs.back().count == to)
+    ++runs.back().count;
   else runs.push_back({from, to, 1});
 }
 

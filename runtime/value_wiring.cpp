@@ -14,7 +14,8 @@ std::size_t at_index(std::int64_t i) { return static_cast<std::size_t>(i); }
 ValueRuns deliveries(const ValueRequests& requests, const std::vector<std::int64_t>& place_of) {
   ValueRuns runs;
   for (std::size_t i = 0; i < requests.slot_of.size(); ++i)
-    if (const auto slot = requests.slot_of[i]; slot != own_value) append(runs, place_of[at_index(slot)], static_cast<std::int64_t>(i));
+    if (const auto slot = requests.slot_of[i]; slot != own_value)
+      append(runs, place_of[at_index(slot)], static_cast<std::int64_t>(i));
   return runs;
 }
 
@@ -32,7 +33,8 @@ ValueWiring forward_wiring(const ValueRequests& requests, Bytes value_bytes) {
     wiring.sends.push_back({needer, wiring.sent_values * value_bytes, std::ssize(positions) * value_bytes});
     for (const auto position : positions) append(wiring.gather, position, wiring.sent_values++);
   }
-  for (const auto& owner : requests.owners) wiring.receives.push_back({owner.rank, owner.first_slot * value_bytes, owner.slots * value_bytes});
+  for (const auto& owner : requests.owners)
+    wiring.receives.push_back({owner.rank, owner.first_slot * value_bytes, owner.slots * value_bytes});
   wiring.received_values = requests.slots;
   wiring.deliver = deliveries(requests, slots_in_order(requests));
   return wiring;
@@ -42,7 +44,8 @@ ValueWiring reverse_wiring(const ValueRequests& requests, Bytes value_bytes) {
   const auto forward = forward_wiring(requests, value_bytes);
   ValueWiring wiring;
   for (const auto& [source, offset, bytes] : forward.receives) wiring.sends.push_back({source, offset, bytes});
-  for (const auto& [destination, offset, bytes] : forward.sends) wiring.receives.push_back({destination, offset, bytes});
+  for (const auto& [destination, offset, bytes] : forward.sends)
+    wiring.receives.push_back({destination, offset, bytes});
   std::vector<bool> is_filled(at_index(requests.slots));
   for (std::size_t i = 0; i < requests.slot_of.size(); ++i) {
     const auto slot = requests.slot_of[i];
@@ -56,8 +59,8 @@ ValueWiring reverse_wiring(const ValueRequests& requests, Bytes value_bytes) {
   return wiring;
 }
 
-ValueWiring shared_wiring(Communicator& communicator, const ValueRequests& requests, std::span<const ValueGroup> groups, Bytes value_bytes,
-                          const SparseOptions& options) {
+ValueWiring shared_wiring(Communicator& communicator, const ValueRequests& requests, std::span<const ValueGroup> groups,
+                          Bytes value_bytes, const SparseOptions& options) {
   ValueWiring wiring;
   // To each reader: how many edges; the values of each; and all of them, as ordinals in its request.
   RankLists<std::int64_t> orders;
@@ -67,12 +70,14 @@ ValueWiring shared_wiring(Communicator& communicator, const ValueRequests& reque
       std::vector<bool> is_grouped;
     };
     std::vector<ToReader> readers(requests.to_this_rank.size());
-    for (std::size_t r = 0; r < readers.size(); ++r) readers[r].is_grouped.resize(requests.to_this_rank[r].positions.size());
+    for (std::size_t r = 0; r < readers.size(); ++r)
+      readers[r].is_grouped.resize(requests.to_this_rank[r].positions.size());
     for (const auto& group : groups) {
       const auto values = std::ssize(group.positions);
       for (std::size_t k = 0; k < group.readers.size(); ++k) {
         auto& reader = readers[group.readers[k]];
-        wiring.sends.push_back({requests.to_this_rank[group.readers[k]].needer, wiring.sent_values * value_bytes, values * value_bytes});
+        wiring.sends.push_back(
+            {requests.to_this_rank[group.readers[k]].needer, wiring.sent_values * value_bytes, values * value_bytes});
         reader.sizes.push_back(values);
         for (auto i = k; i < group.ordinals.size(); i += group.readers.size()) {
           reader.ordinals.push_back(group.ordinals[i]);

@@ -10,13 +10,14 @@
 
 namespace commpass {
 
-/// One direction. The send buffer is gathered from the values of the rank; what the receive buffer gets goes to its values.
+/// One direction. The send buffer is gathered from the values of the rank; what the receive buffer gets goes to its
+/// values.
 struct ValueWiring {
   std::vector<SendEdge> sends;
   std::vector<ReceiveEdge> receives;
-  ValueRuns gather;               ///< from values to the send buffer
-  ValueRuns gather_more;          ///< added to the send buffer then
-  ValueRuns deliver;              ///< from the receive buffer to values
+  ValueRuns gather;                                   ///< from values to the send buffer
+  ValueRuns gather_more;                              ///< added to the send buffer then
+  ValueRuns deliver;                                  ///< from the receive buffer to values
   std::int64_t sent_values = 0, received_values = 0;  ///< of the buffers
 };
 
@@ -26,13 +27,14 @@ ValueWiring forward_wiring(const ValueRequests& requests, Bytes value_bytes);
 /// One edge to each owner. Values that a rank needs several times are summed before they are sent.
 ValueWiring reverse_wiring(const ValueRequests& requests, Bytes value_bytes);
 
-/// An edge for each group and reader, and one for the rest of a request. The readers are told what comes in which order. Collective.
+/// An edge for each group and reader, and one for the rest of a request. The readers are told what comes in which
+/// order. Collective.
 /// @throws Error, the same on every rank
-ValueWiring shared_wiring(Communicator& communicator, const ValueRequests& requests, std::span<const ValueGroup> groups, Bytes value_bytes,
-                          const SparseOptions& options);
+ValueWiring shared_wiring(Communicator& communicator, const ValueRequests& requests, std::span<const ValueGroup> groups,
+                          Bytes value_bytes, const SparseOptions& options);
 
-/// Makes the values of a rank its receive buffer, if what comes in an edge is delivered one after another: then only values that are
-/// needed again are copied, among the values. @return whether it is so
+/// Makes the values of a rank its receive buffer, if what comes in an edge is delivered one after another: then only
+/// values that are needed again are copied, among the values. @return whether it is so
 bool receive_in_place(ValueWiring& wiring, Bytes value_bytes);
 
 }  // namespace commpass

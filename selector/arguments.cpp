@@ -20,18 +20,32 @@ namespace commpass {
 
 void PatternArguments::add_to(CLI::App& app) {
   auto* sources = app.add_option_group("PATTERN", "who sends how many bytes to whom: one of");
-  sources->add_option("--pattern", pattern_file, "P x P Matrix Market file: entry (i, j) is the bytes that rank i-1 sends to rank j-1");
-  auto* matrix = sources->add_option("--matrix", matrix_file, "sparse matrix (Matrix Market, gzipped or not): the exchange of its product with a vector");
+  sources->add_option("--pattern", pattern_file,
+                      "P x P Matrix Market file: entry (i, j) is the bytes that rank i-1 sends to rank j-1");
+  auto* matrix =
+      sources->add_option("--matrix", matrix_file,
+                          "sparse matrix (Matrix Market, gzipped or not): the exchange of its product with a vector");
   sources->add_option("--generate", generator, "KIND:key=value,… (kinds below)");
   sources->require_option(1);
   app.add_option("--ranks", ranks, "ranks that share the matrix")->needs(matrix)->check(CLI::PositiveNumber);
-  app.add_option("--partition", partition, "who owns which rows: block (consecutive ones, the default) or metis (so that few bytes move)")->needs(matrix)->check(CLI::IsMember({"block", "metis"}));
-  app.add_option("--value-bytes", value_bytes, "size of one vector entry")->needs(matrix)->check(CLI::NonNegativeNumber);
-  app.add_flag("--share-values", share_values, "a value that several ranks need travels once as far as it goes the same way; without it, as often as it is needed")->needs(matrix);
-  const auto is_size = [](const std::string& text) { return parse_bytes(text).value_or(0) > 0 ? "" : "'" + text + "' is no size; use for example 512MiB or 8GiB"; };
+  app.add_option("--partition", partition,
+                 "who owns which rows: block (consecutive ones, the default) or metis (so that few bytes move)")
+      ->needs(matrix)
+      ->check(CLI::IsMember({"block", "metis"}));
+  app.add_option("--value-bytes", value_bytes, "size of one vector entry")
+      ->needs(matrix)
+      ->check(CLI::NonNegativeNumber);
+  app.add_flag("--share-values", share_values,
+               "a value that several ranks need travels once as far as it goes the same way; without it, as often as "
+               "it is needed")
+      ->needs(matrix);
+  const auto is_size = [](const std::string& text) {
+    return parse_bytes(text).value_or(0) > 0 ? "" : "'" + text + "' is no size; use for example 512MiB or 8GiB";
+  };
   app.add_option_function<std::string>(
          "--max-input-bytes", [this](const std::string& text) { max_input_bytes = parse_bytes(text).value(); },
-         "refuse a pattern or matrix file that holds more than this, unpacked (default: " + print_bytes(most_matrix_bytes) + ")")
+         "refuse a pattern or matrix file that holds more than this, unpacked (default: " +
+             print_bytes(most_matrix_bytes) + ")")
       ->check(is_size);
 }
 
@@ -40,9 +54,12 @@ Pattern PatternArguments::load(int default_ranks) const {
   if (!pattern_file.empty()) return read_pattern(pattern_file, max_input_bytes);
   const int count = ranks > 0 ? ranks : default_ranks;
   if (count < 1) throw InputError("--matrix " + matrix_file, "the number of ranks is missing", "add --ranks N");
-  if (count > most_pattern_ranks) throw InputError(fmt::format("--ranks {}", count), "a pattern of so many takes too long to price", fmt::format("use at most {}", most_pattern_ranks));
+  if (count > most_pattern_ranks)
+    throw InputError(fmt::format("--ranks {}", count), "a pattern of so many takes too long to price",
+                     fmt::format("use at most {}", most_pattern_ranks));
   const auto matrix = read_matrix_market(matrix_file, max_input_bytes);
-  const auto owner = partition == "metis" ? metis_partition(matrix, count, matrix_file) : block_partition(matrix.rows, count);
+  const auto owner =
+      partition == "metis" ? metis_partition(matrix, count, matrix_file) : block_partition(matrix.rows, count);
   return (share_values ? shared_value_pattern : matrix_pattern)(matrix, owner, count, value_bytes, matrix_file);
 }
 
@@ -57,12 +74,14 @@ std::optional<RaggedAlltoall> PatternArguments::one_shot_alltoall() const { retu
 std::string PatternArguments::describe() const {
   if (!generator.empty()) return generator;
   if (!pattern_file.empty()) return pattern_file;
-  return fmt::format("{}, {} partition, {} bytes a value{}", matrix_file, partition, value_bytes, share_values ? ", shared" : "");
+  return fmt::format("{}, {} partition, {} bytes a value{}", matrix_file, partition, value_bytes,
+                     share_values ? ", shared" : "");
 }
 
 void LayoutArguments::add_to(CLI::App& app) {
   auto* ppn_option = app.add_option("--ppn", ppn, "ranks on a node")->check(CLI::PositiveNumber);
-  app.add_option("--layout", layout, "NODESxRANKS, NODESxSOCKETSxRANKS, or a node for each rank: 0,0,1")->excludes(ppn_option);
+  app.add_option("--layout", layout, "NODESxRANKS, NODESxSOCKETSxRANKS, or a node for each rank: 0,0,1")
+      ->excludes(ppn_option);
 }
 
 std::optional<Layout> LayoutArguments::find(int ranks, const Environment& environment) const {
@@ -77,13 +96,20 @@ void SelectionArguments::add_to(CLI::App& app) {
   layout.add_to(app);
   app.add_option("--model", model, "burst (default), max-rate or postal");
   app.add_option("--memory", memory, "where the data is: host")->check(CLI::IsMember({"host"}));
-  app.add_option("--calls", calls, "how often the exchange will run: weighs the time to plan it against that of the exchanges (default: so often that planning does not matter)")
+  app.add_option("--calls", calls,
+                 "how often the exchange will run: weighs the time to plan it against that of the exchanges (default: "
+                 "so often that planning does not matter)")
       ->check(CLI::PositiveNumber)
-      ->check([](const std::string& text) { return parse_number<double>(text).value_or(0) > most_calls ? fmt::format("{} are too many; use at most {}", text, most_calls) : ""; });
+      ->check([](const std::string& text) {
+        return parse_number<double>(text).value_or(0) > most_calls
+                   ? fmt::format("{} are too many; use at most {}", text, most_calls)
+                   : "";
+      });
   app.add_option("--top", top, "show only the K best")->check(CLI::PositiveNumber);
   // CLI11 would split "a,b" into two values if it were told to take many; this way each use adds one.
   auto* one = app.add_option_function<std::string>(
-      "--strategy", [this](const std::string& text) { strategies.push_back(text); }, "price just this one; may be repeated");
+      "--strategy", [this](const std::string& text) { strategies.push_back(text); },
+      "price just this one; may be repeated");
   one->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->trigger_on_parse();
   app.add_option("--strategies", strategy_list, "'all', or several separated by ';'");
   app.add_option("--explain", explain, "tell what this strategy spends its time on");
@@ -121,11 +147,14 @@ void SelectionArguments::print(const Report& report, const std::string& explanat
 }
 
 std::string catalogue_help() {
-  std::string text = "Strategies (window=W: rounds of a stage in flight at once, or 'unlimited'; staggered: a message for each block):\n";
+  std::string text =
+      "Strategies (window=W: rounds of a stage in flight at once, or 'unlimited'; staggered: a message for each "
+      "block):\n";
   const auto out = std::back_inserter(text);
   for (const auto& row : catalogue()) {
     fmt::format_to(out, "  {}\n      {}\n      {}\n", row.usage, row.summary, row.source);
-    for (const auto& parameter : row.parameters) fmt::format_to(out, "      {}: {}\n", parameter.name, parameter.meaning);
+    for (const auto& parameter : row.parameters)
+      fmt::format_to(out, "      {}: {}\n", parameter.name, parameter.meaning);
   }
   return text + "\n" + generators_help();
 }
@@ -136,15 +165,16 @@ std::string generators_help() {
   for (const auto& generator : generators()) {
     fmt::format_to(out, "  {}: {}\n", generator.name, generator.summary);
     for (const auto& key : generator.keys)
-      fmt::format_to(out, "      {}: {}{}\n", key.name, key.meaning, *key.default_value ? fmt::format(" (default {})", key.default_value) : "");
+      fmt::format_to(out, "      {}: {}{}\n", key.name, key.meaning,
+                     *key.default_value ? fmt::format(" (default {})", key.default_value) : "");
   }
   return text;
 }
 
 namespace {
 
-/// Nothing that an argument names has an empty name: '' is a variable of a shell that was not set. CLI11 2.1 takes it for the name
-/// of a group of options, and may then read it for ever.
+/// Nothing that an argument names has an empty name: '' is a variable of a shell that was not set. CLI11 2.1 takes it
+/// for the name of a group of options, and may then read it for ever.
 void refuse_empty(int argc, const char* const* argv) {
   for (int i = 1; i < argc; ++i) {
     if (*argv[i] != '\0') continue;
@@ -178,9 +208,11 @@ int run_command(CLI::App& app, int argc, const char* const* argv, const std::fun
   } catch (const std::exception& error) {
     message = error.what();
   }
-  if (!flush_output()) message = InputError("output", "it cannot be written", "check where stdout goes and its free space").what();
+  if (!flush_output())
+    message = InputError("output", "it cannot be written", "check where stdout goes and its free space").what();
   if (!message) return 0;
-  if (speaks) std::fputs(("commpass: " + *message + "\n").c_str(), stderr);  // fmt would throw where stderr cannot be written
+  if (speaks)
+    std::fputs(("commpass: " + *message + "\n").c_str(), stderr);  // fmt would throw where stderr cannot be written
   return bad_input;
 }
 

@@ -60,9 +60,9 @@ struct SelectionArguments {
   LayoutArguments layout;
   std::string model = "burst";
   std::string memory = "host";
-  Calls calls;                           ///< --calls
-  std::vector<std::string> strategies;   ///< --strategy, repeated
-  std::string strategy_list;             ///< --strategies "all" or "S;S…"
+  Calls calls;                          ///< --calls
+  std::vector<std::string> strategies;  ///< --strategy, repeated
+  std::string strategy_list;            ///< --strategies "all" or "S;S…"
   std::size_t top = 0;
   std::string explain;
   bool json = false;
@@ -90,6 +90,7 @@ std::string generators_help();
 /// Parses the arguments and runs a command: the exit code is 0 (done), 1 (bad input: one sentence on stderr) or
 /// 2 (wrong usage).
 /// @param speaks  print errors and --help; one rank of an MPI program does
-int run_command(CLI::App& app, int argc, const char* const* argv, const std::function<void()>& command, bool speaks = true);
+int run_command(CLI::App& app, int argc, const char* const* argv, const std::function<void()>& command,
+                bool speaks = true);
 
 }  // namespace commpass

@@ -24,13 +24,19 @@ std::string call_report_table(const CallReport& report) {
   fmt::format_to(out, "\n  {:<{}}  {:>10}  {:>10}  {:>10}\n", "strategy", width, "predicted", "measured", "error");
   for (const auto& row : report.rows) {
     fmt::format_to(out, "{} {:<{}}", row.name == report.chosen ? "*" : " ", row.name, width);
-    if (row.predicted_s) fmt::format_to(out, "  {:>10}  {:>10}  {:>9}%\n", format_seconds(*row.predicted_s), format_seconds(row.measured_s), format_fixed(100 * (*row.predicted_s / row.measured_s - 1), 0, true));
+    if (row.predicted_s)
+      fmt::format_to(out, "  {:>10}  {:>10}  {:>9}%\n", format_seconds(*row.predicted_s),
+                     format_seconds(row.measured_s),
+                     format_fixed(100 * (*row.predicted_s / row.measured_s - 1), 0, true));
     else fmt::format_to(out, "  {:>10}  {:>10}\n", "", format_seconds(row.measured_s));
   }
-  fmt::format_to(out, "\nChosen: {}, {} with what choosing adds, regret {} (its time over that of the fastest)\n", report.chosen, format_seconds(report.chosen_s), format_fixed(report.regret(), 3));
-  for (const auto& row : report.baselines) fmt::format_to(out, "{}, {}: {}\n", report.baseline_kind, row.name, format_seconds(row.measured_s));
+  fmt::format_to(out, "\nChosen: {}, {} with what choosing adds, regret {} (its time over that of the fastest)\n",
+                 report.chosen, format_seconds(report.chosen_s), format_fixed(report.regret(), 3));
+  for (const auto& row : report.baselines)
+    fmt::format_to(out, "{}, {}: {}\n", report.baseline_kind, row.name, format_seconds(row.measured_s));
   if (report.barrier_s && report.tally_s)
-    fmt::format_to(out, "A non-blocking barrier alone: {}; the reduction that ends nbx in its place: {}\n", format_seconds(*report.barrier_s), format_seconds(*report.tally_s));
+    fmt::format_to(out, "A non-blocking barrier alone: {}; the reduction that ends nbx in its place: {}\n",
+                   format_seconds(*report.barrier_s), format_seconds(*report.tally_s));
   return text;
 }
 
@@ -50,7 +56,8 @@ std::string call_report_json(const CallReport& report) {
     json["ranking"].push_back(std::move(entry));
   }
   json["baselines"] = Json::array();
-  for (const auto& row : report.baselines) json["baselines"].push_back({{"name", row.name}, {"measured_s", row.measured_s}});
+  for (const auto& row : report.baselines)
+    json["baselines"].push_back({{"name", row.name}, {"measured_s", row.measured_s}});
   if (report.barrier_s) json["barrier_s"] = *report.barrier_s;
   if (report.tally_s) json["tally_s"] = *report.tally_s;
   json["regret"] = report.regret();

@@ -19,7 +19,8 @@ Json json_of(const std::optional<Value>& value) {
 /// nlohmann::json would make any number an integer, whatever becomes of it.
 template <class Value>
 Value value_of(const Json& json) {
-  if (std::is_integral_v<Value> && !json.is_number_integer()) throw Error("candidates as text are damaged: a number is no integer.");
+  if (std::is_integral_v<Value> && !json.is_number_integer())
+    throw Error("candidates as text are damaged: a number is no integer.");
   return json.get<Value>();
 }
 
@@ -28,27 +29,40 @@ std::optional<Value> optional_of(const Json& json) {
   return json.is_null() ? std::nullopt : std::optional(value_of<Value>(json));
 }
 
-Json json_of(const StageCost& stage) { return {stage.label, stage.messages_max, stage.bytes_max, stage.seconds, stage.parts}; }
+Json json_of(const StageCost& stage) {
+  return {stage.label, stage.messages_max, stage.bytes_max, stage.seconds, stage.parts};
+}
 
 StageCost stage_of(const Json& json) {
-  return {json.at(0).get<std::string>(), value_of<std::int64_t>(json.at(1)), value_of<Bytes>(json.at(2)), json.at(3).get<Seconds>(), json.at(4).get<decltype(StageCost::parts)>()};
+  return {json.at(0).get<std::string>(), value_of<std::int64_t>(json.at(1)), value_of<Bytes>(json.at(2)),
+          json.at(3).get<Seconds>(), json.at(4).get<decltype(StageCost::parts)>()};
 }
 
 Json json_of(const Candidate& candidate) {
   auto stages = Json::array();
   for (const auto& stage : candidate.cost.stages) stages.push_back(json_of(stage));
-  return {to_string(candidate.strategy), candidate.cost.seconds,           stages, json_of(candidate.buffered_blocks_max), json_of(candidate.buffered_bytes_max),
-          json_of(candidate.bytes_sent), json_of(candidate.plan_seconds)};
+  return {to_string(candidate.strategy),
+          candidate.cost.seconds,
+          stages,
+          json_of(candidate.buffered_blocks_max),
+          json_of(candidate.buffered_bytes_max),
+          json_of(candidate.bytes_sent),
+          json_of(candidate.plan_seconds)};
 }
 
 Candidate candidate_of(const Json& json) {
-  Candidate candidate{parse_strategy(json.at(0).get<std::string>()), {json.at(1).get<Seconds>(), {}}, optional_of<std::int64_t>(json.at(3)), optional_of<Bytes>(json.at(4)),
-                      optional_of<Bytes>(json.at(5)), optional_of<Seconds>(json.at(6))};
+  Candidate candidate{parse_strategy(json.at(0).get<std::string>()),
+                      {json.at(1).get<Seconds>(), {}},
+                      optional_of<std::int64_t>(json.at(3)),
+                      optional_of<Bytes>(json.at(4)),
+                      optional_of<Bytes>(json.at(5)),
+                      optional_of<Seconds>(json.at(6))};
   for (const auto& stage : json.at(2)) candidate.cost.stages.push_back(stage_of(stage));
   return candidate;
 }
 
-/// Goes through a text and stops where lists are deeper in each other than those of candidates: reading them would take as much stack.
+/// Goes through a text and stops where lists are deeper in each other than those of candidates: reading them would take
+/// as much stack.
 class DepthCheck final : public Json::json_sax_t {
  public:
   bool null() override { return true; }

@@ -64,7 +64,8 @@ std::vector<Row> rows_of(const Profile& first, const Profile& second) {
 }
 
 /// What only one profile has, in the largest parts of which the other has nothing: "device" for all its channels.
-std::vector<std::string> only_in(const std::vector<Row>& rows, std::optional<double> Row::*has, std::optional<double> Row::*lacks) {
+std::vector<std::string> only_in(const std::vector<Row>& rows, std::optional<double> Row::*has,
+                                 std::optional<double> Row::*lacks) {
   const auto other_has = [&](const std::string& part) {
     return std::ranges::any_of(rows, [&](const Row& row) { return row.*lacks && row.key.starts_with(part + "."); });
   };
@@ -100,7 +101,9 @@ std::vector<Lone> lone_messages(const Machine& first, const Machine& second) {
   const auto add = [&](const char* memory, const MemoryChannels& a, const MemoryChannels& b) {
     for (const auto locality : {Locality::socket, Locality::node, Locality::network})
       for (const auto bytes : sizes)
-        if (a.has(locality) || b.has(locality)) result.push_back({memory, locality, bytes, lone_message(a, locality, bytes), lone_message(b, locality, bytes)});
+        if (a.has(locality) || b.has(locality))
+          result.push_back(
+              {memory, locality, bytes, lone_message(a, locality, bytes), lone_message(b, locality, bytes)});
   };
   add("host", first.host, second.host);
   add("device", first.device, second.device);
@@ -110,7 +113,8 @@ std::vector<Lone> lone_messages(const Machine& first, const Machine& second) {
 /// A number with the unit that its key ends with.
 std::string with_unit(const std::string& key, double value) {
   constexpr double giga = 1e9, nano = 1e-9;
-  if (key.ends_with("_rate_bytes_per_s") || key.ends_with(".rate_bytes_per_s")) return fmt::format("{:.3g} GB/s", value / giga);
+  if (key.ends_with("_rate_bytes_per_s") || key.ends_with(".rate_bytes_per_s"))
+    return fmt::format("{:.3g} GB/s", value / giga);
   if (key.ends_with("_s_per_byte")) return fmt::format("{:.3g} ns/B", value / nano);
   if (key.ends_with("_bytes")) return fmt::format("{:.0f} B", value);
   if (key.ends_with(".ranks")) return fmt::format("{:.0f}", value);
@@ -132,24 +136,29 @@ std::string compare_profiles_table(const Profile& first, const Profile& second) 
   constexpr std::size_t widest_number = 14;
   const auto column = std::max({widest_number, first.machine.name.size(), second.machine.name.size()});
   const auto head = [&](const char* heading) {
-    fmt::format_to(out, "{:<{}}  {:>{}}  {:>{}}  {:>8}\n", heading, width, first.machine.name, column, second.machine.name, column, "ratio");
+    fmt::format_to(out, "{:<{}}  {:>{}}  {:>{}}  {:>8}\n", heading, width, first.machine.name, column,
+                   second.machine.name, column, "ratio");
   };
   const auto line = [&](const std::string& name, double a, double b, const auto& print) {
     const auto ratio = ratio_of(a, b);
-    fmt::format_to(out, "{:<{}}  {:>{}}  {:>{}}  {:>8}\n", name, width, print(a), column, print(b), column, ratio ? fmt::format("{:.3g}", *ratio) : "-");
+    fmt::format_to(out, "{:<{}}  {:>{}}  {:>{}}  {:>8}\n", name, width, print(a), column, print(b), column,
+                   ratio ? fmt::format("{:.3g}", *ratio) : "-");
   };
 
   head("parameter");
   for (const auto& row : rows)
-    if (row.first && row.second) line(row.key, *row.first, *row.second, [&](double value) { return with_unit(row.key, value); });
+    if (row.first && row.second)
+      line(row.key, *row.first, *row.second, [&](double value) { return with_unit(row.key, value); });
   text += "\n";
   head("a lone message, predicted");
   for (const auto& lone : lone_messages(first.machine, second.machine))
     if (lone.first && lone.second)
-      line(fmt::format("{} {} {}", lone.memory, name_of(lone.locality), format_bytes(static_cast<double>(lone.bytes))), *lone.first, *lone.second, format_seconds);
+      line(fmt::format("{} {} {}", lone.memory, name_of(lone.locality), format_bytes(static_cast<double>(lone.bytes))),
+           *lone.first, *lone.second, format_seconds);
 
   const auto tell = [&](const std::string& name, const std::vector<std::string>& parts) {
-    fmt::format_to(out, "only in {}: {}\n", name, parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, ", ")));
+    fmt::format_to(out, "only in {}: {}\n", name,
+                   parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, ", ")));
   };
   fmt::format_to(out, "\nratio: {} over {}\n", second.machine.name, first.machine.name);
   tell(first.machine.name, only_in(rows, &Row::first, &Row::second));

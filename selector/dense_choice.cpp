@@ -19,7 +19,8 @@ void add_telling(Candidate& candidate, const Layout& layout, const Machine& mach
   auto telling = candidate.strategy;
   telling.window = {};
   const auto sizes = price_alltoall(telling, size_bytes, layout, machine, model).cost;
-  for (std::size_t stage = 0; stage + 1 < sizes.stages.size(); ++stage) candidate.cost.seconds += sizes.stages[stage].seconds;
+  for (std::size_t stage = 0; stage + 1 < sizes.stages.size(); ++stage)
+    candidate.cost.seconds += sizes.stages[stage].seconds;
 }
 
 /// What is left to the MPI library costs what its MPI_Alltoallv does.
@@ -30,14 +31,17 @@ Machine with_alltoallv_of_library(Machine machine) {
   return machine;
 }
 
-void require_price_of_alltoallv(const Strategy& strategy, const Layout& layout, const Machine& machine, CostModel model) {
-  if (model == CostModel::burst && !machine.operations.alltoallv_s && !is_automatic(strategy) && is_run_by_library(*make_route(strategy, layout)))
+void require_price_of_alltoallv(const Strategy& strategy, const Layout& layout, const Machine& machine,
+                                CostModel model) {
+  if (model == CostModel::burst && !machine.operations.alltoallv_s && !is_automatic(strategy) &&
+      is_run_by_library(*make_route(strategy, layout)))
     throw NotApplicable(to_string(strategy), "profile " + machine.name + " has no operations.alltoallv_s: calibrate");
 }
 
 /// The layout and the machine must live as long as the result.
 Pricer one_shot_pricer(const RandomPattern& blocks, const Layout& layout, const Machine& machine, CostModel model) {
-  return [=, &layout, &machine, price = random_pricer(blocks, layout, machine, model, {})](std::span<const Strategy> strategies) {
+  return [=, &layout, &machine,
+          price = random_pricer(blocks, layout, machine, model, {})](std::span<const Strategy> strategies) {
     auto candidates = price(strategies);
     for (auto& candidate : candidates) add_telling(candidate, layout, machine, model);
     return candidates;
@@ -62,18 +66,22 @@ double density_of(int rarity) { return rarity == never ? 0 : 1 / static_cast<dou
 
 BlocksClass class_of(const RandomPattern& blocks) {
   if (!(blocks.block_bytes > 0)) return {never, never, 0};
-  const auto bytes = static_cast<std::uint64_t>(std::clamp(blocks.block_bytes, 1.0, static_cast<double>(std::uint64_t{1} << most_size_bits)));
-  return {rarity_of(blocks.density_on_node), rarity_of(blocks.density_off_node), static_cast<int>(std::bit_width(bytes))};
+  const auto bytes = static_cast<std::uint64_t>(
+      std::clamp(blocks.block_bytes, 1.0, static_cast<double>(std::uint64_t{1} << most_size_bits)));
+  return {rarity_of(blocks.density_on_node), rarity_of(blocks.density_off_node),
+          static_cast<int>(std::bit_width(bytes))};
 }
 
 RandomPattern typical_of(const BlocksClass& blocks, int ranks) {
   constexpr int pairs_drawn = 1 << 16, least_drawn = 32, most_drawn = 256;
   if (blocks.size_bits == 0) return {0, 0, 0};
   const auto lowest = std::int64_t{1} << (blocks.size_bits - 1);
-  return {density_of(blocks.rarity_on_node), density_of(blocks.rarity_off_node), static_cast<double>(lowest + lowest / 2), std::clamp(pairs_drawn / ranks, least_drawn, most_drawn)};
+  return {density_of(blocks.rarity_on_node), density_of(blocks.rarity_off_node),
+          static_cast<double>(lowest + lowest / 2), std::clamp(pairs_drawn / ranks, least_drawn, most_drawn)};
 }
 
-std::vector<Candidate> rank_one_shot(const RandomPattern& given, const Layout& layout, const Machine& machine, CostModel model, std::span<const Strategy> strategies) {
+std::vector<Candidate> rank_one_shot(const RandomPattern& given, const Layout& layout, const Machine& machine,
+                                     CostModel model, std::span<const Strategy> strategies) {
   for (const auto& strategy : strategies) require_price_of_alltoallv(strategy, layout, machine, model);
   const auto own = with_alltoallv_of_library(machine);
   const auto price = one_shot_pricer(given.block_bytes > 0 ? given : RandomPattern{0, 0, 0}, layout, own, model);
@@ -81,7 +89,8 @@ std::vector<Candidate> rank_one_shot(const RandomPattern& given, const Layout& l
   return rank_suggestions(leave_out_open_forms(price), offered_strategies(layout, own, model), layout, layout.ranks());
 }
 
-Candidate price_one_shot(const Strategy& strategy, const RandomPattern& blocks, const Layout& layout, const Machine& machine, CostModel model) {
+Candidate price_one_shot(const Strategy& strategy, const RandomPattern& blocks, const Layout& layout,
+                         const Machine& machine, CostModel model) {
   return rank_one_shot(blocks, layout, machine, model, std::span(&strategy, 1)).front();
 }
 

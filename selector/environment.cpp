@@ -28,16 +28,21 @@ struct Variable {
 Strategy parse_one_shot(const std::string& text) {
   auto strategy = parse_strategy(text);
   if (pattern_need(strategy) != PatternNeed::nothing)
-    throw InputError("strategy " + text, "its ways depend on the whole pattern, which an exchange that is called once does not gather", "use another one");
+    throw InputError("strategy " + text,
+                     "its ways depend on the whole pattern, which an exchange that is called once does not gather",
+                     "use another one");
   return strategy;
 }
 
 const Variable variables[] = {
-    {"COMMPASS_ALLTOALLV_STRATEGY", [](Environment& e, const std::string& value) { e.alltoallv_strategy = to_string(parse_one_shot(value)); }},
+    {"COMMPASS_ALLTOALLV_STRATEGY",
+     [](Environment& e, const std::string& value) { e.alltoallv_strategy = to_string(parse_one_shot(value)); }},
     {"COMMPASS_PROFILE", [](Environment& e, const std::string& value) { e.profile = value; }},
     {"COMMPASS_PROFILE_PATH", [](Environment& e, const std::string& value) { e.profile_path = split(value, ':'); }},
-    {"COMMPASS_SPARSE_STRATEGY", [](Environment& e, const std::string& value) { e.sparse_strategy = to_string(parse_sparse_strategy(value)); }},
-    {"COMMPASS_STRATEGY", [](Environment& e, const std::string& value) { e.strategy = to_string(parse_strategy(value)); }},
+    {"COMMPASS_SPARSE_STRATEGY",
+     [](Environment& e, const std::string& value) { e.sparse_strategy = to_string(parse_sparse_strategy(value)); }},
+    {"COMMPASS_STRATEGY",
+     [](Environment& e, const std::string& value) { e.strategy = to_string(parse_strategy(value)); }},
     {"COMMPASS_LAYOUT",
      [](Environment& e, const std::string& value) {
        ranks_of_layout(value);  // throws if it is none
@@ -46,7 +51,8 @@ const Variable variables[] = {
     {"COMMPASS_PROGRESS", [](Environment& e, const std::string& value) { e.progress = parse_progress(value); }},
     {"COMMPASS_VERBOSE",
      [](Environment& e, const std::string& value) {
-       if (value != "0" && value != "1") throw InputError("verbose " + value, "it is neither 0 nor 1", "use one of them");
+       if (value != "0" && value != "1")
+         throw InputError("verbose " + value, "it is neither 0 nor 1", "use one of them");
        e.verbose = value == "1";
      }},
 };

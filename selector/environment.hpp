@@ -15,14 +15,14 @@ Progress parse_progress(const std::string& text);
 
 /// What the environment asks for. A switch of the command line goes before it.
 struct Environment {
-  std::optional<std::string> profile;                ///< COMMPASS_PROFILE: name or file
-  std::vector<std::string> profile_path;             ///< COMMPASS_PROFILE_PATH: directories, separated by ':'
-  std::optional<std::string> strategy;               ///< COMMPASS_STRATEGY: use this one and do not select
-  std::optional<std::string> sparse_strategy;        ///< COMMPASS_SPARSE_STRATEGY: the same for sparse exchanges
-  std::optional<std::string> alltoallv_strategy;     ///< COMMPASS_ALLTOALLV_STRATEGY: the same for alltoallv
-  std::optional<std::string> layout;                 ///< COMMPASS_LAYOUT: treat the machine as laid out like this
-  Progress progress = Progress::automatic;           ///< COMMPASS_PROGRESS: auto, always, never
-  bool verbose = false;                              ///< COMMPASS_VERBOSE: 0 or 1; say on stderr where a named strategy does not fit
+  std::optional<std::string> profile;             ///< COMMPASS_PROFILE: name or file
+  std::vector<std::string> profile_path;          ///< COMMPASS_PROFILE_PATH: directories, separated by ':'
+  std::optional<std::string> strategy;            ///< COMMPASS_STRATEGY: use this one and do not select
+  std::optional<std::string> sparse_strategy;     ///< COMMPASS_SPARSE_STRATEGY: the same for sparse exchanges
+  std::optional<std::string> alltoallv_strategy;  ///< COMMPASS_ALLTOALLV_STRATEGY: the same for alltoallv
+  std::optional<std::string> layout;              ///< COMMPASS_LAYOUT: treat the machine as laid out like this
+  Progress progress = Progress::automatic;        ///< COMMPASS_PROGRESS: auto, always, never
+  bool verbose = false;  ///< COMMPASS_VERBOSE: 0 or 1; say on stderr where a named strategy does not fit
 };
 
 /// Reads and checks the environment of this process.

@@ -16,7 +16,8 @@ bool applies(const Strategy& strategy, const Layout& layout) {
 }
 
 /// With `most` or the next smaller number that applies; no number is larger than that of the ranks.
-std::optional<Strategy> with_number(Strategy strategy, const Parameter& parameter, std::int64_t most, const Layout& layout) {
+std::optional<Strategy> with_number(Strategy strategy, const Parameter& parameter, std::int64_t most,
+                                    const Layout& layout) {
   for (auto number = std::min<std::int64_t>(most, layout.ranks()); number >= parameter.least; --number) {
     strategy.set(parameter.name, {number});
     if (applies(strategy, layout)) return strategy;
@@ -34,7 +35,8 @@ std::optional<Strategy> with_smaller_number(const Strategy& strategy, const Layo
   return std::nullopt;
 }
 
-/// Without one of its lists of dimensions, or with their number in its place where the route needs one; then without all.
+/// Without one of its lists of dimensions, or with their number in its place where the route needs one; then without
+/// all.
 std::optional<Strategy> without_dimensions(const Strategy& strategy, const Layout& layout) {
   auto without_all = strategy;
   const auto& parameters = catalogue_row(strategy.route).parameters;

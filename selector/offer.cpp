@@ -17,7 +17,8 @@ std::string lacking(const SparseStrategy& strategy, const Machine& machine) {
 }
 
 void require_price(const Strategy& strategy, const Machine& machine, CostModel model) {
-  if (const auto reason = lacking(strategy, machine, model); !reason.empty()) throw NotApplicable(to_string(strategy), reason);
+  if (const auto reason = lacking(strategy, machine, model); !reason.empty())
+    throw NotApplicable(to_string(strategy), reason);
 }
 
 std::vector<Strategy> offered_strategies(const Layout& layout, const Machine& machine, CostModel model) {

@@ -32,7 +32,8 @@ std::vector<std::jthread> start_threads(std::size_t count, const std::function<v
 
 }  // namespace
 
-void in_parallel(std::size_t count, const std::function<void(std::size_t)>& work, const std::function<void(std::size_t)>& done, unsigned most_threads) {
+void in_parallel(std::size_t count, const std::function<void(std::size_t)>& work,
+                 const std::function<void(std::size_t)>& done, unsigned most_threads) {
   std::vector<std::promise<void>> promises(count);
   std::atomic<std::size_t> next = 0;
   const auto take = [&] {

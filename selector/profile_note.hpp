@@ -8,8 +8,10 @@
 
 namespace commpass {
 
-/// For people, without a full stop: which parameters are missing, and what looks better for that than it is. docs/profiles.md has all stand-ins; here are those that
-/// may decide a ranking. Empty where nothing is missing, and under the papers' models, which use less.
-std::string profile_note(const Machine& machine, const Layout& layout, CostModel model, std::span<const Candidate> ranking);
+/// For people, without a full stop: which parameters are missing, and what looks better for that than it is.
+/// docs/profiles.md has all stand-ins; here are those that may decide a ranking. Empty where nothing is missing, and
+/// under the papers' models, which use less.
+std::string profile_note(const Machine& machine, const Layout& layout, CostModel model,
+                         std::span<const Candidate> ranking);
 
 }  // namespace commpass

@@ -27,7 +27,8 @@ std::string report_table(const Report& report, std::size_t top) {
   std::size_t width = std::string("strategy").size();
   for (const auto& row : rows) width = std::max(width, to_string(row.candidate.strategy).size());
   const bool measured = std::ranges::any_of(rows, [](const auto& row) { return row.measured_s.has_value(); });
-  const bool planned = std::ranges::any_of(rows, [](const auto& row) { return row.candidate.plan_seconds.has_value(); });
+  const bool planned =
+      std::ranges::any_of(rows, [](const auto& row) { return row.candidate.plan_seconds.has_value(); });
 
   fmt::format_to(out, "\n  {:<{}}", "strategy", width);
   if (planned) fmt::format_to(out, "  {:>10}", "plan");
@@ -43,7 +44,8 @@ std::string report_table(const Report& report, std::size_t top) {
     if (planned && measured) fmt::format_to(out, "  {:>13}", format_seconds(row.measured_plan_s.value_or(0)));
     fmt::format_to(out, "  {:>10}", row.is_priced ? format_seconds(cost.seconds) : "-");
     if (measured && row.measured_s)
-      fmt::format_to(out, "  {:>10}  {:>10}", format_seconds(*row.measured_s), row.is_priced ? format_fixed(100 * (cost.seconds / *row.measured_s - 1), 0, true) + "%" : "-");
+      fmt::format_to(out, "  {:>10}  {:>10}", format_seconds(*row.measured_s),
+                     row.is_priced ? format_fixed(100 * (cost.seconds / *row.measured_s - 1), 0, true) + "%" : "-");
     if (!row.is_priced) {
       fmt::format_to(out, "  {:>18}  {:>12}\n", "-", "-");
       continue;
@@ -54,14 +56,18 @@ std::string report_table(const Report& report, std::size_t top) {
       fmt::format_to(std::back_inserter(messages), "{}{}", messages.empty() ? "" : "+", stage.messages_max);
       bytes += stage.bytes_max;
     }
-    fmt::format_to(out, "  {:>18}  {:>12}\n", messages.empty() ? "0" : messages, format_bytes(static_cast<double>(bytes)));
+    fmt::format_to(out, "  {:>18}  {:>12}\n", messages.empty() ? "0" : messages,
+                   format_bytes(static_cast<double>(bytes)));
   }
   if (rows.size() < report.rows.size()) fmt::format_to(out, "  … and {} more\n", report.rows.size() - rows.size());
   fmt::format_to(out, "\nChosen: {}", report.chosen);
-  if (report.regret) fmt::format_to(out, ", regret {} (its time over that of the fastest)", format_fixed(*report.regret, 3));
+  if (report.regret)
+    fmt::format_to(out, ", regret {} (its time over that of the fastest)", format_fixed(*report.regret, 3));
   text += "\n";
   if (!report.note.empty()) fmt::format_to(out, "Note: {}.\n", report.note);
-  if (report.baseline_s) fmt::format_to(out, "Plain loop over all neighbours, as MPI libraries do it: {}\n", format_seconds(*report.baseline_s));
+  if (report.baseline_s)
+    fmt::format_to(out, "Plain loop over all neighbours, as MPI libraries do it: {}\n",
+                   format_seconds(*report.baseline_s));
   return text;
 }
 
@@ -83,7 +89,8 @@ std::string report_json(const Report& report, std::size_t top) {
     if (row.measured_s) entry["measured_s"] = *row.measured_s;
     entry["stages"] = Json::array();
     for (const auto& stage : row.candidate.cost.stages)
-      entry["stages"].push_back({{"messages_max", stage.messages_max}, {"bytes_max", stage.bytes_max}, {"seconds", stage.seconds}});
+      entry["stages"].push_back(
+          {{"messages_max", stage.messages_max}, {"bytes_max", stage.bytes_max}, {"seconds", stage.seconds}});
     json["ranking"].push_back(std::move(entry));
   }
   if (report.baseline_s) json["baseline_s"] = *report.baseline_s;

@@ -21,10 +21,10 @@ struct ReportRow {
 struct Report {
   std::vector<std::pair<std::string, std::string>> context;  ///< key and value: profile, layout, pattern, model, …
   std::string chosen;
-  std::vector<ReportRow> rows;                               ///< as they are ranked, then those without a price
-  std::optional<Seconds> baseline_s;                         ///< measured: the plain loop of MPI libraries
-  std::optional<double> regret;                              ///< measured time of the chosen one ÷ of the best
-  std::string note{};                                        ///< what to know about the prices (profile_note.hpp); empty: nothing
+  std::vector<ReportRow> rows;        ///< as they are ranked, then those without a price
+  std::optional<Seconds> baseline_s;  ///< measured: the plain loop of MPI libraries
+  std::optional<double> regret;       ///< measured time of the chosen one ÷ of the best
+  std::string note{};                 ///< what to know about the prices (profile_note.hpp); empty: nothing
 };
 
 /// @param top  rows to show; 0: all

@@ -31,8 +31,8 @@ void add_flags(const Strategy& strategy, std::vector<Strategy>& result) {
   }
 }
 
-/// The cheapest candidates that cost anything, each with a flag that it does not have: the cheapest of each route first,
-/// then the `breadth` cheapest of all.
+/// The cheapest candidates that cost anything, each with a flag that it does not have: the cheapest of each route
+/// first, then the `breadth` cheapest of all.
 std::vector<Strategy> flagged(std::vector<Candidate> candidates, std::size_t breadth, const Calls& calls) {
   std::erase_if(candidates, [](const Candidate& c) { return c.cost.seconds <= 0; });
   std::ranges::stable_sort(candidates, {}, [&](const Candidate& c) { return ranked_seconds(c, calls); });
@@ -61,7 +61,8 @@ std::vector<Strategy> neighbours(const Strategy& strategy, const Layout& layout)
 
 }  // namespace
 
-void search_strategies(std::vector<Candidate>& candidates, const Layout& layout, std::int64_t edges, const Pricer& price, const Calls& calls) {
+void search_strategies(std::vector<Candidate>& candidates, const Layout& layout, std::int64_t edges,
+                       const Pricer& price, const Calls& calls) {
   constexpr std::int64_t most_tried = 48, most_edges = std::int64_t{1} << 22;
   const auto left_at = std::clamp(most_edges / std::max<std::int64_t>(1, edges), std::int64_t{1}, most_tried);
   const auto end = candidates.size() + static_cast<std::size_t>(left_at);
@@ -71,22 +72,27 @@ void search_strategies(std::vector<Candidate>& candidates, const Layout& layout,
   const auto try_all = [&](const std::vector<Strategy>& strategies, std::size_t most) {
     std::vector<Strategy> untried;
     for (const auto& strategy : strategies)
-      if (candidates.size() + untried.size() < most && known.insert(to_string(strategy)).second) untried.push_back(strategy);
+      if (candidates.size() + untried.size() < most && known.insert(to_string(strategy)).second)
+        untried.push_back(strategy);
     for (auto& candidate : price(untried)) candidates.push_back(std::move(candidate));
   };
-  const auto is_cheaper = [&](std::size_t a, std::size_t b) { return ranked_seconds(candidates[a], calls) < ranked_seconds(candidates[b], calls); };
+  const auto is_cheaper = [&](std::size_t a, std::size_t b) {
+    return ranked_seconds(candidates[a], calls) < ranked_seconds(candidates[b], calls);
+  };
   while (candidates.size() < end) {
     std::vector<std::size_t> order(candidates.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::ranges::stable_sort(order, is_cheaper);
     const auto cheapest = std::span(order).first(std::min(order.size(), search_breadth));
-    const auto next = std::ranges::find_if(cheapest, [&](std::size_t i) { return !expanded.contains(to_string(candidates[i].strategy)); });
+    const auto next = std::ranges::find_if(
+        cheapest, [&](std::size_t i) { return !expanded.contains(to_string(candidates[i].strategy)); });
     if (next == cheapest.end() || candidates[*next].cost.seconds <= 0) break;
     const auto strategy = candidates[*next].strategy;
     expanded.insert(to_string(strategy));
     try_all(neighbours(strategy, layout), end);
   }
-  // Flags are dear: tables are made for each. So they come last, for the cheapest of all and of each route, and not for large patterns.
+  // Flags are dear: tables are made for each. So they come last, for the cheapest of all and of each route, and not for
+  // large patterns.
   constexpr std::int64_t as_long_as = 16;  // other trials
   const auto most_flagged = std::min(search_breadth, static_cast<std::size_t>(left_at / as_long_as));
   try_all(flagged(candidates, search_breadth, calls), candidates.size() + most_flagged);

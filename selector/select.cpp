@@ -53,8 +53,15 @@ void sort_ranking(std::vector<Candidate>& ranking, const Calls& calls) {
 /// A pattern, and what all strategies share when they are priced for it.
 class PatternPricer {
  public:
-  PatternPricer(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model, const Calls& calls, unsigned threads)
-      : pattern_(pattern), layout_(layout), machine_(machine), model_(model), counts_calls_(calls.has_value()), threads_(threads), prepared_(prepare(pattern)) {}
+  PatternPricer(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
+                const Calls& calls, unsigned threads)
+      : pattern_(pattern),
+        layout_(layout),
+        machine_(machine),
+        model_(model),
+        counts_calls_(calls.has_value()),
+        threads_(threads),
+        prepared_(prepare(pattern)) {}
 
   std::vector<Candidate> price(std::span<const Strategy> strategies) {
     for (const auto& strategy : strategies) require_price(strategy, machine_, model_);
@@ -67,15 +74,18 @@ class PatternPricer {
     if (threads_ <= 1 || prepared_.blocks.size() < worth_a_thread)
       for (std::size_t g = 0; g < groups.size(); ++g) price_group(g);
     else
-      in_parallel(groups.size(), price_group, [](std::size_t) {}, threads_);
+      in_parallel(
+          groups.size(), price_group, [](std::size_t) {}, threads_);
     return candidates;
   }
 
  private:
   /// Prices strategies that differ in their window alone.
-  void price_group(std::span<const std::size_t> group, std::span<const Strategy> strategies, std::vector<Candidate>& candidates) const {
+  void price_group(std::span<const std::size_t> group, std::span<const Strategy> strategies,
+                   std::vector<Candidate>& candidates) const {
     const auto& first = strategies[group.front()];
-    const auto tables = pattern_need(first) == PatternNeed::node_traffic ? PatternTables{*traffic_, {}} : make_tables(first, layout_, pattern_);
+    const auto tables = pattern_need(first) == PatternNeed::node_traffic ? PatternTables{*traffic_, {}}
+                                                                         : make_tables(first, layout_, pattern_);
     const auto route = make_route(first, layout_, tables);
     auto schedule = make_schedule(*route, {}, prepared_, first.coalescing);
     Bytes sent = 0;
@@ -103,7 +113,8 @@ class PatternPricer {
   std::optional<NodeTraffic> traffic_;  // made when it is needed
 };
 
-Candidate price_random(const Strategy& strategy, const RandomPattern& pattern, const Layout& layout, const Machine& machine, CostModel model, const Calls& calls) {
+Candidate price_random(const Strategy& strategy, const RandomPattern& pattern, const Layout& layout,
+                       const Machine& machine, CostModel model, const Calls& calls) {
   if (!has_closed_form(strategy)) throw NotApplicable(to_string(strategy), "it has no closed form");
   require_price(strategy, machine, model);
   const auto route = make_route(strategy, layout);
@@ -118,26 +129,32 @@ Candidate price_random(const Strategy& strategy, const RandomPattern& pattern, c
 
 void check_calls(const Calls& calls) {
   if (calls && !(*calls > 0 && *calls <= most_calls))
-    throw InputError("calls", fmt::format("{} is no number of exchanges", *calls), fmt::format("use a number above 0, at most {}, or leave it out if they are many", most_calls));
+    throw InputError("calls", fmt::format("{} is no number of exchanges", *calls),
+                     fmt::format("use a number above 0, at most {}, or leave it out if they are many", most_calls));
 }
 
 Seconds ranked_seconds(const Candidate& candidate, const Calls& calls) {
   return calls ? candidate.plan_seconds.value_or(0) + *calls * candidate.cost.seconds : candidate.cost.seconds;
 }
 
-Pricer pattern_pricer(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model, const Calls& calls, unsigned threads) {
-  return [pricer = std::make_shared<PatternPricer>(pattern, layout, machine, model, calls, threads)](std::span<const Strategy> strategies) { return pricer->price(strategies); };
+Pricer pattern_pricer(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
+                      const Calls& calls, unsigned threads) {
+  return [pricer = std::make_shared<PatternPricer>(pattern, layout, machine, model, calls, threads)](
+             std::span<const Strategy> strategies) { return pricer->price(strategies); };
 }
 
-Pricer random_pricer(const RandomPattern& pattern, const Layout& layout, const Machine& machine, CostModel model, const Calls& calls) {
+Pricer random_pricer(const RandomPattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
+                     const Calls& calls) {
   return [=, &layout, &machine](std::span<const Strategy> strategies) {
     std::vector<Candidate> candidates;
-    for (const auto& strategy : strategies) candidates.push_back(price_random(strategy, pattern, layout, machine, model, calls));
+    for (const auto& strategy : strategies)
+      candidates.push_back(price_random(strategy, pattern, layout, machine, model, calls));
     return candidates;
   };
 }
 
-std::vector<Candidate> rank_suggestions(const Pricer& price, std::span<const Strategy> suggestions, const Layout& layout, std::int64_t edges, const Calls& calls) {
+std::vector<Candidate> rank_suggestions(const Pricer& price, std::span<const Strategy> suggestions,
+                                        const Layout& layout, std::int64_t edges, const Calls& calls) {
   auto ranking = price(suggestions);
   search_strategies(ranking, layout, edges, price, calls);
   sort_ranking(ranking, calls);
@@ -156,33 +173,41 @@ Pricer leave_out_open_forms(Pricer price) {
   };
 }
 
-std::vector<Candidate> rank_given(const Pricer& price, std::span<const Strategy> strategies, const Layout& layout, std::int64_t edges, const Calls& calls) {
+std::vector<Candidate> rank_given(const Pricer& price, std::span<const Strategy> strategies, const Layout& layout,
+                                  std::int64_t edges, const Calls& calls) {
   auto ranking = price(with_chosen_values(price, strategies, layout, edges, calls));
   sort_ranking(ranking, calls);
   return ranking;
 }
 
-Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model, const Calls& calls) {
-  return rank_given(pattern_pricer(pattern, layout, machine, model, calls), std::span(&strategy, 1), layout, pattern.messages(), calls).front();
+Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& layout, const Machine& machine,
+                CostModel model, const Calls& calls) {
+  return rank_given(pattern_pricer(pattern, layout, machine, model, calls), std::span(&strategy, 1), layout,
+                    pattern.messages(), calls)
+      .front();
 }
 
-std::vector<Candidate> rank_strategies(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
-                                       std::span<const Strategy> strategies, const Calls& calls, RankingDepth depth) {
+std::vector<Candidate> rank_strategies(const Pattern& pattern, const Layout& layout, const Machine& machine,
+                                       CostModel model, std::span<const Strategy> strategies, const Calls& calls,
+                                       RankingDepth depth) {
   auto price = pattern_pricer(pattern, layout, machine, model, calls);
   if (!strategies.empty()) return rank_given(price, strategies, layout, pattern.messages(), calls);
-  if (depth == RankingDepth::cheapest) price = price_promising(std::move(price), pattern, layout, machine, model, calls);
+  if (depth == RankingDepth::cheapest)
+    price = price_promising(std::move(price), pattern, layout, machine, model, calls);
   return rank_suggestions(price, offered_strategies(layout, machine, model), layout, pattern.messages(), calls);
 }
 
-Candidate price_alltoall(const Strategy& strategy, Bytes bytes, const Layout& layout, const Machine& machine, CostModel model, const Calls& calls) {
+Candidate price_alltoall(const Strategy& strategy, Bytes bytes, const Layout& layout, const Machine& machine,
+                         CostModel model, const Calls& calls) {
   return rank_alltoall(bytes, layout, machine, model, std::span(&strategy, 1), calls).front();
 }
 
-std::vector<Candidate> rank_alltoall(Bytes bytes, const Layout& layout, const Machine& machine, CostModel model, std::span<const Strategy> strategies,
-                                     const Calls& calls) {
+std::vector<Candidate> rank_alltoall(Bytes bytes, const Layout& layout, const Machine& machine, CostModel model,
+                                     std::span<const Strategy> strategies, const Calls& calls) {
   const auto price = random_pricer(RandomPattern{1, 1, static_cast<double>(bytes)}, layout, machine, model, calls);
   if (!strategies.empty()) return rank_given(price, strategies, layout, layout.ranks(), calls);
-  return rank_suggestions(leave_out_open_forms(price), offered_strategies(layout, machine, model), layout, layout.ranks(), calls);
+  return rank_suggestions(leave_out_open_forms(price), offered_strategies(layout, machine, model), layout,
+                          layout.ranks(), calls);
 }
 
 }  // namespace commpass

@@ -18,9 +18,9 @@ struct Candidate {
   Cost cost;
   std::optional<std::int64_t> buffered_blocks_max{};  ///< see Schedule; not known in closed form
   std::optional<Bytes> buffered_bytes_max{};
-  std::optional<Bytes> bytes_sent{};                  ///< by all ranks in all stages; not known in closed form
-  std::optional<Seconds> plan_seconds{};              ///< predicted time to plan the exchange; only where calls are counted
-  bool is_part = false;                               ///< the cost is that of the busiest ranks' messages alone: see RankingDepth::cheapest
+  std::optional<Bytes> bytes_sent{};      ///< by all ranks in all stages; not known in closed form
+  std::optional<Seconds> plan_seconds{};  ///< predicted time to plan the exchange; only where calls are counted
+  bool is_part = false;  ///< the cost is that of the busiest ranks' messages alone: see RankingDepth::cheapest
 };
 
 /// What is priced in full.
@@ -51,21 +51,24 @@ std::vector<std::vector<std::size_t>> by_route(std::span<const Strategy> strateg
 /// @param calls    given: the time to plan is predicted, too
 /// @param threads  the most that it may start; each holds a schedule
 /// @throws InputError
-Pricer pattern_pricer(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model, const Calls& calls, unsigned threads = 8);
+Pricer pattern_pricer(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
+                      const Calls& calls, unsigned threads = 8);
 
-/// Prices by what is known of a pattern without its edges (estimate). The layout and the machine must live as long as the result, which
-/// throws NotApplicable for strategies without a closed form.
-Pricer random_pricer(const RandomPattern& pattern, const Layout& layout, const Machine& machine, CostModel model, const Calls& calls);
+/// Prices by what is known of a pattern without its edges (estimate). The layout and the machine must live as long as
+/// the result, which throws NotApplicable for strategies without a closed form.
+Pricer random_pricer(const RandomPattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
+                     const Calls& calls);
 
-/// Prices suggestions, and what search_strategies finds from there, and sorts them by ranked_seconds; ties (to nine digits) stay in the
-/// given order.
+/// Prices suggestions, and what search_strategies finds from there, and sorts them by ranked_seconds; ties (to nine
+/// digits) stay in the given order.
 /// @param edges  see search_strategies
-std::vector<Candidate> rank_suggestions(const Pricer& price, std::span<const Strategy> suggestions, const Layout& layout, std::int64_t edges,
-                                        const Calls& calls = {});
+std::vector<Candidate> rank_suggestions(const Pricer& price, std::span<const Strategy> suggestions,
+                                        const Layout& layout, std::int64_t edges, const Calls& calls = {});
 
 /// Prices given strategies, the cheapest of a family for an automatic one, and sorts them in the same way.
 /// @throws NotApplicable if one does not apply or cannot be priced; InputError
-std::vector<Candidate> rank_given(const Pricer& price, std::span<const Strategy> strategies, const Layout& layout, std::int64_t edges, const Calls& calls = {});
+std::vector<Candidate> rank_given(const Pricer& price, std::span<const Strategy> strategies, const Layout& layout,
+                                  std::int64_t edges, const Calls& calls = {});
 
 /// Prices one strategy for a pattern; of an automatic one the cheapest of its family.
 /// @throws NotApplicable, InputError
@@ -78,8 +81,8 @@ Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& 
 /// @return at least one candidate, the first priced in full
 /// @throws NotApplicable if a given strategy does not apply or cannot be priced on this machine; InputError
 std::vector<Candidate> rank_strategies(const Pattern& pattern, const Layout& layout, const Machine& machine,
-                                       CostModel model = CostModel::burst, std::span<const Strategy> strategies = {}, const Calls& calls = {},
-                                       RankingDepth depth = RankingDepth::all);
+                                       CostModel model = CostModel::burst, std::span<const Strategy> strategies = {},
+                                       const Calls& calls = {}, RankingDepth depth = RankingDepth::all);
 
 /// Can an all-to-all be priced without its edges? Not with relays and staggered messages.
 bool has_closed_form(const Strategy& strategy);
@@ -89,14 +92,15 @@ Pricer leave_out_open_forms(Pricer price);
 
 /// The same for an all-to-all with equal blocks in closed form (estimate_alltoall).
 /// @throws NotApplicable, also if the strategy has no closed form; InputError
-Candidate price_alltoall(const Strategy& strategy, Bytes bytes, const Layout& layout, const Machine& machine, CostModel model = CostModel::burst,
-                         const Calls& calls = {});
+Candidate price_alltoall(const Strategy& strategy, Bytes bytes, const Layout& layout, const Machine& machine,
+                         CostModel model = CostModel::burst, const Calls& calls = {});
 
 /// As rank_strategies, for an all-to-all with equal blocks in closed form. Suggestions that have none are left out.
 /// @param bytes  of every block
 /// @throws NotApplicable if a given strategy does not apply or has no closed form; InputError
-std::vector<Candidate> rank_alltoall(Bytes bytes, const Layout& layout, const Machine& machine, CostModel model = CostModel::burst,
-                                     std::span<const Strategy> strategies = {}, const Calls& calls = {});
+std::vector<Candidate> rank_alltoall(Bytes bytes, const Layout& layout, const Machine& machine,
+                                     CostModel model = CostModel::burst, std::span<const Strategy> strategies = {},
+                                     const Calls& calls = {});
 
 /// Why a candidate costs what it costs: for each stage its messages, bytes, seconds and what dominates, and how it
 /// compares with the cheapest other candidate, or, if it is not the cheapest, with that.

@@ -43,7 +43,8 @@ class Shortlist {
   std::vector<Candidate> price_parts(std::span<const Strategy> strategies) const {
     std::vector<Candidate> candidates(strategies.size());
     for (std::size_t i = 0; i < strategies.size(); ++i) {
-      if (pattern_need(strategies[i]) == PatternNeed::nothing) candidates[i] = std::move(part_(strategies.subspan(i, 1)).front());
+      if (pattern_need(strategies[i]) == PatternNeed::nothing)
+        candidates[i] = std::move(part_(strategies.subspan(i, 1)).front());
       candidates[i].strategy = strategies[i];
       candidates[i].is_part = true;
     }
@@ -68,7 +69,9 @@ class Shortlist {
   }
 
   /// The price of the last of the cheapest that the search goes on from.
-  Seconds limit() const { return known_.size() < search_breadth ? unlimited : *std::next(known_.begin(), search_breadth - 1); }
+  Seconds limit() const {
+    return known_.size() < search_breadth ? unlimited : *std::next(known_.begin(), search_breadth - 1);
+  }
 
   Pricer whole_, part_;
   std::multiset<Seconds> known_;  // prices in full
@@ -89,13 +92,15 @@ Pattern busiest_part(const Pattern& pattern, const Layout& layout, const Machine
   std::vector<std::size_t> order(ranks);
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto end = order.begin() + std::min(busiest, std::ssize(order));
-  std::ranges::partial_sort(order, end, std::ranges::greater{}, [&](std::size_t r) { return std::pair(std::max(sending[r], receiving[r]), r); });
+  std::ranges::partial_sort(order, end, std::ranges::greater{},
+                            [&](std::size_t r) { return std::pair(std::max(sending[r], receiving[r]), r); });
   std::vector<bool> is_busy(ranks, false);
   for (auto rank = order.begin(); rank != end; ++rank) is_busy[*rank] = true;
 
   Pattern part{pattern.ranks, {}};
   for (const auto& edge : pattern.edges)
-    if (is_busy[static_cast<std::size_t>(edge.source)] || is_busy[static_cast<std::size_t>(edge.destination)]) part.edges.push_back(edge);
+    if (is_busy[static_cast<std::size_t>(edge.source)] || is_busy[static_cast<std::size_t>(edge.destination)])
+      part.edges.push_back(edge);
   return part;
 }
 
@@ -107,20 +112,25 @@ Machine without_sharing(Machine machine) {
 }
 
 Pricer shortlist(Pricer whole, Pricer part) {
-  return [list = std::make_shared<Shortlist>(std::move(whole), std::move(part))](std::span<const Strategy> strategies) { return list->price(strategies); };
+  return [list = std::make_shared<Shortlist>(std::move(whole), std::move(part))](std::span<const Strategy> strategies) {
+    return list->price(strategies);
+  };
 }
 
-Pricer price_promising(Pricer whole, const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model, const Calls& calls) {
+Pricer price_promising(Pricer whole, const Pattern& pattern, const Layout& layout, const Machine& machine,
+                       CostModel model, const Calls& calls) {
   if (calls) return whole;
   struct Part {
     Pattern pattern;
     Machine machine;
   };
-  const auto part = std::make_shared<const Part>(Part{busiest_part(pattern, layout, machine), without_sharing(machine)});
+  const auto part =
+      std::make_shared<const Part>(Part{busiest_part(pattern, layout, machine), without_sharing(machine)});
   constexpr std::size_t worth_a_shortlist = 10;  // times the edges of the part
   if (pattern.edges.size() <= worth_a_shortlist * part->pattern.edges.size()) return whole;
   const auto price_part = pattern_pricer(part->pattern, layout, part->machine, model, calls);
-  return shortlist(std::move(whole), [part, price_part](std::span<const Strategy> strategies) { return price_part(strategies); });
+  return shortlist(std::move(whole),
+                   [part, price_part](std::span<const Strategy> strategies) { return price_part(strategies); });
 }
 
 }  // namespace commpass

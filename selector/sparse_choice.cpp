@@ -29,7 +29,8 @@ double power(double base, std::int64_t exponent) {
 
 }  // namespace
 
-SparseStatistics statistics_of(Rank rank, std::span<const Rank> destinations, std::span<const Bytes> bytes, const Layout& layout) {
+SparseStatistics statistics_of(Rank rank, std::span<const Rank> destinations, std::span<const Bytes> bytes,
+                               const Layout& layout) {
   SparseStatistics own;
   std::vector<int> nodes;
   for (std::size_t i = 0; i < destinations.size(); ++i) {
@@ -81,7 +82,8 @@ SparseStatistics expected_statistics(double messages, double bytes, const Layout
   const double ranks = layout.ranks(), others = std::max(1.0, ranks - 1);
   const double sent = std::clamp(messages, 0.0, others);
   const double to_network = sent * (ranks - layout.max_ppn()) / others;
-  const double nodes = layout.nodes() - 1, missed = nodes > 0 ? power(1 - 1 / nodes, static_cast<std::int64_t>(to_network)) : 0;
+  const double nodes = layout.nodes() - 1,
+               missed = nodes > 0 ? power(1 - 1 / nodes, static_cast<std::int64_t>(to_network)) : 0;
   const auto whole = [](double value) { return static_cast<std::int64_t>(value + 0.5); };
   SparseStatistics all;
   all.messages_max = all.received_messages_max = whole(sent);
@@ -112,7 +114,8 @@ std::vector<SparseChoice::Round> SparseChoice::rounds_of(const std::vector<Rank>
   const std::size_t pairs = members.size() - count;
   const auto farthest = [&](std::size_t steps, auto ends) {
     auto result = Locality::socket;
-    for (std::size_t i = 0; i < steps; ++i) result = std::max(result, layout.locality(members[ends(i).first], members[ends(i).second]));
+    for (std::size_t i = 0; i < steps; ++i)
+      result = std::max(result, layout.locality(members[ends(i).first], members[ends(i).second]));
     return static_cast<std::size_t>(result);
   };
   std::vector<Round> rounds;
@@ -122,11 +125,13 @@ std::vector<SparseChoice::Round> SparseChoice::rounds_of(const std::vector<Rank>
   }
   const auto member = [&](std::size_t number) { return number < pairs ? 2 * number + 1 : number + pairs; };
   for (std::size_t distance = 1; distance < count; distance *= 2)
-    rounds.push_back({farthest(count, [&](std::size_t i) { return std::pair(member(i), member(i ^ distance)); }), static_cast<double>(distance) / static_cast<double>(count)});
+    rounds.push_back({farthest(count, [&](std::size_t i) { return std::pair(member(i), member(i ^ distance)); }),
+                      static_cast<double>(distance) / static_cast<double>(count)});
   return rounds;
 }
 
-std::vector<SparseChoice::StageShape> SparseChoice::stages_of(const SparseStrategy& strategy, const Layout& layout) const {
+std::vector<SparseChoice::StageShape> SparseChoice::stages_of(const SparseStrategy& strategy,
+                                                              const Layout& layout) const {
   std::vector<Rank> everybody(static_cast<std::size_t>(layout.ranks()));
   std::iota(everybody.begin(), everybody.end(), 0);
   if (layout.ranks() == 1) return {};
@@ -147,7 +152,8 @@ std::vector<SparseChoice::StageShape> SparseChoice::stages_of(const SparseStrate
   for (int s = 0; s < static_cast<int>(route->stages().size()); ++s) {
     const auto lowest = route->groups(s);
     std::vector<std::vector<Rank>> groups(lowest.size());
-    for (const Rank rank : everybody) groups[static_cast<std::size_t>(lowest[static_cast<std::size_t>(rank)])].push_back(rank);
+    for (const Rank rank : everybody)
+      groups[static_cast<std::size_t>(lowest[static_cast<std::size_t>(rank)])].push_back(rank);
     const std::vector<Rank>* dearest = nullptr;
     StageShape stage;
     for (const auto& members : groups) {
@@ -159,19 +165,22 @@ std::vector<SparseChoice::StageShape> SparseChoice::stages_of(const SparseStrate
     }
     stage.ranks = static_cast<double>(dearest->size());
     for (const Rank rank : *dearest)
-      if (const auto counts = count(rank, route->peers(rank, s)); far_first(counts) > far_first(stage.peers)) stage.peers = counts;
+      if (const auto counts = count(rank, route->peers(rank, s)); far_first(counts) > far_first(stage.peers))
+        stage.peers = counts;
     stages.push_back(stage);
   }
   return stages;
 }
 
-SparseChoice::SparseChoice(const Layout& layout, const Machine& machine, bool constant_size) : ranks_(layout.ranks()), ppn_(layout.max_ppn()), machine_(machine) {
+SparseChoice::SparseChoice(const Layout& layout, const Machine& machine, bool constant_size)
+    : ranks_(layout.ranks()), ppn_(layout.max_ppn()), machine_(machine) {
   require_parameters(layout, machine);
   for (const auto& strategy : suggest_sparse_strategies(layout, constant_size)) {
     if (!lacking(strategy, machine).empty()) continue;
     const bool has_last_route = !shapes_.empty() && shapes_.back().strategy.route == strategy.route;
     Shape shape{strategy, has_last_route ? shapes_.back().stages : stages_of(strategy, layout)};
-    shape.nodes_first = shape.stages.size() == 2 && shape.stages[0].peers[far] == shape.stages[0].all_peers() && shape.stages[1].peers[far] == 0;
+    shape.nodes_first = shape.stages.size() == 2 && shape.stages[0].peers[far] == shape.stages[0].all_peers() &&
+                        shape.stages[1].peers[far] == 0;
     shapes_.push_back(std::move(shape));
   }
 }
@@ -198,7 +207,9 @@ Seconds SparseChoice::stage_seconds(Discovery discovery, const StageShape& stage
     if (stage.peers[l] == 0) continue;
     const auto& sizes = protocol(l, header_bytes);
     const auto& used = protocol(l, load.bytes);
-    const auto next = [](const Protocol& p, double bytes) { return p.alpha_next_s + p.beta_next_s_per_byte.value_or(p.beta_s_per_byte) * bytes; };
+    const auto next = [](const Protocol& p, double bytes) {
+      return p.alpha_next_s + p.beta_next_s_per_byte.value_or(p.beta_s_per_byte) * bytes;
+    };
     launching += load.sent[l] * next(used, load.bytes);
     launching_sizes += stage.peers[l] * next(sizes, header_bytes);
     taking += load.received[l] * used.receive_seconds(static_cast<Bytes>(load.bytes));
@@ -209,25 +220,36 @@ Seconds SparseChoice::stage_seconds(Discovery discovery, const StageShape& stage
     // The farther, the later; so the last locality decides.
     const Seconds alone = used.alpha_s + used.beta_s_per_byte * load.bytes;
     if (load.sent[l] > 0) flying = std::max(0.0, alone - next(used, load.bytes));
-    if (load.received[l] > 0) first_arrival = std::max(0.0, alone - used.receive_seconds(static_cast<Bytes>(load.bytes)));
+    if (load.received[l] > 0)
+      first_arrival = std::max(0.0, alone - used.receive_seconds(static_cast<Bytes>(load.bytes)));
     if (load.sent[l] > 0) answer = protocol(l, 0).alpha_s;
   }
   const Seconds injecting = load.node_bytes / machine_.injection_rate_bytes_per_s;
   // When the last message has left, and when all have come: a rank takes them in when its own have left it, unless its
   // receiving was not measured, and then the larger of the two counts (docs/model.md, burst, 6).
-  const auto taken_in = [&](Seconds launch, Seconds take) { return std::max(receivers_measured ? launch : 0.0, first_arrival) + take; };
-  const auto moving = [&](Seconds launch, Seconds take) { return std::max({launch + flying, taken_in(launch, take), injecting + flying}); };
+  const auto taken_in = [&](Seconds launch, Seconds take) {
+    return std::max(receivers_measured ? launch : 0.0, first_arrival) + take;
+  };
+  const auto moving = [&](Seconds launch, Seconds take) {
+    return std::max({launch + flying, taken_in(launch, take), injecting + flying});
+  };
   const Seconds delaying = receivers_measured ? taking : 0;  // a rank that takes messages in keeps a reduction waiting
   const double received = std::accumulate(load.received.begin(), load.received.end(), 0.0);
   const Seconds probing = received * probe_seconds(machine_);
-  constexpr double tally_bytes = number_bytes * static_cast<double>(SparseStatistics::told_besides + SparseStatistics::sum_count + SparseStatistics::maximum_count);
+  constexpr double tally_bytes =
+      number_bytes * static_cast<double>(SparseStatistics::told_besides + SparseStatistics::sum_count +
+                                         SparseStatistics::maximum_count);
   const double counts_bytes = 2 * number_bytes * stage.ranks;  // messages for each rank, and failures
   switch (discovery) {
     // A synchronous send ends when its receiver has answered.
     case Discovery::nbx: return moving(launching, taking + probing) + answer + reduction_seconds(stage, tally_bytes);
     // Messages move while their numbers are reduced.
-    case Discovery::reduce: return std::max(moving(launching, taking + probing), launching + reduction_seconds(stage, counts_bytes, true) + delaying);
-    case Discovery::allreduce: return std::max(moving(launching, taking + probing), launching + reduction_seconds(stage, counts_bytes) + delaying);
+    case Discovery::reduce:
+      return std::max(moving(launching, taking + probing),
+                      launching + reduction_seconds(stage, counts_bytes, true) + delaying);
+    case Discovery::allreduce:
+      return std::max(moving(launching, taking + probing),
+                      launching + reduction_seconds(stage, counts_bytes) + delaying);
     case Discovery::rma: {
       const double sent = std::accumulate(load.sent.begin(), load.sent.end(), 0.0);
       const Seconds putting = std::max(launching, sent * machine_.operations.put_s.value_or(0));
@@ -236,7 +258,9 @@ Seconds SparseChoice::stage_seconds(Discovery discovery, const StageShape& stage
     }
     // Receives are posted when all sizes are known.
     case Discovery::dense:
-      if (is_waiting) return std::max({launching_sizes + flying, taken_in(launching_sizes + launching, taking_sizes), injecting}) + first_arrival + taking;
+      if (is_waiting)
+        return std::max({launching_sizes + flying, taken_in(launching_sizes + launching, taking_sizes), injecting}) +
+               first_arrival + taking;
       return moving(launching_sizes + launching, taking_sizes + taking);
   }
   return 0;
@@ -248,7 +272,9 @@ std::vector<SparseChoice::Load> SparseChoice::loads(const Shape& shape, const Sp
   const double network_share = s.messages > 0 ? real(s.network_messages) / real(s.messages) : 0;
   // The largest receiver was not counted where only sends are known.
   const double received_max = std::max(real(s.received_messages_max), messages);
-  const auto copies = [&](double blocks) { return blocks * (machine_.copy_block_s.value_or(0) + size / machine_.copy_rate_bytes_per_s); };
+  const auto copies = [&](double blocks) {
+    return blocks * (machine_.copy_block_s.value_or(0) + size / machine_.copy_rate_bytes_per_s);
+  };
   std::vector<Load> result;
   if (shape.strategy.is_direct() && !shape.stages.empty()) {
     const auto& peers = shape.stages[0].peers;
@@ -273,12 +299,18 @@ std::vector<SparseChoice::Load> SparseChoice::loads(const Shape& shape, const Sp
   for (std::size_t i = 0; i < shape.stages.size(); ++i) {
     const auto& stage = shape.stages[i];
     const double all_peers = stage.all_peers(), places = all_peers + 1;
-    // The most blocks that a rank holds: its own at first, those for it at last, between them as much nearer to the one or
-    // the other as there are stages. One in `places` need not move.
-    const auto held_after = [&](std::size_t done) { return real(s.messages_max) + (received_max - real(s.messages_max)) * static_cast<double>(done) / static_cast<double>(shape.stages.size()); };
+    // The most blocks that a rank holds: its own at first, those for it at last, between them as much nearer to the one
+    // or the other as there are stages. One in `places` need not move.
+    const auto held_after = [&](std::size_t done) {
+      return real(s.messages_max) + (received_max - real(s.messages_max)) * static_cast<double>(done) /
+                                        static_cast<double>(shape.stages.size());
+    };
     const double held = held_after(i), coming = held_after(i + 1);
-    const auto peers_of = [&](double blocks) { return all_peers * (1 - power(1 - 1 / places, static_cast<std::int64_t>(blocks + 0.5))); };
-    double sent = peers_of(held), received = peers_of(coming), blocks = held * (1 - 1 / places), moving_share = 1 - 1 / places;
+    const auto peers_of = [&](double blocks) {
+      return all_peers * (1 - power(1 - 1 / places, static_cast<std::int64_t>(blocks + 0.5)));
+    };
+    double sent = peers_of(held), received = peers_of(coming), blocks = held * (1 - 1 / places),
+           moving_share = 1 - 1 / places;
     if (shape.nodes_first && i == 0) {
       // What goes to other nodes is known; what is for one's own waits.
       sent = real(s.nodes_reached_max);
@@ -292,7 +324,8 @@ std::vector<SparseChoice::Load> SparseChoice::loads(const Shape& shape, const Sp
       load.received[l] = received * stage.peers[l] / all_peers;
     }
     load.bytes = sent > 0 ? blocks / sent * (size + header_bytes) : 0;
-    if (all_peers > 0) load.node_bytes = ppn_ * messages * moving_share * (size + header_bytes) * stage.peers[far] / all_peers;
+    if (all_peers > 0)
+      load.node_bytes = ppn_ * messages * moving_share * (size + header_bytes) * stage.peers[far] / all_peers;
     load.copying = copies(blocks) + (i + 1 == shape.stages.size() ? copies(received_max) : 0);
     result.push_back(load);
   }
@@ -302,7 +335,8 @@ std::vector<SparseChoice::Load> SparseChoice::loads(const Shape& shape, const Sp
 Seconds SparseChoice::price(const Shape& shape, const SparseStatistics& statistics) const {
   Seconds seconds = 0;
   auto stage = shape.stages.begin();
-  for (const auto& load : loads(shape, statistics)) seconds += stage_seconds(shape.strategy.discovery, *stage++, load) + load.copying;
+  for (const auto& load : loads(shape, statistics))
+    seconds += stage_seconds(shape.strategy.discovery, *stage++, load) + load.copying;
   return seconds;
 }
 
@@ -315,7 +349,8 @@ std::vector<SparseCandidate> SparseChoice::rank(const SparseStatistics& statisti
 
 SparseCandidate SparseChoice::best(const SparseStatistics& statistics, bool has_slots) const {
   const auto ranking = rank(statistics);
-  return *std::ranges::find_if(ranking, [&](const auto& candidate) { return has_slots || candidate.strategy.discovery != Discovery::rma; });
+  return *std::ranges::find_if(
+      ranking, [&](const auto& candidate) { return has_slots || candidate.strategy.discovery != Discovery::rma; });
 }
 
 }  // namespace commpass

@@ -1,5 +1,5 @@
-// Which strategy to take for a sparse dynamic data exchange, of which nobody knows the pattern: by what all ranks together
-// have sent before.
+// Which strategy to take for a sparse dynamic data exchange, of which nobody knows the pattern: by what all ranks
+// together have sent before.
 #pragma once
 
 #include <array>
@@ -20,7 +20,8 @@ namespace commpass {
 /// order of summation does not matter and every rank has the same.
 struct SparseStatistics {
   static constexpr std::size_t sum_count = 4, maximum_count = 6;
-  static constexpr std::size_t told_besides = 4;  ///< numbers, where ranks tell each other these: failures and what slots have to hold
+  static constexpr std::size_t told_besides =
+      4;  ///< numbers, where ranks tell each other these: failures and what slots have to hold
 
   // Sums over all ranks:
   std::int64_t messages = 0;
@@ -39,7 +40,8 @@ struct SparseStatistics {
 
 /// The statistics of a rank that sends to these ranks.
 /// @param bytes  of each message
-SparseStatistics statistics_of(Rank rank, std::span<const Rank> destinations, std::span<const Bytes> bytes, const Layout& layout);
+SparseStatistics statistics_of(Rank rank, std::span<const Rank> destinations, std::span<const Bytes> bytes,
+                               const Layout& layout);
 
 /// What all ranks together send and get.
 SparseStatistics statistics_of(const Pattern& pattern, const Layout& layout);
@@ -53,7 +55,8 @@ struct SparseCandidate {
   Seconds seconds = 0;
 };
 
-/// Prices strategies by statistics. Uses integers and basic arithmetic alone, so that all ranks of a machine get the same.
+/// Prices strategies by statistics. Uses integers and basic arithmetic alone, so that all ranks of a machine get the
+/// same.
 ///
 /// An estimate: it takes messages to be spread evenly over the ranks that may get them, and the largest sender and the
 /// largest receiver to decide (docs/model.md).
@@ -63,10 +66,12 @@ class SparseChoice {
   /// @throws InputError if the machine has no parameters for a locality that the layout has
   SparseChoice(const Layout& layout, const Machine& machine, bool constant_size);
 
-  /// All suggested strategies that have a price on the machine (offer.hpp) by predicted time; ties in the order of the suggestions.
+  /// All suggested strategies that have a price on the machine (offer.hpp) by predicted time; ties in the order of the
+  /// suggestions.
   std::vector<SparseCandidate> rank(const SparseStatistics& statistics) const;
   /// The first of them.
-  /// @param has_slots  are there slots to put into, or can they be made for this exchange? The same on every rank. If not, rma is left out.
+  /// @param has_slots  are there slots to put into, or can they be made for this exchange? The same on every rank. If
+  /// not, rma is left out.
   SparseCandidate best(const SparseStatistics& statistics, bool has_slots = true) const;
 
  private:
@@ -86,7 +91,7 @@ class SparseChoice {
   struct Shape {
     SparseStrategy strategy;
     std::vector<StageShape> stages;
-    bool nodes_first = false;      ///< first to one rank of the destination's node, and then within the node
+    bool nodes_first = false;  ///< first to one rank of the destination's node, and then within the node
   };
   struct Load;
 

@@ -19,7 +19,8 @@ using Create = int(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
 // A sanitizer has its own, which must know of every thread.
 extern "C" __attribute__((weak)) Create __interceptor_pthread_create;  // NOLINT: the name is the sanitizer's
 
-extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*), void* argument) noexcept {
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*),
+                              void* argument) noexcept {
   if (left.fetch_sub(1) <= 0) {
     left = 0;
     return EAGAIN;

@@ -21,9 +21,11 @@ CatalogueRow local_then_node_row() {
           .default_window = {},
           .malformed = [](const Strategy&) { return std::string(); },
           .inapplicable = node_digits_inapplicable,
-          .make = [](const Strategy& strategy, const Layout& layout, const PatternTables&) { return make_node_digits_route(strategy, layout, First::local); },
+          .make = [](const Strategy& strategy, const Layout& layout,
+                     const PatternTables&) { return make_node_digits_route(strategy, layout, First::local); },
           .suggest = suggest,
-          .vary = [](const Strategy& strategy, const Layout& layout) { return vary_node_digits(strategy, layout, "two-step"); }};
+          .vary = [](const Strategy& strategy,
+                     const Layout& layout) { return vary_node_digits(strategy, layout, "two-step"); }};
 }
 
 }  // namespace commpass

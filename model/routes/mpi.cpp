@@ -1,5 +1,6 @@
-// mpi: the exchange is left to the MPI library's own collective, that of neighbourhoods or, called once, MPI_Alltoallv. Its ways are those of standard, all messages
-// in flight at once; what the call takes beyond them is a parameter of the machine.
+// mpi: the exchange is left to the MPI library's own collective, that of neighbourhoods or, called once, MPI_Alltoallv.
+// Its ways are those of standard, all messages in flight at once; what the call takes beyond them is a parameter of the
+// machine.
 #include <fmt/format.h>
 
 #include "model/catalogue.hpp"
@@ -21,7 +22,8 @@ class LibraryRoute final : public Route {
 
   const std::vector<StageInfo>& stages() const override { return stages_; }
   Rank next(const Block& block, Rank at, int stage) const override { return way_->next(block, at, stage); }
-  void next_of_each(std::span<const Block> blocks, std::span<const Rank> at, int stage, std::span<Rank> to) const override {
+  void next_of_each(std::span<const Block> blocks, std::span<const Rank> at, int stage,
+                    std::span<Rank> to) const override {
     way_->next_of_each(blocks, at, stage, to);
   }
   int round(Rank from, Rank to, int stage) const override { return way_->round(from, to, stage); }
@@ -38,7 +40,9 @@ std::unique_ptr<Route> make(const Strategy& strategy, const Layout& layout, cons
 
 std::string malformed(const Strategy& strategy) {
   if (!strategy.window.unlimited()) return "the library decides how many messages are in flight, so it takes no window";
-  return strategy.coalescing == Coalescing::staggered ? "the library decides what makes a message, so it is not staggered" : "";
+  return strategy.coalescing == Coalescing::staggered
+             ? "the library decides what makes a message, so it is not staggered"
+             : "";
 }
 
 std::string lacks(const Machine& machine) {
@@ -56,7 +60,9 @@ std::vector<Strategy> suggest(const Layout& layout) {
 CatalogueRow mpi_row() {
   return {.name = "mpi",
           .usage = "mpi",
-          .summary = "the MPI library's own collective: that of neighbourhoods, or MPI_Alltoallv for an exchange that is called once",
+          .summary =
+              "the MPI library's own collective: that of neighbourhoods, or MPI_Alltoallv for an exchange that is "
+              "called once",
           .source = "MPI standard 4.0 §6.8 and 8.6 to 8.8",
           .parameters = {},
           .default_window = {},

@@ -22,13 +22,17 @@ bool is_even(const Layout& layout) { return layout.ranks() == layout.nodes() * l
 
 std::vector<Parameter> node_digit_parameters() {
   using Kind = Parameter::Kind;
-  return {{"local", Kind::dimensions, 2, "the sizes of the digits of the local rank, each 2 or more, lowest first, with a product of the ranks of a node or more"},
-          {"node", Kind::dimensions, 2, "the sizes of the digits of the node, each 2 or more, lowest first, with a product of the nodes or more"}};
+  return {{"local", Kind::dimensions, 2,
+           "the sizes of the digits of the local rank, each 2 or more, lowest first, with a product of the ranks of a "
+           "node or more"},
+          {"node", Kind::dimensions, 2,
+           "the sizes of the digits of the node, each 2 or more, lowest first, with a product of the nodes or more"}};
 }
 
 std::string node_digits_inapplicable(const Strategy& strategy, const Layout& layout) {
   const auto local = strategy.values("local"), node = strategy.values("node");
-  // On a node with fewer ranks, a host has the local rank modulo these, and so other digits than those it stands in for.
+  // On a node with fewer ranks, a host has the local rank modulo these, and so other digits than those it stands in
+  // for.
   if (local.size() > 1 && !is_even(layout)) return "several local digits need as many ranks on every node";
   auto reason = local.empty() ? "" : too_small(local, layout.max_ppn(), "ranks of a node");
   return !reason.empty() || node.empty() ? reason : too_small(node, layout.nodes(), "nodes");
@@ -41,7 +45,8 @@ std::unique_ptr<Route> make_node_digits_route(const Strategy& strategy, const La
   std::vector<std::size_t> order(address.digits.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto locals = trim_radices(local, layout.max_ppn()).size();
-  if (first == First::node) std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(locals), order.end());
+  if (first == First::node)
+    std::rotate(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(locals), order.end());
   return std::make_unique<AddressRoute>(std::move(address), order);
 }
 

@@ -22,7 +22,9 @@ Bytes raised_cap(Bytes cap, const NodeReceives& receives) {
 
 std::unique_ptr<Route> make(const Strategy& strategy, const Layout& layout, const PatternTables& tables) {
   const Bytes cap = strategy.values("cap")[0];
-  return std::make_unique<RelayRoute>(layout, tables.traffic, [cap](const NodeReceives& receives) { return raised_cap(cap, receives); }, RelayRoute::OnNode::first);
+  return std::make_unique<RelayRoute>(
+      layout, tables.traffic, [cap](const NodeReceives& receives) { return raised_cap(cap, receives); },
+      RelayRoute::OnNode::first);
 }
 
 std::vector<Strategy> suggest(const Layout& layout) {
@@ -45,9 +47,12 @@ std::vector<Strategy> vary(const Strategy& strategy, const Layout&) {
 CatalogueRow split_row() {
   return {.name = "split",
           .usage = "split,cap=BYTES[,staggered]",
-          .summary = "as three-step, but in chunks of at most BYTES that all ranks of a node share; on-node blocks go first",
+          .summary =
+              "as three-step, but in chunks of at most BYTES that all ranks of a node share; on-node blocks go first",
           .source = "node-aware paper (Lockhart, Bienz, Gropp, Olson) §2.3.3, algorithms 1 and 2",
-          .parameters = {{"cap", Parameter::Kind::bytes, 1, "the most bytes of a chunk, 1 or more (512, 16KiB), raised where a node gets more chunks than it has ranks"}},
+          .parameters = {{"cap", Parameter::Kind::bytes, 1,
+                          "the most bytes of a chunk, 1 or more (512, 16KiB), raised where a node gets more chunks "
+                          "than it has ranks"}},
           .default_window = {},
           .malformed = malformed,
           .inapplicable = [](const Strategy&, const Layout&) { return std::string(); },
@@ -55,7 +60,10 @@ CatalogueRow split_row() {
           .suggest = suggest,
           .vary = vary,
           .need = [](const Strategy&) { return PatternNeed::node_traffic; },
-          .tables = [](const Strategy&, const Layout& layout, const Pattern& pattern) { return PatternTables{node_traffic(pattern, layout), {}}; }};
+          .tables =
+              [](const Strategy&, const Layout& layout, const Pattern& pattern) {
+                return PatternTables{node_traffic(pattern, layout), {}};
+              }};
 }
 
 }  // namespace commpass

@@ -20,7 +20,8 @@ std::unique_ptr<Route> make(const Strategy&, const Layout& layout, const Pattern
 std::vector<Strategy> suggest(const Layout& layout) {
   std::vector<Strategy> strategies{{"standard", {}, {}}};
   constexpr int smallest = 8, step = 4;  // below 8 rounds in flight latencies no longer overlap
-  for (int window = smallest; window < layout.ranks() - 1; window *= step) strategies.push_back({"standard", {}, {window}});
+  for (int window = smallest; window < layout.ranks() - 1; window *= step)
+    strategies.push_back({"standard", {}, {window}});
   return strategies;
 }
 

@@ -82,7 +82,9 @@ std::unique_ptr<Route> make(const Strategy& strategy, const Layout& layout, cons
   return std::make_unique<AddressRoute>(std::move(address), order);
 }
 
-PatternNeed need(const Strategy& strategy) { return is_placed(strategy) ? PatternNeed::rank_traffic : PatternNeed::nothing; }
+PatternNeed need(const Strategy& strategy) {
+  return is_placed(strategy) ? PatternNeed::rank_traffic : PatternNeed::nothing;
+}
 
 PatternTables tables(const Strategy& strategy, const Layout& layout, const Pattern& pattern) {
   return {{}, place_ranks(*make(strategy, layout, {}), layout, pattern)};
@@ -100,7 +102,8 @@ std::vector<Strategy> vary(const Strategy& strategy, const Layout& layout) {
     const auto dimensions = std::ssize(varied);
     if (dimensions < 2) continue;  // standard
     const auto balanced = stfw_dimensions(layout.ranks(), static_cast<int>(dimensions));
-    auto argument = std::ranges::equal(varied, balanced) ? Argument{"n", {dimensions}} : Argument{"dims", std::move(varied)};
+    auto argument =
+        std::ranges::equal(varied, balanced) ? Argument{"n", {dimensions}} : Argument{"dims", std::move(varied)};
     result.push_back({"stfw", {std::move(argument)}, strategy.window, strategy.coalescing});
   }
   return result;
@@ -116,21 +119,24 @@ std::vector<Strategy> suggest(const Layout& layout) {
 
 CatalogueRow stfw_row() {
   using Kind = Parameter::Kind;
-  return {.name = "stfw",
-          .usage = "stfw,n=N[,placed][,window=W][,staggered] or stfw,dims=K1xK2x...[,placed][,window=W][,staggered]",
-          .summary = "store and forward over a virtual process topology of n dimensions",
-          .source = "SC'19 STFW paper (Selvitopi, Aykanat) §3 and §5",
-          .parameters = {{"n", Kind::integer, 1, "the number of dimensions, 1 to lg P rounded up"},
-                         {"dims", Kind::dimensions, 2, "the sizes of the dimensions, each 2 or more, lowest digit first, with a product of P or more"},
-                         {"placed", Kind::flag, 1, "ranks that exchange much get near addresses, so that less is forwarded"}},
-          .default_window = {},
-          .malformed = malformed,
-          .inapplicable = inapplicable,
-          .make = make,
-          .suggest = suggest,
-          .vary = vary,
-          .need = need,
-          .tables = tables};
+  return {
+      .name = "stfw",
+      .usage = "stfw,n=N[,placed][,window=W][,staggered] or stfw,dims=K1xK2x...[,placed][,window=W][,staggered]",
+      .summary = "store and forward over a virtual process topology of n dimensions",
+      .source = "SC'19 STFW paper (Selvitopi, Aykanat) §3 and §5",
+      .parameters = {{"n", Kind::integer, 1, "the number of dimensions, 1 to lg P rounded up"},
+                     {"dims", Kind::dimensions, 2,
+                      "the sizes of the dimensions, each 2 or more, lowest digit first, with a product of P or more"},
+                     {"placed", Kind::flag, 1,
+                      "ranks that exchange much get near addresses, so that less is forwarded"}},
+      .default_window = {},
+      .malformed = malformed,
+      .inapplicable = inapplicable,
+      .make = make,
+      .suggest = suggest,
+      .vary = vary,
+      .need = need,
+      .tables = tables};
 }
 
 }  // namespace commpass

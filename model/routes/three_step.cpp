@@ -33,7 +33,10 @@ CatalogueRow three_step_row() {
           .make = make,
           .suggest = suggest,
           .need = [](const Strategy&) { return PatternNeed::node_traffic; },
-          .tables = [](const Strategy&, const Layout& layout, const Pattern& pattern) { return PatternTables{node_traffic(pattern, layout), {}}; }};
+          .tables =
+              [](const Strategy&, const Layout& layout, const Pattern& pattern) {
+                return PatternTables{node_traffic(pattern, layout), {}};
+              }};
 }
 
 }  // namespace commpass

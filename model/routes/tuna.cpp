@@ -43,13 +43,16 @@ CatalogueRow tuna_row() {
           .usage = "tuna,radix=R[,window=W][,staggered]",
           .summary = "the base-R digits of the distance between ranks, lowest first, one round at a time",
           .source = "TuNA paper (Kang et al.) §III",
-          .parameters = {{"radix", Parameter::Kind::integer, 2, "the base of the digits, 2 to P, or 'auto': the cheapest", true}},
+          .parameters = {{"radix", Parameter::Kind::integer, 2,
+                          "the base of the digits, 2 to P, or 'auto': the cheapest", true}},
           .default_window = {1},
           .malformed = malformed,
           .inapplicable = inapplicable,
           .make = make,
           .suggest = suggest,
-          .vary = [](const Strategy& strategy, const Layout& layout) { return vary_argument(strategy, "radix", 2, layout.ranks()); }};
+          .vary = [](const Strategy& strategy, const Layout& layout) {
+            return vary_argument(strategy, "radix", 2, layout.ranks());
+          }};
 }
 
 }  // namespace commpass

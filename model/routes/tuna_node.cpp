@@ -20,7 +20,9 @@ class NodeDistanceRoute final : public Route {
     for (std::int64_t weight = 1; weight < layout.max_ppn(); weight *= radix) {
       const auto rounds = std::min<std::int64_t>(radix - 1, (layout.max_ppn() - 1) / weight);
       weights_.push_back(weight);
-      stages_.push_back({.label = fmt::format("local distance digit {}", weights_.size()), .rounds = static_cast<int>(rounds), .one_by_one = true});
+      stages_.push_back({.label = fmt::format("local distance digit {}", weights_.size()),
+                         .rounds = static_cast<int>(rounds),
+                         .one_by_one = true});
     }
     if (layout.nodes() > 1) stages_.push_back({.label = "node digit", .rounds = layout.nodes() - 1});
   }
@@ -35,7 +37,8 @@ class NodeDistanceRoute final : public Route {
     return mates[static_cast<std::size_t>(layout_.local(at) + digit * weight) % mates.size()];
   }
 
-  void next_of_each(std::span<const Block> blocks, std::span<const Rank> at, int stage, std::span<Rank> to) const override {
+  void next_of_each(std::span<const Block> blocks, std::span<const Rank> at, int stage,
+                    std::span<Rank> to) const override {
     for (std::size_t i = 0; i < blocks.size(); ++i) to[i] = next(blocks[i], at[i], stage);
   }
 
@@ -73,7 +76,8 @@ class NodeDistanceRoute final : public Route {
       const auto to = mates[static_cast<std::size_t>(layout_.local(rank) + z * weight) % mates.size()];
       const auto finals = std::min(weight, ppn - z * weight);
       const bool lands = finals == blocks * nodes;
-      runs.push_back(UniformMessage{to, blocks * nodes, std::min(blocks, locals * origins) * nodes, lands ? 0 : finals, lands ? 0 : 1});
+      runs.push_back(UniformMessage{to, blocks * nodes, std::min(blocks, locals * origins) * nodes, lands ? 0 : finals,
+                                    lands ? 0 : 1});
     }
     return runs;
   }
@@ -109,7 +113,9 @@ std::string malformed(const Strategy& strategy) { return strategy.arguments.empt
 
 std::string inapplicable(const Strategy& strategy, const Layout& layout) {
   const auto radix = strategy.values("radix")[0];
-  return radix <= layout.max_ppn() ? "" : fmt::format("radix {} is larger than the {} ranks of a node", radix, layout.max_ppn());
+  return radix <= layout.max_ppn()
+             ? ""
+             : fmt::format("radix {} is larger than the {} ranks of a node", radix, layout.max_ppn());
 }
 
 std::unique_ptr<Route> make(const Strategy& strategy, const Layout& layout, const PatternTables&) {
@@ -119,7 +125,7 @@ std::unique_ptr<Route> make(const Strategy& strategy, const Layout& layout, cons
 std::vector<Strategy> suggest(const Layout& layout) {
   const int ppn = layout.max_ppn();
   if (layout.nodes() == 1 || ppn == 1) return {};  // the same as tuna, or as standard
-  constexpr int block_count = 8;  // below 8 rounds in flight latencies no longer overlap
+  constexpr int block_count = 8;                   // below 8 rounds in flight latencies no longer overlap
   std::vector<Strategy> strategies;
   for (const int radix : std::set{2, std::max(2, static_cast<int>(std::lround(std::sqrt(ppn)))), ppn}) {
     const std::vector<Argument> arguments{{"radix", {radix}}};
@@ -135,16 +141,21 @@ std::vector<Strategy> suggest(const Layout& layout) {
 CatalogueRow tuna_node_row() {
   return {.name = "tuna-node",
           .usage = "tuna-node,radix=R[,window=W][,staggered]",
-          .summary = "within the node by the base-R digits of the distance to the destination's local rank, one round at a time, then to "
-                     "the destination's node (window and staggered are for this part)",
+          .summary =
+              "within the node by the base-R digits of the distance to the destination's local rank, one round at a "
+              "time, then to "
+              "the destination's node (window and staggered are for this part)",
           .source = "TuNA paper (Kang et al.) §IV, algorithms 2 and 3",
-          .parameters = {{"radix", Parameter::Kind::integer, 2, "the base of the digits, 2 to the ranks of a node, or 'auto': the cheapest", true}},
+          .parameters = {{"radix", Parameter::Kind::integer, 2,
+                          "the base of the digits, 2 to the ranks of a node, or 'auto': the cheapest", true}},
           .default_window = {},
           .malformed = malformed,
           .inapplicable = inapplicable,
           .make = make,
           .suggest = suggest,
-          .vary = [](const Strategy& strategy, const Layout& layout) { return vary_argument(strategy, "radix", 2, layout.max_ppn()); }};
+          .vary = [](const Strategy& strategy, const Layout& layout) {
+            return vary_argument(strategy, "radix", 2, layout.max_ppn());
+          }};
 }
 
 }  // namespace commpass

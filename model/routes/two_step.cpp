@@ -21,9 +21,11 @@ CatalogueRow two_step_row() {
           .default_window = {},
           .malformed = [](const Strategy&) { return std::string(); },
           .inapplicable = node_digits_inapplicable,
-          .make = [](const Strategy& strategy, const Layout& layout, const PatternTables&) { return make_node_digits_route(strategy, layout, First::node); },
+          .make = [](const Strategy& strategy, const Layout& layout,
+                     const PatternTables&) { return make_node_digits_route(strategy, layout, First::node); },
           .suggest = suggest,
-          .vary = [](const Strategy& strategy, const Layout& layout) { return vary_node_digits(strategy, layout, "local-then-node"); }};
+          .vary = [](const Strategy& strategy,
+                     const Layout& layout) { return vary_node_digits(strategy, layout, "local-then-node"); }};
 }
 
 }  // namespace commpass

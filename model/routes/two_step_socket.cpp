@@ -19,7 +19,8 @@ std::unique_ptr<Route> make(const Strategy& strategy, const Layout& layout, cons
 }
 
 std::vector<Strategy> suggest(const Layout& layout) {
-  if (layout.sockets() == layout.nodes() || layout.sockets() == layout.ranks()) return {};  // the same as two-step or standard
+  if (layout.sockets() == layout.nodes() || layout.sockets() == layout.ranks())
+    return {};  // the same as two-step or standard
   return {{"two-step-socket", {}, {}}};
 }
 

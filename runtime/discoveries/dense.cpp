@@ -27,33 +27,39 @@ class DenseStage final : public DiscoveryStage {
     failures_ = tally.failures;
     announced_.assign(peers_.size(), {});
     announcements_.assign(peers_.size(), {nothing, failures_.sum});
-    for (const auto& parcel : parcels) announcements_[position_of(parcel.peer)].bytes = static_cast<Bytes>(parcel.bytes.size());
+    for (const auto& parcel : parcels)
+      announcements_[position_of(parcel.peer)].bytes = static_cast<Bytes>(parcel.bytes.size());
     std::size_t messages = 2 * peers_.size();
     for (const auto& parcel : parcels) messages += pieces_of(static_cast<Bytes>(parcel.bytes.size()));
     requests_.reserve(messages);
     // From here on nothing takes memory.
     for (std::size_t i = 0; i < peers_.size(); ++i)
-      COMMPASS_MPI_CALL(MPI_Irecv, &announced_[i], sizeof(Announcement), MPI_BYTE, peers_[i], context_.tag, context_.comm, &requests_.emplace_back(MPI_REQUEST_NULL));
+      COMMPASS_MPI_CALL(MPI_Irecv, &announced_[i], sizeof(Announcement), MPI_BYTE, peers_[i], context_.tag,
+                        context_.comm, &requests_.emplace_back(MPI_REQUEST_NULL));
     for (std::size_t i = 0; i < peers_.size(); ++i)
-      COMMPASS_MPI_CALL(MPI_Isend, &announcements_[i], sizeof(Announcement), MPI_BYTE, peers_[i], context_.tag, context_.comm, &requests_.emplace_back(MPI_REQUEST_NULL));
+      COMMPASS_MPI_CALL(MPI_Isend, &announcements_[i], sizeof(Announcement), MPI_BYTE, peers_[i], context_.tag,
+                        context_.comm, &requests_.emplace_back(MPI_REQUEST_NULL));
     // The data follow at once: messages of one sender stay in order, and sizes were the first.
     for (const auto& parcel : parcels)
       in_pieces(static_cast<Bytes>(parcel.bytes.size()), [&](Bytes begin, int count) {
-        COMMPASS_MPI_CALL(MPI_Isend, parcel.bytes.data() + begin, count, MPI_BYTE, parcel.peer, context_.tag, context_.comm, &requests_.emplace_back(MPI_REQUEST_NULL));
+        COMMPASS_MPI_CALL(MPI_Isend, parcel.bytes.data() + begin, count, MPI_BYTE, parcel.peer, context_.tag,
+                          context_.comm, &requests_.emplace_back(MPI_REQUEST_NULL));
       });
   }
 
   bool progress(bool) override {
     if (!sizes_known_) {
       int done = 1;
-      if (!peers_.empty()) COMMPASS_MPI_CALL(MPI_Testall, static_cast<int>(peers_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE);
+      if (!peers_.empty())
+        COMMPASS_MPI_CALL(MPI_Testall, static_cast<int>(peers_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE);
       if (!done) return false;
       make_room();
       sizes_known_ = true;
       receive_data();
     }
     int done = 1;
-    if (!requests_.empty()) COMMPASS_MPI_CALL(MPI_Testall, static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE);
+    if (!requests_.empty())
+      COMMPASS_MPI_CALL(MPI_Testall, static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE);
     return done != 0;
   }
 
@@ -68,14 +74,19 @@ class DenseStage final : public DiscoveryStage {
   };
   static constexpr Bytes nothing = -1;
 
-  std::size_t position_of(Rank peer) const { return static_cast<std::size_t>(std::ranges::lower_bound(peers_, peer) - peers_.begin()); }
+  std::size_t position_of(Rank peer) const {
+    return static_cast<std::size_t>(std::ranges::lower_bound(peers_, peer) - peers_.begin());
+  }
 
   template <class Action>
   void in_pieces(Bytes bytes, Action action) const {
-    for (Bytes begin = 0; begin < bytes; begin += context_.largest_piece) action(begin, static_cast<int>(std::min(context_.largest_piece, bytes - begin)));
+    for (Bytes begin = 0; begin < bytes; begin += context_.largest_piece)
+      action(begin, static_cast<int>(std::min(context_.largest_piece, bytes - begin)));
   }
 
-  std::size_t pieces_of(Bytes bytes) const { return static_cast<std::size_t>((bytes + context_.largest_piece - 1) / context_.largest_piece); }
+  std::size_t pieces_of(Bytes bytes) const {
+    return static_cast<std::size_t>((bytes + context_.largest_piece - 1) / context_.largest_piece);
+  }
 
   /// For what comes, so that receiving it takes no memory but its own.
   void make_room() {
@@ -99,7 +110,9 @@ class DenseStage final : public DiscoveryStage {
       const Rank peer = peers_[i];
       in_pieces(bytes, [&](Bytes begin, int count) {
         auto* const request = &requests_.emplace_back(MPI_REQUEST_NULL);
-        if (memory) COMMPASS_MPI_CALL(MPI_Irecv, memory.get() + begin, count, MPI_BYTE, peer, context_.tag, context_.comm, request);
+        if (memory)
+          COMMPASS_MPI_CALL(MPI_Irecv, memory.get() + begin, count, MPI_BYTE, peer, context_.tag, context_.comm,
+                            request);
         else receive_and_forget(count, peer, context_.tag, context_.comm, request);
       });
     }
@@ -116,6 +129,8 @@ class DenseStage final : public DiscoveryStage {
 
 }  // namespace
 
-std::unique_ptr<DiscoveryStage> make_dense_stage(const StageContext& context) { return std::make_unique<DenseStage>(context); }
+std::unique_ptr<DiscoveryStage> make_dense_stage(const StageContext& context) {
+  return std::make_unique<DenseStage>(context);
+}
 
 }  // namespace commpass

@@ -1,7 +1,7 @@
 // nbx: synchronous sends; a rank whose sends have all been received enters a reduction, and when that is complete, all
-// messages of all ranks have been received. The reduction takes the place of the paper's barrier: it waits for everybody,
-// too, and carries the tally.
-// Source: sparse dynamic data exchange paper (Geyko et al.) §IV-B, algorithm 2; Hoefler, Siebert, Lumsdaine 2010.
+// messages of all ranks have been received. The reduction takes the place of the paper's barrier: it waits for
+// everybody, too, and carries the tally. Source: sparse dynamic data exchange paper (Geyko et al.) §IV-B, algorithm 2;
+// Hoefler, Siebert, Lumsdaine 2010.
 #include "runtime/discovery.hpp"
 #include "runtime/nonblocking_reduction.hpp"
 #include "runtime/probed_mail.hpp"
@@ -12,7 +12,8 @@ namespace {
 
 class NbxStage final : public DiscoveryStage {
  public:
-  explicit NbxStage(const StageContext& context) : context_(context), mail_(context.comm, context.tag, context.largest_piece) {}
+  explicit NbxStage(const StageContext& context)
+      : context_(context), mail_(context.comm, context.tag, context.largest_piece) {}
 
   void begin(std::span<const Outgoing> parcels, const Tally& tally) override {
     tally_ = tally.numbers();
@@ -24,7 +25,8 @@ class NbxStage final : public DiscoveryStage {
       // Complete before the last look for messages: what anybody sent can be found now.
       const bool complete = reduction_.started() && reduction_.test();
       mail_.receive();
-      if (!reduction_.started() && may_reduce && mail_.all_sent()) reduction_.start_tally(context_.comm, tally_, *context_.combine);
+      if (!reduction_.started() && may_reduce && mail_.all_sent())
+        reduction_.start_tally(context_.comm, tally_, *context_.combine);
       found_all_ = complete;
     }
     return found_all_ && mail_.all_received();
@@ -44,6 +46,8 @@ class NbxStage final : public DiscoveryStage {
 
 }  // namespace
 
-std::unique_ptr<DiscoveryStage> make_nbx_stage(const StageContext& context) { return std::make_unique<NbxStage>(context); }
+std::unique_ptr<DiscoveryStage> make_nbx_stage(const StageContext& context) {
+  return std::make_unique<NbxStage>(context);
+}
 
 }  // namespace commpass

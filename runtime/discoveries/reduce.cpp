@@ -1,5 +1,5 @@
-// reduce and allreduce: the ranks add up how many messages each of them gets, and probe until they have them all. With a
-// reduce-scatter a rank gets its own number alone; with an allreduce, the paper's personalized method, those of all.
+// reduce and allreduce: the ranks add up how many messages each of them gets, and probe until they have them all. With
+// a reduce-scatter a rank gets its own number alone; with an allreduce, the paper's personalized method, those of all.
 // Source: sparse dynamic data exchange paper (Geyko et al.) §IV-A, algorithm 1.
 #include "runtime/discovery.hpp"
 #include "runtime/nonblocking_reduction.hpp"
@@ -12,7 +12,8 @@ namespace {
 
 class ReduceStage final : public DiscoveryStage {
  public:
-  ReduceStage(const StageContext& context, bool scatter) : context_(context), scatter_(scatter), mail_(context.comm, context.tag, context.largest_piece) {
+  ReduceStage(const StageContext& context, bool scatter)
+      : context_(context), scatter_(scatter), mail_(context.comm, context.tag, context.largest_piece) {
     rank_ = rank_in(context.comm);
     ranks_ = ranks_in(context.comm);
     numbers_.resize(2 * static_cast<std::size_t>(ranks_));
@@ -22,7 +23,8 @@ class ReduceStage final : public DiscoveryStage {
     // For each rank: messages, failures.
     for (std::size_t i = 0; i < numbers_.size(); ++i) numbers_[i] = i % 2 == 0 ? 0 : tally.failures.sum;
     mail_.send(parcels, ProbedMail::Mode::standard);
-    for (const auto& parcel : parcels) numbers_[2 * static_cast<std::size_t>(parcel.peer)] += mail_.pieces_of(parcel.bytes.size());
+    for (const auto& parcel : parcels)
+      numbers_[2 * static_cast<std::size_t>(parcel.peer)] += mail_.pieces_of(parcel.bytes.size());
   }
 
   bool progress(bool may_reduce) override {
@@ -41,7 +43,9 @@ class ReduceStage final : public DiscoveryStage {
   Failures failures() const override { return {own(1)}; }
 
  private:
-  std::int64_t own(std::size_t number) const { return reduction_.result()[(scatter_ ? 0 : 2 * static_cast<std::size_t>(rank_)) + number]; }
+  std::int64_t own(std::size_t number) const {
+    return reduction_.result()[(scatter_ ? 0 : 2 * static_cast<std::size_t>(rank_)) + number];
+  }
 
   StageContext context_;
   bool scatter_;
@@ -53,7 +57,11 @@ class ReduceStage final : public DiscoveryStage {
 
 }  // namespace
 
-std::unique_ptr<DiscoveryStage> make_reduce_stage(const StageContext& context) { return std::make_unique<ReduceStage>(context, true); }
-std::unique_ptr<DiscoveryStage> make_allreduce_stage(const StageContext& context) { return std::make_unique<ReduceStage>(context, false); }
+std::unique_ptr<DiscoveryStage> make_reduce_stage(const StageContext& context) {
+  return std::make_unique<ReduceStage>(context, true);
+}
+std::unique_ptr<DiscoveryStage> make_allreduce_stage(const StageContext& context) {
+  return std::make_unique<ReduceStage>(context, false);
+}
 
 }  // namespace commpass

@@ -1,6 +1,7 @@
 // rma: every message is put into a slot that its sender has at its receiver. When all ranks have flushed, which a
 // non-blocking reduction tells, a rank looks through its slots. Constant sizes only.
-// Source: sparse dynamic data exchange paper (Geyko et al.) §IV-C, algorithm 3; with passive targets in place of fences.
+// Source: sparse dynamic data exchange paper (Geyko et al.) §IV-C, algorithm 3; with passive targets in place of
+// fences.
 #include <algorithm>
 
 #include "runtime/discovery.hpp"
@@ -19,12 +20,14 @@ class RmaStage final : public DiscoveryStage {
   void begin(std::span<const Outgoing> parcels, const Tally& tally) override {
     messages_.clear();
     tally_ = tally.numbers();
-    for (const auto& parcel : parcels) messages_.push_back({parcel.peer, SlotWindow::stamp(context_.window_exchange, parcel.bytes)});
+    for (const auto& parcel : parcels)
+      messages_.push_back({parcel.peer, SlotWindow::stamp(context_.window_exchange, parcel.bytes)});
   }
 
   bool progress(bool may_reduce) override {
     if (!reduction_.started()) {
-      // Only one exchange puts at a time. When those before it are complete here, all ranks have taken what was two before it out of the slots.
+      // Only one exchange puts at a time. When those before it are complete here, all ranks have taken what was two
+      // before it out of the slots.
       if (!may_reduce) return false;
       for (const auto& [peer, stamped] : messages_) context_.window->put(context_.window_exchange, peer, stamped);
       context_.window->flush();
@@ -58,6 +61,8 @@ class RmaStage final : public DiscoveryStage {
 
 }  // namespace
 
-std::unique_ptr<DiscoveryStage> make_rma_stage(const StageContext& context) { return std::make_unique<RmaStage>(context); }
+std::unique_ptr<DiscoveryStage> make_rma_stage(const StageContext& context) {
+  return std::make_unique<RmaStage>(context);
+}
 
 }  // namespace commpass

@@ -24,7 +24,8 @@ int hand_over(const std::string& name, char** argv) {
   const auto program = (here / ("commpass-" + name)).string();
   argv[1] = const_cast<char*>(program.c_str());  // NOLINT: execv takes char* but does not write
   execv(program.c_str(), argv + 1);
-  fmt::print(stderr, "commpass: {} cannot be started ({}); build Commpass with MPI (-DCOMMPASS_MPI=ON).\n", program, std::strerror(errno));
+  fmt::print(stderr, "commpass: {} cannot be started ({}); build Commpass with MPI (-DCOMMPASS_MPI=ON).\n", program,
+             std::strerror(errno));
   return 1;
 }
 

@@ -40,7 +40,9 @@ void add_pattern(CLI::App& app, std::function<void()>& command) {
   arguments->layout.add_to(*sub);
   auto* actions = sub->add_option_group("ACTION", "at least one of");
   actions->add_option("-o,--output", arguments->output, "Matrix Market file to write");
-  auto* statistics = actions->add_flag("--statistics", arguments->statistics, "messages and bytes: of the ranks, by size, and, with a layout, within and between nodes");
+  auto* statistics =
+      actions->add_flag("--statistics", arguments->statistics,
+                        "messages and bytes: of the ranks, by size, and, with a layout, within and between nodes");
   actions->require_option(1, 2);
   sub->add_flag("--json", arguments->json, "the statistics as JSON");
   for (const auto* option : {"--ppn", "--layout", "--json"}) sub->get_option(option)->needs(statistics);

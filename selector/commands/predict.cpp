@@ -34,37 +34,65 @@ struct Pricing {
 };
 
 /// Of an exchange that is called once the ranks know only how many blocks there are, and of how many bytes.
-Pricing one_shot_pricing(int ranks, std::string evaluation, std::function<RandomPattern(const Layout&)> blocks_of, const Machine& machine, CostModel model, const Calls& calls) {
-  if (calls) throw InputError("--calls", "an exchange that is called once is not planned", "leave it out, or --one-shot, or use --generate uniform:…, normal:… or power-law:…");
-  return {ranks, std::move(evaluation), [=, &machine](const Layout& layout, std::span<const Strategy> strategies) { return rank_one_shot(blocks_of(layout), layout, machine, model, strategies); },
-          [=, &machine](const Layout& layout, const Strategy& strategy) { return price_one_shot(strategy, blocks_of(layout), layout, machine, model); }};
+Pricing one_shot_pricing(int ranks, std::string evaluation, std::function<RandomPattern(const Layout&)> blocks_of,
+                         const Machine& machine, CostModel model, const Calls& calls) {
+  if (calls)
+    throw InputError("--calls", "an exchange that is called once is not planned",
+                     "leave it out, or --one-shot, or use --generate uniform:…, normal:… or power-law:…");
+  return {ranks, std::move(evaluation),
+          [=, &machine](const Layout& layout, std::span<const Strategy> strategies) {
+            return rank_one_shot(blocks_of(layout), layout, machine, model, strategies);
+          },
+          [=, &machine](const Layout& layout, const Strategy& strategy) {
+            return price_one_shot(strategy, blocks_of(layout), layout, machine, model);
+          }};
 }
 
-Pricing pricing_of(const PatternArguments& arguments, bool one_shot, const Machine& machine, CostModel model, const Calls& calls) {
+Pricing pricing_of(const PatternArguments& arguments, bool one_shot, const Machine& machine, CostModel model,
+                   const Calls& calls) {
   if (const auto alltoall = one_shot ? std::nullopt : arguments.large_alltoall()) {
     const auto bytes = alltoall->bytes;
-    return {alltoall->ranks, "closed form", [=, &machine](const Layout& layout, std::span<const Strategy> strategies) { return rank_alltoall(bytes, layout, machine, model, strategies, calls); },
-            [=, &machine](const Layout& layout, const Strategy& strategy) { return price_alltoall(strategy, bytes, layout, machine, model, calls); }};
+    return {alltoall->ranks, "closed form",
+            [=, &machine](const Layout& layout, std::span<const Strategy> strategies) {
+              return rank_alltoall(bytes, layout, machine, model, strategies, calls);
+            },
+            [=, &machine](const Layout& layout, const Strategy& strategy) {
+              return price_alltoall(strategy, bytes, layout, machine, model, calls);
+            }};
   }
   if (const auto alltoall = arguments.one_shot_alltoall()) {
     const RandomPattern blocks{1, 1, alltoall->mean_bytes};
-    return one_shot_pricing(alltoall->ranks, fmt::format("called once, closed form by the mean block of {:.0f} B, with telling sizes", blocks.block_bytes), [=](const Layout&) { return blocks; }, machine, model, calls);
+    return one_shot_pricing(
+        alltoall->ranks,
+        fmt::format("called once, closed form by the mean block of {:.0f} B, with telling sizes", blocks.block_bytes),
+        [=](const Layout&) { return blocks; }, machine, model, calls);
   }
   const auto pattern = std::make_shared<const Pattern>(arguments.load());
   if (one_shot)
-    return one_shot_pricing(pattern->ranks, "called once, by the number of blocks and their mean size, with telling sizes", [pattern](const Layout& layout) { return random_pattern(totals_of(*pattern, layout), layout); }, machine, model, calls);
-  return {pattern->ranks, {}, [=, &machine](const Layout& layout, std::span<const Strategy> strategies) { return rank_strategies(*pattern, layout, machine, model, strategies, calls); },
-          [=, &machine](const Layout& layout, const Strategy& strategy) { return price(strategy, *pattern, layout, machine, model, calls); }};
+    return one_shot_pricing(
+        pattern->ranks, "called once, by the number of blocks and their mean size, with telling sizes",
+        [pattern](const Layout& layout) { return random_pattern(totals_of(*pattern, layout), layout); }, machine, model,
+        calls);
+  return {pattern->ranks,
+          {},
+          [=, &machine](const Layout& layout, std::span<const Strategy> strategies) {
+            return rank_strategies(*pattern, layout, machine, model, strategies, calls);
+          },
+          [=, &machine](const Layout& layout, const Strategy& strategy) {
+            return price(strategy, *pattern, layout, machine, model, calls);
+          }};
 }
 
 /// The candidate that --explain names, priced if it is not among the ranking.
-std::size_t find_or_price(const std::string& text, std::vector<Candidate>& ranking, const Layout& layout, const Pricing& pricing, const Calls& calls) {
+std::size_t find_or_price(const std::string& text, std::vector<Candidate>& ranking, const Layout& layout,
+                          const Pricing& pricing, const Calls& calls) {
   auto strategy = parse_strategy(text);
   if (is_automatic(strategy)) strategy = pricing.price_one(layout, strategy).strategy;
   const auto found = std::ranges::find(ranking, strategy, &Candidate::strategy);
   if (found != ranking.end()) return static_cast<std::size_t>(found - ranking.begin());
   auto candidate = pricing.price_one(layout, strategy);
-  const auto place = std::ranges::upper_bound(ranking, ranked_seconds(candidate, calls), {}, [&](const Candidate& c) { return ranked_seconds(c, calls); });
+  const auto place = std::ranges::upper_bound(ranking, ranked_seconds(candidate, calls), {},
+                                              [&](const Candidate& c) { return ranked_seconds(c, calls); });
   const auto index = place - ranking.begin();
   ranking.insert(place, std::move(candidate));
   return static_cast<std::size_t>(index);
@@ -109,7 +137,9 @@ void add_predict(CLI::App& app, std::function<void()>& command) {
   auto* sub = app.add_subcommand("predict", "what each strategy would cost for a pattern, without running anything");
   arguments->pattern.add_to(*sub);
   arguments->selection.add_to(*sub);
-  sub->add_flag("--one-shot", arguments->one_shot, "as an all-to-all that is called once, with sizes that are new each time (alltoallv), and as Communicator::alltoallv knows it");
+  sub->add_flag("--one-shot", arguments->one_shot,
+                "as an all-to-all that is called once, with sizes that are new each time (alltoallv), and as "
+                "Communicator::alltoallv knows it");
   sub->footer(catalogue_help());
   sub->callback([arguments, &command] { command = [arguments] { predict(*arguments); }; });
 }

@@ -20,14 +20,17 @@ namespace {
 
 constexpr double giga = 1e9;
 
-std::string path_of(const std::string& name) { return find_profile(name, profile_directories(read_environment().profile_path)); }
+std::string path_of(const std::string& name) {
+  return find_profile(name, profile_directories(read_environment().profile_path));
+}
 
 void list() {
   std::map<std::string, std::string> found;  // by name; the first directory wins
   for (const auto& directory : profile_directories(read_environment().profile_path)) {
     std::error_code ignored;
     for (const auto& entry : std::filesystem::directory_iterator(directory, ignored))
-      if (entry.path().extension() == ".json" && entry.path().stem() != "schema") found.try_emplace(entry.path().stem().string(), entry.path().string());
+      if (entry.path().extension() == ".json" && entry.path().stem() != "schema")
+        found.try_emplace(entry.path().stem().string(), entry.path().string());
   }
   for (const auto& [name, path] : found) fmt::print("{:<20} {}\n", name, path);
 }
@@ -41,13 +44,16 @@ void show_channels(const char* memory, const MemoryChannels& channels) {
     const auto& channel = *channels.find(locality);
     for (std::size_t i = 0; i < channel.protocols.size(); ++i) {
       const auto& p = channel.protocols[i];
-      const auto until = i + 1 < channel.protocols.size() ? "up to " + format_bytes(static_cast<double>(p.max_bytes)) : "beyond";
-      fmt::print("  {} {} {} ({}): {} + {:.3g} GB/s, next of a burst {}\n", memory, name_of(locality), p.name, until, format_seconds(p.alpha_s),
-                 1 / p.beta_s_per_byte / giga, format_seconds(p.alpha_next_s));
+      const auto until =
+          i + 1 < channel.protocols.size() ? "up to " + format_bytes(static_cast<double>(p.max_bytes)) : "beyond";
+      fmt::print("  {} {} {} ({}): {} + {:.3g} GB/s, next of a burst {}\n", memory, name_of(locality), p.name, until,
+                 format_seconds(p.alpha_s), 1 / p.beta_s_per_byte / giga, format_seconds(p.alpha_next_s));
     }
-    if (channel.rendezvous_from_bytes) fmt::print("    sends of {} bytes and more wait for their receive\n", *channel.rendezvous_from_bytes);
+    if (channel.rendezvous_from_bytes)
+      fmt::print("    sends of {} bytes and more wait for their receive\n", *channel.rendezvous_from_bytes);
     if (channel.gamma_s > 0.0) fmt::print("    queue: {:.3g} s per message squared, halved\n", *channel.gamma_s);
-    if (std::isfinite(channel.aggregate_rate_bytes_per_s)) fmt::print("    together at most {:.3g} GB/s\n", channel.aggregate_rate_bytes_per_s / giga);
+    if (std::isfinite(channel.aggregate_rate_bytes_per_s))
+      fmt::print("    together at most {:.3g} GB/s\n", channel.aggregate_rate_bytes_per_s / giga);
   }
 }
 
@@ -58,17 +64,26 @@ void show(const std::string& name) {
   fmt::print("{} ({})\n", machine.name, path);
   show_channels("host", machine.host);
   if (!machine.device.empty()) show_channels("device", machine.device);
-  const auto rate = [](double value) { return std::isfinite(value) ? fmt::format("{:.3g} GB/s", value / giga) : std::string("not measured, taken as unlimited"); };
-  fmt::print("  a node into the network: {}\n  the network into a node: {}\n", rate(machine.injection_rate_bytes_per_s), rate(machine.ejection_rate_bytes_per_s));
-  fmt::print("  memory copy: {}, {} a piece\n", rate(machine.copy_rate_bytes_per_s), machine.copy_block_s ? format_seconds(*machine.copy_block_s) : "not measured");
+  const auto rate = [](double value) {
+    return std::isfinite(value) ? fmt::format("{:.3g} GB/s", value / giga)
+                                : std::string("not measured, taken as unlimited");
+  };
+  fmt::print("  a node into the network: {}\n  the network into a node: {}\n", rate(machine.injection_rate_bytes_per_s),
+             rate(machine.ejection_rate_bytes_per_s));
+  fmt::print("  memory copy: {}, {} a piece\n", rate(machine.copy_rate_bytes_per_s),
+             machine.copy_block_s ? format_seconds(*machine.copy_block_s) : "not measured");
   if (machine.datatype_rate_bytes_per_s && machine.datatype_block_s)
-    fmt::print("  derived datatypes: {}, {} a piece\n", rate(*machine.datatype_rate_bytes_per_s), format_seconds(*machine.datatype_block_s));
+    fmt::print("  derived datatypes: {}, {} a piece\n", rate(*machine.datatype_rate_bytes_per_s),
+               format_seconds(*machine.datatype_block_s));
   const auto copies = [](const char* direction, const std::vector<DeviceCopy>& list) {
-    for (const auto& c : list) fmt::print("  {}, {} processes: {} + {:.3g} GB/s\n", direction, c.processes, format_seconds(c.alpha_s), 1 / c.beta_s_per_byte / giga);
+    for (const auto& c : list)
+      fmt::print("  {}, {} processes: {} + {:.3g} GB/s\n", direction, c.processes, format_seconds(c.alpha_s),
+                 1 / c.beta_s_per_byte / giga);
   };
   copies("device to host", machine.device_to_host);
   copies("host to device", machine.host_to_device);
-  for (const auto& [key, seconds] : measured_operations(machine.operations)) fmt::print("  {}: {}\n", key.substr(0, key.rfind('_')), format_seconds(seconds));
+  for (const auto& [key, seconds] : measured_operations(machine.operations))
+    fmt::print("  {}: {}\n", key.substr(0, key.rfind('_')), format_seconds(seconds));
   if (machine.operations.ranks) fmt::print("    collective ones with {} ranks\n", *machine.operations.ranks);
   fmt::print("  provenance: {}\n", profile.provenance_json);
 }
@@ -108,7 +123,9 @@ void add_profile(CLI::App& app, std::function<void()>& command) {
   compare_app->add_option("first", comparison->first, "NAME or file")->required();
   compare_app->add_option("second", comparison->second, "NAME or file; ratios are second over first")->required();
   compare_app->add_flag("--json", comparison->json, "JSON on stdout");
-  compare_app->callback([comparison, &command] { command = [comparison] { compare(comparison->first, comparison->second, comparison->json); }; });
+  compare_app->callback([comparison, &command] {
+    command = [comparison] { compare(comparison->first, comparison->second, comparison->json); };
+  });
 }
 
 }  // namespace commpass

@@ -1,5 +1,5 @@
-// The experiments of the calibration by a clock on which a message of s bytes takes 1 + s seconds at either end, when it is waited for: so it is known what
-// each of them must give, however often it is repeated.
+// The experiments of the calibration by a clock on which a message of s bytes takes 1 + s seconds at either end, when
+// it is waited for: so it is known what each of them must give, however often it is repeated.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -18,7 +18,8 @@ std::map<MPI_Request, int> bytes_of;  // persistent requests
 
 extern "C" {
 double MPI_Wtime() { return now += 1e-9; }  // and time goes on for those who wait for it
-int MPI_Send_init(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request* request) {
+int MPI_Send_init(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+                  MPI_Request* request) {
   const int error = PMPI_Send_init(buffer, count, type, peer, tag, comm, request);
   bytes_of[*request] = count;
   return error;
@@ -54,7 +55,8 @@ constexpr double ticks = 1e-6;
 bool no_message_is_left() {
   MPI_Barrier(MPI_COMM_WORLD);
   int found = 0;
-  for (int i = 0; i < 100 && !found; ++i) MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+  for (int i = 0; i < 100 && !found; ++i)
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
   return !found;
 }
 
@@ -67,16 +69,20 @@ class Experiments : public testing::TestWithParam<int> {
 };
 
 TEST_P(Experiments, OfAPingPongGiveOneWay) {
-  for (const Bytes bytes : {0, 1, 1000}) EXPECT_NEAR(bench_.ping_pong(0, size_of() - 1, bytes, repetitions_), 1 + static_cast<double>(bytes), ticks);
+  for (const Bytes bytes : {0, 1, 1000})
+    EXPECT_NEAR(bench_.ping_pong(0, size_of() - 1, bytes, repetitions_), 1 + static_cast<double>(bytes), ticks);
   EXPECT_NEAR(bench_.ping_pong(1, 0, 7, repetitions_), 8, ticks);
-  for (const auto receiving : {Receiving::posted, Receiving::probed}) EXPECT_NEAR(bench_.synchronous_ping_pong(0, 1, 8, receiving, repetitions_), 1, ticks);
+  for (const auto receiving : {Receiving::posted, Receiving::probed})
+    EXPECT_NEAR(bench_.synchronous_ping_pong(0, 1, 8, receiving, repetitions_), 1, ticks);
 }
 
 TEST_P(Experiments, OfABurstGiveAllMessagesOfTheSender) {
   std::vector<Rank> others;
   for (Rank rank = 1; rank < size_of(); ++rank) others.push_back(rank);
   for (const int messages : {1, 2, 5, 32})
-    for (const Bytes bytes : {0, 10, 700}) EXPECT_NEAR(bench_.burst(0, others, bytes, messages, repetitions_), messages * (1 + static_cast<double>(bytes)), ticks);
+    for (const Bytes bytes : {0, 10, 700})
+      EXPECT_NEAR(bench_.burst(0, others, bytes, messages, repetitions_), messages * (1 + static_cast<double>(bytes)),
+                  ticks);
 }
 
 TEST_P(Experiments, OfAFanInGiveAllMessagesOfTheReceiver) {
@@ -84,7 +90,8 @@ TEST_P(Experiments, OfAFanInGiveAllMessagesOfTheReceiver) {
   for (Rank rank = 1; rank < size_of(); ++rank) others.push_back(rank);
   for (const int messages : {1, 3, 32})
     for (const Bytes bytes : {0, 10, 700})
-      EXPECT_NEAR(bench_.fan_in(others, 0, bytes, messages, repetitions_), static_cast<double>(others.size()) * messages * (1 + static_cast<double>(bytes)), ticks);
+      EXPECT_NEAR(bench_.fan_in(others, 0, bytes, messages, repetitions_),
+                  static_cast<double>(others.size()) * messages * (1 + static_cast<double>(bytes)), ticks);
 }
 
 TEST_P(Experiments, OfStreamsGiveTheMeanOfTheSlowestPair) {

@@ -61,7 +61,9 @@ class Noise {
   double deviation_;
 };
 
-void expect_near(double found, double expected, double relative, const char* what) { EXPECT_NEAR(found, expected, relative * expected) << what; }
+void expect_near(double found, double expected, double relative, const char* what) {
+  EXPECT_NEAR(found, expected, relative * expected) << what;
+}
 
 TEST(FitLine, FindsALineExactly) {
   std::vector<SizePoint> points;
@@ -78,7 +80,8 @@ TEST(FitLine, GivesNothingNegative) {
   EXPECT_EQ(flat.beta_s_per_byte, 0);
   EXPECT_GE(flat.alpha_s, 1e-6);
   EXPECT_LE(flat.alpha_s, 4e-6);
-  const std::vector<SizePoint> convex{{10, 1e-9}, {100, 1e-7}, {1000, 1e-5}, {10000, 1e-3}};  // a line through it cuts below zero
+  const std::vector<SizePoint> convex{
+      {10, 1e-9}, {100, 1e-7}, {1000, 1e-5}, {10000, 1e-3}};  // a line through it cuts below zero
   EXPECT_GE(fit_line(convex).alpha_s, 0);
   EXPECT_GE(fit_line(convex).beta_s_per_byte, 0);
 }
@@ -103,22 +106,25 @@ TEST(FitLine, IsNotBentByAnOutlier) {
   expect_near(line.beta_s_per_byte, truth.beta_s_per_byte, 0.03, "beta");
 }
 
-// Where the sum of ρ(error) is least its derivatives are zero: the errors, cut off at 1.345 deviations, balance each other. The deviation is the median
-// of the errors' sizes over that of a normal distribution.
+// Where the sum of ρ(error) is least its derivatives are zero: the errors, cut off at 1.345 deviations, balance each
+// other. The deviation is the median of the errors' sizes over that of a normal distribution.
 TEST(FitLine, SolvesHubersEquations) {
   constexpr double cut = 1.345, of_normal = 0.6745, near = 1e-2;
   for (unsigned seed = 1; seed <= 10; ++seed) {
     Noise noise(seed, 0.02);
     std::vector<SizePoint> points;
-    for (const Bytes size : sizes()) points.push_back({size, Line{3e-6, 2e-10}.at(size) * noise() * (size % 3 == 0 ? 1.1 : 1)});
+    for (const Bytes size : sizes())
+      points.push_back({size, Line{3e-6, 2e-10}.at(size) * noise() * (size % 3 == 0 ? 1.1 : 1)});
     const auto line = fit_line(points);
     std::vector<double> errors, magnitudes;
-    for (const auto& point : points) magnitudes.push_back(std::abs(errors.emplace_back(line.at(point.bytes) / point.seconds - 1)));
+    for (const auto& point : points)
+      magnitudes.push_back(std::abs(errors.emplace_back(line.at(point.bytes) / point.seconds - 1)));
     const double limit = cut * median(magnitudes) / of_normal;
     ASSERT_GT(std::ranges::count_if(magnitudes, [&](double m) { return m > limit; }), 5) << "many are cut off";
     double by_alpha = 0, by_beta = 0, all_alpha = 0, all_beta = 0;
     for (std::size_t i = 0; i < points.size(); ++i) {
-      const double bounded = std::clamp(errors[i], -limit, limit) / points[i].seconds, by_bytes = bounded * static_cast<double>(points[i].bytes);
+      const double bounded = std::clamp(errors[i], -limit, limit) / points[i].seconds,
+                   by_bytes = bounded * static_cast<double>(points[i].bytes);
       by_alpha += bounded;
       by_beta += by_bytes;
       all_alpha += std::abs(bounded);
@@ -296,7 +302,8 @@ TEST(FitBurst, MakesDoWithThreeCounts) {
 }
 
 /// T(k) = max(T(1), α + k·bytes / rate).
-std::vector<double> shared(const std::vector<int>& pairs, Seconds alpha_s, double beta, double rate, Bytes bytes, Noise noise) {
+std::vector<double> shared(const std::vector<int>& pairs, Seconds alpha_s, double beta, double rate, Bytes bytes,
+                           Noise noise) {
   std::vector<double> seconds;
   const auto size = static_cast<double>(bytes);
   for (const int k : pairs) seconds.push_back(std::max(alpha_s + beta * size, alpha_s + k * size / rate) * noise());
@@ -308,14 +315,19 @@ constexpr Bytes megabyte = 1 << 20;
 
 TEST(FitSharedRate, FindsTheRate) {
   const double rate = 2.4e10, beta = 1e-10;  // two pairs stay below it
-  expect_near(fit_shared_rate(pair_counts, shared(pair_counts, 5e-6, beta, rate, megabyte, Noise(1, 0)), megabyte, 5e-6), rate, 1e-9, "rate");
+  expect_near(
+      fit_shared_rate(pair_counts, shared(pair_counts, 5e-6, beta, rate, megabyte, Noise(1, 0)), megabyte, 5e-6), rate,
+      1e-9, "rate");
   for (unsigned seed = 1; seed <= 10; ++seed)
-    expect_near(fit_shared_rate(pair_counts, shared(pair_counts, 5e-6, beta, rate, megabyte, Noise(seed, 0.02)), megabyte, 5e-6), rate, 0.03, "rate");
+    expect_near(fit_shared_rate(pair_counts, shared(pair_counts, 5e-6, beta, rate, megabyte, Noise(seed, 0.02)),
+                                megabyte, 5e-6),
+                rate, 0.03, "rate");
 }
 
 TEST(FitSharedRate, IsWithoutLimitIfTheTimeDoesNotGrow) {
   for (unsigned seed = 1; seed <= 10; ++seed)
-    EXPECT_TRUE(std::isinf(fit_shared_rate(pair_counts, shared(pair_counts, 5e-6, 1e-10, 1e13, megabyte, Noise(seed, 0.01)), megabyte, 5e-6)));
+    EXPECT_TRUE(std::isinf(fit_shared_rate(
+        pair_counts, shared(pair_counts, 5e-6, 1e-10, 1e13, megabyte, Noise(seed, 0.01)), megabyte, 5e-6)));
 }
 
 /// The times of exchanges of m messages, and of the same with something added.
@@ -361,7 +373,8 @@ TEST(MedianInterval, HoldsTheMedianNineteenTimesOfTwenty) {
   constexpr int rounds = 1000;
   for (int round = 0; round < rounds; ++round) {
     std::vector<double> sample;
-    for (int i = 0; i < 31; ++i) sample.push_back(static_cast<double>(random()) / 4294967296.0);  // the median of the distribution is a half
+    for (int i = 0; i < 31; ++i)
+      sample.push_back(static_cast<double>(random()) / 4294967296.0);  // the median of the distribution is a half
     const auto interval = median_interval(sample);
     EXPECT_LE(interval.low, median(sample));
     EXPECT_GE(interval.high, median(sample));

@@ -1,5 +1,5 @@
-// Calibrations of a machine that is known: what the experiments would give is calculated in their place, and the parameters must come out again. One
-// process stands for all ranks.
+// Calibrations of a machine that is known: what the experiments would give is calculated in their place, and the
+// parameters must come out again. One process stands for all ranks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <mpi.h>
@@ -34,11 +34,14 @@ struct World {
 
   const Channel& channel(Rank a, Rank b) const { return *machine.host.find(layout.locality(a, b)); }
   Seconds alone(Rank a, Rank b, Bytes bytes) const { return lone(channel(a, b).protocol(bytes), bytes); }
-  static Seconds lone(const Protocol& protocol, Bytes bytes) { return protocol.alpha_s + protocol.beta_s_per_byte * static_cast<double>(bytes); }
+  static Seconds lone(const Protocol& protocol, Bytes bytes) {
+    return protocol.alpha_s + protocol.beta_s_per_byte * static_cast<double>(bytes);
+  }
 };
 const World* world = nullptr;
 
-Protocol protocol(const char* name, Bytes most, Seconds alpha, double beta, Seconds alpha_next, double beta_next, Seconds alpha_receive, double beta_receive) {
+Protocol protocol(const char* name, Bytes most, Seconds alpha, double beta, Seconds alpha_next, double beta_next,
+                  Seconds alpha_receive, double beta_receive) {
   return {name, most, alpha, beta, alpha_next, beta_next, alpha_receive, beta_receive};
 }
 
@@ -46,10 +49,18 @@ Machine known_machine() {
   Machine m;
   m.name = "known";
   auto& host = m.host.by_locality;
-  host[0] = Channel{{protocol("eager", 4096, 3e-7, 2e-10, 1e-7, 1.5e-10, 8e-8, 5e-11), protocol("rendezvous", no_limit, 2e-6, 1e-10, 6e-7, 9e-11, 4e-7, 7e-11)}, 2e-9, 1.2e10, 4097};
+  host[0] = Channel{{protocol("eager", 4096, 3e-7, 2e-10, 1e-7, 1.5e-10, 8e-8, 5e-11),
+                     protocol("rendezvous", no_limit, 2e-6, 1e-10, 6e-7, 9e-11, 4e-7, 7e-11)},
+                    2e-9,
+                    1.2e10,
+                    4097};
   host[1] = Channel{{protocol("eager", no_limit, 6e-7, 3e-10, 2e-7, 2e-10, 1e-7, 1e-10)}, 0, 6e9, 0};
-  host[2] = Channel{{protocol("short", 512, 1e-6, 1e-9, 5e-7, 8e-10, 3e-7, 2e-10), protocol("eager", 16384, 2e-6, 4e-10, 7e-7, 3e-10, 4e-7, 1e-10),
-                     protocol("rendezvous", no_limit, 9e-6, 1e-10, 2e-6, 8e-11, 9e-7, 6e-11)}, 5e-9, std::numeric_limits<double>::infinity(), {}};
+  host[2] = Channel{{protocol("short", 512, 1e-6, 1e-9, 5e-7, 8e-10, 3e-7, 2e-10),
+                     protocol("eager", 16384, 2e-6, 4e-10, 7e-7, 3e-10, 4e-7, 1e-10),
+                     protocol("rendezvous", no_limit, 9e-6, 1e-10, 2e-6, 8e-11, 9e-7, 6e-11)},
+                    5e-9,
+                    std::numeric_limits<double>::infinity(),
+                    {}};
   m.injection_rate_bytes_per_s = 1.1e10;
   m.ejection_rate_bytes_per_s = 1.3e10;
   m.copy_rate_bytes_per_s = 8e9;
@@ -70,18 +81,21 @@ Machine known_machine() {
 Bench::Bench(MPI_Comm comm, Bytes) : comm_(comm) {}
 Seconds Bench::ping_pong(Rank first, Rank second, Bytes bytes, int) { return world->alone(first, second, bytes); }
 Seconds Bench::synchronous_ping_pong(Rank first, Rank second, Bytes bytes, Receiving receiving, int) {
-  return 1e-6 + world->alone(first, second, bytes) + (receiving == Receiving::probed ? world->machine.operations.probe_s.value() : 0);
+  return 1e-6 + world->alone(first, second, bytes) +
+         (receiving == Receiving::probed ? world->machine.operations.probe_s.value() : 0);
 }
 Seconds Bench::burst(Rank sender, std::span<const Rank> receivers, Bytes bytes, int messages, int) {
   const auto& used = world->channel(sender, receivers.front()).protocol(bytes);
   const double queue = receivers.size() == 1 ? messages : 1;
-  return World::lone(used, bytes) + (messages - 1) * (used.alpha_next_s + *used.beta_next_s_per_byte * static_cast<double>(bytes)) +
+  return World::lone(used, bytes) +
+         (messages - 1) * (used.alpha_next_s + *used.beta_next_s_per_byte * static_cast<double>(bytes)) +
          world->channel(sender, receivers.front()).gamma_s.value_or(0) * queue * queue / 2;
 }
 Seconds Bench::fan_in(std::span<const Rank> senders, Rank receiver, Bytes bytes, int messages, int) {
   const auto& used = world->channel(senders.front(), receiver).protocol(bytes);
   const double all = messages * static_cast<double>(senders.size());
-  return World::lone(used, bytes) + all * used.receive_seconds(bytes) + world->channel(senders.front(), receiver).gamma_s.value_or(0) * all * all / 2;
+  return World::lone(used, bytes) + all * used.receive_seconds(bytes) +
+         world->channel(senders.front(), receiver).gamma_s.value_or(0) * all * all / 2;
 }
 Seconds Bench::early_send(Rank sender, Rank receiver, Bytes bytes, Seconds late_s) {
   const auto from = world->channel(sender, receiver).rendezvous_from_bytes;
@@ -92,7 +106,9 @@ Seconds Bench::streams(std::span<const Rank> senders, std::span<const Rank> rece
   const auto& channel = world->channel(senders.front(), receivers.front());
   std::map<int, int> on_socket, on_node, out_of, into;
   double slowest = channel.protocol(bytes).beta_s_per_byte * static_cast<double>(bytes);
-  const auto share = [&](int active, double rate) { slowest = std::max(slowest, active * static_cast<double>(bytes) / rate); };
+  const auto share = [&](int active, double rate) {
+    slowest = std::max(slowest, active * static_cast<double>(bytes) / rate);
+  };
   for (std::size_t i = 0; i < senders.size(); ++i) switch (layout.locality(senders[i], receivers[i])) {
       case Locality::socket: share(++on_socket[layout.socket(senders[i])], channel.aggregate_rate_bytes_per_s); break;
       case Locality::node: share(++on_node[layout.node(senders[i])], channel.aggregate_rate_bytes_per_s); break;
@@ -105,7 +121,8 @@ Seconds Bench::streams(std::span<const Rank> senders, std::span<const Rank> rece
 Seconds time_local_copy(MPI_Comm, std::span<const std::byte>, std::span<std::byte>, Bytes bytes, int) {
   return world->machine.copy_block_s.value_or(0) + static_cast<double>(bytes) / world->machine.copy_rate_bytes_per_s;
 }
-Seconds time_datatype(MPI_Comm, std::span<std::byte> scattered, std::span<std::byte> packed, Bytes piece_bytes, int pieces, int) {
+Seconds time_datatype(MPI_Comm, std::span<std::byte> scattered, std::span<std::byte> packed, Bytes piece_bytes,
+                      int pieces, int) {
   EXPECT_LE(2 * pieces * piece_bytes, std::ssize(scattered)) << "pieces and their gaps";
   EXPECT_LE(pieces * piece_bytes, std::ssize(packed));
   return pieces * (packing_block_s + static_cast<double>(piece_bytes) / packing_rate);
@@ -117,19 +134,29 @@ PutWindow::~PutWindow() = default;
 Seconds time_barrier(MPI_Comm, int) { return world->machine.operations.barrier_s.value(); }
 Seconds time_allreduce(MPI_Comm, int) { return world->machine.operations.allreduce_s.value(); }
 Seconds time_window(MPI_Comm, std::span<std::byte>, int) { return world->machine.operations.window_s.value(); }
-Seconds time_puts(MPI_Comm, const PutWindow&, int puts, int) { return world->machine.operations.fence_s.value() + puts * world->machine.operations.put_s.value(); }
-CollectiveBench::CollectiveBench(MPI_Comm comm, int messages) : comm_(comm), send_(static_cast<std::size_t>(messages)) {}
+Seconds time_puts(MPI_Comm, const PutWindow&, int puts, int) {
+  return world->machine.operations.fence_s.value() + puts * world->machine.operations.put_s.value();
+}
+CollectiveBench::CollectiveBench(MPI_Comm comm, int messages)
+    : comm_(comm), send_(static_cast<std::size_t>(messages)) {}
 Seconds CollectiveBench::direct(int) { return direct_s + direct_message_s * static_cast<double>(send_.size()); }
-Seconds CollectiveBench::by_library(int) { return direct(1) + call_s + 2 * call_message_s * static_cast<double>(send_.size()); }
-AlltoallvBench::AlltoallvBench(MPI_Comm comm, const Layout&, int messages, Bytes) : comm_(comm), exchange_(comm_.get()), send_(static_cast<std::size_t>(messages)) {}
+Seconds CollectiveBench::by_library(int) {
+  return direct(1) + call_s + 2 * call_message_s * static_cast<double>(send_.size());
+}
+AlltoallvBench::AlltoallvBench(MPI_Comm comm, const Layout&, int messages, Bytes)
+    : comm_(comm), exchange_(comm_.get()), send_(static_cast<std::size_t>(messages)) {}
 Seconds AlltoallvBench::direct(int) { return direct_s + direct_message_s * static_cast<double>(send_.size()); }
-Seconds AlltoallvBench::by_library(int) { return direct(1) + alltoallv_s + 2 * alltoallv_message_s * static_cast<double>(send_.size()); }
+Seconds AlltoallvBench::by_library(int) {
+  return direct(1) + alltoallv_s + 2 * alltoallv_message_s * static_cast<double>(send_.size());
+}
 
 namespace {
 
 class KnownMachine : public testing::Test {
  protected:
-  explicit KnownMachine(Layout layout = Layout::regular(3, 2, 4)) : world_{std::move(layout), known_machine()} { world = &world_; }
+  explicit KnownMachine(Layout layout = Layout::regular(3, 2, 4)) : world_{std::move(layout), known_machine()} {
+    world = &world_;
+  }
   ~KnownMachine() override { world = nullptr; }
 
   World world_;
@@ -156,7 +183,9 @@ class KnownMachine : public testing::Test {
   std::vector<std::string> reasons() const { return calibration_->provenance.not_measured; }
 };
 
-void expect_near(double found, double expected, const std::string& what) { EXPECT_NEAR(found, expected, 1e-5 * std::abs(expected)) << what; }
+void expect_near(double found, double expected, const std::string& what) {
+  EXPECT_NEAR(found, expected, 1e-5 * std::abs(expected)) << what;
+}
 
 TEST_F(KnownMachine, IsFoundAgain) {
   const auto& found = calibrate();
@@ -179,7 +208,8 @@ TEST_F(KnownMachine, IsFoundAgain) {
     }
     EXPECT_NEAR(channel.gamma_s.value_or(0), expected.gamma_s.value_or(0), 1e-5 * expected.gamma_s.value_or(0) + 1e-15);
     EXPECT_EQ(channel.rendezvous_from_bytes, expected.rendezvous_from_bytes);
-    if (static_cast<Locality>(l) != Locality::network) expect_near(channel.aggregate_rate_bytes_per_s, expected.aggregate_rate_bytes_per_s, "rate");
+    if (static_cast<Locality>(l) != Locality::network)
+      expect_near(channel.aggregate_rate_bytes_per_s, expected.aggregate_rate_bytes_per_s, "rate");
   }
   expect_near(found.injection_rate_bytes_per_s, truth.injection_rate_bytes_per_s, "injection");
   expect_near(found.ejection_rate_bytes_per_s, truth.ejection_rate_bytes_per_s, "ejection");
@@ -199,7 +229,9 @@ TEST_F(KnownMachine, IsFoundAgain) {
   expect_near(operations.neighbor_alltoall_message_s.value(), call_message_s, "its messages");
   expect_near(operations.alltoallv_s.value(), alltoallv_s, "MPI_Alltoallv");
   expect_near(operations.alltoallv_message_s.value(), alltoallv_message_s, "its messages");
-  EXPECT_THAT(reasons(), testing::ElementsAre(HasSubstr("host.network.rendezvous_from_bytes: a send of 4194304 bytes does not wait for its receive")));
+  EXPECT_THAT(reasons(),
+              testing::ElementsAre(HasSubstr(
+                  "host.network.rendezvous_from_bytes: a send of 4194304 bytes does not wait for its receive")));
   const auto& provenance = calibration_->provenance;
   EXPECT_GE(provenance.ping_pong_sizes, 3 * 40);
   EXPECT_LT(provenance.ping_pong_sizes, 3 * 70);
@@ -220,9 +252,12 @@ TEST_F(TwoNodes, OfOneRankShowTheQueueInABurstAndSayWhatTheyCannotShow) {
   EXPECT_FALSE(found.host.find(Locality::network)->protocols.front().alpha_receive_s);
   EXPECT_TRUE(std::isinf(found.injection_rate_bytes_per_s));
   EXPECT_TRUE(std::isinf(found.ejection_rate_bytes_per_s));
-  EXPECT_THAT(reasons(), testing::UnorderedElementsAre(HasSubstr("host.socket: no two ranks"), HasSubstr("host.node: no two ranks"), HasSubstr("host.network.rendezvous_from_bytes"),
-                                                       HasSubstr("host.network.protocols: alpha_receive_s and beta_receive_s_per_byte need two senders"), HasSubstr("injection: needs two disjoint pairs"),
-                                                       HasSubstr("ejection: needs three nodes")));
+  EXPECT_THAT(reasons(),
+              testing::UnorderedElementsAre(
+                  HasSubstr("host.socket: no two ranks"), HasSubstr("host.node: no two ranks"),
+                  HasSubstr("host.network.rendezvous_from_bytes"),
+                  HasSubstr("host.network.protocols: alpha_receive_s and beta_receive_s_per_byte need two senders"),
+                  HasSubstr("injection: needs two disjoint pairs"), HasSubstr("ejection: needs three nodes")));
 }
 
 TEST_F(KnownMachine, ThatTakesInAllThatOthersInjectHasNoLimitOfItsOwn) {
@@ -234,16 +269,22 @@ TEST_F(KnownMachine, ThatTakesInAllThatOthersInjectHasNoLimitOfItsOwn) {
 }
 
 TEST_F(KnownMachine, WithoutLimitsOrWindowsSaysSo) {
-  for (auto& channel : world_.machine.host.by_locality) channel->aggregate_rate_bytes_per_s = std::numeric_limits<double>::infinity();
-  world_.machine.injection_rate_bytes_per_s = world_.machine.ejection_rate_bytes_per_s = std::numeric_limits<double>::infinity();
+  for (auto& channel : world_.machine.host.by_locality)
+    channel->aggregate_rate_bytes_per_s = std::numeric_limits<double>::infinity();
+  world_.machine.injection_rate_bytes_per_s = world_.machine.ejection_rate_bytes_per_s =
+      std::numeric_limits<double>::infinity();
   world_.has_windows = false;
   const auto& found = calibrate();
   EXPECT_TRUE(std::isinf(found.injection_rate_bytes_per_s));
   EXPECT_FALSE(found.operations.put_s || found.operations.fence_s || found.operations.window_s);
   EXPECT_TRUE(found.operations.probe_s);
-  EXPECT_THAT(reasons(), testing::IsSupersetOf({testing::Matcher<std::string>(HasSubstr("injection: not reached by 8 pairs")), testing::Matcher<std::string>(HasSubstr("ejection: not reached by 8 pairs")),
-                                                testing::Matcher<std::string>(HasSubstr("host.socket.aggregate_rate_bytes_per_s: not reached by 2 pairs")),
-                                                testing::Matcher<std::string>(HasSubstr("operations.put_s, fence_s, window_s: "))}));
+  EXPECT_THAT(
+      reasons(),
+      testing::IsSupersetOf(
+          {testing::Matcher<std::string>(HasSubstr("injection: not reached by 8 pairs")),
+           testing::Matcher<std::string>(HasSubstr("ejection: not reached by 8 pairs")),
+           testing::Matcher<std::string>(HasSubstr("host.socket.aggregate_rate_bytes_per_s: not reached by 2 pairs")),
+           testing::Matcher<std::string>(HasSubstr("operations.put_s, fence_s, window_s: "))}));
 }
 
 TEST(Sampling, RepeatsWhatIsShortAndEndsWhenTheMedianIsKnown) {

@@ -12,11 +12,13 @@ namespace {
 void expect_disjoint(const std::vector<Pair>& pairs) {
   std::set<Rank> ranks;
   for (const auto& pair : pairs)
-    for (const Rank rank : {pair.first, pair.second}) EXPECT_TRUE(ranks.insert(rank).second) << "rank " << rank << " is in two pairs";
+    for (const Rank rank : {pair.first, pair.second})
+      EXPECT_TRUE(ranks.insert(rank).second) << "rank " << rank << " is in two pairs";
 }
 
 TEST(DisjointPairs, AreSoRelatedAndActiveAtOnce) {
-  for (const auto& layout : {Layout::regular(2, 2, 4), Layout::regular(3, 2, 1), Layout::with_ppn(13, 5), Layout::with_ppn(7, 1)})
+  for (const auto& layout :
+       {Layout::regular(2, 2, 4), Layout::regular(3, 2, 1), Layout::with_ppn(13, 5), Layout::with_ppn(7, 1)})
     for (const auto locality : {Locality::socket, Locality::node, Locality::network}) {
       const auto pairs = disjoint_pairs(layout, locality);
       expect_disjoint(pairs);
@@ -29,7 +31,8 @@ TEST(DisjointPairs, AreAsManyAsThePartThatIsSharedHas) {
   EXPECT_EQ(disjoint_pairs(layout, Locality::socket), (std::vector<Pair>{{0, 1}, {2, 3}})) << "of one socket";
   EXPECT_EQ(disjoint_pairs(layout, Locality::node), (std::vector<Pair>{{0, 4}, {1, 5}, {2, 6}, {3, 7}}));
   EXPECT_EQ(disjoint_pairs(layout, Locality::network).size(), 8U);
-  EXPECT_EQ(disjoint_pairs(parse_layout("0,1,1,2,2,2"), Locality::network), (std::vector<Pair>{{3, 1}, {4, 2}})) << "the two largest nodes";
+  EXPECT_EQ(disjoint_pairs(parse_layout("0,1,1,2,2,2"), Locality::network), (std::vector<Pair>{{3, 1}, {4, 2}}))
+      << "the two largest nodes";
   EXPECT_TRUE(disjoint_pairs(Layout::with_ppn(4, 4), Locality::network).empty());
   EXPECT_TRUE(disjoint_pairs(Layout::with_ppn(4, 1), Locality::socket).empty());
 }
@@ -37,8 +40,10 @@ TEST(DisjointPairs, AreAsManyAsThePartThatIsSharedHas) {
 TEST(PairsIntoOneNode, ComeFromAllOthersInTurn) {
   EXPECT_EQ(pairs_into_one_node(Layout::with_ppn(12, 4)), (std::vector<Pair>{{4, 0}, {8, 1}, {5, 2}, {9, 3}}));
   EXPECT_EQ(pairs_out_of_one_node(Layout::with_ppn(12, 4)), (std::vector<Pair>{{0, 4}, {1, 8}, {2, 5}, {3, 9}}));
-  EXPECT_EQ(pairs_into_one_node(parse_layout("0,1,1,1,2,2")), (std::vector<Pair>{{4, 1}, {0, 2}, {5, 3}})) << "into the largest, from uneven ones";
-  EXPECT_EQ(pairs_out_of_one_node(Layout::with_ppn(8, 4)), disjoint_pairs(Layout::with_ppn(8, 4), Locality::network)) << "of two nodes there is one other";
+  EXPECT_EQ(pairs_into_one_node(parse_layout("0,1,1,1,2,2")), (std::vector<Pair>{{4, 1}, {0, 2}, {5, 3}}))
+      << "into the largest, from uneven ones";
+  EXPECT_EQ(pairs_out_of_one_node(Layout::with_ppn(8, 4)), disjoint_pairs(Layout::with_ppn(8, 4), Locality::network))
+      << "of two nodes there is one other";
   EXPECT_TRUE(pairs_into_one_node(Layout::with_ppn(4, 4)).empty());
 }
 

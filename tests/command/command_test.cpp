@@ -16,7 +16,9 @@ using test::expect_one_sentence;
 using test::Result;
 using Json = nlohmann::json;
 
-Result commpass(const std::string& arguments, const std::string& variables = {}) { return test::run(COMMPASS_TEST_COMMAND " " + arguments, variables); }
+Result commpass(const std::string& arguments, const std::string& variables = {}) {
+  return test::run(COMMPASS_TEST_COMMAND " " + arguments, variables);
+}
 
 const std::string predict = "predict --profile lassen --generate random:ranks=16,bytes=64,degree=4 --ppn 4 ";
 
@@ -28,7 +30,9 @@ void expect_golden(const std::string& name, const std::string& text) {
 }
 
 TEST(ExitCode, IsZeroWhenDone) {
-  for (const auto& arguments : {std::string("--help"), std::string("predict --help"), predict, std::string("profile list"), std::string("pattern --generate alltoall:ranks=3,bytes=8 --statistics")}) {
+  for (const auto& arguments :
+       {std::string("--help"), std::string("predict --help"), predict, std::string("profile list"),
+        std::string("pattern --generate alltoall:ranks=3,bytes=8 --statistics")}) {
     const auto result = commpass(arguments);
     EXPECT_EQ(result.exit_code, 0) << arguments << "\n" << result.err;
     EXPECT_NE(result.out, "") << arguments;
@@ -37,11 +41,30 @@ TEST(ExitCode, IsZeroWhenDone) {
 }
 
 TEST(ExitCode, IsTwoForWrongUsage) {
-  for (const auto& arguments : {std::string(), std::string("nonsense"), std::string("predict"), predict + "--speed 3", predict + "--layout 4x4", predict + "--top 0", predict + "--top -1", predict + "--top x", predict + "--calls 0", predict + "--calls -1", predict + "--calls 1e300", predict + "--calls often",
-                                predict + "--memory device", predict + "--ranks 4", predict + "--pattern x.mtx", std::string("pattern --generate alltoall:ranks=3,bytes=8"), std::string("profile"),
-                                std::string("profile show"), std::string("predict --profile lassen --ppn 0 --generate alltoall:ranks=3,bytes=8"),
-                                std::string("predict --profile lassen --ppn 1 --matrix x.mtx --ranks 2 --partition random"),
-                                std::string("pattern --generate alltoall:ranks=3,bytes=8 -o x.mtx --json"), std::string("pattern --generate alltoall:ranks=3,bytes=8 -o x.mtx --ppn 1"), std::string("profile compare lassen")}) {
+  for (const auto& arguments :
+       {std::string(),
+        std::string("nonsense"),
+        std::string("predict"),
+        predict + "--speed 3",
+        predict + "--layout 4x4",
+        predict + "--top 0",
+        predict + "--top -1",
+        predict + "--top x",
+        predict + "--calls 0",
+        predict + "--calls -1",
+        predict + "--calls 1e300",
+        predict + "--calls often",
+        predict + "--memory device",
+        predict + "--ranks 4",
+        predict + "--pattern x.mtx",
+        std::string("pattern --generate alltoall:ranks=3,bytes=8"),
+        std::string("profile"),
+        std::string("profile show"),
+        std::string("predict --profile lassen --ppn 0 --generate alltoall:ranks=3,bytes=8"),
+        std::string("predict --profile lassen --ppn 1 --matrix x.mtx --ranks 2 --partition random"),
+        std::string("pattern --generate alltoall:ranks=3,bytes=8 -o x.mtx --json"),
+        std::string("pattern --generate alltoall:ranks=3,bytes=8 -o x.mtx --ppn 1"),
+        std::string("profile compare lassen")}) {
     const auto result = commpass(arguments);
     EXPECT_EQ(result.exit_code, 2) << arguments << "\n" << result.err;
     EXPECT_EQ(result.out, "") << arguments;
@@ -52,71 +75,99 @@ TEST(ExitCode, IsTwoForWrongUsage) {
 TEST(BadInput, IsOneSentenceAndExitCodeOne) {
   const test::TemporaryDirectory directory;
   const auto rubbish = directory.write("rubbish.json", "{\"schema_version\": 1}");
-  const auto rectangle = directory.write("rectangle.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 4 1\n1 1\n");
-  const auto short_file = directory.write("short.mtx", "%%MatrixMarket matrix coordinate integer general\n3 3 2\n1 1 5\n");
+  const auto rectangle =
+      directory.write("rectangle.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 4 1\n1 1\n");
+  const auto short_file =
+      directory.write("short.mtx", "%%MatrixMarket matrix coordinate integer general\n3 3 2\n1 1 5\n");
   const std::string generated = "--generate alltoall:ranks=4,bytes=8 ";
-  expect_one_sentence(commpass("predict --profile nowhere --ppn 2 " + generated), {"profile nowhere", "commpass profile list"});
+  expect_one_sentence(commpass("predict --profile nowhere --ppn 2 " + generated),
+                      {"profile nowhere", "commpass profile list"});
   expect_one_sentence(commpass("predict --ppn 2 " + generated), {"profile", "COMMPASS_PROFILE"});
   expect_one_sentence(commpass("predict --profile lassen " + generated), {"layout", "--ppn"});
   expect_one_sentence(commpass("predict --profile lassen --layout 3x3 " + generated), {"layout 3x3", "9 ranks but 4"});
   expect_one_sentence(commpass("predict --profile lassen --ppn 2 --model loggp " + generated), {"loggp", "burst"});
-  expect_one_sentence(commpass("predict --profile lassen --ppn 2 --strategy fastest " + generated), {"strategy fastest", "standard"});
-  expect_one_sentence(commpass("predict --profile lassen --ppn 2 --strategy tuna,radix=9 " + generated), {"strategy tuna,radix=9", "larger than the 4 ranks"});
-  expect_one_sentence(commpass("predict --profile lassen --ppn 2 --strategy standard --strategy tuna,radix=9 " + generated), {"tuna,radix=9"});
-  expect_one_sentence(commpass("predict --profile lassen --ppn 2 --strategy mpi " + generated), {"strategy mpi does not apply", "profile lassen has no operations.neighbor_alltoall_s: calibrate"});
-  expect_one_sentence(commpass("predict --profile lassen --ppn 2 --explain slowest " + generated), {"strategy slowest"});
-  expect_one_sentence(commpass("predict --profile lassen --ppn 2 --explain stfw,n=9 " + generated), {"stfw,n=9", "at most n=2"});
-  expect_one_sentence(commpass("predict --profile lassen --ppn 2 --strategies 'standard;;two-step' " + generated), {"there is none of that name"});
+  expect_one_sentence(commpass("predict --profile lassen --ppn 2 --strategy fastest " + generated),
+                      {"strategy fastest", "standard"});
+  expect_one_sentence(commpass("predict --profile lassen --ppn 2 --strategy tuna,radix=9 " + generated),
+                      {"strategy tuna,radix=9", "larger than the 4 ranks"});
+  expect_one_sentence(
+      commpass("predict --profile lassen --ppn 2 --strategy standard --strategy tuna,radix=9 " + generated),
+      {"tuna,radix=9"});
+  expect_one_sentence(
+      commpass("predict --profile lassen --ppn 2 --strategy mpi " + generated),
+      {"strategy mpi does not apply", "profile lassen has no operations.neighbor_alltoall_s: calibrate"});
+  expect_one_sentence(commpass("predict --profile lassen --ppn 2 --explain slowest " + generated),
+                      {"strategy slowest"});
+  expect_one_sentence(commpass("predict --profile lassen --ppn 2 --explain stfw,n=9 " + generated),
+                      {"stfw,n=9", "at most n=2"});
+  expect_one_sentence(commpass("predict --profile lassen --ppn 2 --strategies 'standard;;two-step' " + generated),
+                      {"there is none of that name"});
   expect_one_sentence(commpass("predict --profile lassen --ppn 2 --generate alltoall:ranks=4"), {"'bytes' is missing"});
-  expect_one_sentence(commpass("predict --profile lassen --ppn 2 --pattern " + directory.path("none.mtx")), {"none.mtx", "cannot be opened"});
-  expect_one_sentence(commpass("predict --profile lassen --ppn 2 --pattern " + short_file), {"short.mtx, line 3", "ends after 1 of 2"});
-  expect_one_sentence(commpass("predict --profile lassen --ppn 2 --ranks 2 --matrix " + rectangle), {"rectangle.mtx", "3 x 4", "square"});
+  expect_one_sentence(commpass("predict --profile lassen --ppn 2 --pattern " + directory.path("none.mtx")),
+                      {"none.mtx", "cannot be opened"});
+  expect_one_sentence(commpass("predict --profile lassen --ppn 2 --pattern " + short_file),
+                      {"short.mtx, line 3", "ends after 1 of 2"});
+  expect_one_sentence(commpass("predict --profile lassen --ppn 2 --ranks 2 --matrix " + rectangle),
+                      {"rectangle.mtx", "3 x 4", "square"});
   expect_one_sentence(commpass("predict --profile lassen --ppn 2 --matrix " + rectangle), {"--ranks"});
-  expect_one_sentence(commpass("predict --profile " + rubbish + " --ppn 2 " + generated), {"rubbish.json", "name is missing"});
+  expect_one_sentence(commpass("predict --profile " + rubbish + " --ppn 2 " + generated),
+                      {"rubbish.json", "name is missing"});
   expect_one_sentence(commpass("profile validate " + rubbish), {"rubbish.json", "name is missing"});
   expect_one_sentence(commpass("profile show nowhere"), {"profile nowhere"});
   expect_one_sentence(commpass("pattern --statistics --pattern " + directory.path()), {"is a directory"});
   expect_one_sentence(commpass("pattern --statistics --layout 2x3 " + generated), {"layout 2x3", "6 ranks but 4"});
   expect_one_sentence(commpass("profile compare lassen nowhere"), {"profile nowhere"});
-  const auto ring = directory.write("ring.mtx", "%%MatrixMarket matrix coordinate pattern general\n4 4 4\n1 2\n2 3\n3 4\n4 1\n");
-  expect_one_sentence(commpass("pattern --statistics --ranks 4 --value-bytes 9223372036854775807 --matrix " + ring), {"ring.mtx", "4 values of 9223372036854775807 bytes", "smaller values"});
+  const auto ring =
+      directory.write("ring.mtx", "%%MatrixMarket matrix coordinate pattern general\n4 4 4\n1 2\n2 3\n3 4\n4 1\n");
+  expect_one_sentence(commpass("pattern --statistics --ranks 4 --value-bytes 9223372036854775807 --matrix " + ring),
+                      {"ring.mtx", "4 values of 9223372036854775807 bytes", "smaller values"});
 }
 
 TEST(BadInput, ThatHasNoEndIsRefusedEarly) {
   const test::TemporaryDirectory directory;
-  const auto text = "%%MatrixMarket matrix coordinate integer general\n3 3 1\n1 2 5\n%" + std::string(1 << 20, ' ') + "\n";
+  const auto text =
+      "%%MatrixMarket matrix coordinate integer general\n3 3 1\n1 2 5\n%" + std::string(1 << 20, ' ') + "\n";
   const auto file = directory.write("long.mtx", text);
   for (const std::string source : {"--pattern ", "--ranks 2 --matrix "}) {
     const auto command = "pattern --statistics " + source + file;
-    expect_one_sentence(commpass(command + " --max-input-bytes 1MiB"), {"long.mtx", "more than 1MiB", "--max-input-bytes SIZE"});
+    expect_one_sentence(commpass(command + " --max-input-bytes 1MiB"),
+                        {"long.mtx", "more than 1MiB", "--max-input-bytes SIZE"});
     EXPECT_EQ(commpass(command + " --max-input-bytes 2MiB").exit_code, 0);
     EXPECT_EQ(commpass("predict --profile lassen --ppn 1 " + source + file).exit_code, 0);
-    for (const std::string size : {"0", "-1", "1MB", "''"}) EXPECT_EQ(commpass(command + " --max-input-bytes " + size).exit_code, 2) << size;
+    for (const std::string size : {"0", "-1", "1MB", "''"})
+      EXPECT_EQ(commpass(command + " --max-input-bytes " + size).exit_code, 2) << size;
   }
   if (const auto endless = test::device(directory, "zero", 5); !endless.empty()) {
-    expect_one_sentence(commpass("pattern --statistics --max-input-bytes 1MiB --pattern " + endless), {"zero", "more than 1MiB"});
+    expect_one_sentence(commpass("pattern --statistics --max-input-bytes 1MiB --pattern " + endless),
+                        {"zero", "more than 1MiB"});
     expect_one_sentence(commpass("profile show " + endless), {"zero", "more than 4MiB"});
   }
 }
 
 TEST(BadInput, WithMoreRanksThanArePricedIsRefusedEarly) {
   const test::TemporaryDirectory directory;
-  const auto pattern = directory.write("p.mtx", "%%MatrixMarket matrix coordinate integer general\n20000000 20000000 1\n1 20000000 100\n");
+  const auto pattern = directory.write(
+      "p.mtx", "%%MatrixMarket matrix coordinate integer general\n20000000 20000000 1\n1 20000000 100\n");
   const auto matrix = directory.write("m.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 2\n");
   const std::string start = "predict --profile lassen --ppn 40 --strategy standard ";
   expect_one_sentence(commpass(start + "--pattern " + pattern), {"p.mtx: it has 20000000 ranks", "at most 1048576"});
   expect_one_sentence(commpass(start + "--ranks 20000000 --matrix " + matrix), {"--ranks 20000000", "at most 1048576"});
-  expect_one_sentence(commpass(start + "--generate random:ranks=20000000,bytes=8,degree=1"), {"ranks=20000000", "1048576"});
+  expect_one_sentence(commpass(start + "--generate random:ranks=20000000,bytes=8,degree=1"),
+                      {"ranks=20000000", "1048576"});
   expect_one_sentence(commpass(start + "--generate alltoall:ranks=20000000,bytes=8"), {"ranks=20000000", "1048576"});
 }
 
 TEST(BadInput, ForWhichThereIsNoMemoryIsNamed) {
   if (COMMPASS_TEST_IS_SANITIZED) GTEST_SKIP() << "sanitizers reserve more address space than there is";
   const test::TemporaryDirectory directory;
-  const auto limited = [](const std::string& arguments) { return test::run("sh -c 'ulimit -v 400000; exec " COMMPASS_TEST_COMMAND " " + arguments + "'"); };
+  const auto limited = [](const std::string& arguments) {
+    return test::run("sh -c 'ulimit -v 400000; exec " COMMPASS_TEST_COMMAND " " + arguments + "'");
+  };
   if (const auto endless = test::device(directory, "zero", 5); !endless.empty())
-    expect_one_sentence(limited("pattern --statistics --pattern " + endless), {"zero: there is not enough memory to read it", "smaller file"});
-  expect_one_sentence(limited("pattern --statistics --generate alltoall:ranks=8192,bytes=8"), {"there is not enough memory", "fewer ranks"});
+    expect_one_sentence(limited("pattern --statistics --pattern " + endless),
+                        {"zero: there is not enough memory to read it", "smaller file"});
+  expect_one_sentence(limited("pattern --statistics --generate alltoall:ranks=8192,bytes=8"),
+                      {"there is not enough memory", "fewer ranks"});
 }
 
 TEST(BadInput, OfTheEnvironmentNamesTheVariable) {
@@ -124,16 +175,19 @@ TEST(BadInput, OfTheEnvironmentNamesTheVariable) {
   expect_one_sentence(commpass(run, "COMMPASS_SPEED=1"), {"environment variable COMMPASS_SPEED", "unknown"});
   expect_one_sentence(commpass(run, "COMMPASS_LAYOUT=4y"), {"environment variable COMMPASS_LAYOUT"});
   expect_one_sentence(commpass(run, "COMMPASS_PROFILE="), {"environment variable COMMPASS_PROFILE", "empty"});
-  expect_one_sentence(commpass("pattern --generate alltoall:ranks=4,bytes=8 --statistics", "COMMPASS_SPEED=1"), {"COMMPASS_SPEED"});
+  expect_one_sentence(commpass("pattern --generate alltoall:ranks=4,bytes=8 --statistics", "COMMPASS_SPEED=1"),
+                      {"COMMPASS_SPEED"});
   expect_one_sentence(commpass("profile list", "COMMPASS_SPEED=1"), {"COMMPASS_SPEED"});
 }
 
 TEST(TheEnvironment, StandsInForSwitches) {
   const auto by_switch = commpass("predict --generate alltoall:ranks=4,bytes=8 --layout 2x2 --profile lassen --json");
-  const auto by_variable = commpass("predict --generate alltoall:ranks=4,bytes=8 --json", "COMMPASS_LAYOUT=2x2 COMMPASS_PROFILE=lassen");
+  const auto by_variable =
+      commpass("predict --generate alltoall:ranks=4,bytes=8 --json", "COMMPASS_LAYOUT=2x2 COMMPASS_PROFILE=lassen");
   EXPECT_EQ(by_variable.exit_code, 0) << by_variable.err;
   EXPECT_EQ(by_variable.out, by_switch.out);
-  const auto both = commpass("predict --generate alltoall:ranks=4,bytes=8 --layout 2x2 --json --profile lassen", "COMMPASS_LAYOUT=1x4 COMMPASS_PROFILE=none");
+  const auto both = commpass("predict --generate alltoall:ranks=4,bytes=8 --layout 2x2 --json --profile lassen",
+                             "COMMPASS_LAYOUT=1x4 COMMPASS_PROFILE=none");
   EXPECT_EQ(both.out, by_switch.out) << "a switch goes before its variable";
 }
 
@@ -164,13 +218,15 @@ std::vector<std::string> ranked(const std::string& arguments) {
 
 TEST(Predict, PricesTheStrategiesThatAreNamed) {
   const auto names = ranked(predict + "--strategy standard,window=8 --strategy stfw,dims=4x4 --strategy tuna,radix=4");
-  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()), (std::set<std::string>{"standard,window=8", "stfw,dims=4x4", "tuna,radix=4"}));
+  EXPECT_EQ(std::set<std::string>(names.begin(), names.end()),
+            (std::set<std::string>{"standard,window=8", "stfw,dims=4x4", "tuna,radix=4"}));
   const auto listed = ranked(predict + "--strategies 'standard,window=8;stfw,dims=4x4;tuna,radix=4'");
   EXPECT_EQ(listed, names);
   const auto all = ranked(predict);
   EXPECT_EQ(ranked(predict + "--strategies all"), all);
   for (const auto& strategy : suggest_strategies(Layout::with_ppn(16, 4))) {
-    const bool has_price = to_string(strategy) != "mpi";  // lassen does not tell what the MPI library's collective costs
+    const bool has_price =
+        to_string(strategy) != "mpi";  // lassen does not tell what the MPI library's collective costs
     EXPECT_EQ(std::ranges::find(all, to_string(strategy)) != all.end(), has_price) << to_string(strategy);
   }
   EXPECT_EQ(ranked(predict + "--top 3"), (std::vector<std::string>(all.begin(), all.begin() + 3)));
@@ -191,7 +247,11 @@ TEST(Predict, WeighsThePlanWhereCallsAreCounted) {
   EXPECT_NE(result.err.find(" + 2.5 x "), std::string::npos) << result.err;
   const auto many_calls = Json::parse(commpass(predict + "--json").out);
   for (const auto& row : many_calls["ranking"]) EXPECT_FALSE(row.contains("plan_s"));
-  EXPECT_EQ(commpass("predict --profile lassen --ppn 32 --generate alltoall:ranks=2048,bytes=8 --strategy standard --calls 1").exit_code, 0) << "in closed form, too";
+  EXPECT_EQ(
+      commpass("predict --profile lassen --ppn 32 --generate alltoall:ranks=2048,bytes=8 --strategy standard --calls 1")
+          .exit_code,
+      0)
+      << "in closed form, too";
 }
 
 TEST(Predict, ExplainsWhatIsNotAmongTheCandidates) {
@@ -209,8 +269,10 @@ TEST(Predict, PricesALargeAlltoallInClosedForm) {
   EXPECT_GT(json.at("ranking").size(), 40U);
   EXPECT_EQ(large.err.find("holds up to"), std::string::npos) << "not known";
   // At the limit, where edges are made, the two agree.
-  const auto exact = ranked(alltoall + "1024 --model postal --strategy standard --strategy stfw,n=2 --strategy tuna,radix=2");
-  EXPECT_EQ(exact, ranked(alltoall + "1056 --model postal --strategy standard --strategy stfw,n=2 --strategy tuna,radix=2"));
+  const auto exact =
+      ranked(alltoall + "1024 --model postal --strategy standard --strategy stfw,n=2 --strategy tuna,radix=2");
+  EXPECT_EQ(exact,
+            ranked(alltoall + "1056 --model postal --strategy standard --strategy stfw,n=2 --strategy tuna,radix=2"));
   const auto relay = commpass(alltoall + "2048 --strategy three-step");
   EXPECT_EQ(relay.exit_code, 1);
   EXPECT_NE(relay.err.find("three-step"), std::string::npos) << relay.err;
@@ -218,13 +280,16 @@ TEST(Predict, PricesALargeAlltoallInClosedForm) {
 }
 
 TEST(Predict, PricesAnAllToAllThatIsCalledOnceWithTheTellingOfSizes) {
-  const std::string ragged = "predict --profile lassen --ppn 32 --generate alltoallv:ranks=16384,bytes=512,sizes=normal ";
+  const std::string ragged =
+      "predict --profile lassen --ppn 32 --generate alltoallv:ranks=16384,bytes=512,sizes=normal ";
   const auto result = commpass(ragged + "--json");
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto json = Json::parse(result.out);
   EXPECT_NE(json.at("context").at("evaluation").get<std::string>().find("mean block of 256 B"), std::string::npos);
   EXPECT_GT(json.at("ranking").size(), 40U);
-  const auto seconds = [](const std::string& arguments) { return Json::parse(commpass(arguments + " --json").out)["ranking"][0]["predicted_s"].get<double>(); };
+  const auto seconds = [](const std::string& arguments) {
+    return Json::parse(commpass(arguments + " --json").out)["ranking"][0]["predicted_s"].get<double>();
+  };
   const std::string equal = "predict --profile lassen --ppn 32 --generate alltoall:ranks=16384,bytes=256 ";
   EXPECT_GT(seconds(ragged + "--strategy tuna,radix=2"), seconds(equal + "--strategy tuna,radix=2"));
   EXPECT_DOUBLE_EQ(seconds(ragged + "--strategy standard"), seconds(equal + "--strategy standard"));
@@ -234,13 +299,19 @@ TEST(Predict, PricesAnAllToAllThatIsCalledOnceWithTheTellingOfSizes) {
     ASSERT_EQ(best.exit_code, 0) << best.err;
     const auto ranking = Json::parse(best.out)["ranking"];
     EXPECT_TRUE(ranking[0]["strategy"].get<std::string>().starts_with("tuna,radix=")) << ranking[0];
-    EXPECT_GT(std::stoi(ranking[0]["strategy"].get<std::string>().substr(std::string("tuna,radix=").size())), 2) << "its number is shown";
+    EXPECT_GT(std::stoi(ranking[0]["strategy"].get<std::string>().substr(std::string("tuna,radix=").size())), 2)
+        << "its number is shown";
     EXPECT_EQ(commpass(arguments + "--explain tuna,radix=auto").exit_code, 0);
   }
   // Of other patterns, by their numbers and sizes of blocks.
-  const std::string dense = "predict --profile lassen --ppn 8 --generate alltoall:ranks=64,bytes=64 ", sparse = "predict --profile lassen --ppn 8 --generate random:ranks=64,bytes=64,degree=1 ";
-  EXPECT_DOUBLE_EQ(seconds(dense + "--one-shot --strategy standard"), seconds("predict --profile lassen --ppn 8 --generate alltoallv:ranks=64,bytes=128,sizes=uniform --strategy standard"));
-  const auto chosen = [](const std::string& arguments) { return Json::parse(commpass(arguments + " --json").out).at("chosen").get<std::string>(); };
+  const std::string dense = "predict --profile lassen --ppn 8 --generate alltoall:ranks=64,bytes=64 ",
+                    sparse = "predict --profile lassen --ppn 8 --generate random:ranks=64,bytes=64,degree=1 ";
+  EXPECT_DOUBLE_EQ(seconds(dense + "--one-shot --strategy standard"),
+                   seconds("predict --profile lassen --ppn 8 --generate alltoallv:ranks=64,bytes=128,sizes=uniform "
+                           "--strategy standard"));
+  const auto chosen = [](const std::string& arguments) {
+    return Json::parse(commpass(arguments + " --json").out).at("chosen").get<std::string>();
+  };
   EXPECT_NE(chosen(dense + "--one-shot"), "standard");
   EXPECT_EQ(chosen(sparse + "--one-shot"), "standard");
   const auto calls = commpass(ragged + "--calls 3");
@@ -253,17 +324,21 @@ TEST(Predict, TakesTheSameFromAPatternFileAsFromItsGenerator) {
   const auto file = directory.path("p.mtx");
   EXPECT_EQ(commpass("pattern --generate random:ranks=16,bytes=64,degree=4 -o " + file).exit_code, 0);
   EXPECT_EQ(directory.names(), std::vector<std::string>{"p.mtx"});
-  auto direct = Json::parse(commpass(predict + "--json").out), by_file = Json::parse(commpass("predict --profile lassen --ppn 4 --json --pattern " + file).out);
+  auto direct = Json::parse(commpass(predict + "--json").out),
+       by_file = Json::parse(commpass("predict --profile lassen --ppn 4 --json --pattern " + file).out);
   EXPECT_EQ(by_file["ranking"], direct["ranking"]);
 }
 
 TEST(Predict, TakesAMatrix) {
   const test::TemporaryDirectory directory;
   // A ring of 4 columns: with 4 ranks, each needs one value of its neighbour.
-  const auto file = directory.write("m.mtx", "%%MatrixMarket matrix coordinate pattern general\n4 4 4\n1 2\n2 3\n3 4\n4 1\n");
-  const auto result = commpass("pattern --matrix " + file + " --ranks 4 --value-bytes 16 -o " + directory.path("p.mtx"));
+  const auto file =
+      directory.write("m.mtx", "%%MatrixMarket matrix coordinate pattern general\n4 4 4\n1 2\n2 3\n3 4\n4 1\n");
+  const auto result =
+      commpass("pattern --matrix " + file + " --ranks 4 --value-bytes 16 -o " + directory.path("p.mtx"));
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_EQ(read_pattern(directory.path("p.mtx")).edges, (std::vector<Edge>{{0, 3, 16}, {1, 0, 16}, {2, 1, 16}, {3, 2, 16}}));
+  EXPECT_EQ(read_pattern(directory.path("p.mtx")).edges,
+            (std::vector<Edge>{{0, 3, 16}, {1, 0, 16}, {2, 1, 16}, {3, 2, 16}}));
 }
 
 TEST(Pattern, OfAMetisPartitionMovesFewerBytesThanOfBlocksOrIsRefused) {
@@ -272,7 +347,9 @@ TEST(Pattern, OfAMetisPartitionMovesFewerBytesThanOfBlocksOrIsRefused) {
   std::string text = "%%MatrixMarket matrix coordinate pattern general\n16 16 16\n";
   for (int row = 0; row < 16; ++row) text += std::to_string(row + 1) + " " + std::to_string((row + 2) % 16 + 1) + "\n";
   const auto file = directory.write("rings.mtx", text);
-  const auto bytes = [&](const std::string& partition) { return commpass("pattern --statistics --json --matrix " + file + " --ranks 2 --partition " + partition); };
+  const auto bytes = [&](const std::string& partition) {
+    return commpass("pattern --statistics --json --matrix " + file + " --ranks 2 --partition " + partition);
+  };
   const auto metis = bytes("metis");
   if (metis.exit_code == 1) {
     expect_one_sentence(metis, {"without METIS", "libmetis-dev"});
@@ -284,7 +361,8 @@ TEST(Pattern, OfAMetisPartitionMovesFewerBytesThanOfBlocksOrIsRefused) {
 }
 
 TEST(Pattern, StatisticsAreAlsoJson) {
-  const auto result = commpass("pattern --statistics --json --ppn 3 --generate stencil:dims=3x4,bytes=1KiB,periodic=no");
+  const auto result =
+      commpass("pattern --statistics --json --ppn 3 --generate stencil:dims=3x4,bytes=1KiB,periodic=no");
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto json = Json::parse(result.out);
   EXPECT_EQ(json["schema_version"], 1);
@@ -301,9 +379,12 @@ TEST(Pattern, StatisticsAreAlsoJson) {
 TEST(Pattern, OfAMatrixMayShareItsValues) {
   const test::TemporaryDirectory directory;
   // Four ranks with a row each; all need the first value.
-  const auto matrix = directory.write("m.mtx", "%%MatrixMarket matrix coordinate pattern general\n4 4 4\n2 1\n3 1\n4 1\n1 4\n");
+  const auto matrix =
+      directory.write("m.mtx", "%%MatrixMarket matrix coordinate pattern general\n4 4 4\n2 1\n3 1\n4 1\n1 4\n");
   const std::string arguments = "pattern --ranks 4 --matrix " + matrix;
-  const auto repeated = [&](const std::string& more) { return Json::parse(commpass(arguments + " --statistics --json" + more).out)["repeated_bytes"]; };
+  const auto repeated = [&](const std::string& more) {
+    return Json::parse(commpass(arguments + " --statistics --json" + more).out)["repeated_bytes"];
+  };
   EXPECT_EQ(repeated(""), 0);
   EXPECT_EQ(repeated(" --share-values"), 2 * 8);
   EXPECT_NE(commpass(arguments + " --statistics --share-values").out.find("repeated: 16 B (50.0%)"), std::string::npos);
@@ -329,14 +410,16 @@ TEST(Pattern, IsWrittenToWhereverTheNameLeads) {
   // As /dev/stdout; a name of the machine itself is nothing to try out as root.
   const auto own_output = directory.path("stdout");
   std::filesystem::create_symlink("/proc/self/fd/1", own_output);
-  const std::string make = COMMPASS_TEST_COMMAND " pattern --generate alltoall:ranks=2,bytes=8 -o ", begin = "%%MatrixMarket";
+  const std::string make = COMMPASS_TEST_COMMAND " pattern --generate alltoall:ranks=2,bytes=8 -o ",
+                    begin = "%%MatrixMarket";
   EXPECT_TRUE(test::run(make + own_output).out.starts_with(begin));
   EXPECT_TRUE(test::run("bash -c '" + make + ">(cat) | cat'").out.starts_with(begin));
   // Where stdout is a file, what was there stays, and what is printed comes behind.
   const auto both = test::run("sh -c 'echo first; " + make + own_output + " --statistics'");
   EXPECT_EQ(both.out.find("first\n" + begin), 0U) << both.out;
   EXPECT_NE(both.out.find("message size"), std::string::npos) << both.out;
-  expect_one_sentence(commpass("pattern --generate alltoall:ranks=2,bytes=8 -o /proc/self/fd/77"), {"/proc/self/fd/77", "cannot be written"});
+  expect_one_sentence(commpass("pattern --generate alltoall:ranks=2,bytes=8 -o /proc/self/fd/77"),
+                      {"/proc/self/fd/77", "cannot be written"});
   if (const auto null = test::device(directory, "null", 3); !null.empty()) {
     EXPECT_EQ(test::run(make + null).exit_code, 0);
     EXPECT_TRUE(std::filesystem::is_character_file(null));
@@ -345,11 +428,14 @@ TEST(Pattern, IsWrittenToWhereverTheNameLeads) {
 
 TEST(Output, ThatCannotBeWrittenIsAnError) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
-  for (const auto& arguments : {std::string("--help"), std::string("predict --help"), std::string("profile list"), std::string("profile show lassen"), std::string("profile validate lassen"),
-                                std::string("profile compare lassen summit --json"), predict, predict + "--json", std::string("pattern --statistics --generate alltoall:ranks=3,bytes=8"),
+  for (const auto& arguments : {std::string("--help"), std::string("predict --help"), std::string("profile list"),
+                                std::string("profile show lassen"), std::string("profile validate lassen"),
+                                std::string("profile compare lassen summit --json"), predict, predict + "--json",
+                                std::string("pattern --statistics --generate alltoall:ranks=3,bytes=8"),
                                 std::string("pattern -o /proc/self/fd/1 --generate alltoall:ranks=3,bytes=8")}) {
     SCOPED_TRACE(arguments);
-    expect_one_sentence(test::run("sh -c '" COMMPASS_TEST_COMMAND " " + arguments + " >/dev/full'"), {"cannot be written"});
+    expect_one_sentence(test::run("sh -c '" COMMPASS_TEST_COMMAND " " + arguments + " >/dev/full'"),
+                        {"cannot be written"});
   }
   // Nor does it matter where errors go.
   EXPECT_EQ(test::run("sh -c '" COMMPASS_TEST_COMMAND " profile list >/dev/full 2>/dev/full'").exit_code, 1);
@@ -359,9 +445,12 @@ TEST(Output, ThatCannotBeWrittenIsAnError) {
 TEST(Arguments, ThatAreEmptyAreRefused) {
   const std::string pattern = "pattern --generate alltoall:ranks=3,bytes=8 --statistics ";
   EXPECT_NE(commpass(pattern + "-o ''").err.find("-o: it is empty"), std::string::npos);
-  for (const auto& arguments : {pattern + "-o ''", pattern + "--layout ''", std::string("pattern --statistics --generate ''"), std::string("pattern --statistics --pattern ''"),
-                                std::string("pattern --statistics --ranks 2 --matrix ''"), predict + "--profile ''", predict + "--explain ''", predict + "--strategy ''", predict + "--strategies ''", predict + "--model ''",
-                                std::string("pattern '' --layout"), std::string("''"), std::string("profile show ''"), std::string("profile validate ''"), std::string("profile compare lassen ''")}) {
+  for (const auto& arguments :
+       {pattern + "-o ''", pattern + "--layout ''", std::string("pattern --statistics --generate ''"),
+        std::string("pattern --statistics --pattern ''"), std::string("pattern --statistics --ranks 2 --matrix ''"),
+        predict + "--profile ''", predict + "--explain ''", predict + "--strategy ''", predict + "--strategies ''",
+        predict + "--model ''", std::string("pattern '' --layout"), std::string("''"), std::string("profile show ''"),
+        std::string("profile validate ''"), std::string("profile compare lassen ''")}) {
     const auto result = commpass(arguments, "COMMPASS_PROFILE=lassen COMMPASS_LAYOUT=1x3");
     EXPECT_EQ(result.exit_code, 2) << arguments << result.err;
     EXPECT_EQ(result.out, "") << arguments;
@@ -395,13 +484,18 @@ TEST(Profiles, AreCompared) {
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto json = Json::parse(result.out);
   EXPECT_EQ(json["context"]["second"], "summit");
-  const auto parameter = std::ranges::find_if(json["parameters"], [](const auto& p) { return p["key"] == "host.socket.short.alpha_s"; });
+  const auto parameter =
+      std::ranges::find_if(json["parameters"], [](const auto& p) { return p["key"] == "host.socket.short.alpha_s"; });
   ASSERT_NE(parameter, json["parameters"].end());
   EXPECT_DOUBLE_EQ((*parameter)["ratio"].get<double>(), 3.51e-7 / 3.67e-7);
-  const auto holds = [](const Json& list, const std::string& key) { return std::ranges::find(list, Json(key)) != list.end(); };
+  const auto holds = [](const Json& list, const std::string& key) {
+    return std::ranges::find(list, Json(key)) != list.end();
+  };
   EXPECT_TRUE(holds(json["only_first"], "device")) << result.out;
   EXPECT_TRUE(holds(json["only_second"], "copy.host_to_device.2_processes")) << result.out;
-  const auto lone = std::ranges::find_if(json["lone_messages"], [](const auto& m) { return m["memory"] == "host" && m["locality"] == "network" && m["bytes"] == 4194304; });
+  const auto lone = std::ranges::find_if(json["lone_messages"], [](const auto& m) {
+    return m["memory"] == "host" && m["locality"] == "network" && m["bytes"] == 4194304;
+  });
   ASSERT_NE(lone, json["lone_messages"].end());
   EXPECT_DOUBLE_EQ((*lone)["first_s"].get<double>(), 7.76e-6 + 7.97e-11 * 4194304);
   EXPECT_DOUBLE_EQ((*lone)["second_s"].get<double>(), 5.96e-6 + 8.97e-11 * 4194304);
@@ -416,15 +510,24 @@ TEST(Profiles, ComparedWithThemselvesDifferInNothing) {
 
 // Outputs for people, compared as a whole; only with the papers' models, whose numbers do not change.
 TEST(Predict, NotesWhatTheProfileLacksThatTheRankingUses) {
-  const std::string run = "predict --profile lassen --ppn 2 --generate alltoall:ranks=8,bytes=64 --top 2", note = "profile lassen lacks local copies and receivers: forwarding looks cheaper than it is";
+  const std::string run = "predict --profile lassen --ppn 2 --generate alltoall:ranks=8,bytes=64 --top 2",
+                    note = "profile lassen lacks local copies and receivers: forwarding looks cheaper than it is";
   EXPECT_NE(commpass(run).out.find("\nNote: " + note + ".\n"), std::string::npos) << commpass(run).out;
   EXPECT_EQ(nlohmann::json::parse(commpass(run + " --json").out)["context"]["note"], note);
   EXPECT_FALSE(nlohmann::json::parse(commpass(run + " --json --model postal").out)["context"].contains("note"));
 }
 
-TEST(Golden, Predict) { expect_golden("predict.txt", commpass(predict + "--model postal --top 5 --explain two-step").out); }
-TEST(Golden, PredictJson) { expect_golden("predict.json", commpass(predict + "--model max-rate --strategy standard --strategy two-step --json").out); }
-TEST(Golden, Statistics) { expect_golden("statistics.txt", commpass("pattern --statistics --layout 2x2x3 --generate stencil:dims=3x4,bytes=1KiB,periodic=no").out); }
+TEST(Golden, Predict) {
+  expect_golden("predict.txt", commpass(predict + "--model postal --top 5 --explain two-step").out);
+}
+TEST(Golden, PredictJson) {
+  expect_golden("predict.json",
+                commpass(predict + "--model max-rate --strategy standard --strategy two-step --json").out);
+}
+TEST(Golden, Statistics) {
+  expect_golden("statistics.txt",
+                commpass("pattern --statistics --layout 2x2x3 --generate stencil:dims=3x4,bytes=1KiB,periodic=no").out);
+}
 TEST(Golden, ProfileShow) {
   const std::string path = COMMPASS_TEST_GOLDEN "/show.json";
   auto text = commpass("profile show " + path).out;

@@ -19,7 +19,9 @@ using test::Result;
 using Json = nlohmann::json;
 
 Result mpirun(int ranks, const std::string& arguments, const std::string& variables = {}) {
-  return test::run(COMMPASS_TEST_MPIEXEC " " + std::to_string(ranks) + " " COMMPASS_TEST_MPIEXEC_FLAGS " " COMMPASS_TEST_COMMAND " " + arguments, variables);
+  return test::run(COMMPASS_TEST_MPIEXEC " " + std::to_string(ranks) +
+                       " " COMMPASS_TEST_MPIEXEC_FLAGS " " COMMPASS_TEST_COMMAND " " + arguments,
+                   variables);
 }
 
 /// The lines of stderr that are ours: launchers add theirs when a program fails.
@@ -35,7 +37,8 @@ void expect_our_sentence(const Result& result, const std::vector<std::string>& p
   const auto lines = our_lines(result);
   ASSERT_EQ(lines.size(), 1U) << "one rank speaks: " << result.err;
   EXPECT_TRUE(lines[0].ends_with(".")) << lines[0];
-  for (const auto& part : parts) EXPECT_NE(lines[0].find(part), std::string::npos) << "'" << part << "' is not in: " << lines[0];
+  for (const auto& part : parts)
+    EXPECT_NE(lines[0].find(part), std::string::npos) << "'" << part << "' is not in: " << lines[0];
 }
 
 TEST(Calibrate, WritesAValidProfileAndNothingElse) {
@@ -49,10 +52,13 @@ TEST(Calibrate, WritesAValidProfileAndNothingElse) {
   EXPECT_EQ(profile.machine.name, "here");
   EXPECT_FALSE(profile.machine.host.has(Locality::network)) << "both ranks are on this host";
   EXPECT_TRUE(profile.machine.host.has(Locality::socket) || profile.machine.host.has(Locality::node));
-  EXPECT_TRUE(profile.machine.operations.neighbor_alltoall_s.has_value()) << "what the MPI library's own collective costs";
+  EXPECT_TRUE(profile.machine.operations.neighbor_alltoall_s.has_value())
+      << "what the MPI library's own collective costs";
   EXPECT_TRUE(profile.machine.operations.alltoallv_s.has_value());
   const auto provenance = Json::parse(profile.provenance_json);
-  for (const auto* key : {"date", "mpi_library", "layout", "ranks", "host_hash", "samples", "fits", "held_out", "not_measured"}) EXPECT_TRUE(provenance.contains(key)) << key;
+  for (const auto* key :
+       {"date", "mpi_library", "layout", "ranks", "host_hash", "samples", "fits", "held_out", "not_measured"})
+    EXPECT_TRUE(provenance.contains(key)) << key;
   EXPECT_EQ(provenance["ranks"], 2);
   EXPECT_TRUE(provenance["host_hash"].get<std::string>().starts_with("sha256:"));
   EXPECT_EQ(test::run(COMMPASS_TEST_COMMAND " profile validate " + file).exit_code, 0);
@@ -72,11 +78,15 @@ TEST(Calibrate, MeasuresTheNetworkOfTwoNodes) {
   EXPECT_GT(machine.copy_rate_bytes_per_s, 0);
   EXPECT_TRUE(machine.operations.barrier_s.has_value());
   EXPECT_EQ(parse_profile(result.out, "stdout").machine, machine) << "--json gives the same profile";
-  EXPECT_EQ(test::run(COMMPASS_TEST_COMMAND " predict --ppn 2 --generate alltoall:ranks=4,bytes=8 --profile " + file).exit_code, 0) << "it can be used";
+  EXPECT_EQ(test::run(COMMPASS_TEST_COMMAND " predict --ppn 2 --generate alltoall:ranks=4,bytes=8 --profile " + file)
+                .exit_code,
+            0)
+      << "it can be used";
 }
 
 bool lacks(const Json& provenance, const std::string& what) {
-  return std::ranges::any_of(provenance["not_measured"], [&](const Json& reason) { return reason.get<std::string>().starts_with(what); });
+  return std::ranges::any_of(provenance["not_measured"],
+                             [&](const Json& reason) { return reason.get<std::string>().starts_with(what); });
 }
 
 TEST(Calibrate, ChecksExchangesThatNoFitHasSeenOrSaysWhyNot) {
@@ -95,8 +105,12 @@ TEST(Calibrate, ChecksExchangesThatNoFitHasSeenOrSaysWhyNot) {
   for (const auto& each : held_out) {
     EXPECT_GT(each["predicted_s"].get<double>(), 0);
     EXPECT_GT(each["measured_s"].get<double>(), 0);
-    EXPECT_DOUBLE_EQ(each["error"].get<double>(), each["predicted_s"].get<double>() / each["measured_s"].get<double>() - 1);
-    EXPECT_NE(result.err.find("held-out exchange '" + each["exchange"].get<std::string>() + "' by " + each["strategy"].get<std::string>()), std::string::npos) << result.err;
+    EXPECT_DOUBLE_EQ(each["error"].get<double>(),
+                     each["predicted_s"].get<double>() / each["measured_s"].get<double>() - 1);
+    EXPECT_NE(result.err.find("held-out exchange '" + each["exchange"].get<std::string>() + "' by " +
+                              each["strategy"].get<std::string>()),
+              std::string::npos)
+        << result.err;
   }
 }
 
@@ -125,7 +139,8 @@ TEST(Calibrate, MeasuresOperationsAndDatatypesAndNotWhatNeedsMoreNodes) {
   EXPECT_EQ(operations.ranks, 2);
   EXPECT_GT(operations.barrier_s.value_or(0), 0);
   EXPECT_TRUE(operations.probe_s.has_value());
-  if (!lacks(provenance, "operations.put_s")) {  // Open MPI needs single copies for windows, and the tests switch them off
+  if (!lacks(provenance,
+             "operations.put_s")) {  // Open MPI needs single copies for windows, and the tests switch them off
     EXPECT_GT(operations.window_s.value_or(0), 0);
     EXPECT_GT(operations.put_s.value_or(0) + operations.fence_s.value_or(0), 0);
   } else {
@@ -139,15 +154,18 @@ TEST(Calibrate, MeasuresOperationsAndDatatypesAndNotWhatNeedsMoreNodes) {
 
 TEST(Calibrate, NeedsTwoRanks) {
   const test::TemporaryDirectory directory;
-  expect_our_sentence(mpirun(1, "calibrate --budget 1s -o " + directory.path("one.json")), {"calibrate", "one rank", "mpirun -n 2"});
+  expect_our_sentence(mpirun(1, "calibrate --budget 1s -o " + directory.path("one.json")),
+                      {"calibrate", "one rank", "mpirun -n 2"});
   EXPECT_TRUE(directory.names().empty());
 }
 
 TEST(Calibrate, RefusesBadInputOnceAndLeavesNothing) {
   const test::TemporaryDirectory directory;
   expect_our_sentence(mpirun(2, "calibrate --budget soon -o " + directory.path("x.json")), {"--budget soon", "60s"});
-  expect_our_sentence(mpirun(2, "calibrate --budget 1s --layout 3x3 -o " + directory.path("x.json")), {"layout 3x3", "9 ranks but 2"});
-  expect_our_sentence(mpirun(2, "calibrate --budget 1s -o " + directory.path("x.json"), "COMMPASS_SPEED=1"), {"COMMPASS_SPEED"});
+  expect_our_sentence(mpirun(2, "calibrate --budget 1s --layout 3x3 -o " + directory.path("x.json")),
+                      {"layout 3x3", "9 ranks but 2"});
+  expect_our_sentence(mpirun(2, "calibrate --budget 1s -o " + directory.path("x.json"), "COMMPASS_SPEED=1"),
+                      {"COMMPASS_SPEED"});
   EXPECT_EQ(mpirun(2, "calibrate --budget 1s").exit_code, 2) << "-o is missing";
   EXPECT_TRUE(directory.names().empty());
 }
@@ -155,7 +173,8 @@ TEST(Calibrate, RefusesBadInputOnceAndLeavesNothing) {
 TEST(Calibrate, SaysAtOnceIfTheProfileCannotBeWritten) {
   const test::TemporaryDirectory directory;
   // The test's time would be over long before the budget is.
-  expect_our_sentence(mpirun(2, "calibrate --budget 1000s -o " + directory.path("none/x.json")), {"none/x.json", "cannot be written"});
+  expect_our_sentence(mpirun(2, "calibrate --budget 1000s -o " + directory.path("none/x.json")),
+                      {"none/x.json", "cannot be written"});
   expect_our_sentence(mpirun(2, "calibrate --budget 1000s -o " + directory.path()), {"it is a directory"});
   EXPECT_TRUE(directory.names().empty());
 }
@@ -169,18 +188,27 @@ TEST(Calibrate, RefusesEmptyNames) {
 
 TEST(Output, OfRankZeroThatCannotBeWrittenIsAnError) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "no /dev/full";
-  for (const std::string arguments : {"measure --help", "calibrate --help", "measure --profile lassen --generate alltoall:ranks=2,bytes=8 --repetitions 3 --strategy standard --json"}) {
+  for (const std::string arguments :
+       {"measure --help", "calibrate --help",
+        "measure --profile lassen --generate alltoall:ranks=2,bytes=8 --repetitions 3 --strategy standard --json"}) {
     SCOPED_TRACE(arguments);
     // The launcher takes in what ranks print, so they print elsewhere.
-    const auto result = test::run(COMMPASS_TEST_MPIEXEC " 2 " COMMPASS_TEST_MPIEXEC_FLAGS " sh -c 'exec " COMMPASS_TEST_COMMAND " " + arguments + " >/dev/full'");
+    const auto result =
+        test::run(COMMPASS_TEST_MPIEXEC " 2 " COMMPASS_TEST_MPIEXEC_FLAGS " sh -c 'exec " COMMPASS_TEST_COMMAND " " +
+                  arguments + " >/dev/full'");
     EXPECT_EQ(result.exit_code, 1) << result.err;
     const auto lines = our_lines(result);  // measure warns of the profile, too
-    EXPECT_EQ(std::ranges::count_if(lines, [](const auto& line) { return line.starts_with("commpass: output: it cannot be written"); }), 1) << result.err;
+    EXPECT_EQ(std::ranges::count_if(
+                  lines, [](const auto& line) { return line.starts_with("commpass: output: it cannot be written"); }),
+              1)
+        << result.err;
   }
 }
 
 TEST(Measure, VerifiesAndGivesPureJson) {
-  const auto result = mpirun(2, "measure --profile lassen --ppn 1 --generate random:ranks=2,bytes=1000,degree=1 --repetitions 5 --verify --json");
+  const auto result = mpirun(
+      2,
+      "measure --profile lassen --ppn 1 --generate random:ranks=2,bytes=1000,degree=1 --repetitions 5 --verify --json");
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto json = Json::parse(result.out);
   EXPECT_EQ(json["schema_version"], 1);
@@ -194,13 +222,16 @@ TEST(Measure, VerifiesAndGivesPureJson) {
     EXPECT_GT(row["predicted_s"].get<double>(), 0);
     fastest = std::min(fastest, row["measured_s"].get<double>());
   }
-  EXPECT_EQ(names.size(), suggest_strategies(Layout::with_ppn(2, 1)).size() - 1) << "all but mpi, whose price lassen does not tell";
+  EXPECT_EQ(names.size(), suggest_strategies(Layout::with_ppn(2, 1)).size() - 1)
+      << "all but mpi, whose price lassen does not tell";
   EXPECT_EQ(json["chosen"], json["ranking"][0]["strategy"]);
   EXPECT_DOUBLE_EQ(json["regret"].get<double>(), json["ranking"][0]["measured_s"].get<double>() / fastest);
 }
 
 TEST(Measure, RunsTheStrategiesThatAreNamed) {
-  const auto result = mpirun(2, "measure --profile lassen --layout 1x2 --generate alltoall:ranks=2,bytes=64 --repetitions 3 --strategies 'standard;tuna,radix=2' --verify");
+  const auto result = mpirun(2,
+                             "measure --profile lassen --layout 1x2 --generate alltoall:ranks=2,bytes=64 --repetitions "
+                             "3 --strategies 'standard;tuna,radix=2' --verify");
   ASSERT_EQ(result.exit_code, 0) << result.err;
   EXPECT_NE(result.out.find("tuna,radix=2"), std::string::npos) << result.out;
   EXPECT_NE(result.out.find("measured"), std::string::npos);
@@ -208,7 +239,9 @@ TEST(Measure, RunsTheStrategiesThatAreNamed) {
 }
 
 TEST(Measure, RunsAllToAllsThatAreCalledOnceBesideTheLibrarys) {
-  const std::string arguments = "measure --one-shot --profile lassen --layout 3x1 --repetitions 1 --generate alltoallv:ranks=3,bytes=2KiB,sizes=power-law ";
+  const std::string arguments =
+      "measure --one-shot --profile lassen --layout 3x1 --repetitions 1 --generate "
+      "alltoallv:ranks=3,bytes=2KiB,sizes=power-law ";
   const auto result = mpirun(3, arguments + "--json --strategies 'tuna,radix=2;standard,window=1'");
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto json = Json::parse(result.out);
@@ -225,14 +258,19 @@ TEST(Measure, RunsAllToAllsThatAreCalledOnceBesideTheLibrarys) {
 
 TEST(Measure, VerifiesBytesThatSeveralRanksGet) {
   for (const std::string generator : {"allgather:ranks=4,bytes=999", "stencil:dims=4,bytes=10,payload=same"}) {
-    const auto result = mpirun(4, "measure --profile lassen --layout 2x2 --repetitions 1 --strategies 'standard;two-step;split,cap=300;stfw,n=2;two-step,staggered' --verify --generate " + generator);
+    const auto result = mpirun(4,
+                               "measure --profile lassen --layout 2x2 --repetitions 1 --strategies "
+                               "'standard;two-step;split,cap=300;stfw,n=2;two-step,staggered' --verify --generate " +
+                                   generator);
     ASSERT_EQ(result.exit_code, 0) << result.err;
     EXPECT_NE(result.out.find("every byte of every strategy"), std::string::npos) << result.out;
   }
 }
 
 TEST(Measure, RunsWhatIsNamedWithoutAPriceToo) {
-  const std::string command = "measure --profile lassen --ppn 1 --generate alltoall:ranks=2,bytes=64 --repetitions 3 --verify --json --strategies ";
+  const std::string command =
+      "measure --profile lassen --ppn 1 --generate alltoall:ranks=2,bytes=64 --repetitions 3 --verify --json "
+      "--strategies ";
   const auto both = mpirun(2, command + "'mpi;standard'");
   ASSERT_EQ(both.exit_code, 0) << both.err;
   const auto ranking = Json::parse(both.out)["ranking"];
@@ -247,7 +285,9 @@ TEST(Measure, RunsWhatIsNamedWithoutAPriceToo) {
 }
 
 TEST(Measure, TimesThePlanWhereCallsAreCounted) {
-  const auto result = mpirun(2, "measure --profile lassen --ppn 1 --generate alltoall:ranks=2,bytes=64 --repetitions 3 --strategies 'standard;tuna,radix=2' --calls 4 --json");
+  const auto result = mpirun(2,
+                             "measure --profile lassen --ppn 1 --generate alltoall:ranks=2,bytes=64 --repetitions 3 "
+                             "--strategies 'standard;tuna,radix=2' --calls 4 --json");
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto json = Json::parse(result.out);
   std::vector<double> seconds;
@@ -291,15 +331,19 @@ TEST(Measure, WarnsOnceOfAProfileFromElsewhereAndNotOfItsOwn) {
 
 TEST(Measure, RefusesBadInputOnce) {
   const std::string profile = "measure --profile lassen --ppn 1 --repetitions 3 ";
-  expect_our_sentence(mpirun(2, profile + "--generate alltoall:ranks=3,bytes=8"), {"3 ranks but mpirun started 2", "mpirun -n 3"});
+  expect_our_sentence(mpirun(2, profile + "--generate alltoall:ranks=3,bytes=8"),
+                      {"3 ranks but mpirun started 2", "mpirun -n 3"});
   expect_our_sentence(mpirun(2, profile + "--generate alltoall:ranks=2"), {"'bytes' is missing"});
-  expect_our_sentence(mpirun(2, profile + "--generate alltoall:ranks=2,bytes=8 --strategy tuna,radix=9"), {"tuna,radix=9", "does not apply"});
+  expect_our_sentence(mpirun(2, profile + "--generate alltoall:ranks=2,bytes=8 --strategy tuna,radix=9"),
+                      {"tuna,radix=9", "does not apply"});
   expect_our_sentence(mpirun(2, "measure --profile nowhere --generate alltoall:ranks=2,bytes=8"), {"profile nowhere"});
   EXPECT_EQ(mpirun(2, "measure --profile lassen").exit_code, 2);
 }
 
 TEST(MeasureSparse, RanksStrategiesAndSetsTheChoiceBesideWhatApplicationsWrite) {
-  const auto result = mpirun(2, "measure --profile lassen --ppn 1 --generate random:ranks=2,bytes=64,degree=1 --sparse constant --repetitions 3 --json");
+  const auto result = mpirun(2,
+                             "measure --profile lassen --ppn 1 --generate random:ranks=2,bytes=64,degree=1 --sparse "
+                             "constant --repetitions 3 --json");
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto json = Json::parse(result.out);
   EXPECT_EQ(json["schema_version"], 1);
@@ -312,7 +356,8 @@ TEST(MeasureSparse, RanksStrategiesAndSetsTheChoiceBesideWhatApplicationsWrite) 
     EXPECT_GE(row["predicted_s"].get<double>(), last);
     last = row["predicted_s"];
   }
-  EXPECT_EQ(names, (std::set<std::string>{"direct+nbx", "direct+reduce", "direct+allreduce", "direct+dense"})) << "the profile has no price for puts";
+  EXPECT_EQ(names, (std::set<std::string>{"direct+nbx", "direct+reduce", "direct+allreduce", "direct+dense"}))
+      << "the profile has no price for puts";
   EXPECT_EQ(json["chosen"], json["ranking"][0]["strategy"]) << "it has learnt what the ranks send";
   ASSERT_EQ(json["baselines"].size(), 2U);
   EXPECT_EQ(json["baselines"][0]["name"], "redscatter");
@@ -321,17 +366,23 @@ TEST(MeasureSparse, RanksStrategiesAndSetsTheChoiceBesideWhatApplicationsWrite) 
 }
 
 TEST(MeasureSparse, TimesTheStrategiesThatAreNamed) {
-  const auto result = mpirun(2, "measure --profile lassen --ppn 1 --generate random:ranks=2,bytes=64,degree=1 --sparse variable --repetitions 3 --strategy direct+nbx --strategies 'local-then-node+dense'");
+  const auto result = mpirun(2,
+                             "measure --profile lassen --ppn 1 --generate random:ranks=2,bytes=64,degree=1 --sparse "
+                             "variable --repetitions 3 --strategy direct+nbx --strategies 'local-then-node+dense'");
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  for (const auto* part : {"direct+nbx", "local-then-node+dense", "Chosen: direct+", "ibarrier"}) EXPECT_NE(result.out.find(part), std::string::npos) << part << " is not in: " << result.out;
+  for (const auto* part : {"direct+nbx", "local-then-node+dense", "Chosen: direct+", "ibarrier"})
+    EXPECT_NE(result.out.find(part), std::string::npos) << part << " is not in: " << result.out;
   EXPECT_EQ(result.out.find("+allreduce"), std::string::npos);
 }
 
 TEST(MeasureSparse, RefusesWhatItCannotRunInOneSentence) {
   const std::string sparse = "measure --profile lassen --ppn 1 --repetitions 3 --generate ";
-  expect_our_sentence(mpirun(2, sparse + "random:ranks=2,bytes=8,degree=1 --sparse variable --strategy direct"), {"sparse strategy direct", "no discovery"});
-  expect_our_sentence(mpirun(2, sparse + "random:ranks=2,bytes=8,degree=1 --sparse variable --strategy direct+rma"), {"direct+rma", "different sizes"});
-  expect_our_sentence(mpirun(2, sparse + "uniform:ranks=2,bytes=1000 --sparse constant"), {"--sparse constant", "use --sparse variable"});
+  expect_our_sentence(mpirun(2, sparse + "random:ranks=2,bytes=8,degree=1 --sparse variable --strategy direct"),
+                      {"sparse strategy direct", "no discovery"});
+  expect_our_sentence(mpirun(2, sparse + "random:ranks=2,bytes=8,degree=1 --sparse variable --strategy direct+rma"),
+                      {"direct+rma", "different sizes"});
+  expect_our_sentence(mpirun(2, sparse + "uniform:ranks=2,bytes=1000 --sparse constant"),
+                      {"--sparse constant", "use --sparse variable"});
   EXPECT_EQ(mpirun(2, sparse + "random:ranks=2,bytes=8,degree=1 --sparse sometimes").exit_code, 2);
 }
 

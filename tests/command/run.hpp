@@ -21,7 +21,10 @@ struct Result {
 inline Result run(const std::string& command, const std::string& variables = {}) {
   const TemporaryDirectory directory;
   const auto out = directory.path("out"), err = directory.path("err");
-  const auto line = "env -u COMMPASS_PROFILE -u COMMPASS_PROFILE_PATH -u COMMPASS_STRATEGY -u COMMPASS_ALLTOALLV_STRATEGY -u COMMPASS_SPARSE_STRATEGY -u COMMPASS_LAYOUT -u COMMPASS_PROGRESS -u COMMPASS_VERBOSE " + variables + " " + command + " >" + out + " 2>" + err + " </dev/null";
+  const auto line =
+      "env -u COMMPASS_PROFILE -u COMMPASS_PROFILE_PATH -u COMMPASS_STRATEGY -u COMMPASS_ALLTOALLV_STRATEGY -u "
+      "COMMPASS_SPARSE_STRATEGY -u COMMPASS_LAYOUT -u COMMPASS_PROGRESS -u COMMPASS_VERBOSE " +
+      variables + " " + command + " >" + out + " 2>" + err + " </dev/null";
   const int status = std::system(line.c_str());  // NOLINT: the command is ours
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents_of(out), contents_of(err)};
 }
@@ -33,7 +36,8 @@ inline void expect_one_sentence(const Result& result, const std::vector<std::str
   EXPECT_EQ(std::ranges::count(result.err, '\n'), 1) << result.err;
   EXPECT_EQ(result.err.find("commpass: "), 0U) << result.err;
   EXPECT_TRUE(result.err.ends_with(".\n")) << result.err;
-  for (const auto& part : parts) EXPECT_NE(result.err.find(part), std::string::npos) << "'" << part << "' is not in: " << result.err;
+  for (const auto& part : parts)
+    EXPECT_NE(result.err.find(part), std::string::npos) << "'" << part << "' is not in: " << result.err;
 }
 
 }  // namespace commpass::test

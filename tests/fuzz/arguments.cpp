@@ -17,10 +17,12 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   add_profile(app, command);
   std::vector<std::string> arguments{"commpass"};
   if (size > 0)
-    for (const auto& line : split(fuzz::text_of(data, size), '\n')) arguments.push_back(line.substr(0, line.find('\0')));
+    for (const auto& line : split(fuzz::text_of(data, size), '\n'))
+      arguments.push_back(line.substr(0, line.find('\0')));
   std::vector<const char*> argv;
   for (const auto& argument : arguments) argv.push_back(argument.c_str());
   constexpr int bad_input = 1;  // there is none yet
-  fuzz::expect(run_command(app, static_cast<int>(argv.size()), argv.data(), [] {}, false) != bad_input);
+  fuzz::expect(run_command(
+                   app, static_cast<int>(argv.size()), argv.data(), [] {}, false) != bad_input);
   return 0;
 }

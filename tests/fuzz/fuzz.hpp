@@ -12,7 +12,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 namespace commpass::fuzz {
 
-inline std::string text_of(const std::uint8_t* data, std::size_t size) { return {reinterpret_cast<const char*>(data), size}; }
+inline std::string text_of(const std::uint8_t* data, std::size_t size) {
+  return {reinterpret_cast<const char*>(data), size};
+}
 
 /// Stops the run as a finding unless `holds`.
 inline void expect(bool holds) {
@@ -25,8 +27,7 @@ template <class Parse>
 int accept_or_refuse(Parse parse) {
   try {
     parse();
-  } catch (const Error&) {
-  }
+  } catch (const Error&) {}
   return 0;
 }
 

@@ -1,4 +1,5 @@
-// Parcels of sparse exchanges: what is accepted is blocks between ranks, one after another, that together are the parcel.
+// Parcels of sparse exchanges: what is accepted is blocks between ranks, one after another, that together are the
+// parcel.
 #include "runtime/sparse_frame.hpp"
 
 #include "fuzz/fuzz.hpp"
@@ -11,7 +12,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const auto* end = rest.data();
     while (const auto block = next_block(rest, ranks)) {
       const auto& [source, destination, bytes] = block->header;
-      fuzz::expect(source >= 0 && source < ranks && destination >= 0 && destination < ranks && bytes == std::ssize(block->bytes));
+      fuzz::expect(source >= 0 && source < ranks && destination >= 0 && destination < ranks &&
+                   bytes == std::ssize(block->bytes));
       fuzz::expect(block->bytes.data() == end + sizeof block->header);
       end = block->bytes.data() + bytes;
     }

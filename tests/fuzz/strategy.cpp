@@ -1,5 +1,5 @@
-// Strategy texts: what is accepted prints in a form that is read as the same strategy, and has a route or says why not. The
-// same text may be that of a sparse exchange.
+// Strategy texts: what is accepted prints in a form that is read as the same strategy, and has a route or says why not.
+// The same text may be that of a sparse exchange.
 #include "model/strategy.hpp"
 
 #include "fuzz/fuzz.hpp"

@@ -17,7 +17,8 @@ using test::set_channel;
 const Layout two_nodes = Layout::regular(2, 2, 2);
 
 // Parameters that are easy to tell apart in a sum.
-constexpr Seconds socket_short = 1, socket_eager = 2, node_short = 10, node_eager = 20, network_short = 100, network_eager = 200;
+constexpr Seconds socket_short = 1, socket_eager = 2, node_short = 10, node_eager = 20, network_short = 100,
+                  network_eager = 200;
 constexpr double socket_beta = 0.001, node_beta = 0.01, network_beta = 0.1;
 constexpr Bytes short_limit = 100;
 
@@ -26,7 +27,8 @@ Machine machine() {
   Machine m;
   m.name = "test";
   const auto channel = [](Seconds alpha_short, Seconds alpha_eager, double beta) {
-    return Channel{{Protocol{"short", short_limit, alpha_short, beta, alpha_short / 2}, Protocol{"eager", no_limit, alpha_eager, 2 * beta, alpha_eager / 2}}};
+    return Channel{{Protocol{"short", short_limit, alpha_short, beta, alpha_short / 2},
+                    Protocol{"eager", no_limit, alpha_eager, 2 * beta, alpha_eager / 2}}};
   };
   set_channel(m, Locality::socket, channel(socket_short, socket_eager, socket_beta));
   set_channel(m, Locality::node, channel(node_short, node_eager, node_beta));
@@ -61,11 +63,13 @@ Schedule schedule(int ranks, const std::vector<std::vector<Sent>>& stages) {
   return result;
 }
 
-Seconds price(const std::vector<std::vector<Sent>>& stages, const Machine& m, CostModel model, const Layout& layout = two_nodes) {
+Seconds price(const std::vector<std::vector<Sent>>& stages, const Machine& m, CostModel model,
+              const Layout& layout = two_nodes) {
   return evaluate(schedule(layout.ranks(), stages), layout, m, model).seconds;
 }
 
-void expect_price(const std::vector<std::vector<Sent>>& stages, const Machine& m, CostModel model, Seconds expected, const Layout& layout = two_nodes) {
+void expect_price(const std::vector<std::vector<Sent>>& stages, const Machine& m, CostModel model, Seconds expected,
+                  const Layout& layout = two_nodes) {
   constexpr double rounding = 1e-12;
   EXPECT_NEAR(price(stages, m, model, layout), expected, rounding * expected) << name_of(model);
 }
@@ -122,16 +126,20 @@ TEST(EveryModel, RefusesALayoutForWhichTheProfileHasNoParameters) {
   socket_only.host.by_locality[static_cast<std::size_t>(Locality::node)].reset();
   const auto one_node = Layout::regular(1, 2, 2), one_socket = Layout::regular(1, 1, 4);
   for (const auto model : {CostModel::postal, CostModel::max_rate, CostModel::burst}) {
-    test::expect_sentence(test::error_of([&] { price({}, no_network, model); }), {"profile test", "'network'", "2 nodes", "calibrate"});
-    test::expect_sentence(test::error_of([&] { price({}, socket_only, model, one_node); }), {"profile test", "'node'", "sockets"});
+    test::expect_sentence(test::error_of([&] { price({}, no_network, model); }),
+                          {"profile test", "'network'", "2 nodes", "calibrate"});
+    test::expect_sentence(test::error_of([&] { price({}, socket_only, model, one_node); }),
+                          {"profile test", "'node'", "sockets"});
     EXPECT_EQ(price({}, no_network, model, one_node), 0);
     EXPECT_EQ(price({}, socket_only, model, one_socket), 0);
   }
-  test::expect_sentence(test::error_of([&] { evaluate(schedule(5, {}), two_nodes, machine()); }), {"layout", "8 ranks", "5"});
+  test::expect_sentence(test::error_of([&] { evaluate(schedule(5, {}), two_nodes, machine()); }),
+                        {"layout", "8 ranks", "5"});
 }
 
 TEST(Postal, AddsTheMessagesOfARankAndTakesTheMostExpensiveRank) {
-  const Seconds rank_0 = (socket_short + socket_beta * 100) + (node_eager + 2 * node_beta * 101) + (network_short + network_beta * 50);
+  const Seconds rank_0 =
+      (socket_short + socket_beta * 100) + (node_eager + 2 * node_beta * 101) + (network_short + network_beta * 50);
   const Seconds rank_3 = network_eager + 2 * network_beta * 200;
   ASSERT_GT(rank_3, rank_0);
   expect_price({{{0, 1, 100}, {0, 2, 101}, {0, 4, 50}}}, machine(), CostModel::postal, rank_0);
@@ -187,7 +195,8 @@ TEST(MaxRate, AddsUpEachNodeAlone) {
   m.injection_rate_bytes_per_s = 2;
   expect_price({{{0, 4, 50}, {1, 5, 30}, {4, 0, 60}}}, m, CostModel::max_rate, network_short + (50 + 30) / 2.0);
   // Bytes of one stage do not burden another one.
-  expect_price({{{0, 4, 50}}, {{1, 5, 30}}}, m, CostModel::max_rate, (network_short + 50 / 2.0) + (network_short + 30 / 2.0));
+  expect_price({{{0, 4, 50}}, {{1, 5, 30}}}, m, CostModel::max_rate,
+               (network_short + 50 / 2.0) + (network_short + 30 / 2.0));
 }
 
 TEST(Burst, ChargesAlphaOnceAndAlphaNextForTheOthers) {
@@ -200,11 +209,13 @@ TEST(Burst, ChargesTheBytesOfTheOthersAtTheirOwnRateIfThatIsKnown) {
   Machine m = machine();
   m.host.by_locality[static_cast<std::size_t>(Locality::network)]->protocols.front().beta_next_s_per_byte = 0.02;
   // The sender is done with the first after α_next + β_next·s; a message still takes α + β·s of its own.
-  expect_price({{{0, 4, 10}, {0, 5, 20}, {0, 6, 30}}}, m, CostModel::burst, 2 * network_short / 2 + 0.02 * (10 + 20) + network_short + network_beta * 30);
+  expect_price({{{0, 4, 10}, {0, 5, 20}, {0, 6, 30}}}, m, CostModel::burst,
+               2 * network_short / 2 + 0.02 * (10 + 20) + network_short + network_beta * 30);
 }
 
 TEST(Burst, ChargesAReceiverAsMuchAsASender) {
-  expect_price({{{0, 7, 20}, {1, 7, 20}, {2, 7, 20}}}, machine(), CostModel::burst, network_short + 2 * network_short / 2 + network_beta * 3 * 20);
+  expect_price({{{0, 7, 20}, {1, 7, 20}, {2, 7, 20}}}, machine(), CostModel::burst,
+               network_short + 2 * network_short / 2 + network_beta * 3 * 20);
 }
 
 TEST(Burst, ChargesWhatTakingInCostsTheReceiverIfThatIsKnown) {
@@ -213,9 +224,11 @@ TEST(Burst, ChargesWhatTakingInCostsTheReceiverIfThatIsKnown) {
   short_protocol.alpha_receive_s = 7;
   short_protocol.beta_receive_s_per_byte = 0.5;
   // The first arrives after α + β·s; two more are taken in behind it.
-  expect_price({{{0, 7, 20}, {1, 7, 20}, {2, 7, 20}}}, m, CostModel::burst, network_short + network_beta * 20 + 2 * (7 + 0.5 * 20));
+  expect_price({{{0, 7, 20}, {1, 7, 20}, {2, 7, 20}}}, m, CostModel::burst,
+               network_short + network_beta * 20 + 2 * (7 + 0.5 * 20));
   // The sender does not pay that.
-  expect_price({{{0, 4, 20}, {0, 5, 20}}}, m, CostModel::burst, network_short + network_short / 2 + network_beta * 2 * 20);
+  expect_price({{{0, 4, 20}, {0, 5, 20}}}, m, CostModel::burst,
+               network_short + network_short / 2 + network_beta * 2 * 20);
 }
 
 TEST(Burst, TakesMessagesInWhenTheReceiversOwnHaveLeftIt) {
@@ -226,7 +239,8 @@ TEST(Burst, TakesMessagesInWhenTheReceiversOwnHaveLeftIt) {
   short_protocol.beta_receive_s_per_byte = 0;
   short_protocol.beta_next_s_per_byte = 0;
   // Rank 4 sends three messages, which takes it 3·60, while rank 0's message has arrived; then it takes that in.
-  expect_price({{{0, 4, 10}, {4, 0, 10}, {4, 1, 10}, {4, 2, 10}}}, m, CostModel::burst, std::max(2 * 60 + network_short + network_beta * 10, 3 * 60.0 + 30));
+  expect_price({{{0, 4, 10}, {4, 0, 10}, {4, 1, 10}, {4, 2, 10}}}, m, CostModel::burst,
+               std::max(2 * 60 + network_short + network_beta * 10, 3 * 60.0 + 30));
   short_protocol.alpha_receive_s = 70;
   expect_price({{{0, 4, 10}, {4, 0, 10}, {4, 1, 10}, {4, 2, 10}}}, m, CostModel::burst, 3 * 60.0 + 70);
 }
@@ -234,7 +248,8 @@ TEST(Burst, TakesMessagesInWhenTheReceiversOwnHaveLeftIt) {
 TEST(Burst, SendsAndReceivesAtOnceWhereReceivingWasNotMeasured) {
   // Three messages out of rank 0 and three into it: the larger of the two counts.
   const Seconds three = network_short + 2 * network_short / 2 + network_beta * 3 * 20;
-  expect_price({{{0, 4, 20}, {0, 5, 20}, {0, 6, 20}, {4, 0, 20}, {5, 0, 20}, {6, 0, 20}}}, machine(), CostModel::burst, three);
+  expect_price({{{0, 4, 20}, {0, 5, 20}, {0, 6, 20}, {4, 0, 20}, {5, 0, 20}, {6, 0, 20}}}, machine(), CostModel::burst,
+               three);
 }
 
 TEST(Burst, MakesASendWaitForItsReceiverOnlyIfItIsARendezvous) {
@@ -243,7 +258,7 @@ TEST(Burst, MakesASendWaitForItsReceiverOnlyIfItIsARendezvous) {
   // Rank 4 is late by an on-node message from rank 6, for which it waits in batch 0. Rank 0 sends to it in batch 1.
   const std::vector<std::vector<Sent>> late{{{0, 4, 10, 1}, {6, 4, 50, 0}}};
   const Seconds receiver = node_short + node_beta * 50, alone = network_short + network_beta * 10;
-  network.protocols.front().alpha_next_s = 1;  // less than the receiver is late
+  network.protocols.front().alpha_next_s = 1;      // less than the receiver is late
   expect_price(late, m, CostModel::burst, alone);  // not known: it travels at once
   network.rendezvous_from_bytes = 11;
   expect_price(late, m, CostModel::burst, alone);
@@ -272,7 +287,8 @@ TEST(Burst, LetsASenderGoOnBeforeItsReceiverHasTakenTheMessageIn) {
   const Seconds one = network_short + network_beta * 10;
   expect_price({{{0, 4, 10, 0}, {0, 5, 10, 1}}}, m, CostModel::burst, (one - 30) + one);
   // Of two in a batch the later one counts.
-  expect_price({{{0, 4, 10, 0}, {0, 5, 10, 0}, {0, 6, 10, 1}}}, m, CostModel::burst, (network_short / 2 + network_beta * 10 + one - 30) + one);
+  expect_price({{{0, 4, 10, 0}, {0, 5, 10, 0}, {0, 6, 10, 1}}}, m, CostModel::burst,
+               (network_short / 2 + network_beta * 10 + one - 30) + one);
 }
 
 TEST(Burst, SharesARateInEqualParts) {
@@ -284,7 +300,8 @@ TEST(Burst, SharesARateInEqualParts) {
   const Seconds next = node_short + node_beta * 90;
   ASSERT_LT(both, first + 2 * next);
   expect_price({{{0, 4, 20}, {1, 5, 60}}}, m, CostModel::burst, both);
-  expect_price({{{0, 4, 20}, {1, 5, 60}}, {{0, 2, 90}}, {{2, 0, 90}}}, m, CostModel::burst, std::max(both, first + 2 * next));
+  expect_price({{{0, 4, 20}, {1, 5, 60}}, {{0, 2, 90}}, {{2, 0, 90}}}, m, CostModel::burst,
+               std::max(both, first + 2 * next));
 }
 
 TEST(Burst, ChargesTheQueueOfAReceiver) {
@@ -304,7 +321,8 @@ TEST(Burst, ChargesTheQueueOfAReceiver) {
 TEST(Burst, RunsBatchesOneAfterAnother) {
   const Seconds one = network_short + network_beta * 10;
   expect_price({{{0, 4, 10, 0}, {0, 5, 10, 1}, {0, 6, 10, 2}}}, machine(), CostModel::burst, 3 * one);
-  expect_price({{{0, 4, 10, 0}, {0, 5, 10, 0}, {0, 6, 10, 1}}}, machine(), CostModel::burst, (one + network_short / 2 + network_beta * 10) + one);
+  expect_price({{{0, 4, 10, 0}, {0, 5, 10, 0}, {0, 6, 10, 1}}}, machine(), CostModel::burst,
+               (one + network_short / 2 + network_beta * 10) + one);
 }
 
 TEST(Burst, SharesTheInjectionAndEjectionOfANode) {
@@ -434,7 +452,9 @@ TEST(Burst, PartsAddUpWhereASendWaitsForItsReceiver) {
   const auto& parts = cost.stages[0].parts;
   EXPECT_DOUBLE_EQ(parts[static_cast<std::size_t>(CostPart::latency)], node_short + network_short - 1);
   EXPECT_DOUBLE_EQ(parts[static_cast<std::size_t>(CostPart::transfer)], node_beta * 50 + network_beta * 10);
-  EXPECT_DOUBLE_EQ(parts[static_cast<std::size_t>(CostPart::latency)] + parts[static_cast<std::size_t>(CostPart::transfer)], cost.seconds);
+  EXPECT_DOUBLE_EQ(
+      parts[static_cast<std::size_t>(CostPart::latency)] + parts[static_cast<std::size_t>(CostPart::transfer)],
+      cost.seconds);
 }
 
 /// The messages of the stages, by the MPI library.
@@ -451,7 +471,8 @@ TEST(Burst, AddsWhatTheLibrarysCollectiveTakesAtEachRank) {
   const auto direct = price(stages, m, CostModel::burst);
   EXPECT_NEAR(price_by_library(stages, m, CostModel::burst), direct + 1000, 1e-9) << "for any number of messages";
   m.operations.neighbor_alltoall_message_s = 10000;
-  EXPECT_NEAR(price_by_library(stages, m, CostModel::burst), direct + 1000 + 4 * 10000, 1e-9 * direct + 1e-6) << "rank 0 sends three and receives one";
+  EXPECT_NEAR(price_by_library(stages, m, CostModel::burst), direct + 1000 + 4 * 10000, 1e-9 * direct + 1e-6)
+      << "rank 0 sends three and receives one";
   EXPECT_EQ(price_by_library({{}}, m, CostModel::burst), 1000) << "every rank makes the call";
 }
 
@@ -465,17 +486,22 @@ TEST(Burst, LetsNoRankLeaveBeforeItEnteredHoweverFastTheLibraryIs) {
 }
 
 TEST(Burst, RefusesToGuessWhatTheLibraryCosts) {
-  test::expect_sentence(test::error_of([] { price_by_library({{{0, 4, 50}}}, machine(), CostModel::burst); }), {"profile test", "operations.neighbor_alltoall_s", "calibrate"});
+  test::expect_sentence(test::error_of([] {
+                          price_by_library({{{0, 4, 50}}}, machine(), CostModel::burst);
+                        }),
+                        {"profile test", "operations.neighbor_alltoall_s", "calibrate"});
 }
 
 TEST(ThePapersModels, KnowNothingOfTheLibrarysCollective) {
   auto m = machine();
   const std::vector<std::vector<Sent>> lone{{{0, 4, 50}}};
-  for (const auto model : {CostModel::postal, CostModel::max_rate}) EXPECT_EQ(price_by_library(lone, m, model), price(lone, m, model));
+  for (const auto model : {CostModel::postal, CostModel::max_rate})
+    EXPECT_EQ(price_by_library(lone, m, model), price(lone, m, model));
 }
 
 TEST(CostModels, HaveNamesThatAreReadBack) {
-  for (const auto model : {CostModel::postal, CostModel::max_rate, CostModel::burst}) EXPECT_EQ(parse_cost_model(name_of(model)), model);
+  for (const auto model : {CostModel::postal, CostModel::max_rate, CostModel::burst})
+    EXPECT_EQ(parse_cost_model(name_of(model)), model);
   test::expect_sentence(test::error_of([] { parse_cost_model("loggp"); }), {"loggp", "burst", "max-rate", "postal"});
 }
 

@@ -21,8 +21,9 @@ TEST(VariedDimensions, OfOneAreItsCutsInTwo) {
 }
 
 TEST(VariedDimensions, OfTwoAreMergedSwappedShiftedAndCut) {
-  EXPECT_THAT(varied({4, 8}, 32), UnorderedElementsAre(Dimensions{2, 2, 8}, Dimensions{32}, Dimensions{8, 4}, Dimensions{2, 16},
-                                                       Dimensions{4, 3, 3}, Dimensions{4, 2, 4}, Dimensions{4, 4, 2}));
+  EXPECT_THAT(varied({4, 8}, 32),
+              UnorderedElementsAre(Dimensions{2, 2, 8}, Dimensions{32}, Dimensions{8, 4}, Dimensions{2, 16},
+                                   Dimensions{4, 3, 3}, Dimensions{4, 2, 4}, Dimensions{4, 4, 2}));
 }
 
 TEST(VariedDimensions, ReachTheCountAndWasteNoSlab) {

@@ -24,7 +24,9 @@ Machine machine_with(const Features& features) {
   Machine machine;
   machine.name = "test";
   const auto channel = [&](Seconds alpha, double beta, Seconds gamma, double rate) {
-    Channel c{{Protocol{"short", 512, alpha, beta, 0.4 * alpha}, Protocol{"eager", 8192, 1.3 * alpha, 0.7 * beta, 0.5 * alpha}, Protocol{"rendezvous", no_limit, 4 * alpha, 0.4 * beta, alpha}}};
+    Channel c{{Protocol{"short", 512, alpha, beta, 0.4 * alpha},
+               Protocol{"eager", 8192, 1.3 * alpha, 0.7 * beta, 0.5 * alpha},
+               Protocol{"rendezvous", no_limit, 4 * alpha, 0.4 * beta, alpha}}};
     if (features.queues) c.gamma_s = gamma;
     if (features.sharing) c.aggregate_rate_bytes_per_s = rate;
     return c;
@@ -49,7 +51,8 @@ std::vector<Machine> machines(bool with_copies) {
   std::vector<Machine> result;
   for (const bool sharing : {false, true})
     for (const bool queues : {false, true})
-      for (const bool localities : {false, true}) result.push_back(machine_with({sharing, queues, with_copies, localities}));
+      for (const bool localities : {false, true})
+        result.push_back(machine_with({sharing, queues, with_copies, localities}));
   return result;
 }
 
@@ -63,14 +66,16 @@ Deviation deviation(const std::string& strategy, const Layout& layout, const Mac
   const auto parsed = parse_strategy(strategy);
   const auto route = make_route(parsed, layout);
   for (const Bytes bytes : {1, 8, 64, 512, 4096, 100000}) {
-    const auto priced = evaluate(make_schedule(*route, parsed.window, test::alltoall(layout.ranks(), bytes)), layout, machine, model);
+    const auto priced =
+        evaluate(make_schedule(*route, parsed.window, test::alltoall(layout.ranks(), bytes)), layout, machine, model);
     const auto estimated = estimate_alltoall(bytes, *route, parsed.window, layout, machine, model);
     const double error = estimated.seconds / priced.seconds - 1;
     result.low = std::min(result.low, error);
     result.high = std::max(result.high, error);
     EXPECT_EQ(estimated.stages.size(), priced.stages.size());
     for (std::size_t s = 0; s < priced.stages.size(); ++s) {
-      EXPECT_EQ(estimated.stages[s].messages_max, priced.stages[s].messages_max) << strategy << ", " << layout.describe();
+      EXPECT_EQ(estimated.stages[s].messages_max, priced.stages[s].messages_max)
+          << strategy << ", " << layout.describe();
       EXPECT_EQ(estimated.stages[s].bytes_max, priced.stages[s].bytes_max) << strategy << ", " << layout.describe();
       EXPECT_EQ(estimated.stages[s].label, priced.stages[s].label);
     }
@@ -78,7 +83,8 @@ Deviation deviation(const std::string& strategy, const Layout& layout, const Mac
   return result;
 }
 
-void expect_deviation(const std::string& strategy, const std::string& layout, const std::vector<Machine>& on, CostModel model, double low, double high) {
+void expect_deviation(const std::string& strategy, const std::string& layout, const std::vector<Machine>& on,
+                      CostModel model, double low, double high) {
   for (const auto& machine : on) {
     const auto found = deviation(strategy, parse_layout(layout), machine, model);
     EXPECT_GE(found.low, low) << strategy << " on " << layout << ", " << name_of(model);
@@ -94,8 +100,10 @@ bool is_power_of_two(int number) { return (number & (number - 1)) == 0; }
 
 /// Addresses of these are full on the even layouts, and their digits split no node in another way than the others.
 std::vector<std::string> full_strategies(const Layout& layout) {
-  std::vector<std::string> result{"standard", "two-step", "local-then-node", "standard,window=1", "standard,window=4", "two-step,window=2"};
-  if (is_power_of_two(layout.ranks())) result.insert(result.end(), {"stfw,n=2", "stfw,n=3", "stfw,n=4", "stfw,n=3,window=1"});
+  std::vector<std::string> result{"standard",          "two-step",          "local-then-node",
+                                  "standard,window=1", "standard,window=4", "two-step,window=2"};
+  if (is_power_of_two(layout.ranks()))
+    result.insert(result.end(), {"stfw,n=2", "stfw,n=3", "stfw,n=4", "stfw,n=3,window=1"});
   if (layout.ranks() == 27) result.insert(result.end(), {"stfw,n=3", "stfw,dims=3x9"});
   if (layout.ranks() == 36) result.push_back("stfw,dims=3x3x4");
   return result;
@@ -104,19 +112,22 @@ std::vector<std::string> full_strategies(const Layout& layout) {
 TEST(ClosedForm, IsWhatPostalAndMaxRateSayForFullAddresses) {
   for (const auto* layout : even_layouts)
     for (const auto& strategy : full_strategies(parse_layout(layout)))
-      for (const auto model : {CostModel::postal, CostModel::max_rate}) expect_deviation(strategy, layout, machines(true), model, -rounding, rounding);
+      for (const auto model : {CostModel::postal, CostModel::max_rate})
+        expect_deviation(strategy, layout, machines(true), model, -rounding, rounding);
 }
 
 TEST(ClosedForm, IsWhatBurstSaysForFullAddressesWithoutCopies) {
   for (const auto* layout : even_layouts)
-    for (const auto& strategy : full_strategies(parse_layout(layout))) expect_deviation(strategy, layout, machines(false), CostModel::burst, -rounding, rounding);
+    for (const auto& strategy : full_strategies(parse_layout(layout)))
+      expect_deviation(strategy, layout, machines(false), CostModel::burst, -rounding, rounding);
 }
 
 // The rank that sends itself nothing has its neighbours adjacent in its buffers. That spares a copied piece where the
 // lowest digit has two values, but not to the first and the last rank; the closed form has no room for these two.
 bool lowest_digit_has_two_values(const std::string& strategy, const Layout& layout) {
   const auto route = make_route(parse_strategy(strategy), layout);
-  return route->stages().size() > 1 && (route->stages().front().rounds == 1 || (strategy.starts_with("two-step") && route->stages().back().rounds == 1));
+  return route->stages().size() > 1 && (route->stages().front().rounds == 1 ||
+                                        (strategy.starts_with("two-step") && route->stages().back().rounds == 1));
 }
 
 TEST(ClosedForm, IsWhatBurstSaysForFullAddressesWithCopies) {
@@ -125,7 +136,8 @@ TEST(ClosedForm, IsWhatBurstSaysForFullAddressesWithCopies) {
     for (const auto& strategy : full_strategies(parse_layout(layout))) {
       const bool is_near = lowest_digit_has_two_values(strategy, parse_layout(layout));
       constexpr double a_piece = 0.1;  // where it decides who is served first
-      expect_deviation(strategy, layout, machines(true), CostModel::burst, is_near ? -a_piece : -rounding, is_near ? a_piece : rounding);
+      expect_deviation(strategy, layout, machines(true), CostModel::burst, is_near ? -a_piece : -rounding,
+                       is_near ? a_piece : rounding);
       ++(is_near ? near : equal);
     }
   EXPECT_GT(equal, 4 * near) << "the exception is not the rule";
@@ -139,16 +151,20 @@ TEST(ClosedForm, KnowsEveryMessageOfFullAddresses) {
       const auto schedule = make_schedule(*route, {}, test::alltoall(layout.ranks(), 1));
       for (int s = 0; s < static_cast<int>(schedule.stages.size()); ++s) {
         std::map<std::pair<Rank, Rank>, Message> real;
-        for (const auto& message : schedule.stages[static_cast<std::size_t>(s)].messages) real[{message.from, message.to}] = message;
+        for (const auto& message : schedule.stages[static_cast<std::size_t>(s)].messages)
+          real[{message.from, message.to}] = message;
         std::size_t count = 0;
         for (Rank rank = 0; rank < layout.ranks(); ++rank)
           for (const auto& message : route->uniform_messages(rank, s)) {
             ++count;
-            ASSERT_TRUE(real.contains({rank, message.to})) << strategy << " on " << text << ": " << rank << " to " << message.to;
+            ASSERT_TRUE(real.contains({rank, message.to}))
+                << strategy << " on " << text << ": " << rank << " to " << message.to;
             const auto& expected = real[{rank, message.to}];
             EXPECT_EQ(message.blocks, expected.blocks) << strategy << " on " << text;
-            EXPECT_EQ(message.pieces > 1 ? message.pieces : 0, expected.packed_pieces) << strategy << " on " << text << ", stage " << s << ": " << rank << " to " << message.to;
-            EXPECT_EQ(message.final_pieces, expected.unpacked_pieces) << strategy << " on " << text << ", stage " << s << ": " << rank << " to " << message.to;
+            EXPECT_EQ(message.pieces > 1 ? message.pieces : 0, expected.packed_pieces)
+                << strategy << " on " << text << ", stage " << s << ": " << rank << " to " << message.to;
+            EXPECT_EQ(message.final_pieces, expected.unpacked_pieces)
+                << strategy << " on " << text << ", stage " << s << ": " << rank << " to " << message.to;
             EXPECT_EQ(message.final_blocks, expected.unpacked_bytes) << strategy << " on " << text;
           }
         EXPECT_EQ(count, real.size()) << strategy << " on " << text;
@@ -160,7 +176,8 @@ TEST(ClosedForm, KnowsEveryMessageOfFullAddresses) {
 // Distance routes look the same from every rank, but copies depend on where the ranks wrap around.
 TEST(ClosedForm, IsExactForTunaWithoutCopies) {
   for (const auto* layout : {"4x4", "8x2", "1x16", "4x2x2", "9x3", "5x4", "7x1"})
-    for (const auto* strategy : {"tuna,radix=2", "tuna,radix=3", "tuna,radix=4", "tuna,radix=3,window=2", "tuna,radix=2,window=unlimited"}) {
+    for (const auto* strategy :
+         {"tuna,radix=2", "tuna,radix=3", "tuna,radix=4", "tuna,radix=3,window=2", "tuna,radix=2,window=unlimited"}) {
       expect_deviation(strategy, layout, machines(true), CostModel::postal, -rounding, rounding);
       expect_deviation(strategy, layout, machines(true), CostModel::max_rate, -rounding, rounding);
       expect_deviation(strategy, layout, machines(false), CostModel::burst, -rounding, rounding);
@@ -179,10 +196,12 @@ TEST(ClosedForm, IsExactForTunaNodeWithoutCopiesAndNearWithThem) {
 
 // More than 64 rounds at once: rounds are taken together, which changes who is served when by a little.
 TEST(ClosedForm, IsNearWhereRoundsAreTakenTogether) {
-  const std::vector<Machine> plain{machine_with({false, false, false, true})}, full{machine_with({true, true, true, true})};
+  const std::vector<Machine> plain{machine_with({false, false, false, true})},
+      full{machine_with({true, true, true, true})};
   for (const auto* layout : {"16x16", "10x2x9"})
     for (const auto* strategy : {"standard", "standard,window=100", "tuna,radix=150,window=unlimited"}) {
-      for (const auto model : {CostModel::postal, CostModel::max_rate}) expect_deviation(strategy, layout, full, model, -rounding, rounding);
+      for (const auto model : {CostModel::postal, CostModel::max_rate})
+        expect_deviation(strategy, layout, full, model, -rounding, rounding);
       expect_deviation(strategy, layout, plain, CostModel::burst, -0.05, 0.05);
       expect_deviation(strategy, layout, full, CostModel::burst, -0.06, 0.06);
     }
@@ -190,7 +209,8 @@ TEST(ClosedForm, IsNearWhereRoundsAreTakenTogether) {
 
 // More than 64 rounds, and few of them at once: like batches are taken together after the first ones.
 TEST(ClosedForm, IsNearWhereBatchesAreTakenTogether) {
-  const std::vector<Machine> plain{machine_with({false, false, false, true})}, full{machine_with({true, true, true, true})};
+  const std::vector<Machine> plain{machine_with({false, false, false, true})},
+      full{machine_with({true, true, true, true})};
   constexpr auto layout = "10x2x9";
   for (const auto* strategy : {"standard,window=1", "standard,window=8", "tuna,radix=80"}) {
     expect_deviation(strategy, layout, full, CostModel::max_rate, -rounding, rounding);
@@ -211,7 +231,8 @@ TEST(ClosedForm, KnowsTheMessagesOfVeryManyRanksInFewRuns) {
       EXPECT_LE(runs.size(), most) << to_string(strategy) << ", stage " << s;
       int messages = 0;
       for (const auto& run : runs) messages += run.messages;
-      EXPECT_EQ(messages, route->stages()[static_cast<std::size_t>(s)].rounds) << to_string(strategy) << ", stage " << s;
+      EXPECT_EQ(messages, route->stages()[static_cast<std::size_t>(s)].rounds)
+          << to_string(strategy) << ", stage " << s;
     }
   }
 }
@@ -227,7 +248,8 @@ TEST(ClosedForm, KnowsTheBlocksOfDistanceDigits) {
         std::map<Rank, std::int64_t> blocks;
         constexpr Rank from = 1;
         for (int distance = 1; distance < ranks; ++distance)
-          if (const auto digit = distance / weight % radix; digit > 0) ++blocks[static_cast<Rank>((from + digit * weight) % ranks)];
+          if (const auto digit = distance / weight % radix; digit > 0)
+            ++blocks[static_cast<Rank>((from + digit * weight) % ranks)];
         std::map<Rank, std::int64_t> told;
         for (const auto& message : route->uniform_messages(from, s)) told[message.to] = message.blocks;
         EXPECT_EQ(told, blocks) << ranks << " ranks, radix " << radix << ", stage " << s;
@@ -235,8 +257,8 @@ TEST(ClosedForm, KnowsTheBlocksOfDistanceDigits) {
     }
 }
 
-// Where neighbours in number do not wrap around the last rank, and others have a piece more. What holds nothing but blocks that have arrived, side by
-// side, is received where it belongs.
+// Where neighbours in number do not wrap around the last rank, and others have a piece more. What holds nothing but
+// blocks that have arrived, side by side, is received where it belongs.
 TEST(ClosedForm, KnowsTheCopiesOfDistanceDigitsOfTheRankThatCopiesLeast) {
   int told = 0;
   for (const auto* text : {"1x2", "1x5", "1x8", "1x13", "1x27", "2x4", "3x5", "4x4", "5x1"})
@@ -277,7 +299,8 @@ TEST(ClosedForm, KnowsTheCopiesOfDistanceDigitsOfTheRankThatCopiesLeast) {
 
 TEST(ClosedForm, IsNearForTunaWithCopies) {
   for (const auto* layout : {"4x4", "8x2", "1x16", "4x2x2", "9x3", "5x4", "8x8"})
-    for (const auto* strategy : {"tuna,radix=2", "tuna,radix=3", "tuna,radix=4"}) expect_deviation(strategy, layout, machines(true), CostModel::burst, -0.3, 0.3);
+    for (const auto* strategy : {"tuna,radix=2", "tuna,radix=3", "tuna,radix=4"})
+      expect_deviation(strategy, layout, machines(true), CostModel::burst, -0.3, 0.3);
 }
 
 TEST(ClosedForm, IsAnEstimateForAddressesThatAreNotFullAndUnevenLayouts) {
@@ -290,10 +313,14 @@ TEST(ClosedForm, IsAnEstimateForAddressesThatAreNotFullAndUnevenLayouts) {
           const auto parsed = parse_strategy(strategy);
           const auto route = make_route(parsed, layout);
           for (const Bytes bytes : {8, 4096}) {
-            const auto priced = evaluate(make_schedule(*route, parsed.window, test::alltoall(layout.ranks(), bytes)), layout, machine, model).seconds;
+            const auto priced = evaluate(make_schedule(*route, parsed.window, test::alltoall(layout.ranks(), bytes)),
+                                         layout, machine, model)
+                                    .seconds;
             const auto estimated = estimate_alltoall(bytes, *route, parsed.window, layout, machine, model).seconds;
-            EXPECT_GT(estimated, 0.5 * priced) << strategy << " on " << text << ", " << name_of(model) << ", " << bytes << " bytes";
-            EXPECT_LT(estimated, 2 * priced) << strategy << " on " << text << ", " << name_of(model) << ", " << bytes << " bytes";
+            EXPECT_GT(estimated, 0.5 * priced)
+                << strategy << " on " << text << ", " << name_of(model) << ", " << bytes << " bytes";
+            EXPECT_LT(estimated, 2 * priced)
+                << strategy << " on " << text << ", " << name_of(model) << ", " << bytes << " bytes";
           }
         }
   }
@@ -308,8 +335,10 @@ TEST(ClosedForm, IsExactForTheLibrarysCollective) {
 }
 
 TEST(RandomPatterns, HaveTheTotalsOfAPattern) {
-  // Two of the four pairs on nodes, three of the eight between them; what a rank has for itself, and nothing, do not count.
-  const auto totals = totals_of({4, {{0, 1, 8}, {3, 2, 16}, {0, 2, 32}, {1, 2, 64}, {3, 0, 1}, {1, 1, 1000}, {2, 0, 0}}}, parse_layout("2x2"));
+  // Two of the four pairs on nodes, three of the eight between them; what a rank has for itself, and nothing, do not
+  // count.
+  const auto totals = totals_of(
+      {4, {{0, 1, 8}, {3, 2, 16}, {0, 2, 32}, {1, 2, 64}, {3, 0, 1}, {1, 1, 1000}, {2, 0, 0}}}, parse_layout("2x2"));
   EXPECT_EQ(totals.on_node, 2);
   EXPECT_EQ(totals.off_node, 3);
   EXPECT_EQ(totals.bytes, 121);
@@ -329,7 +358,8 @@ TEST(RandomPatterns, WithEveryMessageAreAllToAlls) {
   const auto strategy = parse_strategy("stfw,n=2");
   const auto route = make_route(strategy, layout);
   const auto machine = machine_with({true, true, true, true});
-  EXPECT_EQ(estimate(pattern, *route, {}, layout, machine).seconds, estimate_alltoall(300, *route, {}, layout, machine).seconds);
+  EXPECT_EQ(estimate(pattern, *route, {}, layout, machine).seconds,
+            estimate_alltoall(300, *route, {}, layout, machine).seconds);
 }
 
 TEST(RandomPatterns, WithMoreMessagesThanPairsHaveLargerOnes) {
@@ -343,11 +373,15 @@ TEST(RandomPatterns, WithMoreMessagesThanPairsHaveLargerOnes) {
 TEST(RandomPatterns, OfNothingTakeNoTime) {
   for (const auto* text : {"2x2", "1x1", "3x1"}) {
     const auto layout = parse_layout(text);
-    EXPECT_EQ(estimate(random_pattern({}, layout), *make_route(parse_strategy("standard"), layout), {}, layout, machine_with({true, true, true, true})).seconds, 0);
+    EXPECT_EQ(estimate(random_pattern({}, layout), *make_route(parse_strategy("standard"), layout), {}, layout,
+                       machine_with({true, true, true, true}))
+                  .seconds,
+              0);
   }
 }
 
-// How far off the estimates of one pattern are, median and worst over strategies: up to 11 % and below 50 %. ./scripts/bench estimate has more.
+// How far off the estimates of one pattern are, median and worst over strategies: up to 11 % and below 50 %.
+// ./scripts/bench estimate has more.
 TEST(RandomPatterns, AreNearTheirPrices) {
   auto machine = machine_with({true, true, true, true});
   machine.operations.neighbor_alltoall_s = 2e-6;
@@ -355,13 +389,18 @@ TEST(RandomPatterns, AreNearTheirPrices) {
     for (const int degree : {4, 16, 50}) {
       const auto layout = parse_layout(text);
       for (const int bytes : {8, 4096, 100000}) {
-        const auto pattern = generate_pattern("random:ranks=" + std::to_string(layout.ranks()) + ",degree=" + std::to_string(degree) + ",bytes=" + std::to_string(bytes));
+        const auto pattern = generate_pattern("random:ranks=" + std::to_string(layout.ranks()) +
+                                              ",degree=" + std::to_string(degree) + ",bytes=" + std::to_string(bytes));
         std::vector<double> errors;
         for (const auto& strategy : suggest_strategies(layout)) {
           if (pattern_need(strategy) != PatternNeed::nothing) continue;
           const auto route = make_route(strategy, layout);
           const auto priced = evaluate(make_schedule(*route, strategy.window, pattern), layout, machine).seconds;
-          errors.push_back(std::abs(estimate(random_pattern(totals_of(pattern, layout), layout), *route, strategy.window, layout, machine).seconds / priced - 1));
+          errors.push_back(std::abs(
+              estimate(random_pattern(totals_of(pattern, layout), layout), *route, strategy.window, layout, machine)
+                      .seconds /
+                  priced -
+              1));
         }
         std::ranges::sort(errors);
         EXPECT_LT(errors[errors.size() / 2], 0.12) << text << ", degree " << degree << ", " << bytes << " bytes";

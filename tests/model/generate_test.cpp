@@ -29,8 +29,14 @@ std::vector<Bytes> sizes(const Pattern& pattern) {
   return result;
 }
 
-const char* const samples[] = {"alltoall:ranks=5,bytes=16KiB", "uniform:ranks=6,bytes=99", "normal:ranks=6,bytes=99", "power-law:ranks=6,bytes=1MiB,exponent=1.5",
-                               "random:ranks=9,bytes=8,degree=4,seed=3", "fft:ranks=7", "fft:ranks=5,problem=n2", "stencil:dims=3x4,bytes=8,points=box,periodic=no",
+const char* const samples[] = {"alltoall:ranks=5,bytes=16KiB",
+                               "uniform:ranks=6,bytes=99",
+                               "normal:ranks=6,bytes=99",
+                               "power-law:ranks=6,bytes=1MiB,exponent=1.5",
+                               "random:ranks=9,bytes=8,degree=4,seed=3",
+                               "fft:ranks=7",
+                               "fft:ranks=5,problem=n2",
+                               "stencil:dims=3x4,bytes=8,points=box,periodic=no",
                                "allgather:ranks=5,bytes=9"};
 
 TEST(Generators, GiveTheSamePatternForTheSameText) {
@@ -43,8 +49,11 @@ TEST(Generators, GiveTheSamePatternForTheSameText) {
 }
 
 TEST(Generators, UseTheSeed) {
-  EXPECT_EQ(generate_pattern("uniform:ranks=6,bytes=1000").edges, generate_pattern("uniform:seed=1,bytes=1000,ranks=6").edges) << "1 is the default";
-  for (const std::string text : {"uniform:ranks=6,bytes=1000", "normal:ranks=6,bytes=1000", "power-law:ranks=6,bytes=1000", "random:ranks=20,bytes=8,degree=3"})
+  EXPECT_EQ(generate_pattern("uniform:ranks=6,bytes=1000").edges,
+            generate_pattern("uniform:seed=1,bytes=1000,ranks=6").edges)
+      << "1 is the default";
+  for (const std::string text : {"uniform:ranks=6,bytes=1000", "normal:ranks=6,bytes=1000",
+                                 "power-law:ranks=6,bytes=1000", "random:ranks=20,bytes=8,degree=3"})
     EXPECT_NE(generate_pattern(text + ",seed=1").edges, generate_pattern(text + ",seed=2").edges) << text;
 }
 
@@ -52,7 +61,9 @@ TEST(Generators, DoNotDependOnTheStandardLibrarysDistributions) {
   // The highest 53 bits of mt19937_64, which the standard defines, as a fraction.
   const auto pattern = generate_pattern("uniform:ranks=5,bytes=1000,seed=42");
   std::mt19937_64 engine(42);
-  for (const auto& edge : pattern.edges) EXPECT_EQ(edge.bytes, static_cast<Bytes>(std::floor(static_cast<double>(engine() >> 11) / 9007199254740992.0 * 1001)));
+  for (const auto& edge : pattern.edges)
+    EXPECT_EQ(edge.bytes,
+              static_cast<Bytes>(std::floor(static_cast<double>(engine() >> 11) / 9007199254740992.0 * 1001)));
 }
 
 TEST(AllToAll, GivesEveryoneElseTheSame) {
@@ -70,8 +81,10 @@ TEST(UniformSizes, FillTheirRange) {
 
 TEST(AllToAllV, IsOneOfTheOthersAndKnowsItsMean) {
   EXPECT_EQ(generate_pattern("alltoallv:ranks=9,bytes=70").edges, generate_pattern("uniform:ranks=9,bytes=70").edges);
-  EXPECT_EQ(generate_pattern("alltoallv:ranks=9,bytes=70,sizes=normal,seed=4").edges, generate_pattern("normal:ranks=9,bytes=70,seed=4").edges);
-  EXPECT_EQ(generate_pattern("alltoallv:ranks=9,bytes=70,sizes=power-law,exponent=3").edges, generate_pattern("power-law:ranks=9,bytes=70,exponent=3").edges);
+  EXPECT_EQ(generate_pattern("alltoallv:ranks=9,bytes=70,sizes=normal,seed=4").edges,
+            generate_pattern("normal:ranks=9,bytes=70,seed=4").edges);
+  EXPECT_EQ(generate_pattern("alltoallv:ranks=9,bytes=70,sizes=power-law,exponent=3").edges,
+            generate_pattern("power-law:ranks=9,bytes=70,exponent=3").edges);
   for (const char* arguments : {"", ",sizes=normal", ",sizes=power-law", ",sizes=power-law,exponent=1.5"}) {
     const auto text = std::string("alltoallv:ranks=400,bytes=5000") + arguments;
     const auto drawn = sizes(generate_pattern(text));
@@ -84,7 +97,8 @@ TEST(AllToAllV, IsOneOfTheOthersAndKnowsItsMean) {
   EXPECT_EQ(parse_alltoallv("alltoallv:ranks=16384,bytes=16KiB")->mean_bytes, 8192);
   EXPECT_EQ(parse_alltoallv("alltoallv:ranks=4,bytes=0,sizes=power-law")->mean_bytes, 0);
   EXPECT_FALSE(parse_alltoallv("alltoall:ranks=4,bytes=8"));
-  expect_sentence(error_of([] { parse_alltoallv("alltoallv:ranks=4,bytes=8,sizes=odd"); }), {"sizes=odd is out of range", "power-law"});
+  expect_sentence(error_of([] { parse_alltoallv("alltoallv:ranks=4,bytes=8,sizes=odd"); }),
+                  {"sizes=odd is out of range", "power-law"});
 }
 
 TEST(NormalSizes, LieAroundTheMiddleWithASixthAsDeviation) {
@@ -131,8 +145,10 @@ TEST(RandomDestinations, AreDistinctAndNeverOneself) {
 TEST(RandomDestinations, ReachAllRanksAlike) {
   std::vector<int> received(10);
   for (int seed = 1; seed <= 200; ++seed)
-    for (const auto& edge : generate_pattern("random:ranks=10,bytes=1,degree=3,seed=" + std::to_string(seed)).edges) ++received[static_cast<std::size_t>(edge.destination)];
-  const double mean = 200 * 3, deviation = std::sqrt(200 * 9 * (1.0 / 3) * (2.0 / 3));  // binomial: 9 others, each with 3/9
+    for (const auto& edge : generate_pattern("random:ranks=10,bytes=1,degree=3,seed=" + std::to_string(seed)).edges)
+      ++received[static_cast<std::size_t>(edge.destination)];
+  const double mean = 200 * 3,
+               deviation = std::sqrt(200 * 9 * (1.0 / 3) * (2.0 / 3));  // binomial: 9 others, each with 3/9
   for (const int count : received) EXPECT_NEAR(count, mean, 5 * deviation);
 }
 
@@ -176,7 +192,8 @@ TEST(Stencils, HaveTheNeighboursOfAGrid) {
   EXPECT_EQ(degrees(generate_pattern("stencil:dims=4x4x4,bytes=8,points=box")), std::vector(64, 26));
   EXPECT_EQ(degrees(generate_pattern("stencil:dims=5x5,bytes=8,points=box")), std::vector(25, 8));
   // Without wrapping, each of the d dimensions has (k−1)·(the others) pairs, and each pair two edges.
-  EXPECT_EQ(generate_pattern("stencil:dims=3x4x5,bytes=8,periodic=no").edges.size(), 2U * (2 * 4 * 5 + 3 * 3 * 5 + 3 * 4 * 4));
+  EXPECT_EQ(generate_pattern("stencil:dims=3x4x5,bytes=8,periodic=no").edges.size(),
+            2U * (2 * 4 * 5 + 3 * 3 * 5 + 3 * 4 * 4));
   // Neighbours (x ± 1, y) and (x, y ± 1) of the corner of a 3 × 4 grid, the first dimension fastest.
   std::set<Rank> of_corner;
   for (const auto& edge : generate_pattern("stencil:dims=3x4,bytes=8").edges)
@@ -200,36 +217,38 @@ TEST(GeneratorText, ThatIsWrongIsRefused) {
     const char* text;
     std::vector<std::string> parts;
   };
-  const Bad bad[] = {{"", {"there is no kind ''", "alltoall", "stencil"}},
-                     {"nonsense:ranks=3", {"generator nonsense:ranks=3", "there is no kind 'nonsense'", "alltoall"}},
-                     {"alltoall", {"'ranks' is missing", "alltoall:ranks="}},
-                     {"alltoall:", {"'ranks' is missing"}},
-                     {"alltoall:ranks=4", {"'bytes' is missing"}},
-                     {"alltoall:ranks=4,bytes=8,bytes=8", {"'bytes' is given twice"}},
-                     {"alltoall:ranks=4,bytes=8,", {"'' is not understood"}},
-                     {"alltoall:ranks=4,bytes=8,speed=1", {"'speed=1' is not understood"}},
-                     {"alltoall:ranks=4,bytes", {"'bytes' is not understood"}},
-                     {"alltoall:ranks=0,bytes=8", {"ranks=0 is out of range", "1 to"}},
-                     {"alltoall:ranks=-4,bytes=8", {"ranks=-4 is out of range"}},
-                     {"alltoall:ranks=4294967300,bytes=8", {"ranks=4294967300 is out of range"}},
-                     {"alltoall:ranks=1000000,bytes=8", {"too many edges"}},
-                     {"alltoall:ranks=4,bytes=16kb", {"bytes=16kb is out of range", "16KiB"}},
-                     {"alltoall:ranks=4,bytes=-1", {"bytes=-1 is out of range"}},
-                     {"alltoall:ranks=4,bytes=2000GiB", {"bytes=2000GiB is out of range"}},
-                     {"uniform:ranks=4,bytes=8,seed=-1", {"seed=-1 is out of range"}},
-                     {"power-law:ranks=4,bytes=8,exponent=1", {"exponent=1 is out of range"}},
-                     {"power-law:ranks=4,bytes=8,exponent=nan", {"exponent=nan is out of range"}},
-                     {"random:ranks=4,bytes=8,degree=4", {"degree=4 is out of range", "0 to 3"}},
-                     {"random:ranks=1000000,bytes=8,degree=999999", {"too many edges"}},
-                     {"fft:ranks=4,problem=n3", {"problem=n3 is out of range", "n1 or n2"}},
-                     {"fft:ranks=1000000", {"too many edges"}},
-                     {"stencil:dims=,bytes=8", {"dims= is out of range"}},
-                     {"stencil:dims=0x4,bytes=8", {"dims=0x4 is out of range"}},
-                     {"stencil:dims=4x,bytes=8", {"dims=4x is out of range"}},
-                     {"stencil:dims=65536x65536,bytes=8", {"dims=65536x65536 is out of range"}},
-                     {"stencil:dims=1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1,bytes=8", {"too many edges"}},
-                     {"stencil:dims=4,bytes=8,points=star", {"points=star is out of range", "faces or box"}},
-                     {"stencil:dims=4,bytes=8,periodic=true", {"periodic=true is out of range", "yes or no"}}};
+  const Bad bad[] = {
+      {"", {"there is no kind ''", "alltoall", "stencil"}},
+      {"nonsense:ranks=3", {"generator nonsense:ranks=3", "there is no kind 'nonsense'", "alltoall"}},
+      {"alltoall", {"'ranks' is missing", "alltoall:ranks="}},
+      {"alltoall:", {"'ranks' is missing"}},
+      {"alltoall:ranks=4", {"'bytes' is missing"}},
+      {"alltoall:ranks=4,bytes=8,bytes=8", {"'bytes' is given twice"}},
+      {"alltoall:ranks=4,bytes=8,", {"'' is not understood"}},
+      {"alltoall:ranks=4,bytes=8,speed=1", {"'speed=1' is not understood"}},
+      {"alltoall:ranks=4,bytes", {"'bytes' is not understood"}},
+      {"alltoall:ranks=0,bytes=8", {"ranks=0 is out of range", "1 to"}},
+      {"alltoall:ranks=-4,bytes=8", {"ranks=-4 is out of range"}},
+      {"alltoall:ranks=4294967300,bytes=8", {"ranks=4294967300 is out of range"}},
+      {"alltoall:ranks=1000000,bytes=8", {"too many edges"}},
+      {"alltoall:ranks=4,bytes=16kb", {"bytes=16kb is out of range", "16KiB"}},
+      {"alltoall:ranks=4,bytes=-1", {"bytes=-1 is out of range"}},
+      {"alltoall:ranks=4,bytes=2000GiB", {"bytes=2000GiB is out of range"}},
+      {"uniform:ranks=4,bytes=8,seed=-1", {"seed=-1 is out of range"}},
+      {"power-law:ranks=4,bytes=8,exponent=1", {"exponent=1 is out of range"}},
+      {"power-law:ranks=4,bytes=8,exponent=nan", {"exponent=nan is out of range"}},
+      {"random:ranks=4,bytes=8,degree=4", {"degree=4 is out of range", "0 to 3"}},
+      {"random:ranks=1000000,bytes=8,degree=999999", {"too many edges"}},
+      {"fft:ranks=4,problem=n3", {"problem=n3 is out of range", "n1 or n2"}},
+      {"fft:ranks=1000000", {"too many edges"}},
+      {"stencil:dims=,bytes=8", {"dims= is out of range"}},
+      {"stencil:dims=0x4,bytes=8", {"dims=0x4 is out of range"}},
+      {"stencil:dims=4x,bytes=8", {"dims=4x is out of range"}},
+      {"stencil:dims=65536x65536,bytes=8", {"dims=65536x65536 is out of range"}},
+      {"stencil:dims=1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1,bytes=8",
+       {"too many edges"}},
+      {"stencil:dims=4,bytes=8,points=star", {"points=star is out of range", "faces or box"}},
+      {"stencil:dims=4,bytes=8,periodic=true", {"periodic=true is out of range", "yes or no"}}};
   for (const auto& [text, parts] : bad) {
     SCOPED_TRACE(text);
     expect_sentence(error_of([&, t = std::string(text)] { generate_pattern(t); }), parts);

@@ -42,10 +42,9 @@ struct Bounds {
   std::map<int, int> bound_by_n;
 };
 
-const Bounds stfw_bounds[] = {
-    {64, {{2, 14}, {3, 9}, {4, 8}, {5, 7}, {6, 6}}},
-    {512, {{2, 46}, {3, 21}, {4, 16}, {5, 13}, {6, 12}, {7, 11}, {8, 10}, {9, 9}}},
-    {16384, {{2, 254}, {3, 77}, {4, 44}, {8, 20}, {9, 19}, {13, 15}, {14, 14}}}};
+const Bounds stfw_bounds[] = {{64, {{2, 14}, {3, 9}, {4, 8}, {5, 7}, {6, 6}}},
+                              {512, {{2, 46}, {3, 21}, {4, 16}, {5, 13}, {6, 12}, {7, 11}, {8, 10}, {9, 9}}},
+                              {16384, {{2, 254}, {3, 77}, {4, 44}, {8, 20}, {9, 19}, {13, 15}, {14, 14}}}};
 
 TEST(StfwOfPowersOfTwo, HasThePapersBoundsOnMessages) {
   for (const auto& [ranks, bounds] : stfw_bounds)
@@ -71,7 +70,8 @@ TEST(Stfw, AttainsItsBoundOnEveryRankInAnAllToAll) {
     for (int n = 2; n <= stfw_most_dimensions(ranks); ++n) {
       const auto schedule = schedule_of("stfw,n=" + std::to_string(n), one_rank_a_node(ranks), pattern);
       const auto bound = stfw_message_bound(stfw_dimensions(ranks, n));
-      EXPECT_EQ(messages_sent(schedule), std::vector(static_cast<std::size_t>(ranks), bound)) << ranks << " ranks, n=" << n;
+      EXPECT_EQ(messages_sent(schedule), std::vector(static_cast<std::size_t>(ranks), bound))
+          << ranks << " ranks, n=" << n;
       EXPECT_LE(schedule.buffered_blocks_max, ranks - 1) << ranks << " ranks, n=" << n;
     }
   }
@@ -82,7 +82,8 @@ TEST(Stfw, MovesThePapersVolumeInAnAllToAll) {
   const auto pattern = alltoall(ranks, 1);
   const double direct = ranks * (ranks - 1.0);
   for (const auto& [n, paper] : std::map<int, double>{{2, 1.88}, {4, 3.01}, {8, 4.02}}) {
-    const auto moved = static_cast<double>(volume(schedule_of("stfw,n=" + std::to_string(n), one_rank_a_node(ranks), pattern)));
+    const auto moved =
+        static_cast<double>(volume(schedule_of("stfw,n=" + std::to_string(n), one_rank_a_node(ranks), pattern)));
     constexpr double two_digits = 0.005;
     EXPECT_NEAR(moved / direct, paper, two_digits) << "n=" << n;
   }
@@ -102,7 +103,8 @@ TEST(Stfw, CoversAnyNumberOfRanks) {
       std::int64_t product = 1;
       for (const int size : dimensions) product *= size;
       EXPECT_GE(product, ranks) << "n=" << n;
-      // As near to the n-th root as it goes: no size is above its rounded-up root for n sizes, nor a power of two twice it.
+      // As near to the n-th root as it goes: no size is above its rounded-up root for n sizes, nor a power of two twice
+      // it.
       const double root = std::pow(ranks, 1.0 / n);
       EXPECT_LT(*std::ranges::max_element(dimensions), 2 * root + 1e-9) << ranks << " ranks, n=" << n;
     }
@@ -140,8 +142,10 @@ TEST(Tuna, HasThePapersRoundsAndBuffer) {
 TEST(Tuna, SendsOneMessageARoundAndHoldsNoMoreThanItsBuffer) {
   for (const int ranks : {2, 3, 7, 8, 13, 16, 27, 30})
     for (int radix = 2; radix <= ranks; ++radix) {
-      const auto schedule = schedule_of("tuna,radix=" + std::to_string(radix), one_rank_a_node(ranks), alltoall(ranks, 1));
-      EXPECT_EQ(messages_sent(schedule), std::vector(static_cast<std::size_t>(ranks), tuna_rounds(ranks, radix))) << ranks << " ranks, radix " << radix;
+      const auto schedule =
+          schedule_of("tuna,radix=" + std::to_string(radix), one_rank_a_node(ranks), alltoall(ranks, 1));
+      EXPECT_EQ(messages_sent(schedule), std::vector(static_cast<std::size_t>(ranks), tuna_rounds(ranks, radix)))
+          << ranks << " ranks, radix " << radix;
       EXPECT_LE(schedule.buffered_blocks_max, tuna_buffer_blocks(ranks, radix)) << ranks << " ranks, radix " << radix;
     }
 }
@@ -150,7 +154,9 @@ TEST(Tuna, NeedsNoBufferFromRadixPMinus1) {
   for (const int ranks : {3, 4, 8, 13, 29})
     for (const int radix : {ranks - 1, ranks}) {
       EXPECT_EQ(tuna_buffer_blocks(ranks, radix), 0);
-      EXPECT_EQ(schedule_of("tuna,radix=" + std::to_string(radix), one_rank_a_node(ranks), alltoall(ranks, 5)).buffered_blocks_max, 0);
+      EXPECT_EQ(schedule_of("tuna,radix=" + std::to_string(radix), one_rank_a_node(ranks), alltoall(ranks, 5))
+                    .buffered_blocks_max,
+                0);
     }
 }
 
@@ -180,7 +186,8 @@ TEST(Standard, SendsEachBlockOnceAndHoldsNothing) {
   EXPECT_EQ(schedule.stages[0].messages.size(), 6U * 5U);
   EXPECT_EQ(volume(schedule), 6 * 5 * 9);
   EXPECT_EQ(schedule.buffered_blocks_max, 0);
-  for (const auto& message : schedule.stages[0].messages) EXPECT_EQ(message.packed_pieces + message.unpacked_pieces, 0U);
+  for (const auto& message : schedule.stages[0].messages)
+    EXPECT_EQ(message.packed_pieces + message.unpacked_pieces, 0U);
 }
 
 TEST(TwoStep, SendsOneMessageToEveryOtherNodeThenOneToEveryMate) {
@@ -230,7 +237,8 @@ TEST(Staggered, GivesEveryBlockARoundOfItsOwn) {
   ASSERT_EQ(schedule.stages.size(), 1U);
   EXPECT_EQ(schedule.stages[0].info.rounds, 4);
   std::vector<std::tuple<Rank, int, int, Bytes>> sent;
-  for (const auto& message : schedule.stages[0].messages) sent.emplace_back(message.to, message.round, message.batch, message.bytes);
+  for (const auto& message : schedule.stages[0].messages)
+    sent.emplace_back(message.to, message.round, message.batch, message.bytes);
   EXPECT_EQ(sent, (std::vector<std::tuple<Rank, int, int, Bytes>>{{1, 1, 0, 10}, {1, 2, 1, 20}, {2, 3, 2, 5}}));
 }
 
@@ -268,7 +276,8 @@ TEST(TunaNode, NeedsThePapersRoundsBetweenNodes) {
   for (const auto& [nodes, ppn] : {std::pair{2, 4}, {3, 5}, {5, 3}, {9, 8}}) {
     const auto layout = Layout::regular(nodes, 1, ppn);
     const auto pattern = alltoall(nodes * ppn, 1);
-    const auto coalesced = schedule_of("tuna-node,radix=2", layout, pattern), staggered = schedule_of("tuna-node,radix=2,staggered", layout, pattern);
+    const auto coalesced = schedule_of("tuna-node,radix=2", layout, pattern),
+               staggered = schedule_of("tuna-node,radix=2,staggered", layout, pattern);
     EXPECT_EQ(coalesced.stages.back().info.rounds, nodes - 1);
     EXPECT_EQ(staggered.stages.back().info.rounds, (nodes - 1) * ppn);
     std::map<Rank, std::set<int>> rounds;
@@ -278,7 +287,8 @@ TEST(TunaNode, NeedsThePapersRoundsBetweenNodes) {
     }
     for (const auto& [rank, used] : rounds) EXPECT_EQ(std::ssize(used), (nodes - 1) * ppn);
     for (std::size_t s = 0; s + 1 < coalesced.stages.size(); ++s)
-      EXPECT_EQ(messages_of(staggered.stages[s]), messages_of(coalesced.stages[s])) << "the same within nodes (algorithm 2, line 1)";
+      EXPECT_EQ(messages_of(staggered.stages[s]), messages_of(coalesced.stages[s]))
+          << "the same within nodes (algorithm 2, line 1)";
   }
 }
 
@@ -357,7 +367,8 @@ TEST(Split, RaisesItsCapAsThePaperSays) {
   EXPECT_EQ(chunk_sizes("split,cap=5", two_nodes, twenty), (std::vector<Bytes>{5, 5, 5, 5}));
   EXPECT_EQ(chunk_sizes("split,cap=3", two_nodes, twenty), (std::vector<Bytes>{5, 5, 5, 5})) << "line 16: 20/3 > 4";
   const Pattern from_each{6, {{0, 4, 4}, {2, 4, 3}}};
-  EXPECT_EQ(chunk_sizes("split,cap=2", three_nodes, from_each), (std::vector<Bytes>{2, 2, 2, 1})) << "line 15: from as many nodes as it has ranks";
+  EXPECT_EQ(chunk_sizes("split,cap=2", three_nodes, from_each), (std::vector<Bytes>{2, 2, 2, 1}))
+      << "line 15: from as many nodes as it has ranks";
   EXPECT_EQ(chunk_sizes("three-step", three_nodes, from_each), (std::vector<Bytes>{4, 3}));
 }
 
@@ -369,16 +380,19 @@ TEST(Split, MakesNoMoreChunksOfAPairThanItsNodesHaveRanks) {
 TEST(Split, GivesEveryRankOfTheLargerNodeAChunk) {
   // Nodes of one and three ranks: 300 bytes either way are three chunks, which rank 0 sends, or receives, alone.
   const Layout layout(std::vector{0, 1, 1, 1});
-  const auto from_small = schedule_of("split,cap=1", layout, {4, {{0, 2, 300}}}), to_small = schedule_of("split,cap=1", layout, {4, {{2, 0, 300}}});
+  const auto from_small = schedule_of("split,cap=1", layout, {4, {{0, 2, 300}}}),
+             to_small = schedule_of("split,cap=1", layout, {4, {{2, 0, 300}}});
   EXPECT_EQ(messages_of(from_small.stages[2]), (Messages{{0, 1, 100}, {0, 2, 100}, {0, 3, 100}}));
   EXPECT_EQ(messages_of(from_small.stages[3]), (Messages{{1, 2, 100}, {3, 2, 100}}));
   EXPECT_EQ(messages_of(to_small.stages[1]), (Messages{{2, 1, 100}, {2, 3, 100}}));
   EXPECT_EQ(messages_of(to_small.stages[2]), (Messages{{1, 0, 100}, {2, 0, 100}, {3, 0, 100}}));
-  // The cap is raised by the ranks of the node that gets, and only while they are more than the nodes that send: 300 bytes of a node of three, from
-  // the node of one rank alone or from two nodes.
+  // The cap is raised by the ranks of the node that gets, and only while they are more than the nodes that send: 300
+  // bytes of a node of three, from the node of one rank alone or from two nodes.
   const Layout three(std::vector{0, 1, 2, 2, 2});
-  EXPECT_EQ(chunk_sizes("split,cap=40", three, {5, {{0, 2, 150}, {1, 3, 150}}}), (std::vector<Bytes>{100, 50, 100, 50})) << "300 bytes for three ranks";
-  EXPECT_EQ(chunk_sizes("split,cap=60", three, {5, {{2, 0, 150}, {3, 1, 60}}}), (std::vector<Bytes>{60, 60, 30, 60})) << "one rank gets from one node";
+  EXPECT_EQ(chunk_sizes("split,cap=40", three, {5, {{0, 2, 150}, {1, 3, 150}}}), (std::vector<Bytes>{100, 50, 100, 50}))
+      << "300 bytes for three ranks";
+  EXPECT_EQ(chunk_sizes("split,cap=60", three, {5, {{2, 0, 150}, {3, 1, 60}}}), (std::vector<Bytes>{60, 60, 30, 60}))
+      << "one rank gets from one node";
 }
 
 TEST(RoutesWithRelays, AreForOnePattern) {
@@ -427,21 +441,28 @@ TEST(Allgather, ByStfwIsATreeThatDoublesWhatARankHas) {
   for (std::size_t s = 0; s < schedule.stages.size(); ++s)
     for (const auto& message : schedule.stages[s].messages) sent[{s, message.from}].push_back(message.bytes);
   EXPECT_EQ(sent.size(), 2U * k * k);
-  for (const auto& [of, sizes] : sent) EXPECT_EQ(sizes, std::vector<Bytes>(k - 1, of.first == 0 ? bytes : k * bytes)) << "its own block, then those of its row";
+  for (const auto& [of, sizes] : sent)
+    EXPECT_EQ(sizes, std::vector<Bytes>(k - 1, of.first == 0 ? bytes : k * bytes))
+        << "its own block, then those of its row";
 }
 
-// A full address brings every block to every rank once, and so do distances whatever the number of ranks (Bruck's algorithm).
+// A full address brings every block to every rank once, and so do distances whatever the number of ranks (Bruck's
+// algorithm).
 TEST(Allgather, BringsEveryBlockToEveryRankOnce) {
   constexpr Bytes bytes = 7;
   const auto expect_once = [&](const std::string& strategy, const Layout& layout) {
     const auto once = std::vector<Bytes>(static_cast<std::size_t>(layout.ranks()), (layout.ranks() - 1) * bytes);
-    EXPECT_EQ(bytes_received(schedule_of(strategy, layout, allgather(layout.ranks(), bytes))), once) << strategy << ", " << layout.describe();
+    EXPECT_EQ(bytes_received(schedule_of(strategy, layout, allgather(layout.ranks(), bytes))), once)
+        << strategy << ", " << layout.describe();
   };
-  for (const auto& [ranks, dims] : std::vector<std::pair<int, std::string>>{{12, "3x4"}, {12, "2x3x2"}, {27, "3x3x3"}, {32, "2x2x2x2x2"}, {64, "16x4"}})
+  for (const auto& [ranks, dims] : std::vector<std::pair<int, std::string>>{
+           {12, "3x4"}, {12, "2x3x2"}, {27, "3x3x3"}, {32, "2x2x2x2x2"}, {64, "16x4"}})
     expect_once("stfw,dims=" + dims, one_rank_a_node(ranks));
   for (int ranks = 2; ranks <= 20; ++ranks)
-    for (int radix = 2; radix <= ranks; ++radix) expect_once("tuna,radix=" + std::to_string(radix), one_rank_a_node(ranks));
-  for (const auto* strategy : {"standard", "two-step", "local-then-node", "tuna-node,radix=2"}) expect_once(strategy, Layout::regular(4, 1, 3));
+    for (int radix = 2; radix <= ranks; ++radix)
+      expect_once("tuna,radix=" + std::to_string(radix), one_rank_a_node(ranks));
+  for (const auto* strategy : {"standard", "two-step", "local-then-node", "tuna-node,radix=2"})
+    expect_once(strategy, Layout::regular(4, 1, 3));
 }
 
 TEST(Allgather, CrossesTheNetworkOnceForEachNode) {
@@ -461,13 +482,17 @@ TEST(Allgather, CrossesTheNetworkOnceForEachNode) {
 TEST(Staggered, BlocksCarryTheirOwnBytes) {
   for (const std::string strategy : {"two-step", "stfw,dims=4x3"}) {
     const auto layout = Layout::regular(4, 1, 3);
-    EXPECT_EQ(volume(schedule_of(strategy + ",staggered", layout, allgather(12, 5))), volume(schedule_of(strategy, layout, alltoall(12, 5)))) << strategy;
+    EXPECT_EQ(volume(schedule_of(strategy + ",staggered", layout, allgather(12, 5))),
+              volume(schedule_of(strategy, layout, alltoall(12, 5))))
+        << strategy;
   }
 }
 
 TEST(NodeTraffic, HasAPayloadOnceForEachNode) {
-  const Pattern pattern{6, {{0, 2, 8, 1}, {0, 3, 8, 1}, {0, 4, 8, 1}, {0, 2, 5, 0}, {0, 3, 8}, {0, 3, 8}, {1, 2, 9, 1}}};
-  EXPECT_EQ(node_traffic(pattern, Layout::regular(3, 1, 2)).entries, (std::vector<NodeTraffic::Entry>{{0, 1, 8 + 5 + 8 + 8}, {0, 2, 8}, {1, 1, 9}}));
+  const Pattern pattern{6,
+                        {{0, 2, 8, 1}, {0, 3, 8, 1}, {0, 4, 8, 1}, {0, 2, 5, 0}, {0, 3, 8}, {0, 3, 8}, {1, 2, 9, 1}}};
+  EXPECT_EQ(node_traffic(pattern, Layout::regular(3, 1, 2)).entries,
+            (std::vector<NodeTraffic::Entry>{{0, 1, 8 + 5 + 8 + 8}, {0, 2, 8}, {1, 1, 9}}));
 }
 
 }  // namespace

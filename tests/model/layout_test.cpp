@@ -100,11 +100,13 @@ TEST(LayoutText, OfTheWrongSizeIsRefusedBeforeTheLayoutIsBuilt) {
   const auto begin = std::chrono::steady_clock::now();
   expect_sentence(error_of([] { parse_layout("8192x8192", 4); }), {"67108864 ranks but 4"});
   EXPECT_EQ(ranks_of_layout("8192x2x4096"), 67108864);
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(500)) << "building it takes seconds and gigabytes";
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(500))
+      << "building it takes seconds and gigabytes";
 }
 
 TEST(LayoutText, SurvivesDamage) {
-  for (const auto* text : {"4x2x8", "0,0,1,1,2", "0.0,0.1,1.0,1.1"}) test::expect_robust(text, [](const std::string& damaged) { parse_layout(damaged); });
+  for (const auto* text : {"4x2x8", "0,0,1,1,2", "0.0,0.1,1.0,1.1"})
+    test::expect_robust(text, [](const std::string& damaged) { parse_layout(damaged); });
 }
 
 }  // namespace

@@ -37,13 +37,16 @@ TEST(MatrixMarket, IsReadWithCommentsEmptyLinesAndBlanks) {
 TEST(MatrixMarket, IsReadWithCarriageReturnsAndWithoutAFinalNewline) {
   for (const auto& end : {std::string("\n"), std::string("\r\n")})
     for (const auto& final_end : {end, std::string()}) {
-      const auto matrix = parse("%%MatrixMarket matrix coordinate integer general" + end + "2 2 2" + end + "1 2 7" + end + "2 1 8" + final_end);
+      const auto matrix = parse("%%MatrixMarket matrix coordinate integer general" + end + "2 2 2" + end + "1 2 7" +
+                                end + "2 1 8" + final_end);
       EXPECT_EQ(matrix.value, (std::vector<double>{7, 8}));
     }
 }
 
 TEST(MatrixMarket, HasFourFieldsAndFourSymmetries) {
-  const auto read = [](const std::string& kind, const std::string& entry) { return parse("%%MatrixMarket matrix coordinate " + kind + "\n2 2 1\n" + entry + "\n"); };
+  const auto read = [](const std::string& kind, const std::string& entry) {
+    return parse("%%MatrixMarket matrix coordinate " + kind + "\n2 2 1\n" + entry + "\n");
+  };
   EXPECT_EQ(read("pattern general", "2 1").value.size(), 0U);
   EXPECT_EQ(read("pattern symmetric", "2 1").symmetry, Symmetry::symmetric);
   EXPECT_EQ(read("integer skew-symmetric", "2 1 -4").value, std::vector<double>{-4});
@@ -110,7 +113,9 @@ TEST(MatrixMarket, ReservesNoMemoryForEntriesThatAreNotThere) {
 }
 
 TEST(MatrixMarket, SurvivesDamage) {
-  for (const auto& text : {header + "3 4 3\n1 1 2.5\n2 3 -1e-3\n3 4 7\n", std::string("%%MatrixMarket matrix coordinate pattern symmetric\r\n% x\r\n3 3 3\r\n1 1\r\n2 1\r\n3 3\r\n")})
+  for (const auto& text :
+       {header + "3 4 3\n1 1 2.5\n2 3 -1e-3\n3 4 7\n",
+        std::string("%%MatrixMarket matrix coordinate pattern symmetric\r\n% x\r\n3 3 3\r\n1 1\r\n2 1\r\n3 3\r\n")})
     test::expect_robust(text, parse);
 }
 
@@ -123,7 +128,9 @@ void write_gzipped(const std::string& path, const std::string& contents) {
 
 std::string many_entries() {
   std::string text = header + "1000 1000 1000\n";
-  for (int i = 1; i <= 1000; ++i) text += std::to_string(i) + " " + std::to_string(1 + i * 7919 % 1000) + " " + std::to_string(i * 104729 % 10007) + "\n";
+  for (int i = 1; i <= 1000; ++i)
+    text +=
+        std::to_string(i) + " " + std::to_string(1 + i * 7919 % 1000) + " " + std::to_string(i * 104729 % 10007) + "\n";
   return text;
 }
 
@@ -147,14 +154,16 @@ TEST(MatrixMarketFile, ThatIsCutShortOrDamagedIsRefused) {
     expect_sentence(error_of([&] { read_matrix_market(path); }), {"cut.mtx.gz"});
   }
   auto damaged = whole;
-  for (std::size_t i = 0; i < 16; ++i) damaged[damaged.size() / 2 + i] = static_cast<char>(~damaged[damaged.size() / 2 + i]);
+  for (std::size_t i = 0; i < 16; ++i)
+    damaged[damaged.size() / 2 + i] = static_cast<char>(~damaged[damaged.size() / 2 + i]);
   const auto path = directory.write("damaged.mtx.gz", damaged);
   expect_sentence(error_of([&] { read_matrix_market(path); }), {"damaged.mtx.gz"});
 }
 
 TEST(MatrixMarketFile, ThatIsNotThereIsNamed) {
   const test::TemporaryDirectory directory;
-  expect_sentence(error_of([&] { read_matrix_market(directory.path("none.mtx")); }), {"none.mtx", "cannot be opened", "No such file"});
+  expect_sentence(error_of([&] { read_matrix_market(directory.path("none.mtx")); }),
+                  {"none.mtx", "cannot be opened", "No such file"});
   expect_sentence(error_of([&] { read_matrix_market(directory.path()); }), {"it is a directory"});
 }
 
@@ -165,7 +174,10 @@ TEST(Files, AreReadUpToALimit) {
   write_gzipped(gzipped, text);
   for (const auto& path : {plain, gzipped}) {
     EXPECT_EQ(read_file(path, {std::ssize(text), ""}), text);
-    expect_sentence(error_of([&] { read_file(path, {std::ssize(text) - 1, "name another"}); }), {path, "more than 3145727", "name another"});
+    expect_sentence(error_of([&] {
+                      read_file(path, {std::ssize(text) - 1, "name another"});
+                    }),
+                    {path, "more than 3145727", "name another"});
     expect_sentence(error_of([&] { read_file(path, {2 << 20, "name another"}); }), {path, "more than 2MiB"});
     expect_sentence(error_of([&] { read_matrix_market(path, 1024); }), {path, "more than 1KiB", "--max-input-bytes"});
     expect_sentence(error_of([&] { read_pattern(path, 1024); }), {path, "more than 1KiB", "--max-input-bytes"});
@@ -176,7 +188,8 @@ TEST(Files, AreReadUpToALimit) {
 }
 
 TEST(Files, ForWhichThereIsNoMemoryAreNamed) {
-  expect_sentence(error_of([] { within_memory("m.mtx", []() -> int { throw std::bad_alloc(); }); }), {"m.mtx", "not enough memory", "smaller file"});
+  expect_sentence(error_of([] { within_memory("m.mtx", []() -> int { throw std::bad_alloc(); }); }),
+                  {"m.mtx", "not enough memory", "smaller file"});
   EXPECT_EQ(within_memory("m.mtx", [] { return 5; }), 5);
 }
 
@@ -200,7 +213,8 @@ TEST(Files, AreKnownToBeWritableBeforehand) {
   check_writable(directory.path("new"));
   EXPECT_EQ(test::contents_of(path), "old");
   EXPECT_EQ(directory.names(), std::vector<std::string>{"file"}) << "nothing is left";
-  expect_sentence(error_of([&] { check_writable(directory.path("none/file")); }), {"none/file", "cannot be written", "check the directory"});
+  expect_sentence(error_of([&] { check_writable(directory.path("none/file")); }),
+                  {"none/file", "cannot be written", "check the directory"});
   expect_sentence(error_of([&] { check_writable(directory.path()); }), {"it is a directory", "name a file"});
 }
 
@@ -238,10 +252,12 @@ TEST(Files, AreReplacedBehindSymbolicLinks) {
   }
   EXPECT_EQ(test::contents_of(directory.path("sub/file")), "link");
   EXPECT_EQ(test::contents_of(directory.path("sub/new")), "dangling");
-  EXPECT_EQ(fs::status(directory.path("sub/file")).permissions(), fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read);
+  EXPECT_EQ(fs::status(directory.path("sub/file")).permissions(),
+            fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read);
   EXPECT_EQ(directory.names(), (std::vector<std::string>{"circle", "dangling", "link", "sub"}));
   for (const auto& action : {check_writable, +[](const std::string& path) { write_file(path, "x"); }})
-    expect_sentence(error_of([&] { action(directory.path("circle")); }), {"circle", "cannot be written", "symbolic links"});
+    expect_sentence(error_of([&] { action(directory.path("circle")); }),
+                    {"circle", "cannot be written", "symbolic links"});
 }
 
 TEST(Files, ThatAreDevicesStayDevices) {

@@ -25,10 +25,13 @@ TEST(BlockPartition, GivesRankIItsRowsByTheFormula) {
     }
 }
 
-TEST(BlockPartition, NeedsARank) { expect_sentence(error_of([] { block_partition(4, 0); }), {"0 ranks"}); }
+TEST(BlockPartition, NeedsARank) {
+  expect_sentence(error_of([] { block_partition(4, 0); }), {"0 ranks"});
+}
 
 /// Who needs what, column by column and row by row.
-std::map<std::pair<Rank, Rank>, Bytes> brute_force(const CoordinateMatrix& matrix, const std::vector<Rank>& owner, Bytes value_bytes) {
+std::map<std::pair<Rank, Rank>, Bytes> brute_force(const CoordinateMatrix& matrix, const std::vector<Rank>& owner,
+                                                   Bytes value_bytes) {
   std::set<std::pair<std::int64_t, std::int64_t>> entries;
   for (std::size_t i = 0; i < matrix.row.size(); ++i) {
     entries.insert({matrix.row[i], matrix.column[i]});
@@ -53,7 +56,8 @@ TEST(MatrixPattern, MovesEachColumnOnceToEachRankThatTouchesIt) {
     matrix.rows = matrix.columns = 1 + static_cast<int>(random() % 30);
     matrix.symmetry = round % 2 == 0 ? CoordinateMatrix::Symmetry::general : CoordinateMatrix::Symmetry::symmetric;
     for (auto entries = random() % 120; entries > 0; --entries) {
-      auto row = static_cast<std::int64_t>(random() % static_cast<unsigned>(matrix.rows)), column = static_cast<std::int64_t>(random() % static_cast<unsigned>(matrix.rows));
+      auto row = static_cast<std::int64_t>(random() % static_cast<unsigned>(matrix.rows)),
+           column = static_cast<std::int64_t>(random() % static_cast<unsigned>(matrix.rows));
       if (matrix.symmetry == CoordinateMatrix::Symmetry::symmetric && column > row) std::swap(row, column);
       matrix.row.push_back(row);
       matrix.column.push_back(column);
@@ -65,7 +69,8 @@ TEST(MatrixPattern, MovesEachColumnOnceToEachRankThatTouchesIt) {
     const auto pattern = matrix_pattern(matrix, owner, ranks, 8);
     EXPECT_EQ(pattern.ranks, ranks);
     std::map<std::pair<Rank, Rank>, Bytes> found;
-    for (const auto& edge : pattern.edges) EXPECT_TRUE(found.try_emplace({edge.source, edge.destination}, edge.bytes).second) << "one edge a pair";
+    for (const auto& edge : pattern.edges)
+      EXPECT_TRUE(found.try_emplace({edge.source, edge.destination}, edge.bytes).second) << "one edge a pair";
     EXPECT_EQ(found, brute_force(matrix, owner, 8));
 
     // Told by values: the same for every pair, and a payload for each set of ranks.

@@ -7,7 +7,8 @@ namespace commpass {
 namespace {
 
 TEST(MetisPartition, SaysHowToGetItWhereItIsNotBuiltIn) {
-  test::expect_sentence(test::error_of([] { metis_partition({}, 2); }), {"--partition metis", "without METIS", "libmetis-dev", "--partition block"});
+  test::expect_sentence(test::error_of([] { metis_partition({}, 2); }),
+                        {"--partition metis", "without METIS", "libmetis-dev", "--partition block"});
 }
 
 }  // namespace

@@ -17,7 +17,9 @@ using test::expect_sentence;
 CoordinateMatrix scattered_square(std::int64_t side) {
   CoordinateMatrix matrix;
   matrix.rows = matrix.columns = side * side;
-  const auto number = [&](std::int64_t x, std::int64_t y) { return (x + side * y) * 7 % (side * side); };  // 7 and side have no common factor
+  const auto number = [&](std::int64_t x, std::int64_t y) {
+    return (x + side * y) * 7 % (side * side);
+  };  // 7 and side have no common factor
   for (std::int64_t x = 0; x < side; ++x)
     for (std::int64_t y = 0; y < side; ++y)
       for (const auto& [u, v] : {std::pair{x, y}, {x + 1, y}, {x - 1, y}, {x, y + 1}, {x, y - 1}})

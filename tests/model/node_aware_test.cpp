@@ -40,7 +40,8 @@ TEST(NodeAwareFormulas, OnNode) {
   // Eq. 4.1: (2 − 1)(1 + 10) + 2(2 + 30).
   EXPECT_DOUBLE_EQ(on_node(10, node, machine, Path::staged), 11 + 2 * 32);
   EXPECT_DOUBLE_EQ(on_node(10, node, machine, Path::device), 10 * (11 + 2 * 32));
-  EXPECT_DOUBLE_EQ(on_node(10, Node{3, 20}, machine, Path::staged), 2 * 11 + 3 * 32) << "three devices a socket, as Summit";
+  EXPECT_DOUBLE_EQ(on_node(10, Node{3, 20}, machine, Path::staged), 2 * 11 + 3 * 32)
+      << "three devices a socket, as Summit";
 }
 
 TEST(NodeAwareFormulas, OnNodeSplit) {
@@ -80,8 +81,10 @@ TEST(NodeAwareFormulas, OfTableSix) {
 
 TEST(NodeAwareFormulas, TakeTheProtocolOfOneMessage) {
   const auto lassen = read_profile(COMMPASS_TEST_PROFILES "/lassen.json").machine;
-  // 64 messages of 1000 bytes are eager, though 64000 bytes would be rendezvous; the node injects 256000 bytes at 1 / 4.19e-11 a second.
-  EXPECT_DOUBLE_EQ(off_node(64, 64000, 256000, lassen, Path::staged), 64 * 2.44e-6 + std::max(256000 * 4.19e-11, 64000 * 3.79e-10));
+  // 64 messages of 1000 bytes are eager, though 64000 bytes would be rendezvous; the node injects 256000 bytes at 1
+  // / 4.19e-11 a second.
+  EXPECT_DOUBLE_EQ(off_node(64, 64000, 256000, lassen, Path::staged),
+                   64 * 2.44e-6 + std::max(256000 * 4.19e-11, 64000 * 3.79e-10));
   EXPECT_DOUBLE_EQ(on_node(100, node, lassen, Path::staged), 3.67e-7 + 1.32e-8 + 2 * (9.25e-7 + 1.19e-7));
 }
 
@@ -90,7 +93,8 @@ TEST(NodeAwareFormulas, NeedTheirParameters) {
   poor.device = {};
   poor.host_to_device.pop_back();
   expect_sentence(error_of([&] { standard(load, poor, Path::device); }), {"profile simple", "device network"});
-  expect_sentence(error_of([&] { split(load, 4, SplitReading::whole, node, poor); }), {"profile simple", "host-to-device copies with processes = 4"});
+  expect_sentence(error_of([&] { split(load, 4, SplitReading::whole, node, poor); }),
+                  {"profile simple", "host-to-device copies with processes = 4"});
 }
 
 }  // namespace

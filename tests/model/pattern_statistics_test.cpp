@@ -50,7 +50,8 @@ TEST(Statistics, ClassSizesByPowersOfTwo) {
 
 TEST(Statistics, TellWhetherAsMuchComesBack) {
   EXPECT_EQ(statistics({3, {{0, 1, 5}, {1, 0, 5}, {2, 2, 9}}}).symmetry, Symmetry::sizes);
-  EXPECT_EQ(statistics({3, {{0, 1, 2}, {1, 0, 5}, {0, 1, 3}}}).symmetry, Symmetry::sizes) << "several edges of a pair count as one";
+  EXPECT_EQ(statistics({3, {{0, 1, 2}, {1, 0, 5}, {0, 1, 3}}}).symmetry, Symmetry::sizes)
+      << "several edges of a pair count as one";
   EXPECT_EQ(statistics({3, {{0, 1, 5}, {1, 0, 6}}}).symmetry, Symmetry::pairs);
   EXPECT_EQ(statistics({3, {{0, 1, 5}, {1, 0, 0}}}).symmetry, Symmetry::none) << "nothing comes back";
   EXPECT_EQ(statistics({3, {{0, 1, 5}, {1, 2, 5}, {2, 0, 5}}}).symmetry, Symmetry::none);
@@ -64,7 +65,12 @@ TEST(Statistics, WithALayoutTellWhatStaysOnANode) {
 }
 
 TEST(Statistics, TellHowManyBytesARankSendsAgain) {
-  EXPECT_EQ(statistics({4, {{0, 1, 10, 0}, {0, 2, 10, 0}, {0, 3, 10, 0}, {1, 2, 10, 0}, {1, 3, 10}, {2, 2, 9, 1}, {2, 3, 9, 1}}}).repeated_bytes, 20) << "a copy to itself does not count";
+  EXPECT_EQ(
+      statistics(
+          {4, {{0, 1, 10, 0}, {0, 2, 10, 0}, {0, 3, 10, 0}, {1, 2, 10, 0}, {1, 3, 10}, {2, 2, 9, 1}, {2, 3, 9, 1}}})
+          .repeated_bytes,
+      20)
+      << "a copy to itself does not count";
 }
 
 }  // namespace

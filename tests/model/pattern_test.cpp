@@ -27,7 +27,8 @@ TEST_F(PatternFile, HoldsTheBytesFromEachRankToEachOther) {
 TEST_F(PatternFile, MayBeSymmetricOrReal) {
   const auto symmetric = read("%%MatrixMarket matrix coordinate integer symmetric\n3 3 2\n2 1 5\n3 3 9\n");
   EXPECT_EQ(symmetric.edges, (std::vector<Edge>{{1, 0, 5}, {0, 1, 5}, {2, 2, 9}}));
-  EXPECT_EQ(read("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1e3\n").edges, (std::vector<Edge>{{0, 0, 1000}}));
+  EXPECT_EQ(read("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1e3\n").edges,
+            (std::vector<Edge>{{0, 0, 1000}}));
 }
 
 TEST_F(PatternFile, IsReadAsItWasWritten) {
@@ -43,17 +44,19 @@ TEST_F(PatternFile, ThatIsWrongIsRefused) {
     std::string text;
     std::vector<std::string> parts;
   };
-  const Bad bad[] = {{header + "3 4 1\n1 1 1\n", {"p.mtx", "3 x 4", "--matrix"}},
-                     {header + "3 3 1\n1 2 -5\n", {"p.mtx, entry (1, 2)", "-5 is no number of bytes"}},
-                     {"%%MatrixMarket matrix coordinate real general\n3 3 1\n1 2 2.5\n", {"p.mtx, entry (1, 2)", "2.5 is no number of bytes"}},
-                     {header + "3 3 1\n1 2 9007199254740994\n", {"p.mtx, entry (1, 2)", "is no number of bytes"}},  // 2⁵³ + 2
-                     {header + "3 3 1\n1 2 1e300\n", {"p.mtx, entry (1, 2)", "is no number of bytes"}},
-                     {"%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 2\n", {"p.mtx", "promises no sizes", "integer"}},
-                     {"%%MatrixMarket matrix coordinate complex general\n3 3 1\n1 2 1 1\n", {"p.mtx", "promises no sizes"}},
-                     {"%%MatrixMarket matrix coordinate integer skew-symmetric\n3 3 1\n2 1 4\n", {"p.mtx", "skew-symmetric"}},
-                     {header + "200000000 200000000 0\n", {"p.mtx", "200000000 ranks", "at most"}},
-                     {header + "3 3 1\n4 1 1\n", {"p.mtx, line 3", "outside"}},
-                     {"nothing", {"p.mtx, line 1", "header"}}};
+  const Bad bad[] = {
+      {header + "3 4 1\n1 1 1\n", {"p.mtx", "3 x 4", "--matrix"}},
+      {header + "3 3 1\n1 2 -5\n", {"p.mtx, entry (1, 2)", "-5 is no number of bytes"}},
+      {"%%MatrixMarket matrix coordinate real general\n3 3 1\n1 2 2.5\n",
+       {"p.mtx, entry (1, 2)", "2.5 is no number of bytes"}},
+      {header + "3 3 1\n1 2 9007199254740994\n", {"p.mtx, entry (1, 2)", "is no number of bytes"}},  // 2⁵³ + 2
+      {header + "3 3 1\n1 2 1e300\n", {"p.mtx, entry (1, 2)", "is no number of bytes"}},
+      {"%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 2\n", {"p.mtx", "promises no sizes", "integer"}},
+      {"%%MatrixMarket matrix coordinate complex general\n3 3 1\n1 2 1 1\n", {"p.mtx", "promises no sizes"}},
+      {"%%MatrixMarket matrix coordinate integer skew-symmetric\n3 3 1\n2 1 4\n", {"p.mtx", "skew-symmetric"}},
+      {header + "200000000 200000000 0\n", {"p.mtx", "200000000 ranks", "at most"}},
+      {header + "3 3 1\n4 1 1\n", {"p.mtx, line 3", "outside"}},
+      {"nothing", {"p.mtx, line 1", "header"}}};
   for (const auto& [text, parts] : bad) {
     SCOPED_TRACE(text);
     expect_sentence(error_of([&, t = text] { read(t); }), parts);
@@ -67,7 +70,8 @@ TEST_F(PatternFile, WhoseSizesOverflowIsRefused) {
 }
 
 TEST_F(PatternFile, SurvivesDamage) {
-  test::expect_robust(header + "3 3 3\n1 3 100\n3 1 0\n2 2 7\n", [this](const std::string& damaged) { read(damaged).validate(); });
+  test::expect_robust(header + "3 3 3\n1 3 100\n3 1 0\n2 2 7\n",
+                      [this](const std::string& damaged) { read(damaged).validate(); });
 }
 
 TEST(PatternCheck, NamesTheEdge) {
@@ -79,13 +83,19 @@ TEST(PatternCheck, NamesTheEdge) {
 }
 
 TEST_F(PatternFile, HasNoPlaceForPayloads) {
-  expect_sentence(error_of([&] { write_pattern({3, {{0, 1, 5, 0}, {0, 2, 5, 0}}}, directory_.path("shared.mtx")); }), {"shared.mtx", "same bytes"});
+  expect_sentence(error_of([&] {
+                    write_pattern({3, {{0, 1, 5, 0}, {0, 2, 5, 0}}}, directory_.path("shared.mtx"));
+                  }),
+                  {"shared.mtx", "same bytes"});
   EXPECT_TRUE(directory_.names().empty());
 }
 
 TEST(APayload, HasOneSize) {
   EXPECT_NO_THROW((Pattern{3, {{0, 1, 5, 0}, {0, 2, 5, 0}, {1, 2, 6, 0}, {0, 2, 7, 1}, {0, 1, 8}}}.validate()));
-  expect_sentence(error_of([] { Pattern{3, {{0, 1, 5, 0}, {0, 2, 6, 0}}}.validate(); }), {"edge 0 -> 2", "6 bytes of a payload that has 5"});
+  expect_sentence(error_of([] {
+                    Pattern{3, {{0, 1, 5, 0}, {0, 2, 6, 0}}}.validate();
+                  }),
+                  {"edge 0 -> 2", "6 bytes of a payload that has 5"});
 }
 
 }  // namespace

@@ -33,7 +33,8 @@ Bytes bytes_sent(const std::string& strategy, const Layout& layout, const Patter
 
 /// The pattern with ranks renumbered at random, those of a node still together on one.
 Pattern shuffled(const Pattern& pattern, const Layout& layout) {
-  constexpr std::uint32_t multiplier = 1664525, increment = 1013904223;  // Numerical Recipes' generator: the same everywhere
+  constexpr std::uint32_t multiplier = 1664525,
+                          increment = 1013904223;  // Numerical Recipes' generator: the same everywhere
   std::uint32_t state = 1;
   const auto shuffle = [&](auto& items) {
     for (std::size_t i = items.size(); i > 1; --i) {
@@ -53,7 +54,8 @@ Pattern shuffled(const Pattern& pattern, const Layout& layout) {
   }
   Pattern result{pattern.ranks, {}};
   for (const auto& [source, destination, bytes, payload] : pattern.edges)
-    result.edges.push_back({renumbered[static_cast<std::size_t>(source)], renumbered[static_cast<std::size_t>(destination)], bytes, payload});
+    result.edges.push_back({renumbered[static_cast<std::size_t>(source)],
+                            renumbered[static_cast<std::size_t>(destination)], bytes, payload});
   return result;
 }
 
@@ -71,8 +73,10 @@ RC_GTEST_PROP(Placement, NeverSendsMore, ()) {
   const int ranks = 2 + draw(most_ranks - 1);
   const auto layout = test::draw_layout(ranks, draw);
   auto pattern = test::draw_pattern(ranks, most_edges, draw);
-  for (auto& edge : pattern.edges) edge.payload = no_payload;  // what travels once for several ranks, placement does not see
-  for (const std::string strategy : {"stfw,dims=3x2x5x7", "stfw,n=1", "stfw,dims=2x2x2x2x2x2"}) RC_ASSERT(bytes_sent(strategy + ",placed", layout, pattern) <= bytes_sent(strategy, layout, pattern));
+  for (auto& edge : pattern.edges)
+    edge.payload = no_payload;  // what travels once for several ranks, placement does not see
+  for (const std::string strategy : {"stfw,dims=3x2x5x7", "stfw,n=1", "stfw,dims=2x2x2x2x2x2"})
+    RC_ASSERT(bytes_sent(strategy + ",placed", layout, pattern) <= bytes_sent(strategy, layout, pattern));
 }
 
 RC_GTEST_PROP(Placement, KeepsTheRanksOfANodeTogether, ()) {
@@ -88,12 +92,14 @@ RC_GTEST_PROP(Placement, KeepsTheRanksOfANodeTogether, ()) {
 
 TEST(Placement, GivesAShuffledStencilItsLocalityBack) {
   const auto stencil = generate_pattern("stencil:dims=8x8,bytes=1000");
-  const auto direct = std::accumulate(stencil.edges.begin(), stencil.edges.end(), Bytes{0}, [](Bytes sum, const Edge& edge) { return sum + edge.bytes; });
+  const auto direct = std::accumulate(stencil.edges.begin(), stencil.edges.end(), Bytes{0},
+                                      [](Bytes sum, const Edge& edge) { return sum + edge.bytes; });
   for (const auto& layout : {Layout::regular(1, 1, 64), Layout::regular(64, 1, 1), Layout::regular(8, 1, 8)}) {
     SCOPED_TRACE(layout.describe());
     const auto pattern = shuffled(stencil, layout);
     for (const std::string strategy : {"stfw,n=2", "stfw,n=3", "stfw,n=6"}) {
-      const auto forwarded = bytes_sent(strategy, layout, pattern) - direct, when_placed = bytes_sent(strategy + ",placed", layout, pattern) - direct;
+      const auto forwarded = bytes_sent(strategy, layout, pattern) - direct,
+                 when_placed = bytes_sent(strategy + ",placed", layout, pattern) - direct;
       EXPECT_LT(2 * when_placed, forwarded) << strategy;
     }
   }
@@ -116,14 +122,17 @@ TEST(Placement, OfPairsOnTwoNodesForwardsNothing) {
   EXPECT_EQ(bytes_sent("stfw,n=3,placed", layout, opposite), 8 * 100);
 }
 
-// Four nodes of one rank on a square: who exchanges much must not be at opposite corners, however much more the others exchange in number.
+// Four nodes of one rank on a square: who exchanges much must not be at opposite corners, however much more the others
+// exchange in number.
 TEST(Placement, PutsTheLeastTrafficOnTheDiagonals) {
   const auto layout = Layout::with_ppn(4, 1);
-  for (int heavy = 1; heavy < 4; ++heavy) {  // 0 and `heavy` exchange next to nothing, and so do the two others; all else is heavy
+  for (int heavy = 1; heavy < 4;
+       ++heavy) {  // 0 and `heavy` exchange next to nothing, and so do the two others; all else is heavy
     Pattern pattern{4, {}};
     for (Rank i = 0; i < 4; ++i)
       for (Rank j = 0; j < 4; ++j) {
-        const bool is_light = (i == 0 && j == heavy) || (j == 0 && i == heavy) || (i != 0 && j != 0 && i != heavy && j != heavy);
+        const bool is_light =
+            (i == 0 && j == heavy) || (j == 0 && i == heavy) || (i != 0 && j != 0 && i != heavy && j != heavy);
         if (i != j) pattern.edges.push_back({i, j, is_light ? 1 : 100});
       }
     EXPECT_EQ(bytes_sent("stfw,n=2,placed", layout, pattern), 8 * 100 + 4 * 2) << heavy;
@@ -139,7 +148,10 @@ TEST(Placement, TriesNoTradesOfRanksThatSendNothing) {
 }
 
 TEST(Placement, OfAnotherNumberOfRanksIsRefused) {
-  test::expect_sentence(test::error_of([] { place("stfw,n=2", Layout::with_ppn(6, 2), {4, {}}); }), {"6 ranks", "has 4"});
+  test::expect_sentence(test::error_of([] {
+                          place("stfw,n=2", Layout::with_ppn(6, 2), {4, {}});
+                        }),
+                        {"6 ranks", "has 4"});
 }
 
 }  // namespace

@@ -40,7 +40,8 @@ Json full_profile() {
 
 /// The least that a profile needs.
 Json least_profile() {
-  return Json::parse(R"({"schema_version": 1, "name": "least", "provenance": {}, "host": {"node": {"protocols": [{"name": "all", "alpha_s": 1, "beta_s_per_byte": 2}]}}})");
+  return Json::parse(
+      R"({"schema_version": 1, "name": "least", "provenance": {}, "host": {"node": {"protocols": [{"name": "all", "alpha_s": 1, "beta_s_per_byte": 2}]}}})");
 }
 
 Profile parse(const Json& json) { return parse_profile(json.dump(), "p.json"); }
@@ -48,7 +49,9 @@ std::string error_for(const Json& json) {
   return error_of([&] { parse(json); });
 }
 
-bool schema_accepts(const Json& json) { return test::schema_accepts(test::contents_of(profiles + "/schema.json"), json.dump()); }
+bool schema_accepts(const Json& json) {
+  return test::schema_accepts(test::contents_of(profiles + "/schema.json"), json.dump());
+}
 
 TEST(Profile, HasEveryParameter) {
   const auto machine = parse(full_profile()).machine;
@@ -133,11 +136,14 @@ Json free_of_cost(Json json) {
 TEST(Profile, KeepsWhatWasMeasuredAndTakesNoTime) {
   const auto json = free_of_cost(full_profile());
   const auto written = Json::parse(to_json(parse(json)));
-  const auto expect_kept = [&](const auto& self, const Json& before, const Json& after, const std::string& path) -> void {
+  const auto expect_kept = [&](const auto& self, const Json& before, const Json& after,
+                               const std::string& path) -> void {
     for (const auto& [key, value] : before.items()) {
-      const bool is_own = !before.is_object() || after.contains(key) || key == "alpha_next_s";  // which is left out where it is alpha_s
+      const bool is_own =
+          !before.is_object() || after.contains(key) || key == "alpha_next_s";  // which is left out where it is alpha_s
       EXPECT_TRUE(is_own) << path << "." << key;
-      if (value.is_structured() && is_own && key != "provenance") self(self, value, before.is_object() ? after.at(key) : after.at(std::stoul(key)), path + "." + key);
+      if (value.is_structured() && is_own && key != "provenance")
+        self(self, value, before.is_object() ? after.at(key) : after.at(std::stoul(key)), path + "." + key);
     }
   };
   expect_kept(expect_kept, json, written, "");
@@ -167,14 +173,18 @@ TEST(Profile, IsWrittenToAFileAndFoundByName) {
   EXPECT_EQ(find_profile("mine", {directory.path()}), directory.path("mine.json"));
   EXPECT_EQ(find_profile(directory.path("mine.json"), {}), directory.path("mine.json"));
   EXPECT_EQ(read_profile(find_profile("mine", {"/nonexistent", directory.path()})).machine, profile.machine);
-  expect_sentence(error_of([&] { find_profile("yours", {directory.path(), "elsewhere"}); }), {"profile yours", directory.path(), "elsewhere", "commpass profile list"});
-  expect_sentence(error_of([&] { find_profile("no/such.json", {directory.path()}); }), {"profile no/such.json", "no such file"});
+  expect_sentence(error_of([&] {
+                    find_profile("yours", {directory.path(), "elsewhere"});
+                  }),
+                  {"profile yours", directory.path(), "elsewhere", "commpass profile list"});
+  expect_sentence(error_of([&] { find_profile("no/such.json", {directory.path()}); }),
+                  {"profile no/such.json", "no such file"});
   expect_sentence(error_of([&] { find_profile("", {directory.path()}); }), {"no such file"});
 }
 
 /// A profile that is wrong in one place, and what the error must say.
 struct Broken {
-  std::string path;      ///< JSON pointer of what is replaced or, with a null value, removed
+  std::string path;  ///< JSON pointer of what is replaced or, with a null value, removed
   Json value;
   std::vector<std::string> parts;
   bool schema_sees_it = true;
@@ -223,19 +233,29 @@ std::vector<Broken> broken_profiles() {
       {first + "/beta_receive_s_per_byte", -1, {"key host.socket.protocols[0].beta_receive_s_per_byte is -1"}},
       {"/host/socket/gamma_s", -1, {"key host.socket.gamma_s is -1"}},
       {"/host/socket/rendezvous_from_bytes", -1, {"key host.socket.rendezvous_from_bytes is -1"}},
-      {"/host/socket/aggregate_rate_bytes_per_s", 0, {"key host.socket.aggregate_rate_bytes_per_s is 0", "leave it out"}},
+      {"/host/socket/aggregate_rate_bytes_per_s",
+       0,
+       {"key host.socket.aggregate_rate_bytes_per_s is 0", "leave it out"}},
       {"/injection", 5, {"key injection is no object"}},
       {first + "/alpha_s", 1e300, {"key host.socket.protocols[0].alpha_s is 1e+300", "at most 1000000"}},
       {first + "/alpha_s", 1000001, {"key host.socket.protocols[0].alpha_s is 1000001", "at most 1000000"}},
-      {first + "/beta_s_per_byte", 1e7, {"key host.socket.protocols[0].beta_s_per_byte is 10000000.0", "at most 1000000"}},
+      {first + "/beta_s_per_byte",
+       1e7,
+       {"key host.socket.protocols[0].beta_s_per_byte is 10000000.0", "at most 1000000"}},
       {first + "/alpha_next_s", 1e300, {"key host.socket.protocols[0].alpha_next_s", "at most 1000000"}},
       {"/host/socket/gamma_s", 1e300, {"key host.socket.gamma_s", "at most 1000000"}},
       {"/copy/host_to_device/0/alpha_s", 1e300, {"key copy.host_to_device[0].alpha_s", "at most 1000000"}},
       {"/local/copy_block_s", 1e300, {"key local.copy_block_s", "at most 1000000"}},
-      {"/operations/neighbor_alltoall_s", -1e7, {"key operations.neighbor_alltoall_s is -10000000.0", "-1000000 or more"}},
+      {"/operations/neighbor_alltoall_s",
+       -1e7,
+       {"key operations.neighbor_alltoall_s is -10000000.0", "-1000000 or more"}},
       {"/operations/neighbor_alltoall_s", 1e7, {"key operations.neighbor_alltoall_s is 10000000.0", "at most 1000000"}},
-      {"/injection/rate_bytes_per_s", 1e-300, {"key injection.rate_bytes_per_s is 1e-300", "1e-06 bytes a second or more"}},
-      {"/host/socket/aggregate_rate_bytes_per_s", 1e-300, {"key host.socket.aggregate_rate_bytes_per_s is 1e-300", "leave it out"}},
+      {"/injection/rate_bytes_per_s",
+       1e-300,
+       {"key injection.rate_bytes_per_s is 1e-300", "1e-06 bytes a second or more"}},
+      {"/host/socket/aggregate_rate_bytes_per_s",
+       1e-300,
+       {"key host.socket.aggregate_rate_bytes_per_s is 1e-300", "leave it out"}},
       {"/injection/rate_bytes_per_s", 0, {"key injection.rate_bytes_per_s is 0"}},
       {"/injection/rate_bytes_per_s", -4, {"key injection.rate_bytes_per_s is -4"}},
       {"/ejection/rate_bytes_per_s", "fast", {"key ejection.rate_bytes_per_s"}},
@@ -255,9 +275,13 @@ std::vector<Broken> broken_profiles() {
       {"/local/datatype_block_s", -1, {"key local.datatype_block_s is -1"}},
       {first + "/max_bytes", 18446744073709551615U, {"key host.socket.protocols[0].max_bytes is 18446744073709551615"}},
       // What a schema of draft 7 cannot say.
-      {"/host/socket/protocols/1/max_bytes", 0, {"key host.socket.protocols[1].max_bytes does not grow", "from small to large"}, false}};
+      {"/host/socket/protocols/1/max_bytes",
+       0,
+       {"key host.socket.protocols[1].max_bytes does not grow", "from small to large"},
+       false}};
   // Unknown keys, everywhere.
-  for (const auto* place : {"", "/host", "/host/socket", "/host/socket/protocols/0", "/device", "/injection", "/ejection", "/copy", "/copy/device_to_host/0", "/local", "/operations"})
+  for (const auto* place : {"", "/host", "/host/socket", "/host/socket/protocols/0", "/device", "/injection",
+                            "/ejection", "/copy", "/copy/device_to_host/0", "/local", "/operations"})
     result.push_back({std::string(place) + "/surprise", 1, {"surprise is unknown", "spelling"}});
   result.push_back({"/host/sockte", full_profile()["host"]["socket"], {"key host.sockte is unknown"}});
   return result;
@@ -278,24 +302,26 @@ TEST(Profile, ThatIsBrokenIsRefusedByReaderAndSchema) {
 TEST(Profile, WithALastProtocolThatEndsOrAnOtherThatDoesNotIsRefused) {
   auto ends = full_profile();
   ends[Json::json_pointer(last)]["max_bytes"] = Bytes{1} << 60;
-  expect_sentence(error_for(ends), {"p.json", "key host.socket.protocols[2].max_bytes limits the last protocol", "remove it"});
+  expect_sentence(error_for(ends),
+                  {"p.json", "key host.socket.protocols[2].max_bytes limits the last protocol", "remove it"});
   EXPECT_FALSE(schema_accepts(ends));
   const auto endless = remove(full_profile(), first + "/max_bytes");
   expect_sentence(error_for(endless), {"p.json", "key host.socket.protocols[0].max_bytes is missing"});
 }
 
 TEST(Profile, NamesEachKeyThatIsMissing) {
-  const std::pair<const char*, const char*> required[] = {{"/schema_version", "schema_version"},
-                                                          {"/name", "name"},
-                                                          {"/provenance", "provenance"},
-                                                          {"/host", "host"},
-                                                          {"/host/node/protocols", "host.node.protocols"},
-                                                          {"/host/socket/protocols/0/name", "host.socket.protocols[0].name"},
-                                                          {"/host/socket/protocols/0/alpha_s", "host.socket.protocols[0].alpha_s"},
-                                                          {"/host/socket/protocols/2/beta_s_per_byte", "host.socket.protocols[2].beta_s_per_byte"},
-                                                          {"/copy/device_to_host/1/processes", "copy.device_to_host[1].processes"},
-                                                          {"/copy/device_to_host/1/alpha_s", "copy.device_to_host[1].alpha_s"},
-                                                          {"/copy/host_to_device/0/beta_s_per_byte", "copy.host_to_device[0].beta_s_per_byte"}};
+  const std::pair<const char*, const char*> required[] = {
+      {"/schema_version", "schema_version"},
+      {"/name", "name"},
+      {"/provenance", "provenance"},
+      {"/host", "host"},
+      {"/host/node/protocols", "host.node.protocols"},
+      {"/host/socket/protocols/0/name", "host.socket.protocols[0].name"},
+      {"/host/socket/protocols/0/alpha_s", "host.socket.protocols[0].alpha_s"},
+      {"/host/socket/protocols/2/beta_s_per_byte", "host.socket.protocols[2].beta_s_per_byte"},
+      {"/copy/device_to_host/1/processes", "copy.device_to_host[1].processes"},
+      {"/copy/device_to_host/1/alpha_s", "copy.device_to_host[1].alpha_s"},
+      {"/copy/host_to_device/0/beta_s_per_byte", "copy.host_to_device[0].beta_s_per_byte"}};
   for (const auto& [pointer, name] : required) {
     const auto json = remove(full_profile(), pointer);
     expect_sentence(error_for(json), {"p.json", std::string("key ") + name + " is missing"});
@@ -304,8 +330,28 @@ TEST(Profile, NamesEachKeyThatIsMissing) {
 }
 
 TEST(Profile, MayLackEverythingElse) {
-  for (const auto* pointer : {"/host/socket", "/host/network", "/device", "/device/network", "/injection", "/injection/rate_bytes_per_s", "/ejection", "/copy", "/copy/device_to_host",
-                              "/local", "/local/copy_block_s", "/operations", "/operations/put_s", "/operations/neighbor_alltoall_message_s", "/operations/alltoallv_s", "/operations/alltoallv_message_s", "/operations/ranks", "/local/datatype_rate_bytes_per_s", "/local/datatype_block_s", "/host/socket/gamma_s", "/host/socket/rendezvous_from_bytes", "/host/socket/aggregate_rate_bytes_per_s",
+  for (const auto* pointer : {"/host/socket",
+                              "/host/network",
+                              "/device",
+                              "/device/network",
+                              "/injection",
+                              "/injection/rate_bytes_per_s",
+                              "/ejection",
+                              "/copy",
+                              "/copy/device_to_host",
+                              "/local",
+                              "/local/copy_block_s",
+                              "/operations",
+                              "/operations/put_s",
+                              "/operations/neighbor_alltoall_message_s",
+                              "/operations/alltoallv_s",
+                              "/operations/alltoallv_message_s",
+                              "/operations/ranks",
+                              "/local/datatype_rate_bytes_per_s",
+                              "/local/datatype_block_s",
+                              "/host/socket/gamma_s",
+                              "/host/socket/rendezvous_from_bytes",
+                              "/host/socket/aggregate_rate_bytes_per_s",
                               "/host/socket/protocols/0/alpha_next_s"}) {
     const auto json = remove(full_profile(), pointer);
     EXPECT_EQ(error_for(json), "") << pointer;
@@ -314,9 +360,12 @@ TEST(Profile, MayLackEverythingElse) {
 }
 
 TEST(Profile, ThatIsNoJsonIsRefused) {
-  for (const std::string text : {"", "{", "nothing", "{\"schema_version\": 1,}", "{\"a\": NaN}", "{\"a\": Infinity}", "\xff\xfe", "[1, 2", "{\"name\": \"\xc3\x28\"}"})
-    expect_sentence(error_of([&] { parse_profile(text, "p.json"); }), {"p.json", "no JSON near byte", "calibrate again"});
-  for (const std::string text : {"[]", "5", "null", "\"profile\""}) expect_sentence(error_of([&] { parse_profile(text, "p.json"); }), {"p.json", "is no object"});
+  for (const std::string text : {"", "{", "nothing", "{\"schema_version\": 1,}", "{\"a\": NaN}", "{\"a\": Infinity}",
+                                 "\xff\xfe", "[1, 2", "{\"name\": \"\xc3\x28\"}"})
+    expect_sentence(error_of([&] { parse_profile(text, "p.json"); }),
+                    {"p.json", "no JSON near byte", "calibrate again"});
+  for (const std::string text : {"[]", "5", "null", "\"profile\""})
+    expect_sentence(error_of([&] { parse_profile(text, "p.json"); }), {"p.json", "is no object"});
 }
 
 TEST(Profile, WithANumberBeyondDoublesIsRefused) {
@@ -338,11 +387,14 @@ TEST(Profile, WithAKeyTwiceIsRefusedByItsPlace) {
   const std::pair<std::string, std::string> cases[] = {
       {doubled("\"schema_version\"", "\"schema_version\":1,"), "key schema_version is written twice"},
       {doubled("\"barrier_s\"", "\"barrier_s\":1,"), "key operations.barrier_s is written twice"},
-      {doubled("\"max_bytes\":9007199254740993", "\"max_bytes\":5,"), "key host.socket.protocols[1].max_bytes is written twice"},
+      {doubled("\"max_bytes\":9007199254740993", "\"max_bytes\":5,"),
+       "key host.socket.protocols[1].max_bytes is written twice"},
       {doubled("\"socket\"", "\"network\":{\"protocols\":[]},"), "key host.network is written twice"},
       {doubled("\"alpha_s\"", "\"alpha\\u005fs\":1,"), "alpha_s is written twice"},
-      {doubled("\"list\"", "\"list\":[{},[{\"a\":1},{\"a\":2,\"b\":[],\"a\":3}]],"), "key provenance.deep.list[1][1].a is written twice"}};
-  for (const auto& each : cases) expect_sentence(error_of([&] { parse_profile(each.first, "p.json"); }), {"p.json", each.second, "keep one"});
+      {doubled("\"list\"", "\"list\":[{},[{\"a\":1},{\"a\":2,\"b\":[],\"a\":3}]],"),
+       "key provenance.deep.list[1][1].a is written twice"}};
+  for (const auto& each : cases)
+    expect_sentence(error_of([&] { parse_profile(each.first, "p.json"); }), {"p.json", each.second, "keep one"});
 }
 
 TEST(Profile, WithRubbishBehindIsRefused) {
@@ -365,7 +417,8 @@ TEST(Profile, OfADepthThatNobodyWritesIsRefused) {
   auto text = least_profile().dump();
   const auto place = text.find("\"provenance\":{}");
   ASSERT_NE(place, std::string::npos);
-  text.replace(place, std::string("\"provenance\":{}").size(), std::string("\"provenance\":") + nest("{\"a\":", "1", "}"));
+  text.replace(place, std::string("\"provenance\":{}").size(),
+               std::string("\"provenance\":") + nest("{\"a\":", "1", "}"));
   expect_sentence(error_of([&] { parse_profile(text, "p.json"); }), {"p.json", "nested"});
 }
 
@@ -383,7 +436,8 @@ TEST(Profile, SurvivesDamage) {
 }
 
 TEST(ProfileSchema, AcceptsWhatIsWritten) {
-  for (const auto& json : {full_profile(), least_profile()}) EXPECT_TRUE(schema_accepts(Json::parse(to_json(parse(json)))));
+  for (const auto& json : {full_profile(), least_profile()})
+    EXPECT_TRUE(schema_accepts(Json::parse(to_json(parse(json)))));
 }
 
 TEST(ProfileSchema, AcceptsTheProfilesThatComeWithCommpass) {
@@ -394,10 +448,12 @@ TEST(ProfileSchema, AcceptsTheProfilesThatComeWithCommpass) {
     const auto profile = read_profile(entry.path().string());
     EXPECT_EQ(profile.machine.name, entry.path().stem()) << "named as its file";
     const auto provenance = Json::parse(profile.provenance_json);
-    for (const auto* key : {"source", "measured", "assumed", "missing"}) EXPECT_TRUE(provenance.contains(key)) << entry.path() << " does not say " << key;
+    for (const auto* key : {"source", "measured", "assumed", "missing"})
+      EXPECT_TRUE(provenance.contains(key)) << entry.path() << " does not say " << key;
     names.insert(profile.machine.name);
   }
-  EXPECT_EQ(names, (std::set<std::string>{"blue-waters", "dane", "deltaai", "lassen", "lassen-mvapich", "summit", "tioga", "tuolumne"}));
+  EXPECT_EQ(names, (std::set<std::string>{"blue-waters", "dane", "deltaai", "lassen", "lassen-mvapich", "summit",
+                                          "tioga", "tuolumne"}));
 }
 
 struct Line {
@@ -422,7 +478,8 @@ TEST(Lassen, HasThePapersParameters) {
   expect_lines(machine.host, {{{{3.67e-7, 1.32e-10}, {9.25e-7, 1.19e-9}, {1.89e-6, 6.88e-10}}},
                               {{{4.61e-7, 7.12e-11}, {1.17e-6, 2.18e-10}, {2.44e-6, 3.79e-10}}},
                               {{{3.15e-6, 3.40e-11}, {6.77e-6, 1.49e-10}, {7.76e-6, 7.97e-11}}}});
-  expect_lines(machine.device, {{{{1.87e-6, 5.79e-11}, {2.02e-5, 2.15e-10}, {8.95e-6, 1.72e-10}}}, {{{1.82e-5, 1.46e-11}, {1.93e-5, 2.39e-11}, {1.10e-5, 1.72e-10}}}});
+  expect_lines(machine.device, {{{{1.87e-6, 5.79e-11}, {2.02e-5, 2.15e-10}, {8.95e-6, 1.72e-10}}},
+                                {{{1.82e-5, 1.46e-11}, {1.93e-5, 2.39e-11}, {1.10e-5, 1.72e-10}}}});
   EXPECT_DOUBLE_EQ(machine.injection_rate_bytes_per_s, 1 / 4.19e-11);
   // Short below 256 bytes, eager below 16 KiB.
   for (const auto& channel : machine.host.by_locality) {
@@ -437,7 +494,8 @@ TEST(BlueWaters, HasTheQueueOfThePublicationInOurUnits) {
   expect_lines(machine.host, {{{{4.42e-7, 4.56e-10}, {8.28e-7, 2.10e-9}, {2.27e-6, 7.42e-10}}},
                               {{{5.32e-7, 3.11e-10}, {1.21e-6, 1.04e-9}, {6.95e-6, 1.33e-9}}},
                               {{{1.67e-6, 1.60e-10}, {2.46e-6, 1.61e-10}, {6.20e-6, 3.236e-10}}}});
-  EXPECT_DOUBLE_EQ(machine.host.find(Locality::network)->gamma_s.value() / 2, 8.4e-9) << "the published one multiplies n²";
+  EXPECT_DOUBLE_EQ(machine.host.find(Locality::network)->gamma_s.value() / 2, 8.4e-9)
+      << "the published one multiplies n²";
   EXPECT_FALSE(machine.host.find(Locality::node)->gamma_s);
 }
 
@@ -451,7 +509,8 @@ TEST(Summit, HasWhatIsShared) {
 
 // A rate of R bytes per second is a β of 1/R.
 TEST(ProfilesFromRates, HaveTheirInverse) {
-  const std::pair<const char*, double> rendezvous_rates[] = {{"lassen-mvapich", 20.6e9}, {"deltaai", 23.5e9}, {"tuolumne", 24.0e9}, {"tioga", 15.1e9}, {"dane", 17.9e9}};
+  const std::pair<const char*, double> rendezvous_rates[] = {
+      {"lassen-mvapich", 20.6e9}, {"deltaai", 23.5e9}, {"tuolumne", 24.0e9}, {"tioga", 15.1e9}, {"dane", 17.9e9}};
   for (const auto& [name, rate] : rendezvous_rates) {
     const auto machine = read_profile(profiles + "/" + name + ".json").machine;
     EXPECT_NEAR(machine.host.find(Locality::network)->protocols.back().beta_s_per_byte * rate, 1, 1e-3) << name;

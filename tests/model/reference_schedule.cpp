@@ -11,14 +11,16 @@ namespace {
 using Memory = std::map<std::size_t, Bytes>;
 
 /// Whether `second` is right behind `first` in one of the memories.
-bool adjacent(const std::vector<Block>& blocks, const std::vector<Memory>& memories, std::size_t first, std::size_t second) {
+bool adjacent(const std::vector<Block>& blocks, const std::vector<Memory>& memories, std::size_t first,
+              std::size_t second) {
   return std::ranges::any_of(memories, [&](const Memory& m) {
     return m.contains(first) && m.contains(second) && m.at(first) + blocks[first].bytes == m.at(second);
   });
 }
 
 bool have_the_same_bytes(const Block& a, const Block& b) {
-  return a.source == b.source && a.payload != no_payload && a.payload == b.payload && a.offset == b.offset && a.bytes == b.bytes;
+  return a.source == b.source && a.payload != no_payload && a.payload == b.payload && a.offset == b.offset &&
+         a.bytes == b.bytes;
 }
 
 }  // namespace
@@ -28,7 +30,11 @@ ReferenceSchedule reference_schedule(const Route& route, const Pattern& pattern,
   std::map<std::pair<Rank, Rank>, int> count;
   for (const auto& edge : pattern.edges)
     if (edge.source != edge.destination && edge.bytes > 0)
-      result.blocks.push_back({.source = edge.source, .destination = edge.destination, .index = count[{edge.source, edge.destination}]++, .bytes = edge.bytes, .payload = edge.payload});
+      result.blocks.push_back({.source = edge.source,
+                               .destination = edge.destination,
+                               .index = count[{edge.source, edge.destination}]++,
+                               .bytes = edge.bytes,
+                               .payload = edge.payload});
   sort_blocks(result.blocks);
   route.cut(result.blocks);
   const auto& blocks = result.blocks;
@@ -51,7 +57,8 @@ ReferenceSchedule reference_schedule(const Route& route, const Pattern& pattern,
     const auto& block = blocks[b];
     auto& end = send_end[block.source];
     Bytes begin = end;
-    if (block.payload != no_payload) begin = payload_begin.try_emplace({block.source, block.payload}, end).first->second + block.offset;
+    if (block.payload != no_payload)
+      begin = payload_begin.try_emplace({block.source, block.payload}, end).first->second + block.offset;
     here[block.source][0][b] = begin;
     end = std::max(end, begin + block.bytes);
   }
@@ -65,7 +72,8 @@ ReferenceSchedule reference_schedule(const Route& route, const Pattern& pattern,
   for (const auto& block : blocks) at.push_back(block.source);
   for (int stage = 0; stage < static_cast<int>(route.stages().size()); ++stage) {
     auto& messages = result.stages.emplace_back();
-    const bool staggered = coalescing == Coalescing::staggered && !route.stages()[static_cast<std::size_t>(stage)].one_by_one;
+    const bool staggered =
+        coalescing == Coalescing::staggered && !route.stages()[static_cast<std::size_t>(stage)].one_by_one;
     std::map<std::pair<Rank, Rank>, int> blocks_between;
     for (const auto b : by([](const Block& x) { return std::tuple(x.destination, x.source, x.index, x.offset); }))
       if (const Rank to = route.next(blocks[b], at[b], stage); to != at[b]) {
@@ -82,7 +90,9 @@ ReferenceSchedule reference_schedule(const Route& route, const Pattern& pattern,
       message.round = round == 0 ? 0 : (round - 1) * most + position + 1;
       std::vector<std::size_t> brought;
       for (const auto b : message.blocks) {
-        if (std::ranges::any_of(brought, [&](std::size_t other) { return have_the_same_bytes(blocks[b], blocks[other]); })) continue;
+        if (std::ranges::any_of(brought,
+                                [&](std::size_t other) { return have_the_same_bytes(blocks[b], blocks[other]); }))
+          continue;
         message.packed_pieces += brought.empty() || !adjacent(blocks, here[from], brought.back(), b);
         brought.push_back(b);
         message.bytes += blocks[b].bytes;
@@ -100,18 +110,21 @@ ReferenceSchedule reference_schedule(const Route& route, const Pattern& pattern,
       auto& landed = here[to].emplace_back();
       Bytes end = 0;
       for (const auto b : message.blocks) {
-        const auto like = std::ranges::find_if(landed, [&](const auto& other) { return have_the_same_bytes(blocks[b], blocks[other.first]); });
+        const auto like = std::ranges::find_if(
+            landed, [&](const auto& other) { return have_the_same_bytes(blocks[b], blocks[other.first]); });
         const auto begin = like == landed.end() ? std::exchange(end, end + blocks[b].bytes) : like->second;
         landed[b] = begin;
       }
       std::vector<std::size_t> finals;
       for (const auto b : message.blocks) {
         if (blocks[b].destination != to) continue;
-        message.unpacked_pieces += finals.empty() || !adjacent(blocks, {landed}, finals.back(), b) || !adjacent(blocks, receive_buffer[to], finals.back(), b);
+        message.unpacked_pieces += finals.empty() || !adjacent(blocks, {landed}, finals.back(), b) ||
+                                   !adjacent(blocks, receive_buffer[to], finals.back(), b);
         message.unpacked_bytes += blocks[b].bytes;
         finals.push_back(b);
       }
-      if (finals.size() == message.blocks.size() && message.unpacked_pieces == 1 && message.unpacked_bytes == message.bytes)
+      if (finals.size() == message.blocks.size() && message.unpacked_pieces == 1 &&
+          message.unpacked_bytes == message.bytes)
         message.unpacked_pieces = 0, message.unpacked_bytes = 0;  // received where it belongs
     }
     std::map<Rank, std::pair<std::int64_t, Bytes>> held;

@@ -61,34 +61,37 @@ RC_GTEST_PROP(EveryStrategy, BringsEveryBlockToItsDestinationExactlyOnce, ()) {
   for (const auto& strategy : test::strategies_for(layout)) {
     RC_LOG() << to_string(strategy) << ", " << layout.describe() << "\n";
     const auto route = make_route(strategy, layout, pattern);
-    for_each_stage(*route, strategy, pattern, [&](int stage, const Departures& departures, const auto& blocks, const auto& at) {
-      std::set<std::uint32_t> moved;
-      for (const auto& message : departures.messages) {
-        RC_ASSERT(message.from != message.to);
-        RC_ASSERT(message.blocks > 0U);
-        Bytes bytes = 0;
-        std::set<std::uint32_t> brought;
-        for (auto place = message.first_block; place < message.first_block + message.blocks; ++place) {
-          const auto block = departures.order[place];
-          RC_ASSERT(moved.insert(block).second);
-          RC_ASSERT(at[block] == message.from);
-          RC_ASSERT(at[block] != blocks[block].destination);  // what has arrived stays
-          if (departures.carrier(place) == place) {
-            brought.insert(place);
-            bytes += blocks[block].bytes;
-          } else {  // its bytes come with a block before
-            RC_ASSERT(brought.contains(departures.carrier(place)));
-            const auto& carrier = blocks[departures.order[departures.carrier(place)]];
-            RC_ASSERT(carrier.payload != no_payload);
-            RC_ASSERT(std::tuple(carrier.source, carrier.payload, carrier.offset, carrier.bytes) == std::tuple(blocks[block].source, blocks[block].payload, blocks[block].offset, blocks[block].bytes));
+    for_each_stage(
+        *route, strategy, pattern, [&](int stage, const Departures& departures, const auto& blocks, const auto& at) {
+          std::set<std::uint32_t> moved;
+          for (const auto& message : departures.messages) {
+            RC_ASSERT(message.from != message.to);
+            RC_ASSERT(message.blocks > 0U);
+            Bytes bytes = 0;
+            std::set<std::uint32_t> brought;
+            for (auto place = message.first_block; place < message.first_block + message.blocks; ++place) {
+              const auto block = departures.order[place];
+              RC_ASSERT(moved.insert(block).second);
+              RC_ASSERT(at[block] == message.from);
+              RC_ASSERT(at[block] != blocks[block].destination);  // what has arrived stays
+              if (departures.carrier(place) == place) {
+                brought.insert(place);
+                bytes += blocks[block].bytes;
+              } else {  // its bytes come with a block before
+                RC_ASSERT(brought.contains(departures.carrier(place)));
+                const auto& carrier = blocks[departures.order[departures.carrier(place)]];
+                RC_ASSERT(carrier.payload != no_payload);
+                RC_ASSERT(
+                    std::tuple(carrier.source, carrier.payload, carrier.offset, carrier.bytes) ==
+                    std::tuple(blocks[block].source, blocks[block].payload, blocks[block].offset, blocks[block].bytes));
+              }
+            }
+            RC_ASSERT(bytes == message.bytes);
           }
-        }
-        RC_ASSERT(bytes == message.bytes);
-      }
-      RC_ASSERT(moved.size() == departures.order.size());
-      if (stage < 0)
-        for (std::size_t b = 0; b < blocks.size(); ++b) RC_ASSERT(at[b] == blocks[b].destination);
-    });
+          RC_ASSERT(moved.size() == departures.order.size());
+          if (stage < 0)
+            for (std::size_t b = 0; b < blocks.size(); ++b) RC_ASSERT(at[b] == blocks[b].destination);
+        });
   }
 }
 
@@ -103,7 +106,8 @@ RC_GTEST_PROP(EveryStrategy, GivesEveryPairOneMessageARoundThatBothKnow, ()) {
       const auto& [info, messages] = schedule.stages[static_cast<std::size_t>(s)];
       const auto& stage = route->stages()[static_cast<std::size_t>(s)];
       const bool has_rounds = stage.rounds > 0, staggered = is_staggered(stage, strategy.coalescing);
-      const int rounds_each = has_rounds && !messages.empty() ? info.rounds / stage.rounds : 1;  // more than 1 if staggered
+      const int rounds_each =
+          has_rounds && !messages.empty() ? info.rounds / stage.rounds : 1;  // more than 1 if staggered
       const auto window = window_of(stage, strategy.window);
       std::set<std::tuple<Rank, Rank, int>> pairs;
       for (const auto& message : messages) {
@@ -111,10 +115,12 @@ RC_GTEST_PROP(EveryStrategy, GivesEveryPairOneMessageARoundThatBothKnow, ()) {
         RC_ASSERT((staggered ? message.blocks == 1U : rounds_each == 1));
         RC_ASSERT(message.round >= (has_rounds ? 1 : 0));
         RC_ASSERT(message.round <= info.rounds);
-        RC_ASSERT((has_rounds ? (message.round - 1) / rounds_each + 1 : 0) == of_receiver->round(message.from, message.to, s));
+        RC_ASSERT((has_rounds ? (message.round - 1) / rounds_each + 1 : 0) ==
+                  of_receiver->round(message.from, message.to, s));
         RC_ASSERT(message.batch == (window.unlimited() || !has_rounds ? 0 : (message.round - 1) / window.rounds));
       }
-      RC_ASSERT(std::ranges::is_sorted(messages, {}, [](const Message& m) { return std::tuple(m.from, m.batch, m.round, m.to); }));
+      RC_ASSERT(std::ranges::is_sorted(messages, {},
+                                       [](const Message& m) { return std::tuple(m.from, m.batch, m.round, m.to); }));
     }
   }
 }
@@ -133,7 +139,8 @@ RC_GTEST_PROP(EveryStrategy, IsScheduledAsTheReferenceSays, ()) {
     RC_ASSERT(schedule.stages[s].messages.size() == reference.stages[s].size());
     std::map<std::pair<Rank, Rank>, int> position;
     for (const auto& message : schedule.stages[s].messages) {
-      const auto expected = reference.stages[s].find({message.from, message.to, position[{message.from, message.to}]++});
+      const auto expected =
+          reference.stages[s].find({message.from, message.to, position[{message.from, message.to}]++});
       RC_ASSERT(expected != reference.stages[s].end());
       RC_ASSERT(message.bytes == expected->second.bytes);
       RC_ASSERT(message.blocks == expected->second.blocks.size());
@@ -144,15 +151,20 @@ RC_GTEST_PROP(EveryStrategy, IsScheduledAsTheReferenceSays, ()) {
     }
   }
   // The blocks of each message, in its order.
-  for_each_stage(*route, strategy, pattern, [&](int stage, const Departures& departures, const auto& blocks, const auto&) {
-    std::map<std::pair<Rank, Rank>, int> position;
-    for (const auto& message : departures.messages) {
-      std::vector<Block> mine, theirs;
-      for (std::uint32_t i = 0; i < message.blocks; ++i) mine.push_back(blocks[departures.order[message.first_block + i]]);
-      for (const auto b : reference.stages[static_cast<std::size_t>(stage)].at({message.from, message.to, position[{message.from, message.to}]++}).blocks) theirs.push_back(reference.blocks[b]);
-      RC_ASSERT(mine == theirs);
-    }
-  });
+  for_each_stage(*route, strategy, pattern,
+                 [&](int stage, const Departures& departures, const auto& blocks, const auto&) {
+                   std::map<std::pair<Rank, Rank>, int> position;
+                   for (const auto& message : departures.messages) {
+                     std::vector<Block> mine, theirs;
+                     for (std::uint32_t i = 0; i < message.blocks; ++i)
+                       mine.push_back(blocks[departures.order[message.first_block + i]]);
+                     for (const auto b : reference.stages[static_cast<std::size_t>(stage)]
+                                             .at({message.from, message.to, position[{message.from, message.to}]++})
+                                             .blocks)
+                       theirs.push_back(reference.blocks[b]);
+                     RC_ASSERT(mine == theirs);
+                   }
+                 });
   std::vector<Bytes> self(static_cast<std::size_t>(pattern.ranks));
   for (const auto& edge : pattern.edges)
     if (edge.source == edge.destination) self[static_cast<std::size_t>(edge.source)] += edge.bytes;
@@ -173,7 +185,8 @@ RC_GTEST_PROP(SharedPayloads, NeverCostBytesAndNeverChangeMessages, ()) {
     const auto &with = shared.stages[s].messages, &without = alone.stages[s].messages;
     RC_ASSERT(with.size() == without.size());
     for (std::size_t m = 0; m < without.size(); ++m) {
-      RC_ASSERT(std::tuple(with[m].from, with[m].to, with[m].round, with[m].batch, with[m].blocks) == std::tuple(without[m].from, without[m].to, without[m].round, without[m].batch, without[m].blocks));
+      RC_ASSERT(std::tuple(with[m].from, with[m].to, with[m].round, with[m].batch, with[m].blocks) ==
+                std::tuple(without[m].from, without[m].to, without[m].round, without[m].batch, without[m].blocks));
       RC_ASSERT(with[m].bytes <= without[m].bytes);
     }
   }
@@ -186,11 +199,16 @@ RC_GTEST_PROP(SharedPayloads, OfOneEdgeEachChangeNothing, ()) {
   Payload next = 0;
   for (auto& edge : numbered.edges) edge.payload = next++;
   const auto strategy = draw_strategy(drawn.layout);
-  const auto route = make_route(strategy, drawn.layout, alone), of_numbered = make_route(strategy, drawn.layout, numbered);
-  const auto expected = make_schedule(*route, strategy.window, alone, strategy.coalescing), schedule = make_schedule(*of_numbered, strategy.window, numbered, strategy.coalescing);
+  const auto route = make_route(strategy, drawn.layout, alone),
+             of_numbered = make_route(strategy, drawn.layout, numbered);
+  const auto expected = make_schedule(*route, strategy.window, alone, strategy.coalescing),
+             schedule = make_schedule(*of_numbered, strategy.window, numbered, strategy.coalescing);
   RC_ASSERT(schedule.buffered_bytes_max == expected.buffered_bytes_max);
-  const auto numbers = [](const Message& m) { return std::tuple(m.from, m.to, m.batch, m.bytes, m.packed_pieces, m.unpacked_pieces, m.unpacked_bytes); };
-  for (std::size_t s = 0; s < expected.stages.size(); ++s) RC_ASSERT(std::ranges::equal(schedule.stages[s].messages, expected.stages[s].messages, {}, numbers, numbers));
+  const auto numbers = [](const Message& m) {
+    return std::tuple(m.from, m.to, m.batch, m.bytes, m.packed_pieces, m.unpacked_pieces, m.unpacked_bytes);
+  };
+  for (std::size_t s = 0; s < expected.stages.size(); ++s)
+    RC_ASSERT(std::ranges::equal(schedule.stages[s].messages, expected.stages[s].messages, {}, numbers, numbers));
 }
 
 // Exchanges whose receivers know nothing ask a route who may send to whom.
@@ -209,19 +227,23 @@ RC_GTEST_PROP(EveryRouteWithoutTraffic, SendsOnlyBetweenPeersWhichAreMutualAndOf
       RC_DISCARD("it does not tell");
     }
     RC_LOG() << to_string(strategy) << ", " << layout.describe() << ", stage " << s << "\n";
-    const auto are_peers = [&](Rank one, Rank other) { return std::ranges::binary_search(peers[static_cast<std::size_t>(one)], other); };
+    const auto are_peers = [&](Rank one, Rank other) {
+      return std::ranges::binary_search(peers[static_cast<std::size_t>(one)], other);
+    };
     for (Rank rank = 0; rank < layout.ranks(); ++rank) {
       const auto& own = peers[static_cast<std::size_t>(rank)];
       RC_ASSERT(std::ranges::is_sorted(own));
       RC_ASSERT(!are_peers(rank, rank));
       RC_ASSERT(groups[static_cast<std::size_t>(rank)] <= rank);
-      RC_ASSERT(groups[static_cast<std::size_t>(groups[static_cast<std::size_t>(rank)])] == groups[static_cast<std::size_t>(rank)]);
+      RC_ASSERT(groups[static_cast<std::size_t>(groups[static_cast<std::size_t>(rank)])] ==
+                groups[static_cast<std::size_t>(rank)]);
       for (const Rank peer : own) {
         RC_ASSERT(are_peers(peer, rank));
         RC_ASSERT(groups[static_cast<std::size_t>(peer)] == groups[static_cast<std::size_t>(rank)]);
       }
     }
-    for (const auto& message : schedule.stages[static_cast<std::size_t>(s)].messages) RC_ASSERT(are_peers(message.from, message.to));
+    for (const auto& message : schedule.stages[static_cast<std::size_t>(s)].messages)
+      RC_ASSERT(are_peers(message.from, message.to));
   }
 }
 
@@ -233,7 +255,8 @@ RC_GTEST_PROP(AWindow, ChangesBatchesAndNothingElse, ()) {
     std::vector<std::multiset<std::tuple<Rank, Rank, int, Bytes, unsigned, unsigned, unsigned, Bytes>>> result;
     for (const auto& stage : make_schedule(*route, window, drawn.pattern, strategy.coalescing).stages) {
       auto& set = result.emplace_back();
-      for (const auto& m : stage.messages) set.insert({m.from, m.to, m.round, m.bytes, m.blocks, m.packed_pieces, m.unpacked_pieces, m.unpacked_bytes});
+      for (const auto& m : stage.messages)
+        set.insert({m.from, m.to, m.round, m.bytes, m.blocks, m.packed_pieces, m.unpacked_pieces, m.unpacked_bytes});
     }
     return result;
   };
@@ -305,7 +328,8 @@ RC_GTEST_PROP(FlatAddresses, HoldLessThanTwiceTheBlocksOfAllRanks, ()) {
 
 RC_GTEST_PROP(Tuna, HoldsNoMoreThanItsBuffer, ()) {
   const int ranks = 2 + draw(most_ranks - 1), radix = 2 + draw(ranks - 1);
-  const auto schedule = test::schedule_of("tuna,radix=" + std::to_string(radix), Layout::with_ppn(ranks, 1 + draw(5)), test::alltoall(ranks, 1 + draw(100)));
+  const auto schedule = test::schedule_of("tuna,radix=" + std::to_string(radix), Layout::with_ppn(ranks, 1 + draw(5)),
+                                          test::alltoall(ranks, 1 + draw(100)));
   RC_ASSERT(schedule.buffered_blocks_max <= tuna_buffer_blocks(ranks, radix));
 }
 

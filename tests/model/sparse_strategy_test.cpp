@@ -62,7 +62,8 @@ TEST(SparseStrategyText, ThatIsWrongIsRefusedInOneSentence) {
 TEST(SparseStrategies, PutIntoSlotsOnlyWhereSizesAreConstant) {
   const auto layout = Layout::with_ppn(16, 4);
   const auto has_rma = [&](bool constant) {
-    return std::ranges::any_of(suggest_sparse_strategies(layout, constant), [](const auto& strategy) { return strategy.discovery == Discovery::rma; });
+    return std::ranges::any_of(suggest_sparse_strategies(layout, constant),
+                               [](const auto& strategy) { return strategy.discovery == Discovery::rma; });
   };
   EXPECT_TRUE(has_rma(true));
   EXPECT_FALSE(has_rma(false));
@@ -70,7 +71,8 @@ TEST(SparseStrategies, PutIntoSlotsOnlyWhereSizesAreConstant) {
 
 TEST(SparseStrategies, AreThoseOfTheRoutesThatDifferOnALayout) {
   EXPECT_EQ(suggest_sparse_strategies(Layout::with_ppn(1, 1), false).size(), 4U) << "a single rank: direct alone";
-  for (const auto& strategy : suggest_sparse_strategies(Layout::with_ppn(8, 8), false)) EXPECT_NE(strategy.route.route, "two-step") << "one node";
+  for (const auto& strategy : suggest_sparse_strategies(Layout::with_ppn(8, 8), false))
+    EXPECT_NE(strategy.route.route, "two-step") << "one node";
 }
 
 }  // namespace

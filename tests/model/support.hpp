@@ -13,9 +13,9 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
-#include <sstream>
 #include <optional>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -39,7 +39,8 @@ inline Machine small_cluster() {
   Machine machine;
   machine.name = "test";
   set_channel(machine, Locality::socket, {{Protocol{"eager", no_limit, 4e-7, 1e-10, 2e-7}}});
-  set_channel(machine, Locality::network, {{Protocol{"short", 512, 2e-6, 1e-9, 1e-6}, Protocol{"eager", no_limit, 4e-6, 2e-10, 2e-6}}});
+  set_channel(machine, Locality::network,
+              {{Protocol{"short", 512, 2e-6, 1e-9, 1e-6}, Protocol{"eager", no_limit, 4e-6, 2e-10, 2e-6}}});
   machine.injection_rate_bytes_per_s = 1e10;
   machine.copy_rate_bytes_per_s = 1e10;
   machine.copy_block_s = 2e-8;
@@ -68,24 +69,25 @@ Layout draw_layout(int ranks, Draw draw) {
   for (Rank rank = 0; rank < ranks; ++rank) {
     const auto r = static_cast<std::size_t>(rank);
     switch (kind) {
-      case 0: node_of[r] = 0; break;                                   // one node
-      case 1: node_of[r] = rank; break;                                // one rank a node
-      case 2: node_of[r] = rank / nodes; break;                        // in order, the last node smaller
-      case 3: node_of[r] = rank % nodes; break;                        // round-robin
-      default: node_of[r] = draw(nodes);                               // scattered and uneven
+      case 0: node_of[r] = 0; break;             // one node
+      case 1: node_of[r] = rank; break;          // one rank a node
+      case 2: node_of[r] = rank / nodes; break;  // in order, the last node smaller
+      case 3: node_of[r] = rank % nodes; break;  // round-robin
+      default: node_of[r] = draw(nodes);         // scattered and uneven
     }
     socket_of[r] = draw(sockets);
   }
   return Layout(node_of, socket_of);
 }
 
-/// A sparse pattern with edges to oneself, empty edges and several edges of one pair among others. In every other one some
-/// edges have the same bytes.
+/// A sparse pattern with edges to oneself, empty edges and several edges of one pair among others. In every other one
+/// some edges have the same bytes.
 template <class Draw>
 Pattern draw_pattern(int ranks, int most_edges, Draw draw) {
   Pattern pattern{ranks, {}};
   const auto draw_bytes = [&] { return draw(5) == 0 ? 0 : draw(3000); };
-  for (int edges = draw(most_edges + 1); edges > 0; --edges) pattern.edges.push_back({draw(ranks), draw(ranks), draw_bytes()});
+  for (int edges = draw(most_edges + 1); edges > 0; --edges)
+    pattern.edges.push_back({draw(ranks), draw(ranks), draw_bytes()});
   if (draw(2) == 0) return pattern;
   const std::array<Bytes, 3> bytes_of_payload{draw_bytes(), draw_bytes(), draw_bytes()};
   for (auto& edge : pattern.edges)
@@ -102,8 +104,8 @@ inline Pattern without_sharing(Pattern pattern) {
   return pattern;
 }
 
-/// What the catalogue suggests, each also with the windows 1, 3 and unlimited if it takes one, dimensions that fit badly, small
-/// chunks, and staggered messages.
+/// What the catalogue suggests, each also with the windows 1, 3 and unlimited if it takes one, dimensions that fit
+/// badly, small chunks, and staggered messages.
 inline std::vector<Strategy> strategies_for(const Layout& layout) {
   std::vector<Strategy> result;
   const auto add = [&](Strategy strategy) {
@@ -124,7 +126,9 @@ inline std::vector<Strategy> strategies_for(const Layout& layout) {
     add(parse_strategy("local-then-node,local=3x2x7x5"));
   }
   if (layout.max_ppn() >= 3) add(parse_strategy("tuna-node,radix=3"));
-  for (const auto* text : {"two-step,node=3x2x7x5", "local-then-node,node=2x5x7x3", "three-step", "split,cap=700", "standard,staggered", "two-step,staggered", "stfw,dims=3x2x5x7,staggered", "split,cap=999,staggered", "stfw,dims=3x2x5x7,placed"})
+  for (const auto* text :
+       {"two-step,node=3x2x7x5", "local-then-node,node=2x5x7x3", "three-step", "split,cap=700", "standard,staggered",
+        "two-step,staggered", "stfw,dims=3x2x5x7,staggered", "split,cap=999,staggered", "stfw,dims=3x2x5x7,placed"})
     add(parse_strategy(text));
   return result;
 }
@@ -148,7 +152,8 @@ inline void expect_sentence(const std::string& message, const std::vector<std::s
   EXPECT_EQ(message.back(), '.') << message;
   EXPECT_EQ(message.find('\n'), std::string::npos) << message;
   EXPECT_NE(message.find("; "), std::string::npos) << "what, then the remedy: " << message;
-  for (const auto& part : parts) EXPECT_NE(message.find(part), std::string::npos) << "'" << part << "' is not in: " << message;
+  for (const auto& part : parts)
+    EXPECT_NE(message.find(part), std::string::npos) << "'" << part << "' is not in: " << message;
 }
 
 /// A directory of its own, gone with its contents at the end.
@@ -166,14 +171,17 @@ class TemporaryDirectory {
   TemporaryDirectory(const TemporaryDirectory&) = delete;
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
 
-  std::string path(const std::string& name = {}) const { return name.empty() ? path_.string() : (path_ / name).string(); }
+  std::string path(const std::string& name = {}) const {
+    return name.empty() ? path_.string() : (path_ / name).string();
+  }
   std::string write(const std::string& name, const std::string& contents) const {
     std::ofstream(path_ / name, std::ios::binary) << contents;
     return path(name);
   }
   std::vector<std::string> names() const {
     std::vector<std::string> result;
-    for (const auto& entry : std::filesystem::directory_iterator(path_)) result.push_back(entry.path().filename().string());
+    for (const auto& entry : std::filesystem::directory_iterator(path_))
+      result.push_back(entry.path().filename().string());
     std::ranges::sort(result);
     return result;
   }
@@ -188,12 +196,13 @@ inline std::string contents_of(const std::string& path) {
   return text.str();
 }
 
-/// A memory device of Linux (its minor number: null 3, zero 5, full 7) whose loss would do no harm; empty if there is none. Root,
-/// who could replace that of the machine, gets one of its own.
+/// A memory device of Linux (its minor number: null 3, zero 5, full 7) whose loss would do no harm; empty if there is
+/// none. Root, who could replace that of the machine, gets one of its own.
 inline std::string device(const TemporaryDirectory& directory, const std::string& name, unsigned minor) {
   constexpr unsigned memory_devices = 1;
   const auto path = geteuid() == 0 ? directory.path(name) : "/dev/" + name;
-  if (geteuid() == 0 && mknod(path.c_str(), S_IFCHR | S_IRUSR | S_IWUSR, makedev(memory_devices, minor)) != 0) return {};
+  if (geteuid() == 0 && mknod(path.c_str(), S_IFCHR | S_IRUSR | S_IWUSR, makedev(memory_devices, minor)) != 0)
+    return {};
   return access(path.c_str(), R_OK | W_OK) == 0 && std::fstream(path).is_open() ? path : std::string();
 }
 
@@ -211,10 +220,13 @@ void expect_robust(const std::string& text, Parse parse, int rounds = 2000) {
       const char other = below(2) == 0 ? static_cast<char>(below(256)) : likely[below(likely.size())];
       switch (below(5)) {
         case 0: damaged.insert(place, 1, other); break;
-        case 1: if (place < damaged.size()) damaged.erase(place, 1 + below(8)); break;
+        case 1:
+          if (place < damaged.size()) damaged.erase(place, 1 + below(8));
+          break;
         case 2: damaged.resize(place); break;
         case 3: damaged.insert(place, damaged.substr(0, below(damaged.size() + 1)).substr(0, 40)); break;
-        default: if (place < damaged.size()) damaged[place] = other;
+        default:
+          if (place < damaged.size()) damaged[place] = other;
       }
     }
     try {

@@ -11,7 +11,8 @@ TEST(PrintBytes, IsReadBackExactly) {
   EXPECT_EQ(print_bytes(16384), "16KiB");
   EXPECT_EQ(print_bytes(Bytes{5} << 20), "5MiB");
   EXPECT_EQ(print_bytes(Bytes{4096} << 30), "4096GiB");
-  for (const Bytes bytes : {1, 1023, 1024, 1025, 1 << 20, (1 << 20) + 1024}) EXPECT_EQ(parse_bytes(print_bytes(bytes)), bytes);
+  for (const Bytes bytes : {1, 1023, 1024, 1025, 1 << 20, (1 << 20) + 1024})
+    EXPECT_EQ(parse_bytes(print_bytes(bytes)), bytes);
 }
 
 TEST(Sizes, AreReadWithBinaryUnits) {
@@ -24,7 +25,8 @@ TEST(Sizes, AreReadWithBinaryUnits) {
 }
 
 TEST(Sizes, ThatAreNotClearAreNotRead) {
-  for (const auto* text : {"", "B", "KiB", "-1", "+1", "1.5KiB", "16k", "16KB", "16 KiB", "16kib", "1KiBB", "9223372036854775808", "9223372036854775807KiB", "8589934592GiB"})
+  for (const auto* text : {"", "B", "KiB", "-1", "+1", "1.5KiB", "16k", "16KB", "16 KiB", "16kib", "1KiBB",
+                           "9223372036854775808", "9223372036854775807KiB", "8589934592GiB"})
     EXPECT_FALSE(parse_bytes(text)) << text;
   EXPECT_EQ(parse_bytes("9223372036854775807"), std::numeric_limits<Bytes>::max());
 }
@@ -32,7 +34,8 @@ TEST(Sizes, ThatAreNotClearAreNotRead) {
 TEST(Numbers, AreTheWholeText) {
   EXPECT_EQ(parse_number<int>("42"), 42);
   EXPECT_EQ(parse_number<int>("-42"), -42);
-  for (const auto* text : {"", " 1", "1 ", "1x", "+1", "0x10", "2147483648", "1.0"}) EXPECT_FALSE(parse_number<int>(text)) << text;
+  for (const auto* text : {"", " 1", "1 ", "1x", "+1", "0x10", "2147483648", "1.0"})
+    EXPECT_FALSE(parse_number<int>(text)) << text;
 }
 
 TEST(Pieces, LieBetweenSeparators) {

@@ -67,7 +67,8 @@ struct Counts {
     int send_end = 1, receive_end = 2;
     for (Rank source = 0; source < ranks; ++source)
       for (Rank destination = 0; destination < ranks; ++destination) {
-        const auto draw = static_cast<int>(random() % static_cast<unsigned>(most + 1)), chance = static_cast<int>(random() % 4);
+        const auto draw = static_cast<int>(random() % static_cast<unsigned>(most + 1)),
+                   chance = static_cast<int>(random() % 4);
         const int count = sparse && chance > 0 ? 0 : draw;
         if (source == rank) {
           send.push_back(count);
@@ -101,8 +102,11 @@ std::vector<int> buffer_for(const std::vector<int>& counts, const std::vector<in
 std::vector<std::string> strategies_for(const Layout& layout) {
   std::vector<std::string> result;
   for (const auto& strategy : suggest_strategies(layout))
-    if (pattern_need(strategy) == PatternNeed::nothing && strategy.route != "mpi") result.push_back(to_string(strategy));
-  for (const char* text : {"mpi", "standard,window=1", "standard,window=3", "standard,staggered", "two-step", "two-step,staggered,window=2", "local-then-node,window=1", "stfw,dims=3x2x5x7", "stfw,dims=3x2x5x7,window=2,staggered"})
+    if (pattern_need(strategy) == PatternNeed::nothing && strategy.route != "mpi")
+      result.push_back(to_string(strategy));
+  for (const char* text : {"mpi", "standard,window=1", "standard,window=3", "standard,staggered", "two-step",
+                           "two-step,staggered,window=2", "local-then-node,window=1", "stfw,dims=3x2x5x7",
+                           "stfw,dims=3x2x5x7,window=2,staggered"})
     result.emplace_back(text);
   if (layout.ranks() >= 3) result.emplace_back("tuna,radix=3,window=unlimited");
   if (layout.max_ppn() >= 2) result.emplace_back("tuna-node,radix=2,window=3,staggered");
@@ -116,7 +120,8 @@ TEST_P(EveryStrategy, DoesWhatMpiAlltoallvDoes) {
   const auto layout = test::random_layout(size_of(), seed);
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {layout});
   const Type plain(contiguous()), gaps(with_gaps()), backwards(reversed());
-  const std::pair<MPI_Datatype, MPI_Datatype> types[] = {{MPI_INT, MPI_INT}, {plain, gaps}, {gaps, backwards}, {backwards, backwards}};
+  const std::pair<MPI_Datatype, MPI_Datatype> types[] = {
+      {MPI_INT, MPI_INT}, {plain, gaps}, {gaps, backwards}, {backwards, backwards}};
   for (const auto& text : strategies_for(layout)) {
     SCOPED_TRACE(text + ", " + layout.describe() + ", seed " + std::to_string(seed));
     for (unsigned turn = 0; turn < 4; ++turn) {  // other counts each time
@@ -124,14 +129,19 @@ TEST_P(EveryStrategy, DoesWhatMpiAlltoallvDoes) {
       const Counts counts(size_of(), rank_of(), seed + turn, turn == 3 ? 300 : 20);
       const auto sent = buffer_for(counts.send, counts.send_at, 100000 * rank_of(), 1);
       auto received = buffer_for(counts.receive, counts.receive_at, -1, -1), expected = received;
-      MPI_Alltoallv(sent.data(), counts.send.data(), counts.send_at.data(), send_type, expected.data(), counts.receive.data(), counts.receive_at.data(), receive_type, MPI_COMM_WORLD);
-      communicator.alltoallv(sent.data(), counts.send, counts.send_at, send_type, received.data(), counts.receive, counts.receive_at, receive_type, {text});
+      MPI_Alltoallv(sent.data(), counts.send.data(), counts.send_at.data(), send_type, expected.data(),
+                    counts.receive.data(), counts.receive_at.data(), receive_type, MPI_COMM_WORLD);
+      communicator.alltoallv(sent.data(), counts.send, counts.send_at, send_type, received.data(), counts.receive,
+                             counts.receive_at, receive_type, {text});
       ASSERT_EQ(received, expected);
       EXPECT_EQ(communicator.last_alltoallv_strategy(), text);
-      if (text == "mpi") continue;  // when planned, the library's neighbourhood collective: tests/runtime/exchange_test.cpp
+      if (text == "mpi")
+        continue;  // when planned, the library's neighbourhood collective: tests/runtime/exchange_test.cpp
 
       auto persistent_received = buffer_for(counts.receive, counts.receive_at, -1, -1);
-      auto persistent = communicator.alltoallv_init(sent.data(), counts.send, counts.send_at, send_type, persistent_received.data(), counts.receive, counts.receive_at, receive_type, {text});
+      auto persistent =
+          communicator.alltoallv_init(sent.data(), counts.send, counts.send_at, send_type, persistent_received.data(),
+                                      counts.receive, counts.receive_at, receive_type, {text});
       for (int again = 0; again < 2; ++again) {
         persistent.start();
         persistent.wait();
@@ -149,9 +159,11 @@ TEST(Alltoallv, ChoosesByWhatWasSentBefore) {
     const Counts counts(size_of(), rank_of(), turn, turn < 4 ? 2 : 20000);
     const auto sent = buffer_for(counts.send, counts.send_at, 7 * rank_of(), 3);
     auto received = buffer_for(counts.receive, counts.receive_at, 0, 0), expected = received;
-    MPI_Alltoallv(sent.data(), counts.send.data(), counts.send_at.data(), MPI_INT, expected.data(), counts.receive.data(), counts.receive_at.data(), MPI_INT, MPI_COMM_WORLD);
+    MPI_Alltoallv(sent.data(), counts.send.data(), counts.send_at.data(), MPI_INT, expected.data(),
+                  counts.receive.data(), counts.receive_at.data(), MPI_INT, MPI_COMM_WORLD);
     const AlltoallvOptions options = turn % 3 == 0 ? AlltoallvOptions{"", 8.0} : AlltoallvOptions{};
-    communicator.alltoallv(sent.data(), counts.send, counts.send_at, MPI_INT, received.data(), counts.receive, counts.receive_at, MPI_INT, options);
+    communicator.alltoallv(sent.data(), counts.send, counts.send_at, MPI_INT, received.data(), counts.receive,
+                           counts.receive_at, MPI_INT, options);
     ASSERT_EQ(received, expected) << turn;
     // The same on every rank.
     std::vector<char> first(100), mine(100);
@@ -179,11 +191,13 @@ TEST(Alltoallv, InPlace) {
     const Type gaps(with_gaps());
     // MPI's own in place is wrong for types with gaps in some libraries: from a copy.
     const auto copy = data;
-    MPI_Alltoallv(copy.data(), counts.data(), at.data(), gaps, expected.data(), counts.data(), at.data(), gaps, MPI_COMM_WORLD);
+    MPI_Alltoallv(copy.data(), counts.data(), at.data(), gaps, expected.data(), counts.data(), at.data(), gaps,
+                  MPI_COMM_WORLD);
     communicator.alltoallv(MPI_IN_PLACE, {}, {}, MPI_DATATYPE_NULL, data.data(), counts, at, gaps, {text});
     EXPECT_EQ(data, expected) << text;
     if (text == "mpi" && size_of() > 1) {
-      EXPECT_EQ(communicator.last_alltoallv_strategy(), "standard") << "libraries are wrong in place, for types with gaps";
+      EXPECT_EQ(communicator.last_alltoallv_strategy(), "standard")
+          << "libraries are wrong in place, for types with gaps";
     }
   }
 }
@@ -193,7 +207,8 @@ class Told {
  public:
   static constexpr int small = 4, large = 1 << 16;
 
-  explicit Told(Seconds allreduce_s) : communicator_(MPI_COMM_WORLD, machine(allreduce_s), {Layout::with_ppn(size_of(), 1)}) {}
+  explicit Told(Seconds allreduce_s)
+      : communicator_(MPI_COMM_WORLD, machine(allreduce_s), {Layout::with_ppn(size_of(), 1)}) {}
 
   std::string run(int bytes, std::optional<double> hint = {}) {
     const std::vector<char> sent(static_cast<std::size_t>(bytes * size_of()));
@@ -228,7 +243,8 @@ class Told {
  private:
   static Machine machine(Seconds allreduce_s) {
     Machine machine;
-    machine.host.by_locality[static_cast<std::size_t>(Locality::network)] = Channel{{Protocol{"all", std::numeric_limits<Bytes>::max(), 1e-5, 1e-9, 1e-5}}};
+    machine.host.by_locality[static_cast<std::size_t>(Locality::network)] =
+        Channel{{Protocol{"all", std::numeric_limits<Bytes>::max(), 1e-5, 1e-9, 1e-5}}};
     machine.operations.allreduce_s = allreduce_s;
     return machine;
   }
@@ -247,7 +263,8 @@ TEST(Alltoall, IsChosenByTheSizesOfTheCallBefore) {
     EXPECT_EQ(calls.run(bytes), before == small ? for_small : for_large);
     before = bytes;
   }
-  for (const int bytes : {large, small, large, large, small}) EXPECT_EQ(calls.run_equal(bytes), bytes == small ? for_small : for_large);
+  for (const int bytes : {large, small, large, large, small})
+    EXPECT_EQ(calls.run_equal(bytes), bytes == small ? for_small : for_large);
 }
 
 // As many bytes in all, but to one neighbour: fewer messages than any way of gathering them has.
@@ -266,7 +283,8 @@ TEST(Alltoallv, TakesAnyHintThatIsASize) {
   Told calls(1e-9);
   const auto for_large = calls.run(Told::small, 1e12);
   for (const double hint : {1e18, 1e19, 1e300}) EXPECT_EQ(calls.run(Told::small, hint), for_large);
-  for (const double hint : {-1.0, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) EXPECT_THROW(calls.run(Told::small, hint), InputError);
+  for (const double hint : {-1.0, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()})
+    EXPECT_THROW(calls.run(Told::small, hint), InputError);
 }
 
 // Then it is the sizes of the last call after which ranks told each other: the 1st, 2nd, 4th, 8th or a 16th.
@@ -275,7 +293,9 @@ TEST(Alltoall, IsChosenByEarlierSizesWhereTellingThemWouldTakeTooLong) {
   constexpr int small = Told::small, large = Told::large;
   const auto for_small = calls.run_hinted(small), for_large = calls.run_hinted(large);
   const auto run = [&](int bytes) { return calls.run(bytes); };
-  const std::pair<int, std::string> expected[] = {{small, for_large}, {small, for_large}, {large, for_small}, {large, for_small}, {large, for_small}, {large, for_small}, {small, for_large}};
+  const std::pair<int, std::string> expected[] = {{small, for_large}, {small, for_large}, {large, for_small},
+                                                  {large, for_small}, {large, for_small}, {large, for_small},
+                                                  {small, for_large}};
   for (const auto& [bytes, chosen] : expected) EXPECT_EQ(run(bytes), chosen);
   for (int call = 10; call <= 16; ++call) EXPECT_EQ(run(small), for_large) << call;
   EXPECT_EQ(run(small), for_small);
@@ -284,20 +304,25 @@ TEST(Alltoall, IsChosenByEarlierSizesWhereTellingThemWouldTakeTooLong) {
 TEST(Alltoallv, ChoosesARadixThatIsLeftToTheModel) {
   if (size_of() == 1) return;
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
-  const auto has_number = [](const std::string& name, const std::string& family) { return name.starts_with(family) && name.find("auto") == std::string::npos; };
+  const auto has_number = [](const std::string& name, const std::string& family) {
+    return name.starts_with(family) && name.find("auto") == std::string::npos;
+  };
   for (const std::string family : {"tuna,radix=", "tuna-node,radix="})
     for (unsigned turn = 0; turn < 3; ++turn) {
       const Counts counts(size_of(), rank_of(), turn, 1 << (4 * turn));
       const auto sent = buffer_for(counts.send, counts.send_at, 1000 * rank_of(), 1);
       auto received = buffer_for(counts.receive, counts.receive_at, -1, -1), expected = received, planned = received;
-      MPI_Alltoallv(sent.data(), counts.send.data(), counts.send_at.data(), MPI_INT, expected.data(), counts.receive.data(), counts.receive_at.data(), MPI_INT, MPI_COMM_WORLD);
-      communicator.alltoallv(sent.data(), counts.send, counts.send_at, MPI_INT, received.data(), counts.receive, counts.receive_at, MPI_INT, {family + "auto"});
+      MPI_Alltoallv(sent.data(), counts.send.data(), counts.send_at.data(), MPI_INT, expected.data(),
+                    counts.receive.data(), counts.receive_at.data(), MPI_INT, MPI_COMM_WORLD);
+      communicator.alltoallv(sent.data(), counts.send, counts.send_at, MPI_INT, received.data(), counts.receive,
+                             counts.receive_at, MPI_INT, {family + "auto"});
       EXPECT_EQ(received, expected);
       EXPECT_PRED2(has_number, communicator.last_alltoallv_strategy(), family);
       for (const std::int64_t most_edges : {0, 1 << 20}) {  // by statistics, and by the pattern
         ExchangeOptions options{family + "auto"};
         options.most_edges_gathered = most_edges;
-        auto persistent = communicator.alltoallv_init(sent.data(), counts.send, counts.send_at, MPI_INT, planned.data(), counts.receive, counts.receive_at, MPI_INT, options);
+        auto persistent = communicator.alltoallv_init(sent.data(), counts.send, counts.send_at, MPI_INT, planned.data(),
+                                                      counts.receive, counts.receive_at, MPI_INT, options);
         persistent.start();
         persistent.wait();
         EXPECT_EQ(planned, expected);
@@ -313,9 +338,11 @@ TEST(Alltoallv, IsLeftToTheLibraryWhereThatIsPredictedToBeFaster) {
   const Counts counts(size_of(), rank_of(), 1, 20);
   const auto sent = buffer_for(counts.send, counts.send_at, 1000 * rank_of(), 1);
   auto received = buffer_for(counts.receive, counts.receive_at, -1, -1), expected = received;
-  MPI_Alltoallv(sent.data(), counts.send.data(), counts.send_at.data(), MPI_INT, expected.data(), counts.receive.data(), counts.receive_at.data(), MPI_INT, MPI_COMM_WORLD);
+  MPI_Alltoallv(sent.data(), counts.send.data(), counts.send_at.data(), MPI_INT, expected.data(), counts.receive.data(),
+                counts.receive_at.data(), MPI_INT, MPI_COMM_WORLD);
   for (int call = 0; call < 3; ++call) {
-    communicator.alltoallv(sent.data(), counts.send, counts.send_at, MPI_INT, received.data(), counts.receive, counts.receive_at, MPI_INT);
+    communicator.alltoallv(sent.data(), counts.send, counts.send_at, MPI_INT, received.data(), counts.receive,
+                           counts.receive_at, MPI_INT);
     EXPECT_EQ(received, expected);
     EXPECT_EQ(communicator.last_alltoallv_strategy(), size_of() == 1 ? "standard" : "mpi");
   }
@@ -373,7 +400,8 @@ TEST(Alltoallv, OnlyNeighboursMayHaveCounts) {
   const int ranks = size_of(), rank = rank_of();
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(ranks, 3)});
   constexpr int count = 9, nowhere = std::numeric_limits<int>::max();
-  std::vector<int> send(static_cast<std::size_t>(ranks)), receive(send.size()), send_at(send.size(), nowhere), receive_at(send_at);
+  std::vector<int> send(static_cast<std::size_t>(ranks)), receive(send.size()), send_at(send.size(), nowhere),
+      receive_at(send_at);
   const bool has_next = rank + 1 < ranks, has_previous = rank > 0;
   if (has_next) {
     send[static_cast<std::size_t>(rank + 1)] = count;
@@ -386,9 +414,11 @@ TEST(Alltoallv, OnlyNeighboursMayHaveCounts) {
   const std::vector<double> sent(count, rank), expected(count, has_previous ? rank - 1 : -1);
   for (const auto& text : some_strategies(ranks)) {
     std::vector<double> received(count, -1);
-    communicator.alltoallv(has_next ? sent.data() : nullptr, send, send_at, MPI_DOUBLE, has_previous ? received.data() : nullptr, receive, receive_at, MPI_DOUBLE, {text});
+    communicator.alltoallv(has_next ? sent.data() : nullptr, send, send_at, MPI_DOUBLE,
+                           has_previous ? received.data() : nullptr, receive, receive_at, MPI_DOUBLE, {text});
     EXPECT_EQ(received, expected) << text;
-    communicator.alltoallv(nullptr, std::vector<int>(send.size()), send_at, MPI_DOUBLE, nullptr, std::vector<int>(send.size()), receive_at, MPI_DOUBLE, {text});
+    communicator.alltoallv(nullptr, std::vector<int>(send.size()), send_at, MPI_DOUBLE, nullptr,
+                           std::vector<int>(send.size()), receive_at, MPI_DOUBLE, {text});
   }
 }
 
@@ -403,12 +433,15 @@ TEST(Alltoallv, OnCommunicatorsOfAllSizesAndOrders) {
         const Counts counts(ranks, rank_of(part), static_cast<unsigned>(ranks), 30);
         const auto sent = buffer_for(counts.send, counts.send_at, 1000 * rank_of(part), 1);
         auto received = buffer_for(counts.receive, counts.receive_at, 0, 0), expected = received;
-        MPI_Alltoallv(sent.data(), counts.send.data(), counts.send_at.data(), MPI_INT, expected.data(), counts.receive.data(), counts.receive_at.data(), MPI_INT, part);
+        MPI_Alltoallv(sent.data(), counts.send.data(), counts.send_at.data(), MPI_INT, expected.data(),
+                      counts.receive.data(), counts.receive_at.data(), MPI_INT, part);
         auto planned = received;
-        communicator.alltoallv(sent.data(), counts.send, counts.send_at, MPI_INT, received.data(), counts.receive, counts.receive_at, MPI_INT, {text});
+        communicator.alltoallv(sent.data(), counts.send, counts.send_at, MPI_INT, received.data(), counts.receive,
+                               counts.receive_at, MPI_INT, {text});
         EXPECT_EQ(received, expected) << text << " on " << ranks;
         if (text == "mpi") continue;  // when planned, another collective
-        auto persistent = communicator.alltoallv_init(sent.data(), counts.send, counts.send_at, MPI_INT, planned.data(), counts.receive, counts.receive_at, MPI_INT, {text});
+        auto persistent = communicator.alltoallv_init(sent.data(), counts.send, counts.send_at, MPI_INT, planned.data(),
+                                                      counts.receive, counts.receive_at, MPI_INT, {text});
         persistent.start();
         persistent.wait();
         EXPECT_EQ(planned, expected) << text << " on " << ranks;
@@ -428,8 +461,10 @@ TEST(Alltoallv, OnDifferentCommunicatorsAtOnce) {
         const Counts counts(size_of(comm), rank_of(comm), turn, 50);
         const auto sent = buffer_for(counts.send, counts.send_at, 1000 * rank_of(comm), 1);
         auto received = buffer_for(counts.receive, counts.receive_at, 0, 0), expected = received;
-        communicator.alltoallv(sent.data(), counts.send, counts.send_at, MPI_INT, received.data(), counts.receive, counts.receive_at, MPI_INT);
-        MPI_Alltoallv(sent.data(), counts.send.data(), counts.send_at.data(), MPI_INT, expected.data(), counts.receive.data(), counts.receive_at.data(), MPI_INT, comm);
+        communicator.alltoallv(sent.data(), counts.send, counts.send_at, MPI_INT, received.data(), counts.receive,
+                               counts.receive_at, MPI_INT);
+        MPI_Alltoallv(sent.data(), counts.send.data(), counts.send_at.data(), MPI_INT, expected.data(),
+                      counts.receive.data(), counts.receive_at.data(), MPI_INT, comm);
         EXPECT_EQ(received, expected);
       };
       check(part, half);
@@ -492,7 +527,8 @@ TEST(Alltoallv, RefusesABlockForOneselfThatIsNotExpected) {
   EXPECT_THROW(communicator.alltoallv(data, one, at, MPI_INT, received, two, at, MPI_INT), InputError);
 }
 
-// After an exchange that has failed underway the ranks do not agree on what comes next, so the rank on which it failed takes part in no other.
+// After an exchange that has failed underway the ranks do not agree on what comes next, so the rank on which it failed
+// takes part in no other.
 TEST(Alltoallv, RefusesToGoOnAfterMpiHasFailed) {
   if (size_of() == 1) return;
   // MPICH tells errors of MPI_Waitall to these, whatever communicator the messages have.
@@ -506,7 +542,9 @@ TEST(Alltoallv, RefusesToGoOnAfterMpiHasFailed) {
     auto expected = counts;
     const Rank wrong = size_of() - 1, other = 0;
     if (rank_of() == wrong) expected[static_cast<std::size_t>(other)] = 1;  // more comes
-    const auto run = [&] { communicator.alltoallv(data.data(), counts, at, MPI_INT, received.data(), expected, at, MPI_INT, {text}); };
+    const auto run = [&] {
+      communicator.alltoallv(data.data(), counts, at, MPI_INT, received.data(), expected, at, MPI_INT, {text});
+    };
     if (rank_of() != wrong) {
       run();
       continue;
@@ -524,8 +562,10 @@ TEST(PersistentAlltoallv, MayHaveNegativeDisplacements) {
   std::vector<int> sent(ranks), received(ranks, -1), expected(ranks), counts(ranks, 1), at;
   for (int rank = 0; rank < size_of(); ++rank) at.push_back(-1 - rank);
   for (std::size_t rank = 0; rank < ranks; ++rank) sent[ranks - 1 - rank] = 100 * rank_of() + static_cast<int>(rank);
-  for (std::size_t rank = 0; rank < ranks; ++rank) expected[ranks - 1 - rank] = 100 * static_cast<int>(rank) + rank_of();
-  auto exchange = communicator.alltoallv_init(sent.data() + ranks, counts, at, MPI_INT, received.data() + ranks, counts, at, MPI_INT, {"standard"});
+  for (std::size_t rank = 0; rank < ranks; ++rank)
+    expected[ranks - 1 - rank] = 100 * static_cast<int>(rank) + rank_of();
+  auto exchange = communicator.alltoallv_init(sent.data() + ranks, counts, at, MPI_INT, received.data() + ranks, counts,
+                                              at, MPI_INT, {"standard"});
   exchange.start();
   exchange.wait();
   EXPECT_EQ(received, expected);
@@ -537,15 +577,18 @@ TEST(PersistentAlltoallv, IsCompletedWhenItIsDestroyed) {
   const Counts counts(size_of(), rank_of(), 1, 5);
   const auto sent = buffer_for(counts.send, counts.send_at, 1000 * rank_of(), 1);
   auto received = buffer_for(counts.receive, counts.receive_at, -1, -1), expected = received;
-  MPI_Alltoallv(sent.data(), counts.send.data(), counts.send_at.data(), gaps, expected.data(), counts.receive.data(), counts.receive_at.data(), gaps, MPI_COMM_WORLD);
+  MPI_Alltoallv(sent.data(), counts.send.data(), counts.send_at.data(), gaps, expected.data(), counts.receive.data(),
+                counts.receive_at.data(), gaps, MPI_COMM_WORLD);
   {
-    auto exchange = communicator.alltoallv_init(sent.data(), counts.send, counts.send_at, gaps, received.data(), counts.receive, counts.receive_at, gaps, {"two-step"});
+    auto exchange = communicator.alltoallv_init(sent.data(), counts.send, counts.send_at, gaps, received.data(),
+                                                counts.receive, counts.receive_at, gaps, {"two-step"});
     exchange.start();
   }
   EXPECT_EQ(received, expected);
 }
 
-// TuNA §III-C: at most B = P − (K+1) blocks wait at a time, in slots of their actual sizes. Fewer where a slot serves several blocks in turn.
+// TuNA §III-C: at most B = P − (K+1) blocks wait at a time, in slots of their actual sizes. Fewer where a slot serves
+// several blocks in turn.
 TEST(DenseStructure, HoldsNoMoreBlocksThanThePaperSays) {
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);

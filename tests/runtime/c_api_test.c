@@ -1,4 +1,5 @@
-/* The C interface, from C: sparse exchanges, in which every rank sends to some others, which know nothing of it, and all-to-alls. */
+/* The C interface, from C: sparse exchanges, in which every rank sends to some others, which know nothing of it, and
+ * all-to-alls. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,12 +9,12 @@
 
 static int rank, ranks, failures;
 
-#define CHECK(condition)                                                                   \
-  do {                                                                                     \
-    if (!(condition)) {                                                                    \
-      fprintf(stderr, "rank %d, line %d: %s is false\n", rank, __LINE__, #condition);      \
-      ++failures;                                                                          \
-    }                                                                                      \
+#define CHECK(condition)                                                              \
+  do {                                                                                \
+    if (!(condition)) {                                                               \
+      fprintf(stderr, "rank %d, line %d: %s is false\n", rank, __LINE__, #condition); \
+      ++failures;                                                                     \
+    }                                                                                 \
   } while (0)
 
 /* Rank r sends r + i doubles, in elements that lie two apart, to rank r + i, for i = 0, 1, 2. */
@@ -34,7 +35,8 @@ static void variable_sizes_with_gaps(commpass_comm comm, const char* strategy) {
   MPI_Type_commit(&sparse);
 
   commpass_received got;
-  CHECK(commpass_alltoallv_crs_alloc(messages, dest, counts, displs, sparse, values, MPI_DOUBLE, &got, strategy, comm) == COMMPASS_SUCCESS);
+  CHECK(commpass_alltoallv_crs_alloc(messages, dest, counts, displs, sparse, values, MPI_DOUBLE, &got, strategy,
+                                     comm) == COMMPASS_SUCCESS);
   CHECK(got.nnz == messages);
   int seen = 0;
   for (int source = 0; source < ranks; ++source)
@@ -42,7 +44,8 @@ static void variable_sizes_with_gaps(commpass_comm comm, const char* strategy) {
       if ((source + i) % ranks == rank && seen < got.nnz) {
         CHECK(got.src[seen] == source);
         CHECK(got.counts[seen] == source + i);
-        for (int j = 0; j < got.counts[seen]; ++j) CHECK(((double*)got.values)[got.displs[seen] + j] == 1000.0 * source + 100.0 * i + j);
+        for (int j = 0; j < got.counts[seen]; ++j)
+          CHECK(((double*)got.values)[got.displs[seen] + j] == 1000.0 * source + 100.0 * i + j);
         ++seen;
       }
   CHECK(seen == messages);
@@ -51,10 +54,13 @@ static void variable_sizes_with_gaps(commpass_comm comm, const char* strategy) {
   int nnz = got.nnz, size = got.size;
   int* src = calloc((size_t)(3 * nnz), sizeof *src);
   double* received = calloc((size_t)size + 1, sizeof *received);
-  CHECK(commpass_alltoallv_crs(messages, dest, counts, displs, sparse, values, &nnz, &size, src, src + nnz, src + 2 * nnz, MPI_DOUBLE, received, strategy, comm) == COMMPASS_SUCCESS);
-  CHECK(nnz == got.nnz && size == got.size && memcmp(src, got.src, sizeof *src * (size_t)nnz) == 0 && memcmp(received, got.values, sizeof *received * (size_t)size) == 0);
+  CHECK(commpass_alltoallv_crs(messages, dest, counts, displs, sparse, values, &nnz, &size, src, src + nnz,
+                               src + 2 * nnz, MPI_DOUBLE, received, strategy, comm) == COMMPASS_SUCCESS);
+  CHECK(nnz == got.nnz && size == got.size && memcmp(src, got.src, sizeof *src * (size_t)nnz) == 0 &&
+        memcmp(received, got.values, sizeof *received * (size_t)size) == 0);
   nnz = 1;
-  CHECK(commpass_alltoallv_crs(messages, dest, counts, displs, sparse, values, &nnz, &size, src, src + 3, src + 6, MPI_DOUBLE, received, strategy, comm) == COMMPASS_ERROR_TRUNCATED);
+  CHECK(commpass_alltoallv_crs(messages, dest, counts, displs, sparse, values, &nnz, &size, src, src + 3, src + 6,
+                               MPI_DOUBLE, received, strategy, comm) == COMMPASS_ERROR_TRUNCATED);
   CHECK(nnz == got.nnz);
   CHECK(strstr(commpass_error_text(), "room for 1") != NULL);
 
@@ -72,12 +78,16 @@ static void constant_size(commpass_comm comm, const char* strategy) {
   const int values[4] = {rank, 1, rank, 2};
   int* src = calloc((size_t)nnz, sizeof *src);
   int* received = calloc(2 * (size_t)nnz, sizeof *received);
-  CHECK(commpass_alltoall_crs(messages, dest, 2, MPI_INT, values, &nnz, src, 2, MPI_INT, received, strategy, comm) == COMMPASS_SUCCESS);
+  CHECK(commpass_alltoall_crs(messages, dest, 2, MPI_INT, values, &nnz, src, 2, MPI_INT, received, strategy, comm) ==
+        COMMPASS_SUCCESS);
   CHECK(nnz == (rank == 0 ? ranks : 1));
-  for (int i = 0; i < nnz; ++i) CHECK(received[2 * i] == src[i] && received[2 * i + 1] == ((src[i] + 1) % ranks == rank ? 1 : 2));
+  for (int i = 0; i < nnz; ++i)
+    CHECK(received[2 * i] == src[i] && received[2 * i + 1] == ((src[i] + 1) % ranks == rank ? 1 : 2));
   commpass_received got;
-  CHECK(commpass_alltoall_crs_alloc(messages, dest, 2, MPI_INT, values, MPI_INT, &got, strategy, comm) == COMMPASS_SUCCESS);
-  CHECK(got.nnz == nnz && got.size == 2 * nnz && memcmp(got.values, received, sizeof *received * (size_t)got.size) == 0);
+  CHECK(commpass_alltoall_crs_alloc(messages, dest, 2, MPI_INT, values, MPI_INT, &got, strategy, comm) ==
+        COMMPASS_SUCCESS);
+  CHECK(got.nnz == nnz && got.size == 2 * nnz &&
+        memcmp(got.values, received, sizeof *received * (size_t)got.size) == 0);
   commpass_received_free(&got);
   free(src);
   free(received);
@@ -97,10 +107,12 @@ static void all_to_all_of_any_sizes(commpass_comm comm, const char* strategy) {
   int* received = sent + total;
   for (int other = 0; other < ranks; ++other)
     for (int i = 0; i < counts[other]; ++i) sent[displs[other] + i] = 10000 * rank + 100 * other + i;
-  CHECK(commpass_alltoallv(sent, counts, displs, MPI_INT, received, counts, displs, MPI_INT, strategy, comm) == COMMPASS_SUCCESS);
+  CHECK(commpass_alltoallv(sent, counts, displs, MPI_INT, received, counts, displs, MPI_INT, strategy, comm) ==
+        COMMPASS_SUCCESS);
   for (int other = 0; other < ranks; ++other)
     for (int i = 0; i < counts[other]; ++i) CHECK(received[displs[other] + i] == 10000 * other + 100 * rank + i);
-  CHECK(commpass_alltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, received, counts, displs, MPI_INT, strategy, comm) == COMMPASS_SUCCESS);
+  CHECK(commpass_alltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, received, counts, displs, MPI_INT, strategy,
+                           comm) == COMMPASS_SUCCESS);
   CHECK(memcmp(received, sent, sizeof *sent * (size_t)total) == 0); /* everybody has his own back */
   free(sent);
   free(counts);
@@ -124,27 +136,46 @@ static void bad_arguments_of_one_rank(commpass_comm comm, const char* strategy) 
   MPI_Datatype uncommitted;
   MPI_Type_vector(2, 1, 3, MPI_DOUBLE, &uncommitted);
   const MPI_Datatype types[] = {MPI_DATATYPE_NULL, uncommitted};
-#define CHECK_REFUSED(call, what)                                                       \
-  do {                                                                                  \
-    CHECK((call) == COMMPASS_ERROR_INPUT);                                              \
-    CHECK(strstr(commpass_error_text(), what) != NULL);                                 \
+#define CHECK_REFUSED(call, what)                       \
+  do {                                                  \
+    CHECK((call) == COMMPASS_ERROR_INPUT);              \
+    CHECK(strstr(commpass_error_text(), what) != NULL); \
   } while (0)
   for (int i = 0; i < 2; ++i) {
     const MPI_Datatype type = is_wrong ? types[i] : MPI_DOUBLE;
     CHECK_REFUSED(commpass_alltoall_crs_alloc(1, &zero, 1, type, &value, MPI_DOUBLE, &got, strategy, comm), "");
     CHECK_REFUSED(commpass_alltoall_crs_alloc(0, NULL, 1, MPI_DOUBLE, &value, type, &got, strategy, comm), "");
-    CHECK_REFUSED(commpass_alltoallv_crs_alloc(1, &zero, &one, &zero, type, &value, MPI_DOUBLE, &got, strategy, comm), "");
+    CHECK_REFUSED(commpass_alltoallv_crs_alloc(1, &zero, &one, &zero, type, &value, MPI_DOUBLE, &got, strategy, comm),
+                  "");
   }
-  CHECK_REFUSED(commpass_alltoall_crs_alloc(is_wrong ? -1 : 0, &zero, 1, MPI_DOUBLE, &value, MPI_DOUBLE, &got, strategy, comm), "number of messages is negative");
-  CHECK_REFUSED(commpass_alltoallv_crs_alloc(is_wrong ? -1 : 0, &zero, &one, &zero, MPI_DOUBLE, &value, MPI_DOUBLE, &got, strategy, comm), "number of messages is negative");
-  CHECK_REFUSED(commpass_alltoallv_crs_alloc(1, &zero, is_wrong ? &minus : &zero, &zero, MPI_DOUBLE, &value, MPI_DOUBLE, &got, strategy, comm), "count of message 0 is -1");
-  CHECK_REFUSED(commpass_alltoall_crs_alloc(1, &zero, is_wrong ? -1 : 0, MPI_DOUBLE, &value, MPI_DOUBLE, &got, strategy, comm), "count of message 0 is -1");
-  CHECK_REFUSED(commpass_alltoall_crs_alloc(1, is_wrong ? nowhere : &zero, 1, MPI_DOUBLE, &value, MPI_DOUBLE, &got, strategy, comm), "no destinations");
-  CHECK_REFUSED(commpass_alltoallv_crs_alloc(1, &zero, is_wrong ? nowhere : &one, &zero, MPI_DOUBLE, &value, MPI_DOUBLE, &got, strategy, comm), "no counts");
-  CHECK_REFUSED(commpass_alltoall_crs_alloc(0, NULL, 1, MPI_DOUBLE, &value, MPI_DOUBLE, is_wrong ? NULL : &got, strategy, comm), "no place for what comes");
-  CHECK_REFUSED(commpass_alltoall_crs_alloc(1, &zero, 1, MPI_DOUBLE, is_wrong ? NULL : &value, MPI_DOUBLE, &got, strategy, comm), "buffer is null");
+  CHECK_REFUSED(
+      commpass_alltoall_crs_alloc(is_wrong ? -1 : 0, &zero, 1, MPI_DOUBLE, &value, MPI_DOUBLE, &got, strategy, comm),
+      "number of messages is negative");
+  CHECK_REFUSED(commpass_alltoallv_crs_alloc(is_wrong ? -1 : 0, &zero, &one, &zero, MPI_DOUBLE, &value, MPI_DOUBLE,
+                                             &got, strategy, comm),
+                "number of messages is negative");
+  CHECK_REFUSED(commpass_alltoallv_crs_alloc(1, &zero, is_wrong ? &minus : &zero, &zero, MPI_DOUBLE, &value, MPI_DOUBLE,
+                                             &got, strategy, comm),
+                "count of message 0 is -1");
+  CHECK_REFUSED(
+      commpass_alltoall_crs_alloc(1, &zero, is_wrong ? -1 : 0, MPI_DOUBLE, &value, MPI_DOUBLE, &got, strategy, comm),
+      "count of message 0 is -1");
+  CHECK_REFUSED(commpass_alltoall_crs_alloc(1, is_wrong ? nowhere : &zero, 1, MPI_DOUBLE, &value, MPI_DOUBLE, &got,
+                                            strategy, comm),
+                "no destinations");
+  CHECK_REFUSED(commpass_alltoallv_crs_alloc(1, &zero, is_wrong ? nowhere : &one, &zero, MPI_DOUBLE, &value, MPI_DOUBLE,
+                                             &got, strategy, comm),
+                "no counts");
+  CHECK_REFUSED(
+      commpass_alltoall_crs_alloc(0, NULL, 1, MPI_DOUBLE, &value, MPI_DOUBLE, is_wrong ? NULL : &got, strategy, comm),
+      "no place for what comes");
+  CHECK_REFUSED(
+      commpass_alltoall_crs_alloc(1, &zero, 1, MPI_DOUBLE, is_wrong ? NULL : &value, MPI_DOUBLE, &got, strategy, comm),
+      "buffer is null");
   MPI_Type_free(&uncommitted);
-  CHECK(commpass_alltoall_crs_alloc(0, NULL, 1, MPI_DOUBLE, NULL, MPI_DOUBLE, &got, strategy, comm) == COMMPASS_SUCCESS && got.nnz == 0); /* and it works on */
+  CHECK(commpass_alltoall_crs_alloc(0, NULL, 1, MPI_DOUBLE, NULL, MPI_DOUBLE, &got, strategy, comm) ==
+            COMMPASS_SUCCESS &&
+        got.nnz == 0); /* and it works on */
   commpass_received_free(&got);
 }
 
@@ -175,7 +206,8 @@ int main(int argc, char** argv) {
   CHECK(commpass_alltoall(NULL, -1, MPI_INT, NULL, 0, MPI_INT, NULL, comm) == COMMPASS_ERROR_INPUT);
   const int nowhere = ranks, one = 1, zero = 0;
   commpass_received got;
-  CHECK(commpass_alltoallv_crs_alloc(rank == 0, &nowhere, &one, &zero, MPI_INT, &one, MPI_INT, &got, NULL, comm) == COMMPASS_ERROR_INPUT);
+  CHECK(commpass_alltoallv_crs_alloc(rank == 0, &nowhere, &one, &zero, MPI_INT, &one, MPI_INT, &got, NULL, comm) ==
+        COMMPASS_ERROR_INPUT);
   CHECK(strstr(commpass_error_text(), "out of range") != NULL);
   commpass_comm_free(&comm);
   CHECK(comm == NULL);

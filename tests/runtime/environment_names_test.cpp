@@ -35,7 +35,8 @@ class Variable {
 /// Communicators of 1, 2 and all ranks.
 std::vector<OwnCommunicator> communicators() {
   std::vector<OwnCommunicator> result;
-  for (const int size : {1, 2, size_of()}) result.push_back(OwnCommunicator::split_by_color(MPI_COMM_WORLD, rank_of() / size));
+  for (const int size : {1, 2, size_of()})
+    result.push_back(OwnCommunicator::split_by_color(MPI_COMM_WORLD, rank_of() / size));
   return result;
 }
 
@@ -45,7 +46,8 @@ std::string exchanged(Communicator& communicator, const std::string& named = {})
   auto local = test::local_part(test::random_pattern(size_of(comm), 1), rank_of(comm), 2, 1);
   ExchangeOptions options;
   options.strategy = named;
-  auto exchange = communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(), local.receives, options);
+  auto exchange = communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(),
+                                                 local.receives, options);
   test::fill(local, rank_of(comm), 1);
   const auto expected = test::naive_exchange(local, comm);
   exchange.start();
@@ -80,8 +82,10 @@ std::string exchanged_sparsely(Communicator& communicator, Sizes sizes) {
     EXPECT_EQ(received.size(), 1U);
     for (const auto& message : received) EXPECT_EQ(std::to_integer<int>(message.bytes[0]), previous);
   };
-  check(sizes == Sizes::constant ? communicator.sparse_alltoall(&number, destinations, sizeof number) : communicator.sparse_alltoallv(&number, sends));
-  auto exchange = sizes == Sizes::constant ? communicator.start_sparse_alltoall(&number, destinations, sizeof number) : communicator.start_sparse_alltoallv(&number, sends);
+  check(sizes == Sizes::constant ? communicator.sparse_alltoall(&number, destinations, sizeof number)
+                                 : communicator.sparse_alltoallv(&number, sends));
+  auto exchange = sizes == Sizes::constant ? communicator.start_sparse_alltoall(&number, destinations, sizeof number)
+                                           : communicator.start_sparse_alltoallv(&number, sends);
   check(exchange.wait());
   return exchange.strategy();
 }
@@ -95,13 +99,17 @@ std::string stderr_of(Action action) {
   return testing::internal::GetCapturedStderr();
 }
 
-Communicator make(const OwnCommunicator& comm) { return Communicator(comm.get(), test::some_machine(), {Layout::with_ppn(comm.size(), 2)}); }
+Communicator make(const OwnCommunicator& comm) {
+  return Communicator(comm.get(), test::some_machine(), {Layout::with_ppn(comm.size(), 2)});
+}
 
 TEST(EnvironmentStrategy, IsTheNearestThatAppliesToACommunicator) {
   const Variable strategy("COMMPASS_STRATEGY", "tuna,radix=3");
   for (const auto& comm : communicators()) {
     auto communicator = make(comm);
-    EXPECT_EQ(exchanged(communicator), comm.size() == 1 ? "chosen" : comm.size() == 2 ? "tuna,radix=2" : "tuna,radix=3");
+    EXPECT_EQ(exchanged(communicator), comm.size() == 1   ? "chosen"
+                                       : comm.size() == 2 ? "tuna,radix=2"
+                                                          : "tuna,radix=3");
   }
 }
 
@@ -128,7 +136,8 @@ TEST(EnvironmentStrategy, OfSparseExchangesIsTheNearestThatApplies) {
   for (const auto& comm : communicators()) {
     auto communicator = make(comm);
     for (const auto sizes : {Sizes::constant, Sizes::variable})
-      EXPECT_EQ(exchanged_sparsely(communicator, sizes), comm.size() <= 2 ? "stfw,n=1+dense" : "stfw,n=2+dense") << comm.size();
+      EXPECT_EQ(exchanged_sparsely(communicator, sizes), comm.size() <= 2 ? "stfw,n=1+dense" : "stfw,n=2+dense")
+          << comm.size();
   }
 }
 
@@ -144,12 +153,14 @@ TEST(EnvironmentStrategy, OfPutsIsForMessagesOfOneSize) {
   const std::byte out{};
   const std::vector<Rank> destinations{0};
   if (size_of() > 1) {
-    EXPECT_NE(communicator.start_sparse_alltoall(&out, destinations, 1).strategy(), "direct+rma") << "there are no slots yet";
+    EXPECT_NE(communicator.start_sparse_alltoall(&out, destinations, 1).strategy(), "direct+rma")
+        << "there are no slots yet";
   }
 }
 
 TEST(EnvironmentStrategy, SaysWhereItDoesNotFitIfAskedTo) {
-  const Variable strategy("COMMPASS_STRATEGY", "tuna,radix=3"), alltoallv("COMMPASS_ALLTOALLV_STRATEGY", "tuna-node,radix=2"), sparse("COMMPASS_SPARSE_STRATEGY", "direct+rma");
+  const Variable strategy("COMMPASS_STRATEGY", "tuna,radix=3"),
+      alltoallv("COMMPASS_ALLTOALLV_STRATEGY", "tuna-node,radix=2"), sparse("COMMPASS_SPARSE_STRATEGY", "direct+rma");
   const auto comm = OwnCommunicator::split_by_color(MPI_COMM_WORLD, rank_of() / 2);
   const bool speaks = comm.rank() == 0;
   const auto lines = [](const std::string& text) { return std::ranges::count(text, '\n'); };
@@ -165,9 +176,16 @@ TEST(EnvironmentStrategy, SaysWhereItDoesNotFitIfAskedTo) {
     }
     EXPECT_EQ(lines(said), 3) << said;
     const std::string instead = comm.size() == 1 ? "the choice" : "tuna,radix=2";
-    EXPECT_NE(said.find("commpass: COMMPASS_STRATEGY=tuna,radix=3 does not fit " + Layout::with_ppn(comm.size(), 1).describe() + "; " + instead + " runs there.\n"), std::string::npos) << said;
+    EXPECT_NE(said.find("commpass: COMMPASS_STRATEGY=tuna,radix=3 does not fit " +
+                        Layout::with_ppn(comm.size(), 1).describe() + "; " + instead + " runs there.\n"),
+              std::string::npos)
+        << said;
     EXPECT_NE(said.find("COMMPASS_ALLTOALLV_STRATEGY=tuna-node,radix=2 does not fit"), std::string::npos) << said;
-    EXPECT_NE(said.find("COMMPASS_SPARSE_STRATEGY=direct+rma does not fit messages of different sizes; the choice runs there.\n"), std::string::npos) << said;
+    EXPECT_NE(
+        said.find(
+            "COMMPASS_SPARSE_STRATEGY=direct+rma does not fit messages of different sizes; the choice runs there.\n"),
+        std::string::npos)
+        << said;
   }
 }
 
@@ -179,8 +197,10 @@ TEST(NamedStrategy, OfTheProgramStaysAnErrorWhereItDoesNotApply) {
   AlltoallvOptions options;
   options.strategy = "tuna,radix=3";
   const int count = 0;
-  EXPECT_THROW(communicator.alltoallv(nullptr, std::vector<int>(static_cast<std::size_t>(comm.size()), count), std::vector<int>(static_cast<std::size_t>(comm.size())), MPI_INT, nullptr,
-                                      std::vector<int>(static_cast<std::size_t>(comm.size()), count), std::vector<int>(static_cast<std::size_t>(comm.size())), MPI_INT, options),
+  EXPECT_THROW(communicator.alltoallv(nullptr, std::vector<int>(static_cast<std::size_t>(comm.size()), count),
+                                      std::vector<int>(static_cast<std::size_t>(comm.size())), MPI_INT, nullptr,
+                                      std::vector<int>(static_cast<std::size_t>(comm.size()), count),
+                                      std::vector<int>(static_cast<std::size_t>(comm.size())), MPI_INT, options),
                Error);
 }
 

@@ -26,8 +26,8 @@ using test::some_machine;
 
 using test::LocalExchange;
 
-/// What the catalogue suggests, each also with the narrowest window and an unlimited one if it takes one, dims that fit badly, small
-/// chunks, and staggered messages.
+/// What the catalogue suggests, each also with the narrowest window and an unlimited one if it takes one, dims that fit
+/// badly, small chunks, and staggered messages.
 std::vector<Strategy> strategies_for(const Layout& layout) {
   std::vector<Strategy> result;
   for (auto strategy : suggest_strategies(layout)) {
@@ -37,11 +37,14 @@ std::vector<Strategy> strategies_for(const Layout& layout) {
       if (std::ranges::find(result, strategy) == result.end()) result.push_back(strategy);
     }
   }
-  for (const auto* text : {"stfw,dims=3x2x5x7", "two-step", "local-then-node,window=2", "three-step", "split,cap=100", "split,cap=3000,staggered", "two-step,node=3x2x7", "local-then-node,node=2x2x5",
-                           "standard,staggered", "two-step,window=1,staggered", "stfw,dims=3x2x5x7,window=2,staggered", "stfw,dims=3x2x5x7,placed", "stfw,dims=2x2x2x2x2,placed,window=1"})
+  for (const auto* text : {"stfw,dims=3x2x5x7", "two-step", "local-then-node,window=2", "three-step", "split,cap=100",
+                           "split,cap=3000,staggered", "two-step,node=3x2x7", "local-then-node,node=2x2x5",
+                           "standard,staggered", "two-step,window=1,staggered", "stfw,dims=3x2x5x7,window=2,staggered",
+                           "stfw,dims=3x2x5x7,placed", "stfw,dims=2x2x2x2x2,placed,window=1"})
     result.push_back(parse_strategy(text));
   if (layout.ranks() == layout.nodes() * layout.max_ppn())  // several local digits need even nodes
-    for (const auto* text : {"two-step,local=2x3x5,node=3x2x7", "local-then-node,local=3x2x5"}) result.push_back(parse_strategy(text));
+    for (const auto* text : {"two-step,local=2x3x5,node=3x2x7", "local-then-node,local=3x2x5"})
+      result.push_back(parse_strategy(text));
   return result;
 }
 
@@ -57,7 +60,8 @@ TEST_P(EveryStrategy, DeliversWhatTheNaiveExchangeDelivers) {
     const auto text = to_string(strategy);
     SCOPED_TRACE(text + ", " + layout.describe() + ", seed " + std::to_string(seed));
     auto local = test::local_part(pattern, rank_of(), GetParam() % 2 == 0 ? 3 : 0, seed);
-    auto exchange = communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(), local.receives, {text});
+    auto exchange = communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(),
+                                                   local.receives, {text});
     EXPECT_EQ(exchange.strategy(), text);
     for (unsigned turn = 0; turn < 2; ++turn) {
       test::fill(local, rank_of(), turn);
@@ -82,7 +86,8 @@ Pattern alltoall(int ranks, Bytes bytes) {
 TEST(NeighborExchange, ChoosesTheSameOnEveryRankAndSaysWhy) {
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
   auto local = test::local_part(alltoall(size_of(), 8), rank_of(), 0, 1);
-  auto exchange = communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(), local.receives);
+  auto exchange = communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(),
+                                                 local.receives);
   EXPECT_TRUE(exchange.predicted_seconds().has_value());
   EXPECT_NE(exchange.explanation().find(exchange.strategy()), std::string::npos);
   std::vector<char> first(exchange.strategy().begin(), exchange.strategy().end());
@@ -101,7 +106,8 @@ TEST(NeighborExchange, TestCompletesItToo) {
   Communicator communicator(MPI_COMM_WORLD, some_machine());
   auto local = test::local_part(alltoall(size_of(), 100), rank_of(), 0, 1);
   for (const char* strategy : {size_of() > 1 ? "tuna,radix=2" : "standard", "mpi"}) {
-    auto exchange = communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(), local.receives, {strategy});
+    auto exchange = communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(),
+                                                   local.receives, {strategy});
     test::fill(local, rank_of(), 1);
     const auto expected = test::naive_exchange(local, MPI_COMM_WORLD);
     EXPECT_TRUE(exchange.test()) << "nothing is in flight";
@@ -116,10 +122,14 @@ TEST(NeighborExchange, SeveralInFlightDoNotMixWithEachOtherNorWithTheUsersMessag
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 3)});
   std::vector<LocalExchange> locals;
   std::vector<Exchange> exchanges;
-  const std::vector<std::string> names{"standard", "mpi", "two-step", "stfw,n=1", "mpi", "local-then-node", "split,cap=50", "mpi"};
-  for (std::size_t i = 0; i < names.size(); ++i) locals.push_back(test::local_part(test::random_pattern(size_of(), 50 + static_cast<unsigned>(i)), rank_of(), 2, 9));
+  const std::vector<std::string> names{"standard",        "mpi",          "two-step", "stfw,n=1", "mpi",
+                                       "local-then-node", "split,cap=50", "mpi"};
   for (std::size_t i = 0; i < names.size(); ++i)
-    exchanges.push_back(communicator.neighbor_exchange(locals[i].send_buffer.data(), locals[i].sends, locals[i].receive_buffer.data(), locals[i].receives, {names[i]}));
+    locals.push_back(test::local_part(test::random_pattern(size_of(), 50 + static_cast<unsigned>(i)), rank_of(), 2, 9));
+  for (std::size_t i = 0; i < names.size(); ++i)
+    exchanges.push_back(communicator.neighbor_exchange(locals[i].send_buffer.data(), locals[i].sends,
+                                                       locals[i].receive_buffer.data(), locals[i].receives,
+                                                       {names[i]}));
   for (unsigned turn = 0; turn < 3; ++turn) {
     std::vector<std::vector<std::byte>> expected;
     for (auto& local : locals) {
@@ -135,7 +145,8 @@ TEST(NeighborExchange, SeveralInFlightDoNotMixWithEachOtherNorWithTheUsersMessag
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     EXPECT_EQ(got, (rank_of() + size_of() - 1) % size_of());
     // Ranks complete them in different orders.
-    for (std::size_t i = 0; i < exchanges.size(); ++i) exchanges[(i + static_cast<std::size_t>(rank_of())) % exchanges.size()].test();
+    for (std::size_t i = 0; i < exchanges.size(); ++i)
+      exchanges[(i + static_cast<std::size_t>(rank_of())) % exchanges.size()].test();
     for (auto& exchange : exchanges) exchange.wait();
     for (std::size_t i = 0; i < locals.size(); ++i) EXPECT_EQ(locals[i].receive_buffer, expected[i]) << names[i];
     MPI_Barrier(MPI_COMM_WORLD);  // or the oracle's messages of the next turn meet the user's wildcard
@@ -150,9 +161,11 @@ TEST(NeighborExchange, DeliversWhereSomeRanksOnlySendAndOthersOnlyReceive) {
     to_last.edges.push_back({rank, size_of() - 1, 100 + rank});
     from_first.edges.push_back({0, rank, 100 + rank});
   }
-  for (const auto& pattern : {to_last, from_first, Pattern{size_of(), {{0, size_of() - 1, 12}}}, Pattern{size_of(), {}}}) {
+  for (const auto& pattern :
+       {to_last, from_first, Pattern{size_of(), {{0, size_of() - 1, 12}}}, Pattern{size_of(), {}}}) {
     auto local = test::local_part(pattern, rank_of(), 0, 1);
-    auto exchange = communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(), local.receives, {"mpi"});
+    auto exchange = communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(),
+                                                   local.receives, {"mpi"});
     test::fill(local, rank_of(), 5);
     const auto expected = test::naive_exchange(local, MPI_COMM_WORLD);
     std::ranges::fill(local.receive_buffer, std::byte{0});
@@ -168,7 +181,8 @@ TEST(NeighborExchange, WorksOnASubcommunicatorAndOutlivesItsCommunicator) {
   auto local = test::local_part(alltoall(size_of(half), 40), rank_of(half), 1, 4);
   auto exchange = [&] {
     Communicator communicator(half, some_machine());
-    return communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(), local.receives, {"standard,window=1"});
+    return communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(),
+                                          local.receives, {"standard,window=1"});
   }();
   test::fill(local, rank_of(half), 3);
   const auto expected = test::naive_exchange(local, half);
@@ -186,7 +200,8 @@ TEST(NeighborExchange, CompletesWhenItIsDestroyedInFlight) {
     const auto expected = test::naive_exchange(local, MPI_COMM_WORLD);
     std::ranges::fill(local.receive_buffer, std::byte{0});
     try {
-      auto exchange = communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(), local.receives, {strategy});
+      auto exchange = communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(),
+                                                     local.receives, {strategy});
       exchange.start();
       throw std::runtime_error("the application failed");
     } catch (const std::runtime_error&) {
@@ -203,9 +218,14 @@ TEST(Selection, KnowsWhichBytesAreTheSame) {
   for (auto& edge : shared.edges) edge.payload = 0;
   const auto predicted = [&](const Pattern& pattern) {
     auto local = test::local_part(pattern, rank_of(), 0, 1);
-    return communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(), local.receives).predicted_seconds().value();
+    return communicator
+        .neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(), local.receives)
+        .predicted_seconds()
+        .value();
   };
-  const auto priced = [&](const Pattern& pattern) { return rank_strategies(pattern, layout, some_machine()).front().cost.seconds; };
+  const auto priced = [&](const Pattern& pattern) {
+    return rank_strategies(pattern, layout, some_machine()).front().cost.seconds;
+  };
   EXPECT_EQ(predicted(alone), priced(alone));
   EXPECT_EQ(predicted(shared), priced(shared));
   if (size_of() < 4 || size_of() % 2 != 0) return;  // a rank alone on its node gets as much as ever
@@ -218,7 +238,8 @@ TEST(Planning, FailsOnAllRanksIfItFailsOnOne) {
   const bool is_last = rank_of() == last;
   std::vector<std::byte> buffer(100), other(100);
   const auto plan = [&](std::vector<SendEdge> sends, std::vector<ReceiveEdge> receives, const std::string& strategy) {
-    return common_error([&] { communicator.neighbor_exchange(buffer.data(), sends, other.data(), receives, {strategy}); });
+    return common_error(
+        [&] { communicator.neighbor_exchange(buffer.data(), sends, other.data(), receives, {strategy}); });
   };
   for (const char* strategy : {"standard", "mpi", "two-step", "split,cap=3", "three-step,staggered", ""}) {
     std::vector<SendEdge> sends;
@@ -248,13 +269,20 @@ TEST(Planning, ANullBufferWithEdgesIsAnError) {
   Communicator communicator(MPI_COMM_WORLD, some_machine());
   const std::vector<SendEdge> sends{{rank_of(), 0, 4}};
   const std::vector<ReceiveEdge> receives{{rank_of(), 0, 4}};
-  EXPECT_NE(common_error([&] { communicator.neighbor_exchange(nullptr, sends, nullptr, receives, {"standard"}); }).find("null"), std::string::npos);
+  EXPECT_NE(common_error([&] {
+              communicator.neighbor_exchange(nullptr, sends, nullptr, receives, {"standard"});
+            }).find("null"),
+            std::string::npos);
 }
 
 TEST(CommunicatorCreation, FailsOnAllRanksForABadProfileOrLayout) {
-  EXPECT_NE(common_error([] { Communicator(MPI_COMM_WORLD, std::string("no-such-profile")); }).find("no-such-profile"), std::string::npos);
+  EXPECT_NE(common_error([] { Communicator(MPI_COMM_WORLD, std::string("no-such-profile")); }).find("no-such-profile"),
+            std::string::npos);
   const auto layout = Layout::with_ppn(size_of() + 1, 2);
-  EXPECT_NE(common_error([&] { Communicator(MPI_COMM_WORLD, some_machine(), {layout}); }).find("ranks but the communicator has"), std::string::npos);
+  EXPECT_NE(common_error([&] {
+              Communicator(MPI_COMM_WORLD, some_machine(), {layout});
+            }).find("ranks but the communicator has"),
+            std::string::npos);
 }
 
 TEST(CommunicatorCreation, ReadsTheProfileOnRankZero) {
@@ -268,7 +296,8 @@ TEST(Starting, TwiceIsAnError) {
   auto local = test::local_part(alltoall(size_of(), 8), rank_of(), 0, 1);
   if (size_of() == 1) return;  // a single rank has finished when start returns
   for (const char* strategy : {"standard", "mpi"}) {
-    auto exchange = communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(), local.receives, {strategy});
+    auto exchange = communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(),
+                                                   local.receives, {strategy});
     exchange.start();
     EXPECT_THROW(exchange.start(), Error) << strategy;
     exchange.wait();
@@ -295,12 +324,15 @@ TEST(ManyMessagesOfAPair, MatchInTheirOrder) {
       for (const int step : {1, 2}) pattern.edges.push_back({rank, (rank + step) % size_of(), 1 + i * 7 % 40});
   auto local = test::local_part(pattern, rank_of(), 3, 1);
   // Two at once, of which the second is completed first.
-  auto first = communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(), local.receives, {"standard,staggered"});
+  auto first = communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(),
+                                              local.receives, {"standard,staggered"});
   auto other = local;
-  auto second = communicator.neighbor_exchange(other.send_buffer.data(), other.sends, other.receive_buffer.data(), other.receives, {"standard,staggered"});
+  auto second = communicator.neighbor_exchange(other.send_buffer.data(), other.sends, other.receive_buffer.data(),
+                                               other.receives, {"standard,staggered"});
   test::fill(local, rank_of(), 1);
   test::fill(other, rank_of(), 2);
-  const auto expected = test::naive_exchange(local, MPI_COMM_WORLD), other_expected = test::naive_exchange(other, MPI_COMM_WORLD);
+  const auto expected = test::naive_exchange(local, MPI_COMM_WORLD),
+             other_expected = test::naive_exchange(other, MPI_COMM_WORLD);
   first.start();
   second.start();
   second.wait();

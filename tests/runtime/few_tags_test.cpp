@@ -1,4 +1,5 @@
-// An MPI library with few tags: no two exchanges that are in use share any. And headers are counted as such, not as bytes.
+// An MPI library with few tags: no two exchanges that are in use share any. And headers are counted as such, not as
+// bytes.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -26,7 +27,8 @@ int MPI_Comm_get_attr(MPI_Comm comm, int key, void* value, int* found) {
   return code;
 }
 
-int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request* request) {
+int MPI_Isend(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+              MPI_Request* request) {
   int size = 0;
   MPI_Type_size(type, &size);
   if (size == static_cast<int>(sizeof(commpass::Block))) {
@@ -54,8 +56,9 @@ TEST(Tags, OfExchangesThatAreInUseDiffer) {
   for (int i = 0; i < count; ++i) {
     sent.push_back(std::make_unique<std::vector<int>>(1, 100 * rank_of() + i));
     received.push_back(std::make_unique<std::vector<int>>(1, -1));
-    exchanges.push_back(communicator.neighbor_exchange(sent.back()->data(), std::vector<SendEdge>{{next, 0, sizeof(int)}}, received.back()->data(),
-                                                       std::vector<ReceiveEdge>{{previous, 0, sizeof(int)}}, {"standard"}));
+    exchanges.push_back(communicator.neighbor_exchange(
+        sent.back()->data(), std::vector<SendEdge>{{next, 0, sizeof(int)}}, received.back()->data(),
+        std::vector<ReceiveEdge>{{previous, 0, sizeof(int)}}, {"standard"}));
   }
   for (int i = 0; i < count; ++i) exchanges[static_cast<std::size_t>(rank_of() % 2 == 0 ? i : count - 1 - i)].start();
   for (int i = 0; i < count; ++i) exchanges[static_cast<std::size_t>(i)].wait();
@@ -67,7 +70,8 @@ TEST(Tags, OfMoreAllToAllsThanThereAreAreTakenInTurns) {
   for (int call = 0; call < 2 * few_tags; ++call) {
     std::vector<int> sent(static_cast<std::size_t>(size_of()), 1000 * rank_of() + call), received(sent.size(), -1);
     communicator.alltoall(sent.data(), 1, MPI_INT, received.data(), 1, MPI_INT, {"two-step"});
-    for (Rank from = 0; from < size_of(); ++from) ASSERT_EQ(received[static_cast<std::size_t>(from)], 1000 * from + call);
+    for (Rank from = 0; from < size_of(); ++from)
+      ASSERT_EQ(received[static_cast<std::size_t>(from)], 1000 * from + call);
   }
 }
 

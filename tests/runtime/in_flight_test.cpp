@@ -40,10 +40,11 @@ Running neighbor(Communicator& communicator, const std::string& strategy, unsign
     for (Rank j = 0; j < size_of(); ++j) pattern.edges.push_back({i, j, 20 + (i + 2 * j + seed) % 5});
   auto local = std::make_shared<test::LocalExchange>(test::local_part(pattern, rank_of(), 3, seed));
   test::fill(*local, rank_of(), seed);
-  auto exchange = std::make_shared<Exchange>(
-      communicator.neighbor_exchange(local->send_buffer.data(), local->sends, local->receive_buffer.data(), local->receives, {strategy}));
+  auto exchange = std::make_shared<Exchange>(communicator.neighbor_exchange(
+      local->send_buffer.data(), local->sends, local->receive_buffer.data(), local->receives, {strategy}));
   exchange->start();
-  return {local, [exchange] { exchange->wait(); }, [local] { EXPECT_EQ(local->receive_buffer, test::naive_exchange(*local, MPI_COMM_WORLD)); }};
+  return {local, [exchange] { exchange->wait(); },
+          [local] { EXPECT_EQ(local->receive_buffer, test::naive_exchange(*local, MPI_COMM_WORLD)); }};
 }
 
 Running persistent_alltoallv(Communicator& communicator, const std::string& strategy) {
@@ -51,15 +52,20 @@ Running persistent_alltoallv(Communicator& communicator, const std::string& stra
     std::vector<int> sent, received, counts, at;
   };
   const auto ranks = static_cast<std::size_t>(size_of());
-  auto data = std::make_shared<Data>(Data{std::vector<int>(ranks), std::vector<int>(ranks, -1), std::vector<int>(ranks, 1), {}});
+  auto data = std::make_shared<Data>(
+      Data{std::vector<int>(ranks), std::vector<int>(ranks, -1), std::vector<int>(ranks, 1), {}});
   for (int rank = 0; rank < size_of(); ++rank) {
     data->at.push_back(rank);
     data->sent[static_cast<std::size_t>(rank)] = 100 * rank_of() + rank;
   }
-  auto exchange = std::make_shared<PersistentAlltoallv>(communicator.alltoallv_init(data->sent.data(), data->counts, data->at, MPI_INT, data->received.data(), data->counts, data->at, MPI_INT, {strategy}));
+  auto exchange = std::make_shared<PersistentAlltoallv>(
+      communicator.alltoallv_init(data->sent.data(), data->counts, data->at, MPI_INT, data->received.data(),
+                                  data->counts, data->at, MPI_INT, {strategy}));
   exchange->start();
-  return {data, [exchange] { exchange->wait(); }, [data] {
-            for (int rank = 0; rank < size_of(); ++rank) EXPECT_EQ(data->received[static_cast<std::size_t>(rank)], 100 * rank + rank_of());
+  return {data, [exchange] { exchange->wait(); },
+          [data] {
+            for (int rank = 0; rank < size_of(); ++rank)
+              EXPECT_EQ(data->received[static_cast<std::size_t>(rank)], 100 * rank + rank_of());
           }};
 }
 
@@ -76,9 +82,12 @@ Running sparse(Communicator& communicator, const std::string& strategy) {
     data->sent.push_back(1000 * rank_of() + rank);
   }
   data->exchange.emplace(communicator.start_sparse_alltoallv(data->sent.data(), sends, {strategy}));
-  return {data, [data] { data->received = data->exchange->wait(); }, [data] {
+  return {data, [data] { data->received = data->exchange->wait(); },
+          [data] {
             ASSERT_EQ(std::ssize(data->received), size_of());
-            for (int rank = 0; rank < size_of(); ++rank) EXPECT_EQ(*reinterpret_cast<const int*>(data->received[static_cast<std::size_t>(rank)].bytes.data()), 1000 * rank + rank_of());
+            for (int rank = 0; rank < size_of(); ++rank)
+              EXPECT_EQ(*reinterpret_cast<const int*>(data->received[static_cast<std::size_t>(rank)].bytes.data()),
+                        1000 * rank + rank_of());
           }};
 }
 
@@ -92,10 +101,13 @@ Running indexed(Communicator& communicator, const std::string& strategy) {
   data->owned = {rank_of() + 0.5};
   for (Index index = 0; index < size_of(); ++index) data->needed.push_back(index);
   data->ghosts.resize(data->needed.size(), -1);
-  data->exchange.emplace(communicator.indexed_exchange(IndexRange{rank_of(), rank_of() + 1}, data->needed, sizeof(double), {.strategy = strategy}));
+  data->exchange.emplace(communicator.indexed_exchange(IndexRange{rank_of(), rank_of() + 1}, data->needed,
+                                                       sizeof(double), {.strategy = strategy}));
   data->exchange->start_forward(data->owned.data(), data->ghosts.data());
-  return {data, [data] { data->exchange->wait(); }, [data] {
-            for (int rank = 0; rank < size_of(); ++rank) EXPECT_EQ(data->ghosts[static_cast<std::size_t>(rank)], rank + 0.5);
+  return {data, [data] { data->exchange->wait(); },
+          [data] {
+            for (int rank = 0; rank < size_of(); ++rank)
+              EXPECT_EQ(data->ghosts[static_cast<std::size_t>(rank)], rank + 0.5);
           }};
 }
 
@@ -103,8 +115,13 @@ Running one_shot(Communicator& communicator, const std::string& strategy) {
   auto data = std::make_shared<std::vector<int>>(2 * static_cast<std::size_t>(size_of()), -1);
   for (int rank = 0; rank < size_of(); ++rank) (*data)[static_cast<std::size_t>(rank)] = 10 * rank_of() + rank;
   // Not started before it is waited for: it blocks.
-  return {data, [&communicator, data, strategy] { communicator.alltoall(data->data(), 1, MPI_INT, data->data() + size_of(), 1, MPI_INT, {strategy}); }, [data] {
-            for (int rank = 0; rank < size_of(); ++rank) EXPECT_EQ((*data)[static_cast<std::size_t>(size_of() + rank)], 10 * rank + rank_of());
+  return {data,
+          [&communicator, data, strategy] {
+            communicator.alltoall(data->data(), 1, MPI_INT, data->data() + size_of(), 1, MPI_INT, {strategy});
+          },
+          [data] {
+            for (int rank = 0; rank < size_of(); ++rank)
+              EXPECT_EQ((*data)[static_cast<std::size_t>(size_of() + rank)], 10 * rank + rank_of());
           }};
 }
 
@@ -189,7 +206,8 @@ TEST_F(OppositeOrders, OfPlannedAndAnythingThatPlans) {
   const std::vector<std::byte> buffer(8);
   plan([&] { other_.sparse_alltoallv(buffer.data(), std::vector<SendEdge>{{0, 0, 8}}, {"two-step+nbx"}); });
   plan([&] { other_.sparse_alltoall(buffer.data(), std::vector<Rank>{0}, 8, {"direct+rma"}); });
-  std::optional<Communicator> with_window(std::in_place, MPI_COMM_WORLD, some_machine(), CommunicatorOptions{Layout::with_ppn(size_of(), 2)});
+  std::optional<Communicator> with_window(std::in_place, MPI_COMM_WORLD, some_machine(),
+                                          CommunicatorOptions{Layout::with_ppn(size_of(), 2)});
   with_window->sparse_alltoall(buffer.data(), std::vector<Rank>{0}, 8, {"direct+rma"});
   plan([&] { with_window.reset(); });
 }
@@ -200,7 +218,9 @@ TEST_F(OppositeOrders, WithTestInPlaceOfWait) {
     for (Rank i = 0; i < size_of(); ++i) pattern.edges.push_back({i, (i + 1) % size_of(), 100});
     auto local = std::make_shared<test::LocalExchange>(test::local_part(pattern, rank_of(), 3, seed));
     test::fill(*local, rank_of(), seed);
-    return std::pair(local, std::make_shared<Exchange>(one_.neighbor_exchange(local->send_buffer.data(), local->sends, local->receive_buffer.data(), local->receives, {many_stages()})));
+    return std::pair(local, std::make_shared<Exchange>(one_.neighbor_exchange(local->send_buffer.data(), local->sends,
+                                                                              local->receive_buffer.data(),
+                                                                              local->receives, {many_stages()})));
   };
   const auto [first, a] = make(1);
   const auto [second, b] = make(2);
@@ -235,7 +255,8 @@ TEST(Threads, MayEachHaveExchangesInFlight) {
   if (level != MPI_THREAD_MULTIPLE) GTEST_SKIP() << "run with --threads";
   constexpr int threads = 3, turns = 20;
   std::vector<Communicator> communicators;
-  for (int i = 0; i < 2 * threads; ++i) communicators.emplace_back(MPI_COMM_WORLD, some_machine(), CommunicatorOptions{Layout::with_ppn(size_of(), 2)});
+  for (int i = 0; i < 2 * threads; ++i)
+    communicators.emplace_back(MPI_COMM_WORLD, some_machine(), CommunicatorOptions{Layout::with_ppn(size_of(), 2)});
   std::atomic<int> wrong = 0;
   {
     std::vector<std::jthread> running;
@@ -245,9 +266,11 @@ TEST(Threads, MayEachHaveExchangesInFlight) {
         auto& sparse_one = communicators[static_cast<std::size_t>(2 * i + 1)];
         std::vector<int> sent(static_cast<std::size_t>(size_of())), received(sent.size()), counts(sent.size(), 1), at;
         for (int rank = 0; rank < size_of(); ++rank) at.push_back(rank);
-        auto planned = mine.alltoallv_init(sent.data(), counts, at, MPI_INT, received.data(), counts, at, MPI_INT, {many_stages()});
+        auto planned = mine.alltoallv_init(sent.data(), counts, at, MPI_INT, received.data(), counts, at, MPI_INT,
+                                           {many_stages()});
         for (int turn = 0; turn < turns; ++turn) {
-          for (int rank = 0; rank < size_of(); ++rank) sent[static_cast<std::size_t>(rank)] = 10000 * i + 1000 * turn + 10 * rank_of() + rank;
+          for (int rank = 0; rank < size_of(); ++rank)
+            sent[static_cast<std::size_t>(rank)] = 10000 * i + 1000 * turn + 10 * rank_of() + rank;
           const std::vector<SendEdge> edge{{(rank_of() + 1) % size_of(), 0, sizeof(int)}};
           planned.start();
           auto found = sparse_one.start_sparse_alltoallv(sent.data(), edge, {"two-step+nbx"});
@@ -259,9 +282,11 @@ TEST(Threads, MayEachHaveExchangesInFlight) {
             messages = found.wait();
             planned.wait();
           }
-          for (int rank = 0; rank < size_of(); ++rank) wrong += received[static_cast<std::size_t>(rank)] != 10000 * i + 1000 * turn + 10 * rank + rank_of();
+          for (int rank = 0; rank < size_of(); ++rank)
+            wrong += received[static_cast<std::size_t>(rank)] != 10000 * i + 1000 * turn + 10 * rank + rank_of();
           const int previous = (rank_of() + size_of() - 1) % size_of();
-          wrong += messages.size() != 1 || *reinterpret_cast<const int*>(messages[0].bytes.data()) != 10000 * i + 1000 * turn + 10 * previous;
+          wrong += messages.size() != 1 ||
+                   *reinterpret_cast<const int*>(messages[0].bytes.data()) != 10000 * i + 1000 * turn + 10 * previous;
         }
       });
   }

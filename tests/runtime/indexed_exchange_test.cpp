@@ -22,7 +22,8 @@ std::map<int, std::int64_t> planned_bytes;
 
 }  // namespace
 
-extern "C" int MPI_Send_init(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request* request) {
+extern "C" int MPI_Send_init(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+                             MPI_Request* request) {
   int size = 0;
   MPI_Type_size(type, &size);
   planned_bytes[peer] += std::int64_t{count} * size;
@@ -42,9 +43,9 @@ enum class Ownership { ranges, lists, mixed };
 /// Who owns and needs what: known to all ranks here.
 struct Scenario {
   Ownership ownership = Ownership::ranges;
-  std::vector<IndexRange> ranges;            ///< by rank, unless lists
-  std::vector<std::vector<Index>> owned;     ///< by rank, in the order of the owned values
-  std::vector<std::vector<Index>> needed;    ///< by rank
+  std::vector<IndexRange> ranges;          ///< by rank, unless lists
+  std::vector<std::vector<Index>> owned;   ///< by rank, in the order of the owned values
+  std::vector<std::vector<Index>> needed;  ///< by rank
 
   OwnedBy owned_by(Rank rank) const {
     const auto r = static_cast<std::size_t>(rank);
@@ -96,7 +97,9 @@ Scenario random_scenario(int ranks, unsigned seed) {
 }
 
 std::byte byte_of(Index index, Bytes position, unsigned turn) {
-  return static_cast<std::byte>((static_cast<std::uint64_t>(index) * 0x9E3779B97F4A7C15U + static_cast<std::uint64_t>(position) * 29 + turn * 7) >> 13);
+  return static_cast<std::byte>((static_cast<std::uint64_t>(index) * 0x9E3779B97F4A7C15U +
+                                 static_cast<std::uint64_t>(position) * 29 + turn * 7) >>
+                                13);
 }
 
 std::vector<std::byte> values_of(const std::vector<Index>& indices, Bytes value_bytes, unsigned turn) {
@@ -129,7 +132,8 @@ TEST_P(RandomIndices, BringEveryNeededValue) {
       options.strategy = strategy;
       options.share = share;
       if (is_bound) options.ghost_values = ghosts.data();
-      auto exchange = communicator_.indexed_exchange(scenario_.owned_by(rank_of()), scenario_.needed_here(), value_bytes, options);
+      auto exchange =
+          communicator_.indexed_exchange(scenario_.owned_by(rank_of()), scenario_.needed_here(), value_bytes, options);
       for (unsigned turn = 0; turn < 2; ++turn) {
         auto owned = values_of(scenario_.owned_here(), value_bytes, turn);
         exchange.start_forward(owned.data(), ghosts.data());
@@ -145,15 +149,18 @@ TEST_P(RandomIndices, BringEveryNeededValue) {
 /// Whole numbers, so that sums are exact in any order.
 template <class Number>
 Number ghost_number(Rank rank, std::size_t position, std::size_t component) {
-  return static_cast<Number>((static_cast<std::size_t>(rank) * 7 + position * 3 + component) % 23) - static_cast<Number>(11);
+  return static_cast<Number>((static_cast<std::size_t>(rank) * 7 + position * 3 + component) % 23) -
+         static_cast<Number>(11);
 }
 
 template <class Number>
-void check_sums(Communicator& communicator, const Scenario& scenario, std::size_t components, const std::string& strategy) {
+void check_sums(Communicator& communicator, const Scenario& scenario, std::size_t components,
+                const std::string& strategy) {
   IndexedOptions options;
   options.strategy = strategy;
   options.reverse = true;
-  auto exchange = communicator.indexed_exchange(scenario.owned_by(rank_of()), scenario.needed_here(), static_cast<Bytes>(components * sizeof(Number)), options);
+  auto exchange = communicator.indexed_exchange(scenario.owned_by(rank_of()), scenario.needed_here(),
+                                                static_cast<Bytes>(components * sizeof(Number)), options);
   std::map<Index, std::vector<Number>> expected;
   for (std::size_t rank = 0; rank < scenario.needed.size(); ++rank)
     for (std::size_t i = 0; i < scenario.needed[rank].size(); ++i) {
@@ -187,9 +194,11 @@ TEST_P(RandomIndices, CombineGhostValuesByAnAdditionOfTheUsers) {
   constexpr Bytes value_bytes = 3;
   IndexedOptions options;
   options.reverse = true;
-  auto exchange = communicator_.indexed_exchange(scenario_.owned_by(rank_of()), scenario_.needed_here(), value_bytes, options);
+  auto exchange =
+      communicator_.indexed_exchange(scenario_.owned_by(rank_of()), scenario_.needed_here(), value_bytes, options);
   const auto exclusive_or = [](const void* values, void* sums, std::int64_t count) {
-    for (std::int64_t i = 0; i < count * value_bytes; ++i) static_cast<std::byte*>(sums)[i] ^= static_cast<const std::byte*>(values)[i];
+    for (std::int64_t i = 0; i < count * value_bytes; ++i)
+      static_cast<std::byte*>(sums)[i] ^= static_cast<const std::byte*>(values)[i];
   };
   const auto ghosts = values_of(scenario_.needed_here(), value_bytes, 1);
   auto owned = values_of(scenario_.owned_here(), value_bytes, 0);
@@ -207,7 +216,8 @@ TEST_P(RandomIndices, CombineGhostValuesByAnAdditionOfTheUsers) {
 TEST_P(RandomIndices, MakeTheWayBackTheTransposeOfTheWayThere) {
   IndexedOptions options;
   options.reverse = true;
-  auto exchange = communicator_.indexed_exchange(scenario_.owned_by(rank_of()), scenario_.needed_here(), sizeof(double), options);
+  auto exchange =
+      communicator_.indexed_exchange(scenario_.owned_by(rank_of()), scenario_.needed_here(), sizeof(double), options);
   std::mt19937 random(seed_ + static_cast<unsigned>(rank_of()));
   const auto whole_numbers = [&](std::size_t count) {
     std::vector<double> result;
@@ -218,7 +228,8 @@ TEST_P(RandomIndices, MakeTheWayBackTheTransposeOfTheWayThere) {
   std::vector<double> there(y.size()), back(x.size());
   exchange.forward(x.data(), there.data());
   exchange.reverse_add(y.data(), back.data());
-  std::array<double, 2> products{std::inner_product(there.begin(), there.end(), y.begin(), 0.0), std::inner_product(x.begin(), x.end(), back.begin(), 0.0)};
+  std::array<double, 2> products{std::inner_product(there.begin(), there.end(), y.begin(), 0.0),
+                                 std::inner_product(x.begin(), x.end(), back.begin(), 0.0)};
   MPI_Allreduce(MPI_IN_PLACE, products.data(), 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   EXPECT_EQ(products[0], products[1]);
 }
@@ -227,7 +238,8 @@ INSTANTIATE_TEST_SUITE_P(Seeds, RandomIndices, testing::Range(0U, 8U));
 
 /// Rank 0 owns so many values, and everybody needs all of them.
 struct Broadcasting {
-  explicit Broadcasting(Index values) : owned(rank_of() == 0 ? IndexRange{0, values} : IndexRange{}), needed(static_cast<std::size_t>(values)) {
+  explicit Broadcasting(Index values)
+      : owned(rank_of() == 0 ? IndexRange{0, values} : IndexRange{}), needed(static_cast<std::size_t>(values)) {
     std::iota(needed.begin(), needed.end(), Index{0});
   }
   IndexRange owned;
@@ -264,10 +276,13 @@ TEST(Sharing, IsChosenWhereItPays) {
   constexpr int ppn = 3, first_with_two_readers_on_another_node = ppn + 2;
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), ppn)});
   const Broadcasting many(5000), few(2);
-  EXPECT_EQ(communicator.indexed_exchange(many.owned, many.needed, sizeof(double)).shares_values(), size_of() >= first_with_two_readers_on_another_node);
-  EXPECT_FALSE(communicator.indexed_exchange(few.owned, few.needed, sizeof(double)).shares_values()) << "its edges cost more";
+  EXPECT_EQ(communicator.indexed_exchange(many.owned, many.needed, sizeof(double)).shares_values(),
+            size_of() >= first_with_two_readers_on_another_node);
+  EXPECT_FALSE(communicator.indexed_exchange(few.owned, few.needed, sizeof(double)).shares_values())
+      << "its edges cost more";
   Communicator one_node(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), size_of())});
-  EXPECT_FALSE(one_node.indexed_exchange(many.owned, many.needed, sizeof(double)).shares_values()) << "nothing crosses the network";
+  EXPECT_FALSE(one_node.indexed_exchange(many.owned, many.needed, sizeof(double)).shares_values())
+      << "nothing crosses the network";
 }
 
 TEST(BoundGhostValues, AreReceivedInPlaceWhereTheyAreNeededInTheOrderOfArrival) {
@@ -309,7 +324,8 @@ TEST(IndexedExchange, TakesItsOptionsFromRankZero) {
   for (const bool of_first : {true, false}) {
     SCOPED_TRACE(of_first);
     const bool mine = is_first == of_first;
-    auto exchange = communicator.indexed_exchange(all.owned, all.needed, sizeof(double), {.strategy = "two-step", .reverse = mine, .share = mine});
+    auto exchange = communicator.indexed_exchange(all.owned, all.needed, sizeof(double),
+                                                  {.strategy = "two-step", .reverse = mine, .share = mine});
     EXPECT_EQ(exchange.shares_values(), of_first && size_of() > 2);
     exchange.forward(owned.data(), ghosts.data());
     EXPECT_EQ(ghosts, std::vector<double>(ghosts.size(), 2.5));
@@ -330,7 +346,8 @@ TEST(IndexedExchange, RefusesAWayBackThatWasNotPlannedOrNumbersThatDoNotFit) {
   std::vector<double> owned(10), ghosts(10);
   auto forward_only = communicator.indexed_exchange(all.owned, all.needed, sizeof(double), {.strategy = "standard"});
   EXPECT_THROW(forward_only.reverse_add(ghosts.data(), owned.data()), Error);
-  auto of_floats = communicator.indexed_exchange(all.owned, all.needed, sizeof(float), {.strategy = "standard", .reverse = true});
+  auto of_floats =
+      communicator.indexed_exchange(all.owned, all.needed, sizeof(float), {.strategy = "standard", .reverse = true});
   EXPECT_THROW(of_floats.reverse_add(ghosts.data(), owned.data()), Error);
 }
 
@@ -349,17 +366,26 @@ TEST(WrongIndices, AreOneSentenceOnAllRanks) {
   for (const OwnedBy& owned : {OwnedBy(range), OwnedBy(list)}) {
     for (const Index index : {beyond, beyond + (Index{1} << 50), Index{-1}}) {
       const auto message = error(owned, is_last ? std::vector<Index>{3, index} : std::vector<Index>{3});
-      EXPECT_NE(message.find("index " + std::to_string(index) + ": rank " + std::to_string(last) + " needs it and nobody owns it"), std::string::npos) << message;
+      EXPECT_NE(message.find("index " + std::to_string(index) + ": rank " + std::to_string(last) +
+                             " needs it and nobody owns it"),
+                std::string::npos)
+          << message;
     }
     EXPECT_EQ(error(owned, {0, beyond - 1}), "") << "the communicator works on";
     EXPECT_NE(error(owned, {}, 0).find("a value has 0 bytes"), std::string::npos);
     const auto message = error(owned, {}, is_last ? 24 : 8);
-    EXPECT_TRUE(last == 0 || message.find("rank " + std::to_string(last) + ": indexed exchange: a value has 24 bytes, and 8 on rank 0") != std::string::npos) << message;
+    EXPECT_TRUE(last == 0 ||
+                message.find("rank " + std::to_string(last) +
+                             ": indexed exchange: a value has 24 bytes, and 8 on rank 0") != std::string::npos)
+        << message;
   }
   auto twice = list;
   if (is_last) twice.push_back(list[4]);
   auto message = error(twice, {});
-  EXPECT_NE(message.find("rank " + std::to_string(last) + ": indexed exchange, index " + std::to_string(10 * last + 4) + ": a rank lists it twice"), std::string::npos) << message;
+  EXPECT_NE(message.find("rank " + std::to_string(last) + ": indexed exchange, index " + std::to_string(10 * last + 4) +
+                         ": a rank lists it twice"),
+            std::string::npos)
+      << message;
   if (is_last) twice.back() = -5;
   message = error(twice, {});
   EXPECT_NE(message.find("index -5: it is negative"), std::string::npos) << message;

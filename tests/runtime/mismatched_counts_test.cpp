@@ -30,8 +30,8 @@ struct Disagreement {
 };
 
 struct Outcome {
-  std::string error;                 ///< empty: none
-  std::vector<bool> right_from;      ///< by source
+  std::string error;             ///< empty: none
+  std::vector<bool> right_from;  ///< by source
 };
 
 Outcome run(Communicator& communicator, const std::string& strategy, const Disagreement& pair, MPI_Datatype type) {
@@ -51,7 +51,8 @@ Outcome run(Communicator& communicator, const std::string& strategy, const Disag
   }
   for (Rank from = 0; from < size_of(); ++from) {
     bool right = true;
-    for (int i = 0; i < pair.expected_from(from); ++i) right = right && received[static_cast<std::size_t>(2 * usual * from + i)] == number(from, rank_of(), i);
+    for (int i = 0; i < pair.expected_from(from); ++i)
+      right = right && received[static_cast<std::size_t>(2 * usual * from + i)] == number(from, rank_of(), i);
     outcome.right_from.push_back(right);
   }
   return outcome;
@@ -74,7 +75,8 @@ class Mismatch : public testing::Test {
   }
 };
 
-// The receiver of the pair throws, and names the sender as one of those whose blocks were in a message; all else is right everywhere, and the next call, too.
+// The receiver of the pair throws, and names the sender as one of those whose blocks were in a message; all else is
+// right everywhere, and the next call, too.
 TEST_F(Mismatch, OfWhatComesLeavesAllOthersRight) {
   if (size_of() == 1) return;
   for (const auto& strategy : forwarding_strategies()) {
@@ -82,19 +84,24 @@ TEST_F(Mismatch, OfWhatComesLeavesAllOthersRight) {
     for (Rank source = 0; source < size_of(); ++source)
       for (const int sent : {usual - 1, 1, 0}) {
         const Disagreement pair{source, (source + 1 + sent % 2) % size_of(), sent, usual};
-        if (pair.source == pair.destination || (sent == 0 && size_of() < 3)) continue;  // two ranks of a node send straight, and then one waits for nothing
-        SCOPED_TRACE(strategy + ", from " + std::to_string(pair.source) + " to " + std::to_string(pair.destination) + ", " + std::to_string(sent) + " numbers");
+        if (pair.source == pair.destination || (sent == 0 && size_of() < 3))
+          continue;  // two ranks of a node send straight, and then one waits for nothing
+        SCOPED_TRACE(strategy + ", from " + std::to_string(pair.source) + " to " + std::to_string(pair.destination) +
+                     ", " + std::to_string(sent) + " numbers");
         const auto outcome = run(communicator_, strategy, pair, MPI_INT);
         if (rank_of() == pair.destination) {
-          EXPECT_NE(outcome.error.find("what rank " + std::to_string(rank_of()) + " gets from rank"), std::string::npos) << outcome.error;
+          EXPECT_NE(outcome.error.find("what rank " + std::to_string(rank_of()) + " gets from rank"), std::string::npos)
+              << outcome.error;
           EXPECT_NE(outcome.error.find(" " + std::to_string(source)), std::string::npos) << outcome.error;
         } else {
           EXPECT_EQ(outcome.error, "");
-          for (Rank from = 0; from < size_of(); ++from) EXPECT_TRUE(outcome.right_from[static_cast<std::size_t>(from)]) << from;
+          for (Rank from = 0; from < size_of(); ++from)
+            EXPECT_TRUE(outcome.right_from[static_cast<std::size_t>(from)]) << from;
         }
         const auto next = run(communicator_, strategy, {0, 0, usual, usual}, MPI_INT);
         EXPECT_EQ(next.error, "");
-        for (Rank from = 0; from < size_of(); ++from) EXPECT_TRUE(next.right_from[static_cast<std::size_t>(from)]) << from;
+        for (Rank from = 0; from < size_of(); ++from)
+          EXPECT_TRUE(next.right_from[static_cast<std::size_t>(from)]) << from;
       }
   }
 }
@@ -109,7 +116,8 @@ TEST_F(Mismatch, OfADirectMessageIsThatOfItsPairAlone) {
       const bool is_of_pair = rank_of() == pair.destination && from == pair.source;
       EXPECT_TRUE(is_of_pair || outcome.right_from[static_cast<std::size_t>(from)]) << from;
     }
-    const bool is_told = outcome.error.find("gets from rank 0 should have 160 bytes and has 20 bytes") != std::string::npos;
+    const bool is_told =
+        outcome.error.find("gets from rank 0 should have 160 bytes and has 20 bytes") != std::string::npos;
     EXPECT_TRUE(rank_of() == pair.destination ? is_told : outcome.error.empty()) << outcome.error;
     EXPECT_EQ(run(communicator_, strategy, {0, 0, usual, usual}, MPI_INT).error, "");
   }
@@ -137,7 +145,8 @@ TEST_F(Mismatch, OfTypesWithGapsIsFoundToo) {
   MPI_Type_free(&type);
 }
 
-// Where more comes than a count says, MPI fails on the receiver. It passes on what it can, and refuses further calls; whoever misses something throws.
+// Where more comes than a count says, MPI fails on the receiver. It passes on what it can, and refuses further calls;
+// whoever misses something throws.
 TEST_F(Mismatch, OfTooMuchGivesNobodyWrongNumbers) {
   if (size_of() == 1) return;
   // MPICH tells errors of MPI_Waitall to these, whatever communicator the messages have.
@@ -152,7 +161,9 @@ TEST_F(Mismatch, OfTooMuchGivesNobodyWrongNumbers) {
       EXPECT_NE(outcome.error.find("new Communicator"), std::string::npos) << strategy << ": " << outcome.error;
       EXPECT_THROW(communicator.alltoall(nullptr, 0, MPI_INT, nullptr, 0, MPI_INT), InputError);
     }
-    for (Rank from = 0; from < size_of(); ++from) EXPECT_TRUE(!outcome.error.empty() || outcome.right_from[static_cast<std::size_t>(from)]) << strategy << " " << from;
+    for (Rank from = 0; from < size_of(); ++from)
+      EXPECT_TRUE(!outcome.error.empty() || outcome.right_from[static_cast<std::size_t>(from)])
+          << strategy << " " << from;
     MPI_Barrier(MPI_COMM_WORLD);
   }
   for (const auto comm : told) MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
@@ -170,7 +181,8 @@ TEST_F(Mismatch, OfAMessageThatNobodyExpectsDoesNotReachTheNextCall) {
       for (int i = 0; i < 2; ++i) sent.push_back(number(rank_of(), rank, 7 + call + i));
     }
     communicator_.alltoallv(sent.data(), counts, at, MPI_INT, received.data(), counts, at, MPI_INT, {"standard"});
-    for (Rank from = 0; from < size_of(); ++from) EXPECT_EQ(received[static_cast<std::size_t>(2 * from)], number(from, rank_of(), 7 + call));
+    for (Rank from = 0; from < size_of(); ++from)
+      EXPECT_EQ(received[static_cast<std::size_t>(2 * from)], number(from, rank_of(), 7 + call));
     EXPECT_EQ(run(communicator_, "standard", none, MPI_INT).error, "");
   }
 }
@@ -180,8 +192,14 @@ TEST(AlltoallvInit, FailsOnAllRanksIfItFailsOnOne) {
   const std::vector<int> at(static_cast<std::size_t>(size_of())), none(at);
   std::vector<int> counts(at);
   if (rank_of() == size_of() - 1) counts[0] = -1;
-  EXPECT_NE(test::common_error([&] { communicator.alltoallv_init(nullptr, counts, at, MPI_INT, nullptr, none, at, MPI_INT); }).find("the count for rank 0 is -1"), std::string::npos);
-  EXPECT_NE(test::common_error([&] { communicator.alltoallv_init(MPI_IN_PLACE, none, at, MPI_INT, nullptr, none, at, MPI_INT); }).find("MPI_IN_PLACE"), std::string::npos);
+  EXPECT_NE(test::common_error([&] {
+              communicator.alltoallv_init(nullptr, counts, at, MPI_INT, nullptr, none, at, MPI_INT);
+            }).find("the count for rank 0 is -1"),
+            std::string::npos);
+  EXPECT_NE(test::common_error([&] {
+              communicator.alltoallv_init(MPI_IN_PLACE, none, at, MPI_INT, nullptr, none, at, MPI_INT);
+            }).find("MPI_IN_PLACE"),
+            std::string::npos);
 }
 
 }  // namespace

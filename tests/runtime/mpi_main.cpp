@@ -1,5 +1,6 @@
-// GoogleTest under MPI: every rank runs every test; only rank 0 prints, unless a rank fails. A test that fails on one rank fails on all, and one that a rank
-// leaves while others wait for it is aborted, so that nobody waits for a timeout.
+// GoogleTest under MPI: every rank runs every test; only rank 0 prints, unless a rank fails. A test that fails on one
+// rank fails on all, and one that a rank leaves while others wait for it is aborted, so that nobody waits for a
+// timeout.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -18,7 +19,8 @@ class Failures : public testing::EmptyTestEventListener {
 
  private:
   void OnTestPartResult(const testing::TestPartResult& result) override {
-    if (result.failed()) std::fprintf(stderr, "rank %d: %s:%d: %s\n", rank_, result.file_name(), result.line_number(), result.summary());
+    if (result.failed())
+      std::fprintf(stderr, "rank %d: %s:%d: %s\n", rank_, result.file_name(), result.line_number(), result.summary());
   }
 
   void OnTestEnd(const testing::TestInfo& test) override {
@@ -29,7 +31,8 @@ class Failures : public testing::EmptyTestEventListener {
     const auto end = std::chrono::steady_clock::now() + patience;
     while (MPI_Test(&request, &is_known, MPI_STATUS_IGNORE) == MPI_SUCCESS && !is_known) {
       if (failed && std::chrono::steady_clock::now() > end) {
-        std::fprintf(stderr, "rank %d: %s.%s failed here, and others are still in it\n", rank_, test.test_suite_name(), test.name());
+        std::fprintf(stderr, "rank %d: %s.%s failed here, and others are still in it\n", rank_, test.test_suite_name(),
+                     test.name());
         MPI_Abort(MPI_COMM_WORLD, 1);
       }
       std::this_thread::yield();

@@ -1,5 +1,5 @@
-// The cases of MPICH's tests of its all-to-alls (test/mpi/coll: alltoall1, alltoallv, alltoallv0, alltoallw_zeros), with our calls in place of MPI's, on
-// communicators like those of its MTestGetIntracommGeneral.
+// The cases of MPICH's tests of its all-to-alls (test/mpi/coll: alltoall1, alltoallv, alltoallv0, alltoallw_zeros),
+// with our calls in place of MPI's, on communicators like those of its MTestGetIntracommGeneral.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -23,15 +23,19 @@ std::vector<std::string> strategies_for(int ranks) {
   return result;
 }
 
-/// On the world, in reverse, on its halves, on every other rank, on all but rank 0, and on each rank alone; by every strategy.
-void on_communicators(const std::function<void(Communicator&, int ranks, Rank rank, const std::string& strategy)>& test) {
+/// On the world, in reverse, on its halves, on every other rank, on all but rank 0, and on each rank alone; by every
+/// strategy.
+void on_communicators(
+    const std::function<void(Communicator&, int ranks, Rank rank, const std::string& strategy)>& test) {
   const Rank rank = rank_of();
   struct Part {
     const char* name;
     int color, key;
   };
-  for (const auto& [name, color, key] : {Part{"world", 0, rank}, Part{"reverse", 0, -rank}, Part{"halves", 2 * rank < size_of(), rank}, Part{"every other", rank % 2, rank},
-                                         Part{"all but one", rank == 0 ? MPI_UNDEFINED : 0, rank}, Part{"alone", rank, 0}}) {
+  for (const auto& [name, color, key] :
+       {Part{"world", 0, rank}, Part{"reverse", 0, -rank}, Part{"halves", 2 * rank < size_of(), rank},
+        Part{"every other", rank % 2, rank}, Part{"all but one", rank == 0 ? MPI_UNDEFINED : 0, rank},
+        Part{"alone", rank, 0}}) {
     MPI_Comm part = MPI_COMM_NULL;
     MPI_Comm_split(MPI_COMM_WORLD, color, key, &part);
     if (part == MPI_COMM_NULL) continue;
@@ -68,7 +72,8 @@ TEST(MpichAlltoall1, EqualBlocksOfAllSizesAndInPlace) {
 
 TEST(MpichAlltoallv, AsManyAsTheNumberOfTheReceiver) {
   on_communicators([](Communicator& communicator, int ranks, Rank rank, const std::string& strategy) {
-    std::vector<int> sent, received(at(ranks * ranks), -1), send_counts, send_at, receive_counts(at(ranks), rank), receive_at;
+    std::vector<int> sent, received(at(ranks * ranks), -1), send_counts, send_at, receive_counts(at(ranks), rank),
+        receive_at;
     for (int i = 0; i < ranks * ranks; ++i) sent.push_back(i + 100 * rank);
     auto expected = received;
     for (Rank other = 0; other < ranks; ++other) {
@@ -77,7 +82,8 @@ TEST(MpichAlltoallv, AsManyAsTheNumberOfTheReceiver) {
       receive_at.push_back(other * rank);
       for (int i = 0; i < rank; ++i) expected[at(other * rank + i)] = 100 * other + rank * (rank + 1) / 2 + i;
     }
-    communicator.alltoallv(sent.data(), send_counts, send_at, MPI_INT, received.data(), receive_counts, receive_at, MPI_INT, {strategy});
+    communicator.alltoallv(sent.data(), send_counts, send_at, MPI_INT, received.data(), receive_counts, receive_at,
+                           MPI_INT, {strategy});
     EXPECT_EQ(received, expected);
   });
 }
@@ -113,7 +119,8 @@ TEST(MpichAlltoallv0, OnlyWithTheNeighboursOfARing) {
           sent.push_back(i + 100000 * rank + (is_right ? 1 : 0));
           expected.push_back(i + 100000 * (is_right ? right : left) + (is_right ? 0 : 1));
         }
-      communicator.alltoallv(sent.data(), counts, offsets, MPI_INT, received.data(), counts, offsets, MPI_INT, {strategy});
+      communicator.alltoallv(sent.data(), counts, offsets, MPI_INT, received.data(), counts, offsets, MPI_INT,
+                             {strategy});
       EXPECT_EQ(received, expected) << length;
     }
   });
@@ -130,7 +137,8 @@ TEST(MpichAlltoallwZeros, ElementsWithoutData) {
     int received = -1;
     communicator.alltoallv(&sent, ones, zeros, nothing, &received, zeros, zeros, MPI_INT, {strategy});
     communicator.alltoallv(&sent, zeros, zeros, MPI_INT, &received, ones, zeros, nothing, {strategy});
-    if (rank % 2 == 1) communicator.alltoallv(MPI_IN_PLACE, {}, {}, MPI_DATATYPE_NULL, &received, zeros, zeros, MPI_INT, {strategy});
+    if (rank % 2 == 1)
+      communicator.alltoallv(MPI_IN_PLACE, {}, {}, MPI_DATATYPE_NULL, &received, zeros, zeros, MPI_INT, {strategy});
     else communicator.alltoallv(MPI_IN_PLACE, {}, {}, MPI_DATATYPE_NULL, &received, ones, zeros, nothing, {strategy});
     communicator.alltoall(&sent, 1, nothing, &received, 1, nothing, {strategy});
     EXPECT_EQ(received, -1);

@@ -12,8 +12,10 @@ namespace commpass::test {
 namespace {
 
 std::byte byte_of(Rank source, Rank destination, int index, Bytes position, unsigned turn) {
-  std::uint64_t mixed = static_cast<std::uint64_t>(source) * 0x9E3779B97F4A7C15U ^ static_cast<std::uint64_t>(destination) * 0xC2B2AE3D27D4EB4FU ^
-                        static_cast<std::uint64_t>(index) * 0x165667B19E3779F9U ^ static_cast<std::uint64_t>(position) * 0x27D4EB2F165667C5U ^ turn;
+  std::uint64_t mixed = static_cast<std::uint64_t>(source) * 0x9E3779B97F4A7C15U ^
+                        static_cast<std::uint64_t>(destination) * 0xC2B2AE3D27D4EB4FU ^
+                        static_cast<std::uint64_t>(index) * 0x165667B19E3779F9U ^
+                        static_cast<std::uint64_t>(position) * 0x27D4EB2F165667C5U ^ turn;
   mixed ^= mixed >> 29;
   mixed *= 0xBF58476D1CE4E5B9U;
   return static_cast<std::byte>(mixed >> 56);
@@ -76,9 +78,11 @@ std::vector<std::byte> naive_exchange(const LocalExchange& exchange, MPI_Comm co
   std::vector<MPI_Request> requests;
   constexpr int tag = 1;
   for (const auto& edge : exchange.receives)
-    MPI_Irecv(result.data() + edge.offset, static_cast<int>(edge.bytes), MPI_BYTE, edge.source, tag, comm, &requests.emplace_back());
+    MPI_Irecv(result.data() + edge.offset, static_cast<int>(edge.bytes), MPI_BYTE, edge.source, tag, comm,
+              &requests.emplace_back());
   for (const auto& edge : exchange.sends)
-    MPI_Isend(exchange.send_buffer.data() + edge.offset, static_cast<int>(edge.bytes), MPI_BYTE, edge.destination, tag, comm, &requests.emplace_back());
+    MPI_Isend(exchange.send_buffer.data() + edge.offset, static_cast<int>(edge.bytes), MPI_BYTE, edge.destination, tag,
+              comm, &requests.emplace_back());
   MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
   return result;
 }
@@ -93,7 +97,8 @@ Pattern random_pattern(int ranks, unsigned seed) {
     for (Rank destination = 0; destination < ranks; ++destination)
       for (int copy = 0; copy < 2; ++copy)
         if (random() % 3 < density && (copy == 0 || random() % 8 == 0))
-          pattern.edges.push_back({source, destination, sizes[random() % sizes.size()] + static_cast<Bytes>(random() % 3)});
+          pattern.edges.push_back(
+              {source, destination, sizes[random() % sizes.size()] + static_cast<Bytes>(random() % 3)});
   }
   std::ranges::shuffle(pattern.edges, random);
   return pattern;

@@ -23,8 +23,8 @@ struct LocalExchange {
 /// is contiguous by luck; `gap` 0: in rank order without gaps. Edges of one payload have one place in the send buffer.
 LocalExchange local_part(const Pattern& pattern, Rank rank, int gap, unsigned seed);
 
-/// Fills the send buffer with bytes that depend on source, destination (of a payload, its last one), index, position and
-/// `turn`, and the receive buffer with rubbish.
+/// Fills the send buffer with bytes that depend on source, destination (of a payload, its last one), index, position
+/// and `turn`, and the receive buffer with rubbish.
 void fill(LocalExchange& exchange, Rank rank, unsigned turn);
 
 /// Receives everything with plain messages, one for each edge, into a buffer like the receive buffer (rubbish between).

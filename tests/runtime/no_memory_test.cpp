@@ -41,7 +41,8 @@ struct Sparse {
   std::vector<SendEdge> edges{};
   std::vector<Rank> destinations{};
 
-  Sparse(const std::string& strategy, bool is_constant, bool is_blocking) : options{strategy}, constant(is_constant), blocking(is_blocking) {
+  Sparse(const std::string& strategy, bool is_constant, bool is_blocking)
+      : options{strategy}, constant(is_constant), blocking(is_blocking) {
     for (Rank to = 0; to < size_of(); ++to) {
       for (int i = 0; i < numbers; ++i) sent.push_back(number(rank_of(), to, i));
       edges.push_back({to, to * bytes, bytes});
@@ -57,7 +58,9 @@ struct Sparse {
     if (std::ssize(received) != size_of()) return Outcome::wrong;
     for (Rank from = 0; from < size_of(); ++from) {
       const auto& one = received[static_cast<std::size_t>(from)];
-      if (one.source != from || std::ssize(one.bytes) != bytes || !is_right({reinterpret_cast<const int*>(one.bytes.data()), numbers}, from)) return Outcome::wrong;
+      if (one.source != from || std::ssize(one.bytes) != bytes ||
+          !is_right({reinterpret_cast<const int*>(one.bytes.data()), numbers}, from))
+        return Outcome::wrong;
     }
     return Outcome::right;
   }
@@ -80,9 +83,11 @@ struct OneShot {
   Outcome operator()(Communicator& communicator) const {
     if (in_place) std::ranges::copy(sent, received.begin());
     else std::ranges::fill(received, -1);
-    communicator.alltoallv(in_place ? MPI_IN_PLACE : sent.data(), counts, at, MPI_INT, received.data(), counts, at, MPI_INT, options);
+    communicator.alltoallv(in_place ? MPI_IN_PLACE : sent.data(), counts, at, MPI_INT, received.data(), counts, at,
+                           MPI_INT, options);
     for (Rank from = 0; from < size_of(); ++from)
-      if (!is_right(std::span(received).subspan(static_cast<std::size_t>(numbers * from), numbers), from)) return Outcome::wrong;
+      if (!is_right(std::span(received).subspan(static_cast<std::size_t>(numbers * from), numbers), from))
+        return Outcome::wrong;
     return Outcome::right;
   }
 };
@@ -110,7 +115,8 @@ struct Planned {
     exchange.start();
     exchange.wait();
     for (Rank from = 0; from < size_of(); ++from)
-      if (!is_right(std::span(received).subspan(static_cast<std::size_t>(numbers * from), numbers), from)) return Outcome::wrong;
+      if (!is_right(std::span(received).subspan(static_cast<std::size_t>(numbers * from), numbers), from))
+        return Outcome::wrong;
     return Outcome::right;
   }
 };
@@ -126,9 +132,11 @@ Outcome outcome_of(const Exchange& exchange, Communicator& communicator, std::st
   }
 }
 
-/// Runs an exchange while one rank lacks memory: it must end everywhere, never with wrong data; and a second one, with memory, is right everywhere.
+/// Runs an exchange while one rank lacks memory: it must end everywhere, never with wrong data; and a second one, with
+/// memory, is right everywhere.
 /// @return did that rank feel it?
-bool survives(Communicator& communicator, const Exchange& exchange, Rank poor, std::size_t at_least_bytes, std::int64_t after, std::int64_t refusals) {
+bool survives(Communicator& communicator, const Exchange& exchange, Rank poor, std::size_t at_least_bytes,
+              std::int64_t after, std::int64_t refusals) {
   Outcome outcome{};
   std::string message;
   {
@@ -147,7 +155,8 @@ bool survives(Communicator& communicator, const Exchange& exchange, Rank poor, s
 
 Communicator fresh() { return Communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)}); }
 
-/// Every single allocation on one rank fails once, with everything new and when all has run before; and all larger ones fail.
+/// Every single allocation on one rank fails once, with everything new and when all has run before; and all larger ones
+/// fail.
 void survives_everything(const Exchange& exchange, const std::string& what) {
   SCOPED_TRACE(what);
   const Rank poor = size_of() / 2;
@@ -178,7 +187,9 @@ TEST_P(SparseStrategies, GoOnWithoutMemory) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(NoMemory, SparseStrategies, testing::Values("direct+nbx", "direct+reduce", "direct+allreduce", "direct+dense", "direct+rma", "two-step+nbx", "two-step+dense", "stfw,n=1+reduce", ""));
+INSTANTIATE_TEST_SUITE_P(NoMemory, SparseStrategies,
+                         testing::Values("direct+nbx", "direct+reduce", "direct+allreduce", "direct+dense",
+                                         "direct+rma", "two-step+nbx", "two-step+dense", "stfw,n=1+reduce", ""));
 
 class Planning : public testing::TestWithParam<const char*> {};
 
@@ -201,7 +212,9 @@ TEST_P(OneShotStrategies, GoOnWithoutMemory) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(NoMemory, OneShotStrategies, testing::Values("standard", "standard,window=1", "two-step", "tuna,radix=2", "local-then-node", ""));
+INSTANTIATE_TEST_SUITE_P(NoMemory, OneShotStrategies,
+                         testing::Values("standard", "standard,window=1", "two-step", "tuna,radix=2", "local-then-node",
+                                         ""));
 
 }  // namespace
 }  // namespace commpass

@@ -25,7 +25,8 @@ class Planning : public testing::Test {
 
   Plan plan(const Strategy& strategy, const Layout& layout, const Pattern& pattern, int gap = 0) {
     const auto local = test::local_part(pattern, rank(), gap, 1);
-    return make_plan(comm_.get(), *make_route(strategy, layout, pattern), strategy.window, local.sends, local.receives, strategy.coalescing);
+    return make_plan(comm_.get(), *make_route(strategy, layout, pattern), strategy.window, local.sends, local.receives,
+                     strategy.coalescing);
   }
 
   Pattern alltoall(Bytes bytes) const {
@@ -39,7 +40,9 @@ class Planning : public testing::Test {
   /// Bytes in transit in an all-to-all, as blocks.
   double transit_blocks(const std::string& strategy) {
     constexpr Bytes bytes = 24;
-    return static_cast<double>(plan(parse_strategy(strategy), Layout::with_ppn(ranks(), 1), alltoall(bytes)).transit_bytes) / bytes;
+    return static_cast<double>(
+               plan(parse_strategy(strategy), Layout::with_ppn(ranks(), 1), alltoall(bytes)).transit_bytes) /
+           bytes;
   }
 
  private:
@@ -94,7 +97,8 @@ TEST_F(Planning, OfTunaHoldsItsBufferAndTheRoundThatArrives) {
     const int buffer = tuna_buffer_blocks(ranks(), radix);
     const double held = transit_blocks("tuna,radix=" + std::to_string(radix));
     constexpr double in_pieces = 1.25;  // see above; a block of 11 on 12 ranks
-    EXPECT_LE(held, in_pieces * (static_cast<double>(buffer) + static_cast<double>(largest_round))) << "radix " << radix;
+    EXPECT_LE(held, in_pieces * (static_cast<double>(buffer) + static_cast<double>(largest_round)))
+        << "radix " << radix;
     EXPECT_TRUE(buffer > 0 || held == 0) << "radix " << radix;
   }
 }
@@ -115,7 +119,8 @@ TEST_F(Planning, OfAnAllgatherReceivesAndHoldsEveryBlockOnce) {
     const auto mine = plan(parse_strategy("stfw,dims=" + dimensions), Layout::with_ppn(ranks(), 1), pattern);
     EXPECT_EQ(received(mine), (ranks() - 1) * bytes) << dimensions;
     EXPECT_LE(mine.transit_bytes, (ranks() - 1) * bytes) << dimensions;
-    // Of two digits, what the first brings is held until it has left for the last of k ranks; what the second brings lands where it belongs.
+    // Of two digits, what the first brings is held until it has left for the last of k ranks; what the second brings
+    // lands where it belongs.
     const auto separator = dimensions.find('x');
     if (dimensions.find('x', separator + 1) != std::string::npos) continue;
     EXPECT_EQ(mine.transit_bytes, (std::stoi(dimensions.substr(0, separator)) - 1) * bytes) << dimensions;
@@ -128,14 +133,16 @@ TEST_F(Planning, RunsTheMessagesThatArePriced) {
     auto pattern = test::random_pattern(ranks(), seed + 100);
     if (seed % 2 == 0) pattern = test::with_shared_payloads(pattern, seed);
     auto strategies = suggest_strategies(layout);
-    for (const auto* text : {"split,cap=500", "split,cap=2000,staggered", "three-step,staggered", "two-step,staggered"}) strategies.push_back(parse_strategy(text));
+    for (const auto* text : {"split,cap=500", "split,cap=2000,staggered", "three-step,staggered", "two-step,staggered"})
+      strategies.push_back(parse_strategy(text));
     for (auto strategy : strategies)
       for (const int window : {strategy.window.rounds, 2}) {
         strategy.window = {window};
         if (!catalogue_row(strategy.route).malformed(strategy).empty()) continue;
         SCOPED_TRACE(to_string(strategy) + ", " + layout.describe());
         const auto mine = plan(strategy, layout, pattern);
-        const auto schedule = make_schedule(*make_route(strategy, layout, pattern), strategy.window, pattern, strategy.coalescing);
+        const auto schedule =
+            make_schedule(*make_route(strategy, layout, pattern), strategy.window, pattern, strategy.coalescing);
         // By stage, peer and bytes; and the pieces copied in each stage.
         using Key = std::tuple<int, Rank, Bytes>;
         std::multiset<Key> sends, receives, priced_sends, priced_receives;
@@ -161,7 +168,8 @@ TEST_F(Planning, RunsTheMessagesThatArePriced) {
         EXPECT_EQ(receives, priced_receives);
         // Edges to oneself lie between the others in these buffers, which may cost a piece on either side.
         std::uint64_t self_edges = 0;
-        for (const auto& edge : pattern.edges) self_edges += edge.source == rank() && edge.destination == rank() && edge.bytes > 0;
+        for (const auto& edge : pattern.edges)
+          self_edges += edge.source == rank() && edge.destination == rank() && edge.bytes > 0;
         const std::uint64_t allowed = self_edges > 0 ? 1 : 0;
         for (int s = 0; s < static_cast<int>(schedule.stages.size()); ++s) {
           EXPECT_LE(packed[s], priced_packed[s] + 2 * allowed) << "stage " << s;

@@ -44,7 +44,8 @@ class Resources : public testing::Test {
 };
 
 Exchange plan(Communicator& communicator, test::LocalExchange& local, const std::string& strategy = {}) {
-  return communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(), local.receives, {strategy});
+  return communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(),
+                                        local.receives, {strategy});
 }
 
 TEST_F(Resources, AreGivenBackWhenAllHandlesAreGone) {
@@ -53,7 +54,8 @@ TEST_F(Resources, AreGivenBackWhenAllHandlesAreGone) {
     Communicator communicator(MPI_COMM_WORLD, some_machine());  // detects the layout, which splits
     auto local = local_part();
     std::vector<Exchange> exchanges;
-    for (const auto& strategy : suggest_strategies(communicator.layout())) exchanges.push_back(plan(communicator, local, to_string(strategy)));
+    for (const auto& strategy : suggest_strategies(communicator.layout()))
+      exchanges.push_back(plan(communicator, local, to_string(strategy)));
     exchanges.push_back(plan(communicator, local));
     for (auto& exchange : exchanges) {
       exchange.start();
@@ -90,7 +92,8 @@ TEST_F(Resources, AreGivenBackWhenPlanningFails) {
   std::vector<ReceiveEdge> receives;
   if (rank_of() == 0) receives = {{size_of() - 1, 0, 4}};  // that nobody sends
   for (const auto* strategy : {"standard", "mpi", "two-step", "no-such", ""})
-    EXPECT_THROW(communicator.neighbor_exchange(buffer.data(), {}, buffer.data(), receives, {strategy}), Error) << strategy;
+    EXPECT_THROW(communicator.neighbor_exchange(buffer.data(), {}, buffer.data(), receives, {strategy}), Error)
+        << strategy;
   EXPECT_EQ(test::held(), held);
 }
 
@@ -151,7 +154,8 @@ TEST_F(Resources, OfAllToAllsAreKeptFromCallToCall) {
       communicator.alltoallv(MPI_IN_PLACE, {}, {}, MPI_INT, received.data(), counts, at, MPI_INT, options);
       communicator.alltoall(sent.data(), 7, MPI_INT, received.data(), 7, MPI_INT, options);
       const auto after = test::allocations();
-      EXPECT_TRUE(turn < calls_to_settle || after == before) << strategy << " takes memory " << after - before << " times";
+      EXPECT_TRUE(turn < calls_to_settle || after == before)
+          << strategy << " takes memory " << after - before << " times";
       EXPECT_EQ(test::held(), held) << strategy << ": and MPI's handles are given back in the call";
     }
   }
@@ -169,7 +173,8 @@ TEST_F(Resources, OfAllToAllsAreGivenBackWhenAStrategyIsRefused) {
   communicator.alltoallv(nullptr, none, none, MPI_INT, nullptr, none, none, MPI_INT);
   const auto held = test::held();
   for (const char* strategy : {"no-such", "split,cap=1KiB"})
-    EXPECT_THROW(communicator.alltoallv(nullptr, none, none, MPI_INT, nullptr, none, none, MPI_INT, {strategy}), Error) << strategy;
+    EXPECT_THROW(communicator.alltoallv(nullptr, none, none, MPI_INT, nullptr, none, none, MPI_INT, {strategy}), Error)
+        << strategy;
   EXPECT_EQ(test::held(), held);
 }
 
@@ -180,7 +185,8 @@ std::vector<IndexedExchange> indexed_exchanges(Communicator& communicator) {
   std::vector<IndexedExchange> result;
   for (const char* strategy : {"standard", "two-step", ""})
     for (const bool share : {true, false})
-      result.push_back(communicator.indexed_exchange(IndexRange{3 * rank_of(), 3 * rank_of() + 3}, needed, sizeof(double),
+      result.push_back(communicator.indexed_exchange(IndexRange{3 * rank_of(), 3 * rank_of() + 3}, needed,
+                                                     sizeof(double),
                                                      {.strategy = strategy, .reverse = true, .share = share}));
   return result;
 }

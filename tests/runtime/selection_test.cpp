@@ -27,8 +27,10 @@ Machine machine_of_test() {
   Machine machine;
   machine.name = "test";
   constexpr auto largest = std::numeric_limits<Bytes>::max();
-  machine.host.by_locality[static_cast<std::size_t>(Locality::network)] = Channel{{Protocol{"short", 512, 2e-6, 1e-9, 1e-6}, Protocol{"eager", largest, 4e-6, 3e-10, 2e-6}}};
-  machine.host.by_locality[static_cast<std::size_t>(Locality::socket)] = Channel{{Protocol{"eager", largest, 4e-7, 1e-10, 2e-7}}};
+  machine.host.by_locality[static_cast<std::size_t>(Locality::network)] =
+      Channel{{Protocol{"short", 512, 2e-6, 1e-9, 1e-6}, Protocol{"eager", largest, 4e-6, 3e-10, 2e-6}}};
+  machine.host.by_locality[static_cast<std::size_t>(Locality::socket)] =
+      Channel{{Protocol{"eager", largest, 4e-7, 1e-10, 2e-7}}};
   machine.injection_rate_bytes_per_s = 1e10;
   machine.copy_rate_bytes_per_s = 1e10;
   machine.copy_block_s = 2e-8;
@@ -48,7 +50,9 @@ class Selection : public testing::Test {
 
   /// What one process decides by the totals of a pattern.
   std::vector<Candidate> rank_by_totals(const Pattern& pattern, const Layout& layout) {
-    return rank_suggestions(leave_out_open_forms(random_pricer(random_pattern(totals_of(pattern, layout), layout), layout, machine_, CostModel::burst, {})), offered_strategies(layout, machine_, CostModel::burst), layout, layout.ranks());
+    return rank_suggestions(leave_out_open_forms(random_pricer(random_pattern(totals_of(pattern, layout), layout),
+                                                               layout, machine_, CostModel::burst, {})),
+                            offered_strategies(layout, machine_, CostModel::burst), layout, layout.ranks());
   }
 
   Machine machine_ = machine_of_test();
@@ -62,7 +66,8 @@ TEST_F(Selection, OnManyRanksIsThatOfOneProcess) {
     const auto layout = test::random_layout(ranks(), seed);
     const auto pattern = test::random_pattern(ranks(), seed + 100);
     for (const auto& calls : {Calls(), Calls(1), Calls(50)}) {
-      SCOPED_TRACE(layout.describe() + ", seed " + std::to_string(seed) + ", calls " + std::to_string(calls.value_or(0)));
+      SCOPED_TRACE(layout.describe() + ", seed " + std::to_string(seed) + ", calls " +
+                   std::to_string(calls.value_or(0)));
       const auto decision = select(pattern, layout, {CostModel::burst, calls, no_limit, 1});
       const auto ranking = rank_strategies(pattern, layout, machine_, CostModel::burst, {}, calls);
       EXPECT_EQ(decision.strategy, to_string(ranking.front().strategy));
@@ -78,12 +83,17 @@ TEST_F(Selection, BeyondTheLimitIsByStatisticsAndSaysSo) {
     const auto pattern = test::random_pattern(ranks(), seed + 100);
     const auto edges = std::ssize(pattern.edges);
     if (edges == 0) continue;
-    EXPECT_EQ(select(pattern, layout, {CostModel::burst, {}, edges, 1}).explanation.find("statistics"), std::string::npos) << "just within the limit";
+    EXPECT_EQ(select(pattern, layout, {CostModel::burst, {}, edges, 1}).explanation.find("statistics"),
+              std::string::npos)
+        << "just within the limit";
     const auto decision = select(pattern, layout, {CostModel::burst, {}, edges - 1, 1});
     const auto ranking = rank_by_totals(pattern, layout);
     EXPECT_EQ(decision.strategy, to_string(ranking.front().strategy));
     EXPECT_EQ(decision.predicted_s, ranking.front().cost.seconds);
-    EXPECT_NE(decision.explanation.find("Chosen by statistics, because " + std::to_string(edges) + " edges are more than the " + std::to_string(edges - 1)), std::string::npos) << decision.explanation;
+    EXPECT_NE(decision.explanation.find("Chosen by statistics, because " + std::to_string(edges) +
+                                        " edges are more than the " + std::to_string(edges - 1)),
+              std::string::npos)
+        << decision.explanation;
   }
 }
 
@@ -91,15 +101,19 @@ TEST_F(Selection, FollowsTheOptionsOfRankZero) {
   const auto layout = Layout::with_ppn(ranks(), 2);
   const auto pattern = test::random_pattern(ranks(), 7);
   const bool is_first = rank() == 0;
-  const auto decision = select(pattern, layout, {is_first ? CostModel::postal : CostModel::burst, is_first ? Calls(3) : Calls(), is_first ? no_limit : 0, 1});
+  const auto decision = select(
+      pattern, layout,
+      {is_first ? CostModel::postal : CostModel::burst, is_first ? Calls(3) : Calls(), is_first ? no_limit : 0, 1});
   const auto ranking = rank_strategies(pattern, layout, machine_, CostModel::postal, {}, Calls(3));
   EXPECT_EQ(decision.strategy, to_string(ranking.front().strategy));
   EXPECT_EQ(decision.predicted_s, ranking.front().cost.seconds);
 }
 
 TEST_F(Selection, RefusesCallsThatAreNoNumberOfExchanges) {
-  for (const double calls : {0.0, -1.0, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()})
-    EXPECT_THROW(select({ranks(), {}}, Layout::with_ppn(ranks(), 2), {CostModel::burst, calls, no_limit, 1}), Error) << calls;
+  for (const double calls :
+       {0.0, -1.0, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()})
+    EXPECT_THROW(select({ranks(), {}}, Layout::with_ppn(ranks(), 2), {CostModel::burst, calls, no_limit, 1}), Error)
+        << calls;
 }
 
 TEST_F(Selection, ByStatisticsDeliversWhatTheNaiveExchangeDelivers) {
@@ -108,7 +122,8 @@ TEST_F(Selection, ByStatisticsDeliversWhatTheNaiveExchangeDelivers) {
   ExchangeOptions options;
   options.most_edges_gathered = 0;
   options.calls = 10;
-  auto exchange = communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(), local.receives, options);
+  auto exchange = communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(),
+                                                 local.receives, options);
   test::fill(local, rank(), 1);
   const auto expected = test::naive_exchange(local, MPI_COMM_WORLD);
   exchange.start();
@@ -123,17 +138,21 @@ TEST_F(Selection, EndsWithAnErrorIfARankFailsToPriceItsShare) {
   };
   std::string message;
   try {
-    share_pricing(comm(), price, [&](const Pricer& shared) { shared(suggest_strategies(Layout::with_ppn(ranks(), 2))); });
+    share_pricing(comm(), price,
+                  [&](const Pricer& shared) { shared(suggest_strategies(Layout::with_ppn(ranks(), 2))); });
   } catch (const Error& error) {
     message = error.what();
   }
   EXPECT_EQ(message.find("pricing strategies: ") == 0, rank() == 0) << message;
-  EXPECT_NO_THROW(select({ranks(), {}}, Layout::with_ppn(ranks(), 2), {CostModel::burst, {}, no_limit, 1})) << "the communicator works on";
+  EXPECT_NO_THROW(select({ranks(), {}}, Layout::with_ppn(ranks(), 2), {CostModel::burst, {}, no_limit, 1}))
+      << "the communicator works on";
 }
 
 TEST_F(Selection, PricesStrategiesOfOneScheduleOnOneRank) {
   std::vector<Strategy> strategies;
-  for (const auto* text : {"standard", "stfw,n=1", "standard,window=1", "tuna,radix=2", "standard,window=3", "tuna,radix=2,window=2"}) strategies.push_back(parse_strategy(text));
+  for (const auto* text :
+       {"standard", "stfw,n=1", "standard,window=1", "tuna,radix=2", "standard,window=3", "tuna,radix=2,window=2"})
+    strategies.push_back(parse_strategy(text));
   std::set<std::string> routes;  // priced here
   std::size_t priced = 0;
   const Pricer price = [&](std::span<const Strategy> mine) {
@@ -147,7 +166,8 @@ TEST_F(Selection, PricesStrategiesOfOneScheduleOnOneRank) {
   };
   share_pricing(comm(), price, [&](const Pricer& shared) {
     const auto candidates = shared(strategies);
-    for (std::size_t i = 0; i < strategies.size(); ++i) EXPECT_EQ(candidates[i].strategy, strategies[i]) << "in the given order";
+    for (std::size_t i = 0; i < strategies.size(); ++i)
+      EXPECT_EQ(candidates[i].strategy, strategies[i]) << "in the given order";
   });
   const int here[2] = {static_cast<int>(routes.size()), static_cast<int>(priced)};
   int all[2] = {};
@@ -173,7 +193,9 @@ TEST_F(Selection, ChoosesEvaluatorsThatAreSpreadOverTheNodes) {
           most_there = std::max(most_there, count);
         }
         EXPECT_EQ(static_cast<int>(evaluators.size()), std::min(most, possible));
-        for (int node = 0; node < layout.nodes(); ++node) EXPECT_GE(on_node[node], std::min(most_there - 1, layout.ppn(node))) << "no node has two more than another that could have one more";
+        for (int node = 0; node < layout.nodes(); ++node)
+          EXPECT_GE(on_node[node], std::min(most_there - 1, layout.ppn(node)))
+              << "no node has two more than another that could have one more";
       }
   }
 }

@@ -15,8 +15,8 @@
 #include "model/sparse_strategy.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/naive_exchange.hpp"
-#include "runtime/world.hpp"
 #include "runtime/probed_mail.hpp"
+#include "runtime/world.hpp"
 
 namespace commpass {
 namespace {
@@ -32,7 +32,8 @@ struct Traffic {
   unsigned turn = 0;
 
   static std::byte value(const Edge& edge, std::int64_t number, unsigned turn, Bytes position) {
-    return static_cast<std::byte>(edge.source * 31 + edge.destination * 17 + number * 7 + static_cast<std::int64_t>(turn) * 5 + position * 3);
+    return static_cast<std::byte>(edge.source * 31 + edge.destination * 17 + number * 7 +
+                                  static_cast<std::int64_t>(turn) * 5 + position * 3);
   }
 
   using Message = std::vector<std::byte>;
@@ -71,7 +72,8 @@ struct Traffic {
 
 std::vector<std::pair<Rank, Traffic::Message>> plain(const ReceivedMessages& received) {
   std::vector<std::pair<Rank, Traffic::Message>> result;
-  for (const auto& message : received) result.emplace_back(message.source, Traffic::Message(message.bytes.begin(), message.bytes.end()));
+  for (const auto& message : received)
+    result.emplace_back(message.source, Traffic::Message(message.bytes.begin(), message.bytes.end()));
   return result;
 }
 
@@ -116,7 +118,8 @@ TEST_P(EverySparseStrategy, DeliversTheSameMessagesAsThePatternHas) {
       const auto text = to_string(strategy);
       SCOPED_TRACE(text + ", " + layout.describe() + ", seed " + std::to_string(seed));
       for (unsigned turn = 0; turn < 2; ++turn) {
-        const Traffic traffic{random_sparse(size_of(), seed + turn, constant ? std::optional(bytes) : std::nullopt, constant), turn};
+        const Traffic traffic{
+            random_sparse(size_of(), seed + turn, constant ? std::optional(bytes) : std::nullopt, constant), turn};
         const auto [edges, buffer] = traffic.sends(rank_of());
         ReceivedMessages received;
         if (constant) {
@@ -137,7 +140,8 @@ INSTANTIATE_TEST_SUITE_P(Random, EverySparseStrategy, testing::Range(0U, 6U));
 TEST(SparseExchange, ChoosesByItselfAndKeepsUpWithWhatIsSent) {
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 3)});
   for (unsigned turn = 0; turn < 12; ++turn) {
-    const Traffic traffic{random_sparse(size_of(), turn, turn % 3 == 0 ? std::optional<Bytes>(8) : std::nullopt, turn % 3 == 0), turn};
+    const Traffic traffic{
+        random_sparse(size_of(), turn, turn % 3 == 0 ? std::optional<Bytes>(8) : std::nullopt, turn % 3 == 0), turn};
     const auto [edges, buffer] = traffic.sends(rank_of());
     ReceivedMessages received;
     if (turn % 3 == 0) {
@@ -185,8 +189,11 @@ TEST(SparseExchange, DoesNotChooseWhatOnlyABlockingExchangeCanPrepare) {
   EXPECT_NE(chosen_strategy(communicator, 8), "direct+rma") << "there is no window";
   const std::vector<Rank> destinations{(rank_of() + 1) % size_of()};
   const std::vector<std::byte> out(8, std::byte{7});
-  for (int call = 0; call < 3; ++call) EXPECT_EQ(communicator.sparse_alltoall(out.data(), destinations, 8).size(), 1U);  // makes one
-  for (const Bytes bytes : {8, 3, 9}) EXPECT_NE(chosen_strategy(communicator, bytes), "direct+rma") << "whether its slots are large enough, only the senders know";
+  for (int call = 0; call < 3; ++call)
+    EXPECT_EQ(communicator.sparse_alltoall(out.data(), destinations, 8).size(), 1U);  // makes one
+  for (const Bytes bytes : {8, 3, 9})
+    EXPECT_NE(chosen_strategy(communicator, bytes), "direct+rma")
+        << "whether its slots are large enough, only the senders know";
 }
 
 // Whether slots will do, only senders know, and all others do the same all the same.
@@ -195,7 +202,8 @@ TEST(SparseExchange, ThatHasChosenPutsDoesWithoutWhereTheyAreNoGood) {
   const std::vector<std::byte> out(16, std::byte{7});
   const Rank next = (rank_of() + 1) % size_of();
   Communicator communicator(MPI_COMM_WORLD, machine_for_puts(0), {Layout::with_ppn(size_of(), 2)});
-  for (int call = 0; call < 3; ++call) EXPECT_EQ(communicator.sparse_alltoall(out.data(), std::vector<Rank>{next}, 8).size(), 1U);
+  for (int call = 0; call < 3; ++call)
+    EXPECT_EQ(communicator.sparse_alltoall(out.data(), std::vector<Rank>{next}, 8).size(), 1U);
   for (int call = 0; call < 2; ++call) {
     const std::vector<Rank> twice(rank_of() == 0 ? 2 : 1, next);
     EXPECT_EQ(communicator.sparse_alltoall(out.data(), twice, 8).size(), rank_of() == 1 ? 2U : 1U);
@@ -216,7 +224,8 @@ TEST(SparseExchange, DoesNotChoosePutsThatHaveNoPrice) {
 // have finished the last.
 TEST(SparseExchange, ManyInFlightWithDelaysMixNothingUp) {
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
-  const std::vector<std::string> names{"direct+nbx", "direct+reduce", "two-step+nbx", "direct+allreduce", "stfw,n=1+dense", "direct+dense", ""};
+  const std::vector<std::string> names{
+      "direct+nbx", "direct+reduce", "two-step+nbx", "direct+allreduce", "stfw,n=1+dense", "direct+dense", ""};
   std::mt19937 random(static_cast<unsigned>(rank_of()));
   for (unsigned round = 0; round < 40; ++round) {
     struct Flight {
@@ -232,7 +241,8 @@ TEST(SparseExchange, ManyInFlightWithDelaysMixNothingUp) {
     std::vector<SparseExchange> exchanges;
     for (unsigned i = 0; i < flights.size(); ++i) {
       if (random() % 4 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 300));
-      exchanges.push_back(communicator.start_sparse_alltoallv(flights[i].sends.second.data(), flights[i].sends.first, {names[(round + i) % names.size()]}));
+      exchanges.push_back(communicator.start_sparse_alltoallv(flights[i].sends.second.data(), flights[i].sends.first,
+                                                              {names[(round + i) % names.size()]}));
     }
     // The application's own messages, with wildcards.
     int token = rank_of(), got = -1;
@@ -244,7 +254,9 @@ TEST(SparseExchange, ManyInFlightWithDelaysMixNothingUp) {
     std::vector<std::size_t> order{0, 1, 2, 3};
     std::shuffle(order.begin(), order.end(), random);
     exchanges[order[0]].test();
-    for (const auto i : order) ASSERT_EQ(plain(exchanges[i].wait()), flights[i].traffic.expected(rank_of())) << round << " " << i << " " << exchanges[i].strategy();
+    for (const auto i : order)
+      ASSERT_EQ(plain(exchanges[i].wait()), flights[i].traffic.expected(rank_of()))
+          << round << " " << i << " " << exchanges[i].strategy();
     MPI_Barrier(MPI_COMM_WORLD);  // or the tokens of the next round meet the wildcards of this one
   }
 }
@@ -254,13 +266,18 @@ TEST(SparseExchange, OneAfterAnotherWithoutSynchronisationLosesNothing) {
   std::mt19937 random(static_cast<unsigned>(rank_of()) + 9);
   const int repetitions = size_of() <= 4 ? 1000 : 100;  // more ranks than cores take turns
   for (int turn = 0; turn < repetitions; ++turn) {
-    const Traffic traffic{random_sparse(size_of(), static_cast<unsigned>(turn), std::optional<Bytes>(16), true), static_cast<unsigned>(turn)};
+    const Traffic traffic{random_sparse(size_of(), static_cast<unsigned>(turn), std::optional<Bytes>(16), true),
+                          static_cast<unsigned>(turn)};
     const auto [edges, buffer] = traffic.sends(rank_of());
     if (random() % 16 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 200));
     std::vector<Rank> destinations;
     for (const auto& edge : edges) destinations.push_back(edge.destination);
-    const std::vector<std::string> names{"direct+nbx", "direct+rma", "direct+reduce", "", "two-step+reduce", "direct+dense"};
-    ASSERT_EQ(plain(communicator.sparse_alltoall(buffer.data() + 3, destinations, 16, {names[static_cast<std::size_t>(turn) % names.size()]})), traffic.expected(rank_of())) << turn;
+    const std::vector<std::string> names{"direct+nbx", "direct+rma",      "direct+reduce",
+                                         "",           "two-step+reduce", "direct+dense"};
+    ASSERT_EQ(plain(communicator.sparse_alltoall(buffer.data() + 3, destinations, 16,
+                                                 {names[static_cast<std::size_t>(turn) % names.size()]})),
+              traffic.expected(rank_of()))
+        << turn;
   }
 }
 
@@ -268,7 +285,8 @@ TEST(SparseExchange, FailsOnAllRanksIfItFailsOnOne) {
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
   const bool is_last = rank_of() == size_of() - 1;
   std::vector<std::byte> buffer(100);
-  for (const char* strategy : {"direct+nbx", "direct+reduce", "direct+allreduce", "direct+dense", "two-step+nbx", "two-step+dense", "stfw,n=1+reduce", ""}) {
+  for (const char* strategy : {"direct+nbx", "direct+reduce", "direct+allreduce", "direct+dense", "two-step+nbx",
+                               "two-step+dense", "stfw,n=1+reduce", ""}) {
     const auto fail = [&](const SendEdge& edge) {
       const std::vector<SendEdge> edges(is_last ? 1 : 0, edge);
       return common_error([&] { communicator.sparse_alltoallv(buffer.data(), edges, {strategy}); });
@@ -278,19 +296,32 @@ TEST(SparseExchange, FailsOnAllRanksIfItFailsOnOne) {
     EXPECT_EQ(fail({0, 0, 4}), "") << "the communicator works on";
   }
   const std::vector<Rank> twice(is_last ? 2 : 0, 0);
-  EXPECT_NE(common_error([&] { communicator.sparse_alltoall(buffer.data(), twice, 4, {"direct+rma"}); }).find("several messages"), std::string::npos);
-  EXPECT_NE(common_error([&] { communicator.sparse_alltoallv(buffer.data(), {}, {"direct+rma"}); }).find("different sizes"), std::string::npos);
-  EXPECT_NE(common_error([&] { communicator.sparse_alltoallv(buffer.data(), {}, {"direct+telepathy"}); }).find("no discovery"), std::string::npos);
-  EXPECT_NE(common_error([&] { communicator.sparse_alltoallv(buffer.data(), {}, {"split,cap=1KiB+nbx"}); }).find("whole pattern"), std::string::npos);
+  EXPECT_NE(common_error([&] {
+              communicator.sparse_alltoall(buffer.data(), twice, 4, {"direct+rma"});
+            }).find("several messages"),
+            std::string::npos);
+  EXPECT_NE(
+      common_error([&] { communicator.sparse_alltoallv(buffer.data(), {}, {"direct+rma"}); }).find("different sizes"),
+      std::string::npos);
+  EXPECT_NE(common_error([&] {
+              communicator.sparse_alltoallv(buffer.data(), {}, {"direct+telepathy"});
+            }).find("no discovery"),
+            std::string::npos);
+  EXPECT_NE(common_error([&] {
+              communicator.sparse_alltoallv(buffer.data(), {}, {"split,cap=1KiB+nbx"});
+            }).find("whole pattern"),
+            std::string::npos);
 }
 
-// A window has two slots for each pair of ranks: with several exchanges in flight one must not read or overwrite those of another.
+// A window has two slots for each pair of ranks: with several exchanges in flight one must not read or overwrite those
+// of another.
 TEST(SparseExchange, SeveralInFlightByRmaMixNothingUp) {
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
   constexpr Bytes bytes = 24;
   std::mt19937 random(static_cast<unsigned>(rank_of()));
   communicator.sparse_alltoall(nullptr, {}, bytes, {"direct+rma"});  // makes the window, for which nobody has a message
-  communicator.sparse_alltoall(std::vector<std::byte>(bytes).data(), std::vector<Rank>(rank_of() == 0 ? 1 : 0), bytes, {"direct+rma"});
+  communicator.sparse_alltoall(std::vector<std::byte>(bytes).data(), std::vector<Rank>(rank_of() == 0 ? 1 : 0), bytes,
+                               {"direct+rma"});
   for (unsigned round = 0; round < 30; ++round) {
     const std::size_t count = 1 + round % 5;
     std::vector<Traffic> traffic;
@@ -303,12 +334,14 @@ TEST(SparseExchange, SeveralInFlightByRmaMixNothingUp) {
     for (unsigned i = 0; i < count; ++i) {
       std::vector<Rank> destinations;
       for (const auto& edge : sends[i].first) destinations.push_back(edge.destination);
-      exchanges.push_back(communicator.start_sparse_alltoall(sends[i].second.data() + 3, destinations, bytes, {i % 4 == 3 ? "direct+nbx" : "direct+rma"}));
+      exchanges.push_back(communicator.start_sparse_alltoall(sends[i].second.data() + 3, destinations, bytes,
+                                                             {i % 4 == 3 ? "direct+nbx" : "direct+rma"}));
     }
     std::vector<std::size_t> order(count);
     for (std::size_t i = 0; i < count; ++i) order[i] = i;
     std::shuffle(order.begin(), order.end(), random);
-    for (const auto i : order) ASSERT_EQ(plain(exchanges[i].wait()), traffic[i].expected(rank_of())) << "round " << round << ", exchange " << i;
+    for (const auto i : order)
+      ASSERT_EQ(plain(exchanges[i].wait()), traffic[i].expected(rank_of())) << "round " << round << ", exchange " << i;
   }
 }
 
@@ -319,11 +352,14 @@ TEST(SparseExchange, ByRmaMakesALargerWindowWhenMessagesGrow) {
     const auto [edges, buffer] = traffic.sends(rank_of());
     std::vector<Rank> destinations;
     for (const auto& edge : edges) destinations.push_back(edge.destination);
-    ASSERT_EQ(plain(communicator.sparse_alltoall(buffer.data() + 3, destinations, bytes, {"direct+rma"})), traffic.expected(rank_of())) << bytes;
+    ASSERT_EQ(plain(communicator.sparse_alltoall(buffer.data() + 3, destinations, bytes, {"direct+rma"})),
+              traffic.expected(rank_of()))
+        << bytes;
   }
 }
 
-// The ranks may differ by mistake, before there is a window, with one, and where one would have to grow; also in the first choice.
+// The ranks may differ by mistake, before there is a window, with one, and where one would have to grow; also in the
+// first choice.
 TEST(SparseExchange, OfOneSizeIsRefusedWhereSizesDiffer) {
   if (size_of() == 1) return;
   const std::vector<std::byte> buffer(1000);
@@ -331,7 +367,8 @@ TEST(SparseExchange, OfOneSizeIsRefusedWhereSizesDiffer) {
     Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
     const std::vector<Rank> next{(rank_of() + 1) % size_of()};
     const auto error_with = [&](Bytes mine, Bytes others) {
-      return common_error([&] { communicator.sparse_alltoall(buffer.data(), next, rank_of() == 0 ? mine : others, {strategy}); });
+      return common_error(
+          [&] { communicator.sparse_alltoall(buffer.data(), next, rank_of() == 0 ? mine : others, {strategy}); });
     };
     EXPECT_NE(error_with(16, 8).find("8 bytes on one rank and 16 on another"), std::string::npos) << strategy;
     EXPECT_EQ(error_with(8, 8), "") << strategy;
@@ -360,8 +397,10 @@ TEST(SparseExchange, FailuresAreToldInAnyOrderOfCompletion) {
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
   const std::vector<std::byte> buffer(100);
   const bool is_last = rank_of() == size_of() - 1;
-  for (const std::string strategy : {"direct+nbx", "direct+reduce", "direct+allreduce", "direct+dense", "two-step+nbx", "stfw,n=1+dense"}) {
-    const std::vector<SendEdge> far(is_last ? 1 : 0, SendEdge{size_of() + 5, 0, 4}), small(rank_of() == 0 ? 1 : 0, SendEdge{0, 0, -7});
+  for (const std::string strategy :
+       {"direct+nbx", "direct+reduce", "direct+allreduce", "direct+dense", "two-step+nbx", "stfw,n=1+dense"}) {
+    const std::vector<SendEdge> far(is_last ? 1 : 0, SendEdge{size_of() + 5, 0, 4}),
+        small(rank_of() == 0 ? 1 : 0, SendEdge{0, 0, -7});
     for (const bool dropped : {false, true}) {
       std::optional<SparseExchange> first = communicator.start_sparse_alltoallv(buffer.data(), far, {strategy});
       std::optional<SparseExchange> second = communicator.start_sparse_alltoallv(buffer.data(), small, {strategy});
@@ -377,9 +416,12 @@ TEST(SparseExchange, FailuresAreToldInAnyOrderOfCompletion) {
       if (rank_of() % 2 == 0) wait(second, second_error);
       if (first) wait(first, first_error);
       if (rank_of() % 2 == 1) wait(second, second_error);
-      const auto of_last = "rank " + std::to_string(size_of() - 1) + ": sparse exchange, message 0 of rank " + std::to_string(size_of() - 1) + ": rank " + std::to_string(size_of() + 5) + " is out of range";
+      const auto of_last = "rank " + std::to_string(size_of() - 1) + ": sparse exchange, message 0 of rank " +
+                           std::to_string(size_of() - 1) + ": rank " + std::to_string(size_of() + 5) +
+                           " is out of range";
       EXPECT_TRUE(!first || first_error.find(of_last) != std::string::npos) << strategy << ": " << first_error;
-      EXPECT_NE(second_error.find("rank 0: sparse exchange, message 0 of rank 0: it has -7 bytes"), std::string::npos) << strategy << ": " << second_error;
+      EXPECT_NE(second_error.find("rank 0: sparse exchange, message 0 of rank 0: it has -7 bytes"), std::string::npos)
+          << strategy << ": " << second_error;
     }
     EXPECT_EQ(communicator.sparse_alltoallv(buffer.data(), {}, {strategy}).size(), 0U) << "the communicator works on";
   }
@@ -389,7 +431,10 @@ TEST(SparseExchange, OfSeveralFailuresTheLowestRanksIsTold) {
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
   const std::vector<SendEdge> bad{{-1 - rank_of(), 0, 4}};
   const std::vector<std::byte> buffer(4);
-  EXPECT_NE(common_error([&] { communicator.sparse_alltoallv(buffer.data(), bad, {"direct+nbx"}); }).find("rank 0: sparse exchange, message 0 of rank 0: rank -1 is"), std::string::npos);
+  EXPECT_NE(common_error([&] {
+              communicator.sparse_alltoallv(buffer.data(), bad, {"direct+nbx"});
+            }).find("rank 0: sparse exchange, message 0 of rank 0: rank -1 is"),
+            std::string::npos);
 }
 
 TEST(SparseExchange, CompletesWhenItIsDestroyedInFlightAndOutlivesItsCommunicator) {
@@ -418,19 +463,23 @@ TEST(ProbedMail, PutsParcelsOfSeveralPiecesTogether) {
     for (std::size_t size : {0U, 1U, 3U, 4U, 12U, 13U, 99U})
       for (Rank peer = 0; peer < size_of(); ++peer) {
         auto& parcel = parcels.emplace_back(size);
-        for (std::size_t i = 0; i < size; ++i) parcel[i] = static_cast<std::byte>(i + static_cast<std::size_t>(rank_of()));
+        for (std::size_t i = 0; i < size; ++i)
+          parcel[i] = static_cast<std::byte>(i + static_cast<std::size_t>(rank_of()));
         pieces += mail.pieces_of(size);
       }
     std::vector<Outgoing> outgoing;
     for (std::size_t i = 0; i < parcels.size(); ++i) outgoing.push_back({static_cast<Rank>(i) % size_of(), parcels[i]});
     mail.send(outgoing, ProbedMail::Mode::synchronous);
-    while (mail.receive() < pieces || !mail.all_received() || !mail.all_sent()) std::this_thread::yield();  // everybody gets as many as he sends
+    while (mail.receive() < pieces || !mail.all_received() || !mail.all_sent())
+      std::this_thread::yield();  // everybody gets as many as he sends
     std::map<Rank, std::vector<std::size_t>> sizes;
     for (const auto& parcel : mail.take()) {
       sizes[parcel.peer].push_back(parcel.bytes.size());
-      for (std::size_t i = 0; i < parcel.bytes.size(); ++i) ASSERT_EQ(parcel.bytes[i], static_cast<std::byte>(i + static_cast<std::size_t>(parcel.peer)));
+      for (std::size_t i = 0; i < parcel.bytes.size(); ++i)
+        ASSERT_EQ(parcel.bytes[i], static_cast<std::byte>(i + static_cast<std::size_t>(parcel.peer)));
     }
-    for (Rank peer = 0; peer < size_of(); ++peer) EXPECT_EQ(sizes[peer], (std::vector<std::size_t>{0, 1, 3, 4, 12, 13, 99}));
+    for (Rank peer = 0; peer < size_of(); ++peer)
+      EXPECT_EQ(sizes[peer], (std::vector<std::size_t>{0, 1, 3, 4, 12, 13, 99}));
     MPI_Barrier(comm);
   }
   MPI_Comm_free(&comm);

@@ -1,4 +1,5 @@
-// A profile that knows ranks of one socket, on ranks of several nodes and sockets: everything runs, and one warning says how.
+// A profile that knows ranks of one socket, on ranks of several nodes and sockets: everything runs, and one warning
+// says how.
 #include "runtime/unpriced.hpp"
 
 #include <gtest/gtest.h>
@@ -54,9 +55,11 @@ void expect_one_warning(const std::string& text, const std::vector<std::string>&
   for (const auto& part : parts) EXPECT_NE(text.find(part), std::string::npos) << part << " is not in: " << text;
 }
 
-void expect_delivery(Communicator& communicator, const ExchangeOptions& options, const std::string& strategy, unsigned seed) {
+void expect_delivery(Communicator& communicator, const ExchangeOptions& options, const std::string& strategy,
+                     unsigned seed) {
   auto local = test::local_part(test::random_pattern(size_of(), seed), rank_of(), 2, seed);
-  auto exchange = communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(), local.receives, options);
+  auto exchange = communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(),
+                                                 local.receives, options);
   if (size_of() > 1) {
     EXPECT_EQ(exchange.strategy(), strategy);
     EXPECT_FALSE(exchange.predicted_seconds());
@@ -83,7 +86,8 @@ TEST(WithoutPrices, NeighbourExchangesRunStandardAndTellItOnce) {
     Communicator again(MPI_COMM_WORLD, machine_of_a_socket("neighbours"), {two_nodes()});
     expect_delivery(again, {}, "standard", 4);
   });
-  expect_one_warning(told, {"profile neighbours: it has no parameters for 'network', but the layout has 2 nodes", "exchanges run standard", "calibrate on ranks of two nodes"});
+  expect_one_warning(told, {"profile neighbours: it has no parameters for 'network', but the layout has 2 nodes",
+                            "exchanges run standard", "calibrate on ranks of two nodes"});
 }
 
 TEST(WithoutPrices, SocketsOfANodeAreMissedToo) {
@@ -91,7 +95,8 @@ TEST(WithoutPrices, SocketsOfANodeAreMissedToo) {
     Communicator communicator(MPI_COMM_WORLD, machine_of_a_socket("sockets"), {two_sockets()});
     expect_delivery(communicator, {}, "standard", 5);
   });
-  expect_one_warning(told, {"it has no parameters for 'node', but the layout has several sockets on a node", "calibrate on ranks of two sockets of a node"});
+  expect_one_warning(told, {"it has no parameters for 'node', but the layout has several sockets on a node",
+                            "calibrate on ranks of two sockets of a node"});
 }
 
 TEST(WithoutPrices, ANumberThatIsLeftToTheModelIsTakenInTheMiddle) {
@@ -111,13 +116,20 @@ TEST(WithoutPrices, WhatIsNamedRunsInSilence) {
     auto local = test::local_part(test::random_pattern(size_of(), 7), rank_of(), 0, 7);
     ExchangeOptions options;
     options.strategy = "stfw,n=1";
-    EXPECT_EQ(communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(), local.receives, options).strategy(), "stfw,n=1");
+    EXPECT_EQ(communicator
+                  .neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(), local.receives,
+                                     options)
+                  .strategy(),
+              "stfw,n=1");
   });
   EXPECT_EQ(told, "");
 }
 
 /// Everybody sends so many numbers to everybody.
-void expect_alltoallv(Communicator& communicator, const std::function<void(const std::vector<int>&, const std::vector<int>&, const std::vector<int>&, std::vector<int>&)>& exchange, bool in_place) {
+void expect_alltoallv(Communicator& communicator,
+                      const std::function<void(const std::vector<int>&, const std::vector<int>&,
+                                               const std::vector<int>&, std::vector<int>&)>& exchange,
+                      bool in_place) {
   const auto ranks = static_cast<std::size_t>(communicator.layout().ranks());
   constexpr int each = 3;
   const std::vector<int> counts(ranks, each);
@@ -127,7 +139,9 @@ void expect_alltoallv(Communicator& communicator, const std::function<void(const
   if (in_place) received = sent;
   exchange(counts, displacements, sent, received);
   for (std::size_t source = 0; source < ranks; ++source)
-    for (int i = 0; i < each; ++i) EXPECT_EQ(received[source * each + static_cast<std::size_t>(i)], static_cast<int>(source) * 1000 + rank_of() * each + i);
+    for (int i = 0; i < each; ++i)
+      EXPECT_EQ(received[source * each + static_cast<std::size_t>(i)],
+                static_cast<int>(source) * 1000 + rank_of() * each + i);
 }
 
 TEST(WithoutPrices, AllToAllsRunMpisOwn) {
@@ -147,26 +161,36 @@ TEST(WithoutPrices, AllToAllsRunMpisOwn) {
       expect_alltoallv(communicator, alltoallv({}), false);
       expect_strategy("mpi");
     }
-    expect_alltoallv(communicator, [&](const auto& counts, const auto& at, const auto&, auto& received) {
-      communicator.alltoallv(MPI_IN_PLACE, {}, {}, MPI_INT, received.data(), counts, at, MPI_INT);
-    }, true);
+    expect_alltoallv(
+        communicator,
+        [&](const auto& counts, const auto& at, const auto&, auto& received) {
+          communicator.alltoallv(MPI_IN_PLACE, {}, {}, MPI_INT, received.data(), counts, at, MPI_INT);
+        },
+        true);
     expect_strategy("standard");
-    expect_alltoallv(communicator, [&](const auto& counts, const auto&, const auto& sent, auto& received) {
-      communicator.alltoall(sent.data(), counts[0], MPI_INT, received.data(), counts[0], MPI_INT);
-    }, false);
+    expect_alltoallv(
+        communicator,
+        [&](const auto& counts, const auto&, const auto& sent, auto& received) {
+          communicator.alltoall(sent.data(), counts[0], MPI_INT, received.data(), counts[0], MPI_INT);
+        },
+        false);
     expect_strategy("mpi");
     if (size_of() > 1) {
       expect_alltoallv(communicator, alltoallv({.strategy = "tuna,radix=auto"}), false);
       EXPECT_TRUE(communicator.last_alltoallv_strategy().starts_with("tuna,radix="));
     }
-    expect_alltoallv(communicator, [&](const auto& counts, const auto& at, const auto& sent, auto& received) {
-      auto exchange = communicator.alltoallv_init(sent.data(), counts, at, MPI_INT, received.data(), counts, at, MPI_INT);
-      if (size_of() > 1) {
-        EXPECT_EQ(exchange.strategy(), "standard");
-      }
-      exchange.start();
-      exchange.wait();
-    }, false);
+    expect_alltoallv(
+        communicator,
+        [&](const auto& counts, const auto& at, const auto& sent, auto& received) {
+          auto exchange =
+              communicator.alltoallv_init(sent.data(), counts, at, MPI_INT, received.data(), counts, at, MPI_INT);
+          if (size_of() > 1) {
+            EXPECT_EQ(exchange.strategy(), "standard");
+          }
+          exchange.start();
+          exchange.wait();
+        },
+        false);
   });
   expect_one_warning(told, {"profile all to all", "all-to-alls that are called once mpi"});
 }
@@ -212,7 +236,8 @@ TEST(WithoutPrices, IndexedExchangesRunWithoutGroups) {
     std::iota(needed.begin(), needed.end(), 0);
     IndexedOptions options;
     options.reverse = true;
-    auto exchange = communicator.indexed_exchange(IndexRange{begin, begin + each}, needed, sizeof(std::int64_t), options);
+    auto exchange =
+        communicator.indexed_exchange(IndexRange{begin, begin + each}, needed, sizeof(std::int64_t), options);
     if (size_of() > 1) {
       EXPECT_EQ(exchange.strategy(), "standard");
       EXPECT_FALSE(exchange.predicted_seconds());

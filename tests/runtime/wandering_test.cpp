@@ -1,5 +1,6 @@
-// Exchanges over routes that no algorithm has: blocks wander from rank to rank before they reach their destination, so that few ranks forward and hold
-// as much as otherwise many do. The plan and the exchange between all pairs of ranks must deliver whatever the route is.
+// Exchanges over routes that no algorithm has: blocks wander from rank to rank before they reach their destination, so
+// that few ranks forward and hold as much as otherwise many do. The plan and the exchange between all pairs of ranks
+// must deliver whatever the route is.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
@@ -34,13 +35,16 @@ namespace {
 using test::rank_of;
 using test::size_of;
 
-/// In each stage but the last a block stays, or goes to any rank, as a random number says that all ranks have in common.
+/// In each stage but the last a block stays, or goes to any rank, as a random number says that all ranks have in
+/// common.
 class WanderingRoute final : public Route {
  public:
   WanderingRoute(int ranks, int stages, unsigned seed) : ranks_(ranks), seed_(seed) {
     for (int stage = 0; stage < stages; ++stage) {
       const bool has_rounds = random({}, stage) % 4 > 0;
-      stages_.push_back({.label = "wandering", .rounds = has_rounds ? ranks - 1 : 0, .one_by_one = has_rounds && random({}, stage) % 8 == 1});
+      stages_.push_back({.label = "wandering",
+                         .rounds = has_rounds ? ranks - 1 : 0,
+                         .one_by_one = has_rounds && random({}, stage) % 8 == 1});
     }
   }
 
@@ -58,7 +62,8 @@ class WanderingRoute final : public Route {
  private:
   std::uint64_t random(const Block& block, int stage) const {
     std::uint64_t mixed = seed_;
-    for (const std::uint64_t number : {block.source, block.destination, block.index, stage}) {  // the finalizer of SplitMix64
+    for (const std::uint64_t number :
+         {block.source, block.destination, block.index, stage}) {  // the finalizer of SplitMix64
       mixed += number + 0x9E3779B97F4A7C15U;
       mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9U;
       mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EBU;
@@ -76,7 +81,9 @@ Pattern many_blocks(int ranks, unsigned seed) {
   std::mt19937 random(seed);
   Pattern pattern{ranks, {}};
   for (auto edges = random() % 120; edges > 0; --edges)
-    pattern.edges.push_back({static_cast<Rank>(random() % static_cast<unsigned>(ranks)), static_cast<Rank>(random() % static_cast<unsigned>(ranks)), static_cast<Bytes>(random() % 3 == 0 ? random() % 5000 : random() % 50)});
+    pattern.edges.push_back({static_cast<Rank>(random() % static_cast<unsigned>(ranks)),
+                             static_cast<Rank>(random() % static_cast<unsigned>(ranks)),
+                             static_cast<Bytes>(random() % 3 == 0 ? random() % 5000 : random() % 50)});
   return seed % 2 == 0 ? pattern : test::with_shared_payloads(pattern, seed);
 }
 
@@ -94,7 +101,8 @@ TEST_P(Wandering, BlocksAreDelivered) {
   last_request_first = seed_ % 3 == 0 && rank_of() % 2 == 1;  // not at both ends of a pair: they would agree again
   for (const auto coalescing : {Coalescing::coalesced, Coalescing::staggered})
     for (const int window : {0, 1, 3}) {
-      SCOPED_TRACE("seed " + std::to_string(seed_) + ", window " + std::to_string(window) + (coalescing == Coalescing::staggered ? ", staggered" : ""));
+      SCOPED_TRACE("seed " + std::to_string(seed_) + ", window " + std::to_string(window) +
+                   (coalescing == Coalescing::staggered ? ", staggered" : ""));
       auto local = test::local_part(pattern, rank_of(), seed_ % 4 == 0 ? 0 : 2, seed_);
       const auto plan = make_plan(comm_.get(), route, {window}, local.sends, local.receives, coalescing);
       Executor executor(plan, comm_.get(), 1, local.send_buffer.data(), local.receive_buffer.data());
@@ -120,7 +128,8 @@ TEST_P(Wandering, BlocksBetweenAllPairsAreDeliveredWhateverTheirSizes) {
     Pattern pattern{size_of(), {}};
     for (Rank i = 0; i < size_of(); ++i)
       for (Rank j = 0; j < size_of(); ++j)
-        if (const auto kind = random() % 4; kind > 0) pattern.edges.push_back({i, j, static_cast<Bytes>(kind == 1 ? random() % 20000 : random() % 60)});
+        if (const auto kind = random() % 4; kind > 0)
+          pattern.edges.push_back({i, j, static_cast<Bytes>(kind == 1 ? random() % 20000 : random() % 60)});
     auto local = test::local_part(pattern, rank_of(), 0, seed_);
     test::fill(local, rank_of(), turn);
     const auto expected = test::naive_exchange(local, MPI_COMM_WORLD);
@@ -134,7 +143,8 @@ TEST_P(Wandering, BlocksBetweenAllPairsAreDeliveredWhateverTheirSizes) {
       received[static_cast<std::size_t>(edge.source)] = edge.bytes;
       received_at[static_cast<std::size_t>(edge.source)] = edge.offset;
     }
-    exchange.run(structure, {local.send_buffer.data(), sent, sent_at, &type}, {local.receive_buffer.data(), received, received_at, &type});
+    exchange.run(structure, {local.send_buffer.data(), sent, sent_at, &type},
+                 {local.receive_buffer.data(), received, received_at, &type});
     ASSERT_TRUE(test::everywhere(local.receive_buffer == expected)) << "seed " << seed_ << ", turn " << turn;
   }
 }
@@ -178,7 +188,8 @@ TEST(Transit, OfAChainOfBlocksIsTwoOfThem) {
   EXPECT_EQ(local.receive_buffer, expected);
 }
 
-// With each block comes one that ends on rank 1. Its place is free when it has been copied out; one that both share, when the other has left, too.
+// With each block comes one that ends on rank 1. Its place is free when it has been copied out; one that both share,
+// when the other has left, too.
 TEST(Transit, IsFreeAgainWhereBlocksEndOrShareAPlace) {
   if (size_of() < 3) GTEST_SKIP() << "nobody forwards";
   constexpr int blocks = 9;
@@ -187,10 +198,12 @@ TEST(Transit, IsFreeAgainWhereBlocksEndOrShareAPlace) {
   for (const bool shared : {false, true}) {
     Pattern pattern{size_of(), {}};
     for (int i = 0; i < blocks; ++i)
-      for (const Rank destination : {1, size_of() - 1}) pattern.edges.push_back({0, destination, bytes, shared ? i : no_payload});
+      for (const Rank destination : {1, size_of() - 1})
+        pattern.edges.push_back({0, destination, bytes, shared ? i : no_payload});
     auto local = test::local_part(pattern, rank_of(), 0, 1);
     const auto plan = make_plan(comm.get(), ChainRoute(blocks), {}, local.sends, local.receives);
-    EXPECT_EQ(plan.transit_bytes, rank_of() == 1 ? (shared ? 2 : 4) * bytes : 0) << "one message that comes and one that leaves";
+    EXPECT_EQ(plan.transit_bytes, rank_of() == 1 ? (shared ? 2 : 4) * bytes : 0)
+        << "one message that comes and one that leaves";
     Executor executor(plan, comm.get(), 1, local.send_buffer.data(), local.receive_buffer.data());
     test::fill(local, rank_of(), 1);
     const auto expected = test::naive_exchange(local, MPI_COMM_WORLD);
@@ -204,7 +217,9 @@ TEST(Transit, IsFreeAgainWhereBlocksEndOrShareAPlace) {
 class GatherRoute final : public Route {
  public:
   const std::vector<StageInfo>& stages() const override { return stages_; }
-  Rank next(const Block& block, Rank at, int stage) const override { return stage == 0 && at == 0 ? 1 : stage == 0 ? at : block.destination; }
+  Rank next(const Block& block, Rank at, int stage) const override {
+    return stage == 0 && at == 0 ? 1 : stage == 0 ? at : block.destination;
+  }
   int round(Rank, Rank, int) const override { return 0; }
   std::vector<UniformRun> uniform_runs(Rank, int) const override { return {}; }
 
@@ -218,10 +233,14 @@ TEST(Transit, HoldsPayloadsThatStayAndPassOnOnce) {
   constexpr Bytes small = 40, large = 1000;
   OwnCommunicator comm(MPI_COMM_WORLD);
   const Rank last = size_of() - 1;
-  const Pattern pattern{size_of(), {{0, 1, small, 0}, {0, 1, large, 1}, {0, last, small, 0}, {0, last, large, 1}, {0, last, large, 1}}};
+  const Pattern pattern{
+      size_of(), {{0, 1, small, 0}, {0, 1, large, 1}, {0, last, small, 0}, {0, last, large, 1}, {0, last, large, 1}}};
   auto local = test::local_part(pattern, rank_of(), 0, 1);
   const auto plan = make_plan(comm.get(), GatherRoute(), {}, local.sends, local.receives);
-  EXPECT_EQ(plan.transit_bytes, rank_of() == 1 ? small + large : rank_of() == last ? small + large : 0) << "the last rank copies what it gets twice";
+  EXPECT_EQ(plan.transit_bytes, rank_of() == 1      ? small + large
+                                : rank_of() == last ? small + large
+                                                    : 0)
+      << "the last rank copies what it gets twice";
   Executor executor(plan, comm.get(), 1, local.send_buffer.data(), local.receive_buffer.data());
   test::fill(local, rank_of(), 1);
   const auto expected = test::naive_exchange(local, MPI_COMM_WORLD);

@@ -25,7 +25,8 @@ inline int size_of(MPI_Comm comm = MPI_COMM_WORLD) {
   return size;
 }
 
-/// Is it so on every rank? An assertion on that ends a test on all ranks at once, where one on a rank's own result would leave the others waiting.
+/// Is it so on every rank? An assertion on that ends a test on all ranks at once, where one on a rank's own result
+/// would leave the others waiting.
 inline bool everywhere(bool here) {
   int all = here ? 1 : 0;
   MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -36,8 +37,10 @@ inline bool everywhere(bool here) {
 inline Machine some_machine() {
   Machine machine;
   machine.name = "test";
-  machine.host.by_locality[static_cast<std::size_t>(Locality::network)] = Channel{{Protocol{"eager", std::numeric_limits<Bytes>::max(), 1e-6, 1e-9, 5e-7}}};
-  machine.host.by_locality[static_cast<std::size_t>(Locality::socket)] = Channel{{Protocol{"eager", std::numeric_limits<Bytes>::max(), 2e-7, 1e-10, 1e-7}}};
+  machine.host.by_locality[static_cast<std::size_t>(Locality::network)] =
+      Channel{{Protocol{"eager", std::numeric_limits<Bytes>::max(), 1e-6, 1e-9, 5e-7}}};
+  machine.host.by_locality[static_cast<std::size_t>(Locality::socket)] =
+      Channel{{Protocol{"eager", std::numeric_limits<Bytes>::max(), 2e-7, 1e-10, 1e-7}}};
   return machine;
 }
 

@@ -1,7 +1,7 @@
-// More ranks than cores: MPICH's blocking calls spin, and a rank that spins keeps the one it waits for from running. Here
-// they become their non-blocking twins with a yield between tests (PMPI), so that tests take seconds and not minutes; and who
-// tests by himself yields, too, when he finds nothing.
-// Only for tests of correctness, and only with MPICH: Open MPI has mpi_yield_when_idle.
+// More ranks than cores: MPICH's blocking calls spin, and a rank that spins keeps the one it waits for from running.
+// Here they become their non-blocking twins with a yield between tests (PMPI), so that tests take seconds and not
+// minutes; and who tests by himself yields, too, when he finds nothing. Only for tests of correctness, and only with
+// MPICH: Open MPI has mpi_yield_when_idle.
 #include <mpi.h>
 #include <sched.h>
 
@@ -68,20 +68,24 @@ WEAK int MPI_Allreduce(const void* send, void* receive, int count, MPI_Datatype 
   MPI_Request request = MPI_REQUEST_NULL;
   return complete(PMPI_Iallreduce(send, receive, count, type, op, comm, &request), request);
 }
-WEAK int MPI_Allgather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count, MPI_Datatype type, MPI_Comm comm) {
+WEAK int MPI_Allgather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
+                       MPI_Datatype type, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
   return complete(PMPI_Iallgather(send, send_count, send_type, receive, count, type, comm, &request), request);
 }
-WEAK int MPI_Gather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+WEAK int MPI_Gather(const void* send, int send_count, MPI_Datatype send_type, void* receive, int count,
+                    MPI_Datatype type, int root, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
   return complete(PMPI_Igather(send, send_count, send_type, receive, count, type, root, comm, &request), request);
 }
-WEAK int MPI_Gatherv(const void* send, int send_count, MPI_Datatype send_type, void* receive, const int counts[], const int offsets[],
-                MPI_Datatype type, int root, MPI_Comm comm) {
+WEAK int MPI_Gatherv(const void* send, int send_count, MPI_Datatype send_type, void* receive, const int counts[],
+                     const int offsets[], MPI_Datatype type, int root, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
-  return complete(PMPI_Igatherv(send, send_count, send_type, receive, counts, offsets, type, root, comm, &request), request);
+  return complete(PMPI_Igatherv(send, send_count, send_type, receive, counts, offsets, type, root, comm, &request),
+                  request);
 }
-WEAK int MPI_Reduce_scatter_block(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+WEAK int MPI_Reduce_scatter_block(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op,
+                                  MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
   return complete(PMPI_Ireduce_scatter_block(send, receive, count, type, op, comm, &request), request);
 }

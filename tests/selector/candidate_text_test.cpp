@@ -11,7 +11,11 @@ namespace {
 
 TEST(CandidatesAsText, ComeBackToTheLastBit) {
   const Candidate bare{parse_strategy("standard,window=3"), {0.1 + 0.2, {}}};
-  Candidate full{parse_strategy("stfw,dims=4x4,staggered"), {1e-300, {{"dimension 1 of 2", 3, std::int64_t{1} << 60, 1.0 / 3, {1e-9, 2e-9, 0, -0.0, 5e-324}}, {}}}, 7, std::int64_t{1} << 50, (std::int64_t{1} << 53) + 1};
+  Candidate full{parse_strategy("stfw,dims=4x4,staggered"),
+                 {1e-300, {{"dimension 1 of 2", 3, std::int64_t{1} << 60, 1.0 / 3, {1e-9, 2e-9, 0, -0.0, 5e-324}}, {}}},
+                 7,
+                 std::int64_t{1} << 50,
+                 (std::int64_t{1} << 53) + 1};
   full.plan_seconds = 2.0 / 3;
   const std::vector<Candidate> given{bare, full};
   const auto read = parse_candidates(to_text(given));
@@ -37,12 +41,14 @@ TEST(CandidatesAsText, ComeBackToTheLastBit) {
 }
 
 TEST(CandidatesAsText, AreRefusedIfTheyAreSomethingElse) {
-  for (const auto* text : {"", "x", "candidates"}) EXPECT_FALSE(test::error_of([&] { parse_candidates(text); }).empty()) << text;
+  for (const auto* text : {"", "x", "candidates"})
+    EXPECT_FALSE(test::error_of([&] { parse_candidates(text); }).empty()) << text;
   // Lists in lists without end, in CBOR.
   EXPECT_FALSE(test::error_of([] { parse_candidates(std::string(10000000, '\x81')); }).empty());
   // A number of blocks that is none: 7.5 in place of 7.
   const auto with_blocks = [](auto blocks) {
-    return nlohmann::json::array({nlohmann::json::array({"standard", 1.0, nlohmann::json::array(), blocks, nullptr, nullptr, nullptr})});
+    return nlohmann::json::array(
+        {nlohmann::json::array({"standard", 1.0, nlohmann::json::array(), blocks, nullptr, nullptr, nullptr})});
   };
   const auto parse = [](const nlohmann::json& json) {
     std::string text;

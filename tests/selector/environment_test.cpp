@@ -11,7 +11,8 @@ using test::error_of;
 using test::expect_sentence;
 
 TEST(EnvironmentVariables, AreRead) {
-  const auto e = parse_environment({"PATH=/bin", "COMMPASS_PROFILE=lassen", "COMMPASS_PROFILE_PATH=/a:/b", "COMMPASS_STRATEGY=tuna,window=1,radix=4", "COMMPASS_LAYOUT=2x4",
+  const auto e = parse_environment({"PATH=/bin", "COMMPASS_PROFILE=lassen", "COMMPASS_PROFILE_PATH=/a:/b",
+                                    "COMMPASS_STRATEGY=tuna,window=1,radix=4", "COMMPASS_LAYOUT=2x4",
                                     "COMMPASS_PROGRESS=never", "COMMPASS_VERBOSE=1"});
   EXPECT_EQ(e.profile, "lassen");
   EXPECT_EQ(e.profile_path, (std::vector<std::string>{"/a", "/b"}));
@@ -35,17 +36,21 @@ TEST(EnvironmentVariables, ThatAreUnknownEmptyOrWrongAreRefusedByName) {
     const char* entry;
     std::vector<std::string> parts;
   };
-  const Bad bad[] = {{"COMMPASS_PROFIL=x", {"environment variable COMMPASS_PROFIL", "unknown", "COMMPASS_PROFILE, ", "COMMPASS_PROGRESS"}},
-                     {"COMMPASS_=x", {"environment variable COMMPASS_", "unknown"}},
-                     {"COMMPASS_PROFILE=", {"environment variable COMMPASS_PROFILE", "it is empty", "unset it"}},
-                     {"COMMPASS_PROFILE", {"environment variable COMMPASS_PROFILE", "it is empty"}},
-                     {"COMMPASS_STRATEGY=fastest", {"environment variable COMMPASS_STRATEGY", "there is none of that name"}},
-                     {"COMMPASS_STRATEGY=tuna,radix=1", {"environment variable COMMPASS_STRATEGY", "radix=1 is out of range"}},
-                     {"COMMPASS_LAYOUT=4x", {"environment variable COMMPASS_LAYOUT", "'' is no number"}},
-                     {"COMMPASS_ALLTOALLV_STRATEGY=three-step", {"environment variable COMMPASS_ALLTOALLV_STRATEGY", "depend on the whole pattern"}},
-                     {"COMMPASS_ALLTOALLV_STRATEGY=stfw,n=2,placed", {"environment variable COMMPASS_ALLTOALLV_STRATEGY", "depend on the whole pattern"}},
-                     {"COMMPASS_VERBOSE=yes", {"environment variable COMMPASS_VERBOSE", "neither 0 nor 1"}},
-                     {"COMMPASS_PROGRESS=sometimes", {"environment variable COMMPASS_PROGRESS", "auto, always or never"}}};
+  const Bad bad[] = {
+      {"COMMPASS_PROFIL=x",
+       {"environment variable COMMPASS_PROFIL", "unknown", "COMMPASS_PROFILE, ", "COMMPASS_PROGRESS"}},
+      {"COMMPASS_=x", {"environment variable COMMPASS_", "unknown"}},
+      {"COMMPASS_PROFILE=", {"environment variable COMMPASS_PROFILE", "it is empty", "unset it"}},
+      {"COMMPASS_PROFILE", {"environment variable COMMPASS_PROFILE", "it is empty"}},
+      {"COMMPASS_STRATEGY=fastest", {"environment variable COMMPASS_STRATEGY", "there is none of that name"}},
+      {"COMMPASS_STRATEGY=tuna,radix=1", {"environment variable COMMPASS_STRATEGY", "radix=1 is out of range"}},
+      {"COMMPASS_LAYOUT=4x", {"environment variable COMMPASS_LAYOUT", "'' is no number"}},
+      {"COMMPASS_ALLTOALLV_STRATEGY=three-step",
+       {"environment variable COMMPASS_ALLTOALLV_STRATEGY", "depend on the whole pattern"}},
+      {"COMMPASS_ALLTOALLV_STRATEGY=stfw,n=2,placed",
+       {"environment variable COMMPASS_ALLTOALLV_STRATEGY", "depend on the whole pattern"}},
+      {"COMMPASS_VERBOSE=yes", {"environment variable COMMPASS_VERBOSE", "neither 0 nor 1"}},
+      {"COMMPASS_PROGRESS=sometimes", {"environment variable COMMPASS_PROGRESS", "auto, always or never"}}};
   for (const auto& [entry, parts] : bad) {
     SCOPED_TRACE(entry);
     expect_sentence(error_of([&, e = std::string(entry)] { parse_environment({e}); }), parts);

@@ -19,8 +19,10 @@ constexpr int ranks = 36;
 Machine some_machine() {
   Machine machine;
   machine.name = "test";
-  machine.host.by_locality[static_cast<std::size_t>(Locality::network)] = Channel{{Protocol{"all", std::numeric_limits<Bytes>::max(), 1e-5, 1e-9, 8e-6}}};
-  machine.host.by_locality[static_cast<std::size_t>(Locality::socket)] = Channel{{Protocol{"all", std::numeric_limits<Bytes>::max(), 1e-6, 1e-10, 8e-7}}};
+  machine.host.by_locality[static_cast<std::size_t>(Locality::network)] =
+      Channel{{Protocol{"all", std::numeric_limits<Bytes>::max(), 1e-5, 1e-9, 8e-6}}};
+  machine.host.by_locality[static_cast<std::size_t>(Locality::socket)] =
+      Channel{{Protocol{"all", std::numeric_limits<Bytes>::max(), 1e-6, 1e-10, 8e-7}}};
   return machine;
 }
 
@@ -40,15 +42,19 @@ class RadixAuto : public testing::TestWithParam<const char*> {
 
 TEST_P(RadixAuto, IsTheCheapestOfAnAllToAll) {
   for (const Bytes bytes : {8, 1024, 65536}) {
-    const auto planned = price_alltoall(automatic, bytes, layout, machine), once = price_one_shot(automatic, equal(bytes), layout, machine);
+    const auto planned = price_alltoall(automatic, bytes, layout, machine),
+               once = price_one_shot(automatic, equal(bytes), layout, machine);
     for (const auto& candidate : {planned, once}) {
-      EXPECT_EQ(candidate.strategy, with_radix(GetParam(), static_cast<int>(candidate.strategy.values("radix")[0]))) << "nothing else is chosen";
+      EXPECT_EQ(candidate.strategy, with_radix(GetParam(), static_cast<int>(candidate.strategy.values("radix")[0])))
+          << "nothing else is chosen";
       EXPECT_FALSE(is_automatic(candidate.strategy));
     }
     for (int radix = 2; radix <= largest; ++radix) {
       const auto strategy = with_radix(GetParam(), radix);
-      EXPECT_LE(planned.cost.seconds, price_alltoall(strategy, bytes, layout, machine).cost.seconds) << bytes << " " << to_string(strategy) << " " << to_string(planned.strategy);
-      EXPECT_LE(once.cost.seconds, price_one_shot(strategy, equal(bytes), layout, machine).cost.seconds) << bytes << " " << to_string(strategy) << " " << to_string(once.strategy);
+      EXPECT_LE(planned.cost.seconds, price_alltoall(strategy, bytes, layout, machine).cost.seconds)
+          << bytes << " " << to_string(strategy) << " " << to_string(planned.strategy);
+      EXPECT_LE(once.cost.seconds, price_one_shot(strategy, equal(bytes), layout, machine).cost.seconds)
+          << bytes << " " << to_string(strategy) << " " << to_string(once.strategy);
     }
   }
 }
@@ -67,17 +73,21 @@ TEST_P(RadixAuto, IsTheCheapestForAPattern) {
   const auto pattern = generate_pattern("random:ranks=36,degree=12,bytes=256");
   const auto chosen = price(automatic, pattern, layout, machine);
   EXPECT_FALSE(is_automatic(chosen.strategy));
-  for (int radix = 2; radix <= largest; ++radix) EXPECT_LE(chosen.cost.seconds, price(with_radix(GetParam(), radix), pattern, layout, machine).cost.seconds) << radix;
+  for (int radix = 2; radix <= largest; ++radix)
+    EXPECT_LE(chosen.cost.seconds, price(with_radix(GetParam(), radix), pattern, layout, machine).cost.seconds)
+        << radix;
 }
 
 TEST_P(RadixAuto, IsRankedByItsNumberAndOnce) {
   const auto chosen = price_alltoall(automatic, 1024, layout, machine).strategy;
   const auto names = [&](std::vector<Strategy> strategies) {
     std::vector<std::string> result;
-    for (const auto& candidate : rank_alltoall(1024, layout, machine, CostModel::burst, strategies)) result.push_back(to_string(candidate.strategy));
+    for (const auto& candidate : rank_alltoall(1024, layout, machine, CostModel::burst, strategies))
+      result.push_back(to_string(candidate.strategy));
     return result;
   };
-  EXPECT_THAT(names({automatic, parse_strategy("standard")}), testing::UnorderedElementsAre(to_string(chosen), "standard"));
+  EXPECT_THAT(names({automatic, parse_strategy("standard")}),
+              testing::UnorderedElementsAre(to_string(chosen), "standard"));
   EXPECT_THAT(names({automatic, chosen, automatic}), testing::ElementsAre(to_string(chosen)));
 }
 
@@ -97,7 +107,8 @@ TEST_P(RadixAuto, IsTheDirectExchangeWhereThereIsNothingToDivide) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, RadixAuto, testing::Values("tuna,radix=auto", "tuna,radix=auto,window=4", "tuna-node,radix=auto"));
+INSTANTIATE_TEST_SUITE_P(Families, RadixAuto,
+                         testing::Values("tuna,radix=auto", "tuna,radix=auto,window=4", "tuna-node,radix=auto"));
 
 }  // namespace
 }  // namespace commpass

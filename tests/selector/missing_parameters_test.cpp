@@ -1,4 +1,5 @@
-// A machine that knows ranks of one socket, and a layout of several nodes or sockets: every price is refused, none is a crash.
+// A machine that knows ranks of one socket, and a layout of several nodes or sockets: every price is refused, none is a
+// crash.
 #include <gtest/gtest.h>
 
 #include "model/generate.hpp"
@@ -27,12 +28,18 @@ std::vector<std::pair<const char*, std::function<void()>>> prices(const Layout& 
   const RandomPattern random{0.5, 0.5, 64};
   const auto schedule = test::schedule_of("standard", layout, pattern);
   return {{"rank_strategies", [=] { rank_strategies(pattern, layout, machine); }},
-          {"rank_strategies, the cheapest", [=] { rank_strategies(pattern, layout, machine, CostModel::burst, {}, {}, RankingDepth::cheapest); }},
-          {"rank_strategies, postal", [=] { rank_strategies(pattern, layout, machine, CostModel::postal, {}, {}, RankingDepth::cheapest); }},
+          {"rank_strategies, the cheapest",
+           [=] { rank_strategies(pattern, layout, machine, CostModel::burst, {}, {}, RankingDepth::cheapest); }},
+          {"rank_strategies, postal",
+           [=] { rank_strategies(pattern, layout, machine, CostModel::postal, {}, {}, RankingDepth::cheapest); }},
           {"rank_strategies, calls", [=] { rank_strategies(pattern, layout, machine, CostModel::burst, {}, 3); }},
           {"price", [=] { price(standard, pattern, layout, machine); }},
           {"price of a family", [=] { price(automatic, pattern, layout, machine); }},
-          {"price_promising", [=] { price_promising(pattern_pricer(pattern, layout, machine, CostModel::burst, {}), pattern, layout, machine, CostModel::burst, {}); }},
+          {"price_promising",
+           [=] {
+             price_promising(pattern_pricer(pattern, layout, machine, CostModel::burst, {}), pattern, layout, machine,
+                             CostModel::burst, {});
+           }},
           {"busiest_part", [=] { busiest_part(pattern, layout, machine); }},
           {"rank_alltoall", [=] { rank_alltoall(64, layout, machine); }},
           {"rank_one_shot", [=] { rank_one_shot(random, layout, machine); }},
@@ -43,18 +50,24 @@ std::vector<std::pair<const char*, std::function<void()>>> prices(const Layout& 
           {"estimate", [=] { estimate(random, *make_route(standard, layout), {}, layout, machine); }},
           {"small_collective_seconds", [=] { small_collective_seconds(layout, machine); }},
           {"plan_seconds", [=] { plan_seconds(schedule, standard, layout, machine); }},
-          {"estimate_plan_seconds", [=] { estimate_plan_seconds(random, *make_route(standard, layout), layout, machine); }}};
+          {"estimate_plan_seconds",
+           [=] { estimate_plan_seconds(random, *make_route(standard, layout), layout, machine); }}};
 }
 
 void expect_refusals(const Layout& layout, const Machine& machine, const std::string& locality) {
   for (const auto& [name, price] : prices(layout, machine)) {
     SCOPED_TRACE(name);
-    test::expect_sentence(test::error_of(price), {"profile test: it has no parameters for '" + locality + "'", "calibrate on ranks "});
+    test::expect_sentence(test::error_of(price),
+                          {"profile test: it has no parameters for '" + locality + "'", "calibrate on ranks "});
   }
 }
 
-TEST(MissingParameters, OfTheNetworkAreRefused) { expect_refusals(Layout::with_ppn(64, 8), machine_of_a_socket(), "network"); }
-TEST(MissingParameters, BetweenSocketsAreRefused) { expect_refusals(Layout::regular(1, 2, 8), machine_of_a_socket(), "node"); }
+TEST(MissingParameters, OfTheNetworkAreRefused) {
+  expect_refusals(Layout::with_ppn(64, 8), machine_of_a_socket(), "network");
+}
+TEST(MissingParameters, BetweenSocketsAreRefused) {
+  expect_refusals(Layout::regular(1, 2, 8), machine_of_a_socket(), "node");
+}
 
 TEST(MissingParameters, OfAChannelWithoutProtocolsAreMissing) {
   auto machine = test::small_cluster();

@@ -15,7 +15,9 @@ std::string nearest(const std::string& text, const Layout& layout) {
 
 TEST(NearestStrategy, IsTheStrategyItselfWhereItApplies) {
   const auto layout = Layout::regular(2, 2, 4);
-  for (const auto* text : {"standard,window=3", "two-step", "tuna,radix=16,staggered", "tuna,radix=auto", "stfw,dims=4x4,placed", "stfw,n=4", "split,cap=512", "mpi"}) EXPECT_EQ(nearest(text, layout), text);
+  for (const auto* text : {"standard,window=3", "two-step", "tuna,radix=16,staggered", "tuna,radix=auto",
+                           "stfw,dims=4x4,placed", "stfw,n=4", "split,cap=512", "mpi"})
+    EXPECT_EQ(nearest(text, layout), text);
 }
 
 TEST(NearestStrategy, HasTheNextSmallerNumber) {
@@ -35,7 +37,8 @@ TEST(NearestStrategy, HasFewerOrOtherDimensionsWhereItsOwnDoNotFit) {
 
 TEST(NearestStrategy, IsNoneWhereNoneOfItsRouteApplies) {
   const auto one = Layout::with_ppn(1, 1);
-  for (const auto* text : {"tuna,radix=3", "tuna,radix=auto", "tuna-node,radix=2", "tuna-node,radix=auto"}) EXPECT_EQ(nearest(text, one), "none") << text;
+  for (const auto* text : {"tuna,radix=3", "tuna,radix=auto", "tuna-node,radix=2", "tuna-node,radix=auto"})
+    EXPECT_EQ(nearest(text, one), "none") << text;
   EXPECT_EQ(nearest("tuna-node,radix=2", Layout::with_ppn(8, 1)), "none");
 }
 

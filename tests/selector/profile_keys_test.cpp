@@ -22,9 +22,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The keys that a schema allows; required ones begin with '!'. Lists have [] behind them, localities are *, the device has the keys of the host.
+/// The keys that a schema allows; required ones begin with '!'. Lists have [] behind them, localities are *, the device
+/// has the keys of the host.
 void collect(const Json& schema, const Json& node, const std::string& path, std::set<std::string>& keys) {
-  if (node.contains("$ref")) return collect(schema, schema.at(Json::json_pointer(node["$ref"].get<std::string>().substr(1))), path, keys);
+  if (node.contains("$ref"))
+    return collect(schema, schema.at(Json::json_pointer(node["$ref"].get<std::string>().substr(1))), path, keys);
   if (node.contains("allOf"))
     for (const auto& part : node["allOf"]) collect(schema, part, path, keys);
   if (node.contains("items")) collect(schema, node["items"], path + "[]", keys);
@@ -54,7 +56,8 @@ std::map<std::string, std::string> rows_of_documentation() {
     if (!line.starts_with("| `")) continue;
     const auto cells = split(line, '|');
     const auto names = split(cells.at(1), '`');
-    for (std::size_t i = 1; i < names.size(); i += 2) EXPECT_TRUE(rows.emplace(names[i], line).second) << names[i] << " has two rows";
+    for (std::size_t i = 1; i < names.size(); i += 2)
+      EXPECT_TRUE(rows.emplace(names[i], line).second) << names[i] << " has two rows";
   }
   return rows;
 }
@@ -82,17 +85,21 @@ Json full_profile() {
 const auto layout = Layout::regular(2, 2, 4);
 using Prices = std::map<std::string, Seconds>;
 
-/// An exchange in one stage, whose receiver sends nothing: where it is the same whether a rank takes in while it sends, or waits for a receive.
+/// An exchange in one stage, whose receiver sends nothing: where it is the same whether a rank takes in while it sends,
+/// or waits for a receive.
 Prices prices_of_one_way(const Machine& machine) {
   Pattern pattern{layout.ranks(), {}};
   constexpr Rank receiver = 0;
-  for (Rank source = 1; source < layout.ranks(); ++source) pattern.edges.push_back({source, receiver, source % 3 == 0 ? 700 : 400});
-  return {{"standard", price(parse_strategy("standard"), pattern, layout, without_sharing(machine)).cost.seconds}};  // the NICs would decide
+  for (Rank source = 1; source < layout.ranks(); ++source)
+    pattern.edges.push_back({source, receiver, source % 3 == 0 ? 700 : 400});
+  return {{"standard", price(parse_strategy("standard"), pattern, layout, without_sharing(machine))
+                           .cost.seconds}};  // the NICs would decide
 }
 
 Prices prices_of_sparse(const Machine& machine) {
   Prices prices;
-  for (const auto& candidate : SparseChoice(layout, machine, true).rank(expected_statistics(5, 600, layout))) prices["sparse " + to_string(candidate.strategy)] = candidate.seconds;
+  for (const auto& candidate : SparseChoice(layout, machine, true).rank(expected_statistics(5, 600, layout)))
+    prices["sparse " + to_string(candidate.strategy)] = candidate.seconds;
   return prices;
 }
 
@@ -101,10 +108,14 @@ Prices prices_of(const Machine& machine) {
   auto prices = prices_of_sparse(machine);
   const auto pattern = generate_pattern("random:ranks=16,bytes=700,degree=6");
   std::vector<Strategy> strategies;
-  for (const auto* text : {"standard", "standard,window=2", "two-step", "two-step-socket", "three-step", "stfw,n=2", "tuna,radix=3", "mpi"})
-    if (auto strategy = parse_strategy(text); lacking(strategy, machine, CostModel::burst).empty()) strategies.push_back(std::move(strategy));
-  for (const auto& candidate : rank_strategies(pattern, layout, machine, CostModel::burst, strategies, 3)) prices[to_string(candidate.strategy)] = ranked_seconds(candidate, 3);
-  for (const auto& candidate : rank_one_shot({0.5, 0.5, 700}, layout, machine)) prices["one-shot " + to_string(candidate.strategy)] = candidate.cost.seconds;
+  for (const auto* text : {"standard", "standard,window=2", "two-step", "two-step-socket", "three-step", "stfw,n=2",
+                           "tuna,radix=3", "mpi"})
+    if (auto strategy = parse_strategy(text); lacking(strategy, machine, CostModel::burst).empty())
+      strategies.push_back(std::move(strategy));
+  for (const auto& candidate : rank_strategies(pattern, layout, machine, CostModel::burst, strategies, 3))
+    prices[to_string(candidate.strategy)] = ranked_seconds(candidate, 3);
+  for (const auto& candidate : rank_one_shot({0.5, 0.5, 700}, layout, machine))
+    prices["one-shot " + to_string(candidate.strategy)] = candidate.cost.seconds;
   return prices;
 }
 
@@ -139,17 +150,25 @@ double difference(const Prices& a, const Prices& b) {
 
 /// What the documentation says that stands in.
 struct StandIn {
-  const char* in_row;                                                              ///< in the row of the key
-  std::function<void(Json& json, const Json::json_pointer& key)> write;            ///< writes it out
-  Prices (*prices)(const Machine&) = prices_of;                                    ///< those that it is said to hold for
+  const char* in_row;                                                    ///< in the row of the key
+  std::function<void(Json& json, const Json::json_pointer& key)> write;  ///< writes it out
+  Prices (*prices)(const Machine&) = prices_of;                          ///< those that it is said to hold for
 };
 
 const std::map<std::string, StandIn>& stand_ins() {
   static constexpr double no_limit = 1e300;
-  static const auto as = [](double value) { return [value](Json& json, const Json::json_pointer& key) { json[key] = value; }; };
-  static const auto sibling = [](const char* name) { return [name](Json& json, const Json::json_pointer& key) { json[key] = json.at(key.parent_pointer() / name); }; };
-  static const auto locality = [](const char* name) { return [name](Json& json, const Json::json_pointer& key) { json[key] = json.at("host").at(name); }; };
-  static const auto section = [](const char* rate) { return [rate](Json& json, const Json::json_pointer& key) { json[key] = {{rate, no_limit}}; }; };
+  static const auto as = [](double value) {
+    return [value](Json& json, const Json::json_pointer& key) { json[key] = value; };
+  };
+  static const auto sibling = [](const char* name) {
+    return [name](Json& json, const Json::json_pointer& key) { json[key] = json.at(key.parent_pointer() / name); };
+  };
+  static const auto locality = [](const char* name) {
+    return [name](Json& json, const Json::json_pointer& key) { json[key] = json.at("host").at(name); };
+  };
+  static const auto section = [](const char* rate) {
+    return [rate](Json& json, const Json::json_pointer& key) { json[key] = {{rate, no_limit}}; };
+  };
   static const std::map<std::string, StandIn> all{
       {"host.socket", {"`host.node`", locality("node")}},
       {"host.node", {"`host.network`", locality("network")}},
@@ -158,7 +177,9 @@ const std::map<std::string, StandIn>& stand_ins() {
       {"host.*.protocols[].alpha_receive_s", {"`alpha_next_s`", sibling("alpha_next_s"), prices_of_one_way}},
       {"host.*.protocols[].beta_receive_s_per_byte", {"`beta_s_per_byte`", sibling("beta_s_per_byte")}},
       {"host.*.gamma_s", {"| 0 |", as(0)}},
-      {"host.*.rendezvous_from_bytes", {"in the first stage as 0", [](Json& json, const Json::json_pointer& key) { json[key] = 0; }, prices_of_one_way}},
+      {"host.*.rendezvous_from_bytes",
+       {"in the first stage as 0", [](Json& json, const Json::json_pointer& key) { json[key] = 0; },
+        prices_of_one_way}},
       {"host.*.aggregate_rate_bytes_per_s", {"no limit", as(no_limit)}},
       {"injection", {"no limit", section("rate_bytes_per_s")}},
       {"injection.rate_bytes_per_s", {"no limit", as(no_limit)}},
@@ -177,29 +198,48 @@ const std::map<std::string, StandIn>& stand_ins() {
       {"operations.probe_s", {"`alpha_receive_s`", as(1e-7)}},
       {"operations.neighbor_alltoall_message_s", {"| 0 |", as(0)}},
       {"operations.alltoallv_message_s", {"| 0 |", as(0)}},
-      {"operations.ranks", {"on any number of ranks", [](Json& json, const Json::json_pointer& key) { json[key] = layout.ranks(); }}}};
+      {"operations.ranks",
+       {"on any number of ranks", [](Json& json, const Json::json_pointer& key) { json[key] = layout.ranks(); }}}};
   return all;
 }
 
 /// What is then not offered, and why.
 struct NotOffered {
   const char* in_row;
-  std::set<std::string> prices;            ///< names of prices_of that go
+  std::set<std::string> prices;  ///< names of prices_of that go
   std::string (*reason)(const Machine&);
   const char* in_reason;
 };
 
 const std::map<std::string, NotOffered>& not_offered() {
   static const std::map<std::string, NotOffered> all{
-      {"operations.put_s", {"`direct+rma`", {"sparse direct+rma"}, [](const Machine& m) { return lacking(parse_sparse_strategy("direct+rma"), m); }, "no operations.put_s"}},
-      {"operations.neighbor_alltoall_s", {"`mpi`", {"mpi"}, [](const Machine& m) { return lacking(parse_strategy("mpi"), m, CostModel::burst); }, "no operations.neighbor_alltoall_s"}},
+      {"operations.put_s",
+       {"`direct+rma`",
+        {"sparse direct+rma"},
+        [](const Machine& m) { return lacking(parse_sparse_strategy("direct+rma"), m); },
+        "no operations.put_s"}},
+      {"operations.neighbor_alltoall_s",
+       {"`mpi`",
+        {"mpi"},
+        [](const Machine& m) { return lacking(parse_strategy("mpi"), m, CostModel::burst); },
+        "no operations.neighbor_alltoall_s"}},
       {"operations.alltoallv_s",
        {"`mpi`, for exchanges that are called once",
         {"one-shot mpi"},
-        [](const Machine& m) { return test::error_of([&] { price_one_shot(parse_strategy("mpi"), {1, 1, 64}, layout, m); }); },
+        [](const Machine& m) {
+          return test::error_of([&] { price_one_shot(parse_strategy("mpi"), {1, 1, 64}, layout, m); });
+        },
         "no operations.alltoallv_s"}},
-      {"operations", {"", {"sparse direct+rma", "mpi", "one-shot mpi"}, [](const Machine& m) { return lacking(parse_sparse_strategy("direct+rma"), m); }, "no operations.put_s"}},
-      {"host.network", {"everything on several nodes", {}, [](const Machine& m) { return test::error_of([&] { require_parameters(layout, m); }); }, "no parameters for 'network'"}}};
+      {"operations",
+       {"",
+        {"sparse direct+rma", "mpi", "one-shot mpi"},
+        [](const Machine& m) { return lacking(parse_sparse_strategy("direct+rma"), m); },
+        "no operations.put_s"}},
+      {"host.network",
+       {"everything on several nodes",
+        {},
+        [](const Machine& m) { return test::error_of([&] { require_parameters(layout, m); }); },
+        "no parameters for 'network'"}}};
   return all;
 }
 
@@ -229,13 +269,17 @@ TEST_F(ProfileKeys, ThatAreRequiredAreRefusedWhereTheyAreAbsent) {
     const auto json = without(full_profile(), pointer(key.substr(1), "socket"));
     EXPECT_NE(test::error_of([&] { machine_of(json); }).find("is missing"), std::string::npos) << key;
   }
-  EXPECT_NE(test::error_of([&] { machine_of(without(full_profile(), pointer("host.*.protocols[].max_bytes", "socket"))); }), "") << "of a protocol that is not the last";
+  EXPECT_NE(
+      test::error_of([&] { machine_of(without(full_profile(), pointer("host.*.protocols[].max_bytes", "socket"))); }),
+      "")
+      << "of a protocol that is not the last";
 }
 
 TEST_F(ProfileKeys, ThatAreAbsentArePricedByTheirStandIns) {
   constexpr double rounding = 1e-8;
   for (const auto& [key, stand_in] : stand_ins()) {
-    EXPECT_NE(rows_.at(key).find(stand_in.in_row), std::string::npos) << key << ": the table does not say " << stand_in.in_row;
+    EXPECT_NE(rows_.at(key).find(stand_in.in_row), std::string::npos)
+        << key << ": the table does not say " << stand_in.in_row;
     double matters = 0;
     for (const char* locality : {"socket", "node", "network"}) {
       SCOPED_TRACE(key + ", " + locality);
@@ -290,13 +334,16 @@ TEST_F(ProfileKeys, ThatNoPriceUsesChangeNone) {
 TEST_F(ProfileKeys, AreAllTested) {
   for (const auto& key : keys_) {
     if (key.starts_with("!") || key == "host.*.protocols[].max_bytes") continue;
-    EXPECT_TRUE(stand_ins().contains(key) || not_offered().contains(key) || rows_.at(key).find(unused) != std::string::npos) << key;
+    EXPECT_TRUE(stand_ins().contains(key) || not_offered().contains(key) ||
+                rows_.at(key).find(unused) != std::string::npos)
+        << key;
   }
 }
 
 TEST(ProfileNote, SaysWhatIsMissingThatTheRankingUses) {
   const auto pattern = generate_pattern("random:ranks=16,bytes=700,degree=6");
-  const auto note = [&](Json json, const std::vector<std::string>& absent, CostModel model = CostModel::burst, const std::vector<Strategy>& strategies = {}) {
+  const auto note = [&](Json json, const std::vector<std::string>& absent, CostModel model = CostModel::burst,
+                        const std::vector<Strategy>& strategies = {}) {
     for (const auto& key : absent) json = without(json, Json::json_pointer(key));
     const auto machine = machine_of(json);
     return profile_note(machine, layout, model, rank_strategies(pattern, layout, machine, model, strategies));
@@ -308,13 +355,17 @@ TEST(ProfileNote, SaysWhatIsMissingThatTheRankingUses) {
   EXPECT_EQ(note(full_profile(), {"/local"}), "profile full lacks local copies: forwarding looks cheaper than it is");
   EXPECT_EQ(note(full_profile(), {"/local/copy_rate_bytes_per_s"}), "") << "pieces have a price";
   EXPECT_EQ(note(deaf, {}), "profile full lacks receivers: forwarding looks cheaper than it is");
-  EXPECT_EQ(note(deaf, {"/local"}), "profile full lacks local copies and receivers: forwarding looks cheaper than it is");
+  EXPECT_EQ(note(deaf, {"/local"}),
+            "profile full lacks local copies and receivers: forwarding looks cheaper than it is");
   EXPECT_EQ(note(deaf, {"/local"}, CostModel::postal), "") << "which knows neither";
   EXPECT_EQ(note(deaf, {"/local"}, CostModel::burst, {parse_strategy("standard")}), "") << "nothing is forwarded";
-  EXPECT_EQ(note(full_profile(), {"/injection"}), "profile full lacks what a node injects: many bytes from several of its ranks look faster than they are");
-  EXPECT_EQ(note(full_profile(), {"/host/socket"}), "profile full lacks host.socket: its messages are priced like those of host.node");
+  EXPECT_EQ(note(full_profile(), {"/injection"}),
+            "profile full lacks what a node injects: many bytes from several of its ranks look faster than they are");
+  EXPECT_EQ(note(full_profile(), {"/host/socket"}),
+            "profile full lacks host.socket: its messages are priced like those of host.node");
   EXPECT_EQ(note(full_profile(), {"/host/socket", "/host/node"}),
-            "profile full lacks host.socket: its messages are priced like those of host.network; host.node: its messages are priced like those of host.network");
+            "profile full lacks host.socket: its messages are priced like those of host.network; host.node: its "
+            "messages are priced like those of host.network");
 }
 
 }  // namespace

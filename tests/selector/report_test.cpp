@@ -11,14 +11,16 @@ namespace {
 
 ReportRow row(const std::string& strategy, Seconds seconds, const std::vector<std::pair<std::int64_t, Bytes>>& stages) {
   ReportRow result{{parse_strategy(strategy), {seconds, {}}}, {}};
-  for (const auto& [messages, bytes] : stages) result.candidate.cost.stages.push_back({"stage", messages, bytes, 0, {}});
+  for (const auto& [messages, bytes] : stages)
+    result.candidate.cost.stages.push_back({"stage", messages, bytes, 0, {}});
   return result;
 }
 
 TEST(TableReport, IsAsWideAsItsNamesAndAddsUpTheStages) {
   Report report;
   report.context = {{"profile", "mine"}, {"layout", "2 nodes"}};
-  report.rows = {row("stfw,dims=4x4", 10e-6, {{3, 1000}, {4, 1048}}), row("standard", 12e-6, {{9, 512}}), row("two-step", 14e-6, {})};
+  report.rows = {row("stfw,dims=4x4", 10e-6, {{3, 1000}, {4, 1048}}), row("standard", 12e-6, {{9, 512}}),
+                 row("two-step", 14e-6, {})};
   report.chosen = "stfw,dims=4x4";
   EXPECT_EQ(report_table(report),
             "profile: mine\nlayout: 2 nodes\n\n"
@@ -38,8 +40,10 @@ TEST(TableReport, HasColumnsForWhatSomeRowsKnow) {
   report.rows[0].measured_plan_s = 60e-6;
   report.chosen = "two-step";
   const auto text = report_table(report);
-  EXPECT_NE(text.find("  strategy        plan  measured plan   predicted    measured       error  messages per stage    bytes sent\n"
-                      "  standard       30 us          60 us       10 us        8 us        +25%                   1           8 B\n"
+  EXPECT_NE(text.find("  strategy        plan  measured plan   predicted    measured       error  messages per stage   "
+                      " bytes sent\n"
+                      "  standard       30 us          60 us       10 us        8 us        +25%                   1   "
+                      "        8 B\n"
                       "* two-step         0 s            0 s       12 us"),
             std::string::npos)
       << text;
@@ -64,7 +68,8 @@ TEST(TableOfCalls, TellsWhatIsChosenByItselfAndWhatOthersTake) {
   report.barrier_s = 1e-6;
   EXPECT_EQ(call_report_table(report), table) << "only both together";
   report.tally_s = 2e-6;
-  EXPECT_EQ(call_report_table(report), table + "A non-blocking barrier alone: 1 us; the reduction that ends nbx in its place: 2 us\n");
+  EXPECT_EQ(call_report_table(report),
+            table + "A non-blocking barrier alone: 1 us; the reduction that ends nbx in its place: 2 us\n");
   EXPECT_EQ(CallReport{}.regret(), 1);
 }
 

@@ -46,7 +46,13 @@ bool holds(const std::vector<Candidate>& candidates, const std::string& text) {
 
 TEST(Search, GoesFromGoodToBetter) {
   // Every step towards 4 x 8 x 8 is rewarded.
-  Prices prices{[](const std::string& text) { return text == "stfw,dims=4x8x8" ? 1.0 : text == "stfw,dims=4x64" ? 2.0 : text == "stfw,dims=4x4x16" ? 1.5 : 3.0; }, {}};
+  Prices prices{[](const std::string& text) {
+                  return text == "stfw,dims=4x8x8"    ? 1.0
+                         : text == "stfw,dims=4x64"   ? 2.0
+                         : text == "stfw,dims=4x4x16" ? 1.5
+                                                      : 3.0;
+                },
+                {}};
   const auto found = search(prices, {"stfw,n=2", "standard"});
   EXPECT_TRUE(holds(found, "stfw,dims=4x8x8"));
 }
@@ -63,10 +69,16 @@ TEST(Search, PricesNothingTwiceAndOnlyWhatApplies) {
 
 TEST(Search, TriesTheCheapestOfEachRouteWithItsFlags) {
   // Far from the cheapest of all.
-  Prices prices{[](const std::string& text) { return text == "stfw,n=3,placed" ? 0.5 : text == "stfw,n=3" ? 9.0 : text.starts_with("stfw") ? 10.0 : 1.0; }, {}};
+  Prices prices{
+      [](const std::string& text) {
+        return text == "stfw,n=3,placed" ? 0.5 : text == "stfw,n=3" ? 9.0 : text.starts_with("stfw") ? 10.0 : 1.0;
+      },
+      {}};
   const auto found = search(prices, {"stfw,n=2", "stfw,n=3", "standard", "two-step", "tuna,radix=4"});
   EXPECT_TRUE(holds(found, "stfw,n=3,placed"));
-  EXPECT_LE(std::ranges::count_if(found, [](const Candidate& c) { return to_string(c.strategy).ends_with(",placed"); }), 3) << "each is dear";
+  EXPECT_LE(std::ranges::count_if(found, [](const Candidate& c) { return to_string(c.strategy).ends_with(",placed"); }),
+            3)
+      << "each is dear";
 }
 
 // stfw,n=3 runs faster than stfw,n=2, but for a few calls it takes too long to plan.
@@ -86,7 +98,8 @@ TEST(Search, TriesFlagsOfWhatIsCheapestWithItsPlanWhereCallsAreCounted) {
   const auto first_flagged = [&](const Calls& calls) {
     auto candidates = price(given);
     search_strategies(candidates, layout, 1, price, calls);
-    const auto found = std::ranges::find_if(candidates, [](const Candidate& c) { return to_string(c.strategy).ends_with(",placed"); });
+    const auto found =
+        std::ranges::find_if(candidates, [](const Candidate& c) { return to_string(c.strategy).ends_with(",placed"); });
     return found == candidates.end() ? std::string("none") : to_string(found->strategy);
   };
   EXPECT_EQ(first_flagged({}), "stfw,n=3,placed");
@@ -102,10 +115,11 @@ TEST(Search, LeavesOutWhatHasNoPrice) {
 }
 
 TEST(Search, TriesLessWhereEachTrialIsLong) {
-  Prices few{[](const std::string& text) { return 1.0 + static_cast<double>(text.size()); }, {}}, many = few;
+  Prices few{[](const std::string&text) { return 1.0 + static_cast<double>(text.size()); }, {}}, many = few;
   const auto suggestions = std::vector<std::string>{"two-step", "stfw,n=3"};
   EXPECT_GT(search(many, suggestions).size(), 20U);
-  EXPECT_LE(search(few, suggestions, std::int64_t{1} << 40).size(), suggestions.size() + 4) << "one next to them, and three with flags";
+  EXPECT_LE(search(few, suggestions, std::int64_t{1} << 40).size(), suggestions.size() + 4)
+      << "one next to them, and three with flags";
 }
 
 TEST(Search, HasNothingToDoWhereNothingCostsAnything) {
@@ -129,7 +143,8 @@ TEST(Search, GoesOnFromWhatIsCheapestWithItsPlan) {
       }
       return candidates;
     };
-    auto candidates = price(std::vector{parse_strategy("standard"), parse_strategy("two-step"), parse_strategy("two-step-socket"), parse_strategy("three-step")});
+    auto candidates = price(std::vector{parse_strategy("standard"), parse_strategy("two-step"),
+                                        parse_strategy("two-step-socket"), parse_strategy("three-step")});
     search_strategies(candidates, layout, 1, price, calls);
     EXPECT_EQ(asked.contains("standard,window=127"), calls != Calls(1)) << calls.value_or(0);
   }
@@ -186,7 +201,8 @@ TEST(Search, IsPartOfARanking) {
   machine.name = "test";
   test::set_channel(machine, Locality::socket, {{Protocol{"eager", test::no_limit, 5e-7, 7e-11, 2e-7}}});
   test::set_channel(machine, Locality::network, {{Protocol{"eager", test::no_limit, 2.4e-6, 4e-10, 5e-7}}});
-  const auto ranking = rank_strategies(generate_pattern("random:ranks=128,bytes=64,degree=64"), Layout::regular(8, 1, 16), machine);
+  const auto ranking =
+      rank_strategies(generate_pattern("random:ranks=128,bytes=64,degree=64"), Layout::regular(8, 1, 16), machine);
   EXPECT_EQ(ranking.front().strategy.route, "stfw");
   EXPECT_FALSE(ranking.front().strategy.values("dims").empty()) << to_string(ranking.front().strategy);
 }

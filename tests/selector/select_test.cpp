@@ -25,9 +25,12 @@ TEST(Ranking, HoldsEverySuggestionAndNothingTwiceFromTheCheapestOn) {
   for (const auto model : {CostModel::postal, CostModel::max_rate, CostModel::burst}) {
     const auto ranking = rank_strategies(pattern, layout, test::small_cluster(), model);
     std::set<std::string> ranked;
-    for (const auto& candidate : ranking) EXPECT_TRUE(ranked.insert(to_string(candidate.strategy)).second) << to_string(candidate.strategy);
-    for (const auto& strategy : offered_strategies(layout, test::small_cluster(), model)) EXPECT_TRUE(ranked.contains(to_string(strategy))) << to_string(strategy);
-    for (std::size_t i = 1; i < ranking.size(); ++i) EXPECT_LE(ranking[i - 1].cost.seconds, ranking[i].cost.seconds * (1 + 1e-8));
+    for (const auto& candidate : ranking)
+      EXPECT_TRUE(ranked.insert(to_string(candidate.strategy)).second) << to_string(candidate.strategy);
+    for (const auto& strategy : offered_strategies(layout, test::small_cluster(), model))
+      EXPECT_TRUE(ranked.contains(to_string(strategy))) << to_string(strategy);
+    for (std::size_t i = 1; i < ranking.size(); ++i)
+      EXPECT_LE(ranking[i - 1].cost.seconds, ranking[i].cost.seconds * (1 + 1e-8));
   }
 }
 
@@ -47,7 +50,9 @@ TEST(Ranking, OfALargePatternIsWhatEachPriceAloneSays) {
   const auto edges = generate_pattern("random:ranks=256,bytes=500,degree=50");
   const auto ranking = rank_strategies(edges, large, test::small_cluster());
   EXPECT_GE(ranking.size(), offered_strategies(large, test::small_cluster(), CostModel::burst).size());
-  for (const auto& candidate : ranking) EXPECT_EQ(price(candidate.strategy, edges, large, test::small_cluster()).cost.seconds, candidate.cost.seconds) << to_string(candidate.strategy);
+  for (const auto& candidate : ranking)
+    EXPECT_EQ(price(candidate.strategy, edges, large, test::small_cluster()).cost.seconds, candidate.cost.seconds)
+        << to_string(candidate.strategy);
 }
 
 TEST(Ranking, BreaksTiesInTheOrderOfTheCatalogue) {
@@ -57,7 +62,8 @@ TEST(Ranking, BreaksTiesInTheOrderOfTheCatalogue) {
   ASSERT_EQ(ranking.size(), suggested.size());
   for (std::size_t i = 0; i < ranking.size(); ++i) EXPECT_EQ(ranking[i].strategy, suggested[i]);
   // One message a rank: with any window, standard is the same.
-  const std::vector<Strategy> same{parse_strategy("standard,window=8"), parse_strategy("standard"), parse_strategy("tuna,radix=16,window=unlimited")};
+  const std::vector<Strategy> same{parse_strategy("standard,window=8"), parse_strategy("standard"),
+                                   parse_strategy("tuna,radix=16,window=unlimited")};
   const auto one = rank_strategies({16, {{0, 5, 100}}}, layout, test::small_cluster(), CostModel::burst, same);
   for (std::size_t i = 0; i < same.size(); ++i) EXPECT_EQ(one[i].strategy, same[i]) << "in the given order";
 }
@@ -68,12 +74,14 @@ TEST(Ranking, FollowsWhatTheMachineIsGoodAt) {
     if (channel)
       for (auto& protocol : channel->protocols) protocol.alpha_next_s = protocol.alpha_s = 1e-3;
   const auto all = test::alltoall(16, 1);
-  EXPECT_NE(rank_strategies(all, layout, latency).front().strategy.route, "standard") << "fewer messages win where a message is dear";
+  EXPECT_NE(rank_strategies(all, layout, latency).front().strategy.route, "standard")
+      << "fewer messages win where a message is dear";
   Machine bandwidth = test::small_cluster();
   for (auto& channel : bandwidth.host.by_locality)
     if (channel)
       for (auto& protocol : channel->protocols) protocol = {protocol.name, protocol.max_bytes, 1e-12, 1e-6, 1e-12};
-  EXPECT_EQ(to_string(rank_strategies(test::alltoall(16, 1000), layout, bandwidth).front().strategy), "standard") << "moving every byte once wins where a byte is dear";
+  EXPECT_EQ(to_string(rank_strategies(test::alltoall(16, 1000), layout, bandwidth).front().strategy), "standard")
+      << "moving every byte once wins where a byte is dear";
 }
 
 TEST(Ranking, OfGivenStrategiesHoldsJustThese) {
@@ -81,7 +89,10 @@ TEST(Ranking, OfGivenStrategiesHoldsJustThese) {
   const auto ranking = rank_strategies(pattern, layout, test::small_cluster(), CostModel::burst, given);
   EXPECT_EQ(ranking.size(), 2U);
   const std::vector<Strategy> impossible{parse_strategy("tuna,radix=17")};
-  EXPECT_NE(error_of([&] { rank_strategies(pattern, layout, test::small_cluster(), CostModel::burst, impossible); }).find("does not apply"), std::string::npos);
+  EXPECT_NE(error_of([&] {
+              rank_strategies(pattern, layout, test::small_cluster(), CostModel::burst, impossible);
+            }).find("does not apply"),
+            std::string::npos);
 }
 
 Machine machine_with_collective() {
@@ -91,16 +102,20 @@ Machine machine_with_collective() {
   return m;
 }
 
-bool is_ranked(const std::vector<Candidate>& ranking, const char* strategy) { return std::ranges::count(ranking, parse_strategy(strategy), &Candidate::strategy) == 1; }
+bool is_ranked(const std::vector<Candidate>& ranking, const char* strategy) {
+  return std::ranges::count(ranking, parse_strategy(strategy), &Candidate::strategy) == 1;
+}
 
 TEST(TheLibrarysCollective, IsOfferedWhereItsPriceIsKnown) {
   const auto with = rank_strategies(pattern, layout, machine_with_collective());
   EXPECT_TRUE(is_ranked(with, "mpi"));
-  EXPECT_EQ(std::ranges::count(with, "mpi", [](const Candidate& c) { return c.strategy.route; }), 1) << "it has no windows to search";
+  EXPECT_EQ(std::ranges::count(with, "mpi", [](const Candidate& c) { return c.strategy.route; }), 1)
+      << "it has no windows to search";
   EXPECT_FALSE(is_ranked(rank_strategies(pattern, layout, test::small_cluster()), "mpi"));
   EXPECT_TRUE(is_ranked(rank_alltoall(64, layout, machine_with_collective()), "mpi"));
   EXPECT_FALSE(is_ranked(rank_alltoall(64, layout, test::small_cluster()), "mpi"));
-  EXPECT_FALSE(is_ranked(rank_strategies(pattern, layout, machine_with_collective(), CostModel::postal), "mpi")) << "postal cannot tell it from standard";
+  EXPECT_FALSE(is_ranked(rank_strategies(pattern, layout, machine_with_collective(), CostModel::postal), "mpi"))
+      << "postal cannot tell it from standard";
 }
 
 TEST(TheLibrarysCollective, CostsTheDirectExchangeAndItsCall) {
@@ -117,10 +132,13 @@ TEST(TheLibrarysCollective, CostsTheDirectExchangeAndItsCall) {
 
 TEST(TheLibrarysCollective, IsRefusedWithTheReasonWhereItsPriceIsNotKnown) {
   const auto mpi = parse_strategy("mpi");
-  const std::string reason = "strategy mpi does not apply: profile test has no operations.neighbor_alltoall_s: calibrate.";
+  const std::string reason =
+      "strategy mpi does not apply: profile test has no operations.neighbor_alltoall_s: calibrate.";
   EXPECT_EQ(error_of([&] { price(mpi, pattern, layout, test::small_cluster()); }), reason);
   EXPECT_EQ(error_of([&] { price_alltoall(mpi, 64, layout, test::small_cluster()); }), reason);
-  EXPECT_EQ(error_of([&] { rank_strategies(pattern, layout, test::small_cluster(), CostModel::burst, std::vector{mpi}); }), reason);
+  EXPECT_EQ(
+      error_of([&] { rank_strategies(pattern, layout, test::small_cluster(), CostModel::burst, std::vector{mpi}); }),
+      reason);
 }
 
 TEST(Ranking, WeighsThePlanAgainstTheCalls) {
@@ -128,8 +146,10 @@ TEST(Ranking, WeighsThePlanAgainstTheCalls) {
   slow_to_plan.operations.allreduce_s = 1e-3;
   const auto all = test::alltoall(16, 1);
   const auto once = rank_strategies(all, layout, slow_to_plan, CostModel::burst, {}, 1);
-  EXPECT_EQ(once.front().cost.stages.size(), 1U) << "a stage more costs more than it can save: " << to_string(once.front().strategy);
-  const auto often = rank_strategies(all, layout, slow_to_plan, CostModel::burst, {}, 1e9), always = rank_strategies(all, layout, slow_to_plan);
+  EXPECT_EQ(once.front().cost.stages.size(), 1U)
+      << "a stage more costs more than it can save: " << to_string(once.front().strategy);
+  const auto often = rank_strategies(all, layout, slow_to_plan, CostModel::burst, {}, 1e9),
+             always = rank_strategies(all, layout, slow_to_plan);
   EXPECT_EQ(often.front().cost.seconds, always.front().cost.seconds);
   EXPECT_GT(always.front().cost.stages.size(), 1U);
   for (const auto& candidate : once) EXPECT_TRUE(candidate.plan_seconds.has_value());
@@ -156,10 +176,13 @@ TEST(Ranking, PlansAStaggeredStrategyAsACoalescedOneWithACollectiveMoreInAStage)
   auto m = test::small_cluster();
   m.operations.allreduce_s = 5e-6;
   for (const std::string name : {"standard", "two-step", "stfw,n=4"}) {
-    const auto alone = price(parse_strategy(name), pattern, layout, m, CostModel::burst, 10), staggered = price(parse_strategy(name + ",staggered"), pattern, layout, m, CostModel::burst, 10);
+    const auto alone = price(parse_strategy(name), pattern, layout, m, CostModel::burst, 10),
+               staggered = price(parse_strategy(name + ",staggered"), pattern, layout, m, CostModel::burst, 10);
     const auto more = static_cast<double>(alone.cost.stages.size()) * 5e-6;
-    EXPECT_NEAR(staggered.plan_seconds.value(), alone.plan_seconds.value() + more, 1e-8 * alone.plan_seconds.value()) << name;
-    EXPECT_EQ(alone.plan_seconds, price(parse_strategy(name), pattern, layout, m, CostModel::burst, 1).plan_seconds) << "however often it runs";
+    EXPECT_NEAR(staggered.plan_seconds.value(), alone.plan_seconds.value() + more, 1e-8 * alone.plan_seconds.value())
+        << name;
+    EXPECT_EQ(alone.plan_seconds, price(parse_strategy(name), pattern, layout, m, CostModel::burst, 1).plan_seconds)
+        << "however often it runs";
   }
 }
 
@@ -167,16 +190,19 @@ TEST(Explanation, TellsThePlanWhereCallsAreCounted) {
   const auto ranking = rank_strategies(pattern, layout, test::small_cluster(), CostModel::burst, {}, 3);
   const auto text = explain(ranking, 0, 3);
   for (const std::size_t i : {0, 1}) {
-    const auto sum = "plan " + format_seconds(ranking[i].plan_seconds.value()) + " + 3 x " + format_seconds(ranking[i].cost.seconds) + " = " + format_seconds(ranked_seconds(ranking[i], 3));
+    const auto sum = "plan " + format_seconds(ranking[i].plan_seconds.value()) + " + 3 x " +
+                     format_seconds(ranking[i].cost.seconds) + " = " + format_seconds(ranked_seconds(ranking[i], 3));
     EXPECT_NE(text.find(sum), std::string::npos) << text;
   }
 }
 
 TEST(JsonReport, HasThePlanWhereCallsAreCounted) {
   Report r;
-  for (auto& candidate : rank_strategies(pattern, layout, test::small_cluster(), CostModel::burst, {}, 3)) r.rows.push_back({std::move(candidate), {}});
+  for (auto& candidate : rank_strategies(pattern, layout, test::small_cluster(), CostModel::burst, {}, 3))
+    r.rows.push_back({std::move(candidate), {}});
   const auto json = Json::parse(report_json(r));
-  for (std::size_t i = 0; i < r.rows.size(); ++i) EXPECT_EQ(json["ranking"][i]["plan_s"].get<double>(), r.rows[i].candidate.plan_seconds);
+  for (std::size_t i = 0; i < r.rows.size(); ++i)
+    EXPECT_EQ(json["ranking"][i]["plan_s"].get<double>(), r.rows[i].candidate.plan_seconds);
   EXPECT_NE(report_table(r).find(format_seconds(r.rows[0].candidate.plan_seconds.value())), std::string::npos);
 }
 
@@ -187,10 +213,15 @@ TEST(Explanation, TellsStagesAndTheRunnerUp) {
   EXPECT_NE(text.find("Runner-up: " + to_string(ranking[1].strategy) + " is "), std::string::npos) << text;
   for (std::size_t s = 0; s < ranking[0].cost.stages.size(); ++s) {
     const auto& stage = ranking[0].cost.stages[s];
-    EXPECT_NE(text.find("stage " + std::to_string(s + 1) + " (" + stage.label + "): up to " + std::to_string(stage.messages_max) + " messages"), std::string::npos) << text;
+    EXPECT_NE(text.find("stage " + std::to_string(s + 1) + " (" + stage.label + "): up to " +
+                        std::to_string(stage.messages_max) + " messages"),
+              std::string::npos)
+        << text;
     EXPECT_NE(text.find(describe(stage.dominant())), std::string::npos) << text;
   }
-  EXPECT_NE(text.find("holds up to " + std::to_string(ranking[0].buffered_blocks_max.value()) + " blocks"), std::string::npos) << text;
+  EXPECT_NE(text.find("holds up to " + std::to_string(ranking[0].buffered_blocks_max.value()) + " blocks"),
+            std::string::npos)
+      << text;
 }
 
 TEST(Explanation, TellsWhyAnotherWasNotChosen) {
@@ -208,7 +239,8 @@ TEST(Explanation, TellsWhatAFlagBrings) {
   const auto ranking = rank_strategies(pairs, one_node, test::small_cluster(), CostModel::burst, given);
   ASSERT_EQ(to_string(ranking[0].strategy), "stfw,n=4,placed");
   const auto text = explain(ranking, 0);
-  EXPECT_NE(text.find("without placed: " + format_seconds(ranking[1].cost.seconds) + " predicted"), std::string::npos) << text;
+  EXPECT_NE(text.find("without placed: " + format_seconds(ranking[1].cost.seconds) + " predicted"), std::string::npos)
+      << text;
   EXPECT_NE(text.find("would send 7.81 KiB, not 1.95 KiB"), std::string::npos) << text;
   EXPECT_EQ(explain(ranking, 1).find("without"), std::string::npos) << "it has no flag";
 }
@@ -222,7 +254,8 @@ TEST(Explanation, OfALoneCandidateComparesNothing) {
 Report report(bool measured) {
   Report r;
   r.context = {{"profile", "test"}, {"ranks", "16"}};
-  for (auto& candidate : rank_strategies(pattern, layout, test::small_cluster())) r.rows.push_back({std::move(candidate), measured ? std::optional(1e-3) : std::nullopt});
+  for (auto& candidate : rank_strategies(pattern, layout, test::small_cluster()))
+    r.rows.push_back({std::move(candidate), measured ? std::optional(1e-3) : std::nullopt});
   r.chosen = to_string(r.rows.front().candidate.strategy);
   if (measured) r.regret = 1.25;
   return r;
@@ -238,7 +271,8 @@ TEST(JsonReport, HasTheKeysOfTheContract) {
   for (const bool measured : {false, true}) {
     const auto r = report(measured);
     const auto json = Json::parse(report_json(r));
-    const std::set<std::string> top{"schema_version", "context", "chosen", "ranking"}, row{"strategy", "predicted_s", "stages"};
+    const std::set<std::string> top{"schema_version", "context", "chosen", "ranking"},
+        row{"strategy", "predicted_s", "stages"};
     auto top_measured = top, row_measured = row;
     top_measured.insert("regret");
     row_measured.insert("measured_s");

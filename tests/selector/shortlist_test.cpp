@@ -19,7 +19,8 @@ namespace {
 Machine machine_with_everything() {
   Machine m;
   m.name = "test";
-  Protocol near{"eager", test::no_limit, 4e-7, 1e-10, 1e-7}, small{"eager", 4096, 2e-6, 1e-9, 5e-7}, large{"rendezvous", test::no_limit, 6e-6, 2e-10, 2e-6};
+  Protocol near{"eager", test::no_limit, 4e-7, 1e-10, 1e-7}, small{"eager", 4096, 2e-6, 1e-9, 5e-7},
+      large{"rendezvous", test::no_limit, 6e-6, 2e-10, 2e-6};
   near.alpha_receive_s = 2e-7;
   small.alpha_receive_s = 1e-6;
   large.alpha_receive_s = 1e-6;
@@ -33,8 +34,9 @@ Machine machine_with_everything() {
   return m;
 }
 
-const char* const patterns[] = {"random:ranks=512,bytes=64,degree=20", "random:ranks=500,bytes=3000,degree=6", "random:ranks=512,bytes=100000,degree=4",
-                                "stencil:dims=8x8x8,points=box,bytes=700", "power-law:ranks=300,bytes=20000"};
+const char* const patterns[] = {"random:ranks=512,bytes=64,degree=20", "random:ranks=500,bytes=3000,degree=6",
+                                "random:ranks=512,bytes=100000,degree=4", "stencil:dims=8x8x8,points=box,bytes=700",
+                                "power-law:ranks=300,bytes=20000"};
 
 TEST(Shortlist, LeavesTheCheapestAsTheyAre) {
   const auto machine = machine_with_everything();
@@ -42,7 +44,8 @@ TEST(Shortlist, LeavesTheCheapestAsTheyAre) {
   for (const auto* text : patterns) {
     const auto pattern = generate_pattern(text);
     const auto layout = Layout::with_ppn(pattern.ranks, 16);
-    const auto all = rank_strategies(pattern, layout, machine), cheapest = rank_strategies(pattern, layout, machine, CostModel::burst, {}, {}, RankingDepth::cheapest);
+    const auto all = rank_strategies(pattern, layout, machine),
+               cheapest = rank_strategies(pattern, layout, machine, CostModel::burst, {}, {}, RankingDepth::cheapest);
     std::map<std::string, Seconds> price;
     for (const auto& candidate : all) price[to_string(candidate.strategy)] = candidate.cost.seconds;
     for (std::size_t i = 0; i < cheapest.size(); ++i) {
@@ -74,7 +77,8 @@ TEST(Shortlist, NoPartCostsMoreThanTheWhole) {
       for (const auto& strategy : offered_strategies(layout, machine, model)) {
         if (pattern_need(strategy) != PatternNeed::nothing) continue;
         const auto least = price(strategy, part, layout, without_sharing(machine), model).cost.seconds;
-        EXPECT_LE(least, price(strategy, pattern, layout, machine, model).cost.seconds) << to_string(strategy) << ", " << text;
+        EXPECT_LE(least, price(strategy, pattern, layout, machine, model).cost.seconds)
+            << to_string(strategy) << ", " << text;
         EXPECT_GT(least, 0) << to_string(strategy) << ", " << text;
       }
   }
@@ -116,7 +120,8 @@ TEST(Shortlist, TakesTheEdgesOfTheBusiestRanks) {
   const auto machine = machine_with_everything();
   Pattern pattern{40, {}};
   for (Rank rank = 0; rank < 40; ++rank) pattern.edges.push_back({rank, (rank + 4) % 40, 10});
-  for (Rank rank = 0; rank < 8; ++rank) pattern.edges.push_back({30, rank * 3, 100000});  // rank 30 sends much, eight receive it
+  for (Rank rank = 0; rank < 8; ++rank)
+    pattern.edges.push_back({30, rank * 3, 100000});  // rank 30 sends much, eight receive it
   const auto part = busiest_part(pattern, layout, machine);
   EXPECT_EQ(std::ranges::count(part.edges, 30, &Edge::source), 9);
   EXPECT_LT(part.edges.size(), pattern.edges.size() / 2 + 4);
@@ -163,7 +168,8 @@ TEST(Shortlist, PricesEverythingInFullWhereCallsAreCounted) {
   const auto offered = offered_strategies(layout, machine, CostModel::burst);
   const auto ask = [&](const Calls& calls) {
     in_full = 0;
-    for (const auto& candidate : price_promising(whole, pattern, layout, machine, CostModel::burst, calls)(offered)) EXPECT_FALSE(calls && candidate.is_part);
+    for (const auto& candidate : price_promising(whole, pattern, layout, machine, CostModel::burst, calls)(offered))
+      EXPECT_FALSE(calls && candidate.is_part);
     return in_full;
   };
   EXPECT_EQ(ask(3), offered.size());

@@ -1,12 +1,13 @@
-// What messages and copies cost the processors of a simulated cluster. SMPI charges MPI_Isend, MPI_Issend and MPI_Put, by
-// the platform's callback, but neither persistent and blocking sends nor receives; these wrappers (PMPI) do, and stand-ins for
-// runtime/local_copy.cpp and common_start.cpp charge copies and use the simulated clock.
+// What messages and copies cost the processors of a simulated cluster. SMPI charges MPI_Isend, MPI_Issend and MPI_Put,
+// by the platform's callback, but neither persistent and blocking sends nor receives; these wrappers (PMPI) do, and
+// stand-ins for runtime/local_copy.cpp and common_start.cpp charge copies and use the simulated clock.
 //
-// While MPI_Wait waits, reductions that are pending move on. No look is charged for that: the first message that comes ends the waiting.
+// While MPI_Wait waits, reductions that are pending move on. No look is charged for that: the first message that comes
+// ends the waiting.
 //
-// Polling: a probe takes time, and so does a test in vain, or the simulated clock would stand still. A test that finds its
-// request complete costs nothing besides what taking in a message does. (SMPI's own cost of a test is switched off, which
-// would be paid for every request of a Testall.)
+// Polling: a probe takes time, and so does a test in vain, or the simulated clock would stand still. A test that finds
+// its request complete costs nothing besides what taking in a message does. (SMPI's own cost of a test is switched off,
+// which would be paid for every request of a Testall.)
 #include <mpi.h>
 
 #include <algorithm>
@@ -74,8 +75,8 @@ std::unordered_map<MPI_Request, RequestCost>& costs() {
   return by_request;
 }
 
-/// Synchronous sends whose message is there and whose answer is on its way: when it comes. (SMPI's end with the message.)
-/// They have handles of their own, which are no requests.
+/// Synchronous sends whose message is there and whose answer is on its way: when it comes. (SMPI's end with the
+/// message.) They have handles of their own, which are no requests.
 std::unordered_map<MPI_Request, double>& answers() {
   static std::unordered_map<MPI_Request, double> due;
   return due;
@@ -146,9 +147,11 @@ int wait_with_reductions(MPI_Request* request, int* done, MPI_Status* status) {
     std::vector<MPI_Request> all{*request};
     for (const auto* message : messages) all.push_back(*message);
     const auto before = all;
-    // Of those that are complete it takes the first. (SMPI forgets what was waited for; what a test has found it keeps, and looks through from then on.)
+    // Of those that are complete it takes the first. (SMPI forgets what was waited for; what a test has found it keeps,
+    // and looks through from then on.)
     int which = 0;
-    if (const int code = PMPI_Waitany(static_cast<int>(all.size()), all.data(), &which, status); code != MPI_SUCCESS) return code;
+    if (const int code = PMPI_Waitany(static_cast<int>(all.size()), all.data(), &which, status); code != MPI_SUCCESS)
+      return code;
     finish(before[which], all[which]);
     if (which == 0) {
       *request = all[0];
@@ -166,7 +169,8 @@ int wait_with_reductions(MPI_Request* request, int* done, MPI_Status* status) {
 
 extern "C" {
 
-int MPI_Send_init(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request* request) {
+int MPI_Send_init(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+                  MPI_Request* request) {
   const int code = PMPI_Send_init(buffer, count, type, peer, tag, comm, request);
   costs()[*request] = {locality_to(comm, peer).send_seconds(size_of(count, type)), 0};
   return code;
@@ -181,7 +185,8 @@ int MPI_Irecv(void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI
   if (peer >= 0) costs()[*request] = {.complete_s = locality_to(comm, peer).receive_overhead_s, .pending = true};
   return code;
 }
-int MPI_Issend(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Request* request) {
+int MPI_Issend(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
+               MPI_Request* request) {
   const int code = PMPI_Issend(buffer, count, type, peer, tag, comm, request);
   costs()[*request] = {.answer_s = locality_to(comm, peer).protocols.front().alpha_s};
   return code;
@@ -262,8 +267,9 @@ int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
   return MPI_SUCCESS;
 }
 // SMPI's collective operations send messages that are not charged. This one is MPICH's: to and from 32 ranks at a time.
-int MPI_Alltoallv(const void* send, const int send_counts[], const int send_offsets[], MPI_Datatype send_type, void* receive, const int receive_counts[], const int receive_offsets[],
-                  MPI_Datatype receive_type, MPI_Comm comm) {
+int MPI_Alltoallv(const void* send, const int send_counts[], const int send_offsets[], MPI_Datatype send_type,
+                  void* receive, const int receive_counts[], const int receive_offsets[], MPI_Datatype receive_type,
+                  MPI_Comm comm) {
   constexpr int at_a_time = 32;
   int rank = 0, ranks = 0;
   MPI_Aint lower = 0, send_extent = 0, receive_extent = 0;
@@ -277,18 +283,24 @@ int MPI_Alltoallv(const void* send, const int send_counts[], const int send_offs
     std::vector<MPI_Request> requests;
     for (int i = begin; i < end; ++i) {
       const int from = (rank + i) % ranks;
-      if (receive_counts[from] > 0) MPI_Irecv(static_cast<char*>(receive) + receive_offsets[from] * receive_extent, receive_counts[from], receive_type, from, tag, comm, &requests.emplace_back());
+      if (receive_counts[from] > 0)
+        MPI_Irecv(static_cast<char*>(receive) + receive_offsets[from] * receive_extent, receive_counts[from],
+                  receive_type, from, tag, comm, &requests.emplace_back());
     }
     for (int i = begin; i < end; ++i) {
       const int to = (rank - i + ranks) % ranks;
-      if (send_counts[to] > 0) MPI_Isend(static_cast<const char*>(send) + send_offsets[to] * send_extent, send_counts[to], send_type, to, tag, comm, &requests.emplace_back());
+      if (send_counts[to] > 0)
+        MPI_Isend(static_cast<const char*>(send) + send_offsets[to] * send_extent, send_counts[to], send_type, to, tag,
+                  comm, &requests.emplace_back());
     }
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
   }
   return MPI_SUCCESS;
 }
-int MPI_Reduce_scatter_block(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op operation, MPI_Comm comm) {
-  if (type != MPI_INT64_T || operation != MPI_SUM) return PMPI_Reduce_scatter_block(send, receive, count, type, operation, comm);
+int MPI_Reduce_scatter_block(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op operation,
+                             MPI_Comm comm) {
+  if (type != MPI_INT64_T || operation != MPI_SUM)
+    return PMPI_Reduce_scatter_block(send, receive, count, type, operation, comm);
   int ranks = 0;
   PMPI_Comm_size(comm, &ranks);
   const auto* begin = static_cast<const std::int64_t*>(send);
@@ -298,7 +310,8 @@ int MPI_Reduce_scatter_block(const void* send, void* receive, int count, MPI_Dat
   std::ranges::copy(reduction.result(), static_cast<std::int64_t*>(receive));
   return MPI_SUCCESS;
 }
-int MPI_Put(const void* from, int count, MPI_Datatype type, int peer, MPI_Aint offset, int peer_count, MPI_Datatype peer_type, MPI_Win window) {
+int MPI_Put(const void* from, int count, MPI_Datatype type, int peer, MPI_Aint offset, int peer_count,
+            MPI_Datatype peer_type, MPI_Win window) {
   MPI_Group group = MPI_GROUP_NULL;
   PMPI_Win_get_group(window, &group);
   const int rank = rank_in_world(group, peer);

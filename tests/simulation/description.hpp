@@ -1,9 +1,10 @@
 // The description of a simulated cluster (tests/clusters/*.json): the truth that a calibration has to find.
 //
-// A lone message of s bytes between two ranks takes exactly alpha_s + beta_s_per_byte·s of its locality and protocol. Of
-// that, send_overhead_s is the sender's own time, during which it can do nothing else, and receive_overhead_s the
+// A lone message of s bytes between two ranks takes exactly alpha_s + beta_s_per_byte·s of its locality and protocol.
+// Of that, send_overhead_s is the sender's own time, during which it can do nothing else, and receive_overhead_s the
 // receiver's. Bytes flow at the rate of the locality's fastest protocol; what a slower protocol takes longer is time of
-// the sender (it copies). All ranks of a node share its NIC, out of the node and, where there is a limit, into it. A local copy costs copy_block_s for each contiguous piece.
+// the sender (it copies). All ranks of a node share its NIC, out of the node and, where there is a limit, into it. A
+// local copy costs copy_block_s for each contiguous piece.
 #pragma once
 
 #include <algorithm>
@@ -26,14 +27,18 @@ struct Locality {
   std::vector<Protocol> protocols;
 
   const Protocol& protocol(double bytes) const {
-    return *std::find_if(protocols.begin(), protocols.end() - 1, [&](const Protocol& p) { return bytes <= p.max_bytes; });
+    return *std::find_if(protocols.begin(), protocols.end() - 1,
+                         [&](const Protocol& p) { return bytes <= p.max_bytes; });
   }
   double fastest() const {
-    return std::min_element(protocols.begin(), protocols.end(), [](const Protocol& a, const Protocol& b) { return a.beta_s_per_byte < b.beta_s_per_byte; })
+    return std::min_element(protocols.begin(), protocols.end(),
+                            [](const Protocol& a, const Protocol& b) { return a.beta_s_per_byte < b.beta_s_per_byte; })
         ->beta_s_per_byte;
   }
   /// Time of the sender's processor.
-  double send_seconds(double bytes) const { return send_overhead_s + (protocol(bytes).beta_s_per_byte - fastest()) * bytes; }
+  double send_seconds(double bytes) const {
+    return send_overhead_s + (protocol(bytes).beta_s_per_byte - fastest()) * bytes;
+  }
 };
 
 /// Where a simulated host is. Hosts are called n<node>c<core>.
@@ -75,7 +80,8 @@ inline Cluster read_cluster() {
     auto& out = cluster.localities[i];
     out.send_overhead_s = in.at("send_overhead_s");
     out.receive_overhead_s = in.value("receive_overhead_s", 0.0);
-    for (const auto& p : in.at("protocols")) out.protocols.push_back({p.value("max_bytes", 0.0), p.at("alpha_s"), p.at("beta_s_per_byte")});
+    for (const auto& p : in.at("protocols"))
+      out.protocols.push_back({p.value("max_bytes", 0.0), p.at("alpha_s"), p.at("beta_s_per_byte")});
   }
   cluster.injection_rate_bytes_per_s = json.at("injection_rate_bytes_per_s");
   cluster.ejection_rate_bytes_per_s = json.value("ejection_rate_bytes_per_s", 0.0);

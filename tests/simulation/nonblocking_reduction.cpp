@@ -1,10 +1,10 @@
-// Stand-in for runtime/nonblocking_reduction.cpp on simulated clusters, where MPI_Ibarrier is no barrier and MPI_Iallreduce
-// sends a message for every pair of ranks. These are the algorithms of MPI libraries for small numbers, made of messages that
-// are charged as all others are: recursive doubling, and for scattered sums recursive halving. Ranks beyond a power of two
-// hand their numbers to a neighbour and get the result from him.
+// Stand-in for runtime/nonblocking_reduction.cpp on simulated clusters, where MPI_Ibarrier is no barrier and
+// MPI_Iallreduce sends a message for every pair of ranks. These are the algorithms of MPI libraries for small numbers,
+// made of messages that are charged as all others are: recursive doubling, and for scattered sums recursive halving.
+// Ranks beyond a power of two hand their numbers to a neighbour and get the result from him.
 //
-// A reduction moves on when it is tested, and while its rank waits for a request (costs.cpp), as in MPI libraries; not while its rank computes or
-// is in another call.
+// A reduction moves on when it is tested, and while its rank waits for a request (costs.cpp), as in MPI libraries; not
+// while its rank computes or is in another call.
 #include "runtime/nonblocking_reduction.hpp"
 
 #include <algorithm>
@@ -61,7 +61,8 @@ struct Participants {
 
 /// What a rank does between handing over to it and handing back.
 template <class Steps>
-std::vector<Step> with_neighbours(const Participants& participants, Rank rank, Part all, Part result_of_pair_mate, Part own_result, Steps between) {
+std::vector<Step> with_neighbours(const Participants& participants, Rank rank, Part all, Part result_of_pair_mate,
+                                  Part own_result, Steps between) {
   if (!participants.has(rank)) return {{rank + 1, all, {}}, {rank + 1, {}, own_result, true}};
   std::vector<Step> steps;
   if (participants.is_paired(rank)) steps.push_back({rank - 1, {}, all});
@@ -74,23 +75,32 @@ std::vector<Step> doubling(Rank rank, int ranks, std::size_t count) {
   const Participants participants(ranks);
   const Part all{0, count};
   return with_neighbours(participants, rank, all, all, all, [&](std::vector<Step>& steps) {
-    for (int distance = 1; distance < participants.count; distance *= 2) steps.push_back({participants.rank_of(participants.number_of(rank) ^ distance), all, all});
+    for (int distance = 1; distance < participants.count; distance *= 2)
+      steps.push_back({participants.rank_of(participants.number_of(rank) ^ distance), all, all});
   });
 }
 
 std::vector<Step> halving(Rank rank, int ranks, std::size_t each) {
   const Participants participants(ranks);
-  const auto part_of = [&](int first, int last) { return Part{each * static_cast<std::size_t>(participants.ranks_before(first)), each * static_cast<std::size_t>(participants.ranks_before(last))}; };
-  const auto own = [&](Rank of) { return Part{each * static_cast<std::size_t>(of), each * static_cast<std::size_t>(of + 1)}; };
-  return with_neighbours(participants, rank, {0, each * static_cast<std::size_t>(ranks)}, own(rank - 1), own(rank), [&](std::vector<Step>& steps) {
-    const int number = participants.number_of(rank);
-    for (int distance = participants.count / 2; distance > 0; distance /= 2) {
-      const int first = number / (2 * distance) * 2 * distance, middle = first + distance, last = middle + distance;
-      const auto lower = part_of(first, middle), upper = part_of(middle, last);
-      const bool is_lower = number < middle;
-      steps.push_back({participants.rank_of(number ^ distance), is_lower ? upper : lower, is_lower ? lower : upper});
-    }
-  });
+  const auto part_of = [&](int first, int last) {
+    return Part{each * static_cast<std::size_t>(participants.ranks_before(first)),
+                each * static_cast<std::size_t>(participants.ranks_before(last))};
+  };
+  const auto own = [&](Rank of) {
+    return Part{each * static_cast<std::size_t>(of), each * static_cast<std::size_t>(of + 1)};
+  };
+  return with_neighbours(participants, rank, {0, each * static_cast<std::size_t>(ranks)}, own(rank - 1), own(rank),
+                         [&](std::vector<Step>& steps) {
+                           const int number = participants.number_of(rank);
+                           for (int distance = participants.count / 2; distance > 0; distance /= 2) {
+                             const int first = number / (2 * distance) * 2 * distance, middle = first + distance,
+                                       last = middle + distance;
+                             const auto lower = part_of(first, middle), upper = part_of(middle, last);
+                             const bool is_lower = number < middle;
+                             steps.push_back({participants.rank_of(number ^ distance), is_lower ? upper : lower,
+                                              is_lower ? lower : upper});
+                           }
+                         });
 }
 
 /// The engine of sparse exchanges stays below it.
@@ -113,13 +123,20 @@ int size_of(MPI_Comm comm) {
   return size;
 }
 
-/// In an unnamed namespace, for the simulator loads the program once for each rank, and all would share the variable of an inline function
-/// with external linkage.
+/// In an unnamed namespace, for the simulator loads the program once for each rank, and all would share the variable of
+/// an inline function with external linkage.
 class Reduction {
  public:
   /// @param result_at  where in the numbers the result begins
-  Reduction(MPI_Comm comm, std::vector<std::int64_t> numbers, Combine combine, std::vector<Step> steps, std::size_t result_at)
-      : comm_(comm), tag_(own_tag(comm)), numbers_(std::move(numbers)), incoming_(numbers_.size()), combine_(combine), steps_(std::move(steps)), result_at_(result_at) {
+  Reduction(MPI_Comm comm, std::vector<std::int64_t> numbers, Combine combine, std::vector<Step> steps,
+            std::size_t result_at)
+      : comm_(comm),
+        tag_(own_tag(comm)),
+        numbers_(std::move(numbers)),
+        incoming_(numbers_.size()),
+        combine_(combine),
+        steps_(std::move(steps)),
+        result_at_(result_at) {
     if (!is_complete()) in_order().push_back(this);
     move_on();
   }
@@ -160,8 +177,11 @@ class Reduction {
     if (std::exchange(is_begun_, true)) return messages_;
     const auto& [peer, sent, received, is_result] = steps_[next_];
     const auto bytes = [](Part part) { return static_cast<int>(part.size() * sizeof(std::int64_t)); };
-    if (received.size() > 0) COMMPASS_MPI_CALL(MPI_Irecv, incoming_.data(), bytes(received), MPI_BYTE, peer, tag_, comm_, &messages_[0]);
-    if (sent.size() > 0) COMMPASS_MPI_CALL(MPI_Isend, numbers_.data() + sent.begin, bytes(sent), MPI_BYTE, peer, tag_, comm_, &messages_[1]);
+    if (received.size() > 0)
+      COMMPASS_MPI_CALL(MPI_Irecv, incoming_.data(), bytes(received), MPI_BYTE, peer, tag_, comm_, &messages_[0]);
+    if (sent.size() > 0)
+      COMMPASS_MPI_CALL(MPI_Isend, numbers_.data() + sent.begin, bytes(sent), MPI_BYTE, peer, tag_, comm_,
+                        &messages_[1]);
     return messages_;
   }
 
@@ -176,7 +196,9 @@ class Reduction {
   }
 
   bool is_complete() const { return next_ == steps_.size(); }
-  std::span<const std::int64_t> result(std::size_t count) const { return std::span(numbers_).subspan(result_at_, count); }
+  std::span<const std::int64_t> result(std::size_t count) const {
+    return std::span(numbers_).subspan(result_at_, count);
+  }
 
  private:
   MPI_Comm comm_;
@@ -205,20 +227,23 @@ NonblockingReduction::~NonblockingReduction() {
 void NonblockingReduction::start_tally(MPI_Comm comm, std::vector<std::int64_t> tally, const TallyOperation&) {
   const auto count = tally.size();
   result_.resize(count);
-  running_ = std::make_unique<Running>(comm, std::move(tally), combine_tallies, doubling(rank_in(comm), size_of(comm), count), 0);
+  running_ = std::make_unique<Running>(comm, std::move(tally), combine_tallies,
+                                       doubling(rank_in(comm), size_of(comm), count), 0);
 }
 
 void NonblockingReduction::start_sum(MPI_Comm comm, std::span<const std::int64_t> numbers) {
   const auto count = numbers.size();
   result_.resize(count);
-  running_ = std::make_unique<Running>(comm, std::vector(numbers.begin(), numbers.end()), add, doubling(rank_in(comm), size_of(comm), count), 0);
+  running_ = std::make_unique<Running>(comm, std::vector(numbers.begin(), numbers.end()), add,
+                                       doubling(rank_in(comm), size_of(comm), count), 0);
 }
 
 void NonblockingReduction::start_scattered_sum(MPI_Comm comm, std::vector<std::int64_t> numbers) {
   const auto each = numbers.size() / static_cast<std::size_t>(size_of(comm));
   const int rank = rank_in(comm);
   result_.resize(each);
-  running_ = std::make_unique<Running>(comm, std::move(numbers), add, halving(rank, size_of(comm), each), each * static_cast<std::size_t>(rank));
+  running_ = std::make_unique<Running>(comm, std::move(numbers), add, halving(rank, size_of(comm), each),
+                                       each * static_cast<std::size_t>(rank));
 }
 
 void NonblockingReduction::start_barrier(MPI_Comm comm) { start_sum(comm, std::vector<std::int64_t>{0}); }
@@ -241,6 +266,7 @@ void simulation::start_pending_messages(std::vector<MPI_Request*>& messages) {
 void simulation::end_complete_steps() {
   for (auto* const reduction : commpass::Reduction::first_in_order()) {
     const auto& messages = reduction->begin_step();
-    if (std::ranges::all_of(messages, [](MPI_Request message) { return message == MPI_REQUEST_NULL; })) reduction->end_step();
+    if (std::ranges::all_of(messages, [](MPI_Request message) { return message == MPI_REQUEST_NULL; }))
+      reduction->end_step();
   }
 }

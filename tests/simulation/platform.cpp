@@ -1,7 +1,7 @@
 // A SimGrid platform made from a cluster description. One simulated host is one core, and so one rank.
+#include <smpi/smpi.h>
 #include <simgrid/kernel/resource/NetworkModelIntf.hpp>
 #include <simgrid/s4u.hpp>
-#include <smpi/smpi.h>
 
 #include <unordered_map>
 
@@ -17,7 +17,9 @@ constexpr double unit_bandwidth = 100e9, unit_latency = 1e-6;  // factors are re
 simulation::Cluster cluster;
 std::unordered_map<const s4u::Host*, simulation::Place> places;
 
-const simulation::Locality& locality(const s4u::Host* from, const s4u::Host* to) { return cluster.locality(places.at(from), places.at(to)); }
+const simulation::Locality& locality(const s4u::Host* from, const s4u::Host* to) {
+  return cluster.locality(places.at(from), places.at(to));
+}
 
 using Links = std::vector<s4u::Link*>;
 using Zones = std::unordered_set<s4u::NetZone*>;
@@ -26,7 +28,8 @@ using Zones = std::unordered_set<s4u::NetZone*>;
 double latency_factor(double bytes, const s4u::Host* from, const s4u::Host* to, const Links&, const Zones&) {
   const auto& l = locality(from, to);
   const double bare = std::max(0.0, bytes - envelope_bytes);
-  return (l.protocol(bare).alpha_s - l.send_overhead_s - l.receive_overhead_s - envelope_bytes * l.fastest()) / unit_latency;
+  return (l.protocol(bare).alpha_s - l.send_overhead_s - l.receive_overhead_s - envelope_bytes * l.fastest()) /
+         unit_latency;
 }
 
 double bandwidth_factor(double, const s4u::Host* from, const s4u::Host* to, const Links&, const Zones&) {
@@ -34,7 +37,9 @@ double bandwidth_factor(double, const s4u::Host* from, const s4u::Host* to, cons
 }
 
 /// SMPI charges this for MPI_Isend only; costs.cpp does the rest.
-double send_seconds(std::size_t bytes, s4u::Host* from, s4u::Host* to) { return locality(from, to).send_seconds(static_cast<double>(bytes)); }
+double send_seconds(std::size_t bytes, s4u::Host* from, s4u::Host* to) {
+  return locality(from, to).send_seconds(static_cast<double>(bytes));
+}
 
 void add_core(s4u::NetZone* zone, int node, int core) {
   const auto name = "n" + std::to_string(node) + "c" + std::to_string(core);
@@ -70,7 +75,8 @@ extern "C" void load_platform(const s4u::Engine& engine) {
     auto* router = zone->create_router(name + "-router");
     for (int core = 0; core < cluster.sockets * cluster.cores; ++core) add_core(zone, node, core);
     zone->seal();
-    const auto out = add_nic(root, name + "-nic", cluster.injection_rate_bytes_per_s), in = add_nic(root, name + "-nic-in", cluster.ejection_rate_bytes_per_s);
+    const auto out = add_nic(root, name + "-nic", cluster.injection_rate_bytes_per_s),
+               in = add_nic(root, name + "-nic-in", cluster.ejection_rate_bytes_per_s);
     root->add_route(zone->get_netpoint(), nullptr, router, nullptr, out, false);
     root->add_route(nullptr, zone->get_netpoint(), nullptr, router, in, false);
   }

@@ -10,7 +10,8 @@ namespace commpass::random_test {
 
 void CPlace::create(const Place& place) {
   setenv("COMMPASS_LAYOUT", place.layout_text.c_str(), 1);  // NOLINT(concurrency-mt-unsafe): there are no threads
-  const int code = commpass_comm_create(place.parent, place.profile.empty() ? "tuolumne" : place.profile.c_str(), &comm_);
+  const int code =
+      commpass_comm_create(place.parent, place.profile.empty() ? "tuolumne" : place.profile.c_str(), &comm_);
   unsetenv("COMMPASS_LAYOUT");  // NOLINT(concurrency-mt-unsafe)
   require(code);
 }

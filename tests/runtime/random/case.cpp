@@ -17,15 +17,18 @@ namespace commpass::random_test {
 
 namespace {
 
-/// The exchanges of a case, as one rank runs them. What is drawn by `common` is the same on all ranks, what is drawn by `own` is not.
+/// The exchanges of a case, as one rank runs them. What is drawn by `common` is the same on all ranks, what is drawn by
+/// `own` is not.
 class Case {
  public:
-  Case(const Switches& switches, std::uint64_t key, int rank) : switches_(switches), key_(key), common_(key), own_(key_of(key, 1 + rank)) {}
+  Case(const Switches& switches, std::uint64_t key, int rank)
+      : switches_(switches), key_(key), common_(key), own_(key_of(key, 1 + rank)) {}
 
   void run() {
     try {
       run_all();
-    } catch (const std::exception& error) {  // here, where nothing has been destroyed yet: that would wait for the other ranks
+    } catch (const std::exception&
+                 error) {  // here, where nothing has been destroyed yet: that would wait for the other ranks
       fail(error.what());
     }
   }
@@ -38,7 +41,8 @@ class Case {
     const int repetitions = 1 + common_.small(3);
     mixed_ = switches_.with("mixed-order") && common_.one_in(2);
     crossed_ = mixed_ && switches_.with("cross-order") && common_.one_in(2);
-    const bool drops = switches_.with("drop") && common_.one_in(3), places_first = switches_.with("drop") && common_.one_in(3);
+    const bool drops = switches_.with("drop") && common_.one_in(3),
+               places_first = switches_.with("drop") && common_.one_in(3);
     for (int repetition = 0; repetition < repetitions; ++repetition) {
       const bool last = repetition + 1 == repetitions;
       start(repetition);
@@ -80,7 +84,8 @@ class Case {
         if (place.communicator) move_over(place.communicator);
   }
 
-  /// Those that all ranks start together keep their order, others begin when a rank likes; exchanges are planned while others are in flight.
+  /// Those that all ranks start together keep their order, others begin when a rank likes; exchanges are planned while
+  /// others are in flight.
   void start(int repetition) {
     auto order = common_.order(count());
     if (repetition == 0) {
@@ -137,8 +142,9 @@ class Case {
     }
   }
 
-  /// Exchanges that may be completed in any order: the number of the place, and whether they are persistent. Only ranks that
-  /// complete each group in the same order are sure to be safe from each other where routes have several stages and others do not move on.
+  /// Exchanges that may be completed in any order: the number of the place, and whether they are persistent. Only ranks
+  /// that complete each group in the same order are sure to be safe from each other where routes have several stages
+  /// and others do not move on.
   std::vector<std::vector<int>> groups() {
     std::vector<std::vector<int>> result(2 * places_.size());
     for (const int number : common_.order(count())) {
@@ -158,7 +164,8 @@ class Case {
     return {all};
   }
 
-  /// @param places_gone  their communicators are freed with the last handle: all ranks have to destroy these in the same order
+  /// @param places_gone  their communicators are freed with the last handle: all ranks have to destroy these in the
+  /// same order
   void complete(const std::vector<int>& dropped, bool places_gone) {
     const auto is_dropped = [&](int number) { return std::ranges::find(dropped, number) != dropped.end(); };
     test_some();
@@ -171,15 +178,18 @@ class Case {
       }
   }
 
-  /// Tests all that is in flight by turns until what is needed is complete. What others destroy only at the end may not be needed before that.
+  /// Tests all that is in flight by turns until what is needed is complete. What others destroy only at the end may not
+  /// be needed before that.
   template <class Needed>
   void poll(Needed needed) {
     // Who waits for one of them, without moving on the others, may wait for this rank.
-    const bool all_have_tests = std::ranges::all_of(trials_, [](const auto& trial) { return !trial || !trial->is_in_flight || trial->has_test(); });
+    const bool all_have_tests = std::ranges::all_of(
+        trials_, [](const auto& trial) { return !trial || !trial->is_in_flight || trial->has_test(); });
     if (!all_have_tests) return;
     std::vector<int> rest;
     for (const int number : own_.order(count()))
-      if (const auto& trial = trials_[static_cast<std::size_t>(number)]; trial && trial->is_in_flight) rest.push_back(number);
+      if (const auto& trial = trials_[static_cast<std::size_t>(number)]; trial && trial->is_in_flight)
+        rest.push_back(number);
     while (std::ranges::any_of(rest, needed)) {
       std::erase_if(rest, [&](int number) {
         bool complete = false;
@@ -216,7 +226,8 @@ void run_case(const Switches& switches, std::int64_t number) {
   int rank = 0, ranks = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  watch_case(fmt::format("random_exchanges: seed {}, case {}, rank {} of {}", switches.seed, number, rank, ranks), switches.command(ranks, number), switches.seconds_a_case);
+  watch_case(fmt::format("random_exchanges: seed {}, case {}, rank {} of {}", switches.seed, number, rank, ranks),
+             switches.command(ranks, number), switches.seconds_a_case);
   Case(switches, key_of({static_cast<std::int64_t>(switches.seed), number, ranks}), rank).run();
 }
 

@@ -21,7 +21,8 @@ Units draw_units(Draw& draw, int ranks, bool equal, bool in_place) {
   return units;
 }
 
-/// Blocks in any order with gaps between, from a displacement on that may be negative; what a displacement is where nothing goes does not matter.
+/// Blocks in any order with gaps between, from a displacement on that may be negative; what a displacement is where
+/// nothing goes does not matter.
 DenseSide draw_side(Draw& draw, Element element, const std::vector<int>& units, bool equal) {
   DenseSide side;
   side.element = std::move(element);
@@ -39,7 +40,8 @@ DenseSide draw_side(Draw& draw, Element element, const std::vector<int>& units, 
   }
   const Bytes before = std::max<Bytes>(0, -side.element.least_offset());
   side.origin = guard_bytes + (before + guard_bytes - 1) / guard_bytes * guard_bytes;
-  side.buffer_bytes = side.origin + end * side.element.extent + std::max<Bytes>(0, side.element.end_offset()) + guard_bytes;
+  side.buffer_bytes =
+      side.origin + end * side.element.extent + std::max<Bytes>(0, side.element.end_offset()) + guard_bytes;
   if (equal) return side;
   const int shift = draw.one_in(2) ? 0 : draw.small(end + 1);
   side.origin += shift * side.element.extent;
@@ -62,7 +64,8 @@ DenseProblem::DenseProblem(Draw& draw, const Place& place, bool equal_blocks, bo
     if (in_place && !receiving) continue;
     for (std::size_t rank = 0; rank < units.size(); ++rank) {
       std::vector<int> of_rank;
-      for (std::size_t other = 0; other < units.size(); ++other) of_rank.push_back(receiving ? units[other][rank] : units[rank][other]);
+      for (std::size_t other = 0; other < units.size(); ++other)
+        of_rank.push_back(receiving ? units[other][rank] : units[rank][other]);
       (receiving ? receives : sends).push_back(draw_side(draw, draw_element(draw, family, freedom), of_rank, equal));
     }
   }

@@ -35,7 +35,8 @@ struct DenseProblem {
   /// @param may_be_in_place  MPI_IN_PLACE
   DenseProblem(Draw& draw, const Place& place, bool equal_blocks, bool may_be_in_place);
 
-  /// What must be in the receive buffer of `rank`, if `received` was there before and the buffer of each sender has its key.
+  /// What must be in the receive buffer of `rank`, if `received` was there before and the buffer of each sender has its
+  /// key.
   template <class KeyOf>
   Buffer expected(Rank rank, const Buffer& received, KeyOf key_of_sender) const {
     auto result = received;
@@ -45,7 +46,8 @@ struct DenseProblem {
       side.for_each_byte(source, [&](Bytes at) { places.push_back(at); });
       std::size_t next = 0;
       const auto source_key = key_of_sender(source);
-      sends[static_cast<std::size_t>(source)].for_each_byte(rank, [&](Bytes from) { result[static_cast<std::size_t>(places.at(next++))] = byte_at(source_key, from); });
+      sends[static_cast<std::size_t>(source)].for_each_byte(
+          rank, [&](Bytes from) { result[static_cast<std::size_t>(places.at(next++))] = byte_at(source_key, from); });
     }
     return result;
   }

@@ -16,7 +16,8 @@ bool is_c(Kind kind) { return kind == Kind::c_alltoallv || kind == Kind::c_allto
 
 class DenseTrial : public Trial {
  public:
-  DenseTrial(Place& its_place, Kind its_kind, std::uint64_t its_key) : Trial(its_place, its_kind, Manner::blocking, its_key) {}
+  DenseTrial(Place& its_place, Kind its_kind, std::uint64_t its_key)
+      : Trial(its_place, its_kind, Manner::blocking, its_key) {}
 
   void plan() override {
     if (is_c(kind)) c_.create(place);
@@ -37,28 +38,40 @@ class DenseTrial : public Trial {
     const auto sent_before = filled(sent_key(place.rank, repetition), sends.buffer_bytes);
     auto sent = sent_before;
     auto received = problem.in_place ? sent : filled(received_key(place.rank, repetition), receives.buffer_bytes);
-    const auto expected = problem.expected(place.rank, received, [&](Rank source) { return sent_key(source, repetition); });
-    call(problem, sends, problem.in_place ? MPI_IN_PLACE : sent.data() + sends.origin, receives, received.data() + receives.origin);
+    const auto expected =
+        problem.expected(place.rank, received, [&](Rank source) { return sent_key(source, repetition); });
+    call(problem, sends, problem.in_place ? MPI_IN_PLACE : sent.data() + sends.origin, receives,
+         received.data() + receives.origin);
     if (options_.strategy.empty() && !is_c(kind)) strategy = "chosen " + place.communicator->last_alltoallv_strategy();
     require_equal("the receive buffer", received, expected);
     require_equal("the send buffer", sent, sent_before);
   }
 
  private:
-  void call(const DenseProblem& problem, const DenseSide& sends, const void* sent, const DenseSide& receives, void* received) {
+  void call(const DenseProblem& problem, const DenseSide& sends, const void* sent, const DenseSide& receives,
+            void* received) {
     const auto r = static_cast<std::size_t>(place.rank);
     MPI_Datatype send_type = problem.in_place ? MPI_DATATYPE_NULL : *sends.element.type;
     MPI_Datatype receive_type = *receives.element.type;
     const int send_count = sends.counts[r], receive_count = receives.counts[r];
     const char* name = options_.strategy.empty() ? nullptr : options_.strategy.c_str();
     switch (kind) {
-      case Kind::alltoall: place.communicator->alltoall(sent, send_count, send_type, received, receive_count, receive_type, options_); break;
-      case Kind::c_alltoall: CPlace::require(commpass_alltoall(sent, send_count, send_type, received, receive_count, receive_type, name, c_.comm())); break;
-      case Kind::c_alltoallv:
-        CPlace::require(commpass_alltoallv(sent, problem.in_place ? nullptr : sends.counts.data(), problem.in_place ? nullptr : sends.displacements.data(), send_type, received,
-                                           receives.counts.data(), receives.displacements.data(), receive_type, name, c_.comm()));
+      case Kind::alltoall:
+        place.communicator->alltoall(sent, send_count, send_type, received, receive_count, receive_type, options_);
         break;
-      default: place.communicator->alltoallv(sent, sends.counts, sends.displacements, send_type, received, receives.counts, receives.displacements, receive_type, options_);
+      case Kind::c_alltoall:
+        CPlace::require(
+            commpass_alltoall(sent, send_count, send_type, received, receive_count, receive_type, name, c_.comm()));
+        break;
+      case Kind::c_alltoallv:
+        CPlace::require(commpass_alltoallv(sent, problem.in_place ? nullptr : sends.counts.data(),
+                                           problem.in_place ? nullptr : sends.displacements.data(), send_type, received,
+                                           receives.counts.data(), receives.displacements.data(), receive_type, name,
+                                           c_.comm()));
+        break;
+      default:
+        place.communicator->alltoallv(sent, sends.counts, sends.displacements, send_type, received, receives.counts,
+                                      receives.displacements, receive_type, options_);
     }
   }
 
@@ -81,8 +94,9 @@ class PersistentAlltoallvTrial : public Trial {
   void plan() override {
     const auto r = static_cast<std::size_t>(place.rank);
     const auto &sends = problem_.sends[r], &receives = problem_.receives[r];
-    exchange_.emplace(place.communicator->alltoallv_init(sent_.data() + sends.origin, sends.counts, sends.displacements, *sends.element.type, received_.data() + receives.origin,
-                                                         receives.counts, receives.displacements, *receives.element.type, options_));
+    exchange_.emplace(place.communicator->alltoallv_init(
+        sent_.data() + sends.origin, sends.counts, sends.displacements, *sends.element.type,
+        received_.data() + receives.origin, receives.counts, receives.displacements, *receives.element.type, options_));
     if (options_.strategy.empty()) strategy = "chosen " + exchange_->strategy();
   }
 
@@ -121,7 +135,11 @@ class PersistentAlltoallvTrial : public Trial {
 
 }  // namespace
 
-std::unique_ptr<Trial> make_dense_trial(Place& place, Kind kind, std::uint64_t key) { return std::make_unique<DenseTrial>(place, kind, key); }
-std::unique_ptr<Trial> make_persistent_alltoallv_trial(Place& place, std::uint64_t key) { return std::make_unique<PersistentAlltoallvTrial>(place, key, Draw(key)); }
+std::unique_ptr<Trial> make_dense_trial(Place& place, Kind kind, std::uint64_t key) {
+  return std::make_unique<DenseTrial>(place, kind, key);
+}
+std::unique_ptr<Trial> make_persistent_alltoallv_trial(Place& place, std::uint64_t key) {
+  return std::make_unique<PersistentAlltoallvTrial>(place, key, Draw(key));
+}
 
 }  // namespace commpass::random_test

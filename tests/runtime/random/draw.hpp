@@ -22,7 +22,9 @@ inline std::uint64_t key_of(std::initializer_list<std::int64_t> numbers) {
   for (const auto number : numbers) key = mix(key ^ static_cast<std::uint64_t>(number));
   return key;
 }
-inline std::uint64_t key_of(std::uint64_t key, std::int64_t number) { return mix(mix(key) ^ static_cast<std::uint64_t>(number)); }
+inline std::uint64_t key_of(std::uint64_t key, std::int64_t number) {
+  return mix(mix(key) ^ static_cast<std::uint64_t>(number));
+}
 
 /// A sequence that follows from its key alone.
 class Draw {
@@ -31,7 +33,9 @@ class Draw {
 
   std::uint64_t next() { return mix(state_++); }
   /// 0 … limit−1
-  std::int64_t below(std::int64_t limit) { return static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(limit)); }
+  std::int64_t below(std::int64_t limit) {
+    return static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(limit));
+  }
   int small(int limit) { return static_cast<int>(below(limit)); }
   bool one_in(int number) { return below(number) == 0; }
 
@@ -45,7 +49,8 @@ class Draw {
   }
   template <class Item>
   void shuffle(std::vector<Item>& items) {
-    for (auto rest = std::ssize(items); rest > 1; --rest) std::swap(items[static_cast<std::size_t>(rest - 1)], items[static_cast<std::size_t>(below(rest))]);
+    for (auto rest = std::ssize(items); rest > 1; --rest)
+      std::swap(items[static_cast<std::size_t>(rest - 1)], items[static_cast<std::size_t>(below(rest))]);
   }
   std::vector<int> order(int count) {
     std::vector<int> result;

@@ -44,7 +44,10 @@ Element derived(const std::vector<Part>& parts, Bytes lower, Bytes extent) {
 }
 
 Element three_ints(Bytes first, Bytes second, Bytes third, Bytes lower, Bytes extent) {
-  return derived({{MPI_INT, int_bytes, first * int_bytes}, {MPI_INT, int_bytes, second * int_bytes}, {MPI_INT, int_bytes, third * int_bytes}}, lower * int_bytes, extent * int_bytes);
+  return derived({{MPI_INT, int_bytes, first * int_bytes},
+                  {MPI_INT, int_bytes, second * int_bytes},
+                  {MPI_INT, int_bytes, third * int_bytes}},
+                 lower * int_bytes, extent * int_bytes);
 }
 
 Element double_int_byte(Bytes number, Bytes whole, Bytes byte, Bytes lower, Bytes extent) {

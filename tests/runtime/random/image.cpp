@@ -17,7 +17,8 @@ Buffer filled(std::uint64_t key, Bytes bytes) {
 }
 
 void require_equal(const std::string& what, std::span<const std::byte> found, std::span<const std::byte> expected) {
-  if (found.size() != expected.size()) throw Failure(fmt::format("{} has {} bytes and must have {}", what, found.size(), expected.size()));
+  if (found.size() != expected.size())
+    throw Failure(fmt::format("{} has {} bytes and must have {}", what, found.size(), expected.size()));
   if (std::ranges::equal(found, expected)) return;
   std::size_t first = found.size(), differing = 0;
   for (std::size_t i = found.size(); i-- > 0;)
@@ -25,7 +26,8 @@ void require_equal(const std::string& what, std::span<const std::byte> found, st
       first = i;
       ++differing;
     }
-  throw Failure(fmt::format("{}: {} of {} bytes are wrong, the first at {}: {:#04x}, and must be {:#04x}", what, differing, found.size(), first, static_cast<unsigned>(found[first]),
+  throw Failure(fmt::format("{}: {} of {} bytes are wrong, the first at {}: {:#04x}, and must be {:#04x}", what,
+                            differing, found.size(), first, static_cast<unsigned>(found[first]),
                             static_cast<unsigned>(expected[first])));
 }
 

@@ -1,4 +1,5 @@
-// The oracle: what buffers hold before an exchange, and must hold after it. Every byte is a function of whose buffer it is in, and where.
+// The oracle: what buffers hold before an exchange, and must hold after it. Every byte is a function of whose buffer it
+// is in, and where.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,9 @@ struct Failure : std::runtime_error {
 inline constexpr Bytes guard_bytes = 32;
 
 /// The byte at a position of the buffer with a key.
-inline std::byte byte_at(std::uint64_t key, Bytes position) { return static_cast<std::byte>(mix(key ^ static_cast<std::uint64_t>(position) * 0x2545F4914F6CDD1DU) >> 56U); }
+inline std::byte byte_at(std::uint64_t key, Bytes position) {
+  return static_cast<std::byte>(mix(key ^ static_cast<std::uint64_t>(position) * 0x2545F4914F6CDD1DU) >> 56U);
+}
 
 using Buffer = std::vector<std::byte>;
 

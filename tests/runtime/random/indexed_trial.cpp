@@ -65,19 +65,23 @@ struct Problem {
   }
   // NOLINTEND
 
-  Bytes owned_bytes(Rank rank, Bytes value_bytes) const { return std::ssize(owned[static_cast<std::size_t>(rank)]) * value_bytes; }
+  Bytes owned_bytes(Rank rank, Bytes value_bytes) const {
+    return std::ssize(owned[static_cast<std::size_t>(rank)]) * value_bytes;
+  }
 };
 
 class IndexedTrial : public Trial {
  public:
-  IndexedTrial(Place& its_place, std::uint64_t its_key, Draw draw) : Trial(its_place, Kind::indexed, Manner::persistent, its_key), problem_(draw, place.ranks) {
+  IndexedTrial(Place& its_place, std::uint64_t its_key, Draw draw)
+      : Trial(its_place, Kind::indexed, Manner::persistent, its_key), problem_(draw, place.ranks) {
     const auto r = static_cast<std::size_t>(place.rank);
     options_.strategy = draw_strategy(draw, *place.switches, *place.layout, Use::planned);
     strategy = options_.strategy;
     options_.discovery.strategy = draw_sparse_strategy(draw, *place.switches, *place.layout, false, false);
     options_.reverse = draw.one_in(2);
     if (draw.one_in(2)) options_.share = draw.one_in(2);
-    value_bytes_ = options_.reverse ? draw.of({Bytes{4}, Bytes{8}, Bytes{20}}) : draw.of({Bytes{1}, Bytes{3}, Bytes{8}, Bytes{24}});
+    value_bytes_ = options_.reverse ? draw.of({Bytes{4}, Bytes{8}, Bytes{20}})
+                                    : draw.of({Bytes{1}, Bytes{3}, Bytes{8}, Bytes{24}});
     owned_.resize(static_cast<std::size_t>(2 * guard_bytes + problem_.owned_bytes(place.rank, value_bytes_)));
     ghosts_.resize(static_cast<std::size_t>(2 * guard_bytes + std::ssize(problem_.needed[r]) * value_bytes_));
     if (draw.one_in(2)) options_.ghost_values = ghosts_.data() + guard_bytes;
@@ -104,7 +108,9 @@ class IndexedTrial : public Trial {
     else expect_values(repetition);
     auto* const owned = owned_.data() + guard_bytes;
     auto* const ghosts = ghosts_.data() + guard_bytes;
-    if (is_back_) exchange_->start_reverse_add(reinterpret_cast<const Number*>(ghosts), reinterpret_cast<Number*>(owned));  // NOLINT: aligned by the guard
+    if (is_back_)
+      exchange_->start_reverse_add(reinterpret_cast<const Number*>(ghosts),
+                                   reinterpret_cast<Number*>(owned));  // NOLINT: aligned by the guard
     else exchange_->start_forward(owned, ghosts);
     // What is sent may change at once.
     fill(from, key);
@@ -136,7 +142,8 @@ class IndexedTrial : public Trial {
     for (const auto index : problem_.needed[static_cast<std::size_t>(place.rank)]) {
       const auto owner = problem_.owners.at(index);
       const auto owner_key = sent_key(owner.rank, repetition);
-      for (Bytes i = 0; i < value_bytes_; ++i) expected_[at++] = byte_at(owner_key, guard_bytes + owner.position * value_bytes_ + i);
+      for (Bytes i = 0; i < value_bytes_; ++i)
+        expected_[at++] = byte_at(owner_key, guard_bytes + owner.position * value_bytes_ + i);
     }
   }
 
@@ -149,8 +156,12 @@ class IndexedTrial : public Trial {
         if (owner.rank != place.rank) continue;
         for (Bytes number = 0; number < value_bytes_ / number_bytes; ++number) {
           Number value = 0, sum = 0;
-          std::memcpy(&value, &ghosts[static_cast<std::size_t>(guard_bytes + static_cast<Bytes>(i) * value_bytes_ + number * number_bytes)], sizeof value);
-          auto* const place_of_sum = &expected_[static_cast<std::size_t>(guard_bytes + owner.position * value_bytes_ + number * number_bytes)];
+          std::memcpy(&value,
+                      &ghosts[static_cast<std::size_t>(guard_bytes + static_cast<Bytes>(i) * value_bytes_ +
+                                                       number * number_bytes)],
+                      sizeof value);
+          auto* const place_of_sum =
+              &expected_[static_cast<std::size_t>(guard_bytes + owner.position * value_bytes_ + number * number_bytes)];
           std::memcpy(&sum, place_of_sum, sizeof sum);
           sum += value;
           std::memcpy(place_of_sum, &sum, sizeof sum);
@@ -169,6 +180,8 @@ class IndexedTrial : public Trial {
 
 }  // namespace
 
-std::unique_ptr<Trial> make_indexed_trial(Place& place, std::uint64_t key) { return std::make_unique<IndexedTrial>(place, key, Draw(key)); }
+std::unique_ptr<Trial> make_indexed_trial(Place& place, std::uint64_t key) {
+  return std::make_unique<IndexedTrial>(place, key, Draw(key));
+}
 
 }  // namespace commpass::random_test

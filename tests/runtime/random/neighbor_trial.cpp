@@ -1,4 +1,5 @@
-// Persistent neighbour exchanges: edges to oneself, of nothing, several of a pair, of the same bytes, of bytes that overlap.
+// Persistent neighbour exchanges: edges to oneself, of nothing, several of a pair, of the same bytes, of bytes that
+// overlap.
 #include <algorithm>
 #include <vector>
 
@@ -20,13 +21,15 @@ struct Problem {
   std::vector<Moved> edges;
   std::vector<Bytes> sent_bytes, received_bytes;  ///< sizes of the buffers
 
-  Problem(Draw& draw, int ranks) : sent_bytes(static_cast<std::size_t>(ranks), guard_bytes), received_bytes(sent_bytes) {
+  Problem(Draw& draw, int ranks)
+      : sent_bytes(static_cast<std::size_t>(ranks), guard_bytes), received_bytes(sent_bytes) {
     const int most_of_pair = draw.of({1, 1, 2, 4, 20}), density = draw.small(4);
     const bool shares = draw.one_in(2), overlaps = draw.one_in(4);
     for (Rank source = 0; source < ranks; ++source)
       for (Rank destination = 0; destination < ranks; ++destination) {
         if (draw.small(3) >= density) continue;
-        for (int count = 1 + draw.small(most_of_pair); count > 0; --count) add_edge(draw, source, destination, shares, overlaps);
+        for (int count = 1 + draw.small(most_of_pair); count > 0; --count)
+          add_edge(draw, source, destination, shares, overlaps);
       }
     draw.shuffle(edges);
     std::vector<std::size_t> landing;
@@ -64,7 +67,9 @@ struct Problem {
 class NeighborTrial : public Trial {
  public:
   NeighborTrial(Place& its_place, std::uint64_t its_key, Draw draw)
-      : Trial(its_place, Kind::neighbor, Manner::persistent, its_key), problem_(draw, place.ranks), options_(draw_options(draw)) {
+      : Trial(its_place, Kind::neighbor, Manner::persistent, its_key),
+        problem_(draw, place.ranks),
+        options_(draw_options(draw)) {
     strategy = options_.strategy;
     const auto r = static_cast<std::size_t>(place.rank);
     sent_.resize(static_cast<std::size_t>(problem_.sent_bytes[r]));
@@ -78,7 +83,8 @@ class NeighborTrial : public Trial {
       if (edge.source == place.rank) sends.push_back({edge.destination, edge.from, edge.bytes});
       if (edge.destination == place.rank) receives.push_back({edge.source, edge.to, edge.bytes});
     }
-    if (key % 2 == 0) std::ranges::stable_sort(receives, {}, &ReceiveEdge::source);  // only the order of those of a pair matters
+    if (key % 2 == 0)
+      std::ranges::stable_sort(receives, {}, &ReceiveEdge::source);  // only the order of those of a pair matters
     exchange_.emplace(place.communicator->neighbor_exchange(sent_.data(), sends, received_.data(), receives, options_));
     if (options_.strategy.empty()) strategy = "chosen " + exchange_->strategy();
   }
@@ -90,7 +96,8 @@ class NeighborTrial : public Trial {
     for (const auto& edge : problem_.edges) {
       if (edge.destination != place.rank) continue;
       const auto source_key = sent_key(edge.source, repetition);
-      for (Bytes i = 0; i < edge.bytes; ++i) expected_[static_cast<std::size_t>(edge.to + i)] = byte_at(source_key, edge.from + i);
+      for (Bytes i = 0; i < edge.bytes; ++i)
+        expected_[static_cast<std::size_t>(edge.to + i)] = byte_at(source_key, edge.from + i);
     }
     repetition_ = repetition;
     exchange_->start();
@@ -131,6 +138,8 @@ class NeighborTrial : public Trial {
 
 }  // namespace
 
-std::unique_ptr<Trial> make_neighbor_trial(Place& place, std::uint64_t key) { return std::make_unique<NeighborTrial>(place, key, Draw(key)); }
+std::unique_ptr<Trial> make_neighbor_trial(Place& place, std::uint64_t key) {
+  return std::make_unique<NeighborTrial>(place, key, Draw(key));
+}
 
 }  // namespace commpass::random_test

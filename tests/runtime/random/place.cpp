@@ -40,9 +40,11 @@ double draw_between(Draw& draw, double least, double most) {
 // NOLINTBEGIN: any numbers will do
 Channel draw_channel(Draw& draw, bool all) {
   Channel channel;
-  Protocol last{"rendezvous", std::numeric_limits<Bytes>::max(), draw_between(draw, 1e-7, 1e-4), draw_between(draw, 1e-12, 1e-8), draw_between(draw, 1e-8, 1e-5)};
+  Protocol last{"rendezvous", std::numeric_limits<Bytes>::max(), draw_between(draw, 1e-7, 1e-4),
+                draw_between(draw, 1e-12, 1e-8), draw_between(draw, 1e-8, 1e-5)};
   if (all) {
-    Protocol first{"eager", draw.below(2000), draw_between(draw, 1e-7, 1e-5), draw_between(draw, 1e-12, 1e-8), draw_between(draw, 1e-8, 1e-6)};
+    Protocol first{"eager", draw.below(2000), draw_between(draw, 1e-7, 1e-5), draw_between(draw, 1e-12, 1e-8),
+                   draw_between(draw, 1e-8, 1e-6)};
     first.beta_next_s_per_byte = draw_between(draw, 1e-12, 1e-8);
     first.alpha_receive_s = draw_between(draw, 1e-8, 1e-6);
     first.beta_receive_s_per_byte = draw_between(draw, 1e-12, 1e-8);
@@ -61,7 +63,8 @@ Machine draw_machine(Draw& draw) {
   machine.name = "drawn";
   const bool all = draw.one_in(2);
   for (const auto locality : {Locality::socket, Locality::node, Locality::network})
-    if (all || locality == Locality::network || draw.one_in(2)) machine.host.by_locality[static_cast<std::size_t>(locality)] = draw_channel(draw, all);
+    if (all || locality == Locality::network || draw.one_in(2))
+      machine.host.by_locality[static_cast<std::size_t>(locality)] = draw_channel(draw, all);
   if (!all) return machine;
   machine.injection_rate_bytes_per_s = draw_between(draw, 1e8, 1e11);
   machine.ejection_rate_bytes_per_s = draw_between(draw, 1e8, 1e11);
@@ -70,8 +73,10 @@ Machine draw_machine(Draw& draw) {
   machine.datatype_rate_bytes_per_s = draw_between(draw, 1e8, 1e11);
   machine.datatype_block_s = draw_between(draw, 1e-9, 1e-6);
   auto& operations = machine.operations;
-  for (auto* seconds : {&operations.barrier_s, &operations.allreduce_s, &operations.probe_s, &operations.put_s, &operations.fence_s, &operations.window_s, &operations.neighbor_alltoall_s,
-                        &operations.neighbor_alltoall_message_s, &operations.alltoallv_s, &operations.alltoallv_message_s})
+  for (auto* seconds :
+       {&operations.barrier_s, &operations.allreduce_s, &operations.probe_s, &operations.put_s, &operations.fence_s,
+        &operations.window_s, &operations.neighbor_alltoall_s, &operations.neighbor_alltoall_message_s,
+        &operations.alltoallv_s, &operations.alltoallv_message_s})
     *seconds = draw_between(draw, 1e-8, 1e-3);
   operations.ranks = 2 + draw.small(30);
   return machine;
@@ -95,7 +100,10 @@ void make_place(Place& place, const Switches& switches, std::uint64_t key) {
   std::vector<int> part_of;
   for (int i = 0; i < world_ranks; ++i) part_of.push_back(draw.small(parts));
   const auto w = static_cast<std::size_t>(world_rank);
-  const int color = kind < 2 ? 0 : kind == 2 ? part_of[w] : kind == 3 && parts > 1 && part_of[w] == 0 ? MPI_UNDEFINED : 0;
+  const int color = kind < 2                                    ? 0
+                    : kind == 2                                 ? part_of[w]
+                    : kind == 3 && parts > 1 && part_of[w] == 0 ? MPI_UNDEFINED
+                                                                : 0;
   MPI_Comm_split(MPI_COMM_WORLD, color, kind == 0 ? world_rank : order[w], &place.parent);
   place.switches = &switches;
   if (place.parent == MPI_COMM_NULL) return;

@@ -18,8 +18,8 @@ struct Place {
   MPI_Comm parent = MPI_COMM_NULL;  ///< the user's
   Rank rank = 0;
   int ranks = 0;
-  std::uint64_t key = 0;            ///< of what its ranks draw
-  std::string profile;              ///< of its machine; empty: drawn
+  std::uint64_t key = 0;  ///< of what its ranks draw
+  std::string profile;    ///< of its machine; empty: drawn
   std::string layout_text;
   std::optional<Layout> layout;
   std::optional<Communicator> communicator;

@@ -13,7 +13,9 @@
 int main(int argc, char** argv) {
   using namespace commpass::random_test;
   MPI_Init(&argc, &argv);
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);  // of which MPICH takes the one of any request: a line about the case says more
+  MPI_Comm_set_errhandler(
+      MPI_COMM_WORLD,
+      MPI_ERRORS_RETURN);  // of which MPICH takes the one of any request: a line about the case says more
   int rank = 0, ranks = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -37,7 +39,9 @@ int main(int argc, char** argv) {
         run_case(switches, number);
       }
       alarm(0);
-      if (rank == 0) fmt::print("{} cases from {} on by seed {} on {} ranks: all bytes are right\n", switches.cases, switches.first, switches.seed, ranks);
+      if (rank == 0)
+        fmt::print("{} cases from {} on by seed {} on {} ranks: all bytes are right\n", switches.cases, switches.first,
+                   switches.seed, ranks);
     }
   }
   MPI_Finalize();

@@ -12,11 +12,15 @@ std::size_t at(Rank rank) { return static_cast<std::size_t>(rank); }
 
 }  // namespace
 
-SparseProblem::SparseProblem(Draw& draw, const Place& place, bool constant_size, bool single, bool typed) : constant(constant_size) {
-  const auto family = typed ? draw.of({Family::bytes, Family::doubles, Family::three_ints, Family::mixed}) : Family::bytes;
+SparseProblem::SparseProblem(Draw& draw, const Place& place, bool constant_size, bool single, bool typed)
+    : constant(constant_size) {
+  const auto family =
+      typed ? draw.of({Family::bytes, Family::doubles, Family::three_ints, Family::mixed}) : Family::bytes;
   const auto freedom = typed ? draw_freedom(draw, *place.switches) : Freedom{};
   constexpr Bytes most_elements = 3000;
-  const auto draw_units = [&] { return static_cast<int>(typed ? std::min(draw_bytes(draw), most_elements) : draw_bytes(draw)); };
+  const auto draw_units = [&] {
+    return static_cast<int>(typed ? std::min(draw_bytes(draw), most_elements) : draw_bytes(draw));
+  };
   constant_units = draw_units();
   const int density = draw.small(4), most_of_pair = single ? 1 : draw.of({1, 2, 5});
   for (Rank source = 0; source < place.ranks; ++source) {
@@ -37,19 +41,22 @@ SparseProblem::SparseProblem(Draw& draw, const Place& place, bool constant_size,
       messages.push_back({source, destination, count, end});
       end += count;
     }
-    sent_bytes.push_back(origins.back() + end * element.extent + std::max<Bytes>(0, element.end_offset()) + guard_bytes);
+    sent_bytes.push_back(origins.back() + end * element.extent + std::max<Bytes>(0, element.end_offset()) +
+                         guard_bytes);
   }
 }
 
 std::vector<SparseMessage> SparseProblem::from(Rank rank) const {
   std::vector<SparseMessage> result;
-  std::ranges::copy_if(messages, std::back_inserter(result), [&](const auto& message) { return message.source == rank; });
+  std::ranges::copy_if(messages, std::back_inserter(result),
+                       [&](const auto& message) { return message.source == rank; });
   return result;
 }
 
 std::vector<SparseMessage> SparseProblem::to(Rank rank) const {
   std::vector<SparseMessage> result;
-  std::ranges::copy_if(messages, std::back_inserter(result), [&](const auto& message) { return message.destination == rank; });
+  std::ranges::copy_if(messages, std::back_inserter(result),
+                       [&](const auto& message) { return message.destination == rank; });
   return result;
 }
 
@@ -57,7 +64,9 @@ Buffer SparseProblem::data(const SparseMessage& message, std::uint64_t key) cons
   const auto& element = sent[at(message.source)];
   Buffer result;
   for (Bytes i = 0; i < message.count; ++i)
-    for (const auto offset : element.offsets) result.push_back(byte_at(key, origins[at(message.source)] + (message.displacement + i) * element.extent + offset));
+    for (const auto offset : element.offsets)
+      result.push_back(
+          byte_at(key, origins[at(message.source)] + (message.displacement + i) * element.extent + offset));
   return result;
 }
 

@@ -18,8 +18,8 @@ struct SparseMessage {
 struct SparseProblem {
   bool constant = false;
   int constant_units = 0;
-  std::vector<SparseMessage> messages;  ///< those of a rank in its order
-  std::vector<Element> sent, received;  ///< types, by rank
+  std::vector<SparseMessage> messages;     ///< those of a rank in its order
+  std::vector<Element> sent, received;     ///< types, by rank
   std::vector<Bytes> origins, sent_bytes;  ///< of displacement 0 in a rank's send buffer, and its size
 
   /// @param single  at most one message for a rank from another

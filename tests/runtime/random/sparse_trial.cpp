@@ -11,7 +11,8 @@ namespace {
 
 class SparseTrial : public Trial {
  public:
-  SparseTrial(Place& its_place, Kind its_kind, std::uint64_t its_key) : Trial(its_place, its_kind, is_started(its_kind) ? Manner::started : Manner::blocking, its_key) {}
+  SparseTrial(Place& its_place, Kind its_kind, std::uint64_t its_key)
+      : Trial(its_place, its_kind, is_started(its_kind) ? Manner::started : Manner::blocking, its_key) {}
 
   void plan() override {
     // Only a blocking exchange makes the window that started ones may use.
@@ -21,7 +22,8 @@ class SparseTrial : public Trial {
   void prepare(int repetition) override {
     Draw draw(key_of(key, repetition));
     const bool constant = kind == Kind::sparse_alltoall || kind == Kind::start_sparse_alltoall;
-    options_ = {draw_sparse_strategy(draw, *place.switches, *place.layout, constant, !is_started(kind) || makes_window())};
+    options_ = {
+        draw_sparse_strategy(draw, *place.switches, *place.layout, constant, !is_started(kind) || makes_window())};
     strategy = options_.strategy;
     if (draw.one_in(3)) {
       options_.messages = draw.of({0.0, 1.0, 100.0});  // NOLINT: any numbers will do
@@ -45,7 +47,9 @@ class SparseTrial : public Trial {
     switch (kind) {
       case Kind::sparse_alltoallv: check(communicator.sparse_alltoallv(buffer_.data(), sends_, options_)); break;
       case Kind::sparse_alltoall: check(communicator.sparse_alltoall(first, destinations_, bytes, options_)); break;
-      case Kind::start_sparse_alltoallv: exchange_.emplace(communicator.start_sparse_alltoallv(buffer_.data(), sends_, options_)); break;
+      case Kind::start_sparse_alltoallv:
+        exchange_.emplace(communicator.start_sparse_alltoallv(buffer_.data(), sends_, options_));
+        break;
       default: exchange_.emplace(communicator.start_sparse_alltoall(first, destinations_, bytes, options_));
     }
     if (exchange_ && strategy.empty()) strategy = "chosen " + exchange_->strategy();
@@ -62,17 +66,26 @@ class SparseTrial : public Trial {
  private:
   static constexpr Bytes most_slot_bytes = 80000;
 
-  bool makes_window() const { return kind == Kind::start_sparse_alltoall && place.switches->with("rma") && key % 2 == 0; }
-  static bool is_started(Kind kind) { return kind == Kind::start_sparse_alltoallv || kind == Kind::start_sparse_alltoall; }
+  bool makes_window() const {
+    return kind == Kind::start_sparse_alltoall && place.switches->with("rma") && key % 2 == 0;
+  }
+  static bool is_started(Kind kind) {
+    return kind == Kind::start_sparse_alltoallv || kind == Kind::start_sparse_alltoall;
+  }
 
   void check(const ReceivedMessages& received) const {
     const auto expected = problem_->to(place.rank);
     std::string found;
     for (const auto& message : received) found += fmt::format(" {}", message.source);
-    if (received.size() != expected.size()) throw Failure(fmt::format("{} messages have come, and must be {}; they are from{}", received.size(), expected.size(), found));
+    if (received.size() != expected.size())
+      throw Failure(fmt::format("{} messages have come, and must be {}; they are from{}", received.size(),
+                                expected.size(), found));
     for (std::size_t i = 0; i < received.size(); ++i) {
-      if (received[i].source != expected[i].source) throw Failure(fmt::format("message {} is from rank {}, and must be from {}; they are from{}", i, received[i].source, expected[i].source, found));
-      require_equal(fmt::format("message {}, from rank {},", i, expected[i].source), received[i].bytes, problem_->data(expected[i], sent_key(expected[i].source, repetition_)));
+      if (received[i].source != expected[i].source)
+        throw Failure(fmt::format("message {} is from rank {}, and must be from {}; they are from{}", i,
+                                  received[i].source, expected[i].source, found));
+      require_equal(fmt::format("message {}, from rank {},", i, expected[i].source), received[i].bytes,
+                    problem_->data(expected[i], sent_key(expected[i].source, repetition_)));
     }
     require_equal("the send buffer", buffer_, filled(sent_key(place.rank, repetition_), std::ssize(buffer_)));
   }
@@ -88,6 +101,8 @@ class SparseTrial : public Trial {
 
 }  // namespace
 
-std::unique_ptr<Trial> make_sparse_trial(Place& place, Kind kind, std::uint64_t key) { return std::make_unique<SparseTrial>(place, kind, key); }
+std::unique_ptr<Trial> make_sparse_trial(Place& place, Kind kind, std::uint64_t key) {
+  return std::make_unique<SparseTrial>(place, kind, key);
+}
 
 }  // namespace commpass::random_test

@@ -34,10 +34,13 @@ std::string draw_unusual(Draw& draw, const Layout& layout) {
     case 2: return fmt::format("tuna-node,radix={}", 2 + draw.small(layout.max_ppn()));
     case 3: return fmt::format("split,cap={}", 1 + draw.small(draw.of({10, 300, 5000})));
     case 4: return "two-step,node=" + draw_dimensions(draw, layout.nodes());
-    case 5: return "local-then-node,local=" + draw_dimensions(draw, layout.max_ppn()) + ",node=" + draw_dimensions(draw, layout.nodes());
+    case 5:
+      return "local-then-node,local=" + draw_dimensions(draw, layout.max_ppn()) +
+             ",node=" + draw_dimensions(draw, layout.nodes());
     case 6: return "two-step,local=" + draw_dimensions(draw, layout.max_ppn());
     case 7: return draw.of({"tuna,radix=auto", "tuna-node,radix=auto"});
-    default: return draw.of({"standard", "two-step", "two-step-socket", "three-step", "local-then-node", "stfw,n=1", "mpi"});
+    default:
+      return draw.of({"standard", "two-step", "two-step-socket", "three-step", "local-then-node", "stfw,n=1", "mpi"});
   }
 }
 // NOLINTEND
@@ -47,7 +50,8 @@ std::string refusal(const Strategy& strategy, const Layout& layout, Use use) {
   const auto& row = catalogue_row(strategy.route);
   if (use == Use::one_shot && pattern_need(strategy) != PatternNeed::nothing) return "it needs the pattern";
   // A radix is then chosen by statistics, for which staggered messages have no closed form.
-  if (use == Use::one_shot && is_automatic(strategy) && strategy.coalescing == Coalescing::staggered) return "it has no price";
+  if (use == Use::one_shot && is_automatic(strategy) && strategy.coalescing == Coalescing::staggered)
+    return "it has no price";
   if (const auto reason = row.malformed(strategy); !reason.empty()) return reason;
   if (!is_automatic(strategy)) return row.inapplicable(strategy, layout);
   auto with_the_least = strategy;
@@ -58,7 +62,8 @@ std::string refusal(const Strategy& strategy, const Layout& layout, Use use) {
 Strategy draw_named(Draw& draw, const Layout& layout, Use use) {
   while (true) {
     try {
-      auto strategy = draw.one_in(2) ? draw.pick(suggest_strategies(layout)) : parse_strategy(draw_unusual(draw, layout));
+      auto strategy =
+          draw.one_in(2) ? draw.pick(suggest_strategies(layout)) : parse_strategy(draw_unusual(draw, layout));
       const auto& row = catalogue_row(strategy.route);
       if (row.vary && !is_automatic(strategy) && draw.one_in(3))
         if (const auto near = row.vary(strategy, layout); !near.empty()) strategy = draw.pick(near);
@@ -83,7 +88,8 @@ std::string draw_strategy(Draw& draw, const Switches& switches, const Layout& la
   }
 }
 
-std::string draw_sparse_strategy(Draw& draw, const Switches& switches, const Layout& layout, bool constant, bool slots) {
+std::string draw_sparse_strategy(Draw& draw, const Switches& switches, const Layout& layout, bool constant,
+                                 bool slots) {
   if (switches.with("automatic") && (!constant || switches.with("rma")) && draw.one_in(one_in_chosen)) return {};
   while (true) {
     auto strategy = draw.pick(suggest_sparse_strategies(layout, constant));
@@ -91,7 +97,9 @@ std::string draw_sparse_strategy(Draw& draw, const Switches& switches, const Lay
       strategy.route = draw_named(draw, layout, Use::one_shot);
       const auto& row = catalogue_row(strategy.route.route);
       if (strategy.route.window != row.default_window || strategy.route.coalescing != Coalescing::coalesced) continue;
-      if (is_automatic(strategy.route) || !strategy.route.route.starts_with(draw.of({"two-step", "stfw", "local-then-node"}))) continue;
+      if (is_automatic(strategy.route) ||
+          !strategy.route.route.starts_with(draw.of({"two-step", "stfw", "local-then-node"})))
+        continue;
       if (strategy.discovery == Discovery::rma) continue;
     }
     if (strategy.discovery == Discovery::rma && !slots) continue;

@@ -16,27 +16,36 @@ struct KindName {
   Kind kind;
   const char* name;
 };
-constexpr std::array kind_names{KindName{Kind::neighbor, "neighbor"}, KindName{Kind::indexed, "indexed"}, KindName{Kind::alltoallv_init, "alltoallv_init"},
-                                KindName{Kind::alltoallv, "alltoallv"}, KindName{Kind::alltoall, "alltoall"}, KindName{Kind::c_alltoallv, "c_alltoallv"},
-                                KindName{Kind::c_alltoall, "c_alltoall"}, KindName{Kind::sparse_alltoallv, "sparse_alltoallv"}, KindName{Kind::sparse_alltoall, "sparse_alltoall"},
-                                KindName{Kind::start_sparse_alltoallv, "start_sparse_alltoallv"}, KindName{Kind::start_sparse_alltoall, "start_sparse_alltoall"},
-                                KindName{Kind::c_alltoallv_crs, "c_alltoallv_crs"}, KindName{Kind::c_alltoall_crs, "c_alltoall_crs"}};
+constexpr std::array kind_names{KindName{Kind::neighbor, "neighbor"},
+                                KindName{Kind::indexed, "indexed"},
+                                KindName{Kind::alltoallv_init, "alltoallv_init"},
+                                KindName{Kind::alltoallv, "alltoallv"},
+                                KindName{Kind::alltoall, "alltoall"},
+                                KindName{Kind::c_alltoallv, "c_alltoallv"},
+                                KindName{Kind::c_alltoall, "c_alltoall"},
+                                KindName{Kind::sparse_alltoallv, "sparse_alltoallv"},
+                                KindName{Kind::sparse_alltoall, "sparse_alltoall"},
+                                KindName{Kind::start_sparse_alltoallv, "start_sparse_alltoallv"},
+                                KindName{Kind::start_sparse_alltoall, "start_sparse_alltoall"},
+                                KindName{Kind::c_alltoallv_crs, "c_alltoallv_crs"},
+                                KindName{Kind::c_alltoall_crs, "c_alltoall_crs"}};
 
 struct Feature {
   const char* name;
   const char* meaning;
 };
-constexpr std::array features{Feature{"mixed-order", "ranks complete persistent exchanges in different orders"},
-                              Feature{"cross-order", "and exchanges of different kinds and communicators, too"},
-                              Feature{"rma", "direct+rma by name in exchanges that are started, and equal sizes by the automatic choice"},
-                              Feature{"in-place", "MPI_IN_PLACE"},
-                              Feature{"gaps", "datatypes with gaps or in another order"},
-                              Feature{"lower-bound", "and with a negative lower bound"},
-                              Feature{"mpi", "the strategy mpi"},
-                              Feature{"automatic", "strategies that are not named"},
-                              Feature{"drop", "handles that are destroyed in flight, and before their communicator or after it"},
-                              Feature{"parts", "communicators of some ranks, and in another order"},
-                              Feature{"several", "several exchanges in flight"}};
+constexpr std::array features{
+    Feature{"mixed-order", "ranks complete persistent exchanges in different orders"},
+    Feature{"cross-order", "and exchanges of different kinds and communicators, too"},
+    Feature{"rma", "direct+rma by name in exchanges that are started, and equal sizes by the automatic choice"},
+    Feature{"in-place", "MPI_IN_PLACE"},
+    Feature{"gaps", "datatypes with gaps or in another order"},
+    Feature{"lower-bound", "and with a negative lower bound"},
+    Feature{"mpi", "the strategy mpi"},
+    Feature{"automatic", "strategies that are not named"},
+    Feature{"drop", "handles that are destroyed in flight, and before their communicator or after it"},
+    Feature{"parts", "communicators of some ranks, and in another order"},
+    Feature{"several", "several exchanges in flight"}};
 
 std::vector<std::string> names_in(const std::string& text) {
   std::vector<std::string> names;
@@ -61,7 +70,8 @@ const char* name_of(Kind kind) { return std::ranges::find(kind_names, kind, &Kin
 
 std::string help() {
   std::string text =
-      "random_exchanges [--seed S] [--cases N] [--first C] [--kinds A,B…] [--without F,G…] [--timeout SECONDS] [--verbose]\n"
+      "random_exchanges [--seed S] [--cases N] [--first C] [--kinds A,B…] [--without F,G…] [--timeout SECONDS] "
+      "[--verbose]\n"
       "Random exchanges of all kinds at once, checked byte by byte; under mpirun, on any number of ranks.\nKinds:\n";
   for (const auto& kind : kind_names) text += fmt::format("  {}\n", kind.name);
   text += "Features:\n";
@@ -102,7 +112,8 @@ Switches parse_switches(int argc, char** argv) {
       }
     } else if (name == "--without") {
       for (const auto& feature : names_in(value)) {
-        if (std::ranges::none_of(features, [&](const auto& row) { return row.name == feature; })) throw InputError("--without " + feature, "there is no such feature", "see --help");
+        if (std::ranges::none_of(features, [&](const auto& row) { return row.name == feature; }))
+          throw InputError("--without " + feature, "there is no such feature", "see --help");
         switches.without.insert(feature);
       }
     } else {

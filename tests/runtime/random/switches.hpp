@@ -30,7 +30,7 @@ const char* name_of(Kind kind);
 struct Switches {
   std::uint64_t seed = 1;
   std::int64_t first = 0, cases = 100;
-  unsigned seconds_a_case = 60;   ///< then it hangs
+  unsigned seconds_a_case = 60;  ///< then it hangs
   bool verbose = false;
   std::vector<Kind> kinds;        ///< that may be drawn
   std::set<std::string> without;  ///< features that are left out

@@ -11,11 +11,17 @@ enum Use : std::int64_t { sent, received };
 }  // namespace
 
 std::string Trial::describe() const {
-  return fmt::format("kind {}, strategy {}, machine {}, layout {}", name_of(kind), strategy.empty() ? "chosen" : strategy, place.profile.empty() ? "drawn" : place.profile, place.layout_text);
+  return fmt::format("kind {}, strategy {}, machine {}, layout {}", name_of(kind),
+                     strategy.empty() ? "chosen" : strategy, place.profile.empty() ? "drawn" : place.profile,
+                     place.layout_text);
 }
 
-std::uint64_t Trial::sent_key(Rank rank, int repetition) const { return key_of(key_of(key_of(key, repetition), rank), sent); }
-std::uint64_t Trial::received_key(Rank rank, int repetition) const { return key_of(key_of(key_of(key, repetition), rank), received); }
+std::uint64_t Trial::sent_key(Rank rank, int repetition) const {
+  return key_of(key_of(key_of(key, repetition), rank), sent);
+}
+std::uint64_t Trial::received_key(Rank rank, int repetition) const {
+  return key_of(key_of(key_of(key, repetition), rank), received);
+}
 
 std::unique_ptr<Trial> make_trial(Place& place, Kind kind, std::uint64_t key) {
   switch (kind) {

@@ -20,7 +20,8 @@ enum class Manner {
 
 class Trial {
  public:
-  Trial(Place& its_place, Kind its_kind, Manner its_manner, std::uint64_t its_key) : kind(its_kind), manner(its_manner), place(its_place), key(its_key) {}
+  Trial(Place& its_place, Kind its_kind, Manner its_manner, std::uint64_t its_key)
+      : kind(its_kind), manner(its_manner), place(its_place), key(its_key) {}
   virtual ~Trial() = default;
   Trial(const Trial&) = delete;
   Trial& operator=(const Trial&) = delete;

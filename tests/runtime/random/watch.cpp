@@ -44,7 +44,8 @@ void say(const char* text) {
 void hang(int) {
   std::array<char, 8000> line{};
   auto* end = line.data();
-  for (const char* part : {beginning_text.get(), ", ", step_text.get(), ": it hangs; repeat: ", repeat_text.get(), "\n"}) {
+  for (const char* part :
+       {beginning_text.get(), ", ", step_text.get(), ": it hangs; repeat: ", repeat_text.get(), "\n"}) {
     const auto length = strlen(part);
     memcpy(end, part, length);
     end += length;
@@ -73,7 +74,8 @@ void fail(const std::string& what) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   constexpr unsigned microseconds_a_rank = 100000;
   usleep(static_cast<unsigned>(rank) * microseconds_a_rank);
-  const std::string line = std::string(beginning_text.get()) + ", " + step_text.get() + ": " + what + "; repeat: " + repeat_text.get() + "\n";
+  const std::string line = std::string(beginning_text.get()) + ", " + step_text.get() + ": " + what +
+                           "; repeat: " + repeat_text.get() + "\n";
   say(line.c_str());
   MPI_Abort(MPI_COMM_WORLD, exit_code);
   _exit(exit_code);
