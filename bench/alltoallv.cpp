@@ -11,7 +11,7 @@
 
 #include "bench/options.hpp"
 #include "bench/summary.hpp"
-#include "selector/parallel.hpp"
+#include "selector/choose/parallel.hpp"
 
 namespace commpass::bench {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "bench/options.hpp"
 #include "model/file.hpp"
-#include "model/profile.hpp"
+#include "model/machine/profile.hpp"
 
 namespace commpass::bench {
 namespace {

@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/options.hpp"
-#include "model/catalogue.hpp"
-#include "model/generate.hpp"
-#include "model/profile.hpp"
-#include "selector/offer.hpp"
-#include "selector/select.hpp"
+#include "model/machine/profile.hpp"
+#include "model/pattern/generate.hpp"
+#include "model/route/catalogue.hpp"
+#include "selector/choose/offer.hpp"
+#include "selector/choose/select.hpp"
 
 namespace commpass::bench {
 namespace {

@@ -12,10 +12,10 @@
 #include "bench/options.hpp"
 #include "bench/statistics.hpp"
 #include "model/text.hpp"
-#include "runtime/agreement.hpp"
 #include "runtime/communicator.hpp"
-#include "runtime/mpi_error.hpp"
-#include "runtime/own_communicator.hpp"
+#include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/own_communicator.hpp"
 
 namespace commpass::bench {
 namespace {

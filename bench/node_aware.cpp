@@ -1,6 +1,6 @@
 // What the formulas of the node-aware paper say, to be laid beside its figure 4.3: the time of each strategy when a
 // node sends 32 or 256 messages to 4 or 16 nodes. Formulas only; nothing is simulated.
-#include "model/node_aware.hpp"
+#include "bench/node_aware_formulas.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/options.hpp"
-#include "model/profile.hpp"
+#include "model/machine/profile.hpp"
 #include "model/text.hpp"
 
 namespace commpass::bench {

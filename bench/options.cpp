@@ -7,7 +7,7 @@
 
 #include "model/error.hpp"
 #include "model/file.hpp"
-#include "selector/arguments.hpp"
+#include "selector/commands/arguments.hpp"
 
 namespace commpass::bench {
 

@@ -14,7 +14,7 @@
 #include "bench/options.hpp"
 #include "bench/statistics.hpp"
 #include "model/text.hpp"
-#include "runtime/local_copy.hpp"
+#include "runtime/execute/local_copy.hpp"
 
 namespace commpass::bench {
 namespace {

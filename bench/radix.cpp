@@ -9,9 +9,9 @@
 #include <set>
 
 #include "bench/options.hpp"
-#include "model/profile.hpp"
+#include "model/machine/profile.hpp"
 #include "model/text.hpp"
-#include "selector/dense_choice.hpp"
+#include "selector/choose/alltoall_choice.hpp"
 
 namespace commpass::bench {
 namespace {

@@ -12,7 +12,7 @@
 #include "bench/sparse_cases.hpp"
 #include "bench/summary.hpp"
 #include "model/text.hpp"
-#include "selector/parallel.hpp"
+#include "selector/choose/parallel.hpp"
 
 namespace commpass::bench {
 namespace {

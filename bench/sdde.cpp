@@ -9,7 +9,7 @@
 #include "bench/options.hpp"
 #include "bench/sparse_cases.hpp"
 #include "bench/summary.hpp"
-#include "selector/parallel.hpp"
+#include "selector/choose/parallel.hpp"
 
 namespace commpass::bench {
 namespace {

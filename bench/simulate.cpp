@@ -11,7 +11,7 @@
 
 #include "model/error.hpp"
 #include "model/file.hpp"
-#include "selector/parallel.hpp"
+#include "selector/choose/parallel.hpp"
 
 namespace commpass::bench {
 

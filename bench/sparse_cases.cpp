@@ -7,7 +7,7 @@
 #include <limits>
 #include <map>
 
-#include "model/pattern.hpp"
+#include "model/pattern/pattern.hpp"
 
 namespace commpass::bench {
 

@@ -1,16 +1,16 @@
 #include "calibrate/alltoallv_timing.hpp"
 
-#include "model/catalogue.hpp"
-#include "runtime/alltoallv_arguments.hpp"
-#include "runtime/mpi_error.hpp"
+#include "model/route/catalogue.hpp"
+#include "runtime/alltoall/alltoallv_arguments.hpp"
+#include "runtime/mpi/mpi_error.hpp"
 #include "runtime/time_exchange.hpp"
 
 namespace commpass {
 
 AlltoallvBench::AlltoallvBench(MPI_Comm comm, const Layout& layout, int messages, Bytes bytes)
     : comm_(comm),
-      structure_(make_dense_structure(comm_.get(), *make_route(parse_strategy("standard"), layout), {},
-                                      Coalescing::coalesced)),
+      structure_(make_alltoall_structure(comm_.get(), *make_route(parse_strategy("standard"), layout), {},
+                                         Coalescing::coalesced)),
       exchange_(comm_.get()) {
   const int ranks = comm_.size(), size = static_cast<int>(bytes);
   const auto index = [&](Rank rank) { return static_cast<std::size_t>((rank + ranks) % ranks); };

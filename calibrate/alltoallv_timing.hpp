@@ -7,10 +7,10 @@
 #include <functional>
 #include <vector>
 
-#include "model/layout.hpp"
+#include "model/machine/layout.hpp"
 #include "model/types.hpp"
-#include "runtime/dense_exchange.hpp"
-#include "runtime/own_communicator.hpp"
+#include "runtime/alltoall/alltoall_exchange.hpp"
+#include "runtime/mpi/own_communicator.hpp"
 
 namespace commpass {
 
@@ -30,8 +30,8 @@ class AlltoallvBench {
   Seconds time(int repetitions, const std::function<void()>& exchange);
 
   OwnCommunicator comm_;
-  DenseStructure structure_;
-  DenseExchange exchange_;
+  AlltoallStructure structure_;
+  AlltoallExchange exchange_;
   std::vector<int> sent_, received_, offsets_;  ///< bytes, by rank
   std::vector<std::byte> send_, receive_;
 };

@@ -7,11 +7,11 @@
 
 #include "calibrate/calibration.hpp"
 #include "model/error.hpp"
-#include "runtime/agreement.hpp"
-#include "runtime/host_names.hpp"
-#include "runtime/mpi_error.hpp"
-#include "runtime/mpi_library.hpp"
-#include "selector/provenance.hpp"
+#include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/host_names.hpp"
+#include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/mpi_library.hpp"
+#include "selector/report/profile_origin.hpp"
 
 namespace commpass {
 

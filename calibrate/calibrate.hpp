@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "calibrate/provenance.hpp"
-#include "model/layout.hpp"
-#include "model/profile.hpp"
+#include "model/machine/layout.hpp"
+#include "model/machine/profile.hpp"
 
 namespace commpass {
 

@@ -12,9 +12,9 @@
 #include "calibrate/provenance.hpp"
 #include "calibrate/sampling.hpp"
 #include "calibrate/timing.hpp"
-#include "model/layout.hpp"
-#include "model/machine.hpp"
-#include "runtime/own_communicator.hpp"
+#include "model/machine/layout.hpp"
+#include "model/machine/machine.hpp"
+#include "runtime/mpi/own_communicator.hpp"
 
 namespace commpass {
 

@@ -1,6 +1,6 @@
 #include "calibrate/collective_timing.hpp"
 
-#include "runtime/mpi_error.hpp"
+#include "runtime/mpi/mpi_error.hpp"
 
 namespace commpass {
 

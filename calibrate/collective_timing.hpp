@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "model/types.hpp"
-#include "runtime/executor.hpp"
-#include "runtime/library_executor.hpp"
-#include "runtime/own_communicator.hpp"
+#include "runtime/execute/executor.hpp"
+#include "runtime/execute/library_executor.hpp"
+#include "runtime/mpi/own_communicator.hpp"
 
 namespace commpass {
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-#include "model/statistics.hpp"
+#include "model/median.hpp"
 
 namespace commpass {
 

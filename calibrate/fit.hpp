@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "model/machine.hpp"
+#include "model/machine/machine.hpp"
 #include "model/types.hpp"
 
 namespace commpass {

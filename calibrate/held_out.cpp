@@ -6,12 +6,12 @@
 
 #include "calibrate/calibration.hpp"
 #include "model/text.hpp"
-#include "runtime/agreement.hpp"
 #include "runtime/communicator.hpp"
-#include "runtime/mpi_error.hpp"
-#include "runtime/rank_data.hpp"
+#include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/rank_data.hpp"
 #include "runtime/time_exchange.hpp"
-#include "selector/select.hpp"
+#include "selector/choose/select.hpp"
 
 namespace commpass {
 

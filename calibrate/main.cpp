@@ -9,12 +9,12 @@
 #include "model/error.hpp"
 #include "model/file.hpp"
 #include "model/text.hpp"
-#include "runtime/agreement.hpp"
-#include "runtime/detect_layout.hpp"
+#include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/detect_layout.hpp"
+#include "runtime/mpi/ranks.hpp"
 #include "runtime/mpi_program.hpp"
-#include "runtime/ranks.hpp"
-#include "selector/arguments.hpp"
-#include "selector/environment.hpp"
+#include "selector/commands/arguments.hpp"
+#include "selector/commands/environment.hpp"
 
 namespace {
 

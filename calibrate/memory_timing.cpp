@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "model/statistics.hpp"
-#include "runtime/local_copy.hpp"
-#include "runtime/mpi_error.hpp"
-#include "runtime/ranks.hpp"
+#include "model/median.hpp"
+#include "runtime/execute/local_copy.hpp"
+#include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/ranks.hpp"
 
 namespace commpass {
 

@@ -6,7 +6,7 @@
 #include "calibrate/calibration.hpp"
 #include "calibrate/collective_timing.hpp"
 #include "calibrate/library_call.hpp"
-#include "runtime/neighborhood_collective.hpp"
+#include "runtime/mpi/neighborhood_collective.hpp"
 
 namespace commpass {
 

@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "runtime/mpi_error.hpp"
-#include "runtime/ranks.hpp"
+#include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/ranks.hpp"
 #include "runtime/time_exchange.hpp"
 
 namespace commpass {

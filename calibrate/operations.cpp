@@ -7,7 +7,7 @@
 #include "calibrate/calibration.hpp"
 #include "calibrate/fit.hpp"
 #include "calibrate/operation_timing.hpp"
-#include "runtime/mpi_error.hpp"
+#include "runtime/mpi/mpi_error.hpp"
 
 namespace commpass {
 

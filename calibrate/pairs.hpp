@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "model/layout.hpp"
+#include "model/machine/layout.hpp"
 
 namespace commpass {
 

@@ -1,7 +1,7 @@
 #include "calibrate/sampling.hpp"
 
 #include "calibrate/fit.hpp"
-#include "runtime/mpi_error.hpp"
+#include "runtime/mpi/mpi_error.hpp"
 
 namespace commpass {
 

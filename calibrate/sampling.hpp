@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "model/statistics.hpp"
+#include "model/median.hpp"
 #include "model/types.hpp"
 
 namespace commpass {

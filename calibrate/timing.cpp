@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "runtime/mpi_error.hpp"
-#include "runtime/ranks.hpp"
+#include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/ranks.hpp"
 
 namespace commpass {
 

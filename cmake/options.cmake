@@ -26,6 +26,7 @@ function(commpass_room name)
   add_library(commpass::${name} ALIAS commpass_${name})
   set_target_properties(commpass_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON EXPORT_NAME ${name})
   target_include_directories(commpass_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+                             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/commpass>)
   target_link_libraries(commpass_${name} PUBLIC ${room_DEPENDS} PRIVATE ${room_PRIVATE_DEPENDS} $<BUILD_INTERFACE:commpass_options>)
 endfunction()

@@ -13,11 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "model/error.hpp"
-#include "model/matrix_market.hpp"
-#include "model/matrix_pattern.hpp"
-#include "model/metis_partition.hpp"
-#include "runtime/communicator.hpp"
+#include <commpass/commpass.hpp>
+#include <commpass/predict.hpp>
 
 namespace {
 

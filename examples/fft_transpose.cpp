@@ -11,7 +11,7 @@
 #include <numbers>
 #include <vector>
 
-#include "runtime/communicator.hpp"
+#include <commpass/commpass.hpp>
 
 namespace {
 

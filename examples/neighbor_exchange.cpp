@@ -6,7 +6,7 @@
 #include <exception>
 #include <vector>
 
-#include "runtime/communicator.hpp"
+#include <commpass/commpass.hpp>
 
 namespace {
 

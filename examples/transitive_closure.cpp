@@ -11,9 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "model/error.hpp"
-#include "model/matrix_market.hpp"
-#include "runtime/communicator.hpp"
+#include <commpass/commpass.hpp>
+#include <commpass/predict.hpp>
 
 namespace {
 

@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
-#include "runtime/agreement.hpp"
-#include "runtime/commpass.h"
+#include "commpass/commpass.h"
 #include "runtime/communicator.hpp"
 #include "runtime/communicator_state.hpp"
-#include "runtime/element_type.hpp"
-#include "runtime/mpi_error.hpp"
-#include "runtime/ranks.hpp"
+#include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/element_type.hpp"
+#include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/ranks.hpp"
 
 struct commpass_comm_state {
   commpass::Communicator communicator;

@@ -7,23 +7,23 @@
 #include <iterator>
 #include <variant>
 
-#include "model/catalogue.hpp"
-#include "model/profile.hpp"
+#include "model/machine/profile.hpp"
+#include "model/route/catalogue.hpp"
 #include "model/text.hpp"
-#include "runtime/agreement.hpp"
+#include "runtime/choose/environment_names.hpp"
+#include "runtime/choose/gather_pattern.hpp"
+#include "runtime/choose/selection.hpp"
 #include "runtime/communicator_state.hpp"
-#include "runtime/crowd.hpp"
-#include "runtime/detect_layout.hpp"
-#include "runtime/environment_names.hpp"
-#include "runtime/executor.hpp"
-#include "runtime/gather_pattern.hpp"
-#include "runtime/library_executor.hpp"
-#include "runtime/mpi_error.hpp"
-#include "runtime/ranks.hpp"
-#include "runtime/selection.hpp"
-#include "runtime/sparse_exchange_state.hpp"
-#include "runtime/thread_share.hpp"
-#include "selector/environment.hpp"
+#include "runtime/execute/executor.hpp"
+#include "runtime/execute/library_executor.hpp"
+#include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/crowd.hpp"
+#include "runtime/mpi/detect_layout.hpp"
+#include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/ranks.hpp"
+#include "runtime/mpi/thread_share.hpp"
+#include "runtime/sparse/sparse_exchange_state.hpp"
+#include "selector/commands/environment.hpp"
 
 namespace commpass {
 

@@ -14,13 +14,13 @@
 #include <span>
 #include <string>
 
-#include "model/cost.hpp"
-#include "model/layout.hpp"
-#include "model/machine.hpp"
-#include "runtime/alltoallv.hpp"
-#include "runtime/indexed_exchange.hpp"
-#include "runtime/plan.hpp"
-#include "runtime/sparse_exchange.hpp"
+#include "model/cost/cost.hpp"
+#include "model/machine/layout.hpp"
+#include "model/machine/machine.hpp"
+#include "runtime/alltoall/alltoallv.hpp"
+#include "runtime/indexed/indexed_exchange.hpp"
+#include "runtime/plan/plan.hpp"
+#include "runtime/sparse/sparse_exchange.hpp"
 
 namespace commpass {
 
@@ -67,8 +67,8 @@ struct CommunicatorOptions {
 };
 
 struct ExchangeOptions {
-  std::string strategy;  ///< run this one; empty: COMMPASS_STRATEGY as it fits the layout (selector/nearest.hpp), else
-                         ///< the cheapest
+  std::string strategy;  ///< run this one; empty: COMMPASS_STRATEGY as it fits the layout
+                         ///< (selector/choose/nearest.hpp), else the cheapest
   CostModel model = CostModel::burst;
   /// How often it will run, to weigh the time to plan it against that of the exchanges; nothing: so often that planning
   /// does not matter.
@@ -165,7 +165,7 @@ class Communicator {
   /// the last one if its discovery has told them on the way (direct+nbx, direct+rma), else in the 1st, 2nd, 4th, 8th or
   /// every 16th exchange, after which they tell each other. Those that start_… begin do not count, since ranks may
   /// complete them at different times. A rank needs memory for its own messages and, while they are forwarded, for
-  /// those of its node; what a discovery needs besides is said in model/sparse_strategy.cpp and docs/model.md.
+  /// those of its node; what a discovery needs besides is said in model/route/sparse_strategy.cpp and docs/model.md.
   ///
   /// direct+rma keeps a window whose slots grow with the messages; where it was not named by the caller, and messages
   /// are too large for it or a rank has several for another one, other strategies are chosen from then on. start_…

@@ -3,12 +3,12 @@
 
 #include <memory>
 
-#include "runtime/alltoallv_engine.hpp"
+#include "runtime/alltoall/alltoallv_engine.hpp"
 #include "runtime/communicator.hpp"
-#include "runtime/executor.hpp"
-#include "runtime/own_communicator.hpp"
-#include "runtime/sparse_engine.hpp"
-#include "selector/environment.hpp"
+#include "runtime/execute/executor.hpp"
+#include "runtime/mpi/own_communicator.hpp"
+#include "runtime/sparse/sparse_engine.hpp"
+#include "selector/commands/environment.hpp"
 
 namespace commpass {
 

@@ -2,8 +2,8 @@
 
 #include <mpi.h>
 
-#include "runtime/ranks.hpp"
-#include "selector/arguments.hpp"
+#include "runtime/mpi/ranks.hpp"
+#include "selector/commands/arguments.hpp"
 
 namespace commpass {
 

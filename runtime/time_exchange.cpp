@@ -1,7 +1,7 @@
 #include "runtime/time_exchange.hpp"
 
-#include "runtime/common_start.hpp"
-#include "runtime/mpi_error.hpp"
+#include "runtime/mpi/common_start.hpp"
+#include "runtime/mpi/mpi_error.hpp"
 
 namespace commpass {
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "selector/arguments.hpp"
+#include "selector/commands/arguments.hpp"
 #include "selector/commands/commands.hpp"
 
 namespace {

@@ -4,9 +4,9 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "selector/arguments.hpp"
+#include "selector/commands/arguments.hpp"
 #include "selector/commands/commands.hpp"
-#include "selector/pattern_report.hpp"
+#include "selector/report/pattern_report.hpp"
 
 namespace commpass {
 

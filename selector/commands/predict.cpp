@@ -8,12 +8,12 @@
 #include <memory>
 
 #include "model/error.hpp"
-#include "model/profile.hpp"
-#include "selector/arguments.hpp"
+#include "model/machine/profile.hpp"
+#include "selector/choose/alltoall_choice.hpp"
+#include "selector/commands/arguments.hpp"
 #include "selector/commands/commands.hpp"
-#include "selector/dense_choice.hpp"
-#include "selector/profile_note.hpp"
-#include "selector/report.hpp"
+#include "selector/report/profile_note.hpp"
+#include "selector/report/report.hpp"
 
 namespace commpass {
 

@@ -8,11 +8,11 @@
 #include <memory>
 
 #include "model/error.hpp"
-#include "model/profile.hpp"
+#include "model/machine/profile.hpp"
 #include "model/text.hpp"
 #include "selector/commands/commands.hpp"
-#include "selector/compare_profiles.hpp"
-#include "selector/environment.hpp"
+#include "selector/commands/environment.hpp"
+#include "selector/report/compare_profiles.hpp"
 
 namespace commpass {
 

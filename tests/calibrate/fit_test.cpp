@@ -7,7 +7,7 @@
 #include <cmath>
 #include <random>
 
-#include "model/statistics.hpp"
+#include "model/median.hpp"
 
 namespace commpass {
 namespace {

@@ -13,7 +13,7 @@
 #include "calibrate/collective_timing.hpp"
 #include "calibrate/memory_timing.hpp"
 #include "calibrate/operation_timing.hpp"
-#include "runtime/mpi_error.hpp"
+#include "runtime/mpi/mpi_error.hpp"
 
 namespace commpass {
 

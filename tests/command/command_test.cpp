@@ -6,7 +6,7 @@
 #include <set>
 
 #include "command/run.hpp"
-#include "model/profile.hpp"
+#include "model/machine/profile.hpp"
 #include "model/text.hpp"
 
 namespace commpass {

@@ -8,9 +8,9 @@
 #include <thread>
 
 #include "command/run.hpp"
-#include "model/profile.hpp"
+#include "model/machine/profile.hpp"
 #include "model/text.hpp"
-#include "selector/provenance.hpp"
+#include "selector/report/profile_origin.hpp"
 
 namespace commpass {
 namespace {

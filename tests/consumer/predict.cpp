@@ -1,9 +1,7 @@
 // Model and selector, used from outside.
 #include <cstdio>
 
-#include "model/generate.hpp"
-#include "model/profile.hpp"
-#include "selector/select.hpp"
+#include <commpass/predict.hpp>
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;

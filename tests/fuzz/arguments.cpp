@@ -1,5 +1,5 @@
 // Command lines, one argument a line: each is understood or refused as wrong usage. Nothing is run.
-#include "selector/arguments.hpp"
+#include "selector/commands/arguments.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -1,5 +1,5 @@
 // What ranks tell each other of what they have priced: what is accepted is told again in the same way.
-#include "selector/candidate_text.hpp"
+#include "selector/choose/candidate_text.hpp"
 
 #include "fuzz/fuzz.hpp"
 

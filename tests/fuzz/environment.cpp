@@ -1,5 +1,5 @@
 // Environments, one NAME=VALUE a line.
-#include "selector/environment.hpp"
+#include "selector/commands/environment.hpp"
 
 #include "fuzz/fuzz.hpp"
 #include "model/text.hpp"

@@ -1,5 +1,5 @@
 // Generator texts: what is accepted is a valid pattern.
-#include "model/generate.hpp"
+#include "model/pattern/generate.hpp"
 
 #include "fuzz/fuzz.hpp"
 

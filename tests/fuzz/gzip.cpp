@@ -1,9 +1,9 @@
 // Files of every kind, gzipped or not: no reader takes more of them than its limit.
 #include "fuzz/memory_file.hpp"
 #include "model/file.hpp"
-#include "model/matrix_market.hpp"
-#include "model/pattern.hpp"
-#include "model/profile.hpp"
+#include "model/machine/profile.hpp"
+#include "model/pattern/matrix_market.hpp"
+#include "model/pattern/pattern.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace commpass;

@@ -1,5 +1,5 @@
 // Layout texts: what is accepted has the ranks that are asked for.
-#include "model/layout.hpp"
+#include "model/machine/layout.hpp"
 
 #include "fuzz/fuzz.hpp"
 

@@ -1,6 +1,6 @@
 // Matrix Market text, and the pattern of a matrix that is accepted.
 #include "fuzz/fuzz.hpp"
-#include "model/matrix_pattern.hpp"
+#include "model/pattern/matrix_pattern.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace commpass;

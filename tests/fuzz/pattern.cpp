@@ -1,5 +1,5 @@
 // Pattern files, gzipped or not.
-#include "model/pattern.hpp"
+#include "model/pattern/pattern.hpp"
 
 #include "fuzz/memory_file.hpp"
 

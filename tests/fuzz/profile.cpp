@@ -1,5 +1,5 @@
 // Profiles: what is accepted is written in a form that is read as the same machine.
-#include "model/profile.hpp"
+#include "model/machine/profile.hpp"
 
 #include "fuzz/fuzz.hpp"
 

@@ -1,6 +1,6 @@
 // Parcels of sparse exchanges: what is accepted is blocks between ranks, one after another, that together are the
 // parcel.
-#include "runtime/sparse_frame.hpp"
+#include "runtime/sparse/sparse_frame.hpp"
 
 #include "fuzz/fuzz.hpp"
 

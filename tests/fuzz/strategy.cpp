@@ -1,10 +1,10 @@
 // Strategy texts: what is accepted prints in a form that is read as the same strategy, and has a route or says why not.
 // The same text may be that of a sparse exchange.
-#include "model/strategy.hpp"
+#include "model/route/strategy.hpp"
 
 #include "fuzz/fuzz.hpp"
-#include "model/catalogue.hpp"
-#include "model/sparse_strategy.hpp"
+#include "model/route/catalogue.hpp"
+#include "model/route/sparse_strategy.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace commpass;

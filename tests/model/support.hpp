@@ -19,12 +19,12 @@
 #include <string>
 #include <vector>
 
-#include "model/catalogue.hpp"
 #include "model/error.hpp"
-#include "model/layout.hpp"
-#include "model/machine.hpp"
-#include "model/pattern.hpp"
-#include "model/schedule.hpp"
+#include "model/machine/layout.hpp"
+#include "model/machine/machine.hpp"
+#include "model/pattern/pattern.hpp"
+#include "model/route/catalogue.hpp"
+#include "model/schedule/schedule.hpp"
 
 namespace commpass::test {
 

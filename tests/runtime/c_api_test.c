@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/commpass.h"
+#include "commpass/commpass.h"
 
 static int rank, ranks, failures;
 
@@ -196,10 +196,10 @@ int main(int argc, char** argv) {
   CHECK(commpass_alltoall(NULL, 0, MPI_INT, NULL, 0, MPI_INT, NULL, NULL) == COMMPASS_ERROR_INPUT);
   CHECK(strstr(commpass_error_text(), "communicator is NULL") != NULL);
   constant_size(comm, "direct+rma");
-  const char* dense_strategies[] = {NULL, "standard,window=2", "stfw,n=1", "two-step"};
+  const char* alltoall_strategies[] = {NULL, "standard,window=2", "stfw,n=1", "two-step"};
   for (int i = 0; i < 4; ++i) {
-    all_to_all_of_any_sizes(comm, dense_strategies[i]);
-    all_to_all_of_one_size(comm, dense_strategies[i]);
+    all_to_all_of_any_sizes(comm, alltoall_strategies[i]);
+    all_to_all_of_one_size(comm, alltoall_strategies[i]);
   }
   CHECK(commpass_alltoall(NULL, 0, MPI_INT, NULL, 0, MPI_INT, "no-such", comm) == COMMPASS_ERROR_INPUT);
   CHECK(strstr(commpass_error_text(), "no-such") != NULL);

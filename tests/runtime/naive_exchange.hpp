@@ -6,9 +6,9 @@
 #include <cstddef>
 #include <vector>
 
-#include "model/layout.hpp"
-#include "model/pattern.hpp"
-#include "runtime/plan.hpp"
+#include "model/machine/layout.hpp"
+#include "model/pattern/pattern.hpp"
+#include "runtime/plan/plan.hpp"
 
 namespace commpass::test {
 

@@ -7,13 +7,13 @@
 #include <limits>
 #include <optional>
 
-#include "model/catalogue.hpp"
 #include "model/error.hpp"
+#include "model/route/catalogue.hpp"
 #include "runtime/communicator.hpp"
-#include "runtime/executor.hpp"
-#include "runtime/library_executor.hpp"
+#include "runtime/execute/executor.hpp"
+#include "runtime/execute/library_executor.hpp"
+#include "runtime/mpi/own_communicator.hpp"
 #include "runtime/naive_exchange.hpp"
-#include "runtime/own_communicator.hpp"
 #include "runtime/world.hpp"
 
 namespace commpass {

@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <random>
 
-#include "runtime/dense_exchange.hpp"
-#include "runtime/dense_structure.hpp"
-#include "runtime/executor.hpp"
+#include "runtime/alltoall/alltoall_exchange.hpp"
+#include "runtime/alltoall/alltoall_structure.hpp"
+#include "runtime/execute/executor.hpp"
+#include "runtime/mpi/own_communicator.hpp"
 #include "runtime/naive_exchange.hpp"
-#include "runtime/own_communicator.hpp"
-#include "runtime/plan.hpp"
+#include "runtime/plan/plan.hpp"
 #include "runtime/world.hpp"
 
 namespace {
@@ -120,8 +120,8 @@ TEST_P(Wandering, BlocksAreDelivered) {
 TEST_P(Wandering, BlocksBetweenAllPairsAreDeliveredWhateverTheirSizes) {
   const WanderingRoute route(size_of(), 1 + static_cast<int>(seed_ % 8), seed_);
   const auto coalescing = seed_ % 3 == 0 ? Coalescing::staggered : Coalescing::coalesced;
-  const auto structure = make_dense_structure(comm_.get(), route, {static_cast<int>(seed_ % 3)}, coalescing);
-  DenseExchange exchange(comm_.get());
+  const auto structure = make_alltoall_structure(comm_.get(), route, {static_cast<int>(seed_ % 3)}, coalescing);
+  AlltoallExchange exchange(comm_.get());
   const ElementType type(MPI_BYTE, MPI_COMM_SELF);
   std::mt19937 random(seed_);
   for (unsigned turn = 0; turn < 4; ++turn) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "model/error.hpp"
-#include "model/machine.hpp"
+#include "model/machine/machine.hpp"
 
 namespace commpass::test {
 

@@ -2,13 +2,13 @@
 // crash.
 #include <gtest/gtest.h>
 
-#include "model/generate.hpp"
-#include "model/plan_cost.hpp"
+#include "model/cost/plan_cost.hpp"
+#include "model/pattern/generate.hpp"
 #include "model/support.hpp"
-#include "selector/dense_choice.hpp"
-#include "selector/select.hpp"
-#include "selector/shortlist.hpp"
-#include "selector/sparse_choice.hpp"
+#include "selector/choose/alltoall_choice.hpp"
+#include "selector/choose/select.hpp"
+#include "selector/choose/shortlist.hpp"
+#include "selector/choose/sparse_choice.hpp"
 
 namespace commpass {
 namespace {

@@ -5,17 +5,17 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "model/generate.hpp"
-#include "model/plan_cost.hpp"
-#include "model/profile.hpp"
+#include "model/cost/plan_cost.hpp"
+#include "model/machine/profile.hpp"
+#include "model/pattern/generate.hpp"
 #include "model/support.hpp"
 #include "model/text.hpp"
-#include "selector/dense_choice.hpp"
-#include "selector/offer.hpp"
-#include "selector/profile_note.hpp"
-#include "selector/select.hpp"
-#include "selector/shortlist.hpp"
-#include "selector/sparse_choice.hpp"
+#include "selector/choose/alltoall_choice.hpp"
+#include "selector/choose/offer.hpp"
+#include "selector/choose/select.hpp"
+#include "selector/choose/shortlist.hpp"
+#include "selector/choose/sparse_choice.hpp"
+#include "selector/report/profile_note.hpp"
 
 namespace commpass {
 namespace {

@@ -1,6 +1,6 @@
 // What messages and copies cost the processors of a simulated cluster. SMPI charges MPI_Isend, MPI_Issend and MPI_Put,
 // by the platform's callback, but neither persistent and blocking sends nor receives; these wrappers (PMPI) do, and
-// stand-ins for runtime/local_copy.cpp and common_start.cpp charge copies and use the simulated clock.
+// stand-ins for runtime/execute/local_copy.cpp and common_start.cpp charge copies and use the simulated clock.
 //
 // While MPI_Wait waits, reductions that are pending move on. No look is charged for that: the first message that comes
 // ends the waiting.
@@ -18,10 +18,10 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/common_start.hpp"
-#include "runtime/crowd.hpp"
-#include "runtime/local_copy.hpp"
-#include "runtime/nonblocking_reduction.hpp"
+#include "runtime/execute/local_copy.hpp"
+#include "runtime/mpi/common_start.hpp"
+#include "runtime/mpi/crowd.hpp"
+#include "runtime/mpi/nonblocking_reduction.hpp"
 #include "simulation/description.hpp"
 #include "simulation/pending_reductions.hpp"
 

@@ -1,18 +1,18 @@
-// Stand-in for runtime/nonblocking_reduction.cpp on simulated clusters, where MPI_Ibarrier is no barrier and
+// Stand-in for runtime/mpi/nonblocking_reduction.cpp on simulated clusters, where MPI_Ibarrier is no barrier and
 // MPI_Iallreduce sends a message for every pair of ranks. These are the algorithms of MPI libraries for small numbers,
 // made of messages that are charged as all others are: recursive doubling, and for scattered sums recursive halving.
 // Ranks beyond a power of two hand their numbers to a neighbour and get the result from him.
 //
 // A reduction moves on when it is tested, and while its rank waits for a request (costs.cpp), as in MPI libraries; not
 // while its rank computes or is in another call.
-#include "runtime/nonblocking_reduction.hpp"
+#include "runtime/mpi/nonblocking_reduction.hpp"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
 #include "model/types.hpp"
-#include "runtime/mpi_error.hpp"
+#include "runtime/mpi/mpi_error.hpp"
 #include "simulation/pending_reductions.hpp"
 
 namespace commpass {

@@ -1,7 +1,7 @@
 // A communicator of the C interface, for the exchanges of one trial.
 #pragma once
 
-#include "runtime/commpass.h"
+#include "commpass/commpass.h"
 #include "runtime/random/place.hpp"
 
 namespace commpass::random_test {

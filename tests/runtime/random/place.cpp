@@ -6,8 +6,8 @@
 #include <limits>
 #include <vector>
 
-#include "model/layout.hpp"
-#include "model/machine.hpp"
+#include "model/machine/layout.hpp"
+#include "model/machine/machine.hpp"
 
 namespace commpass::random_test {
 

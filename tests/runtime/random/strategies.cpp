@@ -4,9 +4,9 @@
 
 #include <array>
 
-#include "model/catalogue.hpp"
 #include "model/error.hpp"
-#include "model/sparse_strategy.hpp"
+#include "model/route/catalogue.hpp"
+#include "model/route/sparse_strategy.hpp"
 
 namespace commpass::random_test {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "model/layout.hpp"
+#include "model/machine/layout.hpp"
 #include "runtime/random/draw.hpp"
 #include "runtime/random/switches.hpp"
 

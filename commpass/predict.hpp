@@ -1,0 +1,10 @@
+// Patterns, machine profiles, and what each strategy costs: all of Commpass that needs no MPI.
+#pragma once
+
+#include "model/error.hpp"                    // IWYU pragma: export
+#include "model/machine/profile.hpp"          // IWYU pragma: export
+#include "model/pattern/generate.hpp"         // IWYU pragma: export
+#include "model/pattern/matrix_market.hpp"    // IWYU pragma: export
+#include "model/pattern/matrix_pattern.hpp"   // IWYU pragma: export
+#include "model/pattern/metis_partition.hpp"  // IWYU pragma: export
+#include "selector/choose/select.hpp"         // IWYU pragma: export

@@ -1,0 +1,168 @@
+#include "measure/one_shot.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include "measure/pattern_data.hpp"
+#include "measure/time_exchanges.hpp"
+#include "model/error.hpp"
+#include "model/text.hpp"
+#include "runtime/communicator.hpp"
+#include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/ranks.hpp"
+#include "selector/choose/alltoall_choice.hpp"
+
+namespace commpass {
+
+namespace {
+
+/// The first call is chosen by nothing, the second by the sizes of the first; the third finds all it needs, the fourth
+/// tells, as many do.
+constexpr int calls_to_settle = 3;
+
+/// One side of MPI_Alltoallv, in bytes.
+struct Side {
+  std::vector<int> counts, displacements;
+
+  template <class Edges, class Peer>
+  Side(int ranks, const Edges& edges, Peer peer)
+      : counts(static_cast<std::size_t>(ranks)), displacements(counts.size()) {
+    for (const auto& edge : edges) {
+      const auto rank = static_cast<std::size_t>(edge.*peer);
+      counts[rank] = static_cast<int>(edge.bytes);
+      displacements[rank] = static_cast<int>(edge.offset);
+    }
+  }
+};
+
+/// What a rank gives, and what it must get.
+class Exchanger {
+ public:
+  Exchanger(const Pattern& pattern, Rank rank)
+      : rank_(rank),
+        data_(data_of(pattern, rank)),
+        sends_(pattern.ranks, data_.sends, &SendEdge::destination),
+        receives_(pattern.ranks, data_.receives, &ReceiveEdge::source) {
+    fill(data_);
+  }
+
+  void run(Communicator& communicator, const std::string& strategy) {
+    communicator.alltoallv(data_.send_buffer.data(), sends_.counts, sends_.displacements, MPI_BYTE,
+                           data_.receive_buffer.data(), receives_.counts, receives_.displacements, MPI_BYTE,
+                           {.strategy = strategy});
+  }
+  void run_by_mpi() {
+    COMMPASS_MPI_CALL(MPI_Alltoallv, data_.send_buffer.data(), sends_.counts.data(), sends_.displacements.data(),
+                      MPI_BYTE, data_.receive_buffer.data(), receives_.counts.data(), receives_.displacements.data(),
+                      MPI_BYTE, MPI_COMM_WORLD);
+  }
+
+  /// Runs an exchange and checks what came. Collective. @throws Error, the same on every rank, if a byte is wrong
+  void check(const std::function<void()>& exchange, const std::string& name) {
+    std::ranges::fill(data_.receive_buffer, std::byte{0});
+    exchange();
+    agree(MPI_COMM_WORLD, verify(data_, rank_, name));
+  }
+
+ private:
+  Rank rank_;
+  RankData data_;
+  Side sends_, receives_;
+};
+
+void require_one_block_each(const Pattern& pattern) {
+  std::set<std::pair<Rank, Rank>> pairs;
+  std::vector<Bytes> sent(static_cast<std::size_t>(pattern.ranks)), received(sent.size());
+  for (const auto& edge : pattern.edges) {
+    if (!pairs.emplace(edge.source, edge.destination).second)
+      throw InputError("--one-shot",
+                       fmt::format("there are two edges from rank {} to rank {}", edge.source, edge.destination),
+                       "use a pattern with one for each pair of ranks");
+    for (const auto total : {sent[static_cast<std::size_t>(edge.source)] += edge.bytes,
+                             received[static_cast<std::size_t>(edge.destination)] += edge.bytes})
+      if (total > std::numeric_limits<int>::max())
+        throw InputError("--one-shot",
+                         "a rank sends or gets 2^31 bytes or more, which displacements of MPI_Alltoallv do not reach",
+                         "use smaller blocks");
+  }
+}
+
+/// Gives the rows their prices, and the order of the ranking; without rows, all of the ranking.
+void set_prices(std::vector<CallReportRow>& rows, const std::vector<Candidate>& ranking) {
+  std::vector<CallReportRow> priced;
+  for (const auto& candidate : ranking) {
+    const auto name = to_string(candidate.strategy);
+    if (rows.empty() || std::ranges::find(rows, name, &CallReportRow::name) != rows.end())
+      priced.push_back({name, candidate.cost.seconds, {}});
+  }
+  for (const auto& row : rows)
+    if (std::ranges::find(priced, row.name, &CallReportRow::name) == priced.end()) priced.push_back(row);
+  rows = std::move(priced);
+}
+
+}  // namespace
+
+CallReport measure_one_shot(const OneShotMeasurement& measurement, const Pattern& pattern) {
+  require_one_block_each(pattern);
+  const Rank rank = rank_in(MPI_COMM_WORLD);
+  // The choice has a communicator of its own, where it learns from nothing else.
+  Communicator communicator(MPI_COMM_WORLD, measurement.machine, {measurement.layout}),
+      choosing(MPI_COMM_WORLD, measurement.machine, {measurement.layout});
+  const auto& layout = communicator.layout();
+  Exchanger exchanger(pattern, rank);
+
+  // Rank 0 prices; all need the names.
+  CallReport report;
+  const auto totals = totals_of(pattern, layout);
+  const auto blocks = random_pattern(totals, layout);
+  std::string names;
+  together(MPI_COMM_WORLD, [&] {
+    for (const auto& text : measurement.strategies) {
+      auto strategy = parse_strategy(text);
+      if (rank == 0 && is_automatic(strategy))
+        strategy = price_one_shot(strategy, blocks, layout, communicator.machine()).strategy;
+      const auto name = to_string(strategy);
+      if (std::ranges::find(report.rows, name, &CallReportRow::name) == report.rows.end())
+        report.rows.push_back({name, {}, {}});
+    }
+    if (rank == 0) set_prices(report.rows, rank_one_shot(blocks, layout, communicator.machine()));
+    for (const auto& row : report.rows) names += (names.empty() ? "" : ";") + row.name;
+  });
+  names = broadcast(MPI_COMM_WORLD, names);
+
+  std::vector<std::function<void()>> runs;
+  const auto add = [&](const std::string& name, std::function<void()> run) {
+    exchanger.check(run, name);
+    runs.push_back(std::move(run));
+  };
+  for (const auto& name : split(names, ';'))
+    add(name, [&exchanger, &communicator, name] { exchanger.run(communicator, name); });
+  const auto choose = [&] { exchanger.run(choosing, ""); };
+  for (int call = 0; call < calls_to_settle; ++call) exchanger.check(choose, "the choice");
+  add("the choice", choose);
+  add("MPI_Alltoallv", [&] { exchanger.run_by_mpi(); });
+  const auto times = time_exchanges(runs, false, measurement.repetitions, measurement.shown);
+
+  report.chosen = choosing.last_alltoallv_strategy();
+  if (rank != 0) return report;
+  auto time = times.begin();
+  for (auto& row : report.rows) row.measured_s = *time++;
+  report.chosen_s = *time++;
+  report.baseline_kind = "By the MPI library";
+  report.baselines.push_back({"MPI_Alltoallv", {}, *time++});
+  report.context = {{"profile", communicator.machine().name},
+                    {"layout", layout.describe()},
+                    {"ranks", std::to_string(pattern.ranks)},
+                    {"blocks", std::to_string(totals.on_node + totals.off_node)},
+                    {"mean block", fmt::format("{:.0f} B", blocks.block_bytes)}};
+  return report;
+}
+
+}  // namespace commpass

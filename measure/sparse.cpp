@@ -1,0 +1,167 @@
+#include "measure/sparse.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+
+#include "measure/pattern_data.hpp"
+#include "measure/time_exchanges.hpp"
+#include "measure/two_sided.hpp"
+#include "model/error.hpp"
+#include "runtime/communicator.hpp"
+#include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/nonblocking_reduction.hpp"
+#include "runtime/mpi/ranks.hpp"
+#include "runtime/sparse/sparse_tally.hpp"
+#include "selector/choose/sparse_choice.hpp"
+
+namespace commpass {
+
+namespace {
+
+/// Calls until the choice knows what the ranks send, and what they get, and has moved its communicators and windows.
+constexpr int calls_to_settle = 4;
+
+/// What a rank gives, and what it must get.
+class Exchanger {
+ public:
+  Exchanger(const SparseMeasurement& measurement, const Pattern& pattern, Rank rank)
+      : measurement_(measurement), rank_(rank), data_(data_of(pattern, rank)) {
+    fill(data_);
+    for (const auto& edge : data_.sends) destinations_.push_back(edge.destination);
+    bytes_ = pattern.edges.empty() ? 0 : pattern.edges.front().bytes;
+  }
+
+  ReceivedMessages run(Communicator& communicator, const std::string& strategy) const {
+    const SparseOptions options{.strategy = strategy};
+    return measurement_.constant_size
+               ? communicator.sparse_alltoall(data_.send_buffer.data(), destinations_, bytes_, options)
+               : communicator.sparse_alltoallv(data_.send_buffer.data(), data_.sends, options);
+  }
+  SparseExchange start(Communicator& communicator) const {
+    return measurement_.constant_size
+               ? communicator.start_sparse_alltoall(data_.send_buffer.data(), destinations_, bytes_)
+               : communicator.start_sparse_alltoallv(data_.send_buffer.data(), data_.sends);
+  }
+  TwoSidedMessages run_by_reduction() {
+    return build_two_sided_by_reduction(MPI_COMM_WORLD, ++tag_, data_.send_buffer.data(), data_.sends);
+  }
+  TwoSidedMessages run_by_barrier() {
+    return build_two_sided_by_barrier(MPI_COMM_WORLD, ++tag_, data_.send_buffer.data(), data_.sends);
+  }
+
+  void check(const ReceivedMessages& received, const std::string& name) {
+    TwoSidedMessages messages;
+    for (const auto& message : received)
+      messages.emplace_back(message.source, std::vector(message.bytes.begin(), message.bytes.end()));
+    check(std::move(messages), name);
+  }
+  /// Collective. @throws Error, the same on every rank, if anything is missing or wrong
+  void check(TwoSidedMessages received, const std::string& name) {
+    std::ranges::stable_sort(received, {}, [](const auto& message) { return message.first; });
+    std::ranges::fill(data_.receive_buffer, std::byte{0});
+    std::string problem;
+    for (std::size_t i = 0; i < data_.receives.size() && problem.empty(); ++i) {
+      const auto& edge = data_.receives[i];
+      if (i < received.size() && received[i].first == edge.source && std::ssize(received[i].second) == edge.bytes)
+        std::ranges::copy(received[i].second, data_.receive_buffer.begin() + edge.offset);
+      else
+        problem =
+            fmt::format("{}: rank {} did not get what rank {} sent; please report this.", name, rank_, edge.source);
+    }
+    if (problem.empty() && received.size() > data_.receives.size())
+      problem = fmt::format("{}: rank {} got more than was sent; please report this.", name, rank_);
+    agree(MPI_COMM_WORLD, problem.empty() ? verify(data_, rank_, name) : problem);
+  }
+
+ private:
+  const SparseMeasurement& measurement_;
+  Rank rank_;
+  RankData data_;
+  std::vector<Rank> destinations_;
+  Bytes bytes_ = 0;
+  int tag_ = 0;  ///< of hand-written exchanges
+};
+
+void require_plain_messages(const Pattern& pattern, bool constant_size) {
+  for (const auto& edge : pattern.edges) {
+    if (edge.bytes > std::numeric_limits<int>::max())
+      throw InputError("--sparse", fmt::format("a message has {} bytes", edge.bytes), "use fewer than 2^31");
+    if (constant_size && edge.bytes != pattern.edges.front().bytes)
+      throw InputError("--sparse constant",
+                       fmt::format("there are messages of {} and of {} bytes", pattern.edges.front().bytes, edge.bytes),
+                       "use --sparse variable");
+  }
+}
+
+}  // namespace
+
+CallReport measure_sparse(const SparseMeasurement& measurement, const Pattern& pattern) {
+  require_plain_messages(pattern, measurement.constant_size);
+  // The choice has a communicator of its own, where it learns from nothing else.
+  Communicator communicator(MPI_COMM_WORLD, measurement.machine, {measurement.layout}),
+      choosing(MPI_COMM_WORLD, measurement.machine, {measurement.layout});
+  const auto& layout = communicator.layout();
+  const Rank rank = rank_in(MPI_COMM_WORLD);
+  Exchanger exchanger(measurement, pattern, rank);
+
+  CallReport report;
+  const auto ranking =
+      SparseChoice(layout, communicator.machine(), measurement.constant_size).rank(statistics_of(pattern, layout));
+  for (const auto& candidate : ranking) {
+    const auto name = to_string(candidate.strategy);
+    const auto is_named = [&](const std::string& text) { return parse_sparse_strategy(text) == candidate.strategy; };
+    if (measurement.strategies.empty() || std::ranges::any_of(measurement.strategies, is_named))
+      report.rows.push_back({name, candidate.seconds, {}});
+  }
+  for (const auto& text : measurement.strategies) {
+    const auto name = to_string(parse_sparse_strategy(text));
+    if (std::ranges::find(report.rows, name, &CallReportRow::name) == report.rows.end())
+      report.rows.push_back({name, {}, {}});
+  }
+
+  std::vector<std::function<void()>> runs;
+  for (const auto& row : report.rows) {
+    exchanger.check(exchanger.run(communicator, row.name), row.name);
+    runs.emplace_back([&exchanger, &communicator, name = row.name] { exchanger.run(communicator, name); });
+  }
+  for (int call = 0; call < calls_to_settle; ++call) exchanger.check(exchanger.run(choosing, ""), "the choice");
+  runs.emplace_back([&] { exchanger.run(choosing, ""); });
+  exchanger.check(exchanger.run_by_reduction(), "redscatter");
+  runs.emplace_back([&] { exchanger.run_by_reduction(); });
+  exchanger.check(exchanger.run_by_barrier(), "ibarrier");
+  runs.emplace_back([&] { exchanger.run_by_barrier(); });
+  const TallyOperation combine;
+  const auto ends = [&](auto start) {
+    runs.emplace_back([start] {
+      NonblockingReduction reduction;
+      start(reduction);
+      while (!reduction.test()) continue;
+    });
+  };
+  ends([](NonblockingReduction& barrier) { barrier.start_barrier(MPI_COMM_WORLD); });
+  ends([&combine](NonblockingReduction& reduction) {
+    reduction.start_tally(MPI_COMM_WORLD, Tally{}.numbers(), combine);
+  });
+  const auto times = time_exchanges(runs, true, measurement.repetitions, measurement.shown);
+
+  auto chosen = exchanger.start(choosing);
+  report.chosen = chosen.strategy();
+  exchanger.check(chosen.wait(), report.chosen);
+  auto time = times.begin();
+  for (auto& row : report.rows) row.measured_s = *time++;
+  report.chosen_s = *time++;
+  report.baseline_kind = "By hand as PETSc does";
+  for (const char* name : {"redscatter", "ibarrier"}) report.baselines.push_back({name, {}, *time++});
+  report.barrier_s = *time++;
+  report.tally_s = *time++;
+  report.context = {{"profile", communicator.machine().name},
+                    {"layout", layout.describe()},
+                    {"ranks", std::to_string(pattern.ranks)},
+                    {"sizes", measurement.constant_size ? "constant" : "variable"}};
+  return report;
+}
+
+}  // namespace commpass

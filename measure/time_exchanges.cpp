@@ -1,0 +1,42 @@
+#include "measure/time_exchanges.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <random>
+
+#include "model/median.hpp"
+#include "runtime/mpi/mpi_error.hpp"
+#include "runtime/time_exchange.hpp"
+
+namespace commpass {
+
+std::vector<Seconds> time_exchanges(const std::vector<std::function<void()>>& exchanges, bool warm_up, int repetitions,
+                                    bool shown) {
+  std::vector<std::vector<Seconds>> times(exchanges.size());
+  std::vector<std::size_t> order(exchanges.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::mt19937 random(1);  // the same on every rank
+  if (warm_up)
+    for (const auto& exchange : exchanges) time_exchange(MPI_COMM_WORLD, exchange);
+  const double begin = MPI_Wtime();
+  // Unless told: enough to see a median, but not for ever.
+  constexpr int least = 7, most = 201;
+  constexpr Seconds long_enough_s = 5;
+  for (int round = 0; repetitions > 0 ? round < repetitions : round < most; ++round) {
+    std::ranges::shuffle(order, random);
+    for (const auto i : order) times[i].push_back(time_exchange(MPI_COMM_WORLD, exchanges[i]));
+    int over = MPI_Wtime() - begin > long_enough_s;
+    COMMPASS_MPI_CALL(MPI_Bcast, &over, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (shown && round % 50 == 0)
+      std::fputs(fmt::format("round {} …\n", round + 1).c_str(), stderr);  // fmt::print may throw, on this rank alone
+    if (repetitions == 0 && round + 1 >= least && over) break;
+  }
+  std::vector<Seconds> result;
+  for (auto& series : times) result.push_back(median(std::move(series)));
+  return result;
+}
+
+}  // namespace commpass

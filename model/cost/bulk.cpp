@@ -1,0 +1,62 @@
+// The papers' models: every stage costs what its most expensive rank pays for the messages it sends, and stages add up.
+// Sources: the postal model; max-rate after Gropp, Olson and Samfass, as node-aware paper eq. 2.1 and 2.2.
+#include <algorithm>
+#include <numeric>
+
+#include "model/cost/models.hpp"
+
+namespace commpass {
+
+namespace {
+
+struct RankCost {
+  Seconds latency = 0;   // Σ α
+  Seconds transfer = 0;  // Σ β·s
+  bool injects = false;
+};
+
+}  // namespace
+
+Cost evaluate_bulk(const Schedule& schedule, const Layout& layout, const Machine& machine, bool max_rate,
+                   const Foldings* foldings) {
+  Cost total;
+  for (std::size_t s = 0; s < schedule.stages.size(); ++s) {
+    const auto& stage = schedule.stages[s];
+    const FoldedOf folded_of{layout, stage.messages, of_stage(foldings, s)};
+    auto cost = count_messages(stage, folded_of.given);
+    std::vector<RankCost> ranks(static_cast<std::size_t>(schedule.ranks));
+    std::vector<Bytes> injected(static_cast<std::size_t>(layout.nodes()));
+    for (const auto& message : stage.messages) {
+      const auto folded = folded_of(message);
+      const auto locality = folded.locality;
+      const auto messages = std::int64_t{folded.messages} * folded.batches;
+      const auto& protocol = host_channel(machine, locality).protocol(message.bytes);
+      auto& rank = ranks[static_cast<std::size_t>(message.from)];
+      const auto bytes = message.bytes * messages;
+      rank.latency += protocol.alpha_s * static_cast<double>(messages);
+      rank.transfer += protocol.beta_s_per_byte * static_cast<double>(bytes);
+      if (locality == Locality::network) {
+        rank.injects = true;
+        injected[static_cast<std::size_t>(layout.node(message.from))] += bytes;
+      }
+    }
+    for (Rank r = 0; r < schedule.ranks; ++r) {
+      const auto& rank = ranks[static_cast<std::size_t>(r)];
+      Seconds sharing = 0;
+      if (max_rate && rank.injects) {
+        const auto node_bytes = static_cast<double>(injected[static_cast<std::size_t>(layout.node(r))]);
+        sharing = std::max(0.0, node_bytes / machine.injection_rate_bytes_per_s - rank.transfer);
+      }
+      const Seconds seconds = rank.latency + rank.transfer + sharing;
+      if (seconds > cost.seconds) {
+        cost.seconds = seconds;
+        cost.parts = {rank.latency, rank.transfer, sharing, 0, 0};
+      }
+    }
+    total.seconds += cost.seconds;
+    total.stages.push_back(std::move(cost));
+  }
+  return total;
+}
+
+}  // namespace commpass

@@ -1,0 +1,386 @@
+// The burst model: every rank has a clock, and the cost is the last clock.
+//
+// Batch by batch (all of one stage if the window is unlimited), for the k-th message of a rank's batch:
+//   launch   L_k = start + Σ_{i<k} (α_next,i + β_next,i·s_i) + α_next,k   messages leave their sender one after another
+//   begin    B_k = L_k, or, of one that waits for its receiver (rendezvous), when that enters the batch if it is later
+//   sharing  C_k = when the servers that ranks share (a socket, a node, a NIC out, a NIC in) have moved its bytes;
+//                  those that are there at once get equal parts of the rate
+//   arrival  A_k = max(B_k + β_k·s_k, C_k) + α_k − α_next,k
+// Without sharing, m like messages take α + (m−1)·α_next + m·β·s if β_next is β, as it is where it was not measured.
+// A rank takes messages in when its own have left it, one after another, in order of arrival, for α_receive +
+// β_receive·s each, of which α holds the part of a lone message; m receives posted at once cost γ·m²/2 more. Where
+// α_receive was not measured, receiving costs as much as sending, and goes on at the same time. A rank goes on when its
+// sends are out (eager ones: when they have left it) and its receives are in.
+//
+// A stage that the MPI library runs ends later at every rank, by what its call and each of the rank's messages take
+// beyond that.
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <utility>
+
+#include "model/cost/batches.hpp"
+#include "model/cost/models.hpp"
+#include "model/cost/servers.hpp"
+#include "model/error.hpp"
+#include "model/grouping.hpp"
+
+namespace commpass {
+
+namespace {
+
+std::size_t at_index(int i) { return static_cast<std::size_t>(i); }
+
+using Parts = std::array<Seconds, cost_part_count>;
+Seconds& part(Parts& parts, CostPart which) { return parts[static_cast<std::size_t>(which)]; }
+
+class Clocks {
+ public:
+  Clocks(const Schedule& schedule, const Layout& layout, const Machine& machine)
+      : layout_(layout),
+        machine_(machine),
+        servers_(layout, machine),
+        clock_(at_index(schedule.ranks), 0),
+        launched_(clock_),
+        parts_(clock_.size()),
+        last_arrival_(clock_.size(), 0),
+        last_way_(clock_.size()),
+        by_receiver_(clock_.size()),
+        advanced_(clock_.size(), false) {
+    copies_cost_ =
+        machine.copy_block_s.value_or(0) > 0 || machine.copy_rate_bytes_per_s < std::numeric_limits<double>::infinity();
+    std::vector<int> on_socket(at_index(layout.sockets()), 0);
+    for (Rank rank = 0; rank < layout.ranks(); ++rank) ++on_socket[at_index(layout.socket(rank))];
+    if (std::ranges::count(on_socket, on_socket.front()) == std::ssize(on_socket)) ranks_on_socket_ = on_socket.front();
+    nodes_are_separate_ = servers_.are_of_one_node() && layout.is_in_order_of_nodes();
+  }
+
+  Seconds latest() const { return std::ranges::max(clock_); }
+
+  /// What was spent since the last call on the way to the last finish: by the last rank, and by those it had to wait
+  /// for.
+  Parts take_parts() {
+    const auto last = std::ranges::max_element(clock_) - clock_.begin();
+    const auto result = parts_[at_index(static_cast<int>(last))];
+    std::ranges::fill(parts_, Parts{});
+    return result;
+  }
+
+  void copy(Rank rank, std::uint32_t messages, Bytes bytes, std::int64_t pieces) {
+    const Seconds one = static_cast<double>(bytes) / machine_.copy_rate_bytes_per_s +
+                        static_cast<double>(pieces) * machine_.copy_block_s.value_or(0);
+    const Seconds seconds = messages * one;
+    launched_[at_index(rank)] = clock_[at_index(rank)] += seconds;
+    part(parts_[at_index(rank)], CostPart::copying) += seconds;
+  }
+
+  const std::vector<Seconds>& now() const { return clock_; }
+
+  /// Adds what the MPI library's collective takes beyond the messages of a stage, which have been run.
+  /// @param entered  when each rank entered the stage; it does not leave earlier, however fast the library is
+  void add_library(const FoldedOf& stage, std::span<const Seconds> entered) {
+    const auto call = machine_.operations.neighbor_alltoall_s;
+    if (!call)
+      throw InputError("profile " + machine_.name,
+                       "it has no operations.neighbor_alltoall_s, which the MPI library's collective costs",
+                       "calibrate, or use another strategy");
+    const Seconds each = machine_.operations.neighbor_alltoall_message_s.value_or(0);
+    std::vector<std::int64_t> ends(clock_.size());  // of messages, at each rank
+    for (const auto& message : stage.messages)
+      for (const Rank rank : {message.from, message.to})
+        ends[at_index(rank)] += std::int64_t{stage(message).messages} * stage(message).batches;
+    for (std::size_t r = 0; r < clock_.size(); ++r) {
+      const Seconds left = std::max(entered[r], clock_[r] + *call + static_cast<double>(ends[r]) * each);
+      part(parts_[r], CostPart::library) += left - clock_[r];
+      launched_[r] = clock_[r] = left;
+    }
+  }
+
+  /// Runs the messages of one batch, which are sorted by sender, and the batches that it stands for. When the first one
+  /// has gone by, all take as long.
+  void run(const FoldedOf& batch) {
+    const auto batches = batch.messages.empty() ? 1 : batch(batch.messages.front()).batches;
+    run_once(batch);
+    if (batches == 1) return;
+    const auto before = latest();
+    const auto parts_before = parts_;
+    run_once(batch);
+    const double left = batches - 2;
+    const auto seconds = left * (latest() - before);
+    for (std::size_t r = 0; r < clock_.size(); ++r) {
+      launched_[r] = clock_[r] += seconds;
+      for (std::size_t p = 0; p < parts_[r].size(); ++p) parts_[r][p] += left * (parts_[r][p] - parts_before[r][p]);
+    }
+  }
+
+ private:
+  struct Finish {
+    Rank rank;
+    Seconds when;
+    Parts spent;
+  };
+
+  void run_once(const FoldedOf& batch) {
+    if (do_all_the_same(batch)) run_one_for_all(batch);
+    else run_each(batch, false);
+  }
+
+  /// Of a node that stands for all: are all ranks about to send the same at the same time? Then each also receives what
+  /// it sends.
+  bool do_all_the_same(const FoldedOf& batch) const {
+    const auto ranks = clock_.size(), each = batch.messages.size() / ranks;
+    if (batch.given.empty() || each * ranks != batch.messages.size() || each == 0 || ranks_on_socket_ == 0)
+      return false;
+    constexpr double rounding = 1e-12;
+    const auto [first, last] = std::ranges::minmax(clock_);
+    if (last - first > rounding * last) return false;
+    for (std::size_t rank = 0; rank < ranks; ++rank)
+      for (std::size_t i = 0; i < each; ++i) {
+        const auto &message = batch.messages[rank * each + i], &like = batch.messages[i];
+        const auto &folded = batch.given[rank * each + i], &like_folded = batch.given[i];
+        if (at_index(message.from) != rank || message.bytes != like.bytes ||
+            message.packed_pieces != like.packed_pieces || message.unpacked_pieces != like.unpacked_pieces ||
+            message.unpacked_bytes != like.unpacked_bytes || folded.locality != like_folded.locality ||
+            folded.messages != like_folded.messages)
+          return false;
+      }
+    return true;
+  }
+
+  /// Runs what one rank sends as if to itself.
+  void run_one_for_all(const FoldedOf& batch) {
+    const auto each = batch.messages.size() / clock_.size();
+    own_messages_.assign(batch.messages.begin(), batch.messages.begin() + static_cast<std::ptrdiff_t>(each));
+    for (auto& message : own_messages_) message.to = message.from;
+    run_each({layout_, own_messages_, batch.given.first(each)}, true);
+    std::ranges::fill(clock_, clock_.front());
+    std::ranges::fill(launched_, launched_.front());
+    std::ranges::fill(parts_, parts_.front());
+  }
+
+  void run_each(const FoldedOf& batch, bool for_all) {
+    if (copies_cost_) pack(batch);
+    finish_.clear();
+    arrivals_.clear();
+    for (std::size_t begin = 0; begin < batch.messages.size();) {
+      const auto count = count_independent(batch.messages.subspan(begin));
+      launch(batch, begin, count, for_all);
+      servers_.serve(flights_);
+      arrive();
+      finish_sends();
+      begin += count;
+    }
+    finish_receives();
+    advance();
+    if (copies_cost_) unpack(batch);
+  }
+
+  void pack(const FoldedOf& batch) {
+    for (const auto& message : batch.messages)
+      if (message.packed_pieces > 0) copy(message.from, batch(message).messages, message.bytes, message.packed_pieces);
+  }
+  void unpack(const FoldedOf& batch) {
+    for (const auto& message : batch.messages)
+      if (message.unpacked_pieces > 0)
+        copy(message.to, batch(message).messages, message.unpacked_bytes, message.unpacked_pieces);
+  }
+
+  /// How many of the first messages share nothing with those after them: some nodes' worth, few enough for the cache.
+  std::size_t count_independent(std::span<const Message> messages) const {
+    constexpr std::size_t enough = 4096;
+    if (!nodes_are_separate_ || messages.size() <= enough) return messages.size();
+    const int node = layout_.node(messages[enough - 1].from);
+    const auto end =
+        std::ranges::find_if(messages.subspan(enough), [&](const Message& m) { return layout_.node(m.from) != node; });
+    return static_cast<std::size_t>(end - messages.begin());
+  }
+
+  /// @param for_all  do all other ranks send the same at the same time?
+  void launch(const FoldedOf& batch, std::size_t begin, std::size_t count, bool for_all) {
+    flights_.clear();
+    Rank sender = -1;
+    Seconds latency = 0, transfer = 0;  // of the sender's messages so far
+    for (const auto& message : batch.messages.subspan(begin, count)) {
+      const auto from = at_index(message.from), to = at_index(message.to);
+      if (message.from != std::exchange(sender, message.from)) latency = transfer = 0;
+      const auto folded = batch(message);
+      const auto locality = folded.locality;
+      const auto messages = folded.messages;
+      const auto& channel = host_channel(machine_, locality);
+      const auto& protocol = channel.protocol(message.bytes);
+      const auto size = static_cast<double>(message.bytes);
+      const auto rendezvous = channel.rendezvous_from_bytes;
+      auto& flight = flights_.emplace_back();
+      flight.message = &message;
+      flight.protocol = &protocol;
+      flight.locality = locality;
+      flight.is_eager = rendezvous && message.bytes < *rendezvous;
+      flight.messages = messages;
+      if (for_all) flight.senders = locality == Locality::socket ? ranks_on_socket_ : layout_.ranks();
+      flight.begin = clock_[from] + latency + transfer + flight.launching();
+      const Seconds beta = protocol.beta_s_per_byte * size,
+                    beta_next = protocol.beta_next_s_per_byte.value_or(protocol.beta_s_per_byte) * size;
+      // All but the last, by which it leaves later than the first.
+      const Seconds earlier_latency = (messages - 1) * protocol.alpha_next_s,
+                    earlier_transfer = (messages - 1) * beta_next;
+      flight.latency = latency + earlier_latency + protocol.alpha_s;
+      flight.transfer = transfer + earlier_transfer + beta;
+      if (rendezvous && !flight.is_eager && clock_[to] > flight.begin) {
+        flight.was_awaited = true;
+        flight.begin = clock_[to];
+        flight.latency = earlier_latency + protocol.alpha_s - flight.launching();
+        flight.transfer = earlier_transfer + beta;
+      }
+      flight.unshared_until = flight.begin + earlier_latency + earlier_transfer + beta;
+      latency += earlier_latency + protocol.alpha_next_s;
+      transfer += earlier_transfer + beta_next;
+      launched_[from] = clock_[from] + latency + transfer;
+    }
+  }
+
+  /// On whose parts a flight builds, and what it adds.
+  struct Way {
+    Rank from = 0;
+    Seconds latency = 0, transfer = 0, sharing = 0;
+  };
+
+  /// What was spent until a flight arrives: by its sender (or the late receiver) before, and on the way.
+  static Way way_of(const Flight& flight) {
+    return {flight.was_awaited ? flight.message->to : flight.message->from, flight.latency, flight.transfer,
+            std::max(0.0, flight.shared_until - flight.unshared_until)};
+  }
+  Parts spent_on(const Way& way) const {
+    auto spent = parts_[at_index(way.from)];
+    part(spent, CostPart::latency) += way.latency;
+    part(spent, CostPart::transfer) += way.transfer;
+    part(spent, CostPart::sharing) += way.sharing;
+    return spent;
+  }
+
+  void arrive() {
+    for (auto& flight : flights_) {
+      const auto& protocol = *flight.protocol;
+      flight.arrival = std::max(flight.unshared_until, flight.shared_until) + protocol.alpha_s - flight.launching();
+      arrivals_.push_back({flight.arrival, flight.messages * protocol.receive_seconds(flight.message->bytes),
+                           flight.message->to, flight.messages, flight.locality, protocol.alpha_receive_s.has_value()});
+      const auto to = at_index(flight.message->to);
+      if (flight.arrival < last_arrival_[to]) continue;
+      last_arrival_[to] = flight.arrival;
+      last_way_[to] = way_of(flight);
+    }
+  }
+
+  /// A send is out when the message has arrived, before the receiver deals with it; an eager one when it has left.
+  Seconds out(const Flight& flight) const {
+    return flight.is_eager ? launched_[at_index(flight.message->from)]
+                           : flight.arrival - flight.protocol->alpha_receive_s.value_or(0);
+  }
+
+  void finish_sends() {
+    for (auto rest = std::span<const Flight>(flights_); !rest.empty();) {
+      const Rank rank = rest.front().message->from;
+      const Flight* last = &rest.front();
+      Seconds finish = out(*last);
+      std::size_t count = 1;
+      for (; count < rest.size() && rest[count].message->from == rank; ++count)
+        if (const auto when = out(rest[count]); when > finish) {
+          finish = when;
+          last = &rest[count];
+        }
+      finish_.push_back({rank, finish, spent_on(way_of(*last))});
+      rest = rest.subspan(count);
+    }
+  }
+
+  void finish_receives() {
+    const auto receiver = [](const Arrival& a) { return at_index(a.to); };
+    for (const auto& [rank, begin, end] : by_receiver_.group(arrivals_, arrivals_by_receiver_, receiver)) {
+      const auto own = std::span(arrivals_by_receiver_).subspan(begin, end - begin);
+      std::ranges::sort(own, {}, &Arrival::when);
+      Seconds ready = clock_[rank];
+      Seconds finish = ready;
+      std::array<double, locality_count> posted{};
+      for (const auto& arrival : own) {
+        if (arrival.is_after_sends) ready = launched_[rank];
+        finish = std::max({finish, ready, arrival.when - arrival.taking}) + arrival.taking;
+        posted[static_cast<std::size_t>(arrival.locality)] += arrival.messages;
+      }
+      for (std::size_t l = 0; l < posted.size(); ++l)
+        if (posted[l] > 0)
+          finish += host_channel(machine_, static_cast<Locality>(l)).gamma_s.value_or(0) * posted[l] * posted[l] / 2;
+
+      // The last message was late, or the receiver was.
+      const Seconds last_arrival = std::exchange(last_arrival_[rank], 0);
+      auto spent = last_arrival > ready ? spent_on(last_way_[rank]) : parts_[rank];
+      part(spent, CostPart::receiving) += finish - std::max(last_arrival, ready);
+      finish_.push_back({static_cast<Rank>(rank), finish, spent});
+    }
+  }
+
+  /// Sets the clock of every rank that took part to the later of its sends and its receives.
+  void advance() {
+    for (const auto& [r, when, spent] : finish_) {
+      const auto rank = at_index(r);
+      if (advanced_[rank] && when <= clock_[rank]) continue;
+      launched_[rank] = clock_[rank] = when;
+      parts_[rank] = spent;
+      advanced_[rank] = true;
+    }
+    for (const auto& finish : finish_) advanced_[at_index(finish.rank)] = false;
+  }
+
+  struct Arrival {
+    Seconds when;
+    Seconds taking;  // that its receiver needs for it
+    Rank to;
+    std::uint32_t messages;
+    Locality locality;
+    bool is_after_sends;  // is it taken in when its receiver's own messages have left?
+  };
+
+  const Layout& layout_;
+  const Machine& machine_;
+  Servers servers_;
+  bool copies_cost_ = true;
+  int ranks_on_socket_ = 0;            // 0: not the same on all
+  std::vector<Message> own_messages_;  // of a rank that stands for all
+  bool nodes_are_separate_ = false;    // may the messages of one node be dealt with before those of the next?
+  std::vector<Seconds> clock_;
+  std::vector<Seconds> launched_;  // when a rank's sends of the batch have left it, and it can take in messages;
+                                   // between batches its clock
+  std::vector<Parts> parts_;
+  std::vector<Flight> flights_;
+  std::vector<Seconds>
+      last_arrival_;  // by receiver, in this batch; apart from the way there, which fewer messages ask for
+  std::vector<Way> last_way_;
+  std::vector<Arrival> arrivals_, arrivals_by_receiver_;
+  Grouping by_receiver_;
+  std::vector<Finish> finish_;
+  std::vector<bool> advanced_;  // in the batch that is being finished
+};
+
+}  // namespace
+
+Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machine& machine, const Foldings* foldings) {
+  Clocks clocks(schedule, layout, machine);
+  for (Rank rank = 0; rank < schedule.ranks; ++rank)
+    if (const auto bytes = schedule.self_bytes[at_index(rank)]; bytes > 0) clocks.copy(rank, 1, bytes, 1);
+  Cost total;
+  for (std::size_t s = 0; s < schedule.stages.size(); ++s) {
+    const auto& stage = schedule.stages[s];
+    const FoldedOf folded_of{layout, stage.messages, of_stage(foldings, s)};
+    auto cost = count_messages(stage, folded_of.given);
+    const auto entered = stage.info.by_library ? clocks.now() : std::vector<Seconds>();
+    const Batches batches(folded_of);
+    for (const auto& batch : batches) clocks.run(batch);
+    if (stage.info.by_library) clocks.add_library(folded_of, entered);
+    cost.seconds = clocks.latest() - total.seconds;
+    cost.parts = clocks.take_parts();
+    total.seconds += cost.seconds;
+    total.stages.push_back(std::move(cost));
+  }
+  total.seconds = clocks.latest();  // also without stages: a single rank copies to itself
+  return total;
+}
+
+}  // namespace commpass

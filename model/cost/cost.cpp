@@ -1,0 +1,88 @@
+#include "model/cost/cost.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/cost/models.hpp"
+#include "model/error.hpp"
+
+namespace commpass {
+
+const char* name_of(CostModel model) {
+  switch (model) {
+    case CostModel::postal: return "postal";
+    case CostModel::max_rate: return "max-rate";
+    case CostModel::burst: return "burst";
+  }
+  return "?";
+}
+
+CostModel parse_cost_model(const std::string& text) {
+  for (const auto model : {CostModel::postal, CostModel::max_rate, CostModel::burst})
+    if (text == name_of(model)) return model;
+  throw InputError("model " + text, "there is none of that name", "use burst, max-rate or postal");
+}
+
+const char* describe(CostPart part) {
+  switch (part) {
+    case CostPart::latency: return "latency of its messages (alpha)";
+    case CostPart::transfer: return "bytes of its messages (beta)";
+    case CostPart::sharing: return "sharing the node's rates with other ranks";
+    case CostPart::receiving: return "taking in messages at the receiver";
+    case CostPart::copying: return "packing and unpacking";
+    case CostPart::library: return "what the MPI library's collective adds";
+  }
+  return "?";
+}
+
+CostPart StageCost::dominant() const { return static_cast<CostPart>(std::ranges::max_element(parts) - parts.begin()); }
+
+std::optional<MissingParameters> missing_parameters(const Layout& layout, const Machine& machine) {
+  const auto lacks = [&](Locality locality, const std::string& layout_has,
+                         const std::string& ranks) -> std::optional<MissingParameters> {
+    if (machine.host.find(locality)) return std::nullopt;
+    return MissingParameters{
+        fmt::format("it has no parameters for '{}', but the layout has {}", name_of(locality), layout_has),
+        "calibrate on ranks " + ranks};
+  };
+  std::optional<MissingParameters> missing;
+  if (layout.nodes() > 1) missing = lacks(Locality::network, fmt::format("{} nodes", layout.nodes()), "of two nodes");
+  if (!missing && layout.sockets() > layout.nodes())
+    missing = lacks(Locality::node, "several sockets on a node", "of two sockets of a node");
+  if (!missing && layout.sockets() < layout.ranks())
+    missing = lacks(Locality::socket, "several ranks on a socket", "that share a socket");
+  return missing;
+}
+
+void require_parameters(const Layout& layout, const Machine& machine) {
+  if (const auto missing = missing_parameters(layout, machine))
+    throw InputError("profile " + machine.name, missing->what, missing->remedy + ", or use another profile");
+}
+
+Cost evaluate(const Schedule& schedule, const Layout& layout, const Machine& machine, CostModel model) {
+  if (schedule.ranks != layout.ranks())
+    throw InputError("layout", fmt::format("it has {} ranks but the pattern has {}", layout.ranks(), schedule.ranks),
+                     "use a layout for the pattern's ranks");
+  require_parameters(layout, machine);
+  return model == CostModel::burst ? evaluate_burst(schedule, layout, machine)
+                                   : evaluate_bulk(schedule, layout, machine, model == CostModel::max_rate);
+}
+
+StageCost count_messages(const Stage& stage, std::span<const Folded> foldings) {
+  StageCost cost;
+  cost.label = stage.info.label;
+  // Messages are sorted by sender.
+  std::int64_t messages = 0;
+  Bytes bytes = 0;
+  for (std::size_t i = 0; i < stage.messages.size(); ++i) {
+    const auto& message = stage.messages[i];
+    if (i > 0 && stage.messages[i - 1].from != message.from) messages = bytes = 0;
+    const std::int64_t like = foldings.empty() ? 1 : std::int64_t{foldings[i].messages} * foldings[i].batches;
+    cost.messages_max = std::max(cost.messages_max, messages += like);
+    cost.bytes_max = std::max(cost.bytes_max, bytes += like * message.bytes);
+  }
+  return cost;
+}
+
+}  // namespace commpass

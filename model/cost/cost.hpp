@@ -1,0 +1,108 @@
+// The one cost function: what a schedule costs on a machine (design §4, docs/model.md).
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/machine/layout.hpp"
+#include "model/machine/machine.hpp"
+#include "model/schedule/schedule.hpp"
+
+namespace commpass {
+
+/// How much of a machine the prediction knows.
+enum class CostModel {
+  postal,    ///< Σ over stages of the maximum over ranks of Σ (α + β·s) of the messages sent
+  max_rate,  ///< as postal, but a rank's bytes take at least as long as its node needs to inject: Gropp, Olson, Samfass
+             ///< 2016
+  burst      ///< bursts, sharing, receivers, copies, and ranks that wait for each other: the default
+};
+
+/// "postal", "max-rate", "burst".
+const char* name_of(CostModel model);
+/// @throws InputError
+CostModel parse_cost_model(const std::string& text);
+
+/// What the way to the last finish of a stage is made of.
+enum class CostPart { latency, transfer, sharing, receiving, copying, library };
+inline constexpr int cost_part_count = 6;
+/// For people: "latency (α)", "bytes (β)", …
+const char* describe(CostPart part);
+
+struct StageCost {
+  std::string label;
+  std::int64_t messages_max = 0;  ///< messages that a rank sends, the most over ranks
+  Bytes bytes_max = 0;            ///< bytes that a rank sends, the most over ranks
+  Seconds seconds = 0;            ///< by which the stage moves the finish of the slowest rank
+  std::array<Seconds, cost_part_count>
+      parts{};  ///< may sum to more than `seconds`: a way may begin before the last rank enters the stage
+
+  CostPart dominant() const;
+};
+
+struct Cost {
+  Seconds seconds = 0;
+  std::vector<StageCost> stages;
+};
+
+/// Predicts the seconds of one exchange.
+/// @param layout  of as many ranks as the schedule has
+/// @throws InputError if the machine has no parameters for a locality that the layout has, or, under burst, no price
+/// for what the MPI library runs
+Cost evaluate(const Schedule& schedule, const Layout& layout, const Machine& machine,
+              CostModel model = CostModel::burst);
+
+/// What a machine lacks to price messages between ranks of a layout.
+struct MissingParameters {
+  std::string what;    ///< "it has no parameters for 'network', but the layout has 2 nodes"
+  std::string remedy;  ///< "calibrate on ranks of two nodes"
+};
+/// Nothing if it lacks nothing. A slower locality stands in for one that is absent (MemoryChannels::find).
+std::optional<MissingParameters> missing_parameters(const Layout& layout, const Machine& machine);
+
+/// @throws InputError if the machine has no parameters for a locality that the layout has
+void require_parameters(const Layout& layout, const Machine& machine);
+
+/// What an estimate knows of a pattern: every rank owes every other rank a block, with a probability that depends on
+/// whether they share a node.
+struct RandomPattern {
+  double density_on_node = 1, density_off_node = 1;  ///< these probabilities: messages ÷ pairs of ranks
+  double block_bytes = 0;                            ///< of every block
+  int ranks_drawn = 256;  ///< the messages of so many ranks are looked at, at least those of a node
+};
+
+/// The messages of a pattern, in numbers. Only edges with bytes from a rank to another one count.
+struct MessageTotals {
+  std::int64_t on_node = 0, off_node = 0;  ///< within a node, and between two
+  double bytes = 0;                        ///< of all of them; a sum that may be beyond an integer
+
+  void add(Rank source, Rank destination, Bytes size, const Layout& layout);
+};
+
+/// Those of a pattern.
+MessageTotals totals_of(const Pattern& pattern, const Layout& layout);
+
+/// The random pattern with these totals. Where there are more messages than pairs of ranks, each pair has one, of more
+/// bytes.
+RandomPattern random_pattern(const MessageTotals& totals, const Layout& layout);
+
+/// Predicts the exchange of a random pattern without its blocks: from the (coalesced) messages that a node would send
+/// in an all-to-all, each with as many of its blocks as a draw gives it. Some nodes are drawn, pattern.ranks_drawn
+/// ranks if there are so many (fewer for very many ranks), and the slowest counts. The draw is the same every time and
+/// everywhere. Patterns that are not random are priced as if they were; docs/model.md says how far off that is.
+/// @throws InputError as evaluate, NotApplicable if the route has no closed form
+Cost estimate(const RandomPattern& pattern, const Route& route, Window window, const Layout& layout,
+              const Machine& machine, CostModel model = CostModel::burst);
+
+/// Predicts an all-to-all in which every rank sends `bytes` to every other rank: estimate() where every block is there.
+/// Equal to evaluate() where the address is full, the layout even and in rank order,
+/// all nodes alike in their digits, and no stage has more than 64 rounds. Of more, like ones are taken together,
+/// which is an estimate for burst; so is the result elsewhere, and for the copies of routes whose lowest digit has two
+/// values and of distance routes (tests/model/cost/estimate_test.cpp says how good).
+/// @throws InputError as evaluate, NotApplicable if the route has no closed form
+Cost estimate_alltoall(Bytes bytes, const Route& route, Window window, const Layout& layout, const Machine& machine,
+                       CostModel model = CostModel::burst);
+
+}  // namespace commpass

@@ -1,0 +1,181 @@
+#include "model/cost/folding.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace commpass {
+
+namespace {
+
+/// In a stage of no more rounds none are taken together; of more, as many at least are left of a batch, and of like
+/// batches.
+constexpr int enough_rounds = 64;
+
+int rounds_in_flight(const StageInfo& stage, Window window) {
+  const int rounds = std::max(stage.rounds, 1);
+  return window.unlimited() ? rounds : std::min(rounds, window.rounds);
+}
+
+/// A batch, and those after it that are like it at every rank.
+struct Batch {
+  int first_round = 0, last_round = 0;
+  std::uint32_t batches = 1;
+};
+
+/// The batches of a stage. Of many, those that are like the one before are taken together with it.
+std::vector<Batch> batches_of(std::span<const Likes> sent, const StageInfo& stage, Window window) {
+  const int rounds = std::max(stage.rounds, 1), in_flight = rounds_in_flight(stage, window);
+  const int count = (rounds + in_flight - 1) / in_flight;
+  std::vector<bool> differs(static_cast<std::size_t>(count), rounds <= enough_rounds);  // from the batch before
+  // Messages that begin with the round after `round` are new to its batch, unless this is the first of a batch; and to
+  // the next one.
+  const auto changes_after = [&](int round) {
+    const auto batch = static_cast<std::size_t>(round / in_flight);
+    for (auto b = batch; b < std::min(differs.size(), batch + (round % in_flight == 0 ? 1 : 2)); ++b) differs[b] = true;
+  };
+  if (rounds > enough_rounds) {
+    differs.front() = true;
+    if (rounds % in_flight != 0) differs.back() = true;
+    for (const auto& likes : sent) {
+      changes_after(std::max(likes.first.round - 1, 0));
+      changes_after(likes.last_round());
+    }
+  }
+  // The first like ones stay: ranks that come to them at different times wait for each other, and leave them at the
+  // same time.
+  const int settling = (enough_rounds + in_flight - 1) / in_flight;
+  std::vector<Batch> batches;
+  int last_change = 0;
+  for (int b = 0; b < count; ++b) {
+    if (differs[static_cast<std::size_t>(b)]) last_change = b;
+    if (b < last_change + settling) batches.push_back({b * in_flight + 1, std::min((b + 1) * in_flight, rounds), 1});
+    else ++batches.back().batches;
+  }
+  batches.front().first_round = 0;  // of two ranks that stand in for others, the digits may be equal
+  return batches;
+}
+
+bool alike(const Message& a, const Message& b) {
+  return a.batch == b.batch && a.bytes == b.bytes && a.packed_pieces == b.packed_pieces &&
+         a.unpacked_pieces == b.unpacked_pieces && a.unpacked_bytes == b.unpacked_bytes;
+}
+
+/// Adds the messages of a node to a stage, and takes like ones together.
+class Folding {
+ public:
+  Folding(const Layout& layout, std::vector<Batch> batches, int rounds_in_flight, Stage& stage,
+          std::vector<Folded>& folded)
+      : layout_(layout),
+        batches_(std::move(batches)),
+        together_((rounds_in_flight + enough_rounds - 1) / enough_rounds),
+        stage_(stage),
+        folded_(folded) {}
+
+  /// Adds all messages of a rank.
+  void add(std::span<const Likes> sent) {
+    std::size_t b = 0;
+    last_group_ = none;
+    for (auto likes : sent) {
+      likes.first.from = layout_.local(likes.first.from);
+      while (b + 1 < batches_.size() && batches_[b + 1].first_round <= likes.first.round) ++b;
+      for (auto own = b; own < batches_.size() && batches_[own].first_round <= likes.last_round(); ++own) {
+        const int begin = std::max(likes.first.round, batches_[own].first_round),
+                  end = std::min(likes.last_round(), batches_[own].last_round);
+        likes.first.batch = static_cast<int>(own);
+        for (int group = (begin - 1) / together_, round = begin; round <= end; ++group) {
+          const int last = std::min(end, (group + 1) * together_);
+          add(likes, group, round, last, batches_[own].batches);
+          round = last + 1;
+        }
+      }
+    }
+  }
+
+ private:
+  /// Adds those in some rounds of a group, which are taken together.
+  void add(const Likes& likes, int group, int first_round, int last_round, std::uint32_t batches) {
+    const auto messages = static_cast<std::uint32_t>(last_round - first_round + 1);
+    const int middle = group * together_ + together_ / 2 + 1;
+    const bool has_middle = first_round <= middle && middle <= last_round;
+    const bool joins = std::exchange(last_group_, group) == group && folded_.back().locality == likes.locality &&
+                       alike(stage_.messages.back(), likes.first);
+    if (joins) {
+      folded_.back().messages += messages;
+    } else {
+      stage_.messages.push_back(likes.first);
+      folded_.push_back({likes.locality, messages, batches});
+    }
+    if (joins && !has_middle) return;
+    auto& message = stage_.messages.back();
+    message.round = has_middle ? middle : first_round;
+    message.to = layout_.local(likes.ring.after(likes.first.to, message.round - likes.first.round));
+  }
+
+  const Layout& layout_;
+  std::vector<Batch> batches_;
+  int together_;  // each has 1/64 of the time of its batch at most
+  Stage& stage_;
+  std::vector<Folded>& folded_;
+  static constexpr int none = -2;  // round 0 may be in group −1
+  int last_group_ = none;          // of the rank
+};
+
+}  // namespace
+
+// On-node messages are few, so their places are looked up, unless the run is even shorter.
+void append_run(const UniformRun& run, const Message& first, const Layout& layout, std::vector<Likes>& result) {
+  struct OnNode {
+    int place;
+    Locality locality;
+  };
+  if (run.messages == 1) {
+    result.push_back({first, 1, run.ring, layout.locality(first.from, first.to)});
+    return;
+  }
+  std::vector<OnNode> on_node;
+  const auto add = [&](int place, Rank to) {
+    if (layout.node(to) == layout.node(first.from)) on_node.push_back({place, layout.locality(first.from, to)});
+  };
+  const auto mates = layout.ranks_of(layout.node(first.from));
+  if (run.messages <= std::ssize(mates)) {
+    for (int i = 0; i < run.messages; ++i) add(i, run.ring.after(run.first.to, i));
+  } else {
+    on_node.reserve(mates.size());
+    for (const Rank mate : mates)
+      if (const int place = run.ring.steps(run.first.to, mate); place >= 0 && place < run.messages) add(place, mate);
+    if (!std::ranges::is_sorted(on_node, {}, &OnNode::place)) std::ranges::sort(on_node, {}, &OnNode::place);
+  }
+  const auto append = [&](int begin, int end, Locality locality) {
+    if (begin == end) return;
+    auto& likes = result.emplace_back(Likes{first, end - begin, run.ring, locality});
+    likes.first.to = run.ring.after(run.first.to, begin);
+    likes.first.round += begin;
+  };
+  int begin = 0;
+  for (std::size_t i = 0; i < on_node.size();) {
+    std::size_t end = i + 1;
+    while (end < on_node.size() && on_node[end].place == on_node[end - 1].place + 1 &&
+           on_node[end].locality == on_node[i].locality)
+      ++end;
+    append(begin, on_node[i].place, Locality::network);
+    begin = on_node[end - 1].place + 1;
+    append(on_node[i].place, begin, on_node[i].locality);
+    i = end;
+  }
+  append(begin, run.messages, Locality::network);
+}
+
+std::vector<Folded> fold(std::span<const Likes> sent, const Layout& layout, Window window, Stage& stage) {
+  std::vector<Folded> folded;
+  Folding folding(layout, batches_of(sent, stage.info, window), rounds_in_flight(stage.info, window), stage, folded);
+  while (!sent.empty()) {
+    const auto end =
+        std::ranges::find_if(sent, [&](const Likes& likes) { return likes.first.from != sent.front().first.from; });
+    const auto count = static_cast<std::size_t>(end - sent.begin());
+    folding.add(sent.first(count));
+    sent = sent.subspan(count);
+  }
+  return folded;
+}
+
+}  // namespace commpass

@@ -1,0 +1,35 @@
+// Like messages of a stage taken together, so that few are left however many ranks there are. Private to the model.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "model/cost/models.hpp"
+
+namespace commpass {
+
+/// Messages of consecutive rounds of one sender, alike but for their receivers.
+struct Likes {
+  Message first;
+  int messages = 1;
+  Ring ring;
+  Locality locality = Locality::network;
+
+  int last_round() const { return first.round + messages - 1; }
+};
+
+/// Appends the messages of a run, cut where the locality changes.
+/// @param first  the first of them: its sender, its round and what it holds
+void append_run(const UniformRun& run, const Message& first, const Layout& layout, std::vector<Likes>& likes);
+
+/// Makes the messages of a stage of one node that stands for all.
+///
+/// Of more than 64 rounds, like messages of rounds of a batch that are taken together become one, to the receiver in
+/// the middle of these rounds: as they are the same for all ranks, each receives about as much as before. And batches
+/// that are like the one before at every rank are taken together after the first ones.
+/// @param sent   by the ranks of the node, rank after rank, in order of rounds
+/// @param stage  whose messages are made, with local ranks in place of ranks; its info is there
+/// @return what its messages are in truth
+std::vector<Folded> fold(std::span<const Likes> sent, const Layout& layout, Window window, Stage& stage);
+
+}  // namespace commpass

@@ -1,0 +1,49 @@
+// The two ways in which evaluate() prices a schedule. Private to the model.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/cost/cost.hpp"
+
+namespace commpass {
+
+/// What a message of a schedule of one node that stands for all nodes (estimate.cpp) is in truth.
+struct Folded {
+  Locality locality = Locality::network;  ///< which the layout of the node cannot tell
+  std::uint32_t messages = 1;             ///< it stands for so many like it of one sender, one right after another
+  std::uint32_t batches = 1;  ///< and its batch for so many like it, one after another; the same for all of a batch
+};
+using Foldings = std::vector<std::vector<Folded>>;  // by stage and message
+
+/// What the messages of one stage or of a part of it are in truth.
+struct FoldedOf {
+  const Layout& layout;
+  std::span<const Message> messages;
+  std::span<const Folded> given;  ///< empty: each is what it is, and the layout tells its locality
+
+  Folded operator()(const Message& message) const {
+    return given.empty() ? Folded{layout.locality(message.from, message.to)}
+                         : given[static_cast<std::size_t>(&message - messages.data())];
+  }
+};
+
+/// postal and max-rate: bulk-synchronous, as in the papers.
+Cost evaluate_bulk(const Schedule& schedule, const Layout& layout, const Machine& machine, bool max_rate,
+                   const Foldings* foldings = nullptr);
+
+/// burst: the finish time of the slowest rank.
+Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machine& machine,
+                    const Foldings* foldings = nullptr);
+
+/// The foldings of a stage; none where there are none.
+inline std::span<const Folded> of_stage(const Foldings* foldings, std::size_t stage) {
+  return foldings ? std::span<const Folded>((*foldings)[stage]) : std::span<const Folded>();
+}
+
+/// A StageCost with its label, messages_max and bytes_max.
+StageCost count_messages(const Stage& stage, std::span<const Folded> foldings = {});
+
+}  // namespace commpass

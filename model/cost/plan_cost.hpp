@@ -1,0 +1,28 @@
+// What it costs to plan an exchange: before the first data, the headers of its blocks travel the route
+// (runtime/plan/plan.hpp).
+#pragma once
+
+#include "model/cost/cost.hpp"
+#include "model/route/strategy.hpp"
+
+namespace commpass {
+
+/// What a reduction or broadcast of a few numbers over all ranks takes: as an allreduce was measured to take, else
+/// α·⌈log₂ P⌉.
+/// @throws InputError if it was not measured and the machine has no parameters for the farthest locality of the layout
+Seconds small_collective_seconds(const Layout& layout, const Machine& machine);
+
+/// Predicts the seconds to plan an exchange whose strategy is known: in each stage the messages of the schedule, with
+/// headers in place of data and all at once, and the small collectives by which ranks learn how many headers come, and
+/// that no rank has failed. Not counted is what the ranks compute.
+/// @param schedule  of coalesced messages, also where the strategy is staggered
+/// @throws InputError as evaluate
+Seconds plan_seconds(Schedule schedule, const Strategy& strategy, const Layout& layout, const Machine& machine,
+                     CostModel model = CostModel::burst);
+
+/// As plan_seconds, without a schedule (estimate).
+/// @throws InputError as evaluate, NotApplicable if the route has no closed form
+Seconds estimate_plan_seconds(RandomPattern pattern, const Route& route, const Layout& layout, const Machine& machine,
+                              CostModel model = CostModel::burst);
+
+}  // namespace commpass

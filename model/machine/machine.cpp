@@ -1,0 +1,34 @@
+#include "model/machine/machine.hpp"
+
+#include <bit>
+
+#include "model/error.hpp"
+
+namespace commpass {
+
+bool MemoryChannels::empty() const { return find(Locality::socket) == nullptr; }
+
+const Channel* MemoryChannels::find(Locality locality) const {
+  for (auto i = static_cast<std::size_t>(locality); i < by_locality.size(); ++i)
+    if (has(static_cast<Locality>(i))) return &*by_locality[i];
+  return nullptr;
+}
+
+Seconds probe_seconds(const Machine& machine) {
+  const auto* nearest = machine.host.find(Locality::socket);
+  return machine.operations.probe_s.value_or(nearest ? nearest->protocol(0).receive_seconds(0) : 0);
+}
+
+const Channel& host_channel(const Machine& machine, Locality locality) {
+  if (const auto* channel = machine.host.find(locality)) return *channel;
+  throw InputError("profile " + machine.name, std::string("it has no parameters for '") + name_of(locality) + "'",
+                   "calibrate on ranks that are so related, or use another profile");
+}
+
+Seconds collective_seconds(const OperationCosts& operations, Seconds measured_s, int ranks) {
+  if (!operations.ranks) return measured_s;
+  const auto rounds = [](int count) { return std::bit_width(static_cast<unsigned>(count) - 1); };
+  return measured_s * rounds(ranks) / rounds(*operations.ranks);
+}
+
+}  // namespace commpass

@@ -1,0 +1,427 @@
+#include "model/machine/profile.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "model/error.hpp"
+#include "model/file.hpp"
+#include "model/text.hpp"
+
+namespace commpass {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int schema_version = 1;
+
+// What no message takes: eleven days, or that for each byte, and a byte in as long. Sums of such times stay finite.
+constexpr double most_amount = 1e6;
+constexpr double least_rate = 1e-6;
+
+/// One JSON object of a profile: every key must be asked for, or it is unknown.
+class ObjectReader {
+ public:
+  ObjectReader(const Json& json, std::string origin, std::string path)
+      : json_(json), origin_(std::move(origin)), path_(std::move(path)) {
+    if (!json.is_object()) throw error(path_.empty() ? "the profile" : path_, "is no object", "write {...}");
+  }
+
+  /// The value of `key`, or null if it is absent.
+  const Json* find(const std::string& key) {
+    asked_.insert(key);
+    const auto entry = json_.find(key);
+    return entry == json_.end() ? nullptr : &*entry;
+  }
+
+  const Json& require(const std::string& key) {
+    const Json* value = find(key);
+    if (!value) throw error(name(key), "is missing", "add it or calibrate again");
+    return *value;
+  }
+
+  double number(const std::string& key) { return to_number(key, require(key)); }
+  std::optional<double> optional_number(const std::string& key) {
+    const Json* value = find(key);
+    return value ? std::optional(to_number(key, *value)) : std::nullopt;
+  }
+  std::optional<double> optional_signed_number(const std::string& key) {
+    const Json* value = find(key);
+    return value ? std::optional(to_number(key, *value, -most_amount, most_amount)) : std::nullopt;
+  }
+  /// A rate in bytes per second; infinite if absent, never 0.
+  double rate(const std::string& key) {
+    const Json* json = find(key);
+    if (!json) return std::numeric_limits<double>::infinity();
+    const double value = to_number(key, *json, 0, std::numeric_limits<double>::max());
+    if (value < least_rate)
+      throw error(name(key), "is " + json->dump(),
+                  fmt::format("use {} bytes a second or more, or leave it out if it was not measured", least_rate));
+    return value;
+  }
+
+  std::int64_t integer(const std::string& key, std::int64_t least) {
+    const Json& value = require(key);
+    const bool fits = value.is_number_integer() &&
+                      !(value.is_number_unsigned() &&
+                        value.get<std::uint64_t>() > std::uint64_t(std::numeric_limits<std::int64_t>::max()));
+    if (!fits || value.get<std::int64_t>() < least)
+      throw error(name(key), "is " + value.dump(), fmt::format("use an integer, {} or more", least));
+    return value.get<std::int64_t>();
+  }
+  /// An integer that fits an int.
+  int count(const std::string& key, int least) {
+    const auto value = integer(key, least);
+    if (value > std::numeric_limits<int>::max())
+      throw error(name(key), fmt::format("is {}", value),
+                  fmt::format("use at most {}", std::numeric_limits<int>::max()));
+    return static_cast<int>(value);
+  }
+  std::string string(const std::string& key) {
+    const Json& value = require(key);
+    if (!value.is_string() || value.get<std::string>().empty())
+      throw error(name(key), "is " + value.dump(), "use a non-empty string");
+    return value.get<std::string>();
+  }
+
+  ObjectReader object(const std::string& key) { return {require(key), origin_, name(key)}; }
+  ObjectReader element(const std::string& key, std::size_t index) {
+    return {json_.at(key)[index], origin_, fmt::format("{}[{}]", name(key), index)};
+  }
+  std::size_t array_size(const std::string& key) {
+    const Json& value = require(key);
+    if (!value.is_array()) throw error(name(key), "is no list", "write [...]");
+    return value.size();
+  }
+
+  /// Call when every known key has been asked for.
+  void finish() const {
+    for (const auto& [key, value] : json_.items())
+      if (!asked_.contains(key)) throw error(name(key), "is unknown", "remove it or correct its spelling");
+  }
+
+  std::string name(const std::string& key) const { return path_.empty() ? key : path_ + "." + key; }
+  InputError error(const std::string& key, const std::string& what, const std::string& remedy) const {
+    return {origin_, "key " + key + " " + what, remedy};
+  }
+
+ private:
+  double to_number(const std::string& key, const Json& value, double least = 0, double most = most_amount) const {
+    if (!value.is_number() || !std::isfinite(value.get<double>()) || value.get<double>() < least)
+      throw error(name(key), "is " + value.dump(),
+                  least < 0 ? fmt::format("use a number, {} or more", least) : "use a number, 0 or more");
+    if (value.get<double>() > most)
+      throw error(name(key), "is " + value.dump(), fmt::format("use a number, at most {}", most));
+    return value.get<double>();
+  }
+
+  const Json& json_;
+  std::string origin_, path_;
+  std::set<std::string> asked_;
+};
+
+Protocol read_protocol(ObjectReader in, bool last) {
+  Protocol protocol;
+  protocol.name = in.string("name");
+  if (last) {
+    if (in.find("max_bytes")) throw in.error(in.name("max_bytes"), "limits the last protocol", "remove it");
+  } else {
+    protocol.max_bytes = in.integer("max_bytes", 0);
+  }
+  protocol.alpha_s = in.number("alpha_s");
+  protocol.beta_s_per_byte = in.number("beta_s_per_byte");
+  protocol.alpha_next_s = in.optional_number("alpha_next_s").value_or(protocol.alpha_s);
+  protocol.beta_next_s_per_byte = in.optional_number("beta_next_s_per_byte");
+  protocol.alpha_receive_s = in.optional_number("alpha_receive_s");
+  protocol.beta_receive_s_per_byte = in.optional_number("beta_receive_s_per_byte");
+  in.finish();
+  return protocol;
+}
+
+Channel read_channel(ObjectReader in) {
+  Channel channel;
+  const auto count = in.array_size("protocols");
+  if (count == 0) throw in.error(in.name("protocols"), "is empty", "give at least one protocol");
+  for (std::size_t i = 0; i < count; ++i) {
+    channel.protocols.push_back(read_protocol(in.element("protocols", i), i + 1 == count));
+    if (i > 0 && i + 1 < count && channel.protocols[i].max_bytes <= channel.protocols[i - 1].max_bytes)
+      throw in.error(fmt::format("{}[{}].max_bytes", in.name("protocols"), i), "does not grow",
+                     "list protocols from small to large messages");
+  }
+  channel.gamma_s = in.optional_number("gamma_s");
+  channel.aggregate_rate_bytes_per_s = in.rate("aggregate_rate_bytes_per_s");
+  if (in.find("rendezvous_from_bytes")) channel.rendezvous_from_bytes = in.integer("rendezvous_from_bytes", 0);
+  in.finish();
+  return channel;
+}
+
+MemoryChannels read_channels(ObjectReader in) {
+  MemoryChannels channels;
+  for (const auto locality : {Locality::socket, Locality::node, Locality::network})
+    if (in.find(name_of(locality)))
+      channels.by_locality[static_cast<std::size_t>(locality)] = read_channel(in.object(name_of(locality)));
+  in.finish();
+  return channels;
+}
+
+std::vector<DeviceCopy> read_copies(ObjectReader& in, const std::string& key) {
+  std::vector<DeviceCopy> copies;
+  if (!in.find(key)) return copies;
+  for (std::size_t i = 0; i < in.array_size(key); ++i) {
+    auto element = in.element(key, i);
+    constexpr std::int64_t most_processes = 1 << 20;
+    const auto processes = element.integer("processes", 1);
+    if (processes > most_processes)
+      throw element.error(element.name("processes"), fmt::format("is {}", processes),
+                          "use the processes that share a device");
+    copies.push_back({static_cast<int>(processes), element.number("alpha_s"), element.number("beta_s_per_byte")});
+    element.finish();
+  }
+  return copies;
+}
+
+/// Optional sections are read by a function if they are there.
+template <class Read>
+void read_section(ObjectReader& in, const std::string& key, Read read) {
+  if (!in.find(key)) return;
+  auto section = in.object(key);
+  read(section);
+  section.finish();
+}
+
+/// The operations, with their keys: one table for reading and writing.
+struct OperationKey {
+  const char* key;
+  std::optional<Seconds> OperationCosts::*member;
+  bool is_difference = false;  ///< from something else that was measured, so it may be negative
+};
+constexpr OperationKey operation_keys[] = {
+    {"barrier_s", &OperationCosts::barrier_s},
+    {"allreduce_s", &OperationCosts::allreduce_s},
+    {"probe_s", &OperationCosts::probe_s},
+    {"put_s", &OperationCosts::put_s},
+    {"fence_s", &OperationCosts::fence_s},
+    {"window_s", &OperationCosts::window_s},
+    {"neighbor_alltoall_s", &OperationCosts::neighbor_alltoall_s, true},
+    {"neighbor_alltoall_message_s", &OperationCosts::neighbor_alltoall_message_s, true},
+    {"alltoallv_s", &OperationCosts::alltoallv_s, true},
+    {"alltoallv_message_s", &OperationCosts::alltoallv_message_s, true}};
+
+/// Where a parser is in a JSON text, and the keys of the objects that it is in.
+class JsonPlace {
+ public:
+  /// @throws InputError for a key that its object has already
+  void see(Json::parse_event_t event, const Json& parsed, const std::string& origin) {
+    using Event = Json::parse_event_t;
+    if (event == Event::key) {
+      auto& [keys, last, index] = levels_.back();
+      last = parsed.get<std::string>();
+      if (!keys.insert(last).second)
+        throw InputError(origin, "key " + name() + " is written twice", "keep one of the two");
+      return;
+    }
+    if (event == Event::object_end || event == Event::array_end) return levels_.pop_back();
+    if (!levels_.empty()) ++levels_.back().index;
+    if (event != Event::value) levels_.emplace_back();
+  }
+
+ private:
+  struct Level {
+    std::set<std::string> keys;  ///< of an object
+    std::string last;            ///< the last of them
+    int index = -1;              ///< of the last element
+  };
+
+  std::string name() const {
+    std::string text;
+    for (const auto& level : levels_)
+      text += level.keys.empty() ? fmt::format("[{}]", level.index) : (text.empty() ? "" : ".") + level.last;
+    return text;
+  }
+
+  std::vector<Level> levels_;
+};
+
+/// Parses, and refuses keys that an object has twice, of which only the last would count, and what is nested so deeply
+/// that taking it apart would overflow the stack.
+Json parse_json(const std::string& text, const std::string& origin) {
+  constexpr int deepest = 100;
+  JsonPlace place;
+  return Json::parse(text, [&](int depth, Json::parse_event_t event, const Json& parsed) {
+    if (depth > deepest)
+      throw InputError(origin, fmt::format("it is nested more than {} levels deep", deepest),
+                       "correct it or calibrate again");
+    place.see(event, parsed, origin);
+    return true;
+  });
+}
+
+}  // namespace
+
+Profile parse_profile(const std::string& text, const std::string& origin) {
+  Json json;
+  try {
+    json = parse_json(text, origin);
+  } catch (const Json::parse_error& e) {
+    throw InputError(origin, fmt::format("it is no JSON near byte {}", e.byte), "correct it or calibrate again");
+  } catch (const Json::out_of_range&) {
+    throw InputError(origin, "it has a number that is too large", "correct it or calibrate again");
+  }
+
+  ObjectReader in(json, origin, "");
+  if (const auto version = in.integer("schema_version", 0); version != schema_version)
+    throw in.error("schema_version", fmt::format("is {}", version),
+                   fmt::format("this Commpass reads version {}: calibrate again", schema_version));
+  Profile profile;
+  Machine& machine = profile.machine;
+  machine.name = in.string("name");
+  const Json& provenance = in.require("provenance");
+  if (!provenance.is_object()) throw in.error("provenance", "is no object", "write {...}");
+  profile.provenance_json = provenance.dump();
+
+  machine.host = read_channels(in.object("host"));
+  if (machine.host.empty()) throw in.error("host", "has no locality", "give socket, node or network");
+  if (in.find("device")) machine.device = read_channels(in.object("device"));
+  read_section(in, "injection", [&](auto& s) { machine.injection_rate_bytes_per_s = s.rate("rate_bytes_per_s"); });
+  read_section(in, "ejection", [&](auto& s) { machine.ejection_rate_bytes_per_s = s.rate("rate_bytes_per_s"); });
+  read_section(in, "copy", [&](auto& s) {
+    machine.device_to_host = read_copies(s, "device_to_host");
+    machine.host_to_device = read_copies(s, "host_to_device");
+  });
+  read_section(in, "local", [&](auto& s) {
+    machine.copy_rate_bytes_per_s = s.rate("copy_rate_bytes_per_s");
+    machine.copy_block_s = s.optional_number("copy_block_s");
+    if (s.find("datatype_rate_bytes_per_s")) machine.datatype_rate_bytes_per_s = s.rate("datatype_rate_bytes_per_s");
+    machine.datatype_block_s = s.optional_number("datatype_block_s");
+  });
+  read_section(in, "operations", [&](auto& s) {
+    for (const auto& [key, member, is_difference] : operation_keys)
+      machine.operations.*member = is_difference ? s.optional_signed_number(key) : s.optional_number(key);
+    if (s.find("ranks")) machine.operations.ranks = s.count("ranks", 2);
+  });
+  in.finish();
+  return profile;
+}
+
+Profile read_profile(const std::string& path) {
+  const ReadLimit limit{most_profile_bytes, "name a profile, or take what is not needed from its provenance"};
+  return within_memory(path, [&] { return parse_profile(read_file(path, limit), path); });
+}
+
+namespace {
+
+void put_rate(Json& json, const char* key, double rate) {
+  if (std::isfinite(rate)) json[key] = rate;
+}
+
+Json write_channel(const Channel& channel) {
+  Json json;
+  json["protocols"] = Json::array();
+  for (std::size_t i = 0; i < channel.protocols.size(); ++i) {
+    const auto& protocol = channel.protocols[i];
+    Json entry;
+    entry["name"] = protocol.name;
+    if (i + 1 < channel.protocols.size()) entry["max_bytes"] = protocol.max_bytes;
+    entry["alpha_s"] = protocol.alpha_s;
+    entry["beta_s_per_byte"] = protocol.beta_s_per_byte;
+    if (protocol.alpha_next_s != protocol.alpha_s) entry["alpha_next_s"] = protocol.alpha_next_s;
+    if (protocol.beta_next_s_per_byte) entry["beta_next_s_per_byte"] = *protocol.beta_next_s_per_byte;
+    if (protocol.alpha_receive_s) entry["alpha_receive_s"] = *protocol.alpha_receive_s;
+    if (protocol.beta_receive_s_per_byte) entry["beta_receive_s_per_byte"] = *protocol.beta_receive_s_per_byte;
+    json["protocols"].push_back(entry);
+  }
+  if (channel.gamma_s) json["gamma_s"] = *channel.gamma_s;
+  if (channel.rendezvous_from_bytes) json["rendezvous_from_bytes"] = *channel.rendezvous_from_bytes;
+  put_rate(json, "aggregate_rate_bytes_per_s", channel.aggregate_rate_bytes_per_s);
+  return json;
+}
+
+Json write_channels(const MemoryChannels& channels) {
+  Json json;
+  for (const auto locality : {Locality::socket, Locality::node, Locality::network})
+    if (channels.has(locality)) json[name_of(locality)] = write_channel(*channels.find(locality));
+  return json;
+}
+
+Json write_copies(const std::vector<DeviceCopy>& copies) {
+  Json json = Json::array();
+  for (const auto& copy : copies)
+    json.push_back(
+        {{"processes", copy.processes}, {"alpha_s", copy.alpha_s}, {"beta_s_per_byte", copy.beta_s_per_byte}});
+  return json;
+}
+
+/// Adds a section unless it is empty: what was not measured is absent.
+void put_section(Json& json, const char* key, Json section) {
+  if (!section.empty()) json[key] = std::move(section);
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, Seconds>> measured_operations(const OperationCosts& operations) {
+  std::vector<std::pair<std::string, Seconds>> result;
+  for (const auto& operation : operation_keys)
+    if (const auto& seconds = operations.*operation.member) result.emplace_back(operation.key, *seconds);
+  return result;
+}
+
+std::string to_json(const Profile& profile) {
+  const Machine& machine = profile.machine;
+  Json json;
+  json["schema_version"] = schema_version;
+  json["name"] = machine.name;
+  json["provenance"] = Json::parse(profile.provenance_json);
+  json["host"] = write_channels(machine.host);
+  put_section(json, "device", write_channels(machine.device));
+  Json injection, ejection, copy, local, operations;
+  put_rate(injection, "rate_bytes_per_s", machine.injection_rate_bytes_per_s);
+  put_rate(ejection, "rate_bytes_per_s", machine.ejection_rate_bytes_per_s);
+  if (!machine.device_to_host.empty()) copy["device_to_host"] = write_copies(machine.device_to_host);
+  if (!machine.host_to_device.empty()) copy["host_to_device"] = write_copies(machine.host_to_device);
+  put_rate(local, "copy_rate_bytes_per_s", machine.copy_rate_bytes_per_s);
+  if (machine.copy_block_s) local["copy_block_s"] = *machine.copy_block_s;
+  if (machine.datatype_rate_bytes_per_s) local["datatype_rate_bytes_per_s"] = *machine.datatype_rate_bytes_per_s;
+  if (machine.datatype_block_s) local["datatype_block_s"] = *machine.datatype_block_s;
+  for (const auto& [key, seconds] : measured_operations(machine.operations)) operations[key] = seconds;
+  if (machine.operations.ranks) operations["ranks"] = *machine.operations.ranks;
+  put_section(json, "injection", injection);
+  put_section(json, "ejection", ejection);
+  put_section(json, "copy", copy);
+  put_section(json, "local", local);
+  put_section(json, "operations", operations);
+  constexpr int indent = 2;
+  return json.dump(indent) + "\n";
+}
+
+void write_profile(const Profile& profile, const std::string& path) { write_file(path, to_json(profile)); }
+
+std::vector<std::string> profile_directories(const std::vector<std::string>& first) {
+  auto directories = first;
+  directories.emplace_back("profiles");
+  for (const auto& built_in : split(COMMPASS_PROFILE_DIRECTORIES, ':')) directories.push_back(built_in);
+  return directories;
+}
+
+std::string find_profile(const std::string& name_or_path, const std::vector<std::string>& directories) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  if (fs::exists(name_or_path, ignored) && !fs::is_directory(name_or_path, ignored)) return name_or_path;
+  const bool is_name = !name_or_path.empty() && name_or_path.find('/') == std::string::npos;
+  std::string looked_in;
+  for (const auto& directory : directories) {
+    if (!is_name) break;
+    const auto path = fs::path(directory) / (name_or_path + ".json");
+    if (fs::is_regular_file(path, ignored)) return path.string();
+    looked_in += (looked_in.empty() ? "" : ", ") + directory;
+  }
+  throw InputError(
+      "profile " + name_or_path,
+      is_name ? "there is no such file, nor a profile of that name in " + looked_in : "there is no such file",
+      "see 'commpass profile list' or run 'mpirun -n 2 commpass calibrate'");
+}
+
+}  // namespace commpass

@@ -1,0 +1,48 @@
+// A machine profile: a Machine and where it comes from, as JSON (design §6, schema in profiles/schema.json).
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/machine/machine.hpp"
+
+namespace commpass {
+
+struct Profile {
+  Machine machine;
+  std::string provenance_json = "{}";  ///< a JSON object, kept as it was written
+};
+
+/// Reads a profile strictly: unknown keys, missing keys, wrong types and impossible numbers are errors.
+/// @param origin  what to call the text in errors, usually the file name
+/// @throws InputError that names the key
+Profile parse_profile(const std::string& text, const std::string& origin);
+
+/// What is read of a profile. Those that come with Commpass or that calibrate writes have a few KiB.
+inline constexpr Bytes most_profile_bytes = Bytes{4} << 20;
+
+/// Reads the file `path`.
+/// @throws InputError, also if it holds more than most_profile_bytes
+Profile read_profile(const std::string& path);
+
+/// The profile as JSON text, with a newline at the end. parse_profile gives the same profile back.
+std::string to_json(const Profile& profile);
+
+/// The keys of the operations that were measured, and their seconds, in the order of the profile.
+std::vector<std::pair<std::string, Seconds>> measured_operations(const OperationCosts& operations);
+
+/// Writes the profile under a temporary name beside `path` and renames it.
+/// @throws InputError if that is not possible
+void write_profile(const Profile& profile, const std::string& path);
+
+/// The directories in which profiles are looked for by name: those given, ./profiles, and where Commpass was
+/// built or installed.
+std::vector<std::string> profile_directories(const std::vector<std::string>& first = {});
+
+/// Finds a profile by file name or by NAME (a file NAME.json in one of the directories).
+/// @return the path
+/// @throws InputError that says where it looked
+std::string find_profile(const std::string& name_or_path, const std::vector<std::string>& directories);
+
+}  // namespace commpass

@@ -1,0 +1,48 @@
+// Who sends how many bytes to whom.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/pattern/matrix_market.hpp"
+#include "model/types.hpp"
+
+namespace commpass {
+
+/// The ranks of a pattern that is read or made. Each strategy is priced rank by rank: with so many all of them take
+/// about a minute and half a GiB, even for a pattern that is almost empty.
+inline constexpr int most_pattern_ranks = 1 << 20;
+
+/// One edge of a pattern: `source` sends `bytes` to `destination`. Several edges of one pair are told apart by
+/// their order: the k-th edge at the source is the k-th edge at the destination.
+struct Edge {
+  Rank source = 0;
+  Rank destination = 0;
+  Bytes bytes = 0;
+  Payload payload = no_payload;
+  bool operator==(const Edge&) const = default;
+};
+
+/// A sparse P×P matrix of bytes. Self edges are copies; edges of 0 bytes move nothing.
+struct Pattern {
+  int ranks = 0;
+  std::vector<Edge> edges;
+
+  /// @throws InputError if there are no ranks, an edge leaves 0 … P−1, a size is negative, all sizes overflow,
+  /// or edges with the same payload have different sizes
+  void validate(const std::string& origin = "pattern") const;
+
+  /// Edges that move bytes from one rank to another.
+  std::int64_t messages() const;
+};
+
+/// Reads a P×P Matrix Market coordinate file (design §6): entry (i, j) is the bytes that rank i−1 sends to rank j−1.
+/// @param most_bytes  refuse files that hold more, counted unpacked
+/// @throws InputError
+Pattern read_pattern(const std::string& path, Bytes most_bytes = most_matrix_bytes);
+
+/// Writes the file that read_pattern reads, under a temporary name first.
+/// @throws InputError, also if an edge has a payload, for which the file has no place
+void write_pattern(const Pattern& pattern, const std::string& path);
+
+}  // namespace commpass

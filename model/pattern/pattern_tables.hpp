@@ -1,0 +1,25 @@
+// What of a pattern a route is made from.
+#pragma once
+
+#include <vector>
+
+#include "model/pattern/node_traffic.hpp"
+#include "model/types.hpp"
+
+namespace commpass {
+
+/// What has to be known of a pattern to make these tables.
+enum class PatternNeed {
+  nothing,
+  node_traffic,  ///< how much goes from each rank to each node
+  rank_traffic   ///< how much goes from each rank to each rank
+};
+
+/// The tables that routes take from a pattern, the same on every rank. A route fills and reads its own.
+struct PatternTables {
+  NodeTraffic traffic;  ///< of routes with relays
+  std::vector<Rank>
+      positions;  ///< of routes with placed ranks: by rank, see placement.hpp; empty: every rank at its own number
+};
+
+}  // namespace commpass

@@ -1,0 +1,39 @@
+// The route of Bruck's family: the digits of the distance between source and destination, lowest first.
+#pragma once
+
+#include <vector>
+
+#include "model/route/route.hpp"
+
+namespace commpass {
+
+/// Corrects the base-r digits of (destination − source) mod P, one stage a digit, for any P.
+/// In stage x, round z, a rank sends the blocks whose digit x is z to the rank z·rˣ further on.
+/// Source: TuNA (Kang et al.), §III-A and Algorithm 1 with the corrections of design §7.
+class DistanceRoute final : public Route {
+ public:
+  /// @param radix  2 … P
+  DistanceRoute(int ranks, int radix);
+
+  const std::vector<StageInfo>& stages() const override { return stages_; }
+  Rank next(const Block& block, Rank at, int stage) const override;
+  void next_of_each(std::span<const Block> blocks, std::span<const Rank> at, int stage,
+                    std::span<Rank> to) const override;
+  int round(Rank from, Rank to, int stage) const override;
+  std::vector<UniformRun> uniform_runs(Rank rank, int stage) const override;
+
+ private:
+  int distance(Rank from, Rank to) const { return to >= from ? to - from : to - from + ranks_; }
+
+  int ranks_, radix_;
+  std::vector<StageInfo> stages_;
+  std::vector<int> weights_;  ///< rˣ by stage
+};
+
+/// K, the rounds of tuna: the pairs (x, z) with 1 ≤ z < r and z·rˣ < P (TuNA §III-A, design §7).
+int tuna_rounds(int ranks, int radix);
+
+/// B = P − (K+1), the blocks for which tuna needs a temporary buffer (TuNA §III-C).
+int tuna_buffer_blocks(int ranks, int radix);
+
+}  // namespace commpass

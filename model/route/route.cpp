@@ -1,0 +1,23 @@
+#include "model/route/route.hpp"
+
+#include "model/error.hpp"
+
+namespace commpass {
+
+namespace {
+
+NotApplicable not_known() { return {"of this route", "it does not tell which ranks may exchange messages in a stage"}; }
+
+}  // namespace
+
+std::vector<Rank> Route::peers(Rank, int) const { throw not_known(); }
+std::vector<Rank> Route::groups(int) const { throw not_known(); }
+
+std::vector<UniformMessage> Route::uniform_messages(Rank rank, int stage) const {
+  std::vector<UniformMessage> messages;
+  for (const auto& run : uniform_runs(rank, stage))
+    for (int i = 0; i < run.messages; ++i) messages.push_back(run.message(i));
+  return messages;
+}
+
+}  // namespace commpass

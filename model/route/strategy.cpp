@@ -1,0 +1,134 @@
+#include "model/route/strategy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/error.hpp"
+#include "model/route/catalogue.hpp"
+#include "model/text.hpp"
+
+namespace commpass {
+
+namespace {
+
+/// The arguments in the order of the catalogue.
+void sort_arguments(Strategy& strategy) {
+  const auto& parameters = catalogue_row(strategy.route).parameters;
+  const auto position = [&](const Argument& argument) {
+    return std::ranges::find_if(parameters, [&](const auto& p) { return argument.name == p.name; }) -
+           parameters.begin();
+  };
+  std::ranges::sort(strategy.arguments, {}, position);
+}
+
+}  // namespace
+
+std::vector<std::int64_t> Strategy::values(const std::string& name) const {
+  const auto argument = std::ranges::find(arguments, name, &Argument::name);
+  return argument == arguments.end() ? std::vector<std::int64_t>{} : argument->values;
+}
+
+void Strategy::set(const std::string& name, std::vector<std::int64_t> values) {
+  std::erase_if(arguments, [&](const Argument& argument) { return argument.name == name; });
+  if (!values.empty()) arguments.push_back({name, std::move(values)});
+  sort_arguments(*this);
+}
+
+bool is_automatic(const Strategy& strategy) {
+  return std::ranges::any_of(strategy.arguments, [](const Argument& a) {
+    return std::ranges::find(a.values, automatic_value) != a.values.end();
+  });
+}
+
+namespace {
+
+constexpr const char* automatic_text = "auto";
+
+// No window or radix needs more: it is far above the number of ranks that a layout may have.
+constexpr std::int64_t largest_value = std::int64_t{1} << 30;
+
+std::vector<std::int64_t> parse_values(const Parameter& parameter, const std::string& text) {
+  const bool is_list = parameter.kind == Parameter::Kind::dimensions,
+             is_size = parameter.kind == Parameter::Kind::bytes;
+  if (parameter.kind == Parameter::Kind::flag) return {1};
+  if (parameter.may_be_automatic && text == automatic_text) return {automatic_value};
+  std::vector<std::int64_t> values;
+  for (const auto& piece : is_list ? split(text, 'x') : std::vector{text}) {
+    const auto value = is_size ? parse_bytes(piece) : parse_number<std::int64_t>(piece);
+    if (!value || *value < parameter.least || (!is_size && *value > largest_value)) return {};
+    values.push_back(*value);
+  }
+  return values;
+}
+
+Window parse_window(const std::string& value, const std::string& text) {
+  if (value == "unlimited") return {};
+  const auto rounds = parse_number<std::int64_t>(value);
+  if (!rounds || *rounds < 1 || *rounds > largest_value)
+    throw InputError("strategy " + text, "window=" + value + " is out of range",
+                     "use 1 or more rounds, or 'unlimited'");
+  return {static_cast<int>(*rounds)};
+}
+
+}  // namespace
+
+Strategy parse_strategy(const std::string& text) {
+  if (text.find('@') != std::string::npos)
+    throw InputError("strategy " + text, "it names a memory path",
+                     "leave '@...' out: Commpass moves host memory only so far");
+  const auto pieces = split(text, ',');
+  const auto& row = catalogue_row(pieces[0]);
+  const auto fail = [&](const std::string& what) {
+    return InputError("strategy " + text, what, std::string("use ") + row.usage);
+  };
+
+  Strategy strategy{row.name, {}, row.default_window, Coalescing::coalesced};
+  bool window_given = false;
+  for (std::size_t i = 1; i < pieces.size(); ++i) {
+    if (pieces[i] == "staggered") {
+      if (strategy.coalescing == Coalescing::staggered) throw fail("staggered is given twice");
+      strategy.coalescing = Coalescing::staggered;
+      continue;
+    }
+    const auto equals = pieces[i].find('=');
+    const auto key = pieces[i].substr(0, equals);
+    const auto value = equals == std::string::npos ? "" : pieces[i].substr(equals + 1);
+    if (key == "window" && !window_given) {
+      strategy.window = parse_window(value, text);
+      window_given = true;
+      continue;
+    }
+    const auto parameter = std::ranges::find_if(row.parameters, [&](const auto& p) { return key == p.name; });
+    if (parameter == row.parameters.end())
+      throw fail(key == "window" ? "window is given twice" : "'" + pieces[i] + "' is not understood");
+    if (!strategy.values(key).empty()) throw fail(key + " is given twice");
+    if (parameter->kind == Parameter::Kind::flag && equals != std::string::npos) throw fail(key + " takes no value");
+    auto values = parse_values(*parameter, value);
+    if (values.empty())
+      throw fail(fmt::format("{}={} is out of range ({} is {})", key, value, key, parameter->meaning));
+    strategy.arguments.push_back({key, std::move(values)});
+  }
+  sort_arguments(strategy);
+  if (const auto reason = row.malformed(strategy); !reason.empty()) throw fail(reason);
+  return strategy;
+}
+
+std::string to_string(const Strategy& strategy) {
+  const auto& row = catalogue_row(strategy.route);
+  std::string text = strategy.route;
+  for (const auto& [name, values] : strategy.arguments) {
+    const auto parameter = std::ranges::find_if(row.parameters, [&, &n = name](const auto& p) { return n == p.name; });
+    const auto kind = parameter == row.parameters.end() ? Parameter::Kind::dimensions : parameter->kind;
+    text += fmt::format(",{}", name);
+    if (values == std::vector{automatic_value}) text += fmt::format("={}", automatic_text);
+    else if (kind == Parameter::Kind::bytes) text += fmt::format("={}", print_bytes(values[0]));
+    else if (kind != Parameter::Kind::flag) text += fmt::format("={}", fmt::join(values, "x"));
+  }
+  if (strategy.window != row.default_window)
+    text += strategy.window.unlimited() ? ",window=unlimited" : fmt::format(",window={}", strategy.window.rounds);
+  if (strategy.coalescing == Coalescing::staggered) text += ",staggered";
+  return text;
+}
+
+}  // namespace commpass

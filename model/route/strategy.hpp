@@ -1,0 +1,62 @@
+// A strategy: a point in the space of ways to run an exchange, and its text form (design §6).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace commpass {
+
+/// How many rounds of a stage are in flight at once.
+struct Window {
+  int rounds = 0;  ///< 0: unlimited
+  bool unlimited() const { return rounds == 0; }
+  /// The batch of a message of round 1, 2, … ; messages without a round (0) are in batch 0.
+  int batch(int round) const { return unlimited() || round == 0 ? 0 : (round - 1) / rounds; }
+  bool operator==(const Window&) const = default;
+};
+
+/// What makes a message of the blocks that go from one rank to another in a stage (TuNA paper §IV-B).
+enum class Coalescing : std::uint8_t {
+  coalesced,  ///< one for all of them
+  staggered   ///< one for each block
+};
+
+/// A parameter of a route and its value: one number, or the sizes of several dimensions.
+struct Argument {
+  std::string name;
+  std::vector<std::int64_t> values;
+  bool operator==(const Argument&) const = default;
+};
+
+/// A route with its parameters, a window and what makes a message. Made by parse_strategy or by the catalogue's
+/// suggestions.
+struct Strategy {
+  std::string route;                ///< a name in the catalogue
+  std::vector<Argument> arguments;  ///< in the order of the catalogue
+  Window window;
+  Coalescing coalescing = Coalescing::coalesced;
+  bool operator==(const Strategy&) const = default;
+
+  /// The values of a parameter; empty if it was not given.
+  std::vector<std::int64_t> values(const std::string& name) const;
+  /// Gives a parameter of the route these values; {}: takes it away.
+  void set(const std::string& name, std::vector<std::int64_t> values);
+};
+
+/// The value of a parameter that is left to the model; "auto" in text.
+inline constexpr std::int64_t automatic_value = 0;
+
+/// Does a strategy leave a parameter to the model (radix=auto)? It then stands for a family of strategies, of which one
+/// has to be chosen before it has a route (selector/choose/family.hpp).
+bool is_automatic(const Strategy& strategy);
+
+/// Reads "NAME,key=value,…", for example "stfw,n=3", "standard,window=8" or "tuna,radix=4,staggered".
+/// @throws InputError with the route's usage
+Strategy parse_strategy(const std::string& text);
+
+/// The canonical text, which parse_strategy reads back: parameters in the catalogue's order, the window only where
+/// it is not the route's default, "staggered" last.
+std::string to_string(const Strategy& strategy);
+
+}  // namespace commpass

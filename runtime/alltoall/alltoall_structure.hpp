@@ -1,0 +1,53 @@
+// What one rank does in an exchange between all pairs of ranks, whatever the sizes are.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/route/route.hpp"
+#include "model/route/strategy.hpp"
+
+namespace commpass {
+
+/// Every rank has one block, perhaps empty, for every rank; so which message holds which blocks follows from the route
+/// alone, and is found once for any number of exchanges. Only sizes are new each time.
+///
+/// A block on this rank has a number: its own block for rank d has d; those that it forwards have P and up, in the
+/// order in which they come. A forwarded block waits in a *slot*, which it leaves to others when it is sent.
+struct AlltoallStructure {
+  struct Message {
+    Rank peer = 0;
+    std::size_t first = 0, blocks = 0;  ///< into `blocks`
+    /// Of the blocks, those that the receiver forwards, whose sizes it has to be told: of a message that is sent a
+    /// range of `announced`; of one that comes, the blocks with the numbers first_announced and up.
+    std::size_t first_announced = 0, announced = 0;
+  };
+  /// What is in flight at once.
+  struct Batch {
+    std::size_t receives_end = 0, sends_end = 0;  ///< into `receives` and `sends`; those of the next one follow
+  };
+  struct Stage {
+    std::size_t batches_end = 0, receives_end = 0, sends_end = 0;
+  };
+
+  std::vector<Stage> stages;
+  std::vector<Batch> batches;
+  std::vector<Message> receives, sends;
+  /// In each message first those that its receiver forwards. Of messages that are sent, numbers of blocks. Of those
+  /// that come, numbers of blocks to forward, or, for a block that ends here, −1 − its source.
+  std::vector<std::int32_t> blocks;
+  std::vector<std::int32_t> announced;  ///< numbers of blocks
+  std::vector<std::int32_t> slot_of;    ///< by the number of a forwarded block − P
+  int slots = 0;
+};
+
+/// Collective over `comm`, which must not be used by others meanwhile. A rank needs some 100 bytes for each rank and
+/// stage.
+/// @param route  one that depends on no pattern
+/// @throws Error, the same on every rank
+AlltoallStructure make_alltoall_structure(MPI_Comm comm, const Route& route, Window window, Coalescing coalescing);
+
+}  // namespace commpass

@@ -1,0 +1,92 @@
+#include "runtime/alltoall/alltoallv_arguments.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "model/error.hpp"
+#include "runtime/mpi/ranks.hpp"
+
+namespace commpass {
+
+namespace {
+
+InputError wrong_argument(Side side, const std::string& what, const std::string& remedy) {
+  return {side == Side::send ? "alltoallv, send side" : "alltoallv, receive side", what, remedy};
+}
+
+void require_buffer(Side side, const void* buffer, const BlocksArgument& argument) {
+  if (buffer || !argument.type->is_contiguous() || argument.type->size() == 0) return;
+  for (std::size_t rank = 0; rank < argument.counts.size(); ++rank)
+    if (argument.counts[rank] > 0)
+      throw wrong_argument(side,
+                           fmt::format("there are {} elements for rank {} and no buffer", argument.counts[rank], rank),
+                           "give a buffer, or counts of 0");
+}
+
+}  // namespace
+
+void BlocksArgument::assign(Side side, MPI_Comm comm, const void* buffer, std::span<const int> new_counts,
+                            std::span<const int> new_offsets, MPI_Datatype new_type) {
+  const int ranks = ranks_in(comm);
+  if (std::ssize(new_counts) != ranks || std::ssize(new_offsets) != ranks)
+    throw wrong_argument(side,
+                         fmt::format("there are {} counts and {} displacements for {} ranks", new_counts.size(),
+                                     new_offsets.size(), ranks),
+                         "give one of each for every rank");
+  for (std::size_t rank = 0; rank < new_counts.size(); ++rank)
+    if (new_counts[rank] < 0)
+      throw wrong_argument(side, fmt::format("the count for rank {} is {}", rank, new_counts[rank]), "use 0 or more");
+  counts.assign(new_counts.begin(), new_counts.end());
+  offsets.assign(new_offsets.begin(), new_offsets.end());
+  type.emplace(new_type, comm);
+  require_buffer(side, buffer, *this);
+}
+
+void BlocksArgument::assign_equal(Side side, MPI_Comm comm, const void* buffer, int count, MPI_Datatype new_type) {
+  const int ranks = ranks_in(comm);
+  if (count < 0) throw wrong_argument(side, fmt::format("the count is {}", count), "use 0 or more");
+  counts.assign(static_cast<std::size_t>(ranks), count);
+  offsets.clear();
+  for (int rank = 0; rank < ranks; ++rank) offsets.push_back(Bytes{rank} * count);
+  type.emplace(new_type, comm);
+  require_buffer(side, buffer, *this);
+}
+
+void AlltoallvArguments::require_same_for_oneself(Rank rank) const {
+  const auto bytes = [&](const BlocksArgument& side) {
+    return side.counts[static_cast<std::size_t>(rank)] * side.type->size();
+  };
+  if (bytes(sends) != bytes(receives))
+    throw InputError(
+        "alltoallv",
+        fmt::format("rank {} sends {} bytes to itself and receives {}", rank, bytes(sends), bytes(receives)),
+        "give counts that match");
+}
+
+void AlltoallvArguments::make_room(int ranks) {
+  for (auto* side : {&sends, &receives})
+    for (auto* numbers : {&side->counts, &side->offsets}) numbers->reserve(static_cast<std::size_t>(ranks));
+}
+
+void AlltoallvArguments::send_in_place(MPI_Comm comm, const void* receive_buffer) {
+  sends.counts.clear();
+  sends.offsets.clear();
+  Bytes total = 0;
+  for (const Bytes count : receives.counts) {
+    sends.counts.push_back(count * receives.type->size());
+    sends.offsets.push_back(total);
+    total += sends.counts.back();
+  }
+  sends.type.emplace(MPI_BYTE, comm);
+  is_copied_ = copy_.try_reserve(total);
+  if (!is_copied_) return;
+  auto* const copy = copy_.data();
+  const auto blocks = receives.blocks(static_cast<const std::byte*>(receive_buffer));
+  for (Rank rank = 0; rank < static_cast<Rank>(sends.counts.size()); ++rank) {
+    const auto r = static_cast<std::size_t>(rank);
+    receives.type->pack(blocks.at(rank), receives.counts[r], copy + sends.offsets[r]);
+  }
+}
+
+}  // namespace commpass

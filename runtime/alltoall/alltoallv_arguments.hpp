@@ -1,0 +1,63 @@
+// The arguments of MPI_Alltoallv, checked and as our exchanges take them.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "runtime/alltoall/alltoall_exchange.hpp"
+#include "runtime/mpi/element_type.hpp"
+
+namespace commpass {
+
+enum class Side { send, receive };
+
+/// What one side of a call names: of each rank so many elements, from so far on.
+struct BlocksArgument {
+  std::vector<Bytes> counts, offsets;  ///< elements, by rank
+  std::optional<ElementType> type;
+
+  /// @param comm  ours
+  /// @throws InputError if there is not one of each for every rank, a count is negative, or there is something to be
+  /// sent or received and no buffer (for
+  ///   derived types it may be MPI_BOTTOM); as ElementType
+  void assign(Side side, MPI_Comm comm, const void* buffer, std::span<const int> new_counts,
+              std::span<const int> new_offsets, MPI_Datatype new_type);
+  /// The same count for all ranks, one after another. @throws as assign
+  void assign_equal(Side side, MPI_Comm comm, const void* buffer, int count, MPI_Datatype new_type);
+
+  template <class Buffer>
+  AlltoallBlocks<Buffer> blocks(Buffer buffer) const {
+    return {buffer, counts, offsets, &*type, true};
+  }
+};
+
+/// Both sides of a call. Kept from one call to the next, it takes no memory where no more is needed.
+class AlltoallvArguments {
+ public:
+  BlocksArgument sends, receives;
+
+  /// @throws InputError if what `rank` sends to itself is not as much as it receives from itself
+  void require_same_for_oneself(Rank rank) const;
+
+  /// Takes what memory any number of calls needs for their numbers. @throws std::bad_alloc
+  void make_room(int ranks);
+
+  /// What is sent is what lies in the receive buffer: copies it out, if there is memory.
+  void send_in_place(MPI_Comm comm, const void* receive_buffer);
+  /// What was copied.
+  AlltoallBlocks<const std::byte*> in_place() const {
+    auto blocks = sends.blocks<const std::byte*>(copy_.data());
+    blocks.is_there = is_copied_;
+    return blocks;
+  }
+
+ private:
+  GrowingMemory copy_;
+  bool is_copied_ = true;
+};
+
+}  // namespace commpass

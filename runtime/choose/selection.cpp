@@ -1,0 +1,179 @@
+#include "runtime/choose/selection.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "model/route/catalogue.hpp"
+#include "model/text.hpp"
+#include "runtime/choose/gather_pattern.hpp"
+#include "runtime/choose/shared_pricing.hpp"
+#include "runtime/choose/unpriced.hpp"
+#include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/own_communicator.hpp"
+#include "runtime/mpi/ranks.hpp"
+#include "selector/choose/family.hpp"
+#include "selector/choose/offer.hpp"
+#include "selector/choose/shortlist.hpp"
+
+namespace commpass {
+
+namespace {
+
+/// What all edges have in common, from a few numbers of each rank.
+struct Totals : MessageTotals {
+  std::int64_t edges = 0;         ///< with those that move nothing between ranks
+  std::int64_t messages_max = 0;  ///< that one rank sends
+};
+
+/// Collective. Edges that are out of range do not count: planning refuses them.
+Totals sum_up(MPI_Comm comm, const Layout& layout, std::span<const SendEdge> sends) {
+  const Rank rank = rank_in(comm);
+  enum Count { edges, on_node, off_node, count_end };
+  MessageTotals own;
+  for (const auto& edge : sends)
+    if (edge.destination >= 0 && edge.destination < layout.ranks()) own.add(rank, edge.destination, edge.bytes, layout);
+  const std::array<std::int64_t, count_end> mine{std::ssize(sends), own.on_node, own.off_node};
+  std::array<std::int64_t, count_end> all{};
+  const auto messages = own.on_node + own.off_node;
+  Totals totals;
+  COMMPASS_MPI_CALL(MPI_Allreduce, mine.data(), all.data(), count_end, MPI_INT64_T, MPI_SUM, comm);
+  COMMPASS_MPI_CALL(MPI_Allreduce, &messages, &totals.messages_max, 1, MPI_INT64_T, MPI_MAX, comm);
+  COMMPASS_MPI_CALL(MPI_Allreduce, &own.bytes, &totals.bytes, 1, MPI_DOUBLE, MPI_SUM, comm);
+  totals.edges = all[edges];
+  totals.on_node = all[on_node];
+  totals.off_node = all[off_node];
+  return totals;
+}
+
+Decision decision_of(const std::vector<Candidate>& ranking, const Calls& calls) {
+  return {to_string(ranking.front().strategy), ranking.front().cost.seconds, explain(ranking, 0, calls)};
+}
+
+/// @param price_suggestions  prices what is asked for if everything is considered
+std::vector<Candidate> rank(const Pricer& price, const Pricer& price_suggestions, const Layout& layout,
+                            const Machine& machine, std::int64_t edges, const SelectionOptions& options) {
+  if (options.automatic) return rank_family(price, *options.automatic, layout, edges, options.calls);
+  return rank_suggestions(price_suggestions, offered_strategies(layout, machine, options.model), layout, edges,
+                          options.calls);
+}
+
+Decision share(MPI_Comm comm, Decision decision) {
+  decision.strategy = broadcast(comm, decision.strategy);
+  decision.explanation = broadcast(comm, decision.explanation);
+  double predicted = decision.predicted_s.value_or(0);
+  COMMPASS_MPI_CALL(MPI_Bcast, &predicted, 1, MPI_DOUBLE, 0, comm);
+  decision.predicted_s = predicted;
+  return decision;
+}
+
+/// How many threads of a node may price at once: each holds a schedule of the pattern.
+int most_threads_of_node(std::int64_t edges) {
+  constexpr std::int64_t edge_bytes = 300;  // with a schedule (README.md, "Limits")
+  constexpr std::int64_t node_bytes = std::int64_t{1} << 31;
+  return static_cast<int>(std::max<std::int64_t>(1, node_bytes / (edge_bytes * std::max<std::int64_t>(1, edges))));
+}
+
+/// Those that take part in pricing; on others a null communicator. Collective.
+OwnCommunicator evaluators_of(MPI_Comm comm, const Layout& layout, std::int64_t edges) {
+  int groups = 0;  // more ranks would have nothing to do
+  together(comm, [&] {
+    if (rank_in(comm) == 0) groups = static_cast<int>(by_route(suggest_strategies(layout)).size());
+  });
+  COMMPASS_MPI_CALL(MPI_Bcast, &groups, 1, MPI_INT, 0, comm);
+  const auto evaluators = choose_evaluators(layout, groups, most_threads_of_node(edges));
+  const auto place = std::ranges::find(evaluators, rank_in(comm));
+  return OwnCommunicator::split(comm, place != evaluators.end(), static_cast<int>(place - evaluators.begin()));
+}
+
+/// Prices every strategy for the whole pattern.
+Decision decide_exactly(MPI_Comm comm, const Layout& layout, const Machine& machine, std::span<const SendEdge> sends,
+                        const Totals& totals, const SelectionOptions& options) {
+  auto pattern = gather_pattern(comm, sends);
+  const auto evaluators = evaluators_of(comm, layout, totals.edges);
+  const auto threads = static_cast<unsigned>(std::max(1, most_threads_of_node(totals.edges) / layout.max_ppn()));
+  Decision decision;
+  together(comm, [&] {  // no evaluator waits for one that has failed, so they may communicate
+    if (!evaluators) return;
+    share_pattern(evaluators.get(), pattern);
+    Pricer price;
+    together(evaluators.get(), [&] {
+      price =
+          pattern_pricer(pattern, layout, machine, options.model, options.calls, std::min(threads, options.threads));
+    });
+    share_pricing(evaluators.get(), price, [&](const Pricer& shared) {
+      const auto promising = price_promising(shared, pattern, layout, machine, options.model, options.calls);
+      decision = decision_of(rank(shared, promising, layout, machine, pattern.messages(), options), options.calls);
+    });
+  });
+  return share(comm, std::move(decision));
+}
+
+std::string explain_totals(const Totals& totals, const Layout& layout, std::int64_t most_edges) {
+  const auto messages = static_cast<double>(totals.on_node + totals.off_node);
+  const auto part = [&](double of) { return messages > 0 ? of / messages : 0; };
+  return fmt::format(
+      "Chosen by statistics, because {} edges are more than the {} that are gathered: priced as if every rank sent {} "
+      "to {:.4g} ranks drawn at random, {:.0f} % of them on its node. "
+      "The busiest rank sends {} messages.\n",
+      totals.edges, most_edges, format_bytes(part(totals.bytes)), messages / layout.ranks(),
+      100 * part(static_cast<double>(totals.on_node)), totals.messages_max);
+}
+
+/// Prices strategies for a random pattern with the same totals.
+Decision decide_by_statistics(MPI_Comm comm, const Layout& layout, const Machine& machine, const Totals& totals,
+                              const SelectionOptions& options) {
+  const auto evaluators = evaluators_of(comm, layout, 0);
+  Decision decision;
+  together(comm, [&] {
+    if (!evaluators) return;
+    const auto price = random_pricer(random_pattern(totals, layout), layout, machine, options.model, options.calls);
+    share_pricing(evaluators.get(), price, [&](const Pricer& shared) {
+      decision = decision_of(rank(shared, leave_out_open_forms(shared), layout, machine, layout.ranks(), options),
+                             options.calls);
+    });
+    if (rank_in(comm) == 0) decision.explanation += explain_totals(totals, layout, options.most_edges_gathered);
+  });
+  return share(comm, std::move(decision));
+}
+
+/// What runs where nothing has a price. Layout and machine are the same on every rank, and so is this.
+Decision decide_without_prices(MPI_Comm comm, const std::string& why, const Layout& layout,
+                               const SelectionOptions& options) {
+  warn_unpriced(why, rank_in(comm));
+  const auto strategy = options.automatic ? to_string(unpriced_member(*options.automatic, layout)) : unpriced_exchange;
+  return {strategy, std::nullopt, fmt::format("{}: no strategy has a price. {}\n", strategy, why)};
+}
+
+/// The options of rank 0, with the threads of this rank. Collective.
+SelectionOptions agreed(MPI_Comm comm, const SelectionOptions& mine) {
+  together(comm, [&] { check_calls(mine.calls); });
+  auto options = mine;
+  constexpr std::int64_t most_of_mpi = std::numeric_limits<int>::max();
+  options.most_edges_gathered = std::clamp<std::int64_t>(options.most_edges_gathered, 0, most_of_mpi);
+  int model = static_cast<int>(mine.model);
+  double calls = mine.calls.value_or(0);
+  COMMPASS_MPI_CALL(MPI_Bcast, &model, 1, MPI_INT, 0, comm);
+  COMMPASS_MPI_CALL(MPI_Bcast, &calls, 1, MPI_DOUBLE, 0, comm);
+  COMMPASS_MPI_CALL(MPI_Bcast, &options.most_edges_gathered, 1, MPI_INT64_T, 0, comm);
+  options.model = static_cast<CostModel>(model);
+  options.calls = calls > 0 ? Calls(calls) : std::nullopt;
+  return options;
+}
+
+}  // namespace
+
+Decision select_strategy(MPI_Comm comm, const Layout& layout, const Machine& machine, std::span<const SendEdge> sends,
+                         SelectionOptions options) {
+  options = agreed(comm, options);
+  if (const auto why = why_unpriced(layout, machine); !why.empty())
+    return decide_without_prices(comm, why, layout, options);
+  const auto totals = sum_up(comm, layout, sends);
+  return totals.edges <= options.most_edges_gathered ? decide_exactly(comm, layout, machine, sends, totals, options)
+                                                     : decide_by_statistics(comm, layout, machine, totals, options);
+}
+
+}  // namespace commpass

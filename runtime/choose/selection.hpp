@@ -1,0 +1,42 @@
+// Which strategy the ranks of an exchange run: rank 0 decides, and all follow.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "runtime/plan/plan.hpp"
+#include "selector/choose/select.hpp"
+
+namespace commpass {
+
+struct Decision {
+  std::string strategy;
+  std::optional<Seconds> predicted_s;  ///< of one exchange; nothing if there is no price
+  std::string explanation;
+};
+
+struct SelectionOptions {
+  CostModel model = CostModel::burst;
+  Calls calls;
+  std::int64_t most_edges_gathered = 0;
+  unsigned threads = 1;  ///< that this rank may start
+  std::optional<Strategy>
+      automatic{};  ///< choose from its family alone (selector/choose/family.hpp); the same on every rank
+};
+
+/// The cheapest strategy, the same on every rank. Collective.
+///
+/// Up to `most_edges_gathered` edges in all: rank_strategies() of the whole pattern, whose work the ranks share. More:
+/// by estimate(), from the number of messages and their bytes alone, which the explanation says. If the machine has no
+/// parameters for a locality that the layout has, nothing has a price: the strategy is then a named stand-in
+/// (runtime/choose/unpriced.hpp), which a warning says once.
+/// @param options  but for the threads those of rank 0 hold
+/// @throws Error, the same on every rank
+Decision select_strategy(MPI_Comm comm, const Layout& layout, const Machine& machine, std::span<const SendEdge> sends,
+                         SelectionOptions options);
+
+}  // namespace commpass

@@ -1,0 +1,26 @@
+// Ranks share the work of pricing strategies.
+#pragma once
+
+#include <mpi.h>
+
+#include <functional>
+#include <vector>
+
+#include "model/machine/layout.hpp"
+#include "selector/choose/select.hpp"
+
+namespace commpass {
+
+/// Which ranks price: rank 0 first, then one of each other node, then a second one of each node, and so on.
+/// @param most          in all, 1 or more
+/// @param most_of_node  on one node, 1 or more
+std::vector<Rank> choose_evaluators(const Layout& layout, int most, int most_of_node);
+
+/// Runs `decide` on rank 0, with a pricer whose work all ranks of `comm` share. It gives what `price` gives on one
+/// rank. Strategies that need the same schedule are priced by the same rank. Collective.
+/// @param price  of this rank; the same pattern and machine on all ranks
+/// @throws on rank 0 what `decide` throws, and Error if another rank fails to price its share; on other ranks only
+/// MpiError
+void share_pricing(MPI_Comm comm, const Pricer& price, const std::function<void(const Pricer& shared)>& decide);
+
+}  // namespace commpass

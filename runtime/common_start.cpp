@@ -1,9 +1,0 @@
-#include "runtime/common_start.hpp"
-
-#include "runtime/mpi_error.hpp"
-
-namespace commpass {
-
-void common_start(MPI_Comm comm) { COMMPASS_MPI_CALL(MPI_Barrier, comm); }
-
-}  // namespace commpass

@@ -1,0 +1,28 @@
+// The four buffers of a plan: the user's two, and two of our own for what is on its way.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "runtime/execute/local_copy.hpp"
+#include "runtime/plan/plan.hpp"
+
+namespace commpass {
+
+class PlanBuffers {
+ public:
+  /// @throws std::bad_alloc
+  PlanBuffers(const Plan& plan, const void* send_buffer, void* receive_buffer);
+
+  std::byte* address(const Place& place) const;
+  /// Appends copies with the addresses of their places.
+  void add_copies(const std::vector<PlannedCopy>& planned, std::vector<LocalCopy>& copies) const;
+
+ private:
+  const std::byte* send_;
+  std::byte* receive_;
+  std::unique_ptr<std::byte[]> transit_, packing_;
+};
+
+}  // namespace commpass

@@ -1,0 +1,235 @@
+#include "runtime/indexed/indexed_exchange.hpp"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "model/cost/cost.hpp"
+#include "model/error.hpp"
+#include "runtime/choose/unpriced.hpp"
+#include "runtime/communicator.hpp"
+#include "runtime/indexed/value_groups.hpp"
+#include "runtime/indexed/value_requests.hpp"
+#include "runtime/indexed/value_wiring.hpp"
+#include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/ranks.hpp"
+
+namespace commpass {
+
+namespace {
+
+/// One direction, planned.
+struct Way {
+  ValueRuns gather, gather_more, deliver;  ///< see ValueWiring
+  std::unique_ptr<std::byte[]> send, receive;
+  bool is_in_place = false;  ///< received in the user's array; then `receive` is null
+  Bytes buffer_bytes = 0;
+  std::optional<Exchange> exchange;  ///< last, so that it goes first
+};
+
+std::unique_ptr<Way> plan_way(Communicator& communicator, ValueWiring wiring, Bytes value_bytes, void* bound,
+                              const IndexedOptions& options) {
+  auto way = std::make_unique<Way>();
+  together(communicator.mpi(), [&] {
+    const auto buffer = [&](std::int64_t values) {
+      way->buffer_bytes += values * value_bytes;
+      return std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(values * value_bytes));
+    };
+    way->is_in_place = bound != nullptr && receive_in_place(wiring, value_bytes);
+    way->send = buffer(wiring.sent_values);
+    if (!way->is_in_place) way->receive = buffer(wiring.received_values);
+  });
+  void* const receive = way->is_in_place ? bound : way->receive.get();
+  way->exchange = communicator.neighbor_exchange(way->send.get(), wiring.sends, receive, wiring.receives,
+                                                 {options.strategy, options.model});
+  way->buffer_bytes += way->exchange->buffer_bytes();
+  way->gather = std::move(wiring.gather);
+  way->gather_more = std::move(wiring.gather_more);
+  way->deliver = std::move(wiring.deliver);
+  return way;
+}
+
+struct Forward {
+  std::unique_ptr<Way> way;
+  bool is_shared = false;
+};
+
+Forward plan_forward(Communicator& communicator, const ValueRequests& requests, Bytes value_bytes,
+                     const IndexedOptions& options) {
+  const MPI_Comm comm = communicator.mpi();
+  const Rank rank = rank_in(comm);
+  std::vector<ValueGroup> groups;
+  together(comm, [&] {
+    if (options.share.value_or(true)) groups = group_values(requests.to_this_rank);
+    if (!options.share)
+      keep_worthwhile(groups, requests.to_this_rank, rank, value_bytes, communicator.layout(), communicator.machine());
+  });
+  int mine = groups.empty() ? 0 : 1, any = 0;
+  COMMPASS_MPI_CALL(MPI_Allreduce, &mine, &any, 1, MPI_INT, MPI_MAX, comm);
+
+  Forward shared;
+  if (any) {
+    auto wiring = shared_wiring(communicator, requests, groups, value_bytes, options.discovery);
+    shared = {plan_way(communicator, std::move(wiring), value_bytes, options.ghost_values, options), true};
+    const auto& exchange = *shared.way->exchange;
+    const bool is_unpriced = missing_parameters(communicator.layout(), communicator.machine()) &&
+                             exchange.strategy() == unpriced_exchange;  // which takes nothing together
+    if (options.share || (!exchange.predicted_seconds() && !is_unpriced)) return shared;
+  }
+  ValueWiring wiring;
+  together(comm, [&] { wiring = forward_wiring(requests, value_bytes); });
+  Forward plain{plan_way(communicator, std::move(wiring), value_bytes, options.ghost_values, options), false};
+  // Predictions are the same on every rank.
+  return any && shared.way->exchange->predicted_seconds() < plain.way->exchange->predicted_seconds() ? std::move(shared)
+                                                                                                     : std::move(plain);
+}
+
+/// The size of a value and the options, of rank 0.
+IndexedOptions agreed_options(MPI_Comm comm, Bytes value_bytes, IndexedOptions options) {
+  struct Agreed {
+    Bytes value_bytes;
+    CostModel model;
+    bool reverse;
+    std::optional<bool> share;
+  } agreed{value_bytes, options.model, options.reverse, options.share};
+  static_assert(std::is_trivially_copyable_v<Agreed>);
+  COMMPASS_MPI_CALL(MPI_Bcast, &agreed, static_cast<int>(sizeof agreed), MPI_BYTE, 0, comm);
+  together(comm, [&] {
+    if (value_bytes < 1)
+      throw InputError("indexed exchange", fmt::format("a value has {} bytes", value_bytes), "use 1 or more");
+    if (value_bytes != agreed.value_bytes)
+      throw InputError("indexed exchange",
+                       fmt::format("a value has {} bytes, and {} on rank 0", value_bytes, agreed.value_bytes),
+                       "use the same on every rank");
+  });
+  options.model = agreed.model;
+  options.reverse = agreed.reverse;
+  options.share = agreed.share;
+  return options;
+}
+
+}  // namespace
+
+struct IndexedExchange::State {
+  Bytes value_bytes = 0, received_bytes = 0;
+  const void* bound = nullptr;  ///< to which forward's ghost values are bound, if to any
+  bool shares_values = false;
+  std::string explanation;
+  ValueRuns own, own_back;  ///< between values that this rank owns and needs: forward and back
+  std::unique_ptr<Way> forward, back;
+
+  Way* in_flight = nullptr;  ///< one of the two
+  void* target = nullptr;    ///< of what is in flight: the user's array
+  Addition add;              ///< of what is in flight back
+
+  void check_idle() const {
+    if (in_flight) throw Error("indexed exchange: it was started twice; call wait before the next start.");
+  }
+};
+
+IndexedExchange Communicator::indexed_exchange(OwnedBy owned, std::span<const Index> needed, Bytes value_bytes,
+                                               const IndexedOptions& options) {
+  assemble(mpi());
+  const auto agreed = agreed_options(mpi(), value_bytes, options);
+  std::optional<OwnedIndices> indices;
+  together(mpi(), [&] { std::visit([&](const auto& given) { indices.emplace(given); }, owned); });
+  const auto requests = request_values(*this, *indices, needed, agreed.discovery);
+
+  auto state = std::make_unique<IndexedExchange::State>();
+  auto forward = plan_forward(*this, requests, value_bytes, agreed);
+  if (agreed.reverse) {
+    ValueWiring wiring;
+    together(mpi(), [&] { wiring = reverse_wiring(requests, value_bytes); });
+    state->back = plan_way(*this, std::move(wiring), value_bytes, nullptr, agreed);
+  }
+  together(mpi(), [&] {
+    state->value_bytes = value_bytes;
+    state->received_bytes = requests.slots * value_bytes;
+    state->bound = agreed.ghost_values;
+    state->shares_values = forward.is_shared;
+    state->explanation = forward.way->exchange->explanation();
+    if (forward.is_shared)
+      state->explanation += "Values that several ranks need travel once as far as they go together.\n";
+    state->own = requests.own;
+    state->own_back = reversed(requests.own);
+    state->forward = std::move(forward.way);
+  });
+  return IndexedExchange(std::move(state));
+}
+
+IndexedExchange::IndexedExchange(std::unique_ptr<State> state) : state_(std::move(state)) {}
+IndexedExchange::~IndexedExchange() = default;
+IndexedExchange::IndexedExchange(IndexedExchange&&) noexcept = default;
+IndexedExchange& IndexedExchange::operator=(IndexedExchange&&) noexcept = default;
+
+void IndexedExchange::start_forward(const void* owned_values, void* ghost_values) {
+  auto& s = *state_;
+  s.check_idle();
+  if (s.bound && ghost_values != s.bound)
+    throw Error("indexed exchange: the ghost values are bound to another array; give that one.");
+  copy_values(s.forward->gather, s.value_bytes, owned_values, s.forward->send.get());
+  s.forward->exchange->start();
+  copy_values(s.own, s.value_bytes, owned_values, ghost_values);  // while the first messages travel
+  s.target = ghost_values;
+  s.in_flight = s.forward.get();
+}
+
+void IndexedExchange::start_reverse_add(const void* ghost_values, void* owned_values, Addition add) {
+  auto& s = *state_;
+  s.check_idle();
+  if (!s.back) throw Error("indexed exchange: the way back was not planned; set IndexedOptions::reverse.");
+  copy_values(s.back->gather, s.value_bytes, ghost_values, s.back->send.get());
+  add_values(s.back->gather_more, s.value_bytes, ghost_values, s.back->send.get(), add);
+  s.back->exchange->start();
+  add_values(s.own_back, s.value_bytes, ghost_values, owned_values, add);
+  s.add = std::move(add);
+  s.target = owned_values;
+  s.in_flight = s.back.get();
+}
+
+bool IndexedExchange::test() {
+  if (!state_->in_flight) return true;
+  if (!state_->in_flight->exchange->test()) return false;
+  finish();
+  return true;
+}
+
+void IndexedExchange::wait() {
+  if (!state_->in_flight) return;
+  state_->in_flight->exchange->wait();
+  finish();
+}
+
+void IndexedExchange::finish() {
+  auto& s = *state_;
+  const auto& way = *s.in_flight;
+  s.in_flight = nullptr;
+  if (&way == s.forward.get())
+    copy_values(way.deliver, s.value_bytes, way.is_in_place ? s.target : way.receive.get(), s.target);
+  else add_values(way.deliver, s.value_bytes, way.receive.get(), s.target, s.add);
+}
+
+std::int64_t IndexedExchange::numbers_in_a_value(std::size_t number_bytes) const {
+  const auto bytes = static_cast<Bytes>(number_bytes);
+  if (state_->value_bytes % bytes != 0)
+    throw InputError("indexed exchange",
+                     fmt::format("a value of {} bytes is no whole number of numbers of {}", state_->value_bytes, bytes),
+                     "add what was planned");
+  return state_->value_bytes / bytes;
+}
+
+const std::string& IndexedExchange::strategy() const { return state_->forward->exchange->strategy(); }
+std::optional<Seconds> IndexedExchange::predicted_seconds() const {
+  return state_->forward->exchange->predicted_seconds();
+}
+const std::string& IndexedExchange::explanation() const { return state_->explanation; }
+bool IndexedExchange::shares_values() const { return state_->shares_values; }
+Bytes IndexedExchange::received_bytes() const { return state_->received_bytes; }
+Bytes IndexedExchange::buffer_bytes() const {
+  return state_->forward->buffer_bytes + (state_->back ? state_->back->buffer_bytes : 0);
+}
+
+}  // namespace commpass

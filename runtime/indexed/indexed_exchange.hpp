@@ -1,0 +1,129 @@
+// An exchange of values by their global indices: who owns them is found out, then they move many times.
+//
+//   auto x = communicator.indexed_exchange(commpass::IndexRange{begin, end}, needed, sizeof(double));
+//   for (…) x.forward(owned_values, ghost_values);
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "model/cost/cost.hpp"
+#include "model/types.hpp"
+#include "runtime/indexed/value_runs.hpp"
+#include "runtime/sparse/sparse_exchange.hpp"
+
+namespace commpass {
+
+using Index = std::int64_t;  ///< a global index, 0 or more
+
+/// begin ≤ index < end.
+struct IndexRange {
+  Index begin = 0, end = 0;
+};
+
+/// What a rank owns: a range, or a list, whose order is that of the owned values. Ranks may own nothing, and some a
+/// range and others a list.
+using OwnedBy = std::variant<IndexRange, std::span<const Index>>;
+
+struct IndexedOptions {
+  std::string strategy{};  ///< as in ExchangeOptions
+  CostModel model = CostModel::burst;
+  SparseOptions discovery{};  ///< how needers find owners
+  bool reverse = false;       ///< plan the way back, too, which reverse_add needs
+  std::optional<bool>
+      share{};  ///< send values that several ranks need as edges with the same bytes; absent: if it is predicted to pay
+  void* ghost_values =
+      nullptr;  ///< of this rank: the array that forward will always fill, so that it may be received in place
+};
+
+/// Moves values from their owners to the ranks that need them, and back. Move-only; may outlive its Communicator.
+///
+/// Owned values have the order of the owned indices, ghost values that of the needed ones. Both arrays may be others
+/// every time: values to be sent are gathered in a buffer of ours, values that come are received in one and put where
+/// they are needed. The second copy falls away on a rank that binds its ghost values (IndexedOptions::ghost_values), if
+/// the values of each owner stand together there in the order of arrival: that in which they are needed first, unless
+/// values are shared. start, test and wait allocate nothing.
+///
+/// Every rank must start and complete each exchange. Destroying it completes what is in flight, without handing it out.
+class IndexedExchange {
+ public:
+  ~IndexedExchange();
+  IndexedExchange(IndexedExchange&&) noexcept;
+  IndexedExchange& operator=(IndexedExchange&&) noexcept;
+
+  /// Begins to bring each needed value to its ghost values. Owned values may change at once, ghost values are complete
+  /// after wait.
+  /// @param ghost_values  does not overlap the owned values
+  /// @throws Error if something is in flight or the ghost values are bound to another array, MpiError
+  void start_forward(const void* owned_values, void* ghost_values);
+
+  /// Begins to add each ghost value to the owned value of its index. The sums are complete after wait, ghost values may
+  /// change at once. A rank's own ghost values are added first, then those of others in the order of ranks: the result
+  /// is the same every time.
+  /// @tparam Number  a value is one or several of them
+  /// @throws Error if something is in flight, a value is no whole number of Numbers or the way back was not planned;
+  /// MpiError
+  template <class Number>
+  void start_reverse_add(const Number* ghost_values, Number* owned_values);
+  /// The same for values of any kind.
+  void start_reverse_add(const void* ghost_values, void* owned_values, Addition add);
+
+  /// @return true when what was started is complete, and when nothing was. @throws MpiError
+  bool test();
+  /// Completes what was started. @throws MpiError
+  void wait();
+
+  void forward(const void* owned_values, void* ghost_values) {
+    start_forward(owned_values, ghost_values);
+    wait();
+  }
+  template <class Number>
+  void reverse_add(const Number* ghost_values, Number* owned_values) {
+    start_reverse_add(ghost_values, owned_values);
+    wait();
+  }
+  void reverse_add(const void* ghost_values, void* owned_values, Addition add) {
+    start_reverse_add(ghost_values, owned_values, std::move(add));
+    wait();
+  }
+
+  /// Of forward: the strategy that runs, in text form; its predicted seconds, nothing if it was named; why it was
+  /// chosen.
+  const std::string& strategy() const;
+  std::optional<Seconds> predicted_seconds() const;
+  const std::string& explanation() const;
+  /// Are values that several ranks need edges with the same bytes? The same on every rank.
+  bool shares_values() const;
+  /// Bytes of values that this rank gets from others in forward.
+  Bytes received_bytes() const;
+  /// Bytes of the buffers that this rank holds besides the user's.
+  Bytes buffer_bytes() const;
+
+ private:
+  friend class Communicator;
+  struct State;
+  explicit IndexedExchange(std::unique_ptr<State> state);
+  void finish();
+  std::int64_t numbers_in_a_value(std::size_t number_bytes) const;
+  std::unique_ptr<State> state_;
+};
+
+template <class Number>
+void IndexedExchange::start_reverse_add(const Number* ghost_values, Number* owned_values) {
+  static_assert(std::is_arithmetic_v<Number>, "give an Addition for other types");
+  const auto numbers = numbers_in_a_value(sizeof(Number));
+  start_reverse_add(ghost_values, owned_values, [numbers](const void* values, void* sums, std::int64_t count) {
+    const auto* from = static_cast<const Number*>(values);
+    auto* to = static_cast<Number*>(sums);
+    for (std::int64_t i = 0; i < count * numbers; ++i) to[i] = static_cast<Number>(to[i] + from[i]);
+  });
+}
+
+}  // namespace commpass

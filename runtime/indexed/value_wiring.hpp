@@ -1,0 +1,40 @@
+// Edges of an exchange of values, and which value lies where in its buffers.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "runtime/indexed/value_groups.hpp"
+#include "runtime/indexed/value_requests.hpp"
+#include "runtime/plan/plan.hpp"
+
+namespace commpass {
+
+/// One direction. The send buffer is gathered from the values of the rank; what the receive buffer gets goes to its
+/// values.
+struct ValueWiring {
+  std::vector<SendEdge> sends;
+  std::vector<ReceiveEdge> receives;
+  ValueRuns gather;                                   ///< from values to the send buffer
+  ValueRuns gather_more;                              ///< added to the send buffer then
+  ValueRuns deliver;                                  ///< from the receive buffer to values
+  std::int64_t sent_values = 0, received_values = 0;  ///< of the buffers
+};
+
+/// One edge from an owner to each rank that needs its values.
+ValueWiring forward_wiring(const ValueRequests& requests, Bytes value_bytes);
+
+/// One edge to each owner. Values that a rank needs several times are summed before they are sent.
+ValueWiring reverse_wiring(const ValueRequests& requests, Bytes value_bytes);
+
+/// An edge for each group and reader, and one for the rest of a request. The readers are told what comes in which
+/// order. Collective.
+/// @throws Error, the same on every rank
+ValueWiring shared_wiring(Communicator& communicator, const ValueRequests& requests, std::span<const ValueGroup> groups,
+                          Bytes value_bytes, const SparseOptions& options);
+
+/// Makes the values of a rank its receive buffer, if what comes in an edge is delivered one after another: then only
+/// values that are needed again are copied, among the values. @return whether it is so
+bool receive_in_place(ValueWiring& wiring, Bytes value_bytes);
+
+}  // namespace commpass

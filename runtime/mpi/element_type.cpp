@@ -1,0 +1,96 @@
+#include "runtime/mpi/element_type.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "model/error.hpp"
+#include "runtime/execute/local_copy.hpp"
+#include "runtime/mpi/message_type.hpp"
+#include "runtime/mpi/mpi_error.hpp"
+
+namespace commpass {
+
+ElementType::ElementType(MPI_Datatype type, MPI_Comm comm) : type_(type) {
+  if (type == MPI_DATATYPE_NULL)
+    throw InputError("datatype", "it is MPI_DATATYPE_NULL", "give the type of the elements");
+  int integers = 0, addresses = 0, types = 0, combiner = 0;
+  MPI_Count size = 0;
+  MPI_Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
+  COMMPASS_MPI_CALL(MPI_Type_size_x, type, &size);
+  COMMPASS_MPI_CALL(MPI_Type_get_extent, type, &lower, &extent);
+  COMMPASS_MPI_CALL(MPI_Type_get_true_extent, type, &true_lower, &true_extent);
+  COMMPASS_MPI_CALL(MPI_Type_get_envelope, type, &integers, &addresses, &types, &combiner);
+  if (size > std::numeric_limits<int>::max())
+    throw InputError("datatype", fmt::format("an element has {} bytes", size),
+                     "use a type with smaller elements, and more of them");
+  size_ = size;
+  extent_ = extent;
+  begin_ = true_lower;
+  end_ = true_lower + true_extent;
+  // A derived type may have no gaps and still another order of its parts.
+  contiguous_ =
+      combiner == MPI_COMBINER_NAMED && lower == 0 && true_lower == 0 && extent == size && true_extent == size;
+  if (contiguous_) return;
+  // Whether it is committed shows only when it is used, and then on a communicator whose errors may end the program.
+  std::byte nothing{};
+  int position = 0;
+  COMMPASS_MPI_CALL(MPI_Pack, &nothing, 0, type, &nothing, 0, &position, comm);
+}
+
+/// MPI packs at most as many bytes as an int counts.
+template <class Action>
+void ElementType::in_portions(Bytes count, Action action) const {
+  constexpr Bytes most = std::numeric_limits<int>::max();
+  const Bytes portion = std::max<Bytes>(1, most / std::max<Bytes>(1, size_));
+  for (Bytes begin = 0; begin < count; begin += portion)
+    action(begin, static_cast<int>(std::min(portion, count - begin)));
+}
+
+void ElementType::pack(const void* elements, Bytes count, std::byte* bytes) const {
+  if (count * size_ == 0) return;
+  if (contiguous_) {
+    copy_bytes(static_cast<const std::byte*>(elements), bytes, count * size_);
+    return;
+  }
+  in_portions(count, [&](Bytes begin, int part) {
+    int position = 0;
+    COMMPASS_MPI_CALL(MPI_Pack, static_cast<const std::byte*>(elements) + begin * extent_, part, type_,
+                      bytes + begin * size_, static_cast<int>(part * size_), &position, MPI_COMM_SELF);
+  });
+}
+
+void ElementType::unpack(const std::byte* bytes, Bytes count, void* elements) const {
+  if (count * size_ == 0) return;
+  if (contiguous_) {
+    copy_bytes(bytes, static_cast<std::byte*>(elements), count * size_);
+    return;
+  }
+  in_portions(count, [&](Bytes begin, int part) {
+    int position = 0;
+    COMMPASS_MPI_CALL(MPI_Unpack, bytes + begin * size_, static_cast<int>(part * size_), &position,
+                      static_cast<std::byte*>(elements) + begin * extent_, part, type_, MPI_COMM_SELF);
+  });
+}
+
+void ElementType::send(const void* elements, Bytes count, Rank peer, int tag, MPI_Comm comm,
+                       MPI_Request* request) const {
+  if (contiguous_) {
+    const MessageType message(count * size_);
+    COMMPASS_MPI_CALL(MPI_Isend, elements, message.count(), message.type(), peer, tag, comm, request);
+  } else {
+    COMMPASS_MPI_CALL(MPI_Isend, elements, static_cast<int>(count), type_, peer, tag, comm, request);
+  }
+}
+
+void ElementType::receive(void* elements, Bytes count, Rank peer, int tag, MPI_Comm comm, MPI_Request* request) const {
+  if (contiguous_) {
+    const MessageType message(count * size_);
+    COMMPASS_MPI_CALL(MPI_Irecv, elements, message.count(), message.type(), peer, tag, comm, request);
+  } else {
+    COMMPASS_MPI_CALL(MPI_Irecv, elements, static_cast<int>(count), type_, peer, tag, comm, request);
+  }
+}
+
+}  // namespace commpass

@@ -1,0 +1,99 @@
+#include "runtime/mpi/in_flight.hpp"
+
+#include <atomic>
+#include <utility>
+
+namespace commpass {
+
+namespace {
+
+InFlight* first = nullptr;
+bool lets_others_run = false;
+
+// The lock: whoever comes takes a number and waits until it is served.
+std::atomic<unsigned> next_number = 0, served = 0;
+std::atomic<std::thread::id> holder;
+int depth = 0;  // how often its holder has taken it
+
+bool threads_call_at_once() {
+  static const bool multiple = [] {
+    int level = MPI_THREAD_SINGLE;
+    MPI_Query_thread(&level);
+    return level == MPI_THREAD_MULTIPLE;
+  }();
+  return multiple;
+}
+
+}  // namespace
+
+InFlightLock::InFlightLock() noexcept : is_held_(threads_call_at_once()) {
+  if (!is_held_) return;
+  if (holder != std::this_thread::get_id()) {
+    for (const auto mine = next_number++; served != mine;) std::this_thread::yield();
+    holder = std::this_thread::get_id();
+  }
+  ++depth;
+}
+
+InFlightLock::~InFlightLock() {
+  if (!is_held_ || --depth > 0) return;
+  holder = std::thread::id();
+  ++served;
+}
+
+void InFlight::enter() noexcept {
+  if (std::exchange(entered_, true)) return;
+  previous_ = nullptr;
+  next_ = first;
+  if (first) first->previous_ = this;
+  first = this;
+}
+
+void InFlight::leave() noexcept {
+  if (!std::exchange(entered_, false)) return;
+  if (next_) next_->previous_ = previous_;
+  (previous_ ? previous_->next_ : first) = next_;
+}
+
+void InFlight::try_move_on() noexcept {
+  try {
+    move_on();
+  } catch (...) {
+    failure_ = std::current_exception();
+    leave();
+  }
+}
+
+void InFlight::rethrow_failure() {
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+}
+
+void move_on_all() noexcept {
+  for (auto* item = first; item != nullptr;) {
+    auto* const next = item->next_;  // it may leave
+    item->try_move_on();
+    item = next;
+  }
+}
+
+void let_others_run() noexcept { lets_others_run = true; }
+
+bool must_look_around(const InFlight* but) noexcept {
+  if (lets_others_run || threads_call_at_once()) return true;
+  return first != nullptr && (first != but || first->next_ != nullptr);
+}
+
+bool anything_is_in_flight() noexcept { return first != nullptr; }
+
+int wait_for_all(int count, MPI_Request* requests, MPI_Status* statuses) {
+  if (!must_look_around()) return MPI_Waitall(count, requests, statuses);
+  int code = MPI_SUCCESS;
+  wait_until([&] {
+    int done = 0;
+    code = MPI_Testall(count, requests, &done, statuses);
+    return code != MPI_SUCCESS || done != 0;
+  });
+  return code;
+}
+
+}  // namespace commpass

@@ -1,0 +1,31 @@
+#include "runtime/mpi/message_type.hpp"
+
+#include <array>
+
+#include "runtime/mpi/mpi_error.hpp"
+
+namespace commpass {
+
+MessageType::MessageType(Bytes bytes, Bytes largest_count) {
+  if (bytes <= largest_count) {
+    count_ = static_cast<int>(bytes);
+    return;
+  }
+  // As many whole chunks as fit, and the rest.
+  MPI_Datatype chunk = MPI_DATATYPE_NULL;
+  COMMPASS_MPI_CALL(MPI_Type_contiguous, static_cast<int>(largest_count), MPI_BYTE, &chunk);
+  const std::array<int, 2> counts{static_cast<int>(bytes / largest_count), static_cast<int>(bytes % largest_count)};
+  const std::array<MPI_Aint, 2> offsets{0, static_cast<MPI_Aint>(bytes - bytes % largest_count)};
+  const std::array<MPI_Datatype, 2> types{chunk, MPI_BYTE};
+  const int code = MPI_Type_create_struct(2, counts.data(), offsets.data(), types.data(), &own_);
+  MPI_Type_free(&chunk);
+  check_mpi("MPI_Type_create_struct", code);
+  count_ = 1;
+  COMMPASS_MPI_CALL(MPI_Type_commit, &own_);
+}
+
+MessageType::~MessageType() {
+  if (own_ != MPI_DATATYPE_NULL && mpi_is_usable()) MPI_Type_free(&own_);  // requests that use it keep it alive
+}
+
+}  // namespace commpass

@@ -1,0 +1,111 @@
+#include "runtime/mpi/neighborhood_collective.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/own_communicator.hpp"
+
+namespace commpass {
+
+namespace {
+
+#if MPI_VERSION >= 4
+constexpr bool is_persistent = true;
+#else
+constexpr bool is_persistent = false;
+#endif
+
+/// What MPI wants to know of the messages in one direction. Displacements are addresses, from MPI_BOTTOM on.
+struct Direction {
+  std::vector<Rank> peers;
+  std::vector<MPI_Aint> displacements;
+#if MPI_VERSION >= 4
+  std::vector<MPI_Count> counts;
+#else
+  std::vector<int> counts;
+  std::vector<MessageType> own_types;
+  std::vector<MPI_Datatype> types;
+#endif
+
+  Direction(std::span<const NeighborMessage> messages, [[maybe_unused]] Bytes largest_count) {
+    reserve(std::max<std::size_t>(1, messages.size()));  // some libraries refuse null for an empty array
+    for (const auto& message : messages) {
+      peers.push_back(message.peer);
+      COMMPASS_MPI_CALL(MPI_Get_address, message.address, &displacements.emplace_back());
+#if MPI_VERSION >= 4
+      counts.push_back(message.bytes);
+#else
+      const auto& type = own_types.emplace_back(message.bytes, largest_count);
+      counts.push_back(type.count());
+      types.push_back(type.type());
+#endif
+    }
+  }
+
+ private:
+  void reserve(std::size_t messages) {
+    peers.reserve(messages);
+    displacements.reserve(messages);
+    counts.reserve(messages);
+#if MPI_VERSION < 4
+    own_types.reserve(messages);
+    types.reserve(messages);
+#endif
+  }
+};
+
+}  // namespace
+
+struct NeighborhoodCollective::State {
+  Direction receives, sends;
+  std::optional<OwnCommunicator> comm{};  ///< with the neighbours
+  MPI_Request request = MPI_REQUEST_NULL;
+
+  /// The request: persistent, or one that has started.
+  void make_request() {
+    // Not MPI_Neighbor_alltoallw_init: in MPICH 4.0 it uses the wrong datatypes on ranks with more neighbours in one
+    // direction than in the other (pmodels/mpich issue 6233).
+#if MPI_VERSION >= 4
+    COMMPASS_MPI_CALL(MPI_Neighbor_alltoallv_init_c, MPI_BOTTOM, sends.counts.data(), sends.displacements.data(),
+                      MPI_BYTE, MPI_BOTTOM, receives.counts.data(), receives.displacements.data(), MPI_BYTE,
+                      comm->get(), MPI_INFO_NULL, &request);
+#else
+    COMMPASS_MPI_CALL(MPI_Ineighbor_alltoallw, MPI_BOTTOM, sends.counts.data(), sends.displacements.data(),
+                      sends.types.data(), MPI_BOTTOM, receives.counts.data(), receives.displacements.data(),
+                      receives.types.data(), comm->get(), &request);
+#endif
+  }
+};
+
+bool NeighborhoodCollective::is_available() { return true; }
+
+NeighborhoodCollective::NeighborhoodCollective(MPI_Comm comm, std::span<const NeighborMessage> receives,
+                                               std::span<const NeighborMessage> sends, Bytes largest_count) {
+  together(comm, [&] {
+    state_ = std::make_unique<State>(State{Direction(receives, largest_count), Direction(sends, largest_count)});
+  });
+  state_->comm = OwnCommunicator::with_neighbors(comm, state_->receives.peers, state_->sends.peers);
+  if (is_persistent) state_->make_request();
+}
+
+NeighborhoodCollective::~NeighborhoodCollective() {
+  if (is_persistent && state_->request != MPI_REQUEST_NULL && mpi_is_usable()) MPI_Request_free(&state_->request);
+}
+
+void NeighborhoodCollective::start() {
+  if (is_persistent) COMMPASS_MPI_CALL(MPI_Start, &state_->request);
+  else state_->make_request();
+}
+
+bool NeighborhoodCollective::test() {
+  int complete = 0;
+  COMMPASS_MPI_CALL(MPI_Test, &state_->request, &complete, MPI_STATUS_IGNORE);
+  return complete != 0;
+}
+
+void NeighborhoodCollective::wait() { COMMPASS_MPI_CALL(MPI_Wait, &state_->request, MPI_STATUS_IGNORE); }
+
+}  // namespace commpass

@@ -1,0 +1,53 @@
+// The MPI library's own neighbourhood collective, for messages that lie anywhere.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+
+#include "runtime/mpi/message_type.hpp"
+
+namespace commpass {
+
+/// Bytes to or from a neighbour.
+struct NeighborMessage {
+  Rank peer = 0;
+  std::byte* address = nullptr;
+  Bytes bytes = 0;
+};
+
+/// A neighbourhood all-to-all on a communicator of its own, which can be run many times.
+///
+/// MPI 4 has it as a persistent request that takes counts of any size. Before, each start makes a request inside the
+/// library, and large messages have datatypes.
+class NeighborhoodCollective {
+ public:
+  /// Does this MPI library have neighbourhood collectives?
+  static bool is_available();
+
+  /// Collective over `comm`.
+  /// @param receives, sends  of equal sizes at both ends. Several of one peer must all have one size: libraries differ
+  /// in which
+  ///                         of them they match
+  /// @param largest_count    for tests: before MPI 4, messages of more bytes use a derived datatype
+  /// @throws Error, the same on every rank, if there is no memory or no such collective; MpiError
+  NeighborhoodCollective(MPI_Comm comm, std::span<const NeighborMessage> receives,
+                         std::span<const NeighborMessage> sends, Bytes largest_count = largest_mpi_count);
+  /// Nothing may be in flight.
+  ~NeighborhoodCollective();
+  NeighborhoodCollective(const NeighborhoodCollective&) = delete;
+  NeighborhoodCollective& operator=(const NeighborhoodCollective&) = delete;
+
+  /// @throws MpiError
+  void start();
+  /// @return true when it is complete. @throws MpiError
+  bool test();
+  /// @throws MpiError
+  void wait();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace commpass

@@ -1,0 +1,21 @@
+// In place of neighborhood_collective.cpp where the MPI library has none: SimGrid's SMPI ends the program in
+// MPI_Dist_graph_create_adjacent ("not yet implemented", 3.32).
+#include "model/error.hpp"
+#include "runtime/mpi/neighborhood_collective.hpp"
+
+namespace commpass {
+
+struct NeighborhoodCollective::State {};
+
+bool NeighborhoodCollective::is_available() { return false; }
+
+NeighborhoodCollective::NeighborhoodCollective(MPI_Comm, std::span<const NeighborMessage>,
+                                               std::span<const NeighborMessage>, Bytes) {
+  throw Error("this MPI library has no neighbourhood collectives; use another strategy.");
+}
+NeighborhoodCollective::~NeighborhoodCollective() = default;
+void NeighborhoodCollective::start() {}
+bool NeighborhoodCollective::test() { return true; }
+void NeighborhoodCollective::wait() {}
+
+}  // namespace commpass

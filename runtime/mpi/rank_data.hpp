@@ -1,0 +1,24 @@
+// What one rank sends and receives in an exchange of a pattern, with buffers for it.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "model/pattern/pattern.hpp"
+#include "runtime/plan/plan.hpp"
+
+namespace commpass {
+
+/// The edges of one rank and their buffers, in rank order without gaps. Edges of one payload share their place in the
+/// send buffer.
+struct RankData {
+  std::vector<SendEdge> sends;
+  std::vector<ReceiveEdge> receives;
+  std::vector<std::size_t> sent, received;  ///< by edge, which bytes it has; equal numbers of a rank: the same bytes
+  std::vector<std::byte> send_buffer, receive_buffer;
+};
+
+/// The part of `pattern` that is `rank`'s; the buffers hold zeros.
+RankData data_of(const Pattern& pattern, Rank rank);
+
+}  // namespace commpass

@@ -1,0 +1,74 @@
+// The part of a schedule that one rank executes: what it copies, sends and receives, batch after batch.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/route/route.hpp"
+#include "model/route/strategy.hpp"
+
+namespace commpass {
+
+/// Bytes of the send buffer that `destination` gets. Edges of a rank with the same offset and size have the same bytes:
+/// as far as they go the same way, these travel once. Of edges that overlap otherwise, each travels on its own.
+struct SendEdge {
+  Rank destination = 0;
+  Bytes offset = 0;  ///< in the send buffer
+  Bytes bytes = 0;
+};
+
+/// Bytes of the receive buffer that come from `source`.
+struct ReceiveEdge {
+  Rank source = 0;
+  Bytes offset = 0;  ///< in the receive buffer
+  Bytes bytes = 0;
+};
+
+/// A place in one of the four buffers of a plan.
+struct Place {
+  enum class Buffer : std::uint8_t { send, receive, transit, packing };
+  Buffer buffer = Buffer::send;
+  Bytes offset = 0;
+};
+
+struct PlannedCopy {
+  Place from, to;
+  Bytes bytes = 0;
+};
+
+/// A message as this rank sees it.
+struct PlannedMessage {
+  Rank peer = 0;
+  Place place;
+  Bytes bytes = 0;
+};
+
+/// What is done at once: copies first, then all receives and sends, then, when they are complete, more copies.
+struct PlannedBatch {
+  int stage = 0;
+  std::vector<PlannedCopy> pack;
+  std::vector<PlannedMessage> receives, sends;
+  std::vector<PlannedCopy> unpack;
+};
+
+/// A plan, still without buffers and requests.
+struct Plan {
+  std::vector<PlannedBatch> batches;
+  std::vector<PlannedCopy> self;  ///< from the send to the receive buffer
+  Bytes transit_bytes = 0;        ///< size of the buffer for blocks in transit
+  Bytes packing_bytes = 0;        ///< size of the buffer for messages being sent
+};
+
+/// Plans an exchange. Headers of the blocks travel the route ahead of the data, so every rank learns what it forwards
+/// and where everything that it receives comes from. Collective over `comm`, which must not be used by others
+/// meanwhile; needs an int for every rank.
+/// @param route    the same on every rank
+/// @param sends    the k-th edge to a rank is that rank's k-th edge from this one; edges of 0 bytes move nothing
+/// @throws Error, the same on every rank, if the edges of any two ranks do not match
+Plan make_plan(MPI_Comm comm, const Route& route, Window window, std::span<const SendEdge> sends,
+               std::span<const ReceiveEdge> receives, Coalescing coalescing = Coalescing::coalesced);
+
+}  // namespace commpass

@@ -1,0 +1,63 @@
+// Messages whose receiver does not know of them: they are found by probing.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/sparse/parcel.hpp"
+
+namespace commpass {
+
+/// Sends parcels and takes in those of others, under a tag of their own. A parcel goes in pieces of `largest_piece`
+/// bytes and a last one that is smaller, perhaps empty: so its receiver knows when it is complete, and sizes beyond an
+/// MPI count pass.
+class ProbedMail {
+ public:
+  enum class Mode { standard, synchronous };
+
+  /// @param comm           ours; nothing else is received there under this tag
+  /// @param largest_piece  at least 1, the same on all ranks
+  ProbedMail(MPI_Comm comm, int tag, Bytes largest_piece) : comm_(comm), tag_(tag), largest_piece_(largest_piece) {}
+  ~ProbedMail();
+  ProbedMail(const ProbedMail&) = delete;
+  ProbedMail& operator=(const ProbedMail&) = delete;
+
+  /// Begins to send parcels, which must stay until all_sent(). @throws std::bad_alloc, and nothing has been sent;
+  /// MpiError
+  void send(std::span<const Outgoing> parcels, Mode mode);
+  /// How many messages a parcel of so many bytes is.
+  std::int64_t pieces_of(std::size_t bytes) const { return static_cast<std::int64_t>(bytes) / largest_piece_ + 1; }
+  /// Have all sends completed? Synchronous ones have when their receivers have found them.
+  bool all_sent();
+
+  /// Takes in the messages that are here, also those that there is no memory for. @return how many have been found so
+  /// far
+  /// @throws std::bad_alloc, and it may be called again; MpiError
+  std::int64_t receive();
+  /// Has everything that was found arrived?
+  bool all_received();
+  /// The parcels, those of one peer in the order in which it sent them. After all_received(). @throws std::bad_alloc
+  std::vector<Parcel> take();
+
+ private:
+  struct Piece {
+    Rank peer = 0;
+    std::shared_ptr<std::byte[]> memory;  ///< none: it is lost
+    Bytes bytes = 0;
+  };
+
+  static Parcel joined(std::span<const Piece* const> pieces);
+
+  MPI_Comm comm_;
+  int tag_;
+  Bytes largest_piece_;
+  std::vector<MPI_Request> sends_, receives_;
+  std::vector<Piece> pieces_;  ///< in the order in which they were found
+};
+
+}  // namespace commpass

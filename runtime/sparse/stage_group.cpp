@@ -1,0 +1,44 @@
+#include "runtime/sparse/stage_group.hpp"
+
+#include <algorithm>
+
+#include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/ranks.hpp"
+
+namespace commpass {
+
+Rank StageGroup::in_group(Rank rank) const {
+  return members.empty() ? rank : static_cast<Rank>(std::ranges::lower_bound(members, rank) - members.begin());
+}
+
+std::vector<StageGroup> split_stages(MPI_Comm comm, const Route& route) {
+  const Rank rank = rank_in(comm);
+  std::vector<StageGroup> result;
+  together(comm, [&] {
+    for (int stage = 0; stage < static_cast<int>(route.stages().size()); ++stage) {
+      const auto lowest = route.groups(stage);
+      auto& group = result.emplace_back();
+      const Rank own = lowest[static_cast<std::size_t>(rank)];
+      for (Rank member = 0; static_cast<std::size_t>(member) < lowest.size(); ++member)
+        if (lowest[static_cast<std::size_t>(member)] == own) group.members.push_back(member);
+      for (const Rank peer : route.peers(rank, stage)) group.peers.push_back(group.in_group(peer));
+    }
+  });
+  for (auto& group : result) {
+    group.own = OwnCommunicator::split_by_color(comm, group.members.front());
+    group.comm = group.own->get();
+  }
+  return result;
+}
+
+std::vector<StageGroup> whole_stages(MPI_Comm comm, const Route& route) {
+  std::vector<StageGroup> result;
+  for (int stage = 0; stage < static_cast<int>(route.stages().size()); ++stage) {
+    auto& group = result.emplace_back();
+    group.comm = comm;
+    group.peers = route.peers(rank_in(comm), stage);
+  }
+  return result;
+}
+
+}  // namespace commpass

@@ -1,0 +1,97 @@
+#include "selector/choose/alltoall_choice.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "model/error.hpp"
+#include "model/route/catalogue.hpp"
+#include "selector/choose/offer.hpp"
+
+namespace commpass {
+
+namespace {
+
+/// Adds the time in which sizes are told; those of all rounds of a stage go at once.
+void add_telling(Candidate& candidate, const Layout& layout, const Machine& machine, CostModel model) {
+  constexpr Bytes size_bytes = 8;
+  if (make_route(candidate.strategy, layout)->stages().size() < 2) return;
+  auto telling = candidate.strategy;
+  telling.window = {};
+  const auto sizes = price_alltoall(telling, size_bytes, layout, machine, model).cost;
+  for (std::size_t stage = 0; stage + 1 < sizes.stages.size(); ++stage)
+    candidate.cost.seconds += sizes.stages[stage].seconds;
+}
+
+/// What is left to the MPI library costs what its MPI_Alltoallv does.
+Machine with_alltoallv_of_library(Machine machine) {
+  auto& operations = machine.operations;
+  operations.neighbor_alltoall_s = operations.alltoallv_s;
+  operations.neighbor_alltoall_message_s = operations.alltoallv_message_s;
+  return machine;
+}
+
+void require_price_of_alltoallv(const Strategy& strategy, const Layout& layout, const Machine& machine,
+                                CostModel model) {
+  if (model == CostModel::burst && !machine.operations.alltoallv_s && !is_automatic(strategy) &&
+      is_run_by_library(*make_route(strategy, layout)))
+    throw NotApplicable(to_string(strategy), "profile " + machine.name + " has no operations.alltoallv_s: calibrate");
+}
+
+/// The layout and the machine must live as long as the result.
+Pricer one_shot_pricer(const RandomPattern& blocks, const Layout& layout, const Machine& machine, CostModel model) {
+  return [=, &layout, &machine,
+          price = random_pricer(blocks, layout, machine, model, {})](std::span<const Strategy> strategies) {
+    auto candidates = price(strategies);
+    for (auto& candidate : candidates) add_telling(candidate, layout, machine, model);
+    return candidates;
+  };
+}
+
+/// No pair has a block.
+constexpr int never = 62;
+constexpr int most_size_bits = 40;  ///< the model tells larger blocks not apart
+
+int rarity_of(double density) {
+  constexpr double nearest_to_one = 0.7071;  // 2^-½
+  if (!(density > 0)) return never;
+  int rarity = 0;
+  for (; density < nearest_to_one && rarity < never - 1; density *= 2) ++rarity;
+  return rarity;
+}
+
+double density_of(int rarity) { return rarity == never ? 0 : 1 / static_cast<double>(std::int64_t{1} << rarity); }
+
+}  // namespace
+
+BlocksClass class_of(const RandomPattern& blocks) {
+  if (!(blocks.block_bytes > 0)) return {never, never, 0};
+  const auto bytes = static_cast<std::uint64_t>(
+      std::clamp(blocks.block_bytes, 1.0, static_cast<double>(std::uint64_t{1} << most_size_bits)));
+  return {rarity_of(blocks.density_on_node), rarity_of(blocks.density_off_node),
+          static_cast<int>(std::bit_width(bytes))};
+}
+
+RandomPattern typical_of(const BlocksClass& blocks, int ranks) {
+  constexpr int pairs_drawn = 1 << 16, least_drawn = 32, most_drawn = 256;
+  if (blocks.size_bits == 0) return {0, 0, 0};
+  const auto lowest = std::int64_t{1} << (blocks.size_bits - 1);
+  return {density_of(blocks.rarity_on_node), density_of(blocks.rarity_off_node),
+          static_cast<double>(lowest + lowest / 2), std::clamp(pairs_drawn / ranks, least_drawn, most_drawn)};
+}
+
+std::vector<Candidate> rank_one_shot(const RandomPattern& given, const Layout& layout, const Machine& machine,
+                                     CostModel model, std::span<const Strategy> strategies) {
+  for (const auto& strategy : strategies) require_price_of_alltoallv(strategy, layout, machine, model);
+  const auto own = with_alltoallv_of_library(machine);
+  const auto price = one_shot_pricer(given.block_bytes > 0 ? given : RandomPattern{0, 0, 0}, layout, own, model);
+  if (!strategies.empty()) return rank_given(price, strategies, layout, layout.ranks());
+  return rank_suggestions(leave_out_open_forms(price), offered_strategies(layout, own, model), layout, layout.ranks());
+}
+
+Candidate price_one_shot(const Strategy& strategy, const RandomPattern& blocks, const Layout& layout,
+                         const Machine& machine, CostModel model) {
+  return rank_one_shot(blocks, layout, machine, model, std::span(&strategy, 1)).front();
+}
+
+}  // namespace commpass

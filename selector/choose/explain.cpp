@@ -1,0 +1,103 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "model/route/catalogue.hpp"
+#include "model/text.hpp"
+#include "selector/choose/select.hpp"
+
+namespace commpass {
+
+namespace {
+
+std::array<Seconds, cost_part_count> parts_of(const Cost& cost) {
+  std::array<Seconds, cost_part_count> sum{};
+  for (const auto& stage : cost.stages)
+    for (std::size_t p = 0; p < sum.size(); ++p) sum[p] += stage.parts[p];
+  return sum;
+}
+
+std::int64_t messages_of(const Cost& cost) {
+  std::int64_t sum = 0;
+  for (const auto& stage : cost.stages) sum += stage.messages_max;
+  return sum;
+}
+
+std::string describe_calls(const Candidate& candidate, const Calls& calls) {
+  return fmt::format("plan {} + {} x {} = {}", format_seconds(candidate.plan_seconds.value_or(0)), calls.value_or(0),
+                     format_seconds(candidate.cost.seconds), format_seconds(ranked_seconds(candidate, calls)));
+}
+
+/// Why `loser` costs more than `winner`: the part that grows most, and the one that shrinks most.
+std::string compare(const Candidate& winner, const Candidate& loser, const Calls& calls) {
+  const auto won = parts_of(winner.cost), lost = parts_of(loser.cost);
+  std::size_t more = 0, less = 0;
+  for (std::size_t p = 0; p < won.size(); ++p) {
+    if (lost[p] - won[p] > lost[more] - won[more]) more = p;
+    if (lost[p] - won[p] < lost[less] - won[less]) less = p;
+  }
+  auto text = fmt::format("{} is {} times as long ({})", to_string(loser.strategy),
+                          format_fixed(ranked_seconds(loser, calls) / ranked_seconds(winner, calls), 2),
+                          calls ? describe_calls(loser, calls) : format_seconds(loser.cost.seconds));
+  if (lost[more] > won[more])
+    text += fmt::format(": it spends {} more on {}", format_seconds(lost[more] - won[more]),
+                        describe(static_cast<CostPart>(more)));
+  if (lost[less] < won[less])
+    text += fmt::format("{} {} less on {}", lost[more] > won[more] ? " and" : ": it spends",
+                        format_seconds(won[less] - lost[less]), describe(static_cast<CostPart>(less)));
+  return text + fmt::format("; a rank sends up to {} messages against {}.\n", messages_of(loser.cost),
+                            messages_of(winner.cost));
+}
+
+/// What each flag of a strategy brings, where the strategy without it was priced, too.
+std::string gains(std::span<const Candidate> ranking, const Candidate& candidate) {
+  std::string text;
+  for (const auto& parameter : catalogue_row(candidate.strategy.route).parameters) {
+    if (parameter.kind != Parameter::Kind::flag || candidate.strategy.values(parameter.name).empty() ||
+        candidate.cost.seconds <= 0)
+      continue;
+    auto without = candidate.strategy;
+    without.set(parameter.name, {});
+    const auto found = std::ranges::find(ranking, without, &Candidate::strategy);
+    if (found == ranking.end()) continue;
+    text +=
+        fmt::format("  without {}: {} predicted, {} times as long", parameter.name, format_seconds(found->cost.seconds),
+                    format_fixed(found->cost.seconds / candidate.cost.seconds, 2));
+    if (candidate.bytes_sent && found->bytes_sent)
+      text += fmt::format("; all ranks together would send {}, not {}",
+                          format_bytes(static_cast<double>(*found->bytes_sent)),
+                          format_bytes(static_cast<double>(*candidate.bytes_sent)));
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string explain(std::span<const Candidate> ranking, std::size_t chosen, const Calls& calls) {
+  const auto& candidate = ranking[chosen];
+  auto text = fmt::format("{}: {} predicted\n", to_string(candidate.strategy), format_seconds(candidate.cost.seconds));
+  const auto out = std::back_inserter(text);
+  if (calls) fmt::format_to(out, "  {}\n", describe_calls(candidate, calls));
+  for (std::size_t s = 0; s < candidate.cost.stages.size(); ++s) {
+    const auto& stage = candidate.cost.stages[s];
+    fmt::format_to(out, "  stage {} ({}): up to {} messages and {} sent by a rank, {}", s + 1, stage.label,
+                   stage.messages_max, format_bytes(static_cast<double>(stage.bytes_max)),
+                   format_seconds(stage.seconds));
+    const auto part = stage.dominant();
+    if (const auto seconds = stage.parts[static_cast<std::size_t>(part)]; seconds > 0)
+      fmt::format_to(out, ", most of it {} ({})", describe(part), format_seconds(seconds));
+    text += "\n";
+  }
+  if (candidate.buffered_blocks_max && candidate.buffered_bytes_max)
+    fmt::format_to(out, "  a rank holds up to {} blocks ({}) for others\n", *candidate.buffered_blocks_max,
+                   format_bytes(static_cast<double>(*candidate.buffered_bytes_max)));
+  text += gains(ranking, candidate);
+  if (ranking.size() < 2 || candidate.cost.seconds <= 0) return text;
+  const bool is_best = chosen == 0;
+  text += is_best ? "Runner-up: " : "Not chosen: ";
+  return text + (is_best ? compare(candidate, ranking[1], calls) : compare(ranking[0], candidate, calls));
+}
+
+}  // namespace commpass

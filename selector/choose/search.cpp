@@ -1,0 +1,101 @@
+#include "selector/choose/search.hpp"
+
+#include <algorithm>
+#include <set>
+#include <span>
+#include <string>
+
+#include "model/route/catalogue.hpp"
+
+namespace commpass {
+
+namespace {
+
+/// Half and twice as many rounds in flight; from all of them to half of them.
+void add_windows(const Strategy& strategy, int most_rounds, std::vector<Strategy>& result) {
+  constexpr int fewest = 4;
+  const int rounds = strategy.window.unlimited() ? most_rounds : strategy.window.rounds;
+  for (const int varied : {rounds / 2, 2 * rounds}) {
+    if (varied < fewest || varied == rounds || (varied > rounds && strategy.window.unlimited())) continue;
+    result.push_back(strategy);
+    result.back().window = {varied < most_rounds ? varied : 0};
+  }
+}
+
+/// With each flag of its route that it does not have.
+void add_flags(const Strategy& strategy, std::vector<Strategy>& result) {
+  for (const auto& parameter : catalogue_row(strategy.route).parameters) {
+    if (parameter.kind != Parameter::Kind::flag || !strategy.values(parameter.name).empty()) continue;
+    result.push_back(strategy);
+    result.back().set(parameter.name, {1});
+  }
+}
+
+/// The cheapest candidates that cost anything, each with a flag that it does not have: the cheapest of each route
+/// first, then the `breadth` cheapest of all.
+std::vector<Strategy> flagged(std::vector<Candidate> candidates, std::size_t breadth, const Calls& calls) {
+  std::erase_if(candidates, [](const Candidate& c) { return c.cost.seconds <= 0; });
+  std::ranges::stable_sort(candidates, {}, [&](const Candidate& c) { return ranked_seconds(c, calls); });
+  std::vector<Strategy> result;
+  std::set<std::string> routes;
+  for (const auto& candidate : candidates)
+    if (routes.insert(candidate.strategy.route).second) add_flags(candidate.strategy, result);
+  candidates.resize(std::min(candidates.size(), breadth));
+  for (const auto& candidate : candidates) add_flags(candidate.strategy, result);
+  return result;
+}
+
+std::vector<Strategy> neighbours(const Strategy& strategy, const Layout& layout) {
+  const auto& row = catalogue_row(strategy.route);
+  auto result = row.vary ? row.vary(strategy, layout) : std::vector<Strategy>{};
+  int most_rounds = 0;
+  const auto route = make_route(strategy, layout);
+  for (const auto& stage : route->stages()) most_rounds = std::max(most_rounds, stage.one_by_one ? 0 : stage.rounds);
+  add_windows(strategy, most_rounds, result);
+  std::erase_if(result, [&](const Strategy& s) {
+    const auto& own = catalogue_row(s.route);
+    return !own.malformed(s).empty() || !own.inapplicable(s, layout).empty();
+  });
+  return result;
+}
+
+}  // namespace
+
+void search_strategies(std::vector<Candidate>& candidates, const Layout& layout, std::int64_t edges,
+                       const Pricer& price, const Calls& calls) {
+  constexpr std::int64_t most_tried = 48, most_edges = std::int64_t{1} << 22;
+  const auto left_at = std::clamp(most_edges / std::max<std::int64_t>(1, edges), std::int64_t{1}, most_tried);
+  const auto end = candidates.size() + static_cast<std::size_t>(left_at);
+
+  std::set<std::string> known, expanded;
+  for (const auto& candidate : candidates) known.insert(to_string(candidate.strategy));
+  const auto try_all = [&](const std::vector<Strategy>& strategies, std::size_t most) {
+    std::vector<Strategy> untried;
+    for (const auto& strategy : strategies)
+      if (candidates.size() + untried.size() < most && known.insert(to_string(strategy)).second)
+        untried.push_back(strategy);
+    for (auto& candidate : price(untried)) candidates.push_back(std::move(candidate));
+  };
+  const auto is_cheaper = [&](std::size_t a, std::size_t b) {
+    return ranked_seconds(candidates[a], calls) < ranked_seconds(candidates[b], calls);
+  };
+  while (candidates.size() < end) {
+    std::vector<std::size_t> order(candidates.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::ranges::stable_sort(order, is_cheaper);
+    const auto cheapest = std::span(order).first(std::min(order.size(), search_breadth));
+    const auto next = std::ranges::find_if(
+        cheapest, [&](std::size_t i) { return !expanded.contains(to_string(candidates[i].strategy)); });
+    if (next == cheapest.end() || candidates[*next].cost.seconds <= 0) break;
+    const auto strategy = candidates[*next].strategy;
+    expanded.insert(to_string(strategy));
+    try_all(neighbours(strategy, layout), end);
+  }
+  // Flags are dear: tables are made for each. So they come last, for the cheapest of all and of each route, and not for
+  // large patterns.
+  constexpr std::int64_t as_long_as = 16;  // other trials
+  const auto most_flagged = std::min(search_breadth, static_cast<std::size_t>(left_at / as_long_as));
+  try_all(flagged(candidates, search_breadth, calls), candidates.size() + most_flagged);
+}
+
+}  // namespace commpass

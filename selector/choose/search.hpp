@@ -1,0 +1,27 @@
+// Looks for strategies that no paper lists: other cuts of ranks and nodes into digits, other windows, radices and caps.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "model/machine/layout.hpp"
+#include "selector/choose/select.hpp"
+
+namespace commpass {
+
+/// It goes on from so many of the cheapest.
+inline constexpr std::size_t search_breadth = 3;
+
+/// Prices what lies next to the cheapest candidates (the catalogue's `vary`, and windows), again and again, until
+/// nothing next to the three cheapest is left to be tried, or until it has priced as many as a small multiple of the
+/// suggestions would cost. Then the cheapest of each route, and of all, with the flags of their routes. The same input
+/// gives the same result.
+/// @param candidates  priced already; what is tried is appended
+/// @param edges       of the pattern: the larger it is, the fewer strategies are tried, since each takes longer
+/// @param price       asked for all that lies next to one candidate at once; it may leave some out
+/// @param calls       by which candidates are ranked
+void search_strategies(std::vector<Candidate>& candidates, const Layout& layout, std::int64_t edges,
+                       const Pricer& price, const Calls& calls = {});
+
+}  // namespace commpass

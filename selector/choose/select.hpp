@@ -1,0 +1,112 @@
+// Which strategies to consider for an exchange, and which one is cheapest.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/cost/cost.hpp"
+#include "model/route/strategy.hpp"
+
+namespace commpass {
+
+/// A strategy and what it is predicted to cost for one pattern.
+struct Candidate {
+  Strategy strategy;
+  Cost cost;
+  std::optional<std::int64_t> buffered_blocks_max{};  ///< see Schedule; not known in closed form
+  std::optional<Bytes> buffered_bytes_max{};
+  std::optional<Bytes> bytes_sent{};      ///< by all ranks in all stages; not known in closed form
+  std::optional<Seconds> plan_seconds{};  ///< predicted time to plan the exchange; only where calls are counted
+  bool is_part = false;  ///< the cost is that of the busiest ranks' messages alone: see RankingDepth::cheapest
+};
+
+/// What is priced in full.
+enum class RankingDepth {
+  all,      ///< everything
+  cheapest  ///< what may be the cheapest (see shortlist.hpp); the others come last, by what is known of them
+};
+
+/// How often an exchange will run after it was planned. Nothing: so often that the time to plan it does not matter.
+using Calls = std::optional<double>;
+
+inline constexpr double most_calls = 1e18;  ///< with times of any profile their product stays finite
+
+/// @throws InputError unless the number is above 0 and at most most_calls
+void check_calls(const Calls& calls);
+
+/// The seconds by which candidates are ranked: of planning and all exchanges, or, without calls, of one exchange.
+Seconds ranked_seconds(const Candidate& candidate, const Calls& calls);
+
+/// Prices strategies, all for the same pattern and machine, and gives their candidates in the same order.
+/// @throws NotApplicable, also if a strategy cannot be priced on the machine; InputError
+using Pricer = std::function<std::vector<Candidate>(std::span<const Strategy>)>;
+
+/// The numbers of strategies that differ in nothing but their window, and so need one schedule: best priced together.
+std::vector<std::vector<std::size_t>> by_route(std::span<const Strategy> strategies);
+
+/// Prices by the edges of a pattern. The pattern, the layout and the machine must live as long as the result.
+/// @param calls    given: the time to plan is predicted, too
+/// @param threads  the most that it may start; each holds a schedule
+/// @throws InputError
+Pricer pattern_pricer(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
+                      const Calls& calls, unsigned threads = 8);
+
+/// Prices by what is known of a pattern without its edges (estimate). The layout and the machine must live as long as
+/// the result, which throws NotApplicable for strategies without a closed form.
+Pricer random_pricer(const RandomPattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
+                     const Calls& calls);
+
+/// Prices suggestions, and what search_strategies finds from there, and sorts them by ranked_seconds; ties (to nine
+/// digits) stay in the given order.
+/// @param edges  see search_strategies
+std::vector<Candidate> rank_suggestions(const Pricer& price, std::span<const Strategy> suggestions,
+                                        const Layout& layout, std::int64_t edges, const Calls& calls = {});
+
+/// Prices given strategies, the cheapest of a family for an automatic one, and sorts them in the same way.
+/// @throws NotApplicable if one does not apply or cannot be priced; InputError
+std::vector<Candidate> rank_given(const Pricer& price, std::span<const Strategy> strategies, const Layout& layout,
+                                  std::int64_t edges, const Calls& calls = {});
+
+/// Prices one strategy for a pattern; of an automatic one the cheapest of its family.
+/// @throws NotApplicable, InputError
+Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& layout, const Machine& machine,
+                CostModel model = CostModel::burst, const Calls& calls = {});
+
+/// Prices strategies and sorts them as rank_suggestions does.
+/// @param strategies  empty: all that are offered (offered_strategies), and what search_strategies finds from there
+/// @param depth       matters only where no strategies are given
+/// @return at least one candidate, the first priced in full
+/// @throws NotApplicable if a given strategy does not apply or cannot be priced on this machine; InputError
+std::vector<Candidate> rank_strategies(const Pattern& pattern, const Layout& layout, const Machine& machine,
+                                       CostModel model = CostModel::burst, std::span<const Strategy> strategies = {},
+                                       const Calls& calls = {}, RankingDepth depth = RankingDepth::all);
+
+/// Can an all-to-all be priced without its edges? Not with relays and staggered messages.
+bool has_closed_form(const Strategy& strategy);
+
+/// Asks a pricer for those strategies only that have a closed form.
+Pricer leave_out_open_forms(Pricer price);
+
+/// The same for an all-to-all with equal blocks in closed form (estimate_alltoall).
+/// @throws NotApplicable, also if the strategy has no closed form; InputError
+Candidate price_alltoall(const Strategy& strategy, Bytes bytes, const Layout& layout, const Machine& machine,
+                         CostModel model = CostModel::burst, const Calls& calls = {});
+
+/// As rank_strategies, for an all-to-all with equal blocks in closed form. Suggestions that have none are left out.
+/// @param bytes  of every block
+/// @throws NotApplicable if a given strategy does not apply or has no closed form; InputError
+std::vector<Candidate> rank_alltoall(Bytes bytes, const Layout& layout, const Machine& machine,
+                                     CostModel model = CostModel::burst, std::span<const Strategy> strategies = {},
+                                     const Calls& calls = {});
+
+/// Why a candidate costs what it costs: for each stage its messages, bytes, seconds and what dominates, and how it
+/// compares with the cheapest other candidate, or, if it is not the cheapest, with that.
+/// @param ranking  as rank_strategies gives it
+/// @param chosen   index in ranking
+/// @param calls    by which it was ranked
+std::string explain(std::span<const Candidate> ranking, std::size_t chosen, const Calls& calls = {});
+
+}  // namespace commpass

@@ -1,0 +1,136 @@
+#include "selector/choose/shortlist.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "model/route/catalogue.hpp"
+#include "selector/choose/search.hpp"
+
+namespace commpass {
+
+namespace {
+
+constexpr double unlimited = std::numeric_limits<double>::infinity();
+
+/// What a lone message takes.
+Seconds postal_seconds(const Edge& edge, const Layout& layout, const Machine& machine) {
+  const auto& protocol = host_channel(machine, layout.locality(edge.source, edge.destination)).protocol(edge.bytes);
+  return protocol.alpha_s + protocol.beta_s_per_byte * static_cast<double>(edge.bytes);
+}
+
+/// Remembers the cheapest candidates between calls.
+class Shortlist {
+ public:
+  Shortlist(Pricer whole, Pricer part) : whole_(std::move(whole)), part_(std::move(part)) {}
+
+  std::vector<Candidate> price(std::span<const Strategy> strategies) {
+    constexpr std::size_t first = 8;  // enough to meet one that is nearly the cheapest, and to keep as many cores busy
+    auto candidates = price_parts(strategies);
+    std::vector<std::size_t> order(candidates.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return candidates[i].cost.seconds; });
+    price_wholes(std::span(order).first(std::min(first, order.size())), candidates);
+    price_wholes(std::span(order).subspan(std::min(first, order.size())), candidates);
+    return candidates;
+  }
+
+ private:
+  /// Where ways depend on the whole pattern, the price of a part says nothing about them, and is 0.
+  std::vector<Candidate> price_parts(std::span<const Strategy> strategies) const {
+    std::vector<Candidate> candidates(strategies.size());
+    for (std::size_t i = 0; i < strategies.size(); ++i) {
+      if (pattern_need(strategies[i]) == PatternNeed::nothing)
+        candidates[i] = std::move(part_(strategies.subspan(i, 1)).front());
+      candidates[i].strategy = strategies[i];
+      candidates[i].is_part = true;
+    }
+    return candidates;
+  }
+
+  /// Prices those of the candidates in full that may be the cheapest.
+  void price_wholes(std::span<const std::size_t> numbers, std::vector<Candidate>& candidates) {
+    constexpr double margin = 1.1;
+    std::vector<std::size_t> promising;
+    std::vector<Strategy> strategies;
+    for (const auto i : numbers) {
+      if (candidates[i].cost.seconds > margin * limit()) continue;
+      promising.push_back(i);
+      strategies.push_back(candidates[i].strategy);
+    }
+    auto priced = whole_(strategies);
+    for (std::size_t p = 0; p < promising.size(); ++p) {
+      known_.insert(priced[p].cost.seconds);
+      candidates[promising[p]] = std::move(priced[p]);
+    }
+  }
+
+  /// The price of the last of the cheapest that the search goes on from.
+  Seconds limit() const {
+    return known_.size() < search_breadth ? unlimited : *std::next(known_.begin(), search_breadth - 1);
+  }
+
+  Pricer whole_, part_;
+  std::multiset<Seconds> known_;  // prices in full
+};
+
+}  // namespace
+
+Pattern busiest_part(const Pattern& pattern, const Layout& layout, const Machine& machine) {
+  constexpr std::ptrdiff_t busiest = 8;
+  const auto ranks = static_cast<std::size_t>(pattern.ranks);
+  std::vector<Seconds> sending(ranks, 0), receiving(ranks, 0);
+  for (const auto& edge : pattern.edges) {
+    if (edge.source == edge.destination || edge.bytes == 0) continue;
+    const auto seconds = postal_seconds(edge, layout, machine);
+    sending[static_cast<std::size_t>(edge.source)] += seconds;
+    receiving[static_cast<std::size_t>(edge.destination)] += seconds;
+  }
+  std::vector<std::size_t> order(ranks);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto end = order.begin() + std::min(busiest, std::ssize(order));
+  std::ranges::partial_sort(order, end, std::ranges::greater{},
+                            [&](std::size_t r) { return std::pair(std::max(sending[r], receiving[r]), r); });
+  std::vector<bool> is_busy(ranks, false);
+  for (auto rank = order.begin(); rank != end; ++rank) is_busy[*rank] = true;
+
+  Pattern part{pattern.ranks, {}};
+  for (const auto& edge : pattern.edges)
+    if (is_busy[static_cast<std::size_t>(edge.source)] || is_busy[static_cast<std::size_t>(edge.destination)])
+      part.edges.push_back(edge);
+  return part;
+}
+
+Machine without_sharing(Machine machine) {
+  machine.injection_rate_bytes_per_s = machine.ejection_rate_bytes_per_s = unlimited;
+  for (auto& channel : machine.host.by_locality)
+    if (channel) channel->aggregate_rate_bytes_per_s = unlimited;
+  return machine;
+}
+
+Pricer shortlist(Pricer whole, Pricer part) {
+  return [list = std::make_shared<Shortlist>(std::move(whole), std::move(part))](std::span<const Strategy> strategies) {
+    return list->price(strategies);
+  };
+}
+
+Pricer price_promising(Pricer whole, const Pattern& pattern, const Layout& layout, const Machine& machine,
+                       CostModel model, const Calls& calls) {
+  if (calls) return whole;
+  struct Part {
+    Pattern pattern;
+    Machine machine;
+  };
+  const auto part =
+      std::make_shared<const Part>(Part{busiest_part(pattern, layout, machine), without_sharing(machine)});
+  constexpr std::size_t worth_a_shortlist = 10;  // times the edges of the part
+  if (pattern.edges.size() <= worth_a_shortlist * part->pattern.edges.size()) return whole;
+  const auto price_part = pattern_pricer(part->pattern, layout, part->machine, model, calls);
+  return shortlist(std::move(whole),
+                   [part, price_part](std::span<const Strategy> strategies) { return price_part(strategies); });
+}
+
+}  // namespace commpass

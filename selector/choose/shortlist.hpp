@@ -1,0 +1,36 @@
+// Which strategies are worth pricing in full when only the cheapest matters: those whose busiest ranks alone would not
+// take too long.
+#pragma once
+
+#include "model/machine/machine.hpp"
+#include "model/pattern/pattern.hpp"
+#include "selector/choose/select.hpp"
+
+namespace commpass {
+
+/// The edges of the few ranks that send or receive for longest, were their messages sent straight and one after
+/// another.
+/// @throws InputError if the machine has no parameters for a locality that the layout has
+Pattern busiest_part(const Pattern& pattern, const Layout& layout, const Machine& machine);
+
+/// The machine with nothing that ranks share.
+Machine without_sharing(Machine machine);
+
+/// Prices in full what may be among the cheapest, from which the search goes on. Whatever is much dearer than these by
+/// its busiest part alone keeps the price of that part (Candidate::is_part). The result depends on nothing but the
+/// calls before.
+///
+/// The rest of a pattern, and sharing, make a part longer, with one exception: messages that come late are taken in in
+/// another order, by which a receiver is done earlier by no more than one of them takes. A margin covers that.
+/// @param whole  prices the pattern
+/// @param part   prices its busiest part, without sharing
+Pricer shortlist(Pricer whole, Pricer part);
+
+/// A shortlist for a pattern, if it is so large that this is worth it; else the given pricer. With calls planning
+/// counts, too, of which a part says nothing. The layout must live as long as the result.
+/// @param whole  prices the pattern
+/// @throws InputError as busiest_part
+Pricer price_promising(Pricer whole, const Pattern& pattern, const Layout& layout, const Machine& machine,
+                       CostModel model, const Calls& calls);
+
+}  // namespace commpass

@@ -1,0 +1,219 @@
+#include "selector/commands/arguments.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <iterator>
+#include <sstream>
+
+#include "model/error.hpp"
+#include "model/machine/profile.hpp"
+#include "model/pattern/generate.hpp"
+#include "model/pattern/matrix_pattern.hpp"
+#include "model/pattern/metis_partition.hpp"
+#include "model/route/catalogue.hpp"
+#include "model/text.hpp"
+#include "selector/report/report.hpp"
+
+namespace commpass {
+
+void PatternArguments::add_to(CLI::App& app) {
+  auto* sources = app.add_option_group("PATTERN", "who sends how many bytes to whom: one of");
+  sources->add_option("--pattern", pattern_file,
+                      "P x P Matrix Market file: entry (i, j) is the bytes that rank i-1 sends to rank j-1");
+  auto* matrix =
+      sources->add_option("--matrix", matrix_file,
+                          "sparse matrix (Matrix Market, gzipped or not): the exchange of its product with a vector");
+  sources->add_option("--generate", generator, "KIND:key=value,… (kinds below)");
+  sources->require_option(1);
+  app.add_option("--ranks", ranks, "ranks that share the matrix")->needs(matrix)->check(CLI::PositiveNumber);
+  app.add_option("--partition", partition,
+                 "who owns which rows: block (consecutive ones, the default) or metis (so that few bytes move)")
+      ->needs(matrix)
+      ->check(CLI::IsMember({"block", "metis"}));
+  app.add_option("--value-bytes", value_bytes, "size of one vector entry")
+      ->needs(matrix)
+      ->check(CLI::NonNegativeNumber);
+  app.add_flag("--share-values", share_values,
+               "a value that several ranks need travels once as far as it goes the same way; without it, as often as "
+               "it is needed")
+      ->needs(matrix);
+  const auto is_size = [](const std::string& text) {
+    return parse_bytes(text).value_or(0) > 0 ? "" : "'" + text + "' is no size; use for example 512MiB or 8GiB";
+  };
+  app.add_option_function<std::string>(
+         "--max-input-bytes", [this](const std::string& text) { max_input_bytes = parse_bytes(text).value(); },
+         "refuse a pattern or matrix file that holds more than this, unpacked (default: " +
+             print_bytes(most_matrix_bytes) + ")")
+      ->check(is_size);
+}
+
+Pattern PatternArguments::load(int default_ranks) const {
+  if (!generator.empty()) return generate_pattern(generator);
+  if (!pattern_file.empty()) return read_pattern(pattern_file, max_input_bytes);
+  const int count = ranks > 0 ? ranks : default_ranks;
+  if (count < 1) throw InputError("--matrix " + matrix_file, "the number of ranks is missing", "add --ranks N");
+  if (count > most_pattern_ranks)
+    throw InputError(fmt::format("--ranks {}", count), "a pattern of so many takes too long to price",
+                     fmt::format("use at most {}", most_pattern_ranks));
+  const auto matrix = read_matrix_market(matrix_file, max_input_bytes);
+  const auto owner =
+      partition == "metis" ? metis_partition(matrix, count, matrix_file) : block_partition(matrix.rows, count);
+  return (share_values ? shared_value_pattern : matrix_pattern)(matrix, owner, count, value_bytes, matrix_file);
+}
+
+std::optional<Alltoall> PatternArguments::large_alltoall() const {
+  constexpr int most_with_edges = 1024;  // a million of them
+  const auto alltoall = parse_alltoall(generator);
+  return alltoall && alltoall->ranks > most_with_edges ? alltoall : std::nullopt;
+}
+
+std::optional<RaggedAlltoall> PatternArguments::one_shot_alltoall() const { return parse_alltoallv(generator); }
+
+std::string PatternArguments::describe() const {
+  if (!generator.empty()) return generator;
+  if (!pattern_file.empty()) return pattern_file;
+  return fmt::format("{}, {} partition, {} bytes a value{}", matrix_file, partition, value_bytes,
+                     share_values ? ", shared" : "");
+}
+
+void LayoutArguments::add_to(CLI::App& app) {
+  auto* ppn_option = app.add_option("--ppn", ppn, "ranks on a node")->check(CLI::PositiveNumber);
+  app.add_option("--layout", layout, "NODESxRANKS, NODESxSOCKETSxRANKS, or a node for each rank: 0,0,1")
+      ->excludes(ppn_option);
+}
+
+std::optional<Layout> LayoutArguments::find(int ranks, const Environment& environment) const {
+  if (ppn > 0) return Layout::with_ppn(ranks, ppn);
+  const auto text = !layout.empty() ? layout : environment.layout.value_or("");
+  if (text.empty()) return std::nullopt;
+  return parse_layout(text, ranks);
+}
+
+void SelectionArguments::add_to(CLI::App& app) {
+  app.add_option("--profile", profile, "machine profile: a NAME of 'commpass profile list' or a file");
+  layout.add_to(app);
+  app.add_option("--model", model, "burst (default), max-rate or postal");
+  app.add_option("--memory", memory, "where the data is: host")->check(CLI::IsMember({"host"}));
+  app.add_option("--calls", calls,
+                 "how often the exchange will run: weighs the time to plan it against that of the exchanges (default: "
+                 "so often that planning does not matter)")
+      ->check(CLI::PositiveNumber)
+      ->check([](const std::string& text) {
+        return parse_number<double>(text).value_or(0) > most_calls
+                   ? fmt::format("{} are too many; use at most {}", text, most_calls)
+                   : "";
+      });
+  app.add_option("--top", top, "show only the K best")->check(CLI::PositiveNumber);
+  // CLI11 would split "a,b" into two values if it were told to take many; this way each use adds one.
+  auto* one = app.add_option_function<std::string>(
+      "--strategy", [this](const std::string& text) { strategies.push_back(text); },
+      "price just this one; may be repeated");
+  one->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->trigger_on_parse();
+  app.add_option("--strategies", strategy_list, "'all', or several separated by ';'");
+  app.add_option("--explain", explain, "tell what this strategy spends its time on");
+  app.add_flag("--json", json, "JSON on stdout");
+}
+
+std::string SelectionArguments::find_profile(const Environment& environment) const {
+  const auto name = !profile.empty() ? profile : environment.profile.value_or("");
+  if (name.empty()) throw InputError("profile", "none is named", "add --profile NAME or set COMMPASS_PROFILE");
+  return commpass::find_profile(name, profile_directories(environment.profile_path));
+}
+
+CostModel SelectionArguments::cost_model() const { return parse_cost_model(model); }
+
+std::vector<std::string> SelectionArguments::strategy_names() const {
+  auto names = strategies;
+  if (!strategy_list.empty() && strategy_list != "all")
+    for (const auto& text : split(strategy_list, ';')) names.emplace_back(text);
+  return names;
+}
+
+std::vector<Strategy> SelectionArguments::named_strategies() const {
+  std::vector<Strategy> result;
+  for (const auto& text : strategy_names()) result.push_back(parse_strategy(text));
+  return result;
+}
+
+void SelectionArguments::print(const Report& report, const std::string& explanation) const {
+  if (json) {
+    std::fputs(report_json(report, top).c_str(), stdout);
+    std::fputs(explanation.c_str(), stderr);
+  } else {
+    fmt::print("{}{}{}", report_table(report, top), explanation.empty() ? "" : "\n", explanation);
+  }
+}
+
+std::string catalogue_help() {
+  std::string text =
+      "Strategies (window=W: rounds of a stage in flight at once, or 'unlimited'; staggered: a message for each "
+      "block):\n";
+  const auto out = std::back_inserter(text);
+  for (const auto& row : catalogue()) {
+    fmt::format_to(out, "  {}\n      {}\n      {}\n", row.usage, row.summary, row.source);
+    for (const auto& parameter : row.parameters)
+      fmt::format_to(out, "      {}: {}\n", parameter.name, parameter.meaning);
+  }
+  return text + "\n" + generators_help();
+}
+
+std::string generators_help() {
+  std::string text = "Pattern kinds for --generate:\n";
+  const auto out = std::back_inserter(text);
+  for (const auto& generator : generators()) {
+    fmt::format_to(out, "  {}: {}\n", generator.name, generator.summary);
+    for (const auto& key : generator.keys)
+      fmt::format_to(out, "      {}: {}{}\n", key.name, key.meaning,
+                     *key.default_value ? fmt::format(" (default {})", key.default_value) : "");
+  }
+  return text;
+}
+
+namespace {
+
+/// Nothing that an argument names has an empty name: '' is a variable of a shell that was not set. CLI11 2.1 takes it
+/// for the name of a group of options, and may then read it for ever.
+void refuse_empty(int argc, const char* const* argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (*argv[i] != '\0') continue;
+    const bool is_value = i > 1 && *argv[i - 1] == '-';
+    throw CLI::ValidationError(is_value ? argv[i - 1] : fmt::format("argument {}", i), "it is empty; give it a value");
+  }
+}
+
+/// Has all that was printed arrived?
+bool flush_output() { return std::fflush(stdout) == 0 && std::ferror(stdout) == 0; }
+
+}  // namespace
+
+int run_command(CLI::App& app, int argc, const char* const* argv, const std::function<void()>& command, bool speaks) {
+  constexpr int bad_input = 1, wrong_usage = 2;
+  std::optional<std::string> message;
+  try {
+    refuse_empty(argc, argv);
+    app.parse(argc, argv);
+    command();
+  } catch (const CLI::ParseError& error) {
+    std::ostringstream out, err;
+    const bool is_help = app.exit(error, out, err) == 0;
+    if (speaks) {
+      std::fputs(out.str().c_str(), stdout);
+      std::fputs(err.str().c_str(), stderr);
+    }
+    if (!is_help) return wrong_usage;
+  } catch (const std::bad_alloc&) {
+    message = "there is not enough memory; use fewer ranks, a sparser pattern or a machine with more memory.";
+  } catch (const std::exception& error) {
+    message = error.what();
+  }
+  if (!flush_output())
+    message = InputError("output", "it cannot be written", "check where stdout goes and its free space").what();
+  if (!message) return 0;
+  if (speaks)
+    std::fputs(("commpass: " + *message + "\n").c_str(), stderr);  // fmt would throw where stderr cannot be written
+  return bad_input;
+}
+
+}  // namespace commpass

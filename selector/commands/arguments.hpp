@@ -1,0 +1,96 @@
+// The switches that `predict`, `measure` and `pattern` share (design §6).
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/cost/cost.hpp"
+#include "model/pattern/generate.hpp"
+#include "model/pattern/pattern.hpp"
+#include "selector/choose/select.hpp"
+#include "selector/commands/environment.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace commpass {
+
+struct Report;
+
+/// PATTERN: a pattern file, a matrix and a number of ranks, or a generator.
+struct PatternArguments {
+  std::string pattern_file, matrix_file, generator;
+  int ranks = 0;
+  std::string partition = "block";
+  Bytes value_bytes = 8;
+  bool share_values = false;  ///< values that the same ranks need are one payload
+  Bytes max_input_bytes = most_matrix_bytes;
+
+  void add_to(CLI::App& app);
+  /// @param default_ranks  for --matrix without --ranks; 0: --ranks is needed
+  /// @throws InputError
+  Pattern load(int default_ranks = 0) const;
+  /// An all-to-all with equal blocks of so many ranks that its edges are better not made; nothing for other patterns.
+  /// @throws InputError
+  std::optional<Alltoall> large_alltoall() const;
+  /// An all-to-all that is called once; nothing for other patterns.
+  /// @throws InputError
+  std::optional<RaggedAlltoall> one_shot_alltoall() const;
+  /// For people and the context of reports.
+  std::string describe() const;
+};
+
+/// Which rank sits on which node and socket.
+struct LayoutArguments {
+  int ppn = 0;
+  std::string layout;
+
+  void add_to(CLI::App& app);
+  /// The layout asked for; nothing if neither --layout, --ppn nor COMMPASS_LAYOUT is given.
+  /// @throws InputError if it does not fit `ranks`
+  std::optional<Layout> find(int ranks, const Environment& environment) const;
+};
+
+/// Which machine, layout, model and strategies.
+struct SelectionArguments {
+  std::string profile;
+  LayoutArguments layout;
+  std::string model = "burst";
+  std::string memory = "host";
+  Calls calls;                          ///< --calls
+  std::vector<std::string> strategies;  ///< --strategy, repeated
+  std::string strategy_list;            ///< --strategies "all" or "S;S…"
+  std::size_t top = 0;
+  std::string explain;
+  bool json = false;
+
+  void add_to(CLI::App& app);
+  /// --profile, else COMMPASS_PROFILE.
+  /// @return the path
+  /// @throws InputError
+  std::string find_profile(const Environment& environment) const;
+  CostModel cost_model() const;
+  /// The texts of the strategies named; empty: all.
+  std::vector<std::string> strategy_names() const;
+  /// The strategies named; empty: all.
+  /// @throws InputError
+  std::vector<Strategy> named_strategies() const;
+  /// A table and the explanation on stdout; with --json, JSON on stdout and the explanation on stderr.
+  void print(const Report& report, const std::string& explanation) const;
+};
+
+/// The text of all strategies and generators, for --help.
+std::string catalogue_help();
+/// That of the generators alone.
+std::string generators_help();
+
+/// Parses the arguments and runs a command: the exit code is 0 (done), 1 (bad input: one sentence on stderr) or
+/// 2 (wrong usage).
+/// @param speaks  print errors and --help; one rank of an MPI program does
+int run_command(CLI::App& app, int argc, const char* const* argv, const std::function<void()>& command,
+                bool speaks = true);
+
+}  // namespace commpass

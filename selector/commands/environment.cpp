@@ -1,0 +1,105 @@
+#include "selector/commands/environment.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "model/error.hpp"
+#include "model/machine/layout.hpp"
+#include "model/route/catalogue.hpp"
+#include "model/route/sparse_strategy.hpp"
+#include "model/route/strategy.hpp"
+#include "model/text.hpp"
+
+extern char** environ;  // NOLINT: POSIX declares it so
+
+namespace commpass {
+
+namespace {
+
+/// A variable, and what its value does to an Environment. Values are checked here, so that an error names its variable.
+struct Variable {
+  const char* name;
+  void (*read)(Environment& environment, const std::string& value);
+};
+
+/// @throws InputError also for what no exchange that is called once can run
+Strategy parse_one_shot(const std::string& text) {
+  auto strategy = parse_strategy(text);
+  if (pattern_need(strategy) != PatternNeed::nothing)
+    throw InputError("strategy " + text,
+                     "its ways depend on the whole pattern, which an exchange that is called once does not gather",
+                     "use another one");
+  return strategy;
+}
+
+const Variable variables[] = {
+    {"COMMPASS_ALLTOALLV_STRATEGY",
+     [](Environment& e, const std::string& value) { e.alltoallv_strategy = to_string(parse_one_shot(value)); }},
+    {"COMMPASS_PROFILE", [](Environment& e, const std::string& value) { e.profile = value; }},
+    {"COMMPASS_PROFILE_PATH", [](Environment& e, const std::string& value) { e.profile_path = split(value, ':'); }},
+    {"COMMPASS_SPARSE_STRATEGY",
+     [](Environment& e, const std::string& value) { e.sparse_strategy = to_string(parse_sparse_strategy(value)); }},
+    {"COMMPASS_STRATEGY",
+     [](Environment& e, const std::string& value) { e.strategy = to_string(parse_strategy(value)); }},
+    {"COMMPASS_LAYOUT",
+     [](Environment& e, const std::string& value) {
+       ranks_of_layout(value);  // throws if it is none
+       e.layout = value;
+     }},
+    {"COMMPASS_PROGRESS", [](Environment& e, const std::string& value) { e.progress = parse_progress(value); }},
+    {"COMMPASS_VERBOSE",
+     [](Environment& e, const std::string& value) {
+       if (value != "0" && value != "1")
+         throw InputError("verbose " + value, "it is neither 0 nor 1", "use one of them");
+       e.verbose = value == "1";
+     }},
+};
+
+}  // namespace
+
+Progress parse_progress(const std::string& text) {
+  if (text == "auto") return Progress::automatic;
+  if (text == "always") return Progress::always;
+  if (text == "never") return Progress::never;
+  throw InputError("progress " + text, "it is no such mode", "use auto, always or never");
+}
+
+Environment parse_environment(const std::vector<std::string>& entries) {
+  Environment environment;
+  for (const auto& entry : entries) {
+    if (!entry.starts_with("COMMPASS_")) continue;
+    const auto name = entry.substr(0, entry.find('='));
+    const auto value = entry.substr(std::min(entry.size(), name.size() + 1));
+    const auto variable = std::ranges::find_if(variables, [&](const auto& v) { return name == v.name; });
+    if (variable == std::end(variables)) {
+      std::string known;
+      for (const auto& v : variables) known += (known.empty() ? "" : ", ") + std::string(v.name);
+      throw InputError("environment variable " + name, "it is unknown", "unset it or use one of " + known);
+    }
+    if (value.empty()) throw InputError("environment variable " + name, "it is empty", "unset it or give it a value");
+    try {
+      variable->read(environment, value);
+    } catch (const InputError& error) {
+      std::string what = error.what();
+      what.pop_back();  // the full stop
+      throw InputError("environment variable " + name, what, "or unset it");
+    }
+  }
+  return environment;
+}
+
+Environment read_environment() {
+  std::vector<std::string> entries;
+  for (char** entry = environ; entry && *entry; ++entry) entries.emplace_back(*entry);
+  return parse_environment(entries);
+}
+
+bool show_progress(Progress progress) {
+  if (progress != Progress::automatic) return progress == Progress::always;
+  const bool launched = std::getenv("OMPI_COMM_WORLD_RANK") || std::getenv("PMI_RANK") || std::getenv("PMIX_RANK");
+  return !launched && isatty(STDERR_FILENO);
+}
+
+}  // namespace commpass

@@ -1,0 +1,68 @@
+#include "selector/report/call_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "model/text.hpp"
+
+namespace commpass {
+
+double CallReport::regret() const {
+  const auto fastest = std::ranges::min_element(rows, {}, &CallReportRow::measured_s);
+  return fastest != rows.end() && fastest->measured_s > 0 ? chosen_s / fastest->measured_s : 1;
+}
+
+std::string call_report_table(const CallReport& report) {
+  std::string text;
+  const auto out = std::back_inserter(text);
+  for (const auto& [key, value] : report.context) fmt::format_to(out, "{}: {}\n", key, value);
+  std::size_t width = std::string("strategy").size();
+  for (const auto& row : report.rows) width = std::max(width, row.name.size());
+  fmt::format_to(out, "\n  {:<{}}  {:>10}  {:>10}  {:>10}\n", "strategy", width, "predicted", "measured", "error");
+  for (const auto& row : report.rows) {
+    fmt::format_to(out, "{} {:<{}}", row.name == report.chosen ? "*" : " ", row.name, width);
+    if (row.predicted_s)
+      fmt::format_to(out, "  {:>10}  {:>10}  {:>9}%\n", format_seconds(*row.predicted_s),
+                     format_seconds(row.measured_s),
+                     format_fixed(100 * (*row.predicted_s / row.measured_s - 1), 0, true));
+    else fmt::format_to(out, "  {:>10}  {:>10}\n", "", format_seconds(row.measured_s));
+  }
+  fmt::format_to(out, "\nChosen: {}, {} with what choosing adds, regret {} (its time over that of the fastest)\n",
+                 report.chosen, format_seconds(report.chosen_s), format_fixed(report.regret(), 3));
+  for (const auto& row : report.baselines)
+    fmt::format_to(out, "{}, {}: {}\n", report.baseline_kind, row.name, format_seconds(row.measured_s));
+  if (report.barrier_s && report.tally_s)
+    fmt::format_to(out, "A non-blocking barrier alone: {}; the reduction that ends nbx in its place: {}\n",
+                   format_seconds(*report.barrier_s), format_seconds(*report.tally_s));
+  return text;
+}
+
+std::string call_report_json(const CallReport& report) {
+  using Json = nlohmann::ordered_json;
+  Json json;
+  json["schema_version"] = 1;
+  json["context"] = Json::object();
+  for (const auto& [key, value] : report.context) json["context"][key] = value;
+  json["chosen"] = report.chosen;
+  json["chosen_s"] = report.chosen_s;
+  json["ranking"] = Json::array();
+  for (const auto& row : report.rows) {
+    Json entry{{"strategy", row.name}};
+    if (row.predicted_s) entry["predicted_s"] = *row.predicted_s;
+    entry["measured_s"] = row.measured_s;
+    json["ranking"].push_back(std::move(entry));
+  }
+  json["baselines"] = Json::array();
+  for (const auto& row : report.baselines)
+    json["baselines"].push_back({{"name", row.name}, {"measured_s", row.measured_s}});
+  if (report.barrier_s) json["barrier_s"] = *report.barrier_s;
+  if (report.tally_s) json["tally_s"] = *report.tally_s;
+  json["regret"] = report.regret();
+  constexpr int indent = 2;
+  return json.dump(indent) + "\n";
+}
+
+}  // namespace commpass

@@ -1,0 +1,130 @@
+#include "selector/report/pattern_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "model/text.hpp"
+
+namespace commpass {
+
+namespace {
+
+std::string bytes_text(double bytes) { return format_bytes(bytes); }
+std::string bytes_text(Bytes bytes) { return format_bytes(static_cast<double>(bytes)); }
+
+double share(std::int64_t part, std::int64_t whole) {
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
+const char* describe(Symmetry symmetry) {
+  switch (symmetry) {
+    case Symmetry::sizes: return "yes, as many bytes both ways";
+    case Symmetry::pairs: return "in its pairs of ranks, not in their bytes";
+    case Symmetry::none: return "no";
+  }
+  return "?";
+}
+
+/// Rows of messages and bytes with their shares of the whole.
+void print_traffic(std::string& text, const std::string& heading,
+                   const std::vector<std::pair<std::string, Traffic>>& rows, const Traffic& total) {
+  std::size_t width = heading.size();
+  for (const auto& [name, traffic] : rows) width = std::max(width, name.size());
+  const auto out = std::back_inserter(text);
+  fmt::format_to(out, "\n  {:<{}}  {:>10}  {:>6}  {:>10}  {:>6}\n", heading, width, "messages", "share", "bytes",
+                 "share");
+  for (const auto& [name, traffic] : rows)
+    fmt::format_to(out, "  {:<{}}  {:>10}  {:>5.1f}%  {:>10}  {:>5.1f}%\n", name, width, traffic.messages,
+                   100 * share(traffic.messages, total.messages), bytes_text(traffic.bytes),
+                   100 * share(traffic.bytes, total.bytes));
+}
+
+}  // namespace
+
+std::string statistics_table(const PatternStatistics& s, const std::string& pattern, const Layout* layout) {
+  std::string text;
+  const auto out = std::back_inserter(text);
+  fmt::format_to(out, "pattern: {}\n", pattern);
+  if (layout) fmt::format_to(out, "layout: {}\n", layout->describe());
+  fmt::format_to(out, "ranks: {}, of which {} neither send nor receive\n", s.ranks, s.idle_ranks);
+  fmt::format_to(out, "messages: {}, and {} edges of 0 bytes\n", s.total.messages, s.empty_edges);
+  fmt::format_to(out, "bytes: {}, and {} of ranks to themselves\n", bytes_text(s.total.bytes),
+                 bytes_text(s.self_bytes));
+  if (s.repeated_bytes > 0)
+    fmt::format_to(out, "repeated: {} ({:.1f}%) are bytes that their rank also sends to another one\n",
+                   bytes_text(s.repeated_bytes), 100 * share(s.repeated_bytes, s.total.bytes));
+  fmt::format_to(out, "message size: {} smallest, {} median, {} largest\n", bytes_text(s.message_bytes_min),
+                 bytes_text(s.message_bytes_median), bytes_text(s.message_bytes_max));
+  fmt::format_to(out, "symmetric: {}\n", describe(s.symmetry));
+
+  fmt::format_to(out, "\n  {:<17}  {:>10}  {:>10}  {:>10}  {:>10}\n", "of a rank", "least", "mean", "most",
+                 "most/mean");
+  const auto counts = [&](const char* what, const Spread& spread) {
+    fmt::format_to(out, "  {:<17}  {:>10}  {:>10.1f}  {:>10}  {:>10.2f}\n", what, spread.min, spread.mean, spread.max,
+                   spread.imbalance());
+  };
+  const auto bytes = [&](const char* what, const Spread& spread) {
+    fmt::format_to(out, "  {:<17}  {:>10}  {:>10}  {:>10}  {:>10.2f}\n", what, bytes_text(spread.min),
+                   bytes_text(spread.mean), bytes_text(spread.max), spread.imbalance());
+  };
+  counts("messages sent", s.sends);
+  counts("messages received", s.receives);
+  bytes("bytes sent", s.send_bytes);
+  bytes("bytes received", s.receive_bytes);
+
+  std::vector<std::pair<std::string, Traffic>> sizes;
+  for (const auto& size : s.sizes)
+    sizes.emplace_back(
+        size.least == size.most ? bytes_text(size.least) : fmt::format("from {}", bytes_text(size.least)),
+        size.traffic);
+  if (!sizes.empty()) print_traffic(text, "message size", sizes, s.total);
+  if (s.by_locality)
+    print_traffic(text, "between ranks of",
+                  {{"one socket", (*s.by_locality)[0]},
+                   {"one node, two sockets", (*s.by_locality)[1]},
+                   {"two nodes", (*s.by_locality)[2]}},
+                  s.total);
+  return text;
+}
+
+std::string statistics_json(const PatternStatistics& s, const std::string& pattern, const Layout* layout) {
+  using Json = nlohmann::ordered_json;
+  const auto traffic = [](const Traffic& t) { return Json{{"messages", t.messages}, {"bytes", t.bytes}}; };
+  const auto spread = [](const Spread& v) {
+    return Json{{"min", v.min}, {"mean", v.mean}, {"max", v.max}, {"imbalance", v.imbalance()}};
+  };
+  Json json;
+  json["schema_version"] = 1;
+  json["context"]["pattern"] = pattern;
+  if (layout) json["context"]["layout"] = layout->describe();
+  json["ranks"] = s.ranks;
+  json["idle_ranks"] = s.idle_ranks;
+  json["messages"] = s.total.messages;
+  json["bytes"] = s.total.bytes;
+  json["repeated_bytes"] = s.repeated_bytes;
+  json["empty_edges"] = s.empty_edges;
+  json["self_bytes"] = s.self_bytes;
+  json["symmetry"] = name_of(s.symmetry);
+  json["message_bytes"] = {
+      {"min", s.message_bytes_min}, {"median", s.message_bytes_median}, {"max", s.message_bytes_max}};
+  json["per_rank"] = {{"messages_sent", spread(s.sends)},
+                      {"messages_received", spread(s.receives)},
+                      {"bytes_sent", spread(s.send_bytes)},
+                      {"bytes_received", spread(s.receive_bytes)}};
+  json["sizes"] = Json::array();
+  for (const auto& size : s.sizes) {
+    auto entry = Json{{"min_bytes", size.least}, {"max_bytes", size.most}};
+    entry.update(traffic(size.traffic));
+    json["sizes"].push_back(std::move(entry));
+  }
+  if (s.by_locality)
+    for (const auto locality : {Locality::socket, Locality::node, Locality::network})
+      json["localities"][name_of(locality)] = traffic((*s.by_locality)[static_cast<std::size_t>(locality)]);
+  constexpr int indent = 2;
+  return json.dump(indent) + "\n";
+}
+
+}  // namespace commpass

@@ -1,0 +1,57 @@
+#include "selector/report/profile_note.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace commpass {
+
+namespace {
+
+std::vector<Locality> localities_of(const Layout& layout) {
+  std::vector<Locality> result;
+  if (layout.sockets() < layout.ranks()) result.push_back(Locality::socket);
+  if (layout.sockets() > layout.nodes()) result.push_back(Locality::node);
+  if (layout.nodes() > 1) result.push_back(Locality::network);
+  return result;
+}
+
+bool knows_receivers(const Machine& machine, const std::vector<Locality>& localities) {
+  return std::ranges::any_of(localities, [&](Locality locality) {
+    return std::ranges::any_of(host_channel(machine, locality).protocols,
+                               [](const Protocol& protocol) { return protocol.alpha_receive_s.has_value(); });
+  });
+}
+
+/// The key of the channel that stands in for that of a locality.
+const char* stand_in(const Machine& machine, Locality locality) {
+  return name_of(locality == Locality::socket && machine.host.has(Locality::node) ? Locality::node : Locality::network);
+}
+
+}  // namespace
+
+std::string profile_note(const Machine& machine, const Layout& layout, CostModel model,
+                         std::span<const Candidate> ranking) {
+  if (model != CostModel::burst) return {};
+  const auto localities = localities_of(layout);
+  std::vector<std::string> lacks;
+  const bool copies = machine.copy_block_s || std::isfinite(machine.copy_rate_bytes_per_s),
+             receivers = localities.empty() || knows_receivers(machine, localities);
+  const bool forwards =
+      std::ranges::any_of(ranking, [](const Candidate& candidate) { return candidate.cost.stages.size() > 1; });
+  if (forwards && (!copies || !receivers))
+    lacks.push_back(fmt::format("{}: forwarding looks cheaper than it is", copies      ? "receivers"
+                                                                           : receivers ? "local copies"
+                                                                                       : "local copies and receivers"));
+  if (layout.nodes() > 1 && layout.max_ppn() > 1 && !std::isfinite(machine.injection_rate_bytes_per_s))
+    lacks.emplace_back("what a node injects: many bytes from several of its ranks look faster than they are");
+  for (const auto locality : localities)
+    if (!machine.host.has(locality))
+      lacks.push_back(fmt::format("host.{}: its messages are priced like those of host.{}", name_of(locality),
+                                  stand_in(machine, locality)));
+  return lacks.empty() ? std::string() : fmt::format("profile {} lacks {}", machine.name, fmt::join(lacks, "; "));
+}
+
+}  // namespace commpass

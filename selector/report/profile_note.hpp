@@ -1,0 +1,17 @@
+// What a profile lacks that the prices of a ranking use.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "selector/choose/select.hpp"
+
+namespace commpass {
+
+/// For people, without a full stop: which parameters are missing, and what looks better for that than it is.
+/// docs/profiles.md has all stand-ins; here are those that may decide a ranking. Empty where nothing is missing, and
+/// under the papers' models, which use less.
+std::string profile_note(const Machine& machine, const Layout& layout, CostModel model,
+                         std::span<const Candidate> ranking);
+
+}  // namespace commpass

@@ -1,0 +1,102 @@
+#include "selector/report/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "model/text.hpp"
+
+namespace commpass {
+
+namespace {
+
+std::span<const ReportRow> first_rows(const Report& report, std::size_t top) {
+  const std::span rows(report.rows);
+  return top == 0 ? rows : rows.first(std::min(top, rows.size()));
+}
+
+}  // namespace
+
+std::string report_table(const Report& report, std::size_t top) {
+  const auto rows = first_rows(report, top);
+  std::string text;
+  const auto out = std::back_inserter(text);
+  for (const auto& [key, value] : report.context) fmt::format_to(out, "{}: {}\n", key, value);
+  std::size_t width = std::string("strategy").size();
+  for (const auto& row : rows) width = std::max(width, to_string(row.candidate.strategy).size());
+  const bool measured = std::ranges::any_of(rows, [](const auto& row) { return row.measured_s.has_value(); });
+  const bool planned =
+      std::ranges::any_of(rows, [](const auto& row) { return row.candidate.plan_seconds.has_value(); });
+
+  fmt::format_to(out, "\n  {:<{}}", "strategy", width);
+  if (planned) fmt::format_to(out, "  {:>10}", "plan");
+  if (planned && measured) fmt::format_to(out, "  {:>13}", "measured plan");
+  fmt::format_to(out, "  {:>10}", "predicted");
+  if (measured) fmt::format_to(out, "  {:>10}  {:>10}", "measured", "error");
+  fmt::format_to(out, "  {:>18}  {:>12}\n", "messages per stage", "bytes sent");
+  for (const auto& row : rows) {
+    const auto name = to_string(row.candidate.strategy);
+    const auto& cost = row.candidate.cost;
+    fmt::format_to(out, "{} {:<{}}", name == report.chosen ? "*" : " ", name, width);
+    if (planned) fmt::format_to(out, "  {:>10}", format_seconds(row.candidate.plan_seconds.value_or(0)));
+    if (planned && measured) fmt::format_to(out, "  {:>13}", format_seconds(row.measured_plan_s.value_or(0)));
+    fmt::format_to(out, "  {:>10}", row.is_priced ? format_seconds(cost.seconds) : "-");
+    if (measured && row.measured_s)
+      fmt::format_to(out, "  {:>10}  {:>10}", format_seconds(*row.measured_s),
+                     row.is_priced ? format_fixed(100 * (cost.seconds / *row.measured_s - 1), 0, true) + "%" : "-");
+    if (!row.is_priced) {
+      fmt::format_to(out, "  {:>18}  {:>12}\n", "-", "-");
+      continue;
+    }
+    std::string messages;
+    Bytes bytes = 0;
+    for (const auto& stage : cost.stages) {
+      fmt::format_to(std::back_inserter(messages), "{}{}", messages.empty() ? "" : "+", stage.messages_max);
+      bytes += stage.bytes_max;
+    }
+    fmt::format_to(out, "  {:>18}  {:>12}\n", messages.empty() ? "0" : messages,
+                   format_bytes(static_cast<double>(bytes)));
+  }
+  if (rows.size() < report.rows.size()) fmt::format_to(out, "  … and {} more\n", report.rows.size() - rows.size());
+  fmt::format_to(out, "\nChosen: {}", report.chosen);
+  if (report.regret)
+    fmt::format_to(out, ", regret {} (its time over that of the fastest)", format_fixed(*report.regret, 3));
+  text += "\n";
+  if (!report.note.empty()) fmt::format_to(out, "Note: {}.\n", report.note);
+  if (report.baseline_s)
+    fmt::format_to(out, "Plain loop over all neighbours, as MPI libraries do it: {}\n",
+                   format_seconds(*report.baseline_s));
+  return text;
+}
+
+std::string report_json(const Report& report, std::size_t top) {
+  using Json = nlohmann::ordered_json;
+  Json json;
+  json["schema_version"] = 1;
+  json["context"] = Json::object();
+  for (const auto& [key, value] : report.context) json["context"][key] = value;
+  if (!report.note.empty()) json["context"]["note"] = report.note;
+  json["chosen"] = report.chosen;
+  json["ranking"] = Json::array();
+  for (const auto& row : first_rows(report, top)) {
+    Json entry;
+    entry["strategy"] = to_string(row.candidate.strategy);
+    if (row.is_priced) entry["predicted_s"] = row.candidate.cost.seconds;
+    if (row.candidate.plan_seconds) entry["plan_s"] = *row.candidate.plan_seconds;
+    if (row.measured_plan_s) entry["measured_plan_s"] = *row.measured_plan_s;
+    if (row.measured_s) entry["measured_s"] = *row.measured_s;
+    entry["stages"] = Json::array();
+    for (const auto& stage : row.candidate.cost.stages)
+      entry["stages"].push_back(
+          {{"messages_max", stage.messages_max}, {"bytes_max", stage.bytes_max}, {"seconds", stage.seconds}});
+    json["ranking"].push_back(std::move(entry));
+  }
+  if (report.baseline_s) json["baseline_s"] = *report.baseline_s;
+  if (report.regret) json["regret"] = *report.regret;
+  constexpr int indent = 2;
+  return json.dump(indent) + "\n";
+}
+
+}  // namespace commpass

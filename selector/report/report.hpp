@@ -1,0 +1,34 @@
+// What `predict` and `measure` tell: a table for people, JSON for machines (design §6).
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "selector/choose/select.hpp"
+
+namespace commpass {
+
+struct ReportRow {
+  Candidate candidate;
+  std::optional<Seconds> measured_s;
+  bool is_priced = true;                     ///< false: it was run without a price, and its cost says nothing
+  std::optional<Seconds> measured_plan_s{};  ///< where calls are counted
+};
+
+struct Report {
+  std::vector<std::pair<std::string, std::string>> context;  ///< key and value: profile, layout, pattern, model, …
+  std::string chosen;
+  std::vector<ReportRow> rows;        ///< as they are ranked, then those without a price
+  std::optional<Seconds> baseline_s;  ///< measured: the plain loop of MPI libraries
+  std::optional<double> regret;       ///< measured time of the chosen one ÷ of the best
+  std::string note{};                 ///< what to know about the prices (profile_note.hpp); empty: nothing
+};
+
+/// @param top  rows to show; 0: all
+std::string report_table(const Report& report, std::size_t top = 0);
+std::string report_json(const Report& report, std::size_t top = 0);
+
+}  // namespace commpass

@@ -1,0 +1,47 @@
+// Cutting ranks and nodes into dimensions, and varying the cut.
+#include "model/route/dimensions.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <numeric>
+
+namespace commpass {
+namespace {
+
+using testing::UnorderedElementsAre;
+
+std::vector<Dimensions> varied(const Dimensions& sizes, std::int64_t count) { return vary_dimensions(sizes, count); }
+
+TEST(VariedDimensions, OfOneAreItsCutsInTwo) {
+  EXPECT_THAT(varied({16}, 16), UnorderedElementsAre(Dimensions{4, 4}, Dimensions{2, 8}, Dimensions{8, 2}));
+  EXPECT_THAT(varied({3}, 3), testing::IsEmpty()) << "nothing smaller than 2";
+  EXPECT_THAT(varied({1}, 1), testing::IsEmpty());
+}
+
+TEST(VariedDimensions, OfTwoAreMergedSwappedShiftedAndCut) {
+  EXPECT_THAT(varied({4, 8}, 32),
+              UnorderedElementsAre(Dimensions{2, 2, 8}, Dimensions{32}, Dimensions{8, 4}, Dimensions{2, 16},
+                                   Dimensions{4, 3, 3}, Dimensions{4, 2, 4}, Dimensions{4, 4, 2}));
+}
+
+TEST(VariedDimensions, ReachTheCountAndWasteNoSlab) {
+  for (std::int64_t count = 2; count < 200; count += 7)
+    for (const auto& first : varied({count}, count))
+      for (const auto& second : varied(first, count)) {
+        const auto product = std::accumulate(second.begin(), second.end(), std::int64_t{1}, std::multiplies<>());
+        EXPECT_GE(product, count);
+        EXPECT_LT(product / second.back() * (second.back() - 1), count) << "the last slab is used";
+        EXPECT_NE(second, first);
+      }
+}
+
+TEST(Dimensions, ThatAreTooSmallGetAReason) {
+  EXPECT_EQ(too_small(Dimensions{4, 4}, 16, "ranks"), "");
+  EXPECT_EQ(too_small(Dimensions{4, 3}, 16, "ranks"), "the product 12 of its dimensions is less than the 16 ranks");
+  EXPECT_EQ(too_small(Dimensions{1 << 30, 1 << 30, 1 << 30, 1 << 30}, 16, "ranks"), "") << "no overflow";
+}
+
+}  // namespace
+}  // namespace commpass

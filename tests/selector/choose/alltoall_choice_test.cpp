@@ -1,0 +1,170 @@
+#include "selector/choose/alltoall_choice.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "model/error.hpp"
+#include "model/route/catalogue.hpp"
+
+namespace commpass {
+namespace {
+
+RandomPattern equal(Bytes bytes) { return {1, 1, static_cast<double>(bytes)}; }
+
+/// Messages of all sizes cost a latency and their bytes, everywhere the same.
+Machine postal_machine() {
+  Machine machine;
+  machine.name = "postal";
+  machine.host.by_locality[static_cast<std::size_t>(Locality::network)] =
+      Channel{{Protocol{"all", std::numeric_limits<Bytes>::max(), 1e-5, 1e-9, 1e-5}}};
+  return machine;
+}
+
+Strategy tuna(int radix) { return {"tuna", {{"radix", {radix}}}, {1}}; }
+
+Seconds seconds_of(const Strategy& strategy, Bytes bytes, const Layout& layout) {
+  return price_one_shot(strategy, equal(bytes), layout, postal_machine()).cost.seconds;
+}
+
+constexpr int ranks = 256, root = 16;
+
+int best_radix(Bytes bytes, const Layout& layout) {
+  int best = 2;
+  Seconds least = std::numeric_limits<Seconds>::infinity();
+  for (const int radix : {2, 3, 4, 6, 8, 12, root, 24, 32, 64, 128, ranks}) {
+    const auto seconds = seconds_of(tuna(radix), bytes, layout);
+    if (seconds >= least) continue;
+    least = seconds;
+    best = radix;
+  }
+  return best;
+}
+
+// TuNA paper §V-A, figure 7: the time grows with the radix for small blocks, has its least in the middle, or falls.
+TEST(OneShot, TheBestRadixGrowsWithTheBlocks) {
+  const auto layout = Layout::with_ppn(ranks, 1);
+  EXPECT_LE(best_radix(8, layout), 4);
+  EXPECT_EQ(best_radix(1024, layout), root);
+  EXPECT_EQ(best_radix(1 << 20, layout), ranks);
+  int before = 2;
+  for (Bytes bytes = 1; bytes <= 1 << 20; bytes *= 4) {
+    const int best = best_radix(bytes, layout);
+    EXPECT_GE(best, before) << bytes;
+    before = best;
+  }
+}
+
+TEST(OneShot, CostsTheTellingOfSizesWhereBlocksAreForwarded) {
+  const auto layout = Layout::with_ppn(ranks, 1);
+  const auto planned = [&](const Strategy& strategy) {
+    return price_alltoall(strategy, 1024, layout, postal_machine()).cost.seconds;
+  };
+  EXPECT_GT(seconds_of(tuna(2), 1024, layout), planned(tuna(2)));
+  EXPECT_EQ(seconds_of(tuna(ranks), 1024, layout), planned(tuna(ranks)))
+      << "one stage: every block comes from its source";
+  EXPECT_EQ(seconds_of(parse_strategy("standard"), 1024, layout), planned(parse_strategy("standard")));
+}
+
+// Of 16 ranks with radix 4 each tells three others four sizes, all at once, before the blocks go one message after
+// another.
+TEST(OneShot, TellsTheSizesOfAllRoundsAtOnce) {
+  constexpr Seconds alpha = 1e-5, alpha_next = 1e-6;
+  constexpr double beta = 1e-9;
+  auto machine = postal_machine();
+  machine.host.by_locality[static_cast<std::size_t>(Locality::network)]->protocols.front().alpha_next_s = alpha_next;
+  const auto sixteen = Layout::with_ppn(16, 1);
+  const auto once = price_one_shot(tuna(4), equal(1024), sixteen, machine).cost.seconds,
+             planned = price_alltoall(tuna(4), 1024, sixteen, machine).cost.seconds;
+  EXPECT_NEAR(once - planned, alpha + 2 * alpha_next + 3 * beta * 4 * 8, 1e-12);
+  EXPECT_NEAR(planned, 2 * 3 * (alpha + beta * 4 * 1024), 1e-12) << "the window is for the blocks";
+}
+
+TEST(OneShot, OfNothingStillTellsSizes) {
+  const auto layout = Layout::with_ppn(ranks, 1);
+  EXPECT_GT(seconds_of(tuna(2), 0, layout), 0);
+}
+
+// Where few pairs have blocks, a direct exchange has few messages, and gathering them does not pay.
+TEST(OneShot, IsChosenByHowManyPairsHaveBlocks) {
+  const auto layout = Layout::with_ppn(64, 8);
+  auto machine = postal_machine();
+  machine.host.by_locality[static_cast<std::size_t>(Locality::socket)] =
+      Channel{{Protocol{"all", std::numeric_limits<Bytes>::max(), 1e-6, 1e-10, 1e-6}}};
+  const auto best = [&](const RandomPattern& blocks) {
+    return to_string(rank_one_shot(blocks, layout, machine).front().strategy);
+  };
+  EXPECT_NE(best({1, 1, 64}), "standard");
+  EXPECT_EQ(best({0.01, 0.01, 64}), "standard");
+  EXPECT_EQ(best({0, 0, 0}), "standard");
+}
+
+TEST(BlocksClass, HoldsWhatIsAlikeToAFactorOfTwo) {
+  const RandomPattern full{1, 1, 1000};
+  EXPECT_EQ(class_of(full), (BlocksClass{0, 0, 10}));
+  EXPECT_EQ(class_of({0.75, 0.75, 513}), class_of(full));
+  EXPECT_NE(class_of({0.7, 1, 1000}), class_of(full));
+  EXPECT_NE(class_of({1, 1, 1024}), class_of(full));
+  EXPECT_EQ(class_of({0.25, 0.01, 1}), (BlocksClass{2, 7, 1}));
+  EXPECT_EQ(class_of({0, 0, 0}), class_of({1, 1, 0})) << "nothing";
+  for (const RandomPattern& pattern : {full, RandomPattern{0.3, 0.002, 1e7}, RandomPattern{0, 1, 8},
+                                       RandomPattern{1e-300, 1, 1e300}, RandomPattern{0, 0, 0}}) {
+    const auto typical = typical_of(class_of(pattern), ranks);
+    EXPECT_EQ(class_of(typical), class_of(pattern))
+        << pattern.density_on_node << " " << pattern.density_off_node << " " << pattern.block_bytes;
+    EXPECT_LE(typical.density_off_node, 1);
+  }
+  EXPECT_EQ(typical_of(class_of(full), ranks).density_off_node, 1) << "the closed form without a draw";
+  EXPECT_EQ(typical_of(class_of(full), ranks).block_bytes, 768);
+}
+
+TEST(OneShot, RanksWhatNeedsNoPatternByTheCost) {
+  const auto layout = Layout::with_ppn(64, 8);
+  auto machine = postal_machine();
+  machine.host.by_locality[static_cast<std::size_t>(Locality::socket)] =
+      machine.host.by_locality[static_cast<std::size_t>(Locality::network)];
+  const auto ranking = rank_one_shot(equal(64), layout, machine);
+  ASSERT_GT(ranking.size(), 10U);
+  EXPECT_TRUE(std::ranges::is_sorted(ranking, {}, [](const Candidate& c) { return c.cost.seconds; }));
+  for (const auto& candidate : ranking) {
+    EXPECT_EQ(pattern_need(candidate.strategy), PatternNeed::nothing) << to_string(candidate.strategy);
+    EXPECT_EQ(price_one_shot(candidate.strategy, equal(64), layout, machine).cost.seconds, candidate.cost.seconds)
+        << to_string(candidate.strategy);
+  }
+  const Strategy given[] = {tuna(8), parse_strategy("standard,window=4")};
+  EXPECT_EQ(rank_one_shot(equal(64), layout, machine, CostModel::burst, given).size(), 2U);
+}
+
+TEST(OneShot, IsLeftToTheLibraryByThePriceOfItsAlltoallv) {
+  const auto layout = Layout::with_ppn(64, 1);
+  const auto mpi = parse_strategy("mpi"), standard = parse_strategy("standard");
+  auto machine = postal_machine();
+  machine.operations.neighbor_alltoall_s = -1;  // of another collective
+  const auto has_mpi = [&](const std::vector<Candidate>& ranking) {
+    return std::ranges::find(ranking, mpi, &Candidate::strategy) != ranking.end();
+  };
+  EXPECT_FALSE(has_mpi(rank_one_shot(equal(64), layout, machine)));
+  try {
+    price_one_shot(mpi, equal(64), layout, machine);
+    FAIL();
+  } catch (const NotApplicable& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("profile postal has no operations.alltoallv_s: calibrate"));
+  }
+  EXPECT_THROW(rank_one_shot(equal(64), layout, machine, CostModel::burst, std::span(&mpi, 1)), NotApplicable);
+
+  machine.operations.alltoallv_s = 2e-6;
+  machine.operations.alltoallv_message_s = -1e-8;
+  const auto seconds = [&](const Strategy& strategy) {
+    return price_one_shot(strategy, equal(64), layout, machine).cost.seconds;
+  };
+  EXPECT_NEAR(seconds(mpi), seconds(standard) + 2e-6 - 126 * 1e-8, 1e-12) << "63 messages go and 63 come";
+  EXPECT_TRUE(has_mpi(rank_one_shot(equal(64), layout, machine)));
+  machine.operations.alltoallv_s = -1;
+  EXPECT_EQ(rank_one_shot(equal(64), layout, machine).front().strategy, mpi);
+}
+
+}  // namespace
+}  // namespace commpass

@@ -1,0 +1,194 @@
+// Pricing in full only what may be among the cheapest.
+#include "selector/choose/shortlist.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "model/pattern/generate.hpp"
+#include "model/route/catalogue.hpp"
+#include "model/support.hpp"
+#include "selector/choose/offer.hpp"
+
+namespace commpass {
+namespace {
+
+/// Everything costs something, and receiving other than sending.
+Machine machine_with_everything() {
+  Machine m;
+  m.name = "test";
+  Protocol near{"eager", test::no_limit, 4e-7, 1e-10, 1e-7}, small{"eager", 4096, 2e-6, 1e-9, 5e-7},
+      large{"rendezvous", test::no_limit, 6e-6, 2e-10, 2e-6};
+  near.alpha_receive_s = 2e-7;
+  small.alpha_receive_s = 1e-6;
+  large.alpha_receive_s = 1e-6;
+  large.beta_receive_s_per_byte = 3e-10;
+  test::set_channel(m, Locality::socket, {{near}, 1e-9, 2e10});
+  test::set_channel(m, Locality::network, {{small, large}, 1e-9});
+  m.host.by_locality[static_cast<std::size_t>(Locality::network)]->rendezvous_from_bytes = 4097;
+  m.injection_rate_bytes_per_s = m.ejection_rate_bytes_per_s = 1e10;
+  m.copy_rate_bytes_per_s = 1e10;
+  m.copy_block_s = 2e-8;
+  return m;
+}
+
+const char* const patterns[] = {"random:ranks=512,bytes=64,degree=20", "random:ranks=500,bytes=3000,degree=6",
+                                "random:ranks=512,bytes=100000,degree=4", "stencil:dims=8x8x8,points=box,bytes=700",
+                                "power-law:ranks=300,bytes=20000"};
+
+TEST(Shortlist, LeavesTheCheapestAsTheyAre) {
+  const auto machine = machine_with_everything();
+  bool spares_work = false;
+  for (const auto* text : patterns) {
+    const auto pattern = generate_pattern(text);
+    const auto layout = Layout::with_ppn(pattern.ranks, 16);
+    const auto all = rank_strategies(pattern, layout, machine),
+               cheapest = rank_strategies(pattern, layout, machine, CostModel::burst, {}, {}, RankingDepth::cheapest);
+    std::map<std::string, Seconds> price;
+    for (const auto& candidate : all) price[to_string(candidate.strategy)] = candidate.cost.seconds;
+    for (std::size_t i = 0; i < cheapest.size(); ++i) {
+      const auto strategy = to_string(cheapest[i].strategy);
+      // Which strategy of a route is tried with its flags depends on prices in full, which a part does not have.
+      if (!price.contains(strategy)) {
+        EXPECT_FALSE(cheapest[i].strategy.values("placed").empty()) << strategy << ", " << text;
+        continue;
+      }
+      if (i < 3) {
+        EXPECT_EQ(strategy, to_string(all[i].strategy)) << text;
+        EXPECT_FALSE(cheapest[i].is_part) << strategy << ", " << text;
+      }
+      if (cheapest[i].is_part) EXPECT_LE(cheapest[i].cost.seconds, price[strategy]) << strategy << ", " << text;
+      else EXPECT_EQ(cheapest[i].cost.seconds, price[strategy]) << strategy << ", " << text;
+      spares_work = spares_work || cheapest[i].is_part;
+    }
+  }
+  EXPECT_TRUE(spares_work);
+}
+
+TEST(Shortlist, NoPartCostsMoreThanTheWhole) {
+  const auto machine = machine_with_everything();
+  for (const auto* text : patterns) {
+    const auto pattern = generate_pattern(text);
+    const auto layout = Layout::with_ppn(pattern.ranks, 16);
+    const auto part = busiest_part(pattern, layout, machine);
+    for (const auto model : {CostModel::burst, CostModel::max_rate})
+      for (const auto& strategy : offered_strategies(layout, machine, model)) {
+        if (pattern_need(strategy) != PatternNeed::nothing) continue;
+        const auto least = price(strategy, part, layout, without_sharing(machine), model).cost.seconds;
+        EXPECT_LE(least, price(strategy, pattern, layout, machine, model).cost.seconds)
+            << to_string(strategy) << ", " << text;
+        EXPECT_GT(least, 0) << to_string(strategy) << ", " << text;
+      }
+  }
+}
+
+TEST(Shortlist, PricesInFullWhatComesNearTheThirdCheapest) {
+  // The whole takes twice as long as the part, which takes as many seconds as the window has rounds.
+  std::multiset<int> in_full;
+  const auto by_window = [](double factor, std::multiset<int>* asked) {
+    return [=](std::span<const Strategy> strategies) {
+      std::vector<Candidate> candidates;
+      for (const auto& strategy : strategies) {
+        if (asked) asked->insert(strategy.window.rounds);
+        candidates.emplace_back().strategy = strategy;
+        candidates.back().cost.seconds = factor * strategy.window.rounds;
+      }
+      return candidates;
+    };
+  };
+  const auto price = shortlist(by_window(2, &in_full), by_window(1, nullptr));
+  std::vector<Strategy> strategies;
+  for (int window = 20; window > 0; --window) strategies.push_back({"standard", {}, {window}});
+  const auto candidates = price(strategies);
+  // The eight cheapest parts first: the third cheapest takes 6 s, and no other part less than 9 s.
+  EXPECT_EQ(in_full, (std::multiset{1, 2, 3, 4, 5, 6, 7, 8}));
+  for (std::size_t i = 0; i < strategies.size(); ++i) {
+    EXPECT_EQ(candidates[i].strategy, strategies[i]);
+    EXPECT_EQ(candidates[i].is_part, strategies[i].window.rounds > 8);
+  }
+  // It remembers: of a part that takes 7 s nothing is hoped, of one that takes 6 s it is.
+  const std::vector<Strategy> more{{"standard", {}, {7}}, {"standard", {}, {6}}};
+  const auto later = price(more);
+  EXPECT_TRUE(later[0].is_part);
+  EXPECT_FALSE(later[1].is_part);
+}
+
+TEST(Shortlist, TakesTheEdgesOfTheBusiestRanks) {
+  const auto layout = Layout::regular(10, 1, 4);
+  const auto machine = machine_with_everything();
+  Pattern pattern{40, {}};
+  for (Rank rank = 0; rank < 40; ++rank) pattern.edges.push_back({rank, (rank + 4) % 40, 10});
+  for (Rank rank = 0; rank < 8; ++rank)
+    pattern.edges.push_back({30, rank * 3, 100000});  // rank 30 sends much, eight receive it
+  const auto part = busiest_part(pattern, layout, machine);
+  EXPECT_EQ(std::ranges::count(part.edges, 30, &Edge::source), 9);
+  EXPECT_LT(part.edges.size(), pattern.edges.size() / 2 + 4);
+}
+
+TEST(Shortlist, TakesTheEdgesOfTheBusiestReceivers) {
+  const auto layout = Layout::regular(10, 1, 4);
+  Pattern pattern{40, {}};
+  for (Rank rank = 0; rank < 40; ++rank) pattern.edges.push_back({rank, (rank + 4) % 40, 10});
+  // Twenty ranks send rank 30 something each, none of them as much as eight others send to each other.
+  for (Rank rank = 0; rank < 20; ++rank) pattern.edges.push_back({rank, 30, 5000});
+  for (Rank rank = 31; rank < 39; ++rank) pattern.edges.push_back({rank, rank + 1, 8000});
+  const auto part = busiest_part(pattern, layout, machine_with_everything());
+  EXPECT_EQ(std::ranges::count(part.edges, 30, &Edge::destination), 21);
+  EXPECT_EQ(std::ranges::count(part.edges, 30, &Edge::source), 1);
+}
+
+TEST(Shortlist, CountsNothingThatNeedsNoMessage) {
+  const auto layout = Layout::regular(10, 1, 4);
+  Pattern pattern{40, {}};
+  for (Rank rank = 0; rank < 10; ++rank) pattern.edges.push_back({rank, rank + 10, 10});
+  for (int i = 0; i < 100; ++i) {
+    pattern.edges.push_back({39, 39, 1000000});
+    pattern.edges.push_back({38, 37, 0});
+  }
+  const auto part = busiest_part(pattern, layout, machine_with_everything());
+  EXPECT_EQ(std::ranges::count(part.edges, 39, &Edge::source), 0);
+  EXPECT_EQ(std::ranges::count(part.edges, 38, &Edge::source), 0);
+  EXPECT_EQ(part.edges.size(), 8U) << "eight ranks, each with one message";
+}
+
+// The part says nothing about the time to plan.
+TEST(Shortlist, PricesEverythingInFullWhereCallsAreCounted) {
+  const auto pattern = generate_pattern(patterns[0]);
+  const auto layout = Layout::with_ppn(pattern.ranks, 16);
+  const auto machine = machine_with_everything();
+  std::size_t in_full = 0;
+  const Pricer whole = [&](std::span<const Strategy> strategies) {
+    in_full += strategies.size();
+    std::vector<Candidate> candidates;
+    for (const auto& strategy : strategies) candidates.push_back({strategy, {1e-9, {}}});
+    return candidates;
+  };
+  const auto offered = offered_strategies(layout, machine, CostModel::burst);
+  const auto ask = [&](const Calls& calls) {
+    in_full = 0;
+    for (const auto& candidate : price_promising(whole, pattern, layout, machine, CostModel::burst, calls)(offered))
+      EXPECT_FALSE(calls && candidate.is_part);
+    return in_full;
+  };
+  EXPECT_EQ(ask(3), offered.size());
+  EXPECT_LT(ask({}), offered.size());
+}
+
+// All messages of a rank are in its part, so its eight busiest ranks must have few of all.
+TEST(Shortlist, PricesASmallPatternInFull) {
+  const auto layout = Layout::with_ppn(32, 16);
+  const auto machine = machine_with_everything();
+  std::size_t in_full = 0;
+  const Pricer whole = [&](std::span<const Strategy> strategies) {
+    in_full += strategies.size();
+    return std::vector<Candidate>(strategies.size());
+  };
+  const auto offered = offered_strategies(layout, machine, CostModel::burst);
+  price_promising(whole, test::alltoall(32, 100), layout, machine, CostModel::burst, {})(offered);
+  EXPECT_EQ(in_full, offered.size());
+}
+
+}  // namespace
+}  // namespace commpass

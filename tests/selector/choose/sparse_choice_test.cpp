@@ -1,0 +1,290 @@
+// What sparse dynamic data exchanges are taken to cost, and which is chosen.
+#include "selector/choose/sparse_choice.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "model/pattern/generate.hpp"
+#include "model/support.hpp"
+#include "selector/choose/offer.hpp"
+
+namespace commpass {
+namespace {
+
+/// Probes and puts were measured, and take nothing.
+Machine cluster_with_operations() {
+  auto machine = test::small_cluster();
+  machine.operations.probe_s = machine.operations.put_s = 0;
+  return machine;
+}
+
+Seconds price(const SparseChoice& choice, const SparseStatistics& statistics, const std::string& strategy) {
+  for (const auto& candidate : choice.rank(statistics))
+    if (to_string(candidate.strategy) == strategy) return candidate.seconds;
+  ADD_FAILURE() << strategy << " is not considered";
+  return 0;
+}
+
+/// Every rank sends `bytes` to all ranks of the next nodes.
+Pattern to_next_nodes(const Layout& layout, int nodes, Bytes bytes) {
+  Pattern pattern{layout.ranks(), {}};
+  for (Rank source = 0; source < layout.ranks(); ++source)
+    for (int i = 1; i <= nodes; ++i)
+      for (const Rank destination : layout.ranks_of((layout.node(source) + i) % layout.nodes()))
+        pattern.edges.push_back({source, destination, bytes});
+  return pattern;
+}
+
+TEST(SparseStatistics, AreSumsAndMaximaOfWhatTheRanksSend) {
+  const auto layout = Layout::with_ppn(6, 2);
+  // 0 sends to both ranks of node 1, to its mate and to itself; 5 to 0, twice.
+  const auto all =
+      statistics_of(Pattern{6, {{0, 2, 10}, {0, 3, 20}, {0, 1, 5}, {0, 0, 99}, {5, 0, 7}, {5, 0, 8}}}, layout);
+  EXPECT_EQ(all, (SparseStatistics{.messages = 5,
+                                   .bytes = 50,
+                                   .network_messages = 4,
+                                   .nodes_reached = 2,
+                                   .messages_max = 3,
+                                   .bytes_max = 35,
+                                   .network_messages_max = 2,
+                                   .nodes_reached_max = 1,
+                                   .received_messages_max = 2,
+                                   .received_bytes_max = 20}));
+}
+
+// Five nodes of four ranks, each with four messages to any of the 19 others: 4·16/19 = 3.4 to other nodes, of which
+// three miss one of four with (3/4)³, so that they reach 4·(1 − 0.42) = 2.3.
+TEST(SparseStatistics, OfRanksThatSendAnywhereAreExpected) {
+  const SparseStatistics four{.messages = 80,
+                              .bytes = 640,
+                              .network_messages = 60,
+                              .nodes_reached = 40,
+                              .messages_max = 4,
+                              .bytes_max = 32,
+                              .network_messages_max = 3,
+                              .nodes_reached_max = 2,
+                              .received_messages_max = 4,
+                              .received_bytes_max = 32};
+  EXPECT_EQ(expected_statistics(4, 8, Layout::with_ppn(20, 4)), four);
+  const auto all = expected_statistics(100, 2, Layout::with_ppn(20, 4));
+  EXPECT_EQ(all.messages_max, 19) << "one for each other rank";
+  EXPECT_EQ(all.network_messages_max, 16);
+  EXPECT_EQ(all.nodes_reached_max, 4);
+  EXPECT_EQ(all.bytes_max, 38);
+  EXPECT_EQ(expected_statistics(3, 8, Layout::with_ppn(6, 6)).network_messages, 0);
+  EXPECT_EQ(expected_statistics(3, 8, Layout::with_ppn(6, 6)).nodes_reached, 0);
+  EXPECT_EQ(expected_statistics(1, 8, Layout::with_ppn(2, 1)).nodes_reached_max, 1);
+  EXPECT_EQ(expected_statistics(-1, 8, Layout::with_ppn(20, 4)).messages, 0);
+}
+
+// Two ranks on two nodes, a message of 8 bytes each way. Its sender is busy for 1 us + 8·1 ns = 1.008 us, and it
+// arrives after 2.008 us, its answer 2 us later. A reduction has one round of 2 us + 1 ns a byte.
+TEST(SparsePrices, AreThoseCalculatedByHand) {
+  const auto layout = Layout::with_ppn(2, 1);
+  const SparseChoice choice(layout, cluster_with_operations(), true);
+  const auto statistics = statistics_of(test::alltoall(2, 8), layout);
+  constexpr double tolerance_s = 1e-12;
+  EXPECT_NEAR(price(choice, statistics, "direct+nbx"), 2.008e-6 + 2e-6 + 2.112e-6, tolerance_s)
+      << "a tally has 14 numbers";
+  EXPECT_NEAR(price(choice, statistics, "direct+reduce"), 1.008e-6 + 2.016e-6, tolerance_s)
+      << "two numbers for the other rank, begun when the message has left";
+  EXPECT_NEAR(price(choice, statistics, "direct+allreduce"), 1.008e-6 + 2.032e-6, tolerance_s)
+      << "two numbers for each rank";
+  EXPECT_NEAR(price(choice, statistics, "direct+rma"), 2.008e-6 + 2e-6 + 2.112e-6 + 2 * 16 / 1e10, tolerance_s)
+      << "and a look at two slots of 16 bytes";
+  // A size of 16 bytes leaves first, then the message with a header; it is copied in and out.
+  EXPECT_NEAR(price(choice, statistics, "direct+dense"), 1.016e-6 + 2.024e-6 + 2 * (2e-8 + 8 / 1e10), tolerance_s);
+}
+
+// Where a message waits for its receive, it begins when the size is known, after 2.016 us, and then takes 2.024 us.
+TEST(SparsePrices, CountAMessageAfterItsSizeIfItWaitsForItsReceive) {
+  const auto layout = Layout::with_ppn(2, 1);
+  auto waiting = cluster_with_operations();
+  waiting.host.by_locality[static_cast<std::size_t>(Locality::network)]->rendezvous_from_bytes = 24;  // with its header
+  const auto statistics = statistics_of(test::alltoall(2, 8), layout);
+  EXPECT_NEAR(price(SparseChoice(layout, waiting, true), statistics, "direct+dense"),
+              2.016e-6 + 2.024e-6 + 2 * (2e-8 + 8 / 1e10), 1e-12);
+}
+
+// 0.2 us is what one more message takes between ranks of a socket: a message that is found, and a round of a reduction,
+// cost as much more.
+TEST(SparsePrices, TakeAProbeThatWasNotMeasuredForAnEmptyMessageBetweenNeighbours) {
+  const auto layout = Layout::with_ppn(2, 1);
+  auto machine = cluster_with_operations();
+  machine.operations.probe_s.reset();
+  const auto statistics = statistics_of(test::alltoall(2, 8), layout);
+  const SparseChoice free(layout, cluster_with_operations(), true), choice(layout, machine, true);
+  for (const auto& [strategy, probes] :
+       std::map<std::string, int>{{"direct+nbx", 2}, {"direct+rma", 1}, {"direct+dense", 0}})
+    EXPECT_NEAR(price(choice, statistics, strategy), price(free, statistics, strategy) + probes * 2e-7, 1e-12)
+        << strategy;
+  auto measured = machine;
+  measured.operations.probe_s = 2e-7;
+  for (const auto& candidate : choice.rank(statistics))
+    EXPECT_EQ(candidate.seconds,
+              price(SparseChoice(layout, measured, true), statistics, to_string(candidate.strategy)));
+}
+
+TEST(SparseChoice, OffersPutsOnlyWhereTheyHaveAPriceAndSlots) {
+  const auto layout = Layout::with_ppn(4, 2);
+  auto machine = cluster_with_operations();
+  for (auto& channel : machine.host.by_locality)
+    if (channel) channel->protocols.front().alpha_receive_s = 1e-3;  // which a put does not pay
+  const auto statistics = expected_statistics(1, 8, layout);
+  const auto best = [&](bool has_slots) {
+    return to_string(SparseChoice(layout, machine, true).best(statistics, has_slots).strategy);
+  };
+  EXPECT_EQ(best(true), "direct+rma");
+  EXPECT_NE(best(false), "direct+rma");
+  machine.operations.put_s.reset();
+  EXPECT_NE(best(true), "direct+rma");
+  EXPECT_NE(lacking(parse_sparse_strategy("direct+rma"), machine).find("has no operations.put_s"), std::string::npos);
+  EXPECT_EQ(lacking(parse_sparse_strategy("direct+nbx"), machine), "");
+}
+
+// The same two ranks where whoever receives has to look for a message, and for each round of a reduction: 0.3 us more.
+TEST(SparsePrices, CountTheLooksThatFindMessages) {
+  const auto layout = Layout::with_ppn(2, 1);
+  auto machine = cluster_with_operations();
+  machine.operations.probe_s = 3e-7;
+  const SparseChoice choice(layout, machine, true);
+  const auto statistics = statistics_of(test::alltoall(2, 8), layout);
+  constexpr double tolerance_s = 1e-12;
+  EXPECT_NEAR(price(choice, statistics, "direct+nbx"), 2.008e-6 + 3e-7 + 2e-6 + (2.112e-6 + 3e-7), tolerance_s);
+  EXPECT_NEAR(price(choice, statistics, "direct+reduce"), 1.008e-6 + 2.016e-6 + 3e-7, tolerance_s);
+  EXPECT_NEAR(price(choice, statistics, "direct+allreduce"), 1.008e-6 + 2.032e-6 + 3e-7, tolerance_s);
+  EXPECT_NEAR(price(choice, statistics, "direct+rma"), 2.008e-6 + 2e-6 + (2.112e-6 + 3e-7) + 2 * 16 / 1e10, tolerance_s)
+      << "nobody looks for a put";
+  EXPECT_NEAR(price(choice, statistics, "direct+dense"), 1.016e-6 + 2.024e-6 + 2 * (2e-8 + 8 / 1e10), tolerance_s)
+      << "all is expected";
+}
+
+TEST(SparsePrices, CountPutsWhereTheyTakeLongerThanMessages) {
+  const auto layout = Layout::with_ppn(2, 1);
+  auto machine = cluster_with_operations();
+  const auto statistics = statistics_of(test::alltoall(2, 8), layout);
+  const auto rma = [&](Seconds put_s) {
+    machine.operations.put_s = put_s;
+    return price(SparseChoice(layout, machine, true), statistics, "direct+rma");
+  };
+  constexpr double tolerance_s = 1e-12;
+  const Seconds after = 1e-6 + 2e-6 + 2.112e-6 + 2 * 16 / 1e10;  // on the way, an answer, the reduction, a look
+  EXPECT_NEAR(rma(5e-6), 5e-6 + after, tolerance_s);
+  EXPECT_NEAR(rma(5e-7), 1.008e-6 + after, tolerance_s);
+  // Three messages to other nodes, each a put.
+  const auto wide = Layout::with_ppn(4, 1);
+  const auto three = statistics_of(test::alltoall(4, 8), wide);
+  machine.operations.put_s = 5e-6;
+  const auto slow = price(SparseChoice(wide, machine, true), three, "direct+rma");
+  machine.operations.put_s = 6e-6;
+  EXPECT_NEAR(price(SparseChoice(wide, machine, true), three, "direct+rma") - slow, 3e-6, tolerance_s);
+}
+
+// Four ranks on two nodes, each with 8 bytes for the other node, which takes 8 us a rank to let out: 16 us for a node.
+TEST(SparsePrices, WaitForWhatANodeLetsOut) {
+  const auto layout = Layout::with_ppn(4, 2);
+  auto machine = cluster_with_operations();
+  machine.injection_rate_bytes_per_s = 1e6;
+  const SparseChoice choice(layout, machine, true);
+  const auto statistics = statistics_of(Pattern{4, {{0, 2, 8}, {1, 3, 8}, {2, 0, 8}, {3, 1, 8}}}, layout);
+  constexpr double tolerance_s = 1e-12;
+  const Seconds injected = 16e-6, flight = 1e-6, answer = 2e-6,
+                tally = (4e-7 + 112e-10) + (2e-6 + 112e-9);  // a round on the node and one between nodes
+  EXPECT_NEAR(price(choice, statistics, "direct+nbx"), injected + flight + answer + tally, tolerance_s);
+  EXPECT_NEAR(price(choice, statistics, "direct+reduce"), injected + flight, tolerance_s)
+      << "the reduction is over before";
+  EXPECT_NEAR(price(choice, statistics, "direct+allreduce"), injected + flight, tolerance_s);
+  EXPECT_NEAR(price(choice, statistics, "direct+rma"), injected + flight + answer + tally + 4 * 16 / 1e10, tolerance_s);
+  EXPECT_NEAR(price(choice, statistics, "direct+dense"), injected + flight + 2 * (2e-8 + 8 / 1e10), tolerance_s);
+}
+
+// Four messages of every rank, to the four ranks of one node or to one of each of four: gathered, one message or four,
+// of as many bytes in all.
+TEST(SparsePrices, CountAMessageForEachNodeThatIsReached) {
+  const auto layout = Layout::with_ppn(20, 4);
+  const SparseChoice choice(layout, cluster_with_operations(), false);
+  Pattern one_node{20, {}}, four_nodes{20, {}};
+  for (Rank rank = 0; rank < 20; ++rank)
+    for (int i = 0; i < 4; ++i) {
+      one_node.edges.push_back({rank, (rank / 4 * 4 + 4 + i) % 20, 8});
+      four_nodes.edges.push_back({rank, (rank + 4 * (i + 1)) % 20, 8});
+    }
+  const auto one = statistics_of(one_node, layout), four = statistics_of(four_nodes, layout);
+  ASSERT_EQ(one.nodes_reached_max, 1);
+  ASSERT_EQ(four.nodes_reached_max, 4);
+  for (const std::string discovery : {"nbx", "reduce", "allreduce", "dense"}) {
+    EXPECT_NEAR(price(choice, four, "two-step+" + discovery) - price(choice, one, "two-step+" + discovery), 3 * 1e-6,
+                1e-12)
+        << discovery << ": three more times α_next";
+    EXPECT_EQ(price(choice, four, "direct+" + discovery), price(choice, one, "direct+" + discovery)) << discovery;
+  }
+}
+
+TEST(SparsePrices, AreZeroForASingleRank) {
+  const auto layout = Layout::with_ppn(1, 1);
+  for (const auto& candidate :
+       SparseChoice(layout, cluster_with_operations(), true).rank(statistics_of(Pattern{1, {{0, 0, 100}}}, layout)))
+    EXPECT_EQ(candidate.seconds, 0);
+}
+
+TEST(SparseChoice, GathersManyMessagesToFewNodes) {
+  const auto layout = Layout::with_ppn(256, 32);
+  const SparseChoice choice(layout, cluster_with_operations(), false);
+  const auto statistics = statistics_of(to_next_nodes(layout, 2, 64), layout);
+  EXPECT_FALSE(choice.best(statistics).strategy.is_direct());
+  for (const std::string discovery : {"nbx", "reduce", "allreduce", "dense"})
+    EXPECT_LT(price(choice, statistics, "two-step+" + discovery), price(choice, statistics, "direct+" + discovery))
+        << discovery;
+}
+
+TEST(SparseChoice, SendsFewMessagesStraightIfTheReceiversProbe) {
+  const auto layout = Layout::with_ppn(64, 32);
+  const SparseChoice choice(layout, cluster_with_operations(), false);
+  const auto statistics = statistics_of(generate_pattern("random:ranks=64,bytes=64,degree=1"), layout);
+  EXPECT_LT(price(choice, statistics, "direct+nbx"), price(choice, statistics, "two-step+nbx"));
+}
+
+TEST(SparseChoice, DoesNotReduceTheNumbersOfVeryManyRanksForFewMessages) {
+  const auto layout = Layout::with_ppn(4096, 32);
+  const SparseChoice choice(layout, cluster_with_operations(), false);
+  const auto statistics = expected_statistics(4, 64, layout);
+  EXPECT_LT(price(choice, statistics, "direct+nbx"), price(choice, statistics, "direct+reduce"));
+  const auto few = Layout::with_ppn(8, 4);
+  EXPECT_LT(
+      price(SparseChoice(few, cluster_with_operations(), false), expected_statistics(4, 64, few), "direct+reduce"),
+      price(SparseChoice(few, cluster_with_operations(), false), expected_statistics(4, 64, few), "direct+nbx"));
+}
+
+TEST(SparseChoice, RanksAllSuggestionsTheSameEveryTime) {
+  for (const auto& layout : {Layout::with_ppn(7, 3), Layout::regular(4, 2, 6), Layout::with_ppn(1, 1)})
+    for (const bool constant : {false, true}) {
+      const auto statistics = expected_statistics(3.5, 100, layout);
+      const auto ranking = SparseChoice(layout, cluster_with_operations(), constant).rank(statistics),
+                 again = SparseChoice(layout, cluster_with_operations(), constant).rank(statistics);
+      ASSERT_EQ(ranking.size(), suggest_sparse_strategies(layout, constant).size());
+      for (std::size_t i = 0; i < ranking.size(); ++i) {
+        EXPECT_EQ(ranking[i].strategy, again[i].strategy);
+        EXPECT_EQ(ranking[i].seconds, again[i].seconds);
+        EXPECT_GE(ranking[i].seconds, i == 0 ? 0 : ranking[i - 1].seconds);
+      }
+    }
+}
+
+TEST(SparseChoice, GrowsDearerWithMessagesAndBytes) {
+  const auto layout = Layout::regular(4, 2, 4);
+  const SparseChoice choice(layout, cluster_with_operations(), true);
+  for (const auto& candidate : choice.rank(expected_statistics(1, 8, layout))) {
+    const auto name = to_string(candidate.strategy);
+    EXPECT_LE(price(choice, expected_statistics(4, 8, layout), name),
+              price(choice, expected_statistics(16, 8, layout), name))
+        << name;
+    EXPECT_LT(price(choice, expected_statistics(4, 8, layout), name),
+              price(choice, expected_statistics(4, 8192, layout), name))
+        << name;
+  }
+}
+
+}  // namespace
+}  // namespace commpass

@@ -1,0 +1,74 @@
+#include "selector/commands/environment.hpp"
+
+#include <gtest/gtest.h>
+
+#include "model/support.hpp"
+
+namespace commpass {
+namespace {
+
+using test::error_of;
+using test::expect_sentence;
+
+TEST(EnvironmentVariables, AreRead) {
+  const auto e = parse_environment({"PATH=/bin", "COMMPASS_PROFILE=lassen", "COMMPASS_PROFILE_PATH=/a:/b",
+                                    "COMMPASS_STRATEGY=tuna,window=1,radix=4", "COMMPASS_LAYOUT=2x4",
+                                    "COMMPASS_PROGRESS=never", "COMMPASS_VERBOSE=1"});
+  EXPECT_EQ(e.profile, "lassen");
+  EXPECT_EQ(e.profile_path, (std::vector<std::string>{"/a", "/b"}));
+  EXPECT_EQ(e.strategy, "tuna,radix=4") << "in its canonical form";
+  EXPECT_EQ(e.layout, "2x4");
+  EXPECT_EQ(e.progress, Progress::never);
+  EXPECT_TRUE(e.verbose);
+  EXPECT_FALSE(parse_environment({"COMMPASS_VERBOSE=0"}).verbose);
+}
+
+TEST(EnvironmentVariables, MayAllBeAbsent) {
+  const auto e = parse_environment({"HOME=/", "commpass_profile=x", "XCOMMPASS_PROFILE=x"});
+  EXPECT_FALSE(e.profile || e.strategy || e.layout);
+  EXPECT_TRUE(e.profile_path.empty());
+  EXPECT_EQ(e.progress, Progress::automatic);
+  EXPECT_FALSE(e.verbose);
+}
+
+TEST(EnvironmentVariables, ThatAreUnknownEmptyOrWrongAreRefusedByName) {
+  struct Bad {
+    const char* entry;
+    std::vector<std::string> parts;
+  };
+  const Bad bad[] = {
+      {"COMMPASS_PROFIL=x",
+       {"environment variable COMMPASS_PROFIL", "unknown", "COMMPASS_PROFILE, ", "COMMPASS_PROGRESS"}},
+      {"COMMPASS_=x", {"environment variable COMMPASS_", "unknown"}},
+      {"COMMPASS_PROFILE=", {"environment variable COMMPASS_PROFILE", "it is empty", "unset it"}},
+      {"COMMPASS_PROFILE", {"environment variable COMMPASS_PROFILE", "it is empty"}},
+      {"COMMPASS_STRATEGY=fastest", {"environment variable COMMPASS_STRATEGY", "there is none of that name"}},
+      {"COMMPASS_STRATEGY=tuna,radix=1", {"environment variable COMMPASS_STRATEGY", "radix=1 is out of range"}},
+      {"COMMPASS_LAYOUT=4x", {"environment variable COMMPASS_LAYOUT", "'' is no number"}},
+      {"COMMPASS_ALLTOALLV_STRATEGY=three-step",
+       {"environment variable COMMPASS_ALLTOALLV_STRATEGY", "depend on the whole pattern"}},
+      {"COMMPASS_ALLTOALLV_STRATEGY=stfw,n=2,placed",
+       {"environment variable COMMPASS_ALLTOALLV_STRATEGY", "depend on the whole pattern"}},
+      {"COMMPASS_VERBOSE=yes", {"environment variable COMMPASS_VERBOSE", "neither 0 nor 1"}},
+      {"COMMPASS_PROGRESS=sometimes", {"environment variable COMMPASS_PROGRESS", "auto, always or never"}}};
+  for (const auto& [entry, parts] : bad) {
+    SCOPED_TRACE(entry);
+    expect_sentence(error_of([&, e = std::string(entry)] { parse_environment({e}); }), parts);
+  }
+}
+
+TEST(EnvironmentVariables, SurviveDamage) {
+  for (const auto* text : {"COMMPASS_STRATEGY=stfw,dims=4x4", "COMMPASS_LAYOUT=2x4", "COMMPASS_PROGRESS=auto"})
+    test::expect_robust(text, [](const std::string& damaged) { parse_environment({damaged}); });
+}
+
+TEST(Progress, IsShownWhenAskedForAndNeverUnderALauncher) {
+  EXPECT_TRUE(show_progress(Progress::always));
+  EXPECT_FALSE(show_progress(Progress::never));
+  setenv("PMI_RANK", "0", 1);
+  EXPECT_FALSE(show_progress(Progress::automatic));
+  unsetenv("PMI_RANK");
+}
+
+}  // namespace
+}  // namespace commpass

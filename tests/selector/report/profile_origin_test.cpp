@@ -1,0 +1,80 @@
+#include "selector/report/profile_origin.hpp"
+
+#include <gtest/gtest.h>
+
+#include "model/support.hpp"
+
+namespace commpass {
+namespace {
+
+using test::expect_sentence;
+
+Profile profile_of(const std::string& provenance) {
+  Profile profile;
+  profile.machine.name = "mine";
+  profile.provenance_json = provenance;
+  return profile;
+}
+
+TEST(Provenance, OfTheLibraryThatRunsIsSilent) {
+  EXPECT_EQ(provenance_warning(profile_of(R"({"mpi_library": "Open MPI v4.1.4"})"), "Open MPI v4.1.4"), "");
+}
+
+TEST(Provenance, OfAnotherLibraryNamesBothAndTheDate) {
+  expect_sentence(provenance_warning(
+                      profile_of(R"({"mpi_library": "Open MPI v4.1.4", "date": "2026-01-02T03:04:05Z"})"), "MPICH 4.0"),
+                  {"profile mine", "Open MPI v4.1.4 on 2026-01-02T03:04:05Z", "this is MPICH 4.0", "calibrate"});
+  expect_sentence(provenance_warning(profile_of(R"({"mpi_library": "MPICH 4.0"})"), "Open MPI v5.0.0"),
+                  {"measured with MPICH 4.0, but"});
+}
+
+TEST(Provenance, OfAnotherVersionSaysWhich) {
+  expect_sentence(
+      provenance_warning(profile_of(R"({"mpi_library": "Open MPI v4.1.3", "date": "2026-01-02T03:04:05Z"})"),
+                         "Open MPI v4.1.4"),
+      {"profile mine was measured with Open MPI 4.1.3 on 2026-01-02T03:04:05Z, but this is version 4.1.4",
+       "calibrate"});
+  expect_sentence(provenance_warning(profile_of(R"({"mpi_library": "MPICH Version:\t4.0.2"})"), "MPICH Version:\t4.1"),
+                  {"with MPICH 4.0.2, but this is version 4.1;"});
+  expect_sentence(provenance_warning(profile_of(R"({"mpi_library": "Open MPI v0.9"})"), "Open MPI v9.0"),
+                  {"with Open MPI 0.9, but this is version 9.0;"});
+  expect_sentence(provenance_warning(profile_of(R"({"mpi_library": "MPI of v 1.0"})"), "MPI of v 2.0"),
+                  {"with MPI of v 1.0, but this is version 2.0;"});
+  expect_sentence(provenance_warning(profile_of(R"({"mpi_library": "MPI of mine 3"})"), "MPI of mine"),
+                  {"with MPI of mine 3, but this is MPI of mine;"});
+  expect_sentence(provenance_warning(profile_of(R"({"mpi_library": "MPI of mine"})"), "MPI of yours"),
+                  {"measured with MPI of mine, but this is MPI of yours"});
+}
+
+TEST(Provenance, OfOtherHostsSaysSo) {
+  const std::string library = "Open MPI v4.1.4";
+  const auto profile =
+      profile_of(R"({"mpi_library": "Open MPI v4.1.4", "date": "2026-01-02T03:04:05Z", "host_hash": ")" +
+                 host_hash({"n1", "n2"}, "5a17") + "\"}");
+  EXPECT_EQ(provenance_warning(profile, library, {"n1", "n2"}), "");
+  EXPECT_EQ(provenance_warning(profile, library, {"n2", "n1", "n1", "n2"}), "") << "a set";
+  EXPECT_EQ(provenance_warning(profile, library), "") << "it is not known where this is";
+  for (const std::vector<std::string>& others : {std::vector<std::string>{"n1"}, {"n1", "n2", "n3"}, {"n1n2"}})
+    expect_sentence(provenance_warning(profile, library, others),
+                    {"profile mine", "on 2026-01-02T03:04:05Z on other hosts", "calibrate"});
+  expect_sentence(provenance_warning(profile, "Open MPI v5.0.0", {"n3"}), {"this is version 5.0.0"});
+  EXPECT_EQ(provenance_warning(profile_of(R"({"mpi_library": "Open MPI v4.1.4", "host_hash": "later:kind"})"), library,
+                               {"n1"}),
+            "");
+}
+
+TEST(HostHash, TellsNoNamesAndDependsOnTheSalt) {
+  const auto hash = host_hash({"secret-host"}, "1");
+  EXPECT_EQ(hash.find("secret"), std::string::npos);
+  EXPECT_TRUE(hash.starts_with("sha256:1:"));
+  EXPECT_NE(hash.substr(hash.rfind(':')), host_hash({"secret-host"}, "2").substr(hash.rfind(':')));
+}
+
+TEST(Provenance, WithoutALibraryMayBeOfAnotherMachine) {
+  for (const auto* provenance : {"{}", R"({"mpi_library": 4})"})
+    expect_sentence(provenance_warning(profile_of(provenance), "MPICH 4.0"),
+                    {"profile mine", "does not say", "calibrate"});
+}
+
+}  // namespace
+}  // namespace commpass

@@ -1,0 +1,77 @@
+// The whole text of a table, of rows made by hand.
+#include "selector/report/report.hpp"
+
+#include <gtest/gtest.h>
+
+#include "model/route/catalogue.hpp"
+#include "selector/report/call_report.hpp"
+
+namespace commpass {
+namespace {
+
+ReportRow row(const std::string& strategy, Seconds seconds, const std::vector<std::pair<std::int64_t, Bytes>>& stages) {
+  ReportRow result{{parse_strategy(strategy), {seconds, {}}}, {}};
+  for (const auto& [messages, bytes] : stages)
+    result.candidate.cost.stages.push_back({"stage", messages, bytes, 0, {}});
+  return result;
+}
+
+TEST(TableReport, IsAsWideAsItsNamesAndAddsUpTheStages) {
+  Report report;
+  report.context = {{"profile", "mine"}, {"layout", "2 nodes"}};
+  report.rows = {row("stfw,dims=4x4", 10e-6, {{3, 1000}, {4, 1048}}), row("standard", 12e-6, {{9, 512}}),
+                 row("two-step", 14e-6, {})};
+  report.chosen = "stfw,dims=4x4";
+  EXPECT_EQ(report_table(report),
+            "profile: mine\nlayout: 2 nodes\n\n"
+            "  strategy        predicted  messages per stage    bytes sent\n"
+            "* stfw,dims=4x4       10 us                 3+4         2 KiB\n"
+            "  standard            12 us                   9         512 B\n"
+            "  two-step            14 us                   0           0 B\n"
+            "\nChosen: stfw,dims=4x4\n");
+}
+
+// Where one row was measured, or planned, others may have no such number.
+TEST(TableReport, HasColumnsForWhatSomeRowsKnow) {
+  Report report;
+  report.rows = {row("standard", 10e-6, {{1, 8}}), row("two-step", 12e-6, {{1, 8}})};
+  report.rows[0].candidate.plan_seconds = 30e-6;
+  report.rows[0].measured_s = 8e-6;
+  report.rows[0].measured_plan_s = 60e-6;
+  report.chosen = "two-step";
+  const auto text = report_table(report);
+  EXPECT_NE(text.find("  strategy        plan  measured plan   predicted    measured       error  messages per stage   "
+                      " bytes sent\n"
+                      "  standard       30 us          60 us       10 us        8 us        +25%                   1   "
+                      "        8 B\n"
+                      "* two-step         0 s            0 s       12 us"),
+            std::string::npos)
+      << text;
+}
+
+TEST(TableOfCalls, TellsWhatIsChosenByItselfAndWhatOthersTake) {
+  CallReport report;
+  report.context = {{"profile", "mine"}};
+  report.rows = {{"direct+nbx", 10e-6, 8e-6}, {"two-step+nbx", {}, 16e-6}};
+  report.chosen = "direct+nbx";
+  report.chosen_s = 10e-6;
+  report.baseline_kind = "By hand";
+  report.baselines = {{"barrier", {}, 20e-6}};
+  const std::string table =
+      "profile: mine\n\n"
+      "  strategy       predicted    measured       error\n"
+      "* direct+nbx         10 us        8 us        +25%\n"
+      "  two-step+nbx                   16 us\n"
+      "\nChosen: direct+nbx, 10 us with what choosing adds, regret 1.250 (its time over that of the fastest)\n"
+      "By hand, barrier: 20 us\n";
+  EXPECT_EQ(call_report_table(report), table);
+  report.barrier_s = 1e-6;
+  EXPECT_EQ(call_report_table(report), table) << "only both together";
+  report.tally_s = 2e-6;
+  EXPECT_EQ(call_report_table(report),
+            table + "A non-blocking barrier alone: 1 us; the reduction that ends nbx in its place: 2 us\n");
+  EXPECT_EQ(CallReport{}.regret(), 1);
+}
+
+}  // namespace
+}  // namespace commpass
