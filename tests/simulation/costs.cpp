@@ -1,6 +1,6 @@
 // What messages and copies cost the processors of a simulated cluster. SMPI charges MPI_Isend, MPI_Issend and MPI_Put,
 // by the platform's callback, but neither persistent and blocking sends nor receives; these wrappers (PMPI) do, and
-// stand-ins for runtime/execute/local_copy.cpp and common_start.cpp charge copies and use the simulated clock.
+// stand-ins for runtime/execute/memory.cpp and runtime/mpi/common_start.cpp charge copies and use the simulated clock.
 //
 // While MPI_Wait waits, reductions that are pending move on. No look is charged for that: the first message that comes
 // ends the waiting.
@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/execute/local_copy.hpp"
+#include "runtime/execute/memory.hpp"
 #include "runtime/mpi/common_start.hpp"
 #include "runtime/mpi/crowd.hpp"
 #include "runtime/mpi/nonblocking_reduction.hpp"
@@ -357,13 +357,26 @@ int MPI_Get_elements_x(MPI_Status* status, MPI_Datatype type, MPI_Count* count) 
 
 namespace commpass {
 
-void local_copy(std::span<const LocalCopy> copies) {
-  double seconds = 0;
-  for (const auto& [from, to, bytes] : copies) {
-    std::memcpy(to, from, bytes);
-    seconds += cluster().copy_block_s + static_cast<double>(bytes) / cluster().copy_rate_bytes_per_s;
+namespace {
+
+class SimulatedMemory final : public Memory {
+ public:
+  void copy(std::span<const LocalCopy> copies) override {
+    double seconds = 0;
+    for (const auto& [from, to, bytes] : copies) {
+      std::memcpy(to, from, bytes);
+      seconds += cluster().copy_block_s + static_cast<double>(bytes) / cluster().copy_rate_bytes_per_s;
+    }
+    spend(seconds);
   }
-  spend(seconds);
+  void order() override {}
+};
+
+}  // namespace
+
+Memory& host_memory() {
+  static SimulatedMemory memory;
+  return memory;
 }
 
 // Simulated nodes have a core for each rank, whatever this machine has.
