@@ -18,7 +18,7 @@ struct Digit {
 };
 
 /// Mixed-radix addresses of ranks. An address need not be full: a *virtual rank* that does not exist is replaced by
-/// its *host* (design §8).
+/// its *host*.
 struct Address {
   std::vector<Digit> digits;          ///< lowest first; a virtual rank is Σ digit·weight
   std::vector<std::int64_t> of_rank;  ///< the virtual rank of every rank

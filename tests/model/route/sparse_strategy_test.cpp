@@ -1,4 +1,4 @@
-// The text form of strategies of sparse dynamic data exchanges (design §6).
+// The text form of strategies of sparse dynamic data exchanges.
 #include "model/route/sparse_strategy.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The text form of strategies (design §6).
+// The text form of strategies.
 #include "model/route/strategy.hpp"
 
 #include <gtest/gtest.h>
