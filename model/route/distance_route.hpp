@@ -9,7 +9,8 @@ namespace commpass {
 
 /// Corrects the base-r digits of (destination − source) mod P, one stage a digit, for any P.
 /// In stage x, round z, a rank sends the blocks whose digit x is z to the rank z·rˣ further on.
-/// Source: TuNA paper (Fan, Domke, Ba, Kumar) §III-A and algorithm 1. Its line 9 is taken to compare digit x with z, not with 1.
+/// Source: TuNA paper (Fan, Domke, Ba, Kumar) §III-A and algorithm 1. Its line 9 is taken to compare digit x with z,
+/// not with 1.
 class DistanceRoute final : public Route {
  public:
   /// @param radix  2 … P
