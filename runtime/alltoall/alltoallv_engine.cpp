@@ -36,15 +36,12 @@ const std::string in_place_of_library = "standard";
 
 }  // namespace
 
-AlltoallvEngine::AlltoallvEngine(MPI_Comm comm, const Layout& layout, const Machine& machine, std::string named,
-                                 int largest_tag)
-    : comm_(comm),
-      layout_(layout),
-      machine_(machine),
-      named_(std::move(named)),
+AlltoallvEngine::AlltoallvEngine(std::shared_ptr<const Context> context)
+    : context_(std::move(context)),
+      comm_(context_->comm.get()),
       exchange_(comm_.get()),
-      calls_with_own_tags_((largest_tag - 1) / tags_of_call) {
-  together(comm_.get(), [&] { arguments_.make_room(layout_.ranks()); });
+      calls_with_own_tags_((context_->largest_tag - 1) / tags_of_call) {
+  together(comm_.get(), [&] { arguments_.make_room(context_->layout.ranks()); });
 }
 
 AlltoallvEngine::~AlltoallvEngine() {
@@ -78,10 +75,10 @@ const AlltoallvEngine::Choice& AlltoallvEngine::cheapest(const std::string& name
   auto [entry, is_new] = insist([&] { return choices.try_emplace(blocks); });
   if (!is_new) return entry->second;
   try {
-    if (const auto why = why_unpriced(layout_, machine_); !why.empty()) {
-      warn_unpriced(why, comm_.rank());
+    if (!context_->unpriced.empty()) {
+      warn_unpriced(context_->unpriced, comm_.rank());
       const auto strategy =
-          named.empty() ? unpriced_alltoallv : to_string(unpriced_member(parse_strategy(named), layout_));
+          named.empty() ? unpriced_alltoallv : to_string(unpriced_member(parse_strategy(named), context_->layout));
       return entry->second = Choice{strategy, most_exchanges_a_telling};
     }
     assemble(comm_.get());
@@ -90,10 +87,11 @@ const AlltoallvEngine::Choice& AlltoallvEngine::cheapest(const std::string& name
       if (comm_.rank() != 0) return;
       std::vector<Strategy> given;
       if (!named.empty()) given.push_back(parse_strategy(named));
-      const auto best =
-          rank_one_shot(typical_of(blocks, layout_.ranks()), layout_, machine_, CostModel::burst, given).front();
+      const auto best = rank_one_shot(typical_of(blocks, context_->layout.ranks()), context_->layout, context_->machine,
+                                      CostModel::burst, given)
+                            .front();
       found = {to_string(best.strategy),
-               exchanges_a_telling(best.cost.seconds, small_collective_seconds(layout_, machine_))};
+               exchanges_a_telling(best.cost.seconds, small_collective_seconds(context_->layout, context_->machine))};
     });
     found.strategy = broadcast(comm_.get(), found.strategy);
     COMMPASS_MPI_CALL(MPI_Bcast, &found.exchanges_a_telling, 1, MPI_INT, 0, comm_.get());
@@ -109,10 +107,11 @@ const AlltoallvEngine::Choice& AlltoallvEngine::choose(const AlltoallvOptions& o
   if (is_telling_) {
     wait_until([&] { return telling_.test(); });
     const auto told = telling_.result();
-    blocks_ = class_of(random_pattern({told[on_node], told[off_node], static_cast<double>(told[bytes])}, layout_));
+    blocks_ =
+        class_of(random_pattern({told[on_node], told[off_node], static_cast<double>(told[bytes])}, context_->layout));
     is_telling_ = false;
   }
-  const auto& named = options.strategy.empty() ? named_ : options.strategy;
+  const auto& named = options.strategy.empty() ? context_->named.alltoallv : options.strategy;
   if (!named.empty()) {
     auto entry = named_choices_.find(named);
     if (entry == named_choices_.end()) {
@@ -135,7 +134,7 @@ const AlltoallvEngine::Structures::value_type& AlltoallvEngine::structure(const 
                         "its ways depend on the whole pattern, which an exchange that is run once does not gather");
   assemble(comm_.get());
   std::unique_ptr<Route> route;
-  together(comm_.get(), [&] { route = make_route(strategy, layout_); });
+  together(comm_.get(), [&] { route = make_route(strategy, context_->layout); });
   std::optional<AlltoallStructure> made;
   if (!is_run_by_library(*route)) {
     made = make_alltoall_structure(comm_.get(), *route, strategy.window, strategy.coalescing);
@@ -147,10 +146,32 @@ const AlltoallvEngine::Structures::value_type& AlltoallvEngine::structure(const 
 void AlltoallvEngine::tell(const AlltoallBlocks<const std::byte*>& sends) {
   MessageTotals own;
   const Rank me = comm_.rank();
-  for (Rank rank = 0; rank < layout_.ranks(); ++rank) own.add(me, rank, sends.bytes(rank), layout_);
+  for (Rank rank = 0; rank < context_->layout.ranks(); ++rank) own.add(me, rank, sends.bytes(rank), context_->layout);
   const std::array<std::int64_t, told_end> sums{own.on_node, own.off_node, static_cast<std::int64_t>(own.bytes)};
   insist([&] { telling_.start_sum(comm_.get(), sums); });
   is_telling_ = true;
+}
+
+void AlltoallvEngine::alltoallv(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls,
+                                MPI_Datatype sendtype, void* recvbuf, std::span<const int> recvcounts,
+                                std::span<const int> rdispls, MPI_Datatype recvtype, const AlltoallvOptions& options) {
+  arguments_.receives.assign(Side::receive, comm_.get(), recvbuf, recvcounts, rdispls, recvtype);
+  if (sendbuf != MPI_IN_PLACE) arguments_.sends.assign(Side::send, comm_.get(), sendbuf, sendcounts, sdispls, sendtype);
+  const auto by_library = [&](MPI_Comm comm) {
+    COMMPASS_MPI_CALL(MPI_Alltoallv, sendbuf, sendcounts.data(), sdispls.data(), sendtype, recvbuf, recvcounts.data(),
+                      rdispls.data(), recvtype, comm);
+  };
+  run(sendbuf, recvbuf, options, std::cref(by_library), {});
+}
+
+void AlltoallvEngine::alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                               MPI_Datatype recvtype, const AlltoallvOptions& options) {
+  arguments_.receives.assign_equal(Side::receive, comm_.get(), recvbuf, recvcount, recvtype);
+  if (sendbuf != MPI_IN_PLACE) arguments_.sends.assign_equal(Side::send, comm_.get(), sendbuf, sendcount, sendtype);
+  const auto by_library = [&](MPI_Comm comm) {
+    COMMPASS_MPI_CALL(MPI_Alltoall, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  };
+  run(sendbuf, recvbuf, options, std::cref(by_library), recvcount * arguments_.receives.type->size());
 }
 
 void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const AlltoallvOptions& options,
@@ -174,7 +195,7 @@ void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const A
     if (is_in_place) arguments_.send_in_place(comm_.get(), receive_buffer);
     const auto sends =
         is_in_place ? arguments_.in_place() : arguments_.sends.blocks(static_cast<const std::byte*>(send_buffer));
-    if (!block_bytes && tells_after(++exchanges_, one_in) && layout_.ranks() > 1) tell(sends);
+    if (!block_bytes && tells_after(++exchanges_, one_in) && context_->layout.ranks() > 1) tell(sends);
     if (ours)
       damage = exchange_.run(*ours, sends, arguments_.receives.blocks(static_cast<std::byte*>(receive_buffer)), tag);
     else leave_to_library(by_library);
@@ -199,7 +220,7 @@ void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const A
 /// flight here. So a rank where something is waits, before it calls, until all others are in the call: they say so by a
 /// reduction that they start and need not wait for.
 void AlltoallvEngine::leave_to_library(const std::function<void(MPI_Comm)>& by_library) {
-  if (layout_.ranks() > 1) {
+  if (context_->layout.ranks() > 1) {
     if (arrival_.started()) wait_until([&] { return arrival_.test(); });  // of the call before
     insist([&] { arrival_.start_sum(comm_.get(), std::array<std::int64_t, 1>{}); });
     if (anything_is_in_flight()) wait_until([&] { return arrival_.test(); });

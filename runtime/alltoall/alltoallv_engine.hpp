@@ -6,14 +6,15 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
-#include "model/machine/layout.hpp"
-#include "model/machine/machine.hpp"
 #include "runtime/alltoall/alltoall_exchange.hpp"
 #include "runtime/alltoall/alltoallv.hpp"
 #include "runtime/alltoall/alltoallv_arguments.hpp"
+#include "runtime/context.hpp"
 #include "runtime/mpi/nonblocking_reduction.hpp"
 #include "runtime/mpi/own_communicator.hpp"
 #include "selector/choose/alltoall_choice.hpp"
@@ -28,25 +29,23 @@ namespace commpass {
 /// MPI_Alltoallv.
 class AlltoallvEngine {
  public:
-  /// Collective. @param named  the strategy of all exchanges that name none; empty: choose
-  AlltoallvEngine(MPI_Comm comm, const Layout& layout, const Machine& machine, std::string named, int largest_tag);
+  /// Collective.
+  explicit AlltoallvEngine(std::shared_ptr<const Context> context);
   ~AlltoallvEngine();
   AlltoallvEngine(const AlltoallvEngine&) = delete;
   AlltoallvEngine& operator=(const AlltoallvEngine&) = delete;
 
-  /// What the next exchange sends and receives, to be filled in before; of an exchange in place the receiving side
-  /// alone.
-  AlltoallvArguments& arguments() { return arguments_; }
-
-  /// Collective. Takes no memory when the strategy and sizes like these have been run before.
-  /// @param send_buffer  or MPI_IN_PLACE
-  /// @param by_library   runs the same exchange by the MPI library on the given communicator
-  /// @param block_bytes  the size of every block, where it is the same on all ranks; then nothing has to be told
-  /// @throws InputError if what this rank gets is not what its counts say, or there is no memory on it or, for what it
-  /// should get, on another; Error. If
+  /// As MPI_Alltoallv, MPI_IN_PLACE as the send buffer among it. Collective. Takes no memory when the strategy and
+  /// sizes like these have been run before.
+  /// @throws InputError if this rank's arguments are wrong, if what it gets is not what its counts say, or there is no
+  /// memory on it or, for what it should get, on another; Error. If
   ///   MPI has failed, all later exchanges fail on this rank, as those of other ranks may wait for it.
-  void run(const void* send_buffer, void* receive_buffer, const AlltoallvOptions& options,
-           const std::function<void(MPI_Comm)>& by_library, std::optional<Bytes> block_bytes = {});
+  void alltoallv(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls,
+                 MPI_Datatype sendtype, void* recvbuf, std::span<const int> recvcounts, std::span<const int> rdispls,
+                 MPI_Datatype recvtype, const AlltoallvOptions& options);
+  /// As MPI_Alltoall. All ranks know its sizes, so nothing has to be told. @throws as alltoallv
+  void alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                MPI_Datatype recvtype, const AlltoallvOptions& options);
 
   /// The strategy of the last exchange, in text form.
   const std::string& last_strategy() const { return *last_; }
@@ -56,6 +55,11 @@ class AlltoallvEngine {
     std::string strategy;
     int exchanges_a_telling = 1;
   };
+  /// Runs what `arguments_` say; of an exchange in place the receiving side alone.
+  /// @param by_library   runs the same exchange by the MPI library on the given communicator
+  /// @param block_bytes  the size of every block, where it is the same on all ranks
+  void run(const void* send_buffer, void* receive_buffer, const AlltoallvOptions& options,
+           const std::function<void(MPI_Comm)>& by_library, std::optional<Bytes> block_bytes);
   const Choice& choose(const AlltoallvOptions& options, std::optional<Bytes> block_bytes);
   /// @param named  empty, or an automatic strategy: the cheapest of its family
   const Choice& cheapest(const std::string& named, const BlocksClass& blocks);
@@ -66,10 +70,8 @@ class AlltoallvEngine {
   void forget_strays() noexcept;
   void leave_to_library(const std::function<void(MPI_Comm)>& by_library);
 
+  std::shared_ptr<const Context> context_;
   OwnCommunicator comm_;
-  Layout layout_;
-  Machine machine_;
-  std::string named_;
   const std::string no_strategy_{};
   const std::string* last_ = &no_strategy_;  ///< the key of a structure, if there was one
   AlltoallvArguments arguments_;

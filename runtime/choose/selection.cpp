@@ -140,7 +140,7 @@ Decision decide_by_statistics(MPI_Comm comm, const Layout& layout, const Machine
   return share(comm, std::move(decision));
 }
 
-/// What runs where nothing has a price. Layout and machine are the same on every rank, and so is this.
+/// What runs where nothing has a price, as rank 0 says.
 Decision decide_without_prices(MPI_Comm comm, const std::string& why, const Layout& layout,
                                const SelectionOptions& options) {
   warn_unpriced(why, rank_in(comm));
@@ -169,7 +169,7 @@ SelectionOptions agreed(MPI_Comm comm, const SelectionOptions& mine) {
 Decision select_strategy(MPI_Comm comm, const Layout& layout, const Machine& machine, std::span<const SendEdge> sends,
                          SelectionOptions options) {
   options = agreed(comm, options);
-  if (const auto why = why_unpriced(layout, machine); !why.empty())
+  if (const auto why = broadcast(comm, why_unpriced(layout, machine)); !why.empty())
     return decide_without_prices(comm, why, layout, options);
   const auto totals = sum_up(comm, layout, sends);
   return totals.edges <= options.most_edges_gathered ? decide_exactly(comm, layout, machine, sends, totals, options)

@@ -33,9 +33,9 @@ std::vector<Need> distinct_needs(std::span<const Index> needed, std::vector<std:
 
 }  // namespace
 
-ValueRequests request_values(Communicator& communicator, const OwnedIndices& owned, std::span<const Index> needed,
+ValueRequests request_values(SparseEngine& engine, const OwnedIndices& owned, std::span<const Index> needed,
                              const SparseOptions& options) {
-  const MPI_Comm comm = communicator.mpi();
+  const MPI_Comm comm = engine.context()->comm.get();
   std::vector<std::size_t> number_of;
   std::vector<Need> needs;
   std::vector<Index> indices;
@@ -43,7 +43,7 @@ ValueRequests request_values(Communicator& communicator, const OwnedIndices& own
     needs = distinct_needs(needed, number_of);
     for (const auto& need : needs) indices.push_back(need.index);
   });
-  const auto owners = find_owners(communicator, owned, indices, options);
+  const auto owners = find_owners(engine, owned, indices, options);
 
   ValueRequests result;
   RankLists<Index> asked;
@@ -68,7 +68,7 @@ ValueRequests request_values(Communicator& communicator, const OwnedIndices& own
         append(result.own, *owned.position(needed[i]), static_cast<std::int64_t>(i));
     }
   });
-  const auto requests = exchange_lists(communicator, asked, options);
+  const auto requests = exchange_lists(engine, asked, options);
   together(comm, [&] {
     for (const auto& [needer, list] : requests) {
       auto& request = result.to_this_rank.emplace_back(ValueRequest{needer, {}});

@@ -31,16 +31,10 @@ bool has_equals(std::vector<Rank> ranks) {
 
 }  // namespace
 
-SparseEngine::SparseEngine(MPI_Comm comm, const Layout& layout, const Machine& machine, std::string named,
-                           int largest_tag, bool verbose)
-    : parent_(comm),
-      comm_(comm),
-      layout_(layout),
-      machine_(machine),
-      named_(std::move(named)),
-      unpriced_(why_unpriced(layout, machine)),
-      tells_misfit_(verbose && comm_.rank() == 0),
-      largest_tag_(largest_tag) {}
+SparseEngine::SparseEngine(std::shared_ptr<Context> context)
+    : context_(std::move(context)),
+      comm_(context_->comm.get()),
+      tells_misfit_(context_->verbose && comm_.rank() == 0) {}
 
 SparseEngine::~SparseEngine() {
   if (!mpi_is_usable()) return;
@@ -54,8 +48,9 @@ void SparseEngine::check(const SparseSends& sends) const {
     const auto fail = [&, number = i](const std::string& what, const std::string& remedy) {
       throw InputError(fmt::format("sparse exchange, message {} of rank {}", number, comm_.rank()), what, remedy);
     };
-    if (destination < 0 || destination >= layout_.ranks())
-      fail(fmt::format("rank {} is out of range", destination), fmt::format("use 0 to {}", layout_.ranks() - 1));
+    if (destination < 0 || destination >= context_->layout.ranks())
+      fail(fmt::format("rank {} is out of range", destination),
+           fmt::format("use 0 to {}", context_->layout.ranks() - 1));
     if (bytes < 0) fail(fmt::format("it has {} bytes", bytes), "use 0 or more");
     if (offset < 0) fail(fmt::format("offset {} is out of range", offset), "use offsets inside the buffer");
     if (!sends.buffer && bytes > 0) fail("the buffer is null", "give the buffer");
@@ -73,7 +68,7 @@ SparseEngine::Prepared SparseEngine::prepare(const Sends& sends, bool constant) 
       destinations.push_back(edge.destination);
       sizes.push_back(edge.bytes);
     }
-    result.tally.statistics = statistics_of(comm_.rank(), destinations, sizes, layout_);
+    result.tally.statistics = statistics_of(comm_.rank(), destinations, sizes, context_->layout);
     // Who sends nothing may say 0 bytes.
     if (const auto bytes = result.sends.constant_bytes.value_or(0); constant && (bytes > 0 || !sizes.empty()))
       result.tally.set_bytes(bytes);
@@ -90,7 +85,7 @@ SparseEngine::Prepared SparseEngine::prepare(const Sends& sends, bool constant) 
 
 int SparseEngine::next_tag(std::size_t stages) {
   const int count = std::max(1, static_cast<int>(stages));
-  const int first = last_tag_ + count > largest_tag_ ? 0 : last_tag_;
+  const int first = last_tag_ + count > context_->largest_tag ? 0 : last_tag_;
   last_tag_ = first + count;
   return first;
 }
@@ -105,10 +100,11 @@ Tally SparseEngine::told_by_all(const Tally& own) {
 }
 
 bool SparseEngine::fits(bool constant, bool blocking) {
-  const bool has_slots = constant && (blocking || window_ || layout_.ranks() == 1) && !avoids_slots_;
-  if (has_slots || !discovery_row(parse_sparse_strategy(named_).discovery).constant_size_only) return true;
+  const bool has_slots = constant && (blocking || window_ || context_->layout.ranks() == 1) && !avoids_slots_;
+  if (has_slots || !discovery_row(parse_sparse_strategy(context_->named.sparse).discovery).constant_size_only)
+    return true;
   if (tells_misfit_)
-    tell_misfit("COMMPASS_SPARSE_STRATEGY", named_,
+    tell_misfit("COMMPASS_SPARSE_STRATEGY", context_->named.sparse,
                 constant ? "an exchange that has no slots" : "messages of different sizes", {});
   tells_misfit_ = false;
   return false;
@@ -122,9 +118,10 @@ SparseEngine::Chosen SparseEngine::choose(const Tally& own, bool constant, const
       throw NotApplicable(named, "messages have different sizes");
     return {strategy, {}, true};
   }
-  if (!named_.empty() && fits(constant, blocking)) return {parse_sparse_strategy(named_), {}};
-  if (!unpriced_.empty()) {
-    warn_unpriced(unpriced_, comm_.rank());
+  if (!context_->named.sparse.empty() && fits(constant, blocking))
+    return {parse_sparse_strategy(context_->named.sparse), {}};
+  if (!context_->unpriced.empty()) {
+    warn_unpriced(context_->unpriced, comm_.rank());
     return {parse_sparse_strategy(unpriced_sparse), {}};
   }
   if (telling_) {
@@ -133,15 +130,15 @@ SparseEngine::Chosen SparseEngine::choose(const Tally& own, bool constant, const
     telling_.reset();
   }
   // What one rank knows of this exchange must not decide: the others do not know it.
-  if (constant && blocking && !known_ && !options.messages && layout_.ranks() > 1) {
+  if (constant && blocking && !known_ && !options.messages && context_->layout.ranks() > 1) {
     all = told_by_all(own);
     known_ = all->statistics;
   }
   auto& choice = choices_[constant ? 1 : 0];
-  if (!choice) choice.emplace(layout_, machine_, constant);
-  const auto statistics = options.messages ? expected_statistics(*options.messages, options.bytes, layout_)
+  if (!choice) choice.emplace(context_->layout, context_->machine, constant);
+  const auto statistics = options.messages ? expected_statistics(*options.messages, options.bytes, context_->layout)
                           : known_         ? *known_
-                                           : expected_statistics(first_messages, first_bytes, layout_);
+                                           : expected_statistics(first_messages, first_bytes, context_->layout);
   // How large the messages of this exchange are, only their senders know; so whether there are slots must not depend on
   // that.
   const auto best = choice->best(statistics, constant && blocking && !avoids_slots_);
@@ -156,13 +153,13 @@ const StagedRoute& SparseEngine::staged(const SparseStrategy& strategy, bool blo
   if (const auto found = routes.find(name); found != routes.end()) return found->second;
   StagedRoute made;
   if (split) {
-    assemble(parent_);
-    together(parent_, [&] { made.route = make_route(strategy.route, layout_); });
-    made.groups = split_stages(parent_, *made.route);
+    assemble(context_->comm.get());
+    together(context_->comm.get(), [&] { made.route = make_route(strategy.route, context_->layout); });
+    made.groups = split_stages(context_->comm.get(), *made.route);
   } else if (!strategy.is_direct()) {
-    made.route = make_route(strategy.route, layout_);
+    made.route = make_route(strategy.route, context_->layout);
     made.groups = whole_stages(comm_.get(), *made.route);
-  } else if (layout_.ranks() > 1) {
+  } else if (context_->layout.ranks() > 1) {
     made.groups.emplace_back().comm = comm_.get();
   }
   return routes.emplace(name, std::move(made)).first->second;
@@ -179,10 +176,10 @@ bool SparseEngine::may_use_slots(const Chosen& chosen, const Tally& all) {
 
 void SparseEngine::make_window(Bytes bytes) {
   constexpr Bytes least = 8;  // as all powers of two above it, a size by which slots are aligned
-  assemble(parent_);
+  assemble(context_->comm.get());
   window_.reset();
   const auto slot_bytes = static_cast<Bytes>(std::bit_ceil(static_cast<std::uint64_t>(std::max(bytes, least))));
-  insist([&] { window_ = std::make_unique<SlotWindow>(parent_, slot_bytes); });
+  insist([&] { window_ = std::make_unique<SlotWindow>(context_->comm.get(), slot_bytes); });
 }
 
 /// Which ranks have a window, all of them know; whether what this rank sends fits into it, nobody else does.
@@ -214,7 +211,7 @@ SparseEngine::Started SparseEngine::start(const Sends& given, bool constant, con
   std::optional<Tally> all;
   const auto choose_now = [&] { return insist([&] { return choose(tally, constant, options, blocking, all); }); };
   const auto is_by_slots = [&](const Chosen& chosen) {
-    return layout_.ranks() > 1 && discovery_row(chosen.strategy.discovery).constant_size_only;
+    return context_->layout.ranks() > 1 && discovery_row(chosen.strategy.discovery).constant_size_only;
   };
   auto chosen = choose_now();
   while (is_by_slots(chosen) && !require_window(chosen, tally, blocking, all)) chosen = choose_now();
@@ -250,7 +247,7 @@ SparseEngine::Started SparseEngine::start(const Sends& given, bool constant, con
   if (blocking) own_ = tally.statistics;
   insist([&] { in_flight_.reserve(in_flight_.size() + 1); });
   auto call = insist([&] {
-    return std::make_unique<SparseCall>(comm_.rank(), layout_.ranks(), chosen.strategy, route, context,
+    return std::make_unique<SparseCall>(comm_.rank(), context_->layout.ranks(), chosen.strategy, route, context,
                                         std::move(sends), tally);
   });
   if (!call->complete()) {

@@ -11,8 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "model/machine/layout.hpp"
-#include "model/machine/machine.hpp"
+#include "runtime/context.hpp"
 #include "runtime/mpi/in_flight.hpp"
 #include "runtime/mpi/nonblocking_reduction.hpp"
 #include "runtime/mpi/own_communicator.hpp"
@@ -32,11 +31,7 @@ namespace commpass {
 class SparseEngine final : InFlight {
  public:
   /// Collective.
-  /// @param comm   ours, and alive as long as this; it is duplicated for the messages
-  /// @param named    the strategy of all exchanges that name none and that it fits; empty: choose
-  /// @param verbose  says on rank 0 whom it does not fit
-  SparseEngine(MPI_Comm comm, const Layout& layout, const Machine& machine, std::string named, int largest_tag,
-               bool verbose);
+  explicit SparseEngine(std::shared_ptr<Context> context);
   ~SparseEngine();
 
   /// Makes what a rank gives to an exchange. What it throws becomes the exchange's error, on all ranks; it may be
@@ -64,7 +59,7 @@ class SparseEngine final : InFlight {
   /// Completes a call whose result nobody wants.
   void abandon(SparseCall& call) noexcept;
 
-  Rank rank() const { return comm_.rank(); }
+  const std::shared_ptr<Context>& context() const { return context_; }
 
  private:
   struct Chosen {
@@ -93,14 +88,10 @@ class SparseEngine final : InFlight {
   int next_tag(std::size_t stages);
   void move_on() override;
 
-  MPI_Comm parent_;       ///< for what all ranks do at the same point of the program
-  OwnCommunicator comm_;  ///< for the rest
-  Layout layout_;
-  Machine machine_;
-  std::string named_;
-  std::string unpriced_;  ///< why nothing is chosen; empty: it is
-  bool tells_misfit_;     ///< has to, and has not yet
-  int largest_tag_, last_tag_ = 0;
+  std::shared_ptr<Context> context_;  ///< its communicator is for what all ranks do at the same point of the program
+  OwnCommunicator comm_;              ///< for the rest
+  bool tells_misfit_;                 ///< has to, and has not yet
+  int last_tag_ = 0;
   TallyOperation combine_;
   std::array<std::optional<SparseChoice>, 2> choices_;  ///< by whether sizes are constant
   std::map<std::string, StagedRoute> split_, whole_;    ///< by route

@@ -52,10 +52,11 @@ class SparseExchange {
   /// Its predicted seconds; nothing if it was named.
   std::optional<Seconds> predicted_seconds() const;
 
- private:
-  friend class Communicator;
   struct State;
+  /// Communicator::start_sparse_alltoallv makes one.
   explicit SparseExchange(std::unique_ptr<State> state);
+
+ private:
   std::unique_ptr<State> state_;
 };
 
