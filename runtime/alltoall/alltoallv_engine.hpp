@@ -14,6 +14,8 @@
 #include "runtime/alltoall/alltoall_exchange.hpp"
 #include "runtime/alltoall/alltoallv.hpp"
 #include "runtime/alltoall/alltoallv_arguments.hpp"
+#include "runtime/choose/one_shot_chooser.hpp"
+#include "runtime/choose/traffic_survey.hpp"
 #include "runtime/context.hpp"
 #include "runtime/mpi/nonblocking_reduction.hpp"
 #include "runtime/mpi/own_communicator.hpp"
@@ -21,12 +23,10 @@
 
 namespace commpass {
 
-/// No exchange waits for an agreement: each, or each of some if they are short (telling.hpp), starts a non-blocking sum
-/// of the bytes that all ranks send, and of their blocks that are not empty, which the next one completes; it and those
-/// after it are chosen by that. The first is chosen by its hint, or for blocks of 1 KiB for everybody. What is cheapest
-/// for a class of blocks rank 0 finds out and tells all when such blocks come for the first time; the structure of a
-/// strategy is made when it is run for the first time. An exchange that is left to the MPI library has none: it is
-/// MPI_Alltoallv.
+/// An exchange is chosen by what all ranks sent in an earlier one (runtime/choose/traffic_survey.hpp): how many bytes,
+/// and how many blocks that are not empty. The first is chosen by its hint, or for blocks of 1 KiB for everybody. The
+/// structure of a strategy is made when it is run for the first time. An exchange that is left to the MPI library has
+/// none: it is MPI_Alltoallv.
 class AlltoallvEngine {
  public:
   /// Collective.
@@ -51,22 +51,20 @@ class AlltoallvEngine {
   const std::string& last_strategy() const { return *last_; }
 
  private:
-  struct Choice {
-    std::string strategy;
-    int exchanges_a_telling = 1;
-  };
   /// Runs what `arguments_` say; of an exchange in place the receiving side alone.
   /// @param by_library   runs the same exchange by the MPI library on the given communicator
   /// @param block_bytes  the size of every block, where it is the same on all ranks
   void run(const void* send_buffer, void* receive_buffer, const AlltoallvOptions& options,
            const std::function<void(MPI_Comm)>& by_library, std::optional<Bytes> block_bytes);
-  const Choice& choose(const AlltoallvOptions& options, std::optional<Bytes> block_bytes);
-  /// @param named  empty, or an automatic strategy: the cheapest of its family
-  const Choice& cheapest(const std::string& named, const BlocksClass& blocks);
+  const OneShotChoice& choose(const AlltoallvOptions& options, std::optional<Bytes> block_bytes);
+  /// @param family  empty, or an automatic strategy: the cheapest of its family
+  const OneShotChoice& cheapest(const std::string& family, const BlocksClass& blocks);
+  /// What runs without asking the model: a named strategy, or a stand-in where nothing has a price; null: ask it.
+  const OneShotChoice* fixed_choice(const std::string& named);
   using Structures =
       std::map<std::string, std::optional<AlltoallStructure>>;  ///< by strategy; nothing where the MPI library runs it
   const Structures::value_type& structure(const std::string& strategy);
-  void tell(const AlltoallBlocks<const std::byte*>& sends);
+  void survey(const AlltoallBlocks<const std::byte*>& sends);
   void forget_strays() noexcept;
   void leave_to_library(const std::function<void(MPI_Comm)>& by_library);
 
@@ -76,16 +74,13 @@ class AlltoallvEngine {
   const std::string* last_ = &no_strategy_;  ///< the key of a structure, if there was one
   AlltoallvArguments arguments_;
   AlltoallExchange exchange_;
-  std::map<std::string, std::map<BlocksClass, Choice>> cheapest_;  ///< by what was named, and the blocks
-  std::map<std::string, std::optional<Choice>>
-      named_choices_;  ///< by what was named; nothing where the model has to choose
+  OneShotChooser chooser_;
+  std::map<std::string, std::optional<OneShotChoice>> fixed_;  ///< by what was named
   Structures structures_;
-  NonblockingReduction telling_;  ///< how much all ranks send in an exchange
-  bool is_telling_ = false;
+  TrafficSurvey survey_;
   NonblockingReduction arrival_;       ///< of all ranks in a call that is left to the library
-  std::optional<BlocksClass> blocks_;  ///< what was told
+  std::optional<BlocksClass> blocks_;  ///< what the last survey has found
   std::int64_t calls_with_own_tags_, runs_ = 0;
-  std::int64_t exchanges_ = 0;  ///< so many have been run whose sizes had to be told
   bool has_failed_ = false;
 };
 
