@@ -120,10 +120,10 @@ SparseEngine::Chosen SparseEngine::choose(const Tally& own, bool constant, const
                                           std::optional<Tally>& all) {
   constexpr const char *by_caller = "it was named by the caller", *by_environment = "COMMPASS_SPARSE_STRATEGY names it";
   if (const auto& named = options.strategy; !named.empty()) {
-    const auto strategy = insist([&] { return parse_sparse_strategy(named); });
+    auto strategy = insist([&] { return parse_sparse_strategy(named); });
     if (discovery_row(strategy.discovery).constant_size_only && !constant)
       throw NotApplicable(named, "messages have different sizes");
-    return {strategy, {}, by_caller, true};
+    return {std::move(strategy), {}, by_caller, true};
   }
   if (const auto& named = context_->named.sparse; !named.empty() && fits(constant, blocking))
     return {insist([&] { return parse_sparse_strategy(named); }), {}, by_environment};
