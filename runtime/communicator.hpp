@@ -73,9 +73,12 @@ class Communicator {
   /// datatypes, MPI_IN_PLACE as the send buffer. Counts may differ from call to call; the strategy of a call is chosen
   /// by what all ranks sent in the call before it; where a sum over all ranks is predicted to take more than 2 % of the
   /// call, by what they sent in one of the last 16, since they tell each other the less often the shorter the calls are
-  /// (always at the 1st, 2nd, 4th, 8th …; if the strategy is named, at every 16th). MPI_Alltoallv itself (mpi) is
-  /// chosen where its price is known and the least; in place, standard runs instead. Any other strategy's first call
-  /// plans it: a rank then needs some 100 bytes for each rank and stage, until the communicator is destroyed.
+  /// (always at the 1st, 2nd, 4th, 8th …; if the strategy is named, at every 16th). Rank 0 chooses for sizes and shares
+  /// of empty blocks to a factor of two, and all wait; so new sizes at first run what the nearest ones do, until there
+  /// were so many of these calls that choosing takes 10 % of their time, fewer the farther they are. MPI_Alltoallv
+  /// itself (mpi) is chosen where its price is known and the least; in place, standard runs instead. Any other
+  /// strategy's first call plans it: a rank then needs some 100 bytes for each rank and stage, until the communicator
+  /// is destroyed.
   ///
   /// As with MPI, what a rank sends must be what its receiver expects, and an error in the arguments is that of its
   /// rank: the others wait for it. Where counts disagree nobody gets wrong numbers; docs/failures.md says who throws,
@@ -117,8 +120,10 @@ class Communicator {
   /// A strategy is chosen by what all ranks have sent in an earlier exchange of these two functions: in
   /// the last one if its discovery has told them on the way (direct+nbx, direct+rma), else in the 1st, 2nd, 4th, 8th or
   /// every 16th exchange, after which they tell each other. Those that start_… begin do not count, since ranks may
-  /// complete them at different times. A rank needs memory for its own messages and, while they are forwarded, for
-  /// those of its node; what a discovery needs besides is said in model/route/sparse_strategy.cpp and docs/model.md.
+  /// complete them at different times; and where rank 0 has not chosen yet for what they send, they run what it has for
+  /// the nearest. (When that is done in blocking ones is as in alltoallv.) A rank needs memory for its own messages
+  /// and, while they are forwarded, for those of its node; what a discovery needs besides is said in
+  /// model/route/sparse_strategy.cpp and docs/model.md.
   ///
   /// direct+rma keeps a window whose slots grow with the messages; where it was not named by the caller, and messages
   /// are too large for it or a rank has several for another one, other strategies are chosen from then on. start_…

@@ -7,7 +7,6 @@
 
 #include "runtime/choose/survey_interval.hpp"
 #include "runtime/mpi/agreement.hpp"
-#include "runtime/mpi/in_flight.hpp"
 #include "runtime/mpi/nonblocking_reduction.hpp"
 
 namespace commpass {
@@ -29,7 +28,7 @@ class TrafficSurvey {
   /// Completes a survey that is under way. @return what it has found, once; nothing if there was none
   std::optional<std::span<const std::int64_t>> complete() {
     if (!is_under_way_) return {};
-    wait_until([&] { return reduction_.test(); });
+    reduction_.wait();
     is_under_way_ = false;
     return reduction_.result();
   }

@@ -13,6 +13,17 @@
 #include "runtime/world.hpp"
 #include "selector/choose/sparse_choice.hpp"
 
+namespace {
+
+int broadcasts = 0;
+
+}  // namespace
+
+extern "C" int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  ++broadcasts;
+  return PMPI_Bcast(buffer, count, type, root, comm);
+}
+
 namespace commpass {
 namespace {
 
@@ -79,6 +90,27 @@ TEST_F(OneShotChooserTest, ThatFailsOnRankZeroFailsOnAllAndIsTriedAgain) {
     EXPECT_NE(test::common_error([&] { chooser_.choose("", of_digits(5), price); }).find("a place"), std::string::npos);
   }
   EXPECT_EQ(choose(5, much_longer_than_pricing), "5 by rank 0");
+}
+
+// From 1 KiB to 1 MiB by 10 % from call to call; what rank 0 decides is broadcast.
+TEST(DriftingSizes, OfAllToAllsArePricedSeldomWherePricingIsDear) {
+  Machine machine = test::some_machine();
+  for (auto& channel : machine.host.by_locality) {
+    if (!channel) continue;
+    auto& protocol = channel->protocols.front();
+    protocol.alpha_s = protocol.alpha_next_s = 1e-12;
+    protocol.beta_s_per_byte = 1e-18;
+  }
+  Communicator communicator(MPI_COMM_WORLD, machine, {Layout::with_ppn(size_of(), 2)});
+  const std::vector<int> none(static_cast<std::size_t>(size_of()));
+  constexpr int broadcasts_a_decision = 3, classes = 10;
+  const int before = broadcasts;
+  int calls = 0;
+  for (double bytes = 1 << 10; bytes < 1 << 20; bytes *= 1.1, ++calls)
+    communicator.alltoallv(nullptr, none, none, MPI_INT, nullptr, none, none, MPI_INT, {"", bytes});
+  EXPECT_GT(calls, 5 * classes);
+  EXPECT_GE(broadcasts - before, broadcasts_a_decision) << "the first is priced";
+  EXPECT_LE(broadcasts - before, 2 * broadcasts_a_decision);
 }
 
 /// As another build or processor may see it, and worse: what is cheap for one rank is dear for the others.
