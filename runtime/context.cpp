@@ -23,7 +23,7 @@ namespace {
 Machine read_machine(MPI_Comm comm, const std::string& name, const Environment& environment) {
   const Rank rank = rank_in(comm);
   std::string json;
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     if (rank != 0) return;
     const auto wanted = !name.empty() ? name : environment.profile.value_or("");
     if (wanted.empty()) throw InputError("profile", "none is named", "name one or set COMMPASS_PROFILE");
@@ -37,7 +37,7 @@ Layout choose_layout(MPI_Comm comm, const std::optional<Layout>& given, const En
   const int ranks = ranks_in(comm);
   // As text, so that every rank has the same: node and socket of each rank.
   std::string text;
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     std::optional<Layout> layout = given;
     if (!layout && environment.layout) layout = parse_layout(*environment.layout, ranks);
     if (!layout) return;
@@ -54,7 +54,7 @@ Layout choose_layout(MPI_Comm comm, const std::optional<Layout>& given, const En
 
 Environment agreed_environment(MPI_Comm comm) {
   Environment environment;
-  together(comm, [&] { environment = read_environment(); });
+  all_or_none(comm, [&] { environment = read_environment(); });
   return environment;
 }
 

@@ -106,7 +106,7 @@ PersistentAlltoallv plan_alltoallv(const std::shared_ptr<Context>& context, cons
   auto state = insist([] { return std::make_unique<PersistentAlltoallv::State>(); });
   std::vector<SendEdge> sends;
   std::vector<ReceiveEdge> receives;
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     if (sendbuf == MPI_IN_PLACE)
       throw InputError("alltoallv_init", "MPI_IN_PLACE is given", "use alltoallv, or a send buffer");
     state->send_buffer = static_cast<const std::byte*>(sendbuf);

@@ -41,7 +41,7 @@ AlltoallvEngine::AlltoallvEngine(std::shared_ptr<const Context> context)
       exchange_(comm_.get()),
       chooser_(comm_.get()),
       calls_with_own_tags_((context_->largest_tag - 1) / tags_of_call) {
-  together(comm_.get(), [&] { arguments_.make_room(context_->layout.ranks()); });
+  all_or_none(comm_.get(), [&] { arguments_.make_room(context_->layout.ranks()); });
 }
 
 AlltoallvEngine::~AlltoallvEngine() {
@@ -117,11 +117,11 @@ const AlltoallvEngine::Structures::value_type& AlltoallvEngine::structure(const 
                         "its ways depend on the whole pattern, which an exchange that is run once does not gather");
   assemble(comm_.get());
   std::unique_ptr<Route> route;
-  together(comm_.get(), [&] { route = make_route(strategy, context_->layout); });
+  all_or_none(comm_.get(), [&] { route = make_route(strategy, context_->layout); });
   std::optional<AlltoallStructure> made;
   if (!is_run_by_library(*route)) {
     made = make_alltoall_structure(comm_.get(), *route, strategy.window, strategy.coalescing);
-    together(comm_.get(), [&] { exchange_.make_room(*made); });
+    all_or_none(comm_.get(), [&] { exchange_.make_room(*made); });
   }
   return insist([&]() -> auto& { return *structures_.emplace(text, std::move(made)).first; });
 }

@@ -77,7 +77,7 @@ void OneShotChooser::decide(const std::string& family, std::span<const ExchangeC
   assemble(comm_);
   std::string names;
   std::vector<Numbers> numbers;
-  together(comm_, [&] {
+  all_or_none(comm_, [&] {
     numbers.resize(classes.size());
     if (rank_in(comm_) != 0) return;
     for (std::size_t i = 0; i < classes.size(); ++i) {

@@ -37,12 +37,12 @@ std::vector<Rank> owners_of_ranges(MPI_Comm comm, IndexRange own, std::span<cons
   const int ranks = ranks_in(comm);
   const Rank rank = rank_in(comm);
   std::vector<Index> table;
-  together(comm, [&] { table.resize(2 * static_cast<std::size_t>(ranks)); });
+  all_or_none(comm, [&] { table.resize(2 * static_cast<std::size_t>(ranks)); });
   const std::array<Index, 2> mine{own.begin, own.end};
   COMMPASS_MPI_CALL(MPI_Allgather, mine.data(), 2, MPI_INT64_T, table.data(), 2, MPI_INT64_T, comm);
 
   std::vector<Rank> owners;
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     std::vector<OwnedRange> owned;
     for (Rank r = 0; r < ranks; ++r) {
       const auto entry = 2 * static_cast<std::size_t>(r);
@@ -85,13 +85,13 @@ std::vector<Rank> owners_by_directory(SparseEngine& engine, const OwnedIndices& 
   const MPI_Comm comm = engine.context()->comm.get();
   const int ranks = ranks_in(comm);
   RankLists<Index> told, asked;
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     told = by_directory(owned.indices(), ranks);
     asked = by_directory(needed, ranks);
   });
   told = exchange_lists(engine, told, options);
   std::vector<std::pair<Index, Rank>> directory;
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     for (const auto& [owner, indices] : told)
       for (const Index index : indices) directory.emplace_back(index, owner);
     std::ranges::sort(directory);
@@ -101,7 +101,7 @@ std::vector<Rank> owners_by_directory(SparseEngine& engine, const OwnedIndices& 
 
   const auto questions = exchange_lists(engine, asked, options);
   RankLists<Rank> answers;
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     for (const auto& [asker, indices] : questions)
       for (const Index index : indices) {
         const auto entry = std::ranges::lower_bound(directory, index, {}, [](const auto& e) { return e.first; });
@@ -111,7 +111,7 @@ std::vector<Rank> owners_by_directory(SparseEngine& engine, const OwnedIndices& 
   answers = exchange_lists(engine, answers, options);
 
   std::vector<Rank> owners;
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     std::map<Rank, std::size_t> taken;  // of the answers, which are in the order of the questions
     for (const Index index : needed) {
       const Rank from = directory_rank(index, ranks);

@@ -34,7 +34,7 @@ struct Way {
 std::unique_ptr<Way> plan_way(const std::shared_ptr<Context>& context, ValueWiring wiring, Bytes value_bytes,
                               void* bound, const IndexedOptions& options) {
   auto way = std::make_unique<Way>();
-  together(context->comm.get(), [&] {
+  all_or_none(context->comm.get(), [&] {
     const auto buffer = [&](std::int64_t values) {
       way->buffer_bytes += values * value_bytes;
       return std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(values * value_bytes));
@@ -64,7 +64,7 @@ Forward plan_forward(SparseEngine& engine, const ValueRequests& requests, Bytes 
   const MPI_Comm comm = context->comm.get();
   const Rank rank = rank_in(comm);
   std::vector<ValueGroup> groups;
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     if (options.share.value_or(true)) groups = group_values(requests.to_this_rank);
     if (!options.share)
       keep_worthwhile(groups, requests.to_this_rank, rank, value_bytes, context->layout, context->machine);
@@ -82,7 +82,7 @@ Forward plan_forward(SparseEngine& engine, const ValueRequests& requests, Bytes 
     if (options.share || (!exchange.predicted_seconds() && !is_unpriced)) return shared;
   }
   ValueWiring wiring;
-  together(comm, [&] { wiring = forward_wiring(requests, value_bytes); });
+  all_or_none(comm, [&] { wiring = forward_wiring(requests, value_bytes); });
   Forward plain{plan_way(context, std::move(wiring), value_bytes, options.ghost_values, options), false};
   // Predictions are the same on every rank.
   return any && shared.way->exchange->predicted_seconds() < plain.way->exchange->predicted_seconds() ? std::move(shared)
@@ -99,7 +99,7 @@ IndexedOptions agreed_options(MPI_Comm comm, Bytes value_bytes, IndexedOptions o
   } agreed{value_bytes, options.model, options.reverse, options.share};
   static_assert(std::is_trivially_copyable_v<Agreed>);
   COMMPASS_MPI_CALL(MPI_Bcast, &agreed, static_cast<int>(sizeof agreed), MPI_BYTE, 0, comm);
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     if (value_bytes < 1)
       throw InputError("indexed exchange", fmt::format("a value has {} bytes", value_bytes), "use 1 or more");
     if (value_bytes != agreed.value_bytes)
@@ -139,17 +139,17 @@ IndexedExchange plan_indexed_exchange(SparseEngine& engine, const OwnedBy& owned
   assemble(comm);
   const auto agreed = agreed_options(comm, value_bytes, options);
   std::optional<OwnedIndices> indices;
-  together(comm, [&] { std::visit([&](const auto& given) { indices.emplace(given); }, owned); });
+  all_or_none(comm, [&] { std::visit([&](const auto& given) { indices.emplace(given); }, owned); });
   const auto requests = request_values(engine, *indices, needed, agreed.discovery);
 
   auto state = std::make_unique<IndexedExchange::State>();
   auto forward = plan_forward(engine, requests, value_bytes, agreed);
   if (agreed.reverse) {
     ValueWiring wiring;
-    together(comm, [&] { wiring = reverse_wiring(requests, value_bytes); });
+    all_or_none(comm, [&] { wiring = reverse_wiring(requests, value_bytes); });
     state->back = plan_way(context, std::move(wiring), value_bytes, nullptr, agreed);
   }
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     state->value_bytes = value_bytes;
     state->received_bytes = requests.slots * value_bytes;
     state->bound = agreed.ghost_values;

@@ -39,7 +39,7 @@ ValueRequests request_values(SparseEngine& engine, const OwnedIndices& owned, st
   std::vector<std::size_t> number_of;
   std::vector<Need> needs;
   std::vector<Index> indices;
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     needs = distinct_needs(needed, number_of);
     for (const auto& need : needs) indices.push_back(need.index);
   });
@@ -47,7 +47,7 @@ ValueRequests request_values(SparseEngine& engine, const OwnedIndices& owned, st
 
   ValueRequests result;
   RankLists<Index> asked;
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     std::vector<std::size_t> order;  // of the needs that others own: by owner, then by first need
     for (std::size_t n = 0; n < needs.size(); ++n) {
       needs[n].owner = owners[n];
@@ -69,7 +69,7 @@ ValueRequests request_values(SparseEngine& engine, const OwnedIndices& owned, st
     }
   });
   const auto requests = exchange_lists(engine, asked, options);
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     for (const auto& [needer, list] : requests) {
       auto& request = result.to_this_rank.emplace_back(ValueRequest{needer, {}});
       for (const Index index : list) request.positions.push_back(owned.position(index).value());

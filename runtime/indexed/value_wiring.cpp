@@ -64,7 +64,7 @@ ValueWiring shared_wiring(SparseEngine& engine, const ValueRequests& requests, s
   ValueWiring wiring;
   // To each reader: how many edges; the values of each; and all of them, as ordinals in its request.
   RankLists<std::int64_t> orders;
-  together(engine.context()->comm.get(), [&] {
+  all_or_none(engine.context()->comm.get(), [&] {
     struct ToReader {
       std::vector<std::int64_t> sizes, ordinals;
       std::vector<bool> is_grouped;
@@ -106,7 +106,7 @@ ValueWiring shared_wiring(SparseEngine& engine, const ValueRequests& requests, s
     }
   });
   orders = exchange_lists(engine, orders, options);
-  together(engine.context()->comm.get(), [&] {
+  all_or_none(engine.context()->comm.get(), [&] {
     std::vector<std::int64_t> place_of(at_index(requests.slots));
     for (const auto& owner : requests.owners) {
       const std::span<const std::int64_t> order = orders.at(owner.rank);

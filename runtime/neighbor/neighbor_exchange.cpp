@@ -55,7 +55,7 @@ Chosen choose(Context& context, std::span<const SendEdge> sends, const ExchangeO
   std::string named_as;
   Chosen chosen;
   std::optional<SelectionOptions> selection;
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     if (named.empty()) named = context.named.strategy;
     std::optional<Strategy> wanted;
     if (!named.empty()) {
@@ -67,7 +67,7 @@ Chosen choose(Context& context, std::span<const SendEdge> sends, const ExchangeO
       selection = SelectionOptions{options.model, options.calls, options.most_edges_gathered, context.threads, wanted};
   });
   if (selection) chosen.decision = select_strategy(comm, context.layout, context.machine, sends, *selection);
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     if (selection) chosen.decision.explanation.insert(0, named_as);
     chosen.strategy = parse_strategy(chosen.decision.strategy);
   });
@@ -93,7 +93,7 @@ Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send
   const auto& strategy = chosen.strategy;
   const auto tables = share_tables(comm, strategy, context->layout, sends);
   std::unique_ptr<Route> route;
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     route = make_route(strategy, context->layout, tables);
     if (is_run_by_library(*route) && !NeighborhoodCollective::is_available())
       throw NotApplicable(chosen.decision.strategy, "the MPI library that runs has no neighbourhood collectives");
@@ -102,7 +102,7 @@ Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send
   const auto plan = make_plan(comm, *route, strategy.window, sends, receives, strategy.coalescing);
   const auto address = context->next_address();
   std::unique_ptr<Exchange::State> state;
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     state = std::make_unique<Exchange::State>(
         Exchange::State{context, address, std::move(chosen.decision), plan.transit_bytes + plan.packing_bytes, {}});
     if (!is_run_by_library(*route))

@@ -27,7 +27,7 @@ RankLists<Number> exchange_lists(SparseEngine& engine, const RankLists<Number>& 
   std::vector<Number> buffer;
   std::vector<SendEdge> sends;
   const auto bytes_of = [](std::size_t numbers) { return static_cast<Bytes>(numbers * sizeof(Number)); };
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     for (const auto& [rank, list] : lists) {
       sends.push_back({rank, bytes_of(buffer.size()), bytes_of(list.size())});
       buffer.insert(buffer.end(), list.begin(), list.end());
@@ -36,7 +36,7 @@ RankLists<Number> exchange_lists(SparseEngine& engine, const RankLists<Number>& 
   const auto given = [&] { return SparseSends{reinterpret_cast<const std::byte*>(buffer.data()), sends, {}, {}}; };
   const auto received = engine.run(std::cref(given), false, options);
   RankLists<Number> result;
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     for (const auto& message : received) {
       auto& list = result[message.source];
       list.resize(message.bytes.size() / sizeof(Number));

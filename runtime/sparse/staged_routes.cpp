@@ -35,7 +35,7 @@ const StagedRoute& StagedRoutes::split(const Strategy& strategy, std::string nam
   // All ranks have used the same routes in the same order, and so free the same.
   if (split_.size() == most_split) split_.pop_back();
   std::list<Named> made;
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     made.emplace_back(Named{std::move(name), {}});
     made.back().staged.route = make_route(strategy, context_->layout);
   });
