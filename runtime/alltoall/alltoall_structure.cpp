@@ -125,12 +125,12 @@ AlltoallStructure make_alltoall_structure(MPI_Comm comm, const Route& route, Win
   const Rank rank = rank_in(comm);
   const int ranks = ranks_in(comm);
   std::optional<Builder> builder;
-  together(comm, [&] { builder.emplace(rank, ranks); });
+  all_or_none(comm, [&] { builder.emplace(rank, ranks); });
   for (int stage = 0; stage < static_cast<int>(route.stages().size()); ++stage) {
     std::span<const Block> held;
-    together(comm, [&] { held = builder->begin_stage(); });
+    all_or_none(comm, [&] { held = builder->begin_stage(); });
     const auto messages = exchange_headers(comm, route, stage, window, coalescing, held);
-    together(comm, [&] { builder->add_stage(messages); });
+    all_or_none(comm, [&] { builder->add_stage(messages); });
   }
   return builder->finish();
 }

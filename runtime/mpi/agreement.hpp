@@ -16,10 +16,10 @@ void agree(MPI_Comm comm, const std::string& message);
 /// What an exception says, as one sentence; if there is no memory for that, a very short one.
 std::string sentence_of(const std::exception& error) noexcept;
 
-/// Runs a local step, then agrees. The step must not communicate, but among ranks none of which waits for one that has
-/// failed. Collective.
+/// Runs a local step that either succeeds on all ranks or throws on all: then they agree. The step must not
+/// communicate, but among ranks none of which waits for one that has failed. Collective.
 template <class Step>
-void together(MPI_Comm comm, Step step) {
+void all_or_none(MPI_Comm comm, Step step) {
   std::string message;
   try {
     step();

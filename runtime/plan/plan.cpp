@@ -305,15 +305,15 @@ Plan make_plan(MPI_Comm comm, const Route& route, Window window, std::span<const
   const Rank rank = rank_in(comm);
   const int ranks = ranks_in(comm);
   std::optional<Planner> planner;
-  together(comm, [&] { planner.emplace(rank, ranks, route, sends, receives); });
+  all_or_none(comm, [&] { planner.emplace(rank, ranks, route, sends, receives); });
   for (int stage = 0; stage < static_cast<int>(route.stages().size()); ++stage) {
     std::span<const Block> held;
-    together(comm, [&] { held = planner->begin_stage(); });
+    all_or_none(comm, [&] { held = planner->begin_stage(); });
     const auto messages = exchange_headers(comm, route, stage, window, coalescing, held);
-    together(comm, [&] { planner->plan_stage(stage, messages); });
+    all_or_none(comm, [&] { planner->plan_stage(stage, messages); });
   }
   Plan plan;
-  together(comm, [&] { plan = planner->finish(); });
+  all_or_none(comm, [&] { plan = planner->finish(); });
   return plan;
 }
 

@@ -128,14 +128,14 @@ StageMessages exchange_headers(MPI_Comm comm, const Route& route, int stage, Win
   window = window_of(info, window);
   StageMessages result;
   std::optional<Announcements> announcements;
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     result.departures = depart(route, stage, window, held, std::vector(held.size(), rank), ranks);
     announcements.emplace(result.departures, held, ranks);
   });
   std::string failure;
   result.incoming = announce(comm, result.departures, *announcements, failure);
   const auto most = is_staggered(info, coalescing) ? largest(comm, most_blocks(result.departures.messages)) : 0;
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     if (!failure.empty()) throw Error(failure);
     for (auto& message : result.incoming) message.round = route.round(message.from, rank, stage);
     if (is_staggered(info, coalescing)) {
