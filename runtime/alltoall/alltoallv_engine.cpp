@@ -29,7 +29,7 @@ constexpr int tags_of_call = 2;
 enum Told : std::size_t { on_node, off_node, bytes, told_end };
 
 /// A block for everybody.
-BlocksClass class_of_equal(double block_bytes) { return class_of({1, 1, block_bytes}); }
+BlocksClass class_of_full(double block_bytes) { return class_of({1, 1, block_bytes}); }
 
 /// What runs an exchange in place that would be left to the MPI library: libraries are wrong there for types with gaps.
 const std::string in_place_of_library = "standard";
@@ -91,7 +91,8 @@ const AlltoallvEngine::Choice& AlltoallvEngine::cheapest(const std::string& name
       std::vector<Strategy> given;
       if (!named.empty()) given.push_back(parse_strategy(named));
       const auto best =
-          rank_one_shot(typical_of(blocks, layout_.ranks()), layout_, machine_, CostModel::burst, given).front();
+          rank_one_shot(typical_of(blocks, layout_.ranks()), layout_, machine_, CostModel::burst, given, blocks.sizes)
+              .front();
       found = {to_string(best.strategy),
                exchanges_a_telling(best.cost.seconds, small_collective_seconds(layout_, machine_))};
     });
@@ -122,9 +123,9 @@ const AlltoallvEngine::Choice& AlltoallvEngine::choose(const AlltoallvOptions& o
     }
     if (entry->second) return *entry->second;
   }
-  if (options.block_bytes) return cheapest(named, class_of_equal(*options.block_bytes));
-  if (block_bytes) return cheapest(named, class_of_equal(static_cast<double>(*block_bytes)));
-  return cheapest(named, blocks_ ? *blocks_ : class_of_equal(first_block_bytes));
+  if (block_bytes) return cheapest(named, class_of_equal(*block_bytes));
+  if (options.block_bytes) return cheapest(named, class_of_full(*options.block_bytes));
+  return cheapest(named, blocks_ ? *blocks_ : class_of_full(first_block_bytes));
 }
 
 const AlltoallvEngine::Structures::value_type& AlltoallvEngine::structure(const std::string& text) {
@@ -176,7 +177,8 @@ void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const A
         is_in_place ? arguments_.in_place() : arguments_.sends.blocks(static_cast<const std::byte*>(send_buffer));
     if (!block_bytes && tells_after(++exchanges_, one_in) && layout_.ranks() > 1) tell(sends);
     if (ours)
-      damage = exchange_.run(*ours, sends, arguments_.receives.blocks(static_cast<std::byte*>(receive_buffer)), tag);
+      damage = exchange_.run(*ours, sends, arguments_.receives.blocks(static_cast<std::byte*>(receive_buffer)),
+                             block_bytes ? BlockSizes::equal : BlockSizes::told, tag);
     else leave_to_library(by_library);
   } catch (const std::exception& error) {
     has_failed_ = true;
