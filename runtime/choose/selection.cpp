@@ -72,7 +72,7 @@ Decision share(MPI_Comm comm, Decision decision) {
 
 /// How many threads of a node may price at once: each holds a schedule of the pattern.
 int most_threads_of_node(std::int64_t edges) {
-  constexpr std::int64_t edge_bytes = 300;  // with a schedule (README.md, "Limits")
+  constexpr std::int64_t edge_bytes = 300;  // with a schedule (docs/environment.md, "Limits")
   constexpr std::int64_t node_bytes = std::int64_t{1} << 31;
   return static_cast<int>(std::max<std::int64_t>(1, node_bytes / (edge_bytes * std::max<std::int64_t>(1, edges))));
 }

@@ -24,7 +24,7 @@ namespace {
 /// A message that comes, and which of its blocks bring the bytes of others.
 struct Arriving : Incoming {
   Bytes bytes = 0;
-  std::vector<std::uint32_t> first_alike;  ///< of the blocks, see sharing.hpp
+  std::vector<std::uint32_t> first_alike;  ///< of the blocks, see duplicates.hpp
 
   /// The number of the block that brings the bytes of block i.
   std::size_t carrier(std::size_t i) const { return first_alike.empty() ? i : first_alike[i]; }
