@@ -16,7 +16,7 @@ namespace {
 /// Builds the structure of one rank, stage by stage.
 class Builder {
  public:
-  Builder(Rank rank, int ranks) : rank_(rank), next_number_(ranks) {
+  Builder(Rank rank, int ranks) : rank_(rank), ranks_(static_cast<std::size_t>(ranks)) {
     for (Rank destination = 0; destination < ranks; ++destination)
       if (destination != rank) held_.push_back({{.source = rank, .destination = destination, .bytes = 1}, destination});
   }
@@ -36,7 +36,6 @@ class Builder {
     for (const auto& message : messages.departures.messages) batches.insert(message.batch);
     for (const auto& message : messages.incoming) batches.insert(message.batch);
     for (const int batch : batches) {
-      // Blocks that leave are packed first: what comes may take their slots.
       for (const auto& message : messages.departures.messages) {
         if (message.batch != batch) continue;
         const auto numbers = std::span(messages.departures.order).subspan(message.first_block, message.blocks);
@@ -46,6 +45,8 @@ class Builder {
       for (const auto& message : messages.incoming)
         if (message.batch == batch) add_receive(message, arrived);
       result_.batches.push_back({result_.receives.size(), result_.sends.size()});
+      free_slots_.insert(emptied_.begin(), emptied_.end());  // what leaves may be sent from where it lies
+      emptied_.clear();
     }
     std::vector<Held> kept;
     for (std::size_t i = 0; i < held_.size(); ++i)
@@ -63,17 +64,9 @@ class Builder {
     std::int32_t number = 0;
   };
 
-  // What is forwarded goes first in a message: its sizes are told, so that it can be taken apart even if what ends here
-  // is not as it should be.
-  static void forwarded_first(auto& items, auto ends) {
-    std::stable_partition(items.begin(), items.end(), [&](const auto& item) { return !ends(item); });
-  }
-
-  void add_send(Rank to, std::span<const std::uint32_t> in_order) {
+  void add_send(Rank to, std::span<const std::uint32_t> positions) {
     auto& message = result_.sends.emplace_back(
-        AlltoallStructure::Message{to, result_.blocks.size(), in_order.size(), result_.announced.size(), 0});
-    std::vector<std::uint32_t> positions(in_order.begin(), in_order.end());
-    forwarded_first(positions, [&](std::uint32_t position) { return held_[position].block.destination == to; });
+        AlltoallStructure::Message{to, result_.blocks.size(), positions.size(), result_.announced.size(), 0, 0});
     for (const auto position : positions) {
       const auto& [block, number] = held_[position];
       result_.blocks.push_back(number);
@@ -81,41 +74,50 @@ class Builder {
         result_.announced.push_back(number);
         ++message.announced;
       }
-      if (block.source != rank_)
-        free_slots_.insert(result_.slot_of[static_cast<std::size_t>(number - first_forwarded_)]);
+      if (block.source != rank_) leave_slot(slot_of_[static_cast<std::size_t>(number - ranks_)]);
     }
   }
 
   void add_receive(const Incoming& incoming, std::vector<Held>& arrived) {
+    const auto slot = take_slot();
     auto& message = result_.receives.emplace_back(AlltoallStructure::Message{
-        incoming.from, result_.blocks.size(), incoming.blocks.size(), static_cast<std::size_t>(next_number_), 0});
-    auto blocks = incoming.blocks;
-    forwarded_first(blocks, [&](const Block& block) { return block.destination == rank_; });
-    for (const auto& block : blocks) {
+        incoming.from, result_.blocks.size(), incoming.blocks.size(), ranks_ + result_.forwarded, 0, slot});
+    for (const auto& block : incoming.blocks) {
       if (block.destination == rank_) {
         result_.blocks.push_back(-1 - block.source);
         continue;
       }
-      result_.blocks.push_back(next_number_);
-      result_.slot_of.push_back(take_slot());
-      arrived.push_back({block, next_number_++});
+      const auto number = static_cast<std::int32_t>(ranks_ + result_.forwarded++);
+      result_.blocks.push_back(number);
+      slot_of_.push_back(slot);
+      arrived.push_back({block, number});
       ++message.announced;
     }
+    waiting_in_[slot] = message.announced;
+    if (message.announced == 0) emptied_.push_back(slot);
   }
 
-  std::int32_t take_slot() {
-    if (free_slots_.empty()) return result_.slots++;
+  std::size_t take_slot() {
+    if (free_slots_.empty()) {
+      waiting_in_.push_back(0);
+      return result_.slots++;
+    }
     const auto slot = *free_slots_.begin();
     free_slots_.erase(free_slots_.begin());
     return slot;
   }
+  void leave_slot(std::size_t slot) {
+    if (--waiting_in_[slot] == 0) emptied_.push_back(slot);
+  }
 
   Rank rank_;
-  std::int32_t next_number_;
-  std::int32_t first_forwarded_ = next_number_;
+  std::size_t ranks_;
   std::vector<Held> held_;
-  std::vector<Block> blocks_;  // of held_
-  std::set<std::int32_t> free_slots_;
+  std::vector<Block> blocks_;            // of held_
+  std::vector<std::size_t> slot_of_;     // by the number of a forwarded block − P
+  std::vector<std::size_t> waiting_in_;  // by slot, how many blocks have to leave it
+  std::vector<std::size_t> emptied_;     // slots that are free from the next batch on
+  std::set<std::size_t> free_slots_;
   AlltoallStructure result_;
 };
 

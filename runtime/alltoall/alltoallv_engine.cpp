@@ -28,7 +28,7 @@ constexpr int tags_of_call = 2;
 enum Surveyed : std::size_t { on_node, off_node, bytes, surveyed_end };
 
 /// A block for everybody.
-BlocksClass class_of_equal(double block_bytes) { return class_of({1, 1, block_bytes}); }
+BlocksClass class_of_full(double block_bytes) { return class_of({1, 1, block_bytes}); }
 
 /// What runs an exchange in place that would be left to the MPI library: libraries are wrong there for types with gaps.
 const std::string in_place_of_library = "standard";
@@ -40,6 +40,7 @@ AlltoallvEngine::AlltoallvEngine(std::shared_ptr<const Context> context)
       comm_(context_->comm.get()),
       exchange_(comm_.get()),
       chooser_(comm_.get()),
+      chooser_of_equal_(comm_.get()),
       calls_with_own_tags_((context_->largest_tag - 1) / tags_of_call) {
   all_or_none(comm_.get(), [&] { arguments_.make_room(context_->layout.ranks()); });
 }
@@ -73,16 +74,19 @@ void AlltoallvEngine::forget_strays() noexcept {
 const OneShotChoice& AlltoallvEngine::cheapest(const std::string& family, const BlocksClass& blocks) {
   const auto& layout = context_->layout;
   const auto& machine = context_->machine;
-  const ExchangeClass wanted{blocks.rarity_on_node, blocks.rarity_off_node, blocks.size_bits};
+  const bool is_equal = blocks.sizes == BlockSizes::equal;
+  const ExchangeClass wanted{blocks.rarity_on_node, blocks.rarity_off_node,
+                             is_equal ? finer_sizes * blocks.size_bits + blocks.finer_size : blocks.size_bits};
   const auto price = [&](std::size_t) -> OneShotChoice {
     std::vector<Strategy> given;
     if (!family.empty()) given.push_back(parse_strategy(family));
     const auto best =
-        rank_one_shot(typical_of(blocks, layout.ranks()), layout, machine, CostModel::burst, given).front();
+        rank_one_shot(typical_of(blocks, layout.ranks()), layout, machine, CostModel::burst, given, blocks.sizes)
+            .front();
     return {to_string(best.strategy), best.cost.seconds,
             survey_interval(best.cost.seconds, small_collective_seconds(layout, machine))};
   };
-  return chooser_.choose(family, wanted, std::cref(price));
+  return (is_equal ? chooser_of_equal_ : chooser_).choose(family, wanted, std::cref(price));
 }
 
 const OneShotChoice* AlltoallvEngine::fixed_choice(const std::string& named) {
@@ -104,9 +108,9 @@ const OneShotChoice& AlltoallvEngine::choose(const AlltoallvOptions& options, st
     blocks_ = class_of((*sums)[on_node], (*sums)[off_node], (*sums)[bytes], context_->layout);
   const auto& named = options.strategy.empty() ? context_->named.alltoallv : options.strategy;
   if (const auto* const choice = insist([&] { return fixed_choice(named); })) return *choice;
-  if (options.block_bytes) return cheapest(named, class_of_equal(*options.block_bytes));
-  if (block_bytes) return cheapest(named, class_of_equal(static_cast<double>(*block_bytes)));
-  return cheapest(named, blocks_ ? *blocks_ : class_of_equal(first_block_bytes));
+  if (block_bytes) return cheapest(named, class_of_equal(*block_bytes));
+  if (options.block_bytes) return cheapest(named, class_of_full(*options.block_bytes));
+  return cheapest(named, blocks_ ? *blocks_ : class_of_full(first_block_bytes));
 }
 
 const AlltoallvEngine::Structures::value_type& AlltoallvEngine::structure(const std::string& text) {
@@ -179,7 +183,8 @@ void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const A
         is_in_place ? arguments_.in_place() : arguments_.sends.blocks(static_cast<const std::byte*>(send_buffer));
     if (!block_bytes && survey_.is_due(choice.survey_interval) && context_->layout.ranks() > 1) survey(sends);
     if (ours)
-      damage = exchange_.run(*ours, sends, arguments_.receives.blocks(static_cast<std::byte*>(receive_buffer)), tag);
+      damage = exchange_.run(*ours, sends, arguments_.receives.blocks(static_cast<std::byte*>(receive_buffer)),
+                             block_bytes ? BlockSizes::equal : BlockSizes::told, tag);
     else leave_to_library(by_library);
   } catch (const std::exception& error) {
     has_failed_ = true;

@@ -74,7 +74,7 @@ class AlltoallvEngine {
   const std::string* last_ = &no_strategy_;  ///< the key of a structure, if there was one
   AlltoallvArguments arguments_;
   AlltoallExchange exchange_;
-  OneShotChooser chooser_;
+  OneShotChooser chooser_, chooser_of_equal_;  ///< of exchanges whose blocks differ, and of those whose blocks do not
   std::map<std::string, std::optional<OneShotChoice>> fixed_;  ///< by what was named
   Structures structures_;
   TrafficSurvey survey_;

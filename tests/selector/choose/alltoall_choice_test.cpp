@@ -137,6 +137,29 @@ TEST(BlocksClass, HoldsWhatIsAlikeToAFactorOfTwo) {
   EXPECT_EQ(typical_of(class_of(full), ranks).block_bytes, 768);
 }
 
+TEST(BlocksClass, OfSizesThatAllKnowIsFiner) {
+  for (const Bytes bytes : {Bytes{1}, Bytes{7}, Bytes{8}, Bytes{512}, Bytes{1000}, Bytes{1} << 39}) {
+    const auto own = class_of_equal(bytes);
+    EXPECT_NE(own, class_of({1, 1, static_cast<double>(bytes)})) << "others have to be told";
+    const double typical = typical_of(own, ranks).block_bytes;
+    EXPECT_LT(std::abs(typical - static_cast<double>(bytes)), 0.13 * static_cast<double>(bytes)) << bytes;
+    EXPECT_EQ(typical_of(own, ranks).density_on_node, 1);
+  }
+  EXPECT_EQ(class_of_equal(639), class_of_equal(512));
+  EXPECT_NE(class_of_equal(640), class_of_equal(512));
+  EXPECT_EQ(class_of_equal(std::numeric_limits<Bytes>::max()), class_of_equal(Bytes{1} << 50));
+  EXPECT_EQ(typical_of(class_of_equal(0), ranks).block_bytes, 0);
+}
+
+// Then a route with several stages costs what it costs when it is planned.
+TEST(OneShot, TellsNothingWhereAllKnowTheSizes) {
+  const auto layout = Layout::with_ppn(ranks, 1);
+  const auto machine = postal_machine();
+  for (const int radix : {2, 16, ranks})
+    EXPECT_EQ(price_one_shot(tuna(radix), equal(64), layout, machine, CostModel::burst, BlockSizes::equal).cost.seconds,
+              price_alltoall(tuna(radix), 64, layout, machine).cost.seconds);
+}
+
 TEST(OneShot, RanksWhatNeedsNoPatternByTheCost) {
   const auto layout = Layout::with_ppn(64, 8);
   auto machine = postal_machine();
