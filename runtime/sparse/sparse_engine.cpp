@@ -6,11 +6,8 @@
 #include <bit>
 
 #include "model/error.hpp"
-#include "runtime/choose/environment_names.hpp"
-#include "runtime/choose/unpriced.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
-#include "runtime/sparse/sparse_class.hpp"
 
 namespace commpass {
 
@@ -19,12 +16,6 @@ namespace {
 constexpr Bytes largest_piece = Bytes{1} << 30;  // fits an MPI count
 
 constexpr Bytes most_slot_bytes = Bytes{1} << 29;
-
-/// Nobody has sent anything yet: a few small messages.
-constexpr double first_messages = 8, first_bytes = 64;
-
-// Families of strategies:
-const std::string any, without_slots = "without slots";
 
 bool has_equals(std::vector<Rank> ranks) {
   std::ranges::sort(ranks);
@@ -36,11 +27,8 @@ bool has_equals(std::vector<Rank> ranks) {
 SparseEngine::SparseEngine(std::shared_ptr<Context> context)
     : context_(std::move(context)),
       comm_(context_->comm.get()),
-      tells_misfit_(context_->verbose && comm_.rank() == 0),
-      chooser_(context_->comm.get()),
-      routes_(context_, comm_.get()) {
-  if (context_->unpriced.empty()) decide_first();
-}
+      chooser_(context_, comm_.get(), combine_),
+      routes_(context_, comm_.get()) {}
 
 SparseEngine::~SparseEngine() {
   if (!mpi_is_usable()) return;
@@ -84,8 +72,7 @@ SparseEngine::Prepared SparseEngine::prepare(const Sends& sends, bool constant) 
     result.sends.error = sentence_of(error);
   }
   if (constant && !result.sends.constant_bytes) result.sends.constant_bytes = 0;
-  result.tally.statistics.received_messages_max = own_.received_messages_max;
-  result.tally.statistics.received_bytes_max = own_.received_bytes_max;
+  chooser_.add_received(result.tally.statistics);
   return result;
 }
 
@@ -96,99 +83,8 @@ int SparseEngine::next_tag(std::size_t stages) {
   return first;
 }
 
-Tally SparseEngine::told_by_all(const Tally& own) {
-  NonblockingReduction reduction;
-  insist([&] { reduction.start_tally(comm_.get(), own.numbers(), combine_); });
-  wait_until([&] { return reduction.test(); });
-  const auto all = Tally::of(reduction.result());
-  require_same_bytes(all);
-  return all;
-}
-
-bool SparseEngine::fits(bool constant, bool blocking) {
-  const bool has_slots = constant && (blocking || window_ || context_->layout.ranks() == 1) && !avoids_slots_;
-  if (has_slots || !discovery_row(parse_sparse_strategy(context_->named.sparse).discovery).constant_size_only)
-    return true;
-  if (tells_misfit_)
-    tell_misfit("COMMPASS_SPARSE_STRATEGY", context_->named.sparse,
-                constant ? "an exchange that has no slots" : "messages of different sizes", {});
-  tells_misfit_ = false;
-  return false;
-}
-
-SparseEngine::Chosen SparseEngine::choose(const Tally& own, bool constant, const SparseOptions& options, bool blocking,
-                                          std::optional<Tally>& all) {
-  constexpr const char *by_caller = "it was named by the caller", *by_environment = "COMMPASS_SPARSE_STRATEGY names it";
-  if (const auto& named = options.strategy; !named.empty()) {
-    auto strategy = insist([&] { return parse_sparse_strategy(named); });
-    if (discovery_row(strategy.discovery).constant_size_only && !constant)
-      throw NotApplicable(named, "messages have different sizes");
-    return {std::move(strategy), {}, by_caller, true};
-  }
-  if (const auto& named = context_->named.sparse; !named.empty() && fits(constant, blocking))
-    return {insist([&] { return parse_sparse_strategy(named); }), {}, by_environment};
-  if (!context_->unpriced.empty()) {
-    warn_unpriced(context_->unpriced, comm_.rank());
-    return {insist([&] { return parse_sparse_strategy(unpriced_sparse); }), {}, "no strategy has a price"};
-  }
-  if (const auto numbers = survey_.complete()) known_ = Tally::of(*numbers).statistics;
-  // What one rank knows of this exchange must not decide: the others do not know it.
-  if (constant && blocking && !known_ && !options.messages && context_->layout.ranks() > 1) {
-    all = told_by_all(own);
-    known_ = all->statistics;
-  }
-  // How large the messages of this exchange are, only their senders know; so whether there are slots must not depend on
-  // that.
-  return cheapest(options, blocking, constant && blocking && !avoids_slots_);
-}
-
-SparseEngine::Chosen SparseEngine::cheapest(const SparseOptions& options, bool blocking, bool has_slots) {
-  const auto& layout = context_->layout;
-  const bool knows = known_ && !options.messages;
-  const double messages = options.messages.value_or(first_messages),
-               bytes = options.messages ? options.bytes : first_bytes;
-  const auto wanted = knows ? class_of(*known_, layout.ranks()) : class_of_expected(messages, bytes, layout);
-  const auto price = [&](std::size_t) {
-    return price_of(knows ? *known_ : expected_statistics(messages, bytes, layout), has_slots);
-  };
-  const auto& family = has_slots ? any : without_slots;
-  const auto& choice = blocking ? chooser_.choose(family, wanted, std::cref(price)) : *chooser_.nearest(family, wanted);
-  return {insist([&] { return parse_sparse_strategy(choice.strategy); }), choice.predicted_s,
-          knows              ? "it is the cheapest for about what all ranks have sent in an earlier exchange"
-          : options.messages ? "it is the cheapest for about what the hint says"
-                             : "it is the cheapest for a few small messages, as nothing is known yet"};
-}
-
-/// On rank 0.
-OneShotChoice SparseEngine::price_of(const SparseStatistics& statistics, bool has_slots) {
-  constexpr bool constant_size = true;  // puts are left out where there are no slots
-  if (!prices_) prices_.emplace(context_->layout, context_->machine, constant_size);
-  const auto best = prices_->best(statistics, has_slots);
-  return {to_string(best.strategy), best.seconds};
-}
-
-/// For numbers and sizes of messages that are far apart, so that any exchange has something near. Collective.
-void SparseEngine::decide_first() {
-  struct Expected {
-    double messages = first_messages, bytes = first_bytes;
-  };
-  std::vector<Expected> expected{{}};
-  std::vector<ExchangeClass> classes;
-  insist([&] {
-    expected.resize(1);
-    classes.clear();
-    for (double messages = 1; messages < context_->layout.ranks(); messages *= 8)
-      for (const double bytes : {8.0, 512.0, 32768.0, 2097152.0}) expected.push_back({messages, bytes});
-    for (const auto& e : expected) classes.push_back(class_of_expected(e.messages, e.bytes, context_->layout));
-  });
-  const auto price = [&](std::size_t i) {
-    return price_of(expected_statistics(expected[i].messages, expected[i].bytes, context_->layout), false);
-  };
-  chooser_.decide(without_slots, classes, std::cref(price));
-}
-
 /// What all have told decides. @throws NotApplicable where the caller wants slots all the same
-bool SparseEngine::may_use_slots(const Chosen& chosen, const Tally& all) {
+bool SparseEngine::may_use_slots(const SparseChosen& chosen, const Tally& all) {
   if (all.largest_bytes <= most_slot_bytes && (chosen.by_caller || all.repeating == 0)) return true;
   if (chosen.by_caller)
     throw NotApplicable(to_string(chosen.strategy), fmt::format("{} bytes are too many for a slot", all.largest_bytes));
@@ -206,11 +102,12 @@ void SparseEngine::make_window(Bytes bytes) {
 
 /// Which ranks have a window, all of them know; whether what this rank sends fits into it, nobody else does.
 /// @return false if another strategy has to be chosen
-bool SparseEngine::require_window(const Chosen& chosen, const Tally& own, bool blocking, std::optional<Tally>& all) {
+bool SparseEngine::require_window(const SparseChosen& chosen, const Tally& own, bool blocking,
+                                  std::optional<Tally>& all) {
   if (window_) return true;
   if (!blocking)
     throw NotApplicable(to_string(chosen.strategy), "it needs a window, which only a blocking exchange makes");
-  if (!all) all = told_by_all(own);
+  if (!all) all = chooser_.told_by_all(own);
   if (!may_use_slots(chosen, *all)) return false;
   make_window(all->has_bytes() ? all->largest_bytes : 0);
   return true;
@@ -231,8 +128,13 @@ SparseEngine::Started SparseEngine::start(const Sends& given, bool constant, con
   auto& sends = prepared.sends;
   const auto& tally = prepared.tally;
   std::optional<Tally> all;
-  const auto choose_now = [&] { return choose(tally, constant, options, blocking, all); };
-  const auto is_by_slots = [&](const Chosen& chosen) {
+  const auto choose_now = [&] {
+    const bool may_have_slots = constant && !avoids_slots_;
+    return chooser_.choose({tally, options, constant, blocking, may_have_slots && blocking,
+                            may_have_slots && (blocking || window_ || context_->layout.ranks() == 1)},
+                           all);
+  };
+  const auto is_by_slots = [&](const SparseChosen& chosen) {
     return context_->layout.ranks() > 1 && discovery_row(chosen.strategy.discovery).constant_size_only;
   };
   auto chosen = choose_now();
@@ -266,7 +168,7 @@ SparseEngine::Started SparseEngine::start(const Sends& given, bool constant, con
     if (sends.error.empty()) sends.error = sentence_of(error);
   }
   if (!fits || !sends.error.empty()) sends.edges.clear();
-  if (blocking) own_ = tally.statistics;
+  if (blocking) chooser_.note_sent(tally.statistics);
   insist([&] { in_flight_.reserve(in_flight_.size() + 1); });
   auto call = insist([&] {
     return std::make_unique<SparseCall>(comm_.rank(), context_->layout.ranks(), chosen.strategy, route, context,
@@ -324,24 +226,9 @@ ReceivedMessages SparseEngine::run(const Sends& sends, bool constant, const Spar
     }
     // What is named tells nothing: the next one is named, too, or the hint is renewed. What has failed here alone tells
     // as much as elsewhere.
-    if (started.predicted_s && !call.has_failed_everywhere()) learn(call);
+    if (started.predicted_s && !call.has_failed_everywhere()) chooser_.learn(call);
     return complete(call);
   }
-}
-
-void SparseEngine::learn(const SparseCall& call) {
-  own_.received_messages_max = own_.received_bytes_max = 0;
-  for (const auto& message : call.received()) {
-    if (message.source == comm_.rank()) continue;
-    ++own_.received_messages_max;
-    own_.received_bytes_max += std::ssize(message.bytes);
-  }
-  const bool is_due = survey_.is_due();
-  if (call.combined()) known_ = call.combined()->statistics;
-  else if (is_due)
-    survey_.begin([&](NonblockingReduction& reduction) {
-      reduction.start_tally(comm_.get(), Tally{{}, 0, own_}.numbers(), combine_);
-    });
 }
 
 void SparseEngine::abandon(SparseCall& call) noexcept {

@@ -8,28 +8,18 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/choose/one_shot_chooser.hpp"
-#include "runtime/choose/traffic_survey.hpp"
 #include "runtime/context.hpp"
 #include "runtime/mpi/in_flight.hpp"
 #include "runtime/mpi/own_communicator.hpp"
 #include "runtime/sparse/slot_window.hpp"
 #include "runtime/sparse/sparse_call.hpp"
+#include "runtime/sparse/sparse_chooser.hpp"
 #include "runtime/sparse/staged_routes.hpp"
-#include "selector/choose/sparse_choice.hpp"
 
 namespace commpass {
 
 /// Sparse exchanges may overlap; collective operations inside them are started in the order of the exchanges, since
 /// that must be the same on all ranks. So only the oldest in flight reduces.
-///
-/// The next strategy is chosen by what all ranks have sent in a *blocking* exchange before, because its end comes
-/// before the next start on every rank. They learn that without waiting: the reduction by which nbx ends carries it,
-/// with what the exchange before has received; after other discoveries a survey is begun, but not after each exchange:
-/// it would cost as much as some of them take.
-///
-/// Blocking exchanges have rank 0 decide for what is new. One that is not blocking may wait for nobody: it runs what is
-/// decided for the nearest class, at first one of some that are decided when all ranks are here for the first time.
 class SparseEngine final : InFlight {
  public:
   /// Collective.
@@ -65,12 +55,6 @@ class SparseEngine final : InFlight {
   const std::shared_ptr<Context>& context() const { return context_; }
 
  private:
-  struct Chosen {
-    SparseStrategy strategy;
-    std::optional<Seconds> predicted_s;
-    const char* reason = "";
-    bool by_caller = false;  ///< then no other will do
-  };
   struct Prepared {
     SparseSends sends;
     Tally tally;
@@ -78,37 +62,23 @@ class SparseEngine final : InFlight {
   Prepared prepare(const Sends& sends, bool constant) const;
   void check(const SparseSends& sends) const;
   Started start(const Sends& sends, bool constant, const SparseOptions& options, bool blocking);
-  void decide_first();
-  Chosen choose(const Tally& own, bool constant, const SparseOptions& options, bool blocking,
-                std::optional<Tally>& all);
-  /// Does the strategy that the environment names fit an exchange? As all that decides here, the same on every rank.
-  bool fits(bool constant, bool blocking);
-  Tally told_by_all(const Tally& own);
-  OneShotChoice price_of(const SparseStatistics& statistics, bool has_slots);
-  Chosen cheapest(const SparseOptions& options, bool blocking, bool has_slots);
-  bool may_use_slots(const Chosen& chosen, const Tally& all);
-  bool require_window(const Chosen& chosen, const Tally& own, bool blocking, std::optional<Tally>& all);
+  bool may_use_slots(const SparseChosen& chosen, const Tally& all);
+  bool require_window(const SparseChosen& chosen, const Tally& own, bool blocking, std::optional<Tally>& all);
   void make_window(Bytes bytes);
   void wait_for(const SparseCall& call);
-  void learn(const SparseCall& call);
   int next_tag(std::size_t stages);
   void move_on() override;
 
   std::shared_ptr<Context> context_;  ///< its communicator is for what all ranks do at the same point of the program
   OwnCommunicator comm_;              ///< for the rest
-  bool tells_misfit_;                 ///< has to, and has not yet
   int last_tag_ = 0;
   TallyOperation combine_;
-  std::optional<SparseChoice> prices_;  ///< on rank 0, once something was to be priced
-  OneShotChooser chooser_;
+  SparseChooser chooser_;
   StagedRoutes routes_;
   std::unique_ptr<SlotWindow> window_;
-  bool avoids_slots_ = false;              ///< there were exchanges for which they are no good
-  std::vector<SparseCall*> in_flight_;     ///< the oldest first
-  SparseStatistics own_;                   ///< what this rank sent and got in the last blocking exchange
-  std::optional<SparseStatistics> known_;  ///< of all ranks
-  TrafficSurvey survey_;                   ///< of own_
-  bool has_broken_ = false;                ///< MPI has failed in an exchange
+  bool avoids_slots_ = false;           ///< there were exchanges for which they are no good
+  std::vector<SparseCall*> in_flight_;  ///< the oldest first
+  bool has_broken_ = false;             ///< MPI has failed in an exchange
 };
 
 }  // namespace commpass

@@ -288,8 +288,11 @@ TEST(Alltoallv, IsChosenByHowManyBlocksAreNotEmpty) {
   const auto for_small = calls.run_hinted(Told::small);
   const std::string direct = "standard";
   EXPECT_EQ(calls.run(Told::small), for_small);
-  calls.run_to_next(Told::small * size_of());
-  EXPECT_EQ(calls.run_to_next(Told::small * size_of()), direct);
+  // The class is not far from the other one, and is priced when it has come some times.
+  constexpr int most_calls = 5000;
+  int call = 0;
+  while (call < most_calls && calls.run_to_next(Told::small * size_of()) != direct) ++call;
+  EXPECT_LT(call, most_calls);
   EXPECT_EQ(calls.run(Told::small), direct);
   EXPECT_EQ(calls.run(Told::small), for_small);
 }
