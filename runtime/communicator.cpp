@@ -14,14 +14,14 @@
 #include "runtime/choose/gather_pattern.hpp"
 #include "runtime/choose/selection.hpp"
 #include "runtime/communicator_state.hpp"
-#include "runtime/execute/executor.hpp"
-#include "runtime/execute/library_executor.hpp"
+#include "runtime/exchange_draft.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/crowd.hpp"
 #include "runtime/mpi/detect_layout.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/mpi/thread_share.hpp"
+#include "runtime/plan/opening.hpp"
 #include "runtime/sparse/sparse_exchange_state.hpp"
 #include "selector/commands/environment.hpp"
 
@@ -33,7 +33,7 @@ struct Exchange::State {
   std::string strategy, explanation;
   std::optional<Seconds> predicted_s;
   Bytes buffer_bytes = 0;
-  std::variant<std::unique_ptr<Executor>, std::unique_ptr<LibraryExecutor>> executor;  ///< last, so that it goes first
+  AnyExecutor executor;  ///< last, so that it goes first
 };
 
 Exchange::Exchange(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -163,57 +163,58 @@ MPI_Comm Communicator::mpi() const { return state_->comm.get(); }
 Exchange Communicator::neighbor_exchange(const void* send_buffer, std::span<const SendEdge> sends, void* receive_buffer,
                                          std::span<const ReceiveEdge> receives, const ExchangeOptions& options) {
   const MPI_Comm comm = state_->comm.get();
-  assemble(comm);
-  auto named = broadcast(comm, options.strategy);
-
-  std::optional<Strategy> wanted;
-  std::string named_as;
-  Decision decision;
-  std::optional<SelectionOptions> selection;
-  together(comm, [&] {
-    if (named.empty()) named = state_->named;
-    if (!named.empty()) {
-      wanted = parse_strategy(named);
-      named_as = named + " was named by the caller or COMMPASS_STRATEGY.\n";
-    }
-    decision = {named, std::nullopt, named_as};
-    if (!wanted || is_automatic(*wanted))
-      selection = SelectionOptions{options.model, options.calls, options.most_edges_gathered, state_->threads, wanted};
-  });
-  if (selection) decision = select_strategy(comm, state_->layout, state_->machine, sends, *selection);
-  Strategy strategy;
-  together(comm, [&] {
-    if (selection && wanted) decision.explanation = named_as + decision.explanation;
-    strategy = parse_strategy(decision.strategy);
-  });
-  const auto tables = share_tables(comm, strategy, state_->layout, sends);
-  std::unique_ptr<Route> route;
-  together(comm, [&] {
-    route = make_route(strategy, state_->layout, tables);
-    if (is_run_by_library(*route) && !NeighborhoodCollective::is_available())
-      throw NotApplicable(to_string(strategy), "the MPI library that runs has no neighbourhood collectives");
-    const auto has_bytes = [](const auto& edge) { return edge.bytes > 0; };
-    if ((!send_buffer && std::ranges::any_of(sends, has_bytes)) ||
-        (!receive_buffer && std::ranges::any_of(receives, has_bytes)))
-      throw InputError("exchange", "a buffer is null but has edges", "give the buffer");
-  });
-  const auto plan = make_plan(comm, *route, strategy.window, sends, receives, strategy.coalescing);
   const auto address = state_->next_address();
-  std::unique_ptr<Exchange::State> exchange;
-  together(comm, [&] {
-    exchange = std::make_unique<Exchange::State>();
-    exchange->communicator = state_;
-    exchange->further = address.further;
-    exchange->strategy = to_string(strategy);
-    exchange->explanation = decision.explanation;
-    exchange->predicted_s = decision.predicted_s;
-    exchange->buffer_bytes = plan.transit_bytes + plan.packing_bytes;
-    if (!is_run_by_library(*route))
-      exchange->executor = std::make_unique<Executor>(plan, address.comm, address.tag, send_buffer, receive_buffer);
-  });
-  if (is_run_by_library(*route))
-    exchange->executor =
-        insist([&] { return std::make_unique<LibraryExecutor>(plan, comm, send_buffer, receive_buffer); });
+  ExchangeDraft draft(comm, state_->layout, {address.comm, address.tag},
+                      {send_buffer, sends, receive_buffer, receives});
+  Strategy strategy;
+  std::optional<SelectionOptions> selection;  // unless the strategy is named
+  Decision decision;
+  Failure failure;
+  const auto open = [&](const std::string& name) {
+    failure = {};
+    selection.reset();
+    draft.reset();
+    attempt(failure, [&] {
+      const bool is_named = !name.empty();
+      decision = {};
+      if (is_named) {
+        strategy = parse_strategy(name);
+        decision = {to_string(strategy), std::nullopt, name + " was named by the caller or COMMPASS_STRATEGY.\n"};
+      }
+      if (!is_named || is_automatic(strategy))
+        selection = SelectionOptions{options.model, options.calls, options.most_edges_gathered, state_->threads,
+                                     is_named ? std::optional(strategy) : std::nullopt};
+      else if (pattern_need(strategy) == PatternNeed::nothing) draft.begin(strategy);
+    });
+    return open_planning(comm, failure, name, draft.mismatch());
+  };
+  const auto& name = options.strategy.empty() ? state_->named : options.strategy;
+  auto opening = open(name);  // ranks that name the same need not tell each other first
+  if (!opening.is_same_strategy) opening = open(broadcast(comm, name));
+  if (opening.has_failed) agree(comm, failure);
+  if (selection) {
+    auto chosen = select_strategy(comm, state_->layout, state_->machine, sends, *selection);
+    together(comm, [&] {
+      chosen.explanation = decision.explanation + chosen.explanation;
+      strategy = parse_strategy(chosen.strategy);
+    });
+    decision = std::move(chosen);
+  }
+  if (!draft.is_begun()) {
+    const auto tables = share_tables(comm, strategy, state_->layout, sends);
+    attempt(failure, [&] { draft.begin(strategy, tables); });
+    opening = open_planning(comm, failure, {}, draft.mismatch());
+    if (opening.has_failed) agree(comm, failure);
+  }
+  auto executor = draft.finish(opening.are_edges_matched);
+  auto exchange = insist([] { return std::make_unique<Exchange::State>(); });
+  exchange->communicator = state_;
+  exchange->further = address.further;
+  exchange->strategy = std::move(decision.strategy);
+  exchange->explanation = std::move(decision.explanation);
+  exchange->predicted_s = decision.predicted_s;
+  exchange->buffer_bytes = draft.buffer_bytes();
+  exchange->executor = std::move(executor);
   return Exchange(std::move(exchange));
 }
 

@@ -6,6 +6,7 @@
 #include "runtime/alltoall/alltoallv_engine.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/execute/executor.hpp"
+#include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/own_communicator.hpp"
 #include "runtime/sparse/sparse_engine.hpp"
 #include "selector/commands/environment.hpp"
@@ -36,6 +37,7 @@ struct Communicator::State {
   /// away twice, and where there are none left, another communicator is made. Collective.
   Address next_address() {
     if (next_exchange == (largest_tag - 1) / tags_per_exchange) {
+      assemble(comm.get());
       further = std::make_shared<const OwnCommunicator>(comm.get());
       next_exchange = 0;
     }
