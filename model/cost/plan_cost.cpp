@@ -35,22 +35,22 @@ Seconds seconds_of(const PlanCollectives& collectives, const Layout& layout, con
 
 }  // namespace
 
-PlanCollectives plan_collectives(std::span<const StageInfo> stages, const Strategy& strategy) {
+PlanCollectives plan_collectives(std::span<const StageInfo> stages, Coalescing coalescing, bool needs_tables) {
   // That no rank has failed, all name the same strategy, and edges match (open_planning); after headers, that no rank
   // has failed. For tables of the traffic (share_tables) and one opening more; by the MPI library's collective
   // (LibraryExecutor), which makes a communicator.
   constexpr int opening = 1, after_headers = 1, of_tables = 17, by_library = 3;
   PlanCollectives result{.small = opening};
-  if (pattern_need(strategy) != PatternNeed::nothing) result.small += of_tables + opening;
+  if (needs_tables) result.small += of_tables + opening;
   if (std::ranges::any_of(stages, &StageInfo::by_library)) result.small += by_library;
-  if (edges_tell_all(stages.size(), strategy.coalescing)) return result;
+  if (edges_tell_all(stages.size(), coalescing)) return result;
   result.small += after_headers;
   result.counting = static_cast<int>(stages.size());
-  if (strategy.coalescing == Coalescing::staggered) result.counted_ints = 2;  // and the most blocks of a message
+  if (coalescing == Coalescing::staggered) result.counted_ints = 2;  // and the most blocks of a message
   return result;
 }
 
-_collective_seconds(const Layout& layout, const Machine& machine) {
+Seconds small_collective_seconds(const Layout& layout, const Machine& machine) {
   if (layout.ranks() == 1) return 0;
   if (const auto& measured_s = machine.operations.allreduce_s)
     return collective_seconds(machine.operations, *measured_s, layout.ranks());
@@ -68,15 +68,17 @@ Seconds plan_seconds(Schedule schedule, const Strategy& strategy, const Layout& 
       message.batch = 0;
     }
   }
-  const auto collectives = seconds_of(plan_collectives(stages, strategy), layout, machine);
+  const bool needs_tables = pattern_need(strategy) != PatternNeed::nothing;
+  const auto collectives = seconds_of(plan_collectives(stages, strategy.coalescing, needs_tables), layout, machine);
   if (edges_tell_all(stages.size(), strategy.coalescing)) return collectives;
   return collectives + evaluate(schedule, layout, without_copies(machine), model).seconds;
 }
 
-Seconds estimate_plan_seconds(RandomPattern pattern, const Route& route, const Strategy& strategy, const Layout& layout,
-                              const Machine& machine, CostModel model) {
-  const auto collectives = seconds_of(plan_collectives(route.stages(), strategy), layout, machine);
-  if (edges_tell_all(route.stages().size(), strategy.coalescing)) return collectives;
+Seconds estimate_plan_seconds(RandomPattern pattern, const Route& route, const Layout& layout, const Machine& machine,
+                              CostModel model) {
+  constexpr auto coalescing = Coalescing::coalesced;  // what is staggered has no closed form, nor what needs tables
+  const auto collectives = seconds_of(plan_collectives(route.stages(), coalescing, false), layout, machine);
+  if (edges_tell_all(route.stages().size(), coalescing)) return collectives;
   pattern.block_bytes = sizeof(Block);
   return collectives + estimate(pattern, route, {}, layout, without_copies(machine), model).seconds;
 }

@@ -21,8 +21,9 @@ struct PlanCollectives {
   int counted_ints = 1;  ///< for each rank, in each of these
 };
 
-/// @param stages  of the route
-PlanCollectives plan_collectives(std::span<const StageInfo> stages, const Strategy& strategy);
+/// @param stages        of the route
+/// @param needs_tables  of the pattern (pattern_need)
+PlanCollectives plan_collectives(std::span<const StageInfo> stages, Coalescing coalescing, bool needs_tables);
 
 /// Predicts the seconds to plan an exchange whose strategy is known: in each stage the messages of the schedule, with
 /// headers in place of data and all at once, unless edges_tell_all; and plan_collectives. Not counted is what the ranks
