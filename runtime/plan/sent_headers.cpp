@@ -91,7 +91,8 @@ Headers SentHeaders::operator()(int, const Departures& departures, std::span<con
   Failure failure;
   Outgoing outgoing;
   attempt(failure, [&] { outgoing = Outgoing(departures, held); });
-  const auto [expected, most] = count(failure ? Departures{} : departures);
+  const Departures nothing;
+  const auto [expected, most] = count(failure ? nothing : departures);
   for (std::size_t i = 0; i < outgoing.headers.size(); ++i) {
     const auto& header = outgoing.headers[i];
     COMMPASS_MPI_CALL(MPI_Isend, header.data(), static_cast<int>(header.size()), header_type_,
