@@ -85,7 +85,7 @@ void measure(const Arguments& arguments) {
   std::string profile_json, warning;
   bool shown = false;
   const auto hosts = host_names(MPI_COMM_WORLD);
-  together(MPI_COMM_WORLD, [&] {
+  all_or_none(MPI_COMM_WORLD, [&] {
     environment = read_environment();
     model = selection.cost_model();
     if (arguments.sparse.empty() && !arguments.one_shot) strategies = selection.named_strategies();
@@ -120,7 +120,7 @@ void measure(const Arguments& arguments) {
   std::vector<Candidate> ranking;
   std::size_t priced = 0;
   std::string names;
-  together(MPI_COMM_WORLD, [&] {
+  all_or_none(MPI_COMM_WORLD, [&] {
     if (rank != 0) return;
     const auto has_price = [&](const Strategy& strategy) {
       return lacking(strategy, communicator.machine(), model).empty();

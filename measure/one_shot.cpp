@@ -123,7 +123,7 @@ CallReport measure_one_shot(const OneShotMeasurement& measurement, const Pattern
   const auto totals = totals_of(pattern, layout);
   const auto blocks = random_pattern(totals, layout);
   std::string names;
-  together(MPI_COMM_WORLD, [&] {
+  all_or_none(MPI_COMM_WORLD, [&] {
     for (const auto& text : measurement.strategies) {
       auto strategy = parse_strategy(text);
       if (rank == 0 && is_automatic(strategy))

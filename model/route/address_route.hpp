@@ -18,7 +18,8 @@ struct Digit {
 };
 
 /// Mixed-radix addresses of ranks. An address need not be full: a *virtual rank* that does not exist is replaced by
-/// its *host* (design §8).
+/// its *host*, an existing rank with the same lower digits, or, on a node with fewer ranks, with that local rank modulo
+/// theirs.
 struct Address {
   std::vector<Digit> digits;          ///< lowest first; a virtual rank is Σ digit·weight
   std::vector<std::int64_t> of_rank;  ///< the virtual rank of every rank

@@ -117,7 +117,7 @@ struct PreparedPattern {
   int ranks = 0;
   std::vector<Block> blocks;               ///< see blocks_of
   std::vector<std::uint32_t> first_block;  ///< by destination, its first block; and their number at the end
-  std::vector<std::uint32_t> first_alike;  ///< see sharing.hpp
+  std::vector<std::uint32_t> first_alike;  ///< see duplicates.hpp
   std::vector<MemoryAddress>
       send_address;               ///< by block: in its send buffer, as if these lay one after another with gaps
   std::vector<Bytes> self_bytes;  ///< see Schedule

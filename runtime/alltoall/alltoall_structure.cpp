@@ -116,7 +116,7 @@ AlltoallStructure make_alltoall_structure(MPI_Comm comm, const Route& route, Win
   };
   Failure failure;
   if (is_told) {
-    together(comm, begin);
+    all_or_none(comm, begin);
     walk_stages(own, builder->take_held(), std::ref(*sent), *builder, failure);
   } else {
     attempt(failure, [&] {

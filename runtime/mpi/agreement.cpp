@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <new>
 
-#include "runtime/mpi/in_flight.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/nonblocking_reduction.hpp"
 #include "runtime/mpi/ranks.hpp"
@@ -26,7 +25,7 @@ void assemble(MPI_Comm comm) {
   if (ranks_in(comm) == 1) return;
   NonblockingReduction everybody;
   insist([&] { everybody.start_barrier(comm); });
-  wait_until([&] { return everybody.test(); });
+  everybody.wait();
 }
 
 std::string sentence_of(const std::exception& error) noexcept {

@@ -42,10 +42,10 @@ void attempt(Failure& failure, Step step, bool may_follow = false) {
   if (!failure) attempt_even_so(failure, step, may_follow);
 }
 
-/// Runs a local step, then agrees. The step must not communicate, but among ranks none of which waits for one that has
-/// failed. Collective.
+/// Runs a local step that either succeeds on all ranks or throws on all: then they agree. The step must not
+/// communicate, but among ranks none of which waits for one that has failed. Collective.
 template <class Step>
-void together(MPI_Comm comm, Step step) {
+void all_or_none(MPI_Comm comm, Step step) {
   Failure failure;
   attempt(failure, step);
   agree(comm, failure);

@@ -2,7 +2,6 @@
 
 #include <array>
 
-#include "runtime/mpi/in_flight.hpp"
 #include "runtime/mpi/nonblocking_reduction.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/plan/mixed.hpp"
@@ -36,7 +35,7 @@ Opening open_planning(MPI_Comm comm, const Failure& failure, const std::string& 
   const std::array<std::int64_t, 5> mine{failure ? 1 : 0, low(name), high(name), low(mismatch), high(mismatch)};
   NonblockingReduction sums;
   insist([&] { sums.start_sum(comm, mine); });
-  wait_until([&] { return sums.test(); });
+  sums.wait();
   const auto all = sums.result();
   return {all[0] > 0, is_zero(all[1], all[2]), is_zero(all[3], all[4])};
 }

@@ -33,7 +33,7 @@ Planning::Planning(MPI_Comm comm, const Route& route, Window window, Coalescing 
 Planning::~Planning() = default;
 
 void Planning::exchange_headers(Failure& failure) {
-  if (!told_) together(comm_, [&] { told_ = std::make_unique<Told>(*this); });
+  if (!told_) all_or_none(comm_, [&] { told_ = std::make_unique<Told>(*this); });
   auto& planner = told_->planner;
   const auto left = walk_stages(own_, planner.take_held(), std::ref(told_->headers), planner, failure);
   constexpr bool may_follow = true;  // what is missing may be lost on a rank that has failed

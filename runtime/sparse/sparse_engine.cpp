@@ -6,12 +6,11 @@
 #include <bit>
 
 #include "model/error.hpp"
-#include "model/route/catalogue.hpp"
 #include "runtime/choose/environment_names.hpp"
-#include "runtime/choose/telling.hpp"
 #include "runtime/choose/unpriced.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
+#include "runtime/sparse/sparse_class.hpp"
 
 namespace commpass {
 
@@ -24,6 +23,9 @@ constexpr Bytes most_slot_bytes = Bytes{1} << 29;
 /// Nobody has sent anything yet: a few small messages.
 constexpr double first_messages = 8, first_bytes = 64;
 
+// Families of strategies:
+const std::string any, without_slots = "without slots";
+
 bool has_equals(std::vector<Rank> ranks) {
   std::ranges::sort(ranks);
   return std::ranges::adjacent_find(ranks) != ranks.end();
@@ -31,16 +33,14 @@ bool has_equals(std::vector<Rank> ranks) {
 
 }  // namespace
 
-SparseEngine::SparseEngine(MPI_Comm comm, const Layout& layout, const Machine& machine, std::string named,
-                           int largest_tag, bool verbose)
-    : parent_(comm),
-      comm_(comm),
-      layout_(layout),
-      machine_(machine),
-      named_(std::move(named)),
-      unpriced_(why_unpriced(layout, machine)),
-      tells_misfit_(verbose && comm_.rank() == 0),
-      largest_tag_(largest_tag) {}
+SparseEngine::SparseEngine(std::shared_ptr<Context> context)
+    : context_(std::move(context)),
+      comm_(context_->comm.get()),
+      tells_misfit_(context_->verbose && comm_.rank() == 0),
+      chooser_(context_->comm.get()),
+      routes_(context_, comm_.get()) {
+  if (context_->unpriced.empty()) decide_first();
+}
 
 SparseEngine::~SparseEngine() {
   if (!mpi_is_usable()) return;
@@ -54,8 +54,9 @@ void SparseEngine::check(const SparseSends& sends) const {
     const auto fail = [&, number = i](const std::string& what, const std::string& remedy) {
       throw InputError(fmt::format("sparse exchange, message {} of rank {}", number, comm_.rank()), what, remedy);
     };
-    if (destination < 0 || destination >= layout_.ranks())
-      fail(fmt::format("rank {} is out of range", destination), fmt::format("use 0 to {}", layout_.ranks() - 1));
+    if (destination < 0 || destination >= context_->layout.ranks())
+      fail(fmt::format("rank {} is out of range", destination),
+           fmt::format("use 0 to {}", context_->layout.ranks() - 1));
     if (bytes < 0) fail(fmt::format("it has {} bytes", bytes), "use 0 or more");
     if (offset < 0) fail(fmt::format("offset {} is out of range", offset), "use offsets inside the buffer");
     if (!sends.buffer && bytes > 0) fail("the buffer is null", "give the buffer");
@@ -73,7 +74,7 @@ SparseEngine::Prepared SparseEngine::prepare(const Sends& sends, bool constant) 
       destinations.push_back(edge.destination);
       sizes.push_back(edge.bytes);
     }
-    result.tally.statistics = statistics_of(comm_.rank(), destinations, sizes, layout_);
+    result.tally.statistics = statistics_of(comm_.rank(), destinations, sizes, context_->layout);
     // Who sends nothing may say 0 bytes.
     if (const auto bytes = result.sends.constant_bytes.value_or(0); constant && (bytes > 0 || !sizes.empty()))
       result.tally.set_bytes(bytes);
@@ -90,7 +91,7 @@ SparseEngine::Prepared SparseEngine::prepare(const Sends& sends, bool constant) 
 
 int SparseEngine::next_tag(std::size_t stages) {
   const int count = std::max(1, static_cast<int>(stages));
-  const int first = last_tag_ + count > largest_tag_ ? 0 : last_tag_;
+  const int first = last_tag_ + count > context_->largest_tag ? 0 : last_tag_;
   last_tag_ = first + count;
   return first;
 }
@@ -105,10 +106,11 @@ Tally SparseEngine::told_by_all(const Tally& own) {
 }
 
 bool SparseEngine::fits(bool constant, bool blocking) {
-  const bool has_slots = constant && (blocking || window_ || layout_.ranks() == 1) && !avoids_slots_;
-  if (has_slots || !discovery_row(parse_sparse_strategy(named_).discovery).constant_size_only) return true;
+  const bool has_slots = constant && (blocking || window_ || context_->layout.ranks() == 1) && !avoids_slots_;
+  if (has_slots || !discovery_row(parse_sparse_strategy(context_->named.sparse).discovery).constant_size_only)
+    return true;
   if (tells_misfit_)
-    tell_misfit("COMMPASS_SPARSE_STRATEGY", named_,
+    tell_misfit("COMMPASS_SPARSE_STRATEGY", context_->named.sparse,
                 constant ? "an exchange that has no slots" : "messages of different sizes", {});
   tells_misfit_ = false;
   return false;
@@ -116,56 +118,73 @@ bool SparseEngine::fits(bool constant, bool blocking) {
 
 SparseEngine::Chosen SparseEngine::choose(const Tally& own, bool constant, const SparseOptions& options, bool blocking,
                                           std::optional<Tally>& all) {
+  constexpr const char *by_caller = "it was named by the caller", *by_environment = "COMMPASS_SPARSE_STRATEGY names it";
   if (const auto& named = options.strategy; !named.empty()) {
-    const auto strategy = parse_sparse_strategy(named);
+    auto strategy = insist([&] { return parse_sparse_strategy(named); });
     if (discovery_row(strategy.discovery).constant_size_only && !constant)
       throw NotApplicable(named, "messages have different sizes");
-    return {strategy, {}, true};
+    return {std::move(strategy), {}, by_caller, true};
   }
-  if (!named_.empty() && fits(constant, blocking)) return {parse_sparse_strategy(named_), {}};
-  if (!unpriced_.empty()) {
-    warn_unpriced(unpriced_, comm_.rank());
-    return {parse_sparse_strategy(unpriced_sparse), {}};
+  if (const auto& named = context_->named.sparse; !named.empty() && fits(constant, blocking))
+    return {insist([&] { return parse_sparse_strategy(named); }), {}, by_environment};
+  if (!context_->unpriced.empty()) {
+    warn_unpriced(context_->unpriced, comm_.rank());
+    return {insist([&] { return parse_sparse_strategy(unpriced_sparse); }), {}, "no strategy has a price"};
   }
-  if (telling_) {
-    wait_until([&] { return telling_->test(); });
-    known_ = Tally::of(telling_->result()).statistics;
-    telling_.reset();
-  }
+  if (const auto numbers = survey_.complete()) known_ = Tally::of(*numbers).statistics;
   // What one rank knows of this exchange must not decide: the others do not know it.
-  if (constant && blocking && !known_ && !options.messages && layout_.ranks() > 1) {
+  if (constant && blocking && !known_ && !options.messages && context_->layout.ranks() > 1) {
     all = told_by_all(own);
     known_ = all->statistics;
   }
-  auto& choice = choices_[constant ? 1 : 0];
-  if (!choice) choice.emplace(layout_, machine_, constant);
-  const auto statistics = options.messages ? expected_statistics(*options.messages, options.bytes, layout_)
-                          : known_         ? *known_
-                                           : expected_statistics(first_messages, first_bytes, layout_);
   // How large the messages of this exchange are, only their senders know; so whether there are slots must not depend on
   // that.
-  const auto best = choice->best(statistics, constant && blocking && !avoids_slots_);
-  return {best.strategy, best.seconds};
+  return cheapest(options, blocking, constant && blocking && !avoids_slots_);
 }
 
-const StagedRoute& SparseEngine::staged(const SparseStrategy& strategy, bool blocking) {
-  const auto name = to_string(strategy.route);
-  if (const auto found = split_.find(name); found != split_.end()) return found->second;
-  const bool split = blocking && !strategy.is_direct();
-  auto& routes = split ? split_ : whole_;
-  if (const auto found = routes.find(name); found != routes.end()) return found->second;
-  StagedRoute made;
-  if (split) {
-    assemble(parent_);
-    together(parent_, [&] { made.route = make_route(strategy.route, layout_); });
-    made.groups = split_stages(parent_, *made.route);
-  } else if (!strategy.is_direct()) {
-    made.route = make_route(strategy.route, layout_);
-    made.groups = whole_stages(comm_.get(), *made.route);
-  } else if (layout_.ranks() > 1) {
-    made.groups.emplace_back().comm = comm_.get();
-  }
-  return routes.emplace(name, std::move(made)).first->second;
+SparseEngine::Chosen SparseEngine::cheapest(const SparseOptions& options, bool blocking, bool has_slots) {
+  const auto& layout = context_->layout;
+  const bool knows = known_ && !options.messages;
+  const double messages = options.messages.value_or(first_messages),
+               bytes = options.messages ? options.bytes : first_bytes;
+  const auto wanted = knows ? class_of(*known_, layout.ranks()) : class_of_expected(messages, bytes, layout);
+  const auto price = [&](std::size_t) {
+    return price_of(knows ? *known_ : expected_statistics(messages, bytes, layout), has_slots);
+  };
+  const auto& family = has_slots ? any : without_slots;
+  const auto& choice = blocking ? chooser_.choose(family, wanted, std::cref(price)) : *chooser_.nearest(family, wanted);
+  return {insist([&] { return parse_sparse_strategy(choice.strategy); }), choice.predicted_s,
+          knows              ? "it is the cheapest for about what all ranks have sent in an earlier exchange"
+          : options.messages ? "it is the cheapest for about what the hint says"
+                             : "it is the cheapest for a few small messages, as nothing is known yet"};
+}
+
+/// On rank 0.
+OneShotChoice SparseEngine::price_of(const SparseStatistics& statistics, bool has_slots) {
+  constexpr bool constant_size = true;  // puts are left out where there are no slots
+  if (!prices_) prices_.emplace(context_->layout, context_->machine, constant_size);
+  const auto best = prices_->best(statistics, has_slots);
+  return {to_string(best.strategy), best.seconds};
+}
+
+/// For numbers and sizes of messages that are far apart, so that any exchange has something near. Collective.
+void SparseEngine::decide_first() {
+  struct Expected {
+    double messages = first_messages, bytes = first_bytes;
+  };
+  std::vector<Expected> expected{{}};
+  std::vector<ExchangeClass> classes;
+  insist([&] {
+    expected.resize(1);
+    classes.clear();
+    for (double messages = 1; messages < context_->layout.ranks(); messages *= 8)
+      for (const double bytes : {8.0, 512.0, 32768.0, 2097152.0}) expected.push_back({messages, bytes});
+    for (const auto& e : expected) classes.push_back(class_of_expected(e.messages, e.bytes, context_->layout));
+  });
+  const auto price = [&](std::size_t i) {
+    return price_of(expected_statistics(expected[i].messages, expected[i].bytes, context_->layout), false);
+  };
+  chooser_.decide(without_slots, classes, std::cref(price));
 }
 
 /// What all have told decides. @throws NotApplicable where the caller wants slots all the same
@@ -179,10 +198,10 @@ bool SparseEngine::may_use_slots(const Chosen& chosen, const Tally& all) {
 
 void SparseEngine::make_window(Bytes bytes) {
   constexpr Bytes least = 8;  // as all powers of two above it, a size by which slots are aligned
-  assemble(parent_);
+  assemble(context_->comm.get());
   window_.reset();
   const auto slot_bytes = static_cast<Bytes>(std::bit_ceil(static_cast<std::uint64_t>(std::max(bytes, least))));
-  insist([&] { window_ = std::make_unique<SlotWindow>(parent_, slot_bytes); });
+  insist([&] { window_ = std::make_unique<SlotWindow>(context_->comm.get(), slot_bytes); });
 }
 
 /// Which ranks have a window, all of them know; whether what this rank sends fits into it, nobody else does.
@@ -212,14 +231,14 @@ SparseEngine::Started SparseEngine::start(const Sends& given, bool constant, con
   auto& sends = prepared.sends;
   const auto& tally = prepared.tally;
   std::optional<Tally> all;
-  const auto choose_now = [&] { return insist([&] { return choose(tally, constant, options, blocking, all); }); };
+  const auto choose_now = [&] { return choose(tally, constant, options, blocking, all); };
   const auto is_by_slots = [&](const Chosen& chosen) {
-    return layout_.ranks() > 1 && discovery_row(chosen.strategy.discovery).constant_size_only;
+    return context_->layout.ranks() > 1 && discovery_row(chosen.strategy.discovery).constant_size_only;
   };
   auto chosen = choose_now();
   while (is_by_slots(chosen) && !require_window(chosen, tally, blocking, all)) chosen = choose_now();
   const bool by_slots = is_by_slots(chosen);
-  const auto& route = *insist([&] { return &staged(chosen.strategy, blocking); });
+  const auto& route = routes_.of(chosen.strategy, blocking);
 
   const InFlightLock lock;
   StageContext context;
@@ -250,14 +269,14 @@ SparseEngine::Started SparseEngine::start(const Sends& given, bool constant, con
   if (blocking) own_ = tally.statistics;
   insist([&] { in_flight_.reserve(in_flight_.size() + 1); });
   auto call = insist([&] {
-    return std::make_unique<SparseCall>(comm_.rank(), layout_.ranks(), chosen.strategy, route, context,
+    return std::make_unique<SparseCall>(comm_.rank(), context_->layout.ranks(), chosen.strategy, route, context,
                                         std::move(sends), tally);
   });
   if (!call->complete()) {
     in_flight_.push_back(call.get());
     enter();
   }
-  return {std::move(call), chosen.predicted_s, chosen.by_caller};
+  return {std::move(call), chosen.predicted_s, chosen.reason, chosen.by_caller};
 }
 
 void SparseEngine::move_on() {
@@ -297,7 +316,7 @@ ReceivedMessages SparseEngine::run(const Sends& sends, bool constant, const Spar
       // All ranks have been told the same, and do the same.
       const auto& all = *call.combined();
       require_same_bytes(all);
-      if (!may_use_slots({call.strategy(), {}, started.by_caller}, all)) continue;
+      if (!may_use_slots({call.strategy(), {}, started.reason, started.by_caller}, all)) continue;
       if (all.largest_bytes > window_->slot_bytes()) {
         make_window(all.largest_bytes);
         continue;
@@ -317,13 +336,12 @@ void SparseEngine::learn(const SparseCall& call) {
     ++own_.received_messages_max;
     own_.received_bytes_max += std::ssize(message.bytes);
   }
-  ++learned_;
-  if (call.combined()) {
-    known_ = call.combined()->statistics;
-  } else if (tells_after(learned_)) {
-    insist([&] { telling_ = std::make_unique<NonblockingReduction>(); });
-    insist([&] { telling_->start_tally(comm_.get(), Tally{{}, 0, own_}.numbers(), combine_); });
-  }
+  const bool is_due = survey_.is_due();
+  if (call.combined()) known_ = call.combined()->statistics;
+  else if (is_due)
+    survey_.begin([&](NonblockingReduction& reduction) {
+      reduction.start_tally(comm_.get(), Tally{{}, 0, own_}.numbers(), combine_);
+    });
 }
 
 void SparseEngine::abandon(SparseCall& call) noexcept {

@@ -60,6 +60,15 @@ int rarity_of(double density) {
   return rarity;
 }
 
+/// The same of so many messages between so many pairs; of no pairs all have one.
+int rarity_of(std::int64_t messages, std::int64_t pairs) {
+  constexpr std::int64_t nearest_to_one = 7071, scale = 10000;  // 2^-½
+  if (messages <= 0 && pairs > 0) return never;
+  int rarity = 0;
+  for (; messages * scale < pairs * nearest_to_one; messages *= 2) ++rarity;
+  return rarity;
+}
+
 double density_of(int rarity) { return rarity == never ? 0 : 1 / static_cast<double>(std::int64_t{1} << rarity); }
 
 }  // namespace
@@ -70,6 +79,17 @@ BlocksClass class_of(const RandomPattern& blocks) {
       std::clamp(blocks.block_bytes, 1.0, static_cast<double>(std::uint64_t{1} << most_size_bits)));
   return {rarity_of(blocks.density_on_node), rarity_of(blocks.density_off_node),
           static_cast<int>(std::bit_width(bytes))};
+}
+
+BlocksClass class_of(std::int64_t on_node, std::int64_t off_node, Bytes bytes, const Layout& layout) {
+  if (bytes <= 0 || on_node + off_node <= 0) return {never, never, 0};
+  std::int64_t pairs_on_node = 0;
+  for (int node = 0; node < layout.nodes(); ++node)
+    pairs_on_node += std::int64_t{layout.ppn(node)} * (layout.ppn(node) - 1);
+  const auto pairs_off_node = std::int64_t{layout.ranks()} * (layout.ranks() - 1) - pairs_on_node;
+  const auto mean = std::clamp<Bytes>(bytes / (on_node + off_node), 1, Bytes{1} << most_size_bits);
+  return {rarity_of(on_node, pairs_on_node), rarity_of(off_node, pairs_off_node),
+          static_cast<int>(std::bit_width(static_cast<std::uint64_t>(mean)))};
 }
 
 RandomPattern typical_of(const BlocksClass& blocks, int ranks) {

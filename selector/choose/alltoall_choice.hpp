@@ -2,6 +2,7 @@
 #pragma once
 
 #include <compare>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -22,14 +23,16 @@ std::vector<Candidate> rank_one_shot(const RandomPattern& blocks, const Layout& 
 Candidate price_one_shot(const Strategy& strategy, const RandomPattern& blocks, const Layout& layout,
                          const Machine& machine, CostModel model = CostModel::burst);
 
-/// Exchanges that are alike to a factor of two, and so are chosen once for all. By basic arithmetic alone: the same on
-/// all ranks of a machine.
+/// Exchanges that are alike to a factor of two, and so are chosen once for all.
 struct BlocksClass {
   int rarity_on_node = 0, rarity_off_node = 0;  ///< r: about one pair in 2^r has a block that is not empty
   int size_bits = 0;                            ///< binary digits of the mean size of these
   auto operator<=>(const BlocksClass&) const = default;
 };
 BlocksClass class_of(const RandomPattern& blocks);
+/// The same from the sums over all ranks, by integer arithmetic: equal on whatever processors and however compiled.
+/// @param on_node,off_node  blocks that are not empty, within nodes and between them; @param bytes  of all of them
+BlocksClass class_of(std::int64_t on_node, std::int64_t off_node, Bytes bytes, const Layout& layout);
 /// One in the middle of a class. Of many ranks few are drawn, because it is priced while an exchange waits.
 RandomPattern typical_of(const BlocksClass& blocks, int ranks);
 

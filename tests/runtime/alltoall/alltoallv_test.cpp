@@ -143,10 +143,19 @@ TEST_P(EveryStrategy, DoesWhatMpiAlltoallvDoes) {
       auto persistent =
           communicator.alltoallv_init(sent.data(), counts.send, counts.send_at, send_type, persistent_received.data(),
                                       counts.receive, counts.receive_at, receive_type, {text});
-      for (int again = 0; again < 2; ++again) {
+      EXPECT_EQ(persistent.strategy(), to_string(parse_strategy(text)));
+      EXPECT_FALSE(persistent.predicted_seconds()) << "named";
+      EXPECT_NE(persistent.explanation().find("was named"), std::string::npos) << persistent.explanation();
+      for (const bool polls : {false, true}) {
+        std::ranges::fill(persistent_received, 0);
+        auto filled = expected;
+        for (std::size_t i = 0; i < expected.size(); ++i)
+          if (expected[i] < 0) filled[i] = 0;  // where nothing comes
         persistent.start();
-        persistent.wait();
-        ASSERT_EQ(persistent_received, expected) << "one-shot and persistent agree byte for byte";
+        while (polls && !persistent.test()) {}
+        if (!polls) persistent.wait();
+        ASSERT_EQ(persistent_received, filled) << "one-shot and persistent agree byte for byte";
+        EXPECT_TRUE(persistent.test()) << "nothing is in flight";
       }
     }
   }

@@ -102,6 +102,22 @@ TEST(OneShot, IsChosenByHowManyPairsHaveBlocks) {
   EXPECT_EQ(best({0, 0, 0}), "standard");
 }
 
+TEST(BlocksClass, FromSumsIsThatOfTheirRandomPattern) {
+  for (const char* text : {"1x1", "1x4", "4x1", "3x5", "64x16"}) {
+    const auto layout = parse_layout(text);
+    for (std::int64_t on_node = 0; on_node < 20000; on_node = 3 * on_node + 1)
+      for (std::int64_t off_node = 0; off_node < 900000; off_node = 5 * off_node + 1)
+        for (const Bytes bytes : {Bytes{0}, Bytes{1000}, Bytes{123456789}, Bytes{1} << 60}) {
+          const MessageTotals sums{on_node, off_node, static_cast<double>(bytes)};
+          const std::int64_t pairs_on_node = std::int64_t{layout.ranks()} * (layout.max_ppn() - 1),
+                             pairs_off_node = std::int64_t{layout.ranks()} * (layout.ranks() - layout.max_ppn());
+          if (on_node > pairs_on_node || off_node > pairs_off_node) continue;  // no exchange has so many
+          EXPECT_EQ(class_of(on_node, off_node, bytes, layout), class_of(random_pattern(sums, layout)))
+              << text << ": " << on_node << " and " << off_node << " blocks, " << bytes << " bytes";
+        }
+  }
+}
+
 TEST(BlocksClass, HoldsWhatIsAlikeToAFactorOfTwo) {
   const RandomPattern full{1, 1, 1000};
   EXPECT_EQ(class_of(full), (BlocksClass{0, 0, 10}));

@@ -1,4 +1,4 @@
-#include "runtime/exchange_draft.hpp"
+#include "runtime/neighbor/exchange_draft.hpp"
 
 #include <algorithm>
 #include <utility>
