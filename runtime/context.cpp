@@ -100,6 +100,7 @@ std::shared_ptr<Context> make_context(MPI_Comm user, const std::string& profile,
 
 Context::Address Context::next_address() {
   if (next_exchange == (largest_tag - 1) / tags_per_exchange) {
+    assemble(comm.get());
     further = std::make_shared<const OwnCommunicator>(comm.get());
     next_exchange = 0;
   }
