@@ -73,7 +73,7 @@ SparseEngine::Prepared SparseEngine::prepare(const Sends& sends, bool constant) 
       destinations.push_back(edge.destination);
       sizes.push_back(edge.bytes);
     }
-    result.tally.statistics = statistics_of(comm_.rank(), destinations, sizes, layout_);
+    result.tally.statistics = traffic_of(comm_.rank(), destinations, sizes, layout_);
     // Who sends nothing may say 0 bytes.
     if (const auto bytes = result.sends.constant_bytes.value_or(0); constant && (bytes > 0 || !sizes.empty()))
       result.tally.set_bytes(bytes);
@@ -139,9 +139,9 @@ SparseEngine::Chosen SparseEngine::choose(const Tally& own, bool constant, const
   }
   auto& choice = choices_[constant ? 1 : 0];
   if (!choice) choice.emplace(layout_, machine_, constant);
-  const auto statistics = options.messages ? expected_statistics(*options.messages, options.bytes, layout_)
+  const auto statistics = options.messages ? expected_traffic(*options.messages, options.bytes, layout_)
                           : known_         ? *known_
-                                           : expected_statistics(first_messages, first_bytes, layout_);
+                                           : expected_traffic(first_messages, first_bytes, layout_);
   // How large the messages of this exchange are, only their senders know; so whether there are slots must not depend on
   // that.
   const auto best = choice->best(statistics, constant && blocking && !avoids_slots_);

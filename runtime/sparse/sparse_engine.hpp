@@ -107,8 +107,8 @@ class SparseEngine final : InFlight {
   std::unique_ptr<SlotWindow> window_;
   bool avoids_slots_ = false;                      ///< there were exchanges for which they are no good
   std::vector<SparseCall*> in_flight_;             ///< the oldest first
-  SparseStatistics own_;                           ///< what this rank sent and got in the last blocking exchange
-  std::optional<SparseStatistics> known_;          ///< of all ranks
+  SparseTraffic own_;                              ///< what this rank sent and got in the last blocking exchange
+  std::optional<SparseTraffic> known_;             ///< of all ranks
   std::int64_t learned_ = 0;                       ///< from so many exchanges
   std::unique_ptr<NonblockingReduction> telling_;  ///< of own_, to be completed by the next choice
   bool has_broken_ = false;                        ///< MPI has failed in an exchange
