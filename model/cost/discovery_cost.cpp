@@ -72,6 +72,7 @@ Seconds dense_seconds(const DiscoveryGroup& group, const BatchLoad& load, const 
   auto both = data;
   both.launching += sizes.launching;
   both.taking += sizes.taking;
+  both.takes_after_sends = data.takes_after_sends || sizes.takes_after_sends;
   if (!data.awaits_receives) return both.moving();
   both.taking = sizes.taking;
   return std::max({sizes.launching + data.flying, both.taken_in(), data.injecting}) + data.first_arrival + data.taking;

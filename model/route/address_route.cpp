@@ -1,6 +1,7 @@
 #include "model/route/address_route.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -199,6 +200,7 @@ std::vector<UniformMessage> AddressRoute::messages_of_virtual_ranks(Rank rank, i
   const auto& step = steps_[at(stage)];
   const auto own = address_.virtual_ranks_of(rank);
   std::vector<UniformMessage> messages;
+  std::unordered_map<Rank, std::size_t> place;  // of the message to a rank, if several may go there
   for (const int v : own) {
     const int before = digit(v, step);
     const std::int64_t sources = count_undecided(v, stage);
@@ -209,8 +211,8 @@ std::vector<UniformMessage> AddressRoute::messages_of_virtual_ranks(Rank rank, i
       const auto blocks = sources * count_decided(changed, stage);
       const auto to = address_.rank_at(changed);
       if (blocks == 0 || to == rank) continue;
-      const auto same = own.size() == 1 ? messages.end() : std::ranges::find(messages, to, &UniformMessage::to);
-      auto& message = same != messages.end() ? *same : messages.emplace_back(UniformMessage{to, 0, 0, 0, 0});
+      const bool is_new = own.size() == 1 || place.try_emplace(to, messages.size()).second;
+      auto& message = is_new ? messages.emplace_back(UniformMessage{to, 0, 0, 0, 0}) : messages[place.at(to)];
       message.blocks += blocks;
       message.pieces += std::min(blocks, step.pieces_sent);
       if (step.final_pieces > 0) message.final_blocks += std::min(blocks, step.final_blocks);
