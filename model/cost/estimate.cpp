@@ -51,7 +51,7 @@ class Presence {
 
   /// The blocks that are there, of so many new ones. Of very many the average: a draw would hardly differ from it.
   std::int64_t of(std::int64_t blocks) {
-    constexpr double very_many = 4096;
+    constexpr double very_many = 256;
     if (const double expected = rare_ * static_cast<double>(blocks); expected >= very_many)
       return rare_is_present_ ? std::llround(expected) : blocks - std::llround(expected);
     std::int64_t rare = 0, left = blocks;
@@ -224,13 +224,13 @@ class Sender {
   /// Of very many messages those are taken that the busiest of some ranks has in flight: the draw would hardly differ.
   /// @return false if they are too few for that
   bool append_average(const UniformRun& run, int first, int messages, const BlockDraw& draw) {
-    constexpr double many = 512, least_in_flight = 2;
+    constexpr double many = 512;
     constexpr double busiest = 2.5;  // standard deviations above the mean: about that of the busiest of 100 ranks
     const double share = draw.share_present(run.first.blocks), in_flight = std::min(messages, rounds_in_flight_);
-    if (share * messages < many || share * in_flight < least_in_flight) return false;
+    const double sent = std::min(1.0, share + busiest * std::sqrt(share * (1 - share) / in_flight));
+    if (share * messages < many || sent * in_flight < 1) return false;
     const double blocks = static_cast<double>(run.first.blocks) * draw.density_off_node() / share;
-    append({with_blocks(run.message(first), std::llround(blocks)), messages, run.ring},
-           std::min(1.0, share + busiest * std::sqrt(share * (1 - share) / in_flight)));
+    append({with_blocks(run.message(first), std::llround(blocks)), messages, run.ring}, sent);
     return true;
   }
 
