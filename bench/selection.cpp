@@ -4,10 +4,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "bench/options.hpp"
+#include "bench/stopwatch.hpp"
 #include "model/machine/profile.hpp"
 #include "model/pattern/generate.hpp"
 #include "model/route/catalogue.hpp"
@@ -22,22 +22,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr Bytes block_bytes = 64;
 constexpr int degree = 50, ppn = 32;
-
-/// The wall-clock seconds of an action.
-template <class Action>
-Seconds seconds_of(Action action) {
-  const auto begin = std::chrono::steady_clock::now();
-  action();
-  return std::chrono::duration<Seconds>(std::chrono::steady_clock::now() - begin).count();
-}
-
-/// The least of some repetitions: what the machine does besides only makes them longer.
-template <class Action>
-Seconds least_seconds_of(int repetitions, Action action) {
-  Seconds least = seconds_of(action);
-  for (int i = 1; i < repetitions; ++i) least = std::min(least, seconds_of(action));
-  return least;
-}
 
 /// The most memory that the process has had so far.
 Bytes peak_bytes() {

@@ -109,7 +109,7 @@ CallReport measure_sparse(const SparseMeasurement& measurement, const Pattern& p
 
   CallReport report;
   const auto ranking =
-      SparseChoice(layout, communicator.machine(), measurement.constant_size).rank(statistics_of(pattern, layout));
+      SparseChoice(layout, communicator.machine(), measurement.constant_size).rank(traffic_of(pattern, layout));
   for (const auto& candidate : ranking) {
     const auto name = to_string(candidate.strategy);
     const auto is_named = [&](const std::string& text) { return parse_sparse_strategy(text) == candidate.strategy; };

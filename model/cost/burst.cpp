@@ -209,23 +209,21 @@ class Clocks {
       const auto& channel = host_channel(machine_, locality);
       const auto& protocol = channel.protocol(message.bytes);
       const auto size = static_cast<double>(message.bytes);
-      const auto rendezvous = channel.rendezvous_from_bytes;
       auto& flight = flights_.emplace_back();
       flight.message = &message;
       flight.protocol = &protocol;
       flight.locality = locality;
-      flight.is_eager = rendezvous && message.bytes < *rendezvous;
+      flight.is_eager = channel.is_eager(message.bytes);
       flight.messages = messages;
       if (for_all) flight.senders = locality == Locality::socket ? ranks_on_socket_ : layout_.ranks();
       flight.begin = clock_[from] + latency + transfer + flight.launching();
-      const Seconds beta = protocol.beta_s_per_byte * size,
-                    beta_next = protocol.beta_next_s_per_byte.value_or(protocol.beta_s_per_byte) * size;
+      const Seconds beta = protocol.beta_s_per_byte * size, beta_next = protocol.beta_next() * size;
       // All but the last, by which it leaves later than the first.
       const Seconds earlier_latency = (messages - 1) * protocol.alpha_next_s,
                     earlier_transfer = (messages - 1) * beta_next;
       flight.latency = latency + earlier_latency + protocol.alpha_s;
       flight.transfer = transfer + earlier_transfer + beta;
-      if (rendezvous && !flight.is_eager && clock_[to] > flight.begin) {
+      if (channel.awaits_receive(message.bytes) && clock_[to] > flight.begin) {
         flight.was_awaited = true;
         flight.begin = clock_[to];
         flight.latency = earlier_latency + protocol.alpha_s - flight.launching();
@@ -262,7 +260,7 @@ class Clocks {
       const auto& protocol = *flight.protocol;
       flight.arrival = std::max(flight.unshared_until, flight.shared_until) + protocol.alpha_s - flight.launching();
       arrivals_.push_back({flight.arrival, flight.messages * protocol.receive_seconds(flight.message->bytes),
-                           flight.message->to, flight.messages, flight.locality, protocol.alpha_receive_s.has_value()});
+                           flight.message->to, flight.messages, flight.locality, protocol.takes_after_sends()});
       const auto to = at_index(flight.message->to);
       if (flight.arrival < last_arrival_[to]) continue;
       last_arrival_[to] = flight.arrival;

@@ -11,11 +11,6 @@ namespace {
 /// batches.
 constexpr int enough_rounds = 64;
 
-int rounds_in_flight(const StageInfo& stage, Window window) {
-  const int rounds = std::max(stage.rounds, 1);
-  return window.unlimited() ? rounds : std::min(rounds, window.rounds);
-}
-
 /// A batch, and those after it that are like it at every rank.
 struct Batch {
   int first_round = 0, last_round = 0;
@@ -55,11 +50,6 @@ std::vector<Batch> batches_of(std::span<const Likes> sent, const StageInfo& stag
   return batches;
 }
 
-bool alike(const Message& a, const Message& b) {
-  return a.batch == b.batch && a.bytes == b.bytes && a.packed_pieces == b.packed_pieces &&
-         a.unpacked_pieces == b.unpacked_pieces && a.unpacked_bytes == b.unpacked_bytes;
-}
-
 /// Adds the messages of a node to a stage, and takes like ones together.
 class Folding {
  public:
@@ -94,7 +84,8 @@ class Folding {
  private:
   /// Adds those in some rounds of a group, which are taken together.
   void add(const Likes& likes, int group, int first_round, int last_round, std::uint32_t batches) {
-    const auto messages = static_cast<std::uint32_t>(last_round - first_round + 1);
+    const auto messages = messages_in(likes, first_round, last_round);
+    if (messages == 0) return;
     const int middle = group * together_ + together_ / 2 + 1;
     const bool has_middle = first_round <= middle && middle <= last_round;
     const bool joins = std::exchange(last_group_, group) == group && folded_.back().locality == likes.locality &&
@@ -111,6 +102,12 @@ class Folding {
     message.to = layout_.local(likes.ring.after(likes.first.to, message.round - likes.first.round));
   }
 
+  static std::uint32_t messages_in(const Likes& likes, int first_round, int last_round) {
+    if (likes.share == 1) return static_cast<std::uint32_t>(last_round - first_round + 1);
+    const auto until = [&](int round) { return static_cast<std::int64_t>(likes.share * round); };
+    return static_cast<std::uint32_t>(until(last_round) - until(first_round - 1));
+  }
+
   const Layout& layout_;
   std::vector<Batch> batches_;
   int together_;  // each has 1/64 of the time of its batch at most
@@ -121,6 +118,16 @@ class Folding {
 };
 
 }  // namespace
+
+bool alike(const Message& a, const Message& b) {
+  return a.batch == b.batch && a.bytes == b.bytes && a.packed_pieces == b.packed_pieces &&
+         a.unpacked_pieces == b.unpacked_pieces && a.unpacked_bytes == b.unpacked_bytes;
+}
+
+int rounds_in_flight(const StageInfo& stage, Window window) {
+  const int rounds = std::max(stage.rounds, 1);
+  return window.unlimited() ? rounds : std::min(rounds, window.rounds);
+}
 
 // On-node messages are few, so their places are looked up, unless the run is even shorter.
 void append_run(const UniformRun& run, const Message& first, const Layout& layout, std::vector<Likes>& result) {

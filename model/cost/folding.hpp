@@ -14,9 +14,16 @@ struct Likes {
   int messages = 1;
   Ring ring;
   Locality locality = Locality::network;
+  double share = 1;  ///< this part of them, spread evenly
 
   int last_round() const { return first.round + messages - 1; }
 };
+
+/// Do they hold as much, in as many pieces?
+bool alike(const Message& a, const Message& b);
+
+/// How many rounds of a stage are in flight at once, all or those of its window.
+int rounds_in_flight(const StageInfo& stage, Window window);
 
 /// Appends the messages of a run, cut where the locality changes.
 /// @param first  the first of them: its sender, its round and what it holds

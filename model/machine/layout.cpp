@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <utility>
 
@@ -21,6 +20,26 @@ const char* name_of(Locality locality) {
   return "?";
 }
 
+namespace {
+
+/// Numbers keys 0, 1, … in the order in which they come. Most come several times in a row.
+template <class Key>
+class Numbering {
+ public:
+  int of(const Key& key) {
+    if (last_ == numbers_.end() || last_->first != key)
+      last_ = numbers_.try_emplace(key, static_cast<int>(numbers_.size())).first;
+    return last_->second;
+  }
+  int size() const { return static_cast<int>(numbers_.size()); }
+
+ private:
+  std::map<Key, int> numbers_;
+  typename std::map<Key, int>::iterator last_ = numbers_.end();
+};
+
+}  // namespace
+
 Layout::Layout(std::span<const int> node_of, std::span<const int> socket_of) {
   if (node_of.empty()) throw InputError("layout", "it has no ranks", "name at least one node");
   if (!socket_of.empty() && socket_of.size() != node_of.size())
@@ -28,22 +47,28 @@ Layout::Layout(std::span<const int> node_of, std::span<const int> socket_of) {
                      fmt::format("{} ranks have a node but {} have a socket", node_of.size(), socket_of.size()),
                      "give every rank a socket, or none");
 
-  std::map<int, int> node_number;
-  std::map<std::pair<int, int>, int> socket_number;
-  for (std::size_t rank = 0; rank < node_of.size(); ++rank) {
-    const auto [entry, is_new] = node_number.try_emplace(node_of[rank], static_cast<int>(node_number.size()));
-    if (is_new) ranks_of_.emplace_back();
-    const int node = entry->second;
-    auto& mates = ranks_of_[static_cast<std::size_t>(node)];
-    if (node + 1 < nodes()) is_in_order_of_nodes_ = false;
-    const std::pair socket{node, socket_of.empty() ? 0 : socket_of[rank]};
-    node_of_.push_back(node);
-    local_of_.push_back(static_cast<int>(mates.size()));
-    socket_of_.push_back(socket_number.try_emplace(socket, static_cast<int>(socket_number.size())).first->second);
-    mates.push_back(static_cast<Rank>(rank));
-    max_ppn_ = std::max(max_ppn_, static_cast<int>(mates.size()));
+  auto places = std::make_shared<Places>();
+  const auto ranks = node_of.size();
+  Numbering<int> nodes;
+  Numbering<std::pair<int, int>> sockets;
+  std::vector<int> found;  // ranks of each node so far
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const int node = nodes.of(node_of[rank]);
+    found.resize(static_cast<std::size_t>(nodes.size()));
+    if (node + 1 < nodes.size()) places->is_in_order_of_nodes = false;
+    places->node_of.push_back(node);
+    places->local_of.push_back(found[static_cast<std::size_t>(node)]++);
+    places->socket_of.push_back(sockets.of({node, socket_of.empty() ? 0 : socket_of[rank]}));
   }
-  sockets_ = static_cast<int>(socket_number.size());
+  places->max_ppn = std::ranges::max(found);
+  places->sockets = sockets.size();
+  places->first.assign(1, 0);
+  for (const int ppn : found) places->first.push_back(places->first.back() + static_cast<std::size_t>(ppn));
+  places->by_node.resize(ranks);
+  for (std::size_t rank = 0; rank < ranks; ++rank)
+    places->by_node[places->first[static_cast<std::size_t>(places->node_of[rank])] +
+                    static_cast<std::size_t>(places->local_of[rank])] = static_cast<Rank>(rank);
+  places_ = std::move(places);
 }
 
 namespace {
@@ -81,19 +106,16 @@ Layout Layout::with_ppn(int ranks, int ppn) {
   return Layout(node_of);
 }
 
-bool Layout::even() const {
-  return std::ranges::all_of(ranks_of_, [&](const auto& mates) { return std::ssize(mates) == max_ppn_; });
-}
-
 std::string Layout::describe() const {
   std::string text = fmt::format("{} {}", nodes(), nodes() == 1 ? "node" : "nodes");
   if (even()) {
-    text += fmt::format(" x {} {}", max_ppn_, max_ppn_ == 1 ? "rank" : "ranks");
+    text += fmt::format(" x {} {}", max_ppn(), max_ppn() == 1 ? "rank" : "ranks");
   } else {
-    const auto least = std::ranges::min(ranks_of_, {}, [](const auto& mates) { return mates.size(); }).size();
-    text += fmt::format(", {} to {} ranks each", least, max_ppn_);
+    int least = max_ppn();
+    for (int node = 0; node < nodes(); ++node) least = std::min(least, ppn(node));
+    text += fmt::format(", {} to {} ranks each", least, max_ppn());
   }
-  if (sockets_ > nodes()) text += fmt::format(", {} sockets", sockets_);
+  if (sockets() > nodes()) text += fmt::format(", {} sockets", sockets());
   return text;
 }
 

@@ -23,11 +23,18 @@ struct Protocol {
   std::optional<double> beta_receive_s_per_byte{};  ///< alpha + beta·s; absent: as alpha_next and beta
   bool operator==(const Protocol&) const = default;
 
+  double beta_next() const { return beta_next_s_per_byte.value_or(beta_s_per_byte); }
+  /// What a lone message costs, which need not have whole bytes.
+  Seconds alone_seconds(double bytes) const { return alpha_s + beta_s_per_byte * bytes; }
+  /// What one more message costs its sender.
+  Seconds next_seconds(double bytes) const { return alpha_next_s + beta_next() * bytes; }
   /// What one more message of this size costs its receiver.
   Seconds receive_seconds(Bytes bytes) const {
     return alpha_receive_s.value_or(alpha_next_s) +
            beta_receive_s_per_byte.value_or(beta_s_per_byte) * static_cast<double>(bytes);
   }
+  /// Are messages taken in when the receiver's own have left it, or meanwhile? That is so where receiving was measured.
+  bool takes_after_sends() const { return alpha_receive_s.has_value(); }
 };
 
 /// All protocols between ranks of one locality, and what such ranks share.
@@ -45,6 +52,10 @@ struct Channel {
     while (i + 1 < protocols.size() && bytes > protocols[i].max_bytes) ++i;
     return protocols[i];
   }
+  /// Has a message left for its sender before it arrives? Where it is not known from when on they wait, none has, nor
+  /// does any wait.
+  bool is_eager(Bytes bytes) const { return rendezvous_from_bytes && bytes < *rendezvous_from_bytes; }
+  bool awaits_receive(Bytes bytes) const { return rendezvous_from_bytes && bytes >= *rendezvous_from_bytes; }
 };
 
 /// A copy between device and host memory when `processes` pull from one device at once.

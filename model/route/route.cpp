@@ -11,7 +11,7 @@ NotApplicable not_known() { return {"of this route", "it does not tell which ran
 }  // namespace
 
 std::vector<Rank> Route::peers(Rank, int) const { throw not_known(); }
-std::vector<Rank> Route::groups(int) const { throw not_known(); }
+std::vector<Rank> Route::group(Rank, int) const { throw not_known(); }
 
 std::vector<UniformMessage> Route::uniform_messages(Rank rank, int stage) const {
   std::vector<UniformMessage> messages;

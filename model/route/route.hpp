@@ -116,9 +116,9 @@ class Route {
   /// each of them has `rank` among its own. For exchanges whose receivers do not know who sends.
   /// @throws NotApplicable if the route cannot tell
   virtual std::vector<Rank> peers(Rank rank, int stage) const;
-  /// Which ranks exchange messages in stage `stage`, directly or through others: for each rank the lowest of its group.
+  /// The ranks that exchange messages with `rank` in stage `stage`, directly or through others, and `rank`, ascending.
   /// @throws NotApplicable if the route cannot tell
-  virtual std::vector<Rank> groups(int stage) const;
+  virtual std::vector<Rank> group(Rank rank, int stage) const;
 
   /// The messages that `rank` sends in stage `stage` of an all-to-all with equal blocks, for closed forms: few runs
   /// where they are alike, so that very many ranks take no longer than a few. Exact where the address is full and the

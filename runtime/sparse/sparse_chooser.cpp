@@ -85,7 +85,7 @@ SparseChosen SparseChooser::cheapest(const SparseRequest& request) {
                bytes = options.messages ? options.bytes : first_bytes;
   const auto wanted = knows ? class_of(*known_, layout.ranks()) : class_of_expected(messages, bytes, layout);
   const auto price = [&](std::size_t) {
-    return price_of(knows ? *known_ : expected_statistics(messages, bytes, layout), request.may_make_slots);
+    return price_of(knows ? *known_ : expected_traffic(messages, bytes, layout), request.may_make_slots);
   };
   const auto& family = request.may_make_slots ? any : without_slots;
   const auto& choice =
@@ -97,7 +97,7 @@ SparseChosen SparseChooser::cheapest(const SparseRequest& request) {
 }
 
 /// On rank 0.
-OneShotChoice SparseChooser::price_of(const SparseStatistics& statistics, bool has_slots) {
+OneShotChoice SparseChooser::price_of(const SparseTraffic& statistics, bool has_slots) {
   constexpr bool constant_size = true;  // puts are left out where there are no slots
   if (!prices_) prices_.emplace(context_->layout, context_->machine, constant_size);
   const auto best = prices_->best(statistics, has_slots);
@@ -119,12 +119,12 @@ void SparseChooser::decide_first() {
     for (const auto& e : expected) classes.push_back(class_of_expected(e.messages, e.bytes, context_->layout));
   });
   const auto price = [&](std::size_t i) {
-    return price_of(expected_statistics(expected[i].messages, expected[i].bytes, context_->layout), false);
+    return price_of(expected_traffic(expected[i].messages, expected[i].bytes, context_->layout), false);
   };
   chooser_.decide(without_slots, classes, std::cref(price));
 }
 
-void SparseChooser::add_received(SparseStatistics& sends) const {
+void SparseChooser::add_received(SparseTraffic& sends) const {
   sends.received_messages_max = own_.received_messages_max;
   sends.received_bytes_max = own_.received_bytes_max;
 }

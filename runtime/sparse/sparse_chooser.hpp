@@ -59,17 +59,17 @@ class SparseChooser {
 
   // What there is to learn from blocking exchanges:
   /// Of one that begins.
-  void note_sent(const SparseStatistics& own) { own_ = own; }
+  void note_sent(const SparseTraffic& own) { own_ = own; }
   /// Of one that was chosen and is complete.
   void learn(const SparseCall& call);
   /// Adds what this rank has received in the last one.
-  void add_received(SparseStatistics& sends) const;
+  void add_received(SparseTraffic& sends) const;
 
  private:
   /// Does the strategy that the environment names fit an exchange?
   bool fits(const SparseRequest& request);
   SparseChosen cheapest(const SparseRequest& request);
-  OneShotChoice price_of(const SparseStatistics& statistics, bool has_slots);
+  OneShotChoice price_of(const SparseTraffic& statistics, bool has_slots);
   void decide_first();
 
   std::shared_ptr<const Context> context_;
@@ -78,8 +78,8 @@ class SparseChooser {
   bool tells_misfit_;                   ///< has to, and has not yet
   std::optional<SparseChoice> prices_;  ///< on rank 0, once something was to be priced
   OneShotChooser chooser_;
-  SparseStatistics own_;                   ///< what this rank sent and got in the last blocking exchange
-  std::optional<SparseStatistics> known_;  ///< of all ranks
+  SparseTraffic own_;                   ///< what this rank sent and got in the last blocking exchange
+  std::optional<SparseTraffic> known_;  ///< of all ranks
   TrafficSurvey survey_;                   ///< of own_
 };
 

@@ -23,7 +23,7 @@ std::int64_t whole(double value, std::int64_t most) {
 
 }  // namespace
 
-ExchangeClass class_of(const SparseStatistics& all, int ranks) {
+ExchangeClass class_of(const SparseTraffic& all, int ranks) {
   return {digits(all.messages, ranks),
           digits(all.bytes, std::max<std::int64_t>(1, all.messages)),
           digits(all.messages, all.network_messages),
@@ -35,7 +35,7 @@ ExchangeClass class_of(const SparseStatistics& all, int ranks) {
 ExchangeClass class_of_expected(double messages, double bytes, const Layout& layout) {
   constexpr Bytes most_bytes = Bytes{1} << 30, most_of_all = Bytes{1} << 62;
   const std::int64_t ranks = layout.ranks(), others = std::max<std::int64_t>(1, ranks - 1);
-  SparseStatistics all;
+  SparseTraffic all;
   all.messages_max = all.received_messages_max = whole(messages, others);
   all.messages = all.messages_max * ranks;
   all.bytes = all.messages * whole(bytes, std::min(most_bytes, most_of_all / (all.messages + 1)));

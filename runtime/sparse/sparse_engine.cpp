@@ -62,7 +62,7 @@ SparseEngine::Prepared SparseEngine::prepare(const Sends& sends, bool constant) 
       destinations.push_back(edge.destination);
       sizes.push_back(edge.bytes);
     }
-    result.tally.statistics = statistics_of(comm_.rank(), destinations, sizes, context_->layout);
+    result.tally.statistics = traffic_of(comm_.rank(), destinations, sizes, context_->layout);
     // Who sends nothing may say 0 bytes.
     if (const auto bytes = result.sends.constant_bytes.value_or(0); constant && (bytes > 0 || !sizes.empty()))
       result.tally.set_bytes(bytes);

@@ -30,15 +30,14 @@ struct Failures {
 struct Tally {
   Failures failures;
   std::int64_t repeating = 0;  ///< ranks that send several messages to one rank, of exchanges with messages of one size
-  SparseStatistics statistics;
+  SparseTraffic statistics;
   /// The sizes of messages that all should have: the largest, and the smallest times −1. Of a rank without messages, as
   /// here.
   std::int64_t largest_bytes = std::numeric_limits<std::int64_t>::min(),
                smallest_bytes_negated = std::numeric_limits<std::int64_t>::min();
 
-  static constexpr std::size_t sums = 2 + SparseStatistics::sum_count, maxima = SparseStatistics::maximum_count + 2;
-  static_assert(sums + maxima ==
-                    SparseStatistics::told_besides + SparseStatistics::sum_count + SparseStatistics::maximum_count,
+  static constexpr std::size_t sums = 2 + SparseTraffic::sum_count, maxima = SparseTraffic::maximum_count + 2;
+  static_assert(sums + maxima == SparseTraffic::told_besides + SparseTraffic::sum_count + SparseTraffic::maximum_count,
                 "as many as are priced");
   /// As numbers, first those that are added up.
   std::vector<std::int64_t> numbers() const;

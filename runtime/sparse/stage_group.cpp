@@ -16,11 +16,8 @@ std::vector<StageGroup> split_stages(MPI_Comm comm, const Route& route) {
   std::vector<StageGroup> result;
   all_or_none(comm, [&] {
     for (int stage = 0; stage < static_cast<int>(route.stages().size()); ++stage) {
-      const auto lowest = route.groups(stage);
       auto& group = result.emplace_back();
-      const Rank own = lowest[static_cast<std::size_t>(rank)];
-      for (Rank member = 0; static_cast<std::size_t>(member) < lowest.size(); ++member)
-        if (lowest[static_cast<std::size_t>(member)] == own) group.members.push_back(member);
+      group.members = route.group(rank, stage);
       for (const Rank peer : route.peers(rank, stage)) group.peers.push_back(group.in_group(peer));
     }
   });

@@ -37,6 +37,7 @@ int main(int argc, char** argv) {
 
   CLI::App app{"Commpass finds the fastest way to run an irregular MPI exchange."};
   app.name("commpass");
+  app.set_version_flag("--version", "commpass " COMMPASS_VERSION, "print the version and exit");
   app.require_subcommand(1);
   std::function<void()> command;
   commpass::add_predict(app, command);

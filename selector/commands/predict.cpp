@@ -23,6 +23,9 @@ struct PredictArguments {
   PatternArguments pattern;
   SelectionArguments selection;
   bool one_shot = false;
+  bool all = false;
+
+  RankingDepth depth() const { return all ? RankingDepth::all : RankingDepth::cheapest; }
 };
 
 /// How candidates are priced: from the edges of a pattern, or in closed form.
@@ -48,9 +51,10 @@ Pricing one_shot_pricing(int ranks, std::string evaluation, std::function<Random
           }};
 }
 
-Pricing pricing_of(const PatternArguments& arguments, bool one_shot, const Machine& machine, CostModel model,
-                   const Calls& calls) {
-  if (const auto alltoall = one_shot ? std::nullopt : arguments.large_alltoall()) {
+Pricing pricing_of(const PredictArguments& predicted, const Machine& machine, CostModel model) {
+  const auto& arguments = predicted.pattern;
+  const auto& calls = predicted.selection.calls;
+  if (const auto alltoall = predicted.one_shot ? std::nullopt : arguments.large_alltoall()) {
     const auto bytes = alltoall->bytes;
     return {alltoall->ranks, "closed form",
             [=, &machine](const Layout& layout, std::span<const Strategy> strategies) {
@@ -68,19 +72,28 @@ Pricing pricing_of(const PatternArguments& arguments, bool one_shot, const Machi
         [=](const Layout&) { return blocks; }, machine, model, calls);
   }
   const auto pattern = std::make_shared<const Pattern>(arguments.load());
-  if (one_shot)
+  if (predicted.one_shot)
     return one_shot_pricing(
         pattern->ranks, "called once, by the number of blocks and their mean size, with telling sizes",
         [pattern](const Layout& layout) { return random_pattern(totals_of(*pattern, layout), layout); }, machine, model,
         calls);
   return {pattern->ranks,
           {},
-          [=, &machine](const Layout& layout, std::span<const Strategy> strategies) {
-            return rank_strategies(*pattern, layout, machine, model, strategies, calls);
+          [=, &machine, depth = predicted.depth()](const Layout& layout, std::span<const Strategy> strategies) {
+            return rank_strategies(*pattern, layout, machine, model, strategies, calls, depth);
           },
           [=, &machine](const Layout& layout, const Strategy& strategy) {
             return price(strategy, *pattern, layout, machine, model, calls);
           }};
+}
+
+/// Takes those out that were not priced in full.
+std::vector<Strategy> remove_parts(std::vector<Candidate>& ranking) {
+  std::vector<Strategy> removed;
+  for (const auto& candidate : ranking)
+    if (candidate.is_part) removed.push_back(candidate.strategy);
+  std::erase_if(ranking, &Candidate::is_part);
+  return removed;
 }
 
 /// The candidate that --explain names, priced if it is not among the ranking.
@@ -104,12 +117,13 @@ void predict(const PredictArguments& arguments) {
   const auto model = selection.cost_model();
   const auto strategies = selection.named_strategies();
   const auto profile = read_profile(selection.find_profile(environment));
-  const auto pricing = pricing_of(arguments.pattern, arguments.one_shot, profile.machine, model, selection.calls);
+  const auto pricing = pricing_of(arguments, profile.machine, model);
   const auto layout = selection.layout.find(pricing.ranks, environment);
   if (!layout) throw InputError("layout", "it is missing", "add --ppn M (ranks on a node) or --layout SPEC");
 
   auto ranking = pricing.rank(*layout, strategies);
   Report report;
+  report.too_dear = remove_parts(ranking);
   report.context = {{"profile", profile.machine.name},
                     {"layout", layout->describe()},
                     {"ranks", std::to_string(pricing.ranks)},
@@ -140,6 +154,8 @@ void add_predict(CLI::App& app, std::function<void()>& command) {
   sub->add_flag("--one-shot", arguments->one_shot,
                 "as an all-to-all that is called once, with sizes that are new each time (alltoallv), and as "
                 "Communicator::alltoallv knows it");
+  sub->add_flag("--all", arguments->all,
+                "price all strategies in full, also those that the busiest ranks alone show to be too dear");
   sub->footer(catalogue_help());
   sub->callback([arguments, &command] { command = [arguments] { predict(*arguments); }; });
 }

@@ -60,6 +60,10 @@ std::string report_table(const Report& report, std::size_t top) {
                    format_bytes(static_cast<double>(bytes)));
   }
   if (rows.size() < report.rows.size()) fmt::format_to(out, "  … and {} more\n", report.rows.size() - rows.size());
+  if (!report.too_dear.empty())
+    fmt::format_to(out,
+                   "  {} more were not priced in full: their busiest ranks alone take too long (--all prices them)\n",
+                   report.too_dear.size());
   fmt::format_to(out, "\nChosen: {}", report.chosen);
   if (report.regret)
     fmt::format_to(out, ", regret {} (its time over that of the fastest)", format_fixed(*report.regret, 3));
@@ -92,6 +96,11 @@ std::string report_json(const Report& report, std::size_t top) {
       entry["stages"].push_back(
           {{"messages_max", stage.messages_max}, {"bytes_max", stage.bytes_max}, {"seconds", stage.seconds}});
     json["ranking"].push_back(std::move(entry));
+  }
+  if (!report.too_dear.empty()) {
+    auto& not_priced = json["not_priced_in_full"];
+    not_priced["reason"] = "their busiest ranks alone take too long (--all prices them)";
+    for (const auto& strategy : report.too_dear) not_priced["strategies"].push_back(to_string(strategy));
   }
   if (report.baseline_s) json["baseline_s"] = *report.baseline_s;
   if (report.regret) json["regret"] = *report.regret;

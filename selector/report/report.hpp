@@ -24,6 +24,7 @@ struct Report {
   std::vector<ReportRow> rows;        ///< as they are ranked, then those without a price
   std::optional<Seconds> baseline_s;  ///< measured: the plain loop of MPI libraries
   std::optional<double> regret;       ///< measured time of the chosen one ÷ of the best
+  std::vector<Strategy> too_dear{};   ///< not priced in full, since their busiest ranks alone take too long
   std::string note{};                 ///< what to know about the prices (profile_note.hpp); empty: nothing
 };
 

@@ -1,4 +1,5 @@
 // The commpass command without MPI: exit codes, one sentence for errors, and outputs that other programs read.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -317,6 +318,29 @@ TEST(Predict, PricesAnAllToAllThatIsCalledOnceWithTheTellingOfSizes) {
   const auto calls = commpass(ragged + "--calls 3");
   EXPECT_EQ(calls.exit_code, 1);
   EXPECT_NE(calls.err.find("not planned"), std::string::npos) << calls.err;
+}
+
+// 3200 edges are worth a shortlist.
+TEST(Predict, PricesInFullWhatMayBeTheCheapestUnlessAllIsAskedFor) {
+  const std::string run = "predict --profile lassen --generate random:ranks=400,bytes=64,degree=8 --ppn 40 ";
+  const auto some = nlohmann::json::parse(commpass(run + "--json").out),
+             all = nlohmann::json::parse(commpass(run + "--all --json").out);
+  EXPECT_EQ(some["chosen"], all["chosen"]);
+  EXPECT_EQ(some["ranking"][0], all["ranking"][0]);
+  EXPECT_FALSE(all.contains("not_priced_in_full"));
+  const auto& left = some["not_priced_in_full"]["strategies"];
+  ASSERT_GT(left.size(), 0);
+  EXPECT_EQ(some["ranking"].size() + left.size(), all["ranking"].size());
+  const std::string dear = left[0];
+  EXPECT_NE(commpass(run).out.find(fmt::format("{} more were not priced in full", left.size())), std::string::npos);
+  EXPECT_NE(commpass(run + "--explain " + dear).out.find(dear + " is "), std::string::npos) << "priced now";
+}
+
+TEST(Version, IsPrinted) {
+  const auto run = commpass("--version");
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_EQ(run.out.rfind("commpass ", 0), 0U) << run.out;
+  EXPECT_NE(run.out.find('.'), std::string::npos) << run.out;
 }
 
 TEST(Predict, TakesTheSameFromAPatternFileAsFromItsGenerator) {

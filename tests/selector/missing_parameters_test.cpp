@@ -44,7 +44,7 @@ std::vector<std::pair<const char*, std::function<void()>>> prices(const Layout& 
           {"rank_alltoall", [=] { rank_alltoall(64, layout, machine); }},
           {"rank_one_shot", [=] { rank_one_shot(random, layout, machine); }},
           {"price_one_shot", [=] { price_one_shot(standard, random, layout, machine); }},
-          {"SparseChoice", [=] { SparseChoice(layout, machine, true).best(expected_statistics(4, 64, layout)); }},
+          {"SparseChoice", [=] { SparseChoice(layout, machine, true).best(expected_traffic(4, 64, layout)); }},
           {"evaluate", [=] { evaluate(schedule, layout, machine); }},
           {"evaluate, max-rate", [=] { evaluate(schedule, layout, machine, CostModel::max_rate); }},
           {"estimate", [=] { estimate(random, *make_route(standard, layout), {}, layout, machine); }},

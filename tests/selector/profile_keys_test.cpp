@@ -98,7 +98,7 @@ Prices prices_of_one_way(const Machine& machine) {
 
 Prices prices_of_sparse(const Machine& machine) {
   Prices prices;
-  for (const auto& candidate : SparseChoice(layout, machine, true).rank(expected_statistics(5, 600, layout)))
+  for (const auto& candidate : SparseChoice(layout, machine, true).rank(expected_traffic(5, 600, layout)))
     prices["sparse " + to_string(candidate.strategy)] = candidate.seconds;
   return prices;
 }

@@ -16,8 +16,6 @@ std::vector<int> sizes_of(const Strategy& strategy, const std::string& name, int
   return {values.begin(), values.end()};
 }
 
-bool is_even(const Layout& layout) { return layout.ranks() == layout.nodes() * layout.max_ppn(); }
-
 }  // namespace
 
 std::vector<Parameter> node_digit_parameters() {
@@ -33,14 +31,14 @@ std::string node_digits_inapplicable(const Strategy& strategy, const Layout& lay
   const auto local = strategy.values("local"), node = strategy.values("node");
   // On a node with fewer ranks, a host has the local rank modulo these, and so other digits than those it stands in
   // for.
-  if (local.size() > 1 && !is_even(layout)) return "several local digits need as many ranks on every node";
+  if (local.size() > 1 && !layout.even()) return "several local digits need as many ranks on every node";
   auto reason = local.empty() ? "" : too_small(local, layout.max_ppn(), "ranks of a node");
   return !reason.empty() || node.empty() ? reason : too_small(node, layout.nodes(), "nodes");
 }
 
 std::unique_ptr<Route> make_node_digits_route(const Strategy& strategy, const Layout& layout, First first) {
   const auto local = sizes_of(strategy, "local", layout.max_ppn()), node = sizes_of(strategy, "node", layout.nodes());
-  auto address = node_address(layout, local, node);
+  auto address = Address::of_nodes(layout, local, node);
   // Where a digit is missing (one node, one rank a node) the others are left.
   std::vector<std::size_t> order(address.digits.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -10,8 +10,7 @@ namespace commpass {
 namespace {
 
 std::unique_ptr<Route> make(const Strategy&, const Layout& layout, const PatternTables&) {
-  const std::array radices{std::max(layout.ranks(), 2)};
-  auto address = flat_address(layout.ranks(), radices);
+  auto address = Address::flat(layout.ranks(), {});
   for (auto& digit : address.digits) digit.label = "direct";
   const std::array<std::size_t, 1> order{0};
   return std::make_unique<AddressRoute>(std::move(address), std::span(order).first(layout.ranks() > 1 ? 1 : 0));

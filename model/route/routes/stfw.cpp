@@ -76,7 +76,8 @@ std::unique_ptr<Route> make(const Strategy& strategy, const Layout& layout, cons
   const auto n = strategy.values("n"), dims = strategy.values("dims");
   std::vector<int> sizes(dims.begin(), dims.end());
   if (!n.empty() && layout.ranks() > 1) sizes = stfw_dimensions(layout.ranks(), static_cast<int>(n[0]));
-  auto address = placed(flat_address(layout.ranks(), sizes), tables.positions);
+  auto address = Address::flat(layout.ranks(), sizes);
+  address.place(tables.positions);
   std::vector<std::size_t> order(address.digits.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   return std::make_unique<AddressRoute>(std::move(address), order);

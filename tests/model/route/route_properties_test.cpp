@@ -218,11 +218,12 @@ RC_GTEST_PROP(EveryRouteWithoutTraffic, SendsOnlyBetweenPeersWhichAreMutualAndOf
   const auto route = make_route(strategy, layout, pattern);
   const auto schedule = make_schedule(*route, strategy.window, pattern, strategy.coalescing);
   for (int s = 0; s < static_cast<int>(route->stages().size()); ++s) {
-    std::vector<std::vector<Rank>> peers;
-    std::vector<Rank> groups;
+    std::vector<std::vector<Rank>> peers, groups;
     try {
-      groups = route->groups(s);
-      for (Rank rank = 0; rank < layout.ranks(); ++rank) peers.push_back(route->peers(rank, s));
+      for (Rank rank = 0; rank < layout.ranks(); ++rank) {
+        peers.push_back(route->peers(rank, s));
+        groups.push_back(route->group(rank, s));
+      }
     } catch (const NotApplicable&) {
       RC_DISCARD("it does not tell");
     }
@@ -234,9 +235,10 @@ RC_GTEST_PROP(EveryRouteWithoutTraffic, SendsOnlyBetweenPeersWhichAreMutualAndOf
       const auto& own = peers[static_cast<std::size_t>(rank)];
       RC_ASSERT(std::ranges::is_sorted(own));
       RC_ASSERT(!are_peers(rank, rank));
-      RC_ASSERT(groups[static_cast<std::size_t>(rank)] <= rank);
-      RC_ASSERT(groups[static_cast<std::size_t>(groups[static_cast<std::size_t>(rank)])] ==
-                groups[static_cast<std::size_t>(rank)]);
+      const auto& group = groups[static_cast<std::size_t>(rank)];
+      RC_ASSERT(std::ranges::is_sorted(group));
+      RC_ASSERT(std::ranges::binary_search(group, rank));
+      for (const Rank member : group) RC_ASSERT(groups[static_cast<std::size_t>(member)] == group);
       for (const Rank peer : own) {
         RC_ASSERT(are_peers(peer, rank));
         RC_ASSERT(groups[static_cast<std::size_t>(peer)] == groups[static_cast<std::size_t>(rank)]);

@@ -137,7 +137,7 @@ std::string of_rank_zero(std::string text) {
 TEST(RanksThatPriceDifferently, WouldChooseDifferently) {
   const auto layout = Layout::with_ppn(8, 2);
   const auto best = [&](Rank rank) {
-    return to_string(SparseChoice(layout, machine_of(rank), true).best(expected_statistics(7, 8, layout)).strategy);
+    return to_string(SparseChoice(layout, machine_of(rank), true).best(expected_traffic(7, 8, layout)).strategy);
   };
   EXPECT_NE(best(0), best(1)) << "or what follows shows nothing";
 }

@@ -14,8 +14,8 @@ TEST(SparseClass, OfWhatIsExpectedIsNearThatOfSuchAnExchange) {
     for (double messages = 0; messages <= 4096; messages = 2 * messages + 1)
       for (const double bytes : {0.0, 1.0, 100.0, 1e6}) {
         const auto rough = class_of_expected(messages, bytes, layout),
-                   all = class_of(expected_statistics(messages, bytes, layout), layout.ranks());
-        constexpr std::size_t of_a_node = 3;  // whose messages expected_statistics() rounds down
+                   all = class_of(expected_traffic(messages, bytes, layout), layout.ranks());
+        constexpr std::size_t of_a_node = 3;  // whose messages expected_traffic() rounds down
         for (std::size_t i = 0; i < all.size(); ++i) {
           if (messages == 1 && i == of_a_node) continue;
           EXPECT_LE(std::abs(rough[i] - all[i]), 1)

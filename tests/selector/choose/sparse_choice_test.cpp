@@ -20,7 +20,7 @@ Machine cluster_with_operations() {
   return machine;
 }
 
-Seconds price(const SparseChoice& choice, const SparseStatistics& statistics, const std::string& strategy) {
+Seconds price(const SparseChoice& choice, const SparseTraffic& statistics, const std::string& strategy) {
   for (const auto& candidate : choice.rank(statistics))
     if (to_string(candidate.strategy) == strategy) return candidate.seconds;
   ADD_FAILURE() << strategy << " is not considered";
@@ -37,46 +37,46 @@ Pattern to_next_nodes(const Layout& layout, int nodes, Bytes bytes) {
   return pattern;
 }
 
-TEST(SparseStatistics, AreSumsAndMaximaOfWhatTheRanksSend) {
+TEST(SparseTraffic, AreSumsAndMaximaOfWhatTheRanksSend) {
   const auto layout = Layout::with_ppn(6, 2);
   // 0 sends to both ranks of node 1, to its mate and to itself; 5 to 0, twice.
   const auto all =
-      statistics_of(Pattern{6, {{0, 2, 10}, {0, 3, 20}, {0, 1, 5}, {0, 0, 99}, {5, 0, 7}, {5, 0, 8}}}, layout);
-  EXPECT_EQ(all, (SparseStatistics{.messages = 5,
-                                   .bytes = 50,
-                                   .network_messages = 4,
-                                   .nodes_reached = 2,
-                                   .messages_max = 3,
-                                   .bytes_max = 35,
-                                   .network_messages_max = 2,
-                                   .nodes_reached_max = 1,
-                                   .received_messages_max = 2,
-                                   .received_bytes_max = 20}));
+      traffic_of(Pattern{6, {{0, 2, 10}, {0, 3, 20}, {0, 1, 5}, {0, 0, 99}, {5, 0, 7}, {5, 0, 8}}}, layout);
+  EXPECT_EQ(all, (SparseTraffic{.messages = 5,
+                                .bytes = 50,
+                                .network_messages = 4,
+                                .nodes_reached = 2,
+                                .messages_max = 3,
+                                .bytes_max = 35,
+                                .network_messages_max = 2,
+                                .nodes_reached_max = 1,
+                                .received_messages_max = 2,
+                                .received_bytes_max = 20}));
 }
 
 // Five nodes of four ranks, each with four messages to any of the 19 others: 4·16/19 = 3.4 to other nodes, of which
 // three miss one of four with (3/4)³, so that they reach 4·(1 − 0.42) = 2.3.
-TEST(SparseStatistics, OfRanksThatSendAnywhereAreExpected) {
-  const SparseStatistics four{.messages = 80,
-                              .bytes = 640,
-                              .network_messages = 60,
-                              .nodes_reached = 40,
-                              .messages_max = 4,
-                              .bytes_max = 32,
-                              .network_messages_max = 3,
-                              .nodes_reached_max = 2,
-                              .received_messages_max = 4,
-                              .received_bytes_max = 32};
-  EXPECT_EQ(expected_statistics(4, 8, Layout::with_ppn(20, 4)), four);
-  const auto all = expected_statistics(100, 2, Layout::with_ppn(20, 4));
+TEST(SparseTraffic, OfRanksThatSendAnywhereAreExpected) {
+  const SparseTraffic four{.messages = 80,
+                           .bytes = 640,
+                           .network_messages = 60,
+                           .nodes_reached = 40,
+                           .messages_max = 4,
+                           .bytes_max = 32,
+                           .network_messages_max = 3,
+                           .nodes_reached_max = 2,
+                           .received_messages_max = 4,
+                           .received_bytes_max = 32};
+  EXPECT_EQ(expected_traffic(4, 8, Layout::with_ppn(20, 4)), four);
+  const auto all = expected_traffic(100, 2, Layout::with_ppn(20, 4));
   EXPECT_EQ(all.messages_max, 19) << "one for each other rank";
   EXPECT_EQ(all.network_messages_max, 16);
   EXPECT_EQ(all.nodes_reached_max, 4);
   EXPECT_EQ(all.bytes_max, 38);
-  EXPECT_EQ(expected_statistics(3, 8, Layout::with_ppn(6, 6)).network_messages, 0);
-  EXPECT_EQ(expected_statistics(3, 8, Layout::with_ppn(6, 6)).nodes_reached, 0);
-  EXPECT_EQ(expected_statistics(1, 8, Layout::with_ppn(2, 1)).nodes_reached_max, 1);
-  EXPECT_EQ(expected_statistics(-1, 8, Layout::with_ppn(20, 4)).messages, 0);
+  EXPECT_EQ(expected_traffic(3, 8, Layout::with_ppn(6, 6)).network_messages, 0);
+  EXPECT_EQ(expected_traffic(3, 8, Layout::with_ppn(6, 6)).nodes_reached, 0);
+  EXPECT_EQ(expected_traffic(1, 8, Layout::with_ppn(2, 1)).nodes_reached_max, 1);
+  EXPECT_EQ(expected_traffic(-1, 8, Layout::with_ppn(20, 4)).messages, 0);
 }
 
 // Two ranks on two nodes, a message of 8 bytes each way. Its sender is busy for 1 us + 8·1 ns = 1.008 us, and it
@@ -84,7 +84,7 @@ TEST(SparseStatistics, OfRanksThatSendAnywhereAreExpected) {
 TEST(SparsePrices, AreThoseCalculatedByHand) {
   const auto layout = Layout::with_ppn(2, 1);
   const SparseChoice choice(layout, cluster_with_operations(), true);
-  const auto statistics = statistics_of(test::alltoall(2, 8), layout);
+  const auto statistics = traffic_of(test::alltoall(2, 8), layout);
   constexpr double tolerance_s = 1e-12;
   EXPECT_NEAR(price(choice, statistics, "direct+nbx"), 2.008e-6 + 2e-6 + 2.112e-6, tolerance_s)
       << "a tally has 14 numbers";
@@ -103,7 +103,7 @@ TEST(SparsePrices, CountAMessageAfterItsSizeIfItWaitsForItsReceive) {
   const auto layout = Layout::with_ppn(2, 1);
   auto waiting = cluster_with_operations();
   waiting.host.by_locality[static_cast<std::size_t>(Locality::network)]->rendezvous_from_bytes = 24;  // with its header
-  const auto statistics = statistics_of(test::alltoall(2, 8), layout);
+  const auto statistics = traffic_of(test::alltoall(2, 8), layout);
   EXPECT_NEAR(price(SparseChoice(layout, waiting, true), statistics, "direct+dense"),
               2.016e-6 + 2.024e-6 + 2 * (2e-8 + 8 / 1e10), 1e-12);
 }
@@ -114,7 +114,7 @@ TEST(SparsePrices, TakeAProbeThatWasNotMeasuredForAnEmptyMessageBetweenNeighbour
   const auto layout = Layout::with_ppn(2, 1);
   auto machine = cluster_with_operations();
   machine.operations.probe_s.reset();
-  const auto statistics = statistics_of(test::alltoall(2, 8), layout);
+  const auto statistics = traffic_of(test::alltoall(2, 8), layout);
   const SparseChoice free(layout, cluster_with_operations(), true), choice(layout, machine, true);
   for (const auto& [strategy, probes] :
        std::map<std::string, int>{{"direct+nbx", 2}, {"direct+rma", 1}, {"direct+dense", 0}})
@@ -132,7 +132,7 @@ TEST(SparseChoice, OffersPutsOnlyWhereTheyHaveAPriceAndSlots) {
   auto machine = cluster_with_operations();
   for (auto& channel : machine.host.by_locality)
     if (channel) channel->protocols.front().alpha_receive_s = 1e-3;  // which a put does not pay
-  const auto statistics = expected_statistics(1, 8, layout);
+  const auto statistics = expected_traffic(1, 8, layout);
   const auto best = [&](bool has_slots) {
     return to_string(SparseChoice(layout, machine, true).best(statistics, has_slots).strategy);
   };
@@ -150,7 +150,7 @@ TEST(SparsePrices, CountTheLooksThatFindMessages) {
   auto machine = cluster_with_operations();
   machine.operations.probe_s = 3e-7;
   const SparseChoice choice(layout, machine, true);
-  const auto statistics = statistics_of(test::alltoall(2, 8), layout);
+  const auto statistics = traffic_of(test::alltoall(2, 8), layout);
   constexpr double tolerance_s = 1e-12;
   EXPECT_NEAR(price(choice, statistics, "direct+nbx"), 2.008e-6 + 3e-7 + 2e-6 + (2.112e-6 + 3e-7), tolerance_s);
   EXPECT_NEAR(price(choice, statistics, "direct+reduce"), 1.008e-6 + 2.016e-6 + 3e-7, tolerance_s);
@@ -164,7 +164,7 @@ TEST(SparsePrices, CountTheLooksThatFindMessages) {
 TEST(SparsePrices, CountPutsWhereTheyTakeLongerThanMessages) {
   const auto layout = Layout::with_ppn(2, 1);
   auto machine = cluster_with_operations();
-  const auto statistics = statistics_of(test::alltoall(2, 8), layout);
+  const auto statistics = traffic_of(test::alltoall(2, 8), layout);
   const auto rma = [&](Seconds put_s) {
     machine.operations.put_s = put_s;
     return price(SparseChoice(layout, machine, true), statistics, "direct+rma");
@@ -175,7 +175,7 @@ TEST(SparsePrices, CountPutsWhereTheyTakeLongerThanMessages) {
   EXPECT_NEAR(rma(5e-7), 1.008e-6 + after, tolerance_s);
   // Three messages to other nodes, each a put.
   const auto wide = Layout::with_ppn(4, 1);
-  const auto three = statistics_of(test::alltoall(4, 8), wide);
+  const auto three = traffic_of(test::alltoall(4, 8), wide);
   machine.operations.put_s = 5e-6;
   const auto slow = price(SparseChoice(wide, machine, true), three, "direct+rma");
   machine.operations.put_s = 6e-6;
@@ -188,7 +188,7 @@ TEST(SparsePrices, WaitForWhatANodeLetsOut) {
   auto machine = cluster_with_operations();
   machine.injection_rate_bytes_per_s = 1e6;
   const SparseChoice choice(layout, machine, true);
-  const auto statistics = statistics_of(Pattern{4, {{0, 2, 8}, {1, 3, 8}, {2, 0, 8}, {3, 1, 8}}}, layout);
+  const auto statistics = traffic_of(Pattern{4, {{0, 2, 8}, {1, 3, 8}, {2, 0, 8}, {3, 1, 8}}}, layout);
   constexpr double tolerance_s = 1e-12;
   const Seconds injected = 16e-6, flight = 1e-6, answer = 2e-6,
                 tally = (4e-7 + 112e-10) + (2e-6 + 112e-9);  // a round on the node and one between nodes
@@ -211,7 +211,7 @@ TEST(SparsePrices, CountAMessageForEachNodeThatIsReached) {
       one_node.edges.push_back({rank, (rank / 4 * 4 + 4 + i) % 20, 8});
       four_nodes.edges.push_back({rank, (rank + 4 * (i + 1)) % 20, 8});
     }
-  const auto one = statistics_of(one_node, layout), four = statistics_of(four_nodes, layout);
+  const auto one = traffic_of(one_node, layout), four = traffic_of(four_nodes, layout);
   ASSERT_EQ(one.nodes_reached_max, 1);
   ASSERT_EQ(four.nodes_reached_max, 4);
   for (const std::string discovery : {"nbx", "reduce", "allreduce", "dense"}) {
@@ -225,14 +225,14 @@ TEST(SparsePrices, CountAMessageForEachNodeThatIsReached) {
 TEST(SparsePrices, AreZeroForASingleRank) {
   const auto layout = Layout::with_ppn(1, 1);
   for (const auto& candidate :
-       SparseChoice(layout, cluster_with_operations(), true).rank(statistics_of(Pattern{1, {{0, 0, 100}}}, layout)))
+       SparseChoice(layout, cluster_with_operations(), true).rank(traffic_of(Pattern{1, {{0, 0, 100}}}, layout)))
     EXPECT_EQ(candidate.seconds, 0);
 }
 
 TEST(SparseChoice, GathersManyMessagesToFewNodes) {
   const auto layout = Layout::with_ppn(256, 32);
   const SparseChoice choice(layout, cluster_with_operations(), false);
-  const auto statistics = statistics_of(to_next_nodes(layout, 2, 64), layout);
+  const auto statistics = traffic_of(to_next_nodes(layout, 2, 64), layout);
   EXPECT_FALSE(choice.best(statistics).strategy.is_direct());
   for (const std::string discovery : {"nbx", "reduce", "allreduce", "dense"})
     EXPECT_LT(price(choice, statistics, "two-step+" + discovery), price(choice, statistics, "direct+" + discovery))
@@ -242,25 +242,24 @@ TEST(SparseChoice, GathersManyMessagesToFewNodes) {
 TEST(SparseChoice, SendsFewMessagesStraightIfTheReceiversProbe) {
   const auto layout = Layout::with_ppn(64, 32);
   const SparseChoice choice(layout, cluster_with_operations(), false);
-  const auto statistics = statistics_of(generate_pattern("random:ranks=64,bytes=64,degree=1"), layout);
+  const auto statistics = traffic_of(generate_pattern("random:ranks=64,bytes=64,degree=1"), layout);
   EXPECT_LT(price(choice, statistics, "direct+nbx"), price(choice, statistics, "two-step+nbx"));
 }
 
 TEST(SparseChoice, DoesNotReduceTheNumbersOfVeryManyRanksForFewMessages) {
   const auto layout = Layout::with_ppn(4096, 32);
   const SparseChoice choice(layout, cluster_with_operations(), false);
-  const auto statistics = expected_statistics(4, 64, layout);
+  const auto statistics = expected_traffic(4, 64, layout);
   EXPECT_LT(price(choice, statistics, "direct+nbx"), price(choice, statistics, "direct+reduce"));
   const auto few = Layout::with_ppn(8, 4);
-  EXPECT_LT(
-      price(SparseChoice(few, cluster_with_operations(), false), expected_statistics(4, 64, few), "direct+reduce"),
-      price(SparseChoice(few, cluster_with_operations(), false), expected_statistics(4, 64, few), "direct+nbx"));
+  EXPECT_LT(price(SparseChoice(few, cluster_with_operations(), false), expected_traffic(4, 64, few), "direct+reduce"),
+            price(SparseChoice(few, cluster_with_operations(), false), expected_traffic(4, 64, few), "direct+nbx"));
 }
 
 TEST(SparseChoice, RanksAllSuggestionsTheSameEveryTime) {
   for (const auto& layout : {Layout::with_ppn(7, 3), Layout::regular(4, 2, 6), Layout::with_ppn(1, 1)})
     for (const bool constant : {false, true}) {
-      const auto statistics = expected_statistics(3.5, 100, layout);
+      const auto statistics = expected_traffic(3.5, 100, layout);
       const auto ranking = SparseChoice(layout, cluster_with_operations(), constant).rank(statistics),
                  again = SparseChoice(layout, cluster_with_operations(), constant).rank(statistics);
       ASSERT_EQ(ranking.size(), suggest_sparse_strategies(layout, constant).size());
@@ -275,13 +274,12 @@ TEST(SparseChoice, RanksAllSuggestionsTheSameEveryTime) {
 TEST(SparseChoice, GrowsDearerWithMessagesAndBytes) {
   const auto layout = Layout::regular(4, 2, 4);
   const SparseChoice choice(layout, cluster_with_operations(), true);
-  for (const auto& candidate : choice.rank(expected_statistics(1, 8, layout))) {
+  for (const auto& candidate : choice.rank(expected_traffic(1, 8, layout))) {
     const auto name = to_string(candidate.strategy);
-    EXPECT_LE(price(choice, expected_statistics(4, 8, layout), name),
-              price(choice, expected_statistics(16, 8, layout), name))
+    EXPECT_LE(price(choice, expected_traffic(4, 8, layout), name), price(choice, expected_traffic(16, 8, layout), name))
         << name;
-    EXPECT_LT(price(choice, expected_statistics(4, 8, layout), name),
-              price(choice, expected_statistics(4, 8192, layout), name))
+    EXPECT_LT(price(choice, expected_traffic(4, 8, layout), name),
+              price(choice, expected_traffic(4, 8192, layout), name))
         << name;
   }
 }

@@ -1,0 +1,40 @@
+// The burst model in closed form: what a batch of like messages takes at the rank that has most of them.
+#pragma once
+
+#include <array>
+
+#include "model/machine/machine.hpp"
+
+namespace commpass {
+
+using ByLocality = std::array<double, locality_count>;
+
+/// What the busiest rank of a batch sends and gets. Numbers of messages need not be whole.
+struct BatchLoad {
+  ByLocality sent{}, received{};  ///< messages
+  double bytes = 0;               ///< of each
+  double node_bytes = 0;          ///< that its node injects into the network
+};
+
+/// From the common start of all ranks; the letters are those of burst.cpp.
+struct BatchTimes {
+  Seconds launching = 0;           ///< L of the last message
+  Seconds flying = 0;              ///< from then to its arrival
+  Seconds first_arrival = 0;       ///< until which nothing needs to be taken in
+  Seconds taking = 0;              ///< all that it gets in
+  Seconds injecting = 0;           ///< what its node sends, into the network
+  bool takes_after_sends = false;  ///< does it take messages in when its own have left it, not meanwhile?
+  bool awaits_receives = false;    ///< do messages begin when their receive is posted?
+
+  /// When all that comes is taken in.
+  Seconds taken_in() const;
+  /// When that is so and what was sent has arrived.
+  Seconds moving() const;
+};
+
+/// Equal to evaluate() where all ranks send the same and nothing is shared (tests/model/cost/batch_times_test.cpp).
+/// Uses basic arithmetic alone, so that all ranks of a machine get the same.
+/// @throws InputError if the machine has no parameters for a locality with messages
+BatchTimes batch_times(const BatchLoad& load, const Machine& machine);
+
+}  // namespace commpass

@@ -1,0 +1,41 @@
+// What a stage of a sparse exchange costs, whose receivers have to learn what comes.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "model/cost/batch_times.hpp"
+#include "model/machine/layout.hpp"
+#include "model/route/sparse_strategy.hpp"
+
+namespace commpass {
+
+/// What travels with a block where its message holds several: source, destination, size. As much tells a peer a size.
+inline constexpr double header_bytes = 16;
+
+/// One round of a reduction by recursive doubling, or halving where the numbers are scattered.
+struct ReductionRound {
+  std::size_t locality = 0;  ///< of the farthest pair
+  double scattered = 1;      ///< the part of all numbers that still moves
+};
+
+/// Those of a reduction among these ranks. Ranks beyond a power of two give their numbers to a neighbour first and get
+/// the result from him at last.
+std::vector<ReductionRound> reduction_rounds(std::span<const Rank> members, const Layout& layout);
+
+/// Among whom a stage takes place.
+struct DiscoveryGroup {
+  double ranks = 1;
+  std::vector<ReductionRound> rounds;
+  ByLocality peers{};  ///< of the rank with the farthest ones
+
+  double all_peers() const;
+};
+
+/// Predicts the seconds of a stage by what its busiest rank sends and gets; copies of blocks apart. By basic arithmetic
+/// alone, so that all ranks of a machine get the same.
+/// @throws InputError if the machine has no parameters for a locality of the group
+Seconds discovery_seconds(Discovery discovery, const DiscoveryGroup& group, const BatchLoad& load,
+                          const Machine& machine);
+
+}  // namespace commpass

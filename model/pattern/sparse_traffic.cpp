@@ -1,0 +1,78 @@
+#include "model/pattern/sparse_traffic.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "model/power.hpp"
+
+namespace commpass {
+
+SparseTraffic traffic_of(Rank rank, std::span<const Rank> destinations, std::span<const Bytes> bytes,
+                         const Layout& layout) {
+  SparseTraffic own;
+  std::vector<int> nodes;
+  for (std::size_t i = 0; i < destinations.size(); ++i) {
+    if (destinations[i] == rank) continue;
+    ++own.messages;
+    own.bytes += bytes[i];
+    if (const int node = layout.node(destinations[i]); node != layout.node(rank)) nodes.push_back(node);
+  }
+  own.network_messages = std::ssize(nodes);
+  std::ranges::sort(nodes);
+  own.nodes_reached = std::unique(nodes.begin(), nodes.end()) - nodes.begin();
+  own.messages_max = own.messages;
+  own.bytes_max = own.bytes;
+  own.network_messages_max = own.network_messages;
+  own.nodes_reached_max = own.nodes_reached;
+  return own;
+}
+
+SparseTraffic traffic_of(const Pattern& pattern, const Layout& layout) {
+  const auto ranks = static_cast<std::size_t>(pattern.ranks);
+  std::vector<std::vector<Rank>> destinations(ranks);
+  std::vector<std::vector<Bytes>> sizes(ranks);
+  std::vector<std::int64_t> received(ranks), received_bytes(ranks);
+  for (const auto& edge : pattern.edges) {
+    destinations[static_cast<std::size_t>(edge.source)].push_back(edge.destination);
+    sizes[static_cast<std::size_t>(edge.source)].push_back(edge.bytes);
+    if (edge.source == edge.destination) continue;
+    ++received[static_cast<std::size_t>(edge.destination)];
+    received_bytes[static_cast<std::size_t>(edge.destination)] += edge.bytes;
+  }
+  SparseTraffic all;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const auto own = traffic_of(static_cast<Rank>(rank), destinations[rank], sizes[rank], layout);
+    all.messages += own.messages;
+    all.bytes += own.bytes;
+    all.network_messages += own.network_messages;
+    all.nodes_reached += own.nodes_reached;
+    all.messages_max = std::max(all.messages_max, own.messages_max);
+    all.bytes_max = std::max(all.bytes_max, own.bytes_max);
+    all.network_messages_max = std::max(all.network_messages_max, own.network_messages_max);
+    all.nodes_reached_max = std::max(all.nodes_reached_max, own.nodes_reached_max);
+    all.received_messages_max = std::max(all.received_messages_max, received[rank]);
+    all.received_bytes_max = std::max(all.received_bytes_max, received_bytes[rank]);
+  }
+  return all;
+}
+
+SparseTraffic expected_traffic(double messages, double bytes, const Layout& layout) {
+  const double ranks = layout.ranks(), others = std::max(1.0, ranks - 1);
+  const double sent = std::clamp(messages, 0.0, others);
+  const double to_network = sent * (ranks - layout.max_ppn()) / others;
+  const double nodes = layout.nodes() - 1,
+               missed = nodes > 0 ? power(1 - 1 / nodes, static_cast<std::int64_t>(to_network)) : 0;
+  const auto whole = [](double value) { return static_cast<std::int64_t>(value + 0.5); };
+  SparseTraffic all;
+  all.messages_max = all.received_messages_max = whole(sent);
+  all.bytes_max = all.received_bytes_max = whole(sent * bytes);
+  all.network_messages_max = whole(to_network);
+  all.nodes_reached_max = whole(nodes * (1 - missed));
+  all.messages = all.messages_max * layout.ranks();
+  all.bytes = all.bytes_max * layout.ranks();
+  all.network_messages = all.network_messages_max * layout.ranks();
+  all.nodes_reached = all.nodes_reached_max * layout.ranks();
+  return all;
+}
+
+}  // namespace commpass

@@ -1,0 +1,49 @@
+// The closed form of a batch says what the burst model does.
+#include "model/cost/batch_times.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "model/cost/cost.hpp"
+#include "model/route/catalogue.hpp"
+#include "model/support.hpp"
+
+namespace commpass {
+namespace {
+
+/// Every rank, alone on its node, sends to the next ones.
+Seconds burst_seconds(int ranks, int messages, Bytes bytes, const Machine& machine) {
+  const auto layout = Layout::with_ppn(ranks, 1);
+  Pattern pattern{ranks, {}};
+  for (Rank rank = 0; rank < ranks; ++rank)
+    for (int i = 1; i <= messages; ++i) pattern.edges.push_back({rank, (rank + i) % ranks, bytes});
+  const auto route = make_route(parse_strategy("standard"), layout);
+  return evaluate(make_schedule(*route, {}, pattern), layout, machine).seconds;
+}
+
+TEST(BatchTimes, AreThoseOfTheBurstModelWhereAllRanksSendTheSame) {
+  constexpr auto far = static_cast<std::size_t>(Locality::network);
+  auto machine = test::small_cluster();
+  machine.injection_rate_bytes_per_s = machine.ejection_rate_bytes_per_s = std::numeric_limits<double>::infinity();
+  machine.copy_rate_bytes_per_s = std::numeric_limits<double>::infinity();
+  auto& channel = *machine.host.by_locality[far];
+  channel.aggregate_rate_bytes_per_s = std::numeric_limits<double>::infinity();
+  channel.gamma_s.reset();
+  for (const bool is_receiving_measured : {false, true}) {
+    for (auto& protocol : channel.protocols)
+      if (is_receiving_measured) protocol.alpha_receive_s = protocol.alpha_next_s / 2;
+    for (const int messages : {1, 2, 7})
+      for (const Bytes bytes : {8, 1000, 100000}) {
+        BatchLoad load;
+        load.sent[far] = load.received[far] = messages;
+        load.bytes = static_cast<double>(bytes);
+        const auto expected = burst_seconds(8, messages, bytes, machine);
+        EXPECT_NEAR(batch_times(load, machine).moving(), expected, 1e-9 * expected)
+            << messages << " messages of " << bytes << " bytes";
+      }
+  }
+}
+
+}  // namespace
+}  // namespace commpass
