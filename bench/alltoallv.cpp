@@ -1,5 +1,6 @@
 // bench alltoallv: all-to-alls that are called once, on simulated clusters: what we choose against MPI_Alltoallv, the
-// scattered exchange with its best window and tuna with its best radix.
+// scattered exchange with its best window and tuna with its best radix; and some, of equal blocks, too, against what
+// they took before.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,6 +45,27 @@ constexpr Sizes all_sizes[] = {
     {"64 B to 16 ranks", "random:ranks={},bytes=64,degree=16", false, Sizes::Kind::sparse},
 };
 
+/// What the choice took at revision cf28408 in the same simulator, with a profile that it had calibrated there. It sent
+/// sizes ahead, of equal blocks, too, and copied what it forwarded three times a hop.
+struct Recorded {
+  const char* name;
+  const char* cluster;
+  int ranks;
+  const char* generator;
+  bool is_alltoall;  ///< by alltoall, whose equal sizes all ranks know
+  double before_s;
+};
+
+constexpr Recorded all_recorded[] = {
+    {"alltoall_8_lassen_like", "lassen-like", 64, "alltoall:ranks=64,bytes=8", true, 13.41e-6},
+    {"alltoall_8_many_core", "many-core", 64, "alltoall:ranks=64,bytes=8", true, 8.65e-6},
+    {"alltoall_8_latency_bound", "latency-bound", 64, "alltoall:ranks=64,bytes=8", true, 52.94e-6},
+    {"alltoall_512_lassen_like", "lassen-like", 64, "alltoall:ranks=64,bytes=512", true, 37.63e-6},
+    {"alltoall_512_many_core", "many-core", 64, "alltoall:ranks=64,bytes=512", true, 26.83e-6},
+    {"alltoall_512_latency_bound", "latency-bound", 64, "alltoall:ranks=64,bytes=512", true, 107.30e-6},
+    {"alltoallv_16_lassen_like", "lassen-like", 128, "alltoallv:ranks=128,bytes=16,sizes=uniform", false, 23.32e-6},
+};
+
 /// Many large blocks take the simulator a quarter of an hour, and with few ranks already all ways are as fast as the
 /// bytes are.
 int most_ranks_of(const Sizes& sizes) { return sizes.kind == Sizes::Kind::large ? 128 : 256; }
@@ -85,15 +107,19 @@ void keep_faster(const Json& row, std::string& name, double& seconds) {
   name = row.at("strategy");
 }
 
+Json measure(const Options& options, const ClusterShape& cluster, const std::string& profile, int ranks,
+             const std::string& generator, const std::string& strategies, bool is_alltoall = false) {
+  return Json::parse(simulate(
+      options.simulator, cluster, ranks, "commpass-measure",
+      fmt::format("--profile '{}' --layout {} --generate {} --one-shot{} --strategies '{}' --json --repetitions 1 "
+                  "--progress never",
+                  profile, layout_of(cluster, ranks), generator, is_alltoall ? " --alltoall" : "", strategies)));
+}
+
 Result run_case(const Options& options, const Case& which) {
   const auto& [cluster, profile, ranks, sizes] = which;
-  const auto output =
-      simulate(options.simulator, cluster, ranks, "commpass-measure",
-               fmt::format("--profile '{}' --layout {} --generate {} --one-shot --strategies '{}' --json --repetitions "
-                           "1 --progress never",
-                           profile, layout_of(cluster, ranks), fmt::format(fmt::runtime(sizes.generator), ranks),
-                           strategies_for(ranks, sizes)));
-  const auto json = Json::parse(output);
+  const auto json = measure(options, cluster, profile, ranks, fmt::format(fmt::runtime(sizes.generator), ranks),
+                            strategies_for(ranks, sizes));
   Result result;
   result.cluster = cluster.name;
   result.sizes = sizes.name;
@@ -149,6 +175,34 @@ void print_summary(const std::string& name, const Json& s) {
              s["worst_vs_best_known"].get<double>());
 }
 
+/// Runs what was recorded, and gives the ratios to that.
+Json versus_recorded(const Options& options, const std::vector<ClusterShape>& all,
+                     const std::vector<std::string>& profiles) {
+  std::vector<Json> results(std::size(all_recorded));
+  in_parallel(results.size(), [&](std::size_t i) {
+    const auto& [name, on, ranks, generator, is_alltoall, before_s] = all_recorded[i];
+    const auto cluster = std::ranges::find(all, on, &ClusterShape::name);
+    if (cluster == all.end()) return;
+    const auto& profile = profiles[static_cast<std::size_t>(cluster - all.begin())];
+    results[i] = measure(options, *cluster, profile, ranks, generator, "standard", is_alltoall);
+  });
+  Json ratios = Json::object();
+  if (!options.json)
+    fmt::print("\n{:<28} {:<30} {:>9} {:>9} {:>12} {:>6}\n", "against cf28408", "chosen", "us", "MPI us", "cf28408 us",
+               "ratio");
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (results[i].is_null()) continue;
+    const auto& [name, on, ranks, generator, is_alltoall, before_s] = all_recorded[i];
+    const double seconds = results[i].at("chosen_s"), mpi_s = results[i].at("baselines").at(0).at("measured_s");
+    ratios[fmt::format("{}_vs_cf28408", name)] = seconds / before_s;
+    if (!options.json)
+      fmt::print("{:<28} {:<30} {:>9.2f} {:>9.2f} {:>12.2f} {:>6.3f}\n", name,
+                 results[i].at("chosen").get<std::string>(), 1e6 * seconds, 1e6 * mpi_s, 1e6 * before_s,
+                 seconds / before_s);
+  }
+  return ratios;
+}
+
 Json alltoallv(const Options& options) {
   const std::vector<int> ranks = options.quick ? std::vector{64} : std::vector{64, 128, 256};
   if (!options.json)
@@ -188,6 +242,7 @@ Json alltoallv(const Options& options) {
                              {"tuna_s", r.tuna_s},
                              {"versus_best_known", r.versus_best_known()}});
   json["summary"] = summary_of_all(results);
+  json["summary"].update(versus_recorded(options, all, profiles));
   if (options.json) return json;
   fmt::print("\n{:<20} {:>5} {:>8} {:>9} {:>9} {:>8} {:>8}\n", "speedup over", "cases", "MPI", "slowdown", "scattered",
              "tuna", "worst");

@@ -1,4 +1,4 @@
-// Measures a machine over MPI and makes its profile (design §5).
+// Measures a machine over MPI and makes its profile.
 #pragma once
 
 #include <mpi.h>

@@ -40,7 +40,7 @@ Pattern draw_pattern(const Kind& kind, int ranks, std::mt19937_64& random) {
 HeldOut predict(const Calibration& calibration, const Pattern& pattern) {
   const MPI_Comm comm = calibration.comm.get();
   HeldOut result;
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     if (calibration.comm.rank() != 0) return;
     const auto chosen = rank_strategies(pattern, calibration.layout, calibration.machine).front();
     result.strategy = to_string(chosen.strategy);

@@ -56,7 +56,7 @@ void run(Arguments& arguments) {
   Environment environment;
   std::optional<Layout> layout;
   bool shown = false;
-  together(MPI_COMM_WORLD, [&] {
+  all_or_none(MPI_COMM_WORLD, [&] {
     environment = read_environment();
     arguments.options.budget_s = parse_duration(arguments.budget);
     if (arguments.ppn > 0) layout = Layout::with_ppn(ranks, arguments.ppn);
@@ -74,7 +74,7 @@ void run(Arguments& arguments) {
     };
 
   const auto result = calibrate(MPI_COMM_WORLD, *layout, arguments.options);
-  together(MPI_COMM_WORLD, [&] {
+  all_or_none(MPI_COMM_WORLD, [&] {
     if (rank != 0) return;
     write_profile(result.profile, arguments.output);
     if (arguments.json) std::fputs(to_json(result.profile).c_str(), stdout);

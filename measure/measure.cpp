@@ -41,6 +41,7 @@ struct Arguments {
   bool baseline = false;
   std::string sparse;     ///< constant or variable; empty: the exchange is known on both sides
   bool one_shot = false;  ///< as an all-to-all that is run once, with sizes that are new each time
+  bool alltoall = false;  ///< and with equal blocks, as all ranks know
   std::string progress;
 };
 
@@ -85,7 +86,7 @@ void measure(const Arguments& arguments) {
   std::string profile_json, warning;
   bool shown = false;
   const auto hosts = host_names(MPI_COMM_WORLD);
-  together(MPI_COMM_WORLD, [&] {
+  all_or_none(MPI_COMM_WORLD, [&] {
     environment = read_environment();
     model = selection.cost_model();
     if (arguments.sparse.empty() && !arguments.one_shot) strategies = selection.named_strategies();
@@ -102,12 +103,13 @@ void measure(const Arguments& arguments) {
   const auto pattern = read_together(arguments.pattern, rank, ranks);
   const auto machine = parse_profile(broadcast(MPI_COMM_WORLD, profile_json), "profile of rank 0").machine;
   if (!arguments.sparse.empty() || arguments.one_shot) {
-    auto report =
-        arguments.one_shot
-            ? measure_one_shot({machine, layout, selection.strategy_names(), arguments.repetitions, shown}, pattern)
-            : measure_sparse({machine, layout, arguments.sparse == "constant", selection.strategy_names(),
-                              arguments.repetitions, shown},
-                             pattern);
+    auto report = arguments.one_shot
+                      ? measure_one_shot({machine, layout, selection.strategy_names(), arguments.repetitions,
+                                          arguments.alltoall ? BlockSizes::equal : BlockSizes::told, shown},
+                                         pattern)
+                      : measure_sparse({machine, layout, arguments.sparse == "constant", selection.strategy_names(),
+                                        arguments.repetitions, shown},
+                                       pattern);
     if (rank != 0) return;
     if (!warning.empty()) std::fputs(("commpass: " + warning + "\n").c_str(), stderr);
     report.context.emplace_back("pattern", arguments.pattern.describe());
@@ -120,7 +122,7 @@ void measure(const Arguments& arguments) {
   std::vector<Candidate> ranking;
   std::size_t priced = 0;
   std::string names;
-  together(MPI_COMM_WORLD, [&] {
+  all_or_none(MPI_COMM_WORLD, [&] {
     if (rank != 0) return;
     const auto has_price = [&](const Strategy& strategy) {
       return lacking(strategy, communicator.machine(), model).empty();
@@ -216,6 +218,9 @@ int main(int argc, char** argv) {
   auto* one_shot = app.add_flag(
       "--one-shot", arguments.one_shot,
       "run it as an all-to-all that is called once, with sizes that are new each time, beside MPI_Alltoallv");
+  app.add_flag("--alltoall", arguments.alltoall,
+               "with --one-shot: all blocks are equal, as all ranks know, beside MPI_Alltoall")
+      ->needs(one_shot);
   app.add_option("--sparse", arguments.sparse,
                  "run it as a sparse dynamic data exchange, whose receivers know nothing, with messages of one size "
                  "(constant) or of any (variable); strategies are those of such exchanges")

@@ -45,8 +45,9 @@ struct Side {
 /// What a rank gives, and what it must get.
 class Exchanger {
  public:
-  Exchanger(const Pattern& pattern, Rank rank)
+  Exchanger(const Pattern& pattern, Rank rank, BlockSizes sizes)
       : rank_(rank),
+        sizes_(sizes),
         data_(data_of(pattern, rank)),
         sends_(pattern.ranks, data_.sends, &SendEdge::destination),
         receives_(pattern.ranks, data_.receives, &ReceiveEdge::source) {
@@ -54,14 +55,22 @@ class Exchanger {
   }
 
   void run(Communicator& communicator, const std::string& strategy) {
+    if (sizes_ == BlockSizes::equal)
+      return communicator.alltoall(data_.send_buffer.data(), sends_.counts.front(), MPI_BYTE,
+                                   data_.receive_buffer.data(), sends_.counts.front(), MPI_BYTE,
+                                   {.strategy = strategy});
     communicator.alltoallv(data_.send_buffer.data(), sends_.counts, sends_.displacements, MPI_BYTE,
                            data_.receive_buffer.data(), receives_.counts, receives_.displacements, MPI_BYTE,
                            {.strategy = strategy});
   }
   void run_by_mpi() {
-    COMMPASS_MPI_CALL(MPI_Alltoallv, data_.send_buffer.data(), sends_.counts.data(), sends_.displacements.data(),
-                      MPI_BYTE, data_.receive_buffer.data(), receives_.counts.data(), receives_.displacements.data(),
-                      MPI_BYTE, MPI_COMM_WORLD);
+    if (sizes_ == BlockSizes::equal)
+      COMMPASS_MPI_CALL(MPI_Alltoall, data_.send_buffer.data(), sends_.counts.front(), MPI_BYTE,
+                        data_.receive_buffer.data(), sends_.counts.front(), MPI_BYTE, MPI_COMM_WORLD);
+    else
+      COMMPASS_MPI_CALL(MPI_Alltoallv, data_.send_buffer.data(), sends_.counts.data(), sends_.displacements.data(),
+                        MPI_BYTE, data_.receive_buffer.data(), receives_.counts.data(), receives_.displacements.data(),
+                        MPI_BYTE, MPI_COMM_WORLD);
   }
 
   /// Runs an exchange and checks what came. Collective. @throws Error, the same on every rank, if a byte is wrong
@@ -73,6 +82,7 @@ class Exchanger {
 
  private:
   Rank rank_;
+  BlockSizes sizes_;
   RankData data_;
   Side sends_, receives_;
 };
@@ -92,6 +102,19 @@ void require_one_block_each(const Pattern& pattern) {
                          "a rank sends or gets 2^31 bytes or more, which displacements of MPI_Alltoallv do not reach",
                          "use smaller blocks");
   }
+}
+
+/// With the blocks that ranks send to themselves in MPI_Alltoall.
+Pattern with_own_blocks(Pattern pattern) {
+  const auto pairs = std::int64_t{pattern.ranks} * (pattern.ranks - 1);
+  const auto is_like_first = [&](const Edge& edge) {
+    return edge.bytes == pattern.edges.front().bytes && edge.source != edge.destination;
+  };
+  if (pattern.edges.empty() || std::ssize(pattern.edges) != pairs || !std::ranges::all_of(pattern.edges, is_like_first))
+    throw InputError("--alltoall", "not every rank sends as many bytes to every other rank",
+                     "use --generate alltoall:… with two ranks or more, or leave it out");
+  for (Rank rank = 0; rank < pattern.ranks; ++rank) pattern.edges.push_back({rank, rank, pattern.edges.front().bytes});
+  return pattern;
 }
 
 /// Gives the rows their prices, and the order of the ranking; without rows, all of the ranking.
@@ -116,23 +139,25 @@ CallReport measure_one_shot(const OneShotMeasurement& measurement, const Pattern
   Communicator communicator(MPI_COMM_WORLD, measurement.machine, {measurement.layout}),
       choosing(MPI_COMM_WORLD, measurement.machine, {measurement.layout});
   const auto& layout = communicator.layout();
-  Exchanger exchanger(pattern, rank);
+  const auto sizes = measurement.sizes;
+  Exchanger exchanger(sizes == BlockSizes::equal ? with_own_blocks(pattern) : pattern, rank, sizes);
 
   // Rank 0 prices; all need the names.
   CallReport report;
   const auto totals = totals_of(pattern, layout);
   const auto blocks = random_pattern(totals, layout);
   std::string names;
-  together(MPI_COMM_WORLD, [&] {
+  all_or_none(MPI_COMM_WORLD, [&] {
     for (const auto& text : measurement.strategies) {
       auto strategy = parse_strategy(text);
       if (rank == 0 && is_automatic(strategy))
-        strategy = price_one_shot(strategy, blocks, layout, communicator.machine()).strategy;
+        strategy = price_one_shot(strategy, blocks, layout, communicator.machine(), CostModel::burst, sizes).strategy;
       const auto name = to_string(strategy);
       if (std::ranges::find(report.rows, name, &CallReportRow::name) == report.rows.end())
         report.rows.push_back({name, {}, {}});
     }
-    if (rank == 0) set_prices(report.rows, rank_one_shot(blocks, layout, communicator.machine()));
+    if (rank == 0)
+      set_prices(report.rows, rank_one_shot(blocks, layout, communicator.machine(), CostModel::burst, {}, sizes));
     for (const auto& row : report.rows) names += (names.empty() ? "" : ";") + row.name;
   });
   names = broadcast(MPI_COMM_WORLD, names);
@@ -147,7 +172,8 @@ CallReport measure_one_shot(const OneShotMeasurement& measurement, const Pattern
   const auto choose = [&] { exchanger.run(choosing, ""); };
   for (int call = 0; call < calls_to_settle; ++call) exchanger.check(choose, "the choice");
   add("the choice", choose);
-  add("MPI_Alltoallv", [&] { exchanger.run_by_mpi(); });
+  const auto* library_name = sizes == BlockSizes::equal ? "MPI_Alltoall" : "MPI_Alltoallv";
+  add(library_name, [&] { exchanger.run_by_mpi(); });
   const auto times = time_exchanges(runs, false, measurement.repetitions, measurement.shown);
 
   report.chosen = choosing.last_alltoallv_strategy();
@@ -156,7 +182,7 @@ CallReport measure_one_shot(const OneShotMeasurement& measurement, const Pattern
   for (auto& row : report.rows) row.measured_s = *time++;
   report.chosen_s = *time++;
   report.baseline_kind = "By the MPI library";
-  report.baselines.push_back({"MPI_Alltoallv", {}, *time++});
+  report.baselines.push_back({library_name, {}, *time++});
   report.context = {{"profile", communicator.machine().name},
                     {"layout", layout.describe()},
                     {"ranks", std::to_string(pattern.ranks)},

@@ -1,4 +1,4 @@
-// commpass measure --one-shot: all-to-alls that are called once, beside MPI_Alltoallv.
+// commpass measure --one-shot: all-to-alls that are called once, beside MPI_Alltoallv or MPI_Alltoall.
 #pragma once
 
 #include <optional>
@@ -7,6 +7,7 @@
 
 #include "model/machine/layout.hpp"
 #include "model/machine/machine.hpp"
+#include "model/pattern/block_sizes.hpp"
 #include "model/pattern/pattern.hpp"
 #include "selector/report/call_report.hpp"
 
@@ -17,12 +18,14 @@ struct OneShotMeasurement {
   std::optional<Layout> layout;
   std::vector<std::string> strategies;  ///< to be timed; empty: all that the selector considers
   int repetitions = 0;                  ///< see time_exchanges
+  BlockSizes sizes = BlockSizes::told;  ///< equal: by alltoall, not alltoallv
   bool shown = false;                   ///< progress
 };
 
-/// Times strategies, the choice when it knows the sizes of the call before, and MPI_Alltoallv, and checks that all of
-/// them deliver every byte. Collective on MPI_COMM_WORLD.
-/// @param pattern  at most one edge for each pair of ranks
+/// Times strategies, the choice when it knows the sizes of the call before, and MPI_Alltoallv or MPI_Alltoall, and
+/// checks that all of them deliver every byte. Collective on MPI_COMM_WORLD.
+/// @param pattern  at most one edge for each pair of ranks; for equal sizes one of the same bytes for each, and ranks
+/// send as much to themselves
 /// @return on rank 0, all but the context's pattern
 /// @throws Error, the same on every rank
 CallReport measure_one_shot(const OneShotMeasurement& measurement, const Pattern& pattern);

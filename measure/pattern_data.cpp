@@ -23,7 +23,7 @@ std::byte byte_of(std::size_t content, std::size_t position) {
 
 Pattern read_together(const PatternArguments& arguments, Rank rank, int ranks) {
   Pattern pattern;
-  together(MPI_COMM_WORLD, [&] {
+  all_or_none(MPI_COMM_WORLD, [&] {
     if (rank != 0) return;
     pattern = arguments.load(ranks);
     if (pattern.ranks != ranks)

@@ -19,7 +19,7 @@ std::vector<std::size_t> stable_counting_sort(std::vector<Item>& items, int keys
   std::vector<std::size_t> place(static_cast<std::size_t>(keys) + 1, 0);
   for (const auto& item : items) ++place[key_of(item) + 1];
   std::partial_sum(place.begin(), place.end(), place.begin());
-  const auto begins = place;
+  auto begins = place;
   std::vector<Item> sorted(items.size());
   for (const auto& item : items) sorted[place[key_of(item)]++] = item;
   items = std::move(sorted);

@@ -9,21 +9,19 @@
 #include <vector>
 
 #include "commpass/commpass.h"
-#include "runtime/communicator.hpp"
-#include "runtime/communicator_state.hpp"
+#include "runtime/engines.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/element_type.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
 
 struct commpass_comm_state {
-  commpass::Communicator communicator;
+  commpass::Engines engines;
 };
 
 namespace {
 
 using commpass::Bytes;
-using commpass::Communicator;
 using commpass::ElementType;
 using commpass::InputError;
 using commpass::ReceivedMessages;
@@ -123,11 +121,12 @@ void require_communicator(commpass_comm comm) {
   if (!comm) throw InputError("commpass", "the communicator is NULL", "create one with commpass_comm_create");
 }
 
+MPI_Comm mpi_of(commpass_comm comm) { return comm->engines.context->comm.get(); }
+
 ReceivedMessages exchange(const SparseArguments& arguments, const char* strategy, commpass_comm comm) {
   require_communicator(comm);
-  const auto given = [&] { return arguments.sends(comm->communicator.mpi()); };
-  return commpass::CommunicatorAccess::sparse(comm->communicator)
-      .run(std::cref(given), arguments.is_constant, {strategy ? strategy : "", {}});
+  const auto given = [&] { return arguments.sends(mpi_of(comm)); };
+  return comm->engines.sparse->run(std::cref(given), arguments.is_constant, {strategy ? strategy : "", {}});
 }
 
 Bytes elements_of(const commpass::ReceivedMessage& message, const ElementType& type) {
@@ -205,7 +204,10 @@ const char* commpass_error_text(void) { return error_text.c_str(); }
 
 int commpass_comm_create(MPI_Comm mpi_comm, const char* profile, commpass_comm* comm) {
   *comm = nullptr;
-  return guarded([&] { *comm = new commpass_comm_state{Communicator(mpi_comm, std::string(profile ? profile : ""))}; });
+  return guarded([&] {
+    *comm = new commpass_comm_state{
+        commpass::Engines(commpass::make_context(mpi_comm, profile ? profile : "", nullptr, {}))};
+  });
 }
 
 int commpass_comm_free(commpass_comm* comm) {
@@ -229,7 +231,7 @@ int commpass_alltoall_crs(int send_nnz, const int* dest, int sendcount, MPI_Data
     const auto received = exchange(
         {send_nnz, dest, true, sendcount, nullptr, nullptr, sendtype, recvtype, sendvals, recv_nnz != nullptr, false},
         strategy, comm);
-    const ElementType type(recvtype, comm->communicator.mpi());
+    const ElementType type(recvtype, mpi_of(comm));
     const Bytes room = *recv_nnz;
     *recv_nnz = narrow(std::ssize(received), "number of messages");
     require_room("messages", room, *recv_nnz);
@@ -246,7 +248,7 @@ int commpass_alltoall_crs_alloc(int send_nnz, const int* dest, int sendcount, MP
     const auto messages = exchange(
         {send_nnz, dest, true, sendcount, nullptr, nullptr, sendtype, recvtype, sendvals, received != nullptr, true},
         strategy, comm);
-    hand_out(messages, ElementType(recvtype, comm->communicator.mpi()), received);
+    hand_out(messages, ElementType(recvtype, mpi_of(comm)), received);
   });
 }
 
@@ -258,7 +260,7 @@ int commpass_alltoallv_crs(int send_nnz, const int* dest, const int* sendcounts,
     const auto received = exchange({send_nnz, dest, false, 0, sendcounts, sdispls, sendtype, recvtype, sendvals,
                                     recv_nnz != nullptr && recv_size != nullptr, false},
                                    strategy, comm);
-    const ElementType type(recvtype, comm->communicator.mpi());
+    const ElementType type(recvtype, mpi_of(comm));
     const Bytes messages = *recv_nnz, elements = *recv_size;
     *recv_nnz = narrow(std::ssize(received), "number of messages");
     *recv_size = narrow(elements_of(received, type), "number of elements");
@@ -276,7 +278,7 @@ int commpass_alltoallv_crs_alloc(int send_nnz, const int* dest, const int* sendc
     const auto messages = exchange(
         {send_nnz, dest, false, 0, sendcounts, sdispls, sendtype, recvtype, sendvals, received != nullptr, true},
         strategy, comm);
-    hand_out(messages, ElementType(recvtype, comm->communicator.mpi()), received);
+    hand_out(messages, ElementType(recvtype, mpi_of(comm)), received);
   });
 }
 
@@ -285,12 +287,12 @@ int commpass_alltoallv(const void* sendbuf, const int* sendcounts, const int* sd
                        const char* strategy, commpass_comm comm) {
   return guarded([&] {
     require_communicator(comm);
-    const auto ranks = static_cast<std::size_t>(comm->communicator.layout().ranks());
+    const auto ranks = static_cast<std::size_t>(comm->engines.context->layout.ranks());
     const auto of_ranks = [&](const int* numbers) {
       return numbers ? std::span(numbers, ranks) : std::span<const int>();
     };
-    comm->communicator.alltoallv(sendbuf, of_ranks(sendcounts), of_ranks(sdispls), sendtype, recvbuf,
-                                 of_ranks(recvcounts), of_ranks(rdispls), recvtype, alltoallv_options(strategy));
+    comm->engines.alltoallv->alltoallv(sendbuf, of_ranks(sendcounts), of_ranks(sdispls), sendtype, recvbuf,
+                                       of_ranks(recvcounts), of_ranks(rdispls), recvtype, alltoallv_options(strategy));
   });
 }
 
@@ -298,7 +300,7 @@ int commpass_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
                       MPI_Datatype recvtype, const char* strategy, commpass_comm comm) {
   return guarded([&] {
     require_communicator(comm);
-    comm->communicator.alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
-                                alltoallv_options(strategy));
+    comm->engines.alltoallv->alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                                      alltoallv_options(strategy));
   });
 }

@@ -7,81 +7,34 @@
 
 #include <mpi.h>
 
-#include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 
-#include "model/cost/cost.hpp"
 #include "model/machine/layout.hpp"
 #include "model/machine/machine.hpp"
 #include "runtime/alltoall/alltoallv.hpp"
 #include "runtime/indexed/indexed_exchange.hpp"
-#include "runtime/plan/plan.hpp"
+#include "runtime/neighbor/neighbor_exchange.hpp"
 #include "runtime/sparse/sparse_exchange.hpp"
 
 namespace commpass {
 
-struct SparseSends;
-
-/// A persistent neighbour exchange: planned once, run many times. Move-only.
-///
-/// Destroying it completes an exchange that is in flight, so buffers must outlive it. It may outlive its Communicator.
-class Exchange {
- public:
-  ~Exchange();
-  Exchange(Exchange&&) noexcept;
-  Exchange& operator=(Exchange&&) noexcept;
-
-  /// Begins an exchange: the send buffer must not change and the receive buffer not be used until it is complete.
-  /// Every rank must start and complete it, several in any order. Routes of several stages move on in calls of Commpass
-  /// only, whatever these wait for.
-  /// @throws Error if it is in flight already, MpiError
-  void start();
-  /// @return true when the exchange is complete. @throws MpiError
-  bool test();
-  /// Completes the exchange. @throws MpiError
-  void wait();
-
-  /// The strategy that runs, in text form.
-  const std::string& strategy() const;
-  /// Its predicted seconds for one exchange; nothing if it was named and not selected, or the profile has no price for
-  /// the layout.
-  std::optional<Seconds> predicted_seconds() const;
-  /// Why it was chosen, for people, the same on every rank.
-  const std::string& explanation() const;
-  /// Bytes of the buffers that this rank holds besides the user's.
-  Bytes buffer_bytes() const;
-
- private:
-  friend class Communicator;
-  struct State;
-  explicit Exchange(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
-};
+struct Engines;
 
 struct CommunicatorOptions {
   std::optional<Layout> layout;  ///< default: COMMPASS_LAYOUT, else what MPI and hwloc say
-};
-
-struct ExchangeOptions {
-  std::string strategy;  ///< run this one; empty: COMMPASS_STRATEGY as it fits the layout
-                         ///< (selector/choose/nearest.hpp), else the cheapest
-  CostModel model = CostModel::burst;
-  /// How often it will run, to weigh the time to plan it against that of the exchanges; nothing: so often that planning
-  /// does not matter.
-  std::optional<double> calls{};
-  /// Patterns of more edges are not gathered: the choice is by statistics. 2^22 edges take 1.3 GB on each rank that
-  /// prices.
-  std::int64_t most_edges_gathered = std::int64_t{1} << 22;
 };
 
 /// A communicator of our own beside a user's, with a machine profile. Move-only. With MPI_THREAD_MULTIPLE threads may
 /// use different Communicators, and handles from different ones, at the same time; one Communicator belongs to one
 /// thread at a time. All operations are collective; where ranks have different environments or give different options,
 /// those of rank 0 hold, but the options of alltoallv and alltoall must be the same on all.
+///
+/// Destroying it, or assigning to it, is collective, and so is destroying the last of the exchanges that outlive it:
+/// both free MPI communicators. All ranks destroy their Communicators in the same order; a Communicator and its
+/// exchanges in any. After MPI_Finalize nothing is freed any more.
 ///
 /// If the profile has no parameters for messages that the layout has (it was measured on one node, and there are two),
 /// nothing can be chosen, but all exchanges run: neighbour exchanges standard, all-to-alls that are called once MPI's
@@ -120,9 +73,12 @@ class Communicator {
   /// datatypes, MPI_IN_PLACE as the send buffer. Counts may differ from call to call; the strategy of a call is chosen
   /// by what all ranks sent in the call before it; where a sum over all ranks is predicted to take more than 2 % of the
   /// call, by what they sent in one of the last 16, since they tell each other the less often the shorter the calls are
-  /// (always at the 1st, 2nd, 4th, 8th …; if the strategy is named, at every 16th). MPI_Alltoallv itself (mpi) is
-  /// chosen where its price is known and the least; in place, standard runs instead. Any other strategy's first call
-  /// plans it: a rank then needs some 100 bytes for each rank and stage, until the communicator is destroyed.
+  /// (always at the 1st, 2nd, 4th, 8th …; if the strategy is named, at every 16th). Rank 0 chooses for sizes and shares
+  /// of empty blocks to a factor of two, and all wait; so new sizes at first run what the nearest ones do, until there
+  /// were so many of these calls that choosing takes 10 % of their time, fewer the farther they are. MPI_Alltoallv
+  /// itself (mpi) is chosen where its price is known and the least; in place, standard runs instead. Any other
+  /// strategy's first call plans it: a rank then needs some 100 bytes for each rank and stage, until the communicator
+  /// is destroyed.
   ///
   /// As with MPI, what a rank sends must be what its receiver expects, and an error in the arguments is that of its
   /// rank: the others wait for it. Where counts disagree nobody gets wrong numbers; docs/failures.md says who throws,
@@ -164,8 +120,10 @@ class Communicator {
   /// A strategy is chosen by what all ranks have sent in an earlier exchange of these two functions: in
   /// the last one if its discovery has told them on the way (direct+nbx, direct+rma), else in the 1st, 2nd, 4th, 8th or
   /// every 16th exchange, after which they tell each other. Those that start_… begin do not count, since ranks may
-  /// complete them at different times. A rank needs memory for its own messages and, while they are forwarded, for
-  /// those of its node; what a discovery needs besides is said in model/route/sparse_strategy.cpp and docs/model.md.
+  /// complete them at different times; and where rank 0 has not chosen yet for what they send, they run what it has for
+  /// the nearest. (When that is done in blocking ones is as in alltoallv.) A rank needs memory for its own messages
+  /// and, while they are forwarded, for those of its node; what a discovery needs besides is said in
+  /// model/route/sparse_strategy.cpp and docs/model.md.
   ///
   /// direct+rma keeps a window whose slots grow with the messages; where it was not named by the caller, and messages
   /// are too large for it or a rank has several for another one, other strategies are chosen from then on. start_…
@@ -188,11 +146,7 @@ class Communicator {
                                        const SparseOptions& options = {});
 
  private:
-  struct State;
-  friend struct CommunicatorAccess;
-  void make_engines();
-  SparseExchange start_sparse(const std::function<SparseSends()>& sends, bool constant, const SparseOptions& options);
-  std::shared_ptr<State> state_;
+  std::unique_ptr<Engines> engines_;
 };
 
 }  // namespace commpass

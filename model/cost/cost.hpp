@@ -1,4 +1,4 @@
-// The one cost function: what a schedule costs on a machine (design §4, docs/model.md).
+// The one cost function: what a schedule costs on a machine (docs/model.md).
 #pragma once
 
 #include <array>

@@ -1,18 +1,15 @@
 #include "model/cost/plan_cost.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <limits>
+#include <vector>
 
 #include "model/route/catalogue.hpp"
 
 namespace commpass {
 
 namespace {
-
-// The small collectives of make_plan (runtime/plan/plan.cpp) in a stage besides that which counts headers, and in all
-// besides the stages; those of neighbor_exchange (communicator.cpp) around it; and those by which it gathers and shares
-// traffic (gather_pattern.cpp).
-constexpr int agreements_in_stage = 2, more_if_staggered = 1, of_plan = 2, around_plan = 6, of_tables = 10;
 
 /// Headers are not copied by a rule that has a price.
 Machine without_copies(Machine machine) {
@@ -26,24 +23,32 @@ Locality farthest(const Layout& layout) {
   return layout.sockets() > 1 ? Locality::node : Locality::socket;
 }
 
-/// That tells every rank how many headers come to it: an int for every rank passes through each.
-Seconds count_seconds(const Layout& layout, const Machine& machine) {
+Seconds seconds_of(const PlanCollectives& collectives, const Layout& layout, const Machine& machine) {
   if (layout.ranks() == 1) return 0;
-  const auto bytes = static_cast<Bytes>(sizeof(int)) * layout.ranks();
-  return small_collective_seconds(layout, machine) +
-         host_channel(machine, farthest(layout)).protocol(bytes).beta_s_per_byte * static_cast<double>(bytes);
-}
-
-Seconds all_collectives(std::size_t stages, bool is_staggered, bool needs_tables, const Layout& layout,
-                        const Machine& machine) {
-  const int in_stage = agreements_in_stage + (is_staggered ? more_if_staggered : 0),
-            besides = of_plan + around_plan + (needs_tables ? of_tables : 0);
-  const auto count = static_cast<double>(stages);
-  return (count * in_stage + besides) * small_collective_seconds(layout, machine) +
-         count * count_seconds(layout, machine);
+  // All that is counted passes through each rank.
+  const auto bytes = static_cast<Bytes>(sizeof(int)) * collectives.counted_ints * layout.ranks();
+  const auto bytes_s =
+      host_channel(machine, farthest(layout)).protocol(bytes).beta_s_per_byte * static_cast<double>(bytes);
+  return (collectives.small + collectives.counting) * small_collective_seconds(layout, machine) +
+         collectives.counting * bytes_s;
 }
 
 }  // namespace
+
+PlanCollectives plan_collectives(std::span<const StageInfo> stages, Coalescing coalescing, bool needs_tables) {
+  // That no rank has failed, all name the same strategy, and edges match (open_planning); after headers, that no rank
+  // has failed. For tables of the traffic (share_tables) and one opening more; by the MPI library's collective
+  // (LibraryExecutor), which makes a communicator.
+  constexpr int opening = 1, after_headers = 1, of_tables = 17, by_library = 3;
+  PlanCollectives result{.small = opening};
+  if (needs_tables) result.small += of_tables + opening;
+  if (std::ranges::any_of(stages, &StageInfo::by_library)) result.small += by_library;
+  if (edges_tell_all(stages.size(), coalescing)) return result;
+  result.small += after_headers;
+  result.counting = static_cast<int>(stages.size());
+  if (coalescing == Coalescing::staggered) result.counted_ints = 2;  // and the most blocks of a message
+  return result;
+}
 
 Seconds small_collective_seconds(const Layout& layout, const Machine& machine) {
   if (layout.ranks() == 1) return 0;
@@ -55,21 +60,27 @@ Seconds small_collective_seconds(const Layout& layout, const Machine& machine) {
 
 Seconds plan_seconds(Schedule schedule, const Strategy& strategy, const Layout& layout, const Machine& machine,
                      CostModel model) {
-  for (auto& stage : schedule.stages)
+  std::vector<StageInfo> stages;
+  for (auto& stage : schedule.stages) {
+    stages.push_back(stage.info);
     for (auto& message : stage.messages) {
       message.bytes = static_cast<Bytes>(message.blocks * sizeof(Block));
       message.batch = 0;
     }
-  const auto headers = evaluate(schedule, layout, without_copies(machine), model).seconds;
-  return headers + all_collectives(schedule.stages.size(), strategy.coalescing == Coalescing::staggered,
-                                   pattern_need(strategy) != PatternNeed::nothing, layout, machine);
+  }
+  const bool needs_tables = pattern_need(strategy) != PatternNeed::nothing;
+  const auto collectives = seconds_of(plan_collectives(stages, strategy.coalescing, needs_tables), layout, machine);
+  if (edges_tell_all(stages.size(), strategy.coalescing)) return collectives;
+  return collectives + evaluate(schedule, layout, without_copies(machine), model).seconds;
 }
 
 Seconds estimate_plan_seconds(RandomPattern pattern, const Route& route, const Layout& layout, const Machine& machine,
                               CostModel model) {
+  constexpr auto coalescing = Coalescing::coalesced;  // what is staggered has no closed form, nor what needs tables
+  const auto collectives = seconds_of(plan_collectives(route.stages(), coalescing, false), layout, machine);
+  if (edges_tell_all(route.stages().size(), coalescing)) return collectives;
   pattern.block_bytes = sizeof(Block);
-  const auto headers = estimate(pattern, route, {}, layout, without_copies(machine), model).seconds;
-  return headers + all_collectives(route.stages().size(), false, false, layout, machine);
+  return collectives + estimate(pattern, route, {}, layout, without_copies(machine), model).seconds;
 }
 
 }  // namespace commpass

@@ -2,6 +2,8 @@
 // (runtime/plan/plan.hpp).
 #pragma once
 
+#include <span>
+
 #include "model/cost/cost.hpp"
 #include "model/route/strategy.hpp"
 
@@ -12,9 +14,20 @@ namespace commpass {
 /// @throws InputError if it was not measured and the machine has no parameters for the farthest locality of the layout
 Seconds small_collective_seconds(const Layout& layout, const Machine& machine);
 
+/// The collective calls by which ranks plan an exchange whose strategy is known.
+struct PlanCollectives {
+  int small = 0;         ///< of a few numbers
+  int counting = 0;      ///< that tell every rank how many headers come to it
+  int counted_ints = 1;  ///< for each rank, in each of these
+};
+
+/// @param stages        of the route
+/// @param needs_tables  of the pattern (pattern_need)
+PlanCollectives plan_collectives(std::span<const StageInfo> stages, Coalescing coalescing, bool needs_tables);
+
 /// Predicts the seconds to plan an exchange whose strategy is known: in each stage the messages of the schedule, with
-/// headers in place of data and all at once, and the small collectives by which ranks learn how many headers come, and
-/// that no rank has failed. Not counted is what the ranks compute.
+/// headers in place of data and all at once, unless edges_tell_all; and plan_collectives. Not counted is what the ranks
+/// compute.
 /// @param schedule  of coalesced messages, also where the strategy is staggered
 /// @throws InputError as evaluate
 Seconds plan_seconds(Schedule schedule, const Strategy& strategy, const Layout& layout, const Machine& machine,

@@ -10,7 +10,9 @@ namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 
-std::size_t servers_of(const Layout& layout) { return static_cast<std::size_t>(layout.sockets() + 3 * layout.nodes()); }
+std::size_t servers_of(const Layout& layout) {
+  return static_cast<std::size_t>(layout.sockets()) + 3 * static_cast<std::size_t>(layout.nodes());
+}
 
 double rate_of(const Machine& machine, Locality locality) {
   const auto* channel = machine.host.find(locality);

@@ -13,7 +13,7 @@
 
 namespace commpass {
 
-/// A message on its way, or several of one sender, one right after another; the letters are those of cost_burst.cpp.
+/// A message on its way, or several of one sender, one right after another; the letters are those of burst.cpp.
 struct Flight {
   const Message* message = nullptr;
   const Protocol* protocol = nullptr;

@@ -70,7 +70,7 @@ class Layout {
   std::shared_ptr<const Places> places_;
 };
 
-/// Reads a layout from text (design §6): "4x8" (nodes × ranks), "4x2x8" (nodes × sockets × ranks a socket), or
+/// Reads a layout from text: "4x8" (nodes × ranks), "4x2x8" (nodes × sockets × ranks a socket), or
 /// one entry a rank, "0,0,1" (node) or "0.0,0.1,1.0" (node.socket).
 /// @param ranks  how many ranks the layout must have; 0: any number
 /// @throws InputError

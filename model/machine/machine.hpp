@@ -11,7 +11,7 @@
 
 namespace commpass {
 
-/// What MPI does with messages of one range of sizes between two ranks of one locality (design §4).
+/// What MPI does with messages of one range of sizes between two ranks of one locality.
 struct Protocol {
   std::string name;                                     ///< "short", "eager", "rendezvous", …
   Bytes max_bytes = std::numeric_limits<Bytes>::max();  ///< the largest message, inclusive
@@ -77,7 +77,7 @@ struct MemoryChannels {
   }
   bool empty() const;
 
-  /// The channel of a locality; where it is absent, that of the next slower one that is present (design §6).
+  /// The channel of a locality; where it is absent, that of the next slower one that is present.
   /// @return null if neither it nor a slower one is present
   const Channel* find(Locality locality) const;
 };

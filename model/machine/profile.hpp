@@ -1,4 +1,4 @@
-// A machine profile: a Machine and where it comes from, as JSON (design §6, schema in profiles/schema.json).
+// A machine profile: a Machine and where it comes from, as JSON (schema: profiles/schema.json).
 #pragma once
 
 #include <string>

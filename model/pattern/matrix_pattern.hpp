@@ -8,7 +8,7 @@
 
 namespace commpass {
 
-/// The owner of each row of an n×n matrix when rank i owns rows ⌊i·n/P⌋ … ⌊(i+1)·n/P⌋−1 (design §6).
+/// The owner of each row of an n×n matrix when rank i owns rows ⌊i·n/P⌋ … ⌊(i+1)·n/P⌋−1.
 std::vector<Rank> block_partition(std::int64_t rows, int ranks);
 
 /// The pattern of y = A·x: rank i receives `value_bytes` from rank j for each distinct column of j's that i's rows

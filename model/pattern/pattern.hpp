@@ -36,7 +36,7 @@ struct Pattern {
   std::int64_t messages() const;
 };
 
-/// Reads a P×P Matrix Market coordinate file (design §6): entry (i, j) is the bytes that rank i−1 sends to rank j−1.
+/// Reads a P×P Matrix Market coordinate file: entry (i, j) is the bytes that rank i−1 sends to rank j−1.
 /// @param most_bytes  refuse files that hold more, counted unpacked
 /// @throws InputError
 Pattern read_pattern(const std::string& path, Bytes most_bytes = most_matrix_bytes);

@@ -9,7 +9,8 @@ namespace commpass {
 
 /// Corrects the base-r digits of (destination − source) mod P, one stage a digit, for any P.
 /// In stage x, round z, a rank sends the blocks whose digit x is z to the rank z·rˣ further on.
-/// Source: TuNA (Kang et al.), §III-A and Algorithm 1 with the corrections of design §7.
+/// Source: TuNA paper (Fan, Domke, Ba, Kumar) §III-A and algorithm 1. Its line 9 is taken to compare digit x with z,
+/// not with 1.
 class DistanceRoute final : public Route {
  public:
   /// @param radix  2 … P
@@ -30,10 +31,10 @@ class DistanceRoute final : public Route {
   std::vector<int> weights_;  ///< rˣ by stage
 };
 
-/// K, the rounds of tuna: the pairs (x, z) with 1 ≤ z < r and z·rˣ < P (TuNA §III-A, design §7).
+/// K, the rounds of tuna: the pairs (x, z) with 1 ≤ z < r and z·rˣ < P (TuNA paper §III-A).
 int tuna_rounds(int ranks, int radix);
 
-/// B = P − (K+1), the blocks for which tuna needs a temporary buffer (TuNA §III-C).
+/// B = P − (K+1), the blocks for which tuna needs a temporary buffer (TuNA paper §III-C).
 int tuna_buffer_blocks(int ranks, int radix);
 
 }  // namespace commpass

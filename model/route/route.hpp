@@ -1,4 +1,4 @@
-// A route: the rule by which a block travels from its source to its destination (design §1).
+// A route: the rule by which a block travels from its source to its destination.
 #pragma once
 
 #include <algorithm>

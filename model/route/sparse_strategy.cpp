@@ -35,7 +35,8 @@ const std::vector<DiscoveryRow>& discoveries() {
        "two slots for each rank, kept with the communicator", "sparse dynamic data exchange paper (Geyko et al.) §IV-C",
        true},
       {Discovery::dense, "dense", "a size to every possible peer, even for nothing, then the data",
-       "48 bytes for each rank that may send in the stage", "design §1"},
+       "48 bytes for each rank that may send in the stage",
+       "Hoefler, Siebert, Lumsdaine 2010 (personalized exchange), among the peers of the stage"},
   };
   return rows;
 }

@@ -1,4 +1,4 @@
-// A strategy of a sparse dynamic data exchange: a route, and how its receivers learn what comes (design §1 and §6).
+// A strategy of a sparse dynamic data exchange: a route, and how its receivers learn what comes.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// A strategy: a point in the space of ways to run an exchange, and its text form (design §6).
+// A strategy: a point in the space of ways to run an exchange, and its text form.
 #pragma once
 
 #include <cstdint>

@@ -61,6 +61,12 @@ inline bool is_staggered(const StageInfo& stage, Coalescing coalescing) {
   return coalescing == Coalescing::staggered && !stage.one_by_one;
 }
 
+/// Does every rank know from its own edges what is sent to it, without headers? With one stage every block comes from
+/// its source; staggered, its round depends on what others send.
+inline bool edges_tell_all(std::size_t stages, Coalescing coalescing) {
+  return stages <= 1 && coalescing == Coalescing::coalesced;
+}
+
 /// How many blocks the largest of the messages holds.
 std::uint32_t most_blocks(std::span<const Message> messages);
 
@@ -111,7 +117,7 @@ struct PreparedPattern {
   int ranks = 0;
   std::vector<Block> blocks;               ///< see blocks_of
   std::vector<std::uint32_t> first_block;  ///< by destination, its first block; and their number at the end
-  std::vector<std::uint32_t> first_alike;  ///< see sharing.hpp
+  std::vector<std::uint32_t> first_alike;  ///< see duplicates.hpp
   std::vector<MemoryAddress>
       send_address;               ///< by block: in its send buffer, as if these lay one after another with gaps
   std::vector<Bytes> self_bytes;  ///< see Schedule

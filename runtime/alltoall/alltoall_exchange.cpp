@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <new>
+#include <cstring>
 
-#include "runtime/execute/local_copy.hpp"
 #include "runtime/mpi/in_flight.hpp"
 #include "runtime/mpi/lost_message.hpp"
 #include "runtime/mpi/message_type.hpp"
@@ -21,12 +20,16 @@ std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 bool ends_here(std::int32_t block) { return block < 0; }
 Rank source_of(std::int32_t block) { return -1 - block; }
 
-std::span<const std::int32_t> blocks_of(const AlltoallStructure& structure, const AlltoallStructure::Message& message) {
-  return std::span(structure.blocks).subspan(message.first, message.blocks);
+/// The messages of a batch.
+struct Range {
+  std::size_t begin, end;
+};
+Range sends_of(const AlltoallStructure& structure, std::size_t batch) {
+  return {batch == 0 ? 0 : structure.batches[batch - 1].sends_end, structure.batches[batch].sends_end};
 }
-
-/// Does the receiver know the sizes of all blocks? Then both ends know whether there is a message at all.
-bool is_told(const AlltoallStructure::Message& message) { return message.announced == message.blocks; }
+Range receives_of(const AlltoallStructure& structure, std::size_t batch) {
+  return {batch == 0 ? 0 : structure.batches[batch - 1].receives_end, structure.batches[batch].receives_end};
+}
 
 Bytes bytes_in(const MPI_Status& status) {
   MPI_Count bytes = 0;
@@ -37,42 +40,31 @@ Bytes bytes_in(const MPI_Status& status) {
 
 }  // namespace
 
-std::byte* GrowingMemory::reserve(Bytes bytes) {
-  if (bytes > capacity_) {
-    auto larger = std::make_unique_for_overwrite<std::byte[]>(at(std::max(bytes, 2 * capacity_)));
-    capacity_ = std::max(bytes, 2 * capacity_);
-    memory_ = std::move(larger);
-  }
-  return memory_.get();
-}
-
-bool GrowingMemory::try_reserve(Bytes bytes) noexcept {
-  try {
-    reserve(bytes);
-    return true;
-  } catch (const std::bad_alloc&) {
-    return false;
-  }
-}
-
 AlltoallExchange::AlltoallExchange(MPI_Comm comm) : comm_(comm) {
   rank_ = rank_in(comm);
   ranks_ = ranks_in(comm);
 }
 
+std::span<const std::int32_t> AlltoallExchange::blocks_of(const Message& message) const {
+  return std::span(structure_->blocks).subspan(message.first, message.blocks);
+}
+
 void AlltoallExchange::make_room(const AlltoallStructure& structure) {
-  const auto blocks = at(ranks_) + structure.slot_of.size();
   std::size_t most = 0, receives = 0, sends = 0;
-  const auto count = [&](const auto& end) {
-    most = std::max(most, end.receives_end - receives + end.sends_end - sends);
-    receives = end.receives_end;
-    sends = end.sends_end;
-  };
-  for (const auto& stage : structure.stages) count(stage);  // in which all sizes go at once, and more than in any batch
-  sizes_.reserve(blocks);
-  lost_.reserve(blocks);
+  for (const auto& stage : structure.stages) {  // in which all sizes go at once, and more than in any batch
+    most = std::max(most, stage.receives_end - receives + stage.sends_end - sends);
+    receives = stage.receives_end;
+    sends = stage.sends_end;
+  }
+  const auto numbers = at(ranks_) + structure.forwarded;
+  sizes_.reserve(numbers);
+  where_.reserve(numbers);
+  lost_.reserve(numbers);
   told_.reserve(structure.announced.size());
-  slot_offsets_.reserve(at(structure.slots) + 1);
+  incoming_.reserve(structure.receives.size());
+  outgoing_.reserve(most);
+  copies_.reserve(structure.blocks.size() + 1);
+  slot_offsets_.reserve(structure.slots + 2);
   requests_.reserve(most);
   statuses_.reserve(most);
   got_.reserve(most);
@@ -80,26 +72,34 @@ void AlltoallExchange::make_room(const AlltoallStructure& structure) {
 
 std::optional<AlltoallDamage> AlltoallExchange::run(const AlltoallStructure& structure,
                                                     const AlltoallBlocks<const std::byte*>& sends,
-                                                    const AlltoallBlocks<std::byte*>& receives, int tag) {
+                                                    const AlltoallBlocks<std::byte*>& receives, BlockSizes sizes,
+                                                    int tag) {
   make_room(structure);
+  structure_ = &structure;
+  sends_ = sends;
+  receives_ = receives;
+  known_ = sizes;
   wrong_ = {};
   has_no_memory_ = !sends.is_there;
   has_mpi_failed_ = false;
-  tell_sizes(structure, sends, tag);
-  place_slots(structure);
-  for (std::size_t batch = 0; batch < structure.batches.size(); ++batch)
-    run_batch(structure, batch, sends, receives, tag + 1);
-  if (sends.is_there) copy_self(sends, receives);
-  return damage(structure);
+  tell_sizes(tag);
+  lay_out();
+  for (std::size_t batch = 0; batch < structure.batches.size(); ++batch) {
+    start_batch(batch, tag + 1);
+    if (batch == 0) copy_self();  // while the first messages travel
+    finish_batch(batch);
+  }
+  if (structure.batches.empty()) copy_self();
+  return damage();
 }
 
-std::optional<AlltoallDamage> AlltoallExchange::damage(const AlltoallStructure& structure) const {
+std::optional<AlltoallDamage> AlltoallExchange::damage() const {
   if (has_no_memory_) return AlltoallDamage{"there is not enough memory on this rank", has_mpi_failed_};
   if (wrong_.count == 0) return {};
   const auto& [message, expected, got, count] = wrong_;
   std::string sources;
   int ending = 0;
-  for (const auto block : blocks_of(structure, *message)) {
+  for (const auto block : blocks_of(*message)) {
     constexpr int most_named = 8;
     if (ends_here(block) && ++ending <= most_named)
       sources += fmt::format("{}{}", sources.empty() ? "" : ", ", source_of(block));
@@ -158,15 +158,15 @@ void AlltoallExchange::abandon() noexcept {
   requests_.clear();
 }
 
-void AlltoallExchange::tell_sizes(const AlltoallStructure& structure, const AlltoallBlocks<const std::byte*>& sends,
-                                  int tag) {
-  sizes_.resize(at(ranks_) + structure.slot_of.size());
+void AlltoallExchange::tell_sizes(int tag) {
+  const auto& structure = *structure_;
+  sizes_.assign(at(ranks_) + structure.forwarded, receives_.bytes(rank_));
   lost_.assign(sizes_.size(), 0);
   for (Rank rank = 0; rank < ranks_; ++rank) {
-    sizes_[at(rank)] = sends.bytes(rank);
-    lost_[at(rank)] = !sends.is_there;
+    sizes_[at(rank)] = sends_.bytes(rank);
+    lost_[at(rank)] = !sends_.is_there;
   }
-  if (structure.announced.empty() && structure.slot_of.empty()) return;
+  if (known_ == BlockSizes::equal) return;
   told_.resize(structure.announced.size());
   std::size_t receive = 0, send = 0;
   for (const auto& stage : structure.stages) {
@@ -185,186 +185,226 @@ void AlltoallExchange::tell_sizes(const AlltoallStructure& structure, const Allt
       COMMPASS_MPI_CALL(MPI_Isend, &told_[message.first_announced], static_cast<int>(message.announced), MPI_INT64_T,
                         message.peer, tag, comm_, &requests_.emplace_back(MPI_REQUEST_NULL));
     }
-    wait_all();
+    if (!requests_.empty()) wait_all();
   }
 }
 
-/// Each slot is as large as the largest of its blocks.
-void AlltoallExchange::place_slots(const AlltoallStructure& structure) {
-  slot_offsets_.assign(at(structure.slots) + 1, 0);
-  for (std::size_t i = 0; i < structure.slot_of.size(); ++i) {
-    auto& largest = slot_offsets_[at(structure.slot_of[i]) + 1];
-    largest = std::max(largest, sizes_[at(ranks_) + i]);
+/// Is there no message, because both ends know that it has no bytes? Where something is forwarded, a receiver may wait
+/// for one that its sender believes to be empty, or had to empty; so it is sent unless its sizes were told.
+bool AlltoallExchange::is_omitted(const Message& message, Bytes bytes) const {
+  const bool is_direct = structure_->stages.size() <= 1,
+             is_told = known_ == BlockSizes::told && message.announced == message.blocks;
+  return bytes == 0 && (is_direct || is_told);
+}
+
+/// What should come, and whether all of it belongs where it can land at once: in one place of the user's buffer. But
+/// bytes land as bytes: MPICH 4.0 refuses large messages of MPI_BYTE that are received as some derived types.
+AlltoallExchange::Incoming AlltoallExchange::expect(const Message& message) const {
+  Incoming incoming;
+  incoming.is_in_place = receives_.type->is_contiguous();
+  for (const auto block : blocks_of(message)) {
+    const auto bytes = ends_here(block) ? receives_.bytes(source_of(block)) : sizes_[at(block)];
+    if (bytes == 0) continue;
+    if (!ends_here(block)) {
+      incoming.forwarded += bytes;
+      incoming.is_in_place = false;
+    } else if (incoming.bytes == 0) {
+      incoming.place = receives_.at(source_of(block));
+    } else {
+      incoming.is_in_place = incoming.is_in_place && receives_.at(source_of(block)) == incoming.place + incoming.bytes;
+    }
+    incoming.bytes += bytes;
   }
+  return incoming;
+}
+
+/// Now that all sizes are known: where everything lands. Each slot is as large as the largest message that lands in it.
+void AlltoallExchange::lay_out() {
+  const auto& structure = *structure_;
+  incoming_.clear();
+  slot_offsets_.assign(structure.slots + 2, 0);
+  for (const auto& message : structure.receives) {
+    const auto& incoming = incoming_.emplace_back(expect(message));
+    if (incoming.is_in_place) continue;
+    auto& largest = slot_offsets_[message.slot + 1];
+    largest = std::max(largest, incoming.bytes);
+  }
+  // The last is for what this rank sends to itself, if it has to be packed.
+  const bool is_plain = sends_.type->is_contiguous() && receives_.type->is_contiguous();
+  slot_offsets_.back() = is_plain ? 0 : sends_.bytes(rank_);
   for (std::size_t slot = 1; slot < slot_offsets_.size(); ++slot) slot_offsets_[slot] += slot_offsets_[slot - 1];
   has_slots_ = slots_.try_reserve(slot_offsets_.back());
   has_no_memory_ = has_no_memory_ || !has_slots_;
-}
 
-std::byte* AlltoallExchange::slot(const AlltoallStructure& structure, std::int32_t number) const {
-  return slots_.data() + slot_offsets_[at(structure.slot_of[at(number - ranks_)])];
-}
-
-bool AlltoallExchange::is_sendable(const AlltoallStructure& structure, const Message& message) const {
-  return std::ranges::none_of(blocks_of(structure, message),
-                              [&](std::int32_t number) { return lost_[at(number)] != 0; });
-}
-
-/// A block that is alone lands where it belongs. But bytes land as bytes: MPICH 4.0 refuses large messages of MPI_BYTE
-/// that are received as some derived types.
-bool AlltoallExchange::lands_in_place(const AlltoallStructure& structure, const Message& message,
-                                      const AlltoallBlocks<std::byte*>& receives) {
-  return message.blocks == 1 && (!ends_here(structure.blocks[message.first]) || receives.type->is_contiguous());
-}
-
-Bytes AlltoallExchange::sent_bytes(const AlltoallStructure& structure, const Message& message) const {
-  Bytes bytes = 0;
-  for (const auto number : blocks_of(structure, message)) bytes += sizes_[at(number)];
-  return bytes;
-}
-
-/// Of what comes, the bytes that this rank forwards.
-Bytes AlltoallExchange::forwarded_bytes(const Message& message) const {
-  Bytes bytes = 0;
-  for (auto number = message.first_announced; number < message.first_announced + message.announced; ++number)
-    bytes += sizes_[number];
-  return bytes;
-}
-
-Bytes AlltoallExchange::received_bytes(const AlltoallStructure& structure, const Message& message,
-                                       const AlltoallBlocks<std::byte*>& receives) const {
-  Bytes bytes = forwarded_bytes(message);
-  for (const auto block : blocks_of(structure, message))
-    if (ends_here(block)) bytes += receives.bytes(source_of(block));
-  return bytes;
-}
-
-void AlltoallExchange::run_batch(const AlltoallStructure& structure, std::size_t batch,
-                                 const AlltoallBlocks<const std::byte*>& sends,
-                                 const AlltoallBlocks<std::byte*>& receives, int tag) {
-  const auto& end = structure.batches[batch];
-  const auto begin = batch == 0 ? AlltoallStructure::Batch{} : structure.batches[batch - 1];
-  const auto outgoing = std::span(structure.sends).subspan(begin.sends_end, end.sends_end - begin.sends_end);
-  const auto incoming =
-      std::span(structure.receives).subspan(begin.receives_end, end.receives_end - begin.receives_end);
-  const auto first_block = [&](const Message& message) { return structure.blocks[message.first]; };
-  // A block of this rank that is alone goes from where it lies; others are packed, so that their slots are free for
-  // what comes.
-  const auto goes_from_place = [&](const Message& message) {
-    return message.blocks == 1 && first_block(message) < ranks_;
-  };
-  const auto comes_to_place = [&](const Message& message) { return lands_in_place(structure, message, receives); };
-  // Where nothing is forwarded, an empty message is none, as the counts of both ends say. Elsewhere the receiver may
-  // wait for one that had to be emptied.
-  const bool is_direct = structure.stages.size() <= 1;
-  const auto is_omitted = [&](const Message& message, Bytes bytes) {
-    return bytes == 0 && (is_direct || is_told(message));
-  };
-
-  Bytes packed = 0, landed = 0;
-  for (const auto& message : outgoing)
-    if (!goes_from_place(message)) packed += sent_bytes(structure, message);
-  for (const auto& message : incoming)
-    if (!comes_to_place(message)) landed += received_bytes(structure, message, receives);
-  const bool can_pack = packing_.try_reserve(packed), can_land = landing_.try_reserve(landed);
-  has_no_memory_ = has_no_memory_ || !can_pack || !can_land;
-
-  std::byte* place = packing_.data();
-  for (const auto& message : outgoing) {
-    if (goes_from_place(message) || !can_pack || !is_sendable(structure, message)) continue;
-    for (const auto number : blocks_of(structure, message)) {
-      const auto bytes = sizes_[at(number)];
-      if (number < ranks_) sends.type->pack(sends.at(number), sends.counts[at(number)], place);
-      else copy_bytes(slot(structure, number), place, bytes);
-      place += bytes;
+  where_.resize(sizes_.size());
+  if (sends_.type->is_contiguous())
+    for (Rank rank = 0; rank < ranks_; ++rank) where_[at(rank)] = sends_.at(rank);
+  if (!has_slots_) return;
+  for (std::size_t i = 0; i < incoming_.size(); ++i) {
+    if (incoming_[i].is_in_place) continue;
+    const auto& message = structure.receives[i];
+    auto* place = incoming_[i].place = slots_.data() + slot_offsets_[message.slot];
+    for (const auto block : blocks_of(message)) {
+      if (!ends_here(block)) where_[at(block)] = place;
+      place += ends_here(block) ? receives_.bytes(source_of(block)) : sizes_[at(block)];
     }
   }
+}
 
-  place = landing_.data();
-  for (const auto& message : incoming) {
-    const auto bytes = received_bytes(structure, message, receives);
-    if (is_omitted(message, bytes)) continue;
-    auto& request = requests_.emplace_back(MPI_REQUEST_NULL);
-    const auto block = first_block(message);
-    if (comes_to_place(message) && ends_here(block)) {
-      const Rank source = source_of(block);
-      receives.type->receive(receives.at(source), receives.counts[at(source)], message.peer, tag, comm_, &request);
-    } else if (comes_to_place(message) ? !has_slots_ : !can_land) {
-      receive_and_forget(bytes, message.peer, tag, comm_, &request);
-    } else {
-      const MessageType type(bytes);
-      COMMPASS_MPI_CALL(MPI_Irecv, comes_to_place(message) ? slot(structure, block) : place, type.count(), type.type(),
-                        message.peer, tag, comm_, &request);
+/// How a message leaves, and from where, unless it is packed.
+AlltoallExchange::Outgoing AlltoallExchange::gather(const Message& message) const {
+  Outgoing outgoing;
+  int blocks = 0;
+  bool is_together = true, is_plain = true, is_here = true;
+  for (const auto number : blocks_of(message)) {
+    const auto bytes = sizes_[at(number)];
+    is_here = is_here && lost_[at(number)] == 0;
+    if (bytes == 0) continue;
+    if (blocks++ == 0) {
+      outgoing.place = where_[at(number)];
+      outgoing.to = number;
     }
-    if (!comes_to_place(message) && can_land) place += bytes;
+    is_plain = is_plain && is_here && (!is_own(number) || sends_.type->is_contiguous());
+    is_together = is_together && is_plain && where_[at(number)] == outgoing.place + outgoing.bytes;
+    outgoing.bytes += bytes;
+  }
+  using Form = Outgoing::Form;
+  if (is_omitted(message, outgoing.bytes)) outgoing.form = Form::none;
+  else if (!is_here) outgoing.form = Form::lost;
+  else if (is_together) outgoing.form = Form::in_place;
+  else if (blocks == 1) outgoing.form = Form::elements;
+  else outgoing.form = Form::packed;
+  return outgoing;
+}
+
+void AlltoallExchange::pack(const Message& message, std::byte* to) {
+  for (const auto number : blocks_of(message)) {
+    if (is_own(number) && !sends_.type->is_contiguous())
+      sends_.type->pack(sends_.at(number), sends_.counts[at(number)], to);
+    else add_copy(where_[at(number)], to, sizes_[at(number)]);
+    to += sizes_[at(number)];
+  }
+}
+
+void AlltoallExchange::start_batch(std::size_t batch, int tag) {
+  using Form = Outgoing::Form;
+  const auto& structure = *structure_;
+  const auto outgoing = sends_of(structure, batch), incoming = receives_of(structure, batch);
+  outgoing_.clear();
+  Bytes packed = 0;
+  for (auto i = outgoing.begin; i < outgoing.end; ++i)
+    if (const auto& message = outgoing_.emplace_back(gather(structure.sends[i])); message.form == Form::packed)
+      packed += message.bytes;
+  const bool can_pack = packing_.try_reserve(packed);
+  has_no_memory_ = has_no_memory_ || !can_pack;
+  std::byte* place = packing_.data();
+  for (auto i = outgoing.begin; i < outgoing.end; ++i) {
+    auto& message = outgoing_[i - outgoing.begin];
+    if (message.form != Form::packed) continue;
+    if (!can_pack) message.form = Form::lost;
+    else pack(structure.sends[i], place);
+    message.place = place;
+    place += can_pack ? message.bytes : 0;
+  }
+  copy_all();
+
+  for (auto i = incoming.begin; i < incoming.end; ++i) {
+    const auto& [peer, first, blocks, first_announced, announced, slot] = structure.receives[i];
+    const auto& [bytes, forwarded, to, is_in_place] = incoming_[i];
+    if (is_omitted(structure.receives[i], bytes)) continue;
+    auto& request = requests_.emplace_back(MPI_REQUEST_NULL);
+    if (!is_in_place && !has_slots_) {
+      receive_and_forget(bytes, peer, tag, comm_, &request);
+      continue;
+    }
+    const MessageType type(bytes);
+    COMMPASS_MPI_CALL(MPI_Irecv, to, type.count(), type.type(), peer, tag, comm_, &request);
   }
   first_send_ = requests_.size();
-  place = packing_.data();
-  for (const auto& message : outgoing) {
-    const auto bytes = sent_bytes(structure, message);
-    if (is_omitted(message, bytes)) continue;
+  for (auto i = outgoing.begin; i < outgoing.end; ++i) {
+    const auto& message = outgoing_[i - outgoing.begin];
+    const Rank peer = structure.sends[i].peer;
+    if (message.form == Form::none) continue;
     auto& request = requests_.emplace_back(MPI_REQUEST_NULL);
-    if (!is_sendable(structure, message) || (!goes_from_place(message) && !can_pack)) {
-      COMMPASS_MPI_CALL(MPI_Isend, nullptr, 0, MPI_BYTE, message.peer, tag, comm_, &request);
-    } else if (goes_from_place(message)) {
-      const Rank destination = first_block(message);
-      sends.type->send(sends.at(destination), sends.counts[at(destination)], message.peer, tag, comm_, &request);
-    } else {
-      const MessageType type(bytes);
-      COMMPASS_MPI_CALL(MPI_Isend, place, type.count(), type.type(), message.peer, tag, comm_, &request);
-      place += bytes;
+    if (message.form == Form::elements) {
+      sends_.type->send(sends_.at(message.to), sends_.counts[at(message.to)], peer, tag, comm_, &request);
+      continue;
     }
+    const MessageType type(message.form == Form::lost ? 0 : message.bytes);
+    COMMPASS_MPI_CALL(MPI_Isend, message.place, type.count(), type.type(), peer, tag, comm_, &request);
   }
-  wait_all();
+}
 
-  place = landing_.data();
-  std::size_t number = 0;
-  for (const auto& message : incoming) {
-    const auto bytes = received_bytes(structure, message, receives);
-    if (is_omitted(message, bytes)) continue;
-    const bool is_here = comes_to_place(message) ? has_slots_ || ends_here(first_block(message)) : can_land;
-    take_in(structure, message, {bytes, got_[number++], is_here, place}, receives);
-    if (!comes_to_place(message) && can_land) place += bytes;
-  }
+void AlltoallExchange::finish_batch(std::size_t batch) {
+  wait_all();
+  const auto incoming = receives_of(*structure_, batch);
+  std::size_t request = 0;
+  for (auto i = incoming.begin; i < incoming.end; ++i)
+    if (const auto& message = structure_->receives[i]; !is_omitted(message, incoming_[i].bytes))
+      take_in(message, incoming_[i], got_[request++]);
+  copy_all();
 }
 
 /// Brings the blocks of a message to their places, as far as it is what it should be.
-void AlltoallExchange::take_in(const AlltoallStructure& structure, const Message& message, const Landed& landed,
-                               const AlltoallBlocks<std::byte*>& receives) {
-  const bool is_whole = landed.got == landed.expected,
-             has_forwarded = has_slots_ && landed.is_here && landed.got >= forwarded_bytes(message);
-  if (!is_whole && wrong_.count++ == 0) wrong_ = {&message, landed.expected, landed.got, 1};
-  const bool came_to_place = lands_in_place(structure, message, receives);
-  const std::byte* from = landed.from;
-  for (const auto block : blocks_of(structure, message)) {
+void AlltoallExchange::take_in(const Message& message, const Incoming& incoming, Bytes got) {
+  const bool is_whole = got == incoming.bytes, is_here = incoming.is_in_place || has_slots_;
+  if (!is_whole && wrong_.count++ == 0) wrong_ = {&message, incoming.bytes, got, 1};
+  // Where sizes were not told, a message of another length has nothing that could be found in it.
+  const bool has_forwarded =
+      is_here && (is_whole || (known_ == BlockSizes::told && got >= incoming.forwarded && message.announced > 0));
+  std::fill_n(lost_.begin() + static_cast<std::ptrdiff_t>(message.first_announced), message.announced, !has_forwarded);
+  if (is_whole && is_here && !incoming.is_in_place) unpack(message, incoming);
+  if (is_whole || !has_forwarded) return;
+  // What is forwarded and comes after what ends here has moved with the end of the message.
+  const auto blocks = blocks_of(message);
+  const auto last_end = std::ranges::find_if(blocks.rbegin(), blocks.rend(), ends_here).base();
+  Bytes behind = 0;
+  for (auto block = last_end; block != blocks.end(); ++block) behind += sizes_[at(*block)];
+  if (behind > 0) std::memmove(incoming.place + incoming.bytes - behind, incoming.place + got - behind, at(behind));
+}
+
+void AlltoallExchange::unpack(const Message& message, const Incoming& incoming) {
+  const std::byte* from = incoming.place;
+  for (const auto block : blocks_of(message)) {
     if (!ends_here(block)) {
-      lost_[at(block)] = !has_forwarded;
-      if (!has_forwarded || came_to_place) continue;
-      copy_bytes(from, slot(structure, block), sizes_[at(block)]);
       from += sizes_[at(block)];
-    } else if (is_whole && landed.is_here && !came_to_place) {
-      const auto source = source_of(block);
-      receives.type->unpack(from, receives.counts[at(source)], receives.at(source));
-      from += receives.bytes(source);
+      continue;
     }
+    const auto source = source_of(block);
+    if (receives_.type->is_contiguous()) add_copy(from, receives_.at(source), receives_.bytes(source));
+    else receives_.type->unpack(from, receives_.counts[at(source)], receives_.at(source));
+    from += receives_.bytes(source);
   }
 }
 
-void AlltoallExchange::copy_self(const AlltoallBlocks<const std::byte*>& sends,
-                                 const AlltoallBlocks<std::byte*>& receives) {
-  const auto bytes = sends.bytes(rank_);
+/// Later, with what lies before it as one copy, if both ends follow each other.
+void AlltoallExchange::add_copy(const std::byte* from, std::byte* to, Bytes bytes) {
   if (bytes == 0) return;
-  if (sends.type->is_contiguous() && receives.type->is_contiguous()) {
-    copy_bytes(sends.at(rank_), receives.at(rank_), bytes);
-    return;
+  if (!copies_.empty()) {
+    auto& before = copies_.back();
+    if (before.from + before.bytes == from && before.to + before.bytes == to) {
+      before.bytes += at(bytes);
+      return;
+    }
   }
-  if (!packing_.try_reserve(bytes)) {
-    has_no_memory_ = true;
-    return;
+  copies_.push_back({from, to, at(bytes)});
+}
+
+void AlltoallExchange::copy_all() {
+  if (!copies_.empty()) local_copy(copies_);
+  copies_.clear();
+}
+
+void AlltoallExchange::copy_self() {
+  const auto bytes = sends_.bytes(rank_);
+  if (bytes == 0 || !sends_.is_there) return;
+  if (sends_.type->is_contiguous() && receives_.type->is_contiguous()) {
+    copy_bytes(sends_.at(rank_), receives_.at(rank_), bytes);
+  } else if (has_slots_) {
+    std::byte* const between = slots_.data() + *(slot_offsets_.end() - 2);
+    sends_.type->pack(sends_.at(rank_), sends_.counts[at(rank_)], between);
+    receives_.type->unpack(between, receives_.counts[at(rank_)], receives_.at(rank_));
   }
-  std::byte* const between = packing_.data();
-  sends.type->pack(sends.at(rank_), sends.counts[at(rank_)], between);
-  receives.type->unpack(between, receives.counts[at(rank_)], receives.at(rank_));
 }
 
 }  // namespace commpass

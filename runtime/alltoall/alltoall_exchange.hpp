@@ -4,13 +4,15 @@
 #include <mpi.h>
 
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "model/pattern/block_sizes.hpp"
 #include "runtime/alltoall/alltoall_structure.hpp"
+#include "runtime/alltoall/growing_memory.hpp"
+#include "runtime/execute/local_copy.hpp"
 #include "runtime/mpi/element_type.hpp"
 
 namespace commpass {
@@ -31,21 +33,6 @@ struct AlltoallBlocks {
   }
 };
 
-/// Memory that keeps its size from one use to the next, and is not set to anything.
-class GrowingMemory {
- public:
-  /// Room for so many bytes; what was there is lost if it has to grow. @throws std::bad_alloc, and is as it was
-  std::byte* reserve(Bytes bytes);
-  /// The same, and false where there is no memory.
-  bool try_reserve(Bytes bytes) noexcept;
-  std::byte* data() const { return memory_.get(); }
-  Bytes capacity() const { return capacity_; }
-
- private:
-  std::unique_ptr<std::byte[]> memory_;
-  Bytes capacity_ = 0;
-};
-
 /// What went wrong in an exchange that has run to its end.
 struct AlltoallDamage {
   std::string sentence;  ///< without place and remedy
@@ -55,16 +42,19 @@ struct AlltoallDamage {
 /// Runs exchanges one after another, in two phases: the sizes of blocks that are forwarded go ahead, stage by stage,
 /// and with them every rank knows all that it will hold; then the data go. (In the TuNA paper §III-B, sizes and data
 /// take turns in each round; apart they cost no more, and those of all rounds of a stage go at once.) Blocks at their
-/// destination have no sizes to be told: a route without forwarding sends none.
+/// destination have no sizes to be told: a route without forwarding sends none, nor does it where all are equal.
 ///
-/// Memory besides the user's: a slot for every block that is forwarded at the same time, as large as the largest of the
-/// blocks that it holds in turn, and the messages of one batch that hold several blocks. It is kept; when it is large
-/// enough, nothing is allocated.
+/// Copies are those that the schedule prices (model/schedule/schedule.hpp): what lies together is sent from there, a
+/// message whose blocks belong together in the user's buffer lands there, and a forwarded block stays where it has
+/// landed until it is packed for the next hop. Of types with gaps every block is packed.
 ///
-/// A message has first the blocks that its receiver forwards, whose sizes were told, and then those that end there,
-/// which must be as large as the receiver's counts say. If its length is another one, these are not unpacked, but what
-/// is forwarded goes on. A rank that has no memory for what it forwards takes it in, loses it and sends empty messages
-/// in its place, so that nobody waits, and whose blocks they were finds out.
+/// Memory besides the user's: the slots of the structure, each as large as the largest of the messages that land in it
+/// in turn, and what is packed for one batch. It is kept; when it is large enough, nothing is allocated.
+///
+/// Of the blocks in a message, those that end there must be as large as the receiver's counts say. If the message has
+/// another length, these are not unpacked, but what is forwarded, at its beginning and its end, goes on. A rank that
+/// has no memory for what it forwards takes it in, loses it and sends empty messages in its place, so that nobody
+/// waits, and whose blocks they were finds out.
 class AlltoallExchange {
  public:
   /// @param comm  ours, used by nobody else, and alive as long as this
@@ -76,13 +66,15 @@ class AlltoallExchange {
   void make_room(const AlltoallStructure& structure);
 
   /// Collective. Blocks to oneself are copied.
+  /// @param sizes     the same on every rank
   /// @param receives  as many bytes as the others, and this rank, send; overlaps nothing that is sent
   /// @param tag       the first of two; strayed messages of an exchange whose counts disagree do not meet others if
   /// these have other tags
   /// @return what this rank did not get, if anything
   /// @throws MpiError; then messages may be under way, until abandon()
   std::optional<AlltoallDamage> run(const AlltoallStructure& structure, const AlltoallBlocks<const std::byte*>& sends,
-                                    const AlltoallBlocks<std::byte*>& receives, int tag = 1);
+                                    const AlltoallBlocks<std::byte*>& receives, BlockSizes sizes = BlockSizes::told,
+                                    int tag = 1);
 
   /// After an exchange that has failed: nothing more comes into the user's buffers. No other exchange may be run.
   void abandon() noexcept;
@@ -92,13 +84,26 @@ class AlltoallExchange {
 
  private:
   using Message = AlltoallStructure::Message;
+  /// What is known of a message when all sizes are.
+  struct Incoming {
+    Bytes bytes = 0, forwarded = 0;  ///< what should come, and how much of it this rank forwards
+    std::byte* place = nullptr;      ///< where it goes, if there is memory
+    bool is_in_place = false;        ///< where its blocks belong
+  };
+  struct Outgoing {
+    Bytes bytes = 0;
+    const std::byte* place = nullptr;  ///< where it lies, or is packed
+    enum class Form {
+      none,      ///< there is none
+      lost,      ///< empty, because what it should bring is not here
+      elements,  ///< one block of the user's, from where it lies
+      in_place,  ///< bytes that lie together
+      packed
+    } form = Form::none;
+    Rank to = 0;  ///< whose block the elements are
+  };
   /// Of a message that has come: how many bytes, or one of these.
   static constexpr Bytes under_way = -1, truncated = -2;
-  struct Landed {
-    Bytes expected = 0, got = 0;
-    bool is_here = true;              ///< else there was no memory for it
-    const std::byte* from = nullptr;  ///< where it is, unless it came to its place
-  };
   /// The first of the messages that were not as they should be, and how many there are.
   struct Wrong {
     const Message* message = nullptr;
@@ -106,32 +111,41 @@ class AlltoallExchange {
     int count = 0;
   };
 
-  void tell_sizes(const AlltoallStructure& structure, const AlltoallBlocks<const std::byte*>& sends, int tag);
-  void place_slots(const AlltoallStructure& structure);
-  void run_batch(const AlltoallStructure& structure, std::size_t batch, const AlltoallBlocks<const std::byte*>& sends,
-                 const AlltoallBlocks<std::byte*>& receives, int tag);
-  void take_in(const AlltoallStructure& structure, const Message& message, const Landed& landed,
-               const AlltoallBlocks<std::byte*>& receives);
-  static bool lands_in_place(const AlltoallStructure& structure, const Message& message,
-                             const AlltoallBlocks<std::byte*>& receives);
-  bool is_sendable(const AlltoallStructure& structure, const Message& message) const;
-  Bytes sent_bytes(const AlltoallStructure& structure, const Message& message) const;
-  Bytes forwarded_bytes(const Message& message) const;
-  Bytes received_bytes(const AlltoallStructure& structure, const Message& message,
-                       const AlltoallBlocks<std::byte*>& receives) const;
-  std::byte* slot(const AlltoallStructure& structure, std::int32_t number) const;
-  void copy_self(const AlltoallBlocks<const std::byte*>& sends, const AlltoallBlocks<std::byte*>& receives);
+  std::span<const std::int32_t> blocks_of(const Message& message) const;
+  bool is_own(std::int32_t number) const { return number < ranks_; }
+  bool is_omitted(const Message& message, Bytes bytes) const;
+  void tell_sizes(int tag);
+  void lay_out();
+  Incoming expect(const Message& message) const;
+  void start_batch(std::size_t batch, int tag);
+  void finish_batch(std::size_t batch);
+  Outgoing gather(const Message& message) const;
+  void pack(const Message& message, std::byte* to);
+  void take_in(const Message& message, const Incoming& incoming, Bytes got);
+  void unpack(const Message& message, const Incoming& incoming);
+  void add_copy(const std::byte* from, std::byte* to, Bytes bytes);
+  void copy_all();
+  void copy_self();
   void wait_all();
-  std::optional<AlltoallDamage> damage(const AlltoallStructure& structure) const;
+  std::optional<AlltoallDamage> damage() const;
 
   MPI_Comm comm_;
   Rank rank_ = 0;
   int ranks_ = 0;
-  std::vector<Bytes> sizes_;         ///< by number of the block
-  std::vector<char> lost_;           ///< by number of the block: is it not here, though it should be?
-  std::vector<Bytes> told_;          ///< those that are sent ahead in a stage
-  std::vector<Bytes> slot_offsets_;  ///< and the end
-  GrowingMemory slots_, packing_, landing_;
+  // Of the exchange that is run:
+  const AlltoallStructure* structure_ = nullptr;
+  AlltoallBlocks<const std::byte*> sends_;
+  AlltoallBlocks<std::byte*> receives_;
+  BlockSizes known_ = BlockSizes::told;
+  std::vector<Bytes> sizes_;             ///< by number of the block
+  std::vector<const std::byte*> where_;  ///< by number of the block; of the user's only where they are plain bytes
+  std::vector<char> lost_;               ///< by number of the block: is it not here, though it should be?
+  std::vector<Bytes> told_;              ///< those that are sent ahead in a stage
+  std::vector<Incoming> incoming_;       ///< by number of the message
+  std::vector<Outgoing> outgoing_;       ///< of a batch
+  std::vector<LocalCopy> copies_;        ///< to be made
+  std::vector<Bytes> slot_offsets_;      ///< and the end
+  GrowingMemory slots_, packing_;
   bool has_slots_ = true, has_no_memory_ = false, has_mpi_failed_ = false;
   Wrong wrong_;
   std::vector<MPI_Request> requests_;  ///< that are under way

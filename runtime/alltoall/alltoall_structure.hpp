@@ -16,7 +16,9 @@ namespace commpass {
 /// alone, and is found once for any number of exchanges. Only sizes are new each time.
 ///
 /// A block on this rank has a number: its own block for rank d has d; those that it forwards have P and up, in the
-/// order in which they come. A forwarded block waits in a *slot*, which it leaves to others when it is sent.
+/// order in which they come. A message that does not land where its blocks belong lands in a *slot*, and what it brings
+/// to be forwarded waits there. The slot is left to other messages in the batch after that in which the last of it
+/// leaves.
 struct AlltoallStructure {
   struct Message {
     Rank peer = 0;
@@ -24,6 +26,7 @@ struct AlltoallStructure {
     /// Of the blocks, those that the receiver forwards, whose sizes it has to be told: of a message that is sent a
     /// range of `announced`; of one that comes, the blocks with the numbers first_announced and up.
     std::size_t first_announced = 0, announced = 0;
+    std::size_t slot = 0;  ///< of one that comes
   };
   /// What is in flight at once.
   struct Batch {
@@ -36,12 +39,13 @@ struct AlltoallStructure {
   std::vector<Stage> stages;
   std::vector<Batch> batches;
   std::vector<Message> receives, sends;
-  /// In each message first those that its receiver forwards. Of messages that are sent, numbers of blocks. Of those
-  /// that come, numbers of blocks to forward, or, for a block that ends here, −1 − its source.
+  /// In the order of their messages: by destination and source. Of messages that are sent, numbers of blocks. Of those
+  /// that come, numbers of blocks to forward, or, for a block that ends here, −1 − its source; the latter follow each
+  /// other.
   std::vector<std::int32_t> blocks;
   std::vector<std::int32_t> announced;  ///< numbers of blocks
-  std::vector<std::int32_t> slot_of;    ///< by the number of a forwarded block − P
-  int slots = 0;
+  std::size_t forwarded = 0;            ///< how many blocks this rank forwards
+  std::size_t slots = 0;
 };
 
 /// Collective over `comm`, which must not be used by others meanwhile. A rank needs some 100 bytes for each rank and

@@ -1,45 +1,15 @@
-// The calls of Communicator with the arguments of MPI_Alltoallv.
 #include "runtime/alltoall/alltoallv.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 
 #include "model/error.hpp"
 #include "runtime/alltoall/alltoallv_arguments.hpp"
-#include "runtime/alltoall/alltoallv_engine.hpp"
-#include "runtime/communicator.hpp"
-#include "runtime/communicator_state.hpp"
+#include "runtime/context.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 
 namespace commpass {
-
-void Communicator::alltoallv(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls,
-                             MPI_Datatype sendtype, void* recvbuf, std::span<const int> recvcounts,
-                             std::span<const int> rdispls, MPI_Datatype recvtype, const AlltoallvOptions& options) {
-  auto& arguments = state_->alltoallv->arguments();
-  arguments.receives.assign(Side::receive, mpi(), recvbuf, recvcounts, rdispls, recvtype);
-  if (sendbuf != MPI_IN_PLACE) arguments.sends.assign(Side::send, mpi(), sendbuf, sendcounts, sdispls, sendtype);
-  const auto by_library = [&](MPI_Comm comm) {
-    COMMPASS_MPI_CALL(MPI_Alltoallv, sendbuf, sendcounts.data(), sdispls.data(), sendtype, recvbuf, recvcounts.data(),
-                      rdispls.data(), recvtype, comm);
-  };
-  state_->alltoallv->run(sendbuf, recvbuf, options, std::cref(by_library));
-}
-
-void Communicator::alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                            MPI_Datatype recvtype, const AlltoallvOptions& options) {
-  auto& arguments = state_->alltoallv->arguments();
-  arguments.receives.assign_equal(Side::receive, mpi(), recvbuf, recvcount, recvtype);
-  if (sendbuf != MPI_IN_PLACE) arguments.sends.assign_equal(Side::send, mpi(), sendbuf, sendcount, sendtype);
-  const auto by_library = [&](MPI_Comm comm) {
-    COMMPASS_MPI_CALL(MPI_Alltoall, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-  };
-  state_->alltoallv->run(sendbuf, recvbuf, options, std::cref(by_library), recvcount * arguments.receives.type->size());
-}
-
-const std::string& Communicator::last_alltoallv_strategy() const { return state_->alltoallv->last_strategy(); }
 
 /// Types with gaps are packed into buffers of our own, others move from and to the user's.
 struct PersistentAlltoallv::State {
@@ -84,6 +54,11 @@ struct PersistentAlltoallv::State {
 
   void complete() {
     exchange->wait();
+    hand_out();
+  }
+
+  /// What has come, once.
+  void hand_out() {
     const auto& [argument, packed, offsets, begin] = receives;
     const auto blocks = argument.blocks(receive_buffer);
     if (receives.is_packed() && in_flight)
@@ -98,6 +73,11 @@ PersistentAlltoallv::~PersistentAlltoallv() = default;
 PersistentAlltoallv::PersistentAlltoallv(PersistentAlltoallv&&) noexcept = default;
 PersistentAlltoallv& PersistentAlltoallv::operator=(PersistentAlltoallv&&) noexcept = default;
 const std::string& PersistentAlltoallv::strategy() const { return state_->exchange->strategy(); }
+std::optional<Seconds> PersistentAlltoallv::predicted_seconds() const { return state_->exchange->predicted_seconds(); }
+const std::string& PersistentAlltoallv::explanation() const { return state_->exchange->explanation(); }
+Bytes PersistentAlltoallv::buffer_bytes() const {
+  return state_->exchange->buffer_bytes() + std::ssize(state_->sends.packed) + std::ssize(state_->receives.packed);
+}
 
 void PersistentAlltoallv::start() {
   auto& [argument, packed, offsets, begin] = state_->sends;
@@ -109,26 +89,33 @@ void PersistentAlltoallv::start() {
   state_->in_flight = true;
 }
 
+bool PersistentAlltoallv::test() {
+  if (!state_->exchange->test()) return false;
+  state_->hand_out();
+  return true;
+}
+
 void PersistentAlltoallv::wait() { state_->complete(); }
 
-PersistentAlltoallv Communicator::alltoallv_init(const void* sendbuf, std::span<const int> sendcounts,
-                                                 std::span<const int> sdispls, MPI_Datatype sendtype, void* recvbuf,
-                                                 std::span<const int> recvcounts, std::span<const int> rdispls,
-                                                 MPI_Datatype recvtype, const ExchangeOptions& options) {
-  assemble(mpi());
+PersistentAlltoallv plan_alltoallv(const std::shared_ptr<Context>& context, const void* sendbuf,
+                                   std::span<const int> sendcounts, std::span<const int> sdispls, MPI_Datatype sendtype,
+                                   void* recvbuf, std::span<const int> recvcounts, std::span<const int> rdispls,
+                                   MPI_Datatype recvtype, const ExchangeOptions& options) {
+  const MPI_Comm comm = context->comm.get();
+  assemble(comm);
   auto state = insist([] { return std::make_unique<PersistentAlltoallv::State>(); });
   std::vector<SendEdge> sends;
   std::vector<ReceiveEdge> receives;
-  together(mpi(), [&] {
+  all_or_none(comm, [&] {
     if (sendbuf == MPI_IN_PLACE)
       throw InputError("alltoallv_init", "MPI_IN_PLACE is given", "use alltoallv, or a send buffer");
     state->send_buffer = static_cast<const std::byte*>(sendbuf);
     state->receive_buffer = static_cast<std::byte*>(recvbuf);
-    state->sends.argument.assign(Side::send, mpi(), sendbuf, sendcounts, sdispls, sendtype);
-    state->receives.argument.assign(Side::receive, mpi(), recvbuf, recvcounts, rdispls, recvtype);
+    state->sends.argument.assign(Side::send, comm, sendbuf, sendcounts, sdispls, sendtype);
+    state->receives.argument.assign(Side::receive, comm, recvbuf, recvcounts, rdispls, recvtype);
     state->sends.place();
     state->receives.place();
-    for (Rank rank = 0; rank < layout().ranks(); ++rank) {
+    for (Rank rank = 0; rank < context->layout.ranks(); ++rank) {
       const auto r = static_cast<std::size_t>(rank);
       if (const auto bytes = state->sends.bytes(r); bytes > 0) sends.push_back({rank, state->sends.offsets[r], bytes});
       if (const auto bytes = state->receives.bytes(r); bytes > 0)
@@ -139,7 +126,7 @@ PersistentAlltoallv Communicator::alltoallv_init(const void* sendbuf, std::span<
       state->sends.is_packed() ? state->sends.packed.data() : state->send_buffer + state->sends.begin;
   std::byte* to =
       state->receives.is_packed() ? state->receives.packed.data() : state->receive_buffer + state->receives.begin;
-  state->exchange.emplace(neighbor_exchange(from, sends, to, receives, options));
+  state->exchange.emplace(plan_exchange(context, from, sends, to, receives, options));
   return PersistentAlltoallv(std::move(state));
 }
 

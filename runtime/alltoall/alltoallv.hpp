@@ -5,7 +5,10 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+
+#include "runtime/neighbor/neighbor_exchange.hpp"
 
 namespace commpass {
 
@@ -26,16 +29,30 @@ class PersistentAlltoallv {
 
   /// Begins an exchange; see Exchange::start. @throws Error
   void start();
+  /// @return true when it is complete. @throws Error
+  bool test();
   /// Completes it. @throws Error
   void wait();
-  /// The strategy that runs, in text form.
+
+  // As those of Exchange:
   const std::string& strategy() const;
+  std::optional<Seconds> predicted_seconds() const;
+  const std::string& explanation() const;
+  /// Bytes of the buffers that this rank holds besides the user's, those for datatypes with gaps among them.
+  Bytes buffer_bytes() const;
+
+  struct State;
+  /// Communicator::alltoallv_init makes one.
+  explicit PersistentAlltoallv(std::unique_ptr<State> state);
 
  private:
-  friend class Communicator;
-  struct State;
-  explicit PersistentAlltoallv(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
+
+/// Chooses and plans one (Communicator::alltoallv_init). Collective. @throws Error, the same on every rank
+PersistentAlltoallv plan_alltoallv(const std::shared_ptr<Context>& context, const void* sendbuf,
+                                   std::span<const int> sendcounts, std::span<const int> sdispls, MPI_Datatype sendtype,
+                                   void* recvbuf, std::span<const int> recvcounts, std::span<const int> rdispls,
+                                   MPI_Datatype recvtype, const ExchangeOptions& options);
 
 }  // namespace commpass

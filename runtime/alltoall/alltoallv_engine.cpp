@@ -8,7 +8,6 @@
 #include "model/cost/plan_cost.hpp"
 #include "model/error.hpp"
 #include "model/route/catalogue.hpp"
-#include "runtime/choose/telling.hpp"
 #include "runtime/choose/unpriced.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/in_flight.hpp"
@@ -25,26 +24,25 @@ constexpr double first_block_bytes = 1024;
 /// For sizes and for data.
 constexpr int tags_of_call = 2;
 
-/// What is told: sums over all ranks.
-enum Told : std::size_t { on_node, off_node, bytes, told_end };
+/// What a survey sums up over all ranks.
+enum Surveyed : std::size_t { on_node, off_node, bytes, surveyed_end };
 
 /// A block for everybody.
-BlocksClass class_of_equal(double block_bytes) { return class_of({1, 1, block_bytes}); }
+BlocksClass class_of_full(double block_bytes) { return class_of({1, 1, block_bytes}); }
 
 /// What runs an exchange in place that would be left to the MPI library: libraries are wrong there for types with gaps.
 const std::string in_place_of_library = "standard";
 
 }  // namespace
 
-AlltoallvEngine::AlltoallvEngine(MPI_Comm comm, const Layout& layout, const Machine& machine, std::string named,
-                                 int largest_tag)
-    : comm_(comm),
-      layout_(layout),
-      machine_(machine),
-      named_(std::move(named)),
+AlltoallvEngine::AlltoallvEngine(std::shared_ptr<const Context> context)
+    : context_(std::move(context)),
+      comm_(context_->comm.get()),
       exchange_(comm_.get()),
-      calls_with_own_tags_((largest_tag - 1) / tags_of_call) {
-  together(comm_.get(), [&] { arguments_.make_room(layout_.ranks()); });
+      chooser_(comm_.get()),
+      chooser_of_equal_(comm_.get()),
+      calls_with_own_tags_((context_->largest_tag - 1) / tags_of_call) {
+  all_or_none(comm_.get(), [&] { arguments_.make_room(context_->layout.ranks()); });
 }
 
 AlltoallvEngine::~AlltoallvEngine() {
@@ -57,7 +55,7 @@ AlltoallvEngine::~AlltoallvEngine() {
 void AlltoallvEngine::forget_strays() noexcept {
   try {
     // Reductions may be messages of this communicator, too.
-    if (is_telling_) wait_until([&] { return telling_.test(); });
+    survey_.complete();
     if (arrival_.started()) wait_until([&] { return arrival_.test(); });
     for (int found = 1; found != 0;) {
       MPI_Status status;
@@ -73,58 +71,46 @@ void AlltoallvEngine::forget_strays() noexcept {
   }
 }
 
-const AlltoallvEngine::Choice& AlltoallvEngine::cheapest(const std::string& named, const BlocksClass& blocks) {
-  auto& choices = insist([&]() -> auto& { return cheapest_[named]; });
-  auto [entry, is_new] = insist([&] { return choices.try_emplace(blocks); });
-  if (!is_new) return entry->second;
-  try {
-    if (const auto why = why_unpriced(layout_, machine_); !why.empty()) {
-      warn_unpriced(why, comm_.rank());
-      const auto strategy =
-          named.empty() ? unpriced_alltoallv : to_string(unpriced_member(parse_strategy(named), layout_));
-      return entry->second = Choice{strategy, most_exchanges_a_telling};
-    }
-    assemble(comm_.get());
-    Choice found;
-    together(comm_.get(), [&] {
-      if (comm_.rank() != 0) return;
-      std::vector<Strategy> given;
-      if (!named.empty()) given.push_back(parse_strategy(named));
-      const auto best =
-          rank_one_shot(typical_of(blocks, layout_.ranks()), layout_, machine_, CostModel::burst, given).front();
-      found = {to_string(best.strategy),
-               exchanges_a_telling(best.cost.seconds, small_collective_seconds(layout_, machine_))};
-    });
-    found.strategy = broadcast(comm_.get(), found.strategy);
-    COMMPASS_MPI_CALL(MPI_Bcast, &found.exchanges_a_telling, 1, MPI_INT, 0, comm_.get());
-    return entry->second = std::move(found);
-  } catch (...) {
-    choices.erase(entry);
-    throw;
-  }
+const OneShotChoice& AlltoallvEngine::cheapest(const std::string& family, const BlocksClass& blocks) {
+  const auto& layout = context_->layout;
+  const auto& machine = context_->machine;
+  const bool is_equal = blocks.sizes == BlockSizes::equal;
+  const ExchangeClass wanted{blocks.rarity_on_node, blocks.rarity_off_node,
+                             is_equal ? finer_sizes * blocks.size_bits + blocks.finer_size : blocks.size_bits};
+  const auto price = [&](std::size_t) -> OneShotChoice {
+    std::vector<Strategy> given;
+    if (!family.empty()) given.push_back(parse_strategy(family));
+    const auto best =
+        rank_one_shot(typical_of(blocks, layout.ranks()), layout, machine, CostModel::burst, given, blocks.sizes)
+            .front();
+    return {to_string(best.strategy), best.cost.seconds,
+            survey_interval(best.cost.seconds, small_collective_seconds(layout, machine))};
+  };
+  return (is_equal ? chooser_of_equal_ : chooser_).choose(family, wanted, std::cref(price));
 }
 
-const AlltoallvEngine::Choice& AlltoallvEngine::choose(const AlltoallvOptions& options,
-                                                       std::optional<Bytes> block_bytes) {
-  if (is_telling_) {
-    wait_until([&] { return telling_.test(); });
-    const auto told = telling_.result();
-    blocks_ = class_of(random_pattern({told[on_node], told[off_node], static_cast<double>(told[bytes])}, layout_));
-    is_telling_ = false;
+const OneShotChoice* AlltoallvEngine::fixed_choice(const std::string& named) {
+  if (const auto found = fixed_.find(named); found != fixed_.end()) return found->second ? &*found->second : nullptr;
+  std::optional<OneShotChoice> choice;
+  if (!named.empty() && !is_automatic(parse_strategy(named))) {
+    choice = OneShotChoice{named};
+  } else if (!context_->unpriced.empty()) {
+    warn_unpriced(context_->unpriced, comm_.rank());
+    choice = OneShotChoice{named.empty() ? unpriced_alltoallv
+                                         : to_string(unpriced_member(parse_strategy(named), context_->layout))};
   }
-  const auto& named = options.strategy.empty() ? named_ : options.strategy;
-  if (!named.empty()) {
-    auto entry = named_choices_.find(named);
-    if (entry == named_choices_.end()) {
-      const auto choice =
-          is_automatic(parse_strategy(named)) ? std::nullopt : std::optional(Choice{named, most_exchanges_a_telling});
-      entry = insist([&] { return named_choices_.emplace(named, choice).first; });
-    }
-    if (entry->second) return *entry->second;
-  }
-  if (options.block_bytes) return cheapest(named, class_of_equal(*options.block_bytes));
-  if (block_bytes) return cheapest(named, class_of_equal(static_cast<double>(*block_bytes)));
-  return cheapest(named, blocks_ ? *blocks_ : class_of_equal(first_block_bytes));
+  const auto& kept = fixed_.emplace(named, std::move(choice)).first->second;
+  return kept ? &*kept : nullptr;
+}
+
+const OneShotChoice& AlltoallvEngine::choose(const AlltoallvOptions& options, std::optional<Bytes> block_bytes) {
+  if (const auto sums = survey_.complete())
+    blocks_ = class_of((*sums)[on_node], (*sums)[off_node], (*sums)[bytes], context_->layout);
+  const auto& named = options.strategy.empty() ? context_->named.alltoallv : options.strategy;
+  if (const auto* const choice = insist([&] { return fixed_choice(named); })) return *choice;
+  if (block_bytes) return cheapest(named, class_of_equal(*block_bytes));
+  if (options.block_bytes) return cheapest(named, class_of_full(*options.block_bytes));
+  return cheapest(named, blocks_ ? *blocks_ : class_of_full(first_block_bytes));
 }
 
 const AlltoallvEngine::Structures::value_type& AlltoallvEngine::structure(const std::string& text) {
@@ -135,22 +121,43 @@ const AlltoallvEngine::Structures::value_type& AlltoallvEngine::structure(const 
                         "its ways depend on the whole pattern, which an exchange that is run once does not gather");
   assemble(comm_.get());
   std::unique_ptr<Route> route;
-  together(comm_.get(), [&] { route = make_route(strategy, layout_); });
+  all_or_none(comm_.get(), [&] { route = make_route(strategy, context_->layout); });
   std::optional<AlltoallStructure> made;
   if (!is_run_by_library(*route)) {
     made = make_alltoall_structure(comm_.get(), *route, strategy.window, strategy.coalescing);
-    together(comm_.get(), [&] { exchange_.make_room(*made); });
+    all_or_none(comm_.get(), [&] { exchange_.make_room(*made); });
   }
   return insist([&]() -> auto& { return *structures_.emplace(text, std::move(made)).first; });
 }
 
-void AlltoallvEngine::tell(const AlltoallBlocks<const std::byte*>& sends) {
+void AlltoallvEngine::survey(const AlltoallBlocks<const std::byte*>& sends) {
   MessageTotals own;
   const Rank me = comm_.rank();
-  for (Rank rank = 0; rank < layout_.ranks(); ++rank) own.add(me, rank, sends.bytes(rank), layout_);
-  const std::array<std::int64_t, told_end> sums{own.on_node, own.off_node, static_cast<std::int64_t>(own.bytes)};
-  insist([&] { telling_.start_sum(comm_.get(), sums); });
-  is_telling_ = true;
+  for (Rank rank = 0; rank < context_->layout.ranks(); ++rank) own.add(me, rank, sends.bytes(rank), context_->layout);
+  const std::array<std::int64_t, surveyed_end> sums{own.on_node, own.off_node, static_cast<std::int64_t>(own.bytes)};
+  survey_.begin([&](NonblockingReduction& reduction) { reduction.start_sum(comm_.get(), sums); });
+}
+
+void AlltoallvEngine::alltoallv(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls,
+                                MPI_Datatype sendtype, void* recvbuf, std::span<const int> recvcounts,
+                                std::span<const int> rdispls, MPI_Datatype recvtype, const AlltoallvOptions& options) {
+  arguments_.receives.assign(Side::receive, comm_.get(), recvbuf, recvcounts, rdispls, recvtype);
+  if (sendbuf != MPI_IN_PLACE) arguments_.sends.assign(Side::send, comm_.get(), sendbuf, sendcounts, sdispls, sendtype);
+  const auto by_library = [&](MPI_Comm comm) {
+    COMMPASS_MPI_CALL(MPI_Alltoallv, sendbuf, sendcounts.data(), sdispls.data(), sendtype, recvbuf, recvcounts.data(),
+                      rdispls.data(), recvtype, comm);
+  };
+  run(sendbuf, recvbuf, options, std::cref(by_library), {});
+}
+
+void AlltoallvEngine::alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                               MPI_Datatype recvtype, const AlltoallvOptions& options) {
+  arguments_.receives.assign_equal(Side::receive, comm_.get(), recvbuf, recvcount, recvtype);
+  if (sendbuf != MPI_IN_PLACE) arguments_.sends.assign_equal(Side::send, comm_.get(), sendbuf, sendcount, sendtype);
+  const auto by_library = [&](MPI_Comm comm) {
+    COMMPASS_MPI_CALL(MPI_Alltoall, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  };
+  run(sendbuf, recvbuf, options, std::cref(by_library), recvcount * arguments_.receives.type->size());
 }
 
 void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const AlltoallvOptions& options,
@@ -163,9 +170,9 @@ void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const A
     throw InputError(place(), "block_bytes is not a size", "hint at 0 bytes or more");
   const bool is_in_place = send_buffer == MPI_IN_PLACE;
   if (!is_in_place) arguments_.require_same_for_oneself(comm_.rank());
-  const auto& [strategy, one_in] = insist([&]() -> auto& { return choose(options, block_bytes); });
+  const auto& choice = choose(options, block_bytes);
   const auto structure_of = [&](const std::string& text) { return insist([&] { return &structure(text); }); };
-  const auto* run = structure_of(strategy);
+  const auto* run = structure_of(choice.strategy);
   if (is_in_place && !run->second) run = structure_of(in_place_of_library);
   const auto& ours = run->second;
   const int tag = 1 + static_cast<int>(runs_++ % calls_with_own_tags_) * tags_of_call;
@@ -174,9 +181,10 @@ void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const A
     if (is_in_place) arguments_.send_in_place(comm_.get(), receive_buffer);
     const auto sends =
         is_in_place ? arguments_.in_place() : arguments_.sends.blocks(static_cast<const std::byte*>(send_buffer));
-    if (!block_bytes && tells_after(++exchanges_, one_in) && layout_.ranks() > 1) tell(sends);
+    if (!block_bytes && survey_.is_due(choice.survey_interval) && context_->layout.ranks() > 1) survey(sends);
     if (ours)
-      damage = exchange_.run(*ours, sends, arguments_.receives.blocks(static_cast<std::byte*>(receive_buffer)), tag);
+      damage = exchange_.run(*ours, sends, arguments_.receives.blocks(static_cast<std::byte*>(receive_buffer)),
+                             block_bytes ? BlockSizes::equal : BlockSizes::told, tag);
     else leave_to_library(by_library);
   } catch (const std::exception& error) {
     has_failed_ = true;
@@ -199,7 +207,7 @@ void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const A
 /// flight here. So a rank where something is waits, before it calls, until all others are in the call: they say so by a
 /// reduction that they start and need not wait for.
 void AlltoallvEngine::leave_to_library(const std::function<void(MPI_Comm)>& by_library) {
-  if (layout_.ranks() > 1) {
+  if (context_->layout.ranks() > 1) {
     if (arrival_.started()) wait_until([&] { return arrival_.test(); });  // of the call before
     insist([&] { arrival_.start_sum(comm_.get(), std::array<std::int64_t, 1>{}); });
     if (anything_is_in_flight()) wait_until([&] { return arrival_.test(); });

@@ -6,84 +6,81 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
-#include "model/machine/layout.hpp"
-#include "model/machine/machine.hpp"
 #include "runtime/alltoall/alltoall_exchange.hpp"
 #include "runtime/alltoall/alltoallv.hpp"
 #include "runtime/alltoall/alltoallv_arguments.hpp"
+#include "runtime/choose/one_shot_chooser.hpp"
+#include "runtime/choose/traffic_survey.hpp"
+#include "runtime/context.hpp"
 #include "runtime/mpi/nonblocking_reduction.hpp"
 #include "runtime/mpi/own_communicator.hpp"
 #include "selector/choose/alltoall_choice.hpp"
 
 namespace commpass {
 
-/// No exchange waits for an agreement: each, or each of some if they are short (telling.hpp), starts a non-blocking sum
-/// of the bytes that all ranks send, and of their blocks that are not empty, which the next one completes; it and those
-/// after it are chosen by that. The first is chosen by its hint, or for blocks of 1 KiB for everybody. What is cheapest
-/// for a class of blocks rank 0 finds out and tells all when such blocks come for the first time; the structure of a
-/// strategy is made when it is run for the first time. An exchange that is left to the MPI library has none: it is
-/// MPI_Alltoallv.
+/// An exchange is chosen by what all ranks sent in an earlier one (runtime/choose/traffic_survey.hpp): how many bytes,
+/// and how many blocks that are not empty. The first is chosen by its hint, or for blocks of 1 KiB for everybody. The
+/// structure of a strategy is made when it is run for the first time. An exchange that is left to the MPI library has
+/// none: it is MPI_Alltoallv.
 class AlltoallvEngine {
  public:
-  /// Collective. @param named  the strategy of all exchanges that name none; empty: choose
-  AlltoallvEngine(MPI_Comm comm, const Layout& layout, const Machine& machine, std::string named, int largest_tag);
+  /// Collective.
+  explicit AlltoallvEngine(std::shared_ptr<const Context> context);
   ~AlltoallvEngine();
   AlltoallvEngine(const AlltoallvEngine&) = delete;
   AlltoallvEngine& operator=(const AlltoallvEngine&) = delete;
 
-  /// What the next exchange sends and receives, to be filled in before; of an exchange in place the receiving side
-  /// alone.
-  AlltoallvArguments& arguments() { return arguments_; }
-
-  /// Collective. Takes no memory when the strategy and sizes like these have been run before.
-  /// @param send_buffer  or MPI_IN_PLACE
-  /// @param by_library   runs the same exchange by the MPI library on the given communicator
-  /// @param block_bytes  the size of every block, where it is the same on all ranks; then nothing has to be told
-  /// @throws InputError if what this rank gets is not what its counts say, or there is no memory on it or, for what it
-  /// should get, on another; Error. If
+  /// As MPI_Alltoallv, MPI_IN_PLACE as the send buffer among it. Collective. Takes no memory when the strategy and
+  /// sizes like these have been run before.
+  /// @throws InputError if this rank's arguments are wrong, if what it gets is not what its counts say, or there is no
+  /// memory on it or, for what it should get, on another; Error. If
   ///   MPI has failed, all later exchanges fail on this rank, as those of other ranks may wait for it.
-  void run(const void* send_buffer, void* receive_buffer, const AlltoallvOptions& options,
-           const std::function<void(MPI_Comm)>& by_library, std::optional<Bytes> block_bytes = {});
+  void alltoallv(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls,
+                 MPI_Datatype sendtype, void* recvbuf, std::span<const int> recvcounts, std::span<const int> rdispls,
+                 MPI_Datatype recvtype, const AlltoallvOptions& options);
+  /// As MPI_Alltoall. All ranks know its sizes, so nothing has to be told. @throws as alltoallv
+  void alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                MPI_Datatype recvtype, const AlltoallvOptions& options);
 
   /// The strategy of the last exchange, in text form.
   const std::string& last_strategy() const { return *last_; }
 
  private:
-  struct Choice {
-    std::string strategy;
-    int exchanges_a_telling = 1;
-  };
-  const Choice& choose(const AlltoallvOptions& options, std::optional<Bytes> block_bytes);
-  /// @param named  empty, or an automatic strategy: the cheapest of its family
-  const Choice& cheapest(const std::string& named, const BlocksClass& blocks);
+  /// Runs what `arguments_` say; of an exchange in place the receiving side alone.
+  /// @param by_library   runs the same exchange by the MPI library on the given communicator
+  /// @param block_bytes  the size of every block, where it is the same on all ranks
+  void run(const void* send_buffer, void* receive_buffer, const AlltoallvOptions& options,
+           const std::function<void(MPI_Comm)>& by_library, std::optional<Bytes> block_bytes);
+  const OneShotChoice& choose(const AlltoallvOptions& options, std::optional<Bytes> block_bytes);
+  /// @param family  empty, or an automatic strategy: the cheapest of its family
+  const OneShotChoice& cheapest(const std::string& family, const BlocksClass& blocks);
+  /// What runs without asking the model: a named strategy, or a stand-in where nothing has a price; null: ask it.
+  const OneShotChoice* fixed_choice(const std::string& named);
   using Structures =
       std::map<std::string, std::optional<AlltoallStructure>>;  ///< by strategy; nothing where the MPI library runs it
   const Structures::value_type& structure(const std::string& strategy);
-  void tell(const AlltoallBlocks<const std::byte*>& sends);
+  void survey(const AlltoallBlocks<const std::byte*>& sends);
   void forget_strays() noexcept;
   void leave_to_library(const std::function<void(MPI_Comm)>& by_library);
 
+  std::shared_ptr<const Context> context_;
   OwnCommunicator comm_;
-  Layout layout_;
-  Machine machine_;
-  std::string named_;
   const std::string no_strategy_{};
   const std::string* last_ = &no_strategy_;  ///< the key of a structure, if there was one
   AlltoallvArguments arguments_;
   AlltoallExchange exchange_;
-  std::map<std::string, std::map<BlocksClass, Choice>> cheapest_;  ///< by what was named, and the blocks
-  std::map<std::string, std::optional<Choice>>
-      named_choices_;  ///< by what was named; nothing where the model has to choose
+  OneShotChooser chooser_, chooser_of_equal_;  ///< of exchanges whose blocks differ, and of those whose blocks do not
+  std::map<std::string, std::optional<OneShotChoice>> fixed_;  ///< by what was named
   Structures structures_;
-  NonblockingReduction telling_;  ///< how much all ranks send in an exchange
-  bool is_telling_ = false;
+  TrafficSurvey survey_;
   NonblockingReduction arrival_;       ///< of all ranks in a call that is left to the library
-  std::optional<BlocksClass> blocks_;  ///< what was told
+  std::optional<BlocksClass> blocks_;  ///< what the last survey has found
   std::int64_t calls_with_own_tags_, runs_ = 0;
-  std::int64_t exchanges_ = 0;  ///< so many have been run whose sizes had to be told
   bool has_failed_ = false;
 };
 

@@ -21,7 +21,7 @@ Pattern gather_pattern(MPI_Comm comm, std::span<const SendEdge> sends) {
   std::vector<std::int64_t> sizes;
   std::vector<Payload> payloads;
   std::int64_t mine = 0, total = 0;
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     for (const auto& edge : sends) {
       destinations.push_back(edge.destination);
       sizes.push_back(edge.bytes);
@@ -51,7 +51,7 @@ Pattern gather_pattern(MPI_Comm comm, std::span<const SendEdge> sends) {
 
   Pattern pattern{ranks, {}};
   pattern.edges.reserve(room);
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     for (std::size_t source = 0; source < counts.size(); ++source)
       for (int i = 0; i < counts[source]; ++i) {
         const auto edge = static_cast<std::size_t>(offsets[source] + i);
@@ -67,7 +67,7 @@ void share_pattern(MPI_Comm comm, Pattern& pattern) {
   std::int64_t count = std::ssize(pattern.edges);
   COMMPASS_MPI_CALL(MPI_Bcast, &pattern.ranks, 1, MPI_INT, 0, comm);
   COMMPASS_MPI_CALL(MPI_Bcast, &count, 1, MPI_INT64_T, 0, comm);
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     if (count > std::numeric_limits<int>::max())
       throw InputError("pattern", fmt::format("it has {} edges", count), "use one of at most 2^31");
     pattern.edges.resize(static_cast<std::size_t>(count));
@@ -109,14 +109,14 @@ std::vector<SendEdge> edges_to_nodes(Rank rank, std::span<const SendEdge> sends,
 template <class Item>
 void broadcast_items(MPI_Comm comm, std::vector<Item>& items) {
   int count = 0;
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     if (items.size() > std::numeric_limits<int>::max() / sizeof(Item))
       throw InputError("exchange", fmt::format("{} entries are too much for the tables of a route", items.size()),
                        "name another strategy");
     count = static_cast<int>(items.size());
   });
   COMMPASS_MPI_CALL(MPI_Bcast, &count, 1, MPI_INT, 0, comm);
-  together(comm, [&] { items.resize(static_cast<std::size_t>(count)); });
+  all_or_none(comm, [&] { items.resize(static_cast<std::size_t>(count)); });
   COMMPASS_MPI_CALL(MPI_Bcast, items.data(), count * static_cast<int>(sizeof(Item)), MPI_BYTE, 0, comm);
 }
 
@@ -128,13 +128,13 @@ PatternTables share_tables(MPI_Comm comm, const Strategy& strategy, const Layout
   if (need == PatternNeed::nothing) return {};
   const Rank rank = rank_in(comm);
   std::vector<SendEdge> edges;
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     edges = edges_in_range(sends, layout.ranks());
     if (need == PatternNeed::node_traffic) edges = edges_to_nodes(rank, edges, layout);
   });
   const auto pattern = gather_pattern(comm, edges);
   PatternTables tables;
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     if (rank == 0) tables = make_tables(strategy, layout, pattern);
   });
   broadcast_items(comm, tables.traffic.entries);

@@ -72,7 +72,7 @@ Decision share(MPI_Comm comm, Decision decision) {
 
 /// How many threads of a node may price at once: each holds a schedule of the pattern.
 int most_threads_of_node(std::int64_t edges) {
-  constexpr std::int64_t edge_bytes = 300;  // with a schedule (README.md, "Limits")
+  constexpr std::int64_t edge_bytes = 300;  // with a schedule (docs/environment.md, "Limits")
   constexpr std::int64_t node_bytes = std::int64_t{1} << 31;
   return static_cast<int>(std::max<std::int64_t>(1, node_bytes / (edge_bytes * std::max<std::int64_t>(1, edges))));
 }
@@ -80,7 +80,7 @@ int most_threads_of_node(std::int64_t edges) {
 /// Those that take part in pricing; on others a null communicator. Collective.
 OwnCommunicator evaluators_of(MPI_Comm comm, const Layout& layout, std::int64_t edges) {
   int groups = 0;  // more ranks would have nothing to do
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     if (rank_in(comm) == 0) groups = static_cast<int>(by_route(suggest_strategies(layout)).size());
   });
   COMMPASS_MPI_CALL(MPI_Bcast, &groups, 1, MPI_INT, 0, comm);
@@ -96,11 +96,11 @@ Decision decide_exactly(MPI_Comm comm, const Layout& layout, const Machine& mach
   const auto evaluators = evaluators_of(comm, layout, totals.edges);
   const auto threads = static_cast<unsigned>(std::max(1, most_threads_of_node(totals.edges) / layout.max_ppn()));
   Decision decision;
-  together(comm, [&] {  // no evaluator waits for one that has failed, so they may communicate
+  all_or_none(comm, [&] {  // no evaluator waits for one that has failed, so they may communicate
     if (!evaluators) return;
     share_pattern(evaluators.get(), pattern);
     Pricer price;
-    together(evaluators.get(), [&] {
+    all_or_none(evaluators.get(), [&] {
       price =
           pattern_pricer(pattern, layout, machine, options.model, options.calls, std::min(threads, options.threads));
     });
@@ -128,7 +128,7 @@ Decision decide_by_statistics(MPI_Comm comm, const Layout& layout, const Machine
                               const SelectionOptions& options) {
   const auto evaluators = evaluators_of(comm, layout, 0);
   Decision decision;
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     if (!evaluators) return;
     const auto price = random_pricer(random_pattern(totals, layout), layout, machine, options.model, options.calls);
     share_pricing(evaluators.get(), price, [&](const Pricer& shared) {
@@ -140,7 +140,7 @@ Decision decide_by_statistics(MPI_Comm comm, const Layout& layout, const Machine
   return share(comm, std::move(decision));
 }
 
-/// What runs where nothing has a price. Layout and machine are the same on every rank, and so is this.
+/// What runs where nothing has a price, as rank 0 says.
 Decision decide_without_prices(MPI_Comm comm, const std::string& why, const Layout& layout,
                                const SelectionOptions& options) {
   warn_unpriced(why, rank_in(comm));
@@ -150,7 +150,7 @@ Decision decide_without_prices(MPI_Comm comm, const std::string& why, const Layo
 
 /// The options of rank 0, with the threads of this rank. Collective.
 SelectionOptions agreed(MPI_Comm comm, const SelectionOptions& mine) {
-  together(comm, [&] { check_calls(mine.calls); });
+  all_or_none(comm, [&] { check_calls(mine.calls); });
   auto options = mine;
   constexpr std::int64_t most_of_mpi = std::numeric_limits<int>::max();
   options.most_edges_gathered = std::clamp<std::int64_t>(options.most_edges_gathered, 0, most_of_mpi);
@@ -169,7 +169,7 @@ SelectionOptions agreed(MPI_Comm comm, const SelectionOptions& mine) {
 Decision select_strategy(MPI_Comm comm, const Layout& layout, const Machine& machine, std::span<const SendEdge> sends,
                          SelectionOptions options) {
   options = agreed(comm, options);
-  if (const auto why = why_unpriced(layout, machine); !why.empty())
+  if (const auto why = broadcast(comm, why_unpriced(layout, machine)); !why.empty())
     return decide_without_prices(comm, why, layout, options);
   const auto totals = sum_up(comm, layout, sends);
   return totals.edges <= options.most_edges_gathered ? decide_exactly(comm, layout, machine, sends, totals, options)

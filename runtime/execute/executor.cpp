@@ -8,8 +8,8 @@
 namespace commpass {
 
 Executor::Executor(const Plan& plan, MPI_Comm comm, int tag, const void* send_buffer, void* receive_buffer,
-                   Bytes largest_count)
-    : buffers_(plan, send_buffer, receive_buffer) {
+                   Bytes largest_count, Memory& memory)
+    : memory_(memory), buffers_(plan, memory, send_buffer, receive_buffer) {
   buffers_.add_copies(plan.self, copies_);
   self_end_ = copies_.size();
   std::size_t request_total = 0;
@@ -79,8 +79,10 @@ void Executor::add_requests(const std::vector<PlannedMessage>& messages, int fir
   }
 }
 
-void Executor::copy(std::size_t first, std::size_t last) const {
-  if (first < last) local_copy(std::span(copies_).subspan(first, last - first));
+void Executor::copy(std::size_t first, std::size_t last) {
+  if (first == last) return;
+  memory_.copy(std::span(copies_).subspan(first, last - first));
+  memory_.order();
 }
 
 int Executor::request_count() const { return static_cast<int>(batches_[current_].request_end - done_.request_end); }

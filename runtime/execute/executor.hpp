@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "runtime/execute/local_copy.hpp"
+#include "runtime/execute/memory.hpp"
 #include "runtime/execute/plan_buffers.hpp"
 #include "runtime/mpi/in_flight.hpp"
 #include "runtime/mpi/message_type.hpp"
@@ -23,9 +23,10 @@ class Executor final : InFlight {
   /// @param comm           ours, and alive as long as this
   /// @param tag            the first of `tags_per_exchange`; the same on all ranks, used by no other exchange in flight
   /// @param largest_count  for tests: messages of more bytes use a derived datatype
+  /// @param memory         where the user's buffers lie, and its own
   /// @throws MpiError, std::bad_alloc
   Executor(const Plan& plan, MPI_Comm comm, int tag, const void* send_buffer, void* receive_buffer,
-           Bytes largest_count = largest_mpi_count);
+           Bytes largest_count = largest_mpi_count, Memory& memory = host_memory());
   ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
@@ -47,7 +48,7 @@ class Executor final : InFlight {
 
   template <class Init>
   void add_requests(const std::vector<PlannedMessage>& messages, int first_tag, Bytes largest_count, Init init);
-  void copy(std::size_t first, std::size_t last) const;
+  void copy(std::size_t first, std::size_t last);
   void begin_batch();
   void end_batch();
   template <class Action>
@@ -58,6 +59,7 @@ class Executor final : InFlight {
   MPI_Request* first_request();
   void free_requests() noexcept;
 
+  Memory& memory_;
   PlanBuffers buffers_;
   std::vector<LocalCopy> copies_;  ///< those to self, then of each batch those before and after
   std::vector<MPI_Request> requests_;

@@ -10,10 +10,10 @@ namespace commpass {
 LibraryExecutor::LibraryExecutor(const Plan& plan, MPI_Comm comm, const void* send_buffer, void* receive_buffer,
                                  Bytes largest_count) {
   std::vector<NeighborMessage> receives, sends;
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     if (plan.batches.size() > 1)
       throw Error("exchange: the MPI library's collective runs one batch of messages, not several.");
-    buffers_ = std::make_unique<PlanBuffers>(plan, send_buffer, receive_buffer);
+    buffers_ = std::make_unique<PlanBuffers>(plan, host_memory(), send_buffer, receive_buffer);
     buffers_->add_copies(plan.self, self_);
     const auto neighbor = [&](const PlannedMessage& message) {
       return NeighborMessage{message.peer, buffers_->address(message.place), message.bytes};

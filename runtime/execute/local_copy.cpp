@@ -1,13 +1,9 @@
 #include "runtime/execute/local_copy.hpp"
 
-#include <cstring>
+#include "runtime/execute/memory.hpp"
 
 namespace commpass {
 
-void local_copy(std::span<const LocalCopy> copies) {
-  for (const auto& [from, to, bytes] : copies)
-    if (bytes > 0)
-      std::memcpy(to, from, bytes);  // messages of nothing may have no memory, and memcpy takes no null pointer
-}
+void local_copy(std::span<const LocalCopy> copies) { host_memory().copy(copies); }
 
 }  // namespace commpass

@@ -2,19 +2,11 @@
 
 namespace commpass {
 
-namespace {
-
-std::unique_ptr<std::byte[]> uninitialised(Bytes bytes) {
-  return bytes > 0 ? std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(bytes)) : nullptr;
-}
-
-}  // namespace
-
-PlanBuffers::PlanBuffers(const Plan& plan, const void* send_buffer, void* receive_buffer)
+PlanBuffers::PlanBuffers(const Plan& plan, Memory& memory, const void* send_buffer, void* receive_buffer)
     : send_(static_cast<const std::byte*>(send_buffer)),
       receive_(static_cast<std::byte*>(receive_buffer)),
-      transit_(uninitialised(plan.transit_bytes)),
-      packing_(uninitialised(plan.packing_bytes)) {}
+      transit_(memory.allocate(plan.transit_bytes)),
+      packing_(memory.allocate(plan.packing_bytes)) {}
 
 std::byte* PlanBuffers::address(const Place& place) const {
   switch (place.buffer) {

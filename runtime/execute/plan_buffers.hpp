@@ -2,10 +2,9 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <vector>
 
-#include "runtime/execute/local_copy.hpp"
+#include "runtime/execute/memory.hpp"
 #include "runtime/plan/plan.hpp"
 
 namespace commpass {
@@ -13,7 +12,7 @@ namespace commpass {
 class PlanBuffers {
  public:
   /// @throws std::bad_alloc
-  PlanBuffers(const Plan& plan, const void* send_buffer, void* receive_buffer);
+  PlanBuffers(const Plan& plan, Memory& memory, const void* send_buffer, void* receive_buffer);
 
   std::byte* address(const Place& place) const;
   /// Appends copies with the addresses of their places.
@@ -22,7 +21,7 @@ class PlanBuffers {
  private:
   const std::byte* send_;
   std::byte* receive_;
-  std::unique_ptr<std::byte[]> transit_, packing_;
+  Memory::Buffer transit_, packing_;
 };
 
 }  // namespace commpass

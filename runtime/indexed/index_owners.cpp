@@ -37,12 +37,12 @@ std::vector<Rank> owners_of_ranges(MPI_Comm comm, IndexRange own, std::span<cons
   const int ranks = ranks_in(comm);
   const Rank rank = rank_in(comm);
   std::vector<Index> table;
-  together(comm, [&] { table.resize(2 * static_cast<std::size_t>(ranks)); });
+  all_or_none(comm, [&] { table.resize(2 * static_cast<std::size_t>(ranks)); });
   const std::array<Index, 2> mine{own.begin, own.end};
   COMMPASS_MPI_CALL(MPI_Allgather, mine.data(), 2, MPI_INT64_T, table.data(), 2, MPI_INT64_T, comm);
 
   std::vector<Rank> owners;
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     std::vector<OwnedRange> owned;
     for (Rank r = 0; r < ranks; ++r) {
       const auto entry = 2 * static_cast<std::size_t>(r);
@@ -80,18 +80,18 @@ RankLists<Index> by_directory(std::span<const Index> indices, int ranks) {
 
 constexpr Rank nobody = -1;
 
-std::vector<Rank> owners_by_directory(Communicator& communicator, const OwnedIndices& owned,
-                                      std::span<const Index> needed, const SparseOptions& options) {
-  const MPI_Comm comm = communicator.mpi();
+std::vector<Rank> owners_by_directory(SparseEngine& engine, const OwnedIndices& owned, std::span<const Index> needed,
+                                      const SparseOptions& options) {
+  const MPI_Comm comm = engine.context()->comm.get();
   const int ranks = ranks_in(comm);
   RankLists<Index> told, asked;
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     told = by_directory(owned.indices(), ranks);
     asked = by_directory(needed, ranks);
   });
-  told = exchange_lists(communicator, told, options);
+  told = exchange_lists(engine, told, options);
   std::vector<std::pair<Index, Rank>> directory;
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     for (const auto& [owner, indices] : told)
       for (const Index index : indices) directory.emplace_back(index, owner);
     std::ranges::sort(directory);
@@ -99,19 +99,19 @@ std::vector<Rank> owners_by_directory(Communicator& communicator, const OwnedInd
     if (twice != directory.end()) fail_with_two_owners(twice->first, twice->second, std::next(twice)->second);
   });
 
-  const auto questions = exchange_lists(communicator, asked, options);
+  const auto questions = exchange_lists(engine, asked, options);
   RankLists<Rank> answers;
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     for (const auto& [asker, indices] : questions)
       for (const Index index : indices) {
         const auto entry = std::ranges::lower_bound(directory, index, {}, [](const auto& e) { return e.first; });
         answers[asker].push_back(entry != directory.end() && entry->first == index ? entry->second : nobody);
       }
   });
-  answers = exchange_lists(communicator, answers, options);
+  answers = exchange_lists(engine, answers, options);
 
   std::vector<Rank> owners;
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     std::map<Rank, std::size_t> taken;  // of the answers, which are in the order of the questions
     for (const Index index : needed) {
       const Rank from = directory_rank(index, ranks);
@@ -154,13 +154,13 @@ std::vector<Index> OwnedIndices::indices() const {
   return result;
 }
 
-std::vector<Rank> find_owners(Communicator& communicator, const OwnedIndices& owned, std::span<const Index> needed,
+std::vector<Rank> find_owners(SparseEngine& engine, const OwnedIndices& owned, std::span<const Index> needed,
                               const SparseOptions& options) {
   // An empty list is an empty range, too.
   int mine = owned.is_range() ? 1 : 0, all_ranges = 0;
-  COMMPASS_MPI_CALL(MPI_Allreduce, &mine, &all_ranges, 1, MPI_INT, MPI_MIN, communicator.mpi());
-  return all_ranges ? owners_of_ranges(communicator.mpi(), owned.range(), needed)
-                    : owners_by_directory(communicator, owned, needed, options);
+  COMMPASS_MPI_CALL(MPI_Allreduce, &mine, &all_ranges, 1, MPI_INT, MPI_MIN, engine.context()->comm.get());
+  return all_ranges ? owners_of_ranges(engine.context()->comm.get(), owned.range(), needed)
+                    : owners_by_directory(engine, owned, needed, options);
 }
 
 }  // namespace commpass

@@ -11,7 +11,7 @@
 
 namespace commpass {
 
-class Communicator;
+class SparseEngine;
 
 /// The indices of this rank, a range or a list. Each has a position: that of its value among the values of this rank.
 class OwnedIndices {
@@ -38,7 +38,7 @@ class OwnedIndices {
 /// and which others then ask, so a rank needs memory for about as many indices as it owns and needs. Collective.
 /// @param needed  ascending, each once
 /// @throws Error, the same on every rank, if nobody or two ranks own an index
-std::vector<Rank> find_owners(Communicator& communicator, const OwnedIndices& owned, std::span<const Index> needed,
+std::vector<Rank> find_owners(SparseEngine& engine, const OwnedIndices& owned, std::span<const Index> needed,
                               const SparseOptions& options);
 
 }  // namespace commpass

@@ -6,16 +6,17 @@
 #include <optional>
 #include <vector>
 
-#include "model/cost/cost.hpp"
 #include "model/error.hpp"
 #include "runtime/choose/unpriced.hpp"
-#include "runtime/communicator.hpp"
+#include "runtime/context.hpp"
 #include "runtime/indexed/value_groups.hpp"
 #include "runtime/indexed/value_requests.hpp"
 #include "runtime/indexed/value_wiring.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
+#include "runtime/neighbor/neighbor_exchange.hpp"
+#include "runtime/sparse/sparse_engine.hpp"
 
 namespace commpass {
 
@@ -30,10 +31,10 @@ struct Way {
   std::optional<Exchange> exchange;  ///< last, so that it goes first
 };
 
-std::unique_ptr<Way> plan_way(Communicator& communicator, ValueWiring wiring, Bytes value_bytes, void* bound,
-                              const IndexedOptions& options) {
+std::unique_ptr<Way> plan_way(const std::shared_ptr<Context>& context, ValueWiring wiring, Bytes value_bytes,
+                              void* bound, const IndexedOptions& options) {
   auto way = std::make_unique<Way>();
-  together(communicator.mpi(), [&] {
+  all_or_none(context->comm.get(), [&] {
     const auto buffer = [&](std::int64_t values) {
       way->buffer_bytes += values * value_bytes;
       return std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(values * value_bytes));
@@ -43,8 +44,8 @@ std::unique_ptr<Way> plan_way(Communicator& communicator, ValueWiring wiring, By
     if (!way->is_in_place) way->receive = buffer(wiring.received_values);
   });
   void* const receive = way->is_in_place ? bound : way->receive.get();
-  way->exchange = communicator.neighbor_exchange(way->send.get(), wiring.sends, receive, wiring.receives,
-                                                 {options.strategy, options.model});
+  way->exchange = plan_exchange(context, way->send.get(), wiring.sends, receive, wiring.receives,
+                                {options.strategy, options.model});
   way->buffer_bytes += way->exchange->buffer_bytes();
   way->gather = std::move(wiring.gather);
   way->gather_more = std::move(wiring.gather_more);
@@ -57,31 +58,32 @@ struct Forward {
   bool is_shared = false;
 };
 
-Forward plan_forward(Communicator& communicator, const ValueRequests& requests, Bytes value_bytes,
+Forward plan_forward(SparseEngine& engine, const ValueRequests& requests, Bytes value_bytes,
                      const IndexedOptions& options) {
-  const MPI_Comm comm = communicator.mpi();
+  const auto& context = engine.context();
+  const MPI_Comm comm = context->comm.get();
   const Rank rank = rank_in(comm);
   std::vector<ValueGroup> groups;
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     if (options.share.value_or(true)) groups = group_values(requests.to_this_rank);
     if (!options.share)
-      keep_worthwhile(groups, requests.to_this_rank, rank, value_bytes, communicator.layout(), communicator.machine());
+      keep_worthwhile(groups, requests.to_this_rank, rank, value_bytes, context->layout, context->machine);
   });
   int mine = groups.empty() ? 0 : 1, any = 0;
   COMMPASS_MPI_CALL(MPI_Allreduce, &mine, &any, 1, MPI_INT, MPI_MAX, comm);
 
   Forward shared;
   if (any) {
-    auto wiring = shared_wiring(communicator, requests, groups, value_bytes, options.discovery);
-    shared = {plan_way(communicator, std::move(wiring), value_bytes, options.ghost_values, options), true};
+    auto wiring = shared_wiring(engine, requests, groups, value_bytes, options.discovery);
+    shared = {plan_way(context, std::move(wiring), value_bytes, options.ghost_values, options), true};
     const auto& exchange = *shared.way->exchange;
-    const bool is_unpriced = missing_parameters(communicator.layout(), communicator.machine()) &&
-                             exchange.strategy() == unpriced_exchange;  // which takes nothing together
+    const bool is_unpriced =
+        !context->unpriced.empty() && exchange.strategy() == unpriced_exchange;  // which takes nothing together
     if (options.share || (!exchange.predicted_seconds() && !is_unpriced)) return shared;
   }
   ValueWiring wiring;
-  together(comm, [&] { wiring = forward_wiring(requests, value_bytes); });
-  Forward plain{plan_way(communicator, std::move(wiring), value_bytes, options.ghost_values, options), false};
+  all_or_none(comm, [&] { wiring = forward_wiring(requests, value_bytes); });
+  Forward plain{plan_way(context, std::move(wiring), value_bytes, options.ghost_values, options), false};
   // Predictions are the same on every rank.
   return any && shared.way->exchange->predicted_seconds() < plain.way->exchange->predicted_seconds() ? std::move(shared)
                                                                                                      : std::move(plain);
@@ -97,7 +99,7 @@ IndexedOptions agreed_options(MPI_Comm comm, Bytes value_bytes, IndexedOptions o
   } agreed{value_bytes, options.model, options.reverse, options.share};
   static_assert(std::is_trivially_copyable_v<Agreed>);
   COMMPASS_MPI_CALL(MPI_Bcast, &agreed, static_cast<int>(sizeof agreed), MPI_BYTE, 0, comm);
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     if (value_bytes < 1)
       throw InputError("indexed exchange", fmt::format("a value has {} bytes", value_bytes), "use 1 or more");
     if (value_bytes != agreed.value_bytes)
@@ -130,22 +132,24 @@ struct IndexedExchange::State {
   }
 };
 
-IndexedExchange Communicator::indexed_exchange(OwnedBy owned, std::span<const Index> needed, Bytes value_bytes,
-                                               const IndexedOptions& options) {
-  assemble(mpi());
-  const auto agreed = agreed_options(mpi(), value_bytes, options);
+IndexedExchange plan_indexed_exchange(SparseEngine& engine, const OwnedBy& owned, std::span<const Index> needed,
+                                      Bytes value_bytes, const IndexedOptions& options) {
+  const auto& context = engine.context();
+  const MPI_Comm comm = context->comm.get();
+  assemble(comm);
+  const auto agreed = agreed_options(comm, value_bytes, options);
   std::optional<OwnedIndices> indices;
-  together(mpi(), [&] { std::visit([&](const auto& given) { indices.emplace(given); }, owned); });
-  const auto requests = request_values(*this, *indices, needed, agreed.discovery);
+  all_or_none(comm, [&] { std::visit([&](const auto& given) { indices.emplace(given); }, owned); });
+  const auto requests = request_values(engine, *indices, needed, agreed.discovery);
 
   auto state = std::make_unique<IndexedExchange::State>();
-  auto forward = plan_forward(*this, requests, value_bytes, agreed);
+  auto forward = plan_forward(engine, requests, value_bytes, agreed);
   if (agreed.reverse) {
     ValueWiring wiring;
-    together(mpi(), [&] { wiring = reverse_wiring(requests, value_bytes); });
-    state->back = plan_way(*this, std::move(wiring), value_bytes, nullptr, agreed);
+    all_or_none(comm, [&] { wiring = reverse_wiring(requests, value_bytes); });
+    state->back = plan_way(context, std::move(wiring), value_bytes, nullptr, agreed);
   }
-  together(mpi(), [&] {
+  all_or_none(comm, [&] {
     state->value_bytes = value_bytes;
     state->received_bytes = requests.slots * value_bytes;
     state->bound = agreed.ghost_values;

@@ -106,14 +106,21 @@ class IndexedExchange {
   /// Bytes of the buffers that this rank holds besides the user's.
   Bytes buffer_bytes() const;
 
- private:
-  friend class Communicator;
   struct State;
+  /// Communicator::indexed_exchange makes one.
   explicit IndexedExchange(std::unique_ptr<State> state);
+
+ private:
   void finish();
   std::int64_t numbers_in_a_value(std::size_t number_bytes) const;
   std::unique_ptr<State> state_;
 };
+
+class SparseEngine;
+
+/// Plans one (Communicator::indexed_exchange). Collective. @throws Error, the same on every rank
+IndexedExchange plan_indexed_exchange(SparseEngine& engine, const OwnedBy& owned, std::span<const Index> needed,
+                                      Bytes value_bytes, const IndexedOptions& options);
 
 template <class Number>
 void IndexedExchange::start_reverse_add(const Number* ghost_values, Number* owned_values) {

@@ -33,21 +33,21 @@ std::vector<Need> distinct_needs(std::span<const Index> needed, std::vector<std:
 
 }  // namespace
 
-ValueRequests request_values(Communicator& communicator, const OwnedIndices& owned, std::span<const Index> needed,
+ValueRequests request_values(SparseEngine& engine, const OwnedIndices& owned, std::span<const Index> needed,
                              const SparseOptions& options) {
-  const MPI_Comm comm = communicator.mpi();
+  const MPI_Comm comm = engine.context()->comm.get();
   std::vector<std::size_t> number_of;
   std::vector<Need> needs;
   std::vector<Index> indices;
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     needs = distinct_needs(needed, number_of);
     for (const auto& need : needs) indices.push_back(need.index);
   });
-  const auto owners = find_owners(communicator, owned, indices, options);
+  const auto owners = find_owners(engine, owned, indices, options);
 
   ValueRequests result;
   RankLists<Index> asked;
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     std::vector<std::size_t> order;  // of the needs that others own: by owner, then by first need
     for (std::size_t n = 0; n < needs.size(); ++n) {
       needs[n].owner = owners[n];
@@ -68,8 +68,8 @@ ValueRequests request_values(Communicator& communicator, const OwnedIndices& own
         append(result.own, *owned.position(needed[i]), static_cast<std::int64_t>(i));
     }
   });
-  const auto requests = exchange_lists(communicator, asked, options);
-  together(comm, [&] {
+  const auto requests = exchange_lists(engine, asked, options);
+  all_or_none(comm, [&] {
     for (const auto& [needer, list] : requests) {
       auto& request = result.to_this_rank.emplace_back(ValueRequest{needer, {}});
       for (const Index index : list) request.positions.push_back(owned.position(index).value());

@@ -59,12 +59,12 @@ ValueWiring reverse_wiring(const ValueRequests& requests, Bytes value_bytes) {
   return wiring;
 }
 
-ValueWiring shared_wiring(Communicator& communicator, const ValueRequests& requests, std::span<const ValueGroup> groups,
+ValueWiring shared_wiring(SparseEngine& engine, const ValueRequests& requests, std::span<const ValueGroup> groups,
                           Bytes value_bytes, const SparseOptions& options) {
   ValueWiring wiring;
   // To each reader: how many edges; the values of each; and all of them, as ordinals in its request.
   RankLists<std::int64_t> orders;
-  together(communicator.mpi(), [&] {
+  all_or_none(engine.context()->comm.get(), [&] {
     struct ToReader {
       std::vector<std::int64_t> sizes, ordinals;
       std::vector<bool> is_grouped;
@@ -105,8 +105,8 @@ ValueWiring shared_wiring(Communicator& communicator, const ValueRequests& reque
       order.insert(order.end(), ordinals.begin(), ordinals.end());
     }
   });
-  orders = exchange_lists(communicator, orders, options);
-  together(communicator.mpi(), [&] {
+  orders = exchange_lists(engine, orders, options);
+  all_or_none(engine.context()->comm.get(), [&] {
     std::vector<std::int64_t> place_of(at_index(requests.slots));
     for (const auto& owner : requests.owners) {
       const std::span<const std::int64_t> order = orders.at(owner.rank);

@@ -30,7 +30,7 @@ ValueWiring reverse_wiring(const ValueRequests& requests, Bytes value_bytes);
 /// An edge for each group and reader, and one for the rest of a request. The readers are told what comes in which
 /// order. Collective.
 /// @throws Error, the same on every rank
-ValueWiring shared_wiring(Communicator& communicator, const ValueRequests& requests, std::span<const ValueGroup> groups,
+ValueWiring shared_wiring(SparseEngine& engine, const ValueRequests& requests, std::span<const ValueGroup> groups,
                           Bytes value_bytes, const SparseOptions& options);
 
 /// Makes the values of a rank its receive buffer, if what comes in an edge is delivered one after another: then only

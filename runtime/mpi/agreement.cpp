@@ -2,30 +2,30 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <new>
 
-#include "runtime/mpi/in_flight.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/nonblocking_reduction.hpp"
 #include "runtime/mpi/ranks.hpp"
 
 namespace commpass {
 
-void agree(MPI_Comm comm, const std::string& message) {
-  const Rank rank = rank_in(comm);
-  const int size = ranks_in(comm);
-  int first_failed = 0;
-  const int mine = message.empty() ? size : rank;
-  COMMPASS_MPI_CALL(MPI_Allreduce, &mine, &first_failed, 1, MPI_INT, MPI_MIN, comm);
-  if (first_failed == size) return;
-  throw Error(fmt::format("rank {}: {}", first_failed, broadcast(comm, message, first_failed)));
+void agree(MPI_Comm comm, const std::string& message, bool may_follow) {
+  const std::int64_t size = ranks_in(comm), none = 2 * size;
+  const std::int64_t mine = message.empty() ? none : rank_in(comm) + (may_follow ? size : 0);
+  std::int64_t first = none;
+  COMMPASS_MPI_CALL(MPI_Allreduce, &mine, &first, 1, MPI_INT64_T, MPI_MIN, comm);
+  if (first == none) return;
+  const auto failed = static_cast<Rank>(first % size);
+  throw Error(fmt::format("rank {}: {}", failed, broadcast(comm, message, failed)));
 }
 
 void assemble(MPI_Comm comm) {
   if (ranks_in(comm) == 1) return;
   NonblockingReduction everybody;
   insist([&] { everybody.start_barrier(comm); });
-  wait_until([&] { return everybody.test(); });
+  everybody.wait();
 }
 
 std::string sentence_of(const std::exception& error) noexcept {

@@ -9,24 +9,46 @@
 
 namespace commpass {
 
+/// What went wrong first on this rank. It goes on to take part, with nothing, until all ranks agree.
+struct Failure {
+  std::string sentence;     ///< empty: nothing
+  bool may_follow = false;  ///< from a failure of another rank, which then is the one to tell
+
+  explicit operator bool() const { return !sentence.empty(); }
+};
+
 /// Throws the same Error on every rank if any rank gives a message: that of the lowest such rank. Collective.
-/// @param message  what went wrong here; empty: nothing
-void agree(MPI_Comm comm, const std::string& message);
+/// @param message     what went wrong here; empty: nothing
+/// @param may_follow  it is told only where no rank has one that may not
+void agree(MPI_Comm comm, const std::string& message, bool may_follow = false);
+inline void agree(MPI_Comm comm, const Failure& failure) { agree(comm, failure.sentence, failure.may_follow); }
 
 /// What an exception says, as one sentence; if there is no memory for that, a very short one.
 std::string sentence_of(const std::exception& error) noexcept;
 
-/// Runs a local step, then agrees. The step must not communicate, but among ranks none of which waits for one that has
-/// failed. Collective.
+/// Runs a step, and keeps what it throws unless something has failed before.
 template <class Step>
-void together(MPI_Comm comm, Step step) {
-  std::string message;
+void attempt_even_so(Failure& failure, Step step, bool may_follow = false) {
   try {
     step();
   } catch (const std::exception& error) {
-    message = sentence_of(error);
+    if (!failure) failure = {sentence_of(error), may_follow};
   }
-  agree(comm, message);
+}
+
+/// The same; runs nothing where something has failed before.
+template <class Step>
+void attempt(Failure& failure, Step step, bool may_follow = false) {
+  if (!failure) attempt_even_so(failure, step, may_follow);
+}
+
+/// Runs a local step that either succeeds on all ranks or throws on all: then they agree. The step must not
+/// communicate, but among ranks none of which waits for one that has failed. Collective.
+template <class Step>
+void all_or_none(MPI_Comm comm, Step step) {
+  Failure failure;
+  attempt(failure, step);
+  agree(comm, failure);
 }
 
 /// Waits until all ranks of a communicator are here, and moves on meanwhile what is in flight. To be called before

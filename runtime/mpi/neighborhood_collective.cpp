@@ -84,7 +84,7 @@ bool NeighborhoodCollective::is_available() { return true; }
 
 NeighborhoodCollective::NeighborhoodCollective(MPI_Comm comm, std::span<const NeighborMessage> receives,
                                                std::span<const NeighborMessage> sends, Bytes largest_count) {
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     state_ = std::make_unique<State>(State{Direction(receives, largest_count), Direction(sends, largest_count)});
   });
   state_->comm = OwnCommunicator::with_neighbors(comm, state_->receives.peers, state_->sends.peers);

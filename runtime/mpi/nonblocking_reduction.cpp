@@ -55,4 +55,6 @@ bool NonblockingReduction::test() {
   return done != 0;
 }
 
+void NonblockingReduction::wait() { check_mpi("MPI_Wait", wait_for_all(1, &running_->request, MPI_STATUSES_IGNORE)); }
+
 }  // namespace commpass

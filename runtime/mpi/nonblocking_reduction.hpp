@@ -34,6 +34,8 @@ class NonblockingReduction {
   bool started() const { return running_ != nullptr; }
   /// Is it complete? Only after it was started.
   bool test();
+  /// Waits until it is complete, and moves on meanwhile what is in flight. Only after it was started.
+  void wait();
   /// What came out, when it is complete.
   std::span<const std::int64_t> result() const { return result_; }
 

@@ -12,7 +12,7 @@ namespace commpass {
 SlotWindow::SlotWindow(MPI_Comm comm, Bytes slot_bytes) : comm_(comm), slot_bytes_(slot_bytes) {
   rank_ = rank_in(comm);
   ranks_ = ranks_in(comm);
-  const auto size = 2 * ranks_ * slot_size();
+  const auto size = Bytes{2} * ranks_ * slot_size();
   COMMPASS_MPI_CALL(MPI_Win_allocate, static_cast<MPI_Aint>(size), 1, MPI_INFO_NULL, comm, static_cast<void*>(&slots_),
                     &window_);
   std::memset(slots_, 0, static_cast<std::size_t>(size));

@@ -222,7 +222,7 @@ void SparseCall::guarded(Action action) noexcept {
 ReceivedMessages SparseCall::take() {
   if (broken_) std::rethrow_exception(broken_);
   if (notice_) throw Error(notice_->text());
-  if (staged_.groups.empty() && !sends_.error.empty()) throw Error("rank 0: " + sends_.error);
+  if (ranks_ == 1 && !sends_.error.empty()) throw Error("rank 0: " + sends_.error);
   const auto place = [&] { return "sparse exchange, rank " + std::to_string(rank_); };
   if (has_lost_)
     throw InputError(place(), "there is not enough memory for what has come", "free some, or exchange less at once");

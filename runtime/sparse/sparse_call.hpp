@@ -17,18 +17,12 @@
 #include "runtime/sparse/failure_notice.hpp"
 #include "runtime/sparse/parcel.hpp"
 #include "runtime/sparse/sparse_exchange.hpp"
-#include "runtime/sparse/stage_group.hpp"
+#include "runtime/sparse/staged_routes.hpp"
 
 namespace commpass {
 
 /// @throws InputError if ranks that should send messages of one size do not
 void require_same_bytes(const Tally& all);
-
-/// A route with what its stages need.
-struct StagedRoute {
-  std::unique_ptr<Route> route;
-  std::vector<StageGroup> groups;  ///< by stage
-};
 
 /// What a rank gives to an exchange.
 struct SparseSends {
@@ -49,7 +43,7 @@ struct SparseSends {
 /// been forwarded.
 class SparseCall {
  public:
-  /// @param staged          alive as long as this
+  /// @param staged          alive until this is complete
   /// @param context         of its stages: a tag for each, from context.tag up; its communicator is that of all ranks
   /// @throws std::bad_alloc, and `sends` are as they were
   SparseCall(Rank rank, int ranks, const SparseStrategy& strategy, const StagedRoute& staged,
@@ -98,7 +92,7 @@ class SparseCall {
   Rank rank_;
   int ranks_;
   SparseStrategy strategy_;
-  const StagedRoute& staged_;
+  const StagedRoute& staged_;  ///< may be gone when this is complete
   StageContext context_;
   SparseSends sends_;
   Tally tally_;

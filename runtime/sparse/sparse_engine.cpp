@@ -6,10 +6,6 @@
 #include <bit>
 
 #include "model/error.hpp"
-#include "model/route/catalogue.hpp"
-#include "runtime/choose/environment_names.hpp"
-#include "runtime/choose/telling.hpp"
-#include "runtime/choose/unpriced.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 
@@ -21,9 +17,6 @@ constexpr Bytes largest_piece = Bytes{1} << 30;  // fits an MPI count
 
 constexpr Bytes most_slot_bytes = Bytes{1} << 29;
 
-/// Nobody has sent anything yet: a few small messages.
-constexpr double first_messages = 8, first_bytes = 64;
-
 bool has_equals(std::vector<Rank> ranks) {
   std::ranges::sort(ranks);
   return std::ranges::adjacent_find(ranks) != ranks.end();
@@ -31,16 +24,11 @@ bool has_equals(std::vector<Rank> ranks) {
 
 }  // namespace
 
-SparseEngine::SparseEngine(MPI_Comm comm, const Layout& layout, const Machine& machine, std::string named,
-                           int largest_tag, bool verbose)
-    : parent_(comm),
-      comm_(comm),
-      layout_(layout),
-      machine_(machine),
-      named_(std::move(named)),
-      unpriced_(why_unpriced(layout, machine)),
-      tells_misfit_(verbose && comm_.rank() == 0),
-      largest_tag_(largest_tag) {}
+SparseEngine::SparseEngine(std::shared_ptr<Context> context)
+    : context_(std::move(context)),
+      comm_(context_->comm.get()),
+      chooser_(context_, comm_.get(), combine_),
+      routes_(context_, comm_.get()) {}
 
 SparseEngine::~SparseEngine() {
   if (!mpi_is_usable()) return;
@@ -54,8 +42,9 @@ void SparseEngine::check(const SparseSends& sends) const {
     const auto fail = [&, number = i](const std::string& what, const std::string& remedy) {
       throw InputError(fmt::format("sparse exchange, message {} of rank {}", number, comm_.rank()), what, remedy);
     };
-    if (destination < 0 || destination >= layout_.ranks())
-      fail(fmt::format("rank {} is out of range", destination), fmt::format("use 0 to {}", layout_.ranks() - 1));
+    if (destination < 0 || destination >= context_->layout.ranks())
+      fail(fmt::format("rank {} is out of range", destination),
+           fmt::format("use 0 to {}", context_->layout.ranks() - 1));
     if (bytes < 0) fail(fmt::format("it has {} bytes", bytes), "use 0 or more");
     if (offset < 0) fail(fmt::format("offset {} is out of range", offset), "use offsets inside the buffer");
     if (!sends.buffer && bytes > 0) fail("the buffer is null", "give the buffer");
@@ -73,7 +62,7 @@ SparseEngine::Prepared SparseEngine::prepare(const Sends& sends, bool constant) 
       destinations.push_back(edge.destination);
       sizes.push_back(edge.bytes);
     }
-    result.tally.statistics = traffic_of(comm_.rank(), destinations, sizes, layout_);
+    result.tally.statistics = traffic_of(comm_.rank(), destinations, sizes, context_->layout);
     // Who sends nothing may say 0 bytes.
     if (const auto bytes = result.sends.constant_bytes.value_or(0); constant && (bytes > 0 || !sizes.empty()))
       result.tally.set_bytes(bytes);
@@ -83,93 +72,19 @@ SparseEngine::Prepared SparseEngine::prepare(const Sends& sends, bool constant) 
     result.sends.error = sentence_of(error);
   }
   if (constant && !result.sends.constant_bytes) result.sends.constant_bytes = 0;
-  result.tally.statistics.received_messages_max = own_.received_messages_max;
-  result.tally.statistics.received_bytes_max = own_.received_bytes_max;
+  chooser_.add_received(result.tally.statistics);
   return result;
 }
 
 int SparseEngine::next_tag(std::size_t stages) {
   const int count = std::max(1, static_cast<int>(stages));
-  const int first = last_tag_ + count > largest_tag_ ? 0 : last_tag_;
+  const int first = last_tag_ + count > context_->largest_tag ? 0 : last_tag_;
   last_tag_ = first + count;
   return first;
 }
 
-Tally SparseEngine::told_by_all(const Tally& own) {
-  NonblockingReduction reduction;
-  insist([&] { reduction.start_tally(comm_.get(), own.numbers(), combine_); });
-  wait_until([&] { return reduction.test(); });
-  const auto all = Tally::of(reduction.result());
-  require_same_bytes(all);
-  return all;
-}
-
-bool SparseEngine::fits(bool constant, bool blocking) {
-  const bool has_slots = constant && (blocking || window_ || layout_.ranks() == 1) && !avoids_slots_;
-  if (has_slots || !discovery_row(parse_sparse_strategy(named_).discovery).constant_size_only) return true;
-  if (tells_misfit_)
-    tell_misfit("COMMPASS_SPARSE_STRATEGY", named_,
-                constant ? "an exchange that has no slots" : "messages of different sizes", {});
-  tells_misfit_ = false;
-  return false;
-}
-
-SparseEngine::Chosen SparseEngine::choose(const Tally& own, bool constant, const SparseOptions& options, bool blocking,
-                                          std::optional<Tally>& all) {
-  if (const auto& named = options.strategy; !named.empty()) {
-    const auto strategy = parse_sparse_strategy(named);
-    if (discovery_row(strategy.discovery).constant_size_only && !constant)
-      throw NotApplicable(named, "messages have different sizes");
-    return {strategy, {}, true};
-  }
-  if (!named_.empty() && fits(constant, blocking)) return {parse_sparse_strategy(named_), {}};
-  if (!unpriced_.empty()) {
-    warn_unpriced(unpriced_, comm_.rank());
-    return {parse_sparse_strategy(unpriced_sparse), {}};
-  }
-  if (telling_) {
-    wait_until([&] { return telling_->test(); });
-    known_ = Tally::of(telling_->result()).statistics;
-    telling_.reset();
-  }
-  // What one rank knows of this exchange must not decide: the others do not know it.
-  if (constant && blocking && !known_ && !options.messages && layout_.ranks() > 1) {
-    all = told_by_all(own);
-    known_ = all->statistics;
-  }
-  auto& choice = choices_[constant ? 1 : 0];
-  if (!choice) choice.emplace(layout_, machine_, constant);
-  const auto statistics = options.messages ? expected_traffic(*options.messages, options.bytes, layout_)
-                          : known_         ? *known_
-                                           : expected_traffic(first_messages, first_bytes, layout_);
-  // How large the messages of this exchange are, only their senders know; so whether there are slots must not depend on
-  // that.
-  const auto best = choice->best(statistics, constant && blocking && !avoids_slots_);
-  return {best.strategy, best.seconds};
-}
-
-const StagedRoute& SparseEngine::staged(const SparseStrategy& strategy, bool blocking) {
-  const auto name = to_string(strategy.route);
-  if (const auto found = split_.find(name); found != split_.end()) return found->second;
-  const bool split = blocking && !strategy.is_direct();
-  auto& routes = split ? split_ : whole_;
-  if (const auto found = routes.find(name); found != routes.end()) return found->second;
-  StagedRoute made;
-  if (split) {
-    assemble(parent_);
-    together(parent_, [&] { made.route = make_route(strategy.route, layout_); });
-    made.groups = split_stages(parent_, *made.route);
-  } else if (!strategy.is_direct()) {
-    made.route = make_route(strategy.route, layout_);
-    made.groups = whole_stages(comm_.get(), *made.route);
-  } else if (layout_.ranks() > 1) {
-    made.groups.emplace_back().comm = comm_.get();
-  }
-  return routes.emplace(name, std::move(made)).first->second;
-}
-
 /// What all have told decides. @throws NotApplicable where the caller wants slots all the same
-bool SparseEngine::may_use_slots(const Chosen& chosen, const Tally& all) {
+bool SparseEngine::may_use_slots(const SparseChosen& chosen, const Tally& all) {
   if (all.largest_bytes <= most_slot_bytes && (chosen.by_caller || all.repeating == 0)) return true;
   if (chosen.by_caller)
     throw NotApplicable(to_string(chosen.strategy), fmt::format("{} bytes are too many for a slot", all.largest_bytes));
@@ -179,19 +94,20 @@ bool SparseEngine::may_use_slots(const Chosen& chosen, const Tally& all) {
 
 void SparseEngine::make_window(Bytes bytes) {
   constexpr Bytes least = 8;  // as all powers of two above it, a size by which slots are aligned
-  assemble(parent_);
+  assemble(context_->comm.get());
   window_.reset();
   const auto slot_bytes = static_cast<Bytes>(std::bit_ceil(static_cast<std::uint64_t>(std::max(bytes, least))));
-  insist([&] { window_ = std::make_unique<SlotWindow>(parent_, slot_bytes); });
+  insist([&] { window_ = std::make_unique<SlotWindow>(context_->comm.get(), slot_bytes); });
 }
 
 /// Which ranks have a window, all of them know; whether what this rank sends fits into it, nobody else does.
 /// @return false if another strategy has to be chosen
-bool SparseEngine::require_window(const Chosen& chosen, const Tally& own, bool blocking, std::optional<Tally>& all) {
+bool SparseEngine::require_window(const SparseChosen& chosen, const Tally& own, bool blocking,
+                                  std::optional<Tally>& all) {
   if (window_) return true;
   if (!blocking)
     throw NotApplicable(to_string(chosen.strategy), "it needs a window, which only a blocking exchange makes");
-  if (!all) all = told_by_all(own);
+  if (!all) all = chooser_.told_by_all(own);
   if (!may_use_slots(chosen, *all)) return false;
   make_window(all->has_bytes() ? all->largest_bytes : 0);
   return true;
@@ -212,14 +128,19 @@ SparseEngine::Started SparseEngine::start(const Sends& given, bool constant, con
   auto& sends = prepared.sends;
   const auto& tally = prepared.tally;
   std::optional<Tally> all;
-  const auto choose_now = [&] { return insist([&] { return choose(tally, constant, options, blocking, all); }); };
-  const auto is_by_slots = [&](const Chosen& chosen) {
-    return layout_.ranks() > 1 && discovery_row(chosen.strategy.discovery).constant_size_only;
+  const auto choose_now = [&] {
+    const bool may_have_slots = constant && !avoids_slots_;
+    return chooser_.choose({tally, options, constant, blocking, may_have_slots && blocking,
+                            may_have_slots && (blocking || window_ || context_->layout.ranks() == 1)},
+                           all);
+  };
+  const auto is_by_slots = [&](const SparseChosen& chosen) {
+    return context_->layout.ranks() > 1 && discovery_row(chosen.strategy.discovery).constant_size_only;
   };
   auto chosen = choose_now();
   while (is_by_slots(chosen) && !require_window(chosen, tally, blocking, all)) chosen = choose_now();
   const bool by_slots = is_by_slots(chosen);
-  const auto& route = *insist([&] { return &staged(chosen.strategy, blocking); });
+  const auto& route = routes_.of(chosen.strategy, blocking);
 
   const InFlightLock lock;
   StageContext context;
@@ -247,17 +168,17 @@ SparseEngine::Started SparseEngine::start(const Sends& given, bool constant, con
     if (sends.error.empty()) sends.error = sentence_of(error);
   }
   if (!fits || !sends.error.empty()) sends.edges.clear();
-  if (blocking) own_ = tally.statistics;
+  if (blocking) chooser_.note_sent(tally.statistics);
   insist([&] { in_flight_.reserve(in_flight_.size() + 1); });
   auto call = insist([&] {
-    return std::make_unique<SparseCall>(comm_.rank(), layout_.ranks(), chosen.strategy, route, context,
+    return std::make_unique<SparseCall>(comm_.rank(), context_->layout.ranks(), chosen.strategy, route, context,
                                         std::move(sends), tally);
   });
   if (!call->complete()) {
     in_flight_.push_back(call.get());
     enter();
   }
-  return {std::move(call), chosen.predicted_s, chosen.by_caller};
+  return {std::move(call), chosen.predicted_s, chosen.reason, chosen.by_caller};
 }
 
 void SparseEngine::move_on() {
@@ -297,7 +218,7 @@ ReceivedMessages SparseEngine::run(const Sends& sends, bool constant, const Spar
       // All ranks have been told the same, and do the same.
       const auto& all = *call.combined();
       require_same_bytes(all);
-      if (!may_use_slots({call.strategy(), {}, started.by_caller}, all)) continue;
+      if (!may_use_slots({call.strategy(), {}, started.reason, started.by_caller}, all)) continue;
       if (all.largest_bytes > window_->slot_bytes()) {
         make_window(all.largest_bytes);
         continue;
@@ -305,24 +226,8 @@ ReceivedMessages SparseEngine::run(const Sends& sends, bool constant, const Spar
     }
     // What is named tells nothing: the next one is named, too, or the hint is renewed. What has failed here alone tells
     // as much as elsewhere.
-    if (started.predicted_s && !call.has_failed_everywhere()) learn(call);
+    if (started.predicted_s && !call.has_failed_everywhere()) chooser_.learn(call);
     return complete(call);
-  }
-}
-
-void SparseEngine::learn(const SparseCall& call) {
-  own_.received_messages_max = own_.received_bytes_max = 0;
-  for (const auto& message : call.received()) {
-    if (message.source == comm_.rank()) continue;
-    ++own_.received_messages_max;
-    own_.received_bytes_max += std::ssize(message.bytes);
-  }
-  ++learned_;
-  if (call.combined()) {
-    known_ = call.combined()->statistics;
-  } else if (tells_after(learned_)) {
-    insist([&] { telling_ = std::make_unique<NonblockingReduction>(); });
-    insist([&] { telling_->start_tally(comm_.get(), Tally{{}, 0, own_}.numbers(), combine_); });
   }
 }
 

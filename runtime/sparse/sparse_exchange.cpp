@@ -11,6 +11,7 @@ SparseExchange::SparseExchange(SparseExchange&&) noexcept = default;
 SparseExchange& SparseExchange::operator=(SparseExchange&&) noexcept = default;
 std::string SparseExchange::strategy() const { return to_string(state_->started.call->strategy()); }
 std::optional<Seconds> SparseExchange::predicted_seconds() const { return state_->started.predicted_s; }
+std::string SparseExchange::explanation() const { return strategy() + ": " + state_->started.reason + ".\n"; }
 
 bool SparseExchange::test() { return state_->engine->test(*state_->started.call); }
 

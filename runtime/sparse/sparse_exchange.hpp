@@ -49,13 +49,16 @@ class SparseExchange {
 
   /// The strategy that runs, in text form.
   std::string strategy() const;
-  /// Its predicted seconds; nothing if it was named.
+  /// Its predicted seconds, for an exchange about like this one; nothing if it was named, or nothing has a price.
   std::optional<Seconds> predicted_seconds() const;
+  /// Why it was chosen, for people, the same on every rank.
+  std::string explanation() const;
+
+  struct State;
+  /// Communicator::start_sparse_alltoallv makes one.
+  explicit SparseExchange(std::unique_ptr<State> state);
 
  private:
-  friend class Communicator;
-  struct State;
-  explicit SparseExchange(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
 

@@ -14,7 +14,7 @@ Rank StageGroup::in_group(Rank rank) const {
 std::vector<StageGroup> split_stages(MPI_Comm comm, const Route& route) {
   const Rank rank = rank_in(comm);
   std::vector<StageGroup> result;
-  together(comm, [&] {
+  all_or_none(comm, [&] {
     for (int stage = 0; stage < static_cast<int>(route.stages().size()); ++stage) {
       auto& group = result.emplace_back();
       group.members = route.group(rank, stage);

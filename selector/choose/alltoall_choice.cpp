@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <limits>
 
 #include "model/error.hpp"
 #include "model/route/catalogue.hpp"
@@ -12,9 +13,12 @@ namespace commpass {
 
 namespace {
 
-/// Adds the time in which sizes are told; those of all rounds of a stage go at once.
-void add_telling(Candidate& candidate, const Layout& layout, const Machine& machine, CostModel model) {
+/// Adds the time in which sizes are told; those of all rounds of a stage go at once. They are numbers in a list, and no
+/// blocks to be copied.
+void add_telling(Candidate& candidate, const Layout& layout, Machine machine, CostModel model) {
   constexpr Bytes size_bytes = 8;
+  machine.copy_block_s = 0;
+  machine.copy_rate_bytes_per_s = std::numeric_limits<double>::infinity();
   if (make_route(candidate.strategy, layout)->stages().size() < 2) return;
   auto telling = candidate.strategy;
   telling.window = {};
@@ -39,10 +43,12 @@ void require_price_of_alltoallv(const Strategy& strategy, const Layout& layout, 
 }
 
 /// The layout and the machine must live as long as the result.
-Pricer one_shot_pricer(const RandomPattern& blocks, const Layout& layout, const Machine& machine, CostModel model) {
+Pricer one_shot_pricer(const RandomPattern& blocks, const Layout& layout, const Machine& machine, CostModel model,
+                       BlockSizes sizes) {
   return [=, &layout, &machine,
           price = random_pricer(blocks, layout, machine, model, {})](std::span<const Strategy> strategies) {
     auto candidates = price(strategies);
+    if (sizes == BlockSizes::equal) return candidates;
     for (auto& candidate : candidates) add_telling(candidate, layout, machine, model);
     return candidates;
   };
@@ -60,6 +66,15 @@ int rarity_of(double density) {
   return rarity;
 }
 
+/// The same of so many messages between so many pairs; of no pairs all have one.
+int rarity_of(std::int64_t messages, std::int64_t pairs) {
+  constexpr std::int64_t nearest_to_one = 7071, scale = 10000;  // 2^-½
+  if (messages <= 0 && pairs > 0) return never;
+  int rarity = 0;
+  for (; messages * scale < pairs * nearest_to_one; messages *= 2) ++rarity;
+  return rarity;
+}
+
 double density_of(int rarity) { return rarity == never ? 0 : 1 / static_cast<double>(std::int64_t{1} << rarity); }
 
 }  // namespace
@@ -72,26 +87,46 @@ BlocksClass class_of(const RandomPattern& blocks) {
           static_cast<int>(std::bit_width(bytes))};
 }
 
+BlocksClass class_of(std::int64_t on_node, std::int64_t off_node, Bytes bytes, const Layout& layout) {
+  if (bytes <= 0 || on_node + off_node <= 0) return {never, never, 0};
+  std::int64_t pairs_on_node = 0;
+  for (int node = 0; node < layout.nodes(); ++node)
+    pairs_on_node += std::int64_t{layout.ppn(node)} * (layout.ppn(node) - 1);
+  const auto pairs_off_node = std::int64_t{layout.ranks()} * (layout.ranks() - 1) - pairs_on_node;
+  const auto mean = std::clamp<Bytes>(bytes / (on_node + off_node), 1, Bytes{1} << most_size_bits);
+  return {rarity_of(on_node, pairs_on_node), rarity_of(off_node, pairs_off_node),
+          static_cast<int>(std::bit_width(static_cast<std::uint64_t>(mean)))};
+}
+
+BlocksClass class_of_equal(Bytes block_bytes) {
+  const auto bytes = std::min(block_bytes, Bytes{1} << most_size_bits);
+  auto result = class_of({1, 1, static_cast<double>(bytes)});
+  result.sizes = BlockSizes::equal;
+  if (bytes > 0) result.finer_size = static_cast<int>((finer_sizes * bytes >> (result.size_bits - 1)) - finer_sizes);
+  return result;
+}
+
 RandomPattern typical_of(const BlocksClass& blocks, int ranks) {
   constexpr int pairs_drawn = 1 << 16, least_drawn = 32, most_drawn = 256;
   if (blocks.size_bits == 0) return {0, 0, 0};
-  const auto lowest = std::int64_t{1} << (blocks.size_bits - 1);
-  return {density_of(blocks.rarity_on_node), density_of(blocks.rarity_off_node),
-          static_cast<double>(lowest + lowest / 2), std::clamp(pairs_drawn / ranks, least_drawn, most_drawn)};
+  const auto lowest = static_cast<double>(std::int64_t{1} << (blocks.size_bits - 1));
+  const double middle = blocks.sizes == BlockSizes::told ? 0.5 : (blocks.finer_size + 0.5) / finer_sizes;
+  return {density_of(blocks.rarity_on_node), density_of(blocks.rarity_off_node), lowest + lowest * middle,
+          std::clamp(pairs_drawn / ranks, least_drawn, most_drawn)};
 }
 
 std::vector<Candidate> rank_one_shot(const RandomPattern& given, const Layout& layout, const Machine& machine,
-                                     CostModel model, std::span<const Strategy> strategies) {
+                                     CostModel model, std::span<const Strategy> strategies, BlockSizes sizes) {
   for (const auto& strategy : strategies) require_price_of_alltoallv(strategy, layout, machine, model);
   const auto own = with_alltoallv_of_library(machine);
-  const auto price = one_shot_pricer(given.block_bytes > 0 ? given : RandomPattern{0, 0, 0}, layout, own, model);
+  const auto price = one_shot_pricer(given.block_bytes > 0 ? given : RandomPattern{0, 0, 0}, layout, own, model, sizes);
   if (!strategies.empty()) return rank_given(price, strategies, layout, layout.ranks());
   return rank_suggestions(leave_out_open_forms(price), offered_strategies(layout, own, model), layout, layout.ranks());
 }
 
 Candidate price_one_shot(const Strategy& strategy, const RandomPattern& blocks, const Layout& layout,
-                         const Machine& machine, CostModel model) {
-  return rank_one_shot(blocks, layout, machine, model, std::span(&strategy, 1)).front();
+                         const Machine& machine, CostModel model, BlockSizes sizes) {
+  return rank_one_shot(blocks, layout, machine, model, std::span(&strategy, 1), sizes).front();
 }
 
 }  // namespace commpass

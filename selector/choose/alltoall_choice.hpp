@@ -1,35 +1,50 @@
-// What an exchange between all pairs of ranks costs that is run once, with sizes that nobody knows before.
+// What an exchange between all pairs of ranks costs that is run once.
 #pragma once
 
 #include <compare>
+#include <cstdint>
 #include <span>
 #include <vector>
 
+#include "model/pattern/block_sizes.hpp"
 #include "selector/choose/select.hpp"
 
 namespace commpass {
 
 /// As rank_alltoall, but not all pairs need have a block, and with the time in which ranks tell each other the sizes of
 /// what they will forward: the stages of an all-to-all of one number a block, all but the last, at whose end blocks are
-/// known (TuNA paper §III-B, two phases). `mpi` stands for MPI_Alltoallv, if the machine has its price.
+/// known (TuNA paper §III-B, two phases); nothing of that where all sizes are equal. `mpi` stands for MPI_Alltoallv, if
+/// the machine has its price.
 /// @param blocks      what is known of those that are not empty
 /// @param strategies  those to rank; none: all that do not need the pattern
 /// @throws InputError, NotApplicable
 std::vector<Candidate> rank_one_shot(const RandomPattern& blocks, const Layout& layout, const Machine& machine,
-                                     CostModel model = CostModel::burst, std::span<const Strategy> strategies = {});
+                                     CostModel model = CostModel::burst, std::span<const Strategy> strategies = {},
+                                     BlockSizes sizes = BlockSizes::told);
 
 /// One of them; of an automatic strategy the cheapest of its family. @throws as rank_one_shot
 Candidate price_one_shot(const Strategy& strategy, const RandomPattern& blocks, const Layout& layout,
-                         const Machine& machine, CostModel model = CostModel::burst);
+                         const Machine& machine, CostModel model = CostModel::burst,
+                         BlockSizes sizes = BlockSizes::told);
 
-/// Exchanges that are alike to a factor of two, and so are chosen once for all. By basic arithmetic alone: the same on
-/// all ranks of a machine.
+constexpr int finer_sizes = 4;  ///< in a factor of two
+
+/// Exchanges that are alike to a factor of two, and so are chosen once for all.
 struct BlocksClass {
   int rarity_on_node = 0, rarity_off_node = 0;  ///< r: about one pair in 2^r has a block that is not empty
   int size_bits = 0;                            ///< binary digits of the mean size of these
+  /// Where all sizes are equal, and so known for good: the two binary digits after the first (one of finer_sizes). Then
+  /// blocks are alike to a fourth of their size or less.
+  int finer_size = 0;
+  BlockSizes sizes = BlockSizes::told;
   auto operator<=>(const BlocksClass&) const = default;
 };
 BlocksClass class_of(const RandomPattern& blocks);
+/// The same from the sums over all ranks, by integer arithmetic: equal on whatever processors and however compiled.
+/// @param on_node,off_node  blocks that are not empty, within nodes and between them; @param bytes  of all of them
+BlocksClass class_of(std::int64_t on_node, std::int64_t off_node, Bytes bytes, const Layout& layout);
+/// Of blocks that all ranks know to be equal. @param block_bytes  0 or more
+BlocksClass class_of_equal(Bytes block_bytes);
 /// One in the middle of a class. Of many ranks few are drawn, because it is priced while an exchange waits.
 RandomPattern typical_of(const BlocksClass& blocks, int ranks);
 

@@ -1,4 +1,4 @@
-// The switches that `predict`, `measure` and `pattern` share (design §6).
+// The switches that `predict`, `measure` and `pattern` share.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
 // What `measure --sparse` and `--one-shot` tell, where each call of the library chooses anew: a table for people, JSON
-// for machines (design §6).
+// for machines.
 #pragma once
 
 #include <optional>

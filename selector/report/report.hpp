@@ -1,4 +1,4 @@
-// What `predict` and `measure` tell: a table for people, JSON for machines (design §6).
+// What `predict` and `measure` tell: a table for people, JSON for machines.
 #pragma once
 
 #include <optional>

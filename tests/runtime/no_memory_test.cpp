@@ -199,7 +199,8 @@ TEST_P(Planning, GoesOnWithoutMemory) {
   survives_everything(std::cref(exchange), "planned, " + strategy);
 }
 
-INSTANTIATE_TEST_SUITE_P(NoMemory, Planning, testing::Values("standard", "two-step", "standard,window=1"));
+INSTANTIATE_TEST_SUITE_P(NoMemory, Planning,
+                         testing::Values("standard", "two-step", "standard,window=1", "two-step,staggered"));
 
 class OneShotStrategies : public testing::TestWithParam<const char*> {};
 

@@ -167,6 +167,26 @@ TEST_F(Resources, OfAllToAllsAreKeptFromCallToCall) {
   persistent.start();  // and is destroyed in flight
 }
 
+// Each stage of a route that forwards has a communicator for those who take part in it.
+TEST_F(Resources, OfTheLastFewSparseRoutesAreKept) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {layout_});
+  const auto held = test::held().communicators;
+  const auto taken = test::taken().communicators;
+  const std::vector<std::byte> out(10);
+  const std::vector<SendEdge> sends{{(rank_of() + 1) % size_of(), 0, 10}};
+  auto in_flight = communicator.start_sparse_alltoallv(out.data(), sends, {"two-step+nbx"});
+  for (int turn = 0; turn < 3; ++turn)
+    for (const char* route : {"two-step", "stfw,dims=2x3", "stfw,dims=3x2", "stfw,dims=5x2", "stfw,dims=2x5",
+                              "stfw,dims=7x2", "stfw,dims=2x7", "local-then-node", "two-step"}) {
+      const auto received = communicator.sparse_alltoallv(out.data(), sends, {std::string(route) + "+nbx"});
+      EXPECT_EQ(received.size(), 1U);
+      constexpr int routes = 4, stages = 2;
+      EXPECT_LE(test::held().communicators - held, routes * stages) << route;
+    }
+  EXPECT_EQ(in_flight.wait().size(), 1U) << "complete, and not handed out while its route went";
+  EXPECT_TRUE(test::taken().communicators > taken + 20 || size_of() == 1) << "or the test shows nothing";
+}
+
 TEST_F(Resources, OfAllToAllsAreGivenBackWhenAStrategyIsRefused) {
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {layout_});
   const std::vector<int> none(static_cast<std::size_t>(size_of()));

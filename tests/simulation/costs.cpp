@@ -1,6 +1,6 @@
 // What messages and copies cost the processors of a simulated cluster. SMPI charges MPI_Isend, MPI_Issend and MPI_Put,
 // by the platform's callback, but neither persistent and blocking sends nor receives; these wrappers (PMPI) do, and
-// stand-ins for runtime/execute/local_copy.cpp and common_start.cpp charge copies and use the simulated clock.
+// stand-ins for runtime/execute/memory.cpp and runtime/mpi/common_start.cpp charge copies and use the simulated clock.
 //
 // While MPI_Wait waits, reductions that are pending move on. No look is charged for that: the first message that comes
 // ends the waiting.
@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/execute/local_copy.hpp"
+#include "runtime/execute/memory.hpp"
 #include "runtime/mpi/common_start.hpp"
 #include "runtime/mpi/crowd.hpp"
 #include "runtime/mpi/nonblocking_reduction.hpp"
@@ -140,32 +140,46 @@ int try_request(MPI_Request* request, int* done, MPI_Status* status) {
   return code;
 }
 
+/// Waits for the request or for a message of a pending reduction, whichever comes first. Of those that are complete it
+/// takes the first. (SMPI forgets what was waited for; what a test has found it keeps, and looks through from then on.)
+int wait_for_one(MPI_Request* request, const std::vector<MPI_Request*>& messages, int* done, MPI_Status* status) {
+  std::vector<MPI_Request> all{*request};
+  for (const auto* message : messages) all.push_back(*message);
+  const auto before = all;
+  int which = 0;
+  if (const int code = PMPI_Waitany(static_cast<int>(all.size()), all.data(), &which, status); code != MPI_SUCCESS)
+    return code;
+  finish(before[which], all[which]);
+  *done = which == 0;
+  if (*done) {
+    *request = all[0];
+  } else {
+    *messages[which - 1] = all[which];
+    simulation::end_complete_steps();
+  }
+  return MPI_SUCCESS;
+}
+
 /// Takes in messages of pending reductions as they come, as long as there are any and the request is not complete.
 int wait_with_reductions(MPI_Request* request, int* done, MPI_Status* status) {
   std::vector<MPI_Request*> messages;
-  for (simulation::start_pending_messages(messages); !messages.empty(); simulation::start_pending_messages(messages)) {
-    std::vector<MPI_Request> all{*request};
-    for (const auto* message : messages) all.push_back(*message);
-    const auto before = all;
-    // Of those that are complete it takes the first. (SMPI forgets what was waited for; what a test has found it keeps,
-    // and looks through from then on.)
-    int which = 0;
-    if (const int code = PMPI_Waitany(static_cast<int>(all.size()), all.data(), &which, status); code != MPI_SUCCESS)
-      return code;
-    finish(before[which], all[which]);
-    if (which == 0) {
-      *request = all[0];
-      *done = 1;
-      return MPI_SUCCESS;
-    }
-    *messages[which - 1] = all[which];
-    simulation::end_complete_steps();
+  for (simulation::start_pending_messages(messages); !messages.empty() && !*done;
+       simulation::start_pending_messages(messages)) {
+    if (const int code = wait_for_one(request, messages, done, status); code != MPI_SUCCESS) return code;
     messages.clear();
   }
   return MPI_SUCCESS;
 }
 
 }  // namespace
+
+void simulation::wait_for_pending_message() {
+  std::vector<MPI_Request*> messages;
+  start_pending_messages(messages);
+  MPI_Request none = MPI_REQUEST_NULL;
+  int done = 0;
+  wait_for_one(&none, messages, &done, MPI_STATUS_IGNORE);
+}
 
 extern "C" {
 
@@ -343,13 +357,26 @@ int MPI_Get_elements_x(MPI_Status* status, MPI_Datatype type, MPI_Count* count) 
 
 namespace commpass {
 
-void local_copy(std::span<const LocalCopy> copies) {
-  double seconds = 0;
-  for (const auto& [from, to, bytes] : copies) {
-    std::memcpy(to, from, bytes);
-    seconds += cluster().copy_block_s + static_cast<double>(bytes) / cluster().copy_rate_bytes_per_s;
+namespace {
+
+class SimulatedMemory final : public Memory {
+ public:
+  void copy(std::span<const LocalCopy> copies) override {
+    double seconds = 0;
+    for (const auto& [from, to, bytes] : copies) {
+      std::memcpy(to, from, bytes);
+      seconds += cluster().copy_block_s + static_cast<double>(bytes) / cluster().copy_rate_bytes_per_s;
+    }
+    spend(seconds);
   }
-  spend(seconds);
+  void order() override {}
+};
+
+}  // namespace
+
+Memory& host_memory() {
+  static SimulatedMemory memory;
+  return memory;
 }
 
 // Simulated nodes have a core for each rank, whatever this machine has.

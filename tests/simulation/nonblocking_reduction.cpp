@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "model/types.hpp"
+#include "runtime/mpi/in_flight.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "simulation/pending_reductions.hpp"
 
@@ -252,6 +253,11 @@ bool NonblockingReduction::test() {
   if (!running_->move_on()) return false;
   std::ranges::copy(running_->result(result_.size()), result_.begin());
   return true;
+}
+
+void NonblockingReduction::wait() {
+  if (must_look_around()) return wait_until([&] { return test(); });
+  while (!test()) simulation::wait_for_pending_message();
 }
 
 }  // namespace commpass

@@ -42,7 +42,7 @@ CatalogueRow tuna_row() {
   return {.name = "tuna",
           .usage = "tuna,radix=R[,window=W][,staggered]",
           .summary = "the base-R digits of the distance between ranks, lowest first, one round at a time",
-          .source = "TuNA paper (Kang et al.) §III",
+          .source = "TuNA paper (Fan, Domke, Ba, Kumar) §III",
           .parameters = {{"radix", Parameter::Kind::integer, 2,
                           "the base of the digits, 2 to P, or 'auto': the cheapest", true}},
           .default_window = {1},

@@ -13,7 +13,7 @@ namespace commpass {
 namespace {
 
 // On uneven nodes distances are modulo the ppn of the source's node, on which the block stays until the last stage. A
-// destination whose local rank this node does not have is sent to by the rank with that number modulo ppn (design §8).
+// destination whose local rank this node does not have is sent to by the rank with that number modulo ppn.
 class NodeDistanceRoute final : public Route {
  public:
   NodeDistanceRoute(const Layout& layout, int radix) : layout_(layout), radix_(radix) {
@@ -145,7 +145,7 @@ CatalogueRow tuna_node_row() {
               "within the node by the base-R digits of the distance to the destination's local rank, one round at a "
               "time, then to "
               "the destination's node (window and staggered are for this part)",
-          .source = "TuNA paper (Kang et al.) §IV, algorithms 2 and 3",
+          .source = "TuNA paper (Fan, Domke, Ba, Kumar) §IV, algorithms 2 and 3",
           .parameters = {{"radix", Parameter::Kind::integer, 2,
                           "the base of the digits, 2 to the ranks of a node, or 'auto': the cheapest", true}},
           .default_window = {},

@@ -10,6 +10,7 @@ namespace {
 /// Sockets, as if each were a node.
 Layout by_socket(const Layout& layout) {
   std::vector<int> socket_of;
+  socket_of.reserve(static_cast<std::size_t>(layout.ranks()));
   for (Rank rank = 0; rank < layout.ranks(); ++rank) socket_of.push_back(layout.socket(rank));
   return Layout(socket_of);
 }

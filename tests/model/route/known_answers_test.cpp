@@ -1,4 +1,4 @@
-// The papers' numbers (design §7) for the routes that exist.
+// The papers' numbers for the routes that exist.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The text form of strategies of sparse dynamic data exchanges (design §6).
+// The text form of strategies of sparse dynamic data exchanges.
 #include "model/route/sparse_strategy.hpp"
 
 #include <gtest/gtest.h>
@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "model/support.hpp"
+#include "model/text.hpp"
 
 namespace commpass {
 namespace {
@@ -73,6 +74,15 @@ TEST(SparseStrategies, AreThoseOfTheRoutesThatDifferOnALayout) {
   EXPECT_EQ(suggest_sparse_strategies(Layout::with_ppn(1, 1), false).size(), 4U) << "a single rank: direct alone";
   for (const auto& strategy : suggest_sparse_strategies(Layout::with_ppn(8, 8), false))
     EXPECT_NE(strategy.route.route, "two-step") << "one node";
+}
+
+TEST(Discoveries, AreTheTableOfTheDocumentation) {
+  const auto lines = split(test::contents_of(COMMPASS_TEST_STRATEGIES), '\n');
+  for (const auto& row : discoveries()) {
+    const auto line =
+        "| `" + std::string(row.name) + "` | " + row.summary + " | " + row.memory + " | " + row.source + " |";
+    EXPECT_EQ(std::ranges::count(lines, line), 1) << line;
+  }
 }
 
 }  // namespace

@@ -1,11 +1,10 @@
-// The text form of strategies (design §6).
+// The text form of strategies.
 #include "model/route/strategy.hpp"
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-
 #include "model/support.hpp"
+#include "model/text.hpp"
 
 namespace commpass {
 namespace {
@@ -191,14 +190,12 @@ TEST(Catalogue, SuggestsStrategiesOnceAndInItsOrder) {
   }
 }
 
-TEST(Catalogue, IsTheTableOfTheReadme) {
-  std::ifstream readme(COMMPASS_README);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(readme, line);) lines.push_back(line);
+TEST(Catalogue, IsTheTableOfTheDocumentation) {
+  const auto lines = split(test::contents_of(COMMPASS_TEST_STRATEGIES), '\n');
   for (const auto& row : catalogue()) {
     const auto end = "` | " + std::string(row.summary) + " | " + row.source + " |";
     EXPECT_EQ(std::ranges::count_if(lines,
-                                    [&](const std::string& line) {
+                                    [&](const auto& line) {
                                       return line.starts_with("| `" + std::string(row.name)) && line.ends_with(end);
                                     }),
               1)

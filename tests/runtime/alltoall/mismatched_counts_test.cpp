@@ -169,6 +169,34 @@ TEST_F(Mismatch, OfTooMuchGivesNobodyWrongNumbers) {
   for (const auto comm : told) MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
 }
 
+// Sizes that all ranks know are not told. One rank has another: what has not the length that its receiver knows is lost
+// as a whole, whoever misses something throws, and nobody waits.
+TEST_F(Mismatch, OfSizesThatAllShouldKnowGivesNobodyWrongNumbers) {
+  if (size_of() == 1) return;
+  const MPI_Comm told[] = {MPI_COMM_WORLD, MPI_COMM_SELF};
+  for (const auto comm : told) MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  for (const auto& strategy : forwarding_strategies())
+    for (const int others : {0, usual - 1, 2 * usual}) {
+      if (!applies(strategy) || (size_of() < 3 && others == 0)) continue;  // two ranks send straight
+      SCOPED_TRACE(strategy + ", " + std::to_string(others) + " numbers");
+      Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
+      const int count = rank_of() == size_of() - 1 ? others : usual;
+      std::vector<int> sent, received(static_cast<std::size_t>(2 * usual * size_of()));
+      for (Rank to = 0; to < size_of(); ++to)
+        for (int i = 0; i < count; ++i) sent.push_back(number(rank_of(), to, i));
+      sent.push_back(0);
+      bool has_thrown = false;
+      try {
+        communicator.alltoall(sent.data(), count, MPI_INT, received.data(), count, MPI_INT, {strategy});
+      } catch (const InputError&) {
+        has_thrown = true;
+      }
+      EXPECT_TRUE(has_thrown) << "everybody misses something";
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
+  for (const auto comm : told) MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
+}
+
 // What strayed in one call does not meet the next: the receiver did not expect it at all.
 TEST_F(Mismatch, OfAMessageThatNobodyExpectsDoesNotReachTheNextCall) {
   if (size_of() == 1) return;

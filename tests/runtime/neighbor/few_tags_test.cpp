@@ -89,7 +89,7 @@ TEST(Headers, AreTheElementsOfMessages) {
     receives.push_back({(rank_of() + size_of() - 1) % size_of(), i * Bytes{sizeof(int)}, sizeof(int)});
   }
   header_messages = header_elements = 0;
-  auto exchange = communicator.neighbor_exchange(sent.data(), sends, received.data(), receives, {"standard"});
+  auto exchange = communicator.neighbor_exchange(sent.data(), sends, received.data(), receives, {"standard,staggered"});
   EXPECT_EQ(header_messages, 1);
   EXPECT_EQ(header_elements, edges);
 }

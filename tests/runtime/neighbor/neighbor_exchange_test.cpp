@@ -265,6 +265,45 @@ TEST(Planning, FailsOnAllRanksIfItFailsOnOne) {
   EXPECT_EQ(plan({}, {}, "standard"), "") << "the communicator works on";
 }
 
+TEST(Planning, TakesTheStrategyOfRankZeroWhateverOthersName) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
+  auto local = test::local_part(test::random_pattern(size_of(), 3), rank_of(), 1, 1);
+  test::fill(local, rank_of(), 1);
+  const auto expected = test::naive_exchange(local, MPI_COMM_WORLD);
+  for (const std::string of_root : {"standard", "two-step", "three-step", ""})
+    for (const std::string of_others : {"standard", "standard,window=1", "two-step", "three-step", "no-such", ""}) {
+      test::fill(local, rank_of(), 1);
+      auto exchange = communicator.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(),
+                                                     local.receives, {rank_of() == 0 ? of_root : of_others});
+      EXPECT_TRUE(of_root.empty() || exchange.strategy() == of_root) << of_root << " and " << of_others;
+      exchange.start();
+      exchange.wait();
+      ASSERT_TRUE(test::everywhere(local.receive_buffer == expected)) << of_root << " and " << of_others;
+    }
+  EXPECT_NE(common_error([&] {
+              communicator.neighbor_exchange(nullptr, {}, nullptr, {}, {rank_of() == 0 ? "no-such" : "standard"});
+            }).find("rank 0: "),
+            std::string::npos)
+      << "all try what rank 0 names";
+}
+
+// Their receiver does not know that they are one.
+TEST(Planning, OfBlocksWithTheSameBytesForOneRankGivesThatRankBoth) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine());
+  const Rank next = (rank_of() + 1) % size_of(), previous = (rank_of() + size_of() - 1) % size_of();
+  const int sent = 100 + rank_of();
+  constexpr Bytes bytes = sizeof sent;
+  std::vector<int> received(2, -1);
+  for (const char* strategy : {"standard", "standard,window=1", "mpi"}) {
+    auto exchange = communicator.neighbor_exchange(
+        &sent, std::vector<SendEdge>{{next, 0, bytes}, {next, 0, bytes}}, received.data(),
+        std::vector<ReceiveEdge>{{previous, 0, bytes}, {previous, bytes, bytes}}, {strategy});
+    exchange.start();
+    exchange.wait();
+    EXPECT_EQ(received, std::vector<int>(2, 100 + previous)) << strategy;
+  }
+}
+
 TEST(Planning, ANullBufferWithEdgesIsAnError) {
   Communicator communicator(MPI_COMM_WORLD, some_machine());
   const std::vector<SendEdge> sends{{rank_of(), 0, 4}};

@@ -5,6 +5,8 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <chrono>
+#include <functional>
 #include <map>
 #include <tuple>
 
@@ -14,6 +16,8 @@
 #include "model/schedule/schedule.hpp"
 #include "runtime/mpi/own_communicator.hpp"
 #include "runtime/naive_exchange.hpp"
+#include "runtime/plan/expected_headers.hpp"
+#include "runtime/plan/planner.hpp"
 
 namespace commpass {
 namespace {
@@ -178,6 +182,74 @@ TEST_F(Planning, RunsTheMessagesThatArePriced) {
         }
       }
   }
+}
+
+// Batches and messages are gone through side by side: with a scan of all messages for each batch these would be 10^10
+// steps.
+TEST_F(Planning, OfAHundredThousandBatchesNeedsNoOtherRanksAndLittleTime) {
+  constexpr int many = 100000;
+  constexpr Bytes bytes = 8;
+  const auto route = make_route(parse_strategy("standard"), Layout::with_ppn(many, 1));
+  const RouteOfRank own{*route, {1}, Coalescing::coalesced, 7, many};
+  std::vector<SendEdge> sends;
+  std::vector<ReceiveEdge> receives;
+  for (Rank peer = 0; peer < many; ++peer)
+    if (peer != own.rank) {
+      sends.push_back({peer, peer * bytes, bytes});
+      receives.push_back({peer, peer * bytes, bytes});
+    }
+  ExpectedHeaders expected(own.rank, receives);
+  const auto start = std::chrono::steady_clock::now();
+  const auto mine = plan_alone(own, sends, receives, std::ref(expected));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+  ASSERT_EQ(mine.batches.size(), many - 1);
+  for (int i = 0; i < many - 1; ++i) {
+    const auto& [stage, pack, arriving, leaving, unpack] = mine.batches[static_cast<std::size_t>(i)];
+    ASSERT_EQ(leaving.size(), 1U);
+    ASSERT_EQ(arriving.size(), 1U);
+    ASSERT_EQ(leaving[0].peer, (own.rank + 1 + i) % many) << "pairwise";
+    ASSERT_EQ(arriving[0].peer, (own.rank - 1 - i + many) % many);
+    ASSERT_EQ(leaving[0].place.offset, leaving[0].peer * bytes);
+    ASSERT_EQ(arriving[0].place.offset, arriving[0].peer * bytes);
+  }
+}
+
+/// The mismatch of all ranks of a pattern, in which each expects what `expected` says.
+std::uint64_t mismatch_of(const Pattern& sent, const Pattern& expected) {
+  const auto route = make_route(parse_strategy("standard"), Layout::with_ppn(sent.ranks, 1));
+  std::uint64_t sum = 0;
+  for (Rank rank = 0; rank < sent.ranks; ++rank) {
+    const auto receives = test::local_part(expected, rank, 0, 1).receives;
+    ExpectedHeaders headers(rank, receives);
+    plan_alone({*route, {}, Coalescing::coalesced, rank, sent.ranks}, test::local_part(sent, rank, 0, 1).sends,
+               receives, std::ref(headers));
+    sum += headers.mismatch();
+  }
+  return sum;
+}
+
+TEST(ExpectedHeaders, OfAllRanksTogetherTellAnyEdgesThatDoNotMatch) {
+  for (unsigned seed = 1; seed <= 50; ++seed) {
+    const auto pattern = test::random_pattern(2 + static_cast<int>(seed % 7), seed);
+    EXPECT_EQ(mismatch_of(pattern, pattern), 0U);
+    for (std::size_t i = 0; i < pattern.edges.size(); ++i) {
+      const auto& edge = pattern.edges[i];
+      if (edge.bytes == 0 || edge.source == edge.destination) continue;
+      auto larger = pattern, redirected = pattern, fewer = pattern;
+      larger.edges[i].bytes += 1;
+      redirected.edges[i].destination = (edge.destination + 1) % pattern.ranks;
+      fewer.edges.erase(fewer.edges.begin() + static_cast<std::ptrdiff_t>(i));
+      for (const auto* other : {&larger, &fewer}) {
+        EXPECT_NE(mismatch_of(pattern, *other), 0U) << "seed " << seed << ", edge " << i;
+        EXPECT_NE(mismatch_of(*other, pattern), 0U) << "seed " << seed << ", edge " << i;
+      }
+      if (redirected.edges[i].destination != edge.source) {
+        EXPECT_NE(mismatch_of(pattern, redirected), 0U) << "seed " << seed << ", edge " << i;
+      }
+    }
+  }
+  const Pattern ordered{2, {{0, 1, 8}, {0, 1, 16}}}, swapped{2, {{0, 1, 16}, {0, 1, 8}}};
+  EXPECT_NE(mismatch_of(ordered, swapped), 0U) << "the k-th edge of one is that of the other";
 }
 
 }  // namespace

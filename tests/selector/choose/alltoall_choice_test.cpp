@@ -102,6 +102,22 @@ TEST(OneShot, IsChosenByHowManyPairsHaveBlocks) {
   EXPECT_EQ(best({0, 0, 0}), "standard");
 }
 
+TEST(BlocksClass, FromSumsIsThatOfTheirRandomPattern) {
+  for (const char* text : {"1x1", "1x4", "4x1", "3x5", "64x16"}) {
+    const auto layout = parse_layout(text);
+    for (std::int64_t on_node = 0; on_node < 20000; on_node = 3 * on_node + 1)
+      for (std::int64_t off_node = 0; off_node < 900000; off_node = 5 * off_node + 1)
+        for (const Bytes bytes : {Bytes{0}, Bytes{1000}, Bytes{123456789}, Bytes{1} << 60}) {
+          const MessageTotals sums{on_node, off_node, static_cast<double>(bytes)};
+          const std::int64_t pairs_on_node = std::int64_t{layout.ranks()} * (layout.max_ppn() - 1),
+                             pairs_off_node = std::int64_t{layout.ranks()} * (layout.ranks() - layout.max_ppn());
+          if (on_node > pairs_on_node || off_node > pairs_off_node) continue;  // no exchange has so many
+          EXPECT_EQ(class_of(on_node, off_node, bytes, layout), class_of(random_pattern(sums, layout)))
+              << text << ": " << on_node << " and " << off_node << " blocks, " << bytes << " bytes";
+        }
+  }
+}
+
 TEST(BlocksClass, HoldsWhatIsAlikeToAFactorOfTwo) {
   const RandomPattern full{1, 1, 1000};
   EXPECT_EQ(class_of(full), (BlocksClass{0, 0, 10}));
@@ -119,6 +135,29 @@ TEST(BlocksClass, HoldsWhatIsAlikeToAFactorOfTwo) {
   }
   EXPECT_EQ(typical_of(class_of(full), ranks).density_off_node, 1) << "the closed form without a draw";
   EXPECT_EQ(typical_of(class_of(full), ranks).block_bytes, 768);
+}
+
+TEST(BlocksClass, OfSizesThatAllKnowIsFiner) {
+  for (const Bytes bytes : {Bytes{1}, Bytes{7}, Bytes{8}, Bytes{512}, Bytes{1000}, Bytes{1} << 39}) {
+    const auto own = class_of_equal(bytes);
+    EXPECT_NE(own, class_of({1, 1, static_cast<double>(bytes)})) << "others have to be told";
+    const double typical = typical_of(own, ranks).block_bytes;
+    EXPECT_LT(std::abs(typical - static_cast<double>(bytes)), 0.13 * static_cast<double>(bytes)) << bytes;
+    EXPECT_EQ(typical_of(own, ranks).density_on_node, 1);
+  }
+  EXPECT_EQ(class_of_equal(639), class_of_equal(512));
+  EXPECT_NE(class_of_equal(640), class_of_equal(512));
+  EXPECT_EQ(class_of_equal(std::numeric_limits<Bytes>::max()), class_of_equal(Bytes{1} << 50));
+  EXPECT_EQ(typical_of(class_of_equal(0), ranks).block_bytes, 0);
+}
+
+// Then a route with several stages costs what it costs when it is planned.
+TEST(OneShot, TellsNothingWhereAllKnowTheSizes) {
+  const auto layout = Layout::with_ppn(ranks, 1);
+  const auto machine = postal_machine();
+  for (const int radix : {2, 16, ranks})
+    EXPECT_EQ(price_one_shot(tuna(radix), equal(64), layout, machine, CostModel::burst, BlockSizes::equal).cost.seconds,
+              price_alltoall(tuna(radix), 64, layout, machine).cost.seconds);
 }
 
 TEST(OneShot, RanksWhatNeedsNoPatternByTheCost) {

@@ -195,7 +195,7 @@ TEST(Search, VariesLocalAndNodeDigitsWindowsRadicesAndCaps) {
   EXPECT_TRUE(holds(search(prices, {"split,cap=8KiB"}), "split,cap=4KiB"));
 }
 
-// The design's example: 64 destinations of 64 bytes on 8 nodes of 16 ranks.
+// An example by hand: 64 destinations of 64 bytes on 8 nodes of 16 ranks.
 TEST(Search, IsPartOfARanking) {
   Machine machine;
   machine.name = "test";

@@ -1,0 +1,112 @@
+#include "runtime/context.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "model/machine/profile.hpp"
+#include "runtime/choose/unpriced.hpp"
+#include "runtime/execute/executor.hpp"
+#include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/crowd.hpp"
+#include "runtime/mpi/detect_layout.hpp"
+#include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/ranks.hpp"
+#include "runtime/mpi/thread_share.hpp"
+#include "selector/commands/environment.hpp"
+
+namespace commpass {
+
+namespace {
+
+/// The profile that rank 0 finds, on every rank.
+Machine read_machine(MPI_Comm comm, const std::string& name, const Environment& environment) {
+  const Rank rank = rank_in(comm);
+  std::string json;
+  all_or_none(comm, [&] {
+    if (rank != 0) return;
+    const auto wanted = !name.empty() ? name : environment.profile.value_or("");
+    if (wanted.empty()) throw InputError("profile", "none is named", "name one or set COMMPASS_PROFILE");
+    json = to_json(read_profile(find_profile(wanted, profile_directories(environment.profile_path))));
+  });
+  return parse_profile(broadcast(comm, json), "profile of rank 0").machine;
+}
+
+/// The layout that rank 0 is given or its environment names, else what is detected.
+Layout choose_layout(MPI_Comm comm, const std::optional<Layout>& given, const Environment& environment) {
+  const int ranks = ranks_in(comm);
+  // As text, so that every rank has the same: node and socket of each rank.
+  std::string text;
+  all_or_none(comm, [&] {
+    std::optional<Layout> layout = given;
+    if (!layout && environment.layout) layout = parse_layout(*environment.layout, ranks);
+    if (!layout) return;
+    if (layout->ranks() != ranks)
+      throw InputError("layout", fmt::format("it has {} ranks but the communicator has {}", layout->ranks(), ranks),
+                       "use a layout for all its ranks");
+    if (rank_in(comm) != 0) return;
+    for (Rank rank = 0; rank < ranks; ++rank)
+      fmt::format_to(std::back_inserter(text), "{}{}.{}", rank == 0 ? "" : ",", layout->node(rank),
+                     layout->socket(rank));
+  });
+  text = broadcast(comm, text);
+  return text.empty() ? detect_layout(comm) : parse_layout(text, ranks);
+}
+
+Environment agreed_environment(MPI_Comm comm) {
+  Environment environment;
+  all_or_none(comm, [&] { environment = read_environment(); });
+  return environment;
+}
+
+/// Ours beside a user's; when all ranks are here, since duplicating blocks.
+OwnCommunicator duplicate(MPI_Comm comm) {
+  OwnCommunicator::require_intracommunicator(comm);
+  assemble(comm);
+  return OwnCommunicator(comm);
+}
+
+/// How many threads this rank may start; and waits let other ranks run if these outnumber the cores.
+unsigned settle_on_node(MPI_Comm comm) {
+  const auto node = OwnCommunicator::split_by_node(comm);
+  if (are_crowded(node.get())) let_others_run();
+  return threads_of_rank(node.get());
+}
+
+int largest_tag_of(MPI_Comm comm) {
+  constexpr int guaranteed = 32767;  // MPI 3.1, §8.1.2
+  void* value = nullptr;
+  int found = 0;
+  COMMPASS_MPI_CALL(MPI_Comm_get_attr, comm, MPI_TAG_UB, &value, &found);
+  return found ? *static_cast<int*>(value) : guaranteed;
+}
+
+}  // namespace
+
+std::shared_ptr<Context> make_context(MPI_Comm user, const std::string& profile, const Machine* machine,
+                                      const std::optional<Layout>& layout) {
+  OwnCommunicator own = duplicate(user);
+  const MPI_Comm comm = own.get();
+  const auto environment = agreed_environment(comm);
+  auto known_machine = machine ? *machine : read_machine(comm, profile, environment);
+  auto known_layout = choose_layout(comm, layout, environment);
+  auto context = std::make_shared<Context>(Context{std::move(own), std::move(known_layout), std::move(known_machine)});
+  context->named = fitting_names(comm, context->layout, environment);
+  context->unpriced = broadcast(comm, why_unpriced(context->layout, context->machine));
+  context->verbose = environment.verbose;
+  context->threads = settle_on_node(comm);
+  context->largest_tag = largest_tag_of(comm);
+  return context;
+}
+
+Context::Address Context::next_address() {
+  if (next_exchange == (largest_tag - 1) / tags_per_exchange) {
+    assemble(comm.get());
+    further = std::make_shared<const OwnCommunicator>(comm.get());
+    next_exchange = 0;
+  }
+  const int tag = 1 + next_exchange++ * tags_per_exchange;  // those below 1 stand for headers
+  return {further, further ? further->get() : comm.get(), tag};
+}
+
+}  // namespace commpass

@@ -1,0 +1,51 @@
+// Where exchanges take place: what every kind of exchange needs of a communicator.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "model/machine/layout.hpp"
+#include "model/machine/machine.hpp"
+#include "runtime/choose/environment_names.hpp"
+#include "runtime/mpi/own_communicator.hpp"
+
+namespace commpass {
+
+/// A communicator of our own, with what is known of its ranks. Shared by the exchanges that it runs, for which nothing
+/// of it changes but which tags are given away.
+struct Context {
+  OwnCommunicator comm;
+  Layout layout;
+  Machine machine;
+  EnvironmentNames named{};  ///< what the environment of rank 0 names, as it fits the layout
+  std::string unpriced{};    ///< why nothing has a price (runtime/choose/unpriced.hpp), as rank 0 says; empty: it has
+  bool verbose = false;      ///< as the environment of this rank says
+  unsigned threads = 1;      ///< that this rank may start without taking cores from others of its node
+  int largest_tag = 0;
+  int next_exchange = 0;  ///< its number among the planned ones that share a communicator
+  std::shared_ptr<const OwnCommunicator>
+      further{};  ///< where planned exchanges go when the tags of `comm` have been given away
+
+  /// On which communicator and from which tag up a planned exchange sends; it keeps the communicator.
+  struct Address {
+    std::shared_ptr<const OwnCommunicator> further;  ///< none: `comm`
+    MPI_Comm comm = MPI_COMM_NULL;
+    int tag = 0;
+  };
+  /// Of the next exchange. An earlier one may still be in use, and nobody knows which ranks use it; so no tag is given
+  /// away twice, and where there are none left, another communicator is made. Collective.
+  Address next_address();
+};
+
+/// Collective.
+/// @param profile  name or file, read by rank 0, if no machine is given; empty: COMMPASS_PROFILE
+/// @param machine  null, or the same on every rank
+/// @param layout   that of rank 0 holds; nothing: COMMPASS_LAYOUT, else what MPI and hwloc say
+/// @throws Error, the same on every rank
+std::shared_ptr<Context> make_context(MPI_Comm comm, const std::string& profile, const Machine* machine,
+                                      const std::optional<Layout>& layout);
+
+}  // namespace commpass

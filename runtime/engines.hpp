@@ -1,0 +1,27 @@
+// What a communicator of Commpass holds, in C++ and in C: its context, and what runs exchanges that are not planned.
+#pragma once
+
+#include <memory>
+
+#include "runtime/alltoall/alltoallv_engine.hpp"
+#include "runtime/context.hpp"
+#include "runtime/sparse/sparse_engine.hpp"
+
+namespace commpass {
+
+/// Made at once, because it is collective, and a first sparse exchange must not wait for others. Destroyed in this
+/// order's opposite, with the exchanges that keep a part of it: so communicators are freed in the same order on ranks
+/// that drop their handles in different ones.
+struct Engines {
+  std::shared_ptr<Context> context;
+  std::shared_ptr<SparseEngine> sparse;
+  std::unique_ptr<AlltoallvEngine> alltoallv;
+
+  /// Collective.
+  explicit Engines(std::shared_ptr<Context> of)
+      : context(std::move(of)),
+        sparse(std::make_shared<SparseEngine>(context)),
+        alltoallv(std::make_unique<AlltoallvEngine>(context)) {}
+};
+
+}  // namespace commpass

@@ -1,0 +1,55 @@
+#include "runtime/neighbor/exchange_draft.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "model/error.hpp"
+#include "runtime/mpi/neighborhood_collective.hpp"
+
+namespace commpass {
+
+namespace {
+
+void require_buffers(const BuffersAndEdges& given) {
+  const auto has_bytes = [](const auto& edge) { return edge.bytes > 0; };
+  if ((!given.send_buffer && std::ranges::any_of(given.sends, has_bytes)) ||
+      (!given.receive_buffer && std::ranges::any_of(given.receives, has_bytes)))
+    throw InputError("exchange", "a buffer is null but has edges", "give the buffer");
+}
+
+}  // namespace
+
+void ExchangeDraft::begin(const Strategy& strategy, const PatternTables& tables) {
+  route_ = make_route(strategy, layout_, tables);
+  if (is_run_by_library(*route_) && !NeighborhoodCollective::is_available())
+    throw NotApplicable(to_string(strategy), "the MPI library that runs has no neighbourhood collectives");
+  require_buffers(given_);
+  planning_.emplace(comm_, *route_, strategy.window, strategy.coalescing, given_.sends, given_.receives);
+  if (planning_->is_complete()) make_executor();
+}
+
+void ExchangeDraft::reset() {
+  executor_ = {};
+  planning_.reset();
+}
+
+void ExchangeDraft::make_executor() {
+  plan_ = planning_->take_plan();
+  if (is_run_by_library(*route_)) return;  // that takes all ranks
+  executor_ = std::make_unique<Executor>(plan_, address_.comm, address_.tag, given_.send_buffer, given_.receive_buffer);
+}
+
+AnyExecutor ExchangeDraft::finish(bool are_edges_matched) {
+  if (!planning_->is_complete() || !are_edges_matched) {
+    Failure failure;
+    planning_->exchange_headers(failure);
+    attempt(failure, [&] { make_executor(); });
+    agree(comm_, failure);
+  }
+  if (is_run_by_library(*route_))
+    executor_ = insist(
+        [&] { return std::make_unique<LibraryExecutor>(plan_, comm_, given_.send_buffer, given_.receive_buffer); });
+  return std::move(executor_);
+}
+
+}  // namespace commpass

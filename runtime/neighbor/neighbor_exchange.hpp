@@ -1,0 +1,72 @@
+// A persistent neighbour exchange: who sends how many bytes to whom is known, and the data moves many times.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "model/cost/cost.hpp"
+#include "runtime/plan/plan.hpp"
+
+namespace commpass {
+
+struct Context;
+
+struct ExchangeOptions {
+  std::string strategy;  ///< run this one; empty: COMMPASS_STRATEGY as it fits the layout
+                         ///< (selector/choose/nearest.hpp), else the cheapest
+  CostModel model = CostModel::burst;
+  /// How often it will run, to weigh the time to plan it against that of the exchanges; nothing: so often that planning
+  /// does not matter.
+  std::optional<double> calls{};
+  /// Patterns of more edges are not gathered: the choice is by statistics. 2^22 edges take 1.3 GB on each rank that
+  /// prices.
+  std::int64_t most_edges_gathered = std::int64_t{1} << 22;
+};
+
+/// A persistent neighbour exchange: planned once, run many times. Move-only.
+///
+/// Destroying it completes an exchange that is in flight, so buffers must outlive it. It may outlive its Communicator.
+class Exchange {
+ public:
+  ~Exchange();
+  Exchange(Exchange&&) noexcept;
+  Exchange& operator=(Exchange&&) noexcept;
+
+  /// Begins an exchange: the send buffer must not change and the receive buffer not be used until it is complete.
+  /// Every rank must start and complete it, several in any order. Routes of several stages move on in calls of Commpass
+  /// only, whatever these wait for.
+  /// @throws Error if it is in flight already, MpiError
+  void start();
+  /// @return true when the exchange is complete. @throws MpiError
+  bool test();
+  /// Completes the exchange. @throws MpiError
+  void wait();
+
+  /// The strategy that runs, in text form.
+  const std::string& strategy() const;
+  /// Its predicted seconds for one exchange; nothing if it was named and not selected, or the profile has no price for
+  /// the layout.
+  std::optional<Seconds> predicted_seconds() const;
+  /// Why it was chosen, for people, the same on every rank.
+  const std::string& explanation() const;
+  /// Bytes of the buffers that this rank holds besides the user's.
+  Bytes buffer_bytes() const;
+
+  struct State;
+  /// Communicator::neighbor_exchange makes one.
+  explicit Exchange(std::unique_ptr<State> state);
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+/// Chooses and plans one (Communicator::neighbor_exchange). Collective.
+/// @throws Error, the same on every rank
+Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send_buffer,
+                       std::span<const SendEdge> sends, void* receive_buffer, std::span<const ReceiveEdge> receives,
+                       const ExchangeOptions& options);
+
+}  // namespace commpass

@@ -1,0 +1,43 @@
+#include "runtime/plan/opening.hpp"
+
+#include <array>
+
+#include "runtime/mpi/nonblocking_reduction.hpp"
+#include "runtime/mpi/ranks.hpp"
+#include "runtime/plan/mixed.hpp"
+
+namespace commpass {
+
+namespace {
+
+std::uint64_t number_of(const std::string& text) {
+  auto result = mixed({text.size()});
+  for (const char letter : text) result = mixed({result, static_cast<unsigned char>(letter)});
+  return result;
+}
+
+// Sums modulo 2^64 are made of two that do not overflow.
+constexpr unsigned half = 32;
+constexpr std::uint64_t low_half = 0xFFFFFFFFU;
+std::int64_t low(std::uint64_t number) { return static_cast<std::int64_t>(number & low_half); }
+std::int64_t high(std::uint64_t number) { return static_cast<std::int64_t>(number >> half); }
+bool is_zero(std::int64_t low_sum, std::int64_t high_sum) {
+  return static_cast<std::uint64_t>(low_sum) + (static_cast<std::uint64_t>(high_sum) << half) == 0;
+}
+
+}  // namespace
+
+Opening open_planning(MPI_Comm comm, const Failure& failure, const std::string& strategy, std::uint64_t mismatch) {
+  const auto ranks = static_cast<std::uint64_t>(ranks_in(comm));
+  if (ranks == 1) return {.has_failed = static_cast<bool>(failure), .are_edges_matched = mismatch == 0};
+  // Rank 0 takes away what the others add, if all name the same.
+  const auto name = rank_in(comm) == 0 ? number_of(strategy) * (1 - ranks) : number_of(strategy);
+  const std::array<std::int64_t, 5> mine{failure ? 1 : 0, low(name), high(name), low(mismatch), high(mismatch)};
+  NonblockingReduction sums;
+  insist([&] { sums.start_sum(comm, mine); });
+  sums.wait();
+  const auto all = sums.result();
+  return {all[0] > 0, is_zero(all[1], all[2]), is_zero(all[3], all[4])};
+}
+
+}  // namespace commpass

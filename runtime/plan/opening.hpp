@@ -1,0 +1,24 @@
+// What all ranks tell each other before they plan, in one reduction.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <string>
+
+#include "runtime/mpi/agreement.hpp"
+
+namespace commpass {
+
+struct Opening {
+  bool has_failed = false;        ///< any rank
+  bool is_same_strategy = true;   ///< do all ranks name the same strategy?
+  bool are_edges_matched = true;  ///< is the sum of all mismatches 0?
+};
+
+/// Waits until all ranks are here, and moves on meanwhile what is in flight, as assemble() does. Collective.
+/// @param strategy  as this rank names it
+/// @param mismatch  of ExpectedHeaders; 0 if there are none
+Opening open_planning(MPI_Comm comm, const Failure& failure, const std::string& strategy, std::uint64_t mismatch);
+
+}  // namespace commpass

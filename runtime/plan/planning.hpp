@@ -1,0 +1,49 @@
+// Planning in two steps: what a rank can do alone, and what it cannot.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "runtime/mpi/agreement.hpp"
+#include "runtime/plan/plan.hpp"
+#include "runtime/plan/stage_walk.hpp"
+
+namespace commpass {
+
+/// An exchange that is being planned. All it refers to must outlive it.
+class Planning {
+ public:
+  /// Does what this rank can do alone: all, if its receive edges tell what comes (edges_tell_all). Not collective.
+  /// @throws InputError for edges that are out of range, std::bad_alloc, MpiError
+  Planning(MPI_Comm comm, const Route& route, Window window, Coalescing coalescing, std::span<const SendEdge> sends,
+           std::span<const ReceiveEdge> receives);
+  ~Planning();
+  Planning(const Planning&) = delete;
+  Planning& operator=(const Planning&) = delete;
+
+  /// Is there a plan already? It is right if the edges of all ranks match.
+  bool is_complete() const { return plan_.has_value(); }
+  /// See ExpectedHeaders.
+  std::uint64_t mismatch() const { return mismatch_; }
+
+  /// Plans with the headers of other ranks. Collective: a rank that fails, or has failed before, takes part to the end.
+  void exchange_headers(Failure& failure);
+
+  Plan take_plan() { return std::move(*plan_); }
+
+ private:
+  struct Told;  ///< what is needed where headers are sent
+  RouteOfRank own_;
+  MPI_Comm comm_;
+  std::span<const SendEdge> sends_;
+  std::span<const ReceiveEdge> receives_;
+  std::optional<Plan> plan_;
+  std::uint64_t mismatch_ = 0;
+  std::unique_ptr<Told> told_;
+};
+
+}  // namespace commpass

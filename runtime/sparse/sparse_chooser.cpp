@@ -1,0 +1,147 @@
+#include "runtime/sparse/sparse_chooser.hpp"
+
+#include <functional>
+#include <vector>
+
+#include "model/error.hpp"
+#include "runtime/choose/environment_names.hpp"
+#include "runtime/choose/unpriced.hpp"
+#include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/nonblocking_reduction.hpp"
+#include "runtime/mpi/ranks.hpp"
+#include "runtime/sparse/sparse_call.hpp"
+#include "runtime/sparse/sparse_class.hpp"
+
+namespace commpass {
+
+namespace {
+
+/// Nobody has sent anything yet: a few small messages.
+constexpr double first_messages = 8, first_bytes = 64;
+
+// Families of strategies:
+const std::string any, without_slots = "without slots";
+
+}  // namespace
+
+SparseChooser::SparseChooser(std::shared_ptr<const Context> context, MPI_Comm comm, const TallyOperation& combine)
+    : context_(std::move(context)),
+      comm_(comm),
+      combine_(combine),
+      tells_misfit_(context_->verbose && rank_in(comm) == 0),
+      chooser_(context_->comm.get()) {
+  if (context_->unpriced.empty()) decide_first();
+}
+
+Tally SparseChooser::told_by_all(const Tally& own) {
+  NonblockingReduction reduction;
+  insist([&] { reduction.start_tally(comm_, own.numbers(), combine_); });
+  reduction.wait();
+  const auto all = Tally::of(reduction.result());
+  require_same_bytes(all);
+  return all;
+}
+
+bool SparseChooser::fits(const SparseRequest& request) {
+  const auto& named = context_->named.sparse;
+  if (request.can_put || !discovery_row(parse_sparse_strategy(named).discovery).constant_size_only) return true;
+  if (tells_misfit_)
+    tell_misfit("COMMPASS_SPARSE_STRATEGY", named,
+                request.constant ? "an exchange that has no slots" : "messages of different sizes", {});
+  tells_misfit_ = false;
+  return false;
+}
+
+SparseChosen SparseChooser::choose(const SparseRequest& request, std::optional<Tally>& all) {
+  constexpr const char *by_caller = "it was named by the caller", *by_environment = "COMMPASS_SPARSE_STRATEGY names it";
+  if (const auto& named = request.options.strategy; !named.empty()) {
+    auto strategy = insist([&] { return parse_sparse_strategy(named); });
+    if (discovery_row(strategy.discovery).constant_size_only && !request.constant)
+      throw NotApplicable(named, "messages have different sizes");
+    return {std::move(strategy), {}, by_caller, true};
+  }
+  if (const auto& named = context_->named.sparse; !named.empty() && insist([&] { return fits(request); }))
+    return {insist([&] { return parse_sparse_strategy(named); }), {}, by_environment};
+  if (!context_->unpriced.empty()) {
+    warn_unpriced(context_->unpriced, rank_in(comm_));
+    return {insist([&] { return parse_sparse_strategy(unpriced_sparse); }), {}, "no strategy has a price"};
+  }
+  if (const auto numbers = survey_.complete()) known_ = Tally::of(*numbers).statistics;
+  // What one rank knows of this exchange must not decide: the others do not know it.
+  if (request.constant && request.blocking && !known_ && !request.options.messages && context_->layout.ranks() > 1) {
+    all = told_by_all(request.own);
+    known_ = all->statistics;
+  }
+  // How large the messages of this exchange are, only their senders know; so whether there are slots must not depend on
+  // that.
+  return cheapest(request);
+}
+
+SparseChosen SparseChooser::cheapest(const SparseRequest& request) {
+  const auto& options = request.options;
+  const auto& layout = context_->layout;
+  const bool knows = known_ && !options.messages;
+  const double messages = options.messages.value_or(first_messages),
+               bytes = options.messages ? options.bytes : first_bytes;
+  const auto wanted = knows ? class_of(*known_, layout.ranks()) : class_of_expected(messages, bytes, layout);
+  const auto price = [&](std::size_t) {
+    return price_of(knows ? *known_ : expected_traffic(messages, bytes, layout), request.may_make_slots);
+  };
+  const auto& family = request.may_make_slots ? any : without_slots;
+  const auto& choice =
+      request.blocking ? chooser_.choose(family, wanted, std::cref(price)) : *chooser_.nearest(family, wanted);
+  return {insist([&] { return parse_sparse_strategy(choice.strategy); }), choice.predicted_s,
+          knows              ? "it is the cheapest for about what all ranks have sent in an earlier exchange"
+          : options.messages ? "it is the cheapest for about what the hint says"
+                             : "it is the cheapest for a few small messages, as nothing is known yet"};
+}
+
+/// On rank 0.
+OneShotChoice SparseChooser::price_of(const SparseTraffic& statistics, bool has_slots) {
+  constexpr bool constant_size = true;  // puts are left out where there are no slots
+  if (!prices_) prices_.emplace(context_->layout, context_->machine, constant_size);
+  const auto best = prices_->best(statistics, has_slots);
+  return {to_string(best.strategy), best.seconds};
+}
+
+/// For numbers and sizes of messages that are far apart, so that any exchange has something near. Collective.
+void SparseChooser::decide_first() {
+  struct Expected {
+    double messages = first_messages, bytes = first_bytes;
+  };
+  std::vector<Expected> expected{{}};
+  std::vector<ExchangeClass> classes;
+  insist([&] {
+    expected.resize(1);
+    classes.clear();
+    for (double messages = 1; messages < context_->layout.ranks(); messages *= 8)
+      for (const double bytes : {8.0, 512.0, 32768.0, 2097152.0}) expected.push_back({messages, bytes});
+    for (const auto& e : expected) classes.push_back(class_of_expected(e.messages, e.bytes, context_->layout));
+  });
+  const auto price = [&](std::size_t i) {
+    return price_of(expected_traffic(expected[i].messages, expected[i].bytes, context_->layout), false);
+  };
+  chooser_.decide(without_slots, classes, std::cref(price));
+}
+
+void SparseChooser::add_received(SparseTraffic& sends) const {
+  sends.received_messages_max = own_.received_messages_max;
+  sends.received_bytes_max = own_.received_bytes_max;
+}
+
+void SparseChooser::learn(const SparseCall& call) {
+  own_.received_messages_max = own_.received_bytes_max = 0;
+  for (const auto& message : call.received()) {
+    if (message.source == rank_in(comm_)) continue;
+    ++own_.received_messages_max;
+    own_.received_bytes_max += std::ssize(message.bytes);
+  }
+  const bool is_due = survey_.is_due();
+  if (call.combined()) known_ = call.combined()->statistics;
+  else if (is_due)
+    survey_.begin([&](NonblockingReduction& reduction) {
+      reduction.start_tally(comm_, Tally{{}, 0, own_}.numbers(), combine_);
+    });
+}
+
+}  // namespace commpass

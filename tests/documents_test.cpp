@@ -1,0 +1,142 @@
+// What the documents and the comments name is there: files, folders, scripts, and the headings that links lead to.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path source = COMMPASS_TEST_SOURCE;
+
+std::string contents_of(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+/// All files but those that are built or hidden.
+const std::vector<fs::path>& files() {
+  static const auto found = [] {
+    std::vector<fs::path> result;
+    for (auto entry = fs::recursive_directory_iterator(source); entry != fs::recursive_directory_iterator(); ++entry) {
+      const auto name = entry->path().filename().string();
+      if (name.starts_with(".") || entry->path() == source / "build") entry.disable_recursion_pending();
+      else if (entry->is_regular_file()) result.push_back(entry->path());
+    }
+    return result;
+  }();
+  return found;
+}
+
+std::vector<fs::path> files_with(const std::set<std::string>& extensions) {
+  std::vector<fs::path> result;
+  std::ranges::copy_if(files(), std::back_inserter(result),
+                       [&](const auto& path) { return extensions.contains(path.extension().string()); });
+  return result;
+}
+
+bool is_a_file_name(const std::string& name) {
+  static const auto names = [] {
+    std::set<std::string> result;
+    for (const auto& path : files()) result.insert(path.filename().string());
+    return result;
+  }();
+  return names.contains(name);
+}
+
+/// All that a pattern's first group matches.
+std::set<std::string> matches(const std::string& text, const std::string& pattern) {
+  std::set<std::string> result;
+  const std::regex regex(pattern);
+  for (std::sregex_iterator match(text.begin(), text.end(), regex), end; match != end; ++match)
+    result.insert((*match)[1]);
+  return result;
+}
+
+/// The anchors of a page's headings: lower case, without punctuation, with hyphens for spaces.
+std::set<std::string> anchors_of(const fs::path& page) {
+  std::set<std::string> result;
+  std::istringstream lines(contents_of(page));
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("#")) continue;
+    std::string anchor;
+    for (const char c : line.substr(line.find_first_not_of("# "))) {
+      if (c == ' ') anchor += '-';
+      else if (std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || (c & 0x80) != 0)
+        anchor += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+    result.insert(anchor);
+  }
+  return result;
+}
+
+/// A path with folders from the top of the source, or the name of a file alone.
+bool is_there(const std::string& name) {
+  return name.find('/') == std::string::npos ? is_a_file_name(name) : fs::exists(source / name);
+}
+
+/// NAME stands for any.
+bool is_made_by_user(const std::string& name) {
+  return name.starts_with("build/") || name.starts_with("my-") || name.find("NAME") != std::string::npos;
+}
+
+const std::string file = R"(((?:[\w-]+/)*[\w-]+\.(?:hpp|cpp|md|cmake|json)))", not_longer = R"((?![\w./]))";
+
+TEST(Documents, NameFilesAndFoldersThatAreThere) {
+  for (const auto& page : files_with({".md"})) {
+    const auto text = contents_of(page);
+    for (const auto& name : matches(text, R"((?:^|[^\w./<-]))" + file + not_longer))
+      EXPECT_TRUE(is_made_by_user(name) || is_there(name) || fs::exists(page.parent_path() / name))
+          << page << " names " << name;
+    for (const auto& folder : matches(text, R"(`((?:[\w-]+/)+)`)"))
+      EXPECT_TRUE(folder == "build/" || fs::is_directory(source / folder)) << page << " names " << folder;
+    for (const auto& script : matches(text, R"((?:\./|`)(scripts/[\w-]+))"))
+      EXPECT_TRUE(fs::exists(source / script)) << page << " names " << script;
+  }
+}
+
+TEST(Documents, LinkToPagesAndHeadingsThatAreThere) {
+  for (const auto& page : files_with({".md"}))
+    for (const auto& link : matches(contents_of(page), R"(\]\(([^)\s]+)\))")) {
+      if (link.find("://") != std::string::npos) continue;
+      const auto hash = link.find('#');
+      const auto target = hash == 0 ? page : page.parent_path() / link.substr(0, hash);
+      EXPECT_TRUE(fs::exists(target)) << page << " links to " << link;
+      EXPECT_TRUE(hash == std::string::npos || anchors_of(target).contains(link.substr(hash + 1)))
+          << page << " links to " << link;
+    }
+}
+
+// A name in backquotes, and then a path in parentheses.
+TEST(Documents, NameWhatIsInTheFileThatTheyName) {
+  const std::regex regex(R"(`(?:\w+::)*(\w+)(?:\(\))?`\s\(((?:[\w-]+/)+[\w-]+\.\w+)[,)])");
+  for (const auto& page : files_with({".md"})) {
+    const auto text = contents_of(page);
+    for (std::sregex_iterator match(text.begin(), text.end(), regex), end; match != end; ++match)
+      EXPECT_NE(contents_of(source / (*match)[2].str()).find((*match)[1]), std::string::npos)
+          << page << " looks for " << (*match)[1] << " in " << (*match)[2];
+  }
+}
+
+TEST(Comments, NameFilesThatAreThere) {
+  for (const auto& path : files_with({".hpp", ".cpp", ".h", ".c"})) {
+    std::istringstream lines(contents_of(path));
+    for (std::string line; std::getline(lines, line);) {
+      const auto comment = line.find("//");
+      if (comment == std::string::npos || line.find('.', comment) == std::string::npos) continue;
+      for (const auto& name : matches(line.substr(comment), R"((?:^|[\s("“]))" + file + not_longer))
+        EXPECT_TRUE(is_made_by_user(name) || is_there(name)) << path << " names " << name;
+    }
+  }
+}
+
+}  // namespace
