@@ -44,6 +44,7 @@ Layout choose_layout(MPI_Comm comm, const std::optional<Layout>& given, const En
     if (layout->ranks() != ranks)
       throw InputError("layout", fmt::format("it has {} ranks but the communicator has {}", layout->ranks(), ranks),
                        "use a layout for all its ranks");
+    if (rank_in(comm) != 0) return;
     for (Rank rank = 0; rank < ranks; ++rank)
       fmt::format_to(std::back_inserter(text), "{}{}.{}", rank == 0 ? "" : ",", layout->node(rank),
                      layout->socket(rank));

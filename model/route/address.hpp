@@ -26,8 +26,9 @@ struct DigitRange {
   int part_of(int virtual_rank) const { return virtual_rank % high - virtual_rank % low; }
 };
 
-/// Mixed-radix addresses of ranks. An address need not be full: for a *virtual rank* that does not exist another rank
-/// stands in (design §8; a host, in papers). Computed, not kept: regular ranks need nothing each.
+/// Mixed-radix addresses of ranks. An address need not be full: for a *virtual rank* that does not exist a rank with
+/// the same lower digits stands in, or, on a node with fewer ranks, one with that local rank modulo theirs. Computed,
+/// not kept: ranks need nothing each.
 class Address {
  public:
   /// Addresses by rank number alone.
