@@ -99,7 +99,8 @@ Headers SentHeaders::operator()(int, const Departures& departures, std::span<con
                       departures.messages[i].to, header_tag, comm_, &outgoing.requests[i]);
   }
   Headers result{{}, static_cast<std::uint32_t>(most)};
-  attempt(failure, [&] { result.incoming.reserve(static_cast<std::size_t>(expected)); });
+  const auto messages = static_cast<std::size_t>(expected);  // clang 14 captures no structured bindings
+  attempt(failure, [&] { result.incoming.reserve(messages); });
   for (int i = 0; i < expected; ++i) {
     MPI_Status status;
     int blocks = 0;

@@ -80,7 +80,7 @@ class SparseChooser {
   OneShotChooser chooser_;
   SparseTraffic own_;                   ///< what this rank sent and got in the last blocking exchange
   std::optional<SparseTraffic> known_;  ///< of all ranks
-  TrafficSurvey survey_;                   ///< of own_
+  TrafficSurvey survey_;                ///< of own_
 };
 
 }  // namespace commpass
