@@ -33,7 +33,6 @@ struct BatchTimes {
 };
 
 /// Equal to evaluate() where all ranks send the same and nothing is shared (tests/model/cost/batch_times_test.cpp).
-/// Uses basic arithmetic alone, so that all ranks of a machine get the same.
 /// @throws InputError if the machine has no parameters for a locality with messages
 BatchTimes batch_times(const BatchLoad& load, const Machine& machine);
 

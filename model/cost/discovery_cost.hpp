@@ -33,7 +33,7 @@ struct DiscoveryGroup {
 };
 
 /// Predicts the seconds of a stage by what its busiest rank sends and gets; copies of blocks apart. By basic arithmetic
-/// alone, so that all ranks of a machine get the same.
+/// alone, with no function of a library that could differ.
 /// @throws InputError if the machine has no parameters for a locality of the group
 Seconds discovery_seconds(Discovery discovery, const DiscoveryGroup& group, const BatchLoad& load,
                           const Machine& machine);

@@ -63,8 +63,9 @@ struct Plan {
 };
 
 /// Plans an exchange. Headers of the blocks travel the route ahead of the data, so every rank learns what it forwards
-/// and where everything that it receives comes from. Collective over `comm`, which must not be used by others
-/// meanwhile; needs an int for every rank.
+/// and where everything that it receives comes from; where each message goes straight to its destination, the edges of
+/// both ends tell that, and no headers travel. Collective over `comm`, which must not be used by others meanwhile;
+/// where headers travel it needs an int for every rank.
 /// @param route    the same on every rank
 /// @param sends    the k-th edge to a rank is that rank's k-th edge from this one; edges of 0 bytes move nothing
 /// @throws Error, the same on every rank, if the edges of any two ranks do not match

@@ -37,8 +37,9 @@ struct Pricing {
 };
 
 /// Of an exchange that is called once the ranks know only how many blocks there are, and of how many bytes.
-Pricing one_shot_pricing(int ranks, std::string evaluation, std::function<RandomPattern(const Layout&)> blocks_of,
-                         const Machine& machine, CostModel model, const Calls& calls) {
+Pricing one_shot_pricing(int ranks, std::string evaluation,
+                         const std::function<RandomPattern(const Layout&)>& blocks_of, const Machine& machine,
+                         CostModel model, const Calls& calls) {
   if (calls)
     throw InputError("--calls", "an exchange that is called once is not planned",
                      "leave it out, or --one-shot, or use --generate uniform:…, normal:… or power-law:…");
