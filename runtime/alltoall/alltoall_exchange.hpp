@@ -29,7 +29,7 @@ struct AlltoallBlocks {
   Bytes bytes(Rank rank) const { return counts[static_cast<std::size_t>(rank)] * type->size(); }
   /// Where nothing is, the offset says nothing.
   Buffer at(Rank rank) const {
-    return bytes(rank) == 0 ? buffer : buffer + offsets[static_cast<std::size_t>(rank)] * type->extent();
+    return bytes(rank) == 0 || !is_there ? buffer : buffer + offsets[static_cast<std::size_t>(rank)] * type->extent();
   }
 };
 
