@@ -56,7 +56,7 @@ void AlltoallvEngine::forget_strays() noexcept {
   try {
     // Reductions may be messages of this communicator, too.
     survey_.complete();
-    if (arrival_.started()) wait_until([&] { return arrival_.test(); });
+    if (arrival_.started()) arrival_.wait();
     for (int found = 1; found != 0;) {
       MPI_Status status;
       COMMPASS_MPI_CALL(MPI_Iprobe, MPI_ANY_SOURCE, MPI_ANY_TAG, comm_.get(), &found, &status);
@@ -208,9 +208,9 @@ void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const A
 /// reduction that they start and need not wait for.
 void AlltoallvEngine::leave_to_library(const std::function<void(MPI_Comm)>& by_library) {
   if (context_->layout.ranks() > 1) {
-    if (arrival_.started()) wait_until([&] { return arrival_.test(); });  // of the call before
+    if (arrival_.started()) arrival_.wait();  // of the call before
     insist([&] { arrival_.start_sum(comm_.get(), std::array<std::int64_t, 1>{}); });
-    if (anything_is_in_flight()) wait_until([&] { return arrival_.test(); });
+    if (anything_is_in_flight()) arrival_.wait();
   }
   by_library(comm_.get());
 }

@@ -5,22 +5,16 @@
 
 namespace commpass {
 
-std::byte* GrowingMemory::reserve(Bytes bytes) {
-  if (bytes > capacity_) {
-    auto larger = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(std::max(bytes, 2 * capacity_)));
-    capacity_ = std::max(bytes, 2 * capacity_);
-    memory_ = std::move(larger);
-  }
-  return memory_.get();
-}
-
 bool GrowingMemory::try_reserve(Bytes bytes) noexcept {
+  if (bytes <= capacity_) return true;
+  const Bytes wanted = std::max(bytes, 2 * capacity_);
   try {
-    reserve(bytes);
-    return true;
+    memory_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(wanted));
   } catch (const std::bad_alloc&) {
     return false;
   }
+  capacity_ = wanted;
+  return true;
 }
 
 }  // namespace commpass

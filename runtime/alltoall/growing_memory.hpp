@@ -11,12 +11,10 @@ namespace commpass {
 /// Memory that keeps its size from one use to the next, and is not set to anything.
 class GrowingMemory {
  public:
-  /// Room for so many bytes; what was there is lost if it has to grow. @throws std::bad_alloc, and is as it was
-  std::byte* reserve(Bytes bytes);
-  /// The same, and false where there is no memory.
+  /// Room for so many bytes; what was there is lost if it has to grow.
+  /// @return false, and it is as it was, where there is no memory
   bool try_reserve(Bytes bytes) noexcept;
   std::byte* data() const { return memory_.get(); }
-  Bytes capacity() const { return capacity_; }
 
  private:
   std::unique_ptr<std::byte[]> memory_;

@@ -20,11 +20,11 @@ void require_buffers(const BuffersAndEdges& given) {
 }  // namespace
 
 void ExchangeDraft::begin(const Strategy& strategy, const PatternTables& tables) {
-  route_ = make_route(strategy, layout_, tables);
+  route_ = make_route(strategy, context_.layout, tables);
   if (is_run_by_library(*route_) && !NeighborhoodCollective::is_available())
     throw NotApplicable(to_string(strategy), "the MPI library that runs has no neighbourhood collectives");
   require_buffers(given_);
-  planning_.emplace(comm_, *route_, strategy.window, strategy.coalescing, given_.sends, given_.receives);
+  planning_.emplace(comm(), *route_, strategy.window, strategy.coalescing, given_.sends, given_.receives);
   if (planning_->is_complete()) make_executor();
 }
 
@@ -40,15 +40,10 @@ void ExchangeDraft::make_executor() {
 }
 
 AnyExecutor ExchangeDraft::finish(bool are_edges_matched) {
-  if (!planning_->is_complete() || !are_edges_matched) {
-    Failure failure;
-    planning_->exchange_headers(failure);
-    attempt(failure, [&] { make_executor(); });
-    agree(comm_, failure);
-  }
+  planning_->finish(are_edges_matched, [&] { make_executor(); });
   if (is_run_by_library(*route_))
     executor_ = insist(
-        [&] { return std::make_unique<LibraryExecutor>(plan_, comm_, given_.send_buffer, given_.receive_buffer); });
+        [&] { return std::make_unique<LibraryExecutor>(plan_, comm(), given_.send_buffer, given_.receive_buffer); });
   return std::move(executor_);
 }
 

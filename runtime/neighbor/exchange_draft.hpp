@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "model/route/catalogue.hpp"
+#include "runtime/context.hpp"
 #include "runtime/execute/executor.hpp"
 #include "runtime/execute/library_executor.hpp"
 #include "runtime/plan/planning.hpp"
@@ -26,17 +27,11 @@ struct BuffersAndEdges {
   std::span<const ReceiveEdge> receives;
 };
 
-/// Where the messages of an exchange go.
-struct ExchangeAddress {
-  MPI_Comm comm = MPI_COMM_NULL;
-  int tag = 0;  ///< the first of tags_per_exchange
-};
-
 class ExchangeDraft {
  public:
-  /// @param comm  to plan on
-  ExchangeDraft(MPI_Comm comm, const Layout& layout, ExchangeAddress address, BuffersAndEdges given)
-      : comm_(comm), layout_(layout), address_(address), given_(given) {}
+  /// @param context,address  alive as long as this; planning takes place on the context's communicator
+  ExchangeDraft(const Context& context, const Context::Address& address, BuffersAndEdges given)
+      : context_(context), address_(address), given_(given) {}
 
   /// Does what this rank can do alone, perhaps all (Planning). Not collective. @throws Error, std::bad_alloc
   void begin(const Strategy& strategy, const PatternTables& tables = {});
@@ -52,10 +47,10 @@ class ExchangeDraft {
 
  private:
   void make_executor();
+  MPI_Comm comm() const { return context_.comm.get(); }
 
-  MPI_Comm comm_;
-  const Layout& layout_;
-  ExchangeAddress address_;
+  const Context& context_;
+  const Context::Address& address_;
   BuffersAndEdges given_;
   std::unique_ptr<Route> route_;
   std::optional<Planning> planning_;

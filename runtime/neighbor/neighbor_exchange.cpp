@@ -43,8 +43,7 @@ Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send
                        const ExchangeOptions& options) {
   const MPI_Comm comm = context->comm.get();
   auto address = context->next_address();
-  ExchangeDraft draft(comm, context->layout, {address.comm, address.tag},
-                      {send_buffer, sends, receive_buffer, receives});
+  ExchangeDraft draft(*context, address, {send_buffer, sends, receive_buffer, receives});
   Strategy strategy;
   std::optional<SelectionOptions> selection;  // unless the strategy is named
   Decision decision;

@@ -15,9 +15,7 @@ Plan make_plan(MPI_Comm comm, const Route& route, Window window, std::span<const
   attempt(failure, [&] { planning.emplace(comm, route, window, coalescing, sends, receives); });
   const auto opening = open_planning(comm, failure, {}, planning ? planning->mismatch() : 0);
   if (opening.has_failed) agree(comm, failure);
-  if (planning->is_complete() && opening.are_edges_matched) return planning->take_plan();
-  planning->exchange_headers(failure);
-  agree(comm, failure);
+  planning->finish(opening.are_edges_matched);
   return planning->take_plan();
 }
 

@@ -1,7 +1,5 @@
 #include "runtime/plan/planning.hpp"
 
-#include <functional>
-
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/plan/expected_headers.hpp"
 #include "runtime/plan/planner.hpp"
@@ -32,6 +30,15 @@ Planning::Planning(MPI_Comm comm, const Route& route, Window window, Coalescing 
 
 Planning::~Planning() = default;
 
+void Planning::finish(bool are_edges_matched, const std::function<void()>& then) {
+  if (is_complete() && are_edges_matched) return;
+  Failure failure;
+  exchange_headers(failure);
+  attempt(failure, [&] { then(); });  // which is not copied, for that might take memory
+  agree(comm_, failure);
+}
+
+/// Plans with the headers of other ranks. Collective.
 void Planning::exchange_headers(Failure& failure) {
   if (!told_) all_or_none(comm_, [&] { told_ = std::make_unique<Told>(*this); });
   auto& planner = told_->planner;

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -30,13 +31,17 @@ class Planning {
   /// See ExpectedHeaders.
   std::uint64_t mismatch() const { return mismatch_; }
 
-  /// Plans with the headers of other ranks. Collective: a rank that fails, or has failed before, takes part to the end.
-  void exchange_headers(Failure& failure);
+  /// Does what is left, unless there is a plan that is right. Collective: a rank that fails takes part to the end.
+  /// @param then  a step to do with such a plan; not called if there was one
+  /// @throws Error, the same on every rank
+  void finish(
+      bool are_edges_matched, const std::function<void()>& then = [] {});
 
   Plan take_plan() { return std::move(*plan_); }
 
  private:
   struct Told;  ///< what is needed where headers are sent
+  void exchange_headers(Failure& failure);
   RouteOfRank own_;
   MPI_Comm comm_;
   std::span<const SendEdge> sends_;
