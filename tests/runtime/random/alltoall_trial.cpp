@@ -4,8 +4,8 @@
 #include "commpass/commpass.h"
 #include "runtime/random/alltoall_problem.hpp"
 #include "runtime/random/c_place.hpp"
+#include "runtime/random/persistent_trial.hpp"
 #include "runtime/random/strategies.hpp"
-#include "runtime/random/trial.hpp"
 
 namespace commpass::random_test {
 
@@ -80,10 +80,10 @@ class AlltoallTrial : public Trial {
   CPlace c_;
 };
 
-class PersistentAlltoallvTrial : public Trial {
+class PersistentAlltoallvTrial : public PersistentTrial<PersistentAlltoallv> {
  public:
   PersistentAlltoallvTrial(Place& its_place, std::uint64_t its_key, Draw draw)
-      : Trial(its_place, Kind::alltoallv_init, Manner::persistent, its_key), problem_(draw, its_place, false, false) {
+      : PersistentTrial(its_place, Kind::alltoallv_init, its_key), problem_(draw, its_place, false, false) {
     options_.strategy = draw_strategy(draw, *place.switches, *place.layout, Use::planned);
     strategy = options_.strategy;
     const auto r = static_cast<std::size_t>(place.rank);
@@ -100,37 +100,12 @@ class PersistentAlltoallvTrial : public Trial {
     if (options_.strategy.empty()) strategy = "chosen " + exchange_->strategy();
   }
 
-  void begin(int repetition) override {
-    fill(sent_, sent_key(place.rank, repetition));
-    fill(received_, received_key(place.rank, repetition));
-    expected_ = problem_.expected(place.rank, received_, [&](Rank source) { return sent_key(source, repetition); });
-    repetition_ = repetition;
-    exchange_->start();
-  }
-
-  bool has_test() const override { return false; }
-  bool test() override { return false; }
-  void complete() override {
-    exchange_->wait();
-    check();
-  }
-  void drop() override {
-    exchange_.reset();
-    check();
-  }
-  void move_handle() override { move_over(exchange_); }
-
  private:
-  void check() const {
-    require_equal("the receive buffer", received_, expected_);
-    require_equal("the send buffer", sent_, filled(sent_key(place.rank, repetition_), std::ssize(sent_)));
+  Buffer expected(int repetition) const override {
+    return problem_.expected(place.rank, received_, [&](Rank source) { return sent_key(source, repetition); });
   }
 
   AlltoallProblem problem_;
-  ExchangeOptions options_;
-  Buffer sent_, received_, expected_;
-  int repetition_ = 0;
-  std::optional<PersistentAlltoallv> exchange_;
 };
 
 }  // namespace

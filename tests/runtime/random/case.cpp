@@ -138,7 +138,7 @@ class Case {
     for (int count_of_tests = own_.small(4); count_of_tests > 0; --count_of_tests) {
       const int number = own_.small(count());
       auto& trial = trials_[static_cast<std::size_t>(number)];
-      if (trial && trial->is_in_flight && trial->has_test()) with(number, "is tested", [](Trial& its) { its.test(); });
+      if (trial && trial->is_in_flight) with(number, "is tested", [](Trial& its) { its.test(); });
     }
   }
 
@@ -182,10 +182,6 @@ class Case {
   /// be needed before that.
   template <class Needed>
   void poll(Needed needed) {
-    // Who waits for one of them, without moving on the others, may wait for this rank.
-    const bool all_have_tests = std::ranges::all_of(
-        trials_, [](const auto& trial) { return !trial || !trial->is_in_flight || trial->has_test(); });
-    if (!all_have_tests) return;
     std::vector<int> rest;
     for (const int number : own_.order(count()))
       if (const auto& trial = trials_[static_cast<std::size_t>(number)]; trial && trial->is_in_flight)

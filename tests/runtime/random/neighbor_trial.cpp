@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "runtime/random/persistent_trial.hpp"
 #include "runtime/random/strategies.hpp"
-#include "runtime/random/trial.hpp"
 
 namespace commpass::random_test {
 
@@ -64,12 +64,11 @@ struct Problem {
   }
 };
 
-class NeighborTrial : public Trial {
+class NeighborTrial : public PersistentTrial<Exchange> {
  public:
   NeighborTrial(Place& its_place, std::uint64_t its_key, Draw draw)
-      : Trial(its_place, Kind::neighbor, Manner::persistent, its_key),
-        problem_(draw, place.ranks),
-        options_(draw_options(draw)) {
+      : PersistentTrial(its_place, Kind::neighbor, its_key), problem_(draw, place.ranks) {
+    options_ = draw_options(draw);
     strategy = options_.strategy;
     const auto r = static_cast<std::size_t>(place.rank);
     sent_.resize(static_cast<std::size_t>(problem_.sent_bytes[r]));
@@ -89,32 +88,17 @@ class NeighborTrial : public Trial {
     if (options_.strategy.empty()) strategy = "chosen " + exchange_->strategy();
   }
 
-  void begin(int repetition) override {
-    fill(sent_, sent_key(place.rank, repetition));
-    fill(received_, received_key(place.rank, repetition));
-    expected_ = received_;
+ private:
+  Buffer expected(int repetition) const override {
+    auto result = received_;
     for (const auto& edge : problem_.edges) {
       if (edge.destination != place.rank) continue;
       const auto source_key = sent_key(edge.source, repetition);
       for (Bytes i = 0; i < edge.bytes; ++i)
-        expected_[static_cast<std::size_t>(edge.to + i)] = byte_at(source_key, edge.from + i);
+        result[static_cast<std::size_t>(edge.to + i)] = byte_at(source_key, edge.from + i);
     }
-    repetition_ = repetition;
-    exchange_->start();
+    return result;
   }
-
-  bool test() override { return exchange_->test(); }
-  void complete() override {
-    exchange_->wait();
-    check();
-  }
-  void drop() override {
-    exchange_.reset();
-    check();
-  }
-  void move_handle() override { move_over(exchange_); }
-
- private:
   ExchangeOptions draw_options(Draw& draw) const {
     ExchangeOptions options;
     options.strategy = draw_strategy(draw, *place.switches, *place.layout, Use::planned);
@@ -124,16 +108,8 @@ class NeighborTrial : public Trial {
     if (has_closed_form && draw.one_in(4)) options.most_edges_gathered = draw.below(4);  // NOLINT
     return options;
   }
-  void check() const {
-    require_equal("the receive buffer", received_, expected_);
-    require_equal("the send buffer", sent_, filled(sent_key(place.rank, repetition_), std::ssize(sent_)));
-  }
 
   Problem problem_;
-  ExchangeOptions options_;
-  Buffer sent_, received_, expected_;
-  int repetition_ = 0;
-  std::optional<Exchange> exchange_;
 };
 
 }  // namespace

@@ -32,8 +32,6 @@ class Trial {
   virtual void prepare(int /*repetition*/) {}
   /// Fills buffers with what belongs to this repetition, and starts; blocking exchanges are complete and checked then.
   virtual void begin(int repetition) = 0;
-  /// May it be tested?
-  virtual bool has_test() const { return true; }
   virtual bool test() { return true; }
   /// Waits for it and checks what has come. @throws Failure
   virtual void complete() {}
