@@ -34,9 +34,11 @@ struct CatalogueRow {
   Window default_window;
 
   /// Which parameters must be there: a reason why these do not go together, or empty.
-  std::string (*malformed)(const Strategy& strategy);
+  std::string (*malformed)(const Strategy& strategy) = [](const Strategy&) { return std::string(); };
   /// A reason why the strategy cannot be used for this layout, or empty.
-  std::string (*inapplicable)(const Strategy& strategy, const Layout& layout);
+  std::string (*inapplicable)(const Strategy& strategy, const Layout& layout) = [](const Strategy&, const Layout&) {
+    return std::string();
+  };
   /// The route. Only for applicable strategies. `tables` are those that `tables` makes, or empty.
   std::unique_ptr<Route> (*make)(const Strategy& strategy, const Layout& layout, const PatternTables& tables);
   /// The applicable strategies worth considering for a layout, the papers' points first.

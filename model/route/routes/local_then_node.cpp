@@ -19,7 +19,6 @@ CatalogueRow local_then_node_row() {
           .source = "TuNA paper §IV, hierarchical and coalesced, with one local digit",
           .parameters = node_digit_parameters(),
           .default_window = {},
-          .malformed = [](const Strategy&) { return std::string(); },
           .inapplicable = node_digits_inapplicable,
           .make = [](const Strategy& strategy, const Layout& layout,
                      const PatternTables&) { return make_node_digits_route(strategy, layout, First::local); },

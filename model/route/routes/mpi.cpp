@@ -67,7 +67,6 @@ CatalogueRow mpi_row() {
           .parameters = {},
           .default_window = {},
           .malformed = malformed,
-          .inapplicable = [](const Strategy&, const Layout&) { return std::string(); },
           .make = make,
           .suggest = suggest,
           .lacks = lacks};

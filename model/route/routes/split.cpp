@@ -55,7 +55,6 @@ CatalogueRow split_row() {
                           "than it has ranks"}},
           .default_window = {},
           .malformed = malformed,
-          .inapplicable = [](const Strategy&, const Layout&) { return std::string(); },
           .make = make,
           .suggest = suggest,
           .vary = vary,

@@ -33,8 +33,6 @@ CatalogueRow standard_row() {
           .source = "SC'19 STFW paper §6.1 (baseline BL); TuNA paper §II (d)",
           .parameters = {},
           .default_window = {},
-          .malformed = [](const Strategy&) { return std::string(); },
-          .inapplicable = [](const Strategy&, const Layout&) { return std::string(); },
           .make = make,
           .suggest = suggest};
 }

@@ -29,7 +29,6 @@ CatalogueRow three_step_row() {
           .parameters = {},
           .default_window = {},
           .malformed = refuse_window,
-          .inapplicable = [](const Strategy&, const Layout&) { return std::string(); },
           .make = make,
           .suggest = suggest,
           .need = [](const Strategy&) { return PatternNeed::node_traffic; },

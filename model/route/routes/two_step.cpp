@@ -19,7 +19,6 @@ CatalogueRow two_step_row() {
           .source = "node-aware paper (Lockhart, Bienz, Gropp, Olson) §2.3.2",
           .parameters = node_digit_parameters(),
           .default_window = {},
-          .malformed = [](const Strategy&) { return std::string(); },
           .inapplicable = node_digits_inapplicable,
           .make = [](const Strategy& strategy, const Layout& layout,
                      const PatternTables&) { return make_node_digits_route(strategy, layout, First::node); },

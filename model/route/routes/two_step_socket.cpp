@@ -34,8 +34,6 @@ CatalogueRow two_step_socket_row() {
           .source = "sparse dynamic data exchange paper (Geyko et al.) §IV-D, with sockets as regions",
           .parameters = {},
           .default_window = {},
-          .malformed = [](const Strategy&) { return std::string(); },
-          .inapplicable = [](const Strategy&, const Layout&) { return std::string(); },
           .make = make,
           .suggest = suggest};
 }
