@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -13,6 +12,7 @@
 
 #include "bench/options.hpp"
 #include "bench/statistics.hpp"
+#include "bench/stopwatch.hpp"
 #include "model/text.hpp"
 #include "runtime/execute/local_copy.hpp"
 
@@ -56,17 +56,17 @@ Measured compare(std::span<const LocalCopy> copies, const LocalCopy& whole, std:
   // Small totals many times in a sample, for the clock.
   constexpr std::size_t sample_bytes = std::size_t{1} << 20;
   const auto turns = std::max<std::size_t>(1, sample_bytes / whole.bytes);
-  const auto seconds_of = [turns](std::span<const LocalCopy> what) {
-    const auto begin = std::chrono::steady_clock::now();
-    for (std::size_t i = 0; i < turns; ++i) local_copy(what);
-    return std::chrono::duration<Seconds>(std::chrono::steady_clock::now() - begin).count() /
+  const auto seconds_of_one = [turns](std::span<const LocalCopy> what) {
+    return seconds_of([&] {
+             for (std::size_t i = 0; i < turns; ++i) local_copy(what);
+           }) /
            static_cast<double>(turns);
   };
   std::vector<Seconds> packing, memcpy, ordered;
   for (int i = 0; i < repetitions; ++i) {
-    packing.push_back(seconds_of(copies));
-    memcpy.push_back(seconds_of({&whole, 1}));
-    ordered.push_back(seconds_of(in_order));
+    packing.push_back(seconds_of_one(copies));
+    memcpy.push_back(seconds_of_one({&whole, 1}));
+    ordered.push_back(seconds_of_one(in_order));
   }
   return {median(std::move(packing)), median(std::move(memcpy)), median(std::move(ordered))};
 }

@@ -1,11 +1,11 @@
-// A power that is the same on all ranks.
+// A power that is the same everywhere.
 #pragma once
 
 #include <cstdint>
 
 namespace commpass {
 
-/// By multiplications alone: a library's pow need not be the same on all ranks.
+/// By multiplications alone: the pow of another library may differ in the last bit, and a price with it.
 constexpr double power(double base, std::int64_t exponent) {
   double result = 1;
   for (; exponent > 0; exponent /= 2, base *= base)

@@ -32,8 +32,7 @@ struct DiscoveryGroup {
   double all_peers() const;
 };
 
-/// Predicts the seconds of a stage by what its busiest rank sends and gets; copies of blocks apart. By basic arithmetic
-/// alone, with no function of a library that could differ.
+/// Predicts the seconds of a stage by what its busiest rank sends and gets; copies of blocks apart.
 /// @throws InputError if the machine has no parameters for a locality of the group
 Seconds discovery_seconds(Discovery discovery, const DiscoveryGroup& group, const BatchLoad& load,
                           const Machine& machine);

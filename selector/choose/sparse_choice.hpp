@@ -18,8 +18,7 @@ struct SparseCandidate {
   Seconds seconds = 0;
 };
 
-/// Prices strategies by what ranks send. Uses integers and basic arithmetic alone, so that all ranks of a machine get
-/// the same.
+/// Prices strategies by what ranks send.
 ///
 /// An estimate: it takes messages to be spread evenly over the ranks that may get them, and the largest sender and the
 /// largest receiver to decide (docs/model.md). Of many ranks, some are looked at to find out among whom stages take
