@@ -11,7 +11,8 @@
 #include "model/route/catalogue.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/execute/executor.hpp"
-#include "runtime/execute/library_executor.hpp"
+#include "runtime/execute/library_requests.hpp"
+#include "runtime/execute/persistent_requests.hpp"
 #include "runtime/mpi/own_communicator.hpp"
 #include "runtime/naive_exchange.hpp"
 #include "runtime/world.hpp"
@@ -109,11 +110,15 @@ TEST_F(Resources, OfDatatypesForLargeMessagesAreGivenBack) {
   const auto plan = make_plan(comm.get(), *make_route(strategy, layout_), strategy.window, local.sends, local.receives);
   const auto types = test::taken().types;
   constexpr Bytes largest_count = 2;
-  Executor executor(plan, comm.get(), 1, local.send_buffer.data(), local.receive_buffer.data(), largest_count);
+  Executor executor(std::make_unique<PersistentRequests>(plan, comm.get(), 1, local.send_buffer.data(),
+                                                         local.receive_buffer.data(), largest_count));
   EXPECT_TRUE(test::taken().types > types || size_of() == 1);
   executor.start();
   executor.wait();
-  LibraryExecutor by_library(plan, comm.get(), local.send_buffer.data(), local.receive_buffer.data(), largest_count);
+  auto by_library_requests =
+      std::make_unique<LibraryRequests>(plan, local.send_buffer.data(), local.receive_buffer.data(), largest_count);
+  by_library_requests->connect(comm.get());
+  Executor by_library(std::move(by_library_requests));
   by_library.start();
   by_library.wait();
 }
