@@ -2,21 +2,14 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 #include <vector>
 
+#include "model/cost/models.hpp"
 #include "model/route/catalogue.hpp"
 
 namespace commpass {
 
 namespace {
-
-/// Headers are not copied by a rule that has a price.
-Machine without_copies(Machine machine) {
-  machine.copy_rate_bytes_per_s = std::numeric_limits<double>::infinity();
-  machine.copy_block_s = 0;
-  return machine;
-}
 
 Locality farthest(const Layout& layout) {
   if (layout.nodes() > 1) return Locality::network;

@@ -14,10 +14,14 @@ LibraryRequests::LibraryRequests(const Plan& plan, const void* send_buffer, void
     return NeighborMessage{message.peer, buffers_.address(message.place), message.bytes};
   };
   for (const auto& batch : plan.batches) {  // none where a rank has no messages
-    buffers_.add_copies(batch.pack, pack_);
-    buffers_.add_copies(batch.unpack, unpack_);
-    for (const auto& message : batch.receives) receives.push_back(neighbor(message));
-    for (const auto& message : batch.sends) sends.push_back(neighbor(message));
+    for (const auto& message : batch.receives) {
+      receives.push_back(neighbor(message));
+      buffers_.add_scattering(message, unpack_);
+    }
+    for (const auto& message : batch.sends) {
+      sends.push_back(neighbor(message));
+      buffers_.add_gathering(message, pack_);
+    }
   }
   collective_ = std::make_unique<NeighborhoodCollective>(receives, sends, largest_count);
 }

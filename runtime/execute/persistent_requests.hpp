@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "model/machine/machine.hpp"
 #include "runtime/execute/batch_requests.hpp"
 #include "runtime/execute/plan_buffers.hpp"
 #include "runtime/mpi/message_type.hpp"
@@ -21,11 +22,13 @@ class PersistentRequests final : public BatchRequests {
  public:
   /// @param comm           ours, and alive as long as this
   /// @param tag            the first of `tags_per_exchange`; the same on all ranks, used by no other exchange in flight
+  /// @param machine        whose prices tell whether pieces of messages move by copies or as a derived datatype
   /// @param largest_count  for tests: messages of more bytes use a derived datatype
   /// @param memory         where the user's buffers lie, and its own
   /// @throws MpiError, std::bad_alloc
   PersistentRequests(const Plan& plan, MPI_Comm comm, int tag, const void* send_buffer, void* receive_buffer,
-                     Bytes largest_count = largest_mpi_count, Memory& memory = host_memory());
+                     const Machine& machine = {}, Bytes largest_count = largest_mpi_count,
+                     Memory& memory = host_memory());
   ~PersistentRequests() override;
 
   std::size_t batches() const override { return ends_.size() - 1; }
@@ -40,8 +43,10 @@ class PersistentRequests final : public BatchRequests {
     std::size_t pack = 0, unpack = 0, receive = 0, request = 0, start = 0;
   };
 
-  template <class Init>
-  void add_requests(const std::vector<PlannedMessage>& messages, int first_tag, Bytes largest_count, Init init);
+  template <class Stays, class Init>
+  void add_requests(const std::vector<PlannedMessage>& messages, int first_tag, Bytes largest_count, Stays stays,
+                    Init init);
+  MessageType type_of_pieces(const PlannedMessage& message) const;
   void copy(std::size_t first, std::size_t last);
   void free_requests() noexcept;
 

@@ -44,7 +44,7 @@ void ExchangeDraft::make_executor() {
     requests = std::move(own);
   } else {
     requests = std::make_unique<PersistentRequests>(plan_, address_.comm, address_.tag, given_.send_buffer,
-                                                    given_.receive_buffer);
+                                                    given_.receive_buffer, context_.machine);
   }
   executor_ = std::make_unique<Executor>(std::move(requests));
 }

@@ -32,7 +32,7 @@ Bytes Exchange::buffer_bytes() const { return state_->buffer_bytes; }
 
 Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send_buffer,
                        std::span<const SendEdge> sends, void* receive_buffer, std::span<const ReceiveEdge> receives,
-                       const ExchangeOptions& options) {
+                       const ExchangeOptions& options, const Failure& before) {
   const MPI_Comm comm = context->comm.get();
   auto address = context->next_address();
   ExchangeDraft draft(*context, address, {send_buffer, sends, receive_buffer, receives});
@@ -41,7 +41,7 @@ Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send
   Decision decision;
   Failure failure;
   const auto open = [&](const std::string& name) {
-    failure = {};
+    failure = before;
     selection.reset();
     draft.reset();
     attempt(failure, [&] {

@@ -111,7 +111,7 @@ TEST_F(Resources, OfDatatypesForLargeMessagesAreGivenBack) {
   const auto types = test::taken().types;
   constexpr Bytes largest_count = 2;
   Executor executor(std::make_unique<PersistentRequests>(plan, comm.get(), 1, local.send_buffer.data(),
-                                                         local.receive_buffer.data(), largest_count));
+                                                         local.receive_buffer.data(), Machine{}, largest_count));
   EXPECT_TRUE(test::taken().types > types || size_of() == 1);
   executor.start();
   executor.wait();
@@ -121,6 +121,35 @@ TEST_F(Resources, OfDatatypesForLargeMessagesAreGivenBack) {
   Executor by_library(std::move(by_library_requests));
   by_library.start();
   by_library.wait();
+}
+
+// Three blocks of every message lie apart at both ends.
+TEST_F(Resources, ForPiecesAreADatatypeOrCopiesWhateverIsCheaper) {
+  Pattern pattern{size_of(), {}};
+  for (Rank rank = 0; rank < size_of(); ++rank)
+    for (int i = 0; i < 3; ++i) pattern.edges.push_back({rank, (rank + 1) % size_of(), 30 + i});
+  auto machine = some_machine();
+  machine.copy_rate_bytes_per_s = 1e9;
+  machine.datatype_block_s = 1e-9;
+  for (const double rate : {1e8, 1e12})
+    for (const char* strategy : {"standard", "mpi"}) {
+      machine.datatype_rate_bytes_per_s = rate;
+      Communicator communicator(MPI_COMM_WORLD, machine, {layout_});
+      auto local = test::local_part(pattern, rank_of(), 3, 1);
+      const auto types = test::taken().types;
+      auto exchange = plan(communicator, local, strategy);
+      const bool has_types = rate > machine.copy_rate_bytes_per_s && size_of() > 1 && strategy != std::string("mpi");
+      EXPECT_EQ(test::taken().types - types, has_types ? 2 : 0) << strategy << ", " << rate;
+      for (unsigned turn = 0; turn < 2; ++turn) {
+        test::fill(local, rank_of(), turn);
+        const auto expected = test::naive_exchange(local, MPI_COMM_WORLD);
+        const auto before = test::allocations();
+        exchange.start();
+        exchange.wait();
+        EXPECT_EQ(test::allocations(), before);
+        EXPECT_EQ(local.receive_buffer, expected);
+      }
+    }
 }
 
 TEST_F(Resources, AreNotAllocatedBetweenStartAndWait) {

@@ -394,7 +394,7 @@ TEST(LargeMessages, UseADerivedDatatype) {
       const auto plan = make_plan(comm, *route, strategy.window, local.sends, local.receives);
       for (const Bytes largest_count : {1, 7, 500, 999, 1000}) {
         Executor executor(std::make_unique<PersistentRequests>(plan, comm, 1, local.send_buffer.data(),
-                                                               local.receive_buffer.data(), largest_count));
+                                                               local.receive_buffer.data(), Machine{}, largest_count));
         expect_delivery(executor, local, text + std::string(", ") + std::to_string(largest_count));
         if (route->stages().size() > 1) continue;
         auto by_library_requests = std::make_unique<LibraryRequests>(plan, local.send_buffer.data(),
