@@ -44,8 +44,8 @@ struct DrawnNeighborhood {
     const auto n = static_cast<std::size_t>(d);
     std::vector<int> blocks = grid.dims;
     if (draw(2) == 0)
-      for (std::size_t k = 0; k < n; ++k)
-        do blocks[k] = 1 + draw(grid.dims[k]);
+      for (std::size_t k = 0; k < n; ++k) do
+          blocks[k] = 1 + draw(grid.dims[k]);
         while (grid.dims[k] % blocks[k] != 0);
     std::vector<int> stages(2 * n);
     for (auto& stage : stages) stage = draw(2 * d);

@@ -18,9 +18,9 @@ Neighborhood box_on(std::vector<int> dims, int count, bool is_periodic = true) {
 
 Cost exact(const std::string& strategy, const Neighborhood& neighborhood, Bytes bytes, bool is_same,
            const Layout& layout, CostModel model) {
-  return evaluate(test::schedule_of(strategy, layout,
-                                    pattern_of(neighborhood, NeighborBytes::equal(neighborhood, bytes, is_same))),
-                  layout, test::small_cluster(), model);
+  return evaluate(
+      test::schedule_of(strategy, layout, pattern_of(neighborhood, NeighborBytes::equal(neighborhood, bytes, is_same))),
+      layout, test::small_cluster(), model);
 }
 
 Cost closed(const std::string& strategy, const Neighborhood& neighborhood, Bytes bytes, bool is_same,
@@ -45,7 +45,8 @@ TEST(NeighborhoodSchedule, SendsWhatTable1SaysAlsoOfVeryManyRanks) {
       for (const bool is_same : {false, true}) {
         const NeighborhoodSchedule schedule(
             neighborhood,
-            GridWay::of_dimensions(neighborhood.grid.dims, std::vector<int>(stages.begin(), stages.begin() + static_cast<int>(d))),
+            GridWay::of_dimensions(neighborhood.grid.dims,
+                                   std::vector<int>(stages.begin(), stages.begin() + static_cast<int>(d))),
             NeighborBytes::equal(neighborhood, 1, is_same), layout);
         std::int64_t sent = 0, bytes = 0;
         for (const auto& stage : schedule.of_node().stages)
@@ -61,7 +62,8 @@ TEST(NeighborhoodSchedule, SendsWhatTable1SaysAlsoOfVeryManyRanks) {
 
 // One rank a node: then all nodes do the same.
 TEST(NeighborhoodSchedule, CostsWhatTheWholeScheduleCostsOnATorus) {
-  for (const auto& [dims, count] : {std::pair{std::vector{6, 5}, 3}, {std::vector{4, 4, 5}, 3}, {std::vector{4, 5}, 4}}) {
+  for (const auto& [dims, count] :
+       {std::pair{std::vector{6, 5}, 3}, {std::vector{4, 4, 5}, 3}, {std::vector{4, 5}, 4}}) {
     const auto neighborhood = box_on(dims, count);
     const auto layout = Layout::with_ppn(neighborhood.grid.ranks(), 1);
     const auto name = fmt::format("cartesian,dims={}", fmt::join(dims, "x"));
@@ -83,10 +85,12 @@ TEST(NeighborhoodSchedule, IsNearTheWholeScheduleWithSeveralRanksOnANode) {
   const auto layout = Layout::with_ppn(128, 16);
   for (const bool is_same : {false, true})
     for (const Bytes bytes : {8, 400, 20000})
-      for (const auto* strategy : {"cartesian,dims=4x4x8,stages=1x1x1", "cartesian,dims=4x4x8", "cartesian,dims=4x4x8,stages=1x1x2",
-                                   "cartesian,dims=4x4x8,blocks=1x2x8,stages=2x2x2x1x1x1"}) {
+      for (const auto* strategy :
+           {"cartesian,dims=4x4x8,stages=1x1x1", "cartesian,dims=4x4x8", "cartesian,dims=4x4x8,stages=1x1x2",
+            "cartesian,dims=4x4x8,blocks=1x2x8,stages=2x2x2x1x1x1"}) {
         const auto whole = exact(strategy, neighborhood, bytes, is_same, layout, CostModel::burst).seconds;
-        EXPECT_NEAR(closed(strategy, neighborhood, bytes, is_same, layout, CostModel::burst).seconds, whole, 0.1 * whole)
+        EXPECT_NEAR(closed(strategy, neighborhood, bytes, is_same, layout, CostModel::burst).seconds, whole,
+                    0.1 * whole)
             << strategy << " " << bytes;
       }
 }

@@ -8,11 +8,11 @@
 #include <limits>
 #include <map>
 
+#include "model/cartesian/draw_neighborhood.hpp"
 #include "model/pattern/neighborhood_counts.hpp"
 #include "model/route/catalogue.hpp"
 #include "model/route/grid_route.hpp"
 #include "model/schedule/schedule.hpp"
-#include "model/cartesian/draw_neighborhood.hpp"
 #include "model/support.hpp"
 
 namespace commpass {
@@ -55,10 +55,10 @@ struct Row {
   int d, n, t, rounds, volume;
   double ratio;
 };
-constexpr Row table_1[] = {{2, 3, 8, 4, 12, 1.667},       {2, 4, 15, 6, 24, 1.250},      {2, 5, 24, 8, 40, 1.133},
-                           {3, 3, 26, 6, 54, 0.778},      {3, 4, 63, 9, 144, 0.688},     {3, 5, 124, 12, 300, 0.646},
-                           {4, 3, 80, 8, 216, 0.541},     {4, 4, 255, 12, 768, 0.477},   {4, 5, 624, 16, 2000, 0.443},
-                           {5, 3, 242, 10, 810, 0.411},   {5, 4, 1023, 15, 3840, 0.358}, {5, 5, 3124, 20, 12500, 0.331}};
+constexpr Row table_1[] = {{2, 3, 8, 4, 12, 1.667},     {2, 4, 15, 6, 24, 1.250},      {2, 5, 24, 8, 40, 1.133},
+                           {3, 3, 26, 6, 54, 0.778},    {3, 4, 63, 9, 144, 0.688},     {3, 5, 124, 12, 300, 0.646},
+                           {4, 3, 80, 8, 216, 0.541},   {4, 4, 255, 12, 768, 0.477},   {4, 5, 624, 16, 2000, 0.443},
+                           {5, 3, 242, 10, 810, 0.411}, {5, 4, 1023, 15, 3840, 0.358}, {5, 5, 3124, 20, 12500, 0.331}};
 
 Neighborhood of_row(const Row& row) {
   const auto d = static_cast<std::size_t>(row.d);
@@ -71,8 +71,7 @@ TEST(CombiningCounts, AreThoseOfTable1) {
     EXPECT_EQ(counts.neighbors, row.t);
     EXPECT_EQ(counts.rounds, row.rounds);
     EXPECT_EQ(counts.alltoall_volume, row.volume);
-    EXPECT_DOUBLE_EQ(combining_cut_off(counts, 2e-6, 1e-9),
-                     2e-6 / 1e-9 * (row.t - row.rounds) / (row.volume - row.t));
+    EXPECT_DOUBLE_EQ(combining_cut_off(counts, 2e-6, 1e-9), 2e-6 / 1e-9 * (row.t - row.rounds) / (row.volume - row.t));
     // The paper's ratios count the zero offset as a neighbour.
     auto with_zero = counts;
     ++with_zero.neighbors;
@@ -182,8 +181,8 @@ TEST(GridTravel, TellsEachRankWhatComesAsTheSchedulerDoes) {
         for (const auto& arrival : travel.arrivals(rank, stage))
           for (const auto& [block, neighbor] : arrival.travellers)
             told[{stage, rank, arrival.from}].emplace_back(block.source, block.destination, block.index, block.bytes);
-    ASSERT_EQ(told, of_schedule(route, pattern)) << "seed " << seed << ", " << to_string(strategy_of(way)) << " on "
-                                                 << describe(neighborhood.grid);
+    ASSERT_EQ(told, of_schedule(route, pattern))
+        << "seed " << seed << ", " << to_string(strategy_of(way)) << " on " << describe(neighborhood.grid);
   }
 }
 
