@@ -62,6 +62,11 @@ std::optional<CartNeighborhood> Communicator::cart_neighborhood(MPI_Comm graph, 
   return find_cart_neighborhood(*engines_->context, graph, grid, options);
 }
 
+HaloExchange Communicator::halo_exchange(const Grid& grid, const HaloArray& array, void* cells,
+                                         const HaloOptions& options) {
+  return plan_halo_exchange(engines_->context, grid, array, cells, options);
+}
+
 namespace {
 
 SparseSends variable_sends(const void* buffer, std::span<const SendEdge> sends) {
