@@ -114,6 +114,11 @@ std::vector<int> CartNeighborhood::coordinates(Rank rank) const {
   return state_->neighborhood.grid.coordinates(rank);
 }
 
+std::vector<int> CartNeighborhood::relative_coordinates(Rank other) const {
+  coordinates(other);  // is there one?
+  return state_->neighborhood.grid.offset_between(rank(), other);
+}
+
 std::vector<Rank> CartNeighborhood::sources() const {
   return state_->peers(state_->receives, state_->receive_slots, false);
 }

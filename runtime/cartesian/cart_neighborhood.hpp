@@ -67,6 +67,8 @@ class CartNeighborhood {
   std::pair<std::optional<Rank>, std::optional<Rank>> relative_shift(std::span<const int> offset) const;
   /// The coordinates of a rank. @throws InputError if there is none of that number
   std::vector<int> coordinates(Rank rank) const;
+  /// The offset from this rank to another one; around periodic dimensions the shorter way. @throws InputError
+  std::vector<int> relative_coordinates(Rank rank) const;
   /// The ranks that block 0, 1, … comes from and goes to; MPI_PROC_NULL: nobody. In the order of the user's blocks.
   std::vector<Rank> sources() const;
   std::vector<Rank> targets() const;
