@@ -1,4 +1,5 @@
-/* Commpass from C: sparse dynamic data exchanges, in which every rank knows only what it sends, and all-to-alls.
+/* Commpass from C: sparse dynamic data exchanges, in which every rank knows only what it sends, all-to-alls, and
+ * Cartesian collectives.
  *
  *   commpass_comm comm;
  *   commpass_comm_create(MPI_COMM_WORLD, "my-machine", &comm);
@@ -9,7 +10,7 @@
  *   commpass_comm_free(&comm);
  *
  * Every function returns COMMPASS_SUCCESS or an error code; commpass_error_text() says in one sentence what was wrong.
- * All but commpass_error_text and commpass_received_free are collective. Not thread-safe. */
+ * All but commpass_error_text, commpass_received_free and what is called local are collective. Not thread-safe. */
 #ifndef COMMPASS_H
 #define COMMPASS_H
 
@@ -98,6 +99,84 @@ int commpass_alltoallv(const void* sendbuf, const int* sendcounts, const int* sd
                        const char* strategy, commpass_comm comm);
 int commpass_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                       MPI_Datatype recvtype, const char* strategy, commpass_comm comm);
+
+/* Cartesian neighbourhoods: a grid of all ranks, on which every rank has neighbours at the same offsets.
+ *
+ * d, dimensions, periods  as of MPI_Cart_create; the ranks are numbered in the same way
+ * t, targetrelative       t offsets of d numbers each, one after another: block i goes to the rank at offset i, and
+ * block i of the receive buffer comes from the rank at minus that offset. Beyond an edge is nobody weights how much
+ * goes to each neighbour, or NULL or MPI_UNWEIGHTED info                    MPI_INFO_NULL, or with the keys
+ * commpass_strategy (a strategy; "trivial", "cartesian") and commpass_counts_differ ("true": blocks for the same
+ * neighbour have other sizes on other ranks) reorder                 not 0: ranks may get other places on the grid
+ *
+ * All of this must be the same on every rank. On failure *cart is NULL. */
+typedef struct commpass_cart_state* commpass_cart;
+int commpass_cart_neighborhood_create(commpass_comm comm, int d, const int dimensions[], const int periods[], int t,
+                                      const int targetrelative[], const int* weights, MPI_Info info, int reorder,
+                                      commpass_cart* cart);
+/* Collective. Sets *cart to NULL. NULL is allowed. */
+int commpass_cart_free(commpass_cart* cart);
+
+/* Local. Ranks are those of the grid; MPI_PROC_NULL: nobody. */
+int commpass_cart_rank(commpass_cart cart, int* rank);
+int commpass_cart_relative_rank(commpass_cart cart, const int relative[], int* rank);
+int commpass_cart_relative_shift(commpass_cart cart, const int relative[], int* inrank, int* outrank);
+/* The offset from the calling rank to another one; around periodic dimensions the shorter way. */
+int commpass_cart_relative_coord(commpass_cart cart, int rank, int relative[]);
+int commpass_cart_neighbor_count(commpass_cart cart, int* t);
+/* The first maxin sources and maxout targets; without weights all weigh 1. Weights may be NULL. */
+int commpass_cart_neighbor_get(commpass_cart cart, int maxin, int source[], int sourceweight[], int maxout,
+                               int target[], int targetweight[]);
+
+/* The arguments are those of MPI's neighbourhood collectives; displacements of w are in bytes. All ranks call the same
+ * operations in the same order, with the same bytes for each neighbour. Those that end in _init are local, and their
+ * exchange runs many times; others are collective. */
+typedef struct commpass_cart_exchange_state* commpass_cart_exchange;
+int commpass_cart_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                           MPI_Datatype recvtype, commpass_cart cart);
+int commpass_cart_alltoall_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                                MPI_Datatype recvtype, commpass_cart cart, commpass_cart_exchange* exchange);
+int commpass_cart_alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+                            void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+                            commpass_cart cart);
+int commpass_cart_alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                                 MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[],
+                                 MPI_Datatype recvtype, commpass_cart cart, commpass_cart_exchange* exchange);
+int commpass_cart_alltoallw(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+                            const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
+                            const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], commpass_cart cart);
+int commpass_cart_alltoallw_init(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+                                 const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
+                                 const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], commpass_cart cart,
+                                 commpass_cart_exchange* exchange);
+int commpass_cart_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                            MPI_Datatype recvtype, commpass_cart cart);
+int commpass_cart_allgather_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                 int recvcount, MPI_Datatype recvtype, commpass_cart cart,
+                                 commpass_cart_exchange* exchange);
+int commpass_cart_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                             const int recvcounts[], const int rdispls[], MPI_Datatype recvtype, commpass_cart cart);
+int commpass_cart_allgatherv_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                  const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+                                  commpass_cart cart, commpass_cart_exchange* exchange);
+int commpass_cart_allgatherw(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                             const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+                             commpass_cart cart);
+int commpass_cart_allgatherw_init(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                  const int recvcounts[], const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+                                  commpass_cart cart, commpass_cart_exchange* exchange);
+int commpass_cart_start(commpass_cart_exchange exchange);
+/* complete  out: not 0 if it is */
+int commpass_cart_test(commpass_cart_exchange exchange, int* complete);
+int commpass_cart_wait(commpass_cart_exchange exchange);
+/* Completes an exchange in flight. Sets *exchange to NULL. NULL is allowed. */
+int commpass_cart_exchange_free(commpass_cart_exchange* exchange);
+
+/* The halo of an array on a grid of all ranks (docs/cartesian.md): `depth` cells before and after the `extent` cells of
+ * each dimension, the last of which lies one cell after the other in memory. Collective. The exchange runs as those
+ * above. */
+int commpass_halo_init(commpass_comm comm, int d, const int dimensions[], const int periods[], const int extent[],
+                       const int depth[], int cell_bytes, void* cells, commpass_cart_exchange* exchange);
 
 #ifdef __cplusplus
 }

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "measure/cartesian.hpp"
 #include "measure/one_shot.hpp"
 #include "measure/pattern_data.hpp"
 #include "measure/planned.hpp"
@@ -29,9 +30,10 @@ struct Arguments {
   int repetitions = 0;
   bool verify = false;
   bool baseline = false;
-  std::string sparse;     ///< constant or variable; empty: the exchange is known on both sides
-  bool one_shot = false;  ///< as an all-to-all that is run once, with sizes that are new each time
-  bool alltoall = false;  ///< and with equal blocks, as all ranks know
+  std::string sparse;      ///< constant or variable; empty: the exchange is known on both sides
+  bool one_shot = false;   ///< as an all-to-all that is run once, with sizes that are new each time
+  bool cartesian = false;  ///< by the collectives of its neighbourhood
+  bool alltoall = false;   ///< and with equal blocks, as all ranks know
   std::string progress;
 };
 
@@ -55,7 +57,11 @@ Setting prepare(const Arguments& arguments, Rank rank, int ranks) {
   all_or_none(MPI_COMM_WORLD, [&] {
     setting.environment = read_environment();
     setting.model = selection.cost_model();
-    if (arguments.sparse.empty() && !arguments.one_shot) setting.strategies = selection.named_strategies();
+    const auto cartesian = arguments.pattern.cartesian();
+    if (arguments.cartesian && !cartesian)
+      throw InputError("--cartesian", "the pattern is no Cartesian neighbourhood", "use --generate cartesian:…");
+    if (arguments.sparse.empty() && !arguments.one_shot && !arguments.cartesian)
+      setting.strategies = selection.named_strategies(cartesian);
     setting.layout = selection.layout.find(ranks, setting.environment);
     setting.shown = rank == 0 && show_progress(arguments.progress.empty() ? setting.environment.progress
                                                                           : parse_progress(arguments.progress));
@@ -105,10 +111,22 @@ void measure_plans(const Arguments& arguments, const Setting& setting, const Pat
   selection.print(report, explanation);
 }
 
+void measure_neighborhood(const Arguments& arguments, const Setting& setting) {
+  const auto& selection = arguments.selection;
+  auto report = measure_cartesian({setting.machine, setting.layout, setting.model, selection.strategy_names(),
+                                   arguments.repetitions, setting.shown},
+                                  *arguments.pattern.cartesian());
+  if (rank_in(MPI_COMM_WORLD) != 0) return;
+  tell(setting.warning);
+  report.context.emplace_back("pattern", arguments.pattern.describe());
+  fmt::print("{}", selection.json ? call_report_json(report) : call_report_table(report));
+}
+
 void measure(const Arguments& arguments) {
   const Rank rank = rank_in(MPI_COMM_WORLD);
   const int ranks = ranks_in(MPI_COMM_WORLD);
   const auto setting = prepare(arguments, rank, ranks);
+  if (arguments.cartesian) return measure_neighborhood(arguments, setting);
   const auto pattern = read_together(arguments.pattern, rank, ranks);
   const bool is_planned = arguments.sparse.empty() && !arguments.one_shot;
   (is_planned ? measure_plans : measure_calls)(arguments, setting, pattern);
@@ -134,11 +152,16 @@ int main(int argc, char** argv) {
   app.add_flag("--alltoall", arguments.alltoall,
                "with --one-shot: all blocks are equal, as all ranks know, beside MPI_Alltoall")
       ->needs(one_shot);
+  auto* cartesian = app.add_flag(
+      "--cartesian", arguments.cartesian,
+      "run it by the collectives of its neighbourhood, beside the plain loop over all neighbours and MPI's own");
+  cartesian->excludes(one_shot);
   app.add_option("--sparse", arguments.sparse,
                  "run it as a sparse dynamic data exchange, whose receivers know nothing, with messages of one size "
                  "(constant) or of any (variable); strategies are those of such exchanges")
       ->check(CLI::IsMember({"constant", "variable"}))
-      ->excludes(one_shot);
+      ->excludes(one_shot)
+      ->excludes(cartesian);
   app.add_option("--progress", arguments.progress, "auto, always or never");
   app.footer(commpass::catalogue_help());
   return commpass::run_mpi_command(app, argc, argv, [&] { commpass::measure(arguments); });

@@ -9,15 +9,12 @@
 #include <vector>
 
 #include "commpass/commpass.h"
+#include "runtime/c_support.hpp"
 #include "runtime/engines.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/element_type.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
-
-struct commpass_comm_state {
-  commpass::Engines engines;
-};
 
 namespace {
 
@@ -25,34 +22,9 @@ using commpass::Bytes;
 using commpass::ElementType;
 using commpass::InputError;
 using commpass::ReceivedMessages;
-
-thread_local std::string error_text;
-
-/// More came than there is room for.
-class Truncated : public InputError {
-  using InputError::InputError;
-};
-
-/// Runs an action; what it throws becomes a code and a sentence.
-template <class Action>
-int guarded(Action action) {
-  try {
-    action();
-    return COMMPASS_SUCCESS;
-  } catch (const Truncated& error) {
-    error_text = error.what();
-    return COMMPASS_ERROR_TRUNCATED;
-  } catch (const commpass::MpiError& error) {
-    error_text = error.what();
-    return COMMPASS_ERROR_MPI;
-  } catch (const commpass::Error& error) {
-    error_text = error.what();
-    return COMMPASS_ERROR_INPUT;
-  } catch (const std::exception& error) {
-    error_text = commpass::sentence_of(error);
-    return COMMPASS_ERROR_OTHER;
-  }
-}
+using commpass::c::guarded;
+using commpass::c::require_communicator;
+using commpass::c::Truncated;
 
 int narrow(Bytes number, const char* what) {
   if (number > std::numeric_limits<int>::max())
@@ -116,10 +88,6 @@ struct SparseArguments {
     return sends;
   }
 };
-
-void require_communicator(commpass_comm comm) {
-  if (!comm) throw InputError("commpass", "the communicator is NULL", "create one with commpass_comm_create");
-}
 
 MPI_Comm mpi_of(commpass_comm comm) { return comm->engines.context->comm.get(); }
 
@@ -200,7 +168,7 @@ void require_room(const char* what, Bytes room, Bytes needed) {
 
 }  // namespace
 
-const char* commpass_error_text(void) { return error_text.c_str(); }
+const char* commpass_error_text(void) { return commpass::c::error_text(); }
 
 int commpass_comm_create(MPI_Comm mpi_comm, const char* profile, commpass_comm* comm) {
   *comm = nullptr;

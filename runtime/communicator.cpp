@@ -53,6 +53,20 @@ IndexedExchange Communicator::indexed_exchange(OwnedBy owned, std::span<const In
   return plan_indexed_exchange(*engines_->sparse, owned, needed, value_bytes, options);
 }
 
+CartNeighborhood Communicator::cart_neighborhood(const Neighborhood& neighborhood, const CartOptions& options) {
+  return make_cart_neighborhood(*engines_->context, neighborhood, options);
+}
+
+std::optional<CartNeighborhood> Communicator::cart_neighborhood(MPI_Comm graph, const Grid& grid,
+                                                                const CartOptions& options) {
+  return find_cart_neighborhood(*engines_->context, graph, grid, options);
+}
+
+HaloExchange Communicator::halo_exchange(const Grid& grid, const HaloArray& array, void* cells,
+                                         const HaloOptions& options) {
+  return plan_halo_exchange(engines_->context, grid, array, cells, options);
+}
+
 namespace {
 
 SparseSends variable_sends(const void* buffer, std::span<const SendEdge> sends) {

@@ -15,6 +15,8 @@
 #include "model/machine/layout.hpp"
 #include "model/machine/machine.hpp"
 #include "runtime/alltoall/alltoallv.hpp"
+#include "runtime/cartesian/cart_neighborhood.hpp"
+#include "runtime/cartesian/halo_exchange.hpp"
 #include "runtime/indexed/indexed_exchange.hpp"
 #include "runtime/neighbor/neighbor_exchange.hpp"
 #include "runtime/sparse/sparse_exchange.hpp"
@@ -113,6 +115,22 @@ class Communicator {
   /// @throws Error, the same on every rank, if any rank fails, or nobody or two ranks own an index
   IndexedExchange indexed_exchange(OwnedBy owned, std::span<const Index> needed, Bytes value_bytes,
                                    const IndexedOptions& options = {});
+
+  /// A grid of all ranks, on which every rank has neighbours at the same offsets, with a communicator and a choice for
+  /// all sizes of its own: Cartesian collectives (runtime/cartesian/cart_neighborhood.hpp).
+  /// @param neighborhood  the same on every rank
+  /// @throws Error, the same on every rank
+  CartNeighborhood cart_neighborhood(const Neighborhood& neighborhood, const CartOptions& options = {});
+  /// The same from a distributed-graph communicator whose ranks have neighbours at the same offsets of a grid; nothing
+  /// if they have not. Blocks are those of the graph's neighbours, in their order.
+  /// @param graph  of the same ranks in the same order
+  std::optional<CartNeighborhood> cart_neighborhood(MPI_Comm graph, const Grid& grid, const CartOptions& options = {});
+
+  /// The halo of an array on a grid of all ranks: 2 messages for each dimension, with which the corners move, or more
+  /// in fewer stages where that is predicted to be faster.
+  /// @param cells  the array with its halo (HaloArray::bytes)
+  /// @throws Error, the same on every rank
+  HaloExchange halo_exchange(const Grid& grid, const HaloArray& array, void* cells, const HaloOptions& options = {});
 
   /// Sparse dynamic data exchange: every rank names what it sends, and gets what is for it. All ranks take part, also
   /// with nothing. Messages of 0 bytes arrive; several messages to one rank arrive in order; so do those to oneself.

@@ -12,6 +12,7 @@
 #include <unordered_set>
 
 #include "model/error.hpp"
+#include "model/pattern/neighborhood_text.hpp"
 #include "model/text.hpp"
 
 namespace commpass {
@@ -104,6 +105,8 @@ class Values {
     }
     return sizes;
   }
+  const std::string& text(const std::string& key) const { return values_.at(key); }
+  const std::string& origin() const { return origin_; }
   std::string word(const std::string& key, std::initializer_list<const char*> allowed) const {
     const auto& value = values_.at(key);
     std::string list;
@@ -292,6 +295,28 @@ Pattern stencil(const Values& values) {
   return pattern;
 }
 
+CartesianPattern cartesian_of(const Values& values) {
+  const auto text = [&](const char* key) { return values.text(key); };
+  auto neighborhood = parse_neighborhood(
+      {text("dims"), text("periodic"), text("offsets"), text("box"), text("star"), text("cube"), text("first")},
+      values.origin());
+  const auto blocks = static_cast<double>(neighborhood.offsets.size()) + 1;  // of a rank, as often as they may be sent
+  if (constexpr double most_bytes = 1e18; blocks * static_cast<double>(values.bytes()) > most_bytes)
+    throw InputError(values.origin(), "what a rank sends is beyond an integer", "use fewer bytes or offsets");
+  auto sizes = NeighborBytes::equal(neighborhood, values.bytes(), payload_of_rank(values) != no_payload);
+  return {std::move(neighborhood), std::move(sizes)};
+}
+
+Pattern cartesian(const Values& values) {
+  const auto made = cartesian_of(values);
+  const std::int64_t ranks = made.neighborhood.grid.ranks();
+  if (ranks > most_pattern_ranks)
+    throw InputError(values.origin(), "its grid has too many ranks for a pattern with edges",
+                     fmt::format("use at most {}, or 'predict', which makes none", most_pattern_ranks));
+  values.limit(ranks * made.neighborhood.size());
+  return pattern_of(made.neighborhood, made.sizes);
+}
+
 struct Maker {
   Generator generator;
   Pattern (*make)(const Values&);
@@ -338,6 +363,20 @@ const std::vector<Maker>& makers() {
          {"periodic", "yes", "wrap around: yes or no"},
          payload}},
        stencil},
+      {{"cartesian",
+        "every rank of a grid to ranks at the same offsets, the last dimension fastest; of very many ranks 'predict' "
+        "takes it in closed form",
+        {{"dims", "", "sizes of the grid, 8x8x8"},
+         bytes,
+         {"offsets", "none", "these: 1x0;-1x0"},
+         {"box", "none", "up to so many steps in each dimension"},
+         {"star", "none", "up to so many steps in one dimension"},
+         {"cube", "none",
+          "so many values in each dimension, from 'first' up, and the rank itself if that is among them"},
+         {"first", "-1", "least value of cube"},
+         {"periodic", "yes", "wrap around: yes, no, or for each dimension 1x0x1"},
+         payload}},
+       cartesian},
   };
   return table;
 }
@@ -383,6 +422,11 @@ std::optional<Values> values_of(const std::string& kind, const std::string& text
 std::optional<Alltoall> parse_alltoall(const std::string& text) {
   const auto values = values_of("alltoall", text);
   return values ? std::optional(Alltoall{values->ranks(), values->bytes()}) : std::nullopt;
+}
+
+std::optional<CartesianPattern> parse_cartesian(const std::string& text) {
+  const auto values = values_of("cartesian", text);
+  return values ? std::optional(cartesian_of(*values)) : std::nullopt;
 }
 
 std::optional<RaggedAlltoall> parse_alltoallv(const std::string& text) {

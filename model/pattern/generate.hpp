@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "model/pattern/neighborhood.hpp"
 #include "model/pattern/pattern.hpp"
 
 namespace commpass {
@@ -49,5 +50,9 @@ struct RaggedAlltoall {
 /// What "alltoallv:…" asks for, without making its edges; nothing for texts of other kinds.
 /// @throws InputError
 std::optional<RaggedAlltoall> parse_alltoallv(const std::string& text);
+
+/// What "cartesian:…" asks for, without making its edges; nothing for texts of other kinds.
+/// @throws InputError
+std::optional<CartesianPattern> parse_cartesian(const std::string& text);
 
 }  // namespace commpass

@@ -10,7 +10,7 @@ namespace commpass {
 const std::vector<CatalogueRow>& catalogue() {
   static const std::vector<CatalogueRow> rows{
       standard_row(), two_step_row(), two_step_socket_row(), three_step_row(), split_row(), local_then_node_row(),
-      stfw_row(),     tuna_row(),     tuna_node_row(),       mpi_row()};
+      stfw_row(),     tuna_row(),     tuna_node_row(),       cartesian_row(),  mpi_row()};
   return rows;
 }
 

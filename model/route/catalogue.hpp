@@ -99,6 +99,7 @@ CatalogueRow local_then_node_row();
 CatalogueRow stfw_row();
 CatalogueRow tuna_row();
 CatalogueRow tuna_node_row();
+CatalogueRow cartesian_row();
 CatalogueRow mpi_row();
 
 }  // namespace commpass

@@ -111,16 +111,54 @@ void sort_blocks(std::vector<Block>& blocks) {
   std::ranges::sort(blocks, {}, [](const Block& b) { return std::tuple(b.destination, b.source, b.index, b.offset); });
 }
 
+namespace {
+
+void finish_departures(Departures& departures, std::span<const Block> blocks) {
+  find_carriers(departures, first_alike(blocks));
+  for (auto& message : departures.messages)
+    for (auto place = message.first_block; place < message.first_block + message.blocks; ++place)
+      if (departures.carrier(place) == place) message.bytes += blocks[departures.order[place]].bytes;
+}
+
+}  // namespace
+
 Departures depart(const Route& route, int stage, Window window, std::span<const Block> blocks, std::span<const Rank> at,
                   int ranks) {
   std::vector<Rank> to(blocks.size());
   route.next_of_each(blocks, at, stage, to);
   Departures result;
   Grouper(ranks).group(route, stage, window, at, to, result);
-  find_carriers(result, first_alike(blocks));
-  for (auto& message : result.messages)
-    for (auto place = message.first_block; place < message.first_block + message.blocks; ++place)
-      if (result.carrier(place) == place) message.bytes += blocks[result.order[place]].bytes;
+  finish_departures(result, blocks);
+  return result;
+}
+
+Departures depart_from(Rank rank, const Route& route, int stage, Window window, std::span<const Block> blocks) {
+  window = window_of(route.stages()[static_cast<std::size_t>(stage)], window);
+  std::vector<Rank> to(blocks.size());
+  route.next_of_each(blocks, std::vector(blocks.size(), rank), stage, to);
+  struct Leaving {
+    int round;
+    Rank to;
+    std::uint32_t number;
+    auto operator<=>(const Leaving&) const = default;
+  };
+  std::vector<Leaving> leaving;
+  for (std::uint32_t b = 0; b < blocks.size(); ++b)
+    if (to[b] != rank) leaving.push_back({route.round(rank, to[b], stage), to[b], b});
+  std::ranges::sort(leaving);
+  Departures result;
+  for (const auto& [round, receiver, number] : leaving) {
+    auto& messages = result.messages;
+    if (messages.empty() || messages.back().to != receiver)
+      messages.push_back({.from = rank,
+                          .to = receiver,
+                          .round = round,
+                          .batch = window.batch(round),
+                          .first_block = static_cast<std::uint32_t>(result.order.size())});
+    ++messages.back().blocks;
+    result.order.push_back(number);
+  }
+  finish_departures(result, blocks);
   return result;
 }
 

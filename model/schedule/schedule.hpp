@@ -59,6 +59,9 @@ struct Departures {
 Departures depart(const Route& route, int stage, Window window, std::span<const Block> blocks, std::span<const Rank> at,
                   int ranks);
 
+/// The same for the blocks of one rank, which takes no memory for the others.
+Departures depart_from(Rank rank, const Route& route, int stage, Window window, std::span<const Block> blocks);
+
 /// The window of a stage of a strategy with the given window.
 Window window_of(const StageInfo& stage, Window window);
 

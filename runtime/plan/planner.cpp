@@ -28,10 +28,13 @@ struct Carried {
 }  // namespace
 
 Planner::Planner(const RouteOfRank& own, std::span<const SendEdge> sends, std::span<const ReceiveEdge> receives)
+    : Planner(own, sends, receives, payloads_of(sends)) {}
+
+Planner::Planner(const RouteOfRank& own, std::span<const SendEdge> sends, std::span<const ReceiveEdge> receives,
+                 std::span<const Payload> payloads)
     : rank_(own.rank), ranks_(own.ranks) {
   check(sends, receives);
   std::map<Rank, std::int32_t> count;
-  const auto payloads = payloads_of(sends);
   for (std::size_t i = 0; i < sends.size(); ++i) {
     const auto& [destination, offset, bytes] = sends[i];
     if (bytes > 0)
@@ -217,7 +220,10 @@ void Planner::end_batch() {
 
 Plan plan_alone(const RouteOfRank& own, std::span<const SendEdge> sends, std::span<const ReceiveEdge> receives,
                 const HeaderSource& source) {
-  Planner planner(own, sends, receives);
+  return plan_alone(own, Planner(own, sends, receives), source);
+}
+
+Plan plan_alone(const RouteOfRank& own, Planner planner, const HeaderSource& source) {
   Failure failure;
   const auto left = walk_stages(own, planner.take_held(), source, planner, failure);
   if (failure) throw Error(failure.sentence);

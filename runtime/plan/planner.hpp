@@ -20,6 +20,9 @@ class Planner {
  public:
   /// @throws InputError for an edge that is out of range, or to oneself and not matched
   Planner(const RouteOfRank& own, std::span<const SendEdge> sends, std::span<const ReceiveEdge> receives);
+  /// @param payloads  of the send edges, where others know which have the same bytes
+  Planner(const RouteOfRank& own, std::span<const SendEdge> sends, std::span<const ReceiveEdge> receives,
+          std::span<const Payload> payloads);
 
   /// The blocks that have to leave, before the first stage; once.
   std::vector<Held> take_held() { return std::move(held_); }
@@ -65,5 +68,7 @@ class Planner {
 /// The plan of one rank where the source tells what comes without the other ranks. @throws Error, as Planner
 Plan plan_alone(const RouteOfRank& own, std::span<const SendEdge> sends, std::span<const ReceiveEdge> receives,
                 const HeaderSource& source);
+/// The same with what a planner was made of. @throws Error
+Plan plan_alone(const RouteOfRank& own, Planner planner, const HeaderSource& source);
 
 }  // namespace commpass

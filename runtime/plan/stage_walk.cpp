@@ -35,9 +35,7 @@ StageMessages messages_of_stage(const RouteOfRank& own, int stage, std::span<con
   const auto& info = own.route.stages()[static_cast<std::size_t>(stage)];
   const auto window = window_of(info, own.window);
   StageMessages result;
-  attempt(failure, [&] {
-    result.departures = depart(own.route, stage, window, held, std::vector(held.size(), own.rank), own.ranks);
-  });
+  attempt(failure, [&] { result.departures = depart_from(own.rank, own.route, stage, window, held); });
   Headers headers;
   attempt_even_so(failure, [&] { headers = source(stage, result.departures, held); });
   attempt(failure, [&] {

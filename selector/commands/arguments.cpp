@@ -14,6 +14,7 @@
 #include "model/pattern/metis_partition.hpp"
 #include "model/route/catalogue.hpp"
 #include "model/text.hpp"
+#include "selector/choose/grid_strategies.hpp"
 #include "selector/report/report.hpp"
 
 namespace commpass {
@@ -70,6 +71,8 @@ std::optional<Alltoall> PatternArguments::large_alltoall() const {
 }
 
 std::optional<RaggedAlltoall> PatternArguments::one_shot_alltoall() const { return parse_alltoallv(generator); }
+
+std::optional<CartesianPattern> PatternArguments::cartesian() const { return parse_cartesian(generator); }
 
 std::string PatternArguments::describe() const {
   if (!generator.empty()) return generator;
@@ -131,9 +134,10 @@ std::vector<std::string> SelectionArguments::strategy_names() const {
   return names;
 }
 
-std::vector<Strategy> SelectionArguments::named_strategies() const {
+std::vector<Strategy> SelectionArguments::named_strategies(const std::optional<CartesianPattern>& cartesian) const {
   std::vector<Strategy> result;
-  for (const auto& text : strategy_names()) result.push_back(parse_strategy(text));
+  for (const auto& text : strategy_names())
+    result.push_back(parse_strategy(cartesian ? on_grid(text, cartesian->neighborhood) : text));
   return result;
 }
 

@@ -39,6 +39,9 @@ struct PatternArguments {
   /// An all-to-all that is called once; nothing for other patterns.
   /// @throws InputError
   std::optional<RaggedAlltoall> one_shot_alltoall() const;
+  /// A Cartesian neighbourhood; nothing for other patterns.
+  /// @throws InputError
+  std::optional<CartesianPattern> cartesian() const;
   /// For people and the context of reports.
   std::string describe() const;
 };
@@ -77,7 +80,8 @@ struct SelectionArguments {
   std::vector<std::string> strategy_names() const;
   /// The strategies named; empty: all.
   /// @throws InputError
-  std::vector<Strategy> named_strategies() const;
+  /// @param cartesian  of its neighbourhood "cartesian" and "trivial" are strategies, too (on_grid)
+  std::vector<Strategy> named_strategies(const std::optional<CartesianPattern>& cartesian = {}) const;
   /// A table and the explanation on stdout; with --json, JSON on stdout and the explanation on stderr.
   void print(const Report& report, const std::string& explanation) const;
 };

@@ -10,6 +10,9 @@
 #include "model/error.hpp"
 #include "model/machine/profile.hpp"
 #include "selector/choose/alltoall_choice.hpp"
+#include "selector/choose/grid_strategies.hpp"
+#include "selector/choose/neighborhood_choice.hpp"
+#include "selector/choose/offer.hpp"
 #include "selector/commands/arguments.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/report/profile_note.hpp"
@@ -52,6 +55,43 @@ Pricing one_shot_pricing(int ranks, std::string evaluation,
           }};
 }
 
+/// Of a Cartesian neighbourhood the ways on its grid are considered, too; of many edges these alone.
+Pricing cartesian_pricing(const CartesianPattern& given, const Machine& machine, CostModel model, const Calls& calls) {
+  constexpr std::int64_t most_with_edges = 1 << 19;
+  const auto cartesian = std::make_shared<const CartesianPattern>(given);
+  const auto& neighborhood = cartesian->neighborhood;
+  const int ranks = neighborhood.grid.ranks();
+  if (std::int64_t{ranks} * neighborhood.size() <= most_with_edges) {
+    const auto pattern = std::make_shared<const Pattern>(pattern_of(neighborhood, cartesian->sizes));
+    return {ranks,
+            {},
+            [=, &machine](const Layout& layout, std::span<const Strategy> strategies) {
+              const auto price = pattern_pricer(*pattern, layout, machine, model, calls);
+              if (!strategies.empty()) return rank_given(price, strategies, layout, pattern->messages(), calls);
+              auto suggestions = offered_strategies(layout, machine, model);
+              for (auto& strategy : suggest_on_grid(cartesian->neighborhood, layout))
+                suggestions.push_back(std::move(strategy));
+              return rank_suggestions(price, suggestions, layout, pattern->messages(), calls);
+            },
+            [=, &machine](const Layout& layout, const Strategy& strategy) {
+              return price(strategy, *pattern, layout, machine, model, calls);
+            }};
+  }
+  if (calls)
+    throw InputError("--calls", "neighbourhoods with very many edges are planned by each rank alone",
+                     "leave it out, or use a smaller grid");
+  const auto rank_all = [=, &machine](const Layout& layout, std::span<const Strategy> strategies) {
+    const auto bytes = std::ranges::max(cartesian->sizes.bytes);
+    const NeighborhoodPricer pricer(cartesian->neighborhood,
+                                    NeighborBytes::equal(cartesian->neighborhood, 1, cartesian->sizes.is_same), layout,
+                                    machine, model);
+    return pricer.rank(strategies, bytes);
+  };
+  return {ranks, "closed form by the neighbourhood", rank_all, [=](const Layout& layout, const Strategy& strategy) {
+            return rank_all(layout, std::span(&strategy, 1)).front();
+          }};
+}
+
 Pricing pricing_of(const PredictArguments& predicted, const Machine& machine, CostModel model) {
   const auto& arguments = predicted.pattern;
   const auto& calls = predicted.selection.calls;
@@ -72,6 +112,8 @@ Pricing pricing_of(const PredictArguments& predicted, const Machine& machine, Co
         fmt::format("called once, closed form by the mean block of {:.0f} B, with telling sizes", blocks.block_bytes),
         [=](const Layout&) { return blocks; }, machine, model, calls);
   }
+  if (const auto cartesian = predicted.one_shot ? std::nullopt : arguments.cartesian())
+    return cartesian_pricing(*cartesian, machine, model, calls);
   const auto pattern = std::make_shared<const Pattern>(arguments.load());
   if (predicted.one_shot)
     return one_shot_pricing(
@@ -116,7 +158,8 @@ void predict(const PredictArguments& arguments) {
   const auto& selection = arguments.selection;
   const auto environment = read_environment();
   const auto model = selection.cost_model();
-  const auto strategies = selection.named_strategies();
+  const auto cartesian = arguments.pattern.cartesian();
+  const auto strategies = selection.named_strategies(cartesian);
   const auto profile = read_profile(selection.find_profile(environment));
   const auto pricing = pricing_of(arguments, profile.machine, model);
   const auto layout = selection.layout.find(pricing.ranks, environment);
@@ -136,7 +179,8 @@ void predict(const PredictArguments& arguments) {
   report.chosen = to_string(ranking.front().strategy);
   std::string explanation;
   if (!selection.explain.empty()) {
-    const auto index = find_or_price(selection.explain, ranking, *layout, pricing, selection.calls);
+    const auto explained = cartesian ? on_grid(selection.explain, cartesian->neighborhood) : selection.explain;
+    const auto index = find_or_price(explained, ranking, *layout, pricing, selection.calls);
     explanation = explain(ranking, index, selection.calls);
     report.chosen = to_string(ranking.front().strategy);
   }

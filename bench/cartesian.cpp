@@ -1,0 +1,142 @@
+// bench cartesian: Cartesian collectives on simulated clusters: what we choose against the plain loop over all
+// neighbours, which MPI libraries run, and against a message for each neighbour and message combining. The
+// neighbourhoods are those of the Cartesian paper §4.1.1.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "bench/options.hpp"
+#include "bench/summary.hpp"
+#include "selector/choose/parallel.hpp"
+
+namespace commpass::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Shape {
+  int dimensions;
+  int values;  ///< of each coordinate, from −1 up
+  int ranks;
+  const char* dims;
+  bool quick;
+};
+
+constexpr Shape shapes[] = {
+    {2, 3, 64, "8x8", true},       {2, 4, 64, "8x8", false},        {2, 5, 64, "8x8", false},
+    {2, 3, 256, "16x16", false},   {2, 5, 256, "16x16", false},     {3, 3, 64, "4x4x4", true},
+    {3, 4, 64, "4x4x4", false},    {3, 5, 125, "5x5x5", true},      {3, 3, 256, "8x8x4", false},
+    {4, 3, 81, "3x3x3x3", true},   {4, 3, 256, "4x4x4x4", false},   {4, 4, 256, "4x4x4x4", false},
+    {4, 5, 256, "4x4x4x4", false}, {5, 3, 243, "3x3x3x3x3", false},
+};
+
+constexpr int int_bytes = 4;
+constexpr int blocks_of_ints[] = {1, 10, 100};
+
+struct Case {
+  const ClusterShape& cluster;
+  const std::string& profile;
+  const Shape& shape;
+  int ints;
+  bool is_allgather;
+};
+
+struct Result {
+  std::string chosen;
+  double chosen_s = 0, loop_s = 0, trivial_s = 0, combining_s = 0;
+
+  double speedup() const { return loop_s / chosen_s; }
+  double versus_best_known() const { return chosen_s / std::min(trivial_s, combining_s); }
+};
+
+Result run_case(const Options& options, const Case& which) {
+  const auto& [cluster, profile, shape, ints, is_allgather] = which;
+  const auto json = Json::parse(simulate(
+      options.simulator, cluster, shape.ranks, "commpass-measure",
+      fmt::format("--profile '{}' --layout {} --generate cartesian:dims={},cube={},bytes={},payload={} --cartesian "
+                  "--strategies 'trivial;cartesian' --json --repetitions 1 --progress never",
+                  profile, layout_of(cluster, shape.ranks), shape.dims, shape.values, ints * int_bytes,
+                  is_allgather ? "same" : "own")));
+  return {json.at("chosen"), json.at("chosen_s"), json.at("baselines").at(0).at("measured_s"),
+          json.at("ranking").at(0).at("measured_s"), json.at("ranking").at(1).at("measured_s")};
+}
+
+Json summary_of(const std::vector<Result>& results) {
+  std::vector<double> speedups, worst;
+  for (const auto& r : results) {
+    speedups.push_back(r.speedup());
+    worst.push_back(r.versus_best_known());
+  }
+  return {{"speedup_over_mpi_gmean", geometric_mean(speedups)},
+          {"worst_vs_best_known", quantile(worst, 1)},
+          {"cases", results.size()}};
+}
+
+std::string name_of(const Case& which) {
+  return fmt::format("{} d={} n={} m={}", which.is_allgather ? "allgather" : "alltoall", which.shape.dimensions,
+                     which.shape.values, which.ints);
+}
+
+void print_case(const Case& which, const Result& r) {
+  fmt::print("{:<14} {:>4} {:<26} {:<48} {:>9.1f} {:>9.1f} {:>9.1f} {:>9.1f} {:>7.2f} {:>7.3f}\n", which.cluster.name,
+             which.shape.ranks, name_of(which), r.chosen, 1e6 * r.chosen_s, 1e6 * r.loop_s, 1e6 * r.trivial_s,
+             1e6 * r.combining_s, r.speedup(), r.versus_best_known());
+  std::fflush(stdout);
+}
+
+Json cartesian(const Options& options) {
+  const auto all = clusters(options.simulator);
+  const auto profiles = calibrate_all(options.simulator, all);
+  std::vector<Case> cases;
+  for (const auto& shape : shapes)
+    for (std::size_t i = 0; i < all.size(); ++i)
+      for (const int ints : blocks_of_ints)
+        for (const bool is_allgather : {false, true})
+          if (!options.quick || shape.quick) cases.push_back({all[i], profiles[i], shape, ints, is_allgather});
+  if (!options.json)
+    fmt::print("{:<14} {:>4} {:<26} {:<48} {:>9} {:>9} {:>9} {:>9} {:>7} {:>7}\n", "cluster", "P", "exchange", "chosen",
+               "us", "loop us", "trivial", "combining", "speedup", "worst");
+  std::vector<Result> results(cases.size());
+  std::map<std::string, std::vector<Result>> by_dimensions;
+  in_parallel(
+      cases.size(), [&](std::size_t i) { results[i] = run_case(options, cases[i]); },
+      [&](std::size_t i) {
+        by_dimensions[fmt::format("d={}, {} ints", cases[i].shape.dimensions, cases[i].ints)].push_back(results[i]);
+        if (!options.json) print_case(cases[i], results[i]);
+      });
+  Json json;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const auto& r = results[i];
+    json["cases"].push_back({{"cluster", cases[i].cluster.name},
+                             {"ranks", cases[i].shape.ranks},
+                             {"exchange", name_of(cases[i])},
+                             {"chosen", r.chosen},
+                             {"chosen_s", r.chosen_s},
+                             {"loop_s", r.loop_s},
+                             {"trivial_s", r.trivial_s},
+                             {"combining_s", r.combining_s}});
+  }
+  json["summary"] = summary_of(results);
+  if (options.json) return json;
+  fmt::print("\n{:<20} {:>5} {:>10} {:>8}\n", "over the plain loop", "cases", "speedup", "worst");
+  const auto print_summary = [](const std::string& name, const Json& s) {
+    fmt::print("{:<20} {:>5} {:>10.2f} {:>8.3f}\n", name, s["cases"].get<int>(),
+               s["speedup_over_mpi_gmean"].get<double>(), s["worst_vs_best_known"].get<double>());
+  };
+  for (const auto& [name, own] : by_dimensions) print_summary(name, summary_of(own));
+  print_summary("all", json["summary"]);
+  return json;
+}
+
+}  // namespace
+}  // namespace commpass::bench
+
+int main(int argc, char** argv) {
+  return commpass::bench::run_simulated_benchmark(
+      argc, argv, "cartesian",
+      "Cartesian collectives on simulated clusters, against the plain loop over all neighbours and the paper's two "
+      "algorithms.",
+      commpass::bench::cartesian);
+}

@@ -1,0 +1,191 @@
+#include "measure/cartesian.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <memory>
+
+#include "measure/time_exchanges.hpp"
+#include "model/error.hpp"
+#include "model/text.hpp"
+#include "runtime/communicator.hpp"
+#include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/neighborhood_collective.hpp"
+#include "runtime/mpi/ranks.hpp"
+#include "selector/choose/grid_strategies.hpp"
+#include "selector/choose/neighborhood_choice.hpp"
+#include "selector/choose/offer.hpp"
+
+namespace commpass {
+
+namespace {
+
+/// The blocks of one rank, in the order of neighbours.
+class Blocks {
+ public:
+  Blocks(const CartesianPattern& pattern, Rank rank)
+      : neighborhood_(pattern.neighborhood), is_same_(pattern.sizes.is_same), rank_(rank) {
+    for (const auto size : pattern.sizes.bytes) bytes_ = std::max(bytes_, size);
+    const auto t = static_cast<std::size_t>(neighborhood_.size()), size = static_cast<std::size_t>(bytes_);
+    send_.resize((is_same_ ? 1 : t) * size);
+    receive_.resize(t * size);
+    for (std::size_t i = 0; i < send_.size(); ++i)
+      send_[i] = byte_of(rank, bytes_ > 0 ? static_cast<int>(i / size) : 0, i % size);
+  }
+
+  CartExchange init(CartNeighborhood& cart) {
+    const int count = static_cast<int>(bytes_);
+    return is_same_ ? cart.allgather_init(send_.data(), count, MPI_BYTE, receive_.data(), count, MPI_BYTE)
+                    : cart.alltoall_init(send_.data(), count, MPI_BYTE, receive_.data(), count, MPI_BYTE);
+  }
+
+  /// What MPI libraries do: receive from all and send to all, without blocking, in order.
+  void run_loop() {
+    constexpr int tag = 1;
+    const int count = static_cast<int>(bytes_);
+    requests_.clear();
+    for (int i = 0; i < neighborhood_.size(); ++i)
+      COMMPASS_MPI_CALL(MPI_Irecv, received(i), count, MPI_BYTE, source(i), tag, MPI_COMM_WORLD,
+                        &requests_.emplace_back());
+    for (int i = 0; i < neighborhood_.size(); ++i)
+      COMMPASS_MPI_CALL(MPI_Isend, sent(i), count, MPI_BYTE, target(i), tag, MPI_COMM_WORLD, &requests_.emplace_back());
+    COMMPASS_MPI_CALL(MPI_Waitall, static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+  }
+
+  /// Collective.
+  std::unique_ptr<NeighborhoodCollective> library() {
+    std::vector<NeighborMessage> receives, sends;
+    for (int i = 0; i < neighborhood_.size(); ++i) {
+      if (source(i) != MPI_PROC_NULL) receives.push_back({source(i), received(i), bytes_});
+      if (target(i) != MPI_PROC_NULL) sends.push_back({target(i), sent(i), bytes_});
+    }
+    return std::make_unique<NeighborhoodCollective>(MPI_COMM_WORLD, receives, sends);
+  }
+
+  /// Runs an exchange and checks what came. Collective. @throws Error, the same on every rank, if a byte is wrong
+  void check(const std::function<void()>& exchange, const std::string& name) {
+    std::ranges::fill(receive_, std::byte{0});
+    exchange();
+    std::string wrong;
+    for (int i = 0; i < neighborhood_.size() && wrong.empty(); ++i)
+      for (std::size_t k = 0; k < static_cast<std::size_t>(bytes_); ++k) {
+        const auto from = neighborhood_.source(rank_, i);
+        if (received(i)[k] == (from ? byte_of(*from, i, k) : std::byte{0})) continue;
+        wrong = fmt::format("{}: rank {} has a wrong byte {} from neighbour {}.", name, rank_, k, i);
+        break;
+      }
+    agree(MPI_COMM_WORLD, wrong);
+  }
+
+ private:
+  std::byte byte_of(Rank from, int neighbor, std::size_t k) const {
+    constexpr int by_rank = 37, by_neighbor = 11;
+    return static_cast<std::byte>(
+        1 + (from * by_rank + (is_same_ ? 0 : neighbor * by_neighbor) + static_cast<int>(k % 251)) %
+                255);  // NOLINT: primes and a byte
+  }
+  Rank target(int i) const { return neighborhood_.target(rank_, i).value_or(MPI_PROC_NULL); }
+  Rank source(int i) const { return neighborhood_.source(rank_, i).value_or(MPI_PROC_NULL); }
+  std::byte* received(int i) { return receive_.data() + i * bytes_; }
+  std::byte* sent(int i) { return send_.data() + (is_same_ ? 0 : i * bytes_); }
+
+  const Neighborhood& neighborhood_;
+  bool is_same_;
+  Rank rank_;
+  Bytes bytes_ = 0;
+  std::vector<std::byte> send_, receive_;
+  std::vector<MPI_Request> requests_;
+};
+
+/// What the closed form predicts; nothing for what has none.
+std::optional<Seconds> predict(const CartesianMeasurement& measurement, const CartesianPattern& pattern,
+                               const Layout& layout, const std::string& name) {
+  const auto strategy = parse_strategy(name);
+  try {
+    const NeighborhoodPricer pricer(pattern.neighborhood,
+                                    NeighborBytes::equal(pattern.neighborhood, 1, pattern.sizes.is_same), layout,
+                                    measurement.machine, measurement.model);
+    return pricer.price(strategy, std::ranges::max(pattern.sizes.bytes)).cost.seconds;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+void require_sizes(const CartesianPattern& pattern, int ranks) {
+  const auto& [neighborhood, sizes] = pattern;
+  if (neighborhood.grid.ranks() != ranks)
+    throw InputError("--generate",
+                     fmt::format("its grid has {} ranks, but there are {}", neighborhood.grid.ranks(), ranks),
+                     "start as many");
+  if (sizes.bytes.empty()) throw InputError("--generate", "there are no neighbours", "give offsets");
+  if (sizes.bytes.front() * neighborhood.size() > std::numeric_limits<int>::max())
+    throw InputError("--generate", "a rank sends 2^31 bytes or more", "use smaller blocks");
+}
+
+}  // namespace
+
+CallReport measure_cartesian(const CartesianMeasurement& measurement, const CartesianPattern& pattern) {
+  const Rank rank = rank_in(MPI_COMM_WORLD);
+  const int ranks = ranks_in(MPI_COMM_WORLD);
+  all_or_none(MPI_COMM_WORLD, [&] { require_sizes(pattern, ranks); });
+  Communicator communicator(MPI_COMM_WORLD, measurement.machine, {measurement.layout});
+  const auto& layout = communicator.layout();
+  Blocks blocks(pattern, rank);
+  CallReport report;
+  auto strategies = measurement.strategies;
+  if (strategies.empty()) strategies = {"trivial", "cartesian"};
+  std::vector<CartNeighborhood> neighborhoods;
+  std::vector<CartExchange> exchanges;
+  const auto plan = [&](const std::string& strategy) {
+    neighborhoods.push_back(communicator.cart_neighborhood(pattern.neighborhood, {strategy, false, measurement.model}));
+    exchanges.push_back(blocks.init(neighborhoods.back()));
+  };
+  for (const auto& strategy : strategies) {
+    plan(strategy);
+    const auto name = exchanges.back().strategy();
+    report.rows.push_back({name, rank == 0 ? predict(measurement, pattern, layout, name) : std::nullopt, 0});
+  }
+  plan("");
+  std::vector<std::function<void()>> runs;
+  const auto add = [&](const std::string& name, std::function<void()> run) {
+    blocks.check(run, name);
+    runs.push_back(std::move(run));
+  };
+  for (auto& exchange : exchanges)
+    add(exchange.strategy(), [&exchange] {
+      exchange.start();
+      exchange.wait();
+    });
+  add("the plain loop", [&] { blocks.run_loop(); });
+  std::unique_ptr<NeighborhoodCollective> library;
+  // Of several blocks for one rank libraries differ in which they match.
+  const auto indices = indices_of(pattern.neighborhood, pattern.sizes.bytes);
+  const bool is_repeated = std::ranges::any_of(indices, [](int index) { return index > 0; });
+  if (NeighborhoodCollective::is_available() && !is_repeated) {
+    library = blocks.library();
+    add("MPI's neighbourhood collective", [&] {
+      library->start();
+      library->wait();
+    });
+  }
+  const auto times = time_exchanges(runs, false, measurement.repetitions, measurement.shown);
+  report.chosen = exchanges.back().strategy();
+  if (rank != 0) return report;
+  auto time = times.begin();
+  for (auto& row : report.rows) row.measured_s = *time++;
+  report.chosen_s = *time++;
+  report.baseline_kind = "Without Commpass";
+  report.baselines.push_back({"the plain loop over all neighbours", {}, *time++});
+  if (library) report.baselines.push_back({"MPI's neighbourhood collective", {}, *time++});
+  report.context = {{"profile", measurement.machine.name},
+                    {"layout", layout.describe()},
+                    {"ranks", std::to_string(ranks)},
+                    {"model", name_of(measurement.model)}};
+  return report;
+}
+
+}  // namespace commpass

@@ -1,0 +1,50 @@
+// What the functions of the C interface share. Private to the runtime.
+#pragma once
+
+#include <string>
+
+#include "commpass/commpass.h"
+#include "model/error.hpp"
+#include "runtime/engines.hpp"
+#include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/mpi_error.hpp"
+
+struct commpass_comm_state {
+  commpass::Engines engines;
+};
+
+namespace commpass::c {
+
+/// More came than there is room for.
+class Truncated : public InputError {
+  using InputError::InputError;
+};
+
+/// The sentence about the last error of this thread.
+const char* error_text();
+/// Keeps it. @return the code
+int keep_error(int code, std::string sentence);
+
+/// Runs an action; what it throws becomes a code and a sentence.
+template <class Action>
+int guarded(Action action) {
+  try {
+    action();
+    return COMMPASS_SUCCESS;
+  } catch (const Truncated& error) {
+    return keep_error(COMMPASS_ERROR_TRUNCATED, error.what());
+  } catch (const MpiError& error) {
+    return keep_error(COMMPASS_ERROR_MPI, error.what());
+  } catch (const Error& error) {
+    return keep_error(COMMPASS_ERROR_INPUT, error.what());
+  } catch (const std::exception& error) {
+    return keep_error(COMMPASS_ERROR_OTHER, sentence_of(error));
+  }
+}
+
+/// @throws InputError
+inline void require_communicator(commpass_comm comm) {
+  if (!comm) throw InputError("commpass", "the communicator is NULL", "create one with commpass_comm_create");
+}
+
+}  // namespace commpass::c

@@ -1,0 +1,129 @@
+#include "runtime/cartesian/cart_choice.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "model/error.hpp"
+#include "model/route/catalogue.hpp"
+#include "model/text.hpp"
+#include "runtime/choose/unpriced.hpp"
+#include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/mpi_error.hpp"
+#include "selector/choose/grid_strategies.hpp"
+
+namespace commpass {
+
+const CartChoice::Class& CartChoice::choose(const std::vector<Bytes>& bytes, bool is_same) const {
+  const auto total = std::accumulate(bytes.begin(), bytes.end(), 0.0);
+  const double mean = bytes.empty() ? 0 : total / static_cast<double>(bytes.size());
+  const auto& classes = is_same ? allgather : alltoall;
+  const auto after =
+      std::ranges::find_if(classes.begin() + 1, classes.end(), [&](const Class& c) { return c.from_bytes > mean; });
+  return *std::prev(after);
+}
+
+bool CartChoice::is_local(const Strategy& strategy) {
+  return strategy.coalescing == Coalescing::coalesced &&
+         (strategy.route == "cartesian" || (strategy.route == "standard" && strategy.window.unlimited()));
+}
+
+bool CartChoice::is_all_local() const {
+  const auto is_its = [](const Class& c) { return is_local(c.strategy); };
+  return std::ranges::all_of(alltoall, is_its) && std::ranges::all_of(allgather, is_its);
+}
+
+namespace {
+
+/// Blocks in the proportions of the weights; in all others the same.
+NeighborBytes unit_of(const Neighborhood& neighborhood, bool is_same) {
+  auto unit = NeighborBytes::equal(neighborhood, 1, is_same);
+  const auto& weights = neighborhood.weights;
+  if (is_same || weights.empty() || std::ranges::all_of(weights, [](int w) { return w == 0; })) return unit;
+  const int divisor = std::accumulate(weights.begin(), weights.end(), 0, [](int a, int b) { return std::gcd(a, b); });
+  for (std::size_t i = 0; i < weights.size(); ++i) unit.bytes[i] = weights[i] / divisor;
+  return unit;
+}
+
+double mean_of(const NeighborBytes& unit) {
+  const auto total = std::accumulate(unit.bytes.begin(), unit.bytes.end(), 0.0);
+  return unit.bytes.empty() ? 1 : total / static_cast<double>(unit.bytes.size());
+}
+
+std::vector<CartChoice::Class> choose_classes(const Context& context, const Neighborhood& neighborhood, bool is_same,
+                                              CostModel model, std::string& explanation) {
+  const auto unit = unit_of(neighborhood, is_same);
+  const NeighborhoodPricer pricer(neighborhood, unit, context.layout, context.machine, model);
+  std::vector<CartChoice::Class> classes;
+  for (const auto& [from, strategy, predicted_s] : choose_by_size(pricer)) {
+    classes.push_back({static_cast<double>(from) * mean_of(unit), strategy, predicted_s});
+    explanation +=
+        fmt::format("{} of blocks from {} on: {}, {}\n", is_same ? "allgather" : "alltoall",
+                    format_bytes(classes.back().from_bytes), to_string(strategy), format_seconds(predicted_s));
+  }
+  return classes;
+}
+
+/// "from predicted strategy", a line each.
+std::string text_of(const std::vector<CartChoice::Class>& classes) {
+  std::string text;
+  for (const auto& c : classes)
+    text += fmt::format("{} {} {}\n", c.from_bytes, c.predicted_s.value_or(-1), to_string(c.strategy));
+  return text;
+}
+
+std::vector<CartChoice::Class> parse_classes(const std::string& text) {
+  std::vector<CartChoice::Class> classes;
+  for (const auto& line : split(text, '\n')) {
+    if (line.empty()) continue;
+    const auto pieces = split(line, ' ');
+    const auto predicted = *parse_number<double>(pieces[1]);
+    classes.push_back({*parse_number<double>(pieces[0]), parse_strategy(pieces[2]),
+                       predicted < 0 ? std::nullopt : std::optional(predicted)});
+  }
+  return classes;
+}
+
+CartChoice fixed(const std::string& strategy, const std::string& why, const Layout& layout, const Grid& grid) {
+  const auto parsed = parse_strategy(strategy);
+  make_route(parsed, layout, Pattern{layout.ranks(), {}});  // does it apply?
+  if (CartChoice::is_local(parsed)) grid_way(parsed, grid);
+  const std::vector<CartChoice::Class> classes{{0, parsed, std::nullopt}};
+  return {classes, classes, fmt::format("{}: {}\n", strategy, why)};
+}
+
+}  // namespace
+
+CartChoice choose_for_neighborhood(const Context& context, const Neighborhood& neighborhood,
+                                   const CartOptions& options) {
+  const MPI_Comm comm = context.comm.get();
+  CartChoice choice;
+  if (!options.strategy.empty()) {
+    all_or_none(comm, [&] {
+      choice = fixed(on_grid(options.strategy, neighborhood), "it was named by the caller.", context.layout,
+                     neighborhood.grid);
+    });
+    return choice;
+  }
+  if (!context.unpriced.empty()) {
+    warn_unpriced(context.unpriced, context.comm.rank());
+    all_or_none(comm, [&] {
+      choice = fixed(unpriced_exchange, "no strategy has a price.", context.layout, neighborhood.grid);
+    });
+    return choice;
+  }
+  std::string alltoall, allgather, explanation;
+  all_or_none(comm, [&] {
+    if (context.comm.rank() != 0) return;
+    alltoall = text_of(choose_classes(context, neighborhood, false, options.model, explanation));
+    allgather = text_of(choose_classes(context, neighborhood, true, options.model, explanation));
+  });
+  alltoall = broadcast(comm, alltoall);
+  allgather = broadcast(comm, allgather);
+  explanation = broadcast(comm, explanation);
+  all_or_none(comm, [&] { choice = {parse_classes(alltoall), parse_classes(allgather), explanation}; });
+  return choice;
+}
+
+}  // namespace commpass

@@ -1,0 +1,34 @@
+// What runs for which sizes with a Cartesian neighbourhood: one choice, the same on every rank. Private to the runtime.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/cartesian/cart_neighborhood.hpp"
+#include "runtime/context.hpp"
+#include "selector/choose/neighborhood_choice.hpp"
+
+namespace commpass {
+
+struct CartChoice {
+  struct Class {
+    double from_bytes = 0;
+    Strategy strategy;
+    std::optional<Seconds> predicted_s;
+  };
+  /// By the mean size of blocks, of an alltoall and of an allgather; at least one class each.
+  std::vector<Class> alltoall, allgather;
+  std::string explanation;
+
+  const Class& choose(const std::vector<Bytes>& bytes, bool is_same) const;
+  /// Can each rank plan it alone?
+  static bool is_local(const Strategy& strategy);
+  bool is_all_local() const;
+};
+
+/// Rank 0 chooses, and all get that. With weights, blocks are priced whose sizes are like them. Collective.
+/// @throws Error, the same on every rank
+CartChoice choose_for_neighborhood(const Context& context, const Neighborhood& neighborhood,
+                                   const CartOptions& options);
+
+}  // namespace commpass

@@ -1,0 +1,38 @@
+// Plans an exchange with a Cartesian neighbourhood on one rank alone. Private to the runtime.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model/pattern/neighborhood.hpp"
+#include "model/route/strategy.hpp"
+#include "runtime/cartesian/cart_arguments.hpp"
+#include "runtime/cartesian/cart_exchange.hpp"
+#include "runtime/context.hpp"
+
+namespace commpass {
+
+/// What a rank gives to an exchange, in the order of neighbours.
+struct CartBuffers {
+  CartBlocks sends, receives;
+  bool is_same = false;  ///< all neighbours get the first block of `sends`, of which all are copies
+};
+
+/// How an exchange is run.
+struct CartPlan {
+  Strategy strategy;
+  std::optional<Seconds> predicted_s;
+  Context::Address address;    ///< on which communicator, with which tag
+  bool counts_differ = false;  ///< from rank to rank: then planning is collective, and headers travel
+};
+
+/// @param place  for errors: "alltoallv"
+/// @throws InputError, if what is sent to a neighbour is not as much as what comes from its opposite; MpiError
+CartExchange plan_cart_exchange(const std::shared_ptr<Context>& context, const Neighborhood& neighborhood,
+                                CartBuffers buffers, CartPlan plan, const std::string& place);
+
+/// The bytes of each neighbour's block.
+std::vector<Bytes> bytes_of(const CartBlocks& blocks);
+
+}  // namespace commpass

@@ -1,0 +1,282 @@
+#include "runtime/cartesian/halo_exchange.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "model/error.hpp"
+#include "model/text.hpp"
+#include "runtime/choose/unpriced.hpp"
+#include "runtime/context.hpp"
+#include "runtime/execute/executor.hpp"
+#include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/mpi_error.hpp"
+#include "runtime/plan/plan.hpp"
+#include "selector/choose/halo_choice.hpp"
+
+namespace commpass {
+
+struct HaloExchange::State {
+  std::shared_ptr<Context> context;  // keeps the communicator
+  Context::Address address;
+  std::vector<int> stages;
+  std::optional<Seconds> predicted_s;
+  std::string explanation;
+  int messages = 0;
+  Bytes buffer_bytes = 0;
+  std::unique_ptr<Executor> executor;
+};
+
+HaloExchange::HaloExchange(std::unique_ptr<State> state) : state_(std::move(state)) {}
+HaloExchange::~HaloExchange() = default;
+HaloExchange::HaloExchange(HaloExchange&&) noexcept = default;
+HaloExchange& HaloExchange::operator=(HaloExchange&&) noexcept = default;
+void HaloExchange::start() { state_->executor->start(); }
+bool HaloExchange::test() { return state_->executor->test(); }
+void HaloExchange::wait() { state_->executor->wait(); }
+const std::vector<int>& HaloExchange::stages() const { return state_->stages; }
+int HaloExchange::messages() const { return state_->messages; }
+std::optional<Seconds> HaloExchange::predicted_seconds() const { return state_->predicted_s; }
+const std::string& HaloExchange::explanation() const { return state_->explanation; }
+Bytes HaloExchange::buffer_bytes() const { return state_->buffer_bytes; }
+
+namespace {
+
+constexpr const char* place_of_call = "halo_exchange";
+
+/// Makes the plan of one rank. The array is both the send and the receive buffer: what a stage sends lies nowhere in
+/// what it receives.
+class HaloPlanner {
+ public:
+  HaloPlanner(const Grid& grid, Rank rank, const HaloArray& array) : grid_(grid), rank_(rank), array_(array) {}
+
+  /// @param stages  by dimension, from 0 up
+  Plan make(const std::vector<int>& stages) {
+    const int count = *std::ranges::max_element(stages) + 1;
+    for (int stage = 0; stage < count; ++stage) {
+      plan_.batches.emplace_back().stage = stage;
+      packed_ = landed_ = 0;
+      // In the order of directions at both ends, by which several messages of two ranks find each other.
+      for (const auto& message : halo_messages(grid_, rank_, array_, stages, stage)) add(message);
+      plan_.packing_bytes = std::max(plan_.packing_bytes, packed_);
+      plan_.transit_bytes = std::max(plan_.transit_bytes, landed_);
+    }
+    leave_out_empty_batches();
+    return std::move(plan_);
+  }
+
+ private:
+  using Buffer = Place::Buffer;
+
+  /// Copies of stages without messages follow those of the stage before, one after another as host memory copies.
+  void leave_out_empty_batches() {
+    std::vector<PlannedBatch> batches;
+    std::vector<PlannedCopy> early;
+    for (auto& batch : plan_.batches) {
+      if (batch.sends.empty() && batch.receives.empty()) {
+        auto& before = batches.empty() ? early : batches.back().unpack;
+        before.insert(before.end(), batch.pack.begin(), batch.pack.end());
+        continue;
+      }
+      batch.pack.insert(batch.pack.begin(), early.begin(), early.end());
+      early.clear();
+      batches.push_back(std::move(batch));
+    }
+    plan_.batches = std::move(batches);
+    plan_.self = std::move(early);
+  }
+
+  struct Piece {
+    Bytes offset, bytes;
+  };
+  std::vector<Piece> pieces_of(const HaloRegion& region) const {
+    std::vector<Piece> pieces;
+    region.for_each_piece(array_, [&](Bytes offset, Bytes bytes) { pieces.push_back({offset, bytes}); });
+    return pieces;
+  }
+
+  void add(const HaloMessage& message) {
+    auto& batch = plan_.batches.back();
+    auto back = message.direction;
+    for (auto& step : back) step = -step;
+    const auto target = grid_.relative(rank_, message.direction), source = grid_.relative(rank_, back);
+    const auto sent = pieces_of(message.sent), received = pieces_of(message.received);
+    if (target == rank_) {  // once around the grid; what comes is what is sent, piece by piece
+      copy_to_self(sent, received);
+      return;
+    }
+    if (target && !sent.empty()) {
+      const Bytes bytes = message.sent.bytes(array_);
+      if (sent.size() == 1) {
+        batch.sends.push_back({*target, {Buffer::send, sent.front().offset}, bytes});
+      } else {
+        batch.sends.push_back({*target, {Buffer::packing, packed_}, bytes});
+        for (const auto& [offset, size] : sent) {
+          batch.pack.push_back({{Buffer::send, offset}, {Buffer::packing, packed_}, size});
+          packed_ += size;
+        }
+      }
+    }
+    if (source && !received.empty()) {
+      const Bytes bytes = message.received.bytes(array_);
+      if (received.size() == 1) {
+        batch.receives.push_back({*source, {Buffer::receive, received.front().offset}, bytes});
+      } else {
+        batch.receives.push_back({*source, {Buffer::transit, landed_}, bytes});
+        for (const auto& [offset, size] : received) {
+          batch.unpack.push_back({{Buffer::transit, landed_}, {Buffer::receive, offset}, size});
+          landed_ += size;
+        }
+      }
+    }
+  }
+
+  /// Both regions have the same shape, but perhaps other pieces where one reaches the end of a row.
+  void copy_to_self(const std::vector<Piece>& sent, const std::vector<Piece>& received) {
+    std::size_t to = 0;
+    Bytes done = 0;  // of the piece that is received
+    for (auto [offset, bytes] : sent)
+      while (bytes > 0) {
+        const Bytes size = std::min(bytes, received[to].bytes - done);
+        plan_.batches.back().pack.push_back(
+            {{Buffer::send, offset}, {Buffer::receive, received[to].offset + done}, size});
+        offset += size;
+        bytes -= size;
+        done += size;
+        if (done == received[to].bytes) {
+          ++to;
+          done = 0;
+        }
+      }
+  }
+
+  const Grid& grid_;
+  Rank rank_;
+  const HaloArray& array_;
+  Plan plan_;
+  Bytes packed_ = 0, landed_ = 0;
+};
+
+void require(const Grid& grid, const HaloArray& array, const void* cells, const HaloOptions& options, int ranks) {
+  grid.validate(place_of_call);
+  if (grid.ranks() != ranks)
+    throw InputError(place_of_call, fmt::format("the grid has {} ranks and the communicator {}", grid.ranks(), ranks),
+                     "use a grid of all its ranks");
+  array.validate(grid, place_of_call);
+  if (!cells) throw InputError(place_of_call, "the array is null", "give the cells");
+  if (options.stages.empty()) return;
+  const std::set<int> numbers(options.stages.begin(), options.stages.end());
+  if (options.stages.size() != grid.dimensions() || *numbers.begin() != 1 || *numbers.rbegin() != std::ssize(numbers))
+    throw InputError(place_of_call, "the stages are no numbers 1, 2, … without gaps, one for each dimension",
+                     "give such numbers, or none");
+}
+
+/// Are the grid, the depth, the size of a cell and the options those of rank 0? Extents may differ.
+void require_the_same(MPI_Comm comm, const Grid& grid, const HaloArray& array, const HaloOptions& options) {
+  std::string own = describe(grid) + fmt::format(" {} {} {} {}", fmt::join(array.depth, "x"), array.cell_bytes,
+                                                 fmt::join(options.stages, "x"), static_cast<int>(options.model));
+  const auto first = broadcast(comm, own);
+  all_or_none(comm, [&] {
+    if (own != first)
+      throw InputError(place_of_call, "the grid, the depth, the cells or the options are not those of rank 0",
+                       "give the same on every rank");
+  });
+}
+
+/// Of the ranks next to each other in one dimension the extents of all others must be the same.
+void require_fitting(const Context& context, const Grid& grid, const HaloArray& array) {
+  const MPI_Comm comm = context.comm.get();
+  const auto d = grid.dimensions();
+  const Rank rank = context.comm.rank();
+  constexpr int tag = 0;  // below those of exchanges
+  bool fits = true;
+  for (std::size_t k = 0; k < d; ++k) {
+    std::vector<int> step(d, 0), other(array.extent);
+    step[k] = 1;
+    const Rank next = grid.relative(rank, step).value_or(MPI_PROC_NULL);
+    step[k] = -1;
+    const Rank before = grid.relative(rank, step).value_or(MPI_PROC_NULL);
+    COMMPASS_MPI_CALL(MPI_Sendrecv, array.extent.data(), static_cast<int>(d), MPI_INT, next, tag, other.data(),
+                      static_cast<int>(d), MPI_INT, before, tag, comm, MPI_STATUS_IGNORE);
+    other[k] = array.extent[k];
+    fits = fits && other == array.extent;
+  }
+  all_or_none(comm, [&] {
+    if (!fits)
+      throw InputError(place_of_call, "neighbours have other extents across their common face",
+                       "give ranks with the same coordinate in a dimension the same extent there");
+  });
+}
+
+struct Choice {
+  std::vector<int> stages;
+  std::optional<Seconds> predicted_s;
+  std::string explanation;
+};
+
+/// Rank 0 chooses. Collective.
+Choice choose(const Context& context, const Grid& grid, const HaloArray& array, CostModel model) {
+  const MPI_Comm comm = context.comm.get();
+  Choice choice;
+  choice.stages.resize(grid.dimensions());
+  double predicted = -1;
+  all_or_none(comm, [&] {
+    if (context.comm.rank() != 0) return;
+    if (!context.unpriced.empty()) {
+      warn_unpriced(context.unpriced, 0);
+      choice.stages = stages_of_faces(array);
+      return;
+    }
+    const auto ranking = rank_halos(grid, array, context.layout, context.machine, model);
+    choice.stages = ranking.front().stages;
+    predicted = ranking.front().predicted_s;
+    for (const auto& candidate : ranking)
+      choice.explanation +=
+          fmt::format("{} messages in {} stages: {}\n", candidate.messages,
+                      *std::ranges::max_element(candidate.stages) + 1, format_seconds(candidate.predicted_s));
+  });
+  COMMPASS_MPI_CALL(MPI_Bcast, choice.stages.data(), static_cast<int>(choice.stages.size()), MPI_INT, 0, comm);
+  COMMPASS_MPI_CALL(MPI_Bcast, &predicted, 1, MPI_DOUBLE, 0, comm);
+  choice.explanation = broadcast(comm, choice.explanation);
+  if (predicted >= 0) choice.predicted_s = predicted;
+  return choice;
+}
+
+}  // namespace
+
+HaloExchange plan_halo_exchange(const std::shared_ptr<Context>& context, const Grid& grid, const HaloArray& array,
+                                void* cells, const HaloOptions& options) {
+  const MPI_Comm comm = context->comm.get();
+  assemble(comm);
+  auto address = context->next_address();
+  all_or_none(comm, [&] { require(grid, array, cells, options, context->layout.ranks()); });
+  require_the_same(comm, grid, array, options);
+  require_fitting(*context, grid, array);
+  Choice choice;
+  if (options.stages.empty()) {
+    choice = choose(*context, grid, array, options.model);
+  } else {
+    for (const int stage : options.stages) choice.stages.push_back(stage - 1);
+    choice.explanation = "The stages were named by the caller.\n";
+  }
+  std::unique_ptr<HaloExchange::State> state;
+  all_or_none(comm, [&] {
+    const auto plan = HaloPlanner(grid, context->comm.rank(), array).make(choice.stages);
+    state = std::make_unique<HaloExchange::State>();
+    state->context = context;
+    state->address = address;
+    state->stages = choice.stages;
+    for (auto& stage : state->stages) ++stage;
+    state->predicted_s = choice.predicted_s;
+    state->explanation = choice.explanation;
+    for (const auto& batch : plan.batches) state->messages += static_cast<int>(batch.sends.size());
+    state->buffer_bytes = plan.transit_bytes + plan.packing_bytes;
+    state->executor = std::make_unique<Executor>(plan, address.comm, address.tag, cells, cells);
+  });
+  return HaloExchange(std::move(state));
+}
+
+}  // namespace commpass

@@ -1,0 +1,58 @@
+// Halos of arrays on a grid of ranks: planned once, exchanged many times.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/cost/cost.hpp"
+#include "model/pattern/halo.hpp"
+
+namespace commpass {
+
+struct Context;
+
+/// The same on every rank.
+struct HaloOptions {
+  /// For each dimension the stage, 1 or more, in which its halo moves; a later one takes the earlier halos along.
+  /// Empty: what is predicted to be the fastest.
+  std::vector<int> stages{};
+  CostModel model = CostModel::burst;
+};
+
+/// Fills the halo of an array with the cells of the neighbours, corners among them, each once. Move-only. May outlive
+/// its Communicator; destroying it completes an exchange in flight.
+class HaloExchange {
+ public:
+  ~HaloExchange();
+  HaloExchange(HaloExchange&&) noexcept;
+  HaloExchange& operator=(HaloExchange&&) noexcept;
+
+  /// As those of Exchange. In between, the array must not change but for the cells that are in no halo of others.
+  void start();
+  bool test();
+  void wait();
+
+  /// By dimension, the stage of its halo, 1 or more.
+  const std::vector<int>& stages() const;
+  /// Messages that this rank sends in one exchange.
+  int messages() const;
+  std::optional<Seconds> predicted_seconds() const;
+  /// What was chosen, and what the others would take: for people, the same on every rank.
+  const std::string& explanation() const;
+  /// Bytes of the buffers that this rank holds besides the array.
+  Bytes buffer_bytes() const;
+
+  struct State;
+  explicit HaloExchange(std::unique_ptr<State> state);
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+/// Plans one (Communicator::halo_exchange). Collective. @throws Error, the same on every rank
+HaloExchange plan_halo_exchange(const std::shared_ptr<Context>& context, const Grid& grid, const HaloArray& array,
+                                void* cells, const HaloOptions& options);
+
+}  // namespace commpass
