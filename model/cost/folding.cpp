@@ -1,6 +1,7 @@
 #include "model/cost/folding.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace commpass {
@@ -63,6 +64,13 @@ class Folding {
 
   /// Adds all messages of a rank.
   void add(std::span<const Likes> sent) {
+    const auto before = folded_.size();
+    append(sent);
+    send_far_first(before);
+  }
+
+ private:
+  void append(std::span<const Likes> sent) {
     std::size_t b = 0;
     last_group_ = none;
     for (auto likes : sent) {
@@ -81,7 +89,24 @@ class Folding {
     }
   }
 
- private:
+  /// Puts those of a batch that leave the node before the others, as schedules do.
+  void send_far_first(std::size_t begin) {
+    const auto key = [&](std::size_t i) {
+      return std::pair(stage_.messages[i].batch, folded_[i].locality != Locality::network);
+    };
+    order_.resize(folded_.size() - begin);
+    std::iota(order_.begin(), order_.end(), begin);
+    if (std::ranges::is_sorted(order_, {}, key)) return;
+    std::ranges::stable_sort(order_, {}, key);
+    const std::vector<Message> messages(stage_.messages.begin() + static_cast<std::ptrdiff_t>(begin),
+                                        stage_.messages.end());
+    const std::vector<Folded> folded(folded_.begin() + static_cast<std::ptrdiff_t>(begin), folded_.end());
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+      stage_.messages[begin + i] = messages[order_[i] - begin];
+      folded_[begin + i] = folded[order_[i] - begin];
+    }
+  }
+
   /// Adds those in some rounds of a group, which are taken together.
   void add(const Likes& likes, int group, int first_round, int last_round, std::uint32_t batches) {
     const auto messages = messages_in(likes, first_round, last_round);
@@ -113,8 +138,9 @@ class Folding {
   int together_;  // each has 1/64 of the time of its batch at most
   Stage& stage_;
   std::vector<Folded>& folded_;
-  static constexpr int none = -2;  // round 0 may be in group −1
-  int last_group_ = none;          // of the rank
+  std::vector<std::size_t> order_;  // of a rank's messages
+  static constexpr int none = -2;   // round 0 may be in group −1
+  int last_group_ = none;           // of the rank
 };
 
 }  // namespace

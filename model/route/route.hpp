@@ -2,10 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "model/machine/layout.hpp"
 #include "model/types.hpp"
 
 namespace commpass {
@@ -108,9 +110,19 @@ class Route {
     for (std::size_t i = 0; i < blocks.size(); ++i) to[i] = next(blocks[i], at[i], stage);
   }
 
+  /// Where a block of `source` for `destination` is after each stage. For who asks for very many.
+  /// @param after  as many as there are stages
+  virtual void way(Rank source, Rank destination, std::span<Rank> after) const;
+
   /// The round of a message of stage `stage`, in 1 … stages()[stage].rounds; 0 where the stage has no rounds.
   /// Sender and receiver compute the same, so they agree on the batch of a window.
   virtual int round(Rank from, Rank to, int stage) const = 0;
+
+  /// Does a message go to another node? Those of a batch that do are sent first, since they take longest to arrive.
+  /// Of a route that nobody told where ranks sit none does.
+  bool leaves_node(Rank from, Rank to) const { return seats_ && seats_->node(from) != seats_->node(to); }
+  /// Tells where ranks sit; the same on every rank. make_route does.
+  void seat(const Layout& layout) { seats_ = layout; }
 
   /// The ranks with which `rank` may exchange messages in stage `stage`, whatever the blocks, ascending. Both ways:
   /// each of them has `rank` among its own. For exchanges whose receivers do not know who sends.
@@ -132,6 +144,9 @@ class Route {
   Route() = default;
   Route(const Route&) = default;
   Route& operator=(const Route&) = default;
+
+ private:
+  std::optional<Layout> seats_;
 };
 
 /// Is the exchange left to the MPI library?

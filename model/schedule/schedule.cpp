@@ -40,9 +40,9 @@ class Grouper {
       }
       peers_.clear();
       for (const Rank receiver : std::span(receivers_).first(count))
-        peers_.emplace_back(route.round(from, receiver, stage), receiver);
+        peers_.emplace_back(!route.leaves_node(from, receiver), route.round(from, receiver, stage), receiver);
       std::ranges::sort(peers_);
-      for (const auto& [round, receiver] : peers_) {
+      for (const auto& [is_near, round, receiver] : peers_) {
         auto& number = blocks_[at_index(receiver)];
         result.messages.push_back({.from = from,
                                    .to = receiver,
@@ -89,7 +89,7 @@ class Grouper {
   std::vector<std::uint32_t> blocks_,
       place_;  // of one sender, by receiver: how many there are, where the next one goes
   std::vector<Rank> receivers_;
-  std::vector<std::pair<int, Rank>> peers_;  // with their rounds; batches follow the rounds
+  std::vector<std::tuple<bool, int, Rank>> peers_;  // are they on the node of the sender, in which round
 };
 
 /// Finds the blocks of each message that bring the bytes of others.
@@ -139,7 +139,8 @@ int staggered_round(int round, std::uint32_t position, std::uint32_t most_blocks
       std::min<std::int64_t>(staggered, std::numeric_limits<int>::max()));  // those above share the last
 }
 
-void stagger(Departures& departures, Window window, std::span<const Block> blocks, std::uint32_t most_blocks) {
+void stagger(const Route& route, Departures& departures, Window window, std::span<const Block> blocks,
+             std::uint32_t most_blocks) {
   std::vector<Message> staggered;
   staggered.reserve(departures.order.size());
   for (const auto& message : departures.messages)
@@ -152,7 +153,9 @@ void stagger(Departures& departures, Window window, std::span<const Block> block
       single.bytes = blocks[departures.order[single.first_block]].bytes;
     }
   // Stable: blocks that share a round stay in the order in which the receiver expects them.
-  std::ranges::stable_sort(staggered, {}, [](const Message& m) { return std::tuple(m.from, m.batch, m.round, m.to); });
+  std::ranges::stable_sort(staggered, {}, [&](const Message& m) {
+    return std::tuple(m.from, !route.leaves_node(m.from, m.to), m.round, m.to);
+  });
   departures.messages = std::move(staggered);
   departures.carriers.clear();
 }
@@ -378,7 +381,7 @@ Schedule schedule_of(const Route& route, Window window, const PreparedPattern& p
     find_carriers(departures, pattern.first_alike);
     if (is_staggered(info, coalescing)) {
       const auto most = most_blocks(departures.messages);
-      stagger(departures, window, blocks, most);
+      stagger(route, departures, window, blocks, most);
       info.rounds = most > 0 ? staggered_round(info.rounds, most - 1, most) : 0;
     }
     addresses.move(departures);
@@ -404,7 +407,7 @@ Schedule make_schedule(const Route& route, Window window, const Pattern& pattern
 }
 
 void set_window(Schedule& schedule, Window window) {
-  // Messages of a sender are ordered by round, and with it by batch, whatever the window.
+  // The order of messages is the same whatever the window.
   for (auto& stage : schedule.stages) {
     const auto own = window_of(stage.info, window);
     for (auto& message : stage.messages) message.batch = own.batch(message.round);

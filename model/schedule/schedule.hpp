@@ -34,8 +34,8 @@ struct Message {
   Bytes unpacked_bytes = 0;
 };
 
-/// The messages of one stage: ordered by sender, then batch, round and receiver. That is the order in which they are
-/// posted at both ends.
+/// The messages of one stage: ordered by sender, then those to other nodes first, then by round and receiver. That is
+/// the order in which those of a batch are posted, and both ends rely on it.
 struct Departures {
   std::vector<Message> messages;
   std::vector<std::uint32_t> order;  ///< block numbers, message after message; within one by destination and source
@@ -77,10 +77,11 @@ std::uint32_t most_blocks(std::span<const Message> messages);
 /// @param most_blocks  in a message of the stage, over all ranks
 int staggered_round(int round, std::uint32_t position, std::uint32_t most_blocks);
 
-/// Makes one message of each block, which brings its own bytes.
+/// Makes one message of each block, which brings its own bytes. Their order is that of Departures.
 /// @param blocks       those that departed
 /// @param most_blocks  in a message of the stage, over all ranks
-void stagger(Departures& departures, Window window, std::span<const Block> blocks, std::uint32_t most_blocks);
+void stagger(const Route& route, Departures& departures, Window window, std::span<const Block> blocks,
+             std::uint32_t most_blocks);
 
 /// Sorts by (destination, source, index, offset): the order of blocks in a message.
 void sort_blocks(std::vector<Block>& blocks);

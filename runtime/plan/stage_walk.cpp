@@ -44,12 +44,14 @@ StageMessages messages_of_stage(const RouteOfRank& own, int stage, std::span<con
     result.incoming = std::move(headers.incoming);
     for (auto& message : result.incoming) message.round = own.route.round(message.from, own.rank, stage);
     if (is_staggered(info, own.coalescing)) {
-      stagger(result.departures, window, held, headers.most_blocks);
+      stagger(own.route, result.departures, window, held, headers.most_blocks);
       result.incoming = staggered(result.incoming, headers.most_blocks);
     }
     for (auto& message : result.incoming) message.batch = window.batch(message.round);
-    std::ranges::stable_sort(result.incoming, {},
-                             [](const Incoming& m) { return std::tuple(m.batch, m.round, m.from); });
+    std::ranges::stable_sort(result.departures.messages, {}, &Message::batch);
+    std::ranges::stable_sort(result.incoming, {}, [&](const Incoming& m) {
+      return std::tuple(m.batch, !own.route.leaves_node(m.from, own.rank), m.round, m.from);
+    });
   });
   return result;
 }

@@ -48,7 +48,7 @@ void for_each_stage(const Route& route, const Strategy& strategy, const Pattern&
   for (int stage = 0; stage < static_cast<int>(route.stages().size()); ++stage) {
     auto departures = depart(route, stage, strategy.window, blocks, at, pattern.ranks);
     if (is_staggered(route.stages()[static_cast<std::size_t>(stage)], strategy.coalescing))
-      stagger(departures, strategy.window, blocks, most_blocks(departures.messages));
+      stagger(route, departures, strategy.window, blocks, most_blocks(departures.messages));
     visit(stage, departures, blocks, at);
     for (const auto& message : departures.messages)
       for (std::uint32_t i = 0; i < message.blocks; ++i) at[departures.order[message.first_block + i]] = message.to;
@@ -246,6 +246,23 @@ RC_GTEST_PROP(EveryRouteWithoutTraffic, SendsOnlyBetweenPeersWhichAreMutualAndOf
     }
     for (const auto& message : schedule.stages[static_cast<std::size_t>(s)].messages)
       RC_ASSERT(are_peers(message.from, message.to));
+  }
+}
+
+RC_GTEST_PROP(EveryStrategy, TellsTheWayOfABlockAtOnce, ()) {
+  const auto [layout, pattern] = draw_case();
+  for (const auto& strategy : test::strategies_for(layout)) {
+    const auto route = make_route(strategy, layout, pattern);
+    if (route->cuts()) continue;  // no block has a way before it is cut
+    std::vector<Rank> after(route->stages().size());
+    for (const auto& block : blocks_of(pattern)) {
+      route->way(block.source, block.destination, after);
+      Rank at = block.source;
+      for (std::size_t stage = 0; stage < after.size(); ++stage) {
+        at = route->next(block, at, static_cast<int>(stage));
+        RC_ASSERT(after[stage] == at);
+      }
+    }
   }
 }
 
