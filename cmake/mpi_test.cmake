@@ -2,7 +2,7 @@
 execute_process(COMMAND ${MPIEXEC_EXECUTABLE} --version OUTPUT_VARIABLE commpass_mpiexec_version ERROR_QUIET)
 if(commpass_mpiexec_version MATCHES "Open MPI|OpenRTE")
   set(COMMPASS_MPI_LIBRARY openmpi)
-  set(COMMPASS_MPIEXEC_FLAGS --oversubscribe --mca mpi_yield_when_idle 1 --mca btl_vader_single_copy_mechanism none)
+  set(COMMPASS_MPIEXEC_FLAGS --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 --mca btl_vader_single_copy_mechanism none)
   set(COMMPASS_MPI_ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1)
 else()
   set(COMMPASS_MPI_LIBRARY mpich)
@@ -17,8 +17,8 @@ function(commpass_mpiexec_tests name program)
   foreach(ranks ${test_UNPARSED_ARGUMENTS})
     add_test(NAME ${name}.n${ranks}
              COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${COMMPASS_MPIEXEC_FLAGS} $<TARGET_FILE:${program}> ${test_ARGUMENTS})
-    # Ranks beyond the cores take turns: one such test at a time.
-    set_tests_properties(${name}.n${ranks} PROPERTIES RUN_SERIAL ON TIMEOUT 300 LABELS mpi ENVIRONMENT "${COMMPASS_MPI_ENVIRONMENT}")
+    # As many ranks as cores at a time; ranks beyond the cores take turns, in one test at a time.
+    set_tests_properties(${name}.n${ranks} PROPERTIES PROCESSORS ${ranks} TIMEOUT 300 LABELS mpi ENVIRONMENT "${COMMPASS_MPI_ENVIRONMENT}")
   endforeach()
 endfunction()
 

@@ -1,16 +1,13 @@
 #include "runtime/mpi_program.hpp"
 
-#include <mpi.h>
-
 #include "runtime/mpi/ranks.hpp"
 #include "selector/commands/arguments.hpp"
 
 namespace commpass {
 
-int run_mpi_command(CLI::App& app, int& argc, char**& argv, const std::function<void()>& command) {
+int run_mpi_command(CLI::App& app, int& argc, char**& argv, const std::function<void()>& command, int threads) {
   int level = MPI_THREAD_SINGLE;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED,
-                  &level);  // pricing may take several threads, none of which calls MPI
+  MPI_Init_thread(&argc, &argv, threads, &level);
   const Rank rank = rank_in(MPI_COMM_WORLD);
   // Every rank meets the same errors and the same --help; one of them tells.
   const int code = run_command(app, argc, argv, command, rank == 0);

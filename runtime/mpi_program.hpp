@@ -1,6 +1,8 @@
 // What the MPI programs of the command line share.
 #pragma once
 
+#include <mpi.h>
+
 #include <functional>
 
 namespace CLI {
@@ -11,7 +13,9 @@ namespace commpass {
 
 /// As run_command, between MPI_Init and MPI_Finalize. Only rank 0 prints. `command` must throw on all ranks or on none,
 /// as functions of the runtime do.
+/// @param threads  the level to ask MPI for; pricing may take several threads, none of which calls MPI
 /// @return the exit code, the same on every rank
-int run_mpi_command(CLI::App& app, int& argc, char**& argv, const std::function<void()>& command);
+int run_mpi_command(CLI::App& app, int& argc, char**& argv, const std::function<void()>& command,
+                    int threads = MPI_THREAD_FUNNELED);
 
 }  // namespace commpass

@@ -15,7 +15,8 @@ namespace {
 /// The commands that are MPI programs of their own, commpass-NAME.
 constexpr std::pair<const char*, const char*> mpi_programs[] = {
     {"calibrate", "measure this machine and write a profile; run it under mpirun"},
-    {"measure", "run strategies on real ranks and compare with the prediction; run it under mpirun"}};
+    {"measure", "run strategies on real ranks and compare with the prediction; run it under mpirun"},
+    {"doctor", "tell what is wrong with measuring here now, and what helps; alone or under mpirun"}};
 
 /// Becomes the MPI program. @return the exit code if that fails
 int hand_over(const std::string& name, char** argv) {

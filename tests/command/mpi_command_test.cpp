@@ -1,8 +1,9 @@
-// commpass calibrate and measure, as they are started under mpirun.
+// commpass calibrate, measure and doctor, as they are started under mpirun.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
@@ -384,6 +385,33 @@ TEST(MeasureSparse, RefusesWhatItCannotRunInOneSentence) {
   expect_our_sentence(mpirun(2, sparse + "uniform:ranks=2,bytes=1000 --sparse constant"),
                       {"--sparse constant", "use --sparse variable"});
   EXPECT_EQ(mpirun(2, sparse + "random:ranks=2,bytes=8,degree=1 --sparse sometimes").exit_code, 2);
+}
+
+TEST(Doctor, TellsOfTheRanksThatWereStarted) {
+  const auto result = mpirun(2, "doctor --json");
+  // Whether this machine is quiet is not for a test to say.
+  EXPECT_TRUE(result.exit_code == 0 || result.exit_code == 3) << result.err;
+  const auto json = Json::parse(result.out);
+  EXPECT_EQ(json["may_measure"], result.exit_code == 0);
+  EXPECT_EQ(json["layout"], "1 node x 2 ranks");
+  std::map<std::string, Json> about;
+  for (const auto& finding : json["findings"]) about[finding["subject"]] = finding;
+  EXPECT_EQ(about["MPI library"]["state"], "good") << about["MPI library"];
+  EXPECT_NE(about["single copies"]["text"].get<std::string>().find("refused"), 0U);
+  EXPECT_EQ(about["profile"]["state"], "attention") << "COMMPASS_PROFILE is not set here";
+}
+
+TEST(Doctor, NeedsNoLauncher) {
+  const auto result = test::run(COMMPASS_TEST_COMMAND " doctor");
+  EXPECT_TRUE(result.exit_code == 0 || result.exit_code == 3) << result.err;
+  EXPECT_NE(result.out.find("node 0   [0]"), std::string::npos) << result.out;
+}
+
+TEST(Doctor, SeesALauncherOfAnotherLibrary) {
+  const auto result = test::run(COMMPASS_TEST_COMMAND " doctor", "PMI_SIZE=4 PMI_RANK=0");
+  EXPECT_EQ(result.exit_code, 3) << result.err;
+  EXPECT_NE(result.out.find("the launcher started 4 ranks (PMI_SIZE), and MPI sees 1"), std::string::npos)
+      << result.out;
 }
 
 }  // namespace

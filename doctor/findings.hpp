@@ -1,0 +1,72 @@
+// What the facts of a machine mean for measuring on it: one line for each, with its remedy.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "doctor/host.hpp"
+#include "doctor/noise.hpp"
+#include "model/machine/layout.hpp"
+
+namespace commpass {
+
+/// What one rank tells.
+struct RankFacts {
+  int host = 0;           ///< number of its host among the hosts of all ranks
+  std::vector<int> cpus;  ///< on which it may run; empty: not told
+  Noise noise;
+  double others = 0;         ///< processors that other programs kept busy on its host meanwhile
+  bool saves_power = false;  ///< the frequency is not held high
+};
+
+/// May a rank read the memory of another one on its host?
+enum class SingleCopies { not_tried, allowed, refused };
+
+struct MpiFacts {
+  std::string library;                                        ///< name and version
+  std::vector<std::pair<std::string, std::string>> settings;  ///< of the library's transport, as it tells them
+  int thread_level = 0;                                       ///< MPI_THREAD_…, in the order that MPI gives them
+  int launched_ranks = 0;                                     ///< that the launcher's environment tells; 0: none
+  std::string launcher;                                       ///< the variable that tells it
+  std::optional<bool> takes_device_memory;                    ///< nothing: the library cannot be asked
+  SingleCopies single_copies = SingleCopies::not_tried;
+};
+
+struct ProfileFacts {
+  std::string name;     ///< that COMMPASS_PROFILE names; empty: none
+  std::string problem;  ///< why it cannot be read
+  std::optional<double> age_days;
+  std::string warning;  ///< it does not belong here
+};
+
+struct Facts {
+  Host host;  ///< of rank 0
+  Layout layout;
+  std::vector<RankFacts> ranks;
+  MpiFacts mpi;
+  ProfileFacts profile;
+  Seconds clock_resolution = 0;
+};
+
+enum class State { good, attention, stop };
+
+struct Finding {
+  std::string subject;
+  State state = State::good;
+  std::string text;
+  std::string remedy;  ///< empty where nothing is wrong
+};
+
+std::vector<Finding> judge(const Facts& facts);
+
+/// Nothing says stop.
+bool may_measure(const std::vector<Finding>& findings);
+
+/// Nodes, sockets and ranks: a line for each node, like nodes together.
+std::string picture(const Layout& layout);
+
+std::string findings_table(const std::vector<Finding>& findings, const Layout& layout);
+std::string findings_json(const std::vector<Finding>& findings, const Layout& layout);
+
+}  // namespace commpass

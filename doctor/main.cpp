@@ -1,0 +1,57 @@
+// commpass doctor: what is wrong with measuring here and now, and what helps.
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+
+#include "doctor/profile_facts.hpp"
+#include "doctor/ranks.hpp"
+#include "runtime/mpi/detect_layout.hpp"
+#include "runtime/mpi/host_names.hpp"
+#include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/ranks.hpp"
+#include "runtime/mpi_program.hpp"
+
+namespace {
+
+constexpr int not_now = 3;
+
+/// Where every process is alone, since the launcher is another MPI's, the launcher's first one speaks for all.
+bool is_silenced(const commpass::MpiFacts& mpi) {
+  if (mpi.launched_ranks <= 1) return false;
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"})
+    if (const char* rank = std::getenv(name)) return std::string(rank) != "0";
+  return false;
+}
+
+/// @return may anybody measure here now?
+bool examine(bool json) {
+  using namespace commpass;
+  const auto hosts = host_names(MPI_COMM_WORLD);
+  auto facts = examine_ranks(MPI_COMM_WORLD, detect_layout(MPI_COMM_WORLD));
+  int good = 1;
+  if (rank_in(MPI_COMM_WORLD) == 0) {
+    facts.profile = examine_profile(facts.mpi.library, hosts);
+    const auto findings = judge(facts);
+    good = may_measure(findings) ? 1 : 0;
+    if (!is_silenced(facts.mpi)) fmt::print("{}", (json ? findings_json : findings_table)(findings, facts.layout));
+  }
+  COMMPASS_MPI_CALL(MPI_Bcast, &good, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return good != 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bool json = false, good = true;
+  CLI::App app{
+      "Tells what is wrong with measuring on this machine now, and what helps: commpass doctor, or mpirun -n N "
+      "commpass "
+      "doctor for the ranks, too. Exit code 0: measure now; 3: do not."};
+  app.name("commpass doctor");
+  app.add_flag("--json", json, "JSON on stdout");
+  const int code = commpass::run_mpi_command(
+      app, argc, argv, [&] { good = examine(json); }, MPI_THREAD_MULTIPLE);
+  return code == 0 && !good ? not_now : code;
+}

@@ -1,0 +1,137 @@
+#include "doctor/ranks.hpp"
+
+#include <dlfcn.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <bitset>
+#include <cstdint>
+#include <cstdlib>
+#include <utility>
+
+#include "doctor/transport.hpp"
+#include "model/text.hpp"
+#include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/mpi_library.hpp"
+#include "runtime/mpi/own_communicator.hpp"
+#include "runtime/mpi/ranks.hpp"
+
+namespace commpass {
+
+namespace {
+
+constexpr std::size_t most_cpus = 1024;
+
+/// RankFacts as they travel.
+struct Record {
+  std::int32_t host = 0, saves_power = 0;
+  std::array<std::uint64_t, most_cpus / 64> cpus{};
+  double lost = 0, longest = 0, others = 0;
+};
+
+Record pack(const RankFacts& facts) {
+  Record record{facts.host, facts.saves_power, {}, facts.noise.lost, facts.noise.longest, facts.others};
+  for (const auto cpu : facts.cpus)
+    if (std::cmp_less(cpu, most_cpus))
+      record.cpus[static_cast<std::size_t>(cpu) / 64] |= std::uint64_t{1} << (cpu % 64);
+  return record;
+}
+
+RankFacts unpack(const Record& record) {
+  RankFacts facts{record.host, {}, {record.lost, record.longest}, record.others, record.saves_power != 0};
+  for (std::size_t cpu = 0; cpu < most_cpus; ++cpu)
+    if (record.cpus[cpu / 64] >> (cpu % 64) & 1) facts.cpus.push_back(static_cast<int>(cpu));
+  return facts;
+}
+
+/// Hosts are numbered in the order of their first ranks.
+int number_of_host(MPI_Comm comm, const OwnCommunicator& host) {
+  const int is_first = host.rank() == 0 ? 1 : 0;
+  int before = 0;
+  COMMPASS_MPI_CALL(MPI_Exscan, &is_first, &before, 1, MPI_INT, MPI_SUM, comm);
+  int number = rank_in(comm) == 0 ? 0 : before;
+  COMMPASS_MPI_CALL(MPI_Bcast, &number, 1, MPI_INT, 0, host.get());
+  return number;
+}
+
+/// Runs the noise test on all ranks at once, and sees what other programs did meanwhile.
+void listen(const OwnCommunicator& host, RankFacts& facts) {
+  constexpr Seconds duration = 0.4;
+  COMMPASS_MPI_CALL(MPI_Barrier, host.get());
+  const auto begin_all = used_by_all();
+  const auto begin_own = used_by_this_process();
+  const auto begin = MPI_Wtime();
+  facts.noise = measure_noise(duration);
+  const auto elapsed = MPI_Wtime() - begin;
+  double own = used_by_this_process() - begin_own;
+  const auto end_all = used_by_all();
+  COMMPASS_MPI_CALL(MPI_Allreduce, MPI_IN_PLACE, &own, 1, MPI_DOUBLE, MPI_SUM, host.get());
+  if (begin_all && end_all) facts.others = std::max(0.0, (*end_all - *begin_all - own) / elapsed);
+}
+
+/// Does the second rank of a host read what the first one has?
+SingleCopies try_single_copies(MPI_Comm comm, const OwnCommunicator& host) {
+  std::uint64_t secret = 0x636f6d6d70617373;
+  struct {
+    std::int64_t process;
+    std::uint64_t place;
+  } first{getpid(), reinterpret_cast<std::uintptr_t>(&secret)};
+  COMMPASS_MPI_CALL(MPI_Bcast, &first, sizeof first, MPI_BYTE, 0, host.get());
+  auto result = SingleCopies::not_tried;
+  if (host.rank() == 1) {
+    std::uint64_t copy = 0;
+    const iovec here{&copy, sizeof copy}, there{reinterpret_cast<void*>(first.place), sizeof copy};
+    const auto read = process_vm_readv(static_cast<pid_t>(first.process), &here, 1, &there, 1, 0);
+    result = read == sizeof copy && copy == secret ? SingleCopies::allowed : SingleCopies::refused;
+  }
+  COMMPASS_MPI_CALL(MPI_Barrier, host.get());  // until then the first one's memory must stay
+  int worst = static_cast<int>(result);
+  COMMPASS_MPI_CALL(MPI_Allreduce, MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, comm);
+  return static_cast<SingleCopies>(worst);
+}
+
+void find_launcher(MpiFacts& mpi) {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"})
+    if (const char* text = std::getenv(name))
+      if (const auto ranks = parse_number<int>(text)) {
+        mpi.launcher = name;
+        mpi.launched_ranks = *ranks;
+        return;
+      }
+}
+
+/// Open MPI's own extension, if the library has it.
+std::optional<bool> takes_device_memory() {
+  if (auto* query = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support"))) return query() != 0;
+  return {};
+}
+
+}  // namespace
+
+Facts examine_ranks(MPI_Comm comm, const Layout& layout) {
+  const auto host = OwnCommunicator::split_by_node(comm);
+  const auto system = read_host();
+  RankFacts mine;
+  mine.host = number_of_host(comm, host);
+  mine.cpus = allowed_cpus();
+  mine.saves_power = !system.governor.empty() && system.governor != "performance";
+  listen(host, mine);
+
+  Facts facts{system, layout, {}, {}, {}, clock_resolution()};
+  facts.mpi.library = mpi_library();
+  facts.mpi.settings = transport_settings();
+  COMMPASS_MPI_CALL(MPI_Query_thread, &facts.mpi.thread_level);
+  facts.mpi.takes_device_memory = takes_device_memory();
+  facts.mpi.single_copies = try_single_copies(comm, host);
+  find_launcher(facts.mpi);
+
+  const auto record = pack(mine);
+  std::vector<Record> records(rank_in(comm) == 0 ? static_cast<std::size_t>(ranks_in(comm)) : 0);
+  COMMPASS_MPI_CALL(MPI_Gather, &record, sizeof record, MPI_BYTE, records.data(), sizeof record, MPI_BYTE, 0, comm);
+  std::ranges::transform(records, std::back_inserter(facts.ranks), unpack);
+  return facts;
+}
+
+}  // namespace commpass

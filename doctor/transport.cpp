@@ -1,0 +1,91 @@
+#include "doctor/transport.hpp"
+
+#include <mpi.h>
+
+#include <array>
+
+namespace commpass {
+
+namespace {
+
+constexpr const char* known[] = {"pml", "btl", "mtl", "btl_vader_single_copy_mechanism"};
+
+/// The tools interface, from now until it goes out of scope.
+struct ToolsInterface {
+  int level = MPI_THREAD_SINGLE;
+  bool is_on = MPI_T_init_thread(MPI_THREAD_SINGLE, &level) == MPI_SUCCESS;
+  ToolsInterface() = default;
+  ToolsInterface(const ToolsInterface&) = delete;
+  ToolsInterface& operator=(const ToolsInterface&) = delete;
+  ~ToolsInterface() {
+    if (is_on) MPI_T_finalize();
+  }
+};
+
+std::string name_of_item(MPI_T_enum kinds, int value) {
+  int count = 0, length = 0;
+  if (MPI_T_enum_get_info(kinds, &count, nullptr, &length) != MPI_SUCCESS) return {};
+  for (int i = 0; i < count; ++i) {
+    std::array<char, 128> name{};
+    int item = 0;
+    length = name.size();
+    if (MPI_T_enum_get_item(kinds, i, &item, name.data(), &length) == MPI_SUCCESS && item == value) return name.data();
+  }
+  return std::to_string(value);
+}
+
+/// The value of a variable of text or of an enumeration; empty for others, and where it cannot be read.
+std::string value_of(int index, MPI_Datatype type, MPI_T_enum kinds) {
+  MPI_T_cvar_handle handle = MPI_T_CVAR_HANDLE_NULL;
+  int count = 0;
+  if (MPI_T_cvar_handle_alloc(index, nullptr, &handle, &count) != MPI_SUCCESS) return {};
+  std::string value;
+  if (type == MPI_CHAR) {
+    std::vector<char> text(static_cast<std::size_t>(count) + 1);
+    if (MPI_T_cvar_read(handle, text.data()) == MPI_SUCCESS) value = text.data();
+  } else if (type == MPI_INT && count == 1 && kinds != MPI_T_ENUM_NULL) {
+    int number = 0;
+    if (MPI_T_cvar_read(handle, &number) == MPI_SUCCESS) value = name_of_item(kinds, number);
+  }
+  MPI_T_cvar_handle_free(&handle);
+  return value;
+}
+
+/// MPICH says it in its version: "MPICH Device: ch4:ofi".
+std::string device_of_mpich() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> version{};
+  int length = 0;
+  if (MPI_Get_library_version(version.data(), &length) != MPI_SUCCESS) return {};
+  const std::string text(version.data(), static_cast<std::size_t>(length));
+  constexpr const char* key = "MPICH Device:";
+  const auto begin = text.find(key);
+  if (begin == std::string::npos) return {};
+  const auto word = text.find_first_not_of(" \t", begin + std::char_traits<char>::length(key));
+  return word == std::string::npos ? std::string() : text.substr(word, text.find_first_of(" \t\n", word) - word);
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> transport_settings() {
+  std::vector<std::pair<std::string, std::string>> settings;
+  if (const auto device = device_of_mpich(); !device.empty()) settings.emplace_back("device", device);
+  const ToolsInterface tools;
+  if (!tools.is_on) return settings;
+  int variables = 0;
+  if (MPI_T_cvar_get_num(&variables) != MPI_SUCCESS) return settings;
+  for (int index = 0; index < variables; ++index) {
+    std::array<char, 128> name{};
+    int name_length = name.size(), text_length = 0, verbosity = 0, bind = 0, scope = 0;
+    auto type = MPI_DATATYPE_NULL;
+    auto kinds = MPI_T_ENUM_NULL;
+    if (MPI_T_cvar_get_info(index, name.data(), &name_length, &verbosity, &type, &kinds, nullptr, &text_length, &bind,
+                            &scope) != MPI_SUCCESS)
+      continue;
+    for (const auto* wanted : known)
+      if (std::string(name.data()) == wanted)
+        if (const auto value = value_of(index, type, kinds); !value.empty()) settings.emplace_back(wanted, value);
+  }
+  return settings;
+}
+
+}  // namespace commpass

@@ -1,0 +1,156 @@
+// What doctor makes of the facts of a machine.
+#include "doctor/findings.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+namespace commpass {
+namespace {
+
+RankFacts quiet_rank(int host, int cpu) { return {host, {cpu}, {0.001, 1e-6}, 0.0, false}; }
+
+/// Nothing is wrong: four ranks on two hosts of two processors.
+Facts quiet_machine() {
+  Facts facts{{.processor = "Some Processor",
+               .cpus = 2,
+               .quota = {},
+               .load = 0.0,
+               .governor = "performance",
+               .ptrace_scope = 0},
+              Layout::regular(2, 1, 2),
+              {quiet_rank(0, 0), quiet_rank(0, 1), quiet_rank(1, 0), quiet_rank(1, 1)},
+              {},
+              {},
+              30e-9};
+  facts.mpi.library = "Open MPI v4.1.4";
+  facts.mpi.single_copies = SingleCopies::allowed;
+  facts.profile.name = "here";
+  facts.profile.age_days = 3;
+  return facts;
+}
+
+Finding about(const Facts& facts, const std::string& subject) {
+  const auto findings = judge(facts);
+  const auto found = std::ranges::find(findings, subject, &Finding::subject);
+  if (found == findings.end()) {
+    ADD_FAILURE() << "nothing is said about " << subject;
+    return {};
+  }
+  return *found;
+}
+
+TEST(Doctor, FindsNothingWrongWithAQuietMachine) {
+  const auto findings = judge(quiet_machine());
+  for (const auto& finding : findings) {
+    EXPECT_EQ(finding.state, State::good) << finding.subject << ": " << finding.text;
+    EXPECT_EQ(finding.remedy, "") << finding.subject;
+    EXPECT_NE(finding.text, "") << finding.subject;
+  }
+  EXPECT_TRUE(may_measure(findings));
+}
+
+/// What makes a quiet machine sick, on what line that shows, and how badly.
+struct Illness {
+  const char* subject;
+  State state;
+  void (*infect)(Facts&);
+};
+
+void PrintTo(const Illness& illness, std::ostream* stream) { *stream << illness.subject; }
+
+class EveryIllness : public testing::TestWithParam<Illness> {};
+
+TEST_P(EveryIllness, HasALineWithItsRemedy) {
+  auto facts = quiet_machine();
+  GetParam().infect(facts);
+  const auto finding = about(facts, GetParam().subject);
+  EXPECT_EQ(finding.state, GetParam().state) << finding.text;
+  EXPECT_NE(finding.remedy, "");
+  EXPECT_EQ(may_measure(judge(facts)), GetParam().state != State::stop);
+  const auto sick = std::ranges::count_if(judge(facts), [](const auto& each) { return each.state != State::good; });
+  EXPECT_EQ(sick, 1) << "one cause, one line";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Doctor, EveryIllness,
+    testing::Values(
+        Illness{"MPI library", State::stop,
+                [](Facts& f) {
+                  f.mpi.launcher = "PMI_SIZE";
+                  f.mpi.launched_ranks = 8;
+                }},
+        Illness{"single copies", State::attention, [](Facts& f) { f.mpi.single_copies = SingleCopies::refused; }},
+        Illness{"ranks per core", State::stop, [](Facts& f) { f.ranks[3].cpus = f.ranks[2].cpus; }},
+        Illness{"ranks per core", State::stop, [](Facts& f) { f.host.quota = 1.5; }},
+        Illness{"binding", State::attention,
+                [](Facts& f) {
+                  f.ranks[1].cpus = {0, 1};
+                }},
+        Illness{"load", State::attention, [](Facts& f) { f.ranks[2].others = 0.2; }},
+        Illness{"load", State::stop, [](Facts& f) { f.ranks[2].others = 1; }},
+        Illness{"noise", State::attention, [](Facts& f) { f.ranks[1].noise.lost = 0.05; }},
+        Illness{"noise", State::stop, [](Facts& f) { f.ranks[1].noise.lost = 0.5; }},
+        Illness{"frequency", State::attention,
+                [](Facts& f) {
+                  f.host.governor = "powersave";
+                  f.ranks[0].saves_power = true;
+                }},
+        Illness{"clock", State::attention, [](Facts& f) { f.clock_resolution = 1e-3; }},
+        Illness{"profile", State::attention, [](Facts& f) { f.profile = {}; }},
+        Illness{"profile", State::attention, [](Facts& f) { f.profile.problem = "it is broken"; }},
+        Illness{"profile", State::attention, [](Facts& f) { f.profile.age_days = 1000; }},
+        Illness{"profile", State::attention, [](Facts& f) { f.profile.warning = "it was measured elsewhere"; }}),
+    [](const auto& each) {
+      auto name = std::to_string(each.index) + each.param.subject;
+      std::erase(name, ' ');
+      return name;
+    });
+
+TEST(Doctor, NamesTheRankThatLosesMost) {
+  auto facts = quiet_machine();
+  facts.ranks[2].noise = {0.25, 3e-3};
+  EXPECT_EQ(about(facts, "noise").text, "rank 2 loses 25.0 % of its time to other work; at most 3 ms at once");
+}
+
+TEST(Doctor, CountsTheRanksOfEachHostForItself) {
+  auto facts = quiet_machine();
+  facts.ranks.push_back({1, {0, 1}, {}, 0.0, false});
+  EXPECT_EQ(about(facts, "ranks per core").text, "3 ranks share 2 processors of a host and take turns");
+}
+
+TEST(Doctor, NeedsNoBindingOfARankThatIsAlone) {
+  auto facts = quiet_machine();
+  facts.layout = Layout::regular(1, 1, 1);
+  facts.ranks = {{0, {0, 1}, {}, 0.0, false}};
+  facts.mpi.single_copies = SingleCopies::not_tried;
+  EXPECT_EQ(about(facts, "binding").state, State::good);
+  EXPECT_EQ(about(facts, "single copies").state, State::good);
+}
+
+TEST(Doctor, DrawsNodesAndSockets) {
+  EXPECT_EQ(picture(Layout::regular(1, 2, 2)), "1 node x 4 ranks, 2 sockets\n  node 0   [0 1 | 2 3]\n");
+  const auto large = picture(Layout::regular(20, 1, 100));
+  EXPECT_NE(large.find("… 84 more]"), std::string::npos) << large;
+  EXPECT_NE(large.find("and 12 nodes more"), std::string::npos) << large;
+}
+
+TEST(Doctor, TellsTheSameInJson) {
+  auto facts = quiet_machine();
+  facts.ranks[0].others = 2;
+  const auto findings = judge(facts);
+  const auto json = nlohmann::json::parse(findings_json(findings, facts.layout));
+  EXPECT_FALSE(json["may_measure"].get<bool>());
+  ASSERT_EQ(json["findings"].size(), findings.size());
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    EXPECT_EQ(json["findings"][i]["subject"], findings[i].subject);
+    EXPECT_EQ(json["findings"][i]["text"], findings[i].text);
+    EXPECT_EQ(json["findings"][i]["remedy"], findings[i].remedy);
+  }
+  EXPECT_NE(findings_table(findings, facts.layout).find("STOP  load"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace commpass
