@@ -54,9 +54,11 @@ std::vector<Batch> batches_of(std::span<const Likes> sent, const StageInfo& stag
 /// Adds the messages of a node to a stage, and takes like ones together.
 class Folding {
  public:
-  Folding(const Layout& layout, std::vector<Batch> batches, int rounds_in_flight, Stage& stage,
+  /// @param has_turns  is all in flight at once?
+  Folding(const Layout& layout, std::vector<Batch> batches, int rounds_in_flight, bool has_turns, Stage& stage,
           std::vector<Folded>& folded)
       : layout_(layout),
+        has_turns_(has_turns),
         batches_(std::move(batches)),
         together_((rounds_in_flight + enough_rounds - 1) / enough_rounds),
         stage_(stage),
@@ -65,8 +67,9 @@ class Folding {
   /// Adds all messages of a rank.
   void add(std::span<const Likes> sent) {
     const auto before = folded_.size();
+    turns_.clear();
     append(sent);
-    send_far_first(before);
+    if (has_turns_) sort_by_turn(before);
   }
 
  private:
@@ -74,6 +77,7 @@ class Folding {
     std::size_t b = 0;
     last_group_ = none;
     for (auto likes : sent) {
+      sender_ = likes.first.from;
       likes.first.from = layout_.local(likes.first.from);
       while (b + 1 < batches_.size() && batches_[b + 1].first_round <= likes.first.round) ++b;
       for (auto own = b; own < batches_.size() && batches_[own].first_round <= likes.last_round(); ++own) {
@@ -89,11 +93,9 @@ class Folding {
     }
   }
 
-  /// Puts those of a batch that leave the node before the others, as schedules do.
-  void send_far_first(std::size_t begin) {
-    const auto key = [&](std::size_t i) {
-      return std::pair(stage_.messages[i].batch, folded_[i].locality != Locality::network);
-    };
+  /// As schedules do.
+  void sort_by_turn(std::size_t begin) {
+    const auto key = [&](std::size_t i) { return turns_[i - begin]; };
     order_.resize(folded_.size() - begin);
     std::iota(order_.begin(), order_.end(), begin);
     if (std::ranges::is_sorted(order_, {}, key)) return;
@@ -120,11 +122,14 @@ class Folding {
     } else {
       stage_.messages.push_back(likes.first);
       folded_.push_back({likes.locality, messages, batches});
+      turns_.push_back(0);
     }
     if (joins && !has_middle) return;
     auto& message = stage_.messages.back();
     message.round = has_middle ? middle : first_round;
-    message.to = layout_.local(likes.ring.after(likes.first.to, message.round - likes.first.round));
+    const Rank receiver = likes.ring.after(likes.first.to, message.round - likes.first.round);
+    message.to = layout_.local(receiver);
+    turns_.back() = far_first_turn(layout_, sender_, receiver);
   }
 
   static std::uint32_t messages_in(const Likes& likes, int first_round, int last_round) {
@@ -134,13 +139,16 @@ class Folding {
   }
 
   const Layout& layout_;
+  bool has_turns_;
   std::vector<Batch> batches_;
   int together_;  // each has 1/64 of the time of its batch at most
   Stage& stage_;
   std::vector<Folded>& folded_;
-  std::vector<std::size_t> order_;  // of a rank's messages
-  static constexpr int none = -2;   // round 0 may be in group −1
-  int last_group_ = none;           // of the rank
+  Rank sender_ = 0;
+  std::vector<std::int64_t> turns_;  // of a rank's messages
+  std::vector<std::size_t> order_;
+  static constexpr int none = -2;  // round 0 may be in group −1
+  int last_group_ = none;          // of the rank
 };
 
 }  // namespace
@@ -200,7 +208,8 @@ void append_run(const UniformRun& run, const Message& first, const Layout& layou
 
 std::vector<Folded> fold(std::span<const Likes> sent, const Layout& layout, Window window, Stage& stage) {
   std::vector<Folded> folded;
-  Folding folding(layout, batches_of(sent, stage.info, window), rounds_in_flight(stage.info, window), stage, folded);
+  Folding folding(layout, batches_of(sent, stage.info, window), rounds_in_flight(stage.info, window),
+                  window.unlimited(), stage, folded);
   while (!sent.empty()) {
     const auto end =
         std::ranges::find_if(sent, [&](const Likes& likes) { return likes.first.from != sent.front().first.from; });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -82,6 +83,14 @@ struct UniformRun {
   }
 };
 
+/// See Route::turn.
+inline std::int64_t far_first_turn(const Layout& layout, Rank from, Rank to) {
+  const auto around = [](int steps, int length) { return steps < 0 ? steps + length : steps; };
+  const int nodes = layout.nodes(), most = layout.max_ppn();
+  const int node = around(layout.node(to) - layout.node(from), nodes);
+  return std::int64_t{node == 0 ? nodes : node} * most + around(layout.local(to) - layout.local(from), most);
+}
+
 /// Where blocks go in each stage. The rule is the same on every rank and depends on nothing but its arguments and
 /// the tables that the route was made with.
 ///
@@ -118,9 +127,11 @@ class Route {
   /// Sender and receiver compute the same, so they agree on the batch of a window.
   virtual int round(Rank from, Rank to, int stage) const = 0;
 
-  /// Does a message go to another node? Those of a batch that do are sent first, since they take longest to arrive.
-  /// Of a route that nobody told where ranks sit none does.
-  bool leaves_node(Rank from, Rank to) const { return seats_ && seats_->node(from) != seats_->node(to); }
+  /// By this number a rank sends what is in flight at once, and expects what comes. Far first: messages to other nodes
+  /// take longest to arrive. They go to the next node first, and there to the same local rank first, so that ranks
+  /// which all send to all never meet at a receiver. The same for all of a route that nobody told where ranks sit. Not
+  /// for the batches of a window, which are of consecutive rounds, in whose order ranks do not meet either.
+  std::int64_t turn(Rank from, Rank to) const { return seats_ ? far_first_turn(*seats_, from, to) : 0; }
   /// Tells where ranks sit; the same on every rank. make_route does.
   void seat(const Layout& layout) { seats_ = layout; }
 

@@ -34,8 +34,9 @@ struct Message {
   Bytes unpacked_bytes = 0;
 };
 
-/// The messages of one stage: ordered by sender, then those to other nodes first, then by round and receiver. That is
-/// the order in which those of a batch are posted, and both ends rely on it.
+/// The messages of one stage: ordered by sender, then, where all are in flight at once, by turn (Route::turn), then by
+/// round and receiver. So they are in the order of their batches. In this order they are posted, and both ends rely on
+/// it.
 struct Departures {
   std::vector<Message> messages;
   std::vector<std::uint32_t> order;  ///< block numbers, message after message; within one by destination and source
@@ -134,7 +135,7 @@ Schedule make_schedule(const Route& route, Window window, const PreparedPattern&
 Schedule make_schedule(const Route& route, Window window, const Pattern& pattern,
                        Coalescing coalescing = Coalescing::coalesced);
 
-/// Makes of a schedule the one that the same route has with another window.
-void set_window(Schedule& schedule, Window window);
+/// Makes of a schedule the one that its route has with another window.
+void set_window(const Route& route, Schedule& schedule, Window window);
 
 }  // namespace commpass

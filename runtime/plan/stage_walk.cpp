@@ -48,9 +48,8 @@ StageMessages messages_of_stage(const RouteOfRank& own, int stage, std::span<con
       result.incoming = staggered(result.incoming, headers.most_blocks);
     }
     for (auto& message : result.incoming) message.batch = window.batch(message.round);
-    std::ranges::stable_sort(result.departures.messages, {}, &Message::batch);
     std::ranges::stable_sort(result.incoming, {}, [&](const Incoming& m) {
-      return std::tuple(m.batch, !own.route.leaves_node(m.from, own.rank), m.round, m.from);
+      return std::tuple(m.batch, window.unlimited() ? own.route.turn(m.from, own.rank) : 0, m.round, m.from);
     });
   });
   return result;

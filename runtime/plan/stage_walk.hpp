@@ -41,8 +41,8 @@ struct HeldBlocks {
 
 /// The messages of a stage that a rank sends and gets.
 struct StageMessages {
-  Departures departures;           ///< by batch; those of a batch in the order of a schedule
-  std::vector<Incoming> incoming;  ///< likewise; of one sender in the order in which it sends
+  Departures departures;
+  std::vector<Incoming> incoming;  ///< in the order of departures; of one sender in the order in which it sends
 };
 
 /// Those that leave follow from the blocks that are held here, the source tells what comes. A rank that has failed

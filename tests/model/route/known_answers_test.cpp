@@ -344,7 +344,7 @@ TEST(MultiLeader, WhoseRanksAllLeadIsStandard) {
   EXPECT_EQ(messages_of(leaders.stages[0]), messages_of(standard.stages[0]));
 }
 
-// Two nodes of three ranks: by distance, 1 sends to 2, 3, 4, 5, 0.
+// Two nodes of three ranks. By distance, 1 would send to 2, 3, 4, 5, 0.
 TEST(FarFirst, MessagesToOtherNodesAreSentBeforeThoseToItsOwn) {
   const auto order_of = [](const std::string& strategy, const Layout& layout) {
     const auto schedule = schedule_of(strategy, layout, alltoall(layout.ranks(), 1));
@@ -354,17 +354,28 @@ TEST(FarFirst, MessagesToOtherNodesAreSentBeforeThoseToItsOwn) {
     return order;
   };
   const auto layout = Layout::regular(2, 1, 3);
-  EXPECT_EQ(order_of("standard", layout), (std::vector<Rank>{3, 4, 5, 2, 0}));
-  EXPECT_EQ(order_of("standard,staggered", layout), (std::vector<Rank>{3, 4, 5, 2, 0}));
+  EXPECT_EQ(order_of("standard", layout), (std::vector<Rank>{4, 5, 3, 2, 0}));
+  EXPECT_EQ(order_of("standard,staggered", layout), (std::vector<Rank>{4, 5, 3, 2, 0}));
   EXPECT_EQ(order_of("standard", Layout::regular(1, 2, 3)), (std::vector<Rank>{2, 3, 4, 5, 0})) << "none is far";
 }
 
-TEST(FarFirst, HoldsWithinEachBatchOfAWindow) {
-  const auto schedule = schedule_of("standard,window=2", Layout::regular(2, 1, 3), alltoall(6, 1));
-  std::map<int, std::vector<Rank>> batches;
+TEST(FarFirst, NoTwoRanksSendToOneAtTheSameTurnOfAnAllToAll) {
+  for (const auto& layout : {Layout::regular(4, 1, 4), Layout::regular(3, 2, 3), Layout::regular(1, 1, 5)}) {
+    const auto schedule = schedule_of("standard", layout, alltoall(layout.ranks(), 1));
+    std::map<Rank, std::size_t> sent;
+    std::set<std::pair<std::size_t, Rank>> turns;
+    for (const auto& message : schedule.stages[0].messages)
+      EXPECT_TRUE(turns.insert({sent[message.from]++, message.to}).second) << message.from << " to " << message.to;
+  }
+}
+
+TEST(FarFirst, IsNotForTheBatchesOfAWindow) {
+  const auto layout = Layout::regular(2, 1, 3);
+  const auto schedule = schedule_of("standard,window=2", layout, alltoall(6, 1));
+  std::vector<std::pair<int, Rank>> order;
   for (const auto& message : schedule.stages[0].messages)
-    if (message.from == 1) batches[message.batch].push_back(message.to);
-  EXPECT_EQ(batches, (std::map<int, std::vector<Rank>>{{0, {3, 2}}, {1, {4, 5}}, {2, {0}}}));
+    if (message.from == 1) order.emplace_back(message.batch, message.to);
+  EXPECT_EQ(order, (std::vector<std::pair<int, Rank>>{{0, 2}, {0, 3}, {1, 4}, {1, 5}, {2, 0}}));
 }
 
 TEST(NodeTraffic, SumsWhatRanksSendToOtherNodes) {

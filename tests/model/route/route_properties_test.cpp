@@ -119,8 +119,9 @@ RC_GTEST_PROP(EveryStrategy, GivesEveryPairOneMessageARoundThatBothKnow, ()) {
                   of_receiver->round(message.from, message.to, s));
         RC_ASSERT(message.batch == (window.unlimited() || !has_rounds ? 0 : (message.round - 1) / window.rounds));
       }
-      RC_ASSERT(std::ranges::is_sorted(messages, {},
-                                       [](const Message& m) { return std::tuple(m.from, m.batch, m.round, m.to); }));
+      RC_ASSERT(std::ranges::is_sorted(messages, {}, [&](const Message& m) {
+        return std::tuple(m.from, m.batch, window.unlimited() ? of_receiver->turn(m.from, m.to) : 0, m.round, m.to);
+      }));
     }
   }
 }
@@ -280,6 +281,25 @@ RC_GTEST_PROP(AWindow, ChangesBatchesAndNothingElse, ()) {
     return result;
   };
   RC_ASSERT(messages({1 + draw(10)}) == messages({}));
+}
+
+RC_GTEST_PROP(AWindow, CanBeAnotherOneOfAScheduleThatIsThere, ()) {
+  const auto drawn = draw_case();
+  const auto strategy = draw_strategy(drawn.layout);
+  const auto route = make_route(strategy, drawn.layout, drawn.pattern);
+  const auto order_of = [](const Schedule& schedule) {
+    std::vector<std::tuple<Rank, Rank, int, int, Bytes>> order;
+    for (const auto& stage : schedule.stages)
+      for (const auto& m : stage.messages) order.emplace_back(m.from, m.to, m.round, m.batch, m.bytes);
+    return order;
+  };
+  const Window few{1 + draw(10)};
+  auto schedule = make_schedule(*route, {}, drawn.pattern, strategy.coalescing);
+  const auto unlimited = order_of(schedule);
+  set_window(*route, schedule, few);
+  RC_ASSERT(order_of(schedule) == order_of(make_schedule(*route, few, drawn.pattern, strategy.coalescing)));
+  set_window(*route, schedule, {});
+  RC_ASSERT(order_of(schedule) == unlimited);
 }
 
 // Ranks go from batch to batch; with synchronous sends a message completes when both ends are in its batch.
