@@ -169,9 +169,11 @@ class KnownMachine : public testing::Test {
     measure_protocols(c);
     for (const auto locality : c.localities) find_rendezvous(c, locality);
     for (const auto locality : c.localities) measure_bursts(c, locality);
-    for (const auto locality : c.localities) measure_receiving(c, locality);
     for (const auto locality : c.localities) measure_sharing(c, locality);
+    measure_bus(c);
+    measure_core(c);
     measure_ejection(c);
+    for (const auto locality : c.localities) measure_receiving(c, locality);
     measure_copies(c);
     measure_datatypes(c);
     measure_operations(c);
