@@ -85,17 +85,42 @@ Seconds Bench::synchronous_ping_pong(Rank first, Rank second, Bytes bytes, Recei
          (receiving == Receiving::probed ? world->machine.operations.probe_s.value() : 0);
 }
 Seconds Bench::burst(Rank sender, std::span<const Rank> receivers, Bytes bytes, int messages, int) {
-  const auto& used = world->channel(sender, receivers.front()).protocol(bytes);
+  const auto& channel = world->channel(sender, receivers.front());
+  const auto& used = channel.protocol(bytes);
+  const auto size = static_cast<double>(bytes);
   const double queue = receivers.size() == 1 ? messages : 1;
   return World::lone(used, bytes) +
-         (messages - 1) * (used.alpha_next_s + *used.beta_next_s_per_byte * static_cast<double>(bytes)) +
-         world->channel(sender, receivers.front()).gamma_s.value_or(0) * queue * queue / 2;
+         (messages - 1) * std::max(used.next_seconds(size), size / channel.link_rate_bytes_per_s) +
+         channel.gamma_s.value_or(0) * queue * queue / 2;
+}
+Seconds Bench::posting(Rank sender, std::span<const Rank> receivers, Bytes bytes, int messages, int) {
+  return messages * world->channel(sender, receivers.front()).protocol(bytes).next_seconds(static_cast<double>(bytes));
 }
 Seconds Bench::fan_in(std::span<const Rank> senders, Rank receiver, Bytes bytes, int messages, int) {
-  const auto& used = world->channel(senders.front(), receiver).protocol(bytes);
-  const double all = messages * static_cast<double>(senders.size());
-  return World::lone(used, bytes) + all * used.receive_seconds(bytes) +
-         world->channel(senders.front(), receiver).gamma_s.value_or(0) * all * all / 2;
+  const auto& channel = world->channel(senders.front(), receiver);
+  const auto& used = channel.protocol(bytes);
+  const auto size = static_cast<double>(bytes), count = static_cast<double>(senders.size());
+  const double all = messages * count;
+  const auto by_senders = std::max(used.next_seconds(size), size / channel.link_rate_bytes_per_s) / count;
+  return World::lone(used, bytes) + all * std::max(used.receive_seconds(bytes), by_senders) +
+         channel.gamma_s.value_or(0) * all * all / 2;
+}
+Seconds Bench::rings(std::span<const std::vector<Rank>> rings, Bytes bytes, int) {
+  const auto& layout = world->layout;
+  const auto& machine = world->machine;
+  const auto& channel = world->channel(rings.front()[0], rings.front()[1]);
+  const auto size = static_cast<double>(bytes);
+  double ranks = 0;
+  for (const auto& ring : rings) ranks += static_cast<double>(ring.size());
+  const bool between_nodes = layout.locality(rings.front()[0], rings.front()[1]) == Locality::network;
+  const double of_node = static_cast<double>(rings.size()) * size;
+  const double shared =
+      between_nodes ? of_node / std::min({machine.injection_rate_bytes_per_s, machine.ejection_rate_bytes_per_s,
+                                          machine.core_rate_bytes_per_s})
+                    : std::max(ranks * size / machine.bus_rate_bytes_per_s,
+                               static_cast<double>(rings.front().size()) * size / channel.aggregate_rate_bytes_per_s);
+  const auto& used = channel.protocol(bytes);
+  return used.alpha_s + std::max(used.beta_s_per_byte * size, shared);
 }
 Seconds Bench::early_send(Rank sender, Rank receiver, Bytes bytes, Seconds late_s) {
   const auto from = world->channel(sender, receiver).rendezvous_from_bytes;
