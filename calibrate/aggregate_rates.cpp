@@ -15,15 +15,16 @@ namespace commpass {
 namespace {
 
 /// The rate that the pairs share, from a sweep over how many of the first of them are active.
-/// @param pairs  at least two
+/// @param pairs     at least two
+/// @param multiple  so many pairs begin or end on as many nodes: as many on each, so that none is busier than others
 /// @param what   the parameter, for what is told if the pairs do not reach its limit
 /// @return infinity if they do not
-double sweep(Calibration& calibration, const std::vector<Pair>& pairs, Locality locality, double share,
+double sweep(Calibration& calibration, const std::vector<Pair>& pairs, Locality locality, int multiple, double share,
              const std::string& what) {
-  std::vector<int> counts;
-  for (const int count : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128})
-    if (count < std::ssize(pairs)) counts.push_back(count);
-  counts.push_back(static_cast<int>(pairs.size()));
+  std::vector<int> counts{1};
+  for (const int times : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128})
+    if (const int count = times * multiple; count > 1 && count < std::ssize(pairs)) counts.push_back(count);
+  if (counts.size() == 1 || std::ssize(pairs) % multiple == 0) counts.push_back(static_cast<int>(pairs.size()));
   const Bytes bytes = calibration.options.largest_bytes / 4;
   std::map<int, Series> sweeps;
   for (const int count : counts) sweeps[count];
@@ -58,7 +59,8 @@ void measure_sharing(Calibration& calibration, Locality locality) {
   }
   auto& rate = between_nodes ? calibration.machine.injection_rate_bytes_per_s
                              : calibration.channel(locality).aggregate_rate_bytes_per_s;
-  rate = sweep(calibration, pairs, locality, sharing_share.after(locality, calibration.localities), what);
+  const int multiple = between_nodes ? calibration.layout.nodes() - 1 : 1;
+  rate = sweep(calibration, pairs, locality, multiple, sharing_share.after(locality, calibration.localities), what);
 }
 
 namespace {
@@ -118,9 +120,9 @@ void measure_core(Calibration& calibration) {
     return;
   }
   const Bytes bytes = large_bytes(calibration);
-  const Seconds expected = std::max(moving_seconds(calibration, Locality::network),
-                                    static_cast<double>(rings.size()) * static_cast<double>(bytes) /
-                                        calibration.machine.injection_rate_bytes_per_s);
+  const Seconds expected = std::max(
+      moving_seconds(calibration, Locality::network),
+      static_cast<double>(rings.size()) * static_cast<double>(bytes) / calibration.machine.injection_rate_bytes_per_s);
   auto& rate = calibration.machine.core_rate_bytes_per_s;
   rate = rate_of_rings(calibration, rings, Locality::network, core_share.end, bytes, expected) / layout.nodes();
   if (!std::isfinite(rate)) calibration.not_measured("core: all nodes at once send as much as each alone");
@@ -137,7 +139,7 @@ void measure_ejection(Calibration& calibration) {
     calibration.not_measured("ejection: needs three nodes, and two ranks on the one that receives");
     return;
   }
-  const double rate = sweep(calibration, pairs, Locality::network, ejection_share.end, "ejection");
+  const double rate = sweep(calibration, pairs, Locality::network, layout.nodes() - 1, ejection_share.end, "ejection");
   if (!std::isfinite(rate)) return;
   if (rate >= nearly * static_cast<double>(senders.size()) * calibration.machine.injection_rate_bytes_per_s) {
     calibration.not_measured(fmt::format("ejection: a node takes in all that {} others inject", senders.size()));

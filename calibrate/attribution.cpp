@@ -25,8 +25,7 @@ double fit_link_rate(std::span<const SentSteps> protocols) {
   double rate = 0;
   for (const auto& steps : protocols) {
     const auto& large = steps.back();
-    if (large.step_s > much * large.posting_s)
-      rate = std::max(rate, static_cast<double>(large.bytes) / large.step_s);
+    if (large.step_s > much * large.posting_s) rate = std::max(rate, static_cast<double>(large.bytes) / large.step_s);
   }
   return rate > 0 ? rate : std::numeric_limits<double>::infinity();
 }
@@ -41,13 +40,15 @@ Line fit_sending(const SentSteps& steps, double link_rate_bytes_per_s) {
   return through(small.bytes, small.step_s, large.bytes, large.step_s);
 }
 
-std::optional<Line> fit_taking(const TakenSteps& steps) {
-  const auto is_explained = [](const TakenStep& s) { return s.step_s <= alike * s.explained_s; };
-  const auto& [small, large] = steps;
-  if (is_explained(small) && is_explained(large)) return std::nullopt;
-  if (is_explained(large)) return Line{small.step_s, 0};
-  if (is_explained(small)) return through(small.bytes, 0, large.bytes, large.step_s);
-  return through(small.bytes, small.step_s, large.bytes, large.step_s);
+Line fit_taking(const TakenSteps& steps, Seconds smaller_s) {
+  const auto [small, large] = steps;
+  const auto is_explained = [](const TakenStep& s, Seconds taking) {
+    return s.step_s <= alike * (s.explained_s + taking);
+  };
+  const Seconds known = std::min(smaller_s, alike * small.step_s);
+  const Seconds taking = is_explained(small, known) ? known : small.step_s;
+  if (is_explained(large, taking)) return {taking, 0};
+  return through(small.bytes, taking, large.bytes, large.step_s);
 }
 
 }  // namespace commpass

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <optional>
 #include <span>
 
 #include "calibrate/fit.hpp"
@@ -37,9 +36,10 @@ struct TakenStep {
 };
 using TakenSteps = std::array<TakenStep, 2>;
 
-/// What the processor of a receiver is busy. Of a size that others explain it is not known; then its bytes are taken to
-/// cost nothing.
-/// @return nothing if both sizes are explained
-std::optional<Line> fit_taking(const TakenSteps& steps);
+/// What the processor of a receiver is busy. Where it is busy for as long as for smaller messages, and others explain
+/// the rest, that is it; for messages that arrive all at once, one comes after the other. What others explain alone is
+/// taken to cost nothing.
+/// @param smaller_s  what it is busy for a message of the protocol before; 0 for the first
+Line fit_taking(const TakenSteps& steps, Seconds smaller_s);
 
 }  // namespace commpass

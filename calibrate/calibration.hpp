@@ -67,8 +67,8 @@ void measure_bus(Calibration& calibration);
 void measure_core(Calibration& calibration);
 /// What a node takes in from the network: many nodes send to one.
 void measure_ejection(Calibration& calibration);
-/// α_receive and β_receive, and γ again: many ranks send to one. Where the senders, or what they share, take as long, the
-/// receiver's time does not show.
+/// α_receive and β_receive, and γ again: many ranks send to one. Where the senders, or what they share, take as long,
+/// the receiver's time does not show.
 void measure_receiving(Calibration& calibration, Locality locality);
 /// Copies within a rank's memory.
 void measure_copies(Calibration& calibration);

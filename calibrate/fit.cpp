@@ -230,11 +230,11 @@ CallFit fit_call(std::span<const double> messages, std::span<const double> secon
 
 double fit_shared_rate(std::span<const int> pairs, std::span<const double> seconds, Bytes bytes, Seconds alpha_s) {
   constexpr double growth = 1.1;
-  double most = 0;
+  std::vector<double> rates;
   for (std::size_t i = 0; i < pairs.size(); ++i)
     if (pairs[i] > 1 && seconds[i] > growth * seconds[0])
-      most = std::max(most, static_cast<double>(pairs[i]) * static_cast<double>(bytes) / (seconds[i] - alpha_s));
-  return most > 0 ? most : std::numeric_limits<double>::infinity();
+      rates.push_back(static_cast<double>(pairs[i]) * static_cast<double>(bytes) / (seconds[i] - alpha_s));
+  return rates.empty() ? std::numeric_limits<double>::infinity() : median(rates);
 }
 
 }  // namespace commpass

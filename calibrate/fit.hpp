@@ -78,8 +78,7 @@ CallFit fit_call(std::span<const double> messages, std::span<const double> secon
 /// The rate that ranks share, from the times of k pairs that each move `bytes` at once:
 /// T(k) = max(T(1), alpha + k·bytes / rate).
 /// @param seconds  T(k) for pairs[i] pairs; pairs[0] is 1
-/// @return the most that any number of pairs moves; infinity if T does not grow by more than a tenth: the limit is not
-/// reached
+/// @return infinity if T does not grow by more than a tenth: the limit is not reached
 double fit_shared_rate(std::span<const int> pairs, std::span<const double> seconds, Bytes bytes, Seconds alpha_s);
 
 }  // namespace commpass

@@ -24,8 +24,8 @@ std::vector<Pair> pairs_out_of_one_node(const Layout& layout);
 /// Up to 16 ranks that are so related to `rank`, from as many nodes as there are.
 std::vector<Rank> partners(const Layout& layout, Rank rank, Locality locality);
 
-/// Rings of ranks with the same position on their nodes, so that all nodes are busy at once, and those of the sockets of
-/// the largest node. Each has two ranks or more.
+/// Rings of ranks with the same position on their nodes, so that all nodes are busy at once, and those of the sockets
+/// of the largest node. Each has two ranks or more.
 std::vector<std::vector<Rank>> rings_between_nodes(const Layout& layout);
 std::vector<std::vector<Rank>> rings_within_node(const Layout& layout);
 

@@ -18,7 +18,8 @@ class Senders {
   Senders(const Calibration& calibration, Locality locality, std::span<const Rank> senders)
       : machine_(calibration.machine), channel_(*machine_.host.find(locality)), count_(senders.size()) {
     std::map<int, int> of_node;
-    for (const Rank sender : senders) most_of_a_node_ = std::max(most_of_a_node_, ++of_node[calibration.layout.node(sender)]);
+    for (const Rank sender : senders)
+      most_of_a_node_ = std::max(most_of_a_node_, ++of_node[calibration.layout.node(sender)]);
     nodes_ = calibration.layout.nodes();
     is_network_ = locality == Locality::network;
   }
@@ -73,7 +74,7 @@ void measure_receiving(Calibration& calibration, Locality locality) {
       const Bytes bytes = size_of(channel, calibration.options.largest_bytes, {i, large == 1, 0});
       both[large] = {bytes, steps[large], others.seconds(bytes)};
     }
-    taking = fit_taking(both).value_or(Line{std::min(taking.alpha_s, steps[0]), 0});
+    taking = fit_taking(both, taking.alpha_s);
     channel.protocols[i].alpha_receive_s = taking.alpha_s;
     channel.protocols[i].beta_receive_s_per_byte = taking.beta_s_per_byte;
   }

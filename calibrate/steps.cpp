@@ -27,7 +27,7 @@ std::vector<double> Bursts::seconds(std::size_t protocol, bool large) const {
 Seconds Bursts::gamma() const {
   std::vector<double> gammas;
   for (std::size_t i = 0; i < protocols_; ++i)
-    gammas.push_back(std::min(fit_gamma(messages(), seconds(i, false)), fit_gamma(messages(), seconds(i, true))));
+    gammas.push_back(fit_gamma(messages(), seconds(i, false)));  // large ones hide it
   return median(std::move(gammas));
 }
 

@@ -49,7 +49,7 @@ class Bursts {
   Steps steps(std::size_t protocol, Seconds gamma_s) const;
 
  private:
-  static constexpr std::array counts{8, 12, 16, 24, 32};  // of fewer the way there shows
+  static constexpr std::array counts{8, 16, 24, 32};  // of fewer the way there shows
 
   std::vector<double> messages() const;
   std::vector<double> seconds(std::size_t protocol, bool large) const;

@@ -17,8 +17,7 @@ BatchTimes batch_times(const BatchLoad& load, const Machine& machine) {
     const auto& channel = host_channel(machine, static_cast<Locality>(l));
     const auto& protocol = channel.protocol(bytes);
     const Seconds next = protocol.next_seconds(load.bytes), alone = protocol.alone_seconds(load.bytes),
-                  taking = protocol.receive_seconds(bytes),
-                  link = load.bytes / channel.link_rate_bytes_per_s;
+                  taking = protocol.receive_seconds(bytes), link = load.bytes / channel.link_rate_bytes_per_s;
     times.launching += load.sent[l] * next;
     linking += load.sent[l] * link;
     times.taking += load.received[l] * taking;

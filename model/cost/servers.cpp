@@ -107,7 +107,8 @@ void Servers::serve_links(std::span<Flight> flights) {
 void Servers::add(int server, std::span<const Flight> flights, std::size_t flight, double rate) {
   if (rate == unlimited) return;
   jobs_.push_back({server, static_cast<std::uint32_t>(flight), flights[flight].moves_from,
-                   flights[flight].senders * flights[flight].bytes() / rate});
+                   flights[flight].senders * flights[flight].bytes() / rate,
+                   rate * flights[flight].move_s_per_byte / flights[flight].senders});
 }
 
 // Sorts by begin. Begins are spread over the batch, so that most of the work is done by as many slots of time as there
@@ -167,24 +168,27 @@ double Servers::Backlog::jobs_after(Seconds when) const {
   return jobs;
 }
 
-// Moves the jobs of one server, in order of their begin: those that are there at once get equal parts of its rate.
+// Moves the jobs of one server, in order of their begin: those that are there at once get equal parts of its rate, but
+// none moves faster than alone.
 // What it has left of earlier batches when the first comes counts as so many jobs, all alike, as are left.
 template <class OnDone>
 void Servers::share(std::span<const Job> jobs, Backlog& backlog, OnDone on_done) {
   Seconds now = jobs.front().begin;
   Seconds served = 0;  // of every job that is there, since the first came, at full rate
   ends_.clear();       // at which `served` a job is done
+  const double to_fill = jobs.front().to_fill;
+  const auto sharing = [&] { return std::max(ends_.weight(), to_fill); };
   if (const auto left = backlog.busy_until - now; left > 0) {
     const auto weight = std::max(1.0, backlog.jobs_after(now));
-    ends_.add({left / weight, no_flight, weight});
+    ends_.add({left / std::max(weight, to_fill), no_flight, weight});
   }
   backlog.dones.clear();
   const auto run_until = [&](Seconds when) {
     while (!ends_.empty()) {
       const auto next = ends_.next();
-      const Seconds done = now + (next.served - served) * ends_.weight();
+      const Seconds done = now + (next.served - served) * sharing();
       if (done > when) {
-        served += (when - now) / ends_.weight();
+        served += (when - now) / sharing();
         break;
       }
       now = done;
@@ -199,7 +203,7 @@ void Servers::share(std::span<const Job> jobs, Backlog& backlog, OnDone on_done)
     run_until(job.begin);
     ends_.add({served + job.seconds, job.flight, 1});
   }
-  while (!ends_.empty()) run_until(now + (ends_.next().served - served) * ends_.weight());
+  while (!ends_.empty()) run_until(now + (ends_.next().served - served) * sharing());
   backlog.busy_until = now;
 }
 

@@ -24,6 +24,7 @@ struct Flight {
   int senders = 1;             ///< ranks that send such a message at the same time, and share the same
   Seconds begin = 0;           ///< B_k of the first
   Seconds moves_from = 0;      ///< M_k of the first
+  double move_s_per_byte = 0;  ///< β, of the fastest protocol of the locality
   Seconds link_seconds = 0;    ///< that its bytes take on the link of its sender, alone; 0 if that is not known
   Seconds unshared_until = 0;  ///< when the last would have moved, if ranks shared nothing
   Seconds shared_until = 0;    ///< C_k, 0 if nothing is shared
@@ -47,8 +48,9 @@ class Servers {
   /// Do only messages from one node share anything? Then those of every node can be served alone.
   bool are_of_one_node() const;
 
-  /// Sets `shared_until` of every flight of a batch, whose flights are sorted by sender. What is left of earlier batches
-  /// has its share. Where a rank's own messages hold each other up, `unshared_until` is later, and `transfer` longer.
+  /// Sets `shared_until` of every flight of a batch, whose flights are sorted by sender. What is left of earlier
+  /// batches has its share. Where a rank's own messages hold each other up, `unshared_until` is later, and `transfer`
+  /// longer.
   void serve(std::span<Flight> flights);
 
  private:
@@ -56,7 +58,8 @@ class Servers {
     int server;
     std::uint32_t flight;
     Seconds begin;
-    Seconds seconds;  // at full rate
+    Seconds seconds;     // at full rate
+    double to_fill = 1;  // so many jobs like it have the full rate; fewer move no faster than each does alone
   };
   struct End {
     Seconds served;
@@ -104,7 +107,7 @@ class Servers {
 
   const Layout& layout_;
   double socket_rate_, node_rate_, bus_rate_, out_rate_, in_rate_, core_rate_;
-  std::vector<Backlog> backlogs_;        // by server
+  std::vector<Backlog> backlogs_;         // by server
   std::vector<Seconds> link_busy_until_;  // by rank
   Backlog link_backlog_;
   std::vector<Job> jobs_, jobs_by_server_, jobs_by_slot_;

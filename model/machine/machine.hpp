@@ -58,8 +58,8 @@ struct Channel {
   /// does any wait.
   bool is_eager(Bytes bytes) const { return rendezvous_from_bytes && bytes < *rendezvous_from_bytes; }
   bool awaits_receive(Bytes bytes) const { return rendezvous_from_bytes && bytes >= *rendezvous_from_bytes; }
-  /// For each byte of a message of this protocol, the time before it begins to move: where the link is known, bytes move
-  /// as fast as those of the fastest protocol.
+  /// For each byte of a message of this protocol, the time before it begins to move: where the link is known, bytes
+  /// move as fast as those of the fastest protocol.
   double handling_s_per_byte(const Protocol& protocol) const;
 };
 
@@ -126,8 +126,9 @@ struct Machine {
   MemoryChannels device;
   double injection_rate_bytes_per_s = std::numeric_limits<double>::infinity();  ///< R_N: a node into the network
   double ejection_rate_bytes_per_s = std::numeric_limits<double>::infinity();   ///< the network into a node
-  double core_rate_bytes_per_s = std::numeric_limits<double>::infinity();  ///< of each node, when all nodes send at once
-  double bus_rate_bytes_per_s = std::numeric_limits<double>::infinity();   ///< all messages within a node
+  double core_rate_bytes_per_s =
+      std::numeric_limits<double>::infinity();                            ///< of each node, when all nodes send at once
+  double bus_rate_bytes_per_s = std::numeric_limits<double>::infinity();  ///< all messages within a node
   std::vector<DeviceCopy> device_to_host, host_to_device;
   double copy_rate_bytes_per_s = std::numeric_limits<double>::infinity();  ///< a local memory copy
   std::optional<Seconds> copy_block_s{};  ///< for each contiguous piece copied; absent: not measured, and taken for 0

@@ -94,8 +94,8 @@ void fill_full(s4u::NetZone* zone, simgrid::kernel::routing::NetPoint* router, i
     auto* const own = from.host->get_netpoint();
     zone->add_route(own, router, nullptr, nullptr, from.up, false);
     // A zone of routes wants a link in each; this one never limits.
-    zone->add_route(router, own, nullptr, nullptr,
-                    add_shared(zone, from.host->get_name() + "-gate", unit_bandwidth, 1), false);
+    zone->add_route(router, own, nullptr, nullptr, add_shared(zone, from.host->get_name() + "-gate", unit_bandwidth, 1),
+                    false);
     for (const auto& to : all)
       zone->add_route(own, to.host->get_netpoint(), nullptr, nullptr, joined(from.up, bus), false);
   }
