@@ -186,12 +186,14 @@ const Schedule& NeighborhoodSchedule::of_node() const { return node_->schedule; 
 Cost NeighborhoodSchedule::evaluate(Bytes times, Window window, const Machine& machine, CostModel model) const {
   auto schedule = node_->schedule;
   for (auto& bytes : schedule.self_bytes) bytes *= times;
-  for (auto& stage : schedule.stages)
+  for (auto& stage : schedule.stages) {
+    const auto own = window_of(stage.info, window);
     for (auto& message : stage.messages) {
       message.bytes *= times;
       message.unpacked_bytes *= times;
+      message.batch = own.batch(message.round);  // messages are in the order of their rounds
     }
-  set_window(schedule, window);
+  }
   return model == CostModel::burst
              ? evaluate_burst(schedule, node_->layout, machine, Usage::planned, &node_->foldings)
              : evaluate_bulk(schedule, node_->layout, machine, model == CostModel::max_rate, &node_->foldings);
