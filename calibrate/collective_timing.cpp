@@ -1,5 +1,7 @@
 #include "calibrate/collective_timing.hpp"
 
+#include "runtime/execute/library_requests.hpp"
+#include "runtime/execute/persistent_requests.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 
 namespace commpass {
@@ -20,8 +22,7 @@ Plan plan_of(Rank rank, int ranks, int messages) {
   return plan;
 }
 
-template <class AnyExecutor>
-Seconds time_of(AnyExecutor& executor, int repetitions, MPI_Comm comm) {
+Seconds time_of(Executor& executor, int repetitions, MPI_Comm comm) {
   COMMPASS_MPI_CALL(MPI_Barrier, comm);
   const double begin = MPI_Wtime();
   for (int i = 0; i < repetitions; ++i) {
@@ -39,8 +40,10 @@ CollectiveBench::CollectiveBench(MPI_Comm comm, int messages)
     : comm_(comm), send_(static_cast<std::size_t>(messages * message_bytes)), receive_(send_.size()) {
   constexpr int tag = 1;
   const auto plan = plan_of(comm_.rank(), comm_.size(), messages);
-  direct_.emplace(plan, comm_.get(), tag, send_.data(), receive_.data());
-  by_library_.emplace(plan, comm_.get(), send_.data(), receive_.data());
+  direct_.emplace(std::make_unique<PersistentRequests>(plan, comm_.get(), tag, send_.data(), receive_.data()));
+  auto by_library = std::make_unique<LibraryRequests>(plan, send_.data(), receive_.data());
+  by_library->connect(comm_.get());
+  by_library_.emplace(std::move(by_library));
 }
 
 Seconds CollectiveBench::direct(int repetitions) { return time_of(*direct_, repetitions, comm_.get()); }

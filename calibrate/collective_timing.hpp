@@ -10,7 +10,6 @@
 
 #include "model/types.hpp"
 #include "runtime/execute/executor.hpp"
-#include "runtime/execute/library_executor.hpp"
 #include "runtime/mpi/own_communicator.hpp"
 
 namespace commpass {
@@ -29,8 +28,7 @@ class CollectiveBench {
  private:
   OwnCommunicator comm_;
   std::vector<std::byte> send_, receive_;
-  std::optional<Executor> direct_;
-  std::optional<LibraryExecutor> by_library_;
+  std::optional<Executor> direct_, by_library_;
 };
 
 }  // namespace commpass

@@ -23,7 +23,7 @@ MPI_Comm Communicator::mpi() const { return engines_->context->comm.get(); }
 
 Exchange Communicator::neighbor_exchange(const void* send_buffer, std::span<const SendEdge> sends, void* receive_buffer,
                                          std::span<const ReceiveEdge> receives, const ExchangeOptions& options) {
-  return plan_exchange(engines_->context, send_buffer, sends, receive_buffer, receives, options);
+  return plan_exchange(engines_->context, send_buffer, sends, receive_buffer, receives, options, {});
 }
 
 void Communicator::alltoallv(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls,

@@ -6,10 +6,11 @@
 
 #include "model/machine/profile.hpp"
 #include "runtime/choose/unpriced.hpp"
-#include "runtime/execute/executor.hpp"
+#include "runtime/execute/persistent_requests.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/crowd.hpp"
 #include "runtime/mpi/detect_layout.hpp"
+#include "runtime/mpi/in_flight.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/mpi/thread_share.hpp"

@@ -36,9 +36,10 @@ Seconds& part(Parts& parts, CostPart which) { return parts[static_cast<std::size
 
 class Clocks {
  public:
-  Clocks(const Schedule& schedule, const Layout& layout, const Machine& machine)
+  Clocks(const Schedule& schedule, const Layout& layout, const Machine& machine, Usage usage)
       : layout_(layout),
         machine_(machine),
+        usage_(usage),
         servers_(layout, machine),
         clock_(at_index(schedule.ranks), 0),
         launched_(clock_),
@@ -67,30 +68,29 @@ class Clocks {
   }
 
   void copy(Rank rank, std::uint32_t messages, Bytes bytes, std::int64_t pieces) {
-    const Seconds one = static_cast<double>(bytes) / machine_.copy_rate_bytes_per_s +
-                        static_cast<double>(pieces) * machine_.copy_block_s.value_or(0);
-    const Seconds seconds = messages * one;
-    launched_[at_index(rank)] = clock_[at_index(rank)] += seconds;
-    part(parts_[at_index(rank)], CostPart::copying) += seconds;
+    spend_on_copies(rank,
+                    messages * copying_seconds(machine_, static_cast<double>(bytes), static_cast<double>(pieces)));
   }
+
+  /// What is made once may have derived datatypes, where our own requests move it.
+  void begin_stage(const StageInfo& stage) { may_use_datatypes_ = usage_ == Usage::planned && !stage.by_library; }
 
   const std::vector<Seconds>& now() const { return clock_; }
 
   /// Adds what the MPI library's collective takes beyond the messages of a stage, which have been run.
   /// @param entered  when each rank entered the stage; it does not leave earlier, however fast the library is
   void add_library(const FoldedOf& stage, std::span<const Seconds> entered) {
-    const auto call = machine_.operations.neighbor_alltoall_s;
-    if (!call)
+    const auto [key, call_s, each] = library_call(machine_.operations, usage_);
+    if (!call_s)
       throw InputError("profile " + machine_.name,
-                       "it has no operations.neighbor_alltoall_s, which the MPI library's collective costs",
+                       std::string("it has no ") + key + ", which the MPI library's collective costs",
                        "calibrate, or use another strategy");
-    const Seconds each = machine_.operations.neighbor_alltoall_message_s.value_or(0);
     std::vector<std::int64_t> ends(clock_.size());  // of messages, at each rank
     for (const auto& message : stage.messages)
       for (const Rank rank : {message.from, message.to})
         ends[at_index(rank)] += std::int64_t{stage(message).messages} * stage(message).batches;
     for (std::size_t r = 0; r < clock_.size(); ++r) {
-      const Seconds left = std::max(entered[r], clock_[r] + *call + static_cast<double>(ends[r]) * each);
+      const Seconds left = std::max(entered[r], clock_[r] + *call_s + static_cast<double>(ends[r]) * each);
       part(parts_[r], CostPart::library) += left - clock_[r];
       launched_[r] = clock_[r] = left;
     }
@@ -140,7 +140,8 @@ class Clocks {
         const auto &folded = batch.given[rank * each + i], &like_folded = batch.given[i];
         if (at_index(message.from) != rank || message.bytes != like.bytes ||
             message.packed_pieces != like.packed_pieces || message.unpacked_pieces != like.unpacked_pieces ||
-            message.unpacked_bytes != like.unpacked_bytes || folded.locality != like_folded.locality ||
+            message.unpacked_bytes != like.unpacked_bytes || message.is_all_from_sender != like.is_all_from_sender ||
+            message.is_all_for_receiver != like.is_all_for_receiver || folded.locality != like_folded.locality ||
             folded.messages != like_folded.messages)
           return false;
       }
@@ -177,12 +178,26 @@ class Clocks {
 
   void pack(const FoldedOf& batch) {
     for (const auto& message : batch.messages)
-      if (message.packed_pieces > 0) copy(message.from, batch(message).messages, message.bytes, message.packed_pieces);
+      if (message.packed_pieces > 0)
+        move_pieces(message.from, batch(message).messages, message.bytes, message.packed_pieces,
+                    message.is_all_from_sender);
   }
   void unpack(const FoldedOf& batch) {
     for (const auto& message : batch.messages)
       if (message.unpacked_pieces > 0)
-        copy(message.to, batch(message).messages, message.unpacked_bytes, message.unpacked_pieces);
+        move_pieces(message.to, batch(message).messages, message.unpacked_bytes, message.unpacked_pieces,
+                    message.is_all_for_receiver);
+  }
+  /// @param are_users  do all of them lie in the user's buffer, and once?
+  void move_pieces(Rank rank, std::uint32_t messages, Bytes bytes, std::uint32_t pieces, bool are_users) {
+    const double size = static_cast<double>(bytes);
+    if (are_users && may_use_datatypes_ && is_datatype_cheaper(machine_, size, pieces))
+      spend_on_copies(rank, messages * *datatype_seconds(machine_, size, pieces));
+    else copy(rank, messages, bytes, pieces);
+  }
+  void spend_on_copies(Rank rank, Seconds seconds) {
+    launched_[at_index(rank)] = clock_[at_index(rank)] += seconds;
+    part(parts_[at_index(rank)], CostPart::copying) += seconds;
   }
 
   /// How many of the first messages share nothing with those after them: some nodes' worth, few enough for the cache.
@@ -338,8 +353,9 @@ class Clocks {
 
   const Layout& layout_;
   const Machine& machine_;
+  Usage usage_;
   Servers servers_;
-  bool copies_cost_ = true;
+  bool copies_cost_ = true, may_use_datatypes_ = false;
   int ranks_on_socket_ = 0;            // 0: not the same on all
   std::vector<Message> own_messages_;  // of a rank that stands for all
   bool nodes_are_separate_ = false;    // may the messages of one node be dealt with before those of the next?
@@ -359,8 +375,9 @@ class Clocks {
 
 }  // namespace
 
-Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machine& machine, const Foldings* foldings) {
-  Clocks clocks(schedule, layout, machine);
+Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machine& machine, Usage usage,
+                    const Foldings* foldings) {
+  Clocks clocks(schedule, layout, machine, usage);
   for (Rank rank = 0; rank < schedule.ranks; ++rank)
     if (const auto bytes = schedule.self_bytes[at_index(rank)]; bytes > 0) clocks.copy(rank, 1, bytes, 1);
   Cost total;
@@ -369,6 +386,7 @@ Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machin
     const FoldedOf folded_of{layout, stage.messages, of_stage(foldings, s)};
     auto cost = count_messages(stage, folded_of.given);
     const auto entered = stage.info.by_library ? clocks.now() : std::vector<Seconds>();
+    clocks.begin_stage(stage.info);
     const Batches batches(folded_of);
     for (const auto& batch : batches) clocks.run(batch);
     if (stage.info.by_library) clocks.add_library(folded_of, entered);

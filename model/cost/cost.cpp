@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "model/cost/models.hpp"
 #include "model/error.hpp"
@@ -60,13 +61,19 @@ void require_parameters(const Layout& layout, const Machine& machine) {
     throw InputError("profile " + machine.name, missing->what, missing->remedy + ", or use another profile");
 }
 
-Cost evaluate(const Schedule& schedule, const Layout& layout, const Machine& machine, CostModel model) {
+Cost evaluate(const Schedule& schedule, const Layout& layout, const Machine& machine, CostModel model, Usage usage) {
   if (schedule.ranks != layout.ranks())
     throw InputError("layout", fmt::format("it has {} ranks but the pattern has {}", layout.ranks(), schedule.ranks),
                      "use a layout for the pattern's ranks");
   require_parameters(layout, machine);
-  return model == CostModel::burst ? evaluate_burst(schedule, layout, machine)
+  return model == CostModel::burst ? evaluate_burst(schedule, layout, machine, usage)
                                    : evaluate_bulk(schedule, layout, machine, model == CostModel::max_rate);
+}
+
+Machine without_copies(Machine machine) {
+  machine.copy_rate_bytes_per_s = std::numeric_limits<double>::infinity();
+  machine.copy_block_s = 0;
+  return machine;
 }
 
 StageCost count_messages(const Stage& stage, std::span<const Folded> foldings) {

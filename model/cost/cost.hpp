@@ -52,7 +52,7 @@ struct Cost {
 /// @throws InputError if the machine has no parameters for a locality that the layout has, or, under burst, no price
 /// for what the MPI library runs
 Cost evaluate(const Schedule& schedule, const Layout& layout, const Machine& machine,
-              CostModel model = CostModel::burst);
+              CostModel model = CostModel::burst, Usage usage = Usage::planned);
 
 /// What a machine lacks to price messages between ranks of a layout.
 struct MissingParameters {
@@ -94,7 +94,7 @@ RandomPattern random_pattern(const MessageTotals& totals, const Layout& layout);
 /// everywhere. Patterns that are not random are priced as if they were; docs/model.md says how far off that is.
 /// @throws InputError as evaluate, NotApplicable if the route has no closed form
 Cost estimate(const RandomPattern& pattern, const Route& route, Window window, const Layout& layout,
-              const Machine& machine, CostModel model = CostModel::burst);
+              const Machine& machine, CostModel model = CostModel::burst, Usage usage = Usage::planned);
 
 /// Predicts an all-to-all in which every rank sends `bytes` to every other rank: estimate() where every block is there.
 /// Equal to evaluate() where the address is full, the layout even and in rank order,

@@ -18,7 +18,7 @@ struct Batch {
 };
 
 /// The batches of a stage. Of many, those that are like the one before are taken together with it.
-std::vector<Batch> batches_of(std::span<const Likes> sent, const StageInfo& stage, Window window) {
+std::vector<Batch> batches_of(std::span<const AlikeRun> sent, const StageInfo& stage, Window window) {
   const int rounds = std::max(stage.rounds, 1), in_flight = rounds_in_flight(stage, window);
   const int count = (rounds + in_flight - 1) / in_flight;
   std::vector<bool> differs(static_cast<std::size_t>(count), rounds <= enough_rounds);  // from the batch before
@@ -31,9 +31,9 @@ std::vector<Batch> batches_of(std::span<const Likes> sent, const StageInfo& stag
   if (rounds > enough_rounds) {
     differs.front() = true;
     if (rounds % in_flight != 0) differs.back() = true;
-    for (const auto& likes : sent) {
-      changes_after(std::max(likes.first.round - 1, 0));
-      changes_after(likes.last_round());
+    for (const auto& alike_run : sent) {
+      changes_after(std::max(alike_run.first.round - 1, 0));
+      changes_after(alike_run.last_round());
     }
   }
   // The first like ones stay: ranks that come to them at different times wait for each other, and leave them at the
@@ -62,19 +62,19 @@ class Folding {
         folded_(folded) {}
 
   /// Adds all messages of a rank.
-  void add(std::span<const Likes> sent) {
+  void add(std::span<const AlikeRun> sent) {
     std::size_t b = 0;
     last_group_ = none;
-    for (auto likes : sent) {
-      likes.first.from = layout_.local(likes.first.from);
-      while (b + 1 < batches_.size() && batches_[b + 1].first_round <= likes.first.round) ++b;
-      for (auto own = b; own < batches_.size() && batches_[own].first_round <= likes.last_round(); ++own) {
-        const int begin = std::max(likes.first.round, batches_[own].first_round),
-                  end = std::min(likes.last_round(), batches_[own].last_round);
-        likes.first.batch = static_cast<int>(own);
+    for (auto alike_run : sent) {
+      alike_run.first.from = layout_.local(alike_run.first.from);
+      while (b + 1 < batches_.size() && batches_[b + 1].first_round <= alike_run.first.round) ++b;
+      for (auto own = b; own < batches_.size() && batches_[own].first_round <= alike_run.last_round(); ++own) {
+        const int begin = std::max(alike_run.first.round, batches_[own].first_round),
+                  end = std::min(alike_run.last_round(), batches_[own].last_round);
+        alike_run.first.batch = static_cast<int>(own);
         for (int group = (begin - 1) / together_, round = begin; round <= end; ++group) {
           const int last = std::min(end, (group + 1) * together_);
-          add(likes, group, round, last, batches_[own].batches);
+          add(alike_run, group, round, last, batches_[own].batches);
           round = last + 1;
         }
       }
@@ -83,28 +83,28 @@ class Folding {
 
  private:
   /// Adds those in some rounds of a group, which are taken together.
-  void add(const Likes& likes, int group, int first_round, int last_round, std::uint32_t batches) {
-    const auto messages = messages_in(likes, first_round, last_round);
+  void add(const AlikeRun& alike_run, int group, int first_round, int last_round, std::uint32_t batches) {
+    const auto messages = messages_in(alike_run, first_round, last_round);
     if (messages == 0) return;
     const int middle = group * together_ + together_ / 2 + 1;
     const bool has_middle = first_round <= middle && middle <= last_round;
-    const bool joins = std::exchange(last_group_, group) == group && folded_.back().locality == likes.locality &&
-                       alike(stage_.messages.back(), likes.first);
+    const bool joins = std::exchange(last_group_, group) == group && folded_.back().locality == alike_run.locality &&
+                       alike(stage_.messages.back(), alike_run.first);
     if (joins) {
       folded_.back().messages += messages;
     } else {
-      stage_.messages.push_back(likes.first);
-      folded_.push_back({likes.locality, messages, batches});
+      stage_.messages.push_back(alike_run.first);
+      folded_.push_back({alike_run.locality, messages, batches});
     }
     if (joins && !has_middle) return;
     auto& message = stage_.messages.back();
     message.round = has_middle ? middle : first_round;
-    message.to = layout_.local(likes.ring.after(likes.first.to, message.round - likes.first.round));
+    message.to = layout_.local(alike_run.ring.after(alike_run.first.to, message.round - alike_run.first.round));
   }
 
-  static std::uint32_t messages_in(const Likes& likes, int first_round, int last_round) {
-    if (likes.share == 1) return static_cast<std::uint32_t>(last_round - first_round + 1);
-    const auto until = [&](int round) { return static_cast<std::int64_t>(likes.share * round); };
+  static std::uint32_t messages_in(const AlikeRun& alike_run, int first_round, int last_round) {
+    if (alike_run.share == 1) return static_cast<std::uint32_t>(last_round - first_round + 1);
+    const auto until = [&](int round) { return static_cast<std::int64_t>(alike_run.share * round); };
     return static_cast<std::uint32_t>(until(last_round) - until(first_round - 1));
   }
 
@@ -121,7 +121,8 @@ class Folding {
 
 bool alike(const Message& a, const Message& b) {
   return a.batch == b.batch && a.bytes == b.bytes && a.packed_pieces == b.packed_pieces &&
-         a.unpacked_pieces == b.unpacked_pieces && a.unpacked_bytes == b.unpacked_bytes;
+         a.unpacked_pieces == b.unpacked_pieces && a.unpacked_bytes == b.unpacked_bytes &&
+         a.is_all_from_sender == b.is_all_from_sender && a.is_all_for_receiver == b.is_all_for_receiver;
 }
 
 int rounds_in_flight(const StageInfo& stage, Window window) {
@@ -130,7 +131,7 @@ int rounds_in_flight(const StageInfo& stage, Window window) {
 }
 
 // On-node messages are few, so their places are looked up, unless the run is even shorter.
-void append_run(const UniformRun& run, const Message& first, const Layout& layout, std::vector<Likes>& result) {
+void append_run(const UniformRun& run, const Message& first, const Layout& layout, std::vector<AlikeRun>& result) {
   struct OnNode {
     int place;
     Locality locality;
@@ -154,9 +155,9 @@ void append_run(const UniformRun& run, const Message& first, const Layout& layou
   }
   const auto append = [&](int begin, int end, Locality locality) {
     if (begin == end) return;
-    auto& likes = result.emplace_back(Likes{first, end - begin, run.ring, locality});
-    likes.first.to = run.ring.after(run.first.to, begin);
-    likes.first.round += begin;
+    auto& alike_run = result.emplace_back(AlikeRun{first, end - begin, run.ring, locality});
+    alike_run.first.to = run.ring.after(run.first.to, begin);
+    alike_run.first.round += begin;
   };
   int begin = 0;
   for (std::size_t i = 0; i < on_node.size();) {
@@ -172,12 +173,12 @@ void append_run(const UniformRun& run, const Message& first, const Layout& layou
   append(begin, run.messages, Locality::network);
 }
 
-std::vector<Folded> fold(std::span<const Likes> sent, const Layout& layout, Window window, Stage& stage) {
+std::vector<Folded> fold(std::span<const AlikeRun> sent, const Layout& layout, Window window, Stage& stage) {
   std::vector<Folded> folded;
   Folding folding(layout, batches_of(sent, stage.info, window), rounds_in_flight(stage.info, window), stage, folded);
   while (!sent.empty()) {
-    const auto end =
-        std::ranges::find_if(sent, [&](const Likes& likes) { return likes.first.from != sent.front().first.from; });
+    const auto end = std::ranges::find_if(
+        sent, [&](const AlikeRun& alike_run) { return alike_run.first.from != sent.front().first.from; });
     const auto count = static_cast<std::size_t>(end - sent.begin());
     folding.add(sent.first(count));
     sent = sent.subspan(count);

@@ -9,7 +9,7 @@
 namespace commpass {
 
 /// Messages of consecutive rounds of one sender, alike but for their receivers.
-struct Likes {
+struct AlikeRun {
   Message first;
   int messages = 1;
   Ring ring;
@@ -27,7 +27,7 @@ int rounds_in_flight(const StageInfo& stage, Window window);
 
 /// Appends the messages of a run, cut where the locality changes.
 /// @param first  the first of them: its sender, its round and what it holds
-void append_run(const UniformRun& run, const Message& first, const Layout& layout, std::vector<Likes>& likes);
+void append_run(const UniformRun& run, const Message& first, const Layout& layout, std::vector<AlikeRun>& alike_run);
 
 /// Makes the messages of a stage of one node that stands for all.
 ///
@@ -37,6 +37,6 @@ void append_run(const UniformRun& run, const Message& first, const Layout& layou
 /// @param sent   by the ranks of the node, rank after rank, in order of rounds
 /// @param stage  whose messages are made, with local ranks in place of ranks; its info is there
 /// @return what its messages are in truth
-std::vector<Folded> fold(std::span<const Likes> sent, const Layout& layout, Window window, Stage& stage);
+std::vector<Folded> fold(std::span<const AlikeRun> sent, const Layout& layout, Window window, Stage& stage);
 
 }  // namespace commpass

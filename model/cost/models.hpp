@@ -30,12 +30,15 @@ struct FoldedOf {
   }
 };
 
+/// For what is not copied by a rule that has a price: headers and numbers.
+Machine without_copies(Machine machine);
+
 /// postal and max-rate: bulk-synchronous, as in the papers.
 Cost evaluate_bulk(const Schedule& schedule, const Layout& layout, const Machine& machine, bool max_rate,
                    const Foldings* foldings = nullptr);
 
 /// burst: the finish time of the slowest rank.
-Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machine& machine,
+Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machine& machine, Usage usage,
                     const Foldings* foldings = nullptr);
 
 /// The foldings of a stage; none where there are none.

@@ -83,27 +83,29 @@ class RankWalk {
   void count_copies(Message& message, const Departures& departures, std::span<const Block> blocks,
                     std::span<const std::int64_t> where) {
     brought_.clear();
-    bool in_place = true;
-    std::int64_t final_end = -1, carrier_end = -1;
+    bool in_place = true, is_from_sender = true, is_for_receiver = true;
+    std::uint32_t final_pieces = 0;
+    std::int64_t final_end = -1;
     for (auto at = message.first_block; at < message.first_block + message.blocks; ++at) {
       const auto number = departures.order[at];
-      const bool is_brought = departures.carrier(at) == at;
+      const bool is_brought = departures.carrier(at) == at, is_final = blocks[number].destination == message.to;
       if (is_brought) brought_.push_back(number);
-      const bool is_final = blocks[number].destination == message.to;
+      is_from_sender = is_from_sender && blocks[number].source == rank_;
+      is_for_receiver = is_for_receiver && is_final && is_brought;
       const auto target = place(held_[number].neighbor);
-      in_place = in_place && is_final && is_brought && (at == message.first_block || target == final_end);
-      if (!is_final) {
-        final_end = -1;
-        continue;
-      }
-      message.unpacked_pieces += target != final_end || !is_brought || carrier_end < 0;
+      in_place = in_place && is_for_receiver && (at == message.first_block || target == final_end);
+      const bool is_next = is_final && is_brought && target == final_end;
+      final_end = is_final && is_brought ? target + blocks[number].bytes : -1;
+      if (!is_final) continue;
+      final_pieces += !is_next;
       message.unpacked_bytes += blocks[number].bytes;
-      final_end = target + blocks[number].bytes;
-      carrier_end = is_brought ? final_end : -1;
     }
     const auto pieces = count_pieces(brought_, blocks, where);
-    message.packed_pieces = pieces > 1 ? pieces : 0;
-    if (in_place) message.unpacked_pieces = 0, message.unpacked_bytes = 0;
+    message.packed_pieces = pieces > 1 ? pieces & most_pieces : 0;
+    message.unpacked_pieces = in_place ? 0 : final_pieces & most_pieces;
+    if (in_place) message.unpacked_bytes = 0;
+    message.is_all_from_sender = is_from_sender;
+    message.is_all_for_receiver = is_for_receiver;
   }
 
   /// What comes lands message after message.
@@ -191,7 +193,7 @@ Cost NeighborhoodSchedule::evaluate(Bytes times, Window window, const Machine& m
     }
   set_window(schedule, window);
   return model == CostModel::burst
-             ? evaluate_burst(schedule, node_->layout, machine, &node_->foldings)
+             ? evaluate_burst(schedule, node_->layout, machine, Usage::planned, &node_->foldings)
              : evaluate_bulk(schedule, node_->layout, machine, model == CostModel::max_rate, &node_->foldings);
 }
 

@@ -2,21 +2,14 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 #include <vector>
 
+#include "model/cost/models.hpp"
 #include "model/route/catalogue.hpp"
 
 namespace commpass {
 
 namespace {
-
-/// Headers are not copied by a rule that has a price.
-Machine without_copies(Machine machine) {
-  machine.copy_rate_bytes_per_s = std::numeric_limits<double>::infinity();
-  machine.copy_block_s = 0;
-  return machine;
-}
 
 Locality farthest(const Layout& layout) {
   if (layout.nodes() > 1) return Locality::network;
@@ -37,9 +30,9 @@ Seconds seconds_of(const PlanCollectives& collectives, const Layout& layout, con
 
 PlanCollectives plan_collectives(std::span<const StageInfo> stages, Coalescing coalescing, bool needs_tables) {
   // That no rank has failed, all name the same strategy, and edges match (open_planning); after headers, that no rank
-  // has failed. For tables of the traffic (share_tables) and one opening more; by the MPI library's collective
-  // (LibraryExecutor), which makes a communicator.
-  constexpr int opening = 1, after_headers = 1, of_tables = 17, by_library = 3;
+  // has failed. For tables of the traffic (share_tables) and one opening more; for the MPI library's collective
+  // (LibraryRequests) a communicator is made.
+  constexpr int opening = 1, after_headers = 1, of_tables = 17, by_library = 1;
   PlanCollectives result{.small = opening};
   if (needs_tables) result.small += of_tables + opening;
   if (std::ranges::any_of(stages, &StageInfo::by_library)) result.small += by_library;

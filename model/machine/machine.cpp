@@ -31,4 +31,25 @@ Seconds collective_seconds(const OperationCosts& operations, Seconds measured_s,
   return measured_s * rounds(ranks) / rounds(*operations.ranks);
 }
 
+LibraryCall library_call(const OperationCosts& operations, Usage usage) {
+  if (usage == Usage::once)
+    return {"operations.alltoallv_s", operations.alltoallv_s, operations.alltoallv_message_s.value_or(0)};
+  return {"operations.neighbor_alltoall_s", operations.neighbor_alltoall_s,
+          operations.neighbor_alltoall_message_s.value_or(0)};
+}
+
+Seconds copying_seconds(const Machine& machine, double bytes, double pieces) {
+  return bytes / machine.copy_rate_bytes_per_s + pieces * machine.copy_block_s.value_or(0);
+}
+
+std::optional<Seconds> datatype_seconds(const Machine& machine, double bytes, double pieces) {
+  if (!machine.datatype_rate_bytes_per_s || !machine.datatype_block_s) return std::nullopt;
+  return bytes / *machine.datatype_rate_bytes_per_s + pieces * *machine.datatype_block_s;
+}
+
+bool is_datatype_cheaper(const Machine& machine, double bytes, double pieces) {
+  const auto by_datatype = datatype_seconds(machine, bytes, pieces);
+  return by_datatype && *by_datatype < copying_seconds(machine, bytes, pieces);
+}
+
 }  // namespace commpass

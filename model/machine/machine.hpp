@@ -100,6 +100,19 @@ struct OperationCosts {
 /// @param ranks       at least one
 Seconds collective_seconds(const OperationCosts& operations, Seconds measured_s, int ranks);
 
+/// How often an exchange is run after its strategy was chosen. What can be made ahead, and which call of the MPI
+/// library may run it, depends on that.
+enum class Usage { planned, once };
+
+/// What a collective of the MPI library takes beyond a direct exchange of the same messages: the call, if its price is
+/// known, and each message at either end.
+struct LibraryCall {
+  const char* key;  ///< of the call's price in a profile
+  std::optional<Seconds> call_s;
+  Seconds message_s = 0;
+};
+LibraryCall library_call(const OperationCosts& operations, Usage usage);
+
 /// One machine. Rates that are absent in the profile are infinite here; what was measured and takes no time is 0.
 /// docs/profiles.md says what stands in for what is absent.
 struct Machine {
@@ -116,6 +129,13 @@ struct Machine {
   OperationCosts operations;
   bool operator==(const Machine&) const = default;
 };
+
+/// What it takes to bring pieces of memory together, or to their places: by copies, or by the MPI library, of a derived
+/// datatype. Nothing where the latter was not measured.
+Seconds copying_seconds(const Machine& machine, double bytes, double pieces);
+std::optional<Seconds> datatype_seconds(const Machine& machine, double bytes, double pieces);
+/// Is it better left to the MPI library?
+bool is_datatype_cheaper(const Machine& machine, double bytes, double pieces);
 
 /// What a receiver pays for a message that it did not expect, beyond one whose receive is posted: probe_s. Where it was
 /// not measured, what taking in one more empty message takes, between the nearest ranks that the machine knows: about

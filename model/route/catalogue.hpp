@@ -13,6 +13,7 @@
 namespace commpass {
 
 struct Machine;
+enum class Usage;
 
 /// A parameter of a route.
 struct Parameter {
@@ -51,7 +52,7 @@ struct CatalogueRow {
   PatternTables (*tables)(const Strategy& strategy, const Layout& layout, const Pattern& pattern) = nullptr;
   /// A reason why the parameters of a machine do not tell its price under burst, or empty; null: what every machine has
   /// is enough. The papers' models know nothing of a route that has this.
-  std::string (*lacks)(const Machine& machine) = nullptr;
+  std::string (*lacks)(const Machine& machine, Usage usage) = nullptr;
 };
 
 /// For routes whose stages have no rounds: why they take no window, or empty.

@@ -363,10 +363,12 @@ class Addresses {
     sender = {sender.blocks - taken.blocks, sender.bytes - taken.bytes};
     receiver = {receiver.blocks + message.blocks - final_blocks,
                 receiver.bytes + message.bytes - message.unpacked_bytes};
-    message.packed_pieces = pieces > 1 ? pieces : 0;
+    message.packed_pieces = pieces > 1 ? pieces & most_pieces : 0;
     const bool in_place = final_blocks == message.blocks && brought == message.blocks && final_pieces == 1;
-    message.unpacked_pieces = in_place ? 0 : final_pieces;
+    message.unpacked_pieces = in_place ? 0 : final_pieces & most_pieces;
     if (in_place) message.unpacked_bytes = 0;
+    message.is_all_from_sender = taken.blocks == 0;
+    message.is_all_for_receiver = final_blocks == message.blocks && brought == message.blocks;
   }
 
   struct Placed {

@@ -18,6 +18,9 @@
 
 namespace commpass {
 
+/// Of a message, in which no block makes more than one.
+inline constexpr std::uint32_t most_pieces = (std::uint32_t{1} << 31) - 1;
+
 /// Blocks that travel together from one rank to another in one stage.
 struct Message {
   Rank from = 0;
@@ -28,9 +31,12 @@ struct Message {
   std::uint32_t first_block = 0;  ///< into Departures::order
   std::uint32_t blocks = 0;
   // Copies. A message of one contiguous piece is sent from where it lies; one that holds nothing but blocks at their
-  // destination, adjacent in the receive buffer, is received there. All else is packed, or landed and copied out.
-  std::uint32_t packed_pieces = 0;
-  std::uint32_t unpacked_pieces = 0;
+  // destination, adjacent in the receive buffer, is received there. All else is packed, or landed and copied out;
+  // or, where all of it lies or belongs in a user's buffer, by a derived datatype if that is cheaper.
+  std::uint32_t packed_pieces : 31 = 0;
+  bool is_all_from_sender : 1 = false;  ///< do all pieces lie in its send buffer?
+  std::uint32_t unpacked_pieces : 31 = 0;
+  bool is_all_for_receiver : 1 = false;  ///< do all bytes belong in its receive buffer, in one place each?
   Bytes unpacked_bytes = 0;
 };
 

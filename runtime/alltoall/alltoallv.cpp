@@ -102,11 +102,11 @@ PersistentAlltoallv plan_alltoallv(const std::shared_ptr<Context>& context, cons
                                    void* recvbuf, std::span<const int> recvcounts, std::span<const int> rdispls,
                                    MPI_Datatype recvtype, const ExchangeOptions& options) {
   const MPI_Comm comm = context->comm.get();
-  assemble(comm);
   auto state = insist([] { return std::make_unique<PersistentAlltoallv::State>(); });
   std::vector<SendEdge> sends;
   std::vector<ReceiveEdge> receives;
-  all_or_none(comm, [&] {
+  Failure failure;
+  attempt(failure, [&] {
     if (sendbuf == MPI_IN_PLACE)
       throw InputError("alltoallv_init", "MPI_IN_PLACE is given", "use alltoallv, or a send buffer");
     state->send_buffer = static_cast<const std::byte*>(sendbuf);
@@ -122,11 +122,13 @@ PersistentAlltoallv plan_alltoallv(const std::shared_ptr<Context>& context, cons
         receives.push_back({rank, state->receives.offsets[r], bytes});
     }
   });
-  const std::byte* from =
-      state->sends.is_packed() ? state->sends.packed.data() : state->send_buffer + state->sends.begin;
-  std::byte* to =
-      state->receives.is_packed() ? state->receives.packed.data() : state->receive_buffer + state->receives.begin;
-  state->exchange.emplace(plan_exchange(context, from, sends, to, receives, options));
+  const std::byte* from = nullptr;
+  std::byte* to = nullptr;
+  if (!failure) {
+    from = state->sends.is_packed() ? state->sends.packed.data() : state->send_buffer + state->sends.begin;
+    to = state->receives.is_packed() ? state->receives.packed.data() : state->receive_buffer + state->receives.begin;
+  }
+  state->exchange.emplace(plan_exchange(context, from, sends, to, receives, options, failure));
   return PersistentAlltoallv(std::move(state));
 }
 

@@ -8,7 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "runtime/alltoall/alltoall_exchange.hpp"
+#include "runtime/alltoall/alltoall_blocks.hpp"
+#include "runtime/alltoall/growing_memory.hpp"
 #include "runtime/mpi/element_type.hpp"
 
 namespace commpass {

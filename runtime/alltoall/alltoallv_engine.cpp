@@ -188,7 +188,6 @@ void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const A
     else leave_to_library(by_library);
   } catch (const std::exception& error) {
     has_failed_ = true;
-    exchange_.abandon();
     std::string what = sentence_of(error);
     while (what.ends_with('.')) what.pop_back();
     throw InputError(place(), what,

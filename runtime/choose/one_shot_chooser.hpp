@@ -11,8 +11,8 @@
 #include <span>
 #include <string>
 
+#include "model/cost/survey_interval.hpp"
 #include "model/types.hpp"
-#include "runtime/choose/survey_interval.hpp"
 
 namespace commpass {
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "runtime/choose/survey_interval.hpp"
+#include "model/cost/survey_interval.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/nonblocking_reduction.hpp"
 

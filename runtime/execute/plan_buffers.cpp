@@ -23,4 +23,14 @@ void PlanBuffers::add_copies(const std::vector<PlannedCopy>& planned, std::vecto
     copies.push_back({address(copy.from), address(copy.to), static_cast<std::size_t>(copy.bytes)});
 }
 
+void PlanBuffers::add_gathering(const PlannedMessage& message, std::vector<LocalCopy>& copies) const {
+  for (const auto& [offset, place, bytes] : message.pieces)
+    copies.push_back({address(place), address(message.place) + offset, static_cast<std::size_t>(bytes)});
+}
+
+void PlanBuffers::add_scattering(const PlannedMessage& message, std::vector<LocalCopy>& copies) const {
+  for (const auto& [offset, place, bytes] : message.pieces)
+    copies.push_back({address(message.place) + offset, address(place), static_cast<std::size_t>(bytes)});
+}
+
 }  // namespace commpass

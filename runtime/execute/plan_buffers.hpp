@@ -17,6 +17,9 @@ class PlanBuffers {
   std::byte* address(const Place& place) const;
   /// Appends copies with the addresses of their places.
   void add_copies(const std::vector<PlannedCopy>& planned, std::vector<LocalCopy>& copies) const;
+  /// Appends those that bring the pieces of a message together, or to their places.
+  void add_gathering(const PlannedMessage& message, std::vector<LocalCopy>& copies) const;
+  void add_scattering(const PlannedMessage& message, std::vector<LocalCopy>& copies) const;
 
  private:
   const std::byte* send_;

@@ -22,8 +22,8 @@ namespace commpass {
 
 namespace {
 
-/// One direction, planned.
-struct Way {
+/// Values from their owners to those that need them, or back: planned.
+struct Direction {
   ValueRuns gather, gather_more, deliver;  ///< see ValueWiring
   std::unique_ptr<std::byte[]> send, receive;
   bool is_in_place = false;  ///< received in the user's array; then `receive` is null
@@ -31,10 +31,11 @@ struct Way {
   std::optional<Exchange> exchange;  ///< last, so that it goes first
 };
 
-std::unique_ptr<Way> plan_way(const std::shared_ptr<Context>& context, ValueWiring wiring, Bytes value_bytes,
-                              void* bound, const IndexedOptions& options) {
-  auto way = std::make_unique<Way>();
-  all_or_none(context->comm.get(), [&] {
+std::unique_ptr<Direction> plan_direction(const std::shared_ptr<Context>& context, ValueWiring wiring,
+                                          Bytes value_bytes, void* bound, const IndexedOptions& options) {
+  auto way = std::make_unique<Direction>();
+  Failure failure;
+  attempt(failure, [&] {
     const auto buffer = [&](std::int64_t values) {
       way->buffer_bytes += values * value_bytes;
       return std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(values * value_bytes));
@@ -45,7 +46,7 @@ std::unique_ptr<Way> plan_way(const std::shared_ptr<Context>& context, ValueWiri
   });
   void* const receive = way->is_in_place ? bound : way->receive.get();
   way->exchange = plan_exchange(context, way->send.get(), wiring.sends, receive, wiring.receives,
-                                {options.strategy, options.model});
+                                {options.strategy, options.model}, failure);
   way->buffer_bytes += way->exchange->buffer_bytes();
   way->gather = std::move(wiring.gather);
   way->gather_more = std::move(wiring.gather_more);
@@ -54,7 +55,7 @@ std::unique_ptr<Way> plan_way(const std::shared_ptr<Context>& context, ValueWiri
 }
 
 struct Forward {
-  std::unique_ptr<Way> way;
+  std::unique_ptr<Direction> way;
   bool is_shared = false;
 };
 
@@ -75,7 +76,7 @@ Forward plan_forward(SparseEngine& engine, const ValueRequests& requests, Bytes 
   Forward shared;
   if (any) {
     auto wiring = shared_wiring(engine, requests, groups, value_bytes, options.discovery);
-    shared = {plan_way(context, std::move(wiring), value_bytes, options.ghost_values, options), true};
+    shared = {plan_direction(context, std::move(wiring), value_bytes, options.ghost_values, options), true};
     const auto& exchange = *shared.way->exchange;
     const bool is_unpriced =
         !context->unpriced.empty() && exchange.strategy() == unpriced_exchange;  // which takes nothing together
@@ -83,7 +84,7 @@ Forward plan_forward(SparseEngine& engine, const ValueRequests& requests, Bytes 
   }
   ValueWiring wiring;
   all_or_none(comm, [&] { wiring = forward_wiring(requests, value_bytes); });
-  Forward plain{plan_way(context, std::move(wiring), value_bytes, options.ghost_values, options), false};
+  Forward plain{plan_direction(context, std::move(wiring), value_bytes, options.ghost_values, options), false};
   // Predictions are the same on every rank.
   return any && shared.way->exchange->predicted_seconds() < plain.way->exchange->predicted_seconds() ? std::move(shared)
                                                                                                      : std::move(plain);
@@ -121,11 +122,11 @@ struct IndexedExchange::State {
   bool shares_values = false;
   std::string explanation;
   ValueRuns own, own_back;  ///< between values that this rank owns and needs: forward and back
-  std::unique_ptr<Way> forward, back;
+  std::unique_ptr<Direction> forward, back;
 
-  Way* in_flight = nullptr;  ///< one of the two
-  void* target = nullptr;    ///< of what is in flight: the user's array
-  Addition add;              ///< of what is in flight back
+  Direction* in_flight = nullptr;  ///< one of the two
+  void* target = nullptr;          ///< of what is in flight: the user's array
+  Addition add;                    ///< of what is in flight back
 
   void check_idle() const {
     if (in_flight) throw Error("indexed exchange: it was started twice; call wait before the next start.");
@@ -147,7 +148,7 @@ IndexedExchange plan_indexed_exchange(SparseEngine& engine, const OwnedBy& owned
   if (agreed.reverse) {
     ValueWiring wiring;
     all_or_none(comm, [&] { wiring = reverse_wiring(requests, value_bytes); });
-    state->back = plan_way(context, std::move(wiring), value_bytes, nullptr, agreed);
+    state->back = plan_direction(context, std::move(wiring), value_bytes, nullptr, agreed);
   }
   all_or_none(comm, [&] {
     state->value_bytes = value_bytes;

@@ -4,22 +4,9 @@
 #include <map>
 #include <tuple>
 
+#include "model/cost/edge_cost.hpp"
+
 namespace commpass {
-
-namespace {
-
-/// What one more edge costs, in bytes that the network moves meanwhile: its bytes are copied as a piece of their own,
-/// where they are packed and where they are unpacked.
-Bytes edge_cost(const Machine& machine) {
-  constexpr Bytes least = 64;  // also where copies were not measured: a piece takes a cache line
-  constexpr int copies = 2;
-  const auto* network = machine.host.find(Locality::network);
-  if (!network || network->protocols.back().beta_s_per_byte <= 0) return least;
-  return std::max(
-      least, static_cast<Bytes>(copies * machine.copy_block_s.value_or(0) / network->protocols.back().beta_s_per_byte));
-}
-
-}  // namespace
 
 std::vector<ValueGroup> group_values(std::span<const ValueRequest> requests) {
   struct Wanted {
@@ -53,7 +40,7 @@ std::vector<ValueGroup> group_values(std::span<const ValueRequest> requests) {
 
 void keep_worthwhile(std::vector<ValueGroup>& groups, std::span<const ValueRequest> requests, Rank owner,
                      Bytes value_bytes, const Layout& layout, const Machine& machine) {
-  const Bytes bytes_an_edge = edge_cost(machine);
+  const Bytes bytes_an_edge = bytes_worth_an_edge(machine);
   std::erase_if(groups, [&](const ValueGroup& group) {
     std::map<int, std::int64_t> readers_of_node;
     for (const auto reader : group.readers) ++readers_of_node[layout.node(requests[reader].needer)];

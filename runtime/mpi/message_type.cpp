@@ -1,6 +1,7 @@
 #include "runtime/mpi/message_type.hpp"
 
 #include <array>
+#include <vector>
 
 #include "runtime/mpi/mpi_error.hpp"
 
@@ -21,6 +22,18 @@ MessageType::MessageType(Bytes bytes, Bytes largest_count) {
   MPI_Type_free(&chunk);
   check_mpi("MPI_Type_create_struct", code);
   count_ = 1;
+  COMMPASS_MPI_CALL(MPI_Type_commit, &own_);
+}
+
+MessageType::MessageType(std::span<const MemoryPiece> pieces) : count_(1) {
+  std::vector<int> lengths;
+  std::vector<MPI_Aint> addresses;
+  for (const auto& [begin, bytes] : pieces) {
+    lengths.push_back(bytes);
+    COMMPASS_MPI_CALL(MPI_Get_address, begin, &addresses.emplace_back());
+  }
+  COMMPASS_MPI_CALL(MPI_Type_create_hindexed, static_cast<int>(pieces.size()), lengths.data(), addresses.data(),
+                    MPI_BYTE, &own_);
   COMMPASS_MPI_CALL(MPI_Type_commit, &own_);
 }
 

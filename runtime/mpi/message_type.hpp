@@ -3,7 +3,9 @@
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "model/types.hpp"
@@ -13,11 +15,18 @@ namespace commpass {
 /// The most bytes that one MPI count may stand for; larger messages use a derived datatype.
 inline constexpr Bytes largest_mpi_count = std::numeric_limits<int>::max();
 
+struct MemoryPiece {
+  std::byte* begin;
+  int bytes;
+};
+
 /// So many bytes as a count of a datatype, which is freed with this. Move-only.
 class MessageType {
  public:
   /// @throws MpiError
   explicit MessageType(Bytes bytes, Bytes largest_count = largest_mpi_count);
+  /// Bytes that lie in pieces, sent from or received at MPI_BOTTOM. @throws MpiError
+  explicit MessageType(std::span<const MemoryPiece> pieces);
   ~MessageType();
   MessageType(MessageType&& other) noexcept
       : count_(other.count_), own_(std::exchange(other.own_, MPI_DATATYPE_NULL)) {}

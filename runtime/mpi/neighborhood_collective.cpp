@@ -4,7 +4,6 @@
 #include <optional>
 #include <vector>
 
-#include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/own_communicator.hpp"
 
@@ -82,11 +81,11 @@ struct NeighborhoodCollective::State {
 
 bool NeighborhoodCollective::is_available() { return true; }
 
-NeighborhoodCollective::NeighborhoodCollective(MPI_Comm comm, std::span<const NeighborMessage> receives,
-                                               std::span<const NeighborMessage> sends, Bytes largest_count) {
-  all_or_none(comm, [&] {
-    state_ = std::make_unique<State>(State{Direction(receives, largest_count), Direction(sends, largest_count)});
-  });
+NeighborhoodCollective::NeighborhoodCollective(std::span<const NeighborMessage> receives,
+                                               std::span<const NeighborMessage> sends, Bytes largest_count)
+    : state_(new State{Direction(receives, largest_count), Direction(sends, largest_count)}) {}
+
+void NeighborhoodCollective::connect(MPI_Comm comm) {
   state_->comm = OwnCommunicator::with_neighbors(comm, state_->receives.peers, state_->sends.peers);
   if (is_persistent) state_->make_request();
 }
@@ -100,12 +99,6 @@ void NeighborhoodCollective::start() {
   else state_->make_request();
 }
 
-bool NeighborhoodCollective::test() {
-  int complete = 0;
-  COMMPASS_MPI_CALL(MPI_Test, &state_->request, &complete, MPI_STATUS_IGNORE);
-  return complete != 0;
-}
-
-void NeighborhoodCollective::wait() { COMMPASS_MPI_CALL(MPI_Wait, &state_->request, MPI_STATUS_IGNORE); }
+MPI_Request* NeighborhoodCollective::request() { return &state_->request; }
 
 }  // namespace commpass

@@ -25,25 +25,24 @@ class NeighborhoodCollective {
   /// Does this MPI library have neighbourhood collectives?
   static bool is_available();
 
-  /// Collective over `comm`.
   /// @param receives, sends  of equal sizes at both ends. Several of one peer must all have one size: libraries differ
   /// in which
   ///                         of them they match
   /// @param largest_count    for tests: before MPI 4, messages of more bytes use a derived datatype
-  /// @throws Error, the same on every rank, if there is no memory or no such collective; MpiError
-  NeighborhoodCollective(MPI_Comm comm, std::span<const NeighborMessage> receives,
-                         std::span<const NeighborMessage> sends, Bytes largest_count = largest_mpi_count);
+  /// @throws Error if there is no such collective, std::bad_alloc, MpiError
+  NeighborhoodCollective(std::span<const NeighborMessage> receives, std::span<const NeighborMessage> sends,
+                         Bytes largest_count = largest_mpi_count);
   /// Nothing may be in flight.
   ~NeighborhoodCollective();
   NeighborhoodCollective(const NeighborhoodCollective&) = delete;
   NeighborhoodCollective& operator=(const NeighborhoodCollective&) = delete;
 
+  /// Makes the communicator; once, before the first start. Collective over `comm`. @throws MpiError
+  void connect(MPI_Comm comm);
   /// @throws MpiError
   void start();
-  /// @return true when it is complete. @throws MpiError
-  bool test();
-  /// @throws MpiError
-  void wait();
+  /// Of the exchange that has started.
+  MPI_Request* request();
 
  private:
   struct State;

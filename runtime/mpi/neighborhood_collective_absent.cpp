@@ -9,13 +9,13 @@ struct NeighborhoodCollective::State {};
 
 bool NeighborhoodCollective::is_available() { return false; }
 
-NeighborhoodCollective::NeighborhoodCollective(MPI_Comm, std::span<const NeighborMessage>,
-                                               std::span<const NeighborMessage>, Bytes) {
+NeighborhoodCollective::NeighborhoodCollective(std::span<const NeighborMessage>, std::span<const NeighborMessage>,
+                                               Bytes) {
   throw Error("this MPI library has no neighbourhood collectives; use another strategy.");
 }
 NeighborhoodCollective::~NeighborhoodCollective() = default;
+void NeighborhoodCollective::connect(MPI_Comm) {}
 void NeighborhoodCollective::start() {}
-bool NeighborhoodCollective::test() { return true; }
-void NeighborhoodCollective::wait() {}
+MPI_Request* NeighborhoodCollective::request() { return nullptr; }
 
 }  // namespace commpass

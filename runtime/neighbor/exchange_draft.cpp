@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "model/error.hpp"
+#include "runtime/execute/persistent_requests.hpp"
 #include "runtime/mpi/neighborhood_collective.hpp"
 
 namespace commpass {
@@ -29,21 +30,28 @@ void ExchangeDraft::begin(const Strategy& strategy, const PatternTables& tables)
 }
 
 void ExchangeDraft::reset() {
+  by_library_ = nullptr;
   executor_ = {};
   planning_.reset();
 }
 
 void ExchangeDraft::make_executor() {
   plan_ = planning_->take_plan();
-  if (is_run_by_library(*route_)) return;  // that takes all ranks
-  executor_ = std::make_unique<Executor>(plan_, address_.comm, address_.tag, given_.send_buffer, given_.receive_buffer);
+  std::unique_ptr<BatchRequests> requests;
+  if (is_run_by_library(*route_)) {
+    auto own = std::make_unique<LibraryRequests>(plan_, given_.send_buffer, given_.receive_buffer);
+    by_library_ = own.get();
+    requests = std::move(own);
+  } else {
+    requests = std::make_unique<PersistentRequests>(plan_, address_.comm, address_.tag, given_.send_buffer,
+                                                    given_.receive_buffer, context_.machine);
+  }
+  executor_ = std::make_unique<Executor>(std::move(requests));
 }
 
-AnyExecutor ExchangeDraft::finish(bool are_edges_matched) {
+std::unique_ptr<Executor> ExchangeDraft::finish(bool are_edges_matched) {
   planning_->finish(are_edges_matched, [&] { make_executor(); });
-  if (is_run_by_library(*route_))
-    executor_ = insist(
-        [&] { return std::make_unique<LibraryExecutor>(plan_, comm(), given_.send_buffer, given_.receive_buffer); });
+  if (by_library_) insist([&] { by_library_->connect(comm()); });
   return std::move(executor_);
 }
 

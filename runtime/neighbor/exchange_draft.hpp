@@ -7,17 +7,14 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <variant>
 
 #include "model/route/catalogue.hpp"
 #include "runtime/context.hpp"
 #include "runtime/execute/executor.hpp"
-#include "runtime/execute/library_executor.hpp"
+#include "runtime/execute/library_requests.hpp"
 #include "runtime/plan/planning.hpp"
 
 namespace commpass {
-
-using AnyExecutor = std::variant<std::unique_ptr<Executor>, std::unique_ptr<LibraryExecutor>>;
 
 /// What a rank gives to an exchange.
 struct BuffersAndEdges {
@@ -42,7 +39,7 @@ class ExchangeDraft {
   std::uint64_t mismatch() const { return is_begun() ? planning_->mismatch() : 0; }
 
   /// Does the rest. Collective, if all ranks have begun. @throws Error, the same on every rank
-  AnyExecutor finish(bool are_edges_matched);
+  std::unique_ptr<Executor> finish(bool are_edges_matched);
   Bytes buffer_bytes() const { return plan_.transit_bytes + plan_.packing_bytes; }
 
  private:
@@ -55,7 +52,8 @@ class ExchangeDraft {
   std::unique_ptr<Route> route_;
   std::optional<Planning> planning_;
   Plan plan_;
-  AnyExecutor executor_;
+  LibraryRequests* by_library_ = nullptr;  ///< those of the executor, if the MPI library runs them
+  std::unique_ptr<Executor> executor_;
 };
 
 }  // namespace commpass

@@ -1,7 +1,5 @@
 #include "runtime/neighbor/neighbor_exchange.hpp"
 
-#include <variant>
-
 #include "model/route/catalogue.hpp"
 #include "runtime/choose/gather_pattern.hpp"
 #include "runtime/choose/selection.hpp"
@@ -17,22 +15,16 @@ struct Exchange::State {
   Context::Address address;          ///< that on which it sends, if it is another
   Decision decision;
   Bytes buffer_bytes = 0;
-  AnyExecutor executor;  ///< last, so that it goes first
+  std::unique_ptr<Executor> executor;  ///< last, so that it goes first
 };
 
 Exchange::Exchange(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Exchange::~Exchange() = default;
 Exchange::Exchange(Exchange&&) noexcept = default;
 Exchange& Exchange::operator=(Exchange&&) noexcept = default;
-void Exchange::start() {
-  std::visit([](auto& executor) { executor->start(); }, state_->executor);
-}
-bool Exchange::test() {
-  return std::visit([](auto& executor) { return executor->test(); }, state_->executor);
-}
-void Exchange::wait() {
-  std::visit([](auto& executor) { executor->wait(); }, state_->executor);
-}
+void Exchange::start() { state_->executor->start(); }
+bool Exchange::test() { return state_->executor->test(); }
+void Exchange::wait() { state_->executor->wait(); }
 const std::string& Exchange::strategy() const { return state_->decision.strategy; }
 std::optional<Seconds> Exchange::predicted_seconds() const { return state_->decision.predicted_s; }
 const std::string& Exchange::explanation() const { return state_->decision.explanation; }
@@ -40,7 +32,7 @@ Bytes Exchange::buffer_bytes() const { return state_->buffer_bytes; }
 
 Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send_buffer,
                        std::span<const SendEdge> sends, void* receive_buffer, std::span<const ReceiveEdge> receives,
-                       const ExchangeOptions& options) {
+                       const ExchangeOptions& options, const Failure& before) {
   const MPI_Comm comm = context->comm.get();
   auto address = context->next_address();
   ExchangeDraft draft(*context, address, {send_buffer, sends, receive_buffer, receives});
@@ -49,7 +41,7 @@ Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send
   Decision decision;
   Failure failure;
   const auto open = [&](const std::string& name) {
-    failure = {};
+    failure = before;
     selection.reset();
     draft.reset();
     attempt(failure, [&] {

@@ -13,6 +13,7 @@
 namespace commpass {
 
 struct Context;
+struct Failure;
 
 struct ExchangeOptions {
   std::string strategy;  ///< run this one; empty: COMMPASS_STRATEGY as it fits the layout
@@ -64,9 +65,10 @@ class Exchange {
 };
 
 /// Chooses and plans one (Communicator::neighbor_exchange). Collective.
+/// @param before  what went wrong on this rank when it made the arguments, if anything
 /// @throws Error, the same on every rank
 Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send_buffer,
                        std::span<const SendEdge> sends, void* receive_buffer, std::span<const ReceiveEdge> receives,
-                       const ExchangeOptions& options);
+                       const ExchangeOptions& options, const Failure& before);
 
 }  // namespace commpass

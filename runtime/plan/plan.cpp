@@ -8,6 +8,16 @@
 
 namespace commpass {
 
+bool PlannedMessage::may_stay_in_pieces() const {
+  Bytes end = 0;
+  for (const auto& [offset, its_place, size] : pieces) {
+    const bool is_users = its_place.buffer == Place::Buffer::send || its_place.buffer == Place::Buffer::receive;
+    if (!is_users || offset != end) return false;
+    end += size;
+  }
+  return !pieces.empty() && end == bytes;
+}
+
 Plan make_plan(MPI_Comm comm, const Route& route, Window window, std::span<const SendEdge> sends,
                std::span<const ReceiveEdge> receives, Coalescing coalescing) {
   Failure failure;

@@ -39,19 +39,30 @@ struct PlannedCopy {
   Bytes bytes = 0;
 };
 
-/// A message as this rank sees it.
-struct PlannedMessage {
-  Rank peer = 0;
+/// Bytes of a message that lie, or belong, together in memory.
+struct Piece {
+  Bytes offset = 0;  ///< in the message
   Place place;
   Bytes bytes = 0;
 };
 
-/// What is done at once: copies first, then all receives and sends, then, when they are complete, more copies.
+/// A message as this rank sees it. How its pieces move is left to what runs it: those of one that is sent are brought
+/// together, and those of one that has come go to their places, by copies or as a derived datatype.
+struct PlannedMessage {
+  Rank peer = 0;
+  Place place;  ///< where all of it lies or belongs, or where its pieces are together for the time of its batch
+  Bytes bytes = 0;
+  std::vector<Piece> pieces{};  ///< those that lie or belong elsewhere
+
+  /// Do its pieces lie or belong in the user's buffer, each byte in one place? Then they may stay there. Others are
+  /// brought together before the receives of the batch, which may use their places.
+  bool may_stay_in_pieces() const;
+};
+
+/// What is done at once: pieces are brought together, then all receives and sends, then pieces go to their places.
 struct PlannedBatch {
   int stage = 0;
-  std::vector<PlannedCopy> pack;
   std::vector<PlannedMessage> receives, sends;
-  std::vector<PlannedCopy> unpack;
 };
 
 /// A plan, still without buffers and requests.

@@ -151,15 +151,18 @@ void Planner::send(const Message& message, const Departures& departures, const H
     for (const auto number : numbers) free_after_.emplace_back(here.where[number], here.blocks[number].bytes);
     return;
   }
-  batch.sends.push_back({message.to, {Place::Buffer::packing, packed_}, message.bytes});
+  auto& pieces =
+      batch.sends.emplace_back(PlannedMessage{message.to, {Place::Buffer::packing, packed_}, message.bytes}).pieces;
   std::int64_t end = -1;
+  Bytes offset = 0;
   for (const auto number : brought) {
     const auto bytes = here.blocks[number].bytes;
-    if (here.where[number] == end) batch.pack.back().bytes += bytes;
-    else batch.pack.push_back({place_of(here.where[number]), {Place::Buffer::packing, packed_}, bytes});
+    if (here.where[number] == end) pieces.back().bytes += bytes;
+    else pieces.push_back({offset, place_of(here.where[number]), bytes});
     end = here.where[number] + bytes;
-    packed_ += bytes;
+    offset += bytes;
   }
+  packed_ += message.bytes;
   plan_.packing_bytes = std::max(plan_.packing_bytes, packed_);
   for (const auto number : numbers)
     release(here.where[number], here.blocks[number].bytes);  // packing comes before the receives of the batch
@@ -182,7 +185,9 @@ void Planner::receive(const Incoming& message, std::vector<Held>& arrived) {
     return;
   }
   const Bytes landing = arena_.allocate(carried.bytes);
-  batch.receives.push_back({message.from, {Place::Buffer::transit, landing}, carried.bytes});
+  auto& pieces =
+      batch.receives.emplace_back(PlannedMessage{message.from, {Place::Buffer::transit, landing}, carried.bytes})
+          .pieces;
   std::vector<Bytes> offset(message.blocks.size());
   Bytes end = landing;
   Bytes offset_end = -1, target_end = -1;  // of the copy that is being built
@@ -199,9 +204,8 @@ void Planner::receive(const Incoming& message, std::vector<Held>& arrived) {
       arrived.push_back({block, transit_base + offset[i]});
       continue;
     }
-    if (offset[i] == offset_end && target[i] == target_end) batch.unpack.back().bytes += block.bytes;
-    else
-      batch.unpack.push_back({{Place::Buffer::transit, offset[i]}, {Place::Buffer::receive, target[i]}, block.bytes});
+    if (offset[i] == offset_end && target[i] == target_end) pieces.back().bytes += block.bytes;
+    else pieces.push_back({offset[i] - landing, {Place::Buffer::receive, target[i]}, block.bytes});
     offset_end = offset[i] + block.bytes;
     target_end = target[i] + block.bytes;
     free_after_.emplace_back(transit_base + offset[i], block.bytes);

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <limits>
 
-#include "model/error.hpp"
+#include "model/cost/telling_cost.hpp"
 #include "model/route/catalogue.hpp"
 #include "selector/choose/offer.hpp"
 
@@ -13,43 +12,15 @@ namespace commpass {
 
 namespace {
 
-/// Adds the time in which sizes are told; those of all rounds of a stage go at once. They are numbers in a list, and no
-/// blocks to be copied.
-void add_telling(Candidate& candidate, const Layout& layout, Machine machine, CostModel model) {
-  constexpr Bytes size_bytes = 8;
-  machine.copy_block_s = 0;
-  machine.copy_rate_bytes_per_s = std::numeric_limits<double>::infinity();
-  if (make_route(candidate.strategy, layout)->stages().size() < 2) return;
-  auto telling = candidate.strategy;
-  telling.window = {};
-  const auto sizes = price_alltoall(telling, size_bytes, layout, machine, model).cost;
-  for (std::size_t stage = 0; stage + 1 < sizes.stages.size(); ++stage)
-    candidate.cost.seconds += sizes.stages[stage].seconds;
-}
-
-/// What is left to the MPI library costs what its MPI_Alltoallv does.
-Machine with_alltoallv_of_library(Machine machine) {
-  auto& operations = machine.operations;
-  operations.neighbor_alltoall_s = operations.alltoallv_s;
-  operations.neighbor_alltoall_message_s = operations.alltoallv_message_s;
-  return machine;
-}
-
-void require_price_of_alltoallv(const Strategy& strategy, const Layout& layout, const Machine& machine,
-                                CostModel model) {
-  if (model == CostModel::burst && !machine.operations.alltoallv_s && !is_automatic(strategy) &&
-      is_run_by_library(*make_route(strategy, layout)))
-    throw NotApplicable(to_string(strategy), "profile " + machine.name + " has no operations.alltoallv_s: calibrate");
-}
-
 /// The layout and the machine must live as long as the result.
 Pricer one_shot_pricer(const RandomPattern& blocks, const Layout& layout, const Machine& machine, CostModel model,
                        BlockSizes sizes) {
-  return [=, &layout, &machine,
-          price = random_pricer(blocks, layout, machine, model, {})](std::span<const Strategy> strategies) {
+  return [=, &layout, &machine, price = random_pricer(blocks, layout, machine, model, {}, Usage::once)](
+             std::span<const Strategy> strategies) {
     auto candidates = price(strategies);
     if (sizes == BlockSizes::equal) return candidates;
-    for (auto& candidate : candidates) add_telling(candidate, layout, machine, model);
+    for (auto& candidate : candidates)
+      candidate.cost.seconds += telling_seconds(*make_route(candidate.strategy, layout), layout, machine, model);
     return candidates;
   };
 }
@@ -117,11 +88,11 @@ RandomPattern typical_of(const BlocksClass& blocks, int ranks) {
 
 std::vector<Candidate> rank_one_shot(const RandomPattern& given, const Layout& layout, const Machine& machine,
                                      CostModel model, std::span<const Strategy> strategies, BlockSizes sizes) {
-  for (const auto& strategy : strategies) require_price_of_alltoallv(strategy, layout, machine, model);
-  const auto own = with_alltoallv_of_library(machine);
-  const auto price = one_shot_pricer(given.block_bytes > 0 ? given : RandomPattern{0, 0, 0}, layout, own, model, sizes);
+  const auto price =
+      one_shot_pricer(given.block_bytes > 0 ? given : RandomPattern{0, 0, 0}, layout, machine, model, sizes);
   if (!strategies.empty()) return rank_given(price, strategies, layout, layout.ranks());
-  return rank_suggestions(leave_out_open_forms(price), offered_strategies(layout, own, model), layout, layout.ranks());
+  return rank_suggestions(leave_out_open_forms(price), offered_strategies(layout, machine, model, Usage::once), layout,
+                          layout.ranks());
 }
 
 Candidate price_one_shot(const Strategy& strategy, const RandomPattern& blocks, const Layout& layout,

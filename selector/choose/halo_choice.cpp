@@ -52,8 +52,9 @@ Schedule schedule_of(const Grid& grid, const HaloArray& array, const std::vector
         const auto target = grid.relative(rank, messages[m].direction);
         if (!target || *target == rank || *target >= ranks) continue;
         Message message{.from = rank, .to = *target, .bytes = messages[m].sent.bytes(array), .blocks = 1};
-        message.packed_pieces = pieces[m].first > 1 ? pieces[m].first : 0;
-        message.unpacked_pieces = pieces[m].second > 1 ? pieces[m].second : 0;
+        message.packed_pieces = pieces[m].first > 1 ? pieces[m].first & most_pieces : 0;
+        message.unpacked_pieces = pieces[m].second > 1 ? pieces[m].second & most_pieces : 0;
+        message.is_all_from_sender = message.is_all_for_receiver = true;
         message.unpacked_bytes = message.unpacked_pieces > 0 ? message.bytes : 0;
         stage.messages.push_back(message);
       }

@@ -12,16 +12,17 @@ namespace commpass {
 
 /// A reason why a strategy cannot be priced on a machine, or empty. Under postal and max-rate all can: the papers'
 /// models take the MPI library's collective for the direct exchange whose ways it goes.
-std::string lacking(const Strategy& strategy, const Machine& machine, CostModel model);
+std::string lacking(const Strategy& strategy, const Machine& machine, CostModel model, Usage usage = Usage::planned);
 
 /// The same for a strategy of a sparse exchange.
 std::string lacking(const SparseStrategy& strategy, const Machine& machine);
 
 /// @throws NotApplicable with the reason, if a strategy cannot be priced on a machine
-void require_price(const Strategy& strategy, const Machine& machine, CostModel model);
+void require_price(const Strategy& strategy, const Machine& machine, CostModel model, Usage usage = Usage::planned);
 
 /// The catalogue's suggestions for a layout that the model tells from the others on this machine. What only burst knows
 /// is offered under burst only, and there if the machine has its price.
-std::vector<Strategy> offered_strategies(const Layout& layout, const Machine& machine, CostModel model);
+std::vector<Strategy> offered_strategies(const Layout& layout, const Machine& machine, CostModel model,
+                                         Usage usage = Usage::planned);
 
 }  // namespace commpass

@@ -114,11 +114,11 @@ class PatternPricer {
 };
 
 Candidate price_random(const Strategy& strategy, const RandomPattern& pattern, const Layout& layout,
-                       const Machine& machine, CostModel model, const Calls& calls) {
+                       const Machine& machine, CostModel model, const Calls& calls, Usage usage) {
   if (!has_closed_form(strategy)) throw NotApplicable(to_string(strategy), "it has no closed form");
-  require_price(strategy, machine, model);
+  require_price(strategy, machine, model, usage);
   const auto route = make_route(strategy, layout);
-  auto cost = estimate(pattern, *route, strategy.window, layout, machine, model);
+  auto cost = estimate(pattern, *route, strategy.window, layout, machine, model, usage);
   cost.seconds = comparable(cost.seconds);
   Candidate candidate{strategy, std::move(cost)};
   if (calls) candidate.plan_seconds = comparable(estimate_plan_seconds(pattern, *route, layout, machine, model));
@@ -144,11 +144,11 @@ Pricer pattern_pricer(const Pattern& pattern, const Layout& layout, const Machin
 }
 
 Pricer random_pricer(const RandomPattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
-                     const Calls& calls) {
+                     const Calls& calls, Usage usage) {
   return [=, &layout, &machine](std::span<const Strategy> strategies) {
     std::vector<Candidate> candidates;
     for (const auto& strategy : strategies)
-      candidates.push_back(price_random(strategy, pattern, layout, machine, model, calls));
+      candidates.push_back(price_random(strategy, pattern, layout, machine, model, calls, usage));
     return candidates;
   };
 }

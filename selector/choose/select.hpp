@@ -57,7 +57,7 @@ Pricer pattern_pricer(const Pattern& pattern, const Layout& layout, const Machin
 /// Prices by what is known of a pattern without its edges (estimate). The layout and the machine must live as long as
 /// the result, which throws NotApplicable for strategies without a closed form.
 Pricer random_pricer(const RandomPattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
-                     const Calls& calls);
+                     const Calls& calls, Usage usage = Usage::planned);
 
 /// Prices suggestions, and what search_strategies finds from there, and sorts them by ranked_seconds; ties (to nine
 /// digits) stay in the given order.

@@ -98,6 +98,10 @@ int MPI_Type_create_struct(int count, const int lengths[], const MPI_Aint offset
                            MPI_Datatype* result) {
   return take(types, PMPI_Type_create_struct(count, lengths, offsets, members, result));
 }
+int MPI_Type_create_hindexed(int count, const int lengths[], const MPI_Aint offsets[], MPI_Datatype type,
+                             MPI_Datatype* result) {
+  return take(types, PMPI_Type_create_hindexed(count, lengths, offsets, type, result));
+}
 int MPI_Type_free(MPI_Datatype* type) { return give(types, PMPI_Type_free(type)); }
 
 }  // extern "C"

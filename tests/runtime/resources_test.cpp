@@ -11,7 +11,8 @@
 #include "model/route/catalogue.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/execute/executor.hpp"
-#include "runtime/execute/library_executor.hpp"
+#include "runtime/execute/library_requests.hpp"
+#include "runtime/execute/persistent_requests.hpp"
 #include "runtime/mpi/own_communicator.hpp"
 #include "runtime/naive_exchange.hpp"
 #include "runtime/world.hpp"
@@ -109,13 +110,46 @@ TEST_F(Resources, OfDatatypesForLargeMessagesAreGivenBack) {
   const auto plan = make_plan(comm.get(), *make_route(strategy, layout_), strategy.window, local.sends, local.receives);
   const auto types = test::taken().types;
   constexpr Bytes largest_count = 2;
-  Executor executor(plan, comm.get(), 1, local.send_buffer.data(), local.receive_buffer.data(), largest_count);
+  Executor executor(std::make_unique<PersistentRequests>(plan, comm.get(), 1, local.send_buffer.data(),
+                                                         local.receive_buffer.data(), Machine{}, largest_count));
   EXPECT_TRUE(test::taken().types > types || size_of() == 1);
   executor.start();
   executor.wait();
-  LibraryExecutor by_library(plan, comm.get(), local.send_buffer.data(), local.receive_buffer.data(), largest_count);
+  auto by_library_requests =
+      std::make_unique<LibraryRequests>(plan, local.send_buffer.data(), local.receive_buffer.data(), largest_count);
+  by_library_requests->connect(comm.get());
+  Executor by_library(std::move(by_library_requests));
   by_library.start();
   by_library.wait();
+}
+
+// Three blocks of every message lie apart at both ends.
+TEST_F(Resources, ForPiecesAreADatatypeOrCopiesWhateverIsCheaper) {
+  Pattern pattern{size_of(), {}};
+  for (Rank rank = 0; rank < size_of(); ++rank)
+    for (int i = 0; i < 3; ++i) pattern.edges.push_back({rank, (rank + 1) % size_of(), 30 + i});
+  auto machine = some_machine();
+  machine.copy_rate_bytes_per_s = 1e9;
+  machine.datatype_block_s = 1e-9;
+  for (const double rate : {1e8, 1e12})
+    for (const char* strategy : {"standard", "mpi"}) {
+      machine.datatype_rate_bytes_per_s = rate;
+      Communicator communicator(MPI_COMM_WORLD, machine, {layout_});
+      auto local = test::local_part(pattern, rank_of(), 3, 1);
+      const auto types = test::taken().types;
+      auto exchange = plan(communicator, local, strategy);
+      const bool has_types = rate > machine.copy_rate_bytes_per_s && size_of() > 1 && strategy != std::string("mpi");
+      EXPECT_EQ(test::taken().types - types, has_types ? 2 : 0) << strategy << ", " << rate;
+      for (unsigned turn = 0; turn < 2; ++turn) {
+        test::fill(local, rank_of(), turn);
+        const auto expected = test::naive_exchange(local, MPI_COMM_WORLD);
+        const auto before = test::allocations();
+        exchange.start();
+        exchange.wait();
+        EXPECT_EQ(test::allocations(), before);
+        EXPECT_EQ(local.receive_buffer, expected);
+      }
+    }
 }
 
 TEST_F(Resources, AreNotAllocatedBetweenStartAndWait) {

@@ -10,6 +10,7 @@
 #include "runtime/alltoall/alltoall_exchange.hpp"
 #include "runtime/alltoall/alltoall_structure.hpp"
 #include "runtime/execute/executor.hpp"
+#include "runtime/execute/persistent_requests.hpp"
 #include "runtime/mpi/own_communicator.hpp"
 #include "runtime/naive_exchange.hpp"
 #include "runtime/plan/plan.hpp"
@@ -105,7 +106,8 @@ TEST_P(Wandering, BlocksAreDelivered) {
                    (coalescing == Coalescing::staggered ? ", staggered" : ""));
       auto local = test::local_part(pattern, rank_of(), seed_ % 4 == 0 ? 0 : 2, seed_);
       const auto plan = make_plan(comm_.get(), route, {window}, local.sends, local.receives, coalescing);
-      Executor executor(plan, comm_.get(), 1, local.send_buffer.data(), local.receive_buffer.data());
+      Executor executor(std::make_unique<PersistentRequests>(plan, comm_.get(), 1, local.send_buffer.data(),
+                                                             local.receive_buffer.data()));
       for (unsigned turn = 0; turn < 2; ++turn) {
         test::fill(local, rank_of(), turn);
         const auto expected = test::naive_exchange(local, MPI_COMM_WORLD);
@@ -180,7 +182,8 @@ TEST(Transit, OfAChainOfBlocksIsTwoOfThem) {
   const auto plan = make_plan(comm.get(), ChainRoute(blocks), {}, local.sends, local.receives);
   EXPECT_EQ(plan.transit_bytes, rank_of() == 1 ? 2 * bytes : 0);
   EXPECT_EQ(plan.packing_bytes, 0);
-  Executor executor(plan, comm.get(), 1, local.send_buffer.data(), local.receive_buffer.data());
+  Executor executor(
+      std::make_unique<PersistentRequests>(plan, comm.get(), 1, local.send_buffer.data(), local.receive_buffer.data()));
   test::fill(local, rank_of(), 1);
   const auto expected = test::naive_exchange(local, MPI_COMM_WORLD);
   executor.start();
@@ -204,7 +207,8 @@ TEST(Transit, IsFreeAgainWhereBlocksEndOrShareAPlace) {
     const auto plan = make_plan(comm.get(), ChainRoute(blocks), {}, local.sends, local.receives);
     EXPECT_EQ(plan.transit_bytes, rank_of() == 1 ? (shared ? 2 : 4) * bytes : 0)
         << "one message that comes and one that leaves";
-    Executor executor(plan, comm.get(), 1, local.send_buffer.data(), local.receive_buffer.data());
+    Executor executor(std::make_unique<PersistentRequests>(plan, comm.get(), 1, local.send_buffer.data(),
+                                                           local.receive_buffer.data()));
     test::fill(local, rank_of(), 1);
     const auto expected = test::naive_exchange(local, MPI_COMM_WORLD);
     executor.start();
@@ -241,7 +245,8 @@ TEST(Transit, HoldsPayloadsThatStayAndPassOnOnce) {
                                 : rank_of() == last ? small + large
                                                     : 0)
       << "the last rank copies what it gets twice";
-  Executor executor(plan, comm.get(), 1, local.send_buffer.data(), local.receive_buffer.data());
+  Executor executor(
+      std::make_unique<PersistentRequests>(plan, comm.get(), 1, local.send_buffer.data(), local.receive_buffer.data()));
   test::fill(local, rank_of(), 1);
   const auto expected = test::naive_exchange(local, MPI_COMM_WORLD);
   executor.start();

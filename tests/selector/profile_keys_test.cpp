@@ -77,7 +77,7 @@ Json full_profile() {
     "device": {"network": {"protocols": [{"name": "all", "alpha_s": 1e-5, "beta_s_per_byte": 1e-9}]}},
     "injection": {"rate_bytes_per_s": 5e8}, "ejection": {"rate_bytes_per_s": 4e8},
     "copy": {"device_to_host": [{"processes": 1, "alpha_s": 1e-5, "beta_s_per_byte": 1e-11}], "host_to_device": [{"processes": 1, "alpha_s": 1e-5, "beta_s_per_byte": 1e-11}]},
-    "local": {"copy_rate_bytes_per_s": 5e9, "copy_block_s": 3e-8, "datatype_rate_bytes_per_s": 2e9, "datatype_block_s": 3e-8},
+    "local": {"copy_rate_bytes_per_s": 5e9, "copy_block_s": 3e-8, "datatype_rate_bytes_per_s": 6e9, "datatype_block_s": 2e-8},
     "operations": {"barrier_s": 4e-6, "allreduce_s": 7e-6, "probe_s": 9e-7, "put_s": 3e-7, "fence_s": 5e-6, "window_s": 6e-5, "neighbor_alltoall_s": 1e-6, "neighbor_alltoall_message_s": 2e-7,
                    "alltoallv_s": 2e-6, "alltoallv_message_s": 3e-7, "ranks": 4}})");
 }
@@ -188,6 +188,8 @@ const std::map<std::string, StandIn>& stand_ins() {
       {"local", {"no limit", section("copy_rate_bytes_per_s")}},
       {"local.copy_rate_bytes_per_s", {"no limit", as(no_limit)}},
       {"local.copy_block_s", {"| 0 |", as(0)}},
+      {"local.datatype_rate_bytes_per_s", {"copies", as(1)}},  // so slow that copies are cheaper
+      {"local.datatype_block_s", {"copies", as(1)}},
       {"operations.allreduce_s",
        {"α·⌈log₂ P⌉",
         [](Json& json, const Json::json_pointer& key) {

@@ -45,9 +45,10 @@ std::string malformed(const Strategy& strategy) {
              : "";
 }
 
-std::string lacks(const Machine& machine) {
-  if (machine.operations.neighbor_alltoall_s) return {};
-  return fmt::format("profile {} has no operations.neighbor_alltoall_s: calibrate", machine.name);
+std::string lacks(const Machine& machine, Usage usage) {
+  const auto call = library_call(machine.operations, usage);
+  if (call.call_s) return {};
+  return fmt::format("profile {} has no {}: calibrate", machine.name, call.key);
 }
 
 std::vector<Strategy> suggest(const Layout& layout) {

@@ -384,6 +384,33 @@ TEST(Burst, TakesANetworksAggregateRateAsALimitOfInjection) {
   expect_price({{{0, 4, 50}, {1, 5, 50}}}, m, CostModel::burst, network_short + 2 * 50 / 5.0);
 }
 
+TEST(Burst, ChargesTheDatatypeWhereItIsCheaperAndMayBeUsed) {
+  Machine m = machine();
+  m.copy_rate_bytes_per_s = 20;
+  m.copy_block_s = 0.25;
+  m.datatype_rate_bytes_per_s = 40;
+  m.datatype_block_s = 0.5;
+  auto s = schedule(8, {{{0, 4, 80}}});
+  auto& message = s.stages[0].messages[0];
+  const Seconds moved = network_short + network_beta * 80;
+  const auto copying = [&](Usage usage = Usage::planned) {
+    return evaluate(s, two_nodes, m, CostModel::burst, usage).seconds - moved;
+  };
+  message.packed_pieces = 3;
+  EXPECT_DOUBLE_EQ(copying(), 80 / 20.0 + 3 * 0.25) << "some of it is held for others";
+  message.is_all_from_sender = true;
+  EXPECT_DOUBLE_EQ(copying(), 80 / 40.0 + 3 * 0.5);
+  EXPECT_DOUBLE_EQ(copying(Usage::once), 80 / 20.0 + 3 * 0.25) << "a datatype is made ahead";
+  message.packed_pieces = 30;
+  EXPECT_DOUBLE_EQ(copying(), 80 / 20.0 + 30 * 0.25) << "copies are cheaper";
+  message.packed_pieces = 0;
+  message.unpacked_pieces = 2;
+  message.unpacked_bytes = 60;
+  EXPECT_DOUBLE_EQ(copying(), 60 / 20.0 + 2 * 0.25);
+  message.is_all_for_receiver = true;
+  EXPECT_DOUBLE_EQ(copying(), 60 / 40.0 + 2 * 0.5);
+}
+
 TEST(Burst, ChargesWhatTheScheduleSaysIsCopied) {
   Machine m = machine();
   m.copy_rate_bytes_per_s = 20;

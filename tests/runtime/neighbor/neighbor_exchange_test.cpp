@@ -11,7 +11,8 @@
 #include "model/route/catalogue.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/execute/executor.hpp"
-#include "runtime/execute/library_executor.hpp"
+#include "runtime/execute/library_requests.hpp"
+#include "runtime/execute/persistent_requests.hpp"
 #include "runtime/naive_exchange.hpp"
 #include "runtime/world.hpp"
 #include "selector/choose/select.hpp"
@@ -344,8 +345,7 @@ TEST(Starting, TwiceIsAnError) {
   }
 }
 
-template <class AnyExecutor>
-void expect_delivery(AnyExecutor& executor, LocalExchange& local, const std::string& what) {
+void expect_delivery(Executor& executor, LocalExchange& local, const std::string& what) {
   test::fill(local, rank_of(), 4);
   const auto expected = test::naive_exchange(local, MPI_COMM_WORLD);
   std::ranges::fill(local.receive_buffer, std::byte{0});
@@ -393,10 +393,14 @@ TEST(LargeMessages, UseADerivedDatatype) {
     {
       const auto plan = make_plan(comm, *route, strategy.window, local.sends, local.receives);
       for (const Bytes largest_count : {1, 7, 500, 999, 1000}) {
-        Executor executor(plan, comm, 1, local.send_buffer.data(), local.receive_buffer.data(), largest_count);
+        Executor executor(std::make_unique<PersistentRequests>(plan, comm, 1, local.send_buffer.data(),
+                                                               local.receive_buffer.data(), Machine{}, largest_count));
         expect_delivery(executor, local, text + std::string(", ") + std::to_string(largest_count));
         if (route->stages().size() > 1) continue;
-        LibraryExecutor by_library(plan, comm, local.send_buffer.data(), local.receive_buffer.data(), largest_count);
+        auto by_library_requests = std::make_unique<LibraryRequests>(plan, local.send_buffer.data(),
+                                                                     local.receive_buffer.data(), largest_count);
+        by_library_requests->connect(comm);
+        Executor by_library(std::move(by_library_requests));
         expect_delivery(by_library, local, "by the library, " + std::to_string(largest_count));
       }
     }

@@ -131,6 +131,15 @@ TEST_F(Collectives, OfStandardAreOneAgreement) {
   }
 }
 
+TEST_F(Collectives, OfAPersistentAlltoallvAreOneAgreement) {
+  const std::vector<int> counts(static_cast<std::size_t>(size_of()), 1);
+  std::vector<int> at, sent(counts), received(counts);
+  for (int rank = 0; rank < size_of(); ++rank) at.push_back(rank);
+  small = counting = 0;
+  communicator_.alltoallv_init(sent.data(), counts, at, MPI_INT, received.data(), counts, at, MPI_INT, {"standard"});
+  EXPECT_EQ(small + counting, size_of() == 1 ? 0 : 1);
+}
+
 // What a rank does not know of its own edges: that two blocks of a message have the same bytes.
 TEST_F(Collectives, OfStandardAreMoreWhereABlockIsSentTwice) {
   if (size_of() == 1) return;

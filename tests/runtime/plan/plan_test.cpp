@@ -150,21 +150,30 @@ TEST_F(Planning, RunsTheMessagesThatArePriced) {
         using Key = std::tuple<int, Rank, Bytes>;
         std::multiset<Key> sends, receives, priced_sends, priced_receives;
         std::map<int, std::uint64_t> packed, unpacked, priced_packed, priced_unpacked;
+        std::map<int, int> in_pieces, priced_in_pieces;  // of which a datatype may be made
         for (const auto& batch : mine.batches) {
-          for (const auto& message : batch.sends) sends.insert({batch.stage, message.peer, message.bytes});
-          for (const auto& message : batch.receives) receives.insert({batch.stage, message.peer, message.bytes});
-          packed[batch.stage] += batch.pack.size();
-          unpacked[batch.stage] += batch.unpack.size();
+          for (const auto& message : batch.sends) {
+            sends.insert({batch.stage, message.peer, message.bytes});
+            packed[batch.stage] += message.pieces.size();
+            in_pieces[batch.stage] += message.may_stay_in_pieces();
+          }
+          for (const auto& message : batch.receives) {
+            receives.insert({batch.stage, message.peer, message.bytes});
+            unpacked[batch.stage] += message.pieces.size();
+            in_pieces[batch.stage] += message.may_stay_in_pieces();
+          }
         }
         for (int s = 0; s < static_cast<int>(schedule.stages.size()); ++s)
           for (const auto& message : schedule.stages[static_cast<std::size_t>(s)].messages) {
             if (message.from == rank()) {
               priced_sends.insert({s, message.to, message.bytes});
               priced_packed[s] += message.packed_pieces;
+              priced_in_pieces[s] += message.is_all_from_sender && message.packed_pieces > 0;
             }
             if (message.to == rank()) {
               priced_receives.insert({s, message.from, message.bytes});
               priced_unpacked[s] += message.unpacked_pieces;
+              priced_in_pieces[s] += message.is_all_for_receiver && message.unpacked_pieces > 0;
             }
           }
         EXPECT_EQ(sends, priced_sends);
@@ -176,6 +185,7 @@ TEST_F(Planning, RunsTheMessagesThatArePriced) {
         const std::uint64_t allowed = self_edges > 0 ? 1 : 0;
         for (int s = 0; s < static_cast<int>(schedule.stages.size()); ++s) {
           EXPECT_LE(packed[s], priced_packed[s] + 2 * allowed) << "stage " << s;
+          EXPECT_TRUE(in_pieces[s] == priced_in_pieces[s] || allowed > 0) << "stage " << s;
           EXPECT_LE(unpacked[s], priced_unpacked[s] + 2 * allowed) << "stage " << s;
           EXPECT_GE(unpacked[s] + 2 * allowed, priced_unpacked[s]) << "stage " << s;
         }

@@ -1,4 +1,4 @@
-#include "runtime/choose/survey_interval.hpp"
+#include "model/cost/survey_interval.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,63 @@
+// Which blocks of the messages of an all-to-all a random pattern has. Private to the model.
+#pragma once
+
+#include <cstdint>
+#include <random>
+
+#include "model/cost/cost.hpp"
+
+namespace commpass {
+
+/// Draws how many of the blocks that could be there are there. In its own way, because the distributions of the
+/// standard library differ between libraries.
+class Presence {
+ public:
+  explicit Presence(double density);
+
+  /// The blocks that are there, of so many new ones. Of very many the average: a draw would hardly differ from it.
+  std::int64_t of(std::int64_t blocks);
+  /// Passes over those of so many messages of so many blocks each that come before the next with a block.
+  /// @return how many these are
+  std::int64_t pass_empty(std::int64_t messages, std::int64_t blocks);
+
+ private:
+  double gap();
+
+  std::mt19937_64 random_{1};
+  bool rare_is_present_;
+  double rare_;  // the probability of the rare kind
+  double rate_;  // log of the probability of the common kind
+  double common_left_;
+};
+
+/// The blocks of a message that are there.
+class BlockDraw {
+ public:
+  /// @param layout  alive as long as this
+  BlockDraw(const RandomPattern& pattern, const Layout& layout);
+
+  /// Is every block there?
+  bool is_complete() const { return is_complete_; }
+
+  /// Of the blocks of a message within a node, those whose source and destination share the node are as rare as nodes
+  /// are many, but there is one: it holds for single blocks and wherever a message has blocks for or from all nodes.
+  std::int64_t of(std::int64_t blocks, Rank from, Rank to);
+
+  /// Passes over the empty ones among messages between nodes, of so many blocks each, up to the first that is not.
+  std::int64_t pass_empty(std::int64_t messages, std::int64_t blocks) { return off_node_.pass_empty(messages, blocks); }
+
+  /// The part of them that is not empty, on average.
+  double share_present(std::int64_t blocks) const;
+  double density_off_node() const { return density_off_node_; }
+
+ private:
+  const Layout& layout_;
+  bool is_complete_;
+  double density_off_node_;
+  Presence on_node_, off_node_;
+};
+
+/// What is left of a message of an all-to-all with so many of its blocks.
+UniformMessage with_blocks(const UniformMessage& full, std::int64_t blocks);
+
+}  // namespace commpass

@@ -1,0 +1,254 @@
+#include "runtime/alltoall/alltoall_places.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace commpass {
+
+namespace {
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+
+bool ends_here(std::int32_t block) { return block < 0; }
+Rank source_of(std::int32_t block) { return -1 - block; }
+
+}  // namespace
+
+std::span<const std::int32_t> AlltoallPlaces::blocks_of(const Message& message) const {
+  return std::span(structure_->blocks).subspan(message.first, message.blocks);
+}
+
+void AlltoallPlaces::make_room(const AlltoallStructure& structure, std::size_t most) {
+  const auto numbers = at(ranks_) + structure.forwarded;
+  sizes_.reserve(numbers);
+  where_.reserve(numbers);
+  lost_.reserve(numbers);
+  told_.reserve(structure.announced.size());
+  incoming_.reserve(structure.receives.size());
+  outgoing_.reserve(most);
+  copies_.reserve(structure.blocks.size() + 1);
+  slot_offsets_.reserve(structure.slots + 2);
+}
+
+void AlltoallPlaces::assign(const AlltoallStructure& structure, const AlltoallBlocks<const std::byte*>& sends,
+                            const AlltoallBlocks<std::byte*>& receives, BlockSizes sizes) {
+  structure_ = &structure;
+  sends_ = sends;
+  receives_ = receives;
+  known_ = sizes;
+  has_no_memory_ = !sends.is_there;
+  sizes_.assign(at(ranks_) + structure.forwarded, receives_.bytes(rank_));
+  lost_.assign(sizes_.size(), 0);
+  for (Rank rank = 0; rank < ranks_; ++rank) {
+    sizes_[at(rank)] = sends_.bytes(rank);
+    lost_[at(rank)] = !sends_.is_there;
+  }
+  told_.resize(structure.announced.size());
+}
+
+const Bytes* AlltoallPlaces::sizes_to_tell(const Message& outgoing) {
+  const auto end = outgoing.first_announced + outgoing.announced;
+  for (auto i = outgoing.first_announced; i < end; ++i) told_[i] = sizes_[at(structure_->announced[i])];
+  return &told_[outgoing.first_announced];
+}
+
+/// Is there no message, because both ends know that it has no bytes? Where something is forwarded, a receiver may wait
+/// for one that its sender believes to be empty, or had to empty; so it is sent unless its sizes were told.
+bool AlltoallPlaces::is_omitted(const Message& message, Bytes bytes) const {
+  const bool is_direct = structure_->stages.size() <= 1,
+             is_told = known_ == BlockSizes::told && message.announced == message.blocks;
+  return bytes == 0 && (is_direct || is_told);
+}
+
+/// What should come, and whether all of it belongs where it can land at once: in one place of the user's buffer. But
+/// bytes land as bytes: MPICH 4.0 refuses large messages of MPI_BYTE that are received as some derived types.
+AlltoallPlaces::Incoming AlltoallPlaces::expect(const Message& message) const {
+  Incoming incoming;
+  incoming.is_in_place = receives_.type->is_contiguous();
+  for (const auto block : blocks_of(message)) {
+    const auto bytes = ends_here(block) ? receives_.bytes(source_of(block)) : sizes_[at(block)];
+    if (bytes == 0) continue;
+    if (!ends_here(block)) {
+      incoming.forwarded += bytes;
+      incoming.is_in_place = false;
+    } else if (incoming.bytes == 0) {
+      incoming.place = receives_.at(source_of(block));
+    } else {
+      incoming.is_in_place = incoming.is_in_place && receives_.at(source_of(block)) == incoming.place + incoming.bytes;
+    }
+    incoming.bytes += bytes;
+  }
+  return incoming;
+}
+
+void AlltoallPlaces::lay_out() {
+  incoming_.clear();
+  for (const auto& message : structure_->receives) incoming_.push_back(expect(message));
+  size_slots();
+  has_slots_ = slots_.try_reserve(slot_bytes());
+  has_no_memory_ = has_no_memory_ || !has_slots_;
+  where_.resize(sizes_.size());
+  if (sends_.type->is_contiguous())
+    for (Rank rank = 0; rank < ranks_; ++rank) where_[at(rank)] = sends_.at(rank);
+  if (has_slots_) place_forwarded();
+}
+
+/// Each slot is as large as the largest message that lands in it.
+void AlltoallPlaces::size_slots() {
+  slot_offsets_.assign(structure_->slots + 2, 0);
+  for (std::size_t i = 0; i < incoming_.size(); ++i) {
+    auto& largest = slot_offsets_[structure_->receives[i].slot + 1];
+    if (!incoming_[i].is_in_place) largest = std::max(largest, incoming_[i].bytes);
+  }
+  // The last is for what this rank sends to itself, if it has to be packed.
+  const bool is_plain = sends_.type->is_contiguous() && receives_.type->is_contiguous();
+  slot_offsets_.back() = is_plain ? 0 : sends_.bytes(rank_);
+  for (std::size_t slot = 1; slot < slot_offsets_.size(); ++slot) slot_offsets_[slot] += slot_offsets_[slot - 1];
+}
+
+void AlltoallPlaces::place_forwarded() {
+  for (std::size_t i = 0; i < incoming_.size(); ++i) {
+    if (incoming_[i].is_in_place) continue;
+    const auto& message = structure_->receives[i];
+    auto* place = incoming_[i].place = slots_.data() + slot_offsets_[message.slot];
+    for (const auto block : blocks_of(message)) {
+      if (!ends_here(block)) where_[at(block)] = place;
+      place += ends_here(block) ? receives_.bytes(source_of(block)) : sizes_[at(block)];
+    }
+  }
+}
+
+/// How a message leaves, and from where, unless it is packed.
+AlltoallPlaces::Outgoing AlltoallPlaces::outgoing_of(const Message& message) const {
+  Outgoing outgoing;
+  int blocks = 0;
+  bool is_together = true, is_plain = true, is_here = true;
+  for (const auto number : blocks_of(message)) {
+    const auto bytes = sizes_[at(number)];
+    is_here = is_here && lost_[at(number)] == 0;
+    if (bytes == 0) continue;
+    if (blocks++ == 0) {
+      outgoing.place = where_[at(number)];
+      outgoing.to = number;
+    }
+    is_plain = is_plain && is_here && (!is_own(number) || sends_.type->is_contiguous());
+    is_together = is_together && is_plain && where_[at(number)] == outgoing.place + outgoing.bytes;
+    outgoing.bytes += bytes;
+  }
+  using Form = Outgoing::Form;
+  if (is_omitted(message, outgoing.bytes)) outgoing.form = Form::none;
+  else if (!is_here) outgoing.form = Form::lost;
+  else if (is_together) outgoing.form = Form::in_place;
+  else if (blocks == 1) outgoing.form = Form::elements;
+  else outgoing.form = Form::packed;
+  return outgoing;
+}
+
+void AlltoallPlaces::pack(const Message& message, std::byte* to) {
+  for (const auto number : blocks_of(message)) {
+    if (is_own(number) && !sends_.type->is_contiguous()) sends_.type->pack(sends_.at(number), sends_.count(number), to);
+    else add_copy(where_[at(number)], to, sizes_[at(number)]);
+    to += sizes_[at(number)];
+  }
+}
+
+std::span<const AlltoallPlaces::Outgoing> AlltoallPlaces::gather(std::size_t begin, std::size_t end) {
+  using Form = Outgoing::Form;
+  outgoing_.clear();
+  Bytes packed = 0;
+  for (auto i = begin; i < end; ++i)
+    if (const auto& message = outgoing_.emplace_back(outgoing_of(structure_->sends[i])); message.form == Form::packed)
+      packed += message.bytes;
+  const bool can_pack = packing_.try_reserve(packed);
+  has_no_memory_ = has_no_memory_ || !can_pack;
+  std::byte* place = packing_.data();
+  for (auto i = begin; i < end; ++i) {
+    auto& message = outgoing_[i - begin];
+    if (message.form != Form::packed) continue;
+    if (!can_pack) message.form = Form::lost;
+    else pack(structure_->sends[i], place);
+    message.place = place;
+    place += can_pack ? message.bytes : 0;
+  }
+  copy_all();
+  return outgoing_;
+}
+
+void AlltoallPlaces::take_in(std::size_t number, Bytes got) {
+  const auto& message = structure_->receives[number];
+  const auto& incoming = incoming_[number];
+  const bool is_whole = got == incoming.bytes, is_here = has_room_for(incoming);
+  // Where sizes were not told, a message of another length has nothing that could be found in it.
+  const bool has_forwarded =
+      is_here && (is_whole || (known_ == BlockSizes::told && got >= incoming.forwarded && message.announced > 0));
+  std::fill_n(lost_.begin() + static_cast<std::ptrdiff_t>(message.first_announced), message.announced, !has_forwarded);
+  if (is_whole && is_here && !incoming.is_in_place) unpack(message, incoming);
+  if (is_whole || !has_forwarded) return;
+  // What is forwarded and comes after what ends here has moved with the end of the message.
+  const auto blocks = blocks_of(message);
+  const auto last_end = std::ranges::find_if(blocks.rbegin(), blocks.rend(), ends_here).base();
+  Bytes behind = 0;
+  for (auto block = last_end; block != blocks.end(); ++block) behind += sizes_[at(*block)];
+  if (behind > 0) std::memmove(incoming.place + incoming.bytes - behind, incoming.place + got - behind, at(behind));
+}
+
+void AlltoallPlaces::unpack(const Message& message, const Incoming& incoming) {
+  const std::byte* from = incoming.place;
+  for (const auto block : blocks_of(message)) {
+    if (!ends_here(block)) {
+      from += sizes_[at(block)];
+      continue;
+    }
+    const auto source = source_of(block);
+    if (receives_.type->is_contiguous()) add_copy(from, receives_.at(source), receives_.bytes(source));
+    else receives_.type->unpack(from, receives_.count(source), receives_.at(source));
+    from += receives_.bytes(source);
+  }
+}
+
+/// Later, with what lies before it as one copy, if both ends follow each other.
+void AlltoallPlaces::add_copy(const std::byte* from, std::byte* to, Bytes bytes) {
+  if (bytes == 0) return;
+  if (!copies_.empty()) {
+    auto& before = copies_.back();
+    if (before.from + before.bytes == from && before.to + before.bytes == to) {
+      before.bytes += at(bytes);
+      return;
+    }
+  }
+  copies_.push_back({from, to, at(bytes)});
+}
+
+void AlltoallPlaces::copy_all() {
+  if (!copies_.empty()) local_copy(copies_);
+  copies_.clear();
+}
+
+void AlltoallPlaces::copy_self() {
+  const auto bytes = sends_.bytes(rank_);
+  if (bytes == 0 || !sends_.is_there) return;
+  if (sends_.type->is_contiguous() && receives_.type->is_contiguous()) {
+    copy_bytes(sends_.at(rank_), receives_.at(rank_), bytes);
+  } else if (has_slots_) {
+    std::byte* const between = slots_.data() + *(slot_offsets_.end() - 2);
+    sends_.type->pack(sends_.at(rank_), sends_.count(rank_), between);
+    receives_.type->unpack(between, receives_.count(rank_), receives_.at(rank_));
+  }
+}
+
+std::string AlltoallPlaces::describe(const Message& incoming) const {
+  std::string sources;
+  int ending = 0;
+  for (const auto block : blocks_of(incoming)) {
+    constexpr int most_named = 8;
+    if (ends_here(block) && ++ending <= most_named)
+      sources += fmt::format("{}{}", sources.empty() ? "" : ", ", source_of(block));
+    else if (ends_here(block) && ending == most_named + 1) sources += ", …";
+  }
+  if (ending == 0) return "blocks for others";
+  return fmt::format("what rank {} gets from rank{} {}", rank_, ending > 1 ? "s" : "", sources);
+}
+
+}  // namespace commpass

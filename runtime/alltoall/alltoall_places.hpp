@@ -1,0 +1,123 @@
+// Where the blocks of one exchange between all pairs of ranks lie on a rank, and how they become messages.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/pattern/block_sizes.hpp"
+#include "runtime/alltoall/alltoall_blocks.hpp"
+#include "runtime/alltoall/alltoall_structure.hpp"
+#include "runtime/alltoall/growing_memory.hpp"
+#include "runtime/execute/local_copy.hpp"
+
+namespace commpass {
+
+/// Laid out anew for the sizes of each exchange, in the same memory.
+///
+/// Copies are those that the schedule prices (model/schedule/schedule.hpp): what lies together is sent from there, a
+/// message whose blocks belong together in the user's buffer lands there, and a forwarded block stays where it has
+/// landed until it is packed for the next hop. Of types with gaps every block is packed.
+///
+/// Memory besides the user's: the slots of the structure, each as large as the largest of the messages that land in it
+/// in turn, and what is packed for one batch. It is kept; when it is large enough, nothing is allocated.
+class AlltoallPlaces {
+ public:
+  using Message = AlltoallStructure::Message;
+  /// What is known of a message when all sizes are.
+  struct Incoming {
+    Bytes bytes = 0, forwarded = 0;  ///< what should come, and how much of it this rank forwards
+    std::byte* place = nullptr;      ///< where it goes, if there is memory
+    bool is_in_place = false;        ///< where its blocks belong
+  };
+  struct Outgoing {
+    Bytes bytes = 0;
+    const std::byte* place = nullptr;  ///< where it lies, or is packed
+    enum class Form {
+      none,      ///< there is none
+      lost,      ///< empty, because what it should bring is not here
+      elements,  ///< one block of the user's, from where it lies
+      in_place,  ///< bytes that lie together
+      packed
+    } form = Form::none;
+    Rank to = 0;  ///< whose block the elements are
+  };
+
+  AlltoallPlaces(Rank rank, int ranks) : rank_(rank), ranks_(ranks) {}
+
+  /// Takes what memory a structure needs whatever the sizes are.
+  /// @param most  messages at once
+  /// @throws std::bad_alloc
+  void make_room(const AlltoallStructure& structure, std::size_t most);
+
+  /// Another exchange: sizes of forwarded blocks are not known yet, unless all are equal.
+  void assign(const AlltoallStructure& structure, const AlltoallBlocks<const std::byte*>& sends,
+              const AlltoallBlocks<std::byte*>& receives, BlockSizes sizes);
+  /// Where the sizes of those blocks of a message belong that are forwarded.
+  Bytes* sizes_told_by(const Message& incoming) { return &sizes_[incoming.first_announced]; }
+  /// Those of a message that is sent.
+  const Bytes* sizes_to_tell(const Message& outgoing);
+  /// When all sizes are known: decides where everything lands.
+  void lay_out();
+
+  /// How some messages leave, until the next call; copies what has to be packed.
+  /// @param begin,end  numbers among the messages that are sent
+  std::span<const Outgoing> gather(std::size_t begin, std::size_t end);
+  /// Begins to send elements from where they lie. @throws MpiError
+  void send_elements(Rank of, Rank to, int tag, MPI_Comm comm, MPI_Request* request) const {
+    sends_.type->send(sends_.at(of), sends_.count(of), to, tag, comm, request);
+  }
+  /// By number among the messages that come.
+  const Incoming& incoming(std::size_t number) const { return incoming_[number]; }
+  bool is_omitted(std::size_t number) const {
+    return is_omitted(structure_->receives[number], incoming_[number].bytes);
+  }
+  bool has_room_for(const Incoming& incoming) const { return incoming.is_in_place || has_slots_; }
+  /// Brings the blocks of a message to their places, as far as it is what it should be; copies with copy_all().
+  /// @param got  its bytes, or a negative number
+  void take_in(std::size_t number, Bytes got);
+  void copy_all();
+  void copy_self();
+
+  /// Was there not enough for what is sent, forwarded or packed?
+  bool has_no_memory() const { return has_no_memory_; }
+  /// Bytes of the slots.
+  Bytes slot_bytes() const { return slot_offsets_.empty() ? 0 : slot_offsets_.back(); }
+  /// Whose blocks a message that comes has, for people.
+  std::string describe(const Message& incoming) const;
+
+ private:
+  std::span<const std::int32_t> blocks_of(const Message& message) const;
+  bool is_own(std::int32_t number) const { return number < ranks_; }
+  bool is_omitted(const Message& message, Bytes bytes) const;
+  Incoming expect(const Message& message) const;
+  void size_slots();
+  void place_forwarded();
+  Outgoing outgoing_of(const Message& message) const;
+  void pack(const Message& message, std::byte* to);
+  void unpack(const Message& message, const Incoming& incoming);
+  void add_copy(const std::byte* from, std::byte* to, Bytes bytes);
+
+  Rank rank_;
+  int ranks_;
+  // Of the exchange that is run:
+  const AlltoallStructure* structure_ = nullptr;
+  AlltoallBlocks<const std::byte*> sends_;
+  AlltoallBlocks<std::byte*> receives_;
+  BlockSizes known_ = BlockSizes::told;
+  std::vector<Bytes> sizes_;             ///< by number of the block
+  std::vector<const std::byte*> where_;  ///< by number of the block; of the user's only where they are plain bytes
+  std::vector<char> lost_;               ///< by number of the block: is it not here, though it should be?
+  std::vector<Bytes> told_;              ///< those that are sent ahead
+  std::vector<Incoming> incoming_;       ///< by number of the message
+  std::vector<Outgoing> outgoing_;       ///< of a batch
+  std::vector<LocalCopy> copies_;        ///< to be made
+  std::vector<Bytes> slot_offsets_;      ///< and the end
+  GrowingMemory slots_, packing_;
+  bool has_slots_ = true, has_no_memory_ = false;
+};
+
+}  // namespace commpass

@@ -1,0 +1,37 @@
+#include "runtime/execute/library_requests.hpp"
+
+#include "model/error.hpp"
+
+namespace commpass {
+
+LibraryRequests::LibraryRequests(const Plan& plan, const void* send_buffer, void* receive_buffer, Bytes largest_count)
+    : buffers_(plan, host_memory(), send_buffer, receive_buffer) {
+  if (plan.batches.size() > 1)
+    throw Error("exchange: the MPI library's collective runs one batch of messages, not several.");
+  buffers_.add_copies(plan.self, self_);
+  std::vector<NeighborMessage> receives, sends;
+  const auto neighbor = [&](const PlannedMessage& message) {
+    return NeighborMessage{message.peer, buffers_.address(message.place), message.bytes};
+  };
+  for (const auto& batch : plan.batches) {  // none where a rank has no messages
+    for (const auto& message : batch.receives) {
+      receives.push_back(neighbor(message));
+      buffers_.add_scattering(message, unpack_);
+    }
+    for (const auto& message : batch.sends) {
+      sends.push_back(neighbor(message));
+      buffers_.add_gathering(message, pack_);
+    }
+  }
+  collective_ = std::make_unique<NeighborhoodCollective>(receives, sends, largest_count);
+}
+
+void LibraryRequests::begin(std::size_t) {
+  local_copy(pack_);
+  collective_->start();
+  local_copy(self_);  // while the messages travel
+}
+
+void LibraryRequests::end(std::size_t) { local_copy(unpack_); }
+
+}  // namespace commpass

@@ -1,0 +1,39 @@
+// Leaves a plan to the MPI library: its neighbourhood collective moves all messages, as one request.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <vector>
+
+#include "runtime/execute/batch_requests.hpp"
+#include "runtime/execute/plan_buffers.hpp"
+#include "runtime/mpi/neighborhood_collective.hpp"
+
+namespace commpass {
+
+/// A plan whose messages are all in flight at once, as the MPI library's collective. Commpass copies what goes to
+/// itself, what has to be packed and what could not land where it belongs. Nothing of ours is allocated after
+/// construction.
+class LibraryRequests final : public BatchRequests {
+ public:
+  /// Not collective. @throws Error if the plan has several batches, or there is no memory; MpiError
+  LibraryRequests(const Plan& plan, const void* send_buffer, void* receive_buffer,
+                  Bytes largest_count = largest_mpi_count);
+  /// Collective over `comm`, before the first exchange: makes a communicator with the neighbours, of which libraries
+  /// have a few thousand. @throws MpiError
+  void connect(MPI_Comm comm) { collective_->connect(comm); }
+
+  std::size_t batches() const override { return 1; }
+  void begin(std::size_t batch) override;
+  std::span<MPI_Request> requests() override { return {collective_->request(), 1}; }
+  void end(std::size_t batch) override;
+  void abandon() noexcept override {}  // a collective cannot be cancelled
+
+ private:
+  PlanBuffers buffers_;
+  std::vector<LocalCopy> self_, pack_, unpack_;
+  std::unique_ptr<NeighborhoodCollective> collective_;
+};
+
+}  // namespace commpass

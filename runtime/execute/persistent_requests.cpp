@@ -1,0 +1,127 @@
+#include "runtime/execute/persistent_requests.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace commpass {
+
+namespace {
+
+/// Do the pieces of a message stay where they lie or belong? Then the MPI library brings them together as it sends, or
+/// to their places as they come.
+bool stays_in_pieces(const PlannedMessage& message, const Machine& machine, Bytes largest_count) {
+  return message.may_stay_in_pieces() &&
+         std::ranges::all_of(message.pieces, [&](const Piece& piece) { return piece.bytes <= largest_count; }) &&
+         is_datatype_cheaper(machine, static_cast<double>(message.bytes), static_cast<double>(message.pieces.size()));
+}
+
+}  // namespace
+
+PersistentRequests::PersistentRequests(const Plan& plan, MPI_Comm comm, int tag, const void* send_buffer,
+                                       void* receive_buffer, const Machine& machine, Bytes largest_count,
+                                       Memory& memory)
+    : memory_(memory), buffers_(plan, memory, send_buffer, receive_buffer) {
+  buffers_.add_copies(plan.self, copies_);
+  ends_.push_back({.pack = copies_.size(), .unpack = copies_.size()});
+  std::size_t request_total = 0;
+  for (const auto& batch : plan.batches) request_total += batch.receives.size() + batch.sends.size();
+  requests_.reserve(request_total);
+  const auto stays = [&](const PlannedMessage& message) { return stays_in_pieces(message, machine, largest_count); };
+  try {
+    for (const auto& batch : plan.batches) {
+      auto& ends = ends_.emplace_back();
+      for (const auto& message : batch.sends)
+        if (!stays(message)) buffers_.add_gathering(message, copies_);
+      ends.pack = copies_.size();
+      for (const auto& message : batch.receives)
+        if (!stays(message)) buffers_.add_scattering(message, copies_);
+      ends.unpack = copies_.size();
+      // Receives first: what arrives then finds its place.
+      add_requests(batch.receives, tag, largest_count, stays,
+                   [&](void* at, const auto& type, Rank peer, int its_tag, MPI_Request* request) {
+                     COMMPASS_MPI_CALL(MPI_Recv_init, at, type.count(), type.type(), peer, its_tag, comm, request);
+                   });
+      ends.receive = requests_.size();
+      add_requests(batch.sends, tag, largest_count, stays,
+                   [&](const void* at, const auto& type, Rank peer, int its_tag, MPI_Request* request) {
+                     COMMPASS_MPI_CALL(MPI_Send_init, at, type.count(), type.type(), peer, its_tag, comm, request);
+                   });
+      start_ends_.push_back(requests_.size());
+      ends.start = start_ends_.size();
+      ends.request = requests_.size();
+    }
+    if (plan.batches.empty()) ends_.push_back(ends_.front());
+  } catch (...) {
+    free_requests();
+    throw;
+  }
+}
+
+PersistentRequests::~PersistentRequests() {
+  if (mpi_is_usable()) free_requests();
+}
+
+void PersistentRequests::free_requests() noexcept {
+  for (auto& request : requests_)
+    if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+}
+
+// MPI_Startall may start its requests in any order, and messages of one pair with the same tag match in the order of
+// their start. So those of a batch get one tag after another, and where the first tag comes again, so does a call of
+// its own.
+template <class Stays, class Init>
+void PersistentRequests::add_requests(const std::vector<PlannedMessage>& messages, int first_tag, Bytes largest_count,
+                                      Stays stays, Init init) {
+  std::map<Rank, int> count;
+  for (const auto& message : messages) {
+    const int tag_number = count[message.peer]++ % tags_per_exchange;
+    if (tag_number == 0 && count[message.peer] > 1) start_ends_.push_back(requests_.size());
+    const bool is_in_pieces = stays(message);
+    const auto type = is_in_pieces ? type_of_pieces(message) : MessageType(message.bytes, largest_count);
+    MPI_Request request = MPI_REQUEST_NULL;
+    init(is_in_pieces ? MPI_BOTTOM : buffers_.address(message.place), type, message.peer, first_tag + tag_number,
+         &request);
+    requests_.push_back(request);
+  }
+}
+
+MessageType PersistentRequests::type_of_pieces(const PlannedMessage& message) const {
+  std::vector<MemoryPiece> pieces;
+  for (const auto& piece : message.pieces)
+    pieces.push_back({buffers_.address(piece.place), static_cast<int>(piece.bytes)});
+  return MessageType(pieces);
+}
+
+void PersistentRequests::copy(std::size_t first, std::size_t last) {
+  if (first == last) return;
+  memory_.copy(std::span(copies_).subspan(first, last - first));
+  memory_.order();
+}
+
+std::span<MPI_Request> PersistentRequests::requests() {
+  return std::span(requests_).subspan(ends_[current_].request, ends_[current_ + 1].request - ends_[current_].request);
+}
+
+void PersistentRequests::begin(std::size_t batch) {
+  current_ = batch;
+  const auto &before = ends_[batch], &ends = ends_[batch + 1];
+  // Packing first: it frees places in the transit buffer that the receives of this batch may use.
+  copy(before.unpack, ends.pack);
+  auto first = before.request;
+  for (auto start = before.start; start < ends.start; ++start) {
+    COMMPASS_MPI_CALL(MPI_Startall, static_cast<int>(start_ends_[start] - first), requests_.data() + first);
+    first = start_ends_[start];
+  }
+  if (batch == 0) copy(0, before.unpack);  // to self, while the first messages travel
+}
+
+void PersistentRequests::end(std::size_t batch) { copy(ends_[batch + 1].pack, ends_[batch + 1].unpack); }
+
+void PersistentRequests::abandon() noexcept {
+  for (auto i = ends_[current_].request; i < ends_[current_ + 1].receive; ++i) {
+    MPI_Cancel(&requests_[i]);
+    MPI_Wait(&requests_[i], MPI_STATUS_IGNORE);
+  }
+}
+
+}  // namespace commpass

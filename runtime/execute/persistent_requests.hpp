@@ -1,0 +1,62 @@
+// Requests of a plan that are made once and started any number of times.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <vector>
+
+#include "model/machine/machine.hpp"
+#include "runtime/execute/batch_requests.hpp"
+#include "runtime/execute/plan_buffers.hpp"
+#include "runtime/mpi/message_type.hpp"
+
+namespace commpass {
+
+/// An exchange has this many tags, its own and those after it, for messages between the same two ranks in a batch.
+/// Requests that no tag tells apart are started one after another, so more tags mean fewer calls.
+inline constexpr int tags_per_exchange = 16;
+
+/// A plan with its buffers and persistent requests. Nothing is allocated and nothing created after construction.
+class PersistentRequests final : public BatchRequests {
+ public:
+  /// @param comm           ours, and alive as long as this
+  /// @param tag            the first of `tags_per_exchange`; the same on all ranks, used by no other exchange in flight
+  /// @param machine        whose prices tell whether pieces of messages move by copies or as a derived datatype
+  /// @param largest_count  for tests: messages of more bytes use a derived datatype
+  /// @param memory         where the user's buffers lie, and its own
+  /// @throws MpiError, std::bad_alloc
+  PersistentRequests(const Plan& plan, MPI_Comm comm, int tag, const void* send_buffer, void* receive_buffer,
+                     const Machine& machine = {}, Bytes largest_count = largest_mpi_count,
+                     Memory& memory = host_memory());
+  ~PersistentRequests() override;
+
+  std::size_t batches() const override { return ends_.size() - 1; }
+  void begin(std::size_t batch) override;
+  std::span<MPI_Request> requests() override;
+  void end(std::size_t batch) override;
+  void abandon() noexcept override;
+
+ private:
+  /// Where the ranges of a batch end in copies_, requests_ and start_ends_; those of the next one follow.
+  struct Ends {
+    std::size_t pack = 0, unpack = 0, receive = 0, request = 0, start = 0;
+  };
+
+  template <class Stays, class Init>
+  void add_requests(const std::vector<PlannedMessage>& messages, int first_tag, Bytes largest_count, Stays stays,
+                    Init init);
+  MessageType type_of_pieces(const PlannedMessage& message) const;
+  void copy(std::size_t first, std::size_t last);
+  void free_requests() noexcept;
+
+  Memory& memory_;
+  PlanBuffers buffers_;
+  std::vector<LocalCopy> copies_;  ///< those to self, then of each batch those before and after
+  std::vector<MPI_Request> requests_;
+  std::vector<std::size_t> start_ends_;  ///< where in requests_ end those that are started by one call
+  std::vector<Ends> ends_;               ///< of what is before all batches, and of each batch
+  std::size_t current_ = 0;
+};
+
+}  // namespace commpass
