@@ -5,7 +5,9 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "bench/options.hpp"
 #include "model/file.hpp"
@@ -16,58 +18,93 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Errors of one cluster, relative; the largest of each kind.
-struct Errors {
-  double alpha = 0, beta = 0, alpha_next = 0, switch_point = 0, injection = 0, copy = 0;
-  double ejection = std::numeric_limits<double>::quiet_NaN();  ///< no number where clusters have no such limit
+/// The largest relative error of each kind of parameter; a kind that no cluster has is not there.
+using Errors = std::map<std::string, double>;
+constexpr const char* kinds[] = {"alpha",        "beta", "alpha_next", "beta_next", "alpha_receive",
+                                 "beta_receive", "link", "switch",     "injection", "ejection",
+                                 "core",         "bus",  "copy"};
+
+/// Compares what was found of a cluster with its description, which lists as `hidden` what cannot be identified there.
+class Comparison {
+ public:
+  explicit Comparison(const nlohmann::json& truth)
+      : truth_(truth), hidden_(truth.value("hidden", std::vector<std::string>())) {}
+
+  Errors errors;
+
+  /// What is not there is infinitely wrong.
+  /// @param name   of the parameter: that of its kind, after its locality and protocol
+  /// @param scale  what an error is relative to; 0: the truth
+  void add(const std::string& place, const char* kind, std::optional<double> found, double truth, double scale = 0) {
+    if (std::ranges::find(hidden_, place + kind) != hidden_.end()) return;
+    const double error =
+        found ? std::abs(*found - truth) / (scale > 0 ? scale : truth) : std::numeric_limits<double>::infinity();
+    auto& worst = errors[kind];
+    worst = std::max(worst, error);
+  }
+
+  void add_rate(const char* kind, const char* key, double found) {
+    // A limit that is not there must not be found either.
+    if (truth_.contains(key)) add("", kind, found, truth_.at(key));
+    else if (std::isfinite(found)) add("", kind, std::nullopt, 0);
+  }
+
+ private:
+  const nlohmann::json& truth_;
+  std::vector<std::string> hidden_;
 };
 
-/// The kinds of errors, what they are called, and the keys of their largest.
-struct ErrorKind {
-  const char* name;
-  double Errors::*member;
-};
-constexpr ErrorKind error_kinds[] = {{"alpha", &Errors::alpha},           {"beta", &Errors::beta},
-                                     {"alpha_next", &Errors::alpha_next}, {"switch", &Errors::switch_point},
-                                     {"injection", &Errors::injection},   {"copy", &Errors::copy},
-                                     {"ejection", &Errors::ejection}};
-
-double relative(double found, double truth) { return std::abs(found / truth - 1); }
+double fastest(const nlohmann::json& protocols) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& protocol : protocols) least = std::min(least, protocol.at("beta_s_per_byte").get<double>());
+  return least;
+}
 
 /// Compares each described protocol with the calibrated one that holds in its middle.
-Errors compare(const nlohmann::json& truth, const Machine& machine) {
-  Errors errors;
-  for (const auto locality : {Locality::socket, Locality::node, Locality::network}) {
-    if (!machine.host.has(locality)) continue;
-    const auto& described = truth.at(name_of(locality));
-    const auto& channel = *machine.host.find(locality);
-    double least = 1;
-    for (const auto& protocol : described.at("protocols")) {
-      constexpr double beyond = 1 << 22;  // the largest size that is measured
-      const double most = protocol.value("max_bytes", beyond);
-      const auto& found = channel.protocol(static_cast<Bytes>(std::sqrt(least * most)));
-      errors.alpha = std::max(errors.alpha, relative(found.alpha_s, protocol.at("alpha_s")));
-      errors.beta = std::max(errors.beta, relative(found.beta_s_per_byte, protocol.at("beta_s_per_byte")));
-      const auto time = [&](const auto& p) {
-        return p.at("alpha_s").template get<double>() + p.at("beta_s_per_byte").template get<double>() * most;
-      };
-      constexpr double indistinguishable = 0.03;  // where two protocols cost the same there is no switch to be found
-      if (protocol.contains("max_bytes") && relative(time(protocol), time(*(&protocol + 1))) > indistinguishable) {
-        double nearest = std::numeric_limits<double>::infinity();
-        for (std::size_t i = 0; i + 1 < channel.protocols.size(); ++i)
-          nearest = std::min(nearest, relative(static_cast<double>(channel.protocols[i].max_bytes), most));
-        errors.switch_point = std::max(errors.switch_point, nearest);
-      }
-      least = most;
+void compare_channel(const nlohmann::json& described, const Channel& channel, const std::string& locality,
+                     Comparison& comparison) {
+  const auto& protocols = described.at("protocols");
+  const double sending = described.at("send_overhead_s"), receiving = described.value("receive_overhead_s", 0.0);
+  const double beta = fastest(protocols);
+  double least = 1;
+  for (std::size_t i = 0; i < protocols.size(); ++i) {
+    const auto& truth = protocols[i];
+    const auto place = fmt::format("{}[{}].", locality, i);
+    constexpr double beyond = 1 << 22;  // the largest size that is measured
+    const double most = truth.value("max_bytes", beyond), own_beta = truth.at("beta_s_per_byte");
+    const auto& found = channel.protocol(static_cast<Bytes>(std::sqrt(least * most)));
+    comparison.add(place, "alpha", found.alpha_s, truth.at("alpha_s"));
+    comparison.add(place, "beta", found.beta_s_per_byte, own_beta);
+    comparison.add(place, "alpha_next", found.alpha_next_s, sending);
+    comparison.add(place, "beta_next", found.beta_next_s_per_byte, own_beta - beta, own_beta);
+    comparison.add(place, "alpha_receive", found.alpha_receive_s, receiving, receiving > 0 ? receiving : sending);
+    comparison.add(place, "beta_receive", found.beta_receive_s_per_byte, 0, own_beta);
+    const auto time = [&](const auto& p) {
+      return p.at("alpha_s").template get<double>() + p.at("beta_s_per_byte").template get<double>() * most;
+    };
+    constexpr double indistinguishable = 0.03;  // where two protocols cost the same there is no switch to be found
+    if (i + 1 < protocols.size() && std::abs(time(truth) / time(protocols[i + 1]) - 1) > indistinguishable) {
+      double nearest = std::numeric_limits<double>::infinity();
+      for (std::size_t k = 0; k + 1 < channel.protocols.size(); ++k)
+        nearest = std::min(nearest, std::abs(static_cast<double>(channel.protocols[k].max_bytes) / most - 1));
+      comparison.add(place, "switch", nearest, 0, 1);
     }
-    const double overhead = described.at("send_overhead_s");
-    errors.alpha_next = std::max(errors.alpha_next, relative(channel.protocols.front().alpha_next_s, overhead));
+    least = most;
   }
-  errors.injection = relative(machine.injection_rate_bytes_per_s, truth.at("injection_rate_bytes_per_s"));
-  if (truth.contains("ejection_rate_bytes_per_s"))
-    errors.ejection = relative(machine.ejection_rate_bytes_per_s, truth.at("ejection_rate_bytes_per_s"));
-  errors.copy = relative(machine.copy_rate_bytes_per_s, truth.at("copy_rate_bytes_per_s"));
-  return errors;
+  comparison.add(locality + ".", "link", channel.link_rate_bytes_per_s, 1 / beta);
+}
+
+Errors compare(const nlohmann::json& truth, const Machine& machine) {
+  Comparison comparison(truth);
+  for (const auto locality : {Locality::socket, Locality::node, Locality::network})
+    if (machine.host.has(locality))
+      compare_channel(truth.at(name_of(locality)), *machine.host.find(locality), name_of(locality), comparison);
+  comparison.add_rate("injection", "injection_rate_bytes_per_s", machine.injection_rate_bytes_per_s);
+  comparison.add_rate("ejection", "ejection_rate_bytes_per_s", machine.ejection_rate_bytes_per_s);
+  comparison.add_rate("core", "core_rate_per_node_bytes_per_s", machine.core_rate_bytes_per_s);
+  comparison.add_rate("bus", "bus_rate_bytes_per_s", machine.bus_rate_bytes_per_s);
+  comparison.add_rate("copy", "copy_rate_bytes_per_s", machine.copy_rate_bytes_per_s);
+  return comparison.errors;
 }
 
 /// Calibrates on `nodes` nodes of all clusters that the simulator knows, and adds a row for each to what is printed and
@@ -80,11 +117,12 @@ void compare_all(const Simulator& simulator, int nodes, bool print, Json& rows, 
     const auto errors = compare(truth, read_profile(profiles[i]).machine);
     Json row{{"cluster", all[i].name}};
     if (print) fmt::print("{:<16}", all[i].name);
-    for (const auto& [name, member] : error_kinds) {
-      const double error = errors.*member;
-      if (print) fmt::print(" {:>11}", std::isnan(error) ? "-" : fmt::format("{:.2f}%", 100 * error));
-      if (!std::isnan(error)) row[fmt::format("{}_error", name)] = error;
-      worst.*member = std::fmax(worst.*member, error);  // of a number and none the number
+    for (const auto* kind : kinds) {
+      const auto error = errors.find(kind);
+      if (print) fmt::print(" {:>13}", error == errors.end() ? "-" : fmt::format("{:.2f}%", 100 * error->second));
+      if (error == errors.end()) continue;
+      row[fmt::format("{}_error", kind)] = error->second;
+      worst[kind] = std::max(worst[kind], error->second);
     }
     if (print) fmt::print("\n");
     rows.push_back(std::move(row));
@@ -96,18 +134,18 @@ Json calibration(const Options& options) {
   Errors worst;
   if (!options.json) {
     fmt::print("{:<16}", "cluster");
-    for (const auto& kind : error_kinds) fmt::print(" {:>11}", kind.name);
+    for (const auto* kind : kinds) fmt::print(" {:>13}", kind);
     fmt::print("   (largest relative errors)\n");
   }
-  compare_all(options.simulator, 2, !options.json, json["clusters"], worst);
   // Several nodes have to send for the limit into one of them to show, on clusters that have one.
-  constexpr int nodes = 4;
-  auto with_limit = options.simulator;
-  with_limit.clusters += "/ejection";
-  if (std::filesystem::is_directory(with_limit.clusters))
-    compare_all(with_limit, nodes, !options.json, json["clusters"], worst);
-  for (const auto& [name, member] : error_kinds)
-    if (!std::isnan(worst.*member)) json["summary"][fmt::format("{}_error_max", name)] = worst.*member;
+  constexpr std::pair<const char*, int> folders[] = {{"", 2}, {"/beyond", 2}, {"/ejection", 4}};
+  for (const auto& [folder, nodes] : folders) {
+    auto simulator = options.simulator;
+    simulator.clusters += folder;
+    if (std::filesystem::is_directory(simulator.clusters))
+      compare_all(simulator, nodes, !options.json, json["clusters"], worst);
+  }
+  for (const auto& [kind, error] : worst) json["summary"][kind + "_error_max"] = error;
   return json;
 }
 

@@ -51,6 +51,8 @@ int run_simulated_benchmark(int argc, char** argv, const std::string& name, cons
       ->required()
       ->take_last();
   app.add_option("--scratch", options.simulator.scratch, "directory for profiles and logs")->required();
+  app.add_option("--profiles", options.simulator.profiles,
+                 "directory of the clusters' profiles, the scratch directory of another benchmark; else they are made");
   return run_benchmark(app, argc, argv, name, options, [&] {
     std::filesystem::create_directories(options.simulator.scratch);
     return benchmark(options);

@@ -32,7 +32,8 @@ struct Options : OutputOptions {
   Simulator simulator;
 };
 
-/// The same for a benchmark that simulates: parses `--programs DIR --platform FILE --clusters DIR --scratch DIR`, too.
+/// The same for a benchmark that simulates: parses `--programs DIR --platform FILE --clusters DIR --scratch DIR` and
+/// `--profiles DIR`, too.
 int run_simulated_benchmark(int argc, char** argv, const std::string& name, const char* about,
                             const std::function<nlohmann::ordered_json(const Options&)>& benchmark);
 

@@ -1,5 +1,6 @@
 // bench regret: is what we choose what is fastest? Runs every candidate on simulated clusters.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +10,7 @@
 #include <string_view>
 
 #include "bench/options.hpp"
+#include "bench/skewed_patterns.hpp"
 #include "bench/sparse_cases.hpp"
 #include "bench/summary.hpp"
 #include "model/text.hpp"
@@ -19,26 +21,37 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A pattern for P ranks, as the command line takes it.
+constexpr int any_ranks = 1 << 20;
+
+/// A pattern for P ranks.
 struct PatternCase {
   const char* name;
-  const char* arguments;  ///< "{0}" stands for P, "{1}" for the matrices' directory, "{2}" for a grid of P ranks
-  int most_ranks;         ///< where it is tractable
-  bool quick;             ///< part of --quick
+  const char* arguments;  ///< of the command line: "{0}" stands for P, "{1}" for the matrices' directory, "{2}" for a
+                          ///< grid of P ranks, "{3}" for a file with the pattern
+  int most_ranks = any_ranks;            ///< where it is tractable
+  int most_quick_ranks = 0;              ///< up to which it is part of --quick
+  Pattern (*make)(int ranks) = nullptr;  ///< what is in the file
 };
 
-constexpr int any_ranks = 1 << 20;
 constexpr PatternCase patterns[] = {
-    {"matrix copter2", "--matrix '{1}/copter2.mtx.gz' --ranks {0}", any_ranks, true},
-    {"matrix debian12-deps", "--matrix '{1}/debian12-deps.mtx.gz' --ranks {0}", any_ranks, true},
-    {"random 8 x 64 B", "--generate random:ranks={0},bytes=64,degree=8", any_ranks, true},
-    {"random 12 x 4 KiB", "--generate random:ranks={0},bytes=4KiB,degree=12", any_ranks, false},
-    {"random 12 x 64 KiB", "--generate random:ranks={0},bytes=64KiB,degree=12", any_ranks, true},
-    {"power-law to 64 KiB", "--generate power-law:ranks={0},bytes=64KiB,exponent=1.5", 64, false},
-    {"stencil box 512 B", "--generate stencil:dims={2},bytes=512,points=box", any_ranks, true},
-    {"ragged to 16 B", "--generate uniform:ranks={0},bytes=16", 128, true},
-    {"ragged to 1 KiB", "--generate uniform:ranks={0},bytes=1KiB", 128, true},
-    {"ragged to 16 KiB", "--generate uniform:ranks={0},bytes=16KiB", 64, false},
+    {"matrix copter2", "--matrix '{1}/copter2.mtx.gz' --ranks {0}", any_ranks, 64},
+    {"matrix debian12-deps", "--matrix '{1}/debian12-deps.mtx.gz' --ranks {0}", any_ranks, 64},
+    {"random 8 x 64 B", "--generate random:ranks={0},bytes=64,degree=8", any_ranks, 16},
+    {"random 12 x 4 KiB", "--generate random:ranks={0},bytes=4KiB,degree=12"},
+    {"random 12 x 64 KiB", "--generate random:ranks={0},bytes=64KiB,degree=12", any_ranks, 16},
+    {"power-law to 64 KiB", "--generate power-law:ranks={0},bytes=64KiB,exponent=1.5", 64},
+    {"stencil box 512 B", "--generate stencil:dims={2},bytes=512,points=box", any_ranks, 64},
+    {"ragged to 16 B", "--generate uniform:ranks={0},bytes=16", 128, 16},
+    {"ragged to 1 KiB", "--generate uniform:ranks={0},bytes=1KiB", 128, 16},
+    {"ragged to 16 KiB", "--generate uniform:ranks={0},bytes=16KiB", 64},
+};
+
+/// They are run for numbers of ranks of their own, which are no powers of two: no cut by halves is full there.
+constexpr PatternCase skewed_patterns[] = {
+    {"hot receiver", "--pattern '{3}'", any_ranks, 60, hot_receiver},
+    {"hot sender", "--pattern '{3}'", any_ranks, 60, hot_sender},
+    {"power law of partners", "--pattern '{3}'", any_ranks, 60, power_law_of_partners},
+    {"3 B to 200 KiB", "--pattern '{3}'", any_ranks, 60, wide_sizes},
 };
 
 constexpr std::string_view quick_sparse_pattern =
@@ -95,14 +108,56 @@ struct Case {
   const PatternCase& pattern;
 };
 
+/// What measures a case; all strategies that are priced, unless some are named.
+Json measure(const Options& options, const Case& which, const std::string& strategies = {}) {
+  const auto& [cluster, profile, ranks, pattern] = which;
+  std::string file;
+  if (pattern.make) {
+    std::string name = pattern.name;
+    std::ranges::replace(name, ' ', '-');
+    file = fmt::format("{}/{}-{}.mtx", options.simulator.scratch, name, ranks);
+    write_pattern(pattern.make(ranks), file);
+  }
+  const auto arguments =
+      fmt::format(fmt::runtime(pattern.arguments), ranks, COMMPASS_EXAMPLE_MATRICES, grid(ranks), file);
+  return Json::parse(simulate(
+      options.simulator, cluster, ranks, "commpass-measure",
+      fmt::format("--profile '{}' --layout {} {} {} --json --verify --baseline --repetitions 1 --progress never",
+                  profile, layout_of(cluster, ranks), arguments,
+                  strategies.empty() ? "" : fmt::format("--strategies '{}'", strategies))));
+}
+
+/// All cuts of few ranks into two and three digits whose product is just their number: does the search miss one?
+std::vector<std::string> small_cuts(int ranks) {
+  constexpr int few_for_two = 60, few_for_three = 16;
+  std::vector<std::string> cuts;
+  for (int a = 2; ranks <= few_for_two && a <= ranks / 2; ++a) {
+    if (ranks % a != 0) continue;
+    cuts.push_back(fmt::format("stfw,dims={}x{}", a, ranks / a));
+    for (int b = 2; ranks <= few_for_three && b <= ranks / a / 2; ++b)
+      if (ranks / a % b == 0) cuts.push_back(fmt::format("stfw,dims={}x{}x{}", a, b, ranks / a / b));
+  }
+  return cuts;
+}
+
+/// What of the cuts is faster than all that was run, if any: it was not tried, or else it would be among these.
+void compare_with_cuts(const Options& options, const Case& which, Result& result, double& least) {
+  const auto cuts = small_cuts(which.ranks);
+  if (cuts.empty()) return;
+  const auto json = measure(options, which, fmt::format("{}", fmt::join(cuts, ";")));
+  const auto chosen_s = result.regret * least;
+  for (const auto& row : json.at("ranking")) {
+    if (const double measured = row.at("measured_s"); measured < least) {
+      least = measured;
+      result.best = row.at("strategy");
+    }
+  }
+  result.regret = chosen_s / least;
+}
+
 Result run_case(const Options& options, const Case& which) {
   const auto& [cluster, profile, ranks, pattern] = which;
-  const auto arguments = fmt::format(fmt::runtime(pattern.arguments), ranks, COMMPASS_EXAMPLE_MATRICES, grid(ranks));
-  const auto output =
-      simulate(options.simulator, cluster, ranks, "commpass-measure",
-               fmt::format("--profile '{}' --layout {} {} --json --verify --baseline --repetitions 1 --progress never",
-                           profile, layout_of(cluster, ranks), arguments));
-  const auto json = Json::parse(output);
+  const auto json = measure(options, which);
   Result result;
   result.cluster = cluster.name;
   result.pattern = pattern.name;
@@ -123,6 +178,7 @@ Result run_case(const Options& options, const Case& which) {
   result.chosen_error = predicted[0] / measured[0] - 1;
   result.correlation = rank_correlation(predicted, measured);
   result.speedup = json.at("baseline_s").get<double>() / measured[0];
+  compare_with_cuts(options, which, result, least);
   return result;
 }
 
@@ -183,17 +239,23 @@ void print_summaries(const Json& summaries) {
 
 Json regret(const Options& options) {
   const std::vector<int> ranks = options.quick ? std::vector{16, 64} : std::vector{16, 48, 64, 128, 256};
+  const std::vector<int> skewed_ranks = options.quick ? std::vector{60} : std::vector{40, 60, 90};
   if (!options.json)
     fmt::print("{:<14} {:>4} {:<22} {:<30} {:<30} {:>6} {:>7} {:>7} {:>6} {:>7}\n", "cluster", "P", "pattern", "chosen",
                "best", "regret", "error", "median", "order", "speedup");
   const auto all = clusters(options.simulator);
   const auto profiles = calibrate_all(options.simulator, all);
   std::vector<Case> cases;
-  for (std::size_t i = 0; i < all.size(); ++i)
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto add = [&](int p, const PatternCase& pattern) {
+      if (p <= (options.quick ? pattern.most_quick_ranks : pattern.most_ranks))
+        cases.push_back({all[i], profiles[i], p, pattern});
+    };
     for (const int p : ranks)
-      for (const auto& pattern : patterns)
-        if (p <= pattern.most_ranks && (!options.quick || pattern.quick))
-          cases.push_back({all[i], profiles[i], p, pattern});
+      for (const auto& pattern : patterns) add(p, pattern);
+    for (const int p : skewed_ranks)
+      for (const auto& pattern : skewed_patterns) add(p, pattern);
+  }
   std::vector<SparseCase> sparse;
   for (const auto& which : sparse_cases(all, profiles, options.quick))
     if (!options.quick || (which.pattern.name == quick_sparse_pattern && which.cluster.name == all.front().name))

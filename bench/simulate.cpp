@@ -66,7 +66,10 @@ std::string simulate(const Simulator& simulator, const ClusterShape& cluster, in
 std::vector<std::string> calibrate_all(const Simulator& simulator, const std::vector<ClusterShape>& clusters,
                                        int nodes) {
   std::vector<std::string> files;
-  for (const auto& cluster : clusters) files.push_back(fmt::format("{}/{}.json", simulator.scratch, cluster.name));
+  const bool are_there = !simulator.profiles.empty();
+  for (const auto& cluster : clusters)
+    files.push_back(fmt::format("{}/{}.json", are_there ? simulator.profiles : simulator.scratch, cluster.name));
+  if (are_there) return files;
   in_parallel(clusters.size(), [&](std::size_t i) {
     const auto& cluster = clusters[i];
     const int ranks = nodes * cluster.ppn();

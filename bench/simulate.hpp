@@ -12,6 +12,7 @@ struct Simulator {
   std::string platform;  ///< the platform library (tests/simulation/platform.cpp)
   std::string clusters;  ///< directory of cluster descriptions
   std::string scratch;   ///< existing directory for what is run, host files, profiles, outputs and logs
+  std::string profiles;  ///< directory of the clusters' profiles, if another benchmark has made them; empty: none has
 };
 
 /// A cluster description: what a run needs to know of it.
@@ -37,7 +38,7 @@ std::string layout_of(const ClusterShape& cluster, int ranks);
 std::string simulate(const Simulator& simulator, const ClusterShape& cluster, int ranks, const std::string& program,
                      const std::string& arguments);
 
-/// The profiles that `commpass calibrate` writes on some nodes of each cluster, made anew.
+/// The profiles that `commpass calibrate` writes on some nodes of each cluster, made anew unless there are some.
 /// @return their files
 std::vector<std::string> calibrate_all(const Simulator& simulator, const std::vector<ClusterShape>& clusters,
                                        int nodes = 2);

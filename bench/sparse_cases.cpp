@@ -17,17 +17,17 @@ using Json = nlohmann::ordered_json;
 
 constexpr int all_others = std::numeric_limits<int>::max();
 constexpr SparsePattern sparse_patterns[] = {
-    {"1 x 8 B", 1, 0, "constant", 8, true},
+    {"1 x 8 B", 1, 0, "constant", 8, false},
     {"4 x 8 B", 4, 0, "constant", 8, true},
     {"16 x 8 B", 16, 0, "constant", 8, true},
     {"64 x 8 B", 64, 0, "constant", 8, false},
     {"all x 8 B", all_others, 0, "constant", 8, false},
     {"1 node x 8 B", 0, 1, "constant", 8, false},
-    {"2 nodes x 8 B", 0, 2, "constant", 8, true},
+    {"2 nodes x 8 B", 0, 2, "constant", 8, false},
     {"1 x 256 B", 1, 0, "variable", 256, false},
     {"4 x 256 B", 4, 0, "variable", 256, true},
     {"16 x 256 B", 16, 0, "variable", 256, false},
-    {"16 x 4 KiB", 16, 0, "variable", 4096, true},
+    {"16 x 4 KiB", 16, 0, "variable", 4096, false},
     {"64 x 256 B", 64, 0, "variable", 256, false},
     {"2 nodes x 256 B", 0, 2, "variable", 256, true},
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -14,15 +15,16 @@ namespace commpass {
 namespace {
 
 /// The rate that the pairs share, from a sweep over how many of the first of them are active.
-/// @param pairs  at least two
+/// @param pairs     at least two
+/// @param multiple  so many pairs begin or end on as many nodes: as many on each, so that none is busier than others
 /// @param what   the parameter, for what is told if the pairs do not reach its limit
 /// @return infinity if they do not
-double sweep(Calibration& calibration, const std::vector<Pair>& pairs, Locality locality, double share,
+double sweep(Calibration& calibration, const std::vector<Pair>& pairs, Locality locality, int multiple, double share,
              const std::string& what) {
-  std::vector<int> counts;
-  for (const int count : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128})
-    if (count < std::ssize(pairs)) counts.push_back(count);
-  counts.push_back(static_cast<int>(pairs.size()));
+  std::vector<int> counts{1};
+  for (const int times : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128})
+    if (const int count = times * multiple; count > 1 && count < std::ssize(pairs)) counts.push_back(count);
+  if (counts.size() == 1 || std::ssize(pairs) % multiple == 0) counts.push_back(static_cast<int>(pairs.size()));
   const Bytes bytes = calibration.options.largest_bytes / 4;
   std::map<int, Series> sweeps;
   for (const int count : counts) sweeps[count];
@@ -57,7 +59,73 @@ void measure_sharing(Calibration& calibration, Locality locality) {
   }
   auto& rate = between_nodes ? calibration.machine.injection_rate_bytes_per_s
                              : calibration.channel(locality).aggregate_rate_bytes_per_s;
-  rate = sweep(calibration, pairs, locality, sharing_share.after(locality, calibration.localities), what);
+  const int multiple = between_nodes ? calibration.layout.nodes() - 1 : 1;
+  rate = sweep(calibration, pairs, locality, multiple, sharing_share.after(locality, calibration.localities), what);
+}
+
+namespace {
+
+constexpr double nearly = 0.9;  // of a rate: as good as that
+
+/// What ranks of rings move together when all are busy.
+/// @param expected_s  what a round takes beyond α if they share nothing that is not known yet
+/// @return bytes per second of all; infinity if that explains it
+double rate_of_rings(Calibration& calibration, const std::vector<std::vector<Rank>>& rings, Locality locality,
+                     double share, Bytes bytes, Seconds expected_s) {
+  std::map<int, Series> series{{0, {}}};
+  calibration.sampler.sample_all(series, share, [&](int, int, int repetitions) {
+    constexpr int least = 4;
+    return calibration.bench.rings(rings, bytes, std::max(least, repetitions));
+  });
+  const auto seconds = series.at(0).middle() - calibration.channel(locality).protocol(bytes).alpha_s;
+  double ranks = 0;
+  for (const auto& ring : rings) ranks += static_cast<double>(ring.size());
+  return nearly * seconds > expected_s ? ranks * static_cast<double>(bytes) / seconds
+                                       : std::numeric_limits<double>::infinity();
+}
+
+Bytes large_bytes(const Calibration& calibration) { return calibration.options.largest_bytes / 4; }
+
+Seconds moving_seconds(Calibration& calibration, Locality locality) {
+  const Bytes bytes = large_bytes(calibration);
+  return static_cast<double>(bytes) * calibration.channel(locality).protocol(bytes).beta_s_per_byte;
+}
+
+}  // namespace
+
+void measure_bus(Calibration& calibration) {
+  calibration.progress("bus");
+  const auto rings = rings_within_node(calibration.layout);
+  const auto has_three = [](const std::vector<Rank>& ring) { return ring.size() > 2; };
+  if (rings.size() < 2 && std::ranges::none_of(rings, has_three)) {
+    calibration.not_measured("bus: needs three ranks on a node, two of them on a socket");
+    return;
+  }
+  const Bytes bytes = large_bytes(calibration);
+  const double socket_rate = calibration.channel(Locality::socket).aggregate_rate_bytes_per_s;
+  Seconds expected = moving_seconds(calibration, Locality::socket);
+  for (const auto& ring : rings)
+    expected = std::max(expected, static_cast<double>(ring.size()) * static_cast<double>(bytes) / socket_rate);
+  auto& rate = calibration.machine.bus_rate_bytes_per_s;
+  rate = rate_of_rings(calibration, rings, Locality::socket, bus_share.end, bytes, expected);
+  if (!std::isfinite(rate)) calibration.not_measured("bus: all ranks of a node at once do not fill it");
+}
+
+void measure_core(Calibration& calibration) {
+  calibration.progress("core");
+  const auto& layout = calibration.layout;
+  const auto rings = rings_between_nodes(layout);
+  if (rings.empty()) {
+    calibration.not_measured("core: needs two nodes");
+    return;
+  }
+  const Bytes bytes = large_bytes(calibration);
+  const Seconds expected = std::max(
+      moving_seconds(calibration, Locality::network),
+      static_cast<double>(rings.size()) * static_cast<double>(bytes) / calibration.machine.injection_rate_bytes_per_s);
+  auto& rate = calibration.machine.core_rate_bytes_per_s;
+  rate = rate_of_rings(calibration, rings, Locality::network, core_share.end, bytes, expected) / layout.nodes();
+  if (!std::isfinite(rate)) calibration.not_measured("core: all nodes at once send as much as each alone");
 }
 
 void measure_ejection(Calibration& calibration) {
@@ -71,14 +139,22 @@ void measure_ejection(Calibration& calibration) {
     calibration.not_measured("ejection: needs three nodes, and two ranks on the one that receives");
     return;
   }
-  const double rate = sweep(calibration, pairs, Locality::network, ejection_share.end, "ejection");
+  const double rate = sweep(calibration, pairs, Locality::network, layout.nodes() - 1, ejection_share.end, "ejection");
   if (!std::isfinite(rate)) return;
-  constexpr double nearly = 0.9;
   if (rate >= nearly * static_cast<double>(senders.size()) * calibration.machine.injection_rate_bytes_per_s) {
     calibration.not_measured(fmt::format("ejection: a node takes in all that {} others inject", senders.size()));
     return;
   }
-  calibration.machine.ejection_rate_bytes_per_s = rate;
+  auto& machine = calibration.machine;
+  if (rate >= nearly * machine.core_rate_bytes_per_s * layout.nodes()) {
+    calibration.not_measured("ejection: a node takes in all that the core moves");
+    return;
+  }
+  machine.ejection_rate_bytes_per_s = rate;
+  // Where all nodes take in what each of them can, it is not the core that limits them.
+  if (machine.core_rate_bytes_per_s < nearly * rate || !std::isfinite(machine.core_rate_bytes_per_s)) return;
+  machine.core_rate_bytes_per_s = std::numeric_limits<double>::infinity();
+  calibration.not_measured("core: all nodes at once send as much as each takes in");
 }
 
 }  // namespace commpass

@@ -74,9 +74,11 @@ CalibrationResult calibrate(MPI_Comm comm, const Layout& layout, const Calibrati
   measure_protocols(calibration);
   for (const auto locality : calibration.localities) find_rendezvous(calibration, locality);
   for (const auto locality : calibration.localities) measure_bursts(calibration, locality);
-  for (const auto locality : calibration.localities) measure_receiving(calibration, locality);
   for (const auto locality : calibration.localities) measure_sharing(calibration, locality);
+  measure_bus(calibration);
+  measure_core(calibration);
   measure_ejection(calibration);
+  for (const auto locality : calibration.localities) measure_receiving(calibration, locality);
   measure_copies(calibration);
   measure_datatypes(calibration);
   measure_operations(calibration);

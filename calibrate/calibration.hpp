@@ -48,25 +48,28 @@ struct Share {
   /// Where one of `all` localities ends, if they share this part evenly.
   double after(Locality locality, const std::vector<Locality>& all) const;
 };
-inline constexpr Share ping_pong_share{0, 0.5}, switch_share{0.5, 0.6}, burst_share{0.6, 0.68},
-    receive_share{0.68, 0.76}, sharing_share{0.76, 0.84}, ejection_share{0.84, 0.86}, copy_share{0.86, 0.88},
-    datatype_share{0.88, 0.9}, operation_share{0.9, 0.93}, collective_share{0.93, 0.94}, alltoallv_share{0.94, 0.95},
-    held_out_share{0.95, 1};
+inline constexpr Share ping_pong_share{0, 0.45}, switch_share{0.45, 0.58}, burst_share{0.58, 0.68},
+    sharing_share{0.68, 0.74}, bus_share{0.74, 0.75}, core_share{0.75, 0.76}, ejection_share{0.76, 0.78},
+    receive_share{0.78, 0.86}, copy_share{0.86, 0.88}, datatype_share{0.88, 0.9}, operation_share{0.9, 0.93},
+    collective_share{0.93, 0.94}, alltoallv_share{0.94, 0.95}, held_out_share{0.95, 1};
 
 /// Protocols, their α, β and switch points: ping-pongs of many sizes on all localities.
 void measure_protocols(Calibration& calibration);
 /// From which size on a send waits for its receive, by what it does and not by what it costs.
 void find_rendezvous(Calibration& calibration, Locality locality);
-/// α_next, β_next and γ: bursts from one rank.
+/// α_next, β_next, the link's rate and γ: bursts from one rank.
 void measure_bursts(Calibration& calibration, Locality locality);
-/// α_receive and β_receive, and γ again: many ranks send to one. When they are more than it can take in, its time for
-/// each message shows. Where the receiver takes next to none, what is found is the senders' time, divided by their
-/// number: an upper bound.
-void measure_receiving(Calibration& calibration, Locality locality);
 /// What a socket or a node moves together, and what a node sends into the network: more and more active pairs.
 void measure_sharing(Calibration& calibration, Locality locality);
+/// What all ranks of a node move within it when all are busy.
+void measure_bus(Calibration& calibration);
+/// What each node sends into the network when all do, if that is less than one alone.
+void measure_core(Calibration& calibration);
 /// What a node takes in from the network: many nodes send to one.
 void measure_ejection(Calibration& calibration);
+/// α_receive and β_receive, and γ again: many ranks send to one. Where the senders, or what they share, take as long,
+/// the receiver's time does not show.
+void measure_receiving(Calibration& calibration, Locality locality);
 /// Copies within a rank's memory.
 void measure_copies(Calibration& calibration);
 /// What the MPI library takes to gather and scatter the pieces of a derived datatype.

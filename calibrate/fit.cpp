@@ -151,28 +151,51 @@ std::vector<Segment> fit_segments(std::span<const SizePoint> points, int most_se
   return segments;
 }
 
-BurstFit fit_burst(std::span<const double> messages, std::span<const double> seconds) {
-  const auto n = static_cast<Eigen::Index>(messages.size());
-  const auto fit = [&](Eigen::Index columns) {
-    Eigen::MatrixXd a(n, columns);
-    Eigen::VectorXd b(n);
-    for (Eigen::Index i = 0; i < n; ++i) {
-      const double m = messages[static_cast<std::size_t>(i)], weight = 1 / seconds[static_cast<std::size_t>(i)];
-      for (Eigen::Index c = 0; c < columns; ++c) a(i, c) = weight * (c == 0 ? 1 : c == 1 ? m : m * m / 2);
-      b[i] = 1;
-    }
-    const Eigen::VectorXd x = a.colPivHouseholderQr().solve(b);
-    const double variance = (a * x - b).squaredNorm() / std::max<double>(1, static_cast<double>(n - columns));
-    const Eigen::MatrixXd covariance = (a.transpose() * a).inverse() * variance;
-    return std::pair(x, std::sqrt(std::max(0.0, covariance(columns - 1, columns - 1))));
-  };
-  constexpr double significant = 3;
-  constexpr Eigen::Index linear = 2, quadratic = 3;
-  if (n > quadratic) {
-    const auto [x, deviation] = fit(quadratic);
-    if (x[2] > significant * deviation && x[1] >= 0) return {x[1], x[2]};
+namespace {
+
+/// Relative least squares of the last samples of a burst.
+struct TailFit {
+  Eigen::VectorXd coefficients;  // first, step and, of three columns, gamma
+  double last_deviation = 0;     // of the last coefficient
+};
+
+TailFit fit_tail(std::span<const double> messages, std::span<const double> seconds, Eigen::Index columns) {
+  constexpr double tail = 4;
+  std::size_t begin = 0;
+  while (tail * messages[begin] < messages.back()) ++begin;
+  const auto n = static_cast<Eigen::Index>(messages.size() - begin);
+  Eigen::MatrixXd a(n, columns);
+  Eigen::VectorXd b(n);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const auto at = begin + static_cast<std::size_t>(i);
+    const double m = messages[at], weight = 1 / seconds[at];
+    for (Eigen::Index c = 0; c < columns; ++c) a(i, c) = weight * (c == 0 ? 1 : c == 1 ? m : m * m / 2);
+    b[i] = 1;
   }
-  return {std::max(0.0, fit(linear).first[1]), 0};
+  TailFit fit{a.colPivHouseholderQr().solve(b)};
+  const double variance =
+      (a * fit.coefficients - b).squaredNorm() / std::max<double>(1, static_cast<double>(n - columns));
+  const Eigen::MatrixXd covariance = (a.transpose() * a).inverse() * variance;
+  fit.last_deviation = std::sqrt(std::max(0.0, covariance(columns - 1, columns - 1)));
+  return fit;
+}
+
+}  // namespace
+
+Seconds fit_gamma(std::span<const double> messages, std::span<const double> seconds) {
+  constexpr double significant = 3, worth = 0.03;
+  constexpr Eigen::Index quadratic = 3;
+  const auto [x, deviation] = fit_tail(messages, seconds, quadratic);
+  const bool is_seen = x[2] > significant * deviation && x[1] >= 0;
+  return is_seen && x[2] * messages.back() / 2 > worth * x[1] ? x[2] : 0;
+}
+
+Seconds fit_step(std::span<const double> messages, std::span<const double> seconds, Seconds gamma_s) {
+  constexpr Eigen::Index linear = 2;
+  std::vector<double> without_queue;
+  for (std::size_t i = 0; i < messages.size(); ++i)
+    without_queue.push_back(std::max(seconds[i] - gamma_s * messages[i] * messages[i] / 2, 0.5 * seconds[i]));
+  return std::max(0.0, fit_tail(messages, without_queue, linear).coefficients[1]);
 }
 
 CallFit fit_call(std::span<const double> messages, std::span<const double> seconds,

@@ -56,13 +56,14 @@ struct Segment {
 /// @param points  sorted by growing size
 std::vector<Segment> fit_segments(std::span<const SizePoint> points, int most_segments = 5);
 
-/// T(m) = first + step·m + gamma·m²/2 of bursts of m messages.
-struct BurstFit {
-  Seconds step_s = 0;   ///< of each further message
-  Seconds gamma_s = 0;  ///< 0 unless it is significant (t > 3) and positive
-};
-/// @param messages, seconds  of equal length, at least three different message counts
-BurstFit fit_burst(std::span<const double> messages, std::span<const double> seconds);
+/// T(m) = first + step·m + gamma·m²/2 of bursts of m messages, once the first are on their way.
+///
+/// Of the samples only those of a quarter of the most messages and more count: with fewer, what is not yet busy shows.
+/// @param messages, seconds  of equal length, growing, at least two different ones of them in the last quarter
+/// @return gamma, 0 unless it is significant (t > 3) and worth a message's step
+Seconds fit_gamma(std::span<const double> messages, std::span<const double> seconds);
+/// @return step, where gamma is known
+Seconds fit_step(std::span<const double> messages, std::span<const double> seconds, Seconds gamma_s);
 
 /// By how much T(m) of m messages exceeds another time of the same messages: call + m·message. Each may be negative,
 /// and is 0 unless it is significant (|t| > 3).

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -75,9 +76,35 @@ std::vector<Pair> pairs_out_of_one_node(const Layout& layout) {
 std::vector<Rank> partners(const Layout& layout, Rank rank, Locality locality) {
   constexpr std::size_t most = 16;
   std::vector<Rank> result;
-  for (Rank other = 0; other < layout.ranks() && result.size() < most; ++other)
-    if (other != rank && layout.locality(other, rank) == locality) result.push_back(other);
+  for (int i = 0; i < layout.max_ppn(); ++i)
+    for (int node = 0; node < layout.nodes() && result.size() < most; ++node) {
+      if (i >= layout.ppn(node)) continue;
+      const Rank other = layout.ranks_of(node)[static_cast<std::size_t>(i)];
+      if (other != rank && layout.locality(other, rank) == locality) result.push_back(other);
+    }
+  std::ranges::sort(result);
   return result;
+}
+
+std::vector<std::vector<Rank>> rings_between_nodes(const Layout& layout) {
+  std::vector<std::vector<Rank>> rings;
+  for (int i = 0; i < layout.max_ppn(); ++i) {
+    auto& ring = rings.emplace_back();
+    for (int node = 0; node < layout.nodes(); ++node)
+      if (i < layout.ppn(node)) ring.push_back(layout.ranks_of(node)[static_cast<std::size_t>(i)]);
+    if (ring.size() < 2) rings.pop_back();
+  }
+  return rings;
+}
+
+std::vector<std::vector<Rank>> rings_within_node(const Layout& layout) {
+  const auto ranks = layout.ranks_of(nodes_by_size(layout).front());
+  std::map<int, std::vector<Rank>> of_socket;
+  for (const Rank rank : ranks) of_socket[layout.socket(rank)].push_back(rank);
+  std::vector<std::vector<Rank>> rings;
+  for (const auto& [socket, ring] : of_socket)
+    if (ring.size() > 1) rings.push_back(ring);
+  return rings;
 }
 
 }  // namespace commpass

@@ -21,7 +21,12 @@ std::vector<Pair> disjoint_pairs(const Layout& layout, Locality locality);
 std::vector<Pair> pairs_into_one_node(const Layout& layout);
 std::vector<Pair> pairs_out_of_one_node(const Layout& layout);
 
-/// The lowest ranks, up to 16, that are so related to `rank`.
+/// Up to 16 ranks that are so related to `rank`, from as many nodes as there are.
 std::vector<Rank> partners(const Layout& layout, Rank rank, Locality locality);
+
+/// Rings of ranks with the same position on their nodes, so that all nodes are busy at once, and those of the sockets
+/// of the largest node. Each has two ranks or more.
+std::vector<std::vector<Rank>> rings_between_nodes(const Layout& layout);
+std::vector<std::vector<Rank>> rings_within_node(const Layout& layout);
 
 }  // namespace commpass

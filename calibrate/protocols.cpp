@@ -62,12 +62,12 @@ Bytes roundest_between(Bytes low, Bytes high) {
   return (low / unit + 1) * unit;
 }
 
-/// The largest size found below the switch, to 1/64. Asks at round numbers: libraries switch there, and applications
-/// send them.
+/// The largest size found below the switch, to the byte. Asks at round numbers first: libraries switch there, and
+/// applications send them, so if the time is over, they are on the right side.
 /// @param low, high  below and above it
 template <class IsAbove>
 Bytes bisect(Bytes low, Bytes high, IsAbove is_above) {
-  while (high - low > std::max<Bytes>(1, low / 64)) {
+  while (high - low > 1) {
     const Bytes middle = roundest_between(low, high);
     (is_above(middle) ? high : low) = middle;
   }
@@ -83,7 +83,7 @@ void narrow_switch(Calibration& calibration, PingPongs& ping_pongs, Locality loc
     if (point.bytes > low) high = std::min(high, point.bytes);
   const double share = switch_share.after(locality, calibration.localities);
   constexpr double indistinguishable = 0.03;
-  constexpr int samples = 9;
+  constexpr int samples = 5;
   segments[index].max_bytes = bisect(low, high, [&](Bytes bytes) {
     const double before = segments[index].line.at(bytes), after = segments[index + 1].line.at(bytes);
     // Where it makes no difference, and when the time is over, what is known to be below stays the limit.

@@ -27,6 +27,7 @@ class Requests {
     COMMPASS_MPI_CALL(MPI_Startall, static_cast<int>(requests_.size()), requests_.data());
   }
   void wait() {
+    if (requests_.empty()) return;
     COMMPASS_MPI_CALL(MPI_Waitall, static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
   }
 
@@ -128,7 +129,16 @@ Seconds Bench::synchronous_ping_pong(Rank first, Rank second, Bytes bytes, Recei
 }
 
 Seconds Bench::burst(Rank sender, std::span<const Rank> receivers, Bytes bytes, int messages, int repetitions) {
-  Seconds elapsed = 0;
+  return burst_times(sender, receivers, bytes, messages, repetitions).all;
+}
+
+Seconds Bench::posting(Rank sender, std::span<const Rank> receivers, Bytes bytes, int messages, int repetitions) {
+  return burst_times(sender, receivers, bytes, messages, repetitions).posting;
+}
+
+Bench::BurstTimes Bench::burst_times(Rank sender, std::span<const Rank> receivers, Bytes bytes, int messages,
+                                     int repetitions) {
+  Seconds elapsed = 0, posting = 0;
   Requests requests;
   const bool receives = std::ranges::find(receivers, rank_) != receivers.end();
   // Places follow each other in the buffers, as in a real exchange, and begin anew where these end.
@@ -144,6 +154,7 @@ Seconds Bench::burst(Rank sender, std::span<const Rank> receivers, Bytes bytes, 
       for (const Rank receiver : receivers) receive_token(receiver, comm_);  // all receives are posted
       const double begin = MPI_Wtime();
       requests.start();
+      posting += MPI_Wtime() - begin;
       requests.wait();
       for (const Rank receiver : receivers) receive_token(receiver, comm_);  // all messages have arrived
       elapsed += MPI_Wtime() - begin;
@@ -154,7 +165,7 @@ Seconds Bench::burst(Rank sender, std::span<const Rank> receivers, Bytes bytes, 
       send_token(sender, comm_);
     }
   }
-  return from_rank(sender, elapsed / repetitions);
+  return {from_rank(sender, posting / repetitions), from_rank(sender, elapsed / repetitions)};
 }
 
 Seconds Bench::fan_in(std::span<const Rank> senders, Rank receiver, Bytes bytes, int messages, int repetitions) {
@@ -237,6 +248,26 @@ Seconds Bench::streams(std::span<const Rank> senders, std::span<const Rank> rece
     else send_token(peer, comm_);
     elapsed = (MPI_Wtime() - begin) / repetitions;
   }
+  Seconds slowest = 0;
+  COMMPASS_MPI_CALL(MPI_Allreduce, &elapsed, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm_);
+  return slowest;
+}
+
+Seconds Bench::rings(std::span<const std::vector<Rank>> rings, Bytes bytes, int repetitions) {
+  Requests requests;
+  for (const auto& ring : rings)
+    for (std::size_t i = 0; i < ring.size(); ++i) {
+      if (ring[i] != rank_) continue;
+      requests.add_receive(receive_.data(), bytes, ring[(i + ring.size() - 1) % ring.size()], comm_);
+      requests.add_send(send_.data(), bytes, ring[(i + 1) % ring.size()], comm_);
+    }
+  COMMPASS_MPI_CALL(MPI_Barrier, comm_);
+  const double begin = MPI_Wtime();
+  for (int i = 0; i < repetitions; ++i) {
+    requests.start();
+    requests.wait();
+  }
+  const Seconds elapsed = (MPI_Wtime() - begin) / repetitions;
   Seconds slowest = 0;
   COMMPASS_MPI_CALL(MPI_Allreduce, &elapsed, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm_);
   return slowest;

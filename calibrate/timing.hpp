@@ -32,6 +32,9 @@ class Bench {
   /// acknowledged.
   Seconds burst(Rank sender, std::span<const Rank> receivers, Bytes bytes, int messages, int repetitions);
 
+  /// The same, only until the sender's library has taken all and returns.
+  Seconds posting(Rank sender, std::span<const Rank> receivers, Bytes bytes, int messages, int repetitions);
+
   /// `messages` messages from each of the senders at once to one receiver, whose receives are posted: until it has all.
   Seconds fan_in(std::span<const Rank> senders, Rank receiver, Bytes bytes, int messages, int repetitions);
 
@@ -42,7 +45,15 @@ class Bench {
   /// slowest pair.
   Seconds streams(std::span<const Rank> senders, std::span<const Rank> receivers, Bytes bytes, int repetitions);
 
+  /// Every rank sends `bytes` to the next of its ring, and gets them from the one before, `repetitions` times one after
+  /// another: the mean for the slowest. @param rings  of two ranks and more; no rank is in two
+  Seconds rings(std::span<const std::vector<Rank>> rings, Bytes bytes, int repetitions);
+
  private:
+  struct BurstTimes {
+    Seconds posting = 0, all = 0;
+  };
+  BurstTimes burst_times(Rank sender, std::span<const Rank> receivers, Bytes bytes, int messages, int repetitions);
   Seconds from_rank(Rank rank, Seconds seconds) const;
 
   MPI_Comm comm_;

@@ -18,11 +18,12 @@ struct BatchLoad {
 
 /// From the common start of all ranks; the letters are those of burst.cpp.
 struct BatchTimes {
-  Seconds launching = 0;           ///< L of the last message
+  Seconds launching = 0;           ///< L of the last message, until which the processor is busy
+  Seconds leaving = 0;             ///< until the last message has left: L, or what the link takes for all
   Seconds flying = 0;              ///< from then to its arrival
   Seconds first_arrival = 0;       ///< until which nothing needs to be taken in
   Seconds taking = 0;              ///< all that it gets in
-  Seconds injecting = 0;           ///< what its node sends, into the network
+  Seconds injecting = 0;           ///< what its node sends, into the network, or the core for it
   bool takes_after_sends = false;  ///< does it take messages in when its own have left it, not meanwhile?
   bool awaits_receives = false;    ///< do messages begin when their receive is posted?
 

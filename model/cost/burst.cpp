@@ -2,10 +2,14 @@
 //
 // Batch by batch (all of one stage if the window is unlimited), for the k-th message of a rank's batch:
 //   launch   L_k = start + Σ_{i<k} (α_next,i + β_next,i·s_i) + α_next,k   messages leave their sender one after another
-//   begin    B_k = L_k, or, of one that waits for its receiver (rendezvous), when that enters the batch if it is later
-//   sharing  C_k = when the servers that ranks share (a socket, a node, a NIC out, a NIC in) have moved its bytes;
-//                  those that are there at once get equal parts of the rate
-//   arrival  A_k = max(B_k + β_k·s_k, C_k) + α_k − α_next,k
+//   begin    B_k = L_k + (β_k − β)·s_k, with the least β of the locality: what a slower protocol takes longer is time
+//                  before its bytes can move. Of one that waits for its receiver (rendezvous), when that enters the
+//                  batch if it is later
+//   moving   M_k = B_k + α_k − α_next,k − α_receive,k   its bytes move from then on, for β·s_k if they are alone
+//   link     where the rate of a rank's link is known, the rank's own messages share it
+//   sharing  C_k = when the servers that ranks share (a socket, a node, a NIC out, a NIC in, the core) have moved its
+//                  bytes; those that are there at once get equal parts of the rate
+//   arrival  A_k = max(M_k + β·s_k, C_k) + α_receive,k
 // Without sharing, m like messages take α + (m−1)·α_next + m·β·s if β_next is β, as it is where it was not measured.
 // A rank takes messages in when its own have left it, one after another, in order of arrival, for α_receive +
 // β_receive·s each, of which α holds the part of a lone message; m receives posted at once cost γ·m²/2 more. Where
@@ -231,7 +235,8 @@ class Clocks {
       flight.is_eager = channel.is_eager(message.bytes);
       flight.messages = messages;
       if (for_all) flight.senders = locality == Locality::socket ? ranks_on_socket_ : layout_.ranks();
-      flight.begin = clock_[from] + latency + transfer + flight.launching();
+      const Seconds handling = channel.handling_s_per_byte(protocol) * size;
+      flight.begin = clock_[from] + latency + transfer + flight.launching() + handling;
       const Seconds beta = protocol.beta_s_per_byte * size, beta_next = protocol.beta_next() * size;
       // All but the last, by which it leaves later than the first.
       const Seconds earlier_latency = (messages - 1) * protocol.alpha_next_s,
@@ -242,9 +247,12 @@ class Clocks {
         flight.was_awaited = true;
         flight.begin = clock_[to];
         flight.latency = earlier_latency + protocol.alpha_s - flight.launching();
-        flight.transfer = earlier_transfer + beta;
+        flight.transfer = earlier_transfer + beta - handling;
       }
-      flight.unshared_until = flight.begin + earlier_latency + earlier_transfer + beta;
+      flight.moves_from = flight.begin + protocol.alpha_s - flight.launching() - flight.taking();
+      flight.move_s_per_byte = protocol.beta_s_per_byte - channel.handling_s_per_byte(protocol);
+      flight.link_seconds = messages * size / channel.link_rate_bytes_per_s;
+      flight.unshared_until = flight.moves_from + earlier_latency + earlier_transfer + beta - handling;
       latency += earlier_latency + protocol.alpha_next_s;
       transfer += earlier_transfer + beta_next;
       launched_[from] = clock_[from] + latency + transfer;
@@ -273,7 +281,7 @@ class Clocks {
   void arrive() {
     for (auto& flight : flights_) {
       const auto& protocol = *flight.protocol;
-      flight.arrival = std::max(flight.unshared_until, flight.shared_until) + protocol.alpha_s - flight.launching();
+      flight.arrival = std::max(flight.unshared_until, flight.shared_until) + flight.taking();
       arrivals_.push_back({flight.arrival, flight.messages * protocol.receive_seconds(flight.message->bytes),
                            flight.message->to, flight.messages, flight.locality, protocol.takes_after_sends()});
       const auto to = at_index(flight.message->to);

@@ -59,7 +59,7 @@ Seconds reduced_seconds(const DiscoveryGroup& group, const BatchLoad& load, bool
 /// Puts, and a look at all slots when a reduction has ended.
 Seconds put_seconds(const DiscoveryGroup& group, const BatchLoad& load, const Machine& machine) {
   const auto times = batch_times(load, machine);
-  const Seconds putting = std::max(times.launching, sum_of(load.sent) * machine.operations.put_s.value_or(0));
+  const Seconds putting = std::max(times.leaving, sum_of(load.sent) * machine.operations.put_s.value_or(0));
   const Seconds looking = group.ranks * (number_bytes + load.bytes) / machine.copy_rate_bytes_per_s;
   return std::max(putting, times.injecting) + times.flying + answer_seconds(load, machine) +
          reduction_seconds(group.rounds, tally_bytes, false, machine) + looking;
@@ -71,11 +71,12 @@ Seconds dense_seconds(const DiscoveryGroup& group, const BatchLoad& load, const 
   const auto data = batch_times(load, machine);
   auto both = data;
   both.launching += sizes.launching;
+  both.leaving += sizes.leaving;
   both.taking += sizes.taking;
   both.takes_after_sends = data.takes_after_sends || sizes.takes_after_sends;
   if (!data.awaits_receives) return both.moving();
   both.taking = sizes.taking;
-  return std::max({sizes.launching + data.flying, both.taken_in(), data.injecting}) + data.first_arrival + data.taking;
+  return std::max({sizes.leaving + data.flying, both.taken_in(), data.injecting}) + data.first_arrival + data.taking;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "model/cost/folding.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace commpass {
@@ -53,9 +54,11 @@ std::vector<Batch> batches_of(std::span<const AlikeRun> sent, const StageInfo& s
 /// Adds the messages of a node to a stage, and takes like ones together.
 class Folding {
  public:
-  Folding(const Layout& layout, std::vector<Batch> batches, int rounds_in_flight, Stage& stage,
+  /// @param has_turns  is all in flight at once?
+  Folding(const Layout& layout, std::vector<Batch> batches, int rounds_in_flight, bool has_turns, Stage& stage,
           std::vector<Folded>& folded)
       : layout_(layout),
+        has_turns_(has_turns),
         batches_(std::move(batches)),
         together_((rounds_in_flight + enough_rounds - 1) / enough_rounds),
         stage_(stage),
@@ -63,9 +66,18 @@ class Folding {
 
   /// Adds all messages of a rank.
   void add(std::span<const AlikeRun> sent) {
+    const auto before = folded_.size();
+    turns_.clear();
+    append(sent);
+    if (has_turns_) sort_by_turn(before);
+  }
+
+ private:
+  void append(std::span<const AlikeRun> sent) {
     std::size_t b = 0;
     last_group_ = none;
     for (auto alike_run : sent) {
+      sender_ = alike_run.first.from;
       alike_run.first.from = layout_.local(alike_run.first.from);
       while (b + 1 < batches_.size() && batches_[b + 1].first_round <= alike_run.first.round) ++b;
       for (auto own = b; own < batches_.size() && batches_[own].first_round <= alike_run.last_round(); ++own) {
@@ -81,7 +93,22 @@ class Folding {
     }
   }
 
- private:
+  /// As schedules do.
+  void sort_by_turn(std::size_t begin) {
+    const auto key = [&](std::size_t i) { return turns_[i - begin]; };
+    order_.resize(folded_.size() - begin);
+    std::iota(order_.begin(), order_.end(), begin);
+    if (std::ranges::is_sorted(order_, {}, key)) return;
+    std::ranges::stable_sort(order_, {}, key);
+    const std::vector<Message> messages(stage_.messages.begin() + static_cast<std::ptrdiff_t>(begin),
+                                        stage_.messages.end());
+    const std::vector<Folded> folded(folded_.begin() + static_cast<std::ptrdiff_t>(begin), folded_.end());
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+      stage_.messages[begin + i] = messages[order_[i] - begin];
+      folded_[begin + i] = folded[order_[i] - begin];
+    }
+  }
+
   /// Adds those in some rounds of a group, which are taken together.
   void add(const AlikeRun& alike_run, int group, int first_round, int last_round, std::uint32_t batches) {
     const auto messages = messages_in(alike_run, first_round, last_round);
@@ -95,11 +122,14 @@ class Folding {
     } else {
       stage_.messages.push_back(alike_run.first);
       folded_.push_back({alike_run.locality, messages, batches});
+      turns_.push_back(0);
     }
     if (joins && !has_middle) return;
     auto& message = stage_.messages.back();
     message.round = has_middle ? middle : first_round;
-    message.to = layout_.local(alike_run.ring.after(alike_run.first.to, message.round - alike_run.first.round));
+    const Rank receiver = alike_run.ring.after(alike_run.first.to, message.round - alike_run.first.round);
+    message.to = layout_.local(receiver);
+    turns_.back() = far_first_turn(layout_, sender_, receiver);
   }
 
   static std::uint32_t messages_in(const AlikeRun& alike_run, int first_round, int last_round) {
@@ -109,10 +139,14 @@ class Folding {
   }
 
   const Layout& layout_;
+  bool has_turns_;
   std::vector<Batch> batches_;
   int together_;  // each has 1/64 of the time of its batch at most
   Stage& stage_;
   std::vector<Folded>& folded_;
+  Rank sender_ = 0;
+  std::vector<std::int64_t> turns_;  // of a rank's messages
+  std::vector<std::size_t> order_;
   static constexpr int none = -2;  // round 0 may be in group −1
   int last_group_ = none;          // of the rank
 };
@@ -175,7 +209,8 @@ void append_run(const UniformRun& run, const Message& first, const Layout& layou
 
 std::vector<Folded> fold(std::span<const AlikeRun> sent, const Layout& layout, Window window, Stage& stage) {
   std::vector<Folded> folded;
-  Folding folding(layout, batches_of(sent, stage.info, window), rounds_in_flight(stage.info, window), stage, folded);
+  Folding folding(layout, batches_of(sent, stage.info, window), rounds_in_flight(stage.info, window),
+                  window.unlimited(), stage, folded);
   while (!sent.empty()) {
     const auto end = std::ranges::find_if(
         sent, [&](const AlikeRun& alike_run) { return alike_run.first.from != sent.front().first.from; });

@@ -10,8 +10,11 @@ namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 
+constexpr std::uint32_t no_flight = std::numeric_limits<std::uint32_t>::max();
+
+/// Sockets, then of each node what is between its sockets, its bus, its NIC out and its NIC in, then the core.
 std::size_t servers_of(const Layout& layout) {
-  return static_cast<std::size_t>(layout.sockets()) + 3 * static_cast<std::size_t>(layout.nodes());
+  return static_cast<std::size_t>(layout.sockets()) + 4 * static_cast<std::size_t>(layout.nodes()) + 1;
 }
 
 double rate_of(const Machine& machine, Locality locality) {
@@ -25,38 +28,87 @@ Servers::Servers(const Layout& layout, const Machine& machine)
     : layout_(layout),
       socket_rate_(rate_of(machine, Locality::socket)),
       node_rate_(rate_of(machine, Locality::node)),
+      bus_rate_(machine.bus_rate_bytes_per_s),
       out_rate_(std::min(rate_of(machine, Locality::network), machine.injection_rate_bytes_per_s)),
       in_rate_(machine.ejection_rate_bytes_per_s),
-      busy_until_(servers_of(layout), 0),
+      core_rate_(machine.core_rate_bytes_per_s * layout.nodes()),
+      backlogs_(servers_of(layout)),
+      link_busy_until_(static_cast<std::size_t>(layout.ranks()), 0),
       by_server_(servers_of(layout)) {}
 
-bool Servers::are_of_one_node() const { return in_rate_ == unlimited; }
+bool Servers::are_of_one_node() const { return in_rate_ == unlimited && core_rate_ == unlimited; }
 
 void Servers::serve(std::span<Flight> flights) {
+  serve_links(flights);
   const int sockets = layout_.sockets(), nodes = layout_.nodes();
   jobs_.clear();
   for (std::size_t f = 0; f < flights.size(); ++f) {
     const auto from = flights[f].message->from, to = flights[f].message->to;
+    const int node = layout_.node(from);
     switch (flights[f].locality) {
-      case Locality::socket: add(layout_.socket(from), flights, f, socket_rate_); break;
-      case Locality::node: add(sockets + layout_.node(from), flights, f, node_rate_); break;
+      case Locality::socket:
+        add(layout_.socket(from), flights, f, socket_rate_);
+        add(sockets + nodes + node, flights, f, bus_rate_);
+        break;
+      case Locality::node:
+        add(sockets + node, flights, f, node_rate_);
+        add(sockets + nodes + node, flights, f, bus_rate_);
+        break;
       case Locality::network:
-        add(sockets + nodes + layout_.node(from), flights, f, out_rate_);
-        add(sockets + 2 * nodes + layout_.node(to), flights, f, in_rate_);
+        add(sockets + 2 * nodes + node, flights, f, out_rate_);
+        add(sockets + 3 * nodes + layout_.node(to), flights, f, in_rate_);
+        add(sockets + 4 * nodes, flights, f, core_rate_);
     }
   }
   for (const auto& [server, begin, end] :
        by_server_.group(jobs_, jobs_by_server_, [](const Job& j) { return static_cast<std::size_t>(j.server); })) {
     const auto own = std::span(jobs_by_server_).subspan(begin, end - begin);
     sort(own);
-    share(own, flights, busy_until_[server]);
+    share(own, backlogs_[server], [&](std::uint32_t flight, Seconds done) {
+      auto& shared_until = flights[flight].shared_until;
+      shared_until = std::max(shared_until, done);
+    });
+  }
+}
+
+// Most messages have moved before their sender has launched the next.
+void Servers::serve_links(std::span<Flight> flights) {
+  for (std::size_t begin = 0; begin < flights.size();) {
+    const Rank rank = flights[begin].message->from;
+    auto& busy_until = link_busy_until_[static_cast<std::size_t>(rank)];
+    auto free_from = busy_until;
+    bool is_shared = false;
+    std::size_t end = begin;
+    for (; end < flights.size() && flights[end].message->from == rank; ++end) {
+      const auto& flight = flights[end];
+      if (flight.link_seconds == 0) continue;
+      is_shared = is_shared || flight.moves_from < free_from;
+      free_from = std::max(free_from, flight.moves_from + flight.link_seconds);
+    }
+    if (is_shared) {
+      jobs_.clear();
+      for (auto f = begin; f < end; ++f)
+        if (flights[f].link_seconds > 0)
+          jobs_.push_back({0, static_cast<std::uint32_t>(f), flights[f].moves_from, flights[f].link_seconds});
+      sort(jobs_);
+      link_backlog_ = {busy_until, {}};
+      share(jobs_, link_backlog_, [&](std::uint32_t f, Seconds done) {
+        auto& flight = flights[f];
+        flight.transfer += std::max(0.0, done - flight.unshared_until);
+        flight.unshared_until = std::max(flight.unshared_until, done);
+      });
+      free_from = link_backlog_.busy_until;
+    }
+    busy_until = free_from;
+    begin = end;
   }
 }
 
 void Servers::add(int server, std::span<const Flight> flights, std::size_t flight, double rate) {
   if (rate == unlimited) return;
-  jobs_.push_back({server, static_cast<std::uint32_t>(flight), flights[flight].begin,
-                   flights[flight].senders * flights[flight].bytes() / rate});
+  jobs_.push_back({server, static_cast<std::uint32_t>(flight), flights[flight].moves_from,
+                   flights[flight].senders * flights[flight].bytes() / rate,
+                   rate * flights[flight].move_s_per_byte / flights[flight].senders});
 }
 
 // Sorts by begin. Begins are spread over the batch, so that most of the work is done by as many slots of time as there
@@ -87,12 +139,14 @@ void Servers::sort(std::span<Job> jobs) {
 }
 
 void Servers::Ends::add(const End& end) {
+  weight_ += end.weight;
   if (queue_.size() == first_ || queue_.back().served <= end.served) return queue_.push_back(end);
   heap_.push_back(end);
   std::ranges::push_heap(heap_, std::ranges::greater{}, &End::served);
 }
 
 void Servers::Ends::take_next() {
+  weight_ -= next().weight;
   if (next_is_queued()) {
     ++first_;
     return;
@@ -105,36 +159,52 @@ void Servers::Ends::clear() {
   queue_.clear();
   heap_.clear();
   first_ = 0;
+  weight_ = 0;
 }
 
-// Moves the jobs of one server, in order of their begin: those that are there at once get equal parts of its rate.
-// Begins when the server has done the work of earlier batches.
-void Servers::share(std::span<const Job> jobs, std::span<Flight> flights, Seconds& busy_until) {
-  Seconds now = busy_until;
+double Servers::Backlog::jobs_after(Seconds when) const {
+  double jobs = 0;
+  for (auto done = dones.rbegin(); done != dones.rend() && done->when > when; ++done) jobs += done->jobs;
+  return jobs;
+}
+
+// Moves the jobs of one server, in order of their begin: those that are there at once get equal parts of its rate, but
+// none moves faster than alone.
+// What it has left of earlier batches when the first comes counts as so many jobs, all alike, as are left.
+template <class OnDone>
+void Servers::share(std::span<const Job> jobs, Backlog& backlog, OnDone on_done) {
+  Seconds now = jobs.front().begin;
   Seconds served = 0;  // of every job that is there, since the first came, at full rate
   ends_.clear();       // at which `served` a job is done
+  const double to_fill = jobs.front().to_fill;
+  const auto sharing = [&] { return std::max(ends_.weight(), to_fill); };
+  if (const auto left = backlog.busy_until - now; left > 0) {
+    const auto weight = std::max(1.0, backlog.jobs_after(now));
+    ends_.add({left / std::max(weight, to_fill), no_flight, weight});
+  }
+  backlog.dones.clear();
   const auto run_until = [&](Seconds when) {
     while (!ends_.empty()) {
       const auto next = ends_.next();
-      const Seconds done = now + (next.served - served) * static_cast<double>(ends_.size());
+      const Seconds done = now + (next.served - served) * sharing();
       if (done > when) {
-        served += (when - now) / static_cast<double>(ends_.size());
+        served += (when - now) / sharing();
         break;
       }
       now = done;
       served = next.served;
-      auto& shared_until = flights[next.flight].shared_until;
-      shared_until = std::max(shared_until, done);
+      if (next.flight != no_flight) on_done(next.flight, done);
+      backlog.dones.push_back({done, next.weight});
       ends_.take_next();
     }
     now = std::max(now, when);
   };
   for (const auto& job : jobs) {
-    run_until(std::max(job.begin, busy_until));
-    ends_.add({served + job.seconds, job.flight});
+    run_until(job.begin);
+    ends_.add({served + job.seconds, job.flight, 1});
   }
-  while (!ends_.empty()) run_until(now + (ends_.next().served - served) * static_cast<double>(ends_.size()));
-  busy_until = now;
+  while (!ends_.empty()) run_until(now + (ends_.next().served - served) * sharing());
+  backlog.busy_until = now;
 }
 
 }  // namespace commpass

@@ -1,10 +1,15 @@
 #include "model/machine/machine.hpp"
 
+#include <algorithm>
 #include <bit>
 
 #include "model/error.hpp"
 
 namespace commpass {
+
+double Channel::handling_s_per_byte(const Protocol& protocol) const {
+  return protocol.beta_s_per_byte - std::ranges::min(protocols, {}, &Protocol::beta_s_per_byte).beta_s_per_byte;
+}
 
 bool MemoryChannels::empty() const { return find(Locality::socket) == nullptr; }
 

@@ -43,6 +43,8 @@ struct Channel {
   std::optional<Seconds>
       gamma_s{};  ///< m messages posted at once cost γ·m²/2 more; absent: not measured, and taken for 0
   double aggregate_rate_bytes_per_s = std::numeric_limits<double>::infinity();
+  double link_rate_bytes_per_s = std::numeric_limits<double>::infinity();  ///< what the messages of one rank share;
+                                                                           ///< infinite: its processor's time holds it
   std::optional<Bytes> rendezvous_from_bytes{};  ///< messages of so many bytes and more wait until their receive is
                                                  ///< posted; absent: not known
   bool operator==(const Channel&) const = default;
@@ -56,6 +58,9 @@ struct Channel {
   /// does any wait.
   bool is_eager(Bytes bytes) const { return rendezvous_from_bytes && bytes < *rendezvous_from_bytes; }
   bool awaits_receive(Bytes bytes) const { return rendezvous_from_bytes && bytes >= *rendezvous_from_bytes; }
+  /// For each byte of a message of this protocol, the time before it begins to move: where the link is known, bytes
+  /// move as fast as those of the fastest protocol.
+  double handling_s_per_byte(const Protocol& protocol) const;
 };
 
 /// A copy between device and host memory when `processes` pull from one device at once.
@@ -121,6 +126,9 @@ struct Machine {
   MemoryChannels device;
   double injection_rate_bytes_per_s = std::numeric_limits<double>::infinity();  ///< R_N: a node into the network
   double ejection_rate_bytes_per_s = std::numeric_limits<double>::infinity();   ///< the network into a node
+  double core_rate_bytes_per_s =
+      std::numeric_limits<double>::infinity();                            ///< of each node, when all nodes send at once
+  double bus_rate_bytes_per_s = std::numeric_limits<double>::infinity();  ///< all messages within a node
   std::vector<DeviceCopy> device_to_host, host_to_device;
   double copy_rate_bytes_per_s = std::numeric_limits<double>::infinity();  ///< a local memory copy
   std::optional<Seconds> copy_block_s{};  ///< for each contiguous piece copied; absent: not measured, and taken for 0

@@ -154,6 +154,7 @@ Channel read_channel(ObjectReader in) {
   }
   channel.gamma_s = in.optional_number("gamma_s");
   channel.aggregate_rate_bytes_per_s = in.rate("aggregate_rate_bytes_per_s");
+  channel.link_rate_bytes_per_s = in.rate("link_rate_bytes_per_s");
   if (in.find("rendezvous_from_bytes")) channel.rendezvous_from_bytes = in.integer("rendezvous_from_bytes", 0);
   in.finish();
   return channel;
@@ -192,6 +193,16 @@ void read_section(ObjectReader& in, const std::string& key, Read read) {
   read(section);
   section.finish();
 }
+
+/// The sections of what the ranks of a node, or all nodes, share: one table for reading and writing.
+struct SharedRateKey {
+  const char* key;
+  double Machine::*member;
+};
+constexpr SharedRateKey shared_rate_keys[] = {{"injection", &Machine::injection_rate_bytes_per_s},
+                                              {"ejection", &Machine::ejection_rate_bytes_per_s},
+                                              {"core", &Machine::core_rate_bytes_per_s},
+                                              {"bus", &Machine::bus_rate_bytes_per_s}};
 
 /// The operations, with their keys: one table for reading and writing.
 struct OperationKey {
@@ -286,8 +297,8 @@ Profile parse_profile(const std::string& text, const std::string& origin) {
   machine.host = read_channels(in.object("host"));
   if (machine.host.empty()) throw in.error("host", "has no locality", "give socket, node or network");
   if (in.find("device")) machine.device = read_channels(in.object("device"));
-  read_section(in, "injection", [&](auto& s) { machine.injection_rate_bytes_per_s = s.rate("rate_bytes_per_s"); });
-  read_section(in, "ejection", [&](auto& s) { machine.ejection_rate_bytes_per_s = s.rate("rate_bytes_per_s"); });
+  for (const auto& [key, member] : shared_rate_keys)
+    read_section(in, key, [&](auto& s) { machine.*member = s.rate("rate_bytes_per_s"); });
   read_section(in, "copy", [&](auto& s) {
     machine.device_to_host = read_copies(s, "device_to_host");
     machine.host_to_device = read_copies(s, "host_to_device");
@@ -337,6 +348,7 @@ Json write_channel(const Channel& channel) {
   if (channel.gamma_s) json["gamma_s"] = *channel.gamma_s;
   if (channel.rendezvous_from_bytes) json["rendezvous_from_bytes"] = *channel.rendezvous_from_bytes;
   put_rate(json, "aggregate_rate_bytes_per_s", channel.aggregate_rate_bytes_per_s);
+  put_rate(json, "link_rate_bytes_per_s", channel.link_rate_bytes_per_s);
   return json;
 }
 
@@ -377,9 +389,7 @@ std::string to_json(const Profile& profile) {
   json["provenance"] = Json::parse(profile.provenance_json);
   json["host"] = write_channels(machine.host);
   put_section(json, "device", write_channels(machine.device));
-  Json injection, ejection, copy, local, operations;
-  put_rate(injection, "rate_bytes_per_s", machine.injection_rate_bytes_per_s);
-  put_rate(ejection, "rate_bytes_per_s", machine.ejection_rate_bytes_per_s);
+  Json copy, local, operations;
   if (!machine.device_to_host.empty()) copy["device_to_host"] = write_copies(machine.device_to_host);
   if (!machine.host_to_device.empty()) copy["host_to_device"] = write_copies(machine.host_to_device);
   put_rate(local, "copy_rate_bytes_per_s", machine.copy_rate_bytes_per_s);
@@ -388,8 +398,11 @@ std::string to_json(const Profile& profile) {
   if (machine.datatype_block_s) local["datatype_block_s"] = *machine.datatype_block_s;
   for (const auto& [key, seconds] : measured_operations(machine.operations)) operations[key] = seconds;
   if (machine.operations.ranks) operations["ranks"] = *machine.operations.ranks;
-  put_section(json, "injection", injection);
-  put_section(json, "ejection", ejection);
+  for (const auto& [key, member] : shared_rate_keys) {
+    Json section;
+    put_rate(section, "rate_bytes_per_s", machine.*member);
+    put_section(json, key, section);
+  }
   put_section(json, "copy", copy);
   put_section(json, "local", local);
   put_section(json, "operations", operations);

@@ -77,6 +77,26 @@ void AddressRoute::next_of_each(std::span<const Block> blocks, std::span<const R
   }
 }
 
+void AddressRoute::way(Rank source, Rank destination, std::span<Rank> after) const {
+  const auto stages = steps_.size();
+  if (stages == 0) return;
+  const auto& decided = decided_.get([&] {
+    std::vector<int> parts;
+    parts.reserve(at(address_.ranks()) * stages);
+    for (Rank rank = 0; rank < address_.ranks(); ++rank)
+      for (const auto& step : steps_) parts.push_back(part_of(address_.of_rank(rank), step.decided));
+    return parts;
+  });
+  const auto* from = &decided[at(source) * stages];
+  const auto* to = &decided[at(destination) * stages];
+  const int own = from[stages - 1];  // all digits are decided
+  bool is_there = source == destination;
+  for (std::size_t stage = 0; stage < stages; ++stage) {
+    after[stage] = is_there ? destination : address_.rank_at(to[stage] + own - from[stage]);
+    is_there = after[stage] == destination;
+  }
+}
+
 int AddressRoute::round(Rank from, Rank to, int stage) const {
   const auto& step = steps_[at(stage)];
   const int distance = digit(address_.of_rank(to), step) - digit(address_.of_rank(from), step);

@@ -21,6 +21,7 @@ class AddressRoute final : public Route {
   Rank next(const Block& block, Rank at, int stage) const override;
   void next_of_each(std::span<const Block> blocks, std::span<const Rank> at, int stage,
                     std::span<Rank> to) const override;
+  void way(Rank source, Rank destination, std::span<Rank> after) const override;
   int round(Rank from, Rank to, int stage) const override;
   std::vector<Rank> peers(Rank rank, int stage) const override;
   std::vector<Rank> group(Rank rank, int stage) const override;
@@ -56,6 +57,7 @@ class AddressRoute final : public Route {
   bool is_plain_ = false;
   std::vector<StageInfo> stages_;
   std::vector<Step> steps_;
+  Lazy<std::vector<int>> decided_;  // by rank, then by stage: what the digits decided after it make of its virtual rank
   Lazy<std::vector<Alike>> alike_;  // by stage; closed forms of addresses that are neither full nor flat ask for it
 };
 

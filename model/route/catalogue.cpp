@@ -9,8 +9,8 @@ namespace commpass {
 
 const std::vector<CatalogueRow>& catalogue() {
   static const std::vector<CatalogueRow> rows{
-      standard_row(), two_step_row(), two_step_socket_row(), three_step_row(), split_row(), local_then_node_row(),
-      stfw_row(),     tuna_row(),     tuna_node_row(),       cartesian_row(),  mpi_row()};
+      standard_row(), two_step_row(), two_step_socket_row(), three_step_row(),   split_row(),     local_then_node_row(),
+      stfw_row(),     tuna_row(),     tuna_node_row(),       multi_leader_row(), cartesian_row(), mpi_row()};
   return rows;
 }
 
@@ -63,7 +63,9 @@ PatternTables make_tables(const Strategy& strategy, const Layout& layout, const 
 }
 
 std::unique_ptr<Route> make_route(const Strategy& strategy, const Layout& layout, const PatternTables& tables) {
-  return applicable_row(strategy, layout).make(strategy, layout, tables);
+  auto route = applicable_row(strategy, layout).make(strategy, layout, tables);
+  route->seat(layout);
+  return route;
 }
 
 std::unique_ptr<Route> make_route(const Strategy& strategy, const Layout& layout, const Pattern& pattern) {

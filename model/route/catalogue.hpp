@@ -97,6 +97,7 @@ CatalogueRow three_step_row();
 CatalogueRow split_row();
 CatalogueRow local_then_node_row();
 CatalogueRow stfw_row();
+CatalogueRow multi_leader_row();
 CatalogueRow tuna_row();
 CatalogueRow tuna_node_row();
 CatalogueRow cartesian_row();

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
+#include <utility>
 
 #include "model/error.hpp"
 
@@ -35,38 +38,83 @@ std::string too_small(std::span<const std::int64_t> sizes, std::int64_t count, c
   return fmt::format("the product {} of its dimensions is less than the {} {}", product, count, things);
 }
 
-std::vector<Dimensions> vary_dimensions(std::span<const std::int64_t> sizes, std::int64_t count) {
-  std::vector<Dimensions> result;
-  const auto add = [&](const Dimensions& varied) {
-    const std::vector<int> radices(varied.begin(), varied.end());
-    const auto trimmed = trim_radices(radices, count);
-    const Dimensions kept(trimmed.begin(), trimmed.end());
-    if (!kept.empty() && !std::ranges::equal(kept, sizes) && std::ranges::find(result, kept) == result.end())
-      result.push_back(kept);
-  };
-  /// The same with dimensions `at` … `at + replaced − 1` replaced.
-  const auto replace = [&](std::size_t at, std::ptrdiff_t replaced, const Dimensions& by) {
-    Dimensions varied(sizes.begin(), sizes.end());
+namespace {
+
+/// a × b = number with 2 ≤ a, b: all of them, the most even first.
+std::vector<Dimensions> pairs_of(std::int64_t number) {
+  std::vector<Dimensions> pairs;
+  for (std::int64_t a = 2; a * a <= number; ++a) {
+    if (number % a != 0) continue;
+    pairs.push_back({a, number / a});
+    if (a * a != number) pairs.push_back({number / a, a});
+  }
+  std::ranges::reverse(pairs);
+  return pairs;
+}
+
+/// Two sizes near the root with a product of `number` or more, for numbers without divisors.
+Dimensions cut_at_root(std::int64_t number) {
+  const auto root = static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(number)) - 1e-9));
+  return {root, (number + root - 1) / root};
+}
+
+/// Dimensions that are like others but for some of their sizes.
+class Variations {
+ public:
+  Variations(std::span<const std::int64_t> sizes, std::int64_t count) : sizes_(sizes), count_(count) {}
+
+  /// With dimensions `at` … `at + replaced − 1` replaced.
+  void replace(std::size_t at, std::ptrdiff_t replaced, const Dimensions& by) {
+    Dimensions varied(sizes_.begin(), sizes_.end());
     const auto place = varied.begin() + static_cast<std::ptrdiff_t>(at);
     varied.insert(varied.erase(place, place + replaced), by.begin(), by.end());
-    add(varied);
-  };
+    const std::vector<int> radices(varied.begin(), varied.end());
+    const auto trimmed = trim_radices(radices, count_);
+    const Dimensions kept(trimmed.begin(), trimmed.end());
+    if (!kept.empty() && !std::ranges::equal(kept, sizes_) && std::ranges::find(result_, kept) == result_.end())
+      result_.push_back(kept);
+  }
+
+  std::vector<Dimensions> take() { return std::move(result_); }
+
+ private:
+  std::span<const std::int64_t> sizes_;
+  std::int64_t count_;
+  std::vector<Dimensions> result_;
+};
+
+}  // namespace
+
+std::vector<Dimensions> vary_dimensions(std::span<const std::int64_t> given, std::int64_t count) {
+  if (count < 2) return {};
+  const std::vector<int> radices(given.begin(), given.end());
+  const auto trimmed = trim_radices(radices, count);
+  const Dimensions sizes(trimmed.begin(), trimmed.end());
+  Variations variations(sizes, count);
+  // What lies nearest comes first: who prices them may leave off.
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const auto size = sizes[i];
     if (size > 3) {
-      const auto root = static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(size)) - 1e-9));
-      replace(i, 1, {root, (size + root - 1) / root});
-      replace(i, 1, {2, (size + 1) / 2});
-      replace(i, 1, {(size + 1) / 2, 2});
+      variations.replace(i, 1, cut_at_root(size));
+      variations.replace(i, 1, {2, (size + 1) / 2});
+      variations.replace(i, 1, {(size + 1) / 2, 2});
     }
     if (i + 1 == sizes.size()) continue;
     const auto next = sizes[i + 1];
-    replace(i, 2, {size * next});
-    replace(i, 2, {next, size});
-    if (next > 3) replace(i, 2, {2 * size, (next + 1) / 2});
-    if (size > 3) replace(i, 2, {(size + 1) / 2, 2 * next});
+    variations.replace(i, 2, {size * next});
+    variations.replace(i, 2, {next, size});
+    if (next > 3) variations.replace(i, 2, {2 * size, (next + 1) / 2});
+    if (size > 3) variations.replace(i, 2, {(size + 1) / 2, 2 * next});
   }
-  return result;
+  // The divisors of what is to be cut, which waste nothing.
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    for (const auto& pair : pairs_of(sizes[i])) variations.replace(i, 1, pair);
+    if (i + 1 == sizes.size()) continue;
+    const auto product = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
+    const auto others = product / (sizes[i] * sizes[i + 1]);
+    for (const auto& pair : pairs_of((count + others - 1) / others)) variations.replace(i, 2, pair);
+  }
+  return variations.take();
 }
 
 }  // namespace commpass

@@ -51,7 +51,7 @@ class Placer {
   Placer(const Route& route, const Layout& layout, const Pattern& pattern)
       : route_(route),
         layout_(layout),
-        stages_(static_cast<int>(route.stages().size())),
+        after_(route.stages().size()),
         positions_(static_cast<std::size_t>(layout.ranks())),
         moves_(positions_.size(), false) {
     keep_numbers();
@@ -156,11 +156,10 @@ class Placer {
   /// the ranks at their own numbers tells which hops leave a node.)
   double hops(Rank from, Rank to, double between_nodes) {
     --prices_left_;
-    const Block block{.source = from, .destination = to};
+    route_.way(from, to, after_);
     double sum = 0;
     Rank at = from;
-    for (int stage = 0; stage < stages_ && at != to; ++stage) {
-      const Rank next = route_.next(block, at, stage);
+    for (const Rank next : after_) {
       if (next != at) sum += layout_.node(next) == layout_.node(at) ? 1 : between_nodes;
       at = next;
     }
@@ -204,7 +203,7 @@ class Placer {
 
   const Route& route_;
   const Layout& layout_;
-  int stages_;
+  std::vector<Rank> after_;  // each stage, of the way that is being priced
   std::vector<Rank> positions_;
   std::vector<Traffic> traffic_;    // by rank, then by peer
   std::vector<std::size_t> first_;  // by rank: its first in traffic_

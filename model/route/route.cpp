@@ -10,6 +10,13 @@ NotApplicable not_known() { return {"of this route", "it does not tell which ran
 
 }  // namespace
 
+void Route::way(Rank source, Rank destination, std::span<Rank> after) const {
+  const Block block{.source = source, .destination = destination};
+  Rank at = source;
+  for (std::size_t stage = 0; stage < after.size(); ++stage)
+    at = after[stage] = next(block, at, static_cast<int>(stage));
+}
+
 std::vector<Rank> Route::peers(Rank, int) const { throw not_known(); }
 std::vector<Rank> Route::group(Rank, int) const { throw not_known(); }
 

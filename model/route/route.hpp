@@ -2,10 +2,13 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "model/machine/layout.hpp"
 #include "model/types.hpp"
 
 namespace commpass {
@@ -80,6 +83,14 @@ struct UniformRun {
   }
 };
 
+/// See Route::turn.
+inline std::int64_t far_first_turn(const Layout& layout, Rank from, Rank to) {
+  const auto around = [](int steps, int length) { return steps < 0 ? steps + length : steps; };
+  const int nodes = layout.nodes(), most = layout.max_ppn();
+  const int node = around(layout.node(to) - layout.node(from), nodes);
+  return std::int64_t{node == 0 ? nodes : node} * most + around(layout.local(to) - layout.local(from), most);
+}
+
 /// Where blocks go in each stage. The rule is the same on every rank and depends on nothing but its arguments and
 /// the tables that the route was made with.
 ///
@@ -108,9 +119,21 @@ class Route {
     for (std::size_t i = 0; i < blocks.size(); ++i) to[i] = next(blocks[i], at[i], stage);
   }
 
+  /// Where a block of `source` for `destination` is after each stage. For who asks for very many.
+  /// @param after  as many as there are stages
+  virtual void way(Rank source, Rank destination, std::span<Rank> after) const;
+
   /// The round of a message of stage `stage`, in 1 … stages()[stage].rounds; 0 where the stage has no rounds.
   /// Sender and receiver compute the same, so they agree on the batch of a window.
   virtual int round(Rank from, Rank to, int stage) const = 0;
+
+  /// By this number a rank sends what is in flight at once, and expects what comes. Far first: messages to other nodes
+  /// take longest to arrive. They go to the next node first, and there to the same local rank first, so that ranks
+  /// which all send to all never meet at a receiver. The same for all of a route that nobody told where ranks sit. Not
+  /// for the batches of a window, which are of consecutive rounds, in whose order ranks do not meet either.
+  std::int64_t turn(Rank from, Rank to) const { return seats_ ? far_first_turn(*seats_, from, to) : 0; }
+  /// Tells where ranks sit; the same on every rank. make_route does.
+  void seat(const Layout& layout) { seats_ = layout; }
 
   /// The ranks with which `rank` may exchange messages in stage `stage`, whatever the blocks, ascending. Both ways:
   /// each of them has `rank` among its own. For exchanges whose receivers do not know who sends.
@@ -132,6 +155,9 @@ class Route {
   Route() = default;
   Route(const Route&) = default;
   Route& operator=(const Route&) = default;
+
+ private:
+  std::optional<Layout> seats_;
 };
 
 /// Is the exchange left to the MPI library?

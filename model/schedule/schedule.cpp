@@ -16,6 +16,11 @@ namespace {
 
 std::size_t at_index(Rank rank) { return static_cast<std::size_t>(rank); }
 
+/// By what the messages of a rank are ordered before their rounds.
+std::int64_t turn(const Route& route, Window window, Rank from, Rank to) {
+  return window.unlimited() ? route.turn(from, to) : 0;
+}
+
 /// Groups the blocks that leave their ranks into messages, one stage after another in the same memory.
 class Grouper {
  public:
@@ -40,9 +45,10 @@ class Grouper {
       }
       peers_.clear();
       for (const Rank receiver : std::span(receivers_).first(count))
-        peers_.emplace_back(route.round(from, receiver, stage), receiver);
+        peers_.emplace_back(count > 1 ? turn(route, window, from, receiver) : 0, route.round(from, receiver, stage),
+                            receiver);
       std::ranges::sort(peers_);
-      for (const auto& [round, receiver] : peers_) {
+      for (const auto& [turn, round, receiver] : peers_) {
         auto& number = blocks_[at_index(receiver)];
         result.messages.push_back({.from = from,
                                    .to = receiver,
@@ -89,7 +95,7 @@ class Grouper {
   std::vector<std::uint32_t> blocks_,
       place_;  // of one sender, by receiver: how many there are, where the next one goes
   std::vector<Rank> receivers_;
-  std::vector<std::pair<int, Rank>> peers_;  // with their rounds; batches follow the rounds
+  std::vector<std::tuple<std::int64_t, int, Rank>> peers_;  // with their turns and rounds
 };
 
 /// Finds the blocks of each message that bring the bytes of others.
@@ -137,6 +143,7 @@ Departures depart_from(Rank rank, const Route& route, int stage, Window window, 
   std::vector<Rank> to(blocks.size());
   route.next_of_each(blocks, std::vector(blocks.size(), rank), stage, to);
   struct Leaving {
+    std::int64_t turn;
     int round;
     Rank to;
     std::uint32_t number;
@@ -144,10 +151,10 @@ Departures depart_from(Rank rank, const Route& route, int stage, Window window, 
   };
   std::vector<Leaving> leaving;
   for (std::uint32_t b = 0; b < blocks.size(); ++b)
-    if (to[b] != rank) leaving.push_back({route.round(rank, to[b], stage), to[b], b});
+    if (to[b] != rank) leaving.push_back({turn(route, window, rank, to[b]), route.round(rank, to[b], stage), to[b], b});
   std::ranges::sort(leaving);
   Departures result;
-  for (const auto& [round, receiver, number] : leaving) {
+  for (const auto& [its_turn, round, receiver, number] : leaving) {
     auto& messages = result.messages;
     if (messages.empty() || messages.back().to != receiver)
       messages.push_back({.from = rank,
@@ -177,7 +184,8 @@ int staggered_round(int round, std::uint32_t position, std::uint32_t most_blocks
       std::min<std::int64_t>(staggered, std::numeric_limits<int>::max()));  // those above share the last
 }
 
-void stagger(Departures& departures, Window window, std::span<const Block> blocks, std::uint32_t most_blocks) {
+void stagger(const Route& route, Departures& departures, Window window, std::span<const Block> blocks,
+             std::uint32_t most_blocks) {
   std::vector<Message> staggered;
   staggered.reserve(departures.order.size());
   for (const auto& message : departures.messages)
@@ -190,7 +198,9 @@ void stagger(Departures& departures, Window window, std::span<const Block> block
       single.bytes = blocks[departures.order[single.first_block]].bytes;
     }
   // Stable: blocks that share a round stay in the order in which the receiver expects them.
-  std::ranges::stable_sort(staggered, {}, [](const Message& m) { return std::tuple(m.from, m.batch, m.round, m.to); });
+  std::ranges::stable_sort(staggered, {}, [&](const Message& m) {
+    return std::tuple(m.from, turn(route, window, m.from, m.to), m.round, m.to);
+  });
   departures.messages = std::move(staggered);
   departures.carriers.clear();
 }
@@ -418,7 +428,7 @@ Schedule schedule_of(const Route& route, Window window, const PreparedPattern& p
     find_carriers(departures, pattern.first_alike);
     if (is_staggered(info, coalescing)) {
       const auto most = most_blocks(departures.messages);
-      stagger(departures, window, blocks, most);
+      stagger(route, departures, window, blocks, most);
       info.rounds = most > 0 ? staggered_round(info.rounds, most - 1, most) : 0;
     }
     addresses.move(departures);
@@ -443,11 +453,19 @@ Schedule make_schedule(const Route& route, Window window, const Pattern& pattern
   return make_schedule(route, window, prepare(pattern), coalescing);
 }
 
-void set_window(Schedule& schedule, Window window) {
-  // Messages of a sender are ordered by round, and with it by batch, whatever the window.
+void set_window(const Route& route, Schedule& schedule, Window window) {
   for (auto& stage : schedule.stages) {
     const auto own = window_of(stage.info, window);
     for (auto& message : stage.messages) message.batch = own.batch(message.round);
+    const auto order = [&](const Message& m) {
+      return std::tuple(turn(route, own, m.from, m.to), m.round, m.to, m.first_block);
+    };
+    for (auto begin = stage.messages.begin(); begin != stage.messages.end();) {  // sender by sender
+      const auto end =
+          std::find_if(begin, stage.messages.end(), [&](const Message& m) { return m.from != begin->from; });
+      if (end - begin > 1) std::ranges::sort(begin, end, {}, order);
+      begin = end;
+    }
   }
 }
 

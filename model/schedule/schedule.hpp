@@ -40,8 +40,9 @@ struct Message {
   Bytes unpacked_bytes = 0;
 };
 
-/// The messages of one stage: ordered by sender, then batch, round and receiver. That is the order in which they are
-/// posted at both ends.
+/// The messages of one stage: ordered by sender, then, where all are in flight at once, by turn (Route::turn), then by
+/// round and receiver. So they are in the order of their batches. In this order they are posted, and both ends rely on
+/// it.
 struct Departures {
   std::vector<Message> messages;
   std::vector<std::uint32_t> order;  ///< block numbers, message after message; within one by destination and source
@@ -86,10 +87,11 @@ std::uint32_t most_blocks(std::span<const Message> messages);
 /// @param most_blocks  in a message of the stage, over all ranks
 int staggered_round(int round, std::uint32_t position, std::uint32_t most_blocks);
 
-/// Makes one message of each block, which brings its own bytes.
+/// Makes one message of each block, which brings its own bytes. Their order is that of Departures.
 /// @param blocks       those that departed
 /// @param most_blocks  in a message of the stage, over all ranks
-void stagger(Departures& departures, Window window, std::span<const Block> blocks, std::uint32_t most_blocks);
+void stagger(const Route& route, Departures& departures, Window window, std::span<const Block> blocks,
+             std::uint32_t most_blocks);
 
 /// Sorts by (destination, source, index, offset): the order of blocks in a message.
 void sort_blocks(std::vector<Block>& blocks);
@@ -142,7 +144,7 @@ Schedule make_schedule(const Route& route, Window window, const PreparedPattern&
 Schedule make_schedule(const Route& route, Window window, const Pattern& pattern,
                        Coalescing coalescing = Coalescing::coalesced);
 
-/// Makes of a schedule the one that the same route has with another window.
-void set_window(Schedule& schedule, Window window);
+/// Makes of a schedule the one that its route has with another window.
+void set_window(const Route& route, Schedule& schedule, Window window);
 
 }  // namespace commpass

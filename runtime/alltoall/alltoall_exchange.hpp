@@ -10,6 +10,7 @@
 #include "runtime/alltoall/alltoall_places.hpp"
 #include "runtime/execute/executor.hpp"
 #include "runtime/execute/immediate_requests.hpp"
+#include "runtime/mpi/agreement.hpp"
 
 namespace commpass {
 
@@ -78,7 +79,8 @@ class AlltoallRequests final : public BatchRequests {
 class AlltoallExchange {
  public:
   /// @param comm  ours, used by nobody else, and alive as long as this
-  explicit AlltoallExchange(MPI_Comm comm) : AlltoallExchange(std::make_unique<AlltoallRequests>(comm)) {}
+  explicit AlltoallExchange(MPI_Comm comm)
+      : AlltoallExchange(insist([&] { return std::make_unique<AlltoallRequests>(comm); })) {}
 
   /// Takes what memory a structure needs whatever the sizes are. @throws std::bad_alloc
   void make_room(const AlltoallStructure& structure) { requests_.make_room(structure); }

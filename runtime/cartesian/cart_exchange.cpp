@@ -190,7 +190,8 @@ CartExchange plan_cart_exchange(const std::shared_ptr<Context>& context, const N
     return CartExchange(std::move(state));
   }
   const auto way = grid_way(plan.strategy, neighborhood.grid);
-  const GridRoute route(way);
+  GridRoute route(way);
+  route.seat(context->layout);
   const GridTravel travel(neighborhood, way, sizes);
   const GridHeaders headers(travel, rank);
   const RouteOfRank of_rank{route, plan.strategy.window, Coalescing::coalesced, rank, neighborhood.grid.ranks()};

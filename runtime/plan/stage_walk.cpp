@@ -42,12 +42,13 @@ StageMessages messages_of_stage(const RouteOfRank& own, int stage, std::span<con
     result.incoming = std::move(headers.incoming);
     for (auto& message : result.incoming) message.round = own.route.round(message.from, own.rank, stage);
     if (is_staggered(info, own.coalescing)) {
-      stagger(result.departures, window, held, headers.most_blocks);
+      stagger(own.route, result.departures, window, held, headers.most_blocks);
       result.incoming = staggered(result.incoming, headers.most_blocks);
     }
     for (auto& message : result.incoming) message.batch = window.batch(message.round);
-    std::ranges::stable_sort(result.incoming, {},
-                             [](const Incoming& m) { return std::tuple(m.batch, m.round, m.from); });
+    std::ranges::stable_sort(result.incoming, {}, [&](const Incoming& m) {
+      return std::tuple(m.batch, window.unlimited() ? own.route.turn(m.from, own.rank) : 0, m.round, m.from);
+    });
   });
   return result;
 }

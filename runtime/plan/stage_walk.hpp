@@ -42,7 +42,7 @@ struct HeldBlocks {
 /// The messages of a stage that a rank sends and gets.
 struct StageMessages {
   Departures departures;
-  std::vector<Incoming> incoming;  ///< by batch, round and sender; of one sender in the order in which it sends
+  std::vector<Incoming> incoming;  ///< in the order of departures; of one sender in the order in which it sends
 };
 
 /// Those that leave follow from the blocks that are held here, the source tells what comes. A rank that has failed

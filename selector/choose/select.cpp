@@ -92,7 +92,7 @@ class PatternPricer {
     for (const auto& stage : schedule.stages)
       for (const auto& message : stage.messages) sent += message.bytes;
     for (const auto i : group) {
-      set_window(schedule, strategies[i].window);
+      set_window(*route, schedule, strategies[i].window);
       auto cost = evaluate(schedule, layout_, machine_, model_);
       cost.seconds = comparable(cost.seconds);
       candidates[i] = {strategies[i], std::move(cost), schedule.buffered_blocks_max, schedule.buffered_bytes_max, sent};

@@ -54,6 +54,8 @@ void show_channels(const char* memory, const MemoryChannels& channels) {
     if (channel.gamma_s > 0.0) fmt::print("    queue: {:.3g} s per message squared, halved\n", *channel.gamma_s);
     if (std::isfinite(channel.aggregate_rate_bytes_per_s))
       fmt::print("    together at most {:.3g} GB/s\n", channel.aggregate_rate_bytes_per_s / giga);
+    if (std::isfinite(channel.link_rate_bytes_per_s))
+      fmt::print("    those of one rank together at most {:.3g} GB/s\n", channel.link_rate_bytes_per_s / giga);
   }
 }
 
@@ -70,6 +72,10 @@ void show(const std::string& name) {
   };
   fmt::print("  a node into the network: {}\n  the network into a node: {}\n", rate(machine.injection_rate_bytes_per_s),
              rate(machine.ejection_rate_bytes_per_s));
+  if (std::isfinite(machine.core_rate_bytes_per_s))
+    fmt::print("  each node when all send into the network: {}\n", rate(machine.core_rate_bytes_per_s));
+  if (std::isfinite(machine.bus_rate_bytes_per_s))
+    fmt::print("  all messages within a node: {}\n", rate(machine.bus_rate_bytes_per_s));
   fmt::print("  memory copy: {}, {} a piece\n", rate(machine.copy_rate_bytes_per_s),
              machine.copy_block_s ? format_seconds(*machine.copy_block_s) : "not measured");
   if (machine.datatype_rate_bytes_per_s && machine.datatype_block_s)

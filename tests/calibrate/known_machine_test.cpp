@@ -49,20 +49,23 @@ Machine known_machine() {
   Machine m;
   m.name = "known";
   auto& host = m.host.by_locality;
-  host[0] = Channel{{protocol("eager", 4096, 3e-7, 2e-10, 1e-7, 1.5e-10, 8e-8, 5e-11),
-                     protocol("rendezvous", no_limit, 2e-6, 1e-10, 6e-7, 9e-11, 4e-7, 7e-11)},
+  host[0] = Channel{{protocol("eager", 4096, 3e-7, 2e-10, 1e-7, 1.5e-10, 8e-8, 5e-10),
+                     protocol("rendezvous", no_limit, 2e-6, 1e-10, 6e-7, 9e-11, 4e-7, 3e-10)},
                     2e-9,
                     1.2e10,
                     4097};
-  host[1] = Channel{{protocol("eager", no_limit, 6e-7, 3e-10, 2e-7, 2e-10, 1e-7, 1e-10)}, 0, 6e9, 0};
-  host[2] = Channel{{protocol("short", 512, 1e-6, 1e-9, 5e-7, 8e-10, 3e-7, 2e-10),
-                     protocol("eager", 16384, 2e-6, 4e-10, 7e-7, 3e-10, 4e-7, 1e-10),
-                     protocol("rendezvous", no_limit, 9e-6, 1e-10, 2e-6, 8e-11, 9e-7, 6e-11)},
+  host[1] = Channel{{protocol("eager", no_limit, 6e-7, 3e-10, 2e-7, 2e-10, 1e-7, 5e-10)}, 0, 6e9, 0};
+  host[2] = Channel{{protocol("short", 512, 1e-6, 1e-9, 5e-7, 8e-10, 3e-7, 1e-9),
+                     protocol("eager", 16384, 2e-6, 4e-10, 7e-7, 3e-10, 4e-7, 5e-10),
+                     protocol("rendezvous", no_limit, 9e-6, 1e-10, 2e-6, 1e-11, 9e-7, 4e-10)},
                     5e-9,
                     std::numeric_limits<double>::infinity(),
                     {}};
   m.injection_rate_bytes_per_s = 1.1e10;
   m.ejection_rate_bytes_per_s = 1.3e10;
+  m.core_rate_bytes_per_s = 6e9;
+  m.bus_rate_bytes_per_s = 1.5e10;
+  host[2]->link_rate_bytes_per_s = 1.05e10;
   m.copy_rate_bytes_per_s = 8e9;
   m.copy_block_s = 4e-8;
   m.operations.barrier_s = 3e-6;
@@ -85,17 +88,42 @@ Seconds Bench::synchronous_ping_pong(Rank first, Rank second, Bytes bytes, Recei
          (receiving == Receiving::probed ? world->machine.operations.probe_s.value() : 0);
 }
 Seconds Bench::burst(Rank sender, std::span<const Rank> receivers, Bytes bytes, int messages, int) {
-  const auto& used = world->channel(sender, receivers.front()).protocol(bytes);
+  const auto& channel = world->channel(sender, receivers.front());
+  const auto& used = channel.protocol(bytes);
+  const auto size = static_cast<double>(bytes);
   const double queue = receivers.size() == 1 ? messages : 1;
   return World::lone(used, bytes) +
-         (messages - 1) * (used.alpha_next_s + *used.beta_next_s_per_byte * static_cast<double>(bytes)) +
-         world->channel(sender, receivers.front()).gamma_s.value_or(0) * queue * queue / 2;
+         (messages - 1) * std::max(used.next_seconds(size), size / channel.link_rate_bytes_per_s) +
+         channel.gamma_s.value_or(0) * queue * queue / 2;
+}
+Seconds Bench::posting(Rank sender, std::span<const Rank> receivers, Bytes bytes, int messages, int) {
+  return messages * world->channel(sender, receivers.front()).protocol(bytes).next_seconds(static_cast<double>(bytes));
 }
 Seconds Bench::fan_in(std::span<const Rank> senders, Rank receiver, Bytes bytes, int messages, int) {
-  const auto& used = world->channel(senders.front(), receiver).protocol(bytes);
-  const double all = messages * static_cast<double>(senders.size());
-  return World::lone(used, bytes) + all * used.receive_seconds(bytes) +
-         world->channel(senders.front(), receiver).gamma_s.value_or(0) * all * all / 2;
+  const auto& channel = world->channel(senders.front(), receiver);
+  const auto& used = channel.protocol(bytes);
+  const auto size = static_cast<double>(bytes), count = static_cast<double>(senders.size());
+  const double all = messages * count;
+  const auto by_senders = std::max(used.next_seconds(size), size / channel.link_rate_bytes_per_s) / count;
+  return World::lone(used, bytes) + all * std::max(used.receive_seconds(bytes), by_senders) +
+         channel.gamma_s.value_or(0) * all * all / 2;
+}
+Seconds Bench::rings(std::span<const std::vector<Rank>> rings, Bytes bytes, int) {
+  const auto& layout = world->layout;
+  const auto& machine = world->machine;
+  const auto& channel = world->channel(rings.front()[0], rings.front()[1]);
+  const auto size = static_cast<double>(bytes);
+  double ranks = 0;
+  for (const auto& ring : rings) ranks += static_cast<double>(ring.size());
+  const bool between_nodes = layout.locality(rings.front()[0], rings.front()[1]) == Locality::network;
+  const double of_node = static_cast<double>(rings.size()) * size;
+  const double shared =
+      between_nodes ? of_node / std::min({machine.injection_rate_bytes_per_s, machine.ejection_rate_bytes_per_s,
+                                          machine.core_rate_bytes_per_s})
+                    : std::max(ranks * size / machine.bus_rate_bytes_per_s,
+                               static_cast<double>(rings.front().size()) * size / channel.aggregate_rate_bytes_per_s);
+  const auto& used = channel.protocol(bytes);
+  return used.alpha_s + std::max(used.beta_s_per_byte * size, shared);
 }
 Seconds Bench::early_send(Rank sender, Rank receiver, Bytes bytes, Seconds late_s) {
   const auto from = world->channel(sender, receiver).rendezvous_from_bytes;
@@ -169,9 +197,11 @@ class KnownMachine : public testing::Test {
     measure_protocols(c);
     for (const auto locality : c.localities) find_rendezvous(c, locality);
     for (const auto locality : c.localities) measure_bursts(c, locality);
-    for (const auto locality : c.localities) measure_receiving(c, locality);
     for (const auto locality : c.localities) measure_sharing(c, locality);
+    measure_bus(c);
+    measure_core(c);
     measure_ejection(c);
+    for (const auto locality : c.localities) measure_receiving(c, locality);
     measure_copies(c);
     measure_datatypes(c);
     measure_operations(c);
@@ -208,11 +238,14 @@ TEST_F(KnownMachine, IsFoundAgain) {
     }
     EXPECT_NEAR(channel.gamma_s.value_or(0), expected.gamma_s.value_or(0), 1e-5 * expected.gamma_s.value_or(0) + 1e-15);
     EXPECT_EQ(channel.rendezvous_from_bytes, expected.rendezvous_from_bytes);
-    if (static_cast<Locality>(l) != Locality::network)
-      expect_near(channel.aggregate_rate_bytes_per_s, expected.aggregate_rate_bytes_per_s, "rate");
+    if (static_cast<Locality>(l) == Locality::network)
+      expect_near(channel.link_rate_bytes_per_s, expected.link_rate_bytes_per_s, "link");
+    else expect_near(channel.aggregate_rate_bytes_per_s, expected.aggregate_rate_bytes_per_s, "rate");
   }
   expect_near(found.injection_rate_bytes_per_s, truth.injection_rate_bytes_per_s, "injection");
   expect_near(found.ejection_rate_bytes_per_s, truth.ejection_rate_bytes_per_s, "ejection");
+  expect_near(found.core_rate_bytes_per_s, truth.core_rate_bytes_per_s, "core");
+  expect_near(found.bus_rate_bytes_per_s, truth.bus_rate_bytes_per_s, "bus");
   expect_near(found.copy_rate_bytes_per_s, truth.copy_rate_bytes_per_s, "copies");
   expect_near(found.copy_block_s.value_or(-1), *truth.copy_block_s, "a block");
   expect_near(found.datatype_rate_bytes_per_s.value(), packing_rate, "datatypes");
@@ -257,10 +290,12 @@ TEST_F(TwoNodes, OfOneRankShowTheQueueInABurstAndSayWhatTheyCannotShow) {
                   HasSubstr("host.socket: no two ranks"), HasSubstr("host.node: no two ranks"),
                   HasSubstr("host.network.rendezvous_from_bytes"),
                   HasSubstr("host.network.protocols: alpha_receive_s and beta_receive_s_per_byte need two senders"),
-                  HasSubstr("injection: needs two disjoint pairs"), HasSubstr("ejection: needs three nodes")));
+                  HasSubstr("injection: needs two disjoint pairs"), HasSubstr("bus: needs three ranks"),
+                  HasSubstr("ejection: needs three nodes")));
 }
 
 TEST_F(KnownMachine, ThatTakesInAllThatOthersInjectHasNoLimitOfItsOwn) {
+  world_.machine.core_rate_bytes_per_s = std::numeric_limits<double>::infinity();
   world_.machine.ejection_rate_bytes_per_s = 2e10;  // of 2.2e10 that two nodes inject
   EXPECT_TRUE(std::isinf(calibrate().ejection_rate_bytes_per_s));
   EXPECT_THAT(reasons(), testing::Contains("ejection: a node takes in all that 2 others inject"));
@@ -268,11 +303,26 @@ TEST_F(KnownMachine, ThatTakesInAllThatOthersInjectHasNoLimitOfItsOwn) {
   expect_near(calibrate().ejection_rate_bytes_per_s, 1.9e10, "less than 0.9 of that");
 }
 
+TEST_F(KnownMachine, WhoseCoreIsWhatOneNodeGetsHasNoLimitIntoIt) {
+  world_.machine.ejection_rate_bytes_per_s = 3 * world_.machine.core_rate_bytes_per_s;  // all that the core moves
+  EXPECT_TRUE(std::isinf(calibrate().ejection_rate_bytes_per_s));
+  EXPECT_THAT(reasons(), testing::Contains("ejection: a node takes in all that the core moves"));
+}
+
+TEST_F(KnownMachine, WhoseNodesTakeInLessThanTheySendHasACoreThatIsNoLimit) {
+  world_.machine.core_rate_bytes_per_s = std::numeric_limits<double>::infinity();
+  world_.machine.ejection_rate_bytes_per_s = 7e9;  // of 1.1e10 that each sends
+  const auto& found = calibrate();
+  expect_near(found.ejection_rate_bytes_per_s, 7e9, "ejection");
+  EXPECT_TRUE(std::isinf(found.core_rate_bytes_per_s));
+}
+
 TEST_F(KnownMachine, WithoutLimitsOrWindowsSaysSo) {
   for (auto& channel : world_.machine.host.by_locality)
     channel->aggregate_rate_bytes_per_s = std::numeric_limits<double>::infinity();
   world_.machine.injection_rate_bytes_per_s = world_.machine.ejection_rate_bytes_per_s =
-      std::numeric_limits<double>::infinity();
+      world_.machine.core_rate_bytes_per_s = world_.machine.bus_rate_bytes_per_s =
+          std::numeric_limits<double>::infinity();
   world_.has_windows = false;
   const auto& found = calibrate();
   EXPECT_TRUE(std::isinf(found.injection_rate_bytes_per_s));

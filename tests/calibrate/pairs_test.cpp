@@ -53,6 +53,16 @@ TEST(Partners, AreOthersThatAreSoRelated) {
   EXPECT_EQ(partners(layout, 1, Locality::node), (std::vector<Rank>{2, 3}));
   EXPECT_EQ(partners(layout, 1, Locality::network), (std::vector<Rank>{4, 5, 6, 7}));
   EXPECT_EQ(partners(Layout::with_ppn(40, 40), 3, Locality::socket).size(), 16U) << "no more are needed";
+  EXPECT_EQ(partners(Layout::with_ppn(40 * 40, 40), 0, Locality::network).back(), 16 * 40)
+      << "of as many nodes as there are, so that it is not what one of them sends that shows";
+}
+
+TEST(Rings, KeepAllNodesOrAllRanksOfANodeBusy) {
+  using Rings = std::vector<std::vector<Rank>>;
+  EXPECT_EQ(rings_between_nodes(parse_layout("0,0,1,1,2")), (Rings{{0, 2, 4}, {1, 3}}));
+  EXPECT_TRUE(rings_between_nodes(Layout::with_ppn(4, 4)).empty());
+  EXPECT_EQ(rings_within_node(Layout::regular(2, 2, 3)), (Rings{{0, 1, 2}, {3, 4, 5}}));
+  EXPECT_TRUE(rings_within_node(Layout::regular(2, 2, 1)).empty());
 }
 
 }  // namespace

@@ -140,23 +140,25 @@ int try_request(MPI_Request* request, int* done, MPI_Status* status) {
   return code;
 }
 
-/// Waits for the request or for a message of a pending reduction, whichever comes first. Of those that are complete it
-/// takes the first. (SMPI forgets what was waited for; what a test has found it keeps, and looks through from then on.)
-int wait_for_one(MPI_Request* request, const std::vector<MPI_Request*>& messages, int* done, MPI_Status* status) {
-  std::vector<MPI_Request> all{*request};
-  for (const auto* message : messages) all.push_back(*message);
+/// Waits for one of the requests or for a message of a pending reduction, whichever comes first. Of those that are
+/// complete it takes the first. (SMPI forgets what was waited for; what a test has found it keeps, and looks through
+/// from then on.)
+/// @param own, messages  of which the one that is complete is set to what MPI makes of it
+/// @param which          its number if it is one of `own`, otherwise MPI_UNDEFINED
+int wait_for_one(const std::vector<MPI_Request*>& own, const std::vector<MPI_Request*>& messages, int* which,
+                 MPI_Status* status) {
+  auto everything = own;
+  everything.insert(everything.end(), messages.begin(), messages.end());
+  std::vector<MPI_Request> all;
+  for (const auto* request : everything) all.push_back(*request);
   const auto before = all;
-  int which = 0;
-  if (const int code = PMPI_Waitany(static_cast<int>(all.size()), all.data(), &which, status); code != MPI_SUCCESS)
+  int found = 0;
+  if (const int code = PMPI_Waitany(static_cast<int>(all.size()), all.data(), &found, status); code != MPI_SUCCESS)
     return code;
-  finish(before[which], all[which]);
-  *done = which == 0;
-  if (*done) {
-    *request = all[0];
-  } else {
-    *messages[which - 1] = all[which];
-    simulation::end_complete_steps();
-  }
+  finish(before[found], all[found]);
+  *everything[found] = all[found];
+  *which = found < static_cast<int>(own.size()) ? found : MPI_UNDEFINED;
+  if (*which == MPI_UNDEFINED) simulation::end_complete_steps();
   return MPI_SUCCESS;
 }
 
@@ -165,10 +167,81 @@ int wait_with_reductions(MPI_Request* request, int* done, MPI_Status* status) {
   std::vector<MPI_Request*> messages;
   for (simulation::start_pending_messages(messages); !messages.empty() && !*done;
        simulation::start_pending_messages(messages)) {
-    if (const int code = wait_for_one(request, messages, done, status); code != MPI_SUCCESS) return code;
+    int which = 0;
+    if (const int code = wait_for_one({request}, messages, &which, status); code != MPI_SUCCESS) return code;
+    *done = which == 0;
     messages.clear();
   }
   return MPI_SUCCESS;
+}
+
+/// Receives of a list that cost this processor something and are not complete, to be taken in as they come: a processor
+/// that waits for several is idle only while there is nothing to take in, whatever the order in which they were posted.
+class DearReceives {
+ public:
+  DearReceives(MPI_Request* requests, int count, MPI_Status* statuses)
+      : statuses_(statuses), is_taken_(static_cast<std::size_t>(count), false) {
+    for (int i = 0; i < count; ++i) {
+      const auto cost = costs().find(requests[i]);
+      if (cost == costs().end() || !cost->second.pending || cost->second.complete_s == 0) continue;
+      places_.push_back(i);
+      requests_.push_back(&requests[i]);
+    }
+  }
+
+  /// Waits for all.
+  int wait() {
+    std::vector<MPI_Request*> reductions;
+    while (!requests_.empty()) {
+      reductions.clear();
+      simulation::start_pending_messages(reductions);
+      MPI_Status status;
+      int which = MPI_UNDEFINED;
+      if (const int code = wait_for_one(requests_, reductions, &which, &status); code != MPI_SUCCESS) return code;
+      if (which != MPI_UNDEFINED) take(which, status);
+    }
+    return MPI_SUCCESS;
+  }
+
+  /// Takes in those that are there.
+  int test() {
+    while (!requests_.empty()) {
+      std::vector<MPI_Request> now;
+      for (const auto* request : requests_) now.push_back(*request);
+      const auto before = now;
+      int which = MPI_UNDEFINED, found = 0;
+      MPI_Status status;
+      if (const int code = PMPI_Testany(static_cast<int>(now.size()), now.data(), &which, &found, &status);
+          code != MPI_SUCCESS)
+        return code;
+      if (!found || which == MPI_UNDEFINED) break;
+      finish(before[which], now[which]);
+      *requests_[which] = now[which];
+      take(which, status);
+    }
+    return MPI_SUCCESS;
+  }
+
+  /// Has the request at a place of the list been taken in by this?
+  bool has_taken(int place) const { return is_taken_[static_cast<std::size_t>(place)]; }
+
+ private:
+  void take(int which, const MPI_Status& status) {
+    const int place = places_[static_cast<std::size_t>(which)];
+    if (statuses_ != MPI_STATUSES_IGNORE) statuses_[place] = status;
+    is_taken_[static_cast<std::size_t>(place)] = true;
+    places_.erase(places_.begin() + which);
+    requests_.erase(requests_.begin() + which);
+  }
+
+  MPI_Status* statuses_;
+  std::vector<bool> is_taken_;
+  std::vector<int> places_;
+  std::vector<MPI_Request*> requests_;  // at these places
+};
+
+MPI_Status* status_at(MPI_Status statuses[], int i) {
+  return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
 }
 
 }  // namespace
@@ -176,9 +249,8 @@ int wait_with_reductions(MPI_Request* request, int* done, MPI_Status* status) {
 void simulation::wait_for_pending_message() {
   std::vector<MPI_Request*> messages;
   start_pending_messages(messages);
-  MPI_Request none = MPI_REQUEST_NULL;
-  int done = 0;
-  wait_for_one(&none, messages, &done, MPI_STATUS_IGNORE);
+  int which = MPI_UNDEFINED;
+  wait_for_one({}, messages, &which, MPI_STATUS_IGNORE);
 }
 
 extern "C" {
@@ -245,11 +317,13 @@ int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   finish(before, *request);
   return code;
 }
-// One after another: while a receive is being taken in, the next ones arrive. (It also simulates faster.)
+// What costs something is taken in as it comes; the rest one after another, which simulates faster than all at once.
 int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  DearReceives receives(requests, count, statuses);
+  if (const int code = receives.wait(); code != MPI_SUCCESS) return code;
   for (int i = 0; i < count; ++i) {
-    MPI_Status* status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
-    if (const int code = MPI_Wait(&requests[i], status); code != MPI_SUCCESS) return code;
+    if (receives.has_taken(i)) continue;
+    if (const int code = MPI_Wait(&requests[i], status_at(statuses, i)); code != MPI_SUCCESS) return code;
   }
   return MPI_SUCCESS;
 }
@@ -258,13 +332,16 @@ int MPI_Test(MPI_Request* request, int* done, MPI_Status* status) {
   if (!*done) look();
   return code;
 }
-// One look, which ends at the first message that is not there. What is complete is a null request in the next call.
+// One look, which takes in what has come, and ends at the first message that is not there. What is complete is a null
+// request in the next call.
 int MPI_Testall(int count, MPI_Request requests[], int* all_done, MPI_Status statuses[]) {
   *all_done = 1;
+  DearReceives receives(requests, count, statuses);
+  if (const int code = receives.test(); code != MPI_SUCCESS) return code;
   for (int i = 0; i < count; ++i) {
+    if (receives.has_taken(i)) continue;
     int done = 0;
-    MPI_Status* status = statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
-    if (const int code = try_request(&requests[i], &done, status); code != MPI_SUCCESS) return code;
+    if (const int code = try_request(&requests[i], &done, status_at(statuses, i)); code != MPI_SUCCESS) return code;
     *all_done = *all_done && done;
     if (!done && !answers().contains(requests[i])) break;
   }

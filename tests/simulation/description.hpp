@@ -3,8 +3,9 @@
 // A lone message of s bytes between two ranks takes exactly alpha_s + beta_s_per_byte·s of its locality and protocol.
 // Of that, send_overhead_s is the sender's own time, during which it can do nothing else, and receive_overhead_s the
 // receiver's. Bytes flow at the rate of the locality's fastest protocol; what a slower protocol takes longer is time of
-// the sender (it copies). All ranks of a node share its NIC, out of the node and, where there is a limit, into it. A
-// local copy costs copy_block_s for each contiguous piece.
+// the sender (it copies). All ranks of a node share its NIC, out of the node and, where there is a limit, into it. All
+// nodes share the core of the network, where it has a limit: so much for each node. A bus, where there is one, moves
+// all messages within its node. A local copy costs copy_block_s for each contiguous piece.
 #pragma once
 
 #include <algorithm>
@@ -54,7 +55,8 @@ inline Place place_of(const std::string& host) {
 struct Cluster {
   int nodes = 0, sockets = 0, cores = 0;  // cores of a socket
   std::array<Locality, 3> localities;     // socket, node, network
-  double ejection_rate_bytes_per_s = 0;   // 0: no limit
+  double ejection_rate_bytes_per_s = 0;   // 0: no limit; so with the two that follow
+  double core_rate_per_node_bytes_per_s = 0, bus_rate_bytes_per_s = 0;
   double injection_rate_bytes_per_s = 0, copy_rate_bytes_per_s = 0, copy_block_s = 0;
 
   const Locality& locality(Place a, Place b) const {
@@ -85,6 +87,10 @@ inline Cluster read_cluster() {
   }
   cluster.injection_rate_bytes_per_s = json.at("injection_rate_bytes_per_s");
   cluster.ejection_rate_bytes_per_s = json.value("ejection_rate_bytes_per_s", 0.0);
+  cluster.core_rate_per_node_bytes_per_s = json.value("core_rate_per_node_bytes_per_s", 0.0);
+  cluster.bus_rate_bytes_per_s = json.value("bus_rate_bytes_per_s", 0.0);
+  if (cluster.bus_rate_bytes_per_s > 0 && cluster.localities[0].fastest() != cluster.localities[1].fastest())
+    throw std::invalid_argument("a cluster with a bus has one fastest rate within a node");
   cluster.copy_rate_bytes_per_s = json.at("copy_rate_bytes_per_s");
   cluster.copy_block_s = json.at("copy_block_s");
   return cluster;

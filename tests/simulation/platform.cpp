@@ -41,7 +41,14 @@ double send_seconds(std::size_t bytes, s4u::Host* from, s4u::Host* to) {
   return locality(from, to).send_seconds(static_cast<double>(bytes));
 }
 
-void add_core(s4u::NetZone* zone, int node, int core) {
+using Route = std::vector<s4u::LinkInRoute>;
+
+struct Core {
+  s4u::Host* host;
+  Route up;
+};
+
+Core add_core(s4u::NetZone* zone, int node, int core) {
   const auto name = "n" + std::to_string(node) + "c" + std::to_string(core);
   constexpr double flops_per_s = 1e9;  // never used: computing takes no simulated time
   auto* host = zone->create_host(name, flops_per_s);
@@ -50,17 +57,48 @@ void add_core(s4u::NetZone* zone, int node, int core) {
   auto* link = zone->create_link(name + "-link", unit_bandwidth);
   link->set_latency(unit_latency);
   link->seal();
-  zone->add_route(host->get_netpoint(), nullptr, nullptr, nullptr, {s4u::LinkInRoute(link)}, false);
-  zone->add_route(nullptr, host->get_netpoint(), nullptr, nullptr, std::vector<s4u::LinkInRoute>{}, false);
+  return {host, {s4u::LinkInRoute(link)}};
 }
 
-/// One direction of a NIC; nothing if its rate is 0, no limit: links on both ends of a route make the solver slow.
-std::vector<s4u::LinkInRoute> add_nic(s4u::NetZone* root, const std::string& name, double rate_bytes_per_s) {
+/// A rate that is shared; nothing if it is 0, no limit: links on both ends of a route make the solver slow.
+/// @param fastest  of the locality of the flows
+Route add_shared(s4u::NetZone* zone, const std::string& name, double rate_bytes_per_s, double fastest) {
   if (rate_bytes_per_s == 0) return {};
-  // A flow takes its share of a link before the factor is applied, so the NIC is scaled by the network's factor.
-  auto* nic = root->create_link(name, rate_bytes_per_s * unit_bandwidth * cluster.localities[2].fastest());
-  nic->seal();
-  return {s4u::LinkInRoute(nic)};
+  // A flow takes its share of a link before the factor is applied, so the rate is scaled by the locality's factor.
+  auto* shared = zone->create_link(name, rate_bytes_per_s * unit_bandwidth * fastest);
+  shared->seal();
+  return {s4u::LinkInRoute(shared)};
+}
+
+Route joined(Route first, const Route& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+/// Cores that share nothing within their node.
+void fill_star(s4u::NetZone* zone, int node, int cores) {
+  for (int i = 0; i < cores; ++i) {
+    const auto core = add_core(zone, node, i);
+    zone->add_route(core.host->get_netpoint(), nullptr, nullptr, nullptr, core.up, false);
+    zone->add_route(nullptr, core.host->get_netpoint(), nullptr, nullptr, Route{}, false);
+  }
+}
+
+/// Cores whose messages within their node go over a bus: routes from every one to every one.
+void fill_full(s4u::NetZone* zone, simgrid::kernel::routing::NetPoint* router, int node, int cores) {
+  const auto bus =
+      add_shared(zone, zone->get_name() + "-bus", cluster.bus_rate_bytes_per_s, cluster.localities[0].fastest());
+  std::vector<Core> all;
+  for (int i = 0; i < cores; ++i) all.push_back(add_core(zone, node, i));
+  for (const auto& from : all) {
+    auto* const own = from.host->get_netpoint();
+    zone->add_route(own, router, nullptr, nullptr, from.up, false);
+    // A zone of routes wants a link in each; this one never limits.
+    zone->add_route(router, own, nullptr, nullptr, add_shared(zone, from.host->get_name() + "-gate", unit_bandwidth, 1),
+                    false);
+    for (const auto& to : all)
+      zone->add_route(own, to.host->get_netpoint(), nullptr, nullptr, joined(from.up, bus), false);
+  }
 }
 
 }  // namespace
@@ -68,17 +106,24 @@ std::vector<s4u::LinkInRoute> add_nic(s4u::NetZone* root, const std::string& nam
 extern "C" void load_platform(const s4u::Engine& engine) {
   cluster = simulation::read_cluster();
   auto* root = s4u::create_star_zone("root");
+  const auto between = [&](const std::string& name, double rate) {
+    return add_shared(root, name, rate, cluster.localities[2].fastest());
+  };
+  const auto core = between("core", cluster.core_rate_per_node_bytes_per_s * cluster.nodes);
   for (int node = 0; node < cluster.nodes; ++node) {
     const auto name = "node" + std::to_string(node);
-    auto* zone = s4u::create_star_zone(name);
+    const bool has_bus = cluster.bus_rate_bytes_per_s > 0;
+    const int cores = cluster.sockets * cluster.cores;
+    auto* zone = has_bus ? s4u::create_full_zone(name) : s4u::create_star_zone(name);
     zone->set_parent(root);
     auto* router = zone->create_router(name + "-router");
-    for (int core = 0; core < cluster.sockets * cluster.cores; ++core) add_core(zone, node, core);
+    if (has_bus) fill_full(zone, router, node, cores);
+    else fill_star(zone, node, cores);
     zone->seal();
-    const auto out = add_nic(root, name + "-nic", cluster.injection_rate_bytes_per_s),
-               in = add_nic(root, name + "-nic-in", cluster.ejection_rate_bytes_per_s);
-    root->add_route(zone->get_netpoint(), nullptr, router, nullptr, out, false);
-    root->add_route(nullptr, zone->get_netpoint(), nullptr, router, in, false);
+    root->add_route(zone->get_netpoint(), nullptr, router, nullptr,
+                    joined(between(name + "-nic", cluster.injection_rate_bytes_per_s), core), false);
+    root->add_route(nullptr, zone->get_netpoint(), nullptr, router,
+                    between(name + "-nic-in", cluster.ejection_rate_bytes_per_s), false);
   }
   root->seal();
   auto* model = engine.get_netzone_root()->get_network_model();

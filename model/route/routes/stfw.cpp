@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "model/route/address_route.hpp"
 #include "model/route/catalogue.hpp"
@@ -110,9 +111,34 @@ std::vector<Strategy> vary(const Strategy& strategy, const Layout& layout) {
   return result;
 }
 
+/// How many ranks are on each socket; nothing if that is not the same number everywhere, or if ranks that follow each
+/// other do not share a socket.
+std::optional<int> ranks_of_socket(const Layout& layout) {
+  const int each = layout.ranks() / layout.sockets();
+  for (Rank rank = 0; rank < layout.ranks(); ++rank)
+    if (layout.socket(rank) != rank / each) return std::nullopt;
+  return each;
+}
+
+/// Cuts along the edges of sockets and nodes, so that the lowest digits stay within these. On a regular layout
+/// local-then-node is the one that stays within the node.
+std::vector<Strategy> suggest_of_places(const Layout& layout) {
+  if (!layout.is_in_order_of_nodes()) return {};
+  std::vector<Strategy> strategies;
+  const auto add = [&](std::int64_t size) {
+    const auto others = (layout.ranks() + size - 1) / size;
+    if (size > 1 && others > 1) strategies.push_back({"stfw", {{"dims", {size, others}}}, {}});
+  };
+  if (layout.sockets() > layout.nodes())
+    if (const auto each = ranks_of_socket(layout)) add(*each);
+  if (!layout.even()) add(layout.max_ppn());
+  return strategies;
+}
+
 std::vector<Strategy> suggest(const Layout& layout) {
   std::vector<Strategy> strategies;
   for (int n = 2; n <= stfw_most_dimensions(layout.ranks()); ++n) strategies.push_back({"stfw", {{"n", {n}}}, {}});
+  for (auto& strategy : suggest_of_places(layout)) strategies.push_back(std::move(strategy));
   return strategies;
 }
 

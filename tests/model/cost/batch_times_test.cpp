@@ -45,5 +45,24 @@ TEST(BatchTimes, AreThoseOfTheBurstModelWhereAllRanksSendTheSame) {
   }
 }
 
+TEST(BatchTimes, EndNotBeforeTheLinkHasMovedAll) {
+  constexpr auto far = static_cast<std::size_t>(Locality::network);
+  auto machine = test::small_cluster();
+  machine.injection_rate_bytes_per_s = machine.ejection_rate_bytes_per_s = std::numeric_limits<double>::infinity();
+  machine.copy_rate_bytes_per_s = std::numeric_limits<double>::infinity();
+  auto& channel = *machine.host.by_locality[far];
+  channel = Channel{{Protocol{"all", test::no_limit, 3e-6, 1e-10, 5e-7, 0.0, 0.0, 0.0}}};
+  channel.link_rate_bytes_per_s = 1e10;
+  for (const int messages : {1, 2, 7})
+    for (const Bytes bytes : {8, 1000, 100000}) {
+      BatchLoad load;
+      load.sent[far] = load.received[far] = messages;
+      load.bytes = static_cast<double>(bytes);
+      const auto expected = burst_seconds(8, messages, bytes, machine);
+      EXPECT_NEAR(batch_times(load, machine).moving(), expected, 1e-9 * expected)
+          << messages << " messages of " << bytes << " bytes";
+    }
+}
+
 }  // namespace
 }  // namespace commpass

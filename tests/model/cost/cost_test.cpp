@@ -370,11 +370,65 @@ TEST(Burst, SharesARateWithinASocketAndWithinANode) {
 TEST(Burst, KeepsAServerBusyOverBatches) {
   Machine m = machine();
   m.injection_rate_bytes_per_s = 1;
-  // Rank 0 injects for 90 s. Rank 1 comes to its second batch earlier, after an on-socket message, and has to wait.
+  // Rank 0 injects for 90 s. Rank 1 comes to its second batch earlier, after an on-socket message, and shares with what
+  // is left.
   const Seconds first_batch = socket_short + socket_beta * 10;
-  const Seconds served = 90 + 50;
-  ASSERT_LT(first_batch + network_short + 50, network_short + served);
-  expect_price({{{0, 4, 90, 0}, {1, 0, 10, 0}, {1, 5, 50, 1}}}, m, CostModel::burst, network_short + served);
+  expect_price({{{0, 4, 90, 0}, {1, 0, 10, 0}, {1, 5, 50, 1}}}, m, CostModel::burst,
+               first_batch + network_short + 2 * 50);
+}
+
+TEST(Burst, LetsTheMessagesOfARankShareItsLinkWhileItsProcessorGoesOn) {
+  Machine m = machine();
+  auto& network = *m.host.by_locality[static_cast<std::size_t>(Locality::network)];
+  auto& protocol = network.protocols.front();
+  protocol.alpha_next_s = 1;
+  protocol.beta_next_s_per_byte = 0;
+  protocol.alpha_receive_s = 2;
+  protocol.beta_receive_s_per_byte = 0;
+  network.link_rate_bytes_per_s = 1 / network_beta;
+  // They are launched after 1, 2 and 3 s. Bytes move from 97 s after that on: the first has 1 s alone, the first two
+  // share 1 s, and from 100 s on all three share, until the link has moved all.
+  const std::vector<Sent> three{{0, 4, 60}, {0, 5, 60}, {0, 6, 60}};
+  expect_price({three}, m, CostModel::burst, 98 + 3 * network_beta * 60 + 2);
+  // Meanwhile rank 0 takes in what rank 4 sent it, which does not wait for the link.
+  auto both = three;
+  both.push_back({4, 0, 10});
+  expect_price({both, {{0, 2, 10}}}, m, CostModel::burst, 98 + 3 * network_beta * 60 + node_short + node_beta * 10);
+  // Where nobody knows of a link, each moves as if it were alone.
+  network.link_rate_bytes_per_s = std::numeric_limits<double>::infinity();
+  expect_price({three}, m, CostModel::burst, 100 + network_beta * 60 + 2);
+}
+
+TEST(Burst, MovesALoneMessageNoFasterThanItsLinkHoweverMuchAServerCouldDo) {
+  Machine m = machine();
+  m.injection_rate_bytes_per_s = 20;  // two messages' worth
+  // Both move at 10 bytes/s, the second one to its end, when it has the server for itself.
+  expect_price({{{0, 4, 20}, {1, 5, 90}}}, m, CostModel::burst, network_short + network_beta * 90);
+  // Of four each has 5 bytes/s for 4 s. Then the last is alone, and has 10.
+  expect_price({{{0, 4, 20}, {1, 5, 20}, {2, 6, 20}, {3, 7, 90}}}, m, CostModel::burst, network_short + 4 + 70 / 10.0);
+}
+
+TEST(Burst, DoesWhatASlowProtocolTakesLongerWhileItsReceiverIsLate) {
+  Machine m = machine();
+  auto& network = *m.host.by_locality[static_cast<std::size_t>(Locality::network)];
+  network.rendezvous_from_bytes = 0;
+  network.protocols.back().alpha_next_s = 1;
+  // Rank 4 comes to its second batch when rank 6's message is there. Rank 0's has been copied by then: what is left is
+  // its latency, and its bytes at the rate of the fastest protocol.
+  const Seconds receiver = node_eager + 2 * node_beta * 4000;
+  expect_price({{{0, 4, 400, 1}, {6, 4, 4000, 0}}}, m, CostModel::burst,
+               receiver + network_eager - 1 + network_beta * 400);
+}
+
+TEST(Burst, SharesTheCoreAmongAllNodesAndABusAmongAllMessagesOfANode) {
+  Machine m = machine();
+  m.core_rate_bytes_per_s = 1;  // of each of two nodes
+  expect_price({{{0, 4, 60}, {4, 0, 60}}}, m, CostModel::burst, network_short + 2 * 60 / 2.0);
+  expect_price({{{0, 4, 60}}}, m, CostModel::burst, network_short + 60 / 2.0);
+  m = machine();
+  m.bus_rate_bytes_per_s = 0.5;
+  expect_price({{{0, 1, 40}, {1, 0, 40}, {2, 3, 40}, {4, 5, 40}}}, m, CostModel::burst, socket_short + 3 * 40 / 0.5);
+  expect_price({{{0, 2, 40}, {3, 1, 40}}}, m, CostModel::burst, node_short + 2 * 40 / 0.5);
 }
 
 TEST(Burst, TakesANetworksAggregateRateAsALimitOfInjection) {

@@ -26,11 +26,11 @@ Json full_profile() {
       "socket": {"protocols": [{"name": "short", "max_bytes": 0, "alpha_s": 1e-7, "beta_s_per_byte": 0, "alpha_next_s": 0, "beta_next_s_per_byte": 5e-11},
                                {"name": "eager", "max_bytes": 9007199254740993, "alpha_s": 2e-7, "beta_s_per_byte": 1e-10, "alpha_receive_s": 3e-7},
                                {"name": "rendezvous", "alpha_s": 3e-7, "beta_s_per_byte": 1e-11, "beta_receive_s_per_byte": 2e-11}],
-                 "gamma_s": 1e-9, "rendezvous_from_bytes": 4097, "aggregate_rate_bytes_per_s": 1.5e10},
+                 "gamma_s": 1e-9, "rendezvous_from_bytes": 4097, "aggregate_rate_bytes_per_s": 1.5e10, "link_rate_bytes_per_s": 9e9},
       "node": {"protocols": [{"name": "all", "alpha_s": 0.1, "beta_s_per_byte": 0.3}]},
       "network": {"protocols": [{"name": "all", "alpha_s": 1, "beta_s_per_byte": 2}]}},
     "device": {"network": {"protocols": [{"name": "all", "alpha_s": 1, "beta_s_per_byte": 2}]}},
-    "injection": {"rate_bytes_per_s": 2.5e10}, "ejection": {"rate_bytes_per_s": 2e10},
+    "injection": {"rate_bytes_per_s": 2.5e10}, "ejection": {"rate_bytes_per_s": 2e10}, "core": {"rate_bytes_per_s": 1e10}, "bus": {"rate_bytes_per_s": 3e10},
     "copy": {"device_to_host": [{"processes": 1, "alpha_s": 1e-5, "beta_s_per_byte": 1e-11}, {"processes": 4, "alpha_s": 2e-5, "beta_s_per_byte": 2e-11}],
              "host_to_device": [{"processes": 1, "alpha_s": 1e-5, "beta_s_per_byte": 1e-11}]},
     "local": {"copy_rate_bytes_per_s": 8e9, "copy_block_s": 2e-8, "datatype_rate_bytes_per_s": 2e9, "datatype_block_s": 3e-8},
@@ -72,9 +72,12 @@ TEST(Profile, HasEveryParameter) {
   EXPECT_EQ(socket.rendezvous_from_bytes, 4097);
   EXPECT_FALSE(machine.host.find(Locality::node)->rendezvous_from_bytes);
   EXPECT_EQ(socket.aggregate_rate_bytes_per_s, 1.5e10);
+  EXPECT_EQ(socket.link_rate_bytes_per_s, 9e9);
   EXPECT_FALSE(machine.host.find(Locality::node)->gamma_s);
   EXPECT_EQ(machine.injection_rate_bytes_per_s, 2.5e10);
   EXPECT_EQ(machine.ejection_rate_bytes_per_s, 2e10);
+  EXPECT_EQ(machine.core_rate_bytes_per_s, 1e10);
+  EXPECT_EQ(machine.bus_rate_bytes_per_s, 3e10);
   EXPECT_EQ(machine.device_to_host, (std::vector<DeviceCopy>{{1, 1e-5, 1e-11}, {4, 2e-5, 2e-11}}));
   EXPECT_EQ(machine.host_to_device.size(), 1U);
   EXPECT_EQ(machine.copy_rate_bytes_per_s, 8e9);
@@ -114,6 +117,9 @@ TEST(Profile, WithTheLeastHasRatesWithoutLimitAndCostsOfZero) {
   EXPECT_TRUE(std::isinf(machine.injection_rate_bytes_per_s));
   EXPECT_TRUE(std::isinf(machine.copy_rate_bytes_per_s));
   EXPECT_TRUE(std::isinf(machine.host.find(Locality::node)->aggregate_rate_bytes_per_s));
+  EXPECT_TRUE(std::isinf(machine.host.find(Locality::node)->link_rate_bytes_per_s));
+  EXPECT_TRUE(std::isinf(machine.core_rate_bytes_per_s));
+  EXPECT_TRUE(std::isinf(machine.bus_rate_bytes_per_s));
   EXPECT_FALSE(machine.copy_block_s);
   EXPECT_FALSE(machine.operations.barrier_s);
   EXPECT_FALSE(machine.operations.ranks);

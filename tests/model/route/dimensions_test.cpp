@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
 
@@ -23,7 +24,23 @@ TEST(VariedDimensions, OfOneAreItsCutsInTwo) {
 TEST(VariedDimensions, OfTwoAreMergedSwappedShiftedAndCut) {
   EXPECT_THAT(varied({4, 8}, 32),
               UnorderedElementsAre(Dimensions{2, 2, 8}, Dimensions{32}, Dimensions{8, 4}, Dimensions{2, 16},
-                                   Dimensions{4, 3, 3}, Dimensions{4, 2, 4}, Dimensions{4, 4, 2}));
+                                   Dimensions{4, 3, 3}, Dimensions{4, 2, 4}, Dimensions{4, 4, 2}, Dimensions{16, 2}));
+}
+
+TEST(VariedDimensions, AreAllDivisorsOfOneAndOfTwoAdjacentOnes) {
+  const auto of_one = varied({60}, 60);
+  for (const auto a : {2, 3, 4, 5, 6, 10, 12, 15, 20, 30})
+    EXPECT_THAT(of_one, testing::Contains(Dimensions{a, 60 / a})) << a;
+  // 8 x 8 has places for 64; these have 60.
+  EXPECT_THAT(varied({8, 8}, 60), testing::IsSupersetOf({Dimensions{5, 12}, Dimensions{12, 5}, Dimensions{6, 10}}));
+  EXPECT_THAT(varied({3, 4, 5}, 60), testing::IsSupersetOf({Dimensions{2, 6, 5}, Dimensions{3, 10, 2}}));
+  EXPECT_THAT(varied({2, 1 << 30, 1 << 30, 1 << 30}, 60), testing::Contains(Dimensions{5, 12})) << "nothing overflows";
+}
+
+TEST(VariedDimensions, BeginWithWhatIsNearest) {
+  const auto near_first = varied({8, 8}, 60);
+  const auto place = [&](const Dimensions& sizes) { return std::ranges::find(near_first, sizes) - near_first.begin(); };
+  EXPECT_LT(place({16, 4}), place({5, 12}));
 }
 
 TEST(VariedDimensions, ReachTheCountAndWasteNoSlab) {

@@ -1,4 +1,5 @@
 // The papers' numbers for the routes that exist.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -304,6 +305,77 @@ TEST(TunaNode, SendsToRanksThatItsNodeDoesNotHave) {
   const auto schedule = schedule_of("tuna-node,radix=2", Layout(std::vector{0, 0, 0, 1}), alltoall(4, 1));
   ASSERT_EQ(schedule.stages.size(), 3U);
   EXPECT_EQ(messages_of(schedule.stages[2]), (Messages{{0, 3, 3}, {3, 0, 1}, {3, 1, 1}, {3, 2, 1}}));
+}
+
+// N nodes of Q ranks with L leaders: who leads nobody else sends one message, a leader one to every other leader and
+// one to each that it leads.
+TEST(MultiLeader, SendsAsManyMessagesAsItsLeadersNeed) {
+  for (const auto& [nodes, ppn, leaders] : {std::tuple{4, 6, 1}, {3, 6, 2}, {3, 6, 3}, {2, 5, 2}, {5, 4, 4}}) {
+    const int ranks = nodes * ppn;
+    const auto schedule = schedule_of(fmt::format("multi-leader,leaders={}", leaders), Layout::regular(nodes, 1, ppn),
+                                      alltoall(ranks, 1));
+    std::size_t messages = 0;
+    std::map<Rank, int> sent;
+    for (const auto& stage : schedule.stages) {
+      messages += stage.messages.size();
+      for (const auto& message : stage.messages) ++sent[message.from];
+    }
+    const int all = nodes * leaders;
+    EXPECT_EQ(messages, static_cast<std::size_t>(2 * (ranks - all) + all * (all - 1))) << nodes << " x " << ppn;
+    EXPECT_EQ(std::ranges::count(sent, 1, &std::pair<const Rank, int>::second), ranks - all);
+    EXPECT_LE(sent[0], all - 1 + (ppn + leaders - 1) / leaders - 1);
+  }
+}
+
+// Nodes of 3 and 2 ranks, one leader each: ranks 0 and 3.
+TEST(MultiLeader, GathersExchangesAndHandsOut) {
+  const auto schedule = schedule_of("multi-leader,leaders=1", Layout(std::vector{0, 0, 0, 1, 1}), alltoall(5, 1));
+  ASSERT_EQ(schedule.stages.size(), 3U);
+  EXPECT_EQ(messages_of(schedule.stages[0]), (Messages{{1, 0, 4}, {2, 0, 4}, {4, 3, 4}}));
+  EXPECT_EQ(messages_of(schedule.stages[1]), (Messages{{0, 3, 6}, {3, 0, 6}}));
+  EXPECT_EQ(messages_of(schedule.stages[2]), (Messages{{0, 1, 4}, {0, 2, 4}, {3, 4, 4}}));
+}
+
+TEST(MultiLeader, WhoseRanksAllLeadIsStandard) {
+  const auto layout = Layout::regular(3, 1, 4);
+  const auto leaders = schedule_of("multi-leader,leaders=4", layout, alltoall(12, 8)),
+             standard = schedule_of("standard", layout, alltoall(12, 8));
+  ASSERT_EQ(leaders.stages.size(), 1U);
+  EXPECT_EQ(messages_of(leaders.stages[0]), messages_of(standard.stages[0]));
+}
+
+// Two nodes of three ranks. By distance, 1 would send to 2, 3, 4, 5, 0.
+TEST(FarFirst, MessagesToOtherNodesAreSentBeforeThoseToItsOwn) {
+  const auto order_of = [](const std::string& strategy, const Layout& layout) {
+    const auto schedule = schedule_of(strategy, layout, alltoall(layout.ranks(), 1));
+    std::vector<Rank> order;
+    for (const auto& message : schedule.stages[0].messages)
+      if (message.from == 1) order.push_back(message.to);
+    return order;
+  };
+  const auto layout = Layout::regular(2, 1, 3);
+  EXPECT_EQ(order_of("standard", layout), (std::vector<Rank>{4, 5, 3, 2, 0}));
+  EXPECT_EQ(order_of("standard,staggered", layout), (std::vector<Rank>{4, 5, 3, 2, 0}));
+  EXPECT_EQ(order_of("standard", Layout::regular(1, 2, 3)), (std::vector<Rank>{2, 3, 4, 5, 0})) << "none is far";
+}
+
+TEST(FarFirst, NoTwoRanksSendToOneAtTheSameTurnOfAnAllToAll) {
+  for (const auto& layout : {Layout::regular(4, 1, 4), Layout::regular(3, 2, 3), Layout::regular(1, 1, 5)}) {
+    const auto schedule = schedule_of("standard", layout, alltoall(layout.ranks(), 1));
+    std::map<Rank, std::size_t> sent;
+    std::set<std::pair<std::size_t, Rank>> turns;
+    for (const auto& message : schedule.stages[0].messages)
+      EXPECT_TRUE(turns.insert({sent[message.from]++, message.to}).second) << message.from << " to " << message.to;
+  }
+}
+
+TEST(FarFirst, IsNotForTheBatchesOfAWindow) {
+  const auto layout = Layout::regular(2, 1, 3);
+  const auto schedule = schedule_of("standard,window=2", layout, alltoall(6, 1));
+  std::vector<std::pair<int, Rank>> order;
+  for (const auto& message : schedule.stages[0].messages)
+    if (message.from == 1) order.emplace_back(message.batch, message.to);
+  EXPECT_EQ(order, (std::vector<std::pair<int, Rank>>{{0, 2}, {0, 3}, {1, 4}, {1, 5}, {2, 0}}));
 }
 
 TEST(NodeTraffic, SumsWhatRanksSendToOtherNodes) {

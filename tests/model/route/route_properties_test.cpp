@@ -48,7 +48,7 @@ void for_each_stage(const Route& route, const Strategy& strategy, const Pattern&
   for (int stage = 0; stage < static_cast<int>(route.stages().size()); ++stage) {
     auto departures = depart(route, stage, strategy.window, blocks, at, pattern.ranks);
     if (is_staggered(route.stages()[static_cast<std::size_t>(stage)], strategy.coalescing))
-      stagger(departures, strategy.window, blocks, most_blocks(departures.messages));
+      stagger(route, departures, strategy.window, blocks, most_blocks(departures.messages));
     visit(stage, departures, blocks, at);
     for (const auto& message : departures.messages)
       for (std::uint32_t i = 0; i < message.blocks; ++i) at[departures.order[message.first_block + i]] = message.to;
@@ -119,8 +119,9 @@ RC_GTEST_PROP(EveryStrategy, GivesEveryPairOneMessageARoundThatBothKnow, ()) {
                   of_receiver->round(message.from, message.to, s));
         RC_ASSERT(message.batch == (window.unlimited() || !has_rounds ? 0 : (message.round - 1) / window.rounds));
       }
-      RC_ASSERT(std::ranges::is_sorted(messages, {},
-                                       [](const Message& m) { return std::tuple(m.from, m.batch, m.round, m.to); }));
+      RC_ASSERT(std::ranges::is_sorted(messages, {}, [&](const Message& m) {
+        return std::tuple(m.from, m.batch, window.unlimited() ? of_receiver->turn(m.from, m.to) : 0, m.round, m.to);
+      }));
     }
   }
 }
@@ -249,6 +250,23 @@ RC_GTEST_PROP(EveryRouteWithoutTraffic, SendsOnlyBetweenPeersWhichAreMutualAndOf
   }
 }
 
+RC_GTEST_PROP(EveryStrategy, TellsTheWayOfABlockAtOnce, ()) {
+  const auto [layout, pattern] = draw_case();
+  for (const auto& strategy : test::strategies_for(layout)) {
+    const auto route = make_route(strategy, layout, pattern);
+    if (route->cuts()) continue;  // no block has a way before it is cut
+    std::vector<Rank> after(route->stages().size());
+    for (const auto& block : blocks_of(pattern)) {
+      route->way(block.source, block.destination, after);
+      Rank at = block.source;
+      for (std::size_t stage = 0; stage < after.size(); ++stage) {
+        at = route->next(block, at, static_cast<int>(stage));
+        RC_ASSERT(after[stage] == at);
+      }
+    }
+  }
+}
+
 RC_GTEST_PROP(AWindow, ChangesBatchesAndNothingElse, ()) {
   const auto drawn = draw_case();
   const auto strategy = draw_strategy(drawn.layout);
@@ -263,6 +281,25 @@ RC_GTEST_PROP(AWindow, ChangesBatchesAndNothingElse, ()) {
     return result;
   };
   RC_ASSERT(messages({1 + draw(10)}) == messages({}));
+}
+
+RC_GTEST_PROP(AWindow, CanBeAnotherOneOfAScheduleThatIsThere, ()) {
+  const auto drawn = draw_case();
+  const auto strategy = draw_strategy(drawn.layout);
+  const auto route = make_route(strategy, drawn.layout, drawn.pattern);
+  const auto order_of = [](const Schedule& schedule) {
+    std::vector<std::tuple<Rank, Rank, int, int, Bytes>> order;
+    for (const auto& stage : schedule.stages)
+      for (const auto& m : stage.messages) order.emplace_back(m.from, m.to, m.round, m.batch, m.bytes);
+    return order;
+  };
+  const Window few{1 + draw(10)};
+  auto schedule = make_schedule(*route, {}, drawn.pattern, strategy.coalescing);
+  const auto unlimited = order_of(schedule);
+  set_window(*route, schedule, few);
+  RC_ASSERT(order_of(schedule) == order_of(make_schedule(*route, few, drawn.pattern, strategy.coalescing)));
+  set_window(*route, schedule, {});
+  RC_ASSERT(order_of(schedule) == unlimited);
 }
 
 // Ranks go from batch to batch; with synchronous sends a message completes when both ends are in its batch.

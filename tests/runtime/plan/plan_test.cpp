@@ -211,7 +211,7 @@ TEST_F(Planning, OfVeryManyBatchesNeedsNoOtherRanks) {
   const auto mine = plan_alone(own, sends, receives, std::ref(expected));
   ASSERT_EQ(mine.batches.size(), many - 1);
   for (int i = 0; i < many - 1; ++i) {
-    const auto& [stage, pack, arriving, leaving, unpack] = mine.batches[static_cast<std::size_t>(i)];
+    const auto& [stage, arriving, leaving] = mine.batches[static_cast<std::size_t>(i)];
     ASSERT_EQ(leaving.size(), 1U);
     ASSERT_EQ(arriving.size(), 1U);
     ASSERT_EQ(leaving[0].peer, (own.rank + 1 + i) % many) << "pairwise";

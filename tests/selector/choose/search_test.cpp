@@ -57,6 +57,24 @@ TEST(Search, GoesFromGoodToBetter) {
   EXPECT_TRUE(holds(found, "stfw,dims=4x8x8"));
 }
 
+// 60 ranks, 8 x 8 for two dimensions: the best cut is by divisors, and not next to it.
+TEST(Search, CutsRanksByTheirDivisors) {
+  const auto of_60 = Layout::regular(6, 2, 5);
+  std::set<std::string> asked;
+  const Pricer price = [&](std::span<const Strategy> strategies) {
+    std::vector<Candidate> candidates;
+    for (const auto& strategy : strategies) {
+      asked.insert(to_string(strategy));
+      candidates.push_back({strategy, {to_string(strategy) == "stfw,n=2" ? 1.0 : 2.0, {}}});
+    }
+    return candidates;
+  };
+  auto candidates = price(std::vector{parse_strategy("stfw,n=2")});
+  search_strategies(candidates, of_60, 1, price);
+  EXPECT_TRUE(asked.contains("stfw,dims=5x12"));
+  EXPECT_TRUE(asked.contains("stfw,dims=20x3"));
+}
+
 TEST(Search, PricesNothingTwiceAndOnlyWhatApplies) {
   Prices prices{[](const std::string& text) { return 1.0 + static_cast<double>(text.size()); }, {}};
   const auto found = search(prices, {"two-step", "stfw,n=3", "tuna,radix=2", "standard,window=8"});

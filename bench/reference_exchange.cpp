@@ -1,0 +1,110 @@
+// commpass-reference: runs fixed schedules on simulated ranks, with the costs that all programs have there. For
+// comparisons with other libraries' algorithms.
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "model/file.hpp"
+#include "runtime/execute/memory.hpp"
+#include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/ranks.hpp"
+#include "runtime/mpi_program.hpp"
+#include "runtime/time_exchange.hpp"
+
+namespace commpass {
+namespace {
+
+/// A message at one of its ends.
+struct End {
+  int stage = 0;
+  Rank peer = 0;
+  Bytes bytes = 0;
+  int pieces = 0;  ///< copied here
+};
+
+/// What this rank sends and gets, stage by stage; see PeerMessage (bench/peer_schedules.hpp).
+class ReferenceExchange {
+ public:
+  explicit ReferenceExchange(const std::string& text) {
+    const Rank rank = rank_in(MPI_COMM_WORLD);
+    std::istringstream lines(text);
+    Rank from = 0, to = 0;
+    int packed = 0, unpacked = 0, stage = 0;
+    for (Bytes bytes = 0; lines >> stage >> from >> to >> bytes >> packed >> unpacked;) {
+      if (from == rank) sends_.push_back({stage, to, bytes, packed});
+      if (to == rank) receives_.push_back({stage, from, bytes, unpacked});
+      stages_ = std::max(stages_, stage + 1);
+      largest_ = std::max(largest_, bytes);
+    }
+    requests_.reserve(sends_.size() + receives_.size());
+    out_.resize(static_cast<std::size_t>(largest_));
+    in_.resize(out_.size());
+  }
+
+  void run() {
+    for (int stage = 0; stage < stages_; ++stage) run(stage);
+  }
+
+ private:
+  // All messages of a rank share two buffers: nobody looks at what comes.
+  void run(int stage) {
+    constexpr int tag = 1;
+    requests_.clear();
+    for (const auto& end : sends_)
+      if (end.stage == stage) copy(end);
+    for (const auto& end : receives_)
+      if (end.stage == stage)
+        COMMPASS_MPI_CALL(MPI_Irecv, in_.data(), static_cast<int>(end.bytes), MPI_BYTE, end.peer, tag, MPI_COMM_WORLD,
+                          &requests_.emplace_back());
+    for (const auto& end : sends_)
+      if (end.stage == stage)
+        COMMPASS_MPI_CALL(MPI_Isend, out_.data(), static_cast<int>(end.bytes), MPI_BYTE, end.peer, tag, MPI_COMM_WORLD,
+                          &requests_.emplace_back());
+    COMMPASS_MPI_CALL(MPI_Waitall, static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+    for (const auto& end : receives_)
+      if (end.stage == stage) copy(end);
+  }
+
+  /// Pays for the copies of a message.
+  void copy(const End& end) {
+    if (end.pieces == 0) return;
+    const Bytes piece = end.bytes / end.pieces;
+    std::vector<LocalCopy> copies;
+    for (int i = 0; i < end.pieces; ++i) {
+      const Bytes offset = i * piece, bytes = i + 1 < end.pieces ? piece : end.bytes - offset;
+      copies.push_back({in_.data() + offset, out_.data() + offset, static_cast<std::size_t>(bytes)});
+    }
+    host_memory().copy(copies);
+  }
+
+  std::vector<End> sends_, receives_;
+  int stages_ = 0;
+  Bytes largest_ = 0;
+  std::vector<std::byte> out_, in_;
+  std::vector<MPI_Request> requests_;
+};
+
+void run(const std::vector<std::string>& files) {
+  nlohmann::ordered_json seconds;
+  for (const auto& file : files) {
+    ReferenceExchange exchange(read_file(file));
+    time_exchange(MPI_COMM_WORLD, [&] { exchange.run(); });  // warm
+    seconds.push_back(time_exchange(MPI_COMM_WORLD, [&] { exchange.run(); }));
+  }
+  if (rank_in(MPI_COMM_WORLD) == 0) fmt::print("{}\n", seconds.dump());
+}
+
+}  // namespace
+}  // namespace commpass
+
+int main(int argc, char** argv) {
+  CLI::App app{"Runs fixed schedules and prints their seconds: smpirun … commpass-reference FILE…"};
+  std::vector<std::string> files;
+  app.add_option("files", files, "a line a message: stage, sender, receiver, bytes, pieces copied before and after")
+      ->required();
+  return commpass::run_mpi_command(app, argc, argv, [&] { commpass::run(files); });
+}

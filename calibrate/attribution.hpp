@@ -1,0 +1,45 @@
+// Whose time one more message takes: its sender's processor, its sender's link, its receiver's processor, or what many
+// ranks share. Each is seen where it takes longest. No MPI.
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "calibrate/fit.hpp"
+#include "model/types.hpp"
+
+namespace commpass {
+
+/// One more message of a burst, of one size.
+struct SentStep {
+  Bytes bytes = 0;
+  Seconds step_s = 0;     ///< by which the burst ends later
+  Seconds posting_s = 0;  ///< by which its sends are posted later
+};
+/// A small and a large one of a protocol.
+using SentSteps = std::array<SentStep, 2>;
+
+/// The rate at which the messages of one rank move together: that of the largest messages that take much longer to move
+/// than to post.
+/// @return infinity where there are none: then the processor moves them
+double fit_link_rate(std::span<const SentSteps> protocols);
+
+/// What the processor of a sender is busy: until a message is posted, or, where neither that nor the link explains how
+/// long a message takes, until it has moved.
+Line fit_sending(const SentSteps& steps, double link_rate_bytes_per_s);
+
+/// One more message for one receiver, of one size.
+struct TakenStep {
+  Bytes bytes = 0;
+  Seconds step_s = 0;       ///< by which the receiver has all later
+  Seconds explained_s = 0;  ///< which it takes anyhow: its sender, or what the senders share
+};
+using TakenSteps = std::array<TakenStep, 2>;
+
+/// What the processor of a receiver is busy. Where it is busy for as long as for smaller messages, and others explain
+/// the rest, that is it; for messages that arrive all at once, one comes after the other. What others explain alone is
+/// taken to cost nothing.
+/// @param smaller_s  what it is busy for a message of the protocol before; 0 for the first
+Line fit_taking(const TakenSteps& steps, Seconds smaller_s);
+
+}  // namespace commpass

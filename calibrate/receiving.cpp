@@ -1,0 +1,84 @@
+// Many messages at once to one rank: what taking in each further one costs its processor.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "calibrate/attribution.hpp"
+#include "calibrate/calibration.hpp"
+#include "calibrate/steps.hpp"
+
+namespace commpass {
+
+namespace {
+
+/// What one more message to a receiver takes without it.
+class Senders {
+ public:
+  Senders(const Calibration& calibration, Locality locality, std::span<const Rank> senders)
+      : machine_(calibration.machine), channel_(*machine_.host.find(locality)), count_(senders.size()) {
+    std::map<int, int> of_node;
+    for (const Rank sender : senders)
+      most_of_a_node_ = std::max(most_of_a_node_, ++of_node[calibration.layout.node(sender)]);
+    nodes_ = calibration.layout.nodes();
+    is_network_ = locality == Locality::network;
+  }
+
+  Seconds seconds(Bytes bytes) const {
+    const auto size = static_cast<double>(bytes), count = static_cast<double>(count_);
+    const auto alone = std::max(channel_.protocol(bytes).next_seconds(size), size / channel_.link_rate_bytes_per_s);
+    return std::max(alone / count, size / shared_rate());
+  }
+
+ private:
+  /// Of all senders together.
+  double shared_rate() const {
+    if (!is_network_) return std::min(channel_.aggregate_rate_bytes_per_s, machine_.bus_rate_bytes_per_s);
+    return std::min({machine_.injection_rate_bytes_per_s * static_cast<double>(count_) / most_of_a_node_,
+                     machine_.ejection_rate_bytes_per_s, machine_.core_rate_bytes_per_s * nodes_});
+  }
+
+  const Machine& machine_;
+  const Channel& channel_;
+  std::size_t count_;
+  int most_of_a_node_ = 0, nodes_ = 1;
+  bool is_network_ = false;
+};
+
+}  // namespace
+
+void measure_receiving(Calibration& calibration, Locality locality) {
+  calibration.progress(fmt::format("receiving, {}", name_of(locality)));
+  auto& channel = calibration.channel(locality);
+  const Rank receiver = calibration.pairs(locality).front().second;
+  const auto senders = partners(calibration.layout, receiver, locality);
+  if (senders.size() < 2) {
+    calibration.not_measured(
+        fmt::format("host.{}.protocols: alpha_receive_s and beta_receive_s_per_byte need two senders to one receiver",
+                    name_of(locality)));
+    return;
+  }
+  const auto at_once = static_cast<double>(senders.size());
+  const Bursts bursts(calibration, channel, receive_share.after(locality, calibration.localities), at_once,
+                      [&](Bytes bytes, int messages, int repetitions) {
+                        return calibration.bench.fan_in(senders, receiver, bytes, messages, repetitions);
+                      });
+  const Seconds gamma = bursts.gamma();
+  const Senders others(calibration, locality, senders);
+  // What larger messages hide is what the same processor needs for smaller ones, as far as it is known.
+  Line taking{0, 0};
+  for (std::size_t i = 0; i < channel.protocols.size(); ++i) {
+    const auto steps = bursts.steps(i, gamma);
+    TakenSteps both;
+    for (const std::size_t large : {0, 1}) {
+      const Bytes bytes = size_of(channel, calibration.options.largest_bytes, {i, large == 1, 0});
+      both[large] = {bytes, steps[large], others.seconds(bytes)};
+    }
+    taking = fit_taking(both, taking.alpha_s);
+    channel.protocols[i].alpha_receive_s = taking.alpha_s;
+    channel.protocols[i].beta_receive_s_per_byte = taking.beta_s_per_byte;
+  }
+  channel.gamma_s = gamma;
+}
+
+}  // namespace commpass

@@ -1,0 +1,67 @@
+// Whose time a message takes, of machines whose processors, links and rates are known.
+#include "calibrate/attribution.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace commpass {
+namespace {
+
+constexpr double rate = 1e10;  // of a link
+
+/// A message takes its processor `alpha` + `beta`·s to post, and the link s / rate.
+SentSteps sent(Bytes small, Bytes large, Seconds alpha, double beta) {
+  const auto step = [&](Bytes bytes) {
+    const auto size = static_cast<double>(bytes);
+    const Seconds posting = alpha + beta * size;
+    return SentStep{bytes, std::max(posting, size / rate), posting};
+  };
+  return {step(small), step(large)};
+}
+
+TEST(FitLinkRate, IsThatOfMessagesThatMoveLongerThanTheyArePosted) {
+  const std::vector<SentSteps> protocols{sent(1, 2048, 2e-7, 3e-10), sent(5000, 80000, 2e-7, 0)};
+  EXPECT_DOUBLE_EQ(fit_link_rate(protocols), rate);
+  EXPECT_TRUE(std::isinf(fit_link_rate(std::span(protocols).first(1)))) << "the processor copies them as long";
+}
+
+TEST(FitSending, FindsTheProcessorBehindTheLink) {
+  const auto line = fit_sending(sent(5000, 80000, 2e-7, 1e-11), rate);
+  EXPECT_NEAR(line.alpha_s, 2e-7, 1e-15);
+  EXPECT_NEAR(line.beta_s_per_byte, 1e-11, 1e-18);
+}
+
+TEST(FitSending, TakesTheProcessorAsBusyForWhatNeitherPostingNorTheLinkExplains) {
+  const SentSteps steps{SentStep{1000, 3e-6, 2e-7}, SentStep{16000, 1.8e-5, 2e-7}};
+  const auto line = fit_sending(steps, rate);
+  EXPECT_NEAR(line.alpha_s, 2e-6, 1e-12);
+  EXPECT_NEAR(line.beta_s_per_byte, 1e-9, 1e-15);
+}
+
+TEST(FitTaking, IsWhatOthersDoNotExplain) {
+  const auto both = fit_taking({TakenStep{1000, 2e-6, 1e-7}, TakenStep{16000, 5e-6, 1.6e-6}}, 0);
+  EXPECT_NEAR(both.alpha_s, 1.8e-6, 1e-12);
+  EXPECT_NEAR(both.beta_s_per_byte, 2e-10, 1e-16);
+  const auto small = fit_taking({TakenStep{1000, 2e-6, 1e-7}, TakenStep{16000, 5e-6, 4.9e-6}}, 0);
+  EXPECT_EQ(small.alpha_s, 2e-6);
+  EXPECT_EQ(small.beta_s_per_byte, 0) << "of large ones others take as long";
+  const auto none = fit_taking({TakenStep{1000, 1e-7, 1e-7}, TakenStep{16000, 1.6e-6, 1.6e-6}}, 0);
+  EXPECT_EQ(none.alpha_s, 0);
+  EXPECT_EQ(none.beta_s_per_byte, 0);
+}
+
+TEST(FitTaking, IsAsForSmallerMessagesWhereThatExplainsWhatIsSeen) {
+  // They come at once when all have moved, and are then taken in: the sum is seen, or a part of it.
+  for (const Seconds seen : {1.2e-7, 1.6e-7, 2.2e-7}) {
+    const auto line = fit_taking({TakenStep{1000, seen, 1.2e-7}, TakenStep{16000, 2.0e-6, 1.92e-6}}, 1e-7);
+    EXPECT_NEAR(line.alpha_s, 1e-7, 1e-16) << seen;
+    EXPECT_EQ(line.beta_s_per_byte, 0);
+  }
+  EXPECT_NEAR(fit_taking({TakenStep{1000, 5e-8, 1e-8}, TakenStep{16000, 2e-7, 1.6e-7}}, 1e-7).alpha_s, 5.5e-8, 1e-12)
+      << "no more than is seen";
+}
+
+}  // namespace
+}  // namespace commpass
