@@ -10,6 +10,7 @@
 
 #include "measure/time_exchanges.hpp"
 #include "model/error.hpp"
+#include "model/median.hpp"
 #include "model/text.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/mpi/agreement.hpp"
@@ -63,7 +64,10 @@ class Blocks {
       if (source(i) != MPI_PROC_NULL) receives.push_back({source(i), received(i), bytes_});
       if (target(i) != MPI_PROC_NULL) sends.push_back({target(i), sent(i), bytes_});
     }
-    return std::make_unique<NeighborhoodCollective>(MPI_COMM_WORLD, receives, sends);
+    std::unique_ptr<NeighborhoodCollective> collective;
+    all_or_none(MPI_COMM_WORLD, [&] { collective = std::make_unique<NeighborhoodCollective>(receives, sends); });
+    collective->connect(MPI_COMM_WORLD);
+    return collective;
   }
 
   /// Runs an exchange and checks what came. Collective. @throws Error, the same on every rank, if a byte is wrong
@@ -115,6 +119,18 @@ std::optional<Seconds> predict(const CartesianMeasurement& measurement, const Ca
   }
 }
 
+/// How long this rank takes to plan an exchange, which it does alone.
+Seconds time_planning(Blocks& blocks, CartNeighborhood& cart) {
+  constexpr int repetitions = 7;
+  std::vector<Seconds> times;
+  for (int i = 0; i < repetitions; ++i) {
+    const Seconds begin = MPI_Wtime();
+    const auto exchange = blocks.init(cart);
+    times.push_back(MPI_Wtime() - begin);
+  }
+  return median(std::move(times));
+}
+
 void require_sizes(const CartesianPattern& pattern, int ranks) {
   const auto& [neighborhood, sizes] = pattern;
   if (neighborhood.grid.ranks() != ranks)
@@ -150,6 +166,7 @@ CallReport measure_cartesian(const CartesianMeasurement& measurement, const Cart
     report.rows.push_back({name, rank == 0 ? predict(measurement, pattern, layout, name) : std::nullopt, 0});
   }
   plan("");
+  const auto planning_s = time_planning(blocks, neighborhoods.back());
   std::vector<std::function<void()>> runs;
   const auto add = [&](const std::string& name, std::function<void()> run) {
     blocks.check(run, name);
@@ -169,7 +186,7 @@ CallReport measure_cartesian(const CartesianMeasurement& measurement, const Cart
     library = blocks.library();
     add("MPI's neighbourhood collective", [&] {
       library->start();
-      library->wait();
+      COMMPASS_MPI_CALL(MPI_Wait, library->request(), MPI_STATUS_IGNORE);
     });
   }
   const auto times = time_exchanges(runs, false, measurement.repetitions, measurement.shown);
@@ -184,7 +201,8 @@ CallReport measure_cartesian(const CartesianMeasurement& measurement, const Cart
   report.context = {{"profile", measurement.machine.name},
                     {"layout", layout.describe()},
                     {"ranks", std::to_string(ranks)},
-                    {"model", name_of(measurement.model)}};
+                    {"model", name_of(measurement.model)},
+                    {"planning, on a rank alone", format_seconds(planning_s)}};
   return report;
 }
 

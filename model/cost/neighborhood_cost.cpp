@@ -151,7 +151,8 @@ NeighborhoodSchedule::NeighborhoodSchedule(const Neighborhood& neighborhood, con
                      "use a layout for the ranks of the grid");
   const int node = typical_node(grid, layout);
   node_ = std::make_unique<Node>(Node{layout_of_node(layout, node), {}, {}});
-  const GridRoute route(way);
+  GridRoute route(way);
+  route.seat(layout);
   const GridTravel travel(neighborhood, way, sizes);
   std::vector<Bytes> places{0};  // of the blocks in a buffer, and its end
   for (const auto bytes : sizes.bytes) places.push_back(places.back() + bytes);
@@ -185,18 +186,32 @@ const Schedule& NeighborhoodSchedule::of_node() const { return node_->schedule; 
 
 Cost NeighborhoodSchedule::evaluate(Bytes times, Window window, const Machine& machine, CostModel model) const {
   auto schedule = node_->schedule;
+  auto foldings = node_->foldings;
   for (auto& bytes : schedule.self_bytes) bytes *= times;
-  for (auto& stage : schedule.stages) {
-    const auto own = window_of(stage.info, window);
-    for (auto& message : stage.messages) {
+  for (std::size_t s = 0; s < schedule.stages.size(); ++s) {
+    auto& [info, messages] = schedule.stages[s];
+    const auto own = window_of(info, window);
+    for (auto& message : messages) {
       message.bytes *= times;
       message.unpacked_bytes *= times;
-      message.batch = own.batch(message.round);  // messages are in the order of their rounds
+      message.batch = own.batch(message.round);
+    }
+    if (own.unlimited()) continue;
+    // In the order of rounds, those of a sender.
+    std::vector<std::size_t> order(messages.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    const auto& unordered = node_->schedule.stages[s].messages;
+    std::ranges::stable_sort(order, {},
+                             [&](std::size_t i) { return std::tuple(unordered[i].from, unordered[i].round); });
+    const auto given = messages;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      messages[i] = given[order[i]];
+      foldings[s][i] = node_->foldings[s][order[i]];
     }
   }
   return model == CostModel::burst
-             ? evaluate_burst(schedule, node_->layout, machine, Usage::planned, &node_->foldings)
-             : evaluate_bulk(schedule, node_->layout, machine, model == CostModel::max_rate, &node_->foldings);
+             ? evaluate_burst(schedule, node_->layout, machine, Usage::planned, &foldings)
+             : evaluate_bulk(schedule, node_->layout, machine, model == CostModel::max_rate, &foldings);
 }
 
 }  // namespace commpass

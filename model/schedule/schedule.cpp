@@ -143,6 +143,7 @@ Departures depart_from(Rank rank, const Route& route, int stage, Window window, 
   std::vector<Rank> to(blocks.size());
   route.next_of_each(blocks, std::vector(blocks.size(), rank), stage, to);
   struct Leaving {
+    std::int64_t turn;
     int round;
     Rank to;
     std::uint32_t number;
@@ -150,10 +151,10 @@ Departures depart_from(Rank rank, const Route& route, int stage, Window window, 
   };
   std::vector<Leaving> leaving;
   for (std::uint32_t b = 0; b < blocks.size(); ++b)
-    if (to[b] != rank) leaving.push_back({route.round(rank, to[b], stage), to[b], b});
+    if (to[b] != rank) leaving.push_back({turn(route, window, rank, to[b]), route.round(rank, to[b], stage), to[b], b});
   std::ranges::sort(leaving);
   Departures result;
-  for (const auto& [round, receiver, number] : leaving) {
+  for (const auto& [its_turn, round, receiver, number] : leaving) {
     auto& messages = result.messages;
     if (messages.empty() || messages.back().to != receiver)
       messages.push_back({.from = rank,

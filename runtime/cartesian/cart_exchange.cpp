@@ -12,6 +12,7 @@
 #include "runtime/cartesian/cart_planning.hpp"
 #include "runtime/cartesian/grid_headers.hpp"
 #include "runtime/execute/executor.hpp"
+#include "runtime/execute/persistent_requests.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/neighbor/neighbor_exchange.hpp"
 #include "runtime/plan/planner.hpp"
@@ -184,20 +185,21 @@ CartExchange plan_cart_exchange(const std::shared_ptr<Context>& context, const N
   const Bytes own = std::ssize(state->sends.own) + std::ssize(state->receives.own);
   if (plan.counts_differ) {
     state->exchange.emplace(plan_exchange(context, state->sends.buffer, sends, state->receives.buffer, receives,
-                                          {to_string(plan.strategy)}));
+                                          {to_string(plan.strategy)}, Failure{}));
     state->buffer_bytes = own + state->exchange->buffer_bytes();
     return CartExchange(std::move(state));
   }
   const auto way = grid_way(plan.strategy, neighborhood.grid);
-  const GridRoute route(way);
+  GridRoute route(way);
+  route.seat(context->layout);
   const GridTravel travel(neighborhood, way, sizes);
   const GridHeaders headers(travel, rank);
   const RouteOfRank of_rank{route, plan.strategy.window, Coalescing::coalesced, rank, neighborhood.grid.ranks()};
   const std::vector<Payload> payloads(sends.size(), sizes.is_same ? 0 : no_payload);
   const auto planned = plan_alone(of_rank, Planner(of_rank, sends, receives, payloads), std::cref(headers));
   state->buffer_bytes = own + planned.transit_bytes + planned.packing_bytes;
-  state->executor = std::make_unique<Executor>(planned, state->address.comm, state->address.tag, state->sends.buffer,
-                                               state->receives.buffer);
+  state->executor = std::make_unique<Executor>(std::make_unique<PersistentRequests>(
+      planned, state->address.comm, state->address.tag, state->sends.buffer, state->receives.buffer, context->machine));
   return CartExchange(std::move(state));
 }
 

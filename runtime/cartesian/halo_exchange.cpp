@@ -12,6 +12,7 @@
 #include "runtime/choose/unpriced.hpp"
 #include "runtime/context.hpp"
 #include "runtime/execute/executor.hpp"
+#include "runtime/execute/persistent_requests.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/plan/plan.hpp"
@@ -48,7 +49,8 @@ namespace {
 constexpr const char* place_of_call = "halo_exchange";
 
 /// Makes the plan of one rank. The array is both the send and the receive buffer: what a stage sends lies nowhere in
-/// what it receives.
+/// what it receives. Once around a dimension of one rank a message goes to the rank itself, since it may hold what came
+/// in the stage before.
 class HaloPlanner {
  public:
   HaloPlanner(const Grid& grid, Rank rank, const HaloArray& array) : grid_(grid), rank_(rank), array_(array) {}
@@ -63,101 +65,45 @@ class HaloPlanner {
       for (const auto& message : halo_messages(grid_, rank_, array_, stages, stage)) add(message);
       plan_.packing_bytes = std::max(plan_.packing_bytes, packed_);
       plan_.transit_bytes = std::max(plan_.transit_bytes, landed_);
+      if (plan_.batches.back().sends.empty() && plan_.batches.back().receives.empty()) plan_.batches.pop_back();
     }
-    leave_out_empty_batches();
     return std::move(plan_);
   }
 
  private:
-  using Buffer = Place::Buffer;
-
-  /// Copies of stages without messages follow those of the stage before, one after another as host memory copies.
-  void leave_out_empty_batches() {
-    std::vector<PlannedBatch> batches;
-    std::vector<PlannedCopy> early;
-    for (auto& batch : plan_.batches) {
-      if (batch.sends.empty() && batch.receives.empty()) {
-        auto& before = batches.empty() ? early : batches.back().unpack;
-        before.insert(before.end(), batch.pack.begin(), batch.pack.end());
-        continue;
-      }
-      batch.pack.insert(batch.pack.begin(), early.begin(), early.end());
-      early.clear();
-      batches.push_back(std::move(batch));
-    }
-    plan_.batches = std::move(batches);
-    plan_.self = std::move(early);
-  }
-
-  struct Piece {
-    Bytes offset, bytes;
-  };
-  std::vector<Piece> pieces_of(const HaloRegion& region) const {
-    std::vector<Piece> pieces;
-    region.for_each_piece(array_, [&](Bytes offset, Bytes bytes) { pieces.push_back({offset, bytes}); });
-    return pieces;
-  }
-
   void add(const HaloMessage& message) {
     auto& batch = plan_.batches.back();
     auto back = message.direction;
     for (auto& step : back) step = -step;
-    const auto target = grid_.relative(rank_, message.direction), source = grid_.relative(rank_, back);
-    const auto sent = pieces_of(message.sent), received = pieces_of(message.received);
-    if (target == rank_) {  // once around the grid; what comes is what is sent, piece by piece
-      copy_to_self(sent, received);
-      return;
-    }
-    if (target && !sent.empty()) {
-      const Bytes bytes = message.sent.bytes(array_);
-      if (sent.size() == 1) {
-        batch.sends.push_back({*target, {Buffer::send, sent.front().offset}, bytes});
-      } else {
-        batch.sends.push_back({*target, {Buffer::packing, packed_}, bytes});
-        for (const auto& [offset, size] : sent) {
-          batch.pack.push_back({{Buffer::send, offset}, {Buffer::packing, packed_}, size});
-          packed_ += size;
-        }
-      }
-    }
-    if (source && !received.empty()) {
-      const Bytes bytes = message.received.bytes(array_);
-      if (received.size() == 1) {
-        batch.receives.push_back({*source, {Buffer::receive, received.front().offset}, bytes});
-      } else {
-        batch.receives.push_back({*source, {Buffer::transit, landed_}, bytes});
-        for (const auto& [offset, size] : received) {
-          batch.unpack.push_back({{Buffer::transit, landed_}, {Buffer::receive, offset}, size});
-          landed_ += size;
-        }
-      }
-    }
+    if (const auto target = grid_.relative(rank_, message.direction))
+      batch.sends.push_back(planned(*target, message.sent, Place::Buffer::send, {Place::Buffer::packing, packed_}));
+    if (const auto source = grid_.relative(rank_, back))
+      batch.receives.push_back(
+          planned(*source, message.received, Place::Buffer::receive, {Place::Buffer::transit, landed_}));
   }
 
-  /// Both regions have the same shape, but perhaps other pieces where one reaches the end of a row.
-  void copy_to_self(const std::vector<Piece>& sent, const std::vector<Piece>& received) {
-    std::size_t to = 0;
-    Bytes done = 0;  // of the piece that is received
-    for (auto [offset, bytes] : sent)
-      while (bytes > 0) {
-        const Bytes size = std::min(bytes, received[to].bytes - done);
-        plan_.batches.back().pack.push_back(
-            {{Buffer::send, offset}, {Buffer::receive, received[to].offset + done}, size});
-        offset += size;
-        bytes -= size;
-        done += size;
-        if (done == received[to].bytes) {
-          ++to;
-          done = 0;
-        }
-      }
+  /// @param together  where the pieces are brought together, if there are several; moved on then
+  PlannedMessage planned(Rank peer, const HaloRegion& region, Place::Buffer buffer, const Place& together) {
+    PlannedMessage message{peer, together, region.bytes(array_)};
+    Bytes offset = 0;
+    region.for_each_piece(array_, [&](Bytes at, Bytes bytes) {
+      message.pieces.push_back({offset, {buffer, at}, bytes});
+      offset += bytes;
+    });
+    if (message.pieces.size() == 1) {
+      message.place = message.pieces.front().place;
+      message.pieces.clear();
+    } else {
+      (buffer == Place::Buffer::send ? packed_ : landed_) += message.bytes;
+    }
+    return message;
   }
 
   const Grid& grid_;
   Rank rank_;
   const HaloArray& array_;
   Plan plan_;
-  Bytes packed_ = 0, landed_ = 0;
+  Bytes packed_ = 0, landed_ = 0;  // of the batch
 };
 
 void require(const Grid& grid, const HaloArray& array, const void* cells, const HaloOptions& options, int ranks) {
@@ -272,9 +218,12 @@ HaloExchange plan_halo_exchange(const std::shared_ptr<Context>& context, const G
     for (auto& stage : state->stages) ++stage;
     state->predicted_s = choice.predicted_s;
     state->explanation = choice.explanation;
-    for (const auto& batch : plan.batches) state->messages += static_cast<int>(batch.sends.size());
+    const auto is_to_other = [&](const PlannedMessage& message) { return message.peer != context->comm.rank(); };
+    for (const auto& batch : plan.batches)
+      state->messages += static_cast<int>(std::ranges::count_if(batch.sends, is_to_other));
     state->buffer_bytes = plan.transit_bytes + plan.packing_bytes;
-    state->executor = std::make_unique<Executor>(plan, address.comm, address.tag, cells, cells);
+    state->executor = std::make_unique<Executor>(
+        std::make_unique<PersistentRequests>(plan, address.comm, address.tag, cells, cells, context->machine));
   });
   return HaloExchange(std::move(state));
 }

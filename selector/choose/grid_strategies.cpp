@@ -53,8 +53,8 @@ std::vector<Strategy> suggest_on_grid(const Neighborhood& neighborhood, const La
   const auto& dims = neighborhood.grid.dims;
   // A dimension of size 1 has nothing to correct, and counts where it costs nothing: last.
   auto order = increasing_dimensions(neighborhood);
-  const auto size_one = std::ranges::stable_partition(order, [&](std::size_t k) { return dims[k] > 1; });
-  const auto used = dims.size() - size_one.size();
+  const auto end = std::stable_partition(order.begin(), order.end(), [&](std::size_t k) { return dims[k] > 1; });
+  const auto used = static_cast<std::size_t>(end - order.begin());
   const unsigned all = used > 1 ? (1U << (used - 1)) - 1 : 0, ones = ~0U << (used > 0 ? used - 1 : 0);
   std::vector<Strategy> result;
   const auto add = [&](const GridWay& way) {

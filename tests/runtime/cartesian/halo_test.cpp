@@ -67,7 +67,8 @@ constexpr int untouched = -5;
 
 /// What the array must hold: with own cells alone, or with the halo.
 std::vector<int> cells(const Drawn& drawn, bool with_halo) {
-  const auto& [grid, array] = drawn;
+  const auto& grid = drawn.grid;
+  const auto& array = drawn.array;
   const auto coordinates = grid.coordinates(rank_of());
   std::vector<int> result(static_cast<std::size_t>(array.bytes()) / sizeof(int), untouched);
   for_each_cell(array, [&](std::size_t index, const std::vector<int>& at) {

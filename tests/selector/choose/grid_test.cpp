@@ -1,0 +1,137 @@
+// What a grid of ranks brings to the choice.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "model/error.hpp"
+#include "model/pattern/generate.hpp"
+#include "model/support.hpp"
+#include "selector/choose/grid_mapping.hpp"
+#include "selector/choose/grid_strategies.hpp"
+#include "selector/choose/halo_choice.hpp"
+#include "selector/choose/neighborhood_choice.hpp"
+
+namespace commpass {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+
+Grid torus(std::vector<int> dims) {
+  const std::vector<bool> periodic(dims.size(), true);
+  return {std::move(dims), periodic};
+}
+
+TEST(NodeBlocks, AreFoundWhereNodesAreBlocksOfTheGrid) {
+  EXPECT_EQ(node_blocks(torus({4, 4, 8}), Layout::with_ppn(128, 16)), (std::vector{1, 2, 8}));
+  EXPECT_EQ(node_blocks(torus({4, 4, 8}), Layout::with_ppn(128, 12)), std::nullopt) << "nodes differ";
+  EXPECT_EQ(node_blocks(torus({6, 6}), Layout::with_ppn(36, 4)), std::nullopt) << "nodes begin in the middle of rows";
+  EXPECT_EQ(node_blocks(torus({4, 4}), Layout::with_ppn(16, 1)), std::nullopt);
+}
+
+std::vector<std::string> names_of(const std::vector<Strategy>& strategies) {
+  std::vector<std::string> names;
+  for (const auto& strategy : strategies) names.push_back(to_string(strategy));
+  return names;
+}
+
+TEST(GridStrategies, AreWaysInWhichDimensionsShareStages) {
+  const Neighborhood neighborhood{torus({4, 4, 4}), box_offsets(3, 1), {}};
+  EXPECT_THAT(names_of(suggest_on_grid(neighborhood, Layout::with_ppn(64, 1))),
+              ElementsAre("cartesian,dims=4x4x4,stages=1x2x3", "cartesian,dims=4x4x4,stages=1x1x2",
+                          "cartesian,dims=4x4x4,stages=1x2x2"));
+  EXPECT_THAT(names_of(suggest_on_grid(neighborhood, Layout::with_ppn(64, 16))),
+              Contains("cartesian,dims=4x4x4,blocks=1x4x4,stages=2x2x2x1x1x1"));
+  const Neighborhood line{torus({1, 8, 1}), {0, 1, 0}, {}};
+  for (const auto& name : names_of(suggest_on_grid(line, Layout::with_ppn(8, 1))))
+    EXPECT_NO_THROW(parse_strategy(name)) << name;
+}
+
+TEST(GridStrategies, HaveThePapersNames) {
+  // The coordinates of the first dimension are the most.
+  const Neighborhood neighborhood{torus({5, 5, 5}), {-2, 1, 1, -1, 1, 1, 1, 1, 1, 2, 1, 1}, {}};
+  EXPECT_EQ(on_grid("trivial", neighborhood), "standard");
+  EXPECT_EQ(on_grid("trivial,window=4", neighborhood), "standard,window=4");
+  EXPECT_EQ(on_grid("cartesian", neighborhood), "cartesian,dims=5x5x5,stages=3x1x2");
+  EXPECT_EQ(on_grid("cartesian,dims=5x5x5", neighborhood), "cartesian,dims=5x5x5");
+  EXPECT_EQ(on_grid("two-step", neighborhood), "two-step");
+}
+
+TEST(GridMapping, GivesNodesCubesOfABox) {
+  const Neighborhood neighborhood{torus({8, 8, 8}), box_offsets(3, 1), {}};
+  const auto layout = Layout::with_ppn(512, 64);
+  const auto mapping = map_blocks_to_nodes(neighborhood, layout);
+  ASSERT_TRUE(mapping);
+  EXPECT_THAT(mapping->blocks, ElementsAre(4, 4, 4));
+  EXPECT_EQ(mapping->before, 8 * 64 * 18) << "planes: 9 of a rank's neighbours are above it and 9 below";
+  // Of the 4^3·27 pairs (4 + 3·2)^3 stay in a cube.
+  EXPECT_EQ(mapping->after, 8 * (64 * 27 - 10 * 10 * 10));
+  auto sorted = mapping->places;
+  std::ranges::sort(sorted);
+  for (Rank rank = 0; rank < 512; ++rank) EXPECT_EQ(sorted[static_cast<std::size_t>(rank)], rank);
+  EXPECT_EQ(weight_between_nodes(neighborhood, moved(layout, *mapping)), mapping->after);
+}
+
+TEST(GridMapping, LeavesRanksWhereThatIsBest) {
+  EXPECT_FALSE(map_blocks_to_nodes({torus({8, 8}), {0, 1}, {}}, Layout::with_ppn(64, 8))) << "rows are best";
+  EXPECT_FALSE(map_blocks_to_nodes({torus({8, 8}), {1, 0}, {}}, Layout::with_ppn(64, 12))) << "uneven nodes";
+  const auto columns = map_blocks_to_nodes({torus({8, 8}), {1, 0, 0, 1}, {5, 1}}, Layout::with_ppn(64, 8));
+  ASSERT_TRUE(columns) << "weights count";
+  EXPECT_THAT(columns->blocks, ElementsAre(8, 1));
+}
+
+TEST(NeighborhoodChoice, CombinesSmallBlocksAndNotLargeOnes) {
+  const Neighborhood neighborhood{torus({8, 8, 8}), box_offsets(3, 1), {}};
+  const auto layout = Layout::with_ppn(512, 1);
+  const auto machine = test::small_cluster();
+  const NeighborhoodPricer pricer(neighborhood, NeighborBytes::equal(neighborhood, 1, false), layout, machine,
+                                  CostModel::burst);
+  const auto classes = choose_by_size(pricer);
+  EXPECT_EQ(to_string(class_of(classes, 1).strategy), "cartesian,dims=8x8x8,stages=1x2x3");
+  EXPECT_EQ(to_string(class_of(classes, 1e7).strategy), "standard");
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    EXPECT_TRUE(i == 0 || classes[i - 1].from_bytes < classes[i].from_bytes);
+    // A class begins where its strategy becomes the cheaper one.
+    if (i == 0) continue;
+    const auto at = classes[i].from_bytes, below = at - std::max<Bytes>(1, at / 20);
+    EXPECT_LE(pricer.price(classes[i].strategy, at).cost.seconds,
+              pricer.price(classes[i - 1].strategy, at).cost.seconds);
+    EXPECT_LE(pricer.price(classes[i - 1].strategy, below).cost.seconds,
+              pricer.price(classes[i].strategy, below).cost.seconds);
+  }
+  EXPECT_THROW(pricer.price(parse_strategy("two-step"), 1), NotApplicable);
+}
+
+TEST(HaloChoice, TakesFewMessagesForSmallHalosAndFewStagesForNone) {
+  const HaloArray array{{10, 10, 10}, {1, 1, 1}, 8};
+  const auto ranking =
+      rank_halos(torus({4, 4, 4}), array, Layout::with_ppn(64, 1), test::small_cluster(), CostModel::burst);
+  ASSERT_EQ(ranking.size(), 4U);
+  EXPECT_THAT(ranking.front().stages, ElementsAre(2, 1, 0));
+  EXPECT_EQ(ranking.front().messages, 6);
+  EXPECT_EQ(ranking.back().messages, 26);
+  const HaloArray flat{{10, 10, 10}, {0, 1, 0}, 8};
+  EXPECT_EQ(rank_halos(torus({4, 4, 4}), flat, Layout::with_ppn(64, 1), test::small_cluster(), CostModel::burst)
+                .front()
+                .messages,
+            2);
+}
+
+TEST(CartesianGenerator, ReadsOffsetsAndRefusesWhatIsNone) {
+  const auto pattern = generate_pattern("cartesian:dims=4x4,box=1,bytes=8,periodic=1x0,payload=same");
+  EXPECT_EQ(pattern.ranks, 16);
+  EXPECT_EQ(pattern.edges.size(), 8U * 8 + 8U * 5) << "ranks at an edge have 5 neighbours";
+  const auto given = parse_cartesian("cartesian:dims=64x64x64x64,offsets=1x0x0x0;0x-1x2x0,bytes=1KiB");
+  ASSERT_TRUE(given);
+  EXPECT_THAT(given->neighborhood.offsets, ElementsAre(1, 0, 0, 0, 0, -1, 2, 0));
+  EXPECT_FALSE(parse_cartesian("alltoall:ranks=4,bytes=1"));
+  for (const auto* text :
+       {"cartesian:dims=4x4,bytes=8", "cartesian:dims=4x4,box=1,star=1,bytes=8", "cartesian:dims=4x0,box=1,bytes=8",
+        "cartesian:dims=4x4,offsets=1,bytes=8", "cartesian:dims=4x4,offsets=1xa,bytes=8",
+        "cartesian:dims=4x4,box=1,periodic=1x0x1,bytes=8", "cartesian:dims=4x4,box=1,periodic=maybe,bytes=8",
+        "cartesian:dims=4x4x4x4x4x4,cube=100,bytes=8", "cartesian:dims=8192x8192,box=1,bytes=8",
+        "cartesian:dims=4x4,box=0,bytes=8"})
+    EXPECT_THROW(parse_cartesian(text), InputError) << text;
+}
+
+}  // namespace
+}  // namespace commpass
