@@ -15,7 +15,7 @@ bool PlannedMessage::may_stay_in_pieces() const {
     if (!is_users || offset != end) return false;
     end += size;
   }
-  return !pieces.empty() && end == bytes;
+  return !pieces.empty() && end == bytes && !is_forwarded;
 }
 
 Plan make_plan(MPI_Comm comm, const Route& route, Window window, std::span<const SendEdge> sends,

@@ -53,9 +53,11 @@ struct PlannedMessage {
   Place place;  ///< where all of it lies or belongs, or where its pieces are together for the time of its batch
   Bytes bytes = 0;
   std::vector<Piece> pieces{};  ///< those that lie or belong elsewhere
+  bool is_forwarded = false;    ///< is part of it sent on from `place`?
 
-  /// Do its pieces lie or belong in the user's buffer, each byte in one place? Then they may stay there. Others are
-  /// brought together before the receives of the batch, which may use their places.
+  /// Do its pieces lie or belong in the user's buffer, each byte in one place and nowhere else? Then they may stay
+  /// there. Others are brought together before the receives of the batch, which may use their places. What a block
+  /// brings to its destination may be sent on as the bytes of another one, too.
   bool may_stay_in_pieces() const;
 };
 

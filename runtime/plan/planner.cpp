@@ -185,9 +185,9 @@ void Planner::receive(const Incoming& message, std::vector<Held>& arrived) {
     return;
   }
   const Bytes landing = arena_.allocate(carried.bytes);
-  auto& pieces =
-      batch.receives.emplace_back(PlannedMessage{message.from, {Place::Buffer::transit, landing}, carried.bytes})
-          .pieces;
+  auto& planned =
+      batch.receives.emplace_back(PlannedMessage{message.from, {Place::Buffer::transit, landing}, carried.bytes});
+  auto& pieces = planned.pieces;
   std::vector<Bytes> offset(message.blocks.size());
   Bytes end = landing;
   Bytes offset_end = -1, target_end = -1;  // of the copy that is being built
@@ -202,6 +202,7 @@ void Planner::receive(const Incoming& message, std::vector<Held>& arrived) {
     }
     if (target[i] < 0) {
       arrived.push_back({block, transit_base + offset[i]});
+      planned.is_forwarded = true;
       continue;
     }
     if (offset[i] == offset_end && target[i] == target_end) pieces.back().bytes += block.bytes;
