@@ -192,9 +192,10 @@ Seconds fit_gamma(std::span<const double> messages, std::span<const double> seco
 
 Seconds fit_step(std::span<const double> messages, std::span<const double> seconds, Seconds gamma_s) {
   constexpr Eigen::Index linear = 2;
+  constexpr double least = 0.1;  // of a time is not the queue's, however uncertain that is
   std::vector<double> without_queue;
   for (std::size_t i = 0; i < messages.size(); ++i)
-    without_queue.push_back(std::max(seconds[i] - gamma_s * messages[i] * messages[i] / 2, 0.5 * seconds[i]));
+    without_queue.push_back(std::max(seconds[i] - gamma_s * messages[i] * messages[i] / 2, least * seconds[i]));
   return std::max(0.0, fit_tail(messages, without_queue, linear).coefficients[1]);
 }
 

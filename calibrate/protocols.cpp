@@ -124,14 +124,13 @@ void measure_protocols(Calibration& calibration) {
                                  [&](const PingPong& what, int round, int repetitions) {
                                    return time_ping_pong(calibration, what, round, repetitions);
                                  });
+  // Of the lines' sizes; those that are looked at on the way to a switch only have to fall on one side of it.
+  auto& provenance = calibration.provenance;
+  for (const auto& [what, series] : ping_pongs) provenance.ping_pong_unsettled += !series.settled();
   for (const auto locality : calibration.localities) fit_protocols(calibration, ping_pongs, locality);
 
-  auto& provenance = calibration.provenance;
   provenance.ping_pong_sizes = std::ssize(ping_pongs);
-  for (const auto& [what, series] : ping_pongs) {
-    provenance.ping_pong_unsettled += !series.settled();
-    provenance.ping_pong_outliers += count_outliers(series.samples);
-  }
+  for (const auto& [what, series] : ping_pongs) provenance.ping_pong_outliers += count_outliers(series.samples);
 }
 
 void find_rendezvous(Calibration& calibration, Locality locality) {

@@ -22,6 +22,7 @@ namespace {
 using testing::HasSubstr;
 
 constexpr Bytes no_limit = std::numeric_limits<Bytes>::max();
+constexpr double no_rate = std::numeric_limits<double>::infinity();
 constexpr double packing_rate = 4e9, packing_block_s = 6e-8;
 constexpr Seconds direct_s = 5e-7, direct_message_s = 2e-7;
 constexpr Seconds call_s = 3e-7, call_message_s = 4e-8, alltoallv_s = -2e-7, alltoallv_message_s = -1e-8;
@@ -53,13 +54,15 @@ Machine known_machine() {
                      protocol("rendezvous", no_limit, 2e-6, 1e-10, 6e-7, 9e-11, 4e-7, 3e-10)},
                     2e-9,
                     1.2e10,
+                    no_rate,
                     4097};
-  host[1] = Channel{{protocol("eager", no_limit, 6e-7, 3e-10, 2e-7, 2e-10, 1e-7, 5e-10)}, 0, 6e9, 0};
+  host[1] = Channel{{protocol("eager", no_limit, 6e-7, 3e-10, 2e-7, 2e-10, 1e-7, 5e-10)}, 0, 6e9, no_rate, 0};
   host[2] = Channel{{protocol("short", 512, 1e-6, 1e-9, 5e-7, 8e-10, 3e-7, 1e-9),
                      protocol("eager", 16384, 2e-6, 4e-10, 7e-7, 3e-10, 4e-7, 5e-10),
                      protocol("rendezvous", no_limit, 9e-6, 1e-10, 2e-6, 1e-11, 9e-7, 4e-10)},
                     5e-9,
-                    std::numeric_limits<double>::infinity(),
+                    no_rate,
+                    no_rate,
                     {}};
   m.injection_rate_bytes_per_s = 1.1e10;
   m.ejection_rate_bytes_per_s = 1.3e10;
