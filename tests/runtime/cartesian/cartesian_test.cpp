@@ -263,6 +263,7 @@ TEST_F(Cartesian, RefusesBadArgumentsOnAllRanks) {
 TEST_F(Cartesian, FindsTheNeighbourhoodOfAGraphWhateverTheOrderOfItsNeighbours) {
   const int ranks = size_of();
   for (const bool is_periodic : {true, false}) {
+    if (!is_periodic && ranks == 2) continue;  // no rank has all neighbours
     const Grid grid{{ranks, 1}, {is_periodic, false}};
     const Neighborhood neighborhood{grid, {-1, 0, 0, 0, 1, 0}, {}};
     const int rank = rank_of();
