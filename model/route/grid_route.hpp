@@ -14,7 +14,6 @@ class GridRoute final : public Route {
  public:
   explicit GridRoute(GridWay way);
 
-  const GridWay& way() const { return way_; }
   const std::vector<StageInfo>& stages() const override { return stages_; }
   Rank next(const Block& block, Rank at, int stage) const override;
   void next_of_each(std::span<const Block> blocks, std::span<const Rank> at, int stage,
