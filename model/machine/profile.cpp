@@ -298,7 +298,7 @@ Profile parse_profile(const std::string& text, const std::string& origin) {
   if (machine.host.empty()) throw in.error("host", "has no locality", "give socket, node or network");
   if (in.find("device")) machine.device = read_channels(in.object("device"));
   for (const auto& [key, member] : shared_rate_keys)
-    read_section(in, key, [&](auto& s) { machine.*member = s.rate("rate_bytes_per_s"); });
+    read_section(in, key, [&, rate = member](auto& s) { machine.*rate = s.rate("rate_bytes_per_s"); });
   read_section(in, "copy", [&](auto& s) {
     machine.device_to_host = read_copies(s, "device_to_host");
     machine.host_to_device = read_copies(s, "host_to_device");
