@@ -44,7 +44,7 @@ TEST(Grid, GoesAroundPeriodicDimensionsAsOftenAsAnOffsetSays) {
 }
 
 TEST(Grid, RefusesWhatIsNone) {
-  EXPECT_THROW(Grid({}, {}).validate("test"), InputError);
+  EXPECT_THROW(Grid{}.validate("test"), InputError);
   EXPECT_THROW((Grid{{4, 0}, {true, true}}).validate("test"), InputError);
   EXPECT_THROW((Grid{{4, 4}, {true}}).validate("test"), InputError);
   EXPECT_THROW((Grid{{1 << 20, 1 << 20}, {true, true}}).validate("test"), InputError);
