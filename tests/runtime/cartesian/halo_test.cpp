@@ -41,9 +41,9 @@ struct Drawn {
 
 /// The number of a cell of the whole array: a mix of its global coordinates.
 int value_of(const std::vector<int>& global) {
-  int value = 17;
-  for (const int c : global) value = value * 131 + c + 1;
-  return value;
+  unsigned value = 17;
+  for (const int c : global) value = value * 131 + static_cast<unsigned>(c) + 1;
+  return static_cast<int>(value);
 }
 
 /// Calls action(index, local coordinates without halo) for each cell of the array with its halo.
