@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <utility>
 
 #include "model/text.hpp"
 
@@ -62,11 +61,11 @@ struct Crowd {
   int unbound = 0;            ///< ranks that may move
 };
 
-std::vector<Crowd> crowds_of(const std::vector<RankFacts>& ranks) {
-  std::vector<Crowd> crowds;
-  for (const auto& rank : ranks) {
-    if (std::cmp_greater_equal(rank.host, crowds.size())) crowds.resize(static_cast<std::size_t>(rank.host) + 1);
-    auto& crowd = crowds[static_cast<std::size_t>(rank.host)];
+std::vector<Crowd> crowds_of(const Facts& facts) {
+  std::vector<Crowd> crowds(static_cast<std::size_t>(facts.layout.nodes()));
+  for (std::size_t i = 0; i < facts.ranks.size(); ++i) {
+    const auto& rank = facts.ranks[i];
+    auto& crowd = crowds[static_cast<std::size_t>(facts.layout.node(static_cast<Rank>(i)))];
     ++crowd.ranks;
     crowd.cpus.insert(rank.cpus.begin(), rank.cpus.end());
     if (rank.cpus.size() == 1) ++crowd.pinned[rank.cpus.front()];
@@ -189,7 +188,7 @@ std::string row_of(const Layout& layout, int node) {
 }  // namespace
 
 std::vector<Finding> judge(const Facts& facts) {
-  const auto crowds = crowds_of(facts.ranks);
+  const auto crowds = crowds_of(facts);
   return {library(facts.mpi, facts.layout.ranks()),
           transport(facts.mpi),
           single_copies(facts),

@@ -13,7 +13,6 @@ namespace commpass {
 
 /// What one rank tells.
 struct RankFacts {
-  int host = 0;           ///< number of its host among the hosts of all ranks
   std::vector<int> cpus;  ///< on which it may run; empty: not told
   Noise noise;
   double others = 0;         ///< processors that other programs kept busy on its host meanwhile
@@ -29,6 +28,7 @@ struct MpiFacts {
   int thread_level = 0;                                       ///< MPI_THREAD_…, in the order that MPI gives them
   int launched_ranks = 0;                                     ///< that the launcher's environment tells; 0: none
   std::string launcher;                                       ///< the variable that tells it
+  int launched_rank = 0;                                      ///< of this process, as the launcher counts
   std::optional<bool> takes_device_memory;                    ///< nothing: the library cannot be asked
   SingleCopies single_copies = SingleCopies::not_tried;
 };
@@ -43,7 +43,7 @@ struct ProfileFacts {
 struct Facts {
   Host host;  ///< of rank 0
   Layout layout;
-  std::vector<RankFacts> ranks;
+  std::vector<RankFacts> ranks;  ///< of the layout
   MpiFacts mpi;
   ProfileFacts profile;
   Seconds clock_resolution = 0;

@@ -3,7 +3,6 @@
 #include <mpi.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdlib>
 
 #include "doctor/profile_facts.hpp"
 #include "doctor/ranks.hpp"
@@ -17,14 +16,6 @@ namespace {
 
 constexpr int not_now = 3;
 
-/// Where every process is alone, since the launcher is another MPI's, the launcher's first one speaks for all.
-bool is_silenced(const commpass::MpiFacts& mpi) {
-  if (mpi.launched_ranks <= 1) return false;
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"})
-    if (const char* rank = std::getenv(name)) return std::string(rank) != "0";
-  return false;
-}
-
 /// @return may anybody measure here now?
 bool examine(bool json) {
   using namespace commpass;
@@ -35,7 +26,8 @@ bool examine(bool json) {
     facts.profile = examine_profile(facts.mpi.library, hosts);
     const auto findings = judge(facts);
     good = may_measure(findings) ? 1 : 0;
-    if (!is_silenced(facts.mpi)) fmt::print("{}", (json ? findings_json : findings_table)(findings, facts.layout));
+    // Where every process is alone, since the launcher is another MPI's, the launcher's first one speaks for all.
+    if (facts.mpi.launched_rank == 0) fmt::print("{}", (json ? findings_json : findings_table)(findings, facts.layout));
   }
   COMMPASS_MPI_CALL(MPI_Bcast, &good, 1, MPI_INT, 0, MPI_COMM_WORLD);
   return good != 0;

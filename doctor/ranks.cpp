@@ -26,13 +26,13 @@ constexpr std::size_t most_cpus = 1024;
 
 /// RankFacts as they travel.
 struct Record {
-  std::int32_t host = 0, saves_power = 0;
+  std::int32_t saves_power = 0;
   std::array<std::uint64_t, most_cpus / 64> cpus{};
   double lost = 0, longest = 0, others = 0;
 };
 
 Record pack(const RankFacts& facts) {
-  Record record{facts.host, facts.saves_power, {}, facts.noise.lost, facts.noise.longest, facts.others};
+  Record record{facts.saves_power, {}, facts.noise.lost, facts.noise.longest, facts.others};
   for (const auto cpu : facts.cpus)
     if (std::cmp_less(cpu, most_cpus))
       record.cpus[static_cast<std::size_t>(cpu) / 64] |= std::uint64_t{1} << (cpu % 64);
@@ -40,20 +40,10 @@ Record pack(const RankFacts& facts) {
 }
 
 RankFacts unpack(const Record& record) {
-  RankFacts facts{record.host, {}, {record.lost, record.longest}, record.others, record.saves_power != 0};
+  RankFacts facts{{}, {record.lost, record.longest}, record.others, record.saves_power != 0};
   for (std::size_t cpu = 0; cpu < most_cpus; ++cpu)
     if (record.cpus[cpu / 64] >> (cpu % 64) & 1) facts.cpus.push_back(static_cast<int>(cpu));
   return facts;
-}
-
-/// Hosts are numbered in the order of their first ranks.
-int number_of_host(MPI_Comm comm, const OwnCommunicator& host) {
-  const int is_first = host.rank() == 0 ? 1 : 0;
-  int before = 0;
-  COMMPASS_MPI_CALL(MPI_Exscan, &is_first, &before, 1, MPI_INT, MPI_SUM, comm);
-  int number = rank_in(comm) == 0 ? 0 : before;
-  COMMPASS_MPI_CALL(MPI_Bcast, &number, 1, MPI_INT, 0, host.get());
-  return number;
 }
 
 /// Runs the noise test on all ranks at once, and sees what other programs did meanwhile.
@@ -93,13 +83,20 @@ SingleCopies try_single_copies(MPI_Comm comm, const OwnCommunicator& host) {
 }
 
 void find_launcher(MpiFacts& mpi) {
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"})
-    if (const char* text = std::getenv(name))
-      if (const auto ranks = parse_number<int>(text)) {
-        mpi.launcher = name;
-        mpi.launched_ranks = *ranks;
-        return;
-      }
+  const auto number_in = [](const char* name) {
+    const char* text = std::getenv(name);
+    return text ? parse_number<int>(text) : std::nullopt;
+  };
+  constexpr std::pair<const char*, const char*> variables[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+                                                               {"PMI_SIZE", "PMI_RANK"},
+                                                               {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}};
+  for (const auto& [size, rank] : variables)
+    if (const auto ranks = number_in(size)) {
+      mpi.launcher = size;
+      mpi.launched_ranks = *ranks;
+      mpi.launched_rank = number_in(rank).value_or(0);
+      return;
+    }
 }
 
 /// Open MPI's own extension, if the library has it.
@@ -114,7 +111,6 @@ Facts examine_ranks(MPI_Comm comm, const Layout& layout) {
   const auto host = OwnCommunicator::split_by_node(comm);
   const auto system = read_host();
   RankFacts mine;
-  mine.host = number_of_host(comm, host);
   mine.cpus = allowed_cpus();
   mine.saves_power = !system.governor.empty() && system.governor != "performance";
   listen(host, mine);

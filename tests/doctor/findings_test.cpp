@@ -10,7 +10,7 @@
 namespace commpass {
 namespace {
 
-RankFacts quiet_rank(int host, int cpu) { return {host, {cpu}, {0.001, 1e-6}, 0.0, false}; }
+RankFacts quiet_rank(int cpu) { return {{cpu}, {0.001, 1e-6}, 0.0, false}; }
 
 /// Nothing is wrong: four ranks on two hosts of two processors.
 Facts quiet_machine() {
@@ -21,7 +21,7 @@ Facts quiet_machine() {
                .governor = "performance",
                .ptrace_scope = 0},
               Layout::regular(2, 1, 2),
-              {quiet_rank(0, 0), quiet_rank(0, 1), quiet_rank(1, 0), quiet_rank(1, 1)},
+              {quiet_rank(0), quiet_rank(1), quiet_rank(0), quiet_rank(1)},
               {},
               {},
               30e-9};
@@ -117,14 +117,15 @@ TEST(Doctor, NamesTheRankThatLosesMost) {
 
 TEST(Doctor, CountsTheRanksOfEachHostForItself) {
   auto facts = quiet_machine();
-  facts.ranks.push_back({1, {0, 1}, {}, 0.0, false});
+  facts.layout = Layout(std::vector{0, 0, 1, 1, 1});
+  facts.ranks.push_back({{0, 1}, {}, 0.0, false});
   EXPECT_EQ(about(facts, "ranks per core").text, "3 ranks share 2 processors of a host and take turns");
 }
 
 TEST(Doctor, NeedsNoBindingOfARankThatIsAlone) {
   auto facts = quiet_machine();
   facts.layout = Layout::regular(1, 1, 1);
-  facts.ranks = {{0, {0, 1}, {}, 0.0, false}};
+  facts.ranks = {{{0, 1}, {}, 0.0, false}};
   facts.mpi.single_copies = SingleCopies::not_tried;
   EXPECT_EQ(about(facts, "binding").state, State::good);
   EXPECT_EQ(about(facts, "single copies").state, State::good);
