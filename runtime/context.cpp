@@ -100,6 +100,16 @@ std::shared_ptr<Context> make_context(MPI_Comm user, const std::string& profile,
   return context;
 }
 
+std::shared_ptr<Context> context_like(const Context& other, OwnCommunicator comm, Layout layout) {
+  auto context = std::make_shared<Context>(Context{std::move(comm), std::move(layout), other.machine});
+  context->named = other.named;
+  context->unpriced = other.unpriced;
+  context->verbose = other.verbose;
+  context->threads = other.threads;
+  context->largest_tag = other.largest_tag;
+  return context;
+}
+
 Context::Address Context::next_address() {
   if (next_exchange == (largest_tag - 1) / tags_per_exchange) {
     assemble(comm.get());

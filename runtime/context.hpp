@@ -48,4 +48,7 @@ struct Context {
 std::shared_ptr<Context> make_context(MPI_Comm comm, const std::string& profile, const Machine* machine,
                                       const std::optional<Layout>& layout);
 
+/// As `other`, with the same ranks at other places, and tags of its own.
+std::shared_ptr<Context> context_like(const Context& other, OwnCommunicator comm, Layout layout);
+
 }  // namespace commpass

@@ -216,14 +216,7 @@ std::shared_ptr<Context> context_for(const Context& parent, const std::optional<
   const Rank rank = parent.comm.rank();
   auto own = mapping ? OwnCommunicator::split(comm, true, mapping->places[static_cast<std::size_t>(rank)])
                      : OwnCommunicator(comm);
-  auto context = std::make_shared<Context>(
-      Context{std::move(own), mapping ? moved(parent.layout, *mapping) : parent.layout, parent.machine});
-  context->named = parent.named;
-  context->unpriced = parent.unpriced;
-  context->verbose = parent.verbose;
-  context->threads = parent.threads;
-  context->largest_tag = parent.largest_tag;
-  return context;
+  return context_like(parent, std::move(own), mapping ? moved(parent.layout, *mapping) : parent.layout);
 }
 
 std::string explain(const GridMapping& mapping) {
