@@ -130,6 +130,22 @@ TEST_F(Planning, OfAnAllgatherReceivesAndHoldsEveryBlockOnce) {
   }
 }
 
+// The same bytes are for rank 1 and, by way of it, for rank 3: they must lie where they are sent on from.
+TEST_F(Planning, LeavesNoMessageInPiecesOfWhichAPartIsSentOn) {
+  constexpr Bytes bytes = 64;
+  if (ranks() != 4) GTEST_SKIP() << "two digits of two ranks";
+  auto pattern = Pattern{4, {{0, 1, bytes}, {0, 3, bytes}}};
+  for (auto& edge : pattern.edges) edge.payload = 0;
+  const auto mine = plan(parse_strategy("stfw,dims=2x2"), Layout::with_ppn(4, 1), pattern);
+  if (rank() != 1) return;
+  ASSERT_FALSE(mine.batches.empty());
+  ASSERT_EQ(mine.batches.front().receives.size(), 1U);
+  const auto& message = mine.batches.front().receives.front();
+  EXPECT_EQ(message.bytes, bytes) << "they come once";
+  EXPECT_EQ(message.pieces.size(), 1U);
+  EXPECT_FALSE(message.may_stay_in_pieces());
+}
+
 TEST_F(Planning, RunsTheMessagesThatArePriced) {
   for (unsigned seed = 1; seed <= 4; ++seed) {
     const auto layout = test::random_layout(ranks(), seed);
