@@ -10,7 +10,7 @@
 #include "model/cartesian/draw_neighborhood.hpp"
 #include "model/route/grid_way.hpp"
 #include "model/schedule/schedule.hpp"
-#include "runtime/communicator.hpp"
+#include "runtime/cartesian/two_a_node.hpp"
 #include "runtime/world.hpp"
 
 namespace {
@@ -99,13 +99,7 @@ std::vector<std::byte> expected(const Neighborhood& neighborhood, const Neighbor
   return bytes;
 }
 
-class CartesianTest : public testing::Test {
- protected:
-  const Machine machine_ = test::some_machine();
-  Communicator communicator_{MPI_COMM_WORLD, machine_, {Layout::with_ppn(size_of(), 2)}};
-};
-
-using Cartesian = CartesianTest;
+using Cartesian = test::TwoANode;
 
 /// Runs one exchange three times: as chosen, with counts and displacements.
 void check(CartNeighborhood& cart, const NeighborBytes& sizes, const std::string& what, bool is_blocking,

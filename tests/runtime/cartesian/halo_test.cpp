@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <random>
 
-#include "runtime/communicator.hpp"
+#include "runtime/cartesian/two_a_node.hpp"
 #include "runtime/world.hpp"
 
 namespace commpass {
@@ -85,13 +85,7 @@ std::vector<int> cells(const Drawn& drawn, bool with_halo) {
   return result;
 }
 
-class HaloExchangeTest : public testing::Test {
- protected:
-  const Machine machine_ = test::some_machine();
-  Communicator communicator_{MPI_COMM_WORLD, machine_, {Layout::with_ppn(size_of(), 2)}};
-};
-
-using Halo = HaloExchangeTest;
+using Halo = test::TwoANode;
 
 TEST_F(Halo, HasTheCellsOfAllNeighboursHoweverItMoves) {
   for (int seed = 1; seed <= 60; ++seed) {
