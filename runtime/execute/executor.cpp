@@ -57,8 +57,8 @@ void Executor::move_on() {
       const auto requests = requests_->requests();
       auto* const statuses = requests_->statuses();
       int complete = 0;
-      const int code = MPI_Testall(static_cast<int>(requests.size()), requests.data(), &complete,
-                                   statuses ? statuses : MPI_STATUSES_IGNORE);
+      const int code = test_all(static_cast<int>(requests.size()), requests.data(), &complete,
+                                statuses ? statuses : MPI_STATUSES_IGNORE);
       if (code == MPI_SUCCESS && !complete) return;
       if (!requests_->are_complete("MPI_Testall", code)) return;
       end_batch();
