@@ -3,15 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "model/error.hpp"
 #include "model/route/catalogue.hpp"
 #include "model/text.hpp"
+#include "runtime/choose/shared_pricing.hpp"
 #include "runtime/choose/unpriced.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "selector/choose/grid_strategies.hpp"
+#include "selector/choose/offer.hpp"
 
 namespace commpass {
 
@@ -24,13 +27,8 @@ const CartChoice::Class& CartChoice::choose(const std::vector<Bytes>& bytes, boo
   return *std::prev(after);
 }
 
-bool CartChoice::is_local(const Strategy& strategy) {
-  return strategy.coalescing == Coalescing::coalesced &&
-         (strategy.route == "cartesian" || (strategy.route == "standard" && strategy.window.unlimited()));
-}
-
 bool CartChoice::is_all_local() const {
-  const auto is_its = [](const Class& c) { return is_local(c.strategy); };
+  const auto is_its = [](const Class& c) { return c.is_local(); };
   return std::ranges::all_of(alltoall, is_its) && std::ranges::all_of(allgather, is_its);
 }
 
@@ -51,18 +49,66 @@ double mean_of(const NeighborBytes& unit) {
   return unit.bytes.empty() ? 1 : total / static_cast<double>(unit.bytes.size());
 }
 
+/// What of all strategies the grid does not suggest, and may be cheaper than what it does, on rank 0. All ranks share
+/// the pricing. Collective.
+std::vector<Strategy> find_others(const Context& context, const Neighborhood& neighborhood,
+                                  const NeighborhoodPricer& pricer, CostModel model) {
+  std::vector<Strategy> others;
+  if (!has_few_edges(neighborhood)) return others;
+  const MPI_Comm comm = context.comm.get();
+  const auto edges = std::int64_t{context.layout.ranks()} * neighborhood.size();
+  const auto evaluators = evaluators_of(comm, context.layout, edges);
+  all_or_none(comm, [&] {  // no evaluator waits for one that has failed, so they may communicate
+    if (!evaluators) return;
+    for (const auto times : probed_times) {
+      Pricer price;
+      all_or_none(evaluators.get(), [&] { price = pricer.edge_pricer(times); });
+      share_pricing(evaluators.get(), price, [&](const Pricer& shared) {
+        auto strategies = offered_strategies(context.layout, context.machine, model);
+        for (auto& strategy : suggest_on_grid(neighborhood, context.layout)) strategies.push_back(std::move(strategy));
+        const auto ranking = rank_suggestions(shared, strategies, context.layout, edges);
+        for (auto& strategy : promising_others(ranking, neighborhood, context.layout))
+          if (std::ranges::find(others, strategy) == others.end()) others.push_back(std::move(strategy));
+      });
+    }
+  });
+  return others;
+}
+
+/// The classes of all sizes, on rank 0. Collective.
 std::vector<CartChoice::Class> choose_classes(const Context& context, const Neighborhood& neighborhood, bool is_same,
                                               CostModel model, std::string& explanation) {
+  const MPI_Comm comm = context.comm.get();
   const auto unit = unit_of(neighborhood, is_same);
-  const NeighborhoodPricer pricer(neighborhood, unit, context.layout, context.machine, model);
+  std::optional<NeighborhoodPricer> pricer;
+  all_or_none(comm, [&] { pricer.emplace(neighborhood, unit, context.layout, context.machine, model); });
+  const auto others = find_others(context, neighborhood, *pricer, model);
   std::vector<CartChoice::Class> classes;
-  for (const auto& [from, strategy, predicted_s] : choose_by_size(pricer)) {
-    classes.push_back({static_cast<double>(from) * mean_of(unit), strategy, predicted_s});
-    explanation +=
-        fmt::format("{} of blocks from {} on: {}, {}\n", is_same ? "allgather" : "alltoall",
-                    format_bytes(classes.back().from_bytes), to_string(strategy), format_seconds(predicted_s));
-  }
+  all_or_none(comm, [&] {
+    if (context.comm.rank() != 0) return;
+    for (const auto& [from, strategy, predicted_s] : choose_by_size(*pricer, others)) {
+      classes.push_back({static_cast<double>(from) * mean_of(unit), strategy, predicted_s});
+      explanation +=
+          fmt::format("{} of blocks from {} on: {}, {}\n", is_same ? "allgather" : "alltoall",
+                      format_bytes(classes.back().from_bytes), to_string(strategy), format_seconds(predicted_s));
+    }
+  });
   return classes;
+}
+
+/// Tells ranks what they forward. Collective.
+void tell(CartChoice& choice, const Context& context, const Neighborhood& neighborhood) {
+  std::map<std::string, std::shared_ptr<const ToldTravel>> told;
+  for (auto* classes : {&choice.alltoall, &choice.allgather})
+    for (auto& c : *classes) {
+      bool is_told = false;
+      all_or_none(context.comm.get(),
+                  [&] { is_told = !is_way_on_grid(c.strategy) && can_be_told(c.strategy, context.layout); });
+      if (!is_told) continue;
+      auto& travel = told[to_string(c.strategy)];
+      if (!travel) travel = std::make_shared<const ToldTravel>(context, neighborhood, c.strategy);
+      c.told = travel;
+    }
 }
 
 /// "from predicted strategy", a line each.
@@ -88,9 +134,30 @@ std::vector<CartChoice::Class> parse_classes(const std::string& text) {
 CartChoice fixed(const std::string& strategy, const std::string& why, const Layout& layout, const Grid& grid) {
   const auto parsed = parse_strategy(strategy);
   make_route(parsed, layout, Pattern{layout.ranks(), {}});  // does it apply?
-  if (CartChoice::is_local(parsed)) grid_way(parsed, grid);
+  if (is_way_on_grid(parsed)) grid_way(parsed, grid);
   const std::vector<CartChoice::Class> classes{{0, parsed, std::nullopt}};
   return {classes, classes, fmt::format("{}: {}\n", strategy, why)};
+}
+
+}  // namespace
+
+namespace {
+
+/// Rank 0 chooses by prices. Collective.
+CartChoice choose_by_prices(const Context& context, const Neighborhood& neighborhood, CostModel model) {
+  const MPI_Comm comm = context.comm.get();
+  std::string explanation;
+  auto alltoall = text_of(choose_classes(context, neighborhood, false, model, explanation));
+  auto allgather = text_of(choose_classes(context, neighborhood, true, model, explanation));
+  if (!has_few_edges(neighborhood))
+    explanation +=
+        fmt::format("Of more than {} edges ways on the grid alone are considered.\n", most_neighborhood_edges);
+  alltoall = broadcast(comm, alltoall);
+  allgather = broadcast(comm, allgather);
+  explanation = broadcast(comm, explanation);
+  CartChoice choice;
+  all_or_none(comm, [&] { choice = {parse_classes(alltoall), parse_classes(allgather), explanation}; });
+  return choice;
 }
 
 }  // namespace
@@ -104,25 +171,15 @@ CartChoice choose_for_neighborhood(const Context& context, const Neighborhood& n
       choice = fixed(on_grid(options.strategy, neighborhood), "it was named by the caller.", context.layout,
                      neighborhood.grid);
     });
-    return choice;
-  }
-  if (!context.unpriced.empty()) {
+  } else if (!context.unpriced.empty()) {
     warn_unpriced(context.unpriced, context.comm.rank());
     all_or_none(comm, [&] {
       choice = fixed(unpriced_exchange, "no strategy has a price.", context.layout, neighborhood.grid);
     });
-    return choice;
+  } else {
+    choice = choose_by_prices(context, neighborhood, options.model);
   }
-  std::string alltoall, allgather, explanation;
-  all_or_none(comm, [&] {
-    if (context.comm.rank() != 0) return;
-    alltoall = text_of(choose_classes(context, neighborhood, false, options.model, explanation));
-    allgather = text_of(choose_classes(context, neighborhood, true, options.model, explanation));
-  });
-  alltoall = broadcast(comm, alltoall);
-  allgather = broadcast(comm, allgather);
-  explanation = broadcast(comm, explanation);
-  all_or_none(comm, [&] { choice = {parse_classes(alltoall), parse_classes(allgather), explanation}; });
+  tell(choice, context, neighborhood);
   return choice;
 }
 

@@ -1,11 +1,14 @@
 // What runs for which sizes with a Cartesian neighbourhood: one choice, the same on every rank. Private to the runtime.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "runtime/cartesian/cart_neighborhood.hpp"
+#include "runtime/cartesian/told_travel.hpp"
 #include "runtime/context.hpp"
+#include "selector/choose/grid_strategies.hpp"
 #include "selector/choose/neighborhood_choice.hpp"
 
 namespace commpass {
@@ -15,18 +18,21 @@ struct CartChoice {
     double from_bytes = 0;
     Strategy strategy;
     std::optional<Seconds> predicted_s;
+    std::shared_ptr<const ToldTravel> told{};  ///< of one that is no way on the grid, if ranks can be told
+
+    /// Can each rank plan it alone?
+    bool is_local() const { return told || is_way_on_grid(strategy); }
   };
   /// By the mean size of blocks, of an alltoall and of an allgather; at least one class each.
   std::vector<Class> alltoall, allgather;
   std::string explanation;
 
   const Class& choose(const std::vector<Bytes>& bytes, bool is_same) const;
-  /// Can each rank plan it alone?
-  static bool is_local(const Strategy& strategy);
   bool is_all_local() const;
 };
 
-/// Rank 0 chooses, and all get that. With weights, blocks are priced whose sizes are like them. Collective.
+/// Rank 0 chooses, and all get that; of what is no way on the grid ranks are told what they forward. With weights,
+/// blocks are priced whose sizes are like them. Collective.
 /// @throws Error, the same on every rank
 CartChoice choose_for_neighborhood(const Context& context, const Neighborhood& neighborhood,
                                    const CartOptions& options);

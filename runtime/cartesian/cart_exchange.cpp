@@ -11,6 +11,7 @@
 #include "model/route/grid_route.hpp"
 #include "runtime/cartesian/cart_planning.hpp"
 #include "runtime/cartesian/grid_headers.hpp"
+#include "runtime/cartesian/told_travel.hpp"
 #include "runtime/execute/executor.hpp"
 #include "runtime/execute/persistent_requests.hpp"
 #include "runtime/mpi/mpi_error.hpp"
@@ -166,6 +167,29 @@ std::vector<Bytes> common_sizes(std::vector<Bytes> sent, const std::vector<Bytes
   return sent;
 }
 
+/// Plans without other ranks, which know the same sizes.
+Plan plan_on_grid(const Context& context, const Neighborhood& neighborhood, const CartPlan& plan,
+                  const NeighborBytes& sizes, std::span<const SendEdge> sends, std::span<const ReceiveEdge> receives) {
+  const Rank rank = context.comm.rank();
+  const std::vector<Payload> payloads(sends.size(), sizes.is_same ? 0 : no_payload);
+  const auto plan_with = [&](const Route& route, const HeaderSource& headers) {
+    const RouteOfRank own{route, plan.strategy.window, Coalescing::coalesced, rank, neighborhood.grid.ranks()};
+    return plan_alone(own, Planner(own, sends, receives, payloads), headers);
+  };
+  if (plan.told) {
+    const auto indices = indices_of(neighborhood, sizes.bytes);
+    return plan_with(plan.told->route(), [&](int stage, const Departures&, std::span<const Block>) {
+      return plan.told->headers(stage, sizes, indices);
+    });
+  }
+  const auto way = grid_way(plan.strategy, neighborhood.grid);
+  GridRoute route(way);
+  route.seat(context.layout);
+  const GridTravel travel(neighborhood, way, sizes);
+  const GridHeaders headers(travel, rank);
+  return plan_with(route, std::cref(headers));
+}
+
 }  // namespace
 
 CartExchange plan_cart_exchange(const std::shared_ptr<Context>& context, const Neighborhood& neighborhood,
@@ -189,14 +213,7 @@ CartExchange plan_cart_exchange(const std::shared_ptr<Context>& context, const N
     state->buffer_bytes = own + state->exchange->buffer_bytes();
     return CartExchange(std::move(state));
   }
-  const auto way = grid_way(plan.strategy, neighborhood.grid);
-  GridRoute route(way);
-  route.seat(context->layout);
-  const GridTravel travel(neighborhood, way, sizes);
-  const GridHeaders headers(travel, rank);
-  const RouteOfRank of_rank{route, plan.strategy.window, Coalescing::coalesced, rank, neighborhood.grid.ranks()};
-  const std::vector<Payload> payloads(sends.size(), sizes.is_same ? 0 : no_payload);
-  const auto planned = plan_alone(of_rank, Planner(of_rank, sends, receives, payloads), std::cref(headers));
+  const auto planned = plan_on_grid(*context, neighborhood, plan, sizes, sends, receives);
   state->buffer_bytes = own + planned.transit_bytes + planned.packing_bytes;
   state->executor = std::make_unique<Executor>(std::make_unique<PersistentRequests>(
       planned, state->address.comm, state->address.tag, state->sends.buffer, state->receives.buffer, context->machine));

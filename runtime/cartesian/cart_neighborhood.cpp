@@ -50,9 +50,9 @@ struct CartNeighborhood::State {
 
   CartExchange plan(CartBuffers buffers, const Context::Address& address, const char* place, bool counts_differ) const {
     const auto& chosen = choice.choose(bytes_of(buffers.sends), buffers.is_same);
-    counts_differ = counts_differ || !choice.is_local(chosen.strategy);
+    counts_differ = counts_differ || !chosen.is_local();
     return plan_cart_exchange(context, neighborhood, std::move(buffers),
-                              {chosen.strategy, chosen.predicted_s, address, counts_differ}, place);
+                              {chosen.strategy, chosen.told.get(), chosen.predicted_s, address, counts_differ}, place);
   }
 
   /// Do the ranks have to tell each other sizes?

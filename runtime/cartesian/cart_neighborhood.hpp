@@ -23,8 +23,8 @@ struct CartSide;
 /// The same on every rank.
 struct CartOptions {
   /// Run this one: "trivial" (a message for each neighbour), "cartesian" (message combining), or any strategy in text
-  /// form. Empty: the cheapest way on the grid for each size. One that is neither standard nor cartesian, or staggered,
-  /// makes every _init collective.
+  /// form. Empty: the cheapest for each size. three-step, split, mpi, and what is staggered, which are not chosen, make
+  /// every _init collective.
   std::string strategy{};
   bool reorder = false;  ///< may ranks get other places on the grid, so that fewer bytes cross nodes?
   CostModel model = CostModel::burst;

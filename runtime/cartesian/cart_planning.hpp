@@ -19,9 +19,12 @@ struct CartBuffers {
   bool is_same = false;  ///< all neighbours get the first block of `sends`, of which all are copies
 };
 
+class ToldTravel;
+
 /// How an exchange is run.
 struct CartPlan {
   Strategy strategy;
+  const ToldTravel* told = nullptr;  ///< of a strategy that is no way on the grid
   std::optional<Seconds> predicted_s;
   Context::Address address;    ///< on which communicator, with which tag
   bool counts_differ = false;  ///< from rank to rank: then planning is collective, and headers travel

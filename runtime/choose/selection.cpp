@@ -70,25 +70,6 @@ Decision share(MPI_Comm comm, Decision decision) {
   return decision;
 }
 
-/// How many threads of a node may price at once: each holds a schedule of the pattern.
-int most_threads_of_node(std::int64_t edges) {
-  constexpr std::int64_t edge_bytes = 300;  // with a schedule (docs/environment.md, "Limits")
-  constexpr std::int64_t node_bytes = std::int64_t{1} << 31;
-  return static_cast<int>(std::max<std::int64_t>(1, node_bytes / (edge_bytes * std::max<std::int64_t>(1, edges))));
-}
-
-/// Those that take part in pricing; on others a null communicator. Collective.
-OwnCommunicator evaluators_of(MPI_Comm comm, const Layout& layout, std::int64_t edges) {
-  int groups = 0;  // more ranks would have nothing to do
-  all_or_none(comm, [&] {
-    if (rank_in(comm) == 0) groups = static_cast<int>(by_route(suggest_strategies(layout)).size());
-  });
-  COMMPASS_MPI_CALL(MPI_Bcast, &groups, 1, MPI_INT, 0, comm);
-  const auto evaluators = choose_evaluators(layout, groups, most_threads_of_node(edges));
-  const auto place = std::ranges::find(evaluators, rank_in(comm));
-  return OwnCommunicator::split(comm, place != evaluators.end(), static_cast<int>(place - evaluators.begin()));
-}
-
 /// Prices every strategy for the whole pattern.
 Decision decide_exactly(MPI_Comm comm, const Layout& layout, const Machine& machine, std::span<const SendEdge> sends,
                         const Totals& totals, const SelectionOptions& options) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "model/error.hpp"
+#include "model/route/catalogue.hpp"
 #include "model/text.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
@@ -24,6 +25,23 @@ std::vector<Rank> choose_evaluators(const Layout& layout, int most, int most_of_
         evaluators.push_back(layout.ranks_of(node)[static_cast<std::size_t>(local)]);
     }
   return evaluators;
+}
+
+int most_threads_of_node(std::int64_t edges) {
+  constexpr std::int64_t edge_bytes = 300;  // with a schedule (docs/environment.md, "Limits")
+  constexpr std::int64_t node_bytes = std::int64_t{1} << 31;
+  return static_cast<int>(std::max<std::int64_t>(1, node_bytes / (edge_bytes * std::max<std::int64_t>(1, edges))));
+}
+
+OwnCommunicator evaluators_of(MPI_Comm comm, const Layout& layout, std::int64_t edges) {
+  int groups = 0;  // more ranks would have nothing to do
+  all_or_none(comm, [&] {
+    if (rank_in(comm) == 0) groups = static_cast<int>(by_route(suggest_strategies(layout)).size());
+  });
+  COMMPASS_MPI_CALL(MPI_Bcast, &groups, 1, MPI_INT, 0, comm);
+  const auto evaluators = choose_evaluators(layout, groups, most_threads_of_node(edges));
+  const auto place = std::ranges::find(evaluators, rank_in(comm));
+  return OwnCommunicator::split(comm, place != evaluators.end(), static_cast<int>(place - evaluators.begin()));
 }
 
 namespace {

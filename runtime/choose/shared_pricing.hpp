@@ -3,10 +3,12 @@
 
 #include <mpi.h>
 
+#include <cstdint>
 #include <functional>
 #include <vector>
 
 #include "model/machine/layout.hpp"
+#include "runtime/mpi/own_communicator.hpp"
 #include "selector/choose/select.hpp"
 
 namespace commpass {
@@ -15,6 +17,14 @@ namespace commpass {
 /// @param most          in all, 1 or more
 /// @param most_of_node  on one node, 1 or more
 std::vector<Rank> choose_evaluators(const Layout& layout, int most, int most_of_node);
+
+/// How many threads of a node may price at once: each holds a schedule of the pattern.
+int most_threads_of_node(std::int64_t edges);
+
+/// Those that take part in pricing; on others a null communicator. Collective.
+/// @param edges  of the pattern that each of them holds
+/// @throws Error, the same on every rank
+OwnCommunicator evaluators_of(MPI_Comm comm, const Layout& layout, std::int64_t edges);
 
 /// Runs `decide` on rank 0, with a pricer whose work all ranks of `comm` share. It gives what `price` gives on one
 /// rank. Strategies that need the same schedule are priced by the same rank. Collective.

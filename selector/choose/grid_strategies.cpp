@@ -7,10 +7,14 @@
 
 namespace commpass {
 
-std::optional<std::vector<int>> node_blocks(const Grid& grid, const Layout& layout) {
-  if (layout.nodes() == 1 || layout.max_ppn() == 1 || !layout.even()) return std::nullopt;
+namespace {
+
+/// The sizes of the blocks of a grid, if every part has one of them.
+/// @param part_of  by rank, from 0 up, each of `size` ranks
+std::optional<std::vector<int>> blocks_of(const Grid& grid, const std::vector<int>& part_of, int size) {
   std::vector<int> blocks(grid.dimensions(), 1);
-  for (const Rank rank : layout.ranks_of(layout.node(0))) {
+  for (Rank rank = 0; rank < grid.ranks(); ++rank) {
+    if (part_of[static_cast<std::size_t>(rank)] != part_of.front()) continue;
     const auto coordinates = grid.coordinates(rank);
     for (std::size_t k = 0; k < blocks.size(); ++k) blocks[k] = std::max(blocks[k], coordinates[k] + 1);
   }
@@ -19,13 +23,30 @@ std::optional<std::vector<int>> node_blocks(const Grid& grid, const Layout& layo
     if (grid.dims[k] % blocks[k] != 0) return std::nullopt;
     ranks *= blocks[k];
   }
-  if (ranks != layout.max_ppn()) return std::nullopt;
-  for (Rank rank = 0; rank < layout.ranks(); ++rank) {
+  if (ranks != size) return std::nullopt;
+  for (Rank rank = 0; rank < grid.ranks(); ++rank) {
     auto first = grid.coordinates(rank);
     for (std::size_t k = 0; k < first.size(); ++k) first[k] -= first[k] % blocks[k];
-    if (layout.node(rank) != layout.node(*grid.rank_at(first))) return std::nullopt;
+    if (part_of[static_cast<std::size_t>(rank)] != part_of[static_cast<std::size_t>(*grid.rank_at(first))])
+      return std::nullopt;
   }
   return blocks;
+}
+
+}  // namespace
+
+std::optional<std::vector<int>> node_blocks(const Grid& grid, const Layout& layout) {
+  if (layout.nodes() == 1 || layout.max_ppn() == 1 || !layout.even()) return std::nullopt;
+  std::vector<int> nodes;
+  for (Rank rank = 0; rank < layout.ranks(); ++rank) nodes.push_back(layout.node(rank));
+  return blocks_of(grid, nodes, layout.max_ppn());
+}
+
+std::optional<std::vector<int>> socket_blocks(const Grid& grid, const Layout& layout) {
+  if (layout.sockets() == layout.nodes()) return std::nullopt;
+  std::vector<int> sockets;
+  for (Rank rank = 0; rank < layout.ranks(); ++rank) sockets.push_back(layout.socket(rank));
+  return node_blocks(grid, Layout(sockets));
 }
 
 namespace {
@@ -66,7 +87,8 @@ std::vector<Strategy> suggest_on_grid(const Neighborhood& neighborhood, const La
   if (used > 1) add(GridWay::of_dimensions(dims, stages_of(order, ones)));
   for (unsigned joins = 0; joins < all; joins += step)
     add(GridWay::of_dimensions(dims, stages_of(order, joins | ones)));
-  if (const auto blocks = node_blocks(neighborhood.grid, layout)) {
+  for (const auto& blocks : {node_blocks(neighborhood.grid, layout), socket_blocks(neighborhood.grid, layout)}) {
+    if (!blocks) continue;
     const auto together = stages_of(order, all | ones), one_by_one = stages_of(order, ones);
     const auto after = [&](const std::vector<int>& first, const std::vector<int>& second) {
       std::vector<int> later;
@@ -80,6 +102,11 @@ std::vector<Strategy> suggest_on_grid(const Neighborhood& neighborhood, const La
       }
   }
   return result;
+}
+
+bool is_way_on_grid(const Strategy& strategy) {
+  return strategy.coalescing == Coalescing::coalesced &&
+         (strategy.route == "cartesian" || (strategy.route == "standard" && strategy.window.unlimited()));
 }
 
 std::string on_grid(const std::string& text, const Neighborhood& neighborhood) {

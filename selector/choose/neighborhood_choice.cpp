@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/error.hpp"
+#include "model/route/catalogue.hpp"
 #include "selector/choose/grid_strategies.hpp"
 
 namespace commpass {
@@ -28,6 +29,19 @@ Candidate NeighborhoodPricer::price(const Strategy& strategy, Bytes times) const
   return {strategy, schedule.evaluate(times, strategy.window, machine_, model_)};
 }
 
+std::vector<Candidate> NeighborhoodPricer::by_edges(std::span<const Strategy> strategies, Bytes times) const {
+  return edge_pricer(times)(strategies);
+}
+
+Pricer NeighborhoodPricer::edge_pricer(Bytes times) const {
+  auto sizes = unit_;
+  for (auto& bytes : sizes.bytes) bytes *= times;
+  const auto pattern = std::make_shared<const Pattern>(pattern_of(neighborhood_, sizes));
+  constexpr unsigned threads = 1;  // ranks share the work
+  return [pattern, price = pattern_pricer(*pattern, layout_, machine_, model_, {}, threads)](
+             std::span<const Strategy> strategies) { return price(strategies); };
+}
+
 std::vector<Candidate> NeighborhoodPricer::rank(std::span<const Strategy> strategies, Bytes times) const {
   std::vector<Strategy> all{{"standard", {}, {}}};
   if (strategies.empty()) {
@@ -42,6 +56,31 @@ std::vector<Candidate> NeighborhoodPricer::rank(std::span<const Strategy> strate
   return ranking;
 }
 
+bool has_few_edges(const Neighborhood& neighborhood) {
+  return std::int64_t{neighborhood.grid.ranks()} * neighborhood.size() <= most_neighborhood_edges;
+}
+
+bool can_be_told(const Strategy& strategy, const Layout& layout) {
+  if (strategy.coalescing == Coalescing::staggered) return false;
+  const auto route = make_route(strategy, layout);
+  return !route->cuts() && !is_run_by_library(*route);
+}
+
+std::vector<Strategy> promising_others(std::span<const Candidate> ranking, const Neighborhood& neighborhood,
+                                       const Layout& layout) {
+  constexpr std::size_t most = 3;
+  const auto suggested = suggest_on_grid(neighborhood, layout);
+  std::vector<Strategy> others;
+  for (const auto& candidate : ranking) {
+    const auto& strategy = candidate.strategy;
+    const bool is_of_grid =
+        strategy == Strategy{"standard", {}, {}} || std::ranges::find(suggested, strategy) != suggested.end();
+    if (is_of_grid || others.size() == most) break;
+    if (is_way_on_grid(strategy) || can_be_told(strategy, layout)) others.push_back(strategy);
+  }
+  return others;
+}
+
 namespace {
 
 struct Priced {
@@ -49,33 +88,71 @@ struct Priced {
   Candidate best;
 };
 
-Priced best_of(const NeighborhoodPricer& pricer, std::span<const Strategy> strategies, Bytes times) {
-  return {times, pricer.rank(strategies, times).front()};
-}
+/// Compares strategies for one neighbourhood: ways on the grid in closed form, with others by their edges.
+class Judge {
+ public:
+  Judge(const NeighborhoodPricer& pricer, std::span<const Strategy> others) : pricer_(pricer), others_(others) {}
+
+  Priced best_of(Bytes times) const {
+    auto best = pricer_.rank({}, times).front();
+    if (others_.empty()) return {times, std::move(best)};
+    std::vector<Strategy> strategies(others_.begin(), others_.end());
+    strategies.push_back(best.strategy);
+    auto candidates = pricer_.by_edges(strategies, times);
+    const auto cheapest = std::ranges::min_element(candidates.begin(), candidates.end() - 1, {}, seconds_of);
+    if (cheapest->cost.seconds < margin * candidates.back().cost.seconds) best = std::move(*cheapest);
+    return {times, std::move(best)};
+  }
+
+  Candidate price(const Strategy& strategy, Bytes times) const {
+    return is_other(strategy) ? pricer_.by_edges(std::span(&strategy, 1), times).front()
+                              : pricer_.price(strategy, times);
+  }
+
+  /// Is `after` the better one from this size on?
+  bool prefers(const Strategy& after, const Strategy& before, Bytes times) const {
+    if (!is_other(after) && !is_other(before))
+      return pricer_.price(after, times).cost.seconds <= pricer_.price(before, times).cost.seconds;
+    const std::array both{after, before};
+    const auto candidates = pricer_.by_edges(both, times);
+    return weighed(candidates[0]) <= weighed(candidates[1]);
+  }
+
+ private:
+  static constexpr double margin = 0.95;
+  static Seconds seconds_of(const Candidate& candidate) { return candidate.cost.seconds; }
+  Seconds weighed(const Candidate& candidate) const {
+    return candidate.cost.seconds * (is_other(candidate.strategy) ? 1 : margin);
+  }
+  bool is_other(const Strategy& strategy) const { return std::ranges::find(others_, strategy) != others_.end(); }
+
+  const NeighborhoodPricer& pricer_;
+  std::span<const Strategy> others_;
+};
 
 /// The first size from which on `after` is no dearer, between one at which it is and one at which it is not.
-Bytes crossing(const NeighborhoodPricer& pricer, const Strategy& before, const Strategy& after, Bytes low, Bytes high) {
+Bytes crossing(const Judge& judge, const Strategy& before, const Strategy& after, Bytes low, Bytes high) {
   constexpr Bytes parts = 50;  // 2 %
   while (high - low > std::max<Bytes>(1, low / parts)) {
     const auto middle = low + (high - low) / 2;
-    const bool is_after = pricer.price(after, middle).cost.seconds <= pricer.price(before, middle).cost.seconds;
-    (is_after ? high : low) = middle;
+    (judge.prefers(after, before, middle) ? high : low) = middle;
   }
   return high;
 }
 
 }  // namespace
 
-std::vector<NeighborhoodClass> choose_by_size(const NeighborhoodPricer& pricer) {
+std::vector<NeighborhoodClass> choose_by_size(const NeighborhoodPricer& pricer, std::span<const Strategy> others) {
   constexpr Bytes factor = 4, largest = Bytes{1} << 24;
+  const Judge judge(pricer, others);
   std::vector<NeighborhoodClass> classes;
   std::optional<Priced> before;
   for (Bytes times = 1; times <= largest; times *= factor) {
-    auto priced = best_of(pricer, {}, times);
+    auto priced = judge.best_of(times);
     if (!before) classes.push_back({0, priced.best.strategy, priced.best.cost.seconds});
     else if (before->best.strategy != priced.best.strategy) {
-      const auto from = crossing(pricer, before->best.strategy, priced.best.strategy, before->times, times);
-      classes.push_back({from, priced.best.strategy, pricer.price(priced.best.strategy, from).cost.seconds});
+      const auto from = crossing(judge, before->best.strategy, priced.best.strategy, before->times, times);
+      classes.push_back({from, priced.best.strategy, judge.price(priced.best.strategy, from).cost.seconds});
     }
     before = std::move(priced);
   }

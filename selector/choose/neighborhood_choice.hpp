@@ -1,6 +1,7 @@
 // Which strategy runs an exchange with a Cartesian neighbourhood, by the size of its blocks.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <span>
@@ -22,6 +23,11 @@ class NeighborhoodPricer {
 
   /// @throws NotApplicable for other strategies, InputError
   Candidate price(const Strategy& strategy, Bytes times) const;
+  /// Prices any strategies by all edges, as exchanges of any pattern are. @throws NotApplicable, InputError
+  std::vector<Candidate> by_edges(std::span<const Strategy> strategies, Bytes times) const;
+  /// The same, as one function. This must live as long as the result.
+  Pricer edge_pricer(Bytes times) const;
+  const Neighborhood& neighborhood() const { return neighborhood_; }
   /// Those given, or all that the grid suggests and standard, from the cheapest on; ties stay in this order.
   std::vector<Candidate> rank(std::span<const Strategy> strategies, Bytes times) const;
 
@@ -43,9 +49,28 @@ struct NeighborhoodClass {
   Seconds predicted_s = 0;  ///< of blocks of about the smallest size of the class
 };
 
+/// Neighbourhoods of more edges are not priced by them, and get ways on their grid alone.
+inline constexpr std::int64_t most_neighborhood_edges = std::int64_t{1} << 17;
+bool has_few_edges(const Neighborhood& neighborhood);
+
+/// The sizes at which strategies that are no ways on the grid are looked for, in times of the unit.
+inline constexpr std::array<Bytes, 3> probed_times{16, 1024, 65536};
+
+/// Can each rank plan it alone, once it was told what passes through it? Not where messages are staggered or cut, or
+/// the MPI library runs them.
+bool can_be_told(const Strategy& strategy, const Layout& layout);
+
+/// Of all strategies that are priced for a size, few that the grid does not suggest and that are cheaper than all that
+/// it does.
+/// @param ranking  of all, by their edges, the cheapest first
+std::vector<Strategy> promising_others(std::span<const Candidate> ranking, const Neighborhood& neighborhood,
+                                       const Layout& layout);
+
 /// Classes of sizes, from the smallest up. Where the cheapest strategy changes between two of the sizes that are looked
 /// at, the size at which it does is found to 2 %; what is best only in between is not seen.
-std::vector<NeighborhoodClass> choose_by_size(const NeighborhoodPricer& pricer);
+/// @param others  to be considered besides what the grid suggests (promising_others). One is taken where its edges are
+/// cheaper by 5 %: its price is less certain than those of ways on the grid beside each other.
+std::vector<NeighborhoodClass> choose_by_size(const NeighborhoodPricer& pricer, std::span<const Strategy> others = {});
 
 /// The class of a size. @param classes  at least one
 const NeighborhoodClass& class_of(std::span<const NeighborhoodClass> classes, double bytes);

@@ -8,10 +8,12 @@
 #include <random>
 
 #include "model/cartesian/draw_neighborhood.hpp"
+#include "model/route/catalogue.hpp"
 #include "model/route/grid_way.hpp"
 #include "model/schedule/schedule.hpp"
 #include "runtime/cartesian/two_a_node.hpp"
 #include "runtime/world.hpp"
+#include "selector/choose/grid_strategies.hpp"
 
 namespace {
 
@@ -159,6 +161,47 @@ TEST_F(Cartesian, MovesItAlsoWhereEveryRankIsToldWhatItForwards) {
     auto other = communicator_.cart_neighborhood(drawn.neighborhood, {"two-step"});
     ASSERT_NO_FATAL_FAILURE(check(other, drawn.sizes, "two-step, seed " + std::to_string(seed), seed % 2 == 1, false));
   }
+}
+
+TEST_F(Cartesian, PlansStrategiesAloneThatAreNoWaysOnTheGrid) {
+  for (int seed = 1; seed <= 20; ++seed) {
+    const test::DrawnNeighborhood drawn(seed, size_of(), true);
+    for (const auto* strategy : {"two-step", "tuna,radix=2", "stfw,n=1,placed", "standard,window=4"}) {
+      if (const auto& row = catalogue_row(parse_strategy(strategy).route);
+          !row.inapplicable(parse_strategy(strategy), communicator_.layout()).empty())
+        continue;
+      auto cart = communicator_.cart_neighborhood(drawn.neighborhood, {strategy});
+      std::vector<int> from(drawn.sizes.bytes.size()), to(from);
+      calls_to_others = 0;
+      const auto exchange = cart.alltoall_init(from.data(), 1, MPI_INT, to.data(), 1, MPI_INT);
+      EXPECT_EQ(calls_to_others, 0) << strategy;
+      const auto what = "seed " + std::to_string(seed) + " " + strategy;
+      ASSERT_NO_FATAL_FAILURE(check(cart, drawn.sizes, what, seed % 2 == 0, false));
+    }
+  }
+}
+
+TEST(CartesianChoice, TakesWhatTheGridDoesNotSuggestWhereThatIsCheaper) {
+  // Of two nodes neither has a block of the grid. The network's messages are dear.
+  const int ranks = size_of();
+  if (ranks < 6 || ranks % 2 == 1) GTEST_SKIP() << "nodes have too few ranks";
+  auto machine = test::some_machine();
+  machine.host.by_locality[static_cast<std::size_t>(Locality::network)] =
+      Channel{{Protocol{"eager", std::numeric_limits<Bytes>::max(), 1e-4, 1e-9, 1e-4}}};
+  std::vector<int> nodes{0, 1, 1, 0, 1, 0, 0, 1, 1, 0, 0, 1};
+  nodes.resize(static_cast<std::size_t>(ranks));
+  Communicator communicator(MPI_COMM_WORLD, machine, {Layout(nodes)});
+  const Neighborhood neighborhood{torus({ranks}), box_offsets(1, ranks / 2), {}};
+  auto cart = communicator.cart_neighborhood(neighborhood);
+  std::vector<int> from(static_cast<std::size_t>(neighborhood.size()), rank_of()), to(from);
+  calls_to_others = 0;
+  auto exchange = cart.alltoall_init(from.data(), 1, MPI_INT, to.data(), 1, MPI_INT);
+  EXPECT_EQ(calls_to_others, 0);
+  EXPECT_FALSE(is_way_on_grid(parse_strategy(exchange.strategy()))) << cart.explanation();
+  exchange.start();
+  exchange.wait();
+  const auto sources = cart.sources();
+  EXPECT_TRUE(everywhere(to == sources));
 }
 
 TEST_F(Cartesian, MovesBlocksWithGapsAndOfSeveralTypes) {

@@ -4,15 +4,18 @@
 
 #include "model/error.hpp"
 #include "model/pattern/generate.hpp"
+#include "model/route/catalogue.hpp"
 #include "model/support.hpp"
 #include "selector/choose/grid_mapping.hpp"
 #include "selector/choose/grid_strategies.hpp"
 #include "selector/choose/halo_choice.hpp"
 #include "selector/choose/neighborhood_choice.hpp"
+#include "selector/choose/offer.hpp"
 
 namespace commpass {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 
@@ -28,6 +31,12 @@ TEST(NodeBlocks, AreFoundWhereNodesAreBlocksOfTheGrid) {
   EXPECT_EQ(node_blocks(torus({4, 4}), Layout::with_ppn(16, 1)), std::nullopt);
 }
 
+TEST(SocketBlocks, AreFoundWhereSocketsAreBlocksOfTheGrid) {
+  EXPECT_EQ(socket_blocks(torus({4, 4, 8}), Layout::regular(8, 2, 8)), (std::vector{1, 1, 8}));
+  EXPECT_EQ(socket_blocks(torus({4, 4}), Layout::regular(1, 4, 4)), (std::vector{1, 4})) << "of a single node, too";
+  EXPECT_EQ(socket_blocks(torus({4, 4}), Layout::regular(4, 1, 4)), std::nullopt) << "they are nodes";
+}
+
 std::vector<std::string> names_of(const std::vector<Strategy>& strategies) {
   std::vector<std::string> names;
   for (const auto& strategy : strategies) names.push_back(to_string(strategy));
@@ -41,6 +50,10 @@ TEST(GridStrategies, AreWaysInWhichDimensionsShareStages) {
                           "cartesian,dims=4x4x4,stages=1x2x2"));
   EXPECT_THAT(names_of(suggest_on_grid(neighborhood, Layout::with_ppn(64, 16))),
               Contains("cartesian,dims=4x4x4,blocks=1x4x4,stages=2x2x2x1x1x1"));
+  EXPECT_THAT(names_of(suggest_on_grid(neighborhood, Layout::regular(4, 2, 8))),
+              AllOf(Contains("cartesian,dims=4x4x4,blocks=1x4x4,stages=2x2x2x1x1x1"),
+                    Contains("cartesian,dims=4x4x4,blocks=1x2x4,stages=2x2x2x1x1x1")))
+      << "a block of a node, and of a socket";
   const Neighborhood line{torus({1, 8, 1}), {0, 1, 0}, {}};
   for (const auto& name : names_of(suggest_on_grid(line, Layout::with_ppn(8, 1))))
     EXPECT_NO_THROW(parse_strategy(name)) << name;
@@ -99,6 +112,46 @@ TEST(NeighborhoodChoice, CombinesSmallBlocksAndNotLargeOnes) {
               pricer.price(classes[i].strategy, below).cost.seconds);
   }
   EXPECT_THROW(pricer.price(parse_strategy("two-step"), 1), NotApplicable);
+}
+
+TEST(NeighborhoodChoice, TakesAnotherStrategyWhereItIsCheaper) {
+  // Nodes have no blocks of the grid, and what goes between them is dear.
+  const Neighborhood neighborhood{torus({6, 6}), box_offsets(2, 2), {}};
+  std::vector<int> nodes;
+  for (int rank = 0; rank < 36; ++rank) nodes.push_back(rank * 5 / 7 % 4);
+  const Layout layout(nodes);
+  const auto machine = test::small_cluster();
+  const NeighborhoodPricer pricer(neighborhood, NeighborBytes::equal(neighborhood, 1, false), layout, machine,
+                                  CostModel::burst);
+  const auto cheapest_at = [&](Bytes times, const Strategy& strategy) {
+    return pricer.by_edges(std::span(&strategy, 1), times).front().cost.seconds;
+  };
+  std::vector<Strategy> others;
+  for (const auto times : probed_times) {
+    auto strategies = offered_strategies(layout, machine, CostModel::burst);
+    for (const auto& strategy : suggest_on_grid(neighborhood, layout)) strategies.push_back(strategy);
+    auto ranking = pricer.by_edges(strategies, times);
+    std::ranges::sort(ranking, {}, [](const Candidate& c) { return c.cost.seconds; });
+    for (const auto& strategy : promising_others(ranking, neighborhood, layout)) others.push_back(strategy);
+  }
+  ASSERT_FALSE(others.empty());
+  const auto on_grid_alone = choose_by_size(pricer), among_all = choose_by_size(pricer, others);
+  bool is_taken = false;
+  for (const Bytes times : {16, 100, 1024, 5000, 65536}) {
+    const auto& own = class_of(on_grid_alone, static_cast<double>(times)).strategy;
+    const auto& chosen = class_of(among_all, static_cast<double>(times)).strategy;
+    is_taken = is_taken || !is_way_on_grid(chosen);
+    EXPECT_LE(cheapest_at(times, chosen), 1.02 * cheapest_at(times, own)) << times;
+  }
+  EXPECT_TRUE(is_taken);
+}
+
+TEST(NeighborhoodChoice, TellsWhatRanksCanBeTold) {
+  const auto layout = Layout::with_ppn(16, 4);
+  for (const auto* strategy : {"two-step", "stfw,n=2,placed", "tuna,radix=2", "standard,window=4"})
+    EXPECT_TRUE(can_be_told(parse_strategy(strategy), layout)) << strategy;
+  for (const auto* strategy : {"mpi", "three-step", "split,cap=2KiB", "two-step,staggered"})
+    EXPECT_FALSE(can_be_told(parse_strategy(strategy), layout)) << strategy;
 }
 
 TEST(HaloChoice, TakesFewMessagesForSmallHalosAndFewStagesForNone) {
