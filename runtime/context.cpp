@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <vector>
 
 #include "model/machine/profile.hpp"
 #include "runtime/choose/unpriced.hpp"
@@ -82,6 +83,18 @@ int largest_tag_of(MPI_Comm comm) {
   return found ? *static_cast<int*>(value) : guaranteed;
 }
 
+/// The grid of a communicator with a Cartesian topology.
+std::optional<Grid> grid_of(MPI_Comm comm) {
+  int topology = MPI_UNDEFINED, dimensions = 0;
+  COMMPASS_MPI_CALL(MPI_Topo_test, comm, &topology);
+  if (topology != MPI_CART) return std::nullopt;
+  COMMPASS_MPI_CALL(MPI_Cartdim_get, comm, &dimensions);
+  if (dimensions == 0) return std::nullopt;
+  std::vector<int> dims(static_cast<std::size_t>(dimensions)), periods(dims), coordinates(dims);
+  COMMPASS_MPI_CALL(MPI_Cart_get, comm, dimensions, dims.data(), periods.data(), coordinates.data());
+  return Grid{dims, {periods.begin(), periods.end()}};
+}
+
 }  // namespace
 
 std::shared_ptr<Context> make_context(MPI_Comm user, const std::string& profile, const Machine* machine,
@@ -94,6 +107,7 @@ std::shared_ptr<Context> make_context(MPI_Comm user, const std::string& profile,
   auto context = std::make_shared<Context>(Context{std::move(own), std::move(known_layout), std::move(known_machine)});
   context->named = fitting_names(comm, context->layout, environment);
   context->unpriced = broadcast(comm, why_unpriced(context->layout, context->machine));
+  context->grid = grid_of(user);
   context->verbose = environment.verbose;
   context->threads = settle_on_node(comm);
   context->largest_tag = largest_tag_of(comm);

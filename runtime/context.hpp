@@ -9,6 +9,7 @@
 
 #include "model/machine/layout.hpp"
 #include "model/machine/machine.hpp"
+#include "model/pattern/grid.hpp"
 #include "runtime/choose/environment_names.hpp"
 #include "runtime/mpi/own_communicator.hpp"
 
@@ -20,10 +21,11 @@ struct Context {
   OwnCommunicator comm;
   Layout layout;
   Machine machine;
-  EnvironmentNames named{};  ///< what the environment of rank 0 names, as it fits the layout
-  std::string unpriced{};    ///< why nothing has a price (runtime/choose/unpriced.hpp), as rank 0 says; empty: it has
-  bool verbose = false;      ///< as the environment of this rank says
-  unsigned threads = 1;      ///< that this rank may start without taking cores from others of its node
+  EnvironmentNames named{};    ///< what the environment of rank 0 names, as it fits the layout
+  std::string unpriced{};      ///< why nothing has a price (runtime/choose/unpriced.hpp), as rank 0 says; empty: it has
+  std::optional<Grid> grid{};  ///< of the user's communicator, if it has a Cartesian topology
+  bool verbose = false;        ///< as the environment of this rank says
+  unsigned threads = 1;        ///< that this rank may start without taking cores from others of its node
   int largest_tag = 0;
   int next_exchange = 0;  ///< its number among the planned ones that share a communicator
   std::shared_ptr<const OwnCommunicator>

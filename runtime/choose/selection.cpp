@@ -16,6 +16,7 @@
 #include "runtime/mpi/own_communicator.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "selector/choose/family.hpp"
+#include "selector/choose/find_grid.hpp"
 #include "selector/choose/offer.hpp"
 #include "selector/choose/shortlist.hpp"
 
@@ -54,11 +55,12 @@ Decision decision_of(const std::vector<Candidate>& ranking, const Calls& calls) 
 }
 
 /// @param price_suggestions  prices what is asked for if everything is considered
-std::vector<Candidate> rank(const Pricer& price, const Pricer& price_suggestions, const Layout& layout,
-                            const Machine& machine, std::int64_t edges, const SelectionOptions& options) {
+/// @param suggestions        gives that
+template <class Suggestions>
+std::vector<Candidate> rank(const Pricer& price, const Pricer& price_suggestions, const Suggestions& suggestions,
+                            const Layout& layout, std::int64_t edges, const SelectionOptions& options) {
   if (options.automatic) return rank_family(price, *options.automatic, layout, edges, options.calls);
-  return rank_suggestions(price_suggestions, offered_strategies(layout, machine, options.model), layout, edges,
-                          options.calls);
+  return rank_suggestions(price_suggestions, suggestions(), layout, edges, options.calls);
 }
 
 Decision share(MPI_Comm comm, Decision decision) {
@@ -87,7 +89,8 @@ Decision decide_exactly(MPI_Comm comm, const Layout& layout, const Machine& mach
     });
     share_pricing(evaluators.get(), price, [&](const Pricer& shared) {
       const auto promising = price_promising(shared, pattern, layout, machine, options.model, options.calls);
-      decision = decision_of(rank(shared, promising, layout, machine, pattern.messages(), options), options.calls);
+      const auto suggestions = [&] { return strategies_for(pattern, layout, machine, options.model, options.grid); };
+      decision = decision_of(rank(shared, promising, suggestions, layout, pattern.messages(), options), options.calls);
     });
   });
   return share(comm, std::move(decision));
@@ -113,7 +116,8 @@ Decision decide_by_statistics(MPI_Comm comm, const Layout& layout, const Machine
     if (!evaluators) return;
     const auto price = random_pricer(random_pattern(totals, layout), layout, machine, options.model, options.calls);
     share_pricing(evaluators.get(), price, [&](const Pricer& shared) {
-      decision = decision_of(rank(shared, leave_out_open_forms(shared), layout, machine, layout.ranks(), options),
+      const auto suggestions = [&] { return offered_strategies(layout, machine, options.model); };
+      decision = decision_of(rank(shared, leave_out_open_forms(shared), suggestions, layout, layout.ranks(), options),
                              options.calls);
     });
     if (rank_in(comm) == 0) decision.explanation += explain_totals(totals, layout, options.most_edges_gathered);

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "model/pattern/grid.hpp"
 #include "runtime/plan/plan.hpp"
 #include "selector/choose/select.hpp"
 
@@ -26,6 +27,8 @@ struct SelectionOptions {
   unsigned threads = 1;  ///< that this rank may start
   std::optional<Strategy>
       automatic{};  ///< choose from its family alone (selector/choose/family.hpp); the same on every rank
+  std::optional<Grid>
+      grid{};  ///< that of the user's communicator: if ranks have the same offsets there, it is not sought
 };
 
 /// The cheapest strategy, the same on every rank. Collective.

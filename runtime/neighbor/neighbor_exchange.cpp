@@ -52,8 +52,12 @@ Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send
         decision = {to_string(strategy), std::nullopt, name + " was named by the caller or COMMPASS_STRATEGY.\n"};
       }
       if (!is_named || is_automatic(strategy))
-        selection = SelectionOptions{options.model, options.calls, options.most_edges_gathered, context->threads,
-                                     is_named ? std::optional(strategy) : std::nullopt};
+        selection = SelectionOptions{options.model,
+                                     options.calls,
+                                     options.most_edges_gathered,
+                                     context->threads,
+                                     is_named ? std::optional(strategy) : std::nullopt,
+                                     context->grid};
       else if (pattern_need(strategy) == PatternNeed::nothing) draft.begin(strategy);
     });
     return open_planning(comm, failure, name, draft.mismatch());

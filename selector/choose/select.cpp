@@ -10,6 +10,7 @@
 #include "model/error.hpp"
 #include "model/route/catalogue.hpp"
 #include "selector/choose/family.hpp"
+#include "selector/choose/find_grid.hpp"
 #include "selector/choose/offer.hpp"
 #include "selector/choose/parallel.hpp"
 #include "selector/choose/search.hpp"
@@ -194,7 +195,7 @@ std::vector<Candidate> rank_strategies(const Pattern& pattern, const Layout& lay
   if (!strategies.empty()) return rank_given(price, strategies, layout, pattern.messages(), calls);
   if (depth == RankingDepth::cheapest)
     price = price_promising(std::move(price), pattern, layout, machine, model, calls);
-  return rank_suggestions(price, offered_strategies(layout, machine, model), layout, pattern.messages(), calls);
+  return rank_suggestions(price, strategies_for(pattern, layout, machine, model), layout, pattern.messages(), calls);
 }
 
 Candidate price_alltoall(const Strategy& strategy, Bytes bytes, const Layout& layout, const Machine& machine,

@@ -76,7 +76,7 @@ Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& 
                 CostModel model = CostModel::burst, const Calls& calls = {});
 
 /// Prices strategies and sorts them as rank_suggestions does.
-/// @param strategies  empty: all that are offered (offered_strategies), and what search_strategies finds from there
+/// @param strategies  empty: all that are offered (strategies_for), and what search_strategies finds from there
 /// @param depth       matters only where no strategies are given
 /// @return at least one candidate, the first priced in full
 /// @throws NotApplicable if a given strategy does not apply or cannot be priced on this machine; InputError

@@ -2,10 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "model/error.hpp"
 #include "model/pattern/generate.hpp"
+#include "model/pattern/neighborhood_counts.hpp"
 #include "model/route/catalogue.hpp"
 #include "model/support.hpp"
+#include "selector/choose/find_grid.hpp"
 #include "selector/choose/grid_mapping.hpp"
 #include "selector/choose/grid_strategies.hpp"
 #include "selector/choose/halo_choice.hpp"
@@ -152,6 +156,51 @@ TEST(NeighborhoodChoice, TellsWhatRanksCanBeTold) {
     EXPECT_TRUE(can_be_told(parse_strategy(strategy), layout)) << strategy;
   for (const auto* strategy : {"mpi", "three-step", "split,cap=2KiB", "two-step,staggered"})
     EXPECT_FALSE(can_be_told(parse_strategy(strategy), layout)) << strategy;
+}
+
+Pattern stencil(const Neighborhood& neighborhood) {
+  auto pattern = pattern_of(neighborhood, NeighborBytes::equal(neighborhood, 8, false));
+  std::mt19937 random(1);
+  std::ranges::shuffle(pattern.edges, random);
+  for (auto& edge : pattern.edges) edge.bytes += edge.source % 3;
+  return pattern;
+}
+
+TEST(FindNeighborhood, FindsTheGridOfAStencil) {
+  for (const bool is_periodic : {true, false})
+    for (const auto& dims : {std::vector{8, 8}, {3, 4, 5}, {4, 16}, {4, 3, 3, 3}}) {
+      const Neighborhood given{{dims, std::vector<bool>(dims.size(), is_periodic)}, box_offsets(dims.size(), 1), {}};
+      const auto found = find_neighborhood(stencil(given));
+      ASSERT_TRUE(found) << describe(given.grid);
+      EXPECT_EQ(combining_counts(*found).rounds, static_cast<int>(2 * dims.size())) << describe(found->grid);
+      EXPECT_EQ(pattern_of(*found, NeighborBytes::equal(*found, 8, false)).edges.size(), stencil(given).edges.size());
+      EXPECT_TRUE(neighborhood_on(given.grid, stencil(given)));
+    }
+}
+
+TEST(FindNeighborhood, FindsNoneWhereRanksDifferOrThereIsNothingToCombine) {
+  const Neighborhood box{torus({8, 8}), box_offsets(2, 1), {}};
+  auto pattern = stencil(box);
+  pattern.edges.pop_back();
+  EXPECT_FALSE(find_neighborhood(pattern)) << "an edge is missing";
+  EXPECT_FALSE(find_neighborhood(pattern, box.grid));
+  EXPECT_FALSE(find_neighborhood(stencil({torus({8, 8}), star_offsets(2, 1), {}}))) << "a message a direction anyway";
+  EXPECT_FALSE(find_neighborhood(test::alltoall(16, 8)));
+  EXPECT_FALSE(find_neighborhood({16, {}}));
+  EXPECT_FALSE(find_neighborhood({1, {}}));
+}
+
+TEST(FindNeighborhood, OffersTheWaysOnTheGridForAnyPattern) {
+  const Neighborhood box{torus({4, 4, 4}), box_offsets(3, 1), {}};
+  const auto ranking = rank_strategies(stencil(box), Layout::with_ppn(64, 1), test::small_cluster());
+  EXPECT_THAT(names_of(strategies_for(stencil(box), Layout::with_ppn(64, 1), test::small_cluster(), CostModel::burst)),
+              Contains("cartesian,dims=4x4x4,stages=1x2x3"));
+  const auto is_on_grid = [](const Candidate& c) { return c.strategy.route == "cartesian"; };
+  EXPECT_TRUE(std::ranges::any_of(ranking, is_on_grid));
+  // 27 points on 6 x 5 x 4 ranks: message combining is what nothing else is.
+  const Neighborhood uneven{{{6, 5, 4}, {false, true, true}}, box_offsets(3, 1), {}};
+  EXPECT_EQ(rank_strategies(stencil(uneven), Layout::with_ppn(120, 1), test::small_cluster()).front().strategy.route,
+            "cartesian");
 }
 
 TEST(HaloChoice, TakesFewMessagesForSmallHalosAndFewStagesForNone) {

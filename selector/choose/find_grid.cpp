@@ -1,0 +1,147 @@
+#include "selector/choose/find_grid.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <set>
+#include <span>
+
+#include "model/pattern/neighborhood_counts.hpp"
+#include "selector/choose/grid_strategies.hpp"
+#include "selector/choose/offer.hpp"
+
+namespace commpass {
+
+namespace {
+
+/// Whom each rank sends to, ascending; itself and those that get nothing are left out.
+class Destinations {
+ public:
+  explicit Destinations(const Pattern& pattern) : ends_(static_cast<std::size_t>(pattern.ranks) + 1) {
+    const auto moves = [](const Edge& edge) { return edge.bytes > 0 && edge.source != edge.destination; };
+    for (const auto& edge : pattern.edges)
+      if (moves(edge)) ++ends_[static_cast<std::size_t>(edge.source) + 1];
+    for (std::size_t i = 1; i < ends_.size(); ++i) ends_[i] += ends_[i - 1];
+    all_.resize(ends_.back());
+    auto next = ends_;
+    for (const auto& edge : pattern.edges)
+      if (moves(edge)) all_[next[static_cast<std::size_t>(edge.source)]++] = edge.destination;
+    for (Rank rank = 0; rank < ranks(); ++rank) {
+      const auto own = begin_end(rank);
+      std::sort(all_.begin() + own.first, all_.begin() + own.second);
+      if (own.second - own.first > std::ssize(of(busiest_))) busiest_ = rank;
+    }
+  }
+
+  int ranks() const { return static_cast<int>(ends_.size()) - 1; }
+  /// The first of those that send to the most.
+  Rank busiest() const { return busiest_; }
+  std::span<const Rank> of(Rank rank) const {
+    const auto own = begin_end(rank);
+    return std::span(all_).subspan(static_cast<std::size_t>(own.first),
+                                   static_cast<std::size_t>(own.second - own.first));
+  }
+
+ private:
+  std::pair<std::ptrdiff_t, std::ptrdiff_t> begin_end(Rank rank) const {
+    const auto r = static_cast<std::size_t>(rank);
+    return {static_cast<std::ptrdiff_t>(ends_[r]), static_cast<std::ptrdiff_t>(ends_[r + 1])};
+  }
+
+  std::vector<std::size_t> ends_;
+  std::vector<Rank> all_;
+  Rank busiest_ = 0;
+};
+
+/// The offsets of the rank that sends to the most others, which a rank in the middle does; nothing if others have more.
+std::optional<Neighborhood> offsets_of_all(const Grid& grid, const Destinations& destinations) {
+  Neighborhood neighborhood{grid, {}, {}};
+  std::set<std::vector<int>> known;
+  for (const Rank to : destinations.of(destinations.busiest())) {
+    const auto offset = grid.offset_between(destinations.busiest(), to);
+    neighborhood.offsets.insert(neighborhood.offsets.end(), offset.begin(), offset.end());
+    known.insert(offset);
+  }
+  // Most grids are refused by the first of these.
+  for (const Rank rank : {0, destinations.ranks() / 3, destinations.ranks() - 1})
+    for (const Rank to : destinations.of(rank))
+      if (!known.contains(grid.offset_between(rank, to))) return std::nullopt;
+  return neighborhood;
+}
+
+std::optional<Neighborhood> neighborhood_on(const Grid& grid, const Destinations& destinations) {
+  auto neighborhood = offsets_of_all(grid, destinations);
+  if (!neighborhood) return std::nullopt;
+  std::vector<Rank> expected;
+  for (Rank rank = 0; rank < destinations.ranks(); ++rank) {
+    expected.clear();
+    for (int i = 0; i < neighborhood->size(); ++i)
+      if (const auto target = neighborhood->target(rank, i)) expected.push_back(*target);
+    std::ranges::sort(expected);
+    if (!std::ranges::equal(expected, destinations.of(rank))) return std::nullopt;
+  }
+  return neighborhood;
+}
+
+/// Calls `action` with all grids of so many ranks and so many dimensions more, which have sizes of 2 and more; those of
+/// 2 are periodic.
+template <class Action>
+void for_each_grid(int ranks, int dimensions, Grid& grid, const Action& action) {
+  if (dimensions == 0) {
+    if (ranks == 1) action(grid);
+    return;
+  }
+  for (int size = 2; size <= ranks; ++size) {
+    if (ranks % size != 0) continue;
+    grid.dims.push_back(size);
+    for (const bool is_periodic : {true, false}) {
+      if (!is_periodic && size == 2) continue;
+      grid.periodic.push_back(is_periodic);
+      for_each_grid(ranks / size, dimensions - 1, grid, action);
+      grid.periodic.pop_back();
+    }
+    grid.dims.pop_back();
+  }
+}
+
+}  // namespace
+
+std::optional<Neighborhood> neighborhood_on(const Grid& grid, const Pattern& pattern) {
+  return neighborhood_on(grid, Destinations(pattern));
+}
+
+std::optional<Neighborhood> find_neighborhood(const Pattern& pattern, const std::optional<Grid>& known) {
+  constexpr int most_dimensions = 5;
+  constexpr int most_grids = 20000;  // of numbers of ranks with very many divisors not all
+  const Destinations destinations(pattern);
+  if (std::ssize(destinations.of(destinations.busiest())) >= pattern.ranks - 1) return std::nullopt;
+  std::optional<Neighborhood> best;
+  auto fewest = static_cast<int>(destinations.of(destinations.busiest()).size());  // messages without combining
+  const auto try_grid = [&](const Grid& grid) {
+    auto found = neighborhood_on(grid, destinations);
+    if (!found) return;
+    const int rounds = combining_counts(*found).rounds;
+    if (rounds >= fewest) return;
+    fewest = rounds;
+    best = std::move(found);
+  };
+  if (known) try_grid(*known);
+  if (best) return best;
+  Grid grid;
+  int left = most_grids;
+  for (int dimensions = 1; dimensions <= most_dimensions; ++dimensions)  // of like ones that with the fewest
+    for_each_grid(pattern.ranks, dimensions, grid, [&](const Grid& candidate) {
+      if (left-- > 0) try_grid(candidate);
+    });
+  return best;
+}
+
+std::vector<Strategy> strategies_for(const Pattern& pattern, const Layout& layout, const Machine& machine,
+                                     CostModel model, const std::optional<Grid>& known) {
+  auto strategies = offered_strategies(layout, machine, model);
+  if (const auto neighborhood = find_neighborhood(pattern, known))
+    for (auto& strategy : suggest_on_grid(*neighborhood, layout)) strategies.push_back(std::move(strategy));
+  return strategies;
+}
+
+}  // namespace commpass
