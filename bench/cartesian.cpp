@@ -24,13 +24,17 @@ struct Shape {
   bool quick;
 };
 
+// Those that take longest come last.
 constexpr Shape shapes[] = {
-    {2, 3, 64, "8x8", true},       {2, 4, 64, "8x8", false},        {2, 5, 64, "8x8", false},
-    {2, 3, 256, "16x16", false},   {2, 5, 256, "16x16", false},     {3, 3, 64, "4x4x4", true},
-    {3, 4, 64, "4x4x4", false},    {3, 5, 125, "5x5x5", true},      {3, 3, 256, "8x8x4", false},
-    {4, 3, 81, "3x3x3x3", true},   {4, 3, 256, "4x4x4x4", false},   {4, 4, 256, "4x4x4x4", false},
-    {4, 5, 256, "4x4x4x4", false}, {5, 3, 243, "3x3x3x3x3", false},
+    {2, 3, 64, "8x8", true},       {3, 3, 64, "4x4x4", true},     {4, 3, 81, "3x3x3x3", true},
+    {2, 4, 64, "8x8", false},      {2, 5, 64, "8x8", false},      {2, 3, 256, "16x16", false},
+    {3, 4, 64, "4x4x4", false},    {3, 5, 125, "5x5x5", false},   {3, 3, 256, "8x8x4", false},
+    {2, 5, 256, "16x16", false},   {4, 3, 256, "4x4x4x4", false}, {5, 3, 243, "3x3x3x3x3", false},
+    {4, 4, 256, "4x4x4x4", false}, {4, 5, 256, "4x4x4x4", false},
 };
+
+// Of the quick cases.
+constexpr const char* quick_clusters[] = {"lassen-like", "latency-bound"};
 
 constexpr int int_bytes = 4;
 constexpr int blocks_of_ints[] = {1, 10, 100};
@@ -69,7 +73,9 @@ Json summary_of(const std::vector<Result>& results) {
     speedups.push_back(r.speedup());
     worst.push_back(r.versus_best_known());
   }
-  return {{"speedup_over_mpi_gmean", geometric_mean(speedups)},
+  const double speedup = geometric_mean(speedups);
+  return {{"speedup_over_mpi_gmean", speedup},
+          {"slowdown_over_mpi_gmean", 1 / speedup},  // for bounds, which are from above
           {"worst_vs_best_known", quantile(worst, 1)},
           {"cases", results.size()}};
 }
@@ -94,7 +100,8 @@ Json cartesian(const Options& options) {
     for (std::size_t i = 0; i < all.size(); ++i)
       for (const int ints : blocks_of_ints)
         for (const bool is_allgather : {false, true})
-          if (!options.quick || shape.quick) cases.push_back({all[i], profiles[i], shape, ints, is_allgather});
+          if (!options.quick || (shape.quick && std::ranges::count(quick_clusters, all[i].name) > 0))
+            cases.push_back({all[i], profiles[i], shape, ints, is_allgather});
   if (!options.json)
     fmt::print("{:<14} {:>4} {:<26} {:<48} {:>9} {:>9} {:>9} {:>9} {:>7} {:>7}\n", "cluster", "P", "exchange", "chosen",
                "us", "loop us", "trivial", "combining", "speedup", "worst");

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <iterator>
-#include <vector>
 
 #include "model/machine/profile.hpp"
 #include "runtime/choose/unpriced.hpp"
 #include "runtime/execute/persistent_requests.hpp"
 #include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/cartesian_topology.hpp"
 #include "runtime/mpi/crowd.hpp"
 #include "runtime/mpi/detect_layout.hpp"
 #include "runtime/mpi/in_flight.hpp"
@@ -81,18 +81,6 @@ int largest_tag_of(MPI_Comm comm) {
   int found = 0;
   COMMPASS_MPI_CALL(MPI_Comm_get_attr, comm, MPI_TAG_UB, &value, &found);
   return found ? *static_cast<int*>(value) : guaranteed;
-}
-
-/// The grid of a communicator with a Cartesian topology.
-std::optional<Grid> grid_of(MPI_Comm comm) {
-  int topology = MPI_UNDEFINED, dimensions = 0;
-  COMMPASS_MPI_CALL(MPI_Topo_test, comm, &topology);
-  if (topology != MPI_CART) return std::nullopt;
-  COMMPASS_MPI_CALL(MPI_Cartdim_get, comm, &dimensions);
-  if (dimensions == 0) return std::nullopt;
-  std::vector<int> dims(static_cast<std::size_t>(dimensions)), periods(dims), coordinates(dims);
-  COMMPASS_MPI_CALL(MPI_Cart_get, comm, dimensions, dims.data(), periods.data(), coordinates.data());
-  return Grid{dims, {periods.begin(), periods.end()}};
 }
 
 }  // namespace

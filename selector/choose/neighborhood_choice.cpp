@@ -119,7 +119,7 @@ class Judge {
   }
 
  private:
-  static constexpr double margin = 0.95;
+  static constexpr double margin = 0.9;
   static Seconds seconds_of(const Candidate& candidate) { return candidate.cost.seconds; }
   Seconds weighed(const Candidate& candidate) const {
     return candidate.cost.seconds * (is_other(candidate.strategy) ? 1 : margin);

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "model/error.hpp"
+#include "model/pattern/neighborhood.hpp"
 #include "model/route/catalogue.hpp"
 #include "runtime/choose/gather_pattern.hpp"
 #include "runtime/choose/shared_pricing.hpp"
@@ -74,6 +75,27 @@ TEST_F(Selection, OnManyRanksIsThatOfOneProcess) {
       EXPECT_EQ(decision.predicted_s, ranking.front().cost.seconds) << "to the last bit";
       EXPECT_EQ(decision.explanation, explain(ranking, 0, calls));
     }
+  }
+}
+
+TEST_F(Selection, KnowsTheGridOfAStencil) {
+  if (ranks() < 6 || ranks() % 2 != 0) GTEST_SKIP() << "a rank is next to all others";
+  machine_.host.by_locality[static_cast<std::size_t>(Locality::network)] =
+      Channel{{Protocol{"eager", std::numeric_limits<Bytes>::max(), 1e-4, 1e-9, 1e-4}}};
+  const Grid grid{{2, ranks() / 2}, {true, true}};
+  const Neighborhood neighborhood{grid, {1, 0, 0, 1, 1, 1}, {}};
+  const auto pattern = pattern_of(neighborhood, NeighborBytes::equal(neighborhood, 8, false));
+  const auto layout = Layout::with_ppn(ranks(), 1);
+  const auto ranking = rank_strategies(pattern, layout, machine_);
+  const auto is_on_grid = [](const Candidate& c) { return c.strategy.route == "cartesian"; };
+  EXPECT_TRUE(std::ranges::any_of(ranking, is_on_grid));
+  for (const auto& known : {std::optional<Grid>(), std::optional(grid)}) {
+    SelectionOptions options{CostModel::burst, {}, no_limit, 1};
+    options.grid = known;
+    const auto decision = select(pattern, layout, options);
+    EXPECT_EQ(decision.strategy, to_string(ranking.front().strategy));
+    EXPECT_EQ(decision.explanation, explain(ranking, 0));
+    EXPECT_NE(decision.explanation.find("cartesian,dims="), std::string::npos) << decision.explanation;
   }
 }
 
