@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "runtime/cartesian/cart_planning.hpp"
 #include "runtime/cartesian/grid_headers.hpp"
 #include "runtime/cartesian/told_travel.hpp"
+#include "runtime/cartesian/user_pieces.hpp"
 #include "runtime/execute/executor.hpp"
 #include "runtime/execute/persistent_requests.hpp"
 #include "runtime/mpi/mpi_error.hpp"
@@ -28,15 +30,19 @@ struct Packed {
   std::byte* bytes;
 };
 
-/// One side of an exchange as the plan sees it: one buffer, and where in it each block is.
+/// One side of an exchange as the plan sees it: one buffer, and where in it each block is. Blocks with gaps stay where
+/// they are if that can be said, and are else packed into a buffer of ours.
 struct Placed {
   std::byte* buffer = nullptr;
-  std::vector<Bytes> offsets;  ///< by neighbour
-  std::vector<std::byte> own;  ///< where blocks have gaps: the bytes of all of them
+  std::vector<Bytes> offsets;        ///< by neighbour
+  std::optional<UserPieces> pieces;  ///< where the bytes of that buffer are in truth
+  std::vector<std::byte> own;        ///< of blocks that are packed, the bytes
   std::vector<Packed> packed;
 
-  /// @param is_used  by neighbour: is there anybody?
-  Placed(const CartBlocks& blocks, const std::vector<bool>& is_used, bool is_same) : offsets(blocks.size(), 0) {
+  /// @param is_used   by neighbour: is there anybody?
+  /// @param may_stay  may blocks with gaps stay where they are?
+  Placed(const CartBlocks& blocks, const std::vector<bool>& is_used, bool is_same, bool may_stay)
+      : offsets(blocks.size(), 0) {
     if (blocks.are_contiguous()) {
       buffer = blocks.lowest();
       for (std::size_t i = 0; i < blocks.size(); ++i)
@@ -44,16 +50,22 @@ struct Placed {
       return;
     }
     Bytes total = 0;
+    std::vector<std::size_t> slots;
     for (std::size_t i = 0; i < blocks.size(); ++i) {
-      if (!is_used[i] || (is_same && !packed.empty())) continue;
+      if (!is_used[i] || (is_same && !slots.empty())) continue;
       offsets[i] = total;
       total += blocks.bytes(i);
-      packed.push_back({i, nullptr});
+      slots.push_back(i);
     }
-    if (is_same && !packed.empty()) std::ranges::fill(offsets, 0);
+    if (is_same) std::ranges::fill(offsets, 0);
+    if (may_stay) pieces = UserPieces::of(blocks, slots);
+    if (pieces) {
+      buffer = pieces->base();
+      return;
+    }
     own.resize(static_cast<std::size_t>(total));
     buffer = own.data();
-    for (auto& block : packed) block.bytes = buffer + offsets[block.slot];
+    for (const auto slot : slots) packed.push_back({slot, buffer + offsets[slot]});
   }
 };
 
@@ -76,8 +88,8 @@ struct CartExchange::State {
       : context(std::move(its_context)),
         address(std::move(plan.address)),
         buffers(std::move(given)),
-        sends(buffers.sends, has_target, buffers.is_same),
-        receives(buffers.receives, has_source, false),
+        sends(buffers.sends, has_target, buffers.is_same, plan.may_stay()),
+        receives(buffers.receives, has_source, false, plan.may_stay()),
         strategy(to_string(plan.strategy)),
         predicted_s(plan.predicted_s) {}
   State(const State&) = delete;
@@ -213,7 +225,9 @@ CartExchange plan_cart_exchange(const std::shared_ptr<Context>& context, const N
     state->buffer_bytes = own + state->exchange->buffer_bytes();
     return CartExchange(std::move(state));
   }
-  const auto planned = plan_on_grid(*context, neighborhood, plan, sizes, sends, receives);
+  auto planned = plan_on_grid(*context, neighborhood, plan, sizes, sends, receives);
+  lay_out(planned, state->sends.pieces ? &*state->sends.pieces : nullptr,
+          state->receives.pieces ? &*state->receives.pieces : nullptr, context->machine);
   state->buffer_bytes = own + planned.transit_bytes + planned.packing_bytes;
   state->executor = std::make_unique<Executor>(std::make_unique<PersistentRequests>(
       planned, state->address.comm, state->address.tag, state->sends.buffer, state->receives.buffer, context->machine));

@@ -48,11 +48,13 @@ struct CartNeighborhood::State {
     return buffers;
   }
 
-  CartExchange plan(CartBuffers buffers, const Context::Address& address, const char* place, bool counts_differ) const {
+  CartExchange plan(CartBuffers buffers, const Context::Address& address, const char* place, bool counts_differ,
+                    bool is_for_once = false) const {
     const auto& chosen = choice.choose(bytes_of(buffers.sends), buffers.is_same);
     counts_differ = counts_differ || !chosen.is_local();
-    return plan_cart_exchange(context, neighborhood, std::move(buffers),
-                              {chosen.strategy, chosen.told.get(), chosen.predicted_s, address, counts_differ}, place);
+    return plan_cart_exchange(
+        context, neighborhood, std::move(buffers),
+        {chosen.strategy, chosen.told.get(), chosen.predicted_s, address, counts_differ, is_for_once}, place);
   }
 
   /// Do the ranks have to tell each other sizes?
@@ -140,7 +142,7 @@ void CartNeighborhood::run(const CartSide& sends, const CartSide& receives, cons
   // Datatypes may be freed and others get their names; and collective planning has to be one on all ranks.
   if (are_told || !state_->choice.is_all_local() || !buffers.sends.are_contiguous() ||
       !buffers.receives.are_contiguous()) {
-    auto exchange = state_->plan(std::move(buffers), state_->blocking, place, are_told);
+    auto exchange = state_->plan(std::move(buffers), state_->blocking, place, are_told, true);
     exchange.start();
     exchange.wait();
     return;

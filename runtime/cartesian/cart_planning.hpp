@@ -28,6 +28,9 @@ struct CartPlan {
   std::optional<Seconds> predicted_s;
   Context::Address address;    ///< on which communicator, with which tag
   bool counts_differ = false;  ///< from rank to rank: then planning is collective, and headers travel
+  bool is_for_once = false;    ///< not worth to look where in types with gaps the bytes lie: they are packed
+
+  bool may_stay() const { return !counts_differ && !is_for_once; }
 };
 
 /// @param place  for errors: "alltoallv"

@@ -5,17 +5,11 @@
 
 namespace commpass {
 
-namespace {
-
-/// Do the pieces of a message stay where they lie or belong? Then the MPI library brings them together as it sends, or
-/// to their places as they come.
 bool stays_in_pieces(const PlannedMessage& message, const Machine& machine, Bytes largest_count) {
   return message.may_stay_in_pieces() &&
          std::ranges::all_of(message.pieces, [&](const Piece& piece) { return piece.bytes <= largest_count; }) &&
          is_datatype_cheaper(machine, static_cast<double>(message.bytes), static_cast<double>(message.pieces.size()));
 }
-
-}  // namespace
 
 PersistentRequests::PersistentRequests(const Plan& plan, MPI_Comm comm, int tag, const void* send_buffer,
                                        void* receive_buffer, const Machine& machine, Bytes largest_count,

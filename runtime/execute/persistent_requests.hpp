@@ -17,6 +17,10 @@ namespace commpass {
 /// Requests that no tag tells apart are started one after another, so more tags mean fewer calls.
 inline constexpr int tags_per_exchange = 16;
 
+/// Do the pieces of a message stay where they lie or belong? Then the MPI library brings them together as it sends, or
+/// to their places as they come.
+bool stays_in_pieces(const PlannedMessage& message, const Machine& machine, Bytes largest_count = largest_mpi_count);
+
 /// A plan with its buffers and persistent requests. Nothing is allocated and nothing created after construction.
 class PersistentRequests final : public BatchRequests {
  public:

@@ -12,6 +12,7 @@
 #include "model/route/grid_way.hpp"
 #include "model/schedule/schedule.hpp"
 #include "runtime/cartesian/two_a_node.hpp"
+#include "runtime/mpi/type_pieces.hpp"
 #include "runtime/world.hpp"
 #include "selector/choose/grid_strategies.hpp"
 
@@ -239,6 +240,104 @@ TEST_F(Cartesian, MovesBlocksWithGapsAndOfSeveralTypes) {
   for (int i = 0; i < 4; ++i)
     for (int k = 0; k < 3; ++k) EXPECT_EQ(gathered[static_cast<std::size_t>(3 * i + k)], opposite(i) + 4 * k);
   MPI_Type_free(&column);
+}
+
+/// An array of doubles with a halo of one, of which a rank has `rows` x `columns`.
+struct Array {
+  int rows, columns;
+  std::vector<double> cells;
+
+  Array(int its_rows, int its_columns, double value)
+      : rows(its_rows), columns(its_columns), cells(static_cast<std::size_t>((rows + 2) * (columns + 2)), value) {}
+  double& at(int row, int column) { return cells[static_cast<std::size_t>((row + 1) * (columns + 2) + column + 1)]; }
+};
+
+/// The part of such an array that goes to an offset, or that comes from there into the halo.
+MPI_Datatype part_of(const Array& array, std::span<const int> offset, bool is_halo) {
+  const int inside[] = {array.rows, array.columns}, whole[] = {array.rows + 2, array.columns + 2};
+  int sizes[2], starts[2];
+  for (int k = 0; k < 2; ++k) {
+    sizes[k] = offset[k] == 0 ? inside[k] : 1;
+    starts[k] = offset[k] == 0 ? 1 : is_halo ? (offset[k] > 0 ? 0 : inside[k] + 1) : (offset[k] > 0 ? inside[k] : 1);
+  }
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  MPI_Type_create_subarray(2, whole, sizes, starts, MPI_ORDER_C, MPI_DOUBLE, &type);
+  MPI_Type_commit(&type);
+  return type;
+}
+
+TEST(CartesianTypes, MoveRowsColumnsAndCornersOfAnArrayWithoutABuffer) {
+  const int ranks = size_of();
+  const int across = ranks % 2 == 0 ? 2 : 1;
+  const Neighborhood neighborhood{torus({ranks / across, across}), box_offsets(2, 1), {}};
+  for (const bool are_datatypes_cheap : {true, false}) {
+    auto machine = test::some_machine();
+    machine.copy_rate_bytes_per_s = are_datatypes_cheap ? 1e8 : 1e10;
+    machine.datatype_rate_bytes_per_s = 1e9;
+    machine.datatype_block_s = 0;
+    Communicator communicator(MPI_COMM_WORLD, machine, {Layout::with_ppn(ranks, 2)});
+    for (const auto* strategy : {"trivial", "cartesian", "two-step"}) {
+      if (ranks == 1 && std::string(strategy) == "two-step") continue;
+      auto cart = communicator.cart_neighborhood(neighborhood, {strategy});
+      Array array(5, 3, -1);
+      std::vector<MPI_Datatype> out, in;
+      for (int i = 0; i < neighborhood.size(); ++i) {
+        out.push_back(part_of(array, neighborhood.offset(i), false));
+        in.push_back(part_of(array, neighborhood.offset(i), true));
+      }
+      const std::vector<int> ones(out.size(), 1);
+      const std::vector<MPI_Aint> zeros(out.size(), 0);
+      auto exchange = cart.alltoallw_init(array.cells.data(), ones, zeros, out, array.cells.data(), ones, zeros, in);
+      const auto coordinates = cart.coordinates(cart.rank());
+      const int all_rows = neighborhood.grid.dims[0] * array.rows, all_columns = across * array.columns;
+      const auto value = [&](int row, int column) {
+        return modulo(coordinates[0] * array.rows + row, all_rows) * 1000.0 +
+               modulo(coordinates[1] * array.columns + column, all_columns);
+      };
+      for (int run = 0; run < 3; ++run) {
+        std::ranges::fill(array.cells, -1);
+        for (int row = 0; row < array.rows; ++row)
+          for (int column = 0; column < array.columns; ++column) array.at(row, column) = value(row, column);
+        if (run < 2) {
+          exchange.start();
+          exchange.wait();
+        } else {
+          cart.alltoallw(array.cells.data(), ones, zeros, out, array.cells.data(), ones, zeros, in);
+        }
+        bool is_right = true;
+        for (int row = -1; row <= array.rows; ++row)
+          for (int column = -1; column <= array.columns; ++column)
+            is_right = is_right && array.at(row, column) == value(row, column);
+        ASSERT_TRUE(everywhere(is_right)) << strategy << ", run " << run;
+      }
+      const bool sends = ranks > 1;
+      if (are_datatypes_cheap && (ranks == 1 || std::string(strategy) == "trivial")) {
+        EXPECT_EQ(exchange.buffer_bytes(), 0) << "what is brought together nowhere needs no buffer";
+      }
+      if (!are_datatypes_cheap && sends) {
+        EXPECT_GT(exchange.buffer_bytes(), 0) << strategy;
+      }
+      for (auto* types : {&out, &in})
+        for (auto& type : *types) MPI_Type_free(&type);
+    }
+  }
+}
+
+TEST(TypePieces, AreWhereMpiFindsTheBytes) {
+  MPI_Datatype column = MPI_DATATYPE_NULL, mixed = MPI_DATATYPE_NULL;
+  MPI_Type_vector(3, 2, 300, MPI_INT, &column);
+  MPI_Type_commit(&column);
+  const int lengths[] = {1, 2, 1};
+  const MPI_Aint at[] = {24, -8, 0};
+  const MPI_Datatype types[] = {MPI_DOUBLE, MPI_INT, MPI_CHAR};
+  MPI_Type_create_struct(3, lengths, at, types, &mixed);
+  MPI_Type_commit(&mixed);
+  EXPECT_EQ(pieces_of(ElementType(MPI_INT, MPI_COMM_WORLD)), (std::vector<TypePiece>{{0, 4}}));
+  EXPECT_EQ(pieces_of(ElementType(column, MPI_COMM_WORLD)), (std::vector<TypePiece>{{0, 8}, {1200, 8}, {2400, 8}}));
+  EXPECT_EQ(pieces_of(ElementType(mixed, MPI_COMM_WORLD)), (std::vector<TypePiece>{{24, 8}, {-8, 9}}))
+      << "in the order in which they are sent";
+  MPI_Type_free(&column);
+  MPI_Type_free(&mixed);
 }
 
 TEST_F(Cartesian, TellsWhoTheNeighboursAre) {
