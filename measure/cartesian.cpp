@@ -17,6 +17,7 @@
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/neighborhood_collective.hpp"
 #include "runtime/mpi/ranks.hpp"
+#include "selector/choose/grid_mapping.hpp"
 #include "selector/choose/grid_strategies.hpp"
 #include "selector/choose/neighborhood_choice.hpp"
 #include "selector/choose/offer.hpp"
@@ -105,18 +106,20 @@ class Blocks {
   std::vector<MPI_Request> requests_;
 };
 
-/// What the closed form predicts; nothing for what has none.
+/// What is predicted: in closed form, or by all edges if these are few; else nothing.
 std::optional<Seconds> predict(const CartesianMeasurement& measurement, const CartesianPattern& pattern,
                                const Layout& layout, const std::string& name) {
   const auto strategy = parse_strategy(name);
+  const auto unit = NeighborBytes::equal(pattern.neighborhood, 1, pattern.sizes.is_same);
+  const auto bytes = std::ranges::max(pattern.sizes.bytes);
   try {
-    const NeighborhoodPricer pricer(pattern.neighborhood,
-                                    NeighborBytes::equal(pattern.neighborhood, 1, pattern.sizes.is_same), layout,
-                                    measurement.machine, measurement.model);
-    return pricer.price(strategy, std::ranges::max(pattern.sizes.bytes)).cost.seconds;
-  } catch (const Error&) {
-    return std::nullopt;
+    const NeighborhoodPricer pricer(pattern.neighborhood, unit, layout, measurement.machine, measurement.model);
+    if (is_way_on_grid(strategy)) return pricer.price(strategy, bytes).cost.seconds;
+    if (has_few_edges(pattern.neighborhood))
+      return pricer.by_edges(std::span(&strategy, 1), bytes).front().cost.seconds;
+  } catch (const Error&) {  // it has no price
   }
+  return std::nullopt;
 }
 
 /// How long this rank takes to plan an exchange, which it does alone.
@@ -144,6 +147,30 @@ void require_sizes(const CartesianPattern& pattern, int ranks) {
 
 }  // namespace
 
+namespace {
+
+/// What is planned to be run, in the order of the report.
+struct Planned {
+  std::vector<CartNeighborhood> neighborhoods;
+  std::vector<CartExchange> exchanges;
+
+  const CartExchange& add(Blocks& blocks, CartNeighborhood neighborhood) {
+    neighborhoods.push_back(std::move(neighborhood));
+    return exchanges.emplace_back(blocks.init(neighborhoods.back()));
+  }
+};
+
+std::string describe_gain(const GridMapping& mapping, const CallReportRow& without, const CallReportRow& with) {
+  const auto predicted = [](const CallReportRow& row) {
+    return row.predicted_s ? format_seconds(*row.predicted_s) : std::string("nothing");
+  };
+  return fmt::format("{}; {} in place of {}: predicted {} in place of {}, measured {} in place of {}",
+                     describe(mapping), with.name, without.name, predicted(with), predicted(without),
+                     format_seconds(with.measured_s), format_seconds(without.measured_s));
+}
+
+}  // namespace
+
 CallReport measure_cartesian(const CartesianMeasurement& measurement, const CartesianPattern& pattern) {
   const Rank rank = rank_in(MPI_COMM_WORLD);
   const int ranks = ranks_in(MPI_COMM_WORLD);
@@ -154,47 +181,60 @@ CallReport measure_cartesian(const CartesianMeasurement& measurement, const Cart
   CallReport report;
   auto strategies = measurement.strategies;
   if (strategies.empty()) strategies = {"trivial", "cartesian"};
-  std::vector<CartNeighborhood> neighborhoods;
-  std::vector<CartExchange> exchanges;
-  const auto plan = [&](const std::string& strategy) {
-    neighborhoods.push_back(communicator.cart_neighborhood(pattern.neighborhood, {strategy, false, measurement.model}));
-    exchanges.push_back(blocks.init(neighborhoods.back()));
+  Planned planned;
+  const auto neighborhood_with = [&](const std::string& strategy, bool reorder) {
+    return communicator.cart_neighborhood(pattern.neighborhood, {strategy, reorder, measurement.model});
   };
-  for (const auto& strategy : strategies) {
-    plan(strategy);
-    const auto name = exchanges.back().strategy();
-    report.rows.push_back({name, rank == 0 ? predict(measurement, pattern, layout, name) : std::nullopt, 0});
-  }
-  plan("");
-  const auto planning_s = time_planning(blocks, neighborhoods.back());
+  const auto row_of = [&](const CartExchange& exchange, const Layout& its_layout) {
+    const auto& name = exchange.strategy();
+    return CallReportRow{name, rank == 0 ? predict(measurement, pattern, its_layout, name) : std::nullopt, 0};
+  };
+  for (const auto& strategy : strategies)
+    report.rows.push_back(row_of(planned.add(blocks, neighborhood_with(strategy, false)), layout));
+  auto chosen = row_of(planned.add(blocks, neighborhood_with("", false)), layout);
+  const auto planning_s = time_planning(blocks, planned.neighborhoods.back());
+  std::optional<GridMapping> mapping;
+  if (measurement.reorder) mapping = map_blocks_to_nodes(pattern.neighborhood, layout);
   std::vector<std::function<void()>> runs;
-  const auto add = [&](const std::string& name, std::function<void()> run) {
-    blocks.check(run, name);
+  const auto add = [&](Blocks& its_blocks, const std::string& name, std::function<void()> run) {
+    its_blocks.check(run, name);
     runs.push_back(std::move(run));
   };
-  for (auto& exchange : exchanges)
-    add(exchange.strategy(), [&exchange] {
+  const auto run_of = [](CartExchange& exchange) {
+    return [&exchange] {
       exchange.start();
       exchange.wait();
-    });
-  add("the plain loop", [&] { blocks.run_loop(); });
+    };
+  };
+  for (auto& exchange : planned.exchanges) add(blocks, exchange.strategy(), run_of(exchange));
+  std::optional<Blocks> moved_blocks;  // of the rank's new place
+  Planned reordered;
+  CallReportRow chosen_there;
+  if (mapping) {
+    auto neighborhood = neighborhood_with("", true);
+    moved_blocks.emplace(pattern, neighborhood.rank());
+    chosen_there = row_of(reordered.add(*moved_blocks, std::move(neighborhood)), moved(layout, *mapping));
+    add(*moved_blocks, chosen_there.name, run_of(reordered.exchanges.back()));
+  }
+  add(blocks, "the plain loop", [&] { blocks.run_loop(); });
   std::unique_ptr<NeighborhoodCollective> library;
   // Of several blocks for one rank libraries differ in which they match.
   const auto indices = indices_of(pattern.neighborhood, pattern.sizes.bytes);
   const bool is_repeated = std::ranges::any_of(indices, [](int index) { return index > 0; });
   if (NeighborhoodCollective::is_available() && !is_repeated) {
     library = blocks.library();
-    add("MPI's neighbourhood collective", [&] {
+    add(blocks, "MPI's neighbourhood collective", [&] {
       library->start();
       COMMPASS_MPI_CALL(MPI_Wait, library->request(), MPI_STATUS_IGNORE);
     });
   }
   const auto times = time_exchanges(runs, false, measurement.repetitions, measurement.shown);
-  report.chosen = exchanges.back().strategy();
+  report.chosen = chosen.name;
   if (rank != 0) return report;
   auto time = times.begin();
   for (auto& row : report.rows) row.measured_s = *time++;
-  report.chosen_s = *time++;
+  report.chosen_s = chosen.measured_s = *time++;
+  if (mapping) chosen_there.measured_s = *time++;
   report.baseline_kind = "Without Commpass";
   report.baselines.push_back({"the plain loop over all neighbours", {}, *time++});
   if (library) report.baselines.push_back({"MPI's neighbourhood collective", {}, *time++});
@@ -203,6 +243,9 @@ CallReport measure_cartesian(const CartesianMeasurement& measurement, const Cart
                     {"ranks", std::to_string(ranks)},
                     {"model", name_of(measurement.model)},
                     {"planning, on a rank alone", format_seconds(planning_s)}};
+  if (measurement.reorder)
+    report.context.emplace_back("reordered", mapping ? describe_gain(*mapping, chosen, chosen_there)
+                                                     : "no block for each node is better than what ranks have");
   return report;
 }
 

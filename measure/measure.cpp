@@ -33,6 +33,7 @@ struct Arguments {
   std::string sparse;      ///< constant or variable; empty: the exchange is known on both sides
   bool one_shot = false;   ///< as an all-to-all that is run once, with sizes that are new each time
   bool cartesian = false;  ///< by the collectives of its neighbourhood
+  bool reorder = false;    ///< and also with ranks at other places
   bool alltoall = false;   ///< and with equal blocks, as all ranks know
   std::string progress;
 };
@@ -114,7 +115,7 @@ void measure_plans(const Arguments& arguments, const Setting& setting, const Pat
 void measure_neighborhood(const Arguments& arguments, const Setting& setting) {
   const auto& selection = arguments.selection;
   auto report = measure_cartesian({setting.machine, setting.layout, setting.model, selection.strategy_names(),
-                                   arguments.repetitions, setting.shown},
+                                   arguments.repetitions, setting.shown, arguments.reorder},
                                   *arguments.pattern.cartesian());
   if (rank_in(MPI_COMM_WORLD) != 0) return;
   tell(setting.warning);
@@ -156,6 +157,9 @@ int main(int argc, char** argv) {
       "--cartesian", arguments.cartesian,
       "run it by the collectives of its neighbourhood, beside the plain loop over all neighbours and MPI's own");
   cartesian->excludes(one_shot);
+  app.add_flag("--reorder", arguments.reorder,
+               "with --cartesian: also with ranks at places by which less goes between nodes and sockets")
+      ->needs(cartesian);
   app.add_option("--sparse", arguments.sparse,
                  "run it as a sparse dynamic data exchange, whose receivers know nothing, with messages of one size "
                  "(constant) or of any (variable); strategies are those of such exchanges")

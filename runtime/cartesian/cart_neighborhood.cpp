@@ -221,13 +221,6 @@ std::shared_ptr<Context> context_for(const Context& parent, const std::optional<
   return context_like(parent, std::move(own), mapping ? moved(parent.layout, *mapping) : parent.layout);
 }
 
-std::string explain(const GridMapping& mapping) {
-  return fmt::format(
-      "Ranks are reordered: each node has a block of {} of the grid, and {:.4g} in place of {:.4g} go to other "
-      "nodes.\n",
-      fmt::join(mapping.blocks, "x"), mapping.after, mapping.before);
-}
-
 }  // namespace
 
 CartNeighborhood make_cart_neighborhood(const Context& parent, const Neighborhood& neighborhood,
@@ -243,7 +236,7 @@ CartNeighborhood make_cart_neighborhood(const Context& parent, const Neighborhoo
   state->context = context_for(parent, mapping);
   state->neighborhood = neighborhood;
   state->choice = choose_for_neighborhood(*state->context, neighborhood, options);
-  if (mapping) state->choice.explanation.insert(0, explain(*mapping));
+  if (mapping) state->choice.explanation.insert(0, "Ranks are reordered: " + describe(*mapping) + ".\n");
   state->sends = state->receives = static_cast<std::size_t>(neighborhood.size());
   state->blocking = state->context->next_address();
   return CartNeighborhood(std::move(state));

@@ -1,5 +1,7 @@
 #include "selector/choose/grid_mapping.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 
@@ -47,47 +49,108 @@ void for_each_block(const std::vector<int>& dims, int ranks, std::vector<int>& b
   }
 }
 
+/// Of all blocks of so many ranks that divide `dims` the one out of which the least is sent; nothing if there is none.
+std::optional<std::vector<int>> best_block(const Neighborhood& neighborhood, const std::vector<int>& dims, int ranks) {
+  std::optional<std::vector<int>> best;
+  std::vector<int> block;
+  double least = 0;
+  for_each_block(dims, ranks, block, [&](const std::vector<int>& candidate) {
+    const auto weight = weight_out_of(candidate, neighborhood);
+    if (best && weight >= least) return;
+    best = candidate;
+    least = weight;
+  });
+  return best;
+}
+
+/// How many sockets every node has, each with as many ranks; 1 where they differ.
+int sockets_of_nodes(const Layout& layout) {
+  const int sockets = layout.sockets() / layout.nodes();
+  std::vector<int> ranks(static_cast<std::size_t>(layout.sockets()), 0);
+  for (Rank rank = 0; rank < layout.ranks(); ++rank) ++ranks[static_cast<std::size_t>(layout.socket(rank))];
+  const bool are_even =
+      layout.sockets() == sockets * layout.nodes() && std::ranges::count(ranks, ranks.front()) == std::ssize(ranks);
+  return are_even && sockets * ranks.front() == layout.max_ppn() ? sockets : 1;
+}
+
+/// A grid of blocks of these sizes. The ranks of one after the other are numbered from 0 up.
+class Blocks {
+ public:
+  Blocks(const std::vector<int>& dims, const std::vector<int>& sizes)
+      : sizes_(sizes), of_blocks_{{}, std::vector<bool>(dims.size(), false)}, within_{sizes, of_blocks_.periodic} {
+    for (std::size_t k = 0; k < dims.size(); ++k) of_blocks_.dims.push_back(dims[k] / sizes[k]);
+  }
+
+  int ranks() const { return within_.ranks(); }
+  /// @param inner  the coordinates in the block
+  std::vector<int> coordinates(int block, std::vector<int> inner) const {
+    const auto corner = of_blocks_.coordinates(block);
+    for (std::size_t k = 0; k < inner.size(); ++k) inner[k] += corner[k] * sizes_[k];
+    return inner;
+  }
+  std::vector<int> within(int number) const { return within_.coordinates(number); }
+
+ private:
+  std::vector<int> sizes_;
+  Grid of_blocks_, within_;
+};
+
+/// Node after node gets block after block, of that socket after socket, and in a block rank after rank its place.
+std::vector<Rank> places_of(const Grid& grid, const Layout& layout, const GridMapping& mapping) {
+  const Blocks of_nodes(grid.dims, mapping.blocks), of_sockets(mapping.blocks, mapping.socket_blocks);
+  std::vector<Rank> places(static_cast<std::size_t>(layout.ranks()));
+  for (int node = 0; node < layout.nodes(); ++node) {
+    std::vector<Rank> ranks(layout.ranks_of(node).begin(), layout.ranks_of(node).end());
+    std::ranges::stable_sort(ranks, {}, [&](Rank rank) { return layout.socket(rank); });
+    for (int local = 0; local < static_cast<int>(ranks.size()); ++local) {
+      const auto in_node =
+          of_sockets.coordinates(local / of_sockets.ranks(), of_sockets.within(local % of_sockets.ranks()));
+      places[static_cast<std::size_t>(ranks[static_cast<std::size_t>(local)])] =
+          *grid.rank_at(of_nodes.coordinates(node, in_node));
+    }
+  }
+  return places;
+}
+
 }  // namespace
 
-double weight_between_nodes(const Neighborhood& neighborhood, const Layout& layout) {
+double weight_between(const Neighborhood& neighborhood, const Layout& layout, Locality locality) {
   double total = 0;
   for (Rank rank = 0; rank < layout.ranks(); ++rank)
     for (int i = 0; i < neighborhood.size(); ++i)
-      if (const auto target = neighborhood.target(rank, i); target && layout.node(*target) != layout.node(rank))
+      if (const auto target = neighborhood.target(rank, i);
+          target && *target != rank && layout.locality(rank, *target) == locality)
         total += weight_of(neighborhood, i);
   return total;
 }
 
 std::optional<GridMapping> map_blocks_to_nodes(const Neighborhood& neighborhood, const Layout& layout) {
   const auto& grid = neighborhood.grid;
-  if (layout.nodes() == 1 || layout.max_ppn() == 1 || !layout.even()) return std::nullopt;
+  if (layout.sockets() == 1 || layout.sockets() == layout.ranks() || !layout.even()) return std::nullopt;
+  const auto blocks = best_block(neighborhood, grid.dims, layout.max_ppn());
+  if (!blocks) return std::nullopt;
   GridMapping mapping;
-  std::vector<int> block;
-  double least = 0;
-  for_each_block(grid.dims, layout.max_ppn(), block, [&](const std::vector<int>& candidate) {
-    const auto weight = weight_out_of(candidate, neighborhood);
-    if (!mapping.blocks.empty() && weight >= least) return;
-    mapping.blocks = candidate;
-    least = weight;
-  });
-  if (mapping.blocks.empty()) return std::nullopt;
-  // Node after node gets block after block, and in a block rank after rank its place.
-  Grid of_blocks{{}, std::vector<bool>(grid.dimensions(), false)}, within{mapping.blocks, of_blocks.periodic};
-  for (std::size_t k = 0; k < grid.dimensions(); ++k) of_blocks.dims.push_back(grid.dims[k] / mapping.blocks[k]);
-  mapping.places.resize(static_cast<std::size_t>(layout.ranks()));
-  for (int node = 0; node < layout.nodes(); ++node) {
-    const auto corner = of_blocks.coordinates(node);
-    const auto ranks = layout.ranks_of(node);
-    for (std::size_t local = 0; local < ranks.size(); ++local) {
-      auto coordinates = within.coordinates(static_cast<Rank>(local));
-      for (std::size_t k = 0; k < corner.size(); ++k) coordinates[k] += corner[k] * mapping.blocks[k];
-      mapping.places[static_cast<std::size_t>(ranks[local])] = *grid.rank_at(coordinates);
-    }
-  }
-  mapping.before = weight_between_nodes(neighborhood, layout);
-  mapping.after = weight_between_nodes(neighborhood, moved(layout, mapping));
-  if (mapping.after >= mapping.before) return std::nullopt;
-  return mapping;
+  mapping.blocks = *blocks;
+  mapping.socket_blocks =
+      best_block(neighborhood, *blocks, layout.max_ppn() / sockets_of_nodes(layout)).value_or(*blocks);
+  mapping.places = places_of(grid, layout, mapping);
+  const auto after = moved(layout, mapping);
+  mapping.before = weight_between(neighborhood, layout, Locality::network);
+  mapping.after = weight_between(neighborhood, after, Locality::network);
+  mapping.sockets_before = weight_between(neighborhood, layout, Locality::node);
+  mapping.sockets_after = weight_between(neighborhood, after, Locality::node);
+  const bool is_better = mapping.after < mapping.before ||
+                         (mapping.after == mapping.before && mapping.sockets_after < mapping.sockets_before);
+  return is_better ? std::optional(mapping) : std::nullopt;
+}
+
+std::string describe(const GridMapping& mapping) {
+  auto text = fmt::format("each node has a block of {} of the grid, and {:.4g} in place of {:.4g} go to other nodes",
+                          fmt::join(mapping.blocks, "x"), mapping.after, mapping.before);
+  if (mapping.sockets_before > 0 || mapping.sockets_after > 0)
+    text += fmt::format("; each socket has one of {}, and {:.4g} in place of {:.4g} go to other sockets of a node",
+                        fmt::join(mapping.socket_blocks, "x"), mapping.sockets_after, mapping.sockets_before);
+  return text;
 }
 
 Layout moved(const Layout& layout, const GridMapping& mapping) {

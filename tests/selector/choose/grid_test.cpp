@@ -85,7 +85,32 @@ TEST(GridMapping, GivesNodesCubesOfABox) {
   auto sorted = mapping->places;
   std::ranges::sort(sorted);
   for (Rank rank = 0; rank < 512; ++rank) EXPECT_EQ(sorted[static_cast<std::size_t>(rank)], rank);
-  EXPECT_EQ(weight_between_nodes(neighborhood, moved(layout, *mapping)), mapping->after);
+  EXPECT_EQ(weight_between(neighborhood, moved(layout, *mapping), Locality::network), mapping->after);
+}
+
+TEST(GridMapping, GivesSocketsBlocksOfTheBlocksOfNodes) {
+  const Neighborhood neighborhood{torus({8, 8, 8}), box_offsets(3, 1), {}};
+  const auto layout = Layout::regular(8, 8, 8);
+  const auto mapping = map_blocks_to_nodes(neighborhood, layout);
+  ASSERT_TRUE(mapping);
+  EXPECT_THAT(mapping->blocks, ElementsAre(4, 4, 4));
+  EXPECT_THAT(mapping->socket_blocks, ElementsAre(2, 2, 2));
+  const auto after = moved(layout, *mapping);
+  // Of a node's 10^3 pairs that stay in it, those that stay in a socket are 4^3 in each of 8.
+  EXPECT_EQ(mapping->sockets_after, 8 * (10 * 10 * 10 - 8 * 4 * 4 * 4));
+  EXPECT_EQ(weight_between(neighborhood, after, Locality::node), mapping->sockets_after);
+  EXPECT_LT(mapping->sockets_after, 8 * (10 * 10 * 10 - 8 * 40)) << "those of ranks in order, blocks of 1 x 2 x 4";
+  EXPECT_NE(describe(*mapping).find("each socket has one of 2x2x2"), std::string::npos);
+}
+
+TEST(GridMapping, MapsTheSocketsOfASingleNode) {
+  const Neighborhood columns{torus({4, 4}), {1, 0, -1, 0}, {}};
+  const auto mapping = map_blocks_to_nodes(columns, Layout::regular(1, 4, 4));
+  ASSERT_TRUE(mapping);
+  EXPECT_THAT(mapping->socket_blocks, ElementsAre(4, 1));
+  EXPECT_EQ(mapping->sockets_before, 32);
+  EXPECT_EQ(mapping->sockets_after, 0);
+  EXPECT_FALSE(map_blocks_to_nodes(columns, Layout::regular(1, 1, 16)));
 }
 
 TEST(GridMapping, LeavesRanksWhereThatIsBest) {
