@@ -13,6 +13,7 @@
 #include "runtime/choose/unpriced.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
+#include "selector/choose/family.hpp"
 #include "selector/choose/grid_strategies.hpp"
 #include "selector/choose/offer.hpp"
 
@@ -160,6 +161,27 @@ CartChoice choose_by_prices(const Context& context, const Neighborhood& neighbor
   return choice;
 }
 
+/// What a strategy leaves to the model (radix=auto), for blocks of some size. Collective.
+std::string with_values(const Context& context, const Neighborhood& neighborhood, const CartOptions& options) {
+  const MPI_Comm comm = context.comm.get();
+  std::string text;
+  all_or_none(comm, [&] {
+    text = on_grid(options.strategy, neighborhood);
+    const auto strategy = parse_strategy(text);
+    if (!is_automatic(strategy) || context.comm.rank() != 0) return;
+    if (!context.unpriced.empty() || !has_few_edges(neighborhood)) {
+      text = to_string(unpriced_member(strategy, context.layout));
+      return;
+    }
+    const NeighborhoodPricer pricer(neighborhood, unit_of(neighborhood, false), context.layout, context.machine,
+                                    options.model);
+    const auto edges = std::int64_t{context.layout.ranks()} * neighborhood.size();
+    text =
+        to_string(rank_family(pricer.edge_pricer(probed_times[1]), strategy, context.layout, edges).front().strategy);
+  });
+  return broadcast(comm, text);
+}
+
 }  // namespace
 
 CartChoice choose_for_neighborhood(const Context& context, const Neighborhood& neighborhood,
@@ -167,10 +189,8 @@ CartChoice choose_for_neighborhood(const Context& context, const Neighborhood& n
   const MPI_Comm comm = context.comm.get();
   CartChoice choice;
   if (!options.strategy.empty()) {
-    all_or_none(comm, [&] {
-      choice = fixed(on_grid(options.strategy, neighborhood), "it was named by the caller.", context.layout,
-                     neighborhood.grid);
-    });
+    const auto named = with_values(context, neighborhood, options);
+    all_or_none(comm, [&] { choice = fixed(named, "it was named by the caller.", context.layout, neighborhood.grid); });
   } else if (!context.unpriced.empty()) {
     warn_unpriced(context.unpriced, context.comm.rank());
     all_or_none(comm, [&] {

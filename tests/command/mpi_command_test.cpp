@@ -341,6 +341,24 @@ TEST(Measure, RefusesBadInputOnce) {
   EXPECT_EQ(mpirun(2, "measure --profile lassen").exit_code, 2);
 }
 
+TEST(Measure, RunsNeighbourhoodsAlsoWithRanksAtOtherPlaces) {
+  // Rows of the grid are nodes, and all goes along columns.
+  const auto result = mpirun(2,
+                             "measure --cartesian --reorder --profile lassen --layout 1x2x1 --repetitions 3 --json "
+                             "--generate 'cartesian:dims=2x1,offsets=1x0;-1x0,bytes=40'");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const auto json = nlohmann::json::parse(result.out);
+  EXPECT_EQ(json["context"]["reordered"], "no block for each node is better than what ranks have");
+  const auto columns = mpirun(4,
+                              "measure --cartesian --reorder --profile lassen --layout 2x2 --repetitions 3 --json "
+                              "--generate 'cartesian:dims=2x2,offsets=1x0;-1x0,bytes=40'");
+  EXPECT_EQ(columns.exit_code, 0) << columns.err;
+  const auto text = nlohmann::json::parse(columns.out)["context"]["reordered"].get<std::string>();
+  EXPECT_NE(text.find("each node has a block of 2x1 of the grid, and 0 in place of 8"), std::string::npos) << text;
+  EXPECT_NE(text.find("measured"), std::string::npos) << text;
+  EXPECT_EQ(mpirun(2, "measure --reorder --profile lassen --ppn 1 --generate alltoall:ranks=2,bytes=8").exit_code, 2);
+}
+
 TEST(MeasureSparse, RanksStrategiesAndSetsTheChoiceBesideWhatApplicationsWrite) {
   const auto result = mpirun(2,
                              "measure --profile lassen --ppn 1 --generate random:ranks=2,bytes=64,degree=1 --sparse "

@@ -28,7 +28,9 @@ constexpr std::array kind_names{KindName{Kind::neighbor, "neighbor"},
                                 KindName{Kind::start_sparse_alltoallv, "start_sparse_alltoallv"},
                                 KindName{Kind::start_sparse_alltoall, "start_sparse_alltoall"},
                                 KindName{Kind::c_alltoallv_crs, "c_alltoallv_crs"},
-                                KindName{Kind::c_alltoall_crs, "c_alltoall_crs"}};
+                                KindName{Kind::c_alltoall_crs, "c_alltoall_crs"},
+                                KindName{Kind::cartesian, "cartesian"},
+                                KindName{Kind::cartesian_init, "cartesian_init"}};
 
 struct Feature {
   const char* name;

@@ -22,7 +22,9 @@ enum class Kind {
   start_sparse_alltoallv,
   start_sparse_alltoall,
   c_alltoallv_crs,
-  c_alltoall_crs
+  c_alltoall_crs,
+  cartesian,
+  cartesian_init
 };
 
 const char* name_of(Kind kind);

@@ -36,6 +36,8 @@ std::unique_ptr<Trial> make_trial(Place& place, Kind kind, std::uint64_t key) {
     case Kind::sparse_alltoall:
     case Kind::start_sparse_alltoallv:
     case Kind::start_sparse_alltoall: return make_sparse_trial(place, kind, key);
+    case Kind::cartesian:
+    case Kind::cartesian_init: return make_cartesian_trial(place, kind, key);
     case Kind::c_alltoallv_crs:
     case Kind::c_alltoall_crs: return make_c_sparse_trial(place, kind, key);
   }

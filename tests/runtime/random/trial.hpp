@@ -64,6 +64,7 @@ std::unique_ptr<Trial> make_indexed_trial(Place& place, std::uint64_t key);
 std::unique_ptr<Trial> make_alltoall_trial(Place& place, Kind kind, std::uint64_t key);
 std::unique_ptr<Trial> make_persistent_alltoallv_trial(Place& place, std::uint64_t key);
 std::unique_ptr<Trial> make_sparse_trial(Place& place, Kind kind, std::uint64_t key);
+std::unique_ptr<Trial> make_cartesian_trial(Place& place, Kind kind, std::uint64_t key);
 std::unique_ptr<Trial> make_c_sparse_trial(Place& place, Kind kind, std::uint64_t key);
 
 /// A handle in another place, over which the one that it moves from is left empty.
