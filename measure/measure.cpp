@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "measure/cartesian.hpp"
+#include "measure/halo.hpp"
 #include "measure/one_shot.hpp"
 #include "measure/pattern_data.hpp"
 #include "measure/planned.hpp"
@@ -34,7 +35,9 @@ struct Arguments {
   bool one_shot = false;   ///< as an all-to-all that is run once, with sizes that are new each time
   bool cartesian = false;  ///< by the collectives of its neighbourhood
   bool reorder = false;    ///< and also with ranks at other places
-  bool alltoall = false;   ///< and with equal blocks, as all ranks know
+  std::string halo;        ///< the extent of an array whose halo is exchanged on the neighbourhood's grid
+  std::string depth = "1";
+  bool alltoall = false;  ///< and with equal blocks, as all ranks know
   std::string progress;
 };
 
@@ -59,9 +62,10 @@ Setting prepare(const Arguments& arguments, Rank rank, int ranks) {
     setting.environment = read_environment();
     setting.model = selection.cost_model();
     const auto cartesian = arguments.pattern.cartesian();
-    if (arguments.cartesian && !cartesian)
-      throw InputError("--cartesian", "the pattern is no Cartesian neighbourhood", "use --generate cartesian:…");
-    if (arguments.sparse.empty() && !arguments.one_shot && !arguments.cartesian)
+    if ((arguments.cartesian || !arguments.halo.empty()) && !cartesian)
+      throw InputError(arguments.cartesian ? "--cartesian" : "--halo", "the pattern is no Cartesian neighbourhood",
+                       "use --generate cartesian:…");
+    if (arguments.sparse.empty() && !arguments.one_shot && !arguments.cartesian && arguments.halo.empty())
       setting.strategies = selection.named_strategies(cartesian);
     setting.layout = selection.layout.find(ranks, setting.environment);
     setting.shown = rank == 0 && show_progress(arguments.progress.empty() ? setting.environment.progress
@@ -123,11 +127,26 @@ void measure_neighborhood(const Arguments& arguments, const Setting& setting) {
   fmt::print("{}", selection.json ? call_report_json(report) : call_report_table(report));
 }
 
+void measure_array(const Arguments& arguments, const Setting& setting) {
+  const auto cartesian = *arguments.pattern.cartesian();
+  const auto& grid = cartesian.neighborhood.grid;
+  HaloArray array;
+  all_or_none(MPI_COMM_WORLD, [&] {
+    array = parse_halo(arguments.halo, arguments.depth, std::ranges::max(cartesian.sizes.bytes), grid);
+  });
+  auto report =
+      measure_halo({setting.machine, setting.layout, setting.model, arguments.repetitions, setting.shown}, grid, array);
+  if (rank_in(MPI_COMM_WORLD) != 0) return;
+  tell(setting.warning);
+  fmt::print("{}", arguments.selection.json ? call_report_json(report) : call_report_table(report));
+}
+
 void measure(const Arguments& arguments) {
   const Rank rank = rank_in(MPI_COMM_WORLD);
   const int ranks = ranks_in(MPI_COMM_WORLD);
   const auto setting = prepare(arguments, rank, ranks);
   if (arguments.cartesian) return measure_neighborhood(arguments, setting);
+  if (!arguments.halo.empty()) return measure_array(arguments, setting);
   const auto pattern = read_together(arguments.pattern, rank, ranks);
   const bool is_planned = arguments.sparse.empty() && !arguments.one_shot;
   (is_planned ? measure_plans : measure_calls)(arguments, setting, pattern);
@@ -160,12 +179,19 @@ int main(int argc, char** argv) {
   app.add_flag("--reorder", arguments.reorder,
                "with --cartesian: also with ranks at places by which less goes between nodes and sockets")
       ->needs(cartesian);
+  auto* halo = app.add_option("--halo", arguments.halo,
+                              "exchange the halo of an array on the grid of --generate cartesian:…, of which each rank "
+                              "has so many cells (100x100x100) of as many bytes as the pattern's blocks, in each way");
+  halo->excludes(one_shot)->excludes(cartesian);
+  app.add_option("--depth", arguments.depth, "of the halo: a number for all dimensions, or one for each (1x1x2)")
+      ->needs(halo);
   app.add_option("--sparse", arguments.sparse,
                  "run it as a sparse dynamic data exchange, whose receivers know nothing, with messages of one size "
                  "(constant) or of any (variable); strategies are those of such exchanges")
       ->check(CLI::IsMember({"constant", "variable"}))
       ->excludes(one_shot)
-      ->excludes(cartesian);
+      ->excludes(cartesian)
+      ->excludes(halo);
   app.add_option("--progress", arguments.progress, "auto, always or never");
   app.footer(commpass::catalogue_help());
   return commpass::run_mpi_command(app, argc, argv, [&] { commpass::measure(arguments); });

@@ -45,8 +45,9 @@ struct CartInitOptions {
 ///
 /// The arguments are those of MPI's neighbourhood collectives (displacements of w are in bytes). All ranks call the
 /// same operations in the same order, with the same bytes for each neighbour (else: CartInitOptions). The functions
-/// that end in _init are local: they neither communicate nor wait. An error in arguments is that of its rank. If ranks
-/// give other sizes without saying so, an exchange may fail in MPI, or not end.
+/// that end in _init are local: they neither communicate nor wait, until the tags of the MPI library have been given
+/// away: after MPI_TAG_UB / 16 of them, 2047 or more, one makes a new communicator. An error in arguments is that of
+/// its rank. If ranks give other sizes without saying so, an exchange may fail in MPI, or not end.
 ///
 /// Blocking calls keep their last plans, for calls with the same buffers and sizes.
 class CartNeighborhood {

@@ -359,6 +359,21 @@ TEST(Measure, RunsNeighbourhoodsAlsoWithRanksAtOtherPlaces) {
   EXPECT_EQ(mpirun(2, "measure --reorder --profile lassen --ppn 1 --generate alltoall:ranks=2,bytes=8").exit_code, 2);
 }
 
+TEST(Measure, RunsHalosInEachWayBesideAMessageForEachDirection) {
+  const std::string halo = "measure --profile lassen --ppn 1 --repetitions 3 --json --generate ";
+  const auto result = mpirun(3, halo + "'cartesian:dims=3x1,box=1,bytes=8,periodic=0x1' --halo 5x7 --depth 2x1");
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const auto json = nlohmann::json::parse(result.out);
+  ASSERT_EQ(json["ranking"].size(), 2U);
+  EXPECT_EQ(json["ranking"][0]["strategy"], "stages=1x1 (8 messages)");
+  EXPECT_EQ(json["ranking"][1]["strategy"], "stages=2x1 (4 messages)");
+  for (const auto& row : json["ranking"]) EXPECT_GT(row["measured_s"].get<double>(), 0);
+  EXPECT_EQ(json["baselines"].size(), 1U);
+  expect_our_sentence(mpirun(2, halo + "cartesian:dims=2x1,box=1,bytes=8 --halo 5x7x9"), {"--halo"});
+  expect_our_sentence(mpirun(2, halo + "cartesian:dims=2x1,box=1,bytes=8 --halo 5xa"), {"--halo", "'a'"});
+  expect_our_sentence(mpirun(2, halo + "alltoall:ranks=2,bytes=8 --halo 5x7"), {"--halo", "neighbourhood"});
+}
+
 TEST(MeasureSparse, RanksStrategiesAndSetsTheChoiceBesideWhatApplicationsWrite) {
   const auto result = mpirun(2,
                              "measure --profile lassen --ppn 1 --generate random:ranks=2,bytes=64,degree=1 --sparse "
