@@ -4,15 +4,19 @@
 #include <mpi.h>
 
 #include <cstring>
+#include <functional>
 #include <numeric>
 #include <random>
 
 #include "model/cartesian/draw_neighborhood.hpp"
 #include "model/route/catalogue.hpp"
+#include "model/route/grid_route.hpp"
 #include "model/route/grid_way.hpp"
 #include "model/schedule/schedule.hpp"
+#include "runtime/cartesian/grid_headers.hpp"
 #include "runtime/cartesian/two_a_node.hpp"
 #include "runtime/mpi/type_pieces.hpp"
+#include "runtime/plan/planner.hpp"
 #include "runtime/world.hpp"
 #include "selector/choose/grid_strategies.hpp"
 
@@ -371,6 +375,37 @@ TEST_F(Cartesian, IsPlannedWithoutAMessage) {
       EXPECT_TRUE(size_of() == 1 || calls_to_others > 0) << "what counts counts nothing";
     }
   }
+}
+
+#if defined(__has_feature)
+constexpr bool is_sanitized = __has_feature(address_sanitizer);
+#else
+constexpr bool is_sanitized = false;
+#endif
+
+TEST(CartesianPlanning, OfAllNeighboursOn243RanksTakesLessThanAMillisecond) {
+  const Neighborhood neighborhood{torus({3, 3, 3, 3, 3}), box_offsets(5, 1), {}};
+  const auto sizes = NeighborBytes::equal(neighborhood, 4, false);
+  const Rank rank = 121;  // any
+  std::vector<SendEdge> sends;
+  std::vector<ReceiveEdge> receives;
+  for (int i = 0; i < neighborhood.size(); ++i) {
+    sends.push_back({*neighborhood.target(rank, i), Bytes{4} * i, 4});
+    receives.push_back({*neighborhood.source(rank, i), Bytes{4} * i, 4});
+  }
+  const auto way = grid_way(combining_strategy(neighborhood));
+  Seconds least = 1;
+  for (int run = 0; run < 50; ++run) {
+    const Seconds begin = MPI_Wtime();
+    const GridRoute route(way);
+    const GridTravel travel(neighborhood, way, sizes);
+    const GridHeaders headers(travel, rank);
+    const RouteOfRank own{route, {}, Coalescing::coalesced, rank, neighborhood.grid.ranks()};
+    const auto plan = plan_alone(own, sends, receives, std::cref(headers));
+    least = std::min(least, MPI_Wtime() - begin);
+    ASSERT_EQ(plan.batches.size(), 5U);
+  }
+  EXPECT_LT(least, is_sanitized ? 1e-1 : 1e-3);
 }
 
 TEST_F(Cartesian, RefusesBadArgumentsOnAllRanks) {
