@@ -74,9 +74,9 @@ int sockets_of_nodes(const Layout& layout) {
 }
 
 /// A grid of blocks of these sizes. The ranks of one after the other are numbered from 0 up.
-class Blocks {
+class BlockGrid {
  public:
-  Blocks(const std::vector<int>& dims, const std::vector<int>& sizes)
+  BlockGrid(const std::vector<int>& dims, const std::vector<int>& sizes)
       : sizes_(sizes), of_blocks_{{}, std::vector<bool>(dims.size(), false)}, within_{sizes, of_blocks_.periodic} {
     for (std::size_t k = 0; k < dims.size(); ++k) of_blocks_.dims.push_back(dims[k] / sizes[k]);
   }
@@ -97,7 +97,7 @@ class Blocks {
 
 /// Node after node gets block after block, of that socket after socket, and in a block rank after rank its place.
 std::vector<Rank> places_of(const Grid& grid, const Layout& layout, const GridMapping& mapping) {
-  const Blocks of_nodes(grid.dims, mapping.blocks), of_sockets(mapping.blocks, mapping.socket_blocks);
+  const BlockGrid of_nodes(grid.dims, mapping.blocks), of_sockets(mapping.blocks, mapping.socket_blocks);
   std::vector<Rank> places(static_cast<std::size_t>(layout.ranks()));
   for (int node = 0; node < layout.nodes(); ++node) {
     std::vector<Rank> ranks(layout.ranks_of(node).begin(), layout.ranks_of(node).end());
