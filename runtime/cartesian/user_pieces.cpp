@@ -11,7 +11,7 @@
 namespace commpass {
 
 std::optional<UserPieces> UserPieces::of(const CartBlocks& blocks, const std::vector<std::size_t>& slots) {
-  constexpr std::size_t most_pieces = std::size_t{1} << 20;
+  constexpr std::size_t most_user_pieces = std::size_t{1} << 20;
   std::map<std::size_t, std::vector<TypePiece>> by_type;
   struct Found {
     std::uintptr_t address;
@@ -28,7 +28,7 @@ std::optional<UserPieces> UserPieces::of(const CartBlocks& blocks, const std::ve
       by_type[block.type] = std::move(*pieces);
     }
     const auto& pieces = by_type[block.type];
-    if (found.size() + pieces.size() * static_cast<std::size_t>(block.count) > most_pieces) return std::nullopt;
+    if (found.size() + pieces.size() * static_cast<std::size_t>(block.count) > most_user_pieces) return std::nullopt;
     for (Bytes element = 0; element < block.count; ++element)
       for (const auto& piece : pieces) {
         const auto address = reinterpret_cast<std::uintptr_t>(block.at) +  // NOLINT: may be null, with displacements
