@@ -34,7 +34,8 @@ const char* commpass_error_text(void);
 /* A communicator of Commpass beside the caller's. */
 typedef struct commpass_comm_state* commpass_comm;
 
-/* profile: name or file of a machine profile, read by rank 0; NULL or "": COMMPASS_PROFILE.
+/* profile: name or file of a machine profile, read by rank 0; NULL or "": COMMPASS_PROFILE, else the one that was
+ * measured on this machine, else a built-in one, of which rank 0 says so once on stderr.
  * On failure *comm is NULL. */
 int commpass_comm_create(MPI_Comm mpi_comm, const char* profile, commpass_comm* comm);
 /* Sets *comm to NULL. NULL is allowed. */

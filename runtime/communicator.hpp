@@ -43,7 +43,8 @@ struct CommunicatorOptions {
 /// own, sparse exchanges direct+nbx. Rank 0 says so once on stderr.
 class Communicator {
  public:
-  /// @param profile  name or file of a profile, read by rank 0; empty: COMMPASS_PROFILE
+  /// @param profile  name or file of a profile, read by rank 0; empty: COMMPASS_PROFILE, else the one that was measured
+  /// on this machine, else a built-in one, of which rank 0 says so once on stderr
   /// @throws Error, the same on every rank
   explicit Communicator(MPI_Comm comm, const std::string& profile = {}, const CommunicatorOptions& options = {});
   /// @param machine  the same on every rank

@@ -41,7 +41,7 @@ struct Context {
 };
 
 /// Collective.
-/// @param profile  name or file, read by rank 0, if no machine is given; empty: COMMPASS_PROFILE
+/// @param profile  name or file, if no machine is given; empty: as find_machine
 /// @param machine  null, or the same on every rank
 /// @param layout   that of rank 0 holds; nothing: COMMPASS_LAYOUT, else what MPI and hwloc say
 /// @throws Error, the same on every rank
