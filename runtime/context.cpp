@@ -72,10 +72,11 @@ int largest_tag_of(MPI_Comm comm) {
 }  // namespace
 
 std::shared_ptr<Context> make_context(MPI_Comm user, const std::string& profile, const Machine* machine,
-                                      const std::optional<Layout>& layout) {
+                                      const std::optional<Layout>& layout, const std::string& layout_text) {
   OwnCommunicator own = duplicate(user);
   const MPI_Comm comm = own.get();
-  const auto environment = agreed_environment(comm);
+  auto environment = agreed_environment(comm);
+  if (!layout_text.empty()) environment.layout = layout_text;
   if (own.rank() == 0) warn_unknown(environment);
   auto known_layout = choose_layout(comm, layout, environment);
   auto known_machine = machine ? *machine : find_machine(comm, profile, known_layout, environment);
