@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/options.hpp"
-#include "model/machine/profile.hpp"
+#include "model/machine/profile_lookup.hpp"
 #include "model/text.hpp"
 
 namespace commpass::bench {

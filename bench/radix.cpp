@@ -9,7 +9,7 @@
 #include <set>
 
 #include "bench/options.hpp"
-#include "model/machine/profile.hpp"
+#include "model/machine/profile_lookup.hpp"
 #include "model/text.hpp"
 #include "selector/choose/alltoall_choice.hpp"
 

@@ -8,9 +8,9 @@
 #include "calibrate/calibration.hpp"
 #include "model/error.hpp"
 #include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/fingerprint.hpp"
 #include "runtime/mpi/host_names.hpp"
 #include "runtime/mpi/mpi_error.hpp"
-#include "runtime/mpi/mpi_library.hpp"
 #include "selector/report/profile_origin.hpp"
 
 namespace commpass {
@@ -50,7 +50,8 @@ std::string draw_salt() {
 /// What is known before anything is timed. Collective.
 void begin_provenance(Calibration& calibration) {
   auto& provenance = calibration.provenance;
-  provenance.mpi_library = mpi_library();
+  provenance.fingerprint = fingerprint_here();
+  provenance.mpi_library = provenance.fingerprint.mpi_library;
   provenance.layout = calibration.layout.describe();
   provenance.ranks = calibration.layout.ranks();
   provenance.host_hash = host_hash(host_names(calibration.comm.get()), draw_salt());

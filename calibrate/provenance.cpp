@@ -16,6 +16,8 @@ std::string to_json(const Provenance& provenance) {
   json["layout"] = provenance.layout;
   json["ranks"] = provenance.ranks;
   json["host_hash"] = provenance.host_hash;
+  json["processor"] = provenance.fingerprint.processor;
+  json["node_processors"] = provenance.fingerprint.node_processors;
   json["samples"] = provenance.samples;
   json["elapsed_s"] = provenance.elapsed_s;
   json["ping_pong"] = {{"sizes", provenance.ping_pong_sizes},

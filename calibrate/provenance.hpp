@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "calibrate/fit.hpp"
+#include "model/machine/profile_lookup.hpp"
 #include "model/types.hpp"
 
 namespace commpass {
@@ -29,6 +30,7 @@ struct Provenance {
   std::string layout;
   int ranks = 0;
   std::string host_hash;
+  Fingerprint fingerprint;
   std::int64_t samples = 0;
   Seconds elapsed_s = 0;
   std::int64_t ping_pong_sizes = 0, ping_pong_unsettled = 0, ping_pong_outliers = 0;

@@ -2,10 +2,6 @@
 # commpass::runtime; and tests that with tests/consumer.
 include(CMakePackageConfigHelpers)
 
-set(commpass_installed_rooms model selector)
-if(COMMPASS_MPI)
-  list(APPEND commpass_installed_rooms runtime)
-endif()
 set(commpass_package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/commpass)
 
 foreach(room ${commpass_installed_rooms})
@@ -46,12 +42,35 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/commpass-config-version.c
 install(FILES ${PROJECT_BINARY_DIR}/commpass-config.cmake ${PROJECT_BINARY_DIR}/commpass-config-version.cmake
         DESTINATION ${commpass_package_directory})
 
+# pkg-config, for makefiles and for C: paths are relative to the file, so that the prefix may be moved. What static
+# libraries use is linked by the program.
+set(commpass_pc_libraries "")
+foreach(room ${commpass_installed_rooms})
+  list(PREPEND commpass_pc_libraries -lcommpass_${room})
+endforeach()
+set(commpass_pc_requires "")
+if(NOT COMMPASS_SHARED)
+  set(commpass_pc_requires "fmt zlib")
+  if(COMMPASS_MPI)
+    string(APPEND commpass_pc_requires " hwloc")
+  endif()
+  if(COMMPASS_METIS AND COMMPASS_METIS_INCLUDE)
+    list(APPEND commpass_pc_libraries ${COMMPASS_METIS})
+  endif()
+  list(APPEND commpass_pc_libraries -lstdc++ -lm -pthread)
+endif()
+list(JOIN commpass_pc_libraries " " commpass_pc_libraries)
+set(commpass_pc_directory ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH commpass_pc_to_prefix /${commpass_pc_directory} /)
+configure_file(cmake/commpass.pc.in ${PROJECT_BINARY_DIR}/commpass.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/commpass.pc DESTINATION ${commpass_pc_directory})
+
 # Consumers are not built with sanitizers, so libraries with them cannot be linked.
 if(COMMPASS_TESTS AND NOT COMMPASS_SANITIZE)
   add_test(NAME consumer
            COMMAND ${PROJECT_SOURCE_DIR}/tests/consumer/run ${CMAKE_COMMAND} ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}
                    -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER}
-                   -DCOMMPASS_MPI=${COMMPASS_MPI} -DMPI_EXECUTABLE_SUFFIX=${MPI_EXECUTABLE_SUFFIX}
+                   -DCOMMPASS_MPI=${COMMPASS_MPI} -DCOMMPASS_SHARED=${COMMPASS_SHARED} -DMPI_EXECUTABLE_SUFFIX=${MPI_EXECUTABLE_SUFFIX}
                    -DCOMMPASS_WERROR=${COMMPASS_WERROR})  # the same switches of the compiler, so that a cache has what was built before
   set_tests_properties(consumer PROPERTIES TIMEOUT 600 RUN_SERIAL ON)
   if(COMMPASS_MPI)

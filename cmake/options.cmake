@@ -17,11 +17,20 @@ if(COMMPASS_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)  # every library reports its coverage to libFuzzer
 endif()
 
+set(commpass_installed_rooms model selector)
+if(COMMPASS_MPI)
+  list(APPEND commpass_installed_rooms runtime)
+endif()
+
 # A library of one room of the house.
 #   commpass_room(NAME SOURCES … COLD … DEPENDS …)
 function(commpass_room name)
   cmake_parse_arguments(PARSE_ARGV 1 room "" "" "SOURCES;COLD;DEPENDS;PRIVATE_DEPENDS")
-  add_library(commpass_${name} STATIC ${room_SOURCES} ${room_COLD})
+  set(kind STATIC)
+  if(COMMPASS_SHARED AND name IN_LIST commpass_installed_rooms)
+    set(kind SHARED)
+  endif()
+  add_library(commpass_${name} ${kind} ${room_SOURCES} ${room_COLD})
   if(COMMPASS_UNITY STREQUAL "all" OR name IN_LIST COMMPASS_UNITY)
     # Those whose headers cost more than they do, several at a time.
     set_target_properties(commpass_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
@@ -30,7 +39,8 @@ function(commpass_room name)
     set_property(SOURCE ${room_COLD} APPEND PROPERTY COMPILE_OPTIONS ${commpass_cold_options})
   endif()
   add_library(commpass::${name} ALIAS commpass_${name})
-  set_target_properties(commpass_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON EXPORT_NAME ${name})
+  set_target_properties(commpass_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON EXPORT_NAME ${name} VERSION ${PROJECT_VERSION}
+                        SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} DEFINE_SYMBOL "")
   target_include_directories(commpass_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/commpass>)

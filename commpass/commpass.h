@@ -1,5 +1,6 @@
-/* Commpass from C: sparse dynamic data exchanges, in which every rank knows only what it sends, all-to-alls, and
- * Cartesian collectives.
+/* Commpass from C: exchanges that are planned once and run many times, with neighbours, between all ranks or by global
+ * indices; sparse dynamic data exchanges, in which every rank knows only what it sends; all-to-alls; and Cartesian
+ * collectives.
  *
  *   commpass_comm comm;
  *   commpass_comm_create(MPI_COMM_WORLD, "my-machine", &comm);
@@ -10,11 +11,13 @@
  *   commpass_comm_free(&comm);
  *
  * Every function returns COMMPASS_SUCCESS or an error code; commpass_error_text() says in one sentence what was wrong.
- * All but commpass_error_text, commpass_received_free and what is called local are collective. Not thread-safe. */
+ * All but commpass_version, commpass_error_text, commpass_received_free, tests, waits and what is called local are
+ * collective. Not thread-safe. */
 #ifndef COMMPASS_H
 #define COMMPASS_H
 
 #include <mpi.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -31,12 +34,19 @@ enum {
 /* The sentence about the last error of the calling thread; never NULL. */
 const char* commpass_error_text(void);
 
+/* "MAJOR.MINOR.PATCH" of the library that runs. Local. */
+const char* commpass_version(void);
+
 /* A communicator of Commpass beside the caller's. */
 typedef struct commpass_comm_state* commpass_comm;
 
-/* profile: name or file of a machine profile, read by rank 0; NULL or "": COMMPASS_PROFILE.
+/* profile: name or file of a machine profile, read by rank 0; NULL or "": COMMPASS_PROFILE, else the one that was
+ * measured on this machine, else a built-in one, of which rank 0 says so once on stderr.
  * On failure *comm is NULL. */
 int commpass_comm_create(MPI_Comm mpi_comm, const char* profile, commpass_comm* comm);
+/* The same with a layout: "NODESxRANKS", "NODESxSOCKETSxRANKS" or a node for each rank ("0,0,1"), the same on every
+ * rank; NULL or "": COMMPASS_LAYOUT, else what MPI and hwloc say. */
+int commpass_comm_create_laid_out(MPI_Comm mpi_comm, const char* profile, const char* layout, commpass_comm* comm);
 /* Sets *comm to NULL. NULL is allowed. */
 int commpass_comm_free(commpass_comm* comm);
 
@@ -99,6 +109,94 @@ int commpass_alltoallv(const void* sendbuf, const int* sendcounts, const int* sd
                        const char* strategy, commpass_comm comm);
 int commpass_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                       MPI_Datatype recvtype, const char* strategy, commpass_comm comm);
+
+/* As MPI_Alltoallw: displacements in bytes, and a datatype for each rank. */
+int commpass_alltoallw(const void* sendbuf, const int* sendcounts, const int* sdispls, const MPI_Datatype* sendtypes,
+                       void* recvbuf, const int* recvcounts, const int* rdispls, const MPI_Datatype* recvtypes,
+                       const char* strategy, commpass_comm comm);
+
+/* An exchange that is planned, or a sparse one in flight. */
+typedef struct commpass_exchange_state* commpass_exchange;
+
+/* Plan an exchange that runs many times with the same counts. Collective; on failure *exchange is NULL.
+ *
+ * outdegree, dest  to whom this rank sends, also several times to one; the k-th block from rank i to rank j at i is the
+ *                  k-th from i at j
+ * indegree, src    from whom it receives
+ * sdispls, rdispls in elements; of w in bytes
+ * info             MPI_INFO_NULL, or with the keys commpass_strategy (a strategy, the same on every rank),
+ *                  commpass_calls (how often the exchange will run, if that is not often) and commpass_any_buffers
+ *                  ("true": commpass_start_buffers may give other buffers every time, at the price of a copy)
+ *
+ * Datatypes and buffers must outlive the exchange. No MPI_IN_PLACE. A neighbourhood allgather sends the same elements
+ * to all: they travel once as far as the strategy takes them the same way. */
+int commpass_neighbor_alltoallv_init(const void* sendbuf, int outdegree, const int* dest, const int* sendcounts,
+                                     const int* sdispls, MPI_Datatype sendtype, void* recvbuf, int indegree,
+                                     const int* src, const int* recvcounts, const int* rdispls, MPI_Datatype recvtype,
+                                     MPI_Info info, commpass_comm comm, commpass_exchange* exchange);
+int commpass_neighbor_alltoallw_init(const void* sendbuf, int outdegree, const int* dest, const int* sendcounts,
+                                     const MPI_Aint* sdispls, const MPI_Datatype* sendtypes, void* recvbuf,
+                                     int indegree, const int* src, const int* recvcounts, const MPI_Aint* rdispls,
+                                     const MPI_Datatype* recvtypes, MPI_Info info, commpass_comm comm,
+                                     commpass_exchange* exchange);
+int commpass_neighbor_allgatherv_init(const void* sendbuf, int outdegree, const int* dest, int sendcount,
+                                      MPI_Datatype sendtype, void* recvbuf, int indegree, const int* src,
+                                      const int* recvcounts, const int* rdispls, MPI_Datatype recvtype, MPI_Info info,
+                                      commpass_comm comm, commpass_exchange* exchange);
+int commpass_alltoallv_init(const void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype,
+                            void* recvbuf, const int* recvcounts, const int* rdispls, MPI_Datatype recvtype,
+                            MPI_Info info, commpass_comm comm, commpass_exchange* exchange);
+int commpass_alltoallw_init(const void* sendbuf, const int* sendcounts, const int* sdispls,
+                            const MPI_Datatype* sendtypes, void* recvbuf, const int* recvcounts, const int* rdispls,
+                            const MPI_Datatype* recvtypes, MPI_Info info, commpass_comm comm,
+                            commpass_exchange* exchange);
+
+/* Begin it; the same with other buffers (commpass_any_buffers). Every rank starts and completes it, several in any
+ * order. */
+int commpass_start(commpass_exchange exchange);
+int commpass_start_buffers(const void* sendbuf, void* recvbuf, commpass_exchange exchange);
+/* complete  out: not 0 if it is */
+int commpass_test(commpass_exchange exchange, int* complete);
+int commpass_wait(commpass_exchange exchange);
+/* Completes an exchange in flight. Sets *exchange to NULL. NULL is allowed. */
+int commpass_exchange_free(commpass_exchange* exchange);
+
+/* Local, and as long as the exchange: the strategy that runs, and why. */
+const char* commpass_exchange_strategy(commpass_exchange exchange);
+const char* commpass_exchange_explanation(commpass_exchange exchange);
+/* Local; negative: the strategy was named, or nothing has a price. */
+double commpass_exchange_predicted_seconds(commpass_exchange exchange);
+
+/* Plan an exchange of values by their global indices, from 0 up: who owns what this rank needs is found out.
+ * Collective.
+ *
+ * owned        what this rank owns, in the order of its values; with _range: begin ... end-1
+ * needed       what it needs, in the order of its ghost values: in any order, also several times, also own ones
+ * value_bytes  of each value, the same on every rank
+ * reverse      not 0: commpass_start_reverse will be called
+ * info         MPI_INFO_NULL, or with the key commpass_strategy */
+int commpass_indexed_init(const int64_t* owned, int64_t owned_size, const int64_t* needed, int64_t needed_size,
+                          int value_bytes, int reverse, MPI_Info info, commpass_comm comm, commpass_exchange* exchange);
+int commpass_indexed_range_init(int64_t begin, int64_t end, const int64_t* needed, int64_t needed_size, int value_bytes,
+                                int reverse, MPI_Info info, commpass_comm comm, commpass_exchange* exchange);
+/* Begins to bring each needed value to its ghost value. commpass_test and commpass_wait complete it. */
+int commpass_start_forward(const void* owned_values, void* ghost_values, commpass_exchange exchange);
+/* Begins to combine each ghost value with the owned value of its index: own ones first, then those of rank after rank.
+ *
+ * type, op  values are elements of this type; any operation of MPI on them, such as MPI_SUM */
+int commpass_start_reverse(const void* ghost_values, void* owned_values, MPI_Datatype type, MPI_Op op,
+                           commpass_exchange exchange);
+
+/* The sparse exchanges above without waiting. commpass_test and commpass_wait move it on; sendvals must not change
+ * before it is complete. */
+int commpass_ialltoall_crs(int send_nnz, const int* dest, int sendcount, MPI_Datatype sendtype, const void* sendvals,
+                           MPI_Datatype recvtype, const char* strategy, commpass_comm comm,
+                           commpass_exchange* exchange);
+int commpass_ialltoallv_crs(int send_nnz, const int* dest, const int* sendcounts, const int* sdispls,
+                            MPI_Datatype sendtype, const void* sendvals, MPI_Datatype recvtype, const char* strategy,
+                            commpass_comm comm, commpass_exchange* exchange);
+/* Completes it, and gives what has come in memory of Commpass. */
+int commpass_exchange_received(commpass_exchange exchange, commpass_received* received);
 
 /* Cartesian neighbourhoods: a grid of all ranks, on which every rank has neighbours at the same offsets.
  *

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/error.hpp"                    // IWYU pragma: export
-#include "model/machine/profile.hpp"          // IWYU pragma: export
+#include "model/machine/profile_lookup.hpp"   // IWYU pragma: export
 #include "model/pattern/generate.hpp"         // IWYU pragma: export
 #include "model/pattern/matrix_market.hpp"    // IWYU pragma: export
 #include "model/pattern/matrix_pattern.hpp"   // IWYU pragma: export

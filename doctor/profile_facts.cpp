@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "model/error.hpp"
-#include "model/machine/profile.hpp"
+#include "model/machine/profile_lookup.hpp"
 #include "selector/commands/environment.hpp"
 #include "selector/report/profile_origin.hpp"
 
@@ -27,7 +27,7 @@ ProfileFacts examine_profile(const std::string& library, const std::vector<std::
     const auto environment = read_environment();
     facts.name = environment.profile.value_or("");
     if (facts.name.empty()) return facts;
-    const auto profile = read_profile(find_profile(facts.name, profile_directories(environment.profile_path)));
+    const auto profile = read_profile(find_profile(facts.name, profile_directories(environment.profile_places)));
     const auto provenance = nlohmann::json::parse(profile.provenance_json);
     if (provenance.contains("date") && provenance["date"].is_string())
       facts.age_days = age_of(provenance["date"].get<std::string>(), std::time(nullptr));

@@ -1,5 +1,6 @@
 #include "runtime/c_support.hpp"
 
+#include <array>
 #include <utility>
 
 namespace commpass::c {
@@ -15,6 +16,14 @@ const char* error_text() { return text.c_str(); }
 int keep_error(int code, std::string sentence) {
   text = std::move(sentence);
   return code;
+}
+
+std::string value_of(MPI_Info info, const char* key) {
+  if (info == MPI_INFO_NULL) return {};
+  std::array<char, MPI_MAX_INFO_VAL + 1> value{};
+  int found = 0;
+  COMMPASS_MPI_CALL(MPI_Info_get, info, key, MPI_MAX_INFO_VAL, value.data(), &found);
+  return found ? value.data() : "";
 }
 
 }  // namespace commpass::c

@@ -42,6 +42,9 @@ int guarded(Action action) {
   }
 }
 
+/// The value of a key; empty: it has none. @throws MpiError
+std::string value_of(MPI_Info info, const char* key);
+
 /// @throws InputError
 inline void require_communicator(commpass_comm comm) {
   if (!comm) throw InputError("commpass", "the communicator is NULL", "create one with commpass_comm_create");

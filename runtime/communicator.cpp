@@ -3,6 +3,7 @@
 #include <functional>
 #include <iterator>
 
+#include "model/error.hpp"
 #include "runtime/engines.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/sparse/sparse_exchange_state.hpp"
@@ -23,7 +24,19 @@ MPI_Comm Communicator::mpi() const { return engines_->context->comm.get(); }
 
 Exchange Communicator::neighbor_exchange(const void* send_buffer, std::span<const SendEdge> sends, void* receive_buffer,
                                          std::span<const ReceiveEdge> receives, const ExchangeOptions& options) {
-  return plan_exchange(engines_->context, send_buffer, sends, receive_buffer, receives, options, {});
+  Failure failure;
+  attempt(failure, [&] {
+    if (options.any_buffers)
+      throw InputError("neighbor_exchange", "any_buffers is set, and an exchange of bytes has its buffers",
+                       "give blocks of a datatype");
+  });
+  return plan_exchange(engines_->context, send_buffer, sends, receive_buffer, receives, options, failure);
+}
+
+TypedExchange Communicator::neighbor_exchange(const void* send_buffer, std::span<const TypedBlock> sends,
+                                              void* receive_buffer, std::span<const TypedBlock> receives,
+                                              const ExchangeOptions& options) {
+  return plan_typed_exchange(engines_->context, {send_buffer, sends}, {receive_buffer, receives}, options, {});
 }
 
 void Communicator::alltoallv(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls,
@@ -44,6 +57,23 @@ PersistentAlltoallv Communicator::alltoallv_init(const void* sendbuf, std::span<
                                                  MPI_Datatype recvtype, const ExchangeOptions& options) {
   return plan_alltoallv(engines_->context, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                         recvtype, options);
+}
+
+void Communicator::alltoallw(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls,
+                             std::span<const MPI_Datatype> sendtypes, void* recvbuf, std::span<const int> recvcounts,
+                             std::span<const int> rdispls, std::span<const MPI_Datatype> recvtypes,
+                             const AlltoallvOptions& options) {
+  engines_->alltoallw.run(*engines_->alltoallv, mpi(), sendbuf, {sendcounts, sdispls, sendtypes}, recvbuf,
+                          {recvcounts, rdispls, recvtypes}, options);
+}
+
+PersistentAlltoallv Communicator::alltoallw_init(const void* sendbuf, std::span<const int> sendcounts,
+                                                 std::span<const int> sdispls, std::span<const MPI_Datatype> sendtypes,
+                                                 void* recvbuf, std::span<const int> recvcounts,
+                                                 std::span<const int> rdispls, std::span<const MPI_Datatype> recvtypes,
+                                                 const ExchangeOptions& options) {
+  return plan_alltoallw(engines_->context, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                        recvtypes, options);
 }
 
 const std::string& Communicator::last_alltoallv_strategy() const { return engines_->alltoallv->last_strategy(); }

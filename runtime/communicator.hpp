@@ -43,7 +43,8 @@ struct CommunicatorOptions {
 /// own, sparse exchanges direct+nbx. Rank 0 says so once on stderr.
 class Communicator {
  public:
-  /// @param profile  name or file of a profile, read by rank 0; empty: COMMPASS_PROFILE
+  /// @param profile  name or file of a profile, read by rank 0; empty: COMMPASS_PROFILE, else the one that was measured
+  /// on this machine, else a built-in one, of which rank 0 says so once on stderr
   /// @throws Error, the same on every rank
   explicit Communicator(MPI_Comm comm, const std::string& profile = {}, const CommunicatorOptions& options = {});
   /// @param machine  the same on every rank
@@ -70,6 +71,12 @@ class Communicator {
   /// @throws Error, the same on every rank, if any rank fails
   Exchange neighbor_exchange(const void* send_buffer, std::span<const SendEdge> sends, void* receive_buffer,
                              std::span<const ReceiveEdge> receives, const ExchangeOptions& options = {});
+
+  /// The same with elements of datatypes, which may have gaps. The k-th block from rank i to rank j at i is the k-th
+  /// from i at j. Blocks that are the same elements travel once as far as they go the same way, so that a block for all
+  /// neighbours is an allgather. @throws Error, the same on every rank, if any rank fails
+  TypedExchange neighbor_exchange(const void* send_buffer, std::span<const TypedBlock> sends, void* receive_buffer,
+                                  std::span<const TypedBlock> receives, const ExchangeOptions& options = {});
 
   /// As MPI_Alltoallv, in which every rank may have something for every rank: counts and displacements in elements, any
   /// datatypes, MPI_IN_PLACE as the send buffer. Counts may differ from call to call; the strategy of a call is chosen
@@ -101,6 +108,17 @@ class Communicator {
                                      MPI_Datatype sendtype, void* recvbuf, std::span<const int> recvcounts,
                                      std::span<const int> rdispls, MPI_Datatype recvtype,
                                      const ExchangeOptions& options = {});
+  /// As MPI_Alltoallw: displacements in bytes, and a datatype for each rank. Runs as an alltoallv of bytes, into which
+  /// blocks are packed unless no type of a side has gaps. @throws as alltoallv; InputError for a block of 2^31 bytes
+  void alltoallw(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls,
+                 std::span<const MPI_Datatype> sendtypes, void* recvbuf, std::span<const int> recvcounts,
+                 std::span<const int> rdispls, std::span<const MPI_Datatype> recvtypes,
+                 const AlltoallvOptions& options = {});
+  /// As MPI_Alltoallw_init. @throws as alltoallv_init
+  PersistentAlltoallv alltoallw_init(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls,
+                                     std::span<const MPI_Datatype> sendtypes, void* recvbuf,
+                                     std::span<const int> recvcounts, std::span<const int> rdispls,
+                                     std::span<const MPI_Datatype> recvtypes, const ExchangeOptions& options = {});
   /// The strategy of the last alltoallv or alltoall, in text form; empty: there was none.
   const std::string& last_alltoallv_strategy() const;
   /// Plans an exchange of values by their global indices: finds out by sparse exchanges who owns what this rank needs.

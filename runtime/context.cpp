@@ -4,7 +4,7 @@
 
 #include <iterator>
 
-#include "model/machine/profile.hpp"
+#include "runtime/choose/find_machine.hpp"
 #include "runtime/choose/unpriced.hpp"
 #include "runtime/execute/persistent_requests.hpp"
 #include "runtime/mpi/agreement.hpp"
@@ -20,19 +20,6 @@
 namespace commpass {
 
 namespace {
-
-/// The profile that rank 0 finds, on every rank.
-Machine read_machine(MPI_Comm comm, const std::string& name, const Environment& environment) {
-  const Rank rank = rank_in(comm);
-  std::string json;
-  all_or_none(comm, [&] {
-    if (rank != 0) return;
-    const auto wanted = !name.empty() ? name : environment.profile.value_or("");
-    if (wanted.empty()) throw InputError("profile", "none is named", "name one or set COMMPASS_PROFILE");
-    json = to_json(read_profile(find_profile(wanted, profile_directories(environment.profile_path))));
-  });
-  return parse_profile(broadcast(comm, json), "profile of rank 0").machine;
-}
 
 /// The layout that rank 0 is given or its environment names, else what is detected.
 Layout choose_layout(MPI_Comm comm, const std::optional<Layout>& given, const Environment& environment) {
@@ -86,12 +73,14 @@ int largest_tag_of(MPI_Comm comm) {
 }  // namespace
 
 std::shared_ptr<Context> make_context(MPI_Comm user, const std::string& profile, const Machine* machine,
-                                      const std::optional<Layout>& layout) {
+                                      const std::optional<Layout>& layout, const std::string& layout_text) {
   OwnCommunicator own = duplicate(user);
   const MPI_Comm comm = own.get();
-  const auto environment = agreed_environment(comm);
-  auto known_machine = machine ? *machine : read_machine(comm, profile, environment);
+  auto environment = agreed_environment(comm);
+  if (!layout_text.empty()) environment.layout = layout_text;
+  if (own.rank() == 0) warn_unknown(environment);
   auto known_layout = choose_layout(comm, layout, environment);
+  auto known_machine = machine ? *machine : find_machine(comm, profile, known_layout, environment);
   auto context = std::make_shared<Context>(Context{std::move(own), std::move(known_layout), std::move(known_machine)});
   context->named = fitting_names(comm, context->layout, environment);
   context->unpriced = broadcast(comm, why_unpriced(context->layout, context->machine));

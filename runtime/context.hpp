@@ -43,12 +43,13 @@ struct Context {
 };
 
 /// Collective.
-/// @param profile  name or file, read by rank 0, if no machine is given; empty: COMMPASS_PROFILE
+/// @param profile  name or file, if no machine is given; empty: as find_machine
 /// @param machine  null, or the same on every rank
 /// @param layout   that of rank 0 holds; nothing: COMMPASS_LAYOUT, else what MPI and hwloc say
+/// @param layout_text  goes before COMMPASS_LAYOUT; empty: none
 /// @throws Error, the same on every rank
 std::shared_ptr<Context> make_context(MPI_Comm comm, const std::string& profile, const Machine* machine,
-                                      const std::optional<Layout>& layout);
+                                      const std::optional<Layout>& layout, const std::string& layout_text = {});
 
 /// As `other`, with the same ranks at other places, and tags of its own.
 std::shared_ptr<Context> context_like(const Context& other, OwnCommunicator comm, Layout layout);

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "runtime/alltoall/alltoallv_engine.hpp"
+#include "runtime/alltoall/alltoallw.hpp"
 #include "runtime/context.hpp"
 #include "runtime/sparse/sparse_engine.hpp"
 
@@ -16,6 +17,7 @@ struct Engines {
   std::shared_ptr<Context> context;
   std::shared_ptr<SparseEngine> sparse;
   std::unique_ptr<AlltoallvEngine> alltoallv;
+  AlltoallwCall alltoallw{};
 
   /// Collective.
   explicit Engines(std::shared_ptr<Context> of)

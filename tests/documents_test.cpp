@@ -139,4 +139,34 @@ TEST(Comments, NameFilesThatAreThere) {
   }
 }
 
+/// The table that begins with this head.
+std::string table_of(const std::string& text, const std::string& head) {
+  const auto begin = text.find(head);
+  return begin == std::string::npos ? "" : text.substr(begin, text.find("\n\n", begin) - begin);
+}
+
+// What C++ has, C has, or the table says that it has not.
+TEST(TheCInterface, IsComparedWithAllOfCpp) {
+  const auto table = table_of(contents_of(source / "docs/c.md"), "| C++ | C |");
+  auto door = contents_of(source / "runtime/communicator.hpp");
+  door.erase(0, door.find("class Communicator {"));
+  auto names = matches(door, R"(\n  [\w:<>&* ]+ (\w+)\()");
+  names.erase("Communicator");
+  EXPECT_GT(names.size(), 12U);
+  for (const auto& name : names)
+    EXPECT_NE(table.find("`" + name), std::string::npos) << name << " of Communicator has no row in docs/c.md";
+}
+
+TEST(TheCInterface, IsDocumentedWholeAndNotMore) {
+  const auto page = contents_of(source / "docs/c.md"), header = contents_of(source / "commpass/commpass.h");
+  const auto declared = matches(header, R"(\b(commpass_\w+)\()");
+  EXPECT_GT(declared.size(), 40U);
+  for (const auto& name : declared)
+    // Of the Cartesian ones the page names what comes after that.
+    EXPECT_TRUE(name.starts_with("commpass_cart_") || page.find("`" + name + "`") != std::string::npos)
+        << name << " is not in docs/c.md";
+  for (const auto& name : matches(page, R"(`(commpass_\w+)`)"))
+    EXPECT_NE(header.find(name), std::string::npos) << name << " is not in commpass.h";
+}
+
 }  // namespace

@@ -412,29 +412,4 @@ std::string to_json(const Profile& profile) {
 
 void write_profile(const Profile& profile, const std::string& path) { write_file(path, to_json(profile)); }
 
-std::vector<std::string> profile_directories(const std::vector<std::string>& first) {
-  auto directories = first;
-  directories.emplace_back("profiles");
-  for (const auto& built_in : split(COMMPASS_PROFILE_DIRECTORIES, ':')) directories.push_back(built_in);
-  return directories;
-}
-
-std::string find_profile(const std::string& name_or_path, const std::vector<std::string>& directories) {
-  namespace fs = std::filesystem;
-  std::error_code ignored;
-  if (fs::exists(name_or_path, ignored) && !fs::is_directory(name_or_path, ignored)) return name_or_path;
-  const bool is_name = !name_or_path.empty() && name_or_path.find('/') == std::string::npos;
-  std::string looked_in;
-  for (const auto& directory : directories) {
-    if (!is_name) break;
-    const auto path = fs::path(directory) / (name_or_path + ".json");
-    if (fs::is_regular_file(path, ignored)) return path.string();
-    looked_in += (looked_in.empty() ? "" : ", ") + directory;
-  }
-  throw InputError(
-      "profile " + name_or_path,
-      is_name ? "there is no such file, nor a profile of that name in " + looked_in : "there is no such file",
-      "see 'commpass profile list' or run 'mpirun -n 2 commpass calibrate'");
-}
-
 }  // namespace commpass

@@ -36,13 +36,4 @@ std::vector<std::pair<std::string, Seconds>> measured_operations(const Operation
 /// @throws InputError if that is not possible
 void write_profile(const Profile& profile, const std::string& path);
 
-/// The directories in which profiles are looked for by name: those given, ./profiles, and where Commpass was
-/// built or installed.
-std::vector<std::string> profile_directories(const std::vector<std::string>& first = {});
-
-/// Finds a profile by file name or by NAME (a file NAME.json in one of the directories).
-/// @return the path
-/// @throws InputError that says where it looked
-std::string find_profile(const std::string& name_or_path, const std::vector<std::string>& directories);
-
 }  // namespace commpass

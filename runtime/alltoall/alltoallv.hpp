@@ -7,8 +7,9 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
-#include "runtime/neighbor/neighbor_exchange.hpp"
+#include "runtime/neighbor/typed_exchange.hpp"
 
 namespace commpass {
 
@@ -19,40 +20,23 @@ struct AlltoallvOptions {
                                         ///< (Communicator::alltoallv)
 };
 
-/// Planned once, run many times with the same counts. Move-only. Destroying it completes an exchange in flight, so
-/// buffers and datatypes must outlive it.
-class PersistentAlltoallv {
- public:
-  ~PersistentAlltoallv();
-  PersistentAlltoallv(PersistentAlltoallv&&) noexcept;
-  PersistentAlltoallv& operator=(PersistentAlltoallv&&) noexcept;
-
-  /// Begins an exchange; see Exchange::start. @throws Error
-  void start();
-  /// @return true when it is complete. @throws Error
-  bool test();
-  /// Completes it. @throws Error
-  void wait();
-
-  // As those of Exchange:
-  const std::string& strategy() const;
-  std::optional<Seconds> predicted_seconds() const;
-  const std::string& explanation() const;
-  /// Bytes of the buffers that this rank holds besides the user's, those for datatypes with gaps among them.
-  Bytes buffer_bytes() const;
-
-  struct State;
-  /// Communicator::alltoallv_init makes one.
-  explicit PersistentAlltoallv(std::unique_ptr<State> state);
-
- private:
-  std::unique_ptr<State> state_;
-};
+using PersistentAlltoallv = TypedExchange;
 
 /// Chooses and plans one (Communicator::alltoallv_init). Collective. @throws Error, the same on every rank
 PersistentAlltoallv plan_alltoallv(const std::shared_ptr<Context>& context, const void* sendbuf,
                                    std::span<const int> sendcounts, std::span<const int> sdispls, MPI_Datatype sendtype,
                                    void* recvbuf, std::span<const int> recvcounts, std::span<const int> rdispls,
                                    MPI_Datatype recvtype, const ExchangeOptions& options);
+
+/// What one side of an MPI_Alltoallw says. @throws InputError if there is not one of each for every rank
+std::vector<TypedBlock> blocks_of_all(std::span<const int> counts, std::span<const int> displacements,
+                                      std::span<const MPI_Datatype> types, int ranks);
+
+/// The same with the arguments of MPI_Alltoallw_init (Communicator::alltoallw_init).
+PersistentAlltoallv plan_alltoallw(const std::shared_ptr<Context>& context, const void* sendbuf,
+                                   std::span<const int> sendcounts, std::span<const int> sdispls,
+                                   std::span<const MPI_Datatype> sendtypes, void* recvbuf,
+                                   std::span<const int> recvcounts, std::span<const int> rdispls,
+                                   std::span<const MPI_Datatype> recvtypes, const ExchangeOptions& options);
 
 }  // namespace commpass

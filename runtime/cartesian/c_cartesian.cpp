@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <utility>
 #include <variant>
@@ -29,15 +28,8 @@ using commpass::Grid;
 using commpass::InputError;
 using commpass::Rank;
 using commpass::c::guarded;
+using commpass::c::value_of;
 using Shape = CartSide::Shape;
-
-std::string value_of(MPI_Info info, const char* key) {
-  if (info == MPI_INFO_NULL) return {};
-  std::array<char, MPI_MAX_INFO_VAL + 1> value{};
-  int found = 0;
-  COMMPASS_MPI_CALL(MPI_Info_get, info, key, MPI_MAX_INFO_VAL, value.data(), &found);
-  return found ? value.data() : "";
-}
 
 void require_list(const void* list, int length, const char* what) {
   if (length > 0 && !list) throw InputError("commpass_cart", fmt::format("{} is NULL", what), "give it");

@@ -19,6 +19,7 @@
 #include "selector/choose/find_grid.hpp"
 #include "selector/choose/offer.hpp"
 #include "selector/choose/shortlist.hpp"
+#include "selector/report/profile_note.hpp"
 
 namespace commpass {
 
@@ -50,8 +51,12 @@ Totals sum_up(MPI_Comm comm, const Layout& layout, std::span<const SendEdge> sen
   return totals;
 }
 
-Decision decision_of(const std::vector<Candidate>& ranking, const Calls& calls) {
-  return {to_string(ranking.front().strategy), ranking.front().cost.seconds, explain(ranking, 0, calls)};
+Decision decision_of(const std::vector<Candidate>& ranking, const Layout& layout, const Machine& machine,
+                     const SelectionOptions& options) {
+  auto explanation = explain(ranking, 0, options.calls);
+  if (const auto note = profile_note(machine, layout, options.model, ranking); !note.empty())
+    explanation += "Note: " + note + ".\n";
+  return {to_string(ranking.front().strategy), ranking.front().cost.seconds, std::move(explanation)};
 }
 
 /// @param price_suggestions  prices what is asked for if everything is considered
@@ -90,7 +95,8 @@ Decision decide_exactly(MPI_Comm comm, const Layout& layout, const Machine& mach
     share_pricing(evaluators.get(), price, [&](const Pricer& shared) {
       const auto promising = price_promising(shared, pattern, layout, machine, options.model, options.calls);
       const auto suggestions = [&] { return strategies_for(pattern, layout, machine, options.model, options.grid); };
-      decision = decision_of(rank(shared, promising, suggestions, layout, pattern.messages(), options), options.calls);
+      decision = decision_of(rank(shared, promising, suggestions, layout, pattern.messages(), options), layout, machine,
+                             options);
     });
   });
   return share(comm, std::move(decision));
@@ -118,7 +124,7 @@ Decision decide_by_statistics(MPI_Comm comm, const Layout& layout, const Machine
     share_pricing(evaluators.get(), price, [&](const Pricer& shared) {
       const auto suggestions = [&] { return offered_strategies(layout, machine, options.model); };
       decision = decision_of(rank(shared, leave_out_open_forms(shared), suggestions, layout, layout.ranks(), options),
-                             options.calls);
+                             layout, machine, options);
     });
     if (rank_in(comm) == 0) decision.explanation += explain_totals(totals, layout, options.most_edges_gathered);
   });

@@ -25,6 +25,9 @@ struct ExchangeOptions {
   /// Patterns of more edges are not gathered: the choice is by statistics. 2^22 edges take 1.3 GB on each rank that
   /// prices.
   std::int64_t most_edges_gathered = std::int64_t{1} << 22;
+  /// Of this rank, in exchanges of datatypes (TypedExchange): blocks are brought together in buffers of ours, also
+  /// where their types have no gaps, so that each exchange may take other buffers.
+  bool any_buffers = false;
 };
 
 /// A persistent neighbour exchange: planned once, run many times. Move-only.

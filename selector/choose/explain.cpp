@@ -5,6 +5,7 @@
 
 #include "model/route/catalogue.hpp"
 #include "model/text.hpp"
+#include "selector/choose/baseline.hpp"
 #include "selector/choose/select.hpp"
 
 namespace commpass {
@@ -94,6 +95,7 @@ std::string explain(std::span<const Candidate> ranking, std::size_t chosen, cons
     fmt::format_to(out, "  a rank holds up to {} blocks ({}) for others\n", *candidate.buffered_blocks_max,
                    format_bytes(static_cast<double>(*candidate.buffered_bytes_max)));
   text += gains(ranking, candidate);
+  text += compare_with_baselines(ranking, candidate, calls);
   if (ranking.size() < 2 || candidate.cost.seconds <= 0) return text;
   const bool is_best = chosen == 0;
   text += is_best ? "Runner-up: " : "Not chosen: ";

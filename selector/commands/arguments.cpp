@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "model/error.hpp"
-#include "model/machine/profile.hpp"
+#include "model/machine/profile_lookup.hpp"
 #include "model/pattern/generate.hpp"
 #include "model/pattern/matrix_pattern.hpp"
 #include "model/pattern/metis_partition.hpp"
@@ -122,7 +122,7 @@ void SelectionArguments::add_to(CLI::App& app) {
 std::string SelectionArguments::find_profile(const Environment& environment) const {
   const auto name = !profile.empty() ? profile : environment.profile.value_or("");
   if (name.empty()) throw InputError("profile", "none is named", "add --profile NAME or set COMMPASS_PROFILE");
-  return commpass::find_profile(name, profile_directories(environment.profile_path));
+  return commpass::find_profile(name, profile_directories(environment.profile_places));
 }
 
 CostModel SelectionArguments::cost_model() const { return parse_cost_model(model); }
@@ -199,6 +199,7 @@ int run_command(CLI::App& app, int argc, const char* const* argv, const std::fun
     refuse_empty(argc, argv);
     app.parse(argc, argv);
     command();
+    if (speaks) warn_unknown(read_environment());
   } catch (const CLI::ParseError& error) {
     std::ostringstream out, err;
     const bool is_help = app.exit(error, out, err) == 0;

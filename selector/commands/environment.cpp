@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdio>
 #include <cstdlib>
 
 #include "model/error.hpp"
@@ -22,6 +24,7 @@ namespace {
 struct Variable {
   const char* name;
   void (*read)(Environment& environment, const std::string& value);
+  bool may_be_empty = false;
 };
 
 /// @throws InputError also for what no exchange that is called once can run
@@ -34,13 +37,22 @@ Strategy parse_one_shot(const std::string& text) {
   return strategy;
 }
 
+void add_prefix(Environment& environment, const std::string& value) {
+  if (!value.empty()) environment.profile_places.prefixes.push_back(value);
+}
+
 const Variable variables[] = {
     {"COMMPASS_ALLTOALLV_STRATEGY",
      [](Environment& e, const std::string& value) { e.alltoallv_strategy = to_string(parse_one_shot(value)); }},
     {"COMMPASS_PROFILE", [](Environment& e, const std::string& value) { e.profile = value; }},
-    {"COMMPASS_PROFILE_PATH", [](Environment& e, const std::string& value) { e.profile_path = split(value, ':'); }},
+    {"COMMPASS_PROFILE_PATH",
+     [](Environment& e, const std::string& value) { e.profile_places.first = split(value, ':'); }},
     {"COMMPASS_SPARSE_STRATEGY",
      [](Environment& e, const std::string& value) { e.sparse_strategy = to_string(parse_sparse_strategy(value)); }},
+    {"COMMPASS_ROOT", add_prefix, true},
+    {"COMMPASS_DIR", add_prefix, true},
+    {"COMMPASS_HOME", add_prefix, true},
+    {"COMMPASS_VERSION", [](Environment&, const std::string&) {}, true},
     {"COMMPASS_STRATEGY",
      [](Environment& e, const std::string& value) { e.strategy = to_string(parse_strategy(value)); }},
     {"COMMPASS_LAYOUT",
@@ -57,6 +69,30 @@ const Variable variables[] = {
      }},
 };
 
+/// @throws InputError that names the variable
+void read_value(Environment& environment, const Variable& variable, const std::string& value) {
+  const auto place = std::string("environment variable ") + variable.name;
+  if (value.empty() && !variable.may_be_empty) throw InputError(place, "it is empty", "unset it or give it a value");
+  try {
+    variable.read(environment, value);
+  } catch (const InputError& error) {
+    std::string what = error.what();
+    what.pop_back();  // the full stop
+    throw InputError(place, what, "or unset it");
+  }
+}
+
+/// Of configuration files, after the XDG Base Directory Specification, by which a path that is not absolute is none.
+std::string user_directory(const std::vector<std::string>& entries) {
+  const auto absolute = [&](const std::string& prefix) {
+    const auto entry = std::ranges::find_if(entries, [&](const auto& e) { return e.starts_with(prefix + "=/"); });
+    return entry == entries.end() ? std::string() : entry->substr(prefix.size() + 1);
+  };
+  if (const auto given = absolute("XDG_CONFIG_HOME"); !given.empty()) return given + "/commpass";
+  const auto home = absolute("HOME");
+  return home.empty() ? std::string() : home + "/.config/commpass";
+}
+
 }  // namespace
 
 Progress parse_progress(const std::string& text) {
@@ -68,24 +104,14 @@ Progress parse_progress(const std::string& text) {
 
 Environment parse_environment(const std::vector<std::string>& entries) {
   Environment environment;
+  environment.profile_places.user = user_directory(entries);
   for (const auto& entry : entries) {
     if (!entry.starts_with("COMMPASS_")) continue;
     const auto name = entry.substr(0, entry.find('='));
     const auto value = entry.substr(std::min(entry.size(), name.size() + 1));
     const auto variable = std::ranges::find_if(variables, [&](const auto& v) { return name == v.name; });
-    if (variable == std::end(variables)) {
-      std::string known;
-      for (const auto& v : variables) known += (known.empty() ? "" : ", ") + std::string(v.name);
-      throw InputError("environment variable " + name, "it is unknown", "unset it or use one of " + known);
-    }
-    if (value.empty()) throw InputError("environment variable " + name, "it is empty", "unset it or give it a value");
-    try {
-      variable->read(environment, value);
-    } catch (const InputError& error) {
-      std::string what = error.what();
-      what.pop_back();  // the full stop
-      throw InputError("environment variable " + name, what, "or unset it");
-    }
+    if (variable == std::end(variables)) environment.unknown.push_back(name);
+    else read_value(environment, *variable, value);
   }
   return environment;
 }
@@ -94,6 +120,17 @@ Environment read_environment() {
   std::vector<std::string> entries;
   for (char** entry = environ; entry && *entry; ++entry) entries.emplace_back(*entry);
   return parse_environment(entries);
+}
+
+void warn_unknown(const Environment& environment) {
+  static std::atomic<bool> told = false;
+  if (environment.unknown.empty() || told.exchange(true)) return;
+  std::string text = "commpass: ";
+  for (const auto& name : environment.unknown) text += (&name == environment.unknown.data() ? "" : ", ") + name;
+  text += environment.unknown.size() == 1 ? " is unknown and changes nothing" : " are unknown and change nothing";
+  text += "; known are ";
+  for (const auto& v : variables) text += (&v == variables ? "" : ", ") + std::string(v.name);
+  std::fputs((text + ".\n").c_str(), stderr);
 }
 
 bool show_progress(Progress progress) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "model/machine/profile_lookup.hpp"
+
 namespace commpass {
 
 /// When to show progress on stderr. Under a launcher `automatic` means off: nobody can tell whether somebody looks.
@@ -13,24 +15,29 @@ enum class Progress { automatic, always, never };
 /// @throws InputError unless the text is auto, always or never
 Progress parse_progress(const std::string& text);
 
-/// What the environment asks for. A switch of the command line goes before it.
+/// What the environment asks for. A switch of the command line goes before it. COMMPASS_ROOT, COMMPASS_DIR and
+/// COMMPASS_HOME, which module systems set, are prefixes of an installation; COMMPASS_VERSION is theirs, too.
 struct Environment {
-  std::optional<std::string> profile;             ///< COMMPASS_PROFILE: name or file
-  std::vector<std::string> profile_path;          ///< COMMPASS_PROFILE_PATH: directories, separated by ':'
-  std::optional<std::string> strategy;            ///< COMMPASS_STRATEGY: use this one and do not select
-  std::optional<std::string> sparse_strategy;     ///< COMMPASS_SPARSE_STRATEGY: the same for sparse exchanges
+  std::optional<std::string> profile;          ///< COMMPASS_PROFILE: name or file
+  ProfilePlaces profile_places;                ///< COMMPASS_PROFILE_PATH (separated by ':'), XDG_CONFIG_HOME, prefixes
+  std::optional<std::string> strategy;         ///< COMMPASS_STRATEGY: use this one and do not select
+  std::optional<std::string> sparse_strategy;  ///< COMMPASS_SPARSE_STRATEGY: the same for sparse exchanges
   std::optional<std::string> alltoallv_strategy;  ///< COMMPASS_ALLTOALLV_STRATEGY: the same for alltoallv
   std::optional<std::string> layout;              ///< COMMPASS_LAYOUT: treat the machine as laid out like this
   Progress progress = Progress::automatic;        ///< COMMPASS_PROGRESS: auto, always, never
-  bool verbose = false;  ///< COMMPASS_VERBOSE: 0 or 1; say on stderr where a named strategy does not fit
+  bool verbose = false;              ///< COMMPASS_VERBOSE: 0 or 1; say on stderr where a named strategy does not fit
+  std::vector<std::string> unknown;  ///< names of COMMPASS_… variables that mean nothing here
 };
 
 /// Reads and checks the environment of this process.
-/// @throws InputError for a COMMPASS_… variable that is unknown or has a value that cannot be
+/// @throws InputError for a COMMPASS_… variable that has a value that cannot be
 Environment read_environment();
 
 /// As read_environment, of the given NAME=VALUE entries.
 Environment parse_environment(const std::vector<std::string>& entries);
+
+/// One line on stderr, once in a process, that names the variables that mean nothing here; nothing if there are none.
+void warn_unknown(const Environment& environment);
 
 /// Should progress be shown? Automatic: stderr is a terminal and no MPI launcher started this process.
 bool show_progress(Progress progress);

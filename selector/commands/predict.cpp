@@ -10,6 +10,7 @@
 #include "model/error.hpp"
 #include "model/machine/profile.hpp"
 #include "selector/choose/alltoall_choice.hpp"
+#include "selector/choose/baseline.hpp"
 #include "selector/choose/grid_strategies.hpp"
 #include "selector/choose/neighborhood_choice.hpp"
 #include "selector/choose/offer.hpp"
@@ -154,6 +155,22 @@ std::size_t find_or_price(const std::string& text, std::vector<Candidate>& ranki
   return static_cast<std::size_t>(index);
 }
 
+/// Prices what programs do today, as far as it is not in the ranking and has a price.
+std::vector<ReportRow> missing_baselines(std::span<const Candidate> ranking, const Layout& layout,
+                                         const Pricing& pricing, CostModel model) {
+  std::vector<ReportRow> rows;
+  for (const auto& baseline : baselines()) {
+    // The papers' models know nothing of what the library's collective adds, and would price it as sending directly.
+    if (model != CostModel::burst && baseline.strategy != baselines().front().strategy) continue;
+    if (std::ranges::find(ranking, baseline.strategy, &Candidate::strategy) != ranking.end()) continue;
+    try {
+      rows.push_back({pricing.price_one(layout, baseline.strategy), {}});
+    } catch (const NotApplicable&) {  // it has no price here
+    }
+  }
+  return rows;
+}
+
 void predict(const PredictArguments& arguments) {
   const auto& selection = arguments.selection;
   const auto environment = read_environment();
@@ -181,10 +198,14 @@ void predict(const PredictArguments& arguments) {
   if (!selection.explain.empty()) {
     const auto explained = cartesian ? on_grid(selection.explain, cartesian->neighborhood) : selection.explain;
     const auto index = find_or_price(explained, ranking, *layout, pricing, selection.calls);
-    explanation = explain(ranking, index, selection.calls);
+    auto compared = ranking;
+    for (const auto& row : missing_baselines(ranking, *layout, pricing, model)) compared.push_back(row.candidate);
+    explanation = explain(compared, index, selection.calls);
     report.chosen = to_string(ranking.front().strategy);
   }
   report.note = profile_note(profile.machine, *layout, model, ranking);
+  report.calls = selection.calls;
+  report.baselines = missing_baselines(ranking, *layout, pricing, model);
   for (auto& candidate : ranking) report.rows.push_back({std::move(candidate), {}});
   selection.print(report, explanation);
 }

@@ -4,11 +4,10 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <filesystem>
-#include <map>
 #include <memory>
 
 #include "model/error.hpp"
-#include "model/machine/profile.hpp"
+#include "model/machine/profile_lookup.hpp"
 #include "model/text.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/commands/environment.hpp"
@@ -21,18 +20,12 @@ namespace {
 constexpr double giga = 1e9;
 
 std::string path_of(const std::string& name) {
-  return find_profile(name, profile_directories(read_environment().profile_path));
+  return find_profile(name, profile_directories(read_environment().profile_places));
 }
 
 void list() {
-  std::map<std::string, std::string> found;  // by name; the first directory wins
-  for (const auto& directory : profile_directories(read_environment().profile_path)) {
-    std::error_code ignored;
-    for (const auto& entry : std::filesystem::directory_iterator(directory, ignored))
-      if (entry.path().extension() == ".json" && entry.path().stem() != "schema")
-        found.try_emplace(entry.path().stem().string(), entry.path().string());
-  }
-  for (const auto& [name, path] : found) fmt::print("{:<20} {}\n", name, path);
+  for (const auto& path : list_profiles(profile_directories(read_environment().profile_places)))
+    fmt::print("{:<20} {}\n", std::filesystem::path(path).stem().string(), path);
 }
 
 void show_channels(const char* memory, const MemoryChannels& channels) {

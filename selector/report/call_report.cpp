@@ -3,16 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "model/text.hpp"
+#include "selector/choose/baseline.hpp"
 
 namespace commpass {
 
 double CallReport::regret() const {
-  const auto fastest = std::ranges::min_element(rows, {}, &CallReportRow::measured_s);
-  return fastest != rows.end() && fastest->measured_s > 0 ? chosen_s / fastest->measured_s : 1;
+  Seconds fastest_s = std::numeric_limits<Seconds>::infinity();
+  for (const auto* list : {&rows, &baselines})
+    for (const auto& row : *list) fastest_s = std::min(fastest_s, row.measured_s);
+  return std::isfinite(fastest_s) && fastest_s > 0 ? chosen_s / fastest_s : 1;
 }
 
 std::string call_report_table(const CallReport& report) {
@@ -33,7 +38,10 @@ std::string call_report_table(const CallReport& report) {
   fmt::format_to(out, "\nChosen: {}, {} with what choosing adds, regret {} (its time over that of the fastest)\n",
                  report.chosen, format_seconds(report.chosen_s), format_fixed(report.regret(), 3));
   for (const auto& row : report.baselines)
-    fmt::format_to(out, "{}, {}: {}\n", report.baseline_kind, row.name, format_seconds(row.measured_s));
+    fmt::format_to(out, "{}, {}: {}; what was chosen is {} that\n", report.baseline_kind, row.name,
+                   format_seconds(row.measured_s),
+                   row.measured_s > 0 && report.chosen_s > 0 ? compare_speed(report.chosen_s, row.measured_s)
+                                                             : "not comparable with");
   if (report.barrier_s && report.tally_s)
     fmt::format_to(out, "A non-blocking barrier alone: {}; the reduction that ends nbx in its place: {}\n",
                    format_seconds(*report.barrier_s), format_seconds(*report.tally_s));

@@ -27,7 +27,7 @@ struct CallReport {
   std::optional<Seconds> barrier_s{},
       tally_s{};  ///< measured: a non-blocking barrier, and the reduction that stands for it at the end of nbx
 
-  /// chosen_s ÷ time of the fastest strategy; below 1 where that was run a moment earlier or later.
+  /// chosen_s ÷ time of the fastest strategy or baseline; below 1 where that was run a moment earlier or later.
   double regret() const;
 };
 

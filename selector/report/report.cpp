@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/text.hpp"
+#include "selector/choose/baseline.hpp"
 
 namespace commpass {
 
@@ -15,6 +16,76 @@ namespace {
 std::span<const ReportRow> first_rows(const Report& report, std::size_t top) {
   const std::span rows(report.rows);
   return top == 0 ? rows : rows.first(std::min(top, rows.size()));
+}
+
+/// Which columns a table has, and how wide the first one is.
+struct Columns {
+  std::size_t width;
+  bool measured, planned;
+};
+
+/// '*' the chosen one, '=' what programs do today.
+void print_row(std::string& text, const ReportRow& row, const std::string& chosen, const Columns& columns) {
+  const auto out = std::back_inserter(text);
+  const auto name = to_string(row.candidate.strategy);
+  const auto& cost = row.candidate.cost;
+  const auto* mark = name == chosen ? "*" : baseline_of(row.candidate.strategy) ? "=" : " ";
+  fmt::format_to(out, "{} {:<{}}", mark, name, columns.width);
+  if (columns.planned) fmt::format_to(out, "  {:>10}", format_seconds(row.candidate.plan_seconds.value_or(0)));
+  if (columns.planned && columns.measured)
+    fmt::format_to(out, "  {:>13}", format_seconds(row.measured_plan_s.value_or(0)));
+  fmt::format_to(out, "  {:>10}", row.is_priced ? format_seconds(cost.seconds) : "-");
+  if (columns.measured && row.measured_s)
+    fmt::format_to(out, "  {:>10}  {:>10}", format_seconds(*row.measured_s),
+                   row.is_priced ? format_fixed(100 * (cost.seconds / *row.measured_s - 1), 0, true) + "%" : "-");
+  if (!row.is_priced) {
+    fmt::format_to(out, "  {:>18}  {:>12}\n", "-", "-");
+    return;
+  }
+  std::string messages;
+  Bytes bytes = 0;
+  for (const auto& stage : cost.stages) {
+    fmt::format_to(std::back_inserter(messages), "{}{}", messages.empty() ? "" : "+", stage.messages_max);
+    bytes += stage.bytes_max;
+  }
+  fmt::format_to(out, "  {:>18}  {:>12}\n", messages.empty() ? "0" : messages,
+                 format_bytes(static_cast<double>(bytes)));
+}
+
+/// Baselines that the first rows do not show.
+std::vector<const ReportRow*> baselines_below(const Report& report, std::size_t shown) {
+  std::vector<const ReportRow*> result;
+  for (const auto& row : std::span(report.rows).subspan(shown))
+    if (baseline_of(row.candidate.strategy)) result.push_back(&row);
+  for (const auto& row : report.baselines) result.push_back(&row);
+  return result;
+}
+
+/// Of one exchange as it was measured, or as candidates are ranked; nothing where neither is known.
+std::optional<Seconds> seconds_of(const ReportRow& row, bool measured, const Calls& calls) {
+  if (measured) return row.measured_s;
+  return row.is_priced ? std::optional(ranked_seconds(row.candidate, calls)) : std::nullopt;
+}
+
+/// A baseline and how many times as long it takes as what was chosen.
+struct Comparison {
+  const Baseline* baseline;
+  Seconds own_s, baseline_s;
+};
+
+std::vector<Comparison> comparisons(const Report& report) {
+  const auto chosen =
+      std::ranges::find(report.rows, report.chosen, [](const auto& row) { return to_string(row.candidate.strategy); });
+  std::vector<Comparison> result;
+  if (chosen == report.rows.end()) return result;
+  const bool measured = chosen->measured_s.has_value();
+  const auto own = seconds_of(*chosen, measured, report.calls);
+  for (const auto* row : baselines_below(report, 0)) {
+    const auto others = seconds_of(*row, measured, report.calls);
+    if (row != &*chosen && own > 0.0 && others > 0.0)
+      result.push_back({baseline_of(row->candidate.strategy), *own, *others});
+  }
+  return result;
 }
 
 }  // namespace
@@ -26,6 +97,7 @@ std::string report_table(const Report& report, std::size_t top) {
   for (const auto& [key, value] : report.context) fmt::format_to(out, "{}: {}\n", key, value);
   std::size_t width = std::string("strategy").size();
   for (const auto& row : rows) width = std::max(width, to_string(row.candidate.strategy).size());
+  for (const auto& baseline : baselines()) width = std::max(width, to_string(baseline.strategy).size());
   const bool measured = std::ranges::any_of(rows, [](const auto& row) { return row.measured_s.has_value(); });
   const bool planned =
       std::ranges::any_of(rows, [](const auto& row) { return row.candidate.plan_seconds.has_value(); });
@@ -36,35 +108,20 @@ std::string report_table(const Report& report, std::size_t top) {
   fmt::format_to(out, "  {:>10}", "predicted");
   if (measured) fmt::format_to(out, "  {:>10}  {:>10}", "measured", "error");
   fmt::format_to(out, "  {:>18}  {:>12}\n", "messages per stage", "bytes sent");
-  for (const auto& row : rows) {
-    const auto name = to_string(row.candidate.strategy);
-    const auto& cost = row.candidate.cost;
-    fmt::format_to(out, "{} {:<{}}", name == report.chosen ? "*" : " ", name, width);
-    if (planned) fmt::format_to(out, "  {:>10}", format_seconds(row.candidate.plan_seconds.value_or(0)));
-    if (planned && measured) fmt::format_to(out, "  {:>13}", format_seconds(row.measured_plan_s.value_or(0)));
-    fmt::format_to(out, "  {:>10}", row.is_priced ? format_seconds(cost.seconds) : "-");
-    if (measured && row.measured_s)
-      fmt::format_to(out, "  {:>10}  {:>10}", format_seconds(*row.measured_s),
-                     row.is_priced ? format_fixed(100 * (cost.seconds / *row.measured_s - 1), 0, true) + "%" : "-");
-    if (!row.is_priced) {
-      fmt::format_to(out, "  {:>18}  {:>12}\n", "-", "-");
-      continue;
-    }
-    std::string messages;
-    Bytes bytes = 0;
-    for (const auto& stage : cost.stages) {
-      fmt::format_to(std::back_inserter(messages), "{}{}", messages.empty() ? "" : "+", stage.messages_max);
-      bytes += stage.bytes_max;
-    }
-    fmt::format_to(out, "  {:>18}  {:>12}\n", messages.empty() ? "0" : messages,
-                   format_bytes(static_cast<double>(bytes)));
-  }
-  if (rows.size() < report.rows.size()) fmt::format_to(out, "  … and {} more\n", report.rows.size() - rows.size());
+  const Columns columns{width, measured, planned};
+  for (const auto& row : rows) print_row(text, row, report.chosen, columns);
+  const auto below = baselines_below(report, rows.size());
+  const auto hidden = report.rows.size() - rows.size() - (below.size() - report.baselines.size());
+  if (hidden > 0) fmt::format_to(out, "  … and {} more\n", hidden);
+  for (const auto* row : below) print_row(text, *row, report.chosen, columns);
   if (!report.too_dear.empty())
     fmt::format_to(out,
                    "  {} more were not priced in full: their busiest ranks alone take too long (--all prices them)\n",
                    report.too_dear.size());
   fmt::format_to(out, "\nChosen: {}", report.chosen);
+  for (const auto& [baseline, own_s, baseline_s] : comparisons(report))
+    fmt::format_to(out, ", {} {} ({})", compare_speed(own_s, baseline_s), baseline->what,
+                   to_string(baseline->strategy));
   if (report.regret)
     fmt::format_to(out, ", regret {} (its time over that of the fastest)", format_fixed(*report.regret, 3));
   text += "\n";
@@ -102,6 +159,11 @@ std::string report_json(const Report& report, std::size_t top) {
     not_priced["reason"] = "their busiest ranks alone take too long (--all prices them)";
     for (const auto& strategy : report.too_dear) not_priced["strategies"].push_back(to_string(strategy));
   }
+  for (const auto& row : report.baselines)
+    json["baselines"].push_back(
+        {{"strategy", to_string(row.candidate.strategy)}, {"predicted_s", row.candidate.cost.seconds}});
+  for (const auto& [baseline, own_s, baseline_s] : comparisons(report))
+    json["times_faster_than"][to_string(baseline->strategy)] = baseline_s / own_s;
   if (report.baseline_s) json["baseline_s"] = *report.baseline_s;
   if (report.regret) json["regret"] = *report.regret;
   constexpr int indent = 2;

@@ -13,6 +13,7 @@ TEST(CalibrationProvenance, TellsHowGoodItIs) {
   provenance.mpi_library = "MPI 1";
   provenance.ranks = 6;
   provenance.host_hash = "sha256:1:2";
+  provenance.fingerprint = {"Processor 9", 64, "MPI 1"};
   Segment segment;
   segment.sizes = 9;
   segment.alpha_interval = {1e-6, 2e-6};
@@ -28,6 +29,9 @@ TEST(CalibrationProvenance, TellsHowGoodItIs) {
   EXPECT_EQ(json["held_out"][0]["strategy"], "stfw,n=2");
   EXPECT_DOUBLE_EQ(json["held_out"][0]["error"], 0.5) << "predicted over measured, less 1";
   EXPECT_EQ(json["not_measured"], nlohmann::json::array({"ejection: needs three nodes"}));
+  Profile profile;
+  profile.provenance_json = json.dump();
+  EXPECT_EQ(fingerprint_of(profile), provenance.fingerprint);
   EXPECT_FALSE(json.contains("warning"));
   EXPECT_EQ(json["date"].get<std::string>().size(), std::string("2026-01-02T03:04:05Z").size());
 }

@@ -173,12 +173,22 @@ TEST(BadInput, ForWhichThereIsNoMemoryIsNamed) {
 
 TEST(BadInput, OfTheEnvironmentNamesTheVariable) {
   const std::string run = "predict --generate alltoall:ranks=4,bytes=8 --ppn 2 --profile lassen";
-  expect_one_sentence(commpass(run, "COMMPASS_SPEED=1"), {"environment variable COMMPASS_SPEED", "unknown"});
   expect_one_sentence(commpass(run, "COMMPASS_LAYOUT=4y"), {"environment variable COMMPASS_LAYOUT"});
   expect_one_sentence(commpass(run, "COMMPASS_PROFILE="), {"environment variable COMMPASS_PROFILE", "empty"});
-  expect_one_sentence(commpass("pattern --generate alltoall:ranks=4,bytes=8 --statistics", "COMMPASS_SPEED=1"),
-                      {"COMMPASS_SPEED"});
-  expect_one_sentence(commpass("profile list", "COMMPASS_SPEED=1"), {"COMMPASS_SPEED"});
+}
+
+TEST(TheEnvironment, MayHaveVariablesThatAreUnknownOrOfModuleSystems) {
+  for (const std::string run : {"predict --generate alltoall:ranks=4,bytes=8 --ppn 2 --profile lassen",
+                                "pattern --generate alltoall:ranks=4,bytes=8 --statistics", "profile list"}) {
+    const auto silent = commpass(run, "COMMPASS_ROOT=/opt/commpass COMMPASS_VERSION=");
+    const auto told = commpass(run, "COMMPASS_SPEED=1");
+    EXPECT_EQ(silent.exit_code, 0) << silent.err;
+    EXPECT_EQ(silent.err, "");
+    EXPECT_EQ(told.exit_code, 0);
+    EXPECT_EQ(told.out, silent.out);
+    EXPECT_TRUE(told.err.starts_with("commpass: COMMPASS_SPEED is unknown and changes nothing")) << told.err;
+    EXPECT_EQ(std::ranges::count(told.err, '\n'), 1) << told.err;
+  }
 }
 
 TEST(TheEnvironment, StandsInForSwitches) {
@@ -495,6 +505,17 @@ TEST(Profiles, AreListedByNameTheFirstDirectoryFirst) {
   EXPECT_TRUE(names.contains("mine") && names.contains("lassen")) << result.out;
   EXPECT_FALSE(names.contains("schema") || names.contains("notes")) << result.out;
   EXPECT_NE(result.out.find(directory.path("lassen.json")), std::string::npos) << result.out;
+}
+
+TEST(Profiles, AreFoundInTheUsersDirectoryAndInPrefixes) {
+  const test::TemporaryDirectory directory;
+  const auto lassen = test::contents_of(std::string(COMMPASS_TEST_PROFILES) + "/lassen.json");
+  directory.write("conf/commpass/mine.json", lassen);
+  directory.write("opt/share/commpass/profiles/theirs.json", lassen);
+  const auto result =
+      commpass("profile list", "XDG_CONFIG_HOME=" + directory.path("conf") + " COMMPASS_ROOT=" + directory.path("opt"));
+  for (const auto* path : {"conf/commpass/mine.json", "opt/share/commpass/profiles/theirs.json"})
+    EXPECT_NE(result.out.find(directory.path(path)), std::string::npos) << result.out;
 }
 
 TEST(Profiles, AreValidated) {

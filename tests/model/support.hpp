@@ -175,6 +175,7 @@ class TemporaryDirectory {
     return name.empty() ? path_.string() : (path_ / name).string();
   }
   std::string write(const std::string& name, const std::string& contents) const {
+    std::filesystem::create_directories((path_ / name).parent_path());
     std::ofstream(path_ / name, std::ios::binary) << contents;
     return path(name);
   }

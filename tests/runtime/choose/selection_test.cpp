@@ -18,6 +18,7 @@
 #include "runtime/mpi/own_communicator.hpp"
 #include "runtime/naive_exchange.hpp"
 #include "selector/choose/offer.hpp"
+#include "selector/report/profile_note.hpp"
 
 namespace commpass {
 namespace {
@@ -56,6 +57,12 @@ class Selection : public testing::Test {
                             offered_strategies(layout, machine_, CostModel::burst), layout, layout.ranks());
   }
 
+  /// With what the profile lacks beside it.
+  std::string explained(const std::vector<Candidate>& ranking, const Layout& layout, const Calls& calls) const {
+    const auto note = profile_note(machine_, layout, CostModel::burst, ranking);
+    return explain(ranking, 0, calls) + (note.empty() ? "" : "Note: " + note + ".\n");
+  }
+
   Machine machine_ = machine_of_test();
 
  private:
@@ -73,7 +80,7 @@ TEST_F(Selection, OnManyRanksIsThatOfOneProcess) {
       const auto ranking = rank_strategies(pattern, layout, machine_, CostModel::burst, {}, calls);
       EXPECT_EQ(decision.strategy, to_string(ranking.front().strategy));
       EXPECT_EQ(decision.predicted_s, ranking.front().cost.seconds) << "to the last bit";
-      EXPECT_EQ(decision.explanation, explain(ranking, 0, calls));
+      EXPECT_EQ(decision.explanation, explained(ranking, layout, calls));
     }
   }
 }

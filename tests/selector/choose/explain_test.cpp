@@ -36,6 +36,7 @@ TEST(Explanation, TellsStagesBuffersAndWhyTheRunnerUpIsSlower) {
             "  stage 2 (local digit): up to 5 messages and 1 KiB sent by a rank, 4 us, most of it bytes of its "
             "messages (beta) (2 us)\n"
             "  a rank holds up to 7 blocks (512 B) for others\n"
+            "  2.50 times faster than sending directly (standard: 25 us)\n"
             "Runner-up: standard is 2.50 times as long (25 us): it spends 18 us more on latency of its messages "
             "(alpha) and 5 us less on bytes of its messages (beta); a rank sends up to 9 messages against 8.\n");
   EXPECT_EQ(explain(ranking, 1),
@@ -54,6 +55,21 @@ TEST(Explanation, ComparesPlansAndCallsWhereTheyAreCounted) {
                       "more on bytes of its messages (beta) and 18 us less on latency"),
             std::string::npos)
       << text;
+}
+
+TEST(Explanation, ComparesWithBaselinesAlsoWhereOnlyTheirLeastIsKnown) {
+  auto standard = one_stage();
+  standard.is_part = true;
+  const Candidate other{parse_strategy("stfw,n=2"), {12e-6, {}}}, library{parse_strategy("mpi"), {9e-6, {}}};
+  EXPECT_NE(explain(std::vector{two_stages(), other, standard}, 0)
+                .find("\n  at least 2.50 times faster than sending directly (standard: 25 us or more)\n"),
+            std::string::npos);
+  standard.cost.seconds = 8e-6;
+  EXPECT_EQ(explain(std::vector{two_stages(), other, standard}, 0).find("standard"), std::string::npos)
+      << "that it is no faster than that says nothing";
+  EXPECT_NE(explain(std::vector{library, two_stages()}, 1)
+                .find("\n  1.11 times slower than the MPI library's collective (mpi: 9 us)\n"),
+            std::string::npos);
 }
 
 TEST(Explanation, TellsOnlyWhatDiffers) {

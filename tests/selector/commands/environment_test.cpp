@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "model/support.hpp"
 
 namespace commpass {
@@ -15,7 +17,7 @@ TEST(EnvironmentVariables, AreRead) {
                                     "COMMPASS_STRATEGY=tuna,window=1,radix=4", "COMMPASS_LAYOUT=2x4",
                                     "COMMPASS_PROGRESS=never", "COMMPASS_VERBOSE=1"});
   EXPECT_EQ(e.profile, "lassen");
-  EXPECT_EQ(e.profile_path, (std::vector<std::string>{"/a", "/b"}));
+  EXPECT_EQ(e.profile_places.first, (std::vector<std::string>{"/a", "/b"}));
   EXPECT_EQ(e.strategy, "tuna,radix=4") << "in its canonical form";
   EXPECT_EQ(e.layout, "2x4");
   EXPECT_EQ(e.progress, Progress::never);
@@ -26,20 +28,17 @@ TEST(EnvironmentVariables, AreRead) {
 TEST(EnvironmentVariables, MayAllBeAbsent) {
   const auto e = parse_environment({"HOME=/", "commpass_profile=x", "XCOMMPASS_PROFILE=x"});
   EXPECT_FALSE(e.profile || e.strategy || e.layout);
-  EXPECT_TRUE(e.profile_path.empty());
+  EXPECT_TRUE(e.profile_places.first.empty() && e.profile_places.prefixes.empty() && e.unknown.empty());
   EXPECT_EQ(e.progress, Progress::automatic);
   EXPECT_FALSE(e.verbose);
 }
 
-TEST(EnvironmentVariables, ThatAreUnknownEmptyOrWrongAreRefusedByName) {
+TEST(EnvironmentVariables, ThatAreEmptyOrWrongAreRefusedByName) {
   struct Bad {
     const char* entry;
     std::vector<std::string> parts;
   };
   const Bad bad[] = {
-      {"COMMPASS_PROFIL=x",
-       {"environment variable COMMPASS_PROFIL", "unknown", "COMMPASS_PROFILE, ", "COMMPASS_PROGRESS"}},
-      {"COMMPASS_=x", {"environment variable COMMPASS_", "unknown"}},
       {"COMMPASS_PROFILE=", {"environment variable COMMPASS_PROFILE", "it is empty", "unset it"}},
       {"COMMPASS_PROFILE", {"environment variable COMMPASS_PROFILE", "it is empty"}},
       {"COMMPASS_STRATEGY=fastest", {"environment variable COMMPASS_STRATEGY", "there is none of that name"}},
@@ -55,6 +54,38 @@ TEST(EnvironmentVariables, ThatAreUnknownEmptyOrWrongAreRefusedByName) {
     SCOPED_TRACE(entry);
     expect_sentence(error_of([&, e = std::string(entry)] { parse_environment({e}); }), parts);
   }
+}
+
+TEST(EnvironmentVariables, OfModuleSystemsArePrefixesOfInstallations) {
+  const auto e =
+      parse_environment({"COMMPASS_ROOT=/opt/a", "COMMPASS_DIR=/opt/b", "COMMPASS_HOME=", "COMMPASS_VERSION=0.1"});
+  EXPECT_EQ(e.profile_places.prefixes, (std::vector<std::string>{"/opt/a", "/opt/b"}));
+  EXPECT_TRUE(e.unknown.empty());
+}
+
+TEST(EnvironmentVariables, ThatAreUnknownAreToldOnceAndDoNotStop) {
+  const auto e = parse_environment({"COMMPASS_PROFIL=x", "COMMPASS_=", "COMMPASS_VERBOSE=1"});
+  EXPECT_EQ(e.unknown, (std::vector<std::string>{"COMMPASS_PROFIL", "COMMPASS_"}));
+  EXPECT_TRUE(e.verbose);
+  testing::internal::CaptureStderr();
+  warn_unknown(parse_environment({}));
+  warn_unknown(e);
+  warn_unknown(e);
+  const auto told = testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(told.starts_with("commpass: COMMPASS_PROFIL, COMMPASS_ are unknown and change nothing; known are "))
+      << told;
+  EXPECT_NE(told.find("COMMPASS_PROFILE, "), std::string::npos) << told;
+  EXPECT_EQ(std::ranges::count(told, '\n'), 1) << told;
+}
+
+TEST(UserDirectory, FollowsTheXdgSpecification) {
+  const auto of = [](const std::vector<std::string>& entries) {
+    return parse_environment(entries).profile_places.user;
+  };
+  EXPECT_EQ(of({"HOME=/home/a", "XDG_CONFIG_HOME=/conf"}), "/conf/commpass");
+  EXPECT_EQ(of({"HOME=/home/a", "XDG_CONFIG_HOME="}), "/home/a/.config/commpass");
+  EXPECT_EQ(of({"HOME=/home/a", "XDG_CONFIG_HOME=relative"}), "/home/a/.config/commpass");
+  EXPECT_EQ(of({}), "");
 }
 
 TEST(EnvironmentVariables, SurviveDamage) {

@@ -26,9 +26,49 @@ TEST(TableReport, IsAsWideAsItsNamesAndAddsUpTheStages) {
             "profile: mine\nlayout: 2 nodes\n\n"
             "  strategy        predicted  messages per stage    bytes sent\n"
             "* stfw,dims=4x4       10 us                 3+4         2 KiB\n"
-            "  standard            12 us                   9         512 B\n"
+            "= standard            12 us                   9         512 B\n"
             "  two-step            14 us                   0           0 B\n"
-            "\nChosen: stfw,dims=4x4\n");
+            "\nChosen: stfw,dims=4x4, 1.20 times faster than sending directly (standard)\n");
+}
+
+// A table cut short, or without them, still ends with what programs do today.
+TEST(TableReport, ShowsBaselinesWhateverElseItShows) {
+  Report report;
+  report.rows = {row("two-step", 10e-6, {{1, 8}}), row("stfw,n=2", 11e-6, {{1, 8}}), row("stfw,n=3", 12e-6, {{1, 8}}),
+                 row("mpi", 15e-6, {{1, 8}})};
+  report.baselines = {row("standard", 88e-6, {{1, 8}})};
+  report.chosen = "two-step";
+  EXPECT_EQ(report_table(report, 1),
+            "\n  strategy   predicted  messages per stage    bytes sent\n"
+            "* two-step       10 us                   1           8 B\n"
+            "  … and 2 more\n"
+            "= mpi            15 us                   1           8 B\n"
+            "= standard       88 us                   1           8 B\n"
+            "\nChosen: two-step, 1.50 times faster than the MPI library's collective (mpi), 8.80 times faster than "
+            "sending directly (standard)\n");
+}
+
+// Where times were measured these are compared; where planning counts, with it.
+TEST(TableReport, ComparesWithBaselinesByWhatIsKnown) {
+  Report report;
+  report.rows = {row("two-step", 10e-6, {}), row("standard", 20e-6, {})};
+  report.chosen = "two-step";
+  const auto comparison = [&] {
+    const auto text = report_table(report);
+    return text.substr(text.find("Chosen"));
+  };
+  report.calls = 1;
+  report.rows[0].candidate.plan_seconds = 90e-6;
+  report.rows[1].candidate.plan_seconds = 30e-6;
+  EXPECT_EQ(comparison(), "Chosen: two-step, 2.00 times slower than sending directly (standard)\n");
+  report.rows[0].measured_s = 30e-6;
+  EXPECT_EQ(comparison(), "Chosen: two-step\n") << "the other was not measured";
+  report.rows[1].measured_s = 600e-6;
+  EXPECT_EQ(comparison(), "Chosen: two-step, 20.0 times faster than sending directly (standard)\n");
+  report.rows[1].measured_s = 30.1e-6;
+  EXPECT_EQ(comparison(), "Chosen: two-step, as fast as sending directly (standard)\n");
+  report.chosen = "standard";
+  EXPECT_EQ(comparison(), "Chosen: standard\n");
 }
 
 // Where one row was measured, or planned, others may have no such number.
@@ -42,7 +82,7 @@ TEST(TableReport, HasColumnsForWhatSomeRowsKnow) {
   const auto text = report_table(report);
   EXPECT_NE(text.find("  strategy        plan  measured plan   predicted    measured       error  messages per stage   "
                       " bytes sent\n"
-                      "  standard       30 us          60 us       10 us        8 us        +25%                   1   "
+                      "= standard       30 us          60 us       10 us        8 us        +25%                   1   "
                       "        8 B\n"
                       "* two-step         0 s            0 s       12 us"),
             std::string::npos)
@@ -63,7 +103,7 @@ TEST(TableOfCalls, TellsWhatIsChosenByItselfAndWhatOthersTake) {
       "* direct+nbx         10 us        8 us        +25%\n"
       "  two-step+nbx                   16 us\n"
       "\nChosen: direct+nbx, 10 us with what choosing adds, regret 1.250 (its time over that of the fastest)\n"
-      "By hand, barrier: 20 us\n";
+      "By hand, barrier: 20 us; what was chosen is 2.00 times faster than that\n";
   EXPECT_EQ(call_report_table(report), table);
   report.barrier_s = 1e-6;
   EXPECT_EQ(call_report_table(report), table) << "only both together";
@@ -71,6 +111,8 @@ TEST(TableOfCalls, TellsWhatIsChosenByItselfAndWhatOthersTake) {
   EXPECT_EQ(call_report_table(report),
             table + "A non-blocking barrier alone: 1 us; the reduction that ends nbx in its place: 2 us\n");
   EXPECT_EQ(CallReport{}.regret(), 1);
+  report.baselines.push_back({"ibarrier", {}, 5e-6});
+  EXPECT_DOUBLE_EQ(report.regret(), 2) << "what others do counts, too";
 }
 
 }  // namespace

@@ -1,0 +1,140 @@
+#include "model/machine/profile_lookup.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "model/cost/cost.hpp"
+#include "model/error.hpp"
+#include "model/machine/generic_profile.hpp"
+#include "model/text.hpp"
+
+namespace commpass {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr auto* below_prefix = "share/commpass/profiles";
+
+/// The shared library or the program that holds this code; empty: nobody knows.
+std::string own_file() {
+  Dl_info info{};
+  std::error_code ignored;
+  // Of a program the loader knows the name that it was called by; the system knows the file.
+  if (dladdr(reinterpret_cast<const void*>(&installed_profiles), &info) && info.dli_fname &&
+      std::string(info.dli_fname).find(".so") != std::string::npos)
+    return fs::canonical(info.dli_fname, ignored).string();
+  return fs::read_symlink("/proc/self/exe", ignored).string();
+}
+
+}  // namespace
+
+std::string installed_profiles(const std::string& library_or_program) {
+  constexpr int levels = 3;  // PREFIX/lib/TRIPLET/libcommpass.so
+  fs::path directory = fs::path(library_or_program).parent_path();
+  std::error_code ignored;
+  for (int level = 0; level < levels && directory.has_relative_path(); ++level) {
+    directory = directory.parent_path();
+    if (fs::is_directory(directory / below_prefix, ignored)) return (directory / below_prefix).string();
+  }
+  return {};
+}
+
+std::vector<std::string> profile_directories(const ProfilePlaces& places) {
+  auto directories = places.first;
+  directories.emplace_back("profiles");
+  if (!places.user.empty()) directories.push_back(places.user);
+  directories.emplace_back("/etc/commpass");
+  for (const auto& prefix : places.prefixes) directories.push_back((fs::path(prefix) / below_prefix).string());
+  if (const auto own = installed_profiles(own_file()); !own.empty()) directories.push_back(own);
+  for (const auto& built_in : split(COMMPASS_PROFILE_DIRECTORIES, ':')) directories.push_back(built_in);
+  return directories;
+}
+
+std::vector<std::string> list_profiles(const std::vector<std::string>& directories) {
+  std::map<std::string, std::string> found;
+  for (const auto& directory : directories) {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(directory, ignored))
+      if (entry.path().extension() == ".json" && entry.path().stem() != "schema")
+        found.try_emplace(entry.path().stem().string(), entry.path().string());
+  }
+  std::vector<std::string> paths;
+  for (const auto& [name, path] : found) paths.push_back(path);
+  return paths;
+}
+
+std::string find_profile(const std::string& name_or_path, const std::vector<std::string>& directories) {
+  std::error_code ignored;
+  if (fs::exists(name_or_path, ignored) && !fs::is_directory(name_or_path, ignored)) return name_or_path;
+  const bool is_name = !name_or_path.empty() && name_or_path.find('/') == std::string::npos;
+  std::string looked_in;
+  for (const auto& directory : directories) {
+    if (!is_name) break;
+    const auto path = fs::path(directory) / (name_or_path + ".json");
+    if (fs::is_regular_file(path, ignored)) return path.string();
+    looked_in += (looked_in.empty() ? "" : ", ") + directory;
+  }
+  throw InputError(
+      "profile " + name_or_path,
+      is_name ? "there is no such file, nor a profile of that name in " + looked_in : "there is no such file",
+      "see 'commpass profile list' or run 'mpirun -n 2 commpass calibrate'");
+}
+
+std::optional<Fingerprint> fingerprint_of(const Profile& profile) {
+  const auto provenance = nlohmann::json::parse(profile.provenance_json);
+  const auto has = [&](const char* key, bool (nlohmann::json::*is)() const noexcept) {
+    return provenance.contains(key) && (provenance[key].*is)();
+  };
+  using Json = nlohmann::json;
+  if (!has("processor", &Json::is_string) || !has("mpi_library", &Json::is_string) ||
+      !has("node_processors", &Json::is_number_integer))
+    return {};
+  Fingerprint result{provenance["processor"], provenance["node_processors"], provenance["mpi_library"]};
+  if (result.processor.empty() || result.node_processors == 0) return {};
+  return result;
+}
+
+std::string processor_model(const std::string& cpuinfo) {
+  // x86; Power; Arm has numbers, one a line.
+  constexpr const char* keys[] = {"model name", "cpu\t", "CPU implementer", "CPU part"};
+  std::ifstream file(cpuinfo);
+  std::string model;
+  for (std::string line; std::getline(file, line) && !line.empty();) {  // the first processor ends at an empty line
+    const auto colon = line.find(": ");
+    if (colon == std::string::npos) continue;
+    if (std::ranges::any_of(keys, [&](const char* key) { return line.starts_with(key); }))
+      model += (model.empty() ? "" : " ") + line.substr(colon + 2);
+  }
+  return model;
+}
+
+std::optional<Profile> find_measured_profile(const std::vector<std::string>& directories, const Fingerprint& here,
+                                             const Layout& layout) {
+  using Merit = std::pair<bool, std::string>;  // has all parameters; date
+  std::optional<Profile> best;
+  Merit best_merit;
+  for (const auto& path : list_profiles(directories)) {
+    try {
+      auto profile = read_profile(path);
+      if (fingerprint_of(profile) != here) continue;
+      const auto provenance = nlohmann::json::parse(profile.provenance_json);
+      Merit merit(!missing_parameters(layout, profile.machine), provenance.value("date", ""));
+      if (best && merit <= best_merit) continue;
+      best = std::move(profile);
+      best_merit = std::move(merit);
+    } catch (const Error&) {
+    } catch (const nlohmann::json::exception&) {  // a date that is no text
+    }
+  }
+  return best;
+}
+
+Profile generic_profile() { return parse_profile(generic_profile_json, "the profile that is built in"); }
+
+}  // namespace commpass

@@ -1,0 +1,64 @@
+// What a handle of the C interface holds. Private to the runtime.
+#pragma once
+
+#include <mpi.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "commpass/commpass.h"
+#include "model/error.hpp"
+#include "runtime/indexed/indexed_exchange.hpp"
+#include "runtime/neighbor/typed_exchange.hpp"
+#include "runtime/sparse/sparse_exchange.hpp"
+
+namespace commpass::c {
+
+/// A sparse exchange, and what has come once it is complete.
+struct SparseInFlight {
+  SparseExchange exchange;
+  MPI_Datatype type = MPI_DATATYPE_NULL;  ///< of what comes
+  MPI_Comm comm = MPI_COMM_NULL;          ///< ours
+  std::optional<ReceivedMessages> messages;
+
+  bool test() { return messages || exchange.test(); }
+  void wait() {
+    if (!messages) messages = exchange.wait();
+  }
+  std::string strategy() const { return exchange.strategy(); }
+  std::optional<Seconds> predicted_seconds() const { return exchange.predicted_seconds(); }
+  std::string explanation() const { return exchange.explanation(); }
+};
+
+struct IndexedInC {
+  IndexedExchange exchange;
+  Bytes value_bytes = 0;
+  MPI_Comm comm = MPI_COMM_NULL;  ///< ours
+
+  bool test() { return exchange.test(); }
+  void wait() { exchange.wait(); }
+  std::string strategy() const { return exchange.strategy(); }
+  std::optional<Seconds> predicted_seconds() const { return exchange.predicted_seconds(); }
+  std::string explanation() const { return exchange.explanation(); }
+};
+
+using AnyExchange = std::variant<TypedExchange, IndexedInC, SparseInFlight>;
+
+/// A handle that owns it.
+commpass_exchange make_exchange(AnyExchange exchange);
+/// What a handle holds. @throws InputError for NULL
+AnyExchange& held_by(commpass_exchange exchange);
+
+/// @throws InputError for NULL, and for a handle of another kind
+/// @param maker  what makes handles of this kind
+template <class Kind>
+Kind& exchange_of(commpass_exchange exchange, const char* maker) {
+  auto* found = std::get_if<Kind>(&held_by(exchange));
+  if (!found)
+    throw InputError("commpass_exchange", "it is of another kind", std::string("give one that was made by ") + maker);
+  return *found;
+}
+
+}  // namespace commpass::c

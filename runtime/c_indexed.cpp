@@ -1,0 +1,97 @@
+// Exchanges of values by their global indices, from C.
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "commpass/commpass.h"
+#include "runtime/c_exchange.hpp"
+#include "runtime/c_support.hpp"
+#include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/element_type.hpp"
+#include "runtime/mpi/mpi_error.hpp"
+
+namespace {
+
+using commpass::Bytes;
+using commpass::Index;
+using commpass::InputError;
+using commpass::c::guarded;
+using commpass::c::IndexedInC;
+
+IndexedInC& indexed(commpass_exchange exchange) {
+  return commpass::c::exchange_of<IndexedInC>(exchange, "commpass_indexed_init or commpass_indexed_range_init");
+}
+
+std::span<const Index> list(const std::int64_t* items, std::int64_t size, const char* what) {
+  if (size < 0)
+    throw InputError("indexed exchange", fmt::format("there are {} {} indices", size, what), "use 0 or more");
+  if (size > 0 && !items)
+    throw InputError("indexed exchange", fmt::format("the list of {} indices is NULL", what), "give it");
+  return {items, static_cast<std::size_t>(size)};
+}
+
+/// @param owned  makes what this rank owns; may throw
+template <class Owned>
+int plan(Owned owned, const std::int64_t* needed, std::int64_t needed_size, int value_bytes, int reverse, MPI_Info info,
+         commpass_comm comm, commpass_exchange* exchange) {
+  *exchange = nullptr;
+  return guarded([&] {
+    commpass::c::require_communicator(comm);
+    const MPI_Comm ours = comm->engines.context->comm.get();
+    commpass::OwnedBy owns;
+    std::span<const Index> needs;
+    commpass::IndexedOptions options;
+    commpass::all_or_none(ours, [&] {
+      owns = owned();
+      needs = list(needed, needed_size, "needed");
+      options.strategy = commpass::c::value_of(info, "commpass_strategy");
+      options.reverse = reverse != 0;
+    });
+    *exchange = commpass::c::make_exchange(IndexedInC{
+        commpass::plan_indexed_exchange(*comm->engines.sparse, owns, needs, value_bytes, options), value_bytes, ours});
+  });
+}
+
+/// Adds by an operation of MPI, element after element.
+commpass::Addition addition(const IndexedInC& exchange, MPI_Datatype type, MPI_Op operation) {
+  const commpass::ElementType element(type, exchange.comm);
+  if (element.size() == 0 || exchange.value_bytes % element.size() != 0)
+    throw InputError("indexed exchange",
+                     fmt::format("a value of {} bytes is no whole number of elements of {} bytes", exchange.value_bytes,
+                                 element.size()),
+                     "add elements that values are made of");
+  const Bytes elements = exchange.value_bytes / element.size();
+  return [type, operation, elements](const void* values, void* sums, std::int64_t count) {
+    COMMPASS_MPI_CALL(MPI_Reduce_local, values, sums, static_cast<int>(count * elements), type, operation);
+  };
+}
+
+}  // namespace
+
+int commpass_indexed_init(const int64_t* owned, int64_t owned_size, const int64_t* needed, int64_t needed_size,
+                          int value_bytes, int reverse, MPI_Info info, commpass_comm comm,
+                          commpass_exchange* exchange) {
+  return plan([&] { return list(owned, owned_size, "owned"); }, needed, needed_size, value_bytes, reverse, info, comm,
+              exchange);
+}
+
+int commpass_indexed_range_init(int64_t begin, int64_t end, const int64_t* needed, int64_t needed_size, int value_bytes,
+                                int reverse, MPI_Info info, commpass_comm comm, commpass_exchange* exchange) {
+  return plan(
+      [&] {
+        return commpass::IndexRange{begin, end};
+      },
+      needed, needed_size, value_bytes, reverse, info, comm, exchange);
+}
+
+int commpass_start_forward(const void* owned_values, void* ghost_values, commpass_exchange exchange) {
+  return guarded([&] { indexed(exchange).exchange.start_forward(owned_values, ghost_values); });
+}
+
+int commpass_start_reverse(const void* ghost_values, void* owned_values, MPI_Datatype type, MPI_Op op,
+                           commpass_exchange exchange) {
+  return guarded([&] {
+    auto& held = indexed(exchange);
+    held.exchange.start_reverse_add(ghost_values, owned_values, addition(held, type, op));
+  });
+}

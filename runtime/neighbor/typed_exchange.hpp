@@ -1,0 +1,70 @@
+// A persistent exchange of elements of MPI datatypes, block after block.
+#pragma once
+
+#include <mpi.h>
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "runtime/neighbor/neighbor_exchange.hpp"
+
+namespace commpass {
+
+/// Elements that a rank gets from another one, or sends to it.
+struct TypedBlock {
+  Rank peer = 0;
+  Bytes offset = 0;  ///< of the first element, in bytes from where the buffer begins; may be negative
+  Bytes count = 0;   ///< of elements
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+};
+
+/// Planned once, run many times with the same blocks. Move-only. Destroying it completes an exchange in flight, so
+/// buffers and datatypes must outlive it. Types with gaps are packed into buffers of ours; others move from and to the
+/// user's.
+class TypedExchange {
+ public:
+  ~TypedExchange();
+  TypedExchange(TypedExchange&&) noexcept;
+  TypedExchange& operator=(TypedExchange&&) noexcept;
+
+  /// Begins an exchange; see Exchange::start. @throws Error
+  void start();
+  /// The same from and into other buffers than those it was planned with, with the same blocks at the same offsets.
+  /// @throws InputError unless it was planned for any buffers (ExchangeOptions::any_buffers), or they are those; Error
+  void start(const void* send_buffer, void* receive_buffer);
+  /// @return true when it is complete. @throws Error
+  bool test();
+  /// Completes it. @throws Error
+  void wait();
+
+  // As those of Exchange:
+  const std::string& strategy() const;
+  std::optional<Seconds> predicted_seconds() const;
+  const std::string& explanation() const;
+  /// Bytes of the buffers that this rank holds besides the user's, those for datatypes with gaps among them.
+  Bytes buffer_bytes() const;
+
+  struct State;
+  /// Communicator::neighbor_exchange makes one.
+  explicit TypedExchange(std::unique_ptr<State> state);
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+/// Blocks of a call and the buffer that they lie in.
+struct TypedSide {
+  const void* buffer = nullptr;
+  std::span<const TypedBlock> blocks;
+};
+
+/// Chooses and plans one (Communicator::neighbor_exchange). Collective.
+/// @param receives  the buffer is written to
+/// @param before    what went wrong on this rank when it made the arguments, if anything
+/// @throws Error, the same on every rank
+TypedExchange plan_typed_exchange(const std::shared_ptr<Context>& context, const TypedSide& sends,
+                                  const TypedSide& receives, const ExchangeOptions& options, const Failure& before);
+
+}  // namespace commpass

@@ -1,0 +1,50 @@
+#include "selector/choose/baseline.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "model/route/strategy.hpp"
+#include "model/text.hpp"
+
+namespace commpass {
+
+std::span<const Baseline> baselines() {
+  static const std::array known{Baseline{parse_strategy("standard"), "sending directly"},
+                                Baseline{parse_strategy("mpi"), "the MPI library's collective"}};
+  return known;
+}
+
+const Baseline* baseline_of(const Strategy& strategy) {
+  const auto all = baselines();
+  const auto found = std::ranges::find(all, strategy, &Baseline::strategy);
+  return found == all.end() ? nullptr : &*found;
+}
+
+std::string compare_speed(Seconds own, Seconds others) {
+  constexpr double equal = 1.005;   // what the digits would not show
+  constexpr double one_digit = 10;  // from there on one digit after the point is enough
+  const bool is_faster = own <= others;
+  const double ratio = is_faster ? others / own : own / others;
+  if (ratio < equal) return "as fast as";
+  return fmt::format("{} times {} than", format_fixed(ratio, ratio < one_digit ? 2 : 1),
+                     is_faster ? "faster" : "slower");
+}
+
+std::string compare_with_baselines(std::span<const Candidate> ranking, const Candidate& candidate, const Calls& calls) {
+  std::string text;
+  const auto own = ranked_seconds(candidate, calls);
+  for (const auto& baseline : baselines()) {
+    const auto found = std::ranges::find(ranking, baseline.strategy, &Candidate::strategy);
+    if (found == ranking.end() || candidate.strategy == baseline.strategy || own <= 0) continue;
+    const auto others = ranked_seconds(*found, calls);
+    if (others <= 0 || (found->is_part && others < own)) continue;  // the least says nothing where it is less
+    text += fmt::format("  {}{} {} ({}: {}{})\n", found->is_part ? "at least " : "", compare_speed(own, others),
+                        baseline.what, to_string(baseline.strategy), format_seconds(others),
+                        found->is_part ? " or more" : "");
+  }
+  return text;
+}
+
+}  // namespace commpass

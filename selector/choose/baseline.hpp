@@ -1,0 +1,30 @@
+// What programs do without Commpass, which every choice is compared with.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "selector/choose/select.hpp"
+
+namespace commpass {
+
+/// Sending directly, with all messages in flight (standard), or the MPI library's collective (mpi).
+struct Baseline {
+  Strategy strategy;
+  const char* what;
+};
+
+std::span<const Baseline> baselines();
+
+/// The one that a strategy is; null: none.
+const Baseline* baseline_of(const Strategy& strategy);
+
+/// "8.8 times faster than", "2.1 times slower than" or "as fast as".
+/// @param own, others  seconds, above 0
+std::string compare_speed(Seconds own, Seconds others);
+
+/// A line for each baseline in a ranking but the candidate itself. Of a baseline that was not priced in full the price
+/// is the least it can be, and the line says "at least".
+std::string compare_with_baselines(std::span<const Candidate> ranking, const Candidate& candidate, const Calls& calls);
+
+}  // namespace commpass

@@ -1,0 +1,248 @@
+/* Exchanges that are planned, all-to-alls of several datatypes, and sparse exchanges in flight, from C. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commpass/commpass.h"
+
+static int rank, ranks, failures;
+
+#define CHECK(condition)                                                                                          \
+  do {                                                                                                            \
+    if (!(condition)) {                                                                                           \
+      fprintf(stderr, "rank %d, line %d: %s is false (%s)\n", rank, __LINE__, #condition, commpass_error_text()); \
+      ++failures;                                                                                                 \
+    }                                                                                                             \
+  } while (0)
+#define CHECK_DONE(call) CHECK((call) == COMMPASS_SUCCESS)
+
+static MPI_Info info_with(const char* key, const char* value) {
+  MPI_Info info;
+  MPI_Info_create(&info);
+  MPI_Info_set(info, key, value);
+  return info;
+}
+
+/* Every second double. */
+static MPI_Datatype with_gaps(void) {
+  MPI_Datatype type;
+  MPI_Type_create_resized(MPI_DOUBLE, 0, 2 * sizeof(double), &type);
+  MPI_Type_commit(&type);
+  return type;
+}
+
+/* Two blocks of three doubles to the next rank, and one to the one before, with gaps at the sender. */
+static void neighbours(commpass_comm comm, const char* strategy) {
+  enum { blocks = 3, each = 3 };
+  const int next = (rank + 1) % ranks, previous = (rank + ranks - 1) % ranks;
+  const int dest[blocks] = {next, next, previous}, src[blocks] = {previous, previous, next};
+  const int counts[blocks] = {each, each, each}, displs[blocks] = {0, each, 2 * each};
+  double sent[2 * blocks * each], received[blocks * each];
+  MPI_Datatype gaps = with_gaps();
+  MPI_Info info = strategy ? info_with("commpass_strategy", strategy) : MPI_INFO_NULL;
+  commpass_exchange exchange;
+  CHECK_DONE(commpass_neighbor_alltoallv_init(sent, blocks, dest, counts, displs, gaps, received, blocks, src, counts,
+                                              displs, MPI_DOUBLE, info, comm, &exchange));
+  CHECK(strategy ? strcmp(commpass_exchange_strategy(exchange), strategy) == 0
+                 : commpass_exchange_predicted_seconds(exchange) >= 0);
+  CHECK((commpass_exchange_predicted_seconds(exchange) < 0) == (strategy != NULL));
+  CHECK(strlen(commpass_exchange_explanation(exchange)) > 0);
+  for (int repetition = 0; repetition < 3; ++repetition) {
+    for (int i = 0; i < 2 * blocks * each; ++i) sent[i] = i % 2 ? -1 : 1000 * repetition + 100 * rank + i / 2;
+    memset(received, 0, sizeof received);
+    CHECK_DONE(commpass_start(exchange));
+    int complete = 0;
+    while (!complete) CHECK_DONE(commpass_test(exchange, &complete));
+    CHECK_DONE(commpass_wait(exchange));
+    for (int i = 0; i < blocks * each; ++i)
+      CHECK(received[i] == 1000 * repetition + 100 * (i < 2 * each ? previous : next) + i);
+  }
+  CHECK(commpass_start_buffers(sent + 1, received, exchange) == COMMPASS_ERROR_INPUT);
+  CHECK(strstr(commpass_error_text(), "commpass_any_buffers") != NULL);
+  CHECK_DONE(commpass_exchange_free(&exchange));
+  CHECK(exchange == NULL);
+  if (info != MPI_INFO_NULL) MPI_Info_free(&info);
+  MPI_Type_free(&gaps);
+}
+
+/* A plan for any buffers, of which others come every time. */
+static void other_buffers(commpass_comm comm) {
+  const int next = (rank + 1) % ranks, previous = (rank + ranks - 1) % ranks, count = 2, zero = 0;
+  MPI_Info info = info_with("commpass_any_buffers", "true");
+  commpass_exchange exchange;
+  int unused[2];
+  CHECK_DONE(commpass_neighbor_alltoallv_init(unused, 1, &next, &count, &zero, MPI_INT, unused, 1, &previous, &count,
+                                              &zero, MPI_INT, info, comm, &exchange));
+  for (int repetition = 0; repetition < 3; ++repetition) {
+    int* sent = malloc(2 * sizeof *sent);
+    int* received = calloc(2, sizeof *received);
+    sent[0] = rank, sent[1] = repetition;
+    CHECK_DONE(commpass_start_buffers(sent, received, exchange));
+    CHECK_DONE(commpass_wait(exchange));
+    CHECK(received[0] == previous && received[1] == repetition);
+    free(sent);
+    free(received);
+  }
+  commpass_exchange_free(&exchange);
+  MPI_Info_free(&info);
+}
+
+/* Everybody sends its number to all others. */
+static void gather_from_all(commpass_comm comm) {
+  int *all = malloc(sizeof(int) * (size_t)ranks), *ones = malloc(sizeof(int) * (size_t)ranks),
+      *received = calloc((size_t)ranks, sizeof(int));
+  for (int i = 0; i < ranks; ++i) all[i] = i, ones[i] = 1;
+  const int number = 7 + rank;
+  commpass_exchange exchange;
+  CHECK_DONE(commpass_neighbor_allgatherv_init(&number, ranks, all, 1, MPI_INT, received, ranks, all, ones, all,
+                                               MPI_INT, MPI_INFO_NULL, comm, &exchange));
+  CHECK_DONE(commpass_start(exchange));
+  CHECK_DONE(commpass_wait(exchange));
+  for (int i = 0; i < ranks; ++i) CHECK(received[i] == 7 + i);
+  commpass_exchange_free(&exchange);
+  free(all), free(ones), free(received);
+}
+
+/* To even ranks two ints, to odd ones a double, as elements with gaps at the receiver; to itself nothing. */
+static void all_of_several_types(commpass_comm comm, const char* strategy) {
+  enum { room = 32 };
+  MPI_Datatype gaps = with_gaps();
+  int counts[room], from_counts[room], at[room];
+  MPI_Datatype types[room], from_types[room];
+  double sent[2 * room], received[2 * room], expected[2 * room];
+  for (int i = 0; i < ranks; ++i) {
+    counts[i] = i == rank ? 0 : i % 2 ? 1 : 2;
+    types[i] = i == rank ? MPI_DATATYPE_NULL : i % 2 ? MPI_DOUBLE : MPI_INT;
+    from_counts[i] = i == rank ? 0 : rank % 2 ? 1 : 2;
+    from_types[i] = i == rank ? MPI_DATATYPE_NULL : rank % 2 ? gaps : MPI_INT;
+    at[i] = i * 2 * (int)sizeof(double);
+    sent[2 * i] = 100 * rank + i;
+    if (i % 2 == 0) memcpy(&sent[2 * i], (int[]){rank, i}, 2 * sizeof(int));
+    sent[2 * i + 1] = expected[2 * i] = expected[2 * i + 1] = -1;
+    if (i == rank) continue;
+    if (rank % 2) expected[2 * i] = 100 * i + rank;
+    else memcpy(&expected[2 * i], (int[]){i, rank}, 2 * sizeof(int));
+  }
+  const size_t bytes = sizeof(double) * 2 * (size_t)ranks;
+  for (int way = 0; way < 2; ++way) {
+    for (int i = 0; i < 2 * ranks; ++i) received[i] = -1;
+    if (way == 0) {
+      CHECK_DONE(commpass_alltoallw(sent, counts, at, types, received, from_counts, at, from_types, strategy, comm));
+    } else {
+      commpass_exchange exchange;
+      CHECK_DONE(commpass_alltoallw_init(sent, counts, at, types, received, from_counts, at, from_types, MPI_INFO_NULL,
+                                         comm, &exchange));
+      CHECK_DONE(commpass_start(exchange));
+      CHECK_DONE(commpass_wait(exchange));
+      commpass_exchange_free(&exchange);
+    }
+    CHECK(memcmp(received, expected, bytes) == 0);
+  }
+  MPI_Type_free(&gaps);
+}
+
+/* In place, and contiguous: what lies for rank i goes to it. */
+static void all_in_place(commpass_comm comm) {
+  int counts[32], at[32], data[32];
+  MPI_Datatype types[32];
+  for (int i = 0; i < ranks; ++i)
+    counts[i] = 1, at[i] = i * (int)sizeof(int), types[i] = MPI_INT, data[i] = 10 * rank + i;
+  CHECK_DONE(commpass_alltoallw(MPI_IN_PLACE, NULL, NULL, NULL, data, counts, at, types, NULL, comm));
+  for (int i = 0; i < ranks; ++i) CHECK(data[i] == 10 * i + rank);
+  CHECK_DONE(commpass_alltoallw(data, counts, at, types, (int[32]){0}, counts, at, types, NULL, comm));
+}
+
+/* Rank r owns 2r and 2r+1, as a range or in the other order, and needs those of all ranks. */
+static void by_index(commpass_comm comm, int is_range) {
+  const int64_t owned[2] = {2 * rank + 1, 2 * rank};
+  int64_t needed[64];
+  double mine[2] = {owned[0], owned[1]}, ghosts[64];
+  if (is_range) mine[0] = 2 * rank, mine[1] = 2 * rank + 1;
+  for (int i = 0; i < 2 * ranks; ++i) needed[i] = i;
+  commpass_exchange exchange;
+  if (is_range)
+    CHECK_DONE(commpass_indexed_range_init(2 * rank, 2 * rank + 2, needed, 2 * ranks, sizeof(double), 1, MPI_INFO_NULL,
+                                           comm, &exchange));
+  else
+    CHECK_DONE(commpass_indexed_init(owned, 2, needed, 2 * ranks, sizeof(double), 1, MPI_INFO_NULL, comm, &exchange));
+  CHECK_DONE(commpass_start_forward(mine, ghosts, exchange));
+  CHECK_DONE(commpass_wait(exchange));
+  for (int i = 0; i < 2 * ranks; ++i) CHECK(ghosts[i] == i);
+  CHECK_DONE(commpass_start_reverse(ghosts, mine, MPI_DOUBLE, MPI_SUM, exchange));
+  CHECK_DONE(commpass_wait(exchange));
+  for (int i = 0; i < 2; ++i) CHECK(mine[i] == (ranks + 1.0) * (double)(is_range ? 2 * rank + i : owned[i]));
+  CHECK(commpass_start(exchange) == COMMPASS_ERROR_INPUT); /* that is another kind */
+  CHECK(strstr(commpass_error_text(), "of another kind") != NULL);
+  CHECK(commpass_start_reverse(ghosts, mine, MPI_LONG_DOUBLE, MPI_SUM, exchange) == COMMPASS_ERROR_INPUT);
+  commpass_exchange_free(&exchange);
+}
+
+/* Two sparse exchanges in flight, completed in the other order. */
+static void sparse_in_flight(commpass_comm comm) {
+  const int next = (rank + 1) % ranks, previous = (rank + ranks - 1) % ranks, one = 1, zero = 0;
+  const double value = rank, other = 100 + rank;
+  commpass_exchange variable, constant;
+  CHECK_DONE(commpass_ialltoallv_crs(1, &next, &one, &zero, MPI_DOUBLE, &value, MPI_DOUBLE, NULL, comm, &variable));
+  CHECK_DONE(commpass_ialltoall_crs(1, &next, 1, MPI_DOUBLE, &other, MPI_DOUBLE, "direct+nbx", comm, &constant));
+  CHECK(strcmp(commpass_exchange_strategy(constant), "direct+nbx") == 0);
+  commpass_received got;
+  CHECK_DONE(commpass_exchange_received(constant, &got));
+  CHECK(got.nnz == 1 && got.src[0] == previous && ((double*)got.values)[0] == 100 + previous);
+  commpass_received_free(&got);
+  CHECK_DONE(commpass_wait(variable));
+  int complete = 0;
+  CHECK_DONE(commpass_test(variable, &complete));
+  CHECK(complete);
+  CHECK_DONE(commpass_exchange_received(variable, &got));
+  CHECK(got.nnz == 1 && got.src[0] == previous && ((double*)got.values)[0] == previous);
+  commpass_received_free(&got);
+  commpass_exchange_free(&variable);
+  commpass_exchange_free(&constant);
+}
+
+/* What is wrong on one rank is the error of all. */
+static void wrong_on_one_rank(commpass_comm comm) {
+  const int count = rank == 0 ? -1 : 1, zero = 0;
+  commpass_exchange exchange = (commpass_exchange)&failures;
+  CHECK(commpass_neighbor_alltoallv_init(&failures, 1, &rank, &count, &zero, MPI_INT, &failures, 0, NULL, NULL, NULL,
+                                         MPI_INT, MPI_INFO_NULL, comm, &exchange) == COMMPASS_ERROR_INPUT);
+  CHECK(exchange == NULL && strstr(commpass_error_text(), "the count for rank 0 is -1") != NULL);
+  MPI_Info info = info_with("commpass_calls", rank == 0 ? "many" : "10");
+  CHECK(commpass_neighbor_alltoallv_init(NULL, 0, NULL, NULL, NULL, MPI_INT, NULL, 0, NULL, NULL, NULL, MPI_INT, info,
+                                         comm, &exchange) == COMMPASS_ERROR_INPUT);
+  CHECK(strstr(commpass_error_text(), "commpass_calls many") != NULL);
+  MPI_Info_free(&info);
+  CHECK(commpass_start(NULL) == COMMPASS_ERROR_INPUT);
+  CHECK(commpass_alltoallv_init(NULL, NULL, NULL, MPI_INT, NULL, NULL, NULL, MPI_INT, MPI_INFO_NULL, NULL, &exchange) ==
+        COMMPASS_ERROR_INPUT);
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  CHECK(strcmp(commpass_version(), COMMPASS_TEST_VERSION) == 0);
+  char layout[32];
+  commpass_comm comm;
+  snprintf(layout, sizeof layout, "%dx2", ranks + 1);
+  CHECK(commpass_comm_create_laid_out(MPI_COMM_WORLD, "lassen", layout, &comm) == COMMPASS_ERROR_INPUT);
+  snprintf(layout, sizeof layout, "%dx1", ranks);
+  CHECK_DONE(commpass_comm_create_laid_out(MPI_COMM_WORLD, "lassen", layout, &comm));
+  neighbours(comm, NULL);
+  neighbours(comm, "standard");
+  neighbours(comm, "stfw,n=1");
+  other_buffers(comm);
+  gather_from_all(comm);
+  all_of_several_types(comm, NULL);
+  all_of_several_types(comm, "stfw,n=1");
+  all_in_place(comm);
+  by_index(comm, 0);
+  by_index(comm, 1);
+  sparse_in_flight(comm);
+  wrong_on_one_rank(comm);
+  commpass_comm_free(&comm);
+  MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Finalize();
+  return failures != 0;
+}
