@@ -84,6 +84,7 @@ CalibrationResult calibrate(MPI_Comm comm, const Layout& layout, const Calibrati
   measure_operations(calibration);
   measure_neighborhood(calibration);
   measure_alltoallv(calibration);
+  hold_to_physics(calibration);
   check_held_out(calibration);
 
   calibration.provenance.samples = calibration.sampler.count();

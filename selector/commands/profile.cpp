@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "model/error.hpp"
+#include "model/machine/plausibility.hpp"
 #include "model/machine/profile.hpp"
 #include "model/text.hpp"
 #include "selector/commands/commands.hpp"
@@ -96,8 +97,9 @@ void show(const std::string& name) {
 
 void validate(const std::string& name) {
   const auto path = path_of(name);
-  read_profile(path);
+  const auto profile = read_profile(path);
   fmt::print("{} is a valid profile.\n", path);
+  for (const auto& sentence : implausible(profile.machine)) fmt::print("Warning: {}.\n", sentence);
 }
 
 void compare(const std::string& first, const std::string& second, bool json) {
