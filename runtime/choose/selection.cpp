@@ -18,6 +18,7 @@
 #include "selector/choose/family.hpp"
 #include "selector/choose/offer.hpp"
 #include "selector/choose/shortlist.hpp"
+#include "selector/choose/told_apart.hpp"
 
 namespace commpass {
 
@@ -57,8 +58,9 @@ Decision decision_of(const std::vector<Candidate>& ranking, const Calls& calls) 
 std::vector<Candidate> rank(const Pricer& price, const Pricer& price_suggestions, const Layout& layout,
                             const Machine& machine, std::int64_t edges, const SelectionOptions& options) {
   if (options.automatic) return rank_family(price, *options.automatic, layout, edges, options.calls);
-  return rank_suggestions(price_suggestions, offered_strategies(layout, machine, options.model), layout, edges,
-                          options.calls);
+  return prefer_simple(rank_suggestions(price_suggestions, offered_strategies(layout, machine, options.model), layout,
+                                        edges, options.calls),
+                       machine, options.calls);
 }
 
 Decision share(MPI_Comm comm, Decision decision) {
