@@ -1,4 +1,4 @@
-// commpass profile: lists, shows, validates and compares machine profiles.
+// commpass profile: lists, shows, validates, compares and merges machine profiles.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -8,11 +8,13 @@
 #include <memory>
 
 #include "model/error.hpp"
+#include "model/file.hpp"
 #include "model/machine/plausibility.hpp"
 #include "model/machine/profile.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/commands/environment.hpp"
 #include "selector/report/compare_profiles.hpp"
+#include "selector/report/merge_profiles.hpp"
 #include "selector/report/profile_text.hpp"
 
 namespace commpass {
@@ -63,10 +65,22 @@ void compare(const std::string& first, const std::string& second, bool json) {
   fmt::print("{}", print(read_profile(path_of(first)), read_profile(path_of(second))));
 }
 
+void merge(const std::vector<std::string>& names, const std::string& output) {
+  check_writable(output);
+  std::vector<NamedProfile> profiles;
+  for (const auto& name : names) {
+    const auto path = path_of(name);
+    profiles.push_back({path, read_profile(path)});
+  }
+  const auto merged = merge_profiles(profiles);
+  write_profile(merged, output);
+  fmt::print("{}: {}.\n", output, describe_verdict(merged.machine));
+}
+
 }  // namespace
 
 void add_profile(CLI::App& app, std::function<void()>& command) {
-  auto* sub = app.add_subcommand("profile", "list, show, validate or compare machine profiles");
+  auto* sub = app.add_subcommand("profile", "list, show, validate, compare or merge machine profiles");
   sub->require_subcommand(1);
   sub->add_subcommand("list", "the profiles that can be named")->callback([&command] { command = list; });
   struct Named {
@@ -85,6 +99,16 @@ void add_profile(CLI::App& app, std::function<void()>& command) {
   add("validate", "check a profile against the rules")->callback([named, &command] {
     command = [named] { validate(named->name); };
   });
+
+  struct Merging {
+    std::vector<std::string> names;
+    std::string output;
+  };
+  auto merging = std::make_shared<Merging>();
+  auto* merge_app = sub->add_subcommand("merge", "make one profile of several launches or layouts");
+  merge_app->add_option("profiles", merging->names, "NAMEs or files, two or more")->required();
+  merge_app->add_option("-o,--output", merging->output, "profile to write")->required();
+  merge_app->callback([merging, &command] { command = [merging] { merge(merging->names, merging->output); }; });
 
   struct Comparison {
     std::string first, second;
