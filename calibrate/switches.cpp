@@ -86,7 +86,8 @@ std::vector<Line> hold_at_switches(std::span<const SizePoint> points, std::span<
     const Bytes bytes = segments[i].max_bytes;
     if (falls(parts[i], lines[i], parts[i + 1], lines[i + 1], bytes)) continue;
     is_met = is_met && lines[i + 1].at(bytes) >= lines[i].at(bytes);
-    auto& row = bounds.emplace_back(std::vector<double>(columns), 0).coefficients;
+    bounds.push_back({std::vector<double>(columns), 0});
+    auto& row = bounds.back().coefficients;
     row[2 * i] = -1;
     row[2 * i + 1] = -static_cast<double>(bytes);
     row[2 * i + 2] = 1;
