@@ -113,7 +113,7 @@ void compare_all(const Simulator& simulator, int nodes, bool print, Json& rows, 
   const auto all = clusters(simulator);
   const auto profiles = calibrate_all(simulator, all, nodes);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto truth = nlohmann::json::parse(read_file(simulator.clusters + "/" + all[i].name + ".json"));
+    const auto truth = nlohmann::json::parse(read_file(all[i].file));
     const auto errors = compare(truth, read_profile(profiles[i]).machine);
     Json row{{"cluster", all[i].name}};
     if (print) fmt::print("{:<16}", all[i].name);

@@ -17,14 +17,17 @@ namespace commpass::bench {
 
 namespace fs = std::filesystem;
 
-std::vector<ClusterShape> clusters(const Simulator& simulator) {
+std::vector<ClusterShape> clusters(const Simulator& simulator, const std::vector<std::string>& folders) {
   std::vector<ClusterShape> result;
-  for (const auto& entry : fs::directory_iterator(simulator.clusters)) {
-    if (entry.path().extension() != ".json") continue;
-    const auto json = nlohmann::json::parse(read_file(entry.path().string()));
-    result.push_back({json.at("name"), json.at("sockets"), json.at("cores")});
+  for (const auto& folder : folders) {
+    const auto first = std::ssize(result);
+    for (const auto& entry : fs::directory_iterator(simulator.clusters + "/" + folder)) {
+      if (entry.path().extension() != ".json") continue;
+      const auto json = nlohmann::json::parse(read_file(entry.path().string()));
+      result.push_back({json.at("name"), json.at("sockets"), json.at("cores"), entry.path().string()});
+    }
+    std::ranges::sort(result.begin() + first, result.end(), {}, &ClusterShape::name);
   }
-  std::ranges::sort(result, {}, &ClusterShape::name);
   return result;
 }
 
@@ -46,13 +49,12 @@ std::string simulate(const Simulator& simulator, const ClusterShape& cluster, in
   write_file(host_file, hosts);
   // The settings are explained in docs/model.md, "The referee".
   const auto command = fmt::format(
-      "SIMULATED_CLUSTER='{}/{}.json' SIMULATED_NODES={} timeout 3600 smpirun -platform '{}' -hostfile '{}' -np {} "
+      "SIMULATED_CLUSTER='{}' SIMULATED_NODES={} timeout 3600 smpirun -platform '{}' -hostfile '{}' -np {} "
       "--cfg=network/crosstraffic:no --cfg=smpi/simulate-computation:no --cfg=smpi/send-is-detached-thresh:0 "
       "--cfg=smpi/async-small-thresh:0 "
       "--cfg=smpi/iprobe:0 --cfg=smpi/test:0 --cfg=smpi/grow-injected-times:no --log=root.thresh:warning '{}/{}' {} "
       ">'{}' 2>'{}'",
-      simulator.clusters, cluster.name, nodes, simulator.platform, host_file, ranks, simulator.programs, program,
-      arguments, output, log);
+      cluster.file, nodes, simulator.platform, host_file, ranks, simulator.programs, program, arguments, output, log);
   write_file(run + ".sh", command + "\n");          // to repeat it by hand
   const int status = std::system(command.c_str());  // NOLINT: a shell for each thread does no harm
   const auto complaints = read_file(log);

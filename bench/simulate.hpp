@@ -19,12 +19,13 @@ struct Simulator {
 struct ClusterShape {
   std::string name;
   int sockets = 0;
-  int cores = 0;  ///< of a socket
+  int cores = 0;     ///< of a socket
+  std::string file;  ///< the description
   int ppn() const { return sockets * cores; }
 };
 
-/// The descriptions in `simulator.clusters`, by name.
-std::vector<ClusterShape> clusters(const Simulator& simulator);
+/// The descriptions in `simulator.clusters`, or in folders of it, by name in each.
+std::vector<ClusterShape> clusters(const Simulator& simulator, const std::vector<std::string>& folders = {"."});
 
 /// The layout of P ranks, node after node, as --layout takes it.
 std::string layout_of(const ClusterShape& cluster, int ranks);

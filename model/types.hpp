@@ -1,6 +1,7 @@
 // The words of Commpass that travel everywhere, as types.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace commpass {
@@ -8,6 +9,9 @@ namespace commpass {
 using Rank = int;            ///< 0 … P−1
 using Bytes = std::int64_t;  ///< a size in bytes, never negative
 using Seconds = double;
+
+/// A number that is not negative as an index.
+constexpr std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 /// Bytes that a rank sends more than once. Edges of one source with the same payload have the same bytes, and as many.
 using Payload = std::int32_t;

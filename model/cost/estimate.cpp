@@ -28,12 +28,6 @@ std::vector<int> largest_nodes(const Layout& layout) {
   return largest;
 }
 
-Layout layout_of_node(const Layout& layout, int node) {
-  std::vector<int> sockets;
-  for (const Rank rank : layout.ranks_of(node)) sockets.push_back(layout.socket(rank));
-  return Layout(std::vector<int>(sockets.size(), 0), sockets);
-}
-
 /// The nodes that stand for all. Those of an all-to-all count as alike, and the one in the middle is taken, since the
 /// copies of the first and last ranks differ by a piece. Of other patterns the slowest of many ranks counts, so nodes
 /// all over the layout are drawn, but not for ever.

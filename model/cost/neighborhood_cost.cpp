@@ -32,12 +32,6 @@ int typical_node(const Grid& grid, const Layout& layout) {
   return best;
 }
 
-Layout layout_of_node(const Layout& layout, int node) {
-  std::vector<int> sockets;
-  for (const Rank rank : layout.ranks_of(node)) sockets.push_back(layout.socket(rank));
-  return Layout(std::vector<int>(sockets.size(), 0), sockets);
-}
-
 /// What one rank sends, with the places of its blocks. Addresses are those of one memory in which the send buffer comes
 /// first.
 class RankWalk {

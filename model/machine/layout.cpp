@@ -180,4 +180,10 @@ Layout parse_layout(const std::string& text, int ranks) {
 
 int ranks_of_layout(const std::string& text) { return read_layout_text(text).ranks; }
 
+Layout layout_of_node(const Layout& layout, int node) {
+  std::vector<int> sockets;
+  for (const Rank rank : layout.ranks_of(node)) sockets.push_back(layout.socket(rank));
+  return Layout(std::vector<int>(sockets.size(), 0), sockets);
+}
+
 }  // namespace commpass

@@ -70,6 +70,9 @@ class Layout {
   std::shared_ptr<const Places> places_;
 };
 
+/// That of the ranks of one node alone.
+Layout layout_of_node(const Layout& layout, int node);
+
 /// Reads a layout from text: "4x8" (nodes × ranks), "4x2x8" (nodes × sockets × ranks a socket), or
 /// one entry a rank, "0,0,1" (node) or "0.0,0.1,1.0" (node.socket).
 /// @param ranks  how many ranks the layout must have; 0: any number

@@ -8,12 +8,6 @@
 
 namespace commpass {
 
-namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
-}  // namespace
-
 Address::Numbers Address::append(std::span<const int> radices, int count, const std::string& label) {
   const int one_digit = std::max(count, 2);
   const auto trimmed = trim_radices(radices.empty() ? std::span(&one_digit, 1) : radices, count);

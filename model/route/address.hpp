@@ -26,6 +26,13 @@ struct DigitRange {
   int part_of(int virtual_rank) const { return virtual_rank % high - virtual_rank % low; }
 };
 
+/// What several of them are together.
+inline int part_of(int virtual_rank, std::span<const DigitRange> ranges) {
+  int part = 0;
+  for (const auto& range : ranges) part += range.part_of(virtual_rank);
+  return part;
+}
+
 /// Mixed-radix addresses of ranks. An address need not be full: for a *virtual rank* that does not exist a rank with
 /// the same lower digits stands in, or, on a node with fewer ranks, one with that local rank modulo theirs. Computed,
 /// not kept: ranks need nothing each.

@@ -9,14 +9,6 @@ namespace commpass {
 
 namespace {
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
-
-int part_of(int virtual_rank, std::span<const DigitRange> ranges) {
-  int part = 0;
-  for (const auto& range : ranges) part += range.part_of(virtual_rank);
-  return part;
-}
-
 /// The digits for which `is_in` holds, as few ranges as there are.
 std::vector<DigitRange> ranges_of(std::span<const Digit> digits, const std::vector<bool>& is_in) {
   std::vector<DigitRange> ranges;

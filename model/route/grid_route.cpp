@@ -8,18 +8,6 @@
 
 namespace commpass {
 
-namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
-int part_of(Rank rank, std::span<const DigitRange> ranges) {
-  int part = 0;
-  for (const auto& range : ranges) part += range.part_of(rank);
-  return part;
-}
-
-}  // namespace
-
 GridRoute::GridRoute(GridWay way) : way_(std::move(way)) {
   std::vector<std::string> labels(at(way_.stages()));
   steps_.resize(labels.size());

@@ -14,12 +14,6 @@
 
 namespace commpass {
 
-namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
-
-}  // namespace
-
 RelayRoute::RelayRoute(const Layout& layout, const NodeTraffic& traffic, const ChunkCap& cap, OnNode on_node)
     : layout_(layout) {
   const auto add = [&](Step step, const char* label) {

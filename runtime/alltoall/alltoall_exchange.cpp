@@ -25,7 +25,7 @@ Range range_of(const Parts& parts, std::size_t part, End ends) {
 }
 
 using Batch = AlltoallStructure::Batch;
-using Stage = AlltoallStructure::Stage;
+using StageEnds = AlltoallStructure::Stage;
 
 }  // namespace
 
@@ -67,8 +67,8 @@ void AlltoallRequests::begin(std::size_t batch) {
 
 void AlltoallRequests::tell_sizes(std::size_t stage) {
   const auto& stages = structure_->stages;
-  const auto incoming = range_of(stages, stage, &Stage::receives_end),
-             outgoing = range_of(stages, stage, &Stage::sends_end);
+  const auto incoming = range_of(stages, stage, &StageEnds::receives_end),
+             outgoing = range_of(stages, stage, &StageEnds::sends_end);
   for (auto i = incoming.begin; i < incoming.end; ++i)
     if (const auto& message = structure_->receives[i]; message.announced > 0)
       COMMPASS_MPI_CALL(MPI_Irecv, places_.sizes_told_by(message), static_cast<int>(message.announced), MPI_INT64_T,

@@ -9,8 +9,6 @@ namespace commpass {
 
 namespace {
 
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
-
 bool ends_here(std::int32_t block) { return block < 0; }
 Rank source_of(std::int32_t block) { return -1 - block; }
 

@@ -16,7 +16,7 @@ namespace commpass {
 
 namespace {
 
-constexpr Bytes block_bytes = 1;  // any number but 0: sizes are not known yet
+constexpr Bytes nonempty_bytes = 1;  // any number but 0: sizes are not known yet
 
 /// The sink of a walk that makes the structure of one rank.
 class Builder {
@@ -24,7 +24,7 @@ class Builder {
   Builder(Rank rank, int ranks) : rank_(rank), ranks_(static_cast<std::size_t>(ranks)) {
     for (Rank destination = 0; destination < ranks; ++destination)
       if (destination != rank)
-        held_.push_back({{.source = rank, .destination = destination, .bytes = block_bytes}, destination});
+        held_.push_back({{.source = rank, .destination = destination, .bytes = nonempty_bytes}, destination});
   }
 
   /// The blocks that have to leave; `where` is the number of a block. Once.
@@ -104,7 +104,7 @@ class Builder {
 std::vector<ReceiveEdge> block_from_each(Rank rank, int ranks) {
   std::vector<ReceiveEdge> edges;
   for (Rank source = 0; source < ranks; ++source)
-    if (source != rank) edges.push_back({.source = source, .bytes = block_bytes});
+    if (source != rank) edges.push_back({.source = source, .bytes = nonempty_bytes});
   return edges;
 }
 

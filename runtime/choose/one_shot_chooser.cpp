@@ -44,7 +44,7 @@ struct Numbers {
 };
 static_assert(std::is_trivially_copyable_v<Numbers>);
 
-constexpr char separator = ';';
+constexpr char candidate_separator = ';';
 
 }  // namespace
 
@@ -84,7 +84,7 @@ void OneShotChooser::decide(const std::string& family, std::span<const ExchangeC
       const double begin = MPI_Wtime();
       const auto choice = price(i);
       const Seconds pricing = MPI_Wtime() - begin;
-      if (i > 0) names += separator;
+      if (i > 0) names += candidate_separator;
       names += choice.strategy;
       numbers[i] = {choice.predicted_s.value_or(0), patience_for(pricing, choice.predicted_s.value_or(0)),
                     choice.survey_interval, choice.predicted_s.has_value()};
@@ -93,7 +93,7 @@ void OneShotChooser::decide(const std::string& family, std::span<const ExchangeC
   names = broadcast(comm_, names);
   COMMPASS_MPI_CALL(MPI_Bcast, numbers.data(), static_cast<int>(numbers.size() * sizeof(Numbers)), MPI_BYTE, 0, comm_);
   insist([&] {
-    const auto strategies = split(names, separator);
+    const auto strategies = split(names, candidate_separator);
     for (std::size_t i = 0; i < classes.size(); ++i) {
       OneShotChoice choice{std::string(strategies[i]), {}, static_cast<int>(numbers[i].survey_interval)};
       if (numbers[i].has_prediction) choice.predicted_s = numbers[i].predicted_s;

@@ -55,15 +55,15 @@ std::vector<std::size_t> share_of(Rank rank, int size, std::span<const Strategy>
 }
 
 // What a rank answers begins with one of these.
-constexpr char done = '+', failed = '-';
+constexpr char done_mark = '+', failed_mark = '-';
 
 std::string price_share(const Pricer& price, Rank rank, int size, std::span<const Strategy> strategies) {
   try {
     std::vector<Strategy> mine;
     for (const auto i : share_of(rank, size, strategies)) mine.push_back(strategies[i]);
-    return fmt::format("{}{}", done, to_text(price(mine)));
+    return fmt::format("{}{}", done_mark, to_text(price(mine)));
   } catch (const std::exception& error) {
-    return fmt::format("{}{}", failed, error.what());
+    return fmt::format("{}{}", failed_mark, error.what());
   }
 }
 
@@ -75,7 +75,7 @@ std::vector<Candidate> price_together(MPI_Comm comm, const Pricer& price, std::s
   std::vector<Candidate> candidates(rank == 0 ? strategies.size() : 0);
   for (Rank from = 0; from < static_cast<Rank>(answers.size()); ++from) {
     const auto& answer = answers[static_cast<std::size_t>(from)];
-    if (answer.front() == failed) throw Error(fmt::format("pricing strategies: {}", answer.substr(1)));
+    if (answer.front() == failed_mark) throw Error(fmt::format("pricing strategies: {}", answer.substr(1)));
     const auto numbers = share_of(from, size, strategies);
     auto priced = parse_candidates(answer.substr(1));
     for (std::size_t i = 0; i < numbers.size(); ++i) candidates[numbers[i]] = std::move(priced[i]);
@@ -84,12 +84,12 @@ std::vector<Candidate> price_together(MPI_Comm comm, const Pricer& price, std::s
 }
 
 // What rank 0 wants priced is broadcast as text; none: nothing more.
-constexpr char separator = ';';
+constexpr char name_separator = ';';
 
 std::string join(std::span<const Strategy> strategies) {
   std::string text;
   for (const auto& strategy : strategies) {
-    if (!text.empty()) text += separator;
+    if (!text.empty()) text += name_separator;
     text += to_string(strategy);
   }
   return text;
@@ -98,7 +98,7 @@ std::string join(std::span<const Strategy> strategies) {
 void help(MPI_Comm comm, const Pricer& price) {
   for (auto wanted = broadcast(comm, {}); !wanted.empty(); wanted = broadcast(comm, {})) {
     std::vector<Strategy> strategies;
-    for (const auto& text : split(wanted, separator)) strategies.push_back(parse_strategy(text));
+    for (const auto& text : split(wanted, name_separator)) strategies.push_back(parse_strategy(text));
     price_together(comm, price, strategies);
   }
 }

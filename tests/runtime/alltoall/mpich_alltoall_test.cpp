@@ -50,8 +50,6 @@ void on_communicators(
   }
 }
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
 TEST(MpichAlltoall1, EqualBlocksOfAllSizesAndInPlace) {
   on_communicators([](Communicator& communicator, int ranks, Rank rank, const std::string& strategy) {
     constexpr int largest = 8192, step = 8;

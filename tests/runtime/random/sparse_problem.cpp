@@ -6,12 +6,6 @@
 
 namespace commpass::random_test {
 
-namespace {
-
-std::size_t at(Rank rank) { return static_cast<std::size_t>(rank); }
-
-}  // namespace
-
 SparseProblem::SparseProblem(Draw& draw, const Place& place, bool constant_size, bool single, bool typed)
     : constant(constant_size) {
   const auto family =
