@@ -1,7 +1,11 @@
 #include "calibrate/attribution.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
+#include <vector>
+
+#include "calibrate/constrained.hpp"
+#include "model/machine/plausibility.hpp"
 
 namespace commpass {
 
@@ -9,13 +13,27 @@ namespace {
 
 constexpr double alike = 1.1;  // times that differ by less are one
 
-/// Through two points; a falling line is level.
-Line through(Bytes small_bytes, Seconds small, Bytes large_bytes, Seconds large) {
-  Line line;
-  if (large_bytes > small_bytes)
-    line.beta_s_per_byte = std::max(0.0, (large - small) / static_cast<double>(large_bytes - small_bytes));
-  line.alpha_s = std::max(0.0, small - line.beta_s_per_byte * static_cast<double>(small_bytes));
-  return line;
+/// The line nearest to two points, by the relative error, among those that lone messages allow.
+Line through(const SizePoint& small, const SizePoint& large, const LoneMessages& lone) {
+  if (large.bytes <= small.bytes) return {std::min(small.seconds, lone.line.alpha_s), 0};
+  constexpr double hardly = 1e-3;  // of the longer time: as good as none
+  const Seconds least = hardly * std::max(small.seconds, large.seconds);
+  if (least <= 0) return {};
+  std::vector<Relation> wanted, bounds{{{1, 0}, 0}, {{0, 1}, 0}};
+  for (const auto& [bytes, seconds] : {small, large}) {
+    const double weight = 1 / std::max(seconds, least);
+    wanted.push_back({{weight, weight * static_cast<double>(bytes)}, weight * seconds});
+  }
+  if (std::isfinite(lone.line.alpha_s)) {
+    const bool is_last = lone.most_bytes == std::numeric_limits<Bytes>::max();
+    bounds.push_back({{-1, 0}, -lone.line.alpha_s});
+    if (is_last) bounds.push_back({{0, -1}, -most_of_lone_message * lone.line.beta_s_per_byte});
+    else
+      bounds.push_back(
+          {{-1, -static_cast<double>(lone.most_bytes)}, -most_of_lone_message * lone.line.at(lone.most_bytes)});
+  }
+  const auto x = solve_within_bounds(wanted, bounds);
+  return {std::max(0.0, x[0]), std::max(0.0, x[1])};
 }
 
 }  // namespace
@@ -30,25 +48,25 @@ double fit_link_rate(std::span<const SentSteps> protocols) {
   return rate > 0 ? rate : std::numeric_limits<double>::infinity();
 }
 
-Line fit_sending(const SentSteps& steps, double link_rate_bytes_per_s) {
+Line fit_sending(const SentSteps& steps, double link_rate_bytes_per_s, const LoneMessages& lone) {
   const auto is_explained = [&](const SentStep& s) {
     return s.step_s <= alike * std::max(s.posting_s, static_cast<double>(s.bytes) / link_rate_bytes_per_s);
   };
   const auto& [small, large] = steps;
   if (is_explained(small) && is_explained(large))
-    return through(small.bytes, small.posting_s, large.bytes, large.posting_s);
-  return through(small.bytes, small.step_s, large.bytes, large.step_s);
+    return through({small.bytes, small.posting_s}, {large.bytes, large.posting_s}, lone);
+  return through({small.bytes, small.step_s}, {large.bytes, large.step_s}, lone);
 }
 
-Line fit_taking(const TakenSteps& steps, Seconds smaller_s) {
+Line fit_taking(const TakenSteps& steps, Seconds smaller_s, const LoneMessages& lone) {
   const auto [small, large] = steps;
   const auto is_explained = [](const TakenStep& s, Seconds taking) {
     return s.step_s <= alike * (s.explained_s + taking);
   };
   const Seconds known = std::min(smaller_s, alike * small.step_s);
-  const Seconds taking = is_explained(small, known) ? known : small.step_s;
+  const Seconds taking = std::min(is_explained(small, known) ? known : small.step_s, lone.line.alpha_s);
   if (is_explained(large, taking)) return {taking, 0};
-  return through(small.bytes, taking, large.bytes, large.step_s);
+  return through({small.bytes, taking}, {large.bytes, large.step_s}, lone);
 }
 
 }  // namespace commpass

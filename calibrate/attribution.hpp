@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <span>
 
 #include "calibrate/fit.hpp"
@@ -24,9 +25,17 @@ using SentSteps = std::array<SentStep, 2>;
 /// @return infinity where there are none: then the processor moves them
 double fit_link_rate(std::span<const SentSteps> protocols);
 
+/// What is known of a message before it is looked at in a burst: the times of lone ones. One more of them keeps a
+/// processor no longer than the whole way of a lone one takes: no more than its α, and where messages are largest,
+/// whose bytes a cache may no longer hold, no more than twice as long.
+struct LoneMessages {
+  Line line{std::numeric_limits<double>::infinity(), 0};
+  Bytes most_bytes = std::numeric_limits<Bytes>::max();  ///< the largest; of the last protocol no size is
+};
+
 /// What the processor of a sender is busy: until a message is posted, or, where neither that nor the link explains how
 /// long a message takes, until it has moved.
-Line fit_sending(const SentSteps& steps, double link_rate_bytes_per_s);
+Line fit_sending(const SentSteps& steps, double link_rate_bytes_per_s, const LoneMessages& lone = {});
 
 /// One more message for one receiver, of one size.
 struct TakenStep {
@@ -40,6 +49,6 @@ using TakenSteps = std::array<TakenStep, 2>;
 /// the rest, that is it; for messages that arrive all at once, one comes after the other. What others explain alone is
 /// taken to cost nothing.
 /// @param smaller_s  what it is busy for a message of the protocol before; 0 for the first
-Line fit_taking(const TakenSteps& steps, Seconds smaller_s);
+Line fit_taking(const TakenSteps& steps, Seconds smaller_s, const LoneMessages& lone = {});
 
 }  // namespace commpass

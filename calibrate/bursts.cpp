@@ -1,6 +1,8 @@
 // Many messages at once from one rank: what each further one costs its processor, and how fast its link is.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "calibrate/attribution.hpp"
 #include "calibrate/calibration.hpp"
 #include "calibrate/steps.hpp"
@@ -24,18 +26,28 @@ void measure_bursts(Calibration& calibration, Locality locality) {
   // Several receivers have short queues; then measure_receiving sees the growth.
   const Seconds gamma = bursts.gamma();
   std::vector<SentSteps> sent;
+  std::vector<bool> is_known;  // by protocol
   for (std::size_t i = 0; i < channel.protocols.size(); ++i) {
     const auto steps = bursts.steps(i, gamma), posted = postings.steps(i, 0);
     auto& both = sent.emplace_back();
     for (const std::size_t large : {0, 1})
-      both[large] = {size_of(channel, calibration.options.largest_bytes, {i, large == 1, 0}), steps[large],
-                     posted[large]};
+      both[large] = {size_of(channel, calibration.options.largest_bytes, {i, large == 1, 0}), steps[large].value,
+                     posted[large].value};
+    is_known.push_back(std::ranges::all_of(steps, is_determined) && std::ranges::all_of(posted, is_determined));
   }
   channel.link_rate_bytes_per_s = fit_link_rate(sent);
   for (std::size_t i = 0; i < sent.size(); ++i) {
-    const auto line = fit_sending(sent[i], channel.link_rate_bytes_per_s);
-    channel.protocols[i].alpha_next_s = line.alpha_s;
-    channel.protocols[i].beta_next_s_per_byte = line.beta_s_per_byte;
+    auto& protocol = channel.protocols[i];
+    if (!is_known[i]) {
+      calibration.not_measured(
+          fmt::format("host.{}.{}: alpha_next_s and beta_next_s_per_byte: times of bursts differ by more than a "
+                      "further message takes",
+                      name_of(locality), protocol.name));
+      continue;
+    }
+    const auto line = fit_sending(sent[i], channel.link_rate_bytes_per_s, lone_messages(protocol));
+    protocol.alpha_next_s = line.alpha_s;
+    protocol.beta_next_s_per_byte = line.beta_s_per_byte;
   }
   if (receivers.size() == 1) channel.gamma_s = gamma;
 }

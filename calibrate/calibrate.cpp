@@ -3,14 +3,16 @@
 #include <fmt/format.h>
 
 #include <random>
-#include <thread>
 
 #include "calibrate/calibration.hpp"
+#include "calibrate/verdict.hpp"
 #include "model/error.hpp"
 #include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/crowd_warning.hpp"
 #include "runtime/mpi/fingerprint.hpp"
 #include "runtime/mpi/host_names.hpp"
 #include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/mpi_library.hpp"
 #include "selector/report/profile_origin.hpp"
 
 namespace commpass {
@@ -55,14 +57,7 @@ void begin_provenance(Calibration& calibration) {
   provenance.layout = calibration.layout.describe();
   provenance.ranks = calibration.layout.ranks();
   provenance.host_hash = host_hash(host_names(calibration.comm.get()), draw_salt());
-
-  const auto host = OwnCommunicator::split_by_node(calibration.comm.get());
-  const int cores = static_cast<int>(std::thread::hardware_concurrency());  // 0 if nobody knows
-  int crowd = cores > 0 && host.size() > cores ? host.size() : 0;
-  COMMPASS_MPI_CALL(MPI_Allreduce, MPI_IN_PLACE, &crowd, 1, MPI_INT, MPI_MAX, calibration.comm.get());
-  if (crowd > 0)
-    provenance.warning =
-        fmt::format("{} ranks share a host with fewer cores and take turns: these are times of the scheduler", crowd);
+  provenance.warning = crowd_warning(calibration.comm.get());
 }
 
 }  // namespace
@@ -72,6 +67,7 @@ CalibrationResult calibrate(MPI_Comm comm, const Layout& layout, const Calibrati
     throw InputError("calibrate", "it has one rank, and messages need two", "run 'mpirun -n 2 commpass calibrate …'");
   Calibration calibration(comm, layout, options);
   begin_provenance(calibration);
+  if (!calibration.provenance.warning.empty()) calibration.progress(calibration.provenance.warning);
   measure_protocols(calibration);
   for (const auto locality : calibration.localities) find_rendezvous(calibration, locality);
   for (const auto locality : calibration.localities) measure_bursts(calibration, locality);
@@ -85,8 +81,10 @@ CalibrationResult calibrate(MPI_Comm comm, const Layout& layout, const Calibrati
   measure_operations(calibration);
   measure_neighborhood(calibration);
   measure_alltoallv(calibration);
+  hold_to_physics(calibration);
   check_held_out(calibration);
 
+  calibration.machine.verdict = judge(calibration.provenance);
   calibration.provenance.samples = calibration.sampler.count();
   calibration.provenance.elapsed_s = calibration.sampler.elapsed();
   // Rank 0's: dates, clocks and salts differ.

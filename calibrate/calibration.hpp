@@ -80,6 +80,8 @@ void measure_operations(Calibration& calibration);
 void measure_neighborhood(Calibration& calibration);
 /// What MPI_Alltoallv takes beyond a direct exchange.
 void measure_alltoallv(Calibration& calibration);
+/// Leaves out rates that the memory contradicts.
+void hold_to_physics(Calibration& calibration);
 /// Exchanges that no fit has seen, predicted with what was found and then run.
 void check_held_out(Calibration& calibration);
 

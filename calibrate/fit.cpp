@@ -68,88 +68,11 @@ Line fit_relative(std::span<const SizePoint> points, bool robust) {
   return line;
 }
 
-/// Errors above a tenth count as a tenth: a disturbed size is not worth a piece of its own.
-double squared_error(std::span<const SizePoint> points, const Line& line) {
-  constexpr double most = 0.1;
-  double sum = 0;
-  for (const auto& point : points)
-    sum += std::pow(std::min(most, std::abs(line.at(point.bytes) / point.seconds - 1)), 2);
-  return sum;
-}
-
-Segment describe_segment(std::span<const SizePoint> points) {
-  Segment segment;
-  segment.max_bytes = points.back().bytes;
-  segment.line = fit_line(points);
-  segment.sizes = points.size();
-  std::vector<double> errors;
-  for (const auto& point : points) errors.push_back(std::abs(segment.line.at(point.bytes) / point.seconds - 1));
-  segment.median_relative_error = median(errors);
-
-  constexpr int resamples = 200;
-  constexpr std::size_t low = 5, high = 194;  // 2.5 % and 97.5 % of 200
-  std::mt19937 random(1);
-  std::vector<double> alphas, betas;
-  std::vector<SizePoint> resample(points.size());
-  for (int i = 0; i < resamples; ++i) {
-    for (auto& point : resample) point = points[random() % points.size()];
-    const Line line = fit_relative(resample, false);
-    alphas.push_back(line.alpha_s);
-    betas.push_back(line.beta_s_per_byte);
-  }
-  std::ranges::sort(alphas);
-  std::ranges::sort(betas);
-  segment.alpha_interval = {alphas[low], alphas[high]};
-  segment.beta_interval = {betas[low], betas[high]};
-  return segment;
-}
-
 }  // namespace
 
 Line fit_line(std::span<const SizePoint> points) { return fit_relative(points, true); }
 
-std::vector<Segment> fit_segments(std::span<const SizePoint> points, int most_segments) {
-  constexpr std::size_t least_sizes = 4;
-  const std::size_t n = points.size();
-  // best[k][j]: the least squared error of the first j points in k+1 pieces; from[k][j]: where the last piece begins.
-  constexpr double never = std::numeric_limits<double>::infinity();
-  const auto pieces = static_cast<std::size_t>(most_segments);
-  std::vector best(pieces, std::vector<double>(n + 1, never));
-  std::vector from(pieces, std::vector<std::size_t>(n + 1, 0));
-  for (std::size_t first = 0; first < n; ++first)
-    for (std::size_t end = first == 0 ? std::min(n, least_sizes) : first + least_sizes; end <= n; ++end) {
-      const auto piece = points.subspan(first, end - first);
-      const double error = squared_error(piece, fit_line(piece));
-      if (first == 0) best[0][end] = error;
-      for (std::size_t k = 1; first > 0 && k < pieces; ++k)
-        if (best[k - 1][first] + error < best[k][end]) {
-          best[k][end] = best[k - 1][first] + error;
-          from[k][end] = first;
-        }
-    }
-
-  // Errors below half a percent are noise: without a floor, exact (simulated) data would be cut into ever more pieces.
-  constexpr double noise = 0.005, parameters = 3;  // α, β and the switch point
-  std::size_t chosen = 0;
-  double least = never;
-  for (std::size_t k = 0; k < pieces; ++k) {
-    const double size = static_cast<double>(n);
-    const double criterion =
-        size * std::log(best[k][n] / size + noise * noise) + parameters * static_cast<double>(k + 1) * std::log(size);
-    if (criterion < least) {
-      least = criterion;
-      chosen = k;
-    }
-  }
-
-  std::vector<Segment> segments;
-  for (std::size_t end = n, k = chosen + 1; k-- > 0;) {
-    const std::size_t first = k > 0 ? from[k][end] : 0;
-    segments.insert(segments.begin(), describe_segment(points.subspan(first, end - first)));
-    end = first;
-  }
-  return segments;
-}
+Line fit_line_plainly(std::span<const SizePoint> points) { return fit_relative(points, false); }
 
 namespace {
 
@@ -190,13 +113,14 @@ Seconds fit_gamma(std::span<const double> messages, std::span<const double> seco
   return is_seen && x[2] * messages.back() / 2 > worth * x[1] ? x[2] : 0;
 }
 
-Seconds fit_step(std::span<const double> messages, std::span<const double> seconds, Seconds gamma_s) {
+Estimate fit_step(std::span<const double> messages, std::span<const double> seconds, Seconds gamma_s) {
   constexpr Eigen::Index linear = 2;
   constexpr double least = 0.1;  // of a time is not the queue's, however uncertain that is
   std::vector<double> without_queue;
   for (std::size_t i = 0; i < messages.size(); ++i)
     without_queue.push_back(std::max(seconds[i] - gamma_s * messages[i] * messages[i] / 2, least * seconds[i]));
-  return std::max(0.0, fit_tail(messages, without_queue, linear).coefficients[1]);
+  const auto [x, deviation] = fit_tail(messages, without_queue, linear);
+  return {std::max(0.0, x[1]), deviation};
 }
 
 CallFit fit_call(std::span<const double> messages, std::span<const double> seconds,
@@ -218,10 +142,11 @@ CallFit fit_call(std::span<const double> messages, std::span<const double> secon
     const Eigen::VectorXd deviations = ((a.transpose() * a).inverse().diagonal() * variance).cwiseSqrt();
     return std::pair(x, deviations);
   };
-  constexpr double significant = 3;
-  const auto value = [](const auto& fitted, Eigen::Index column) {
+  const auto value = [n](const auto& fitted, Eigen::Index column) {
+    constexpr double significant = 3;
     const auto& [x, deviations] = fitted;
-    return std::abs(x[column]) > significant * deviations[column] ? x[column] : 0.0;
+    const double least = x[column] > 0 ? significant : contradicting_deviations(n - x.size());
+    return std::abs(x[column]) > least * deviations[column] ? x[column] : 0.0;
   };
   constexpr Eigen::Index constant = 1, linear = 2;
   const auto line = fit(linear);

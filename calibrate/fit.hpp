@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "calibrate/significance.hpp"
 #include "model/machine/machine.hpp"
 #include "model/types.hpp"
 
@@ -41,6 +42,8 @@ struct Line {
 /// does not bend the line.
 /// @param points  at least one
 Line fit_line(std::span<const SizePoint> points);
+/// The same without Huber's weights.
+Line fit_line_plainly(std::span<const SizePoint> points);
 
 /// A line that holds for sizes up to max_bytes.
 struct Segment {
@@ -51,8 +54,8 @@ struct Segment {
   std::size_t sizes = 0;
 };
 
-/// Piecewise lines with the number of pieces that the Bayesian information criterion prefers. Every piece has at least
-/// four sizes.
+/// Piecewise lines, as few as predict sizes that they were not fitted to as well as more do, and no more than the
+/// Bayesian information criterion prefers. Every piece has at least four sizes.
 /// @param points  sorted by growing size
 std::vector<Segment> fit_segments(std::span<const SizePoint> points, int most_segments = 5);
 
@@ -62,11 +65,12 @@ std::vector<Segment> fit_segments(std::span<const SizePoint> points, int most_se
 /// @param messages, seconds  of equal length, growing, at least two different ones of them in the last quarter
 /// @return gamma, 0 unless it is significant (t > 3) and worth a message's step
 Seconds fit_gamma(std::span<const double> messages, std::span<const double> seconds);
-/// @return step, where gamma is known
-Seconds fit_step(std::span<const double> messages, std::span<const double> seconds, Seconds gamma_s);
+/// @return step, where gamma is known, and its standard deviation
+Estimate fit_step(std::span<const double> messages, std::span<const double> seconds, Seconds gamma_s);
 
 /// By how much T(m) of m messages exceeds another time of the same messages: call + m·message. Each may be negative,
-/// and is 0 unless it is significant (|t| > 3).
+/// and is 0 unless it is significant: t > 3 if it costs; that it saves time is believed only where noise would say so
+/// once in a thousand times.
 struct CallFit {
   Seconds call_s = 0;
   Seconds message_s = 0;

@@ -82,6 +82,9 @@ void run(Arguments& arguments) {
       tell(fmt::format("commpass: held-out exchange '{}' by {}: {} predicted, {} measured, error {} %\n", each.exchange,
                        each.strategy, format_seconds(each.predicted_s), format_seconds(each.measured_s),
                        format_fixed(100 * each.error(), 1, true)));
+    if (const auto& verdict = result.profile.machine.verdict)
+      tell(fmt::format("commpass: verdict: {}: {}{}.\n", name_of(verdict->trust), verdict->why,
+                       verdict->remedy.empty() ? "" : "; " + verdict->remedy));
     tell(fmt::format("commpass: wrote {} ({}{}); see it with 'commpass profile show {}'\n", arguments.output,
                      layout->describe(), pretended ? ", as told and not as it is" : "", arguments.output));
   });

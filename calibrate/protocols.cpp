@@ -9,6 +9,7 @@
 
 #include "calibrate/calibration.hpp"
 #include "calibrate/fit.hpp"
+#include "calibrate/switches.hpp"
 
 namespace commpass {
 
@@ -102,9 +103,11 @@ void fit_protocols(Calibration& calibration, PingPongs& ping_pongs, Locality loc
   calibration.progress(fmt::format("switch points, {}", name_of(locality)));
   auto segments = fit_segments(points_of(ping_pongs, locality));
   for (std::size_t i = 0; i + 1 < segments.size(); ++i) narrow_switch(calibration, ping_pongs, locality, segments, i);
+  const auto lines = hold_at_switches(points_of(ping_pongs, locality), segments);
   auto& channel = calibration.machine.host.by_locality[static_cast<std::size_t>(locality)].emplace();
   for (std::size_t i = 0; i < segments.size(); ++i) {
-    const auto& s = segments[i];
+    auto& s = segments[i];
+    s.line = lines[i];
     Protocol protocol{protocol_name(i, segments.size()), s.max_bytes, s.line.alpha_s, s.line.beta_s_per_byte,
                       s.line.alpha_s};
     if (i + 1 == segments.size()) protocol.max_bytes = std::numeric_limits<Bytes>::max();

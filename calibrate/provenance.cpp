@@ -37,6 +37,7 @@ std::string to_json(const Provenance& provenance) {
                                 {"strategy", each.strategy},
                                 {"predicted_s", each.predicted_s},
                                 {"measured_s", each.measured_s},
+                                {"measured_interval_s", {each.measured_interval_s.low, each.measured_interval_s.high}},
                                 {"error", each.error()}});
   json["not_measured"] = provenance.not_measured;
   if (!provenance.warning.empty()) json["warning"] = provenance.warning;

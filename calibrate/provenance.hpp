@@ -22,6 +22,7 @@ struct HeldOut {
   std::string exchange;  ///< what it is like: "few large", …
   std::string strategy;
   Seconds predicted_s = 0, measured_s = 0;
+  Interval measured_interval_s{};  ///< 95 %
   double error() const { return predicted_s / measured_s - 1; }
 };
 

@@ -68,15 +68,23 @@ void measure_receiving(Calibration& calibration, Locality locality) {
   // What larger messages hide is what the same processor needs for smaller ones, as far as it is known.
   Line taking{0, 0};
   for (std::size_t i = 0; i < channel.protocols.size(); ++i) {
+    auto& protocol = channel.protocols[i];
     const auto steps = bursts.steps(i, gamma);
+    if (!std::ranges::all_of(steps, is_determined)) {
+      calibration.not_measured(
+          fmt::format("host.{}.{}: alpha_receive_s and beta_receive_s_per_byte: times of many senders differ by more "
+                      "than a further message takes",
+                      name_of(locality), protocol.name));
+      continue;
+    }
     TakenSteps both;
     for (const std::size_t large : {0, 1}) {
       const Bytes bytes = size_of(channel, calibration.options.largest_bytes, {i, large == 1, 0});
-      both[large] = {bytes, steps[large], others.seconds(bytes)};
+      both[large] = {bytes, steps[large].value, others.seconds(bytes)};
     }
-    taking = fit_taking(both, taking.alpha_s);
-    channel.protocols[i].alpha_receive_s = taking.alpha_s;
-    channel.protocols[i].beta_receive_s_per_byte = taking.beta_s_per_byte;
+    taking = fit_taking(both, taking.alpha_s, lone_messages(protocol));
+    protocol.alpha_receive_s = taking.alpha_s;
+    protocol.beta_receive_s_per_byte = taking.beta_s_per_byte;
   }
   channel.gamma_s = gamma;
 }

@@ -12,6 +12,10 @@ Bytes size_of(const Channel& channel, Bytes largest, const Burst& burst) {
   return std::min({channel.protocols[burst.protocol].max_bytes, largest, wanted});
 }
 
+LoneMessages lone_messages(const Protocol& protocol) {
+  return {{protocol.alpha_s, protocol.beta_s_per_byte}, protocol.max_bytes};
+}
+
 std::vector<double> Bursts::messages() const {
   std::vector<double> result;
   for (const int count : counts) result.push_back(at_once_ * count);

@@ -7,6 +7,7 @@
 #include <map>
 #include <vector>
 
+#include "calibrate/attribution.hpp"
 #include "calibrate/calibration.hpp"
 #include "calibrate/fit.hpp"
 
@@ -24,7 +25,13 @@ struct Burst {
 Bytes size_of(const Channel& channel, Bytes largest, const Burst& burst);
 
 /// By how much one more message makes a small and a large burst longer, where γ is known.
-using Steps = std::array<Seconds, 2>;
+using Steps = std::array<Estimate, 2>;
+
+/// A step that noise does not hide: known to half of itself.
+inline bool is_determined(const Estimate& step) { return step.deviation <= step.value / 2; }
+
+/// What lone messages of a protocol take.
+LoneMessages lone_messages(const Protocol& protocol);
 
 /// Bursts of all protocols of a channel.
 class Bursts {

@@ -157,6 +157,7 @@ Finding profile(const ProfileFacts& profile) {
     return {"profile", State::attention, profile.problem, "choose or calibrate another one"};
   auto text = profile.name;
   if (profile.age_days) text += fmt::format(", {:.0f} days old", *profile.age_days);
+  if (!profile.verdict.empty()) text += fmt::format(", {}", profile.verdict);
   if (!profile.warning.empty()) return {"profile", State::attention, profile.warning, "calibrate here"};
   constexpr double old_days = 365;
   if (profile.age_days && *profile.age_days > old_days) return {"profile", State::attention, text, "calibrate again"};

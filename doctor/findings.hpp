@@ -37,7 +37,8 @@ struct ProfileFacts {
   std::string name;     ///< that COMMPASS_PROFILE names; empty: none
   std::string problem;  ///< why it cannot be read
   std::optional<double> age_days;
-  std::string warning;  ///< it does not belong here
+  std::string verdict;  ///< in a word or two; empty: none
+  std::string warning;  ///< it does not belong here, or is not to be trusted
 };
 
 struct Facts {

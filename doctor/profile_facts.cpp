@@ -1,9 +1,7 @@
 #include "doctor/profile_facts.hpp"
 
 #include <ctime>
-#include <iomanip>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "model/error.hpp"
 #include "model/machine/profile_lookup.hpp"
@@ -11,15 +9,6 @@
 #include "selector/report/profile_origin.hpp"
 
 namespace commpass {
-
-std::optional<double> age_of(const std::string& date, std::time_t now) {
-  std::tm time{};
-  std::istringstream text(date);
-  text >> std::get_time(&time, "%Y-%m-%dT%H:%M:%S");
-  if (text.fail()) return {};
-  constexpr double day = 86400;
-  return std::difftime(now, timegm(&time)) / day;
-}
 
 ProfileFacts examine_profile(const std::string& library, const std::vector<std::string>& hosts) {
   ProfileFacts facts;
@@ -31,6 +20,7 @@ ProfileFacts examine_profile(const std::string& library, const std::vector<std::
     const auto provenance = nlohmann::json::parse(profile.provenance_json);
     if (provenance.contains("date") && provenance["date"].is_string())
       facts.age_days = age_of(provenance["date"].get<std::string>(), std::time(nullptr));
+    if (const auto& verdict = profile.machine.verdict) facts.verdict = name_of(verdict->trust);
     facts.warning = provenance_warning(profile, library, hosts);
   } catch (const Error& error) {
     facts.problem = error.what();

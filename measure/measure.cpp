@@ -15,6 +15,7 @@
 #include "model/error.hpp"
 #include "model/machine/profile.hpp"
 #include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/crowd_warning.hpp"
 #include "runtime/mpi/host_names.hpp"
 #include "runtime/mpi/mpi_library.hpp"
 #include "runtime/mpi/ranks.hpp"
@@ -145,9 +146,15 @@ void measure(const Arguments& arguments) {
   const Rank rank = rank_in(MPI_COMM_WORLD);
   const int ranks = ranks_in(MPI_COMM_WORLD);
   const auto setting = prepare(arguments, rank, ranks);
-  if (arguments.cartesian) return measure_neighborhood(arguments, setting);
-  if (!arguments.halo.empty()) return measure_array(arguments, setting);
+  const auto tell_of_crowd = [&] {
+    if (const auto crowd = crowd_warning(MPI_COMM_WORLD); rank == 0 && !crowd.empty()) tell(crowd + ".");
+  };
+  if (arguments.cartesian || !arguments.halo.empty()) {
+    tell_of_crowd();
+    return arguments.cartesian ? measure_neighborhood(arguments, setting) : measure_array(arguments, setting);
+  }
   const auto pattern = read_together(arguments.pattern, rank, ranks);
+  tell_of_crowd();
   const bool is_planned = arguments.sparse.empty() && !arguments.one_shot;
   (is_planned ? measure_plans : measure_calls)(arguments, setting, pattern);
 }

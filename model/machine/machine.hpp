@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "model/machine/verdict.hpp"
 #include "model/types.hpp"
 
 namespace commpass {
@@ -135,6 +136,7 @@ struct Machine {
   std::optional<double> datatype_rate_bytes_per_s{};  ///< as these two, where the MPI library gathers or
   std::optional<Seconds> datatype_block_s{};          ///< scatters the pieces of a derived datatype
   OperationCosts operations;
+  std::optional<Verdict> verdict{};  ///< of its calibration; absent: none was made
   bool operator==(const Machine&) const = default;
 };
 

@@ -1,7 +1,9 @@
 #include "model/machine/profile.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -17,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int schema_version = 1;
+constexpr int schema_version = 2, first_schema_version = 1;
 
 // What no message takes: eleven days, or that for each byte, and a byte in as long. Sums of such times stay finite.
 constexpr double most_amount = 1e6;
@@ -185,6 +187,19 @@ std::vector<DeviceCopy> read_copies(ObjectReader& in, const std::string& key) {
   return copies;
 }
 
+Verdict read_verdict(ObjectReader& in) {
+  Verdict verdict;
+  const auto trust = in.string("trust");
+  const auto* found = std::ranges::find(trust_names, trust);
+  if (found == std::end(trust_names))
+    throw in.error(in.name("trust"), "is " + trust, fmt::format("use one of: {}", fmt::join(trust_names, ", ")));
+  verdict.trust = static_cast<Trust>(found - std::begin(trust_names));
+  verdict.uncertainty = in.number("uncertainty");
+  verdict.why = in.string("why");
+  if (in.find("remedy")) verdict.remedy = in.string("remedy");
+  return verdict;
+}
+
 /// Optional sections are read by a function if they are there.
 template <class Read>
 void read_section(ObjectReader& in, const std::string& key, Read read) {
@@ -284,9 +299,11 @@ Profile parse_profile(const std::string& text, const std::string& origin) {
   }
 
   ObjectReader in(json, origin, "");
-  if (const auto version = in.integer("schema_version", 0); version != schema_version)
-    throw in.error("schema_version", fmt::format("is {}", version),
-                   fmt::format("this Commpass reads version {}: calibrate again", schema_version));
+  const auto version = in.integer("schema_version", 0);
+  if (version < first_schema_version || version > schema_version)
+    throw in.error(
+        "schema_version", fmt::format("is {}", version),
+        fmt::format("this Commpass reads versions {} and {}: calibrate again", first_schema_version, schema_version));
   Profile profile;
   Machine& machine = profile.machine;
   machine.name = in.string("name");
@@ -314,6 +331,7 @@ Profile parse_profile(const std::string& text, const std::string& origin) {
       machine.operations.*member = is_difference ? s.optional_signed_number(key) : s.optional_number(key);
     if (s.find("ranks")) machine.operations.ranks = s.count("ranks", 2);
   });
+  if (version > first_schema_version) read_section(in, "verdict", [&](auto& s) { machine.verdict = read_verdict(s); });
   in.finish();
   return profile;
 }
@@ -367,6 +385,12 @@ Json write_copies(const std::vector<DeviceCopy>& copies) {
   return json;
 }
 
+Json write_verdict(const Verdict& verdict) {
+  Json json{{"trust", name_of(verdict.trust)}, {"uncertainty", verdict.uncertainty}, {"why", verdict.why}};
+  if (!verdict.remedy.empty()) json["remedy"] = verdict.remedy;
+  return json;
+}
+
 /// Adds a section unless it is empty: what was not measured is absent.
 void put_section(Json& json, const char* key, Json section) {
   if (!section.empty()) json[key] = std::move(section);
@@ -384,7 +408,7 @@ std::vector<std::pair<std::string, Seconds>> measured_operations(const Operation
 std::string to_json(const Profile& profile) {
   const Machine& machine = profile.machine;
   Json json;
-  json["schema_version"] = schema_version;
+  json["schema_version"] = machine.verdict ? schema_version : first_schema_version;  // so that an older one reads it
   json["name"] = machine.name;
   json["provenance"] = Json::parse(profile.provenance_json);
   json["host"] = write_channels(machine.host);
@@ -406,6 +430,7 @@ std::string to_json(const Profile& profile) {
   put_section(json, "copy", copy);
   put_section(json, "local", local);
   put_section(json, "operations", operations);
+  if (machine.verdict) json["verdict"] = write_verdict(*machine.verdict);
   constexpr int indent = 2;
   return json.dump(indent) + "\n";
 }

@@ -19,6 +19,7 @@
 #include "selector/choose/find_grid.hpp"
 #include "selector/choose/offer.hpp"
 #include "selector/choose/shortlist.hpp"
+#include "selector/choose/told_apart.hpp"
 #include "selector/report/profile_note.hpp"
 
 namespace commpass {
@@ -63,9 +64,11 @@ Decision decision_of(const std::vector<Candidate>& ranking, const Layout& layout
 /// @param suggestions        gives that
 template <class Suggestions>
 std::vector<Candidate> rank(const Pricer& price, const Pricer& price_suggestions, const Suggestions& suggestions,
-                            const Layout& layout, std::int64_t edges, const SelectionOptions& options) {
+                            const Layout& layout, const Machine& machine, std::int64_t edges,
+                            const SelectionOptions& options) {
   if (options.automatic) return rank_family(price, *options.automatic, layout, edges, options.calls);
-  return rank_suggestions(price_suggestions, suggestions(), layout, edges, options.calls);
+  return prefer_simple(rank_suggestions(price_suggestions, suggestions(), layout, edges, options.calls), machine,
+                       options.calls);
 }
 
 Decision share(MPI_Comm comm, Decision decision) {
@@ -95,7 +98,7 @@ Decision decide_exactly(MPI_Comm comm, const Layout& layout, const Machine& mach
     share_pricing(evaluators.get(), price, [&](const Pricer& shared) {
       const auto promising = price_promising(shared, pattern, layout, machine, options.model, options.calls);
       const auto suggestions = [&] { return strategies_for(pattern, layout, machine, options.model, options.grid); };
-      decision = decision_of(rank(shared, promising, suggestions, layout, pattern.messages(), options), layout, machine,
+      decision = decision_of(rank(shared, promising, suggestions, layout, machine, pattern.messages(), options), layout, machine,
                              options);
     });
   });
@@ -123,7 +126,7 @@ Decision decide_by_statistics(MPI_Comm comm, const Layout& layout, const Machine
     const auto price = random_pricer(random_pattern(totals, layout), layout, machine, options.model, options.calls);
     share_pricing(evaluators.get(), price, [&](const Pricer& shared) {
       const auto suggestions = [&] { return offered_strategies(layout, machine, options.model); };
-      decision = decision_of(rank(shared, leave_out_open_forms(shared), suggestions, layout, layout.ranks(), options),
+      decision = decision_of(rank(shared, leave_out_open_forms(shared), suggestions, layout, machine, layout.ranks(), options),
                              layout, machine, options);
     });
     if (rank_in(comm) == 0) decision.explanation += explain_totals(totals, layout, options.most_edges_gathered);

@@ -7,6 +7,7 @@
 #include "model/cost/telling_cost.hpp"
 #include "model/route/catalogue.hpp"
 #include "selector/choose/offer.hpp"
+#include "selector/choose/told_apart.hpp"
 
 namespace commpass {
 
@@ -90,9 +91,11 @@ std::vector<Candidate> rank_one_shot(const RandomPattern& given, const Layout& l
                                      CostModel model, std::span<const Strategy> strategies, BlockSizes sizes) {
   const auto price =
       one_shot_pricer(given.block_bytes > 0 ? given : RandomPattern{0, 0, 0}, layout, machine, model, sizes);
-  if (!strategies.empty()) return rank_given(price, strategies, layout, layout.ranks());
-  return rank_suggestions(leave_out_open_forms(price), offered_strategies(layout, machine, model, Usage::once), layout,
-                          layout.ranks());
+  if (!strategies.empty()) return prefer_simple(rank_given(price, strategies, layout, layout.ranks()), machine);
+  return prefer_simple(
+      rank_suggestions(leave_out_open_forms(price), offered_strategies(layout, machine, model, Usage::once), layout,
+                       layout.ranks()),
+      machine);
 }
 
 Candidate price_one_shot(const Strategy& strategy, const RandomPattern& blocks, const Layout& layout,

@@ -98,6 +98,12 @@ std::string explain(std::span<const Candidate> ranking, std::size_t chosen, cons
   text += compare_with_baselines(ranking, candidate, calls);
   if (ranking.size() < 2 || candidate.cost.seconds <= 0) return text;
   const bool is_best = chosen == 0;
+  const auto seconds = [&](std::size_t i) { return ranked_seconds(ranking[i], calls); };
+  if (is_best && seconds(1) < seconds(0))
+    return text +
+           fmt::format(
+               "Preferred as simpler: {} is predicted to take {} of that, which this profile does not tell apart.\n",
+               to_string(ranking[1].strategy), format_fixed(100 * seconds(1) / seconds(0), 1) + " %");
   text += is_best ? "Runner-up: " : "Not chosen: ";
   return text + (is_best ? compare(candidate, ranking[1], calls) : compare(ranking[0], candidate, calls));
 }

@@ -5,6 +5,7 @@
 #include "model/error.hpp"
 #include "model/route/catalogue.hpp"
 #include "selector/choose/grid_strategies.hpp"
+#include "selector/choose/told_apart.hpp"
 
 namespace commpass {
 
@@ -53,7 +54,7 @@ std::vector<Candidate> NeighborhoodPricer::rank(std::span<const Strategy> strate
   constexpr double rounding = 1e-9;  // differences below are no reason
   std::ranges::stable_sort(
       ranking, [](const Candidate& a, const Candidate& b) { return a.cost.seconds < b.cost.seconds * (1 - rounding); });
-  return ranking;
+  return prefer_simple(std::move(ranking), machine_);
 }
 
 bool has_few_edges(const Neighborhood& neighborhood) {

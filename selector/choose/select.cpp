@@ -15,6 +15,7 @@
 #include "selector/choose/parallel.hpp"
 #include "selector/choose/search.hpp"
 #include "selector/choose/shortlist.hpp"
+#include "selector/choose/told_apart.hpp"
 
 namespace commpass {
 
@@ -192,10 +193,13 @@ std::vector<Candidate> rank_strategies(const Pattern& pattern, const Layout& lay
                                        CostModel model, std::span<const Strategy> strategies, const Calls& calls,
                                        RankingDepth depth) {
   auto price = pattern_pricer(pattern, layout, machine, model, calls);
-  if (!strategies.empty()) return rank_given(price, strategies, layout, pattern.messages(), calls);
+  if (!strategies.empty())
+    return prefer_simple(rank_given(price, strategies, layout, pattern.messages(), calls), machine, calls);
   if (depth == RankingDepth::cheapest)
     price = price_promising(std::move(price), pattern, layout, machine, model, calls);
-  return rank_suggestions(price, strategies_for(pattern, layout, machine, model), layout, pattern.messages(), calls);
+  return prefer_simple(
+      rank_suggestions(price, strategies_for(pattern, layout, machine, model), layout, pattern.messages(), calls),
+      machine, calls);
 }
 
 Candidate price_alltoall(const Strategy& strategy, Bytes bytes, const Layout& layout, const Machine& machine,
@@ -206,9 +210,11 @@ Candidate price_alltoall(const Strategy& strategy, Bytes bytes, const Layout& la
 std::vector<Candidate> rank_alltoall(Bytes bytes, const Layout& layout, const Machine& machine, CostModel model,
                                      std::span<const Strategy> strategies, const Calls& calls) {
   const auto price = random_pricer(RandomPattern{1, 1, static_cast<double>(bytes)}, layout, machine, model, calls);
-  if (!strategies.empty()) return rank_given(price, strategies, layout, layout.ranks(), calls);
-  return rank_suggestions(leave_out_open_forms(price), offered_strategies(layout, machine, model), layout,
-                          layout.ranks(), calls);
+  if (!strategies.empty())
+    return prefer_simple(rank_given(price, strategies, layout, layout.ranks(), calls), machine, calls);
+  return prefer_simple(rank_suggestions(leave_out_open_forms(price), offered_strategies(layout, machine, model), layout,
+                                        layout.ranks(), calls),
+                       machine, calls);
 }
 
 }  // namespace commpass

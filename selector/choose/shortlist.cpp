@@ -9,6 +9,7 @@
 
 #include "model/route/catalogue.hpp"
 #include "selector/choose/search.hpp"
+#include "selector/choose/told_apart.hpp"
 
 namespace commpass {
 
@@ -25,7 +26,8 @@ Seconds postal_seconds(const Edge& edge, const Layout& layout, const Machine& ma
 /// Remembers the cheapest candidates between calls.
 class Shortlist {
  public:
-  Shortlist(Pricer whole, Pricer part) : whole_(std::move(whole)), part_(std::move(part)) {}
+  Shortlist(Pricer whole, Pricer part, double uncertainty)
+      : whole_(std::move(whole)), part_(std::move(part)), uncertainty_(uncertainty) {}
 
   std::vector<Candidate> price(std::span<const Strategy> strategies) {
     constexpr std::size_t first = 8;  // enough to meet one that is nearly the cheapest, and to keep as many cores busy
@@ -53,7 +55,7 @@ class Shortlist {
 
   /// Prices those of the candidates in full that may be the cheapest.
   void price_wholes(std::span<const std::size_t> numbers, std::vector<Candidate>& candidates) {
-    constexpr double margin = 1.1;
+    const double margin = std::max(1.1, 1 + uncertainty_);
     std::vector<std::size_t> promising;
     std::vector<Strategy> strategies;
     for (const auto i : numbers) {
@@ -74,6 +76,7 @@ class Shortlist {
   }
 
   Pricer whole_, part_;
+  double uncertainty_;
   std::multiset<Seconds> known_;  // prices in full
 };
 
@@ -112,10 +115,9 @@ Machine without_sharing(Machine machine) {
   return machine;
 }
 
-Pricer shortlist(Pricer whole, Pricer part) {
-  return [list = std::make_shared<Shortlist>(std::move(whole), std::move(part))](std::span<const Strategy> strategies) {
-    return list->price(strategies);
-  };
+Pricer shortlist(Pricer whole, Pricer part, double uncertainty) {
+  return [list = std::make_shared<Shortlist>(std::move(whole), std::move(part), uncertainty)](
+             std::span<const Strategy> strategies) { return list->price(strategies); };
 }
 
 Pricer price_promising(Pricer whole, const Pattern& pattern, const Layout& layout, const Machine& machine,
@@ -130,8 +132,9 @@ Pricer price_promising(Pricer whole, const Pattern& pattern, const Layout& layou
   constexpr std::size_t worth_a_shortlist = 10;  // times the edges of the part
   if (pattern.edges.size() <= worth_a_shortlist * part->pattern.edges.size()) return whole;
   const auto price_part = pattern_pricer(part->pattern, layout, part->machine, model, calls);
-  return shortlist(std::move(whole),
-                   [part, price_part](std::span<const Strategy> strategies) { return price_part(strategies); });
+  return shortlist(
+      std::move(whole), [part, price_part](std::span<const Strategy> strategies) { return price_part(strategies); },
+      uncertainty_of(machine));
 }
 
 }  // namespace commpass

@@ -24,7 +24,8 @@ Machine without_sharing(Machine machine);
 /// another order, by which a receiver is done earlier by no more than one of them takes. A margin covers that.
 /// @param whole  prices the pattern
 /// @param part   prices its busiest part, without sharing
-Pricer shortlist(Pricer whole, Pricer part);
+/// @param uncertainty  of the profile: what is dearer by less than this part may be chosen, too
+Pricer shortlist(Pricer whole, Pricer part, double uncertainty = 0);
 
 /// A shortlist for a pattern, if it is so large that this is worth it; else the given pricer. With calls planning
 /// counts, too, of which a part says nothing. The layout must live as long as the result.

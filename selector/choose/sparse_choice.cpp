@@ -1,6 +1,7 @@
 #include "selector/choose/sparse_choice.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "model/power.hpp"
 #include "model/route/catalogue.hpp"
 #include "selector/choose/offer.hpp"
+#include "selector/choose/told_apart.hpp"
 
 namespace commpass {
 
@@ -200,6 +202,10 @@ std::vector<SparseCandidate> SparseChoice::rank(const SparseTraffic& traffic) co
   std::vector<SparseCandidate> ranking;
   for (const auto& shape : shapes_) ranking.push_back({shape.strategy, price(shape, traffic)});
   std::ranges::stable_sort(ranking, {}, &SparseCandidate::seconds);
+  prefer_simple(ranking, uncertainty_of(machine_), std::mem_fn(&SparseCandidate::seconds),
+                [](const SparseCandidate& candidate) {
+                  return std::pair(!candidate.strategy.is_direct(), candidate.strategy.discovery != Discovery::nbx);
+                });
   return ranking;
 }
 

@@ -14,6 +14,7 @@
 #include "selector/choose/grid_strategies.hpp"
 #include "selector/choose/neighborhood_choice.hpp"
 #include "selector/choose/offer.hpp"
+#include "selector/choose/told_apart.hpp"
 #include "selector/commands/arguments.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/report/profile_note.hpp"
@@ -68,11 +69,13 @@ Pricing cartesian_pricing(const CartesianPattern& given, const Machine& machine,
             {},
             [=, &machine](const Layout& layout, std::span<const Strategy> strategies) {
               const auto price = pattern_pricer(*pattern, layout, machine, model, calls);
-              if (!strategies.empty()) return rank_given(price, strategies, layout, pattern->messages(), calls);
+              if (!strategies.empty())
+                return prefer_simple(rank_given(price, strategies, layout, pattern->messages(), calls), machine, calls);
               auto suggestions = offered_strategies(layout, machine, model);
               for (auto& strategy : suggest_on_grid(cartesian->neighborhood, layout))
                 suggestions.push_back(std::move(strategy));
-              return rank_suggestions(price, suggestions, layout, pattern->messages(), calls);
+              return prefer_simple(rank_suggestions(price, suggestions, layout, pattern->messages(), calls), machine,
+                                   calls);
             },
             [=, &machine](const Layout& layout, const Strategy& strategy) {
               return price(strategy, *pattern, layout, machine, model, calls);

@@ -1,96 +1,57 @@
-// commpass profile: lists, shows, validates and compares machine profiles.
+// commpass profile: lists, shows, validates, compares and merges machine profiles.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cmath>
+#include <ctime>
 #include <filesystem>
 #include <memory>
 
 #include "model/error.hpp"
+#include "model/file.hpp"
+#include "model/machine/plausibility.hpp"
+#include "model/machine/profile.hpp"
 #include "model/machine/profile_lookup.hpp"
-#include "model/text.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/commands/environment.hpp"
 #include "selector/report/compare_profiles.hpp"
+#include "selector/report/merge_profiles.hpp"
+#include "selector/report/profile_text.hpp"
 
 namespace commpass {
 
 namespace {
 
-constexpr double giga = 1e9;
-
 std::string path_of(const std::string& name) {
   return find_profile(name, profile_directories(read_environment().profile_places));
 }
 
-void list() {
-  for (const auto& path : list_profiles(profile_directories(read_environment().profile_places)))
-    fmt::print("{:<20} {}\n", std::filesystem::path(path).stem().string(), path);
-}
-
-void show_channels(const char* memory, const MemoryChannels& channels) {
-  for (const auto locality : {Locality::socket, Locality::node, Locality::network}) {
-    if (!channels.has(locality)) {
-      fmt::print("  {} {}: not measured\n", memory, name_of(locality));
-      continue;
-    }
-    const auto& channel = *channels.find(locality);
-    for (std::size_t i = 0; i < channel.protocols.size(); ++i) {
-      const auto& p = channel.protocols[i];
-      const auto until =
-          i + 1 < channel.protocols.size() ? "up to " + format_bytes(static_cast<double>(p.max_bytes)) : "beyond";
-      fmt::print("  {} {} {} ({}): {} + {:.3g} GB/s, next of a burst {}\n", memory, name_of(locality), p.name, until,
-                 format_seconds(p.alpha_s), 1 / p.beta_s_per_byte / giga, format_seconds(p.alpha_next_s));
-    }
-    if (channel.rendezvous_from_bytes)
-      fmt::print("    sends of {} bytes and more wait for their receive\n", *channel.rendezvous_from_bytes);
-    if (channel.gamma_s > 0.0) fmt::print("    queue: {:.3g} s per message squared, halved\n", *channel.gamma_s);
-    if (std::isfinite(channel.aggregate_rate_bytes_per_s))
-      fmt::print("    together at most {:.3g} GB/s\n", channel.aggregate_rate_bytes_per_s / giga);
-    if (std::isfinite(channel.link_rate_bytes_per_s))
-      fmt::print("    those of one rank together at most {:.3g} GB/s\n", channel.link_rate_bytes_per_s / giga);
+/// Its verdict in a word or two.
+std::string trust_of(const std::string& path) {
+  try {
+    const auto verdict = read_profile(path).machine.verdict;
+    return verdict ? name_of(verdict->trust) : "-";
+  } catch (const InputError&) {
+    return "no profile";
   }
 }
 
-void show(const std::string& name) {
+void list() {
+  for (const auto& path : list_profiles(profile_directories(read_environment().profile_places)))
+    fmt::print("{:<20} {:<13} {}\n", std::filesystem::path(path).stem().string(), trust_of(path), path);
+}
+
+void show(const std::string& name, bool json) {
   const auto path = path_of(name);
   const auto profile = read_profile(path);
-  const auto& machine = profile.machine;
-  fmt::print("{} ({})\n", machine.name, path);
-  show_channels("host", machine.host);
-  if (!machine.device.empty()) show_channels("device", machine.device);
-  const auto rate = [](double value) {
-    return std::isfinite(value) ? fmt::format("{:.3g} GB/s", value / giga)
-                                : std::string("not measured, taken as unlimited");
-  };
-  fmt::print("  a node into the network: {}\n  the network into a node: {}\n", rate(machine.injection_rate_bytes_per_s),
-             rate(machine.ejection_rate_bytes_per_s));
-  if (std::isfinite(machine.core_rate_bytes_per_s))
-    fmt::print("  each node when all send into the network: {}\n", rate(machine.core_rate_bytes_per_s));
-  if (std::isfinite(machine.bus_rate_bytes_per_s))
-    fmt::print("  all messages within a node: {}\n", rate(machine.bus_rate_bytes_per_s));
-  fmt::print("  memory copy: {}, {} a piece\n", rate(machine.copy_rate_bytes_per_s),
-             machine.copy_block_s ? format_seconds(*machine.copy_block_s) : "not measured");
-  if (machine.datatype_rate_bytes_per_s && machine.datatype_block_s)
-    fmt::print("  derived datatypes: {}, {} a piece\n", rate(*machine.datatype_rate_bytes_per_s),
-               format_seconds(*machine.datatype_block_s));
-  const auto copies = [](const char* direction, const std::vector<DeviceCopy>& list) {
-    for (const auto& c : list)
-      fmt::print("  {}, {} processes: {} + {:.3g} GB/s\n", direction, c.processes, format_seconds(c.alpha_s),
-                 1 / c.beta_s_per_byte / giga);
-  };
-  copies("device to host", machine.device_to_host);
-  copies("host to device", machine.host_to_device);
-  for (const auto& [key, seconds] : measured_operations(machine.operations))
-    fmt::print("  {}: {}\n", key.substr(0, key.rfind('_')), format_seconds(seconds));
-  if (machine.operations.ranks) fmt::print("    collective ones with {} ranks\n", *machine.operations.ranks);
-  fmt::print("  provenance: {}\n", profile.provenance_json);
+  fmt::print("{}", json ? to_json(profile) : describe_profile(profile, path, std::time(nullptr)));
 }
 
 void validate(const std::string& name) {
   const auto path = path_of(name);
-  read_profile(path);
+  const auto profile = read_profile(path);
   fmt::print("{} is a valid profile.\n", path);
+  fmt::print("Verdict: {}.\n", describe_verdict(profile.machine));
+  for (const auto& sentence : implausible(profile.machine)) fmt::print("Warning: {}.\n", sentence);
 }
 
 void compare(const std::string& first, const std::string& second, bool json) {
@@ -98,20 +59,50 @@ void compare(const std::string& first, const std::string& second, bool json) {
   fmt::print("{}", print(read_profile(path_of(first)), read_profile(path_of(second))));
 }
 
+void merge(const std::vector<std::string>& names, const std::string& output) {
+  check_writable(output);
+  std::vector<NamedProfile> profiles;
+  for (const auto& name : names) {
+    const auto path = path_of(name);
+    profiles.push_back({path, read_profile(path)});
+  }
+  const auto merged = merge_profiles(profiles);
+  write_profile(merged, output);
+  fmt::print("{}: {}.\n", output, describe_verdict(merged.machine));
+}
+
 }  // namespace
 
 void add_profile(CLI::App& app, std::function<void()>& command) {
-  auto* sub = app.add_subcommand("profile", "list, show, validate or compare machine profiles");
+  auto* sub = app.add_subcommand("profile", "list, show, validate, compare or merge machine profiles");
   sub->require_subcommand(1);
   sub->add_subcommand("list", "the profiles that can be named")->callback([&command] { command = list; });
-  auto name = std::make_shared<std::string>();
-  const auto add = [&](const char* verb, const char* summary, void (*action)(const std::string&)) {
-    auto* verb_app = sub->add_subcommand(verb, summary);
-    verb_app->add_option("profile", *name, "NAME or file")->required();
-    verb_app->callback([name, action, &command] { command = [name, action] { action(*name); }; });
+  struct Named {
+    std::string name;
+    bool json = false;
   };
-  add("show", "the parameters of a profile", show);
-  add("validate", "check a profile against the rules", validate);
+  auto named = std::make_shared<Named>();
+  const auto add = [&](const char* verb, const char* summary) {
+    auto* verb_app = sub->add_subcommand(verb, summary);
+    verb_app->add_option("profile", named->name, "NAME or file")->required();
+    return verb_app;
+  };
+  auto* show_app = add("show", "the parameters of a profile");
+  show_app->add_flag("--json", named->json, "the profile itself on stdout");
+  show_app->callback([named, &command] { command = [named] { show(named->name, named->json); }; });
+  add("validate", "check a profile against the rules")->callback([named, &command] {
+    command = [named] { validate(named->name); };
+  });
+
+  struct Merging {
+    std::vector<std::string> names;
+    std::string output;
+  };
+  auto merging = std::make_shared<Merging>();
+  auto* merge_app = sub->add_subcommand("merge", "make one profile of several launches or layouts");
+  merge_app->add_option("profiles", merging->names, "NAMEs or files, two or more")->required();
+  merge_app->add_option("-o,--output", merging->output, "profile to write")->required();
+  merge_app->callback([merging, &command] { command = [merging] { merge(merging->names, merging->output); }; });
 
   struct Comparison {
     std::string first, second;

@@ -36,7 +36,8 @@ void flatten(const Json& json, const std::string& path, std::vector<std::pair<st
   if (json.is_number()) numbers.emplace_back(path, json.get<double>());
   if (json.is_object())
     for (const auto& [key, value] : json.items()) {
-      const bool tells_parameters = key != "schema_version" && key != "provenance" && key != "processes";
+      const bool tells_parameters =
+          key != "schema_version" && key != "provenance" && key != "verdict" && key != "processes";
       // The word "protocols" says nothing that the protocol's name does not.
       if (tells_parameters) flatten(value, key == "protocols" ? path : below(key), numbers);
     }
@@ -61,6 +62,45 @@ std::vector<Row> rows_of(const Profile& first, const Profile& second) {
     else rows.push_back({key, {}, value});
   }
   return rows;
+}
+
+/// The intervals of a profile that its calibration found, by key: host.socket.eager.alpha_s.
+std::map<std::string, std::pair<double, double>> intervals_of(const Profile& profile) {
+  std::map<std::string, std::pair<double, double>> intervals;
+  const auto provenance = Json::parse(profile.provenance_json);
+  const auto fits = provenance.find("fits");
+  if (fits == provenance.end() || !fits->is_array()) return intervals;
+  for (const auto& fit : *fits) {
+    if (!fit.is_object() || !fit.value("locality", Json()).is_string() || !fit.value("protocol", Json()).is_string())
+      continue;
+    for (const auto& [key, parameter] :
+         {std::pair("alpha_interval_s", "alpha_s"), std::pair("beta_interval_s_per_byte", "beta_s_per_byte")}) {
+      const auto ends = fit.value(key, Json());
+      constexpr std::size_t two = 2;
+      if (!ends.is_array() || ends.size() != two || !ends[0].is_number() || !ends[1].is_number()) continue;
+      intervals[fmt::format("host.{}.{}.{}", fit["locality"].get<std::string>(), fit["protocol"].get<std::string>(),
+                            parameter)] = {ends[0], ends[1]};
+    }
+  }
+  return intervals;
+}
+
+/// What differs by more than noise within either calibration.
+struct Differences {
+  bool is_known = false;  ///< both have intervals of something
+  std::vector<std::string> keys;
+};
+
+Differences beyond_intervals(const Profile& first, const Profile& second) {
+  const auto a = intervals_of(first), b = intervals_of(second);
+  Differences found;
+  for (const auto& [key, one] : a) {
+    const auto other = b.find(key);
+    if (other == b.end()) continue;
+    found.is_known = true;
+    if (one.second < other->second.first || other->second.second < one.first) found.keys.push_back(key);
+  }
+  return found;
 }
 
 /// What only one profile has, in the largest parts of which the other has nothing: "device" for all its channels.
@@ -163,6 +203,9 @@ std::string compare_profiles_table(const Profile& first, const Profile& second) 
   fmt::format_to(out, "\nratio: {} over {}\n", second.machine.name, first.machine.name);
   tell(first.machine.name, only_in(rows, &Row::first, &Row::second));
   tell(second.machine.name, only_in(rows, &Row::second, &Row::first));
+  if (const auto [is_known, keys] = beyond_intervals(first, second); is_known)
+    fmt::format_to(out, "differs by more than its intervals: {}\n",
+                   keys.empty() ? "nothing" : fmt::format("{}", fmt::join(keys, ", ")));
   return text;
 }
 
@@ -184,6 +227,7 @@ std::string compare_profiles_json(const Profile& first, const Profile& second) {
   }
   json["only_first"] = only_in(rows, &Row::first, &Row::second);
   json["only_second"] = only_in(rows, &Row::second, &Row::first);
+  if (const auto [is_known, keys] = beyond_intervals(first, second); is_known) json["beyond_intervals"] = keys;
   json["lone_messages"] = Json::array();
   for (const auto& lone : lone_messages(first.machine, second.machine)) {
     Json entry{{"memory", lone.memory}, {"locality", name_of(lone.locality)}, {"bytes", lone.bytes}};

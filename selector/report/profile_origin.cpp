@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <ctime>
+#include <iomanip>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "model/text.hpp"
 #include "selector/report/sha256.hpp"
@@ -54,6 +57,15 @@ std::string host_hash(const std::vector<std::string>& names, const std::string& 
   return fmt::format("{}:{}:{}", hash_kind, salt, sha256(text));
 }
 
+std::optional<double> age_of(const std::string& date, std::time_t now) {
+  std::tm time{};
+  std::istringstream text(date);
+  text >> std::get_time(&time, "%Y-%m-%dT%H:%M:%S");
+  if (text.fail()) return {};
+  constexpr double day = 86400;
+  return std::difftime(now, timegm(&time)) / day;
+}
+
 std::string provenance_warning(const Profile& profile, const std::string& mpi_library,
                                const std::vector<std::string>& hosts) {
   const auto provenance = nlohmann::json::parse(profile.provenance_json);
@@ -80,6 +92,8 @@ std::string provenance_warning(const Profile& profile, const std::string& mpi_li
   if (!hosts.empty() && is_of_others(text_of("host_hash"), hosts))
     return fmt::format("profile {} was measured{} on other hosts than these; if they are of another kind, {}.", name,
                        on_date, remedy);
+  if (const auto& verdict = profile.machine.verdict; verdict && verdict->trust == Trust::none)
+    return fmt::format("profile {} is not to be trusted: {}; {}.", name, verdict->why, verdict->remedy);
   return {};
 }
 

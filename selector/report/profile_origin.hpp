@@ -1,6 +1,8 @@
 // Does a profile belong to the MPI library and the hosts that run?
 #pragma once
 
+#include <ctime>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,5 +23,8 @@ std::string host_hash(const std::vector<std::string>& names, const std::string& 
 /// @param hosts        names of the hosts that run; empty: not known
 std::string provenance_warning(const Profile& profile, const std::string& mpi_library,
                                const std::vector<std::string>& hosts = {});
+
+/// Days from a date as profiles hold it ("2026-11-21T07:30:00Z") until now; nothing for any other text.
+std::optional<double> age_of(const std::string& date, std::time_t now);
 
 }  // namespace commpass

@@ -40,6 +40,32 @@ TEST(FitSending, TakesTheProcessorAsBusyForWhatNeitherPostingNorTheLinkExplains)
   EXPECT_NEAR(line.beta_s_per_byte, 1e-9, 1e-15);
 }
 
+// A loaded machine: the large burst was disturbed, and 800 bytes would keep a processor for five times what a lone
+// message of them takes.
+TEST(FitSending, TakesNoLongerThanLoneMessagesAllow) {
+  const LoneMessages lone{{1e-6, 2e-10}, 4096};
+  const SentSteps disturbed{SentStep{100, 1.2e-6, 1.2e-6}, SentStep{2048, 1.8e-5, 1.8e-5}};
+  const auto line = fit_sending(disturbed, rate, lone);
+  EXPECT_GE(line.alpha_s, 0);
+  EXPECT_LE(line.alpha_s, lone.line.alpha_s);
+  EXPECT_LE(line.at(4096), 2 * lone.line.at(4096) * (1 + 1e-9));
+  EXPECT_GT(fit_sending(disturbed, rate).at(4096), 1.5e-5) << "nothing else would have held it";
+
+  const LoneMessages last{{1e-6, 2e-10}};
+  EXPECT_LE(fit_sending(disturbed, rate, last).beta_s_per_byte, 4e-10 * (1 + 1e-9));
+  const auto falling = fit_sending({SentStep{100, 3e-7, 3e-7}, SentStep{2048, 2e-7, 2e-7}}, rate, lone);
+  EXPECT_EQ(falling.beta_s_per_byte, 0);
+  EXPECT_GT(falling.alpha_s, 2.1e-7) << "level, and between the two";
+  EXPECT_LT(falling.alpha_s, 2.9e-7);
+}
+
+TEST(FitTaking, TakesNoLongerThanLoneMessagesAllow) {
+  const LoneMessages lone{{1e-6, 2e-10}, 16384};
+  const auto line = fit_taking({TakenStep{1000, 4e-6, 1e-7}, TakenStep{16000, 9e-5, 1.6e-6}}, 0, lone);
+  EXPECT_LE(line.alpha_s, lone.line.alpha_s);
+  EXPECT_LE(line.at(16384), 2 * lone.line.at(16384) * (1 + 1e-9));
+}
+
 TEST(FitTaking, IsWhatOthersDoNotExplain) {
   const auto both = fit_taking({TakenStep{1000, 2e-6, 1e-7}, TakenStep{16000, 5e-6, 1.6e-6}}, 0);
   EXPECT_NEAR(both.alpha_s, 1.8e-6, 1e-12);

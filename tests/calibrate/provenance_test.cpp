@@ -18,7 +18,7 @@ TEST(CalibrationProvenance, TellsHowGoodItIs) {
   segment.sizes = 9;
   segment.alpha_interval = {1e-6, 2e-6};
   provenance.fits.push_back({Locality::network, "eager", segment});
-  provenance.held_out.push_back({"mixed", "stfw,n=2", 3e-6, 2e-6});
+  provenance.held_out.push_back({"mixed", "stfw,n=2", 3e-6, 2e-6, {1.9e-6, 2.2e-6}});
   provenance.not_measured.emplace_back("ejection: needs three nodes");
   const auto json = nlohmann::json::parse(to_json(provenance));
   EXPECT_EQ(json["mpi_library"], "MPI 1");
@@ -27,6 +27,7 @@ TEST(CalibrationProvenance, TellsHowGoodItIs) {
   EXPECT_EQ(json["fits"][0]["locality"], "network");
   EXPECT_EQ(json["fits"][0]["alpha_interval_s"], nlohmann::json::array({1e-6, 2e-6}));
   EXPECT_EQ(json["held_out"][0]["strategy"], "stfw,n=2");
+  EXPECT_EQ(json["held_out"][0]["measured_interval_s"], nlohmann::json::array({1.9e-6, 2.2e-6}));
   EXPECT_DOUBLE_EQ(json["held_out"][0]["error"], 0.5) << "predicted over measured, less 1";
   EXPECT_EQ(json["not_measured"], nlohmann::json::array({"ejection: needs three nodes"}));
   Profile profile;

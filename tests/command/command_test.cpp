@@ -522,6 +522,7 @@ TEST(Profiles, AreValidated) {
   const auto result = commpass("profile validate lassen");
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_NE(result.out.find("lassen.json is a valid profile."), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("Warning: "), std::string::npos) << "its table falls, which is for people to judge";
 }
 
 TEST(Profiles, AreCompared) {
@@ -544,6 +545,28 @@ TEST(Profiles, AreCompared) {
   ASSERT_NE(lone, json["lone_messages"].end());
   EXPECT_DOUBLE_EQ((*lone)["first_s"].get<double>(), 7.76e-6 + 7.97e-11 * 4194304);
   EXPECT_DOUBLE_EQ((*lone)["second_s"].get<double>(), 5.96e-6 + 8.97e-11 * 4194304);
+}
+
+TEST(Profiles, OfCalibrationsDifferByMoreThanTheirIntervalsOrNot) {
+  const test::TemporaryDirectory directory;
+  const auto profile = [&](const char* name, const char* alpha, const char* beta) {
+    return directory.write(
+        std::string(name) + ".json",
+        std::string(R"({"schema_version": 1, "name": ")") + name +
+            R"(", "provenance": {"fits": [{"locality": "node", "protocol": "eager", "alpha_interval_s": )" + alpha +
+            R"(, "beta_interval_s_per_byte": )" + beta +
+            R"(}]}, "host": {"node": {"protocols": [{"name": "eager", "alpha_s": 1e-6, "beta_s_per_byte": 1e-10}]}}})");
+  };
+  const auto one = profile("one", "[1e-6, 1.1e-6]", "[1e-10, 2e-10]"),
+             near = profile("near", "[1.05e-6, 1.2e-6]", "[1.5e-10, 3e-10]"),
+             far = profile("far", "[1.2e-6, 1.3e-6]", "[1e-10, 2e-10]");
+  const auto compare = [](const std::string& a, const std::string& b, const char* more = "") {
+    return commpass("profile compare " + a + " " + b + more).out;
+  };
+  EXPECT_NE(compare(one, near).find("differs by more than its intervals: nothing"), std::string::npos);
+  EXPECT_NE(compare(one, far).find("differs by more than its intervals: host.node.eager.alpha_s\n"), std::string::npos);
+  EXPECT_EQ(Json::parse(compare(far, one, " --json"))["beyond_intervals"], Json::array({"host.node.eager.alpha_s"}));
+  EXPECT_EQ(compare("lassen", "summit").find("intervals"), std::string::npos) << "publications have none";
 }
 
 TEST(Profiles, ComparedWithThemselvesDifferInNothing) {

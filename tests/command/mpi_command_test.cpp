@@ -65,6 +65,37 @@ TEST(Calibrate, WritesAValidProfileAndNothingElse) {
   EXPECT_EQ(test::run(COMMPASS_TEST_COMMAND " profile validate " + file).exit_code, 0);
 }
 
+TEST(Calibrate, JudgesItselfAndSaysSo) {
+  const test::TemporaryDirectory directory;
+  const auto file = directory.path("here.json");
+  const auto result = mpirun(2, "calibrate --budget 2s -o " + file);
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto verdict = read_profile(file).machine.verdict;
+  ASSERT_TRUE(verdict);
+  EXPECT_NE(result.err.find(std::string("verdict: ") + name_of(verdict->trust) + ": " + verdict->why),
+            std::string::npos)
+      << result.err;
+  EXPECT_NE(test::run(COMMPASS_TEST_COMMAND " profile show " + file).out.find(verdict->why), std::string::npos);
+  EXPECT_NE(test::run(COMMPASS_TEST_COMMAND " profile validate " + file).out.find(verdict->why), std::string::npos);
+  EXPECT_EQ(test::run(COMMPASS_TEST_COMMAND " profile validate " + file).out.find("Warning"), std::string::npos)
+      << "no parameter of our own breaks a rule";
+  const auto provenance = Json::parse(read_profile(file).provenance_json);
+  if (std::thread::hardware_concurrency() >= 2) {
+    EXPECT_GE(provenance["held_out"].size(), 6U) << "one is of several stages, which two ranks of a host do not have";
+  }
+}
+
+TEST(Measure, SaysThatRanksTakeTurns) {
+  const auto ranks = static_cast<int>(std::thread::hardware_concurrency()) + 1;
+  constexpr int most = 5;  // more are slow
+  if (ranks > most) GTEST_SKIP() << "this machine has a core for each rank";
+  const auto result =
+      mpirun(ranks, "measure --profile lassen --strategy standard --repetitions 3 --generate alltoall:bytes=8,ranks=" +
+                        std::to_string(ranks));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.err.find("take turns"), std::string::npos) << result.err;
+}
+
 TEST(Calibrate, MeasuresTheNetworkOfTwoNodes) {
   const test::TemporaryDirectory directory;
   const auto file = directory.path("two.json");
@@ -102,7 +133,7 @@ TEST(Calibrate, ChecksExchangesThatNoFitHasSeenOrSaysWhyNot) {
     EXPECT_TRUE(lacks(provenance, "held_out"));
     return;
   }
-  ASSERT_EQ(held_out.size(), 3U);
+  ASSERT_GE(held_out.size(), 6U);
   for (const auto& each : held_out) {
     EXPECT_GT(each["predicted_s"].get<double>(), 0);
     EXPECT_GT(each["measured_s"].get<double>(), 0);
@@ -122,8 +153,9 @@ TEST(Calibrate, OfThreeRanksMeasuresReceiversAndTimesNobodyWhoTakesTurns) {
   const auto result = mpirun(3, "calibrate --budget 0.5s --layout 1x3 -o " + file);
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto profile = read_profile(file);
-  EXPECT_TRUE(profile.machine.host.find(Locality::socket)->protocols.front().alpha_receive_s.has_value());
   const auto provenance = Json::parse(profile.provenance_json);
+  const auto& protocol = profile.machine.host.find(Locality::socket)->protocols.front();
+  EXPECT_TRUE(protocol.alpha_receive_s || lacks(provenance, "host.socket." + protocol.name + ": alpha_receive_s"));
   const bool crowded = std::thread::hardware_concurrency() < 3;
   EXPECT_EQ(provenance.value("warning", "").find("take turns") != std::string::npos, crowded);
   EXPECT_EQ(provenance["held_out"].empty(), crowded);
@@ -304,6 +336,9 @@ TEST(Measure, WarnsOnceOfAProfileFromElsewhereAndNotOfItsOwn) {
   const test::TemporaryDirectory directory;
   const auto file = directory.path("here.json");
   ASSERT_EQ(mpirun(2, "calibrate --budget 0.5s --ppn 1 --name here -o " + file).exit_code, 0);
+  auto unjudged = read_profile(file);
+  unjudged.machine.verdict.reset();  // so short a calibration may not trust itself
+  write_profile(unjudged, file);
   const std::string rest = " --ppn 1 --repetitions 3 --strategy standard --generate alltoall:ranks=2,bytes=8";
   const auto own = mpirun(2, "measure --profile " + file + rest);
   EXPECT_EQ(own.exit_code, 0) << own.err;

@@ -8,7 +8,7 @@
 
 #include "command/run.hpp"
 #include "doctor/noise.hpp"
-#include "doctor/profile_facts.hpp"
+#include "selector/report/profile_origin.hpp"
 
 namespace commpass {
 namespace {

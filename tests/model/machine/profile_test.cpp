@@ -209,7 +209,7 @@ const std::string first = "/host/socket/protocols/0", last = "/host/socket/proto
 
 std::vector<Broken> broken_profiles() {
   std::vector<Broken> result{
-      {"/schema_version", 2, {"key schema_version is 2", "calibrate again"}},
+      {"/schema_version", 3, {"key schema_version is 3", "versions 1 and 2", "calibrate again"}},
       {"/schema_version", "1", {"key schema_version is \"1\""}},
       {"/schema_version", 1.5, {"key schema_version is 1.5"}},
       {"/name", 5, {"key name is 5"}},
@@ -439,6 +439,36 @@ TEST(Profile, SurvivesDamage) {
     const auto profile = parse_profile(damaged, "p.json");
     EXPECT_EQ(parse_profile(to_json(profile), "again").machine, profile.machine) << damaged;
   });
+}
+
+/// One that its calibration judged.
+Json judged_profile() {
+  auto json = least_profile();
+  json["schema_version"] = 2;
+  json["verdict"] = {{"trust", "do not trust"}, {"uncertainty", 0.4}, {"why", "it is made up"}, {"remedy", "measure"}};
+  return json;
+}
+
+TEST(Profile, KeepsItsVerdict) {
+  const auto verdict = parse(judged_profile()).machine.verdict;
+  EXPECT_EQ(verdict, (Verdict{Trust::none, 0.4, "it is made up", "measure"}));
+  const auto written = Json::parse(to_json(parse(judged_profile())));
+  EXPECT_EQ(written, judged_profile());
+  EXPECT_TRUE(schema_accepts(written));
+  EXPECT_EQ(Json::parse(to_json(parse(least_profile())))["schema_version"], 1) << "an older Commpass reads it";
+}
+
+TEST(Profile, WithAVerdictThatIsBrokenIsRefused) {
+  auto wrong = judged_profile(), old = judged_profile(), negative = judged_profile(), silent = judged_profile();
+  wrong["verdict"]["trust"] = "perhaps";
+  expect_sentence(error_for(wrong), {"key verdict.trust is perhaps", "good, usable, do not trust"});
+  old["schema_version"] = 1;
+  expect_sentence(error_for(old), {"key verdict is unknown"});
+  negative["verdict"]["uncertainty"] = -0.1;
+  expect_sentence(error_for(negative), {"key verdict.uncertainty is -0.1"});
+  silent["verdict"].erase("why");
+  expect_sentence(error_for(silent), {"key verdict.why is missing"});
+  for (const auto& json : {wrong, old, negative, silent}) EXPECT_FALSE(schema_accepts(json)) << json;
 }
 
 TEST(ProfileSchema, AcceptsWhatIsWritten) {

@@ -20,6 +20,15 @@ TEST(Provenance, OfTheLibraryThatRunsIsSilent) {
   EXPECT_EQ(provenance_warning(profile_of(R"({"mpi_library": "Open MPI v4.1.4"})"), "Open MPI v4.1.4"), "");
 }
 
+TEST(Provenance, OfAProfileThatDoesNotTrustItselfSaysWhyAndWhatToDo) {
+  auto profile = profile_of(R"({"mpi_library": "Open MPI v4.1.4"})");
+  profile.machine.verdict = Verdict{Trust::none, 0.8, "exchanges take twice as long", "calibrate on a quiet machine"};
+  expect_sentence(provenance_warning(profile, "Open MPI v4.1.4"),
+                  {"profile mine is not to be trusted", "twice as long; calibrate on a quiet machine"});
+  profile.machine.verdict->trust = Trust::usable;
+  EXPECT_EQ(provenance_warning(profile, "Open MPI v4.1.4"), "");
+}
+
 TEST(Provenance, OfAnotherLibraryNamesBothAndTheDate) {
   expect_sentence(provenance_warning(
                       profile_of(R"({"mpi_library": "Open MPI v4.1.4", "date": "2026-01-02T03:04:05Z"})"), "MPICH 4.0"),

@@ -1,0 +1,190 @@
+// How many protocols there are, and where one ends and the next begins.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "calibrate/fit.hpp"
+#include "model/median.hpp"
+
+namespace commpass {
+
+namespace {
+
+double relative_error(const Line& line, const SizePoint& point) {
+  return std::abs(line.at(point.bytes) / point.seconds - 1);
+}
+
+constexpr std::size_t least_sizes = 4;  // of a piece
+
+/// How far times of neighbouring sizes are from a line through them: what no number of protocols explains.
+double local_error(std::span<const SizePoint> points) {
+  std::vector<double> errors;
+  for (std::size_t first = 0; first + least_sizes <= points.size(); ++first) {
+    const auto some = points.subspan(first, least_sizes);
+    const auto line = fit_line(some);
+    for (const auto& point : some) errors.push_back(relative_error(line, point));
+  }
+  return errors.empty() ? 0 : median(std::move(errors));
+}
+
+/// The best cuts into one piece, two, ….
+struct Cuts {
+  std::vector<double> squared_error;             ///< by pieces − 1; infinite if there are too few sizes
+  std::vector<std::vector<std::size_t>> begins;  ///< of the pieces
+};
+
+/// @param most_error  larger ones count as this: a disturbed size is not worth a piece of its own
+Cuts cut(std::span<const SizePoint> points, std::size_t pieces, double most_error) {
+  const std::size_t n = points.size();
+  // best[k][j]: the least squared error of the first j points in k+1 pieces; from[k][j]: where the last piece begins.
+  constexpr double never = std::numeric_limits<double>::infinity();
+  std::vector best(pieces, std::vector<double>(n + 1, never));
+  std::vector from(pieces, std::vector<std::size_t>(n + 1, 0));
+  for (std::size_t first = 0; first < n; ++first)
+    for (std::size_t end = first == 0 ? std::min(n, least_sizes) : first + least_sizes; end <= n; ++end) {
+      const auto piece = points.subspan(first, end - first);
+      const auto line = fit_line(piece);
+      double error = 0;
+      for (const auto& point : piece) error += std::pow(std::min(most_error, relative_error(line, point)), 2);
+      if (first == 0) best[0][end] = error;
+      for (std::size_t k = 1; first > 0 && k < pieces; ++k)
+        if (best[k - 1][first] + error < best[k][end]) {
+          best[k][end] = best[k - 1][first] + error;
+          from[k][end] = first;
+        }
+    }
+  Cuts cuts;
+  for (std::size_t k = 0; k < pieces; ++k) {
+    cuts.squared_error.push_back(best[k][n]);
+    auto& begins = cuts.begins.emplace_back(k + 1);
+    for (std::size_t i = k + 1, end = n; i-- > 0;) end = begins[i] = i > 0 ? from[i][end] : 0;
+  }
+  return cuts;
+}
+
+std::span<const SizePoint> piece_of(std::span<const SizePoint> points, const std::vector<std::size_t>& begins,
+                                    std::size_t index) {
+  const auto end = index + 1 < begins.size() ? begins[index + 1] : points.size();
+  return points.subspan(begins[index], end - begins[index]);
+}
+
+/// The number of pieces that the Bayesian information criterion prefers, less one.
+std::size_t preferred(const Cuts& cuts, std::size_t sizes) {
+  // Errors below half a percent are noise: without a floor, exact (simulated) data would be cut into ever more pieces.
+  constexpr double noise = 0.005, parameters = 3;  // α, β and the switch point
+  const auto size = static_cast<double>(sizes);
+  std::size_t chosen = 0;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t k = 0; k < cuts.squared_error.size(); ++k) {
+    const double criterion = size * std::log(cuts.squared_error[k] / size + noise * noise) +
+                             parameters * static_cast<double>(k + 1) * std::log(size);
+    if (criterion < least) {
+      least = criterion;
+      chosen = k;
+    }
+  }
+  return chosen;
+}
+
+/// By how much pieces are wrong at sizes that they were not fitted to: a fifth of all, five times. Between two pieces
+/// the better one counts, since switches are narrowed later.
+/// @return by pieces − 1, then by size
+std::vector<std::vector<double>> held_out_errors(std::span<const SizePoint> points, std::size_t pieces,
+                                                 double most_error) {
+  constexpr std::size_t folds = 5;
+  std::vector errors(pieces, std::vector<double>(points.size()));
+  for (std::size_t fold = 0; fold < folds; ++fold) {
+    std::vector<SizePoint> kept;
+    for (std::size_t i = 0; i < points.size(); ++i)
+      if (i % folds != fold) kept.push_back(points[i]);
+    const auto cuts = cut(kept, pieces, most_error);
+    for (std::size_t k = 0; k < pieces; ++k) {
+      if (!std::isfinite(cuts.squared_error[k])) {  // too few are kept for so many
+        for (std::size_t i = fold; i < points.size(); i += folds) errors[k][i] = errors[k - 1][i];
+        continue;
+      }
+      std::vector<Line> lines;
+      for (std::size_t piece = 0; piece <= k; ++piece) lines.push_back(fit_line(piece_of(kept, cuts.begins[k], piece)));
+      for (std::size_t i = fold; i < points.size(); i += folds) {
+        const auto below = i - (i + folds - 1 - fold) / folds;  // kept sizes that are smaller
+        std::size_t piece = 0;
+        while (piece < k && cuts.begins[k][piece + 1] < below) ++piece;
+        auto& error = errors[k][i];
+        error = relative_error(lines[piece], points[i]);
+        const bool is_between = piece < k && cuts.begins[k][piece + 1] == below;
+        if (is_between) error = std::min(error, relative_error(lines[piece + 1], points[i]));
+      }
+    }
+  }
+  return errors;
+}
+
+/// The least number of pieces, up to `pieces`, that predicts sizes which were not fitted as well as the best does: to
+/// one standard error of the difference.
+std::size_t fewest_as_good(std::span<const SizePoint> points, std::size_t pieces, double most_error) {
+  if (pieces == 1) return 1;
+  const auto errors = held_out_errors(points, pieces, most_error);
+  const auto sum = [](const std::vector<double>& all) {
+    double total = 0;
+    for (const auto each : all) total += each;
+    return total;
+  };
+  const auto best = std::ranges::min_element(errors, {}, sum);
+  const auto n = static_cast<double>(points.size());
+  for (std::size_t k = 0; k < pieces; ++k) {
+    constexpr double nothing = 0.001;  // of a time
+    const double more = (sum(errors[k]) - sum(*best)) / n;
+    double variance = 0;
+    for (std::size_t i = 0; i < points.size(); ++i) variance += std::pow(errors[k][i] - (*best)[i] - more, 2);
+    if (more <= std::max(nothing, std::sqrt(variance / (n - 1) / n))) return k + 1;
+  }
+  return pieces;
+}
+
+/// The 95 % interval of what is asked of lines through sizes that are drawn from the points again.
+void find_intervals(std::span<const SizePoint> points, Segment& segment) {
+  constexpr int resamples = 200;
+  constexpr std::size_t low = 5, high = 194;  // 2.5 % and 97.5 % of 200
+  std::mt19937 random(1);
+  std::vector<double> alphas, betas;
+  std::vector<SizePoint> resample(points.size());
+  for (int i = 0; i < resamples; ++i) {
+    for (auto& point : resample) point = points[random() % points.size()];
+    const Line line = fit_line_plainly(resample);
+    alphas.push_back(line.alpha_s);
+    betas.push_back(line.beta_s_per_byte);
+  }
+  std::ranges::sort(alphas);
+  std::ranges::sort(betas);
+  segment.alpha_interval = {alphas[low], alphas[high]};
+  segment.beta_interval = {betas[low], betas[high]};
+}
+
+Segment describe_segment(std::span<const SizePoint> points) {
+  Segment segment;
+  segment.max_bytes = points.back().bytes;
+  segment.line = fit_line(points);
+  segment.sizes = points.size();
+  std::vector<double> errors;
+  for (const auto& point : points) errors.push_back(relative_error(segment.line, point));
+  segment.median_relative_error = median(errors);
+  find_intervals(points, segment);
+  return segment;
+}
+
+}  // namespace
+
+std::vector<Segment> fit_segments(std::span<const SizePoint> points, int most_segments) {
+  // A quiet machine's sizes are within a tenth of their line but for what is disturbed.
+  constexpr double quiet = 0.1, far = 4;
+  const double most_error = std::max(quiet, far * local_error(points));
+  const auto cuts = cut(points, static_cast<std::size_t>(most_segments), most_error);
+  const auto pieces = fewest_as_good(points, preferred(cuts, points.size()) + 1, most_error);
+  std::vector<Segment> segments;
+  for (std::size_t i = 0; i < pieces; ++i)
+    segments.push_back(describe_segment(piece_of(points, cuts.begins[pieces - 1], i)));
+  return segments;
+}
+
+}  // namespace commpass

@@ -1,0 +1,108 @@
+#include "calibrate/switches.hpp"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+
+#include "calibrate/constrained.hpp"
+#include "model/median.hpp"
+
+namespace commpass {
+
+namespace {
+
+/// The points of each segment.
+std::vector<std::span<const SizePoint>> split_points(std::span<const SizePoint> points,
+                                                     std::span<const Segment> segments) {
+  std::vector<std::span<const SizePoint>> parts;
+  for (const auto& segment : segments) {
+    const bool is_last = &segment == &segments.back();
+    const auto end =
+        is_last ? points.end() : std::ranges::upper_bound(points, segment.max_bytes, {}, &SizePoint::bytes);
+    parts.push_back(points.first(static_cast<std::size_t>(end - points.begin())));
+    points = points.subspan(parts.back().size());
+  }
+  return parts;
+}
+
+/// What a line through points says of a size, and how sure that is.
+Estimate line_at(std::span<const SizePoint> points, const Line& line, Bytes bytes) {
+  Eigen::Matrix2d normal = Eigen::Matrix2d::Zero();
+  double squares = 0;
+  for (const auto& point : points) {
+    const Eigen::Vector2d row(1 / point.seconds, static_cast<double>(point.bytes) / point.seconds);
+    normal += row * row.transpose();
+    squares += std::pow(line.at(point.bytes) / point.seconds - 1, 2);
+  }
+  const Eigen::Vector2d at(1, static_cast<double>(bytes));
+  const double variance = squares / std::max(1.0, static_cast<double>(points.size()) - 2);
+  return {line.at(bytes),
+          std::sqrt(std::max(0.0, variance * at.dot(normal.completeOrthogonalDecomposition().solve(at))))};
+}
+
+/// Does time fall there beyond doubt?
+bool falls(std::span<const SizePoint> before, const Line& first, std::span<const SizePoint> after, const Line& second,
+           Bytes bytes) {
+  const auto above = line_at(before, first, bytes), below = line_at(after, second, bytes);
+  const auto freedom = std::ssize(before) + std::ssize(after) - 4;  // α and β of both
+  return above.value - below.value > contradicting_deviations(freedom) * std::hypot(above.deviation, below.deviation);
+}
+
+/// The relation of a point with the α and β of all segments, by the relative error; less of one that is far off.
+Relation relation_of(const SizePoint& point, const Line& line, double limit, std::size_t segment,
+                     std::size_t segments) {
+  const double error = std::abs(line.at(point.bytes) / point.seconds - 1);
+  const double weight = error > limit ? std::sqrt(limit / error) : 1;
+  Relation relation{std::vector<double>(2 * segments), weight};
+  relation.coefficients[2 * segment] = weight / point.seconds;
+  relation.coefficients[2 * segment + 1] = weight * static_cast<double>(point.bytes) / point.seconds;
+  return relation;
+}
+
+/// As Huber's weights have it (see fit_line).
+double limit_of(std::span<const SizePoint> points, const Line& line) {
+  constexpr double huber = 1.345, normal_mad = 1.4826;
+  std::vector<double> errors;
+  for (const auto& point : points) errors.push_back(std::abs(line.at(point.bytes) / point.seconds - 1));
+  return std::max(huber * normal_mad * median(std::move(errors)), 1e-12);
+}
+
+}  // namespace
+
+std::vector<Line> hold_at_switches(std::span<const SizePoint> points, std::span<const Segment> segments) {
+  std::vector<Line> lines;
+  for (const auto& segment : segments) lines.push_back(segment.line);
+  const auto parts = split_points(points, segments);
+  if (std::ranges::any_of(parts, [](const auto& part) { return part.empty(); })) return lines;
+
+  const auto columns = 2 * lines.size();
+  std::vector<Relation> bounds;
+  bool is_met = true;
+  for (std::size_t i = 0; i < columns; ++i) {  // no α and no β is negative
+    bounds.push_back({std::vector<double>(columns), 0});
+    bounds.back().coefficients[i] = 1;
+  }
+  for (std::size_t i = 0; i + 1 < lines.size(); ++i) {
+    const Bytes bytes = segments[i].max_bytes;
+    if (falls(parts[i], lines[i], parts[i + 1], lines[i + 1], bytes)) continue;
+    is_met = is_met && lines[i + 1].at(bytes) >= lines[i].at(bytes);
+    bounds.push_back({std::vector<double>(columns), 0});
+    auto& row = bounds.back().coefficients;
+    row[2 * i] = -1;
+    row[2 * i + 1] = -static_cast<double>(bytes);
+    row[2 * i + 2] = 1;
+    row[2 * i + 3] = static_cast<double>(bytes);
+  }
+  if (is_met) return lines;
+
+  std::vector<Relation> wanted;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const double limit = limit_of(parts[i], lines[i]);
+    for (const auto& point : parts[i]) wanted.push_back(relation_of(point, lines[i], limit, i, lines.size()));
+  }
+  const auto x = solve_within_bounds(wanted, bounds);
+  for (std::size_t i = 0; i < lines.size(); ++i) lines[i] = {std::max(0.0, x[2 * i]), std::max(0.0, x[2 * i + 1])};
+  return lines;
+}
+
+}  // namespace commpass

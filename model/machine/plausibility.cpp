@@ -1,0 +1,76 @@
+#include "model/machine/plausibility.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "model/text.hpp"
+
+namespace commpass {
+
+namespace {
+
+constexpr double rounding = 1 + 1e-6;
+
+/// What one more message costs one end of it: α and β.
+void check_further(const Protocol& protocol, const std::string& place, const char* end, Seconds alpha_s,
+                   double beta_s_per_byte, std::vector<std::string>& found) {
+  if (alpha_s > rounding * protocol.alpha_s)
+    found.push_back(fmt::format("{}: a further message costs its {} {} (alpha_{}_s), and a lone one takes {}", place,
+                                end, format_seconds(alpha_s), std::string(end) == "sender" ? "next" : "receive",
+                                format_seconds(protocol.alpha_s)));
+  const bool is_last = protocol.max_bytes == std::numeric_limits<Bytes>::max();
+  const auto most = static_cast<double>(protocol.max_bytes);
+  const double further = is_last ? beta_s_per_byte : alpha_s + beta_s_per_byte * most;
+  const double lone = is_last ? protocol.beta_s_per_byte : protocol.alone_seconds(most);
+  if (further > rounding * most_of_lone_message * lone)
+    found.push_back(
+        fmt::format("{}: of its largest messages a further one costs its {} {:.3g} times what a lone one takes", place,
+                    end, further / lone));
+}
+
+void check_channel(const Channel& channel, const std::string& place, std::vector<std::string>& found) {
+  for (std::size_t i = 0; i < channel.protocols.size(); ++i) {
+    const auto& protocol = channel.protocols[i];
+    const auto where = fmt::format("{}.{}", place, protocol.name);
+    check_further(protocol, where, "sender", protocol.alpha_next_s, protocol.beta_next(), found);
+    if (protocol.alpha_receive_s)
+      check_further(protocol, where, "receiver", *protocol.alpha_receive_s,
+                    protocol.beta_receive_s_per_byte.value_or(protocol.beta_s_per_byte), found);
+    if (i + 1 == channel.protocols.size()) break;
+    const auto bytes = static_cast<double>(protocol.max_bytes);
+    const auto before = protocol.alone_seconds(bytes), after = channel.protocols[i + 1].alone_seconds(bytes);
+    constexpr double seen = 1.01;
+    if (before > seen * after)
+      found.push_back(fmt::format("{}: a message of {} bytes takes {}, and one byte more {}", where, protocol.max_bytes,
+                                  format_seconds(before), format_seconds(after)));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> implausible(const Machine& machine, int ranks_of_node) {
+  std::vector<std::string> found;
+  const auto check = [&](const char* memory, const MemoryChannels& channels) {
+    for (const auto locality : {Locality::socket, Locality::node, Locality::network})
+      if (channels.has(locality))
+        check_channel(*channels.find(locality), fmt::format("{}.{}", memory, name_of(locality)), found);
+  };
+  check("host", machine.host);
+  check("device", machine.device);
+  const double memory = ranks_of_node * machine.copy_rate_bytes_per_s;
+  const auto check_rate = [&](const std::string& key, double rate) {
+    constexpr double giga = 1e9;
+    if (ranks_of_node > 0 && std::isfinite(rate) && rate > rounding * memory)
+      found.push_back(fmt::format("{}: {:.3g} GB/s, and the copies of {} ranks move {:.3g} GB/s", key, rate / giga,
+                                  ranks_of_node, memory / giga));
+  };
+  for (const auto locality : {Locality::socket, Locality::node})
+    if (machine.host.has(locality))
+      check_rate(fmt::format("host.{}.aggregate_rate_bytes_per_s", name_of(locality)),
+                 machine.host.find(locality)->aggregate_rate_bytes_per_s);
+  check_rate("bus.rate_bytes_per_s", machine.bus_rate_bytes_per_s);
+  return found;
+}
+
+}  // namespace commpass

@@ -1,0 +1,23 @@
+// One profile of several: of launches that differ, or of layouts that show different things.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "model/machine/profile.hpp"
+
+namespace commpass {
+
+struct NamedProfile {
+  std::string name;  ///< of its file
+  Profile profile;
+};
+
+/// Takes each part (a locality, a shared rate, copies, operations) whole from one of the profiles that have it: from
+/// the one in the middle, by what the part takes; of operations from among those with the most ranks. What the profiles
+/// differ by is part of the verdict, and the provenance names the origin of each part.
+/// @param profiles  at least two
+/// @throws InputError if there are fewer
+Profile merge_profiles(std::span<const NamedProfile> profiles);
+
+}  // namespace commpass

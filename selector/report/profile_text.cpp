@@ -1,0 +1,168 @@
+#include "selector/report/profile_text.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "model/text.hpp"
+#include "selector/report/profile_origin.hpp"
+
+namespace commpass {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double giga = 1e9;
+
+std::string rate(double bytes_per_s) {
+  return std::isfinite(bytes_per_s) ? fmt::format("{:.3g} GB/s", bytes_per_s / giga)
+                                    : std::string("not measured, taken as unlimited");
+}
+
+/// "1.2 us + 10 GB/s", or without bytes that take no time.
+std::string line(Seconds alpha_s, double beta_s_per_byte) {
+  return format_seconds(alpha_s) + (beta_s_per_byte > 0 ? " + " + rate(1 / beta_s_per_byte) : ", whatever the size");
+}
+
+void add_channel(std::string& text, const std::string& place, const Channel& channel) {
+  const auto out = std::back_inserter(text);
+  for (std::size_t i = 0; i < channel.protocols.size(); ++i) {
+    const auto& p = channel.protocols[i];
+    const auto until = i + 1 < channel.protocols.size() ? fmt::format("up to {} bytes", p.max_bytes) : "beyond";
+    fmt::format_to(out, "  {} {} ({}): {}\n    next of a burst {}", place, p.name, until,
+                   line(p.alpha_s, p.beta_s_per_byte), line(p.alpha_next_s, p.beta_next()));
+    if (p.alpha_receive_s)
+      fmt::format_to(out, "; taking one in {}",
+                     line(*p.alpha_receive_s, p.beta_receive_s_per_byte.value_or(p.beta_s_per_byte)));
+    text += "\n";
+  }
+  if (channel.rendezvous_from_bytes)
+    fmt::format_to(out, "    sends of {} bytes and more wait for their receive\n", *channel.rendezvous_from_bytes);
+  if (channel.gamma_s > 0.0)
+    fmt::format_to(out, "    queue: {} times the square of messages, halved\n", format_seconds(*channel.gamma_s));
+  if (std::isfinite(channel.aggregate_rate_bytes_per_s))
+    fmt::format_to(out, "    together at most {}\n", rate(channel.aggregate_rate_bytes_per_s));
+  if (std::isfinite(channel.link_rate_bytes_per_s))
+    fmt::format_to(out, "    those of one rank together at most {}\n", rate(channel.link_rate_bytes_per_s));
+}
+
+void add_channels(std::string& text, const char* memory, const MemoryChannels& channels) {
+  for (const auto locality : {Locality::socket, Locality::node, Locality::network}) {
+    const auto place = fmt::format("{} {}", memory, name_of(locality));
+    if (channels.has(locality)) add_channel(text, place, *channels.find(locality));
+    else text += "  " + place + ": not measured\n";
+  }
+}
+
+void add_operations(std::string& text, const Machine& machine) {
+  const auto out = std::back_inserter(text);
+  for (const auto& [key, seconds] : measured_operations(machine.operations))
+    fmt::format_to(out, "  {}: {}\n", key.substr(0, key.rfind('_')), format_seconds(seconds));
+  if (machine.operations.ranks) fmt::format_to(out, "    collective ones with {} ranks\n", *machine.operations.ranks);
+}
+
+void add_rates(std::string& text, const Machine& machine) {
+  const auto out = std::back_inserter(text);
+  fmt::format_to(out, "  a node into the network: {}\n  the network into a node: {}\n",
+                 rate(machine.injection_rate_bytes_per_s), rate(machine.ejection_rate_bytes_per_s));
+  if (std::isfinite(machine.core_rate_bytes_per_s))
+    fmt::format_to(out, "  each node when all send into the network: {}\n", rate(machine.core_rate_bytes_per_s));
+  if (std::isfinite(machine.bus_rate_bytes_per_s))
+    fmt::format_to(out, "  all messages within a node: {}\n", rate(machine.bus_rate_bytes_per_s));
+  fmt::format_to(out, "  memory copy: {}, {} a piece\n", rate(machine.copy_rate_bytes_per_s),
+                 machine.copy_block_s ? format_seconds(*machine.copy_block_s) : "not measured");
+  if (machine.datatype_rate_bytes_per_s && machine.datatype_block_s)
+    fmt::format_to(out, "  derived datatypes: {}, {} a piece\n", rate(*machine.datatype_rate_bytes_per_s),
+                   format_seconds(*machine.datatype_block_s));
+  const auto copies = [&](const char* direction, const std::vector<DeviceCopy>& list) {
+    for (const auto& c : list)
+      fmt::format_to(out, "  {}, {} processes: {}\n", direction, c.processes, line(c.alpha_s, c.beta_s_per_byte));
+  };
+  copies("device to host", machine.device_to_host);
+  copies("host to device", machine.host_to_device);
+}
+
+double number_in(const Json& json, const char* key) {
+  return json.is_object() && json.contains(key) && json[key].is_number() ? json[key].get<double>() : 0;
+}
+std::string text_in(const Json& json, const char* key) {
+  return json.is_object() && json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : std::string();
+}
+
+/// "1.2 us to 1.3 us" of [1.2e-6, 1.3e-6].
+template <class Print>
+std::string interval_in(const Json& json, const char* key, Print print) {
+  constexpr std::size_t ends = 2;
+  if (!json.is_object() || !json.contains(key) || !json[key].is_array() || json[key].size() != ends ||
+      !json[key][0].is_number() || !json[key][1].is_number())
+    return "?";
+  return fmt::format("{} to {}", print(json[key][0].template get<double>()),
+                     print(json[key][1].template get<double>()));
+}
+
+std::string held_out_text(const Json& each) {
+  constexpr double percent = 100;
+  return fmt::format("'{}' by {}: {} predicted, {} measured, error {} %", text_in(each, "exchange"),
+                     text_in(each, "strategy"), format_seconds(number_in(each, "predicted_s")),
+                     format_seconds(number_in(each, "measured_s")),
+                     format_fixed(percent * number_in(each, "error"), 1, true));
+}
+
+std::string fit_text(const Json& each) {
+  const auto per_byte = [](double seconds) { return fmt::format("{:.3g} ns/B", seconds * giga); };
+  return fmt::format("{} {}: alpha {}, beta {}", text_in(each, "locality"), text_in(each, "protocol"),
+                     interval_in(each, "alpha_interval_s", format_seconds),
+                     interval_in(each, "beta_interval_s_per_byte", per_byte));
+}
+
+/// What a provenance holds, each thing on a line, without what only programs read.
+void add_provenance(std::string& text, const Json& json, const std::string& place, std::time_t now) {
+  const auto out = std::back_inserter(text);
+  const auto add_list = [&](const char* heading, const Json& list, std::string (*print)(const Json&)) {
+    for (const auto& each : list) fmt::format_to(out, "    {}: {}\n", heading, print(each));
+  };
+  for (const auto& [key, value] : json.items()) {
+    const auto name = place + key;
+    if (name == "host_hash") continue;
+    if (name == "held_out" && value.is_array()) add_list("held out", value, held_out_text);
+    else if (name == "fits" && value.is_array()) add_list("95 % interval", value, fit_text);
+    else if (name == "not_measured" && value.is_array())
+      add_list("not measured", value,
+               [](const Json& each) { return each.is_string() ? each.get<std::string>() : each.dump(); });
+    else if (value.is_object()) add_provenance(text, value, name + ".", now);
+    else if (value.is_string()) {
+      const auto words = value.get<std::string>();
+      const auto age = name == "date" ? age_of(words, now) : std::nullopt;
+      fmt::format_to(out, "    {}: {}{}\n", name, words, age ? fmt::format(" ({:.0f} days ago)", *age) : std::string());
+    } else if (name == "elapsed_s" && value.is_number())
+      fmt::format_to(out, "    {}: {}\n", "took", format_seconds(value));
+    else fmt::format_to(out, "    {}: {}\n", name, value.dump());
+  }
+}
+
+}  // namespace
+
+std::string describe_verdict(const Machine& machine) {
+  if (!machine.verdict) return "none, since no calibration judged it";
+  const auto& [trust, uncertainty, why, remedy] = *machine.verdict;
+  constexpr double percent = 100;
+  return fmt::format("{}: {}; predictions within {:.1f} % are not told apart{}", name_of(trust), why,
+                     percent * uncertainty, remedy.empty() ? "" : "; " + remedy);
+}
+
+std::string describe_profile(const Profile& profile, const std::string& path, std::time_t now) {
+  const auto& machine = profile.machine;
+  auto text = fmt::format("{} ({})\n  verdict: {}\n", machine.name, path, describe_verdict(machine));
+  add_channels(text, "host", machine.host);
+  if (!machine.device.empty()) add_channels(text, "device", machine.device);
+  add_rates(text, machine);
+  add_operations(text, machine);
+  text += "  provenance:\n";
+  add_provenance(text, Json::parse(profile.provenance_json), "", now);
+  return text;
+}
+
+}  // namespace commpass

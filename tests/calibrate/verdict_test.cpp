@@ -1,0 +1,50 @@
+// How far profiles are to be trusted.
+#include "calibrate/verdict.hpp"
+
+#include <gtest/gtest.h>
+
+namespace commpass {
+namespace {
+
+/// Exchanges of 10 us that are predicted to take `factors` times as long, and measured to a part of `spread`.
+Provenance held_out(const std::vector<double>& factors, double spread) {
+  Provenance provenance;
+  for (const double factor : factors)
+    provenance.held_out.push_back(
+        {"exchange", "standard", factor * 1e-5, 1e-5, {1e-5 * (1 - spread), 1e-5 * (1 + spread)}});
+  return provenance;
+}
+
+TEST(Verdict, IsGoodWhereExchangesAreAsPredicted) {
+  const auto verdict = judge(held_out({0.95, 1.02, 1.1, 0.9, 1.3}, 0.02));
+  EXPECT_EQ(verdict.trust, Trust::good) << verdict.why;
+  EXPECT_NEAR(verdict.uncertainty, 0.02, 1e-9) << "what candidates have in common blurs no choice";
+  EXPECT_EQ(verdict.remedy, "");
+}
+
+TEST(Verdict, IsUsableWhereOneIsFarOffOrMostAreABit) {
+  const auto one = judge(held_out({1, 1, 1, 1, 1.7}, 0.02)), most = judge(held_out({1.2, 1.25, 0.8, 1.2, 1}, 0.02));
+  EXPECT_EQ(one.trust, Trust::usable) << one.why;
+  EXPECT_EQ(most.trust, Trust::usable) << most.why;
+  EXPECT_NEAR(most.uncertainty, 0.2, 1e-9);
+  EXPECT_NE(most.remedy, "");
+}
+
+TEST(Verdict, TrustsNothingThatIsOffByAThirdToEitherSideOrBlurred) {
+  EXPECT_EQ(judge(held_out({0.3, 0.4, 0.6, 1}, 0.02)).trust, Trust::none);
+  EXPECT_EQ(judge(held_out({1.57, 1.4, 1.4, 1}, 0.02)).trust, Trust::none);
+  EXPECT_NEAR(judge(held_out({0.25, 0.25, 0.25}, 0.02)).uncertainty, 3, 1e-9) << "four times as long as predicted";
+  EXPECT_EQ(judge(held_out({1, 1, 1}, 0.6)).trust, Trust::none);
+  EXPECT_EQ(judge(held_out({1, 1, 1}, 0.2)).trust, Trust::usable);
+}
+
+TEST(Verdict, TrustsNothingThatWasNotTried) {
+  EXPECT_EQ(judge({}).trust, Trust::none);
+  Provenance crowded;
+  crowded.warning = "4 ranks take turns";
+  EXPECT_EQ(judge(crowded).why, "4 ranks take turns");
+  EXPECT_NE(judge(crowded).remedy, "");
+}
+
+}  // namespace
+}  // namespace commpass

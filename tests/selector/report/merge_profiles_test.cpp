@@ -1,0 +1,84 @@
+// One profile of several launches and layouts.
+#include "selector/report/merge_profiles.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "model/support.hpp"
+
+namespace commpass {
+namespace {
+
+using Json = nlohmann::json;
+
+/// A launch in which a lone message within a socket takes `factor` times as long.
+NamedProfile launch(const std::string& name, double factor) {
+  NamedProfile result{name, {}};
+  auto& machine = result.profile.machine;
+  machine.name = "here";
+  machine.host.by_locality[0] =
+      Channel{{{"eager", std::numeric_limits<Bytes>::max(), factor * 1e-6, factor * 1e-10, 0}}};
+  machine.verdict = Verdict{Trust::good, 0.02, "it is made up", {}};
+  result.profile.provenance_json = R"({"mpi_library": "MPI 1", "date": "2026-01-0)" + name + R"("})";
+  return result;
+}
+
+TEST(MergedProfiles, AreTheLaunchInTheMiddleAndTellWhatLaunchesDifferBy) {
+  const std::vector launches{launch("3", 1.2), launch("1", 1.0), launch("2", 1.1)};
+  const auto merged = merge_profiles(launches);
+  EXPECT_NEAR(merged.machine.host.by_locality[0]->protocols[0].alpha_s, 1.1e-6, 1e-12);
+  ASSERT_TRUE(merged.machine.verdict);
+  EXPECT_EQ(merged.machine.verdict->trust, Trust::good) << merged.machine.verdict->why;
+  EXPECT_NEAR(merged.machine.verdict->uncertainty, 0.1 / 1.1, 1e-9) << "what launches differ by";
+  const auto provenance = Json::parse(merged.provenance_json);
+  EXPECT_EQ(provenance["origin"]["host.socket"], "2");
+  EXPECT_EQ(provenance["mpi_library"], "MPI 1");
+  EXPECT_EQ(provenance["date"], "2026-01-01") << "as old as its oldest part";
+  EXPECT_EQ(provenance["merged"]["3"]["date"], "2026-01-03");
+  EXPECT_EQ(parse_profile(to_json(merged), "again").machine, merged.machine);
+}
+
+TEST(MergedProfiles, OfLaunchesThatDifferMuchAreNotGood) {
+  EXPECT_EQ(merge_profiles(std::vector{launch("1", 1), launch("2", 1.5)}).machine.verdict->trust, Trust::usable);
+  EXPECT_EQ(merge_profiles(std::vector{launch("1", 1), launch("2", 3)}).machine.verdict->trust, Trust::none);
+  auto doubtful = launch("1", 1);
+  doubtful.profile.machine.verdict->trust = Trust::none;
+  EXPECT_EQ(merge_profiles(std::vector{doubtful, launch("2", 1)}).machine.verdict->trust, Trust::none);
+}
+
+TEST(MergedProfiles, SayThatTimesAreOfTwoKinds) {
+  const auto why = [](std::initializer_list<double> factors) {
+    std::vector<NamedProfile> launches;
+    for (const double factor : factors) launches.push_back(launch(std::to_string(launches.size() + 1), factor));
+    return merge_profiles(launches).machine.verdict->why;
+  };
+  EXPECT_NE(why({1, 1.01, 1.4, 1.42}).find("host.socket are of two kinds"), std::string::npos);
+  EXPECT_EQ(why({1, 1.1, 1.2, 1.3}).find("two kinds"), std::string::npos) << "evenly spread";
+  EXPECT_EQ(why({1, 1.01, 1.02, 1.9}).find("two kinds"), std::string::npos) << "one is an outlier";
+}
+
+TEST(MergedProfiles, OfOtherLayoutsHaveWhatEachShows) {
+  auto one_node = launch("1", 1), two_nodes = launch("2", 1);
+  auto& near = one_node.profile.machine;
+  auto& far = two_nodes.profile.machine;
+  near.operations.allreduce_s = 1e-6;
+  near.operations.ranks = 4;
+  far.host.by_locality[2] = far.host.by_locality[0];
+  far.injection_rate_bytes_per_s = 1e10;
+  far.operations.allreduce_s = 9e-6;
+  far.operations.ranks = 8;
+  const auto merged = merge_profiles(std::vector{one_node, two_nodes}).machine;
+  EXPECT_TRUE(merged.host.has(Locality::network));
+  EXPECT_EQ(merged.injection_rate_bytes_per_s, 1e10);
+  EXPECT_EQ(merged.operations.ranks, 8) << "of the most ranks";
+  EXPECT_EQ(merged.verdict->trust, Trust::good) << "collectives of other numbers of ranks are no spread";
+}
+
+TEST(MergedProfiles, NeedTwo) {
+  const std::vector one{launch("1", 1)};
+  test::expect_sentence(test::error_of([&] { merge_profiles(one); }), {"profile merge", "name two or more"});
+}
+
+}  // namespace
+}  // namespace commpass
