@@ -98,8 +98,8 @@ Decision decide_exactly(MPI_Comm comm, const Layout& layout, const Machine& mach
     share_pricing(evaluators.get(), price, [&](const Pricer& shared) {
       const auto promising = price_promising(shared, pattern, layout, machine, options.model, options.calls);
       const auto suggestions = [&] { return strategies_for(pattern, layout, machine, options.model, options.grid); };
-      decision = decision_of(rank(shared, promising, suggestions, layout, machine, pattern.messages(), options), layout, machine,
-                             options);
+      decision = decision_of(rank(shared, promising, suggestions, layout, machine, pattern.messages(), options), layout,
+                             machine, options);
     });
   });
   return share(comm, std::move(decision));
@@ -126,8 +126,9 @@ Decision decide_by_statistics(MPI_Comm comm, const Layout& layout, const Machine
     const auto price = random_pricer(random_pattern(totals, layout), layout, machine, options.model, options.calls);
     share_pricing(evaluators.get(), price, [&](const Pricer& shared) {
       const auto suggestions = [&] { return offered_strategies(layout, machine, options.model); };
-      decision = decision_of(rank(shared, leave_out_open_forms(shared), suggestions, layout, machine, layout.ranks(), options),
-                             layout, machine, options);
+      decision =
+          decision_of(rank(shared, leave_out_open_forms(shared), suggestions, layout, machine, layout.ranks(), options),
+                      layout, machine, options);
     });
     if (rank_in(comm) == 0) decision.explanation += explain_totals(totals, layout, options.most_edges_gathered);
   });
