@@ -18,7 +18,7 @@ void refuse_in_place(const void* sendbuf, const char* name) {
 }
 
 /// The block of every rank.
-std::vector<TypedBlock> blocks_of(const BlocksArgument& argument, MPI_Datatype type) {
+std::vector<TypedBlock> typed_blocks(const BlocksArgument& argument, MPI_Datatype type) {
   std::vector<TypedBlock> blocks;
   for (std::size_t rank = 0; rank < argument.counts.size(); ++rank)
     blocks.push_back(
@@ -39,9 +39,9 @@ PersistentAlltoallv plan_alltoallv(const std::shared_ptr<Context>& context, cons
     refuse_in_place(sendbuf, "alltoallv_init");
     BlocksArgument argument;
     argument.assign(Side::send, comm, sendbuf, sendcounts, sdispls, sendtype);
-    sends = blocks_of(argument, sendtype);
+    sends = typed_blocks(argument, sendtype);
     argument.assign(Side::receive, comm, recvbuf, recvcounts, rdispls, recvtype);
-    receives = blocks_of(argument, recvtype);
+    receives = typed_blocks(argument, recvtype);
   });
   return plan_typed_exchange(context, {sendbuf, sends}, {recvbuf, receives}, options, failure);
 }

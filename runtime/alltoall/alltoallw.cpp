@@ -52,8 +52,8 @@ bool lie_as_they_travel(const void* buffer, const std::vector<Part>& blocks) {
 }
 
 /// Counts and displacements in bytes: those of the user, or of blocks one after another.
-void place(const std::vector<Part>& blocks, bool is_packed, std::vector<int>& counts, std::vector<int>& displacements,
-           std::vector<std::byte>& packed, const char* name) {
+void lay_out(const std::vector<Part>& blocks, bool is_packed, std::vector<int>& counts, std::vector<int>& displacements,
+             std::vector<std::byte>& packed, const char* name) {
   counts.clear();
   displacements.clear();
   Bytes total = 0;
@@ -67,7 +67,7 @@ void place(const std::vector<Part>& blocks, bool is_packed, std::vector<int>& co
   packed.resize(is_packed ? static_cast<std::size_t>(total) : 0);
 }
 
-void pack(const std::vector<Part>& blocks, const void* buffer, const std::vector<int>& at, std::byte* packed) {
+void pack_all(const std::vector<Part>& blocks, const void* buffer, const std::vector<int>& at, std::byte* packed) {
   for (std::size_t rank = 0; rank < blocks.size(); ++rank)
     if (const auto& block = blocks[rank]; block.type)
       block.type->pack(static_cast<const std::byte*>(buffer) + block.offset, block.count, packed + at[rank]);
@@ -82,15 +82,15 @@ void AlltoallwCall::run(AlltoallvEngine& engine, MPI_Comm comm, const void* send
   const auto from = in_place ? std::vector<Part>() : parts_of(sends, sendbuf, comm, "alltoallw, send side");
   const bool packs_to = in_place || !lie_as_they_travel(recvbuf, to);
   const bool packs_from = !in_place && !lie_as_they_travel(sendbuf, from);
-  place(to, packs_to, receives_.counts, receives_.displacements, receives_.packed, "alltoallw, receive side");
+  lay_out(to, packs_to, receives_.counts, receives_.displacements, receives_.packed, "alltoallw, receive side");
   void* const received = packs_to ? receives_.packed.data() : recvbuf;
   if (in_place) {
-    pack(to, recvbuf, receives_.displacements, receives_.packed.data());
+    pack_all(to, recvbuf, receives_.displacements, receives_.packed.data());
     engine.alltoallv(MPI_IN_PLACE, {}, {}, MPI_BYTE, received, receives_.counts, receives_.displacements, MPI_BYTE,
                      options);
   } else {
-    place(from, packs_from, sends_.counts, sends_.displacements, sends_.packed, "alltoallw, send side");
-    if (packs_from) pack(from, sendbuf, sends_.displacements, sends_.packed.data());
+    lay_out(from, packs_from, sends_.counts, sends_.displacements, sends_.packed, "alltoallw, send side");
+    if (packs_from) pack_all(from, sendbuf, sends_.displacements, sends_.packed.data());
     engine.alltoallv(packs_from ? sends_.packed.data() : sendbuf, sends_.counts, sends_.displacements, MPI_BYTE,
                      received, receives_.counts, receives_.displacements, MPI_BYTE, options);
   }
