@@ -33,9 +33,9 @@ Exchange Communicator::neighbor_exchange(const void* send_buffer, std::span<cons
   return plan_exchange(engines_->context, send_buffer, sends, receive_buffer, receives, options, failure);
 }
 
-TypedExchange Communicator::neighbor_exchange(const void* send_buffer, std::span<const TypedBlock> sends,
-                                              void* receive_buffer, std::span<const TypedBlock> receives,
-                                              const ExchangeOptions& options) {
+TypedExchange Communicator::typed_neighbor_exchange(const void* send_buffer, std::span<const TypedBlock> sends,
+                                                    void* receive_buffer, std::span<const TypedBlock> receives,
+                                                    const ExchangeOptions& options) {
   return plan_typed_exchange(engines_->context, {send_buffer, sends}, {receive_buffer, receives}, options, {});
 }
 

@@ -72,11 +72,12 @@ class Communicator {
   Exchange neighbor_exchange(const void* send_buffer, std::span<const SendEdge> sends, void* receive_buffer,
                              std::span<const ReceiveEdge> receives, const ExchangeOptions& options = {});
 
-  /// The same with elements of datatypes, which may have gaps. The k-th block from rank i to rank j at i is the k-th
-  /// from i at j. Blocks that are the same elements travel once as far as they go the same way, so that a block for all
-  /// neighbours is an allgather. @throws Error, the same on every rank, if any rank fails
-  TypedExchange neighbor_exchange(const void* send_buffer, std::span<const TypedBlock> sends, void* receive_buffer,
-                                  std::span<const TypedBlock> receives, const ExchangeOptions& options = {});
+  /// As neighbor_exchange, with elements of datatypes, which may have gaps. The k-th block from rank i to rank j at i
+  /// is the k-th from i at j. Blocks that are the same elements travel once as far as they go the same way, so that a
+  /// block for all neighbours is an allgather. @throws Error, the same on every rank, if any rank fails
+  TypedExchange typed_neighbor_exchange(const void* send_buffer, std::span<const TypedBlock> sends,
+                                        void* receive_buffer, std::span<const TypedBlock> receives,
+                                        const ExchangeOptions& options = {});
 
   /// As MPI_Alltoallv, in which every rank may have something for every rank: counts and displacements in elements, any
   /// datatypes, MPI_IN_PLACE as the send buffer. Counts may differ from call to call; the strategy of a call is chosen
