@@ -22,6 +22,10 @@ if(COMMPASS_MPI)
   list(APPEND commpass_installed_rooms runtime)
 endif()
 
+# What is a fault only for the neighbours that a source has when several are compiled at a time.
+add_library(commpass_together INTERFACE)
+target_compile_options(commpass_together INTERFACE -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+
 # A library of one room of the house.
 #   commpass_room(NAME SOURCES … COLD … DEPENDS …)
 function(commpass_room name)
@@ -34,7 +38,6 @@ function(commpass_room name)
   if(COMMPASS_UNITY STREQUAL "all" OR name IN_LIST COMMPASS_UNITY)
     # Those whose headers cost more than they do, several at a time.
     set_target_properties(commpass_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
-    target_compile_options(commpass_${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   else()
     set_property(SOURCE ${room_COLD} APPEND PROPERTY COMPILE_OPTIONS ${commpass_cold_options})
   endif()
@@ -45,4 +48,8 @@ function(commpass_room name)
                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/commpass>)
   target_link_libraries(commpass_${name} PUBLIC ${room_DEPENDS} PRIVATE ${room_PRIVATE_DEPENDS} $<BUILD_INTERFACE:commpass_options>)
+  get_target_property(is_together commpass_${name} UNITY_BUILD)
+  if(is_together)
+    target_link_libraries(commpass_${name} PRIVATE $<BUILD_INTERFACE:commpass_together>)
+  endif()
 endfunction()
