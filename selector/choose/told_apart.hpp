@@ -19,7 +19,8 @@ inline double uncertainty_of(const Machine& machine) { return machine.verdict ? 
 /// @param complexity_of  of a candidate, in any order of values
 template <class Each, class SecondsOf, class ComplexityOf>
 void prefer_simple(std::vector<Each>& ranking, double uncertainty, SecondsOf seconds_of, ComplexityOf complexity_of) {
-  if (ranking.empty() || !(uncertainty > 0)) return;
+  constexpr double rounding = 1e-6;
+  if (ranking.empty() || !(uncertainty > rounding)) return;
   const auto limit = seconds_of(ranking.front()) * (1 + uncertainty);
   auto simplest = ranking.begin();
   for (auto each = ranking.begin(); each != ranking.end(); ++each)

@@ -197,8 +197,8 @@ TEST(Calibrate, RefusesBadInputOnceAndLeavesNothing) {
   expect_our_sentence(mpirun(2, "calibrate --budget soon -o " + directory.path("x.json")), {"--budget soon", "60s"});
   expect_our_sentence(mpirun(2, "calibrate --budget 1s --layout 3x3 -o " + directory.path("x.json")),
                       {"layout 3x3", "9 ranks but 2"});
-  expect_our_sentence(mpirun(2, "calibrate --budget 1s -o " + directory.path("x.json"), "COMMPASS_SPEED=1"),
-                      {"COMMPASS_SPEED"});
+  expect_our_sentence(mpirun(2, "calibrate --budget 1s -o " + directory.path("x.json"), "COMMPASS_PROGRESS=soon"),
+                      {"COMMPASS_PROGRESS"});
   EXPECT_EQ(mpirun(2, "calibrate --budget 1s").exit_code, 2) << "-o is missing";
   EXPECT_TRUE(directory.names().empty());
 }
