@@ -32,8 +32,8 @@ void HaloArray::validate(const Grid& grid, const std::string& place) const {
                        "use 0 to as many as there are cells");
     bytes *= static_cast<double>(extent[k]) + 2.0 * depth[k];
   }
-  if (bytes > static_cast<double>(std::numeric_limits<Bytes>::max() / 2))
-    throw InputError(place, "the array has too many bytes", "use a smaller one");
+  constexpr Bytes most = std::numeric_limits<Bytes>::max() / 2;
+  if (bytes > static_cast<double>(most)) throw InputError(place, "the array has too many bytes", "use a smaller one");
 }
 
 Bytes HaloRegion::bytes(const HaloArray& array) const {

@@ -6,7 +6,7 @@
 
 namespace commpass {
 
-GridWay GridWay::of_dimensions(std::vector<int> dims, const std::vector<int>& stages) {
+GridWay GridWay::of_dimensions(const std::vector<int>& dims, const std::vector<int>& stages) {
   return {dims, dims, stages, stages};
 }
 

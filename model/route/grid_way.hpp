@@ -24,7 +24,7 @@ struct GridWay {
 
   /// Without blocks.
   /// @param stages  by dimension, from 0 up
-  static GridWay of_dimensions(std::vector<int> dims, const std::vector<int>& stages);
+  static GridWay of_dimensions(const std::vector<int>& dims, const std::vector<int>& stages);
 
   bool is_divided() const { return blocks != dims; }
   int stages() const;
