@@ -11,8 +11,6 @@
 #include "runtime/mpi/crowd_warning.hpp"
 #include "runtime/mpi/fingerprint.hpp"
 #include "runtime/mpi/host_names.hpp"
-#include "runtime/mpi/mpi_error.hpp"
-#include "runtime/mpi/mpi_library.hpp"
 #include "selector/report/profile_origin.hpp"
 
 namespace commpass {

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <thread>
 
+#include "model/machine/profile_lookup.hpp"
 #include "model/text.hpp"
 
 namespace commpass {
@@ -19,14 +20,6 @@ std::string first_line(const std::string& path) {
   std::string line;
   std::getline(file, line);
   return line;
-}
-
-std::string processor_in(const std::string& path) {
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("model name"))
-      if (const auto colon = line.find(": "); colon != std::string::npos) return line.substr(colon + 2);
-  return {};
 }
 
 /// "200000 100000": so many microseconds of processor time in so many; "max 100000": without limit.
@@ -42,7 +35,7 @@ std::optional<double> quota_in(const std::string& line) {
 
 Host read_host(const std::string& root) {
   Host host;
-  host.processor = processor_in(root + "/proc/cpuinfo");
+  host.processor = processor_model(root + "/proc/cpuinfo");
   host.cpus = static_cast<int>(std::thread::hardware_concurrency());
   host.quota = quota_in(first_line(root + "/sys/fs/cgroup/cpu.max"));
   host.load = parse_number<double>(split(first_line(root + "/proc/loadavg"), ' ').front());

@@ -49,6 +49,7 @@ using commpass::TypedExchange;
 using commpass::c::guarded;
 using commpass::c::held_by;
 using commpass::c::require_communicator;
+using commpass::c::require_list;
 
 Bytes extent_of(MPI_Datatype type) {
   MPI_Aint lower = 0, extent = 0;
@@ -56,10 +57,6 @@ Bytes extent_of(MPI_Datatype type) {
     throw InputError("datatype", "it is MPI_DATATYPE_NULL", "give the type of the elements");
   COMMPASS_MPI_CALL(MPI_Type_get_extent, type, &lower, &extent);
   return extent;
-}
-
-void require_list(const void* list, int length, const char* what) {
-  if (length > 0 && !list) throw InputError("commpass exchange", fmt::format("{} is NULL", what), "give it");
 }
 
 /// One side of a call; peers are all ranks in order if there is no list of them.
@@ -77,8 +74,9 @@ struct SideInC {
   std::vector<TypedBlock> blocks() const {
     if (buffer == MPI_IN_PLACE) throw InputError("commpass exchange", "MPI_IN_PLACE is given", "give a send buffer");
     if (size < 0) throw InputError("commpass exchange", fmt::format("there are {} neighbours", size), "use 0 or more");
-    require_list(counts, size, "the list of counts");
-    require_list(is_one_block         ? counts
+    require_list("commpass exchange", counts, size, "the list of counts");
+    require_list("commpass exchange",
+                 is_one_block         ? counts
                  : wide_displacements ? static_cast<const void*>(wide_displacements)
                                       : displacements,
                  size, "the list of displacements");

@@ -1,5 +1,7 @@
 #include "runtime/c_support.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <utility>
 
@@ -24,6 +26,10 @@ std::string value_of(MPI_Info info, const char* key) {
   int found = 0;
   COMMPASS_MPI_CALL(MPI_Info_get, info, key, MPI_MAX_INFO_VAL, value.data(), &found);
   return found ? value.data() : "";
+}
+
+void require_list(const char* place, const void* list, int length, const char* what) {
+  if (length > 0 && !list) throw InputError(place, fmt::format("{} is NULL", what), "give it");
 }
 
 }  // namespace commpass::c

@@ -50,4 +50,7 @@ inline void require_communicator(commpass_comm comm) {
   if (!comm) throw InputError("commpass", "the communicator is NULL", "create one with commpass_comm_create");
 }
 
+/// @throws InputError if a list that is not empty is NULL
+void require_list(const char* place, const void* list, int length, const char* what);
+
 }  // namespace commpass::c

@@ -105,7 +105,8 @@ std::string processor_model(const std::string& cpuinfo) {
   constexpr const char* keys[] = {"model name", "cpu\t", "CPU implementer", "CPU part"};
   std::ifstream file(cpuinfo);
   std::string model;
-  for (std::string line; std::getline(file, line) && !line.empty();) {  // the first processor ends at an empty line
+  for (std::string line; std::getline(file, line) && !line.empty();) {  // the first processor ends at an empty line, or
+    if (line.starts_with("processor") && !model.empty()) break;         // where the next begins
     const auto colon = line.find(": ");
     if (colon == std::string::npos) continue;
     if (std::ranges::any_of(keys, [&](const char* key) { return line.starts_with(key); }))

@@ -49,15 +49,16 @@ std::optional<Rank> Grid::relative(Rank rank, std::span<const int> offset) const
   return rank_at(target);
 }
 
+int Grid::offset_in(std::size_t dimension, int from, int to) const {
+  if (!periodic[dimension]) return to - from;
+  const int size = dims[dimension], offset = modulo(to - from, size);
+  return 2 * offset > size ? offset - size : offset;
+}
+
 std::vector<int> Grid::offset_between(Rank from, Rank to) const {
   const auto begin = coordinates(from);
   auto offset = coordinates(to);
-  for (std::size_t k = 0; k < dims.size(); ++k) {
-    offset[k] -= begin[k];
-    if (!periodic[k]) continue;
-    offset[k] = modulo(offset[k], dims[k]);
-    if (2 * offset[k] > dims[k]) offset[k] -= dims[k];
-  }
+  for (std::size_t k = 0; k < dims.size(); ++k) offset[k] = offset_in(k, begin[k], offset[k]);
   return offset;
 }
 

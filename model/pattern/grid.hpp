@@ -29,6 +29,8 @@ struct Grid {
   std::optional<Rank> relative(Rank rank, std::span<const int> offset) const;
   /// The offset of the least absolute value from one rank to another; of two the positive one.
   std::vector<int> offset_between(Rank from, Rank to) const;
+  /// The same of two coordinates in one dimension.
+  int offset_in(std::size_t dimension, int from, int to) const;
 
   /// @param place  for the error
   /// @throws InputError unless there are as many periods as sizes, all sizes are 1 or more, and their product is a

@@ -28,17 +28,14 @@ using commpass::Grid;
 using commpass::InputError;
 using commpass::Rank;
 using commpass::c::guarded;
+using commpass::c::require_list;
 using commpass::c::value_of;
 using Shape = CartSide::Shape;
 
-void require_list(const void* list, int length, const char* what) {
-  if (length > 0 && !list) throw InputError("commpass_cart", fmt::format("{} is NULL", what), "give it");
-}
-
 Grid grid_of(int d, const int dimensions[], const int periods[]) {
   if (d < 1) throw InputError("commpass_cart", fmt::format("there are {} dimensions", d), "use 1 or more");
-  require_list(dimensions, d, "dimensions");
-  require_list(periods, d, "periods");
+  require_list("commpass_cart", dimensions, d, "dimensions");
+  require_list("commpass_cart", periods, d, "periods");
   Grid grid{{dimensions, dimensions + d}, {}};
   for (int k = 0; k < d; ++k) grid.periodic.push_back(periods[k] != 0);
   return grid;
@@ -62,7 +59,7 @@ CartSide regular(const void* buffer, int count, MPI_Datatype type) {
 template <class Item>
 std::span<const Item> list(commpass_cart cart, const Item* items, const char* what) {
   const int size = neighborhood_of(cart).neighborhood().size();
-  require_list(items, size, what);
+  require_list("commpass_cart", items, size, what);
   return {items, static_cast<std::size_t>(size)};
 }
 CartSide v(commpass_cart cart, const void* buffer, const int* counts, const int* displacements, MPI_Datatype type) {
@@ -118,7 +115,7 @@ int commpass_cart_neighborhood_create(commpass_comm comm, int d, const int dimen
     commpass::CartInitOptions init_options;
     commpass::all_or_none(context.comm.get(), [&] {
       if (t < 0) throw InputError("commpass_cart", fmt::format("there are {} neighbours", t), "use 0 or more");
-      require_list(targetrelative, t, "targetrelative");
+      require_list("commpass_cart", targetrelative, t, "targetrelative");
       neighborhood.grid = grid_of(d, dimensions, periods);
       neighborhood.offsets.assign(targetrelative, targetrelative + std::ptrdiff_t{t} * d);
       if (weights && weights != MPI_UNWEIGHTED) neighborhood.weights.assign(weights, weights + t);
@@ -335,8 +332,8 @@ int commpass_halo_init(commpass_comm comm, int d, const int dimensions[], const 
     commpass::HaloArray array;
     commpass::all_or_none(context->comm.get(), [&] {
       grid = grid_of(d, dimensions, periods);
-      require_list(extent, d, "extent");
-      require_list(depth, d, "depth");
+      require_list("commpass_cart", extent, d, "extent");
+      require_list("commpass_cart", depth, d, "depth");
       array = {{extent, extent + d}, {depth, depth + d}, cell_bytes};
     });
     *exchange = new commpass_cart_exchange_state{

@@ -47,7 +47,7 @@ class TypedExchange {
   Bytes buffer_bytes() const;
 
   struct State;
-  /// Communicator::neighbor_exchange makes one.
+  /// Communicator::typed_neighbor_exchange makes one.
   explicit TypedExchange(std::unique_ptr<State> state);
 
  private:
@@ -60,7 +60,7 @@ struct TypedSide {
   std::span<const TypedBlock> blocks;
 };
 
-/// Chooses and plans one (Communicator::neighbor_exchange). Collective.
+/// Chooses and plans one (Communicator::typed_neighbor_exchange). Collective.
 /// @param receives  the buffer is written to
 /// @param before    what went wrong on this rank when it made the arguments, if anything
 /// @throws Error, the same on every rank

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
-#include <set>
+#include <cstdint>
 #include <span>
 
 #include "model/pattern/neighborhood_counts.hpp"
@@ -53,19 +52,33 @@ class Destinations {
   Rank busiest_ = 0;
 };
 
+/// The offset from one rank to another as one number, which no other offset has.
+std::int64_t offset_number(const Grid& grid, Rank from, Rank to) {
+  std::int64_t number = 0;
+  for (std::size_t k = grid.dims.size(); k-- > 0; from /= grid.dims[k], to /= grid.dims[k])
+    number = number * 2 * grid.dims[k] + grid.offset_in(k, from % grid.dims[k], to % grid.dims[k]) + grid.dims[k];
+  return number;
+}
+
+/// Have some ranks only offsets that the busiest one has? Most grids are refused by the first.
+bool may_be_alike(const Grid& grid, const Destinations& destinations) {
+  std::vector<std::int64_t> known;
+  for (const Rank to : destinations.of(destinations.busiest()))
+    known.push_back(offset_number(grid, destinations.busiest(), to));
+  for (const Rank rank : {0, destinations.ranks() / 3, destinations.ranks() - 1})
+    for (const Rank to : destinations.of(rank))
+      if (std::ranges::find(known, offset_number(grid, rank, to)) == known.end()) return false;
+  return true;
+}
+
 /// The offsets of the rank that sends to the most others, which a rank in the middle does; nothing if others have more.
 std::optional<Neighborhood> offsets_of_all(const Grid& grid, const Destinations& destinations) {
+  if (!may_be_alike(grid, destinations)) return std::nullopt;
   Neighborhood neighborhood{grid, {}, {}};
-  std::set<std::vector<int>> known;
   for (const Rank to : destinations.of(destinations.busiest())) {
     const auto offset = grid.offset_between(destinations.busiest(), to);
     neighborhood.offsets.insert(neighborhood.offsets.end(), offset.begin(), offset.end());
-    known.insert(offset);
   }
-  // Most grids are refused by the first of these.
-  for (const Rank rank : {0, destinations.ranks() / 3, destinations.ranks() - 1})
-    for (const Rank to : destinations.of(rank))
-      if (!known.contains(grid.offset_between(rank, to))) return std::nullopt;
   return neighborhood;
 }
 

@@ -5,17 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commpass/commpass.h"
-
-static int rank, ranks, failures;
-
-#define CHECK(condition)                                                              \
-  do {                                                                                \
-    if (!(condition)) {                                                               \
-      fprintf(stderr, "rank %d, line %d: %s is false\n", rank, __LINE__, #condition); \
-      ++failures;                                                                     \
-    }                                                                                 \
-  } while (0)
+#include "runtime/c_check.h"
 
 /* Rank r sends r + i doubles, in elements that lie two apart, to rank r + i, for i = 0, 1, 2. */
 static void variable_sizes_with_gaps(commpass_comm comm, const char* strategy) {

@@ -4,17 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commpass/commpass.h"
+#include "runtime/c_check.h"
 
-static int rank, ranks, failures;
-
-#define CHECK(condition)                                                                                          \
-  do {                                                                                                            \
-    if (!(condition)) {                                                                                           \
-      fprintf(stderr, "rank %d, line %d: %s is false (%s)\n", rank, __LINE__, #condition, commpass_error_text()); \
-      ++failures;                                                                                                 \
-    }                                                                                                             \
-  } while (0)
 #define CHECK_DONE(call) CHECK((call) == COMMPASS_SUCCESS)
 
 static MPI_Info info_with(const char* key, const char* value) {

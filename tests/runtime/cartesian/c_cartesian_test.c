@@ -2,17 +2,7 @@
 #include <mpi.h>
 #include <stdio.h>
 
-#include "commpass/commpass.h"
-
-static int rank, ranks, failures;
-
-#define CHECK(condition)                                                                                          \
-  do {                                                                                                            \
-    if (!(condition)) {                                                                                           \
-      fprintf(stderr, "rank %d, line %d: %s is false (%s)\n", rank, __LINE__, #condition, commpass_error_text()); \
-      ++failures;                                                                                                 \
-    }                                                                                                             \
-  } while (0)
+#include "runtime/c_check.h"
 
 /* A ring with neighbours on both sides, and two steps on. */
 static void ring(commpass_comm comm, const char* strategy, int periodic) {
