@@ -101,7 +101,7 @@ TEST_F(Selection, KnowsTheGridOfAStencil) {
     options.grid = known;
     const auto decision = select(pattern, layout, options);
     EXPECT_EQ(decision.strategy, to_string(ranking.front().strategy));
-    EXPECT_EQ(decision.explanation, explain(ranking, 0));
+    EXPECT_EQ(decision.explanation, explained(ranking, layout, {}));
     EXPECT_NE(decision.explanation.find("cartesian,dims="), std::string::npos) << decision.explanation;
   }
 }
