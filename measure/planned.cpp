@@ -101,9 +101,11 @@ Times run(const PlannedMeasurement& measurement, const Pattern& pattern, Communi
   Times times;
   std::vector<Exchange> exchanges;
   for (const auto& name : names) {
+    ExchangeOptions options{name, measurement.model};
+    options.anew = true;  // so that its planning can be timed
     const auto plan = [&] {
       return communicator.neighbor_exchange(data.send_buffer.data(), data.sends, data.receive_buffer.data(),
-                                            data.receives, {name, measurement.model});
+                                            data.receives, options);
     };
     exchanges.push_back(plan());
     if (measurement.calls) times.plans.push_back(time_plan(plan));

@@ -15,6 +15,7 @@
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/mpi/thread_share.hpp"
+#include "runtime/neighbor/plan_cache.hpp"
 #include "selector/commands/environment.hpp"
 
 namespace commpass {
@@ -88,6 +89,7 @@ std::shared_ptr<Context> make_context(MPI_Comm user, const std::string& profile,
   context->verbose = environment.verbose;
   context->threads = settle_on_node(comm);
   context->largest_tag = largest_tag_of(comm);
+  context->plans = std::make_shared<PlanCache>();
   return context;
 }
 
@@ -98,6 +100,7 @@ std::shared_ptr<Context> context_like(const Context& other, OwnCommunicator comm
   context->verbose = other.verbose;
   context->threads = other.threads;
   context->largest_tag = other.largest_tag;
+  context->plans = std::make_shared<PlanCache>();
   return context;
 }
 

@@ -15,8 +15,10 @@
 
 namespace commpass {
 
+class PlanCache;
+
 /// A communicator of our own, with what is known of its ranks. Shared by the exchanges that it runs, for which nothing
-/// of it changes but which tags are given away.
+/// of it changes but which tags are given away, and what was planned.
 struct Context {
   OwnCommunicator comm;
   Layout layout;
@@ -29,7 +31,8 @@ struct Context {
   int largest_tag = 0;
   int next_exchange = 0;  ///< its number among the planned ones that share a communicator
   std::shared_ptr<const OwnCommunicator>
-      further{};  ///< where planned exchanges go when the tags of `comm` have been given away
+      further{};                       ///< where planned exchanges go when the tags of `comm` have been given away
+  std::shared_ptr<PlanCache> plans{};  ///< of neighbour exchanges
 
   /// On which communicator and from which tag up a planned exchange sends; it keeps the communicator.
   struct Address {

@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "runtime/execute/batch_requests.hpp"
@@ -21,14 +22,20 @@ class LibraryRequests final : public BatchRequests {
   LibraryRequests(const Plan& plan, const void* send_buffer, void* receive_buffer,
                   Bytes largest_count = largest_mpi_count);
   /// Collective over `comm`, before the first exchange: makes a communicator with the neighbours, of which libraries
-  /// have a few thousand. @throws MpiError
-  void connect(MPI_Comm comm) { collective_->connect(comm); }
+  /// have a few thousand.
+  /// @param graph  see NeighborhoodCollective::connect
+  /// @throws MpiError
+  void connect(MPI_Comm comm, std::shared_ptr<NeighborGraph> graph = nullptr) {
+    collective_->connect(comm, std::move(graph));
+  }
+  const std::shared_ptr<NeighborGraph>& graph() const { return collective_->graph(); }
 
   std::size_t batches() const override { return 1; }
   void begin(std::size_t batch) override;
   std::span<MPI_Request> requests() override { return {collective_->request(), 1}; }
   void end(std::size_t batch) override;
-  void abandon() noexcept override {}  // a collective cannot be cancelled
+  /// A collective cannot be cancelled; no other one shall meet it.
+  void abandon() noexcept override { graph()->has_failed = true; }
 
  private:
   PlanBuffers buffers_;

@@ -1,11 +1,10 @@
 #include "runtime/mpi/neighborhood_collective.hpp"
 
 #include <algorithm>
-#include <optional>
+#include <utility>
 #include <vector>
 
 #include "runtime/mpi/mpi_error.hpp"
-#include "runtime/mpi/own_communicator.hpp"
 
 namespace commpass {
 
@@ -60,7 +59,7 @@ struct Direction {
 
 struct NeighborhoodCollective::State {
   Direction receives, sends;
-  std::optional<OwnCommunicator> comm{};  ///< with the neighbours
+  std::shared_ptr<NeighborGraph> graph = std::make_shared<NeighborGraph>();
   MPI_Request request = MPI_REQUEST_NULL;
 
   /// The request: persistent, or one that has started.
@@ -70,11 +69,11 @@ struct NeighborhoodCollective::State {
 #if MPI_VERSION >= 4
     COMMPASS_MPI_CALL(MPI_Neighbor_alltoallv_init_c, MPI_BOTTOM, sends.counts.data(), sends.displacements.data(),
                       MPI_BYTE, MPI_BOTTOM, receives.counts.data(), receives.displacements.data(), MPI_BYTE,
-                      comm->get(), MPI_INFO_NULL, &request);
+                      graph->comm->get(), MPI_INFO_NULL, &request);
 #else
     COMMPASS_MPI_CALL(MPI_Ineighbor_alltoallw, MPI_BOTTOM, sends.counts.data(), sends.displacements.data(),
                       sends.types.data(), MPI_BOTTOM, receives.counts.data(), receives.displacements.data(),
-                      receives.types.data(), comm->get(), &request);
+                      receives.types.data(), graph->comm->get(), &request);
 #endif
   }
 };
@@ -85,10 +84,13 @@ NeighborhoodCollective::NeighborhoodCollective(std::span<const NeighborMessage> 
                                                std::span<const NeighborMessage> sends, Bytes largest_count)
     : state_(new State{Direction(receives, largest_count), Direction(sends, largest_count)}) {}
 
-void NeighborhoodCollective::connect(MPI_Comm comm) {
-  state_->comm = OwnCommunicator::with_neighbors(comm, state_->receives.peers, state_->sends.peers);
+void NeighborhoodCollective::connect(MPI_Comm comm, std::shared_ptr<NeighborGraph> graph) {
+  if (graph) state_->graph = std::move(graph);
+  else state_->graph->comm = OwnCommunicator::with_neighbors(comm, state_->receives.peers, state_->sends.peers);
   if (is_persistent) state_->make_request();
 }
+
+const std::shared_ptr<NeighborGraph>& NeighborhoodCollective::graph() const { return state_->graph; }
 
 NeighborhoodCollective::~NeighborhoodCollective() {
   if (is_persistent && state_->request != MPI_REQUEST_NULL && mpi_is_usable()) MPI_Request_free(&state_->request);

@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "runtime/mpi/message_type.hpp"
+#include "runtime/mpi/own_communicator.hpp"
 
 namespace commpass {
 
@@ -14,6 +16,12 @@ struct NeighborMessage {
   Rank peer = 0;
   std::byte* address = nullptr;
   Bytes bytes = 0;
+};
+
+/// A communicator with neighbours. Only one collective at a time uses it, for ranks may start several in any order.
+struct NeighborGraph {
+  std::optional<OwnCommunicator> comm{};
+  bool has_failed = false;  ///< MPI, in a collective on it: what is under way there would meet others
 };
 
 /// A neighbourhood all-to-all on a communicator of its own, which can be run many times.
@@ -37,8 +45,12 @@ class NeighborhoodCollective {
   NeighborhoodCollective(const NeighborhoodCollective&) = delete;
   NeighborhoodCollective& operator=(const NeighborhoodCollective&) = delete;
 
-  /// Makes the communicator; once, before the first start. Collective over `comm`. @throws MpiError
-  void connect(MPI_Comm comm);
+  /// Makes the communicator; once, before the first start. Collective over `comm`.
+  /// @param graph  that of a collective with the same neighbours, which is gone on all ranks; null: a new one
+  /// @throws MpiError
+  void connect(MPI_Comm comm, std::shared_ptr<NeighborGraph> graph = nullptr);
+  /// What it is connected by.
+  const std::shared_ptr<NeighborGraph>& graph() const;
   /// @throws MpiError
   void start();
   /// Of the exchange that has started.

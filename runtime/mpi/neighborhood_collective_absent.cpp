@@ -5,7 +5,9 @@
 
 namespace commpass {
 
-struct NeighborhoodCollective::State {};
+struct NeighborhoodCollective::State {
+  std::shared_ptr<NeighborGraph> graph;
+};
 
 bool NeighborhoodCollective::is_available() { return false; }
 
@@ -14,7 +16,8 @@ NeighborhoodCollective::NeighborhoodCollective(std::span<const NeighborMessage>,
   throw Error("this MPI library has no neighbourhood collectives; use another strategy.");
 }
 NeighborhoodCollective::~NeighborhoodCollective() = default;
-void NeighborhoodCollective::connect(MPI_Comm) {}
+void NeighborhoodCollective::connect(MPI_Comm, std::shared_ptr<NeighborGraph>) {}
+const std::shared_ptr<NeighborGraph>& NeighborhoodCollective::graph() const { return state_->graph; }
 void NeighborhoodCollective::start() {}
 MPI_Request* NeighborhoodCollective::request() { return nullptr; }
 

@@ -22,36 +22,48 @@ void require_buffers(const BuffersAndEdges& given) {
 
 void ExchangeDraft::begin(const Strategy& strategy, const PatternTables& tables) {
   route_ = make_route(strategy, context_.layout, tables);
-  if (is_run_by_library(*route_) && !NeighborhoodCollective::is_available())
+  if (commpass::is_run_by_library(*route_) && !NeighborhoodCollective::is_available())
     throw NotApplicable(to_string(strategy), "the MPI library that runs has no neighbourhood collectives");
   require_buffers(given_);
   planning_.emplace(comm(), *route_, strategy.window, strategy.coalescing, given_.sends, given_.receives);
-  if (planning_->is_complete()) make_executor();
+  if (planning_->is_complete()) take_plan();
+}
+
+void ExchangeDraft::begin_again(const KnownPlan& known, std::shared_ptr<NeighborGraph> graph) {
+  require_buffers(given_);
+  plan_ = known.plan;
+  graph_ = std::move(graph);
+  make_executor(known.is_run_by_library);
 }
 
 void ExchangeDraft::reset() {
   by_library_ = nullptr;
   executor_ = {};
   planning_.reset();
+  graph_ = nullptr;
 }
 
-void ExchangeDraft::make_executor() {
-  plan_ = planning_->take_plan();
+void ExchangeDraft::take_plan() {
+  plan_ = std::make_shared<const Plan>(planning_->take_plan());
+  make_executor(commpass::is_run_by_library(*route_));
+}
+
+void ExchangeDraft::make_executor(bool by_library) {
   std::unique_ptr<BatchRequests> requests;
-  if (is_run_by_library(*route_)) {
-    auto own = std::make_unique<LibraryRequests>(plan_, given_.send_buffer, given_.receive_buffer);
+  if (by_library) {
+    auto own = std::make_unique<LibraryRequests>(*plan_, given_.send_buffer, given_.receive_buffer);
     by_library_ = own.get();
     requests = std::move(own);
   } else {
-    requests = std::make_unique<PersistentRequests>(plan_, address_.comm, address_.tag, given_.send_buffer,
+    requests = std::make_unique<PersistentRequests>(*plan_, address_.comm, address_.tag, given_.send_buffer,
                                                     given_.receive_buffer, context_.machine);
   }
   executor_ = std::make_unique<Executor>(std::move(requests));
 }
 
 std::unique_ptr<Executor> ExchangeDraft::finish(bool are_edges_matched) {
-  planning_->finish(are_edges_matched, [&] { make_executor(); });
-  if (by_library_) by_library_->connect(comm());
+  if (planning_) planning_->finish(are_edges_matched, [&] { take_plan(); });
+  if (by_library_) by_library_->connect(comm(), graph_);
   return std::move(executor_);
 }
 

@@ -12,6 +12,7 @@
 #include "runtime/context.hpp"
 #include "runtime/execute/executor.hpp"
 #include "runtime/execute/library_requests.hpp"
+#include "runtime/neighbor/plan_cache.hpp"
 #include "runtime/plan/planning.hpp"
 
 namespace commpass {
@@ -32,18 +33,27 @@ class ExchangeDraft {
 
   /// Does what this rank can do alone, perhaps all (Planning). Not collective. @throws Error, std::bad_alloc
   void begin(const Strategy& strategy, const PatternTables& tables = {});
+  /// The same by a plan that was made before, with edges like those given.
+  /// @param graph  of its exchange, if that is free on all ranks
+  void begin_again(const KnownPlan& known, std::shared_ptr<NeighborGraph> graph);
   /// Forgets what begin() has done.
   void reset();
-  bool is_begun() const { return planning_.has_value(); }
+  bool is_begun() const { return planning_ || executor_; }
   /// See ExpectedHeaders.
-  std::uint64_t mismatch() const { return is_begun() ? planning_->mismatch() : 0; }
+  std::uint64_t mismatch() const { return planning_ ? planning_->mismatch() : 0; }
 
   /// Does the rest. Collective, if all ranks have begun. @throws Error, the same on every rank
   std::unique_ptr<Executor> finish(bool are_edges_matched);
-  Bytes buffer_bytes() const { return plan_.transit_bytes + plan_.packing_bytes; }
+  Bytes buffer_bytes() const { return plan_->transit_bytes + plan_->packing_bytes; }
+
+  // After that, for exchanges to come:
+  const std::shared_ptr<const Plan>& plan() const { return plan_; }
+  bool is_run_by_library() const { return by_library_ != nullptr; }
+  std::shared_ptr<NeighborGraph> graph() const { return by_library_ ? by_library_->graph() : nullptr; }
 
  private:
-  void make_executor();
+  void take_plan();
+  void make_executor(bool by_library);
   MPI_Comm comm() const { return context_.comm.get(); }
 
   const Context& context_;
@@ -51,8 +61,9 @@ class ExchangeDraft {
   BuffersAndEdges given_;
   std::unique_ptr<Route> route_;
   std::optional<Planning> planning_;
-  Plan plan_;
-  LibraryRequests* by_library_ = nullptr;  ///< those of the executor, if the MPI library runs them
+  std::shared_ptr<const Plan> plan_;
+  std::shared_ptr<NeighborGraph> graph_;   ///< of an exchange before
+  LibraryRequests* by_library_ = nullptr;  ///< those of the executor, if the MPI library runs it
   std::unique_ptr<Executor> executor_;
 };
 

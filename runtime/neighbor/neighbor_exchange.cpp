@@ -1,11 +1,15 @@
 #include "runtime/neighbor/neighbor_exchange.hpp"
 
+#include <functional>
+
 #include "model/route/catalogue.hpp"
 #include "runtime/choose/gather_pattern.hpp"
 #include "runtime/choose/selection.hpp"
 #include "runtime/context.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/neighbor/exchange_draft.hpp"
+#include "runtime/neighbor/plan_cache.hpp"
+#include "runtime/plan/mixed.hpp"
 #include "runtime/plan/opening.hpp"
 
 namespace commpass {
@@ -30,59 +34,106 @@ std::optional<Seconds> Exchange::predicted_seconds() const { return state_->deci
 const std::string& Exchange::explanation() const { return state_->decision.explanation; }
 Bytes Exchange::buffer_bytes() const { return state_->buffer_bytes; }
 
+namespace {
+
+/// What a rank wants to run, until all have agreed on it.
+struct Intent {
+  Strategy strategy;
+  std::optional<SelectionOptions> selection;  ///< unless the strategy is named
+  Decision decision;
+  PlanCache::Entry* known = nullptr;  ///< a plan that there is already
+  Failure failure;
+};
+
+/// By a plan that there is already. Whether the MPI library's communicator is free is a matter of all ranks.
+std::uint64_t number_of(const PlanCache::Entry& entry) {
+  return mixed({entry.number, entry.has_free_graph() ? 1U : 0U});
+}
+
+Intent intend_known(PlanCache::Entry& entry, ExchangeDraft& draft, const Failure& before) {
+  Intent intent;
+  intent.known = &entry;
+  intent.failure = before;
+  attempt(intent.failure, [&] {
+    intent.decision = entry.known->decision;
+    draft.begin_again(*entry.known, entry.has_free_graph() ? entry.graph : nullptr);
+  });
+  return intent;
+}
+
+/// @param name  of a strategy; empty: the choice
+Intent intend(const Context& context, const std::string& name, const ExchangeOptions& options, ExchangeDraft& draft,
+              const Failure& before) {
+  Intent intent;
+  intent.failure = before;
+  draft.reset();
+  attempt(intent.failure, [&] {
+    const bool is_named = !name.empty();
+    if (is_named) {
+      intent.strategy = parse_strategy(name);
+      intent.decision = {to_string(intent.strategy), std::nullopt,
+                         name + " was named by the caller or COMMPASS_STRATEGY.\n"};
+    }
+    if (!is_named || is_automatic(intent.strategy))
+      intent.selection = SelectionOptions{options.model,
+                                          options.calls,
+                                          options.most_edges_gathered,
+                                          context.threads,
+                                          is_named ? std::optional(intent.strategy) : std::nullopt,
+                                          context.grid};
+    else if (pattern_need(intent.strategy) == PatternNeed::nothing) draft.begin(intent.strategy);
+  });
+  return intent;
+}
+
+/// Chooses what is not named. Collective.
+void decide(const Context& context, std::span<const SendEdge> sends, Intent& intent) {
+  const MPI_Comm comm = context.comm.get();
+  auto chosen = select_strategy(comm, context.layout, context.machine, sends, *intent.selection);
+  all_or_none(comm, [&] {
+    chosen.explanation.insert(0, intent.decision.explanation);
+    intent.strategy = parse_strategy(chosen.strategy);
+  });
+  intent.decision = std::move(chosen);
+}
+
+}  // namespace
+
 Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send_buffer,
                        std::span<const SendEdge> sends, void* receive_buffer, std::span<const ReceiveEdge> receives,
                        const ExchangeOptions& options, const Failure& before) {
   const MPI_Comm comm = context->comm.get();
+  auto& plans = *context->plans;
   auto address = context->next_address();
   ExchangeDraft draft(*context, address, {send_buffer, sends, receive_buffer, receives});
-  Strategy strategy;
-  std::optional<SelectionOptions> selection;  // unless the strategy is named
-  Decision decision;
-  Failure failure;
-  const auto open = [&](const std::string& name) {
-    failure = before;
-    selection.reset();
-    draft.reset();
-    attempt(failure, [&] {
-      const bool is_named = !name.empty();
-      decision = {};
-      if (is_named) {
-        strategy = parse_strategy(name);
-        decision = {to_string(strategy), std::nullopt, name + " was named by the caller or COMMPASS_STRATEGY.\n"};
-      }
-      if (!is_named || is_automatic(strategy))
-        selection = SelectionOptions{options.model,
-                                     options.calls,
-                                     options.most_edges_gathered,
-                                     context->threads,
-                                     is_named ? std::optional(strategy) : std::nullopt,
-                                     context->grid};
-      else if (pattern_need(strategy) == PatternNeed::nothing) draft.begin(strategy);
-    });
-    return open_planning(comm, failure, name, draft.mismatch());
-  };
   const auto& name = options.strategy.empty() ? context->named.strategy : options.strategy;
-  auto opening = open(name);  // ranks that name the same need not tell each other first
-  if (!opening.is_same_strategy) opening = open(broadcast(comm, name));
-  if (opening.has_failed) agree(comm, failure);
-  if (selection) {
-    auto chosen = select_strategy(comm, context->layout, context->machine, sends, *selection);
-    all_or_none(comm, [&] {
-      chosen.explanation.insert(0, decision.explanation);
-      strategy = parse_strategy(chosen.strategy);
-    });
-    decision = std::move(chosen);
+  auto* const known = options.anew ? nullptr : plans.find(options, sends, receives);
+  const auto wish = known ? number_of(*known) : number_of(name);  // before the draft takes the graph
+  auto intent = known ? intend_known(*known, draft, before) : intend(*context, name, options, draft, before);
+  // Ranks that wish the same need not tell each other first.
+  auto opening = open_planning(comm, intent.failure, wish, draft.mismatch());
+  if (!opening.is_same_strategy) {
+    const auto common = broadcast(comm, name);
+    intent = intend(*context, common, options, draft, before);
+    opening = open_planning(comm, intent.failure, number_of(common), draft.mismatch());
   }
+  if (opening.has_failed) agree(comm, intent.failure);
+  if (intent.selection) decide(*context, sends, intent);
   if (!draft.is_begun()) {
-    const auto tables = share_tables(comm, strategy, context->layout, sends);
-    attempt(failure, [&] { draft.begin(strategy, tables); });
-    opening = open_planning(comm, failure, {}, draft.mismatch());
-    if (opening.has_failed) agree(comm, failure);
+    const auto tables = share_tables(comm, intent.strategy, context->layout, sends);
+    attempt(intent.failure, [&] { draft.begin(intent.strategy, tables); });
+    opening = open_planning(comm, intent.failure, number_of(std::string()), draft.mismatch());
+    if (opening.has_failed) agree(comm, intent.failure);
   }
   auto executor = draft.finish(opening.are_edges_matched);
+  const auto known_from_now_on = [&] {
+    return KnownPlan{options,      {sends.begin(), sends.end()}, {receives.begin(), receives.end()}, intent.decision,
+                     draft.plan(), draft.is_run_by_library()};
+  };
+  if (intent.known) plans.use(*intent.known);
+  else plans.keep(std::cref(known_from_now_on), draft.graph());
   auto state = insist([] { return std::make_unique<Exchange::State>(); });
-  *state = {context, std::move(address), std::move(decision), draft.buffer_bytes(), std::move(executor)};
+  *state = {context, std::move(address), std::move(intent.decision), draft.buffer_bytes(), std::move(executor)};
   return Exchange(std::move(state));
 }
 

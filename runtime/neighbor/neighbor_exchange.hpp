@@ -28,6 +28,9 @@ struct ExchangeOptions {
   /// Of this rank, in exchanges of datatypes (TypedExchange): blocks are brought together in buffers of ours, also
   /// where their types have no gaps, so that each exchange may take other buffers.
   bool any_buffers = false;
+  /// Plan it as the first of its pattern, even if it is not (runtime/neighbor/plan_cache.hpp): to time planning.
+  bool anew = false;
+  bool operator==(const ExchangeOptions&) const = default;
 };
 
 /// A persistent neighbour exchange: planned once, run many times. Move-only.

@@ -10,12 +10,6 @@ namespace commpass {
 
 namespace {
 
-std::uint64_t number_of(const std::string& text) {
-  auto result = mixed({text.size()});
-  for (const char letter : text) result = mixed({result, static_cast<unsigned char>(letter)});
-  return result;
-}
-
 // Sums modulo 2^64 are made of two that do not overflow.
 constexpr unsigned half = 32;
 constexpr std::uint64_t low_half = 0xFFFFFFFFU;
@@ -27,11 +21,17 @@ bool is_zero(std::int64_t low_sum, std::int64_t high_sum) {
 
 }  // namespace
 
-Opening open_planning(MPI_Comm comm, const Failure& failure, const std::string& strategy, std::uint64_t mismatch) {
+std::uint64_t number_of(const std::string& strategy) {
+  auto result = mixed({strategy.size()});
+  for (const char letter : strategy) result = mixed({result, static_cast<unsigned char>(letter)});
+  return result;
+}
+
+Opening open_planning(MPI_Comm comm, const Failure& failure, std::uint64_t named, std::uint64_t mismatch) {
   const auto ranks = static_cast<std::uint64_t>(ranks_in(comm));
   if (ranks == 1) return {.has_failed = static_cast<bool>(failure), .are_edges_matched = mismatch == 0};
   // Rank 0 takes away what the others add, if all name the same.
-  const auto name = rank_in(comm) == 0 ? number_of(strategy) * (1 - ranks) : number_of(strategy);
+  const auto name = rank_in(comm) == 0 ? named * (1 - ranks) : named;
   const std::array<std::int64_t, 5> mine{failure ? 1 : 0, low(name), high(name), low(mismatch), high(mismatch)};
   NonblockingReduction sums;
   insist([&] { sums.start_sum(comm, mine); });

@@ -12,13 +12,16 @@ namespace commpass {
 
 struct Opening {
   bool has_failed = false;        ///< any rank
-  bool is_same_strategy = true;   ///< do all ranks name the same strategy?
+  bool is_same_strategy = true;   ///< do all ranks name the same strategy, or the same plan?
   bool are_edges_matched = true;  ///< is the sum of all mismatches 0?
 };
 
 /// Waits until all ranks are here, and moves on meanwhile what is in flight, as assemble() does. Collective.
-/// @param strategy  as this rank names it
+/// @param named     number_of() what this rank wants to run
 /// @param mismatch  of ExpectedHeaders; 0 if there are none
-Opening open_planning(MPI_Comm comm, const Failure& failure, const std::string& strategy, std::uint64_t mismatch);
+Opening open_planning(MPI_Comm comm, const Failure& failure, std::uint64_t named, std::uint64_t mismatch);
+
+/// Of a strategy as this rank names it. Different names have different numbers, but for one case in 2^64.
+std::uint64_t number_of(const std::string& strategy);
 
 }  // namespace commpass

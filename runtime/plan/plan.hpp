@@ -18,6 +18,7 @@ struct SendEdge {
   Rank destination = 0;
   Bytes offset = 0;  ///< in the send buffer
   Bytes bytes = 0;
+  bool operator==(const SendEdge&) const = default;
 };
 
 /// Bytes of the receive buffer that come from `source`.
@@ -25,6 +26,7 @@ struct ReceiveEdge {
   Rank source = 0;
   Bytes offset = 0;  ///< in the receive buffer
   Bytes bytes = 0;
+  bool operator==(const ReceiveEdge&) const = default;
 };
 
 /// A place in one of the four buffers of a plan.
