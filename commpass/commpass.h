@@ -128,6 +128,8 @@ typedef struct commpass_exchange_state* commpass_exchange;
  *                  commpass_calls (how often the exchange will run, if that is not often) and commpass_any_buffers
  *                  ("true": commpass_start_buffers may give other buffers every time, at the price of a copy)
  *
+ * A further plan of the same pattern with the same info takes one agreement of all ranks, if it is among the last 16.
+ *
  * Datatypes and buffers must outlive the exchange. No MPI_IN_PLACE. A neighbourhood allgather sends the same elements
  * to all: they travel once as far as the strategy takes them the same way. */
 int commpass_neighbor_alltoallv_init(const void* sendbuf, int outdegree, const int* dest, const int* sendcounts,

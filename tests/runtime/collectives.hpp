@@ -10,6 +10,16 @@ struct Calls {
   int messages = 0;       ///< not those of persistent requests
   int collectives() const { return small + counting + communicators; }
   bool operator==(const Calls&) const = default;
+  Calls since(const Calls& before) const {
+    return {small - before.small, counting - before.counting, communicators - before.communicators,
+            messages - before.messages};
+  }
+  void add(const Calls& more) {
+    small += more.small;
+    counting += more.counting;
+    communicators += more.communicators;
+    messages += more.messages;
+  }
 };
 
 /// Those of this process since it was set.

@@ -195,8 +195,10 @@ class Planning : public testing::TestWithParam<const char*> {};
 
 TEST_P(Planning, GoesOnWithoutMemory) {
   const std::string strategy = GetParam();
-  const Planned exchange(strategy);
+  Planned exchange(strategy);
   survives_everything(std::cref(exchange), "planned, " + strategy);
+  exchange.options.anew = true;
+  survives_everything(std::cref(exchange), "planned anew, " + strategy);
 }
 
 INSTANTIATE_TEST_SUITE_P(NoMemory, Planning,
