@@ -100,6 +100,13 @@ ExchangeOptions options_of(MPI_Info info) {
     if (!options.calls || *options.calls <= 0)
       throw InputError("info commpass_calls " + calls, "it is no number of calls", "use one above 0");
   }
+  if (const auto planner = commpass::c::value_of(info, "commpass_planner"); !planner.empty())
+    options.planner = commpass::parse_planner_mode(planner);
+  if (const auto seconds = commpass::c::value_of(info, "commpass_planner_seconds"); !seconds.empty()) {
+    options.planner_seconds = commpass::parse_number<double>(seconds);
+    if (!options.planner_seconds)
+      throw InputError("info commpass_planner_seconds " + seconds, "it is no number", "use one above 0");
+  }
   options.any_buffers = commpass::c::value_of(info, "commpass_any_buffers") == "true";
   return options;
 }

@@ -63,6 +63,12 @@ unsigned settle_on_node(MPI_Comm comm) {
   return threads_of_rank(node.get());
 }
 
+PlannerMode planner_of(MPI_Comm comm, const Environment& environment) {
+  int mode = static_cast<int>(environment.planner.value_or(PlannerMode::estimate));
+  COMMPASS_MPI_CALL(MPI_Bcast, &mode, 1, MPI_INT, 0, comm);
+  return static_cast<PlannerMode>(mode);
+}
+
 int largest_tag_of(MPI_Comm comm) {
   constexpr int guaranteed = 32767;  // MPI 3.1, §8.1.2
   void* value = nullptr;
@@ -86,6 +92,7 @@ std::shared_ptr<Context> make_context(MPI_Comm user, const std::string& profile,
   context->named = fitting_names(comm, context->layout, environment);
   context->unpriced = broadcast(comm, why_unpriced(context->layout, context->machine));
   context->grid = grid_of(user);
+  context->planner = planner_of(comm, environment);
   context->verbose = environment.verbose;
   context->threads = settle_on_node(comm);
   context->largest_tag = largest_tag_of(comm);
@@ -97,6 +104,7 @@ std::shared_ptr<Context> context_like(const Context& other, OwnCommunicator comm
   auto context = std::make_shared<Context>(Context{std::move(comm), std::move(layout), other.machine});
   context->named = other.named;
   context->unpriced = other.unpriced;
+  context->planner = other.planner;
   context->verbose = other.verbose;
   context->threads = other.threads;
   context->largest_tag = other.largest_tag;

@@ -12,6 +12,7 @@
 #include "model/pattern/grid.hpp"
 #include "runtime/choose/environment_names.hpp"
 #include "runtime/mpi/own_communicator.hpp"
+#include "selector/choose/planner_mode.hpp"
 
 namespace commpass {
 
@@ -26,8 +27,9 @@ struct Context {
   EnvironmentNames named{};    ///< what the environment of rank 0 names, as it fits the layout
   std::string unpriced{};      ///< why nothing has a price (runtime/choose/unpriced.hpp), as rank 0 says; empty: it has
   std::optional<Grid> grid{};  ///< of the user's communicator, if it has a Cartesian topology
-  bool verbose = false;        ///< as the environment of this rank says
-  unsigned threads = 1;        ///< that this rank may start without taking cores from others of its node
+  PlannerMode planner = PlannerMode::estimate;  ///< unless told, as the environment of rank 0 says
+  bool verbose = false;                         ///< as the environment of this rank says
+  unsigned threads = 1;  ///< that this rank may start without taking cores from others of its node
   int largest_tag = 0;
   int next_exchange = 0;  ///< its number among the planned ones that share a communicator
   std::shared_ptr<const OwnCommunicator>

@@ -52,12 +52,25 @@ Totals sum_up(MPI_Comm comm, const Layout& layout, std::span<const SendEdge> sen
   return totals;
 }
 
+/// What is worth timing, the best first.
+std::vector<Contender> contenders_of(const std::vector<Candidate>& ranking, const SelectionOptions& options) {
+  std::vector<Contender> result;
+  if (options.planner == PlannerMode::estimate) return result;
+  for (const auto& candidate : ranking) {
+    if (result.size() == most_timed(options.planner)) break;
+    result.push_back(
+        {to_string(candidate.strategy), candidate.is_part ? std::nullopt : std::optional(candidate.cost.seconds)});
+  }
+  return result;
+}
+
 Decision decision_of(const std::vector<Candidate>& ranking, const Layout& layout, const Machine& machine,
                      const SelectionOptions& options) {
   auto explanation = explain(ranking, 0, options.calls);
   if (const auto note = profile_note(machine, layout, options.model, ranking); !note.empty())
     explanation += "Note: " + note + ".\n";
-  return {to_string(ranking.front().strategy), ranking.front().cost.seconds, std::move(explanation)};
+  return {to_string(ranking.front().strategy), ranking.front().cost.seconds, std::move(explanation), options.planner,
+          contenders_of(ranking, options)};
 }
 
 /// @param price_suggestions  prices what is asked for if everything is considered
@@ -71,12 +84,43 @@ std::vector<Candidate> rank(const Pricer& price, const Pricer& price_suggestions
                        options.calls);
 }
 
-Decision share(MPI_Comm comm, Decision decision) {
+constexpr char between_contenders = ';';
+
+/// The contenders of rank 0 on every rank. Collective.
+void share_contenders(MPI_Comm comm, std::vector<Contender>& contenders) {
+  constexpr double none = -1;
+  std::string names;
+  std::vector<double> prices;
+  all_or_none(comm, [&] {
+    for (const auto& contender : contenders) {
+      if (!names.empty()) names += between_contenders;
+      names += contender.strategy;
+      prices.push_back(contender.predicted_s.value_or(none));
+    }
+  });
+  names = broadcast(comm, names);
+  std::vector<std::string> parts;
+  all_or_none(comm, [&] {
+    parts = split(names, between_contenders);
+    prices.resize(parts.size());
+  });
+  COMMPASS_MPI_CALL(MPI_Bcast, prices.data(), static_cast<int>(prices.size()), MPI_DOUBLE, 0, comm);
+  all_or_none(comm, [&] {
+    contenders.clear();
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      contenders.push_back({parts[i], prices[i] < 0 ? std::nullopt : std::optional(prices[i])});
+  });
+}
+
+Decision share(MPI_Comm comm, Decision decision, const SelectionOptions& options) {
   decision.strategy = broadcast(comm, decision.strategy);
   decision.explanation = broadcast(comm, decision.explanation);
   double predicted = decision.predicted_s.value_or(0);
   COMMPASS_MPI_CALL(MPI_Bcast, &predicted, 1, MPI_DOUBLE, 0, comm);
   decision.predicted_s = predicted;
+  decision.planner = options.planner;
+  decision.is_of_family = options.automatic.has_value();
+  if (options.planner != PlannerMode::estimate) share_contenders(comm, decision.contenders);
   return decision;
 }
 
@@ -102,7 +146,7 @@ Decision decide_exactly(MPI_Comm comm, const Layout& layout, const Machine& mach
                              machine, options);
     });
   });
-  return share(comm, std::move(decision));
+  return share(comm, std::move(decision), options);
 }
 
 std::string explain_totals(const Totals& totals, const Layout& layout, std::int64_t most_edges) {
@@ -132,7 +176,7 @@ Decision decide_by_statistics(MPI_Comm comm, const Layout& layout, const Machine
     });
     if (rank_in(comm) == 0) decision.explanation += explain_totals(totals, layout, options.most_edges_gathered);
   });
-  return share(comm, std::move(decision));
+  return share(comm, std::move(decision), options);
 }
 
 /// What runs where nothing has a price, as rank 0 says.
@@ -140,7 +184,15 @@ Decision decide_without_prices(MPI_Comm comm, const std::string& why, const Layo
                                const SelectionOptions& options) {
   warn_unpriced(why, rank_in(comm));
   const auto strategy = options.automatic ? to_string(unpriced_member(*options.automatic, layout)) : unpriced_exchange;
-  return {strategy, std::nullopt, fmt::format("{}: no strategy has a price. {}\n", strategy, why)};
+  Decision decision{strategy, std::nullopt, fmt::format("{}: no strategy has a price. {}\n", strategy, why),
+                    options.planner};
+  decision.is_of_family = options.automatic.has_value();
+  // Without prices nobody knows which ones may be the best.
+  if (options.planner != PlannerMode::estimate) decision.contenders.push_back({strategy, std::nullopt});
+  if (options.planner == PlannerMode::patient && !options.automatic)
+    for (const auto& suggestion : suggest_strategies(layout))
+      decision.contenders.push_back({to_string(suggestion), std::nullopt});
+  return decision;
 }
 
 /// The options of rank 0, with the threads of this rank. Collective.
@@ -149,13 +201,17 @@ SelectionOptions agreed(MPI_Comm comm, const SelectionOptions& mine) {
   auto options = mine;
   constexpr std::int64_t most_of_mpi = std::numeric_limits<int>::max();
   options.most_edges_gathered = std::clamp<std::int64_t>(options.most_edges_gathered, 0, most_of_mpi);
-  int model = static_cast<int>(mine.model);
-  double calls = mine.calls.value_or(0);
-  COMMPASS_MPI_CALL(MPI_Bcast, &model, 1, MPI_INT, 0, comm);
-  COMMPASS_MPI_CALL(MPI_Bcast, &calls, 1, MPI_DOUBLE, 0, comm);
-  COMMPASS_MPI_CALL(MPI_Bcast, &options.most_edges_gathered, 1, MPI_INT64_T, 0, comm);
-  options.model = static_cast<CostModel>(model);
-  options.calls = calls > 0 ? Calls(calls) : std::nullopt;
+  struct {
+    double calls;
+    std::int64_t most_edges_gathered;
+    int model, planner;
+  } word{mine.calls.value_or(0), options.most_edges_gathered, static_cast<int>(mine.model),
+         static_cast<int>(mine.planner)};
+  COMMPASS_MPI_CALL(MPI_Bcast, &word, sizeof(word), MPI_BYTE, 0, comm);
+  options.model = static_cast<CostModel>(word.model);
+  options.planner = static_cast<PlannerMode>(word.planner);
+  options.calls = word.calls > 0 ? Calls(word.calls) : std::nullopt;
+  options.most_edges_gathered = word.most_edges_gathered;
   return options;
 }
 

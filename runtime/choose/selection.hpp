@@ -7,17 +7,28 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "model/pattern/grid.hpp"
 #include "runtime/plan/plan.hpp"
+#include "selector/choose/planner_mode.hpp"
 #include "selector/choose/select.hpp"
 
 namespace commpass {
+
+/// A strategy that may be the fastest, and its price, if it has one.
+struct Contender {
+  std::string strategy;
+  std::optional<Seconds> predicted_s;
+};
 
 struct Decision {
   std::string strategy;
   std::optional<Seconds> predicted_s;  ///< of one exchange; nothing if there is no price
   std::string explanation;
+  PlannerMode planner = PlannerMode::estimate;  ///< as agreed
+  std::vector<Contender> contenders{};          ///< what is to be timed then, the best first; with estimate none
+  bool is_of_family = false;                    ///< was a family named (SelectionOptions::automatic)?
 };
 
 struct SelectionOptions {
@@ -29,6 +40,7 @@ struct SelectionOptions {
       automatic{};  ///< choose from its family alone (selector/choose/family.hpp); the same on every rank
   std::optional<Grid>
       grid{};  ///< that of the user's communicator: if ranks have the same offsets there, it is not sought
+  PlannerMode planner = PlannerMode::estimate;
 };
 
 /// The cheapest strategy, the same on every rank. Collective.

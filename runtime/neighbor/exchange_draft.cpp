@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "model/error.hpp"
+#include "runtime/choose/gather_pattern.hpp"
 #include "runtime/execute/persistent_requests.hpp"
 #include "runtime/mpi/neighborhood_collective.hpp"
+#include "runtime/plan/opening.hpp"
 
 namespace commpass {
 
@@ -34,6 +36,20 @@ void ExchangeDraft::begin_again(const KnownPlan& known, std::shared_ptr<Neighbor
   plan_ = known.plan;
   graph_ = std::move(graph);
   make_executor(known.is_run_by_library);
+}
+
+bool ExchangeDraft::begin_with_all(const Strategy& strategy, Failure& failure) {
+  const auto tables = share_tables(comm(), strategy, context_.layout, given_.sends);
+  attempt(failure, [&] { begin(strategy, tables); });
+  const auto opening = open_planning(comm(), failure, number_of(std::string()), mismatch());
+  if (opening.has_failed) agree(comm(), failure);
+  return opening.are_edges_matched;
+}
+
+std::unique_ptr<Executor> ExchangeDraft::make(const Strategy& strategy) {
+  Failure failure;
+  const bool are_edges_matched = begin_with_all(strategy, failure);
+  return finish(are_edges_matched);
 }
 
 void ExchangeDraft::reset() {

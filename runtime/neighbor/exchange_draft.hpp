@@ -36,6 +36,12 @@ class ExchangeDraft {
   /// The same by a plan that was made before, with edges like those given.
   /// @param graph  of its exchange, if that is free on all ranks
   void begin_again(const KnownPlan& known, std::shared_ptr<NeighborGraph> graph);
+  /// Begins on all ranks, with the tables that the strategy needs. Collective.
+  /// @param failure  what went wrong on this rank before
+  /// @return do the edges match (Opening)? @throws Error, the same on every rank
+  bool begin_with_all(const Strategy& strategy, Failure& failure);
+  /// All of it. Collective. @throws Error, the same on every rank
+  std::unique_ptr<Executor> make(const Strategy& strategy);
   /// Forgets what begin() has done.
   void reset();
   bool is_begun() const { return planning_ || executor_; }

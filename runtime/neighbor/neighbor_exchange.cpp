@@ -3,12 +3,12 @@
 #include <functional>
 
 #include "model/route/catalogue.hpp"
-#include "runtime/choose/gather_pattern.hpp"
 #include "runtime/choose/selection.hpp"
 #include "runtime/context.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/neighbor/exchange_draft.hpp"
 #include "runtime/neighbor/plan_cache.hpp"
+#include "runtime/neighbor/trials.hpp"
 #include "runtime/plan/mixed.hpp"
 #include "runtime/plan/opening.hpp"
 
@@ -69,6 +69,7 @@ Intent intend(const Context& context, const std::string& name, const ExchangeOpt
   draft.reset();
   attempt(intent.failure, [&] {
     const bool is_named = !name.empty();
+    if (options.planner_seconds) check_planner_seconds(*options.planner_seconds);
     if (is_named) {
       intent.strategy = parse_strategy(name);
       intent.decision = {to_string(intent.strategy), std::nullopt,
@@ -80,20 +81,25 @@ Intent intend(const Context& context, const std::string& name, const ExchangeOpt
                                           options.most_edges_gathered,
                                           context.threads,
                                           is_named ? std::optional(intent.strategy) : std::nullopt,
-                                          context.grid};
+                                          context.grid,
+                                          options.planner.value_or(context.planner)};
     else if (pattern_need(intent.strategy) == PatternNeed::nothing) draft.begin(intent.strategy);
   });
   return intent;
 }
 
 /// Chooses what is not named. Collective.
-void decide(const Context& context, std::span<const SendEdge> sends, Intent& intent) {
+void decide(const Context& context, const Context::Address& address, const BuffersAndEdges& given,
+            std::optional<Seconds> planner_seconds, Intent& intent) {
   const MPI_Comm comm = context.comm.get();
-  auto chosen = select_strategy(comm, context.layout, context.machine, sends, *intent.selection);
+  auto chosen = select_strategy(comm, context.layout, context.machine, given.sends, *intent.selection);
+  if (!chosen.contenders.empty() && context.layout.ranks() > 1)
+    choose_by_trials(context, address, given, planner_seconds, chosen);
   all_or_none(comm, [&] {
     chosen.explanation.insert(0, intent.decision.explanation);
     intent.strategy = parse_strategy(chosen.strategy);
   });
+  chosen.contenders.clear();
   intent.decision = std::move(chosen);
 }
 
@@ -105,7 +111,8 @@ Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send
   const MPI_Comm comm = context->comm.get();
   auto& plans = *context->plans;
   auto address = context->next_address();
-  ExchangeDraft draft(*context, address, {send_buffer, sends, receive_buffer, receives});
+  const BuffersAndEdges given{send_buffer, sends, receive_buffer, receives};
+  ExchangeDraft draft(*context, address, given);
   const auto& name = options.strategy.empty() ? context->named.strategy : options.strategy;
   auto* const known = options.anew ? nullptr : plans.find(options, sends, receives);
   const auto wish = known ? number_of(*known) : number_of(name);  // before the draft takes the graph
@@ -118,14 +125,10 @@ Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send
     opening = open_planning(comm, intent.failure, number_of(common), draft.mismatch());
   }
   if (opening.has_failed) agree(comm, intent.failure);
-  if (intent.selection) decide(*context, sends, intent);
-  if (!draft.is_begun()) {
-    const auto tables = share_tables(comm, intent.strategy, context->layout, sends);
-    attempt(intent.failure, [&] { draft.begin(intent.strategy, tables); });
-    opening = open_planning(comm, intent.failure, number_of(std::string()), draft.mismatch());
-    if (opening.has_failed) agree(comm, intent.failure);
-  }
-  auto executor = draft.finish(opening.are_edges_matched);
+  if (intent.selection) decide(*context, address, given, options.planner_seconds, intent);
+  bool are_edges_matched = opening.are_edges_matched;
+  if (!draft.is_begun()) are_edges_matched = draft.begin_with_all(intent.strategy, intent.failure);
+  auto executor = draft.finish(are_edges_matched);
   const auto known_from_now_on = [&] {
     return KnownPlan{options,      {sends.begin(), sends.end()}, {receives.begin(), receives.end()}, intent.decision,
                      draft.plan(), draft.is_run_by_library()};

@@ -9,6 +9,7 @@
 
 #include "model/cost/cost.hpp"
 #include "runtime/plan/plan.hpp"
+#include "selector/choose/planner_mode.hpp"
 
 namespace commpass {
 
@@ -30,6 +31,12 @@ struct ExchangeOptions {
   bool any_buffers = false;
   /// Plan it as the first of its pattern, even if it is not (runtime/neighbor/plan_cache.hpp): to time planning.
   bool anew = false;
+  /// Choose by prices alone (estimate), or by timing the few best (measure) or all strategies that are considered
+  /// (patient), the MPI library's own collective among them; nothing: COMMPASS_PLANNER, else estimate. Timing is not
+  /// for exchanges that run a few times only, nor where a strategy is named. It reads the send buffer.
+  std::optional<PlannerMode> planner{};
+  /// How long exchanges are timed, on top of planning what is tried; nothing: 0.1 s, or 1 s if patient.
+  std::optional<Seconds> planner_seconds{};
   bool operator==(const ExchangeOptions&) const = default;
 };
 

@@ -60,6 +60,7 @@ const Variable variables[] = {
        ranks_of_layout(value);  // throws if it is none
        e.layout = value;
      }},
+    {"COMMPASS_PLANNER", [](Environment& e, const std::string& value) { e.planner = parse_planner_mode(value); }},
     {"COMMPASS_PROGRESS", [](Environment& e, const std::string& value) { e.progress = parse_progress(value); }},
     {"COMMPASS_VERBOSE",
      [](Environment& e, const std::string& value) {

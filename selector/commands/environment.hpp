@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/machine/profile_lookup.hpp"
+#include "selector/choose/planner_mode.hpp"
 
 namespace commpass {
 
@@ -24,6 +25,7 @@ struct Environment {
   std::optional<std::string> sparse_strategy;  ///< COMMPASS_SPARSE_STRATEGY: the same for sparse exchanges
   std::optional<std::string> alltoallv_strategy;  ///< COMMPASS_ALLTOALLV_STRATEGY: the same for alltoallv
   std::optional<std::string> layout;              ///< COMMPASS_LAYOUT: treat the machine as laid out like this
+  std::optional<PlannerMode> planner;             ///< COMMPASS_PLANNER: how planned exchanges are chosen
   Progress progress = Progress::automatic;        ///< COMMPASS_PROGRESS: auto, always, never
   bool verbose = false;              ///< COMMPASS_VERBOSE: 0 or 1; say on stderr where a named strategy does not fit
   std::vector<std::string> unknown;  ///< names of COMMPASS_… variables that mean nothing here

@@ -1,0 +1,267 @@
+#include "runtime/neighbor/trials.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "model/error.hpp"
+#include "model/median.hpp"
+#include "model/text.hpp"
+#include "runtime/execute/memory.hpp"
+#include "runtime/mpi/common_start.hpp"
+#include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/neighborhood_collective.hpp"
+#include "runtime/mpi/ranks.hpp"
+#include "selector/choose/measured_choice.hpp"
+
+namespace commpass {
+
+namespace {
+
+/// A receive buffer of ours in the place of the user's, with the same places relative to each other.
+struct ScratchReceives {
+  std::vector<ReceiveEdge> edges;
+  Memory::Buffer buffer;
+
+  /// @throws std::bad_alloc
+  explicit ScratchReceives(std::span<const ReceiveEdge> receives) : edges(receives.begin(), receives.end()) {
+    std::erase_if(edges, [](const ReceiveEdge& edge) { return edge.bytes <= 0; });
+    if (edges.empty()) return;
+    const Bytes begin = std::ranges::min(edges, {}, &ReceiveEdge::offset).offset;
+    Bytes end = 0;
+    for (auto& edge : edges) {
+      edge.offset -= begin;
+      end = std::max(end, edge.offset + edge.bytes);
+    }
+    buffer = host_memory().allocate(end);
+  }
+};
+
+struct Trial {
+  Contender contender;
+  Strategy strategy;
+  std::unique_ptr<Executor> executor;  ///< none: it could not be planned
+  std::vector<Seconds> seconds{};      ///< on rank 0: of one exchange on the slowest rank, in each round
+  bool is_running = true;              ///< may it still be the fastest?
+};
+
+/// What is tried, that which stays unless another one is faster first.
+std::vector<Contender> contenders_of(const Decision& decision) {
+  std::vector<Contender> result;
+  const auto add = [&](const Contender& contender) {
+    if (std::ranges::find(result, contender.strategy, &Contender::strategy) == result.end())
+      result.push_back(contender);
+  };
+  const auto add_by_name = [&](const std::string& name) {
+    const auto known = std::ranges::find(decision.contenders, name, &Contender::strategy);
+    add(known == decision.contenders.end() ? Contender{name, std::nullopt} : *known);
+  };
+  if (!decision.is_of_family) {
+    if (NeighborhoodCollective::is_available()) add_by_name("mpi");
+    add_by_name("standard");
+  }
+  for (const auto& contender : decision.contenders) add(contender);
+  return result;
+}
+
+/// Plans all of them. Collective.
+std::vector<Trial> plan_trials(const Context& context, const Context::Address& address, const BuffersAndEdges& given,
+                               const Decision& decision) {
+  std::vector<Trial> trials;
+  all_or_none(context.comm.get(), [&] {
+    for (auto& contender : contenders_of(decision))
+      trials.push_back({contender, parse_strategy(contender.strategy), nullptr});
+  });
+  for (auto& trial : trials) {
+    try {
+      ExchangeDraft draft(context, address, given);
+      trial.executor = draft.make(trial.strategy);
+    } catch (const MpiError&) {
+      throw;
+    } catch (const Error&) {  // the same on every rank
+    }
+  }
+  std::erase_if(trials, [](const Trial& trial) { return !trial.executor; });
+  return trials;
+}
+
+/// This rank's time of one exchange, of several one after another from a common start.
+Seconds time_some(MPI_Comm comm, Executor& executor, int exchanges) {
+  common_start(comm);
+  const double begin = MPI_Wtime();
+  for (int i = 0; i < exchanges; ++i) {
+    executor.start();
+    executor.wait();
+  }
+  return (MPI_Wtime() - begin) / exchanges;
+}
+
+/// Times trials in rounds: in each of them each that is running, in another order.
+class Rounds {
+ public:
+  // Of an interval with 95 % at least 6 are needed; above the most it hardly shrinks.
+  static constexpr std::size_t least = 7, most = 1000;
+
+  /// Collective. @throws Error, the same on every rank
+  Rounds(MPI_Comm comm, std::vector<Trial>& trials, Seconds budget)
+      : comm_(comm), trials_(trials), budget_(budget), rank_(rank_in(comm)) {
+    all_or_none(comm, [&] {
+      order_.resize(trials.size());
+      mine_.resize(trials.size());
+      slowest_.resize(trials.size());
+      word_.resize(trials.size() + 1);
+      if (rank_ == 0)
+        for (auto& trial : trials) trial.seconds.reserve(most);
+    });
+    for (std::size_t i = 0; i < order_.size(); ++i) order_[i] = i;
+    warm_up();
+  }
+
+  /// Collective.
+  void run() {
+    const double begin = MPI_Wtime();
+    for (bool is_over = runners() < 2; !is_over;) {
+      time_round(exchanges_);
+      if (rank_ == 0) keep_times();
+      is_over = tell(rank_ == 0 && review(MPI_Wtime() - begin));
+    }
+  }
+  int exchanges() const { return exchanges_; }
+
+ private:
+  std::size_t runners() const {
+    return static_cast<std::size_t>(std::ranges::count(trials_, true, &Trial::is_running));
+  }
+
+  void time_round(int exchanges) {
+    std::ranges::shuffle(order_, random_);
+    std::ranges::fill(mine_, 0);
+    for (const auto i : order_)
+      if (trials_[i].is_running) mine_[i] = time_some(comm_, *trials_[i].executor, exchanges);
+    COMMPASS_MPI_CALL(MPI_Reduce, mine_.data(), slowest_.data(), static_cast<int>(mine_.size()), MPI_DOUBLE, MPI_MAX, 0,
+                      comm_);
+  }
+
+  void keep_times() {
+    for (std::size_t i = 0; i < trials_.size(); ++i)
+      if (trials_[i].is_running) trials_[i].seconds.push_back(slowest_[i]);
+  }
+
+  /// How many exchanges a sample has, and what fits into the budget at all.
+  void warm_up() {
+    constexpr int turns = 2;
+    for (int i = 0; i < turns; ++i) time_round(1);
+    if (rank_ == 0) {
+      constexpr Seconds sample_s = 100e-6;  // long enough for the clock, short enough to lie within a time slice
+      constexpr double most_exchanges = 200;
+      exchanges_ =
+          static_cast<int>(std::clamp(sample_s / std::max(slowest_[0], sample_s / most_exchanges), 1., most_exchanges));
+      Seconds total = 0;
+      for (std::size_t i = 0; i < trials_.size(); ++i) {
+        const auto its = slowest_[i] * exchanges_ * static_cast<double>(least);
+        trials_[i].is_running = i == 0 || total + its <= budget_;
+        if (trials_[i].is_running) total += its;
+      }
+    }
+    COMMPASS_MPI_CALL(MPI_Bcast, &exchanges_, 1, MPI_INT, 0, comm_);
+    tell(false);
+  }
+
+  /// On rank 0: who is beaten, and is that enough?
+  bool review(Seconds elapsed) {
+    const auto rounds = trials_[0].seconds.size();
+    if (rounds >= next_review_) {
+      next_review_ = rounds * 3 / 2;
+      try {
+        std::vector<std::vector<Seconds>> seconds;
+        for (const auto& trial : trials_) seconds.push_back(trial.seconds);
+        const auto ratios = ratios_to_first(seconds);
+        for (std::size_t i = 1; i < trials_.size(); ++i)
+          if (is_beaten(ratios, i)) trials_[i].is_running = false;
+      } catch (const std::bad_alloc&) {
+        return true;
+      }
+    }
+    return rounds >= most || runners() < 2 || (rounds >= least && elapsed > budget_);
+  }
+
+  /// What rank 0 has found, on all ranks. @return the argument of rank 0
+  bool tell(bool is_over) {
+    for (std::size_t i = 0; i < trials_.size(); ++i) word_[i] = trials_[i].is_running ? 1 : 0;
+    word_.back() = is_over ? 1 : 0;
+    COMMPASS_MPI_CALL(MPI_Bcast, word_.data(), static_cast<int>(word_.size()), MPI_CHAR, 0, comm_);
+    for (std::size_t i = 0; i < trials_.size(); ++i) trials_[i].is_running = word_[i] != 0;
+    return word_.back() != 0;
+  }
+
+  MPI_Comm comm_;
+  std::vector<Trial>& trials_;
+  Seconds budget_;
+  Rank rank_;
+  std::mt19937 random_{1};  // the same on every rank
+  std::vector<std::size_t> order_;
+  std::vector<double> mine_, slowest_;
+  std::vector<char> word_;
+  std::size_t next_review_ = least;
+  int exchanges_ = 1;
+};
+
+std::string describe(const Trial& trial, const MedianInterval& ratio) {
+  if (trial.seconds.empty())
+    return fmt::format("  {}: not timed, for it does not fit into that time\n", trial.contender.strategy);
+  return fmt::format("  {}: {} times as long (95 %: {} to {})\n", trial.contender.strategy,
+                     format_fixed(ratio.median, 3), format_fixed(ratio.low, 3), format_fixed(ratio.high, 3));
+}
+
+std::string explain(std::span<const Trial> trials, std::span<const MedianInterval> ratios, std::size_t chosen,
+                    const Rounds& rounds, Seconds budget) {
+  const auto& baseline = trials.front();
+  auto text = fmt::format("Measured for up to {}", format_seconds(budget));
+  if (!baseline.seconds.empty())
+    text += fmt::format(", {} rounds of {} exchanges: {} takes {}", baseline.seconds.size(), rounds.exchanges(),
+                        baseline.contender.strategy, format_seconds(median(baseline.seconds)));
+  text += ".\n";
+  for (std::size_t i = 1; i < trials.size(); ++i) text += describe(trials[i], ratios[i]);
+  return text + (chosen == 0 ? fmt::format("Kept: {}, for nothing that was timed is faster beyond doubt.\n",
+                                           baseline.contender.strategy)
+                             : fmt::format("Chosen: {}, which is faster than {} beyond doubt.\n",
+                                           trials[chosen].contender.strategy, baseline.contender.strategy));
+}
+
+}  // namespace
+
+void choose_by_trials(const Context& context, const Context::Address& address, const BuffersAndEdges& given,
+                      std::optional<Seconds> seconds, Decision& decision) {
+  const MPI_Comm comm = context.comm.get();
+  Seconds budget = seconds.value_or(default_planner_seconds(decision.planner));
+  COMMPASS_MPI_CALL(MPI_Bcast, &budget, 1, MPI_DOUBLE, 0, comm);
+  std::optional<ScratchReceives> scratch;
+  all_or_none(comm, [&] { scratch.emplace(given.receives); });
+  auto trials =
+      plan_trials(context, address, {given.send_buffer, given.sends, scratch->buffer.get(), scratch->edges}, decision);
+  if (trials.empty()) return;  // what is wrong the plan itself will tell
+  Rounds rounds(comm, trials, budget);
+  rounds.run();
+  int chosen = 0;
+  std::string text;
+  all_or_none(comm, [&] {
+    if (rank_in(comm) != 0) return;
+    std::vector<std::vector<Seconds>> times;
+    for (const auto& trial : trials) times.push_back(trial.seconds);
+    const auto ratios = ratios_to_first(times);
+    chosen = static_cast<int>(fastest_beyond_doubt(ratios));
+    text = explain(trials, ratios, static_cast<std::size_t>(chosen), rounds, budget);
+  });
+  COMMPASS_MPI_CALL(MPI_Bcast, &chosen, 1, MPI_INT, 0, comm);
+  text = broadcast(comm, text);
+  all_or_none(comm, [&] {
+    const auto& contender = trials[static_cast<std::size_t>(chosen)].contender;
+    decision.strategy = contender.strategy;
+    decision.predicted_s = contender.predicted_s;
+    decision.explanation += text;
+  });
+}
+
+}  // namespace commpass
