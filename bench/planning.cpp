@@ -1,10 +1,12 @@
-// bench planning: what do a first and a second plan of a pattern take? On two ranks.
+// bench planning: what do a first and a second plan of a pattern take, and is what `measure` chooses as fast as the MPI
+// library's own call? On two ranks.
 #include <fmt/format.h>
 #include <mpi.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <vector>
 
 #include "bench/options.hpp"
@@ -15,7 +17,11 @@
 #include "model/text.hpp"
 #include "runtime/collectives.hpp"
 #include "runtime/communicator.hpp"
+#include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/own_communicator.hpp"
+#include "runtime/mpi/ranks.hpp"
 #include "runtime/time_exchange.hpp"
+#include "selector/choose/measured_choice.hpp"
 
 namespace commpass::bench {
 namespace {
@@ -24,15 +30,17 @@ using Json = nlohmann::ordered_json;
 using test::Calls;
 using test::counted;
 
-/// As many edges of a size from each of the two ranks to the other, with gaps between them.
+/// As many edges of a size from each of the two ranks to the other.
 struct Edges {
-  Edges(Rank rank, int count, Bytes bytes) : out(static_cast<std::size_t>(count * (bytes + gap))), in(out.size()) {
+  /// @param gap  between them, in bytes
+  Edges(const Communicator& communicator, int count, Bytes bytes, Bytes gap = 8)
+      : peer(1 - rank_in(communicator.mpi())), out(static_cast<std::size_t>(count * (bytes + gap))), in(out.size()) {
     for (int i = 0; i < count; ++i) {
-      sends.push_back({1 - rank, i * (bytes + gap), bytes});
-      receives.push_back({1 - rank, i * (bytes + gap), bytes});
+      sends.push_back({peer, i * (bytes + gap), bytes});
+      receives.push_back({peer, i * (bytes + gap), bytes});
     }
   }
-  static constexpr Bytes gap = 8;
+  Rank peer;
   std::vector<std::byte> out, in;
   std::vector<SendEdge> sends;
   std::vector<ReceiveEdge> receives;
@@ -90,46 +98,147 @@ class Planning {
   Calls last_;
 };
 
-Json plan_all(const OutputOptions& options, bool shown) {
-  int rank = 0, ranks = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (ranks != 2) throw InputError("bench planning", fmt::format("it has {} ranks", ranks), "run it on 2");
-  Communicator communicator(MPI_COMM_WORLD, generic_profile().machine);
+Json plan_twice(Communicator& communicator, const OutputOptions& options, bool shown, Json& summary) {
   const int repetitions = options.quick ? 11 : 101, plans = options.quick ? 100 : 1000;
   if (shown)
-    fmt::print("{:>8} {:>20} {:>22} {:>11} {:>10} {:>11} {:>13}\n", "edges", "named", "runs", "first", "collectives",
+    fmt::print("{:>8} {:>20} {:>22} {:>11} {:>11} {:>11} {:>11}\n", "edges", "named", "runs", "first", "collectives",
                "further", "collectives");
-  Json json;
+  Json cases;
   std::vector<double> ratios;
-  double most = 0, communicators = 0;
+  double most = 0;
+  int communicators = 0;
   for (const char* strategy : {"", "standard", "standard,staggered", "tuna,radix=2"})
     for (const int edges_count : {1, 1000}) {
       constexpr Bytes bytes = 64;
-      Edges edges(rank, edges_count, bytes);
+      Edges edges(communicator, edges_count, bytes);
       const auto planned = Planning(communicator, edges, strategy).run(repetitions, plans);
       const double each = static_cast<double>(planned.further.collectives()) / (plans - 1);
       ratios.push_back(planned.second_s / planned.first_s);
       most = std::max(most, each);
       communicators += planned.further.communicators;
       if (shown)
-        fmt::print("{:>8} {:>20} {:>22} {:>11} {:>10} {:>11} {:>13}\n", edges_count, *strategy ? strategy : "-",
+        fmt::print("{:>8} {:>20} {:>22} {:>11} {:>11} {:>11} {:>11}\n", edges_count, *strategy ? strategy : "-",
                    planned.strategy, format_seconds(planned.first_s), planned.first.collectives(),
                    format_seconds(planned.second_s), each);
-      json["cases"].push_back({{"edges", edges_count},
-                               {"named", strategy},
-                               {"strategy", planned.strategy},
-                               {"first_s", planned.first_s},
-                               {"first_collectives", planned.first.collectives()},
-                               {"further_plans", plans - 1},
-                               {"further_s", planned.second_s},
-                               {"further_collectives", planned.further.collectives()},
-                               {"further_communicators", planned.further.communicators},
-                               {"further_messages", planned.further.messages}});
+      cases.push_back({{"edges", edges_count},
+                       {"named", strategy},
+                       {"strategy", planned.strategy},
+                       {"first_s", planned.first_s},
+                       {"first_collectives", planned.first.collectives()},
+                       {"further_plans", plans - 1},
+                       {"further_s", planned.second_s},
+                       {"further_collectives", planned.further.collectives()},
+                       {"further_communicators", planned.further.communicators},
+                       {"further_messages", planned.further.messages}});
     }
-  json["summary"] = {{"further_over_first_gmean", geometric_mean(ratios)},
-                     {"collectives_of_a_further_plan", most},
-                     {"communicators_of_further_plans", communicators}};
+  summary["further_over_first_gmean"] = geometric_mean(ratios);
+  summary["collectives_of_a_further_plan"] = most;
+  summary["communicators_of_further_plans"] = communicators;
+  return cases;
+}
+
+/// What a program does without Commpass: the MPI library's neighbourhood collective.
+class OwnCall {
+ public:
+  OwnCall(const Communicator& communicator, Edges& edges)
+      : edges_(edges),
+        graph_(OwnCommunicator::with_neighbors(communicator.mpi(), {edges.peer}, {edges.peer})),
+        count_(static_cast<int>(edges.out.size())) {}
+  void exchange() {
+    constexpr int at = 0;
+    COMMPASS_MPI_CALL(MPI_Neighbor_alltoallv, edges_.out.data(), &count_, &at, MPI_BYTE, edges_.in.data(), &count_, &at,
+                      MPI_BYTE, graph_.get());
+  }
+
+ private:
+  Edges& edges_;
+  OwnCommunicator graph_;
+  int count_;
+};
+
+/// The slower rank's time of one exchange, of several after each other.
+template <class Exchange>
+Seconds seconds_of_one(MPI_Comm comm, int exchanges, Exchange exchange) {
+  return time_exchange(comm,
+                       [&] {
+                         for (int i = 0; i < exchanges; ++i) exchange();
+                       }) /
+         exchanges;
+}
+
+struct Compared {
+  std::string strategy;
+  Seconds own_call_s = 0;
+  MedianInterval ratio;  ///< of what `measure` has chosen to the library's call
+};
+
+/// Both in turn, in random order.
+Compared compare_measured(Communicator& communicator, Bytes bytes, int pairs) {
+  Edges edges(communicator, 1, bytes, 0);
+  ExchangeOptions options;
+  options.planner = PlannerMode::measure;
+  auto exchange =
+      communicator.neighbor_exchange(edges.out.data(), edges.sends, edges.in.data(), edges.receives, options);
+  OwnCall own(communicator, edges);
+  const MPI_Comm comm = communicator.mpi();
+  const auto run = [&] {
+    exchange.start();
+    exchange.wait();
+  };
+  const auto call = [&] { own.exchange(); };
+  constexpr Seconds sample_s = 100e-6;
+  constexpr int warm_up = 20;
+  seconds_of_one(comm, warm_up, run);
+  const int exchanges = std::max(1, static_cast<int>(sample_s / seconds_of_one(comm, warm_up, call)));
+  std::vector<double> ratios;
+  std::vector<Seconds> calls;
+  std::mt19937 random(1);  // the same on both ranks
+  for (int i = 0; i < pairs; ++i) {
+    const bool is_first = random() % 2 == 0;
+    Seconds mine = 0;
+    if (is_first) mine = seconds_of_one(comm, exchanges, run);
+    calls.push_back(seconds_of_one(comm, exchanges, call));
+    if (!is_first) mine = seconds_of_one(comm, exchanges, run);
+    ratios.push_back(mine / calls.back());
+  }
+  return {exchange.strategy(), median(calls), median_interval(ratios)};
+}
+
+Json compare_all(Communicator& communicator, const OutputOptions& options, bool shown, Json& summary) {
+  constexpr Bytes kibibyte = 1024;
+  if (shown)
+    fmt::print("\n{:>10} {:>22} {:>22} {:>7} {:>16}\n", "bytes", "chosen by measuring", "MPI_Neighbor_alltoallv",
+               "ratio", "95 %");
+  Json cases;
+  double least_ratio = 0;
+  for (const Bytes bytes : {Bytes{8}, Bytes{64}, Bytes{512}, 4 * kibibyte, 32 * kibibyte, 256 * kibibyte,
+                            1024 * kibibyte, 4096 * kibibyte}) {
+    const auto compared = compare_measured(communicator, bytes, options.quick ? 201 : 1001);
+    const auto& ratio = compared.ratio;
+    least_ratio = std::max(least_ratio, ratio.low);
+    if (shown)
+      fmt::print("{:>10} {:>22} {:>22} {:>7.3f} {:>7.3f} … {:.3f}\n", format_bytes(static_cast<double>(bytes)),
+                 compared.strategy, format_seconds(compared.own_call_s), ratio.median, ratio.low, ratio.high);
+    cases.push_back({{"bytes", bytes},
+                     {"strategy", compared.strategy},
+                     {"own_call_s", compared.own_call_s},
+                     {"ratio", ratio.median},
+                     {"ratio_low", ratio.low},
+                     {"ratio_high", ratio.high}});
+  }
+  summary["measured_over_own_call_low_max"] = least_ratio;
+  return cases;
+}
+
+Json run_all(const OutputOptions& options, bool shown) {
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (ranks != 2) throw InputError("bench planning", fmt::format("it has {} ranks", ranks), "run it on 2");
+  Communicator communicator(MPI_COMM_WORLD, generic_profile().machine);
+  Json json, summary;
+  json["plans"] = plan_twice(communicator, options, shown, summary);
+  json["measured"] = compare_all(communicator, options, shown, summary);
+  json["summary"] = summary;
   return json;
 }
 
@@ -141,11 +250,12 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  CLI::App app{"What a first and a further plan of a pattern take, on two ranks."};
+  CLI::App app{
+      "What a first and a further plan of a pattern take, and what planning by measuring gives, on two ranks."};
   OutputOptions options;
   const bool speaks = rank == 0;
   const int code = run_benchmark(
-      app, argc, argv, "planning", options, [&] { return plan_all(options, speaks && !options.json); }, speaks);
+      app, argc, argv, "planning", options, [&] { return run_all(options, speaks && !options.json); }, speaks);
   MPI_Finalize();
   return code;
 }

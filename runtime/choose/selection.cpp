@@ -58,8 +58,9 @@ std::vector<Contender> contenders_of(const std::vector<Candidate>& ranking, cons
   if (options.planner == PlannerMode::estimate) return result;
   for (const auto& candidate : ranking) {
     if (result.size() == most_timed(options.planner)) break;
-    result.push_back(
-        {to_string(candidate.strategy), candidate.is_part ? std::nullopt : std::optional(candidate.cost.seconds)});
+    result.push_back({to_string(candidate.strategy),
+                      candidate.is_part ? std::nullopt : std::optional(candidate.cost.seconds),
+                      RequestLife::persistent});
   }
   return result;
 }
@@ -108,7 +109,8 @@ void share_contenders(MPI_Comm comm, std::vector<Contender>& contenders) {
   all_or_none(comm, [&] {
     contenders.clear();
     for (std::size_t i = 0; i < parts.size(); ++i)
-      contenders.push_back({parts[i], prices[i] < 0 ? std::nullopt : std::optional(prices[i])});
+      contenders.push_back(
+          {parts[i], prices[i] < 0 ? std::nullopt : std::optional(prices[i]), RequestLife::persistent});
   });
 }
 
@@ -188,10 +190,11 @@ Decision decide_without_prices(MPI_Comm comm, const std::string& why, const Layo
                     options.planner};
   decision.is_of_family = options.automatic.has_value();
   // Without prices nobody knows which ones may be the best.
-  if (options.planner != PlannerMode::estimate) decision.contenders.push_back({strategy, std::nullopt});
+  if (options.planner != PlannerMode::estimate)
+    decision.contenders.push_back({strategy, std::nullopt, RequestLife::persistent});
   if (options.planner == PlannerMode::patient && !options.automatic)
     for (const auto& suggestion : suggest_strategies(layout))
-      decision.contenders.push_back({to_string(suggestion), std::nullopt});
+      decision.contenders.push_back({to_string(suggestion), std::nullopt, RequestLife::persistent});
   return decision;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/pattern/grid.hpp"
+#include "runtime/execute/persistent_requests.hpp"
 #include "runtime/plan/plan.hpp"
 #include "selector/choose/planner_mode.hpp"
 #include "selector/choose/select.hpp"
@@ -20,6 +21,7 @@ namespace commpass {
 struct Contender {
   std::string strategy;
   std::optional<Seconds> predicted_s;
+  RequestLife requests = RequestLife::persistent;
 };
 
 struct Decision {
@@ -28,7 +30,9 @@ struct Decision {
   std::string explanation;
   PlannerMode planner = PlannerMode::estimate;  ///< as agreed
   std::vector<Contender> contenders{};          ///< what is to be timed then, the best first; with estimate none
-  bool is_of_family = false;                    ///< was a family named (SelectionOptions::automatic)?
+  RequestLife requests = RequestLife::persistent;
+  std::optional<Seconds> measured_s{};  ///< of one exchange, if it was timed
+  bool is_of_family = false;            ///< was a family named (SelectionOptions::automatic)?
 };
 
 struct SelectionOptions {

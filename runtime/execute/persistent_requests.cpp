@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace commpass {
 
@@ -13,13 +14,18 @@ bool stays_in_pieces(const PlannedMessage& message, const Machine& machine, Byte
 
 PersistentRequests::PersistentRequests(const Plan& plan, MPI_Comm comm, int tag, const void* send_buffer,
                                        void* receive_buffer, const Machine& machine, Bytes largest_count,
-                                       Memory& memory)
-    : memory_(memory), buffers_(plan, memory, send_buffer, receive_buffer) {
+                                       Memory& memory, RequestLife life)
+    : memory_(memory), comm_(comm), buffers_(plan, memory, send_buffer, receive_buffer) {
   buffers_.add_copies(plan.self, copies_);
   ends_.push_back({.pack = copies_.size(), .unpack = copies_.size()});
   std::size_t request_total = 0;
   for (const auto& batch : plan.batches) request_total += batch.receives.size() + batch.sends.size();
   requests_.reserve(request_total);
+  const bool is_immediate = life == RequestLife::immediate;
+  const auto keep = [&](const void* at, MessageType& type, Rank peer, int its_tag) {
+    arguments_.push_back({const_cast<void*>(at), type.count(), type.type(), peer, its_tag});  // NOLINT: sends only read
+    types_.push_back(std::move(type));
+  };
   const auto stays = [&](const PlannedMessage& message) { return stays_in_pieces(message, machine, largest_count); };
   try {
     for (const auto& batch : plan.batches) {
@@ -32,12 +38,14 @@ PersistentRequests::PersistentRequests(const Plan& plan, MPI_Comm comm, int tag,
       ends.unpack = copies_.size();
       // Receives first: what arrives then finds its place.
       add_requests(batch.receives, tag, largest_count, stays,
-                   [&](void* at, const auto& type, Rank peer, int its_tag, MPI_Request* request) {
+                   [&](void* at, auto& type, Rank peer, int its_tag, MPI_Request* request) {
+                     if (is_immediate) return keep(at, type, peer, its_tag);
                      COMMPASS_MPI_CALL(MPI_Recv_init, at, type.count(), type.type(), peer, its_tag, comm, request);
                    });
       ends.receive = requests_.size();
       add_requests(batch.sends, tag, largest_count, stays,
-                   [&](const void* at, const auto& type, Rank peer, int its_tag, MPI_Request* request) {
+                   [&](const void* at, auto& type, Rank peer, int its_tag, MPI_Request* request) {
+                     if (is_immediate) return keep(at, type, peer, its_tag);
                      COMMPASS_MPI_CALL(MPI_Send_init, at, type.count(), type.type(), peer, its_tag, comm, request);
                    });
       start_ends_.push_back(requests_.size());
@@ -71,7 +79,7 @@ void PersistentRequests::add_requests(const std::vector<PlannedMessage>& message
     const int tag_number = count[message.peer]++ % tags_per_exchange;
     if (tag_number == 0 && count[message.peer] > 1) start_ends_.push_back(requests_.size());
     const bool is_in_pieces = stays(message);
-    const auto type = is_in_pieces ? type_of_pieces(message) : MessageType(message.bytes, largest_count);
+    auto type = is_in_pieces ? type_of_pieces(message) : MessageType(message.bytes, largest_count);
     MPI_Request request = MPI_REQUEST_NULL;
     init(is_in_pieces ? MPI_BOTTOM : buffers_.address(message.place), type, message.peer, first_tag + tag_number,
          &request);
@@ -96,16 +104,28 @@ std::span<MPI_Request> PersistentRequests::requests() {
   return std::span(requests_).subspan(ends_[current_].request, ends_[current_ + 1].request - ends_[current_].request);
 }
 
+void PersistentRequests::start_batch(const Ends& before, const Ends& ends) {
+  auto first = before.request;
+  if (arguments_.empty()) {
+    for (auto start = before.start; start < ends.start; ++start) {
+      COMMPASS_MPI_CALL(MPI_Startall, static_cast<int>(start_ends_[start] - first), requests_.data() + first);
+      first = start_ends_[start];
+    }
+    return;
+  }
+  for (auto i = first; i < ends.request; ++i) {
+    const auto& [at, count, type, peer, tag] = arguments_[i];
+    if (i < ends.receive) COMMPASS_MPI_CALL(MPI_Irecv, at, count, type, peer, tag, comm_, &requests_[i]);
+    else COMMPASS_MPI_CALL(MPI_Isend, at, count, type, peer, tag, comm_, &requests_[i]);
+  }
+}
+
 void PersistentRequests::begin(std::size_t batch) {
   current_ = batch;
   const auto &before = ends_[batch], &ends = ends_[batch + 1];
   // Packing first: it frees places in the transit buffer that the receives of this batch may use.
   copy(before.unpack, ends.pack);
-  auto first = before.request;
-  for (auto start = before.start; start < ends.start; ++start) {
-    COMMPASS_MPI_CALL(MPI_Startall, static_cast<int>(start_ends_[start] - first), requests_.data() + first);
-    first = start_ends_[start];
-  }
+  start_batch(before, ends);
   if (batch == 0) copy(0, before.unpack);  // to self, while the first messages travel
 }
 
@@ -113,6 +133,7 @@ void PersistentRequests::end(std::size_t batch) { copy(ends_[batch + 1].pack, en
 
 void PersistentRequests::abandon() noexcept {
   for (auto i = ends_[current_].request; i < ends_[current_ + 1].receive; ++i) {
+    if (requests_[i] == MPI_REQUEST_NULL) continue;
     MPI_Cancel(&requests_[i]);
     MPI_Wait(&requests_[i], MPI_STATUS_IGNORE);
   }

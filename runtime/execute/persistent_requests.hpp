@@ -1,4 +1,4 @@
-// Requests of a plan that are made once and started any number of times.
+// Requests of a plan that are made once and started any number of times, or made for each exchange.
 #pragma once
 
 #include <mpi.h>
@@ -21,7 +21,12 @@ inline constexpr int tags_per_exchange = 16;
 /// to their places as they come.
 bool stays_in_pieces(const PlannedMessage& message, const Machine& machine, Bytes largest_count = largest_mpi_count);
 
-/// A plan with its buffers and persistent requests. Nothing is allocated and nothing created after construction.
+/// Are requests of MPI made once (persistent), or for each exchange (immediate)? MPI libraries may have a shorter way
+/// for small messages whose requests are immediate.
+enum class RequestLife { persistent, immediate };
+
+/// A plan with its buffers and requests. We allocate nothing and create nothing after construction, but immediate
+/// requests.
 class PersistentRequests final : public BatchRequests {
  public:
   /// @param comm           ours, and alive as long as this
@@ -32,7 +37,7 @@ class PersistentRequests final : public BatchRequests {
   /// @throws MpiError, std::bad_alloc
   PersistentRequests(const Plan& plan, MPI_Comm comm, int tag, const void* send_buffer, void* receive_buffer,
                      const Machine& machine = {}, Bytes largest_count = largest_mpi_count,
-                     Memory& memory = host_memory());
+                     Memory& memory = host_memory(), RequestLife life = RequestLife::persistent);
   ~PersistentRequests() override;
 
   std::size_t batches() const override { return ends_.size() - 1; }
@@ -47,6 +52,16 @@ class PersistentRequests final : public BatchRequests {
     std::size_t pack = 0, unpack = 0, receive = 0, request = 0, start = 0;
   };
 
+  /// Of an immediate request.
+  struct Arguments {
+    void* at;
+    int count;
+    MPI_Datatype type;
+    Rank peer;
+    int tag;
+  };
+
+  void start_batch(const Ends& before, const Ends& ends);
   template <class Stays, class Init>
   void add_requests(const std::vector<PlannedMessage>& messages, int first_tag, Bytes largest_count, Stays stays,
                     Init init);
@@ -55,10 +70,13 @@ class PersistentRequests final : public BatchRequests {
   void free_requests() noexcept;
 
   Memory& memory_;
+  MPI_Comm comm_;
   PlanBuffers buffers_;
   std::vector<LocalCopy> copies_;  ///< those to self, then of each batch those before and after
   std::vector<MPI_Request> requests_;
   std::vector<std::size_t> start_ends_;  ///< where in requests_ end those that are started by one call
+  std::vector<MessageType> types_;       ///< of these, if they are immediate
+  std::vector<Arguments> arguments_;     ///< the same
   std::vector<Ends> ends_;               ///< of what is before all batches, and of each batch
   std::size_t current_ = 0;
 };

@@ -59,6 +59,12 @@ struct Forward {
   bool is_shared = false;
 };
 
+/// By what was measured, if both were; else as predicted. Both are the same on every rank.
+bool is_faster(const Exchange& one, const Exchange& other) {
+  if (one.measured_seconds() && other.measured_seconds()) return one.measured_seconds() < other.measured_seconds();
+  return one.predicted_seconds() < other.predicted_seconds();
+}
+
 Forward plan_forward(SparseEngine& engine, const ValueRequests& requests, Bytes value_bytes,
                      const IndexedOptions& options) {
   const auto& context = engine.context();
@@ -80,14 +86,12 @@ Forward plan_forward(SparseEngine& engine, const ValueRequests& requests, Bytes 
     const auto& exchange = *shared.way->exchange;
     const bool is_unpriced =
         !context->unpriced.empty() && exchange.strategy() == unpriced_exchange;  // which takes nothing together
-    if (options.share || (!exchange.predicted_seconds() && !is_unpriced)) return shared;
+    if (options.share || (!exchange.predicted_seconds() && !exchange.measured_seconds() && !is_unpriced)) return shared;
   }
   ValueWiring wiring;
   all_or_none(comm, [&] { wiring = forward_wiring(requests, value_bytes); });
   Forward plain{plan_direction(context, std::move(wiring), value_bytes, options.ghost_values, options), false};
-  // Predictions are the same on every rank.
-  return any && shared.way->exchange->predicted_seconds() < plain.way->exchange->predicted_seconds() ? std::move(shared)
-                                                                                                     : std::move(plain);
+  return any && is_faster(*shared.way->exchange, *plain.way->exchange) ? std::move(shared) : std::move(plain);
 }
 
 /// The size of a value and the options, of rank 0.

@@ -34,6 +34,7 @@ void ExchangeDraft::begin(const Strategy& strategy, const PatternTables& tables)
 void ExchangeDraft::begin_again(const KnownPlan& known, std::shared_ptr<NeighborGraph> graph) {
   require_buffers(given_);
   plan_ = known.plan;
+  requests_ = known.decision.requests;
   graph_ = std::move(graph);
   make_executor(known.is_run_by_library);
 }
@@ -72,7 +73,8 @@ void ExchangeDraft::make_executor(bool by_library) {
     requests = std::move(own);
   } else {
     requests = std::make_unique<PersistentRequests>(*plan_, address_.comm, address_.tag, given_.send_buffer,
-                                                    given_.receive_buffer, context_.machine);
+                                                    given_.receive_buffer, context_.machine, largest_mpi_count,
+                                                    host_memory(), requests_);
   }
   executor_ = std::make_unique<Executor>(std::move(requests));
 }

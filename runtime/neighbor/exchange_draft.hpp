@@ -31,6 +31,8 @@ class ExchangeDraft {
   ExchangeDraft(const Context& context, const Context::Address& address, BuffersAndEdges given)
       : context_(context), address_(address), given_(given) {}
 
+  /// How the requests are made, of what is begun from now on.
+  void use(RequestLife requests) { requests_ = requests; }
   /// Does what this rank can do alone, perhaps all (Planning). Not collective. @throws Error, std::bad_alloc
   void begin(const Strategy& strategy, const PatternTables& tables = {});
   /// The same by a plan that was made before, with edges like those given.
@@ -65,6 +67,7 @@ class ExchangeDraft {
   const Context& context_;
   const Context::Address& address_;
   BuffersAndEdges given_;
+  RequestLife requests_ = RequestLife::persistent;
   std::unique_ptr<Route> route_;
   std::optional<Planning> planning_;
   std::shared_ptr<const Plan> plan_;

@@ -31,6 +31,7 @@ bool Exchange::test() { return state_->executor->test(); }
 void Exchange::wait() { state_->executor->wait(); }
 const std::string& Exchange::strategy() const { return state_->decision.strategy; }
 std::optional<Seconds> Exchange::predicted_seconds() const { return state_->decision.predicted_s; }
+std::optional<Seconds> Exchange::measured_seconds() const { return state_->decision.measured_s; }
 const std::string& Exchange::explanation() const { return state_->decision.explanation; }
 Bytes Exchange::buffer_bytes() const { return state_->buffer_bytes; }
 
@@ -127,6 +128,7 @@ Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send
   if (opening.has_failed) agree(comm, intent.failure);
   if (intent.selection) decide(*context, address, given, options.planner_seconds, intent);
   bool are_edges_matched = opening.are_edges_matched;
+  draft.use(intent.decision.requests);
   if (!draft.is_begun()) are_edges_matched = draft.begin_with_all(intent.strategy, intent.failure);
   auto executor = draft.finish(are_edges_matched);
   const auto known_from_now_on = [&] {

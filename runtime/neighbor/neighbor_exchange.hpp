@@ -64,6 +64,9 @@ class Exchange {
   /// Its predicted seconds for one exchange; nothing if it was named and not selected, or the profile has no price for
   /// the layout.
   std::optional<Seconds> predicted_seconds() const;
+  /// The seconds of one exchange that were measured before it was planned; nothing unless ExchangeOptions::planner asks
+  /// for that.
+  std::optional<Seconds> measured_seconds() const;
   /// Why it was chosen, for people, the same on every rank.
   const std::string& explanation() const;
   /// Bytes of the buffers that this rank holds besides the user's.

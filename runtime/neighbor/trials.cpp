@@ -47,22 +47,28 @@ struct Trial {
   bool is_running = true;              ///< may it still be the fastest?
 };
 
+constexpr auto* by_library = "mpi";
+
 /// What is tried, that which stays unless another one is faster first.
 std::vector<Contender> contenders_of(const Decision& decision) {
   std::vector<Contender> result;
-  const auto add = [&](const Contender& contender) {
-    if (std::ranges::find(result, contender.strategy, &Contender::strategy) == result.end())
-      result.push_back(contender);
+  const auto add = [&](const Contender& contender, bool also_immediate) {
+    if (std::ranges::find(result, contender.strategy, &Contender::strategy) != result.end()) return;
+    result.push_back(contender);
+    if (!also_immediate) return;
+    result.push_back(contender);
+    result.back().requests = RequestLife::immediate;
   };
-  const auto add_by_name = [&](const std::string& name) {
+  const auto add_by_name = [&](const std::string& name, bool also_immediate) {
     const auto known = std::ranges::find(decision.contenders, name, &Contender::strategy);
-    add(known == decision.contenders.end() ? Contender{name, std::nullopt} : *known);
+    add(known == decision.contenders.end() ? Contender{name, std::nullopt} : *known, also_immediate);
   };
   if (!decision.is_of_family) {
-    if (NeighborhoodCollective::is_available()) add_by_name("mpi");
-    add_by_name("standard");
+    if (NeighborhoodCollective::is_available()) add_by_name(by_library, false);
+    add_by_name("standard", true);
   }
-  for (const auto& contender : decision.contenders) add(contender);
+  for (const auto& contender : decision.contenders)
+    add(contender, decision.planner == PlannerMode::patient || &contender == decision.contenders.data());
   return result;
 }
 
@@ -77,6 +83,7 @@ std::vector<Trial> plan_trials(const Context& context, const Context::Address& a
   for (auto& trial : trials) {
     try {
       ExchangeDraft draft(context, address, given);
+      draft.use(trial.contender.requests);
       trial.executor = draft.make(trial.strategy);
     } catch (const MpiError&) {
       throw;
@@ -208,10 +215,14 @@ class Rounds {
   int exchanges_ = 1;
 };
 
+std::string name_of(const Contender& contender) {
+  return contender.strategy + (contender.requests == RequestLife::immediate ? " with new requests each time" : "");
+}
+
 std::string describe(const Trial& trial, const MedianInterval& ratio) {
   if (trial.seconds.empty())
-    return fmt::format("  {}: not timed, for it does not fit into that time\n", trial.contender.strategy);
-  return fmt::format("  {}: {} times as long (95 %: {} to {})\n", trial.contender.strategy,
+    return fmt::format("  {}: not timed, for it does not fit into that time\n", name_of(trial.contender));
+  return fmt::format("  {}: {} times as long (95 %: {} to {})\n", name_of(trial.contender),
                      format_fixed(ratio.median, 3), format_fixed(ratio.low, 3), format_fixed(ratio.high, 3));
 }
 
@@ -221,13 +232,13 @@ std::string explain(std::span<const Trial> trials, std::span<const MedianInterva
   auto text = fmt::format("Measured for up to {}", format_seconds(budget));
   if (!baseline.seconds.empty())
     text += fmt::format(", {} rounds of {} exchanges: {} takes {}", baseline.seconds.size(), rounds.exchanges(),
-                        baseline.contender.strategy, format_seconds(median(baseline.seconds)));
+                        name_of(baseline.contender), format_seconds(median(baseline.seconds)));
   text += ".\n";
   for (std::size_t i = 1; i < trials.size(); ++i) text += describe(trials[i], ratios[i]);
   return text + (chosen == 0 ? fmt::format("Kept: {}, for nothing that was timed is faster beyond doubt.\n",
-                                           baseline.contender.strategy)
+                                           name_of(baseline.contender))
                              : fmt::format("Chosen: {}, which is faster than {} beyond doubt.\n",
-                                           trials[chosen].contender.strategy, baseline.contender.strategy));
+                                           name_of(trials[chosen].contender), name_of(baseline.contender)));
 }
 
 }  // namespace
@@ -245,6 +256,7 @@ void choose_by_trials(const Context& context, const Context::Address& address, c
   Rounds rounds(comm, trials, budget);
   rounds.run();
   int chosen = 0;
+  double measured = 0;  // 0: it was not timed
   std::string text;
   all_or_none(comm, [&] {
     if (rank_in(comm) != 0) return;
@@ -252,14 +264,18 @@ void choose_by_trials(const Context& context, const Context::Address& address, c
     for (const auto& trial : trials) times.push_back(trial.seconds);
     const auto ratios = ratios_to_first(times);
     chosen = static_cast<int>(fastest_beyond_doubt(ratios));
+    if (const auto& own = times[static_cast<std::size_t>(chosen)]; !own.empty()) measured = median(own);
     text = explain(trials, ratios, static_cast<std::size_t>(chosen), rounds, budget);
   });
   COMMPASS_MPI_CALL(MPI_Bcast, &chosen, 1, MPI_INT, 0, comm);
+  COMMPASS_MPI_CALL(MPI_Bcast, &measured, 1, MPI_DOUBLE, 0, comm);
   text = broadcast(comm, text);
   all_or_none(comm, [&] {
     const auto& contender = trials[static_cast<std::size_t>(chosen)].contender;
     decision.strategy = contender.strategy;
     decision.predicted_s = contender.predicted_s;
+    decision.requests = contender.requests;
+    decision.measured_s = measured > 0 ? std::optional(measured) : std::nullopt;
     decision.explanation += text;
   });
 }
