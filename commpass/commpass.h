@@ -47,6 +47,9 @@ int commpass_comm_create(MPI_Comm mpi_comm, const char* profile, commpass_comm* 
 /* The same with a layout: "NODESxRANKS", "NODESxSOCKETSxRANKS" or a node for each rank ("0,0,1"), the same on every
  * rank; NULL or "": COMMPASS_LAYOUT, else what MPI and hwloc say. */
 int commpass_comm_create_laid_out(MPI_Comm mpi_comm, const char* profile, const char* layout, commpass_comm* comm);
+/* Takes what was measured before (commpass_planner below) from a file, in place of COMMPASS_WISDOM's, and keeps there
+ * what will be. Collective. Rank 0 reads and writes it; it need not be there yet. NULL or "": none. */
+int commpass_comm_use_wisdom(commpass_comm comm, const char* file);
 /* Sets *comm to NULL. NULL is allowed. */
 int commpass_comm_free(commpass_comm* comm);
 
@@ -125,7 +128,9 @@ typedef struct commpass_exchange_state* commpass_exchange;
  * indegree, src    from whom it receives
  * sdispls, rdispls in elements; of w in bytes
  * info             MPI_INFO_NULL, or with the keys commpass_strategy (a strategy, the same on every rank),
- *                  commpass_calls (how often the exchange will run, if that is not often) and commpass_any_buffers
+ *                  commpass_calls (how often the exchange will run, if that is not often), commpass_planner (estimate,
+ *                  measure or patient: by prices alone, or by timing some or all strategies on this pattern; else
+ *                  COMMPASS_PLANNER), commpass_planner_seconds (how long they are timed) and commpass_any_buffers
  *                  ("true": commpass_start_buffers may give other buffers every time, at the price of a copy)
  *
  * A further plan of the same pattern with the same info takes one agreement of all ranks, if it is among the last 16.

@@ -37,6 +37,13 @@ int commpass_comm_create_laid_out(MPI_Comm mpi_comm, const char* profile, const 
   });
 }
 
+int commpass_comm_use_wisdom(commpass_comm comm, const char* file) {
+  return commpass::c::guarded([&] {
+    commpass::c::require_communicator(comm);
+    commpass::use_wisdom(*comm->engines.context, file ? file : "");
+  });
+}
+
 int commpass_comm_free(commpass_comm* comm) {
   delete *comm;
   *comm = nullptr;

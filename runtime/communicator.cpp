@@ -22,6 +22,8 @@ const Layout& Communicator::layout() const { return engines_->context->layout; }
 const Machine& Communicator::machine() const { return engines_->context->machine; }
 MPI_Comm Communicator::mpi() const { return engines_->context->comm.get(); }
 
+void Communicator::use_wisdom(const std::string& file) { commpass::use_wisdom(*engines_->context, file); }
+
 Exchange Communicator::neighbor_exchange(const void* send_buffer, std::span<const SendEdge> sends, void* receive_buffer,
                                          std::span<const ReceiveEdge> receives, const ExchangeOptions& options) {
   Failure failure;

@@ -57,6 +57,13 @@ class Communicator {
   const Machine& machine() const;
   MPI_Comm mpi() const;  ///< ours: do not send on it
 
+  /// Takes what was measured (ExchangeOptions::planner) before from a file, in place of COMMPASS_WISDOM's, and keeps
+  /// there what will be. Rank 0 reads and writes it, and the file need not be there yet. One that is no wisdom is left
+  /// alone, and rank 0 says so on stderr. Collective.
+  /// @param file  of rank 0; empty: none
+  /// @throws Error, the same on every rank, if there is no memory
+  void use_wisdom(const std::string& file);
+
   /// Plans an exchange: who sends how many bytes to whom is known, and the data moves many times.
   /// The k-th edge from rank i to rank j at i is the k-th edge from i at j; both must have the same size. Edges to
   /// oneself are copied, edges of 0 bytes move nothing. What a rank sends to several others from one place (send edges

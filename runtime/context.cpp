@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "runtime/choose/find_machine.hpp"
+#include "runtime/choose/known_wisdom.hpp"
 #include "runtime/choose/unpriced.hpp"
 #include "runtime/execute/persistent_requests.hpp"
 #include "runtime/mpi/agreement.hpp"
@@ -93,6 +94,8 @@ std::shared_ptr<Context> make_context(MPI_Comm user, const std::string& profile,
   context->unpriced = broadcast(comm, why_unpriced(context->layout, context->machine));
   context->grid = grid_of(user);
   context->planner = planner_of(comm, environment);
+  context->wisdom = std::make_shared<KnownWisdom>(
+      know_wisdom(comm, environment.wisdom.value_or(""), context->layout, context->machine));
   context->verbose = environment.verbose;
   context->threads = settle_on_node(comm);
   context->largest_tag = largest_tag_of(comm);
@@ -100,11 +103,17 @@ std::shared_ptr<Context> make_context(MPI_Comm user, const std::string& profile,
   return context;
 }
 
+void use_wisdom(Context& context, const std::string& file) {
+  assemble(context.comm.get());
+  *context.wisdom = know_wisdom(context.comm.get(), file, context.layout, context.machine);
+}
+
 std::shared_ptr<Context> context_like(const Context& other, OwnCommunicator comm, Layout layout) {
   auto context = std::make_shared<Context>(Context{std::move(comm), std::move(layout), other.machine});
   context->named = other.named;
   context->unpriced = other.unpriced;
   context->planner = other.planner;
+  context->wisdom = std::make_shared<KnownWisdom>();
   context->verbose = other.verbose;
   context->threads = other.threads;
   context->largest_tag = other.largest_tag;

@@ -17,6 +17,7 @@
 namespace commpass {
 
 class PlanCache;
+struct KnownWisdom;
 
 /// A communicator of our own, with what is known of its ranks. Shared by the exchanges that it runs, for which nothing
 /// of it changes but which tags are given away, and what was planned.
@@ -33,8 +34,9 @@ struct Context {
   int largest_tag = 0;
   int next_exchange = 0;  ///< its number among the planned ones that share a communicator
   std::shared_ptr<const OwnCommunicator>
-      further{};                       ///< where planned exchanges go when the tags of `comm` have been given away
-  std::shared_ptr<PlanCache> plans{};  ///< of neighbour exchanges
+      further{};                          ///< where planned exchanges go when the tags of `comm` have been given away
+  std::shared_ptr<KnownWisdom> wisdom{};  ///< what was measured before
+  std::shared_ptr<PlanCache> plans{};     ///< of neighbour exchanges
 
   /// On which communicator and from which tag up a planned exchange sends; it keeps the communicator.
   struct Address {
@@ -55,6 +57,9 @@ struct Context {
 /// @throws Error, the same on every rank
 std::shared_ptr<Context> make_context(MPI_Comm comm, const std::string& profile, const Machine* machine,
                                       const std::optional<Layout>& layout, const std::string& layout_text = {});
+
+/// See Communicator::use_wisdom.
+void use_wisdom(Context& context, const std::string& file);
 
 /// As `other`, with the same ranks at other places, and tags of its own.
 std::shared_ptr<Context> context_like(const Context& other, OwnCommunicator comm, Layout layout);

@@ -2,14 +2,16 @@
 
 #include <functional>
 
+#include "model/mixed.hpp"
 #include "model/route/catalogue.hpp"
+#include "runtime/choose/known_wisdom.hpp"
 #include "runtime/choose/selection.hpp"
 #include "runtime/context.hpp"
 #include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/mpi_error.hpp"
 #include "runtime/neighbor/exchange_draft.hpp"
 #include "runtime/neighbor/plan_cache.hpp"
 #include "runtime/neighbor/trials.hpp"
-#include "runtime/plan/mixed.hpp"
 #include "runtime/plan/opening.hpp"
 
 namespace commpass {
@@ -93,9 +95,21 @@ Intent intend(const Context& context, const std::string& name, const ExchangeOpt
 void decide(const Context& context, const Context::Address& address, const BuffersAndEdges& given,
             std::optional<Seconds> planner_seconds, Intent& intent) {
   const MPI_Comm comm = context.comm.get();
-  auto chosen = select_strategy(comm, context.layout, context.machine, given.sends, *intent.selection);
-  if (!chosen.contenders.empty() && context.layout.ranks() > 1)
+  auto& wisdom = *context.wisdom;
+  std::optional<WisdomKey> key;
+  std::optional<Decision> known;
+  if (wisdom.is_used && !intent.selection->automatic) {
+    auto planner = static_cast<int>(intent.selection->planner);
+    COMMPASS_MPI_CALL(MPI_Bcast, &planner, 1, MPI_INT, 0, comm);
+    key = wisdom_key(comm, wisdom, given.sends);
+    known = recall(comm, wisdom, *key, context.layout, static_cast<PlannerMode>(planner));
+  }
+  auto chosen = known ? std::move(*known)
+                      : select_strategy(comm, context.layout, context.machine, given.sends, *intent.selection);
+  if (!chosen.contenders.empty() && context.layout.ranks() > 1) {
     choose_by_trials(context, address, given, planner_seconds, chosen);
+    if (key) all_or_none(comm, [&] { keep_wisdom(wisdom, *key, chosen); });
+  }
   all_or_none(comm, [&] {
     chosen.explanation.insert(0, intent.decision.explanation);
     intent.strategy = parse_strategy(chosen.strategy);

@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "runtime/plan/mixed.hpp"
+#include "model/mixed.hpp"
 
 namespace commpass {
 

@@ -2,9 +2,9 @@
 
 #include <array>
 
+#include "model/mixed.hpp"
 #include "runtime/mpi/nonblocking_reduction.hpp"
 #include "runtime/mpi/ranks.hpp"
-#include "runtime/plan/mixed.hpp"
 
 namespace commpass {
 

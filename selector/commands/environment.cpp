@@ -62,6 +62,7 @@ const Variable variables[] = {
      }},
     {"COMMPASS_PLANNER", [](Environment& e, const std::string& value) { e.planner = parse_planner_mode(value); }},
     {"COMMPASS_PROGRESS", [](Environment& e, const std::string& value) { e.progress = parse_progress(value); }},
+    {"COMMPASS_WISDOM", [](Environment& e, const std::string& value) { e.wisdom = value; }},
     {"COMMPASS_VERBOSE",
      [](Environment& e, const std::string& value) {
        if (value != "0" && value != "1")

@@ -26,6 +26,7 @@ struct Environment {
   std::optional<std::string> alltoallv_strategy;  ///< COMMPASS_ALLTOALLV_STRATEGY: the same for alltoallv
   std::optional<std::string> layout;              ///< COMMPASS_LAYOUT: treat the machine as laid out like this
   std::optional<PlannerMode> planner;             ///< COMMPASS_PLANNER: how planned exchanges are chosen
+  std::optional<std::string> wisdom;              ///< COMMPASS_WISDOM: the file in which measurements are kept
   Progress progress = Progress::automatic;        ///< COMMPASS_PROGRESS: auto, always, never
   bool verbose = false;              ///< COMMPASS_VERBOSE: 0 or 1; say on stderr where a named strategy does not fit
   std::vector<std::string> unknown;  ///< names of COMMPASS_… variables that mean nothing here

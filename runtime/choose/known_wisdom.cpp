@@ -1,0 +1,130 @@
+#include "runtime/choose/known_wisdom.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <map>
+#include <utility>
+
+#include "model/error.hpp"
+#include "model/mixed.hpp"
+#include "model/pattern/pattern_digest.hpp"
+#include "model/route/catalogue.hpp"
+#include "model/text.hpp"
+#include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/fingerprint.hpp"
+#include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/neighborhood_collective.hpp"
+#include "runtime/mpi/ranks.hpp"
+
+namespace commpass {
+
+namespace {
+
+std::string machine_text(const Machine& machine) {
+  const auto here = fingerprint_here();
+  return fmt::format("{}; {}; {} processors; {}", machine.name, here.processor, here.node_processors, here.mpi_library);
+}
+
+std::string layout_text(const Layout& layout) {
+  std::uint64_t places = 0;
+  for (Rank rank = 0; rank < layout.ranks(); ++rank)
+    places =
+        mixed({places, static_cast<std::uint64_t>(layout.node(rank)), static_cast<std::uint64_t>(layout.socket(rank))});
+  return fmt::format("{} ranks, {:016x}", layout.ranks(), places);
+}
+
+void warn(const Error& error, const char* consequence) {
+  std::fputs(fmt::format("commpass: {} {}\n", error.what(), consequence).c_str(), stderr);
+}
+
+/// May the strategy of an entry run here? A file may be from another version.
+bool fits(const std::string& text, const Layout& layout) {
+  const auto strategy = parse_strategy(text);
+  return catalogue_row(strategy.route).inapplicable(strategy, layout).empty() && !is_automatic(strategy) &&
+         (strategy.route != "mpi" || NeighborhoodCollective::is_available());
+}
+
+}  // namespace
+
+KnownWisdom know_wisdom(MPI_Comm comm, const std::string& file, const Layout& layout, const Machine& machine) {
+  KnownWisdom known;
+  all_or_none(comm, [&] {
+    if (rank_in(comm) != 0 || file.empty()) return;
+    known.machine = machine_text(machine);
+    known.layout = layout_text(layout);
+    known.file = file;
+    try {
+      known.wisdom = read_wisdom(file);
+      known.is_used = true;
+    } catch (const Error& error) {
+      warn(error, "Until then nothing is known from it, and nothing kept.");
+    }
+  });
+  int is_used = known.is_used ? 1 : 0;
+  COMMPASS_MPI_CALL(MPI_Bcast, &is_used, 1, MPI_INT, 0, comm);
+  known.is_used = is_used != 0;
+  return known;
+}
+
+WisdomKey wisdom_key(MPI_Comm comm, const KnownWisdom& known, std::span<const SendEdge> sends) {
+  PatternDigest mine, all;
+  all_or_none(comm, [&] {
+    std::map<std::pair<Bytes, Bytes>, int> sharers;
+    for (const auto& edge : sends) ++sharers[{edge.offset, edge.bytes}];
+    for (const auto& edge : sends)
+      if (edge.bytes > 0) mine.add(rank_in(comm), edge.destination, edge.bytes, sharers[{edge.offset, edge.bytes}]);
+  });
+  COMMPASS_MPI_CALL(MPI_Reduce, mine.sums.data(), all.sums.data(), static_cast<int>(mine.sums.size()), MPI_UINT64_T,
+                    MPI_SUM, 0, comm);
+  WisdomKey key;
+  all_or_none(comm, [&] {
+    if (rank_in(comm) == 0) key = {known.machine, known.layout, all.text()};
+  });
+  return key;
+}
+
+std::optional<Decision> recall(MPI_Comm comm, const KnownWisdom& known, const WisdomKey& key, const Layout& layout,
+                               PlannerMode planner) {
+  std::string strategy;
+  struct {
+    double seconds;
+    int requests;
+  } word{};
+  all_or_none(comm, [&] {
+    if (rank_in(comm) != 0) return;
+    const auto* entry = known.wisdom.find(key, planner);
+    if (!entry || !fits(entry->strategy, layout)) return;
+    strategy = entry->strategy;
+    word = {entry->seconds, static_cast<int>(entry->new_requests ? RequestLife::immediate : RequestLife::persistent)};
+  });
+  strategy = broadcast(comm, strategy);
+  if (strategy.empty()) return {};
+  COMMPASS_MPI_CALL(MPI_Bcast, &word, sizeof(word), MPI_BYTE, 0, comm);
+  Decision decision;
+  all_or_none(comm, [&] {
+    decision.strategy = strategy;
+    decision.requests = static_cast<RequestLife>(word.requests);
+    decision.measured_s = word.seconds;
+    decision.explanation =
+        fmt::format("{}: it was measured before on such a pattern as the fastest{}, and took {}.\n", strategy,
+                    decision.requests == RequestLife::immediate ? ", with new requests each time" : "",
+                    format_seconds(word.seconds));
+  });
+  return decision;
+}
+
+void keep_wisdom(KnownWisdom& known, const WisdomKey& key, const Decision& decision) {
+  if (known.file.empty() || !decision.measured_s) return;
+  const WisdomEntry entry{key, decision.strategy, decision.requests == RequestLife::immediate, decision.planner,
+                          *decision.measured_s};
+  known.wisdom.learn(entry);
+  try {
+    add_wisdom(known.file, entry);
+  } catch (const Error& error) {
+    warn(error, "What is measured is not kept.");
+    known.file.clear();
+  }
+}
+
+}  // namespace commpass

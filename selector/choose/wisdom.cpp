@@ -1,0 +1,118 @@
+#include "selector/choose/wisdom.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "model/error.hpp"
+#include "model/file.hpp"
+#include "model/route/strategy.hpp"
+
+namespace commpass {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int schema_version = 1;
+constexpr auto* remedy = "delete the file, or name another one";
+
+/// The value of a key. @throws InputError
+template <class Value>
+Value value_of(const Json& entry, const char* key, const std::string& place) {
+  const auto found = entry.find(key);
+  if (found == entry.end()) throw InputError(place, fmt::format("{} is missing", key), remedy);
+  if constexpr (std::is_same_v<Value, double>) {
+    if (!found->is_number()) throw InputError(place, fmt::format("{} is no number", key), remedy);
+  } else {
+    if (!found->is_string()) throw InputError(place, fmt::format("{} is no text", key), remedy);
+  }
+  return found->template get<Value>();
+}
+
+bool are_requests_new(const std::string& text, const std::string& place) {
+  if (text != "immediate" && text != "persistent")
+    throw InputError(place, fmt::format("requests {} are of no kind", text), remedy);
+  return text == "immediate";
+}
+
+WisdomEntry parse_entry(const Json& json, const std::string& place) {
+  constexpr std::size_t keys = 7;
+  if (!json.is_object() || json.size() != keys)
+    throw InputError(place, fmt::format("it is no object of {} keys", keys), remedy);
+  const auto text = [&](const char* key) { return value_of<std::string>(json, key, place); };
+  WisdomEntry entry{{text("machine"), text("layout"), text("pattern")}, text("strategy")};
+  entry.new_requests = are_requests_new(text("requests"), place);
+  try {
+    entry.strategy = to_string(parse_strategy(entry.strategy));
+    entry.planner = parse_planner_mode(text("planner"));
+  } catch (const InputError& error) {
+    std::string what = error.what();
+    what.pop_back();  // the full stop
+    throw InputError(place, what, remedy);
+  }
+  entry.seconds = value_of<double>(json, "seconds", place);
+  if (!(entry.seconds > 0) || !std::isfinite(entry.seconds)) throw InputError(place, "seconds are not above 0", remedy);
+  return entry;
+}
+
+}  // namespace
+
+const WisdomEntry* Wisdom::find(const WisdomKey& key, PlannerMode planner) const {
+  const auto found = std::ranges::find(entries, key, &WisdomEntry::key);
+  return found == entries.end() || found->planner < planner ? nullptr : &*found;
+}
+
+void Wisdom::learn(WisdomEntry entry) {
+  std::erase_if(entries, [&](const WisdomEntry& other) { return other.key == entry.key; });
+  if (entries.size() >= most_entries) entries.erase(entries.begin());
+  entries.push_back(std::move(entry));
+}
+
+Wisdom parse_wisdom(const std::string& text, const std::string& origin) {
+  const auto json = Json::parse(text, nullptr, false);
+  if (json.is_discarded() || !json.is_object())
+    throw InputError(origin, "it is no JSON object, so no wisdom was written to it", remedy);
+  const auto schema = json.find("schema"), entries = json.find("entries");
+  if (schema == json.end() || *schema != schema_version)
+    throw InputError(origin, fmt::format("its schema is not {}", schema_version), remedy);
+  if (entries == json.end() || !entries->is_array() || entries->size() > Wisdom::most_entries || json.size() != 2)
+    throw InputError(origin, fmt::format("it has no list of at most {} entries", Wisdom::most_entries), remedy);
+  Wisdom wisdom;
+  for (const auto& entry : *entries)
+    wisdom.entries.push_back(parse_entry(entry, fmt::format("{}: entry {}", origin, wisdom.entries.size())));
+  return wisdom;
+}
+
+std::string to_json(const Wisdom& wisdom) {
+  Json json{{"schema", schema_version}, {"entries", Json::array()}};
+  for (const auto& entry : wisdom.entries)
+    json["entries"].push_back({{"machine", entry.key.machine},
+                               {"layout", entry.key.layout},
+                               {"pattern", entry.key.pattern},
+                               {"strategy", entry.strategy},
+                               {"requests", entry.new_requests ? "immediate" : "persistent"},
+                               {"planner", name_of(entry.planner)},
+                               {"seconds", entry.seconds}});
+  constexpr int indentation = 2;
+  return json.dump(indentation, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Wisdom read_wisdom(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error) && !error) return {};
+  const ReadLimit limit{Bytes{16} << 20, remedy};
+  return within_memory(path, [&] { return parse_wisdom(read_file(path, limit), path); });
+}
+
+void add_wisdom(const std::string& path, const WisdomEntry& entry) {
+  auto wisdom = read_wisdom(path);
+  wisdom.learn(entry);
+  write_file(path, to_json(wisdom));
+}
+
+}  // namespace commpass

@@ -1,0 +1,53 @@
+// What was measured of patterns, to be known the next time: wisdom, after that of FFTW.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/types.hpp"
+#include "selector/choose/planner_mode.hpp"
+
+namespace commpass {
+
+/// What a measurement holds for.
+struct WisdomKey {
+  std::string machine;  ///< the profile's name, processor, processors of a node and MPI library
+  std::string layout;   ///< which rank is on which node and socket
+  std::string pattern;  ///< PatternDigest
+  bool operator==(const WisdomKey&) const = default;
+};
+
+struct WisdomEntry {
+  WisdomKey key;
+  std::string strategy;
+  bool new_requests = false;  ///< made for each exchange
+  PlannerMode planner = PlannerMode::measure;
+  Seconds seconds = 0;  ///< of one exchange
+  bool operator==(const WisdomEntry&) const = default;
+};
+
+struct Wisdom {
+  static constexpr std::size_t most_entries = 4096;
+  std::vector<WisdomEntry> entries;  ///< the latest last
+
+  /// What was measured for this key, with this mode or a more patient one; null: nothing.
+  const WisdomEntry* find(const WisdomKey& key, PlannerMode planner) const;
+  /// Takes the place of an entry with the same key; of too many the oldest goes.
+  void learn(WisdomEntry entry);
+  bool operator==(const Wisdom&) const = default;
+};
+
+/// @param origin  what to call the text in errors, usually the file name
+/// @throws InputError that names the entry and the key
+Wisdom parse_wisdom(const std::string& text, const std::string& origin);
+/// JSON, with a newline at the end.
+std::string to_json(const Wisdom& wisdom);
+
+/// Of a file that is not there: none. @throws InputError
+Wisdom read_wisdom(const std::string& path);
+/// Adds an entry to what the file holds by now. The file is replaced as a whole or not at all.
+/// @throws InputError; the file is then as it was
+void add_wisdom(const std::string& path, const WisdomEntry& entry);
+
+}  // namespace commpass
