@@ -13,14 +13,17 @@ using test::error_of;
 using test::expect_sentence;
 
 TEST(EnvironmentVariables, AreRead) {
-  const auto e = parse_environment({"PATH=/bin", "COMMPASS_PROFILE=lassen", "COMMPASS_PROFILE_PATH=/a:/b",
-                                    "COMMPASS_STRATEGY=tuna,window=1,radix=4", "COMMPASS_LAYOUT=2x4",
-                                    "COMMPASS_PROGRESS=never", "COMMPASS_VERBOSE=1"});
+  const auto e =
+      parse_environment({"PATH=/bin", "COMMPASS_PROFILE=lassen", "COMMPASS_PROFILE_PATH=/a:/b",
+                         "COMMPASS_STRATEGY=tuna,window=1,radix=4", "COMMPASS_LAYOUT=2x4", "COMMPASS_PROGRESS=never",
+                         "COMMPASS_VERBOSE=1", "COMMPASS_PLANNER=patient", "COMMPASS_WISDOM=/w.json"});
   EXPECT_EQ(e.profile, "lassen");
   EXPECT_EQ(e.profile_places.first, (std::vector<std::string>{"/a", "/b"}));
   EXPECT_EQ(e.strategy, "tuna,radix=4") << "in its canonical form";
   EXPECT_EQ(e.layout, "2x4");
   EXPECT_EQ(e.progress, Progress::never);
+  EXPECT_EQ(e.planner, PlannerMode::patient);
+  EXPECT_EQ(e.wisdom, "/w.json");
   EXPECT_TRUE(e.verbose);
   EXPECT_FALSE(parse_environment({"COMMPASS_VERBOSE=0"}).verbose);
 }
@@ -48,6 +51,8 @@ TEST(EnvironmentVariables, ThatAreEmptyOrWrongAreRefusedByName) {
        {"environment variable COMMPASS_ALLTOALLV_STRATEGY", "depend on the whole pattern"}},
       {"COMMPASS_ALLTOALLV_STRATEGY=stfw,n=2,placed",
        {"environment variable COMMPASS_ALLTOALLV_STRATEGY", "depend on the whole pattern"}},
+      {"COMMPASS_PLANNER=hasty", {"environment variable COMMPASS_PLANNER", "estimate, measure or patient"}},
+      {"COMMPASS_WISDOM=", {"environment variable COMMPASS_WISDOM", "it is empty"}},
       {"COMMPASS_VERBOSE=yes", {"environment variable COMMPASS_VERBOSE", "neither 0 nor 1"}},
       {"COMMPASS_PROGRESS=sometimes", {"environment variable COMMPASS_PROGRESS", "auto, always or never"}}};
   for (const auto& [entry, parts] : bad) {
