@@ -35,6 +35,11 @@ while(commpass_headers)
   endforeach()
 endwhile()
 install(EXPORT commpass-targets NAMESPACE commpass:: DESTINATION ${commpass_package_directory})
+set(commpass_components ${commpass_installed_rooms})
+if(COMMPASS_FORTRAN)
+  list(APPEND commpass_components fortran)
+  install(EXPORT commpass-fortran-targets NAMESPACE commpass:: DESTINATION ${commpass_package_directory})
+endif()
 
 configure_package_config_file(cmake/commpass-config.cmake.in ${PROJECT_BINARY_DIR}/commpass-config.cmake
                               INSTALL_DESTINATION ${commpass_package_directory})
@@ -64,13 +69,17 @@ set(commpass_pc_directory ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH commpass_pc_to_prefix /${commpass_pc_directory} /)
 configure_file(cmake/commpass.pc.in ${PROJECT_BINARY_DIR}/commpass.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/commpass.pc DESTINATION ${commpass_pc_directory})
+if(COMMPASS_FORTRAN)
+  configure_file(cmake/commpass-fortran.pc.in ${PROJECT_BINARY_DIR}/commpass-fortran.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/commpass-fortran.pc DESTINATION ${commpass_pc_directory})
+endif()
 
 # Consumers are not built with sanitizers, so libraries with them cannot be linked.
 if(COMMPASS_TESTS AND NOT COMMPASS_SANITIZE)
   add_test(NAME consumer
            COMMAND ${PROJECT_SOURCE_DIR}/tests/consumer/run ${CMAKE_COMMAND} ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}
                    -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER}
-                   -DCOMMPASS_MPI=${COMMPASS_MPI} -DCOMMPASS_SHARED=${COMMPASS_SHARED} -DMPI_EXECUTABLE_SUFFIX=${MPI_EXECUTABLE_SUFFIX}
+                   -DCOMMPASS_MPI=${COMMPASS_MPI} -DCOMMPASS_SHARED=${COMMPASS_SHARED} -DCOMMPASS_FORTRAN=$<BOOL:${COMMPASS_FORTRAN}> -DMPI_EXECUTABLE_SUFFIX=${MPI_EXECUTABLE_SUFFIX}
                    -DCOMMPASS_WERROR=${COMMPASS_WERROR})  # the same switches of the compiler, so that a cache has what was built before
   set_tests_properties(consumer PROPERTIES TIMEOUT 600 RUN_SERIAL ON)
   if(COMMPASS_MPI)
