@@ -4,11 +4,6 @@ include(CMakePackageConfigHelpers)
 
 set(commpass_package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/commpass)
 
-foreach(room ${commpass_installed_rooms})
-  target_compile_features(commpass_${room} PUBLIC cxx_std_20)
-  install(TARGETS commpass_${room} EXPORT commpass-targets)
-endforeach()
-
 # What is installed is what is public: what users include, and what that includes.
 set(commpass_headers commpass/predict.hpp)
 if(COMMPASS_MPI)
@@ -34,6 +29,18 @@ while(commpass_headers)
     list(APPEND commpass_headers ${included})
   endforeach()
 endwhile()
+
+if(NOT COMMPASS_SIMULATION AND NOT COMMPASS_SANITIZE AND NOT COMMPASS_FUZZ)
+  include(cmake/shared.cmake)  # tests look at them, whichever are installed
+endif()
+foreach(room ${commpass_installed_rooms})
+  target_compile_features(commpass_${room} PUBLIC cxx_std_20)
+  if(COMMPASS_SHARED)
+    install(TARGETS commpass_${room}_shared EXPORT commpass-targets)
+  else()
+    install(TARGETS commpass_${room} EXPORT commpass-targets)
+  endif()
+endforeach()
 install(EXPORT commpass-targets NAMESPACE commpass:: DESTINATION ${commpass_package_directory})
 set(commpass_components ${commpass_installed_rooms})
 if(COMMPASS_FORTRAN)
@@ -50,11 +57,14 @@ install(FILES ${PROJECT_BINARY_DIR}/commpass-config.cmake ${PROJECT_BINARY_DIR}/
 # pkg-config, for makefiles and for C: paths are relative to the file, so that the prefix may be moved. What static
 # libraries use is linked by the program.
 set(commpass_pc_libraries "")
-foreach(room ${commpass_installed_rooms})
-  list(PREPEND commpass_pc_libraries -lcommpass_${room})
-endforeach()
 set(commpass_pc_requires "")
-if(NOT COMMPASS_SHARED)
+if(COMMPASS_SHARED)
+  list(GET commpass_installed_rooms -1 room)
+  list(APPEND commpass_pc_libraries -lcommpass_${room})  # it has all of the others
+else()
+  foreach(room ${commpass_installed_rooms})
+    list(PREPEND commpass_pc_libraries -lcommpass_${room})
+  endforeach()
   set(commpass_pc_requires "fmt zlib")
   if(COMMPASS_MPI)
     string(APPEND commpass_pc_requires " hwloc")
@@ -72,6 +82,14 @@ install(FILES ${PROJECT_BINARY_DIR}/commpass.pc DESTINATION ${commpass_pc_direct
 if(COMMPASS_FORTRAN)
   configure_file(cmake/commpass-fortran.pc.in ${PROJECT_BINARY_DIR}/commpass-fortran.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/commpass-fortran.pc DESTINATION ${commpass_pc_directory})
+endif()
+
+if(TARGET commpass_runtime_shared AND COMMPASS_TESTS)
+  add_test(NAME exports COMMAND ${PROJECT_SOURCE_DIR}/tests/shared/check_exports ${PROJECT_SOURCE_DIR} $<TARGET_FILE:commpass_selector_shared>
+                                $<TARGET_FILE:commpass_runtime_shared>)
+  add_executable(shared_test tests/shared/across_the_boundary.cpp)
+  target_link_libraries(shared_test PRIVATE commpass_runtime_shared commpass_options commpass_cold)
+  commpass_mpiexec_tests(shared_test shared_test 1)
 endif()
 
 # Consumers are not built with sanitizers, so libraries with them cannot be linked.
