@@ -11,6 +11,7 @@
 #include "model/text.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/detect_layout.hpp"
+#include "runtime/mpi/launcher.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/mpi_program.hpp"
 #include "selector/commands/arguments.hpp"
@@ -51,6 +52,7 @@ double parse_duration(const std::string& text) {
 
 void run(Arguments& arguments) {
   using namespace commpass;
+  require_own_launcher();
   const Rank rank = rank_in(MPI_COMM_WORLD);
   const int ranks = ranks_in(MPI_COMM_WORLD);
   Environment environment;

@@ -7,6 +7,7 @@
 #include "doctor/profile_facts.hpp"
 #include "doctor/ranks.hpp"
 #include "runtime/mpi/detect_layout.hpp"
+#include "runtime/mpi/fingerprint.hpp"
 #include "runtime/mpi/host_names.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
@@ -23,7 +24,7 @@ bool examine(bool json) {
   auto facts = examine_ranks(MPI_COMM_WORLD, detect_layout(MPI_COMM_WORLD));
   int good = 1;
   if (rank_in(MPI_COMM_WORLD) == 0) {
-    facts.profile = examine_profile(facts.mpi.library, hosts);
+    facts.profile = examine_profile(fingerprint_here(), facts.layout, hosts);
     const auto findings = judge(facts);
     good = may_measure(findings) ? 1 : 0;
     // Where every process is alone, since the launcher is another MPI's, the launcher's first one speaks for all.

@@ -17,6 +17,7 @@
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/crowd_warning.hpp"
 #include "runtime/mpi/host_names.hpp"
+#include "runtime/mpi/launcher.hpp"
 #include "runtime/mpi/mpi_library.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/mpi_program.hpp"
@@ -143,6 +144,7 @@ void measure_array(const Arguments& arguments, const Setting& setting) {
 }
 
 void measure(const Arguments& arguments) {
+  require_own_launcher();
   const Rank rank = rank_in(MPI_COMM_WORLD);
   const int ranks = ranks_in(MPI_COMM_WORLD);
   const auto setting = prepare(arguments, rank, ranks);
