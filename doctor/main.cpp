@@ -12,6 +12,7 @@
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/mpi_program.hpp"
+#include "selector/commands/calibrate_arguments.hpp"
 
 namespace {
 
@@ -37,14 +38,15 @@ bool examine(bool json) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  bool json = false, good = true;
+  commpass::DoctorArguments arguments;
+  bool good = true;
   CLI::App app{
       "Tells what is wrong with measuring on this machine now, and what helps: commpass doctor, or mpirun -n N "
       "commpass "
       "doctor for the ranks, too. Exit code 0: measure now; 3: do not."};
   app.name("commpass doctor");
-  app.add_flag("--json", json, "JSON on stdout");
+  arguments.add_to(app);
   const int code = commpass::run_mpi_command(
-      app, argc, argv, [&] { good = examine(json); }, MPI_THREAD_MULTIPLE);
+      app, argc, argv, [&] { good = examine(arguments.json); }, MPI_THREAD_MULTIPLE);
   return code == 0 && !good ? not_now : code;
 }

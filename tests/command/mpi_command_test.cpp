@@ -455,6 +455,20 @@ TEST(MeasureSparse, RefusesWhatItCannotRunInOneSentence) {
   EXPECT_EQ(mpirun(2, sparse + "random:ranks=2,bytes=8,degree=1 --sparse sometimes").exit_code, 2);
 }
 
+TEST(Measure, WritesItsTablesAsCsv) {
+  const auto planned = mpirun(2, "measure --profile lassen --generate alltoall:ranks=2,bytes=8 --repetitions 2 --csv");
+  ASSERT_EQ(planned.exit_code, 0) << planned.err;
+  EXPECT_EQ(planned.out.find("strategy,chosen,baseline,plan_s,measured_plan_s,predicted_s,measured_s,"), 0U)
+      << planned.out;
+  EXPECT_NE(planned.out.find("\nstandard,"), std::string::npos) << planned.out;
+  const auto called =
+      mpirun(2, "measure --profile lassen --generate alltoall:ranks=2,bytes=8 --repetitions 2 --one-shot --csv");
+  ASSERT_EQ(called.exit_code, 0) << called.err;
+  EXPECT_EQ(called.out.find("name,kind,predicted_s,measured_s\n"), 0U) << called.out;
+  for (const auto* kind : {",strategy,", ",baseline,", ",choice,"})
+    EXPECT_NE(called.out.find(kind), std::string::npos) << called.out;
+}
+
 TEST(Doctor, TellsOfTheRanksThatWereStarted) {
   const auto result = mpirun(2, "doctor --json");
   // Whether this machine is quiet is not for a test to say.
