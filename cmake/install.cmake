@@ -30,7 +30,7 @@ while(commpass_headers)
   endforeach()
 endwhile()
 
-if(NOT COMMPASS_SIMULATION AND NOT COMMPASS_SANITIZE AND NOT COMMPASS_FUZZ)
+if((COMMPASS_SHARED OR COMMPASS_TESTS) AND NOT COMMPASS_SIMULATION AND NOT COMMPASS_SANITIZE)
   include(cmake/shared.cmake)  # tests look at them, whichever are installed
 endif()
 foreach(room ${commpass_installed_rooms})
