@@ -36,6 +36,7 @@ class ElementType {
  private:
   template <class Action>
   void in_portions(Bytes count, Action action) const;
+  void pack_as_unpacked(const std::byte* elements, Bytes count, std::byte* bytes) const;
 
   MPI_Datatype type_;
   Bytes size_ = 0, extent_ = 0, begin_ = 0, end_ = 0;

@@ -10,7 +10,7 @@ namespace {
 constexpr Seconds alpha = 1e-6, allreduce = 7e-6;
 constexpr double beta = 1e-9;
 
-Machine machine() {
+Machine machine_that_plans() {
   Machine m;
   m.name = "test";
   test::set_channel(m, Locality::network, {{Protocol{"eager", test::no_limit, alpha, beta, alpha}}});
@@ -40,7 +40,7 @@ Seconds collectives_of(const std::string& text, const Layout& layout, const Patt
 TEST(PlanCost, IsHeadersAndCollectives) {
   const auto layout = Layout::regular(4, 1, 1);
   const Pattern pattern{4, {{0, 1, 1000000}, {0, 1, 5}}};
-  auto m = machine();
+  auto m = machine_that_plans();
   const Seconds headers = alpha + 2 * header_bytes * beta;  // two in one message
   for (const std::string text : {"standard,staggered", "tuna,radix=2", "stfw,n=2", "tuna,radix=2,staggered"}) {
     m.operations.allreduce_s.reset();
@@ -54,7 +54,7 @@ TEST(PlanCost, IsHeadersAndCollectives) {
 
 TEST(PlanCost, IsOneCollectiveWhereReceiversKnowAllThatComes) {
   const auto layout = Layout::regular(8, 1, 1);
-  auto m = machine();
+  auto m = machine_that_plans();
   m.operations.allreduce_s = allreduce;
   for (const auto* text : {"standard", "standard,window=1", "tuna,radix=8", "stfw,n=1"})
     EXPECT_EQ(plan_of(text, layout, test::alltoall(8, 100), m), allreduce) << text;
@@ -62,7 +62,7 @@ TEST(PlanCost, IsOneCollectiveWhereReceiversKnowAllThatComes) {
 
 TEST(PlanCost, HasNoWindow) {
   const auto layout = Layout::regular(8, 1, 1);
-  auto m = machine();
+  auto m = machine_that_plans();
   m.host.by_locality[static_cast<std::size_t>(Locality::network)]->protocols.front().alpha_next_s =
       alpha / 4;  // so that a window would show
   const auto all = test::alltoall(8, 100);
@@ -71,7 +71,7 @@ TEST(PlanCost, HasNoWindow) {
 
 TEST(PlanCost, OfMoreRanksThanWereMeasuredIsLongerCollectives) {
   const Pattern pattern{16, {{0, 15, 8}}};
-  auto m = machine();
+  auto m = machine_that_plans();
   m.operations.allreduce_s = 1;
   m.operations.ranks = 16;
   const auto as_measured = plan_of("standard", Layout::regular(16, 1, 1), pattern, m);
@@ -81,12 +81,12 @@ TEST(PlanCost, OfMoreRanksThanWereMeasuredIsLongerCollectives) {
 }
 
 TEST(PlanCost, OfOneRankIsNothing) {
-  EXPECT_EQ(plan_of("standard", Layout::regular(1, 1, 1), {1, {{0, 0, 8}}}, machine()), 0);
+  EXPECT_EQ(plan_of("standard", Layout::regular(1, 1, 1), {1, {{0, 0, 8}}}, machine_that_plans()), 0);
 }
 
 TEST(PlanCost, InClosedFormIsThatOfTheSchedule) {
   const auto layout = Layout::regular(4, 1, 4);
-  auto m = machine();
+  auto m = machine_that_plans();
   m.host.by_locality[static_cast<std::size_t>(Locality::socket)] =
       m.host.by_locality[static_cast<std::size_t>(Locality::network)];
   // Headers go in the order of the exchange, all at once; the closed form knows no window.

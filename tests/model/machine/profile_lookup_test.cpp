@@ -13,8 +13,6 @@ namespace commpass {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-
 const Fingerprint here{"Processor 9", 64, "Open MPI v4.1.4"};
 const auto one_node = Layout::with_ppn(4, 4), two_nodes = Layout::with_ppn(4, 2);
 
@@ -22,7 +20,7 @@ const auto one_node = Layout::with_ppn(4, 4), two_nodes = Layout::with_ppn(4, 2)
 std::string measured(const std::string& name, const Fingerprint& machine, const std::string& date) {
   auto profile = generic_profile();
   profile.machine.name = name;
-  profile.provenance_json = Json{
+  profile.provenance_json = nlohmann::ordered_json{
       {"date", date},
       {"processor", machine.processor},
       {"node_processors", machine.node_processors},
@@ -52,7 +50,7 @@ TEST(MeasuredProfile, IsTheYoungestOfThisMachine) {
 TEST(MeasuredProfile, HasWhatTheLayoutAsksForIfThereIsOne) {
   const test::TemporaryDirectory directory;
   directory.write("cluster.json", measured("cluster", here, "2026-08-01"));
-  auto node = Json::parse(measured("node", here, "2026-08-02"));
+  auto node = nlohmann::ordered_json::parse(measured("node", here, "2026-08-02"));
   node["host"].erase("network");
   directory.write("node.json", node.dump());
   EXPECT_EQ(found(directory.path(), one_node), "node");
@@ -63,7 +61,7 @@ TEST(MeasuredProfile, IsFoundBesideOnesThatAreBroken) {
   const test::TemporaryDirectory directory;
   directory.write("a.json", "{");
   directory.write("b.json", R"({"schema_version": 99})");
-  auto strange = Json::parse(measured("strange", here, "2026-08-01"));
+  auto strange = nlohmann::ordered_json::parse(measured("strange", here, "2026-08-01"));
   strange["provenance"]["date"] = 7;
   directory.write("c.json", strange.dump());
   directory.write("d.json", measured("good", here, "2026-08-01"));

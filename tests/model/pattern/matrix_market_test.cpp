@@ -17,7 +17,6 @@ namespace {
 using test::error_of;
 using test::expect_sentence;
 using Field = CoordinateMatrix::Field;
-using Symmetry = CoordinateMatrix::Symmetry;
 
 CoordinateMatrix parse(const std::string& text) { return parse_matrix_market(text, "m.mtx"); }
 
@@ -31,7 +30,7 @@ TEST(MatrixMarket, IsReadWithCommentsEmptyLinesAndBlanks) {
   EXPECT_EQ(matrix.column, (std::vector<std::int64_t>{0, 3}));
   EXPECT_EQ(matrix.value, (std::vector<double>{2.5, -0.001}));
   EXPECT_EQ(matrix.field, Field::real);
-  EXPECT_EQ(matrix.symmetry, Symmetry::general);
+  EXPECT_EQ(matrix.symmetry, CoordinateMatrix::Symmetry::general);
 }
 
 TEST(MatrixMarket, IsReadWithCarriageReturnsAndWithoutAFinalNewline) {
@@ -48,7 +47,7 @@ TEST(MatrixMarket, HasFourFieldsAndFourSymmetries) {
     return parse("%%MatrixMarket matrix coordinate " + kind + "\n2 2 1\n" + entry + "\n");
   };
   EXPECT_EQ(read("pattern general", "2 1").value.size(), 0U);
-  EXPECT_EQ(read("pattern symmetric", "2 1").symmetry, Symmetry::symmetric);
+  EXPECT_EQ(read("pattern symmetric", "2 1").symmetry, CoordinateMatrix::Symmetry::symmetric);
   EXPECT_EQ(read("integer skew-symmetric", "2 1 -4").value, std::vector<double>{-4});
   EXPECT_EQ(read("complex hermitian", "2 1 3 4").value, std::vector<double>{3}) << "the real part";
   EXPECT_EQ(read("REAL General", "2 1 3").field, Field::real) << "case does not count";

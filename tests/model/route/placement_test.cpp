@@ -1,23 +1,20 @@
 // Which rank sits where in a virtual topology.
 #include "model/route/placement.hpp"
 
-#include <gtest/gtest.h>
-// after GoogleTest
-#include <rapidcheck/gtest.h>
-
 #include <algorithm>
 #include <numeric>
 #include <set>
 
 #include "model/pattern/generate.hpp"
+#include "model/route/draw.hpp"
 #include "model/support.hpp"
 
 namespace commpass {
 namespace {
 
-constexpr int most_ranks = 40, most_edges = 120;
-
-int draw(int limit) { return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(0, limit)); }
+using test::draw;
+using test::most_edges;
+using test::most_ranks;
 
 std::vector<Rank> place(const std::string& strategy, const Layout& layout, const Pattern& pattern) {
   return place_ranks(*make_route(parse_strategy(strategy), layout), layout, pattern);

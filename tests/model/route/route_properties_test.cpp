@@ -1,14 +1,11 @@
 // What holds for every strategy, every layout and every pattern.
-#include <gtest/gtest.h>
-// after GoogleTest
-#include <rapidcheck/gtest.h>
-
 #include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>
 
 #include "model/route/distance_route.hpp"
+#include "model/route/draw.hpp"
 #include "model/route/routes/stfw.hpp"
 #include "model/schedule/reference_schedule.hpp"
 #include "model/support.hpp"
@@ -16,10 +13,9 @@
 namespace commpass {
 namespace {
 
-constexpr int most_ranks = 40, most_edges = 120;
-
-/// For draw_layout and draw_pattern: a number that RapidCheck picks, and makes smaller when a property fails.
-int draw(int limit) { return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(0, limit)); }
+using test::draw;
+using test::most_edges;
+using test::most_ranks;
 
 struct Case {
   Layout layout;

@@ -67,12 +67,12 @@ struct Side {
 };
 
 /// What all ranks of a grid send and receive, in one operation.
-struct Problem {
+struct CartesianProblem {
   bool is_gather = false, counts_differ = false;
   std::vector<Side> sends, receives;  ///< by rank
 
   // NOLINTBEGIN: any numbers will do
-  Problem(Draw& draw, const Switches& switches, const Neighborhood& neighborhood) : is_gather(draw.one_in(2)) {
+  CartesianProblem(Draw& draw, const Switches& switches, const Neighborhood& neighborhood) : is_gather(draw.one_in(2)) {
     const auto t = static_cast<std::size_t>(neighborhood.size());
     const auto shape = draw.of({Shape::regular, Shape::v, Shape::w});
     counts_differ = shape != Shape::regular && draw.one_in(4);
@@ -148,7 +148,7 @@ struct Arguments {
   MPI_Datatype s_type = MPI_BYTE, d_type = MPI_BYTE;
   int s_count = 0, d_count = 0;
 
-  Arguments(const Problem& problem, Rank rank, const Buffer& sent, Buffer& received)
+  Arguments(const CartesianProblem& problem, Rank rank, const Buffer& sent, Buffer& received)
       : s(problem.sends[static_cast<std::size_t>(rank)]),
         d(problem.receives[static_cast<std::size_t>(rank)]),
         out(sent.data() + s.origin),
@@ -207,14 +207,14 @@ class CartesianTrial : public Trial {
   void make_neighborhood() { cart_.emplace(place.communicator->cart_neighborhood(neighborhood(), options_)); }
 
   /// The buffers of a repetition.
-  void fill_buffers(const Problem& problem, int repetition, Buffer& sent, Buffer& received) const {
+  void fill_buffers(const CartesianProblem& problem, int repetition, Buffer& sent, Buffer& received) const {
     const auto r = static_cast<std::size_t>(cart_->rank());
     sent.resize(static_cast<std::size_t>(problem.sends[r].buffer_bytes));
     received.resize(static_cast<std::size_t>(problem.receives[r].buffer_bytes));
     fill(sent, sent_key(cart_->rank(), repetition));
     fill(received, received_key(cart_->rank(), repetition));
   }
-  Buffer expected(const Problem& problem, int repetition, const Buffer& received) const {
+  Buffer expected(const CartesianProblem& problem, int repetition, const Buffer& received) const {
     return problem.expected(neighborhood(), cart_->rank(), received,
                             [&](Rank source) { return sent_key(source, repetition); });
   }
@@ -224,9 +224,9 @@ class CartesianTrial : public Trial {
   std::optional<CartNeighborhood> cart_;
 };
 
-class BlockingTrial : public CartesianTrial {
+class BlockingCartesianTrial : public CartesianTrial {
  public:
-  BlockingTrial(Place& its_place, std::uint64_t its_key, Draw draw)
+  BlockingCartesianTrial(Place& its_place, std::uint64_t its_key, Draw draw)
       : CartesianTrial(its_place, Kind::cartesian, Manner::blocking, its_key, draw) {}
 
   void plan() override {
@@ -249,13 +249,13 @@ class BlockingTrial : public CartesianTrial {
   }
 
  private:
-  std::vector<Problem> problems_;
+  std::vector<CartesianProblem> problems_;
   Buffer sent_[2], received_[2];
 };
 
-class InitTrial : public CartesianTrial {
+class PlannedCartesianTrial : public CartesianTrial {
  public:
-  InitTrial(Place& its_place, std::uint64_t its_key, Draw draw)
+  PlannedCartesianTrial(Place& its_place, std::uint64_t its_key, Draw draw)
       : CartesianTrial(its_place, Kind::cartesian_init, Manner::persistent, its_key, draw),
         problem_(draw, *place.switches, neighborhood()) {}
 
@@ -288,7 +288,7 @@ class InitTrial : public CartesianTrial {
     require_equal("the send buffer", sent_, filled(sent_key(cart_->rank(), repetition_), std::ssize(sent_)));
   }
 
-  Problem problem_;
+  CartesianProblem problem_;
   Buffer sent_, received_, expected_;
   std::optional<CartExchange> exchange_;
   int repetition_ = 0;
@@ -297,8 +297,8 @@ class InitTrial : public CartesianTrial {
 }  // namespace
 
 std::unique_ptr<Trial> make_cartesian_trial(Place& place, Kind kind, std::uint64_t key) {
-  if (kind == Kind::cartesian) return std::make_unique<BlockingTrial>(place, key, Draw(key));
-  return std::make_unique<InitTrial>(place, key, Draw(key));
+  if (kind == Kind::cartesian) return std::make_unique<BlockingCartesianTrial>(place, key, Draw(key));
+  return std::make_unique<PlannedCartesianTrial>(place, key, Draw(key));
 }
 
 }  // namespace commpass::random_test

@@ -17,11 +17,11 @@ struct Moved {
 };
 
 /// What all ranks move: known to each, and so what it must get.
-struct Problem {
+struct NeighborProblem {
   std::vector<Moved> edges;
   std::vector<Bytes> sent_bytes, received_bytes;  ///< sizes of the buffers
 
-  Problem(Draw& draw, int ranks)
+  NeighborProblem(Draw& draw, int ranks)
       : sent_bytes(static_cast<std::size_t>(ranks), guard_bytes), received_bytes(sent_bytes) {
     const int most_of_pair = draw.of({1, 1, 2, 4, 20}), density = draw.small(4);
     const bool shares = draw.one_in(2), overlaps = draw.one_in(4);
@@ -109,7 +109,7 @@ class NeighborTrial : public PersistentTrial<Exchange> {
     return options;
   }
 
-  Problem problem_;
+  NeighborProblem problem_;
 };
 
 }  // namespace

@@ -9,11 +9,10 @@
 
 #include "model/error.hpp"
 #include "model/route/catalogue.hpp"
+#include "selector/choose/equal_blocks.hpp"
 
 namespace commpass {
 namespace {
-
-RandomPattern equal(Bytes bytes) { return {1, 1, static_cast<double>(bytes)}; }
 
 /// Messages of all sizes cost a latency and their bytes, everywhere the same.
 Machine postal_machine() {
@@ -27,7 +26,7 @@ Machine postal_machine() {
 Strategy tuna(int radix) { return {"tuna", {{"radix", {radix}}}, {1}}; }
 
 Seconds seconds_of(const Strategy& strategy, Bytes bytes, const Layout& layout) {
-  return price_one_shot(strategy, equal(bytes), layout, postal_machine()).cost.seconds;
+  return price_one_shot(strategy, test::equal_blocks(bytes), layout, postal_machine()).cost.seconds;
 }
 
 constexpr int ranks = 256, root = 16;
@@ -77,7 +76,7 @@ TEST(OneShot, TellsTheSizesOfAllRoundsAtOnce) {
   auto machine = postal_machine();
   machine.host.by_locality[static_cast<std::size_t>(Locality::network)]->protocols.front().alpha_next_s = alpha_next;
   const auto sixteen = Layout::with_ppn(16, 1);
-  const auto once = price_one_shot(tuna(4), equal(1024), sixteen, machine).cost.seconds,
+  const auto once = price_one_shot(tuna(4), test::equal_blocks(1024), sixteen, machine).cost.seconds,
              planned = price_alltoall(tuna(4), 1024, sixteen, machine).cost.seconds;
   EXPECT_NEAR(once - planned, alpha + 2 * alpha_next + 3 * beta * 4 * 8, 1e-12);
   EXPECT_NEAR(planned, 2 * 3 * (alpha + beta * 4 * 1024), 1e-12) << "the window is for the blocks";
@@ -156,7 +155,8 @@ TEST(OneShot, TellsNothingWhereAllKnowTheSizes) {
   const auto layout = Layout::with_ppn(ranks, 1);
   const auto machine = postal_machine();
   for (const int radix : {2, 16, ranks})
-    EXPECT_EQ(price_one_shot(tuna(radix), equal(64), layout, machine, CostModel::burst, BlockSizes::equal).cost.seconds,
+    EXPECT_EQ(price_one_shot(tuna(radix), test::equal_blocks(64), layout, machine, CostModel::burst, BlockSizes::equal)
+                  .cost.seconds,
               price_alltoall(tuna(radix), 64, layout, machine).cost.seconds);
 }
 
@@ -165,16 +165,17 @@ TEST(OneShot, RanksWhatNeedsNoPatternByTheCost) {
   auto machine = postal_machine();
   machine.host.by_locality[static_cast<std::size_t>(Locality::socket)] =
       machine.host.by_locality[static_cast<std::size_t>(Locality::network)];
-  const auto ranking = rank_one_shot(equal(64), layout, machine);
+  const auto ranking = rank_one_shot(test::equal_blocks(64), layout, machine);
   ASSERT_GT(ranking.size(), 10U);
   EXPECT_TRUE(std::ranges::is_sorted(ranking, {}, [](const Candidate& c) { return c.cost.seconds; }));
   for (const auto& candidate : ranking) {
     EXPECT_EQ(pattern_need(candidate.strategy), PatternNeed::nothing) << to_string(candidate.strategy);
-    EXPECT_EQ(price_one_shot(candidate.strategy, equal(64), layout, machine).cost.seconds, candidate.cost.seconds)
+    EXPECT_EQ(price_one_shot(candidate.strategy, test::equal_blocks(64), layout, machine).cost.seconds,
+              candidate.cost.seconds)
         << to_string(candidate.strategy);
   }
   const Strategy given[] = {tuna(8), parse_strategy("standard,window=4")};
-  EXPECT_EQ(rank_one_shot(equal(64), layout, machine, CostModel::burst, given).size(), 2U);
+  EXPECT_EQ(rank_one_shot(test::equal_blocks(64), layout, machine, CostModel::burst, given).size(), 2U);
 }
 
 TEST(OneShot, IsLeftToTheLibraryByThePriceOfItsAlltoallv) {
@@ -185,24 +186,25 @@ TEST(OneShot, IsLeftToTheLibraryByThePriceOfItsAlltoallv) {
   const auto has_mpi = [&](const std::vector<Candidate>& ranking) {
     return std::ranges::find(ranking, mpi, &Candidate::strategy) != ranking.end();
   };
-  EXPECT_FALSE(has_mpi(rank_one_shot(equal(64), layout, machine)));
+  EXPECT_FALSE(has_mpi(rank_one_shot(test::equal_blocks(64), layout, machine)));
   try {
-    price_one_shot(mpi, equal(64), layout, machine);
+    price_one_shot(mpi, test::equal_blocks(64), layout, machine);
     FAIL();
   } catch (const NotApplicable& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr("profile postal has no operations.alltoallv_s: calibrate"));
   }
-  EXPECT_THROW(rank_one_shot(equal(64), layout, machine, CostModel::burst, std::span(&mpi, 1)), NotApplicable);
+  EXPECT_THROW(rank_one_shot(test::equal_blocks(64), layout, machine, CostModel::burst, std::span(&mpi, 1)),
+               NotApplicable);
 
   machine.operations.alltoallv_s = 2e-6;
   machine.operations.alltoallv_message_s = -1e-8;
   const auto seconds = [&](const Strategy& strategy) {
-    return price_one_shot(strategy, equal(64), layout, machine).cost.seconds;
+    return price_one_shot(strategy, test::equal_blocks(64), layout, machine).cost.seconds;
   };
   EXPECT_NEAR(seconds(mpi), seconds(standard) + 2e-6 - 126 * 1e-8, 1e-12) << "63 messages go and 63 come";
-  EXPECT_TRUE(has_mpi(rank_one_shot(equal(64), layout, machine)));
+  EXPECT_TRUE(has_mpi(rank_one_shot(test::equal_blocks(64), layout, machine)));
   machine.operations.alltoallv_s = -1;
-  EXPECT_EQ(rank_one_shot(equal(64), layout, machine).front().strategy, mpi);
+  EXPECT_EQ(rank_one_shot(test::equal_blocks(64), layout, machine).front().strategy, mpi);
 }
 
 }  // namespace

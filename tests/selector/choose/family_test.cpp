@@ -8,13 +8,12 @@
 #include "model/error.hpp"
 #include "model/pattern/generate.hpp"
 #include "selector/choose/alltoall_choice.hpp"
+#include "selector/choose/equal_blocks.hpp"
 
 namespace commpass {
 namespace {
 
-RandomPattern equal(Bytes bytes) { return {1, 1, static_cast<double>(bytes)}; }
-
-constexpr int ranks = 36;
+constexpr int ranks_of_family = 36;
 
 Machine some_machine() {
   Machine machine;
@@ -34,16 +33,16 @@ Strategy with_radix(const std::string& family, int radix) {
 
 class RadixAuto : public testing::TestWithParam<const char*> {
  protected:
-  const Layout layout = Layout::with_ppn(ranks, 6);
+  const Layout layout = Layout::with_ppn(ranks_of_family, 6);
   const Machine machine = some_machine();
   const Strategy automatic = parse_strategy(GetParam());
-  const int largest = automatic.route == "tuna" ? ranks : 6;
+  const int largest = automatic.route == "tuna" ? ranks_of_family : 6;
 };
 
 TEST_P(RadixAuto, IsTheCheapestOfAnAllToAll) {
   for (const Bytes bytes : {8, 1024, 65536}) {
     const auto planned = price_alltoall(automatic, bytes, layout, machine),
-               once = price_one_shot(automatic, equal(bytes), layout, machine);
+               once = price_one_shot(automatic, test::equal_blocks(bytes), layout, machine);
     for (const auto& candidate : {planned, once}) {
       EXPECT_EQ(candidate.strategy, with_radix(GetParam(), static_cast<int>(candidate.strategy.values("radix")[0])))
           << "nothing else is chosen";
@@ -53,7 +52,7 @@ TEST_P(RadixAuto, IsTheCheapestOfAnAllToAll) {
       const auto strategy = with_radix(GetParam(), radix);
       EXPECT_LE(planned.cost.seconds, price_alltoall(strategy, bytes, layout, machine).cost.seconds)
           << bytes << " " << to_string(strategy) << " " << to_string(planned.strategy);
-      EXPECT_LE(once.cost.seconds, price_one_shot(strategy, equal(bytes), layout, machine).cost.seconds)
+      EXPECT_LE(once.cost.seconds, price_one_shot(strategy, test::equal_blocks(bytes), layout, machine).cost.seconds)
           << bytes << " " << to_string(strategy) << " " << to_string(once.strategy);
     }
   }
@@ -62,7 +61,7 @@ TEST_P(RadixAuto, IsTheCheapestOfAnAllToAll) {
 TEST_P(RadixAuto, OfWhatHasNoClosedFormIsRefusedByItsOwnName) {
   const std::string name = std::string(GetParam()) + ",staggered";
   try {
-    price_one_shot(parse_strategy(name), equal(64), layout, machine);
+    price_one_shot(parse_strategy(name), test::equal_blocks(64), layout, machine);
     ADD_FAILURE() << "not refused";
   } catch (const NotApplicable& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr("strategy " + name + " does not apply: it has no closed form"));
@@ -94,14 +93,14 @@ TEST_P(RadixAuto, IsRankedByItsNumberAndOnce) {
 TEST_P(RadixAuto, IsTheDirectExchangeWhereThereIsNothingToDivide) {
   const Strategy direct{"standard", {}, automatic.window};
   const auto pattern = generate_pattern("random:ranks=36,degree=12,bytes=256");
-  for (const auto& alone : {Layout::with_ppn(1, 1), Layout::with_ppn(ranks, 1)}) {
+  for (const auto& alone : {Layout::with_ppn(1, 1), Layout::with_ppn(ranks_of_family, 1)}) {
     if (alone.ranks() > 1 && automatic.route != "tuna-node") continue;
     const auto chosen = price_alltoall(automatic, 8, alone, machine);
     EXPECT_EQ(chosen.strategy, direct);
     EXPECT_EQ(chosen.cost.seconds, price_alltoall(direct, 8, alone, machine).cost.seconds);
-    EXPECT_EQ(price_one_shot(automatic, equal(8), alone, machine).strategy, direct);
+    EXPECT_EQ(price_one_shot(automatic, test::equal_blocks(8), alone, machine).strategy, direct);
     EXPECT_EQ(rank_alltoall(8, alone, machine, CostModel::burst, std::vector{automatic, direct}).size(), 1U) << "once";
-    if (alone.ranks() == ranks) {
+    if (alone.ranks() == ranks_of_family) {
       EXPECT_EQ(price(automatic, pattern, alone, machine).strategy, direct);
     }
   }

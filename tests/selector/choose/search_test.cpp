@@ -12,7 +12,7 @@
 namespace commpass {
 namespace {
 
-const Layout layout = Layout::regular(16, 1, 16);
+const Layout sixteen_nodes = Layout::regular(16, 1, 16);
 
 /// Prices by a rule in place of a model, and counts.
 struct Prices {
@@ -36,7 +36,7 @@ std::vector<Candidate> search(Prices& prices, const std::vector<std::string>& fr
   std::vector<Strategy> strategies;
   for (const auto& text : from) strategies.push_back(parse_strategy(text));
   auto candidates = prices(strategies);
-  search_strategies(candidates, layout, edges, std::ref(prices));
+  search_strategies(candidates, sixteen_nodes, edges, std::ref(prices));
   return candidates;
 }
 
@@ -81,7 +81,7 @@ TEST(Search, PricesNothingTwiceAndOnlyWhatApplies) {
   EXPECT_EQ(prices.asked.size(), found.size());
   for (const auto& text : prices.asked) {
     EXPECT_EQ(prices.asked.count(text), 1U) << text;
-    EXPECT_NO_THROW(make_route(parse_strategy(text), layout)) << text;
+    EXPECT_NO_THROW(make_route(parse_strategy(text), sixteen_nodes)) << text;
   }
 }
 
@@ -115,7 +115,7 @@ TEST(Search, TriesFlagsOfWhatIsCheapestWithItsPlanWhereCallsAreCounted) {
   const std::vector<Strategy> given{parse_strategy("stfw,n=2"), parse_strategy("stfw,n=3")};
   const auto first_flagged = [&](const Calls& calls) {
     auto candidates = price(given);
-    search_strategies(candidates, layout, 1, price, calls);
+    search_strategies(candidates, sixteen_nodes, 1, price, calls);
     const auto found =
         std::ranges::find_if(candidates, [](const Candidate& c) { return to_string(c.strategy).ends_with(",placed"); });
     return found == candidates.end() ? std::string("none") : to_string(found->strategy);
@@ -128,7 +128,7 @@ TEST(Search, LeavesOutWhatHasNoPrice) {
   Prices prices{[](const std::string&) { return 1.0; }, {}};
   const std::vector<Strategy> one{parse_strategy("stfw,n=2")};
   auto candidates = prices(one);
-  search_strategies(candidates, layout, 1, [](std::span<const Strategy>) { return std::vector<Candidate>{}; });
+  search_strategies(candidates, sixteen_nodes, 1, [](std::span<const Strategy>) { return std::vector<Candidate>{}; });
   EXPECT_EQ(candidates.size(), 1U);
 }
 
@@ -163,7 +163,7 @@ TEST(Search, GoesOnFromWhatIsCheapestWithItsPlan) {
     };
     auto candidates = price(std::vector{parse_strategy("standard"), parse_strategy("two-step"),
                                         parse_strategy("two-step-socket"), parse_strategy("three-step")});
-    search_strategies(candidates, layout, 1, price, calls);
+    search_strategies(candidates, sixteen_nodes, 1, price, calls);
     EXPECT_EQ(asked.contains("standard,window=127"), calls != Calls(1)) << calls.value_or(0);
   }
 }
