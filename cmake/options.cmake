@@ -24,7 +24,7 @@ endif()
 
 # What is a fault only for the neighbours that a source has when several are compiled at a time.
 add_library(commpass_together INTERFACE)
-target_compile_options(commpass_together INTERFACE -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+target_compile_options(commpass_together INTERFACE -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage> $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 
 # A library of one room of the house.
 #   commpass_room(NAME SOURCES … COLD … DEPENDS …)
