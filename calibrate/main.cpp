@@ -11,22 +11,13 @@
 #include "model/text.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/detect_layout.hpp"
+#include "runtime/mpi/launcher.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/mpi_program.hpp"
-#include "selector/commands/arguments.hpp"
+#include "selector/commands/calibrate_arguments.hpp"
 #include "selector/commands/environment.hpp"
 
 namespace {
-
-struct Arguments {
-  std::string output;
-  commpass::CalibrationOptions options;
-  std::string budget = "60s";
-  std::string layout;
-  int ppn = 0;
-  std::string progress;
-  bool json = false;
-};
 
 /// On stderr. fmt::print would throw where that cannot be written, and on this rank alone.
 void tell(const std::string& text) { std::fputs(text.c_str(), stderr); }
@@ -49,16 +40,19 @@ double parse_duration(const std::string& text) {
   return *value * unit;
 }
 
-void run(Arguments& arguments) {
+void run(const commpass::CalibrateArguments& arguments) {
   using namespace commpass;
+  require_own_launcher();
   const Rank rank = rank_in(MPI_COMM_WORLD);
   const int ranks = ranks_in(MPI_COMM_WORLD);
   Environment environment;
+  CalibrationOptions options;
+  if (!arguments.name.empty()) options.name = arguments.name;
   std::optional<Layout> layout;
   bool shown = false;
   all_or_none(MPI_COMM_WORLD, [&] {
     environment = read_environment();
-    arguments.options.budget_s = parse_duration(arguments.budget);
+    options.budget_s = parse_duration(arguments.budget);
     if (arguments.ppn > 0) layout = Layout::with_ppn(ranks, arguments.ppn);
     else if (const auto text = arguments.layout.empty() ? environment.layout.value_or("") : arguments.layout;
              !text.empty())
@@ -69,11 +63,11 @@ void run(Arguments& arguments) {
   const bool pretended = layout.has_value();
   if (!layout) layout = detect_layout(MPI_COMM_WORLD);
   if (shown)
-    arguments.options.progress = [](const std::string& what, double fraction) {
+    options.progress = [](const std::string& what, double fraction) {
       tell(fmt::format("[{:3.0f}%] {}\n", 100 * std::min(1.0, fraction), what));
     };
 
-  const auto result = calibrate(MPI_COMM_WORLD, *layout, arguments.options);
+  const auto result = calibrate(MPI_COMM_WORLD, *layout, options);
   all_or_none(MPI_COMM_WORLD, [&] {
     if (rank != 0) return;
     write_profile(result.profile, arguments.output);
@@ -93,18 +87,9 @@ void run(Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Arguments arguments;
+  commpass::CalibrateArguments arguments;
   CLI::App app{"Measures this machine and writes its profile: mpirun -n N commpass calibrate -o FILE"};
   app.name("commpass calibrate");
-  app.add_option("-o,--output", arguments.output, "profile to write")->required();
-  app.add_option("--name", arguments.options.name, "name of the machine");
-  app.add_option("--budget", arguments.budget, "time to take, 60s or 2min");
-  auto* ppn = app.add_option("--ppn", arguments.ppn, "for trying things out: treat the ranks as nodes of this many")
-                  ->check(CLI::PositiveNumber);
-  app.add_option("--layout", arguments.layout,
-                 "for trying things out: treat the ranks as laid out so (see 'commpass predict --help')")
-      ->excludes(ppn);
-  app.add_option("--progress", arguments.progress, "auto, always or never");
-  app.add_flag("--json", arguments.json, "the profile on stdout too");
+  arguments.add_to(app);
   return commpass::run_mpi_command(app, argc, argv, [&] { run(arguments); });
 }

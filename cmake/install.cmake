@@ -4,11 +4,6 @@ include(CMakePackageConfigHelpers)
 
 set(commpass_package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/commpass)
 
-foreach(room ${commpass_installed_rooms})
-  target_compile_features(commpass_${room} PUBLIC cxx_std_20)
-  install(TARGETS commpass_${room} EXPORT commpass-targets)
-endforeach()
-
 # What is installed is what is public: what users include, and what that includes.
 set(commpass_headers commpass/predict.hpp)
 if(COMMPASS_MPI)
@@ -24,9 +19,9 @@ while(commpass_headers)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header})
   cmake_path(GET header PARENT_PATH folder)
   if(folder STREQUAL commpass)
-    install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/commpass)
+    install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/commpass COMPONENT development)
   else()
-    install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/commpass/${folder})
+    install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/commpass/${folder} COMPONENT development)
   endif()
   file(STRINGS ${header} lines REGEX "^#include \"")
   foreach(line IN LISTS lines)
@@ -34,22 +29,42 @@ while(commpass_headers)
     list(APPEND commpass_headers ${included})
   endforeach()
 endwhile()
-install(EXPORT commpass-targets NAMESPACE commpass:: DESTINATION ${commpass_package_directory})
+
+if((COMMPASS_SHARED OR COMMPASS_TESTS) AND NOT COMMPASS_SIMULATION AND NOT COMMPASS_SANITIZE)
+  include(cmake/shared.cmake)  # tests look at them, whichever are installed
+endif()
+foreach(room ${commpass_installed_rooms})
+  target_compile_features(commpass_${room} PUBLIC cxx_std_20)
+  if(COMMPASS_SHARED)
+    install(TARGETS commpass_${room}_shared EXPORT commpass-targets COMPONENT libraries LIBRARY NAMELINK_COMPONENT development)
+  else()
+    install(TARGETS commpass_${room} EXPORT commpass-targets COMPONENT development)
+  endif()
+endforeach()
+install(EXPORT commpass-targets NAMESPACE commpass:: DESTINATION ${commpass_package_directory} COMPONENT development)
+set(commpass_components ${commpass_installed_rooms})
+if(COMMPASS_FORTRAN)
+  list(APPEND commpass_components fortran)
+  install(EXPORT commpass-fortran-targets NAMESPACE commpass:: DESTINATION ${commpass_package_directory} COMPONENT development)
+endif()
 
 configure_package_config_file(cmake/commpass-config.cmake.in ${PROJECT_BINARY_DIR}/commpass-config.cmake
                               INSTALL_DESTINATION ${commpass_package_directory})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/commpass-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/commpass-config.cmake ${PROJECT_BINARY_DIR}/commpass-config-version.cmake
-        DESTINATION ${commpass_package_directory})
+        DESTINATION ${commpass_package_directory} COMPONENT development)
 
 # pkg-config, for makefiles and for C: paths are relative to the file, so that the prefix may be moved. What static
 # libraries use is linked by the program.
 set(commpass_pc_libraries "")
-foreach(room ${commpass_installed_rooms})
-  list(PREPEND commpass_pc_libraries -lcommpass_${room})
-endforeach()
 set(commpass_pc_requires "")
-if(NOT COMMPASS_SHARED)
+if(COMMPASS_SHARED)
+  list(GET commpass_installed_rooms -1 room)
+  list(APPEND commpass_pc_libraries -lcommpass_${room})  # it has all of the others
+else()
+  foreach(room ${commpass_installed_rooms})
+    list(PREPEND commpass_pc_libraries -lcommpass_${room})
+  endforeach()
   set(commpass_pc_requires "fmt zlib")
   if(COMMPASS_MPI)
     string(APPEND commpass_pc_requires " hwloc")
@@ -63,14 +78,26 @@ list(JOIN commpass_pc_libraries " " commpass_pc_libraries)
 set(commpass_pc_directory ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH commpass_pc_to_prefix /${commpass_pc_directory} /)
 configure_file(cmake/commpass.pc.in ${PROJECT_BINARY_DIR}/commpass.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/commpass.pc DESTINATION ${commpass_pc_directory})
+install(FILES ${PROJECT_BINARY_DIR}/commpass.pc DESTINATION ${commpass_pc_directory} COMPONENT development)
+if(COMMPASS_FORTRAN)
+  configure_file(cmake/commpass-fortran.pc.in ${PROJECT_BINARY_DIR}/commpass-fortran.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/commpass-fortran.pc DESTINATION ${commpass_pc_directory} COMPONENT development)
+endif()
+
+if(TARGET commpass_runtime_shared AND COMMPASS_TESTS)
+  add_test(NAME exports COMMAND ${PROJECT_SOURCE_DIR}/tests/shared/check_exports ${PROJECT_SOURCE_DIR} $<TARGET_FILE:commpass_selector_shared>
+                                $<TARGET_FILE:commpass_runtime_shared>)
+  add_executable(shared_test tests/shared/across_the_boundary.cpp)
+  target_link_libraries(shared_test PRIVATE commpass_runtime_shared commpass_options commpass_cold)
+  commpass_mpiexec_tests(shared_test shared_test 1)
+endif()
 
 # Consumers are not built with sanitizers, so libraries with them cannot be linked.
 if(COMMPASS_TESTS AND NOT COMMPASS_SANITIZE)
   add_test(NAME consumer
            COMMAND ${PROJECT_SOURCE_DIR}/tests/consumer/run ${CMAKE_COMMAND} ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}
                    -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER}
-                   -DCOMMPASS_MPI=${COMMPASS_MPI} -DCOMMPASS_SHARED=${COMMPASS_SHARED} -DMPI_EXECUTABLE_SUFFIX=${MPI_EXECUTABLE_SUFFIX}
+                   -DCOMMPASS_MPI=${COMMPASS_MPI} -DCOMMPASS_SHARED=${COMMPASS_SHARED} -DCOMMPASS_FORTRAN=$<BOOL:${COMMPASS_FORTRAN}> -DMPI_EXECUTABLE_SUFFIX=${MPI_EXECUTABLE_SUFFIX}
                    -DCOMMPASS_WERROR=${COMMPASS_WERROR})  # the same switches of the compiler, so that a cache has what was built before
   set_tests_properties(consumer PROPERTIES TIMEOUT 600 RUN_SERIAL ON)
   if(COMMPASS_MPI)

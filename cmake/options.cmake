@@ -30,11 +30,7 @@ target_compile_options(commpass_together INTERFACE -Wno-shadow $<$<CXX_COMPILER_
 #   commpass_room(NAME SOURCES … COLD … DEPENDS …)
 function(commpass_room name)
   cmake_parse_arguments(PARSE_ARGV 1 room "" "" "SOURCES;COLD;DEPENDS;PRIVATE_DEPENDS")
-  set(kind STATIC)
-  if(COMMPASS_SHARED AND name IN_LIST commpass_installed_rooms)
-    set(kind SHARED)
-  endif()
-  add_library(commpass_${name} ${kind} ${room_SOURCES} ${room_COLD})
+  add_library(commpass_${name} STATIC ${room_SOURCES} ${room_COLD})
   if(COMMPASS_UNITY STREQUAL "all" OR name IN_LIST COMMPASS_UNITY)
     # Those whose headers cost more than they do, several at a time.
     set_target_properties(commpass_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
@@ -42,8 +38,7 @@ function(commpass_room name)
     set_property(SOURCE ${room_COLD} APPEND PROPERTY COMPILE_OPTIONS ${commpass_cold_options})
   endif()
   add_library(commpass::${name} ALIAS commpass_${name})
-  set_target_properties(commpass_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON EXPORT_NAME ${name} VERSION ${PROJECT_VERSION}
-                        SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} DEFINE_SYMBOL "")
+  set_target_properties(commpass_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON EXPORT_NAME ${name})
   target_include_directories(commpass_${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/commpass>)

@@ -150,15 +150,21 @@ Finding device(const MpiFacts& mpi) {
 }
 
 Finding profile(const ProfileFacts& profile) {
-  if (profile.name.empty())
-    return {"profile", State::attention, "COMMPASS_PROFILE names none",
-            "calibrate ('mpirun -n N commpass calibrate -o FILE') and set COMMPASS_PROFILE=FILE"};
   if (!profile.problem.empty())
     return {"profile", State::attention, profile.problem, "choose or calibrate another one"};
+  if (profile.choice == ProfileChoice::built_in)
+    return {"profile", State::attention,
+            fmt::format("none is named and none was measured on this machine: programs take the built-in '{}', which "
+                        "knows nothing of it",
+                        profile.name),
+            "calibrate ('mpirun -n N commpass calibrate -o FILE') and set COMMPASS_PROFILE=FILE"};
   auto text = profile.name;
+  const bool is_found = profile.choice == ProfileChoice::measured_here;
+  if (is_found) text += ", which was measured on this machine (none is named)";
+  const auto warning = is_found ? text + "; " + profile.warning : profile.warning;
   if (profile.age_days) text += fmt::format(", {:.0f} days old", *profile.age_days);
   if (!profile.verdict.empty()) text += fmt::format(", {}", profile.verdict);
-  if (!profile.warning.empty()) return {"profile", State::attention, profile.warning, "calibrate here"};
+  if (!profile.warning.empty()) return {"profile", State::attention, warning, "calibrate here"};
   constexpr double old_days = 365;
   if (profile.age_days && *profile.age_days > old_days) return {"profile", State::attention, text, "calibrate again"};
   return good("profile", text);

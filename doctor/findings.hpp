@@ -33,8 +33,12 @@ struct MpiFacts {
   SingleCopies single_copies = SingleCopies::not_tried;
 };
 
+/// Why a program that names no profile takes the one that it takes.
+enum class ProfileChoice { named, measured_here, built_in };
+
 struct ProfileFacts {
-  std::string name;     ///< that COMMPASS_PROFILE names; empty: none
+  ProfileChoice choice = ProfileChoice::named;  ///< by COMMPASS_PROFILE, or else what is found
+  std::string name;
   std::string problem;  ///< why it cannot be read
   std::optional<double> age_days;
   std::string verdict;  ///< in a word or two; empty: none

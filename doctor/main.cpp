@@ -7,10 +7,12 @@
 #include "doctor/profile_facts.hpp"
 #include "doctor/ranks.hpp"
 #include "runtime/mpi/detect_layout.hpp"
+#include "runtime/mpi/fingerprint.hpp"
 #include "runtime/mpi/host_names.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/mpi_program.hpp"
+#include "selector/commands/calibrate_arguments.hpp"
 
 namespace {
 
@@ -23,7 +25,7 @@ bool examine(bool json) {
   auto facts = examine_ranks(MPI_COMM_WORLD, detect_layout(MPI_COMM_WORLD));
   int good = 1;
   if (rank_in(MPI_COMM_WORLD) == 0) {
-    facts.profile = examine_profile(facts.mpi.library, hosts);
+    facts.profile = examine_profile(fingerprint_here(), facts.layout, hosts);
     const auto findings = judge(facts);
     good = may_measure(findings) ? 1 : 0;
     // Where every process is alone, since the launcher is another MPI's, the launcher's first one speaks for all.
@@ -36,14 +38,15 @@ bool examine(bool json) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  bool json = false, good = true;
+  commpass::DoctorArguments arguments;
+  bool good = true;
   CLI::App app{
       "Tells what is wrong with measuring on this machine now, and what helps: commpass doctor, or mpirun -n N "
       "commpass "
       "doctor for the ranks, too. Exit code 0: measure now; 3: do not."};
   app.name("commpass doctor");
-  app.add_flag("--json", json, "JSON on stdout");
+  arguments.add_to(app);
   const int code = commpass::run_mpi_command(
-      app, argc, argv, [&] { good = examine(json); }, MPI_THREAD_MULTIPLE);
+      app, argc, argv, [&] { good = examine(arguments.json); }, MPI_THREAD_MULTIPLE);
   return code == 0 && !good ? not_now : code;
 }

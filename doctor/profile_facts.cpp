@@ -4,24 +4,39 @@
 #include <nlohmann/json.hpp>
 
 #include "model/error.hpp"
-#include "model/machine/profile_lookup.hpp"
 #include "selector/commands/environment.hpp"
 #include "selector/report/profile_origin.hpp"
 
 namespace commpass {
 
-ProfileFacts examine_profile(const std::string& library, const std::vector<std::string>& hosts) {
+namespace {
+
+/// As programs look for it (runtime/choose/find_machine.hpp).
+Profile find(ProfileFacts& facts, const Fingerprint& here, const Layout& layout) {
+  const auto environment = read_environment();
+  const auto directories = profile_directories(environment.profile_places);
+  if (environment.profile) {
+    facts.name = *environment.profile;
+    return read_profile(find_profile(facts.name, directories));
+  }
+  const auto measured = find_measured_profile(directories, here, layout);
+  facts.choice = measured ? ProfileChoice::measured_here : ProfileChoice::built_in;
+  auto profile = measured ? *measured : generic_profile();
+  facts.name = profile.machine.name;
+  return profile;
+}
+
+}  // namespace
+
+ProfileFacts examine_profile(const Fingerprint& here, const Layout& layout, const std::vector<std::string>& hosts) {
   ProfileFacts facts;
   try {
-    const auto environment = read_environment();
-    facts.name = environment.profile.value_or("");
-    if (facts.name.empty()) return facts;
-    const auto profile = read_profile(find_profile(facts.name, profile_directories(environment.profile_places)));
+    const auto profile = find(facts, here, layout);
     const auto provenance = nlohmann::json::parse(profile.provenance_json);
     if (provenance.contains("date") && provenance["date"].is_string())
       facts.age_days = age_of(provenance["date"].get<std::string>(), std::time(nullptr));
     if (const auto& verdict = profile.machine.verdict) facts.verdict = name_of(verdict->trust);
-    facts.warning = provenance_warning(profile, library, hosts);
+    facts.warning = provenance_warning(profile, here.mpi_library, hosts);
   } catch (const Error& error) {
     facts.problem = error.what();
   }

@@ -8,11 +8,10 @@
 #include <array>
 #include <bitset>
 #include <cstdint>
-#include <cstdlib>
 #include <utility>
 
 #include "doctor/transport.hpp"
-#include "model/text.hpp"
+#include "runtime/mpi/launcher.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/mpi_library.hpp"
 #include "runtime/mpi/own_communicator.hpp"
@@ -82,23 +81,6 @@ SingleCopies try_single_copies(MPI_Comm comm, const OwnCommunicator& host) {
   return static_cast<SingleCopies>(worst);
 }
 
-void find_launcher(MpiFacts& mpi) {
-  const auto number_in = [](const char* name) {
-    const char* text = std::getenv(name);
-    return text ? parse_number<int>(text) : std::nullopt;
-  };
-  constexpr std::pair<const char*, const char*> variables[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
-                                                               {"PMI_SIZE", "PMI_RANK"},
-                                                               {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}};
-  for (const auto& [size, rank] : variables)
-    if (const auto ranks = number_in(size)) {
-      mpi.launcher = size;
-      mpi.launched_ranks = *ranks;
-      mpi.launched_rank = number_in(rank).value_or(0);
-      return;
-    }
-}
-
 /// Open MPI's own extension, if the library has it.
 std::optional<bool> takes_device_memory() {
   if (auto* query = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support"))) return query() != 0;
@@ -121,7 +103,10 @@ Facts examine_ranks(MPI_Comm comm, const Layout& layout) {
   COMMPASS_MPI_CALL(MPI_Query_thread, &facts.mpi.thread_level);
   facts.mpi.takes_device_memory = takes_device_memory();
   facts.mpi.single_copies = try_single_copies(comm, host);
-  find_launcher(facts.mpi);
+  const auto launcher = launcher_of(ranks_in(comm));
+  facts.mpi.launcher = launcher.variable;
+  facts.mpi.launched_ranks = launcher.ranks;
+  facts.mpi.launched_rank = launcher.rank;
 
   const auto record = pack(mine);
   std::vector<Record> records(rank_in(comm) == 0 ? static_cast<std::size_t>(ranks_in(comm)) : 0);

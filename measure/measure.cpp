@@ -17,30 +17,15 @@
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/crowd_warning.hpp"
 #include "runtime/mpi/host_names.hpp"
+#include "runtime/mpi/launcher.hpp"
 #include "runtime/mpi/mpi_library.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/mpi_program.hpp"
-#include "selector/commands/arguments.hpp"
+#include "selector/commands/measure_arguments.hpp"
 #include "selector/report/profile_origin.hpp"
 
 namespace commpass {
 namespace {
-
-struct Arguments {
-  PatternArguments pattern;
-  SelectionArguments selection;
-  int repetitions = 0;
-  bool verify = false;
-  bool baseline = false;
-  std::string sparse;      ///< constant or variable; empty: the exchange is known on both sides
-  bool one_shot = false;   ///< as an all-to-all that is run once, with sizes that are new each time
-  bool cartesian = false;  ///< by the collectives of its neighbourhood
-  bool reorder = false;    ///< and also with ranks at other places
-  std::string halo;        ///< the extent of an array whose halo is exchanged on the neighbourhood's grid
-  std::string depth = "1";
-  bool alltoall = false;  ///< and with equal blocks, as all ranks know
-  std::string progress;
-};
 
 /// What every rank reads alike before anything is measured, and rank 0's profile.
 struct Setting {
@@ -54,7 +39,7 @@ struct Setting {
 };
 
 /// Collective. @throws InputError, the same on every rank
-Setting prepare(const Arguments& arguments, Rank rank, int ranks) {
+Setting prepare(const MeasureArguments& arguments, Rank rank, int ranks) {
   const auto& selection = arguments.selection;
   Setting setting;
   std::string profile_json;
@@ -88,7 +73,7 @@ void tell(const std::string& warning) {
 }
 
 /// Exchanges that are called once, and sparse ones.
-void measure_calls(const Arguments& arguments, const Setting& setting, const Pattern& pattern) {
+void measure_calls(const MeasureArguments& arguments, const Setting& setting, const Pattern& pattern) {
   const auto& selection = arguments.selection;
   auto report =
       arguments.one_shot
@@ -101,10 +86,10 @@ void measure_calls(const Arguments& arguments, const Setting& setting, const Pat
   if (rank_in(MPI_COMM_WORLD) != 0) return;
   tell(setting.warning);
   report.context.emplace_back("pattern", arguments.pattern.describe());
-  fmt::print("{}", selection.json ? call_report_json(report) : call_report_table(report));
+  selection.print(report);
 }
 
-void measure_plans(const Arguments& arguments, const Setting& setting, const Pattern& pattern) {
+void measure_plans(const MeasureArguments& arguments, const Setting& setting, const Pattern& pattern) {
   const auto& selection = arguments.selection;
   auto [report, explanation] =
       measure_planned({setting.machine, setting.layout, setting.model, setting.strategies, selection.calls,
@@ -117,7 +102,7 @@ void measure_plans(const Arguments& arguments, const Setting& setting, const Pat
   selection.print(report, explanation);
 }
 
-void measure_neighborhood(const Arguments& arguments, const Setting& setting) {
+void measure_neighborhood(const MeasureArguments& arguments, const Setting& setting) {
   const auto& selection = arguments.selection;
   auto report = measure_cartesian({setting.machine, setting.layout, setting.model, selection.strategy_names(),
                                    arguments.repetitions, setting.shown, arguments.reorder},
@@ -125,10 +110,10 @@ void measure_neighborhood(const Arguments& arguments, const Setting& setting) {
   if (rank_in(MPI_COMM_WORLD) != 0) return;
   tell(setting.warning);
   report.context.emplace_back("pattern", arguments.pattern.describe());
-  fmt::print("{}", selection.json ? call_report_json(report) : call_report_table(report));
+  selection.print(report);
 }
 
-void measure_array(const Arguments& arguments, const Setting& setting) {
+void measure_array(const MeasureArguments& arguments, const Setting& setting) {
   const auto cartesian = *arguments.pattern.cartesian();
   const auto& grid = cartesian.neighborhood.grid;
   HaloArray array;
@@ -139,10 +124,11 @@ void measure_array(const Arguments& arguments, const Setting& setting) {
       measure_halo({setting.machine, setting.layout, setting.model, arguments.repetitions, setting.shown}, grid, array);
   if (rank_in(MPI_COMM_WORLD) != 0) return;
   tell(setting.warning);
-  fmt::print("{}", arguments.selection.json ? call_report_json(report) : call_report_table(report));
+  arguments.selection.print(report);
 }
 
-void measure(const Arguments& arguments) {
+void measure(const MeasureArguments& arguments) {
+  require_own_launcher();
   const Rank rank = rank_in(MPI_COMM_WORLD);
   const int ranks = ranks_in(MPI_COMM_WORLD);
   const auto setting = prepare(arguments, rank, ranks);
@@ -163,43 +149,9 @@ void measure(const Arguments& arguments) {
 }  // namespace commpass
 
 int main(int argc, char** argv) {
-  commpass::Arguments arguments;
+  commpass::MeasureArguments arguments;
   CLI::App app{"Runs strategies on real ranks and compares with the prediction: mpirun -n N commpass measure …"};
   app.name("commpass measure");
-  arguments.pattern.add_to(app);
-  arguments.selection.add_to(app);
-  app.add_option("--repetitions", arguments.repetitions,
-                 "exchanges to time, each strategy (default: 5 seconds for all, at least 7)")
-      ->check(CLI::PositiveNumber);
-  app.add_flag("--verify", arguments.verify, "check every byte of every strategy first");
-  app.add_flag("--baseline", arguments.baseline, "also time the plain loop over all neighbours that MPI libraries run");
-  auto* one_shot = app.add_flag(
-      "--one-shot", arguments.one_shot,
-      "run it as an all-to-all that is called once, with sizes that are new each time, beside MPI_Alltoallv");
-  app.add_flag("--alltoall", arguments.alltoall,
-               "with --one-shot: all blocks are equal, as all ranks know, beside MPI_Alltoall")
-      ->needs(one_shot);
-  auto* cartesian = app.add_flag(
-      "--cartesian", arguments.cartesian,
-      "run it by the collectives of its neighbourhood, beside the plain loop over all neighbours and MPI's own");
-  cartesian->excludes(one_shot);
-  app.add_flag("--reorder", arguments.reorder,
-               "with --cartesian: also with ranks at places by which less goes between nodes and sockets")
-      ->needs(cartesian);
-  auto* halo = app.add_option("--halo", arguments.halo,
-                              "exchange the halo of an array on the grid of --generate cartesian:…, of which each rank "
-                              "has so many cells (100x100x100) of as many bytes as the pattern's blocks, in each way");
-  halo->excludes(one_shot)->excludes(cartesian);
-  app.add_option("--depth", arguments.depth, "of the halo: a number for all dimensions, or one for each (1x1x2)")
-      ->needs(halo);
-  app.add_option("--sparse", arguments.sparse,
-                 "run it as a sparse dynamic data exchange, whose receivers know nothing, with messages of one size "
-                 "(constant) or of any (variable); strategies are those of such exchanges")
-      ->check(CLI::IsMember({"constant", "variable"}))
-      ->excludes(one_shot)
-      ->excludes(cartesian)
-      ->excludes(halo);
-  app.add_option("--progress", arguments.progress, "auto, always or never");
-  app.footer(commpass::catalogue_help());
+  arguments.add_to(app);
   return commpass::run_mpi_command(app, argc, argv, [&] { commpass::measure(arguments); });
 }

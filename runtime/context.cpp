@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
+#include <cstdio>
 #include <iterator>
 
 #include "runtime/choose/find_machine.hpp"
@@ -13,6 +15,7 @@
 #include "runtime/mpi/crowd.hpp"
 #include "runtime/mpi/detect_layout.hpp"
 #include "runtime/mpi/in_flight.hpp"
+#include "runtime/mpi/launcher.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/mpi/thread_share.hpp"
@@ -42,6 +45,14 @@ Layout choose_layout(MPI_Comm comm, const std::optional<Layout>& given, const En
   });
   text = broadcast(comm, text);
   return text.empty() ? detect_layout(comm) : parse_layout(text, ranks);
+}
+
+/// Once in a process. The ranks of a launcher of another library do not know each other, and its first one speaks.
+void warn_of_launcher() {
+  static std::atomic<bool> told = false;
+  if (told.exchange(true)) return;
+  if (const auto warning = launcher_warning(); !warning.empty() && launcher_of(1).rank == 0)
+    std::fputs(("commpass: " + warning + "\n").c_str(), stderr);
 }
 
 Environment agreed_environment(MPI_Comm comm) {
@@ -87,6 +98,7 @@ std::shared_ptr<Context> make_context(MPI_Comm user, const std::string& profile,
   auto environment = agreed_environment(comm);
   if (!layout_text.empty()) environment.layout = layout_text;
   if (own.rank() == 0) warn_unknown(environment);
+  warn_of_launcher();
   auto known_layout = choose_layout(comm, layout, environment);
   auto known_machine = machine ? *machine : find_machine(comm, profile, known_layout, environment);
   auto context = std::make_shared<Context>(Context{std::move(own), std::move(known_layout), std::move(known_machine)});

@@ -1,5 +1,6 @@
 #include "runtime/mpi_program.hpp"
 
+#include "runtime/mpi/launcher.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "selector/commands/arguments.hpp"
 
@@ -9,8 +10,10 @@ int run_mpi_command(CLI::App& app, int& argc, char**& argv, const std::function<
   int level = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, threads, &level);
   const Rank rank = rank_in(MPI_COMM_WORLD);
-  // Every rank meets the same errors and the same --help; one of them tells.
-  const int code = run_command(app, argc, argv, command, rank == 0);
+  // Every rank meets the same errors and the same --help; one of them tells. Where each process is alone, since the
+  // launcher is another library's, the launcher's first one speaks for all.
+  const bool speaks = rank == 0 && (launcher_warning().empty() || launcher_of(1).rank == 0);
+  const int code = run_command(app, argc, argv, command, speaks);
   MPI_Finalize();
   return code;
 }

@@ -169,4 +169,15 @@ TEST(TheCInterface, IsDocumentedWholeAndNotMore) {
     EXPECT_NE(header.find(name), std::string::npos) << name << " is not in commpass.h";
 }
 
+// The module is made from the header, so what C has is there; of arguments that differ the page must tell.
+TEST(TheFortranModule, IsDocumentedWholeAndNotMore) {
+  const auto page = contents_of(source / "docs/fortran.md"), header = contents_of(source / "commpass/commpass.h");
+  const auto declared = matches(header, R"(\b(commpass_\w+)\()");
+  for (const auto& name : declared)
+    EXPECT_TRUE(name.starts_with("commpass_cart_") || page.find("`" + name + "`") != std::string::npos)
+        << name << " is not in docs/fortran.md";
+  for (const auto& name : matches(page, R"(`(commpass_\w+)`)"))
+    EXPECT_NE(header.find(name), std::string::npos) << name << " is not in commpass.h";
+}
+
 }  // namespace

@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <iterator>
 #include <sstream>
 
 #include "model/error.hpp"
@@ -12,10 +11,9 @@
 #include "model/pattern/generate.hpp"
 #include "model/pattern/matrix_pattern.hpp"
 #include "model/pattern/metis_partition.hpp"
-#include "model/route/catalogue.hpp"
 #include "model/text.hpp"
 #include "selector/choose/grid_strategies.hpp"
-#include "selector/report/report.hpp"
+#include "selector/report/csv.hpp"
 
 namespace commpass {
 
@@ -116,7 +114,8 @@ void SelectionArguments::add_to(CLI::App& app) {
   one->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->trigger_on_parse();
   app.add_option("--strategies", strategy_list, "'all', or several separated by ';'");
   app.add_option("--explain", explain, "tell what this strategy spends its time on");
-  app.add_flag("--json", json, "JSON on stdout");
+  auto* json_flag = app.add_flag("--json", json, "JSON on stdout");
+  app.add_flag("--csv", csv, "the table as comma-separated values, in seconds and bytes")->excludes(json_flag);
 }
 
 std::string SelectionArguments::find_profile(const Environment& environment) const {
@@ -142,37 +141,17 @@ std::vector<Strategy> SelectionArguments::named_strategies(const std::optional<C
 }
 
 void SelectionArguments::print(const Report& report, const std::string& explanation) const {
-  if (json) {
-    std::fputs(report_json(report, top).c_str(), stdout);
+  if (json || csv) {
+    std::fputs((json ? report_json : report_csv)(report, top).c_str(), stdout);
     std::fputs(explanation.c_str(), stderr);
   } else {
     fmt::print("{}{}{}", report_table(report, top), explanation.empty() ? "" : "\n", explanation);
   }
 }
 
-std::string catalogue_help() {
-  std::string text =
-      "Strategies (window=W: rounds of a stage in flight at once, or 'unlimited'; staggered: a message for each "
-      "block):\n";
-  const auto out = std::back_inserter(text);
-  for (const auto& row : catalogue()) {
-    fmt::format_to(out, "  {}\n      {}\n      {}\n", row.usage, row.summary, row.source);
-    for (const auto& parameter : row.parameters)
-      fmt::format_to(out, "      {}: {}\n", parameter.name, parameter.meaning);
-  }
-  return text + "\n" + generators_help();
-}
-
-std::string generators_help() {
-  std::string text = "Pattern kinds for --generate:\n";
-  const auto out = std::back_inserter(text);
-  for (const auto& generator : generators()) {
-    fmt::format_to(out, "  {}: {}\n", generator.name, generator.summary);
-    for (const auto& key : generator.keys)
-      fmt::format_to(out, "      {}: {}{}\n", key.name, key.meaning,
-                     *key.default_value ? fmt::format(" (default {})", key.default_value) : "");
-  }
-  return text;
+void SelectionArguments::print(const CallReport& report) const {
+  const auto text = json ? call_report_json : csv ? call_report_csv : call_report_table;
+  std::fputs(text(report).c_str(), stdout);
 }
 
 namespace {

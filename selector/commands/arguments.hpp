@@ -18,6 +18,7 @@ class App;
 
 namespace commpass {
 
+struct CallReport;
 struct Report;
 
 /// PATTERN: a pattern file, a matrix and a number of ranks, or a generator.
@@ -69,6 +70,7 @@ struct SelectionArguments {
   std::size_t top = 0;
   std::string explain;
   bool json = false;
+  bool csv = false;
 
   void add_to(CLI::App& app);
   /// --profile, else COMMPASS_PROFILE.
@@ -82,14 +84,14 @@ struct SelectionArguments {
   /// @throws InputError
   /// @param cartesian  of its neighbourhood "cartesian" and "trivial" are strategies, too (on_grid)
   std::vector<Strategy> named_strategies(const std::optional<CartesianPattern>& cartesian = {}) const;
-  /// A table and the explanation on stdout; with --json, JSON on stdout and the explanation on stderr.
+  /// A table and the explanation on stdout; with --json or --csv, that on stdout and the explanation on stderr.
   void print(const Report& report, const std::string& explanation) const;
+  void print(const CallReport& report) const;
 };
 
-/// The text of all strategies and generators, for --help.
-std::string catalogue_help();
-/// That of the generators alone.
-std::string generators_help();
+/// What --help ends with, where strategies and patterns are named.
+inline constexpr auto* catalogues_are_elsewhere =
+    "'commpass strategies' lists all strategies, 'commpass patterns' all kinds of patterns for --generate.";
 
 /// Parses the arguments and runs a command: the exit code is 0 (done), 1 (bad input: one sentence on stderr) or
 /// 2 (wrong usage).

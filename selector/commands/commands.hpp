@@ -12,5 +12,8 @@ namespace commpass {
 void add_predict(CLI::App& app, std::function<void()>& command);
 void add_pattern(CLI::App& app, std::function<void()>& command);
 void add_profile(CLI::App& app, std::function<void()>& command);
+void add_catalogues(CLI::App& app, std::function<void()>& command);
+/// To be added last: it knows the commands that are there.
+void add_completion(CLI::App& app, std::function<void()>& command);
 
 }  // namespace commpass

@@ -135,10 +135,13 @@ void warn_unknown(const Environment& environment) {
   std::fputs((text + ".\n").c_str(), stderr);
 }
 
+bool is_launched() {
+  return std::getenv("OMPI_COMM_WORLD_RANK") || std::getenv("PMI_RANK") || std::getenv("PMIX_RANK");
+}
+
 bool show_progress(Progress progress) {
   if (progress != Progress::automatic) return progress == Progress::always;
-  const bool launched = std::getenv("OMPI_COMM_WORLD_RANK") || std::getenv("PMI_RANK") || std::getenv("PMIX_RANK");
-  return !launched && isatty(STDERR_FILENO);
+  return !is_launched() && isatty(STDERR_FILENO);
 }
 
 }  // namespace commpass

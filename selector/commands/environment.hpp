@@ -42,6 +42,9 @@ Environment parse_environment(const std::vector<std::string>& entries);
 /// One line on stderr, once in a process, that names the variables that mean nothing here; nothing if there are none.
 void warn_unknown(const Environment& environment);
 
+/// Did an MPI launcher start this process?
+bool is_launched();
+
 /// Should progress be shown? Automatic: stderr is a terminal and no MPI launcher started this process.
 bool show_progress(Progress progress);
 

@@ -3,20 +3,44 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 
-#include "selector/commands/arguments.hpp"
+#include "selector/commands/calibrate_arguments.hpp"
 #include "selector/commands/commands.hpp"
+#include "selector/commands/environment.hpp"
+#include "selector/commands/measure_arguments.hpp"
 
 namespace {
 
 /// The commands that are MPI programs of their own, commpass-NAME.
-constexpr std::pair<const char*, const char*> mpi_programs[] = {
-    {"calibrate", "measure this machine and write a profile; run it under mpirun"},
-    {"measure", "run strategies on real ranks and compare with the prediction; run it under mpirun"},
-    {"doctor", "tell what is wrong with measuring here now, and what helps; alone or under mpirun"}};
+struct MpiProgram {
+  const char *name, *summary;
+  void (*add_switches)(CLI::App& app);
+};
+
+/// Switches are bound to memory that lasts as long as the program.
+template <class Arguments>
+void add_switches(CLI::App& app) {
+  static Arguments arguments;
+  arguments.add_to(app);
+}
+
+constexpr MpiProgram mpi_programs[] = {
+    {"calibrate", "measure this machine and write a profile; run it under mpirun",
+     add_switches<commpass::CalibrateArguments>},
+    {"measure", "run strategies on real ranks and compare with the prediction; run it under mpirun",
+     add_switches<commpass::MeasureArguments>},
+    {"doctor", "tell what is wrong with measuring here now, and what helps; alone or under mpirun",
+     add_switches<commpass::DoctorArguments>}};
+
+/// Help needs no MPI; but of the ranks that a launcher started one alone must give it.
+bool asks_for_help_alone(int argc, char** argv) {
+  return !commpass::is_launched() &&
+         std::any_of(argv, argv + argc, [](const std::string& word) { return word == "--help" || word == "-h"; });
+}
 
 /// Becomes the MPI program. @return the exit code if that fails
 int hand_over(const std::string& name, char** argv) {
@@ -33,8 +57,9 @@ int hand_over(const std::string& name, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  for (const auto& [name, summary] : mpi_programs)
-    if (argc > 1 && std::string(argv[1]) == name) return hand_over(name, argv);
+  for (const auto& program : mpi_programs)
+    if (argc > 1 && std::string(argv[1]) == program.name && !asks_for_help_alone(argc, argv))
+      return hand_over(program.name, argv);
 
   CLI::App app{"Commpass finds the fastest way to run an irregular MPI exchange."};
   app.name("commpass");
@@ -44,6 +69,8 @@ int main(int argc, char** argv) {
   commpass::add_predict(app, command);
   commpass::add_pattern(app, command);
   commpass::add_profile(app, command);
-  for (const auto& [name, summary] : mpi_programs) app.add_subcommand(name, summary);  // for --help only
+  commpass::add_catalogues(app, command);
+  for (const auto& [name, summary, add] : mpi_programs) add(*app.add_subcommand(name, summary));  // for --help only
+  commpass::add_completion(app, command);
   return commpass::run_command(app, argc, argv, [&] { command(); });
 }

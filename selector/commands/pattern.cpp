@@ -46,7 +46,7 @@ void add_pattern(CLI::App& app, std::function<void()>& command) {
   actions->require_option(1, 2);
   sub->add_flag("--json", arguments->json, "the statistics as JSON");
   for (const auto* option : {"--ppn", "--layout", "--json"}) sub->get_option(option)->needs(statistics);
-  sub->footer(generators_help());
+  sub->footer(catalogues_are_elsewhere);
   sub->callback([arguments, &command] { command = [arguments] { run(*arguments); }; });
 }
 

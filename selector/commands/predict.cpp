@@ -225,7 +225,7 @@ void add_predict(CLI::App& app, std::function<void()>& command) {
                 "Communicator::alltoallv knows it");
   sub->add_flag("--all", arguments->all,
                 "price all strategies in full, also those that the busiest ranks alone show to be too dear");
-  sub->footer(catalogue_help());
+  sub->footer(catalogues_are_elsewhere);
   sub->callback([arguments, &command] { command = [arguments] { predict(*arguments); }; });
 }
 

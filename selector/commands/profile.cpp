@@ -5,6 +5,7 @@
 #include <ctime>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "model/error.hpp"
 #include "model/file.hpp"
@@ -14,6 +15,7 @@
 #include "selector/commands/commands.hpp"
 #include "selector/commands/environment.hpp"
 #include "selector/report/compare_profiles.hpp"
+#include "selector/report/csv.hpp"
 #include "selector/report/merge_profiles.hpp"
 #include "selector/report/profile_text.hpp"
 
@@ -35,9 +37,17 @@ std::string trust_of(const std::string& path) {
   }
 }
 
-void list() {
-  for (const auto& path : list_profiles(profile_directories(read_environment().profile_places)))
-    fmt::print("{:<20} {:<13} {}\n", std::filesystem::path(path).stem().string(), trust_of(path), path);
+void list(bool json, bool csv) {
+  auto entries = nlohmann::ordered_json::array();
+  std::string table = csv ? csv_line({"name", "verdict", "path"}) : "";
+  for (const auto& path : list_profiles(profile_directories(read_environment().profile_places))) {
+    const auto name = std::filesystem::path(path).stem().string(), verdict = trust_of(path);
+    entries.push_back({{"name", name}, {"verdict", verdict}, {"path", path}});
+    table += csv ? csv_line({name, verdict, path}) : fmt::format("{:<20} {:<13} {}\n", name, verdict, path);
+  }
+  constexpr int indent = 2;
+  const nlohmann::ordered_json listed{{"schema_version", 1}, {"profiles", entries}};
+  fmt::print("{}", json ? listed.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace) + "\n" : table);
 }
 
 void show(const std::string& name, bool json) {
@@ -76,11 +86,15 @@ void merge(const std::vector<std::string>& names, const std::string& output) {
 void add_profile(CLI::App& app, std::function<void()>& command) {
   auto* sub = app.add_subcommand("profile", "list, show, validate, compare or merge machine profiles");
   sub->require_subcommand(1);
-  sub->add_subcommand("list", "the profiles that can be named")->callback([&command] { command = list; });
   struct Named {
     std::string name;
-    bool json = false;
+    bool json = false, csv = false;
   };
+  auto listed = std::make_shared<Named>();
+  auto* list_app = sub->add_subcommand("list", "the profiles that can be named");
+  auto* list_json = list_app->add_flag("--json", listed->json, "JSON on stdout");
+  list_app->add_flag("--csv", listed->csv, "a table of comma-separated values")->excludes(list_json);
+  list_app->callback([listed, &command] { command = [listed] { list(listed->json, listed->csv); }; });
   auto named = std::make_shared<Named>();
   const auto add = [&](const char* verb, const char* summary) {
     auto* verb_app = sub->add_subcommand(verb, summary);

@@ -3,11 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <set>
+#include <sstream>
+#include <tuple>
 
 #include "command/run.hpp"
 #include "model/machine/profile.hpp"
+#include "model/pattern/generate.hpp"
+#include "model/route/catalogue.hpp"
+#include "model/route/sparse_strategy.hpp"
 #include "model/text.hpp"
 
 namespace commpass {
@@ -619,6 +626,135 @@ TEST(Golden, Pattern) {
   const test::TemporaryDirectory directory;
   commpass("pattern --generate random:ranks=5,bytes=7,degree=2 -o " + directory.path("p.mtx"));
   expect_golden("pattern.mtx", test::contents_of(directory.path("p.mtx")));
+}
+
+/// The fields of each line, where no field has a line's end.
+std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
+  std::vector<std::vector<std::string>> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) {
+    std::vector<std::string> fields(1);
+    bool is_quoted = false;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      const bool is_doubled = is_quoted && line[i] == '"' && i + 1 < line.size() && line[i + 1] == '"';
+      if (is_doubled) fields.back() += line[i++];
+      else if (line[i] == '"') is_quoted = !is_quoted;
+      else if (line[i] == ',' && !is_quoted) fields.emplace_back();
+      else fields.back() += line[i];
+    }
+    lines.push_back(std::move(fields));
+  }
+  return lines;
+}
+
+TEST(Catalogues, ListAllStrategiesDiscoveriesAndPatternsInThreeForms) {
+  std::vector<std::string> strategies, patterns;
+  for (const auto& row : catalogue()) strategies.emplace_back(row.name);
+  for (const auto& row : discoveries()) strategies.emplace_back(row.name);
+  for (const auto& generator : generators()) patterns.emplace_back(generator.name);
+  for (const auto& [what, names, name_column] :
+       {std::tuple("strategies", strategies, 1), std::tuple("patterns", patterns, 0)}) {
+    const auto text = commpass(what).out;
+    for (const auto& name : names) EXPECT_NE(text.find("\n  " + name), std::string::npos) << name;
+    std::vector<std::string> in_json, in_csv;
+    const auto json = nlohmann::json::parse(commpass(what + std::string(" --json")).out);
+    for (const auto* list : {"strategies", "discoveries", "patterns"})
+      if (json.contains(list))
+        for (const auto& entry : json[list]) in_json.push_back(entry["name"]);
+    EXPECT_EQ(in_json, names);
+    const auto lines = parse_csv(commpass(what + std::string(" --csv")).out);
+    for (std::size_t i = 1; i < lines.size(); ++i) {
+      EXPECT_EQ(lines[i].size(), lines[0].size()) << what;
+      in_csv.push_back(lines[i][static_cast<std::size_t>(name_column)]);
+    }
+    EXPECT_EQ(in_csv, names);
+  }
+}
+
+TEST(ProfileList, IsTheSameInThreeForms) {
+  const auto json = nlohmann::json::parse(commpass("profile list --json").out)["profiles"];
+  const auto csv = parse_csv(commpass("profile list --csv").out);
+  const auto text = commpass("profile list").out;
+  ASSERT_GT(json.size(), 3U);
+  ASSERT_EQ(csv.size(), json.size() + 1);
+  EXPECT_EQ(csv[0], (std::vector<std::string>{"name", "verdict", "path"}));
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    EXPECT_EQ(csv[i + 1], (std::vector<std::string>{json[i]["name"], json[i]["verdict"], json[i]["path"]}));
+    EXPECT_NE(text.find(json[i]["path"].get<std::string>() + "\n"), std::string::npos);
+  }
+}
+
+TEST(Csv, HasTheNumbersOfTheJson) {
+  const std::string arguments = "predict --profile lassen --generate alltoall:ranks=64,bytes=8 --ppn 16 --top 3";
+  const auto json = nlohmann::json::parse(commpass(arguments + " --json").out);
+  const auto lines = parse_csv(commpass(arguments + " --csv").out);
+  ASSERT_GT(lines.size(), 4U) << "three rows, and what programs do today";
+  EXPECT_EQ(lines[0][0], "strategy");
+  EXPECT_EQ(lines[0][5], "predicted_s");
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(lines[i + 1].size(), lines[0].size());
+    EXPECT_EQ(lines[i + 1][0], json["ranking"][i]["strategy"]);
+    EXPECT_EQ(std::stod(lines[i + 1][5]), json["ranking"][i]["predicted_s"]);
+    EXPECT_EQ(lines[i + 1][1], lines[i + 1][0] == json["chosen"] ? "1" : "0");
+  }
+  EXPECT_TRUE(std::ranges::any_of(lines, [](const auto& line) { return line[0] == "standard" && line[2] == "1"; }));
+  EXPECT_EQ(commpass(arguments + " --csv --json").exit_code, 2);
+}
+
+TEST(Help, OfCommandsUnderMpiNeedsNone) {
+  const test::TemporaryDirectory directory;  // with the front door alone
+  const auto alone = directory.path("commpass");
+  std::filesystem::copy(COMMPASS_TEST_COMMAND, alone);
+  for (const std::string command : {"measure", "calibrate", "doctor"}) {
+    EXPECT_NE(test::run(alone + " " + command + " --help").out.find("Usage: commpass " + command), std::string::npos);
+    expect_one_sentence(test::run(alone + " " + command), {"cannot be started"});
+    EXPECT_EQ(test::run(alone + " " + command + " --help", "PMI_RANK=0").exit_code, 1) << "one of the ranks gives it";
+  }
+}
+
+/// The long switches that --help lists.
+std::set<std::string> switches_of(const std::string& command) {
+  std::set<std::string> result;
+  std::istringstream lines(commpass(command + " --help").out);
+  const std::regex regex("^  +(?:-\\w,)?(--[a-z-]+).*");
+  std::smatch match;
+  for (std::string line; std::getline(lines, line);)
+    if (std::regex_match(line, match, regex)) result.insert(match[1]);
+  return result;
+}
+
+TEST(Completion, OffersWhatHelpLists) {
+  const auto bash = commpass("completion bash").out, zsh = commpass("completion zsh").out;
+  for (const auto* command : {"", "predict", "pattern", "profile list", "profile show", "profile merge", "strategies",
+                              "patterns", "calibrate", "measure", "doctor"}) {
+    const auto listed = switches_of(command);
+    EXPECT_FALSE(listed.empty());
+    for (const auto& script : {bash, zsh}) {
+      const auto head = std::string("    '") + command + "') choices='";
+      const auto at = script.find(head);
+      ASSERT_NE(at, std::string::npos) << command;
+      const auto begin = at + head.size();
+      std::set<std::string> offered;
+      for (const auto& word : split(script.substr(begin, script.find('\'', begin) - begin), ' '))
+        if (word.starts_with("--")) offered.insert(word);
+      EXPECT_EQ(offered, listed) << command;
+    }
+  }
+}
+
+TEST(Completion, CompletesInBash) {
+  const auto complete = [](const std::string& words, int at) {
+    auto out = test::run("bash -c 'source <(" COMMPASS_TEST_COMMAND " completion bash); COMP_WORDS=(" + words +
+                         "); COMP_CWORD=" + std::to_string(at) + "; _commpass; echo ${COMPREPLY[@]}'")
+                   .out;
+    return out.substr(0, out.size() - 1);
+  };
+  EXPECT_EQ(complete("commpass pat", 1), "pattern patterns");
+  EXPECT_EQ(complete("commpass predict --exp", 2), "--explain");
+  EXPECT_EQ(complete("commpass profile li", 2), "list");
+  EXPECT_EQ(complete("commpass profile show --j", 3), "--json");
+  EXPECT_EQ(complete("commpass measure --profile lassen --hal", 4), "--halo");
+  EXPECT_EQ(complete("commpass predict las", 2), "") << "files";
 }
 
 }  // namespace

@@ -455,6 +455,20 @@ TEST(MeasureSparse, RefusesWhatItCannotRunInOneSentence) {
   EXPECT_EQ(mpirun(2, sparse + "random:ranks=2,bytes=8,degree=1 --sparse sometimes").exit_code, 2);
 }
 
+TEST(Measure, WritesItsTablesAsCsv) {
+  const auto planned = mpirun(2, "measure --profile lassen --generate alltoall:ranks=2,bytes=8 --repetitions 2 --csv");
+  ASSERT_EQ(planned.exit_code, 0) << planned.err;
+  EXPECT_EQ(planned.out.find("strategy,chosen,baseline,plan_s,measured_plan_s,predicted_s,measured_s,"), 0U)
+      << planned.out;
+  EXPECT_NE(planned.out.find("\nstandard,"), std::string::npos) << planned.out;
+  const auto called =
+      mpirun(2, "measure --profile lassen --generate alltoall:ranks=2,bytes=8 --repetitions 2 --one-shot --csv");
+  ASSERT_EQ(called.exit_code, 0) << called.err;
+  EXPECT_EQ(called.out.find("name,kind,predicted_s,measured_s\n"), 0U) << called.out;
+  for (const auto* kind : {",strategy,", ",baseline,", ",choice,"})
+    EXPECT_NE(called.out.find(kind), std::string::npos) << called.out;
+}
+
 TEST(Doctor, TellsOfTheRanksThatWereStarted) {
   const auto result = mpirun(2, "doctor --json");
   // Whether this machine is quiet is not for a test to say.
@@ -466,7 +480,8 @@ TEST(Doctor, TellsOfTheRanksThatWereStarted) {
   for (const auto& finding : json["findings"]) about[finding["subject"]] = finding;
   EXPECT_EQ(about["MPI library"]["state"], "good") << about["MPI library"];
   EXPECT_NE(about["single copies"]["text"].get<std::string>().find("refused"), 0U);
-  EXPECT_EQ(about["profile"]["state"], "attention") << "COMMPASS_PROFILE is not set here";
+  EXPECT_NE(about["profile"]["text"].get<std::string>().find("COMMPASS_PROFILE"), 0U)
+      << "it says which one is taken: " << about["profile"];
 }
 
 TEST(Doctor, NeedsNoLauncher) {
@@ -480,6 +495,49 @@ TEST(Doctor, SeesALauncherOfAnotherLibrary) {
   EXPECT_EQ(result.exit_code, 3) << result.err;
   EXPECT_NE(result.out.find("the launcher started 4 ranks (PMI_SIZE), and MPI sees 1"), std::string::npos)
       << result.out;
+}
+
+TEST(Doctor, SaysWhichProfileAProgramTakesHere) {
+  const auto built_in =
+      test::run(COMMPASS_TEST_COMMAND " doctor", "XDG_CONFIG_HOME=/nowhere COMMPASS_PROFILE_PATH=/nowhere");
+  EXPECT_NE(built_in.out.find("built-in 'generic'"), std::string::npos) << built_in.out;
+  const test::TemporaryDirectory directory;
+  ASSERT_EQ(mpirun(2, "calibrate --budget 1s --name mine -o " + directory.path("mine.json")).exit_code, 0);
+  const auto found = test::run(COMMPASS_TEST_COMMAND " doctor", "COMMPASS_PROFILE_PATH=" + directory.path(""));
+  EXPECT_NE(found.out.find("mine, which was measured on this machine"), std::string::npos) << found.out;
+}
+
+TEST(LauncherOfAnotherLibrary, IsRefusedByWhatMeasures) {
+  const test::TemporaryDirectory directory;
+  const std::string measure = "measure --profile lassen --generate alltoall:ranks=1,bytes=8",
+                    calibrate = "calibrate --budget 1s -o " + directory.path("here.json");
+  for (const auto& arguments : {measure, calibrate})
+    for (const auto* variables : {"PMI_SIZE=4 PMI_RANK=0", "SLURM_STEP_ID=0 SLURM_NTASKS=4 SLURM_PROCID=0"})
+      expect_our_sentence(test::run(COMMPASS_TEST_COMMAND " " + arguments, variables),
+                          {"it started 4 ranks", "sees 1", "use the mpirun of"});
+  // The others say nothing, and fail as well.
+  const auto second = test::run(COMMPASS_TEST_COMMAND " " + measure, "PMI_SIZE=4 PMI_RANK=1");
+  EXPECT_EQ(second.exit_code, 1);
+  EXPECT_TRUE(our_lines(second).empty()) << second.err;
+  EXPECT_TRUE(directory.names().empty());
+}
+
+TEST(LauncherOfAnotherLibrary, IsNotABatchSystemAroundOurs) {
+  const auto alone = test::run(COMMPASS_TEST_COMMAND
+                               " measure --profile lassen --generate alltoall:ranks=1,bytes=8 "
+                               "--repetitions 1",
+                               "SLURM_NTASKS=4 SLURM_PROCID=0");
+  EXPECT_EQ(alone.exit_code, 0) << alone.err;
+  const auto within = mpirun(2, "measure --profile lassen --generate alltoall:ranks=2,bytes=8 --repetitions 1",
+                             "SLURM_STEP_ID=0 SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=0");
+  EXPECT_EQ(within.exit_code, 0) << within.err;
+}
+
+TEST(LauncherOfAnotherLibrary, IsToldOnceByPrograms) {
+  const auto run = test::run(COMMPASS_TEST_PROGRAM, "SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=0");
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  ASSERT_EQ(our_lines(run).size(), 1U) << run.err;
+  EXPECT_NE(our_lines(run)[0].find("it started 4 ranks (SLURM_STEP_NUM_TASKS)"), std::string::npos) << run.err;
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(
                   f.ranks[0].saves_power = true;
                 }},
         Illness{"clock", State::attention, [](Facts& f) { f.clock_resolution = 1e-3; }},
-        Illness{"profile", State::attention, [](Facts& f) { f.profile = {}; }},
+        Illness{"profile", State::attention, [](Facts& f) { f.profile.choice = ProfileChoice::built_in; }},
         Illness{"profile", State::attention, [](Facts& f) { f.profile.problem = "it is broken"; }},
         Illness{"profile", State::attention, [](Facts& f) { f.profile.age_days = 1000; }},
         Illness{"profile", State::attention, [](Facts& f) { f.profile.warning = "it was measured elsewhere"; }}),
@@ -108,6 +108,15 @@ INSTANTIATE_TEST_SUITE_P(
       std::erase(name, ' ');
       return name;
     });
+
+TEST(Doctor, SaysWhichProfileIsTakenWhereNoneIsNamed) {
+  auto facts = quiet_machine();
+  facts.profile.choice = ProfileChoice::measured_here;
+  EXPECT_EQ(about(facts, "profile").text, "here, which was measured on this machine (none is named), 3 days old");
+  facts.profile.choice = ProfileChoice::built_in;
+  facts.profile.name = "generic";
+  EXPECT_NE(about(facts, "profile").text.find("programs take the built-in 'generic'"), std::string::npos);
+}
 
 TEST(Doctor, NamesTheRankThatLosesMost) {
   auto facts = quiet_machine();

@@ -1,0 +1,67 @@
+#include "selector/report/csv.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "selector/choose/baseline.hpp"
+
+namespace commpass {
+
+namespace {
+
+std::string csv_row(const ReportRow& row, const std::string& chosen) {
+  const auto& candidate = row.candidate;
+  const auto name = to_string(candidate.strategy);
+  std::string messages;
+  Bytes bytes = 0;
+  for (const auto& stage : candidate.cost.stages) {
+    fmt::format_to(std::back_inserter(messages), "{}{}", messages.empty() ? "" : "+", stage.messages_max);
+    bytes += stage.bytes_max;
+  }
+  const auto is_priced = [&](auto value) { return row.is_priced ? std::optional<double>(value) : std::nullopt; };
+  return csv_line({name, name == chosen ? "1" : "0", baseline_of(candidate.strategy) ? "1" : "0",
+                   csv_number(candidate.plan_seconds), csv_number(row.measured_plan_s),
+                   csv_number(is_priced(candidate.cost.seconds)), csv_number(row.measured_s),
+                   row.is_priced ? messages : "", csv_number(is_priced(bytes))});
+}
+
+}  // namespace
+
+std::string csv_line(const std::vector<std::string>& fields) {
+  std::string line;
+  for (const auto& field : fields) {
+    if (&field != fields.data()) line += ',';
+    if (field.find_first_of(",\"\r\n") == std::string::npos) {
+      line += field;
+      continue;
+    }
+    line += '"';
+    for (const char c : field) line += c == '"' ? std::string("\"\"") : std::string(1, c);
+    line += '"';
+  }
+  return line + "\n";
+}
+
+std::string csv_number(const std::optional<double>& number) { return number ? fmt::format("{}", *number) : ""; }
+
+std::string report_csv(const Report& report, std::size_t top) {
+  std::string text = csv_line({"strategy", "chosen", "baseline", "plan_s", "measured_plan_s", "predicted_s",
+                               "measured_s", "messages_per_stage", "bytes_sent"});
+  std::size_t index = 0;
+  for (const auto& row : report.rows)
+    if (top == 0 || index++ < top || baseline_of(row.candidate.strategy)) text += csv_row(row, report.chosen);
+  for (const auto& row : report.baselines) text += csv_row(row, report.chosen);
+  return text;
+}
+
+std::string call_report_csv(const CallReport& report) {
+  std::string text = csv_line({"name", "kind", "predicted_s", "measured_s"});
+  for (const auto& row : report.rows)
+    text += csv_line({row.name, "strategy", csv_number(row.predicted_s), csv_number(row.measured_s)});
+  for (const auto& row : report.baselines)
+    text += csv_line({row.name, "baseline", csv_number(row.predicted_s), csv_number(row.measured_s)});
+  return text + csv_line({report.chosen, "choice", "", csv_number(report.chosen_s)});
+}
+
+}  // namespace commpass

@@ -1,0 +1,61 @@
+// A program that is linked to the shared library: what is thrown there is caught here as what it is.
+#include <mpi.h>
+
+#include <cstdio>
+#include <vector>
+
+#include "commpass/commpass.hpp"
+#include "commpass/predict.hpp"
+
+namespace {
+
+int failures = 0;
+
+template <class Expected, class Action>
+void expect_throw(const char* what, Action action) {
+  try {
+    action();
+  } catch (const Expected& error) {
+    if (*error.what() != '\0') return;
+  } catch (...) {
+    std::fprintf(stderr, "%s: something else was thrown\n", what);
+    ++failures;
+    return;
+  }
+  std::fprintf(stderr, "%s: nothing was thrown\n", what);
+  ++failures;
+}
+
+void run() {
+  expect_throw<commpass::InputError>("read_profile", [] { commpass::read_profile("no-such-file.json"); });
+  const auto machine = commpass::generic_profile().machine;
+  const auto pattern = commpass::generate_pattern("random:ranks=4,bytes=8,degree=2");
+  expect_throw<commpass::NotApplicable>("price", [&] {
+    commpass::price(commpass::parse_strategy("tuna,radix=5"), pattern, commpass::parse_layout("1x4"), machine,
+                    commpass::CostModel::burst);
+  });
+  expect_throw<commpass::Error>("a profile that is not there",
+                                [] { commpass::Communicator communicator(MPI_COMM_WORLD, "no-such-profile"); });
+  expect_throw<commpass::MpiError>("a communicator that is none", [] {
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    commpass::Communicator communicator(MPI_COMM_NULL, "lassen");
+  });
+  commpass::Communicator communicator(MPI_COMM_WORLD, machine);
+  const std::vector<commpass::SendEdge> sends{{0, 0, 4}};
+  const std::vector<commpass::ReceiveEdge> receives{{0, 0, 4}};
+  const int out = 7;
+  int in = 0;
+  auto exchange = communicator.neighbor_exchange(&out, sends, &in, receives);
+  exchange.start();
+  exchange.wait();
+  if (in != 7) ++failures;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  run();
+  MPI_Finalize();
+  return failures;
+}
