@@ -34,12 +34,12 @@ std::string layout_text(const Layout& layout) {
   return fmt::format("{} ranks, {:016x}", layout.ranks(), places);
 }
 
-void warn(const Error& error, const char* consequence) {
+void warn_of_wisdom(const Error& error, const char* consequence) {
   std::fputs(fmt::format("commpass: {} {}\n", error.what(), consequence).c_str(), stderr);
 }
 
 /// May the strategy of an entry run here? A file may be from another version.
-bool fits(const std::string& text, const Layout& layout) {
+bool runs_here(const std::string& text, const Layout& layout) {
   const auto strategy = parse_strategy(text);
   return catalogue_row(strategy.route).inapplicable(strategy, layout).empty() && !is_automatic(strategy) &&
          (strategy.route != "mpi" || NeighborhoodCollective::is_available());
@@ -58,7 +58,7 @@ KnownWisdom know_wisdom(MPI_Comm comm, const std::string& file, const Layout& la
       known.wisdom = read_wisdom(file);
       known.is_used = true;
     } catch (const Error& error) {
-      warn(error, "Until then nothing is known from it, and nothing kept.");
+      warn_of_wisdom(error, "Until then nothing is known from it, and nothing kept.");
     }
   });
   int is_used = known.is_used ? 1 : 0;
@@ -94,7 +94,7 @@ std::optional<Decision> recall(MPI_Comm comm, const KnownWisdom& known, const Wi
   all_or_none(comm, [&] {
     if (rank_in(comm) != 0) return;
     const auto* entry = known.wisdom.find(key, planner);
-    if (!entry || !fits(entry->strategy, layout)) return;
+    if (!entry || !runs_here(entry->strategy, layout)) return;
     strategy = entry->strategy;
     word = {entry->seconds, static_cast<int>(entry->new_requests ? RequestLife::immediate : RequestLife::persistent)};
   });
@@ -122,7 +122,7 @@ void keep_wisdom(KnownWisdom& known, const WisdomKey& key, const Decision& decis
   try {
     add_wisdom(known.file, entry);
   } catch (const Error& error) {
-    warn(error, "What is measured is not kept.");
+    warn_of_wisdom(error, "What is measured is not kept.");
     known.file.clear();
   }
 }

@@ -47,10 +47,10 @@ struct Trial {
   bool is_running = true;              ///< may it still be the fastest?
 };
 
-constexpr auto* by_library = "mpi";
+constexpr auto* libraries_own = "mpi";
 
 /// What is tried, that which stays unless another one is faster first.
-std::vector<Contender> contenders_of(const Decision& decision) {
+std::vector<Contender> trials_for(const Decision& decision) {
   std::vector<Contender> result;
   const auto add = [&](const Contender& contender, bool also_immediate) {
     if (std::ranges::find(result, contender.strategy, &Contender::strategy) != result.end()) return;
@@ -64,7 +64,7 @@ std::vector<Contender> contenders_of(const Decision& decision) {
     add(known == decision.contenders.end() ? Contender{name, std::nullopt} : *known, also_immediate);
   };
   if (!decision.is_of_family) {
-    if (NeighborhoodCollective::is_available()) add_by_name(by_library, false);
+    if (NeighborhoodCollective::is_available()) add_by_name(libraries_own, false);
     add_by_name("standard", true);
   }
   for (const auto& contender : decision.contenders)
@@ -77,7 +77,7 @@ std::vector<Trial> plan_trials(const Context& context, const Context::Address& a
                                const Decision& decision) {
   std::vector<Trial> trials;
   all_or_none(context.comm.get(), [&] {
-    for (auto& contender : contenders_of(decision))
+    for (auto& contender : trials_for(decision))
       trials.push_back({contender, parse_strategy(contender.strategy), nullptr});
   });
   for (auto& trial : trials) {
@@ -215,30 +215,30 @@ class Rounds {
   int exchanges_ = 1;
 };
 
-std::string name_of(const Contender& contender) {
+std::string trial_name(const Contender& contender) {
   return contender.strategy + (contender.requests == RequestLife::immediate ? " with new requests each time" : "");
 }
 
-std::string describe(const Trial& trial, const MedianInterval& ratio) {
+std::string describe_trial(const Trial& trial, const MedianInterval& ratio) {
   if (trial.seconds.empty())
-    return fmt::format("  {}: not timed, for it does not fit into that time\n", name_of(trial.contender));
-  return fmt::format("  {}: {} times as long (95 %: {} to {})\n", name_of(trial.contender),
+    return fmt::format("  {}: not timed, for it does not fit into that time\n", trial_name(trial.contender));
+  return fmt::format("  {}: {} times as long (95 %: {} to {})\n", trial_name(trial.contender),
                      format_fixed(ratio.median, 3), format_fixed(ratio.low, 3), format_fixed(ratio.high, 3));
 }
 
-std::string explain(std::span<const Trial> trials, std::span<const MedianInterval> ratios, std::size_t chosen,
-                    const Rounds& rounds, Seconds budget) {
+std::string explain_trials(std::span<const Trial> trials, std::span<const MedianInterval> ratios, std::size_t chosen,
+                           const Rounds& rounds, Seconds budget) {
   const auto& baseline = trials.front();
   auto text = fmt::format("Measured for up to {}", format_seconds(budget));
   if (!baseline.seconds.empty())
     text += fmt::format(", {} rounds of {} exchanges: {} takes {}", baseline.seconds.size(), rounds.exchanges(),
-                        name_of(baseline.contender), format_seconds(median(baseline.seconds)));
+                        trial_name(baseline.contender), format_seconds(median(baseline.seconds)));
   text += ".\n";
-  for (std::size_t i = 1; i < trials.size(); ++i) text += describe(trials[i], ratios[i]);
+  for (std::size_t i = 1; i < trials.size(); ++i) text += describe_trial(trials[i], ratios[i]);
   return text + (chosen == 0 ? fmt::format("Kept: {}, for nothing that was timed is faster beyond doubt.\n",
-                                           name_of(baseline.contender))
+                                           trial_name(baseline.contender))
                              : fmt::format("Chosen: {}, which is faster than {} beyond doubt.\n",
-                                           name_of(trials[chosen].contender), name_of(baseline.contender)));
+                                           trial_name(trials[chosen].contender), trial_name(baseline.contender)));
 }
 
 }  // namespace
@@ -265,7 +265,7 @@ void choose_by_trials(const Context& context, const Context::Address& address, c
     const auto ratios = ratios_to_first(times);
     chosen = static_cast<int>(fastest_beyond_doubt(ratios));
     if (const auto& own = times[static_cast<std::size_t>(chosen)]; !own.empty()) measured = median(own);
-    text = explain(trials, ratios, static_cast<std::size_t>(chosen), rounds, budget);
+    text = explain_trials(trials, ratios, static_cast<std::size_t>(chosen), rounds, budget);
   });
   COMMPASS_MPI_CALL(MPI_Bcast, &chosen, 1, MPI_INT, 0, comm);
   COMMPASS_MPI_CALL(MPI_Bcast, &measured, 1, MPI_DOUBLE, 0, comm);
