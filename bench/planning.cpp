@@ -201,7 +201,7 @@ Compared compare_measured(Communicator& communicator, Bytes bytes, int pairs) {
     if (!is_first) mine = seconds_of_one(comm, exchanges, run);
     ratios.push_back(mine / calls.back());
   }
-  return {exchange.strategy(), median(calls), median_interval(ratios)};
+  return {exchange.strategy(), median(calls), exact_median_interval(ratios)};
 }
 
 Json compare_all(Communicator& communicator, const OutputOptions& options, bool shown, Json& summary) {

@@ -26,7 +26,7 @@ std::size_t outside_at_each_end(std::size_t n) {
 
 }  // namespace
 
-MedianInterval median_interval(std::vector<double> numbers) {
+MedianInterval exact_median_interval(std::vector<double> numbers) {
   const auto outside = outside_at_each_end(numbers.size());
   MedianInterval result;
   if (outside > 0) {
@@ -44,7 +44,7 @@ std::vector<MedianInterval> ratios_to_first(std::span<const std::vector<Seconds>
     std::vector<double> ratios;
     for (std::size_t round = 0; round < own.size(); ++round)
       if (const auto base = seconds.front()[round]; base > 0) ratios.push_back(own[round] / base);
-    result.push_back(ratios.empty() ? MedianInterval{} : median_interval(std::move(ratios)));
+    result.push_back(ratios.empty() ? MedianInterval{} : exact_median_interval(std::move(ratios)));
   }
   return result;
 }

@@ -15,8 +15,9 @@ struct MedianInterval {
   double low = 0, high = std::numeric_limits<double>::infinity();  ///< of fewer than 6 numbers nothing is known
 };
 
-/// By the numbers' ranks alone (the sign test), whatever their distribution is. @param numbers  at least one
-MedianInterval median_interval(std::vector<double> numbers);
+/// By the numbers' ranks alone (the sign test), whatever their distribution is; also of few, where that of calibrations
+/// is too narrow. @param numbers  at least one
+MedianInterval exact_median_interval(std::vector<double> numbers);
 
 /// The time of each strategy ÷ that of the first one, the baseline, in the rounds in which both were timed.
 /// @param seconds  for each strategy, round after round from the first on; the baseline's has all rounds. None: it was

@@ -33,7 +33,7 @@ TEST(MedianInterval, HasTheRanksOfTheSignTest) {
   for (const auto& [count, low, high] :
        {Known{1, 0, infinite}, Known{5, 0, infinite}, Known{6, 1, 6}, Known{8, 1, 8}, Known{9, 2, 8}, Known{10, 2, 9},
         Known{20, 6, 15}, Known{50, 18, 33}, Known{100, 40, 61}, Known{1000, 469, 532}}) {
-    const auto interval = median_interval(first_numbers(count));
+    const auto interval = exact_median_interval(first_numbers(count));
     EXPECT_EQ(interval.low, low) << count;
     EXPECT_EQ(interval.high, high) << count;
     EXPECT_EQ(interval.median, (count + 1) / 2.) << count;
@@ -48,7 +48,7 @@ TEST(MedianInterval, HoldsTheMedianAsOftenAsItSays) {
   for (int i = 0; i < cases; ++i) {
     std::vector<double> drawn;
     for (int n = 0; n < numbers; ++n) drawn.push_back(noise(random));
-    const auto interval = median_interval(drawn);
+    const auto interval = exact_median_interval(drawn);
     if (interval.low > 1 || interval.high < 1) ++outside;
   }
   EXPECT_LE(outside, cases / 20);
