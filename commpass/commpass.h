@@ -11,8 +11,8 @@
  *   commpass_comm_free(&comm);
  *
  * Every function returns COMMPASS_SUCCESS or an error code; commpass_error_text() says in one sentence what was wrong.
- * All but commpass_version, commpass_error_text, commpass_received_free, tests, waits and what is called local are
- * collective. Not thread-safe. */
+ * All but commpass_version, commpass_error_text, commpass_received_free, predictions, tests, waits and what is called
+ * local are collective. Not thread-safe. */
 #ifndef COMMPASS_H
 #define COMMPASS_H
 
@@ -52,6 +52,24 @@ int commpass_comm_create_laid_out(MPI_Comm mpi_comm, const char* profile, const 
 int commpass_comm_use_wisdom(commpass_comm comm, const char* file);
 /* Sets *comm to NULL. NULL is allowed. */
 int commpass_comm_free(commpass_comm* comm);
+
+/* What an exchange would take on a machine, by its profile: local, and without any MPI call but one that asks for the
+ * library's name, so also before MPI_Init and for machines elsewhere. On failure *prediction is NULL. */
+typedef struct commpass_prediction_state* commpass_prediction;
+/* profile   as above; layout: of all ranks, as above, but never NULL
+ * edges     how many messages there are; bytes[i] go from rank source[i] to dest[i], of "ranks" ranks
+ * strategy  that it is priced for; NULL or "": the cheapest, as programs choose it */
+int commpass_predict(const char* profile, const char* layout, int ranks, int edges, const int* source, const int* dest,
+                     const int64_t* bytes, const char* strategy, commpass_prediction* prediction);
+/* The same for a pattern as text, such as "random:ranks=64,degree=8,bytes=1KiB" (commpass patterns lists them). */
+int commpass_predict_generated(const char* profile, const char* layout, const char* pattern, const char* strategy,
+                               commpass_prediction* prediction);
+/* As long as the prediction: the strategy, its seconds for one exchange, and why. */
+const char* commpass_prediction_strategy(commpass_prediction prediction);
+double commpass_prediction_seconds(commpass_prediction prediction);
+const char* commpass_prediction_explanation(commpass_prediction prediction);
+/* Sets *prediction to NULL. NULL is allowed. */
+int commpass_prediction_free(commpass_prediction* prediction);
 
 /* What has come, by source; messages of one source in its order. Memory of Commpass, freed by commpass_received_free.
  */

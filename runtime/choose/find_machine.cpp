@@ -23,7 +23,9 @@ void warn_generic(const Profile& profile) {
              profile.machine.name);
 }
 
-Profile profile_for(const std::string& name, const Layout& layout, const Environment& environment) {
+}  // namespace
+
+Profile find_profile_here(const std::string& name, const Layout& layout, const Environment& environment) {
   const auto wanted = !name.empty() ? name : environment.profile.value_or("");
   const auto directories = profile_directories(environment.profile_places);
   if (!wanted.empty()) return read_profile(find_profile(wanted, directories));
@@ -33,12 +35,10 @@ Profile profile_for(const std::string& name, const Layout& layout, const Environ
   return generic;
 }
 
-}  // namespace
-
 Machine find_machine(MPI_Comm comm, const std::string& name, const Layout& layout, const Environment& environment) {
   std::string json;
   all_or_none(comm, [&] {
-    if (rank_in(comm) == 0) json = to_json(profile_for(name, layout, environment));
+    if (rank_in(comm) == 0) json = to_json(find_profile_here(name, layout, environment));
   });
   return parse_profile(broadcast(comm, json), "profile of rank 0").machine;
 }

@@ -7,15 +7,18 @@
 
 #include "model/machine/layout.hpp"
 #include "model/machine/machine.hpp"
+#include "model/machine/profile.hpp"
 #include "selector/commands/environment.hpp"
 
 namespace commpass {
 
-/// That of a profile which rank 0 reads, on every rank: the named one; else that of COMMPASS_PROFILE; else the one
-/// among those that can be named that was measured on this machine; else the built-in one, of which rank 0 says so once
-/// on stderr. Collective.
+/// The named profile; else that of COMMPASS_PROFILE; else the one among those that can be named that was measured on
+/// this machine; else the built-in one, which is said once on stderr. Not collective.
 /// @param name  of a profile or its file; empty: none
-/// @throws InputError, the same on every rank, if a profile that is named is none
+/// @throws InputError if a profile that is named is none
+Profile find_profile_here(const std::string& name, const Layout& layout, const Environment& environment);
+
+/// The machine of the profile that rank 0 finds so, on every rank. Collective. @throws as above, the same on every rank
 Machine find_machine(MPI_Comm comm, const std::string& name, const Layout& layout, const Environment& environment);
 
 }  // namespace commpass

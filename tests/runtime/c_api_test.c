@@ -169,7 +169,36 @@ static void bad_arguments_of_one_rank(commpass_comm comm, const char* strategy) 
   commpass_received_free(&got);
 }
 
+static void predictions(void) {
+  const int source[] = {0, 1, 5}, dest[] = {4, 5, 0};
+  const int64_t bytes[] = {8, 1 << 20, 3};
+  commpass_prediction chosen = NULL, direct = NULL;
+  CHECK(commpass_predict("lassen", "2x4", 8, 3, source, dest, bytes, NULL, &chosen) == COMMPASS_SUCCESS);
+  CHECK(commpass_predict("lassen", "2x4", 8, 3, source, dest, bytes, "standard", &direct) == COMMPASS_SUCCESS);
+  CHECK(strcmp(commpass_prediction_strategy(direct), "standard") == 0);
+  CHECK(0 < commpass_prediction_seconds(chosen) &&
+        commpass_prediction_seconds(chosen) <= commpass_prediction_seconds(direct));
+  CHECK(strstr(commpass_prediction_explanation(chosen), commpass_prediction_strategy(chosen)) != NULL);
+  commpass_prediction_free(&direct);
+  commpass_prediction_free(&chosen);
+  CHECK(chosen == NULL);
+  CHECK(commpass_predict_generated("lassen", "16x8", "alltoall:ranks=128,bytes=8", "tuna,radix=auto", &chosen) ==
+        COMMPASS_SUCCESS);
+  CHECK(strncmp(commpass_prediction_strategy(chosen), "tuna,radix=", 11) == 0);
+  CHECK(strstr(commpass_prediction_explanation(chosen), "faster than sending directly") != NULL);
+  commpass_prediction_free(&chosen);
+  const int beyond[] = {4, 5, 8};
+  CHECK(commpass_predict("lassen", "2x4", 8, 3, source, beyond, bytes, NULL, &chosen) == COMMPASS_ERROR_INPUT);
+  CHECK(chosen == NULL && strstr(commpass_error_text(), "edge 5 -> 8") != NULL);
+  CHECK(commpass_predict("lassen", "2x4", 7, 3, source, dest, bytes, NULL, &chosen) == COMMPASS_ERROR_INPUT);
+  CHECK(commpass_predict("lassen", NULL, 8, 3, source, dest, bytes, NULL, &chosen) == COMMPASS_ERROR_INPUT);
+  CHECK(commpass_predict("lassen", "2x4", 8, 3, source, NULL, bytes, NULL, &chosen) == COMMPASS_ERROR_INPUT);
+  CHECK(commpass_predict_generated("lassen", "2x4", "no-such", NULL, &chosen) == COMMPASS_ERROR_INPUT);
+  CHECK(strstr(commpass_error_text(), "no-such") != NULL);
+}
+
 int main(int argc, char** argv) {
+  predictions();
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
