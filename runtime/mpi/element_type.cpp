@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
@@ -74,7 +75,8 @@ void ElementType::pack_as_unpacked(const std::byte* elements, Bytes count, std::
   std::vector<Bytes> number(size, 0);
   for (int digit = 0; digit == 0 || size_ >> (8 * digit) > 0; ++digit) {
     for (std::size_t i = 0; i < size; ++i) packed[i] = static_cast<std::byte>(i >> (8 * digit));
-    unpack(packed.data(), 1, element.data() - begin_);
+    const auto at = reinterpret_cast<std::uintptr_t>(element.data()) - static_cast<std::uintptr_t>(begin_);
+    unpack(packed.data(), 1, reinterpret_cast<void*>(at));  // NOLINT: where an element would lie with these data
     for (std::size_t i = 0; i < size; ++i) number[i] |= std::to_integer<Bytes>(element[i]) << (8 * digit);
   }
   for (Bytes i = 0; i < count; ++i)

@@ -57,7 +57,9 @@ std::vector<Range> ranges_of(std::uintptr_t at, int count, MPI_Datatype type) {
   }
   std::vector<char> ones(static_cast<std::size_t>(size), 1), image(static_cast<std::size_t>(true_extent), 0);
   int position = 0;
-  PMPI_Unpack(ones.data(), size, &position, image.data() - true_lower, 1, type, MPI_COMM_SELF);
+  const auto element_at = reinterpret_cast<std::uintptr_t>(image.data()) - static_cast<std::uintptr_t>(true_lower);
+  PMPI_Unpack(ones.data(), size, &position, reinterpret_cast<void*>(element_at), 1, type,  // NOLINT: as MPI_BOTTOM
+              MPI_COMM_SELF);
   for (int element = 0; element < count; ++element)
     for (std::size_t i = 0; i < image.size(); ++i) {
       const auto byte = at + static_cast<std::uintptr_t>(element * extent + true_lower) + i;
