@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <vector>
 
 #include "model/error.hpp"
 #include "runtime/execute/local_copy.hpp"
+#include "runtime/mpi/byte_trace.hpp"
 #include "runtime/mpi/message_type.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 
@@ -69,16 +69,11 @@ void ElementType::pack(const void* elements, Bytes count, std::byte* bytes) cons
 // that all is well. What it unpacks and sends is right.
 void ElementType::pack_as_unpacked(const std::byte* elements, Bytes count, std::byte* bytes) const {
   if (end_ - begin_ != size_) throw Error("MPI_Pack has packed too little of a datatype with gaps.");
-  // The number of each byte of an element among those packed, told by unpacking numbers, digit after digit.
   const auto size = static_cast<std::size_t>(size_);
-  std::vector<std::byte> packed(size), element(size);
-  std::vector<Bytes> number(size, 0);
-  for (int digit = 0; digit == 0 || size_ >> (8 * digit) > 0; ++digit) {
-    for (std::size_t i = 0; i < size; ++i) packed[i] = static_cast<std::byte>(i >> (8 * digit));
+  const auto number = traced_bytes(size, size, [&](const auto& packed, auto& element) {
     const auto at = reinterpret_cast<std::uintptr_t>(element.data()) - static_cast<std::uintptr_t>(begin_);
     unpack(packed.data(), 1, reinterpret_cast<void*>(at));  // NOLINT: where an element would lie with these data
-    for (std::size_t i = 0; i < size; ++i) number[i] |= std::to_integer<Bytes>(element[i]) << (8 * digit);
-  }
+  });
   for (Bytes i = 0; i < count; ++i)
     for (std::size_t j = 0; j < size; ++j)
       bytes[i * size_ + number[j]] = elements[i * extent_ + begin_ + static_cast<Bytes>(j)];
