@@ -8,6 +8,7 @@
 #include "doctor/host.hpp"
 #include "doctor/noise.hpp"
 #include "model/machine/layout.hpp"
+#include "model/machine/profile_lookup.hpp"
 
 namespace commpass {
 
@@ -32,9 +33,6 @@ struct MpiFacts {
   std::optional<bool> takes_device_memory;                    ///< nothing: the library cannot be asked
   SingleCopies single_copies = SingleCopies::not_tried;
 };
-
-/// Why a program that names no profile takes the one that it takes.
-enum class ProfileChoice { named, measured_here, built_in };
 
 struct ProfileFacts {
   ProfileChoice choice = ProfileChoice::named;  ///< by COMMPASS_PROFILE, or else what is found

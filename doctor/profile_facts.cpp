@@ -19,11 +19,10 @@ Profile find(ProfileFacts& facts, const Fingerprint& here, const Layout& layout)
     facts.name = *environment.profile;
     return read_profile(find_profile(facts.name, directories));
   }
-  const auto measured = find_measured_profile(directories, here, layout);
-  facts.choice = measured ? ProfileChoice::measured_here : ProfileChoice::built_in;
-  auto profile = measured ? *measured : generic_profile();
-  facts.name = profile.machine.name;
-  return profile;
+  auto found = find_unnamed_profile(directories, here, layout);
+  facts.choice = found.choice;
+  facts.name = found.profile.machine.name;
+  return std::move(found.profile);
 }
 
 }  // namespace

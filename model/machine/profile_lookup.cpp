@@ -138,4 +138,11 @@ std::optional<Profile> find_measured_profile(const std::vector<std::string>& dir
 
 Profile generic_profile() { return parse_profile(generic_profile_json, "the profile that is built in"); }
 
+FoundProfile find_unnamed_profile(const std::vector<std::string>& directories, const Fingerprint& here,
+                                  const Layout& layout) {
+  if (auto measured = find_measured_profile(directories, here, layout))
+    return {std::move(*measured), ProfileChoice::measured_here};
+  return {generic_profile(), ProfileChoice::built_in};
+}
+
 }  // namespace commpass

@@ -56,4 +56,16 @@ std::optional<Profile> find_measured_profile(const std::vector<std::string>& dir
 /// What stands in where no profile is named and none was measured here (profiles/generic.json).
 Profile generic_profile();
 
+/// Why a program takes the profile that it takes.
+enum class ProfileChoice { named, measured_here, built_in };
+
+struct FoundProfile {
+  Profile profile;
+  ProfileChoice choice = ProfileChoice::built_in;
+};
+
+/// What programs take where no profile is named: find_measured_profile(), else generic_profile().
+FoundProfile find_unnamed_profile(const std::vector<std::string>& directories, const Fingerprint& here,
+                                  const Layout& layout);
+
 }  // namespace commpass

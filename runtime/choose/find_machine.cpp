@@ -29,10 +29,9 @@ Profile find_profile_here(const std::string& name, const Layout& layout, const E
   const auto wanted = !name.empty() ? name : environment.profile.value_or("");
   const auto directories = profile_directories(environment.profile_places);
   if (!wanted.empty()) return read_profile(find_profile(wanted, directories));
-  if (auto measured = find_measured_profile(directories, fingerprint_here(), layout)) return *measured;
-  auto generic = generic_profile();
-  warn_generic(generic);
-  return generic;
+  auto found = find_unnamed_profile(directories, fingerprint_here(), layout);
+  if (found.choice == ProfileChoice::built_in) warn_generic(found.profile);
+  return std::move(found.profile);
 }
 
 Machine find_machine(MPI_Comm comm, const std::string& name, const Layout& layout, const Environment& environment) {
