@@ -55,10 +55,8 @@ commpass_prediction_state predict(const char* profile, const char* layout_text, 
   std::size_t chosen = 0;
   if (!strategies.empty())
     while (!is_meant(strategies.front(), ranking[chosen].strategy)) ++chosen;
-  auto explanation = explain(ranking, chosen);
-  if (const auto note = profile_note(machine, layout, CostModel::burst, ranking); !note.empty())
-    explanation += "Note: " + note + ".\n";
-  return {to_string(ranking[chosen].strategy), std::move(explanation), ranking[chosen].cost.seconds};
+  return {to_string(ranking[chosen].strategy), explain_with_note(ranking, chosen, machine, layout, CostModel::burst),
+          ranking[chosen].cost.seconds};
 }
 
 }  // namespace

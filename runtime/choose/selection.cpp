@@ -67,10 +67,8 @@ std::vector<Contender> contenders_of(const std::vector<Candidate>& ranking, cons
 
 Decision decision_of(const std::vector<Candidate>& ranking, const Layout& layout, const Machine& machine,
                      const SelectionOptions& options) {
-  auto explanation = explain(ranking, 0, options.calls);
-  if (const auto note = profile_note(machine, layout, options.model, ranking); !note.empty())
-    explanation += "Note: " + note + ".\n";
-  return {to_string(ranking.front().strategy), ranking.front().cost.seconds, std::move(explanation), options.planner,
+  return {to_string(ranking.front().strategy), ranking.front().cost.seconds,
+          explain_with_note(ranking, 0, machine, layout, options.model, options.calls), options.planner,
           contenders_of(ranking, options)};
 }
 

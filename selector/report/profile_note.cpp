@@ -54,4 +54,10 @@ std::string profile_note(const Machine& machine, const Layout& layout, CostModel
   return lacks.empty() ? std::string() : fmt::format("profile {} lacks {}", machine.name, fmt::join(lacks, "; "));
 }
 
+std::string explain_with_note(std::span<const Candidate> ranking, std::size_t chosen, const Machine& machine,
+                              const Layout& layout, CostModel model, const Calls& calls) {
+  const auto note = profile_note(machine, layout, model, ranking);
+  return explain(ranking, chosen, calls) + (note.empty() ? "" : "Note: " + note + ".\n");
+}
+
 }  // namespace commpass

@@ -14,4 +14,8 @@ namespace commpass {
 std::string profile_note(const Machine& machine, const Layout& layout, CostModel model,
                          std::span<const Candidate> ranking);
 
+/// What explain() says, and below it that note, if there is one.
+std::string explain_with_note(std::span<const Candidate> ranking, std::size_t chosen, const Machine& machine,
+                              const Layout& layout, CostModel model, const Calls& calls = {});
+
 }  // namespace commpass
