@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <functional>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <vector>
 
+#include "bench/in_turn.hpp"
 #include "bench/options.hpp"
 #include "bench/statistics.hpp"
 #include "model/text.hpp"
@@ -80,7 +80,6 @@ struct Measured {
   Seconds executor = 0, by_hand = 0;  ///< medians of one exchange
 };
 
-/// Times both in turn, in random order, so that a disturbance hits both alike.
 Measured compare(const Communicator& communicator, Exchange& exchange, ByHand& by_hand, int repetitions) {
   const auto run_executor = [&] {
     exchange.start();
@@ -95,13 +94,9 @@ Measured compare(const Communicator& communicator, Exchange& exchange, ByHand& b
   COMMPASS_MPI_CALL(MPI_Bcast, &exchanges, 1, MPI_INT, 0, communicator.mpi());
 
   std::vector<Seconds> executor, hand;
-  std::mt19937 random(1);  // the same on both ranks
-  for (int i = 0; i < repetitions; ++i) {
-    const bool executor_first = random() % 2 == 0;
-    if (executor_first) executor.push_back(seconds_of(exchanges, run_executor));
-    hand.push_back(seconds_of(exchanges, run_by_hand));
-    if (!executor_first) executor.push_back(seconds_of(exchanges, run_executor));
-  }
+  run_in_turn(
+      repetitions, [&] { executor.push_back(seconds_of(exchanges, run_executor)); },
+      [&] { hand.push_back(seconds_of(exchanges, run_by_hand)); });
   return {median(std::move(executor)) / exchanges, median(std::move(hand)) / exchanges};
 }
 

@@ -6,9 +6,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <random>
 #include <vector>
 
+#include "bench/in_turn.hpp"
 #include "bench/options.hpp"
 #include "bench/statistics.hpp"
 #include "bench/summary.hpp"
@@ -172,7 +172,6 @@ struct Compared {
   MedianInterval ratio;  ///< of what `measure` has chosen to the library's call
 };
 
-/// Both in turn, in random order.
 Compared compare_measured(Communicator& communicator, Bytes bytes, int pairs) {
   Edges edges(communicator, 1, bytes, 0);
   ExchangeOptions options;
@@ -190,17 +189,12 @@ Compared compare_measured(Communicator& communicator, Bytes bytes, int pairs) {
   constexpr int warm_up = 20;
   seconds_of_one(comm, warm_up, run);
   const int exchanges = std::max(1, static_cast<int>(sample_s / seconds_of_one(comm, warm_up, call)));
+  std::vector<Seconds> chosen, calls;
+  run_in_turn(
+      pairs, [&] { chosen.push_back(seconds_of_one(comm, exchanges, run)); },
+      [&] { calls.push_back(seconds_of_one(comm, exchanges, call)); });
   std::vector<double> ratios;
-  std::vector<Seconds> calls;
-  std::mt19937 random(1);  // the same on both ranks
-  for (int i = 0; i < pairs; ++i) {
-    const bool is_first = random() % 2 == 0;
-    Seconds mine = 0;
-    if (is_first) mine = seconds_of_one(comm, exchanges, run);
-    calls.push_back(seconds_of_one(comm, exchanges, call));
-    if (!is_first) mine = seconds_of_one(comm, exchanges, run);
-    ratios.push_back(mine / calls.back());
-  }
+  for (std::size_t i = 0; i < calls.size(); ++i) ratios.push_back(chosen[i] / calls[i]);
   return {exchange.strategy(), median(calls), exact_median_interval(ratios)};
 }
 
