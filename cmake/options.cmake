@@ -26,14 +26,21 @@ endif()
 add_library(commpass_together INTERFACE)
 target_compile_options(commpass_together INTERFACE -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage> $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 
+# Compiles up to so many sources of a target at a time, for what they include costs more than they do. To be called when
+# commpass_options is linked: the last of two switches counts.
+function(commpass_compile_together target most)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${most})
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:commpass_together>)
+endfunction()
+
 # A library of one room of the house.
 #   commpass_room(NAME SOURCES … COLD … DEPENDS …)
 function(commpass_room name)
   cmake_parse_arguments(PARSE_ARGV 1 room "" "" "SOURCES;COLD;DEPENDS;PRIVATE_DEPENDS")
   add_library(commpass_${name} STATIC ${room_SOURCES} ${room_COLD})
+  set(is_together OFF)
   if(COMMPASS_UNITY STREQUAL "all" OR name IN_LIST COMMPASS_UNITY)
-    # Those whose headers cost more than they do, several at a time.
-    set_target_properties(commpass_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+    set(is_together ON)
   else()
     set_property(SOURCE ${room_COLD} APPEND PROPERTY COMPILE_OPTIONS ${commpass_cold_options})
   endif()
@@ -43,8 +50,7 @@ function(commpass_room name)
                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/commpass>)
   target_link_libraries(commpass_${name} PUBLIC ${room_DEPENDS} PRIVATE ${room_PRIVATE_DEPENDS} $<BUILD_INTERFACE:commpass_options>)
-  get_target_property(is_together commpass_${name} UNITY_BUILD)
   if(is_together)
-    target_link_libraries(commpass_${name} PRIVATE $<BUILD_INTERFACE:commpass_together>)
+    commpass_compile_together(commpass_${name} 12)
   endif()
 endfunction()
