@@ -7,6 +7,8 @@
 #include <random>
 #include <utility>
 
+#include "runtime/world.hpp"
+
 namespace commpass::test {
 
 namespace {
@@ -85,6 +87,14 @@ std::vector<std::byte> naive_exchange(const LocalExchange& exchange, MPI_Comm co
               comm, &requests.emplace_back());
   MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
   return result;
+}
+
+bool delivers(Exchange& exchange, LocalExchange& local, unsigned turn) {
+  fill(local, rank_of(), turn);
+  const auto expected = naive_exchange(local, MPI_COMM_WORLD);
+  exchange.start();
+  exchange.wait();
+  return everywhere(local.receive_buffer == expected);
 }
 
 Pattern random_pattern(int ranks, unsigned seed) {

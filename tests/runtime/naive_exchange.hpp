@@ -8,6 +8,7 @@
 
 #include "model/machine/layout.hpp"
 #include "model/pattern/pattern.hpp"
+#include "runtime/neighbor/neighbor_exchange.hpp"
 #include "runtime/plan/plan.hpp"
 
 namespace commpass::test {
@@ -29,6 +30,10 @@ void fill(LocalExchange& exchange, Rank rank, unsigned turn);
 
 /// Receives everything with plain messages, one for each edge, into a buffer like the receive buffer (rubbish between).
 std::vector<std::byte> naive_exchange(const LocalExchange& exchange, MPI_Comm comm);
+
+/// Fills the buffers and runs a planned exchange. Does it deliver what the naive one does, on every rank of
+/// MPI_COMM_WORLD? @param turn  see fill()
+bool delivers(Exchange& exchange, LocalExchange& local, unsigned turn = 1);
 
 /// A random sparse pattern: some ranks silent, some empty edges, some to themselves, some twice.
 Pattern random_pattern(int ranks, unsigned seed);

@@ -18,6 +18,7 @@
 namespace commpass {
 namespace {
 
+using test::delivers;
 using test::everywhere;
 using test::rank_of;
 using test::size_of;
@@ -51,13 +52,6 @@ class KnownWisdomTest : public testing::Test {
     return on.neighbor_exchange(local_.send_buffer.data(), local_.sends, local_.receive_buffer.data(), local_.receives,
                                 with(mode));
   }
-  bool delivers(Exchange& exchange) {
-    test::fill(local_, rank_of(), 1);
-    const auto expected = test::naive_exchange(local_, MPI_COMM_WORLD);
-    exchange.start();
-    exchange.wait();
-    return everywhere(local_.receive_buffer == expected);
-  }
   static bool says(const Exchange& exchange, const char* what) {
     return exchange.explanation().find(what) != std::string::npos;
   }
@@ -77,7 +71,7 @@ TEST_F(KnownWisdomTest, SparesTheNextRunToMeasure) {
     ASSERT_TRUE(everywhere(says(known, "it was measured before") && !says(known, "Measured for")));
     EXPECT_EQ(known.strategy(), measured.strategy());
     EXPECT_EQ(known.measured_seconds(), measured.measured_seconds());
-    ASSERT_TRUE(delivers(known));
+    ASSERT_TRUE(delivers(known, local_));
   }
   EXPECT_TRUE(everywhere(says(plan(second, PlannerMode::patient), "Measured for"))) << "is more than what is known";
   EXPECT_TRUE(everywhere(says(plan(second, PlannerMode::measure, 6), "Measured for"))) << "another pattern";
@@ -115,7 +109,7 @@ TEST_F(KnownWisdomTest, OfABrokenFileIsNoneAndOneWarning) {
   EXPECT_EQ(warnings.find("delete the file") != std::string::npos, rank_of() == 0) << warnings;
   EXPECT_EQ(std::count(warnings.begin(), warnings.end(), '\n'), rank_of() == 0 ? 1 : 0) << warnings;
   EXPECT_FALSE(says(exchange, "it was measured before"));
-  ASSERT_TRUE(delivers(exchange));
+  ASSERT_TRUE(delivers(exchange, local_));
   EXPECT_EQ(read_file(file_), "{\"schema\": 1, \"entries\": [");
 }
 
@@ -127,7 +121,7 @@ TEST_F(KnownWisdomTest, ThatCannotBeWrittenEndsNothing) {
   auto exchange = plan(poor, PlannerMode::measure);
   const auto warnings = testing::internal::GetCapturedStderr();
   EXPECT_EQ(warnings.find("cannot be written") != std::string::npos, rank_of() == 0) << warnings;
-  ASSERT_TRUE(delivers(exchange));
+  ASSERT_TRUE(delivers(exchange, local_));
   auto again = plan(poor, PlannerMode::estimate);
   EXPECT_TRUE(everywhere(says(again, "it was measured before"))) << "this communicator knows it";
 }
@@ -145,7 +139,7 @@ TEST_F(KnownWisdomTest, ThatDoesNotFitIsPassedOver) {
   auto second = communicator();
   auto exchange = plan(second, PlannerMode::estimate);
   EXPECT_FALSE(says(exchange, "it was measured before")) << exchange.explanation();
-  ASSERT_TRUE(delivers(exchange));
+  ASSERT_TRUE(delivers(exchange, local_));
 }
 
 TEST_F(KnownWisdomTest, IsUsedFromC) {

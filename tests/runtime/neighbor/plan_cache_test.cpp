@@ -19,6 +19,7 @@ namespace {
 using test::Calls;
 using test::common_error;
 using test::counted;
+using test::delivers;
 using test::everywhere;
 using test::rank_of;
 using test::size_of;
@@ -37,14 +38,6 @@ class SecondPlan : public testing::Test {
     counted = {};
     return communicator_.neighbor_exchange(local.send_buffer.data(), local.sends, local.receive_buffer.data(),
                                            local.receives, options);
-  }
-  /// Does an exchange deliver what the naive one does, on every rank?
-  static bool delivers(Exchange& exchange, test::LocalExchange& local, unsigned turn) {
-    test::fill(local, rank_of(), turn);
-    const auto expected = test::naive_exchange(local, MPI_COMM_WORLD);
-    exchange.start();
-    exchange.wait();
-    return everywhere(local.receive_buffer == expected);
   }
   test::LocalExchange local_part(unsigned seed) const {
     return test::local_part(test::random_pattern(size_of(), seed), rank_of(), 3, 1);

@@ -55,6 +55,7 @@ namespace {
 
 using test::common_error;
 using test::counted;
+using test::delivers;
 using test::everywhere;
 using test::rank_of;
 using test::size_of;
@@ -86,13 +87,6 @@ class Trials : public testing::Test {
     for (int attempt = 1; attempt < most_attempts && !everywhere(is_right(exchange)); ++attempt) exchange = plan(with);
     return exchange;
   }
-  bool delivers(Exchange& exchange) {
-    test::fill(local_, rank_of(), 1);
-    const auto expected = test::naive_exchange(local_, MPI_COMM_WORLD);
-    exchange.start();
-    exchange.wait();
-    return everywhere(local_.receive_buffer == expected);
-  }
   static bool is_common(const std::string& text) {
     const auto number = static_cast<std::int64_t>(std::hash<std::string>()(text));
     std::int64_t least = 0, most = 0;
@@ -118,7 +112,7 @@ TEST_F(Trials, LeaveTheBuffersAsTheyAreAndDeliver) {
     ASSERT_TRUE(everywhere(local_.send_buffer == sent && local_.receive_buffer == received));
     ASSERT_TRUE(is_common(exchange.strategy()) && is_common(exchange.explanation()));
     EXPECT_EQ(says(exchange, "Measured for up to 20 ms"), size_of() > 1) << exchange.explanation();
-    ASSERT_TRUE(delivers(exchange));
+    ASSERT_TRUE(delivers(exchange, local_));
   }
 }
 
@@ -134,7 +128,7 @@ TEST_F(Trials, FindOutThatTheLibraryIsSlow) {
   auto exchange = plan_until(PlannerMode::measure, [](const Exchange& e) { return e.strategy() != "mpi"; });
   ASSERT_TRUE(everywhere(exchange.strategy() != "mpi")) << exchange.explanation();
   EXPECT_TRUE(says(exchange, "faster than mpi beyond doubt")) << exchange.explanation();
-  ASSERT_TRUE(delivers(exchange));
+  ASSERT_TRUE(delivers(exchange, local_));
 }
 
 // Whatever the model says.
@@ -145,7 +139,7 @@ TEST_F(Trials, KeepTheLibraryWhereOtherStrategiesAreSlow) {
   auto exchange = plan_until(PlannerMode::measure, [](const Exchange& e) { return e.strategy() == "mpi"; });
   ASSERT_TRUE(everywhere(exchange.strategy() == "mpi")) << exchange.explanation();
   EXPECT_TRUE(says(exchange, "Kept: mpi")) << exchange.explanation();
-  ASSERT_TRUE(delivers(exchange));
+  ASSERT_TRUE(delivers(exchange, local_));
 }
 
 // An MPI library whose persistent requests are slow.
@@ -158,7 +152,7 @@ TEST_F(Trials, FindOutThatRequestsAreBetterMadeEachTime) {
     exchanges.push_back(plan_until(PlannerMode::measure, [](const Exchange& e) { return says(e, wanted); }));
     EXPECT_TRUE(says(exchanges.back(), wanted)) << exchanges.back().explanation();
     EXPECT_LT(exchanges.back().measured_seconds(), long_us * 1e-6);
-    for (int turn = 0; turn < 2; ++turn) ASSERT_TRUE(delivers(exchanges.back()));
+    for (int turn = 0; turn < 2; ++turn) ASSERT_TRUE(delivers(exchanges.back(), local_));
   }
 }
 
@@ -178,7 +172,7 @@ TEST_F(Trials, KeepTheBaselineWhereNothingFitsIntoTheTime) {
   auto exchange = plan(with);
   ASSERT_TRUE(everywhere(exchange.strategy() == "mpi"));
   EXPECT_TRUE(says(exchange, "standard: not timed")) << exchange.explanation();
-  ASSERT_TRUE(delivers(exchange));
+  ASSERT_TRUE(delivers(exchange, local_));
 }
 
 TEST_F(Trials, AreNotRepeatedForAPatternThatIsKnown) {
@@ -204,7 +198,7 @@ TEST_F(Trials, OfAFamilyStayInTheFamily) {
   with.strategy = "tuna,radix=auto";
   auto exchange = plan(with);
   EXPECT_TRUE(exchange.strategy().starts_with("tuna")) << exchange.explanation();
-  ASSERT_TRUE(delivers(exchange));
+  ASSERT_TRUE(delivers(exchange, local_));
 }
 
 TEST_F(Trials, RefuseNoTime) {

@@ -147,6 +147,17 @@ class WisdomFile : public testing::Test {
   bool is_alone() const {
     return std::distance(std::filesystem::directory_iterator(directory_), std::filesystem::directory_iterator()) == 1;
   }
+  struct Versions {
+    Wisdom before, after;
+  };
+  /// Writes an entry. @return what the file holds, and will hold with another one
+  Versions write_first() const {
+    add_wisdom(path_, entry("aa"));
+    Versions versions{read_wisdom(path_), read_wisdom(path_)};
+    versions.after.learn(entry("bb"));
+    return versions;
+  }
+
   const std::string directory_ = testing::TempDir() + "/wisdom-" + std::to_string(getpid());
   const std::string path_ = directory_ + "/w.json";
 };
@@ -165,10 +176,7 @@ TEST_F(WisdomFile, ThatIsBrokenStaysAsItIs) {
 }
 
 TEST_F(WisdomFile, IsAsItWasOrCompleteIfWritingFails) {
-  add_wisdom(path_, entry("aa"));
-  const auto before = read_wisdom(path_);
-  auto after = before;
-  after.learn(entry("bb"));
+  const auto [before, after] = write_first();
   int failed = 0;
   constexpr int most = 20;
   for (int step = 0; step < most; ++step) {
@@ -191,10 +199,7 @@ TEST_F(WisdomFile, IsAsItWasOrCompleteIfWritingFails) {
 }
 
 TEST_F(WisdomFile, IsAsItWasOrCompleteWhenTheProcessEnds) {
-  add_wisdom(path_, entry("aa"));
-  const auto before = read_wisdom(path_);
-  auto after = before;
-  after.learn(entry("bb"));
+  const auto [before, after] = write_first();
   int times = 0;
   constexpr int most = 20;
   for (int step = 0; step < most; ++step) {
