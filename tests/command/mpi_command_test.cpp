@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 #include <thread>
 
 #include "command/run.hpp"
@@ -76,9 +77,15 @@ TEST(Calibrate, JudgesItselfAndSaysSo) {
             std::string::npos)
       << result.err;
   EXPECT_NE(test::run(COMMPASS_TEST_COMMAND " profile show " + file).out.find(verdict->why), std::string::npos);
-  EXPECT_NE(test::run(COMMPASS_TEST_COMMAND " profile validate " + file).out.find(verdict->why), std::string::npos);
-  EXPECT_EQ(test::run(COMMPASS_TEST_COMMAND " profile validate " + file).out.find("Warning"), std::string::npos)
-      << "no parameter of our own breaks a rule";
+  const auto validated = test::run(COMMPASS_TEST_COMMAND " profile validate " + file).out;
+  EXPECT_NE(validated.find(verdict->why), std::string::npos);
+  std::istringstream lines(validated);
+  for (std::string line; std::getline(lines, line);) {
+    // That time falls from one protocol to the next is kept where the samples leave no doubt, as they do on some
+    // machines.
+    if (line.starts_with("Warning") && line.find("one byte more") == std::string::npos)
+      ADD_FAILURE() << "a parameter of our own breaks a rule: " << line;
+  }
   const auto provenance = Json::parse(read_profile(file).provenance_json);
   if (std::thread::hardware_concurrency() >= 2) {
     EXPECT_GE(provenance["held_out"].size(), 6U) << "one is of several stages, which two ranks of a host do not have";
