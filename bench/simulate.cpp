@@ -39,7 +39,7 @@ std::string layout_of(const ClusterShape& cluster, int ranks) {
 }
 
 std::string simulate(const Simulator& simulator, const ClusterShape& cluster, int ranks, const std::string& program,
-                     const std::string& arguments) {
+                     const std::string& arguments, int noise) {
   static std::atomic<int> runs = 0;
   const auto run = fmt::format("{}/run-{}", simulator.scratch, ++runs);
   const int nodes = (ranks + cluster.ppn() - 1) / cluster.ppn();
@@ -49,12 +49,13 @@ std::string simulate(const Simulator& simulator, const ClusterShape& cluster, in
   write_file(host_file, hosts);
   // The settings are explained in docs/model.md, "The referee".
   const auto command = fmt::format(
-      "SIMULATED_CLUSTER='{}' SIMULATED_NODES={} timeout 3600 smpirun -platform '{}' -hostfile '{}' -np {} "
+      "{}SIMULATED_CLUSTER='{}' SIMULATED_NODES={} timeout 3600 smpirun -platform '{}' -hostfile '{}' -np {} "
       "--cfg=network/crosstraffic:no --cfg=smpi/simulate-computation:no --cfg=smpi/send-is-detached-thresh:0 "
       "--cfg=smpi/async-small-thresh:0 "
       "--cfg=smpi/iprobe:0 --cfg=smpi/test:0 --cfg=smpi/grow-injected-times:no --log=root.thresh:warning '{}/{}' {} "
       ">'{}' 2>'{}'",
-      cluster.file, nodes, simulator.platform, host_file, ranks, simulator.programs, program, arguments, output, log);
+      noise ? fmt::format("SIMULATED_NOISE={} ", noise) : "", cluster.file, nodes, simulator.platform, host_file, ranks,
+      simulator.programs, program, arguments, output, log);
   write_file(run + ".sh", command + "\n");          // to repeat it by hand
   const int status = std::system(command.c_str());  // NOLINT: a shell for each thread does no harm
   const auto complaints = read_file(log);
@@ -72,12 +73,15 @@ std::vector<std::string> calibrate_all(const Simulator& simulator, const std::ve
   for (const auto& cluster : clusters)
     files.push_back(fmt::format("{}/{}.json", are_there ? simulator.profiles : simulator.scratch, cluster.name));
   if (are_there) return files;
+  // Without noise a few samples settle everything; with it the budget is used up, and simulated time takes time.
+  constexpr auto* budget_with_noise = " --budget 1s";
   in_parallel(clusters.size(), [&](std::size_t i) {
     const auto& cluster = clusters[i];
     const int ranks = nodes * cluster.ppn();
     simulate(simulator, cluster, ranks, "commpass-calibrate",
-             fmt::format("-o '{}' --name {} --layout {} --progress never", files[i], cluster.name,
-                         layout_of(cluster, ranks)));
+             fmt::format("-o '{}' --name {} --layout {} --progress never{}", files[i], cluster.name,
+                         layout_of(cluster, ranks), simulator.calibration_noise ? budget_with_noise : ""),
+             simulator.calibration_noise);
   });
   return files;
 }

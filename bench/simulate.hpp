@@ -13,6 +13,7 @@ struct Simulator {
   std::string clusters;  ///< directory of cluster descriptions
   std::string scratch;   ///< existing directory for what is run, host files, profiles, outputs and logs
   std::string profiles;  ///< directory of the clusters' profiles, if another benchmark has made them; empty: none has
+  int calibration_noise = 0;  ///< seed of random delays while profiles are made (tests/simulation/noise.hpp); 0: none
 };
 
 /// A cluster description: what a run needs to know of it.
@@ -32,12 +33,13 @@ std::string layout_of(const ClusterShape& cluster, int ranks);
 
 /// Runs a program on the first P cores of a cluster. Several threads may.
 /// @param arguments  of the program, shell-quoted where needed
+/// @param noise      seed of random delays (tests/simulation/noise.hpp); 0: none
 /// @return its standard output
 /// @throws Error with the end of its log if it fails or does not end; a deadlock in the simulator ends with exit code
 /// 0,
 ///         so output is looked at, too
 std::string simulate(const Simulator& simulator, const ClusterShape& cluster, int ranks, const std::string& program,
-                     const std::string& arguments);
+                     const std::string& arguments, int noise = 0);
 
 /// The profiles that `commpass calibrate` writes on some nodes of each cluster, made anew unless there are some.
 /// @return their files

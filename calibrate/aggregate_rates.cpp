@@ -38,7 +38,7 @@ double sweep(Calibration& calibration, const std::vector<Pair>& pairs, Locality 
     return calibration.bench.streams(senders, receivers, bytes, std::max(least, repetitions));
   });
   std::vector<double> seconds;
-  for (const int count : counts) seconds.push_back(sweeps.at(count).middle());
+  for (const int count : counts) seconds.push_back(sweeps.at(count).time());
   const double rate = fit_shared_rate(counts, seconds, bytes, calibration.channel(locality).protocol(bytes).alpha_s);
   if (!std::isfinite(rate)) calibration.not_measured(fmt::format("{}: not reached by {} pairs", what, pairs.size()));
   return rate;
@@ -77,7 +77,7 @@ double rate_of_rings(Calibration& calibration, const std::vector<std::vector<Ran
     constexpr int least = 4;
     return calibration.bench.rings(rings, bytes, std::max(least, repetitions));
   });
-  const auto seconds = series.at(0).middle() - calibration.channel(locality).protocol(bytes).alpha_s;
+  const auto seconds = series.at(0).time() - calibration.channel(locality).protocol(bytes).alpha_s;
   double ranks = 0;
   for (const auto& ring : rings) ranks += static_cast<double>(ring.size());
   return nearly * seconds > expected_s ? ranks * static_cast<double>(bytes) / seconds

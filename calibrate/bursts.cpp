@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "calibrate/attribution.hpp"
 #include "calibrate/calibration.hpp"
@@ -15,11 +16,13 @@ void measure_bursts(Calibration& calibration, Locality locality) {
   // To several receivers, if there are, so that it is the sender's time that shows.
   const Rank sender = calibration.pairs(locality).front().first;
   const auto receivers = partners(calibration.layout, sender, locality);
-  const double share = burst_share.after(locality, calibration.localities);
-  const Bursts bursts(calibration, channel, share, 1, [&](Bytes bytes, int messages, int repetitions) {
-    return calibration.bench.burst(sender, receivers, bytes, messages, repetitions);
-  });
-  const Bursts postings(calibration, channel, share, 1, [&](Bytes bytes, int messages, int repetitions) {
+  const double begin = burst_share.before(locality, calibration.localities),
+               end = burst_share.after(locality, calibration.localities);
+  const Bursts bursts(calibration, channel, std::midpoint(begin, end), 1,
+                      [&](Bytes bytes, int messages, int repetitions) {
+                        return calibration.bench.burst(sender, receivers, bytes, messages, repetitions);
+                      });
+  const Bursts postings(calibration, channel, end, 1, [&](Bytes bytes, int messages, int repetitions) {
     return calibration.bench.posting(sender, receivers, bytes, messages, repetitions);
   });
 
@@ -30,10 +33,11 @@ void measure_bursts(Calibration& calibration, Locality locality) {
   for (std::size_t i = 0; i < channel.protocols.size(); ++i) {
     const auto steps = bursts.steps(i, gamma), posted = postings.steps(i, 0);
     auto& both = sent.emplace_back();
+    // Where one message in many is late, the end of a burst says less than how long its sender was busy.
     for (const std::size_t large : {0, 1})
-      both[large] = {size_of(channel, calibration.options.largest_bytes, {i, large == 1, 0}), steps[large].value,
-                     posted[large].value};
-    is_known.push_back(std::ranges::all_of(steps, is_determined) && std::ranges::all_of(posted, is_determined));
+      both[large] = {size_of(channel, calibration.options.largest_bytes, {i, large == 1, 0}),
+                     is_determined(steps[large]) ? steps[large].value : posted[large].value, posted[large].value};
+    is_known.push_back(std::ranges::all_of(posted, is_determined));
   }
   channel.link_rate_bytes_per_s = fit_link_rate(sent);
   for (std::size_t i = 0; i < sent.size(); ++i) {

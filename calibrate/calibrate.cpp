@@ -34,6 +34,11 @@ void Calibration::progress(const std::string& what) const {
   if (comm.rank() == 0 && options.progress) options.progress(what, sampler.spent());
 }
 
+double Share::before(Locality locality, const std::vector<Locality>& all) const {
+  const auto earlier = std::ranges::count_if(all, [&](Locality l) { return l < locality; });
+  return begin + (end - begin) * static_cast<double>(earlier) / static_cast<double>(all.size());
+}
+
 double Share::after(Locality locality, const std::vector<Locality>& all) const {
   const auto done = std::ranges::count_if(all, [&](Locality l) { return l <= locality; });
   return begin + (end - begin) * static_cast<double>(done) / static_cast<double>(all.size());
@@ -66,6 +71,7 @@ CalibrationResult calibrate(MPI_Comm comm, const Layout& layout, const Calibrati
   Calibration calibration(comm, layout, options);
   begin_provenance(calibration);
   if (!calibration.provenance.warning.empty()) calibration.progress(calibration.provenance.warning);
+  find_slow_nodes(calibration);
   measure_protocols(calibration);
   for (const auto locality : calibration.localities) find_rendezvous(calibration, locality);
   for (const auto locality : calibration.localities) measure_bursts(calibration, locality);
@@ -84,10 +90,12 @@ CalibrationResult calibrate(MPI_Comm comm, const Layout& layout, const Calibrati
 
   calibration.machine.verdict = judge(calibration.provenance);
   calibration.provenance.samples = calibration.sampler.count();
+  calibration.provenance.disturbed_rounds = calibration.sampler.disturbed_rounds();
   calibration.provenance.elapsed_s = calibration.sampler.elapsed();
   // Rank 0's: dates, clocks and salts differ.
   const auto json = to_json(Profile{calibration.machine, to_json(calibration.provenance)});
-  return {parse_profile(broadcast(calibration.comm.get(), json), "calibration"), calibration.provenance.held_out};
+  return {parse_profile(broadcast(calibration.comm.get(), json), "calibration"), calibration.provenance.held_out,
+          calibration.provenance.slow_nodes};
 }
 
 }  // namespace commpass

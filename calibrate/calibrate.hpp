@@ -24,6 +24,7 @@ struct CalibrationOptions {
 struct CalibrationResult {
   Profile profile;
   std::vector<HeldOut> held_out;  ///< with the profile's verdict, as in its provenance; empty if they were not timed
+  std::vector<SlowNode> slow_nodes;
 };
 
 /// Calibrates on the ranks of `comm`, laid out as `layout` says. Collective.

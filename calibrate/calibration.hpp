@@ -45,14 +45,17 @@ struct Calibration {
 struct Share {
   double begin = 0, end = 0;
 
-  /// Where one of `all` localities ends, if they share this part evenly.
+  /// Where one of `all` localities begins and ends, if they share this part evenly.
+  double before(Locality locality, const std::vector<Locality>& all) const;
   double after(Locality locality, const std::vector<Locality>& all) const;
 };
-inline constexpr Share ping_pong_share{0, 0.45}, switch_share{0.45, 0.58}, burst_share{0.58, 0.68},
-    sharing_share{0.68, 0.74}, bus_share{0.74, 0.75}, core_share{0.75, 0.76}, ejection_share{0.76, 0.78},
-    receive_share{0.78, 0.86}, copy_share{0.86, 0.88}, datatype_share{0.88, 0.9}, operation_share{0.9, 0.93},
-    collective_share{0.93, 0.94}, alltoallv_share{0.94, 0.95}, held_out_share{0.95, 1};
+inline constexpr Share node_share{0, 0.02}, ping_pong_share{0.02, 0.45}, switch_share{0.45, 0.58},
+    burst_share{0.58, 0.68}, sharing_share{0.68, 0.74}, bus_share{0.74, 0.75}, core_share{0.75, 0.76},
+    ejection_share{0.76, 0.78}, receive_share{0.78, 0.86}, copy_share{0.86, 0.88}, datatype_share{0.88, 0.9},
+    operation_share{0.9, 0.93}, collective_share{0.93, 0.94}, alltoallv_share{0.94, 0.95}, held_out_share{0.95, 1};
 
+/// Nodes that are slower than the others: not what the profile describes, or all that it describes.
+void find_slow_nodes(Calibration& calibration);
 /// Protocols, their α, β and switch points: ping-pongs of many sizes on all localities.
 void measure_protocols(Calibration& calibration);
 /// From which size on a send waits for its receive, by what it does and not by what it costs.

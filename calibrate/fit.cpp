@@ -10,13 +10,19 @@
 
 namespace commpass {
 
-Interval median_interval(std::vector<double> sample) {
+double lower_quartile(std::vector<double> sample) {
+  const auto place = sample.begin() + (std::ssize(sample) - 1) / 4;
+  std::ranges::nth_element(sample, place);
+  return *place;
+}
+
+Interval lower_quartile_interval(std::vector<double> sample) {
   std::ranges::sort(sample);
   const auto n = static_cast<double>(sample.size());
-  constexpr double z = 1.96;  // 95 %
-  const double half_width = z * std::sqrt(n) / 2;
+  constexpr double z = 1.96, part = 0.25;  // 95 %; samples below the quartile are binomially distributed
+  const double half_width = z * std::sqrt(n * part * (1 - part));
   const auto clamp = [&](double index) { return sample[static_cast<std::size_t>(std::clamp(index, 0.0, n - 1))]; };
-  return {clamp(std::floor(n / 2 - half_width)), clamp(std::ceil(n / 2 + half_width))};
+  return {clamp(std::floor(n * part - half_width)), clamp(std::ceil(n * part + half_width))};
 }
 
 std::int64_t count_outliers(std::vector<double> sample) {

@@ -31,8 +31,8 @@ CallFit fit_library_call(Sampler& sampler, double share, std::multimap<int, Benc
   for (const auto& bench : benches) {
     const auto number = messages.size();
     messages.push_back(bench.first);
-    direct.push_back(series.at({number, false}).middle());
-    by_library.push_back(series.at({number, true}).middle());
+    direct.push_back(series.at({number, false}).time());
+    by_library.push_back(series.at({number, true}).time());
   }
   auto fit = fit_call(messages, by_library, direct);
   constexpr double ends = 2;  // every rank sends a message and receives one

@@ -76,6 +76,9 @@ void run(const commpass::CalibrateArguments& arguments) {
       tell(fmt::format("commpass: held-out exchange '{}' by {}: {} predicted, {} measured, error {} %\n", each.exchange,
                        each.strategy, format_seconds(each.predicted_s), format_seconds(each.measured_s),
                        format_fixed(100 * each.error(), 1, true)));
+    for (const auto& [node, times_as_long, host] : result.slow_nodes)
+      tell(fmt::format("commpass: node {} ({}) takes {} times as long as the others; look at it, or leave it out\n",
+                       node, host, format_fixed(times_as_long, 1)));
     if (const auto& verdict = result.profile.machine.verdict)
       tell(fmt::format("commpass: verdict: {}: {}{}.\n", name_of(verdict->trust), verdict->why,
                        verdict->remedy.empty() ? "" : "; " + verdict->remedy));

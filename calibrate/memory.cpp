@@ -15,7 +15,7 @@ constexpr Bytes buffer_bytes = Bytes{1} << 20;  // as much as packing touches: c
 
 std::vector<SizePoint> points_of(const std::map<Bytes, Series>& all, double divisor_of_bytes(Bytes)) {
   std::vector<SizePoint> points;
-  for (const auto& [bytes, series] : all) points.push_back({bytes, series.middle() / divisor_of_bytes(bytes)});
+  for (const auto& [bytes, series] : all) points.push_back({bytes, series.time() / divisor_of_bytes(bytes)});
   return points;
 }
 

@@ -21,8 +21,8 @@ void measure_collectives(Calibration& calibration, double share) {
     const auto time = collective == Collective::barrier ? time_barrier : time_allreduce;
     return time(calibration.comm.get(), repetitions);
   });
-  calibration.machine.operations.barrier_s = all[Collective::barrier].middle();
-  calibration.machine.operations.allreduce_s = all[Collective::allreduce].middle();
+  calibration.machine.operations.barrier_s = all[Collective::barrier].time();
+  calibration.machine.operations.allreduce_s = all[Collective::allreduce].time();
 }
 
 /// Why windows cannot be had; empty if they can. Open MPI has none over shared memory without single copies.
@@ -40,7 +40,7 @@ void measure_window(Calibration& calibration, std::span<std::byte> memory, doubl
   calibration.sampler.sample_all(windows, share, [&](int, int, int repetitions) {
     return time_window(calibration.comm.get(), memory, repetitions);
   });
-  calibration.machine.operations.window_s = windows.begin()->second.middle();
+  calibration.machine.operations.window_s = windows.begin()->second.time();
 }
 
 /// Epochs of 1 to 32 puts: T = fence + puts·put.
@@ -52,7 +52,7 @@ void measure_puts(Calibration& calibration, std::span<std::byte> memory, double 
   calibration.sampler.sample_all(
       epochs, share, [&](int puts, int, int repetitions) { return time_puts(comm, window, puts, repetitions); });
   std::vector<SizePoint> points;
-  for (const auto& [puts, series] : epochs) points.push_back({puts, series.middle()});
+  for (const auto& [puts, series] : epochs) points.push_back({puts, series.time()});
   const auto line = fit_line(points);
   calibration.machine.operations.fence_s = line.alpha_s;
   calibration.machine.operations.put_s = line.beta_s_per_byte;
@@ -66,8 +66,7 @@ void measure_probe(Calibration& calibration, double share) {
   calibration.sampler.sample_all(all, share, [&](Receiving receiving, int, int repetitions) {
     return calibration.bench.synchronous_ping_pong(pair.first, pair.second, bytes, receiving, repetitions);
   });
-  calibration.machine.operations.probe_s =
-      std::max(0.0, all[Receiving::probed].middle() - all[Receiving::posted].middle());
+  calibration.machine.operations.probe_s = std::max(0.0, all[Receiving::probed].time() - all[Receiving::posted].time());
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "calibrate/calibration.hpp"
 #include "calibrate/fit.hpp"
 #include "calibrate/switches.hpp"
+#include "model/median.hpp"
 
 namespace commpass {
 
@@ -44,7 +45,7 @@ std::vector<Bytes> draw_sizes(Bytes largest) {
 std::vector<SizePoint> points_of(const PingPongs& ping_pongs, Locality locality) {
   std::vector<SizePoint> result;
   for (const auto& [what, series] : ping_pongs)
-    if (what.locality == locality) result.push_back({what.bytes, series.middle()});
+    if (what.locality == locality) result.push_back({what.bytes, series.time()});
   return result;
 }
 
@@ -94,7 +95,7 @@ void narrow_switch(Calibration& calibration, PingPongs& ping_pongs, Locality loc
       calibration.sampler.sample(series, [&](int repetitions) {
         return time_ping_pong(calibration, {locality, bytes}, i, repetitions);
       });
-    const double time = series.middle();
+    const double time = series.time();
     return std::abs(std::log(time / before)) > std::abs(std::log(time / after));
   });
 }

@@ -19,6 +19,7 @@ std::string to_json(const Provenance& provenance) {
   json["processor"] = provenance.fingerprint.processor;
   json["node_processors"] = provenance.fingerprint.node_processors;
   json["samples"] = provenance.samples;
+  json["rounds_measured_again"] = provenance.disturbed_rounds;
   json["elapsed_s"] = provenance.elapsed_s;
   json["ping_pong"] = {{"sizes", provenance.ping_pong_sizes},
                        {"sizes_not_known_to_3_percent", provenance.ping_pong_unsettled},
@@ -39,6 +40,9 @@ std::string to_json(const Provenance& provenance) {
                                 {"measured_s", each.measured_s},
                                 {"measured_interval_s", {each.measured_interval_s.low, each.measured_interval_s.high}},
                                 {"error", each.error()}});
+  json["slow_nodes"] = Json::array();
+  for (const auto& each : provenance.slow_nodes)
+    json["slow_nodes"].push_back({{"node", each.node}, {"times_as_long", each.times_as_long}});
   json["not_measured"] = provenance.not_measured;
   if (!provenance.warning.empty()) json["warning"] = provenance.warning;
   return json.dump();

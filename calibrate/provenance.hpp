@@ -26,17 +26,25 @@ struct HeldOut {
   double error() const { return predicted_s / measured_s - 1; }
 };
 
+/// A node whose messages take longer than those of the others.
+struct SlowNode {
+  int node = 0;
+  double times_as_long = 1;
+  std::string host;  ///< on rank 0; a profile tells no names
+};
+
 struct Provenance {
   std::string mpi_library;
   std::string layout;
   int ranks = 0;
   std::string host_hash;
   Fingerprint fingerprint;
-  std::int64_t samples = 0;
+  std::int64_t samples = 0, disturbed_rounds = 0;
   Seconds elapsed_s = 0;
   std::int64_t ping_pong_sizes = 0, ping_pong_unsettled = 0, ping_pong_outliers = 0;
   std::vector<ProtocolFit> fits;
   std::vector<HeldOut> held_out;
+  std::vector<SlowNode> slow_nodes;
   std::vector<std::string> not_measured;  ///< each: what, and why
   std::string warning;                    ///< empty: none
 };

@@ -1,4 +1,4 @@
-// How often a thing is timed: in shuffled rounds, until its median is known or the time for it is over.
+// How often a thing is timed: in shuffled rounds, until its time is known or there is no more time for it.
 #pragma once
 
 #include <mpi.h>
@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "model/median.hpp"
+#include "calibrate/fit.hpp"
 #include "model/types.hpp"
 
 namespace commpass {
@@ -19,8 +19,9 @@ struct Series {
   std::vector<double> samples;
   int repetitions = 1;  ///< in each sample
 
-  double middle() const { return median(samples); }
-  /// The median is known to 3 %.
+  /// Their lower quartile.
+  double time() const { return lower_quartile(samples); }
+  /// That is known to 3 %.
   bool settled() const;
 };
 
@@ -61,28 +62,38 @@ class Sampler {
     std::vector<Key> keys;
     for (const auto& [key, series] : all) keys.push_back(key);
     constexpr int least_rounds = 3;
+    std::size_t forgotten = 0;
     for (int round = 0;; ++round) {
       std::shuffle(keys.begin(), keys.end(), random_);
       bool all_settled = true;
+      std::vector<Series*> sampled;
       for (const auto& key : keys) {
         auto& series = all.at(key);
         if (series.settled()) continue;
         all_settled = false;
         sample(series, [&](int repetitions) { return time(key, round, repetitions); });
+        sampled.push_back(&series);
         if (round >= least_rounds && has_spent(share)) return;
       }
       if (all_settled) return;
+      if (round >= least_rounds) forget_if_disturbed(sampled, forgotten);
     }
   }
 
   std::int64_t count() const { return count_; }
+  /// Rounds in which something else was running, and whose samples were taken again.
+  std::int64_t disturbed_rounds() const { return disturbed_rounds_; }
 
  private:
+  /// Takes back the last samples of the series if most of them are far longer than those before.
+  /// @param forgotten  how often that was done; not more often than samples are kept
+  void forget_if_disturbed(const std::vector<Series*>& sampled, std::size_t& forgotten);
+
   MPI_Comm comm_;
   double begin_;
   Seconds budget_s_;
   std::mt19937_64 random_{1};
-  std::int64_t count_ = 0;
+  std::int64_t count_ = 0, disturbed_rounds_ = 0;
 };
 
 }  // namespace commpass

@@ -24,7 +24,7 @@ std::vector<double> Bursts::messages() const {
 
 std::vector<double> Bursts::seconds(std::size_t protocol, bool large) const {
   std::vector<double> result;
-  for (const int count : counts) result.push_back(times_.at({protocol, large, count}).middle());
+  for (const int count : counts) result.push_back(times_.at({protocol, large, count}).time());
   return result;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "calibrate/fit.hpp"
+#include "model/median.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
 
@@ -47,6 +49,12 @@ void receive_token(Rank peer, MPI_Comm comm) {
   COMMPASS_MPI_CALL(MPI_Recv, nullptr, 0, MPI_BYTE, peer, token_tag, comm, MPI_STATUS_IGNORE);
 }
 
+/// How many round trips are timed at a time: a tenth of them, so that a message that is late spoils no more.
+int at_a_time(int repetitions) {
+  constexpr int parts = 10;
+  return (repetitions + parts - 1) / parts;
+}
+
 }  // namespace
 
 Bench::Bench(MPI_Comm comm, Bytes largest_bytes)
@@ -59,8 +67,21 @@ Seconds Bench::from_rank(Rank rank, Seconds seconds) const {
   return seconds;
 }
 
-Seconds Bench::ping_pong(Rank first, Rank second, Bytes bytes, int repetitions) {
-  Seconds elapsed = 0;
+Seconds Bench::quartile_from_rank(Rank rank, std::vector<double> seconds) const {
+  return from_rank(rank, seconds.empty() ? 0 : lower_quartile(std::move(seconds)));
+}
+
+Seconds Bench::middle_of_busy(bool is_busy, Seconds elapsed) const {
+  std::vector<double> all(static_cast<std::size_t>(ranks_in(comm_)));
+  const double mine = is_busy ? elapsed : -1;
+  COMMPASS_MPI_CALL(MPI_Allgather, &mine, 1, MPI_DOUBLE, all.data(), 1, MPI_DOUBLE, comm_);
+  std::erase(all, -1.0);
+  return median(std::move(all));
+}
+
+/// @return what rank `first` has timed; nothing elsewhere
+std::vector<double> Bench::ping_pong_ways(Rank first, Rank second, Bytes bytes, int repetitions) {
+  std::vector<double> ways;
   if (rank_ == first || rank_ == second) {
     const Rank peer = rank_ == first ? second : first;
     Requests send, receive;
@@ -68,14 +89,18 @@ Seconds Bench::ping_pong(Rank first, Rank second, Bytes bytes, int repetitions) 
     receive.add_receive(receive_.data(), bytes, peer, comm_);
     if (rank_ == first) {
       receive_token(second, comm_);  // the other side is here
-      const double begin = MPI_Wtime();
-      for (int i = 0; i < repetitions; ++i) {
-        receive.start();
-        send.start();
-        send.wait();
-        receive.wait();
+      for (int done = 0; done < repetitions;) {
+        const int some = std::min(repetitions - done, at_a_time(repetitions));
+        const double begin = MPI_Wtime();
+        for (int i = 0; i < some; ++i) {
+          receive.start();
+          send.start();
+          send.wait();
+          receive.wait();
+        }
+        ways.push_back((MPI_Wtime() - begin) / 2 / some);
+        done += some;
       }
-      elapsed = MPI_Wtime() - begin;
     } else {
       send_token(first, comm_);
       for (int i = 0; i < repetitions; ++i) {
@@ -86,12 +111,26 @@ Seconds Bench::ping_pong(Rank first, Rank second, Bytes bytes, int repetitions) 
       }
     }
   }
-  constexpr double ways = 2;
-  return from_rank(first, elapsed / ways / repetitions);
+  return ways;
+}
+
+Seconds Bench::ping_pong(Rank first, Rank second, Bytes bytes, int repetitions) {
+  return quartile_from_rank(first, ping_pong_ways(first, second, bytes, repetitions));
+}
+
+std::vector<Seconds> Bench::ping_pongs(std::span<const Pair> pairs, Bytes bytes, int repetitions) {
+  std::vector<Seconds> times(pairs.size());
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const auto ways = ping_pong_ways(pairs[i].first, pairs[i].second, bytes, repetitions);
+    if (!ways.empty()) times[i] = lower_quartile(ways);
+  }
+  COMMPASS_MPI_CALL(MPI_Allreduce, MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), MPI_DOUBLE, MPI_SUM,
+                    comm_);
+  return times;
 }
 
 Seconds Bench::synchronous_ping_pong(Rank first, Rank second, Bytes bytes, Receiving receiving, int repetitions) {
-  Seconds elapsed = 0;
+  std::vector<double> ways;
   if (rank_ == first || rank_ == second) {
     const Rank peer = rank_ == first ? second : first;
     const int size = static_cast<int>(bytes);
@@ -114,18 +153,17 @@ Seconds Bench::synchronous_ping_pong(Rank first, Rank second, Bytes bytes, Recei
     post();
     if (rank_ == first) receive_token(second, comm_);  // the other side is here
     else send_token(first, comm_);
-    const double begin = MPI_Wtime();
     for (int i = 0; i < repetitions; ++i) {
+      const double begin = MPI_Wtime();
       if (rank_ == second) take();
       if (rank_ == first ? i > 0 : i + 1 < repetitions) post();
       COMMPASS_MPI_CALL(MPI_Issend, send_.data(), size, MPI_BYTE, peer, data_tag, comm_, &send);
       if (rank_ == first) take();
       COMMPASS_MPI_CALL(MPI_Wait, &send, MPI_STATUS_IGNORE);
+      ways.push_back((MPI_Wtime() - begin) / 2);
     }
-    elapsed = MPI_Wtime() - begin;
   }
-  constexpr double ways = 2;
-  return from_rank(first, elapsed / ways / repetitions);
+  return quartile_from_rank(first, std::move(ways));
 }
 
 Seconds Bench::burst(Rank sender, std::span<const Rank> receivers, Bytes bytes, int messages, int repetitions) {
@@ -138,7 +176,7 @@ Seconds Bench::posting(Rank sender, std::span<const Rank> receivers, Bytes bytes
 
 Bench::BurstTimes Bench::burst_times(Rank sender, std::span<const Rank> receivers, Bytes bytes, int messages,
                                      int repetitions) {
-  Seconds elapsed = 0, posting = 0;
+  std::vector<double> all, posting;
   Requests requests;
   const bool receives = std::ranges::find(receivers, rank_) != receivers.end();
   // Places follow each other in the buffers, as in a real exchange, and begin anew where these end.
@@ -154,10 +192,10 @@ Bench::BurstTimes Bench::burst_times(Rank sender, std::span<const Rank> receiver
       for (const Rank receiver : receivers) receive_token(receiver, comm_);  // all receives are posted
       const double begin = MPI_Wtime();
       requests.start();
-      posting += MPI_Wtime() - begin;
+      posting.push_back(MPI_Wtime() - begin);
       requests.wait();
       for (const Rank receiver : receivers) receive_token(receiver, comm_);  // all messages have arrived
-      elapsed += MPI_Wtime() - begin;
+      all.push_back(MPI_Wtime() - begin);
     } else if (receives) {
       requests.start();
       send_token(sender, comm_);
@@ -165,11 +203,11 @@ Bench::BurstTimes Bench::burst_times(Rank sender, std::span<const Rank> receiver
       send_token(sender, comm_);
     }
   }
-  return {from_rank(sender, posting / repetitions), from_rank(sender, elapsed / repetitions)};
+  return {quartile_from_rank(sender, std::move(posting)), quartile_from_rank(sender, std::move(all))};
 }
 
 Seconds Bench::fan_in(std::span<const Rank> senders, Rank receiver, Bytes bytes, int messages, int repetitions) {
-  Seconds elapsed = 0;
+  std::vector<double> times;
   Requests requests;
   const bool sends = std::ranges::find(senders, rank_) != senders.end();
   const auto places = std::max<Bytes>(1, static_cast<Bytes>(send_.size()) / std::max<Bytes>(1, bytes));
@@ -186,14 +224,14 @@ Seconds Bench::fan_in(std::span<const Rank> senders, Rank receiver, Bytes bytes,
       const double begin = MPI_Wtime();
       for (const Rank sender : senders) send_token(sender, comm_);
       requests.wait();
-      elapsed += MPI_Wtime() - begin;
+      times.push_back(MPI_Wtime() - begin);
     } else if (sends) {
       receive_token(receiver, comm_);
       requests.start();
       requests.wait();
     }
   }
-  return from_rank(receiver, elapsed / repetitions);
+  return quartile_from_rank(receiver, std::move(times));
 }
 
 Seconds Bench::early_send(Rank sender, Rank receiver, Bytes bytes, Seconds late_s) {
@@ -248,16 +286,16 @@ Seconds Bench::streams(std::span<const Rank> senders, std::span<const Rank> rece
     else send_token(peer, comm_);
     elapsed = (MPI_Wtime() - begin) / repetitions;
   }
-  Seconds slowest = 0;
-  COMMPASS_MPI_CALL(MPI_Allreduce, &elapsed, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm_);
-  return slowest;
+  return middle_of_busy(peer >= 0, elapsed);
 }
 
 Seconds Bench::rings(std::span<const std::vector<Rank>> rings, Bytes bytes, int repetitions) {
   Requests requests;
+  bool is_busy = false;
   for (const auto& ring : rings)
     for (std::size_t i = 0; i < ring.size(); ++i) {
       if (ring[i] != rank_) continue;
+      is_busy = true;
       requests.add_receive(receive_.data(), bytes, ring[(i + ring.size() - 1) % ring.size()], comm_);
       requests.add_send(send_.data(), bytes, ring[(i + 1) % ring.size()], comm_);
     }
@@ -267,10 +305,7 @@ Seconds Bench::rings(std::span<const std::vector<Rank>> rings, Bytes bytes, int 
     requests.start();
     requests.wait();
   }
-  const Seconds elapsed = (MPI_Wtime() - begin) / repetitions;
-  Seconds slowest = 0;
-  COMMPASS_MPI_CALL(MPI_Allreduce, &elapsed, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm_);
-  return slowest;
+  return middle_of_busy(is_busy, (MPI_Wtime() - begin) / repetitions);
 }
 
 }  // namespace commpass

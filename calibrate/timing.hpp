@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "calibrate/pairs.hpp"
 #include "model/types.hpp"
 
 namespace commpass {
@@ -15,13 +16,19 @@ namespace commpass {
 enum class Receiving { posted, probed };
 
 /// Runs experiments on the ranks of a communicator. Every function is collective; the result is the same on all ranks.
+/// A message that is late, or a rank that is held up, must not count: of repetitions the median is given, and of ranks
+/// that are busy at once, too.
 class Bench {
  public:
   /// @param largest_bytes  of any message
   Bench(MPI_Comm comm, Bytes largest_bytes);
 
-  /// One way of a ping-pong with persistent requests, the mean of `repetitions`. Rank `first` begins.
+  /// One way of a ping-pong with persistent requests: the lower quartile over tenths of the `repetitions`. Rank `first`
+  /// begins.
   Seconds ping_pong(Rank first, Rank second, Bytes bytes, int repetitions);
+
+  /// One way of ping-pongs of all pairs at once, as ping_pong. @param pairs  of ranks that are all different
+  std::vector<Seconds> ping_pongs(std::span<const Pair> pairs, Bytes bytes, int repetitions);
 
   /// As ping_pong, but with synchronous sends, as sparse dynamic exchanges send; the receive of a message is posted
   /// before it is sent, or it is found by a probe for any sender. (MPI_Iprobe and MPI_Recv: the simulator has no
@@ -41,12 +48,12 @@ class Bench {
   /// How long a send takes whose receive is posted `late_s` after it began.
   Seconds early_send(Rank sender, Rank receiver, Bytes bytes, Seconds late_s);
 
-  /// All senders send `bytes` to their receivers at once, `repetitions` times one after another: the mean for the
-  /// slowest pair.
+  /// All senders send `bytes` to their receivers at once, `repetitions` times one after another: the mean for the pair
+  /// in the middle.
   Seconds streams(std::span<const Rank> senders, std::span<const Rank> receivers, Bytes bytes, int repetitions);
 
   /// Every rank sends `bytes` to the next of its ring, and gets them from the one before, `repetitions` times one after
-  /// another: the mean for the slowest. @param rings  of two ranks and more; no rank is in two
+  /// another: the mean for the rank in the middle. @param rings  of two ranks and more; no rank is in two
   Seconds rings(std::span<const std::vector<Rank>> rings, Bytes bytes, int repetitions);
 
  private:
@@ -54,7 +61,12 @@ class Bench {
     Seconds posting = 0, all = 0;
   };
   BurstTimes burst_times(Rank sender, std::span<const Rank> receivers, Bytes bytes, int messages, int repetitions);
+  std::vector<double> ping_pong_ways(Rank first, Rank second, Bytes bytes, int repetitions);
   Seconds from_rank(Rank rank, Seconds seconds) const;
+  /// The lower quartile of what one rank has timed.
+  Seconds quartile_from_rank(Rank rank, std::vector<double> seconds) const;
+  /// The median over the ranks that took part.
+  Seconds middle_of_busy(bool is_busy, Seconds elapsed) const;
 
   MPI_Comm comm_;
   Rank rank_ = 0;

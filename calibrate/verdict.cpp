@@ -46,10 +46,13 @@ Verdict judge(const Provenance& provenance) {
       "times "
       "are known to {:.1f} %",
       all.size(), percent * miss, percent * miss_of(*worst), worst->exchange, percent * spread);
-  const bool is_good = miss <= sharp && miss_of(*worst) <= far_off && spread <= sharp;
+  for (const auto& [node, times_as_long, host] : provenance.slow_nodes)
+    verdict.why += fmt::format("; node {} takes {:.1f} times as long as the others", node, times_as_long);
+  const bool is_good = provenance.slow_nodes.empty() && miss <= sharp && miss_of(*worst) <= far_off && spread <= sharp;
   verdict.trust = is_good ? Trust::good : miss > wrong || spread > blurred ? Trust::none : Trust::usable;
   verdict.uncertainty = is_good ? spread : std::max(spread, miss);
-  if (!is_good) verdict.remedy = again;
+  if (!provenance.slow_nodes.empty()) verdict.remedy = "look at that node, or calibrate and run without it";
+  else if (!is_good) verdict.remedy = again;
   return verdict;
 }
 

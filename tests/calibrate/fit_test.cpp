@@ -396,21 +396,26 @@ TEST(FitCall, BelievesThatALibrarySavesTimeOnlyWhereNoiseDoesNotSaySo) {
   EXPECT_LT(fitted_call(-3e-7, -5e-8, Noise(1, 0.001)).message_s, -4e-8) << "but what is there is seen";
 }
 
-TEST(MedianInterval, HoldsTheMedianNineteenTimesOfTwenty) {
+TEST(LowerQuartile, IsHeldByItsIntervalNineteenTimesOfTwenty) {
   std::mt19937 random(11);
   int held = 0;
   constexpr int rounds = 1000;
   for (int round = 0; round < rounds; ++round) {
     std::vector<double> sample;
     for (int i = 0; i < 31; ++i)
-      sample.push_back(static_cast<double>(random()) / 4294967296.0);  // the median of the distribution is a half
-    const auto interval = median_interval(sample);
-    EXPECT_LE(interval.low, median(sample));
-    EXPECT_GE(interval.high, median(sample));
-    held += interval.low <= 0.5 && 0.5 <= interval.high;
+      sample.push_back(static_cast<double>(random()) / 4294967296.0);  // that of the distribution is a quarter
+    const auto interval = lower_quartile_interval(sample);
+    EXPECT_LE(interval.low, lower_quartile(sample));
+    EXPECT_GE(interval.high, lower_quartile(sample));
+    held += interval.low <= 0.25 && 0.25 <= interval.high;
   }
   EXPECT_GE(held, rounds * 0.94);
   EXPECT_LE(held, rounds * 0.995) << "an interval that always holds is too wide";
+}
+
+TEST(LowerQuartile, DoesNotMindThatMoreThanHalfOfTheSamplesAreLate) {
+  EXPECT_EQ(lower_quartile({7}), 7);
+  EXPECT_EQ(lower_quartile({9, 1, 10, 8, 1.01, 12, 11, 9, 1.02}), 1.02);
 }
 
 TEST(Outliers, LieFarAboveTheThirdQuartile) {

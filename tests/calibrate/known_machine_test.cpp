@@ -33,6 +33,7 @@ struct World {
   Layout layout;
   Machine machine;
   bool has_windows = true;
+  int slow_node = -1;      ///< none
   double burst_noise = 0;  ///< posting takes by up to this part less or more, the same each time
 
   double late(Bytes bytes, int messages) const {
@@ -92,6 +93,15 @@ Machine known_machine() {
 
 Bench::Bench(MPI_Comm comm, Bytes) : comm_(comm) {}
 Seconds Bench::ping_pong(Rank first, Rank second, Bytes bytes, int) { return world->alone(first, second, bytes); }
+std::vector<Seconds> Bench::ping_pongs(std::span<const Pair> pairs, Bytes bytes, int) {
+  std::vector<Seconds> times;
+  for (const auto& [first, second] : pairs) {
+    const bool is_slow =
+        world->layout.node(first) == world->slow_node || world->layout.node(second) == world->slow_node;
+    times.push_back(world->alone(first, second, bytes) * (is_slow ? 1.5 : 1));
+  }
+  return times;
+}
 Seconds Bench::synchronous_ping_pong(Rank first, Rank second, Bytes bytes, Receiving receiving, int) {
   return 1e-6 + world->alone(first, second, bytes) +
          (receiving == Receiving::probed ? world->machine.operations.probe_s.value() : 0);
@@ -204,6 +214,7 @@ class KnownMachine : public testing::Test {
   /// Everything but what needs real ranks.
   const Machine& calibrate() {
     auto& c = calibration_.emplace(MPI_COMM_SELF, world_.layout, options_);
+    find_slow_nodes(c);
     measure_protocols(c);
     for (const auto locality : c.localities) find_rendezvous(c, locality);
     for (const auto locality : c.localities) measure_bursts(c, locality);
@@ -282,6 +293,7 @@ TEST_F(KnownMachine, IsFoundAgain) {
   EXPECT_EQ(provenance.ping_pong_unsettled, 0);
   EXPECT_EQ(provenance.ping_pong_outliers, 0);
   EXPECT_EQ(provenance.fits.size(), 6U);
+  EXPECT_TRUE(provenance.slow_nodes.empty());
   EXPECT_GE(calibration_->sampler.count(), 9 * provenance.ping_pong_sizes);
 }
 
@@ -370,7 +382,49 @@ TEST_F(KnownMachine, WhoseBurstsAreNoiseHasNothingOfThemAndSaysSo) {
   EXPECT_THAT(reasons(), testing::Contains(HasSubstr("alpha_next_s and beta_next_s_per_byte: times of bursts differ")));
 }
 
-TEST(Sampling, RepeatsWhatIsShortAndEndsWhenTheMedianIsKnown) {
+TEST_F(KnownMachine, NamesTheNodeThatIsSlow) {
+  for (const int slow : {0, 2}) {
+    world_.slow_node = slow;
+    calibrate();
+    ASSERT_EQ(calibration_->provenance.slow_nodes.size(), 1U);
+    EXPECT_EQ(calibration_->provenance.slow_nodes[0].node, slow);
+    EXPECT_NEAR(calibration_->provenance.slow_nodes[0].times_as_long, 1.5, 1e-9);
+  }
+}
+
+class NodesOfOneRank : public KnownMachine {
+ protected:
+  explicit NodesOfOneRank(int nodes = 5) : KnownMachine(Layout::regular(nodes, 1, 1)) {}
+};
+
+TEST_F(NodesOfOneRank, TellTheSlowOneFromItsNeighbours) {
+  world_.slow_node = 4;
+  calibrate();
+  ASSERT_EQ(calibration_->provenance.slow_nodes.size(), 1U);
+  EXPECT_EQ(calibration_->provenance.slow_nodes[0].node, 4);
+}
+
+TEST(Sampling, MeasuresAgainWhatABurstOfInterferenceHasSpoilt) {
+  std::map<int, Series> all;
+  for (int i = 0; i < 6; ++i) all[i];
+  const auto sample = [&](int first_disturbed, int end) {
+    for (auto& [key, series] : all) series = {};
+    Sampler sampler(MPI_COMM_SELF, 10);
+    sampler.sample_all(all, 1, [&](int, int round, int) {
+      const bool is_disturbed = first_disturbed <= round && round < end;
+      return is_disturbed ? 2e-3 : 1e-3;
+    });
+    return sampler.disturbed_rounds();
+  };
+  EXPECT_EQ(sample(4, 7), 3);
+  for (const auto& [key, series] : all) EXPECT_THAT(series.samples, testing::Each(1e-3));
+  EXPECT_GT(sample(3, 100), 0);
+  for (const auto& [key, series] : all)
+    EXPECT_THAT(series.samples, testing::Contains(2e-3)) << "what goes on is how things are";
+  EXPECT_EQ(sample(100, 100), 0);
+}
+
+TEST(Sampling, RepeatsWhatIsShortAndEndsWhenItsTimeIsKnown) {
   Sampler sampler(MPI_COMM_SELF, 10);
   std::map<Seconds, std::vector<int>> repetitions;
   std::map<Seconds, Series> all{{1e-3, {}}, {1e-5, {}}, {1e-12, {}}};
@@ -394,7 +448,7 @@ TEST(Sampling, OfWhatNeverSettlesEndsWithItsShareOfTheBudgetButNotBeforeThreeRou
   Sampler none(MPI_COMM_SELF, 1e-9), some(MPI_COMM_SELF, 0.05);
   std::map<int, Series> all{{0, {}}, {1, {}}};
   int calls = 0;
-  const auto time = [&](int, int, int) { return ++calls % 2 * 1e-4 + 1e-4; };
+  const auto time = [&](int, int, int) { return ++calls * 1e-4; };
   none.sample_all(all, 0.5, time);
   EXPECT_EQ(none.count(), 2 * 3 + 1) << "each three times, and the one after which the time is looked at";
   all = {{0, {}}};

@@ -38,6 +38,15 @@ TEST(Verdict, TrustsNothingThatIsOffByAThirdToEitherSideOrBlurred) {
   EXPECT_EQ(judge(held_out({1, 1, 1}, 0.2)).trust, Trust::usable);
 }
 
+TEST(Verdict, NamesANodeThatIsSlow) {
+  auto slow = held_out({1, 1, 1}, 0.02);
+  slow.slow_nodes.push_back({2, 2.04, "n2"});
+  const auto verdict = judge(slow);
+  EXPECT_EQ(verdict.trust, Trust::usable) << "where it takes part, exchanges are slower than predicted";
+  EXPECT_TRUE(verdict.why.ends_with("; node 2 takes 2.0 times as long as the others")) << verdict.why;
+  EXPECT_NE(verdict.remedy, "");
+}
+
 TEST(Verdict, TrustsNothingThatWasNotTried) {
   EXPECT_EQ(judge({}).trust, Trust::none);
   Provenance crowded;

@@ -23,6 +23,7 @@
 #include "runtime/mpi/crowd.hpp"
 #include "runtime/mpi/nonblocking_reduction.hpp"
 #include "simulation/description.hpp"
+#include "simulation/noise.hpp"
 #include "simulation/pending_reductions.hpp"
 
 namespace {
@@ -34,6 +35,18 @@ const simulation::Cluster& cluster() {
 
 void spend(double seconds) {
   if (seconds > 0) simgrid::s4u::this_actor::sleep_for(seconds);
+}
+
+const simulation::Place& own_place() {
+  static const auto place = simulation::place_of(simgrid::s4u::this_actor::get_host()->get_name());
+  return place;
+}
+
+/// Time of this rank's own, which noise and a slow node lengthen.
+void work(double seconds) {
+  static const auto noise = simulation::Noise::from_environment();
+  const double slow = cluster().slowness(own_place(), own_place());
+  spend(seconds * slow * (noise ? noise->of_work(simgrid::s4u::Engine::get_clock(), own_place().number()) : 1));
 }
 
 /// The rank in MPI_COMM_WORLD of a member of a group, which is freed.
@@ -56,7 +69,7 @@ const simulation::Locality& locality_to(MPI_Comm comm, int peer) {
   // Ranks are placed on hosts in order, node after node (the host file of bench/simulate).
   const int cores = cluster().sockets * cluster().cores;
   if (is_new) entry->second = {rank / cores, rank % cores};
-  return cluster().locality(simulation::place_of(simgrid::s4u::this_actor::get_host()->get_name()), entry->second);
+  return cluster().locality(own_place(), entry->second);
 }
 
 void look() {
@@ -111,7 +124,7 @@ double size_of(int count, MPI_Datatype type) {
 void finish(MPI_Request before, MPI_Request after) {
   const auto entry = costs().find(before);
   if (entry == costs().end()) return;
-  if (entry->second.pending) spend(entry->second.complete_s);
+  if (entry->second.pending) work(entry->second.complete_s);
   entry->second.pending = false;
   if (after == MPI_REQUEST_NULL) costs().erase(entry);
 }
@@ -288,7 +301,7 @@ int MPI_Request_free(MPI_Request* request) {
 int MPI_Start(MPI_Request* request) {
   const auto entry = costs().find(*request);
   if (entry != costs().end()) {
-    spend(entry->second.start_s);
+    work(entry->second.start_s);
     entry->second.pending = true;
   }
   return PMPI_Start(request);
@@ -299,13 +312,13 @@ int MPI_Startall(int count, MPI_Request requests[]) {
   return MPI_SUCCESS;
 }
 int MPI_Send(const void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm) {
-  spend(locality_to(comm, peer).send_seconds(size_of(count, type)));
+  work(locality_to(comm, peer).send_seconds(size_of(count, type)));
   return PMPI_Send(buffer, count, type, peer, tag, comm);
 }
 int MPI_Recv(void* buffer, int count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Status* status) {
   MPI_Status own;
   const int code = PMPI_Recv(buffer, count, type, peer, tag, comm, &own);
-  spend(locality_to(comm, own.MPI_SOURCE).receive_overhead_s);
+  work(locality_to(comm, own.MPI_SOURCE).receive_overhead_s);
   if (status != MPI_STATUS_IGNORE) *status = own;
   return code;
 }
@@ -444,7 +457,7 @@ class SimulatedMemory final : public Memory {
       std::memcpy(to, from, bytes);
       seconds += cluster().copy_block_s + static_cast<double>(bytes) / cluster().copy_rate_bytes_per_s;
     }
-    spend(seconds);
+    work(seconds);
   }
   void order() override {}
 };

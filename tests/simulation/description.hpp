@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -45,6 +46,10 @@ struct Locality {
 /// Where a simulated host is. Hosts are called n<node>c<core>.
 struct Place {
   int node = 0, core = 0;
+  std::uint64_t number() const {
+    constexpr std::uint64_t most_cores = 1 << 16;
+    return static_cast<std::uint64_t>(node) * most_cores + static_cast<std::uint64_t>(core);
+  }
 };
 
 inline Place place_of(const std::string& host) {
@@ -58,7 +63,11 @@ struct Cluster {
   double ejection_rate_bytes_per_s = 0;   // 0: no limit; so with the two that follow
   double core_rate_per_node_bytes_per_s = 0, bus_rate_bytes_per_s = 0;
   double injection_rate_bytes_per_s = 0, copy_rate_bytes_per_s = 0, copy_block_s = 0;
+  int slow_node = -1;  // none
+  double slowdown = 1;
 
+  /// By what a message between two places takes longer, or work where both are one.
+  double slowness(Place a, Place b) const { return a.node == slow_node || b.node == slow_node ? slowdown : 1; }
   const Locality& locality(Place a, Place b) const {
     if (a.node != b.node) return localities[2];
     return localities[a.core / cores == b.core / cores ? 0 : 1];
@@ -93,6 +102,8 @@ inline Cluster read_cluster() {
     throw std::invalid_argument("a cluster with a bus has one fastest rate within a node");
   cluster.copy_rate_bytes_per_s = json.at("copy_rate_bytes_per_s");
   cluster.copy_block_s = json.at("copy_block_s");
+  cluster.slow_node = json.value("slow_node", cluster.slow_node);
+  cluster.slowdown = json.value("slowdown", cluster.slowdown);
   return cluster;
 }
 

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "simulation/description.hpp"
+#include "simulation/noise.hpp"
 
 namespace {
 
@@ -24,21 +25,34 @@ const simulation::Locality& locality(const s4u::Host* from, const s4u::Host* to)
 using Links = std::vector<s4u::Link*>;
 using Zones = std::unordered_set<s4u::NetZone*>;
 
+/// By what a message that leaves now takes longer than it should: the same for its latency and its bytes.
+double delay(double bytes, const s4u::Host* from, const s4u::Host* to) {
+  static const auto noise = simulation::Noise::from_environment();
+  const double slow = cluster.slowness(places.at(from), places.at(to));
+  return noise ? slow * noise->of_message(s4u::Engine::get_clock(), places.at(from).number(), places.at(to).number(),
+                                          bytes)
+               : slow;
+}
+
 /// What is left of alpha after the overheads that are charged to the processors.
 double latency_factor(double bytes, const s4u::Host* from, const s4u::Host* to, const Links&, const Zones&) {
   const auto& l = locality(from, to);
   const double bare = std::max(0.0, bytes - envelope_bytes);
-  return (l.protocol(bare).alpha_s - l.send_overhead_s - l.receive_overhead_s - envelope_bytes * l.fastest()) /
+  return delay(bytes, from, to) *
+         (l.protocol(bare).alpha_s - l.send_overhead_s - l.receive_overhead_s - envelope_bytes * l.fastest()) /
          unit_latency;
 }
 
-double bandwidth_factor(double, const s4u::Host* from, const s4u::Host* to, const Links&, const Zones&) {
-  return 1 / locality(from, to).fastest() / unit_bandwidth;
+double bandwidth_factor(double bytes, const s4u::Host* from, const s4u::Host* to, const Links&, const Zones&) {
+  return 1 / locality(from, to).fastest() / unit_bandwidth / delay(bytes, from, to);
 }
 
 /// SMPI charges this for MPI_Isend only; costs.cpp does the rest.
 double send_seconds(std::size_t bytes, s4u::Host* from, s4u::Host* to) {
-  return locality(from, to).send_seconds(static_cast<double>(bytes));
+  static const auto noise = simulation::Noise::from_environment();
+  const double busy = noise ? noise->of_work(s4u::Engine::get_clock(), places.at(from).number()) : 1;
+  return busy * cluster.slowness(places.at(from), places.at(from)) *
+         locality(from, to).send_seconds(static_cast<double>(bytes));
 }
 
 using Route = std::vector<s4u::LinkInRoute>;
