@@ -67,14 +67,19 @@ void measure_receiving(Calibration& calibration, Locality locality) {
   const Senders others(calibration, locality, senders);
   // What larger messages hide is what the same processor needs for smaller ones, as far as it is known.
   Line taking{0, 0};
+  bool is_known = false;
   for (std::size_t i = 0; i < channel.protocols.size(); ++i) {
     auto& protocol = channel.protocols[i];
     const auto steps = bursts.steps(i, gamma);
     if (!std::ranges::all_of(steps, is_determined)) {
       calibration.not_measured(
           fmt::format("host.{}.{}: alpha_receive_s and beta_receive_s_per_byte: times of many senders differ by more "
-                      "than a further message takes",
-                      name_of(locality), protocol.name));
+                      "than a further message takes{}",
+                      name_of(locality), protocol.name,
+                      is_known ? "; taken to be as of smaller messages, whose receiver is the same" : ""));
+      if (!is_known) continue;
+      protocol.alpha_receive_s = taking.alpha_s;
+      protocol.beta_receive_s_per_byte = taking.beta_s_per_byte;
       continue;
     }
     TakenSteps both;
@@ -85,6 +90,7 @@ void measure_receiving(Calibration& calibration, Locality locality) {
     taking = fit_taking(both, taking.alpha_s, lone_messages(protocol));
     protocol.alpha_receive_s = taking.alpha_s;
     protocol.beta_receive_s_per_byte = taking.beta_s_per_byte;
+    is_known = true;
   }
   channel.gamma_s = gamma;
 }
