@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -17,6 +18,8 @@ struct CalibrateArguments {
   int ppn = 0;
   std::string progress;
   bool json = false;
+  int launches = 0;                   ///< 0: this one, which mpirun has started
+  std::vector<std::string> launcher;  ///< that starts them, with its arguments
 
   void add_to(CLI::App& app);
 };

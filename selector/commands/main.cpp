@@ -11,6 +11,7 @@
 #include "selector/commands/calibrate_arguments.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/commands/environment.hpp"
+#include "selector/commands/launches.hpp"
 #include "selector/commands/measure_arguments.hpp"
 
 namespace {
@@ -42,11 +43,30 @@ bool asks_for_help_alone(int argc, char** argv) {
          std::any_of(argv, argv + argc, [](const std::string& word) { return word == "--help" || word == "-h"; });
 }
 
-/// Becomes the MPI program. @return the exit code if that fails
-int hand_over(const std::string& name, char** argv) {
+std::string program_beside(const std::string& name) {
   std::error_code ignored;
   const auto here = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
-  const auto program = (here / ("commpass-" + name)).string();
+  return (here / ("commpass-" + name)).string();
+}
+
+/// `commpass calibrate --launches N … -- mpirun …`: it starts the MPI program itself.
+bool starts_launches(int argc, char** argv) {
+  return !commpass::is_launched() && std::string(argv[1]) == "calibrate" &&
+         std::any_of(argv, argv + argc, [](const std::string& word) { return word.starts_with("--launches"); });
+}
+
+int run_launches(int argc, char** argv) {
+  commpass::CalibrateArguments arguments;
+  CLI::App app{"Measures this machine in several launches: commpass calibrate --launches N -o FILE -- mpirun -n N"};
+  app.name("commpass calibrate");
+  arguments.add_to(app);
+  return commpass::run_command(app, argc - 1, argv + 1,
+                               [&] { commpass::calibrate_by_launches(arguments, program_beside("calibrate")); });
+}
+
+/// Becomes the MPI program. @return the exit code if that fails
+int hand_over(const std::string& name, char** argv) {
+  const auto program = program_beside(name);
   argv[1] = const_cast<char*>(program.c_str());  // NOLINT: execv takes char* but does not write
   execv(program.c_str(), argv + 1);
   fmt::print(stderr, "commpass: {} cannot be started ({}); build Commpass with MPI (-DCOMMPASS_MPI=ON).\n", program,
@@ -59,7 +79,7 @@ int hand_over(const std::string& name, char** argv) {
 int main(int argc, char** argv) {
   for (const auto& program : mpi_programs)
     if (argc > 1 && std::string(argv[1]) == program.name && !asks_for_help_alone(argc, argv))
-      return hand_over(program.name, argv);
+      return starts_launches(argc, argv) ? run_launches(argc, argv) : hand_over(program.name, argv);
 
   CLI::App app{"Commpass finds the fastest way to run an irregular MPI exchange."};
   app.name("commpass");

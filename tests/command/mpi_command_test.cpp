@@ -192,6 +192,39 @@ TEST(Calibrate, MeasuresOperationsAndDatatypesAndNotWhatNeedsMoreNodes) {
   EXPECT_TRUE(lacks(provenance, "ejection: needs three nodes"));
 }
 
+TEST(Calibrate, StartsSeveralLaunchesAndJoinsThem) {
+  const test::TemporaryDirectory directory;
+  const auto file = directory.path("here.json");
+  const auto started = test::run("env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 " COMMPASS_TEST_COMMAND
+                                 " calibrate --launches 2 --budget 1s --name here -o " +
+                                 file + " -- " COMMPASS_TEST_MPIEXEC " 2 " COMMPASS_TEST_MPIEXEC_FLAGS);
+  ASSERT_EQ(started.exit_code, 0) << started.err;
+  EXPECT_EQ(started.out, "");
+  EXPECT_EQ(directory.names(), std::vector<std::string>{"here.json"}) << "what the launches wrote is gone";
+  const auto profile = read_profile(file);
+  EXPECT_EQ(profile.machine.name, "here");
+  ASSERT_TRUE(profile.machine.verdict);
+  EXPECT_NE(profile.machine.verdict->why.find("2 profiles"), std::string::npos) << profile.machine.verdict->why;
+  const auto provenance = Json::parse(profile.provenance_json);
+  EXPECT_TRUE(provenance.contains("spread_between_profiles"));
+  for (const auto* launch : {"launch 1 of 2", "launch 2 of 2"})
+    EXPECT_TRUE(provenance["merged"][launch].contains("fits")) << "with the intervals within it: " << launch;
+}
+
+TEST(Calibrate, TellsOfALaunchThatFailsAndLeavesNothing) {
+  const test::TemporaryDirectory directory;
+  const auto launches = std::string(COMMPASS_TEST_COMMAND " calibrate --launches 2 -o ") + directory.path("x.json");
+  test::expect_one_sentence(test::run(launches + " -- /bin/none"), {"/bin/none", "cannot be started"});
+  const auto failed = test::run(launches + " -- false");
+  EXPECT_EQ(failed.exit_code, 1);
+  EXPECT_NE(failed.err.find("launch 1 of 2: 'false "), std::string::npos) << failed.err;
+  EXPECT_EQ(test::run(launches).exit_code, 2) << "nothing starts them";
+  EXPECT_EQ(test::run(std::string(COMMPASS_TEST_COMMAND " calibrate -o x -- mpirun")).exit_code, 2);
+  expect_our_sentence(mpirun(2, "calibrate --launches 2 -o " + directory.path("x.json") + " -- mpirun -n 2"),
+                      {"--launches", "has started this already"});
+  EXPECT_TRUE(directory.names().empty());
+}
+
 TEST(Calibrate, NeedsTwoRanks) {
   const test::TemporaryDirectory directory;
   expect_our_sentence(mpirun(1, "calibrate --budget 1s -o " + directory.path("one.json")),

@@ -1,0 +1,16 @@
+// Commands that start their MPI program several times, since one launch is not like the next.
+#pragma once
+
+#include <string>
+
+#include "selector/commands/calibrate_arguments.hpp"
+
+namespace commpass {
+
+/// Runs `program` by the launcher that is named, as often as told, each time with an output of its own beside the
+/// profile that is wanted. Merges these, tells the verdict on stderr, and leaves the merged profile alone.
+/// @param program  commpass-calibrate, found by its path on all nodes
+/// @throws InputError if a launch fails or leaves no profile
+void calibrate_by_launches(const CalibrateArguments& arguments, const std::string& program);
+
+}  // namespace commpass
