@@ -51,9 +51,7 @@ void run(const commpass::CalibrateArguments& arguments) {
   std::optional<Layout> layout;
   bool shown = false;
   all_or_none(MPI_COMM_WORLD, [&] {
-    if (arguments.launches > 0)
-      throw InputError("--launches", "a launcher has started this already",
-                       "put the launcher behind it: commpass calibrate --launches 5 -o FILE -- mpirun -n 2");
+    arguments.launches.require_none();
     environment = read_environment();
     options.budget_s = parse_duration(arguments.budget);
     if (arguments.ppn > 0) layout = Layout::with_ppn(ranks, arguments.ppn);

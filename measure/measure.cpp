@@ -45,6 +45,7 @@ Setting prepare(const MeasureArguments& arguments, Rank rank, int ranks) {
   std::string profile_json;
   const auto hosts = host_names(MPI_COMM_WORLD);
   all_or_none(MPI_COMM_WORLD, [&] {
+    arguments.launches.require_none();
     setting.environment = read_environment();
     setting.model = selection.cost_model();
     const auto cartesian = arguments.pattern.cartesian();

@@ -2,7 +2,25 @@
 
 #include <CLI/CLI.hpp>
 
+#include "model/error.hpp"
+
 namespace commpass {
+
+void LaunchArguments::add_to(CLI::App& app) {
+  constexpr int most = 1000;
+  auto* count_option =
+      app.add_option("--launches", count, "start so many launches, and join what they find: '… -- mpirun -n 2'")
+          ->check(CLI::Range(2, most));
+  auto* words_option = app.add_option("launcher", words, "with --launches, behind --: what starts the ranks");
+  count_option->needs(words_option);
+  words_option->needs(count_option);
+}
+
+void LaunchArguments::require_none() const {
+  if (count > 0)
+    throw InputError("--launches", "a launcher has started this already",
+                     "put the launcher behind it: commpass calibrate --launches 5 -o FILE -- mpirun -n 2");
+}
 
 void CalibrateArguments::add_to(CLI::App& app) {
   app.add_option("-o,--output", output, "profile to write")->required();
@@ -15,13 +33,7 @@ void CalibrateArguments::add_to(CLI::App& app) {
       ->excludes(ppn_option);
   app.add_option("--progress", progress, "auto, always or never");
   app.add_flag("--json", json, "the profile on stdout too");
-  constexpr int most_launches = 1000;
-  auto* launches_option =
-      app.add_option("--launches", launches, "start so many launches, and join what they find: '… -- mpirun -n 2'")
-          ->check(CLI::Range(2, most_launches));
-  auto* launcher_option = app.add_option("launcher", launcher, "with --launches, behind --: what starts the ranks");
-  launches_option->needs(launcher_option);
-  launcher_option->needs(launches_option);
+  launches.add_to(app);
 }
 
 void DoctorArguments::add_to(CLI::App& app) { app.add_flag("--json", json, "JSON on stdout"); }

@@ -11,6 +11,16 @@ class App;
 
 namespace commpass {
 
+/// To start a program several times.
+struct LaunchArguments {
+  int count = 0;                   ///< 0: this one alone, which mpirun has started
+  std::vector<std::string> words;  ///< the launcher and its arguments
+
+  void add_to(CLI::App& app);
+  /// @throws InputError where mpirun has started a program that is to start launches
+  void require_none() const;
+};
+
 struct CalibrateArguments {
   std::string output, name;
   std::string budget = "60s";
@@ -18,8 +28,7 @@ struct CalibrateArguments {
   int ppn = 0;
   std::string progress;
   bool json = false;
-  int launches = 0;                   ///< 0: this one, which mpirun has started
-  std::vector<std::string> launcher;  ///< that starts them, with its arguments
+  LaunchArguments launches;
 
   void add_to(CLI::App& app);
 };

@@ -1,5 +1,6 @@
 #include "selector/commands/launches.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <spawn.h>
@@ -15,6 +16,7 @@
 #include "model/file.hpp"
 #include "model/machine/profile.hpp"
 #include "selector/commands/environment.hpp"
+#include "selector/report/join_launches.hpp"
 #include "selector/report/merge_profiles.hpp"
 #include "selector/report/profile_text.hpp"
 
@@ -23,15 +25,20 @@ namespace commpass {
 namespace {
 
 /// Runs a command line of words to its end, with nothing to read.
+/// @param output  file for what it prints; empty: where this program prints
 /// @return its exit code
 /// @throws InputError if it cannot be started or is ended by a signal
-int run_words(const std::vector<std::string>& words) {
+int run_words(const std::vector<std::string>& words, const std::string& output = {}) {
   std::vector<char*> list;
   for (const auto& word : words) list.push_back(const_cast<char*>(word.c_str()));  // NOLINT: as execv wants them
   list.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", 0, 0);
+  if (!output.empty()) {
+    constexpr mode_t own = 0600;
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, own);
+  }
   pid_t child = 0;
   const int problem = posix_spawnp(&child, list[0], &actions, nullptr, list.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
@@ -62,7 +69,7 @@ class PassingFile {
 
 std::vector<std::string> words_of(const CalibrateArguments& arguments, const std::string& program,
                                   const std::string& output) {
-  auto words = arguments.launcher;
+  auto words = arguments.launches.words;
   words.insert(words.end(), {program, "-o", output, "--budget", arguments.budget});
   const auto add = [&](const char* name, const std::string& value) {
     if (!value.empty()) words.insert(words.end(), {name, value});
@@ -74,19 +81,23 @@ std::vector<std::string> words_of(const CalibrateArguments& arguments, const std
   return words;
 }
 
-bool shows_progress(const CalibrateArguments& arguments) {
-  return show_progress(arguments.progress.empty() ? read_environment().progress : parse_progress(arguments.progress));
-}
-
-NamedProfile calibrate_once(const CalibrateArguments& arguments, const std::string& program, int launch) {
-  // Beside the output: where the launcher's ranks can write, too.
-  const PassingFile file(fmt::format("{}.launch-{}", arguments.output, launch));
-  const auto name = fmt::format("launch {} of {}", launch, arguments.launches);
-  if (shows_progress(arguments)) std::fputs((name + "\n").c_str(), stderr);
-  const auto words = words_of(arguments, program, file.path());
-  if (const int code = run_words(words); code != 0)
+/// Runs one of the launches.
+/// @return its name
+std::string launch(const LaunchArguments& launches, const std::string& progress, int number,
+                   const std::vector<std::string>& words, const std::string& output = {}) {
+  const auto name = fmt::format("launch {} of {}", number, launches.count);
+  if (show_progress(progress.empty() ? read_environment().progress : parse_progress(progress)))
+    std::fputs((name + "\n").c_str(), stderr);
+  if (const int code = run_words(words, output); code != 0)
     throw InputError(name, fmt::format("'{}' ended with exit code {}", fmt::join(words, " "), code),
                      "see what it said above");
+  return name;
+}
+
+NamedProfile calibrate_once(const CalibrateArguments& arguments, const std::string& program, int number) {
+  // Beside the output: where the launcher's ranks can write, too.
+  const PassingFile file(fmt::format("{}.launch-{}", arguments.output, number));
+  const auto name = launch(arguments.launches, arguments.progress, number, words_of(arguments, program, file.path()));
   return {name, read_profile(file.path())};
 }
 
@@ -95,8 +106,8 @@ NamedProfile calibrate_once(const CalibrateArguments& arguments, const std::stri
 void calibrate_by_launches(const CalibrateArguments& arguments, const std::string& program) {
   check_writable(arguments.output);
   std::vector<NamedProfile> profiles;
-  for (int launch = 1; launch <= arguments.launches; ++launch)
-    profiles.push_back(calibrate_once(arguments, program, launch));
+  for (int number = 1; number <= arguments.launches.count; ++number)
+    profiles.push_back(calibrate_once(arguments, program, number));
   const auto merged = merge_profiles(profiles);
   write_profile(merged, arguments.output);
   if (arguments.json) std::fputs(to_json(merged).c_str(), stdout);
@@ -104,6 +115,24 @@ void calibrate_by_launches(const CalibrateArguments& arguments, const std::strin
                          describe_verdict(merged.machine))
                  .c_str(),
              stderr);
+}
+
+void measure_by_launches(const MeasureArguments& arguments, const std::string& program,
+                         const std::vector<std::string>& switches) {
+  if (arguments.selection.csv) throw InputError("--csv", "launches are told as a table or as JSON", "use --json");
+  auto words = arguments.launches.words;
+  words.push_back(program);
+  words.insert(words.end(), switches.begin(), switches.end());
+  if (!arguments.selection.json) words.push_back("--json");
+  const PassingFile output(
+      (std::filesystem::temp_directory_path() / fmt::format("commpass-measure-{}", getpid())).string());
+  std::vector<std::string> reports;
+  for (int number = 1; number <= arguments.launches.count; ++number) {
+    launch(arguments.launches, arguments.progress, number, words, output.path());
+    reports.push_back(read_file(output.path()));
+  }
+  const auto joined = join_launches(reports);
+  std::fputs((arguments.selection.json ? launches_json(joined) : launches_table(joined)).c_str(), stdout);
 }
 
 }  // namespace commpass

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "selector/commands/calibrate_arguments.hpp"
+#include "selector/commands/measure_arguments.hpp"
 
 namespace commpass {
 
@@ -12,5 +14,12 @@ namespace commpass {
 /// @param program  commpass-calibrate, found by its path on all nodes
 /// @throws InputError if a launch fails or leaves no profile
 void calibrate_by_launches(const CalibrateArguments& arguments, const std::string& program);
+
+/// Runs `program` in the same way, and prints what its launches measured together, as a table or as JSON.
+/// @param program   commpass-measure
+/// @param switches  the words of its command line, without those that are about launches
+/// @throws InputError if a launch fails or prints no report
+void measure_by_launches(const MeasureArguments& arguments, const std::string& program,
+                         const std::vector<std::string>& switches);
 
 }  // namespace commpass

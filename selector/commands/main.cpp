@@ -49,19 +49,37 @@ std::string program_beside(const std::string& name) {
   return (here / ("commpass-" + name)).string();
 }
 
-/// `commpass calibrate --launches N … -- mpirun …`: it starts the MPI program itself.
+/// `commpass calibrate --launches N … -- mpirun …`, or `measure`: it starts the MPI program itself.
 bool starts_launches(int argc, char** argv) {
-  return !commpass::is_launched() && std::string(argv[1]) == "calibrate" &&
+  const std::string name = argv[1];
+  return !commpass::is_launched() && (name == "calibrate" || name == "measure") &&
          std::any_of(argv, argv + argc, [](const std::string& word) { return word.starts_with("--launches"); });
 }
 
+/// The words before "--" without "--launches N".
+std::vector<std::string> other_switches(int argc, char** argv) {
+  std::vector<std::string> words;
+  for (int i = 2; i < argc && std::string(argv[i]) != "--"; ++i) {
+    const std::string word = argv[i];
+    if (word == "--launches") ++i;
+    else if (!word.starts_with("--launches=")) words.push_back(word);
+  }
+  return words;
+}
+
 int run_launches(int argc, char** argv) {
-  commpass::CalibrateArguments arguments;
-  CLI::App app{"Measures this machine in several launches: commpass calibrate --launches N -o FILE -- mpirun -n N"};
-  app.name("commpass calibrate");
-  arguments.add_to(app);
-  return commpass::run_command(app, argc - 1, argv + 1,
-                               [&] { commpass::calibrate_by_launches(arguments, program_beside("calibrate")); });
+  const std::string name = argv[1];
+  CLI::App app{"Runs in several launches: commpass " + name + " --launches N … -- mpirun -n N"};
+  app.name("commpass " + name);
+  commpass::CalibrateArguments calibrate;
+  commpass::MeasureArguments measure;
+  if (name == "calibrate") calibrate.add_to(app);
+  else measure.add_to(app);
+  return commpass::run_command(app, argc - 1, argv + 1, [&] {
+    const auto program = program_beside(name);
+    if (name == "calibrate") commpass::calibrate_by_launches(calibrate, program);
+    else commpass::measure_by_launches(measure, program, other_switches(argc, argv));
+  });
 }
 
 /// Becomes the MPI program. @return the exit code if that fails

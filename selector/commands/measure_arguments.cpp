@@ -39,6 +39,7 @@ void MeasureArguments::add_to(CLI::App& app) {
       ->excludes(cartesian_flag)
       ->excludes(halo_option);
   app.add_option("--progress", progress, "auto, always or never");
+  launches.add_to(app);
   app.footer(catalogues_are_elsewhere);
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "selector/commands/arguments.hpp"
+#include "selector/commands/calibrate_arguments.hpp"
 
 namespace commpass {
 
@@ -21,6 +22,7 @@ struct MeasureArguments {
   std::string depth = "1";
   bool alltoall = false;  ///< and with equal blocks, as all ranks know
   std::string progress;
+  LaunchArguments launches;
 
   void add_to(CLI::App& app);
 };

@@ -211,6 +211,25 @@ TEST(Calibrate, StartsSeveralLaunchesAndJoinsThem) {
     EXPECT_TRUE(provenance["merged"][launch].contains("fits")) << "with the intervals within it: " << launch;
 }
 
+TEST(Measure, StartsSeveralLaunchesAndTellsTheirRange) {
+  const auto measure = [](const std::string& switches) {
+    return test::run("env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 " COMMPASS_TEST_COMMAND
+                     " measure --launches 2 --profile generic --generate alltoall:ranks=2,bytes=64 --repetitions 5 " +
+                     switches + " -- " COMMPASS_TEST_MPIEXEC " 2 " COMMPASS_TEST_MPIEXEC_FLAGS);
+  };
+  const auto told = measure("--json");
+  ASSERT_EQ(told.exit_code, 0) << told.err;
+  const auto json = Json::parse(told.out);
+  EXPECT_EQ(json["launches"], 2);
+  ASSERT_FALSE(json["ranking"].empty());
+  for (const auto& row : json["ranking"]) {
+    EXPECT_LE(row["measured_interval_s"][0], row["measured_s"]);
+    EXPECT_GE(row["measured_interval_s"][1], row["measured_s"]);
+  }
+  EXPECT_NE(measure("").out.find("in all launches"), std::string::npos);
+  test::expect_one_sentence(measure("--csv"), {"--csv", "--json"});
+}
+
 TEST(Calibrate, TellsOfALaunchThatFailsAndLeavesNothing) {
   const test::TemporaryDirectory directory;
   const auto launches = std::string(COMMPASS_TEST_COMMAND " calibrate --launches 2 -o ") + directory.path("x.json");

@@ -1,0 +1,116 @@
+#include "selector/report/join_launches.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "model/error.hpp"
+#include "model/median.hpp"
+#include "model/text.hpp"
+
+namespace commpass {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+OverLaunches over(const std::vector<double>& values) {
+  const auto [least, most] = std::ranges::minmax(values);
+  return {least, median(values), most};
+}
+
+/// The rows of one launch, with its times alone.
+std::vector<LaunchRow> rows_of(const Json& report) {
+  std::vector<LaunchRow> rows;
+  const auto add = [&](const Json& row, const char* name, bool is_strategy) {
+    if (!row.contains("measured_s")) return;  // what a prediction alone knows
+    const double seconds = row.at("measured_s");
+    std::optional<Seconds> predicted;
+    if (const auto found = row.find("predicted_s"); found != row.end()) predicted = found->get<double>();
+    rows.push_back({row.at(name), is_strategy, predicted, {seconds, seconds, seconds}});
+  };
+  for (const auto& row : report.at("ranking")) add(row, "strategy", true);
+  for (const auto& row : report.value("baselines", Json::array()))
+    if (row.contains("name")) add(row, "name", false);
+  return rows;
+}
+
+Seconds chosen_seconds(const Json& report, const std::vector<LaunchRow>& rows) {
+  if (report.contains("chosen_s")) return report.at("chosen_s");
+  const auto row = std::ranges::find(rows, report.at("chosen").get<std::string>(), &LaunchRow::name);
+  if (row == rows.end()) throw InputError("measure", "the choice was not measured", "leave out --strategy");
+  return row->measured_s.middle;
+}
+
+JoinedLaunches join(const std::vector<Json>& reports) {
+  std::vector<std::vector<LaunchRow>> launches;
+  for (const auto& report : reports) launches.push_back(rows_of(report));
+  JoinedLaunches joined{reports.size(), reports.front().at("chosen"), {}, {}};
+  const LaunchRow* fastest = nullptr;
+  std::map<std::string, std::vector<double>> times;
+  for (const auto& rows : launches)
+    for (const auto& row : rows) times[row.name].push_back(row.measured_s.middle);
+  for (auto row : launches.front()) {
+    if (times[row.name].size() != launches.size()) continue;
+    row.measured_s = over(times[row.name]);
+    joined.rows.push_back(std::move(row));
+  }
+  if (joined.rows.empty()) throw InputError("measure", "no strategy was measured in all launches", "name one");
+  fastest = &*std::ranges::min_element(joined.rows, {}, [](const LaunchRow& row) { return row.measured_s.middle; });
+  std::vector<double> regrets;
+  for (std::size_t i = 0; i < launches.size(); ++i)
+    regrets.push_back(chosen_seconds(reports[i], launches[i]) / times[fastest->name][i]);
+  joined.regret = over(regrets);
+  return joined;
+}
+
+}  // namespace
+
+JoinedLaunches join_launches(std::span<const std::string> reports) {
+  std::vector<Json> parsed;
+  try {
+    for (const auto& report : reports) parsed.push_back(Json::parse(report));
+    return join(parsed);
+  } catch (const nlohmann::json::exception&) {
+    throw InputError(fmt::format("launch {}", parsed.size() + 1), "it has printed no report of 'measure --json'",
+                     "run 'commpass measure --json' by the same launcher to see what it prints");
+  }
+}
+
+std::string launches_table(const JoinedLaunches& joined) {
+  std::string text = fmt::format("launches: {}\n\n", joined.launches);
+  std::size_t width = 0;
+  for (const auto& row : joined.rows) width = std::max(width, row.name.size());
+  text += fmt::format("  {:<{}}  {:>10}  {:>10}  {}\n", "strategy", width, "predicted", "measured", "in all launches");
+  for (const auto& [name, is_strategy, predicted_s, measured_s] : joined.rows)
+    text += fmt::format("{} {:<{}}  {:>10}  {:>10}  {} to {}\n", name == joined.chosen ? '*' : ' ', name, width,
+                        predicted_s ? format_seconds(*predicted_s) : "", format_seconds(measured_s.middle),
+                        format_seconds(measured_s.least), format_seconds(measured_s.most));
+  const auto& regret = joined.regret;
+  text += fmt::format("\nChosen: {}, regret {} ({} to {}){}\n", joined.chosen, format_fixed(regret.middle, 3),
+                      format_fixed(regret.least, 3), format_fixed(regret.most, 3),
+                      joined.is_fastest_in_some() && regret.middle > 1 ? ", not distinguishable from 1" : "");
+  return text;
+}
+
+std::string launches_json(const JoinedLaunches& joined) {
+  const auto interval = [](const OverLaunches& each) { return Json{each.least, each.most}; };
+  Json json{{"schema_version", 1}, {"launches", joined.launches}, {"chosen", joined.chosen}};
+  json["ranking"] = json["baselines"] = Json::array();
+  for (const auto& row : joined.rows) {
+    Json entry{{row.is_strategy ? "strategy" : "name", row.name}};
+    if (row.predicted_s) entry["predicted_s"] = *row.predicted_s;
+    entry["measured_s"] = row.measured_s.middle;
+    entry["measured_interval_s"] = interval(row.measured_s);
+    json[row.is_strategy ? "ranking" : "baselines"].push_back(std::move(entry));
+  }
+  json["regret"] = joined.regret.middle;
+  json["regret_interval"] = interval(joined.regret);
+  json["regret_is_distinguishable"] = !joined.is_fastest_in_some();
+  constexpr int indent = 2;
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace commpass

@@ -1,0 +1,69 @@
+// Launches of `measure` that are told together.
+#include "selector/report/join_launches.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "model/error.hpp"
+
+namespace commpass {
+namespace {
+
+std::string launch(double chosen_s, double other_s, const std::string& more = "") {
+  return fmt::format(R"({{"schema_version": 1, "chosen": "two-step", "ranking": [
+    {{"strategy": "two-step", "predicted_s": 1e-5, "measured_s": {}}},
+    {{"strategy": "standard", "predicted_s": 2e-5, "measured_s": {}}}{}]}})",
+                     chosen_s, other_s, more);
+}
+
+JoinedLaunches join(const std::vector<std::string>& reports) { return join_launches(reports); }
+
+TEST(JoinedLaunches, HaveTheMiddleAndTheRangeOfEachStrategy) {
+  const auto joined = join({launch(3e-5, 2e-5), launch(1e-5, 4e-5), launch(2e-5, 3e-5)});
+  ASSERT_EQ(joined.rows.size(), 2U);
+  EXPECT_EQ(joined.rows[0].name, "two-step");
+  EXPECT_EQ(joined.rows[0].measured_s.least, 1e-5);
+  EXPECT_EQ(joined.rows[0].measured_s.middle, 2e-5);
+  EXPECT_EQ(joined.rows[0].measured_s.most, 3e-5);
+  EXPECT_EQ(joined.regret.middle, 1) << "it is the fastest in the middle";
+}
+
+TEST(JoinedLaunches, CompareTheChoiceWithTheFastestLaunchByLaunch) {
+  const auto seen = join({launch(4e-5, 2e-5), launch(8e-5, 4e-5), launch(6e-5, 3e-5)});
+  EXPECT_NEAR(seen.regret.middle, 2, 1e-12);
+  EXPECT_FALSE(seen.is_fastest_in_some()) << "though the times of both overlap between launches";
+  const auto unclear = join({launch(4e-5, 2e-5), launch(2.2e-5, 2e-5), launch(1.9e-5, 2e-5)});
+  EXPECT_NEAR(unclear.regret.middle, 1.1, 1e-12);
+  EXPECT_TRUE(unclear.is_fastest_in_some());
+  EXPECT_NE(launches_table(unclear).find("regret 1.100 (0.950 to 2.000), not distinguishable from 1"),
+            std::string::npos)
+      << launches_table(unclear);
+  const auto json = nlohmann::json::parse(launches_json(unclear));
+  EXPECT_EQ(json["regret_is_distinguishable"], false);
+  EXPECT_EQ(json["ranking"][1]["measured_interval_s"], nlohmann::json({2e-5, 2e-5}));
+}
+
+TEST(JoinedLaunches, LeaveOutWhatWasNotRunInAll) {
+  const auto joined = join({launch(1e-5, 2e-5, R"(, {"strategy": "mpi", "measured_s": 1e-6})"), launch(1e-5, 2e-5)});
+  EXPECT_EQ(joined.rows.size(), 2U);
+}
+
+TEST(JoinedLaunches, CountWhatOthersDoAndTheTimeOfTheLibrarysOwnChoice) {
+  const std::string call = R"({"chosen": "a", "chosen_s": 3e-6, "ranking": [{"strategy": "a", "measured_s": 4e-6}],
+    "baselines": [{"name": "MPI_Alltoallv", "measured_s": 2e-6}, {"strategy": "b", "predicted_s": 1}]})";
+  const auto joined = join({call, call});
+  ASSERT_EQ(joined.rows.size(), 2U) << "what is only predicted is no measurement";
+  EXPECT_FALSE(joined.rows[1].is_strategy);
+  EXPECT_NEAR(joined.regret.middle, 1.5, 1e-12);
+}
+
+TEST(JoinedLaunches, RefuseWhatIsNoReport) {
+  for (const std::string bad : {"", "[]", "{}", R"({"chosen": "a", "ranking": [{"strategy": 1, "measured_s": 1}]})",
+                                R"({"chosen": "a", "ranking": []})"})
+    EXPECT_THROW(join({launch(1, 2), bad}), InputError) << bad;
+}
+
+}  // namespace
+}  // namespace commpass
