@@ -33,7 +33,7 @@ Line through(const SizePoint& small, const SizePoint& large, const LoneMessages&
           {{-1, -static_cast<double>(lone.most_bytes)}, -most_of_lone_message * lone.line.at(lone.most_bytes)});
   }
   const auto x = solve_within_bounds(wanted, bounds);
-  return {std::max(0.0, x[0]), std::max(0.0, x[1])};
+  return {std::clamp(x[0], 0.0, lone.line.alpha_s), std::max(0.0, x[1])};  // bounds hold but for rounding
 }
 
 }  // namespace

@@ -89,5 +89,13 @@ TEST(FitTaking, IsAsForSmallerMessagesWhereThatExplainsWhatIsSeen) {
       << "no more than is seen";
 }
 
+TEST(FitSending, OfMessagesWhoseLatencyIsNothingHasNone) {
+  const LoneMessages lone{{0, 1e-9}, std::numeric_limits<Bytes>::max()};
+  for (int i = 1; i < 200; ++i) {
+    const SentSteps steps{SentStep{81920 + i, 1.37e-5 * i, 1.37e-5 * i}, SentStep{1048576, 3.1e-4 * i, 3.1e-4 * i}};
+    EXPECT_EQ(fit_sending(steps, std::numeric_limits<double>::infinity(), lone).alpha_s, 0) << i;
+  }
+}
+
 }  // namespace
 }  // namespace commpass

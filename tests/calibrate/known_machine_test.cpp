@@ -33,8 +33,9 @@ struct World {
   Layout layout;
   Machine machine;
   bool has_windows = true;
-  int slow_node = -1;      ///< none
-  double burst_noise = 0;  ///< posting takes by up to this part less or more, the same each time
+  int slow_node = -1;                    ///< none
+  Bytes fan_in_unclear_from = no_limit;  ///< larger messages of many senders take up to twice as long, or nothing
+  double burst_noise = 0;                ///< posting takes by up to this part less or more, the same each time
 
   double late(Bytes bytes, int messages) const {
     return 1 + burst_noise * std::sin(static_cast<double>(bytes % 97) + 1.7 * messages);
@@ -124,6 +125,7 @@ Seconds Bench::fan_in(std::span<const Rank> senders, Rank receiver, Bytes bytes,
   const auto& used = channel.protocol(bytes);
   const auto size = static_cast<double>(bytes), count = static_cast<double>(senders.size());
   const double all = messages * count;
+  if (bytes >= world->fan_in_unclear_from) return (1 + std::sin(1.7 * messages)) * 1e-4;
   const auto by_senders = std::max(used.next_seconds(size), size / channel.link_rate_bytes_per_s) / count;
   return World::lone(used, bytes) + all * std::max(used.receive_seconds(bytes), by_senders) +
          channel.gamma_s.value_or(0) * all * all / 2;
@@ -380,6 +382,16 @@ TEST_F(KnownMachine, WhoseBurstsAreNoiseHasNothingOfThemAndSaysSo) {
     }
   EXPECT_THAT(implausible(found, world_.layout.max_ppn()), testing::IsEmpty());
   EXPECT_THAT(reasons(), testing::Contains(HasSubstr("alpha_next_s and beta_next_s_per_byte: times of bursts differ")));
+}
+
+TEST_F(KnownMachine, WhoseReceiversAreUnclearForLargeMessagesHasThoseOfSmallerOnes) {
+  world_.fan_in_unclear_from = 16385;  // between nodes rendezvous alone
+  const auto& protocols = calibrate().host.find(Locality::network)->protocols;
+  ASSERT_EQ(protocols.size(), 3U);
+  EXPECT_TRUE(protocols[1].alpha_receive_s);
+  EXPECT_EQ(protocols[2].alpha_receive_s, protocols[1].alpha_receive_s);
+  EXPECT_EQ(protocols[2].beta_receive_s_per_byte, protocols[1].beta_receive_s_per_byte);
+  EXPECT_THAT(reasons(), testing::Contains(HasSubstr("taken to be as of smaller messages")));
 }
 
 TEST_F(KnownMachine, NamesTheNodeThatIsSlow) {
