@@ -56,7 +56,8 @@ Times times_of(Calibration& calibration, const std::vector<Round>& rounds, Bytes
   std::map<std::size_t, Series> of_round;  // each takes its samples; the pairs' times come with them
   for (std::size_t i = 0; i < rounds.size(); ++i) of_round[i];
   calibration.sampler.sample_all(of_round, share, [&](std::size_t index, int, int repetitions) {
-    const auto times = calibration.bench.ping_pongs(rounds[index].pairs, bytes, repetitions);
+    constexpr int enough = 20;  // to see what is far slower
+    const auto times = calibration.bench.ping_pongs(rounds[index].pairs, bytes, std::min(enough, repetitions));
     for (std::size_t pair = 0; pair < times.size(); ++pair) all[{index, pair}].samples.push_back(times[pair]);
     return median(times);
   });
