@@ -50,6 +50,34 @@ void ElementType::in_portions(Bytes count, Action action) const {
     action(begin, static_cast<int>(std::min(portion, count - begin)));
 }
 
+namespace {
+
+/// MPICH packs and unpacks nothing at MPI_BOTTOM, though a type may have absolute addresses: such elements are those of
+/// another type at a place of ours. Calls action(where, how many, of which type).
+template <class Action>
+void somewhere(const void* elements, int count, MPI_Datatype type, Action action) {
+  if (elements) {
+    action(elements, count, type);
+    return;
+  }
+  static std::byte place{};
+  MPI_Aint back = 0;
+  COMMPASS_MPI_CALL(MPI_Get_address, &place, &back);
+  back = -back;
+  MPI_Datatype moved = MPI_DATATYPE_NULL;
+  COMMPASS_MPI_CALL(MPI_Type_create_hindexed, 1, &count, &back, type, &moved);
+  try {
+    COMMPASS_MPI_CALL(MPI_Type_commit, &moved);
+    action(&place, 1, moved);
+  } catch (...) {
+    MPI_Type_free(&moved);
+    throw;
+  }
+  MPI_Type_free(&moved);
+}
+
+}  // namespace
+
 void ElementType::pack(const void* elements, Bytes count, std::byte* bytes) const {
   if (count * size_ == 0) return;
   if (contiguous_) {
@@ -58,8 +86,11 @@ void ElementType::pack(const void* elements, Bytes count, std::byte* bytes) cons
   }
   in_portions(count, [&](Bytes begin, int part) {
     int position = 0;
-    COMMPASS_MPI_CALL(MPI_Pack, static_cast<const std::byte*>(elements) + begin * extent_, part, type_,
-                      bytes + begin * size_, static_cast<int>(part * size_), &position, MPI_COMM_SELF);
+    somewhere(static_cast<const std::byte*>(elements) + begin * extent_, part, type_,
+              [&](const void* where, int number, MPI_Datatype type) {
+                COMMPASS_MPI_CALL(MPI_Pack, where, number, type, bytes + begin * size_, static_cast<int>(part * size_),
+                                  &position, MPI_COMM_SELF);
+              });
     if (position != part * size_)
       pack_as_unpacked(static_cast<const std::byte*>(elements) + begin * extent_, part, bytes + begin * size_);
   });
@@ -87,8 +118,11 @@ void ElementType::unpack(const std::byte* bytes, Bytes count, void* elements) co
   }
   in_portions(count, [&](Bytes begin, int part) {
     int position = 0;
-    COMMPASS_MPI_CALL(MPI_Unpack, bytes + begin * size_, static_cast<int>(part * size_), &position,
-                      static_cast<std::byte*>(elements) + begin * extent_, part, type_, MPI_COMM_SELF);
+    somewhere(static_cast<const std::byte*>(elements) + begin * extent_, part, type_,
+              [&](const void* where, int number, MPI_Datatype type) {
+                COMMPASS_MPI_CALL(MPI_Unpack, bytes + begin * size_, static_cast<int>(part * size_), &position,
+                                  const_cast<void*>(where), number, type, MPI_COMM_SELF);  // NOLINT: ours or the user's
+              });
   });
 }
 
