@@ -136,7 +136,7 @@ int commpass_alltoallw(const void* sendbuf, const int* sendcounts, const int* sd
                        void* recvbuf, const int* recvcounts, const int* rdispls, const MPI_Datatype* recvtypes,
                        const char* strategy, commpass_comm comm);
 
-/* An exchange that is planned, or a sparse one in flight. */
+/* An exchange that is planned, or one in flight that was started. */
 typedef struct commpass_exchange_state* commpass_exchange;
 
 /* Plan an exchange that runs many times with the same counts. Collective; on failure *exchange is NULL.
@@ -211,6 +211,21 @@ int commpass_start_forward(const void* owned_values, void* ghost_values, commpas
  * type, op  values are elements of this type; any operation of MPI on them, such as MPI_SUM */
 int commpass_start_reverse(const void* ghost_values, void* owned_values, MPI_Datatype type, MPI_Op op,
                            commpass_exchange exchange);
+
+/* The all-to-alls above without waiting for any other rank, as MPI_Ialltoallv, MPI_Ialltoall and MPI_Ialltoallw.
+ * commpass_test and commpass_wait move it on; buffers must not change, and datatypes live, before it is complete.
+ * Several may be in flight: ranks start them, and call those above, in the same order, and complete them in any.
+ *
+ * strategy  NULL: COMMPASS_ALLTOALLV_STRATEGY, else what was chosen for blocks about like these in calls that wait, and
+ *           standard if there was none */
+int commpass_ialltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype,
+                        void* recvbuf, const int* recvcounts, const int* rdispls, MPI_Datatype recvtype,
+                        const char* strategy, commpass_comm comm, commpass_exchange* exchange);
+int commpass_ialltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                       MPI_Datatype recvtype, const char* strategy, commpass_comm comm, commpass_exchange* exchange);
+int commpass_ialltoallw(const void* sendbuf, const int* sendcounts, const int* sdispls, const MPI_Datatype* sendtypes,
+                        void* recvbuf, const int* recvcounts, const int* rdispls, const MPI_Datatype* recvtypes,
+                        const char* strategy, commpass_comm comm, commpass_exchange* exchange);
 
 /* The sparse exchanges above without waiting. commpass_test and commpass_wait move it on; sendvals must not change
  * before it is complete. */

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "model/error.hpp"
+#include "runtime/alltoall/started_alltoallv_state.hpp"
 #include "runtime/engines.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/sparse/sparse_exchange_state.hpp"
@@ -76,6 +77,45 @@ PersistentAlltoallv Communicator::alltoallw_init(const void* sendbuf, std::span<
                                                  const ExchangeOptions& options) {
   return plan_alltoallw(engines_->context, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                         recvtypes, options);
+}
+
+namespace {
+
+/// @param begin  starts it
+template <class Begin>
+StartedAlltoallv start_alltoall_by(const std::shared_ptr<AlltoallvEngine>& engine, Begin begin) {
+  auto state = insist([&] { return std::make_unique<StartedAlltoallv::State>(engine); });
+  begin(*state);
+  return StartedAlltoallv(std::move(state));
+}
+
+}  // namespace
+
+StartedAlltoallv Communicator::start_alltoallv(const void* sendbuf, std::span<const int> sendcounts,
+                                               std::span<const int> sdispls, MPI_Datatype sendtype, void* recvbuf,
+                                               std::span<const int> recvcounts, std::span<const int> rdispls,
+                                               MPI_Datatype recvtype, const AlltoallvOptions& options) {
+  return start_alltoall_by(engines_->alltoallv, [&](StartedAlltoallv::State& state) {
+    state.start_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, options);
+  });
+}
+
+StartedAlltoallv Communicator::start_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                              int recvcount, MPI_Datatype recvtype, const AlltoallvOptions& options) {
+  return start_alltoall_by(engines_->alltoallv, [&](StartedAlltoallv::State& state) {
+    state.start_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, options);
+  });
+}
+
+StartedAlltoallv Communicator::start_alltoallw(const void* sendbuf, std::span<const int> sendcounts,
+                                               std::span<const int> sdispls, std::span<const MPI_Datatype> sendtypes,
+                                               void* recvbuf, std::span<const int> recvcounts,
+                                               std::span<const int> rdispls, std::span<const MPI_Datatype> recvtypes,
+                                               const AlltoallvOptions& options) {
+  return start_alltoall_by(engines_->alltoallv, [&](StartedAlltoallv::State& state) {
+    state.start_alltoallw(sendbuf, {sendcounts, sdispls, sendtypes}, recvbuf, {recvcounts, rdispls, recvtypes},
+                          options);
+  });
 }
 
 const std::string& Communicator::last_alltoallv_strategy() const { return engines_->alltoallv->last_strategy(); }

@@ -16,14 +16,14 @@ namespace commpass {
 struct Engines {
   std::shared_ptr<Context> context;
   std::shared_ptr<SparseEngine> sparse;
-  std::unique_ptr<AlltoallvEngine> alltoallv;
+  std::shared_ptr<AlltoallvEngine> alltoallv;
   AlltoallwCall alltoallw{};
 
   /// Collective.
   explicit Engines(std::shared_ptr<Context> of)
       : context(std::move(of)),
         sparse(std::make_shared<SparseEngine>(context)),
-        alltoallv(std::make_unique<AlltoallvEngine>(context)) {}
+        alltoallv(std::make_shared<AlltoallvEngine>(context, sparse)) {}
 };
 
 }  // namespace commpass

@@ -91,6 +91,24 @@ contains
     call commpass_alltoall(sent, 1, MPI_INTEGER, received, 1, MPI_INTEGER, "", comm)
     call check(all(received(:ranks) == [(1000 * i + rank + 1, i = 0, ranks - 1)]), "alltoall")
     call check(.not. c_associated(exchange%handle), "exchange freed")
+    received = -1
+    call commpass_ialltoallv(sent, counts, displs, MPI_INTEGER, received, counts, displs, MPI_INTEGER, "", comm, exchange)
+    call commpass_wait(exchange)
+    call check(all(received == expected), "ialltoallv")
+    call commpass_exchange_free(exchange)
+    received = -1
+    call commpass_ialltoallw(sent, counts, bytes, types, received, counts, bytes, types, "standard", comm, exchange)
+    call commpass_exchange_free(exchange)
+    call check(all(received == expected), "ialltoallw")
+    call commpass_ialltoallv(MPI_IN_PLACE, counts, displs, MPI_INTEGER, received, counts, displs, MPI_INTEGER, "", comm, exchange)
+    call commpass_wait(exchange)
+    call commpass_exchange_free(exchange)
+    call check(all(received == sent), "ialltoallv in place")
+    received(:ranks) = -1
+    call commpass_ialltoall(sent, 1, MPI_INTEGER, received, 1, MPI_INTEGER, "mpi", comm, exchange)
+    call commpass_wait(exchange)
+    call commpass_exchange_free(exchange)
+    call check(all(received(:ranks) == [(1000 * i + rank + 1, i = 0, ranks - 1)]), "ialltoall")
   end subroutine
 
   ! A ring, with an info and other buffers than those it was planned with.
