@@ -47,6 +47,11 @@ int commpass_comm_create(MPI_Comm mpi_comm, const char* profile, commpass_comm* 
 /* The same with a layout: "NODESxRANKS", "NODESxSOCKETSxRANKS" or a node for each rank ("0,0,1"), the same on every
  * rank; NULL or "": COMMPASS_LAYOUT, else what MPI and hwloc say. */
 int commpass_comm_create_laid_out(MPI_Comm mpi_comm, const char* profile, const char* layout, commpass_comm* comm);
+/* The same with hints, which go before the variables of the environment of their names in capitals: commpass_profile,
+ * commpass_layout, commpass_strategy, commpass_alltoallv_strategy, commpass_sparse_strategy, commpass_planner,
+ * commpass_wisdom. Those that MPI keeps of mpi_comm (MPI_Comm_get_info) hold in all three functions, after arguments
+ * and info. Those of rank 0 hold. */
+int commpass_comm_create_with_info(MPI_Comm mpi_comm, MPI_Info info, commpass_comm* comm);
 /* Takes what was measured before (commpass_planner below) from a file, in place of COMMPASS_WISDOM's, and keeps there
  * what will be. Collective. Rank 0 reads and writes it; it need not be there yet. NULL or "": none. */
 int commpass_comm_use_wisdom(commpass_comm comm, const char* file);

@@ -12,9 +12,9 @@
 namespace commpass {
 
 Communicator::Communicator(MPI_Comm comm, const std::string& profile, const CommunicatorOptions& options)
-    : engines_(std::make_unique<Engines>(make_context(comm, profile, nullptr, options.layout))) {}
+    : engines_(std::make_unique<Engines>(make_context(comm, profile, nullptr, options.layout, {}, options.info))) {}
 Communicator::Communicator(MPI_Comm comm, const Machine& machine, const CommunicatorOptions& options)
-    : engines_(std::make_unique<Engines>(make_context(comm, {}, &machine, options.layout))) {}
+    : engines_(std::make_unique<Engines>(make_context(comm, {}, &machine, options.layout, {}, options.info))) {}
 Communicator::~Communicator() = default;
 Communicator::Communicator(Communicator&&) noexcept = default;
 Communicator& Communicator::operator=(Communicator&&) noexcept = default;

@@ -27,7 +27,10 @@ namespace commpass {
 struct Engines;
 
 struct CommunicatorOptions {
-  std::optional<Layout> layout;  ///< default: COMMPASS_LAYOUT, else what MPI and hwloc say
+  std::optional<Layout> layout{};  ///< default: the hint, else COMMPASS_LAYOUT, else what MPI and hwloc say
+  MPI_Info info = MPI_INFO_NULL;   ///< hints: the keys commpass_profile, commpass_layout, commpass_strategy … in the
+                                   ///< place of COMMPASS_PROFILE … (docs/environment.md). Those that the given
+                                   ///< communicator has (MPI_Comm_get_info) hold, too, but these go before
 };
 
 /// A communicator of our own beside a user's, with a machine profile. Move-only. With MPI_THREAD_MULTIPLE threads may

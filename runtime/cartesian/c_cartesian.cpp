@@ -11,6 +11,7 @@
 #include "runtime/cartesian/cart_arguments.hpp"
 #include "runtime/cartesian/cart_neighborhood.hpp"
 #include "runtime/cartesian/halo_exchange.hpp"
+#include "runtime/choose/info_hints.hpp"
 
 struct commpass_cart_state {
   commpass::CartNeighborhood neighborhood;
@@ -110,6 +111,7 @@ int commpass_cart_neighborhood_create(commpass_comm comm, int d, const int dimen
   return guarded([&] {
     commpass::c::require_communicator(comm);
     const auto& context = *comm->engines.context;
+    commpass::warn_unknown_hints(info, context.comm.rank());
     commpass::Neighborhood neighborhood;
     commpass::CartOptions options;
     commpass::CartInitOptions init_options;

@@ -31,6 +31,7 @@ program fortran_api_test
   call commpass_comm_create(MPI_COMM_WORLD, "lassen ", comm, code)
   call check(code == COMMPASS_SUCCESS, "communicator")
   if (argument == "section") call section_that_is_not_contiguous()
+  call hints()
   call all_to_all()
   call neighbours()
   call indices()
@@ -43,6 +44,17 @@ program fortran_api_test
   if (all_failures /= 0) error stop 1
 
 contains
+
+  !> Hints in an info.
+  subroutine hints()
+    HANDLE(MPI_Info) :: info
+    type(commpass_comm) :: hinted
+    call MPI_Info_create(info, code)
+    call MPI_Info_set(info, "commpass_profile", "no-such-profile", code)
+    call commpass_comm_create_with_info(MPI_COMM_WORLD, info, hinted, code)
+    call check(code == COMMPASS_ERROR_INPUT .and. index(commpass_error_text(), "no-such-profile") > 0, "hint")
+    call MPI_Info_free(info, code)
+  end subroutine
 
   subroutine check(holds, what)
     logical, intent(in) :: holds
