@@ -12,7 +12,8 @@
  *
  * Every function returns COMMPASS_SUCCESS or an error code; commpass_error_text() says in one sentence what was wrong.
  * All but commpass_version, commpass_error_text, commpass_received_free, predictions, tests, waits and what is called
- * local are collective. Not thread-safe. */
+ * local are collective. A communicator, and what is made with it, belongs to one thread at a time. With
+ * MPI_THREAD_MULTIPLE threads may use different ones at once. */
 #ifndef COMMPASS_H
 #define COMMPASS_H
 

@@ -33,7 +33,7 @@ int commpass_comm_create_with_info(MPI_Comm mpi_comm, MPI_Info info, commpass_co
 
 int commpass_comm_use_wisdom(commpass_comm comm, const char* file) {
   return commpass::c::guarded([&] {
-    commpass::c::require_communicator(comm);
+    const auto use = commpass::c::require_communicator(comm);
     commpass::use_wisdom(*comm->engines.context, file ? file : "");
   });
 }

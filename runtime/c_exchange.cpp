@@ -116,7 +116,7 @@ int plan(const SideInC& send_side, const SideInC& receive_side, MPI_Info info, c
          commpass_exchange* exchange) {
   *exchange = nullptr;
   return guarded([&] {
-    require_communicator(comm);
+    const auto use = require_communicator(comm);
     commpass::warn_unknown_hints(info, comm->engines.context->comm.rank());
     std::vector<TypedBlock> sends, receives;
     ExchangeOptions options;

@@ -37,7 +37,7 @@ int plan(Owned owned, const std::int64_t* needed, std::int64_t needed_size, int 
          commpass_comm comm, commpass_exchange* exchange) {
   *exchange = nullptr;
   return guarded([&] {
-    commpass::c::require_communicator(comm);
+    const auto use = commpass::c::require_communicator(comm);
     commpass::warn_unknown_hints(info, comm->engines.context->comm.rank());
     const MPI_Comm ours = comm->engines.context->comm.get();
     commpass::OwnedBy owns;

@@ -6,6 +6,7 @@
 #include "runtime/alltoall/alltoallv_engine.hpp"
 #include "runtime/alltoall/alltoallw.hpp"
 #include "runtime/context.hpp"
+#include "runtime/mpi/one_thread.hpp"
 #include "runtime/sparse/sparse_engine.hpp"
 
 namespace commpass {
@@ -18,6 +19,7 @@ struct Engines {
   std::shared_ptr<SparseEngine> sparse;
   std::shared_ptr<AlltoallvEngine> alltoallv;
   AlltoallwCall alltoallw{};
+  OneThread caller{};  ///< in each function of a communicator
 
   /// Collective.
   explicit Engines(std::shared_ptr<Context> of)

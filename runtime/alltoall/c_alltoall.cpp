@@ -29,7 +29,7 @@ template <class Begin>
 int start(commpass_comm comm, commpass_exchange* exchange, Begin begin) {
   *exchange = nullptr;
   return guarded([&] {
-    require_communicator(comm);
+    const auto use = require_communicator(comm);
     auto state = commpass::insist([&] { return std::make_unique<StartedAlltoallv::State>(comm->engines.alltoallv); });
     begin(*state);
     *exchange = commpass::c::make_exchange(StartedAlltoallv(std::move(state)));
@@ -42,7 +42,7 @@ int commpass_alltoallv(const void* sendbuf, const int* sendcounts, const int* sd
                        void* recvbuf, const int* recvcounts, const int* rdispls, MPI_Datatype recvtype,
                        const char* strategy, commpass_comm comm) {
   return guarded([&] {
-    require_communicator(comm);
+    const auto use = require_communicator(comm);
     comm->engines.alltoallv->alltoallv(sendbuf, of_ranks(comm, sendcounts), of_ranks(comm, sdispls), sendtype, recvbuf,
                                        of_ranks(comm, recvcounts), of_ranks(comm, rdispls), recvtype,
                                        alltoallv_options(strategy));
@@ -52,7 +52,7 @@ int commpass_alltoallv(const void* sendbuf, const int* sendcounts, const int* sd
 int commpass_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                       MPI_Datatype recvtype, const char* strategy, commpass_comm comm) {
   return guarded([&] {
-    require_communicator(comm);
+    const auto use = require_communicator(comm);
     comm->engines.alltoallv->alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
                                       alltoallv_options(strategy));
   });
@@ -62,7 +62,7 @@ int commpass_alltoallw(const void* sendbuf, const int* sendcounts, const int* sd
                        void* recvbuf, const int* recvcounts, const int* rdispls, const MPI_Datatype* recvtypes,
                        const char* strategy, commpass_comm comm) {
   return guarded([&] {
-    require_communicator(comm);
+    const auto use = require_communicator(comm);
     auto& engines = comm->engines;
     engines.alltoallw.run(*engines.alltoallv, engines.context->comm.get(), sendbuf,
                           {of_ranks(comm, sendcounts), of_ranks(comm, sdispls), of_ranks(comm, sendtypes)}, recvbuf,

@@ -109,7 +109,7 @@ int commpass_cart_neighborhood_create(commpass_comm comm, int d, const int dimen
                                       commpass_cart* cart) {
   *cart = nullptr;
   return guarded([&] {
-    commpass::c::require_communicator(comm);
+    const auto use = commpass::c::require_communicator(comm);
     const auto& context = *comm->engines.context;
     commpass::warn_unknown_hints(info, context.comm.rank());
     commpass::Neighborhood neighborhood;
@@ -328,7 +328,7 @@ int commpass_halo_init(commpass_comm comm, int d, const int dimensions[], const 
                        const int depth[], int cell_bytes, void* cells, commpass_cart_exchange* exchange) {
   *exchange = nullptr;
   return guarded([&] {
-    commpass::c::require_communicator(comm);
+    const auto use = commpass::c::require_communicator(comm);
     const auto& context = comm->engines.context;
     Grid grid;
     commpass::HaloArray array;
