@@ -66,8 +66,8 @@ void validate(const std::string& name) {
   for (const auto& sentence : implausible(profile.machine)) fmt::print("Warning: {}.\n", sentence);
 }
 
-void compare(const std::string& first, const std::string& second, bool json) {
-  const auto print = json ? compare_profiles_json : compare_profiles_table;
+void compare(const std::string& first, const std::string& second, const OutputFormat& format) {
+  const auto print = format.json ? compare_profiles_json : format.csv ? compare_profiles_csv : compare_profiles_table;
   fmt::print("{}", print(read_profile(path_of(first)), read_profile(path_of(second))));
 }
 
@@ -121,15 +121,15 @@ void add_profile(CLI::App& app, std::function<void()>& command) {
 
   struct Comparison {
     std::string first, second;
-    bool json = false;
+    OutputFormat format;
   };
   auto comparison = std::make_shared<Comparison>();
   auto* compare_app = sub->add_subcommand("compare", "how the parameters of two profiles differ");
   compare_app->add_option("first", comparison->first, "NAME or file")->required();
   compare_app->add_option("second", comparison->second, "NAME or file; ratios are second over first")->required();
-  compare_app->add_flag("--json", comparison->json, "JSON on stdout");
+  comparison->format.add_to(*compare_app);
   compare_app->callback([comparison, &command] {
-    command = [comparison] { compare(comparison->first, comparison->second, comparison->json); };
+    command = [comparison] { compare(comparison->first, comparison->second, comparison->format); };
   });
 }
 

@@ -743,6 +743,17 @@ TEST(Completion, OffersWhatHelpLists) {
   }
 }
 
+TEST(Csv, IsThereForTheTablesOfPatternsAndOfTwoProfiles) {
+  const auto statistics = commpass("pattern --generate random:ranks=8,degree=2,bytes=8 --statistics --csv --ppn 4").out;
+  for (const char* line : {"table,row,column,value\n", "\npattern,messages,all,16\n", "\nrank,bytes_sent,max,16\n",
+                           "\nmessage_size,8-15,messages,16\n", "\nlocality,network,bytes,"})
+    EXPECT_NE(statistics.find(line), std::string::npos) << line << " in " << statistics;
+  const auto compared = commpass("profile compare lassen summit --csv").out;
+  EXPECT_TRUE(compared.starts_with("kind,name,lassen,summit,ratio\n")) << compared;
+  EXPECT_NE(compared.find("\nparameter,host.network.eager.alpha_s,"), std::string::npos) << compared;
+  EXPECT_NE(compared.find("\nmessage,host.network.8,"), std::string::npos) << compared;
+}
+
 TEST(Completion, SaysWhichShellsThereAre) {
   const auto fish = commpass("completion fish");
   EXPECT_EQ(fish.exit_code, 2);

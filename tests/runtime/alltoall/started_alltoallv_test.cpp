@@ -201,14 +201,14 @@ TEST(StartedAlltoallv, InPlaceAndWithATypeForEachRank) {
       std::vector<int> at;
       for (std::size_t rank = 0; rank < ranks; ++rank) {
         at.push_back(static_cast<int>(stride * rank * sizeof(int)));
-        for (const std::size_t i : {0, 2}) {
+        for (const std::size_t i : {0U, 2U}) {
           sent[stride * rank + i] = 100 * rank_of() + static_cast<int>(rank) + 1000 * static_cast<int>(i);
           expected[stride * rank + i] = 100 * static_cast<int>(rank) + rank_of() + 1000 * static_cast<int>(i);
         }
       }
       if (in_place)
         for (std::size_t rank = 0; rank < ranks; ++rank)
-          for (const std::size_t i : {0, 2}) received[stride * rank + i] = sent[stride * rank + i];
+          for (const std::size_t i : {0U, 2U}) received[stride * rank + i] = sent[stride * rank + i];
       auto exchange = communicator.start_alltoallw(in_place ? MPI_IN_PLACE : sent.data(), counts, at, types,
                                                    received.data(), counts, at, types, {text, {}});
       exchange.wait();
