@@ -30,7 +30,7 @@ void AlltoallwCall::Packing::assign(const Side& side, const void* buffer, MPI_Co
     if (part.bytes() > std::numeric_limits<int>::max())
       throw InputError(name, fmt::format("the block for rank {} has {} bytes", rank, part.bytes()),
                        "send blocks of less than 2^31 bytes");
-    parts.push_back(std::move(part));
+    parts.push_back(part);
   }
 }
 
