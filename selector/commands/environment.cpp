@@ -1,5 +1,7 @@
 #include "selector/commands/environment.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +16,7 @@
 #include "model/route/sparse_strategy.hpp"
 #include "model/route/strategy.hpp"
 #include "model/text.hpp"
+#include "selector/commands/interposed_call.hpp"
 
 extern char** environ;  // NOLINT: POSIX declares it so
 
@@ -41,6 +44,23 @@ Strategy parse_one_shot(const std::string& text) {
                      "its ways depend on the whole pattern, which an exchange that is called once does not gather",
                      "use another one");
   return strategy;
+}
+
+Interposition parse_interposition(const std::string& text) {
+  if (text == "on") return Interposition::on;
+  if (text == "record") return Interposition::record;
+  if (text == "always") return Interposition::always;
+  if (text == "off") return Interposition::off;
+  throw InputError("interposition " + text, "it is no such mode", "use off, record, on or always");
+}
+
+std::vector<std::string> parse_interposed_calls(const std::string& text) {
+  auto names = split(text, ',');
+  for (const auto& name : names)
+    if (std::ranges::count(interposed_call_names, name) == 0)
+      throw InputError("call " + name, "it cannot be taken over",
+                       fmt::format("use some of {}", fmt::join(interposed_call_names, ", ")));
+  return names;
 }
 
 void add_prefix(Environment& environment, const std::string& value) {
@@ -71,6 +91,9 @@ const Variable variables[] = {
        e.layout = value;
      },
      false, "commpass_layout"},
+    {"COMMPASS_MPI", [](Environment& e, const std::string& value) { e.interposition = parse_interposition(value); }},
+    {"COMMPASS_MPI_CALLS",
+     [](Environment& e, const std::string& value) { e.interposed_calls = parse_interposed_calls(value); }},
     {"COMMPASS_PLANNER", [](Environment& e, const std::string& value) { e.planner = parse_planner_mode(value); }, false,
      "commpass_planner"},
     {"COMMPASS_PROGRESS", [](Environment& e, const std::string& value) { e.progress = parse_progress(value); }},

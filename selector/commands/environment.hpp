@@ -13,6 +13,14 @@ namespace commpass {
 /// When to show progress on stderr. Under a launcher `automatic` means off: nobody can tell whether somebody looks.
 enum class Progress { automatic, always, never };
 
+/// What becomes of the calls of MPI of a program that libcommpass-mpi was put before.
+enum class Interposition {
+  off,     ///< they are MPI's
+  record,  ///< they are counted, and are MPI's
+  on,      ///< what is faster runs them
+  always   ///< ours runs them: for tests
+};
+
 /// @throws InputError unless the text is auto, always or never
 Progress parse_progress(const std::string& text);
 
@@ -23,11 +31,13 @@ struct Environment {
   ProfilePlaces profile_places;                ///< COMMPASS_PROFILE_PATH (separated by ':'), XDG_CONFIG_HOME, prefixes
   std::optional<std::string> strategy;         ///< COMMPASS_STRATEGY: use this one and do not select
   std::optional<std::string> sparse_strategy;  ///< COMMPASS_SPARSE_STRATEGY: the same for sparse exchanges
-  std::optional<std::string> alltoallv_strategy;  ///< COMMPASS_ALLTOALLV_STRATEGY: the same for alltoallv
-  std::optional<std::string> layout;              ///< COMMPASS_LAYOUT: treat the machine as laid out like this
-  std::optional<PlannerMode> planner;             ///< COMMPASS_PLANNER: how planned exchanges are chosen
-  std::optional<std::string> wisdom;              ///< COMMPASS_WISDOM: the file in which measurements are kept
-  Progress progress = Progress::automatic;        ///< COMMPASS_PROGRESS: auto, always, never
+  std::optional<std::string> alltoallv_strategy;     ///< COMMPASS_ALLTOALLV_STRATEGY: the same for alltoallv
+  std::optional<std::string> layout;                 ///< COMMPASS_LAYOUT: treat the machine as laid out like this
+  std::optional<PlannerMode> planner;                ///< COMMPASS_PLANNER: how planned exchanges are chosen
+  std::optional<std::string> wisdom;                 ///< COMMPASS_WISDOM: the file in which measurements are kept
+  Interposition interposition = Interposition::off;  ///< COMMPASS_MPI: off, record, on, always
+  std::vector<std::string> interposed_calls;         ///< COMMPASS_MPI_CALLS (separated by ','); empty: all there are
+  Progress progress = Progress::automatic;           ///< COMMPASS_PROGRESS: auto, always, never
   bool verbose = false;              ///< COMMPASS_VERBOSE: 0 or 1; say on stderr where a named strategy does not fit
   std::vector<std::string> unknown;  ///< names of COMMPASS_… variables that mean nothing here
 };

@@ -13,10 +13,12 @@ using test::error_of;
 using test::expect_sentence;
 
 TEST(EnvironmentVariables, AreRead) {
-  const auto e =
-      parse_environment({"PATH=/bin", "COMMPASS_PROFILE=lassen", "COMMPASS_PROFILE_PATH=/a:/b",
-                         "COMMPASS_STRATEGY=tuna,window=1,radix=4", "COMMPASS_LAYOUT=2x4", "COMMPASS_PROGRESS=never",
-                         "COMMPASS_VERBOSE=1", "COMMPASS_PLANNER=patient", "COMMPASS_WISDOM=/w.json"});
+  const auto e = parse_environment(
+      {"PATH=/bin", "COMMPASS_PROFILE=lassen", "COMMPASS_PROFILE_PATH=/a:/b", "COMMPASS_STRATEGY=tuna,window=1,radix=4",
+       "COMMPASS_LAYOUT=2x4", "COMMPASS_PROGRESS=never", "COMMPASS_VERBOSE=1", "COMMPASS_PLANNER=patient",
+       "COMMPASS_WISDOM=/w.json", "COMMPASS_MPI=on", "COMMPASS_MPI_CALLS=alltoallv,neighbor_allgather"});
+  EXPECT_EQ(e.interposition, Interposition::on);
+  EXPECT_EQ(e.interposed_calls, (std::vector<std::string>{"alltoallv", "neighbor_allgather"}));
   EXPECT_EQ(e.profile, "lassen");
   EXPECT_EQ(e.profile_places.first, (std::vector<std::string>{"/a", "/b"}));
   EXPECT_EQ(e.strategy, "tuna,radix=4") << "in its canonical form";
@@ -33,6 +35,7 @@ TEST(EnvironmentVariables, MayAllBeAbsent) {
   EXPECT_FALSE(e.profile || e.strategy || e.layout);
   EXPECT_TRUE(e.profile_places.first.empty() && e.profile_places.prefixes.empty() && e.unknown.empty());
   EXPECT_EQ(e.progress, Progress::automatic);
+  EXPECT_EQ(e.interposition, Interposition::off);
   EXPECT_FALSE(e.verbose);
 }
 
@@ -54,6 +57,9 @@ TEST(EnvironmentVariables, ThatAreEmptyOrWrongAreRefusedByName) {
       {"COMMPASS_PLANNER=hasty", {"environment variable COMMPASS_PLANNER", "estimate, measure or patient"}},
       {"COMMPASS_WISDOM=", {"environment variable COMMPASS_WISDOM", "it is empty"}},
       {"COMMPASS_VERBOSE=yes", {"environment variable COMMPASS_VERBOSE", "neither 0 nor 1"}},
+      {"COMMPASS_MPI=sometimes", {"environment variable COMMPASS_MPI", "off, record, on or always"}},
+      {"COMMPASS_MPI_CALLS=alltoallv,bcast",
+       {"environment variable COMMPASS_MPI_CALLS", "bcast", "neighbor_alltoallv"}},
       {"COMMPASS_PROGRESS=sometimes", {"environment variable COMMPASS_PROGRESS", "auto, always or never"}}};
   for (const auto& [entry, parts] : bad) {
     SCOPED_TRACE(entry);

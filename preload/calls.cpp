@@ -1,0 +1,260 @@
+// The calls of MPI that are taken over, for C. Each has MPI's own arguments.
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "preload/report.hpp"
+#include "preload/settings.hpp"
+#include "preload/taken_communicator.hpp"
+#include "preload/takeover.hpp"
+
+namespace {
+
+using commpass::AlltoallvOptions;
+using commpass::InterposedCall;
+using commpass::take_over;
+using commpass::TakenCommunicator;
+
+int ranks_of(MPI_Comm comm) {
+  int ranks = 0;
+  PMPI_Comm_size(comm, &ranks);
+  return ranks;
+}
+
+std::int64_t bytes_of(MPI_Datatype type, std::int64_t elements) {
+  int size = 0;
+  if (type == MPI_DATATYPE_NULL || PMPI_Type_size(type, &size) != MPI_SUCCESS) return 0;
+  return size * elements;
+}
+
+std::int64_t sum_of(const int* counts, int ranks) {
+  std::int64_t sum = 0;
+  for (int i = 0; counts && i < ranks; ++i) sum += counts[i];
+  return sum;
+}
+
+template <class Item>
+std::span<const Item> of_ranks(const TakenCommunicator& of, const Item* items) {
+  return items ? std::span(items, static_cast<std::size_t>(of.ranks)) : std::span<const Item>();
+}
+
+/// What a rank's arguments say of the neighbours on one side.
+struct NeighborSide {
+  const std::vector<int>&ranks, &places;
+  const int *counts, *displacements;  ///< by place
+};
+
+/// As an alltoallv among all ranks. What was set is cleared again, also when the exchange throws.
+class NeighborArguments {
+ public:
+  NeighborArguments(TakenCommunicator& of, const NeighborSide& sends, const NeighborSide& receives)
+      : of_(of), sends_(sends), receives_(receives) {
+    set(sends, of.send_counts, of.send_displacements);
+    set(receives, of.receive_counts, of.receive_displacements);
+  }
+  ~NeighborArguments() {
+    for (const int rank : sends_.ranks) of_.send_counts[static_cast<std::size_t>(rank)] = 0;
+    for (const int rank : receives_.ranks) of_.receive_counts[static_cast<std::size_t>(rank)] = 0;
+  }
+  NeighborArguments(const NeighborArguments&) = delete;
+  NeighborArguments& operator=(const NeighborArguments&) = delete;
+
+  void run(const void* sendbuf, MPI_Datatype sendtype, void* recvbuf, MPI_Datatype recvtype) {
+    of_.engines->alltoallv->alltoallv(sendbuf, of_.send_counts, of_.send_displacements, sendtype, recvbuf,
+                                      of_.receive_counts, of_.receive_displacements, recvtype, AlltoallvOptions{});
+  }
+
+ private:
+  static void set(const NeighborSide& side, std::vector<int>& counts, std::vector<int>& displacements) {
+    for (std::size_t i = 0; i < side.ranks.size(); ++i) {
+      const auto rank = static_cast<std::size_t>(side.ranks[i]), place = static_cast<std::size_t>(side.places[i]);
+      counts[rank] = side.counts[place];
+      displacements[rank] = side.displacements[place];
+    }
+  }
+
+  TakenCommunicator& of_;
+  NeighborSide sends_, receives_;
+};
+
+/// As many elements for each place, one after another, or the same ones for all.
+struct EqualPlaces {
+  std::vector<int> counts, displacements;
+
+  EqualPlaces(const std::vector<int>& places, int count, bool is_shared) {
+    const int most = places.empty() ? 0 : places.back() + 1;
+    for (int place = 0; place < most; ++place) {
+      counts.push_back(count);
+      displacements.push_back(is_shared ? 0 : place * count);
+    }
+  }
+};
+
+std::int64_t elements_to_neighbors(MPI_Comm comm, const int* counts, int count) {
+  const auto* const of = commpass::taken(comm);
+  std::int64_t sum = 0;
+  if (!of) return sum;
+  for (const int place : of->neighbors.destination_places) sum += counts ? counts[place] : count;
+  return sum;
+}
+
+}  // namespace
+
+// MPI's own names, and MPI's own parameters.
+// NOLINTBEGIN(readability-identifier-naming)
+extern "C" {
+
+int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                 MPI_Datatype recvtype, MPI_Comm comm) {
+  const bool is_in_place = sendbuf == MPI_IN_PLACE;
+  return take_over(
+      InterposedCall::alltoall, comm, is_in_place,
+      [&] { return bytes_of(recvtype, std::int64_t{recvcount} * ranks_of(comm)); },
+      [&] { return PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); },
+      [&](TakenCommunicator& of) {
+        of.engines->alltoallv->alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, {});
+      });
+}
+
+int MPI_Alltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype, void* recvbuf,
+                  const int* recvcounts, const int* rdispls, MPI_Datatype recvtype, MPI_Comm comm) {
+  const bool is_in_place = sendbuf == MPI_IN_PLACE;
+  return take_over(
+      InterposedCall::alltoallv, comm, is_in_place,
+      [&] {
+        return is_in_place ? bytes_of(recvtype, sum_of(recvcounts, ranks_of(comm)))
+                           : bytes_of(sendtype, sum_of(sendcounts, ranks_of(comm)));
+      },
+      [&] {
+        return PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+      },
+      [&](TakenCommunicator& of) {
+        of.engines->alltoallv->alltoallv(sendbuf, of_ranks(of, sendcounts), of_ranks(of, sdispls), sendtype, recvbuf,
+                                         of_ranks(of, recvcounts), of_ranks(of, rdispls), recvtype, {});
+      });
+}
+
+int MPI_Alltoallw(const void* sendbuf, const int* sendcounts, const int* sdispls, const MPI_Datatype* sendtypes,
+                  void* recvbuf, const int* recvcounts, const int* rdispls, const MPI_Datatype* recvtypes,
+                  MPI_Comm comm) {
+  const bool is_in_place = sendbuf == MPI_IN_PLACE;
+  return take_over(
+      InterposedCall::alltoallw, comm, is_in_place,
+      [&] {
+        const auto* const counts = is_in_place ? recvcounts : sendcounts;
+        const auto* const types = is_in_place ? recvtypes : sendtypes;
+        std::int64_t sum = 0;
+        for (int i = 0, ranks = ranks_of(comm); i < ranks; ++i) sum += bytes_of(types[i], counts[i]);
+        return sum;
+      },
+      [&] {
+        return PMPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+      },
+      [&](TakenCommunicator& of) {
+        of.engines->alltoallw.run(*of.engines->alltoallv, of.engines->context->comm.get(), sendbuf,
+                                  {of_ranks(of, sendcounts), of_ranks(of, sdispls), of_ranks(of, sendtypes)}, recvbuf,
+                                  {of_ranks(of, recvcounts), of_ranks(of, rdispls), of_ranks(of, recvtypes)}, {});
+      });
+}
+
+int MPI_Neighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                          MPI_Datatype recvtype, MPI_Comm comm) {
+  return take_over(
+      InterposedCall::neighbor_alltoall, comm, false,
+      [&] { return bytes_of(sendtype, elements_to_neighbors(comm, nullptr, sendcount)); },
+      [&] { return PMPI_Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); },
+      [&](TakenCommunicator& of) {
+        const auto& all = of.neighbors;
+        const EqualPlaces sends(all.destination_places, sendcount, false),
+            receives(all.source_places, recvcount, false);
+        NeighborArguments(of,
+                          {all.destinations, all.destination_places, sends.counts.data(), sends.displacements.data()},
+                          {all.sources, all.source_places, receives.counts.data(), receives.displacements.data()})
+            .run(sendbuf, sendtype, recvbuf, recvtype);
+      });
+}
+
+int MPI_Neighbor_alltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype,
+                           void* recvbuf, const int* recvcounts, const int* rdispls, MPI_Datatype recvtype,
+                           MPI_Comm comm) {
+  return take_over(
+      InterposedCall::neighbor_alltoallv, comm, false,
+      [&] { return bytes_of(sendtype, elements_to_neighbors(comm, sendcounts, 0)); },
+      [&] {
+        return PMPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+                                       comm);
+      },
+      [&](TakenCommunicator& of) {
+        const auto& all = of.neighbors;
+        NeighborArguments(of, {all.destinations, all.destination_places, sendcounts, sdispls},
+                          {all.sources, all.source_places, recvcounts, rdispls})
+            .run(sendbuf, sendtype, recvbuf, recvtype);
+      });
+}
+
+int MPI_Neighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                           MPI_Datatype recvtype, MPI_Comm comm) {
+  return take_over(
+      InterposedCall::neighbor_allgather, comm, false,
+      [&] { return bytes_of(sendtype, elements_to_neighbors(comm, nullptr, sendcount)); },
+      [&] { return PMPI_Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); },
+      [&](TakenCommunicator& of) {
+        const auto& all = of.neighbors;
+        const EqualPlaces sends(all.destination_places, sendcount, true), receives(all.source_places, recvcount, false);
+        NeighborArguments(of,
+                          {all.destinations, all.destination_places, sends.counts.data(), sends.displacements.data()},
+                          {all.sources, all.source_places, receives.counts.data(), receives.displacements.data()})
+            .run(sendbuf, sendtype, recvbuf, recvtype);
+      });
+}
+
+int MPI_Neighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                            const int* recvcounts, const int* displs, MPI_Datatype recvtype, MPI_Comm comm) {
+  return take_over(
+      InterposedCall::neighbor_allgatherv, comm, false,
+      [&] { return bytes_of(sendtype, elements_to_neighbors(comm, nullptr, sendcount)); },
+      [&] {
+        return PMPI_Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+      },
+      [&](TakenCommunicator& of) {
+        const auto& all = of.neighbors;
+        const EqualPlaces sends(all.destination_places, sendcount, true);
+        NeighborArguments(of,
+                          {all.destinations, all.destination_places, sends.counts.data(), sends.displacements.data()},
+                          {all.sources, all.source_places, recvcounts, displs})
+            .run(sendbuf, sendtype, recvbuf, recvtype);
+      });
+}
+
+int MPI_Init(int* argc, char*** argv) {
+  const int code = PMPI_Init(argc, argv);
+  if (code == MPI_SUCCESS) commpass::agree_on_settings();
+  return code;
+}
+
+int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  const int code = PMPI_Init_thread(argc, argv, required, provided);
+  if (code == MPI_SUCCESS) commpass::agree_on_settings();
+  return code;
+}
+
+int MPI_Comm_free(MPI_Comm* comm) {
+  if (comm && !commpass::is_inside()) commpass::release(*comm);
+  return PMPI_Comm_free(comm);
+}
+
+int MPI_Comm_disconnect(MPI_Comm* comm) {
+  if (comm && !commpass::is_inside()) commpass::release(*comm);
+  return PMPI_Comm_disconnect(comm);
+}
+
+int MPI_Finalize() {
+  commpass::release_all();
+  commpass::write_report();
+  return PMPI_Finalize();
+}
+
+}  // extern "C"
+// NOLINTEND(readability-identifier-naming)

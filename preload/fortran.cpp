@@ -1,0 +1,141 @@
+// The same calls from Fortran, where the MPI library's bindings do not come by MPI's names for C: those of Open MPI,
+// for `use mpi_f08` (ompi_…_f), `use mpi` and mpif.h (mpi_…_).
+#include <dlfcn.h>
+#include <mpi.h>
+
+#include <cstddef>
+#include <vector>
+
+namespace {
+
+/// Where the Fortran library keeps a constant that is known by its address.
+const void* address_of(const char* name) { return dlsym(RTLD_DEFAULT, name); }
+
+/// A buffer as C knows it: MPI_IN_PLACE and MPI_BOTTOM of Fortran are others.
+void* buffer_of(void* given) {
+  static const void* const in_place = address_of("mpi_fortran_in_place_");
+  static const void* const bottom = address_of("mpi_fortran_bottom_");
+  if (given && given == in_place) return MPI_IN_PLACE;
+  return given && given == bottom ? MPI_BOTTOM : given;
+}
+
+MPI_Datatype type_of(const MPI_Fint* type) { return PMPI_Type_f2c(*type); }
+MPI_Comm comm_of(const MPI_Fint* comm) { return PMPI_Comm_f2c(*comm); }
+
+/// Of an argument that is not looked at with MPI_IN_PLACE, and may be anything then.
+MPI_Datatype type_if_used(const void* buffer, const MPI_Fint* type) {
+  return buffer == MPI_IN_PLACE ? MPI_DATATYPE_NULL : type_of(type);
+}
+
+std::vector<MPI_Datatype> types_of(MPI_Comm comm, const void* buffer, const MPI_Fint* types) {
+  int ranks = 0, is_inter = 0;
+  PMPI_Comm_test_inter(comm, &is_inter);
+  is_inter ? PMPI_Comm_remote_size(comm, &ranks) : PMPI_Comm_size(comm, &ranks);
+  std::vector<MPI_Datatype> result(static_cast<std::size_t>(ranks), MPI_DATATYPE_NULL);
+  for (std::size_t i = 0; buffer != MPI_IN_PLACE && i < result.size(); ++i) result[i] = PMPI_Type_f2c(types[i]);
+  return result;
+}
+
+/// Null where the program leaves out the last argument, as it may with mpi_f08.
+void return_code(MPI_Fint* ierr, int code) {
+  if (ierr) *ierr = code;
+}
+
+}  // namespace
+
+// NOLINTBEGIN(readability-identifier-naming, bugprone-reserved-identifier)
+extern "C" {
+
+void mpi_alltoall_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype, void* recvbuf, MPI_Fint* recvcount,
+                   MPI_Fint* recvtype, MPI_Fint* comm, MPI_Fint* ierr) {
+  void* const send = buffer_of(sendbuf);
+  return_code(ierr, MPI_Alltoall(send, send == MPI_IN_PLACE ? 0 : *sendcount, type_if_used(send, sendtype),
+                                 buffer_of(recvbuf), *recvcount, type_of(recvtype), comm_of(comm)));
+}
+
+void mpi_alltoallv_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fint* sdispls, MPI_Fint* sendtype, void* recvbuf,
+                    MPI_Fint* recvcounts, MPI_Fint* rdispls, MPI_Fint* recvtype, MPI_Fint* comm, MPI_Fint* ierr) {
+  void* const send = buffer_of(sendbuf);
+  return_code(ierr, MPI_Alltoallv(send, sendcounts, sdispls, type_if_used(send, sendtype), buffer_of(recvbuf),
+                                  recvcounts, rdispls, type_of(recvtype), comm_of(comm)));
+}
+
+void mpi_alltoallw_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fint* sdispls, MPI_Fint* sendtypes, void* recvbuf,
+                    MPI_Fint* recvcounts, MPI_Fint* rdispls, MPI_Fint* recvtypes, MPI_Fint* comm, MPI_Fint* ierr) {
+  void* const send = buffer_of(sendbuf);
+  const auto on = comm_of(comm);
+  const auto sends = types_of(on, send, sendtypes), receives = types_of(on, nullptr, recvtypes);
+  return_code(ierr, MPI_Alltoallw(send, sendcounts, sdispls, sends.data(), buffer_of(recvbuf), recvcounts, rdispls,
+                                  receives.data(), on));
+}
+
+void mpi_neighbor_alltoall_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype, void* recvbuf, MPI_Fint* recvcount,
+                            MPI_Fint* recvtype, MPI_Fint* comm, MPI_Fint* ierr) {
+  return_code(ierr, MPI_Neighbor_alltoall(buffer_of(sendbuf), *sendcount, type_of(sendtype), buffer_of(recvbuf),
+                                          *recvcount, type_of(recvtype), comm_of(comm)));
+}
+
+void mpi_neighbor_alltoallv_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fint* sdispls, MPI_Fint* sendtype, void* recvbuf,
+                             MPI_Fint* recvcounts, MPI_Fint* rdispls, MPI_Fint* recvtype, MPI_Fint* comm,
+                             MPI_Fint* ierr) {
+  return_code(ierr, MPI_Neighbor_alltoallv(buffer_of(sendbuf), sendcounts, sdispls, type_of(sendtype),
+                                           buffer_of(recvbuf), recvcounts, rdispls, type_of(recvtype), comm_of(comm)));
+}
+
+void mpi_neighbor_allgather_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype, void* recvbuf, MPI_Fint* recvcount,
+                             MPI_Fint* recvtype, MPI_Fint* comm, MPI_Fint* ierr) {
+  return_code(ierr, MPI_Neighbor_allgather(buffer_of(sendbuf), *sendcount, type_of(sendtype), buffer_of(recvbuf),
+                                           *recvcount, type_of(recvtype), comm_of(comm)));
+}
+
+void mpi_neighbor_allgatherv_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype, void* recvbuf,
+                              MPI_Fint* recvcounts, MPI_Fint* displs, MPI_Fint* recvtype, MPI_Fint* comm,
+                              MPI_Fint* ierr) {
+  return_code(ierr, MPI_Neighbor_allgatherv(buffer_of(sendbuf), *sendcount, type_of(sendtype), buffer_of(recvbuf),
+                                            recvcounts, displs, type_of(recvtype), comm_of(comm)));
+}
+
+void mpi_init_(MPI_Fint* ierr) { return_code(ierr, MPI_Init(nullptr, nullptr)); }
+
+void mpi_init_thread_(MPI_Fint* required, MPI_Fint* provided, MPI_Fint* ierr) {
+  int given = MPI_THREAD_SINGLE;
+  return_code(ierr, MPI_Init_thread(nullptr, nullptr, *required, &given));
+  *provided = given;
+}
+
+void mpi_finalize_(MPI_Fint* ierr) { return_code(ierr, MPI_Finalize()); }
+
+void mpi_comm_free_(MPI_Fint* comm, MPI_Fint* ierr) {
+  MPI_Comm freed = comm_of(comm);
+  return_code(ierr, MPI_Comm_free(&freed));
+  *comm = PMPI_Comm_c2f(freed);
+}
+
+void mpi_comm_disconnect_(MPI_Fint* comm, MPI_Fint* ierr) {
+  MPI_Comm freed = comm_of(comm);
+  return_code(ierr, MPI_Comm_disconnect(&freed));
+  *comm = PMPI_Comm_c2f(freed);
+}
+
+void ompi_alltoall_f(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    __attribute__((alias("mpi_alltoall_")));
+void ompi_alltoallv_f(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                      MPI_Fint*) __attribute__((alias("mpi_alltoallv_")));
+void ompi_alltoallw_f(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                      MPI_Fint*) __attribute__((alias("mpi_alltoallw_")));
+void ompi_neighbor_alltoall_f(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    __attribute__((alias("mpi_neighbor_alltoall_")));
+void ompi_neighbor_alltoallv_f(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                               MPI_Fint*, MPI_Fint*) __attribute__((alias("mpi_neighbor_alltoallv_")));
+void ompi_neighbor_allgather_f(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    __attribute__((alias("mpi_neighbor_allgather_")));
+void ompi_neighbor_allgatherv_f(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                                MPI_Fint*) __attribute__((alias("mpi_neighbor_allgatherv_")));
+void ompi_init_f(MPI_Fint*) __attribute__((alias("mpi_init_")));
+void ompi_init_thread_f(MPI_Fint*, MPI_Fint*, MPI_Fint*) __attribute__((alias("mpi_init_thread_")));
+void ompi_finalize_f(MPI_Fint*) __attribute__((alias("mpi_finalize_")));
+void ompi_comm_free_f(MPI_Fint*, MPI_Fint*) __attribute__((alias("mpi_comm_free_")));
+void ompi_comm_disconnect_f(MPI_Fint*, MPI_Fint*) __attribute__((alias("mpi_comm_disconnect_")));
+
+}  // extern "C"
+// NOLINTEND(readability-identifier-naming, bugprone-reserved-identifier)

@@ -1,0 +1,53 @@
+#include "preload/report.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "model/text.hpp"
+#include "preload/settings.hpp"
+
+namespace commpass {
+
+namespace {
+
+std::string row_of(int ranks, const char* name, const CallRecord& record) {
+  const auto calls = record.by_library + record.by_ours + record.by_both;
+  const auto ratio = record.rivalry.ratio();
+  return fmt::format("{:<20} {:>6} {:>9} {:>9} {:>9} {:>7} {:>12} {:>10} {:>10}  {}\n", name, ranks, calls,
+                     record.by_library, record.by_ours, record.by_both, calls == 0 ? 0 : record.bytes / calls,
+                     format_seconds(record.seconds), ratio > 0 ? fmt::format("{:.2f}", ratio) : "-", record.strategy);
+}
+
+}  // namespace
+
+std::string report_of(const std::map<int, PastCalls>& calls) {
+  std::string rows, reasons;
+  for (const auto& [ranks, past] : calls) {
+    bool is_used = false;
+    for (std::size_t i = 0; i < interposed_calls; ++i) {
+      const auto& record = past.records[i];
+      if (record.by_library + record.by_ours + record.by_both == 0) continue;
+      is_used = true;
+      rows += row_of(ranks, interposed_call_names[i], record);
+    }
+    if (!is_used) continue;
+    for (const auto& reason : past.refusals) reasons += fmt::format("  left to MPI on {} ranks: {}\n", ranks, reason);
+  }
+  if (rows.empty()) return {};
+  return fmt::format("commpass: calls of rank 0\n{:<20} {:>6} {:>9} {:>9} {:>9} {:>7} {:>12} {:>10} {:>10}  {}\n",
+                     "MPI_...", "ranks", "calls", "by MPI", "by ours", "by both", "bytes a call", "time", "ours/MPI",
+                     "last strategy") +
+         rows + reasons;
+}
+
+void write_report() noexcept {
+  if (!settings().reports) return;
+  try {
+    std::fputs(report_of(past_calls()).c_str(), stderr);
+  } catch (const std::exception&) {
+    std::fputs("commpass: there is no memory for the report.\n", stderr);
+  }
+}
+
+}  // namespace commpass

@@ -1,0 +1,58 @@
+#include "preload/settings.hpp"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <string>
+
+#include "model/error.hpp"
+
+namespace commpass {
+
+namespace {
+
+Settings agreed;  // NOLINT: of the process
+
+Settings read_settings(std::string& complaint) {
+  Settings read;
+  try {
+    const auto environment = read_environment();
+    read.mode = environment.interposition;
+    read.reports = environment.verbose || read.mode == Interposition::record;
+    for (std::size_t i = 0; i < interposed_calls; ++i)
+      read.is_taken[i] = environment.interposed_calls.empty() ||
+                         std::ranges::count(environment.interposed_calls, interposed_call_names[i]) > 0;
+  } catch (const std::exception& error) {
+    complaint = error.what();
+    read = {};
+  }
+  return read;
+}
+
+}  // namespace
+
+const Settings& settings() { return agreed; }
+
+void agree_on_settings() noexcept {
+  std::string complaint;
+  auto own = read_settings(complaint);
+  int rank = 0;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  // The least of each: off before record before on before always. And who tells of an environment that says nothing of
+  // use.
+  std::array<int, interposed_calls + 2> numbers{};
+  numbers[0] = static_cast<int>(own.mode);
+  for (std::size_t i = 0; i < interposed_calls; ++i) numbers[i + 1] = own.is_taken[i] ? 1 : 0;
+  numbers.back() = complaint.empty() ? std::numeric_limits<int>::max() : rank;
+  PMPI_Allreduce(MPI_IN_PLACE, numbers.data(), static_cast<int>(numbers.size()), MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  own.mode = static_cast<Interposition>(numbers[0]);
+  for (std::size_t i = 0; i < interposed_calls; ++i) own.is_taken[i] = numbers[i + 1] != 0;
+  own.reports = own.reports && rank == 0 && own.mode != Interposition::off;
+  if (numbers.back() == rank)
+    std::fprintf(stderr, "commpass: exchanges are left to the MPI library: %s\n", complaint.c_str());
+  agreed = own;
+}
+
+}  // namespace commpass

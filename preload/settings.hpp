@@ -1,0 +1,23 @@
+// What the environment asks of the interposer, the same on every rank.
+#pragma once
+
+#include <array>
+
+#include "selector/commands/environment.hpp"
+#include "selector/commands/interposed_call.hpp"
+
+namespace commpass {
+
+struct Settings {
+  Interposition mode = Interposition::off;
+  std::array<bool, interposed_calls> is_taken{};
+  bool reports = false;
+};
+
+/// Those of all ranks; off until they are agreed.
+const Settings& settings();
+/// Reads and agrees on them: what not all ranks ask for is not done. An environment that cannot be understood switches
+/// off, with one line. Called when MPI has been initialised. Collective over MPI_COMM_WORLD.
+void agree_on_settings() noexcept;
+
+}  // namespace commpass

@@ -1,0 +1,216 @@
+#include "preload/taken_communicator.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include "model/error.hpp"
+#include "preload/settings.hpp"
+#include "runtime/mpi/agreement.hpp"
+
+namespace commpass {
+
+namespace {
+
+/// Of the process.
+struct Registry {
+  std::mutex mutex = {};
+  int key = MPI_KEYVAL_INVALID;
+  std::vector<std::unique_ptr<TakenCommunicator>> all = {};  ///< in the order in which they were met
+  std::map<int, PastCalls> past = {};
+
+  void remember(const TakenCommunicator& one) {
+    auto& calls = past[one.ranks];
+    for (std::size_t i = 0; i < interposed_calls; ++i) calls.records[i].add(one.records[i]);
+    for (const auto& reason : {one.left_to_library, one.neighborhoods_left_to_library})
+      if (!reason.empty()) calls.refusals.insert(reason);
+  }
+};
+
+Registry& registry() {
+  static auto& only = *new Registry;  // never destroyed: programs call MPI until the very end
+  return only;
+}
+
+/// Nothing is freed in an attribute's callback, in which collectives are not allowed.
+int leave_alone(MPI_Comm, int, void*, void*) { return MPI_SUCCESS; }
+
+/// Are there ranks that MPI_COMM_WORLD does not have? They may not have this library, or other settings.
+bool has_strangers(MPI_Comm comm) {
+  MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
+  PMPI_Comm_group(comm, &group);
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  int size = 0;
+  PMPI_Group_size(group, &size);
+  std::vector<int> ranks(static_cast<std::size_t>(size)), found(ranks.size());
+  for (int i = 0; i < size; ++i) ranks[static_cast<std::size_t>(i)] = i;
+  PMPI_Group_translate_ranks(group, size, ranks.data(), world, found.data());
+  PMPI_Group_free(&group);
+  PMPI_Group_free(&world);
+  return std::ranges::count(found, MPI_UNDEFINED) > 0;
+}
+
+/// What all ranks can tell without asking the others.
+std::string refusal(MPI_Comm comm) {
+  int is_inter = 0, size = 0;
+  PMPI_Comm_test_inter(comm, &is_inter);
+  if (is_inter) return "it is an intercommunicator";
+  PMPI_Comm_size(comm, &size);
+  if (size == 1) return "it has one rank";
+  return has_strangers(comm) ? "it has ranks that MPI_COMM_WORLD does not have" : "";
+}
+
+/// Is a driver of a GPU in the process, so that buffers may lie where the host cannot read?
+bool may_have_device_memory() {
+  return dlsym(RTLD_DEFAULT, "cuMemcpy") != nullptr || dlsym(RTLD_DEFAULT, "hipMemcpy") != nullptr;
+}
+
+/// A side of a neighbourhood: ranks as MPI lists them become those that there are, and their places.
+void keep_those_there_are(const std::vector<int>& listed, std::vector<int>& ranks, std::vector<int>& places) {
+  for (int place = 0; place < static_cast<int>(listed.size()); ++place) {
+    const int rank = listed[static_cast<std::size_t>(place)];
+    if (rank == MPI_PROC_NULL) continue;
+    ranks.push_back(rank);
+    places.push_back(place);
+  }
+}
+
+struct Listed {
+  std::vector<int> sources = {}, destinations = {};
+};
+
+Listed neighbors_of_distributed_graph(MPI_Comm comm) {
+  int in = 0, out = 0, weighted = 0;
+  PMPI_Dist_graph_neighbors_count(comm, &in, &out, &weighted);
+  Listed listed{std::vector<int>(static_cast<std::size_t>(in)), std::vector<int>(static_cast<std::size_t>(out))};
+  std::vector<int> in_weights(listed.sources.size()), out_weights(listed.destinations.size());
+  PMPI_Dist_graph_neighbors(comm, in, listed.sources.data(), in_weights.data(), out, listed.destinations.data(),
+                            out_weights.data());
+  return listed;
+}
+
+Listed neighbors_of_graph(MPI_Comm comm) {
+  int rank = 0, count = 0;
+  PMPI_Comm_rank(comm, &rank);
+  PMPI_Graph_neighbors_count(comm, rank, &count);
+  std::vector<int> both(static_cast<std::size_t>(count));
+  PMPI_Graph_neighbors(comm, rank, count, both.data());
+  return {both, both};
+}
+
+Listed neighbors_of_grid(MPI_Comm comm) {
+  int dimensions = 0;
+  PMPI_Cartdim_get(comm, &dimensions);
+  std::vector<int> both;
+  for (int dimension = 0; dimension < dimensions; ++dimension) {
+    int before = 0, after = 0;
+    PMPI_Cart_shift(comm, dimension, 1, &before, &after);
+    both.insert(both.end(), {before, after});
+  }
+  return {both, both};
+}
+
+bool has_twice(std::vector<int> ranks) {
+  std::ranges::sort(ranks);
+  return std::ranges::adjacent_find(ranks) != ranks.end();
+}
+
+/// @return false where a rank is a neighbour twice, which an alltoallv cannot say
+bool find_neighbors(MPI_Comm comm, Neighbors& found) {
+  int topology = MPI_UNDEFINED;
+  PMPI_Topo_test(comm, &topology);
+  Listed listed;
+  if (topology == MPI_DIST_GRAPH) listed = neighbors_of_distributed_graph(comm);
+  if (topology == MPI_GRAPH) listed = neighbors_of_graph(comm);
+  if (topology == MPI_CART) listed = neighbors_of_grid(comm);
+  keep_those_there_are(listed.sources, found.sources, found.source_places);
+  keep_those_there_are(listed.destinations, found.destinations, found.destination_places);
+  return !has_twice(found.sources) && !has_twice(found.destinations);
+}
+
+/// Does this rank, or any other, say so? Collective.
+bool any_rank(MPI_Comm comm, bool here) {
+  int there = here ? 1 : 0;
+  PMPI_Allreduce(MPI_IN_PLACE, &there, 1, MPI_INT, MPI_MAX, comm);
+  return there != 0;
+}
+
+}  // namespace
+
+TakenCommunicator* taken(MPI_Comm comm) {
+  auto& of_process = registry();
+  const std::lock_guard lock(of_process.mutex);
+  if (of_process.key == MPI_KEYVAL_INVALID)
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, leave_alone, &of_process.key, nullptr);
+  void* value = nullptr;
+  int is_there = 0;
+  if (comm == MPI_COMM_NULL || PMPI_Comm_get_attr(comm, of_process.key, static_cast<void*>(&value), &is_there))
+    return nullptr;
+  if (is_there) return static_cast<TakenCommunicator*>(value);
+  auto made = std::make_unique<TakenCommunicator>();
+  PMPI_Comm_size(comm, &made->ranks);
+  made->left_to_library = refusal(comm);
+  made->has_neighbor_twice = !find_neighbors(comm, made->neighbors);
+  PMPI_Comm_set_attr(comm, of_process.key, made.get());
+  return of_process.all.emplace_back(std::move(made)).get();
+}
+
+void open_engines(TakenCommunicator& of, MPI_Comm comm) {
+  try {
+    if (any_rank(comm, may_have_device_memory())) {
+      of.left_to_library =
+          "a GPU's driver is in the program, whose buffers may lie in memory that the host cannot read";
+      return;
+    }
+    of.engines = std::make_unique<Engines>(make_context(comm, "", nullptr, {}));
+    if (!of.engines->context->unpriced.empty()) {
+      of.left_to_library = of.engines->context->unpriced;
+      of.engines.reset();
+      return;
+    }
+    if (any_rank(comm, of.has_neighbor_twice)) of.neighborhoods_left_to_library = "a rank has a neighbour twice";
+    for (auto* numbers : {&of.send_counts, &of.send_displacements, &of.receive_counts, &of.receive_displacements})
+      numbers->assign(static_cast<std::size_t>(of.ranks), 0);
+  } catch (const std::exception& error) {
+    // The same on every rank: a context is made on all or none.
+    of.left_to_library = sentence_of(error);
+    of.engines.reset();
+  }
+}
+
+void release(MPI_Comm comm) noexcept {
+  auto& of_process = registry();
+  std::unique_ptr<TakenCommunicator> released;  // freed without the lock, since ranks meet there
+  {
+    const std::lock_guard lock(of_process.mutex);
+    void* value = nullptr;
+    int is_there = 0;
+    if (of_process.key == MPI_KEYVAL_INVALID || comm == MPI_COMM_NULL) return;
+    if (PMPI_Comm_get_attr(comm, of_process.key, static_cast<void*>(&value), &is_there) || !is_there) return;
+    PMPI_Comm_delete_attr(comm, of_process.key);
+    const auto one = std::ranges::find(of_process.all, value, [](const auto& each) { return each.get(); });
+    released = std::move(*one);
+    of_process.all.erase(one);
+    of_process.remember(*released);
+  }
+}
+
+void release_all() noexcept {
+  auto& of_process = registry();
+  for (; !of_process.all.empty(); of_process.all.pop_back()) of_process.remember(*of_process.all.back());
+}
+
+void CallRecord::add(const CallRecord& other) {
+  by_library += other.by_library;
+  by_ours += other.by_ours;
+  by_both += other.by_both;
+  bytes += other.bytes;
+  seconds += other.seconds;
+  if (!other.strategy.empty()) strategy = other.strategy;
+  if (other.rivalry.ratio() > 0) rivalry = other.rivalry;
+}
+
+const std::map<int, PastCalls>& past_calls() { return registry().past; }
+
+}  // namespace commpass

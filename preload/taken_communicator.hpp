@@ -1,0 +1,73 @@
+// What an interposed communicator of the program carries: who runs its calls, and what that has brought.
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "preload/rivalry.hpp"
+#include "runtime/engines.hpp"
+#include "selector/commands/interposed_call.hpp"
+
+namespace commpass {
+
+/// What became of the calls of one kind. Numbers of this rank.
+struct CallRecord {
+  Rivalry rivalry = {};
+  std::int64_t by_library = 0, by_ours = 0, by_both = 0;
+  std::int64_t bytes = 0;        ///< that this rank sent
+  double seconds = 0;            ///< in these calls, waiting for others included
+  double pending_library_s = 0;  ///< of a call in place that was the library's turn
+  std::string strategy = {};     ///< of the last call that was ours
+
+  void add(const CallRecord& other);
+};
+
+/// The ranks that this one sends to and receives from by neighbourhood collectives, in MPI's order; no MPI_PROC_NULL.
+struct Neighbors {
+  std::vector<int> sources = {}, destinations = {};
+  std::vector<int> source_places = {}, destination_places = {};  ///< in the arguments: MPI_PROC_NULL has a place there
+};
+
+/// Kept by an attribute of the program's communicator.
+struct TakenCommunicator {
+  int ranks = 0;
+  std::array<CallRecord, interposed_calls> records = {};
+  std::string left_to_library = {};  ///< why all of its calls are; empty: they are not, or nobody knows yet
+  std::string neighborhoods_left_to_library = {};
+  std::unique_ptr<Engines> engines = {};
+  Neighbors neighbors = {};
+  bool has_neighbor_twice = false;
+  // The arguments of a neighbourhood collective, as of an alltoallv: 0 but for neighbours.
+  std::vector<int> send_counts = {}, send_displacements = {}, receive_counts = {}, receive_displacements = {};
+
+  CallRecord& record(InterposedCall call) { return records[static_cast<std::size_t>(call)]; }
+};
+
+/// What the communicator carries; it is made where there is nothing yet. Local.
+/// @return null if MPI does not know the communicator
+TakenCommunicator* taken(MPI_Comm comm);
+
+/// Makes what runs exchanges, or finds out why it cannot. Collective; the same on every rank.
+void open_engines(TakenCommunicator& of, MPI_Comm comm);
+
+/// Frees what the communicator carries, if anything. Collective where there are engines.
+void release(MPI_Comm comm) noexcept;
+/// Frees all, those made last first. Collective over all of them.
+void release_all() noexcept;
+
+/// What became of the calls on communicators that have been released.
+struct PastCalls {
+  std::array<CallRecord, interposed_calls> records = {};
+  std::set<std::string> refusals = {};  ///< why calls were left to the MPI library
+};
+/// By the number of ranks.
+const std::map<int, PastCalls>& past_calls();
+
+}  // namespace commpass

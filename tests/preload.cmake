@@ -1,0 +1,47 @@
+# Programs that know nothing of Commpass, with and without libcommpass-mpi before the MPI library.
+if(NOT TARGET commpass_mpi)
+  return()
+endif()
+commpass_test(rivalry_test SOURCES preload/rivalry_test.cpp LIBRARIES commpass::interposition)
+target_link_libraries(rivalry_test PRIVATE MPI::MPI_CXX)
+
+add_executable(unmodified preload/unmodified.c)
+target_link_libraries(unmodified PRIVATE MPI::MPI_CXX)
+set_target_properties(unmodified PROPERTIES LINKER_LANGUAGE CXX C_STANDARD 11)
+target_compile_options(unmodified PRIVATE -Wall -Wextra)
+set(commpass_unmodified_programs unmodified)
+if(COMMPASS_FORTRAN)
+  foreach(name unmodified_f08 unmodified_mpi)
+    add_executable(${name} preload/unmodified.F90)
+    target_link_libraries(${name} PRIVATE MPI::MPI_Fortran)
+    target_compile_options(${name} PRIVATE -Wall -ffree-line-length-none)
+    set_target_properties(${name} PROPERTIES Fortran_MODULE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${name}.modules)
+    list(APPEND commpass_unmodified_programs ${name})
+  endforeach()
+  target_compile_definitions(unmodified_mpi PRIVATE COMMPASS_TEST_MPI)
+endif()
+
+# The program says that all it compared is the same; and rank 0 reports whose calls they were.
+#   commpass_unmodified_tests(NAME PROGRAM RANKS … EXPECT REGEX VARIABLES NAME=VALUE …)
+function(commpass_unmodified_tests name program)
+  cmake_parse_arguments(PARSE_ARGV 2 test "" "EXPECT" "VARIABLES")
+  foreach(ranks ${test_UNPARSED_ARGUMENTS})
+    add_test(NAME ${name}.n${ranks}
+             COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${COMMPASS_MPIEXEC_FLAGS}
+                     env LD_PRELOAD=$<TARGET_FILE:commpass_mpi> COMMPASS_PROFILE=lassen COMMPASS_VERBOSE=1 ${test_VARIABLES} $<TARGET_FILE:${program}>)
+    set_tests_properties(${name}.n${ranks} PROPERTIES PROCESSORS ${ranks} TIMEOUT 300 LABELS mpi ENVIRONMENT "${COMMPASS_MPI_ENVIRONMENT}"
+                         PASS_REGULAR_EXPRESSION "${test_EXPECT}" FAIL_REGULAR_EXPRESSION "comparisons failed;other bytes")
+  endforeach()
+endfunction()
+foreach(program ${commpass_unmodified_programs})
+  commpass_unmodified_tests(${program}_always ${program} 2 3 5 VARIABLES COMMPASS_MPI=always EXPECT "alltoallv +[235] +[0-9]+ +0 +[1-9]")
+  commpass_unmodified_tests(${program}_off ${program} 2 VARIABLES COMMPASS_MPI=off EXPECT "all comparisons hold")
+endforeach()
+commpass_unmodified_tests(unmodified_tuna unmodified 2 4 VARIABLES COMMPASS_MPI=always COMMPASS_ALLTOALLV_STRATEGY=tuna,radix=2 EXPECT "tuna,radix=2")
+commpass_unmodified_tests(unmodified_two_nodes unmodified 4
+  VARIABLES COMMPASS_MPI=always COMMPASS_LAYOUT=2x2 COMMPASS_ALLTOALLV_STRATEGY=two-step EXPECT "alltoallv +4 +[0-9]+ +0 +[1-9].*two-step")
+commpass_unmodified_tests(unmodified_on unmodified 2 3 VARIABLES COMMPASS_MPI=on EXPECT "alltoallv +[23] +[0-9]+ +[1-9][0-9]* +[0-9]+ +[1-9]")
+commpass_unmodified_tests(unmodified_record unmodified 1 2 VARIABLES COMMPASS_MPI=record EXPECT "alltoallv +[12] +[1-9][0-9]* +[1-9][0-9]* +0 +0")
+commpass_unmodified_tests(unmodified_calls unmodified 2 VARIABLES COMMPASS_MPI=always COMMPASS_MPI_CALLS=alltoallw,neighbor_allgather EXPECT "alltoallw +2")
+# What cannot be understood switches off, and says so in one line.
+commpass_unmodified_tests(unmodified_misled unmodified 2 VARIABLES COMMPASS_MPI=sometimes EXPECT "left to the MPI library: .*sometimes")

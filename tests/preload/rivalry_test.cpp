@@ -1,0 +1,92 @@
+#include "preload/rivalry.hpp"
+
+#include <gtest/gtest.h>
+
+#include "preload/report.hpp"
+
+namespace commpass {
+namespace {
+
+/// Runs so many calls, in which ours takes `ratio` times as long as the library. @return how many were run so
+struct Count {
+  int library = 0, ours = 0, both = 0;
+};
+Count run(Rivalry& rivalry, int calls, double ratio) {
+  Count count;
+  for (int i = 0; i < calls; ++i) switch (rivalry.next()) {
+      case Rivalry::Turn::library: ++count.library; break;
+      case Rivalry::Turn::ours: ++count.ours; break;
+      case Rivalry::Turn::both:
+        ++count.both;
+        rivalry.add(1e-6, ratio * 1e-6);
+        break;
+    }
+  return count;
+}
+
+TEST(Rivalry, LeavesTheFirstCallsToTheLibraryWithoutAsking) {
+  Rivalry rivalry;
+  EXPECT_EQ(run(rivalry, Rivalry::calls_before, 0.5).library, Rivalry::calls_before);
+  EXPECT_EQ(rivalry.next(), Rivalry::Turn::both);
+}
+
+TEST(Rivalry, GivesCallsToWhatIsFaster) {
+  for (const double ratio : {0.5, 1.5}) {
+    Rivalry rivalry;
+    const auto first = run(rivalry, 40, ratio);
+    EXPECT_EQ(first.both, Rivalry::pairs + 1) << "one plans";
+    EXPECT_EQ(first.ours, ratio < 1 ? 40 - Rivalry::calls_before - Rivalry::pairs - 1 : 0);
+    EXPECT_DOUBLE_EQ(rivalry.ratio(), ratio);
+  }
+}
+
+TEST(Rivalry, DoesNotCountTheCallThatPlans) {
+  Rivalry rivalry;
+  run(rivalry, Rivalry::calls_before, 1);
+  ASSERT_EQ(rivalry.next(), Rivalry::Turn::both);
+  rivalry.add(1e-6, 1);
+  EXPECT_GT(run(rivalry, 20, 0.9).ours, 0);
+  EXPECT_DOUBLE_EQ(rivalry.ratio(), 0.9);
+}
+
+TEST(Rivalry, IsNotDecidedByOneOutlier) {
+  Rivalry rivalry;
+  run(rivalry, Rivalry::calls_before + 3, 0.9);
+  ASSERT_EQ(rivalry.next(), Rivalry::Turn::both);
+  rivalry.add(1e-6, 1);
+  EXPECT_GT(run(rivalry, 20, 0.9).ours, 0);
+}
+
+TEST(Rivalry, AsksAgainSeldomAndHeedsTheAnswer) {
+  Rivalry rivalry;
+  run(rivalry, 64, 0.5);
+  const auto later = run(rivalry, 300, 2.0);
+  EXPECT_EQ(later.both, Rivalry::pairs + 1) << "after eight times as many calls";
+  EXPECT_GT(later.library, 280);
+  EXPECT_EQ(later.ours, 0);
+  Rivalry always;
+  EXPECT_LE(run(always, 100000, 0.5).both, 6 * (Rivalry::pairs + 1)) << "ever more seldom";
+}
+
+TEST(ReportOfInterposedCalls, HasARowForEachKindAndTheReasons) {
+  std::map<int, PastCalls> calls;
+  EXPECT_EQ(report_of(calls), "");
+  auto& record = calls[4].records[static_cast<std::size_t>(InterposedCall::alltoallv)];
+  record.by_library = 2;
+  record.by_ours = 7;
+  record.by_both = 1;
+  record.bytes = 1000;
+  record.strategy = "two-step";
+  calls[4].refusals.insert("it is an intercommunicator");
+  calls[9].refusals.insert("nobody called there");
+  const auto report = report_of(calls);
+  EXPECT_NE(report.find("alltoallv                 4        10         2         7       1          100"),
+            std::string::npos)
+      << report;
+  EXPECT_NE(report.find("two-step"), std::string::npos);
+  EXPECT_NE(report.find("left to MPI on 4 ranks: it is an intercommunicator"), std::string::npos);
+  EXPECT_EQ(report.find("nobody called"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace commpass

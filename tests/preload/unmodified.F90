@@ -1,0 +1,105 @@
+! A Fortran program that knows nothing of Commpass, with the module mpi_f08 or, if COMMPASS_TEST_MPI is defined, mpi.
+program unmodified
+#ifdef COMMPASS_TEST_MPI
+  use mpi
+#else
+  use mpi_f08
+#endif
+  implicit none
+  integer, parameter :: most = 5, calls = 12
+  integer :: rank, ranks, failures, all_failures, call_number, i, provided
+  integer, allocatable :: send(:), got(:), counts(:), displacements(:), send_bytes(:), got_bytes(:)
+#ifdef COMMPASS_TEST_MPI
+  integer :: ierr, copy
+  integer, allocatable :: types(:)
+#else
+  type(MPI_Comm) :: copy
+  type(MPI_Datatype), allocatable :: types(:)
+#endif
+
+  failures = 0
+#ifdef COMMPASS_TEST_MPI
+  call MPI_Init(ierr)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
+  call MPI_Comm_size(MPI_COMM_WORLD, ranks, ierr)
+  call MPI_Comm_dup(MPI_COMM_WORLD, copy, ierr)
+#else
+  call MPI_Init_thread(MPI_THREAD_FUNNELED, provided)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank)
+  call MPI_Comm_size(MPI_COMM_WORLD, ranks)
+  call MPI_Comm_dup(MPI_COMM_WORLD, copy)
+#endif
+  allocate(send(most * ranks), got(most * ranks), counts(ranks), displacements(ranks), types(ranks))
+  allocate(send_bytes(ranks), got_bytes(ranks))
+  provided = 0
+  do call_number = 1, calls
+    ! To each rank as many as the lower of both ranks says, each with who sends it and for whom.
+    do i = 0, ranks - 1
+      counts(i + 1) = mod(rank + i, most)
+      displacements(i + 1) = most * i
+      send(most * i + 1 : most * (i + 1)) = 1000 * rank + i
+      types(i + 1) = MPI_INTEGER
+    end do
+    send_bytes = 4 * displacements
+    got_bytes = 4 * displacements
+    got = -1
+#ifdef COMMPASS_TEST_MPI
+    call MPI_Alltoall(send, most, MPI_INTEGER, got, most, MPI_INTEGER, copy, ierr)
+#else
+    call MPI_Alltoall(send, most, MPI_INTEGER, got, most, MPI_INTEGER, copy)
+#endif
+    call check("alltoall", .true.)
+    got = -1
+#ifdef COMMPASS_TEST_MPI
+    call MPI_Alltoallv(send, counts, displacements, MPI_INTEGER, got, counts, displacements, MPI_INTEGER, copy, ierr)
+#else
+    call MPI_Alltoallv(send, counts, displacements, MPI_INTEGER, got, counts, displacements, MPI_INTEGER, copy)
+#endif
+    call check("alltoallv", .false.)
+    got = -1
+#ifdef COMMPASS_TEST_MPI
+    call MPI_Alltoallw(send, counts, send_bytes, types, got, counts, got_bytes, types, copy, ierr)
+#else
+    call MPI_Alltoallw(send, counts, send_bytes, types, got, counts, got_bytes, types, copy)
+#endif
+    call check("alltoallw", .false.)
+    got = send
+#ifdef COMMPASS_TEST_MPI
+    call MPI_Alltoall(MPI_IN_PLACE, 0, MPI_INTEGER, got, most, MPI_INTEGER, copy, ierr)
+#else
+    call MPI_Alltoall(MPI_IN_PLACE, 0, MPI_INTEGER, got, most, MPI_INTEGER, copy)
+#endif
+    call check("alltoall in place", .true.)
+  end do
+#ifdef COMMPASS_TEST_MPI
+  call MPI_Comm_free(copy, ierr)
+  call MPI_Allreduce(failures, all_failures, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
+#else
+  call MPI_Comm_free(copy)
+  call MPI_Allreduce(failures, all_failures, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
+#endif
+  if (rank == 0 .and. all_failures == 0) print "(a)", "all comparisons hold"
+  if (rank == 0 .and. all_failures > 0) print "(i0, a)", all_failures, " comparisons failed"
+#ifdef COMMPASS_TEST_MPI
+  call MPI_Finalize(ierr)
+#else
+  call MPI_Finalize()
+#endif
+  if (all_failures > 0) error stop 1
+
+contains
+
+  subroutine check(what, is_full)
+    character(*), intent(in) :: what
+    logical, intent(in) :: is_full
+    integer :: from, there
+    do from = 0, ranks - 1
+      there = merge(most, counts(from + 1), is_full)
+      if (any(got(most * from + 1 : most * from + there) /= 1000 * from + rank) .or. &
+          (.not. is_full .and. any(got(most * from + there + 1 : most * (from + 1)) /= -1))) then
+        failures = failures + 1
+        print "(a, a)", what, ": other bytes"
+      end if
+    end do
+  end subroutine check
+end program unmodified
