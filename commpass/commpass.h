@@ -12,7 +12,8 @@
  *
  * Every function returns COMMPASS_SUCCESS or an error code; commpass_error_text() says in one sentence what was wrong.
  * All but commpass_version, commpass_error_text, commpass_received_free, predictions, tests, waits and what is called
- * local are collective. Not thread-safe. */
+ * local are collective. A communicator, and what is made with it, belongs to one thread at a time. With
+ * MPI_THREAD_MULTIPLE threads may use different ones at once. */
 #ifndef COMMPASS_H
 #define COMMPASS_H
 
@@ -47,6 +48,11 @@ int commpass_comm_create(MPI_Comm mpi_comm, const char* profile, commpass_comm* 
 /* The same with a layout: "NODESxRANKS", "NODESxSOCKETSxRANKS" or a node for each rank ("0,0,1"), the same on every
  * rank; NULL or "": COMMPASS_LAYOUT, else what MPI and hwloc say. */
 int commpass_comm_create_laid_out(MPI_Comm mpi_comm, const char* profile, const char* layout, commpass_comm* comm);
+/* The same with hints, which go before the variables of the environment of their names in capitals: commpass_profile,
+ * commpass_layout, commpass_strategy, commpass_alltoallv_strategy, commpass_sparse_strategy, commpass_planner,
+ * commpass_wisdom. Those that MPI keeps of mpi_comm (MPI_Comm_get_info) hold in all three functions, after arguments
+ * and info. Those of rank 0 hold. */
+int commpass_comm_create_with_info(MPI_Comm mpi_comm, MPI_Info info, commpass_comm* comm);
 /* Takes what was measured before (commpass_planner below) from a file, in place of COMMPASS_WISDOM's, and keeps there
  * what will be. Collective. Rank 0 reads and writes it; it need not be there yet. NULL or "": none. */
 int commpass_comm_use_wisdom(commpass_comm comm, const char* file);
@@ -136,7 +142,7 @@ int commpass_alltoallw(const void* sendbuf, const int* sendcounts, const int* sd
                        void* recvbuf, const int* recvcounts, const int* rdispls, const MPI_Datatype* recvtypes,
                        const char* strategy, commpass_comm comm);
 
-/* An exchange that is planned, or a sparse one in flight. */
+/* An exchange that is planned, or one in flight that was started. */
 typedef struct commpass_exchange_state* commpass_exchange;
 
 /* Plan an exchange that runs many times with the same counts. Collective; on failure *exchange is NULL.
@@ -211,6 +217,21 @@ int commpass_start_forward(const void* owned_values, void* ghost_values, commpas
  * type, op  values are elements of this type; any operation of MPI on them, such as MPI_SUM */
 int commpass_start_reverse(const void* ghost_values, void* owned_values, MPI_Datatype type, MPI_Op op,
                            commpass_exchange exchange);
+
+/* The all-to-alls above without waiting for any other rank, as MPI_Ialltoallv, MPI_Ialltoall and MPI_Ialltoallw.
+ * commpass_test and commpass_wait move it on; buffers must not change, and datatypes live, before it is complete.
+ * Several may be in flight: ranks start them, and call those above, in the same order, and complete them in any.
+ *
+ * strategy  NULL: COMMPASS_ALLTOALLV_STRATEGY, else what was chosen for blocks about like these in calls that wait, and
+ *           standard if there was none */
+int commpass_ialltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype,
+                        void* recvbuf, const int* recvcounts, const int* rdispls, MPI_Datatype recvtype,
+                        const char* strategy, commpass_comm comm, commpass_exchange* exchange);
+int commpass_ialltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                       MPI_Datatype recvtype, const char* strategy, commpass_comm comm, commpass_exchange* exchange);
+int commpass_ialltoallw(const void* sendbuf, const int* sendcounts, const int* sdispls, const MPI_Datatype* sendtypes,
+                        void* recvbuf, const int* recvcounts, const int* rdispls, const MPI_Datatype* recvtypes,
+                        const char* strategy, commpass_comm comm, commpass_exchange* exchange);
 
 /* The sparse exchanges above without waiting. commpass_test and commpass_wait move it on; sendvals must not change
  * before it is complete. */

@@ -15,8 +15,10 @@
 #include "runtime/communicator.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/neighborhood_collective.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/time_exchange.hpp"
+#include "selector/choose/baseline.hpp"
 #include "selector/choose/offer.hpp"
 
 namespace commpass {
@@ -57,8 +59,26 @@ Seconds time_plan(const std::function<Exchange()>& plan) {
 struct Agenda {
   std::vector<Candidate> candidates;  ///< on rank 0
   std::size_t priced = 0;             ///< so many of them have a price
-  std::vector<std::string> names;     ///< on every rank
+  std::vector<ReportRow> baselines;   ///< on rank 0: what programs do today, where it is not among the candidates
+  std::vector<std::string> names;     ///< on every rank, of the candidates, then of the baselines
 };
+
+std::vector<ReportRow> missing_baselines(const PlannedMeasurement& measurement, const Pattern& pattern,
+                                         const Communicator& communicator, std::span<const Candidate> candidates) {
+  std::vector<ReportRow> rows;
+  const auto& machine = communicator.machine();
+  for (const auto& baseline : baselines()) {
+    const auto& strategy = baseline.strategy;
+    if (std::ranges::find(candidates, strategy, &Candidate::strategy) != candidates.end()) continue;
+    if (strategy.route == "mpi" && !NeighborhoodCollective::is_available()) continue;
+    const bool has_price = lacking(strategy, machine, measurement.model).empty();
+    ReportRow row{{.strategy = strategy, .cost = {}}, {}, has_price, {}};
+    if (has_price)
+      row.candidate = price(strategy, pattern, communicator.layout(), machine, measurement.model, measurement.calls);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
 
 Agenda make_agenda(const PlannedMeasurement& measurement, const Pattern& pattern, const Communicator& communicator) {
   Agenda agenda;
@@ -77,10 +97,13 @@ Agenda make_agenda(const PlannedMeasurement& measurement, const Pattern& pattern
           rank_strategies(pattern, communicator.layout(), machine, measurement.model, given, measurement.calls);
     agenda.priced = agenda.candidates.size();
     for (const auto& strategy : unpriced) agenda.candidates.push_back({.strategy = strategy, .cost = {}});
-    for (const auto& candidate : agenda.candidates) {
+    agenda.baselines = missing_baselines(measurement, pattern, communicator, agenda.candidates);
+    const auto add = [&](const Candidate& candidate) {
       if (!names.empty()) names += ';';
       names += to_string(candidate.strategy);
-    }
+    };
+    for (const auto& candidate : agenda.candidates) add(candidate);
+    for (const auto& baseline : agenda.baselines) add(baseline.candidate);
   });
   agenda.names = split(broadcast(MPI_COMM_WORLD, names), ';');
   return agenda;
@@ -172,9 +195,15 @@ PlannedReport measure_planned(const PlannedMeasurement& measurement, const Patte
   report.baseline_s = times.baseline_s;
   report.regret = regret_of(times, measurement.calls);
   if (!measurement.explained.empty()) result.explanation = explain_one(measurement, pattern, communicator, agenda);
+  const auto plan_of = [&](std::size_t i) { return measurement.calls ? std::optional(times.plans[i]) : std::nullopt; };
   for (std::size_t i = 0; i < agenda.candidates.size(); ++i)
-    report.rows.push_back({std::move(agenda.candidates[i]), times.exchanges[i], i < agenda.priced,
-                           measurement.calls ? std::optional(times.plans[i]) : std::nullopt});
+    report.rows.push_back({std::move(agenda.candidates[i]), times.exchanges[i], i < agenda.priced, plan_of(i)});
+  for (auto& baseline : agenda.baselines) {
+    const auto i = report.rows.size() + report.baselines.size();
+    baseline.measured_s = times.exchanges[i];
+    baseline.measured_plan_s = plan_of(i);
+    report.baselines.push_back(std::move(baseline));
+  }
   return result;
 }
 

@@ -106,11 +106,14 @@ Target follow(const std::string& name) {
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
+/// Should what is written be on the disk when it is closed? A device or a pipe has none.
+enum class Durable { no, yes };
+
 /// Writes, and closes the descriptor. @return whether all has arrived; errno says why not
-bool write_and_close(int descriptor, std::string_view contents) {
+bool write_and_close(int descriptor, std::string_view contents, Durable durable) {
   File file(fdopen(descriptor, "wb"), &std::fclose);
   const bool written = file && std::fwrite(contents.data(), 1, contents.size(), file.get()) == contents.size() &&
-                       std::fflush(file.get()) == 0;
+                       std::fflush(file.get()) == 0 && (durable == Durable::no || fsync(descriptor) == 0);
   if (!file) close(descriptor);
   return (!file || std::fclose(file.release()) == 0) && written;
 }
@@ -120,7 +123,7 @@ void write_through(const Target& target, const std::string& name, std::string_vi
   if (target.descriptor >= 0) std::fflush(nullptr);  // what was printed before comes before
   const int descriptor =
       target.descriptor >= 0 ? dup(target.descriptor) : open(target.path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
-  if (descriptor < 0 || !write_and_close(descriptor, contents)) throw cannot_write(name);
+  if (descriptor < 0 || !write_and_close(descriptor, contents, Durable::no)) throw cannot_write(name);
 }
 
 /// A new file beside the one that will be written.
@@ -163,7 +166,9 @@ void write_file(const std::string& path, std::string_view contents) {
     errno = 0;  // only root may always
   fchmod(descriptor, target.existing ? target.existing->st_mode & all_permissions
                                      : ordinary_permissions);  // mkstemp makes it private
-  if (!write_and_close(descriptor, contents) || std::rename(temporary.c_str(), target.path.c_str()) != 0) {
+  // Else the name might be on the disk before the contents are, when the machine stops.
+  if (!write_and_close(descriptor, contents, Durable::yes) ||
+      std::rename(temporary.c_str(), target.path.c_str()) != 0) {
     const auto error = cannot_write(path);
     std::remove(temporary.c_str());
     throw error;

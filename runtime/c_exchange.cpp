@@ -8,6 +8,7 @@
 
 #include "model/text.hpp"
 #include "runtime/c_support.hpp"
+#include "runtime/choose/info_hints.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 
@@ -115,7 +116,8 @@ int plan(const SideInC& send_side, const SideInC& receive_side, MPI_Info info, c
          commpass_exchange* exchange) {
   *exchange = nullptr;
   return guarded([&] {
-    require_communicator(comm);
+    const auto use = require_communicator(comm);
+    commpass::warn_unknown_hints(info, comm->engines.context->comm.rank());
     std::vector<TypedBlock> sends, receives;
     ExchangeOptions options;
     Failure failure;

@@ -10,6 +10,7 @@
 
 #include "commpass/commpass.h"
 #include "model/error.hpp"
+#include "runtime/alltoall/started_alltoallv.hpp"
 #include "runtime/indexed/indexed_exchange.hpp"
 #include "runtime/neighbor/typed_exchange.hpp"
 #include "runtime/sparse/sparse_exchange.hpp"
@@ -44,7 +45,7 @@ struct IndexedInC {
   std::string explanation() const { return exchange.explanation(); }
 };
 
-using AnyExchange = std::variant<TypedExchange, IndexedInC, SparseInFlight>;
+using AnyExchange = std::variant<TypedExchange, IndexedInC, SparseInFlight, StartedAlltoallv>;
 
 /// A handle that owns it.
 commpass_exchange make_exchange(AnyExchange exchange);

@@ -6,6 +6,7 @@
 #include "commpass/commpass.h"
 #include "runtime/c_exchange.hpp"
 #include "runtime/c_support.hpp"
+#include "runtime/choose/info_hints.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/element_type.hpp"
 #include "runtime/mpi/mpi_error.hpp"
@@ -36,7 +37,8 @@ int plan(Owned owned, const std::int64_t* needed, std::int64_t needed_size, int 
          commpass_comm comm, commpass_exchange* exchange) {
   *exchange = nullptr;
   return guarded([&] {
-    commpass::c::require_communicator(comm);
+    const auto use = commpass::c::require_communicator(comm);
+    commpass::warn_unknown_hints(info, comm->engines.context->comm.rank());
     const MPI_Comm ours = comm->engines.context->comm.get();
     commpass::OwnedBy owns;
     std::span<const Index> needs;

@@ -93,7 +93,7 @@ struct SparseArguments {
 MPI_Comm mpi_of(commpass_comm comm) { return comm->engines.context->comm.get(); }
 
 ReceivedMessages exchange(const SparseArguments& arguments, const char* strategy, commpass_comm comm) {
-  require_communicator(comm);
+  const auto use = require_communicator(comm);
   const auto given = [&] { return arguments.sends(mpi_of(comm)); };
   return comm->engines.sparse->run(std::cref(given), arguments.is_constant, {strategy ? strategy : "", {}});
 }
@@ -169,7 +169,7 @@ void require_room(const char* what, Bytes room, Bytes needed) {
 int start(const SparseArguments& arguments, const char* strategy, commpass_comm comm, commpass_exchange* exchange) {
   *exchange = nullptr;
   return guarded([&] {
-    require_communicator(comm);
+    const auto use = require_communicator(comm);
     const auto given = [&] { return arguments.sends(mpi_of(comm)); };
     commpass::SparseExchange begun(commpass::insist([&] {
       return std::make_unique<commpass::SparseExchange::State>(comm->engines.sparse, std::cref(given),

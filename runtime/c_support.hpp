@@ -45,9 +45,10 @@ int guarded(Action action) {
 /// The value of a key; empty: it has none. @throws MpiError
 std::string value_of(MPI_Info info, const char* key);
 
-/// @throws InputError
-inline void require_communicator(commpass_comm comm) {
+/// To be kept while a function uses it. @throws InputError for NULL; as OneThread::use
+inline OneThread::Use require_communicator(commpass_comm comm) {
   if (!comm) throw InputError("commpass", "the communicator is NULL", "create one with commpass_comm_create");
+  return comm->engines.caller.use();
 }
 
 /// @throws InputError if a list that is not empty is NULL

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "model/error.hpp"
+#include "runtime/alltoall/started_alltoallv_state.hpp"
 #include "runtime/engines.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/sparse/sparse_exchange_state.hpp"
@@ -11,9 +12,9 @@
 namespace commpass {
 
 Communicator::Communicator(MPI_Comm comm, const std::string& profile, const CommunicatorOptions& options)
-    : engines_(std::make_unique<Engines>(make_context(comm, profile, nullptr, options.layout))) {}
+    : engines_(std::make_unique<Engines>(make_context(comm, profile, nullptr, options.layout, {}, options.info))) {}
 Communicator::Communicator(MPI_Comm comm, const Machine& machine, const CommunicatorOptions& options)
-    : engines_(std::make_unique<Engines>(make_context(comm, {}, &machine, options.layout))) {}
+    : engines_(std::make_unique<Engines>(make_context(comm, {}, &machine, options.layout, {}, options.info))) {}
 Communicator::~Communicator() = default;
 Communicator::Communicator(Communicator&&) noexcept = default;
 Communicator& Communicator::operator=(Communicator&&) noexcept = default;
@@ -22,10 +23,14 @@ const Layout& Communicator::layout() const { return engines_->context->layout; }
 const Machine& Communicator::machine() const { return engines_->context->machine; }
 MPI_Comm Communicator::mpi() const { return engines_->context->comm.get(); }
 
-void Communicator::use_wisdom(const std::string& file) { commpass::use_wisdom(*engines_->context, file); }
+void Communicator::use_wisdom(const std::string& file) {
+  const auto use = engines_->caller.use();
+  commpass::use_wisdom(*engines_->context, file);
+}
 
 Exchange Communicator::neighbor_exchange(const void* send_buffer, std::span<const SendEdge> sends, void* receive_buffer,
                                          std::span<const ReceiveEdge> receives, const ExchangeOptions& options) {
+  const auto use = engines_->caller.use();
   Failure failure;
   attempt(failure, [&] {
     if (options.any_buffers)
@@ -38,18 +43,21 @@ Exchange Communicator::neighbor_exchange(const void* send_buffer, std::span<cons
 TypedExchange Communicator::typed_neighbor_exchange(const void* send_buffer, std::span<const TypedBlock> sends,
                                                     void* receive_buffer, std::span<const TypedBlock> receives,
                                                     const ExchangeOptions& options) {
+  const auto use = engines_->caller.use();
   return plan_typed_exchange(engines_->context, {send_buffer, sends}, {receive_buffer, receives}, options, {});
 }
 
 void Communicator::alltoallv(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls,
                              MPI_Datatype sendtype, void* recvbuf, std::span<const int> recvcounts,
                              std::span<const int> rdispls, MPI_Datatype recvtype, const AlltoallvOptions& options) {
+  const auto use = engines_->caller.use();
   engines_->alltoallv->alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
                                  options);
 }
 
 void Communicator::alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                             MPI_Datatype recvtype, const AlltoallvOptions& options) {
+  const auto use = engines_->caller.use();
   engines_->alltoallv->alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, options);
 }
 
@@ -57,6 +65,7 @@ PersistentAlltoallv Communicator::alltoallv_init(const void* sendbuf, std::span<
                                                  std::span<const int> sdispls, MPI_Datatype sendtype, void* recvbuf,
                                                  std::span<const int> recvcounts, std::span<const int> rdispls,
                                                  MPI_Datatype recvtype, const ExchangeOptions& options) {
+  const auto use = engines_->caller.use();
   return plan_alltoallv(engines_->context, sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
                         recvtype, options);
 }
@@ -65,6 +74,7 @@ void Communicator::alltoallw(const void* sendbuf, std::span<const int> sendcount
                              std::span<const MPI_Datatype> sendtypes, void* recvbuf, std::span<const int> recvcounts,
                              std::span<const int> rdispls, std::span<const MPI_Datatype> recvtypes,
                              const AlltoallvOptions& options) {
+  const auto use = engines_->caller.use();
   engines_->alltoallw.run(*engines_->alltoallv, mpi(), sendbuf, {sendcounts, sdispls, sendtypes}, recvbuf,
                           {recvcounts, rdispls, recvtypes}, options);
 }
@@ -74,28 +84,75 @@ PersistentAlltoallv Communicator::alltoallw_init(const void* sendbuf, std::span<
                                                  void* recvbuf, std::span<const int> recvcounts,
                                                  std::span<const int> rdispls, std::span<const MPI_Datatype> recvtypes,
                                                  const ExchangeOptions& options) {
+  const auto use = engines_->caller.use();
   return plan_alltoallw(engines_->context, sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
                         recvtypes, options);
+}
+
+namespace {
+
+/// @param begin  starts it
+template <class Begin>
+StartedAlltoallv start_alltoall_by(const std::shared_ptr<AlltoallvEngine>& engine, Begin begin) {
+  auto state = insist([&] { return std::make_unique<StartedAlltoallv::State>(engine); });
+  begin(*state);
+  return StartedAlltoallv(std::move(state));
+}
+
+}  // namespace
+
+StartedAlltoallv Communicator::start_alltoallv(const void* sendbuf, std::span<const int> sendcounts,
+                                               std::span<const int> sdispls, MPI_Datatype sendtype, void* recvbuf,
+                                               std::span<const int> recvcounts, std::span<const int> rdispls,
+                                               MPI_Datatype recvtype, const AlltoallvOptions& options) {
+  const auto use = engines_->caller.use();
+  return start_alltoall_by(engines_->alltoallv, [&](StartedAlltoallv::State& state) {
+    state.start_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, options);
+  });
+}
+
+StartedAlltoallv Communicator::start_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                              int recvcount, MPI_Datatype recvtype, const AlltoallvOptions& options) {
+  const auto use = engines_->caller.use();
+  return start_alltoall_by(engines_->alltoallv, [&](StartedAlltoallv::State& state) {
+    state.start_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, options);
+  });
+}
+
+StartedAlltoallv Communicator::start_alltoallw(const void* sendbuf, std::span<const int> sendcounts,
+                                               std::span<const int> sdispls, std::span<const MPI_Datatype> sendtypes,
+                                               void* recvbuf, std::span<const int> recvcounts,
+                                               std::span<const int> rdispls, std::span<const MPI_Datatype> recvtypes,
+                                               const AlltoallvOptions& options) {
+  const auto use = engines_->caller.use();
+  return start_alltoall_by(engines_->alltoallv, [&](StartedAlltoallv::State& state) {
+    state.start_alltoallw(sendbuf, {sendcounts, sdispls, sendtypes}, recvbuf, {recvcounts, rdispls, recvtypes},
+                          options);
+  });
 }
 
 const std::string& Communicator::last_alltoallv_strategy() const { return engines_->alltoallv->last_strategy(); }
 
 IndexedExchange Communicator::indexed_exchange(OwnedBy owned, std::span<const Index> needed, Bytes value_bytes,
                                                const IndexedOptions& options) {
+  const auto use = engines_->caller.use();
   return plan_indexed_exchange(*engines_->sparse, owned, needed, value_bytes, options);
 }
 
 CartNeighborhood Communicator::cart_neighborhood(const Neighborhood& neighborhood, const CartOptions& options) {
+  const auto use = engines_->caller.use();
   return make_cart_neighborhood(*engines_->context, neighborhood, options);
 }
 
 std::optional<CartNeighborhood> Communicator::cart_neighborhood(MPI_Comm graph, const Grid& grid,
                                                                 const CartOptions& options) {
+  const auto use = engines_->caller.use();
   return find_cart_neighborhood(*engines_->context, graph, grid, options);
 }
 
 HaloExchange Communicator::halo_exchange(const Grid& grid, const HaloArray& array, void* cells,
                                          const HaloOptions& options) {
+  const auto use = engines_->caller.use();
   return plan_halo_exchange(engines_->context, grid, array, cells, options);
 }
 
@@ -122,24 +179,28 @@ SparseExchange start_sparse(const std::shared_ptr<SparseEngine>& engine, const S
 
 ReceivedMessages Communicator::sparse_alltoallv(const void* send_buffer, std::span<const SendEdge> sends,
                                                 const SparseOptions& options) {
+  const auto use = engines_->caller.use();
   const auto given = [&] { return variable_sends(send_buffer, sends); };
   return engines_->sparse->run(std::cref(given), false, options);
 }
 
 ReceivedMessages Communicator::sparse_alltoall(const void* send_buffer, std::span<const Rank> destinations, Bytes bytes,
                                                const SparseOptions& options) {
+  const auto use = engines_->caller.use();
   const auto given = [&] { return constant_sends(send_buffer, destinations, bytes); };
   return engines_->sparse->run(std::cref(given), true, options);
 }
 
 SparseExchange Communicator::start_sparse_alltoallv(const void* send_buffer, std::span<const SendEdge> sends,
                                                     const SparseOptions& options) {
+  const auto use = engines_->caller.use();
   const auto given = [&] { return variable_sends(send_buffer, sends); };
   return start_sparse(engines_->sparse, std::cref(given), false, options);
 }
 
 SparseExchange Communicator::start_sparse_alltoall(const void* send_buffer, std::span<const Rank> destinations,
                                                    Bytes bytes, const SparseOptions& options) {
+  const auto use = engines_->caller.use();
   const auto given = [&] { return constant_sends(send_buffer, destinations, bytes); };
   return start_sparse(engines_->sparse, std::cref(given), true, options);
 }

@@ -15,6 +15,7 @@
 #include "model/machine/layout.hpp"
 #include "model/machine/machine.hpp"
 #include "runtime/alltoall/alltoallv.hpp"
+#include "runtime/alltoall/started_alltoallv.hpp"
 #include "runtime/cartesian/cart_neighborhood.hpp"
 #include "runtime/cartesian/halo_exchange.hpp"
 #include "runtime/indexed/indexed_exchange.hpp"
@@ -26,7 +27,10 @@ namespace commpass {
 struct Engines;
 
 struct CommunicatorOptions {
-  std::optional<Layout> layout;  ///< default: COMMPASS_LAYOUT, else what MPI and hwloc say
+  std::optional<Layout> layout{};  ///< default: the hint, else COMMPASS_LAYOUT, else what MPI and hwloc say
+  MPI_Info info = MPI_INFO_NULL;   ///< hints: the keys commpass_profile, commpass_layout, commpass_strategy … in the
+                                   ///< place of COMMPASS_PROFILE … (docs/environment.md). Those that the given
+                                   ///< communicator has (MPI_Comm_get_info) hold, too, but these go before
 };
 
 /// A communicator of our own beside a user's, with a machine profile. Move-only. With MPI_THREAD_MULTIPLE threads may
@@ -130,7 +134,26 @@ class Communicator {
                                      std::span<const MPI_Datatype> sendtypes, void* recvbuf,
                                      std::span<const int> recvcounts, std::span<const int> rdispls,
                                      std::span<const MPI_Datatype> recvtypes, const ExchangeOptions& options = {});
-  /// The strategy of the last alltoallv or alltoall, in text form; empty: there was none.
+  /// The three above without waiting for any other rank, as MPI_Ialltoallv, MPI_Ialltoall and MPI_Ialltoallw. Several
+  /// may be in flight; ranks start them in the same order, that of the three above among them, and may complete them in
+  /// any. Buffers and datatypes must live, and buffers not change, until it is complete.
+  ///
+  /// What is not named runs what rank 0 has chosen for the blocks nearest to these in calls that wait: `alltoallv` or
+  /// `alltoall`. If there were none, standard runs. These calls are not surveyed. A rank finds the structure of a
+  /// strategy that forwards alone, which takes it some 10 ns for each pair of ranks and stage the first time; above
+  /// 2048 ranks a call that waits has to have run it before, else what is chosen is standard.
+  /// @throws as alltoallv; NotApplicable for a named strategy, on all ranks, that has not run on so many ranks
+  StartedAlltoallv start_alltoallv(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls,
+                                   MPI_Datatype sendtype, void* recvbuf, std::span<const int> recvcounts,
+                                   std::span<const int> rdispls, MPI_Datatype recvtype,
+                                   const AlltoallvOptions& options = {});
+  StartedAlltoallv start_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                  int recvcount, MPI_Datatype recvtype, const AlltoallvOptions& options = {});
+  StartedAlltoallv start_alltoallw(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls,
+                                   std::span<const MPI_Datatype> sendtypes, void* recvbuf,
+                                   std::span<const int> recvcounts, std::span<const int> rdispls,
+                                   std::span<const MPI_Datatype> recvtypes, const AlltoallvOptions& options = {});
+  /// The strategy of the last alltoallv or alltoall that was waited for, in text form; empty: there was none.
   const std::string& last_alltoallv_strategy() const;
   /// Plans an exchange of values by their global indices: finds out by sparse exchanges who owns what this rank needs.
   /// If all ranks own ranges, each learns all of them; otherwise the ranks keep a directory together meanwhile, and

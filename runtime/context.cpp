@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "runtime/choose/find_machine.hpp"
+#include "runtime/choose/info_hints.hpp"
 #include "runtime/choose/known_wisdom.hpp"
 #include "runtime/choose/unpriced.hpp"
 #include "runtime/execute/persistent_requests.hpp"
@@ -55,9 +56,14 @@ void warn_of_launcher() {
     std::fputs(("commpass: " + warning + "\n").c_str(), stderr);
 }
 
-Environment agreed_environment(MPI_Comm comm) {
+/// The environment, with hints before it.
+Environment agreed_environment(MPI_Comm comm, MPI_Comm user, MPI_Info info) {
   Environment environment;
-  all_or_none(comm, [&] { environment = read_environment(); });
+  all_or_none(comm, [&] {
+    environment = read_environment();
+    apply_hints_of(environment, user);
+    apply_hints(environment, info);
+  });
   return environment;
 }
 
@@ -92,12 +98,14 @@ int largest_tag_of(MPI_Comm comm) {
 }  // namespace
 
 std::shared_ptr<Context> make_context(MPI_Comm user, const std::string& profile, const Machine* machine,
-                                      const std::optional<Layout>& layout, const std::string& layout_text) {
+                                      const std::optional<Layout>& layout, const std::string& layout_text,
+                                      MPI_Info info) {
   OwnCommunicator own = duplicate(user);
   const MPI_Comm comm = own.get();
-  auto environment = agreed_environment(comm);
+  auto environment = agreed_environment(comm, user, info);
   if (!layout_text.empty()) environment.layout = layout_text;
   if (own.rank() == 0) warn_unknown(environment);
+  warn_unknown_hints(info, own.rank());
   warn_of_launcher();
   auto known_layout = choose_layout(comm, layout, environment);
   auto known_machine = machine ? *machine : find_machine(comm, profile, known_layout, environment);

@@ -54,9 +54,11 @@ struct Context {
 /// @param machine  null, or the same on every rank
 /// @param layout   that of rank 0 holds; nothing: COMMPASS_LAYOUT, else what MPI and hwloc say
 /// @param layout_text  goes before COMMPASS_LAYOUT; empty: none
+/// @param info         hints, which go before those that MPI keeps of `comm`, and both before the environment
 /// @throws Error, the same on every rank
 std::shared_ptr<Context> make_context(MPI_Comm comm, const std::string& profile, const Machine* machine,
-                                      const std::optional<Layout>& layout, const std::string& layout_text = {});
+                                      const std::optional<Layout>& layout, const std::string& layout_text = {},
+                                      MPI_Info info = MPI_INFO_NULL);
 
 /// See Communicator::use_wisdom.
 void use_wisdom(Context& context, const std::string& file);

@@ -6,6 +6,7 @@
 #include "runtime/alltoall/alltoallv_engine.hpp"
 #include "runtime/alltoall/alltoallw.hpp"
 #include "runtime/context.hpp"
+#include "runtime/mpi/one_thread.hpp"
 #include "runtime/sparse/sparse_engine.hpp"
 
 namespace commpass {
@@ -16,14 +17,15 @@ namespace commpass {
 struct Engines {
   std::shared_ptr<Context> context;
   std::shared_ptr<SparseEngine> sparse;
-  std::unique_ptr<AlltoallvEngine> alltoallv;
+  std::shared_ptr<AlltoallvEngine> alltoallv;
   AlltoallwCall alltoallw{};
+  OneThread caller{};  ///< in each function of a communicator
 
   /// Collective.
   explicit Engines(std::shared_ptr<Context> of)
       : context(std::move(of)),
         sparse(std::make_shared<SparseEngine>(context)),
-        alltoallv(std::make_unique<AlltoallvEngine>(context)) {}
+        alltoallv(std::make_shared<AlltoallvEngine>(context, sparse)) {}
 };
 
 }  // namespace commpass

@@ -95,8 +95,18 @@ class AlltoallExchange {
   std::optional<AlltoallDamage> run(const AlltoallStructure& structure, const AlltoallBlocks<const std::byte*>& sends,
                                     const AlltoallBlocks<std::byte*>& receives, BlockSizes sizes = BlockSizes::told,
                                     int tag = 1) {
+    start(structure, sends, receives, sizes, tag);
+    return finish();
+  }
+
+  /// The same without waiting: what is given must live until it is complete.
+  void start(const AlltoallStructure& structure, const AlltoallBlocks<const std::byte*>& sends,
+             const AlltoallBlocks<std::byte*>& receives, BlockSizes sizes, int tag) {
     requests_.assign(structure, sends, receives, sizes, tag);
     executor_.start();
+  }
+  bool test() { return executor_.test(); }
+  std::optional<AlltoallDamage> finish() {
     executor_.wait();
     return requests_.damage();
   }

@@ -6,11 +6,12 @@
 #include <set>
 #include <utility>
 
+#include "model/error.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/ranks.hpp"
+#include "runtime/plan/computed_headers.hpp"
 #include "runtime/plan/expected_headers.hpp"
 #include "runtime/plan/sent_headers.hpp"
-#include "runtime/plan/stage_walk.hpp"
 
 namespace commpass {
 
@@ -112,26 +113,33 @@ std::vector<ReceiveEdge> block_from_each(Rank rank, int ranks) {
 
 AlltoallStructure make_alltoall_structure(MPI_Comm comm, const Route& route, Window window, Coalescing coalescing) {
   const RouteOfRank own{route, window, coalescing, rank_in(comm), ranks_in(comm)};
-  const bool is_told = !edges_tell_all(route.stages().size(), coalescing);
+  if (edges_tell_all(route.stages().size(), coalescing)) {
+    AlltoallStructure result;
+    all_or_none(comm, [&] { result = find_alltoall_structure(own); });
+    return result;
+  }
   std::optional<Builder> builder;
   std::optional<SentHeaders> sent;
-  const auto begin = [&] {
+  all_or_none(comm, [&] {
     builder.emplace(own.rank, own.ranks);
-    if (is_told) sent.emplace(comm, coalescing);
-  };
+    sent.emplace(comm, coalescing);
+  });
   Failure failure;
-  if (is_told) {
-    all_or_none(comm, begin);
-    walk_stages(own, builder->take_held(), std::ref(*sent), *builder, failure);
-  } else {
-    attempt(failure, [&] {
-      begin();
-      const auto from_each = block_from_each(own.rank, own.ranks);
-      walk_stages(own, builder->take_held(), ExpectedHeaders(own.rank, from_each), *builder, failure);
-    });
-  }
+  walk_stages(own, builder->take_held(), std::ref(*sent), *builder, failure);
   agree(comm, failure);
   return builder->finish();
+}
+
+AlltoallStructure find_alltoall_structure(const RouteOfRank& own) {
+  Builder builder(own.rank, own.ranks);
+  const auto from_each = block_from_each(own.rank, own.ranks);
+  const HeaderSource source = edges_tell_all(own.route.stages().size(), own.coalescing)
+                                  ? HeaderSource(ExpectedHeaders(own.rank, from_each))
+                                  : HeaderSource(ComputedHeaders(own));
+  Failure failure;
+  walk_stages(own, builder.take_held(), source, builder, failure);
+  if (failure) throw Error(failure.sentence);
+  return builder.finish();
 }
 
 }  // namespace commpass

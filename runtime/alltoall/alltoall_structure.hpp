@@ -9,6 +9,7 @@
 
 #include "model/route/route.hpp"
 #include "model/route/strategy.hpp"
+#include "runtime/plan/stage_walk.hpp"
 
 namespace commpass {
 
@@ -53,5 +54,8 @@ struct AlltoallStructure {
 /// @param route  one that depends on no pattern
 /// @throws Error, the same on every rank
 AlltoallStructure make_alltoall_structure(MPI_Comm comm, const Route& route, Window window, Coalescing coalescing);
+
+/// The same by one rank alone (ComputedHeaders says what it takes). @throws Error, std::bad_alloc
+AlltoallStructure find_alltoall_structure(const RouteOfRank& own);
 
 }  // namespace commpass

@@ -30,13 +30,32 @@ enum Surveyed : std::size_t { on_node, off_node, bytes, surveyed_end };
 /// A block for everybody.
 BlocksClass class_of_full(double block_bytes) { return class_of({1, 1, block_bytes}); }
 
+/// @throws InputError, NotApplicable
+Strategy without_pattern(const std::string& text) {
+  auto strategy = parse_strategy(text);
+  if (pattern_need(strategy) != PatternNeed::nothing)
+    throw NotApplicable(text,
+                        "its ways depend on the whole pattern, which an exchange that is run once does not gather");
+  return strategy;
+}
+
+ExchangeClass class_for_choice(const BlocksClass& blocks) {
+  return {blocks.rarity_on_node, blocks.rarity_off_node,
+          blocks.sizes == BlockSizes::equal ? finer_sizes * blocks.size_bits + blocks.finer_size : blocks.size_bits};
+}
+
+/// Where a rank may follow the blocks of all: then that takes less than a second.
+constexpr int most_ranks_followed = 2048;
+
 /// What runs an exchange in place that would be left to the MPI library: libraries are wrong there for types with gaps.
+/// Its structure takes no other ranks.
 const std::string in_place_of_library = "standard";
 
 }  // namespace
 
-AlltoallvEngine::AlltoallvEngine(std::shared_ptr<const Context> context)
+AlltoallvEngine::AlltoallvEngine(std::shared_ptr<const Context> context, std::shared_ptr<const void> freed_later)
     : context_(std::move(context)),
+      freed_later_(std::move(freed_later)),
       comm_(context_->comm.get()),
       exchange_(comm_.get()),
       chooser_(comm_.get()),
@@ -74,9 +93,6 @@ void AlltoallvEngine::forget_strays() noexcept {
 const OneShotChoice& AlltoallvEngine::cheapest(const std::string& family, const BlocksClass& blocks) {
   const auto& layout = context_->layout;
   const auto& machine = context_->machine;
-  const bool is_equal = blocks.sizes == BlockSizes::equal;
-  const ExchangeClass wanted{blocks.rarity_on_node, blocks.rarity_off_node,
-                             is_equal ? finer_sizes * blocks.size_bits + blocks.finer_size : blocks.size_bits};
   const auto price = [&](std::size_t) -> OneShotChoice {
     std::vector<Strategy> given;
     if (!family.empty()) given.push_back(parse_strategy(family));
@@ -86,7 +102,7 @@ const OneShotChoice& AlltoallvEngine::cheapest(const std::string& family, const 
     return {to_string(best.strategy), best.cost.seconds,
             survey_interval(best.cost.seconds, small_collective_seconds(layout, machine))};
   };
-  return (is_equal ? chooser_of_equal_ : chooser_).choose(family, wanted, std::cref(price));
+  return chooser_for(blocks).choose(family, class_for_choice(blocks), std::cref(price));
 }
 
 const OneShotChoice* AlltoallvEngine::fixed_choice(const std::string& named) {
@@ -103,22 +119,55 @@ const OneShotChoice* AlltoallvEngine::fixed_choice(const std::string& named) {
   return kept ? &*kept : nullptr;
 }
 
+const std::string& AlltoallvEngine::name_for(const AlltoallvOptions& options) const {
+  return options.strategy.empty() ? context_->named.alltoallv : options.strategy;
+}
+
+BlocksClass AlltoallvEngine::blocks_for(const AlltoallvOptions& options, std::optional<Bytes> block_bytes) const {
+  if (block_bytes) return class_of_equal(*block_bytes);
+  if (options.block_bytes) return class_of_full(*options.block_bytes);
+  return blocks_ ? *blocks_ : class_of_full(first_block_bytes);
+}
+
 const OneShotChoice& AlltoallvEngine::choose(const AlltoallvOptions& options, std::optional<Bytes> block_bytes) {
   if (const auto sums = survey_.complete())
     blocks_ = class_of((*sums)[on_node], (*sums)[off_node], (*sums)[bytes], context_->layout);
-  const auto& named = options.strategy.empty() ? context_->named.alltoallv : options.strategy;
+  const auto& named = name_for(options);
   if (const auto* const choice = insist([&] { return fixed_choice(named); })) return *choice;
-  if (block_bytes) return cheapest(named, class_of_equal(*block_bytes));
-  if (options.block_bytes) return cheapest(named, class_of_full(*options.block_bytes));
-  return cheapest(named, blocks_ ? *blocks_ : class_of_full(first_block_bytes));
+  return cheapest(named, blocks_for(options, block_bytes));
+}
+
+/// What an exchange runs that is chosen without the other ranks.
+struct AlltoallvEngine::Unwaited {
+  std::string strategy;
+  std::optional<Seconds> predicted_s;
+  const char* reason;
+};
+
+/// A survey may be under way, which a later exchange that waits completes: at the same point of the program on all
+/// ranks, as what is asked here must be.
+AlltoallvEngine::Unwaited AlltoallvEngine::choose_alone(const AlltoallvOptions& options,
+                                                        std::optional<Bytes> block_bytes) {
+  const auto& named = name_for(options);
+  if (const auto* const choice = fixed_choice(named)) {
+    const char* const reason = !context_->unpriced.empty() && (named.empty() || choice->strategy != named)
+                                   ? "no strategy has a price"
+                               : options.strategy.empty() ? "COMMPASS_ALLTOALLV_STRATEGY names it"
+                                                          : "it was named by the caller";
+    return {choice->strategy, {}, reason};
+  }
+  const auto blocks = blocks_for(options, block_bytes);
+  if (const auto* const near = chooser_for(blocks).nearest(named, class_for_choice(blocks)))
+    return {near->strategy, near->predicted_s,
+            "it is the cheapest for blocks about like these, as was decided in a call that was waited for"};
+  return {named.empty() ? "standard" : to_string(unpriced_member(parse_strategy(named), context_->layout)),
+          {},
+          "nothing was decided yet in a call that was waited for"};
 }
 
 const AlltoallvEngine::Structures::value_type& AlltoallvEngine::structure(const std::string& text) {
   if (const auto found = structures_.find(text); found != structures_.end()) return *found;
-  const auto strategy = parse_strategy(text);
-  if (pattern_need(strategy) != PatternNeed::nothing)
-    throw NotApplicable(text,
-                        "its ways depend on the whole pattern, which an exchange that is run once does not gather");
+  const auto strategy = without_pattern(text);
   assemble(comm_.get());
   std::unique_ptr<Route> route;
   all_or_none(comm_.get(), [&] { route = make_route(strategy, context_->layout); });
@@ -128,6 +177,19 @@ const AlltoallvEngine::Structures::value_type& AlltoallvEngine::structure(const 
     all_or_none(comm_.get(), [&] { exchange_.make_room(*made); });
   }
   return insist([&]() -> auto& { return *structures_.emplace(text, std::move(made)).first; });
+}
+
+const AlltoallvEngine::Structures::value_type* AlltoallvEngine::structure_alone(const std::string& text) {
+  if (const auto found = structures_.find(text); found != structures_.end()) return &*found;
+  const auto strategy = without_pattern(text);
+  const auto route = make_route(strategy, context_->layout);
+  std::optional<AlltoallStructure> made;
+  if (!is_run_by_library(*route)) {
+    const RouteOfRank own{*route, strategy.window, strategy.coalescing, comm_.rank(), context_->layout.ranks()};
+    if (own.ranks > most_ranks_followed && !edges_tell_all(route->stages().size(), strategy.coalescing)) return nullptr;
+    made = find_alltoall_structure(own);
+  }
+  return &*structures_.emplace(text, std::move(made)).first;
 }
 
 void AlltoallvEngine::survey(const AlltoallBlocks<const std::byte*>& sends) {
@@ -160,14 +222,54 @@ void AlltoallvEngine::alltoall(const void* sendbuf, int sendcount, MPI_Datatype 
   run(sendbuf, recvbuf, options, std::cref(by_library), recvcount * arguments_.receives.type->size());
 }
 
-void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const AlltoallvOptions& options,
-                          const std::function<void(MPI_Comm)>& by_library, std::optional<Bytes> block_bytes) {
-  const auto place = [&] { return "alltoallv, rank " + std::to_string(comm_.rank()); };
+std::string AlltoallvEngine::place() const { return "alltoallv, rank " + std::to_string(comm_.rank()); }
+
+void AlltoallvEngine::require_usable(const AlltoallvOptions& options) const {
   if (has_failed_)
     throw InputError(place(), "an exchange before this one has failed, and others may wait for its messages",
                      "go on with a new Communicator");
   if (options.block_bytes && !(*options.block_bytes >= 0 && std::isfinite(*options.block_bytes)))
     throw InputError(place(), "block_bytes is not a size", "hint at 0 bytes or more");
+}
+
+int AlltoallvEngine::next_tag() { return 1 + static_cast<int>(runs_++ % calls_with_own_tags_) * tags_of_call; }
+
+void AlltoallvEngine::fail(const std::exception& error) {
+  has_failed_ = true;
+  std::string what = sentence_of(error);
+  while (what.ends_with('.')) what.pop_back();
+  throw InputError(place(), what,
+                   "let all ranks send as much as their receivers' counts say, and go on with a new Communicator");
+}
+
+void AlltoallvEngine::require_undamaged(const std::optional<AlltoallDamage>& damage) {
+  if (!damage) return;
+  has_failed_ = has_failed_ || damage->is_mpis;
+  throw InputError(
+      place(), damage->sentence,
+      std::string("let all ranks send as much as their receivers' counts say, and have memory for what they forward") +
+          (has_failed_ ? ", and go on with a new Communicator" : ""));
+}
+
+AlltoallvEngine::Begun AlltoallvEngine::begin(const AlltoallvOptions& options, std::optional<Bytes> block_bytes,
+                                              bool is_in_place) {
+  require_usable(options);
+  auto chosen = insist([&] { return choose_alone(options, block_bytes); });
+  const auto structure_of = [&](const std::string& text) { return insist([&] { return structure_alone(text); }); };
+  const auto* run = structure_of(chosen.strategy);
+  if (!run && !chosen.predicted_s)
+    throw NotApplicable(chosen.strategy, "on so many ranks a call that is waited for has to prepare it first");
+  if (!run || (is_in_place && !run->second)) {
+    if (!run) chosen.reason = "on so many ranks a call that is waited for has to prepare what is cheaper";
+    chosen.predicted_s.reset();
+    run = structure_of(in_place_of_library);
+  }
+  return {&run->first, run->second ? &*run->second : nullptr, chosen.predicted_s, chosen.reason, next_tag()};
+}
+
+void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const AlltoallvOptions& options,
+                          const std::function<void(MPI_Comm)>& by_library, std::optional<Bytes> block_bytes) {
+  require_usable(options);
   const bool is_in_place = send_buffer == MPI_IN_PLACE;
   if (!is_in_place) arguments_.require_same_for_oneself(comm_.rank());
   const auto& choice = choose(options, block_bytes);
@@ -175,7 +277,7 @@ void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const A
   const auto* run = structure_of(choice.strategy);
   if (is_in_place && !run->second) run = structure_of(in_place_of_library);
   const auto& ours = run->second;
-  const int tag = 1 + static_cast<int>(runs_++ % calls_with_own_tags_) * tags_of_call;
+  const int tag = next_tag();
   std::optional<AlltoallDamage> damage;
   try {
     if (is_in_place) arguments_.send_in_place(comm_.get(), receive_buffer);
@@ -187,19 +289,10 @@ void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const A
                              block_bytes ? BlockSizes::equal : BlockSizes::told, tag);
     else leave_to_library(by_library);
   } catch (const std::exception& error) {
-    has_failed_ = true;
-    std::string what = sentence_of(error);
-    while (what.ends_with('.')) what.pop_back();
-    throw InputError(place(), what,
-                     "let all ranks send as much as their receivers' counts say, and go on with a new Communicator");
+    fail(error);
   }
   last_ = &run->first;
-  if (!damage) return;
-  has_failed_ = damage->is_mpis;
-  throw InputError(
-      place(), damage->sentence,
-      std::string("let all ranks send as much as their receivers' counts say, and have memory for what they forward") +
-          (has_failed_ ? ", and go on with a new Communicator" : ""));
+  require_undamaged(damage);
 }
 
 /// The MPI library's call moves on nothing of ours, and other ranks may come to it only when they have what is in

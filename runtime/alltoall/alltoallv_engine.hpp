@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -27,10 +28,14 @@ namespace commpass {
 /// and how many blocks that are not empty. The first is chosen by its hint, or for blocks of 1 KiB for everybody. The
 /// structure of a strategy is made when it is run for the first time. An exchange that is left to the MPI library has
 /// none: it is MPI_Alltoallv.
+///
+/// Those that are started and not waited for (StartedAlltoallv) take what is decided already, and each rank finds their
+/// structure alone.
 class AlltoallvEngine {
  public:
   /// Collective.
-  explicit AlltoallvEngine(std::shared_ptr<const Context> context);
+  /// @param freed_later  whose communicators are freed after that of this, also where exchanges keep one or the other
+  explicit AlltoallvEngine(std::shared_ptr<const Context> context, std::shared_ptr<const void> freed_later = {});
   ~AlltoallvEngine();
   AlltoallvEngine(const AlltoallvEngine&) = delete;
   AlltoallvEngine& operator=(const AlltoallvEngine&) = delete;
@@ -47,7 +52,26 @@ class AlltoallvEngine {
   void alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                 MPI_Datatype recvtype, const AlltoallvOptions& options);
 
-  /// The strategy of the last exchange, in text form.
+  /// What an exchange runs that nobody waits for now (StartedAlltoallv), found without the other ranks.
+  struct Begun {
+    const std::string* strategy = nullptr;         ///< as long as the engine
+    const AlltoallStructure* structure = nullptr;  ///< the same; null: the MPI library runs it
+    std::optional<Seconds> predicted_s{};
+    const char* reason = "";  ///< why this strategy
+    int tag = 0;
+  };
+  /// A named strategy, or what was decided for the blocks like these in exchanges that were waited for; standard if
+  /// nothing was. Where ranks start exchanges in the same order, the same on all. @throws InputError, NotApplicable
+  Begun begin(const AlltoallvOptions& options, std::optional<Bytes> block_bytes, bool is_in_place);
+  /// Tells that an exchange has failed, after which none can be run: others may wait for its messages.
+  [[noreturn]] void fail(const std::exception& error);
+  /// Tells what a rank did not get in an exchange, if anything. @throws InputError
+  void require_undamaged(const std::optional<AlltoallDamage>& damage);
+
+  MPI_Comm comm() const { return comm_.get(); }
+  Rank rank() const { return comm_.rank(); }
+
+  /// The strategy of the last exchange that was waited for, in text form.
   const std::string& last_strategy() const { return *last_; }
 
  private:
@@ -56,19 +80,34 @@ class AlltoallvEngine {
   /// @param block_bytes  the size of every block, where it is the same on all ranks
   void run(const void* send_buffer, void* receive_buffer, const AlltoallvOptions& options,
            const std::function<void(MPI_Comm)>& by_library, std::optional<Bytes> block_bytes);
+  void require_usable(const AlltoallvOptions& options) const;
+  std::string place() const;
+  int next_tag();
+  /// The strategy that the caller or the environment names; empty: none.
+  const std::string& name_for(const AlltoallvOptions& options) const;
+  /// The blocks for which is chosen.
+  BlocksClass blocks_for(const AlltoallvOptions& options, std::optional<Bytes> block_bytes) const;
   const OneShotChoice& choose(const AlltoallvOptions& options, std::optional<Bytes> block_bytes);
   /// @param family  empty, or an automatic strategy: the cheapest of its family
   const OneShotChoice& cheapest(const std::string& family, const BlocksClass& blocks);
+  OneShotChooser& chooser_for(const BlocksClass& blocks) {
+    return blocks.sizes == BlockSizes::equal ? chooser_of_equal_ : chooser_;
+  }
   /// What runs without asking the model: a named strategy, or a stand-in where nothing has a price; null: ask it.
   const OneShotChoice* fixed_choice(const std::string& named);
   using Structures =
       std::map<std::string, std::optional<AlltoallStructure>>;  ///< by strategy; nothing where the MPI library runs it
   const Structures::value_type& structure(const std::string& strategy);
+  /// The same without the other ranks. @return null where there are too many ranks for that
+  const Structures::value_type* structure_alone(const std::string& strategy);
+  struct Unwaited;
+  Unwaited choose_alone(const AlltoallvOptions& options, std::optional<Bytes> block_bytes);
   void survey(const AlltoallBlocks<const std::byte*>& sends);
   void forget_strays() noexcept;
   void leave_to_library(const std::function<void(MPI_Comm)>& by_library);
 
   std::shared_ptr<const Context> context_;
+  std::shared_ptr<const void> freed_later_;
   OwnCommunicator comm_;
   const std::string no_strategy_{};
   const std::string* last_ = &no_strategy_;  ///< the key of a structure, if there was one

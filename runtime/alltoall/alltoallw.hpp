@@ -4,10 +4,12 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "runtime/alltoall/alltoallv_engine.hpp"
+#include "runtime/mpi/element_type.hpp"
 
 namespace commpass {
 
@@ -26,12 +28,41 @@ class AlltoallwCall {
   void run(AlltoallvEngine& engine, MPI_Comm comm, const void* sendbuf, const Side& sends, void* recvbuf,
            const Side& receives, const AlltoallvOptions& options);
 
+  /// The arguments of the alltoallv of bytes, as long as this.
+  struct InBytes {
+    const void* sendbuf;
+    std::span<const int> sendcounts, sdispls;
+    void* recvbuf;
+    std::span<const int> recvcounts, rdispls;
+  };
+  /// Packs what is sent. @throws as run
+  InBytes begin(MPI_Comm comm, const void* sendbuf, const Side& sends, void* recvbuf, const Side& receives);
+  /// Unpacks what has come, into the buffer that begin() was given. @throws MpiError
+  void end();
+
  private:
+  /// A rank's block, whose type is looked at only where there is something: elsewhere MPI allows any.
+  struct Part {
+    Bytes offset = 0, count = 0;
+    std::optional<ElementType> type;
+    Bytes bytes() const { return type ? count * type->size() : 0; }
+  };
   struct Packing {
+    std::vector<Part> parts;
     std::vector<int> counts, displacements;
     std::vector<std::byte> packed;
+    bool is_packed = false;
+    const char* name;  ///< for messages
+
+    void assign(const Side& side, const void* buffer, MPI_Comm comm);
+    void lay_out();
+    void pack(const void* buffer);
+    void unpack(void* buffer) const;
+    bool lie_as_they_travel(const void* buffer) const;
   };
-  Packing sends_, receives_;
+  Packing sends_{{}, {}, {}, {}, false, "alltoallw, send side"};
+  Packing receives_{{}, {}, {}, {}, false, "alltoallw, receive side"};
+  void* received_ = nullptr;
 };
 
 }  // namespace commpass

@@ -11,6 +11,7 @@
 #include "runtime/cartesian/cart_arguments.hpp"
 #include "runtime/cartesian/cart_neighborhood.hpp"
 #include "runtime/cartesian/halo_exchange.hpp"
+#include "runtime/choose/info_hints.hpp"
 
 struct commpass_cart_state {
   commpass::CartNeighborhood neighborhood;
@@ -108,8 +109,9 @@ int commpass_cart_neighborhood_create(commpass_comm comm, int d, const int dimen
                                       commpass_cart* cart) {
   *cart = nullptr;
   return guarded([&] {
-    commpass::c::require_communicator(comm);
+    const auto use = commpass::c::require_communicator(comm);
     const auto& context = *comm->engines.context;
+    commpass::warn_unknown_hints(info, context.comm.rank());
     commpass::Neighborhood neighborhood;
     commpass::CartOptions options;
     commpass::CartInitOptions init_options;
@@ -326,7 +328,7 @@ int commpass_halo_init(commpass_comm comm, int d, const int dimensions[], const 
                        const int depth[], int cell_bytes, void* cells, commpass_cart_exchange* exchange) {
   *exchange = nullptr;
   return guarded([&] {
-    commpass::c::require_communicator(comm);
+    const auto use = commpass::c::require_communicator(comm);
     const auto& context = comm->engines.context;
     Grid grid;
     commpass::HaloArray array;

@@ -1,11 +1,17 @@
 #include "selector/choose/wisdom.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <thread>
 #include <utility>
 
 #include "model/error.hpp"
@@ -109,10 +115,49 @@ Wisdom read_wisdom(const std::string& path) {
   return within_memory(path, [&] { return parse_wisdom(read_file(path, limit), path); });
 }
 
+namespace {
+
+/// The turn of who changes a file: a lock of the directory that it is in, since the file itself is replaced. Where
+/// there are no such locks, as on some network file systems, all have it.
+class Turn {
+ public:
+  explicit Turn(const std::string& path) {
+    std::error_code ignored;
+    const auto directory = std::filesystem::weakly_canonical(path, ignored).parent_path();
+    descriptor_ = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    constexpr auto pause = std::chrono::milliseconds(2);
+    constexpr int most_pauses = 500;
+    for (int pauses = 0; descriptor_ >= 0 && flock(descriptor_, LOCK_EX | LOCK_NB) != 0; ++pauses) {
+      if ((errno != EWOULDBLOCK && errno != EINTR) || pauses == most_pauses) return;
+      std::this_thread::sleep_for(pause);
+    }
+  }
+  ~Turn() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  int descriptor_ = -1;
+};
+
+}  // namespace
+
 void add_wisdom(const std::string& path, const WisdomEntry& entry) {
+  const Turn turn(path);
   auto wisdom = read_wisdom(path);
   wisdom.learn(entry);
   write_file(path, to_json(wisdom));
+}
+
+Forgotten forget_wisdom(const std::string& path, const std::function<bool(const WisdomKey&)>& is_forgotten) {
+  const Turn turn(path);
+  auto wisdom = read_wisdom(path);
+  Forgotten result{wisdom.entries.size(), 0};
+  result.forgotten = std::erase_if(wisdom.entries, [&](const WisdomEntry& entry) { return is_forgotten(entry.key); });
+  if (result.forgotten > 0) write_file(path, to_json(wisdom));
+  return result;
 }
 
 }  // namespace commpass

@@ -1,6 +1,7 @@
 // What was measured of patterns, to be known the next time: wisdom, after that of FFTW.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,8 +47,17 @@ std::string to_json(const Wisdom& wisdom);
 
 /// Of a file that is not there: none. @throws InputError
 Wisdom read_wisdom(const std::string& path);
-/// Adds an entry to what the file holds by now. The file is replaced as a whole or not at all.
+/// Adds an entry to what the file holds by now. The file is replaced as a whole or not at all. Programs that do so at
+/// once take turns where the file system has locks (flock of its directory); of one that holds the lock for more than a
+/// second it is not waited for.
 /// @throws InputError; the file is then as it was
 void add_wisdom(const std::string& path, const WisdomEntry& entry);
+
+/// How many entries were there, and are gone.
+struct Forgotten {
+  std::size_t known = 0, forgotten = 0;
+};
+/// Takes entries out of the file, in turn with those that add some. @throws InputError; the file is then as it was
+Forgotten forget_wisdom(const std::string& path, const std::function<bool(const WisdomKey& key)>& is_forgotten);
 
 }  // namespace commpass

@@ -114,8 +114,7 @@ void SelectionArguments::add_to(CLI::App& app) {
   one->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->trigger_on_parse();
   app.add_option("--strategies", strategy_list, "'all', or several separated by ';'");
   app.add_option("--explain", explain, "tell what this strategy spends its time on");
-  auto* json_flag = app.add_flag("--json", json, "JSON on stdout");
-  app.add_flag("--csv", csv, "the table as comma-separated values, in seconds and bytes")->excludes(json_flag);
+  format.add_to(app);
 }
 
 std::string SelectionArguments::find_profile(const Environment& environment) const {
@@ -141,8 +140,8 @@ std::vector<Strategy> SelectionArguments::named_strategies(const std::optional<C
 }
 
 void SelectionArguments::print(const Report& report, const std::string& explanation) const {
-  if (json || csv) {
-    std::fputs((json ? report_json : report_csv)(report, top).c_str(), stdout);
+  if (format.json || format.csv) {
+    std::fputs((format.json ? report_json : report_csv)(report, top).c_str(), stdout);
     std::fputs(explanation.c_str(), stderr);
   } else {
     fmt::print("{}{}{}", report_table(report, top), explanation.empty() ? "" : "\n", explanation);
@@ -150,7 +149,7 @@ void SelectionArguments::print(const Report& report, const std::string& explanat
 }
 
 void SelectionArguments::print(const CallReport& report) const {
-  const auto text = json ? call_report_json : csv ? call_report_csv : call_report_table;
+  const auto text = format.json ? call_report_json : format.csv ? call_report_csv : call_report_table;
   std::fputs(text(report).c_str(), stdout);
 }
 

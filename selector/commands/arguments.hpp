@@ -11,6 +11,7 @@
 #include "model/pattern/pattern.hpp"
 #include "selector/choose/select.hpp"
 #include "selector/commands/environment.hpp"
+#include "selector/commands/output_format.hpp"
 
 namespace CLI {
 class App;
@@ -69,8 +70,7 @@ struct SelectionArguments {
   std::string strategy_list;            ///< --strategies "all" or "S;S…"
   std::size_t top = 0;
   std::string explain;
-  bool json = false;
-  bool csv = false;
+  OutputFormat format;
 
   void add_to(CLI::App& app);
   /// --profile, else COMMPASS_PROFILE.

@@ -10,6 +10,7 @@
 #include "model/route/catalogue.hpp"
 #include "model/route/sparse_strategy.hpp"
 #include "selector/commands/commands.hpp"
+#include "selector/commands/output_format.hpp"
 #include "selector/report/csv.hpp"
 
 namespace commpass {
@@ -17,15 +18,6 @@ namespace commpass {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-struct Format {
-  bool json = false, csv = false;
-
-  void add_to(CLI::App& app) {
-    auto* json_flag = app.add_flag("--json", json, "JSON on stdout");
-    app.add_flag("--csv", csv, "a table of comma-separated values")->excludes(json_flag);
-  }
-};
 
 void print_json(const Json& json) {
   constexpr int indent = 2;
@@ -115,7 +107,7 @@ using Print = void (*)();
 void add(CLI::App& app, std::function<void()>& command, const char* name, const char* summary, Print text, Print json,
          Print csv) {
   auto* sub = app.add_subcommand(name, summary);
-  auto format = std::make_shared<Format>();
+  auto format = std::make_shared<OutputFormat>();
   format->add_to(*sub);
   sub->callback([=, &command] { command = [=] { (format->json ? json : format->csv ? csv : text)(); }; });
 }

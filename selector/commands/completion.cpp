@@ -43,13 +43,13 @@ _commpass() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} typed= choices= i
   for ((i = 1; i < COMP_CWORD && i <= 2; ++i)); do
     [[ ${{COMP_WORDS[i]}} == -* ]] && break
-    [[ $i == 2 && $typed != profile && $typed != completion ]] && break
+    [[ $i == 2 && $typed != profile && $typed != wisdom && $typed != completion ]] && break
     typed+=${{typed:+ }}${{COMP_WORDS[i]}}
   done
   case $typed in
 {}  esac
   COMPREPLY=()
-  if [[ $current == -* || -z $typed || $typed == profile || $typed == completion ]]; then
+  if [[ $current == -* || -z $typed || $typed == profile || $typed == wisdom || $typed == completion ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$current")
   fi
 }}
@@ -62,12 +62,12 @@ _commpass() {{
   local current=${{words[CURRENT]}} typed= choices= i
   for ((i = 2; i < CURRENT && i <= 3; ++i)); do
     [[ ${{words[i]}} == -* ]] && break
-    [[ $i == 3 && $typed != profile && $typed != completion ]] && break
+    [[ $i == 3 && $typed != profile && $typed != wisdom && $typed != completion ]] && break
     typed+=${{typed:+ }}${{words[i]}}
   done
   case $typed in
 {}  esac
-  if [[ $current == -* || -z $typed || $typed == profile || $typed == completion ]]; then
+  if [[ $current == -* || -z $typed || $typed == profile || $typed == wisdom || $typed == completion ]]; then
     compadd -- ${{=choices}}
   else
     _files
@@ -81,6 +81,12 @@ _commpass "$@"
 void add_completion(CLI::App& app, std::function<void()>& command) {
   auto* sub = app.add_subcommand("completion", "a script that completes commands and switches in bash or zsh");
   sub->require_subcommand(1);
+  // A shell that is none of them. CLI11 would say only that it was not expected.
+  sub->add_option_function<std::string>(
+         "shell", [](const std::string&) {}, "one of those below")
+      ->check([](const std::string& shell) {
+        return fmt::format("there is no completion for {}; use bash or zsh", shell);
+      });
   const auto add = [&](const char* shell, const char* summary, bool is_zsh) {
     sub->add_subcommand(shell, summary)->callback([&app, &command, is_zsh] {
       command = [&app, is_zsh] {

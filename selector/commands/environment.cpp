@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -28,7 +29,12 @@ struct Variable {
   const char* name;
   void (*read)(Environment& environment, const std::string& value);
   bool may_be_empty = false;
+  const char* hint = nullptr;  ///< the key of an MPI_Info that goes before it
 };
+
+/// Keys of an MPI_Info that exchanges read, and not communicators.
+constexpr std::array hints_of_exchanges{"commpass_any_buffers", "commpass_calls", "commpass_counts_differ",
+                                        "commpass_planner_seconds"};
 
 /// @throws InputError also for what no exchange that is called once can run
 Strategy parse_one_shot(const std::string& text) {
@@ -63,29 +69,35 @@ void add_prefix(Environment& environment, const std::string& value) {
 
 const Variable variables[] = {
     {"COMMPASS_ALLTOALLV_STRATEGY",
-     [](Environment& e, const std::string& value) { e.alltoallv_strategy = to_string(parse_one_shot(value)); }},
-    {"COMMPASS_PROFILE", [](Environment& e, const std::string& value) { e.profile = value; }},
+     [](Environment& e, const std::string& value) { e.alltoallv_strategy = to_string(parse_one_shot(value)); }, false,
+     "commpass_alltoallv_strategy"},
+    {"COMMPASS_PROFILE", [](Environment& e, const std::string& value) { e.profile = value; }, false,
+     "commpass_profile"},
     {"COMMPASS_PROFILE_PATH",
      [](Environment& e, const std::string& value) { e.profile_places.first = split(value, ':'); }},
     {"COMMPASS_SPARSE_STRATEGY",
-     [](Environment& e, const std::string& value) { e.sparse_strategy = to_string(parse_sparse_strategy(value)); }},
+     [](Environment& e, const std::string& value) { e.sparse_strategy = to_string(parse_sparse_strategy(value)); },
+     false, "commpass_sparse_strategy"},
     {"COMMPASS_ROOT", add_prefix, true},
     {"COMMPASS_DIR", add_prefix, true},
     {"COMMPASS_HOME", add_prefix, true},
     {"COMMPASS_VERSION", [](Environment&, const std::string&) {}, true},
     {"COMMPASS_STRATEGY",
-     [](Environment& e, const std::string& value) { e.strategy = to_string(parse_strategy(value)); }},
+     [](Environment& e, const std::string& value) { e.strategy = to_string(parse_strategy(value)); }, false,
+     "commpass_strategy"},
     {"COMMPASS_LAYOUT",
      [](Environment& e, const std::string& value) {
        ranks_of_layout(value);  // throws if it is none
        e.layout = value;
-     }},
+     },
+     false, "commpass_layout"},
     {"COMMPASS_MPI", [](Environment& e, const std::string& value) { e.interposition = parse_interposition(value); }},
     {"COMMPASS_MPI_CALLS",
      [](Environment& e, const std::string& value) { e.interposed_calls = parse_interposed_calls(value); }},
-    {"COMMPASS_PLANNER", [](Environment& e, const std::string& value) { e.planner = parse_planner_mode(value); }},
+    {"COMMPASS_PLANNER", [](Environment& e, const std::string& value) { e.planner = parse_planner_mode(value); }, false,
+     "commpass_planner"},
     {"COMMPASS_PROGRESS", [](Environment& e, const std::string& value) { e.progress = parse_progress(value); }},
-    {"COMMPASS_WISDOM", [](Environment& e, const std::string& value) { e.wisdom = value; }},
+    {"COMMPASS_WISDOM", [](Environment& e, const std::string& value) { e.wisdom = value; }, false, "commpass_wisdom"},
     {"COMMPASS_VERBOSE",
      [](Environment& e, const std::string& value) {
        if (value != "0" && value != "1")
@@ -94,16 +106,17 @@ const Variable variables[] = {
      }},
 };
 
-/// @throws InputError that names the variable
-void read_value(Environment& environment, const Variable& variable, const std::string& value) {
-  const auto place = std::string("environment variable ") + variable.name;
+/// @param place  the variable or the hint, for errors
+/// @throws InputError that names it
+void read_value(Environment& environment, const Variable& variable, const std::string& place,
+                const std::string& value) {
   if (value.empty() && !variable.may_be_empty) throw InputError(place, "it is empty", "unset it or give it a value");
   try {
     variable.read(environment, value);
   } catch (const InputError& error) {
     std::string what = error.what();
     what.pop_back();  // the full stop
-    throw InputError(place, what, "or unset it");
+    throw InputError(place, what, "or leave it out");
   }
 }
 
@@ -136,7 +149,7 @@ Environment parse_environment(const std::vector<std::string>& entries) {
     const auto value = entry.substr(std::min(entry.size(), name.size() + 1));
     const auto variable = std::ranges::find_if(variables, [&](const auto& v) { return name == v.name; });
     if (variable == std::end(variables)) environment.unknown.push_back(name);
-    else read_value(environment, *variable, value);
+    else read_value(environment, *variable, "environment variable " + name, value);
   }
   return environment;
 }
@@ -145,6 +158,25 @@ Environment read_environment() {
   std::vector<std::string> entries;
   for (char** entry = environ; entry && *entry; ++entry) entries.emplace_back(*entry);
   return parse_environment(entries);
+}
+
+void apply_hint(Environment& environment, const std::string& key, const std::string& value) {
+  for (const auto& variable : variables)
+    if (variable.hint && key == variable.hint) read_value(environment, variable, "info " + key, value);
+}
+
+bool is_hint(const std::string& key) {
+  return std::ranges::any_of(variables, [&](const auto& v) { return v.hint && key == v.hint; }) ||
+         std::ranges::any_of(hints_of_exchanges, [&](const char* hint) { return key == hint; });
+}
+
+std::string known_hints() {
+  std::string text;
+  const auto add = [&](const std::string& hint) { text += (text.empty() ? "" : ", ") + hint; };
+  for (const auto& variable : variables)
+    if (variable.hint) add(variable.hint);
+  for (const auto* hint : hints_of_exchanges) add(hint);
+  return text;
 }
 
 void warn_unknown(const Environment& environment) {

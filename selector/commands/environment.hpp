@@ -52,6 +52,17 @@ Environment parse_environment(const std::vector<std::string>& entries);
 /// One line on stderr, once in a process, that names the variables that mean nothing here; nothing if there are none.
 void warn_unknown(const Environment& environment);
 
+/// What the keys of an MPI_Info begin with that are meant for us.
+inline constexpr const char* hint_prefix = "commpass_";
+
+/// Puts a hint in the place of the variable of its name: commpass_layout in that of COMMPASS_LAYOUT. Hints for
+/// exchanges and unknown ones change nothing. @throws InputError that names the hint, for a value that cannot be
+void apply_hint(Environment& environment, const std::string& key, const std::string& value);
+/// Does a key of an MPI_Info mean something, to a communicator or an exchange?
+bool is_hint(const std::string& key);
+/// Those that do, for people.
+std::string known_hints();
+
 /// Did an MPI launcher start this process?
 bool is_launched();
 

@@ -108,6 +108,7 @@ int main(int argc, char** argv) {
   commpass::add_pattern(app, command);
   commpass::add_profile(app, command);
   commpass::add_catalogues(app, command);
+  commpass::add_wisdom_command(app, command);
   for (const auto& [name, summary, add] : mpi_programs) add(*app.add_subcommand(name, summary));  // for --help only
   commpass::add_completion(app, command);
   return commpass::run_command(app, argc, argv, [&] { command(); });

@@ -17,7 +17,7 @@ struct Arguments {
   LayoutArguments layout;
   std::string output;
   bool statistics = false;
-  bool json = false;
+  OutputFormat format;
 };
 
 void run(const Arguments& arguments) {
@@ -27,7 +27,9 @@ void run(const Arguments& arguments) {
   if (!arguments.statistics) return;
   const auto layout = arguments.layout.find(pattern.ranks, environment);
   const auto* where = layout ? &*layout : nullptr;
-  const auto report = arguments.json ? statistics_json : statistics_table;
+  const auto report = arguments.format.json  ? statistics_json
+                      : arguments.format.csv ? statistics_csv
+                                             : statistics_table;
   fmt::print("{}", report(statistics(pattern, where), arguments.pattern.describe(), where));
 }
 
@@ -44,8 +46,8 @@ void add_pattern(CLI::App& app, std::function<void()>& command) {
       actions->add_flag("--statistics", arguments->statistics,
                         "messages and bytes: of the ranks, by size, and, with a layout, within and between nodes");
   actions->require_option(1, 2);
-  sub->add_flag("--json", arguments->json, "the statistics as JSON");
-  for (const auto* option : {"--ppn", "--layout", "--json"}) sub->get_option(option)->needs(statistics);
+  arguments->format.add_to(*sub);
+  for (const auto* option : {"--ppn", "--layout", "--json", "--csv"}) sub->get_option(option)->needs(statistics);
   sub->footer(catalogues_are_elsewhere);
   sub->callback([arguments, &command] { command = [arguments] { run(*arguments); }; });
 }

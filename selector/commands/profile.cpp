@@ -14,6 +14,7 @@
 #include "model/machine/profile_lookup.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/commands/environment.hpp"
+#include "selector/commands/output_format.hpp"
 #include "selector/report/compare_profiles.hpp"
 #include "selector/report/csv.hpp"
 #include "selector/report/merge_profiles.hpp"
@@ -37,17 +38,18 @@ std::string trust_of(const std::string& path) {
   }
 }
 
-void list(bool json, bool csv) {
+void list(const OutputFormat& format) {
   auto entries = nlohmann::ordered_json::array();
-  std::string table = csv ? csv_line({"name", "verdict", "path"}) : "";
+  std::string table = format.csv ? csv_line({"name", "verdict", "path"}) : "";
   for (const auto& path : list_profiles(profile_directories(read_environment().profile_places))) {
     const auto name = std::filesystem::path(path).stem().string(), verdict = trust_of(path);
     entries.push_back({{"name", name}, {"verdict", verdict}, {"path", path}});
-    table += csv ? csv_line({name, verdict, path}) : fmt::format("{:<20} {:<13} {}\n", name, verdict, path);
+    table += format.csv ? csv_line({name, verdict, path}) : fmt::format("{:<20} {:<13} {}\n", name, verdict, path);
   }
   constexpr int indent = 2;
   const nlohmann::ordered_json listed{{"schema_version", 1}, {"profiles", entries}};
-  fmt::print("{}", json ? listed.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace) + "\n" : table);
+  fmt::print("{}",
+             format.json ? listed.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace) + "\n" : table);
 }
 
 void show(const std::string& name, bool json) {
@@ -64,8 +66,8 @@ void validate(const std::string& name) {
   for (const auto& sentence : implausible(profile.machine)) fmt::print("Warning: {}.\n", sentence);
 }
 
-void compare(const std::string& first, const std::string& second, bool json) {
-  const auto print = json ? compare_profiles_json : compare_profiles_table;
+void compare(const std::string& first, const std::string& second, const OutputFormat& format) {
+  const auto print = format.json ? compare_profiles_json : format.csv ? compare_profiles_csv : compare_profiles_table;
   fmt::print("{}", print(read_profile(path_of(first)), read_profile(path_of(second))));
 }
 
@@ -88,13 +90,12 @@ void add_profile(CLI::App& app, std::function<void()>& command) {
   sub->require_subcommand(1);
   struct Named {
     std::string name;
-    bool json = false, csv = false;
+    bool json = false;
   };
-  auto listed = std::make_shared<Named>();
+  auto listed = std::make_shared<OutputFormat>();
   auto* list_app = sub->add_subcommand("list", "the profiles that can be named");
-  auto* list_json = list_app->add_flag("--json", listed->json, "JSON on stdout");
-  list_app->add_flag("--csv", listed->csv, "a table of comma-separated values")->excludes(list_json);
-  list_app->callback([listed, &command] { command = [listed] { list(listed->json, listed->csv); }; });
+  listed->add_to(*list_app);
+  list_app->callback([listed, &command] { command = [listed] { list(*listed); }; });
   auto named = std::make_shared<Named>();
   const auto add = [&](const char* verb, const char* summary) {
     auto* verb_app = sub->add_subcommand(verb, summary);
@@ -120,15 +121,15 @@ void add_profile(CLI::App& app, std::function<void()>& command) {
 
   struct Comparison {
     std::string first, second;
-    bool json = false;
+    OutputFormat format;
   };
   auto comparison = std::make_shared<Comparison>();
   auto* compare_app = sub->add_subcommand("compare", "how the parameters of two profiles differ");
   compare_app->add_option("first", comparison->first, "NAME or file")->required();
   compare_app->add_option("second", comparison->second, "NAME or file; ratios are second over first")->required();
-  compare_app->add_flag("--json", comparison->json, "JSON on stdout");
+  comparison->format.add_to(*compare_app);
   compare_app->callback([comparison, &command] {
-    command = [comparison] { compare(comparison->first, comparison->second, comparison->json); };
+    command = [comparison] { compare(comparison->first, comparison->second, comparison->format); };
   });
 }
 

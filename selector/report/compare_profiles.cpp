@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/text.hpp"
+#include "selector/report/csv.hpp"
 
 namespace commpass {
 
@@ -238,6 +239,17 @@ std::string compare_profiles_json(const Profile& first, const Profile& second) {
   }
   constexpr int indent = 2;
   return json.dump(indent) + "\n";
+}
+
+std::string compare_profiles_csv(const Profile& first, const Profile& second) {
+  auto text = csv_line({"kind", "name", first.machine.name, second.machine.name, "ratio"});
+  for (const auto& row : rows_of(first, second))
+    text += csv_line({"parameter", row.key, csv_number(row.first), csv_number(row.second),
+                      csv_number(ratio_of(row.first, row.second))});
+  for (const auto& lone : lone_messages(first.machine, second.machine))
+    text += csv_line({"message", fmt::format("{}.{}.{}", lone.memory, name_of(lone.locality), lone.bytes),
+                      csv_number(lone.first), csv_number(lone.second), csv_number(ratio_of(lone.first, lone.second))});
+  return text;
 }
 
 }  // namespace commpass

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/text.hpp"
+#include "selector/report/csv.hpp"
 
 namespace commpass {
 
@@ -125,6 +126,40 @@ std::string statistics_json(const PatternStatistics& s, const std::string& patte
       json["localities"][name_of(locality)] = traffic((*s.by_locality)[static_cast<std::size_t>(locality)]);
   constexpr int indent = 2;
   return json.dump(indent) + "\n";
+}
+
+std::string statistics_csv(const PatternStatistics& s, const std::string&, const Layout*) {
+  auto text = csv_line({"table", "row", "column", "value"});
+  const auto add = [&](const char* table, const std::string& row, const char* column, auto value) {
+    text += csv_line({table, row, column, csv_number(static_cast<double>(value))});
+  };
+  for (const auto& [name, value] : {std::pair<const char*, std::int64_t>{"ranks", s.ranks},
+                                    {"idle_ranks", s.idle_ranks},
+                                    {"messages", s.total.messages},
+                                    {"bytes", s.total.bytes},
+                                    {"repeated_bytes", s.repeated_bytes},
+                                    {"empty_edges", s.empty_edges},
+                                    {"self_bytes", s.self_bytes}})
+    add("pattern", name, "all", value);
+  for (const auto& [name, spread] : {std::pair<const char*, const Spread&>{"messages_sent", s.sends},
+                                     {"messages_received", s.receives},
+                                     {"bytes_sent", s.send_bytes},
+                                     {"bytes_received", s.receive_bytes}}) {
+    add("rank", name, "min", spread.min);
+    add("rank", name, "mean", spread.mean);
+    add("rank", name, "max", spread.max);
+    add("rank", name, "imbalance", spread.imbalance());
+  }
+  const auto add_traffic = [&](const char* table, const std::string& row, const Traffic& traffic) {
+    add(table, row, "messages", traffic.messages);
+    add(table, row, "bytes", traffic.bytes);
+  };
+  for (const auto& size : s.sizes)
+    add_traffic("message_size", fmt::format("{}-{}", size.least, size.most), size.traffic);
+  if (s.by_locality)
+    for (const auto locality : {Locality::socket, Locality::node, Locality::network})
+      add_traffic("locality", name_of(locality), (*s.by_locality)[static_cast<std::size_t>(locality)]);
+  return text;
 }
 
 }  // namespace commpass

@@ -31,7 +31,8 @@ void print_row(std::string& text, const ReportRow& row, const std::string& chose
   const auto& cost = row.candidate.cost;
   const auto* mark = name == chosen ? "*" : baseline_of(row.candidate.strategy) ? "=" : " ";
   fmt::format_to(out, "{} {:<{}}", mark, name, columns.width);
-  if (columns.planned) fmt::format_to(out, "  {:>10}", format_seconds(row.candidate.plan_seconds.value_or(0)));
+  if (columns.planned)
+    fmt::format_to(out, "  {:>10}", row.is_priced ? format_seconds(row.candidate.plan_seconds.value_or(0)) : "-");
   if (columns.planned && columns.measured)
     fmt::format_to(out, "  {:>13}", format_seconds(row.measured_plan_s.value_or(0)));
   fmt::format_to(out, "  {:>10}", row.is_priced ? format_seconds(cost.seconds) : "-");

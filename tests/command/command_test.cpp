@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "command/run.hpp"
+#include "model/file.hpp"
 #include "model/machine/profile.hpp"
 #include "model/pattern/generate.hpp"
 #include "model/route/catalogue.hpp"
@@ -725,8 +726,8 @@ std::set<std::string> switches_of(const std::string& command) {
 
 TEST(Completion, OffersWhatHelpLists) {
   const auto bash = commpass("completion bash").out, zsh = commpass("completion zsh").out;
-  for (const auto* command : {"", "predict", "pattern", "profile list", "profile show", "profile merge", "strategies",
-                              "patterns", "calibrate", "measure", "doctor"}) {
+  for (const auto* command : {"", "predict", "pattern", "profile list", "profile show", "profile merge", "wisdom show",
+                              "strategies", "patterns", "calibrate", "measure", "doctor"}) {
     const auto listed = switches_of(command);
     EXPECT_FALSE(listed.empty());
     for (const auto& script : {bash, zsh}) {
@@ -742,6 +743,60 @@ TEST(Completion, OffersWhatHelpLists) {
   }
 }
 
+TEST(Csv, IsThereForTheTablesOfPatternsAndOfTwoProfiles) {
+  const auto statistics = commpass("pattern --generate random:ranks=8,degree=2,bytes=8 --statistics --csv --ppn 4").out;
+  for (const char* line : {"table,row,column,value\n", "\npattern,messages,all,16\n", "\nrank,bytes_sent,max,16\n",
+                           "\nmessage_size,8-15,messages,16\n", "\nlocality,network,bytes,"})
+    EXPECT_NE(statistics.find(line), std::string::npos) << line << " in " << statistics;
+  const auto compared = commpass("profile compare lassen summit --csv").out;
+  EXPECT_TRUE(compared.starts_with("kind,name,lassen,summit,ratio\n")) << compared;
+  EXPECT_NE(compared.find("\nparameter,host.network.eager.alpha_s,"), std::string::npos) << compared;
+  EXPECT_NE(compared.find("\nmessage,host.network.8,"), std::string::npos) << compared;
+}
+
+TEST(Completion, SaysWhichShellsThereAre) {
+  const auto fish = commpass("completion fish");
+  EXPECT_EQ(fish.exit_code, 2);
+  EXPECT_NE(fish.err.find("there is no completion for fish; use bash or zsh"), std::string::npos) << fish.err;
+}
+
+class WisdomCommand : public testing::Test {
+ protected:
+  void SetUp() override {
+    write_file(path_, R"({"schema": 1, "entries": [)" + entry("lassen; Power9", "aa", "standard") + "," +
+                          entry(R"(tuolumne, \"new\")", "bb", "tuna,radix=4") + "]}\n");
+  }
+  static std::string entry(const std::string& machine, const std::string& pattern, const std::string& strategy) {
+    return R"({"machine": ")" + machine + R"(", "layout": "4 ranks, 0123", "pattern": ")" + pattern +
+           R"(", "strategy": ")" + strategy +
+           R"(", "requests": "persistent", "planner": "measure", "seconds": 1.5e-5})";
+  }
+  const std::string path_ = testing::TempDir() + "/shown-wisdom-" + std::to_string(getpid()) + ".json";
+};
+
+TEST_F(WisdomCommand, ShowsWhatWasMeasured) {
+  const auto table = commpass("wisdom show " + path_).out;
+  for (const char* part : {"standard", "tuna,radix=4", "15 us", "lassen; Power9", "2 of at most 4096 patterns"})
+    EXPECT_NE(table.find(part), std::string::npos) << part << " in " << table;
+  const auto csv = commpass("wisdom show --csv --machine tuolumne " + path_).out;
+  EXPECT_EQ(csv,
+            "machine,layout,pattern,strategy,requests,planner,seconds\n"
+            "\"tuolumne, \"\"new\"\"\",\"4 ranks, 0123\",bb,\"tuna,radix=4\",persistent,measure,1.5e-05\n");
+  const auto json = nlohmann::json::parse(commpass("wisdom show --json " + path_).out);
+  EXPECT_EQ(json["entries"].size(), 2U);
+  EXPECT_EQ(json["entries"][1]["strategy"], "tuna,radix=4");
+  EXPECT_EQ(commpass("wisdom show /no/such/file").exit_code, 1);
+  EXPECT_EQ(commpass("wisdom show --json --csv " + path_).exit_code, 2);
+}
+
+TEST_F(WisdomCommand, ForgetsWhatIsNamed) {
+  EXPECT_EQ(commpass("wisdom forget " + path_).exit_code, 1) << "what?";
+  EXPECT_EQ(commpass("wisdom forget --all --machine lassen " + path_).exit_code, 1) << "which of both?";
+  EXPECT_EQ(commpass("wisdom forget --machine lassen " + path_).out, path_ + ": 1 of 2 patterns are forgotten.\n");
+  EXPECT_EQ(commpass("wisdom show " + path_).out.find("lassen"), std::string::npos);
+  EXPECT_EQ(commpass("wisdom forget --all " + path_).out, path_ + ": 1 of 1 patterns are forgotten.\n");
+}
+
 TEST(Completion, CompletesInBash) {
   const auto complete = [](const std::string& words, int at) {
     auto out = test::run("bash -c 'source <(" COMMPASS_TEST_COMMAND " completion bash); COMP_WORDS=(" + words +
@@ -753,6 +808,7 @@ TEST(Completion, CompletesInBash) {
   EXPECT_EQ(complete("commpass predict --exp", 2), "--explain");
   EXPECT_EQ(complete("commpass profile li", 2), "list");
   EXPECT_EQ(complete("commpass profile show --j", 3), "--json");
+  EXPECT_EQ(complete("commpass wisdom fo", 2), "forget");
   EXPECT_EQ(complete("commpass measure --profile lassen --hal", 4), "--halo");
   EXPECT_EQ(complete("commpass predict las", 2), "") << "files";
 }

@@ -514,6 +514,14 @@ TEST(MeasureSparse, RefusesWhatItCannotRunInOneSentence) {
   EXPECT_EQ(mpirun(2, sparse + "random:ranks=2,bytes=8,degree=1 --sparse sometimes").exit_code, 2);
 }
 
+TEST(Measure, RunsWhatProgramsDoTodayBesideWhatIsNamed) {
+  const auto result =
+      mpirun(2, "measure --profile lassen --generate alltoall:ranks=2,bytes=8 --repetitions 3 --strategy tuna,radix=2");
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  for (const char* part : {"* tuna,radix=2 ", "= standard ", " than sending directly (standard)"})
+    EXPECT_NE(result.out.find(part), std::string::npos) << part << " in " << result.out;
+}
+
 TEST(Measure, WritesItsTablesAsCsv) {
   const auto planned = mpirun(2, "measure --profile lassen --generate alltoall:ranks=2,bytes=8 --repetitions 2 --csv");
   ASSERT_EQ(planned.exit_code, 0) << planned.err;

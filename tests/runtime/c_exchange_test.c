@@ -133,6 +133,49 @@ static void all_of_several_types(commpass_comm comm, const char* strategy) {
   MPI_Type_free(&gaps);
 }
 
+/* Three in flight, from lists that are gone when they are complete, which ranks complete in different orders. */
+static void all_without_waiting(commpass_comm comm, const char* strategy) {
+  int sent[64], received[64], equal[32], few[32];
+  commpass_exchange v = NULL, w = NULL, same = NULL;
+  for (int i = 0; i < 2 * ranks; ++i) sent[i] = 100 * rank + i, received[i] = -1;
+  for (int i = 0; i < ranks; ++i) few[i] = equal[i] = -1;
+  {
+    int twice[32], at[32], once[32], at_bytes[32];
+    MPI_Datatype types[32];
+    for (int i = 0; i < ranks; ++i)
+      twice[i] = 2, at[i] = 2 * i, once[i] = 1, at_bytes[i] = i * (int)sizeof(int), types[i] = MPI_INT;
+    CHECK_DONE(commpass_ialltoallv(sent, twice, at, MPI_INT, received, twice, at, MPI_INT, strategy, comm, &v));
+    CHECK_DONE(commpass_ialltoallw(sent, once, at_bytes, types, few, once, at_bytes, types, strategy, comm, &w));
+    CHECK_DONE(commpass_ialltoall(sent, 1, MPI_INT, equal, 1, MPI_INT, strategy, comm, &same));
+    memset(twice, 0xff, sizeof twice);
+    memset(at, 0xff, sizeof at);
+    memset(once, 0xff, sizeof once);
+    memset(at_bytes, 0xff, sizeof at_bytes);
+  }
+  CHECK(!strategy || strcmp(commpass_exchange_strategy(v), strategy) == 0);
+  CHECK(strlen(commpass_exchange_explanation(v)) > 0);
+  CHECK(commpass_start(v) == COMMPASS_ERROR_INPUT); /* it was, and cannot be again */
+  int complete = 0;
+  if (rank % 2 == 0) {
+    while (!complete) CHECK_DONE(commpass_test(same, &complete));
+    CHECK_DONE(commpass_wait(w));
+    CHECK_DONE(commpass_wait(v));
+  } else {
+    CHECK_DONE(commpass_wait(v));
+    CHECK_DONE(commpass_exchange_free(&w)); /* completes it */
+    CHECK_DONE(commpass_wait(same));
+  }
+  for (int i = 0; i < ranks; ++i) {
+    CHECK(received[2 * i] == 100 * i + 2 * rank && received[2 * i + 1] == 100 * i + 2 * rank + 1);
+    CHECK(few[i] == 100 * i + rank && equal[i] == 100 * i + rank);
+  }
+  commpass_exchange_free(&v);
+  commpass_exchange_free(&w);
+  commpass_exchange_free(&same);
+  CHECK(commpass_ialltoall(sent, -1, MPI_INT, equal, 1, MPI_INT, strategy, comm, &same) == COMMPASS_ERROR_INPUT);
+  CHECK(same == NULL);
+}
+
 /* In place, and contiguous: what lies for rank i goes to it. */
 static void all_in_place(commpass_comm comm) {
   int counts[32], at[32], data[32];
@@ -227,6 +270,9 @@ int main(int argc, char** argv) {
   gather_from_all(comm);
   all_of_several_types(comm, NULL);
   all_of_several_types(comm, "stfw,n=1");
+  all_without_waiting(comm, NULL);
+  all_without_waiting(comm, "stfw,n=1");
+  all_without_waiting(comm, "mpi");
   all_in_place(comm);
   by_index(comm, 0);
   by_index(comm, 1);

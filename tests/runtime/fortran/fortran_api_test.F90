@@ -31,6 +31,7 @@ program fortran_api_test
   call commpass_comm_create(MPI_COMM_WORLD, "lassen ", comm, code)
   call check(code == COMMPASS_SUCCESS, "communicator")
   if (argument == "section") call section_that_is_not_contiguous()
+  call hints()
   call all_to_all()
   call neighbours()
   call indices()
@@ -43,6 +44,17 @@ program fortran_api_test
   if (all_failures /= 0) error stop 1
 
 contains
+
+  !> Hints in an info.
+  subroutine hints()
+    HANDLE(MPI_Info) :: info
+    type(commpass_comm) :: hinted
+    call MPI_Info_create(info, code)
+    call MPI_Info_set(info, "commpass_profile", "no-such-profile", code)
+    call commpass_comm_create_with_info(MPI_COMM_WORLD, info, hinted, code)
+    call check(code == COMMPASS_ERROR_INPUT .and. index(commpass_error_text(), "no-such-profile") > 0, "hint")
+    call MPI_Info_free(info, code)
+  end subroutine
 
   subroutine check(holds, what)
     logical, intent(in) :: holds
@@ -91,6 +103,24 @@ contains
     call commpass_alltoall(sent, 1, MPI_INTEGER, received, 1, MPI_INTEGER, "", comm)
     call check(all(received(:ranks) == [(1000 * i + rank + 1, i = 0, ranks - 1)]), "alltoall")
     call check(.not. c_associated(exchange%handle), "exchange freed")
+    received = -1
+    call commpass_ialltoallv(sent, counts, displs, MPI_INTEGER, received, counts, displs, MPI_INTEGER, "", comm, exchange)
+    call commpass_wait(exchange)
+    call check(all(received == expected), "ialltoallv")
+    call commpass_exchange_free(exchange)
+    received = -1
+    call commpass_ialltoallw(sent, counts, bytes, types, received, counts, bytes, types, "standard", comm, exchange)
+    call commpass_exchange_free(exchange)
+    call check(all(received == expected), "ialltoallw")
+    call commpass_ialltoallv(MPI_IN_PLACE, counts, displs, MPI_INTEGER, received, counts, displs, MPI_INTEGER, "", comm, exchange)
+    call commpass_wait(exchange)
+    call commpass_exchange_free(exchange)
+    call check(all(received == sent), "ialltoallv in place")
+    received(:ranks) = -1
+    call commpass_ialltoall(sent, 1, MPI_INTEGER, received, 1, MPI_INTEGER, "mpi", comm, exchange)
+    call commpass_wait(exchange)
+    call commpass_exchange_free(exchange)
+    call check(all(received(:ranks) == [(1000 * i + rank + 1, i = 0, ranks - 1)]), "ialltoall")
   end subroutine
 
   ! A ring, with an info and other buffers than those it was planned with.

@@ -248,6 +248,57 @@ TEST_F(OppositeOrders, WithHandlesDroppedInFlight) {
   c.check();
 }
 
+/// What a call says that does nothing where it is allowed: its argument is wrong.
+std::string error_of_refused(Communicator& communicator) {
+  try {
+    communicator.alltoall(nullptr, -1, MPI_INT, nullptr, -1, MPI_INT);
+  } catch (const InputError& error) {
+    const std::string what = error.what();
+    return what.find("the count is -1") == std::string::npos ? what : "";
+  }
+  return {};
+}
+
+TEST(Threads, AreRefusedWhereTheyMayNotCall) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), CommunicatorOptions{Layout::with_ppn(size_of(), 2)});
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  const auto error_of_call = [&] {
+    try {
+      communicator.alltoall(nullptr, 0, MPI_INT, nullptr, 0, MPI_INT);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  std::string other;
+  if (level < MPI_THREAD_SERIALIZED) {
+    std::jthread([&] { other = error_of_call(); }).join();
+    EXPECT_NE(other.find("a thread that did not initialize MPI"), std::string::npos) << other;
+  } else {
+    // One waits for the other ranks, which come later; it may find the other in a call before.
+    std::atomic<bool> is_done = false;
+    std::jthread first([&] {
+      for (bool runs = false; rank_of() == 0 && !runs;) {
+        try {
+          communicator.alltoall(nullptr, 0, MPI_INT, nullptr, 0, MPI_INT, {"mpi", {}});
+          runs = true;
+        } catch (const InputError&) {
+          std::this_thread::yield();
+        }
+      }
+      is_done = true;
+    });
+    if (rank_of() == 0 && size_of() > 1) {
+      while (other.empty() && !is_done) other = error_of_refused(communicator);
+      EXPECT_NE(other.find("another thread is in a call of it"), std::string::npos) << other;
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank_of() != 0) communicator.alltoall(nullptr, 0, MPI_INT, nullptr, 0, MPI_INT, {"mpi", {}});
+  }
+  EXPECT_EQ(error_of_call(), "");  // and it works on
+}
+
 // Each thread has exchanges of its own, of which ranks complete some here and some there first.
 TEST(Threads, MayEachHaveExchangesInFlight) {
   int level = MPI_THREAD_SINGLE;

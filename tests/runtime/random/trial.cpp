@@ -31,7 +31,12 @@ std::unique_ptr<Trial> make_trial(Place& place, Kind kind, std::uint64_t key) {
     case Kind::alltoallv:
     case Kind::alltoall:
     case Kind::c_alltoallv:
-    case Kind::c_alltoall: return make_alltoall_trial(place, kind, key);
+    case Kind::c_alltoall:
+    case Kind::start_alltoallv:
+    case Kind::start_alltoall:
+    case Kind::start_alltoallw:
+    case Kind::c_ialltoallv:
+    case Kind::c_ialltoall: return make_alltoall_trial(place, kind, key);
     case Kind::sparse_alltoallv:
     case Kind::sparse_alltoall:
     case Kind::start_sparse_alltoallv:

@@ -2,7 +2,9 @@
 #include "selector/choose/wisdom.hpp"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,6 +58,7 @@ int fclose(std::FILE* file) {
   const int result = next<int(std::FILE*)>("fclose")(file);
   return fails ? EOF : result;
 }
+int fsync(int file) { return fails_now() ? -1 : next<int(int)>("fsync")(file); }
 int rename(const char* from, const char* to) noexcept {
   return fails_now() ? -1 : next<int(const char*, const char*)>("rename")(from, to);
 }
@@ -195,7 +198,7 @@ TEST_F(WisdomFile, IsAsItWasOrCompleteIfWritingFails) {
     failed += threw;
     write_file(path_, to_json(before));
   }
-  EXPECT_GE(failed, 4);  // to make, open, write and rename it
+  EXPECT_GE(failed, 5);  // to make, open, write, sync and rename it
 }
 
 TEST_F(WisdomFile, IsAsItWasOrCompleteWhenTheProcessEnds) {
@@ -217,8 +220,40 @@ TEST_F(WisdomFile, IsAsItWasOrCompleteWhenTheProcessEnds) {
     EXPECT_EQ(WEXITSTATUS(status), ended);
     EXPECT_EQ(read_wisdom(path_), before) << step;
   }
-  EXPECT_GE(times, 5);
+  EXPECT_GE(times, 6);
   EXPECT_EQ(read_wisdom(path_), after);
+}
+
+TEST_F(WisdomFile, LosesNothingOfWritersThatAreThereAtOnce) {
+  constexpr int writers = 4, entries_each = 15;
+  for (int writer = 0; writer < writers; ++writer)
+    if (fork() == 0) {
+      for (int i = 0; i < entries_each; ++i) add_wisdom(path_, entry(std::to_string(writer) + "-" + std::to_string(i)));
+      _exit(0);
+    }
+  for (int writer = 0; writer < writers; ++writer) {
+    int status = 0;
+    ASSERT_GT(wait(&status), 0);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_EQ(read_wisdom(path_).entries.size(), std::size_t{writers * entries_each});
+  EXPECT_TRUE(is_alone());
+}
+
+TEST_F(WisdomFile, IsWrittenAlsoWhereAnotherHoldsTheLockForever) {
+  const int directory = open(directory_.c_str(), O_RDONLY | O_DIRECTORY);
+  ASSERT_EQ(flock(directory, LOCK_EX), 0);
+  add_wisdom(path_, entry("aa"));
+  close(directory);
+  EXPECT_EQ(read_wisdom(path_).entries.size(), 1U);
+}
+
+TEST_F(WisdomFile, ForgetsWhatItIsTold) {
+  for (const char* pattern : {"aa", "bb", "cc"}) add_wisdom(path_, entry(pattern));
+  const auto gone = forget_wisdom(path_, [](const WisdomKey& key) { return key.pattern == "bb"; });
+  EXPECT_EQ(gone.known, 3U);
+  EXPECT_EQ(gone.forgotten, 1U);
+  EXPECT_EQ(read_wisdom(path_).entries, (std::vector{entry("aa"), entry("cc")}));
 }
 
 TEST(PatternDigest, IsTheSameInAnyOrderAndOfPartsTheirSum) {

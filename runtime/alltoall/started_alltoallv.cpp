@@ -1,0 +1,141 @@
+#include "runtime/alltoall/started_alltoallv.hpp"
+
+#include <array>
+#include <exception>
+#include <utility>
+
+#include "runtime/alltoall/started_alltoallv_state.hpp"
+#include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/mpi_error.hpp"
+
+namespace commpass {
+
+namespace {
+
+/// One call of the MPI library that does not wait.
+class StartedByLibrary final : public BatchRequests {
+ public:
+  using Start = std::function<void(MPI_Comm, MPI_Request*)>;
+  StartedByLibrary(MPI_Comm comm, Start start) : comm_(comm), start_(std::move(start)) {}
+  std::size_t batches() const override { return 1; }
+  void begin(std::size_t) override { start_(comm_, request_.data()); }
+  std::span<MPI_Request> requests() override { return request_; }
+  void end(std::size_t) override {}
+  void abandon() noexcept override { request_[0] = MPI_REQUEST_NULL; }
+
+ private:
+  MPI_Comm comm_;
+  Start start_;
+  std::array<MPI_Request, 1> request_{MPI_REQUEST_NULL};
+};
+
+}  // namespace
+
+StartedAlltoallv::StartedAlltoallv(std::unique_ptr<State> state) : state_(std::move(state)) {}
+StartedAlltoallv::~StartedAlltoallv() = default;
+StartedAlltoallv::StartedAlltoallv(StartedAlltoallv&&) noexcept = default;
+StartedAlltoallv& StartedAlltoallv::operator=(StartedAlltoallv&&) noexcept = default;
+const std::string& StartedAlltoallv::strategy() const { return *state_->begun.strategy; }
+std::optional<Seconds> StartedAlltoallv::predicted_seconds() const { return state_->begun.predicted_s; }
+std::string StartedAlltoallv::explanation() const { return strategy() + ": " + state_->begun.reason + ".\n"; }
+bool StartedAlltoallv::test() { return state_->test(); }
+void StartedAlltoallv::wait() { state_->wait(); }
+
+StartedAlltoallv::State::~State() {
+  if (!mpi_is_usable()) return;
+  try {
+    wait();
+  } catch (...) {  // NOLINT: a destructor has nobody to tell
+  }
+}
+
+void StartedAlltoallv::State::start_alltoallv(const void* sendbuf, std::span<const int> sendcounts,
+                                              std::span<const int> sdispls, MPI_Datatype sendtype, void* recvbuf,
+                                              std::span<const int> recvcounts, std::span<const int> rdispls,
+                                              MPI_Datatype recvtype, const AlltoallvOptions& options) {
+  const MPI_Comm comm = engine->comm();
+  arguments_.receives.assign(Side::receive, comm, recvbuf, recvcounts, rdispls, recvtype);
+  if (sendbuf != MPI_IN_PLACE) arguments_.sends.assign(Side::send, comm, sendbuf, sendcounts, sdispls, sendtype);
+  const auto by_library = [=, this](MPI_Comm on, MPI_Request* request) {
+    auto& kept = counts_and_places_;
+    for (const auto& list : {sendcounts, sdispls, recvcounts, rdispls})
+      kept.insert(kept.end(), list.begin(), list.end());
+    const auto* const first = kept.data();
+    const auto ranks = recvcounts.size();
+    COMMPASS_MPI_CALL(MPI_Ialltoallv, sendbuf, first, first + ranks, sendtype, recvbuf, first + 2 * ranks,
+                      first + 3 * ranks, recvtype, on, request);
+  };
+  start(sendbuf, recvbuf, options, by_library, {});
+}
+
+void StartedAlltoallv::State::start_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                             int recvcount, MPI_Datatype recvtype, const AlltoallvOptions& options) {
+  const MPI_Comm comm = engine->comm();
+  arguments_.receives.assign_equal(Side::receive, comm, recvbuf, recvcount, recvtype);
+  if (sendbuf != MPI_IN_PLACE) arguments_.sends.assign_equal(Side::send, comm, sendbuf, sendcount, sendtype);
+  const auto by_library = [=](MPI_Comm on, MPI_Request* request) {
+    COMMPASS_MPI_CALL(MPI_Ialltoall, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, on, request);
+  };
+  start(sendbuf, recvbuf, options, by_library, recvcount * arguments_.receives.type->size());
+}
+
+void StartedAlltoallv::State::start_alltoallw(const void* sendbuf, const AlltoallwCall::Side& sends, void* recvbuf,
+                                              const AlltoallwCall::Side& receives, const AlltoallvOptions& options) {
+  const auto bytes = packing_.emplace().begin(engine->comm(), sendbuf, sends, recvbuf, receives);
+  start_alltoallv(bytes.sendbuf, bytes.sendcounts, bytes.sdispls, MPI_BYTE, bytes.recvbuf, bytes.recvcounts,
+                  bytes.rdispls, MPI_BYTE, options);
+}
+
+void StartedAlltoallv::State::start(const void* sendbuf, void* recvbuf, const AlltoallvOptions& options,
+                                    const ByLibrary& by_library, std::optional<Bytes> block_bytes) {
+  const MPI_Comm comm = engine->comm();
+  const bool is_in_place = sendbuf == MPI_IN_PLACE;
+  if (!is_in_place) arguments_.require_same_for_oneself(engine->rank());
+  begun = engine->begin(options, block_bytes, is_in_place);
+  if (begun.structure) insist([&] { ours_ = std::make_unique<AlltoallExchange>(comm); });
+  else insist([&] { by_library_ = std::make_unique<Executor>(std::make_unique<StartedByLibrary>(comm, by_library)); });
+  is_in_flight_ = true;
+  guarded([&] {
+    if (by_library_) return by_library_->start();
+    if (is_in_place) arguments_.send_in_place(comm, recvbuf);
+    const auto sends =
+        is_in_place ? arguments_.in_place() : arguments_.sends.blocks(static_cast<const std::byte*>(sendbuf));
+    ours_->start(*begun.structure, sends, arguments_.receives.blocks(static_cast<std::byte*>(recvbuf)),
+                 block_bytes ? BlockSizes::equal : BlockSizes::told, begun.tag);
+  });
+}
+
+template <class Action>
+void StartedAlltoallv::State::guarded(Action action) {
+  try {
+    action();
+  } catch (const std::exception& error) {
+    is_in_flight_ = false;
+    engine->fail(error);
+  }
+}
+
+void StartedAlltoallv::State::conclude(const std::optional<AlltoallDamage>& damage) {
+  is_in_flight_ = false;
+  if (packing_) packing_->end();
+  engine->require_undamaged(damage);
+}
+
+bool StartedAlltoallv::State::test() {
+  bool is_complete = !is_in_flight_;
+  if (!is_complete) guarded([&] { is_complete = ours_ ? ours_->test() : by_library_->test(); });
+  if (is_complete) wait();
+  return is_complete;
+}
+
+void StartedAlltoallv::State::wait() {
+  if (!is_in_flight_) return;
+  std::optional<AlltoallDamage> damage;
+  guarded([&] {
+    if (ours_) damage = ours_->finish();
+    else by_library_->wait();
+  });
+  conclude(damage);
+}
+
+}  // namespace commpass

@@ -1,0 +1,42 @@
+// An exchange between all pairs of ranks that is called once, and that nobody waits for yet.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "model/types.hpp"
+
+namespace commpass {
+
+/// Move-only. Destroying it completes it, so buffers and datatypes must outlive it, but not counts and displacements;
+/// it may outlive its Communicator.
+class StartedAlltoallv {
+ public:
+  ~StartedAlltoallv();
+  StartedAlltoallv(StartedAlltoallv&&) noexcept;
+  StartedAlltoallv& operator=(StartedAlltoallv&&) noexcept;
+
+  /// Moves on what is in flight, without waiting. @return true when it is complete. @throws as wait
+  bool test();
+  /// Completes it; returns at once if it is complete.
+  /// @throws InputError, once, if what this rank gets is not what its counts say, or there is no memory on it or, for
+  /// what it should get, on another, or MPI has failed
+  void wait();
+
+  /// The strategy that runs, in text form.
+  const std::string& strategy() const;
+  /// Its predicted seconds, for an exchange about like this one; nothing if it was named, or nothing has a price.
+  std::optional<Seconds> predicted_seconds() const;
+  /// Why it was chosen, for people, the same on every rank.
+  std::string explanation() const;
+
+  struct State;
+  /// Communicator::start_alltoallv makes one.
+  explicit StartedAlltoallv(std::unique_ptr<State> state);
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace commpass

@@ -1,0 +1,46 @@
+#include "runtime/mpi/one_thread.hpp"
+
+#include <mpi.h>
+
+#include "model/error.hpp"
+#include "runtime/mpi/mpi_error.hpp"
+
+namespace commpass {
+
+namespace {
+
+bool only_one_calls() {
+  static const bool only = [] {
+    int level = MPI_THREAD_SINGLE;
+    COMMPASS_MPI_CALL(MPI_Query_thread, &level);
+    return level < MPI_THREAD_SERIALIZED;
+  }();
+  return only;
+}
+
+void require_that_it_may_call_mpi() {
+  if (!only_one_calls()) return;
+  int is_main = 1;
+  COMMPASS_MPI_CALL(MPI_Is_thread_main, &is_main);
+  if (!is_main)
+    throw InputError("communicator", "it is called by a thread that did not initialize MPI",
+                     "initialize MPI by MPI_Init_thread with MPI_THREAD_MULTIPLE, or call from the thread that did");
+}
+
+}  // namespace
+
+OneThread::Use::Use(OneThread& of) : of_(of) {
+  require_that_it_may_call_mpi();
+  const auto own = std::this_thread::get_id();
+  std::thread::id user{};
+  is_outermost_ = of_.user_.compare_exchange_strong(user, own);
+  if (!is_outermost_ && user != own)
+    throw InputError("communicator", "another thread is in a call of it",
+                     "make a communicator for each thread, or let threads take turns");
+}
+
+OneThread::Use::~Use() {
+  if (is_outermost_) of_.user_ = std::thread::id{};
+}
+
+}  // namespace commpass

@@ -1,0 +1,19 @@
+// The switches that say in which form a table is printed, declared once.
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace commpass {
+
+/// A table for people, unless one of these is set; never both.
+struct OutputFormat {
+  bool json = false;
+  bool csv = false;  ///< comma-separated values, in seconds and bytes
+
+  /// Adds --json and --csv.
+  void add_to(CLI::App& app);
+};
+
+}  // namespace commpass
