@@ -119,11 +119,12 @@ void calibrate_by_launches(const CalibrateArguments& arguments, const std::strin
 
 void measure_by_launches(const MeasureArguments& arguments, const std::string& program,
                          const std::vector<std::string>& switches) {
-  if (arguments.selection.csv) throw InputError("--csv", "launches are told as a table or as JSON", "use --json");
+  if (arguments.selection.format.csv)
+    throw InputError("--csv", "launches are told as a table or as JSON", "use --json");
   auto words = arguments.launches.words;
   words.push_back(program);
   words.insert(words.end(), switches.begin(), switches.end());
-  if (!arguments.selection.json) words.push_back("--json");
+  if (!arguments.selection.format.json) words.push_back("--json");
   const PassingFile output(
       (std::filesystem::temp_directory_path() / fmt::format("commpass-measure-{}", getpid())).string());
   std::vector<std::string> reports;
@@ -132,7 +133,7 @@ void measure_by_launches(const MeasureArguments& arguments, const std::string& p
     reports.push_back(read_file(output.path()));
   }
   const auto joined = join_launches(reports);
-  std::fputs((arguments.selection.json ? launches_json(joined) : launches_table(joined)).c_str(), stdout);
+  std::fputs((arguments.selection.format.json ? launches_json(joined) : launches_table(joined)).c_str(), stdout);
 }
 
 }  // namespace commpass
