@@ -3,8 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
+#include <vector>
 
+#include "model/error.hpp"
 #include "preload/report.hpp"
 #include "preload/settings.hpp"
 #include "preload/taken_communicator.hpp"
@@ -17,15 +20,17 @@ using commpass::InterposedCall;
 using commpass::take_over;
 using commpass::TakenCommunicator;
 
+/// That this rank sends to.
 int ranks_of(MPI_Comm comm) {
-  int ranks = 0;
-  PMPI_Comm_size(comm, &ranks);
+  int ranks = 0, is_inter = 0;
+  PMPI_Comm_test_inter(comm, &is_inter);
+  is_inter ? PMPI_Comm_remote_size(comm, &ranks) : PMPI_Comm_size(comm, &ranks);
   return ranks;
 }
 
 std::int64_t bytes_of(MPI_Datatype type, std::int64_t elements) {
   int size = 0;
-  if (type == MPI_DATATYPE_NULL || PMPI_Type_size(type, &size) != MPI_SUCCESS) return 0;
+  if (elements == 0 || type == MPI_DATATYPE_NULL || PMPI_Type_size(type, &size) != MPI_SUCCESS) return 0;
   return size * elements;
 }
 
@@ -87,7 +92,11 @@ struct EqualPlaces {
     const int most = places.empty() ? 0 : places.back() + 1;
     for (int place = 0; place < most; ++place) {
       counts.push_back(count);
-      displacements.push_back(is_shared ? 0 : place * count);
+      const std::int64_t begin = is_shared ? 0 : std::int64_t{place} * count;
+      if (begin > std::numeric_limits<int>::max())
+        throw commpass::InputError("a neighbourhood's collective", "there are 2^31 elements or more in all",
+                                   "leave such calls to MPI by COMMPASS_MPI_CALLS");
+      displacements.push_back(static_cast<int>(begin));
     }
   }
 };
@@ -251,6 +260,8 @@ int MPI_Comm_disconnect(MPI_Comm* comm) {
 }
 
 int MPI_Finalize() {
+  // MPI runs callbacks of the program while it ends, which may call it and free communicators.
+  commpass::switch_off();
   commpass::release_all();
   commpass::write_report();
   return PMPI_Finalize();

@@ -3,21 +3,42 @@
 #include <dlfcn.h>
 #include <mpi.h>
 
+#include <atomic>
 #include <cstddef>
 #include <vector>
 
 namespace {
 
-/// Where the Fortran library keeps a constant that is known by its address.
-const void* address_of(const char* name) { return dlsym(RTLD_DEFAULT, name); }
-
-/// A buffer as C knows it: MPI_IN_PLACE and MPI_BOTTOM of Fortran are others.
-void* buffer_of(void* given) {
-  static const void* const in_place = address_of("mpi_fortran_in_place_");
-  static const void* const bottom = address_of("mpi_fortran_bottom_");
-  if (given && given == in_place) return MPI_IN_PLACE;
-  return given && given == bottom ? MPI_BOTTOM : given;
+/// Where the Fortran library keeps a constant that is known by its address, as the calling object sees it: modules of
+/// Python keep that library to themselves.
+const void* address_of(const char* name, const void* caller) {
+  if (const void* const found = dlsym(RTLD_DEFAULT, name)) return found;
+  Dl_info of{};
+  if (!dladdr(caller, &of)) return nullptr;
+  void* const object = dlopen(of.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  const void* const found = object ? dlsym(object, name) : nullptr;
+  if (object) dlclose(object);
+  return found;
 }
+
+/// Buffers as C knows them: MPI_IN_PLACE and MPI_BOTTOM of Fortran are others.
+class Buffers {
+ public:
+  explicit Buffers(const void* caller) : caller_(caller) {}
+
+  void* operator()(void* given) const {
+    static std::atomic<const void*> in_place = nullptr, bottom = nullptr;
+    if (given && given == known(in_place, "mpi_fortran_in_place_")) return MPI_IN_PLACE;
+    return given && given == known(bottom, "mpi_fortran_bottom_") ? MPI_BOTTOM : given;
+  }
+
+ private:
+  const void* known(std::atomic<const void*>& address, const char* name) const {
+    if (!address) address = address_of(name, caller_);
+    return address;
+  }
+  const void* caller_;
+};
 
 MPI_Datatype type_of(const MPI_Fint* type) { return PMPI_Type_f2c(*type); }
 MPI_Comm comm_of(const MPI_Fint* comm) { return PMPI_Comm_f2c(*comm); }
@@ -48,6 +69,7 @@ extern "C" {
 
 void mpi_alltoall_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype, void* recvbuf, MPI_Fint* recvcount,
                    MPI_Fint* recvtype, MPI_Fint* comm, MPI_Fint* ierr) {
+  const Buffers buffer_of(__builtin_return_address(0));
   void* const send = buffer_of(sendbuf);
   return_code(ierr, MPI_Alltoall(send, send == MPI_IN_PLACE ? 0 : *sendcount, type_if_used(send, sendtype),
                                  buffer_of(recvbuf), *recvcount, type_of(recvtype), comm_of(comm)));
@@ -55,6 +77,7 @@ void mpi_alltoall_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype, void*
 
 void mpi_alltoallv_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fint* sdispls, MPI_Fint* sendtype, void* recvbuf,
                     MPI_Fint* recvcounts, MPI_Fint* rdispls, MPI_Fint* recvtype, MPI_Fint* comm, MPI_Fint* ierr) {
+  const Buffers buffer_of(__builtin_return_address(0));
   void* const send = buffer_of(sendbuf);
   return_code(ierr, MPI_Alltoallv(send, sendcounts, sdispls, type_if_used(send, sendtype), buffer_of(recvbuf),
                                   recvcounts, rdispls, type_of(recvtype), comm_of(comm)));
@@ -62,6 +85,7 @@ void mpi_alltoallv_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fint* sdispls, MPI_
 
 void mpi_alltoallw_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fint* sdispls, MPI_Fint* sendtypes, void* recvbuf,
                     MPI_Fint* recvcounts, MPI_Fint* rdispls, MPI_Fint* recvtypes, MPI_Fint* comm, MPI_Fint* ierr) {
+  const Buffers buffer_of(__builtin_return_address(0));
   void* const send = buffer_of(sendbuf);
   const auto on = comm_of(comm);
   const auto sends = types_of(on, send, sendtypes), receives = types_of(on, nullptr, recvtypes);
@@ -71,6 +95,7 @@ void mpi_alltoallw_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fint* sdispls, MPI_
 
 void mpi_neighbor_alltoall_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype, void* recvbuf, MPI_Fint* recvcount,
                             MPI_Fint* recvtype, MPI_Fint* comm, MPI_Fint* ierr) {
+  const Buffers buffer_of(__builtin_return_address(0));
   return_code(ierr, MPI_Neighbor_alltoall(buffer_of(sendbuf), *sendcount, type_of(sendtype), buffer_of(recvbuf),
                                           *recvcount, type_of(recvtype), comm_of(comm)));
 }
@@ -78,12 +103,14 @@ void mpi_neighbor_alltoall_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendty
 void mpi_neighbor_alltoallv_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fint* sdispls, MPI_Fint* sendtype, void* recvbuf,
                              MPI_Fint* recvcounts, MPI_Fint* rdispls, MPI_Fint* recvtype, MPI_Fint* comm,
                              MPI_Fint* ierr) {
+  const Buffers buffer_of(__builtin_return_address(0));
   return_code(ierr, MPI_Neighbor_alltoallv(buffer_of(sendbuf), sendcounts, sdispls, type_of(sendtype),
                                            buffer_of(recvbuf), recvcounts, rdispls, type_of(recvtype), comm_of(comm)));
 }
 
 void mpi_neighbor_allgather_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype, void* recvbuf, MPI_Fint* recvcount,
                              MPI_Fint* recvtype, MPI_Fint* comm, MPI_Fint* ierr) {
+  const Buffers buffer_of(__builtin_return_address(0));
   return_code(ierr, MPI_Neighbor_allgather(buffer_of(sendbuf), *sendcount, type_of(sendtype), buffer_of(recvbuf),
                                            *recvcount, type_of(recvtype), comm_of(comm)));
 }
@@ -91,6 +118,7 @@ void mpi_neighbor_allgather_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendt
 void mpi_neighbor_allgatherv_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype, void* recvbuf,
                               MPI_Fint* recvcounts, MPI_Fint* displs, MPI_Fint* recvtype, MPI_Fint* comm,
                               MPI_Fint* ierr) {
+  const Buffers buffer_of(__builtin_return_address(0));
   return_code(ierr, MPI_Neighbor_allgatherv(buffer_of(sendbuf), *sendcount, type_of(sendtype), buffer_of(recvbuf),
                                             recvcounts, displs, type_of(recvtype), comm_of(comm)));
 }

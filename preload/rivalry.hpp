@@ -16,7 +16,7 @@ class Rivalry {
   enum class Turn { library, ours, both };
 
   static constexpr std::int64_t calls_before = 2;  ///< left to the library without asking
-  static constexpr int pairs = 5;                  ///< of times that decide
+  static constexpr int pairs = 6;                  ///< of times that decide; even, see Takeover::run_in_turn
   static constexpr int growth = 8;                 ///< between one decision and the next
 
   /// Who runs the next call. To be asked once for each.

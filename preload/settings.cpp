@@ -35,6 +35,8 @@ Settings read_settings(std::string& complaint) {
 
 const Settings& settings() { return agreed; }
 
+void switch_off() noexcept { agreed.mode = Interposition::off; }
+
 void agree_on_settings() noexcept {
   std::string complaint;
   auto own = read_settings(complaint);

@@ -116,6 +116,12 @@ bool has_twice(std::vector<int> ranks) {
   return std::ranges::adjacent_find(ranks) != ranks.end();
 }
 
+bool has_topology(MPI_Comm comm) {
+  int topology = MPI_UNDEFINED;
+  PMPI_Topo_test(comm, &topology);
+  return topology != MPI_UNDEFINED;
+}
+
 /// @return false where a rank is a neighbour twice, which an alltoallv cannot say
 bool find_neighbors(MPI_Comm comm, Neighbors& found) {
   int topology = MPI_UNDEFINED;
@@ -152,6 +158,7 @@ TakenCommunicator* taken(MPI_Comm comm) {
   PMPI_Comm_size(comm, &made->ranks);
   made->left_to_library = refusal(comm);
   made->has_neighbor_twice = !find_neighbors(comm, made->neighbors);
+  if (!has_topology(comm)) made->neighborhoods_left_to_library = "it has no neighbours";
   PMPI_Comm_set_attr(comm, of_process.key, made.get());
   return of_process.all.emplace_back(std::move(made)).get();
 }
@@ -163,7 +170,9 @@ void open_engines(TakenCommunicator& of, MPI_Comm comm) {
           "a GPU's driver is in the program, whose buffers may lie in memory that the host cannot read";
       return;
     }
-    of.engines = std::make_unique<Engines>(make_context(comm, "", nullptr, {}));
+    // A duplicate would have the program's attributes, whose callbacks it does not expect then.
+    const auto plain = OwnCommunicator::split_by_color(comm, 0);
+    of.engines = std::make_unique<Engines>(make_context(plain.get(), "", nullptr, {}));
     if (!of.engines->context->unpriced.empty()) {
       of.left_to_library = of.engines->context->unpriced;
       of.engines.reset();
@@ -199,6 +208,7 @@ void release(MPI_Comm comm) noexcept {
 void release_all() noexcept {
   auto& of_process = registry();
   for (; !of_process.all.empty(); of_process.all.pop_back()) of_process.remember(*of_process.all.back());
+  of_process.key = MPI_KEYVAL_INVALID;
 }
 
 void CallRecord::add(const CallRecord& other) {

@@ -101,15 +101,22 @@ int Takeover::run_both(TakenCommunicator& of) {
   return failed;
 }
 
-/// In place what is sent is gone afterwards: one call is the library's, the next one ours.
+/// In place what is sent is gone afterwards: of two calls one is the library's, and one ours. Who is first changes with
+/// every pair, so that a program that takes turns itself, of large calls and small ones, favours nobody.
 int Takeover::run_in_turn(TakenCommunicator& of) {
   auto& record = of.record(call_);
-  const bool is_library = record.pending_library_s == 0;
+  const bool is_first = record.pending_s == 0;
+  const bool is_library = is_first == record.is_library_first;
   PMPI_Barrier(comm_);
   const auto [here_s, code] = timed([&] { return is_library ? library() : run_ours(of); });
   const double seconds = agreed_seconds(here_s);
-  if (is_library) record.pending_library_s = seconds;
-  else record.rivalry.add(std::exchange(record.pending_library_s, 0), seconds);
+  if (is_first) {
+    record.pending_s = seconds;
+    return code;
+  }
+  const double before = std::exchange(record.pending_s, 0);
+  record.rivalry.add(is_library ? seconds : before, is_library ? before : seconds);
+  record.is_library_first = !record.is_library_first;
   return code;
 }
 

@@ -28,15 +28,18 @@ void follow_all(const RouteOfRank& own, Hop hop) {
     }
 }
 
-/// Of each stage the blocks of the largest message, from any rank to any other.
+/// Of each stage the blocks of the largest message, from any rank to any other. One stage after the other, as it takes
+/// 4 bytes for each pair.
 std::vector<std::uint32_t> most_blocks_of_stages(const RouteOfRank& own) {
   const auto ranks = static_cast<std::size_t>(own.ranks);
-  std::vector<std::vector<std::uint32_t>> blocks(own.route.stages().size(), std::vector<std::uint32_t>(ranks * ranks));
-  follow_all(own, [&](std::size_t stage, const Block&, Rank from, Rank to) {
-    ++blocks[stage][static_cast<std::size_t>(from) * ranks + static_cast<std::size_t>(to)];
-  });
-  std::vector<std::uint32_t> most;
-  for (const auto& of_stage : blocks) most.push_back(std::ranges::max(of_stage));
+  std::vector<std::uint32_t> blocks(ranks * ranks), most;
+  for (std::size_t counted = 0; counted < own.route.stages().size(); ++counted) {
+    std::ranges::fill(blocks, 0U);
+    follow_all(own, [&](std::size_t stage, const Block&, Rank from, Rank to) {
+      if (stage == counted) ++blocks[static_cast<std::size_t>(from) * ranks + static_cast<std::size_t>(to)];
+    });
+    most.push_back(std::ranges::max(blocks));
+  }
   return most;
 }
 

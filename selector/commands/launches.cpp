@@ -7,7 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <vector>
@@ -46,7 +48,10 @@ int run_words(const std::vector<std::string>& words, const std::string& output =
     throw InputError(words[0], fmt::format("it cannot be started ({})", std::strerror(problem)),
                      "name the launcher as you start programs with it");
   int status = 0;
-  while (waitpid(child, &status, 0) < 0) continue;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR)
+      throw InputError(words[0], "how it ended is lost, as SIGCHLD is ignored here",
+                       "start commpass with SIGCHLD as usual");
   if (!WIFEXITED(status)) throw InputError(words[0], "it was ended by a signal", "see what it said");
   return WEXITSTATUS(status);
 }
@@ -67,6 +72,15 @@ class PassingFile {
   std::string path_;
 };
 
+/// Of a name that nobody else has.
+std::string new_temporary_file() {
+  auto path = (std::filesystem::temp_directory_path() / "commpass-measure-XXXXXX").string();
+  const int file = mkstemp(path.data());
+  if (file < 0) throw InputError(path, "it cannot be made", "set TMPDIR to a directory that can be written to");
+  close(file);
+  return path;
+}
+
 std::vector<std::string> words_of(const CalibrateArguments& arguments, const std::string& program,
                                   const std::string& output) {
   auto words = arguments.launches.words;
@@ -85,7 +99,7 @@ std::vector<std::string> words_of(const CalibrateArguments& arguments, const std
 /// @return its name
 std::string launch(const LaunchArguments& launches, const std::string& progress, int number,
                    const std::vector<std::string>& words, const std::string& output = {}) {
-  const auto name = fmt::format("launch {} of {}", number, launches.count);
+  auto name = fmt::format("launch {} of {}", number, launches.count);
   if (show_progress(progress.empty() ? read_environment().progress : parse_progress(progress)))
     std::fputs((name + "\n").c_str(), stderr);
   if (const int code = run_words(words, output); code != 0)
@@ -125,8 +139,7 @@ void measure_by_launches(const MeasureArguments& arguments, const std::string& p
   words.push_back(program);
   words.insert(words.end(), switches.begin(), switches.end());
   if (!arguments.selection.format.json) words.push_back("--json");
-  const PassingFile output(
-      (std::filesystem::temp_directory_path() / fmt::format("commpass-measure-{}", getpid())).string());
+  const PassingFile output(new_temporary_file());
   std::vector<std::string> reports;
   for (int number = 1; number <= arguments.launches.count; ++number) {
     launch(arguments.launches, arguments.progress, number, words, output.path());

@@ -59,7 +59,7 @@ TEST(Rivalry, IsNotDecidedByOneOutlier) {
 
 TEST(Rivalry, AsksAgainSeldomAndHeedsTheAnswer) {
   Rivalry rivalry;
-  run(rivalry, 64, 0.5);
+  run(rivalry, Rivalry::growth * (Rivalry::calls_before + Rivalry::pairs + 1), 0.5);
   const auto later = run(rivalry, 300, 2.0);
   EXPECT_EQ(later.both, Rivalry::pairs + 1) << "after eight times as many calls";
   EXPECT_GT(later.library, 280);

@@ -140,7 +140,7 @@ static void neighborhoods(MPI_Comm comm, int in, const int* sources, int out, co
 
 static void graph(void) {
   /* Rank r sends to r + 1, r + 3 and itself, where those are several. */
-  int to[3], from[3], n = 0;
+  int to[3], from[3], weights[3] = {1, 1, 1}, n = 0;
   const int steps[3] = {0, 1, 3};
   for (int i = 0; i < 3; ++i) {
     if (i > 0 && (steps[i] % size == 0 || (i == 2 && 3 % size == 1))) continue;
@@ -148,8 +148,7 @@ static void graph(void) {
     from[n++] = (rank - steps[i] % size + size) % size;
   }
   MPI_Comm comm;
-  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, n, from, MPI_UNWEIGHTED, n, to, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
-                                 &comm);
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, n, from, weights, n, to, weights, MPI_INFO_NULL, 0, &comm);
   neighborhoods(comm, n, from, n, to);
   MPI_Comm_free(&comm);
 }
@@ -177,11 +176,65 @@ static void between_two_halves(void) {
     MPI_Alltoall(send, 1, MPI_INT, got, 1, MPI_INT, both);
     PMPI_Alltoall(send, 1, MPI_INT, expected, 1, MPI_INT, both);
     compare("alltoall between two halves", got, expected, sizeof(int) * (size_t)there);
+    int *ones = malloc(sizeof(int) * (size_t)there), *places = malloc(sizeof(int) * (size_t)there);
+    MPI_Datatype* types = malloc(sizeof(MPI_Datatype) * (size_t)there);
+    for (int i = 0; i < there; ++i) ones[i] = 1, places[i] = i * (int)sizeof(int), types[i] = MPI_INT;
+    memset(got, 0x5a, sizeof(int) * (size_t)there);
+    MPI_Alltoallw(send, ones, places, types, got, ones, places, types, both);
+    compare("alltoallw between two halves", got, expected, sizeof(int) * (size_t)there);
+    free(ones), free(places), free(types);
     free(send), free(got), free(expected);
   }
   MPI_Comm_free(&both);
   all_to_alls(half);
   MPI_Comm_free(&half);
+}
+
+/* Attributes are the program's: their callbacks run when it frees and duplicates communicators, and at no other time.
+ */
+static int copies = 0, deletions = 0;
+static int count_copy(MPI_Comm comm, int key, void* extra, void* in, void* out, int* is_kept) {
+  (void)comm, (void)key, (void)extra;
+  ++copies;
+  *(void**)out = in;
+  return *is_kept = 1, MPI_SUCCESS;
+}
+static int count_deletion(MPI_Comm comm, int key, void* value, void* extra) {
+  (void)comm, (void)key, (void)value, (void)extra;
+  return ++deletions, MPI_SUCCESS;
+}
+
+static void attributes(void) {
+  int key;
+  MPI_Comm comm;
+  MPI_Comm_create_keyval(count_copy, count_deletion, &key, NULL);
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MPI_Comm_set_attr(comm, key, &key);
+  all_to_alls(comm);
+  MPI_Comm_free(&comm);
+  if (copies != 0 || deletions != 1) ++failures;
+  MPI_Comm_free_keyval(&key);
+}
+
+/* What libraries do to clean up: MPI calls this while it ends. */
+static MPI_Comm kept = MPI_COMM_NULL;
+static int clean_up(MPI_Comm comm, int key, void* value, void* extra) {
+  (void)comm, (void)key, (void)value, (void)extra;
+  int* send = numbers(size, rank * 1000);
+  int* got = poison(size);
+  MPI_Alltoall(send, 1, MPI_INT, got, 1, MPI_INT, kept);
+  for (int i = 0; i < size; ++i)
+    if (got[i] != i * 1000 + rank) printf("at the end: other bytes\n");
+  free(send), free(got);
+  return MPI_Comm_free(&kept);
+}
+
+static void clean_up_at_the_end(void) {
+  int key;
+  MPI_Comm_dup(MPI_COMM_WORLD, &kept);
+  all_to_alls(kept);
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, clean_up, &key, NULL);
+  MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
 }
 
 /* What is legal for calls that do not block: the others come only when this rank has received. */
@@ -224,6 +277,8 @@ int main(int argc, char** argv) {
     MPI_Comm_free(&brief);
   }
   MPI_Comm_free(&copy);
+  attributes();
+  clean_up_at_the_end();
   MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0) printf(failures ? "%d comparisons failed\n" : "all comparisons hold\n", failures);
   MPI_Finalize();
