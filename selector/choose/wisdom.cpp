@@ -126,7 +126,7 @@ class Turn {
     const auto directory = std::filesystem::weakly_canonical(path, ignored).parent_path();
     descriptor_ = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     constexpr auto pause = std::chrono::milliseconds(2);
-    constexpr int most_pauses = 500;
+    constexpr int most_pauses = 2500;  // 5 s: a disk may take 50 ms for each that is before us
     for (int pauses = 0; descriptor_ >= 0 && flock(descriptor_, LOCK_EX | LOCK_NB) != 0; ++pauses) {
       if ((errno != EWOULDBLOCK && errno != EINTR) || pauses == most_pauses) return;
       std::this_thread::sleep_for(pause);

@@ -225,7 +225,7 @@ TEST_F(WisdomFile, IsAsItWasOrCompleteWhenTheProcessEnds) {
 }
 
 TEST_F(WisdomFile, LosesNothingOfWritersThatAreThereAtOnce) {
-  constexpr int writers = 4, entries_each = 15;
+  constexpr int writers = 4, entries_each = 6;
   for (int writer = 0; writer < writers; ++writer)
     if (fork() == 0) {
       for (int i = 0; i < entries_each; ++i) add_wisdom(path_, entry(std::to_string(writer) + "-" + std::to_string(i)));
