@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include "model/error.hpp"
+#include "runtime/mpi/main_thread.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 
 namespace commpass {
@@ -19,10 +20,7 @@ bool only_one_calls() {
 }
 
 void require_that_it_may_call_mpi() {
-  if (!only_one_calls()) return;
-  int is_main = 1;
-  COMMPASS_MPI_CALL(MPI_Is_thread_main, &is_main);
-  if (!is_main)
+  if (only_one_calls() && !is_main_thread())
     throw InputError("communicator", "it is called by a thread that did not initialize MPI",
                      "initialize MPI by MPI_Init_thread with MPI_THREAD_MULTIPLE, or call from the thread that did");
 }
