@@ -20,14 +20,6 @@ using commpass::InterposedCall;
 using commpass::take_over;
 using commpass::TakenCommunicator;
 
-/// That this rank sends to.
-int ranks_of(MPI_Comm comm) {
-  int ranks = 0, is_inter = 0;
-  PMPI_Comm_test_inter(comm, &is_inter);
-  is_inter ? PMPI_Comm_remote_size(comm, &ranks) : PMPI_Comm_size(comm, &ranks);
-  return ranks;
-}
-
 std::int64_t bytes_of(MPI_Datatype type, std::int64_t elements) {
   int size = 0;
   if (elements == 0 || type == MPI_DATATYPE_NULL || PMPI_Type_size(type, &size) != MPI_SUCCESS) return 0;
@@ -45,23 +37,22 @@ std::span<const Item> of_ranks(const TakenCommunicator& of, const Item* items) {
   return items ? std::span(items, static_cast<std::size_t>(of.ranks)) : std::span<const Item>();
 }
 
-/// What a rank's arguments say of the neighbours on one side.
-struct NeighborSide {
-  const std::vector<int>&ranks, &places;
-  const int *counts, *displacements;  ///< by place
+/// What a rank's arguments say of the neighbours on one side, by place.
+struct Places {
+  const int *counts, *displacements;
 };
 
 /// As an alltoallv among all ranks. What was set is cleared again, also when the exchange throws.
 class NeighborArguments {
  public:
-  NeighborArguments(TakenCommunicator& of, const NeighborSide& sends, const NeighborSide& receives)
-      : of_(of), sends_(sends), receives_(receives) {
-    set(sends, of.send_counts, of.send_displacements);
-    set(receives, of.receive_counts, of.receive_displacements);
+  NeighborArguments(TakenCommunicator& of, const Places& sends, const Places& receives) : of_(of) {
+    const auto& all = of.neighbors;
+    set(all.destinations, all.destination_places, sends, of.send_counts, of.send_displacements);
+    set(all.sources, all.source_places, receives, of.receive_counts, of.receive_displacements);
   }
   ~NeighborArguments() {
-    for (const int rank : sends_.ranks) of_.send_counts[static_cast<std::size_t>(rank)] = 0;
-    for (const int rank : receives_.ranks) of_.receive_counts[static_cast<std::size_t>(rank)] = 0;
+    for (const int rank : of_.neighbors.destinations) of_.send_counts[static_cast<std::size_t>(rank)] = 0;
+    for (const int rank : of_.neighbors.sources) of_.receive_counts[static_cast<std::size_t>(rank)] = 0;
   }
   NeighborArguments(const NeighborArguments&) = delete;
   NeighborArguments& operator=(const NeighborArguments&) = delete;
@@ -72,41 +63,54 @@ class NeighborArguments {
   }
 
  private:
-  static void set(const NeighborSide& side, std::vector<int>& counts, std::vector<int>& displacements) {
-    for (std::size_t i = 0; i < side.ranks.size(); ++i) {
-      const auto rank = static_cast<std::size_t>(side.ranks[i]), place = static_cast<std::size_t>(side.places[i]);
+  static void set(const std::vector<int>& ranks, const std::vector<int>& places, const Places& side,
+                  std::vector<int>& counts, std::vector<int>& displacements) {
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      const auto rank = static_cast<std::size_t>(ranks[i]), place = static_cast<std::size_t>(places[i]);
       counts[rank] = side.counts[place];
       displacements[rank] = side.displacements[place];
     }
   }
 
   TakenCommunicator& of_;
-  NeighborSide sends_, receives_;
 };
 
 /// As many elements for each place, one after another, or the same ones for all.
-struct EqualPlaces {
-  std::vector<int> counts, displacements;
-
+class EqualPlaces {
+ public:
   EqualPlaces(const std::vector<int>& places, int count, bool is_shared) {
     const int most = places.empty() ? 0 : places.back() + 1;
     for (int place = 0; place < most; ++place) {
-      counts.push_back(count);
+      counts_.push_back(count);
       const std::int64_t begin = is_shared ? 0 : std::int64_t{place} * count;
       if (begin > std::numeric_limits<int>::max())
         throw commpass::InputError("a neighbourhood's collective", "there are 2^31 elements or more in all",
                                    "leave such calls to MPI by COMMPASS_MPI_CALLS");
-      displacements.push_back(static_cast<int>(begin));
+      displacements_.push_back(static_cast<int>(begin));
     }
   }
+  Places places() const { return {counts_.data(), displacements_.data()}; }
+
+ private:
+  std::vector<int> counts_, displacements_;
 };
 
-std::int64_t elements_to_neighbors(MPI_Comm comm, const int* counts, int count) {
-  const auto* const of = commpass::taken(comm);
-  std::int64_t sum = 0;
-  if (!of) return sum;
-  for (const int place : of->neighbors.destination_places) sum += counts ? counts[place] : count;
-  return sum;
+/// MPI_Neighbor_alltoall and MPI_Neighbor_allgather, whose arguments are alike.
+int take_over_equal_blocks(InterposedCall kind, decltype(&PMPI_Neighbor_alltoall) library, const void* sendbuf,
+                           int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                           MPI_Comm comm) {
+  return take_over(
+      kind, comm, false,
+      [&](const TakenCommunicator& of) {
+        return bytes_of(sendtype, std::ssize(of.neighbors.destinations) * sendcount);
+      },
+      [&] { return library(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); },
+      [&](TakenCommunicator& of) {
+        const bool is_shared = kind == InterposedCall::neighbor_allgather;
+        const EqualPlaces sends(of.neighbors.destination_places, sendcount, is_shared),
+            receives(of.neighbors.source_places, recvcount, false);
+        NeighborArguments(of, sends.places(), receives.places()).run(sendbuf, sendtype, recvbuf, recvtype);
+      });
 }
 
 }  // namespace
@@ -120,7 +124,7 @@ int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void
   const bool is_in_place = sendbuf == MPI_IN_PLACE;
   return take_over(
       InterposedCall::alltoall, comm, is_in_place,
-      [&] { return bytes_of(recvtype, std::int64_t{recvcount} * ranks_of(comm)); },
+      [&](const TakenCommunicator&) { return bytes_of(recvtype, std::int64_t{recvcount} * commpass::peers_in(comm)); },
       [&] { return PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); },
       [&](TakenCommunicator& of) {
         of.engines->alltoallv->alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, {});
@@ -132,9 +136,9 @@ int MPI_Alltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls
   const bool is_in_place = sendbuf == MPI_IN_PLACE;
   return take_over(
       InterposedCall::alltoallv, comm, is_in_place,
-      [&] {
-        return is_in_place ? bytes_of(recvtype, sum_of(recvcounts, ranks_of(comm)))
-                           : bytes_of(sendtype, sum_of(sendcounts, ranks_of(comm)));
+      [&](const TakenCommunicator&) {
+        return is_in_place ? bytes_of(recvtype, sum_of(recvcounts, commpass::peers_in(comm)))
+                           : bytes_of(sendtype, sum_of(sendcounts, commpass::peers_in(comm)));
       },
       [&] {
         return PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
@@ -151,11 +155,11 @@ int MPI_Alltoallw(const void* sendbuf, const int* sendcounts, const int* sdispls
   const bool is_in_place = sendbuf == MPI_IN_PLACE;
   return take_over(
       InterposedCall::alltoallw, comm, is_in_place,
-      [&] {
+      [&](const TakenCommunicator&) {
         const auto* const counts = is_in_place ? recvcounts : sendcounts;
         const auto* const types = is_in_place ? recvtypes : sendtypes;
         std::int64_t sum = 0;
-        for (int i = 0, ranks = ranks_of(comm); i < ranks; ++i) sum += bytes_of(types[i], counts[i]);
+        for (int i = 0, ranks = commpass::peers_in(comm); i < ranks; ++i) sum += bytes_of(types[i], counts[i]);
         return sum;
       },
       [&] {
@@ -170,19 +174,14 @@ int MPI_Alltoallw(const void* sendbuf, const int* sendcounts, const int* sdispls
 
 int MPI_Neighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                           MPI_Datatype recvtype, MPI_Comm comm) {
-  return take_over(
-      InterposedCall::neighbor_alltoall, comm, false,
-      [&] { return bytes_of(sendtype, elements_to_neighbors(comm, nullptr, sendcount)); },
-      [&] { return PMPI_Neighbor_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); },
-      [&](TakenCommunicator& of) {
-        const auto& all = of.neighbors;
-        const EqualPlaces sends(all.destination_places, sendcount, false),
-            receives(all.source_places, recvcount, false);
-        NeighborArguments(of,
-                          {all.destinations, all.destination_places, sends.counts.data(), sends.displacements.data()},
-                          {all.sources, all.source_places, receives.counts.data(), receives.displacements.data()})
-            .run(sendbuf, sendtype, recvbuf, recvtype);
-      });
+  return take_over_equal_blocks(InterposedCall::neighbor_alltoall, PMPI_Neighbor_alltoall, sendbuf, sendcount, sendtype,
+                                recvbuf, recvcount, recvtype, comm);
+}
+
+int MPI_Neighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                           MPI_Datatype recvtype, MPI_Comm comm) {
+  return take_over_equal_blocks(InterposedCall::neighbor_allgather, PMPI_Neighbor_allgather, sendbuf, sendcount,
+                                sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
 int MPI_Neighbor_alltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype,
@@ -190,32 +189,17 @@ int MPI_Neighbor_alltoallv(const void* sendbuf, const int* sendcounts, const int
                            MPI_Comm comm) {
   return take_over(
       InterposedCall::neighbor_alltoallv, comm, false,
-      [&] { return bytes_of(sendtype, elements_to_neighbors(comm, sendcounts, 0)); },
+      [&](const TakenCommunicator& of) {
+        std::int64_t elements = 0;
+        for (const int place : of.neighbors.destination_places) elements += sendcounts[place];
+        return bytes_of(sendtype, elements);
+      },
       [&] {
         return PMPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
                                        comm);
       },
       [&](TakenCommunicator& of) {
-        const auto& all = of.neighbors;
-        NeighborArguments(of, {all.destinations, all.destination_places, sendcounts, sdispls},
-                          {all.sources, all.source_places, recvcounts, rdispls})
-            .run(sendbuf, sendtype, recvbuf, recvtype);
-      });
-}
-
-int MPI_Neighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                           MPI_Datatype recvtype, MPI_Comm comm) {
-  return take_over(
-      InterposedCall::neighbor_allgather, comm, false,
-      [&] { return bytes_of(sendtype, elements_to_neighbors(comm, nullptr, sendcount)); },
-      [&] { return PMPI_Neighbor_allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); },
-      [&](TakenCommunicator& of) {
-        const auto& all = of.neighbors;
-        const EqualPlaces sends(all.destination_places, sendcount, true), receives(all.source_places, recvcount, false);
-        NeighborArguments(of,
-                          {all.destinations, all.destination_places, sends.counts.data(), sends.displacements.data()},
-                          {all.sources, all.source_places, receives.counts.data(), receives.displacements.data()})
-            .run(sendbuf, sendtype, recvbuf, recvtype);
+        NeighborArguments(of, {sendcounts, sdispls}, {recvcounts, rdispls}).run(sendbuf, sendtype, recvbuf, recvtype);
       });
 }
 
@@ -223,17 +207,15 @@ int MPI_Neighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sen
                             const int* recvcounts, const int* displs, MPI_Datatype recvtype, MPI_Comm comm) {
   return take_over(
       InterposedCall::neighbor_allgatherv, comm, false,
-      [&] { return bytes_of(sendtype, elements_to_neighbors(comm, nullptr, sendcount)); },
+      [&](const TakenCommunicator& of) {
+        return bytes_of(sendtype, std::ssize(of.neighbors.destinations) * sendcount);
+      },
       [&] {
         return PMPI_Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
       },
       [&](TakenCommunicator& of) {
-        const auto& all = of.neighbors;
-        const EqualPlaces sends(all.destination_places, sendcount, true);
-        NeighborArguments(of,
-                          {all.destinations, all.destination_places, sends.counts.data(), sends.displacements.data()},
-                          {all.sources, all.source_places, recvcounts, displs})
-            .run(sendbuf, sendtype, recvbuf, recvtype);
+        const EqualPlaces sends(of.neighbors.destination_places, sendcount, true);
+        NeighborArguments(of, sends.places(), {recvcounts, displs}).run(sendbuf, sendtype, recvbuf, recvtype);
       });
 }
 

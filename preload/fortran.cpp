@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "preload/taken_communicator.hpp"
+
 namespace {
 
 /// Where the Fortran library keeps a constant that is known by its address, as the calling object sees it: modules of
@@ -49,10 +51,7 @@ MPI_Datatype type_if_used(const void* buffer, const MPI_Fint* type) {
 }
 
 std::vector<MPI_Datatype> types_of(MPI_Comm comm, const void* buffer, const MPI_Fint* types) {
-  int ranks = 0, is_inter = 0;
-  PMPI_Comm_test_inter(comm, &is_inter);
-  is_inter ? PMPI_Comm_remote_size(comm, &ranks) : PMPI_Comm_size(comm, &ranks);
-  std::vector<MPI_Datatype> result(static_cast<std::size_t>(ranks), MPI_DATATYPE_NULL);
+  std::vector<MPI_Datatype> result(static_cast<std::size_t>(commpass::peers_in(comm)), MPI_DATATYPE_NULL);
   for (std::size_t i = 0; buffer != MPI_IN_PLACE && i < result.size(); ++i) result[i] = PMPI_Type_f2c(types[i]);
   return result;
 }

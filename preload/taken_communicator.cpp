@@ -33,6 +33,21 @@ Registry& registry() {
   return only;
 }
 
+/// What MPI keeps of ours at a communicator.
+struct Carried {
+  bool is_known;                  ///< MPI knows the communicator
+  TakenCommunicator* taken = {};  ///< null: nothing yet
+};
+
+Carried carried_by(MPI_Comm comm, int key) {
+  void* value = nullptr;
+  int is_there = 0;
+  if (key == MPI_KEYVAL_INVALID || comm == MPI_COMM_NULL ||
+      PMPI_Comm_get_attr(comm, key, static_cast<void*>(&value), &is_there) != MPI_SUCCESS)
+    return {false};
+  return {true, is_there ? static_cast<TakenCommunicator*>(value) : nullptr};
+}
+
 /// Nothing is freed in an attribute's callback, in which collectives are not allowed.
 int leave_alone(MPI_Comm, int, void*, void*) { return MPI_SUCCESS; }
 
@@ -144,16 +159,19 @@ bool any_rank(MPI_Comm comm, bool here) {
 
 }  // namespace
 
+int peers_in(MPI_Comm comm) {
+  int ranks = 0, is_inter = 0;
+  PMPI_Comm_test_inter(comm, &is_inter);
+  is_inter ? PMPI_Comm_remote_size(comm, &ranks) : PMPI_Comm_size(comm, &ranks);
+  return ranks;
+}
+
 TakenCommunicator* taken(MPI_Comm comm) {
   auto& of_process = registry();
   const std::lock_guard lock(of_process.mutex);
   if (of_process.key == MPI_KEYVAL_INVALID)
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, leave_alone, &of_process.key, nullptr);
-  void* value = nullptr;
-  int is_there = 0;
-  if (comm == MPI_COMM_NULL || PMPI_Comm_get_attr(comm, of_process.key, static_cast<void*>(&value), &is_there))
-    return nullptr;
-  if (is_there) return static_cast<TakenCommunicator*>(value);
+  if (const auto carried = carried_by(comm, of_process.key); !carried.is_known || carried.taken) return carried.taken;
   auto made = std::make_unique<TakenCommunicator>();
   PMPI_Comm_size(comm, &made->ranks);
   made->left_to_library = refusal(comm);
@@ -193,10 +211,8 @@ void release(MPI_Comm comm) noexcept {
   std::unique_ptr<TakenCommunicator> released;  // freed without the lock, since ranks meet there
   {
     const std::lock_guard lock(of_process.mutex);
-    void* value = nullptr;
-    int is_there = 0;
-    if (of_process.key == MPI_KEYVAL_INVALID || comm == MPI_COMM_NULL) return;
-    if (PMPI_Comm_get_attr(comm, of_process.key, static_cast<void*>(&value), &is_there) || !is_there) return;
+    const auto* const value = carried_by(comm, of_process.key).taken;
+    if (!value) return;
     PMPI_Comm_delete_attr(comm, of_process.key);
     const auto one = std::ranges::find(of_process.all, value, [](const auto& each) { return each.get(); });
     released = std::move(*one);

@@ -51,6 +51,9 @@ struct TakenCommunicator {
   CallRecord& record(InterposedCall call) { return records[static_cast<std::size_t>(call)]; }
 };
 
+/// The ranks that a collective of a communicator names: of an intercommunicator the remote ones. Local.
+int peers_in(MPI_Comm comm);
+
 /// What the communicator carries; it is made where there is nothing yet. Local.
 /// @return null if MPI does not know the communicator
 TakenCommunicator* taken(MPI_Comm comm);

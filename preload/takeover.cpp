@@ -1,8 +1,8 @@
 #include "preload/takeover.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
+#include <tuple>
 #include <utility>
 
 #include "model/error.hpp"
@@ -23,93 +23,57 @@ class Inside {
   Inside& operator=(const Inside&) = delete;
 };
 
-/// The seconds of an action, and its code.
-template <class Action>
-std::pair<double, int> timed(Action action) {
-  const double begin = PMPI_Wtime();
-  const int code = action();
-  return {PMPI_Wtime() - begin, code};
-}
-
 /// @return MPI's code for it
 int tell(const std::exception& error) {
   std::fprintf(stderr, "commpass: %s\n", sentence_of(error).c_str());
   return dynamic_cast<const InputError*>(&error) ? MPI_ERR_ARG : MPI_ERR_OTHER;
 }
 
-}  // namespace
-
-bool is_inside() { return is_within; }
-
-int Takeover::run() {
-  const auto& asked = settings();
-  if (is_within || asked.mode == Interposition::off || !asked.is_taken[static_cast<std::size_t>(call_)])
-    return library();
-  auto* const of = taken(comm_);
-  if (!of) return library();
-  const Inside inside;
-  auto& record = of->record(call_);
-  const auto [seconds, code] = timed([&] { return run_taken(*of); });
-  record.seconds += seconds;
-  record.bytes += bytes();
-  return code;
-}
-
-int Takeover::run_taken(TakenCommunicator& of) {
-  auto& record = of.record(call_);
-  auto turn = Rivalry::Turn::library;
-  const auto is_refused = [&] {
-    return !of.left_to_library.empty() || (is_of_neighborhood(call_) && !of.neighborhoods_left_to_library.empty());
-  };
-  if (settings().mode >= Interposition::on && !is_refused()) {
-    turn = settings().mode == Interposition::always ? Rivalry::Turn::ours : record.rivalry.next();
-    if (turn != Rivalry::Turn::library && !of.engines) open_engines(of, comm_);
-    if (is_refused()) turn = Rivalry::Turn::library;
-  }
-  switch (turn) {
-    case Rivalry::Turn::library: ++record.by_library; return library();
-    case Rivalry::Turn::ours: ++record.by_ours; return run_ours(of);
-    case Rivalry::Turn::both: ++record.by_both; return is_in_place_ ? run_in_turn(of) : run_both(of);
-  }
-  return MPI_ERR_INTERN;
-}
-
-int Takeover::run_ours(TakenCommunicator& of) {
+int run_ours(const Call& call, TakenCommunicator& of) {
   try {
-    ours(of);
-    of.record(call_).strategy = of.engines->alltoallv->last_strategy();
+    call.ours(of);
+    of.record(call.kind).strategy = of.engines->alltoallv->last_strategy();
     return MPI_SUCCESS;
   } catch (const std::exception& error) {
     const int code = tell(error);
-    PMPI_Comm_call_errhandler(comm_, code);
+    PMPI_Comm_call_errhandler(call.comm, code);
     return code;
   }
 }
 
+struct Timed {
+  double seconds;  ///< of the slowest rank, a little more than nothing
+  int code;
+};
+
+/// One of the two ways, begun by all ranks together. All take part to its end, also where it has failed.
+Timed time_one_way(const Call& call, TakenCommunicator& of, bool is_library) {
+  PMPI_Barrier(call.comm);
+  const double begin = PMPI_Wtime();
+  const int code = is_library ? call.library() : run_ours(call, of);
+  constexpr double nothing_s = 1e-9;
+  double slowest = std::max(PMPI_Wtime() - begin, nothing_s);
+  PMPI_Allreduce(MPI_IN_PLACE, &slowest, 1, MPI_DOUBLE, MPI_MAX, call.comm);
+  return {slowest, code};
+}
+
 /// The same bytes twice, since receiving does not change what is sent.
-int Takeover::run_both(TakenCommunicator& of) {
-  std::array<double, 2> seconds{};
-  int failed = MPI_SUCCESS;
-  const bool is_library_first = of.record(call_).rivalry.calls() % 2 == 0;
-  for (const bool is_library : {is_library_first, !is_library_first}) {
-    PMPI_Barrier(comm_);
-    const auto [taken_s, code] = timed([&] { return is_library ? library() : run_ours(of); });
-    if (code != MPI_SUCCESS) failed = code;
-    seconds[is_library ? 0 : 1] = taken_s;
-  }
-  of.record(call_).rivalry.add(agreed_seconds(seconds[0]), agreed_seconds(seconds[1]));
-  return failed;
+int run_both(const Call& call, TakenCommunicator& of) {
+  auto& rivalry = of.record(call.kind).rivalry;
+  const bool is_library_first = rivalry.calls() % 2 == 0;
+  const auto first = time_one_way(call, of, is_library_first), second = time_one_way(call, of, !is_library_first);
+  const auto& [library, ours] = is_library_first ? std::tie(first, second) : std::tie(second, first);
+  rivalry.add(library.seconds, ours.seconds);
+  return second.code != MPI_SUCCESS ? second.code : first.code;
 }
 
 /// In place what is sent is gone afterwards: of two calls one is the library's, and one ours. Who is first changes with
 /// every pair, so that a program that takes turns itself, of large calls and small ones, favours nobody.
-int Takeover::run_in_turn(TakenCommunicator& of) {
-  auto& record = of.record(call_);
+int run_in_turn(const Call& call, TakenCommunicator& of) {
+  auto& record = of.record(call.kind);
   const bool is_first = record.pending_s == 0;
   const bool is_library = is_first == record.is_library_first;
-  PMPI_Barrier(comm_);
-  const auto [here_s, code] = timed([&] { return is_library ? library() : run_ours(of); });
-  const double seconds = agreed_seconds(here_s);
+  const auto [seconds, code] = time_one_way(call, of, is_library);
   if (is_first) {
     record.pending_s = seconds;
     return code;
@@ -120,12 +84,47 @@ int Takeover::run_in_turn(TakenCommunicator& of) {
   return code;
 }
 
-/// Of the slowest rank, a little more than nothing. All take part, also where a call has failed.
-double Takeover::agreed_seconds(double here) const {
-  constexpr double nothing_s = 1e-9;
-  double slowest = std::max(here, nothing_s);
-  PMPI_Allreduce(MPI_IN_PLACE, &slowest, 1, MPI_DOUBLE, MPI_MAX, comm_);
-  return slowest;
+bool is_refused(const Call& call, const TakenCommunicator& of) {
+  return !of.left_to_library.empty() || (is_of_neighborhood(call.kind) && !of.neighborhoods_left_to_library.empty());
+}
+
+/// Whose turn it is, on a communicator with engines where that is not the library's alone.
+Rivalry::Turn turn_of(const Call& call, TakenCommunicator& of) {
+  if (settings().mode < Interposition::on || is_refused(call, of)) return Rivalry::Turn::library;
+  const auto turn =
+      settings().mode == Interposition::always ? Rivalry::Turn::ours : of.record(call.kind).rivalry.next();
+  if (turn != Rivalry::Turn::library && !of.engines) open_engines(of, call.comm);
+  return is_refused(call, of) ? Rivalry::Turn::library : turn;
+}
+
+int run_taken(const Call& call, TakenCommunicator& of) {
+  auto& record = of.record(call.kind);
+  switch (turn_of(call, of)) {
+    case Rivalry::Turn::library: ++record.by_library; return call.library();
+    case Rivalry::Turn::ours: ++record.by_ours; return run_ours(call, of);
+    case Rivalry::Turn::both: ++record.by_both; return call.is_in_place ? run_in_turn(call, of) : run_both(call, of);
+  }
+  return MPI_ERR_INTERN;
+}
+
+}  // namespace
+
+bool is_inside() { return is_within; }
+
+int run(const Call& call) {
+  const auto& asked = settings();
+  if (is_within || asked.mode == Interposition::off || !asked.is_taken[static_cast<std::size_t>(call.kind)])
+    return call.library();
+  auto* const of = taken(call.comm);
+  if (!of) return call.library();
+  const Inside inside;
+  const double begin = PMPI_Wtime();
+  const int code = run_taken(call, *of);
+  if (!asked.reports) return code;
+  auto& record = of->record(call.kind);
+  record.seconds += PMPI_Wtime() - begin;
+  record.bytes += call.bytes(*of);
+  return code;
 }
 
 }  // namespace commpass

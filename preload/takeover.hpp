@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <functional>
 
 #include "preload/taken_communicator.hpp"
 
@@ -13,56 +14,24 @@ namespace commpass {
 bool is_inside();
 
 /// A blocking call of the program, which every rank of the communicator makes, in two ways.
-class Takeover {
- public:
-  Takeover(InterposedCall call, MPI_Comm comm, bool is_in_place)
-      : call_(call), comm_(comm), is_in_place_(is_in_place) {}
-  virtual ~Takeover() = default;
-
-  /// Runs it. @return a code of MPI
-  int run();
-
- protected:
-  Takeover(const Takeover&) = default;
-  Takeover& operator=(const Takeover&) = default;
-
- private:
-  /// By the MPI library. @return its code
-  virtual int library() = 0;
-  /// By ours. @throws as AlltoallvEngine
-  virtual void ours(TakenCommunicator& of) = 0;
-  /// That this rank sends, for reports.
-  virtual std::int64_t bytes() const = 0;
-
-  int run_taken(TakenCommunicator& of);
-  int run_ours(TakenCommunicator& of);
-  int run_both(TakenCommunicator& of);
-  int run_in_turn(TakenCommunicator& of);
-  double agreed_seconds(double here) const;
-
-  InterposedCall call_;
-  MPI_Comm comm_;
-  bool is_in_place_;
+struct Call {
+  InterposedCall kind;
+  MPI_Comm comm;
+  bool is_in_place;
+  std::function<std::int64_t(const TakenCommunicator&)>
+      bytes;                                     ///< that this rank sends; asked for where it is reported
+  std::function<int()> library;                  ///< runs it by the MPI library, and returns its code
+  std::function<void(TakenCommunicator&)> ours;  ///< runs it by ours; throws as AlltoallvEngine
 };
 
-/// A Takeover of functions. @param bytes  that this rank sends; @param library, ours  as in Takeover
+/// Runs it. @return a code of MPI
+int run(const Call& call);
+
+/// The same of functions that live as long as this. Takes no memory.
 template <class BytesSent, class Library, class Ours>
-int take_over(InterposedCall call, MPI_Comm comm, bool is_in_place, BytesSent bytes_sent, Library library, Ours ours) {
-  class Call final : public Takeover {
-   public:
-    Call(InterposedCall which, MPI_Comm on, bool in_place, BytesSent& bytes_sent, Library& by_library, Ours& by_ours)
-        : Takeover(which, on, in_place), bytes_sent_(bytes_sent), library_(by_library), ours_(by_ours) {}
-
-   private:
-    int library() override { return library_(); }
-    void ours(TakenCommunicator& of) override { ours_(of); }
-    std::int64_t bytes() const override { return bytes_sent_(); }
-
-    BytesSent& bytes_sent_;
-    Library& library_;
-    Ours& ours_;
-  };
-  return Call(call, comm, is_in_place, bytes_sent, library, ours).run();
+int take_over(InterposedCall kind, MPI_Comm comm, bool is_in_place, const BytesSent& bytes, const Library& library,
+              const Ours& ours) {
+  return run({kind, comm, is_in_place, std::cref(bytes), std::cref(library), std::cref(ours)});
 }
 
 }  // namespace commpass
