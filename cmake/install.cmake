@@ -87,7 +87,6 @@ endif()
 if(TARGET commpass_runtime_shared AND COMMPASS_TESTS)
   add_test(NAME exports COMMAND ${PROJECT_SOURCE_DIR}/tests/shared/check_exports ${PROJECT_SOURCE_DIR} $<TARGET_FILE:commpass_selector_shared>
                                 $<TARGET_FILE:commpass_runtime_shared>)
-  include(${PROJECT_SOURCE_DIR}/cmake/mpi_test.cmake)
   add_executable(shared_test tests/shared/across_the_boundary.cpp)
   target_link_libraries(shared_test PRIVATE commpass_runtime_shared commpass_options commpass_cold)
   commpass_mpiexec_tests(shared_test shared_test 1)

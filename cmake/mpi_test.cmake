@@ -1,4 +1,4 @@
-# Tests that run under mpirun, on several numbers of ranks.
+# Which MPI library this is, and tests that run under its mpirun, on several numbers of ranks.
 execute_process(COMMAND ${MPIEXEC_EXECUTABLE} --version OUTPUT_VARIABLE commpass_mpiexec_version ERROR_QUIET)
 if(commpass_mpiexec_version MATCHES "Open MPI|OpenRTE")
   set(COMMPASS_MPI_LIBRARY openmpi)
