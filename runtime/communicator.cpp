@@ -89,18 +89,6 @@ PersistentAlltoallv Communicator::alltoallw_init(const void* sendbuf, std::span<
                         recvtypes, options);
 }
 
-namespace {
-
-/// @param begin  starts it
-template <class Begin>
-StartedAlltoallv start_alltoall_by(const std::shared_ptr<AlltoallvEngine>& engine, Begin begin) {
-  auto state = insist([&] { return std::make_unique<StartedAlltoallv::State>(engine); });
-  begin(*state);
-  return StartedAlltoallv(std::move(state));
-}
-
-}  // namespace
-
 StartedAlltoallv Communicator::start_alltoallv(const void* sendbuf, std::span<const int> sendcounts,
                                                std::span<const int> sdispls, MPI_Datatype sendtype, void* recvbuf,
                                                std::span<const int> recvcounts, std::span<const int> rdispls,

@@ -30,9 +30,7 @@ int start(commpass_comm comm, commpass_exchange* exchange, Begin begin) {
   *exchange = nullptr;
   return guarded([&] {
     const auto use = require_communicator(comm);
-    auto state = commpass::insist([&] { return std::make_unique<StartedAlltoallv::State>(comm->engines.alltoallv); });
-    begin(*state);
-    *exchange = commpass::c::make_exchange(StartedAlltoallv(std::move(state)));
+    *exchange = commpass::c::make_exchange(commpass::start_alltoall_by(comm->engines.alltoallv, begin));
   });
 }
 

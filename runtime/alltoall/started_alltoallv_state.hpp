@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "runtime/alltoall/alltoall_exchange.hpp"
@@ -14,6 +15,7 @@
 #include "runtime/alltoall/alltoallv_engine.hpp"
 #include "runtime/alltoall/alltoallw.hpp"
 #include "runtime/alltoall/started_alltoallv.hpp"
+#include "runtime/mpi/agreement.hpp"
 
 namespace commpass {
 
@@ -55,5 +57,13 @@ struct StartedAlltoallv::State {
   std::unique_ptr<Executor> by_library_;
   bool is_in_flight_ = false;
 };
+
+/// Starts an all-to-all. @param begin  calls one of the functions of a State that start it
+template <class Begin>
+StartedAlltoallv start_alltoall_by(const std::shared_ptr<AlltoallvEngine>& engine, Begin begin) {
+  auto state = insist([&] { return std::make_unique<StartedAlltoallv::State>(engine); });
+  begin(*state);
+  return StartedAlltoallv(std::move(state));
+}
 
 }  // namespace commpass
