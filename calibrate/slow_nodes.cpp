@@ -12,7 +12,7 @@ namespace commpass {
 
 namespace {
 
-/// Pairs that are timed at once, the nodes that each of them is about, and the size of their messages.
+/// Pairs that are timed at once, and the nodes that each of them is about.
 struct Round {
   std::vector<Pair> pairs;
   std::vector<std::vector<int>> nodes;  ///< of each pair
@@ -79,9 +79,11 @@ void find_slow(const Times& times, std::map<int, double>& slow) {
     highs.push_back(interval.high);
     lows.push_back(interval.low);
   }
-  const auto least_to_judge = std::size_t{3};
-  const double usual_high = times.size() < least_to_judge ? *std::ranges::min_element(highs) : median(highs);
-  const double usual_low = times.size() < least_to_judge ? *std::ranges::min_element(lows) : median(lows);
+  const auto usual = [](const std::vector<double>& seconds) {
+    constexpr std::size_t least_with_a_middle = 3;
+    return seconds.size() < least_with_a_middle ? std::ranges::min(seconds) : median(seconds);
+  };
+  const double usual_high = usual(highs), usual_low = usual(lows);
   constexpr double far = 1.25;
   for (const auto& [node, interval] : times)
     if (interval.low > far * usual_high) slow[node] = std::max(slow[node], interval.low / usual_low);

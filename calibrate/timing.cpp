@@ -177,6 +177,7 @@ Seconds Bench::posting(Rank sender, std::span<const Rank> receivers, Bytes bytes
 Bench::BurstTimes Bench::burst_times(Rank sender, std::span<const Rank> receivers, Bytes bytes, int messages,
                                      int repetitions) {
   std::vector<double> all, posting;
+  posting.reserve(static_cast<std::size_t>(repetitions));  // not while time runs
   Requests requests;
   const bool receives = std::ranges::find(receivers, rank_) != receivers.end();
   // Places follow each other in the buffers, as in a real exchange, and begin anew where these end.

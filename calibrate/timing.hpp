@@ -16,8 +16,8 @@ namespace commpass {
 enum class Receiving { posted, probed };
 
 /// Runs experiments on the ranks of a communicator. Every function is collective; the result is the same on all ranks.
-/// A message that is late, or a rank that is held up, must not count: of repetitions the median is given, and of ranks
-/// that are busy at once, too.
+/// A message that is late, or a rank that is held up, must not count: of repetitions the lower quartile is given, and
+/// of ranks that are busy at once the median.
 class Bench {
  public:
   /// @param largest_bytes  of any message

@@ -48,8 +48,8 @@ std::string to_json(const Wisdom& wisdom);
 /// Of a file that is not there: none. @throws InputError
 Wisdom read_wisdom(const std::string& path);
 /// Adds an entry to what the file holds by now. The file is replaced as a whole or not at all. Programs that do so at
-/// once take turns where the file system has locks (flock of its directory); of one that holds the lock for more than a
-/// second it is not waited for.
+/// once take turns where the file system has locks (flock of its directory); one that holds the lock for more than 5 s
+/// is not waited for.
 /// @throws InputError; the file is then as it was
 void add_wisdom(const std::string& path, const WisdomEntry& entry);
 
