@@ -112,7 +112,8 @@ contains
     call commpass_ialltoallw(sent, counts, bytes, types, received, counts, bytes, types, "standard", comm, exchange)
     call commpass_exchange_free(exchange)
     call check(all(received == expected), "ialltoallw")
-    call commpass_ialltoallv(MPI_IN_PLACE, counts, displs, MPI_INTEGER, received, counts, displs, MPI_INTEGER, "", comm, exchange)
+    call commpass_ialltoallv(MPI_IN_PLACE, counts, displs, MPI_INTEGER, received, counts, displs, MPI_INTEGER, "", &
+                             comm, exchange)
     call commpass_wait(exchange)
     call commpass_exchange_free(exchange)
     call check(all(received == sent), "ialltoallv in place")
