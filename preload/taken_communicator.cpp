@@ -23,8 +23,12 @@ struct Registry {
   void remember(const TakenCommunicator& one) {
     auto& calls = past[one.ranks];
     for (std::size_t i = 0; i < interposed_calls; ++i) calls.records[i].add(one.records[i]);
-    for (const auto& reason : {one.left_to_library, one.neighborhoods_left_to_library})
-      if (!reason.empty()) calls.refusals.insert(reason);
+    if (!one.left_to_library.empty()) calls.refusals.insert(one.left_to_library);
+    // Most communicators have no neighbours, and nobody asks for them.
+    for (std::size_t i = 0; i < interposed_calls; ++i)
+      if (is_of_neighborhood(static_cast<InterposedCall>(i)) && one.records[i].by_library > 0 &&
+          !one.neighborhoods_left_to_library.empty())
+        calls.refusals.insert(one.neighborhoods_left_to_library);
   }
 };
 
