@@ -76,15 +76,23 @@ std::vector<Timing> timings(const NamedLayout& named, const Machine& machine) {
   std::optional<SparseCandidate> best;
   time("sparse decision", [&] { best = sparse->best(statistics); });
   result.back().remark = to_string(best->strategy);
-  constexpr double block_bytes = 64, one_in_many = 1.0 / 4096;
-  for (const auto& [what, pattern] : {std::pair("all-to-all", RandomPattern{1, 1, block_bytes}),
-                                      std::pair("random", RandomPattern{one_in_many, one_in_many, block_bytes})}) {
+  constexpr double block_bytes = 64;
+  for (const auto& [what, density] : {std::pair("all-to-all", 1.0), std::pair("half", 0.5),
+                                      std::pair("one in 32", 1.0 / 32), std::pair("one in 4096", 1.0 / 4096)}) {
+    const RandomPattern pattern{density, density, block_bytes};
     const auto longest = longest_price(pattern, *layout, machine);
     result.push_back({fmt::format("{}, a strategy", what), longest.seconds, longest.strategy});
     const auto typical = typical_of(class_of(pattern), layout->ranks());
+    const auto rank = [&](RankingDepth depth) {
+      return rank_one_shot(typical, *layout, machine, CostModel::burst, {}, BlockSizes::told, depth);
+    };
     std::vector<Candidate> ranking;
-    time(fmt::format("{}, one-shot", what), [&] { ranking = rank_one_shot(typical, *layout, machine); });
-    result.back().remark = fmt::format("{} of {}", to_string(ranking.front().strategy), ranking.size());
+    time(fmt::format("{}, one-shot", what), [&] { ranking = rank(RankingDepth::cheapest); });
+    result.back().remark = fmt::format("{} of {}, {} in full", to_string(ranking.front().strategy), ranking.size(),
+                                       std::ranges::count(ranking, false, &Candidate::is_part));
+    if (const auto first = rank(RankingDepth::all).front(); first.strategy != ranking.front().strategy)
+      result.back().remark +=
+          fmt::format(", not {}: {:.3f}", to_string(first.strategy), ranking.front().cost.seconds / first.cost.seconds);
   }
   return result;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "model/power.hpp"
 
@@ -28,9 +29,12 @@ Presence::Presence(double density)
       common_left_(gap()) {}
 
 std::int64_t Presence::of(std::int64_t blocks) {
-  constexpr double very_many = 256;
-  if (const double expected = rare_ * static_cast<double>(blocks); expected >= very_many)
-    return rare_is_present_ ? std::llround(expected) : blocks - std::llround(expected);
+  constexpr double many = 32;
+  if (const double expected = rare_ * static_cast<double>(blocks); expected >= many) {
+    const double deviation = std::sqrt(expected * (1 - rare_)) * normal();
+    const auto rare = std::clamp<std::int64_t>(std::llround(expected + deviation), 0, blocks);
+    return rare_is_present_ ? rare : blocks - rare;
+  }
   std::int64_t rare = 0, left = blocks;
   for (; common_left_ < static_cast<double>(left); ++rare) {
     left -= static_cast<std::int64_t>(common_left_) + 1;
@@ -48,11 +52,21 @@ std::int64_t Presence::pass_empty(std::int64_t messages, std::int64_t blocks) {
   return static_cast<std::int64_t>(passed);
 }
 
+/// In (0, 1].
+double Presence::uniform() {
+  constexpr int mantissa_bits = 53, unused_bits = 64 - mantissa_bits;
+  return std::ldexp(static_cast<double>((random_() >> unused_bits) + 1), -mantissa_bits);
+}
+
+/// Of mean 0 and variance 1, by Box and Muller.
+double Presence::normal() {
+  const double radius = std::sqrt(-2 * std::log(uniform()));
+  return radius * std::cos(2 * std::numbers::pi * uniform());
+}
+
 /// How many of the common kind come before the next of the rare kind.
 double Presence::gap() {
-  constexpr int mantissa_bits = 53, unused_bits = 64 - mantissa_bits;
-  const double uniform = std::ldexp(static_cast<double>((random_() >> unused_bits) + 1), -mantissa_bits);  // in (0, 1]
-  return rate_ < 0 ? std::floor(std::log(uniform) / rate_) : std::numeric_limits<double>::infinity();
+  return rate_ < 0 ? std::floor(std::log(uniform()) / rate_) : std::numeric_limits<double>::infinity();
 }
 
 BlockDraw::BlockDraw(const RandomPattern& pattern, const Layout& layout)

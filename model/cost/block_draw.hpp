@@ -14,14 +14,14 @@ class Presence {
  public:
   explicit Presence(double density);
 
-  /// The blocks that are there, of so many new ones. Of very many the average: a draw would hardly differ from it.
+  /// The blocks that are there, of so many new ones. Of many as many as a normal distribution gives.
   std::int64_t of(std::int64_t blocks);
   /// Passes over those of so many messages of so many blocks each that come before the next with a block.
   /// @return how many these are
   std::int64_t pass_empty(std::int64_t messages, std::int64_t blocks);
 
  private:
-  double gap();
+  double uniform(), normal(), gap();
 
   std::mt19937_64 random_{1};
   bool rare_is_present_;

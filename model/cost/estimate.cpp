@@ -42,11 +42,11 @@ std::vector<int> typical_nodes(const RandomPattern& pattern, const Layout& layou
   return nodes;
 }
 
-/// What the ranks of one node send.
+/// What some ranks of one node send, in order.
 Schedule draw_node(double block_bytes, BlockDraw& draw, const Route& route, Window window, const Layout& layout,
-                   int node, Foldings& foldings) {
+                   std::span<const Rank> senders, Foldings& foldings) {
   Schedule schedule;
-  schedule.ranks = layout.ppn(node);
+  schedule.ranks = layout.ppn(layout.node(senders.front()));
   schedule.self_bytes.resize(static_cast<std::size_t>(schedule.ranks));
   std::vector<AlikeRun> sent;
   for (int s = 0; block_bytes > 0 && s < static_cast<int>(route.stages().size()); ++s) {
@@ -54,30 +54,66 @@ Schedule draw_node(double block_bytes, BlockDraw& draw, const Route& route, Wind
     stage.info = route.stages()[static_cast<std::size_t>(s)];
     sent.clear();
     const auto own_window = window_of(stage.info, window);
-    for (const Rank rank : layout.ranks_of(node))
-      append_messages_of(rank, s, own_window, block_bytes, draw, route, layout, sent);
+    for (const Rank rank : senders) append_messages_of(rank, s, own_window, block_bytes, draw, route, layout, sent);
     foldings.push_back(fold(sent, layout, own_window, stage));
   }
   return schedule;
 }
 
+/// A pattern that is drawn node by node, and priced.
+class Drawn {
+ public:
+  Drawn(const RandomPattern& pattern, const Route& route, Window window, const Layout& layout, const Machine& machine,
+        CostModel model, Usage usage)
+      : block_bytes_(pattern.block_bytes),
+        draw_(pattern, layout),
+        route_(route),
+        window_(window),
+        layout_(layout),
+        machine_(machine),
+        model_(model),
+        usage_(usage) {
+    require_parameters(layout, machine);
+  }
+
+  /// What some ranks of a node send.
+  Cost price(int node, std::span<const Rank> senders) {
+    const auto node_layout = layout_of_node(layout_, node);
+    Foldings foldings;
+    const auto schedule = draw_node(block_bytes_, draw_, route_, window_, layout_, senders, foldings);
+    return model_ == CostModel::burst
+               ? evaluate_burst(schedule, node_layout, machine_, usage_, &foldings)
+               : evaluate_bulk(schedule, node_layout, machine_, model_ == CostModel::max_rate, &foldings);
+  }
+
+ private:
+  double block_bytes_;
+  BlockDraw draw_;
+  const Route& route_;
+  Window window_;
+  const Layout& layout_;
+  const Machine& machine_;
+  CostModel model_;
+  Usage usage_;
+};
+
 }  // namespace
 
 Cost estimate(const RandomPattern& pattern, const Route& route, Window window, const Layout& layout,
               const Machine& machine, CostModel model, Usage usage) {
-  require_parameters(layout, machine);
-  BlockDraw draw(pattern, layout);
+  Drawn drawn(pattern, route, window, layout, machine, model, usage);
   Cost slowest;
   for (const int node : typical_nodes(pattern, layout)) {
-    const auto node_layout = layout_of_node(layout, node);
-    Foldings foldings;
-    const auto schedule = draw_node(pattern.block_bytes, draw, route, window, layout, node, foldings);
-    auto cost = model == CostModel::burst
-                    ? evaluate_burst(schedule, node_layout, machine, usage, &foldings)
-                    : evaluate_bulk(schedule, node_layout, machine, model == CostModel::max_rate, &foldings);
+    auto cost = drawn.price(node, layout.ranks_of(node));
     if (slowest.stages.empty() || cost.seconds > slowest.seconds) slowest = std::move(cost);
   }
   return slowest;
+}
+
+Cost estimate_lone_sender(const RandomPattern& pattern, const Route& route, Window window, const Layout& layout,
+                          const Machine& machine, CostModel model, Usage usage) {
+  const int node = typical_nodes(pattern, layout).front();
+  return Drawn(pattern, route, window, layout, machine, model, usage).price(node, layout.ranks_of(node).first(1));
 }
 
 Cost estimate_alltoall(Bytes bytes, const Route& route, Window window, const Layout& layout, const Machine& machine,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <span>
 
 namespace commpass {
@@ -38,7 +39,6 @@ class Sender {
     message.is_all_from_sender = stage_ == 0;  // later ones bring some of others, all but a few
     message.is_all_for_receiver = uniform.final_blocks == uniform.blocks;
     append_run(run, message, layout_, result_);
-    if (run.messages == 1) join_last();
     if (share < 1)
       for (auto& alike_run : std::span(result_).subspan(appended_)) alike_run.share = share;
     appended_ = result_.size();
@@ -72,21 +72,6 @@ class Sender {
   }
 
  private:
-  /// Routes that tell message by message tell of very many that differ in their receiver's node alone.
-  void join_last() {
-    if (result_.size() < before_ + 2) return;
-    auto& before = result_[result_.size() - 2];
-    const auto& last = result_.back();
-    if (before.share < 1 || before.locality != Locality::network || last.locality != Locality::network ||
-        before.last_round() + 1 != last.first.round || !alike(before.first, last.first) ||
-        layout_.local(before.ring.after(before.first.to, before.messages - 1)) != layout_.local(last.first.to))
-      return;
-    if (before.messages == 1) before.ring = {before.first.to, 1, 0};
-    if (before.ring.stride != 0) return;
-    ++before.messages;
-    result_.pop_back();
-  }
-
   /// Of very many messages those are taken that the busiest of some ranks has in flight: the draw would hardly differ.
   /// @return false if they are too few for that
   bool append_average(const UniformRun& run, int first, int messages, const BlockDraw& draw) {
@@ -112,11 +97,47 @@ class Sender {
 
 }  // namespace
 
+namespace {
+
+/// Do messages hold as much, but for a sixteenth, as where nodes are uneven?
+bool nearly_alike(const UniformMessage& a, const UniformMessage& b) {
+  const auto near = [](std::int64_t x, std::int64_t y) { return std::abs(x - y) * 16 <= std::max(x, y); };
+  return near(a.blocks, b.blocks) && near(a.pieces, b.pieces) && near(a.final_blocks, b.final_blocks) &&
+         near(a.final_pieces, b.final_pieces);
+}
+
+/// Routes that tell message by message tell of very many that differ in their receiver's node alone: these become runs.
+std::vector<UniformRun> join_alike(std::vector<UniformRun> runs, Rank rank, int stage, const Route& route,
+                                   const Layout& layout) {
+  constexpr std::size_t few = 64;
+  constexpr int none = -1;
+  if (runs.size() <= few) return runs;
+  std::vector<UniformRun> joined;
+  int next_round = none;
+  for (const auto& run : runs) {
+    const Rank to = run.first.to;
+    const int round = route.round(rank, to, stage);
+    const bool is_to_network = layout.node(to) != layout.node(rank);
+    if (run.messages == 1 && is_to_network && round == next_round && nearly_alike(joined.back().first, run.first) &&
+        layout.local(joined.back().first.to) == layout.local(to)) {
+      joined.back().ring = {joined.back().first.to, 1, 0};
+      ++joined.back().messages;
+      ++next_round;
+    } else {
+      joined.push_back(run);
+      next_round = run.messages == 1 && is_to_network ? round + 1 : none;
+    }
+  }
+  return joined;
+}
+
+}  // namespace
+
 void append_messages_of(Rank rank, int stage, Window window, double block_bytes, BlockDraw& draw, const Route& route,
                         const Layout& layout, std::vector<AlikeRun>& result) {
   const int in_flight = rounds_in_flight(route.stages()[static_cast<std::size_t>(stage)], window);
   Sender sender(rank, stage, in_flight, block_bytes, route, layout, result);
-  for (const auto& run : route.uniform_runs(rank, stage)) {
+  for (const auto& run : join_alike(route.uniform_runs(rank, stage), rank, stage, route, layout)) {
     if (draw.is_complete()) sender.append(run);
     else sender.append_drawn(run, draw);
   }

@@ -96,9 +96,9 @@ const OneShotChoice& AlltoallvEngine::cheapest(const std::string& family, const 
   const auto price = [&](std::size_t) -> OneShotChoice {
     std::vector<Strategy> given;
     if (!family.empty()) given.push_back(parse_strategy(family));
-    const auto best =
-        rank_one_shot(typical_of(blocks, layout.ranks()), layout, machine, CostModel::burst, given, blocks.sizes)
-            .front();
+    const auto best = rank_one_shot(typical_of(blocks, layout.ranks()), layout, machine, CostModel::burst, given,
+                                    blocks.sizes, RankingDepth::cheapest)
+                          .front();
     return {to_string(best.strategy), best.cost.seconds,
             survey_interval(best.cost.seconds, small_collective_seconds(layout, machine))};
   };

@@ -3,27 +3,62 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
 
 #include "model/cost/telling_cost.hpp"
 #include "model/route/catalogue.hpp"
 #include "selector/choose/offer.hpp"
+#include "selector/choose/shortlist.hpp"
 #include "selector/choose/told_apart.hpp"
 
 namespace commpass {
 
 namespace {
 
+/// What strategies that differ in their window alone tell ahead is the same. The layout and the machine must live as
+/// long as this.
+class Telling {
+ public:
+  Telling(const Layout& layout, const Machine& machine, CostModel model)
+      : layout_(layout), machine_(machine), model_(model) {}
+
+  Seconds seconds(Strategy strategy) {
+    strategy.window = {};
+    const auto [known, is_new] = seconds_.try_emplace(to_string(strategy));
+    if (is_new) known->second = telling_seconds(*make_route(strategy, layout_), layout_, machine_, model_);
+    return known->second;
+  }
+
+ private:
+  const Layout& layout_;
+  const Machine& machine_;
+  CostModel model_;
+  std::map<std::string, Seconds> seconds_;
+};
+
 /// The layout and the machine must live as long as the result.
 Pricer one_shot_pricer(const RandomPattern& blocks, const Layout& layout, const Machine& machine, CostModel model,
                        BlockSizes sizes) {
-  return [=, &layout, &machine, price = random_pricer(blocks, layout, machine, model, {}, Usage::once)](
-             std::span<const Strategy> strategies) {
+  return [=, price = random_pricer(blocks, layout, machine, model, {}, Usage::once),
+          telling = std::make_shared<Telling>(layout, machine, model)](std::span<const Strategy> strategies) {
     auto candidates = price(strategies);
     if (sizes == BlockSizes::equal) return candidates;
-    for (auto& candidate : candidates)
-      candidate.cost.seconds += telling_seconds(*make_route(candidate.strategy, layout), layout, machine, model);
+    for (auto& candidate : candidates) candidate.cost.seconds += telling->seconds(candidate.strategy);
     return candidates;
   };
+}
+
+/// The machine as one rank of a node sees it while all do the same.
+Machine share_of_a_rank(Machine machine, int ppn) {
+  machine.injection_rate_bytes_per_s /= ppn;
+  machine.ejection_rate_bytes_per_s /= ppn;
+  machine.core_rate_bytes_per_s /= ppn;
+  machine.bus_rate_bytes_per_s /= ppn;
+  for (auto& channel : machine.host.by_locality)
+    if (channel) channel->aggregate_rate_bytes_per_s /= ppn;
+  return machine;
 }
 
 /// No pair has a block.
@@ -88,10 +123,17 @@ RandomPattern typical_of(const BlocksClass& blocks, int ranks) {
 }
 
 std::vector<Candidate> rank_one_shot(const RandomPattern& given, const Layout& layout, const Machine& machine,
-                                     CostModel model, std::span<const Strategy> strategies, BlockSizes sizes) {
-  const auto price =
-      one_shot_pricer(given.block_bytes > 0 ? given : RandomPattern{0, 0, 0}, layout, machine, model, sizes);
+                                     CostModel model, std::span<const Strategy> strategies, BlockSizes sizes,
+                                     RankingDepth depth) {
+  const auto blocks = given.block_bytes > 0 ? given : RandomPattern{0, 0, 0};
+  auto price = one_shot_pricer(blocks, layout, machine, model, sizes);
   if (!strategies.empty()) return prefer_simple(rank_given(price, strategies, layout, layout.ranks()), machine);
+  const auto share = share_of_a_rank(machine, layout.max_ppn());
+  constexpr int few_ranks = 1024;  // whose prices take no longer than sparing them
+  if (depth == RankingDepth::cheapest && layout.ranks() > few_ranks && layout.max_ppn() > 1)
+    price = shortlist(std::move(price),
+                      random_pricer(blocks, layout, share, model, {}, Usage::once, RandomPart::lone_sender),
+                      1.5 + uncertainty_of(machine));
   return prefer_simple(
       rank_suggestions(leave_out_open_forms(price), offered_strategies(layout, machine, model, Usage::once), layout,
                        layout.ranks()),

@@ -17,10 +17,11 @@ namespace commpass {
 /// the machine has its price.
 /// @param blocks      what is known of those that are not empty
 /// @param strategies  those to rank; none: all that do not need the pattern
+/// @param depth       matters only for many ranks, and where no strategies are given
 /// @throws InputError, NotApplicable
 std::vector<Candidate> rank_one_shot(const RandomPattern& blocks, const Layout& layout, const Machine& machine,
                                      CostModel model = CostModel::burst, std::span<const Strategy> strategies = {},
-                                     BlockSizes sizes = BlockSizes::told);
+                                     BlockSizes sizes = BlockSizes::told, RankingDepth depth = RankingDepth::all);
 
 /// One of them; of an automatic strategy the cheapest of its family. @throws as rank_one_shot
 Candidate price_one_shot(const Strategy& strategy, const RandomPattern& blocks, const Layout& layout,

@@ -116,11 +116,12 @@ class PatternPricer {
 };
 
 Candidate price_random(const Strategy& strategy, const RandomPattern& pattern, const Layout& layout,
-                       const Machine& machine, CostModel model, const Calls& calls, Usage usage) {
+                       const Machine& machine, CostModel model, const Calls& calls, Usage usage,
+                       decltype(estimate)& estimate_cost) {
   if (!has_closed_form(strategy)) throw NotApplicable(to_string(strategy), "it has no closed form");
   require_price(strategy, machine, model, usage);
   const auto route = make_route(strategy, layout);
-  auto cost = estimate(pattern, *route, strategy.window, layout, machine, model, usage);
+  auto cost = estimate_cost(pattern, *route, strategy.window, layout, machine, model, usage);
   cost.seconds = comparable(cost.seconds);
   Candidate candidate{strategy, std::move(cost)};
   if (calls) candidate.plan_seconds = comparable(estimate_plan_seconds(pattern, *route, layout, machine, model));
@@ -146,11 +147,12 @@ Pricer pattern_pricer(const Pattern& pattern, const Layout& layout, const Machin
 }
 
 Pricer random_pricer(const RandomPattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
-                     const Calls& calls, Usage usage) {
+                     const Calls& calls, Usage usage, RandomPart part) {
   return [=, &layout, &machine](std::span<const Strategy> strategies) {
     std::vector<Candidate> candidates;
     for (const auto& strategy : strategies)
-      candidates.push_back(price_random(strategy, pattern, layout, machine, model, calls, usage));
+      candidates.push_back(price_random(strategy, pattern, layout, machine, model, calls, usage,
+                                        part == RandomPart::whole ? estimate : estimate_lone_sender));
     return candidates;
   };
 }

@@ -54,10 +54,15 @@ std::vector<std::vector<std::size_t>> by_route(std::span<const Strategy> strateg
 Pricer pattern_pricer(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
                       const Calls& calls, unsigned threads = 8);
 
-/// Prices by what is known of a pattern without its edges (estimate). The layout and the machine must live as long as
-/// the result, which throws NotApplicable for strategies without a closed form.
+enum class RandomPart {
+  whole,       ///< estimate
+  lone_sender  ///< estimate_lone_sender
+};
+
+/// Prices by what is known of a pattern without its edges, or a part of it. The layout and the machine must live as
+/// long as the result, which throws NotApplicable for strategies without a closed form.
 Pricer random_pricer(const RandomPattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
-                     const Calls& calls, Usage usage = Usage::planned);
+                     const Calls& calls, Usage usage = Usage::planned, RandomPart part = RandomPart::whole);
 
 /// Prices suggestions, and what search_strategies finds from there, and sorts them by ranked_seconds; ties (to nine
 /// digits) stay in the given order.

@@ -26,8 +26,8 @@ Seconds postal_seconds(const Edge& edge, const Layout& layout, const Machine& ma
 /// Remembers the cheapest candidates between calls.
 class Shortlist {
  public:
-  Shortlist(Pricer whole, Pricer part, double uncertainty)
-      : whole_(std::move(whole)), part_(std::move(part)), uncertainty_(uncertainty) {}
+  Shortlist(Pricer whole, Pricer part, double margin)
+      : whole_(std::move(whole)), part_(std::move(part)), margin_(margin) {}
 
   std::vector<Candidate> price(std::span<const Strategy> strategies) {
     constexpr std::size_t first = 8;  // enough to meet one that is nearly the cheapest, and to keep as many cores busy
@@ -55,11 +55,10 @@ class Shortlist {
 
   /// Prices those of the candidates in full that may be the cheapest.
   void price_wholes(std::span<const std::size_t> numbers, std::vector<Candidate>& candidates) {
-    const double margin = std::max(1.1, 1 + uncertainty_);
     std::vector<std::size_t> promising;
     std::vector<Strategy> strategies;
     for (const auto i : numbers) {
-      if (candidates[i].cost.seconds > margin * limit()) continue;
+      if (candidates[i].cost.seconds > margin_ * limit()) continue;
       promising.push_back(i);
       strategies.push_back(candidates[i].strategy);
     }
@@ -76,7 +75,7 @@ class Shortlist {
   }
 
   Pricer whole_, part_;
-  double uncertainty_;
+  double margin_;
   std::multiset<Seconds> known_;  // prices in full
 };
 
@@ -115,8 +114,8 @@ Machine without_sharing(Machine machine) {
   return machine;
 }
 
-Pricer shortlist(Pricer whole, Pricer part, double uncertainty) {
-  return [list = std::make_shared<Shortlist>(std::move(whole), std::move(part), uncertainty)](
+Pricer shortlist(Pricer whole, Pricer part, double margin) {
+  return [list = std::make_shared<Shortlist>(std::move(whole), std::move(part), margin)](
              std::span<const Strategy> strategies) { return list->price(strategies); };
 }
 
@@ -134,7 +133,7 @@ Pricer price_promising(Pricer whole, const Pattern& pattern, const Layout& layou
   const auto price_part = pattern_pricer(part->pattern, layout, part->machine, model, calls);
   return shortlist(
       std::move(whole), [part, price_part](std::span<const Strategy> strategies) { return price_part(strategies); },
-      uncertainty_of(machine));
+      std::max(1.1, 1 + uncertainty_of(machine)));
 }
 
 }  // namespace commpass

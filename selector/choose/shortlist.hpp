@@ -17,18 +17,19 @@ Pattern busiest_part(const Pattern& pattern, const Layout& layout, const Machine
 Machine without_sharing(Machine machine);
 
 /// Prices in full what may be among the cheapest, from which the search goes on. Whatever is much dearer than these by
-/// its busiest part alone keeps the price of that part (Candidate::is_part). The result depends on nothing but the
-/// calls before.
+/// a part alone keeps the price of that part (Candidate::is_part). The result depends on nothing but the calls before.
+/// @param whole   prices the pattern
+/// @param part    prices a part of it
+/// @param margin  at least so many times the price of the cheapest ones a part has to be dear
+Pricer shortlist(Pricer whole, Pricer part, double margin);
+
+/// A shortlist for a pattern, by its busiest part without sharing, if it is so large that this is worth it; else the
+/// given pricer. With calls planning counts, too, of which a part says nothing. The layout must live as long as the
+/// result.
 ///
 /// The rest of a pattern, and sharing, make a part longer, with one exception: messages that come late are taken in in
-/// another order, by which a receiver is done earlier by no more than one of them takes. A margin covers that.
-/// @param whole  prices the pattern
-/// @param part   prices its busiest part, without sharing
-/// @param uncertainty  of the profile: what is dearer by less than this part may be chosen, too
-Pricer shortlist(Pricer whole, Pricer part, double uncertainty = 0);
-
-/// A shortlist for a pattern, if it is so large that this is worth it; else the given pricer. With calls planning
-/// counts, too, of which a part says nothing. The layout must live as long as the result.
+/// another order, by which a receiver is done earlier by no more than one of them takes. A margin covers that, and what
+/// the profile does not know.
 /// @param whole  prices the pattern
 /// @throws InputError as busiest_part
 Pricer price_promising(Pricer whole, const Pattern& pattern, const Layout& layout, const Machine& machine,
