@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "selector/commands/commands.hpp"
+#include "selector/commands/picture_arguments.hpp"
 #include "selector/commands/prediction.hpp"
 #include "selector/commands/sweep.hpp"
 
@@ -15,18 +16,24 @@ namespace {
 /// What `predict` does besides the ranking.
 struct PredictOutput {
   std::string sweep;
+  PictureArguments picture;
 };
 
-void print_sweep(const PredictArguments& arguments, const std::string& sweep) {
-  const auto report = run_sweep(arguments, parse_sweep(sweep));
+void print_sweep(const PredictArguments& arguments, const PredictOutput& output) {
+  const auto ranges = parse_sweep(output.sweep);
+  output.picture.check(ranges.size());
+  const auto report = run_sweep(arguments, ranges);
+  output.picture.write(report);
   const auto& format = arguments.selection.format;
   const auto print = format.json ? sweep_json : format.csv ? sweep_csv : sweep_table;
   std::fputs(print(report).c_str(), stdout);
 }
 
 void predict(const PredictArguments& arguments, const PredictOutput& output) {
-  if (!output.sweep.empty()) return print_sweep(arguments, output.sweep);
+  if (!output.sweep.empty()) return print_sweep(arguments, output);
+  output.picture.check(0);
   const auto prediction = make_prediction(arguments);
+  output.picture.write(arguments, prediction);
   arguments.selection.print(prediction.report, prediction.explanation);
 }
 
@@ -49,6 +56,7 @@ void add_predict(CLI::App& app, std::function<void()>& command) {
          "x2, the default, or for example x4 or +1")
       ->excludes("--top")
       ->excludes("--explain");
+  output->picture.add_to(*sub);
   sub->footer(catalogues_are_elsewhere);
   sub->callback([arguments, output, &command] { command = [arguments, output] { predict(*arguments, *output); }; });
 }
