@@ -24,7 +24,7 @@ std::string rules(const char* ink, const char* dim, const char* paper, const cha
   auto text = fmt::format(
       ".picture .ink{{fill:{0}}}.picture .dim{{fill:{1}}}.picture .paper{{fill:{2}}}.picture .faint{{fill:{3}}}\n"
       ".picture .axis{{stroke:{1}}}.picture .grid{{stroke:{3}}}.picture .bold{{stroke:{0}}}.picture .edge,.picture "
-      ".cut{{stroke:{2}}}.picture .overlay{{stroke:{0}}}.picture .frame{{stroke:{0}}}\n",
+      ".halo,.picture .cut{{stroke:{2}}}.picture .overlay{{stroke:{0}}}\n",
       ink, dim, paper, faint);
   for (std::size_t c = 0; c < colors.size(); ++c)
     text += fmt::format(".picture .f{0}{{fill:{1}}}.picture .l{0}{{stroke:{1}}}\n", c, colors[c]);
@@ -39,7 +39,8 @@ std::string picture_style() {
          ".picture .axis,.picture .grid{stroke-width:1}.picture "
          ".curve{fill:none;stroke-width:2;stroke-linejoin:round}\n"
          ".picture .bold{fill:none;stroke-width:2}.picture .edge{stroke-width:1}.picture .cut{stroke-width:2}\n"
-         ".picture .frame{fill:none;stroke-width:2}.picture .light{fill-opacity:.5}\n"
+         ".picture .hollow,.picture .halo{fill:none}.picture .halo{stroke-width:5}.picture "
+         ".thin{stroke-width:.5}.picture .light{fill-opacity:.5}\n"
          ".picture .overlay{fill:none;stroke-width:1.2;stroke-linecap:round;stroke-opacity:.55}\n"
          ".picture .d1{stroke-dasharray:7 3}.picture .d2{stroke-dasharray:2 3}.picture .d3{stroke-dasharray:9 3 2 3}"
          ".picture .d4{stroke-dasharray:4 4}\n"

@@ -9,8 +9,12 @@
 #include "model/error.hpp"
 #include "model/file.hpp"
 #include "pictures/cost_bars.hpp"
+#include "pictures/layout_view.hpp"
+#include "pictures/matrix_view.hpp"
+#include "pictures/message_times.hpp"
 #include "pictures/strategy_map.hpp"
 #include "pictures/sweep_lines.hpp"
+#include "pictures/timeline.hpp"
 
 namespace commpass {
 
@@ -18,7 +22,7 @@ namespace {
 
 /// The pictures of a prediction (0 keys) or of a sweep; the first one where none is named.
 std::vector<std::string> pictures_of(std::size_t keys) {
-  if (keys == 0) return {"cost-bars"};
+  if (keys == 0) return {"cost-bars", "matrix", "timeline", "layout", "messages"};
   if (keys == 1) return {"sweep"};
   if (keys == 2) return {"strategy-map"};
   return {};
@@ -30,10 +34,24 @@ std::string path_of_numbers(const std::string& svg) {
 
 }  // namespace
 
+ExchangeView view_chosen(const PredictArguments& arguments, const Prediction& prediction, const std::string& where) {
+  if (arguments.closed_alltoall() || arguments.pattern.one_shot_alltoall() || arguments.one_shot)
+    throw InputError(where, "this exchange is priced without its messages",
+                     "use a pattern with at most 1024 ranks, without --one-shot");
+  auto pattern = arguments.pattern.load();
+  if (std::ssize(pattern.edges) > most_drawn_edges)
+    throw InputError(where, fmt::format("{} edges are too many to draw", pattern.edges.size()),
+                     fmt::format("use a pattern with at most {}", most_drawn_edges));
+  return view_exchange(std::move(pattern), prediction.layout, prediction.report.rows.front().candidate.strategy);
+}
+
 void PictureArguments::add_to(CLI::App& app) {
   auto* file =
       app.add_option("--svg", svg, "also draw a picture into this file, FILE.svg, and write its numbers to FILE.csv");
-  app.add_option("--picture", name, "which one: cost-bars; of a sweep over one key sweep, over two strategy-map")
+  app.add_option(
+         "--picture", name,
+         "which one: cost-bars (the default), matrix, timeline, layout or messages; of a sweep over one key sweep, "
+         "over two strategy-map")
       ->needs(file);
 }
 
@@ -51,11 +69,18 @@ void PictureArguments::check(std::size_t keys) const {
   check_writable(path_of_numbers(svg));
 }
 
-void PictureArguments::write([[maybe_unused]] const PredictArguments& arguments, const Prediction& prediction) const {
+void PictureArguments::write(const PredictArguments& arguments, const Prediction& prediction) const {
   if (svg.empty()) return;
-  constexpr std::size_t enough = 6;
-  const auto top = arguments.selection.top;
-  write(draw_cost_bars(prediction.report, top > 0 ? top : enough));
+  if (name == "messages") return write(draw_message_times(prediction.profile.machine));
+  if (name.empty() || name == "cost-bars") {
+    constexpr std::size_t enough = 6;
+    const auto top = arguments.selection.top;
+    return write(draw_cost_bars(prediction.report, top > 0 ? top : enough));
+  }
+  const auto view = view_chosen(arguments, prediction, "--picture " + name);
+  if (name == "matrix") return write(draw_matrices(view));
+  if (name == "layout") return write(draw_layout(view.layout, view.positions));
+  write(draw_timeline(view, trace_exchange(view.schedule, view.layout, prediction.profile.machine)));
 }
 
 void PictureArguments::write(const SweepReport& report) const {

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "pictures/exchange_view.hpp"
 #include "pictures/picture.hpp"
 #include "selector/commands/prediction.hpp"
 #include "selector/report/sweep_report.hpp"
@@ -12,6 +13,11 @@ class App;
 }
 
 namespace commpass {
+
+/// The messages of what was chosen.
+/// @param where  the switch that asks, for errors
+/// @throws InputError if the exchange was priced without its messages, or has too many
+ExchangeView view_chosen(const PredictArguments& arguments, const Prediction& prediction, const std::string& where);
 
 struct PictureArguments {
   std::string svg;   ///< --svg FILE; empty: no picture

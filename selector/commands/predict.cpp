@@ -4,6 +4,8 @@
 #include <functional>
 #include <memory>
 
+#include "model/file.hpp"
+#include "pictures/timeline.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/commands/picture_arguments.hpp"
 #include "selector/commands/prediction.hpp"
@@ -17,6 +19,7 @@ namespace {
 struct PredictOutput {
   std::string sweep;
   PictureArguments picture;
+  std::string trace;
 };
 
 void print_sweep(const PredictArguments& arguments, const PredictOutput& output) {
@@ -32,8 +35,14 @@ void print_sweep(const PredictArguments& arguments, const PredictOutput& output)
 void predict(const PredictArguments& arguments, const PredictOutput& output) {
   if (!output.sweep.empty()) return print_sweep(arguments, output);
   output.picture.check(0);
+  if (!output.trace.empty()) check_writable(output.trace);
   const auto prediction = make_prediction(arguments);
   output.picture.write(arguments, prediction);
+  if (!output.trace.empty()) {
+    const auto view = view_chosen(arguments, prediction, "--trace " + output.trace);
+    write_file(output.trace,
+               chrome_trace(view, trace_exchange(view.schedule, view.layout, prediction.profile.machine)));
+  }
   arguments.selection.print(prediction.report, prediction.explanation);
 }
 
@@ -57,6 +66,9 @@ void add_predict(CLI::App& app, std::function<void()>& command) {
       ->excludes("--top")
       ->excludes("--explain");
   output->picture.add_to(*sub);
+  sub->add_option("--trace", output->trace,
+                  "also write what every rank does when, with what is chosen: JSON for Perfetto and chrome://tracing")
+      ->excludes("--sweep");
   sub->footer(catalogues_are_elsewhere);
   sub->callback([arguments, output, &command] { command = [arguments, output] { predict(*arguments, *output); }; });
 }
