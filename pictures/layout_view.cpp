@@ -48,7 +48,8 @@ Picture draw_layout(const Layout& layout, std::span<const Rank> positions, const
                 "Placement: {} ranks play the part of a rank of another node, {} of another rank of their node, "
                 "{} their own.",
                 moved[2], moved[1], moved[0]);
-  Svg svg(id, "Layout: " + layout.describe(), summary, width);
+  Svg svg(id, "Layout: " + layout.describe(),
+          fmt::format("{}: which ranks sit on which node. {}", layout.describe(), summary), width);
   double y =
       svg.paragraph(16, svg.heading() + 6, summary + " Squares are ranks, in their order.", width - 32, "dim", 12);
   std::vector<std::pair<Look, std::string>> legend;

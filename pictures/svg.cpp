@@ -103,7 +103,7 @@ void Svg::rect(double x, double y, double width, double height, std::string_view
 void Svg::mark(double x, double y, double width, double height, const Look& look, std::string_view tip, bool is_light) {
   rect(x, y, width, height, fmt::format("f{}{}", look.color, is_light ? " light" : ""), look.overlay == 0 ? tip : "");
   if (look.overlay == 0) return;
-  open("rect", "");
+  open("rect", is_light ? "light" : "");
   fmt::format_to(std::back_inserter(picture_.body),
                  " fill=\"url(#{}-o{})\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", picture_.id, look.overlay,
                  svg_number(x), svg_number(y), svg_number(width), svg_number(height));
