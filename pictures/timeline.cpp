@@ -50,7 +50,7 @@ struct Bar {
 std::vector<Bar> bars_of(const Trace& trace, Rank rank, Seconds least_gap) {
   std::vector<Bar> bars;
   std::array<std::ptrdiff_t, 5> last{-1, -1, -1, -1, -1};
-  const auto own = std::ranges::equal_range(trace.spans, rank, {}, &TraceSpan::rank);
+  const auto own = trace.spans_of(rank);
   for (const auto& span : own) {
     auto& place = last[static_cast<std::size_t>(span.activity)];
     if (place >= 0) {
@@ -98,7 +98,7 @@ std::string tip_of(const ExchangeView& view, Rank rank, const Bar& bar) {
 /// When the message left that a leg is about: the end of the send; where none is, when the leg began.
 Seconds left_at(const Trace& trace, const TraceLeg& leg) {
   Seconds when = leg.begin;
-  for (const auto& span : std::ranges::equal_range(trace.spans, leg.from, {}, &TraceSpan::rank))
+  for (const auto& span : trace.spans_of(leg.from))
     if (span.activity == Activity::send && span.peer == leg.to && span.stage == leg.stage && span.begin >= leg.begin &&
         span.end <= leg.end)
       when = std::max(when, span.end);
@@ -122,7 +122,7 @@ std::string json_of(const ExchangeView& view, const Trace& trace, const std::vec
 std::string csv_of(const Trace& trace, const std::vector<Rank>& rows) {
   auto text = csv_line({"rank", "activity", "stage", "begin_s", "end_s", "to", "bytes"});
   for (const auto rank : rows)
-    for (const auto& span : std::ranges::equal_range(trace.spans, rank, {}, &TraceSpan::rank))
+    for (const auto& span : trace.spans_of(rank))
       text += csv_line({std::to_string(rank), name_of(span.activity), std::to_string(span.stage + 1),
                         csv_number(span.begin), csv_number(span.end), span.peer < 0 ? "" : std::to_string(span.peer),
                         span.activity == Activity::send ? std::to_string(span.bytes) : ""});
@@ -186,6 +186,8 @@ Picture draw_timeline(const ExchangeView& view, const Trace& trace, const std::s
     path += " L" + point(leg.end, to);
   }
   if (!path.empty()) {
+    const auto last = trace.critical.back().to;  // which may have to unpack
+    path += fmt::format(" L{} {}", svg_number(axis.at(trace.finish[at(last)])), svg_number(top_of(last) + row / 2));
     svg.path(path, "halo");
     svg.path(path, "bold", "the critical way");
   }

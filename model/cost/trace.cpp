@@ -19,6 +19,12 @@ const char* name_of(Activity activity) {
   return "?";
 }
 
+std::span<const TraceSpan> Trace::spans_of(Rank rank) const {
+  const auto begin = std::ranges::lower_bound(spans, rank, {}, &TraceSpan::rank),
+             end = std::ranges::upper_bound(spans, rank, {}, &TraceSpan::rank);
+  return {begin, end};
+}
+
 void TraceRecorder::begin_batch(std::span<const Seconds> now) {
   began_.assign(now.begin(), now.end());
   batches_.push_back(finishes_.size());

@@ -40,6 +40,9 @@ struct Trace {
   std::vector<TraceSpan> spans;    ///< by rank, then by begin
   std::vector<TraceLeg> critical;  ///< from the first to the last
   std::vector<Seconds> finish;     ///< by rank
+
+  /// Those of one rank.
+  std::span<const TraceSpan> spans_of(Rank rank) const;
 };
 
 /// Evaluates a schedule under burst and keeps what happens: some hundred bytes for each message.

@@ -51,7 +51,7 @@ TEST(Trace, FillsEachRanksTimeUntilItsFinish) {
     const auto trace = trace_exchange(exchange.schedule, layout, machine());
     for (Rank rank = 0; rank < layout.ranks(); ++rank) {
       Seconds until = 0;
-      for (const auto& span : std::ranges::equal_range(trace.spans, rank, {}, &TraceSpan::rank)) {
+      for (const auto& span : trace.spans_of(rank)) {
         EXPECT_LT(span.begin, span.end);
         EXPECT_LE(span.begin, until * (1 + 1e-9) + 1e-15) << strategy << ", rank " << rank;
         until = std::max(until, span.end);
@@ -99,10 +99,10 @@ TEST(CriticalWay, FollowsTheOnlyMessages) {
   ASSERT_EQ(trace.critical.size(), 1U);
   EXPECT_EQ(trace.critical[0].from, 0);
   EXPECT_EQ(trace.critical[0].to, 5);
-  const auto own = std::ranges::equal_range(trace.spans, 5, {}, &TraceSpan::rank);
+  const auto own = trace.spans_of(5);
   ASSERT_EQ(own.size(), 2U);
-  EXPECT_EQ(own.begin()->activity, Activity::wait);
-  EXPECT_EQ((own.begin() + 1)->activity, Activity::receive);
+  EXPECT_EQ(own[0].activity, Activity::wait);
+  EXPECT_EQ(own[1].activity, Activity::receive);
 }
 
 TEST(ChromeTrace, IsJsonWithTheSameEnd) {
