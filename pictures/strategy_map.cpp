@@ -76,7 +76,8 @@ Picture draw_strategy_map(const SweepReport& report, const std::string& id) {
       has_notes |= !point.note.empty();
     }
 
-  constexpr double width = 820, left = 78, right = 14, cell_height = 40, gap = 2;
+  constexpr double usual_width = 820, left = 78, right = 14, cell_height = 40, gap = 2, least_cell_width = 40;
+  const double width = std::max(usual_width, left + right + static_cast<double>(columns.size()) * least_cell_width);
   const double cell_width = (width - left - right) / static_cast<double>(columns.size());
   constexpr double name_size = 10, narrow = 44;
   const auto named = [&](const std::string& key) {
