@@ -26,6 +26,7 @@
 #include "model/cost/batches.hpp"
 #include "model/cost/models.hpp"
 #include "model/cost/servers.hpp"
+#include "model/cost/trace.hpp"
 #include "model/error.hpp"
 #include "model/grouping.hpp"
 
@@ -40,8 +41,9 @@ Seconds& part(Parts& parts, CostPart which) { return parts[static_cast<std::size
 
 class Clocks {
  public:
-  Clocks(const Schedule& schedule, const Layout& layout, const Machine& machine, Usage usage)
-      : layout_(layout),
+  Clocks(const Schedule& schedule, const Layout& layout, const Machine& machine, Usage usage, TraceRecorder* trace)
+      : trace_(trace),
+        layout_(layout),
         machine_(machine),
         usage_(usage),
         servers_(layout, machine),
@@ -96,6 +98,7 @@ class Clocks {
     for (std::size_t r = 0; r < clock_.size(); ++r) {
       const Seconds left = std::max(entered[r], clock_[r] + *call_s + static_cast<double>(ends[r]) * each);
       part(parts_[r], CostPart::library) += left - clock_[r];
+      if (trace_) trace_->spend(static_cast<Rank>(r), Activity::library, clock_[r], left);
       launched_[r] = clock_[r] = left;
     }
   }
@@ -122,6 +125,7 @@ class Clocks {
     Rank rank;
     Seconds when;
     Parts spent;
+    Rank from;  // on whose parts it builds
   };
 
   void run_once(const FoldedOf& batch) {
@@ -164,6 +168,7 @@ class Clocks {
   }
 
   void run_each(const FoldedOf& batch, bool for_all) {
+    if (trace_) trace_->begin_batch(clock_);
     if (copies_cost_) pack(batch);
     finish_.clear();
     arrivals_.clear();
@@ -200,6 +205,7 @@ class Clocks {
     else copy(rank, messages, bytes, pieces);
   }
   void spend_on_copies(Rank rank, Seconds seconds) {
+    if (trace_) trace_->spend(rank, Activity::copy, clock_[at_index(rank)], clock_[at_index(rank)] + seconds);
     launched_[at_index(rank)] = clock_[at_index(rank)] += seconds;
     part(parts_[at_index(rank)], CostPart::copying) += seconds;
   }
@@ -255,7 +261,9 @@ class Clocks {
       flight.unshared_until = flight.moves_from + earlier_latency + earlier_transfer + beta - handling;
       latency += earlier_latency + protocol.alpha_next_s;
       transfer += earlier_transfer + beta_next;
-      launched_[from] = clock_[from] + latency + transfer;
+      const Seconds left_at = clock_[from] + latency + transfer;
+      if (trace_) trace_->spend(message.from, Activity::send, launched_[from], left_at, message.to, message.bytes);
+      launched_[from] = left_at;
     }
   }
 
@@ -308,7 +316,7 @@ class Clocks {
           finish = when;
           last = &rest[count];
         }
-      finish_.push_back({rank, finish, spent_on(way_of(*last))});
+      finish_.push_back({rank, finish, spent_on(way_of(*last)), way_of(*last).from});
       rest = rest.subspan(count);
     }
   }
@@ -324,6 +332,7 @@ class Clocks {
       for (const auto& arrival : own) {
         if (arrival.is_after_sends) ready = launched_[rank];
         finish = std::max({finish, ready, arrival.when - arrival.taking}) + arrival.taking;
+        if (trace_) trace_->spend(arrival.to, Activity::receive, finish - arrival.taking, finish);
         posted[static_cast<std::size_t>(arrival.locality)] += arrival.messages;
       }
       for (std::size_t l = 0; l < posted.size(); ++l)
@@ -332,16 +341,18 @@ class Clocks {
 
       // The last message was late, or the receiver was.
       const Seconds last_arrival = std::exchange(last_arrival_[rank], 0);
-      auto spent = last_arrival > ready ? spent_on(last_way_[rank]) : parts_[rank];
+      const bool was_late = last_arrival > ready;
+      auto spent = was_late ? spent_on(last_way_[rank]) : parts_[rank];
       part(spent, CostPart::receiving) += finish - std::max(last_arrival, ready);
-      finish_.push_back({static_cast<Rank>(rank), finish, spent});
+      finish_.push_back({static_cast<Rank>(rank), finish, spent, was_late ? last_way_[rank].from : own.front().to});
     }
   }
 
   /// Sets the clock of every rank that took part to the later of its sends and its receives.
   void advance() {
-    for (const auto& [r, when, spent] : finish_) {
+    for (const auto& [r, when, spent, from] : finish_) {
       const auto rank = at_index(r);
+      if (trace_) trace_->finish(r, when, from);
       if (advanced_[rank] && when <= clock_[rank]) continue;
       launched_[rank] = clock_[rank] = when;
       parts_[rank] = spent;
@@ -359,6 +370,7 @@ class Clocks {
     bool is_after_sends;  // is it taken in when its receiver's own messages have left?
   };
 
+  TraceRecorder* trace_;  // null: nobody listens
   const Layout& layout_;
   const Machine& machine_;
   Usage usage_;
@@ -384,8 +396,9 @@ class Clocks {
 }  // namespace
 
 Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machine& machine, Usage usage,
-                    const Foldings* foldings) {
-  Clocks clocks(schedule, layout, machine, usage);
+                    const Foldings* foldings, Trace* trace) {
+  TraceRecorder recorder;
+  Clocks clocks(schedule, layout, machine, usage, trace ? &recorder : nullptr);
   for (Rank rank = 0; rank < schedule.ranks; ++rank)
     if (const auto bytes = schedule.self_bytes[at_index(rank)]; bytes > 0) clocks.copy(rank, 1, bytes, 1);
   Cost total;
@@ -394,6 +407,7 @@ Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machin
     const FoldedOf folded_of{layout, stage.messages, of_stage(foldings, s)};
     auto cost = count_messages(stage, folded_of.given);
     const auto entered = stage.info.by_library ? clocks.now() : std::vector<Seconds>();
+    recorder.begin_stage(static_cast<int>(s));
     clocks.begin_stage(stage.info);
     const Batches batches(folded_of);
     for (const auto& batch : batches) clocks.run(batch);
@@ -404,6 +418,7 @@ Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machin
     total.stages.push_back(std::move(cost));
   }
   total.seconds = clocks.latest();  // also without stages: a single rank copies to itself
+  if (trace) *trace = recorder.take(total, clocks.now());
   return total;
 }
 

@@ -37,9 +37,12 @@ Machine without_copies(Machine machine);
 Cost evaluate_bulk(const Schedule& schedule, const Layout& layout, const Machine& machine, bool max_rate,
                    const Foldings* foldings = nullptr);
 
+struct Trace;
+
 /// burst: the finish time of the slowest rank.
+/// @param trace  gets what every rank does when (trace.hpp), without foldings; null: nobody asks
 Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machine& machine, Usage usage,
-                    const Foldings* foldings = nullptr);
+                    const Foldings* foldings = nullptr, Trace* trace = nullptr);
 
 /// The foldings of a stage; none where there are none.
 inline std::span<const Folded> of_stage(const Foldings* foldings, std::size_t stage) {

@@ -10,6 +10,7 @@ class App;
 namespace commpass {
 
 void add_predict(CLI::App& app, std::function<void()>& command);
+void add_report(CLI::App& app, std::function<void()>& command);
 void add_pattern(CLI::App& app, std::function<void()>& command);
 void add_profile(CLI::App& app, std::function<void()>& command);
 void add_catalogues(CLI::App& app, std::function<void()>& command);

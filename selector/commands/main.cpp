@@ -105,6 +105,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   std::function<void()> command;
   commpass::add_predict(app, command);
+  commpass::add_report(app, command);
   commpass::add_pattern(app, command);
   commpass::add_profile(app, command);
   commpass::add_catalogues(app, command);

@@ -1,216 +1,49 @@
 // commpass predict: what each strategy would cost.
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <memory>
 
-#include "model/error.hpp"
-#include "model/machine/profile.hpp"
-#include "selector/choose/alltoall_choice.hpp"
-#include "selector/choose/baseline.hpp"
-#include "selector/choose/grid_strategies.hpp"
-#include "selector/choose/neighborhood_choice.hpp"
-#include "selector/choose/offer.hpp"
-#include "selector/choose/told_apart.hpp"
-#include "selector/commands/arguments.hpp"
+#include "model/file.hpp"
+#include "pictures/timeline.hpp"
 #include "selector/commands/commands.hpp"
-#include "selector/report/profile_note.hpp"
-#include "selector/report/report.hpp"
+#include "selector/commands/picture_arguments.hpp"
+#include "selector/commands/prediction.hpp"
+#include "selector/commands/sweep.hpp"
 
 namespace commpass {
 
 namespace {
 
-struct PredictArguments {
-  PatternArguments pattern;
-  SelectionArguments selection;
-  bool one_shot = false;
-  bool all = false;
-
-  RankingDepth depth() const { return all ? RankingDepth::all : RankingDepth::cheapest; }
+/// What `predict` does besides the ranking.
+struct PredictOutput {
+  std::string sweep;
+  PictureArguments picture;
+  std::string trace;
 };
 
-/// How candidates are priced: from the edges of a pattern, or in closed form.
-struct Pricing {
-  int ranks = 0;
-  std::string evaluation;  ///< if it is no exact one, what it is
-  std::function<std::vector<Candidate>(const Layout&, std::span<const Strategy>)> rank;
-  std::function<Candidate(const Layout&, const Strategy&)> price_one;
-};
-
-/// Of an exchange that is called once the ranks know only how many blocks there are, and of how many bytes.
-Pricing one_shot_pricing(int ranks, std::string evaluation,
-                         const std::function<RandomPattern(const Layout&)>& blocks_of, const Machine& machine,
-                         CostModel model, const Calls& calls) {
-  if (calls)
-    throw InputError("--calls", "an exchange that is called once is not planned",
-                     "leave it out, or --one-shot, or use --generate uniform:…, normal:… or power-law:…");
-  return {ranks, std::move(evaluation),
-          [=, &machine](const Layout& layout, std::span<const Strategy> strategies) {
-            return rank_one_shot(blocks_of(layout), layout, machine, model, strategies);
-          },
-          [=, &machine](const Layout& layout, const Strategy& strategy) {
-            return price_one_shot(strategy, blocks_of(layout), layout, machine, model);
-          }};
+void print_sweep(const PredictArguments& arguments, const PredictOutput& output) {
+  const auto ranges = parse_sweep(output.sweep);
+  output.picture.check(ranges.size());
+  const auto report = run_sweep(arguments, ranges);
+  output.picture.write(report);
+  const auto& format = arguments.selection.format;
+  const auto print = format.json ? sweep_json : format.csv ? sweep_csv : sweep_table;
+  std::fputs(print(report).c_str(), stdout);
 }
 
-/// Of a Cartesian neighbourhood the ways on its grid are considered, too; of many edges these alone.
-Pricing cartesian_pricing(const CartesianPattern& given, const Machine& machine, CostModel model, const Calls& calls) {
-  constexpr std::int64_t most_with_edges = 1 << 19;
-  const auto cartesian = std::make_shared<const CartesianPattern>(given);
-  const auto& neighborhood = cartesian->neighborhood;
-  const int ranks = neighborhood.grid.ranks();
-  if (std::int64_t{ranks} * neighborhood.size() <= most_with_edges) {
-    const auto pattern = std::make_shared<const Pattern>(pattern_of(neighborhood, cartesian->sizes));
-    return {ranks,
-            {},
-            [=, &machine](const Layout& layout, std::span<const Strategy> strategies) {
-              const auto price = pattern_pricer(*pattern, layout, machine, model, calls);
-              if (!strategies.empty())
-                return prefer_simple(rank_given(price, strategies, layout, pattern->messages(), calls), machine, calls);
-              auto suggestions = offered_strategies(layout, machine, model);
-              for (auto& strategy : suggest_on_grid(cartesian->neighborhood, layout))
-                suggestions.push_back(std::move(strategy));
-              return prefer_simple(rank_suggestions(price, suggestions, layout, pattern->messages(), calls), machine,
-                                   calls);
-            },
-            [=, &machine](const Layout& layout, const Strategy& strategy) {
-              return price(strategy, *pattern, layout, machine, model, calls);
-            }};
+void predict(const PredictArguments& arguments, const PredictOutput& output) {
+  if (!output.sweep.empty()) return print_sweep(arguments, output);
+  output.picture.check(0);
+  if (!output.trace.empty()) check_writable(output.trace);
+  const auto prediction = make_prediction(arguments);
+  output.picture.write(arguments, prediction);
+  if (!output.trace.empty()) {
+    const auto view = view_chosen(arguments, prediction, "--trace " + output.trace);
+    write_file(output.trace,
+               chrome_trace(view, trace_exchange(view.schedule, view.layout, prediction.profile.machine)));
   }
-  if (calls)
-    throw InputError("--calls", "neighbourhoods with very many edges are planned by each rank alone",
-                     "leave it out, or use a smaller grid");
-  const auto rank_all = [=, &machine](const Layout& layout, std::span<const Strategy> strategies) {
-    const auto bytes = std::ranges::max(cartesian->sizes.bytes);
-    const NeighborhoodPricer pricer(cartesian->neighborhood,
-                                    NeighborBytes::equal(cartesian->neighborhood, 1, cartesian->sizes.is_same), layout,
-                                    machine, model);
-    return pricer.rank(strategies, bytes);
-  };
-  return {ranks, "closed form by the neighbourhood", rank_all, [=](const Layout& layout, const Strategy& strategy) {
-            return rank_all(layout, std::span(&strategy, 1)).front();
-          }};
-}
-
-Pricing pricing_of(const PredictArguments& predicted, const Machine& machine, CostModel model) {
-  const auto& arguments = predicted.pattern;
-  const auto& calls = predicted.selection.calls;
-  if (const auto alltoall = predicted.one_shot ? std::nullopt : arguments.large_alltoall()) {
-    const auto bytes = alltoall->bytes;
-    return {alltoall->ranks, "closed form",
-            [=, &machine](const Layout& layout, std::span<const Strategy> strategies) {
-              return rank_alltoall(bytes, layout, machine, model, strategies, calls);
-            },
-            [=, &machine](const Layout& layout, const Strategy& strategy) {
-              return price_alltoall(strategy, bytes, layout, machine, model, calls);
-            }};
-  }
-  if (const auto alltoall = arguments.one_shot_alltoall()) {
-    const RandomPattern blocks{1, 1, alltoall->mean_bytes};
-    return one_shot_pricing(
-        alltoall->ranks,
-        fmt::format("called once, closed form by the mean block of {:.0f} B, with telling sizes", blocks.block_bytes),
-        [=](const Layout&) { return blocks; }, machine, model, calls);
-  }
-  if (const auto cartesian = predicted.one_shot ? std::nullopt : arguments.cartesian())
-    return cartesian_pricing(*cartesian, machine, model, calls);
-  const auto pattern = std::make_shared<const Pattern>(arguments.load());
-  if (predicted.one_shot)
-    return one_shot_pricing(
-        pattern->ranks, "called once, by the number of blocks and their mean size, with telling sizes",
-        [pattern](const Layout& layout) { return random_pattern(totals_of(*pattern, layout), layout); }, machine, model,
-        calls);
-  return {pattern->ranks,
-          {},
-          [=, &machine, depth = predicted.depth()](const Layout& layout, std::span<const Strategy> strategies) {
-            return rank_strategies(*pattern, layout, machine, model, strategies, calls, depth);
-          },
-          [=, &machine](const Layout& layout, const Strategy& strategy) {
-            return price(strategy, *pattern, layout, machine, model, calls);
-          }};
-}
-
-/// Takes those out that were not priced in full.
-std::vector<Strategy> remove_parts(std::vector<Candidate>& ranking) {
-  std::vector<Strategy> removed;
-  for (const auto& candidate : ranking)
-    if (candidate.is_part) removed.push_back(candidate.strategy);
-  std::erase_if(ranking, &Candidate::is_part);
-  return removed;
-}
-
-/// The candidate that --explain names, priced if it is not among the ranking.
-std::size_t find_or_price(const std::string& text, std::vector<Candidate>& ranking, const Layout& layout,
-                          const Pricing& pricing, const Calls& calls) {
-  auto strategy = parse_strategy(text);
-  if (is_automatic(strategy)) strategy = pricing.price_one(layout, strategy).strategy;
-  const auto found = std::ranges::find(ranking, strategy, &Candidate::strategy);
-  if (found != ranking.end()) return static_cast<std::size_t>(found - ranking.begin());
-  auto candidate = pricing.price_one(layout, strategy);
-  const auto place = std::ranges::upper_bound(ranking, ranked_seconds(candidate, calls), {},
-                                              [&](const Candidate& c) { return ranked_seconds(c, calls); });
-  const auto index = place - ranking.begin();
-  ranking.insert(place, std::move(candidate));
-  return static_cast<std::size_t>(index);
-}
-
-/// Prices what programs do today, as far as it is not in the ranking and has a price.
-std::vector<ReportRow> missing_baselines(std::span<const Candidate> ranking, const Layout& layout,
-                                         const Pricing& pricing, CostModel model) {
-  std::vector<ReportRow> rows;
-  for (const auto& baseline : baselines()) {
-    // The papers' models know nothing of what the library's collective adds, and would price it as sending directly.
-    if (model != CostModel::burst && baseline.strategy != baselines().front().strategy) continue;
-    if (std::ranges::find(ranking, baseline.strategy, &Candidate::strategy) != ranking.end()) continue;
-    try {
-      rows.push_back({pricing.price_one(layout, baseline.strategy), {}});
-    } catch (const NotApplicable&) {  // it has no price here
-    }
-  }
-  return rows;
-}
-
-void predict(const PredictArguments& arguments) {
-  const auto& selection = arguments.selection;
-  const auto environment = read_environment();
-  const auto model = selection.cost_model();
-  const auto cartesian = arguments.pattern.cartesian();
-  const auto strategies = selection.named_strategies(cartesian);
-  const auto profile = read_profile(selection.find_profile(environment));
-  const auto pricing = pricing_of(arguments, profile.machine, model);
-  const auto layout = selection.layout.find(pricing.ranks, environment);
-  if (!layout) throw InputError("layout", "it is missing", "add --ppn M (ranks on a node) or --layout SPEC");
-
-  auto ranking = pricing.rank(*layout, strategies);
-  Report report;
-  report.too_dear = remove_parts(ranking);
-  report.context = {{"profile", profile.machine.name},
-                    {"layout", layout->describe()},
-                    {"ranks", std::to_string(pricing.ranks)},
-                    {"pattern", arguments.pattern.describe()},
-                    {"model", name_of(model)},
-                    {"memory", selection.memory}};
-  if (selection.calls) report.context.emplace_back("calls", fmt::format("{}", *selection.calls));
-  if (!pricing.evaluation.empty()) report.context.emplace_back("evaluation", pricing.evaluation);
-  report.chosen = to_string(ranking.front().strategy);
-  std::string explanation;
-  if (!selection.explain.empty()) {
-    const auto explained = cartesian ? on_grid(selection.explain, cartesian->neighborhood) : selection.explain;
-    const auto index = find_or_price(explained, ranking, *layout, pricing, selection.calls);
-    auto compared = ranking;
-    for (const auto& row : missing_baselines(ranking, *layout, pricing, model)) compared.push_back(row.candidate);
-    explanation = explain(compared, index, selection.calls);
-    report.chosen = to_string(ranking.front().strategy);
-  }
-  report.note = profile_note(profile.machine, *layout, model, ranking);
-  report.calls = selection.calls;
-  report.baselines = missing_baselines(ranking, *layout, pricing, model);
-  for (auto& candidate : ranking) report.rows.push_back({std::move(candidate), {}});
-  selection.print(report, explanation);
+  arguments.selection.print(prediction.report, prediction.explanation);
 }
 
 }  // namespace
@@ -225,8 +58,19 @@ void add_predict(CLI::App& app, std::function<void()>& command) {
                 "Communicator::alltoallv knows it");
   sub->add_flag("--all", arguments->all,
                 "price all strategies in full, also those that the busiest ranks alone show to be too dear");
+  auto output = std::make_shared<PredictOutput>();
+  sub->add_option(
+         "--sweep", output->sweep,
+         "KEY=a..b[:STEP][,KEY…]: predict over ranges of bytes, ranks, ppn, radix, cap, window or dims; STEP is "
+         "x2, the default, or for example x4 or +1")
+      ->excludes("--top")
+      ->excludes("--explain");
+  output->picture.add_to(*sub);
+  sub->add_option("--trace", output->trace,
+                  "also write what every rank does when, with what is chosen: JSON for Perfetto and chrome://tracing")
+      ->excludes("--sweep");
   sub->footer(catalogues_are_elsewhere);
-  sub->callback([arguments, &command] { command = [arguments] { predict(*arguments); }; });
+  sub->callback([arguments, output, &command] { command = [arguments, output] { predict(*arguments, *output); }; });
 }
 
 }  // namespace commpass

@@ -14,6 +14,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::function<void()> command;
   add_predict(app, command);
   add_pattern(app, command);
+  add_report(app, command);
   add_profile(app, command);
   std::vector<std::string> arguments{"commpass"};
   if (size > 0)

@@ -1,0 +1,91 @@
+#include "model/cost/trace.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "model/cost/models.hpp"
+
+namespace commpass {
+
+const char* name_of(Activity activity) {
+  switch (activity) {
+    case Activity::copy: return "copy";
+    case Activity::send: return "send";
+    case Activity::wait: return "wait";
+    case Activity::receive: return "receive";
+    case Activity::library: return "library";
+  }
+  return "?";
+}
+
+std::span<const TraceSpan> Trace::spans_of(Rank rank) const {
+  const auto begin = std::ranges::lower_bound(spans, rank, {}, &TraceSpan::rank),
+             end = std::ranges::upper_bound(spans, rank, {}, &TraceSpan::rank);
+  return {begin, end};
+}
+
+void TraceRecorder::begin_batch(std::span<const Seconds> now) {
+  began_.assign(now.begin(), now.end());
+  batches_.push_back(finishes_.size());
+}
+
+void TraceRecorder::spend(Rank rank, Activity activity, Seconds begin, Seconds end, Rank peer, Bytes bytes) {
+  if (end > begin) spans_.push_back({rank, activity, stage_, begin, end, peer, bytes});
+}
+
+void TraceRecorder::finish(Rank rank, Seconds when, Rank from) {
+  finishes_.push_back({rank, from, stage_, began_[at(from)], when});
+}
+
+/// Back from the last finish: of a batch that the rank took part in, the latest of its finishes tells on whom it built.
+void TraceRecorder::follow_critical(Trace& trace) const {
+  Rank rank = static_cast<Rank>(std::ranges::max_element(trace.finish) - trace.finish.begin());
+  auto end = finishes_.end();
+  for (auto batch = batches_.rbegin(); batch != batches_.rend(); ++batch) {
+    const auto begin = finishes_.begin() + static_cast<std::ptrdiff_t>(*batch);
+    const Finish* last = nullptr;
+    for (auto finish = begin; finish != end; ++finish)
+      if (finish->rank == rank && (!last || finish->when > last->when)) last = &*finish;
+    end = begin;
+    if (!last) continue;
+    trace.critical.push_back({last->from, rank, last->stage, last->began, last->when});
+    rank = last->from;
+  }
+  std::ranges::reverse(trace.critical);
+}
+
+Trace TraceRecorder::take(Cost cost, std::span<const Seconds> now) {
+  Trace trace;
+  trace.cost = std::move(cost);
+  trace.finish.assign(now.begin(), now.end());
+  std::ranges::stable_sort(spans_, {}, [](const TraceSpan& s) { return std::tuple(s.rank, s.begin, s.end); });
+  // What nothing else fills until a rank's finish, it waits.
+  const auto wait = [&](Rank rank, int stage, Seconds begin, Seconds end) {
+    constexpr double rounding = 1e-12;
+    if (end - begin > rounding * end) trace.spans.push_back({rank, Activity::wait, stage, begin, end});
+  };
+  auto span = spans_.begin();
+  for (Rank rank = 0; rank < std::ssize(now); ++rank) {
+    Seconds until = 0;
+    int stage = 0;
+    for (; span != spans_.end() && span->rank == rank; ++span) {
+      wait(rank, span->stage, until, span->begin);
+      until = std::max(until, span->end);
+      stage = span->stage;
+      trace.spans.push_back(*span);
+    }
+    wait(rank, stage, until, now[at(rank)]);
+  }
+  follow_critical(trace);
+  return trace;
+}
+
+Trace trace_exchange(const Schedule& schedule, const Layout& layout, const Machine& machine, Usage usage) {
+  require_parameters(layout, machine);
+  Trace trace;
+  evaluate_burst(schedule, layout, machine, usage, nullptr, &trace);
+  return trace;
+}
+
+}  // namespace commpass

@@ -1,0 +1,79 @@
+// What each rank does when in a predicted exchange, as the burst model tells it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/cost/cost.hpp"
+
+namespace commpass {
+
+enum class Activity : std::uint8_t {
+  copy,     ///< packing, unpacking, or to itself
+  send,     ///< a message leaves
+  wait,     ///< for a message that comes, or for one that has to be taken in
+  receive,  ///< a message is taken in; may go on at the same time as sending
+  library   ///< what the MPI library's collective adds
+};
+const char* name_of(Activity activity);
+
+struct TraceSpan {
+  Rank rank = 0;
+  Activity activity = Activity::wait;
+  int stage = 0;
+  Seconds begin = 0, end = 0;
+  Rank peer = -1;   ///< to whom a message is sent; -1: of none, or of several
+  Bytes bytes = 0;  ///< of the message sent
+};
+
+/// One step of the critical way, on which the last finish depends: `from` began at `begin` what let `to` finish at
+/// `end`.
+struct TraceLeg {
+  Rank from = 0, to = 0;
+  int stage = 0;
+  Seconds begin = 0, end = 0;
+};
+
+struct Trace {
+  Cost cost;                       ///< as evaluate() gives it
+  std::vector<TraceSpan> spans;    ///< by rank, then by begin
+  std::vector<TraceLeg> critical;  ///< from the first to the last
+  std::vector<Seconds> finish;     ///< by rank
+
+  /// Those of one rank.
+  std::span<const TraceSpan> spans_of(Rank rank) const;
+};
+
+/// Evaluates a schedule under burst and keeps what happens: some hundred bytes for each message.
+/// @throws InputError as evaluate
+Trace trace_exchange(const Schedule& schedule, const Layout& layout, const Machine& machine,
+                     Usage usage = Usage::planned);
+
+/// Listens to the burst model. Private to the model.
+class TraceRecorder {
+ public:
+  void begin_stage(int stage) { stage_ = stage; }
+  void begin_batch(std::span<const Seconds> now);
+  void spend(Rank rank, Activity activity, Seconds begin, Seconds end, Rank peer = -1, Bytes bytes = 0);
+  /// @param from  the rank whose time since the batch began led to it
+  void finish(Rank rank, Seconds when, Rank from);
+  Trace take(Cost cost, std::span<const Seconds> now);
+
+ private:
+  struct Finish {
+    Rank rank, from;
+    int stage;
+    Seconds began, when;
+  };
+
+  void follow_critical(Trace& trace) const;
+
+  int stage_ = 0;
+  std::vector<TraceSpan> spans_;
+  std::vector<Seconds> began_;  // of each rank, the batch
+  std::vector<Finish> finishes_;
+  std::vector<std::size_t> batches_;  // where each begins in finishes_
+};
+
+}  // namespace commpass

@@ -1,0 +1,203 @@
+#include "pictures/cost_bars.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <vector>
+
+#include "model/text.hpp"
+#include "pictures/axis.hpp"
+#include "pictures/svg.hpp"
+#include "selector/choose/baseline.hpp"
+#include "selector/report/csv.hpp"
+
+namespace commpass {
+
+namespace {
+
+struct PartLook {
+  const char *key, *name;
+  Look look;
+};
+
+// By CostPart.
+constexpr PartLook parts[cost_part_count] = {
+    {"latency", "latency (α)", {1, 0}},        {"transfer", "bytes (β)", {4, 0}},
+    {"sharing", "sharing rates", {5, 1}},      {"receiving", "taking in messages", {3, 3}},
+    {"copying", "packing, unpacking", {2, 2}}, {"library", "MPI library's call", {0, 4}},
+};
+
+/// To nine digits: what is beyond depends on the compiler.
+double rounded(double seconds) {
+  if (seconds == 0) return 0;
+  constexpr int digits = 9;
+  const double scale = std::pow(10.0, digits - 1 - std::floor(std::log10(std::abs(seconds))));
+  return std::round(seconds * scale) / scale;
+}
+
+std::vector<const Candidate*> shown(const Report& report, std::size_t top) {
+  std::vector<const Candidate*> result;
+  for (const auto& row : report.baselines) result.push_back(&row.candidate);
+  for (const auto& row : report.rows)
+    if (row.is_priced && baseline_of(row.candidate.strategy)) result.push_back(&row.candidate);
+  std::ranges::stable_sort(result, {},
+                           [](const Candidate* c) { return baseline_of(c->strategy) - baselines().data(); });
+  for (const auto& row : report.rows) {
+    if (top == 0) break;
+    if (!row.is_priced || baseline_of(row.candidate.strategy)) continue;
+    result.push_back(&row.candidate);
+    --top;
+  }
+  return result;
+}
+
+std::string json_of(const std::vector<const Candidate*>& candidates, const Report& report) {
+  using Json = nlohmann::ordered_json;
+  Json json;
+  json["schema_version"] = 1;
+  json["context"] = Json::object();
+  for (const auto& [key, value] : report.context) json["context"][key] = value;
+  json["chosen"] = report.chosen;
+  json["strategies"] = Json::array();
+  for (const auto* candidate : candidates) {
+    Json entry;
+    entry["strategy"] = to_string(candidate->strategy);
+    entry["predicted_s"] = candidate->cost.seconds;
+    entry["stages"] = Json::array();
+    for (const auto& stage : candidate->cost.stages) {
+      Json of_stage{{"label", stage.label},
+                    {"messages_max", stage.messages_max},
+                    {"bytes_max", stage.bytes_max},
+                    {"seconds", rounded(stage.seconds)}};
+      for (std::size_t p = 0; p < stage.parts.size(); ++p) of_stage["parts_s"][parts[p].key] = rounded(stage.parts[p]);
+      entry["stages"].push_back(std::move(of_stage));
+    }
+    json["strategies"].push_back(std::move(entry));
+  }
+  constexpr int indent = 1;
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string csv_of(const std::vector<const Candidate*>& candidates) {
+  std::vector<std::string> header{"strategy", "predicted_s", "stage", "label", "messages_max", "bytes_max", "seconds"};
+  for (const auto& part : parts) header.push_back(std::string(part.key) + "_s");
+  auto text = csv_line(header);
+  for (const auto* candidate : candidates)
+    for (std::size_t s = 0; s < candidate->cost.stages.size(); ++s) {
+      const auto& stage = candidate->cost.stages[s];
+      std::vector<std::string> fields{to_string(candidate->strategy),
+                                      csv_number(candidate->cost.seconds),
+                                      std::to_string(s + 1),
+                                      stage.label,
+                                      std::to_string(stage.messages_max),
+                                      std::to_string(stage.bytes_max),
+                                      csv_number(rounded(stage.seconds))};
+      for (const auto seconds : stage.parts) fields.push_back(csv_number(rounded(seconds)));
+      text += csv_line(fields);
+    }
+  return text;
+}
+
+constexpr double width = 820, left = 16, right = 20;
+
+void draw_stage(Svg& svg, const StageCost& stage, std::size_t number, double from, double to, double y, double height) {
+  const double sum = std::accumulate(stage.parts.begin(), stage.parts.end(), 0.0);
+  double x = from;
+  for (std::size_t p = 0; p < stage.parts.size(); ++p) {
+    if (stage.parts[p] <= 0) continue;
+    const double next = x + (to - from) * stage.parts[p] / sum;
+    svg.mark(x, y, next - x, height, parts[p].look,
+             fmt::format("stage {} ({}), {}: {} of {}; up to {} messages and {} from a rank", number, stage.label,
+                         parts[p].name, format_seconds(stage.parts[p]), format_seconds(stage.seconds),
+                         stage.messages_max, format_bytes(static_cast<double>(stage.bytes_max))));
+    x = next;
+  }
+}
+
+/// Bars on one scale. @return the y below
+double draw_bars(Svg& svg, const std::vector<const Candidate*>& candidates, const Report& report, double y) {
+  Seconds longest = 0;
+  for (const auto* candidate : candidates) longest = std::max(longest, candidate->cost.seconds);
+  if (longest <= 0) longest = 1e-6;
+  const Axis axis{Scale::linear, 0, longest, left, width - right};
+  constexpr double row = 50, bar = 18;
+  const double end = y + row * static_cast<double>(candidates.size());
+  draw_bottom_axis(
+      svg, axis, end, y, "", [](double s) { return s == 0 ? "0" : format_seconds(s); }, 7);
+  const auto chosen =
+      std::ranges::find(report.rows, report.chosen, [](const ReportRow& r) { return to_string(r.candidate.strategy); });
+  for (const auto* candidate : candidates) {
+    const auto name = to_string(candidate->strategy);
+    const bool is_chosen = name == report.chosen;
+    auto label = fmt::format("{} · {}", name, format_seconds(candidate->cost.seconds));
+    if (is_chosen) label += " · chosen";
+    else if (chosen != report.rows.end() && chosen->candidate.cost.seconds > 0 && baseline_of(candidate->strategy))
+      label += fmt::format(" · {} times as long as what is chosen",
+                           format_fixed(candidate->cost.seconds / chosen->candidate.cost.seconds, 2));
+    svg.text(left, y + 15, label, is_chosen ? "ink strong" : "ink");
+    Seconds begin = 0;
+    for (std::size_t s = 0; s < candidate->cost.stages.size(); ++s) {
+      const auto& stage = candidate->cost.stages[s];
+      const double from = axis.at(begin), to = axis.at(begin += std::max(0.0, stage.seconds));
+      draw_stage(svg, stage, s + 1, from, to, y + 21, bar);
+      if (s > 0) svg.line(from, y + 19, from, y + 23 + bar, "cut");
+      const auto number = std::to_string(s + 1);
+      if (candidate->cost.stages.size() > 1 && to - from > text_width(number, 9) + 3)
+        svg.text((from + to) / 2, y + 21 + bar + 9, number, "dim", Anchor::middle, 9);
+    }
+    y += row;
+  }
+  return end + 24;
+}
+
+}  // namespace
+
+Picture draw_cost_bars(const Report& report, std::size_t top, const std::string& id) {
+  const auto candidates = shown(report, top);
+  const auto is_baseline = [](const Candidate* c) { return baseline_of(c->strategy) != nullptr; };
+  Seconds ours = 0, todays = 0;
+  std::vector<const Candidate*> own;
+  for (const auto* candidate : candidates) {
+    auto& longest = is_baseline(candidate) ? todays : ours;
+    longest = std::max(longest, candidate->cost.seconds);
+    if (!is_baseline(candidate)) own.push_back(candidate);
+  }
+  std::string context;
+  for (const auto& [key, value] : report.context)
+    if (key == "profile" || key == "layout" || key == "pattern") context += (context.empty() ? "" : "; ") + value;
+  auto description = "Predicted time of one exchange by strategy, stage and what it is spent on: ";
+  std::string listed;
+  for (const auto* candidate : candidates)
+    listed += fmt::format("{}{} {}", listed.empty() ? "" : ", ", to_string(candidate->strategy),
+                          format_seconds(candidate->cost.seconds));
+  Svg svg(id, "What strategies spend their time on", description + listed + ". Chosen: " + report.chosen + ".", width);
+  double y = svg.heading();
+  y = svg.paragraph(16, y + 6,
+                    "Predicted, one exchange: " + context +
+                        ". Numbers below a bar are stages; each is divided "
+                        "as the way to its last finish is.",
+                    width - 32, "dim", 12);
+  std::vector<std::pair<Look, std::string>> legend;
+  for (std::size_t p = 0; p < std::size(parts); ++p)
+    if (std::ranges::any_of(candidates, [&](const Candidate* c) {
+          return std::ranges::any_of(c->cost.stages, [&](const StageCost& stage) { return stage.parts[p] > 0; });
+        }))
+      legend.emplace_back(parts[p].look, parts[p].name);
+  y = svg.legend(16, y, width - 32, legend) + 2;
+  constexpr double much = 2.5;
+  const bool enlarges = !own.empty() && todays > much * ours;
+  auto first = candidates;
+  if (enlarges) std::erase_if(first, [&](const Candidate* c) { return !is_baseline(c) && c != own.front(); });
+  y = draw_bars(svg, first, report, y);
+  if (enlarges) {
+    svg.text(left, y + 20, "Enlarged", "ink strong");
+    y = draw_bars(svg, own, report, y + 28);
+  }
+  if (!report.note.empty()) y = svg.paragraph(16, y + 14, "Note: " + report.note + ".", width - 32);
+  return std::move(svg).finish(y + 8, json_of(candidates, report), csv_of(candidates));
+}
+
+}  // namespace commpass

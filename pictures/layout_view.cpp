@@ -1,0 +1,86 @@
+#include "pictures/layout_view.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "model/error.hpp"
+#include "pictures/svg.hpp"
+#include "selector/report/csv.hpp"
+
+namespace commpass {
+
+namespace {
+
+enum class Move { stays, within_node, to_other_node };
+constexpr Look move_looks[] = {{0, 0}, {7, 1}, {5, 2}};
+constexpr const char* move_names[] = {"plays its own part", "plays that of another rank of its node",
+                                      "plays that of a rank of another node"};
+
+Move move_of(const Layout& layout, std::span<const Rank> positions, Rank rank) {
+  if (positions.empty() || positions[at(rank)] == rank) return Move::stays;
+  return layout.node(positions[at(rank)]) == layout.node(rank) ? Move::within_node : Move::to_other_node;
+}
+
+}  // namespace
+
+Picture draw_layout(const Layout& layout, std::span<const Rank> positions, const std::string& id) {
+  if (layout.ranks() > most_drawn_ranks)
+    throw InputError("--picture layout", fmt::format("{} ranks are too many to draw", layout.ranks()),
+                     fmt::format("use at most {}", most_drawn_ranks));
+  std::array<int, 3> moved{};
+  for (Rank rank = 0; rank < layout.ranks(); ++rank)
+    ++moved[static_cast<std::size_t>(move_of(layout, positions, rank))];
+  constexpr double width = 820, left = 16, apart = 10, square = 11, step = 13, caption = 16;
+  // As square as it goes, so that many nodes fit.
+  const auto columns = std::max(1, static_cast<int>(std::ceil(std::sqrt(layout.max_ppn() * 1.6))));
+  const int lines = (layout.max_ppn() + columns - 1) / columns;
+  const double box_width = std::max(columns * step + 6, text_width(fmt::format("node {}", layout.nodes() - 1), 11) + 6);
+  const double box_height = caption + lines * step + 6;
+  const int in_a_row = std::max(1, static_cast<int>((width - 2 * left + apart) / (box_width + apart)));
+  const auto summary =
+      positions.empty()
+          ? std::string("Every rank plays its own part.")
+          : fmt::format(
+                "Placement: {} ranks play the part of a rank of another node, {} of another rank of their node, "
+                "{} their own.",
+                moved[2], moved[1], moved[0]);
+  Svg svg(id, "Layout: " + layout.describe(),
+          fmt::format("{}: which ranks sit on which node. {}", layout.describe(), summary), width);
+  double y =
+      svg.paragraph(16, svg.heading() + 6, summary + " Squares are ranks, in their order.", width - 32, "dim", 12);
+  std::vector<std::pair<Look, std::string>> legend;
+  for (std::size_t m = 0; m < moved.size(); ++m)
+    if (moved[m] > 0) legend.emplace_back(move_looks[m], move_names[m]);
+  y = svg.legend(left, y, width - 2 * left, legend) + 4;
+  auto csv = csv_line({"rank", "node", "socket", "plays"});
+  for (int node = 0; node < layout.nodes(); ++node) {
+    const double x = left + node % in_a_row * (box_width + apart), top = y + node / in_a_row * (box_height + apart);
+    svg.rect(x, top, box_width, box_height, "axis hollow");
+    svg.text(x + 4, top + 12, fmt::format("node {}", node), "dim", Anchor::start, 11);
+    int place = 0;
+    for (const auto rank : layout.ranks_of(node)) {
+      const auto plays = positions.empty() ? rank : positions[at(rank)];
+      const auto move = move_of(layout, positions, rank);
+      svg.mark(x + 4 + place % columns * step, top + caption + place / columns * step, square, square,
+               move_looks[static_cast<std::size_t>(move)],
+               plays == rank ? fmt::format("rank {}, socket {}", rank, layout.socket(rank))
+                             : fmt::format("rank {}, socket {}, plays rank {} of node {}", rank, layout.socket(rank),
+                                           plays, layout.node(plays)));
+      ++place;
+      csv += csv_line(
+          {std::to_string(rank), std::to_string(node), std::to_string(layout.socket(rank)), std::to_string(plays)});
+    }
+  }
+  const int rows = (layout.nodes() + in_a_row - 1) / in_a_row;
+  const nlohmann::ordered_json json{{"schema_version", 1},         {"layout", layout.describe()},
+                                    {"ranks", layout.ranks()},     {"plays_other_node", moved[2]},
+                                    {"plays_same_node", moved[1]}, {"plays_itself", moved[0]}};
+  constexpr int indent = 1;
+  return std::move(svg).finish(y + rows * (box_height + apart) + 4, json.dump(indent) + "\n", csv);
+}
+
+}  // namespace commpass

@@ -1,0 +1,184 @@
+#include "pictures/matrix_view.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "model/text.hpp"
+#include "pictures/png.hpp"
+#include "pictures/svg.hpp"
+#include "selector/report/csv.hpp"
+
+namespace commpass {
+
+namespace {
+
+constexpr int most_bins = 512, most_stage_bins = 256;
+
+/// Bytes by sender and receiver, each of some consecutive ranks.
+struct Matrix {
+  std::string name;
+  int bins = 1, ranks_each = 1;
+  std::vector<double> cells;  // bins × bins
+  std::int64_t messages = 0;
+  double bytes = 0, most_cell = 0, least_cell = 0;
+
+  Matrix(std::string title, int ranks, int most) : name(std::move(title)) {
+    ranks_each = (ranks + most - 1) / most;
+    bins = (ranks + ranks_each - 1) / ranks_each;
+    cells.assign(at(bins) * at(bins), 0);
+  }
+  void add(Rank from, Rank to, Bytes size) {
+    ++messages;
+    bytes += static_cast<double>(size);
+    cells[at(from / ranks_each) * at(bins) + at(to / ranks_each)] += static_cast<double>(size);
+  }
+  void finish() {
+    for (const auto cell : cells)
+      if (cell > 0) {
+        most_cell = std::max(most_cell, cell);
+        least_cell = least_cell > 0 ? std::min(least_cell, cell) : cell;
+      }
+  }
+};
+
+std::vector<Matrix> matrices_of(const ExchangeView& view) {
+  std::vector<Matrix> result;
+  auto& before = result.emplace_back("the pattern", view.pattern.ranks, most_bins);
+  for (const auto& edge : view.pattern.edges)
+    if (edge.bytes > 0 && edge.source != edge.destination) before.add(edge.source, edge.destination, edge.bytes);
+  for (std::size_t s = 0; s < view.schedule.stages.size(); ++s) {
+    const auto& stage = view.schedule.stages[s];
+    auto& matrix =
+        result.emplace_back(fmt::format("stage {}: {}", s + 1, stage.info.label), view.pattern.ranks, most_stage_bins);
+    for (const auto& message : stage.messages) matrix.add(message.from, message.to, message.bytes);
+  }
+  for (auto& matrix : result) matrix.finish();
+  return result;
+}
+
+/// From little to much, light to dark; the first one stands for nothing.
+std::array<Rgb, png_colors> palette() {
+  constexpr Rgb little{190, 218, 240}, much{8, 40, 92};
+  std::array<Rgb, png_colors> colors{};
+  const auto mix = [](std::uint8_t a, std::uint8_t b, double t) { return static_cast<std::uint8_t>(a + (b - a) * t); };
+  for (int c = 1; c < png_colors; ++c) {
+    const double t = (c - 1) / (png_colors - 2.0);
+    colors[at(c)] = {mix(little.red, much.red, t), mix(little.green, much.green, t), mix(little.blue, much.blue, t)};
+  }
+  return colors;
+}
+
+/// A logarithmic scale of bytes, in as many steps as there are colours.
+struct Shades {
+  double least, most;
+
+  std::uint8_t operator()(double bytes) const {
+    if (bytes <= 0) return 0;
+    if (most <= least) return png_colors - 1;
+    const double t = std::log(bytes / least) / std::log(most / least);
+    return static_cast<std::uint8_t>(1 + std::lround(std::clamp(t, 0.0, 1.0) * (png_colors - 2)));
+  }
+};
+
+std::string bitmap_of(const Matrix& matrix, const Shades& shades) {
+  std::vector<std::uint8_t> pixels;
+  pixels.reserve(matrix.cells.size());
+  for (const auto bytes : matrix.cells) pixels.push_back(shades(bytes));
+  return png(matrix.bins, matrix.bins, pixels, palette());
+}
+
+std::string json_of(const ExchangeView& view, const std::vector<Matrix>& matrices) {
+  using Json = nlohmann::ordered_json;
+  Json json{{"schema_version", 1}, {"strategy", to_string(view.strategy)}, {"ranks", view.pattern.ranks}};
+  for (const auto& matrix : matrices)
+    json["matrices"].push_back({{"name", matrix.name},
+                                {"messages", matrix.messages},
+                                {"bytes", matrix.bytes},
+                                {"cells", matrix.bins},
+                                {"ranks_in_a_cell", matrix.ranks_each},
+                                {"most_bytes_in_a_cell", matrix.most_cell}});
+  constexpr int indent = 1;
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string csv_of(const std::vector<Matrix>& matrices) {
+  auto text = csv_line({"matrix", "first_sender", "first_receiver", "ranks_in_a_cell", "bytes"});
+  for (const auto& matrix : matrices)
+    for (std::size_t c = 0; c < matrix.cells.size(); ++c)
+      if (matrix.cells[c] > 0)
+        text += csv_line({matrix.name, std::to_string(c / at(matrix.bins) * at(matrix.ranks_each)),
+                          std::to_string(c % at(matrix.bins) * at(matrix.ranks_each)),
+                          std::to_string(matrix.ranks_each), csv_number(matrix.cells[c])});
+  return text;
+}
+
+}  // namespace
+
+Picture draw_matrices(const ExchangeView& view, const std::string& id) {
+  const auto matrices = matrices_of(view);
+  double least = 0, most = 0;
+  for (const auto& matrix : matrices) {
+    most = std::max(most, matrix.most_cell);
+    if (matrix.least_cell > 0) least = least > 0 ? std::min(least, matrix.least_cell) : matrix.least_cell;
+  }
+  const Shades shades{least, most};
+  constexpr double width = 820, left = 30, side = 236, apart = 24, caption = 42;
+  constexpr int in_a_row = 3;
+  std::string totals;
+  for (const auto& matrix : matrices)
+    totals += fmt::format("; {}: {} messages, {}", matrix.name, matrix.messages, format_bytes(matrix.bytes));
+  const auto strategy = to_string(view.strategy);
+  Svg svg(id, "Who sends to whom: " + shorten(strategy, 15, 560),
+          fmt::format("Bytes by sender (down) and receiver (to the right), in the pattern and in each stage of {}{}.",
+                      strategy, totals),
+          width);
+  double y = svg.paragraph(
+      16, svg.heading() + 6,
+      fmt::format("Senders go down, receivers to the right, both from rank 0 to {}. A cell is {} "
+                  "in the pattern, {} in a stage. Lines divide nodes.",
+                  view.pattern.ranks - 1,
+                  matrices[0].ranks_each == 1 ? "a rank" : fmt::format("{} ranks", matrices[0].ranks_each),
+                  matrices.back().ranks_each == 1 ? "a rank" : fmt::format("{} ranks", matrices.back().ranks_each)),
+      width - 32, "dim", 12);
+  // The scale, as a bitmap of one row.
+  std::vector<std::uint8_t> steps;
+  for (std::uint8_t c = 1; c < png_colors; ++c) steps.push_back(c);
+  if (most > 0) {
+    svg.text(left, y + 10, format_bytes(least), "dim", Anchor::start, 11);
+    const double from = left + text_width(format_bytes(least), 11) + 6;
+    svg.image(from, y, 150, 12, png(png_colors - 1, 1, steps, palette()), "bytes in a cell, logarithmic");
+    svg.text(from + 156, y + 10, format_bytes(most) + " in a cell", "dim", Anchor::start, 11);
+  }
+  y += 26;
+  for (std::size_t m = 0; m < matrices.size(); ++m) {
+    const auto& matrix = matrices[m];
+    const double x = left + static_cast<double>(m % in_a_row) * (side + apart);
+    const double top = y + static_cast<double>(m / in_a_row) * (side + caption);
+    svg.text(x, top + 11, shorten(matrix.name, 12, side), m == 0 ? "ink strong" : "ink");
+    svg.text(x, top + 25, fmt::format("{} messages, {}", matrix.messages, format_bytes(matrix.bytes)), "dim",
+             Anchor::start, 11);
+    const double image = side - caption + 36;
+    svg.rect(x, top + 31, image, image, "paper");
+    svg.image(x, top + 31, image, image, bitmap_of(matrix, shades),
+              fmt::format("{}: {} messages, {}", matrix.name, matrix.messages, format_bytes(matrix.bytes)));
+    constexpr int most_lines = 40;
+    if (view.layout.is_in_order_of_nodes() && view.layout.nodes() <= most_lines)
+      for (int node = 1; node < view.layout.nodes(); ++node) {
+        const double share =
+            view.layout.ranks_of(node).front() / static_cast<double>(matrix.bins * matrix.ranks_each) * image;
+        svg.line(x + share, top + 31, x + share, top + 31 + image, "grid thin");
+        svg.line(x, top + 31 + share, x + image, top + 31 + share, "grid thin");
+      }
+    svg.rect(x, top + 31, image, image, "axis hollow");
+  }
+  const auto rows = (matrices.size() + in_a_row - 1) / in_a_row;
+  return std::move(svg).finish(y + static_cast<double>(rows) * (side + caption) + 4, json_of(view, matrices),
+                               csv_of(matrices));
+}
+
+}  // namespace commpass

@@ -1,0 +1,95 @@
+#include "pictures/measured_scatter.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "model/error.hpp"
+#include "model/median.hpp"
+#include "model/text.hpp"
+#include "pictures/axis.hpp"
+#include "pictures/route_look.hpp"
+#include "pictures/svg.hpp"
+#include "selector/report/csv.hpp"
+
+namespace commpass {
+
+std::vector<MeasuredPrice> read_measured_prices(const std::string& json, const std::string& origin) {
+  const auto parsed = nlohmann::json::parse(json, nullptr, false);
+  std::vector<MeasuredPrice> prices;
+  if (parsed.is_object() && parsed.contains("ranking") && parsed["ranking"].is_array())
+    for (const auto& row : parsed["ranking"]) {
+      if (!row.is_object() || !row.contains("strategy") || !row["strategy"].is_string()) continue;
+      const auto positive = [&](const char* key) {
+        return row.contains(key) && row[key].is_number() && row[key].get<double>() > 0;
+      };
+      if (positive("predicted_s") && positive("measured_s"))
+        prices.push_back({row["strategy"], row["predicted_s"], row["measured_s"]});
+    }
+  if (prices.empty())
+    throw InputError(origin, "it has no predicted and measured times",
+                     "name a file that 'commpass measure --json' printed");
+  return prices;
+}
+
+Picture draw_measured(const std::vector<MeasuredPrice>& prices, const std::string& id) {
+  constexpr double band = 0.15;
+  double least = std::numeric_limits<double>::infinity(), most = 0;
+  std::vector<double> errors;
+  std::size_t within = 0;
+  for (const auto& price : prices) {
+    least = std::min({least, price.predicted_s, price.measured_s});
+    most = std::max({most, price.predicted_s, price.measured_s});
+    errors.push_back(std::abs(price.predicted_s / price.measured_s - 1));
+    within += errors.back() <= band;
+  }
+  const auto summary = fmt::format(
+      "Half of {} predictions are within {:.1f} % of what was measured, {} within 15 %; at worst one is {:.0f} % off.",
+      prices.size(), 100 * median(errors), within, 100 * std::ranges::max(errors));
+  constexpr double width = 820, left = 84, side = 420;
+  constexpr double margin = 1.3;
+  least /= margin;
+  most *= margin;
+  Svg svg(id, "Predicted and measured", summary, width);
+  double top = svg.paragraph(16, svg.heading() + 6, summary, width - 32, "dim", 12);
+  std::vector<std::pair<Look, std::string>> legend;
+  for (const auto& price : prices) {
+    const auto route = price.strategy.substr(0, price.strategy.find(','));
+    if (std::ranges::find(legend, route, &std::pair<Look, std::string>::second) == legend.end())
+      legend.emplace_back(look_of_route(route), route);
+  }
+  top = svg.legend(left, top, width - left - 24, legend) + 8;
+  const Axis across{Scale::log10, least, most, left, left + side}, up{Scale::log10, least, most, top + side, top};
+  const auto seconds = [](double s) { return format_seconds(s); };
+  draw_left_axis(svg, up, left, left + side, seconds, 7);
+  draw_bottom_axis(svg, across, top + side, top, "measured", seconds, 7);
+  const auto point = [&](double x, double y) {
+    return svg_number(across.at(std::clamp(x, least, most))) + " " + svg_number(up.at(std::clamp(y, least, most)));
+  };
+  const double high = 1 + band, low = 1 - band;
+  svg.path(fmt::format("M{} L{} L{} L{} L{} L{} Z", point(least, least), point(least, least * high),
+                       point(most / high, most), point(most, most), point(most, most * low), point(least / low, least)),
+           "faint light", "within 15 %");
+  svg.path(fmt::format("M{} L{}", point(least, least), point(most, most)), "axis");
+  for (const auto& price : prices)
+    svg.point(across.at(price.measured_s), up.at(price.predicted_s),
+              look_of_route(price.strategy.substr(0, price.strategy.find(','))),
+              fmt::format("{}: predicted {}, measured {}, {:+.1f} %", price.strategy, format_seconds(price.predicted_s),
+                          format_seconds(price.measured_s), 100 * (price.predicted_s / price.measured_s - 1)));
+  svg.upward_text(14, top + side / 2, "predicted");
+  auto csv = csv_line({"strategy", "predicted_s", "measured_s"});
+  nlohmann::ordered_json json{{"schema_version", 1}, {"prices", nlohmann::ordered_json::array()}};
+  for (const auto& price : prices) {
+    csv += csv_line({price.strategy, csv_number(price.predicted_s), csv_number(price.measured_s)});
+    json["prices"].push_back(
+        {{"strategy", price.strategy}, {"predicted_s", price.predicted_s}, {"measured_s", price.measured_s}});
+  }
+  constexpr int indent = 1;
+  return std::move(svg).finish(top + side + 48,
+                               json.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace) + "\n", csv);
+}
+
+}  // namespace commpass

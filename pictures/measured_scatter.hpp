@@ -1,0 +1,26 @@
+// Predicted against measured times.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/types.hpp"
+#include "pictures/picture.hpp"
+
+namespace commpass {
+
+struct MeasuredPrice {
+  std::string strategy;
+  Seconds predicted_s, measured_s;
+};
+
+/// Those of the JSON that `measure --json` prints.
+/// @param origin  the name of its file, for errors
+/// @throws InputError
+std::vector<MeasuredPrice> read_measured_prices(const std::string& json, const std::string& origin);
+
+/// A point for each strategy, the diagonal, and a band of 15 % around it.
+/// @param prices  at least one
+Picture draw_measured(const std::vector<MeasuredPrice>& prices, const std::string& id = "measured");
+
+}  // namespace commpass

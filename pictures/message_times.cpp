@@ -1,0 +1,164 @@
+#include "pictures/message_times.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "model/error.hpp"
+#include "model/text.hpp"
+#include "pictures/axis.hpp"
+#include "pictures/svg.hpp"
+#include "selector/report/csv.hpp"
+
+namespace commpass {
+
+namespace {
+
+constexpr double least_bytes = 1, most_bytes_drawn = 16 << 20;
+constexpr const char* locality_names[locality_count] = {"within a socket", "within a node", "between nodes"};
+
+struct Line {
+  std::string machine, name;
+  Locality locality;
+  Look look;
+  bool is_next;  // a further message of a burst
+  const Channel* channel;
+
+  double seconds(double bytes) const {
+    const auto& protocol = channel->protocol(static_cast<Bytes>(bytes));
+    return is_next ? protocol.next_seconds(bytes) : protocol.alone_seconds(bytes);
+  }
+};
+
+/// Where a further message of a burst costs as much as a lone one, nothing was measured that could be drawn.
+bool has_next(const Channel& channel) {
+  return std::ranges::any_of(channel.protocols,
+                             [](const Protocol& p) { return p.alpha_next_s < p.alpha_s * (1 - 1e-9); });
+}
+
+std::vector<Line> lines_of(const Machine& machine, bool is_other) {
+  constexpr int colors[locality_count] = {3, 4, 1};
+  std::vector<Line> lines;
+  for (int l = 0; l < locality_count; ++l) {
+    const auto locality = static_cast<Locality>(l);
+    if (!machine.host.has(locality)) continue;
+    const auto* channel = machine.host.find(locality);
+    const std::string name = locality_names[l];
+    lines.push_back({machine.name, name, locality, {colors[l], is_other ? 1 : 0}, false, channel});
+    if (!is_other && has_next(*channel))
+      lines.push_back({machine.name, name + ", one more", locality, {colors[l], 2}, true, channel});
+  }
+  return lines;
+}
+
+/// Sizes at which a line bends or jumps: the ends of each protocol's range.
+std::vector<std::pair<double, double>> ranges_of(const Channel& channel) {
+  std::vector<std::pair<double, double>> ranges;
+  double from = least_bytes;
+  for (const auto& protocol : channel.protocols) {
+    const double to = std::min(static_cast<double>(protocol.max_bytes), most_bytes_drawn);
+    if (to >= from) ranges.emplace_back(from, to);
+    from = std::max(from, static_cast<double>(protocol.max_bytes) + 1);
+    if (from > most_bytes_drawn) break;
+  }
+  return ranges;
+}
+
+/// Points of a protocol's line: on logarithmic axes it is a curve.
+std::vector<double> sizes_in(double from, double to) {
+  std::vector<double> sizes;
+  for (double size = from; size < to; size = std::max(std::floor(size * 1.26), size + 1)) sizes.push_back(size);
+  sizes.push_back(to);
+  return sizes;
+}
+
+std::string json_of(const std::vector<Line>& lines) {
+  using Json = nlohmann::ordered_json;
+  Json json{{"schema_version", 1}, {"lines", Json::array()}};
+  for (const auto& line : lines) {
+    Json entry{{"profile", line.machine},
+               {"locality", name_of(line.locality)},
+               {"message", line.is_next ? "further" : "lone"}};
+    for (const auto& protocol : line.channel->protocols) {
+      Json of_protocol{{"name", protocol.name},
+                       {"alpha_s", line.is_next ? protocol.alpha_next_s : protocol.alpha_s},
+                       {"beta_s_per_byte", line.is_next ? protocol.beta_next() : protocol.beta_s_per_byte}};
+      if (protocol.max_bytes < std::numeric_limits<Bytes>::max()) of_protocol["max_bytes"] = protocol.max_bytes;
+      entry["protocols"].push_back(std::move(of_protocol));
+    }
+    json["lines"].push_back(std::move(entry));
+  }
+  constexpr int indent = 1;
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string csv_of(const std::vector<Line>& lines) {
+  auto text = csv_line({"profile", "locality", "message", "bytes", "seconds"});
+  for (const auto& line : lines)
+    for (const auto& [from, to] : ranges_of(*line.channel))
+      for (const auto size : sizes_in(from, to))
+        text += csv_line({line.machine, name_of(line.locality), line.is_next ? "further" : "lone", csv_number(size),
+                          csv_number(line.seconds(size))});
+  return text;
+}
+
+}  // namespace
+
+Picture draw_message_times(const Machine& machine, const Machine* other, const std::string& id) {
+  auto lines = lines_of(machine, false);
+  if (other)
+    for (auto& line : lines_of(*other, true)) lines.push_back(std::move(line));
+  if (lines.empty())
+    throw InputError("profile " + machine.name, "it has no messages in host memory", "use another profile");
+  double least = std::numeric_limits<double>::infinity(), most = 0;
+  for (const auto& line : lines)
+    for (const auto& [from, to] : ranges_of(*line.channel))
+      for (const auto size : {from, to}) {
+        if (line.seconds(size) > 0) least = std::min(least, line.seconds(size));
+        most = std::max(most, line.seconds(size));
+      }
+  least = std::min(least, most);
+  constexpr double width = 820, left = 84, right = 24, height = 380;
+  const auto title = "What messages cost: " + machine.name + (other ? " and " + other->name : "");
+  std::string listed;
+  for (const auto& line : lines)
+    listed += fmt::format(" {} ({}): {} for a byte, {} for 1 MiB.", line.name, line.machine,
+                          format_seconds(line.seconds(1)), format_seconds(line.seconds(1 << 20)));
+  Svg svg(id, title, "The time of a message over its size, as the profile's fitted lines say." + listed, width);
+  double top =
+      svg.paragraph(16, svg.heading() + 6,
+                    "Fitted lines of a lone message; dotted: what one more message of a burst costs its "
+                    "sender. Marks: from here on MPI uses another protocol. A profile keeps no measured points.",
+                    width - 32, "dim", 12);
+  std::vector<std::pair<Look, std::string>> legend;
+  for (const auto& line : lines) legend.emplace_back(line.look, other ? line.machine + " " + line.name : line.name);
+  top = svg.legend(left, top, width - left - right, legend, true) + 6;
+  const Axis across{Scale::log2, least_bytes, most_bytes_drawn, left, width - right};
+  constexpr double margin = 1.3;
+  const Axis up{Scale::log10, least / margin, most * margin, top + height, top};
+  draw_left_axis(
+      svg, up, left, width - right, [](double s) { return format_seconds(s); }, 9);
+  draw_bottom_axis(
+      svg, across, top + height, top, "bytes of a message",
+      [](double v) { return print_bytes(static_cast<Bytes>(v + 0.5)); }, 13);
+  for (const auto& line : lines) {
+    const auto ranges = ranges_of(*line.channel);
+    for (std::size_t r = 0; r < ranges.size(); ++r) {
+      std::vector<std::pair<double, double>> points;
+      for (const auto size : sizes_in(ranges[r].first, ranges[r].second))
+        points.emplace_back(across.at(size), up.at(std::max(line.seconds(size), least)));
+      svg.curve(points, line.look);
+      if (!line.is_next)
+        svg.point(points.front().first, points.front().second, line.look,
+                  fmt::format("{}, {}: {} from {} on", line.machine, line.name, line.channel->protocols[r].name,
+                              print_bytes(static_cast<Bytes>(ranges[r].first))));
+    }
+  }
+  return std::move(svg).finish(top + height + 48, json_of(lines), csv_of(lines));
+}
+
+}  // namespace commpass

@@ -1,0 +1,87 @@
+#include "pictures/page.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "pictures/page_assets.hpp"
+#include "pictures/svg.hpp"
+
+namespace commpass {
+
+namespace {
+
+/// JSON inside of a script element: nothing in it may end that.
+std::string in_script(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '<') result += "\\u003c";
+    else result += c;
+  }
+  return result;
+}
+
+}  // namespace
+
+void Page::heading(const std::string& text) {
+  ++sections_;
+  fmt::format_to(std::back_inserter(body_), "<h2 id=\"s{}\">{}</h2>\n", sections_, escape_xml(text));
+  fmt::format_to(std::back_inserter(contents_), "<li><a href=\"#s{}\">{}</a></li>", sections_, escape_xml(text));
+}
+
+void Page::paragraph(const std::string& text) {
+  fmt::format_to(std::back_inserter(body_), "<p>{}</p>\n", escape_xml(text));
+}
+
+void Page::preformatted(const std::string& text) {
+  fmt::format_to(std::back_inserter(body_), "<div class=\"box\"><pre>{}</pre></div>\n", escape_xml(text));
+}
+
+void Page::table(const PageTable& table) {
+  const auto out = std::back_inserter(body_);
+  fmt::format_to(out, "<div class=\"box\"><table><caption>{}</caption><thead><tr>", escape_xml(table.caption));
+  for (const auto& column : table.columns)
+    fmt::format_to(out, "<th scope=\"col\"><button type=\"button\">{}</button></th>", escape_xml(column));
+  fmt::format_to(out, "</tr></thead><tbody>\n");
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    fmt::format_to(out, "<tr{}>", r == table.marked ? " class=\"marked\"" : "");
+    for (const auto& cell : table.rows[r]) {
+      if (cell.number) fmt::format_to(out, "<td class=\"number\" data-value=\"{}\">", *cell.number);
+      else fmt::format_to(out, "<td>");
+      fmt::format_to(out, "{}</td>", escape_xml(cell.text));
+    }
+    fmt::format_to(out, "</tr>\n");
+  }
+  fmt::format_to(out, "</tbody></table></div>\n");
+}
+
+void Page::picture(const Picture& picture) {
+  constexpr std::size_t most_csv = 128 << 10;
+  const auto out = std::back_inserter(body_);
+  fmt::format_to(out, "<figure><div class=\"box\">\n{}</div>\n", svg_element(picture));
+  fmt::format_to(out,
+                 "<div class=\"tools\"><button type=\"button\" data-zoom=\"1.4\" aria-label=\"larger\">+</button>"
+                 "<button type=\"button\" data-zoom=\"0.714\" aria-label=\"smaller\">−</button>"
+                 "<button type=\"button\" data-zoom=\"0\">whole</button>"
+                 "<button type=\"button\" data-save=\"{0}\" data-as=\"json\">numbers, JSON</button>",
+                 picture.id);
+  if (picture.csv.size() <= most_csv)
+    fmt::format_to(out, "<button type=\"button\" data-save=\"{}\" data-as=\"csv\">numbers, CSV</button>", picture.id);
+  fmt::format_to(out, "</div></figure>\n<script type=\"application/json\" id=\"{}-json\">{}</script>\n", picture.id,
+                 in_script(picture.json));
+  if (picture.csv.size() <= most_csv)
+    fmt::format_to(out, "<script type=\"text/csv\" id=\"{}-csv\">{}</script>\n", picture.id, escape_xml(picture.csv));
+}
+
+std::string Page::finish() const {
+  return fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; style-src "
+      "'unsafe-inline'; script-src 'unsafe-inline'\">\n"
+      "<title>{0}</title>\n<style>\n{1}{2}</style>\n</head>\n<body>\n<main>\n<h1>{0}</h1>\n<nav><ul>{3}</ul></nav>\n"
+      "{4}</main>\n<div id=\"tip\" role=\"status\" hidden></div>\n<script>\n{5}</script>\n</body>\n</html>\n",
+      escape_xml(title_), page_style, picture_style(), contents_, body_, page_script);
+}
+
+}  // namespace commpass

@@ -1,0 +1,139 @@
+#include "pictures/strategy_map.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "model/error.hpp"
+#include "model/text.hpp"
+#include "pictures/route_look.hpp"
+#include "pictures/svg.hpp"
+
+namespace commpass {
+
+namespace {
+
+const char* name_of_key(const std::string& key) {
+  if (key == "bytes") return "bytes of a block";
+  if (key == "ranks") return "ranks";
+  if (key == "ppn") return "ranks on a node";
+  if (key == "cap") return "cap of a chunk";
+  if (key == "dims") return "dimensions";
+  return key == "radix" ? "radix" : key == "window" ? "window" : "value";
+}
+
+std::string print_factor(double factor) {
+  constexpr double round_from = 10;
+  return format_fixed(factor, factor < round_from ? 1 : 0) + "×";
+}
+
+/// "local-then-" and "node": a name that is too wide, at the hyphen nearest to its middle.
+std::vector<std::string> in_two(const std::string& name, double size, double room) {
+  if (text_width(name, size) <= room) return {name};
+  std::size_t best = std::string::npos;
+  const auto off = [&](std::size_t at) { return at * 2 > name.size() ? at * 2 - name.size() : name.size() - at * 2; };
+  for (auto at = name.find('-'); at != std::string::npos; at = name.find('-', at + 1))
+    if (best == std::string::npos || off(at) < off(best)) best = at;
+  if (best == std::string::npos) return {name};
+  return {name.substr(0, best + 1), name.substr(best + 1)};
+}
+
+std::string tip_of(const SweepReport& report, const SweepPoint& point) {
+  std::string tip;
+  for (std::size_t k = 0; k < report.keys.size(); ++k)
+    tip += fmt::format("{}{} {}", k > 0 ? ", " : "", report.keys[k], print_value(report.keys[k], point.values[k]));
+  if (!point.chosen) return tip + ": " + point.reason;
+  tip += fmt::format(": {}, {}", to_string(point.chosen->strategy), format_seconds(point.chosen->cost.seconds));
+  if (point.standard_s) tip += fmt::format("; standard {}", format_seconds(*point.standard_s));
+  if (!point.note.empty()) tip += "; " + point.note;
+  return tip;
+}
+
+std::string describe(const SweepReport& report, const std::vector<std::string>& routes) {
+  double most = 0;
+  for (const auto& point : report.points) most = std::max(most, point.gain().value_or(0));
+  return fmt::format(
+      "Which strategy is predicted to be the fastest for each number of {} and {}. The winners are {}. The number in a "
+      "cell says how many times as long sending every block directly takes: {} at most.",
+      name_of_key(report.keys[0]), name_of_key(report.keys[1]), fmt::join(routes, ", "), print_factor(most));
+}
+
+}  // namespace
+
+Picture draw_strategy_map(const SweepReport& report, const std::string& id) {
+  if (report.keys.size() != 2)
+    throw InputError("--picture strategy-map", "it needs two keys",
+                     "use for example --sweep ranks=16..4096,bytes=8..64KiB:x4");
+  const auto rows = values_of(report, 0), columns = values_of(report, 1);
+  std::vector<std::string> routes;
+  bool has_notes = false;
+  for (const auto& point : report.points)
+    if (point.chosen) {
+      if (std::ranges::find(routes, point.chosen->strategy.route) == routes.end())
+        routes.push_back(point.chosen->strategy.route);
+      has_notes |= !point.note.empty();
+    }
+
+  constexpr double usual_width = 820, left = 78, right = 14, cell_height = 40, gap = 2, least_cell_width = 40;
+  const double width = std::max(usual_width, left + right + static_cast<double>(columns.size()) * least_cell_width);
+  const double cell_width = (width - left - right) / static_cast<double>(columns.size());
+  constexpr double name_size = 10, narrow = 44;
+  const auto named = [&](const std::string& key) {
+    const auto found = std::ranges::find(report.context, key, &std::pair<std::string, std::string>::first);
+    return found == report.context.end() ? std::string() : found->second;
+  };
+  const auto pattern = named("pattern");
+  Svg svg(id, fmt::format("Fastest strategy for {} on {}", pattern.substr(0, pattern.find(':')), named("profile")),
+          describe(report, routes), width);
+  double top = svg.heading();
+  top = svg.paragraph(16, top + 6,
+                      fmt::format("Predicted; {}. In each cell: how many times as long sending every block directly "
+                                  "(standard) takes, and the strategy that wins.",
+                                  named("layout")),
+                      width - 32, "dim", 12);
+  std::vector<std::pair<Look, std::string>> legend;
+  for (const auto& route : routes) legend.emplace_back(look_of_route(route), route);
+  top = svg.legend(left, top, width - left - right, legend) + 4;
+
+  for (std::size_t p = 0; p < report.points.size(); ++p) {
+    const auto& point = report.points[p];
+    const auto column = p % columns.size(), row = rows.size() - 1 - p / columns.size();
+    const double x = left + static_cast<double>(column) * cell_width, y = top + static_cast<double>(row) * cell_height;
+    const double middle = x + (cell_width - gap) / 2;
+    if (!point.chosen) {
+      svg.rect(x, y, cell_width - gap, cell_height - gap, "faint", tip_of(report, point));
+      svg.text(middle, y + cell_height / 2 + 3, "–", "dim", Anchor::middle);
+      continue;
+    }
+    const auto& route = point.chosen->strategy.route;
+    svg.mark(x, y, cell_width - gap, cell_height - gap, look_of_route(route), tip_of(report, point), true);
+    const auto factor = point.gain() ? print_factor(*point.gain()) + (point.note.empty() ? "" : "†") : "";
+    const auto lines = in_two(route, name_size, cell_width - gap - 2);
+    const double up = lines.size() > 1 ? 13 : 16;
+    svg.text(middle, y + up, factor, "ink strong", Anchor::middle, cell_width < narrow ? 10 : 12);
+    for (std::size_t l = 0; l < lines.size(); ++l)
+      svg.text(middle, y + up + 11 + 10 * static_cast<double>(l) + (lines.size() > 1 ? 0 : 2),
+               shorten(lines[l], name_size, cell_width - gap), "ink", Anchor::middle, name_size);
+  }
+  double bottom = top + static_cast<double>(rows.size()) * cell_height;
+  for (std::size_t r = 0; r < rows.size(); ++r)
+    svg.text(left - 8, bottom - (static_cast<double>(r) + 0.5) * cell_height + 3, print_value(report.keys[0], rows[r]),
+             "dim", Anchor::end);
+  for (std::size_t c = 0; c < columns.size(); ++c)
+    svg.text(left + (static_cast<double>(c) + 0.5) * cell_width - gap / 2, bottom + 14,
+             print_value(report.keys[1], columns[c]), "dim", Anchor::middle, cell_width < narrow ? 10 : 12);
+  svg.upward_text(22, (top + bottom) / 2, name_of_key(report.keys[0]));
+  svg.text(left + (width - left - right) / 2, bottom + 34, name_of_key(report.keys[1]), "dim", Anchor::middle);
+  bottom += 46;
+  if (has_notes) {
+    std::vector<std::string> notes;
+    for (const auto& point : report.points)
+      if (!point.note.empty() && std::ranges::find(notes, point.note) == notes.end()) notes.push_back(point.note);
+    for (const auto& note : notes) bottom = svg.paragraph(16, bottom + 10, "† " + note + ".", width - 32);
+  }
+  return std::move(svg).finish(bottom + 4, sweep_json(report), sweep_csv(report));
+}
+
+}  // namespace commpass

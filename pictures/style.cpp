@@ -1,0 +1,53 @@
+// Colours: those of Okabe and Ito, which people with any common colour blindness tell apart; on dark paper some
+// lighter.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "pictures/picture.hpp"
+#include "pictures/svg.hpp"
+
+namespace commpass {
+
+namespace {
+
+//                                              grey       blue       sky        green      orange     vermilion  purple
+//                                              yellow
+constexpr std::array<const char*, look_colors> light{"#8c959f", "#0072b2", "#56b4e9", "#009e73",
+                                                     "#e69f00", "#d55e00", "#cc79a7", "#d9cb1a"};
+constexpr std::array<const char*, look_colors> dark{"#8c959f", "#3d9bd8", "#7cc7f2", "#2fb98f",
+                                                    "#e9ac2b", "#e5763a", "#d68fb6", "#f0e442"};
+
+/// Rules of one kind of paper.
+std::string rules(const char* ink, const char* dim, const char* paper, const char* faint,
+                  const std::array<const char*, look_colors>& colors) {
+  auto text = fmt::format(
+      ".picture .ink{{fill:{0}}}.picture .dim{{fill:{1}}}.picture .paper{{fill:{2}}}.picture .faint{{fill:{3}}}\n"
+      ".picture .axis{{stroke:{1}}}.picture .grid{{stroke:{3}}}.picture .bold{{stroke:{0}}}.picture .edge,.picture "
+      ".halo,.picture .cut{{stroke:{2}}}.picture .overlay{{stroke:{0}}}\n",
+      ink, dim, paper, faint);
+  for (std::size_t c = 0; c < colors.size(); ++c)
+    text += fmt::format(".picture .f{0}{{fill:{1}}}.picture .l{0}{{stroke:{1}}}\n", c, colors[c]);
+  return text;
+}
+
+}  // namespace
+
+std::string picture_style() {
+  return ".picture text{font-family:system-ui,-apple-system,\"Segoe UI\",\"DejaVu Sans\",sans-serif}\n"
+         ".picture{font-size:12px}.picture .strong{font-weight:600}\n"
+         ".picture .axis,.picture .grid{stroke-width:1}.picture "
+         ".curve{fill:none;stroke-width:2;stroke-linejoin:round}\n"
+         ".picture .bold{fill:none;stroke-width:2}.picture .edge{stroke-width:1}.picture .cut{stroke-width:2}\n"
+         ".picture .hollow,.picture .halo{fill:none}.picture .halo{stroke-width:5}.picture "
+         ".thin{stroke-width:.5}.picture .light{fill-opacity:.5}\n"
+         ".picture .overlay{fill:none;stroke-width:1.2;stroke-linecap:round;stroke-opacity:.55}\n"
+         ".picture .d1{stroke-dasharray:7 3}.picture .d2{stroke-dasharray:2 3}.picture .d3{stroke-dasharray:9 3 2 3}"
+         ".picture .d4{stroke-dasharray:4 4}\n"
+         ".picture .pixels{image-rendering:pixelated}\n" +
+         rules("#1b1f24", "#57606a", "#ffffff", "#dfe3e8", light) + "@media screen and (prefers-color-scheme:dark){\n" +
+         rules("#e6e9ec", "#a2acb6", "#14181d", "#30373f", dark) +
+         ".picture .pixels{filter:invert(1) hue-rotate(180deg)}\n}\n";
+}
+
+}  // namespace commpass

@@ -1,0 +1,268 @@
+#include "pictures/svg.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <iterator>
+
+#include "pictures/base64.hpp"
+
+namespace commpass {
+
+namespace {
+
+/// The bytes of the UTF-8 character that a text begins with; 0: it is none that XML allows.
+std::size_t character_bytes(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const auto first = byte(0);
+  if (first < 0x80) return first >= 0x20 || first == '\n' || first == '\t' ? 1 : 0;
+  const std::size_t count = first >= 0xC2 && first < 0xE0   ? 2
+                            : first >= 0xE0 && first < 0xF0 ? 3
+                            : first >= 0xF0 && first < 0xF5 ? 4
+                                                            : 0;
+  for (std::size_t i = 1; i < count; ++i)
+    if ((byte(i) & 0xC0U) != 0x80) return 0;
+  // Overlong forms, surrogates, what is beyond Unicode, and the two that are no characters.
+  if ((first == 0xE0 && byte(1) < 0xA0) || (first == 0xED && byte(1) >= 0xA0) || (first == 0xF0 && byte(1) < 0x90) ||
+      (first == 0xF4 && byte(1) >= 0x90) || (first == 0xEF && byte(1) == 0xBF && byte(2) >= 0xBE))
+    return 0;
+  return count;
+}
+
+std::size_t characters(std::string_view text) {
+  std::size_t count = 0;
+  for (const char c : text) count += (static_cast<unsigned char>(c) & 0xC0U) != 0x80;
+  return count;
+}
+
+}  // namespace
+
+std::string escape_xml(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const auto count = character_bytes(text);
+    if (count == 0) result += '?';
+    else if (text.front() == '&') result += "&amp;";
+    else if (text.front() == '<') result += "&lt;";
+    else if (text.front() == '>') result += "&gt;";
+    else if (text.front() == '"') result += "&quot;";
+    else result += text.substr(0, count);
+    text.remove_prefix(count == 0 ? 1 : count);
+  }
+  return result;
+}
+
+std::string svg_number(double value) {
+  if (!std::isfinite(value)) value = 0;
+  auto text = fmt::format("{:.2f}", value);
+  while (text.back() == '0') text.pop_back();
+  if (text.back() == '.') text.pop_back();
+  return text == "-0" ? "0" : text;
+}
+
+double text_width(std::string_view text, double size) {
+  constexpr double widths_of_size = 0.58;
+  return static_cast<double>(characters(text)) * size * widths_of_size;
+}
+
+std::string shorten(const std::string& text, double size, double room) {
+  if (text_width(text, size) <= room) return text;
+  auto rest = text;
+  while (!rest.empty() && text_width(rest + "…", size) > room) {
+    while (rest.size() > 1 && (static_cast<unsigned char>(rest.back()) & 0xC0U) == 0x80) rest.pop_back();
+    rest.pop_back();
+  }
+  return rest + "…";
+}
+
+Svg::Svg(std::string id, std::string title, std::string description, double width) {
+  picture_.id = std::move(id);
+  picture_.title = std::move(title);
+  picture_.description = std::move(description);
+  picture_.width = width;
+}
+
+void Svg::open(std::string_view element, std::string_view classes) {
+  fmt::format_to(std::back_inserter(picture_.body), "<{}{}", element,
+                 classes.empty() ? "" : fmt::format(" class=\"{}\"", classes));
+}
+
+void Svg::close(std::string_view element, std::string_view tip) {
+  if (tip.empty()) picture_.body += "/>\n";
+  else fmt::format_to(std::back_inserter(picture_.body), "><title>{}</title></{}>\n", escape_xml(tip), element);
+}
+
+void Svg::rect(double x, double y, double width, double height, std::string_view classes, std::string_view tip) {
+  open("rect", classes);
+  fmt::format_to(std::back_inserter(picture_.body), " x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", svg_number(x),
+                 svg_number(y), svg_number(width), svg_number(height));
+  close("rect", tip);
+}
+
+void Svg::mark(double x, double y, double width, double height, const Look& look, std::string_view tip, bool is_light) {
+  rect(x, y, width, height, fmt::format("f{}{}", look.color, is_light ? " light" : ""), look.overlay == 0 ? tip : "");
+  if (look.overlay == 0) return;
+  open("rect", is_light ? "light" : "");
+  fmt::format_to(std::back_inserter(picture_.body),
+                 " fill=\"url(#{}-o{})\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", picture_.id, look.overlay,
+                 svg_number(x), svg_number(y), svg_number(width), svg_number(height));
+  close("rect", tip);
+}
+
+void Svg::line(double x1, double y1, double x2, double y2, std::string_view classes) {
+  open("line", classes);
+  fmt::format_to(std::back_inserter(picture_.body), " x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\"", svg_number(x1),
+                 svg_number(y1), svg_number(x2), svg_number(y2));
+  close("line", {});
+}
+
+void Svg::curve(std::span<const std::pair<double, double>> points, const Look& look) {
+  std::string data;
+  for (const auto& [x, y] : points)
+    data += fmt::format("{}{} {}", data.empty() ? "M" : " L", svg_number(x), svg_number(y));
+  path(data, fmt::format("curve l{} d{}", look.color, look.overlay));
+}
+
+void Svg::path(const std::string& data, std::string_view classes, std::string_view tip) {
+  open("path", classes);
+  fmt::format_to(std::back_inserter(picture_.body), " d=\"{}\"", data);
+  close("path", tip);
+}
+
+void Svg::point(double x, double y, const Look& look, std::string_view tip) {
+  constexpr double r = 4;
+  const auto at = [](double px, double py) { return svg_number(px) + " " + svg_number(py); };
+  std::string data;
+  switch (look.color % 4) {
+    case 0:  // a circle
+      data = fmt::format("M{} a{} {} 0 1 0 {} 0 a{} {} 0 1 0 {} 0 Z", at(x - r, y), r, r, 2 * r, r, r, -2 * r);
+      break;
+    case 1:  // a square
+      data = fmt::format("M{} L{} L{} L{} Z", at(x - r, y - r), at(x + r, y - r), at(x + r, y + r), at(x - r, y + r));
+      break;
+    case 2:  // a triangle
+      data = fmt::format("M{} L{} L{} Z", at(x, y - r - 1), at(x + r + 1, y + r), at(x - r - 1, y + r));
+      break;
+    default:  // a diamond
+      data = fmt::format("M{} L{} L{} L{} Z", at(x, y - r - 1), at(x + r + 1, y), at(x, y + r + 1), at(x - r - 1, y));
+  }
+  path(data, fmt::format("f{} edge", look.color), tip);
+}
+
+void Svg::text(double x, double y, std::string_view text, std::string_view classes, Anchor anchor, double size) {
+  open("text", classes);
+  constexpr const char* anchors[] = {"start", "middle", "end"};
+  fmt::format_to(std::back_inserter(picture_.body), " x=\"{}\" y=\"{}\"{}{}>{}</text>\n", svg_number(x), svg_number(y),
+                 anchor == Anchor::start ? "" : fmt::format(" text-anchor=\"{}\"", anchors[static_cast<int>(anchor)]),
+                 size == 12 ? "" : fmt::format(" font-size=\"{}\"", svg_number(size)), escape_xml(text));
+}
+
+void Svg::upward_text(double x, double y, std::string_view text, std::string_view classes, double size) {
+  open("text", classes);
+  fmt::format_to(std::back_inserter(picture_.body),
+                 " transform=\"translate({} {}) rotate(-90)\" text-anchor=\"middle\" font-size=\"{}\">{}</text>\n",
+                 svg_number(x), svg_number(y), svg_number(size), escape_xml(text));
+}
+
+double Svg::paragraph(double x, double y, std::string_view text, double room, std::string_view classes, double size) {
+  const double leading = size * 1.4;
+  std::string line;
+  const auto flush = [&] {
+    if (!line.empty()) this->text(x, y, line, classes, Anchor::start, size);
+    y += leading;
+    line.clear();
+  };
+  while (!text.empty()) {
+    const auto end = std::min(text.find(' '), text.size());
+    const std::string word(text.substr(0, end));
+    if (!line.empty() && text_width(line + " " + word, size) > room) flush();
+    line += (line.empty() ? "" : " ") + word;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  if (!line.empty()) flush();
+  return y;
+}
+
+void Svg::image(double x, double y, double width, double height, std::string_view png, std::string_view tip) {
+  open("image", "pixels");
+  fmt::format_to(std::back_inserter(picture_.body),
+                 " x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" "
+                 "href=\"data:image/png;base64,{}\"",
+                 svg_number(x), svg_number(y), svg_number(width), svg_number(height), base64(png));
+  close("image", tip);
+}
+
+double Svg::legend(double x, double y, double room, std::span<const std::pair<Look, std::string>> entries,
+                   bool are_lines) {
+  constexpr double gap = 6, apart = 16, row = 19;
+  const double box = are_lines ? 26 : 12;
+  double left = x;
+  for (const auto& [look, name] : entries) {
+    const double needed = box + gap + text_width(name, 12);
+    if (left > x && left + needed > x + room) {
+      left = x;
+      y += row;
+    }
+    if (are_lines) {
+      curve(std::array{std::pair(left, y + 6), std::pair(left + box, y + 6)}, look);
+      point(left + box / 2, y + 6, look);
+    } else {
+      mark(left, y, box, box, look);
+    }
+    text(left + box + gap, y + 10, name);
+    left += needed + apart;
+  }
+  return y + row + 4;
+}
+
+double Svg::heading() {
+  constexpr double baseline = 22, below = 36;
+  text(16, baseline, picture_.title, "ink strong", Anchor::start, 15);
+  return below;
+}
+
+Picture Svg::finish(double height, std::string json, std::string csv) && {
+  picture_.height = height;
+  picture_.json = std::move(json);
+  picture_.csv = std::move(csv);
+  return std::move(picture_);
+}
+
+namespace {
+
+/// Lines and dots over a colour, in ink.
+std::string overlays(const std::string& id) {
+  constexpr const char* paths[look_overlays] = {"", "M0 6 L6 0", "M0 0 L6 6", "M3 3 h.01", "M0 3 L6 3"};
+  std::string text = "<defs>";
+  for (int o = 1; o < look_overlays; ++o)
+    text += fmt::format(
+        "<pattern id=\"{}-o{}\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\"><path class=\"overlay\" "
+        "d=\"{}\"/></pattern>",
+        id, o, paths[o]);
+  return text + "</defs>\n";
+}
+
+std::string element(const Picture& picture, std::string_view attributes, std::string_view first) {
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"picture\" viewBox=\"0 0 {} {}\"{} role=\"img\" "
+      "aria-labelledby=\"{}-title {}-desc\">\n<title id=\"{}-title\">{}</title>\n<desc id=\"{}-desc\">{}</desc>\n"
+      "{}{}{}</svg>\n",
+      svg_number(picture.width), svg_number(picture.height), attributes, picture.id, picture.id, picture.id,
+      escape_xml(picture.title), picture.id, escape_xml(picture.description), first, overlays(picture.id),
+      picture.body);
+}
+
+}  // namespace
+
+std::string svg_document(const Picture& picture) {
+  return element(
+      picture, fmt::format(" width=\"{}\" height=\"{}\"", svg_number(picture.width), svg_number(picture.height)),
+      fmt::format(
+          "<metadata>{}</metadata>\n<style>\n{}</style>\n<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n",
+          escape_xml(picture.json), picture_style()));
+}
+
+std::string svg_element(const Picture& picture) { return element(picture, {}, {}); }
+
+}  // namespace commpass

@@ -1,0 +1,220 @@
+#include "pictures/timeline.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <vector>
+
+#include "model/text.hpp"
+#include "pictures/axis.hpp"
+#include "pictures/svg.hpp"
+#include "selector/report/csv.hpp"
+
+namespace commpass {
+
+namespace {
+
+constexpr std::size_t most_rows = 18;
+
+/// Those of the critical way from its end, then the last and the first to finish, then others evenly.
+std::vector<Rank> rows_of(const Trace& trace) {
+  std::set<Rank> chosen;
+  const auto take = [&](Rank rank) {
+    if (chosen.size() < most_rows) chosen.insert(rank);
+  };
+  for (auto leg = trace.critical.rbegin(); leg != trace.critical.rend(); ++leg) {
+    take(leg->to);
+    take(leg->from);
+  }
+  take(static_cast<Rank>(std::ranges::max_element(trace.finish) - trace.finish.begin()));
+  take(static_cast<Rank>(std::ranges::min_element(trace.finish) - trace.finish.begin()));
+  const auto ranks = trace.finish.size();
+  const auto step = std::max<std::size_t>(1, ranks / most_rows);
+  for (std::size_t rank = 0; rank < ranks; rank += step) take(static_cast<Rank>(rank));
+  return {chosen.begin(), chosen.end()};
+}
+
+struct Bar {
+  Activity activity;
+  int stage;
+  Seconds begin, end;
+  int spans = 1;
+  Bytes bytes = 0;
+};
+
+/// Of one rank: what follows without a gap that could be seen is one.
+std::vector<Bar> bars_of(const Trace& trace, Rank rank, Seconds least_gap) {
+  std::vector<Bar> bars;
+  std::array<std::ptrdiff_t, 5> last{-1, -1, -1, -1, -1};
+  const auto own = trace.spans_of(rank);
+  for (const auto& span : own) {
+    auto& place = last[static_cast<std::size_t>(span.activity)];
+    if (place >= 0) {
+      auto& bar = bars[static_cast<std::size_t>(place)];
+      if (bar.stage == span.stage && span.begin - bar.end <= least_gap) {
+        bar.end = std::max(bar.end, span.end);
+        bar.bytes += span.bytes;
+        ++bar.spans;
+        continue;
+      }
+    }
+    place = std::ssize(bars);
+    bars.push_back({span.activity, span.stage, span.begin, span.end, 1, span.bytes});
+  }
+  return bars;
+}
+
+struct ActivityLook {
+  Look look;
+  double top, height;  // in a row of one
+  const char* name;
+};
+
+const ActivityLook& look_of(Activity activity) {
+  static const ActivityLook looks[] = {{{2, 2}, 0.05, 0.9, "copies"},
+                                       {{4, 0}, 0.05, 0.45, "sends"},
+                                       {{0, 0}, 0.45, 0.1, "waits"},
+                                       {{3, 3}, 0.5, 0.45, "takes in"},
+                                       {{0, 4}, 0.05, 0.9, "MPI library"}};
+  return looks[static_cast<std::size_t>(activity)];
+}
+
+std::string tip_of(const ExchangeView& view, Rank rank, const Bar& bar) {
+  const auto stage =
+      at(bar.stage) < view.schedule.stages.size()
+          ? fmt::format(" in stage {} ({})", bar.stage + 1, view.schedule.stages[at(bar.stage)].info.label)
+          : std::string();
+  auto tip = fmt::format("rank {} {}{}", rank, look_of(bar.activity).name, stage);
+  if (bar.activity == Activity::send)
+    tip += fmt::format(": {} {}, {}", bar.spans, bar.spans == 1 ? "message" : "messages",
+                       format_bytes(static_cast<double>(bar.bytes)));
+  return tip + fmt::format(", from {} to {}", format_seconds(bar.begin), format_seconds(bar.end));
+}
+
+/// When the message left that a leg is about: the end of the send; where none is, when the leg began.
+Seconds left_at(const Trace& trace, const TraceLeg& leg) {
+  Seconds when = leg.begin;
+  for (const auto& span : trace.spans_of(leg.from))
+    if (span.activity == Activity::send && span.peer == leg.to && span.stage == leg.stage && span.begin >= leg.begin &&
+        span.end <= leg.end)
+      when = std::max(when, span.end);
+  return when;
+}
+
+std::string json_of(const ExchangeView& view, const Trace& trace, const std::vector<Rank>& rows) {
+  using Json = nlohmann::ordered_json;
+  Json json{{"schema_version", 1},
+            {"strategy", to_string(view.strategy)},
+            {"predicted_s", trace.cost.seconds},
+            {"ranks_drawn", rows}};
+  json["critical"] = Json::array();
+  for (const auto& leg : trace.critical)
+    json["critical"].push_back(
+        {{"from", leg.from}, {"to", leg.to}, {"stage", leg.stage + 1}, {"begin_s", leg.begin}, {"end_s", leg.end}});
+  constexpr int indent = 1;
+  return json.dump(indent) + "\n";
+}
+
+std::string csv_of(const Trace& trace, const std::vector<Rank>& rows) {
+  auto text = csv_line({"rank", "activity", "stage", "begin_s", "end_s", "to", "bytes"});
+  for (const auto rank : rows)
+    for (const auto& span : trace.spans_of(rank))
+      text += csv_line({std::to_string(rank), name_of(span.activity), std::to_string(span.stage + 1),
+                        csv_number(span.begin), csv_number(span.end), span.peer < 0 ? "" : std::to_string(span.peer),
+                        span.activity == Activity::send ? std::to_string(span.bytes) : ""});
+  return text;
+}
+
+}  // namespace
+
+Picture draw_timeline(const ExchangeView& view, const Trace& trace, const std::string& id) {
+  const auto rows = rows_of(trace);
+  constexpr double width = 820, left = 92, right = 24, row = 22;
+  const auto strategy = to_string(view.strategy);
+  const Seconds total = trace.cost.seconds > 0 ? trace.cost.seconds : 1e-9;
+  std::string way;
+  for (const auto& leg : trace.critical)
+    way += fmt::format("{}{}", way.empty() ? fmt::format("{} to ", leg.from) : " to ", leg.to);
+  Svg svg(id, "When ranks do what: " + shorten(strategy, 15, 540),
+          fmt::format(
+              "What {} of {} ranks do during an exchange with {} that is predicted to take {}. The critical way "
+              "goes from rank {}.",
+              rows.size(), trace.finish.size(), strategy, format_seconds(trace.cost.seconds), way.empty() ? "0" : way),
+          width);
+  double y = svg.paragraph(
+      16, svg.heading() + 6,
+      fmt::format("Predicted, {} of {} ranks: those on the critical way (the bold line, on which the end depends), and "
+                  "some others.",
+                  rows.size(), trace.finish.size()),
+      width - 32, "dim", 12);
+  std::vector<std::pair<Look, std::string>> legend;
+  for (const auto activity : {Activity::send, Activity::receive, Activity::copy, Activity::library, Activity::wait})
+    if (std::ranges::any_of(trace.spans, [&](const TraceSpan& s) { return s.activity == activity; }))
+      legend.emplace_back(look_of(activity).look, look_of(activity).name);
+  y = svg.legend(left, y, width - left - right, legend) + 4;
+  const Axis axis{Scale::linear, 0, total, left, width - right};
+  const double bottom = y + row * static_cast<double>(rows.size());
+  draw_bottom_axis(
+      svg, axis, bottom + 4, y, "", [](double s) { return s == 0 ? "0" : format_seconds(s); }, 8);
+  const auto top_of = [&](Rank rank) {
+    return y + row * static_cast<double>(std::ranges::lower_bound(rows, rank) - rows.begin());
+  };
+  const Seconds least_gap = total / (width - left - right) / 2;
+  for (const auto rank : rows) {
+    const double top = top_of(rank);
+    svg.text(left - 8, top + row / 2 + 4, fmt::format("rank {}", rank), "ink", Anchor::end, 11);
+    for (const auto& bar : bars_of(trace, rank, least_gap)) {
+      const auto& look = look_of(bar.activity);
+      svg.mark(axis.at(bar.begin), top + look.top * row, std::max(0.4, axis.at(bar.end) - axis.at(bar.begin)),
+               look.height * row, look.look, tip_of(view, rank, bar));
+    }
+  }
+  std::string path;
+  for (const auto& leg : trace.critical) {
+    if (!std::ranges::binary_search(rows, leg.from) || !std::ranges::binary_search(rows, leg.to)) {
+      path.clear();
+      continue;
+    }
+    const double from = top_of(leg.from) + row / 2, to = top_of(leg.to) + row / 2;
+    const auto point = [&](Seconds when, double at_y) { return svg_number(axis.at(when)) + " " + svg_number(at_y); };
+    path += fmt::format("{}{}", path.empty() ? "M" : " L", point(leg.begin, from));
+    if (leg.from != leg.to) path += " L" + point(left_at(trace, leg), from);
+    path += " L" + point(leg.end, to);
+  }
+  if (!path.empty()) {
+    const auto last = trace.critical.back().to;  // which may have to unpack
+    path += fmt::format(" L{} {}", svg_number(axis.at(trace.finish[at(last)])), svg_number(top_of(last) + row / 2));
+    svg.path(path, "halo");
+    svg.path(path, "bold", "the critical way");
+  }
+  return std::move(svg).finish(bottom + 34, json_of(view, trace, rows), csv_of(trace, rows));
+}
+
+std::string chrome_trace(const ExchangeView& view, const Trace& trace) {
+  constexpr double us = 1e6;
+  std::string text = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
+  const auto out = std::back_inserter(text);
+  for (int node = 0; node < view.layout.nodes(); ++node)
+    fmt::format_to(out, "{}\n{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{},\"args\":{{\"name\":\"node {}\"}}}}",
+                   node > 0 ? "," : "", node, node);
+  for (Rank rank = 0; rank < view.layout.ranks(); ++rank)
+    fmt::format_to(
+        out, ",\n{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":\"rank {}\"}}}}",
+        view.layout.node(rank), rank, rank);
+  for (const auto& span : trace.spans) {
+    const auto to = span.peer < 0 ? std::string() : fmt::format(",\"to\":{},\"bytes\":{}", span.peer, span.bytes);
+    fmt::format_to(
+        out,
+        ",\n{{\"ph\":\"X\",\"name\":\"{0}\",\"cat\":\"{0}\",\"pid\":{1},\"tid\":{2},\"ts\":{3:.6f},\"dur\":{4:.6f},"
+        "\"args\":{{\"stage\":{5}{6}}}}}",
+        name_of(span.activity), view.layout.node(span.rank), span.rank, span.begin * us, (span.end - span.begin) * us,
+        span.stage + 1, to);
+  }
+  return text + "\n]}\n";
+}
+
+}  // namespace commpass

@@ -1,0 +1,95 @@
+#include "selector/commands/picture_arguments.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+
+#include "model/error.hpp"
+#include "model/file.hpp"
+#include "pictures/cost_bars.hpp"
+#include "pictures/layout_view.hpp"
+#include "pictures/matrix_view.hpp"
+#include "pictures/message_times.hpp"
+#include "pictures/strategy_map.hpp"
+#include "pictures/sweep_lines.hpp"
+#include "pictures/timeline.hpp"
+
+namespace commpass {
+
+namespace {
+
+/// The pictures of a prediction (0 keys) or of a sweep; the first one where none is named.
+std::vector<std::string> pictures_of(std::size_t keys) {
+  if (keys == 0) return {"cost-bars", "matrix", "timeline", "layout", "messages"};
+  if (keys == 1) return {"sweep"};
+  if (keys == 2) return {"strategy-map"};
+  return {};
+}
+
+std::string path_of_numbers(const std::string& svg) {
+  return std::filesystem::path(svg).replace_extension(".csv").string();
+}
+
+}  // namespace
+
+ExchangeView view_chosen(const PredictArguments& arguments, const Prediction& prediction, const std::string& where) {
+  if (arguments.closed_alltoall() || arguments.pattern.one_shot_alltoall() || arguments.one_shot)
+    throw InputError(where, "this exchange is priced without its messages",
+                     "use a pattern with at most 1024 ranks, without --one-shot");
+  auto pattern = arguments.pattern.load();
+  if (std::ssize(pattern.edges) > most_drawn_edges)
+    throw InputError(where, fmt::format("{} edges are too many to draw", pattern.edges.size()),
+                     fmt::format("use a pattern with at most {}", most_drawn_edges));
+  return view_exchange(std::move(pattern), prediction.layout, prediction.report.rows.front().candidate.strategy);
+}
+
+void PictureArguments::add_to(CLI::App& app) {
+  auto* file =
+      app.add_option("--svg", svg, "also draw a picture into this file, FILE.svg, and write its numbers to FILE.csv");
+  app.add_option(
+         "--picture", name,
+         "which one: cost-bars (the default), matrix, timeline, layout or messages; of a sweep over one key sweep, "
+         "over two strategy-map")
+      ->needs(file);
+}
+
+void PictureArguments::check(std::size_t keys) const {
+  if (svg.empty()) return;
+  if (std::filesystem::path(svg).extension() != ".svg")
+    throw InputError("--svg " + svg, "its name does not end in .svg", "name it for example picture.svg");
+  const auto known = pictures_of(keys);
+  if (known.empty())
+    throw InputError("--svg " + svg, fmt::format("a sweep over {} keys has no picture", keys), "sweep one key or two");
+  if (!name.empty() && std::ranges::find(known, name) == known.end())
+    throw InputError("--picture " + name, "there is none of that name here",
+                     fmt::format("use {}", fmt::join(known, ", ")));
+  check_writable(svg);
+  check_writable(path_of_numbers(svg));
+}
+
+void PictureArguments::write(const PredictArguments& arguments, const Prediction& prediction) const {
+  if (svg.empty()) return;
+  if (name == "messages") return write(draw_message_times(prediction.profile.machine));
+  if (name.empty() || name == "cost-bars") {
+    constexpr std::size_t enough = 6;
+    const auto top = arguments.selection.top;
+    return write(draw_cost_bars(prediction.report, top > 0 ? top : enough));
+  }
+  const auto view = view_chosen(arguments, prediction, "--picture " + name);
+  if (name == "matrix") return write(draw_matrices(view));
+  if (name == "layout") return write(draw_layout(view.layout, view.positions));
+  write(draw_timeline(view, trace_exchange(view.schedule, view.layout, prediction.profile.machine)));
+}
+
+void PictureArguments::write(const SweepReport& report) const {
+  if (!svg.empty()) write(report.keys.size() == 1 ? draw_sweep_lines(report) : draw_strategy_map(report));
+}
+
+void PictureArguments::write(const Picture& picture) const {
+  write_file(path_of_numbers(svg), picture.csv);
+  write_file(svg, svg_document(picture));
+}
+
+}  // namespace commpass

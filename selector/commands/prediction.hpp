@@ -1,0 +1,61 @@
+// What `predict` predicts, and from what: a pattern, a machine and a layout become a ranking.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/machine/profile.hpp"
+#include "selector/commands/arguments.hpp"
+#include "selector/report/report.hpp"
+
+namespace commpass {
+
+struct PredictArguments {
+  PatternArguments pattern;
+  SelectionArguments selection;
+  bool one_shot = false;
+  bool all = false;
+  bool prefers_closed_form = false;  ///< of all-to-alls, also where their edges are few
+
+  /// An all-to-all that is priced in closed form; nothing: the pattern's edges are made.
+  std::optional<Alltoall> closed_alltoall() const;
+  RankingDepth depth() const { return all ? RankingDepth::all : RankingDepth::cheapest; }
+};
+
+/// How candidates are priced: from the edges of a pattern, or in closed form.
+struct Pricing {
+  int ranks = 0;
+  std::string evaluation;  ///< if it is no exact one, what it is
+  std::function<std::vector<Candidate>(const Layout&, std::span<const Strategy>)> rank;
+  std::function<Candidate(const Layout&, const Strategy&)> price_one;
+};
+
+/// The machine must live as long as the result.
+/// @throws InputError
+Pricing pricing_of(const PredictArguments& predicted, const Machine& machine, CostModel model);
+
+/// The layout of --layout, --ppn or the environment.
+/// @throws InputError if there is none
+Layout required_layout(const LayoutArguments& arguments, int ranks, const Environment& environment);
+
+/// Takes those out that were not priced in full.
+std::vector<Strategy> remove_parts(std::vector<Candidate>& ranking);
+
+/// Prices what programs do today, as far as it is not in the ranking and has a price.
+std::vector<ReportRow> missing_baselines(std::span<const Candidate> ranking, const Layout& layout,
+                                         const Pricing& pricing, CostModel model);
+
+/// A ranking with all that is told about it.
+struct Prediction {
+  Profile profile;
+  Layout layout;
+  Report report;
+  std::string explanation;  ///< of what --explain names
+};
+/// @throws InputError, NotApplicable
+Prediction make_prediction(const PredictArguments& arguments);
+
+}  // namespace commpass

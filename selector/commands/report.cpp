@@ -1,0 +1,274 @@
+// commpass report: one HTML file of what a profile says, and of what is predicted for a pattern.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <numeric>
+
+#include "model/error.hpp"
+#include "model/file.hpp"
+#include "model/machine/plausibility.hpp"
+#include "model/machine/profile_lookup.hpp"
+#include "model/text.hpp"
+#include "pictures/cost_bars.hpp"
+#include "pictures/layout_view.hpp"
+#include "pictures/matrix_view.hpp"
+#include "pictures/measured_scatter.hpp"
+#include "pictures/message_times.hpp"
+#include "pictures/page.hpp"
+#include "pictures/strategy_map.hpp"
+#include "pictures/sweep_lines.hpp"
+#include "pictures/timeline.hpp"
+#include "selector/choose/baseline.hpp"
+#include "selector/commands/commands.hpp"
+#include "selector/commands/picture_arguments.hpp"
+#include "selector/commands/prediction.hpp"
+#include "selector/commands/sweep.hpp"
+#include "selector/report/compare_profiles.hpp"
+#include "selector/report/profile_text.hpp"
+
+namespace commpass {
+
+namespace {
+
+struct ReportArguments {
+  PredictArguments predict;
+  std::string output, sweep, other_profile, other_strategy, measured;
+};
+
+PageCell seconds_cell(Seconds seconds) { return {format_seconds(seconds), seconds}; }
+
+std::string messages_per_stage(const Cost& cost) {
+  std::string text;
+  for (const auto& stage : cost.stages) text += fmt::format("{}{}", text.empty() ? "" : "+", stage.messages_max);
+  return text.empty() ? "0" : text;
+}
+
+PageTable ranking_table(const Report& report) {
+  PageTable table{"All strategies that were priced. A click on a column's name sorts.",
+                  {"strategy", "predicted", "times faster than standard", "messages per stage", "bytes sent by a rank"},
+                  {}};
+  std::vector<const Candidate*> candidates;
+  for (const auto& row : report.rows) candidates.push_back(&row.candidate);
+  for (const auto& row : report.baselines) candidates.push_back(&row.candidate);
+  const auto standard = std::ranges::find(candidates, baselines().front().strategy,
+                                          [](const Candidate* c) -> const Strategy& { return c->strategy; });
+  for (const auto* candidate : candidates) {
+    const auto name = to_string(candidate->strategy);
+    if (name == report.chosen) table.marked = table.rows.size();
+    Bytes bytes = 0;
+    for (const auto& stage : candidate->cost.stages) bytes += stage.bytes_max;
+    const auto gain = standard != candidates.end() && candidate->cost.seconds > 0
+                          ? PageCell(format_fixed((*standard)->cost.seconds / candidate->cost.seconds, 2),
+                                     (*standard)->cost.seconds / candidate->cost.seconds)
+                          : PageCell("-");
+    table.rows.push_back({name,
+                          seconds_cell(candidate->cost.seconds),
+                          gain,
+                          messages_per_stage(candidate->cost),
+                          {format_bytes(static_cast<double>(bytes)), static_cast<double>(bytes)}});
+  }
+  return table;
+}
+
+/// Part by part, what one strategy spends more than another.
+PageTable parts_table(const Candidate& chosen, const Candidate& other) {
+  PageTable table{"What the two spend their time on, over all stages",
+                  {"part", to_string(chosen.strategy), to_string(other.strategy), "difference"},
+                  {}};
+  const auto sum = [](const Candidate& candidate, std::size_t part) {
+    return std::accumulate(candidate.cost.stages.begin(), candidate.cost.stages.end(), 0.0,
+                           [&](double total, const StageCost& stage) { return total + stage.parts[part]; });
+  };
+  const auto add = [&](const std::string& name, Seconds first, Seconds second) {
+    const auto difference = second - first;
+    table.rows.push_back({name,
+                          seconds_cell(first),
+                          seconds_cell(second),
+                          {(difference < 0 ? "−" : "+") + format_seconds(std::abs(difference)), difference}});
+  };
+  for (std::size_t p = 0; p < cost_part_count; ++p)
+    add(describe(static_cast<CostPart>(p)), sum(chosen, p), sum(other, p));
+  table.marked = table.rows.size();
+  add("one exchange", chosen.cost.seconds, other.cost.seconds);
+  return table;
+}
+
+void add_messages(Page& page, const ReportArguments& arguments, const Prediction& prediction) {
+  if (arguments.predict.closed_alltoall() || arguments.predict.pattern.one_shot_alltoall() ||
+      arguments.predict.one_shot) {
+    page.paragraph("This exchange is priced without its messages, so there is no matrix and no timeline of it.");
+    return;
+  }
+  const auto view = view_chosen(arguments.predict, prediction, "PATTERN");
+  page.heading("Who sends to whom");
+  page.picture(draw_matrices(view));
+  page.heading("When ranks do what");
+  page.picture(draw_timeline(view, trace_exchange(view.schedule, view.layout, prediction.profile.machine)));
+  page.heading("Layout");
+  if (view.layout.ranks() <= most_drawn_ranks) page.picture(draw_layout(view.layout, view.positions));
+  else page.paragraph(view.layout.describe() + ": too many ranks to draw.");
+  if (arguments.other_strategy.empty()) return;
+  auto other = prediction;
+  other.report.rows.front().candidate.strategy = parse_strategy(arguments.other_strategy);
+  const auto other_view = view_chosen(arguments.predict, other, "PATTERN");
+  page.heading("The same with " + arguments.other_strategy);
+  page.picture(draw_matrices(other_view, "other-matrix"));
+  page.picture(draw_timeline(other_view,
+                             trace_exchange(other_view.schedule, other_view.layout, prediction.profile.machine),
+                             "other-timeline"));
+}
+
+void add_prediction(Page& page, const ReportArguments& arguments) {
+  auto predict = arguments.predict;
+  auto prediction = make_prediction(predict);
+  page.heading("The choice");
+  PageTable context{"What was predicted", {"what", "value"}, {}};
+  for (const auto& [key, value] : prediction.report.context) context.rows.push_back({key, value});
+  page.table(context);
+  auto sentence = "Chosen: " + prediction.report.chosen;
+  for (const auto& row : prediction.report.baselines)
+    if (row.candidate.cost.seconds > 0 && prediction.report.rows.front().candidate.cost.seconds > 0)
+      sentence += fmt::format(
+          ", {} {}", compare_speed(prediction.report.rows.front().candidate.cost.seconds, row.candidate.cost.seconds),
+          baseline_of(row.candidate.strategy)->what);
+  page.paragraph(sentence + ".");
+  if (!prediction.report.note.empty()) page.paragraph("Note: " + prediction.report.note + ".");
+  page.picture(draw_cost_bars(prediction.report));
+  page.table(ranking_table(prediction.report));
+  if (!prediction.report.too_dear.empty())
+    page.paragraph(
+        fmt::format("{} more were not priced in full: their busiest ranks alone take too long (--all prices "
+                    "them).",
+                    prediction.report.too_dear.size()));
+  std::vector<Candidate> ranking;
+  for (const auto& row : prediction.report.rows) ranking.push_back(row.candidate);
+  page.heading("Why");
+  page.preformatted(explain(ranking, 0, prediction.report.calls));
+  if (!arguments.other_strategy.empty()) {
+    auto named = arguments.predict;
+    named.selection.strategies = {arguments.other_strategy};
+    named.selection.strategy_list.clear();
+    const auto other = make_prediction(named);
+    page.heading("Against " + arguments.other_strategy);
+    Report two;
+    two.context = prediction.report.context;
+    two.chosen = prediction.report.chosen;
+    two.rows = {prediction.report.rows.front(), other.report.rows.front()};
+    page.picture(draw_cost_bars(two, 2, "two-bars"));
+    page.table(parts_table(two.rows[0].candidate, two.rows[1].candidate));
+  }
+  add_messages(page, arguments, prediction);
+}
+
+void add_profile_section(Page& page, const Profile& profile) {
+  page.heading("The profile");
+  page.paragraph("Verdict: " + describe_verdict(profile.machine) + ".");
+  for (const auto& sentence : implausible(profile.machine)) page.paragraph("Warning: " + sentence + ".");
+  page.picture(draw_message_times(profile.machine));
+  PageTable table{"Messages in host memory: a lone message of s bytes takes alpha + beta·s",
+                  {"locality", "protocol", "up to", "alpha", "alpha, one more", "bytes per second"},
+                  {}};
+  for (int l = 0; l < locality_count; ++l) {
+    const auto locality = static_cast<Locality>(l);
+    if (!profile.machine.host.has(locality)) continue;
+    for (const auto& protocol : profile.machine.host.find(locality)->protocols) {
+      const bool is_last = protocol.max_bytes == std::numeric_limits<Bytes>::max();
+      const double rate = protocol.beta_s_per_byte > 0 ? 1 / protocol.beta_s_per_byte : 0;
+      table.rows.push_back({name_of(locality), protocol.name,
+                            is_last
+                                ? PageCell("any size")
+                                : PageCell(print_bytes(protocol.max_bytes), static_cast<double>(protocol.max_bytes)),
+                            seconds_cell(protocol.alpha_s), seconds_cell(protocol.alpha_next_s),
+                            rate > 0 ? PageCell(format_bytes(rate) + "/s", rate) : PageCell("-")});
+    }
+  }
+  page.table(table);
+}
+
+/// Of three kinds of exchanges, where no pattern is asked for.
+void add_maps(Page& page, const ReportArguments& arguments) {
+  page.heading("Which strategy is the fastest");
+  struct Map {
+    const char *generator, *ranges, *id;
+  };
+  constexpr std::array maps{
+      Map{"alltoall:ranks=64,bytes=1KiB", "ranks=16..4096:x4,bytes=8..128KiB:x4", "map-alltoall"},
+      Map{"random:ranks=64,bytes=1KiB,degree=12", "ranks=16..256:x4,bytes=8..128KiB:x16", "map-random"},
+      Map{"stencil:dims=4x4x4,bytes=1KiB,points=box", "ranks=64..1024:x4,bytes=8..128KiB:x16", "map-stencil"}};
+  for (const auto& map : maps) {
+    auto predict = arguments.predict;
+    predict.pattern.generator = map.generator;
+    auto& layout = predict.selection.layout;
+    constexpr int usual_ppn = 16;
+    if (layout.ppn == 0) layout.ppn = usual_ppn;
+    layout.layout.clear();
+    page.picture(draw_strategy_map(run_sweep(predict, parse_sweep(map.ranges)), map.id));
+  }
+}
+
+void report(const ReportArguments& arguments) {
+  check_writable(arguments.output);
+  const auto environment = read_environment();
+  const auto& pattern = arguments.predict.pattern;
+  const bool has_pattern = !pattern.pattern_file.empty() || !pattern.matrix_file.empty() || !pattern.generator.empty();
+  for (const auto& [name, value] :
+       {std::pair("--sweep", arguments.sweep), {"--compare-strategy", arguments.other_strategy}})
+    if (!has_pattern && !value.empty())
+      throw InputError(name, "there is no pattern to predict", "add --generate, --matrix or --pattern");
+  const auto profile = read_profile(arguments.predict.selection.find_profile(environment));
+  Page page(has_pattern ? fmt::format("{} on {}", pattern.describe(), profile.machine.name)
+                        : "Machine profile " + profile.machine.name);
+  if (has_pattern) add_prediction(page, arguments);
+  if (!arguments.sweep.empty()) {
+    const auto ranges = parse_sweep(arguments.sweep);
+    if (ranges.size() > 2)
+      throw InputError("--sweep " + arguments.sweep, "it has too many keys", "sweep one key or two");
+    page.heading("Sweep");
+    const auto swept = run_sweep(arguments.predict, ranges);
+    page.picture(ranges.size() == 1 ? draw_sweep_lines(swept) : draw_strategy_map(swept));
+  }
+  if (!arguments.measured.empty()) {
+    page.heading("Predicted and measured");
+    page.picture(draw_measured(read_measured_prices(read_file(arguments.measured), arguments.measured)));
+  }
+  if (!has_pattern) add_maps(page, arguments);
+  add_profile_section(page, profile);
+  if (!arguments.other_profile.empty()) {
+    const auto path = find_profile(arguments.other_profile, profile_directories(environment.profile_places));
+    const auto other = read_profile(path);
+    page.heading("Against profile " + other.machine.name);
+    page.picture(draw_message_times(profile.machine, &other.machine, "two-messages"));
+    page.preformatted(compare_profiles_table(profile, other));
+  }
+  write_file(arguments.output, page.finish());
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, std::function<void()>& command) {
+  auto arguments = std::make_shared<ReportArguments>();
+  auto* sub =
+      app.add_subcommand("report", "one HTML file with pictures of a profile, and of a prediction for a pattern");
+  arguments->predict.pattern.add_to(*sub);
+  sub->get_option_group("PATTERN")->require_option(0, 1);
+  arguments->predict.selection.add_to(*sub);
+  for (const auto* name : {"--csv", "--json", "--top", "--explain"}) sub->remove_option(sub->get_option(name));
+  sub->add_flag("--one-shot", arguments->predict.one_shot, "as an all-to-all that is called once");
+  sub->add_flag("--all", arguments->predict.all, "price all strategies in full");
+  sub->add_option("-o,--output", arguments->output, "the file")->required();
+  sub->add_option("--sweep", arguments->sweep, "KEY=a..b[:STEP][,KEY=…]: as predict has it; one key or two");
+  sub->add_option("--compare-strategy", arguments->other_strategy, "set this strategy beside what is chosen");
+  sub->add_option("--compare-profile", arguments->other_profile,
+                  "set this profile's messages beside those of --profile");
+  sub->add_option("--measured", arguments->measured,
+                  "a file that 'commpass measure --json' printed: predicted against measured");
+  sub->footer(catalogues_are_elsewhere);
+  sub->callback([arguments, &command] { command = [arguments] { report(*arguments); }; });
+}
+
+}  // namespace commpass

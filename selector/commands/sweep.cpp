@@ -1,0 +1,263 @@
+#include "selector/commands/sweep.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <optional>
+
+#include "model/error.hpp"
+#include "model/route/catalogue.hpp"
+#include "model/text.hpp"
+#include "selector/choose/baseline.hpp"
+#include "selector/choose/grid_strategies.hpp"
+#include "selector/report/profile_note.hpp"
+
+namespace commpass {
+
+namespace {
+
+/// The text of a generator with another value of a key.
+std::string with_key(const std::string& generator, const std::string& key, const std::string& value) {
+  const auto colon = generator.find(':');
+  auto text = generator.substr(0, colon) + ":" + key + "=" + value;
+  if (colon != std::string::npos)
+    for (const auto& piece : split(generator.substr(colon + 1), ','))
+      if (!piece.empty() && !piece.starts_with(key + "=")) text += "," + piece;
+  return text;
+}
+
+std::string key_of(const std::string& generator, const std::string& key) {
+  for (const auto& piece : split(std::string_view(generator).substr(generator.find(':') + 1), ','))
+    if (piece.starts_with(key + "=")) return std::string(piece.substr(key.size() + 1));
+  return {};
+}
+
+bool has_key(const std::string& generator, const std::string& key) {
+  const auto kind = generator.substr(0, generator.find(':'));
+  const auto found =
+      std::ranges::find(generators(), kind, [](const Generator& known) { return std::string(known.name); });
+  return found != generators().end() &&
+         std::ranges::any_of(found->keys, [&](const GeneratorKey& known) { return known.name == key; });
+}
+
+/// A grid of so many ranks whose dimensions are as equal as their prime factors allow, the largest first.
+std::string even_grid(std::int64_t ranks, std::size_t dimensions) {
+  std::vector<std::int64_t> factors;
+  for (std::int64_t factor = 2; factor * factor <= ranks; ++factor)
+    for (; ranks % factor == 0; ranks /= factor) factors.push_back(factor);
+  if (ranks > 1) factors.push_back(ranks);
+  std::vector<std::int64_t> sizes(std::max<std::size_t>(dimensions, 1), 1);
+  for (auto factor = factors.rbegin(); factor != factors.rend(); ++factor) *std::ranges::min_element(sizes) *= *factor;
+  std::ranges::sort(sizes, std::greater());
+  return fmt::format("{}", fmt::join(sizes, "x"));
+}
+
+void set_ranks(PatternArguments& pattern, std::int64_t ranks, const std::string& where) {
+  if (ranks > std::numeric_limits<int>::max())
+    throw InputError(where, fmt::format("{} ranks are too many", ranks), "use fewer");
+  if (!pattern.matrix_file.empty()) pattern.ranks = static_cast<int>(ranks);
+  else if (has_key(pattern.generator, "ranks"))
+    pattern.generator = with_key(pattern.generator, "ranks", std::to_string(ranks));
+  else if (has_key(pattern.generator, "dims"))
+    pattern.generator =
+        with_key(pattern.generator, "dims", even_grid(ranks, split(key_of(pattern.generator, "dims"), 'x').size()));
+  else throw InputError(where, "a pattern file has its ranks", "sweep another key, or use --generate or --matrix");
+}
+
+void set_bytes(PatternArguments& pattern, Bytes bytes, const std::string& where) {
+  if (!pattern.matrix_file.empty()) pattern.value_bytes = bytes;
+  else if (has_key(pattern.generator, "bytes"))
+    pattern.generator = with_key(pattern.generator, "bytes", std::to_string(bytes));
+  else throw InputError(where, "this pattern has its bytes", "sweep another key, or a pattern that takes bytes");
+}
+
+/// May a strategy have this parameter? A window may have any.
+bool takes(const std::string& strategy, const std::string& parameter) {
+  const auto& row = catalogue_row(strategy.substr(0, strategy.find(',')));
+  return parameter == "window" ||
+         std::ranges::any_of(row.parameters, [&](const Parameter& known) { return known.name == parameter; });
+}
+
+/// "tuna,radix=4" with radix 8. Of the two ways to give dimensions one remains.
+std::string with_parameter(const std::string& strategy, const std::string& parameter, std::int64_t value) {
+  std::string text;
+  for (const auto& piece : split(strategy, ','))
+    if (!piece.starts_with(parameter + "=") && !(parameter == "n" && piece.starts_with("dims=")))
+      text += (text.empty() ? "" : ",") + std::string(piece);
+  return fmt::format("{},{}={}", text, parameter, value);
+}
+
+std::string names_without(const std::string& strategy, const std::vector<SweepRange>& ranges) {
+  std::string text;
+  for (const auto& piece : split(strategy, ',')) {
+    const bool is_swept = std::ranges::any_of(ranges, [&](const SweepRange& range) {
+      const auto& key = sweep_key(range.key, "--sweep");
+      return key.is_of_strategy && piece.starts_with(std::string(key.parameter) + "=");
+    });
+    if (!is_swept) text += (text.empty() ? "" : ",") + std::string(piece);
+  }
+  return text;
+}
+
+/// The strategies to price at every point: those that are named, or those that the keys are about; empty: all.
+std::vector<std::string> strategies_of(const PredictArguments& arguments, const std::vector<SweepRange>& ranges,
+                                       const std::string& where) {
+  auto names = arguments.selection.strategy_names();
+  for (const auto& range : ranges) {
+    const auto& key = sweep_key(range.key, where);
+    if (!key.is_of_strategy) continue;
+    if (names.empty()) names = key.routes;
+    if (std::ranges::none_of(names, [&](const std::string& name) { return takes(name, key.parameter); }))
+      throw InputError(where, fmt::format("none of the strategies named takes {}", key.parameter),
+                       fmt::format("add --strategy {}", key.routes.front()));
+  }
+  return names;
+}
+
+class Sweep {
+ public:
+  Sweep(const PredictArguments& arguments, const std::vector<SweepRange>& ranges)
+      : arguments_(arguments),
+        ranges_(ranges),
+        environment_(read_environment()),
+        machine_(read_profile(arguments.selection.find_profile(environment_)).machine),
+        model_(arguments.selection.cost_model()),
+        named_(strategies_of(arguments, ranges, where_)) {}
+
+  SweepReport run() {
+    SweepReport report;
+    std::size_t count = 1;
+    for (const auto& range : ranges_) {
+      report.keys.push_back(range.key);
+      count *= range.values.size();
+    }
+    for (const auto& name : named_) report.named.push_back(names_without(name, ranges_));
+    for (std::size_t p = 0; p < count; ++p) {
+      std::vector<std::int64_t> values(ranges_.size());
+      for (std::size_t k = ranges_.size(), rest = p; k-- > 0; rest /= ranges_[k].values.size())
+        values[k] = ranges_[k].values[rest % ranges_[k].values.size()];
+      report.points.push_back(predict(std::move(values)));
+    }
+    report.context = {{"profile", machine_.name},
+                      {"pattern", arguments_.pattern.describe()},
+                      {"layout", arguments_.selection.layout.layout.empty()
+                                     ? fmt::format("{} ranks on a node", arguments_.selection.layout.ppn)
+                                     : arguments_.selection.layout.layout},
+                      {"model", name_of(model_)}};
+    if (std::ranges::find(report.keys, "ppn") != report.keys.end()) report.context[2].second = "as swept";
+    if (!evaluation_.empty()) report.context.emplace_back("evaluation", evaluation_);
+    return report;
+  }
+
+ private:
+  SweepPoint predict(std::vector<std::int64_t> values) {
+    auto arguments = arguments_;
+    auto names = named_;
+    for (std::size_t k = 0; k < ranges_.size(); ++k) {
+      const auto& key = sweep_key(ranges_[k].key, where_);
+      const auto value = values[k];
+      if (key.is_of_strategy) {
+        for (auto& name : names)
+          if (takes(name, key.parameter)) name = with_parameter(name, key.parameter, value);
+      } else if (ranges_[k].key == "bytes") {
+        set_bytes(arguments.pattern, value, where_);
+      } else if (ranges_[k].key == "ranks") {
+        if (!arguments.selection.layout.layout.empty())
+          throw InputError(where_, "--layout has a number of ranks", "name --ppn instead");
+        set_ranks(arguments.pattern, value, where_);
+      } else {
+        if (!arguments.selection.layout.layout.empty())
+          throw InputError(where_, "--layout has its ranks on a node", "leave it out");
+        if (value > std::numeric_limits<int>::max())
+          throw InputError(where_, fmt::format("{} ranks on a node are too many", value), "use fewer");
+        arguments.selection.layout.ppn = static_cast<int>(value);
+      }
+    }
+    return price(arguments, names, std::move(values));
+  }
+
+  SweepPoint price(const PredictArguments& arguments, const std::vector<std::string>& names,
+                   std::vector<std::int64_t> values) {
+    SweepPoint point;
+    point.values = std::move(values);
+    const auto strategies = parse(arguments, names);
+    const bool has_forms =
+        std::ranges::all_of(strategies, [](const auto& strategy) { return !strategy || has_closed_form(*strategy); });
+    const auto pricing = has_forms ? closed_pricing(arguments) : pricing_of(arguments, machine_, model_);
+    evaluation_ = pricing.evaluation;
+    const auto layout = required_layout(arguments.selection.layout, pricing.ranks, environment_);
+    point.nodes = layout.nodes();
+    std::vector<Candidate> ranking;
+    try {
+      if (strategies.empty()) ranking = pricing.rank(layout, {});
+      for (std::size_t i = 0; i < strategies.size(); ++i) {
+        point.named.emplace_back();
+        if (!strategies[i]) continue;
+        try {
+          ranking.push_back(pricing.price_one(layout, *strategies[i]));
+          point.named.back() = ranking.back().cost.seconds;
+        } catch (const NotApplicable& error) {
+          point.reason = error.reason();
+        }
+      }
+    } catch (const NotApplicable& error) {
+      point.reason = error.reason();
+    }
+    remove_parts(ranking);
+    const auto first = strategies.empty() ? ranking.begin() : std::ranges::min_element(ranking, {}, [&](const auto& c) {
+      return ranked_seconds(c, arguments.selection.calls);
+    });
+    if (first == ranking.end()) {
+      if (point.reason.empty()) point.reason = "no strategy of these takes such values";
+      return point;
+    }
+    point.reason.clear();
+    const std::vector<Candidate> winner{*first};
+    point.note = profile_note(machine_, layout, model_, winner);
+    point.chosen = *first;
+    for (const auto& row : missing_baselines(ranking, layout, pricing, model_)) ranking.push_back(row.candidate);
+    const auto standard = std::ranges::find(ranking, baselines().front().strategy, &Candidate::strategy);
+    if (standard != ranking.end()) point.standard_s = standard->cost.seconds;
+    return point;
+  }
+
+  /// The strategies of the names; nothing where a swept value is none for one of them.
+  std::vector<std::optional<Strategy>> parse(const PredictArguments& arguments,
+                                             const std::vector<std::string>& names) const {
+    const auto cartesian = arguments.pattern.cartesian();
+    std::vector<std::optional<Strategy>> result;
+    for (const auto& name : names) try {
+        result.emplace_back(parse_strategy(cartesian ? on_grid(name, cartesian->neighborhood) : name));
+      } catch (const InputError&) {
+        if (names_without(name, ranges_) == name) throw;  // nothing of it is swept
+        result.emplace_back();
+      }
+    return result;
+  }
+
+  /// As for a large all-to-all: the numbers of ranks of a sweep may lie on both sides of where edges are made.
+  Pricing closed_pricing(const PredictArguments& arguments) const {
+    auto predicted = arguments;
+    predicted.prefers_closed_form = true;
+    return pricing_of(predicted, machine_, model_);
+  }
+
+  const std::string where_ = "--sweep";
+  const PredictArguments& arguments_;
+  const std::vector<SweepRange>& ranges_;
+  Environment environment_;
+  Machine machine_;
+  CostModel model_;
+  std::vector<std::string> named_;
+  std::string evaluation_;
+};
+
+}  // namespace
+
+SweepReport run_sweep(const PredictArguments& arguments, const std::vector<SweepRange>& ranges) {
+  return Sweep(arguments, ranges).run();
+}
+
+}  // namespace commpass

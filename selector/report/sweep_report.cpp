@@ -1,0 +1,178 @@
+#include "selector/report/sweep_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "model/text.hpp"
+#include "selector/report/csv.hpp"
+
+namespace commpass {
+
+namespace {
+
+bool is_size(const std::string& key) { return key == "bytes" || key == "cap"; }
+
+/// "ranks=64, bytes=4KiB" of all keys but one.
+std::string other_values(const SweepReport& report, const SweepPoint& point, std::size_t but) {
+  std::string text;
+  for (std::size_t k = 0; k < report.keys.size(); ++k)
+    if (k != but)
+      text += fmt::format("{}{}={}", text.empty() ? "" : ", ", report.keys[k],
+                          print_value(report.keys[k], point.values[k]));
+  return text;
+}
+
+std::string describe_crossover(const SweepReport& report, const Crossover& crossover) {
+  const auto &before = report.points[crossover.before], &after = report.points[crossover.after];
+  const auto& key = report.keys[crossover.key];
+  const auto others = other_values(report, before, crossover.key);
+  return fmt::format("{}{} from {} to {}: {} gives way to {}", others, others.empty() ? key : "; " + key,
+                     print_value(key, before.values[crossover.key]), print_value(key, after.values[crossover.key]),
+                     before.chosen->strategy.route, after.chosen->strategy.route);
+}
+
+/// The point at which the winner takes least.
+const SweepPoint* best_of(const SweepReport& report) {
+  const SweepPoint* best = nullptr;
+  for (const auto& point : report.points)
+    if (point.chosen && (!best || point.chosen->cost.seconds < best->chosen->cost.seconds)) best = &point;
+  return best;
+}
+
+/// Do the keys change strategies alone? Then the points are rivals, and the best of them is worth a word.
+bool is_of_strategies(const SweepReport& report) {
+  return std::ranges::none_of(report.keys,
+                              [](const std::string& key) { return key == "bytes" || key == "ranks" || key == "ppn"; });
+}
+
+}  // namespace
+
+std::optional<double> SweepPoint::gain() const {
+  if (!chosen || !standard_s || chosen->cost.seconds <= 0) return std::nullopt;
+  return *standard_s / chosen->cost.seconds;
+}
+
+std::string print_value(const std::string& key, std::int64_t value) {
+  return is_size(key) ? print_bytes(value) : std::to_string(value);
+}
+
+std::vector<std::int64_t> values_of(const SweepReport& report, std::size_t key) {
+  std::vector<std::int64_t> values;
+  for (const auto& point : report.points)
+    if (std::ranges::find(values, point.values[key]) == values.end()) values.push_back(point.values[key]);
+  return values;
+}
+
+std::vector<Crossover> crossovers(const SweepReport& report) {
+  std::vector<Crossover> result;
+  std::size_t stride = 1;  // between neighbours along the key, the last one first
+  for (std::size_t k = report.keys.size(); k-- > 0; stride *= values_of(report, k).size())
+    for (std::size_t p = 0; p + stride < report.points.size(); ++p) {
+      const auto &before = report.points[p], &after = report.points[p + stride];
+      bool are_neighbours = before.chosen && after.chosen;
+      for (std::size_t other = 0; other < report.keys.size(); ++other)
+        if (other != k) are_neighbours = are_neighbours && before.values[other] == after.values[other];
+      if (are_neighbours && before.chosen->strategy.route != after.chosen->strategy.route)
+        result.push_back({k, p, p + stride});
+    }
+  return result;
+}
+
+std::string sweep_table(const SweepReport& report) {
+  std::string text;
+  const auto out = std::back_inserter(text);
+  for (const auto& [key, value] : report.context) fmt::format_to(out, "{}: {}\n", key, value);
+  std::size_t width = std::string("chosen").size();
+  for (const auto& point : report.points)
+    if (point.chosen) width = std::max(width, to_string(point.chosen->strategy).size());
+  fmt::format_to(out, "\n");
+  for (const auto& key : report.keys) fmt::format_to(out, "{:>8}  ", key);
+  fmt::format_to(out, "{:<{}}  {:>10}  {:>10}  {:>13}\n", "chosen", width, "predicted", "standard", "times faster");
+  for (const auto& point : report.points) {
+    for (std::size_t k = 0; k < report.keys.size(); ++k)
+      fmt::format_to(out, "{:>8}  ", print_value(report.keys[k], point.values[k]));
+    if (!point.chosen) {
+      fmt::format_to(out, "- ({})\n", point.reason);
+      continue;
+    }
+    fmt::format_to(out, "{:<{}}  {:>10}  {:>10}  {:>13}\n", to_string(point.chosen->strategy), width,
+                   format_seconds(point.chosen->cost.seconds),
+                   point.standard_s ? format_seconds(*point.standard_s) : "-",
+                   point.gain() ? format_fixed(*point.gain(), 2) : "-");
+  }
+  const auto found = crossovers(report);
+  if (!found.empty()) fmt::format_to(out, "\nCrossovers:\n");
+  for (const auto& crossover : found) fmt::format_to(out, "  {}\n", describe_crossover(report, crossover));
+  if (const auto* best = best_of(report); best && is_of_strategies(report))
+    fmt::format_to(out, "\nBest: {}, {}\n", to_string(best->chosen->strategy),
+                   format_seconds(best->chosen->cost.seconds));
+  std::vector<std::string> notes;
+  for (const auto& point : report.points)
+    if (!point.note.empty() && std::ranges::find(notes, point.note) == notes.end()) notes.push_back(point.note);
+  for (const auto& note : notes) fmt::format_to(out, "Note: {}.\n", note);
+  return text;
+}
+
+std::string sweep_csv(const SweepReport& report) {
+  auto header = report.keys;
+  for (const auto* column : {"chosen", "predicted_s", "standard_s", "times_faster_than_standard"})
+    header.emplace_back(column);
+  for (const auto& name : report.named) header.push_back(name + " predicted_s");
+  auto text = csv_line(header);
+  for (const auto& point : report.points) {
+    std::vector<std::string> fields;
+    for (const auto value : point.values) fields.push_back(std::to_string(value));
+    fields.push_back(point.chosen ? to_string(point.chosen->strategy) : "");
+    fields.push_back(csv_number(point.chosen ? std::optional(point.chosen->cost.seconds) : std::nullopt));
+    fields.push_back(csv_number(point.standard_s));
+    fields.push_back(csv_number(point.gain()));
+    for (const auto& seconds : point.named) fields.push_back(csv_number(seconds));
+    text += csv_line(fields);
+  }
+  return text;
+}
+
+std::string sweep_json(const SweepReport& report) {
+  using Json = nlohmann::ordered_json;
+  Json json;
+  json["schema_version"] = 1;
+  json["context"] = Json::object();
+  for (const auto& [key, value] : report.context) json["context"][key] = value;
+  json["keys"] = report.keys;
+  json["points"] = Json::array();
+  for (const auto& point : report.points) {
+    Json entry;
+    for (std::size_t k = 0; k < report.keys.size(); ++k) entry[report.keys[k]] = point.values[k];
+    if (point.chosen) {
+      entry["chosen"] = to_string(point.chosen->strategy);
+      entry["predicted_s"] = point.chosen->cost.seconds;
+    } else {
+      entry["not_applicable"] = point.reason;
+    }
+    if (point.standard_s) entry["standard_s"] = *point.standard_s;
+    if (const auto gain = point.gain()) entry["times_faster_than_standard"] = *gain;
+    for (std::size_t i = 0; i < point.named.size(); ++i)
+      if (point.named[i]) entry["named"][report.named[i]] = *point.named[i];
+    if (!point.note.empty()) entry["note"] = point.note;
+    json["points"].push_back(std::move(entry));
+  }
+  json["crossovers"] = Json::array();
+  for (const auto& crossover : crossovers(report)) {
+    const auto &before = report.points[crossover.before], &after = report.points[crossover.after];
+    Json entry{{"key", report.keys[crossover.key]}};
+    for (std::size_t k = 0; k < report.keys.size(); ++k)
+      if (k != crossover.key) entry["at"][report.keys[k]] = before.values[k];
+    entry["from"] = before.values[crossover.key];
+    entry["to"] = after.values[crossover.key];
+    entry["before"] = before.chosen->strategy.route;
+    entry["after"] = after.chosen->strategy.route;
+    json["crossovers"].push_back(std::move(entry));
+  }
+  constexpr int indent = 2;
+  return json.dump(indent) + "\n";
+}
+
+}  // namespace commpass

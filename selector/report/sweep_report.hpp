@@ -1,0 +1,51 @@
+// What `predict --sweep` tells: the winner and its price over ranges of one or more keys.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "selector/choose/select.hpp"
+
+namespace commpass {
+
+/// One combination of values.
+struct SweepPoint {
+  std::vector<std::int64_t> values;           ///< by key
+  int nodes = 0;                              ///< of its layout; 0: there is none, see `reason`
+  std::optional<Candidate> chosen;            ///< nothing: no strategy applies here
+  std::optional<Seconds> standard_s;          ///< one message for each block; nothing: it has no price here
+  std::vector<std::optional<Seconds>> named;  ///< of each strategy that was named; nothing: it does not apply here
+  std::string reason;                         ///< why nothing applies here
+  std::string note;                           ///< what the profile lacks that the winner rests on (profile_note.hpp)
+
+  /// How many times as long the direct exchange takes.
+  std::optional<double> gain() const;
+};
+
+struct SweepReport {
+  std::vector<std::pair<std::string, std::string>> context;
+  std::vector<std::string> keys;  ///< the last one varies fastest
+  std::vector<std::string>
+      named;  ///< the strategies that were named, without what the keys set; empty: all are looked at
+  std::vector<SweepPoint> points;  ///< every combination
+};
+
+/// Between two neighbours along a key the winner is of another route.
+struct Crossover {
+  std::size_t key, before, after;  ///< which key, and the two points
+};
+std::vector<Crossover> crossovers(const SweepReport& report);
+
+/// The values of a key, ascending as they were asked for, each once.
+std::vector<std::int64_t> values_of(const SweepReport& report, std::size_t key);
+/// "bytes=4KiB": sizes as people write them, where a key is one.
+std::string print_value(const std::string& key, std::int64_t value);
+
+std::string sweep_table(const SweepReport& report);
+std::string sweep_csv(const SweepReport& report);
+std::string sweep_json(const SweepReport& report);
+
+}  // namespace commpass

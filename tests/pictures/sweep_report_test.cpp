@@ -1,0 +1,95 @@
+// What a sweep tells: crossovers, and the map and the lines that are drawn of it.
+#include "selector/report/sweep_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "model/error.hpp"
+#include "pictures/measured_scatter.hpp"
+#include "pictures/strategy_map.hpp"
+#include "pictures/sweep_lines.hpp"
+
+namespace commpass {
+namespace {
+
+using Json = nlohmann::json;
+
+SweepPoint point(std::vector<std::int64_t> values, const char* strategy, Seconds seconds) {
+  SweepPoint result;
+  result.values = std::move(values);
+  if (strategy) {
+    Candidate candidate;
+    candidate.strategy = parse_strategy(strategy);
+    candidate.cost.seconds = seconds;
+    result.chosen = candidate;
+  } else {
+    result.reason = "it is <not> there";
+  }
+  result.standard_s = 4e-6;
+  return result;
+}
+
+SweepReport report() {
+  return {{{"profile", "p & q"}, {"pattern", "alltoall:ranks=4"}, {"layout", "2 ranks on a node"}},
+          {"ranks", "bytes"},
+          {},
+          {point({4, 8}, "two-step", 1e-6), point({4, 16}, "two-step,window=2", 2e-6), point({4, 32}, "standard", 4e-6),
+           point({8, 8}, "stfw,n=2", 1e-6), point({8, 16}, nullptr, 0), point({8, 32}, "standard", 4e-6)}};
+}
+
+TEST(Crossovers, AreWhereTheRouteChangesBetweenNeighbours) {
+  const auto found = crossovers(report());
+  ASSERT_EQ(found.size(), 2U);  // nothing is told across what does not apply, nor of windows
+  EXPECT_EQ(found[0].key, 1U);
+  EXPECT_EQ(found[0].before, 1U);
+  EXPECT_EQ(found[0].after, 2U);
+  EXPECT_EQ(found[1].key, 0U);
+  EXPECT_EQ(found[1].before, 0U);
+  EXPECT_EQ(found[1].after, 3U);
+}
+
+TEST(SweepJson, HasEveryPointAndCrossover) {
+  const auto json = Json::parse(sweep_json(report()));
+  EXPECT_EQ(json["points"].size(), 6U);
+  EXPECT_EQ(json["points"][0]["times_faster_than_standard"], 4.0);
+  EXPECT_EQ(json["points"][4]["not_applicable"], "it is <not> there");
+  EXPECT_EQ(json["crossovers"][0]["at"]["ranks"], 4);
+  EXPECT_EQ(json["crossovers"][0]["from"], 16);
+  EXPECT_EQ(json["crossovers"][0]["after"], "standard");
+}
+
+TEST(StrategyMap, SaysInEachCellWhoWinsByHowMuch) {
+  const auto picture = draw_strategy_map(report());
+  EXPECT_EQ(picture.json, sweep_json(report()));
+  EXPECT_NE(picture.body.find(">4.0×<"), std::string::npos);
+  EXPECT_NE(picture.body.find(">two-step<"), std::string::npos);
+  EXPECT_NE(picture.body.find("it is &lt;not&gt; there"), std::string::npos);
+  EXPECT_NE(svg_document(picture).find("p &amp; q"), std::string::npos);
+}
+
+TEST(SweepPictures, RefuseOtherNumbersOfKeys) {
+  EXPECT_THROW(draw_sweep_lines(report()), InputError);
+  auto one = report();
+  one.keys = {"bytes"};
+  EXPECT_THROW(draw_strategy_map(one), InputError);
+  one.points = {point({8}, nullptr, 0)};
+  one.points[0].standard_s.reset();
+  EXPECT_THROW(draw_sweep_lines(one), InputError);
+}
+
+TEST(MeasuredPrices, ComeFromTheJsonOfMeasure) {
+  const auto prices = read_measured_prices(
+      R"({"ranking":[{"strategy":"standard","predicted_s":1e-6,"measured_s":2e-6},{"strategy":"mpi","measured_s":1e-6},{"strategy":"two-step","predicted_s":1.1e-6,"measured_s":1e-6}]})",
+      "f");
+  ASSERT_EQ(prices.size(), 2U);
+  const auto picture = draw_measured(prices);
+  EXPECT_NE(picture.description.find("1 within 15 %"), std::string::npos) << picture.description;
+  EXPECT_NE(picture.description.find("50 % off"), std::string::npos) << picture.description;
+  for (const auto* text : {"", "[]", "{}", R"({"ranking":[{"strategy":1}]})",
+                           R"({"ranking":[{"strategy":"x","predicted_s":0,"measured_s":1}]})"})
+    EXPECT_THROW(read_measured_prices(text, "f"), InputError) << text;
+}
+
+}  // namespace
+}  // namespace commpass

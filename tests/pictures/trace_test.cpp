@@ -1,0 +1,160 @@
+// What the burst model tells of an exchange, and its timeline.
+#include "model/cost/trace.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "model/pattern/generate.hpp"
+#include "model/support.hpp"
+#include "pictures/exchange_view.hpp"
+#include "pictures/layout_view.hpp"
+#include "pictures/matrix_view.hpp"
+#include "pictures/timeline.hpp"
+
+namespace commpass {
+namespace {
+
+using Json = nlohmann::json;
+
+const Layout layout = Layout::with_ppn(12, 5);
+
+ExchangeView view(const std::string& strategy, const std::string& pattern = "random:ranks=12,bytes=3000,degree=5") {
+  return view_exchange(generate_pattern(pattern), layout, parse_strategy(strategy));
+}
+
+/// With receivers, so that messages are taken in after all are sent.
+Machine machine() {
+  auto result = test::small_cluster();
+  for (auto& channel : result.host.by_locality)
+    if (channel)
+      for (auto& protocol : channel->protocols) protocol.alpha_receive_s = protocol.alpha_s / 4;
+  return result;
+}
+
+const char* const strategies[] = {"standard",        "standard,window=2", "two-step",
+                                  "stfw,n=3,placed", "tuna,radix=3",      "three-step"};
+
+TEST(Trace, ChangesNoPrice) {
+  for (const auto* strategy : strategies) {
+    const auto exchange = view(strategy);
+    const auto trace = trace_exchange(exchange.schedule, layout, machine());
+    EXPECT_EQ(trace.cost.seconds, evaluate(exchange.schedule, layout, machine()).seconds) << strategy;
+    EXPECT_EQ(trace.cost.seconds, std::ranges::max(trace.finish)) << strategy;
+  }
+}
+
+TEST(Trace, FillsEachRanksTimeUntilItsFinish) {
+  for (const auto* strategy : strategies) {
+    const auto exchange = view(strategy);
+    const auto trace = trace_exchange(exchange.schedule, layout, machine());
+    for (Rank rank = 0; rank < layout.ranks(); ++rank) {
+      Seconds until = 0;
+      for (const auto& span : trace.spans_of(rank)) {
+        EXPECT_LT(span.begin, span.end);
+        EXPECT_LE(span.begin, until * (1 + 1e-9) + 1e-15) << strategy << ", rank " << rank;
+        until = std::max(until, span.end);
+      }
+      EXPECT_NEAR(until, trace.finish[at(rank)], 1e-12) << strategy << ", rank " << rank;
+    }
+  }
+}
+
+TEST(Trace, HasASendForEachMessage) {
+  for (const auto* strategy : strategies) {
+    const auto exchange = view(strategy);
+    const auto trace = trace_exchange(exchange.schedule, layout, machine());
+    for (std::size_t s = 0; s < exchange.schedule.stages.size(); ++s)
+      for (const auto& message : exchange.schedule.stages[s].messages)
+        EXPECT_TRUE(std::ranges::any_of(trace.spans, [&](const TraceSpan& span) {
+          return span.activity == Activity::send && span.rank == message.from && span.peer == message.to &&
+                 span.bytes == message.bytes && span.stage == static_cast<int>(s);
+        })) << strategy;
+  }
+}
+
+TEST(CriticalWay, LeadsFromTheStartToTheLastFinish) {
+  for (const auto* strategy : strategies) {
+    const auto exchange = view(strategy);
+    const auto trace = trace_exchange(exchange.schedule, layout, machine());
+    ASSERT_FALSE(trace.critical.empty());
+    const auto& last = trace.critical.back();
+    EXPECT_EQ(trace.finish[at(last.to)], trace.cost.seconds) << strategy;
+    for (std::size_t i = 0; i < trace.critical.size(); ++i) {
+      const auto& leg = trace.critical[i];
+      EXPECT_LE(leg.begin, leg.end) << strategy;
+      if (i == 0) continue;
+      EXPECT_EQ(trace.critical[i - 1].to, leg.from) << strategy;
+      EXPECT_LE(trace.critical[i - 1].end, leg.begin * (1 + 1e-12)) << strategy;
+    }
+  }
+}
+
+TEST(CriticalWay, FollowsTheOnlyMessages) {
+  // 0 → 5 on another node: rank 0 is busy first, then rank 5 waits for it and takes the message in.
+  Pattern pattern{12, {{0, 5, 100}}};
+  const auto exchange = view_exchange(pattern, layout, parse_strategy("standard"));
+  const auto trace = trace_exchange(exchange.schedule, layout, machine());
+  ASSERT_EQ(trace.critical.size(), 1U);
+  EXPECT_EQ(trace.critical[0].from, 0);
+  EXPECT_EQ(trace.critical[0].to, 5);
+  const auto own = trace.spans_of(5);
+  ASSERT_EQ(own.size(), 2U);
+  EXPECT_EQ(own[0].activity, Activity::wait);
+  EXPECT_EQ(own[1].activity, Activity::receive);
+}
+
+TEST(ChromeTrace, IsJsonWithTheSameEnd) {
+  const auto exchange = view("two-step");
+  const auto trace = trace_exchange(exchange.schedule, layout, machine());
+  const auto json = Json::parse(chrome_trace(exchange, trace));
+  double end = 0;
+  std::size_t spans = 0;
+  for (const auto& event : json["traceEvents"]) {
+    if (event["ph"] != "X") continue;
+    ++spans;
+    end = std::max(end, event["ts"].get<double>() + event["dur"].get<double>());
+    EXPECT_EQ(event["pid"], layout.node(event["tid"]));
+  }
+  EXPECT_EQ(spans, trace.spans.size());
+  EXPECT_NEAR(end, trace.cost.seconds * 1e6, 1e-4);
+}
+
+TEST(Matrices, TellTheTotalsOfPatternAndStages) {
+  const auto exchange = view("two-step");
+  const auto json = Json::parse(draw_matrices(exchange).json);
+  ASSERT_EQ(json["matrices"].size(), exchange.schedule.stages.size() + 1);
+  EXPECT_EQ(json["matrices"][0]["messages"], exchange.pattern.messages());
+  double bytes = 0;
+  for (const auto& message : exchange.schedule.stages[0].messages) bytes += static_cast<double>(message.bytes);
+  EXPECT_EQ(json["matrices"][1]["bytes"], bytes);
+  EXPECT_EQ(json["matrices"][1]["messages"], exchange.schedule.stages[0].messages.size());
+}
+
+TEST(Matrices, AreBinnedToFewCells) {
+  const auto big = Layout::with_ppn(3000, 30);
+  const auto exchange =
+      view_exchange(generate_pattern("random:ranks=3000,bytes=8,degree=40"), big, parse_strategy("stfw,n=2"));
+  const auto picture = draw_matrices(exchange);
+  const auto json = Json::parse(picture.json);
+  EXPECT_EQ(json["matrices"][0]["ranks_in_a_cell"], 6);
+  EXPECT_LE(json["matrices"][0]["cells"], 512);
+  EXPECT_LE(json["matrices"][1]["cells"], 256);
+  EXPECT_LE(picture.body.size(), 400000U);
+}
+
+TEST(LayoutPicture, CountsWhoWasMoved) {
+  const auto exchange = view("stfw,n=3,placed");
+  ASSERT_EQ(exchange.positions.size(), 12U);
+  const auto json = Json::parse(draw_layout(layout, exchange.positions).json);
+  int stays = 0;
+  for (Rank rank = 0; rank < 12; ++rank) stays += exchange.positions[at(rank)] == rank;
+  EXPECT_EQ(json["plays_itself"], stays);
+  EXPECT_EQ(json["plays_itself"].get<int>() + json["plays_same_node"].get<int>() + json["plays_other_node"].get<int>(),
+            12);
+  EXPECT_THROW(draw_layout(Layout::with_ppn(5000, 50), {}), InputError);
+}
+
+}  // namespace
+}  // namespace commpass
