@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <ctime>
 #include <functional>
 #include <memory>
 
@@ -18,6 +19,7 @@
 #include "selector/commands/arguments.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/report/profile_note.hpp"
+#include "selector/report/profile_origin.hpp"
 #include "selector/report/report.hpp"
 
 namespace commpass {
@@ -203,13 +205,15 @@ void predict(const PredictArguments& arguments) {
     const auto index = find_or_price(explained, ranking, *layout, pricing, selection.calls);
     auto compared = ranking;
     for (const auto& row : missing_baselines(ranking, *layout, pricing, model)) compared.push_back(row.candidate);
-    explanation = explain(compared, index, selection.calls);
+    explanation = explain(compared, index, selection.calls) + describe_origin(profile, std::time(nullptr));
     report.chosen = to_string(ranking.front().strategy);
   }
   report.note = profile_note(profile.machine, *layout, model, ranking);
   report.calls = selection.calls;
   report.baselines = missing_baselines(ranking, *layout, pricing, model);
   for (auto& candidate : ranking) report.rows.push_back({std::move(candidate), {}});
+  if (const auto warning = use_warning(profile, {.ranks_per_node = layout->max_ppn()}); !warning.empty())
+    std::fputs(("commpass: " + warning + "\n").c_str(), stderr);
   selection.print(report, explanation);
 }
 
