@@ -22,7 +22,7 @@ using Json = nlohmann::ordered_json;
 using Errors = std::map<std::string, double>;
 constexpr const char* kinds[] = {"alpha",        "beta", "alpha_next", "beta_next", "alpha_receive",
                                  "beta_receive", "link", "switch",     "injection", "ejection",
-                                 "core",         "bus",  "copy",       "slow_node"};
+                                 "core",         "bus",  "copy",       "slow_node", "narrow_core"};
 
 /// Compares what was found of a cluster with its description, which lists as `hidden` what cannot be identified there.
 class Comparison {
@@ -102,12 +102,21 @@ bool names_slow_nodes(const nlohmann::json& truth, const nlohmann::json& provena
   return found == slow;
 }
 
+/// Does the verdict tell of a core that no key of a profile describes, where there is one and nowhere else?
+bool tells_of_core(const nlohmann::json& truth, const Verdict& verdict) {
+  const bool is_told = verdict.trust != Trust::good && verdict.why.find("the network's core") != std::string::npos;
+  return is_told == truth.contains("leaf_nodes");
+}
+
 Errors compare(const nlohmann::json& truth, const Profile& profile) {
   const auto& machine = profile.machine;
   Comparison comparison(truth);
   const bool is_named = names_slow_nodes(truth, nlohmann::json::parse(profile.provenance_json));
   comparison.add("", "slow_node", is_named ? std::optional(0.0) : std::nullopt, 0, 1);
+  const bool is_told = machine.verdict && tells_of_core(truth, *machine.verdict);
+  comparison.add("", "narrow_core", is_told ? std::optional(0.0) : std::nullopt, 0, 1);
   if (truth.contains("slow_node")) return comparison.errors;  // the description is of the other nodes
+  if (truth.contains("leaf_nodes")) return comparison.errors;
   for (const auto locality : {Locality::socket, Locality::node, Locality::network})
     if (machine.host.has(locality))
       compare_channel(truth.at(name_of(locality)), *machine.host.find(locality), name_of(locality), comparison);
@@ -150,7 +159,8 @@ Json calibration(const Options& options) {
     fmt::print("   (largest relative errors)\n");
   }
   // Several nodes have to send for the limit into one of them to show, on clusters that have one.
-  constexpr std::pair<const char*, int> folders[] = {{"", 2}, {"/beyond", 2}, {"/ejection", 4}, {"/slow-node", 4}};
+  constexpr std::pair<const char*, int> folders[] = {
+      {"", 2}, {"/beyond", 2}, {"/ejection", 4}, {"/slow-node", 4}, {"/leaf-switches", 8}};
   for (const auto& [folder, nodes] : folders) {
     auto simulator = options.simulator;
     simulator.clusters += folder;

@@ -60,7 +60,7 @@ void measure_sharing(Calibration& calibration, Locality locality) {
   auto& rate = between_nodes ? calibration.machine.injection_rate_bytes_per_s
                              : calibration.channel(locality).aggregate_rate_bytes_per_s;
   const int multiple = between_nodes ? calibration.layout.nodes() - 1 : 1;
-  rate = sweep(calibration, pairs, locality, multiple, sharing_share.after(locality, calibration.localities), what);
+  rate = sweep(calibration, pairs, locality, multiple, sharing_share.of(locality, calibration.localities).end, what);
 }
 
 namespace {

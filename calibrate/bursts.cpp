@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "calibrate/attribution.hpp"
 #include "calibrate/calibration.hpp"
@@ -10,19 +9,16 @@
 
 namespace commpass {
 
-void measure_bursts(Calibration& calibration, Locality locality) {
+void measure_bursts(Calibration& calibration, Locality locality, const Share& share) {
   calibration.progress(fmt::format("bursts, {}", name_of(locality)));
   auto& channel = calibration.channel(locality);
   // To several receivers, if there are, so that it is the sender's time that shows.
   const Rank sender = calibration.pairs(locality).front().first;
   const auto receivers = partners(calibration.layout, sender, locality);
-  const double begin = burst_share.before(locality, calibration.localities),
-               end = burst_share.after(locality, calibration.localities);
-  const Bursts bursts(calibration, channel, std::midpoint(begin, end), 1,
-                      [&](Bytes bytes, int messages, int repetitions) {
-                        return calibration.bench.burst(sender, receivers, bytes, messages, repetitions);
-                      });
-  const Bursts postings(calibration, channel, end, 1, [&](Bytes bytes, int messages, int repetitions) {
+  const Bursts bursts(calibration, channel, share.middle(), 1, [&](Bytes bytes, int messages, int repetitions) {
+    return calibration.bench.burst(sender, receivers, bytes, messages, repetitions);
+  });
+  const Bursts postings(calibration, channel, share.end, 1, [&](Bytes bytes, int messages, int repetitions) {
     return calibration.bench.posting(sender, receivers, bytes, messages, repetitions);
   });
 

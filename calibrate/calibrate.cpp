@@ -11,6 +11,7 @@
 #include "runtime/mpi/crowd_warning.hpp"
 #include "runtime/mpi/fingerprint.hpp"
 #include "runtime/mpi/host_names.hpp"
+#include "runtime/mpi/surroundings.hpp"
 #include "selector/report/profile_origin.hpp"
 
 namespace commpass {
@@ -34,14 +35,12 @@ void Calibration::progress(const std::string& what) const {
   if (comm.rank() == 0 && options.progress) options.progress(what, sampler.spent());
 }
 
-double Share::before(Locality locality, const std::vector<Locality>& all) const {
+Share Share::of(Locality locality, const std::vector<Locality>& all) const {
+  const auto until = [&](std::ptrdiff_t localities) {
+    return begin + (end - begin) * static_cast<double>(localities) / static_cast<double>(all.size());
+  };
   const auto earlier = std::ranges::count_if(all, [&](Locality l) { return l < locality; });
-  return begin + (end - begin) * static_cast<double>(earlier) / static_cast<double>(all.size());
-}
-
-double Share::after(Locality locality, const std::vector<Locality>& all) const {
-  const auto done = std::ranges::count_if(all, [&](Locality l) { return l <= locality; });
-  return begin + (end - begin) * static_cast<double>(done) / static_cast<double>(all.size());
+  return {until(earlier), until(earlier + 1)};
 }
 
 namespace {
@@ -56,7 +55,11 @@ std::string draw_salt() {
 void begin_provenance(Calibration& calibration) {
   auto& provenance = calibration.provenance;
   provenance.fingerprint = fingerprint_here();
-  provenance.mpi_library = provenance.fingerprint.mpi_library;
+  const auto here = surroundings_here(calibration.layout);
+  provenance.mpi_library = here.mpi_library;
+  provenance.transport = *here.transport;
+  provenance.partition = here.partition;
+  provenance.ranks_per_node = here.ranks_per_node;
   provenance.layout = calibration.layout.describe();
   provenance.ranks = calibration.layout.ranks();
   provenance.host_hash = host_hash(host_names(calibration.comm.get()), draw_salt());
@@ -74,12 +77,14 @@ CalibrationResult calibrate(MPI_Comm comm, const Layout& layout, const Calibrati
   find_slow_nodes(calibration);
   measure_protocols(calibration);
   for (const auto locality : calibration.localities) find_rendezvous(calibration, locality);
-  for (const auto locality : calibration.localities) measure_bursts(calibration, locality);
+  for (const auto locality : calibration.localities)
+    measure_bursts(calibration, locality, burst_share.of(locality, calibration.localities));
   for (const auto locality : calibration.localities) measure_sharing(calibration, locality);
   measure_bus(calibration);
   measure_core(calibration);
   measure_ejection(calibration);
-  for (const auto locality : calibration.localities) measure_receiving(calibration, locality);
+  for (const auto locality : calibration.localities)
+    measure_receiving(calibration, locality, receive_share.of(locality, calibration.localities));
   measure_copies(calibration);
   measure_datatypes(calibration);
   measure_operations(calibration);
@@ -95,7 +100,7 @@ CalibrationResult calibrate(MPI_Comm comm, const Layout& layout, const Calibrati
   // Rank 0's: dates, clocks and salts differ.
   const auto json = to_json(Profile{calibration.machine, to_json(calibration.provenance)});
   return {parse_profile(broadcast(calibration.comm.get(), json), "calibration"), calibration.provenance.held_out,
-          calibration.provenance.slow_nodes};
+          calibration.provenance.slow_nodes, calibration.provenance.measured_again};
 }
 
 }  // namespace commpass

@@ -25,6 +25,7 @@ struct CalibrationResult {
   Profile profile;
   std::vector<HeldOut> held_out;  ///< with the profile's verdict, as in its provenance; empty if they were not timed
   std::vector<SlowNode> slow_nodes;
+  std::string measured_again;  ///< since held-out exchanges were off; as in the provenance
 };
 
 /// Calibrates on the ranks of `comm`, laid out as `layout` says. Collective.
@@ -33,7 +34,8 @@ struct CalibrationResult {
 /// 3 % or the budget is spent; protocols by segmented regression, their switch points narrowed by bisection; bursts
 /// (α_next, γ); what ranks share, by a sweep over active pairs. Then what a node takes in, local copies, derived
 /// datatypes, the operations of dynamic exchanges, and what the MPI library's neighbourhood collective takes beyond a
-/// direct exchange. At last it checks the profile on exchanges that no fit has seen. What could not be measured is
+/// direct exchange. At last it checks the profile on exchanges that no fit has seen, and
+/// measures again, if they are off, where they spend most of their time. What could not be measured is
 /// absent from the profile, and its provenance says why.
 /// @return the same on every rank
 /// @throws InputError on fewer than two ranks, MpiError

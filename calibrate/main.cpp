@@ -77,6 +77,7 @@ void run(const commpass::CalibrateArguments& arguments) {
       tell(fmt::format("commpass: held-out exchange '{}' by {}: {} predicted, {} measured, error {} %\n", each.exchange,
                        each.strategy, format_seconds(each.predicted_s), format_seconds(each.measured_s),
                        format_fixed(100 * each.error(), 1, true)));
+    if (!result.measured_again.empty()) tell(fmt::format("commpass: measured again: {}\n", result.measured_again));
     for (const auto& [node, times_as_long, host] : result.slow_nodes)
       tell(fmt::format("commpass: node {} ({}) takes {} times as long as the others; look at it, or leave it out\n",
                        node, host, format_fixed(times_as_long, 1)));

@@ -83,7 +83,7 @@ void narrow_switch(Calibration& calibration, PingPongs& ping_pongs, Locality loc
   Bytes low = segments[index].max_bytes, high = calibration.options.largest_bytes;
   for (const auto& point : points_of(ping_pongs, locality))
     if (point.bytes > low) high = std::min(high, point.bytes);
-  const double share = switch_share.after(locality, calibration.localities);
+  const double share = switch_share.of(locality, calibration.localities).end;
   constexpr double indistinguishable = 0.03;
   constexpr int samples = 5;
   segments[index].max_bytes = bisect(low, high, [&](Bytes bytes) {

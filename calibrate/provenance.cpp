@@ -13,8 +13,11 @@ std::string to_json(const Provenance& provenance) {
   Json json;
   json["date"] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   json["mpi_library"] = provenance.mpi_library;
+  json["transport"] = provenance.transport;
+  if (!provenance.partition.empty()) json["partition"] = provenance.partition;
   json["layout"] = provenance.layout;
   json["ranks"] = provenance.ranks;
+  json["ranks_per_node"] = provenance.ranks_per_node;
   json["host_hash"] = provenance.host_hash;
   json["processor"] = provenance.fingerprint.processor;
   json["node_processors"] = provenance.fingerprint.node_processors;
@@ -44,6 +47,7 @@ std::string to_json(const Provenance& provenance) {
   for (const auto& each : provenance.slow_nodes)
     json["slow_nodes"].push_back({{"node", each.node}, {"times_as_long", each.times_as_long}});
   json["not_measured"] = provenance.not_measured;
+  if (!provenance.measured_again.empty()) json["measured_again"] = provenance.measured_again;
   if (!provenance.warning.empty()) json["warning"] = provenance.warning;
   return json.dump();
 }

@@ -23,6 +23,7 @@ struct HeldOut {
   std::string strategy;
   Seconds predicted_s = 0, measured_s = 0;
   Interval measured_interval_s{};  ///< 95 %
+  std::string part_of{};           ///< the exchange of all nodes, of which this one is between two; empty: no part
   double error() const { return predicted_s / measured_s - 1; }
 };
 
@@ -34,9 +35,9 @@ struct SlowNode {
 };
 
 struct Provenance {
-  std::string mpi_library;
+  std::string mpi_library, transport, partition;
   std::string layout;
-  int ranks = 0;
+  int ranks = 0, ranks_per_node = 0;
   std::string host_hash;
   Fingerprint fingerprint;
   std::int64_t samples = 0, disturbed_rounds = 0;
@@ -46,6 +47,7 @@ struct Provenance {
   std::vector<HeldOut> held_out;
   std::vector<SlowNode> slow_nodes;
   std::vector<std::string> not_measured;  ///< each: what, and why
+  std::string measured_again;             ///< what, why, and what came of it; empty: nothing
   std::string warning;                    ///< empty: none
 };
 

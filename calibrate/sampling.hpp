@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <random>
 #include <vector>
@@ -56,9 +57,11 @@ class Sampler {
   }
 
   /// Samples all series, at least three times, until each is settled or the share of the budget is spent.
-  /// @param time  called with key, round and repetitions, gives the seconds of one repetition
+  /// @param time         called with key, round and repetitions, gives the seconds of one repetition
+  /// @param most_rounds  after which what differs from time to time by itself need not settle
   template <class Key, class Time>
-  void sample_all(std::map<Key, Series>& all, double share, Time time) {
+  void sample_all(std::map<Key, Series>& all, double share, Time time,
+                  int most_rounds = std::numeric_limits<int>::max()) {
     std::vector<Key> keys;
     for (const auto& [key, series] : all) keys.push_back(key);
     constexpr int least_rounds = 3;
@@ -75,7 +78,7 @@ class Sampler {
         sampled.push_back(&series);
         if (round >= least_rounds && has_spent(share)) return;
       }
-      if (all_settled) return;
+      if (all_settled || round + 1 >= most_rounds) return;
       if (round >= least_rounds) forget_if_disturbed(sampled, forgotten);
     }
   }

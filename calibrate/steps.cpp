@@ -28,6 +28,11 @@ std::vector<double> Bursts::seconds(std::size_t protocol, bool large) const {
   return result;
 }
 
+bool Bursts::are_settled() const {
+  return 2 * std::ranges::count_if(times_, [](const auto& entry) { return entry.second.settled(); }) >
+         std::ssize(times_);
+}
+
 Seconds Bursts::gamma() const {
   std::vector<double> gammas;
   for (std::size_t i = 0; i < protocols_; ++i)

@@ -51,6 +51,8 @@ class Bursts {
     });
   }
 
+  /// Are most times known?
+  bool are_settled() const;
   /// The queue's growth, which depends neither on the size nor on the protocol.
   Seconds gamma() const;
   Steps steps(std::size_t protocol, Seconds gamma_s) const;

@@ -1,15 +1,21 @@
 // How far to trust a profile, by exchanges that no fit has seen. No MPI.
 #pragma once
 
+#include <vector>
+
 #include "calibrate/provenance.hpp"
 #include "model/machine/verdict.hpp"
 
 namespace commpass {
 
-/// Good: held-out exchanges are predicted to 15 %, none of them off by half, and measured as sharply. Not to be
-/// trusted: they are off by more than 30 %, or their times spread by more than half, or none was run. What is not told
-/// apart is what their times spread, and, unless the verdict is good, what they are off: errors of good prices are
-/// mostly common to all candidates.
+/// The median of the factors by which predictions are off, to either side alike, less 1. @param all  one at least
+double middle_miss(const std::vector<HeldOut>& all);
+
+/// Good: held-out exchanges are predicted to 15 %, none of them off by half, and measured as sharply, no node is slow,
+/// and messages between all nodes are as well predicted as those between two. Not to be trusted: exchanges are off by
+/// more than 30 %, or their times spread by more than half, or none was run. What is not told apart is what their times
+/// spread, and, unless the verdict is good, by what the errors of different strategies for the same exchange differ:
+/// what all strategies have in common blurs no choice.
 Verdict judge(const Provenance& provenance);
 
 }  // namespace commpass

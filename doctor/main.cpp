@@ -11,6 +11,7 @@
 #include "runtime/mpi/host_names.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
+#include "runtime/mpi/surroundings.hpp"
 #include "runtime/mpi_program.hpp"
 #include "selector/commands/calibrate_arguments.hpp"
 
@@ -25,7 +26,9 @@ bool examine(bool json) {
   auto facts = examine_ranks(MPI_COMM_WORLD, detect_layout(MPI_COMM_WORLD));
   int good = 1;
   if (rank_in(MPI_COMM_WORLD) == 0) {
-    facts.profile = examine_profile(fingerprint_here(), facts.layout, hosts);
+    auto runs = surroundings_here(facts.layout);
+    runs.hosts = hosts;
+    facts.profile = examine_profile(fingerprint_here(), facts.layout, runs);
     const auto findings = judge(facts);
     good = may_measure(findings) ? 1 : 0;
     // Where every process is alone, since the launcher is another MPI's, the launcher's first one speaks for all.

@@ -5,7 +5,6 @@
 
 #include "model/error.hpp"
 #include "selector/commands/environment.hpp"
-#include "selector/report/profile_origin.hpp"
 
 namespace commpass {
 
@@ -27,7 +26,7 @@ Profile find(ProfileFacts& facts, const Fingerprint& here, const Layout& layout)
 
 }  // namespace
 
-ProfileFacts examine_profile(const Fingerprint& here, const Layout& layout, const std::vector<std::string>& hosts) {
+ProfileFacts examine_profile(const Fingerprint& here, const Layout& layout, const Surroundings& runs) {
   ProfileFacts facts;
   try {
     const auto profile = find(facts, here, layout);
@@ -35,7 +34,7 @@ ProfileFacts examine_profile(const Fingerprint& here, const Layout& layout, cons
     if (provenance.contains("date") && provenance["date"].is_string())
       facts.age_days = age_of(provenance["date"].get<std::string>(), std::time(nullptr));
     if (const auto& verdict = profile.machine.verdict) facts.verdict = name_of(verdict->trust);
-    facts.warning = provenance_warning(profile, here.mpi_library, hosts);
+    facts.warning = provenance_warning(profile, runs);
   } catch (const Error& error) {
     facts.problem = error.what();
   }

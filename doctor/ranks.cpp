@@ -10,12 +10,12 @@
 #include <cstdint>
 #include <utility>
 
-#include "doctor/transport.hpp"
 #include "runtime/mpi/launcher.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/mpi_library.hpp"
 #include "runtime/mpi/own_communicator.hpp"
 #include "runtime/mpi/ranks.hpp"
+#include "runtime/mpi/transport.hpp"
 
 namespace commpass {
 

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <ctime>
 #include <optional>
 
 #include "measure/cartesian.hpp"
@@ -16,13 +17,13 @@
 #include "model/machine/profile.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/crowd_warning.hpp"
+#include "runtime/mpi/detect_layout.hpp"
 #include "runtime/mpi/host_names.hpp"
 #include "runtime/mpi/launcher.hpp"
-#include "runtime/mpi/mpi_library.hpp"
 #include "runtime/mpi/ranks.hpp"
+#include "runtime/mpi/surroundings.hpp"
 #include "runtime/mpi_program.hpp"
 #include "selector/commands/measure_arguments.hpp"
-#include "selector/report/profile_origin.hpp"
 
 namespace commpass {
 namespace {
@@ -35,6 +36,7 @@ struct Setting {
   std::optional<Layout> layout;
   Machine machine;
   std::string warning;  ///< of rank 0: the profile does not belong here
+  std::string origin;   ///< of rank 0: what the profile was measured with
   bool shown = false;   ///< progress
 };
 
@@ -43,6 +45,7 @@ Setting prepare(const MeasureArguments& arguments, Rank rank, int ranks) {
   const auto& selection = arguments.selection;
   Setting setting;
   std::string profile_json;
+  Profile found;
   const auto hosts = host_names(MPI_COMM_WORLD);
   all_or_none(MPI_COMM_WORLD, [&] {
     arguments.launches.require_none();
@@ -58,13 +61,16 @@ Setting prepare(const MeasureArguments& arguments, Rank rank, int ranks) {
     setting.shown = rank == 0 && show_progress(arguments.progress.empty() ? setting.environment.progress
                                                                           : parse_progress(arguments.progress));
     if (rank == 0) {
-      const auto found = read_profile(selection.find_profile(setting.environment));
-      setting.warning = provenance_warning(found, mpi_library(), hosts);
+      found = read_profile(selection.find_profile(setting.environment));
+      setting.origin = describe_origin(found, std::time(nullptr));
       profile_json = to_json(found);
     }
     if (arguments.repetitions < 0) throw InputError("--repetitions", "it is negative", "use 1 or more");
   });
   setting.machine = parse_profile(broadcast(MPI_COMM_WORLD, profile_json), "profile of rank 0").machine;
+  auto here = surroundings_here(setting.layout ? *setting.layout : detect_layout(MPI_COMM_WORLD));
+  here.hosts = hosts;
+  if (rank == 0) setting.warning = provenance_warning(found, here);
   return setting;
 }
 
@@ -100,7 +106,7 @@ void measure_plans(const MeasureArguments& arguments, const Setting& setting, co
   tell(setting.warning);
   report.context.emplace_back("pattern", arguments.pattern.describe());
   report.context.emplace_back("memory", selection.memory);
-  selection.print(report, explanation);
+  selection.print(report, explanation.empty() ? explanation : explanation + setting.origin);
 }
 
 void measure_neighborhood(const MeasureArguments& arguments, const Setting& setting) {

@@ -20,6 +20,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int schema_version = 2, first_schema_version = 1;
+constexpr int schema_minor = 0;  ///< of schema_version; grows by one where keys are added that older ones may pass over
 
 // What no message takes: eleven days, or that for each byte, and a byte in as long. Sums of such times stay finite.
 constexpr double most_amount = 1e6;
@@ -28,8 +29,9 @@ constexpr double least_rate = 1e-6;
 /// One JSON object of a profile: every key must be asked for, or it is unknown.
 class ObjectReader {
  public:
-  ObjectReader(const Json& json, std::string origin, std::string path)
-      : json_(json), origin_(std::move(origin)), path_(std::move(path)) {
+  /// @param unknown_keys  takes what is unknown; null: that is an error
+  ObjectReader(const Json& json, std::string origin, std::string path, std::vector<std::string>* unknown_keys = nullptr)
+      : json_(json), origin_(std::move(origin)), path_(std::move(path)), unknown_keys_(unknown_keys) {
     if (!json.is_object()) throw error(path_.empty() ? "the profile" : path_, "is no object", "write {...}");
   }
 
@@ -90,10 +92,12 @@ class ObjectReader {
     return value.get<std::string>();
   }
 
-  ObjectReader object(const std::string& key) { return {require(key), origin_, name(key)}; }
+  ObjectReader object(const std::string& key) { return {require(key), origin_, name(key), unknown_keys_}; }
   ObjectReader element(const std::string& key, std::size_t index) {
-    return {json_.at(key)[index], origin_, fmt::format("{}[{}]", name(key), index)};
+    return {json_.at(key)[index], origin_, fmt::format("{}[{}]", name(key), index), unknown_keys_};
   }
+  /// From now on what is unknown goes there.
+  void pass_over_unknown(std::vector<std::string>& unknown_keys) { unknown_keys_ = &unknown_keys; }
   std::size_t array_size(const std::string& key) {
     const Json& value = require(key);
     if (!value.is_array()) throw error(name(key), "is no list", "write [...]");
@@ -102,8 +106,11 @@ class ObjectReader {
 
   /// Call when every known key has been asked for.
   void finish() const {
-    for (const auto& [key, value] : json_.items())
-      if (!asked_.contains(key)) throw error(name(key), "is unknown", "remove it or correct its spelling");
+    for (const auto& [key, value] : json_.items()) {
+      if (asked_.contains(key)) continue;
+      if (!unknown_keys_) throw error(name(key), "is unknown", "remove it or correct its spelling");
+      unknown_keys_->push_back(name(key));
+    }
   }
 
   std::string name(const std::string& key) const { return path_.empty() ? key : path_ + "." + key; }
@@ -123,6 +130,7 @@ class ObjectReader {
 
   const Json& json_;
   std::string origin_, path_;
+  std::vector<std::string>* unknown_keys_;
   std::set<std::string> asked_;
 };
 
@@ -305,6 +313,8 @@ Profile parse_profile(const std::string& text, const std::string& origin) {
         "schema_version", fmt::format("is {}", version),
         fmt::format("this Commpass reads versions {} and {}: calibrate again", first_schema_version, schema_version));
   Profile profile;
+  if (version == schema_version && in.find("schema_minor") && in.integer("schema_minor", 0) > schema_minor)
+    in.pass_over_unknown(profile.unknown_keys);
   Machine& machine = profile.machine;
   machine.name = in.string("name");
   const Json& provenance = in.require("provenance");

@@ -11,10 +11,13 @@ namespace commpass {
 
 struct Profile {
   Machine machine;
-  std::string provenance_json = "{}";  ///< a JSON object, kept as it was written
+  std::string provenance_json = "{}";       ///< a JSON object, kept as it was written
+  std::vector<std::string> unknown_keys{};  ///< that were passed over; only a newer minor version may have them
 };
 
-/// Reads a profile strictly: unknown keys, missing keys, wrong types and impossible numbers are errors.
+/// Reads a profile strictly: unknown keys, missing keys, wrong types and impossible numbers are errors. Only where
+/// schema_minor is newer than what this Commpass knows, unknown keys are passed over: minor versions add keys, and
+/// change none.
 /// @param origin  what to call the text in errors, usually the file name
 /// @throws InputError that names the key
 Profile parse_profile(const std::string& text, const std::string& origin);

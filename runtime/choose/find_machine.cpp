@@ -4,10 +4,13 @@
 
 #include <atomic>
 #include <cstdio>
+#include <mutex>
+#include <set>
 
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/fingerprint.hpp"
 #include "runtime/mpi/ranks.hpp"
+#include "runtime/mpi/surroundings.hpp"
 
 namespace commpass {
 
@@ -21,6 +24,15 @@ void warn_generic(const Profile& profile) {
              "built-in profile '{}', which knows nothing of it; run 'mpirun -n N commpass calibrate -o FILE' and set "
              "COMMPASS_PROFILE=FILE.\n",
              profile.machine.name);
+}
+
+/// What is off about a profile where it is used, each once.
+void warn_of(const Profile& profile, const Layout& layout) {
+  const auto warning = use_warning(profile, surroundings_here(layout));
+  static std::mutex access;
+  static std::set<std::string> told;
+  const std::lock_guard alone(access);
+  if (!warning.empty() && told.insert(warning).second) fmt::print(stderr, "commpass: {}\n", warning);
 }
 
 }  // namespace
@@ -37,7 +49,10 @@ Profile find_profile_here(const std::string& name, const Layout& layout, const E
 Machine find_machine(MPI_Comm comm, const std::string& name, const Layout& layout, const Environment& environment) {
   std::string json;
   all_or_none(comm, [&] {
-    if (rank_in(comm) == 0) json = to_json(find_profile_here(name, layout, environment));
+    if (rank_in(comm) != 0) return;
+    const auto profile = find_profile_here(name, layout, environment);
+    warn_of(profile, layout);
+    json = to_json(profile);
   });
   return parse_profile(broadcast(comm, json), "profile of rank 0").machine;
 }

@@ -10,6 +10,7 @@
 #include "selector/commands/picture_arguments.hpp"
 #include "selector/commands/prediction.hpp"
 #include "selector/commands/sweep.hpp"
+#include "selector/report/profile_origin.hpp"
 
 namespace commpass {
 
@@ -43,6 +44,9 @@ void predict(const PredictArguments& arguments, const PredictOutput& output) {
     write_file(output.trace,
                chrome_trace(view, trace_exchange(view.schedule, view.layout, prediction.profile.machine)));
   }
+  if (const auto warning = use_warning(prediction.profile, {.ranks_per_node = prediction.layout.max_ppn()});
+      !warning.empty())
+    std::fputs(("commpass: " + warning + "\n").c_str(), stderr);
   arguments.selection.print(prediction.report, prediction.explanation);
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ctime>
 #include <memory>
 
 #include "model/error.hpp"
@@ -13,6 +14,7 @@
 #include "selector/choose/offer.hpp"
 #include "selector/choose/told_apart.hpp"
 #include "selector/report/profile_note.hpp"
+#include "selector/report/profile_origin.hpp"
 
 namespace commpass {
 
@@ -188,7 +190,7 @@ Prediction make_prediction(const PredictArguments& arguments) {
     const auto index = find_or_price(explained, ranking, layout, pricing, selection.calls);
     auto compared = ranking;
     for (const auto& row : missing_baselines(ranking, layout, pricing, model)) compared.push_back(row.candidate);
-    explanation = explain(compared, index, selection.calls);
+    explanation = explain(compared, index, selection.calls) + describe_origin(profile, std::time(nullptr));
     report.chosen = to_string(ranking.front().strategy);
   }
   report.note = profile_note(profile.machine, layout, model, ranking);

@@ -18,6 +18,7 @@
 #include "selector/report/compare_profiles.hpp"
 #include "selector/report/csv.hpp"
 #include "selector/report/merge_profiles.hpp"
+#include "selector/report/profile_origin.hpp"
 #include "selector/report/profile_text.hpp"
 
 namespace commpass {
@@ -52,9 +53,16 @@ void list(const OutputFormat& format) {
              format.json ? listed.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace) + "\n" : table);
 }
 
+/// On stderr, so that the JSON of `show` stays one.
+void warn_of_unknown_keys(const Profile& profile) {
+  if (const auto warning = unknown_keys_warning(profile); !warning.empty())
+    fmt::print(stderr, "commpass: {}\n", warning);
+}
+
 void show(const std::string& name, bool json) {
   const auto path = path_of(name);
   const auto profile = read_profile(path);
+  warn_of_unknown_keys(profile);
   fmt::print("{}", json ? to_json(profile) : describe_profile(profile, path, std::time(nullptr)));
 }
 
@@ -64,6 +72,7 @@ void validate(const std::string& name) {
   fmt::print("{} is a valid profile.\n", path);
   fmt::print("Verdict: {}.\n", describe_verdict(profile.machine));
   for (const auto& sentence : implausible(profile.machine)) fmt::print("Warning: {}.\n", sentence);
+  warn_of_unknown_keys(profile);
 }
 
 void compare(const std::string& first, const std::string& second, const OutputFormat& format) {

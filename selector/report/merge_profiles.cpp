@@ -162,9 +162,9 @@ Verdict judge(std::span<const NamedProfile> profiles, const Spread& spread) {
   return verdict;
 }
 
-/// What all say alike, as provenances are compared with what runs; of dates the oldest.
+/// What all say alike, as provenances are compared with what runs; of dates the oldest, of ranks a node the most.
 void keep_common(Json& provenance, const std::vector<Json>& all) {
-  for (const char* key : {"mpi_library", "layout"}) {
+  for (const char* key : {"mpi_library", "transport", "partition", "processor", "node_processors", "layout"}) {
     const auto same = [&](const Json& each) { return each.value(key, Json()) == all.front().value(key, Json()); };
     if (all.front().contains(key) && std::ranges::all_of(all, same)) provenance[key] = all.front()[key];
   }
@@ -172,6 +172,11 @@ void keep_common(Json& provenance, const std::vector<Json>& all) {
   for (const auto& each : all)
     if (const auto date = each.value("date", Json()); date.is_string()) dates.insert(date.get<std::string>());
   if (!dates.empty()) provenance["date"] = *dates.begin();
+  int ranks_per_node = 0;
+  for (const auto& each : all)
+    if (const auto ranks = each.value("ranks_per_node", Json()); ranks.is_number_integer())
+      ranks_per_node = std::max(ranks_per_node, ranks.get<int>());
+  if (ranks_per_node > 0) provenance["ranks_per_node"] = ranks_per_node;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "selector/report/profile_origin.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <ctime>
 #include <iomanip>
@@ -66,35 +67,114 @@ std::optional<double> age_of(const std::string& date, std::time_t now) {
   return std::difftime(now, timegm(&time)) / day;
 }
 
-std::string provenance_warning(const Profile& profile, const std::string& mpi_library,
-                               const std::vector<std::string>& hosts) {
-  const auto provenance = nlohmann::json::parse(profile.provenance_json);
-  const auto text_of = [&](const char* key) {
-    return provenance.contains(key) && provenance[key].is_string() ? provenance[key].get<std::string>() : std::string();
-  };
-  constexpr auto* remedy = "predictions may be off, so calibrate here ('mpirun -n N commpass calibrate')";
+namespace {
+
+std::string told_by(const nlohmann::json& provenance, const char* key) {
+  return provenance.contains(key) && provenance[key].is_string() ? provenance[key].get<std::string>() : std::string();
+}
+
+/// What a profile was measured with, as far as it says so.
+Surroundings then_of(const nlohmann::json& provenance) {
+  Surroundings then{told_by(provenance, "mpi_library"), {}, told_by(provenance, "partition"), 0, {}};
+  if (provenance.contains("transport")) then.transport = told_by(provenance, "transport");
+  if (provenance.contains("ranks_per_node") && provenance["ranks_per_node"].is_number_integer())
+    then.ranks_per_node = provenance["ranks_per_node"];
+  return then;
+}
+
+/// What a profile was measured with, and what is so here.
+struct Mismatch {
+  std::string then, here;
+};
+
+std::optional<Mismatch> mismatch_of_libraries(const std::string& measured_with, const std::string& runs) {
+  if (measured_with.empty() || runs.empty() || measured_with == runs) return {};
+  const auto then = parse_library(measured_with), now = parse_library(runs);
+  if (then.name != now.name || then.version.empty() || now.version.empty())
+    return Mismatch{"with " + measured_with, "this is " + runs};
+  if (then.version == now.version) return {};
+  return Mismatch{fmt::format("with {} {}", then.name, then.version), "this is version " + now.version};
+}
+
+std::vector<Mismatch> mismatches(const Surroundings& then, const Surroundings& here) {
+  std::vector<Mismatch> found;
+  if (auto library = mismatch_of_libraries(then.mpi_library, here.mpi_library)) found.push_back(std::move(*library));
+  const auto settings = [](const std::string& transport) { return transport.empty() ? "its own choice" : transport; };
+  if (then.transport && here.transport && *then.transport != *here.transport)
+    found.push_back({fmt::format("with its transport as '{}'", settings(*then.transport)),
+                     fmt::format("here it is '{}'", settings(*here.transport))});
+  if (!then.partition.empty() && !here.partition.empty() && then.partition != here.partition)
+    found.push_back({fmt::format("in partition '{}'", then.partition), fmt::format("this is '{}'", here.partition)});
+  if (then.ranks_per_node > 0 && here.ranks_per_node > then.ranks_per_node)
+    found.push_back(
+        {fmt::format("with at most {} rank{} a node", then.ranks_per_node, then.ranks_per_node == 1 ? "" : "s"),
+         fmt::format("here are {}", here.ranks_per_node)});
+  return found;
+}
+
+constexpr auto* calibrate_here = "predictions may be off, so calibrate here ('mpirun -n N commpass calibrate')";
+
+std::string warning_of_use(const Profile& profile, const nlohmann::json& provenance, const Surroundings& here) {
   const auto& name = profile.machine.name;
-  const auto measured_with = text_of("mpi_library");
-  if (measured_with.empty())
-    return fmt::format(
-        "profile {} does not say with which MPI library it was measured, so perhaps on another machine; {}.", name,
-        remedy);
-  const auto on_date = text_of("date").empty() ? "" : " on " + text_of("date");
-  if (measured_with != mpi_library) {
-    const auto then = parse_library(measured_with), now = parse_library(mpi_library);
-    if (then.name != now.name || then.version.empty() || now.version.empty())
-      return fmt::format("profile {} was measured with {}{}, but this is {}; {}.", name, measured_with, on_date,
-                         mpi_library, remedy);
-    if (then.version != now.version)
-      return fmt::format("profile {} was measured with {} {}{}, but this is version {}; {}.", name, then.name,
-                         then.version, on_date, now.version, remedy);
-  }
-  if (!hosts.empty() && is_of_others(text_of("host_hash"), hosts))
+  const auto date = told_by(provenance, "date");
+  const auto on_date = date.empty() ? "" : " on " + date;
+  std::string text;
+  for (const auto& [then, now] : mismatches(then_of(provenance), here))
+    text += text.empty() ? fmt::format("profile {} was measured {}{}, but {}", name, then, on_date, now)
+                         : fmt::format(", and {}, but {}", then, now);
+  if (!text.empty()) return fmt::format("{}; {}.", text, calibrate_here);
+  if (!here.hosts.empty() && is_of_others(told_by(provenance, "host_hash"), here.hosts))
     return fmt::format("profile {} was measured{} on other hosts than these; if they are of another kind, {}.", name,
-                       on_date, remedy);
+                       on_date, calibrate_here);
   if (const auto& verdict = profile.machine.verdict; verdict && verdict->trust == Trust::none)
     return fmt::format("profile {} is not to be trusted: {}; {}.", name, verdict->why, verdict->remedy);
   return {};
+}
+
+/// With that of unknown keys behind it.
+std::string with_unknown_keys(std::string warning, const Profile& profile) {
+  const auto further = unknown_keys_warning(profile);
+  if (!warning.empty() && !further.empty()) warning += " And ";
+  return warning + further;
+}
+
+}  // namespace
+
+std::string unknown_keys_warning(const Profile& profile) {
+  if (profile.unknown_keys.empty()) return {};
+  return fmt::format(
+      "profile {} was written by a newer Commpass, and what this one does not know counts for nothing "
+      "({}); update Commpass.",
+      profile.machine.name, fmt::join(profile.unknown_keys, ", "));
+}
+
+std::string use_warning(const Profile& profile, const Surroundings& here) {
+  return with_unknown_keys(warning_of_use(profile, nlohmann::json::parse(profile.provenance_json), here), profile);
+}
+
+std::string provenance_warning(const Profile& profile, const Surroundings& here) {
+  if (told_by(nlohmann::json::parse(profile.provenance_json), "mpi_library").empty())
+    return with_unknown_keys(
+        fmt::format("profile {} does not say with which MPI library it was measured, so perhaps on "
+                    "another machine; {}.",
+                    profile.machine.name, calibrate_here),
+        profile);
+  return use_warning(profile, here);
+}
+
+std::string describe_origin(const Profile& profile, std::time_t now) {
+  const auto provenance = nlohmann::json::parse(profile.provenance_json);
+  const auto then = then_of(provenance);
+  const auto age = age_of(told_by(provenance, "date"), now);
+  if (!age && then.mpi_library.empty()) return {};
+  auto text = fmt::format("Profile {}: measured", profile.machine.name);
+  if (age) text += fmt::format(" {:.0f} days ago", *age);
+  if (!then.mpi_library.empty()) text += " with " + then.mpi_library;
+  if (then.ranks_per_node > 0)
+    text += fmt::format("{} at most {} ranks a node", then.mpi_library.empty() ? " with" : " and", then.ranks_per_node);
+  if (!then.partition.empty()) text += fmt::format(", in partition '{}'", then.partition);
+  if (const auto& verdict = profile.machine.verdict) text += fmt::format("; verdict: {}", name_of(verdict->trust));
+  return text + ".\n";
 }
 
 }  // namespace commpass

@@ -1,4 +1,4 @@
-// Does a profile belong to the MPI library and the hosts that run?
+// With what a profile was measured: does it belong to what runs?
 #pragma once
 
 #include <ctime>
@@ -17,12 +17,31 @@ namespace commpass {
 /// @param salt   without ':', drawn anew for each profile, so that hashes of different profiles cannot be compared
 std::string host_hash(const std::vector<std::string>& names, const std::string& salt);
 
-/// One sentence if a profile was measured with another MPI library, another version of it or on other hosts than those
-/// that run, or does not say with which library, as those that come from publications; else nothing.
-/// @param mpi_library  name and version, as a calibration with this library would write them into the provenance
-/// @param hosts        names of the hosts that run; empty: not known
-std::string provenance_warning(const Profile& profile, const std::string& mpi_library,
-                               const std::vector<std::string>& hosts = {});
+/// What runs, to be compared with what a profile was measured with. What is empty or 0 is not known, and not compared.
+struct Surroundings {
+  std::string mpi_library{};               ///< name and version
+  std::optional<std::string> transport{};  ///< settings of the library as text; empty: it chooses by itself
+  std::string partition{};                 ///< of the batch system
+  int ranks_per_node = 0;                  ///< at most
+  std::vector<std::string> hosts{};
+};
+
+/// One sentence if a profile was measured with another MPI library, another version or other settings of it, in another
+/// partition, with fewer ranks a node or on other hosts than what runs, or is not to be trusted; else nothing. Fewer
+/// ranks than it was measured with are part of what was measured. That
+/// of unknown_keys_warning follows.
+std::string use_warning(const Profile& profile, const Surroundings& here);
+
+/// One sentence if a profile has keys that are not known.
+std::string unknown_keys_warning(const Profile& profile);
+
+/// As use_warning, and one sentence if a profile does not say with which library it was measured, as those that come
+/// from publications.
+std::string provenance_warning(const Profile& profile, const Surroundings& here);
+
+/// "Profile mine: measured 12 days ago with Open MPI v4.1.4 and at most 2 ranks a node; verdict: usable.", as far as it
+/// says so, and the end of the line; empty if it says nothing of that.
+std::string describe_origin(const Profile& profile, std::time_t now);
 
 /// Days from a date as profiles hold it ("2026-11-21T07:30:00Z") until now; nothing for any other text.
 std::optional<double> age_of(const std::string& date, std::time_t now);

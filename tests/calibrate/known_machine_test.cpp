@@ -219,12 +219,12 @@ class KnownMachine : public testing::Test {
     find_slow_nodes(c);
     measure_protocols(c);
     for (const auto locality : c.localities) find_rendezvous(c, locality);
-    for (const auto locality : c.localities) measure_bursts(c, locality);
+    for (const auto locality : c.localities) measure_bursts(c, locality, burst_share.of(locality, c.localities));
     for (const auto locality : c.localities) measure_sharing(c, locality);
     measure_bus(c);
     measure_core(c);
     measure_ejection(c);
-    for (const auto locality : c.localities) measure_receiving(c, locality);
+    for (const auto locality : c.localities) measure_receiving(c, locality, receive_share.of(locality, c.localities));
     measure_copies(c);
     measure_datatypes(c);
     measure_operations(c);
@@ -480,9 +480,10 @@ TEST(Sampling, IsSettledWhereNineSamplesAgreeToThreePercent) {
 TEST(Shares, AreDividedAmongTheLocalities) {
   const Share share{0.4, 1};
   const std::vector all{Locality::socket, Locality::node, Locality::network}, two{Locality::socket, Locality::network};
-  EXPECT_DOUBLE_EQ(share.after(Locality::socket, all), 0.6);
-  EXPECT_DOUBLE_EQ(share.after(Locality::network, all), 1);
-  EXPECT_DOUBLE_EQ(share.after(Locality::socket, two), 0.7);
+  EXPECT_DOUBLE_EQ(share.of(Locality::socket, all).end, 0.6);
+  EXPECT_DOUBLE_EQ(share.of(Locality::network, all).end, 1);
+  EXPECT_DOUBLE_EQ(share.of(Locality::network, all).begin, 0.8);
+  EXPECT_DOUBLE_EQ(share.of(Locality::socket, two).end, 0.7);
 }
 
 }  // namespace

@@ -11,7 +11,9 @@ namespace {
 TEST(CalibrationProvenance, TellsHowGoodItIs) {
   Provenance provenance;
   provenance.mpi_library = "MPI 1";
+  provenance.transport = "btl tcp,self";
   provenance.ranks = 6;
+  provenance.ranks_per_node = 3;
   provenance.host_hash = "sha256:1:2";
   provenance.fingerprint = {"Processor 9", 64, "MPI 1"};
   Segment segment;
@@ -23,6 +25,9 @@ TEST(CalibrationProvenance, TellsHowGoodItIs) {
   const auto json = nlohmann::json::parse(to_json(provenance));
   EXPECT_EQ(json["mpi_library"], "MPI 1");
   EXPECT_EQ(json["ranks"], 6);
+  EXPECT_EQ(json["ranks_per_node"], 3);
+  EXPECT_EQ(json["transport"], "btl tcp,self");
+  EXPECT_FALSE(json.contains("partition")) << "no batch system";
   EXPECT_EQ(json["host_hash"], "sha256:1:2");
   EXPECT_EQ(json["fits"][0]["locality"], "network");
   EXPECT_EQ(json["fits"][0]["alpha_interval_s"], nlohmann::json::array({1e-6, 2e-6}));

@@ -10,8 +10,11 @@ namespace {
 Provenance held_out(const std::vector<double>& factors, double spread) {
   Provenance provenance;
   for (const double factor : factors)
-    provenance.held_out.push_back(
-        {"exchange", "standard", factor * 1e-5, 1e-5, {1e-5 * (1 - spread), 1e-5 * (1 + spread)}});
+    provenance.held_out.push_back({"exchange " + std::to_string(provenance.held_out.size()),
+                                   "standard",
+                                   factor * 1e-5,
+                                   1e-5,
+                                   {1e-5 * (1 - spread), 1e-5 * (1 + spread)}});
   return provenance;
 }
 
@@ -36,6 +39,39 @@ TEST(Verdict, TrustsNothingThatIsOffByAThirdToEitherSideOrBlurred) {
   EXPECT_NEAR(judge(held_out({0.25, 0.25, 0.25}, 0.02)).uncertainty, 3, 1e-9) << "four times as long as predicted";
   EXPECT_EQ(judge(held_out({1, 1, 1}, 0.6)).trust, Trust::none);
   EXPECT_EQ(judge(held_out({1, 1, 1}, 0.2)).trust, Trust::usable);
+}
+
+HeldOut timed(const char* exchange, double times_as_long, const char* part_of = "") {
+  return {exchange, "standard", 1e-5, times_as_long * 1e-5, {times_as_long * 1e-5, times_as_long * 1e-5}, part_of};
+}
+
+TEST(Verdict, CountsOnlyWhatStrategiesDoNotHaveInCommonAsUncertainty) {
+  Provenance provenance;
+  for (const char* exchange : {"small", "middling", "large"})
+    for (const double times_as_long : {3.0, 3.3}) provenance.held_out.push_back(timed(exchange, times_as_long));
+  provenance.held_out.push_back(timed("of one strategy", 9));
+  const auto verdict = judge(provenance);
+  EXPECT_EQ(verdict.trust, Trust::none) << "all take three times as long";
+  EXPECT_NEAR(verdict.uncertainty, 0.1, 1e-9) << "but which one takes longer is known";
+  provenance.held_out[1].measured_s = provenance.held_out[3].measured_s = 1e-5;
+  EXPECT_NEAR(judge(provenance).uncertainty, 2, 1e-9) << "one is as predicted, and the other not";
+}
+
+TEST(Verdict, TellsOfACoreThatTheProfileDoesNotDescribe) {
+  Provenance provenance;
+  for (int i = 0; i < 8; ++i) provenance.held_out.push_back(timed("within a node", 1));
+  provenance.held_out.push_back(timed("all", 1.08));
+  provenance.held_out.push_back(timed("two nodes", 1.0, "all"));
+  EXPECT_EQ(judge(provenance).trust, Trust::good);
+  provenance.held_out[8] = timed("all", 1.4);
+  const auto verdict = judge(provenance);
+  EXPECT_EQ(verdict.trust, Trust::usable);
+  EXPECT_NE(verdict.why.find("take 1.4 times as long as those between two tell, so the network's core"),
+            std::string::npos)
+      << verdict.why;
+  EXPECT_NE(verdict.remedy, "");
+  provenance.held_out[9] = timed("two nodes", 1.4, "all");
+  EXPECT_EQ(judge(provenance).why.find("core"), std::string::npos) << "it is not that many nodes send at once";
 }
 
 TEST(Verdict, NamesANodeThatIsSlow) {

@@ -4,8 +4,9 @@
 // Of that, send_overhead_s is the sender's own time, during which it can do nothing else, and receive_overhead_s the
 // receiver's. Bytes flow at the rate of the locality's fastest protocol; what a slower protocol takes longer is time of
 // the sender (it copies). All ranks of a node share its NIC, out of the node and, where there is a limit, into it. All
-// nodes share the core of the network, where it has a limit: so much for each node. A bus, where there is one, moves
-// all messages within its node. A local copy costs copy_block_s for each contiguous piece.
+// nodes share the core of the network, where it has a limit: so much for each node. Where there are leaf switches, the
+// nodes of each share its way to the others, which profiles cannot describe. A bus, where there is one, moves all
+// messages within its node. A local copy costs copy_block_s for each contiguous piece.
 #pragma once
 
 #include <algorithm>
@@ -63,7 +64,9 @@ struct Cluster {
   double ejection_rate_bytes_per_s = 0;   // 0: no limit; so with the two that follow
   double core_rate_per_node_bytes_per_s = 0, bus_rate_bytes_per_s = 0;
   double injection_rate_bytes_per_s = 0, copy_rate_bytes_per_s = 0, copy_block_s = 0;
-  int slow_node = -1;  // none
+  int leaf_nodes = 0;                // of a leaf switch; 0: there are none
+  double leaf_rate_bytes_per_s = 0;  // out of one
+  int slow_node = -1;                // none
   double slowdown = 1;
 
   /// By what a message between two places takes longer, or work where both are one.
@@ -102,6 +105,8 @@ inline Cluster read_cluster() {
     throw std::invalid_argument("a cluster with a bus has one fastest rate within a node");
   cluster.copy_rate_bytes_per_s = json.at("copy_rate_bytes_per_s");
   cluster.copy_block_s = json.at("copy_block_s");
+  cluster.leaf_nodes = json.value("leaf_nodes", 0);
+  cluster.leaf_rate_bytes_per_s = json.value("leaf_rate_bytes_per_s", 0.0);
   cluster.slow_node = json.value("slow_node", cluster.slow_node);
   cluster.slowdown = json.value("slowdown", cluster.slowdown);
   return cluster;

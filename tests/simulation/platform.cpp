@@ -4,6 +4,7 @@
 #include <simgrid/s4u.hpp>
 
 #include <unordered_map>
+#include <vector>
 
 #include "simulation/description.hpp"
 #include "simulation/noise.hpp"
@@ -115,15 +116,41 @@ void fill_full(s4u::NetZone* zone, simgrid::kernel::routing::NetPoint* router, i
   }
 }
 
+/// A node, and the ways out of it and into it.
+struct Node {
+  s4u::NetZone* zone;
+  simgrid::kernel::routing::NetPoint* router;
+  Route out, in;
+};
+
+/// Nodes below leaf switches: routes from every one to every other, those out of a leaf by its switch.
+void connect_by_leaves(s4u::NetZone* root, const std::vector<Node>& nodes) {
+  const auto leaf_nodes = static_cast<std::size_t>(cluster.leaf_nodes);
+  std::vector<Route> up;
+  for (std::size_t leaf = 0; leaf * leaf_nodes < nodes.size(); ++leaf)
+    up.push_back(add_shared(root, "leaf" + std::to_string(leaf), cluster.leaf_rate_bytes_per_s,
+                            cluster.localities[2].fastest()));
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    for (std::size_t k = 0; k < nodes.size(); ++k) {
+      if (i == k) continue;
+      const auto from = i / leaf_nodes, to = k / leaf_nodes;
+      const auto way = from == to ? nodes[i].out : joined(nodes[i].out, up[from]);
+      root->add_route(nodes[i].zone->get_netpoint(), nodes[k].zone->get_netpoint(), nodes[i].router, nodes[k].router,
+                      joined(way, nodes[k].in), false);
+    }
+}
+
 }  // namespace
 
 extern "C" void load_platform(const s4u::Engine& engine) {
   cluster = simulation::read_cluster();
-  auto* root = s4u::create_star_zone("root");
+  const bool has_leaves = cluster.leaf_nodes > 0;
+  auto* root = has_leaves ? s4u::create_full_zone("root") : s4u::create_star_zone("root");
   const auto between = [&](const std::string& name, double rate) {
     return add_shared(root, name, rate, cluster.localities[2].fastest());
   };
   const auto core = between("core", cluster.core_rate_per_node_bytes_per_s * cluster.nodes);
+  std::vector<Node> nodes;
   for (int node = 0; node < cluster.nodes; ++node) {
     const auto name = "node" + std::to_string(node);
     const bool has_bus = cluster.bus_rate_bytes_per_s > 0;
@@ -134,10 +161,14 @@ extern "C" void load_platform(const s4u::Engine& engine) {
     if (has_bus) fill_full(zone, router, node, cores);
     else fill_star(zone, node, cores);
     zone->seal();
-    root->add_route(zone->get_netpoint(), nullptr, router, nullptr,
-                    joined(between(name + "-nic", cluster.injection_rate_bytes_per_s), core), false);
-    root->add_route(nullptr, zone->get_netpoint(), nullptr, router,
-                    between(name + "-nic-in", cluster.ejection_rate_bytes_per_s), false);
+    nodes.push_back({zone, router, joined(between(name + "-nic", cluster.injection_rate_bytes_per_s), core),
+                     between(name + "-nic-in", cluster.ejection_rate_bytes_per_s)});
+  }
+  if (has_leaves) connect_by_leaves(root, nodes);
+  for (const auto& [zone, router, out, in] : nodes) {
+    if (has_leaves) break;
+    root->add_route(zone->get_netpoint(), nullptr, router, nullptr, out, false);
+    root->add_route(nullptr, zone->get_netpoint(), nullptr, router, in, false);
   }
   root->seal();
   auto* model = engine.get_netzone_root()->get_network_model();

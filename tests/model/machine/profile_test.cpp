@@ -458,6 +458,35 @@ TEST(Profile, KeepsItsVerdict) {
   EXPECT_EQ(Json::parse(to_json(parse(least_profile())))["schema_version"], 1) << "an older Commpass reads it";
 }
 
+TEST(Profile, OfANewerMinorVersionKeepsWhatIsKnownAndTellsWhatIsNot) {
+  auto json = judged_profile();
+  json["schema_minor"] = 1;
+  json["weather"] = "fine";
+  json["host"]["node"]["protocols"][0]["warmth_s"] = 3;
+  json["verdict"]["mood"] = "good";
+  const auto profile = parse(json);
+  EXPECT_EQ(profile.machine, parse(judged_profile()).machine);
+  EXPECT_THAT(profile.unknown_keys,
+              testing::UnorderedElementsAre("weather", "host.node.protocols[0].warmth_s", "verdict.mood"));
+  EXPECT_EQ(Json::parse(to_json(profile)), judged_profile()) << "what this version knows is written as this version";
+  json["host"]["node"]["protocols"][0]["alpha_s"] = -1;
+  expect_sentence(error_for(json), {"alpha_s is -1"});
+}
+
+TEST(Profile, OfTheSameMinorVersionOrAnOlderOneHasNoUnknownKeys) {
+  auto same = judged_profile(), broken = judged_profile(), old = least_profile();
+  same["schema_minor"] = 0;
+  EXPECT_TRUE(parse(same).unknown_keys.empty());
+  EXPECT_TRUE(schema_accepts(same));
+  same["weather"] = "fine";
+  expect_sentence(error_for(same), {"key weather is unknown"});
+  broken["schema_minor"] = -1;
+  expect_sentence(error_for(broken), {"key schema_minor is -1"});
+  old["schema_minor"] = 1;
+  expect_sentence(error_for(old), {"key schema_minor is unknown"});
+  for (const auto& json : {same, broken, old}) EXPECT_FALSE(schema_accepts(json)) << json;
+}
+
 TEST(Profile, WithAVerdictThatIsBrokenIsRefused) {
   auto wrong = judged_profile(), old = judged_profile(), negative = judged_profile(), silent = judged_profile();
   wrong["verdict"]["trust"] = "perhaps";

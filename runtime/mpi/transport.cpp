@@ -1,14 +1,17 @@
-#include "doctor/transport.hpp"
+#include "runtime/mpi/transport.hpp"
 
+#include <fmt/format.h>
 #include <mpi.h>
 
 #include <array>
+#include <cstdlib>
 
 namespace commpass {
 
 namespace {
 
 constexpr const char* known[] = {"pml", "btl", "mtl", "btl_vader_single_copy_mechanism"};
+constexpr const char* variables[] = {"UCX_TLS", "FI_PROVIDER"};  // of the libraries below
 
 /// The tools interface, from now until it goes out of scope.
 struct ToolsInterface {
@@ -68,24 +71,29 @@ std::string device_of_mpich() {
 
 std::vector<std::pair<std::string, std::string>> transport_settings() {
   std::vector<std::pair<std::string, std::string>> settings;
+  for (const auto* variable : variables)
+    if (const char* value = std::getenv(variable)) settings.emplace_back(variable, value);
   if (const auto device = device_of_mpich(); !device.empty()) settings.emplace_back("device", device);
   const ToolsInterface tools;
   if (!tools.is_on) return settings;
-  int variables = 0;
-  if (MPI_T_cvar_get_num(&variables) != MPI_SUCCESS) return settings;
-  for (int index = 0; index < variables; ++index) {
-    std::array<char, 128> name{};
-    int name_length = name.size(), text_length = 0, verbosity = 0, bind = 0, scope = 0;
+  for (const auto* wanted : known) {
+    int index = 0;
+    if (MPI_T_cvar_get_index(wanted, &index) != MPI_SUCCESS) continue;
+    int name_length = 0, text_length = 0, verbosity = 0, bind = 0, scope = 0;
     auto type = MPI_DATATYPE_NULL;
     auto kinds = MPI_T_ENUM_NULL;
-    if (MPI_T_cvar_get_info(index, name.data(), &name_length, &verbosity, &type, &kinds, nullptr, &text_length, &bind,
-                            &scope) != MPI_SUCCESS)
-      continue;
-    for (const auto* wanted : known)
-      if (std::string(name.data()) == wanted)
-        if (const auto value = value_of(index, type, kinds); !value.empty()) settings.emplace_back(wanted, value);
+    if (MPI_T_cvar_get_info(index, nullptr, &name_length, &verbosity, &type, &kinds, nullptr, &text_length, &bind,
+                            &scope) == MPI_SUCCESS)
+      if (const auto value = value_of(index, type, kinds); !value.empty()) settings.emplace_back(wanted, value);
   }
   return settings;
+}
+
+std::string transport_text() {
+  std::string text;
+  for (const auto& [name, value] : transport_settings())
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, value);
+  return text;
 }
 
 }  // namespace commpass

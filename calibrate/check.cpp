@@ -1,0 +1,59 @@
+// Does the profile predict exchanges that no parameter was fitted to? Where it does not, what is left of the budget
+// goes.
+#include <fmt/format.h>
+
+#include "calibrate/calibration.hpp"
+#include "calibrate/held_out.hpp"
+#include "calibrate/verdict.hpp"
+#include "runtime/mpi/mpi_error.hpp"
+
+namespace commpass {
+
+namespace {
+
+/// Measures again what further messages cost on the locality that explains most of the error, and keeps of both results
+/// the one that predicts better.
+void measure_again(Calibration& calibration, HeldOutTrials& trials) {
+  constexpr double well = 0.15, percent = 100;
+  const double before = middle_miss(trials.results()), spent = calibration.sampler.spent();
+  if (before <= well || calibration.sampler.has_spent(1)) return;
+  int place = static_cast<int>(trials.where_most_is_missed());
+  COMMPASS_MPI_CALL(MPI_Bcast, &place, 1, MPI_INT, 0, calibration.comm.get());
+  const auto locality = static_cast<Locality>(place);
+  calibration.progress(
+      fmt::format("held-out exchanges are off by {:.1f} %: measuring further messages of host.{} again",
+                  percent * before, name_of(locality)));
+  const auto found = calibration.machine;
+  const auto not_measured = calibration.provenance.not_measured;
+  const Share rest{spent, 1};
+  measure_bursts(calibration, locality, {rest.begin, rest.middle()});
+  measure_receiving(calibration, locality, {rest.middle(), rest.end});
+  trials.price_again();
+  const double after = middle_miss(trials.results());
+  const bool is_better = after < before;
+  if (!is_better) {
+    calibration.machine = found;
+    calibration.provenance.not_measured = not_measured;
+    trials.price_again();
+  }
+  calibration.provenance.measured_again = fmt::format(
+      "further messages of host.{}, since held-out exchanges were off by {:.1f} %: {:.1f} % with what was "
+      "found then, {}",
+      name_of(locality), percent * before, percent * after, is_better ? "which was taken" : "so the first was kept");
+}
+
+}  // namespace
+
+void check_held_out(Calibration& calibration) {
+  calibration.progress("held-out exchanges");
+  if (!calibration.provenance.warning.empty()) {
+    calibration.not_measured("held_out: " + calibration.provenance.warning);
+    return;
+  }
+  HeldOutTrials trials(calibration);
+  trials.time(held_out_share.end);
+  measure_again(calibration, trials);
+  calibration.provenance.held_out = trials.results();
+}
+
+}  // namespace commpass
