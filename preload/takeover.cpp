@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/error.hpp"
+#include "preload/call_site.hpp"
 #include "preload/settings.hpp"
 #include "runtime/mpi/agreement.hpp"
 
@@ -107,6 +108,20 @@ int run_taken(const Call& call, TakenCommunicator& of) {
   return MPI_ERR_INTERN;
 }
 
+void write_down(const Call& call, TakenCommunicator& of, double begin_s, double end_s) {
+  thread_local SentBlocks sent;
+  sent.clear();
+  call.sends(of, sent);
+  auto& record = of.record(call.kind);
+  record.seconds += end_s - begin_s;
+  record.bytes += sent.total(peers_in(call.comm));
+  if (!of.log) return;
+  of.log->add(call.kind, CallSite::of_program(), sent, begin_s, end_s);
+  if (!of.log->is_full()) return;
+  of.log->begin_telling();
+  of.log->end_telling();
+}
+
 }  // namespace
 
 bool is_inside() { return is_within; }
@@ -118,12 +133,9 @@ int run(const Call& call) {
   auto* const of = taken(call.comm);
   if (!of) return call.library();
   const Inside inside;
-  const double begin = PMPI_Wtime();
+  const double begin_s = monotonic_seconds();
   const int code = run_taken(call, *of);
-  if (!asked.reports) return code;
-  auto& record = of->record(call.kind);
-  record.seconds += PMPI_Wtime() - begin;
-  record.bytes += call.bytes(*of);
+  if (asked.reports || asked.records()) write_down(call, *of, begin_s, monotonic_seconds());
   return code;
 }
 
