@@ -19,7 +19,7 @@ struct AdvisedCall {
   std::size_t communicators = 0, patterns = 0;
   std::int64_t calls = 0;              ///< of one communicator, on average
   double bytes = 0;                    ///< of one call, of all ranks, on average
-  std::vector<std::size_t> exchanges;  ///< numbers of Record::exchanges
+  std::vector<std::size_t> exchanges = {};  ///< numbers of Record::exchanges
   Seconds measured_s = 0;              ///< of all calls, on the rank with the most; 0 of those that do not block
 };
 
