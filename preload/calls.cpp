@@ -8,6 +8,9 @@
 #include <vector>
 
 #include "model/error.hpp"
+#include "preload/call_blocks.hpp"
+#include "preload/call_site.hpp"
+#include "preload/record_file.hpp"
 #include "preload/report.hpp"
 #include "preload/settings.hpp"
 #include "preload/taken_communicator.hpp"
@@ -16,21 +19,13 @@
 namespace {
 
 using commpass::AlltoallvOptions;
+using commpass::CallSite;
+using commpass::Counts;
 using commpass::InterposedCall;
+using commpass::SentBlocks;
 using commpass::take_over;
 using commpass::TakenCommunicator;
-
-std::int64_t bytes_of(MPI_Datatype type, std::int64_t elements) {
-  int size = 0;
-  if (elements == 0 || type == MPI_DATATYPE_NULL || PMPI_Type_size(type, &size) != MPI_SUCCESS) return 0;
-  return size * elements;
-}
-
-std::int64_t sum_of(const int* counts, int ranks) {
-  std::int64_t sum = 0;
-  for (int i = 0; counts && i < ranks; ++i) sum += counts[i];
-  return sum;
-}
+using commpass::TypedCounts;
 
 template <class Item>
 std::span<const Item> of_ranks(const TakenCommunicator& of, const Item* items) {
@@ -101,9 +96,7 @@ int take_over_equal_blocks(InterposedCall kind, decltype(&PMPI_Neighbor_alltoall
                            MPI_Comm comm) {
   return take_over(
       kind, comm, false,
-      [&](const TakenCommunicator& of) {
-        return bytes_of(sendtype, std::ssize(of.neighbors.destinations) * sendcount);
-      },
+      [&](const TakenCommunicator& of, SentBlocks& sent) { add_neighbors(sent, of.neighbors, sendcount, sendtype); },
       [&] { return library(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); },
       [&](TakenCommunicator& of) {
         const bool is_shared = kind == InterposedCall::neighbor_allgather;
@@ -121,10 +114,11 @@ extern "C" {
 
 int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                  MPI_Datatype recvtype, MPI_Comm comm) {
+  const CallSite site(__builtin_return_address(0));
   const bool is_in_place = sendbuf == MPI_IN_PLACE;
   return take_over(
       InterposedCall::alltoall, comm, is_in_place,
-      [&](const TakenCommunicator&) { return bytes_of(recvtype, std::int64_t{recvcount} * commpass::peers_in(comm)); },
+      [&](const TakenCommunicator&, SentBlocks& sent) { add_equal(sent, recvcount, recvtype); },
       [&] { return PMPI_Alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm); },
       [&](TakenCommunicator& of) {
         of.engines->alltoallv->alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, {});
@@ -133,12 +127,13 @@ int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void
 
 int MPI_Alltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype, void* recvbuf,
                   const int* recvcounts, const int* rdispls, MPI_Datatype recvtype, MPI_Comm comm) {
+  const CallSite site(__builtin_return_address(0));
   const bool is_in_place = sendbuf == MPI_IN_PLACE;
   return take_over(
       InterposedCall::alltoallv, comm, is_in_place,
-      [&](const TakenCommunicator&) {
-        return is_in_place ? bytes_of(recvtype, sum_of(recvcounts, commpass::peers_in(comm)))
-                           : bytes_of(sendtype, sum_of(sendcounts, commpass::peers_in(comm)));
+      [&](const TakenCommunicator&, SentBlocks& sent) {
+        const Counts receives{recvcounts, recvtype};
+        add_counts(sent, comm, is_in_place ? receives : Counts{sendcounts, sendtype}, receives);
       },
       [&] {
         return PMPI_Alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
@@ -152,15 +147,13 @@ int MPI_Alltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls
 int MPI_Alltoallw(const void* sendbuf, const int* sendcounts, const int* sdispls, const MPI_Datatype* sendtypes,
                   void* recvbuf, const int* recvcounts, const int* rdispls, const MPI_Datatype* recvtypes,
                   MPI_Comm comm) {
+  const CallSite site(__builtin_return_address(0));
   const bool is_in_place = sendbuf == MPI_IN_PLACE;
   return take_over(
       InterposedCall::alltoallw, comm, is_in_place,
-      [&](const TakenCommunicator&) {
-        const auto* const counts = is_in_place ? recvcounts : sendcounts;
-        const auto* const types = is_in_place ? recvtypes : sendtypes;
-        std::int64_t sum = 0;
-        for (int i = 0, ranks = commpass::peers_in(comm); i < ranks; ++i) sum += bytes_of(types[i], counts[i]);
-        return sum;
+      [&](const TakenCommunicator&, SentBlocks& sent) {
+        const TypedCounts receives{recvcounts, recvtypes};
+        add_typed(sent, comm, is_in_place ? receives : TypedCounts{sendcounts, sendtypes}, receives);
       },
       [&] {
         return PMPI_Alltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
@@ -174,12 +167,14 @@ int MPI_Alltoallw(const void* sendbuf, const int* sendcounts, const int* sdispls
 
 int MPI_Neighbor_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                           MPI_Datatype recvtype, MPI_Comm comm) {
+  const CallSite site(__builtin_return_address(0));
   return take_over_equal_blocks(InterposedCall::neighbor_alltoall, PMPI_Neighbor_alltoall, sendbuf, sendcount, sendtype,
                                 recvbuf, recvcount, recvtype, comm);
 }
 
 int MPI_Neighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                            MPI_Datatype recvtype, MPI_Comm comm) {
+  const CallSite site(__builtin_return_address(0));
   return take_over_equal_blocks(InterposedCall::neighbor_allgather, PMPI_Neighbor_allgather, sendbuf, sendcount,
                                 sendtype, recvbuf, recvcount, recvtype, comm);
 }
@@ -187,12 +182,11 @@ int MPI_Neighbor_allgather(const void* sendbuf, int sendcount, MPI_Datatype send
 int MPI_Neighbor_alltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype,
                            void* recvbuf, const int* recvcounts, const int* rdispls, MPI_Datatype recvtype,
                            MPI_Comm comm) {
+  const CallSite site(__builtin_return_address(0));
   return take_over(
       InterposedCall::neighbor_alltoallv, comm, false,
-      [&](const TakenCommunicator& of) {
-        std::int64_t elements = 0;
-        for (const int place : of.neighbors.destination_places) elements += sendcounts[place];
-        return bytes_of(sendtype, elements);
+      [&](const TakenCommunicator& of, SentBlocks& sent) {
+        add_neighbor_counts(sent, of.neighbors, {sendcounts, sendtype}, recvcounts);
       },
       [&] {
         return PMPI_Neighbor_alltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
@@ -205,11 +199,10 @@ int MPI_Neighbor_alltoallv(const void* sendbuf, const int* sendcounts, const int
 
 int MPI_Neighbor_allgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
                             const int* recvcounts, const int* displs, MPI_Datatype recvtype, MPI_Comm comm) {
+  const CallSite site(__builtin_return_address(0));
   return take_over(
       InterposedCall::neighbor_allgatherv, comm, false,
-      [&](const TakenCommunicator& of) {
-        return bytes_of(sendtype, std::ssize(of.neighbors.destinations) * sendcount);
-      },
+      [&](const TakenCommunicator& of, SentBlocks& sent) { add_neighbors(sent, of.neighbors, sendcount, sendtype); },
       [&] {
         return PMPI_Neighbor_allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
       },
@@ -243,8 +236,10 @@ int MPI_Comm_disconnect(MPI_Comm* comm) {
 
 int MPI_Finalize() {
   // MPI runs callbacks of the program while it ends, which may call it and free communicators.
+  const auto asked = commpass::settings();
   commpass::switch_off();
   commpass::release_all();
+  if (asked.records()) commpass::write_record_file(MPI_COMM_WORLD, asked.record_file);
   commpass::write_report();
   return PMPI_Finalize();
 }

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "preload/call_site.hpp"
 #include "preload/taken_communicator.hpp"
 
 namespace {
@@ -68,7 +69,8 @@ extern "C" {
 
 void mpi_alltoall_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype, void* recvbuf, MPI_Fint* recvcount,
                    MPI_Fint* recvtype, MPI_Fint* comm, MPI_Fint* ierr) {
-  const Buffers buffer_of(__builtin_return_address(0));
+  const commpass::CallSite site(__builtin_return_address(0));
+  const Buffers buffer_of(commpass::CallSite::current());
   void* const send = buffer_of(sendbuf);
   return_code(ierr, MPI_Alltoall(send, send == MPI_IN_PLACE ? 0 : *sendcount, type_if_used(send, sendtype),
                                  buffer_of(recvbuf), *recvcount, type_of(recvtype), comm_of(comm)));
@@ -76,7 +78,8 @@ void mpi_alltoall_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype, void*
 
 void mpi_alltoallv_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fint* sdispls, MPI_Fint* sendtype, void* recvbuf,
                     MPI_Fint* recvcounts, MPI_Fint* rdispls, MPI_Fint* recvtype, MPI_Fint* comm, MPI_Fint* ierr) {
-  const Buffers buffer_of(__builtin_return_address(0));
+  const commpass::CallSite site(__builtin_return_address(0));
+  const Buffers buffer_of(commpass::CallSite::current());
   void* const send = buffer_of(sendbuf);
   return_code(ierr, MPI_Alltoallv(send, sendcounts, sdispls, type_if_used(send, sendtype), buffer_of(recvbuf),
                                   recvcounts, rdispls, type_of(recvtype), comm_of(comm)));
@@ -84,7 +87,8 @@ void mpi_alltoallv_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fint* sdispls, MPI_
 
 void mpi_alltoallw_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fint* sdispls, MPI_Fint* sendtypes, void* recvbuf,
                     MPI_Fint* recvcounts, MPI_Fint* rdispls, MPI_Fint* recvtypes, MPI_Fint* comm, MPI_Fint* ierr) {
-  const Buffers buffer_of(__builtin_return_address(0));
+  const commpass::CallSite site(__builtin_return_address(0));
+  const Buffers buffer_of(commpass::CallSite::current());
   void* const send = buffer_of(sendbuf);
   const auto on = comm_of(comm);
   const auto sends = types_of(on, send, sendtypes), receives = types_of(on, nullptr, recvtypes);
@@ -94,7 +98,8 @@ void mpi_alltoallw_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fint* sdispls, MPI_
 
 void mpi_neighbor_alltoall_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype, void* recvbuf, MPI_Fint* recvcount,
                             MPI_Fint* recvtype, MPI_Fint* comm, MPI_Fint* ierr) {
-  const Buffers buffer_of(__builtin_return_address(0));
+  const commpass::CallSite site(__builtin_return_address(0));
+  const Buffers buffer_of(commpass::CallSite::current());
   return_code(ierr, MPI_Neighbor_alltoall(buffer_of(sendbuf), *sendcount, type_of(sendtype), buffer_of(recvbuf),
                                           *recvcount, type_of(recvtype), comm_of(comm)));
 }
@@ -102,14 +107,16 @@ void mpi_neighbor_alltoall_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendty
 void mpi_neighbor_alltoallv_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fint* sdispls, MPI_Fint* sendtype, void* recvbuf,
                              MPI_Fint* recvcounts, MPI_Fint* rdispls, MPI_Fint* recvtype, MPI_Fint* comm,
                              MPI_Fint* ierr) {
-  const Buffers buffer_of(__builtin_return_address(0));
+  const commpass::CallSite site(__builtin_return_address(0));
+  const Buffers buffer_of(commpass::CallSite::current());
   return_code(ierr, MPI_Neighbor_alltoallv(buffer_of(sendbuf), sendcounts, sdispls, type_of(sendtype),
                                            buffer_of(recvbuf), recvcounts, rdispls, type_of(recvtype), comm_of(comm)));
 }
 
 void mpi_neighbor_allgather_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype, void* recvbuf, MPI_Fint* recvcount,
                              MPI_Fint* recvtype, MPI_Fint* comm, MPI_Fint* ierr) {
-  const Buffers buffer_of(__builtin_return_address(0));
+  const commpass::CallSite site(__builtin_return_address(0));
+  const Buffers buffer_of(commpass::CallSite::current());
   return_code(ierr, MPI_Neighbor_allgather(buffer_of(sendbuf), *sendcount, type_of(sendtype), buffer_of(recvbuf),
                                            *recvcount, type_of(recvtype), comm_of(comm)));
 }
@@ -117,7 +124,8 @@ void mpi_neighbor_allgather_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendt
 void mpi_neighbor_allgatherv_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype, void* recvbuf,
                               MPI_Fint* recvcounts, MPI_Fint* displs, MPI_Fint* recvtype, MPI_Fint* comm,
                               MPI_Fint* ierr) {
-  const Buffers buffer_of(__builtin_return_address(0));
+  const commpass::CallSite site(__builtin_return_address(0));
+  const Buffers buffer_of(commpass::CallSite::current());
   return_code(ierr, MPI_Neighbor_allgatherv(buffer_of(sendbuf), *sendcount, type_of(sendtype), buffer_of(recvbuf),
                                             recvcounts, displs, type_of(recvtype), comm_of(comm)));
 }

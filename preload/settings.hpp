@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <string>
 
 #include "selector/commands/environment.hpp"
 #include "selector/commands/interposed_call.hpp"
@@ -12,6 +13,11 @@ struct Settings {
   Interposition mode = Interposition::off;
   std::array<bool, interposed_calls> is_taken{};
   bool reports = false;
+  bool has_record_file = false;
+  std::string record_file = {};  ///< of rank 0
+
+  /// Are calls written down for a file?
+  bool records() const { return mode == Interposition::record && has_record_file; }
 };
 
 /// Those of all ranks; off until they are agreed.

@@ -53,10 +53,15 @@ Carried carried_by(MPI_Comm comm, int key) {
 }
 
 /// Nothing is freed in an attribute's callback, in which collectives are not allowed.
-int leave_alone(MPI_Comm, int, void*, void*) { return MPI_SUCCESS; }
+int forget_communicator(MPI_Comm, int, void* value, void*) {
+  auto* const of = static_cast<TakenCommunicator*>(value);
+  const bool is_over = registry().key == MPI_KEYVAL_INVALID;  // what it carried is gone
+  if (!is_over && of && of->log) of->log->forget();
+  return MPI_SUCCESS;
+}
 
-/// Are there ranks that MPI_COMM_WORLD does not have? They may not have this library, or other settings.
-bool has_strangers(MPI_Comm comm) {
+/// The ranks of a communicator in MPI_COMM_WORLD, MPI_UNDEFINED for those that it does not have.
+std::vector<int> ranks_in_world(MPI_Comm comm) {
   MPI_Group group = MPI_GROUP_NULL, world = MPI_GROUP_NULL;
   PMPI_Comm_group(comm, &group);
   PMPI_Comm_group(MPI_COMM_WORLD, &world);
@@ -67,8 +72,11 @@ bool has_strangers(MPI_Comm comm) {
   PMPI_Group_translate_ranks(group, size, ranks.data(), world, found.data());
   PMPI_Group_free(&group);
   PMPI_Group_free(&world);
-  return std::ranges::count(found, MPI_UNDEFINED) > 0;
+  return found;
 }
+
+/// Are there ranks that MPI_COMM_WORLD does not have? They may not have this library, or other settings.
+bool has_strangers(MPI_Comm comm) { return std::ranges::count(ranks_in_world(comm), MPI_UNDEFINED) > 0; }
 
 /// What all ranks can tell without asking the others.
 std::string refusal(MPI_Comm comm) {
@@ -174,13 +182,15 @@ TakenCommunicator* taken(MPI_Comm comm) {
   auto& of_process = registry();
   const std::lock_guard lock(of_process.mutex);
   if (of_process.key == MPI_KEYVAL_INVALID)
-    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, leave_alone, &of_process.key, nullptr);
+    PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_communicator, &of_process.key, nullptr);
   if (const auto carried = carried_by(comm, of_process.key); !carried.is_known || carried.taken) return carried.taken;
   auto made = std::make_unique<TakenCommunicator>();
   PMPI_Comm_size(comm, &made->ranks);
   made->left_to_library = refusal(comm);
   made->has_neighbor_twice = !find_neighbors(comm, made->neighbors);
   if (!has_topology(comm)) made->neighborhoods_left_to_library = "it has no neighbours";
+  if (settings().records() && made->left_to_library.empty())
+    made->log = std::make_unique<CallLog>(comm, ranks_in_world(comm));
   PMPI_Comm_set_attr(comm, of_process.key, made.get());
   return of_process.all.emplace_back(std::move(made)).get();
 }
@@ -212,11 +222,17 @@ void open_engines(TakenCommunicator& of, MPI_Comm comm) {
 
 void release(MPI_Comm comm) noexcept {
   auto& of_process = registry();
-  std::unique_ptr<TakenCommunicator> released;  // freed without the lock, since ranks meet there
+  std::unique_ptr<TakenCommunicator> released;  // told of and freed without the lock, since ranks meet there
   {
-    const std::lock_guard lock(of_process.mutex);
+    std::unique_lock lock(of_process.mutex);
     const auto* const value = carried_by(comm, of_process.key).taken;
     if (!value) return;
+    if (auto* const log = value->log.get()) {
+      lock.unlock();
+      log->begin_telling();
+      log->end_telling();
+      lock.lock();
+    }
     PMPI_Comm_delete_attr(comm, of_process.key);
     const auto one = std::ranges::find(of_process.all, value, [](const auto& each) { return each.get(); });
     released = std::move(*one);
@@ -227,6 +243,11 @@ void release(MPI_Comm comm) noexcept {
 
 void release_all() noexcept {
   auto& of_process = registry();
+  // Ranks may have met communicators in different orders, where calls do not block.
+  for (const auto& one : of_process.all)
+    if (one->log) one->log->begin_telling();
+  for (const auto& one : of_process.all)
+    if (one->log) one->log->end_telling();
   for (; !of_process.all.empty(); of_process.all.pop_back()) of_process.remember(*of_process.all.back());
   of_process.key = MPI_KEYVAL_INVALID;
 }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "preload/call_log.hpp"
 #include "preload/rivalry.hpp"
 #include "runtime/engines.hpp"
 #include "selector/commands/interposed_call.hpp"
@@ -43,6 +44,7 @@ struct TakenCommunicator {
   std::string left_to_library = {};  ///< why all of its calls are; empty: they are not, or nobody knows yet
   std::string neighborhoods_left_to_library = {};
   std::unique_ptr<Engines> engines = {};
+  std::unique_ptr<CallLog> log = {};  ///< where calls are recorded
   Neighbors neighbors = {};
   bool has_neighbor_twice = false;
   // The arguments of a neighbourhood collective, as of an alltoallv: 0 but for neighbours.
@@ -61,7 +63,7 @@ TakenCommunicator* taken(MPI_Comm comm);
 /// Makes what runs exchanges, or finds out why it cannot. Collective; the same on every rank.
 void open_engines(TakenCommunicator& of, MPI_Comm comm);
 
-/// Frees what the communicator carries, if anything. Collective where there are engines.
+/// Frees what the communicator carries, if anything. Collective where there are engines or a log.
 void release(MPI_Comm comm) noexcept;
 /// Frees all, those made last first. Collective over all of them.
 void release_all() noexcept;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/error.hpp"
+#include "preload/call_site.hpp"
 #include "preload/settings.hpp"
 #include "runtime/mpi/agreement.hpp"
 
@@ -107,6 +108,24 @@ int run_taken(const Call& call, TakenCommunicator& of) {
   return MPI_ERR_INTERN;
 }
 
+using Sends = std::function<void(const TakenCommunicator&, SentBlocks&)>;
+
+/// May be collective where the call blocks.
+void write_down(InterposedCall kind, MPI_Comm comm, const Sends& sends, TakenCommunicator& of, double begin_s,
+                double end_s) {
+  thread_local SentBlocks sent;
+  sent.clear();
+  sends(of, sent);
+  auto& record = of.record(kind);
+  record.seconds += end_s - begin_s;
+  record.bytes += sent.total(peers_in(comm));
+  if (!of.log) return;
+  of.log->add(kind, CallSite::of_program(), sent, begin_s, end_s);
+  if (!blocks(kind) || !of.log->is_full()) return;
+  of.log->begin_telling();
+  of.log->end_telling();
+}
+
 }  // namespace
 
 bool is_inside() { return is_within; }
@@ -118,12 +137,23 @@ int run(const Call& call) {
   auto* const of = taken(call.comm);
   if (!of) return call.library();
   const Inside inside;
-  const double begin = PMPI_Wtime();
+  const double begin_s = monotonic_seconds();
   const int code = run_taken(call, *of);
-  if (!asked.reports) return code;
-  auto& record = of->record(call.kind);
-  record.seconds += PMPI_Wtime() - begin;
-  record.bytes += call.bytes(*of);
+  if (asked.reports || asked.records()) write_down(call.kind, call.comm, call.sends, *of, begin_s, monotonic_seconds());
+  return code;
+}
+
+int pass_on(InterposedCall kind, MPI_Comm comm, const Sends& sends, const std::function<int()>& library) {
+  const auto& asked = settings();
+  if (is_within || asked.mode == Interposition::off || !asked.is_taken[static_cast<std::size_t>(kind)])
+    return library();
+  auto* const of = taken(comm);
+  if (!of) return library();
+  const Inside inside;
+  const double begin_s = monotonic_seconds();
+  const int code = library();
+  ++of->record(kind).by_library;
+  if (asked.reports || asked.records()) write_down(kind, comm, sends, *of, begin_s, monotonic_seconds());
   return code;
 }
 

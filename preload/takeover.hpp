@@ -3,9 +3,9 @@
 
 #include <mpi.h>
 
-#include <cstdint>
 #include <functional>
 
+#include "preload/sent_blocks.hpp"
 #include "preload/taken_communicator.hpp"
 
 namespace commpass {
@@ -18,8 +18,8 @@ struct Call {
   InterposedCall kind;
   MPI_Comm comm;
   bool is_in_place;
-  std::function<std::int64_t(const TakenCommunicator&)>
-      bytes;                                     ///< that this rank sends; asked for where it is reported
+  std::function<void(const TakenCommunicator&, SentBlocks&)>
+      sends;                                     ///< adds what this rank sends; asked for where it is reported
   std::function<int()> library;                  ///< runs it by the MPI library, and returns its code
   std::function<void(TakenCommunicator&)> ours;  ///< runs it by ours; throws as AlltoallvEngine
 };
@@ -28,10 +28,15 @@ struct Call {
 int run(const Call& call);
 
 /// The same of functions that live as long as this. Takes no memory.
-template <class BytesSent, class Library, class Ours>
-int take_over(InterposedCall kind, MPI_Comm comm, bool is_in_place, const BytesSent& bytes, const Library& library,
+template <class Sends, class Library, class Ours>
+int take_over(InterposedCall kind, MPI_Comm comm, bool is_in_place, const Sends& sends, const Library& library,
               const Ours& ours) {
-  return run({kind, comm, is_in_place, std::cref(bytes), std::cref(library), std::cref(ours)});
+  return run({kind, comm, is_in_place, std::cref(sends), std::cref(library), std::cref(ours)});
 }
+
+/// A call of the program that the MPI library runs, and that is counted and recorded.
+/// @return a code of MPI
+int pass_on(InterposedCall kind, MPI_Comm comm, const std::function<void(const TakenCommunicator&, SentBlocks&)>& sends,
+            const std::function<int()>& library);
 
 }  // namespace commpass

@@ -23,7 +23,8 @@ inline Result run(const std::string& command, const std::string& variables = {})
   const auto out = directory.path("out"), err = directory.path("err");
   const auto line =
       "env -u COMMPASS_PROFILE -u COMMPASS_PROFILE_PATH -u COMMPASS_STRATEGY -u COMMPASS_ALLTOALLV_STRATEGY -u "
-      "COMMPASS_SPARSE_STRATEGY -u COMMPASS_LAYOUT -u COMMPASS_MPI -u COMMPASS_MPI_CALLS -u COMMPASS_PROGRESS -u "
+      "COMMPASS_SPARSE_STRATEGY -u COMMPASS_LAYOUT -u COMMPASS_MPI -u COMMPASS_MPI_CALLS -u COMMPASS_MPI_RECORD -u "
+      "COMMPASS_PROGRESS -u "
       "COMMPASS_VERBOSE -u COMMPASS_PLANNER -u "
       "COMMPASS_WISDOM " +
       variables + " " + command + " >" + out + " 2>" + err + " </dev/null";

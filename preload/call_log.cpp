@@ -1,0 +1,204 @@
+#include "preload/call_log.hpp"
+
+#include <time.h>  // NOLINT(modernize-deprecated-headers): clock_gettime is POSIX
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <utility>
+
+#include "preload/call_site.hpp"
+
+namespace commpass {
+
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr double ns_per_s = 1e9;
+
+/// splitmix64 (Steele, Lea, Flood 2014): every bit of the result depends on every bit of the number.
+std::uint64_t mixed(std::uint64_t number) {
+  number += 0x9e3779b97f4a7c15U;
+  number = (number ^ (number >> 30U)) * 0xbf58476d1ce4e5b9U;
+  number = (number ^ (number >> 27U)) * 0x94d049bb133111ebU;
+  return number ^ (number >> 31U);
+}
+
+std::uint64_t joined(std::uint64_t hash, std::uint64_t number) { return mixed(hash ^ mixed(number)); }
+
+std::uint64_t hash_of(const SentBlocks& blocks) {
+  auto hash = joined(blocks.is_equal ? 1 : 0, static_cast<std::uint64_t>(blocks.each));
+  for (const auto& block : blocks.list)
+    hash = joined(joined(hash, static_cast<std::uint64_t>(block.to)), static_cast<std::uint64_t>(block.bytes));
+  return hash;
+}
+
+/// Equal on processes whose monotonic clocks are one: those of one boot of one system, in one time namespace. A whole
+/// number that a double holds.
+double clock_identity() {
+  static const double identity = [] {
+    std::string boot, space;
+    std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
+    std::error_code ignored;
+    space = std::filesystem::read_symlink("/proc/self/ns/time", ignored).string();
+    std::uint64_t hash = 0;
+    for (const char letter : boot + space) hash = joined(hash, static_cast<unsigned char>(letter));
+    constexpr unsigned beyond_a_double = 12;
+    return static_cast<double>(hash >> beyond_a_double);
+  }();
+  return identity;
+}
+
+Bytes bytes_of(const BlockRow& row) { return static_cast<Bytes>(row.capacity() * sizeof(SentBlock)); }
+
+}  // namespace
+
+RecordTable& record_table() {
+  static auto& only = *new RecordTable;  // never destroyed: programs call MPI until the very end
+  return only;
+}
+
+Seconds monotonic_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / ns_per_s;
+}
+
+std::uint64_t RecordTable::number_of(const void* site) {
+  if (const auto known = sites.find(site); known != sites.end()) return known->second;
+  if (site_names.size() > most_sites) return 0;
+  site_names.push_back(describe_site(site));
+  return sites[site] = site_names.size() - 1;
+}
+
+CallLog::CallLog(MPI_Comm comm, std::vector<Rank> group) : comm_(comm), ranks_(static_cast<int>(group.size())) {
+  PMPI_Comm_rank(comm, &rank_);
+  for (const Rank rank : group) group_ = joined(group_, static_cast<std::uint64_t>(rank));
+  pending_.reserve(most_pending);
+  auto& table = record_table();
+  const std::lock_guard lock(table.mutex);
+  if (rank_ == 0) table.groups.try_emplace(group_, std::move(group));
+}
+
+void CallLog::add(InterposedCall kind, const void* site, const SentBlocks& blocks, Seconds begin_s, Seconds end_s) {
+  auto& table = record_table();
+  const std::lock_guard lock(table.mutex);
+  Pending call{kind,
+               table.number_of(site),
+               hash_of(blocks),
+               blocks.is_equal,
+               blocks.is_equal ? blocks.each > 0 : blocks.receives || !blocks.list.empty(),
+               blocks.each,
+               blocks.total(ranks_),
+               blocks.is_equal && blocks.each > 0 ? static_cast<std::uint64_t>(ranks_) : blocks.list.size(),
+               {},
+               begin_s,
+               end_s};
+  if (is_full()) return count_as_other(call);  // by calls that do not block, in which ranks may not meet
+  if (!blocks.is_equal) {
+    auto& row = rows_[call.hash];
+    if (!row && table.row_bytes < RecordTable::most_row_bytes) {
+      row = std::make_shared<const BlockRow>(blocks.list);
+      table.row_bytes += bytes_of(*row);
+    }
+    call.row = row;
+  }
+  pending_.push_back(std::move(call));
+}
+
+void CallLog::begin_telling() {
+  if (pending_.empty() || comm_ == MPI_COMM_NULL) return;
+  auto& table = record_table();
+  const std::lock_guard lock(table.mutex);
+  least_.clear();
+  sums_.clear();
+  const auto flag = [](bool is) { return is ? std::uint64_t{1} : 0; };
+  for (const auto& call : pending_) {
+    const auto in_call_s = std::max(call.end_s - call.begin_s, 0.0);
+    // Nobody waits for a rank that neither sends nor receives.
+    if (call.takes_part) least_.insert(least_.end(), {in_call_s, -call.begin_s, -call.end_s});
+    else least_.insert(least_.end(), {infinite, infinite, infinite});
+    sums_.insert(sums_.end(), {joined(static_cast<std::uint64_t>(rank_), call.hash), rank_ == 0 ? call.site : 0,
+                               static_cast<std::uint64_t>(call.bytes), call.blocks, call.row ? call.row->size() : 0,
+                               flag(table.entries.size() >= RecordTable::most_entries),
+                               flag(!call.is_equal && !call.row), static_cast<std::uint64_t>(in_call_s * ns_per_s)});
+  }
+  least_.insert(least_.end(), {clock_identity(), -clock_identity()});
+  PMPI_Iallreduce(MPI_IN_PLACE, least_.data(), static_cast<int>(least_.size()), MPI_DOUBLE, MPI_MIN, comm_,
+                  &requests_[0]);
+  PMPI_Iallreduce(MPI_IN_PLACE, sums_.data(), static_cast<int>(sums_.size()), MPI_UINT64_T, MPI_SUM, comm_,
+                  &requests_[1]);
+}
+
+void CallLog::end_telling() {
+  if (pending_.empty()) return;
+  const bool is_told = comm_ != MPI_COMM_NULL;
+  if (is_told) PMPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
+  auto& table = record_table();
+  const std::lock_guard lock(table.mutex);
+  for (std::size_t i = 0; i < pending_.size(); ++i) {
+    if (!is_told) {
+      count_as_other(pending_[i]);
+      continue;
+    }
+    const auto* const sum = &sums_[i * numbers];
+    const auto* const least = &least_[i * clocks];
+    const bool is_by_clock = least_.back() == -least_[least_.size() - 2];
+    const double exchange_s = is_by_clock ? least[1] - least[2] : least[0];  // the last arrival and finish are negative
+    take(pending_[i], {std::isfinite(exchange_s) ? std::max(exchange_s, 0.0) : 0, is_by_clock, sum[0], sum[1], sum[2],
+                       sum[3], sum[4], sum[5], sum[6], sum[7]});
+  }
+  pending_.clear();
+  std::erase_if(rows_, [&](const auto& row) {
+    const bool is_gone = row.second.use_count() <= 1;  // no entry has it
+    if (is_gone && row.second) table.row_bytes -= bytes_of(*row.second);
+    return is_gone;
+  });
+}
+
+void CallLog::take(const Pending& call, const Told& told) {
+  auto* const entry = find_or_make(call, told);
+  if (!entry) return count_as_other(call);
+  auto& sums = entry->numbers;
+  ++sums.calls;
+  const auto exchange_s = blocks(call.kind) ? told.exchange_s : 0;  // of a start nobody knows
+  sums.exchange_s += exchange_s;
+  sums.in_call_s += static_cast<double>(told.in_call_ns) / ns_per_s / ranks_;
+  sums.is_by_clock = sums.is_by_clock && told.is_by_clock;
+  sums.bytes += static_cast<Bytes>(told.bytes);
+  sums.blocks += static_cast<std::int64_t>(told.blocks);
+  sums.over_time.add(call.begin_s - record_table().begin_s, exchange_s);
+}
+
+/// All ranks decide alike: by what was told, and by keys of which all have the same.
+RecordEntry* CallLog::find_or_make(const Pending& call, const Told& told) {
+  auto& entries = record_table().entries;
+  RecordKey key{group_, static_cast<std::uint64_t>(call.kind), told.site, told.hash};
+  if (const auto known = entries.find(key); known != entries.end()) return &known->second;
+  const auto patterns = std::distance(entries.lower_bound({key.group, key.kind, key.site, 0}),
+                                      entries.upper_bound({key.group, key.kind, key.site, ~std::uint64_t{0}}));
+  const bool is_one_of_many = patterns >= static_cast<std::ptrdiff_t>(RecordTable::most_patterns);
+  if (is_one_of_many) key.pattern = 0;
+  if (const auto known = entries.find(key); known != entries.end()) return &known->second;
+  if (told.without_entry > 0) return nullptr;
+  auto& made = entries[key];
+  made.numbers.call = interposed_call_names[static_cast<std::size_t>(call.kind)];
+  if (is_one_of_many) return &made;
+  if (call.is_equal) made.numbers.equal_bytes = call.each;
+  if (call.is_equal || told.without_row > 0 || told.edges > RecordTable::most_edges) return &made;
+  made.edges = static_cast<std::int64_t>(told.edges);
+  made.row = call.row;
+  return &made;
+}
+
+void CallLog::count_as_other(const Pending& call) {
+  if (rank_ != 0) return;
+  auto& other = record_table().others[static_cast<std::size_t>(call.kind)];
+  ++other.calls;
+  other.bytes += call.bytes;
+  other.in_call_s += std::max(call.end_s - call.begin_s, 0.0);
+}
+
+}  // namespace commpass

@@ -1,0 +1,237 @@
+// commpass run, commpass record: start a program that nobody changes with libcommpass-mpi before the MPI library.
+#include <fmt/format.h>
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): kill is POSIX
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include "model/error.hpp"
+#include "model/file.hpp"
+#include "model/machine/profile.hpp"
+#include "selector/commands/commands.hpp"
+#include "selector/commands/environment.hpp"
+#include "selector/commands/preloaded.hpp"
+
+extern char** environ;  // NOLINT: POSIX declares it so
+
+namespace commpass {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto* library_name = "libcommpass-mpi.so";
+
+struct Started {
+  std::vector<std::string> words;
+  std::string library, only;
+  bool print = false;
+
+  void add_to(CLI::App& app) {
+    app.add_option("command", words, "behind --: the launcher, the program and their arguments")->required();
+    app.add_option("--only", only, "take over these calls alone, as alltoallv,neighbor_alltoallv (COMMPASS_MPI_CALLS)");
+    app.add_option("--library", library, fmt::format("the {} to use; else the one beside this program", library_name));
+    app.add_flag("--print", print, "print the command line and run nothing");
+  }
+};
+
+/// That of the build tree or of the installation that this program belongs to. @throws InputError
+std::string library_beside_this() {
+  std::error_code ignored;
+  const auto here = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+  for (const auto* folder : {"../preload", COMMPASS_LIBRARIES_FROM_PROGRAMS}) {
+    const auto found = fs::weakly_canonical(here / folder / library_name, ignored);
+    if (fs::exists(found, ignored)) return found.string();
+  }
+  throw InputError(library_name, "it is not beside " + here.string(),
+                   "build Commpass with MPI (-DCOMMPASS_MPI=ON), or name the library by --library");
+}
+
+std::string quoted(const std::string& word) {
+  const auto is_plain = [](char letter) {
+    return std::isalnum(static_cast<unsigned char>(letter)) || std::strchr("-_./=,:+@%", letter);
+  };
+  if (!word.empty() && std::ranges::all_of(word, is_plain)) return word;
+  std::string text = "'";
+  for (const char letter : word) text += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return text + "'";
+}
+
+/// What a launcher says of itself; nothing where it cannot be started.
+std::string version_of(const std::string& launcher) {
+  FILE* const pipe = popen((quoted(launcher) + " --version 2>/dev/null </dev/null").c_str(), "r");
+  if (!pipe) return {};
+  constexpr std::size_t enough = 4096;
+  std::string text(enough, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), pipe));
+  pclose(pipe);
+  return text;
+}
+
+/// Ranks know no other names of variables than these.
+std::vector<std::string> set_variables(const std::vector<std::pair<std::string, std::string>>& but_for) {
+  std::vector<std::string> names;
+  for (char** entry = environ; *entry; ++entry) {
+    const std::string text = *entry;
+    const auto name = text.substr(0, text.find('='));
+    if (name.starts_with("COMMPASS_") &&
+        std::ranges::none_of(but_for, [&](const auto& variable) { return variable.first == name; }))
+      names.push_back(name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+Preloaded prepare(const Started& started, std::vector<std::pair<std::string, std::string>> variables) {
+  auto library = started.library.empty() ? library_beside_this() : fs::absolute(started.library).string();
+  if (!started.only.empty()) variables.emplace_back("COMMPASS_MPI_CALLS", started.only);
+  for (const auto& [name, value] : variables)
+    parse_environment({fmt::format("{}={}", name, value)});  // throws if it is wrong
+  const auto built_with = kind_of_library(read_file(library));
+  auto kind = MpiKind::unknown;
+  if (const auto place = find_launcher(started.words); place < started.words.size()) {
+    kind = kind_of_launcher(version_of(started.words[place]));
+    if (kind != MpiKind::unknown && built_with != MpiKind::unknown && kind != built_with)
+      throw InputError(
+          started.words[place],
+          fmt::format("it starts programs of {}, and {} is for {}", name_of(kind), library, name_of(built_with)),
+          "use the commpass, or by --library the library, that was built with the program's MPI library");
+  }
+  if (const char* before = std::getenv("LD_PRELOAD"); before && *before) library.append(":").append(before);
+  const auto exported = set_variables(variables);
+  return preload(started.words, kind, library, std::move(variables), exported);
+}
+
+void print_line(const Preloaded& line) {
+  std::string text;
+  for (const auto& [name, value] : line.variables) text += name + "=" + quoted(value) + " ";
+  for (const auto& word : line.words) text += quoted(word) + (&word == &line.words.back() ? "\n" : " ");
+  std::fputs(text.c_str(), stdout);
+}
+
+std::vector<char*> pointers_to(const std::vector<std::string>& words) {
+  std::vector<char*> list;
+  for (const auto& word : words) list.push_back(const_cast<char*>(word.c_str()));  // NOLINT: as execv wants them
+  list.push_back(nullptr);
+  return list;
+}
+
+void set(const std::vector<std::pair<std::string, std::string>>& variables) {
+  for (const auto& [name, value] : variables) setenv(name.c_str(), value.c_str(), 1);
+}
+
+[[noreturn]] void fail_to_start(const std::string& word, int problem) {
+  throw InputError(word, fmt::format("it cannot be started ({})", std::strerror(problem)),
+                   "name launcher and program as you start them without Commpass");
+}
+
+volatile sig_atomic_t child_of_ours = 0;
+void pass_on(int number) { kill(child_of_ours, number); }
+
+/// Runs it to its end; signals that are to end this program go there. @return its exit code, 128 + the signal as shells
+int run_to_end(const Preloaded& line) {
+  set(line.variables);
+  pid_t child = 0;
+  if (const int problem =
+          posix_spawnp(&child, line.words[0].c_str(), nullptr, nullptr, pointers_to(line.words).data(), environ))
+    fail_to_start(line.words[0], problem);
+  child_of_ours = child;
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) signal(number, pass_on);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR)
+      throw InputError(line.words[0], "how it ended is lost, as SIGCHLD is ignored here",
+                       "start commpass with SIGCHLD as usual");
+  constexpr int by_signal = 128;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : by_signal + WTERMSIG(status);
+}
+
+struct RunArguments {
+  Started started;
+  std::string profile;
+  bool always = false, quiet = false;
+};
+
+void run_program(const RunArguments& arguments) {
+  std::vector<std::pair<std::string, std::string>> variables{{"COMMPASS_MPI", arguments.always ? "always" : "on"},
+                                                             {"COMMPASS_VERBOSE", arguments.quiet ? "0" : "1"}};
+  if (!arguments.profile.empty()) {
+    const auto path = find_profile(arguments.profile, profile_directories(read_environment().profile_places));
+    read_profile(path);  // throws if it is none
+    variables.emplace_back("COMMPASS_PROFILE", fs::absolute(path).string());
+  }
+  const auto line = prepare(arguments.started, std::move(variables));
+  if (arguments.started.print) return print_line(line);
+  set(line.variables);
+  execvp(line.words[0].c_str(), pointers_to(line.words).data());
+  fail_to_start(line.words[0], errno);
+}
+
+struct RecordArguments {
+  Started started;
+  std::string output = "commpass-record.json";
+};
+
+/// What tells a file from the one that was there before it.
+std::pair<fs::file_time_type, std::uintmax_t> identity_of(const std::string& path) {
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) return {};
+  return {fs::last_write_time(path, ignored), fs::file_size(path, ignored)};
+}
+
+void record_program(const RecordArguments& arguments) {
+  const auto output = fs::absolute(arguments.output).string();  // the program may go elsewhere
+  const auto line = prepare(arguments.started, {{"COMMPASS_MPI", "record"}, {"COMMPASS_MPI_RECORD", output}});
+  if (arguments.started.print) return print_line(line);
+  check_writable(output);
+  const auto before = identity_of(output);
+  const int code = run_to_end(line);
+  if (identity_of(output) == before) {
+    std::fputs(
+        fmt::format("commpass: {} was not written: the program ended without MPI_Finalize, or makes no calls of MPI "
+                    "by names that a shared library can take over.\n",
+                    output)
+            .c_str(),
+        stderr);
+    std::exit(code == 0 ? 1 : code);
+  }
+  std::fputs(fmt::format("commpass: wrote {}; 'commpass advise {} --profile NAME' reads it.\n", arguments.output,
+                         quoted(arguments.output))
+                 .c_str(),
+             stderr);
+  if (code != 0) std::exit(code);
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, std::function<void()>& command) {
+  auto run = std::make_shared<RunArguments>();
+  auto* sub = app.add_subcommand(
+      "run", "start a program that nobody changes, with its exchanges taken over where that is faster");
+  sub->add_option("--profile", run->profile, "machine profile: a NAME of 'commpass profile list' or a file");
+  sub->add_flag("--always", run->always, "Commpass runs what it can, faster or not: for tests");
+  sub->add_flag("--quiet", run->quiet, "no report at the end");
+  run->started.add_to(*sub);
+  sub->footer("commpass run --profile my-machine -- mpirun -n 4 ./program");
+  sub->callback([run, &command] { command = [run] { run_program(*run); }; });
+
+  auto record = std::make_shared<RecordArguments>();
+  auto* recorder =
+      app.add_subcommand("record", "start a program that nobody changes, and write down which exchanges it makes");
+  recorder->add_option("-o,--output", record->output, "file to write (default: commpass-record.json)");
+  record->started.add_to(*recorder);
+  recorder->footer("commpass record -o run.json -- mpirun -n 4 ./program");
+  recorder->callback([record, &command] { command = [record] { record_program(*record); }; });
+}
+
+}  // namespace commpass
