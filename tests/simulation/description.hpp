@@ -63,6 +63,8 @@ struct Cluster {
   double ejection_rate_bytes_per_s = 0;   // 0: no limit; so with the two that follow
   double core_rate_per_node_bytes_per_s = 0, bus_rate_bytes_per_s = 0;
   double injection_rate_bytes_per_s = 0, copy_rate_bytes_per_s = 0, copy_block_s = 0;
+  double value_run_s =
+      2e-9;            // by default what loops over values take on a processor of 2023: 1 ns for 8 bytes, 3 ns else
   int slow_node = -1;  // none
   double slowdown = 1;
 
@@ -102,6 +104,7 @@ inline Cluster read_cluster() {
     throw std::invalid_argument("a cluster with a bus has one fastest rate within a node");
   cluster.copy_rate_bytes_per_s = json.at("copy_rate_bytes_per_s");
   cluster.copy_block_s = json.at("copy_block_s");
+  cluster.value_run_s = json.value("value_run_s", cluster.value_run_s);
   cluster.slow_node = json.value("slow_node", cluster.slow_node);
   cluster.slowdown = json.value("slowdown", cluster.slowdown);
   return cluster;
