@@ -40,7 +40,7 @@ BatchTimes batch_times(const BatchLoad& load, const Machine& machine) {
                     bytes_moving = (protocol.beta_s_per_byte - channel.handling_s_per_byte(protocol)) * load.bytes;
       times.awaited = std::max(0.0, alone - before);
       times.awaited_latency = std::max(0.0, times.awaited - bytes_moving);
-      times.first_taking = std::min(protocol.alpha_receive_s.value_or(0), times.awaited_latency);
+      times.first_taking = std::min(taking, times.awaited);
     }
   }
   times.leaving = std::max(times.launching, times.linking);

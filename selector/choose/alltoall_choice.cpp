@@ -13,13 +13,36 @@ namespace commpass {
 
 namespace {
 
+/// Does MPI_Alltoall combine such blocks? MPI libraries do so by Bruck's algorithm where blocks are small and ranks are
+/// not few; these are MPICH's limits (src/mpi/coll/alltoall), and Open MPI's are near.
+bool are_combined_by_library(double block_bytes, const Layout& layout) {
+  constexpr double most_bytes = 256;
+  constexpr int least_ranks = 8;
+  return block_bytes > 0 && block_bytes <= most_bytes && layout.ranks() >= least_ranks;
+}
+
+/// What Bruck's algorithm takes: the messages of tuna with radix 2, and blocks turned in memory before and after.
+Cost bruck_cost(const Pricer& price, double block_bytes, const Layout& layout, const Machine& machine) {
+  const auto radix_2 = parse_strategy("tuna,radix=2");
+  auto cost = price(std::span(&radix_2, 1)).front().cost;
+  const double ranks = layout.ranks(), bytes = ranks * block_bytes;
+  cost.seconds += copying_seconds(machine, bytes, 2) + copying_seconds(machine, bytes, ranks);
+  return cost;
+}
+
 /// The layout and the machine must live as long as the result.
 Pricer one_shot_pricer(const RandomPattern& blocks, const Layout& layout, const Machine& machine, CostModel model,
                        BlockSizes sizes) {
   return [=, &layout, &machine, price = random_pricer(blocks, layout, machine, model, {}, Usage::once)](
              std::span<const Strategy> strategies) {
     auto candidates = price(strategies);
-    if (sizes == BlockSizes::equal) return candidates;
+    if (sizes == BlockSizes::equal) {
+      const auto mpi = std::ranges::find(candidates, "mpi", [](const Candidate& c) { return c.strategy.route; });
+      if (mpi != candidates.end() && are_combined_by_library(blocks.block_bytes, layout))
+        mpi->cost = std::min(mpi->cost, bruck_cost(price, blocks.block_bytes, layout, machine),
+                             [](const Cost& a, const Cost& b) { return a.seconds < b.seconds; });
+      return candidates;
+    }
     for (auto& candidate : candidates)
       candidate.cost.seconds += telling_seconds(*make_route(candidate.strategy, layout), layout, machine, model);
     return candidates;
