@@ -10,6 +10,9 @@
 
 #include "runtime/execute/memory.hpp"
 #include "runtime/mpi/nonblocking_reduction.hpp"
+#include "simulation/work.hpp"
+
+void simulation::link_collectives() {}
 
 namespace {
 
@@ -23,7 +26,7 @@ struct Group {
     void* value = nullptr;
     int found = 0;
     PMPI_Comm_get_attr(comm, MPI_TAG_UB, &value, &found);
-    tag = *static_cast<int*>(value);
+    tag = *static_cast<int*>(value) - 1;  // the largest is that of reductions, which may be in flight
   }
   int after(int distance) const { return (rank + distance) % ranks; }
   int before(int distance) const { return (rank - distance + ranks) % ranks; }

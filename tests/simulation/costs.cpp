@@ -424,6 +424,7 @@ bool are_crowded(MPI_Comm) { return false; }
 
 // A barrier leaves ranks further apart than an exchange takes; the simulated clock is the same for all.
 void common_start(MPI_Comm comm) {
+  simulation::link_collectives();
   constexpr double ahead_s = 1e-3;
   double now = PMPI_Wtime(), latest = 0;
   PMPI_Allreduce(&now, &latest, 1, MPI_DOUBLE, MPI_MAX, comm);
