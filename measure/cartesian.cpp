@@ -228,7 +228,7 @@ CallReport measure_cartesian(const CartesianMeasurement& measurement, const Cart
       COMMPASS_MPI_CALL(MPI_Wait, library->request(), MPI_STATUS_IGNORE);
     });
   }
-  const auto times = time_exchanges(runs, false, measurement.repetitions, measurement.shown);
+  const auto times = time_exchanges(runs, WarmUp::none, measurement.repetitions, measurement.shown);
   report.chosen = chosen.name;
   if (rank != 0) return report;
   auto time = times.begin();

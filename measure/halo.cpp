@@ -203,7 +203,7 @@ CallReport measure_halo(const HaloMeasurement& measurement, const Grid& grid, co
     const int wrong = cells.wrong();
     agree(MPI_COMM_WORLD, wrong > 0 ? fmt::format("halo: rank {} has {} wrong cells.", rank, wrong) : "");
   }
-  const auto times = time_exchanges(runs, false, measurement.repetitions, measurement.shown);
+  const auto times = time_exchanges(runs, WarmUp::none, measurement.repetitions, measurement.shown);
   if (rank != 0) return report;
   auto time = times.begin();
   for (auto& row : report.rows) row.measured_s = *time++;

@@ -174,7 +174,7 @@ CallReport measure_one_shot(const OneShotMeasurement& measurement, const Pattern
   add("the choice", choose);
   const auto* library_name = sizes == BlockSizes::equal ? "MPI_Alltoall" : "MPI_Alltoallv";
   add(library_name, [&] { exchanger.run_by_mpi(); });
-  const auto times = time_exchanges(runs, false, measurement.repetitions, measurement.shown);
+  const auto times = time_exchanges(runs, WarmUp::none, measurement.repetitions, measurement.shown);
 
   report.chosen = choosing.last_alltoallv_strategy();
   if (rank != 0) return report;

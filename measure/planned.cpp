@@ -145,7 +145,7 @@ Times run(const PlannedMeasurement& measurement, const Pattern& pattern, Communi
       exchange.wait();
     });
   if (measurement.has_baseline) runs.emplace_back([&data] { linear_exchange(data); });
-  times.exchanges = time_exchanges(runs, true, measurement.repetitions, measurement.shown);
+  times.exchanges = time_exchanges(runs, WarmUp::once, measurement.repetitions, measurement.shown);
   if (measurement.has_baseline) {
     times.baseline_s = times.exchanges.back();
     times.exchanges.pop_back();

@@ -13,13 +13,13 @@
 
 namespace commpass {
 
-std::vector<Seconds> time_exchanges(const std::vector<std::function<void()>>& exchanges, bool warm_up, int repetitions,
-                                    bool shown) {
+std::vector<Seconds> time_exchanges(const std::vector<std::function<void()>>& exchanges, WarmUp warm_up,
+                                    int repetitions, bool shown) {
   std::vector<std::vector<Seconds>> times(exchanges.size());
   std::vector<std::size_t> order(exchanges.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::mt19937 random(1);  // the same on every rank
-  if (warm_up)
+  if (warm_up == WarmUp::once)
     for (const auto& exchange : exchanges) time_exchange(MPI_COMM_WORLD, exchange);
   const double begin = MPI_Wtime();
   // Unless told: enough to see a median, but not for ever.
@@ -27,7 +27,10 @@ std::vector<Seconds> time_exchanges(const std::vector<std::function<void()>>& ex
   constexpr Seconds long_enough_s = 5;
   for (int round = 0; repetitions > 0 ? round < repetitions : round < most; ++round) {
     std::ranges::shuffle(order, random);
-    for (const auto i : order) times[i].push_back(time_exchange(MPI_COMM_WORLD, exchanges[i]));
+    for (const auto i : order) {
+      if (warm_up == WarmUp::each_time) exchanges[i]();
+      times[i].push_back(time_exchange(MPI_COMM_WORLD, exchanges[i]));
+    }
     int over = MPI_Wtime() - begin > long_enough_s;
     COMMPASS_MPI_CALL(MPI_Bcast, &over, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (shown && round % 50 == 0)

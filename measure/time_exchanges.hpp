@@ -8,13 +8,16 @@
 
 namespace commpass {
 
+/// Untimed runs. What keeps things for its next run, but not while many others are run, is warm before each time only.
+enum class WarmUp { none, once, each_time };
+
 /// Times all candidates in turn, each round in another order, so that a disturbance hits all alike. A run is timed from
 /// a common start to the last finish. Collective.
-/// @param warm_up      run each once before
+/// @param warm_up      whether and when they are run beside what is timed
 /// @param repetitions  of each; 0: for 5 seconds, at least 7
 /// @param shown        print progress on stderr
 /// @return medians
-std::vector<Seconds> time_exchanges(const std::vector<std::function<void()>>& exchanges, bool warm_up, int repetitions,
-                                    bool shown);
+std::vector<Seconds> time_exchanges(const std::vector<std::function<void()>>& exchanges, WarmUp warm_up,
+                                    int repetitions, bool shown);
 
 }  // namespace commpass

@@ -8,10 +8,17 @@ Seconds BatchTimes::taken_in() const { return std::max(takes_after_sends ? launc
 
 Seconds BatchTimes::moving() const { return std::max({leaving + flying, taken_in(), injecting + flying}); }
 
+Seconds BatchTimes::moving_when_posted() const {
+  return std::max(awaited - first_taking + taking, awaited_latency + std::max(linking, injecting));
+}
+
+double injection_rate_bytes_per_s(const Machine& machine) {
+  return std::min(machine.injection_rate_bytes_per_s, machine.core_rate_bytes_per_s);
+}
+
 BatchTimes batch_times(const BatchLoad& load, const Machine& machine) {
   const auto bytes = static_cast<Bytes>(load.bytes);
   BatchTimes times;
-  Seconds linking = 0;
   for (std::size_t l = 0; l < locality_count; ++l) {
     if (load.sent[l] == 0 && load.received[l] == 0) continue;
     const auto& channel = host_channel(machine, static_cast<Locality>(l));
@@ -19,7 +26,7 @@ BatchTimes batch_times(const BatchLoad& load, const Machine& machine) {
     const Seconds next = protocol.next_seconds(load.bytes), alone = protocol.alone_seconds(load.bytes),
                   taking = protocol.receive_seconds(bytes), link = load.bytes / channel.link_rate_bytes_per_s;
     times.launching += load.sent[l] * next;
-    linking += load.sent[l] * link;
+    times.linking += load.sent[l] * link;
     times.taking += load.received[l] * taking;
     times.takes_after_sends = times.takes_after_sends || protocol.takes_after_sends();
     // The farther, the later; so the last locality decides.
@@ -27,10 +34,17 @@ BatchTimes batch_times(const BatchLoad& load, const Machine& machine) {
     if (load.received[l] > 0) {
       times.first_arrival = std::max(0.0, alone - taking);
       times.awaits_receives = times.awaits_receives || channel.awaits_receive(bytes);
+      // Its sender has launched it, and copied what a slower protocol copies.
+      const Seconds before = std::min(protocol.alpha_next_s, protocol.alpha_s) +
+                             channel.handling_s_per_byte(protocol) * load.bytes,
+                    bytes_moving = (protocol.beta_s_per_byte - channel.handling_s_per_byte(protocol)) * load.bytes;
+      times.awaited = std::max(0.0, alone - before);
+      times.awaited_latency = std::max(0.0, times.awaited - bytes_moving);
+      times.first_taking = std::min(taking, times.awaited);
     }
   }
-  times.leaving = std::max(times.launching, linking);
-  times.injecting = load.node_bytes / std::min(machine.injection_rate_bytes_per_s, machine.core_rate_bytes_per_s);
+  times.leaving = std::max(times.launching, times.linking);
+  times.injecting = load.node_bytes / injection_rate_bytes_per_s(machine);
   return times;
 }
 

@@ -24,6 +24,10 @@ struct BatchTimes {
   Seconds first_arrival = 0;       ///< until which nothing needs to be taken in
   Seconds taking = 0;              ///< all that it gets in
   Seconds injecting = 0;           ///< what its node sends, into the network, or the core for it
+  Seconds linking = 0;             ///< what the rank's link takes for all that it sends
+  Seconds awaited = 0;             ///< until a message is taken in that was sent before its receive is posted
+  Seconds awaited_latency = 0;     ///< of that, before its bytes begin to move
+  Seconds first_taking = 0;        ///< the part of `awaited` that its receiver is busy
   bool takes_after_sends = false;  ///< does it take messages in when its own have left it, not meanwhile?
   bool awaits_receives = false;    ///< do messages begin when their receive is posted?
 
@@ -31,7 +35,13 @@ struct BatchTimes {
   Seconds taken_in() const;
   /// When that is so and what was sent has arrived.
   Seconds moving() const;
+  /// Where messages begin when their receive is posted: from the posting of all receives at all ranks, which comes when
+  /// all has been sent, until all is taken in.
+  Seconds moving_when_posted() const;
 };
+
+/// What a node sends, where all nodes send.
+double injection_rate_bytes_per_s(const Machine& machine);
 
 /// Equal to evaluate() where all ranks send the same and nothing is shared (tests/model/cost/batch_times_test.cpp).
 /// @throws InputError if the machine has no parameters for a locality with messages

@@ -1,7 +1,10 @@
 #include "model/cost/discovery_cost.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <numeric>
+#include <ranges>
 #include <utility>
 
 #include "model/pattern/sparse_traffic.hpp"
@@ -19,16 +22,31 @@ constexpr double tally_bytes =
 
 double sum_of(const ByLocality& counts) { return std::accumulate(counts.begin(), counts.end(), 0.0); }
 
-/// What a reduction of so many bytes takes. What comes in a round is seen at the next look.
-Seconds reduction_seconds(std::span<const ReductionRound> rounds, double bytes, bool is_scattered,
+bool is_far(const ReductionRound& round) { return static_cast<Locality>(round.locality) == Locality::network; }
+
+/// What a look for something takes, whether it is there or not. A lone message is found half a look late on average,
+/// and that is what was measured.
+Seconds look_seconds(const Machine& machine) { return 2 * probe_seconds(machine); }
+
+/// What a rank does until it looks for the same again.
+enum class Looks { alone = 1, with_mail = 2 };
+
+/// What a reduction of so many bytes takes. A round waits for the later one of two ranks, each of which sees what has
+/// come at any time until its next look: 2/3 of the time between looks on average.
+/// What leaves a node shares its rate; of those ranks that are no power of two some rest.
+Seconds reduction_seconds(const DiscoveryGroup& group, double bytes, bool is_scattered, Looks looks,
                           const Machine& machine) {
+  constexpr double later_of_two = 2.0 / 3;
+  const Seconds late = later_of_two * static_cast<double>(looks) * look_seconds(machine);
+  const double senders =
+      group.ranks_on_node * static_cast<double>(std::bit_floor(static_cast<std::uint64_t>(group.ranks))) / group.ranks;
   Seconds seconds = 0;
-  for (const auto& round : rounds) {
+  for (const auto& round : group.rounds) {
     const double moved = is_scattered ? bytes * round.scattered : bytes;
-    seconds += host_channel(machine, static_cast<Locality>(round.locality))
-                   .protocol(static_cast<Bytes>(moved))
-                   .alone_seconds(moved) +
-               probe_seconds(machine);
+    const auto& protocol =
+        host_channel(machine, static_cast<Locality>(round.locality)).protocol(static_cast<Bytes>(moved));
+    const Seconds injecting = is_far(round) ? senders * moved / injection_rate_bytes_per_s(machine) : 0;
+    seconds += protocol.alpha_s + std::max(protocol.beta_s_per_byte * moved, injecting) + late;
   }
   return seconds;
 }
@@ -40,20 +58,37 @@ Seconds answer_seconds(const BatchLoad& load, const Machine& machine) {
   return 0;
 }
 
-/// A message that is probed for takes its receiver longer.
-BatchTimes with_probes(BatchTimes times, const BatchLoad& load, const Machine& machine) {
-  times.taking += sum_of(load.received) * probe_seconds(machine);
-  return times;
+/// When all messages are there and taken in that receivers look for, a look for each. Those that wait for their
+/// receiver begin when it has found them, which it does when its own have left it.
+Seconds found_seconds(const BatchLoad& load, const Machine& machine) {
+  auto times = batch_times(load, machine);
+  times.taking += sum_of(load.received) * look_seconds(machine);
+  return times.awaits_receives ? times.launching + times.moving_when_posted() : times.moving();
+}
+
+/// Numbers that are scattered go far first, and share the rate of their node with messages that have been found by
+/// then.
+Seconds sharing_seconds(const DiscoveryGroup& group, const BatchLoad& load, double bytes, const Machine& machine) {
+  const auto first = std::ranges::find_if(group.rounds, is_far);
+  if (first == group.rounds.end() || load.bytes <= 0) return 0;
+  const double moved =
+      bytes * std::ranges::max(group.rounds | std::views::filter(is_far), {}, &ReductionRound::scattered).scattered;
+  const Seconds injecting = load.node_bytes / injection_rate_bytes_per_s(machine);
+  return std::max(0.0, injecting * std::min(1.0, moved / load.bytes) - sum_of(load.received) * look_seconds(machine));
 }
 
 /// Messages move while the numbers of those that each rank gets are reduced; who takes one in keeps the reduction
-/// waiting.
+/// waiting. Looking for them does not: it fills the time until the next round. When all are counted, a look finds that
+/// none is missing, or that the last one is there.
 Seconds reduced_seconds(const DiscoveryGroup& group, const BatchLoad& load, bool is_scattered, const Machine& machine) {
   const double counts_bytes = 2 * number_bytes * group.ranks;  // messages for each rank, and failures
   const auto times = batch_times(load, machine);
-  const Seconds delaying = times.takes_after_sends ? times.taking : 0;
-  return std::max(with_probes(times, load, machine).moving(),
-                  times.launching + reduction_seconds(group.rounds, counts_bytes, is_scattered, machine) + delaying);
+  const Seconds delaying = (times.takes_after_sends ? times.taking : 0) +
+                           (is_scattered ? sharing_seconds(group, load, counts_bytes, machine) : 0);
+  return std::max(found_seconds(load, machine) + look_seconds(machine),
+                  times.launching + reduction_seconds(group, counts_bytes, is_scattered, Looks::with_mail, machine) +
+                      delaying) +
+         look_seconds(machine);
 }
 
 /// Puts, and a look at all slots when a reduction has ended.
@@ -62,10 +97,11 @@ Seconds put_seconds(const DiscoveryGroup& group, const BatchLoad& load, const Ma
   const Seconds putting = std::max(times.leaving, sum_of(load.sent) * machine.operations.put_s.value_or(0));
   const Seconds looking = group.ranks * (number_bytes + load.bytes) / machine.copy_rate_bytes_per_s;
   return std::max(putting, times.injecting) + times.flying + answer_seconds(load, machine) +
-         reduction_seconds(group.rounds, tally_bytes, false, machine) + looking;
+         reduction_seconds(group, tally_bytes, false, Looks::alone, machine) + looking;
 }
 
-/// A size to and from every peer, then the messages, whose receives are posted when all sizes are known.
+/// A size to and from every peer, then the messages. Those that wait for their receive begin when all sizes are known,
+/// and all have been launched by then; that the last has come is seen at the next look.
 Seconds dense_seconds(const DiscoveryGroup& group, const BatchLoad& load, const Machine& machine) {
   const auto sizes = batch_times({group.peers, group.peers, header_bytes, 0}, machine);
   const auto data = batch_times(load, machine);
@@ -75,8 +111,10 @@ Seconds dense_seconds(const DiscoveryGroup& group, const BatchLoad& load, const 
   both.taking += sizes.taking;
   both.takes_after_sends = data.takes_after_sends || sizes.takes_after_sends;
   if (!data.awaits_receives) return both.moving();
+  both.first_arrival = sizes.first_arrival;
   both.taking = sizes.taking;
-  return std::max({sizes.leaving + data.flying, both.taken_in(), data.injecting}) + data.first_arrival + data.taking;
+  const Seconds known = std::max({both.launching, sizes.leaving + sizes.flying, both.taken_in()});
+  return known + data.moving_when_posted() + 2 * look_seconds(machine);
 }
 
 }  // namespace
@@ -110,8 +148,8 @@ Seconds discovery_seconds(Discovery discovery, const DiscoveryGroup& group, cons
   switch (discovery) {
     // A synchronous send ends when its receiver has answered.
     case Discovery::nbx:
-      return with_probes(batch_times(load, machine), load, machine).moving() + answer_seconds(load, machine) +
-             reduction_seconds(group.rounds, tally_bytes, false, machine);
+      return found_seconds(load, machine) + answer_seconds(load, machine) +
+             reduction_seconds(group, tally_bytes, false, Looks::with_mail, machine);
     case Discovery::reduce: return reduced_seconds(group, load, true, machine);
     case Discovery::allreduce: return reduced_seconds(group, load, false, machine);
     case Discovery::rma: return put_seconds(group, load, machine);

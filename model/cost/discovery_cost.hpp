@@ -26,6 +26,7 @@ std::vector<ReductionRound> reduction_rounds(std::span<const Rank> members, cons
 /// Among whom a stage takes place.
 struct DiscoveryGroup {
   double ranks = 1;
+  double ranks_on_node = 1;  ///< that take part at the same time, in this group or in others
   std::vector<ReductionRound> rounds;
   ByLocality peers{};  ///< of the rank with the farthest ones
 

@@ -135,6 +135,10 @@ class Route {
   /// Tells where ranks sit; the same on every rank. make_route does.
   void seat(const Layout& layout) { seats_ = layout; }
 
+  /// Do large messages leave before smaller ones, whatever their turns? (size_class, model/schedule/schedule.hpp)
+  bool sends_large_first() const { return sends_large_first_; }
+  void send_large_first() { sends_large_first_ = true; }
+
   /// The ranks with which `rank` may exchange messages in stage `stage`, whatever the blocks, ascending. Both ways:
   /// each of them has `rank` among its own. For exchanges whose receivers do not know who sends.
   /// @throws NotApplicable if the route cannot tell
@@ -158,6 +162,7 @@ class Route {
 
  private:
   std::optional<Layout> seats_;
+  bool sends_large_first_ = false;
 };
 
 /// Is the exchange left to the MPI library?

@@ -1,6 +1,7 @@
 #include "model/schedule/schedule.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <numeric>
 #include <tuple>
@@ -19,6 +20,18 @@ std::size_t at_index(Rank rank) { return static_cast<std::size_t>(rank); }
 /// By what the messages of a rank are ordered before their rounds.
 std::int64_t turn(const Route& route, Window window, Rank from, Rank to) {
   return window.unlimited() ? route.turn(from, to) : 0;
+}
+
+/// Larger messages have lower numbers, where they go first; they come before turns.
+int size_turn(const Route& route, Window window, const Message& message) {
+  return route.sends_large_first() && window.unlimited() ? -size_class(message.bytes) : 0;
+}
+
+/// Once the sizes of messages are known.
+void put_large_first(const Route& route, Window window, std::vector<Message>& messages) {
+  if (!route.sends_large_first() || !window.unlimited()) return;
+  std::ranges::stable_sort(messages, {},
+                           [&](const Message& m) { return std::pair(m.from, size_turn(route, window, m)); });
 }
 
 /// Groups the blocks that leave their ranks into messages, one stage after another in the same memory.
@@ -113,6 +126,11 @@ void find_carriers(Departures& departures, std::span<const std::uint32_t> first_
 
 }  // namespace
 
+int size_class(Bytes bytes) {
+  constexpr int unit_bits = 13;
+  return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bytes) >> unit_bits));
+}
+
 void sort_blocks(std::vector<Block>& blocks) {
   std::ranges::sort(blocks, {}, [](const Block& b) { return std::tuple(b.destination, b.source, b.index, b.offset); });
 }
@@ -135,6 +153,7 @@ Departures depart(const Route& route, int stage, Window window, std::span<const 
   Departures result;
   Grouper(ranks).group(route, stage, window, at, to, result);
   finish_departures(result, blocks);
+  put_large_first(route, window_of(route.stages()[static_cast<std::size_t>(stage)], window), result.messages);
   return result;
 }
 
@@ -166,6 +185,7 @@ Departures depart_from(Rank rank, const Route& route, int stage, Window window, 
     result.order.push_back(number);
   }
   finish_departures(result, blocks);
+  put_large_first(route, window, result.messages);
   return result;
 }
 
@@ -432,6 +452,7 @@ Schedule schedule_of(const Route& route, Window window, const PreparedPattern& p
       info.rounds = most > 0 ? staggered_round(info.rounds, most - 1, most) : 0;
     }
     addresses.move(departures);
+    put_large_first(route, window_of(info, window), departures.messages);
     schedule.stages.push_back({std::move(info), std::exchange(departures.messages, {})});
     at.swap(to);
     const auto held =
@@ -458,7 +479,7 @@ void set_window(const Route& route, Schedule& schedule, Window window) {
     const auto own = window_of(stage.info, window);
     for (auto& message : stage.messages) message.batch = own.batch(message.round);
     const auto order = [&](const Message& m) {
-      return std::tuple(turn(route, own, m.from, m.to), m.round, m.to, m.first_block);
+      return std::tuple(size_turn(route, own, m), turn(route, own, m.from, m.to), m.round, m.to, m.first_block);
     };
     for (auto begin = stage.messages.begin(); begin != stage.messages.end();) {  // sender by sender
       const auto end =

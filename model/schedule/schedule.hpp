@@ -40,9 +40,9 @@ struct Message {
   Bytes unpacked_bytes = 0;
 };
 
-/// The messages of one stage: ordered by sender, then, where all are in flight at once, by turn (Route::turn), then by
-/// round and receiver. So they are in the order of their batches. In this order they are posted, and both ends rely on
-/// it.
+/// The messages of one stage: ordered by sender, then, where all are in flight at once, by size_class if the route
+/// sends large messages first, and by turn (Route::turn), then by round and receiver. So they are in the order of their
+/// batches. In this order they are posted. Both ends rely on the order of those between the same two ranks.
 struct Departures {
   std::vector<Message> messages;
   std::vector<std::uint32_t> order;  ///< block numbers, message after message; within one by destination and source
@@ -52,6 +52,10 @@ struct Departures {
 
   std::uint32_t carrier(std::uint32_t place) const { return carriers.empty() ? place : carriers[place]; }
 };
+
+/// The binary digits of a message's size in units of 8 KiB: messages of one class are alike to a factor of two. All
+/// smaller ones are 0; they take hardly longer than an empty one.
+int size_class(Bytes bytes);
 
 /// Groups the blocks that leave their rank in `stage` into messages.
 /// @param blocks  sorted, see sort_blocks

@@ -1,21 +1,8 @@
 #include "runtime/indexed/value_runs.hpp"
 
-#include <cstddef>
-#include <cstring>
 #include <utility>
 
 namespace commpass {
-
-namespace {
-
-const std::byte* at(const void* values, std::int64_t position, Bytes value_bytes) {
-  return static_cast<const std::byte*>(values) + position * value_bytes;
-}
-std::byte* at(void* values, std::int64_t position, Bytes value_bytes) {
-  return static_cast<std::byte*>(values) + position * value_bytes;
-}
-
-}  // namespace
 
 void append(ValueRuns& runs, std::int64_t from, std::int64_t to) {
   if (!runs.empty() && runs.back().from + runs.back().count == from && runs.back().to + runs.back().count == to)
@@ -26,22 +13,6 @@ void append(ValueRuns& runs, std::int64_t from, std::int64_t to) {
 ValueRuns reversed(ValueRuns runs) {
   for (auto& run : runs) std::swap(run.from, run.to);
   return runs;
-}
-
-void copy_values(const ValueRuns& runs, Bytes value_bytes, const void* from, void* to) {
-  constexpr std::size_t number = sizeof(double);
-  for (const auto& run : runs) {
-    const auto bytes = static_cast<std::size_t>(run.count * value_bytes);
-    const auto* source = at(from, run.from, value_bytes);
-    auto* target = at(to, run.to, value_bytes);
-    // Many runs of an irregular exchange are single numbers, for which a call of memcpy costs more than the copy.
-    if (bytes == number) std::memcpy(target, source, number);
-    else std::memcpy(target, source, bytes);
-  }
-}
-
-void add_values(const ValueRuns& runs, Bytes value_bytes, const void* from, void* to, const Addition& add) {
-  for (const auto& run : runs) add(at(from, run.from, value_bytes), at(to, run.to, value_bytes), run.count);
 }
 
 }  // namespace commpass

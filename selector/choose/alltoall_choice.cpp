@@ -38,13 +38,36 @@ class Telling {
   std::map<std::string, Seconds> seconds_;
 };
 
+/// Does MPI_Alltoall combine such blocks? MPI libraries do so by Bruck's algorithm where blocks are small and ranks are
+/// not few; these are MPICH's limits (src/mpi/coll/alltoall), and Open MPI's are near.
+bool are_combined_by_library(double block_bytes, const Layout& layout) {
+  constexpr double most_bytes = 256;
+  constexpr int least_ranks = 8;
+  return block_bytes > 0 && block_bytes <= most_bytes && layout.ranks() >= least_ranks;
+}
+
+/// What Bruck's algorithm takes: the messages of tuna with radix 2, and blocks turned in memory before and after.
+Cost bruck_cost(const Pricer& price, double block_bytes, const Layout& layout, const Machine& machine) {
+  const auto radix_2 = parse_strategy("tuna,radix=2");
+  auto cost = price(std::span(&radix_2, 1)).front().cost;
+  const double ranks = layout.ranks(), bytes = ranks * block_bytes;
+  cost.seconds += copying_seconds(machine, bytes, 2) + copying_seconds(machine, bytes, ranks);
+  return cost;
+}
+
 /// The layout and the machine must live as long as the result.
 Pricer one_shot_pricer(const RandomPattern& blocks, const Layout& layout, const Machine& machine, CostModel model,
                        BlockSizes sizes) {
   return [=, price = random_pricer(blocks, layout, machine, model, {}, Usage::once),
           telling = std::make_shared<Telling>(layout, machine, model)](std::span<const Strategy> strategies) {
     auto candidates = price(strategies);
-    if (sizes == BlockSizes::equal) return candidates;
+    if (sizes == BlockSizes::equal) {
+      const auto mpi = std::ranges::find(candidates, "mpi", [](const Candidate& c) { return c.strategy.route; });
+      if (mpi != candidates.end() && are_combined_by_library(blocks.block_bytes, layout))
+        mpi->cost = std::min(mpi->cost, bruck_cost(price, blocks.block_bytes, layout, machine),
+                             [](const Cost& a, const Cost& b) { return a.seconds < b.seconds; });
+      return candidates;
+    }
     for (auto& candidate : candidates) candidate.cost.seconds += telling->seconds(candidate.strategy);
     return candidates;
   };
@@ -59,6 +82,19 @@ Machine share_of_a_rank(Machine machine, int ppn) {
   for (auto& channel : machine.host.by_locality)
     if (channel) channel->aggregate_rate_bytes_per_s /= ppn;
   return machine;
+}
+
+/// By what a lone rank sends. Of the library's own algorithms it knows nothing: they take no time. The layout must live
+/// as long as the result.
+Pricer part_pricer(const RandomPattern& blocks, const Layout& layout, const Machine& share, CostModel model) {
+  const auto machine = std::make_shared<const Machine>(share);
+  return [machine, price = random_pricer(blocks, layout, *machine, model, {}, Usage::once, RandomPart::lone_sender)](
+             std::span<const Strategy> strategies) {
+    auto candidates = price(strategies);
+    for (auto& candidate : candidates)
+      if (candidate.strategy.route == "mpi") candidate.cost.seconds = 0;
+    return candidates;
+  };
 }
 
 /// No pair has a block.
@@ -128,11 +164,9 @@ std::vector<Candidate> rank_one_shot(const RandomPattern& given, const Layout& l
   const auto blocks = given.block_bytes > 0 ? given : RandomPattern{0, 0, 0};
   auto price = one_shot_pricer(blocks, layout, machine, model, sizes);
   if (!strategies.empty()) return prefer_simple(rank_given(price, strategies, layout, layout.ranks()), machine);
-  const auto share = share_of_a_rank(machine, layout.max_ppn());
   constexpr int few_ranks = 1024;  // whose prices take no longer than sparing them
   if (depth == RankingDepth::cheapest && layout.ranks() > few_ranks && layout.max_ppn() > 1)
-    price = shortlist(std::move(price),
-                      random_pricer(blocks, layout, share, model, {}, Usage::once, RandomPart::lone_sender),
+    price = shortlist(std::move(price), part_pricer(blocks, layout, share_of_a_rank(machine, layout.max_ppn()), model),
                       1.5 + uncertainty_of(machine));
   return prefer_simple(
       rank_suggestions(leave_out_open_forms(price), offered_strategies(layout, machine, model, Usage::once), layout,

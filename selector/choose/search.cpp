@@ -22,12 +22,14 @@ void add_windows(const Strategy& strategy, int most_rounds, std::vector<Strategy
   }
 }
 
-/// With each flag of its route that it does not have.
+/// With each flag of its route that it does not have, and that goes with the rest.
 void add_flags(const Strategy& strategy, std::vector<Strategy>& result) {
-  for (const auto& parameter : catalogue_row(strategy.route).parameters) {
+  const auto& row = catalogue_row(strategy.route);
+  for (const auto& parameter : row.parameters) {
     if (parameter.kind != Parameter::Kind::flag || !strategy.values(parameter.name).empty()) continue;
-    result.push_back(strategy);
-    result.back().set(parameter.name, {1});
+    auto flagged = strategy;
+    flagged.set(parameter.name, {1});
+    if (row.malformed(flagged).empty()) result.push_back(std::move(flagged));
   }
 }
 

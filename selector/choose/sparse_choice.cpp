@@ -50,7 +50,7 @@ std::tuple<double, double, double> how_far(std::span<const ReductionRound> round
 DiscoveryGroup everybody(const Layout& layout) {
   std::vector<Rank> all(static_cast<std::size_t>(layout.ranks()));
   std::iota(all.begin(), all.end(), 0);
-  return {real(layout.ranks()), reduction_rounds(all, layout), count_peers(0, all, layout)};
+  return {real(layout.ranks()), real(layout.max_ppn()), reduction_rounds(all, layout), count_peers(0, all, layout)};
 }
 
 /// The group of a stage whose reduction goes farthest, and the rank of it with the farthest peers.
@@ -68,6 +68,7 @@ DiscoveryGroup dearest_group(const Route& route, int stage, const Layout& layout
     group.rounds = std::move(rounds);
   }
   group.ranks = static_cast<double>(dearest.size());
+  group.ranks_on_node = real(layout.max_ppn());
   for (const auto place : some_places(dearest.size()))
     if (const auto peers = count_peers(dearest[place], route.peers(dearest[place], stage), layout);
         far_first(peers) > far_first(group.peers))
@@ -84,6 +85,18 @@ std::vector<DiscoveryGroup> stages_of(const SparseStrategy& strategy, const Layo
   return stages;
 }
 
+/// Of `peers` ranks those that get something, if so many blocks are for any of `places` ranks.
+double reached_of(double peers, double places, double blocks) {
+  return places > 0 ? peers * (1 - power(1 - 1 / places, static_cast<std::int64_t>(blocks + 0.5))) : 0;
+}
+
+/// Messages within the node, by how many peers are how near.
+void spread_near(ByLocality& messages, const ByLocality& peers, double count) {
+  double near = 0;
+  for (std::size_t l = 0; l < far; ++l) near += peers[l];
+  for (std::size_t l = 0; l < far && near > 0; ++l) messages[l] = count * peers[l] / near;
+}
+
 bool goes_to_nodes_first(const std::vector<DiscoveryGroup>& stages) {
   return stages.size() == 2 && stages[0].peers[far] == stages[0].all_peers() && stages[1].peers[far] == 0;
 }
@@ -98,6 +111,7 @@ SparseChoice::SparseChoice(const Layout& layout, const Machine& machine, bool co
     const bool has_last_route = !shapes_.empty() && shapes_.back().strategy.route == strategy.route;
     Shape shape{strategy, has_last_route ? shapes_.back().stages : stages_of(strategy, layout)};
     shape.nodes_first = goes_to_nodes_first(shape.stages);
+    shape.far_stages = std::ranges::count_if(shape.stages, [](const DiscoveryGroup& s) { return s.peers[far] > 0; });
     shapes_.push_back(std::move(shape));
   }
 }
@@ -160,28 +174,42 @@ SparseChoice::Load SparseChoice::stage_load(const Shape& shape, std::size_t numb
     return real(traffic.messages_max) + (blocks.received_max - real(traffic.messages_max)) * static_cast<double>(done) /
                                             static_cast<double>(shape.stages.size());
   };
-  const auto peers_of = [&](double held) {
-    return all_peers * (1 - power(1 - 1 / places, static_cast<std::int64_t>(held + 0.5)));
-  };
   const double held = held_after(number), coming = held_after(number + 1);
-  double sent = peers_of(held), received = peers_of(coming), moving = held * (1 - 1 / places),
-         moving_share = 1 - 1 / places;
+  Load load;
+  auto& moved = load.moved;
+  double moving = 0, moving_far_share = 0;  // blocks of the busiest rank; of all blocks, those that leave their node
+  const double far_peers = stage.peers[far], near_peers = all_peers - far_peers;
   if (shape.nodes_first && number == 0) {
     // What goes to other nodes is known; what is for one's own waits.
-    sent = real(traffic.nodes_reached_max);
-    received = real(traffic.nodes_reached) / ranks_;
+    moved.sent[far] = real(traffic.nodes_reached_max);
+    moved.received[far] = real(traffic.nodes_reached) / ranks_;
     moving = real(traffic.network_messages_max);
-    moving_share = blocks.network_share;
-  }
-  Load load;
-  for (std::size_t l = 0; l < locality_count && all_peers > 0; ++l) {
-    load.moved.sent[l] = sent * stage.peers[l] / all_peers;
-    load.moved.received[l] = received * stage.peers[l] / all_peers;
+    moving_far_share = blocks.network_share;
+  } else if (shape.far_stages == 1 && far_peers > 0) {
+    // Whatever goes to other nodes does so in this stage.
+    const double far_share = number == 0 && traffic.messages_max > 0
+                                 ? real(traffic.network_messages_max) / real(traffic.messages_max)
+                                 : blocks.network_share;
+    const double far_held = held * far_share, near_held = held - far_held;
+    moved.sent[far] = reached_of(far_peers, far_peers, far_held);
+    moved.received[far] = reached_of(far_peers, far_peers, coming * blocks.network_share);
+    spread_near(moved.sent, stage.peers, reached_of(near_peers, near_peers + 1, near_held));
+    spread_near(moved.received, stage.peers,
+                reached_of(near_peers, near_peers + 1, coming - coming * blocks.network_share));
+    moving = far_held + near_held * near_peers / (near_peers + 1);
+    moving_far_share = blocks.network_share;
+  } else if (all_peers > 0) {
+    for (std::size_t l = 0; l < locality_count; ++l) {
+      moved.sent[l] = reached_of(all_peers, places, held) * stage.peers[l] / all_peers;
+      moved.received[l] = reached_of(all_peers, places, coming) * stage.peers[l] / all_peers;
+    }
+    moving = held * (1 - 1 / places);
+    moving_far_share = (1 - 1 / places) * far_peers / all_peers;
   }
   const double framed_bytes = blocks.bytes + header_bytes;
-  load.moved.bytes = sent > 0 ? moving / sent * framed_bytes : 0;
-  if (all_peers > 0)
-    load.moved.node_bytes = ppn_ * blocks.messages * moving_share * framed_bytes * stage.peers[far] / all_peers;
+  const double sent = std::accumulate(moved.sent.begin(), moved.sent.end(), 0.0);
+  moved.bytes = sent > 0 ? moving / sent * framed_bytes : 0;
+  moved.node_bytes = ppn_ * blocks.messages * moving_far_share * framed_bytes;
   load.copying = copy_seconds(moving, blocks.bytes);
   if (number + 1 == shape.stages.size()) load.copying += copy_seconds(blocks.received_max, blocks.bytes);
   return load;

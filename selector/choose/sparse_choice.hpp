@@ -2,6 +2,7 @@
 // together have sent before.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "model/cost/discovery_cost.hpp"
@@ -42,7 +43,8 @@ class SparseChoice {
   struct Shape {
     SparseStrategy strategy;
     std::vector<DiscoveryGroup> stages;
-    bool nodes_first = false;  ///< first to one rank of the destination's node, and then within the node
+    bool nodes_first = false;       ///< first to one rank of the destination's node, and then within the node
+    std::ptrdiff_t far_stages = 0;  ///< in which messages leave their node
   };
   struct Load;
   struct Blocks;

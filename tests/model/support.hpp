@@ -126,9 +126,9 @@ inline std::vector<Strategy> strategies_for(const Layout& layout) {
     add(parse_strategy("local-then-node,local=3x2x7x5"));
   }
   if (layout.max_ppn() >= 3) add(parse_strategy("tuna-node,radix=3"));
-  for (const auto* text :
-       {"two-step,node=3x2x7x5", "local-then-node,node=2x5x7x3", "three-step", "split,cap=700", "standard,staggered",
-        "two-step,staggered", "stfw,dims=3x2x5x7,staggered", "split,cap=999,staggered", "stfw,dims=3x2x5x7,placed"})
+  for (const auto* text : {"two-step,node=3x2x7x5", "local-then-node,node=2x5x7x3", "three-step", "split,cap=700",
+                           "standard,staggered", "standard,large-first", "two-step,staggered",
+                           "stfw,dims=3x2x5x7,staggered", "split,cap=999,staggered", "stfw,dims=3x2x5x7,placed"})
     add(parse_strategy(text));
   return result;
 }

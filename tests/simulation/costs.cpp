@@ -11,7 +11,6 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
 #include <simgrid/s4u.hpp>
 #include <unordered_map>
@@ -21,17 +20,20 @@
 #include "runtime/execute/memory.hpp"
 #include "runtime/mpi/common_start.hpp"
 #include "runtime/mpi/crowd.hpp"
-#include "runtime/mpi/nonblocking_reduction.hpp"
 #include "simulation/description.hpp"
 #include "simulation/noise.hpp"
 #include "simulation/pending_reductions.hpp"
+#include "simulation/work.hpp"
 
-namespace {
-
-const simulation::Cluster& cluster() {
+const simulation::Cluster& simulation::cluster() {
   static const auto description = simulation::read_cluster();
   return description;
 }
+
+namespace {
+
+using simulation::cluster;
+using simulation::work;
 
 void spend(double seconds) {
   if (seconds > 0) simgrid::s4u::this_actor::sleep_for(seconds);
@@ -40,13 +42,6 @@ void spend(double seconds) {
 const simulation::Place& own_place() {
   static const auto place = simulation::place_of(simgrid::s4u::this_actor::get_host()->get_name());
   return place;
-}
-
-/// Time of this rank's own, which noise and a slow node lengthen.
-void work(double seconds) {
-  static const auto noise = simulation::Noise::from_environment();
-  const double slow = cluster().slowness(own_place(), own_place());
-  spend(seconds * slow * (noise ? noise->of_work(simgrid::s4u::Engine::get_clock(), own_place().number()) : 1));
 }
 
 /// The rank in MPI_COMM_WORLD of a member of a group, which is freed.
@@ -106,13 +101,6 @@ MPI_Request await_answer(double seconds) {
 std::unordered_map<MPI_Win, double>& put_answers() {
   static std::unordered_map<MPI_Win, double> seconds;
   return seconds;
-}
-
-int largest_tag(MPI_Comm comm) {
-  void* value = nullptr;
-  int found = 0;
-  PMPI_Comm_get_attr(comm, MPI_TAG_UB, &value, &found);
-  return *static_cast<int*>(value);
 }
 
 double size_of(int count, MPI_Datatype type) {
@@ -259,6 +247,12 @@ MPI_Status* status_at(MPI_Status statuses[], int i) {
 
 }  // namespace
 
+void simulation::work(double seconds) {
+  static const auto noise = Noise::from_environment();
+  const double slow = cluster().slowness(own_place(), own_place());
+  spend(seconds * slow * (noise ? noise->of_work(simgrid::s4u::Engine::get_clock(), own_place().number()) : 1));
+}
+
 void simulation::wait_for_pending_message() {
   std::vector<MPI_Request*> messages;
   start_pending_messages(messages);
@@ -370,50 +364,6 @@ int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status* status) {
     if (const int code = MPI_Iprobe(source, tag, comm, &found, status); code != MPI_SUCCESS) return code;
   return MPI_SUCCESS;
 }
-// SMPI's collective operations send messages that are not charged. This one is MPICH's: to and from 32 ranks at a time.
-int MPI_Alltoallv(const void* send, const int send_counts[], const int send_offsets[], MPI_Datatype send_type,
-                  void* receive, const int receive_counts[], const int receive_offsets[], MPI_Datatype receive_type,
-                  MPI_Comm comm) {
-  constexpr int at_a_time = 32;
-  int rank = 0, ranks = 0;
-  MPI_Aint lower = 0, send_extent = 0, receive_extent = 0;
-  PMPI_Comm_rank(comm, &rank);
-  PMPI_Comm_size(comm, &ranks);
-  PMPI_Type_get_extent(send_type, &lower, &send_extent);
-  PMPI_Type_get_extent(receive_type, &lower, &receive_extent);
-  const int tag = largest_tag(comm);
-  for (int begin = 0; begin < ranks; begin += at_a_time) {
-    const int end = std::min(ranks, begin + at_a_time);
-    std::vector<MPI_Request> requests;
-    for (int i = begin; i < end; ++i) {
-      const int from = (rank + i) % ranks;
-      if (receive_counts[from] > 0)
-        MPI_Irecv(static_cast<char*>(receive) + receive_offsets[from] * receive_extent, receive_counts[from],
-                  receive_type, from, tag, comm, &requests.emplace_back());
-    }
-    for (int i = begin; i < end; ++i) {
-      const int to = (rank - i + ranks) % ranks;
-      if (send_counts[to] > 0)
-        MPI_Isend(static_cast<const char*>(send) + send_offsets[to] * send_extent, send_counts[to], send_type, to, tag,
-                  comm, &requests.emplace_back());
-    }
-    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-  }
-  return MPI_SUCCESS;
-}
-int MPI_Reduce_scatter_block(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op operation,
-                             MPI_Comm comm) {
-  if (type != MPI_INT64_T || operation != MPI_SUM)
-    return PMPI_Reduce_scatter_block(send, receive, count, type, operation, comm);
-  int ranks = 0;
-  PMPI_Comm_size(comm, &ranks);
-  const auto* begin = static_cast<const std::int64_t*>(send);
-  commpass::NonblockingReduction reduction;
-  reduction.start_scattered_sum(comm, {begin, begin + static_cast<std::ptrdiff_t>(ranks) * count});
-  while (!reduction.test()) continue;
-  std::ranges::copy(reduction.result(), static_cast<std::int64_t*>(receive));
-  return MPI_SUCCESS;
-}
 int MPI_Put(const void* from, int count, MPI_Datatype type, int peer, MPI_Aint offset, int peer_count,
             MPI_Datatype peer_type, MPI_Win window) {
   MPI_Group group = MPI_GROUP_NULL;
@@ -474,6 +424,7 @@ bool are_crowded(MPI_Comm) { return false; }
 
 // A barrier leaves ranks further apart than an exchange takes; the simulated clock is the same for all.
 void common_start(MPI_Comm comm) {
+  simulation::link_collectives();
   constexpr double ahead_s = 1e-3;
   double now = PMPI_Wtime(), latest = 0;
   PMPI_Allreduce(&now, &latest, 1, MPI_DOUBLE, MPI_MAX, comm);

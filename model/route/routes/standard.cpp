@@ -1,6 +1,7 @@
 // standard: every block goes straight to its destination. With window 1 it is the papers' pairwise, with an unlimited
 // window spread-out, in between scattered.
 #include <array>
+#include <string>
 
 #include "model/route/address_route.hpp"
 #include "model/route/catalogue.hpp"
@@ -9,11 +10,21 @@ namespace commpass {
 
 namespace {
 
-std::unique_ptr<Route> make(const Strategy&, const Layout& layout, const PatternTables&) {
+constexpr const char* large_first = "large-first";
+
+std::unique_ptr<Route> make(const Strategy& strategy, const Layout& layout, const PatternTables&) {
   auto address = Address::flat(layout.ranks(), {});
   for (auto& digit : address.digits) digit.label = "direct";
   const std::array<std::size_t, 1> order{0};
-  return std::make_unique<AddressRoute>(std::move(address), std::span(order).first(layout.ranks() > 1 ? 1 : 0));
+  auto route = std::make_unique<AddressRoute>(std::move(address), std::span(order).first(layout.ranks() > 1 ? 1 : 0));
+  if (!strategy.values(large_first).empty()) route->send_large_first();
+  return route;
+}
+
+std::string malformed(const Strategy& strategy) {
+  if (strategy.values(large_first).empty()) return {};
+  if (!strategy.window.unlimited()) return "large-first orders what is in flight at once, so it takes no window";
+  return strategy.coalescing == Coalescing::staggered ? "staggered messages go in the order of their rounds" : "";
 }
 
 std::vector<Strategy> suggest(const Layout& layout) {
@@ -28,11 +39,13 @@ std::vector<Strategy> suggest(const Layout& layout) {
 
 CatalogueRow standard_row() {
   return {.name = "standard",
-          .usage = "standard[,window=W][,staggered]",
+          .usage = "standard[,large-first][,window=W][,staggered]",
           .summary = "every block straight to its destination (window 1: pairwise; unlimited: spread-out)",
           .source = "SC'19 STFW paper §6.1 (baseline BL); TuNA paper §II (d)",
-          .parameters = {},
+          .parameters = {{large_first, Parameter::Kind::flag, 1,
+                          "messages of 8 KiB and more leave before smaller ones, the largest first"}},
           .default_window = {},
+          .malformed = malformed,
           .make = make,
           .suggest = suggest};
 }

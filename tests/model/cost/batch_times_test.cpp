@@ -63,5 +63,20 @@ TEST(BatchTimes, EndNotBeforeTheLinkHasMovedAll) {
   expect_as_burst(machine);
 }
 
+// Three messages of 1000 bytes that were launched before: 3 us − 0.5 us, then 0.1 us for the bytes, of which the last
+// 0.4 us are the receiver's for the first, and as much again for each other. Or 8 us where the node lets out 1 byte in
+// 1 ns, of 8000 bytes, after 2.5 us.
+TEST(BatchTimes, AreThoseOfMessagesThatWaitForTheirReceive) {
+  auto machine = cluster_without_node_limits();
+  machine.host.by_locality[far] = Channel{{Protocol{"all", test::no_limit, 3e-6, 1e-10, 5e-7, 0.0, 4e-7, 0.0}}};
+  BatchLoad load;
+  load.sent[far] = load.received[far] = 3;
+  load.bytes = 1000;
+  load.node_bytes = 8000;
+  EXPECT_NEAR(batch_times(load, machine).moving_when_posted(), 2.6e-6 + 2 * 4e-7, 1e-15);
+  machine.injection_rate_bytes_per_s = 1e9;
+  EXPECT_NEAR(batch_times(load, machine).moving_when_posted(), 2.5e-6 + 8e-6, 1e-15);
+}
+
 }  // namespace
 }  // namespace commpass

@@ -291,6 +291,21 @@ TEST(Burst, LetsASenderGoOnBeforeItsReceiverHasTakenTheMessageIn) {
                (network_short / 2 + network_beta * 10 + one - 30) + one);
 }
 
+// Rank 0 sends 10 bytes to the next node and 100 KB to the one after it; without sharing, the large one then ends one
+// launch later.
+TEST(Burst, EndsEarlierWhereLargeMessagesLeaveFirst) {
+  auto fast = machine();
+  for (auto& protocol : fast.host.by_locality[static_cast<std::size_t>(Locality::network)]->protocols)
+    protocol.beta_next_s_per_byte = 0;
+  const auto layout = Layout::with_ppn(3, 1);
+  const Pattern pattern{3, {{0, 1, 10}, {0, 2, 100000}}};
+  const auto price = [&](const std::string& strategy) {
+    return evaluate(test::schedule_of(strategy, layout, pattern), layout, fast).seconds;
+  };
+  EXPECT_DOUBLE_EQ(price("standard"), network_short / 2 + network_eager + 100000 * 2 * network_beta);
+  EXPECT_DOUBLE_EQ(price("standard,large-first"), network_eager + 100000 * 2 * network_beta);
+}
+
 TEST(Burst, SharesARateInEqualParts) {
   Machine m = machine();
   m.injection_rate_bytes_per_s = 2;

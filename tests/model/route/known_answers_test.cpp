@@ -378,6 +378,39 @@ TEST(FarFirst, IsNotForTheBatchesOfAWindow) {
   EXPECT_EQ(order, (std::vector<std::pair<int, Rank>>{{0, 2}, {0, 3}, {1, 4}, {1, 5}, {2, 0}}));
 }
 
+// Alike to a factor of two from 8 KiB on; those of a class, and all smaller ones, far first. What one rank knows of its
+// own blocks tells it the same order.
+TEST(LargeFirst, MessagesLeaveBySizeAndThenInTheirTurns) {
+  const auto layout = Layout::regular(2, 1, 3);
+  const Pattern pattern{
+      6, {{1, 0, 20000}, {1, 2, 10}, {1, 3, 8000}, {1, 4, 8192}, {1, 5, 30000}, {0, 1, 5}, {0, 2, 9000}}};
+  const auto order_of = [](const std::vector<Message>& messages, Rank sender) {
+    std::vector<Rank> order;
+    for (const auto& message : messages)
+      if (message.from == sender) order.push_back(message.to);
+    return order;
+  };
+  const auto order = [&](const std::string& strategy, Rank sender) {
+    return order_of(schedule_of(strategy, layout, pattern).stages[0].messages, sender);
+  };
+  EXPECT_EQ(order("standard", 1), (std::vector<Rank>{4, 5, 3, 2, 0}));
+  EXPECT_EQ(order("standard,large-first", 1), (std::vector<Rank>{5, 0, 4, 3, 2}));
+  EXPECT_EQ(order("standard,large-first", 0), (std::vector<Rank>{2, 1}));
+
+  const auto route = make_route(parse_strategy("standard,large-first"), layout);
+  std::vector<Block> held;
+  for (const auto& block : blocks_of(pattern))
+    if (block.source == 1) held.push_back(block);
+  const auto departures = depart_from(1, *route, 0, {}, held);
+  EXPECT_EQ(order_of(departures.messages, 1), (std::vector<Rank>{5, 0, 4, 3, 2}));
+  for (const auto& message : departures.messages)
+    EXPECT_EQ(held[departures.order[message.first_block]].destination, message.to);
+  auto schedule = make_schedule(*route, {2}, pattern);
+  EXPECT_EQ(order_of(schedule.stages[0].messages, 1), (std::vector<Rank>{2, 3, 4, 5, 0})) << "not in batches";
+  set_window(*route, schedule, {});
+  EXPECT_EQ(order_of(schedule.stages[0].messages, 1), (std::vector<Rank>{5, 0, 4, 3, 2}));
+}
+
 TEST(NodeTraffic, SumsWhatRanksSendToOtherNodes) {
   const auto layout = Layout::regular(3, 1, 2);
   const Pattern pattern{6, {{0, 4, 5}, {0, 2, 10}, {0, 3, 1}, {0, 1, 7}, {1, 1, 9}, {5, 0, 0}, {5, 1, 2}}};

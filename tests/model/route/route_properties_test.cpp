@@ -116,7 +116,8 @@ RC_GTEST_PROP(EveryStrategy, GivesEveryPairOneMessageARoundThatBothKnow, ()) {
         RC_ASSERT(message.batch == (window.unlimited() || !has_rounds ? 0 : (message.round - 1) / window.rounds));
       }
       RC_ASSERT(std::ranges::is_sorted(messages, {}, [&](const Message& m) {
-        return std::tuple(m.from, m.batch, window.unlimited() ? of_receiver->turn(m.from, m.to) : 0, m.round, m.to);
+        return std::tuple(m.from, m.batch, window.unlimited() && route->sends_large_first() ? -size_class(m.bytes) : 0,
+                          window.unlimited() ? of_receiver->turn(m.from, m.to) : 0, m.round, m.to);
       }));
     }
   }

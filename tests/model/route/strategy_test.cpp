@@ -34,6 +34,7 @@ TEST(StrategyText, HasOneCanonicalForm) {
   EXPECT_EQ(to_string(parse_strategy("stfw,placed,staggered,n=3")), "stfw,n=3,placed,staggered");
   EXPECT_EQ(to_string(parse_strategy("two-step,node=2x4,window=8,local=4x4")), "two-step,local=4x4,node=2x4,window=8");
   EXPECT_EQ(to_string(parse_strategy("standard,staggered")), "standard,staggered");
+  EXPECT_EQ(to_string(parse_strategy("standard,window=unlimited,large-first")), "standard,large-first");
   EXPECT_EQ(to_string(parse_strategy("tuna-node,staggered,window=8,radix=4")), "tuna-node,radix=4,window=8,staggered");
   EXPECT_EQ(to_string(parse_strategy("three-step,window=unlimited")), "three-step");
   EXPECT_EQ(to_string(parse_strategy("split,cap=16384")), "split,cap=16KiB");
@@ -93,13 +94,15 @@ TEST(StrategyText, ThatIsWrongIsRefusedWithTheRoutesUsage) {
                      {"stfw,n=2,placed=", {"placed takes no value"}},
                      {"stfw,n=2,placed,placed", {"placed is given twice"}},
                      {"two-step,placed", {"'placed' is not understood"}},
+                     {"standard,large-first,window=4", {"large-first", "takes no window"}},
+                     {"standard,large-first,staggered", {"staggered messages go in the order of their rounds"}},
                      {"stfw,n=0", {"n=0 is out of range"}},
                      {"stfw,dims=1x4", {"dims=1x4 is out of range"}},
                      {"stfw,dims=4x", {"dims=4x is out of range"}},
                      {"stfw,dims=x4", {"dims=x4 is out of range"}},
                      {"stfw,dims=4xx4", {"dims=4xx4 is out of range"}},
                      {"stfw,dims=", {"dims= is out of range"}},
-                     {"standard,", {"'' is not understood", "standard[,window=W]"}},
+                     {"standard,", {"'' is not understood", "standard[,large-first]"}},
                      {"standard,,window=2", {"'' is not understood"}},
                      {"standard,window=2,", {"'' is not understood"}},
                      {"standard,window=2,window=2", {"window is given twice"}},

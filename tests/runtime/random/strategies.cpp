@@ -40,7 +40,8 @@ std::string draw_unusual(Draw& draw, const Layout& layout) {
     case 6: return "two-step,local=" + draw_dimensions(draw, layout.max_ppn());
     case 7: return draw.of({"tuna,radix=auto", "tuna-node,radix=auto"});
     default:
-      return draw.of({"standard", "two-step", "two-step-socket", "three-step", "local-then-node", "stfw,n=1", "mpi"});
+      return draw.of({"standard", "standard,large-first", "two-step", "two-step-socket", "three-step",
+                      "local-then-node", "stfw,n=1", "mpi"});
   }
 }
 // NOLINTEND

@@ -207,5 +207,23 @@ TEST(OneShot, IsLeftToTheLibraryByThePriceOfItsAlltoallv) {
   EXPECT_EQ(rank_one_shot(test::equal_blocks(64), layout, machine).front().strategy, mpi);
 }
 
+// MPI_Alltoall combines small blocks. Before and after, each of 64 ranks turns its blocks of 8 bytes in memory: 512
+// bytes in 2 pieces and in 64.
+TEST(OneShot, OfEqualSmallBlocksIsCombinedByTheLibrary) {
+  const auto layout = Layout::with_ppn(64, 1);
+  auto machine = postal_machine();
+  machine.operations.alltoallv_s = 0;
+  machine.copy_rate_bytes_per_s = 1e9;
+  machine.copy_block_s = 1e-8;
+  const auto seconds = [&](const std::string& strategy, Bytes bytes, BlockSizes sizes) {
+    return price_one_shot(parse_strategy(strategy), test::equal_blocks(bytes), layout, machine, CostModel::burst, sizes)
+        .cost.seconds;
+  };
+  EXPECT_NEAR(seconds("mpi", 8, BlockSizes::equal),
+              seconds("tuna,radix=2", 8, BlockSizes::equal) + 2 * 512e-9 + 66 * 1e-8, 1e-12);
+  EXPECT_EQ(seconds("mpi", 8, BlockSizes::told), seconds("standard", 8, BlockSizes::told)) << "by MPI_Alltoallv";
+  EXPECT_EQ(seconds("mpi", 257, BlockSizes::equal), seconds("standard", 257, BlockSizes::equal));
+}
+
 }  // namespace
 }  // namespace commpass

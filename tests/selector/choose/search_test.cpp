@@ -99,6 +99,15 @@ TEST(Search, TriesTheCheapestOfEachRouteWithItsFlags) {
       << "each is dear";
 }
 
+TEST(Search, TriesFlagsOnlyWithWhatTheyGoWith) {
+  const auto flagged = [](const std::string& cheapest) {
+    Prices prices{[&](const std::string& text) { return text == cheapest ? 1.0 : 2.0; }, {}};
+    return holds(search(prices, {cheapest}), cheapest + ",large-first");
+  };
+  EXPECT_TRUE(flagged("standard"));
+  EXPECT_FALSE(flagged("standard,window=8"));
+}
+
 // stfw,n=3 runs faster than stfw,n=2, but for a few calls it takes too long to plan.
 TEST(Search, TriesFlagsOfWhatIsCheapestWithItsPlanWhereCallsAreCounted) {
   const auto price = [](std::span<const Strategy> strategies) {
