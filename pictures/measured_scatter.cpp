@@ -47,7 +47,8 @@ Picture draw_measured(const std::vector<MeasuredPrice>& prices, const std::strin
     within += errors.back() <= band;
   }
   const auto summary = fmt::format(
-      "Half of {} predictions are within {:.1f} % of what was measured, {} within 15 %; at worst one is {:.0f} % off.",
+      "Half of {} predictions are within {:.1f} % of what was measured (predicted ÷ measured − 1), {} within 15 %; at "
+      "worst one is {:.0f} % off.",
       prices.size(), 100 * median(errors), within, 100 * std::ranges::max(errors));
   constexpr double width = 820, left = 84, side = 420;
   constexpr double margin = 1.3;
@@ -75,17 +76,21 @@ Picture draw_measured(const std::vector<MeasuredPrice>& prices, const std::strin
            "faint light", "within 15 %");
   svg.path(fmt::format("M{} L{}", point(least, least), point(most, most)), "axis");
   for (const auto& price : prices)
-    svg.point(across.at(price.measured_s), up.at(price.predicted_s),
-              look_of_route(price.strategy.substr(0, price.strategy.find(','))),
-              fmt::format("{}: predicted {}, measured {}, {:+.1f} %", price.strategy, format_seconds(price.predicted_s),
-                          format_seconds(price.measured_s), 100 * (price.predicted_s / price.measured_s - 1)));
+    svg.point(
+        across.at(price.measured_s), up.at(price.predicted_s),
+        look_of_route(price.strategy.substr(0, price.strategy.find(','))),
+        fmt::format("{}{}: predicted {}, measured {}, {:+.1f} %", price.exchange.empty() ? "" : price.exchange + ", ",
+                    price.strategy, format_seconds(price.predicted_s), format_seconds(price.measured_s),
+                    100 * (price.predicted_s / price.measured_s - 1)));
   svg.upward_text(14, top + side / 2, "predicted");
-  auto csv = csv_line({"strategy", "predicted_s", "measured_s"});
+  auto csv = csv_line({"exchange", "strategy", "predicted_s", "measured_s"});
   nlohmann::ordered_json json{{"schema_version", 1}, {"prices", nlohmann::ordered_json::array()}};
   for (const auto& price : prices) {
-    csv += csv_line({price.strategy, csv_number(price.predicted_s), csv_number(price.measured_s)});
-    json["prices"].push_back(
-        {{"strategy", price.strategy}, {"predicted_s", price.predicted_s}, {"measured_s", price.measured_s}});
+    csv += csv_line({price.exchange, price.strategy, csv_number(price.predicted_s), csv_number(price.measured_s)});
+    json["prices"].push_back({{"exchange", price.exchange},
+                              {"strategy", price.strategy},
+                              {"predicted_s", price.predicted_s},
+                              {"measured_s", price.measured_s}});
   }
   constexpr int indent = 1;
   return std::move(svg).finish(top + side + 48,

@@ -11,7 +11,8 @@ namespace commpass {
 
 struct MeasuredPrice {
   std::string strategy;
-  Seconds predicted_s, measured_s;
+  Seconds predicted_s = 0, measured_s = 0;
+  std::string exchange{};  ///< of several exchanges, which one
 };
 
 /// Those of the JSON that `measure --json` prints.
@@ -19,7 +20,7 @@ struct MeasuredPrice {
 /// @throws InputError
 std::vector<MeasuredPrice> read_measured_prices(const std::string& json, const std::string& origin);
 
-/// A point for each strategy, the diagonal, and a band of 15 % around it.
+/// A point for each, the diagonal, and a band of 15 % around it.
 /// @param prices  at least one
 Picture draw_measured(const std::vector<MeasuredPrice>& prices, const std::string& id = "measured");
 

@@ -11,6 +11,7 @@
 #include "model/error.hpp"
 #include "model/text.hpp"
 #include "pictures/axis.hpp"
+#include "pictures/calibration_facts.hpp"
 #include "pictures/svg.hpp"
 #include "selector/report/csv.hpp"
 
@@ -76,6 +77,33 @@ std::vector<double> sizes_in(double from, double to) {
   return sizes;
 }
 
+/// Between the least and the most that a line may be by its intervals.
+void draw_bands(Svg& svg, const Line& line, const std::vector<FittedInterval>& fits, const Axis& across,
+                const Axis& up) {
+  const auto ranges = ranges_of(*line.channel);
+  for (std::size_t r = 0; r < ranges.size(); ++r) {
+    const auto fit = std::ranges::find_if(fits, [&](const FittedInterval& each) {
+      return each.locality == name_of(line.locality) && each.protocol == line.channel->protocols[r].name;
+    });
+    if (fit == fits.end()) continue;
+    auto sizes = sizes_in(ranges[r].first, ranges[r].second);
+    std::string path;
+    for (const int bound : {1, 0}) {
+      for (const auto size : sizes) {
+        const double seconds = std::clamp(fit->alpha_s[bound] + fit->beta_s_per_byte[bound] * size, up.first, up.last);
+        path +=
+            fmt::format("{}{} {}", path.empty() ? "M" : " L", svg_number(across.at(size)), svg_number(up.at(seconds)));
+      }
+      std::ranges::reverse(sizes);
+    }
+    svg.path(path + " Z", fmt::format("f{} band", line.look.color),
+             fmt::format("{}, {}: alpha {} to {}, {} to {} a byte; median error {:.1f} %", line.name, fit->protocol,
+                         format_seconds(fit->alpha_s[0]), format_seconds(fit->alpha_s[1]),
+                         format_seconds(fit->beta_s_per_byte[0]), format_seconds(fit->beta_s_per_byte[1]),
+                         100 * fit->median_relative_error));
+  }
+}
+
 std::string json_of(const std::vector<Line>& lines) {
   using Json = nlohmann::ordered_json;
   Json json{{"schema_version", 1}, {"lines", Json::array()}};
@@ -108,10 +136,11 @@ std::string csv_of(const std::vector<Line>& lines) {
 
 }  // namespace
 
-Picture draw_message_times(const Machine& machine, const Machine* other, const std::string& id) {
+Picture draw_message_times(const Profile& profile, const Profile* other, const std::string& id) {
+  const auto& machine = profile.machine;
   auto lines = lines_of(machine, false);
   if (other)
-    for (auto& line : lines_of(*other, true)) lines.push_back(std::move(line));
+    for (auto& line : lines_of(other->machine, true)) lines.push_back(std::move(line));
   if (lines.empty())
     throw InputError("profile " + machine.name, "it has no messages in host memory", "use another profile");
   double least = std::numeric_limits<double>::infinity(), most = 0;
@@ -123,17 +152,18 @@ Picture draw_message_times(const Machine& machine, const Machine* other, const s
       }
   least = std::min(least, most);
   constexpr double width = 820, left = 84, right = 24, height = 380;
-  const auto title = "What messages cost: " + machine.name + (other ? " and " + other->name : "");
+  const auto title = "What messages cost: " + machine.name + (other ? " and " + other->machine.name : "");
   std::string listed;
   for (const auto& line : lines)
     listed += fmt::format(" {} ({}): {} for a byte, {} for 1 MiB.", line.name, line.machine,
                           format_seconds(line.seconds(1)), format_seconds(line.seconds(1 << 20)));
   Svg svg(id, title, "The time of a message over its size, as the profile's fitted lines say." + listed, width);
-  double top =
-      svg.paragraph(16, svg.heading() + 6,
-                    "Fitted lines of a lone message; dotted: what one more message of a burst costs its "
-                    "sender. Marks: from here on MPI uses another protocol. A profile keeps no measured points.",
-                    width - 32, "dim", 12);
+  double top = svg.paragraph(
+      16, svg.heading() + 6,
+      "Fitted lines of a lone message; dotted: what one more message of a burst costs its "
+      "sender. Marks: from here on MPI uses another protocol. Bands, where the profile has them: what the "
+      "fits leave open. A profile keeps no measured points.",
+      width - 32, "dim", 12);
   std::vector<std::pair<Look, std::string>> legend;
   for (const auto& line : lines) legend.emplace_back(line.look, other ? line.machine + " " + line.name : line.name);
   top = svg.legend(left, top, width - left - right, legend, true) + 6;
@@ -145,6 +175,10 @@ Picture draw_message_times(const Machine& machine, const Machine* other, const s
   draw_bottom_axis(
       svg, across, top + height, top, "bytes of a message",
       [](double v) { return print_bytes(static_cast<Bytes>(v + 0.5)); }, 13);
+  const auto fits = fitted_intervals(profile);
+  for (const auto& line : lines)
+    if (line.machine == machine.name && !line.is_next && line.look.overlay == 0)
+      draw_bands(svg, line, fits, across, up);
   for (const auto& line : lines) {
     const auto ranges = ranges_of(*line.channel);
     for (std::size_t r = 0; r < ranges.size(); ++r) {

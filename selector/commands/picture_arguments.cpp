@@ -71,7 +71,7 @@ void PictureArguments::check(std::size_t keys) const {
 
 void PictureArguments::write(const PredictArguments& arguments, const Prediction& prediction) const {
   if (svg.empty()) return;
-  if (name == "messages") return write(draw_message_times(prediction.profile.machine));
+  if (name == "messages") return write(draw_message_times(prediction.profile));
   if (name.empty() || name == "cost-bars") {
     constexpr std::size_t enough = 6;
     const auto top = arguments.selection.top;

@@ -14,6 +14,7 @@
 #include "model/machine/plausibility.hpp"
 #include "model/machine/profile_lookup.hpp"
 #include "model/text.hpp"
+#include "pictures/calibration_facts.hpp"
 #include "pictures/cost_bars.hpp"
 #include "pictures/layout_view.hpp"
 #include "pictures/matrix_view.hpp"
@@ -165,11 +166,35 @@ void add_prediction(Page& page, const ReportArguments& arguments) {
   add_messages(page, arguments, prediction);
 }
 
+/// How sure the lines are, and what was predicted of exchanges that nothing was fitted to.
+void add_calibration(Page& page, const Profile& profile) {
+  PageTable table{"Fits: half of the measured times are nearer to the line than the error",
+                  {"locality", "protocol", "sizes", "error", "alpha from", "to", "bytes per second from", "to"},
+                  {}};
+  const auto rate = [](double beta) {
+    return beta > 0 ? PageCell(format_bytes(1 / beta) + "/s", 1 / beta) : PageCell("-");
+  };
+  for (const auto& fit : fitted_intervals(profile))
+    table.rows.push_back({fit.locality,
+                          fit.protocol,
+                          {std::to_string(fit.sizes), static_cast<double>(fit.sizes)},
+                          {format_fixed(100 * fit.median_relative_error, 1) + " %", fit.median_relative_error},
+                          seconds_cell(fit.alpha_s[0]),
+                          seconds_cell(fit.alpha_s[1]),
+                          rate(fit.beta_s_per_byte[1]),
+                          rate(fit.beta_s_per_byte[0])});
+  if (!table.rows.empty()) page.table(table);
+  const auto held_out = held_out_prices(profile);
+  if (held_out.empty()) return;
+  page.heading("Exchanges that nothing was fitted to");
+  page.picture(draw_measured(held_out, "held-out"));
+}
+
 void add_profile_section(Page& page, const Profile& profile) {
   page.heading("The profile");
   page.paragraph("Verdict: " + describe_verdict(profile.machine) + ".");
   for (const auto& sentence : implausible(profile.machine)) page.paragraph("Warning: " + sentence + ".");
-  page.picture(draw_message_times(profile.machine));
+  page.picture(draw_message_times(profile));
   PageTable table{"Messages in host memory: a lone message of s bytes takes alpha + beta·s",
                   {"locality", "protocol", "up to", "alpha", "alpha, one more", "bytes per second"},
                   {}};
@@ -188,26 +213,32 @@ void add_profile_section(Page& page, const Profile& profile) {
     }
   }
   page.table(table);
+  add_calibration(page, profile);
 }
 
-/// Of three kinds of exchanges, where no pattern is asked for.
-void add_maps(Page& page, const ReportArguments& arguments) {
+/// Of three kinds of exchanges, where no pattern is asked for. A profile that knows one node alone has maps of that.
+void add_maps(Page& page, const ReportArguments& arguments, const Machine& machine) {
   page.heading("Which strategy is the fastest");
   struct Map {
-    const char *generator, *ranges, *id;
+    const char *generator, *ranges, *on_a_node, *id;
   };
-  constexpr std::array maps{
-      Map{"alltoall:ranks=64,bytes=1KiB", "ranks=16..4096:x4,bytes=8..128KiB:x4", "map-alltoall"},
-      Map{"random:ranks=64,bytes=1KiB,degree=12", "ranks=16..256:x4,bytes=8..128KiB:x16", "map-random"},
-      Map{"stencil:dims=4x4x4,bytes=1KiB,points=box", "ranks=64..1024:x4,bytes=8..128KiB:x16", "map-stencil"}};
+  constexpr std::array maps{Map{"alltoall:ranks=64,bytes=1KiB", "ranks=16..4096:x4,bytes=8..128KiB:x4",
+                                "ranks=4..64,bytes=8..128KiB:x4", "map-alltoall"},
+                            Map{"random:ranks=64,bytes=1KiB,degree=12", "ranks=16..256:x4,bytes=8..128KiB:x16",
+                                "ranks=16..64,bytes=8..128KiB:x16", "map-random"},
+                            Map{"stencil:dims=4x4x4,bytes=1KiB,points=box", "ranks=64..1024:x4,bytes=8..128KiB:x16",
+                                "ranks=16..64,bytes=8..128KiB:x16", "map-stencil"}};
+  const bool has_network = machine.host.has(Locality::network);
   for (const auto& map : maps) {
     auto predict = arguments.predict;
     predict.pattern.generator = map.generator;
     auto& layout = predict.selection.layout;
-    constexpr int usual_ppn = 16;
-    if (layout.ppn == 0) layout.ppn = usual_ppn;
     layout.layout.clear();
-    page.picture(draw_strategy_map(run_sweep(predict, parse_sweep(map.ranges)), map.id));
+    constexpr int usual_ppn = 16, all = 1 << 20;
+    if (!has_network) layout.ppn = all;
+    else if (layout.ppn == 0) layout.ppn = usual_ppn;
+    const auto ranges = parse_sweep(has_network ? map.ranges : map.on_a_node);
+    page.picture(draw_strategy_map(run_sweep(predict, ranges), map.id));
   }
 }
 
@@ -236,13 +267,13 @@ void report(const ReportArguments& arguments) {
     page.heading("Predicted and measured");
     page.picture(draw_measured(read_measured_prices(read_file(arguments.measured), arguments.measured)));
   }
-  if (!has_pattern) add_maps(page, arguments);
+  if (!has_pattern) add_maps(page, arguments, profile.machine);
   add_profile_section(page, profile);
   if (!arguments.other_profile.empty()) {
     const auto path = find_profile(arguments.other_profile, profile_directories(environment.profile_places));
     const auto other = read_profile(path);
     page.heading("Against profile " + other.machine.name);
-    page.picture(draw_message_times(profile.machine, &other.machine, "two-messages"));
+    page.picture(draw_message_times(profile, &other, "two-messages"));
     page.preformatted(compare_profiles_table(profile, other));
   }
   write_file(arguments.output, page.finish());

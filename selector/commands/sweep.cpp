@@ -147,6 +147,8 @@ class Sweep {
                                      : arguments_.selection.layout.layout},
                       {"model", name_of(model_)}};
     if (std::ranges::find(report.keys, "ppn") != report.keys.end()) report.context[2].second = "as swept";
+    if (std::ranges::all_of(report.points, [](const SweepPoint& point) { return point.nodes == 1; }))
+      report.context[2].second = "one node";
     if (!evaluation_.empty()) report.context.emplace_back("evaluation", evaluation_);
     return report;
   }

@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "model/error.hpp"
+#include "pictures/calibration_facts.hpp"
 #include "pictures/measured_scatter.hpp"
+#include "pictures/message_times.hpp"
 #include "pictures/strategy_map.hpp"
 #include "pictures/sweep_lines.hpp"
 
@@ -76,6 +79,32 @@ TEST(SweepPictures, RefuseOtherNumbersOfKeys) {
   one.points = {point({8}, nullptr, 0)};
   one.points[0].standard_s.reset();
   EXPECT_THROW(draw_sweep_lines(one), InputError);
+}
+
+TEST(CalibrationFacts, ComeFromTheProvenance) {
+  Profile profile;
+  profile.machine.name = "calibrated";
+  profile.machine.host.by_locality[0] =
+      Channel{{Protocol{"eager", std::numeric_limits<Bytes>::max(), 1e-6, 1e-10, 1e-6}}};
+  const auto without = draw_message_times(profile).body;
+  EXPECT_EQ(without.find("band"), std::string::npos);
+  profile.provenance_json =
+      R"({"fits":[{"locality":"socket","protocol":"eager","sizes":7,"median_relative_error":0.01,"alpha_interval_s":[9e-7,1.1e-6],"beta_interval_s_per_byte":[9e-11,1.1e-10]},{"locality":"node"},3],
+          "held_out":[{"exchange":"few","strategy":"standard","predicted_s":1e-6,"measured_s":2e-6},{"strategy":"x"},[]]})";
+  const auto fits = fitted_intervals(profile);
+  ASSERT_EQ(fits.size(), 1U);
+  EXPECT_EQ(fits[0].sizes, 7);
+  EXPECT_EQ(fits[0].beta_s_per_byte[1], 1.1e-10);
+  EXPECT_NE(draw_message_times(profile).body.find("f3 band"), std::string::npos);
+  const auto held_out = held_out_prices(profile);
+  ASSERT_EQ(held_out.size(), 1U);
+  EXPECT_EQ(held_out[0].exchange, "few");
+  for (const auto* text : {"{}", R"({"fits":3,"held_out":{"a":1}})",
+                           R"({"fits":[{"alpha_interval_s":[1],"beta_interval_s_per_byte":[2,1]}]})"}) {
+    profile.provenance_json = text;
+    EXPECT_TRUE(fitted_intervals(profile).empty()) << text;
+    EXPECT_TRUE(held_out_prices(profile).empty()) << text;
+  }
 }
 
 TEST(MeasuredPrices, ComeFromTheJsonOfMeasure) {

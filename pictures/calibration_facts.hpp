@@ -1,0 +1,24 @@
+// What a calibrated profile tells of its own making: how sure its lines are, and exchanges that nothing was fitted to.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/machine/profile.hpp"
+#include "pictures/measured_scatter.hpp"
+
+namespace commpass {
+
+/// Of a fitted line of one locality and protocol: the bounds between which alpha and beta lie.
+struct FittedInterval {
+  std::string locality, protocol;
+  int sizes = 0;  ///< of messages that it was fitted to
+  double median_relative_error = 0;
+  double alpha_s[2]{}, beta_s_per_byte[2]{};
+};
+
+/// Those of the profile's provenance. Provenance is free: what is not as calibrate writes it is passed over.
+std::vector<FittedInterval> fitted_intervals(const Profile& profile);
+std::vector<MeasuredPrice> held_out_prices(const Profile& profile);
+
+}  // namespace commpass
