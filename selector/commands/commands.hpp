@@ -13,6 +13,7 @@ void add_predict(CLI::App& app, std::function<void()>& command);
 void add_pattern(CLI::App& app, std::function<void()>& command);
 /// run and record.
 void add_run(CLI::App& app, std::function<void()>& command);
+void add_advise(CLI::App& app, std::function<void()>& command);
 void add_profile(CLI::App& app, std::function<void()>& command);
 void add_catalogues(CLI::App& app, std::function<void()>& command);
 void add_wisdom_command(CLI::App& app, std::function<void()>& command);

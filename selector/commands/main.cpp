@@ -107,6 +107,7 @@ int main(int argc, char** argv) {
   commpass::add_predict(app, command);
   commpass::add_pattern(app, command);
   commpass::add_run(app, command);
+  commpass::add_advise(app, command);
   commpass::add_profile(app, command);
   commpass::add_catalogues(app, command);
   commpass::add_wisdom_command(app, command);

@@ -1,0 +1,104 @@
+// commpass advise: what a recorded run would gain, here and on other machines.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include "model/error.hpp"
+#include "model/machine/profile.hpp"
+#include "selector/commands/arguments.hpp"
+#include "selector/commands/commands.hpp"
+#include "selector/commands/environment.hpp"
+#include "selector/report/advice.hpp"
+
+namespace commpass {
+
+namespace {
+
+struct Arguments {
+  std::string file, patterns;
+  std::vector<std::string> profiles;
+  LayoutArguments layout;
+  int ranks = 0;
+  std::size_t top = 20;
+  bool json = false;
+};
+
+/// Edges of one pair are one entry of a matrix.
+Pattern summed(const Pattern& pattern) {
+  std::map<std::pair<Rank, Rank>, Bytes> pairs;
+  for (const auto& edge : pattern.edges) pairs[{edge.source, edge.destination}] += edge.bytes;
+  Pattern result{pattern.ranks, {}};
+  for (const auto& [pair, bytes] : pairs) result.edges.push_back({pair.first, pair.second, bytes});
+  return result;
+}
+
+/// A file for each pattern: "1-alltoallv.mtx", "1-alltoallv-2.mtx".
+void write_patterns(const Record& record, const std::vector<AdvisedCall>& calls, const std::string& directory) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error) throw InputError(directory, "it cannot be made (" + error.message() + ")", "name another directory");
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    int number = 0;
+    for (const auto at : calls[i].exchanges) {
+      const auto pattern = pattern_of(record, record.exchanges[at]);
+      if (!pattern) continue;
+      const auto name =
+          fmt::format("{}-{}{}.mtx", i + 1, calls[i].call, ++number > 1 ? fmt::format("-{}", number) : "");
+      const auto path = (std::filesystem::path(directory) / name).string();
+      write_pattern(summed(*pattern), path);
+      std::fputs(fmt::format("commpass: wrote {}: {} calls\n", path, record.exchanges[at].calls).c_str(), stderr);
+    }
+  }
+}
+
+void advise_on(const Arguments& arguments) {
+  const auto environment = read_environment();
+  const auto record = read_record(arguments.file);
+  Advice advice{arguments.file, record, advised_calls(record), 0, 0, {}};
+  for (; advice.calls.size() > arguments.top; advice.calls.pop_back()) {
+    ++advice.calls_left_out;
+    advice.left_out_s += advice.calls.back().measured_s;
+  }
+  const auto asked = arguments.ranks > 0 ? scaled(record, arguments.ranks) : record;
+  const auto calls = arguments.ranks > 0 ? scaled_calls(asked, advice.calls, record.ranks()) : advice.calls;
+  const auto given = arguments.layout.find(asked.ranks(), environment);
+  if (arguments.ranks > 0 && !given)
+    throw InputError("--ranks", "it is not said where they sit", "add --ppn N or --layout L");
+  auto profiles = arguments.profiles;
+  if (profiles.empty() && environment.profile) profiles.push_back(*environment.profile);
+  if (profiles.empty()) throw InputError("profile", "none is named", "add --profile NAME or set COMMPASS_PROFILE");
+  const auto layout = given ? *given : parse_layout(asked.layout);
+  for (const auto& name : profiles) {
+    const auto profile = read_profile(find_profile(name, profile_directories(environment.profile_places)));
+    advice.machines.push_back(advise(asked, calls, layout, profile.machine));
+  }
+  if (!arguments.patterns.empty()) write_patterns(record, advice.calls, arguments.patterns);
+  std::fputs((arguments.json ? advice_json(advice) : advice_text(advice)).c_str(), stdout);
+}
+
+}  // namespace
+
+void add_advise(CLI::App& app, std::function<void()>& command) {
+  auto arguments = std::make_shared<Arguments>();
+  auto* sub = app.add_subcommand("advise",
+                                 "what a run that 'commpass record' wrote down would gain, here and on other machines");
+  sub->add_option("file", arguments->file, "that 'commpass record' has written")->required();
+  auto* profiles = sub->add_option_function<std::string>(
+      "--profile", [arguments](const std::string& name) { arguments->profiles.push_back(name); },
+      "machine profile: a NAME of 'commpass profile list' or a file; may be repeated");
+  profiles->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->trigger_on_parse();
+  arguments->layout.add_to(*sub);
+  sub->add_option("--ranks", arguments->ranks, "the same problem on so many ranks; for exchanges of all with all")
+      ->check(CLI::Range(2, most_pattern_ranks));
+  sub->add_option("--top", arguments->top, "look at the K places that take longest (default: 20)")
+      ->check(CLI::PositiveNumber);
+  sub->add_option("--patterns", arguments->patterns,
+                  "write their patterns into this directory, for 'commpass predict --pattern'");
+  sub->add_flag("--json", arguments->json, "JSON on stdout");
+  sub->callback([arguments, &command] { command = [arguments] { advise_on(*arguments); }; });
+}
+
+}  // namespace commpass

@@ -1,0 +1,172 @@
+// Advice as a page for people, and as JSON.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "model/text.hpp"
+#include "selector/choose/baseline.hpp"
+#include "selector/report/advice.hpp"
+
+namespace commpass {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double percents = 100;
+constexpr double least_told = 0.0005;  ///< a share that one digit behind the point does not show
+
+std::string percent(double share) { return format_fixed(percents * share, 1) + " %"; }
+
+Seconds seconds_of(const Advice& advice, const AdvisedCall& call) {
+  return call.calls == 0 || advice.record.run_s <= 0 ? 0 : call.measured_s / static_cast<double>(call.calls);
+}
+
+/// The text, cut in the middle where it would be longer than a column.
+std::string fitted(const std::string& text, std::size_t width) {
+  if (text.size() <= width) return text;
+  const auto end = (width - 1) / 2;
+  return text.substr(0, width - 1 - end) + "~" + text.substr(text.size() - end);
+}
+
+constexpr std::size_t site_width = 40;
+
+std::string table_of_calls(const Advice& advice) {
+  std::string text;
+  const auto out = std::back_inserter(text);
+  fmt::format_to(out, "   {:<{}} {:<20} {:>6} {:>8} {:>13} {:>10} {:>8}\n", "called from", site_width, "MPI_...",
+                 "ranks", "calls", "bytes a call", "a call", "of run");
+  for (const auto& call : advice.calls) {
+    const auto number = &call - advice.calls.data() + 1;
+    const bool is_timed = call.measured_s > 0;
+    fmt::format_to(out, "{:>2} {:<{}} {:<20} {:>6} {:>8} {:>13} {:>10} {:>8}\n", number, fitted(call.site, site_width),
+                   site_width, call.call, call.ranks, call.calls, format_bytes(call.bytes),
+                   is_timed ? format_seconds(seconds_of(advice, call)) : "-",
+                   is_timed ? percent(call.measured_s / advice.record.run_s) : "-");
+    if (call.communicators > 1) fmt::format_to(out, "   on {} communicators\n", call.communicators);
+  }
+  if (advice.calls_left_out > 0)
+    fmt::format_to(out, "   {} more, {} of the run in all, are left out\n", advice.calls_left_out,
+                   percent(advice.left_out_s / advice.record.run_s));
+  for (const auto& other : advice.record.others)
+    fmt::format_to(out, "   {} more calls of MPI_{} were counted only\n", other.calls, other.call);
+  return text;
+}
+
+std::string saving_of(const MachineAdvice& machine, Seconds saved_s) {
+  const auto share = machine.share(saved_s);
+  return share < least_told ? "nothing to gain" : "saves " + percent(share);
+}
+
+/// "12.1 us  two-step", as wide as its column.
+std::string way_of(const std::string& seconds, const std::string& strategy) {
+  constexpr std::size_t width = 24;
+  return fmt::format(" {:>10}  {:<{}}", seconds, fitted(strategy, width), width);
+}
+
+std::string lines_of(const Advice& advice, const MachineAdvice& machine, std::size_t i) {
+  const auto& call = advice.calls[i];
+  const auto& price = machine.prices[i];
+  if (price.library.empty()) return fmt::format("{:>2} known for {} ranks alone\n", i + 1, call.ranks);
+  const auto calls = static_cast<double>(std::max<std::int64_t>(call.calls, 1));
+  const auto each = [&](Seconds seconds) { return format_seconds(seconds / calls); };
+  auto text = fmt::format("{:>2}", i + 1) + way_of(each(price.library_s), price.library);
+  const bool is_taken = price.taken_s < price.library_s;
+  text += is_taken ? way_of(each(price.taken_s), price.taken) : way_of("", "leave it to MPI");
+  text += fmt::format(" {:<16}", is_taken ? saving_of(machine, price.library_s - price.taken_s) : "");
+  if (price.planned_s < price.taken_s)
+    text += way_of(each(price.planned_s), price.planned) + " " + saving_of(machine, price.library_s - price.planned_s);
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text + "\n";
+}
+
+std::string page_of(const Advice& advice, const MachineAdvice& machine) {
+  const auto& all = machine.all;
+  std::string text;
+  const auto out = std::back_inserter(text);
+  fmt::format_to(out, "\nOn {}, {}: ", machine.machine, machine.layout);
+  const auto told = [&](Seconds saved_s) {
+    const auto share = machine.share(saved_s);
+    return share < least_told ? std::string("nothing") : percent(share) + " of the run";
+  };
+  fmt::format_to(out, "'commpass run' would save {}, planned exchanges in the program {}.\n",
+                 told(all.library_s - all.taken_s), told(all.library_s - all.planned_s));
+  text += "  " + way_of("a call", "by MPI") + way_of("a call", "by commpass run") + fmt::format(" {:<16}", "") +
+          fmt::format(" {:>10}  {}\n", "a call", "as a planned exchange");
+  for (std::size_t i = 0; i < advice.calls.size(); ++i) text += lines_of(advice, machine, i);
+  if (!machine.note.empty()) fmt::format_to(out, "Note: {}.\n", machine.note);
+  return text;
+}
+
+Json json_of(const Advice& advice, const MachineAdvice& machine) {
+  Json json{{"machine", machine.machine},
+            {"layout", machine.layout},
+            {"ranks", machine.ranks},
+            {"outside_s", machine.outside_s}};
+  const auto seconds = [&](const CallPrice& price) {
+    return Json{{"library_s", price.library_s},
+                {"run_s", price.taken_s},
+                {"planned_s", price.planned_s},
+                {"run_saves", machine.share(price.library_s - price.taken_s)},
+                {"planned_saves", machine.share(price.library_s - price.planned_s)}};
+  };
+  json["all"] = seconds(machine.all);
+  json["calls"] = Json::array();
+  for (std::size_t i = 0; i < advice.calls.size(); ++i) {
+    auto entry = seconds(machine.prices[i]);
+    entry["library"] = machine.prices[i].library;
+    entry["run"] = machine.prices[i].taken;
+    entry["planned"] = machine.prices[i].planned.empty() ? Json() : Json(machine.prices[i].planned);
+    json["calls"].push_back(std::move(entry));
+  }
+  if (!machine.note.empty()) json["note"] = machine.note;
+  return json;
+}
+
+}  // namespace
+
+std::string advice_text(const Advice& advice) {
+  const auto& record = advice.record;
+  const auto measured_s = measured_in_calls(record);
+  const bool is_by_clock = std::ranges::all_of(record.exchanges, &RecordedExchange::is_by_clock);
+  std::string text;
+  const auto out = std::back_inserter(text);
+  fmt::format_to(out, "{}: {}\n", advice.origin, fitted(record.program, 100));
+  fmt::format_to(out, "{}, {}, {}\n", parse_layout(record.layout).describe(), record.mpi, format_seconds(record.run_s));
+  if (record.exchanges.empty()) return text + "No exchange was recorded: there is nothing to gain.\n";
+  fmt::format_to(out, "Exchanges took {} of the run, {}, apart from waiting for late ranks ({}).\n\n",
+                 percent(record.run_s > 0 ? measured_s / record.run_s : 0), format_seconds(measured_s),
+                 is_by_clock ? "from the last arrival to the last finish"
+                             : "the least time of a rank in each call, which may be too little");
+  text += table_of_calls(advice);
+  for (const auto& machine : advice.machines) text += page_of(advice, machine);
+  return text;
+}
+
+std::string advice_json(const Advice& advice) {
+  const auto& record = advice.record;
+  Json json{{"schema_version", 1},     {"record", advice.origin}, {"program", record.program},
+            {"ranks", record.ranks()}, {"run_s", record.run_s},   {"measured_s", measured_in_calls(record)},
+            {"calls", Json::array()}};
+  for (const auto& call : advice.calls)
+    json["calls"].push_back({{"site", call.site},
+                             {"call", call.call},
+                             {"ranks", call.ranks},
+                             {"communicators", call.communicators},
+                             {"patterns", call.patterns},
+                             {"calls", call.calls},
+                             {"bytes_a_call", call.bytes},
+                             {"measured_s", call.measured_s > 0 ? Json(call.measured_s) : Json()}});
+  json["calls_left_out"] = advice.calls_left_out;
+  json["left_out_s"] = advice.left_out_s;
+  json["others"] = Json::array();
+  for (const auto& other : record.others) json["others"].push_back({{"call", other.call}, {"calls", other.calls}});
+  json["machines"] = Json::array();
+  for (const auto& machine : advice.machines) json["machines"].push_back(json_of(advice, machine));
+  constexpr int indent = 2;
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace commpass
