@@ -56,3 +56,25 @@ commpass_unmodified_tests(unmodified_record unmodified 1 2 VARIABLES COMMPASS_MP
 commpass_unmodified_tests(unmodified_calls unmodified 2 VARIABLES COMMPASS_MPI=always COMMPASS_MPI_CALLS=alltoallw,neighbor_allgather EXPECT "\nalltoallw +2 +[0-9]+ +0 +[1-9]" REFUSE "\nalltoallv +2")
 # What cannot be understood switches off, and says so in one line.
 commpass_unmodified_tests(unmodified_misled unmodified 2 VARIABLES COMMPASS_MPI=sometimes EXPECT "left to the MPI library: .*sometimes")
+
+# What record writes of exchanges that are known.
+add_executable(recorded preload/recorded.c)
+target_link_libraries(recorded PRIVATE MPI::MPI_CXX)
+set_target_properties(recorded PROPERTIES LINKER_LANGUAGE CXX C_STANDARD 11)
+target_compile_options(recorded PRIVATE -Wall -Wextra)
+list(JOIN COMMPASS_MPIEXEC_FLAGS " " commpass_mpiexec_flags)
+list(JOIN COMMPASS_MPI_ENVIRONMENT " " commpass_mpi_environment)
+commpass_test(recorded_test SOURCES preload/recorded_test.cpp LIBRARIES commpass::selector PROPERTIES RUN_SERIAL ON LABELS mpi TIMEOUT 300)
+add_dependencies(recorded_test commpass commpass_mpi recorded)
+set(commpass_recorded_fortran "")
+if(COMMPASS_FORTRAN)
+  add_dependencies(recorded_test unmodified_mpi)
+  set(commpass_recorded_fortran "\"$<TARGET_FILE:unmodified_mpi>\"")
+  if(NOT COMMPASS_MPI_LIBRARY STREQUAL mpich)
+    add_dependencies(recorded_test unmodified_f08)
+    string(APPEND commpass_recorded_fortran ",\"$<TARGET_FILE:unmodified_f08>\"")
+  endif()
+endif()
+target_compile_definitions(recorded_test PRIVATE
+  "COMMPASS_TEST_COMMAND=\"$<TARGET_FILE:commpass>\"" "COMMPASS_TEST_RECORDED=\"$<TARGET_FILE:recorded>\"" "COMMPASS_TEST_FORTRAN=${commpass_recorded_fortran}"
+  "COMMPASS_TEST_MPIEXEC=\"env ${commpass_mpi_environment} ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG}\"" "COMMPASS_TEST_MPIEXEC_FLAGS=\"${commpass_mpiexec_flags}\"")

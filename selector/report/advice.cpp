@@ -220,7 +220,7 @@ double MachineAdvice::share(Seconds seconds) const {
 
 MachineAdvice advise(const Record& record, std::span<const AdvisedCall> calls, const Layout& layout,
                      const Machine& machine) {
-  MachineAdvice advice{machine.name, layout.describe(), layout.ranks(), {}, {}, 0, {}};
+  MachineAdvice advice{machine.name, layout.describe(), layout.ranks(), {}, {}, 0, true, {}};
   std::vector<std::pair<Alike, Price>> known;
   struct Ways {
     RankTimes library, taken, planned;
@@ -248,6 +248,8 @@ MachineAdvice advise(const Record& record, std::span<const AdvisedCall> calls, c
         found = known.end() - 1;
       }
       const auto& price = found->second;
+      if (!is_of_neighbors(exchange) && price.library == to_string(baselines()[0].strategy))
+        advice.has_library_price = false;
       ways.add(exchange, price);
       if (is_timed(exchange)) all.add(exchange, price);
       if (const auto seconds = static_cast<double>(exchange.calls) * price.library_s; seconds > longest_s) {

@@ -17,10 +17,10 @@ struct AdvisedCall {
   std::string site, call;
   int ranks = 0;
   std::size_t communicators = 0, patterns = 0;
-  std::int64_t calls = 0;              ///< of one communicator, on average
-  double bytes = 0;                    ///< of one call, of all ranks, on average
+  std::int64_t calls = 0;                   ///< of one communicator, on average
+  double bytes = 0;                         ///< of one call, of all ranks, on average
   std::vector<std::size_t> exchanges = {};  ///< numbers of Record::exchanges
-  Seconds measured_s = 0;              ///< of all calls, on the rank with the most; 0 of those that do not block
+  Seconds measured_s = 0;                   ///< of all calls, on the rank with the most; 0 of those that do not block
 };
 
 /// All calls, from the longest on.
@@ -45,7 +45,8 @@ struct MachineAdvice {
   std::vector<CallPrice> prices;  ///< for each of the calls that were asked for
   CallPrice all;                  ///< of all of these, without names; those that do not block do not count
   Seconds outside_s = 0;          ///< of the run, outside of these calls
-  std::string note;               ///< what the profile lacks (profile_note)
+  bool has_library_price = true;  ///< else MPI's all-to-alls are taken to send directly
+  std::string note;               ///< what else the profile lacks (profile_note); empty: nothing
 
   /// The share of the run that would be gone, 0 … 1, of a whole with the library's calls.
   double share(Seconds seconds) const;

@@ -96,6 +96,11 @@ std::string page_of(const Advice& advice, const MachineAdvice& machine) {
   text += "  " + way_of("a call", "by MPI") + way_of("a call", "by commpass run") + fmt::format(" {:<16}", "") +
           fmt::format(" {:>10}  {}\n", "a call", "as a planned exchange");
   for (std::size_t i = 0; i < advice.calls.size(); ++i) text += lines_of(advice, machine, i);
+  if (!machine.has_library_price)
+    text +=
+        "Note: the profile has no price of MPI's all-to-alls, which are taken to send directly; MPI libraries forward "
+        "short "
+        "blocks, which takes less.\n";
   if (!machine.note.empty()) fmt::format_to(out, "Note: {}.\n", machine.note);
   return text;
 }
@@ -121,6 +126,7 @@ Json json_of(const Advice& advice, const MachineAdvice& machine) {
     entry["planned"] = machine.prices[i].planned.empty() ? Json() : Json(machine.prices[i].planned);
     json["calls"].push_back(std::move(entry));
   }
+  json["has_library_price"] = machine.has_library_price;
   if (!machine.note.empty()) json["note"] = machine.note;
   return json;
 }

@@ -187,6 +187,14 @@ OverTime parse_over_time(const Json& json, const std::string& place) {
   return result;
 }
 
+int ranks_in(const std::string& layout, const Fields& of) {
+  try {
+    return ranks_of_layout(layout);
+  } catch (const InputError& error) {
+    of.fail("layout cannot be: " + std::string(error.what()).substr(0, std::string(error.what()).find(';')));
+  }
+}
+
 Json json_of(const RecordedExchange& exchange) {
   Json json{{"call", exchange.call},
             {"site", exchange.site},
@@ -283,7 +291,7 @@ Record parse_record(const std::string& text, const std::string& origin) {
   constexpr std::size_t keys = 8;
   const Fields of(json, origin, keys);
   Record record{of.text("program"), of.text("mpi"), of.text("layout"), of.seconds("run_s"), {}, {}, {}};
-  const int ranks = ranks_of_layout(record.layout);
+  const int ranks = ranks_in(record.layout, of);
   if (ranks > most_pattern_ranks) of.fail(fmt::format("it has {} ranks", ranks));
   Members members(ranks);
   for (const auto& entry : of.list("communicators"))

@@ -1,0 +1,63 @@
+/* Exchanges that are known, for records to be compared with. */
+#include <mpi.h>
+#include <stdlib.h>
+#include <time.h>
+
+enum { equal_calls = 3, ring_calls = 70, random_calls = 100, late_calls = 3, half_calls = 4, late_ms = 100 };
+
+static int rank, size;
+
+/* To the next rank as many bytes as told, and nothing to others. */
+static void to_the_next(MPI_Comm comm, int bytes) {
+  int me, n;
+  MPI_Comm_rank(comm, &me);
+  MPI_Comm_size(comm, &n);
+  int *counts = calloc((size_t)n, sizeof(int)), *expected = calloc((size_t)n, sizeof(int));
+  int* places = calloc((size_t)n, sizeof(int));
+  char *send = calloc((size_t)bytes + 1, 1), *receive = calloc((size_t)bytes + 1, 1);
+  counts[(me + 1) % n] = bytes;
+  expected[(me + n - 1) % n] = bytes;
+  MPI_Alltoallv(send, counts, places, MPI_CHAR, receive, expected, places, MPI_CHAR, comm);
+  free(counts), free(expected), free(places), free(send), free(receive);
+}
+
+static void equal(MPI_Comm comm, int numbers, int is_late) {
+  int* send = calloc((size_t)(size * numbers), sizeof(int));
+  int* receive = calloc((size_t)(size * numbers), sizeof(int));
+  if (is_late) {
+    const struct timespec pause = {0, late_ms * 1000000L};
+    nanosleep(&pause, NULL);
+  }
+  MPI_Alltoall(send, numbers, MPI_INT, receive, numbers, MPI_INT, comm);
+  free(send), free(receive);
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (int i = 0; i < equal_calls; ++i) equal(MPI_COMM_WORLD, 2, 0);
+  for (int i = 0; i < late_calls; ++i) equal(MPI_COMM_WORLD, 5, rank == 0);
+
+  MPI_Comm ring;
+  const int after = (rank + 1) % size, before = (rank + size - 1) % size, weight = 1;
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &before, &weight, 1, &after, &weight, MPI_INFO_NULL, 0, &ring);
+  double out = 0, in = 0;
+  for (int i = 0; i < ring_calls; ++i) MPI_Neighbor_alltoall(&out, 1, MPI_DOUBLE, &in, 1, MPI_DOUBLE, ring);
+  MPI_Comm_free(&ring);
+
+  /* No two of them are alike. */
+  for (int i = 0; i < random_calls; ++i) to_the_next(MPI_COMM_WORLD, 100 + i);
+
+  /* Two halves that exchange at the same time; nobody frees theirs. */
+  MPI_Comm half;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+  for (int i = 0; i < half_calls; ++i) to_the_next(half, 1000);
+  /* A communicator that goes by a name that nobody takes over. */
+  MPI_Comm copy;
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  to_the_next(copy, 7);
+  PMPI_Comm_free(&copy);
+  MPI_Finalize();
+  return argc > 1 ? atoi(argv[1]) : 0;
+}

@@ -1,0 +1,170 @@
+// What `commpass record` writes of a program whose exchanges are known, and what `commpass advise` makes of it.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <numeric>
+
+#include "command/run.hpp"
+#include "selector/report/record.hpp"
+
+namespace commpass {
+namespace {
+
+test::Result record(const std::string& output, int ranks, const std::string& program,
+                    const std::string& variables = {}) {
+  return test::run(COMMPASS_TEST_COMMAND " record -o " + output + " -- " COMMPASS_TEST_MPIEXEC " " +
+                       std::to_string(ranks) + " " COMMPASS_TEST_MPIEXEC_FLAGS " " + program,
+                   variables);
+}
+
+class OfKnownProgram : public testing::TestWithParam<int> {};
+
+class Recorded : public testing::Test {
+ protected:
+  const test::TemporaryDirectory directory_;
+  const std::string file_ = directory_.path("run.json");
+};
+
+/// That of the program whose exchanges are known, run once for all tests.
+const Record& recorded_on(int ranks) {
+  static std::map<int, Record> known;
+  if (!known.contains(ranks)) {
+    const test::TemporaryDirectory directory;
+    const auto result = record(directory.path("run.json"), ranks, COMMPASS_TEST_RECORDED);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    known[ranks] = read_record(directory.path("run.json"));
+  }
+  return known[ranks];
+}
+
+/// Those of one kind, on as many ranks.
+std::vector<RecordedExchange> of_kind(const Record& record, const std::string& call, std::size_t ranks) {
+  std::vector<RecordedExchange> found;
+  for (const auto& exchange : record.exchanges)
+    if (exchange.call == call && record.communicators[exchange.communicator].size() == ranks) found.push_back(exchange);
+  return found;
+}
+
+TEST_P(OfKnownProgram, HasTheCallsOfTheProgram) {
+  const int ranks = GetParam();
+  const auto& record = recorded_on(ranks);
+  ASSERT_EQ(record.ranks(), ranks);
+  EXPECT_NE(record.program.find("recorded"), std::string::npos) << record.program;
+  EXPECT_EQ(record.communicators.size(), 3U) << "all ranks, and two halves";
+  const auto all = static_cast<std::size_t>(ranks);
+
+  auto equal = of_kind(record, "alltoall", all);
+  ASSERT_EQ(equal.size(), 2U);
+  if (equal[0].equal_bytes == 8) std::swap(equal[0], equal[1]);
+  const auto &late = equal[0], &timely = equal[1];
+  EXPECT_EQ(timely.equal_bytes, 8);
+  EXPECT_EQ(timely.calls, 3);
+  EXPECT_EQ(timely.bytes, 3 * ranks * ranks * 8);
+  EXPECT_EQ(timely.blocks, 3 * ranks * ranks);
+  EXPECT_EQ(late.equal_bytes, 20);
+  EXPECT_EQ(late.calls, 3);
+  EXPECT_GT(late.in_call_s, 3 * 0.1 * (ranks - 1) / ranks * 0.9) << "the others waited for rank 0";
+  EXPECT_LT(late.exchange_s, late.in_call_s / 2) << "which is not the exchange's time";
+  EXPECT_TRUE(late.is_by_clock);
+  EXPECT_TRUE(late.site.starts_with("recorded+0x")) << late.site;
+
+  const auto ring = of_kind(record, "neighbor_alltoall", all);
+  ASSERT_EQ(ring.size(), 1U);
+  EXPECT_EQ(ring[0].calls, 70);
+  std::vector<Edge> around;
+  for (int rank = 0; rank < ranks; ++rank) around.push_back({rank, (rank + 1) % ranks, 8});
+  EXPECT_EQ(ring[0].edges, around);
+  EXPECT_EQ(std::accumulate(ring[0].over_time.calls.begin(), ring[0].over_time.calls.end(), std::int64_t{0}), 70);
+  EXPECT_GT(ring[0].exchange_s, 0);
+}
+
+TEST_P(OfKnownProgram, CountsWhatIsNeverTheSame) {
+  const int ranks = GetParam();
+  const auto& record = recorded_on(ranks);
+  const auto rings = of_kind(record, "alltoallv", static_cast<std::size_t>(ranks));
+  ASSERT_EQ(rings.size(), 17U) << "16 patterns, and what comes then";
+  std::int64_t calls = 0;
+  Bytes bytes = 0;
+  int without_edges = 0;
+  for (const auto& exchange : rings) {
+    calls += exchange.calls;
+    bytes += exchange.bytes;
+    without_edges += exchange.edges.empty() ? 1 : 0;
+  }
+  EXPECT_EQ(calls, 100);
+  EXPECT_EQ(bytes, ranks * (100 * 100 + 99 * 100 / 2));
+  EXPECT_EQ(without_edges, 1);
+  ASSERT_EQ(record.others.size(), 1U) << "the communicator was freed before its ranks could tell";
+  EXPECT_EQ(record.others[0].calls, 1);
+  EXPECT_EQ(record.others[0].bytes, 7);
+}
+
+TEST_P(OfKnownProgram, KnowsCommunicators) {
+  const int ranks = GetParam();
+  const auto& record = recorded_on(ranks);
+  for (const auto& exchange : record.exchanges) {
+    const auto& members = record.communicators[exchange.communicator];
+    if (std::ssize(members) == ranks) continue;
+    EXPECT_EQ(exchange.calls, 4);
+    EXPECT_EQ(exchange.bytes, 4 * 1000 * std::ssize(members));
+    for (std::size_t i = 0; i < members.size(); ++i) EXPECT_EQ(members[i] % 2, members[0] % 2);
+    ASSERT_EQ(exchange.edges.size(), members.size());
+    EXPECT_EQ(exchange.edges[0], (Edge{0, 1 % static_cast<Rank>(members.size()), 1000}));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(OnRanks, OfKnownProgram, testing::Values(4, 5));
+
+TEST_F(Recorded, EndsAsTheProgramDoes) {
+  const auto result = record(file_, 2, COMMPASS_TEST_RECORDED " 3");
+  EXPECT_EQ(result.exit_code, 3) << result.err;
+  EXPECT_EQ(read_record(file_).ranks(), 2);
+}
+
+TEST_F(Recorded, SaysThatAProgramLeftNothing) {
+  const auto result = record(file_, 1, "true");
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_NE(result.err.find("run.json was not written: the program ended without MPI_Finalize"), std::string::npos)
+      << result.err;
+}
+
+TEST_F(Recorded, NamesTheProgramsOwnPlaces) {
+  const std::vector<std::string> programs{COMMPASS_TEST_FORTRAN};  // none where there is no Fortran
+  for (const auto& program : programs) {
+    ASSERT_EQ(record(file_, 2, program).exit_code, 0);
+    const auto record = read_record(file_);
+    ASSERT_FALSE(record.exchanges.empty()) << program;
+    for (const auto& exchange : record.exchanges)
+      EXPECT_NE(exchange.site.find("unmodified_"), std::string::npos) << exchange.site;
+  }
+}
+
+TEST_F(Recorded, IsAdvisedOn) {
+  ASSERT_EQ(record(file_, 4, COMMPASS_TEST_RECORDED).exit_code, 0);
+  const auto page = test::run(COMMPASS_TEST_COMMAND " advise " + file_ + " --profile lassen --profile generic --ppn 2");
+  EXPECT_EQ(page.exit_code, 0) << page.err;
+  for (const char* part :
+       {"4 ranks", "neighbor_alltoall ", "apart from waiting for late ranks",
+        "On lassen, 2 nodes x 2 ranks: ", "On generic, ", "on 2 communicators", "1 more calls of MPI_alltoallv"})
+    EXPECT_NE(page.out.find(part), std::string::npos) << part << " in " << page.out;
+  const auto patterns = directory_.path("patterns");
+  ASSERT_EQ(
+      test::run(COMMPASS_TEST_COMMAND " advise " + file_ + " --profile lassen --ppn 32 --json --patterns " + patterns)
+          .exit_code,
+      0);
+  const auto predicted =
+      test::run("sh -c 'for f in " + patterns +
+                "/*.mtx; do " COMMPASS_TEST_COMMAND " predict --profile lassen --ppn 2 --pattern $f || exit 9; done'");
+  EXPECT_EQ(predicted.exit_code, 0) << predicted.err;
+}
+
+TEST(Run, TakesOver) {
+  const auto result =
+      test::run(COMMPASS_TEST_COMMAND " run --always --profile lassen -- " COMMPASS_TEST_MPIEXEC
+                                      " 2 " COMMPASS_TEST_MPIEXEC_FLAGS " " COMMPASS_TEST_RECORDED " 5");
+  EXPECT_EQ(result.exit_code, 5) << result.err;
+  EXPECT_NE(result.err.find("commpass: calls of rank 0"), std::string::npos) << result.err;
+}
+
+}  // namespace
+}  // namespace commpass

@@ -1,0 +1,50 @@
+#include "selector/commands/preloaded.hpp"
+
+#include <gtest/gtest.h>
+
+namespace commpass {
+namespace {
+
+using Words = std::vector<std::string>;
+const std::vector<std::pair<std::string, std::string>> on{{"COMMPASS_MPI", "on"}};
+
+TEST(Preloading, LeavesTheLauncherAlone) {
+  const auto open_mpi = preload({"mpirun", "-n", "2", "./a"}, MpiKind::open_mpi, "/l.so", on, {"COMMPASS_LAYOUT"});
+  EXPECT_EQ(open_mpi.words, (Words{"mpirun", "-x", "LD_PRELOAD=/l.so", "-x", "COMMPASS_MPI", "-x", "COMMPASS_LAYOUT",
+                                   "-n", "2", "./a"}));
+  EXPECT_EQ(open_mpi.variables, on) << "which -x passes on";
+  const auto mpich = preload({"env", "A=1", "/usr/bin/mpiexec.mpich", "./a"}, MpiKind::mpich, "/l.so", on, {});
+  EXPECT_EQ(mpich.words, (Words{"env", "A=1", "/usr/bin/mpiexec.mpich", "-genv", "LD_PRELOAD", "/l.so", "./a"}));
+  EXPECT_EQ(mpich.variables, on);
+}
+
+TEST(Preloading, GoesByTheEnvironmentElsewhere) {
+  for (const auto& words : {Words{"srun", "./a"}, Words{"./a", "mpirun.txt"}}) {
+    const auto line = preload(words, MpiKind::unknown, "/l.so", on, {});
+    EXPECT_EQ(line.words, words);
+    ASSERT_EQ(line.variables.size(), 2U);
+    EXPECT_EQ(line.variables[1], (std::pair<std::string, std::string>{"LD_PRELOAD", "/l.so"}));
+  }
+}
+
+TEST(MpiKinds, AreToldApart) {
+  EXPECT_EQ(kind_of_launcher("mpirun (Open MPI) 4.1.4"), MpiKind::open_mpi);
+  EXPECT_EQ(kind_of_launcher("mpiexec (OpenRTE) 4.1.4"), MpiKind::open_mpi);
+  EXPECT_EQ(kind_of_launcher("HYDRA build details:\n    Version: 4.0.2"), MpiKind::mpich);
+  EXPECT_EQ(kind_of_launcher("slurm-wlm 22.05.8"), MpiKind::unknown);
+  EXPECT_EQ(kind_of_library("\x7f"
+                            "ELF libmpi.so.40"),
+            MpiKind::open_mpi);
+  EXPECT_EQ(kind_of_library("\x7f"
+                            "ELF libmpich.so.12"),
+            MpiKind::mpich);
+  EXPECT_EQ(kind_of_library("\x7f"
+                            "ELF libmpi.so.12"),
+            MpiKind::mpich);
+  EXPECT_EQ(kind_of_library("\x7f"
+                            "ELF libc.so.6"),
+            MpiKind::unknown);
+}
+
+}  // namespace
+}  // namespace commpass
