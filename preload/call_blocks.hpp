@@ -31,4 +31,10 @@ void add_neighbors(SentBlocks& sent, const Neighbors& neighbors, int count, MPI_
 void add_neighbor_counts(SentBlocks& sent, const Neighbors& neighbors, Counts sends, const int* receive_counts);
 void add_neighbor_typed(SentBlocks& sent, const Neighbors& neighbors, TypedCounts sends, const int* receive_counts);
 
+/// In place a rank sends as much as it gets.
+template <class Side>
+Side in_place_or(const void* sendbuf, const Side& sends, const Side& receives) {
+  return sendbuf == MPI_IN_PLACE ? receives : sends;
+}
+
 }  // namespace commpass

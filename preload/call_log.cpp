@@ -163,12 +163,13 @@ void CallLog::take(const Pending& call, const Told& told) {
   if (!entry) return count_as_other(call);
   auto& sums = entry->numbers;
   ++sums.calls;
-  sums.exchange_s += told.exchange_s;
+  const auto exchange_s = blocks(call.kind) ? told.exchange_s : 0;  // of a start nobody knows
+  sums.exchange_s += exchange_s;
   sums.in_call_s += static_cast<double>(told.in_call_ns) / ns_per_s / ranks_;
   sums.is_by_clock = sums.is_by_clock && told.is_by_clock;
   sums.bytes += static_cast<Bytes>(told.bytes);
   sums.blocks += static_cast<std::int64_t>(told.blocks);
-  sums.over_time.add(call.begin_s - record_table().begin_s, told.exchange_s);
+  sums.over_time.add(call.begin_s - record_table().begin_s, exchange_s);
 }
 
 /// All ranks decide alike: by what was told, and by keys of which all have the same.

@@ -108,16 +108,20 @@ int run_taken(const Call& call, TakenCommunicator& of) {
   return MPI_ERR_INTERN;
 }
 
-void write_down(const Call& call, TakenCommunicator& of, double begin_s, double end_s) {
+using Sends = std::function<void(const TakenCommunicator&, SentBlocks&)>;
+
+/// May be collective where the call blocks.
+void write_down(InterposedCall kind, MPI_Comm comm, const Sends& sends, TakenCommunicator& of, double begin_s,
+                double end_s) {
   thread_local SentBlocks sent;
   sent.clear();
-  call.sends(of, sent);
-  auto& record = of.record(call.kind);
+  sends(of, sent);
+  auto& record = of.record(kind);
   record.seconds += end_s - begin_s;
-  record.bytes += sent.total(peers_in(call.comm));
+  record.bytes += sent.total(peers_in(comm));
   if (!of.log) return;
-  of.log->add(call.kind, CallSite::of_program(), sent, begin_s, end_s);
-  if (!of.log->is_full()) return;
+  of.log->add(kind, CallSite::of_program(), sent, begin_s, end_s);
+  if (!blocks(kind) || !of.log->is_full()) return;
   of.log->begin_telling();
   of.log->end_telling();
 }
@@ -135,7 +139,21 @@ int run(const Call& call) {
   const Inside inside;
   const double begin_s = monotonic_seconds();
   const int code = run_taken(call, *of);
-  if (asked.reports || asked.records()) write_down(call, *of, begin_s, monotonic_seconds());
+  if (asked.reports || asked.records()) write_down(call.kind, call.comm, call.sends, *of, begin_s, monotonic_seconds());
+  return code;
+}
+
+int pass_on(InterposedCall kind, MPI_Comm comm, const Sends& sends, const std::function<int()>& library) {
+  const auto& asked = settings();
+  if (is_within || asked.mode == Interposition::off || !asked.is_taken[static_cast<std::size_t>(kind)])
+    return library();
+  auto* const of = taken(comm);
+  if (!of) return library();
+  const Inside inside;
+  const double begin_s = monotonic_seconds();
+  const int code = library();
+  ++of->record(kind).by_library;
+  if (asked.reports || asked.records()) write_down(kind, comm, sends, *of, begin_s, monotonic_seconds());
   return code;
 }
 

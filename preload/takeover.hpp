@@ -34,4 +34,9 @@ int take_over(InterposedCall kind, MPI_Comm comm, bool is_in_place, const Sends&
   return run({kind, comm, is_in_place, std::cref(sends), std::cref(library), std::cref(ours)});
 }
 
+/// A call of the program that the MPI library runs, and that is counted and recorded.
+/// @return a code of MPI
+int pass_on(InterposedCall kind, MPI_Comm comm, const std::function<void(const TakenCommunicator&, SentBlocks&)>& sends,
+            const std::function<int()>& library);
+
 }  // namespace commpass

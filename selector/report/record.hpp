@@ -34,7 +34,7 @@ struct RecordedExchange {
   std::string site;              ///< where rank 0 of the communicator called it, for people
   std::size_t communicator = 0;  ///< number of Record::communicators
   std::int64_t calls = 0;
-  Seconds exchange_s = 0;   ///< of all calls together, apart from waiting for late ranks
+  Seconds exchange_s = 0;   ///< of all calls together, apart from waiting for late ranks; 0 of calls that do not block
   Seconds in_call_s = 0;    ///< of all calls together, with waiting, on average over ranks
   bool is_by_clock = true;  ///< exchange_s is from the last arrival to the last finish; else the least time of a rank
   Bytes bytes = 0;          ///< of all ranks in all calls, to themselves, too
@@ -47,7 +47,7 @@ struct RecordedExchange {
   bool operator==(const RecordedExchange&) const = default;
 };
 
-/// Calls of which no more is known, since there were too many kinds, or which do not block.
+/// Calls of which no more is known, since there were too many kinds.
 struct OtherCalls {
   std::string call;
   std::int64_t calls = 0;

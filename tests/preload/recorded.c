@@ -3,7 +3,15 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { equal_calls = 3, ring_calls = 70, random_calls = 100, late_calls = 3, half_calls = 4, late_ms = 100 };
+enum {
+  equal_calls = 3,
+  ring_calls = 70,
+  random_calls = 100,
+  late_calls = 3,
+  half_calls = 4,
+  started_calls = 5,
+  late_ms = 100
+};
 
 static int rank, size;
 
@@ -45,6 +53,15 @@ int main(int argc, char** argv) {
   double out = 0, in = 0;
   for (int i = 0; i < ring_calls; ++i) MPI_Neighbor_alltoall(&out, 1, MPI_DOUBLE, &in, 1, MPI_DOUBLE, ring);
   MPI_Comm_free(&ring);
+
+  /* Calls that only start an exchange. */
+  int* numbers = calloc((size_t)size * 2, sizeof(int));
+  for (int i = 0; i < started_calls; ++i) {
+    MPI_Request request;
+    MPI_Ialltoall(numbers, 1, MPI_INT, numbers + size, 1, MPI_INT, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  free(numbers);
 
   /* No two of them are alike. */
   for (int i = 0; i < random_calls; ++i) to_the_next(MPI_COMM_WORLD, 100 + i);

@@ -78,6 +78,14 @@ TEST_P(OfKnownProgram, HasTheCallsOfTheProgram) {
   EXPECT_GT(ring[0].exchange_s, 0);
 }
 
+TEST_P(OfKnownProgram, HasWhatOnlyStartsAnExchange) {
+  const auto started = of_kind(recorded_on(GetParam()), "ialltoall", static_cast<std::size_t>(GetParam()));
+  ASSERT_EQ(started.size(), 1U);
+  EXPECT_EQ(started[0].calls, 5);
+  EXPECT_EQ(started[0].equal_bytes, 4);
+  EXPECT_EQ(started[0].exchange_s, 0) << "which nobody knows";
+}
+
 TEST_P(OfKnownProgram, CountsWhatIsNeverTheSame) {
   const int ranks = GetParam();
   const auto& record = recorded_on(ranks);
