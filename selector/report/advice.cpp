@@ -76,6 +76,7 @@ class ExchangePricer {
     constexpr int most_with_edges =
         512;  // a quarter of a million of them: beyond, equal blocks are priced in closed form
     if (!exchange.equal_bytes || layout_.ranks() <= most_with_edges) pattern_ = pattern_of(record, exchange);
+    if (pattern_) pattern_->validate(exchange.call + " from " + exchange.site);
     if (exchange.equal_bytes) {
       blocks_ = {1, 1, static_cast<double>(*exchange.equal_bytes)};
       sizes_ = BlockSizes::equal;

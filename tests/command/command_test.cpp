@@ -727,7 +727,7 @@ std::set<std::string> switches_of(const std::string& command) {
 TEST(Completion, OffersWhatHelpLists) {
   const auto bash = commpass("completion bash").out, zsh = commpass("completion zsh").out;
   for (const auto* command : {"", "predict", "pattern", "profile list", "profile show", "profile merge", "wisdom show",
-                              "strategies", "patterns", "calibrate", "measure", "doctor"}) {
+                              "strategies", "patterns", "calibrate", "measure", "doctor", "run", "record", "advise"}) {
     const auto listed = switches_of(command);
     EXPECT_FALSE(listed.empty());
     for (const auto& script : {bash, zsh}) {

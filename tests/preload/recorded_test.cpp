@@ -155,6 +155,14 @@ TEST_F(Recorded, IsAdvisedOn) {
        {"4 ranks", "neighbor_alltoall ", "apart from waiting for late ranks",
         "On lassen, 2 nodes x 2 ranks: ", "On generic, ", "on 2 communicators", "1 more calls of MPI_alltoallv"})
     EXPECT_NE(page.out.find(part), std::string::npos) << part << " in " << page.out;
+  const auto scaled =
+      test::run(COMMPASS_TEST_COMMAND " advise " + file_ + " --profile lassen --ranks 1024 --ppn 32 --top 40");
+  EXPECT_EQ(scaled.exit_code, 0) << scaled.err;
+  for (const char* part : {"On lassen, 32 nodes x 32 ranks: 'commpass run' would save ", "known for 2 ranks alone"})
+    EXPECT_NE(scaled.out.find(part), std::string::npos) << part << " in " << scaled.out;
+  test::expect_one_sentence(test::run(COMMPASS_TEST_COMMAND " advise " + file_), {"profile", "none is named"});
+  test::expect_one_sentence(test::run(COMMPASS_TEST_COMMAND " advise /no/such.json --profile lassen"),
+                            {"/no/such.json"});
   const auto patterns = directory_.path("patterns");
   ASSERT_EQ(
       test::run(COMMPASS_TEST_COMMAND " advise " + file_ + " --profile lassen --ppn 32 --json --patterns " + patterns)
