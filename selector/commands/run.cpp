@@ -95,7 +95,8 @@ std::vector<std::string> set_variables(const std::vector<std::pair<std::string, 
 Preloaded prepare(const Started& started, std::vector<std::pair<std::string, std::string>> variables) {
   auto library = started.library.empty() ? library_beside_this() : fs::absolute(started.library).string();
   if (!started.only.empty()) variables.emplace_back("COMMPASS_MPI_CALLS", started.only);
-  for (const auto& [name, value] : variables) parse_environment({name + "=" + value});  // throws if it is wrong
+  for (const auto& [name, value] : variables)
+    parse_environment({fmt::format("{}={}", name, value)});  // throws if it is wrong
   const auto built_with = kind_of_library(read_file(library));
   auto kind = MpiKind::unknown;
   if (const auto place = find_launcher(started.words); place < started.words.size()) {
@@ -106,7 +107,7 @@ Preloaded prepare(const Started& started, std::vector<std::pair<std::string, std
           fmt::format("it starts programs of {}, and {} is for {}", name_of(kind), library, name_of(built_with)),
           "use the commpass, or by --library the library, that was built with the program's MPI library");
   }
-  if (const char* before = std::getenv("LD_PRELOAD"); before && *before) library += std::string(":") + before;
+  if (const char* before = std::getenv("LD_PRELOAD"); before && *before) library.append(":").append(before);
   const auto exported = set_variables(variables);
   return preload(started.words, kind, library, std::move(variables), exported);
 }

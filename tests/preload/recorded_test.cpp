@@ -158,7 +158,7 @@ TEST_F(Recorded, IsAdvisedOn) {
   const auto scaled =
       test::run(COMMPASS_TEST_COMMAND " advise " + file_ + " --profile lassen --ranks 1024 --ppn 32 --top 40");
   EXPECT_EQ(scaled.exit_code, 0) << scaled.err;
-  for (const char* part : {"On lassen, 32 nodes x 32 ranks: 'commpass run' would save ", "known for 2 ranks alone"})
+  for (const char* part : {"On lassen, 32 nodes x 32 ranks: these calls would take ", "known for 2 ranks alone"})
     EXPECT_NE(scaled.out.find(part), std::string::npos) << part << " in " << scaled.out;
   test::expect_one_sentence(test::run(COMMPASS_TEST_COMMAND " advise " + file_), {"profile", "none is named"});
   test::expect_one_sentence(test::run(COMMPASS_TEST_COMMAND " advise /no/such.json --profile lassen"),
