@@ -79,7 +79,7 @@ CallLog::CallLog(MPI_Comm comm, std::vector<Rank> group) : comm_(comm), ranks_(s
   pending_.reserve(most_pending);
   auto& table = record_table();
   const std::lock_guard lock(table.mutex);
-  if (rank_ == 0) table.groups.try_emplace(group_, std::move(group));
+  if (rank_ == 0 && table.groups.size() < RecordTable::most_groups) table.groups.try_emplace(group_, std::move(group));
 }
 
 void CallLog::add(InterposedCall kind, const void* site, const SentBlocks& blocks, Seconds begin_s, Seconds end_s) {
@@ -115,6 +115,8 @@ void CallLog::begin_telling() {
   least_.clear();
   sums_.clear();
   const auto flag = [](bool is) { return is ? std::uint64_t{1} : 0; };
+  const bool is_without_entry =
+      table.entries.size() >= RecordTable::most_entries || (rank_ == 0 && !table.groups.contains(group_));
   for (const auto& call : pending_) {
     const auto in_call_s = std::max(call.end_s - call.begin_s, 0.0);
     // Nobody waits for a rank that neither sends nor receives.
@@ -122,8 +124,8 @@ void CallLog::begin_telling() {
     else least_.insert(least_.end(), {infinite, infinite, infinite});
     sums_.insert(sums_.end(), {joined(static_cast<std::uint64_t>(rank_), call.hash), rank_ == 0 ? call.site : 0,
                                static_cast<std::uint64_t>(call.bytes), call.blocks, call.row ? call.row->size() : 0,
-                               flag(table.entries.size() >= RecordTable::most_entries),
-                               flag(!call.is_equal && !call.row), static_cast<std::uint64_t>(in_call_s * ns_per_s)});
+                               flag(is_without_entry), flag(!call.is_equal && !call.row),
+                               static_cast<std::uint64_t>(in_call_s * ns_per_s)});
   }
   least_.insert(least_.end(), {clock_identity(), -clock_identity()});
   PMPI_Iallreduce(MPI_IN_PLACE, least_.data(), static_cast<int>(least_.size()), MPI_DOUBLE, MPI_MIN, comm_,

@@ -41,6 +41,7 @@ struct RecordTable {
   static constexpr std::size_t most_entries = 1024;
   static constexpr std::size_t most_patterns = 16;  ///< of one kind of call, at one place, on one communicator
   static constexpr std::size_t most_sites = 1024;
+  static constexpr std::size_t most_groups = 256;  ///< of communicators in which this is rank 0
   static constexpr Bytes most_row_bytes = Bytes{16} << 20;
   static constexpr std::uint64_t most_edges = std::uint64_t{1} << 18;  ///< of a pattern, on all ranks
 
