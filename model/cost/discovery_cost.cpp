@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstdint>
 #include <numeric>
-#include <ranges>
 #include <utility>
 
 #include "model/pattern/sparse_traffic.hpp"
@@ -69,10 +68,10 @@ Seconds found_seconds(const BatchLoad& load, const Machine& machine) {
 /// Numbers that are scattered go far first, and share the rate of their node with messages that have been found by
 /// then.
 Seconds sharing_seconds(const DiscoveryGroup& group, const BatchLoad& load, double bytes, const Machine& machine) {
-  const auto first = std::ranges::find_if(group.rounds, is_far);
-  if (first == group.rounds.end() || load.bytes <= 0) return 0;
-  const double moved =
-      bytes * std::ranges::max(group.rounds | std::views::filter(is_far), {}, &ReductionRound::scattered).scattered;
+  double moved = 0;
+  for (const auto& round : group.rounds)
+    if (is_far(round)) moved = std::max(moved, bytes * round.scattered);
+  if (load.bytes <= 0) return 0;
   const Seconds injecting = load.node_bytes / injection_rate_bytes_per_s(machine);
   return std::max(0.0, injecting * std::min(1.0, moved / load.bytes) - sum_of(load.received) * look_seconds(machine));
 }
