@@ -90,7 +90,9 @@ Verdict judge(const Provenance& provenance) {
   const bool is_good =
       provenance.slow_nodes.empty() && core <= seen && miss <= sharp && miss_of(*worst) <= far_off && spread <= sharp;
   verdict.trust = is_good ? Trust::good : miss > wrong || spread > blurred ? Trust::none : Trust::usable;
-  verdict.uncertainty = is_good ? spread : std::max(spread, miss_between_strategies(all).value_or(miss));
+  // A few exchanges have several strategies, all have a miss: what most are off by is the most that may count.
+  const double apart = std::min(miss, miss_between_strategies(all).value_or(miss));
+  verdict.uncertainty = is_good ? spread : std::max(spread, apart);
   if (!provenance.slow_nodes.empty()) verdict.remedy = "look at that node, or calibrate and run without it";
   else if (core > seen)
     verdict.remedy = "let programs measure (COMMPASS_PLANNER=measure) where many nodes send at once";

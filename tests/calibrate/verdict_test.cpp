@@ -55,6 +55,8 @@ TEST(Verdict, CountsOnlyWhatStrategiesDoNotHaveInCommonAsUncertainty) {
   EXPECT_NEAR(verdict.uncertainty, 0.1, 1e-9) << "but which one takes longer is known";
   provenance.held_out[1].measured_s = provenance.held_out[3].measured_s = 1e-5;
   EXPECT_NEAR(judge(provenance).uncertainty, 2, 1e-9) << "one is as predicted, and the other not";
+  for (int i = 0; i < 9; ++i) provenance.held_out.push_back(timed(("further " + std::to_string(i)).c_str(), 1.2));
+  EXPECT_NEAR(judge(provenance).uncertainty, 0.2, 1e-9) << "what most are off by";
 }
 
 TEST(Verdict, TellsOfACoreThatTheProfileDoesNotDescribe) {
