@@ -73,7 +73,9 @@ Verdict judge(const Provenance& provenance) {
   std::vector<double> spreads;
   std::ranges::transform(all, std::back_inserter(spreads), spread_of);
   const auto worst = std::ranges::max_element(all, {}, miss_of);
-  const double miss = middle_miss(all), spread = median(std::move(spreads)), core = slowdown_by_core(all);
+  const double miss = middle_miss(all), spread = median(std::move(spreads));
+  // Between all nodes are slow ones, too.
+  const double core = provenance.slow_nodes.empty() ? slowdown_by_core(all) : 1;
   constexpr double sharp = 0.15, far_off = 0.5, wrong = 0.3, blurred = 0.5, seen = 1.15;
   Verdict verdict;
   verdict.why = fmt::format(

@@ -72,6 +72,9 @@ TEST(Verdict, TellsOfACoreThatTheProfileDoesNotDescribe) {
             std::string::npos)
       << verdict.why;
   EXPECT_NE(verdict.remedy, "");
+  auto slow = provenance;
+  slow.slow_nodes.push_back({2, 2.0, "n2"});
+  EXPECT_EQ(judge(slow).why.find("core"), std::string::npos) << "the node may be all there is";
   provenance.held_out[9] = timed("two nodes", 1.4, "all");
   EXPECT_EQ(judge(provenance).why.find("core"), std::string::npos) << "it is not that many nodes send at once";
 }
