@@ -160,7 +160,7 @@ Json calibration(const Options& options) {
   }
   // Several nodes have to send for the limit into one of them to show, on clusters that have one.
   constexpr std::pair<const char*, int> folders[] = {
-      {"", 2}, {"/beyond", 2}, {"/ejection", 4}, {"/slow-node", 4}, {"/leaf-switches", 8}};
+      {"", 2}, {"/beyond", 2}, {"/ejection", 4}, {"/slow-node", 4}, {"/leaf-switches", 6}};
   for (const auto& [folder, nodes] : folders) {
     auto simulator = options.simulator;
     simulator.clusters += folder;

@@ -73,7 +73,9 @@ Verdict judge(const Provenance& provenance) {
   std::vector<double> spreads;
   std::ranges::transform(all, std::back_inserter(spreads), spread_of);
   const auto worst = std::ranges::max_element(all, {}, miss_of);
-  const double miss = middle_miss(all), spread = median(std::move(spreads)), core = slowdown_by_core(all);
+  const double miss = middle_miss(all), spread = median(std::move(spreads));
+  // Between all nodes are slow ones, too.
+  const double core = provenance.slow_nodes.empty() ? slowdown_by_core(all) : 1;
   constexpr double sharp = 0.15, far_off = 0.5, wrong = 0.3, blurred = 0.5, seen = 1.15;
   Verdict verdict;
   verdict.why = fmt::format(
@@ -90,7 +92,9 @@ Verdict judge(const Provenance& provenance) {
   const bool is_good =
       provenance.slow_nodes.empty() && core <= seen && miss <= sharp && miss_of(*worst) <= far_off && spread <= sharp;
   verdict.trust = is_good ? Trust::good : miss > wrong || spread > blurred ? Trust::none : Trust::usable;
-  verdict.uncertainty = is_good ? spread : std::max(spread, miss_between_strategies(all).value_or(miss));
+  // A few exchanges have several strategies, all have a miss: what most are off by is the most that may count.
+  const double apart = std::min(miss, miss_between_strategies(all).value_or(miss));
+  verdict.uncertainty = is_good ? spread : std::max(spread, apart);
   if (!provenance.slow_nodes.empty()) verdict.remedy = "look at that node, or calibrate and run without it";
   else if (core > seen)
     verdict.remedy = "let programs measure (COMMPASS_PLANNER=measure) where many nodes send at once";

@@ -15,7 +15,7 @@ double middle_miss(const std::vector<HeldOut>& all);
 /// and messages between all nodes are as well predicted as those between two. Not to be trusted: exchanges are off by
 /// more than 30 %, or their times spread by more than half, or none was run. What is not told apart is what their times
 /// spread, and, unless the verdict is good, by what the errors of different strategies for the same exchange differ:
-/// what all strategies have in common blurs no choice.
+/// what all strategies have in common blurs no choice. That is no more than what most exchanges are off by.
 Verdict judge(const Provenance& provenance);
 
 }  // namespace commpass

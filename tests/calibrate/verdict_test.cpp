@@ -55,6 +55,8 @@ TEST(Verdict, CountsOnlyWhatStrategiesDoNotHaveInCommonAsUncertainty) {
   EXPECT_NEAR(verdict.uncertainty, 0.1, 1e-9) << "but which one takes longer is known";
   provenance.held_out[1].measured_s = provenance.held_out[3].measured_s = 1e-5;
   EXPECT_NEAR(judge(provenance).uncertainty, 2, 1e-9) << "one is as predicted, and the other not";
+  for (int i = 0; i < 9; ++i) provenance.held_out.push_back(timed(("further " + std::to_string(i)).c_str(), 1.2));
+  EXPECT_NEAR(judge(provenance).uncertainty, 0.2, 1e-9) << "what most are off by";
 }
 
 TEST(Verdict, TellsOfACoreThatTheProfileDoesNotDescribe) {
@@ -70,6 +72,9 @@ TEST(Verdict, TellsOfACoreThatTheProfileDoesNotDescribe) {
             std::string::npos)
       << verdict.why;
   EXPECT_NE(verdict.remedy, "");
+  auto slow = provenance;
+  slow.slow_nodes.push_back({2, 2.0, "n2"});
+  EXPECT_EQ(judge(slow).why.find("core"), std::string::npos) << "the node may be all there is";
   provenance.held_out[9] = timed("two nodes", 1.4, "all");
   EXPECT_EQ(judge(provenance).why.find("core"), std::string::npos) << "it is not that many nodes send at once";
 }
