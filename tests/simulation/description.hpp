@@ -66,8 +66,8 @@ struct Cluster {
   double injection_rate_bytes_per_s = 0, copy_rate_bytes_per_s = 0, copy_block_s = 0;
   int leaf_nodes = 0;                // of a leaf switch; 0: there are none
   double leaf_rate_bytes_per_s = 0;  // out of one
-  double value_run_s = 2e-9;  // of copy_values: 1 ns for a run of 8 bytes, 3 ns for others on one x86 processor
-  int slow_node = -1;         // none
+  double value_run_s = 2e-9;         // of copy_values: 1 ns for a run of 8 bytes, 3 ns for others on one x86 processor
+  int slow_node = -1;                // none
   double slowdown = 1;
 
   /// By what a message between two places takes longer, or work where both are one.
