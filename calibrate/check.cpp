@@ -11,6 +11,19 @@ namespace commpass {
 
 namespace {
 
+/// Takes away what is said of the receivers of a locality, and of what could not be measured of its further messages.
+void forget_further_messages(Calibration& calibration, Locality locality) {
+  const auto place = fmt::format("host.{}.", name_of(locality));
+  std::erase_if(calibration.provenance.not_measured, [&](const std::string& what) {
+    return what.starts_with(place) &&
+           (what.find(": alpha_next_s") != std::string::npos || what.find(": alpha_receive_s") != std::string::npos);
+  });
+  for (auto& protocol : calibration.channel(locality).protocols) {
+    protocol.alpha_receive_s.reset();
+    protocol.beta_receive_s_per_byte.reset();
+  }
+}
+
 /// Measures again what further messages cost on the locality that explains most of the error, and keeps of both results
 /// the one that predicts better.
 void measure_again(Calibration& calibration, HeldOutTrials& trials) {
@@ -25,6 +38,7 @@ void measure_again(Calibration& calibration, HeldOutTrials& trials) {
                   percent * before, name_of(locality)));
   const auto found = calibration.machine;
   const auto not_measured = calibration.provenance.not_measured;
+  forget_further_messages(calibration, locality);
   const Share rest{spent, 1};
   measure_bursts(calibration, locality, {rest.begin, rest.middle()});
   measure_receiving(calibration, locality, {rest.middle(), rest.end});

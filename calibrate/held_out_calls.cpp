@@ -1,4 +1,6 @@
 // Held-out exchanges that are called once: an all-to-all and a sparse exchange.
+#include <fmt/format.h>
+
 #include <random>
 #include <utility>
 
@@ -58,6 +60,12 @@ struct Side {
 
 void HeldOutTrials::add_all_to_all() {
   const auto& layout = calibration_.layout;
+  constexpr int most_ranks = 512;  // a quarter of a million blocks, which every rank draws
+  if (layout.ranks() > most_ranks) {
+    calibration_.not_measured(
+        fmt::format("held_out 'all-to-all called once': {} ranks are more than {}", layout.ranks(), most_ranks));
+    return;
+  }
   const auto pattern = draw_all_to_all(layout.ranks());
   const auto blocks = random_pattern(totals_of(pattern, layout), layout);
   std::string strategy;

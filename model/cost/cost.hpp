@@ -97,7 +97,8 @@ Cost estimate(const RandomPattern& pattern, const Route& route, Window window, c
               const Machine& machine, CostModel model = CostModel::burst, Usage usage = Usage::planned);
 
 /// The same where one rank alone sends what it would: the others make an exchange longer, by what they share with it
-/// and what it receives. So it takes less than estimate() says, and a fraction of the time to find out.
+/// and what it receives. So it takes less than estimate() says, but for what later stages draw, and a fraction of the
+/// time to find out.
 /// @throws as estimate
 Cost estimate_lone_sender(const RandomPattern& pattern, const Route& route, Window window, const Layout& layout,
                           const Machine& machine, CostModel model = CostModel::burst, Usage usage = Usage::planned);

@@ -106,7 +106,8 @@ std::vector<Strategy> suggest_on_grid(const Neighborhood& neighborhood, const La
 
 bool is_way_on_grid(const Strategy& strategy) {
   return strategy.coalescing == Coalescing::coalesced &&
-         (strategy.route == "cartesian" || (strategy.route == "standard" && strategy.window.unlimited()));
+         (strategy.route == "cartesian" ||
+          (strategy.route == "standard" && strategy.arguments.empty() && strategy.window.unlimited()));
 }
 
 std::string on_grid(const std::string& text, const Neighborhood& neighborhood) {

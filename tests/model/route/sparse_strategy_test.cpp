@@ -48,6 +48,7 @@ TEST(SparseStrategyText, ThatIsWrongIsRefusedInOneSentence) {
       {"stfw+nbx", {"either n or dims"}},
       {"direct,window=2+nbx", {"strategy direct", "there is none of that name"}},
       {"standard,window=2+nbx", {"window", "cannot count rounds"}},
+      {"standard,large-first+nbx", {"direct route has no parameters", "direct+nbx"}},
       {"two-step,staggered+nbx", {"staggered", "cannot count rounds"}},
       {"three-step+nbx", {"the whole pattern", "two-step"}},
       {"split,cap=1KiB+dense", {"the whole pattern"}},

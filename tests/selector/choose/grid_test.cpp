@@ -28,6 +28,13 @@ Grid torus(std::vector<int> dims) {
   return {std::move(dims), periodic};
 }
 
+// The order of sizes is no matter of the grid: who plans alone would not keep it.
+TEST(WaysOnAGrid, AreTheCombiningOnesAndPlainStandard) {
+  for (const auto* text : {"standard", "cartesian,dims=2x3"}) EXPECT_TRUE(is_way_on_grid(parse_strategy(text))) << text;
+  for (const auto* text : {"standard,large-first", "standard,window=2", "standard,staggered", "two-step"})
+    EXPECT_FALSE(is_way_on_grid(parse_strategy(text))) << text;
+}
+
 TEST(NodeBlocks, AreFoundWhereNodesAreBlocksOfTheGrid) {
   EXPECT_EQ(node_blocks(torus({4, 4, 8}), Layout::with_ppn(128, 16)), (std::vector{1, 2, 8}));
   EXPECT_EQ(node_blocks(torus({4, 4, 8}), Layout::with_ppn(128, 12)), std::nullopt) << "nodes differ";
