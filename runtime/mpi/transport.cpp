@@ -67,13 +67,18 @@ std::string device_of_mpich() {
   return word == std::string::npos ? std::string() : text.substr(word, text.find_first_of(" \t\n", word) - word);
 }
 
-}  // namespace
-
-std::vector<std::pair<std::string, std::string>> transport_settings() {
+std::vector<std::pair<std::string, std::string>> settings_of_libraries_below() {
   std::vector<std::pair<std::string, std::string>> settings;
   for (const auto* variable : variables)
     if (const char* value = std::getenv(variable)) settings.emplace_back(variable, value);
   if (const auto device = device_of_mpich(); !device.empty()) settings.emplace_back("device", device);
+  return settings;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> transport_settings() {
+  auto settings = settings_of_libraries_below();
   const ToolsInterface tools;
   if (!tools.is_on) return settings;
   for (const auto* wanted : known) {
@@ -90,9 +95,12 @@ std::vector<std::pair<std::string, std::string>> transport_settings() {
 }
 
 std::string transport_text() {
+  auto settings = settings_of_libraries_below();
+  for (const auto* wanted : known)
+    if (const char* value = std::getenv(fmt::format("OMPI_MCA_{}", wanted).c_str()))
+      settings.emplace_back(wanted, value);
   std::string text;
-  for (const auto& [name, value] : transport_settings())
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, value);
+  for (const auto& [name, value] : settings) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, value);
   return text;
 }
 
