@@ -36,7 +36,7 @@ std::vector<double> log2_ticks(double first, double last, int most) {
   const double step = std::max(1.0, std::ceil((high - low + 1) / most));
   std::vector<double> ticks;
   for (double power = low; power <= high; power += step) ticks.push_back(std::exp2(power));
-  return ticks;
+  return ticks.empty() ? std::vector{first, last} : ticks;
 }
 
 std::vector<double> log10_ticks(double first, double last, int most) {

@@ -19,7 +19,8 @@ struct Axis {
 
   double at(double value) const;
   /// Round values between first and last, ascending, at most `most`: multiples of 1, 2 or 5 times a power of ten;
-  /// powers of two, or of ten with 2 and 5 times them where those are few.
+  /// powers of two, or of ten with 2 and 5 times them where those are few. Where no power of two lies between first
+  /// and last, these two.
   std::vector<double> ticks(int most) const;
 };
 

@@ -1,5 +1,7 @@
 #include "pictures/calibration_facts.hpp"
 
+#include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 namespace commpass {
@@ -35,10 +37,12 @@ bool read_interval(const FactsJson& entry, const char* key, double (&bounds)[2])
 }  // namespace
 
 std::vector<FittedInterval> fitted_intervals(const Profile& profile) {
+  constexpr double most_sizes = std::numeric_limits<int>::max();
   std::vector<FittedInterval> result;
   for (const auto& entry : list_of(profile, "fits")) {
     FittedInterval fit{text_of(entry, "locality"), text_of(entry, "protocol"),
-                       static_cast<int>(number_of(entry, "sizes")), number_of(entry, "median_relative_error")};
+                       static_cast<int>(std::clamp(number_of(entry, "sizes"), 0.0, most_sizes)),
+                       number_of(entry, "median_relative_error")};
     if (read_interval(entry, "alpha_interval_s", fit.alpha_s) &&
         read_interval(entry, "beta_interval_s_per_byte", fit.beta_s_per_byte))
       result.push_back(std::move(fit));
@@ -51,7 +55,7 @@ std::vector<MeasuredPrice> held_out_prices(const Profile& profile) {
   for (const auto& entry : list_of(profile, "held_out")) {
     MeasuredPrice price{text_of(entry, "strategy"), number_of(entry, "predicted_s"), number_of(entry, "measured_s"),
                         text_of(entry, "exchange")};
-    if (price.predicted_s > 0 && price.measured_s > 0) result.push_back(std::move(price));
+    if (price.can_be_drawn()) result.push_back(std::move(price));
   }
   return result;
 }

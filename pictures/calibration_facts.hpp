@@ -17,7 +17,8 @@ struct FittedInterval {
   double alpha_s[2]{}, beta_s_per_byte[2]{};
 };
 
-/// Those of the profile's provenance. Provenance is free: what is not as calibrate writes it is passed over.
+/// Those of the profile's provenance. Provenance is free: what is not as calibrate writes it is passed over, and
+/// so are times that cannot be drawn.
 std::vector<FittedInterval> fitted_intervals(const Profile& profile);
 std::vector<MeasuredPrice> held_out_prices(const Profile& profile);
 

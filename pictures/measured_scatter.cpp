@@ -17,20 +17,25 @@
 
 namespace commpass {
 
+bool MeasuredPrice::can_be_drawn() const {
+  constexpr Seconds least = 1e-12, most = 1e6;
+  return std::min(predicted_s, measured_s) >= least && std::max(predicted_s, measured_s) <= most;
+}
+
 std::vector<MeasuredPrice> read_measured_prices(const std::string& json, const std::string& origin) {
   const auto parsed = nlohmann::json::parse(json, nullptr, false);
   std::vector<MeasuredPrice> prices;
   if (parsed.is_object() && parsed.contains("ranking") && parsed["ranking"].is_array())
     for (const auto& row : parsed["ranking"]) {
       if (!row.is_object() || !row.contains("strategy") || !row["strategy"].is_string()) continue;
-      const auto positive = [&](const char* key) {
-        return row.contains(key) && row[key].is_number() && row[key].get<double>() > 0;
+      const auto seconds = [&](const char* key) {
+        return row.contains(key) && row[key].is_number() ? row[key].get<double>() : 0;
       };
-      if (positive("predicted_s") && positive("measured_s"))
-        prices.push_back({row["strategy"], row["predicted_s"], row["measured_s"]});
+      MeasuredPrice price{row["strategy"], seconds("predicted_s"), seconds("measured_s"), {}};
+      if (price.can_be_drawn()) prices.push_back(std::move(price));
     }
   if (prices.empty())
-    throw InputError(origin, "it has no predicted and measured times",
+    throw InputError(origin, "it has no predicted and measured times from 1e-12 to 1e6 s",
                      "name a file that 'commpass measure --json' printed");
   return prices;
 }

@@ -13,9 +13,12 @@ struct MeasuredPrice {
   std::string strategy;
   Seconds predicted_s = 0, measured_s = 0;
   std::string exchange{};  ///< of several exchanges, which one
+
+  /// Are both from 1e-12 to 1e6 s? Files may hold anything, and axes have ends.
+  bool can_be_drawn() const;
 };
 
-/// Those of the JSON that `measure --json` prints.
+/// Those of the JSON that `measure --json` prints that can be drawn.
 /// @param origin  the name of its file, for errors
 /// @throws InputError
 std::vector<MeasuredPrice> read_measured_prices(const std::string& json, const std::string& origin);

@@ -56,13 +56,19 @@ std::vector<Line> lines_of(const Machine& machine, bool is_other) {
   return lines;
 }
 
-/// Sizes at which a line bends or jumps: the ends of each protocol's range.
-std::vector<std::pair<double, double>> ranges_of(const Channel& channel) {
-  std::vector<std::pair<double, double>> ranges;
+/// Sizes at which a line bends or jumps: the ends of a protocol's range.
+struct ProtocolRange {
+  const Protocol* protocol;
+  double from, to;
+};
+
+/// Of the protocols that some message of those drawn takes.
+std::vector<ProtocolRange> ranges_of(const Channel& channel) {
+  std::vector<ProtocolRange> ranges;
   double from = least_bytes;
   for (const auto& protocol : channel.protocols) {
     const double to = std::min(static_cast<double>(protocol.max_bytes), most_bytes_drawn);
-    if (to >= from) ranges.emplace_back(from, to);
+    if (to >= from) ranges.push_back({&protocol, from, to});
     from = std::max(from, static_cast<double>(protocol.max_bytes) + 1);
     if (from > most_bytes_drawn) break;
   }
@@ -80,13 +86,12 @@ std::vector<double> sizes_in(double from, double to) {
 /// Between the least and the most that a line may be by its intervals.
 void draw_bands(Svg& svg, const Line& line, const std::vector<FittedInterval>& fits, const Axis& across,
                 const Axis& up) {
-  const auto ranges = ranges_of(*line.channel);
-  for (std::size_t r = 0; r < ranges.size(); ++r) {
+  for (const auto& range : ranges_of(*line.channel)) {
     const auto fit = std::ranges::find_if(fits, [&](const FittedInterval& each) {
-      return each.locality == name_of(line.locality) && each.protocol == line.channel->protocols[r].name;
+      return each.locality == name_of(line.locality) && each.protocol == range.protocol->name;
     });
     if (fit == fits.end()) continue;
-    auto sizes = sizes_in(ranges[r].first, ranges[r].second);
+    auto sizes = sizes_in(range.from, range.to);
     std::string path;
     for (const int bound : {1, 0}) {
       for (const auto size : sizes) {
@@ -127,8 +132,8 @@ std::string json_of(const std::vector<Line>& lines) {
 std::string csv_of(const std::vector<Line>& lines) {
   auto text = csv_line({"profile", "locality", "message", "bytes", "seconds"});
   for (const auto& line : lines)
-    for (const auto& [from, to] : ranges_of(*line.channel))
-      for (const auto size : sizes_in(from, to))
+    for (const auto& range : ranges_of(*line.channel))
+      for (const auto size : sizes_in(range.from, range.to))
         text += csv_line({line.machine, name_of(line.locality), line.is_next ? "further" : "lone", csv_number(size),
                           csv_number(line.seconds(size))});
   return text;
@@ -145,8 +150,8 @@ Picture draw_message_times(const Profile& profile, const Profile* other, const s
     throw InputError("profile " + machine.name, "it has no messages in host memory", "use another profile");
   double least = std::numeric_limits<double>::infinity(), most = 0;
   for (const auto& line : lines)
-    for (const auto& [from, to] : ranges_of(*line.channel))
-      for (const auto size : {from, to}) {
+    for (const auto& range : ranges_of(*line.channel))
+      for (const auto size : {range.from, range.to}) {
         if (line.seconds(size) > 0) least = std::min(least, line.seconds(size));
         most = std::max(most, line.seconds(size));
       }
@@ -180,16 +185,15 @@ Picture draw_message_times(const Profile& profile, const Profile* other, const s
     if (line.machine == machine.name && !line.is_next && line.look.overlay == 0)
       draw_bands(svg, line, fits, across, up);
   for (const auto& line : lines) {
-    const auto ranges = ranges_of(*line.channel);
-    for (std::size_t r = 0; r < ranges.size(); ++r) {
+    for (const auto& range : ranges_of(*line.channel)) {
       std::vector<std::pair<double, double>> points;
-      for (const auto size : sizes_in(ranges[r].first, ranges[r].second))
+      for (const auto size : sizes_in(range.from, range.to))
         points.emplace_back(across.at(size), up.at(std::max(line.seconds(size), least)));
       svg.curve(points, line.look);
       if (!line.is_next)
         svg.point(points.front().first, points.front().second, line.look,
-                  fmt::format("{}, {}: {} from {} on", line.machine, line.name, line.channel->protocols[r].name,
-                              print_bytes(static_cast<Bytes>(ranges[r].first))));
+                  fmt::format("{}, {}: {} from {} on", line.machine, line.name, range.protocol->name,
+                              print_bytes(static_cast<Bytes>(range.from))));
     }
   }
   return std::move(svg).finish(top + height + 48, json_of(lines), csv_of(lines));

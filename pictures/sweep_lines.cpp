@@ -23,15 +23,18 @@ struct Series {
   std::vector<std::string> tips;
 };
 
-/// Other looks where two strategies are of one route.
+/// Other looks where two strategies are of one route. Of more lines than there are looks some look alike.
 void tell_apart(std::vector<Series>& series) {
-  for (std::size_t i = 0; i < series.size(); ++i)
-    for (std::size_t j = 0; j < i; ++j)
-      if (series[j].look.color == series[i].look.color && series[j].look.overlay == series[i].look.overlay) {
-        series[i].look.color = (series[i].look.color + 1) % look_colors;
-        series[i].look.overlay = (series[i].look.overlay + 1) % look_overlays;
-        j = static_cast<std::size_t>(-1);
-      }
+  for (auto one = series.begin(); one != series.end(); ++one) {
+    auto& look = one->look;
+    const auto is_taken = [&] {
+      return std::any_of(series.begin(), one, [&](const Series& other) {
+        return other.look.color == look.color && other.look.overlay == look.overlay;
+      });
+    };
+    for (int tries = 0; tries < look_colors * look_overlays && is_taken(); ++tries)
+      look = {(look.color + 1) % look_colors, (look.overlay + 1) % look_overlays};
+  }
 }
 
 std::vector<Series> series_of(const SweepReport& report) {
@@ -105,16 +108,18 @@ Picture draw_sweep_lines(const SweepReport& report, const std::string& id) {
   for (const auto& one : series) legend.emplace_back(one.look, one.name);
   top = svg.legend(left, top, width - left - right, legend, true) + 18;
 
-  const bool is_counted = key == "dims";
+  const bool is_counted = key == "dims";  // one by one: there is nothing between two of them
   const Axis across{is_counted ? Scale::linear : Scale::log2, static_cast<double>(report.points.front().values[0]),
                     static_cast<double>(report.points.back().values[0]), left + 8, width - right - 8};
   constexpr double margin = 1.12;
   const Axis up{Scale::log10, least / margin, most * margin, top + height, top};
   draw_left_axis(
       svg, up, left, width - right, [](double s) { return format_seconds(s); }, 9);
+  constexpr int most_ticks = 12;
   draw_bottom_axis(
       svg, across, top + height, top, key,
-      [&](double v) { return print_value(key, static_cast<std::int64_t>(v + 0.5)); }, 12);
+      [&](double v) { return print_value(key, static_cast<std::int64_t>(v + 0.5)); },
+      is_counted ? static_cast<int>(std::clamp(across.last - across.first, 1.0, double{most_ticks})) : most_ticks);
   // Where the winner changes, its name begins.
   const SweepPoint* before = nullptr;
   double free_from = 0;

@@ -77,6 +77,7 @@ Trace TraceRecorder::take(Cost cost, std::span<const Seconds> now) {
     }
     wait(rank, stage, until, now[at(rank)]);
   }
+  std::vector<TraceSpan>().swap(spans_);  // large
   follow_critical(trace);
   return trace;
 }

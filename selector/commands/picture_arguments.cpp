@@ -34,15 +34,23 @@ std::string path_of_numbers(const std::string& svg) {
 
 }  // namespace
 
-ExchangeView view_chosen(const PredictArguments& arguments, const Prediction& prediction, const std::string& where) {
+DrawnPattern find_drawn_pattern(const PredictArguments& arguments) {
   if (arguments.closed_alltoall() || arguments.pattern.one_shot_alltoall() || arguments.one_shot)
-    throw InputError(where, "this exchange is priced without its messages",
-                     "use a pattern with at most 1024 ranks, without --one-shot");
+    return {{},
+            "this exchange is priced without its messages",
+            "use a pattern with at most 1024 ranks, without --one-shot"};
+  const auto too_many = [](std::int64_t edges) -> DrawnPattern {
+    return {{},
+            fmt::format("{} edges are too many to draw", edges),
+            fmt::format("use a pattern with at most {}", most_drawn_edges)};
+  };
+  if (const auto cartesian = arguments.pattern.cartesian()) {  // whose edges need not be made to be counted
+    const auto edges = std::int64_t{cartesian->neighborhood.grid.ranks()} * cartesian->neighborhood.size();
+    if (edges > most_drawn_edges) return too_many(edges);
+  }
   auto pattern = arguments.pattern.load();
-  if (std::ssize(pattern.edges) > most_drawn_edges)
-    throw InputError(where, fmt::format("{} edges are too many to draw", pattern.edges.size()),
-                     fmt::format("use a pattern with at most {}", most_drawn_edges));
-  return view_exchange(std::move(pattern), prediction.layout, prediction.report.rows.front().candidate.strategy);
+  if (std::ssize(pattern.edges) > most_drawn_edges) return too_many(std::ssize(pattern.edges));
+  return {std::move(pattern), {}, {}};
 }
 
 void PictureArguments::add_to(CLI::App& app) {
@@ -69,7 +77,10 @@ void PictureArguments::check(std::size_t keys) const {
   check_writable(path_of_numbers(svg));
 }
 
-void PictureArguments::write(const PredictArguments& arguments, const Prediction& prediction) const {
+bool PictureArguments::shows_messages() const { return name == "matrix" || name == "timeline" || name == "layout"; }
+
+void PictureArguments::write(const PredictArguments& arguments, const Prediction& prediction,
+                             const ExchangeView* view) const {
   if (svg.empty()) return;
   if (name == "messages") return write(draw_message_times(prediction.profile));
   if (name.empty() || name == "cost-bars") {
@@ -77,10 +88,9 @@ void PictureArguments::write(const PredictArguments& arguments, const Prediction
     const auto top = arguments.selection.top;
     return write(draw_cost_bars(prediction.report, top > 0 ? top : enough));
   }
-  const auto view = view_chosen(arguments, prediction, "--picture " + name);
-  if (name == "matrix") return write(draw_matrices(view));
-  if (name == "layout") return write(draw_layout(view.layout, view.positions));
-  write(draw_timeline(view, trace_exchange(view.schedule, view.layout, prediction.profile.machine)));
+  if (name == "matrix") return write(draw_matrices(*view));
+  if (name == "layout") return write(draw_layout(view->layout, view->positions));
+  write(draw_timeline(*view, trace_exchange(view->schedule, view->layout, prediction.profile.machine)));
 }
 
 void PictureArguments::write(const SweepReport& report) const {

@@ -1,6 +1,7 @@
 // The switches --svg and --picture.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "pictures/exchange_view.hpp"
@@ -14,10 +15,14 @@ class App;
 
 namespace commpass {
 
-/// The messages of what was chosen.
-/// @param where  the switch that asks, for errors
-/// @throws InputError if the exchange was priced without its messages, or has too many
-ExchangeView view_chosen(const PredictArguments& arguments, const Prediction& prediction, const std::string& where);
+/// The pattern whose messages pictures show, or why they show none.
+struct DrawnPattern {
+  std::optional<Pattern> pattern;
+  std::string why_not, remedy;  ///< without a pattern
+};
+/// Nothing has to be priced for it.
+/// @throws InputError as PatternArguments::load
+DrawnPattern find_drawn_pattern(const PredictArguments& arguments);
 
 struct PictureArguments {
   std::string svg;   ///< --svg FILE; empty: no picture
@@ -28,9 +33,12 @@ struct PictureArguments {
   /// @param keys  of a sweep; 0: none
   /// @throws InputError
   void check(std::size_t keys) const;
+  /// Is it one of messages, which needs a view of them?
+  bool shows_messages() const;
   /// Writes the picture, and its numbers beside it: FILE with .csv in place of .svg. Nothing without --svg.
+  /// @param view  of what was chosen, where shows_messages()
   /// @throws InputError
-  void write(const PredictArguments& arguments, const Prediction& prediction) const;
+  void write(const PredictArguments& arguments, const Prediction& prediction, const ExchangeView* view) const;
   void write(const SweepReport& report) const;
 
  private:

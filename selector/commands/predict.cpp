@@ -1,9 +1,13 @@
 // commpass predict: what each strategy would cost.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <optional>
 
+#include "model/error.hpp"
 #include "model/file.hpp"
 #include "pictures/timeline.hpp"
 #include "selector/commands/commands.hpp"
@@ -33,21 +37,44 @@ void print_sweep(const PredictArguments& arguments, const PredictOutput& output)
   std::fputs(print(report).c_str(), stdout);
 }
 
+/// The pattern that a picture of messages or a trace needs; nothing where none is asked for.
+std::optional<Pattern> drawn_pattern(const PredictArguments& arguments, const PredictOutput& output) {
+  const bool is_picture = output.picture.shows_messages();
+  if (!is_picture && output.trace.empty()) return std::nullopt;
+  auto drawn = find_drawn_pattern(arguments);
+  if (!drawn.pattern)
+    throw InputError(is_picture ? "--picture " + output.picture.name : "--trace " + output.trace, drawn.why_not,
+                     drawn.remedy);
+  return std::move(drawn.pattern);
+}
+
+void write_trace(const ExchangeView& view, const Machine& machine, const std::string& path) {
+  constexpr std::size_t most_messages = 1 << 18;  // they take some hundred MiB
+  std::size_t messages = 0;
+  for (const auto& stage : view.schedule.stages) messages += stage.messages.size();
+  if (messages > most_messages)
+    throw InputError("--trace " + path,
+                     fmt::format("{} has {} messages, too many to trace", to_string(view.strategy), messages),
+                     fmt::format("use a strategy or a pattern with at most {}", most_messages));
+  write_file(path, chrome_trace(view, trace_exchange(view.schedule, view.layout, machine)));
+}
+
 void predict(const PredictArguments& arguments, const PredictOutput& output) {
   if (!output.sweep.empty()) return print_sweep(arguments, output);
   output.picture.check(0);
   if (!output.trace.empty()) check_writable(output.trace);
+  auto pattern = drawn_pattern(arguments, output);
   const auto prediction = make_prediction(arguments);
-  output.picture.write(arguments, prediction);
-  if (!output.trace.empty()) {
-    const auto view = view_chosen(arguments, prediction, "--trace " + output.trace);
-    write_file(output.trace,
-               chrome_trace(view, trace_exchange(view.schedule, view.layout, prediction.profile.machine)));
-  }
   if (const auto warning = use_warning(prediction.profile, {.ranks_per_node = prediction.layout.max_ppn()});
       !warning.empty())
     std::fputs(("commpass: " + warning + "\n").c_str(), stderr);
+  // Before the files: what was priced is told even where they cannot be written.
   arguments.selection.print(prediction.report, prediction.explanation);
+  std::optional<ExchangeView> view;
+  if (pattern)
+    view = view_exchange(std::move(*pattern), prediction.layout, prediction.report.rows.front().candidate.strategy);
+  output.picture.write(arguments, prediction, view ? &*view : nullptr);
+  if (!output.trace.empty()) write_trace(*view, prediction.profile.machine, output.trace);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <optional>
 
 #include "model/error.hpp"
 #include "model/file.hpp"
@@ -99,13 +100,13 @@ PageTable parts_table(const Candidate& chosen, const Candidate& other) {
   return table;
 }
 
-void add_messages(Page& page, const ReportArguments& arguments, const Prediction& prediction) {
-  if (arguments.predict.closed_alltoall() || arguments.predict.pattern.one_shot_alltoall() ||
-      arguments.predict.one_shot) {
-    page.paragraph("This exchange is priced without its messages, so there is no matrix and no timeline of it.");
+/// @param other  a strategy to set beside what is chosen; null: none
+void add_messages(Page& page, const DrawnPattern& drawn, const Prediction& prediction, const Strategy* other) {
+  if (!drawn.pattern) {
+    page.paragraph("There is no matrix, timeline or layout: " + drawn.why_not + ".");
     return;
   }
-  const auto view = view_chosen(arguments.predict, prediction, "PATTERN");
+  const auto view = view_exchange(*drawn.pattern, prediction.layout, prediction.report.rows.front().candidate.strategy);
   page.heading("Who sends to whom");
   page.picture(draw_matrices(view));
   page.heading("When ranks do what");
@@ -113,11 +114,9 @@ void add_messages(Page& page, const ReportArguments& arguments, const Prediction
   page.heading("Layout");
   if (view.layout.ranks() <= most_drawn_ranks) page.picture(draw_layout(view.layout, view.positions));
   else page.paragraph(view.layout.describe() + ": too many ranks to draw.");
-  if (arguments.other_strategy.empty()) return;
-  auto other = prediction;
-  other.report.rows.front().candidate.strategy = parse_strategy(arguments.other_strategy);
-  const auto other_view = view_chosen(arguments.predict, other, "PATTERN");
-  page.heading("The same with " + arguments.other_strategy);
+  if (!other) return;
+  const auto other_view = view_exchange(*drawn.pattern, prediction.layout, *other);
+  page.heading("The same with " + to_string(*other));
   page.picture(draw_matrices(other_view, "other-matrix"));
   page.picture(draw_timeline(other_view,
                              trace_exchange(other_view.schedule, other_view.layout, prediction.profile.machine),
@@ -125,8 +124,16 @@ void add_messages(Page& page, const ReportArguments& arguments, const Prediction
 }
 
 void add_prediction(Page& page, const ReportArguments& arguments) {
-  auto predict = arguments.predict;
-  auto prediction = make_prediction(predict);
+  // First what takes little time, so that what is wrong there is told soon.
+  const auto drawn = find_drawn_pattern(arguments.predict);
+  std::optional<Candidate> other;
+  if (!arguments.other_strategy.empty()) {
+    auto named = arguments.predict;
+    named.selection.strategies = {arguments.other_strategy};
+    named.selection.strategy_list.clear();
+    other = make_prediction(named).report.rows.front().candidate;
+  }
+  const auto prediction = make_prediction(arguments.predict);
   page.heading("The choice");
   PageTable context{"What was predicted", {"what", "value"}, {}};
   for (const auto& [key, value] : prediction.report.context) context.rows.push_back({key, value});
@@ -150,20 +157,16 @@ void add_prediction(Page& page, const ReportArguments& arguments) {
   for (const auto& row : prediction.report.rows) ranking.push_back(row.candidate);
   page.heading("Why");
   page.preformatted(explain(ranking, 0, prediction.report.calls));
-  if (!arguments.other_strategy.empty()) {
-    auto named = arguments.predict;
-    named.selection.strategies = {arguments.other_strategy};
-    named.selection.strategy_list.clear();
-    const auto other = make_prediction(named);
-    page.heading("Against " + arguments.other_strategy);
+  if (other) {
+    page.heading("Against " + to_string(other->strategy));
     Report two;
     two.context = prediction.report.context;
     two.chosen = prediction.report.chosen;
-    two.rows = {prediction.report.rows.front(), other.report.rows.front()};
+    two.rows = {prediction.report.rows.front(), {*other, {}}};
     page.picture(draw_cost_bars(two, 2, "two-bars"));
     page.table(parts_table(two.rows[0].candidate, two.rows[1].candidate));
   }
-  add_messages(page, arguments, prediction);
+  add_messages(page, drawn, prediction, other ? &other->strategy : nullptr);
 }
 
 /// How sure the lines are, and what was predicted of exchanges that nothing was fitted to.
@@ -233,7 +236,6 @@ void add_maps(Page& page, const ReportArguments& arguments, const Machine& machi
     auto predict = arguments.predict;
     predict.pattern.generator = map.generator;
     auto& layout = predict.selection.layout;
-    layout.layout.clear();
     constexpr int usual_ppn = 16, all = 1 << 20;
     if (!has_network) layout.ppn = all;
     else if (layout.ppn == 0) layout.ppn = usual_ppn;
@@ -242,39 +244,50 @@ void add_maps(Page& page, const ReportArguments& arguments, const Machine& machi
   }
 }
 
+std::vector<SweepRange> parse_drawn_sweep(const std::string& text) {
+  auto ranges = parse_sweep(text);
+  if (ranges.size() > 2) throw InputError("--sweep " + text, "it has too many keys", "sweep one key or two");
+  return ranges;
+}
+
 void report(const ReportArguments& arguments) {
   check_writable(arguments.output);
   const auto environment = read_environment();
-  const auto& pattern = arguments.predict.pattern;
+  const auto& predict = arguments.predict;
+  const auto& pattern = predict.pattern;
   const bool has_pattern = !pattern.pattern_file.empty() || !pattern.matrix_file.empty() || !pattern.generator.empty();
-  for (const auto& [name, value] :
-       {std::pair("--sweep", arguments.sweep), {"--compare-strategy", arguments.other_strategy}})
-    if (!has_pattern && !value.empty())
+  for (const auto& [name, is_given] : {std::pair("--sweep", !arguments.sweep.empty()),
+                                       {"--compare-strategy", !arguments.other_strategy.empty()},
+                                       {"--layout", !predict.selection.layout.layout.empty()},
+                                       {"--one-shot", predict.one_shot}})
+    if (!has_pattern && is_given)
       throw InputError(name, "there is no pattern to predict", "add --generate, --matrix or --pattern");
-  const auto profile = read_profile(arguments.predict.selection.find_profile(environment));
+  // All that is asked for is read and looked at before much is priced.
+  const auto profile = read_profile(predict.selection.find_profile(environment));
+  std::optional<Profile> other;
+  if (!arguments.other_profile.empty())
+    other = read_profile(find_profile(arguments.other_profile, profile_directories(environment.profile_places)));
+  std::vector<MeasuredPrice> measured;
+  if (!arguments.measured.empty()) measured = read_measured_prices(read_file(arguments.measured), arguments.measured);
+  std::optional<SweepReport> swept;
+  if (!arguments.sweep.empty()) swept = run_sweep(predict, parse_drawn_sweep(arguments.sweep));
   Page page(has_pattern ? fmt::format("{} on {}", pattern.describe(), profile.machine.name)
                         : "Machine profile " + profile.machine.name);
   if (has_pattern) add_prediction(page, arguments);
-  if (!arguments.sweep.empty()) {
-    const auto ranges = parse_sweep(arguments.sweep);
-    if (ranges.size() > 2)
-      throw InputError("--sweep " + arguments.sweep, "it has too many keys", "sweep one key or two");
+  if (swept) {
     page.heading("Sweep");
-    const auto swept = run_sweep(arguments.predict, ranges);
-    page.picture(ranges.size() == 1 ? draw_sweep_lines(swept) : draw_strategy_map(swept));
+    page.picture(swept->keys.size() == 1 ? draw_sweep_lines(*swept) : draw_strategy_map(*swept));
   }
-  if (!arguments.measured.empty()) {
+  if (!measured.empty()) {
     page.heading("Predicted and measured");
-    page.picture(draw_measured(read_measured_prices(read_file(arguments.measured), arguments.measured)));
+    page.picture(draw_measured(measured));
   }
   if (!has_pattern) add_maps(page, arguments, profile.machine);
   add_profile_section(page, profile);
-  if (!arguments.other_profile.empty()) {
-    const auto path = find_profile(arguments.other_profile, profile_directories(environment.profile_places));
-    const auto other = read_profile(path);
-    page.heading("Against profile " + other.machine.name);
-    page.picture(draw_message_times(profile, &other, "two-messages"));
-    page.preformatted(compare_profiles_table(profile, other));
+  if (other) {
+    page.heading("Against profile " + other->machine.name);
+    page.picture(draw_message_times(profile, &*other, "two-messages"));
+    page.preformatted(compare_profiles_table(profile, *other));
   }
   write_file(arguments.output, page.finish());
 }

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <functional>
 #include <limits>
 #include <optional>
+#include <tuple>
 
 #include "model/error.hpp"
 #include "model/route/catalogue.hpp"
@@ -134,27 +136,44 @@ class Sweep {
       count *= range.values.size();
     }
     for (const auto& name : named_) report.named.push_back(names_without(name, ranges_));
+    std::vector<Setting> settings;
     for (std::size_t p = 0; p < count; ++p) {
       std::vector<std::int64_t> values(ranges_.size());
       for (std::size_t k = ranges_.size(), rest = p; k-- > 0; rest /= ranges_[k].values.size())
         values[k] = ranges_[k].values[rest % ranges_[k].values.size()];
-      report.points.push_back(predict(std::move(values)));
+      settings.push_back(set(std::move(values)));
     }
+    for (std::size_t i = 0; i < named_.size(); ++i) require_a_value(settings, i);
+    std::exception_ptr first_error;
+    for (const auto& setting : settings) report.points.push_back(predict(setting, first_error));
+    if (first_error && std::ranges::none_of(report.points, [](const auto& point) { return point.chosen.has_value(); }))
+      std::rethrow_exception(first_error);
     report.context = {{"profile", machine_.name},
                       {"pattern", arguments_.pattern.describe()},
-                      {"layout", arguments_.selection.layout.layout.empty()
-                                     ? fmt::format("{} ranks on a node", arguments_.selection.layout.ppn)
-                                     : arguments_.selection.layout.layout},
+                      {"layout", describe_layout()},
                       {"model", name_of(model_)}};
     if (std::ranges::find(report.keys, "ppn") != report.keys.end()) report.context[2].second = "as swept";
-    if (std::ranges::all_of(report.points, [](const SweepPoint& point) { return point.nodes == 1; }))
+    if (std::ranges::all_of(report.points, [](const SweepPoint& point) { return point.nodes <= 1; }))
       report.context[2].second = "one node";
     if (!evaluation_.empty()) report.context.emplace_back("evaluation", evaluation_);
     return report;
   }
 
  private:
-  SweepPoint predict(std::vector<std::int64_t> values) {
+  /// What is predicted at one point.
+  struct Setting {
+    std::vector<std::int64_t> values;
+    PredictArguments arguments;
+    std::vector<std::string> names;
+  };
+
+  std::string describe_layout() const {
+    const auto& given = arguments_.selection.layout;
+    if (given.ppn > 0) return fmt::format("{} ranks on a node", given.ppn);
+    return given.layout.empty() ? environment_.layout.value_or("") : given.layout;
+  }
+
+  Setting set(std::vector<std::int64_t> values) const {
     auto arguments = arguments_;
     auto names = named_;
     for (std::size_t k = 0; k < ranges_.size(); ++k) {
@@ -177,17 +196,47 @@ class Sweep {
         arguments.selection.layout.ppn = static_cast<int>(value);
       }
     }
-    return price(arguments, names, std::move(values));
+    return {std::move(values), std::move(arguments), std::move(names)};
   }
 
-  SweepPoint price(const PredictArguments& arguments, const std::vector<std::string>& names,
-                   std::vector<std::int64_t> values) {
+  /// A point whose pattern there cannot be, of few ranks for example, is told as such.
+  SweepPoint predict(const Setting& setting, std::exception_ptr& first_error) {
     SweepPoint point;
-    point.values = std::move(values);
-    const auto strategies = parse(arguments, names);
-    const bool has_forms =
+    point.values = setting.values;
+    std::vector<std::optional<Strategy>> strategies;
+    try {
+      strategies = parse(setting);
+      find_pricing(setting.arguments, strategies);
+    } catch (const InputError& error) {
+      const bool is_swept = std::ranges::any_of(
+          ranges_, [](const SweepRange& range) { return range.key == "bytes" || range.key == "ranks"; });
+      if (!is_swept) throw;  // it is the same pattern at all points
+      if (!first_error) first_error = std::current_exception();
+      point.named.resize(setting.names.size());
+      point.reason = error.what();
+      if (point.reason.ends_with('.')) point.reason.pop_back();
+      return point;
+    }
+    price(setting.arguments, *pricing_, strategies, point);
+    return point;
+  }
+
+  /// A pattern is read or made once for points in a row that differ in strategies and layouts alone.
+  void find_pricing(const PredictArguments& arguments, const std::vector<std::optional<Strategy>>& strategies) {
+    auto predicted = arguments;
+    // As for a large all-to-all: the numbers of ranks of a sweep may lie on both sides of where edges are made.
+    predicted.prefers_closed_form =
         std::ranges::all_of(strategies, [](const auto& strategy) { return !strategy || has_closed_form(*strategy); });
-    const auto pricing = has_forms ? closed_pricing(arguments) : pricing_of(arguments, machine_, model_);
+    const auto& pattern = predicted.pattern;
+    std::tuple key{pattern.generator, pattern.ranks, pattern.value_bytes, predicted.prefers_closed_form};
+    if (pricing_ && priced_ == key) return;
+    pricing_.reset();  // before another is made: patterns may be large
+    pricing_ = pricing_of(predicted, machine_, model_);
+    priced_ = std::move(key);
+  }
+
+  void price(const PredictArguments& arguments, const Pricing& pricing,
+             const std::vector<std::optional<Strategy>>& strategies, SweepPoint& point) {
     evaluation_ = pricing.evaluation;
     const auto layout = required_layout(arguments.selection.layout, pricing.ranks, environment_);
     point.nodes = layout.nodes();
@@ -213,7 +262,7 @@ class Sweep {
     });
     if (first == ranking.end()) {
       if (point.reason.empty()) point.reason = "no strategy of these takes such values";
-      return point;
+      return;
     }
     point.reason.clear();
     const std::vector<Candidate> winner{*first};
@@ -222,28 +271,35 @@ class Sweep {
     for (const auto& row : missing_baselines(ranking, layout, pricing, model_)) ranking.push_back(row.candidate);
     const auto standard = std::ranges::find(ranking, baselines().front().strategy, &Candidate::strategy);
     if (standard != ranking.end()) point.standard_s = standard->cost.seconds;
-    return point;
+  }
+
+  /// A name that no value makes a strategy of is wrong in something else.
+  /// @throws InputError that says what is wrong at the first point
+  void require_a_value(const std::vector<Setting>& settings, std::size_t name) const {
+    std::exception_ptr first_error;
+    for (const auto& setting : settings) try {
+        strategy_of(setting.names[name], setting.arguments.pattern.cartesian());
+        return;
+      } catch (const InputError&) {
+        if (!first_error) first_error = std::current_exception();
+      }
+    std::rethrow_exception(first_error);
+  }
+
+  static Strategy strategy_of(const std::string& name, const std::optional<CartesianPattern>& cartesian) {
+    return parse_strategy(cartesian ? on_grid(name, cartesian->neighborhood) : name);
   }
 
   /// The strategies of the names; nothing where a swept value is none for one of them.
-  std::vector<std::optional<Strategy>> parse(const PredictArguments& arguments,
-                                             const std::vector<std::string>& names) const {
-    const auto cartesian = arguments.pattern.cartesian();
+  static std::vector<std::optional<Strategy>> parse(const Setting& setting) {
+    const auto cartesian = setting.arguments.pattern.cartesian();
     std::vector<std::optional<Strategy>> result;
-    for (const auto& name : names) try {
-        result.emplace_back(parse_strategy(cartesian ? on_grid(name, cartesian->neighborhood) : name));
+    for (const auto& name : setting.names) try {
+        result.emplace_back(strategy_of(name, cartesian));
       } catch (const InputError&) {
-        if (names_without(name, ranges_) == name) throw;  // nothing of it is swept
         result.emplace_back();
       }
     return result;
-  }
-
-  /// As for a large all-to-all: the numbers of ranks of a sweep may lie on both sides of where edges are made.
-  Pricing closed_pricing(const PredictArguments& arguments) const {
-    auto predicted = arguments;
-    predicted.prefers_closed_form = true;
-    return pricing_of(predicted, machine_, model_);
   }
 
   const std::string where_ = "--sweep";
@@ -254,6 +310,8 @@ class Sweep {
   CostModel model_;
   std::vector<std::string> named_;
   std::string evaluation_;
+  std::tuple<std::string, int, Bytes, bool> priced_;  // what pricing_ is of
+  std::optional<Pricing> pricing_;
 };
 
 }  // namespace

@@ -70,7 +70,7 @@ std::string call_report_json(const CallReport& report) {
   if (report.tally_s) json["tally_s"] = *report.tally_s;
   json["regret"] = report.regret();
   constexpr int indent = 2;
-  return json.dump(indent) + "\n";
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";  // file names may be no UTF-8
 }
 
 }  // namespace commpass

@@ -168,7 +168,7 @@ std::string report_json(const Report& report, std::size_t top) {
   if (report.baseline_s) json["baseline_s"] = *report.baseline_s;
   if (report.regret) json["regret"] = *report.regret;
   constexpr int indent = 2;
-  return json.dump(indent) + "\n";
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";  // file names may be no UTF-8
 }
 
 }  // namespace commpass

@@ -172,7 +172,7 @@ std::string sweep_json(const SweepReport& report) {
     json["crossovers"].push_back(std::move(entry));
   }
   constexpr int indent = 2;
-  return json.dump(indent) + "\n";
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";  // file names may be no UTF-8
 }
 
 }  // namespace commpass

@@ -49,6 +49,18 @@ TEST(ExitCode, IsZeroWhenDone) {
   }
 }
 
+TEST(Names, MayBeNoUtf8) {
+  const test::TemporaryDirectory directory;
+  const auto file = directory.path("p\xff.mtx");
+  ASSERT_EQ(commpass("pattern --generate alltoall:ranks=4,bytes=8 -o " + file).exit_code, 0);
+  for (const std::string arguments :
+       {"predict --profile lassen --ppn 2 --pattern ", "pattern --statistics --pattern "}) {
+    const auto result = commpass(arguments + file + " --json");
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_TRUE(Json::accept(result.out)) << result.out;
+  }
+}
+
 TEST(ExitCode, IsTwoForWrongUsage) {
   for (const auto& arguments :
        {std::string(),

@@ -5,6 +5,7 @@
 
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "model/error.hpp"
 #include "pictures/calibration_facts.hpp"
@@ -81,6 +82,48 @@ TEST(SweepPictures, RefuseOtherNumbersOfKeys) {
   EXPECT_THROW(draw_sweep_lines(one), InputError);
 }
 
+/// The labels of the axis below.
+std::vector<std::string> labels_of(const std::string& body) {
+  std::vector<std::string> labels;
+  const std::regex label(R"(<text[^>]*text-anchor="middle"[^>]*>([0-9]+)</text>)");
+  for (std::sregex_iterator match(body.begin(), body.end(), label), end; match != end; ++match)
+    labels.push_back((*match)[1]);
+  return labels;
+}
+
+TEST(SweepLines, HaveATickForEachOfFewDimensions) {
+  const SweepReport dims{
+      {}, {"dims"}, {}, {point({1}, "stfw,n=1", 3e-6), point({2}, "stfw,n=2", 2e-6), point({3}, "stfw,n=3", 1e-6)}};
+  EXPECT_EQ(labels_of(draw_sweep_lines(dims).body), (std::vector<std::string>{"1", "2", "3"}));
+}
+
+TEST(SweepLines, MayBeMoreThanThereAreLooks) {
+  SweepReport many{{}, {"bytes"}, {}, {point({8}, "standard", 1e-6), point({16}, "standard", 2e-6)}};
+  for (int radix = 2; radix < 52; ++radix) {
+    many.named.push_back("tuna,radix=" + std::to_string(radix));
+    for (auto& each : many.points) each.named.emplace_back(1e-6 * radix);
+  }
+  EXPECT_NE(draw_sweep_lines(many).body.find("tuna,radix=51"), std::string::npos);
+}
+
+TEST(SweepJson, KeepsWhatIsNoUtf8Readable) {
+  auto named = report();
+  named.context[1].second = "file \xff";
+  EXPECT_EQ(Json::parse(sweep_json(named))["context"]["pattern"], "file \xef\xbf\xbd");
+}
+
+TEST(MessageTimes, NameTheProtocolOfEachRangeWhereOneHasNoMessages) {
+  Profile profile;
+  profile.machine.name = "odd";
+  profile.machine.host.by_locality[0] =
+      Channel{{Protocol{"empty", 0, 1e-6, 1e-10, 1e-6}, Protocol{"short", 512, 1e-6, 1e-10, 1e-6},
+               Protocol{"eager", std::numeric_limits<Bytes>::max(), 2e-6, 1e-10, 2e-6}}};
+  const auto body = draw_message_times(profile).body;
+  EXPECT_EQ(body.find("empty from"), std::string::npos);
+  EXPECT_NE(body.find("short from 1 on"), std::string::npos) << body;
+  EXPECT_NE(body.find("eager from 513 on"), std::string::npos) << body;
+}
+
 TEST(CalibrationFacts, ComeFromTheProvenance) {
   Profile profile;
   profile.machine.name = "calibrated";
@@ -100,11 +143,22 @@ TEST(CalibrationFacts, ComeFromTheProvenance) {
   ASSERT_EQ(held_out.size(), 1U);
   EXPECT_EQ(held_out[0].exchange, "few");
   for (const auto* text : {"{}", R"({"fits":3,"held_out":{"a":1}})",
+                           R"({"held_out":[{"strategy":"standard","predicted_s":1e-6,"measured_s":1.7e308}]})",
                            R"({"fits":[{"alpha_interval_s":[1],"beta_interval_s_per_byte":[2,1]}]})"}) {
     profile.provenance_json = text;
     EXPECT_TRUE(fitted_intervals(profile).empty()) << text;
     EXPECT_TRUE(held_out_prices(profile).empty()) << text;
   }
+}
+
+TEST(CalibrationFacts, CountNoMoreSizesThanThereAreNumbers) {
+  Profile profile;
+  profile.provenance_json =
+      R"({"fits":[{"sizes":1e300,"alpha_interval_s":[0,1],"beta_interval_s_per_byte":[0,1]},{"sizes":-1e300,"alpha_interval_s":[0,1],"beta_interval_s_per_byte":[0,1]}]})";
+  const auto fits = fitted_intervals(profile);
+  ASSERT_EQ(fits.size(), 2U);
+  EXPECT_EQ(fits[0].sizes, std::numeric_limits<int>::max());
+  EXPECT_EQ(fits[1].sizes, 0);
 }
 
 TEST(MeasuredPrices, ComeFromTheJsonOfMeasure) {
@@ -116,7 +170,9 @@ TEST(MeasuredPrices, ComeFromTheJsonOfMeasure) {
   EXPECT_NE(picture.description.find("1 within 15 %"), std::string::npos) << picture.description;
   EXPECT_NE(picture.description.find("50 % off"), std::string::npos) << picture.description;
   for (const auto* text : {"", "[]", "{}", R"({"ranking":[{"strategy":1}]})",
-                           R"({"ranking":[{"strategy":"x","predicted_s":0,"measured_s":1}]})"})
+                           R"({"ranking":[{"strategy":"x","predicted_s":0,"measured_s":1}]})",
+                           R"({"ranking":[{"strategy":"x","predicted_s":1,"measured_s":1.7e308}]})",
+                           R"({"ranking":[{"strategy":"x","predicted_s":1e-300,"measured_s":1}]})"})
     EXPECT_THROW(read_measured_prices(text, "f"), InputError) << text;
 }
 
