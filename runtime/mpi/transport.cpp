@@ -90,10 +90,13 @@ std::vector<std::pair<std::string, std::string>> transport_settings() {
 }
 
 std::string transport_text() {
-  std::string text;
-  for (const auto& [name, value] : transport_settings())
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, value);
-  return text;
+  static const std::string known = [] {  // opening the tools interface is slow, and every context asks
+    std::string text;
+    for (const auto& [name, value] : transport_settings())
+      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, value);
+    return text;
+  }();
+  return known;
 }
 
 }  // namespace commpass
