@@ -9,14 +9,15 @@ enum {
   random_calls = 100,
   late_calls = 3,
   half_calls = 4,
+  copy_calls = 17,
   started_calls = 5,
+  full_log_calls = 100,
   late_ms = 100
 };
 
 static int rank, size;
 
-/* To the next rank as many bytes as told, and nothing to others. */
-static void to_the_next(MPI_Comm comm, int bytes) {
+static void send_on(MPI_Comm comm, int bytes) {
   int me, n;
   MPI_Comm_rank(comm, &me);
   MPI_Comm_size(comm, &n);
@@ -28,6 +29,9 @@ static void to_the_next(MPI_Comm comm, int bytes) {
   MPI_Alltoallv(send, counts, places, MPI_CHAR, receive, expected, places, MPI_CHAR, comm);
   free(counts), free(expected), free(places), free(send), free(receive);
 }
+
+/* To the next rank as many bytes as told, and nothing to others; from one place, since nobody can inline it. */
+static void (*volatile const to_the_next)(MPI_Comm, int) = send_on;
 
 static void equal(MPI_Comm comm, int numbers, int is_late) {
   int* send = calloc((size_t)(size * numbers), sizeof(int));
@@ -63,6 +67,20 @@ int main(int argc, char** argv) {
   }
   free(numbers);
 
+  /* Many of them, and a call that blocks, which must be recorded all the same. */
+  MPI_Comm flooded;
+  MPI_Comm_split(MPI_COMM_WORLD, 0, size - rank, &flooded);
+  char *b = calloc((size_t)size, 1), *c = calloc((size_t)size, 1);
+  for (int step = 0; step < 2; ++step) {
+    for (int i = 0; i < full_log_calls; ++i) {
+      MPI_Request request;
+      MPI_Ialltoall(b, 1, MPI_CHAR, c, 1, MPI_CHAR, flooded, &request);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    MPI_Alltoall(b, 1, MPI_CHAR, c, 1, MPI_CHAR, flooded);
+  }
+  free(b), free(c);
+
   /* No two of them are alike. */
   for (int i = 0; i < random_calls; ++i) to_the_next(MPI_COMM_WORLD, 100 + i);
 
@@ -73,7 +91,7 @@ int main(int argc, char** argv) {
   /* A communicator that goes by a name that nobody takes over. */
   MPI_Comm copy;
   MPI_Comm_dup(MPI_COMM_WORLD, &copy);
-  to_the_next(copy, 7);
+  for (int i = 0; i < copy_calls; ++i) to_the_next(copy, 7);
   PMPI_Comm_free(&copy);
   MPI_Finalize();
   return argc > 1 ? atoi(argv[1]) : 0;
