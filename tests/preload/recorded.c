@@ -44,6 +44,25 @@ static void equal(MPI_Comm comm, int numbers, int is_late) {
   free(send), free(receive);
 }
 
+static void start(MPI_Comm comm, int calls) {
+  char *send = calloc((size_t)size, 1), *receive = calloc((size_t)size, 1);
+  for (int i = 0; i < calls; ++i) {
+    MPI_Request request;
+    MPI_Ialltoall(send, 1, MPI_CHAR, receive, 1, MPI_CHAR, comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  free(send), free(receive);
+}
+
+/* An attribute that nobody may copy any more when the program is done. */
+static int is_done;
+static int copy_attribute(MPI_Comm comm, int key, void* state, void* value, void* copy, int* is_copied) {
+  (void)comm, (void)key, (void)state, (void)value, (void)copy;
+  if (is_done) _Exit(9);
+  *is_copied = 0;
+  return MPI_SUCCESS;
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -70,16 +89,25 @@ int main(int argc, char** argv) {
   /* Many of them, and a call that blocks, which must be recorded all the same. */
   MPI_Comm flooded;
   MPI_Comm_split(MPI_COMM_WORLD, 0, size - rank, &flooded);
-  char *b = calloc((size_t)size, 1), *c = calloc((size_t)size, 1);
   for (int step = 0; step < 2; ++step) {
-    for (int i = 0; i < full_log_calls; ++i) {
-      MPI_Request request;
-      MPI_Ialltoall(b, 1, MPI_CHAR, c, 1, MPI_CHAR, flooded, &request);
-      MPI_Wait(&request, MPI_STATUS_IGNORE);
-    }
-    MPI_Alltoall(b, 1, MPI_CHAR, c, 1, MPI_CHAR, flooded);
+    start(flooded, full_log_calls);
+    equal(flooded, 1, 0);
   }
-  free(b), free(c);
+
+  /* Freed in different orders, as collectors of garbage do. */
+  MPI_Comm freed[2];
+  for (int i = 0; i < 2; ++i) {
+    MPI_Comm_dup(MPI_COMM_WORLD, &freed[i]);
+    start(freed[i], 1);
+  }
+  MPI_Comm_free(&freed[rank % 2]);
+  MPI_Comm_free(&freed[1 - rank % 2]);
+
+  /* An error that the program deals with. */
+  MPI_Comm wrong;
+  MPI_Comm_split(MPI_COMM_WORLD, 0, size - rank, &wrong);
+  MPI_Comm_set_errhandler(wrong, MPI_ERRORS_RETURN);
+  if (MPI_Alltoall(NULL, -1, MPI_INT, NULL, -1, MPI_INT, wrong) == MPI_SUCCESS) MPI_Abort(MPI_COMM_WORLD, 8);
 
   /* No two of them are alike. */
   for (int i = 0; i < random_calls; ++i) to_the_next(MPI_COMM_WORLD, 100 + i);
@@ -93,6 +121,11 @@ int main(int argc, char** argv) {
   MPI_Comm_dup(MPI_COMM_WORLD, &copy);
   for (int i = 0; i < copy_calls; ++i) to_the_next(copy, 7);
   PMPI_Comm_free(&copy);
+
+  int key;
+  MPI_Comm_create_keyval(copy_attribute, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+  MPI_Comm_set_attr(MPI_COMM_WORLD, key, NULL);
+  is_done = 1;
   MPI_Finalize();
   return argc > 1 ? atoi(argv[1]) : 0;
 }
