@@ -1,12 +1,15 @@
 #include "preload/call_log.hpp"
 
-#include <time.h>  // NOLINT(modernize-deprecated-headers): clock_gettime is POSIX
+#include <limits.h>  // NOLINT(modernize-deprecated-headers): HOST_NAME_MAX is POSIX
+#include <time.h>    // NOLINT(modernize-deprecated-headers): clock_gettime is POSIX
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <new>
 #include <utility>
 
 #include "preload/call_site.hpp"
@@ -35,20 +38,31 @@ std::uint64_t hash_of(const SentBlocks& blocks) {
   return hash;
 }
 
-/// Equal on processes whose monotonic clocks are one: those of one boot of one system, in one time namespace. A whole
-/// number that a double holds.
+/// Equal on processes whose monotonic clocks are one: those of one boot of one system (where that is hidden, of one
+/// host name), in one time namespace. A whole number that a double holds.
 double clock_identity() {
   static const double identity = [] {
     std::string boot, space;
     std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
     std::error_code ignored;
     space = std::filesystem::read_symlink("/proc/self/ns/time", ignored).string();
+    std::array<char, HOST_NAME_MAX + 1> host{};
+    if (boot.empty()) gethostname(host.data(), host.size() - 1);
     std::uint64_t hash = 0;
-    for (const char letter : boot + space) hash = joined(hash, static_cast<unsigned char>(letter));
+    for (const char letter : boot + host.data() + space) hash = joined(hash, static_cast<unsigned char>(letter));
     constexpr unsigned beyond_a_double = 12;
     return static_cast<double>(hash >> beyond_a_double);
   }();
   return identity;
+}
+
+/// Runs a step without which less is known of a call, and that is all: the program goes on.
+template <class Step>
+void if_there_is_memory(Step step) {
+  try {
+    step();
+  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch)
+  }
 }
 
 Bytes bytes_of(const BlockRow& row) { return static_cast<Bytes>(row.capacity() * sizeof(SentBlock)); }
@@ -77,16 +91,21 @@ CallLog::CallLog(MPI_Comm comm, std::vector<Rank> group) : comm_(comm), ranks_(s
   PMPI_Comm_rank(comm, &rank_);
   for (const Rank rank : group) group_ = joined(group_, static_cast<std::uint64_t>(rank));
   pending_.reserve(most_pending);
+  least_.reserve(clocks * most_pending + 2);
+  sums_.reserve(numbers * most_pending);
   auto& table = record_table();
   const std::lock_guard lock(table.mutex);
   if (rank_ == 0 && table.groups.size() < RecordTable::most_groups) table.groups.try_emplace(group_, std::move(group));
 }
 
-void CallLog::add(InterposedCall kind, const void* site, const SentBlocks& blocks, Seconds begin_s, Seconds end_s) {
+void CallLog::add(InterposedCall kind, const void* site, const SentBlocks& blocks, Seconds begin_s,
+                  Seconds end_s) noexcept {
   auto& table = record_table();
   const std::lock_guard lock(table.mutex);
+  std::uint64_t site_number = 0;
+  if_there_is_memory([&] { site_number = table.number_of(site); });
   Pending call{kind,
-               table.number_of(site),
+               site_number,
                hash_of(blocks),
                blocks.is_equal,
                blocks.is_equal ? blocks.each > 0 : blocks.receives || !blocks.list.empty(),
@@ -97,18 +116,21 @@ void CallLog::add(InterposedCall kind, const void* site, const SentBlocks& block
                begin_s,
                end_s};
   if (is_full()) return count_as_other(call);  // by calls that do not block, in which ranks may not meet
-  if (!blocks.is_equal) {
-    auto& row = rows_[call.hash];
-    if (!row && table.row_bytes < RecordTable::most_row_bytes) {
-      row = std::make_shared<const BlockRow>(blocks.list);
-      table.row_bytes += bytes_of(*row);
-    }
-    call.row = row;
-  }
+  if (!blocks.is_equal && !blocks.is_cut) if_there_is_memory([&] { keep_row(call, blocks.list); });
   pending_.push_back(std::move(call));
 }
 
-void CallLog::begin_telling() {
+void CallLog::keep_row(Pending& call, const BlockRow& blocks) {
+  auto& table = record_table();
+  auto& row = rows_[call.hash];
+  if (!row && table.row_bytes < RecordTable::most_row_bytes) {
+    row = std::make_shared<const BlockRow>(blocks);
+    table.row_bytes += bytes_of(*row);
+  }
+  call.row = row;
+}
+
+void CallLog::begin_telling() noexcept {
   if (pending_.empty() || comm_ == MPI_COMM_NULL) return;
   auto& table = record_table();
   const std::lock_guard lock(table.mutex);
@@ -134,7 +156,7 @@ void CallLog::begin_telling() {
                   &requests_[1]);
 }
 
-void CallLog::end_telling() {
+void CallLog::end_telling() noexcept {
   if (pending_.empty()) return;
   const bool is_told = comm_ != MPI_COMM_NULL;
   if (is_told) PMPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
@@ -149,9 +171,19 @@ void CallLog::end_telling() {
     const auto* const least = &least_[i * clocks];
     const bool is_by_clock = least_.back() == -least_[least_.size() - 2];
     const double exchange_s = is_by_clock ? least[1] - least[2] : least[0];  // the last arrival and finish are negative
-    take(pending_[i], {std::isfinite(exchange_s) ? std::max(exchange_s, 0.0) : 0, is_by_clock, sum[0], sum[1], sum[2],
-                       sum[3], sum[4], sum[5], sum[6], sum[7]});
+    const Told told{std::isfinite(exchange_s) ? std::max(exchange_s, 0.0) : 0,
+                    is_by_clock,
+                    sum[0],
+                    sum[1],
+                    sum[2],
+                    sum[3],
+                    sum[4],
+                    sum[5],
+                    sum[6],
+                    sum[7]};
+    if_there_is_memory([&] { take(pending_[i], told); });
   }
+  told_ += pending_.size();
   pending_.clear();
   std::erase_if(rows_, [&](const auto& row) {
     const bool is_gone = row.second.use_count() <= 1;  // no entry has it
@@ -195,7 +227,7 @@ RecordEntry* CallLog::find_or_make(const Pending& call, const Told& told) {
   return &made;
 }
 
-void CallLog::count_as_other(const Pending& call) {
+void CallLog::count_as_other(const Pending& call) noexcept {
   if (rank_ != 0) return;
   auto& other = record_table().others[static_cast<std::size_t>(call.kind)];
   ++other.calls;

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <array>
 #include <compare>
 #include <cstdint>
@@ -71,20 +72,24 @@ class CallLog {
   /// @param group  its ranks in MPI_COMM_WORLD
   CallLog(MPI_Comm comm, std::vector<Rank> group);
 
-  /// Local; of a call that blocks, after it. @param begin_s,end_s  by monotonic_seconds
-  void add(InterposedCall kind, const void* site, const SentBlocks& blocks, Seconds begin_s, Seconds end_s);
+  /// Local; of a call that blocks, after it. When the log is full, it is counted, and no more.
+  /// @param begin_s,end_s  by monotonic_seconds
+  void add(InterposedCall kind, const void* site, const SentBlocks& blocks, Seconds begin_s, Seconds end_s) noexcept;
   bool is_full() const { return pending_.size() >= most_pending; }
+  /// Should ranks tell each other? After each of the first calls, then ever more seldom, since what was not told is
+  /// lost when the communicator is freed. The same on all ranks.
+  bool is_due() const { return pending_.size() >= std::clamp(told_ / told_to_pending, std::size_t{1}, most_pending); }
 
   /// The ranks tell each other, and all know the same then. Collective, in any order with other communicators between
   /// begin and end.
-  void begin_telling();
-  void end_telling();
+  void begin_telling() noexcept;
+  void end_telling() noexcept;
 
   /// The communicator is gone. What was not told by then is counted, and no more.
   void forget() noexcept { comm_ = MPI_COMM_NULL; }
 
  private:
-  static constexpr std::size_t most_pending = 64;
+  static constexpr std::size_t most_pending = 64, told_to_pending = 8;
   static constexpr std::size_t clocks = 3, numbers = 8;  ///< that are told of a call
 
   struct Pending {
@@ -107,11 +112,14 @@ class CallLog {
 
   void take(const Pending& call, const Told& told);
   RecordEntry* find_or_make(const Pending& call, const Told& told);
-  void count_as_other(const Pending& call);
+  void keep_row(Pending& call, const BlockRow& blocks);
+  void count_as_other(const Pending& call) noexcept;
 
   MPI_Comm comm_;
   int rank_ = 0, ranks_ = 0;
   std::uint64_t group_ = 0;
+  std::size_t told_ = 0;
+  // As long as they will ever be: a rank that had no memory for them could not even take part, and others would wait.
   std::vector<Pending> pending_ = {};
   std::map<std::uint64_t, std::shared_ptr<const BlockRow>> rows_ = {};  ///< by their hash
   std::vector<double> least_ = {};                                      ///< combined by minimum

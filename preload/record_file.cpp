@@ -64,9 +64,9 @@ class Parcel {
   std::size_t read_ = 0;
 };
 
-/// Rank 0 opens the parcels of all ranks, its own first, one at a time. Collective.
+/// Rank 0 opens the parcels of all ranks, its own first, one at a time. What fails there does so when all have sent.
 template <class Open>
-void gather(MPI_Comm comm, const Parcel& own, Open open) {
+void collect(MPI_Comm comm, const Parcel& own, Open open) {
   constexpr int tag = 0;
   int rank = 0, ranks = 0;
   PMPI_Comm_rank(comm, &rank);
@@ -76,16 +76,28 @@ void gather(MPI_Comm comm, const Parcel& own, Open open) {
     PMPI_Ssend(own.bytes().data(), static_cast<int>(own.bytes().size()), MPI_BYTE, 0, tag, comm);
     return;
   }
-  open(0, Parcel(own.bytes()));
+  Failure failure;
+  attempt(failure, [&] { open(0, Parcel(own.bytes())); });
   for (int from = 1; from < ranks; ++from) {
     MPI_Status status;
     int size = 0;
     PMPI_Probe(from, tag, comm, &status);
     PMPI_Get_count(&status, MPI_BYTE, &size);
-    std::string bytes(static_cast<std::size_t>(size), '\0');
-    PMPI_Recv(bytes.data(), size, MPI_BYTE, from, tag, comm, MPI_STATUS_IGNORE);
-    open(from, Parcel(std::move(bytes)));
+    std::string bytes;
+    attempt(failure, [&] { bytes.resize(static_cast<std::size_t>(size)); });
+    // Without memory for it, it is cut, which is an error that is no news.
+    PMPI_Recv(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, from, tag, comm, MPI_STATUS_IGNORE);
+    attempt(failure, [&] { open(from, Parcel(std::move(bytes))); });
   }
+  if (failure) throw Error(failure.sentence);
+}
+
+/// The same of what each rank packs. Collective, and all ranks fail if one does.
+template <class Pack, class Open>
+void gather(MPI_Comm comm, Pack pack, Open open) {
+  Parcel own;
+  all_or_none(comm, [&] { own = pack(); });
+  all_or_none(comm, [&] { collect(comm, own, open); });
 }
 
 /// What rank 0 of a communicator knows of its calls.
@@ -204,7 +216,7 @@ std::vector<RecordKey> with_edges(const std::vector<KnownExchange>& exchanges) {
 void broadcast(MPI_Comm comm, std::vector<RecordKey>& keys) {
   int size = static_cast<int>(keys.size() * sizeof(RecordKey));
   PMPI_Bcast(&size, 1, MPI_INT, 0, comm);
-  keys.resize(static_cast<std::size_t>(size) / sizeof(RecordKey));
+  insist([&] { keys.resize(static_cast<std::size_t>(size) / sizeof(RecordKey)); });
   PMPI_Bcast(keys.data(), size, MPI_BYTE, 0, comm);
 }
 
@@ -221,22 +233,26 @@ Parcel pack_rows(const RecordTable& table, const std::vector<RecordKey>& keys) {
 /// Ranks as their communicator numbers them: in one group of MPI_COMM_WORLD.
 using RankWithin = std::map<Rank, Rank>;
 
-/// Adds the edges of the exchanges with these keys. Collective; rank 0 gets them.
-void gather_edges(MPI_Comm comm, const RecordTable& table, Gathered& gathered, std::vector<RecordKey> keys) {
-  broadcast(comm, keys);
+/// Adds edges to the exchanges, as many as a file may hold. Collective; rank 0 gets them.
+void gather_edges(MPI_Comm comm, const RecordTable& table, Gathered& gathered) {
+  std::vector<RecordKey> keys;
   std::vector<KnownExchange*> exchanges;
   std::map<std::size_t, RankWithin> members;  // by communicator
-  for (const auto& key : keys) {
-    const auto found = std::ranges::find(gathered.exchanges, key, &KnownExchange::key);
-    if (found == gathered.exchanges.end()) break;  // not rank 0
-    exchanges.push_back(&*found);
-    const auto communicator = found->numbers.communicator;
-    auto& within = members[communicator];
-    if (within.empty())
-      for (const Rank rank : gathered.record.communicators[communicator])
-        within.emplace(rank, static_cast<Rank>(within.size()));
-  }
-  gather(comm, pack_rows(table, keys), [&](int from, Parcel parcel) {
+  all_or_none(comm, [&] {
+    keys = with_edges(gathered.exchanges);  // none but on rank 0
+    for (const auto& key : keys) {
+      auto& found = *std::ranges::find(gathered.exchanges, key, &KnownExchange::key);
+      exchanges.push_back(&found);
+      const auto communicator = found.numbers.communicator;
+      auto& within = members[communicator];
+      if (within.empty())
+        for (const Rank rank : gathered.record.communicators[communicator])
+          within.emplace(rank, static_cast<Rank>(within.size()));
+    }
+  });
+  broadcast(comm, keys);
+  const auto pack = [&] { return pack_rows(table, keys); };
+  gather(comm, pack, [&](int from, Parcel parcel) {
     for (auto* const exchange : exchanges) {
       const auto row = parcel.get_list<SentBlock>();
       const auto& within = members[exchange->numbers.communicator];
@@ -278,16 +294,18 @@ Seconds longest_run(MPI_Comm comm, Seconds own) {
 }
 
 void write_together(MPI_Comm world, const std::string& path) {
-  const OwnCommunicator own(world);
+  const auto own = OwnCommunicator::split_by_color(world, 0);  // a duplicate would run the program's callbacks
   const auto comm = own.get();
   const auto& table = record_table();
   Gathered gathered;
   auto& record = gathered.record;
   record.run_s = longest_run(comm, monotonic_seconds() - table.begin_s);
-  record.layout = text_of(detect_layout(comm));
-  gather(comm, pack_exchanges(table), [&](int from, Parcel parcel) { gathered.open(from, std::move(parcel)); });
-  gather_edges(comm, table, gathered, with_edges(gathered.exchanges));
+  const auto layout = detect_layout(comm);
+  const auto pack = [&] { return pack_exchanges(table); };
+  gather(comm, pack, [&](int from, Parcel parcel) { gathered.open(from, std::move(parcel)); });
+  gather_edges(comm, table, gathered);
   if (own.rank() != 0) return;
+  record.layout = text_of(layout);
   record.program = command_line();
   record.mpi = mpi_library();
   for (auto& exchange : gathered.exchanges) record.exchanges.push_back(std::move(exchange.numbers));
@@ -306,6 +324,9 @@ void write_record_file(MPI_Comm world, const std::string& path) noexcept {
   try {
     write_together(world, path);
   } catch (const std::exception& error) {
+    int rank = 0;
+    PMPI_Comm_rank(world, &rank);
+    if (rank != 0) return;  // all ranks have the same to say
     std::fprintf(stderr, "commpass: the record is lost: %s\n", sentence_of(error).c_str());
   }
 }

@@ -18,9 +18,10 @@ struct SentBlocks {
   Bytes each = 0;
   std::vector<SentBlock> list = {};  ///< that are not empty
   bool receives = false;             ///< something, from anybody
+  bool is_cut = false;               ///< there was no memory for all of them
 
   void clear() {
-    is_equal = receives = false;
+    is_equal = receives = is_cut = false;
     each = 0;
     list.clear();
   }

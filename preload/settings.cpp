@@ -16,13 +16,20 @@ namespace {
 
 Settings agreed;  // NOLINT: of the process
 
+/// By MPI_Comm_spawn, with the variables of those that did: the file is theirs.
+bool is_spawned() {
+  MPI_Comm parent = MPI_COMM_NULL;
+  PMPI_Comm_get_parent(&parent);
+  return parent != MPI_COMM_NULL;
+}
+
 Settings read_settings(std::string& complaint) {
   Settings read;
   try {
     const auto environment = read_environment();
     read.mode = environment.interposition;
     read.record_file = environment.record_file.value_or("");
-    read.has_record_file = !read.record_file.empty();
+    read.has_record_file = !read.record_file.empty() && !is_spawned();
     read.reports = environment.verbose || read.mode == Interposition::record;
     for (std::size_t i = 0; i < interposed_calls; ++i)
       read.is_taken[i] = environment.interposed_calls.empty() ||

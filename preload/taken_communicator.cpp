@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <new>
 
 #include "model/error.hpp"
 #include "preload/settings.hpp"
@@ -20,7 +21,15 @@ struct Registry {
   std::vector<std::unique_ptr<TakenCommunicator>> all = {};  ///< in the order in which they were met
   std::map<int, PastCalls> past = {};
 
-  void remember(const TakenCommunicator& one) {
+  void remember(const TakenCommunicator& one) noexcept {
+    try {
+      add(one);
+    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): the report lacks these calls
+    }
+  }
+
+ private:
+  void add(const TakenCommunicator& one) {
     auto& calls = past[one.ranks];
     for (std::size_t i = 0; i < interposed_calls; ++i) calls.records[i].add(one.records[i]);
     if (!one.left_to_library.empty()) calls.refusals.insert(one.left_to_library);
@@ -191,8 +200,9 @@ TakenCommunicator* taken(MPI_Comm comm) {
   if (!has_topology(comm)) made->neighborhoods_left_to_library = "it has no neighbours";
   if (settings().records() && made->left_to_library.empty())
     made->log = std::make_unique<CallLog>(comm, ranks_in_world(comm));
-  PMPI_Comm_set_attr(comm, of_process.key, made.get());
-  return of_process.all.emplace_back(std::move(made)).get();
+  auto* const kept = of_process.all.emplace_back(std::move(made)).get();
+  PMPI_Comm_set_attr(comm, of_process.key, kept);
+  return kept;
 }
 
 void open_engines(TakenCommunicator& of, MPI_Comm comm) {
@@ -222,18 +232,14 @@ void open_engines(TakenCommunicator& of, MPI_Comm comm) {
 
 void release(MPI_Comm comm) noexcept {
   auto& of_process = registry();
-  std::unique_ptr<TakenCommunicator> released;  // told of and freed without the lock, since ranks meet there
+  std::unique_ptr<TakenCommunicator> released;  // freed without the lock, since ranks meet there
   {
-    std::unique_lock lock(of_process.mutex);
+    const std::lock_guard lock(of_process.mutex);
     const auto* const value = carried_by(comm, of_process.key).taken;
     if (!value) return;
-    if (auto* const log = value->log.get()) {
-      lock.unlock();
-      log->begin_telling();
-      log->end_telling();
-      lock.lock();
-    }
-    PMPI_Comm_delete_attr(comm, of_process.key);
+    PMPI_Comm_delete_attr(comm, of_process.key);  // the log forgets it
+    // Ranks may free communicators in different orders, and must not wait for each other here.
+    if (value->log) value->log->end_telling();
     const auto one = std::ranges::find(of_process.all, value, [](const auto& each) { return each.get(); });
     released = std::move(*one);
     of_process.all.erase(one);

@@ -63,7 +63,8 @@ TakenCommunicator* taken(MPI_Comm comm);
 /// Makes what runs exchanges, or finds out why it cannot. Collective; the same on every rank.
 void open_engines(TakenCommunicator& of, MPI_Comm comm);
 
-/// Frees what the communicator carries, if anything. Collective where there are engines or a log.
+/// Frees what the communicator carries, if anything; calls that were not told yet are counted, and no more. Collective
+/// where there are engines.
 void release(MPI_Comm comm) noexcept;
 /// Frees all, those made last first. Collective over all of them.
 void release_all() noexcept;

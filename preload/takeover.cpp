@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <new>
 #include <tuple>
 #include <utility>
 
@@ -115,15 +116,37 @@ void write_down(InterposedCall kind, MPI_Comm comm, const Sends& sends, TakenCom
                 double end_s) {
   thread_local SentBlocks sent;
   sent.clear();
-  sends(of, sent);
+  try {
+    sends(of, sent);
+  } catch (const std::bad_alloc&) {
+    sent.is_cut = true;
+  }
   auto& record = of.record(kind);
   record.seconds += end_s - begin_s;
   record.bytes += sent.total(peers_in(comm));
   if (!of.log) return;
+  const auto tell_if = [&](bool is_time) {
+    if (!blocks(kind) || !is_time) return;
+    of.log->begin_telling();
+    of.log->end_telling();
+  };
+  tell_if(of.log->is_full());  // of calls that only started exchanges: there must be room for this one
   of.log->add(kind, CallSite::of_program(), sent, begin_s, end_s);
-  if (!blocks(kind) || !of.log->is_full()) return;
-  of.log->begin_telling();
-  of.log->end_telling();
+  tell_if(of.log->is_due());
+}
+
+/// Of a communicator that MPI knows. What it carries takes little memory, and others would wait for a rank without it.
+/// @param of  null: nothing
+/// @return a code of MPI
+int find_taken(MPI_Comm comm, TakenCommunicator*& of) {
+  try {
+    of = insist([&] { return taken(comm); });
+    return MPI_SUCCESS;
+  } catch (const std::exception& error) {
+    const int code = tell(error);
+    PMPI_Comm_call_errhandler(comm, code);
+    return code;
+  }
 }
 
 }  // namespace
@@ -134,7 +157,8 @@ int run(const Call& call) {
   const auto& asked = settings();
   if (is_within || asked.mode == Interposition::off || !asked.is_taken[static_cast<std::size_t>(call.kind)])
     return call.library();
-  auto* const of = taken(call.comm);
+  TakenCommunicator* of = nullptr;
+  if (const int failed = find_taken(call.comm, of); failed != MPI_SUCCESS) return failed;
   if (!of) return call.library();
   const Inside inside;
   const double begin_s = monotonic_seconds();
@@ -143,11 +167,12 @@ int run(const Call& call) {
   return code;
 }
 
-int pass_on(InterposedCall kind, MPI_Comm comm, const Sends& sends, const std::function<int()>& library) {
+int run_by_library(InterposedCall kind, MPI_Comm comm, const Sends& sends, const std::function<int()>& library) {
   const auto& asked = settings();
   if (is_within || asked.mode == Interposition::off || !asked.is_taken[static_cast<std::size_t>(kind)])
     return library();
-  auto* const of = taken(comm);
+  TakenCommunicator* of = nullptr;
+  if (const int failed = find_taken(comm, of); failed != MPI_SUCCESS) return failed;
   if (!of) return library();
   const Inside inside;
   const double begin_s = monotonic_seconds();

@@ -36,7 +36,14 @@ int take_over(InterposedCall kind, MPI_Comm comm, bool is_in_place, const Sends&
 
 /// A call of the program that the MPI library runs, and that is counted and recorded.
 /// @return a code of MPI
-int pass_on(InterposedCall kind, MPI_Comm comm, const std::function<void(const TakenCommunicator&, SentBlocks&)>& sends,
-            const std::function<int()>& library);
+int run_by_library(InterposedCall kind, MPI_Comm comm,
+                   const std::function<void(const TakenCommunicator&, SentBlocks&)>& sends,
+                   const std::function<int()>& library);
+
+/// The same of functions that live as long as this. Takes no memory.
+template <class Sends, class Library>
+int pass_on(InterposedCall kind, MPI_Comm comm, const Sends& sends, const Library& library) {
+  return run_by_library(kind, comm, std::cref(sends), std::cref(library));
+}
 
 }  // namespace commpass

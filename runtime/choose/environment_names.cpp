@@ -39,8 +39,9 @@ EnvironmentNames fitting_names(MPI_Comm comm, const Layout& layout, const Enviro
 
 void tell_misfit(const std::string& variable, const std::string& name, const std::string& where,
                  const std::string& instead) {
-  fmt::print(stderr, "commpass: {}={} does not fit {}; {} runs there.\n", variable, name, where,
-             instead.empty() ? "the choice" : instead);
+  const auto line = fmt::format("commpass: {}={} does not fit {}; {} runs there.\n", variable, name, where,
+                                instead.empty() ? "the choice" : instead);
+  std::fputs(line.c_str(), stderr);  // fmt::print would throw where stderr is closed
 }
 
 }  // namespace commpass

@@ -16,14 +16,17 @@ namespace commpass {
 
 namespace {
 
+/// fmt::print would throw where stderr is closed, and all ranks would fail for a warning.
+void warn(const std::string& line) { std::fputs(line.c_str(), stderr); }
+
 void warn_generic(const Profile& profile) {
   static std::atomic<bool> told = false;
   if (told.exchange(true)) return;
-  fmt::print(stderr,
-             "commpass: no profile is named and none was measured on this machine, so strategies are chosen by the "
-             "built-in profile '{}', which knows nothing of it; run 'mpirun -n N commpass calibrate -o FILE' and set "
-             "COMMPASS_PROFILE=FILE.\n",
-             profile.machine.name);
+  warn(fmt::format(
+      "commpass: no profile is named and none was measured on this machine, so strategies are chosen by the "
+      "built-in profile '{}', which knows nothing of it; run 'mpirun -n N commpass calibrate -o FILE' and "
+      "set COMMPASS_PROFILE=FILE.\n",
+      profile.machine.name));
 }
 
 /// What is off about a profile where it is used, each once.
@@ -32,7 +35,7 @@ void warn_of(const Profile& profile, const Layout& layout) {
   static std::mutex access;
   static std::set<std::string> told;
   const std::lock_guard alone(access);
-  if (!warning.empty() && told.insert(warning).second) fmt::print(stderr, "commpass: {}\n", warning);
+  if (!warning.empty() && told.insert(warning).second) warn(fmt::format("commpass: {}\n", warning));
 }
 
 }  // namespace

@@ -51,8 +51,11 @@ void warn_unknown_hints(MPI_Info info, Rank rank) {
   if (rank != 0) return;
   const std::scoped_lock lock(mutex);
   for (const auto& [key, value] : hints_in(info))
-    if (!is_hint(key) && told.insert(key).second)
-      fmt::print(stderr, "commpass: info {} is unknown and changes nothing; known are {}.\n", key, known_hints());
+    if (!is_hint(key) && told.insert(key).second) {
+      const auto line =
+          fmt::format("commpass: info {} is unknown and changes nothing; known are {}.\n", key, known_hints());
+      std::fputs(line.c_str(), stderr);  // fmt::print would throw where stderr is closed
+    }
 }
 
 }  // namespace commpass

@@ -20,10 +20,11 @@ void warn_unpriced(const std::string& why, Rank rank) {
   static std::set<std::string> told;
   const std::scoped_lock lock(mutex);
   if (rank != 0 || !told.insert(why).second) return;
-  fmt::print(stderr,
-             "commpass: no strategy is chosen, but exchanges run {}, all-to-alls that are called once {}, and sparse "
-             "exchanges {}: {}\n",
-             unpriced_exchange, unpriced_alltoallv, unpriced_sparse, why);
+  const auto line = fmt::format(
+      "commpass: no strategy is chosen, but exchanges run {}, all-to-alls that are called once {}, and sparse "
+      "exchanges {}: {}\n",
+      unpriced_exchange, unpriced_alltoallv, unpriced_sparse, why);
+  std::fputs(line.c_str(), stderr);  // fmt::print would throw where stderr is closed
 }
 
 }  // namespace commpass

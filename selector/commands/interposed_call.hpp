@@ -68,6 +68,9 @@ constexpr bool is_of_neighborhood(InterposedCall call) {
          std::string_view::npos;
 }
 
+/// Does libcommpass-mpi run it where that is faster?
+constexpr bool can_be_taken_over(InterposedCall call) { return call < InterposedCall::neighbor_alltoallw; }
+
 /// Do all ranks of the communicator meet in it? Not in those that only start an exchange, or make a request for it.
 constexpr bool blocks(InterposedCall call) { return call <= InterposedCall::neighbor_alltoallw; }
 

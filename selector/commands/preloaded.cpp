@@ -15,12 +15,44 @@ bool is_launcher(std::string_view word) {
   return std::ranges::count(names, word.substr(word.find_last_of('/') + 1)) > 0;
 }
 
+/// A program that starts the one behind it.
+struct Starter {
+  std::string_view name, switches_with_word;  ///< letters of those whose value is the next word
+  std::size_t words;                          ///< of its own, before the program
+};
+
+const Starter* starter_of(std::string_view word) {
+  static constexpr std::array<Starter, 8> starters{{{"env", "uC", 0},
+                                                    {"time", "fo", 0},
+                                                    {"timeout", "ks", 1},
+                                                    {"nice", "n", 0},
+                                                    {"nohup", "", 0},
+                                                    {"stdbuf", "ioe", 0},
+                                                    {"numactl", "iNCmpP", 0},
+                                                    {"taskset", "", 1}}};
+  const auto* const found = std::ranges::find(starters, word.substr(word.find_last_of('/') + 1), &Starter::name);
+  return found == starters.end() ? nullptr : found;
+}
+
+/// The first word of the program that is started.
+std::size_t skip_starter(const std::vector<std::string>& words, std::size_t at, const Starter& starter) {
+  for (++at; at < words.size() && words[at].starts_with('-'); ++at)
+    if (words[at].size() == 2 && starter.switches_with_word.find(words[at][1]) != std::string_view::npos) ++at;
+  at += starter.words;
+  while (at < words.size() && words[at].find('=') != std::string::npos) ++at;  // variables
+  return at;
+}
+
 bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 
 std::size_t find_launcher(const std::vector<std::string>& words) {
-  return static_cast<std::size_t>(std::ranges::find_if(words, is_launcher) - words.begin());
+  std::size_t at = 0;
+  while (at < words.size())
+    if (const auto* starter = starter_of(words[at])) at = skip_starter(words, at, *starter);
+    else return is_launcher(words[at]) ? at : words.size();
+  return words.size();
 }
 
 MpiKind kind_of_launcher(const std::string& version) {
@@ -55,9 +87,15 @@ Preloaded preload(std::vector<std::string> words, MpiKind kind, const std::strin
     for (const auto& variable : variables) switches.insert(switches.end(), {"-x", variable.first});
     for (const auto& name : exported) switches.insert(switches.end(), {"-x", name});
   }
-  if (!switches.empty())
-    words.insert(words.begin() + static_cast<std::ptrdiff_t>(launcher) + 1, switches.begin(), switches.end());
-  return {std::move(words), std::move(variables)};
+  if (switches.empty()) return {std::move(words), std::move(variables)};
+  std::vector<std::string> line;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    line.push_back(words[i]);
+    // -x holds for the programs up to the next colon alone, -genv for all.
+    const bool begins_programs = i == launcher || (kind == MpiKind::open_mpi && i > launcher && words[i] == ":");
+    if (begins_programs) line.insert(line.end(), switches.begin(), switches.end());
+  }
+  return {std::move(line), std::move(variables)};
 }
 
 }  // namespace commpass

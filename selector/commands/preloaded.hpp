@@ -10,7 +10,9 @@ namespace commpass {
 /// Whose mpirun it is, or whose library.
 enum class MpiKind { open_mpi, mpich, unknown };
 
-/// "mpirun", "mpiexec.mpich", …: the first of the words that is one; their number if none is.
+/// "mpirun", "mpiexec.mpich", …: the first word, or the first one behind programs such as env and timeout, if it is
+/// one; else the number of words. A launcher further behind is an argument, or is started by a program that nobody
+/// knows.
 std::size_t find_launcher(const std::vector<std::string>& words);
 
 /// By what `mpirun --version` prints.

@@ -1,19 +1,23 @@
 // commpass run, commpass record: start a program that nobody changes with libcommpass-mpi before the MPI library.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): kill is POSIX
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <thread>
+#include <tuple>
 
 #include "model/error.hpp"
 #include "model/file.hpp"
@@ -97,6 +101,9 @@ Preloaded prepare(const Started& started, std::vector<std::pair<std::string, std
   if (!started.only.empty()) variables.emplace_back("COMMPASS_MPI_CALLS", started.only);
   for (const auto& [name, value] : variables)
     parse_environment({fmt::format("{}={}", name, value)});  // throws if it is wrong
+  if (library.find_first_of(" :") != std::string::npos)
+    throw InputError(library, "LD_PRELOAD takes spaces and colons for ends of names",
+                     "name a library without them by --library, which may be a link to this one");
   const auto built_with = kind_of_library(read_file(library));
   auto kind = MpiKind::unknown;
   if (const auto place = find_launcher(started.words); place < started.words.size()) {
@@ -136,19 +143,63 @@ void set(const std::vector<std::pair<std::string, std::string>>& variables) {
 }
 
 volatile sig_atomic_t child_of_ours = 0;
-void pass_on(int number) { kill(child_of_ours, number); }
+/// A terminal sends its signals to the child, too, and a launcher that gets a second one kills its ranks at once.
+void pass_on(int number, siginfo_t* info, void*) {
+  const bool is_by_process = info->si_code <= 0;
+  if (is_by_process && child_of_ours > 0) kill(child_of_ours, number);
+}
 
-/// Runs it to its end; signals that are to end this program go there. @return its exit code, 128 + the signal as shells
+/// Signals that are to end this program are blocked while this lives, and passed on afterwards, unless they are
+/// ignored.
+class PassedOn {
+ public:
+  PassedOn() {
+    const auto numbers = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+    sigset_t blocked;
+    sigemptyset(&blocked);
+    for (const int number : numbers) sigaddset(&blocked, number);
+    sigprocmask(SIG_BLOCK, &blocked, &before_);
+    for (const int number : numbers) {
+      struct sigaction action {};
+      sigaction(number, nullptr, &action);
+      if (action.sa_handler == SIG_IGN) continue;
+      action.sa_sigaction = pass_on;
+      action.sa_flags = SA_SIGINFO | SA_RESTART;
+      sigaction(number, &action, nullptr);
+    }
+  }
+  ~PassedOn() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+  PassedOn(const PassedOn&) = delete;
+  PassedOn& operator=(const PassedOn&) = delete;
+
+  const sigset_t& before() const { return before_; }
+
+ private:
+  sigset_t before_{};
+};
+
+/// As posix_spawnp, which finds the signals as they were before. @return its error
+int spawn(const Preloaded& line) {
+  const PassedOn signals;
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setsigmask(&attributes, &signals.before());
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  pid_t child = 0;
+  const int problem =
+      posix_spawnp(&child, line.words[0].c_str(), nullptr, &attributes, pointers_to(line.words).data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  child_of_ours = child;
+  return problem;
+}
+
+/// Runs it to its end; signals that are to end this program, from other processes, go there. @return its exit code, 128
+/// + the signal as shells
 int run_to_end(const Preloaded& line) {
   set(line.variables);
-  pid_t child = 0;
-  if (const int problem =
-          posix_spawnp(&child, line.words[0].c_str(), nullptr, nullptr, pointers_to(line.words).data(), environ))
-    fail_to_start(line.words[0], problem);
-  child_of_ours = child;
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) signal(number, pass_on);
+  if (const int problem = spawn(line)) fail_to_start(line.words[0], problem);
   int status = 0;
-  while (waitpid(child, &status, 0) < 0)
+  while (waitpid(child_of_ours, &status, 0) < 0)
     if (errno != EINTR)
       throw InputError(line.words[0], "how it ended is lost, as SIGCHLD is ignored here",
                        "start commpass with SIGCHLD as usual");
@@ -182,11 +233,28 @@ struct RecordArguments {
   std::string output = "commpass-record.json";
 };
 
-/// What tells a file from the one that was there before it.
-std::pair<fs::file_time_type, std::uintmax_t> identity_of(const std::string& path) {
-  std::error_code ignored;
-  if (!fs::exists(path, ignored)) return {};
-  return {fs::last_write_time(path, ignored), fs::file_size(path, ignored)};
+/// What tells a file from the one that was there before it: inode, size, time in s and ns. Opens it, since only then
+/// does NFS ask its server.
+using FileIdentity = std::tuple<ino_t, off_t, time_t, long>;
+FileIdentity identity_of(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);  // NOLINT: POSIX declares it so
+  if (file < 0) return {};
+  struct stat found {};
+  const bool is_found = fstat(file, &found) == 0;
+  close(file);
+  return is_found ? FileIdentity{found.st_ino, found.st_size, found.st_mtim.tv_sec, found.st_mtim.tv_nsec}
+                  : FileIdentity{};
+}
+
+/// Has it been written since? Another node's file may take a moment to appear.
+bool is_written(const std::string& path, const FileIdentity& before) {
+  constexpr auto pause = std::chrono::milliseconds(100);
+  constexpr int most_pauses = 20;
+  for (int i = 0; i < most_pauses; ++i) {
+    if (identity_of(path) != before) return true;
+    std::this_thread::sleep_for(pause);
+  }
+  return identity_of(path) != before;
 }
 
 void record_program(const RecordArguments& arguments) {
@@ -196,10 +264,11 @@ void record_program(const RecordArguments& arguments) {
   check_writable(output);
   const auto before = identity_of(output);
   const int code = run_to_end(line);
-  if (identity_of(output) == before) {
+  if (!is_written(output, before)) {
     std::fputs(
-        fmt::format("commpass: {} was not written: the program ended without MPI_Finalize, or makes no calls of MPI "
-                    "by names that a shared library can take over.\n",
+        fmt::format("commpass: {} was not written: the program ended without MPI_Finalize, makes no calls of MPI by "
+                    "names that a shared library can take over, or rank 0 ran on a node that has a directory of its "
+                    "own there.\n",
                     output)
             .c_str(),
         stderr);

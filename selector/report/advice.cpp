@@ -14,6 +14,7 @@
 #include "selector/choose/alltoall_choice.hpp"
 #include "selector/choose/baseline.hpp"
 #include "selector/choose/select.hpp"
+#include "selector/commands/interposed_call.hpp"
 #include "selector/report/profile_note.hpp"
 
 namespace commpass {
@@ -38,6 +39,21 @@ class RankTimes {
 };
 
 bool is_of_neighbors(const RecordedExchange& exchange) { return exchange.call.find("neighbor") != std::string::npos; }
+
+/// Does a rank send to another one twice, which an all-to-all cannot say?
+bool has_pair_twice(const RecordedExchange& exchange) {
+  std::vector<std::pair<Rank, Rank>> pairs;
+  for (const auto& edge : exchange.edges) pairs.emplace_back(edge.source, edge.destination);
+  std::ranges::sort(pairs);
+  return std::ranges::adjacent_find(pairs) != pairs.end();
+}
+
+/// By libcommpass-mpi.
+bool can_be_taken_over(const RecordedExchange& exchange) {
+  const auto kind = static_cast<InterposedCall>(std::ranges::find(interposed_call_names, exchange.call) -
+                                                interposed_call_names.begin());
+  return can_be_taken_over(kind) && !has_pair_twice(exchange);
+}
 
 /// Calls that block, of which alone it is known how long they take.
 bool is_timed(const RecordedExchange& exchange) { return exchange.exchange_s > 0; }
@@ -91,7 +107,7 @@ class ExchangePricer {
     const auto& chosen = ranking.front().strategy;
     Price result{seconds_of(library), 0, 0, to_string(library), to_string(chosen), {}};
     result.taken_s = chosen == library ? result.library_s : seconds_of(chosen);
-    if (result.taken_s >= result.library_s) {
+    if (result.taken_s >= result.library_s || !can_be_taken_over(exchange_)) {
       result.taken_s = result.library_s;
       result.taken = result.library;
     }
@@ -142,7 +158,7 @@ class ExchangePricer {
 
 /// What decides the price of a call: many communicators may do the same in the same places.
 struct Alike {
-  bool is_of_neighbors;
+  bool is_of_neighbors, can_be_taken_over;
   std::optional<Bytes> equal_bytes;
   std::int64_t calls_if_mean, blocks_if_mean;
   Bytes bytes_if_mean;
@@ -150,22 +166,18 @@ struct Alike {
   std::vector<std::pair<int, int>> places;
 
   bool operator==(const Alike& other) const {
-    return std::tie(is_of_neighbors, equal_bytes, calls_if_mean, blocks_if_mean, bytes_if_mean, places) ==
-               std::tie(other.is_of_neighbors, other.equal_bytes, other.calls_if_mean, other.blocks_if_mean,
-                        other.bytes_if_mean, other.places) &&
+    return std::tie(is_of_neighbors, can_be_taken_over, equal_bytes, calls_if_mean, blocks_if_mean, bytes_if_mean,
+                    places) == std::tie(other.is_of_neighbors, other.can_be_taken_over, other.equal_bytes,
+                                        other.calls_if_mean, other.blocks_if_mean, other.bytes_if_mean, other.places) &&
            *edges == *other.edges;
   }
 };
 
 Alike alike_of(const Record& record, const RecordedExchange& exchange, const Layout& run) {
   const bool is_mean = exchange.edges.empty() && !exchange.equal_bytes;
-  Alike alike{is_of_neighbors(exchange),
-              exchange.equal_bytes,
-              is_mean ? exchange.calls : 0,
-              is_mean ? exchange.blocks : 0,
-              is_mean ? exchange.bytes : 0,
-              &exchange.edges,
-              {}};
+  Alike alike{
+      is_of_neighbors(exchange),     can_be_taken_over(exchange),  exchange.equal_bytes, is_mean ? exchange.calls : 0,
+      is_mean ? exchange.blocks : 0, is_mean ? exchange.bytes : 0, &exchange.edges,      {}};
   const auto layout = layout_within(run, record.communicators[exchange.communicator]);
   for (Rank rank = 0; rank < layout.ranks(); ++rank) alike.places.emplace_back(layout.node(rank), layout.socket(rank));
   return alike;
@@ -234,6 +246,7 @@ MachineAdvice advise(const Record& record, std::span<const AdvisedCall> calls, c
     }
   };
   Ways all(record);
+  RankTimes measured(record);
   for (const auto& call : calls) {
     Ways ways(record);
     CallPrice sum;
@@ -253,6 +266,7 @@ MachineAdvice advise(const Record& record, std::span<const AdvisedCall> calls, c
         advice.has_library_price = false;
       ways.add(exchange, price);
       if (is_timed(exchange)) all.add(exchange, price);
+      measured.add(exchange, exchange.exchange_s);
       if (const auto seconds = static_cast<double>(exchange.calls) * price.library_s; seconds > longest_s) {
         longest_s = seconds;
         std::tie(sum.library, sum.taken, sum.planned) = std::tie(price.library, price.taken, price.planned);
@@ -266,7 +280,7 @@ MachineAdvice advise(const Record& record, std::span<const AdvisedCall> calls, c
   advice.all.library_s = all.library.most();
   advice.all.taken_s = all.taken.most();
   advice.all.planned_s = all.planned.most();
-  advice.outside_s = std::max(record.run_s - measured_in_calls(record), 0.0);
+  advice.outside_s = std::max(record.run_s - measured.most(), 0.0);
   return advice;
 }
 
@@ -289,6 +303,16 @@ std::vector<AdvisedCall> scaled_calls(const Record& scaled, std::span<const Advi
   return result;
 }
 
+namespace {
+
+/// All ranks to all others, so many times.
+std::int64_t blocks_of_all(std::int64_t calls, int ranks) {
+  constexpr double most = static_cast<double>(std::int64_t{1} << 62U);
+  return static_cast<std::int64_t>(std::min(static_cast<double>(calls) * ranks * (ranks - 1.0), most));
+}
+
+}  // namespace
+
 Record scaled(const Record& record, int ranks) {
   const double growth = static_cast<double>(ranks) / record.ranks();
   Record result{record.program, record.mpi, fmt::format("1x{}", ranks), 0, {{}}, {}, {}};
@@ -301,7 +325,7 @@ Record scaled(const Record& record, int ranks) {
     // The bytes of all ranks stay, in blocks for all pairs.
     if (other.equal_bytes)
       other.equal_bytes = static_cast<Bytes>(std::ceil(static_cast<double>(*other.equal_bytes) / growth / growth));
-    else other.blocks = other.calls * ranks * (ranks - 1);
+    else other.blocks = blocks_of_all(other.calls, ranks);
     result.exchanges.push_back(std::move(other));
   }
   if (result.exchanges.empty())

@@ -32,7 +32,7 @@ Seconds measured_in_calls(const Record& record);
 /// What a call costs there. Of all calls together, on the rank with the most.
 struct CallPrice {
   Seconds library_s = 0;  ///< as the MPI library runs it: what is called `library`
-  Seconds taken_s = 0;    ///< as libcommpass-mpi would, at most the library's
+  Seconds taken_s = 0;    ///< as libcommpass-mpi would, at most the library's; that where it leaves the call to MPI
   Seconds planned_s = 0;  ///< as planned exchanges would, at most taken_s
   std::string library, taken,
       planned;  ///< strategies, of the exchange that takes longest; planned: empty where nothing is known of its edges
@@ -44,7 +44,7 @@ struct MachineAdvice {
   int ranks = 0;
   std::vector<CallPrice> prices;  ///< for each of the calls that were asked for
   CallPrice all;                  ///< of all of these, without names; those that do not block do not count
-  Seconds outside_s = 0;          ///< of the run, outside of these calls
+  Seconds outside_s = 0;          ///< of the run, outside of the calls that were asked for
   bool has_library_price = true;  ///< else MPI's all-to-alls are taken to send directly
   std::string note;               ///< what else the profile lacks (profile_note); empty: nothing
 

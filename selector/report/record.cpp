@@ -39,11 +39,15 @@ class Fields {
     return value.get<std::string>();
   }
   std::int64_t whole(const char* key) const { return whole(at(key), key); }
-  std::int64_t whole(const Json& value, const char* key) const {
-    constexpr auto most = std::int64_t{1} << 62;
+  std::int64_t whole(const Json& value, const char* key, std::int64_t most = std::int64_t{1} << 62) const {
     if (!value.is_number_integer() || value < 0 || value > most)
-      fail(fmt::format("{} is no whole number from 0 on", key));
+      fail(fmt::format("{} is no whole number from 0 to {}", key, most));
     return value.get<std::int64_t>();
+  }
+  std::int64_t calls() const { return calls(at("calls")); }
+  std::int64_t calls(const Json& value) const {
+    constexpr auto most = std::int64_t{1} << 40;  // sums of all that a file holds stay below 2^63
+    return whole(value, "calls", most);
   }
   Seconds seconds(const char* key) const { return seconds(at(key), key); }
   Seconds seconds(const Json& value, const char* key) const {
@@ -181,7 +185,7 @@ OverTime parse_over_time(const Json& json, const std::string& place) {
   const auto& seconds = of.list("seconds", calls.size());
   if (calls.size() > OverTime::parts) of.fail(fmt::format("it has more than {} parts", OverTime::parts));
   for (std::size_t i = 0; i < calls.size(); ++i) {
-    result.calls[i] = of.whole(calls[i], "calls");
+    result.calls[i] = of.calls(calls[i]);
     result.seconds[i] = of.seconds(seconds[i], "seconds");
   }
   return result;
@@ -217,7 +221,7 @@ RecordedExchange parse_exchange(const Json& json, const std::string& place, cons
   RecordedExchange result{of.text("call"), of.text("site")};
   result.communicator = static_cast<std::size_t>(of.whole("communicator"));
   if (result.communicator >= record.communicators.size()) of.fail("there is no such communicator");
-  result.calls = of.whole("calls");
+  result.calls = of.calls();
   if (result.calls < 1) of.fail("it was never called");
   result.exchange_s = of.seconds("exchange_s");
   result.in_call_s = of.seconds("in_call_s");
@@ -235,7 +239,7 @@ RecordedExchange parse_exchange(const Json& json, const std::string& place, cons
 
 OtherCalls parse_others(const Json& json, const std::string& place) {
   const Fields of(json, place, 4);
-  return {of.text("call"), of.whole("calls"), of.seconds("in_call_s"), of.whole("bytes")};
+  return {of.text("call"), of.calls(), of.seconds("in_call_s"), of.whole("bytes")};
 }
 
 }  // namespace
@@ -301,6 +305,8 @@ Record parse_record(const std::string& text, const std::string& origin) {
   for (const auto& entry : of.list("exchanges"))
     record.exchanges.push_back(
         parse_exchange(entry, fmt::format("{}: exchange {}", origin, record.exchanges.size()), record, edges));
+  if (record.run_s == 0 && std::ranges::any_of(record.exchanges, [](const auto& one) { return one.exchange_s > 0; }))
+    of.fail("run_s is 0, though exchanges took time");
   for (const auto& entry : of.list("others"))
     record.others.push_back(parse_others(entry, fmt::format("{}: others {}", origin, record.others.size())));
   return record;

@@ -9,14 +9,15 @@ enum {
   random_calls = 100,
   late_calls = 3,
   half_calls = 4,
+  copy_calls = 17,
   started_calls = 5,
+  full_log_calls = 100,
   late_ms = 100
 };
 
 static int rank, size;
 
-/* To the next rank as many bytes as told, and nothing to others. */
-static void to_the_next(MPI_Comm comm, int bytes) {
+static void send_on(MPI_Comm comm, int bytes) {
   int me, n;
   MPI_Comm_rank(comm, &me);
   MPI_Comm_size(comm, &n);
@@ -29,6 +30,9 @@ static void to_the_next(MPI_Comm comm, int bytes) {
   free(counts), free(expected), free(places), free(send), free(receive);
 }
 
+/* To the next rank as many bytes as told, and nothing to others; from one place, since nobody can inline it. */
+static void (*volatile const to_the_next)(MPI_Comm, int) = send_on;
+
 static void equal(MPI_Comm comm, int numbers, int is_late) {
   int* send = calloc((size_t)(size * numbers), sizeof(int));
   int* receive = calloc((size_t)(size * numbers), sizeof(int));
@@ -38,6 +42,25 @@ static void equal(MPI_Comm comm, int numbers, int is_late) {
   }
   MPI_Alltoall(send, numbers, MPI_INT, receive, numbers, MPI_INT, comm);
   free(send), free(receive);
+}
+
+static void start(MPI_Comm comm, int calls) {
+  char *send = calloc((size_t)size, 1), *receive = calloc((size_t)size, 1);
+  for (int i = 0; i < calls; ++i) {
+    MPI_Request request;
+    MPI_Ialltoall(send, 1, MPI_CHAR, receive, 1, MPI_CHAR, comm, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  free(send), free(receive);
+}
+
+/* An attribute that nobody may copy any more when the program is done. */
+static int is_done;
+static int copy_attribute(MPI_Comm comm, int key, void* state, void* value, void* copy, int* is_copied) {
+  (void)comm, (void)key, (void)state, (void)value, (void)copy;
+  if (is_done) _Exit(9);
+  *is_copied = 0;
+  return MPI_SUCCESS;
 }
 
 int main(int argc, char** argv) {
@@ -63,6 +86,29 @@ int main(int argc, char** argv) {
   }
   free(numbers);
 
+  /* Many of them, and a call that blocks, which must be recorded all the same. */
+  MPI_Comm flooded;
+  MPI_Comm_split(MPI_COMM_WORLD, 0, size - rank, &flooded);
+  for (int step = 0; step < 2; ++step) {
+    start(flooded, full_log_calls);
+    equal(flooded, 1, 0);
+  }
+
+  /* Freed in different orders, as collectors of garbage do. */
+  MPI_Comm freed[2];
+  for (int i = 0; i < 2; ++i) {
+    MPI_Comm_dup(MPI_COMM_WORLD, &freed[i]);
+    start(freed[i], 1);
+  }
+  MPI_Comm_free(&freed[rank % 2]);
+  MPI_Comm_free(&freed[1 - rank % 2]);
+
+  /* An error that the program deals with. */
+  MPI_Comm wrong;
+  MPI_Comm_split(MPI_COMM_WORLD, 0, size - rank, &wrong);
+  MPI_Comm_set_errhandler(wrong, MPI_ERRORS_RETURN);
+  if (MPI_Alltoall(NULL, -1, MPI_INT, NULL, -1, MPI_INT, wrong) == MPI_SUCCESS) MPI_Abort(MPI_COMM_WORLD, 8);
+
   /* No two of them are alike. */
   for (int i = 0; i < random_calls; ++i) to_the_next(MPI_COMM_WORLD, 100 + i);
 
@@ -73,8 +119,13 @@ int main(int argc, char** argv) {
   /* A communicator that goes by a name that nobody takes over. */
   MPI_Comm copy;
   MPI_Comm_dup(MPI_COMM_WORLD, &copy);
-  to_the_next(copy, 7);
+  for (int i = 0; i < copy_calls; ++i) to_the_next(copy, 7);
   PMPI_Comm_free(&copy);
+
+  int key;
+  MPI_Comm_create_keyval(copy_attribute, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+  MPI_Comm_set_attr(MPI_COMM_WORLD, key, NULL);
+  is_done = 1;
   MPI_Finalize();
   return argc > 1 ? atoi(argv[1]) : 0;
 }

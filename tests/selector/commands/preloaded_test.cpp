@@ -18,9 +18,38 @@ TEST(Preloading, LeavesTheLauncherAlone) {
   EXPECT_EQ(mpich.variables, on);
 }
 
+TEST(Preloading, ReachesAllProgramsOfALaunch) {
+  const Words words{"mpirun", "-n", "1", "./a", ":", "-n", "2", "./b", "x:y"};
+  EXPECT_EQ(preload(words, MpiKind::open_mpi, "/l.so", {}, {}).words,
+            (Words{"mpirun", "-x", "LD_PRELOAD=/l.so", "-n", "1", "./a", ":", "-x", "LD_PRELOAD=/l.so", "-n", "2",
+                   "./b", "x:y"}));
+  EXPECT_EQ(preload(words, MpiKind::mpich, "/l.so", {}, {}).words,
+            (Words{"mpirun", "-genv", "LD_PRELOAD", "/l.so", "-n", "1", "./a", ":", "-n", "2", "./b", "x:y"}));
+}
+
+TEST(Launchers, AreFoundBehindProgramsThatStartThem) {
+  EXPECT_EQ(find_launcher({"mpirun", "mpirun"}), 0U);
+  for (const auto& before : std::vector<Words>{{"env"},
+                                               {"/usr/bin/env", "-u", "A", "-i", "B=1", "C="},
+                                               {"time", "-f", "%e"},
+                                               {"timeout", "-k", "5", "--signal=KILL", "10s"},
+                                               {"nice", "-n", "19"},
+                                               {"nice", "-19"},
+                                               {"numactl", "--cpunodebind=0", "-m", "0"},
+                                               {"taskset", "-c", "0-3"},
+                                               {"nohup", "env", "A=1", "timeout", "10"}}) {
+    auto words = before;
+    words.insert(words.end(), {"/opt/bin/mpiexec", "-n", "2", "./a"});
+    EXPECT_EQ(find_launcher(words), before.size()) << before.back();
+  }
+  for (const auto& words :
+       std::vector<Words>{{}, {"env"}, {"timeout", "-k"}, {"srun", "mpirun"}, {"env", "./a", "mpirun"}})
+    EXPECT_EQ(find_launcher(words), words.size());
+}
+
 TEST(Preloading, GoesByTheEnvironmentElsewhere) {
-  for (const auto& words : {Words{"srun", "./a"}, Words{"./a", "mpirun.txt"}}) {
-    const auto line = preload(words, MpiKind::unknown, "/l.so", on, {});
+  for (const auto& words : {Words{"srun", "./a"}, Words{"./a", "mpirun.txt"}, Words{"./a", "mpirun"}}) {
+    const auto line = preload(words, MpiKind::open_mpi, "/l.so", on, {});
     EXPECT_EQ(line.words, words);
     ASSERT_EQ(line.variables.size(), 2U);
     EXPECT_EQ(line.variables[1], (std::pair<std::string, std::string>{"LD_PRELOAD", "/l.so"}));

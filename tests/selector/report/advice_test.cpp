@@ -85,6 +85,48 @@ TEST(Advice, IsThePriceOfTheCalls) {
                    (advice.all.library_s - advice.all.taken_s) / (5 + advice.all.library_s));
 }
 
+TEST(Advice, OfCallsThatRunLeavesToMpiSavesNothingThere) {
+  auto record = two_halves();
+  auto started = record.exchanges[0];
+  started.call = "ialltoall";
+  started.site = "start";
+  started.exchange_s = 0;
+  record.exchanges.push_back(started);
+  const auto calls = advised_calls(record);
+  const auto advice = advise(record, calls, Layout::with_ppn(64, 16), lassen());
+  ASSERT_EQ(calls[2].call, "ialltoall");
+  EXPECT_LT(advice.prices[0].taken_s, advice.prices[0].library_s) << "of the same blocks, in a call that blocks";
+  EXPECT_EQ(advice.prices[2].taken_s, advice.prices[2].library_s);
+  EXPECT_EQ(advice.prices[2].taken, advice.prices[2].library);
+  EXPECT_LT(advice.prices[2].planned_s, advice.prices[2].taken_s);
+}
+
+TEST(Advice, OfNeighborsThatAreThereTwiceSavesNothingByRun) {
+  Record record{"a.out", "MPI", "1x64", 10, {{}}, {}, {}};
+  for (Rank rank = 0; rank < 64; ++rank) record.communicators[0].push_back(rank);
+  auto all = exchange("neighbor_alltoall", 0, 10, 2);
+  for (Rank from = 0; from < 64; ++from)
+    for (Rank to = 0; to < 64; ++to) all.edges.push_back({from, to, 8});
+  all.blocks = 10 * 64 * 64;
+  all.bytes = all.blocks * 8;
+  const auto price_of = [&](const RecordedExchange& one) {
+    record.exchanges = {one};
+    return advise(record, advised_calls(record), Layout::with_ppn(64, 16), lassen()).prices[0];
+  };
+  const auto once = price_of(all);
+  EXPECT_LT(once.taken_s, once.library_s);
+  all.edges.insert(all.edges.begin(), all.edges.front());
+  const auto twice = price_of(all);
+  EXPECT_EQ(twice.taken_s, twice.library_s);
+}
+
+TEST(Advice, TakesCallsThatAreNotPricedForTheRestOfTheRun) {
+  const auto record = two_halves();
+  auto calls = advised_calls(record);
+  calls.pop_back();  // the ring, 2 s
+  EXPECT_DOUBLE_EQ(advise(record, calls, Layout::with_ppn(64, 16), lassen()).outside_s, 10 - 3);
+}
+
 TEST(Advice, IsToldAsAPageAndAsJson) {
   const auto record = two_halves();
   Advice advice{"run.json", record, advised_calls(record), 0, 0, {}};
