@@ -8,8 +8,8 @@
 namespace commpass {
 
 /// Names and values of the few settings that decide by what messages travel, as the library holds them now: Open MPI's
-/// pml, btl and single copies (by MPI's tools interface, which takes a while to open), MPICH's device, and the variables
-/// of the environment that choose for UCX and libfabric. Empty where nothing is told.
+/// pml, btl and single copies (by MPI's tools interface, which takes a while to open), MPICH's device, and the
+/// variables of the environment that choose for UCX and libfabric. Empty where nothing is told.
 std::vector<std::pair<std::string, std::string>> transport_settings();
 
 /// Those of them that were asked for, by a launcher's switches or the environment: "btl tcp,self,
