@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <limits>
-#include <new>
 #include <utility>
 
 #include "preload/call_site.hpp"
@@ -42,14 +42,17 @@ std::uint64_t hash_of(const SentBlocks& blocks) {
 /// host name), in one time namespace. A whole number that a double holds.
 double clock_identity() {
   static const double identity = [] {
-    std::string boot, space;
+    std::string boot;
     std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
     std::error_code ignored;
-    space = std::filesystem::read_symlink("/proc/self/ns/time", ignored).string();
-    std::array<char, HOST_NAME_MAX + 1> host{};
-    if (boot.empty()) gethostname(host.data(), host.size() - 1);
+    const auto space = std::filesystem::read_symlink("/proc/self/ns/time", ignored).string();
+    if (boot.empty()) {
+      std::array<char, HOST_NAME_MAX + 1> host{};
+      gethostname(host.data(), host.size() - 1);
+      boot = host.data();
+    }
     std::uint64_t hash = 0;
-    for (const char letter : boot + host.data() + space) hash = joined(hash, static_cast<unsigned char>(letter));
+    for (const char letter : boot + space) hash = joined(hash, static_cast<unsigned char>(letter));
     constexpr unsigned beyond_a_double = 12;
     return static_cast<double>(hash >> beyond_a_double);
   }();
@@ -61,7 +64,7 @@ template <class Step>
 void if_there_is_memory(Step step) {
   try {
     step();
-  } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch)
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
   }
 }
 
