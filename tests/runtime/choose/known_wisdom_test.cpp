@@ -44,7 +44,7 @@ class KnownWisdomTest : public testing::Test {
   static ExchangeOptions with(PlannerMode mode) {
     ExchangeOptions options;
     options.planner = mode;
-    options.planner_seconds = 0.02;
+    options.planner_seconds = 0.1;  // enough for each candidate, also where ranks wait for a core
     return options;
   }
   Exchange plan(Communicator& on, PlannerMode mode, unsigned pattern = 5) {
