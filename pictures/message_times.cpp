@@ -14,6 +14,7 @@
 #include "pictures/calibration_facts.hpp"
 #include "pictures/svg.hpp"
 #include "selector/report/csv.hpp"
+#include "selector/report/json_text.hpp"
 
 namespace commpass {
 
@@ -125,8 +126,7 @@ std::string json_of(const std::vector<Line>& lines) {
     }
     json["lines"].push_back(std::move(entry));
   }
-  constexpr int indent = 1;
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json, picture_indent);
 }
 
 std::string csv_of(const std::vector<Line>& lines) {

@@ -32,9 +32,21 @@ const char* describe(CostPart part) {
     case CostPart::sharing: return "sharing the node's rates with other ranks";
     case CostPart::receiving: return "taking in messages at the receiver";
     case CostPart::copying: return "packing and unpacking";
-    case CostPart::library: return "what the MPI library's collective adds";
+    case CostPart::library: return "calls, and what the MPI library's collective adds";
   }
   return "?";
+}
+
+std::string Cost::messages_per_stage() const {
+  std::string text;
+  for (const auto& stage : stages) text += (text.empty() ? "" : "+") + std::to_string(stage.messages_max);
+  return text.empty() ? "0" : text;
+}
+
+Bytes Cost::bytes_sent() const {
+  Bytes sum = 0;
+  for (const auto& stage : stages) sum += stage.bytes_max;
+  return sum;
 }
 
 CostPart StageCost::dominant() const { return static_cast<CostPart>(std::ranges::max_element(parts) - parts.begin()); }

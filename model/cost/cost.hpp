@@ -45,6 +45,11 @@ struct StageCost {
 struct Cost {
   Seconds seconds = 0;
   std::vector<StageCost> stages;
+
+  /// Messages that a rank sends, the most over ranks, stage by stage: "3+12"; "0" without stages.
+  std::string messages_per_stage() const;
+  /// Bytes that a rank sends, the most over ranks, summed over stages.
+  Bytes bytes_sent() const;
 };
 
 /// Predicts the seconds of one exchange.

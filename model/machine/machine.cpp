@@ -43,6 +43,15 @@ LibraryCall library_call(const OperationCosts& operations, Usage usage) {
           operations.neighbor_alltoall_message_s.value_or(0)};
 }
 
+Machine with_shared_rates_times(Machine machine, double factor) {
+  for (double* rate : {&machine.injection_rate_bytes_per_s, &machine.ejection_rate_bytes_per_s,
+                       &machine.core_rate_bytes_per_s, &machine.bus_rate_bytes_per_s})
+    *rate *= factor;
+  for (auto& channel : machine.host.by_locality)
+    if (channel) channel->aggregate_rate_bytes_per_s *= factor;
+  return machine;
+}
+
 Seconds copying_seconds(const Machine& machine, double bytes, double pieces) {
   return bytes / machine.copy_rate_bytes_per_s + pieces * machine.copy_block_s.value_or(0);
 }

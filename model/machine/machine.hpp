@@ -95,7 +95,10 @@ struct OperationCosts {
   /// each message at either end. Negative if it is faster. Without the second the first is for any number.
   std::optional<Seconds> neighbor_alltoall_s, neighbor_alltoall_message_s;
   std::optional<Seconds> alltoallv_s{},
-      alltoallv_message_s{};   ///< the same of MPI_Alltoallv, beyond a direct exchange that is called once
+      alltoallv_message_s{};  ///< the same of MPI_Alltoallv, beyond a direct exchange that is called once
+  /// What Commpass's own calls take beyond the messages: for each batch of a planned exchange and of one that is called
+  /// once, for each discovery of a sparse exchange.
+  std::optional<Seconds> batch_s{}, batch_once_s{}, discovery_s{};
   std::optional<int> ranks{};  ///< with how many ranks barrier, allreduce, fence and window were measured; at least two
   bool operator==(const OperationCosts&) const = default;
 };
@@ -139,6 +142,10 @@ struct Machine {
   std::optional<Verdict> verdict{};  ///< of its calibration; absent: none was made
   bool operator==(const Machine&) const = default;
 };
+
+/// The machine with all rates that ranks share taken times `factor`: infinity where nobody shares, 1/n for what one of
+/// n ranks gets that do the same.
+Machine with_shared_rates_times(Machine machine, double factor);
 
 /// What it takes to bring pieces of memory together, or to their places: by copies, or by the MPI library, of a derived
 /// datatype. Nothing where the latter was not measured.

@@ -44,12 +44,6 @@ struct ReportArguments {
 
 PageCell seconds_cell(Seconds seconds) { return {format_seconds(seconds), seconds}; }
 
-std::string messages_per_stage(const Cost& cost) {
-  std::string text;
-  for (const auto& stage : cost.stages) text += fmt::format("{}{}", text.empty() ? "" : "+", stage.messages_max);
-  return text.empty() ? "0" : text;
-}
-
 PageTable ranking_table(const Report& report) {
   PageTable table{"All strategies that were priced. A click on a column's name sorts.",
                   {"strategy", "predicted", "times faster than standard", "messages per stage", "bytes sent by a rank"},
@@ -62,8 +56,7 @@ PageTable ranking_table(const Report& report) {
   for (const auto* candidate : candidates) {
     const auto name = to_string(candidate->strategy);
     if (name == report.chosen) table.marked = table.rows.size();
-    Bytes bytes = 0;
-    for (const auto& stage : candidate->cost.stages) bytes += stage.bytes_max;
+    const auto bytes = static_cast<double>(candidate->cost.bytes_sent());
     const auto gain = standard != candidates.end() && candidate->cost.seconds > 0
                           ? PageCell(format_fixed((*standard)->cost.seconds / candidate->cost.seconds, 2),
                                      (*standard)->cost.seconds / candidate->cost.seconds)
@@ -71,8 +64,8 @@ PageTable ranking_table(const Report& report) {
     table.rows.push_back({name,
                           seconds_cell(candidate->cost.seconds),
                           gain,
-                          messages_per_stage(candidate->cost),
-                          {format_bytes(static_cast<double>(bytes)), static_cast<double>(bytes)}});
+                          candidate->cost.messages_per_stage(),
+                          {format_bytes(bytes), bytes}});
   }
   return table;
 }

@@ -12,6 +12,7 @@
 
 #include "model/text.hpp"
 #include "selector/report/csv.hpp"
+#include "selector/report/json_text.hpp"
 
 namespace commpass {
 
@@ -237,8 +238,7 @@ std::string compare_profiles_json(const Profile& first, const Profile& second) {
     put(entry, "ratio", ratio_of(lone.first, lone.second));
     json["lone_messages"].push_back(std::move(entry));
   }
-  constexpr int indent = 2;
-  return json.dump(indent) + "\n";
+  return json_text(json);
 }
 
 std::string compare_profiles_csv(const Profile& first, const Profile& second) {

@@ -8,6 +8,7 @@
 
 #include "model/text.hpp"
 #include "selector/choose/baseline.hpp"
+#include "selector/report/json_text.hpp"
 
 namespace commpass {
 
@@ -43,14 +44,8 @@ void print_row(std::string& text, const ReportRow& row, const std::string& chose
     fmt::format_to(out, "  {:>18}  {:>12}\n", "-", "-");
     return;
   }
-  std::string messages;
-  Bytes bytes = 0;
-  for (const auto& stage : cost.stages) {
-    fmt::format_to(std::back_inserter(messages), "{}{}", messages.empty() ? "" : "+", stage.messages_max);
-    bytes += stage.bytes_max;
-  }
-  fmt::format_to(out, "  {:>18}  {:>12}\n", messages.empty() ? "0" : messages,
-                 format_bytes(static_cast<double>(bytes)));
+  fmt::format_to(out, "  {:>18}  {:>12}\n", cost.messages_per_stage(),
+                 format_bytes(static_cast<double>(cost.bytes_sent())));
 }
 
 /// Baselines that the first rows do not show.
@@ -135,10 +130,7 @@ std::string report_table(const Report& report, std::size_t top) {
 
 std::string report_json(const Report& report, std::size_t top) {
   using Json = nlohmann::ordered_json;
-  Json json;
-  json["schema_version"] = 1;
-  json["context"] = Json::object();
-  for (const auto& [key, value] : report.context) json["context"][key] = value;
+  auto json = json_head(report.context);
   if (!report.note.empty()) json["context"]["note"] = report.note;
   json["chosen"] = report.chosen;
   json["ranking"] = Json::array();
@@ -167,8 +159,7 @@ std::string report_json(const Report& report, std::size_t top) {
     json["times_faster_than"][to_string(baseline->strategy)] = baseline_s / own_s;
   if (report.baseline_s) json["baseline_s"] = *report.baseline_s;
   if (report.regret) json["regret"] = *report.regret;
-  constexpr int indent = 2;
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";  // file names may be no UTF-8
+  return json_text(json);
 }
 
 }  // namespace commpass

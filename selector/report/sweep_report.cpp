@@ -8,6 +8,7 @@
 
 #include "model/text.hpp"
 #include "selector/report/csv.hpp"
+#include "selector/report/json_text.hpp"
 
 namespace commpass {
 
@@ -137,10 +138,7 @@ std::string sweep_csv(const SweepReport& report) {
 
 std::string sweep_json(const SweepReport& report) {
   using Json = nlohmann::ordered_json;
-  Json json;
-  json["schema_version"] = 1;
-  json["context"] = Json::object();
-  for (const auto& [key, value] : report.context) json["context"][key] = value;
+  auto json = json_head(report.context);
   json["keys"] = report.keys;
   json["points"] = Json::array();
   for (const auto& point : report.points) {
@@ -171,8 +169,7 @@ std::string sweep_json(const SweepReport& report) {
     entry["after"] = after.chosen->strategy.route;
     json["crossovers"].push_back(std::move(entry));
   }
-  constexpr int indent = 2;
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";  // file names may be no UTF-8
+  return json_text(json);
 }
 
 }  // namespace commpass
