@@ -34,6 +34,13 @@ struct SlowNode {
   std::string host;  ///< on rank 0; a profile tells no names
 };
 
+/// What was measured while the machine was not as fast as at its best: lone messages between the nearest ranks took
+/// half as long again, or more.
+struct SlowPhases {
+  int parts = 0, of = 0;     ///< of the measurement
+  double times_as_long = 1;  ///< at most
+};
+
 struct Provenance {
   std::string mpi_library, transport, partition;
   std::string layout;
@@ -46,6 +53,7 @@ struct Provenance {
   std::vector<ProtocolFit> fits;
   std::vector<HeldOut> held_out;
   std::vector<SlowNode> slow_nodes;
+  SlowPhases slow_phases;
   std::vector<std::string> not_measured;  ///< each: what, and why
   std::string measured_again;             ///< what, why, and what came of it; empty: nothing
   std::string warning;                    ///< empty: none

@@ -16,6 +16,8 @@
 // α_receive was not measured, receiving costs as much as sending, and goes on at the same time. A rank goes on when its
 // sends are out (eager ones: when they have left it) and its receives are in.
 //
+// Before each batch every rank is busy with the calls that begin and end it, if these were measured.
+//
 // A stage that the MPI library runs ends later at every rank, by what its call and each of the rank's messages take
 // beyond that.
 #include <algorithm>
@@ -54,6 +56,8 @@ class Clocks {
         last_way_(clock_.size()),
         by_receiver_(clock_.size()),
         advanced_(clock_.size(), false) {
+    const auto& operations = machine.operations;
+    batch_calls_s_ = (usage == Usage::planned ? operations.batch_s : operations.batch_once_s).value_or(0);
     copies_cost_ =
         machine.copy_block_s.value_or(0) > 0 || machine.copy_rate_bytes_per_s < std::numeric_limits<double>::infinity();
     std::vector<int> on_socket(at_index(layout.sockets()), 0);
@@ -129,8 +133,19 @@ class Clocks {
   };
 
   void run_once(const FoldedOf& batch) {
+    call(batch_calls_s_);
     if (do_all_the_same(batch)) run_one_for_all(batch);
     else run_each(batch, false);
+  }
+
+  /// What every rank calls to begin and end a batch.
+  void call(Seconds seconds) {
+    if (seconds <= 0) return;
+    for (std::size_t r = 0; r < clock_.size(); ++r) {
+      if (trace_) trace_->spend(static_cast<Rank>(r), Activity::library, clock_[r], clock_[r] + seconds);
+      launched_[r] = clock_[r] += seconds;
+      part(parts_[r], CostPart::library) += seconds;
+    }
   }
 
   /// Of a node that stands for all: are all ranks about to send the same at the same time? Then each also receives what
@@ -375,6 +390,7 @@ class Clocks {
   const Machine& machine_;
   Usage usage_;
   Servers servers_;
+  Seconds batch_calls_s_ = 0;
   bool copies_cost_ = true, may_use_datatypes_ = false;
   int ranks_on_socket_ = 0;            // 0: not the same on all
   std::vector<Message> own_messages_;  // of a rank that stands for all

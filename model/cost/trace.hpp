@@ -14,7 +14,7 @@ enum class Activity : std::uint8_t {
   send,     ///< a message leaves
   wait,     ///< for a message that comes, or for one that has to be taken in
   receive,  ///< a message is taken in; may go on at the same time as sending
-  library   ///< what the MPI library's collective adds
+  library   ///< calls of Commpass, and what the MPI library's collective adds
 };
 const char* name_of(Activity activity);
 

@@ -20,7 +20,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int schema_version = 2, first_schema_version = 1;
-constexpr int schema_minor = 0;  ///< of schema_version; grows by one where keys are added that older ones may pass over
+constexpr int schema_minor = 1;  ///< of schema_version; grows by one where keys are added that older ones may pass over
 
 // What no message takes: eleven days, or that for each byte, and a byte in as long. Sums of such times stay finite.
 constexpr double most_amount = 1e6;
@@ -243,7 +243,10 @@ constexpr OperationKey operation_keys[] = {
     {"neighbor_alltoall_s", &OperationCosts::neighbor_alltoall_s, true},
     {"neighbor_alltoall_message_s", &OperationCosts::neighbor_alltoall_message_s, true},
     {"alltoallv_s", &OperationCosts::alltoallv_s, true},
-    {"alltoallv_message_s", &OperationCosts::alltoallv_message_s, true}};
+    {"alltoallv_message_s", &OperationCosts::alltoallv_message_s, true},
+    {"batch_s", &OperationCosts::batch_s},
+    {"batch_once_s", &OperationCosts::batch_once_s},
+    {"discovery_s", &OperationCosts::discovery_s}};
 
 /// Where a parser is in a JSON text, and the keys of the objects that it is in.
 class JsonPlace {
@@ -418,7 +421,10 @@ std::vector<std::pair<std::string, Seconds>> measured_operations(const Operation
 std::string to_json(const Profile& profile) {
   const Machine& machine = profile.machine;
   Json json;
-  json["schema_version"] = machine.verdict ? schema_version : first_schema_version;  // so that an older one reads it
+  const auto& own = machine.operations;
+  const bool has_calls = own.batch_s || own.batch_once_s || own.discovery_s;
+  json["schema_version"] = machine.verdict || has_calls ? schema_version : first_schema_version;
+  if (has_calls) json["schema_minor"] = schema_minor;  // else an older one reads it
   json["name"] = machine.name;
   json["provenance"] = Json::parse(profile.provenance_json);
   json["host"] = write_channels(machine.host);

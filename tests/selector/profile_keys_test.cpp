@@ -81,7 +81,8 @@ nlohmann::ordered_json full_profile() {
     "copy": {"device_to_host": [{"processes": 1, "alpha_s": 1e-5, "beta_s_per_byte": 1e-11}], "host_to_device": [{"processes": 1, "alpha_s": 1e-5, "beta_s_per_byte": 1e-11}]},
     "local": {"copy_rate_bytes_per_s": 5e9, "copy_block_s": 3e-8, "datatype_rate_bytes_per_s": 6e9, "datatype_block_s": 2e-8},
     "operations": {"barrier_s": 4e-6, "allreduce_s": 7e-6, "probe_s": 9e-7, "put_s": 3e-7, "fence_s": 5e-6, "window_s": 6e-5, "neighbor_alltoall_s": 1e-6, "neighbor_alltoall_message_s": 2e-7,
-                   "alltoallv_s": 2e-6, "alltoallv_message_s": 3e-7, "ranks": 4}})");
+                   "alltoallv_s": 2e-6, "alltoallv_message_s": 3e-7,
+                   "batch_s": 1e-7, "batch_once_s": 2e-7, "discovery_s": 2e-6, "ranks": 4}})");
 }
 
 const auto layout = Layout::regular(2, 2, 4);
@@ -216,6 +217,9 @@ const std::map<std::string, StandIn>& stand_ins() {
       {"operations.probe_s", {"`alpha_receive_s`", as(1e-7)}},
       {"operations.neighbor_alltoall_message_s", {"| 0 |", as(0)}},
       {"operations.alltoallv_message_s", {"| 0 |", as(0)}},
+      {"operations.batch_s", {"| 0: messages alone take time |", as(0)}},
+      {"operations.batch_once_s", {"| 0: messages alone take time |", as(0)}},
+      {"operations.discovery_s", {"| 0: messages alone take time |", as(0)}},
       {"operations.ranks",
        {"on any number of ranks", [](nlohmann::ordered_json& json, const nlohmann::ordered_json::json_pointer& key) {
           json[key] = layout.ranks();
