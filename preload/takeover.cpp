@@ -92,7 +92,7 @@ bool is_refused(const Call& call, const TakenCommunicator& of) {
 
 /// Whose turn it is, on a communicator with engines where that is not the library's alone.
 Rivalry::Turn turn_of(const Call& call, TakenCommunicator& of) {
-  if (settings().mode < Interposition::on || is_refused(call, of)) return Rivalry::Turn::library;
+  if (!call.ours || settings().mode < Interposition::on || is_refused(call, of)) return Rivalry::Turn::library;
   const auto turn =
       settings().mode == Interposition::always ? Rivalry::Turn::ours : of.record(call.kind).rivalry.next();
   if (turn != Rivalry::Turn::library && !of.engines) open_engines(of, call.comm);
@@ -109,29 +109,26 @@ int run_taken(const Call& call, TakenCommunicator& of) {
   return MPI_ERR_INTERN;
 }
 
-using Sends = std::function<void(const TakenCommunicator&, SentBlocks&)>;
-
 /// May be collective where the call blocks.
-void write_down(InterposedCall kind, MPI_Comm comm, const Sends& sends, TakenCommunicator& of, double begin_s,
-                double end_s) {
+void write_down(const Call& call, TakenCommunicator& of, double begin_s, double end_s) {
   thread_local SentBlocks sent;
   sent.clear();
   try {
-    sends(of, sent);
+    call.sends(of, sent);
   } catch (const std::bad_alloc&) {
     sent.is_cut = true;
   }
-  auto& record = of.record(kind);
+  auto& record = of.record(call.kind);
   record.seconds += end_s - begin_s;
-  record.bytes += sent.total(peers_in(comm));
+  record.bytes += sent.total(peers_in(call.comm));
   if (!of.log) return;
   const auto tell_if = [&](bool is_time) {
-    if (!blocks(kind) || !is_time) return;
+    if (!blocks(call.kind) || !is_time) return;
     of.log->begin_telling();
     of.log->end_telling();
   };
   tell_if(of.log->is_full());  // of calls that only started exchanges: there must be room for this one
-  of.log->add(kind, CallSite::of_program(), sent, begin_s, end_s);
+  of.log->add(call.kind, CallSite::of_program(), sent, begin_s, end_s);
   tell_if(of.log->is_due());
 }
 
@@ -163,22 +160,7 @@ int run(const Call& call) {
   const Inside inside;
   const double begin_s = monotonic_seconds();
   const int code = run_taken(call, *of);
-  if (asked.reports || asked.records()) write_down(call.kind, call.comm, call.sends, *of, begin_s, monotonic_seconds());
-  return code;
-}
-
-int run_by_library(InterposedCall kind, MPI_Comm comm, const Sends& sends, const std::function<int()>& library) {
-  const auto& asked = settings();
-  if (is_within || asked.mode == Interposition::off || !asked.is_taken[static_cast<std::size_t>(kind)])
-    return library();
-  TakenCommunicator* of = nullptr;
-  if (const int failed = find_taken(comm, of); failed != MPI_SUCCESS) return failed;
-  if (!of) return library();
-  const Inside inside;
-  const double begin_s = monotonic_seconds();
-  const int code = library();
-  ++of->record(kind).by_library;
-  if (asked.reports || asked.records()) write_down(kind, comm, sends, *of, begin_s, monotonic_seconds());
+  if (asked.reports || asked.records()) write_down(call, *of, begin_s, monotonic_seconds());
   return code;
 }
 
