@@ -50,9 +50,8 @@ int COMMPASS_TAKEN(Neighbor_alltoall)(const void* sendbuf, COMMPASS_COUNT sendco
   return take_over(
       InterposedCall::neighbor_alltoall, comm, false, NeighborSends{sendcount, sendtype},
       [&](TakenCommunicator& of) {
-        const EqualPlaces sends(of.neighbors.destination_places, sendcount, false),
-            receives(of.neighbors.source_places, recvcount, false);
-        NeighborArguments(of, sends.places(), receives.places()).run(sendbuf, sendtype, recvbuf, recvtype);
+        NeighborArguments(of, equal_places(sendcount), equal_places(recvcount))
+            .run(sendbuf, sendtype, recvbuf, recvtype);
       },
       COMMPASS_LIBRARY(Neighbor_alltoall), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
@@ -65,7 +64,8 @@ int COMMPASS_TAKEN(Neighbor_alltoallv)(const void* sendbuf, const COMMPASS_COUNT
   return take_over(
       InterposedCall::neighbor_alltoallv, comm, false, NeighborCountedSends{{sendcounts, sendtype}, recvcounts},
       [&](TakenCommunicator& of) {
-        NeighborArguments(of, {sendcounts, sdispls}, {recvcounts, rdispls}).run(sendbuf, sendtype, recvbuf, recvtype);
+        NeighborArguments(of, listed_places(sendcounts, sdispls), listed_places(recvcounts, rdispls))
+            .run(sendbuf, sendtype, recvbuf, recvtype);
       },
       COMMPASS_LIBRARY(Neighbor_alltoallv), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
       recvtype, comm);
@@ -75,9 +75,14 @@ int COMMPASS_TAKEN(Neighbor_alltoallw)(const void* sendbuf, const COMMPASS_COUNT
                                        const MPI_Datatype* sendtypes, void* recvbuf, const COMMPASS_COUNT* recvcounts,
                                        const MPI_Aint* rdispls, const MPI_Datatype* recvtypes, MPI_Comm comm) {
   const CallSite site(__builtin_return_address(0));
-  return pass_on(InterposedCall::neighbor_alltoallw, comm, NeighborTypedSends{{sendcounts, sendtypes}, recvcounts},
-                 COMMPASS_LIBRARY(Neighbor_alltoallw), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
-                 rdispls, recvtypes, comm);
+  return take_over(
+      InterposedCall::neighbor_alltoallw, comm, false, NeighborTypedSends{{sendcounts, sendtypes}, recvcounts},
+      [&](TakenCommunicator& of) {
+        NeighborArguments(of, listed_places(sendcounts, sdispls), listed_places(recvcounts, rdispls))
+            .run(sendbuf, sendtypes, recvbuf, recvtypes);
+      },
+      COMMPASS_LIBRARY(Neighbor_alltoallw), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+      recvtypes, comm);
 }
 
 int COMMPASS_TAKEN(Neighbor_allgather)(const void* sendbuf, COMMPASS_COUNT sendcount, MPI_Datatype sendtype,
@@ -86,9 +91,8 @@ int COMMPASS_TAKEN(Neighbor_allgather)(const void* sendbuf, COMMPASS_COUNT sendc
   return take_over(
       InterposedCall::neighbor_allgather, comm, false, NeighborSends{sendcount, sendtype},
       [&](TakenCommunicator& of) {
-        const EqualPlaces sends(of.neighbors.destination_places, sendcount, true),
-            receives(of.neighbors.source_places, recvcount, false);
-        NeighborArguments(of, sends.places(), receives.places()).run(sendbuf, sendtype, recvbuf, recvtype);
+        NeighborArguments(of, same_places(sendcount), equal_places(recvcount))
+            .run(sendbuf, sendtype, recvbuf, recvtype);
       },
       COMMPASS_LIBRARY(Neighbor_allgather), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
@@ -100,8 +104,8 @@ int COMMPASS_TAKEN(Neighbor_allgatherv)(const void* sendbuf, COMMPASS_COUNT send
   return take_over(
       InterposedCall::neighbor_allgatherv, comm, false, NeighborSends{sendcount, sendtype},
       [&](TakenCommunicator& of) {
-        const EqualPlaces sends(of.neighbors.destination_places, sendcount, true);
-        NeighborArguments(of, sends.places(), {recvcounts, displs}).run(sendbuf, sendtype, recvbuf, recvtype);
+        NeighborArguments(of, same_places(sendcount), listed_places(recvcounts, displs))
+            .run(sendbuf, sendtype, recvbuf, recvtype);
       },
       COMMPASS_LIBRARY(Neighbor_allgatherv), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
 }

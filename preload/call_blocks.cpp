@@ -13,14 +13,16 @@ Bytes size_of(MPI_Datatype type) {
   return std::max(static_cast<Bytes>(size), Bytes{0});
 }
 
-/// Negative counts are errors, which the program may have asked MPI to return.
-Bytes bytes_of(int count, Bytes element) { return Bytes{std::max(count, 0)} * element; }
+/// Negative counts are errors, as in CountList.
+Bytes bytes_of(Bytes count, Bytes element) { return std::max(count, Bytes{0}) * element; }
 
-bool any(const int* counts, int peers) {
-  return counts && std::any_of(counts, counts + peers, [](int count) { return count > 0; });
+bool any(const CountList& counts, int peers) {
+  for (int peer = 0; counts && peer < peers; ++peer)
+    if (counts[peer] > 0) return true;
+  return false;
 }
 
-bool any(const int* counts, const std::vector<int>& places) {
+bool any(const CountList& counts, const std::vector<int>& places) {
   return std::ranges::any_of(places, [&](int place) { return counts[place] > 0; });
 }
 

@@ -4,26 +4,46 @@
 
 #include <mpi.h>
 
+#include <cstddef>
+#include <variant>
+
 #include "preload/sent_blocks.hpp"
 #include "preload/taken_communicator.hpp"
 
 namespace commpass {
 
+/// By rank or place: of int, or of MPI_Count in calls that end in _c. May be null, as in place.
+class CountList {
+ public:
+  CountList(const int* counts) : counts_(counts) {}        // NOLINT(google-explicit-constructor): as MPI's arguments
+  CountList(const MPI_Count* counts) : counts_(counts) {}  // NOLINT(google-explicit-constructor)
+  explicit operator bool() const {
+    return std::visit([](const auto* counts) { return counts != nullptr; }, counts_);
+  }
+  /// Negative counts are errors, which the program may have asked MPI to return: nothing is sent.
+  Bytes operator[](int place) const {
+    return std::visit([&](const auto* counts) { return counts[place] < 0 ? Bytes{0} : Bytes{counts[place]}; }, counts_);
+  }
+
+ private:
+  std::variant<const int*, const MPI_Count*> counts_;
+};
+
 /// One side of an alltoallv: elements for each rank, or of each; of a neighborhood's: for each place.
 struct Counts {
-  const int* counts;
+  CountList counts;
   MPI_Datatype type;
 };
 
 /// One side of an alltoallw.
 struct TypedCounts {
-  const int* counts;
+  CountList counts;
   const MPI_Datatype* types;
 };
 
 /// Of alltoall, as much to everybody as comes from there.
 struct EqualSends {
-  int count;
+  Bytes count;
   MPI_Datatype type;
   void operator()(const TakenCommunicator& of, SentBlocks& sent) const;
 };
@@ -46,18 +66,18 @@ struct TypedSends {
 
 /// Of neighborhoods: as much to each, so much for each, elements of a type for each.
 struct NeighborSends {
-  int count;
+  Bytes count;
   MPI_Datatype type;
   void operator()(const TakenCommunicator& of, SentBlocks& sent) const;
 };
 struct NeighborCountedSends {
   Counts sends;
-  const int* receive_counts;
+  CountList receive_counts;
   void operator()(const TakenCommunicator& of, SentBlocks& sent) const;
 };
 struct NeighborTypedSends {
   TypedCounts sends;
-  const int* receive_counts;
+  CountList receive_counts;
   void operator()(const TakenCommunicator& of, SentBlocks& sent) const;
 };
 

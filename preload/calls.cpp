@@ -38,18 +38,28 @@ extern "C" {
 #if MPI_VERSION >= 4
 #include "preload/persistent_calls.hpp"
 #endif
+
 #undef COMMPASS_TAKEN
 #undef COMMPASS_LIBRARY
-
 #ifdef OMPI_HAVE_MPI_EXT_PCOLLREQ
 #define COMMPASS_TAKEN(name) MPIX_##name
 #define COMMPASS_LIBRARY(name) PMPIX_##name
 #include "preload/persistent_calls.hpp"
-#undef COMMPASS_TAKEN
-#undef COMMPASS_LIBRARY
 #endif
+
+#if MPI_VERSION >= 4
 #undef COMMPASS_COUNT
 #undef COMMPASS_DISPLACEMENT
+#undef COMMPASS_TAKEN
+#undef COMMPASS_LIBRARY
+#define COMMPASS_COUNT MPI_Count
+#define COMMPASS_DISPLACEMENT MPI_Aint
+#define COMMPASS_TAKEN(name) MPI_##name##_c
+#define COMMPASS_LIBRARY(name) PMPI_##name##_c
+#include "preload/blocking_calls.hpp"
+#include "preload/persistent_calls.hpp"
+#include "preload/started_calls.hpp"
+#endif
 
 }  // extern "C"
 // NOLINTEND(readability-identifier-naming)

@@ -1,27 +1,38 @@
-// The arguments of a neighbourhood's collective as those of an alltoallv among all ranks.
+// The arguments of a neighbourhood's collective as those of an all-to-all among all ranks.
 #pragma once
 
 #include <mpi.h>
 
 #include <cstddef>
-#include <cstdint>
-#include <limits>
 #include <vector>
 
-#include "model/error.hpp"
 #include "preload/taken_communicator.hpp"
 
 namespace commpass {
 
-/// What a rank's arguments say of the neighbours on one side, by place.
-struct Places {
-  const int *counts, *displacements;
+/// What a rank's arguments say of one neighbour.
+struct NeighborPlace {
+  Bytes count, displacement;
 };
 
-/// As an alltoallv among all ranks. What was set is cleared again, also when the exchange throws.
+// What they say of a place on one side: as many elements for each, one after another; the same ones for all; or listed.
+inline auto equal_places(Bytes count) {
+  return [=](std::size_t place) { return NeighborPlace{count, static_cast<Bytes>(place) * count}; };
+}
+inline auto same_places(Bytes count) {
+  return [=](std::size_t) { return NeighborPlace{count, 0}; };
+}
+template <class Count, class Displacement>
+auto listed_places(const Count* counts, const Displacement* displacements) {
+  return [=](std::size_t place) { return NeighborPlace{counts[place], displacements[place]}; };
+}
+
+/// As an all-to-all in which ranks that are no neighbours have nothing. What was set is cleared again, also when the
+/// exchange throws.
 class NeighborArguments {
  public:
-  NeighborArguments(TakenCommunicator& of, const Places& sends, const Places& receives) : of_(of) {
+  template <class Sends, class Receives>
+  NeighborArguments(TakenCommunicator& of, Sends sends, Receives receives) : of_(of) {
     const auto& all = of.neighbors;
     set(all.destinations, all.destination_places, sends, of.send_counts, of.send_displacements);
     set(all.sources, all.source_places, receives, of.receive_counts, of.receive_displacements);
@@ -38,37 +49,36 @@ class NeighborArguments {
                                       of_.receive_counts, of_.receive_displacements, recvtype, AlltoallvOptions{});
   }
 
+  /// Of a type for each place, with displacements in bytes.
+  void run(const void* sendbuf, const MPI_Datatype* sendtypes, void* recvbuf, const MPI_Datatype* recvtypes) {
+    const auto& all = of_.neighbors;
+    set_types(all.destinations, all.destination_places, sendtypes, of_.send_types);
+    set_types(all.sources, all.source_places, recvtypes, of_.receive_types);
+    of_.engines->alltoallw.run(*of_.engines->alltoallv, of_.engines->context->comm.get(), sendbuf,
+                               {of_.send_counts, of_.send_displacements, of_.send_types}, recvbuf,
+                               {of_.receive_counts, of_.receive_displacements, of_.receive_types}, AlltoallvOptions{});
+  }
+
  private:
-  static void set(const std::vector<int>& ranks, const std::vector<int>& places, const Places& side,
-                  std::vector<int>& counts, std::vector<int>& displacements) {
+  template <class Side>
+  static void set(const std::vector<int>& ranks, const std::vector<int>& places, Side side, std::vector<Bytes>& counts,
+                  std::vector<Bytes>& displacements) {
     for (std::size_t i = 0; i < ranks.size(); ++i) {
-      const auto rank = static_cast<std::size_t>(ranks[i]), place = static_cast<std::size_t>(places[i]);
-      counts[rank] = side.counts[place];
-      displacements[rank] = side.displacements[place];
+      const auto rank = static_cast<std::size_t>(ranks[i]);
+      const auto at = side(static_cast<std::size_t>(places[i]));
+      counts[rank] = at.count;
+      displacements[rank] = at.displacement;
     }
+  }
+
+  /// They stay: nobody looks at the type of nothing.
+  static void set_types(const std::vector<int>& ranks, const std::vector<int>& places, const MPI_Datatype* listed,
+                        std::vector<MPI_Datatype>& types) {
+    for (std::size_t i = 0; i < ranks.size(); ++i)
+      types[static_cast<std::size_t>(ranks[i])] = listed[static_cast<std::size_t>(places[i])];
   }
 
   TakenCommunicator& of_;
-};
-
-/// As many elements for each place, one after another, or the same ones for all.
-class EqualPlaces {
- public:
-  EqualPlaces(const std::vector<int>& places, int count, bool is_shared) {
-    const int most = places.empty() ? 0 : places.back() + 1;
-    for (int place = 0; place < most; ++place) {
-      counts_.push_back(count);
-      const std::int64_t begin = is_shared ? 0 : std::int64_t{place} * count;
-      if (begin > std::numeric_limits<int>::max())
-        throw InputError("a neighbourhood's collective", "there are 2^31 elements or more in all",
-                         "leave such calls to MPI by COMMPASS_MPI_CALLS");
-      displacements_.push_back(static_cast<int>(begin));
-    }
-  }
-  Places places() const { return {counts_.data(), displacements_.data()}; }
-
- private:
-  std::vector<int> counts_, displacements_;
 };
 
 }  // namespace commpass

@@ -10,6 +10,11 @@ target_link_libraries(unmodified PRIVATE MPI::MPI_CXX)
 set_target_properties(unmodified PROPERTIES LINKER_LANGUAGE CXX C_STANDARD 11)
 target_compile_options(unmodified PRIVATE -Wall -Wextra)
 set(commpass_unmodified_programs unmodified)
+find_package(Threads REQUIRED)
+add_executable(hostile preload/hostile.c)
+target_link_libraries(hostile PRIVATE MPI::MPI_CXX Threads::Threads)
+set_target_properties(hostile PROPERTIES LINKER_LANGUAGE CXX C_STANDARD 11)
+target_compile_options(hostile PRIVATE -Wall -Wextra)
 if(COMMPASS_FORTRAN)
   foreach(name unmodified_f08 unmodified_mpi)
     add_executable(${name} preload/unmodified.F90)
@@ -45,7 +50,11 @@ if(COMMPASS_MPI_LIBRARY STREQUAL mpich)
   set(commpass_unmodified_ranks 2 3)  # its ranks beyond the cores spin
 endif()
 foreach(program ${commpass_unmodified_programs})
-  commpass_unmodified_tests(${program}_always ${program} ${commpass_unmodified_ranks} VARIABLES COMMPASS_MPI=always EXPECT "\nalltoallv +[235] +[0-9]+ +0 +[1-9]")
+  set(expect "\nalltoallv +[235] +[0-9]+ +0 +[1-9]")
+  if(NOT program STREQUAL unmodified)  # from Fortran alone
+    string(APPEND expect ".*\nneighbor_alltoallw +[235] +[0-9]+ +0 +[1-9]")
+  endif()
+  commpass_unmodified_tests(${program}_always ${program} ${commpass_unmodified_ranks} VARIABLES COMMPASS_MPI=always EXPECT "${expect}")
   commpass_unmodified_tests(${program}_off ${program} 2 VARIABLES COMMPASS_MPI=off EXPECT "all comparisons hold" REFUSE "calls of rank 0")
 endforeach()
 commpass_unmodified_tests(unmodified_tuna unmodified 2 4 VARIABLES COMMPASS_MPI=always COMMPASS_ALLTOALLV_STRATEGY=tuna,radix=2 EXPECT "tuna,radix=2")
@@ -54,6 +63,12 @@ commpass_unmodified_tests(unmodified_two_nodes unmodified 4
 commpass_unmodified_tests(unmodified_on unmodified 2 3 VARIABLES COMMPASS_MPI=on EXPECT "alltoallv +[23] +[0-9]+ +[1-9][0-9]* +[0-9]+ +[1-9]")
 commpass_unmodified_tests(unmodified_record unmodified 1 2 VARIABLES COMMPASS_MPI=record EXPECT "alltoallv +[12] +[1-9][0-9]* +[1-9][0-9]* +0 +0")
 commpass_unmodified_tests(unmodified_calls unmodified 2 VARIABLES COMMPASS_MPI=always COMMPASS_MPI_CALLS=alltoallw,neighbor_allgather EXPECT "\nalltoallw +2 +[0-9]+ +0 +[1-9]" REFUSE "\nalltoallv +2")
+commpass_unmodified_tests(hostile_always hostile ${commpass_unmodified_ranks} VARIABLES COMMPASS_MPI=always EXPECT "\nneighbor_alltoallw +[235] +[0-9]+ +0 +[1-9]")
+commpass_unmodified_tests(hostile_two_nodes hostile 4
+  VARIABLES COMMPASS_MPI=always COMMPASS_LAYOUT=2x2 COMMPASS_ALLTOALLV_STRATEGY=two-step EXPECT "alltoallw +4 +[0-9]+ +0 +[1-9].*two-step")
+if(NOT COMMPASS_MPI_LIBRARY STREQUAL mpich)  # whose MPI_Neighbor_alltoallw is wrong by itself
+  commpass_unmodified_tests(hostile_on hostile 2 3 VARIABLES COMMPASS_MPI=on EXPECT "alltoallv +[23] +[0-9]+ +[1-9][0-9]* +[0-9]+ +[1-9]")
+endif()
 # What cannot be understood switches off, and says so in one line.
 commpass_unmodified_tests(unmodified_misled unmodified 2 VARIABLES COMMPASS_MPI=sometimes EXPECT "left to the MPI library: .*sometimes")
 
