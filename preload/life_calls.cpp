@@ -41,6 +41,7 @@ int MPI_Finalize() {
   commpass::release_all();
   if (asked.records()) commpass::write_record_file(MPI_COMM_WORLD, asked.record_file);
   commpass::write_report();
+  if (asked.logs() && asked.has_place_report) commpass::write_place_report(MPI_COMM_WORLD, asked.place_report);
   return PMPI_Finalize();
 }
 

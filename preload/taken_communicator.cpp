@@ -206,7 +206,7 @@ TakenCommunicator* taken(MPI_Comm comm) {
   made->left_to_library = refusal(comm);
   made->has_neighbor_twice = !find_neighbors(comm, made->neighbors);
   if (!has_topology(comm)) made->neighborhoods_left_to_library = "it has no neighbours";
-  if (settings().records() && made->left_to_library.empty())
+  if (settings().logs() && made->left_to_library.empty())
     made->log = std::make_unique<CallLog>(comm, ranks_in_world(comm));
   auto* const kept = of_process.all.emplace_back(std::move(made)).get();
   PMPI_Comm_set_attr(comm, of_process.key, kept);
