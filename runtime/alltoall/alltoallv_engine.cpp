@@ -200,24 +200,29 @@ void AlltoallvEngine::survey(const AlltoallBlocks<const std::byte*>& sends) {
   survey_.begin([&](NonblockingReduction& reduction) { reduction.start_sum(comm_.get(), sums); });
 }
 
-void AlltoallvEngine::alltoallv(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls,
-                                MPI_Datatype sendtype, void* recvbuf, std::span<const int> recvcounts,
-                                std::span<const int> rdispls, MPI_Datatype recvtype, const AlltoallvOptions& options) {
+void AlltoallvEngine::alltoallv(const void* sendbuf, const Numbers& sendcounts, const Numbers& sdispls,
+                                MPI_Datatype sendtype, void* recvbuf, const Numbers& recvcounts, const Numbers& rdispls,
+                                MPI_Datatype recvtype, const AlltoallvOptions& options) {
   arguments_.receives.assign(Side::receive, comm_.get(), recvbuf, recvcounts, rdispls, recvtype);
   if (sendbuf != MPI_IN_PLACE) arguments_.sends.assign(Side::send, comm_.get(), sendbuf, sendcounts, sdispls, sendtype);
   const auto by_library = [&](MPI_Comm comm) {
-    COMMPASS_MPI_CALL(MPI_Alltoallv, sendbuf, sendcounts.data(), sdispls.data(), sendtype, recvbuf, recvcounts.data(),
-                      rdispls.data(), recvtype, comm);
+    const AlltoallvNumbers numbers{sendcounts, sdispls, recvcounts, rdispls};
+    if (!numbers.are_int()) {
+      insist([&] { library_numbers_.assign(numbers); });
+      return library_numbers_.run(sendbuf, sendtype, recvbuf, recvtype, comm);
+    }
+    COMMPASS_MPI_CALL(MPI_Alltoallv, sendbuf, sendcounts.ints(), sdispls.ints(), sendtype, recvbuf, recvcounts.ints(),
+                      rdispls.ints(), recvtype, comm);
   };
   run(sendbuf, recvbuf, options, std::cref(by_library), {});
 }
 
-void AlltoallvEngine::alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                               MPI_Datatype recvtype, const AlltoallvOptions& options) {
+void AlltoallvEngine::alltoall(const void* sendbuf, Bytes sendcount, MPI_Datatype sendtype, void* recvbuf,
+                               Bytes recvcount, MPI_Datatype recvtype, const AlltoallvOptions& options) {
   arguments_.receives.assign_equal(Side::receive, comm_.get(), recvbuf, recvcount, recvtype);
   if (sendbuf != MPI_IN_PLACE) arguments_.sends.assign_equal(Side::send, comm_.get(), sendbuf, sendcount, sendtype);
   const auto by_library = [&](MPI_Comm comm) {
-    COMMPASS_MPI_CALL(MPI_Alltoall, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+    library_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
   };
   run(sendbuf, recvbuf, options, std::cref(by_library), recvcount * arguments_.receives.type->size());
 }
