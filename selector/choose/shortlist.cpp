@@ -109,8 +109,10 @@ Pattern busiest_part(const Pattern& pattern, const Layout& layout, const Machine
 Machine without_sharing(Machine machine) {
   machine.injection_rate_bytes_per_s = machine.ejection_rate_bytes_per_s = unlimited;
   machine.core_rate_bytes_per_s = machine.bus_rate_bytes_per_s = unlimited;
-  for (auto& channel : machine.host.by_locality)
-    if (channel) channel->aggregate_rate_bytes_per_s = unlimited;
+  for (auto* const channels : {&machine.host, &machine.device})
+    for (auto& channel : channels->by_locality)
+      if (channel) channel->aggregate_rate_bytes_per_s = unlimited;
+  machine.devices_per_node.reset();
   return machine;
 }
 

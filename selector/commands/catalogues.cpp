@@ -47,10 +47,8 @@ void strategies_text() {
 }
 
 void strategies_json() {
-  Json json{{"schema_version", 1},
-            {"strategies", Json::array()},
-            {"paths", Json::array()},
-            {"discoveries", Json::array()}};
+  Json json{
+      {"schema_version", 1}, {"strategies", Json::array()}, {"paths", Json::array()}, {"discoveries", Json::array()}};
   for (const auto& row : catalogue()) {
     auto parameters = Json::object();
     for (const auto& parameter : row.parameters) parameters[parameter.name] = parameter.meaning;

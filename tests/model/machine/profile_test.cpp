@@ -460,7 +460,7 @@ TEST(Profile, KeepsItsVerdict) {
 
 TEST(Profile, OfANewerMinorVersionKeepsWhatIsKnownAndTellsWhatIsNot) {
   auto json = judged_profile();
-  json["schema_minor"] = 1;
+  json["schema_minor"] = 2;
   json["weather"] = "fine";
   json["host"]["node"]["protocols"][0]["warmth_s"] = 3;
   json["verdict"]["mood"] = "good";
@@ -485,6 +485,26 @@ TEST(Profile, OfTheSameMinorVersionOrAnOlderOneHasNoUnknownKeys) {
   old["schema_minor"] = 1;
   expect_sentence(error_for(old), {"key schema_minor is unknown"});
   for (const auto& json : {same, broken, old}) EXPECT_FALSE(schema_accepts(json)) << json;
+}
+
+TEST(Profile, TellsTheDevicesOfANodeSinceMinorVersionOne) {
+  auto json = judged_profile();
+  json["schema_minor"] = 1;
+  json["devices"] = {{"per_node", 4}};
+  EXPECT_EQ(parse(json).machine.devices_per_node, 4);
+  EXPECT_EQ(Json::parse(to_json(parse(json))), json);
+  EXPECT_TRUE(schema_accepts(json));
+  json.erase("verdict");
+  EXPECT_EQ(Json::parse(to_json(parse(json)))["schema_version"], 2);
+  for (const auto& wrong : {Json(0), Json(-1), Json(1.5), Json("4"), Json(std::int64_t{1} << 31)}) {
+    json["devices"]["per_node"] = wrong;
+    EXPECT_NE(error_for(json), "") << wrong;
+    EXPECT_FALSE(schema_accepts(json)) << wrong;
+  }
+  auto old = least_profile();
+  old["devices"] = {{"per_node", 4}};
+  expect_sentence(error_for(old), {"key devices is unknown"});
+  EXPECT_FALSE(schema_accepts(old));
 }
 
 TEST(Profile, WithAVerdictThatIsBrokenIsRefused) {
