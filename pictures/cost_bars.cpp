@@ -26,9 +26,13 @@ struct PartLook {
 
 // By CostPart.
 constexpr PartLook parts[cost_part_count] = {
-    {"latency", "latency (α)", {1, 0}},        {"transfer", "bytes (β)", {4, 0}},
-    {"sharing", "sharing rates", {5, 1}},      {"receiving", "taking in messages", {3, 3}},
-    {"copying", "packing, unpacking", {2, 2}}, {"library", "calls", {0, 4}},
+    {"latency", "latency (α)", {1, 0}},
+    {"transfer", "bytes (β)", {4, 0}},
+    {"sharing", "sharing rates", {5, 1}},
+    {"receiving", "taking in messages", {3, 3}},
+    {"copying", "packing, unpacking", {2, 2}},
+    {"library", "calls", {0, 4}},
+    {"staging", "copies to and from devices", {6, 2}},
 };
 
 /// To nine digits: what is beyond depends on the compiler.

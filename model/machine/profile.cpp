@@ -333,6 +333,8 @@ Profile parse_profile(const std::string& text, const std::string& origin) {
     machine.device_to_host = read_copies(s, "device_to_host");
     machine.host_to_device = read_copies(s, "host_to_device");
   });
+  if (version > first_schema_version)
+    read_section(in, "devices", [&](auto& s) { machine.devices_per_node = s.count("per_node", 1); });
   read_section(in, "local", [&](auto& s) {
     machine.copy_rate_bytes_per_s = s.rate("copy_rate_bytes_per_s");
     machine.copy_block_s = s.optional_number("copy_block_s");
@@ -422,9 +424,10 @@ std::string to_json(const Profile& profile) {
   const Machine& machine = profile.machine;
   Json json;
   const auto& own = machine.operations;
-  const bool has_calls = own.batch_s || own.batch_once_s || own.discovery_s;
-  json["schema_version"] = machine.verdict || has_calls ? schema_version : first_schema_version;
-  if (has_calls) json["schema_minor"] = schema_minor;  // else an older one reads it
+  const bool needs_minor = machine.devices_per_node || own.batch_s || own.batch_once_s || own.discovery_s;
+  // So that an older one reads it.
+  json["schema_version"] = machine.verdict || needs_minor ? schema_version : first_schema_version;
+  if (needs_minor) json["schema_minor"] = schema_minor;
   json["name"] = machine.name;
   json["provenance"] = Json::parse(profile.provenance_json);
   json["host"] = write_channels(machine.host);
@@ -444,6 +447,7 @@ std::string to_json(const Profile& profile) {
     put_section(json, key, section);
   }
   put_section(json, "copy", copy);
+  if (machine.devices_per_node) json["devices"] = {{"per_node", *machine.devices_per_node}};
   put_section(json, "local", local);
   put_section(json, "operations", operations);
   if (machine.verdict) json["verdict"] = write_verdict(*machine.verdict);

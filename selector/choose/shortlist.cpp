@@ -106,7 +106,10 @@ Pattern busiest_part(const Pattern& pattern, const Layout& layout, const Machine
   return part;
 }
 
-Machine without_sharing(Machine machine) { return with_shared_rates_times(std::move(machine), unlimited); }
+Machine without_sharing(Machine machine) {
+  machine.devices_per_node.reset();
+  return with_shared_rates_times(std::move(machine), unlimited);
+}
 
 Pricer shortlist(Pricer whole, Pricer part, double margin) {
   return [list = std::make_shared<Shortlist>(std::move(whole), std::move(part), margin)](

@@ -38,8 +38,8 @@ void flatten(const Json& json, const std::string& path, std::vector<std::pair<st
   if (json.is_number()) numbers.emplace_back(path, json.get<double>());
   if (json.is_object())
     for (const auto& [key, value] : json.items()) {
-      const bool tells_parameters =
-          key != "schema_version" && key != "provenance" && key != "verdict" && key != "processes";
+      const bool tells_parameters = key != "schema_version" && key != "schema_minor" && key != "provenance" &&
+                                    key != "verdict" && key != "processes";
       // The word "protocols" says nothing that the protocol's name does not.
       if (tells_parameters) flatten(value, key == "protocols" ? path : below(key), numbers);
     }

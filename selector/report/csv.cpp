@@ -17,8 +17,8 @@ std::string csv_row(const ReportRow& row, const std::string& chosen) {
   return csv_line({name, name == chosen ? "1" : "0", baseline_of(candidate.strategy) ? "1" : "0",
                    csv_number(candidate.plan_seconds), csv_number(row.measured_plan_s),
                    csv_number(is_priced(candidate.cost.seconds)), csv_number(row.measured_s),
-                   row.is_priced ? candidate.cost.messages_per_stage() : "",
-                   csv_number(is_priced(candidate.cost.bytes_sent()))});
+                   row.is_priced ? messages_per_stage(candidate.cost) : "",
+                   csv_number(is_priced(bytes_per_stage(candidate.cost)))});
 }
 
 }  // namespace

@@ -74,6 +74,10 @@ std::vector<Part> parts_of_machine() {
                      to.device_to_host = from.device_to_host;
                      to.host_to_device = from.host_to_device;
                    }});
+  parts.push_back(
+      {"devices",
+       [](const Machine& m) { return m.devices_per_node ? std::optional<double>(*m.devices_per_node) : std::nullopt; },
+       [](Machine& to, const Machine& from) { to.devices_per_node = from.devices_per_node; }});
   parts.push_back({"local",
                    [](const Machine& m) {
                      constexpr double bytes = 65536;

@@ -82,6 +82,7 @@ void add_rates(std::string& text, const Machine& machine) {
     for (const auto& c : list)
       fmt::format_to(out, "  {}, {} processes: {}\n", direction, c.processes, line(c.alpha_s, c.beta_s_per_byte));
   };
+  if (machine.devices_per_node) fmt::format_to(out, "  devices of a node: {}\n", *machine.devices_per_node);
   copies("device to host", machine.device_to_host);
   copies("host to device", machine.host_to_device);
 }

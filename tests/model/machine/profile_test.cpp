@@ -490,6 +490,26 @@ TEST(Profile, OfTheSameMinorVersionOrAnOlderOneHasNoUnknownKeys) {
   for (const auto& json : {same, broken, old}) EXPECT_FALSE(schema_accepts(json)) << json;
 }
 
+TEST(Profile, TellsTheDevicesOfANodeSinceMinorVersionOne) {
+  auto json = judged_profile();
+  json["schema_minor"] = 1;
+  json["devices"] = {{"per_node", 4}};
+  EXPECT_EQ(parse(json).machine.devices_per_node, 4);
+  EXPECT_EQ(Json::parse(to_json(parse(json))), json);
+  EXPECT_TRUE(schema_accepts(json));
+  json.erase("verdict");
+  EXPECT_EQ(Json::parse(to_json(parse(json)))["schema_version"], 2);
+  for (const auto& wrong : {Json(0), Json(-1), Json(1.5), Json("4"), Json(std::int64_t{1} << 31)}) {
+    json["devices"]["per_node"] = wrong;
+    EXPECT_NE(error_for(json), "") << wrong;
+    EXPECT_FALSE(schema_accepts(json)) << wrong;
+  }
+  auto old = least_profile();
+  old["devices"] = {{"per_node", 4}};
+  expect_sentence(error_for(old), {"key devices is unknown"});
+  EXPECT_FALSE(schema_accepts(old));
+}
+
 TEST(Profile, WithAVerdictThatIsBrokenIsRefused) {
   auto wrong = judged_profile(), old = judged_profile(), negative = judged_profile(), silent = judged_profile();
   wrong["verdict"]["trust"] = "perhaps";
