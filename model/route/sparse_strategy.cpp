@@ -50,6 +50,8 @@ bool SparseStrategy::is_direct() const { return route.route == direct_route; }
 SparseStrategy parse_sparse_strategy(const std::string& text) {
   const auto plus = text.rfind('+');
   const auto where = "sparse strategy " + text;
+  if (text.find('@') != std::string::npos)
+    throw InputError(where, "it names a memory path", "leave '@...' out: sparse exchanges move host memory only");
   if (plus == std::string::npos)
     throw InputError(where, "it names no discovery", "use ROUTE+DISCOVERY, with one of " + names());
   const auto route = text.substr(0, plus), discovery = text.substr(plus + 1);

@@ -74,10 +74,8 @@ Window parse_window(const std::string& value, const std::string& text) {
 }  // namespace
 
 Strategy parse_strategy(const std::string& text) {
-  if (text.find('@') != std::string::npos)
-    throw InputError("strategy " + text, "it names a memory path",
-                     "leave '@...' out: Commpass moves host memory only so far");
-  const auto pieces = split(text, ',');
+  const auto at = text.find('@');
+  const auto pieces = split(std::string_view(text).substr(0, at), ',');
   const auto& row = catalogue_row(pieces[0]);
   const auto fail = [&](const std::string& what) {
     return InputError("strategy " + text, what, std::string("use ") + row.usage);
@@ -111,6 +109,15 @@ Strategy parse_strategy(const std::string& text) {
   }
   sort_arguments(strategy);
   if (const auto reason = row.malformed(strategy); !reason.empty()) throw fail(reason);
+  if (at != std::string::npos) strategy.path = parse_data_path(text.substr(at + 1), text);
+  return strategy;
+}
+
+Strategy parse_host_strategy(const std::string& text) {
+  auto strategy = parse_strategy(text);
+  if (!strategy.path.is_host())
+    throw InputError("strategy " + text, "it moves data on devices, which is predicted but not run so far",
+                     "leave '" + to_string(strategy.path) + "' out");
   return strategy;
 }
 
@@ -128,7 +135,7 @@ std::string to_string(const Strategy& strategy) {
   if (strategy.window != row.default_window)
     text += strategy.window.unlimited() ? ",window=unlimited" : fmt::format(",window={}", strategy.window.rounds);
   if (strategy.coalescing == Coalescing::staggered) text += ",staggered";
-  return text;
+  return text + to_string(strategy.path);
 }
 
 }  // namespace commpass

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "model/route/data_path.hpp"
+
 namespace commpass {
 
 /// How many rounds of a stage are in flight at once.
@@ -29,13 +31,14 @@ struct Argument {
   bool operator==(const Argument&) const = default;
 };
 
-/// A route with its parameters, a window and what makes a message. Made by parse_strategy or by the catalogue's
+/// A route with its parameters, a window, what makes a message, and where the data is. Made by parse_strategy or by the catalogue's
 /// suggestions.
 struct Strategy {
   std::string route;                ///< a name in the catalogue
   std::vector<Argument> arguments;  ///< in the order of the catalogue
   Window window;
   Coalescing coalescing = Coalescing::coalesced;
+  DataPath path = {};
   bool operator==(const Strategy&) const = default;
 
   /// The values of a parameter; empty if it was not given.
@@ -51,12 +54,16 @@ inline constexpr std::int64_t automatic_value = 0;
 /// has to be chosen before it has a route (selector/choose/family.hpp).
 bool is_automatic(const Strategy& strategy);
 
-/// Reads "NAME,key=value,…", for example "stfw,n=3", "standard,window=8" or "tuna,radix=4,staggered".
+/// Reads "NAME,key=value,…[@PATH]", for example "stfw,n=3", "standard,window=8" or "tuna,radix=4,staggered@staged".
 /// @throws InputError with the route's usage
 Strategy parse_strategy(const std::string& text);
 
+/// The same for what moves host memory only.
+/// @throws InputError, also if the text names another path
+Strategy parse_host_strategy(const std::string& text);
+
 /// The canonical text, which parse_strategy reads back: parameters in the catalogue's order, the window only where
-/// it is not the route's default, "staggered" last.
+/// it is not the route's default, "staggered" behind them, and at last the path unless it is the host's.
 std::string to_string(const Strategy& strategy);
 
 }  // namespace commpass

@@ -32,7 +32,7 @@ BlocksClass class_of_full(double block_bytes) { return class_of({1, 1, block_byt
 
 /// @throws InputError, NotApplicable
 Strategy without_pattern(const std::string& text) {
-  auto strategy = parse_strategy(text);
+  auto strategy = parse_host_strategy(text);
   if (pattern_need(strategy) != PatternNeed::nothing)
     throw NotApplicable(text,
                         "its ways depend on the whole pattern, which an exchange that is run once does not gather");
@@ -95,7 +95,7 @@ const OneShotChoice& AlltoallvEngine::cheapest(const std::string& family, const 
   const auto& machine = context_->machine;
   const auto price = [&](std::size_t) -> OneShotChoice {
     std::vector<Strategy> given;
-    if (!family.empty()) given.push_back(parse_strategy(family));
+    if (!family.empty()) given.push_back(parse_host_strategy(family));
     const auto best = rank_one_shot(typical_of(blocks, layout.ranks()), layout, machine, CostModel::burst, given,
                                     blocks.sizes, RankingDepth::cheapest)
                           .front();
@@ -108,7 +108,7 @@ const OneShotChoice& AlltoallvEngine::cheapest(const std::string& family, const 
 const OneShotChoice* AlltoallvEngine::fixed_choice(const std::string& named) {
   if (const auto found = fixed_.find(named); found != fixed_.end()) return found->second ? &*found->second : nullptr;
   std::optional<OneShotChoice> choice;
-  if (!named.empty() && !is_automatic(parse_strategy(named))) {
+  if (!named.empty() && !is_automatic(parse_host_strategy(named))) {
     choice = OneShotChoice{named};
   } else if (!context_->unpriced.empty()) {
     warn_unpriced(context_->unpriced, comm_.rank());

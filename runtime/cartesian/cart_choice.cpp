@@ -133,7 +133,7 @@ std::vector<CartChoice::Class> parse_classes(const std::string& text) {
 }
 
 CartChoice fixed(const std::string& strategy, const std::string& why, const Layout& layout, const Grid& grid) {
-  const auto parsed = parse_strategy(strategy);
+  const auto parsed = parse_host_strategy(strategy);
   make_route(parsed, layout, Pattern{layout.ranks(), {}});  // does it apply?
   if (is_way_on_grid(parsed)) grid_way(parsed, grid);
   const std::vector<CartChoice::Class> classes{{0, parsed, std::nullopt}};
@@ -167,7 +167,7 @@ std::string with_values(const Context& context, const Neighborhood& neighborhood
   std::string text;
   all_or_none(comm, [&] {
     text = on_grid(options.strategy, neighborhood);
-    const auto strategy = parse_strategy(text);
+    const auto strategy = parse_host_strategy(text);
     if (!is_automatic(strategy) || context.comm.rank() != 0) return;
     if (!context.unpriced.empty() || !has_few_edges(neighborhood)) {
       text = to_string(unpriced_member(strategy, context.layout));

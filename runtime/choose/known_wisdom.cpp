@@ -42,7 +42,7 @@ void warn_of_wisdom(const Error& error, const char* consequence) {
 bool runs_here(const std::string& text, const Layout& layout) {
   const auto strategy = parse_strategy(text);
   return catalogue_row(strategy.route).inapplicable(strategy, layout).empty() && !is_automatic(strategy) &&
-         (strategy.route != "mpi" || NeighborhoodCollective::is_available());
+         strategy.path.is_host() && (strategy.route != "mpi" || NeighborhoodCollective::is_available());
 }
 
 }  // namespace

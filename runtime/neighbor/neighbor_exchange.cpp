@@ -74,7 +74,7 @@ Intent intend(const Context& context, const std::string& name, const ExchangeOpt
     const bool is_named = !name.empty();
     if (options.planner_seconds) check_planner_seconds(*options.planner_seconds);
     if (is_named) {
-      intent.strategy = parse_strategy(name);
+      intent.strategy = parse_host_strategy(name);
       intent.decision = {to_string(intent.strategy), std::nullopt,
                          name + " was named by the caller or COMMPASS_STRATEGY.\n"};
     }

@@ -111,8 +111,8 @@ bool is_way_on_grid(const Strategy& strategy) {
 }
 
 std::string on_grid(const std::string& text, const Neighborhood& neighborhood) {
-  const auto comma = text.find(',');
-  const auto name = text.substr(0, comma), rest = comma == std::string::npos ? "" : text.substr(comma);
+  const auto end = text.find_first_of(",@");
+  const auto name = text.substr(0, end), rest = end == std::string::npos ? "" : text.substr(end);
   if (name == "trivial") return "standard" + rest;
   if (name == "cartesian" && rest.find(",dims=") == std::string::npos)
     return to_string(combining_strategy(neighborhood)) + rest;

@@ -40,12 +40,17 @@ void strategies_text() {
     fmt::print("  {}\n      {}\n      {}\n", row.usage, row.summary, row.source);
     for (const auto& parameter : row.parameters) fmt::print("      {}: {}\n", parameter.name, parameter.meaning);
   }
+  fmt::print("\nMemory paths, after all else ('standard@device'); without one, the data lies in host memory:\n");
+  for (const auto& row : data_path_rows) fmt::print("  {}\n      {}\n      {}\n", row.usage, row.summary, row.source);
   fmt::print("\nDiscoveries of sparse exchanges, after a '+' ('direct+nbx'):\n");
   for (const auto& row : discoveries()) fmt::print("  {}\n      {}\n      {}\n", row.name, row.summary, row.source);
 }
 
 void strategies_json() {
-  Json json{{"schema_version", 1}, {"strategies", Json::array()}, {"discoveries", Json::array()}};
+  Json json{{"schema_version", 1},
+            {"strategies", Json::array()},
+            {"paths", Json::array()},
+            {"discoveries", Json::array()}};
   for (const auto& row : catalogue()) {
     auto parameters = Json::object();
     for (const auto& parameter : row.parameters) parameters[parameter.name] = parameter.meaning;
@@ -55,6 +60,9 @@ void strategies_json() {
                                   {"source", row.source},
                                   {"parameters", std::move(parameters)}});
   }
+  for (const auto& row : data_path_rows)
+    json["paths"].push_back(
+        {{"name", row.name}, {"usage", row.usage}, {"summary", row.summary}, {"source", row.source}});
   for (const auto& row : discoveries())
     json["discoveries"].push_back({{"name", row.name}, {"summary", row.summary}, {"source", row.source}});
   print_json(json);
@@ -65,6 +73,8 @@ void strategies_csv() {
   for (const auto& row : catalogue())
     text += csv_line({"strategy", row.name, row.usage, row.summary, row.source,
                       joined(row.parameters, [](const auto& p) { return std::string(p.name) + ": " + p.meaning; })});
+  for (const auto& row : data_path_rows)
+    text += csv_line({"path", row.name, std::string("STRATEGY") + row.usage, row.summary, row.source, ""});
   for (const auto& row : discoveries())
     text += csv_line({"discovery", row.name, std::string("ROUTE+") + row.name, row.summary, row.source, ""});
   fmt::print("{}", text);

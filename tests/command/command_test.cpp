@@ -663,6 +663,7 @@ std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
 TEST(Catalogues, ListAllStrategiesDiscoveriesAndPatternsInThreeForms) {
   std::vector<std::string> strategies, patterns;
   for (const auto& row : catalogue()) strategies.emplace_back(row.name);
+  for (const auto& row : data_path_rows) strategies.emplace_back(row.name);
   for (const auto& row : discoveries()) strategies.emplace_back(row.name);
   for (const auto& generator : generators()) patterns.emplace_back(generator.name);
   for (const auto& [what, names, name_column] :
@@ -671,7 +672,7 @@ TEST(Catalogues, ListAllStrategiesDiscoveriesAndPatternsInThreeForms) {
     for (const auto& name : names) EXPECT_NE(text.find("\n  " + name), std::string::npos) << name;
     std::vector<std::string> in_json, in_csv;
     const auto json = nlohmann::json::parse(commpass(what + std::string(" --json")).out);
-    for (const auto* list : {"strategies", "discoveries", "patterns"})
+    for (const auto* list : {"strategies", "paths", "discoveries", "patterns"})
       if (json.contains(list))
         for (const auto& entry : json[list]) in_json.push_back(entry["name"]);
     EXPECT_EQ(in_json, names);

@@ -42,6 +42,27 @@ TEST(StrategyText, HasOneCanonicalForm) {
   EXPECT_EQ(to_string(parse_strategy("split,cap=1000B")), "split,cap=1000");
 }
 
+TEST(StrategyText, EndsWithThePathUnlessItIsTheHosts) {
+  EXPECT_EQ(to_string(parse_strategy("standard@host")), "standard");
+  EXPECT_EQ(to_string(parse_strategy("standard@device")), "standard@device");
+  EXPECT_EQ(to_string(parse_strategy("standard@staged,copies=1")), "standard@staged");
+  EXPECT_EQ(to_string(parse_strategy("split,cap=16384,staggered@staged,copies=04")),
+            "split,cap=16KiB,staggered@staged,copies=4");
+  EXPECT_EQ(to_string(parse_strategy("tuna,radix=auto@device")), "tuna,radix=auto@device");
+  const auto split = parse_strategy("split,cap=2KiB@staged,copies=4");
+  EXPECT_EQ(split.path, (DataPath{DataPath::Kind::staged, 4}));
+  EXPECT_EQ(split.values("cap"), std::vector<std::int64_t>{2048});
+  EXPECT_TRUE(parse_strategy("two-step").path.is_host());
+  EXPECT_NE(parse_strategy("two-step@device"), parse_strategy("two-step")) << "another strategy";
+}
+
+TEST(StrategyText, OfAnotherPathIsRefusedWhereHostMemoryAloneIsMoved) {
+  EXPECT_EQ(parse_host_strategy("two-step@host"), parse_strategy("two-step"));
+  for (const auto* text : {"two-step@staged", "two-step@staged,copies=4", "two-step@device"})
+    expect_sentence(error_of([&] { parse_host_strategy(text); }),
+                    {std::string("strategy ") + text, "data on devices", "leave '@"});
+}
+
 TEST(StrategyText, SaysWhatItMeans) {
   const auto stfw = parse_strategy("stfw,dims=4x3x2,window=5");
   EXPECT_EQ(stfw.route, "stfw");
@@ -129,8 +150,19 @@ TEST(StrategyText, ThatIsWrongIsRefusedWithTheRoutesUsage) {
                      {"", {"there is none of that name", "standard", "two-step", "local-then-node", "stfw", "tuna"}},
                      {" standard", {"strategy  standard", "there is none of that name"}},
                      {"Standard", {"there is none of that name"}},
-                     {"standard@device", {"standard@device", "memory path"}},
-                     {"@", {"memory path"}}};
+                     {"standard@", {"strategy standard@", "'@' is no memory path", "@staged,copies=K"}},
+                     {"standard@gpu", {"'@gpu' is no memory path"}},
+                     {"standard@staged@staged", {"'@staged@staged' is no memory path"}},
+                     {"standard@device,copies=2", {"'@device,copies=2' is no memory path"}},
+                     {"standard@staged,", {"'@staged,' is no memory path"}},
+                     {"standard@staged,window=2", {"'@staged,window=2' is no memory path"}},
+                     {"standard@staged,copies=0", {"copies=0 is out of range"}},
+                     {"standard@staged,copies=-1", {"copies=-1 is out of range"}},
+                     {"standard@staged,copies=", {"copies= is out of range"}},
+                     {"standard@staged,copies=99999999999", {"copies=99999999999 is out of range"}},
+                     {"standard@staged,copies=2,copies=2", {"is no memory path"}},
+                     {"@", {"there is none of that name"}},
+                     {"@staged", {"there is none of that name"}}};
   for (const auto& [text, parts] : bad) {
     SCOPED_TRACE(text);
     expect_sentence(error_of([&, t = std::string(text)] { parse_strategy(t); }), parts);
@@ -139,7 +171,7 @@ TEST(StrategyText, ThatIsWrongIsRefusedWithTheRoutesUsage) {
 
 TEST(StrategyText, SurvivesDamage) {
   for (const auto* text : {"stfw,dims=16x16x8,window=3", "tuna,radix=8,window=unlimited", "standard,window=8",
-                           "split,cap=16KiB,staggered", "tuna-node,radix=4,window=8,staggered"})
+                           "split,cap=16KiB,staggered", "tuna-node,radix=4,window=8,staggered@staged,copies=4"})
     test::expect_robust(text, [](const std::string& damaged) {
       const auto strategy = parse_strategy(damaged);
       EXPECT_EQ(parse_strategy(to_string(strategy)), strategy) << damaged;
@@ -203,6 +235,15 @@ TEST(Catalogue, IsTheTableOfTheDocumentation) {
                                     }),
               1)
         << row.name;
+  }
+}
+
+TEST(DataPaths, AreTheTableOfTheDocumentation) {
+  const auto lines = split(test::contents_of(COMMPASS_TEST_STRATEGIES), '\n');
+  for (const auto& row : data_path_rows) {
+    const auto line = std::string("| `") + row.usage + "` | " + row.summary + " | " + row.source + " |";
+    EXPECT_EQ(std::ranges::count(lines, line), 1) << line;
+    EXPECT_TRUE(std::string(row.usage).starts_with(row.name));
   }
 }
 
