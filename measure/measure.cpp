@@ -68,6 +68,7 @@ Setting prepare(const MeasureArguments& arguments, Rank rank, int ranks) {
                        "use --generate cartesian:…");
     if (arguments.sparse.empty() && !arguments.one_shot && !arguments.cartesian && arguments.halo.empty())
       setting.strategies = selection.named_strategies(cartesian);
+    for (const auto& strategy : setting.strategies) parse_host_strategy(to_string(strategy));
     setting.layout = selection.layout.find(ranks, setting.environment);
     setting.shown = rank == 0 && show_progress(arguments.progress.empty() ? setting.environment.progress
                                                                           : parse_progress(arguments.progress));

@@ -28,6 +28,11 @@ void Communicator::use_wisdom(const std::string& file) {
   commpass::use_wisdom(*engines_->context, file);
 }
 
+void Communicator::use_stream(void* stream) {
+  const auto use = engines_->caller.use();
+  engines_->context->stream = stream;
+}
+
 Exchange Communicator::neighbor_exchange(const void* send_buffer, std::span<const SendEdge> sends, void* receive_buffer,
                                          std::span<const ReceiveEdge> receives, const ExchangeOptions& options) {
   const auto use = engines_->caller.use();

@@ -68,6 +68,11 @@ class Communicator {
   /// @throws Error, the same on every rank, if there is no memory
   void use_wisdom(const std::string& file);
 
+  /// Names the stream of this rank's device on which its work is, which exchanges that are planned or called from now
+  /// on wait for when they begin, and which waits for what they bring: docs/devices.md. Not collective.
+  /// @param stream  a cudaStream_t or hipStream_t, alive as long as these exchanges; null, as at first: the default one
+  void use_stream(void* stream);
+
   /// Plans an exchange: who sends how many bytes to whom is known, and the data moves many times.
   /// The k-th edge from rank i to rank j at i is the k-th edge from i at j; both must have the same size. Edges to
   /// oneself are copied, edges of 0 bytes move nothing. What a rank sends to several others from one place (send edges

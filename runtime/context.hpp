@@ -32,7 +32,8 @@ struct Context {
   bool verbose = false;                         ///< as the environment of this rank says
   unsigned threads = 1;  ///< that this rank may start without taking cores from others of its node
   int largest_tag = 0;
-  int next_exchange = 0;  ///< its number among the planned ones that share a communicator
+  void* stream = nullptr;  ///< of this rank's work on its device (Communicator::use_stream)
+  int next_exchange = 0;   ///< its number among the planned ones that share a communicator
   std::shared_ptr<const OwnCommunicator>
       further{};                          ///< where planned exchanges go when the tags of `comm` have been given away
   std::shared_ptr<KnownWisdom> wisdom{};  ///< what was measured before

@@ -205,26 +205,30 @@ void AlltoallvEngine::alltoallv(const void* sendbuf, const Numbers& sendcounts, 
                                 MPI_Datatype recvtype, const AlltoallvOptions& options) {
   arguments_.receives.assign(Side::receive, comm_.get(), recvbuf, recvcounts, rdispls, recvtype);
   if (sendbuf != MPI_IN_PLACE) arguments_.sends.assign(Side::send, comm_.get(), sendbuf, sendcounts, sdispls, sendtype);
-  const auto by_library = [&](MPI_Comm comm) {
+  const auto [from, to] = mirrored_.begin(sendbuf, recvbuf, arguments_, users_stream());
+  const auto by_library = [&, from = from, to = to](MPI_Comm comm) {
     const AlltoallvNumbers numbers{sendcounts, sdispls, recvcounts, rdispls};
     if (!numbers.are_int()) {
       insist([&] { library_numbers_.assign(numbers); });
-      return library_numbers_.run(sendbuf, sendtype, recvbuf, recvtype, comm);
+      return library_numbers_.run(from, sendtype, to, recvtype, comm);
     }
-    COMMPASS_MPI_CALL(MPI_Alltoallv, sendbuf, sendcounts.ints(), sdispls.ints(), sendtype, recvbuf, recvcounts.ints(),
+    COMMPASS_MPI_CALL(MPI_Alltoallv, from, sendcounts.ints(), sdispls.ints(), sendtype, to, recvcounts.ints(),
                       rdispls.ints(), recvtype, comm);
   };
-  run(sendbuf, recvbuf, options, std::cref(by_library), {});
+  run(from, to, options, std::cref(by_library), {});
+  mirrored_.end();
 }
 
 void AlltoallvEngine::alltoall(const void* sendbuf, Bytes sendcount, MPI_Datatype sendtype, void* recvbuf,
                                Bytes recvcount, MPI_Datatype recvtype, const AlltoallvOptions& options) {
   arguments_.receives.assign_equal(Side::receive, comm_.get(), recvbuf, recvcount, recvtype);
   if (sendbuf != MPI_IN_PLACE) arguments_.sends.assign_equal(Side::send, comm_.get(), sendbuf, sendcount, sendtype);
-  const auto by_library = [&](MPI_Comm comm) {
-    library_alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  const auto [from, to] = mirrored_.begin(sendbuf, recvbuf, arguments_, users_stream());
+  const auto by_library = [&, from = from, to = to](MPI_Comm comm) {
+    library_alltoall(from, sendcount, sendtype, to, recvcount, recvtype, comm);
   };
-  run(sendbuf, recvbuf, options, std::cref(by_library), recvcount * arguments_.receives.type->size());
+  run(from, to, options, std::cref(by_library), recvcount * arguments_.receives.type->size());
+  mirrored_.end();
 }
 
 std::string AlltoallvEngine::place() const { return "alltoallv, rank " + std::to_string(comm_.rank()); }

@@ -49,6 +49,7 @@ struct StartedAlltoallv::State {
   void conclude(const std::optional<AlltoallDamage>& damage);
 
   AlltoallvArguments arguments_;
+  MirroredCall mirrored_;  ///< of them, what lies on a device
   LibraryNumbers library_numbers_;
   std::optional<AlltoallwCall> packing_;
   std::unique_ptr<AlltoallExchange> ours_;  ///< one of these two

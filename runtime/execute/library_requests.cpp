@@ -4,8 +4,9 @@
 
 namespace commpass {
 
-LibraryRequests::LibraryRequests(const Plan& plan, const void* send_buffer, void* receive_buffer, Bytes largest_count)
-    : buffers_(plan, host_memory(), send_buffer, receive_buffer) {
+LibraryRequests::LibraryRequests(const Plan& plan, const void* send_buffer, void* receive_buffer, Bytes largest_count,
+                                 Memory& memory)
+    : memory_(memory), buffers_(plan, memory, send_buffer, receive_buffer) {
   if (plan.batches.size() > 1)
     throw Error("exchange: the MPI library's collective runs one batch of messages, not several.");
   buffers_.add_copies(plan.self, self_);
@@ -26,12 +27,18 @@ LibraryRequests::LibraryRequests(const Plan& plan, const void* send_buffer, void
   collective_ = std::make_unique<NeighborhoodCollective>(receives, sends, largest_count);
 }
 
-void LibraryRequests::begin(std::size_t) {
-  local_copy(pack_);
-  collective_->start();
-  local_copy(self_);  // while the messages travel
+void LibraryRequests::copy(const std::vector<LocalCopy>& copies) {
+  if (copies.empty()) return;
+  memory_.copy(copies);
+  memory_.order();
 }
 
-void LibraryRequests::end(std::size_t) { local_copy(unpack_); }
+void LibraryRequests::begin(std::size_t) {
+  copy(pack_);
+  collective_->start();
+  copy(self_);  // while the messages travel
+}
+
+void LibraryRequests::end(std::size_t) { copy(unpack_); }
 
 }  // namespace commpass

@@ -20,7 +20,7 @@ class LibraryRequests final : public BatchRequests {
  public:
   /// Not collective. @throws Error if the plan has several batches, or there is no memory; MpiError
   LibraryRequests(const Plan& plan, const void* send_buffer, void* receive_buffer,
-                  Bytes largest_count = largest_mpi_count);
+                  Bytes largest_count = largest_mpi_count, Memory& memory = host_memory());
   /// Collective over `comm`, before the first exchange: makes a communicator with the neighbours, of which libraries
   /// have a few thousand.
   /// @param graph  see NeighborhoodCollective::connect
@@ -38,6 +38,9 @@ class LibraryRequests final : public BatchRequests {
   void abandon() noexcept override { graph()->has_failed = true; }
 
  private:
+  void copy(const std::vector<LocalCopy>& copies);
+
+  Memory& memory_;
   PlanBuffers buffers_;
   std::vector<LocalCopy> self_, pack_, unpack_;
   std::unique_ptr<NeighborhoodCollective> collective_;

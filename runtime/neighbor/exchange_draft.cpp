@@ -5,6 +5,8 @@
 
 #include "model/error.hpp"
 #include "runtime/choose/gather_pattern.hpp"
+#include "runtime/device/device_requests.hpp"
+#include "runtime/device/staged_requests.hpp"
 #include "runtime/execute/persistent_requests.hpp"
 #include "runtime/mpi/neighborhood_collective.hpp"
 #include "runtime/plan/opening.hpp"
@@ -27,6 +29,7 @@ void ExchangeDraft::begin(const Strategy& strategy, const PatternTables& tables)
   if (commpass::is_run_by_library(*route_) && !NeighborhoodCollective::is_available())
     throw NotApplicable(to_string(strategy), "the MPI library that runs has no neighbourhood collectives");
   require_buffers(given_);
+  path_ = strategy.path;
   planning_.emplace(comm(), *route_, strategy.window, strategy.coalescing, given_.sends, given_.receives);
   if (planning_->is_complete()) take_plan();
 }
@@ -35,6 +38,7 @@ void ExchangeDraft::begin_again(const KnownPlan& known, std::shared_ptr<Neighbor
   require_buffers(given_);
   plan_ = known.plan;
   requests_ = known.decision.requests;
+  path_ = known.path;
   graph_ = std::move(graph);
   make_executor(known.is_run_by_library);
 }
@@ -66,17 +70,49 @@ void ExchangeDraft::take_plan() {
 }
 
 void ExchangeDraft::make_executor(bool by_library) {
-  std::unique_ptr<BatchRequests> requests;
-  if (by_library) {
-    auto own = std::make_unique<LibraryRequests>(*plan_, given_.send_buffer, given_.receive_buffer);
-    by_library_ = own.get();
-    requests = std::move(own);
-  } else {
-    requests = std::make_unique<PersistentRequests>(*plan_, address_.comm, address_.tag, given_.send_buffer,
-                                                    given_.receive_buffer, context_.machine, largest_mpi_count,
-                                                    host_memory(), requests_);
+  const auto sides = find_device_sides(given_);
+  staging_bytes_ = 0;
+  executor_ = std::make_unique<Executor>(
+      sides.any() ? requests_on_device(sides, by_library)
+                  : make_requests(*plan_, given_.send_buffer, given_.receive_buffer, host_memory(), by_library));
+}
+
+/// Where no path is named, data on a device is staged.
+std::unique_ptr<BatchRequests> ExchangeDraft::requests_on_device(const DeviceSides& sides, bool by_library) {
+  if (path_.copies > 1)
+    throw InputError(
+        "exchange",
+        "one process copies the data of a rank so far, and the strategy names " + std::to_string(path_.copies),
+        "use @staged");
+  if (path_.kind == DataPath::Kind::device) {
+    if (!sides.device().backend->is_known_to_mpi())
+      throw InputError("exchange",
+                       std::string("the MPI library does not take ") + sides.device().backend->name() +
+                           " memory, or does not say that it does",
+                       "use @staged in place of @device, or an MPI library that is device-aware");
+    auto requests = std::make_unique<DeviceRequests>(sides.device(), context_.stream);
+    requests->run_by(make_requests(*plan_, given_.send_buffer, given_.receive_buffer, requests->memory(), by_library));
+    return requests;
   }
-  executor_ = std::make_unique<Executor>(std::move(requests));
+  auto requests = std::make_unique<StagedRequests>(sides, given_, context_.comm.rank(), context_.stream, *plan_);
+  requests->run_by(make_requests(requests->host_plan(), requests->host_send_buffer(), requests->host_receive_buffer(),
+                                 host_memory(), by_library));
+  staging_bytes_ = requests->bytes();
+  return requests;
+}
+
+std::unique_ptr<BatchRequests> ExchangeDraft::make_requests(const Plan& plan, const void* send_buffer,
+                                                            void* receive_buffer, Memory& memory, bool by_library) {
+  if (by_library) {
+    auto own = std::make_unique<LibraryRequests>(plan, send_buffer, receive_buffer, largest_mpi_count, memory);
+    by_library_ = own.get();
+    return own;
+  }
+  // MPI libraries take pieces in device memory one after another, where they take them at all.
+  static const Machine without_datatypes;
+  const auto& machine = &memory == &host_memory() ? context_.machine : without_datatypes;
+  return std::make_unique<PersistentRequests>(plan, address_.comm, address_.tag, send_buffer, receive_buffer, machine,
+                                              largest_mpi_count, memory, requests_);
 }
 
 std::unique_ptr<Executor> ExchangeDraft::finish(bool are_edges_matched) {

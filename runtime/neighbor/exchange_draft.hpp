@@ -6,24 +6,16 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 
 #include "model/route/catalogue.hpp"
 #include "runtime/context.hpp"
+#include "runtime/device/device_data.hpp"
 #include "runtime/execute/executor.hpp"
 #include "runtime/execute/library_requests.hpp"
 #include "runtime/neighbor/plan_cache.hpp"
 #include "runtime/plan/planning.hpp"
 
 namespace commpass {
-
-/// What a rank gives to an exchange.
-struct BuffersAndEdges {
-  const void* send_buffer = nullptr;
-  std::span<const SendEdge> sends;
-  void* receive_buffer = nullptr;
-  std::span<const ReceiveEdge> receives;
-};
 
 class ExchangeDraft {
  public:
@@ -52,7 +44,7 @@ class ExchangeDraft {
 
   /// Does the rest. Collective, if all ranks have begun. @throws Error, the same on every rank
   std::unique_ptr<Executor> finish(bool are_edges_matched);
-  Bytes buffer_bytes() const { return plan_->transit_bytes + plan_->packing_bytes; }
+  Bytes buffer_bytes() const { return plan_->transit_bytes + plan_->packing_bytes + staging_bytes_; }
 
   // After that, for exchanges to come:
   const std::shared_ptr<const Plan>& plan() const { return plan_; }
@@ -62,12 +54,17 @@ class ExchangeDraft {
  private:
   void take_plan();
   void make_executor(bool by_library);
+  std::unique_ptr<BatchRequests> requests_on_device(const DeviceSides& sides, bool by_library);
+  std::unique_ptr<BatchRequests> make_requests(const Plan& plan, const void* send_buffer, void* receive_buffer,
+                                               Memory& memory, bool by_library);
   MPI_Comm comm() const { return context_.comm.get(); }
 
   const Context& context_;
   const Context::Address& address_;
   BuffersAndEdges given_;
   RequestLife requests_ = RequestLife::persistent;
+  DataPath path_;  ///< of what lies on a device
+  Bytes staging_bytes_ = 0;
   std::unique_ptr<Route> route_;
   std::optional<Planning> planning_;
   std::shared_ptr<const Plan> plan_;

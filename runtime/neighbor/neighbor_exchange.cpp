@@ -44,6 +44,7 @@ struct Intent {
   Strategy strategy;
   std::optional<SelectionOptions> selection;  ///< unless the strategy is named
   Decision decision;
+  DataPath path;                      ///< that is named
   PlanCache::Entry* known = nullptr;  ///< a plan that there is already
   Failure failure;
 };
@@ -59,6 +60,7 @@ Intent intend_known(PlanCache::Entry& entry, ExchangeDraft& draft, const Failure
   intent.failure = before;
   attempt(intent.failure, [&] {
     intent.decision = entry.known->decision;
+    intent.path = entry.known->path;
     draft.begin_again(*entry.known, entry.has_free_graph() ? entry.graph : nullptr);
   });
   return intent;
@@ -74,11 +76,13 @@ Intent intend(const Context& context, const std::string& name, const ExchangeOpt
     const bool is_named = !name.empty();
     if (options.planner_seconds) check_planner_seconds(*options.planner_seconds);
     if (is_named) {
-      intent.strategy = parse_host_strategy(name);
+      intent.strategy = parse_strategy(name);
+      intent.path = intent.strategy.path;
       intent.decision = {to_string(intent.strategy), std::nullopt,
                          name + " was named by the caller or COMMPASS_STRATEGY.\n"};
     }
-    if (!is_named || is_automatic(intent.strategy))
+    if (!is_named || is_automatic(intent.strategy)) {
+      intent.strategy.path = {};
       intent.selection = SelectionOptions{options.model,
                                           options.calls,
                                           options.most_edges_gathered,
@@ -86,7 +90,9 @@ Intent intend(const Context& context, const std::string& name, const ExchangeOpt
                                           is_named ? std::optional(intent.strategy) : std::nullopt,
                                           context.grid,
                                           options.planner.value_or(context.planner)};
-    else if (pattern_need(intent.strategy) == PatternNeed::nothing) draft.begin(intent.strategy);
+    } else if (pattern_need(intent.strategy) == PatternNeed::nothing) {
+      draft.begin(intent.strategy);
+    }
   });
   return intent;
 }
@@ -113,9 +119,18 @@ void decide(const Context& context, const Context::Address& address, const Buffe
   all_or_none(comm, [&] {
     chosen.explanation.insert(0, intent.decision.explanation);
     intent.strategy = parse_strategy(chosen.strategy);
+    intent.strategy.path = intent.path;
+    chosen.strategy = to_string(intent.strategy);
   });
   chosen.contenders.clear();
   intent.decision = std::move(chosen);
+}
+
+/// Where nobody names a path, data that lies on devices is staged.
+void tell_path(Decision& decision, const DataPath& named) {
+  if (!named.is_host()) return;
+  decision.strategy += to_string(DataPath{DataPath::Kind::staged});
+  decision.explanation += "Data on devices is copied to host memory, exchanged there and copied back.\n";
 }
 
 }  // namespace
@@ -128,16 +143,19 @@ Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send
   auto address = context->next_address();
   const BuffersAndEdges given{send_buffer, sends, receive_buffer, receives};
   ExchangeDraft draft(*context, address, given);
+  Failure failure = before;
+  bool is_on_device = false;
+  attempt(failure, [&] { is_on_device = find_device_sides(given).any(); });
   const auto& name = options.strategy.empty() ? context->named.strategy : options.strategy;
   auto* const known = options.anew ? nullptr : plans.find(options, sends, receives);
   const auto wish = known ? number_of(*known) : number_of(name);  // before the draft takes the graph
-  auto intent = known ? intend_known(*known, draft, before) : intend(*context, name, options, draft, before);
+  auto intent = known ? intend_known(*known, draft, failure) : intend(*context, name, options, draft, failure);
   // Ranks that wish the same need not tell each other first.
-  auto opening = open_planning(comm, intent.failure, wish, draft.mismatch());
+  auto opening = open_planning(comm, intent.failure, wish, draft.mismatch(), is_on_device);
   if (!opening.is_same_strategy) {
     const auto common = broadcast(comm, name);
-    intent = intend(*context, common, options, draft, before);
-    opening = open_planning(comm, intent.failure, number_of(common), draft.mismatch());
+    intent = intend(*context, common, options, draft, failure);
+    opening = open_planning(comm, intent.failure, number_of(common), draft.mismatch(), is_on_device);
   }
   if (opening.has_failed) agree(comm, intent.failure);
   if (intent.selection) decide(*context, address, given, options.planner_seconds, intent);
@@ -146,11 +164,17 @@ Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send
   if (!draft.is_begun()) are_edges_matched = draft.begin_with_all(intent.strategy, intent.failure);
   auto executor = draft.finish(are_edges_matched);
   const auto known_from_now_on = [&] {
-    return KnownPlan{options,      {sends.begin(), sends.end()}, {receives.begin(), receives.end()}, intent.decision,
-                     draft.plan(), draft.is_run_by_library()};
+    return KnownPlan{options,
+                     {sends.begin(), sends.end()},
+                     {receives.begin(), receives.end()},
+                     intent.decision,
+                     draft.plan(),
+                     draft.is_run_by_library(),
+                     intent.path};
   };
   if (intent.known) plans.use(*intent.known);
   else plans.keep(std::cref(known_from_now_on), draft.graph());
+  if (opening.is_on_device) tell_path(intent.decision, intent.path);
   auto state = insist([] { return std::make_unique<Exchange::State>(); });
   *state = {context, std::move(address), std::move(intent.decision), draft.buffer_bytes(), std::move(executor)};
   return Exchange(std::move(state));

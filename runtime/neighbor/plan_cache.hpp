@@ -24,6 +24,7 @@ struct KnownPlan {
   Decision decision;
   std::shared_ptr<const Plan> plan;
   bool is_run_by_library = false;
+  DataPath path{};
 };
 
 /// The last plans of a communicator. All ranks keep() and use() in the same order, so a plan has the same number on all

@@ -1,0 +1,32 @@
+// The data of a planned exchange on one rank that lies on a device. Private to the runtime.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "runtime/device/device_backend.hpp"
+#include "runtime/plan/plan.hpp"
+
+namespace commpass {
+
+/// What a rank gives to an exchange.
+struct BuffersAndEdges {
+  const void* send_buffer = nullptr;
+  std::span<const SendEdge> sends;
+  void* receive_buffer = nullptr;
+  std::span<const ReceiveEdge> receives;
+};
+
+/// On which device each side of an exchange lies; nothing: in host memory.
+struct DeviceSides {
+  std::optional<Device> sends, receives;
+
+  bool any() const { return sends || receives; }
+  /// That which copies. Only if there is any.
+  const Device& device() const { return sends ? *sends : *receives; }
+};
+
+/// Asks for the first byte of each side that has bytes. @throws InputError if the sides lie on two devices
+DeviceSides find_device_sides(const BuffersAndEdges& given);
+
+}  // namespace commpass

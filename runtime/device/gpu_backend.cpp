@@ -1,0 +1,174 @@
+#include "runtime/device/gpu_backend.hpp"
+
+#include <fmt/format.h>
+
+namespace commpass {
+
+namespace {
+
+// The same numbers in CUDA's and in HIP's interface.
+constexpr int attribute_memory_type = 2, attribute_is_managed = 8, attribute_device = 9;
+constexpr unsigned host_memory_for_all_devices = 1, stream_beside_the_default = 1, event_without_time = 2,
+                   open_with_peer_access = 1;
+
+GpuFunctions::Address number(const void* address) { return reinterpret_cast<GpuFunctions::Address>(address); }
+std::byte* pointer(GpuFunctions::Address address) { return reinterpret_cast<std::byte*>(address); }  // NOLINT
+
+}  // namespace
+
+/// While it lives, a device is that of the calling thread.
+class GpuBackend::OnDevice {
+ public:
+  OnDevice(const GpuBackend& backend, int device) : library_(*backend.library_) {
+    backend.check("make its device current", library_.enter(device, &before_));
+  }
+  ~OnDevice() { library_.leave(before_); }
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+ private:
+  GpuLibrary& library_;
+  void* before_ = nullptr;
+};
+
+void GpuBackend::check(const char* what, int code) const {
+  if (code != 0)
+    throw DeviceError(
+        fmt::format("{}: it could not {}: {} (code {}).", name(), what, library_->error_text(code), code));
+}
+
+std::optional<int> GpuBackend::device_of(const void* address) const {
+  const auto attribute = [&](int which) -> std::optional<int> {
+    int value = 0;
+    if (library_->functions.pointer_attribute(&value, which, number(address)) == 0) return value;
+    library_->forget_error();
+    return {};
+  };
+  const auto type = attribute(attribute_memory_type);
+  if (!type) return {};
+  if (!library_->is_on_device(*type) && attribute(attribute_is_managed).value_or(0) == 0) return {};
+  return attribute(attribute_device);
+}
+
+bool GpuBackend::is_one_allocation(const void* address, Bytes bytes) const {
+  GpuFunctions::Address begin = 0;
+  std::size_t size = 0;
+  if (library_->functions.address_range(&begin, &size, number(address)) != 0) {
+    library_->forget_error();
+    return false;
+  }
+  return number(address) - begin + static_cast<std::size_t>(bytes) <= size;
+}
+
+std::byte* GpuBackend::allocate(int device, Bytes bytes) {
+  const OnDevice on(*this, device);
+  GpuFunctions::Address memory = 0;
+  check("allocate memory", library_->functions.allocate(&memory, static_cast<std::size_t>(bytes)));
+  return pointer(memory);
+}
+
+std::byte* GpuBackend::allocate_pinned(int device, Bytes bytes) {
+  const OnDevice on(*this, device);
+  void* memory = nullptr;
+  check("allocate pinned host memory",
+        library_->functions.allocate_host(&memory, static_cast<std::size_t>(bytes), host_memory_for_all_devices));
+  return static_cast<std::byte*>(memory);
+}
+
+DeviceBackend::Stream GpuBackend::make_stream(int device) {
+  const OnDevice on(*this, device);
+  Stream stream = nullptr;
+  check("make a stream", library_->functions.create_stream(&stream, stream_beside_the_default));
+  return stream;
+}
+
+DeviceBackend::Event GpuBackend::make_event(int device) {
+  const OnDevice on(*this, device);
+  Event event = nullptr;
+  check("make an event", library_->functions.create_event(&event, event_without_time));
+  return event;
+}
+
+// What ends something may run while the process ends, when the library answers nothing any more.
+void GpuBackend::free(int device, std::byte* memory) noexcept {
+  try {
+    const OnDevice on(*this, device);
+    library_->functions.free(number(memory));
+  } catch (const std::exception&) {  // NOLINT
+  }
+}
+
+void GpuBackend::free_pinned(int device, std::byte* memory) noexcept {
+  try {
+    const OnDevice on(*this, device);
+    library_->functions.free_host(memory);
+  } catch (const std::exception&) {  // NOLINT
+  }
+}
+
+void GpuBackend::free_stream(int device, Stream stream) noexcept {
+  try {
+    const OnDevice on(*this, device);
+    library_->functions.synchronize_stream(stream);
+    library_->functions.destroy_stream(stream);
+  } catch (const std::exception&) {  // NOLINT
+  }
+}
+
+void GpuBackend::free_event(int device, Event event) noexcept {
+  try {
+    const OnDevice on(*this, device);
+    library_->functions.destroy_event(event);
+  } catch (const std::exception&) {  // NOLINT
+  }
+}
+
+void GpuBackend::copy(int device, std::span<const LocalCopy> copies, Stream stream) {
+  const OnDevice on(*this, device);
+  for (const auto& [from, to, bytes] : copies)
+    if (bytes > 0) check("copy", library_->copy(to, from, bytes, stream));
+}
+
+void GpuBackend::record(int device, Event event, Stream stream) {
+  const OnDevice on(*this, device);
+  check("record an event in a stream", library_->functions.record_event(event, stream));
+}
+
+void GpuBackend::wait_in_stream(int device, Stream stream, Event event) {
+  const OnDevice on(*this, device);
+  check("let a stream wait", library_->functions.stream_wait_event(stream, event, 0));
+}
+
+void GpuBackend::synchronize(int device, Stream stream) {
+  const OnDevice on(*this, device);
+  check("wait for a stream", library_->functions.synchronize_stream(stream));
+}
+
+DeviceHandle GpuBackend::share(int device, const void* address) {
+  const OnDevice on(*this, device);
+  GpuFunctions::Address begin = 0;
+  std::size_t size = 0;
+  check("find an allocation", library_->functions.address_range(&begin, &size, number(address)));
+  DeviceHandle handle;
+  check("share memory with another process", library_->functions.get_handle(&handle.opaque, begin));
+  handle.offset = static_cast<Bytes>(number(address) - begin);
+  return handle;
+}
+
+std::byte* GpuBackend::open(int device, const DeviceHandle& handle) {
+  const OnDevice on(*this, device);
+  GpuFunctions::Address begin = 0;
+  check("open memory of another process",
+        library_->functions.open_handle(&begin, handle.opaque, open_with_peer_access));
+  return pointer(begin);
+}
+
+void GpuBackend::close(int device, std::byte* begin) noexcept {
+  try {
+    const OnDevice on(*this, device);
+    library_->functions.close_handle(number(begin));
+  } catch (const std::exception&) {  // NOLINT
+  }
+}
+
+}  // namespace commpass

@@ -1,0 +1,37 @@
+#include "runtime/mpi/device_aware.hpp"
+
+#include <dlfcn.h>
+
+namespace commpass {
+
+namespace {
+
+/// What MPIX_Query_…_support says.
+std::optional<bool> ask(const char* function) {
+  if (auto* query = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, function))) return query() != 0;
+  return {};
+}
+
+/// MPICH, and what is made of it. @param kind  MPIX_GPU_SUPPORT_…
+std::optional<bool> ask_for(int kind) {
+  auto* query = reinterpret_cast<int (*)(int, int*)>(dlsym(RTLD_DEFAULT, "MPIX_GPU_query_support"));
+  int answer = 0;
+  if (!query || query(kind, &answer) != 0) return {};
+  return answer != 0;
+}
+
+}  // namespace
+
+std::optional<bool> takes_cuda_memory() {
+  if (const auto answer = ask("MPIX_Query_cuda_support")) return answer;
+  return ask_for(0);
+}
+
+std::optional<bool> takes_hip_memory() {
+  constexpr int hip = 2;
+  for (const char* function : {"MPIX_Query_rocm_support", "MPIX_Query_hip_support"})
+    if (const auto answer = ask(function)) return answer;
+  return ask_for(hip);
+}
+
+}  // namespace commpass
