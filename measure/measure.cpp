@@ -44,7 +44,7 @@ struct Setting {
 /// @throws InputError if data on devices is to be measured
 void require_host_memory(const SelectionArguments& selection, const std::optional<CartesianPattern>& cartesian) {
   if (selection.place() != DataPlace::host)
-    throw InputError("--memory device", "data on devices is predicted but not run so far", "use 'commpass predict'");
+    throw InputError("--memory device", "it runs exchanges of data in host memory only", "use 'commpass predict'");
   for (const auto& name : selection.strategy_names())
     if (name.find('@') != std::string::npos)
       parse_host_strategy(cartesian ? on_grid(name, cartesian->neighborhood) : name);
@@ -68,7 +68,6 @@ Setting prepare(const MeasureArguments& arguments, Rank rank, int ranks) {
                        "use --generate cartesian:…");
     if (arguments.sparse.empty() && !arguments.one_shot && !arguments.cartesian && arguments.halo.empty())
       setting.strategies = selection.named_strategies(cartesian);
-    for (const auto& strategy : setting.strategies) parse_host_strategy(to_string(strategy));
     setting.layout = selection.layout.find(ranks, setting.environment);
     setting.shown = rank == 0 && show_progress(arguments.progress.empty() ? setting.environment.progress
                                                                           : parse_progress(arguments.progress));

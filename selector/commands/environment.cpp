@@ -83,7 +83,7 @@ const Variable variables[] = {
     {"COMMPASS_HOME", add_prefix, true},
     {"COMMPASS_VERSION", [](Environment&, const std::string&) {}, true},
     {"COMMPASS_STRATEGY",
-     [](Environment& e, const std::string& value) { e.strategy = to_string(parse_host_strategy(value)); }, false,
+     [](Environment& e, const std::string& value) { e.strategy = to_string(parse_strategy(value)); }, false,
      "commpass_strategy"},
     {"COMMPASS_LAYOUT",
      [](Environment& e, const std::string& value) {
