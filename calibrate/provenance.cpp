@@ -35,6 +35,14 @@ std::string to_json(const Provenance& provenance) {
                             {"median_relative_error", segment.median_relative_error},
                             {"alpha_interval_s", {segment.alpha_interval.low, segment.alpha_interval.high}},
                             {"beta_interval_s_per_byte", {segment.beta_interval.low, segment.beta_interval.high}}});
+  // In columns: there are some sixty sizes of each locality.
+  for (const auto& [locality, bytes, seconds, interval] : provenance.messages) {
+    auto& columns = json["messages"][name_of(locality)];
+    columns["bytes"].push_back(bytes);
+    columns["seconds"].push_back(seconds);
+    columns["low_s"].push_back(interval.low);
+    columns["high_s"].push_back(interval.high);
+  }
   json["held_out"] = Json::array();
   for (const auto& each : provenance.held_out)
     json["held_out"].push_back({{"exchange", each.exchange},

@@ -17,6 +17,14 @@ struct ProtocolFit {
   Segment segment;
 };
 
+/// One way of a ping-pong of one size.
+struct MeasuredMessage {
+  Locality locality{};
+  Bytes bytes = 0;
+  Seconds seconds = 0;
+  Interval interval_s{};  ///< 95 %
+};
+
 /// An exchange that no parameter was fitted to, as the finished profile predicts it and as it is.
 struct HeldOut {
   std::string exchange;  ///< what it is like: "few large", …
@@ -51,6 +59,7 @@ struct Provenance {
   Seconds elapsed_s = 0;
   std::int64_t ping_pong_sizes = 0, ping_pong_unsettled = 0, ping_pong_outliers = 0;
   std::vector<ProtocolFit> fits;
+  std::vector<MeasuredMessage> messages;  ///< that the fits are of
   std::vector<HeldOut> held_out;
   std::vector<SlowNode> slow_nodes;
   SlowPhases slow_phases;
