@@ -43,6 +43,7 @@ struct GpuFunctions {
 class GpuLibrary {
  public:
   GpuFunctions functions;
+  unsigned with_peer_access = 1;  ///< of open_handle
 
   virtual ~GpuLibrary() = default;
   GpuLibrary(const GpuLibrary&) = delete;
