@@ -56,6 +56,10 @@ int commpass_comm_create_with_info(MPI_Comm mpi_comm, MPI_Info info, commpass_co
 /* Takes what was measured before (commpass_planner below) from a file, in place of COMMPASS_WISDOM's, and keeps there
  * what will be. Collective. Rank 0 reads and writes it; it need not be there yet. NULL or "": none. */
 int commpass_comm_use_wisdom(commpass_comm comm, const char* file);
+/* Names the stream of this rank's device on which its work is: a cudaStream_t or hipStream_t, NULL, as at first, for
+ * the default one. What is planned or called from now on waits for it when it begins, and it waits for what that brings
+ * (docs/devices.md). Local. */
+int commpass_comm_use_stream(commpass_comm comm, void* stream);
 /* Sets *comm to NULL. NULL is allowed. */
 int commpass_comm_free(commpass_comm* comm);
 

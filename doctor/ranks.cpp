@@ -1,6 +1,5 @@
 #include "doctor/ranks.hpp"
 
-#include <dlfcn.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "runtime/mpi/device_aware.hpp"
 #include "runtime/mpi/launcher.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/mpi_library.hpp"
@@ -81,10 +81,11 @@ SingleCopies try_single_copies(MPI_Comm comm, const OwnCommunicator& host) {
   return static_cast<SingleCopies>(worst);
 }
 
-/// Open MPI's own extension, if the library has it.
+/// Of any kind of devices that it can be asked for.
 std::optional<bool> takes_device_memory() {
-  if (auto* query = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support"))) return query() != 0;
-  return {};
+  const auto cuda = takes_cuda_memory(), hip = takes_hip_memory();
+  if (!cuda && !hip) return {};
+  return cuda.value_or(false) || hip.value_or(false);
 }
 
 }  // namespace

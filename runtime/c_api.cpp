@@ -38,6 +38,13 @@ int commpass_comm_use_wisdom(commpass_comm comm, const char* file) {
   });
 }
 
+int commpass_comm_use_stream(commpass_comm comm, void* stream) {
+  return commpass::c::guarded([&] {
+    const auto use = commpass::c::require_communicator(comm);
+    comm->engines.context->stream = stream;
+  });
+}
+
 int commpass_comm_free(commpass_comm* comm) {
   delete *comm;
   *comm = nullptr;

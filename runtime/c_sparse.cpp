@@ -12,6 +12,7 @@
 #include "commpass/commpass.h"
 #include "runtime/c_exchange.hpp"
 #include "runtime/c_support.hpp"
+#include "runtime/device/find_device.hpp"
 #include "runtime/engines.hpp"
 #include "runtime/mpi/element_type.hpp"
 #include "runtime/mpi/ranks.hpp"
@@ -62,6 +63,7 @@ struct SparseArguments {
     for (int i = 0; i < messages; ++i)
       if (count_of(i) < 0)
         throw InputError(place, fmt::format("the count of message {} is {}", i, count_of(i)), "use 0 or more");
+    if (messages > 0) commpass::require_host_memory(values, place);
   }
 
   commpass::SparseSends sends(MPI_Comm comm) const {
@@ -122,6 +124,7 @@ struct Target {
 };
 
 void put(const ReceivedMessages& received, const ElementType& type, const Target& target) {
+  commpass::require_host_memory(target.values, "sparse exchange, receive side");
   Bytes begin = 0;
   for (std::size_t i = 0; i < received.size(); ++i) {
     const auto count = elements_of(received[i], type);

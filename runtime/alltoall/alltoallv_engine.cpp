@@ -205,21 +205,25 @@ void AlltoallvEngine::alltoallv(const void* sendbuf, std::span<const int> sendco
                                 std::span<const int> rdispls, MPI_Datatype recvtype, const AlltoallvOptions& options) {
   arguments_.receives.assign(Side::receive, comm_.get(), recvbuf, recvcounts, rdispls, recvtype);
   if (sendbuf != MPI_IN_PLACE) arguments_.sends.assign(Side::send, comm_.get(), sendbuf, sendcounts, sdispls, sendtype);
-  const auto by_library = [&](MPI_Comm comm) {
-    COMMPASS_MPI_CALL(MPI_Alltoallv, sendbuf, sendcounts.data(), sdispls.data(), sendtype, recvbuf, recvcounts.data(),
+  const auto [from, to] = mirrored_.begin(sendbuf, recvbuf, arguments_, users_stream());
+  const auto by_library = [&, from = from, to = to](MPI_Comm comm) {
+    COMMPASS_MPI_CALL(MPI_Alltoallv, from, sendcounts.data(), sdispls.data(), sendtype, to, recvcounts.data(),
                       rdispls.data(), recvtype, comm);
   };
-  run(sendbuf, recvbuf, options, std::cref(by_library), {});
+  run(from, to, options, std::cref(by_library), {});
+  mirrored_.end();
 }
 
 void AlltoallvEngine::alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                                MPI_Datatype recvtype, const AlltoallvOptions& options) {
   arguments_.receives.assign_equal(Side::receive, comm_.get(), recvbuf, recvcount, recvtype);
   if (sendbuf != MPI_IN_PLACE) arguments_.sends.assign_equal(Side::send, comm_.get(), sendbuf, sendcount, sendtype);
-  const auto by_library = [&](MPI_Comm comm) {
-    COMMPASS_MPI_CALL(MPI_Alltoall, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+  const auto [from, to] = mirrored_.begin(sendbuf, recvbuf, arguments_, users_stream());
+  const auto by_library = [&, from = from, to = to](MPI_Comm comm) {
+    COMMPASS_MPI_CALL(MPI_Alltoall, from, sendcount, sendtype, to, recvcount, recvtype, comm);
   };
-  run(sendbuf, recvbuf, options, std::cref(by_library), recvcount * arguments_.receives.type->size());
+  run(from, to, options, std::cref(by_library), recvcount * arguments_.receives.type->size());
+  mirrored_.end();
 }
 
 std::string AlltoallvEngine::place() const { return "alltoallv, rank " + std::to_string(comm_.rank()); }

@@ -15,6 +15,7 @@
 #include "runtime/alltoall/alltoall_exchange.hpp"
 #include "runtime/alltoall/alltoallv.hpp"
 #include "runtime/alltoall/alltoallv_arguments.hpp"
+#include "runtime/alltoall/mirrored_blocks.hpp"
 #include "runtime/choose/one_shot_chooser.hpp"
 #include "runtime/choose/traffic_survey.hpp"
 #include "runtime/context.hpp"
@@ -70,6 +71,7 @@ class AlltoallvEngine {
 
   MPI_Comm comm() const { return comm_.get(); }
   Rank rank() const { return comm_.rank(); }
+  DeviceBackend::Stream users_stream() const { return context_->stream; }
 
   /// The strategy of the last exchange that was waited for, in text form.
   const std::string& last_strategy() const { return *last_; }
@@ -112,6 +114,7 @@ class AlltoallvEngine {
   const std::string no_strategy_{};
   const std::string* last_ = &no_strategy_;  ///< the key of a structure, if there was one
   AlltoallvArguments arguments_;
+  MirroredCall mirrored_;  ///< of them, what lies on a device
   AlltoallExchange exchange_;
   OneShotChooser chooser_, chooser_of_equal_;  ///< of exchanges whose blocks differ, and of those whose blocks do not
   std::map<std::string, std::optional<OneShotChoice>> fixed_;  ///< by what was named

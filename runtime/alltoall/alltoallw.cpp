@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "model/error.hpp"
+#include "runtime/device/find_device.hpp"
 #include "runtime/mpi/ranks.hpp"
 
 namespace commpass {
@@ -55,6 +56,13 @@ void AlltoallwCall::Packing::lay_out() {
   packed.resize(is_packed ? static_cast<std::size_t>(total) : 0);
 }
 
+/// Blocks that are packed here lie in host memory. @throws InputError
+void AlltoallwCall::Packing::require_host(const void* buffer) const {
+  const auto part = std::ranges::find_if(parts, [](const Part& its) { return its.bytes() > 0; });
+  if (part != parts.end())
+    require_host_memory(static_cast<const std::byte*>(buffer) + part->offset + part->type->begin(), name);
+}
+
 void AlltoallwCall::Packing::pack(const void* buffer) {
   for (std::size_t rank = 0; rank < parts.size(); ++rank)
     if (const auto& part = parts[rank]; part.type)
@@ -74,6 +82,7 @@ AlltoallwCall::InBytes AlltoallwCall::begin(MPI_Comm comm, const void* sendbuf, 
   received_ = recvbuf;
   receives_.assign(receives, recvbuf, comm);
   receives_.is_packed = in_place || !receives_.lie_as_they_travel(recvbuf);
+  if (receives_.is_packed) receives_.require_host(recvbuf);
   if (!in_place) sends_.assign(sends, sendbuf, comm);
   receives_.lay_out();
   void* const received = receives_.is_packed ? receives_.packed.data() : recvbuf;
@@ -82,6 +91,7 @@ AlltoallwCall::InBytes AlltoallwCall::begin(MPI_Comm comm, const void* sendbuf, 
     return {MPI_IN_PLACE, {}, {}, received, receives_.counts, receives_.displacements};
   }
   sends_.is_packed = !sends_.lie_as_they_travel(sendbuf);
+  if (sends_.is_packed) sends_.require_host(sendbuf);
   sends_.lay_out();
   if (sends_.is_packed) sends_.pack(sendbuf);
   return {sends_.is_packed ? sends_.packed.data() : sendbuf,

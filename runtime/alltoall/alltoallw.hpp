@@ -56,6 +56,7 @@ class AlltoallwCall {
 
     void assign(const Side& side, const void* buffer, MPI_Comm comm);
     void lay_out();
+    void require_host(const void* buffer) const;
     void pack(const void* buffer);
     void unpack(void* buffer) const;
     bool lie_as_they_travel(const void* buffer) const;

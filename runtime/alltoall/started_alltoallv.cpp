@@ -56,16 +56,17 @@ void StartedAlltoallv::State::start_alltoallv(const void* sendbuf, std::span<con
   const MPI_Comm comm = engine->comm();
   arguments_.receives.assign(Side::receive, comm, recvbuf, recvcounts, rdispls, recvtype);
   if (sendbuf != MPI_IN_PLACE) arguments_.sends.assign(Side::send, comm, sendbuf, sendcounts, sdispls, sendtype);
-  const auto by_library = [=, this](MPI_Comm on, MPI_Request* request) {
+  const auto [from, to] = mirrored_.begin(sendbuf, recvbuf, arguments_, engine->users_stream());
+  const auto by_library = [=, this, from = from, to = to](MPI_Comm on, MPI_Request* request) {
     auto& kept = counts_and_places_;
     for (const auto& list : {sendcounts, sdispls, recvcounts, rdispls})
       kept.insert(kept.end(), list.begin(), list.end());
     const auto* const first = kept.data();
     const auto ranks = recvcounts.size();
-    COMMPASS_MPI_CALL(MPI_Ialltoallv, sendbuf, first, first + ranks, sendtype, recvbuf, first + 2 * ranks,
-                      first + 3 * ranks, recvtype, on, request);
+    COMMPASS_MPI_CALL(MPI_Ialltoallv, from, first, first + ranks, sendtype, to, first + 2 * ranks, first + 3 * ranks,
+                      recvtype, on, request);
   };
-  start(sendbuf, recvbuf, options, by_library, {});
+  start(from, to, options, by_library, {});
 }
 
 void StartedAlltoallv::State::start_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -73,10 +74,11 @@ void StartedAlltoallv::State::start_alltoall(const void* sendbuf, int sendcount,
   const MPI_Comm comm = engine->comm();
   arguments_.receives.assign_equal(Side::receive, comm, recvbuf, recvcount, recvtype);
   if (sendbuf != MPI_IN_PLACE) arguments_.sends.assign_equal(Side::send, comm, sendbuf, sendcount, sendtype);
-  const auto by_library = [=](MPI_Comm on, MPI_Request* request) {
-    COMMPASS_MPI_CALL(MPI_Ialltoall, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, on, request);
+  const auto [from, to] = mirrored_.begin(sendbuf, recvbuf, arguments_, engine->users_stream());
+  const auto by_library = [=, from = from, to = to](MPI_Comm on, MPI_Request* request) {
+    COMMPASS_MPI_CALL(MPI_Ialltoall, from, sendcount, sendtype, to, recvcount, recvtype, on, request);
   };
-  start(sendbuf, recvbuf, options, by_library, recvcount * arguments_.receives.type->size());
+  start(from, to, options, by_library, recvcount * arguments_.receives.type->size());
 }
 
 void StartedAlltoallv::State::start_alltoallw(const void* sendbuf, const AlltoallwCall::Side& sends, void* recvbuf,
@@ -119,6 +121,7 @@ void StartedAlltoallv::State::conclude(const std::optional<AlltoallDamage>& dama
   is_in_flight_ = false;
   if (packing_) packing_->end();
   engine->require_undamaged(damage);
+  mirrored_.end();
 }
 
 bool StartedAlltoallv::State::test() {

@@ -51,6 +51,7 @@ struct StartedAlltoallv::State {
   void conclude(const std::optional<AlltoallDamage>& damage);
 
   AlltoallvArguments arguments_;
+  MirroredCall mirrored_;               ///< of them, what lies on a device
   std::vector<int> counts_and_places_;  ///< which the library reads until the exchange is complete
   std::optional<AlltoallwCall> packing_;
   std::unique_ptr<AlltoallExchange> ours_;  ///< one of these two

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/error.hpp"
+#include "runtime/device/find_device.hpp"
 
 namespace commpass {
 
@@ -53,6 +54,7 @@ CartBlocks::CartBlocks(const CartSide& side, std::size_t slots, const std::strin
     if (!buffer && bytes(slot) > 0 && side.shape != Shape::w)
       throw InputError(place, "the buffer is null but has blocks", "give the buffer");
   }
+  require_host_memory(lowest(), place);
 }
 
 std::size_t CartBlocks::type_number(MPI_Datatype type, MPI_Comm comm) {

@@ -11,6 +11,7 @@
 #include "model/text.hpp"
 #include "runtime/choose/unpriced.hpp"
 #include "runtime/context.hpp"
+#include "runtime/device/find_device.hpp"
 #include "runtime/execute/executor.hpp"
 #include "runtime/execute/persistent_requests.hpp"
 #include "runtime/mpi/agreement.hpp"
@@ -113,6 +114,7 @@ void require(const Grid& grid, const HaloArray& array, const void* cells, const 
                      "use a grid of all its ranks");
   array.validate(grid, place_of_call);
   if (!cells) throw InputError(place_of_call, "the array is null", "give the cells");
+  require_host_memory(cells, place_of_call);
   if (options.stages.empty()) return;
   const std::set<int> numbers(options.stages.begin(), options.stages.end());
   if (options.stages.size() != grid.dimensions() || *numbers.begin() != 1 || *numbers.rbegin() != std::ssize(numbers))

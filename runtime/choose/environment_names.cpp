@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/device_aware.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "selector/choose/nearest.hpp"
 
@@ -25,11 +26,26 @@ std::string fitting_name(MPI_Comm comm, const Layout& layout, const Environment&
   return fitting;
 }
 
+/// Where the MPI library does not say that it takes device memory, data on devices is staged.
+std::optional<std::string> as_mpi_can(const std::optional<std::string>& named) {
+  if (!named) return named;
+  auto strategy = parse_strategy(*named);
+  if (strategy.path.kind != DataPath::Kind::device || takes_cuda_memory().value_or(false) ||
+      takes_hip_memory().value_or(false))
+    return named;
+  strategy.path.kind = DataPath::Kind::staged;
+  return to_string(strategy);
+}
+
 }  // namespace
 
 EnvironmentNames fitting_names(MPI_Comm comm, const Layout& layout, const Environment& environment) {
   EnvironmentNames names;
-  names.strategy = fitting_name(comm, layout, environment, "COMMPASS_STRATEGY", environment.strategy, parse_strategy);
+  const auto strategy = as_mpi_can(environment.strategy);
+  if (strategy != environment.strategy && environment.verbose && rank_in(comm) == 0)
+    tell_misfit("COMMPASS_STRATEGY", *environment.strategy, "an MPI library that does not take device memory",
+                *strategy);
+  names.strategy = fitting_name(comm, layout, environment, "COMMPASS_STRATEGY", strategy, parse_strategy);
   names.sparse = fitting_name(comm, layout, environment, "COMMPASS_SPARSE_STRATEGY", environment.sparse_strategy,
                               parse_sparse_strategy);
   names.alltoallv = fitting_name(comm, layout, environment, "COMMPASS_ALLTOALLV_STRATEGY",

@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "runtime/device/gpu_backend.hpp"
-#include "runtime/device/loaded_library.hpp"
 #include "runtime/mpi/device_aware.hpp"
 
 namespace commpass {
@@ -38,7 +37,7 @@ class CudaLibrary final : public GpuLibrary {
     library.find(pop_context_, "cuCtxPopCurrent_v2");
   }
 
-  const char* name() const override { return "CUDA"; }
+  const char* name() const override { return cuda_name; }
   bool is_known_to_mpi() const override { return takes_cuda_memory().value_or(false); }
   bool is_on_device(int memory_type) const override {
     constexpr int device = 2;  // CU_MEMORYTYPE_DEVICE
@@ -85,11 +84,14 @@ class CudaLibrary final : public GpuLibrary {
 
 }  // namespace
 
-DeviceBackend* cuda_backend() {
-  LoadedLibrary library("libcuda.so.1");
+DeviceBackend* cuda_backend(LoadedLibrary::Open open) {
+  LoadedLibrary library("libcuda.so.1", open);
   if (!library) return nullptr;
   auto functions = std::make_unique<CudaLibrary>(library);
-  return library.has_all() ? new GpuBackend(std::move(functions)) : nullptr;  // NOLINT: until the process ends
+  int (*init)(unsigned flags) = nullptr;
+  library.find(init, "cuInit");  // once more does nothing
+  return library.has_all() && init(0) == 0 ? new GpuBackend(std::move(functions))
+                                           : nullptr;  // NOLINT: until the process ends
 }
 
 }  // namespace commpass

@@ -35,8 +35,10 @@ unsigned long long libraries_loaded() {
   return count;
 }
 
-void look_for(std::atomic<DeviceBackend*>& backend, DeviceBackend* (*find)()) {
-  if (!backend.load()) backend.store(find());
+using FindBackend = DeviceBackend* (*)(LoadedLibrary::Open);
+
+void look_for(std::atomic<DeviceBackend*>& backend, FindBackend find, LoadedLibrary::Open open) {
+  if (!backend.load()) backend.store(find(open));
 }
 
 }  // namespace
@@ -46,14 +48,30 @@ std::optional<Device> device_of(const void* address) {
   auto& known = backends();
   if (const auto loaded = libraries_loaded(); loaded != known.seen.load()) {
     const std::lock_guard lock(known.mutex);
-    look_for(known.all[0], cuda_backend);
-    look_for(known.all[1], hip_backend);
+    look_for(known.all[0], cuda_backend, LoadedLibrary::Open::if_loaded);
+    look_for(known.all[1], hip_backend, LoadedLibrary::Open::if_loaded);
     known.seen.store(loaded);
   }
   for (const auto& entry : known.all)
     if (auto* const backend = entry.load())
       if (const auto number = backend->device_of(address)) return Device{backend, *number};
   return {};
+}
+
+DeviceBackend* device_backend(const std::string& name) {
+  auto& known = backends();
+  const std::lock_guard lock(known.mutex);
+  if (name == cuda_name) look_for(known.all[0], cuda_backend, LoadedLibrary::Open::load);
+  if (name == hip_name) look_for(known.all[1], hip_backend, LoadedLibrary::Open::load);
+  for (const auto& entry : known.all)
+    if (auto* const backend = entry.load(); backend && name == backend->name()) return backend;
+  return nullptr;
+}
+
+void require_host_memory(const void* address, const std::string& where) {
+  if (device_of(address))
+    throw InputError(where, "the data lies in device memory, which it does not take",
+                     "copy it to host memory, or use an exchange that takes it (docs/devices.md)");
 }
 
 void add_device_backend(DeviceBackend& backend) { backends().all.back().store(&backend); }

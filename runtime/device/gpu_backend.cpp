@@ -8,8 +8,7 @@ namespace {
 
 // The same numbers in CUDA's and in HIP's interface.
 constexpr int attribute_memory_type = 2, attribute_is_managed = 8, attribute_device = 9;
-constexpr unsigned host_memory_for_all_devices = 1, stream_beside_the_default = 1, event_without_time = 2,
-                   open_with_peer_access = 1;
+constexpr unsigned host_memory_for_all_devices = 1, stream_beside_the_default = 1, event_without_time = 2;
 
 GpuFunctions::Address number(const void* address) { return reinterpret_cast<GpuFunctions::Address>(address); }
 std::byte* pointer(GpuFunctions::Address address) { return reinterpret_cast<std::byte*>(address); }  // NOLINT
@@ -159,7 +158,7 @@ std::byte* GpuBackend::open(int device, const DeviceHandle& handle) {
   const OnDevice on(*this, device);
   GpuFunctions::Address begin = 0;
   check("open memory of another process",
-        library_->functions.open_handle(&begin, handle.opaque, open_with_peer_access));
+        library_->functions.open_handle(&begin, handle.opaque, library_->with_peer_access));
   return pointer(begin);
 }
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "runtime/device/device_backend.hpp"
+#include "runtime/device/loaded_library.hpp"
 
 namespace commpass {
 
@@ -42,6 +43,7 @@ struct GpuFunctions {
 class GpuLibrary {
  public:
   GpuFunctions functions;
+  unsigned with_peer_access = 1;  ///< of open_handle
 
   virtual ~GpuLibrary() = default;
   GpuLibrary(const GpuLibrary&) = delete;
@@ -63,8 +65,10 @@ class GpuLibrary {
   GpuLibrary() = default;
 };
 
-/// Null: this process has not loaded the library, or one that lacks a function.
-DeviceBackend* cuda_backend();
-DeviceBackend* hip_backend();
+inline constexpr const char *cuda_name = "CUDA", *hip_name = "HIP";
+
+/// Null: the library is not there, or lacks a function.
+DeviceBackend* cuda_backend(LoadedLibrary::Open open);
+DeviceBackend* hip_backend(LoadedLibrary::Open open);
 
 }  // namespace commpass

@@ -3,7 +3,6 @@
 #include <memory>
 
 #include "runtime/device/gpu_backend.hpp"
-#include "runtime/device/loaded_library.hpp"
 #include "runtime/mpi/device_aware.hpp"
 
 namespace commpass {
@@ -38,10 +37,12 @@ class HipLibrary final : public GpuLibrary {
     library.find(version, "hipRuntimeGetVersion");
     int number = 0;
     constexpr int rocm_6 = 60000000;
-    if (version && version(&number) == 0 && number >= rocm_6) on_device_ = 2;
+    const bool is_new = version && version(&number) == 0 && number >= rocm_6;
+    on_device_ = is_new ? 2 : 1;
+    with_peer_access = is_new ? 1 : 0;
   }
 
-  const char* name() const override { return "HIP"; }
+  const char* name() const override { return hip_name; }
   bool is_known_to_mpi() const override { return takes_hip_memory().value_or(false); }
   bool is_on_device(int memory_type) const override { return memory_type == on_device_; }
   const char* error_text(int code) const override { return error_string_(code); }
@@ -64,14 +65,14 @@ class HipLibrary final : public GpuLibrary {
   int (*last_error_)() = nullptr;
   int (*get_device_)(int* device) = nullptr;
   int (*set_device_)(int device) = nullptr;
-  int on_device_ = 1;  ///< hipMemoryTypeDevice, which is 2 since ROCm 6
+  int on_device_ = 2;  ///< hipMemoryTypeDevice, which was 1 before ROCm 6
 };
 
 }  // namespace
 
-DeviceBackend* hip_backend() {
+DeviceBackend* hip_backend(LoadedLibrary::Open open) {
   for (const char* file : {"libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"}) {
-    LoadedLibrary library(file);
+    LoadedLibrary library(file, open);
     if (!library) continue;
     auto functions = std::make_unique<HipLibrary>(library);
     if (library.has_all()) return new GpuBackend(std::move(functions));  // NOLINT: until the process ends

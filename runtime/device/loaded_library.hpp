@@ -1,4 +1,4 @@
-// Functions of a shared library that the process has loaded already. Private to the runtime.
+// Functions of a shared library of the process. Private to the runtime.
 #pragma once
 
 #include <dlfcn.h>
@@ -7,8 +7,11 @@ namespace commpass {
 
 class LoadedLibrary {
  public:
-  /// @param file  as dlopen takes it; nothing is loaded
-  explicit LoadedLibrary(const char* file) : handle_(dlopen(file, RTLD_LAZY | RTLD_NOLOAD)) {}
+  enum class Open { if_loaded, load };
+
+  /// @param file  as dlopen takes it
+  LoadedLibrary(const char* file, Open open)
+      : handle_(dlopen(file, open == Open::load ? RTLD_LAZY : RTLD_LAZY | RTLD_NOLOAD)) {}
   explicit operator bool() const { return handle_ != nullptr; }
 
   /// Sets a pointer to a function, or remembers that one is missing.

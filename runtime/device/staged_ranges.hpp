@@ -9,6 +9,10 @@
 
 namespace commpass {
 
+/// A copy that is begun takes a GPU's driver some µs, in which about as much passes over PCIe; so as much is rather
+/// read in vain than left out.
+inline constexpr Bytes worth_a_copy = Bytes{32} << 10;
+
 /// The bytes of some edges, one range after another, each byte once. Bytes that lie together at the user's lie together
 /// in ours.
 class StagedRanges {

@@ -4,10 +4,6 @@ namespace commpass {
 
 namespace {
 
-// A copy that is begun takes a GPU's driver some µs, in which 32 KiB pass over PCIe; so as much is rather copied in
-// vain than left out.
-constexpr Bytes worth_a_copy = Bytes{32} << 10;
-
 const std::byte* at(const void* buffer, Bytes offset) { return static_cast<const std::byte*>(buffer) + offset; }
 std::byte* at(void* buffer, Bytes offset) { return static_cast<std::byte*>(buffer) + offset; }
 

@@ -7,8 +7,11 @@
 #include <vector>
 
 #include "model/error.hpp"
+#include "model/route/strategy.hpp"
 #include "runtime/choose/unpriced.hpp"
 #include "runtime/context.hpp"
+#include "runtime/device/find_device.hpp"
+#include "runtime/indexed/staged_values.hpp"
 #include "runtime/indexed/value_groups.hpp"
 #include "runtime/indexed/value_requests.hpp"
 #include "runtime/indexed/value_wiring.hpp"
@@ -24,7 +27,9 @@ namespace {
 
 /// Values from their owners to those that need them, or back: planned.
 struct Direction {
-  ValueRuns gather, gather_more, deliver;  ///< see ValueWiring
+  ValueWays ways;                        ///< of the user's arrays
+  std::unique_ptr<StagedValues> staged;  ///< of the last arrays that lay on a device
+  bool is_on_device = false;             ///< do those in flight?
   std::unique_ptr<std::byte[]> send, receive;
   bool is_in_place = false;  ///< received in the user's array; then `receive` is null
   Bytes buffer_bytes = 0;
@@ -40,7 +45,11 @@ std::unique_ptr<Direction> plan_direction(const std::shared_ptr<Context>& contex
       way->buffer_bytes += values * value_bytes;
       return std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(values * value_bytes));
     };
-    way->is_in_place = bound != nullptr && receive_in_place(wiring, value_bytes);
+    if (!options.strategy.empty() && parse_strategy(options.strategy).path.kind == DataPath::Kind::device)
+      throw InputError("indexed exchange",
+                       "its strategy is " + options.strategy + ", and values are gathered in host memory",
+                       "use @staged, or name no path");
+    way->is_in_place = bound != nullptr && !device_of(bound) && receive_in_place(wiring, value_bytes);
     way->send = buffer(wiring.sent_values);
     if (!way->is_in_place) way->receive = buffer(wiring.received_values);
   });
@@ -48,9 +57,7 @@ std::unique_ptr<Direction> plan_direction(const std::shared_ptr<Context>& contex
   way->exchange = plan_exchange(context, way->send.get(), wiring.sends, receive, wiring.receives,
                                 {options.strategy, options.model}, failure);
   way->buffer_bytes += way->exchange->buffer_bytes();
-  way->gather = std::move(wiring.gather);
-  way->gather_more = std::move(wiring.gather_more);
-  way->deliver = std::move(wiring.deliver);
+  way->ways = {std::move(wiring.gather), std::move(wiring.gather_more), {}, std::move(wiring.deliver)};
   return way;
 }
 
@@ -124,16 +131,33 @@ struct IndexedExchange::State {
   Bytes value_bytes = 0, received_bytes = 0;
   const void* bound = nullptr;  ///< to which forward's ghost values are bound, if to any
   bool shares_values = false;
+  DeviceBackend::Stream users = nullptr;  ///< the user's stream
   std::string explanation;
-  ValueRuns own, own_back;  ///< between values that this rank owns and needs: forward and back
   std::unique_ptr<Direction> forward, back;
 
   Direction* in_flight = nullptr;  ///< one of the two
-  void* target = nullptr;          ///< of what is in flight: the user's array
+  void* target = nullptr;          ///< of what is in flight: the user's array, or what stands for it
   Addition add;                    ///< of what is in flight back
 
   void check_idle() const {
     if (in_flight) throw Error("indexed exchange: it was started twice; call wait before the next start.");
+  }
+
+  /// How values move and where they are taken from and put, in one direction.
+  struct Arrays {
+    const ValueWays& ways;
+    const void* from;
+    void* to;
+  };
+  /// Those of an exchange that begins. Arrays on devices are copied to host memory.
+  Arrays begin(Direction& way, const void* from, void* to) const {
+    const StagedValues::Place place{device_of(from), device_of(to), users};
+    way.is_on_device = place.from || place.to;
+    if (!way.is_on_device) return {way.ways, from, to};
+    if (!way.staged || way.staged->place() != place)
+      way.staged = std::make_unique<StagedValues>(way.ways, value_bytes, place, &way == back.get());
+    way.staged->take(from, to);
+    return {way.staged->ways(), way.staged->from(), way.staged->to()};
   }
 };
 
@@ -162,8 +186,9 @@ IndexedExchange plan_indexed_exchange(SparseEngine& engine, const OwnedBy& owned
     state->explanation = forward.way->exchange->explanation();
     if (forward.is_shared)
       state->explanation += "Values that several ranks need travel once as far as they go together.\n";
-    state->own = requests.own;
-    state->own_back = reversed(requests.own);
+    state->users = context->stream;
+    if (state->back) state->back->ways.own = reversed(requests.own);
+    forward.way->ways.own = requests.own;
     state->forward = std::move(forward.way);
   });
   return IndexedExchange(std::move(state));
@@ -179,10 +204,11 @@ void IndexedExchange::start_forward(const void* owned_values, void* ghost_values
   s.check_idle();
   if (s.bound && ghost_values != s.bound)
     throw Error("indexed exchange: the ghost values are bound to another array; give that one.");
-  copy_values(s.forward->gather, s.value_bytes, owned_values, s.forward->send.get());
+  const auto [ways, from, to] = s.begin(*s.forward, owned_values, ghost_values);
+  copy_values(ways.gather, s.value_bytes, from, s.forward->send.get());
   s.forward->exchange->start();
-  copy_values(s.own, s.value_bytes, owned_values, ghost_values);  // while the first messages travel
-  s.target = ghost_values;
+  copy_values(ways.own, s.value_bytes, from, to);  // while the first messages travel
+  s.target = to;
   s.in_flight = s.forward.get();
 }
 
@@ -190,12 +216,13 @@ void IndexedExchange::start_reverse_add(const void* ghost_values, void* owned_va
   auto& s = *state_;
   s.check_idle();
   if (!s.back) throw Error("indexed exchange: the way back was not planned; set IndexedOptions::reverse.");
-  copy_values(s.back->gather, s.value_bytes, ghost_values, s.back->send.get());
-  add_values(s.back->gather_more, s.value_bytes, ghost_values, s.back->send.get(), add);
+  const auto [ways, from, to] = s.begin(*s.back, ghost_values, owned_values);
+  copy_values(ways.gather, s.value_bytes, from, s.back->send.get());
+  add_values(ways.gather_more, s.value_bytes, from, s.back->send.get(), add);
   s.back->exchange->start();
-  add_values(s.own_back, s.value_bytes, ghost_values, owned_values, add);
+  add_values(ways.own, s.value_bytes, from, to, add);
   s.add = std::move(add);
-  s.target = owned_values;
+  s.target = to;
   s.in_flight = s.back.get();
 }
 
@@ -216,9 +243,11 @@ void IndexedExchange::finish() {
   auto& s = *state_;
   const auto& way = *s.in_flight;
   s.in_flight = nullptr;
+  const auto& deliver = (way.is_on_device ? way.staged->ways() : way.ways).deliver;
   if (&way == s.forward.get())
-    copy_values(way.deliver, s.value_bytes, way.is_in_place ? s.target : way.receive.get(), s.target);
-  else add_values(way.deliver, s.value_bytes, way.receive.get(), s.target, s.add);
+    copy_values(deliver, s.value_bytes, way.is_in_place ? s.target : way.receive.get(), s.target);
+  else add_values(deliver, s.value_bytes, way.receive.get(), s.target, s.add);
+  if (way.is_on_device) way.staged->give_back();
 }
 
 std::int64_t IndexedExchange::numbers_in_a_value(std::size_t number_bytes) const {

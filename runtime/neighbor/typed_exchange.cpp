@@ -10,6 +10,7 @@
 
 #include "model/error.hpp"
 #include "runtime/context.hpp"
+#include "runtime/device/find_device.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/element_type.hpp"
 #include "runtime/mpi/mpi_error.hpp"
@@ -26,6 +27,16 @@ class PackedSide {
     is_packed_ = must_be_packed;
     for (const auto& block : side.blocks) add(side, block, name, comm);
     place();
+    require_reachable(static_cast<const std::byte*>(side.buffer), name);
+  }
+
+  /// What is packed here lies in host memory. @throws InputError
+  void require_reachable(const std::byte* users, const char* name) const {
+    if (!is_packed_) return;
+    const auto block = std::ranges::find_if(blocks_, [&](const Block& its) { return bytes(its) > 0; });
+    if (block != blocks_.end() && device_of(users + block->offset + types_[block->type].begin()))
+      throw InputError(name, "elements that have to be packed lie in device memory",
+                       "give types without gaps and the same buffers every time, or host memory");
   }
 
   bool is_packed() const { return is_packed_; }
@@ -172,6 +183,10 @@ void TypedExchange::start(const void* send_buffer, void* receive_buffer) {
   if (!are_same && !state_->any_buffers)
     throw InputError("exchange", "it is started with other buffers than it was planned with",
                      "plan it for any buffers (ExchangeOptions::any_buffers, commpass_any_buffers)");
+  if (!are_same) {
+    state_->sends.require_reachable(from, "exchange, send side");
+    state_->receives.require_reachable(to, "exchange, receive side");
+  }
   if (!state_->in_flight) {
     state_->send_buffer = from;
     state_->receive_buffer = to;

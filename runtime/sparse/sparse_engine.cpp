@@ -6,6 +6,7 @@
 #include <bit>
 
 #include "model/error.hpp"
+#include "runtime/device/find_device.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 
@@ -49,6 +50,8 @@ void SparseEngine::check(const SparseSends& sends) const {
     if (offset < 0) fail(fmt::format("offset {} is out of range", offset), "use offsets inside the buffer");
     if (!sends.buffer && bytes > 0) fail("the buffer is null", "give the buffer");
   }
+  const auto first = std::ranges::find_if(sends.edges, [](const SendEdge& edge) { return edge.bytes > 0; });
+  if (first != sends.edges.end()) require_host_memory(sends.buffer + first->offset, "sparse exchange");
 }
 
 SparseEngine::Prepared SparseEngine::prepare(const Sends& sends, bool constant) const {

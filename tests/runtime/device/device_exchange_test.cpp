@@ -8,6 +8,7 @@
 #include "model/route/catalogue.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/device/emulated_device.hpp"
+#include "runtime/device/users_stream.hpp"
 #include "runtime/mpi/device_aware.hpp"
 #include "runtime/naive_exchange.hpp"
 #include "runtime/world.hpp"
@@ -21,19 +22,7 @@ using test::EmulatedDevices;
 using test::rank_of;
 using test::size_of;
 using test::some_machine;
-
-/// A stream of the user.
-class UsersStream {
- public:
-  UsersStream() : stream_(EmulatedDevices::get().make_stream(0)) {}
-  ~UsersStream() { EmulatedDevices::get().free_stream(0, stream_); }
-  UsersStream(const UsersStream&) = delete;
-  UsersStream& operator=(const UsersStream&) = delete;
-  DeviceBackend::Stream get() const { return stream_; }
-
- private:
-  DeviceBackend::Stream stream_;
-};
+using test::UsersStream;
 
 /// The buffers of an exchange, each on the device or in host memory.
 struct Buffers {

@@ -137,8 +137,8 @@ TEST(EmulatedDevice, IsOpenedByAnotherProcessOfTheNode) {
 
 // Nothing is loaded to find that out.
 TEST(GpuLibraries, AreNotThereWhereTheProgramHasNotLoadedThem) {
-  EXPECT_EQ(cuda_backend(), nullptr);
-  EXPECT_EQ(hip_backend(), nullptr);
+  EXPECT_EQ(cuda_backend(LoadedLibrary::Open::if_loaded), nullptr);
+  EXPECT_EQ(hip_backend(LoadedLibrary::Open::if_loaded), nullptr);
 }
 
 }  // namespace

@@ -1,0 +1,82 @@
+#include "runtime/indexed/staged_values.hpp"
+
+#include <utility>
+
+namespace commpass {
+
+namespace {
+
+using Position = std::int64_t ValueRun::*;
+
+/// The values that some runs touch. An array is one allocation, so what lies between may be read.
+StagedRanges touched(std::initializer_list<const ValueRuns*> lists, Position position, Bytes value_bytes,
+                     Bytes most_gap) {
+  std::vector<StagedRanges::Range> ranges;
+  for (const auto* runs : lists)
+    for (const auto& run : *runs) ranges.push_back({run.*position * value_bytes, run.count * value_bytes, 0});
+  return {std::move(ranges), most_gap};
+}
+
+void move_to(ValueRuns& runs, Position position, Bytes value_bytes, const StagedRanges& ranges) {
+  for (auto& run : runs) run.*position = ranges.place_of(run.*position * value_bytes) / value_bytes;
+}
+
+}  // namespace
+
+StagedArray::StagedArray(const Device& device, DeviceBackend::Stream users, StagedRanges ranges)
+    : ranges_(std::move(ranges)), host_(pinned_buffer(device, ranges_.bytes())), queue_(device, users) {
+  copies_.reserve(ranges_.ranges().size());
+}
+
+void StagedArray::copy_out(const void* array) {
+  copies_.clear();
+  for (const auto& [offset, bytes, place] : ranges_.ranges())
+    copies_.push_back(
+        {static_cast<const std::byte*>(array) + offset, host_.get() + place, static_cast<std::size_t>(bytes)});
+  queue_.follow_user();
+  queue_.copy(copies_);
+  queue_.wait();
+}
+
+void StagedArray::copy_in(void* array) {
+  copies_.clear();
+  for (const auto& [offset, bytes, place] : ranges_.ranges())
+    copies_.push_back({host_.get() + place, static_cast<std::byte*>(array) + offset, static_cast<std::size_t>(bytes)});
+  queue_.follow_user();
+  queue_.copy(copies_);
+  queue_.let_user_follow();
+  queue_.wait();  // the next exchange may put values there at once
+}
+
+StagedValues::StagedValues(const ValueWays& ways, Bytes value_bytes, const Place& place, bool adds)
+    : place_(place), ways_(ways), adds_(adds) {
+  if (place.from) {
+    const auto& ranges =
+        from_
+            .emplace(*place.from, place.users,
+                     touched({&ways.gather, &ways.gather_more, &ways.own}, &ValueRun::from, value_bytes, worth_a_copy))
+            .ranges();
+    for (auto* runs : {&ways_.gather, &ways_.gather_more, &ways_.own})
+      move_to(*runs, &ValueRun::from, value_bytes, ranges);
+  }
+  if (place.to) {
+    // Of this array nothing else may be written.
+    const auto& ranges =
+        to_.emplace(*place.to, place.users, touched({&ways.own, &ways.deliver}, &ValueRun::to, value_bytes, 0))
+            .ranges();
+    for (auto* runs : {&ways_.own, &ways_.deliver}) move_to(*runs, &ValueRun::to, value_bytes, ranges);
+  }
+}
+
+void StagedValues::take(const void* from, void* to) {
+  users_from_ = from;
+  users_to_ = to;
+  if (from_) from_->copy_out(from);
+  if (to_ && adds_) to_->copy_out(to);
+}
+
+void StagedValues::give_back() {
+  if (to_) to_->copy_in(users_to_);
+}
+
+}  // namespace commpass

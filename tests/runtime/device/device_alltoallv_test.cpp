@@ -1,0 +1,247 @@
+// All-to-alls and indexed exchanges of data on devices; and what takes host memory only says so.
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "runtime/communicator.hpp"
+#include "runtime/device/emulated_device.hpp"
+#include "runtime/device/users_stream.hpp"
+#include "runtime/world.hpp"
+
+namespace commpass {
+namespace {
+
+using test::common_error;
+using test::DeviceBytes;
+using test::EmulatedDevices;
+using test::everywhere;
+using test::rank_of;
+using test::size_of;
+using test::some_machine;
+using test::UsersStream;
+
+std::vector<std::byte> as_bytes(const std::vector<int>& numbers) {
+  const auto* const begin = reinterpret_cast<const std::byte*>(numbers.data());
+  return {begin, begin + numbers.size() * sizeof(int)};
+}
+
+std::vector<int> as_numbers(const std::vector<std::byte>& bytes) {
+  std::vector<int> result(bytes.size() / sizeof(int));
+  std::copy(bytes.begin(), bytes.end(), reinterpret_cast<std::byte*>(result.data()));
+  return result;
+}
+
+/// Numbers on the device, or in host memory.
+class Numbers {
+ public:
+  Numbers(std::vector<int> numbers, bool is_on_device, const UsersStream& users)
+      : is_on_device_(is_on_device), users_(users), host_(std::move(numbers)), device_(host_.size() * sizeof(int)) {
+    if (is_on_device) device_.write(as_bytes(host_), users.get());
+  }
+  void* data() { return is_on_device_ ? static_cast<void*>(device_.data()) : host_.data(); }
+  std::vector<int> read() const { return is_on_device_ ? as_numbers(device_.read(users_.get())) : host_; }
+
+ private:
+  bool is_on_device_;
+  const UsersStream& users_;
+  std::vector<int> host_;
+  DeviceBytes device_;
+};
+
+/// What rank i sends to rank j: (i + j) % 3 numbers, one place apart from the next block.
+struct Alltoallv {
+  static int count(Rank from, Rank to) { return (from + to) % 3; }
+  static int number(Rank from, Rank to, int i) { return 10000 * from + 100 * to + i; }
+  static constexpr int rubbish = -7;
+
+  std::vector<int> sendcounts, sdispls, recvcounts, rdispls, sent, expected;
+
+  Alltoallv() {
+    const Rank me = rank_of();
+    for (Rank rank = 0; rank < size_of(); ++rank) {
+      add(sendcounts, sdispls, sent, count(me, rank), [&](int i) { return number(me, rank, i); });
+      add(recvcounts, rdispls, expected, count(rank, me), [&](int i) { return number(rank, me, i); });
+    }
+  }
+
+  template <class Number>
+  static void add(std::vector<int>& counts, std::vector<int>& places, std::vector<int>& numbers, int count,
+                  Number number) {
+    numbers.push_back(rubbish);
+    counts.push_back(count);
+    places.push_back(static_cast<int>(numbers.size()));
+    for (int i = 0; i < count; ++i) numbers.push_back(number(i));
+  }
+  std::vector<int> nothing() const { return std::vector<int>(expected.size(), rubbish); }
+};
+
+/// Each side of each rank in turn on the device or not.
+struct Sides {
+  bool is_send_on_device, is_receive_on_device;
+};
+std::vector<Sides> all_sides() {
+  const bool odd = rank_of() % 2 == 1;
+  return {{true, true}, {true, false}, {false, true}, {odd, !odd}};
+}
+
+TEST(DeviceAlltoallv, DeliversByEveryStrategyFromAndToEitherMemory) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
+  const UsersStream users;
+  communicator.use_stream(users.get());
+  const Alltoallv all;
+  for (const auto* strategy : {"", "standard", "standard,window=1", "mpi", "two-step", "tuna,radix=2"}) {
+    if (size_of() == 1 && strategy[0] == 't') continue;
+    for (const auto [is_send, is_receive] : all_sides())
+      for (const bool waits : {true, false}) {
+        SCOPED_TRACE(strategy);
+        Numbers send(all.sent, is_send, users), receive(all.nothing(), is_receive, users);
+        if (waits)
+          communicator.alltoallv(send.data(), all.sendcounts, all.sdispls, MPI_INT, receive.data(), all.recvcounts,
+                                 all.rdispls, MPI_INT, {strategy, {}});
+        else
+          communicator
+              .start_alltoallv(send.data(), all.sendcounts, all.sdispls, MPI_INT, receive.data(), all.recvcounts,
+                               all.rdispls, MPI_INT, {strategy, {}})
+              .wait();
+        EXPECT_EQ(receive.read(), all.expected);
+      }
+  }
+}
+
+TEST(DeviceAlltoallv, IsPlannedToo) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine());
+  const UsersStream users;
+  communicator.use_stream(users.get());
+  const Alltoallv all;
+  for (const auto [is_send, is_receive] : all_sides()) {
+    Numbers send(all.sent, is_send, users), receive(all.nothing(), is_receive, users);
+    auto exchange = communicator.alltoallv_init(send.data(), all.sendcounts, all.sdispls, MPI_INT, receive.data(),
+                                                all.recvcounts, all.rdispls, MPI_INT);
+    exchange.start();
+    exchange.wait();
+    EXPECT_EQ(receive.read(), all.expected);
+  }
+}
+
+TEST(DeviceAlltoall, TakesEqualBlocksAlsoInPlace) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine());
+  const UsersStream users;
+  communicator.use_stream(users.get());
+  std::vector<int> sent, expected;
+  for (Rank rank = 0; rank < size_of(); ++rank) {
+    sent.push_back(Alltoallv::number(rank_of(), rank, 0));
+    expected.push_back(Alltoallv::number(rank, rank_of(), 0));
+  }
+  for (const bool in_place : {false, true})
+    for (const auto* strategy : {"standard", "mpi", ""})
+      for (const bool waits : {true, false}) {
+        Numbers send(sent, true, users), receive(in_place ? sent : std::vector<int>(sent.size()), true, users);
+        const void* const from = in_place ? MPI_IN_PLACE : send.data();
+        if (waits) communicator.alltoall(from, 1, MPI_INT, receive.data(), 1, MPI_INT, {strategy, {}});
+        else communicator.start_alltoall(from, 1, MPI_INT, receive.data(), 1, MPI_INT, {strategy, {}}).wait();
+        EXPECT_EQ(receive.read(), expected) << strategy << (in_place ? ", in place" : "");
+      }
+}
+
+TEST(DeviceIndexed, BringsAndAddsValuesFromAndToEitherMemory) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
+  const UsersStream users;
+  communicator.use_stream(users.get());
+  // Each rank owns five indices, and needs the third of all others and of its own, its first two, and one of them
+  // twice.
+  constexpr Index own = 5;
+  const Index begin = own * rank_of();
+  std::vector<Index> needed;
+  for (Rank rank = 0; rank < size_of(); ++rank) needed.push_back(own * rank + 2);
+  needed.insert(needed.end(), {begin + 1, begin, begin + 1});
+  std::vector<int> owned(own), ghosts;
+  std::iota(owned.begin(), owned.end(), static_cast<int>(begin));
+  for (const auto index : needed) ghosts.push_back(static_cast<int>(index));
+  for (const bool shares : {false, true})
+    for (const auto* strategy : {"", "two-step", "standard@staged"}) {
+      IndexedOptions options{strategy};
+      options.reverse = true;
+      options.share = shares;
+      auto exchange = communicator.indexed_exchange(IndexRange{begin, begin + own}, needed, sizeof(int), options);
+      for (int turn = 0; turn < 2; ++turn)
+        for (const auto [is_owned, is_ghost] : all_sides()) {
+          Numbers values(owned, is_owned, users), brought(std::vector<int>(needed.size(), -1), is_ghost, users);
+          exchange.forward(values.data(), brought.data());
+          EXPECT_EQ(brought.read(), ghosts);
+          Numbers ones(std::vector<int>(needed.size(), 1), is_ghost, users);
+          exchange.reverse_add(static_cast<const int*>(ones.data()), static_cast<int*>(values.data()));
+          auto sums = owned;
+          sums[2] += size_of();
+          sums[0] += 1;
+          sums[1] += 2;
+          EXPECT_EQ(values.read(), sums);
+        }
+    }
+}
+
+// What a call does not touch of the user's array is not written to.
+TEST(DeviceIndexed, BindsGhostValuesOnADevice) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine());
+  const UsersStream users;
+  communicator.use_stream(users.get());
+  const std::vector<Index> needed{(rank_of() + 1) % size_of()};
+  Numbers values({100 + rank_of()}, true, users), brought({-1}, true, users);
+  IndexedOptions options;
+  options.ghost_values = brought.data();
+  auto exchange = communicator.indexed_exchange(IndexRange{rank_of(), rank_of() + 1}, needed, sizeof(int), options);
+  exchange.forward(values.data(), brought.data());
+  EXPECT_EQ(brought.read(), std::vector{100 + (rank_of() + 1) % size_of()});
+}
+
+TEST(DeviceIndexed, RefusesToHandValuesToMpiOnTheDevice) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine());
+  const auto error = common_error([&] {
+    communicator.indexed_exchange(IndexRange{rank_of(), rank_of() + 1}, {}, sizeof(int), {"standard@device"});
+  });
+  EXPECT_NE(error.find("gathered in host memory"), std::string::npos) << error;
+}
+
+class WithGaps {
+ public:
+  WithGaps() {
+    MPI_Type_vector(2, 1, 2, MPI_INT, &type_);
+    MPI_Type_commit(&type_);
+  }
+  ~WithGaps() { MPI_Type_free(&type_); }
+  WithGaps(const WithGaps&) = delete;
+  WithGaps& operator=(const WithGaps&) = delete;
+  MPI_Datatype get() const { return type_; }
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
+
+// In place of a crash. All ranks give such memory, so that none waits for another one.
+TEST(DeviceMemory, IsRefusedInOneSentenceWhereOnlyHostMemoryIsTaken) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine());
+  const auto ranks = static_cast<std::size_t>(size_of());
+  const DeviceBytes memory(16 * ranks), other(16 * ranks);
+  const WithGaps gaps;
+  const std::vector<int> ones(ranks, 1), places(ranks, 0);
+  const std::vector<MPI_Datatype> types(ranks, gaps.get());
+  std::vector<int> apart(ranks);
+  for (std::size_t i = 0; i < ranks; ++i) apart[i] = static_cast<int>(16 * i);
+  const auto expect_refusal = [&](const std::function<void()>& action) {
+    const auto error = common_error(action);
+    EXPECT_NE(error.find("device memory"), std::string::npos) << error;
+  };
+  expect_refusal(
+      [&] { communicator.alltoallv(memory.data(), ones, places, gaps.get(), other.data(), ones, places, gaps.get()); });
+  expect_refusal([&] { communicator.alltoallw(memory.data(), ones, apart, types, other.data(), ones, apart, types); });
+  expect_refusal(
+      [&] { communicator.alltoallw_init(memory.data(), ones, apart, types, other.data(), ones, apart, types); });
+  const std::vector<SendEdge> edges{{(rank_of() + 1) % size_of(), 0, 4}};
+  expect_refusal([&] { communicator.sparse_alltoallv(memory.data(), edges, {"direct+nbx", {}}); });
+  expect_refusal([&] { communicator.start_sparse_alltoallv(memory.data(), edges, {"direct+nbx", {}}).wait(); });
+}
+
+}  // namespace
+}  // namespace commpass
