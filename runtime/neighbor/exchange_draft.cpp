@@ -6,6 +6,7 @@
 #include "model/error.hpp"
 #include "runtime/choose/gather_pattern.hpp"
 #include "runtime/device/device_requests.hpp"
+#include "runtime/device/shared_requests.hpp"
 #include "runtime/device/staged_requests.hpp"
 #include "runtime/execute/persistent_requests.hpp"
 #include "runtime/mpi/neighborhood_collective.hpp"
@@ -57,6 +58,11 @@ std::unique_ptr<Executor> ExchangeDraft::make(const Strategy& strategy) {
   return finish(are_edges_matched);
 }
 
+void ExchangeDraft::share_copies(int copies) {
+  shared_ = std::make_shared<SharedCopies>(context_, address_, given_, copies);
+  given_ = shared_->on_host();
+}
+
 void ExchangeDraft::reset() {
   by_library_ = nullptr;
   executor_ = {};
@@ -70,6 +76,12 @@ void ExchangeDraft::take_plan() {
 }
 
 void ExchangeDraft::make_executor(bool by_library) {
+  if (shared_) {
+    staging_bytes_ = shared_->bytes();
+    auto on_host = make_requests(*plan_, given_.send_buffer, given_.receive_buffer, host_memory(), by_library);
+    executor_ = std::make_unique<Executor>(std::make_unique<SharedRequests>(shared_, address_, std::move(on_host)));
+    return;
+  }
   const auto sides = find_device_sides(given_);
   staging_bytes_ = 0;
   executor_ = std::make_unique<Executor>(
@@ -79,11 +91,6 @@ void ExchangeDraft::make_executor(bool by_library) {
 
 /// Where no path is named, data on a device is staged.
 std::unique_ptr<BatchRequests> ExchangeDraft::requests_on_device(const DeviceSides& sides, bool by_library) {
-  if (path_.copies > 1)
-    throw InputError(
-        "exchange",
-        "one process copies the data of a rank so far, and the strategy names " + std::to_string(path_.copies),
-        "use @staged");
   if (path_.kind == DataPath::Kind::device) {
     if (!sides.device().backend->is_known_to_mpi())
       throw InputError("exchange",

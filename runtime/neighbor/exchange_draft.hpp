@@ -10,6 +10,7 @@
 #include "model/route/catalogue.hpp"
 #include "runtime/context.hpp"
 #include "runtime/device/device_data.hpp"
+#include "runtime/device/shared_copies.hpp"
 #include "runtime/execute/executor.hpp"
 #include "runtime/execute/library_requests.hpp"
 #include "runtime/neighbor/plan_cache.hpp"
@@ -36,6 +37,9 @@ class ExchangeDraft {
   bool begin_with_all(const Strategy& strategy, Failure& failure);
   /// All of it. Collective. @throws Error, the same on every rank
   std::unique_ptr<Executor> make(const Strategy& strategy);
+  /// From now on the exchange is that of several processes for each rank with data on a device. Collective, before
+  /// begin(). @throws Error, the same on every rank
+  void share_copies(int copies);
   /// Forgets what begin() has done.
   void reset();
   bool is_begun() const { return planning_ || executor_; }
@@ -63,7 +67,8 @@ class ExchangeDraft {
   const Context::Address& address_;
   BuffersAndEdges given_;
   RequestLife requests_ = RequestLife::persistent;
-  DataPath path_;  ///< of what lies on a device
+  DataPath path_;                         ///< of what lies on a device
+  std::shared_ptr<SharedCopies> shared_;  ///< in whose buffers the exchange is, if several processes copy
   Bytes staging_bytes_ = 0;
   std::unique_ptr<Route> route_;
   std::optional<Planning> planning_;

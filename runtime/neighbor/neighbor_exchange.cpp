@@ -50,7 +50,7 @@ struct Intent {
 };
 
 /// By a plan that there is already. Whether the MPI library's communicator is free is a matter of all ranks.
-std::uint64_t number_of(const PlanCache::Entry& entry) {
+std::uint64_t number_of_known(const PlanCache::Entry& entry) {
   return mixed({entry.number, entry.has_free_graph() ? 1U : 0U});
 }
 
@@ -90,7 +90,7 @@ Intent intend(const Context& context, const std::string& name, const ExchangeOpt
                                           is_named ? std::optional(intent.strategy) : std::nullopt,
                                           context.grid,
                                           options.planner.value_or(context.planner)};
-    } else if (pattern_need(intent.strategy) == PatternNeed::nothing) {
+    } else if (pattern_need(intent.strategy) == PatternNeed::nothing && intent.path.copies == 1) {
       draft.begin(intent.strategy);
     }
   });
@@ -148,7 +148,7 @@ Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send
   attempt(failure, [&] { is_on_device = find_device_sides(given).any(); });
   const auto& name = options.strategy.empty() ? context->named.strategy : options.strategy;
   auto* const known = options.anew ? nullptr : plans.find(options, sends, receives);
-  const auto wish = known ? number_of(*known) : number_of(name);  // before the draft takes the graph
+  const auto wish = known ? number_of_known(*known) : number_of(name);  // before the draft takes the graph
   auto intent = known ? intend_known(*known, draft, failure) : intend(*context, name, options, draft, failure);
   // Ranks that wish the same need not tell each other first.
   auto opening = open_planning(comm, intent.failure, wish, draft.mismatch(), is_on_device);
@@ -161,6 +161,8 @@ Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send
   if (intent.selection) decide(*context, address, given, options.planner_seconds, intent);
   bool are_edges_matched = opening.are_edges_matched;
   draft.use(intent.decision.requests);
+  const bool shares_copies = intent.path.copies > 1 && opening.is_on_device;
+  if (shares_copies) draft.share_copies(intent.path.copies);
   if (!draft.is_begun()) are_edges_matched = draft.begin_with_all(intent.strategy, intent.failure);
   auto executor = draft.finish(are_edges_matched);
   const auto known_from_now_on = [&] {
@@ -173,7 +175,7 @@ Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send
                      intent.path};
   };
   if (intent.known) plans.use(*intent.known);
-  else plans.keep(std::cref(known_from_now_on), draft.graph());
+  else if (intent.path.copies == 1) plans.keep(std::cref(known_from_now_on), draft.graph());
   if (opening.is_on_device) tell_path(intent.decision, intent.path);
   auto state = insist([] { return std::make_unique<Exchange::State>(); });
   *state = {context, std::move(address), std::move(intent.decision), draft.buffer_bytes(), std::move(executor)};

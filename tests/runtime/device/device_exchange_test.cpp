@@ -64,7 +64,7 @@ bool is_device_aware() { return takes_cuda_memory().value_or(false); }
 
 std::vector<std::string> paths() {
   if (is_device_aware()) return {"@staged", "@device"};
-  return {"@staged"};
+  return {"@staged", "@staged,copies=2", "@staged,copies=4"};
 }
 
 class EveryStrategyOnDevices : public testing::TestWithParam<unsigned> {};
@@ -216,11 +216,38 @@ TEST(DeviceExchange, RefusesTwoDevicesOfARankOnAllRanks) {
   EXPECT_NE(error.find("another device"), std::string::npos) << error;
 }
 
-TEST(DeviceExchange, RefusesSeveralCopyingProcessesOnAllRanks) {
-  Communicator communicator(MPI_COMM_WORLD, some_machine());
-  auto buffers = all_to_all(8);
-  const auto error = common_error([&] { buffers.plan(communicator, "standard@staged,copies=2"); });
-  EXPECT_NE(error.find("use @staged"), std::string::npos) << error;
+// Ranks 0, 3, 6 … have data, and two others of their node each none.
+TEST(DeviceExchange, LetsRanksWithoutDataCopyForOthers) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 3)});
+  Pattern pattern{size_of(), {}};
+  constexpr Bytes many = 100000;  // which is cut
+  for (Rank i = 0; i < size_of(); i += 3)
+    for (Rank j = 0; j < size_of(); j += 3) pattern.edges.insert(pattern.edges.end(), {{i, j, many + i}, {i, j, 10}});
+  Buffers buffers{test::local_part(pattern, rank_of(), 0, 1)};
+  const UsersStream users;
+  communicator.use_stream(users.get());
+  auto exchange = buffers.plan(communicator, "standard@staged,copies=3");
+  auto& devices = EmulatedDevices::get();
+  for (unsigned turn = 0; turn < 3; ++turn) {
+    const auto before = devices.copies();
+    buffers.expect_delivery(exchange, users, turn);
+    EXPECT_EQ(devices.copies() > before, size_of() > 3 || rank_of() == 0) << "each rank copies its part";
+  }
+}
+
+TEST(DeviceExchange, LeavesNothingOfAnotherProcessOpen) {
+  const auto before = EmulatedDevices::get().alive();
+  {
+    Communicator communicator(MPI_COMM_WORLD, some_machine());
+    auto buffers = all_to_all(20000);
+    if (rank_of() > 0) buffers.is_send_on_device = buffers.is_receive_on_device = false;
+    const UsersStream users;
+    communicator.use_stream(users.get());
+    auto exchange = buffers.plan(communicator, "standard@staged,copies=2");
+    buffers.expect_delivery(exchange, users, 1);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  EXPECT_EQ(EmulatedDevices::get().alive(), before);
 }
 
 TEST(DeviceExchange, RefusesThePathDeviceWhereMpiDoesNotTakeDeviceMemory) {

@@ -1,0 +1,86 @@
+#include "runtime/device/shared_requests.hpp"
+
+#include <utility>
+
+#include "runtime/mpi/mpi_error.hpp"
+
+namespace commpass {
+
+SharedRequests::SharedRequests(std::shared_ptr<SharedCopies> copies, const Context::Address& address,
+                               std::unique_ptr<BatchRequests> on_host)
+    : copies_(std::move(copies)), on_host_(std::move(on_host)) {
+  const auto send = [&](Rank to) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    COMMPASS_MPI_CALL(MPI_Send_init, nullptr, 0, MPI_BYTE, to, address.tag, address.comm, &request);
+    return request;
+  };
+  const auto receive = [&](Rank from) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    COMMPASS_MPI_CALL(MPI_Recv_init, nullptr, 0, MPI_BYTE, from, address.tag, address.comm, &request);
+    return request;
+  };
+  try {
+    ready_.reserve(copies_->helpers().size() + 1);
+    done_.reserve(copies_->helpers().size() + 1);
+    for (const Rank helper : copies_->helpers()) {
+      ready_.push_back(send(helper));
+      done_.push_back(receive(helper));
+    }
+    if (const Rank helped = copies_->helped(); helped != copies_->rank()) {
+      ready_.push_back(receive(helped));
+      done_.push_back(send(helped));
+    }
+  } catch (...) {
+    free_signals();
+    throw;
+  }
+}
+
+SharedRequests::~SharedRequests() {
+  if (mpi_is_usable()) free_signals();
+}
+
+void SharedRequests::free_signals() noexcept {
+  for (auto* list : {&ready_, &done_})
+    for (auto& request : *list)
+      if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+}
+
+void SharedRequests::begin(std::size_t batch) {
+  current_ = batch;
+  if (!is_signal()) {
+    on_host_->begin(batch - 1);
+    if (batch == 1) copies_->copy_self();  // while the first messages travel
+    return;
+  }
+  if (batch == 0) copies_->let_go();
+  if (auto& all = signals(); !all.empty()) COMMPASS_MPI_CALL(MPI_Startall, static_cast<int>(all.size()), all.data());
+}
+
+std::span<MPI_Request> SharedRequests::requests() {
+  if (is_signal()) return signals();
+  return on_host_->requests();
+}
+
+bool SharedRequests::are_complete(const char* call, int code) {
+  return is_signal() ? BatchRequests::are_complete(call, code) : on_host_->are_complete(call, code);
+}
+
+void SharedRequests::end(std::size_t batch) {
+  if (batch == 0) return copies_->copy_out();
+  if (is_signal()) return;
+  on_host_->end(batch - 1);
+  if (batch + 2 == batches()) copies_->copy_in();
+}
+
+void SharedRequests::abandon() noexcept {
+  if (!is_signal()) return on_host_->abandon();
+  const bool helps = copies_->helped() != copies_->rank();
+  if (helps != (current_ == 0)) return;  // signals that are sent
+  for (auto& request : signals()) {
+    MPI_Cancel(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+}
+
+}  // namespace commpass
