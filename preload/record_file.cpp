@@ -6,6 +6,7 @@
 #include "model/file.hpp"
 #include "preload/gathered_record.hpp"
 #include "runtime/context.hpp"
+#include "runtime/mpi/agreement.hpp"
 #include "selector/report/place_report.hpp"
 
 namespace commpass {

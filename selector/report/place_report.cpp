@@ -86,6 +86,7 @@ PlaceReport report_places(const Record& record, const std::vector<WhoRan>& ran, 
     const auto share = members_of(record, record.exchanges[i]) / record.ranks();
     report.exchange_s += share * record.exchanges[i].exchange_s;
     report.saved_s += share * ran[i].saved_s;
+    report.is_saved_known = report.is_saved_known && ran[i].is_saved_known;
   }
   for (; calls.size() > most_places; calls.pop_back()) ++report.places_left_out;
   if (machine) {
@@ -112,8 +113,9 @@ std::string place_report_text(const Record& record, const PlaceReport& report) {
   if (report.places_left_out > 0) fmt::format_to(out, "{} more places are left out\n", report.places_left_out);
   for (const auto& other : record.others)
     fmt::format_to(out, "{} more calls of MPI_{} were counted only\n", other.calls, other.call);
-  fmt::format_to(out, "of a run of {} exchanges took {}; {} saved\n", format_seconds(record.run_s),
-                 format_seconds(report.exchange_s), seconds_or_dash(true, report.saved_s));
+  fmt::format_to(
+      out, "of a run of {} exchanges took {}; {}\n", format_seconds(record.run_s), format_seconds(report.exchange_s),
+      report.is_saved_known ? seconds_or_dash(true, report.saved_s) + " saved" : "what was saved was not measured");
   return text;
 }
 
@@ -126,7 +128,7 @@ std::string place_report_json(const Record& record, const PlaceReport& report) {
             {"unpriced", report.unpriced},
             {"run_s", record.run_s},
             {"exchange_s", report.exchange_s},
-            {"saved_s", report.saved_s},
+            {"saved_s", known(report.is_saved_known, report.saved_s)},
             {"places", Json::array()}};
   for (std::size_t i = 0; i < report.places.size(); ++i) {
     const auto& place = report.places[i];

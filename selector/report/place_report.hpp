@@ -41,6 +41,7 @@ struct PlaceReport {
   std::optional<MachineAdvice> predicted = {};  ///< what each place would take; nothing: unpriced says why
   std::string unpriced = {};
   Seconds exchange_s = 0, saved_s = 0;  ///< of all, on average over all ranks
+  bool is_saved_known = true;           ///< of all of them
 };
 
 /// @param ran      for each of the record's exchanges

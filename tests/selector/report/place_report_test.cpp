@@ -75,6 +75,7 @@ TEST(PlaceReport, SaysWhatItDoesNotKnow) {
   const auto report = run.report();
   const auto json = nlohmann::json::parse(place_report_json(run.record, report));
   EXPECT_TRUE(json["machine"].is_null());
+  EXPECT_TRUE(json["saved_s"].is_null());
   EXPECT_EQ(json["unpriced"], "no profile");
   EXPECT_TRUE(json["places"][0]["saved_s"].is_null()) << "what ran was compared with nothing";
   EXPECT_TRUE(json["places"][0]["predicted_ours_s"].is_null());
