@@ -17,6 +17,7 @@ inline void raise(const char* name, const std::exception& error) {
 
 /// For all functions of the module that is being made.
 inline void translate_errors() {
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): pybind11 wants a function with this argument
   pybind11::register_local_exception_translator([](std::exception_ptr thrown) {
     try {
       if (thrown) std::rethrow_exception(thrown);

@@ -35,6 +35,8 @@ class Commpass(CMakePackage):
             self.define_from_variant("COMMPASS_SHARED", "shared"),
             self.define("COMMPASS_FORTRAN", "+fortran" in self.spec),
             *([] if "+metis" in self.spec else [self.define("COMMPASS_METIS", False)]),
+            self.define("COMMPASS_PETSC", False),
+            self.define("COMMPASS_PYTHON", False),
             self.define("COMMPASS_TESTS", False),
             self.define("COMMPASS_EXAMPLES", False),
         ]
