@@ -116,7 +116,7 @@ Strategy parse_strategy(const std::string& text) {
 Strategy parse_host_strategy(const std::string& text) {
   auto strategy = parse_strategy(text);
   if (!strategy.path.is_host())
-    throw InputError("strategy " + text, "it moves data on devices, which is predicted but not run so far",
+    throw InputError("strategy " + text, "it says how data on devices moves, which only planned exchanges are told",
                      "leave '" + to_string(strategy.path) + "' out");
   return strategy;
 }
