@@ -35,8 +35,9 @@ struct CalibrationResult {
 /// (α_next, γ); what ranks share, by a sweep over active pairs. Then what a node takes in, local copies, derived
 /// datatypes, the operations of dynamic exchanges, and what the MPI library's neighbourhood collective takes beyond a
 /// direct exchange. At last it checks the profile on exchanges that no fit has seen, and
-/// measures again, if they are off, where they spend most of their time. What could not be measured is
-/// absent from the profile, and its provenance says why.
+/// measures again, if they are off, where they spend most of their time. Where lone messages take half as long again
+/// now and then, it measures everything again while the budget has room, and takes the turn with fewest such parts.
+/// What could not be measured is absent from the profile, and its provenance says why.
 /// @return the same on every rank
 /// @throws InputError on fewer than two ranks, MpiError
 CalibrationResult calibrate(MPI_Comm comm, const Layout& layout, const CalibrationOptions& options);

@@ -31,6 +31,7 @@ struct Calibration {
   std::vector<Locality> localities;  ///< those that have pairs
   Machine machine;
   Provenance provenance;
+  std::vector<Seconds> pulses;  ///< of lone small messages between the nearest ranks, before the parts and after each
 
   const std::vector<Pair>& pairs(Locality locality) const {
     return pairs_by_locality[static_cast<std::size_t>(locality)];
@@ -53,7 +54,7 @@ struct Share {
 inline constexpr Share node_share{0, 0.02}, ping_pong_share{0.02, 0.4}, switch_share{0.4, 0.51}, burst_share{0.51, 0.6},
     sharing_share{0.6, 0.65}, bus_share{0.65, 0.66}, core_share{0.66, 0.67}, ejection_share{0.67, 0.69},
     receive_share{0.69, 0.77}, copy_share{0.77, 0.79}, datatype_share{0.79, 0.81}, operation_share{0.81, 0.84},
-    collective_share{0.84, 0.85}, alltoallv_share{0.85, 0.86}, held_out_share{0.86, 0.93};
+    collective_share{0.84, 0.85}, alltoallv_share{0.85, 0.86}, calls_share{0.86, 0.88}, held_out_share{0.88, 0.93};
 
 /// Nodes that are slower than the others: not what the profile describes, or all that it describes.
 void find_slow_nodes(Calibration& calibration);
@@ -84,6 +85,8 @@ void measure_operations(Calibration& calibration);
 void measure_neighborhood(Calibration& calibration);
 /// What MPI_Alltoallv takes beyond a direct exchange.
 void measure_alltoallv(Calibration& calibration);
+/// What exchanges of ours take beyond their messages. Behind all that their prices are made of.
+void measure_calls(Calibration& calibration);
 /// Leaves out rates that the memory contradicts.
 void hold_to_physics(Calibration& calibration);
 /// Exchanges that no fit has seen, predicted with what was found and then run. Where they are off, what is left of the

@@ -26,7 +26,7 @@ void forget_further_messages(Calibration& calibration, Locality locality) {
 
 /// Measures again what further messages cost on the locality that explains most of the error, and keeps of both results
 /// the one that predicts better.
-void measure_again(Calibration& calibration, HeldOutTrials& trials) {
+void measure_again(Calibration& calibration, ExchangeTrials& trials) {
   constexpr double well = 0.15, percent = 100;
   const double before = middle_miss(trials.results()), spent = calibration.sampler.spent();
   if (before <= well || calibration.sampler.has_spent(1)) return;
@@ -64,7 +64,9 @@ void check_held_out(Calibration& calibration) {
     calibration.not_measured("held_out: " + calibration.provenance.warning);
     return;
   }
-  HeldOutTrials trials(calibration);
+  ExchangeTrials trials(calibration);
+  add_held_out(calibration, trials);
+  trials.price_again();
   trials.time(held_out_share.end);
   measure_again(calibration, trials);
   calibration.provenance.held_out = trials.results();

@@ -5,13 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <random>
 
 #include "model/text.hpp"
 #include "runtime/mpi/agreement.hpp"
-#include "runtime/mpi/mpi_error.hpp"
-#include "runtime/time_exchange.hpp"
 #include "selector/choose/select.hpp"
 
 namespace commpass {
@@ -22,8 +19,8 @@ constexpr Bytes kibi = 1 << 10;
 
 struct Kind {
   const char* name;
-  int messages;  ///< of each rank
-  Bytes least, most;
+  int messages = 0;  ///< of each rank
+  Bytes least = 0, most = 0;
   std::size_t least_stages = 1;
   bool has_rivals = false;  ///< other strategies run, too, which shows what they do not have in common
 };
@@ -85,122 +82,37 @@ std::vector<std::string> strategies_for_trial(const std::vector<Candidate>& rank
   return names;
 }
 
-}  // namespace
-
-HeldOutTrials::HeldOutTrials(Calibration& calibration)
-    : calibration_(calibration), communicator_(calibration.comm.get(), calibration.machine, {calibration.layout}) {
-  add_neighbor_exchanges();
-  add_parts_of_network();
-  add_all_to_all();
-  add_sparse_exchange();
-  price_again();
-}
-
-void HeldOutTrials::add(HeldOut result, const Pattern& pattern, std::function<Seconds(const Machine&)> price,
-                        std::function<void()> run) {
-  auto& trial = trials_.emplace_back();
-  trial.result = std::move(result);
-  trial.price = std::move(price);
-  trial.run = std::move(run);
-  for (const auto& edge : pattern.edges) {
-    if (edge.source == edge.destination) continue;
-    const auto locality = calibration_.layout.locality(edge.source, edge.destination);
-    trial.seconds_of[static_cast<std::size_t>(locality)] +=
-        host_channel(calibration_.machine, locality).protocol(edge.bytes).next_seconds(static_cast<double>(edge.bytes));
-  }
-}
-
-void HeldOutTrials::add_neighbor_exchange(const std::string& name, const Pattern& pattern, std::size_t least_stages,
-                                          bool has_rivals, const std::string& part_of) {
-  const MPI_Comm comm = calibration_.comm.get();
-  std::string names;
-  all_or_none(comm, [&] {
-    if (calibration_.comm.rank() != 0) return;
-    const auto ranking = rank_strategies(pattern, calibration_.layout, calibration_.machine);
-    names = fmt::format("{}", fmt::join(strategies_for_trial(ranking, least_stages, has_rivals), ";"));
+void add_neighbor_exchange(Calibration& calibration, ExchangeTrials& trials, const Kind& kind, const Pattern& pattern,
+                           const std::string& part_of = {}) {
+  const auto names = found_by_rank_0(calibration.comm.get(), [&] {
+    const auto ranking = rank_strategies(pattern, calibration.layout, calibration.machine);
+    return fmt::format("{}", fmt::join(strategies_for_trial(ranking, kind.least_stages, kind.has_rivals), ";"));
   });
-  names = broadcast(comm, names);
-  if (names.empty()) {
-    calibration_.not_measured(fmt::format("held_out '{}': no strategy has several stages here", name));
-    return;
-  }
-  auto& mine = data_.emplace_back(data_of(pattern, calibration_.comm.rank()));
-  for (const auto& strategy : split(names, ';')) {
-    auto& exchange = exchanges_.emplace_back(communicator_.neighbor_exchange(
-        mine.send_buffer.data(), mine.sends, mine.receive_buffer.data(), mine.receives, {strategy}));
-    const auto price_it = [this, pattern, strategy](const Machine& machine) {
-      return price(parse_strategy(strategy), pattern, calibration_.layout, machine).cost.seconds;
-    };
-    add({name, strategy, 0, 0, {}, part_of}, pattern, price_it, [&exchange] {
-      exchange.start();
-      exchange.wait();
-    });
-  }
+  if (names.empty())
+    calibration.not_measured(fmt::format("held_out '{}': no strategy has several stages here", kind.name));
+  else
+    for (const auto& strategy : split(names, ';')) trials.add_planned(kind.name, pattern, strategy, part_of);
 }
 
-void HeldOutTrials::add_neighbor_exchanges() {
-  std::mt19937_64 random(2);
-  for (const auto& kind : kinds)
-    add_neighbor_exchange(kind.name, draw_pattern(kind, calibration_.layout.ranks(), random), kind.least_stages,
-                          kind.has_rivals);
-}
-
-void HeldOutTrials::add_parts_of_network() {
+/// Large messages between two nodes alone, and between all of them.
+void add_parts_of_network(Calibration& calibration, ExchangeTrials& trials) {
   constexpr int part = 2;  // nodes, whose messages meet no others
-  const auto& layout = calibration_.layout;
+  const auto& layout = calibration.layout;
   if (layout.nodes() <= part) return;
   std::mt19937_64 random(3);
-  constexpr auto* whole = "large between all nodes";
-  add_neighbor_exchange(whole, draw_between_nodes(layout, layout.nodes(), random), 1, false);
-  add_neighbor_exchange("large between two nodes", draw_between_nodes(layout, part, random), 1, false, whole);
+  constexpr Kind whole{.name = "large between all nodes"}, between_two{.name = "large between two nodes"};
+  add_neighbor_exchange(calibration, trials, whole, draw_between_nodes(layout, layout.nodes(), random));
+  add_neighbor_exchange(calibration, trials, between_two, draw_between_nodes(layout, part, random), whole.name);
 }
 
-void HeldOutTrials::time(double share) {
-  constexpr int most_rounds = 40;  // sparse exchanges need not take as long twice, not even on a simulated cluster
-  std::map<std::size_t, Series> times;
-  for (std::size_t i = 0; i < trials_.size(); ++i) times[i];
-  calibration_.sampler.sample_all(
-      times, share,
-      [&](std::size_t i, int, int repetitions) {
-        Seconds sum = 0;
-        for (int k = 0; k < repetitions; ++k) sum += time_exchange(calibration_.comm.get(), trials_[i].run);
-        return sum / repetitions;
-      },
-      most_rounds);
-  for (std::size_t i = 0; i < trials_.size(); ++i) {
-    trials_[i].result.measured_s = times[i].time();
-    trials_[i].result.measured_interval_s = lower_quartile_interval(times[i].samples);
-  }
-}
+}  // namespace
 
-void HeldOutTrials::price_again() {
-  const MPI_Comm comm = calibration_.comm.get();
-  std::vector<Seconds> prices(trials_.size());
-  all_or_none(comm, [&] {
-    if (calibration_.comm.rank() != 0) return;
-    std::ranges::transform(trials_, prices.begin(),
-                           [&](const HeldOutTrial& trial) { return trial.price(calibration_.machine); });
-  });
-  COMMPASS_MPI_CALL(MPI_Bcast, prices.data(), static_cast<int>(prices.size()), MPI_DOUBLE, 0, comm);
-  for (std::size_t i = 0; i < trials_.size(); ++i) trials_[i].result.predicted_s = prices[i];
-}
-
-std::vector<HeldOut> HeldOutTrials::results() const {
-  std::vector<HeldOut> results;
-  for (const auto& trial : trials_) results.push_back(trial.result);
-  return results;
-}
-
-Locality HeldOutTrials::where_most_is_missed() const {
-  std::array<double, locality_count> missed{};
-  for (const auto& trial : trials_) {
-    Seconds all = 0;
-    for (const auto seconds : trial.seconds_of) all += seconds;
-    if (!(all > 0)) continue;
-    const double off = std::abs(std::log(trial.result.predicted_s / trial.result.measured_s));
-    for (std::size_t i = 0; i < locality_count; ++i) missed[i] += off * trial.seconds_of[i] / all;
-  }
-  return static_cast<Locality>(std::ranges::max_element(missed) - missed.begin());
+void add_held_out(Calibration& calibration, ExchangeTrials& trials) {
+  std::mt19937_64 random(2);
+  for (const auto& kind : kinds)
+    add_neighbor_exchange(calibration, trials, kind, draw_pattern(kind, calibration.layout.ranks(), random));
+  add_parts_of_network(calibration, trials);
+  add_held_out_calls(calibration, trials);
 }
 
 }  // namespace commpass

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <random>
-#include <utility>
 
 #include "calibrate/held_out.hpp"
 #include "model/pattern/sparse_traffic.hpp"
@@ -41,73 +40,38 @@ Pattern draw_sparse(int ranks) {
   return pattern;
 }
 
-/// One side of MPI_Alltoallv, in bytes.
-struct Side {
-  std::vector<int> counts, displacements;
-
-  template <class Edges, class Peer>
-  Side(int ranks, const Edges& edges, Peer peer)
-      : counts(static_cast<std::size_t>(ranks)), displacements(counts.size()) {
-    for (const auto& edge : edges) {
-      const auto rank = static_cast<std::size_t>(edge.*peer);
-      counts[rank] = static_cast<int>(edge.bytes);
-      displacements[rank] = static_cast<int>(edge.offset);
-    }
-  }
-};
-
-}  // namespace
-
-void HeldOutTrials::add_all_to_all() {
-  const auto& layout = calibration_.layout;
+void add_all_to_all(Calibration& calibration, ExchangeTrials& trials) {
+  const auto& layout = calibration.layout;
+  constexpr const char* name = "all-to-all called once";
   constexpr int most_ranks = 512;  // a quarter of a million blocks, which every rank draws
   if (layout.ranks() > most_ranks) {
-    calibration_.not_measured(
-        fmt::format("held_out 'all-to-all called once': {} ranks are more than {}", layout.ranks(), most_ranks));
+    calibration.not_measured(fmt::format("held_out '{}': {} ranks are more than {}", name, layout.ranks(), most_ranks));
     return;
   }
   const auto pattern = draw_all_to_all(layout.ranks());
   const auto blocks = random_pattern(totals_of(pattern, layout), layout);
-  std::string strategy;
-  all_or_none(calibration_.comm.get(), [&] {
-    if (calibration_.comm.rank() == 0)
-      strategy = to_string(rank_one_shot(blocks, layout, calibration_.machine).front().strategy);
+  const auto strategy = found_by_rank_0(calibration.comm.get(), [&] {
+    return to_string(rank_one_shot(blocks, layout, calibration.machine).front().strategy);
   });
-  strategy = broadcast(calibration_.comm.get(), strategy);
-  auto& mine = data_.emplace_back(data_of(pattern, calibration_.comm.rank()));
-  const Side sends(layout.ranks(), mine.sends, &SendEdge::destination),
-      receives(layout.ranks(), mine.receives, &ReceiveEdge::source);
-  const auto price_it = [blocks, strategy, &layout](const Machine& machine) {
+  trials.add_called_once(name, pattern, strategy, [blocks, strategy, &layout](const Machine& machine) {
     return price_one_shot(parse_strategy(strategy), blocks, layout, machine).cost.seconds;
-  };
-  add({"all-to-all called once", strategy, 0, 0, {}, {}}, pattern, price_it,
-      [this, &mine, sends, receives, options = AlltoallvOptions{.strategy = strategy}] {
-        communicator_.alltoallv(mine.send_buffer.data(), sends.counts, sends.displacements, MPI_BYTE,
-                                mine.receive_buffer.data(), receives.counts, receives.displacements, MPI_BYTE, options);
-      });
+  });
 }
 
-void HeldOutTrials::add_sparse_exchange() {
-  const auto& layout = calibration_.layout;
-  const auto pattern = draw_sparse(layout.ranks());
-  const auto traffic = traffic_of(pattern, layout);
-  std::string strategy;
-  all_or_none(calibration_.comm.get(), [&] {
-    if (calibration_.comm.rank() == 0)
-      strategy = to_string(SparseChoice(layout, calibration_.machine, false).best(traffic).strategy);
+void add_sparse_exchange(Calibration& calibration, ExchangeTrials& trials) {
+  const auto pattern = draw_sparse(calibration.layout.ranks());
+  const auto strategy = found_by_rank_0(calibration.comm.get(), [&] {
+    const auto traffic = traffic_of(pattern, calibration.layout);
+    return to_string(SparseChoice(calibration.layout, calibration.machine, false).best(traffic).strategy);
   });
-  strategy = broadcast(calibration_.comm.get(), strategy);
-  auto& mine = data_.emplace_back(data_of(pattern, calibration_.comm.rank()));
-  const auto price_it = [traffic, strategy, &layout](const Machine& machine) {
-    const auto wanted = parse_sparse_strategy(strategy);
-    for (const auto& candidate : SparseChoice(layout, machine, false).rank(traffic))
-      if (candidate.strategy == wanted) return candidate.seconds;
-    return std::numeric_limits<Seconds>::infinity();  // no longer offered, since a parameter is absent
-  };
-  add({"sparse", strategy, 0, 0, {}, {}}, pattern, price_it,
-      [this, &mine, options = SparseOptions{.strategy = strategy}] {
-        communicator_.sparse_alltoallv(mine.send_buffer.data(), mine.sends, options);
-      });
+  trials.add_sparse("sparse", pattern, strategy);
+}
+
+}  // namespace
+
+void add_held_out_calls(Calibration& calibration, ExchangeTrials& trials) {
+  add_all_to_all(calibration, trials);
+  add_sparse_exchange(calibration, trials);
 }
 
 }  // namespace commpass

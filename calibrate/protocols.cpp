@@ -134,6 +134,10 @@ void measure_protocols(Calibration& calibration) {
   for (const auto locality : calibration.localities) fit_protocols(calibration, ping_pongs, locality);
 
   provenance.ping_pong_sizes = std::ssize(ping_pongs);
+  for (const auto& [what, series] : ping_pongs)
+    if (!series.samples.empty())
+      provenance.messages.push_back(
+          {what.locality, what.bytes, series.time(), lower_quartile_interval(series.samples)});
   for (const auto& [what, series] : ping_pongs) provenance.ping_pong_outliers += count_outliers(series.samples);
 }
 

@@ -35,6 +35,14 @@ std::string to_json(const Provenance& provenance) {
                             {"median_relative_error", segment.median_relative_error},
                             {"alpha_interval_s", {segment.alpha_interval.low, segment.alpha_interval.high}},
                             {"beta_interval_s_per_byte", {segment.beta_interval.low, segment.beta_interval.high}}});
+  // In columns: there are some sixty sizes of each locality.
+  for (const auto& [locality, bytes, seconds, interval] : provenance.messages) {
+    auto& columns = json["messages"][name_of(locality)];
+    columns["bytes"].push_back(bytes);
+    columns["seconds"].push_back(seconds);
+    columns["low_s"].push_back(interval.low);
+    columns["high_s"].push_back(interval.high);
+  }
   json["held_out"] = Json::array();
   for (const auto& each : provenance.held_out)
     json["held_out"].push_back({{"exchange", each.exchange},
@@ -46,6 +54,8 @@ std::string to_json(const Provenance& provenance) {
   json["slow_nodes"] = Json::array();
   for (const auto& each : provenance.slow_nodes)
     json["slow_nodes"].push_back({{"node", each.node}, {"times_as_long", each.times_as_long}});
+  if (const auto& [parts, of, times_as_long] = provenance.slow_phases; parts > 0)
+    json["slow_phases"] = {{"parts", parts}, {"of", of}, {"times_as_long", times_as_long}};
   json["not_measured"] = provenance.not_measured;
   if (!provenance.measured_again.empty()) json["measured_again"] = provenance.measured_again;
   if (!provenance.warning.empty()) json["warning"] = provenance.warning;

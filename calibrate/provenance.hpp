@@ -17,6 +17,14 @@ struct ProtocolFit {
   Segment segment;
 };
 
+/// One way of a ping-pong of one size.
+struct MeasuredMessage {
+  Locality locality{};
+  Bytes bytes = 0;
+  Seconds seconds = 0;
+  Interval interval_s{};  ///< 95 %
+};
+
 /// An exchange that no parameter was fitted to, as the finished profile predicts it and as it is.
 struct HeldOut {
   std::string exchange;  ///< what it is like: "few large", …
@@ -34,6 +42,13 @@ struct SlowNode {
   std::string host;  ///< on rank 0; a profile tells no names
 };
 
+/// What was measured while the machine was not as fast as at its best: lone messages between the nearest ranks took
+/// half as long again, or more.
+struct SlowPhases {
+  int parts = 0, of = 0;     ///< of the measurement
+  double times_as_long = 1;  ///< at most
+};
+
 struct Provenance {
   std::string mpi_library, transport, partition;
   std::string layout;
@@ -44,8 +59,10 @@ struct Provenance {
   Seconds elapsed_s = 0;
   std::int64_t ping_pong_sizes = 0, ping_pong_unsettled = 0, ping_pong_outliers = 0;
   std::vector<ProtocolFit> fits;
+  std::vector<MeasuredMessage> messages;  ///< that the fits are of
   std::vector<HeldOut> held_out;
   std::vector<SlowNode> slow_nodes;
+  SlowPhases slow_phases;
   std::vector<std::string> not_measured;  ///< each: what, and why
   std::string measured_again;             ///< what, why, and what came of it; empty: nothing
   std::string warning;                    ///< empty: none

@@ -89,8 +89,14 @@ Verdict judge(const Provenance& provenance) {
         "; messages between all nodes take {:.1f} times as long as those between two tell, so the network's core moves "
         "less than the profile says",
         core);
-  const bool is_good =
-      provenance.slow_nodes.empty() && core <= seen && miss <= sharp && miss_of(*worst) <= far_off && spread <= sharp;
+  const auto& [slow_parts, parts, slower] = provenance.slow_phases;
+  if (slow_parts > 0)
+    verdict.why += fmt::format(
+        "; the machine changes its speed: lone messages took up to {:.1f} times as long in {} of {} parts of the "
+        "measurement",
+        slower, slow_parts, parts);
+  const bool is_good = provenance.slow_nodes.empty() && slow_parts == 0 && core <= seen && miss <= sharp &&
+                       miss_of(*worst) <= far_off && spread <= sharp;
   verdict.trust = is_good ? Trust::good : miss > wrong || spread > blurred ? Trust::none : Trust::usable;
   // A few exchanges have several strategies, all have a miss: what most are off by is the most that may count.
   const double apart = std::min(miss, miss_between_strategies(all).value_or(miss));

@@ -23,6 +23,7 @@
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/mpi/surroundings.hpp"
 #include "runtime/mpi_program.hpp"
+#include "selector/choose/grid_strategies.hpp"
 #include "selector/commands/measure_arguments.hpp"
 
 namespace commpass {
@@ -40,6 +41,15 @@ struct Setting {
   bool shown = false;   ///< progress
 };
 
+/// @throws InputError if data on devices is to be measured
+void require_host_memory(const SelectionArguments& selection, const std::optional<CartesianPattern>& cartesian) {
+  if (selection.place() != DataPlace::host)
+    throw InputError("--memory device", "it runs exchanges of data in host memory only", "use 'commpass predict'");
+  for (const auto& name : selection.strategy_names())
+    if (name.find('@') != std::string::npos)
+      parse_host_strategy(cartesian ? on_grid(name, cartesian->neighborhood) : name);
+}
+
 /// Collective. @throws InputError, the same on every rank
 Setting prepare(const MeasureArguments& arguments, Rank rank, int ranks) {
   const auto& selection = arguments.selection;
@@ -52,12 +62,12 @@ Setting prepare(const MeasureArguments& arguments, Rank rank, int ranks) {
     setting.environment = read_environment();
     setting.model = selection.cost_model();
     const auto cartesian = arguments.pattern.cartesian();
+    require_host_memory(selection, cartesian);
     if ((arguments.cartesian || !arguments.halo.empty()) && !cartesian)
       throw InputError(arguments.cartesian ? "--cartesian" : "--halo", "the pattern is no Cartesian neighbourhood",
                        "use --generate cartesian:…");
     if (arguments.sparse.empty() && !arguments.one_shot && !arguments.cartesian && arguments.halo.empty())
       setting.strategies = selection.named_strategies(cartesian);
-    for (const auto& strategy : setting.strategies) parse_host_strategy(to_string(strategy));
     setting.layout = selection.layout.find(ranks, setting.environment);
     setting.shown = rank == 0 && show_progress(arguments.progress.empty() ? setting.environment.progress
                                                                           : parse_progress(arguments.progress));

@@ -27,21 +27,6 @@ namespace {
 /// tells, as many do.
 constexpr int calls_to_settle = 3;
 
-/// One side of MPI_Alltoallv, in bytes.
-struct Side {
-  std::vector<int> counts, displacements;
-
-  template <class Edges, class Peer>
-  Side(int ranks, const Edges& edges, Peer peer)
-      : counts(static_cast<std::size_t>(ranks)), displacements(counts.size()) {
-    for (const auto& edge : edges) {
-      const auto rank = static_cast<std::size_t>(edge.*peer);
-      counts[rank] = static_cast<int>(edge.bytes);
-      displacements[rank] = static_cast<int>(edge.offset);
-    }
-  }
-};
-
 /// What a rank gives, and what it must get.
 class Exchanger {
  public:
@@ -84,7 +69,7 @@ class Exchanger {
   Rank rank_;
   BlockSizes sizes_;
   RankData data_;
-  Side sends_, receives_;
+  AlltoallvSide sends_, receives_;
 };
 
 void require_one_block_each(const Pattern& pattern) {

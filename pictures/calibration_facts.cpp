@@ -50,6 +50,27 @@ std::vector<FittedInterval> fitted_intervals(const Profile& profile) {
   return result;
 }
 
+std::vector<TimedMessage> timed_messages(const Profile& profile) {
+  std::vector<TimedMessage> result;
+  const auto provenance = FactsJson::parse(profile.provenance_json, nullptr, false);
+  if (!provenance.is_object() || !provenance.contains("messages") || !provenance["messages"].is_object()) return result;
+  for (const auto& [locality, columns] : provenance["messages"].items()) {
+    const auto column = [&, &columns = columns](const char* key) {
+      return columns.is_object() && columns.contains(key) && columns[key].is_array() ? columns[key]
+                                                                                     : FactsJson::array();
+    };
+    const auto bytes = column("bytes"), seconds = column("seconds"), low = column("low_s"), high = column("high_s");
+    for (std::size_t i = 0; i < std::min({bytes.size(), seconds.size(), low.size(), high.size()}); ++i) {
+      if (!bytes[i].is_number() || !seconds[i].is_number() || !low[i].is_number() || !high[i].is_number()) continue;
+      const TimedMessage message{locality, bytes[i], seconds[i], low[i], high[i]};
+      if (message.bytes > 0 && message.low_s > 0 && message.seconds >= message.low_s &&
+          message.high_s >= message.seconds)
+        result.push_back(message);
+    }
+  }
+  return result;
+}
+
 std::vector<MeasuredPrice> held_out_prices(const Profile& profile) {
   std::vector<MeasuredPrice> result;
   for (const auto& entry : list_of(profile, "held_out")) {

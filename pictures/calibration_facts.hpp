@@ -17,9 +17,16 @@ struct FittedInterval {
   double alpha_s[2]{}, beta_s_per_byte[2]{};
 };
 
+/// A lone message as it was timed, and the interval of its time.
+struct TimedMessage {
+  std::string locality;
+  double bytes = 0, seconds = 0, low_s = 0, high_s = 0;
+};
+
 /// Those of the profile's provenance. Provenance is free: what is not as calibrate writes it is passed over, and
 /// so are times that cannot be drawn.
 std::vector<FittedInterval> fitted_intervals(const Profile& profile);
+std::vector<TimedMessage> timed_messages(const Profile& profile);
 std::vector<MeasuredPrice> held_out_prices(const Profile& profile);
 
 }  // namespace commpass

@@ -13,6 +13,7 @@
 #include "pictures/svg.hpp"
 #include "selector/choose/baseline.hpp"
 #include "selector/report/csv.hpp"
+#include "selector/report/json_text.hpp"
 
 namespace commpass {
 
@@ -25,9 +26,13 @@ struct PartLook {
 
 // By CostPart.
 constexpr PartLook parts[cost_part_count] = {
-    {"latency", "latency (α)", {1, 0}},        {"transfer", "bytes (β)", {4, 0}},
-    {"sharing", "sharing rates", {5, 1}},      {"receiving", "taking in messages", {3, 3}},
-    {"copying", "packing, unpacking", {2, 2}}, {"library", "MPI library's call", {0, 4}},
+    {"latency", "latency (α)", {1, 0}},
+    {"transfer", "bytes (β)", {4, 0}},
+    {"sharing", "sharing rates", {5, 1}},
+    {"receiving", "taking in messages", {3, 3}},
+    {"copying", "packing, unpacking", {2, 2}},
+    {"library", "calls", {0, 4}},
+    {"staging", "copies to and from devices", {6, 2}},
 };
 
 /// To nine digits: what is beyond depends on the compiler.
@@ -56,10 +61,7 @@ std::vector<const Candidate*> shown(const Report& report, std::size_t top) {
 
 std::string json_of(const std::vector<const Candidate*>& candidates, const Report& report) {
   using Json = nlohmann::ordered_json;
-  Json json;
-  json["schema_version"] = 1;
-  json["context"] = Json::object();
-  for (const auto& [key, value] : report.context) json["context"][key] = value;
+  auto json = json_head(report.context);
   json["chosen"] = report.chosen;
   json["strategies"] = Json::array();
   for (const auto* candidate : candidates) {
@@ -77,8 +79,7 @@ std::string json_of(const std::vector<const Candidate*>& candidates, const Repor
     }
     json["strategies"].push_back(std::move(entry));
   }
-  constexpr int indent = 1;
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json, picture_indent);
 }
 
 std::string csv_of(const std::vector<const Candidate*>& candidates) {

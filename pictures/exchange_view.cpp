@@ -17,4 +17,8 @@ ExchangeView view_exchange(Pattern pattern, const Layout& layout, const Strategy
   return view;
 }
 
+Trace trace_view(const ExchangeView& view, const Machine& machine) {
+  return trace_exchange(view.schedule, view.layout, machine, Usage::planned, view.strategy.path);
+}
+
 }  // namespace commpass

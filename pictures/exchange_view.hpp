@@ -29,4 +29,8 @@ struct ExchangeView {
 /// @throws NotApplicable, InputError
 ExchangeView view_exchange(Pattern pattern, const Layout& layout, const Strategy& strategy);
 
+/// What every rank does when, on the path of its strategy (trace_exchange).
+/// @throws InputError
+Trace trace_view(const ExchangeView& view, const Machine& machine);
+
 }  // namespace commpass

@@ -10,6 +10,7 @@
 #include "model/error.hpp"
 #include "pictures/svg.hpp"
 #include "selector/report/csv.hpp"
+#include "selector/report/json_text.hpp"
 
 namespace commpass {
 
@@ -79,8 +80,7 @@ Picture draw_layout(const Layout& layout, std::span<const Rank> positions, const
   const nlohmann::ordered_json json{{"schema_version", 1},         {"layout", layout.describe()},
                                     {"ranks", layout.ranks()},     {"plays_other_node", moved[2]},
                                     {"plays_same_node", moved[1]}, {"plays_itself", moved[0]}};
-  constexpr int indent = 1;
-  return std::move(svg).finish(y + rows * (box_height + apart) + 4, json.dump(indent) + "\n", csv);
+  return std::move(svg).finish(y + rows * (box_height + apart) + 4, json_text(json, picture_indent), csv);
 }
 
 }  // namespace commpass

@@ -12,6 +12,7 @@
 #include "pictures/png.hpp"
 #include "pictures/svg.hpp"
 #include "selector/report/csv.hpp"
+#include "selector/report/json_text.hpp"
 
 namespace commpass {
 
@@ -102,8 +103,7 @@ std::string json_of(const ExchangeView& view, const std::vector<Matrix>& matrice
                                 {"cells", matrix.bins},
                                 {"ranks_in_a_cell", matrix.ranks_each},
                                 {"most_bytes_in_a_cell", matrix.most_cell}});
-  constexpr int indent = 1;
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json, picture_indent);
 }
 
 std::string csv_of(const std::vector<Matrix>& matrices) {

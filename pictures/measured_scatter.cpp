@@ -14,6 +14,7 @@
 #include "pictures/route_look.hpp"
 #include "pictures/svg.hpp"
 #include "selector/report/csv.hpp"
+#include "selector/report/json_text.hpp"
 
 namespace commpass {
 
@@ -97,9 +98,7 @@ Picture draw_measured(const std::vector<MeasuredPrice>& prices, const std::strin
                               {"predicted_s", price.predicted_s},
                               {"measured_s", price.measured_s}});
   }
-  constexpr int indent = 1;
-  return std::move(svg).finish(top + side + 48,
-                               json.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace) + "\n", csv);
+  return std::move(svg).finish(top + side + 48, json_text(json, picture_indent), csv);
 }
 
 }  // namespace commpass

@@ -14,6 +14,7 @@
 #include "pictures/calibration_facts.hpp"
 #include "pictures/svg.hpp"
 #include "selector/report/csv.hpp"
+#include "selector/report/json_text.hpp"
 
 namespace commpass {
 
@@ -109,7 +110,39 @@ void draw_bands(Svg& svg, const Line& line, const std::vector<FittedInterval>& f
   }
 }
 
-std::string json_of(const std::vector<Line>& lines) {
+/// A message that was timed, and the line that was fitted to it and others.
+struct Residual {
+  const TimedMessage* timed;
+  const Line* line;
+  double part() const { return timed->seconds / line->seconds(timed->bytes) - 1; }
+};
+
+/// Of the lines of the machine itself, without those of further messages.
+std::vector<Residual> residuals_of(const std::vector<TimedMessage>& timed, const std::vector<Line>& lines) {
+  std::vector<Residual> residuals;
+  for (const auto& message : timed) {
+    const auto line = std::ranges::find_if(lines, [&](const Line& l) {
+      return !l.is_next && l.look.overlay == 0 && name_of(l.locality) == message.locality;
+    });
+    if (line != lines.end() && message.bytes <= most_bytes_drawn && line->seconds(message.bytes) > 0)
+      residuals.push_back({&message, &*line});
+  }
+  return residuals;
+}
+
+void draw_timed(Svg& svg, const Residual& residual, const Axis& across, const Axis& up) {
+  const auto& timed = *residual.timed;
+  const auto clamped = [&](double seconds) { return up.at(std::clamp(seconds, up.first, up.last)); };
+  const double x = across.at(timed.bytes);
+  svg.line(x, clamped(timed.low_s), x, clamped(timed.high_s), "ink");
+  constexpr double half = 2;
+  svg.rect(x - half, clamped(timed.seconds) - half, 2 * half, 2 * half, fmt::format("f{}", residual.line->look.color),
+           fmt::format("{}, {}: {} measured ({} to {}), {:+.1f} % of the line", residual.line->name,
+                       print_bytes(static_cast<Bytes>(timed.bytes)), format_seconds(timed.seconds),
+                       format_seconds(timed.low_s), format_seconds(timed.high_s), 100 * residual.part()));
+}
+
+std::string json_of(const std::vector<Line>& lines, const std::vector<Residual>& residuals) {
   using Json = nlohmann::ordered_json;
   Json json{{"schema_version", 1}, {"lines", Json::array()}};
   for (const auto& line : lines) {
@@ -125,17 +158,26 @@ std::string json_of(const std::vector<Line>& lines) {
     }
     json["lines"].push_back(std::move(entry));
   }
-  constexpr int indent = 1;
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+  if (!residuals.empty()) json["measured"] = Json::array();
+  for (const auto& residual : residuals)
+    json["measured"].push_back({{"locality", residual.timed->locality},
+                                {"bytes", residual.timed->bytes},
+                                {"seconds", residual.timed->seconds},
+                                {"interval_s", {residual.timed->low_s, residual.timed->high_s}},
+                                {"residual", residual.part()}});
+  return json_text(json, picture_indent);
 }
 
-std::string csv_of(const std::vector<Line>& lines) {
+std::string csv_of(const std::vector<Line>& lines, const std::vector<Residual>& residuals) {
   auto text = csv_line({"profile", "locality", "message", "bytes", "seconds"});
   for (const auto& line : lines)
     for (const auto& range : ranges_of(*line.channel))
       for (const auto size : sizes_in(range.from, range.to))
         text += csv_line({line.machine, name_of(line.locality), line.is_next ? "further" : "lone", csv_number(size),
                           csv_number(line.seconds(size))});
+  for (const auto& residual : residuals)
+    text += csv_line({residual.line->machine, residual.timed->locality, "measured", csv_number(residual.timed->bytes),
+                      csv_number(residual.timed->seconds)});
   return text;
 }
 
@@ -155,6 +197,12 @@ Picture draw_message_times(const Profile& profile, const Profile* other, const s
         if (line.seconds(size) > 0) least = std::min(least, line.seconds(size));
         most = std::max(most, line.seconds(size));
       }
+  const auto timed = timed_messages(profile);
+  const auto residuals = residuals_of(timed, lines);
+  for (const auto& residual : residuals) {
+    least = std::min(least, residual.timed->seconds);
+    most = std::max(most, residual.timed->seconds);
+  }
   least = std::min(least, most);
   constexpr double width = 820, left = 84, right = 24, height = 380;
   const auto title = "What messages cost: " + machine.name + (other ? " and " + other->machine.name : "");
@@ -165,9 +213,9 @@ Picture draw_message_times(const Profile& profile, const Profile* other, const s
   Svg svg(id, title, "The time of a message over its size, as the profile's fitted lines say." + listed, width);
   double top = svg.paragraph(
       16, svg.heading() + 6,
-      "Fitted lines of a lone message; dotted: what one more message of a burst costs its "
-      "sender. Marks: from here on MPI uses another protocol. Bands, where the profile has them: what the "
-      "fits leave open. A profile keeps no measured points.",
+      std::string("Fitted lines of a lone message; dotted: what one more message of a burst costs its sender. Marks: from "
+                  "here on MPI uses another protocol. Bands, where the profile has them: what the fits leave open.") +
+          (residuals.empty() ? "" : " Squares: what was measured, and its interval."),
       width - 32, "dim", 12);
   std::vector<std::pair<Look, std::string>> legend;
   for (const auto& line : lines) legend.emplace_back(line.look, other ? line.machine + " " + line.name : line.name);
@@ -196,7 +244,8 @@ Picture draw_message_times(const Profile& profile, const Profile* other, const s
                               print_bytes(static_cast<Bytes>(range.from))));
     }
   }
-  return std::move(svg).finish(top + height + 48, json_of(lines), csv_of(lines));
+  for (const auto& residual : residuals) draw_timed(svg, residual, across, up);
+  return std::move(svg).finish(top + height + 48, json_of(lines, residuals), csv_of(lines, residuals));
 }
 
 }  // namespace commpass

@@ -22,7 +22,8 @@ constexpr RouteLook looks[] = {
 }  // namespace
 
 Look look_of_route(const std::string& route) {
-  const auto* found = std::ranges::find(looks, route, [](const RouteLook& known) { return std::string(known.route); });
+  const auto name = route.substr(0, route.find_first_of(",@"));
+  const auto* found = std::ranges::find(looks, name, [](const RouteLook& known) { return std::string(known.route); });
   return found != std::end(looks) ? found->look : Look{6, 3};
 }
 

@@ -71,8 +71,8 @@ Picture draw_strategy_map(const SweepReport& report, const std::string& id) {
   bool has_notes = false;
   for (const auto& point : report.points)
     if (point.chosen) {
-      if (std::ranges::find(routes, point.chosen->strategy.route) == routes.end())
-        routes.push_back(point.chosen->strategy.route);
+      if (std::ranges::find(routes, way_of(point.chosen->strategy)) == routes.end())
+        routes.push_back(way_of(point.chosen->strategy));
       has_notes |= !point.note.empty();
     }
 
@@ -107,7 +107,7 @@ Picture draw_strategy_map(const SweepReport& report, const std::string& id) {
       svg.text(middle, y + cell_height / 2 + 3, "–", "dim", Anchor::middle);
       continue;
     }
-    const auto& route = point.chosen->strategy.route;
+    const auto route = way_of(point.chosen->strategy);
     svg.mark(x, y, cell_width - gap, cell_height - gap, look_of_route(route), tip_of(report, point), true);
     const auto factor = point.gain() ? print_factor(*point.gain()) + (point.note.empty() ? "" : "†") : "";
     const auto lines = in_two(route, name_size, cell_width - gap - 2);

@@ -48,7 +48,7 @@ std::vector<Series> series_of(const SweepReport& report) {
   for (const auto& name : report.named) {
     auto& series = result.emplace_back();
     series.name = name;
-    series.look = look_of_route(name.substr(0, name.find(',')));
+    series.look = look_of_route(name);
   }
   auto& standard = result.emplace_back();
   standard.name = "standard";
@@ -108,7 +108,7 @@ Picture draw_sweep_lines(const SweepReport& report, const std::string& id) {
   for (const auto& one : series) legend.emplace_back(one.look, one.name);
   top = svg.legend(left, top, width - left - right, legend, true) + 18;
 
-  const bool is_counted = key == "dims";  // one by one: there is nothing between two of them
+  const bool is_counted = key == "dims" || key == "memory";  // one by one: there is nothing between two of them
   const Axis across{is_counted ? Scale::linear : Scale::log2, static_cast<double>(report.points.front().values[0]),
                     static_cast<double>(report.points.back().values[0]), left + 8, width - right - 8};
   constexpr double margin = 1.12;
@@ -125,7 +125,7 @@ Picture draw_sweep_lines(const SweepReport& report, const std::string& id) {
   double free_from = 0;
   for (const auto& point : report.points) {
     if (!point.chosen) continue;
-    const bool changes = !before || before->chosen->strategy.route != point.chosen->strategy.route;
+    const bool changes = !before || way_of(before->chosen->strategy) != way_of(point.chosen->strategy);
     const auto x = across.at(static_cast<double>(point.values[0]));
     if (changes && before) {
       const auto middle = (across.at(static_cast<double>(before->values[0])) + x) / 2;
@@ -133,7 +133,7 @@ Picture draw_sweep_lines(const SweepReport& report, const std::string& id) {
                "axis d4", "here the winner changes");
     }
     if (changes) {
-      const auto& name = point.chosen->strategy.route;
+      const auto name = way_of(point.chosen->strategy);
       const auto begin = before ? (across.at(static_cast<double>(before->values[0])) + x) / 2 + 3 : left;
       if (begin >= free_from && begin + text_width(name, 10) < width) {
         svg.text(begin, top - 4, name, "dim", Anchor::start, 10);

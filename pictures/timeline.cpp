@@ -13,6 +13,7 @@
 #include "pictures/axis.hpp"
 #include "pictures/svg.hpp"
 #include "selector/report/csv.hpp"
+#include "selector/report/json_text.hpp"
 
 namespace commpass {
 
@@ -115,8 +116,7 @@ std::string json_of(const ExchangeView& view, const Trace& trace, const std::vec
   for (const auto& leg : trace.critical)
     json["critical"].push_back(
         {{"from", leg.from}, {"to", leg.to}, {"stage", leg.stage + 1}, {"begin_s", leg.begin}, {"end_s", leg.end}});
-  constexpr int indent = 1;
-  return json.dump(indent) + "\n";
+  return json_text(json, picture_indent);
 }
 
 std::string csv_of(const Trace& trace, const std::vector<Rank>& rows) {

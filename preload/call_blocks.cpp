@@ -13,15 +13,27 @@ Bytes size_of(MPI_Datatype type) {
   return std::max(static_cast<Bytes>(size), Bytes{0});
 }
 
-/// Negative counts are errors, which the program may have asked MPI to return.
-Bytes bytes_of(int count, Bytes element) { return Bytes{std::max(count, 0)} * element; }
+/// Negative counts are errors, as in CountList.
+Bytes bytes_of(Bytes count, Bytes element) { return std::max(count, Bytes{0}) * element; }
 
-bool any(const int* counts, int peers) {
-  return counts && std::any_of(counts, counts + peers, [](int count) { return count > 0; });
+bool any(const CountList& counts, int peers) {
+  for (int peer = 0; counts && peer < peers; ++peer)
+    if (counts[peer] > 0) return true;
+  return false;
 }
 
-bool any(const int* counts, const std::vector<int>& places) {
+bool any(const CountList& counts, const std::vector<int>& places) {
   return std::ranges::any_of(places, [&](int place) { return counts[place] > 0; });
+}
+
+/// Types are looked at only where there is something.
+Bytes bytes_at(const TypedCounts& side, int place) {
+  return side.counts[place] > 0 ? bytes_of(side.counts[place], size_of(side.types[place])) : 0;
+}
+
+template <class Side>
+const Side& in_place_or(const void* sendbuf, const Side& sends, const Side& receives) {
+  return sendbuf == MPI_IN_PLACE ? receives : sends;
 }
 
 /// @param bytes  for a place in the arguments
@@ -33,42 +45,41 @@ void add_destinations(SentBlocks& sent, const Neighbors& neighbors, BytesFor byt
 
 }  // namespace
 
-void add_equal(SentBlocks& sent, int count, MPI_Datatype type) {
+void EqualSends::operator()(const TakenCommunicator&, SentBlocks& sent) const {
   sent.is_equal = true;
   sent.each = bytes_of(count, size_of(type));
 }
 
-void add_counts(SentBlocks& sent, MPI_Comm comm, Counts sends, Counts receives) {
+void CountedSends::operator()(const TakenCommunicator&, SentBlocks& sent) const {
+  const auto& side = in_place_or(sendbuf, sends, receives);
   const int peers = peers_in(comm);
-  const auto element = size_of(sends.type);
-  for (Rank to = 0; sends.counts && to < peers; ++to) sent.add(to, bytes_of(sends.counts[to], element));
+  const auto element = size_of(side.type);
+  for (Rank to = 0; side.counts && to < peers; ++to) sent.add(to, bytes_of(side.counts[to], element));
   sent.receives = any(receives.counts, peers);
 }
 
-void add_typed(SentBlocks& sent, MPI_Comm comm, TypedCounts sends, TypedCounts receives) {
+void TypedSends::operator()(const TakenCommunicator&, SentBlocks& sent) const {
+  const auto& side = in_place_or(sendbuf, sends, receives);
   const int peers = peers_in(comm);
-  for (Rank to = 0; sends.counts && to < peers; ++to)
-    if (sends.counts[to] > 0) sent.add(to, bytes_of(sends.counts[to], size_of(sends.types[to])));
+  for (Rank to = 0; side.counts && to < peers; ++to) sent.add(to, bytes_at(side, to));
   sent.receives = any(receives.counts, peers);
 }
 
-void add_neighbors(SentBlocks& sent, const Neighbors& neighbors, int count, MPI_Datatype type) {
+void NeighborSends::operator()(const TakenCommunicator& of, SentBlocks& sent) const {
   const auto bytes = bytes_of(count, size_of(type));
-  add_destinations(sent, neighbors, [&](int) { return bytes; });
-  sent.receives = !neighbors.sources.empty();
+  add_destinations(sent, of.neighbors, [&](int) { return bytes; });
+  sent.receives = !of.neighbors.sources.empty();
 }
 
-void add_neighbor_counts(SentBlocks& sent, const Neighbors& neighbors, Counts sends, const int* receive_counts) {
+void NeighborCountedSends::operator()(const TakenCommunicator& of, SentBlocks& sent) const {
   const auto element = size_of(sends.type);
-  add_destinations(sent, neighbors, [&](int place) { return bytes_of(sends.counts[place], element); });
-  sent.receives = any(receive_counts, neighbors.source_places);
+  add_destinations(sent, of.neighbors, [&](int place) { return bytes_of(sends.counts[place], element); });
+  sent.receives = any(receive_counts, of.neighbors.source_places);
 }
 
-void add_neighbor_typed(SentBlocks& sent, const Neighbors& neighbors, TypedCounts sends, const int* receive_counts) {
-  add_destinations(sent, neighbors, [&](int place) {
-    return sends.counts[place] > 0 ? bytes_of(sends.counts[place], size_of(sends.types[place])) : 0;
-  });
-  sent.receives = any(receive_counts, neighbors.source_places);
+void NeighborTypedSends::operator()(const TakenCommunicator& of, SentBlocks& sent) const {
+  add_destinations(sent, of.neighbors, [&](int place) { return bytes_at(sends, place); });
+  sent.receives = any(receive_counts, of.neighbors.source_places);
 }
 
 }  // namespace commpass

@@ -1,40 +1,84 @@
-// What the arguments of a collective say of the blocks that a rank sends. Local.
+// What the arguments of a collective say of the blocks that a rank sends, for each form of arguments one functor that
+// adds them (Call::sends). Local.
 #pragma once
 
 #include <mpi.h>
+
+#include <cstddef>
+#include <variant>
 
 #include "preload/sent_blocks.hpp"
 #include "preload/taken_communicator.hpp"
 
 namespace commpass {
 
-/// Of alltoall.
-void add_equal(SentBlocks& sent, int count, MPI_Datatype type);
+/// By rank or place: of int, or of MPI_Count in calls that end in _c. May be null, as in place.
+class CountList {
+ public:
+  CountList(const int* counts) : counts_(counts) {}        // NOLINT(google-explicit-constructor): as MPI's arguments
+  CountList(const MPI_Count* counts) : counts_(counts) {}  // NOLINT(google-explicit-constructor)
+  explicit operator bool() const {
+    return std::visit([](const auto* counts) { return counts != nullptr; }, counts_);
+  }
+  /// Negative counts are errors, which the program may have asked MPI to return: nothing is sent.
+  Bytes operator[](int place) const {
+    return std::visit([&](const auto* counts) { return counts[place] < 0 ? Bytes{0} : Bytes{counts[place]}; }, counts_);
+  }
 
-/// One side of an alltoallv: elements for each rank, or of each.
+ private:
+  std::variant<const int*, const MPI_Count*> counts_;
+};
+
+/// One side of an alltoallv: elements for each rank, or of each; of a neighborhood's: for each place.
 struct Counts {
-  const int* counts;
+  CountList counts;
   MPI_Datatype type;
 };
-/// @param sends  in place the same as receives
-void add_counts(SentBlocks& sent, MPI_Comm comm, Counts sends, Counts receives);
 
 /// One side of an alltoallw.
 struct TypedCounts {
-  const int* counts;
+  CountList counts;
   const MPI_Datatype* types;
 };
-void add_typed(SentBlocks& sent, MPI_Comm comm, TypedCounts sends, TypedCounts receives);
+
+/// Of alltoall, as much to everybody as comes from there.
+struct EqualSends {
+  Bytes count;
+  MPI_Datatype type;
+  void operator()(const TakenCommunicator& of, SentBlocks& sent) const;
+};
+
+/// Of alltoallv. In place a rank sends as much as it gets.
+struct CountedSends {
+  const void* sendbuf;
+  Counts sends, receives;
+  MPI_Comm comm;
+  void operator()(const TakenCommunicator& of, SentBlocks& sent) const;
+};
+
+/// Of alltoallw, alike.
+struct TypedSends {
+  const void* sendbuf;
+  TypedCounts sends, receives;
+  MPI_Comm comm;
+  void operator()(const TakenCommunicator& of, SentBlocks& sent) const;
+};
 
 /// Of neighborhoods: as much to each, so much for each, elements of a type for each.
-void add_neighbors(SentBlocks& sent, const Neighbors& neighbors, int count, MPI_Datatype type);
-void add_neighbor_counts(SentBlocks& sent, const Neighbors& neighbors, Counts sends, const int* receive_counts);
-void add_neighbor_typed(SentBlocks& sent, const Neighbors& neighbors, TypedCounts sends, const int* receive_counts);
-
-/// In place a rank sends as much as it gets.
-template <class Side>
-Side in_place_or(const void* sendbuf, const Side& sends, const Side& receives) {
-  return sendbuf == MPI_IN_PLACE ? receives : sends;
-}
+struct NeighborSends {
+  Bytes count;
+  MPI_Datatype type;
+  void operator()(const TakenCommunicator& of, SentBlocks& sent) const;
+};
+struct NeighborCountedSends {
+  Counts sends;
+  CountList receive_counts;
+  void operator()(const TakenCommunicator& of, SentBlocks& sent) const;
+};
+struct NeighborTypedSends {
+  TypedCounts sends;
+  CountList receive_counts;
+  void operator()(const TakenCommunicator& of, SentBlocks& sent) const;
+};
 
 }  // namespace commpass

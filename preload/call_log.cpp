@@ -68,6 +68,23 @@ void if_there_is_memory(Step step) {
   }
 }
 
+/// @param exchange_s  that the call took
+void count(const CallRunner& by, Seconds exchange_s, WhoRan& ran) {
+  switch (by.turn) {
+    case Rivalry::Turn::library: ++ran.by_library; return;
+    case Rivalry::Turn::ours:
+      ++ran.by_ours;
+      if (by.ratio > 0) ran.saved_s += exchange_s * (1 / by.ratio - 1);
+      else ran.is_saved_known = false;
+      break;
+    case Rivalry::Turn::both:
+      ++ran.by_both;
+      if (by.library_s) ran.saved_s -= std::max(exchange_s - *by.library_s, 0.0);
+      break;
+  }
+  if (by.strategy) ran.strategy = *by.strategy;
+}
+
 Bytes bytes_of(const BlockRow& row) { return static_cast<Bytes>(row.capacity() * sizeof(SentBlock)); }
 
 }  // namespace
@@ -101,8 +118,8 @@ CallLog::CallLog(MPI_Comm comm, std::vector<Rank> group) : comm_(comm), ranks_(s
   if (rank_ == 0 && table.groups.size() < RecordTable::most_groups) table.groups.try_emplace(group_, std::move(group));
 }
 
-void CallLog::add(InterposedCall kind, const void* site, const SentBlocks& blocks, Seconds begin_s,
-                  Seconds end_s) noexcept {
+void CallLog::add(InterposedCall kind, const void* site, const SentBlocks& blocks, const CallRunner& by,
+                  Seconds begin_s, Seconds end_s) noexcept {
   auto& table = record_table();
   const std::lock_guard lock(table.mutex);
   std::uint64_t site_number = 0;
@@ -116,6 +133,7 @@ void CallLog::add(InterposedCall kind, const void* site, const SentBlocks& block
                blocks.total(ranks_),
                blocks.is_equal && blocks.each > 0 ? static_cast<std::uint64_t>(ranks_) : blocks.list.size(),
                {},
+               by,
                begin_s,
                end_s};
   if (is_full()) return count_as_other(call);  // by calls that do not block, in which ranks may not meet
@@ -207,6 +225,7 @@ void CallLog::take(const Pending& call, const Told& told) {
   sums.bytes += static_cast<Bytes>(told.bytes);
   sums.blocks += static_cast<std::int64_t>(told.blocks);
   sums.over_time.add(call.begin_s - record_table().begin_s, exchange_s);
+  count(call.by, exchange_s, entry->ran);
 }
 
 /// All ranks decide alike: by what was told, and by keys of which all have the same.

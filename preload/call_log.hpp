@@ -10,11 +10,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "preload/rivalry.hpp"
 #include "preload/sent_blocks.hpp"
 #include "selector/commands/interposed_call.hpp"
+#include "selector/report/place_report.hpp"
 #include "selector/report/record.hpp"
 
 namespace commpass {
@@ -30,8 +33,17 @@ struct RecordKey {
 
 using BlockRow = std::vector<SentBlock>;
 
+/// Who ran a call, and what is known of how long it would have taken otherwise.
+struct CallRunner {
+  Rivalry::Turn turn = Rivalry::Turn::library;
+  double ratio = 0;                       ///< of ours: its time ÷ the library's, as measured before; 0: nobody knows
+  std::optional<Seconds> library_s = {};  ///< of both: what the library took
+  const std::string* strategy = nullptr;  ///< of ours or both; as long as the communicator's engines
+};
+
 struct RecordEntry {
-  RecordedExchange numbers = {};             ///< without site, communicator and edges
+  RecordedExchange numbers = {};  ///< without site, communicator and edges
+  WhoRan ran = {};
   std::int64_t edges = 0;                    ///< of all ranks; 0: they are not kept
   std::shared_ptr<const BlockRow> row = {};  ///< those of this rank
 };
@@ -74,7 +86,8 @@ class CallLog {
 
   /// Local; of a call that blocks, after it. When the log is full, it is counted, and no more.
   /// @param begin_s,end_s  by monotonic_seconds
-  void add(InterposedCall kind, const void* site, const SentBlocks& blocks, Seconds begin_s, Seconds end_s) noexcept;
+  void add(InterposedCall kind, const void* site, const SentBlocks& blocks, const CallRunner& by, Seconds begin_s,
+           Seconds end_s) noexcept;
   bool is_full() const { return pending_.size() >= most_pending; }
   /// Should ranks tell each other? After each of the first calls, then ever more seldom, since what was not told is
   /// lost when the communicator is freed. The same on all ranks.
@@ -101,6 +114,7 @@ class CallLog {
     Bytes each, bytes;
     std::uint64_t blocks;
     std::shared_ptr<const BlockRow> row;
+    CallRunner by;
     Seconds begin_s, end_s;
   };
   /// Of a call, by all ranks.

@@ -51,8 +51,8 @@ MPI_Datatype type_if_used(const void* buffer, const MPI_Fint* type) {
   return buffer == MPI_IN_PLACE ? MPI_DATATYPE_NULL : type_of(type);
 }
 
-std::vector<MPI_Datatype> types_of(MPI_Comm comm, const void* buffer, const MPI_Fint* types) {
-  std::vector<MPI_Datatype> result(static_cast<std::size_t>(commpass::peers_in(comm)), MPI_DATATYPE_NULL);
+std::vector<MPI_Datatype> types_of(std::size_t count, const void* buffer, const MPI_Fint* types) {
+  std::vector<MPI_Datatype> result(count, MPI_DATATYPE_NULL);
   for (std::size_t i = 0; buffer != MPI_IN_PLACE && i < result.size(); ++i) result[i] = PMPI_Type_f2c(types[i]);
   return result;
 }
@@ -91,7 +91,8 @@ void mpi_alltoallw_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fint* sdispls, MPI_
   const Buffers buffer_of(commpass::CallSite::current());
   void* const send = buffer_of(sendbuf);
   const auto on = comm_of(comm);
-  const auto sends = types_of(on, send, sendtypes), receives = types_of(on, nullptr, recvtypes);
+  const auto peers = static_cast<std::size_t>(commpass::peers_in(on));
+  const auto sends = types_of(peers, send, sendtypes), receives = types_of(peers, nullptr, recvtypes);
   return_code(ierr, MPI_Alltoallw(send, sendcounts, sdispls, sends.data(), buffer_of(recvbuf), recvcounts, rdispls,
                                   receives.data(), on));
 }
@@ -111,6 +112,19 @@ void mpi_neighbor_alltoallv_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fint* sdis
   const Buffers buffer_of(commpass::CallSite::current());
   return_code(ierr, MPI_Neighbor_alltoallv(buffer_of(sendbuf), sendcounts, sdispls, type_of(sendtype),
                                            buffer_of(recvbuf), recvcounts, rdispls, type_of(recvtype), comm_of(comm)));
+}
+
+void mpi_neighbor_alltoallw_(void* sendbuf, MPI_Fint* sendcounts, MPI_Aint* sdispls, MPI_Fint* sendtypes, void* recvbuf,
+                             MPI_Fint* recvcounts, MPI_Aint* rdispls, MPI_Fint* recvtypes, MPI_Fint* comm,
+                             MPI_Fint* ierr) {
+  const commpass::CallSite site(__builtin_return_address(0));
+  const Buffers buffer_of(commpass::CallSite::current());
+  const auto on = comm_of(comm);
+  const auto places = commpass::degrees_in(on);
+  const auto sends = types_of(places.destinations, nullptr, sendtypes),
+             receives = types_of(places.sources, nullptr, recvtypes);
+  return_code(ierr, MPI_Neighbor_alltoallw(buffer_of(sendbuf), sendcounts, sdispls, sends.data(), buffer_of(recvbuf),
+                                           recvcounts, rdispls, receives.data(), on));
 }
 
 void mpi_neighbor_allgather_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype, void* recvbuf, MPI_Fint* recvcount,
@@ -162,6 +176,8 @@ void ompi_neighbor_alltoall_f(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI
     __attribute__((alias("mpi_neighbor_alltoall_")));
 void ompi_neighbor_alltoallv_f(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
                                MPI_Fint*, MPI_Fint*) __attribute__((alias("mpi_neighbor_alltoallv_")));
+void ompi_neighbor_alltoallw_f(void*, MPI_Fint*, MPI_Aint*, MPI_Fint*, void*, MPI_Fint*, MPI_Aint*, MPI_Fint*,
+                               MPI_Fint*, MPI_Fint*) __attribute__((alias("mpi_neighbor_alltoallw_")));
 void ompi_neighbor_allgather_f(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
     __attribute__((alias("mpi_neighbor_allgather_")));
 void ompi_neighbor_allgatherv_f(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,

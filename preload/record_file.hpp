@@ -1,4 +1,4 @@
-// The file of a run: rank 0 writes what all ranks know.
+// What is written of a run at its end: rank 0 writes what all ranks know.
 #pragma once
 
 #include <mpi.h>
@@ -7,8 +7,11 @@
 
 namespace commpass {
 
-/// Collective over `world`, when all logs have been told. What cannot be written is told on stderr, and ends nothing.
-/// @param path  of rank 0
+// Collective over `world`, when all logs have been told. What cannot be written is told on stderr, and ends nothing.
+
+/// The record (COMMPASS_MPI_RECORD). @param path  of rank 0
 void write_record_file(MPI_Comm world, const std::string& path) noexcept;
+/// The report by places (COMMPASS_MPI_REPORT). @param target  of rank 0: a file for JSON, or "-" for a table on stderr
+void write_place_report(MPI_Comm world, const std::string& target) noexcept;
 
 }  // namespace commpass

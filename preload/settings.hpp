@@ -16,8 +16,13 @@ struct Settings {
   bool has_record_file = false;
   std::string record_file = {};  ///< of rank 0
 
+  bool has_place_report = false;
+  std::string place_report = {};  ///< of rank 0: a file, or "-"
+
   /// Are calls written down for a file?
   bool records() const { return mode == Interposition::record && has_record_file; }
+  /// Do ranks tell each other of their calls?
+  bool logs() const { return records() || (mode != Interposition::off && has_place_report); }
 };
 
 /// Those of all ranks; off until they are agreed.

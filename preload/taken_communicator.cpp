@@ -158,14 +158,17 @@ bool has_topology(MPI_Comm comm) {
   return topology != MPI_UNDEFINED;
 }
 
-/// @return false where a rank is a neighbour twice, which an alltoallv cannot say
-bool find_neighbors(MPI_Comm comm, Neighbors& found) {
+Listed listed_neighbors(MPI_Comm comm) {
   int topology = MPI_UNDEFINED;
   PMPI_Topo_test(comm, &topology);
-  Listed listed;
-  if (topology == MPI_DIST_GRAPH) listed = neighbors_of_distributed_graph(comm);
-  if (topology == MPI_GRAPH) listed = neighbors_of_graph(comm);
-  if (topology == MPI_CART) listed = neighbors_of_grid(comm);
+  if (topology == MPI_DIST_GRAPH) return neighbors_of_distributed_graph(comm);
+  if (topology == MPI_GRAPH) return neighbors_of_graph(comm);
+  return topology == MPI_CART ? neighbors_of_grid(comm) : Listed{};
+}
+
+/// @return false where a rank is a neighbour twice, which an alltoallv cannot say
+bool find_neighbors(MPI_Comm comm, Neighbors& found) {
+  const auto listed = listed_neighbors(comm);
   keep_those_there_are(listed.sources, found.sources, found.source_places);
   keep_those_there_are(listed.destinations, found.destinations, found.destination_places);
   return !has_twice(found.sources) && !has_twice(found.destinations);
@@ -187,6 +190,11 @@ int peers_in(MPI_Comm comm) {
   return ranks;
 }
 
+Degrees degrees_in(MPI_Comm comm) {
+  const auto listed = listed_neighbors(comm);
+  return {listed.sources.size(), listed.destinations.size()};
+}
+
 TakenCommunicator* taken(MPI_Comm comm) {
   auto& of_process = registry();
   const std::lock_guard lock(of_process.mutex);
@@ -198,7 +206,7 @@ TakenCommunicator* taken(MPI_Comm comm) {
   made->left_to_library = refusal(comm);
   made->has_neighbor_twice = !find_neighbors(comm, made->neighbors);
   if (!has_topology(comm)) made->neighborhoods_left_to_library = "it has no neighbours";
-  if (settings().records() && made->left_to_library.empty())
+  if (settings().logs() && made->left_to_library.empty())
     made->log = std::make_unique<CallLog>(comm, ranks_in_world(comm));
   auto* const kept = of_process.all.emplace_back(std::move(made)).get();
   PMPI_Comm_set_attr(comm, of_process.key, kept);
@@ -223,6 +231,8 @@ void open_engines(TakenCommunicator& of, MPI_Comm comm) {
     if (any_rank(comm, of.has_neighbor_twice)) of.neighborhoods_left_to_library = "a rank has a neighbour twice";
     for (auto* numbers : {&of.send_counts, &of.send_displacements, &of.receive_counts, &of.receive_displacements})
       numbers->assign(static_cast<std::size_t>(of.ranks), 0);
+    for (auto* types : {&of.send_types, &of.receive_types})
+      types->assign(static_cast<std::size_t>(of.ranks), MPI_DATATYPE_NULL);
   } catch (const std::exception& error) {
     // The same on every rank: a context is made on all or none.
     of.left_to_library = sentence_of(error);

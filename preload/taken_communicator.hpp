@@ -47,14 +47,21 @@ struct TakenCommunicator {
   std::unique_ptr<CallLog> log = {};  ///< where calls are recorded
   Neighbors neighbors = {};
   bool has_neighbor_twice = false;
-  // The arguments of a neighbourhood collective, as of an alltoallv: 0 but for neighbours.
-  std::vector<int> send_counts = {}, send_displacements = {}, receive_counts = {}, receive_displacements = {};
+  // The arguments of a neighbourhood collective, as of an all-to-all: 0 but for neighbours.
+  std::vector<Bytes> send_counts = {}, send_displacements = {}, receive_counts = {}, receive_displacements = {};
+  std::vector<MPI_Datatype> send_types = {}, receive_types = {};
 
   CallRecord& record(InterposedCall call) { return records[static_cast<std::size_t>(call)]; }
 };
 
 /// The ranks that a collective of a communicator names: of an intercommunicator the remote ones. Local.
 int peers_in(MPI_Comm comm);
+
+/// How many places the arguments of a neighborhood's collective have on either side; 0 without neighbours. Local.
+struct Degrees {
+  std::size_t sources, destinations;
+};
+Degrees degrees_in(MPI_Comm comm);
 
 /// What the communicator carries; it is made where there is nothing yet. Local.
 /// @return null if MPI does not know the communicator

@@ -59,31 +59,41 @@ Timed time_one_way(const Call& call, TakenCommunicator& of, bool is_library) {
   return {slowest, code};
 }
 
+/// A code of MPI, and whose it is.
+struct Ran {
+  int code;
+  CallRunner by;
+};
+
+const std::string* strategy_of(const TakenCommunicator& of) { return &of.engines->alltoallv->last_strategy(); }
+
 /// The same bytes twice, since receiving does not change what is sent.
-int run_both(const Call& call, TakenCommunicator& of) {
+Ran run_both(const Call& call, TakenCommunicator& of) {
   auto& rivalry = of.record(call.kind).rivalry;
   const bool is_library_first = rivalry.calls() % 2 == 0;
   const auto first = time_one_way(call, of, is_library_first), second = time_one_way(call, of, !is_library_first);
   const auto& [library, ours] = is_library_first ? std::tie(first, second) : std::tie(second, first);
   rivalry.add(library.seconds, ours.seconds);
-  return second.code != MPI_SUCCESS ? second.code : first.code;
+  return {second.code != MPI_SUCCESS ? second.code : first.code,
+          {Rivalry::Turn::both, 0, library.seconds, strategy_of(of)}};
 }
 
 /// In place what is sent is gone afterwards: of two calls one is the library's, and one ours. Who is first changes with
 /// every pair, so that a program that takes turns itself, of large calls and small ones, favours nobody.
-int run_in_turn(const Call& call, TakenCommunicator& of) {
+Ran run_in_turn(const Call& call, TakenCommunicator& of) {
   auto& record = of.record(call.kind);
   const bool is_first = record.pending_s == 0;
   const bool is_library = is_first == record.is_library_first;
   const auto [seconds, code] = time_one_way(call, of, is_library);
+  const Ran ran{code, {Rivalry::Turn::both, 0, {}, strategy_of(of)}};
   if (is_first) {
     record.pending_s = seconds;
-    return code;
+    return ran;
   }
   const double before = std::exchange(record.pending_s, 0);
   record.rivalry.add(is_library ? seconds : before, is_library ? before : seconds);
   record.is_library_first = !record.is_library_first;
-  return code;
+  return ran;
 }
 
 bool is_refused(const Call& call, const TakenCommunicator& of) {
@@ -92,46 +102,48 @@ bool is_refused(const Call& call, const TakenCommunicator& of) {
 
 /// Whose turn it is, on a communicator with engines where that is not the library's alone.
 Rivalry::Turn turn_of(const Call& call, TakenCommunicator& of) {
-  if (settings().mode < Interposition::on || is_refused(call, of)) return Rivalry::Turn::library;
+  if (!call.ours || settings().mode < Interposition::on || is_refused(call, of)) return Rivalry::Turn::library;
   const auto turn =
       settings().mode == Interposition::always ? Rivalry::Turn::ours : of.record(call.kind).rivalry.next();
   if (turn != Rivalry::Turn::library && !of.engines) open_engines(of, call.comm);
   return is_refused(call, of) ? Rivalry::Turn::library : turn;
 }
 
-int run_taken(const Call& call, TakenCommunicator& of) {
+Ran run_taken(const Call& call, TakenCommunicator& of) {
   auto& record = of.record(call.kind);
   switch (turn_of(call, of)) {
-    case Rivalry::Turn::library: ++record.by_library; return call.library();
-    case Rivalry::Turn::ours: ++record.by_ours; return run_ours(call, of);
+    case Rivalry::Turn::library: break;
+    case Rivalry::Turn::ours: {
+      ++record.by_ours;
+      const int code = run_ours(call, of);
+      return {code, {Rivalry::Turn::ours, record.rivalry.ratio(), {}, strategy_of(of)}};
+    }
     case Rivalry::Turn::both: ++record.by_both; return call.is_in_place ? run_in_turn(call, of) : run_both(call, of);
   }
-  return MPI_ERR_INTERN;
+  ++record.by_library;
+  return {call.library(), {}};
 }
 
-using Sends = std::function<void(const TakenCommunicator&, SentBlocks&)>;
-
 /// May be collective where the call blocks.
-void write_down(InterposedCall kind, MPI_Comm comm, const Sends& sends, TakenCommunicator& of, double begin_s,
-                double end_s) {
+void write_down(const Call& call, const CallRunner& by, TakenCommunicator& of, double begin_s, double end_s) {
   thread_local SentBlocks sent;
   sent.clear();
   try {
-    sends(of, sent);
+    call.sends(of, sent);
   } catch (const std::bad_alloc&) {
     sent.is_cut = true;
   }
-  auto& record = of.record(kind);
+  auto& record = of.record(call.kind);
   record.seconds += end_s - begin_s;
-  record.bytes += sent.total(peers_in(comm));
+  record.bytes += sent.total(peers_in(call.comm));
   if (!of.log) return;
   const auto tell_if = [&](bool is_time) {
-    if (!blocks(kind) || !is_time) return;
+    if (!blocks(call.kind) || !is_time) return;
     of.log->begin_telling();
     of.log->end_telling();
   };
   tell_if(of.log->is_full());  // of calls that only started exchanges: there must be room for this one
-  of.log->add(kind, CallSite::of_program(), sent, begin_s, end_s);
+  of.log->add(call.kind, CallSite::of_program(), sent, by, begin_s, end_s);
   tell_if(of.log->is_due());
 }
 
@@ -162,24 +174,9 @@ int run(const Call& call) {
   if (!of) return call.library();
   const Inside inside;
   const double begin_s = monotonic_seconds();
-  const int code = run_taken(call, *of);
-  if (asked.reports || asked.records()) write_down(call.kind, call.comm, call.sends, *of, begin_s, monotonic_seconds());
-  return code;
-}
-
-int run_by_library(InterposedCall kind, MPI_Comm comm, const Sends& sends, const std::function<int()>& library) {
-  const auto& asked = settings();
-  if (is_within || asked.mode == Interposition::off || !asked.is_taken[static_cast<std::size_t>(kind)])
-    return library();
-  TakenCommunicator* of = nullptr;
-  if (const int failed = find_taken(comm, of); failed != MPI_SUCCESS) return failed;
-  if (!of) return library();
-  const Inside inside;
-  const double begin_s = monotonic_seconds();
-  const int code = library();
-  ++of->record(kind).by_library;
-  if (asked.reports || asked.records()) write_down(kind, comm, sends, *of, begin_s, monotonic_seconds());
-  return code;
+  const auto ran = run_taken(call, *of);
+  if (asked.reports || asked.logs()) write_down(call, ran.by, *of, begin_s, monotonic_seconds());
+  return ran.code;
 }
 
 }  // namespace commpass

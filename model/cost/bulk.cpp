@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "model/cost/models.hpp"
+#include "model/cost/staging.hpp"
 
 namespace commpass {
 
@@ -15,11 +16,21 @@ struct RankCost {
   bool injects = false;
 };
 
+/// The rank that copies for longest counts.
+void add_copies(const char* label, Bytes bytes_max, std::span<const Seconds> seconds, Cost& total) {
+  auto stage = stage_of(label, bytes_max);
+  for (const auto own : seconds) stage.seconds = std::max(stage.seconds, own);
+  stage.parts[static_cast<std::size_t>(CostPart::staging)] = stage.seconds;
+  total.seconds += stage.seconds;
+  total.stages.push_back(std::move(stage));
+}
+
 }  // namespace
 
 Cost evaluate_bulk(const Schedule& schedule, const Layout& layout, const Machine& machine, bool max_rate,
-                   const Foldings* foldings) {
+                   const Foldings* foldings, const Staging* staging) {
   Cost total;
+  if (staging) add_copies(to_host_label, staging->sent_max, staging->to_host, total);
   for (std::size_t s = 0; s < schedule.stages.size(); ++s) {
     const auto& stage = schedule.stages[s];
     const FoldedOf folded_of{layout, stage.messages, of_stage(foldings, s)};
@@ -56,6 +67,7 @@ Cost evaluate_bulk(const Schedule& schedule, const Layout& layout, const Machine
     total.seconds += cost.seconds;
     total.stages.push_back(std::move(cost));
   }
+  if (staging) add_copies(to_device_label, staging->received_max, staging->to_device, total);
   return total;
 }
 

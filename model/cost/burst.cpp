@@ -16,6 +16,8 @@
 // α_receive was not measured, receiving costs as much as sending, and goes on at the same time. A rank goes on when its
 // sends are out (eager ones: when they have left it) and its receives are in.
 //
+// Before each batch every rank is busy with the calls that begin and end it, if these were measured.
+//
 // A stage that the MPI library runs ends later at every rank, by what its call and each of the rank's messages take
 // beyond that.
 #include <algorithm>
@@ -26,6 +28,7 @@
 #include "model/cost/batches.hpp"
 #include "model/cost/models.hpp"
 #include "model/cost/servers.hpp"
+#include "model/cost/staging.hpp"
 #include "model/cost/trace.hpp"
 #include "model/error.hpp"
 #include "model/grouping.hpp"
@@ -53,9 +56,12 @@ class Clocks {
         last_arrival_(clock_.size(), 0),
         last_way_(clock_.size()),
         by_receiver_(clock_.size()),
-        advanced_(clock_.size(), false) {
-    copies_cost_ =
-        machine.copy_block_s.value_or(0) > 0 || machine.copy_rate_bytes_per_s < std::numeric_limits<double>::infinity();
+        advanced_(clock_.size(), false),
+        starts_copies_(clock_.size(), false) {
+    const auto& operations = machine.operations;
+    batch_calls_s_ = (usage == Usage::planned ? operations.batch_s : operations.batch_once_s).value_or(0);
+    copies_cost_ = machine.copy_block_s.value_or(0) > 0 || machine.copy_call_s > 0 ||
+                   machine.copy_rate_bytes_per_s < std::numeric_limits<double>::infinity();
     std::vector<int> on_socket(at_index(layout.sockets()), 0);
     for (Rank rank = 0; rank < layout.ranks(); ++rank) ++on_socket[at_index(layout.socket(rank))];
     if (std::ranges::count(on_socket, on_socket.front()) == std::ssize(on_socket)) ranks_on_socket_ = on_socket.front();
@@ -76,6 +82,21 @@ class Clocks {
   void copy(Rank rank, std::uint32_t messages, Bytes bytes, std::int64_t pieces) {
     spend_on_copies(rank,
                     messages * copying_seconds(machine_, static_cast<double>(bytes), static_cast<double>(pieces)));
+  }
+
+  void copy_to_itself(Rank rank, Bytes bytes) {
+    if (machine_.copy_call_s > 0) spend_on_copies(rank, machine_.copy_call_s);
+    copy(rank, 1, bytes, 1);
+  }
+
+  /// Each rank copies between its device and host memory, on its own.
+  void stage(std::span<const Seconds> seconds) {
+    for (std::size_t r = 0; r < clock_.size(); ++r) {
+      const auto done = clock_[r] + seconds[r];
+      if (trace_) trace_->spend(static_cast<Rank>(r), Activity::copy, clock_[r], done);
+      launched_[r] = clock_[r] = done;
+      part(parts_[r], CostPart::staging) += seconds[r];
+    }
   }
 
   /// What is made once may have derived datatypes, where our own requests move it.
@@ -129,8 +150,19 @@ class Clocks {
   };
 
   void run_once(const FoldedOf& batch) {
+    call(batch_calls_s_);
     if (do_all_the_same(batch)) run_one_for_all(batch);
     else run_each(batch, false);
+  }
+
+  /// What every rank calls to begin and end a batch.
+  void call(Seconds seconds) {
+    if (seconds <= 0) return;
+    for (std::size_t r = 0; r < clock_.size(); ++r) {
+      if (trace_) trace_->spend(static_cast<Rank>(r), Activity::library, clock_[r], clock_[r] + seconds);
+      launched_[r] = clock_[r] += seconds;
+      part(parts_[r], CostPart::library) += seconds;
+    }
   }
 
   /// Of a node that stands for all: are all ranks about to send the same at the same time? Then each also receives what
@@ -186,16 +218,30 @@ class Clocks {
   }
 
   void pack(const FoldedOf& batch) {
+    start_copies(batch, [](const Message& m) { return std::pair(m.from, m.packed_pieces); });
     for (const auto& message : batch.messages)
       if (message.packed_pieces > 0)
         move_pieces(message.from, batch(message).messages, message.bytes, message.packed_pieces,
                     message.is_all_from_sender);
   }
   void unpack(const FoldedOf& batch) {
+    start_copies(batch, [](const Message& m) { return std::pair(m.to, m.unpacked_pieces); });
     for (const auto& message : batch.messages)
       if (message.unpacked_pieces > 0)
         move_pieces(message.to, batch(message).messages, message.unpacked_bytes, message.unpacked_pieces,
                     message.is_all_for_receiver);
+  }
+  /// What comes before all pieces of a batch, at each rank that has some.
+  template <class PiecesOf>
+  void start_copies(const FoldedOf& batch, PiecesOf pieces_of) {
+    if (machine_.copy_call_s == 0) return;
+    for (const auto& message : batch.messages) {
+      const auto [rank, pieces] = pieces_of(message);
+      if (pieces == 0 || starts_copies_[at_index(rank)]) continue;
+      starts_copies_[at_index(rank)] = true;
+      spend_on_copies(rank, machine_.copy_call_s);
+    }
+    for (const auto& message : batch.messages) starts_copies_[at_index(pieces_of(message).first)] = false;
   }
   /// @param are_users  do all of them lie in the user's buffer, and once?
   void move_pieces(Rank rank, std::uint32_t messages, Bytes bytes, std::uint32_t pieces, bool are_users) {
@@ -375,6 +421,7 @@ class Clocks {
   const Machine& machine_;
   Usage usage_;
   Servers servers_;
+  Seconds batch_calls_s_ = 0;
   bool copies_cost_ = true, may_use_datatypes_ = false;
   int ranks_on_socket_ = 0;            // 0: not the same on all
   std::vector<Message> own_messages_;  // of a rank that stands for all
@@ -390,18 +437,38 @@ class Clocks {
   std::vector<Arrival> arrivals_, arrivals_by_receiver_;
   Grouping by_receiver_;
   std::vector<Finish> finish_;
-  std::vector<bool> advanced_;  // in the batch that is being finished
+  std::vector<bool> advanced_;       // in the batch that is being finished
+  std::vector<bool> starts_copies_;  // while those of a batch are started
 };
 
 }  // namespace
 
+namespace {
+
+StageCost add_copies(const char* label, Bytes bytes_max, std::span<const Seconds> seconds, Clocks& clocks) {
+  auto cost = stage_of(label, bytes_max);
+  const auto before = clocks.latest();
+  clocks.stage(seconds);
+  cost.seconds = clocks.latest() - before;
+  cost.parts = clocks.take_parts();
+  return cost;
+}
+
+}  // namespace
+
 Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machine& machine, Usage usage,
-                    const Foldings* foldings, Trace* trace) {
+                    const Foldings* foldings, Trace* trace, const Staging* staging) {
   TraceRecorder recorder;
   Clocks clocks(schedule, layout, machine, usage, trace ? &recorder : nullptr);
-  for (Rank rank = 0; rank < schedule.ranks; ++rank)
-    if (const auto bytes = schedule.self_bytes[at_index(rank)]; bytes > 0) clocks.copy(rank, 1, bytes, 1);
   Cost total;
+  if (staging) {
+    recorder.begin_stage(-1);
+    total.stages.push_back(add_copies(to_host_label, staging->sent_max, staging->to_host, clocks));
+    total.seconds = clocks.latest();
+    recorder.begin_stage(0);
+  }
+  for (Rank rank = 0; rank < schedule.ranks; ++rank)
+    if (const auto bytes = schedule.self_bytes[at_index(rank)]; bytes > 0) clocks.copy_to_itself(rank, bytes);
   for (std::size_t s = 0; s < schedule.stages.size(); ++s) {
     const auto& stage = schedule.stages[s];
     const FoldedOf folded_of{layout, stage.messages, of_stage(foldings, s)};
@@ -416,6 +483,10 @@ Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machin
     cost.parts = clocks.take_parts();
     total.seconds += cost.seconds;
     total.stages.push_back(std::move(cost));
+  }
+  if (staging) {
+    recorder.begin_stage(static_cast<int>(schedule.stages.size()));
+    total.stages.push_back(add_copies(to_device_label, staging->received_max, staging->to_device, clocks));
   }
   total.seconds = clocks.latest();  // also without stages: a single rank copies to itself
   if (trace) *trace = recorder.take(total, clocks.now());

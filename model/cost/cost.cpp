@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "model/cost/models.hpp"
+#include "model/cost/staging.hpp"
 #include "model/error.hpp"
 
 namespace commpass {
@@ -32,20 +33,24 @@ const char* describe(CostPart part) {
     case CostPart::sharing: return "sharing the node's rates with other ranks";
     case CostPart::receiving: return "taking in messages at the receiver";
     case CostPart::copying: return "packing and unpacking";
-    case CostPart::library: return "what the MPI library's collective adds";
+    case CostPart::library: return "calls, and what the MPI library's collective adds";
+    case CostPart::staging: return "copies between devices and host memory";
   }
   return "?";
 }
 
 CostPart StageCost::dominant() const { return static_cast<CostPart>(std::ranges::max_element(parts) - parts.begin()); }
 
-std::optional<MissingParameters> missing_parameters(const Layout& layout, const Machine& machine) {
+std::optional<MissingParameters> missing_parameters(const Layout& layout, const Machine& machine,
+                                                    const DataPath& path) {
+  const bool is_on_device = path.kind == DataPath::Kind::device;
+  const auto& channels = is_on_device ? machine.device : machine.host;
   const auto lacks = [&](Locality locality, const std::string& layout_has,
                          const std::string& ranks) -> std::optional<MissingParameters> {
-    if (machine.host.find(locality)) return std::nullopt;
-    return MissingParameters{
-        fmt::format("it has no parameters for '{}', but the layout has {}", name_of(locality), layout_has),
-        "calibrate on ranks " + ranks};
+    if (channels.find(locality)) return std::nullopt;
+    return MissingParameters{fmt::format("it has no {}parameters for '{}', but the layout has {}",
+                                         is_on_device ? "device " : "", name_of(locality), layout_has),
+                             "calibrate on ranks " + ranks};
   };
   std::optional<MissingParameters> missing;
   if (layout.nodes() > 1) missing = lacks(Locality::network, fmt::format("{} nodes", layout.nodes()), "of two nodes");
@@ -56,18 +61,38 @@ std::optional<MissingParameters> missing_parameters(const Layout& layout, const 
   return missing;
 }
 
-void require_parameters(const Layout& layout, const Machine& machine) {
-  if (const auto missing = missing_parameters(layout, machine))
+void require_parameters(const Layout& layout, const Machine& machine, const DataPath& path) {
+  if (const auto missing = missing_parameters(layout, machine, path))
     throw InputError("profile " + machine.name, missing->what, missing->remedy + ", or use another profile");
 }
 
-Cost evaluate(const Schedule& schedule, const Layout& layout, const Machine& machine, CostModel model, Usage usage) {
+Cost evaluate(const Schedule& schedule, const Layout& layout, const Machine& machine, CostModel model, Usage usage,
+              const DataPath& path) {
   if (schedule.ranks != layout.ranks())
     throw InputError("layout", fmt::format("it has {} ranks but the pattern has {}", layout.ranks(), schedule.ranks),
                      "use a layout for the pattern's ranks");
-  require_parameters(layout, machine);
-  return model == CostModel::burst ? evaluate_burst(schedule, layout, machine, usage)
-                                   : evaluate_bulk(schedule, layout, machine, model == CostModel::max_rate);
+  require_parameters(layout, machine, path);
+  return evaluate_path(schedule, layout, machine, model, usage, path);
+}
+
+Cost evaluate_path(const Schedule& schedule, const Layout& layout, const Machine& machine, CostModel model, Usage usage,
+                   const DataPath& path, const Foldings* foldings, Trace* trace) {
+  if (path.kind == DataPath::Kind::device)
+    return evaluate_path(schedule, layout, on_device(machine), model, usage, {}, foldings, trace);
+  std::optional<Staging> staging;
+  if (path.kind == DataPath::Kind::staged) staging = stage_through_host(schedule, path, layout, machine);
+  const auto* const copies = staging ? &*staging : nullptr;
+  return model == CostModel::burst
+             ? evaluate_burst(schedule, layout, machine, usage, foldings, trace, copies)
+             : evaluate_bulk(schedule, layout, machine, model == CostModel::max_rate, foldings, copies);
+}
+
+StageCost stage_of(const char* label, Bytes bytes_max) {
+  StageCost stage;
+  stage.label = label;
+  stage.is_staging = true;
+  stage.bytes_max = bytes_max;
+  return stage;
 }
 
 Machine without_copies(Machine machine) {

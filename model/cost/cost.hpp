@@ -8,6 +8,7 @@
 
 #include "model/machine/layout.hpp"
 #include "model/machine/machine.hpp"
+#include "model/route/data_path.hpp"
 #include "model/schedule/schedule.hpp"
 
 namespace commpass {
@@ -26,8 +27,8 @@ const char* name_of(CostModel model);
 CostModel parse_cost_model(const std::string& text);
 
 /// What the way to the last finish of a stage is made of.
-enum class CostPart { latency, transfer, sharing, receiving, copying, library };
-inline constexpr int cost_part_count = 6;
+enum class CostPart { latency, transfer, sharing, receiving, copying, library, staging };
+inline constexpr int cost_part_count = 7;
 /// For people: "latency (α)", "bytes (β)", …
 const char* describe(CostPart part);
 
@@ -37,7 +38,8 @@ struct StageCost {
   Bytes bytes_max = 0;            ///< bytes that a rank sends, the most over ranks
   Seconds seconds = 0;            ///< by which the stage moves the finish of the slowest rank
   std::array<Seconds, cost_part_count>
-      parts{};  ///< may sum to more than `seconds`: a way may begin before the last rank enters the stage
+      parts{};              ///< may sum to more than `seconds`: a way may begin before the last rank enters the stage
+  bool is_staging = false;  ///< copies between devices and host memory, of bytes_max at most, in place of messages
 
   CostPart dominant() const;
 };
@@ -49,10 +51,11 @@ struct Cost {
 
 /// Predicts the seconds of one exchange.
 /// @param layout  of as many ranks as the schedule has
+/// @param path    where the data is. Staged data has a stage of copies before the exchange and one behind it
 /// @throws InputError if the machine has no parameters for a locality that the layout has, or, under burst, no price
 /// for what the MPI library runs
 Cost evaluate(const Schedule& schedule, const Layout& layout, const Machine& machine,
-              CostModel model = CostModel::burst, Usage usage = Usage::planned);
+              CostModel model = CostModel::burst, Usage usage = Usage::planned, const DataPath& path = {});
 
 /// What a machine lacks to price messages between ranks of a layout.
 struct MissingParameters {
@@ -60,10 +63,11 @@ struct MissingParameters {
   std::string remedy;  ///< "calibrate on ranks of two nodes"
 };
 /// Nothing if it lacks nothing. A slower locality stands in for one that is absent (MemoryChannels::find).
-std::optional<MissingParameters> missing_parameters(const Layout& layout, const Machine& machine);
+std::optional<MissingParameters> missing_parameters(const Layout& layout, const Machine& machine,
+                                                    const DataPath& path = {});
 
-/// @throws InputError if the machine has no parameters for a locality that the layout has
-void require_parameters(const Layout& layout, const Machine& machine);
+/// @throws InputError if the machine lacks parameters for a layout
+void require_parameters(const Layout& layout, const Machine& machine, const DataPath& path = {});
 
 /// What an estimate knows of a pattern: every rank owes every other rank a block, with a probability that depends on
 /// whether they share a node.
@@ -94,14 +98,16 @@ RandomPattern random_pattern(const MessageTotals& totals, const Layout& layout);
 /// everywhere. Patterns that are not random are priced as if they were; docs/model.md says how far off that is.
 /// @throws InputError as evaluate, NotApplicable if the route has no closed form
 Cost estimate(const RandomPattern& pattern, const Route& route, Window window, const Layout& layout,
-              const Machine& machine, CostModel model = CostModel::burst, Usage usage = Usage::planned);
+              const Machine& machine, CostModel model = CostModel::burst, Usage usage = Usage::planned,
+              const DataPath& path = {});
 
 /// The same where one rank alone sends what it would: the others make an exchange longer, by what they share with it
 /// and what it receives. So it takes less than estimate() says, but for what later stages draw, and a fraction of the
 /// time to find out.
 /// @throws as estimate
 Cost estimate_lone_sender(const RandomPattern& pattern, const Route& route, Window window, const Layout& layout,
-                          const Machine& machine, CostModel model = CostModel::burst, Usage usage = Usage::planned);
+                          const Machine& machine, CostModel model = CostModel::burst, Usage usage = Usage::planned,
+                          const DataPath& path = {});
 
 /// Predicts an all-to-all in which every rank sends `bytes` to every other rank: estimate() where every block is there.
 /// Equal to evaluate() where the address is full, the layout even and in rank order,

@@ -42,6 +42,13 @@ std::vector<int> typical_nodes(const RandomPattern& pattern, const Layout& layou
   return nodes;
 }
 
+/// What a rank of a node owes all others, and they owe it, on average.
+Bytes buffer_bytes(const RandomPattern& pattern, const Layout& layout, int node) {
+  const double on_node = layout.ppn(node) - 1, off_node = layout.ranks() - layout.ppn(node);
+  return static_cast<Bytes>(pattern.block_bytes *
+                            (pattern.density_on_node * on_node + pattern.density_off_node * off_node));
+}
+
 /// What some ranks of one node send, in order.
 Schedule draw_node(double block_bytes, BlockDraw& draw, const Route& route, Window window, const Layout& layout,
                    std::span<const Rank> senders, Foldings& foldings) {
@@ -64,30 +71,32 @@ Schedule draw_node(double block_bytes, BlockDraw& draw, const Route& route, Wind
 class Drawn {
  public:
   Drawn(const RandomPattern& pattern, const Route& route, Window window, const Layout& layout, const Machine& machine,
-        CostModel model, Usage usage)
-      : block_bytes_(pattern.block_bytes),
+        CostModel model, Usage usage, const DataPath& path)
+      : pattern_(pattern),
         draw_(pattern, layout),
         route_(route),
         window_(window),
         layout_(layout),
         machine_(machine),
         model_(model),
-        usage_(usage) {
-    require_parameters(layout, machine);
+        usage_(usage),
+        path_(path) {
+    require_parameters(layout, machine, path);
   }
 
   /// What some ranks of a node send.
   Cost price(int node, std::span<const Rank> senders) {
     const auto node_layout = layout_of_node(layout_, node);
     Foldings foldings;
-    const auto schedule = draw_node(block_bytes_, draw_, route_, window_, layout_, senders, foldings);
-    return model_ == CostModel::burst
-               ? evaluate_burst(schedule, node_layout, machine_, usage_, &foldings)
-               : evaluate_bulk(schedule, node_layout, machine_, model_ == CostModel::max_rate, &foldings);
+    auto schedule = draw_node(pattern_.block_bytes, draw_, route_, window_, layout_, senders, foldings);
+    if (!path_.is_host())
+      schedule.send_bytes = schedule.receive_bytes =
+          std::vector(schedule.self_bytes.size(), buffer_bytes(pattern_, layout_, node));
+    return evaluate_path(schedule, node_layout, machine_, model_, usage_, path_, &foldings);
   }
 
  private:
-  double block_bytes_;
+  RandomPattern pattern_;
   BlockDraw draw_;
   const Route& route_;
   Window window_;
@@ -95,13 +104,14 @@ class Drawn {
   const Machine& machine_;
   CostModel model_;
   Usage usage_;
+  DataPath path_;
 };
 
 }  // namespace
 
 Cost estimate(const RandomPattern& pattern, const Route& route, Window window, const Layout& layout,
-              const Machine& machine, CostModel model, Usage usage) {
-  Drawn drawn(pattern, route, window, layout, machine, model, usage);
+              const Machine& machine, CostModel model, Usage usage, const DataPath& path) {
+  Drawn drawn(pattern, route, window, layout, machine, model, usage, path);
   Cost slowest;
   for (const int node : typical_nodes(pattern, layout)) {
     auto cost = drawn.price(node, layout.ranks_of(node));
@@ -111,9 +121,9 @@ Cost estimate(const RandomPattern& pattern, const Route& route, Window window, c
 }
 
 Cost estimate_lone_sender(const RandomPattern& pattern, const Route& route, Window window, const Layout& layout,
-                          const Machine& machine, CostModel model, Usage usage) {
+                          const Machine& machine, CostModel model, Usage usage, const DataPath& path) {
   const int node = typical_nodes(pattern, layout).front();
-  return Drawn(pattern, route, window, layout, machine, model, usage).price(node, layout.ranks_of(node).first(1));
+  return Drawn(pattern, route, window, layout, machine, model, usage, path).price(node, layout.ranks_of(node).first(1));
 }
 
 Cost estimate_alltoall(Bytes bytes, const Route& route, Window window, const Layout& layout, const Machine& machine,

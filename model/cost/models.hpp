@@ -33,16 +33,27 @@ struct FoldedOf {
 /// For what is not copied by a rule that has a price: headers and numbers.
 Machine without_copies(Machine machine);
 
-/// postal and max-rate: bulk-synchronous, as in the papers.
-Cost evaluate_bulk(const Schedule& schedule, const Layout& layout, const Machine& machine, bool max_rate,
-                   const Foldings* foldings = nullptr);
-
 struct Trace;
+struct Staging;
+
+/// Prices a schedule whose layout the machine has parameters for, by the model and on the path that are given.
+/// @param foldings  null: each message is what it is
+/// @param trace     gets what every rank does when (trace.hpp), under burst, without foldings; null: nobody asks
+/// @throws InputError if the machine has no copies for a staged path
+Cost evaluate_path(const Schedule& schedule, const Layout& layout, const Machine& machine, CostModel model, Usage usage,
+                   const DataPath& path, const Foldings* foldings = nullptr, Trace* trace = nullptr);
+
+/// postal and max-rate: bulk-synchronous, as in the papers.
+/// @param staging  copies before and behind; null: none
+Cost evaluate_bulk(const Schedule& schedule, const Layout& layout, const Machine& machine, bool max_rate,
+                   const Foldings* foldings = nullptr, const Staging* staging = nullptr);
 
 /// burst: the finish time of the slowest rank.
-/// @param trace  gets what every rank does when (trace.hpp), without foldings; null: nobody asks
 Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machine& machine, Usage usage,
-                    const Foldings* foldings = nullptr, Trace* trace = nullptr);
+                    const Foldings* foldings = nullptr, Trace* trace = nullptr, const Staging* staging = nullptr);
+
+/// A StageCost of copies between devices and host memory, without its seconds.
+StageCost stage_of(const char* label, Bytes bytes_max);
 
 /// The foldings of a stage; none where there are none.
 inline std::span<const Folded> of_stage(const Foldings* foldings, std::size_t stage) {

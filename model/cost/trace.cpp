@@ -82,10 +82,11 @@ Trace TraceRecorder::take(Cost cost, std::span<const Seconds> now) {
   return trace;
 }
 
-Trace trace_exchange(const Schedule& schedule, const Layout& layout, const Machine& machine, Usage usage) {
-  require_parameters(layout, machine);
+Trace trace_exchange(const Schedule& schedule, const Layout& layout, const Machine& machine, Usage usage,
+                     const DataPath& path) {
+  require_parameters(layout, machine, path);
   Trace trace;
-  evaluate_burst(schedule, layout, machine, usage, nullptr, &trace);
+  evaluate_path(schedule, layout, machine, CostModel::burst, usage, path, nullptr, &trace);
   return trace;
 }
 

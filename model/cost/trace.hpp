@@ -10,18 +10,18 @@
 namespace commpass {
 
 enum class Activity : std::uint8_t {
-  copy,     ///< packing, unpacking, or to itself
+  copy,     ///< packing, unpacking, to itself, or between a device and host memory
   send,     ///< a message leaves
   wait,     ///< for a message that comes, or for one that has to be taken in
   receive,  ///< a message is taken in; may go on at the same time as sending
-  library   ///< what the MPI library's collective adds
+  library   ///< calls of Commpass, and what the MPI library's collective adds
 };
 const char* name_of(Activity activity);
 
 struct TraceSpan {
   Rank rank = 0;
   Activity activity = Activity::wait;
-  int stage = 0;
+  int stage = 0;  ///< copies of staged data before the first one: -1, behind the last one: the number of stages
   Seconds begin = 0, end = 0;
   Rank peer = -1;   ///< to whom a message is sent; -1: of none, or of several
   Bytes bytes = 0;  ///< of the message sent
@@ -48,7 +48,7 @@ struct Trace {
 /// Evaluates a schedule under burst and keeps what happens: some hundred bytes for each message.
 /// @throws InputError as evaluate
 Trace trace_exchange(const Schedule& schedule, const Layout& layout, const Machine& machine,
-                     Usage usage = Usage::planned);
+                     Usage usage = Usage::planned, const DataPath& path = {});
 
 /// Listens to the burst model. Private to the model.
 class TraceRecorder {

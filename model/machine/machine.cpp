@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "model/error.hpp"
 
@@ -17,6 +18,33 @@ const Channel* MemoryChannels::find(Locality locality) const {
   for (auto i = static_cast<std::size_t>(locality); i < by_locality.size(); ++i)
     if (has(static_cast<Locality>(i))) return &*by_locality[i];
   return nullptr;
+}
+
+namespace {
+
+/// The least β of any message between devices: what moves within one is no slower. 0 where nothing is known.
+double fastest_beta(const MemoryChannels& channels) {
+  double fastest = std::numeric_limits<double>::infinity();
+  for (const auto& channel : channels.by_locality)
+    if (channel)
+      for (const auto& protocol : channel->protocols) fastest = std::min(fastest, protocol.beta_s_per_byte);
+  return std::isfinite(fastest) ? fastest : 0;
+}
+
+}  // namespace
+
+Machine on_device(const Machine& machine) {
+  Machine result;
+  result.name = machine.name;
+  result.host = machine.device;
+  const double beta = fastest_beta(machine.device);
+  if (beta > 0) result.copy_rate_bytes_per_s = 1 / beta;
+  if (!machine.device_to_host.empty())
+    result.copy_call_s = std::ranges::min(machine.device_to_host, {}, &DeviceCopy::alpha_s).alpha_s;
+  result.operations = machine.operations;
+  result.operations.neighbor_alltoall_s = result.operations.alltoallv_s = std::nullopt;
+  result.verdict = machine.verdict;
+  return result;
 }
 
 Seconds probe_seconds(const Machine& machine) {
@@ -41,6 +69,16 @@ LibraryCall library_call(const OperationCosts& operations, Usage usage) {
     return {"operations.alltoallv_s", operations.alltoallv_s, operations.alltoallv_message_s.value_or(0)};
   return {"operations.neighbor_alltoall_s", operations.neighbor_alltoall_s,
           operations.neighbor_alltoall_message_s.value_or(0)};
+}
+
+Machine with_shared_rates_times(Machine machine, double factor) {
+  for (double* rate : {&machine.injection_rate_bytes_per_s, &machine.ejection_rate_bytes_per_s,
+                       &machine.core_rate_bytes_per_s, &machine.bus_rate_bytes_per_s})
+    *rate *= factor;
+  for (auto* const channels : {&machine.host, &machine.device})
+    for (auto& channel : channels->by_locality)
+      if (channel) channel->aggregate_rate_bytes_per_s *= factor;
+  return machine;
 }
 
 Seconds copying_seconds(const Machine& machine, double bytes, double pieces) {

@@ -64,7 +64,8 @@ struct Channel {
   double handling_s_per_byte(const Protocol& protocol) const;
 };
 
-/// A copy between device and host memory when `processes` pull from one device at once.
+/// A copy between one device and host memory: `processes` at once move s bytes in all, each its part, in alpha +
+/// beta·s.
 struct DeviceCopy {
   int processes = 1;
   Seconds alpha_s = 0;
@@ -95,7 +96,10 @@ struct OperationCosts {
   /// each message at either end. Negative if it is faster. Without the second the first is for any number.
   std::optional<Seconds> neighbor_alltoall_s, neighbor_alltoall_message_s;
   std::optional<Seconds> alltoallv_s{},
-      alltoallv_message_s{};   ///< the same of MPI_Alltoallv, beyond a direct exchange that is called once
+      alltoallv_message_s{};  ///< the same of MPI_Alltoallv, beyond a direct exchange that is called once
+  /// What Commpass's own calls take beyond the messages: for each batch of a planned exchange and of one that is called
+  /// once, for each discovery of a sparse exchange.
+  std::optional<Seconds> batch_s{}, batch_once_s{}, discovery_s{};
   std::optional<int> ranks{};  ///< with how many ranks barrier, allreduce, fence and window were measured; at least two
   bool operator==(const OperationCosts&) const = default;
 };
@@ -131,14 +135,20 @@ struct Machine {
       std::numeric_limits<double>::infinity();                            ///< of each node, when all nodes send at once
   double bus_rate_bytes_per_s = std::numeric_limits<double>::infinity();  ///< all messages within a node
   std::vector<DeviceCopy> device_to_host, host_to_device;
+  std::optional<int> devices_per_node{};  ///< absent: each rank with data on devices has one of its own
   double copy_rate_bytes_per_s = std::numeric_limits<double>::infinity();  ///< a local memory copy
   std::optional<Seconds> copy_block_s{};  ///< for each contiguous piece copied; absent: not measured, and taken for 0
+  Seconds copy_call_s = 0;                ///< and what comes before the pieces of a batch: no key, see on_device
   std::optional<double> datatype_rate_bytes_per_s{};  ///< as these two, where the MPI library gathers or
   std::optional<Seconds> datatype_block_s{};          ///< scatters the pieces of a derived datatype
   OperationCosts operations;
   std::optional<Verdict> verdict{};  ///< of its calibration; absent: none was made
   bool operator==(const Machine&) const = default;
 };
+
+/// The machine with all rates that ranks share taken times `factor`: infinity where nobody shares, 1/n for what one of
+/// n ranks gets that do the same.
+Machine with_shared_rates_times(Machine machine, double factor);
 
 /// What it takes to bring pieces of memory together, or to their places: by copies, or by the MPI library, of a derived
 /// datatype. Nothing where the latter was not measured.
@@ -151,6 +161,13 @@ bool is_datatype_cheaper(const Machine& machine, double bytes, double pieces);
 /// not measured, what taking in one more empty message takes, between the nearest ranks that the machine knows: about
 /// as much is done for each.
 Seconds probe_seconds(const Machine& machine);
+
+/// A machine whose host memory is what the devices' memory is on the given one: so messages and copies on devices are
+/// priced as those on the host. Its messages are those of `device`, and of what nodes share only `device` counts: the
+/// paper's devices do not reach what a node injects. A batch of pieces is brought together by one kernel, whose
+/// stand-ins are documented in docs/model.md: alpha of the fastest copy to the host to start it, and beta of the
+/// fastest messages between devices for each byte. Nothing is known of the MPI library's collectives.
+Machine on_device(const Machine& machine);
 
 /// How messages in host memory move between ranks of a locality: its channel or, where it is absent, that of the next
 /// slower one.

@@ -20,7 +20,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int schema_version = 2, first_schema_version = 1;
-constexpr int schema_minor = 0;  ///< of schema_version; grows by one where keys are added that older ones may pass over
+constexpr int schema_minor = 1;  ///< of schema_version; grows by one where keys are added that older ones may pass over
 
 // What no message takes: eleven days, or that for each byte, and a byte in as long. Sums of such times stay finite.
 constexpr double most_amount = 1e6;
@@ -243,7 +243,10 @@ constexpr OperationKey operation_keys[] = {
     {"neighbor_alltoall_s", &OperationCosts::neighbor_alltoall_s, true},
     {"neighbor_alltoall_message_s", &OperationCosts::neighbor_alltoall_message_s, true},
     {"alltoallv_s", &OperationCosts::alltoallv_s, true},
-    {"alltoallv_message_s", &OperationCosts::alltoallv_message_s, true}};
+    {"alltoallv_message_s", &OperationCosts::alltoallv_message_s, true},
+    {"batch_s", &OperationCosts::batch_s},
+    {"batch_once_s", &OperationCosts::batch_once_s},
+    {"discovery_s", &OperationCosts::discovery_s}};
 
 /// Where a parser is in a JSON text, and the keys of the objects that it is in.
 class JsonPlace {
@@ -330,6 +333,8 @@ Profile parse_profile(const std::string& text, const std::string& origin) {
     machine.device_to_host = read_copies(s, "device_to_host");
     machine.host_to_device = read_copies(s, "host_to_device");
   });
+  if (version > first_schema_version)
+    read_section(in, "devices", [&](auto& s) { machine.devices_per_node = s.count("per_node", 1); });
   read_section(in, "local", [&](auto& s) {
     machine.copy_rate_bytes_per_s = s.rate("copy_rate_bytes_per_s");
     machine.copy_block_s = s.optional_number("copy_block_s");
@@ -418,7 +423,11 @@ std::vector<std::pair<std::string, Seconds>> measured_operations(const Operation
 std::string to_json(const Profile& profile) {
   const Machine& machine = profile.machine;
   Json json;
-  json["schema_version"] = machine.verdict ? schema_version : first_schema_version;  // so that an older one reads it
+  const auto& own = machine.operations;
+  const bool needs_minor = machine.devices_per_node || own.batch_s || own.batch_once_s || own.discovery_s;
+  // So that an older one reads it.
+  json["schema_version"] = machine.verdict || needs_minor ? schema_version : first_schema_version;
+  if (needs_minor) json["schema_minor"] = schema_minor;
   json["name"] = machine.name;
   json["provenance"] = Json::parse(profile.provenance_json);
   json["host"] = write_channels(machine.host);
@@ -438,6 +447,7 @@ std::string to_json(const Profile& profile) {
     put_section(json, key, section);
   }
   put_section(json, "copy", copy);
+  if (machine.devices_per_node) json["devices"] = {{"per_node", *machine.devices_per_node}};
   put_section(json, "local", local);
   put_section(json, "operations", operations);
   if (machine.verdict) json["verdict"] = write_verdict(*machine.verdict);

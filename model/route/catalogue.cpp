@@ -1,5 +1,7 @@
 #include "model/route/catalogue.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -47,10 +49,14 @@ const CatalogueRow& applicable_row(const Strategy& strategy, const Layout& layou
     throw NotApplicable(to_string(strategy), "what it leaves to the model is not chosen here; name a number");
   if (const auto reason = row.inapplicable(strategy, layout); !reason.empty())
     throw NotApplicable(to_string(strategy), reason);
+  if (strategy.path.copies > layout.max_ppn())
+    throw NotApplicable(to_string(strategy), fmt::format("no node has {} ranks to copy with", strategy.path.copies));
   return row;
 }
 
 }  // namespace
+
+void require_applicable(const Strategy& strategy, const Layout& layout) { applicable_row(strategy, layout); }
 
 PatternNeed pattern_need(const Strategy& strategy) {
   const auto& row = catalogue_row(strategy.route);

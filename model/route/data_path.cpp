@@ -47,4 +47,6 @@ std::string to_string(const DataPath& path) {
   return "?";
 }
 
+const char* name_of(DataPlace place) { return place == DataPlace::host ? "host" : "device"; }
+
 }  // namespace commpass

@@ -1,6 +1,7 @@
 // Where the data of an exchange is while messages are on their way: the part of a strategy after '@'.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -28,6 +29,14 @@ DataPath parse_data_path(const std::string& text, const std::string& where);
 
 /// The text with its '@', or nothing for host memory.
 std::string to_string(const DataPath& path);
+
+/// Where the users of an exchange have their data.
+enum class DataPlace : std::uint8_t { host, device };
+/// "host", "device".
+const char* name_of(DataPlace place);
+
+/// The one path of data in host memory.
+inline constexpr std::array<DataPath, 1> host_paths{};
 
 /// How a path is written after a strategy, and what it means: for errors and lists.
 struct DataPathRow {

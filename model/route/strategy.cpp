@@ -116,7 +116,7 @@ Strategy parse_strategy(const std::string& text) {
 Strategy parse_host_strategy(const std::string& text) {
   auto strategy = parse_strategy(text);
   if (!strategy.path.is_host())
-    throw InputError("strategy " + text, "it says how data on devices moves, which only planned exchanges are told",
+    throw InputError("strategy " + text, "it moves data on devices, which this does not take",
                      "leave '" + to_string(strategy.path) + "' out");
   return strategy;
 }

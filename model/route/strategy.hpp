@@ -31,8 +31,8 @@ struct Argument {
   bool operator==(const Argument&) const = default;
 };
 
-/// A route with its parameters, a window, what makes a message, and where the data is. Made by parse_strategy or by the catalogue's
-/// suggestions.
+/// A route with its parameters, a window, what makes a message, and where the data is. Made by parse_strategy or by the
+/// catalogue's suggestions.
 struct Strategy {
   std::string route;                ///< a name in the catalogue
   std::vector<Argument> arguments;  ///< in the order of the catalogue

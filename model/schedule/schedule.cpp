@@ -252,9 +252,9 @@ std::vector<Block> blocks_of(const Pattern& pattern) {
 
 namespace {
 
-/// All but the addresses.
+/// All but the addresses and the bytes of buffers.
 PreparedPattern index(int ranks, std::vector<Block> blocks, std::vector<Bytes> self_bytes) {
-  PreparedPattern result{ranks, std::move(blocks), {}, {}, {}, std::move(self_bytes)};
+  PreparedPattern result{ranks, std::move(blocks), {}, {}, {}, std::move(self_bytes), {}, {}};
   result.first_block.resize(at_index(ranks) + 1);
   for (const auto& block : result.blocks) ++result.first_block[at_index(block.destination) + 1];
   std::partial_sum(result.first_block.begin(), result.first_block.end(), result.first_block.begin());
@@ -282,11 +282,23 @@ std::vector<MemoryAddress> send_addresses(const PreparedPattern& pattern) {
   return addresses;
 }
 
+void add_buffers(PreparedPattern& pattern) {
+  pattern.send_bytes = pattern.receive_bytes = pattern.self_bytes;
+  for (std::size_t b = 0; b < pattern.blocks.size(); ++b) {
+    const auto& block = pattern.blocks[b];
+    if (pattern.first_alike.empty() || pattern.first_alike[b] == b)
+      pattern.send_bytes[at_index(block.source)] += block.bytes;
+    pattern.receive_bytes[at_index(block.destination)] += block.bytes;
+  }
+}
+
 /// The pattern with its blocks cut.
 PreparedPattern cut(const Route& route, const PreparedPattern& whole) {
   auto blocks = whole.blocks;
   route.cut(blocks);
   auto result = index(whole.ranks, std::move(blocks), whole.self_bytes);
+  result.send_bytes = whole.send_bytes;
+  result.receive_bytes = whole.receive_bytes;
   result.send_address.reserve(result.blocks.size());
   std::size_t next = 0;  // of the whole blocks; each has a first fragment
   for (const auto& fragment : result.blocks) {
@@ -304,6 +316,7 @@ PreparedPattern prepare(const Pattern& pattern) {
     if (edge.source == edge.destination) self_bytes[at_index(edge.source)] += edge.bytes;
   auto result = index(pattern.ranks, blocks_of(pattern), std::move(self_bytes));
   result.send_address = send_addresses(result);
+  add_buffers(result);
   return result;
 }
 
@@ -433,6 +446,8 @@ Schedule schedule_of(const Route& route, Window window, const PreparedPattern& p
   Schedule schedule;
   schedule.ranks = pattern.ranks;
   schedule.self_bytes = pattern.self_bytes;
+  schedule.send_bytes = pattern.send_bytes;
+  schedule.receive_bytes = pattern.receive_bytes;
 
   const auto& blocks = pattern.blocks;
   std::vector<Rank> at(blocks.size()), to(blocks.size());

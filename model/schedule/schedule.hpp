@@ -116,9 +116,10 @@ struct Stage {
 struct Schedule {
   int ranks = 0;
   std::vector<Stage> stages;
-  std::vector<Bytes> self_bytes;         ///< by rank: copied from its send to its receive buffer
-  std::int64_t buffered_blocks_max = 0;  ///< the most blocks that a rank holds between stages for others
-  Bytes buffered_bytes_max = 0;          ///< and their bytes, those that lie in one place once
+  std::vector<Bytes> self_bytes;                 ///< by rank: copied from its send to its receive buffer
+  std::vector<Bytes> send_bytes, receive_bytes;  ///< by rank: of its buffers, those to itself among them
+  std::int64_t buffered_blocks_max = 0;          ///< the most blocks that a rank holds between stages for others
+  Bytes buffered_bytes_max = 0;                  ///< and their bytes, those that lie in one place once
 };
 
 /// The blocks of a pattern, sorted, without empty edges and self edges.
@@ -134,8 +135,8 @@ struct PreparedPattern {
   std::vector<std::uint32_t> first_block;  ///< by destination, its first block; and their number at the end
   std::vector<std::uint32_t> first_alike;  ///< see duplicates.hpp
   std::vector<MemoryAddress>
-      send_address;               ///< by block: in its send buffer, as if these lay one after another with gaps
-  std::vector<Bytes> self_bytes;  ///< see Schedule
+      send_address;  ///< by block: in its send buffer, as if these lay one after another with gaps
+  std::vector<Bytes> self_bytes, send_bytes, receive_bytes;  ///< see Schedule
 };
 
 PreparedPattern prepare(const Pattern& pattern);

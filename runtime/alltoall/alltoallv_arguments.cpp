@@ -15,6 +15,8 @@ InputError wrong_argument(Side side, const std::string& what, const std::string&
   return {side == Side::send ? "alltoallv, send side" : "alltoallv, receive side", what, remedy};
 }
 
+bool has_one_for_each(const Numbers& numbers, int ranks) { return numbers.size() == static_cast<std::size_t>(ranks); }
+
 void require_buffer(Side side, const void* buffer, const BlocksArgument& argument) {
   if (buffer || !argument.type->is_contiguous() || argument.type->size() == 0) return;
   for (std::size_t rank = 0; rank < argument.counts.size(); ++rank)
@@ -26,10 +28,10 @@ void require_buffer(Side side, const void* buffer, const BlocksArgument& argumen
 
 }  // namespace
 
-void BlocksArgument::assign(Side side, MPI_Comm comm, const void* buffer, std::span<const int> new_counts,
-                            std::span<const int> new_offsets, MPI_Datatype new_type) {
+void BlocksArgument::assign(Side side, MPI_Comm comm, const void* buffer, const Numbers& new_counts,
+                            const Numbers& new_offsets, MPI_Datatype new_type) {
   const int ranks = ranks_in(comm);
-  if (std::ssize(new_counts) != ranks || std::ssize(new_offsets) != ranks)
+  if (!has_one_for_each(new_counts, ranks) || !has_one_for_each(new_offsets, ranks))
     throw wrong_argument(side,
                          fmt::format("there are {} counts and {} displacements for {} ranks", new_counts.size(),
                                      new_offsets.size(), ranks),
@@ -37,18 +39,18 @@ void BlocksArgument::assign(Side side, MPI_Comm comm, const void* buffer, std::s
   for (std::size_t rank = 0; rank < new_counts.size(); ++rank)
     if (new_counts[rank] < 0)
       throw wrong_argument(side, fmt::format("the count for rank {} is {}", rank, new_counts[rank]), "use 0 or more");
-  counts.assign(new_counts.begin(), new_counts.end());
-  offsets.assign(new_offsets.begin(), new_offsets.end());
+  new_counts.copy_to(counts);
+  new_offsets.copy_to(offsets);
   type.emplace(new_type, comm);
   require_buffer(side, buffer, *this);
 }
 
-void BlocksArgument::assign_equal(Side side, MPI_Comm comm, const void* buffer, int count, MPI_Datatype new_type) {
+void BlocksArgument::assign_equal(Side side, MPI_Comm comm, const void* buffer, Bytes count, MPI_Datatype new_type) {
   const int ranks = ranks_in(comm);
   if (count < 0) throw wrong_argument(side, fmt::format("the count is {}", count), "use 0 or more");
   counts.assign(static_cast<std::size_t>(ranks), count);
   offsets.clear();
-  for (int rank = 0; rank < ranks; ++rank) offsets.push_back(Bytes{rank} * count);
+  for (int rank = 0; rank < ranks; ++rank) offsets.push_back(rank * count);
   type.emplace(new_type, comm);
   require_buffer(side, buffer, *this);
 }

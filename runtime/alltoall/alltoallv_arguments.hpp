@@ -5,11 +5,11 @@
 
 #include <cstddef>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "runtime/alltoall/alltoall_blocks.hpp"
 #include "runtime/alltoall/growing_memory.hpp"
+#include "runtime/alltoall/numbers.hpp"
 #include "runtime/mpi/element_type.hpp"
 
 namespace commpass {
@@ -25,10 +25,10 @@ struct BlocksArgument {
   /// @throws InputError if there is not one of each for every rank, a count is negative, or there is something to be
   /// sent or received and no buffer (for
   ///   derived types it may be MPI_BOTTOM); as ElementType
-  void assign(Side side, MPI_Comm comm, const void* buffer, std::span<const int> new_counts,
-              std::span<const int> new_offsets, MPI_Datatype new_type);
+  void assign(Side side, MPI_Comm comm, const void* buffer, const Numbers& new_counts, const Numbers& new_offsets,
+              MPI_Datatype new_type);
   /// The same count for all ranks, one after another. @throws as assign
-  void assign_equal(Side side, MPI_Comm comm, const void* buffer, int count, MPI_Datatype new_type);
+  void assign_equal(Side side, MPI_Comm comm, const void* buffer, Bytes count, MPI_Datatype new_type);
 
   template <class Buffer>
   AlltoallBlocks<Buffer> blocks(Buffer buffer) const {

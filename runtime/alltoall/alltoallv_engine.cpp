@@ -200,27 +200,32 @@ void AlltoallvEngine::survey(const AlltoallBlocks<const std::byte*>& sends) {
   survey_.begin([&](NonblockingReduction& reduction) { reduction.start_sum(comm_.get(), sums); });
 }
 
-void AlltoallvEngine::alltoallv(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls,
-                                MPI_Datatype sendtype, void* recvbuf, std::span<const int> recvcounts,
-                                std::span<const int> rdispls, MPI_Datatype recvtype, const AlltoallvOptions& options) {
+void AlltoallvEngine::alltoallv(const void* sendbuf, const Numbers& sendcounts, const Numbers& sdispls,
+                                MPI_Datatype sendtype, void* recvbuf, const Numbers& recvcounts, const Numbers& rdispls,
+                                MPI_Datatype recvtype, const AlltoallvOptions& options) {
   arguments_.receives.assign(Side::receive, comm_.get(), recvbuf, recvcounts, rdispls, recvtype);
   if (sendbuf != MPI_IN_PLACE) arguments_.sends.assign(Side::send, comm_.get(), sendbuf, sendcounts, sdispls, sendtype);
   const auto [from, to] = mirrored_.begin(sendbuf, recvbuf, arguments_, users_stream());
   const auto by_library = [&, from = from, to = to](MPI_Comm comm) {
-    COMMPASS_MPI_CALL(MPI_Alltoallv, from, sendcounts.data(), sdispls.data(), sendtype, to, recvcounts.data(),
-                      rdispls.data(), recvtype, comm);
+    const AlltoallvNumbers numbers{sendcounts, sdispls, recvcounts, rdispls};
+    if (!numbers.are_int()) {
+      insist([&] { library_numbers_.assign(numbers); });
+      return library_numbers_.run(from, sendtype, to, recvtype, comm);
+    }
+    COMMPASS_MPI_CALL(MPI_Alltoallv, from, sendcounts.ints(), sdispls.ints(), sendtype, to, recvcounts.ints(),
+                      rdispls.ints(), recvtype, comm);
   };
   run(from, to, options, std::cref(by_library), {});
   mirrored_.end();
 }
 
-void AlltoallvEngine::alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
-                               MPI_Datatype recvtype, const AlltoallvOptions& options) {
+void AlltoallvEngine::alltoall(const void* sendbuf, Bytes sendcount, MPI_Datatype sendtype, void* recvbuf,
+                               Bytes recvcount, MPI_Datatype recvtype, const AlltoallvOptions& options) {
   arguments_.receives.assign_equal(Side::receive, comm_.get(), recvbuf, recvcount, recvtype);
   if (sendbuf != MPI_IN_PLACE) arguments_.sends.assign_equal(Side::send, comm_.get(), sendbuf, sendcount, sendtype);
   const auto [from, to] = mirrored_.begin(sendbuf, recvbuf, arguments_, users_stream());
   const auto by_library = [&, from = from, to = to](MPI_Comm comm) {
-    COMMPASS_MPI_CALL(MPI_Alltoall, from, sendcount, sendtype, to, recvcount, recvtype, comm);
+    library_alltoall(from, sendcount, sendtype, to, recvcount, recvtype, comm);
   };
   run(from, to, options, std::cref(by_library), recvcount * arguments_.receives.type->size());
   mirrored_.end();

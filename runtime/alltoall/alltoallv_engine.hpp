@@ -9,12 +9,12 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 
 #include "runtime/alltoall/alltoall_exchange.hpp"
 #include "runtime/alltoall/alltoallv.hpp"
 #include "runtime/alltoall/alltoallv_arguments.hpp"
+#include "runtime/alltoall/library_alltoallv.hpp"
 #include "runtime/alltoall/mirrored_blocks.hpp"
 #include "runtime/choose/one_shot_chooser.hpp"
 #include "runtime/choose/traffic_survey.hpp"
@@ -42,15 +42,16 @@ class AlltoallvEngine {
   AlltoallvEngine& operator=(const AlltoallvEngine&) = delete;
 
   /// As MPI_Alltoallv, MPI_IN_PLACE as the send buffer among it. Collective. Takes no memory when the strategy and
-  /// sizes like these have been run before.
+  /// sizes like these have been run before. Numbers wider than int need a strategy that is ours, or an MPI library with
+  /// the functions that end in _c.
   /// @throws InputError if this rank's arguments are wrong, if what it gets is not what its counts say, or there is no
   /// memory on it or, for what it should get, on another; Error. If
   ///   MPI has failed, all later exchanges fail on this rank, as those of other ranks may wait for it.
-  void alltoallv(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls,
-                 MPI_Datatype sendtype, void* recvbuf, std::span<const int> recvcounts, std::span<const int> rdispls,
-                 MPI_Datatype recvtype, const AlltoallvOptions& options);
+  void alltoallv(const void* sendbuf, const Numbers& sendcounts, const Numbers& sdispls, MPI_Datatype sendtype,
+                 void* recvbuf, const Numbers& recvcounts, const Numbers& rdispls, MPI_Datatype recvtype,
+                 const AlltoallvOptions& options);
   /// As MPI_Alltoall. All ranks know its sizes, so nothing has to be told. @throws as alltoallv
-  void alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+  void alltoall(const void* sendbuf, Bytes sendcount, MPI_Datatype sendtype, void* recvbuf, Bytes recvcount,
                 MPI_Datatype recvtype, const AlltoallvOptions& options);
 
   /// What an exchange runs that nobody waits for now (StartedAlltoallv), found without the other ranks.
@@ -114,6 +115,7 @@ class AlltoallvEngine {
   const std::string no_strategy_{};
   const std::string* last_ = &no_strategy_;  ///< the key of a structure, if there was one
   AlltoallvArguments arguments_;
+  LibraryNumbers library_numbers_;
   MirroredCall mirrored_;  ///< of them, what lies on a device
   AlltoallExchange exchange_;
   OneShotChooser chooser_, chooser_of_equal_;  ///< of exchanges whose blocks differ, and of those whose blocks do not

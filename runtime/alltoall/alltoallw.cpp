@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "model/error.hpp"
 #include "runtime/device/find_device.hpp"
@@ -13,14 +12,15 @@ namespace commpass {
 
 void AlltoallwCall::Packing::assign(const Side& side, const void* buffer, MPI_Comm comm) {
   const int ranks = ranks_in(comm);
-  if (std::ssize(side.counts) != ranks || std::ssize(side.displacements) != ranks || std::ssize(side.types) != ranks)
+  const auto all = static_cast<std::size_t>(ranks);
+  if (side.counts.size() != all || side.displacements.size() != all || side.types.size() != all)
     throw InputError(name,
                      fmt::format("there are {} counts, {} displacements and {} types for {} ranks", side.counts.size(),
                                  side.displacements.size(), side.types.size(), ranks),
                      "give one of each for every rank");
   parts.clear();
   for (std::size_t rank = 0; rank < side.counts.size(); ++rank) {
-    const int count = side.counts[rank];
+    const Bytes count = side.counts[rank];
     if (count < 0) throw InputError(name, fmt::format("the count for rank {} is {}", rank, count), "use 0 or more");
     Part part{side.displacements[rank], count, {}};
     if (count > 0) part.type.emplace(side.types[rank], comm);
@@ -28,14 +28,11 @@ void AlltoallwCall::Packing::assign(const Side& side, const void* buffer, MPI_Co
     if (!buffer && part.offset == 0 && part.bytes() > 0 && part.type->is_contiguous())
       throw InputError(name, fmt::format("there are {} elements for rank {} and no buffer", count, rank),
                        "give a buffer, or counts of 0");
-    if (part.bytes() > std::numeric_limits<int>::max())
-      throw InputError(name, fmt::format("the block for rank {} has {} bytes", rank, part.bytes()),
-                       "send blocks of less than 2^31 bytes");
     parts.push_back(part);
   }
 }
 
-/// Do all blocks lie as they travel, from where an int reaches?
+/// Do all blocks lie as they travel?
 bool AlltoallwCall::Packing::lie_as_they_travel(const void* buffer) const {
   return buffer &&
          std::ranges::all_of(parts, [](const Part& part) { return !part.type || part.type->is_contiguous(); });
@@ -47,11 +44,9 @@ void AlltoallwCall::Packing::lay_out() {
   displacements.clear();
   Bytes total = 0;
   for (const auto& part : parts) {
-    counts.push_back(static_cast<int>(part.bytes()));
-    displacements.push_back(static_cast<int>(is_packed ? total : part.offset));
+    counts.push_back(part.bytes());
+    displacements.push_back(is_packed ? total : part.offset);
     total += part.bytes();
-    if (is_packed && total > std::numeric_limits<int>::max())
-      throw InputError(name, "blocks with gaps have 2^31 bytes or more together", "use alltoallw_init");
   }
   packed.resize(is_packed ? static_cast<std::size_t>(total) : 0);
 }

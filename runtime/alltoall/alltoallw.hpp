@@ -18,22 +18,22 @@ namespace commpass {
 class AlltoallwCall {
  public:
   struct Side {
-    std::span<const int> counts, displacements;
+    Numbers counts, displacements;  ///< elements, bytes
     std::span<const MPI_Datatype> types;
   };
 
   /// @param comm   ours
   /// @param sends  nothing of it is used with MPI_IN_PLACE
-  /// @throws as AlltoallvEngine::alltoallv; InputError also for blocks of 2^31 bytes or more
+  /// @throws as AlltoallvEngine::alltoallv
   void run(AlltoallvEngine& engine, MPI_Comm comm, const void* sendbuf, const Side& sends, void* recvbuf,
            const Side& receives, const AlltoallvOptions& options);
 
   /// The arguments of the alltoallv of bytes, as long as this.
   struct InBytes {
     const void* sendbuf;
-    std::span<const int> sendcounts, sdispls;
+    Numbers sendcounts, sdispls;
     void* recvbuf;
-    std::span<const int> recvcounts, rdispls;
+    Numbers recvcounts, rdispls;
   };
   /// Packs what is sent. @throws as run
   InBytes begin(MPI_Comm comm, const void* sendbuf, const Side& sends, void* recvbuf, const Side& receives);
@@ -49,7 +49,7 @@ class AlltoallwCall {
   };
   struct Packing {
     std::vector<Part> parts;
-    std::vector<int> counts, displacements;
+    std::vector<Bytes> counts, displacements;
     std::vector<std::byte> packed;
     bool is_packed = false;
     const char* name;  ///< for messages

@@ -49,22 +49,17 @@ StartedAlltoallv::State::~State() {
   }
 }
 
-void StartedAlltoallv::State::start_alltoallv(const void* sendbuf, std::span<const int> sendcounts,
-                                              std::span<const int> sdispls, MPI_Datatype sendtype, void* recvbuf,
-                                              std::span<const int> recvcounts, std::span<const int> rdispls,
-                                              MPI_Datatype recvtype, const AlltoallvOptions& options) {
+void StartedAlltoallv::State::start_alltoallv(const void* sendbuf, const Numbers& sendcounts, const Numbers& sdispls,
+                                              MPI_Datatype sendtype, void* recvbuf, const Numbers& recvcounts,
+                                              const Numbers& rdispls, MPI_Datatype recvtype,
+                                              const AlltoallvOptions& options) {
   const MPI_Comm comm = engine->comm();
   arguments_.receives.assign(Side::receive, comm, recvbuf, recvcounts, rdispls, recvtype);
   if (sendbuf != MPI_IN_PLACE) arguments_.sends.assign(Side::send, comm, sendbuf, sendcounts, sdispls, sendtype);
   const auto [from, to] = mirrored_.begin(sendbuf, recvbuf, arguments_, engine->users_stream());
   const auto by_library = [=, this, from = from, to = to](MPI_Comm on, MPI_Request* request) {
-    auto& kept = counts_and_places_;
-    for (const auto& list : {sendcounts, sdispls, recvcounts, rdispls})
-      kept.insert(kept.end(), list.begin(), list.end());
-    const auto* const first = kept.data();
-    const auto ranks = recvcounts.size();
-    COMMPASS_MPI_CALL(MPI_Ialltoallv, from, first, first + ranks, sendtype, to, first + 2 * ranks, first + 3 * ranks,
-                      recvtype, on, request);
+    library_numbers_.assign({sendcounts, sdispls, recvcounts, rdispls});
+    library_numbers_.start(from, sendtype, to, recvtype, on, request);
   };
   start(from, to, options, by_library, {});
 }

@@ -6,9 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <utility>
-#include <vector>
 
 #include "runtime/alltoall/alltoall_exchange.hpp"
 #include "runtime/alltoall/alltoallv_arguments.hpp"
@@ -27,9 +25,9 @@ struct StartedAlltoallv::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  void start_alltoallv(const void* sendbuf, std::span<const int> sendcounts, std::span<const int> sdispls,
-                       MPI_Datatype sendtype, void* recvbuf, std::span<const int> recvcounts,
-                       std::span<const int> rdispls, MPI_Datatype recvtype, const AlltoallvOptions& options);
+  void start_alltoallv(const void* sendbuf, const Numbers& sendcounts, const Numbers& sdispls, MPI_Datatype sendtype,
+                       void* recvbuf, const Numbers& recvcounts, const Numbers& rdispls, MPI_Datatype recvtype,
+                       const AlltoallvOptions& options);
   void start_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
                       MPI_Datatype recvtype, const AlltoallvOptions& options);
   void start_alltoallw(const void* sendbuf, const AlltoallwCall::Side& sends, void* recvbuf,
@@ -51,8 +49,8 @@ struct StartedAlltoallv::State {
   void conclude(const std::optional<AlltoallDamage>& damage);
 
   AlltoallvArguments arguments_;
-  MirroredCall mirrored_;               ///< of them, what lies on a device
-  std::vector<int> counts_and_places_;  ///< which the library reads until the exchange is complete
+  MirroredCall mirrored_;  ///< of them, what lies on a device
+  LibraryNumbers library_numbers_;
   std::optional<AlltoallwCall> packing_;
   std::unique_ptr<AlltoallExchange> ours_;  ///< one of these two
   std::unique_ptr<Executor> by_library_;

@@ -70,4 +70,17 @@ decltype(auto) insist(Action action) {
 /// The text of rank `root` on every rank. Collective.
 std::string broadcast(MPI_Comm comm, const std::string& text, int root = 0);
 
+/// What rank 0 finds, on every rank; what it throws, every rank throws. Collective.
+/// @param find  gives a text
+template <class Find>
+std::string found_by_rank_0(MPI_Comm comm, Find find) {
+  std::string found;
+  all_or_none(comm, [&] {
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    if (rank == 0) found = find();
+  });
+  return broadcast(comm, found);
+}
+
 }  // namespace commpass

@@ -132,7 +132,11 @@ void ElementType::send(const void* elements, Bytes count, Rank peer, int tag, MP
     const MessageType message(count * size_);
     COMMPASS_MPI_CALL(MPI_Isend, elements, message.count(), message.type(), peer, tag, comm, request);
   } else {
+#if MPI_VERSION >= 4
+    COMMPASS_MPI_CALL(MPI_Isend_c, elements, count, type_, peer, tag, comm, request);
+#else
     COMMPASS_MPI_CALL(MPI_Isend, elements, static_cast<int>(count), type_, peer, tag, comm, request);
+#endif
   }
 }
 
@@ -141,7 +145,11 @@ void ElementType::receive(void* elements, Bytes count, Rank peer, int tag, MPI_C
     const MessageType message(count * size_);
     COMMPASS_MPI_CALL(MPI_Irecv, elements, message.count(), message.type(), peer, tag, comm, request);
   } else {
+#if MPI_VERSION >= 4
+    COMMPASS_MPI_CALL(MPI_Irecv_c, elements, count, type_, peer, tag, comm, request);
+#else
     COMMPASS_MPI_CALL(MPI_Irecv, elements, static_cast<int>(count), type_, peer, tag, comm, request);
+#endif
   }
 }
 

@@ -10,7 +10,7 @@
 namespace commpass {
 
 /// A datatype, with or without gaps, and how its elements become a contiguous run of bytes. What is contiguous may be
-/// of any size; of other types an MPI count of elements.
+/// of any size; of other types as many elements as the MPI library counts: int, or with MPI 4 any.
 class ElementType {
  public:
   /// @param type  committed, and alive as long as this

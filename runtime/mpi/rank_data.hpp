@@ -21,4 +21,21 @@ struct RankData {
 /// The part of `pattern` that is `rank`'s; the buffers hold zeros.
 RankData data_of(const Pattern& pattern, Rank rank);
 
+/// One side of MPI_Alltoallv, in bytes: what comes from each rank, or goes there, and where it lies.
+struct AlltoallvSide {
+  std::vector<int> counts, displacements;
+
+  /// @param edges  to different ranks, of less than 2^31 bytes in all
+  /// @param peer   the member that is their other end
+  template <class Edge>
+  AlltoallvSide(int ranks, const std::vector<Edge>& edges, Rank Edge::*peer)
+      : counts(static_cast<std::size_t>(ranks)), displacements(counts.size()) {
+    for (const auto& edge : edges) {
+      const auto rank = static_cast<std::size_t>(edge.*peer);
+      counts[rank] = static_cast<int>(edge.bytes);
+      displacements[rank] = static_cast<int>(edge.offset);
+    }
+  }
+};
+
 }  // namespace commpass

@@ -23,7 +23,7 @@ Plan make_plan(MPI_Comm comm, const Route& route, Window window, std::span<const
   Failure failure;
   std::optional<Planning> planning;
   attempt(failure, [&] { planning.emplace(comm, route, window, coalescing, sends, receives); });
-  const auto opening = open_planning(comm, failure, number_of({}), planning ? planning->mismatch() : 0);
+  const auto opening = open_planning(comm, failure, number_of(std::string()), planning ? planning->mismatch() : 0);
   if (opening.has_failed) agree(comm, failure);
   planning->finish(opening.are_edges_matched);
   return planning->take_plan();

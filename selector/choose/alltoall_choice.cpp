@@ -73,17 +73,6 @@ Pricer one_shot_pricer(const RandomPattern& blocks, const Layout& layout, const 
   };
 }
 
-/// The machine as one rank of a node sees it while all do the same.
-Machine share_of_a_rank(Machine machine, int ppn) {
-  machine.injection_rate_bytes_per_s /= ppn;
-  machine.ejection_rate_bytes_per_s /= ppn;
-  machine.core_rate_bytes_per_s /= ppn;
-  machine.bus_rate_bytes_per_s /= ppn;
-  for (auto& channel : machine.host.by_locality)
-    if (channel) channel->aggregate_rate_bytes_per_s /= ppn;
-  return machine;
-}
-
 /// By what a lone rank sends. Of the library's own algorithms it knows nothing: they take no time. The layout must live
 /// as long as the result.
 Pricer part_pricer(const RandomPattern& blocks, const Layout& layout, const Machine& share, CostModel model) {
@@ -166,7 +155,8 @@ std::vector<Candidate> rank_one_shot(const RandomPattern& given, const Layout& l
   if (!strategies.empty()) return prefer_simple(rank_given(price, strategies, layout, layout.ranks()), machine);
   constexpr int few_ranks = 1024;  // whose prices take no longer than sparing them
   if (depth == RankingDepth::cheapest && layout.ranks() > few_ranks && layout.max_ppn() > 1)
-    price = shortlist(std::move(price), part_pricer(blocks, layout, share_of_a_rank(machine, layout.max_ppn()), model),
+    price = shortlist(std::move(price),
+                      part_pricer(blocks, layout, with_shared_rates_times(machine, 1.0 / layout.max_ppn()), model),
                       1.5 + uncertainty_of(machine));
   return prefer_simple(
       rank_suggestions(leave_out_open_forms(price), offered_strategies(layout, machine, model, Usage::once), layout,

@@ -10,16 +10,38 @@
 
 namespace commpass {
 
-std::span<const Baseline> baselines() {
-  static const std::array known{Baseline{parse_strategy("standard"), "sending directly"},
-                                Baseline{parse_strategy("mpi"), "the MPI library's collective"}};
+namespace {
+
+constexpr std::size_t of_host = 2;  // the others are of devices
+
+std::span<const Baseline> all_baselines() {
+  static const std::array known{
+      Baseline{parse_strategy("standard"), "sending directly"},
+      Baseline{parse_strategy("mpi"), "the MPI library's collective"},
+      Baseline{parse_strategy("standard@device"), "sending directly from devices"},
+      Baseline{parse_strategy("standard@staged"), "sending directly, copied through host memory"}};
   return known;
 }
 
+}  // namespace
+
+std::span<const Baseline> baselines(DataPlace place) {
+  return place == DataPlace::host ? all_baselines().first(of_host) : all_baselines().subspan(of_host);
+}
+
 const Baseline* baseline_of(const Strategy& strategy) {
-  const auto all = baselines();
+  const auto all = all_baselines();
   const auto found = std::ranges::find(all, strategy, &Baseline::strategy);
   return found == all.end() ? nullptr : &*found;
+}
+
+const Candidate* users_way(std::span<const Candidate> candidates, DataPlace place) {
+  for (const auto& baseline : baselines(place)) {
+    if (baseline.strategy.route != baselines().front().strategy.route) continue;
+    const auto found = std::ranges::find(candidates, baseline.strategy, &Candidate::strategy);
+    if (found != candidates.end()) return &*found;
+  }
+  return nullptr;
 }
 
 std::string compare_speed(Seconds own, Seconds others) {
@@ -35,7 +57,7 @@ std::string compare_speed(Seconds own, Seconds others) {
 std::string compare_with_baselines(std::span<const Candidate> ranking, const Candidate& candidate, const Calls& calls) {
   std::string text;
   const auto own = ranked_seconds(candidate, calls);
-  for (const auto& baseline : baselines()) {
+  for (const auto& baseline : all_baselines()) {
     const auto found = std::ranges::find(ranking, baseline.strategy, &Candidate::strategy);
     if (found == ranking.end() || candidate.strategy == baseline.strategy || own <= 0) continue;
     const auto others = ranked_seconds(*found, calls);

@@ -8,16 +8,22 @@
 
 namespace commpass {
 
-/// Sending directly, with all messages in flight (standard), or the MPI library's collective (mpi).
+/// Sending directly, with all messages in flight (standard), or the MPI library's collective (mpi). Data on devices is
+/// sent directly by device-aware MPI, or through host memory.
 struct Baseline {
   Strategy strategy;
   const char* what;
 };
 
-std::span<const Baseline> baselines();
+/// Those for data in some place, the user's way first.
+std::span<const Baseline> baselines(DataPlace place = DataPlace::host);
 
-/// The one that a strategy is; null: none.
+/// The one that a strategy is, for data in any place; null: none.
 const Baseline* baseline_of(const Strategy& strategy);
+
+/// What the user's program does without Commpass: of the ways to send directly in some place the first one that is
+/// among candidates. Null: none.
+const Candidate* users_way(std::span<const Candidate> candidates, DataPlace place);
 
 /// "8.8 times faster than", "2.1 times slower than" or "as fast as".
 /// @param own, others  seconds, above 0

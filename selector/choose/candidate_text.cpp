@@ -28,12 +28,12 @@ std::optional<Value> optional_of(const nlohmann::json& json) {
 }
 
 nlohmann::json json_of(const StageCost& stage) {
-  return {stage.label, stage.messages_max, stage.bytes_max, stage.seconds, stage.parts};
+  return {stage.label, stage.messages_max, stage.bytes_max, stage.seconds, stage.parts, stage.is_staging};
 }
 
 StageCost stage_of(const nlohmann::json& json) {
-  return {json.at(0).get<std::string>(), value_of<std::int64_t>(json.at(1)), value_of<Bytes>(json.at(2)),
-          json.at(3).get<Seconds>(), json.at(4).get<decltype(StageCost::parts)>()};
+  return {json.at(0).get<std::string>(), value_of<std::int64_t>(json.at(1)),           value_of<Bytes>(json.at(2)),
+          json.at(3).get<Seconds>(),     json.at(4).get<decltype(StageCost::parts)>(), json.at(5).get<bool>()};
 }
 
 nlohmann::json json_of(const Candidate& candidate) {

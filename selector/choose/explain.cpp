@@ -83,8 +83,9 @@ std::string explain(std::span<const Candidate> ranking, std::size_t chosen, cons
   if (calls) fmt::format_to(out, "  {}\n", describe_calls(candidate, calls));
   for (std::size_t s = 0; s < candidate.cost.stages.size(); ++s) {
     const auto& stage = candidate.cost.stages[s];
-    fmt::format_to(out, "  stage {} ({}): up to {} messages and {} sent by a rank, {}", s + 1, stage.label,
-                   stage.messages_max, format_bytes(static_cast<double>(stage.bytes_max)),
+    fmt::format_to(out, "  stage {} ({}): up to {}{} by a rank, {}", s + 1, stage.label,
+                   stage.is_staging ? "" : fmt::format("{} messages and ", stage.messages_max),
+                   format_bytes(static_cast<double>(stage.bytes_max)) + (stage.is_staging ? "" : " sent"),
                    format_seconds(stage.seconds));
     const auto part = stage.dominant();
     if (const auto seconds = stage.parts[static_cast<std::size_t>(part)]; seconds > 0)

@@ -149,11 +149,22 @@ std::optional<Neighborhood> find_neighborhood(const Pattern& pattern, const std:
   return best;
 }
 
+std::vector<Strategy> offered_on_grid(const Neighborhood& neighborhood, const Layout& layout, const Machine& machine,
+                                      CostModel model, std::span<const DataPath> paths) {
+  auto strategies = on_paths(suggest_on_grid(neighborhood, layout), paths, machine, model);
+  std::erase_if(strategies, [&](const Strategy& strategy) {
+    return strategy.path.copies > 1 || !lacking(strategy, machine, model).empty();
+  });
+  return strategies;
+}
+
 std::vector<Strategy> strategies_for(const Pattern& pattern, const Layout& layout, const Machine& machine,
-                                     CostModel model, const std::optional<Grid>& known) {
-  auto strategies = offered_strategies(layout, machine, model);
+                                     CostModel model, const std::optional<Grid>& known,
+                                     std::span<const DataPath> paths) {
+  auto strategies = offered_strategies(layout, machine, model, Usage::planned, paths);
   if (const auto neighborhood = find_neighborhood(pattern, known))
-    for (auto& strategy : suggest_on_grid(*neighborhood, layout)) strategies.push_back(std::move(strategy));
+    for (auto& strategy : offered_on_grid(*neighborhood, layout, machine, model, paths))
+      strategies.push_back(std::move(strategy));
   return strategies;
 }
 

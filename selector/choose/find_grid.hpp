@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "model/cost/cost.hpp"
@@ -20,8 +21,14 @@ std::optional<Neighborhood> neighborhood_on(const Grid& grid, const Pattern& pat
 /// without, and for all-to-alls, whose ranks need no grid.
 std::optional<Neighborhood> find_neighborhood(const Pattern& pattern, const std::optional<Grid>& known = {});
 
+/// What the grid of a neighbourhood suggests that has a price, on each path where the data may be (offered_paths) and
+/// one process copies.
+std::vector<Strategy> offered_on_grid(const Neighborhood& neighborhood, const Layout& layout, const Machine& machine,
+                                      CostModel model, std::span<const DataPath> paths = host_paths);
+
 /// offered_strategies, and what the grid suggests if there is one (find_neighborhood).
 std::vector<Strategy> strategies_for(const Pattern& pattern, const Layout& layout, const Machine& machine,
-                                     CostModel model, const std::optional<Grid>& known = {});
+                                     CostModel model, const std::optional<Grid>& known = {},
+                                     std::span<const DataPath> paths = host_paths);
 
 }  // namespace commpass

@@ -1,13 +1,52 @@
 #include "selector/choose/offer.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+
 #include "model/error.hpp"
 #include "model/route/catalogue.hpp"
+#include "selector/choose/baseline.hpp"
 
 namespace commpass {
 
+namespace {
+
+int most_processes(const std::vector<DeviceCopy>& copies) {
+  int most = 0;
+  for (const auto& copy : copies) most = std::max(most, copy.processes);
+  return most;
+}
+
+/// What forwards on devices brings blocks together there, and copying them for nothing would decide.
+std::string lacking_on_device(const Strategy& strategy, const Machine& machine) {
+  if (strategy.route == baselines().front().strategy.route || !machine.device_to_host.empty()) return {};
+  return "profile " + machine.name + " has no copy.device_to_host, from which the price of packing on devices is taken";
+}
+
+}  // namespace
+
+std::string lacking(const DataPath& path, const Machine& machine) {
+  const auto lacks = [&](const std::string& what) {
+    return "profile " + machine.name + " has no " + what + ": use one that was measured with devices";
+  };
+  if (path.kind == DataPath::Kind::device && machine.device.empty()) return lacks("device");
+  if (path.kind != DataPath::Kind::staged) return {};
+  if (machine.device_to_host.empty()) return lacks("copy.device_to_host");
+  if (machine.host_to_device.empty()) return lacks("copy.host_to_device");
+  if (path.copies > std::min(most_processes(machine.device_to_host), most_processes(machine.host_to_device)))
+    return lacks(fmt::format("copies by {} processes", path.copies));
+  return {};
+}
+
 std::string lacking(const Strategy& strategy, const Machine& machine, CostModel model, Usage usage) {
+  if (auto reason = lacking(strategy.path, machine); !reason.empty()) return reason;
+  if (model != CostModel::burst) return {};
   const auto lacks = catalogue_row(strategy.route).lacks;
-  return lacks && model == CostModel::burst ? lacks(machine, usage) : std::string();
+  if (strategy.path.kind != DataPath::Kind::device) return lacks ? lacks(machine, usage) : std::string();
+  return lacks ? lacks(on_device(machine), usage) : lacking_on_device(strategy, machine);
 }
 
 std::string lacking(const SparseStrategy& strategy, const Machine& machine) {
@@ -21,13 +60,52 @@ void require_price(const Strategy& strategy, const Machine& machine, CostModel m
     throw NotApplicable(to_string(strategy), reason);
 }
 
-std::vector<Strategy> offered_strategies(const Layout& layout, const Machine& machine, CostModel model, Usage usage) {
-  auto strategies = suggest_strategies(layout);
-  std::erase_if(strategies, [&](const Strategy& strategy) {
-    const auto lacks = catalogue_row(strategy.route).lacks;
-    return lacks && (model != CostModel::burst || !lacks(machine, usage).empty());
-  });
-  return strategies;
+std::vector<DataPath> offered_paths(DataPlace place, const Layout& layout, const Machine& machine) {
+  if (place == DataPlace::host) return {host_paths.begin(), host_paths.end()};
+  using Kind = DataPath::Kind;
+  std::vector<DataPath> paths{{Kind::device}, {Kind::staged}};
+  std::set<int> processes;
+  for (const auto& copy : machine.device_to_host) processes.insert(copy.processes);
+  for (const int copies : processes)
+    if (copies > 1 && copies <= layout.max_ppn()) paths.push_back({Kind::staged, copies});
+  std::erase_if(paths, [&](const DataPath& path) { return !lacking(path, machine).empty(); });
+  if (paths.empty())
+    throw InputError("profile " + machine.name, "it has neither device messages nor copies in both directions",
+                     "use one that was measured with devices, or name data in host memory");
+  return paths;
+}
+
+std::vector<Strategy> on_paths(std::span<const Strategy> strategies, std::span<const DataPath> paths,
+                               const Machine& machine, CostModel model) {
+  std::vector<Strategy> result;
+  for (const auto& strategy : strategies) {
+    if (!strategy.path.is_host()) {
+      result.push_back(strategy);
+      continue;
+    }
+    std::vector<Strategy> all, priced;
+    for (const auto& path : paths) {
+      all.push_back(strategy);
+      all.back().path = path;
+      if (lacking(all.back(), machine, model).empty()) priced.push_back(all.back());
+    }
+    std::ranges::copy(priced.empty() ? all : priced, std::back_inserter(result));
+  }
+  return result;
+}
+
+std::vector<Strategy> offered_strategies(const Layout& layout, const Machine& machine, CostModel model, Usage usage,
+                                         std::span<const DataPath> paths) {
+  std::vector<Strategy> offered;
+  const auto suggested = suggest_strategies(layout);
+  for (const auto& path : paths)
+    for (auto strategy : suggested) {
+      if (path.copies > 1 && strategy != baselines().front().strategy && strategy.route != "split") continue;
+      if (model != CostModel::burst && catalogue_row(strategy.route).lacks) continue;
+      strategy.path = path;
+      if (lacking(strategy, machine, model, usage).empty()) offered.push_back(std::move(strategy));
+    }
+  return offered;
 }
 
 }  // namespace commpass

@@ -53,11 +53,30 @@ std::vector<Strategy> neighbours(const Strategy& strategy, const Layout& layout)
   int most_rounds = 0;
   const auto route = make_route(strategy, layout);
   for (const auto& stage : route->stages()) most_rounds = std::max(most_rounds, stage.one_by_one ? 0 : stage.rounds);
+  for (auto& varied : result) varied.path = strategy.path;
   add_windows(strategy, most_rounds, result);
   std::erase_if(result, [&](const Strategy& s) {
     const auto& own = catalogue_row(s.route);
     return !own.malformed(s).empty() || !own.inapplicable(s, layout).empty();
   });
+  return result;
+}
+
+/// The cheapest candidates whose data is staged by one process, each with as many as any candidate has: what that
+/// brings hardly depends on the route.
+std::vector<Strategy> with_more_copies(std::vector<Candidate> candidates, const Calls& calls) {
+  std::set<int> copies;
+  for (const auto& candidate : candidates) copies.insert(candidate.strategy.path.copies);
+  if (copies.size() < 2) return {};
+  std::erase_if(candidates, [](const Candidate& c) { return c.strategy.path != DataPath{DataPath::Kind::staged}; });
+  std::ranges::stable_sort(candidates, {}, [&](const Candidate& c) { return ranked_seconds(c, calls); });
+  candidates.resize(std::min(candidates.size(), search_breadth));
+  std::vector<Strategy> result;
+  for (const auto& candidate : candidates)
+    for (const int other : copies) {
+      result.push_back(candidate.strategy);
+      result.back().path.copies = other;
+    }
   return result;
 }
 
@@ -67,8 +86,6 @@ void search_strategies(std::vector<Candidate>& candidates, const Layout& layout,
                        const Pricer& price, const Calls& calls) {
   constexpr std::int64_t most_tried = 48, most_edges = std::int64_t{1} << 22;
   const auto left_at = std::clamp(most_edges / std::max<std::int64_t>(1, edges), std::int64_t{1}, most_tried);
-  const auto end = candidates.size() + static_cast<std::size_t>(left_at);
-
   std::set<std::string> known, expanded;
   for (const auto& candidate : candidates) known.insert(to_string(candidate.strategy));
   const auto try_all = [&](const std::vector<Strategy>& strategies, std::size_t most) {
@@ -78,6 +95,9 @@ void search_strategies(std::vector<Candidate>& candidates, const Layout& layout,
         untried.push_back(strategy);
     for (auto& candidate : price(untried)) candidates.push_back(std::move(candidate));
   };
+  const auto copied_by_more = with_more_copies(candidates, calls);
+  try_all(copied_by_more, candidates.size() + copied_by_more.size());
+  const auto end = candidates.size() + static_cast<std::size_t>(left_at);
   const auto is_cheaper = [&](std::size_t a, std::size_t b) {
     return ranked_seconds(candidates[a], calls) < ranked_seconds(candidates[b], calls);
   };

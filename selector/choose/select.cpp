@@ -37,6 +37,7 @@ std::vector<std::vector<std::size_t>> by_route(std::span<const Strategy> strateg
     const auto same_route = [&](const std::vector<std::size_t>& group) {
       auto other = strategies[group.front()];
       other.window = strategies[i].window;
+      other.path = strategies[i].path;
       return other == strategies[i];
     };
     const auto group = std::ranges::find_if(groups, same_route);
@@ -82,10 +83,11 @@ class PatternPricer {
   }
 
  private:
-  /// Prices strategies that differ in their window alone.
+  /// Prices strategies that differ in their window and path alone.
   void price_group(std::span<const std::size_t> group, std::span<const Strategy> strategies,
                    std::vector<Candidate>& candidates) const {
     const auto& first = strategies[group.front()];
+    for (const auto i : group) require_applicable(strategies[i], layout_);
     const auto tables = pattern_need(first) == PatternNeed::node_traffic ? PatternTables{*traffic_, {}}
                                                                          : make_tables(first, layout_, pattern_);
     const auto route = make_route(first, layout_, tables);
@@ -95,7 +97,7 @@ class PatternPricer {
       for (const auto& message : stage.messages) sent += message.bytes;
     for (const auto i : group) {
       set_window(*route, schedule, strategies[i].window);
-      auto cost = evaluate(schedule, layout_, machine_, model_);
+      auto cost = evaluate(schedule, layout_, machine_, model_, Usage::planned, strategies[i].path);
       cost.seconds = comparable(cost.seconds);
       candidates[i] = {strategies[i], std::move(cost), schedule.buffered_blocks_max, schedule.buffered_bytes_max, sent};
     }
@@ -121,7 +123,7 @@ Candidate price_random(const Strategy& strategy, const RandomPattern& pattern, c
   if (!has_closed_form(strategy)) throw NotApplicable(to_string(strategy), "it has no closed form");
   require_price(strategy, machine, model, usage);
   const auto route = make_route(strategy, layout);
-  auto cost = estimate_cost(pattern, *route, strategy.window, layout, machine, model, usage);
+  auto cost = estimate_cost(pattern, *route, strategy.window, layout, machine, model, usage, strategy.path);
   cost.seconds = comparable(cost.seconds);
   Candidate candidate{strategy, std::move(cost)};
   if (calls) candidate.plan_seconds = comparable(estimate_plan_seconds(pattern, *route, layout, machine, model));
@@ -193,15 +195,17 @@ Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& 
 
 std::vector<Candidate> rank_strategies(const Pattern& pattern, const Layout& layout, const Machine& machine,
                                        CostModel model, std::span<const Strategy> strategies, const Calls& calls,
-                                       RankingDepth depth) {
+                                       RankingDepth depth, std::span<const DataPath> paths) {
   auto price = pattern_pricer(pattern, layout, machine, model, calls);
   if (!strategies.empty())
-    return prefer_simple(rank_given(price, strategies, layout, pattern.messages(), calls), machine, calls);
+    return prefer_simple(
+        rank_given(price, on_paths(strategies, paths, machine, model), layout, pattern.messages(), calls), machine,
+        calls);
   if (depth == RankingDepth::cheapest)
     price = price_promising(std::move(price), pattern, layout, machine, model, calls);
-  return prefer_simple(
-      rank_suggestions(price, strategies_for(pattern, layout, machine, model), layout, pattern.messages(), calls),
-      machine, calls);
+  return prefer_simple(rank_suggestions(price, strategies_for(pattern, layout, machine, model, {}, paths), layout,
+                                        pattern.messages(), calls),
+                       machine, calls);
 }
 
 Candidate price_alltoall(const Strategy& strategy, Bytes bytes, const Layout& layout, const Machine& machine,
@@ -210,13 +214,16 @@ Candidate price_alltoall(const Strategy& strategy, Bytes bytes, const Layout& la
 }
 
 std::vector<Candidate> rank_alltoall(Bytes bytes, const Layout& layout, const Machine& machine, CostModel model,
-                                     std::span<const Strategy> strategies, const Calls& calls) {
+                                     std::span<const Strategy> strategies, const Calls& calls,
+                                     std::span<const DataPath> paths) {
   const auto price = random_pricer(RandomPattern{1, 1, static_cast<double>(bytes)}, layout, machine, model, calls);
   if (!strategies.empty())
-    return prefer_simple(rank_given(price, strategies, layout, layout.ranks(), calls), machine, calls);
-  return prefer_simple(rank_suggestions(leave_out_open_forms(price), offered_strategies(layout, machine, model), layout,
-                                        layout.ranks(), calls),
-                       machine, calls);
+    return prefer_simple(rank_given(price, on_paths(strategies, paths, machine, model), layout, layout.ranks(), calls),
+                         machine, calls);
+  return prefer_simple(
+      rank_suggestions(leave_out_open_forms(price), offered_strategies(layout, machine, model, Usage::planned, paths),
+                       layout, layout.ranks(), calls),
+      machine, calls);
 }
 
 }  // namespace commpass

@@ -44,7 +44,8 @@ Seconds ranked_seconds(const Candidate& candidate, const Calls& calls);
 /// @throws NotApplicable, also if a strategy cannot be priced on the machine; InputError
 using Pricer = std::function<std::vector<Candidate>(std::span<const Strategy>)>;
 
-/// The numbers of strategies that differ in nothing but their window, and so need one schedule: best priced together.
+/// The numbers of strategies that differ in nothing but their window and path, and so need one schedule: best priced
+/// together.
 std::vector<std::vector<std::size_t>> by_route(std::span<const Strategy> strategies);
 
 /// Prices by the edges of a pattern. The pattern, the layout and the machine must live as long as the result.
@@ -83,11 +84,13 @@ Candidate price(const Strategy& strategy, const Pattern& pattern, const Layout& 
 /// Prices strategies and sorts them as rank_suggestions does.
 /// @param strategies  empty: all that are offered (strategies_for), and what search_strategies finds from there
 /// @param depth       matters only where no strategies are given
+/// @param paths       where the data is (offered_paths): strategies that name no path are priced on each of these
 /// @return at least one candidate, the first priced in full
 /// @throws NotApplicable if a given strategy does not apply or cannot be priced on this machine; InputError
 std::vector<Candidate> rank_strategies(const Pattern& pattern, const Layout& layout, const Machine& machine,
                                        CostModel model = CostModel::burst, std::span<const Strategy> strategies = {},
-                                       const Calls& calls = {}, RankingDepth depth = RankingDepth::all);
+                                       const Calls& calls = {}, RankingDepth depth = RankingDepth::all,
+                                       std::span<const DataPath> paths = host_paths);
 
 /// Can an all-to-all be priced without its edges? Not with relays and staggered messages.
 bool has_closed_form(const Strategy& strategy);
@@ -105,7 +108,7 @@ Candidate price_alltoall(const Strategy& strategy, Bytes bytes, const Layout& la
 /// @throws NotApplicable if a given strategy does not apply or has no closed form; InputError
 std::vector<Candidate> rank_alltoall(Bytes bytes, const Layout& layout, const Machine& machine,
                                      CostModel model = CostModel::burst, std::span<const Strategy> strategies = {},
-                                     const Calls& calls = {});
+                                     const Calls& calls = {}, std::span<const DataPath> paths = host_paths);
 
 /// Why a candidate costs what it costs: for each stage its messages, bytes, seconds and what dominates, and how it
 /// compares with the cheapest other candidate, or, if it is not the cheapest, with that.

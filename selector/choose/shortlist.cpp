@@ -107,11 +107,8 @@ Pattern busiest_part(const Pattern& pattern, const Layout& layout, const Machine
 }
 
 Machine without_sharing(Machine machine) {
-  machine.injection_rate_bytes_per_s = machine.ejection_rate_bytes_per_s = unlimited;
-  machine.core_rate_bytes_per_s = machine.bus_rate_bytes_per_s = unlimited;
-  for (auto& channel : machine.host.by_locality)
-    if (channel) channel->aggregate_rate_bytes_per_s = unlimited;
-  return machine;
+  machine.devices_per_node.reset();
+  return with_shared_rates_times(std::move(machine), unlimited);
 }
 
 Pricer shortlist(Pricer whole, Pricer part, double margin) {

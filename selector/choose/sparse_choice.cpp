@@ -221,7 +221,8 @@ Seconds SparseChoice::price(const Shape& shape, const SparseTraffic& traffic) co
   for (std::size_t s = 0; s < shape.stages.size(); ++s) {
     const auto load =
         shape.strategy.is_direct() ? direct_load(shape, traffic, blocks) : stage_load(shape, s, traffic, blocks);
-    seconds += discovery_seconds(shape.strategy.discovery, shape.stages[s], load.moved, machine_) + load.copying;
+    seconds += discovery_seconds(shape.strategy.discovery, shape.stages[s], load.moved, machine_) + load.copying +
+               machine_.operations.discovery_s.value_or(0);
   }
   return seconds;
 }

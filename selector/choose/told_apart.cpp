@@ -9,7 +9,7 @@ std::vector<Candidate> prefer_simple(std::vector<Candidate> ranking, const Machi
   const auto complexity = [](const Candidate& candidate) {
     const auto& strategy = candidate.strategy;
     const int origin = strategy.route == "mpi" ? 0 : strategy.route == "standard" ? 1 : 2;
-    return std::tuple(candidate.cost.stages.size(), origin, strategy.window != Window{});
+    return std::tuple(candidate.cost.stages.size(), origin, strategy.window != Window{}, strategy.path.copies);
   };
   const auto seconds = [&](const Candidate& candidate) {
     return candidate.is_part ? std::numeric_limits<Seconds>::infinity() : ranked_seconds(candidate, calls);

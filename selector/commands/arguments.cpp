@@ -96,7 +96,8 @@ void SelectionArguments::add_to(CLI::App& app) {
   app.add_option("--profile", profile, "machine profile: a NAME of 'commpass profile list' or a file");
   layout.add_to(app);
   app.add_option("--model", model, "burst (default), max-rate or postal");
-  app.add_option("--memory", memory, "where the data is: host")->check(CLI::IsMember({"host"}));
+  app.add_option("--memory", memory, "where the data is: host (default) or device")
+      ->check(CLI::IsMember({name_of(DataPlace::host), name_of(DataPlace::device)}));
   app.add_option("--calls", calls,
                  "how often the exchange will run: weighs the time to plan it against that of the exchanges (default: "
                  "so often that planning does not matter)")
@@ -136,7 +137,14 @@ std::vector<Strategy> SelectionArguments::named_strategies(const std::optional<C
   std::vector<Strategy> result;
   for (const auto& text : strategy_names())
     result.push_back(parse_strategy(cartesian ? on_grid(text, cartesian->neighborhood) : text));
+  for (const auto& strategy : result) require_place(strategy, place());
   return result;
+}
+
+void require_place(const Strategy& strategy, DataPlace place) {
+  if (place == DataPlace::host && !strategy.path.is_host())
+    throw InputError("strategy " + to_string(strategy), "its data is on devices",
+                     "add --memory device, or leave '" + to_string(strategy.path) + "' out");
 }
 
 void SelectionArguments::print(const Report& report, const std::string& explanation) const {

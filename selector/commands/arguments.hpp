@@ -78,16 +78,21 @@ struct SelectionArguments {
   /// @throws InputError
   std::string find_profile(const Environment& environment) const;
   CostModel cost_model() const;
+  /// Where the data is.
+  DataPlace place() const { return memory == name_of(DataPlace::device) ? DataPlace::device : DataPlace::host; }
   /// The texts of the strategies named; empty: all.
   std::vector<std::string> strategy_names() const;
   /// The strategies named; empty: all.
-  /// @throws InputError
+  /// @throws InputError, also for a path that does not go with the memory
   /// @param cartesian  of its neighbourhood "cartesian" and "trivial" are strategies, too (on_grid)
   std::vector<Strategy> named_strategies(const std::optional<CartesianPattern>& cartesian = {}) const;
   /// A table and the explanation on stdout; with --json or --csv, that on stdout and the explanation on stderr.
   void print(const Report& report, const std::string& explanation) const;
   void print(const CallReport& report) const;
 };
+
+/// @throws InputError if a strategy names a path of devices for data in host memory
+void require_place(const Strategy& strategy, DataPlace place);
 
 /// What --help ends with, where strategies and patterns are named.
 inline constexpr auto* catalogues_are_elsewhere =

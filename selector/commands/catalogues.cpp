@@ -12,6 +12,7 @@
 #include "selector/commands/commands.hpp"
 #include "selector/commands/output_format.hpp"
 #include "selector/report/csv.hpp"
+#include "selector/report/json_text.hpp"
 
 namespace commpass {
 
@@ -19,10 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-void print_json(const Json& json) {
-  constexpr int indent = 2;
-  fmt::print("{}\n", json.dump(indent));
-}
+void print_json(const Json& json) { fmt::print("{}", json_text(json)); }
 
 /// "meaning; meaning", as one field.
 template <class Items, class Describe>
@@ -47,10 +45,8 @@ void strategies_text() {
 }
 
 void strategies_json() {
-  Json json{{"schema_version", 1},
-            {"strategies", Json::array()},
-            {"paths", Json::array()},
-            {"discoveries", Json::array()}};
+  Json json{
+      {"schema_version", 1}, {"strategies", Json::array()}, {"paths", Json::array()}, {"discoveries", Json::array()}};
   for (const auto& row : catalogue()) {
     auto parameters = Json::object();
     for (const auto& parameter : row.parameters) parameters[parameter.name] = parameter.meaning;

@@ -95,6 +95,7 @@ const Variable variables[] = {
     {"COMMPASS_MPI_CALLS",
      [](Environment& e, const std::string& value) { e.interposed_calls = parse_interposed_calls(value); }},
     {"COMMPASS_MPI_RECORD", [](Environment& e, const std::string& value) { e.record_file = value; }},
+    {"COMMPASS_MPI_REPORT", [](Environment& e, const std::string& value) { e.place_report = value; }},
     {"COMMPASS_PLANNER", [](Environment& e, const std::string& value) { e.planner = parse_planner_mode(value); }, false,
      "commpass_planner"},
     {"COMMPASS_PROGRESS", [](Environment& e, const std::string& value) { e.progress = parse_progress(value); }},

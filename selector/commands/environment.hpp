@@ -38,6 +38,7 @@ struct Environment {
   Interposition interposition = Interposition::off;  ///< COMMPASS_MPI: off, record, on, always
   std::vector<std::string> interposed_calls;         ///< COMMPASS_MPI_CALLS (separated by ','); empty: all there are
   std::optional<std::string> record_file;            ///< COMMPASS_MPI_RECORD: where calls that are recorded go
+  std::optional<std::string> place_report;           ///< COMMPASS_MPI_REPORT: where a report by places goes
   Progress progress = Progress::automatic;           ///< COMMPASS_PROGRESS: auto, always, never
   bool verbose = false;              ///< COMMPASS_VERBOSE: 0 or 1; say on stderr where a named strategy does not fit
   std::vector<std::string> unknown;  ///< names of COMMPASS_… variables that mean nothing here

@@ -15,8 +15,8 @@ enum class InterposedCall {
   neighbor_alltoallv,
   neighbor_allgather,
   neighbor_allgatherv,
-  // From here on calls are recorded and are MPI's.
   neighbor_alltoallw,
+  // From here on calls are recorded and are MPI's.
   ialltoall,
   ialltoallv,
   ialltoallw,
@@ -68,10 +68,10 @@ constexpr bool is_of_neighborhood(InterposedCall call) {
          std::string_view::npos;
 }
 
-/// Does libcommpass-mpi run it where that is faster?
-constexpr bool can_be_taken_over(InterposedCall call) { return call < InterposedCall::neighbor_alltoallw; }
-
 /// Do all ranks of the communicator meet in it? Not in those that only start an exchange, or make a request for it.
 constexpr bool blocks(InterposedCall call) { return call <= InterposedCall::neighbor_alltoallw; }
+
+/// Does libcommpass-mpi run it where that is faster?
+constexpr bool can_be_taken_over(InterposedCall call) { return blocks(call); }
 
 }  // namespace commpass

@@ -90,7 +90,7 @@ void PictureArguments::write(const PredictArguments& arguments, const Prediction
   }
   if (name == "matrix") return write(draw_matrices(*view));
   if (name == "layout") return write(draw_layout(view->layout, view->positions));
-  write(draw_timeline(*view, trace_exchange(view->schedule, view->layout, prediction.profile.machine)));
+  write(draw_timeline(*view, trace_view(*view, prediction.profile.machine)));
 }
 
 void PictureArguments::write(const SweepReport& report) const {

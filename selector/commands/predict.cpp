@@ -56,7 +56,7 @@ void write_trace(const ExchangeView& view, const Machine& machine, const std::st
     throw InputError("--trace " + path,
                      fmt::format("{} has {} messages, too many to trace", to_string(view.strategy), messages),
                      fmt::format("use a strategy or a pattern with at most {}", most_messages));
-  write_file(path, chrome_trace(view, trace_exchange(view.schedule, view.layout, machine)));
+  write_file(path, chrome_trace(view, trace_view(view, machine)));
 }
 
 void predict(const PredictArguments& arguments, const PredictOutput& output) {
@@ -93,7 +93,7 @@ void add_predict(CLI::App& app, std::function<void()>& command) {
   sub->add_option(
          "--sweep", output->sweep,
          "KEY=a..b[:STEP][,KEY…]: predict over ranges of bytes, ranks, ppn, radix, cap, window or dims; STEP is "
-         "x2, the default, or for example x4 or +1")
+         "x2, the default, or for example x4 or +1; memory=host..device compares both")
       ->excludes("--top")
       ->excludes("--explain");
   output->picture.add_to(*sub);

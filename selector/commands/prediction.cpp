@@ -7,8 +7,10 @@
 #include <memory>
 
 #include "model/error.hpp"
+#include "model/route/catalogue.hpp"
 #include "selector/choose/alltoall_choice.hpp"
 #include "selector/choose/baseline.hpp"
+#include "selector/choose/find_grid.hpp"
 #include "selector/choose/grid_strategies.hpp"
 #include "selector/choose/neighborhood_choice.hpp"
 #include "selector/choose/offer.hpp"
@@ -20,10 +22,18 @@ namespace commpass {
 
 namespace {
 
+/// @throws InputError for data on devices
+void require_host(DataPlace place, const std::string& what, const std::string& remedy) {
+  if (place != DataPlace::host)
+    throw InputError("--memory device", what + " is priced for data in host memory only", remedy);
+}
+
 /// Of an exchange that is called once the ranks know only how many blocks there are, and of how many bytes.
 Pricing one_shot_pricing(int ranks, std::string evaluation,
                          const std::function<RandomPattern(const Layout&)>& blocks_of, const Machine& machine,
-                         CostModel model, const Calls& calls) {
+                         CostModel model, const Calls& calls, DataPlace place) {
+  require_host(place, "an exchange that is called once",
+               "leave --one-shot out, or use --generate alltoall:… for an all-to-all with equal blocks");
   if (calls)
     throw InputError("--calls", "an exchange that is called once is not planned",
                      "leave it out, or --one-shot, or use --generate uniform:…, normal:… or power-law:…");
@@ -37,7 +47,8 @@ Pricing one_shot_pricing(int ranks, std::string evaluation,
 }
 
 /// Of a Cartesian neighbourhood the ways on its grid are considered, too; of many edges these alone.
-Pricing cartesian_pricing(const CartesianPattern& given, const Machine& machine, CostModel model, const Calls& calls) {
+Pricing cartesian_pricing(const CartesianPattern& given, const Machine& machine, CostModel model, const Calls& calls,
+                          DataPlace place) {
   constexpr std::int64_t most_with_edges = 1 << 19;
   const auto cartesian = std::make_shared<const CartesianPattern>(given);
   const auto& neighborhood = cartesian->neighborhood;
@@ -48,18 +59,24 @@ Pricing cartesian_pricing(const CartesianPattern& given, const Machine& machine,
             {},
             [=, &machine](const Layout& layout, std::span<const Strategy> strategies) {
               const auto price = pattern_pricer(*pattern, layout, machine, model, calls);
+              const auto paths = offered_paths(place, layout, machine);
               if (!strategies.empty())
-                return prefer_simple(rank_given(price, strategies, layout, pattern->messages(), calls), machine, calls);
-              auto suggestions = offered_strategies(layout, machine, model);
-              for (auto& strategy : suggest_on_grid(cartesian->neighborhood, layout))
+                return prefer_simple(
+                    rank_given(price, on_paths(strategies, paths, machine, model), layout, pattern->messages(), calls),
+                    machine, calls);
+              auto suggestions = offered_strategies(layout, machine, model, Usage::planned, paths);
+              for (auto& strategy : offered_on_grid(cartesian->neighborhood, layout, machine, model, paths))
                 suggestions.push_back(std::move(strategy));
               return prefer_simple(rank_suggestions(price, suggestions, layout, pattern->messages(), calls), machine,
                                    calls);
             },
             [=, &machine](const Layout& layout, const Strategy& strategy) {
-              return price(strategy, *pattern, layout, machine, model, calls);
+              return rank_strategies(*pattern, layout, machine, model, std::span(&strategy, 1), calls,
+                                     RankingDepth::all, offered_paths(place, layout, machine))
+                  .front();
             }};
   }
+  require_host(place, "a neighbourhood with very many edges", "use a smaller grid");
   if (calls)
     throw InputError("--calls", "neighbourhoods with very many edges are planned by each rank alone",
                      "leave it out, or use a smaller grid");
@@ -77,16 +94,18 @@ Pricing cartesian_pricing(const CartesianPattern& given, const Machine& machine,
 
 /// The candidate that --explain names, priced if it is not among the ranking.
 std::size_t find_or_price(const std::string& text, std::vector<Candidate>& ranking, const Layout& layout,
-                          const Pricing& pricing, const Calls& calls) {
+                          const Pricing& pricing, const Calls& calls, DataPlace place) {
   auto strategy = parse_strategy(text);
-  if (is_automatic(strategy)) strategy = pricing.price_one(layout, strategy).strategy;
+  require_place(strategy, place);
+  const bool names_no_path = place == DataPlace::device && strategy.path.is_host();
+  if (is_automatic(strategy) || names_no_path) strategy = pricing.price_one(layout, strategy).strategy;
   const auto found = std::ranges::find(ranking, strategy, &Candidate::strategy);
   if (found != ranking.end()) return static_cast<std::size_t>(found - ranking.begin());
   auto candidate = pricing.price_one(layout, strategy);
-  const auto place = std::ranges::upper_bound(ranking, ranked_seconds(candidate, calls), {},
-                                              [&](const Candidate& c) { return ranked_seconds(c, calls); });
-  const auto index = place - ranking.begin();
-  ranking.insert(place, std::move(candidate));
+  const auto next = std::ranges::upper_bound(ranking, ranked_seconds(candidate, calls), {},
+                                             [&](const Candidate& c) { return ranked_seconds(c, calls); });
+  const auto index = next - ranking.begin();
+  ranking.insert(next, std::move(candidate));
   return static_cast<std::size_t>(index);
 }
 
@@ -99,14 +118,18 @@ std::optional<Alltoall> PredictArguments::closed_alltoall() const {
 Pricing pricing_of(const PredictArguments& predicted, const Machine& machine, CostModel model) {
   const auto& arguments = predicted.pattern;
   const auto& calls = predicted.selection.calls;
+  const auto place = predicted.selection.place();
   if (const auto alltoall = predicted.one_shot ? std::nullopt : predicted.closed_alltoall()) {
     const auto bytes = alltoall->bytes;
     return {alltoall->ranks, "closed form",
             [=, &machine](const Layout& layout, std::span<const Strategy> strategies) {
-              return rank_alltoall(bytes, layout, machine, model, strategies, calls);
+              return rank_alltoall(bytes, layout, machine, model, strategies, calls,
+                                   offered_paths(place, layout, machine));
             },
             [=, &machine](const Layout& layout, const Strategy& strategy) {
-              return price_alltoall(strategy, bytes, layout, machine, model, calls);
+              return rank_alltoall(bytes, layout, machine, model, std::span(&strategy, 1), calls,
+                                   offered_paths(place, layout, machine))
+                  .front();
             }};
   }
   if (const auto alltoall = arguments.one_shot_alltoall()) {
@@ -114,23 +137,26 @@ Pricing pricing_of(const PredictArguments& predicted, const Machine& machine, Co
     return one_shot_pricing(
         alltoall->ranks,
         fmt::format("called once, closed form by the mean block of {:.0f} B, with telling sizes", blocks.block_bytes),
-        [=](const Layout&) { return blocks; }, machine, model, calls);
+        [=](const Layout&) { return blocks; }, machine, model, calls, place);
   }
   if (const auto cartesian = predicted.one_shot ? std::nullopt : arguments.cartesian())
-    return cartesian_pricing(*cartesian, machine, model, calls);
+    return cartesian_pricing(*cartesian, machine, model, calls, place);
   const auto pattern = std::make_shared<const Pattern>(arguments.load());
   if (predicted.one_shot)
     return one_shot_pricing(
         pattern->ranks, "called once, by the number of blocks and their mean size, with telling sizes",
         [pattern](const Layout& layout) { return random_pattern(totals_of(*pattern, layout), layout); }, machine, model,
-        calls);
+        calls, place);
   return {pattern->ranks,
           {},
           [=, &machine, depth = predicted.depth()](const Layout& layout, std::span<const Strategy> strategies) {
-            return rank_strategies(*pattern, layout, machine, model, strategies, calls, depth);
+            return rank_strategies(*pattern, layout, machine, model, strategies, calls, depth,
+                                   offered_paths(place, layout, machine));
           },
           [=, &machine](const Layout& layout, const Strategy& strategy) {
-            return price(strategy, *pattern, layout, machine, model, calls);
+            return rank_strategies(*pattern, layout, machine, model, std::span(&strategy, 1), calls, RankingDepth::all,
+                                   offered_paths(place, layout, machine))
+                .front();
           }};
 }
 
@@ -148,11 +174,11 @@ std::vector<Strategy> remove_parts(std::vector<Candidate>& ranking) {
 }
 
 std::vector<ReportRow> missing_baselines(std::span<const Candidate> ranking, const Layout& layout,
-                                         const Pricing& pricing, CostModel model) {
+                                         const Pricing& pricing, CostModel model, DataPlace place) {
   std::vector<ReportRow> rows;
-  for (const auto& baseline : baselines()) {
+  for (const auto& baseline : baselines(place)) {
     // The papers' models know nothing of what the library's collective adds, and would price it as sending directly.
-    if (model != CostModel::burst && baseline.strategy != baselines().front().strategy) continue;
+    if (model != CostModel::burst && catalogue_row(baseline.strategy.route).lacks) continue;
     if (std::ranges::find(ranking, baseline.strategy, &Candidate::strategy) != ranking.end()) continue;
     try {
       rows.push_back({pricing.price_one(layout, baseline.strategy), {}});
@@ -166,6 +192,7 @@ Prediction make_prediction(const PredictArguments& arguments) {
   const auto& selection = arguments.selection;
   const auto environment = read_environment();
   const auto model = selection.cost_model();
+  const auto place = selection.place();
   const auto cartesian = arguments.pattern.cartesian();
   const auto strategies = selection.named_strategies(cartesian);
   auto profile = read_profile(selection.find_profile(environment));
@@ -187,15 +214,15 @@ Prediction make_prediction(const PredictArguments& arguments) {
   std::string explanation;
   if (!selection.explain.empty()) {
     const auto explained = cartesian ? on_grid(selection.explain, cartesian->neighborhood) : selection.explain;
-    const auto index = find_or_price(explained, ranking, layout, pricing, selection.calls);
+    const auto index = find_or_price(explained, ranking, layout, pricing, selection.calls, place);
     auto compared = ranking;
-    for (const auto& row : missing_baselines(ranking, layout, pricing, model)) compared.push_back(row.candidate);
+    for (const auto& row : missing_baselines(ranking, layout, pricing, model, place)) compared.push_back(row.candidate);
     explanation = explain(compared, index, selection.calls) + describe_origin(profile, std::time(nullptr));
     report.chosen = to_string(ranking.front().strategy);
   }
   report.note = profile_note(profile.machine, layout, model, ranking);
   report.calls = selection.calls;
-  report.baselines = missing_baselines(ranking, layout, pricing, model);
+  report.baselines = missing_baselines(ranking, layout, pricing, model, place);
   for (auto& candidate : ranking) report.rows.push_back({std::move(candidate), {}});
   return {std::move(profile), layout, std::move(report), std::move(explanation)};
 }

@@ -46,7 +46,7 @@ std::vector<Strategy> remove_parts(std::vector<Candidate>& ranking);
 
 /// Prices what programs do today, as far as it is not in the ranking and has a price.
 std::vector<ReportRow> missing_baselines(std::span<const Candidate> ranking, const Layout& layout,
-                                         const Pricing& pricing, CostModel model);
+                                         const Pricing& pricing, CostModel model, DataPlace place);
 
 /// A ranking with all that is told about it.
 struct Prediction {

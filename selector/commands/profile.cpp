@@ -17,6 +17,7 @@
 #include "selector/commands/output_format.hpp"
 #include "selector/report/compare_profiles.hpp"
 #include "selector/report/csv.hpp"
+#include "selector/report/json_text.hpp"
 #include "selector/report/merge_profiles.hpp"
 #include "selector/report/profile_origin.hpp"
 #include "selector/report/profile_text.hpp"
@@ -47,10 +48,8 @@ void list(const OutputFormat& format) {
     entries.push_back({{"name", name}, {"verdict", verdict}, {"path", path}});
     table += format.csv ? csv_line({name, verdict, path}) : fmt::format("{:<20} {:<13} {}\n", name, verdict, path);
   }
-  constexpr int indent = 2;
   const nlohmann::ordered_json listed{{"schema_version", 1}, {"profiles", entries}};
-  fmt::print("{}",
-             format.json ? listed.dump(indent, ' ', false, nlohmann::json::error_handler_t::replace) + "\n" : table);
+  fmt::print("{}", format.json ? json_text(listed) : table);
 }
 
 /// On stderr, so that the JSON of `show` stays one.

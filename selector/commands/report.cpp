@@ -44,34 +44,26 @@ struct ReportArguments {
 
 PageCell seconds_cell(Seconds seconds) { return {format_seconds(seconds), seconds}; }
 
-std::string messages_per_stage(const Cost& cost) {
-  std::string text;
-  for (const auto& stage : cost.stages) text += fmt::format("{}{}", text.empty() ? "" : "+", stage.messages_max);
-  return text.empty() ? "0" : text;
-}
-
-PageTable ranking_table(const Report& report) {
+PageTable ranking_table(const Report& report, DataPlace place) {
   PageTable table{"All strategies that were priced. A click on a column's name sorts.",
                   {"strategy", "predicted", "times faster than standard", "messages per stage", "bytes sent by a rank"},
                   {}};
-  std::vector<const Candidate*> candidates;
-  for (const auto& row : report.rows) candidates.push_back(&row.candidate);
-  for (const auto& row : report.baselines) candidates.push_back(&row.candidate);
-  const auto standard = std::ranges::find(candidates, baselines().front().strategy,
-                                          [](const Candidate* c) -> const Strategy& { return c->strategy; });
-  for (const auto* candidate : candidates) {
-    const auto name = to_string(candidate->strategy);
+  std::vector<Candidate> candidates;
+  for (const auto& row : report.rows) candidates.push_back(row.candidate);
+  for (const auto& row : report.baselines) candidates.push_back(row.candidate);
+  const auto* const standard = users_way(candidates, place);
+  for (const auto& candidate : candidates) {
+    const auto name = to_string(candidate.strategy);
     if (name == report.chosen) table.marked = table.rows.size();
-    Bytes bytes = 0;
-    for (const auto& stage : candidate->cost.stages) bytes += stage.bytes_max;
-    const auto gain = standard != candidates.end() && candidate->cost.seconds > 0
-                          ? PageCell(format_fixed((*standard)->cost.seconds / candidate->cost.seconds, 2),
-                                     (*standard)->cost.seconds / candidate->cost.seconds)
+    const auto bytes = bytes_per_stage(candidate.cost);
+    const auto gain = standard && candidate.cost.seconds > 0
+                          ? PageCell(format_fixed(standard->cost.seconds / candidate.cost.seconds, 2),
+                                     standard->cost.seconds / candidate.cost.seconds)
                           : PageCell("-");
     table.rows.push_back({name,
-                          seconds_cell(candidate->cost.seconds),
+                          seconds_cell(candidate.cost.seconds),
                           gain,
-                          messages_per_stage(candidate->cost),
+                          messages_per_stage(candidate.cost),
                           {format_bytes(static_cast<double>(bytes)), static_cast<double>(bytes)}});
   }
   return table;
@@ -110,7 +102,7 @@ void add_messages(Page& page, const DrawnPattern& drawn, const Prediction& predi
   page.heading("Who sends to whom");
   page.picture(draw_matrices(view));
   page.heading("When ranks do what");
-  page.picture(draw_timeline(view, trace_exchange(view.schedule, view.layout, prediction.profile.machine)));
+  page.picture(draw_timeline(view, trace_view(view, prediction.profile.machine)));
   page.heading("Layout");
   if (view.layout.ranks() <= most_drawn_ranks) page.picture(draw_layout(view.layout, view.positions));
   else page.paragraph(view.layout.describe() + ": too many ranks to draw.");
@@ -118,9 +110,7 @@ void add_messages(Page& page, const DrawnPattern& drawn, const Prediction& predi
   const auto other_view = view_exchange(*drawn.pattern, prediction.layout, *other);
   page.heading("The same with " + to_string(*other));
   page.picture(draw_matrices(other_view, "other-matrix"));
-  page.picture(draw_timeline(other_view,
-                             trace_exchange(other_view.schedule, other_view.layout, prediction.profile.machine),
-                             "other-timeline"));
+  page.picture(draw_timeline(other_view, trace_view(other_view, prediction.profile.machine), "other-timeline"));
 }
 
 void add_prediction(Page& page, const ReportArguments& arguments) {
@@ -147,7 +137,7 @@ void add_prediction(Page& page, const ReportArguments& arguments) {
   page.paragraph(sentence + ".");
   if (!prediction.report.note.empty()) page.paragraph("Note: " + prediction.report.note + ".");
   page.picture(draw_cost_bars(prediction.report));
-  page.table(ranking_table(prediction.report));
+  page.table(ranking_table(prediction.report, arguments.predict.selection.place()));
   if (!prediction.report.too_dear.empty())
     page.paragraph(
         fmt::format("{} more were not priced in full: their busiest ranks alone take too long (--all prices "

@@ -209,13 +209,20 @@ int run_to_end(const Preloaded& line) {
 
 struct RunArguments {
   Started started;
-  std::string profile;
+  std::string profile, json;
   bool always = false, quiet = false;
 };
 
 void run_program(const RunArguments& arguments) {
   std::vector<std::pair<std::string, std::string>> variables{{"COMMPASS_MPI", arguments.always ? "always" : "on"},
                                                              {"COMMPASS_VERBOSE", arguments.quiet ? "0" : "1"}};
+  if (!arguments.json.empty()) {
+    variables.emplace_back("COMMPASS_MPI_REPORT",
+                           fs::absolute(arguments.json).string());  // the program may go elsewhere
+    if (!arguments.started.print) check_writable(arguments.json);
+  } else if (!arguments.quiet) {
+    variables.emplace_back("COMMPASS_MPI_REPORT", "-");
+  }
   if (!arguments.profile.empty()) {
     const auto path = find_profile(arguments.profile, profile_directories(read_environment().profile_places));
     read_profile(path);  // throws if it is none
@@ -290,6 +297,7 @@ void add_run(CLI::App& app, std::function<void()>& command) {
   sub->add_option("--profile", run->profile, "machine profile: a NAME of 'commpass profile list' or a file");
   sub->add_flag("--always", run->always, "Commpass runs what it can, faster or not: for tests");
   sub->add_flag("--quiet", run->quiet, "no report at the end");
+  sub->add_option("--json", run->json, "write the report by places into this file, as JSON");
   run->started.add_to(*sub);
   sub->footer("commpass run --profile my-machine -- mpirun -n 4 ./program");
   sub->callback([run, &command] { command = [run] { run_program(*run); }; });

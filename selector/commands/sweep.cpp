@@ -77,7 +77,7 @@ void set_bytes(PatternArguments& pattern, Bytes bytes, const std::string& where)
 
 /// May a strategy have this parameter? A window may have any.
 bool takes(const std::string& strategy, const std::string& parameter) {
-  const auto& row = catalogue_row(strategy.substr(0, strategy.find(',')));
+  const auto& row = catalogue_row(strategy.substr(0, strategy.find_first_of(",@")));
   return parameter == "window" ||
          std::ranges::any_of(row.parameters, [&](const Parameter& known) { return known.name == parameter; });
 }
@@ -85,22 +85,24 @@ bool takes(const std::string& strategy, const std::string& parameter) {
 /// "tuna,radix=4" with radix 8. Of the two ways to give dimensions one remains.
 std::string with_parameter(const std::string& strategy, const std::string& parameter, std::int64_t value) {
   std::string text;
-  for (const auto& piece : split(strategy, ','))
+  const auto at = strategy.find('@');
+  for (const auto& piece : split(std::string_view(strategy).substr(0, at), ','))
     if (!piece.starts_with(parameter + "=") && !(parameter == "n" && piece.starts_with("dims=")))
       text += (text.empty() ? "" : ",") + std::string(piece);
-  return fmt::format("{},{}={}", text, parameter, value);
+  return fmt::format("{},{}={}{}", text, parameter, value, at == std::string::npos ? "" : strategy.substr(at));
 }
 
 std::string names_without(const std::string& strategy, const std::vector<SweepRange>& ranges) {
   std::string text;
-  for (const auto& piece : split(strategy, ',')) {
+  const auto at = strategy.find('@');
+  for (const auto& piece : split(std::string_view(strategy).substr(0, at), ',')) {
     const bool is_swept = std::ranges::any_of(ranges, [&](const SweepRange& range) {
       const auto& key = sweep_key(range.key, "--sweep");
       return key.is_of_strategy && piece.starts_with(std::string(key.parameter) + "=");
     });
     if (!is_swept) text += (text.empty() ? "" : ",") + std::string(piece);
   }
-  return text;
+  return at == std::string::npos ? text : text + strategy.substr(at);
 }
 
 /// The strategies to price at every point: those that are named, or those that the keys are about; empty: all.
@@ -188,6 +190,8 @@ class Sweep {
         if (!arguments.selection.layout.layout.empty())
           throw InputError(where_, "--layout has a number of ranks", "name --ppn instead");
         set_ranks(arguments.pattern, value, where_);
+      } else if (ranges_[k].key == "memory") {
+        arguments.selection.memory = print_value(ranges_[k].key, value);
       } else {
         if (!arguments.selection.layout.layout.empty())
           throw InputError(where_, "--layout has its ranks on a node", "leave it out");
@@ -228,7 +232,8 @@ class Sweep {
     predicted.prefers_closed_form =
         std::ranges::all_of(strategies, [](const auto& strategy) { return !strategy || has_closed_form(*strategy); });
     const auto& pattern = predicted.pattern;
-    std::tuple key{pattern.generator, pattern.ranks, pattern.value_bytes, predicted.prefers_closed_form};
+    std::tuple key{pattern.generator, pattern.ranks, pattern.value_bytes, predicted.prefers_closed_form,
+                   predicted.selection.place()};
     if (pricing_ && priced_ == key) return;
     pricing_.reset();  // before another is made: patterns may be large
     pricing_ = pricing_of(predicted, machine_, model_);
@@ -268,9 +273,9 @@ class Sweep {
     const std::vector<Candidate> winner{*first};
     point.note = profile_note(machine_, layout, model_, winner);
     point.chosen = *first;
-    for (const auto& row : missing_baselines(ranking, layout, pricing, model_)) ranking.push_back(row.candidate);
-    const auto standard = std::ranges::find(ranking, baselines().front().strategy, &Candidate::strategy);
-    if (standard != ranking.end()) point.standard_s = standard->cost.seconds;
+    const auto place = arguments.selection.place();
+    for (const auto& row : missing_baselines(ranking, layout, pricing, model_, place)) ranking.push_back(row.candidate);
+    if (const auto* const users = users_way(ranking, place)) point.standard_s = users->cost.seconds;
   }
 
   /// A name that no value makes a strategy of is wrong in something else.
@@ -278,7 +283,7 @@ class Sweep {
   void require_a_value(const std::vector<Setting>& settings, std::size_t name) const {
     std::exception_ptr first_error;
     for (const auto& setting : settings) try {
-        strategy_of(setting.names[name], setting.arguments.pattern.cartesian());
+        strategy_of(setting.names[name], setting.arguments);
         return;
       } catch (const InputError&) {
         if (!first_error) first_error = std::current_exception();
@@ -286,16 +291,18 @@ class Sweep {
     std::rethrow_exception(first_error);
   }
 
-  static Strategy strategy_of(const std::string& name, const std::optional<CartesianPattern>& cartesian) {
-    return parse_strategy(cartesian ? on_grid(name, cartesian->neighborhood) : name);
+  static Strategy strategy_of(const std::string& name, const PredictArguments& arguments) {
+    const auto cartesian = arguments.pattern.cartesian();
+    auto strategy = parse_strategy(cartesian ? on_grid(name, cartesian->neighborhood) : name);
+    require_place(strategy, arguments.selection.place());
+    return strategy;
   }
 
   /// The strategies of the names; nothing where a swept value is none for one of them.
   static std::vector<std::optional<Strategy>> parse(const Setting& setting) {
-    const auto cartesian = setting.arguments.pattern.cartesian();
     std::vector<std::optional<Strategy>> result;
     for (const auto& name : setting.names) try {
-        result.emplace_back(strategy_of(name, cartesian));
+        result.emplace_back(strategy_of(name, setting.arguments));
       } catch (const InputError&) {
         result.emplace_back();
       }
@@ -310,7 +317,7 @@ class Sweep {
   CostModel model_;
   std::vector<std::string> named_;
   std::string evaluation_;
-  std::tuple<std::string, int, Bytes, bool> priced_;  // what pricing_ is of
+  std::tuple<std::string, int, Bytes, bool, DataPlace> priced_;  // what pricing_ is of
   std::optional<Pricing> pricing_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "model/error.hpp"
 #include "model/text.hpp"
+#include "selector/report/sweep_report.hpp"
 
 namespace commpass {
 
@@ -19,7 +20,7 @@ const std::vector<SweepKey>& sweep_keys() {
       {"bytes", true, false, "", {}},        {"ranks", false, false, "", {}},
       {"ppn", false, false, "", {}},         {"radix", false, true, "radix", {"tuna", "tuna-node"}},
       {"cap", true, true, "cap", {"split"}}, {"window", false, true, "window", {"standard"}},
-      {"dims", false, true, "n", {"stfw"}},
+      {"dims", false, true, "n", {"stfw"}},  {"memory", false, false, "", {}},
   };
   return keys;
 }
@@ -38,6 +39,12 @@ Step parse_step(const std::string& text, const std::string& where) {
   return {multiplies, *by};
 }
 
+std::int64_t parse_memory(const std::string& word, const std::string& where) {
+  if (word == name_of(DataPlace::host)) return memory_host;
+  if (word == name_of(DataPlace::device)) return memory_device;
+  throw InputError(where, "'" + word + "' is no memory", "use memory=host, memory=device or memory=host..device");
+}
+
 SweepRange parse_range(const std::string& text, const std::string& where) {
   const auto equals = text.find('=');
   if (equals == std::string::npos)
@@ -45,12 +52,14 @@ SweepRange parse_range(const std::string& text, const std::string& where) {
   const auto& key = sweep_key(text.substr(0, equals), where);
   auto range = text.substr(equals + 1);
   Step step;
-  if (std::string(key.name) == "dims") step = {false, 1};
+  const bool is_memory = std::string(key.name) == "memory";
+  if (std::string(key.name) == "dims" || is_memory) step = {false, 1};
   if (const auto colon = range.find(':'); colon != std::string::npos) {
     step = parse_step(range.substr(colon + 1), where);
     range.resize(colon);
   }
-  const auto number = [&](const std::string& word) {
+  const auto number = [&](const std::string& word) -> std::int64_t {
+    if (is_memory) return parse_memory(word, where);
     const auto value = key.is_size ? parse_bytes(word) : parse_number<std::int64_t>(word);
     if (!value || *value < 1)
       throw InputError(where, fmt::format("'{}' is no value of {}", word, key.name),

@@ -99,12 +99,12 @@ class ExchangePricer {
     } else {
       blocks_ = pattern_ ? random_pattern(totals_of(*pattern_, layout_), layout_) : mean_of(exchange, layout_.ranks());
     }
+    ranking_ = rank_one_shot(blocks_, layout_, machine_, CostModel::burst, {}, sizes_);
   }
 
   Price price() const {
-    const auto ranking = rank_one_shot(blocks_, layout_, machine_, CostModel::burst, {}, sizes_);
-    const auto library = library_among(ranking);
-    const auto& chosen = ranking.front().strategy;
+    const auto library = library_among_all();
+    const auto& chosen = ranking_.front().strategy;
     Price result{seconds_of(library), 0, 0, to_string(library), to_string(chosen), {}};
     result.taken_s = chosen == library ? result.library_s : seconds_of(chosen);
     if (result.taken_s >= result.library_s || !can_be_taken_over(exchange_)) {
@@ -118,16 +118,13 @@ class ExchangePricer {
     }
     return result;
   }
-  std::string note() const {
-    return profile_note(machine_, layout_, CostModel::burst,
-                        rank_one_shot(blocks_, layout_, machine_, CostModel::burst, {}, sizes_));
-  }
+  std::string note() const { return profile_note(machine_, layout_, CostModel::burst, ranking_); }
 
  private:
   /// MPI libraries send to neighbours directly. Where their all-to-all has no price, that is taken to do so, too.
-  Strategy library_among(const std::vector<Candidate>& ranking) const {
+  Strategy library_among_all() const {
     const auto direct = baselines()[0].strategy, collective = baselines()[1].strategy;
-    const bool has_price = std::ranges::find(ranking, collective, &Candidate::strategy) != ranking.end();
+    const bool has_price = std::ranges::find(ranking_, collective, &Candidate::strategy) != ranking_.end();
     return has_price && !is_of_neighbors(exchange_) ? collective : direct;
   }
 
@@ -154,6 +151,7 @@ class ExchangePricer {
   std::optional<Pattern> pattern_;
   RandomPattern blocks_;
   BlockSizes sizes_ = BlockSizes::told;
+  std::vector<Candidate> ranking_;  ///< of ways to run it as it is called: once
 };
 
 /// What decides the price of a call: many communicators may do the same in the same places.

@@ -8,6 +8,7 @@
 #include "model/text.hpp"
 #include "selector/choose/baseline.hpp"
 #include "selector/report/advice.hpp"
+#include "selector/report/json_text.hpp"
 
 namespace commpass {
 
@@ -173,8 +174,7 @@ std::string advice_json(const Advice& advice) {
   for (const auto& other : record.others) json["others"].push_back({{"call", other.call}, {"calls", other.calls}});
   json["machines"] = Json::array();
   for (const auto& machine : advice.machines) json["machines"].push_back(json_of(advice, machine));
-  constexpr int indent = 2;
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json);
 }
 
 }  // namespace commpass

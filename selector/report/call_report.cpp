@@ -10,6 +10,7 @@
 
 #include "model/text.hpp"
 #include "selector/choose/baseline.hpp"
+#include "selector/report/json_text.hpp"
 
 namespace commpass {
 
@@ -50,10 +51,7 @@ std::string call_report_table(const CallReport& report) {
 
 std::string call_report_json(const CallReport& report) {
   using Json = nlohmann::ordered_json;
-  Json json;
-  json["schema_version"] = 1;
-  json["context"] = Json::object();
-  for (const auto& [key, value] : report.context) json["context"][key] = value;
+  auto json = json_head(report.context);
   json["chosen"] = report.chosen;
   json["chosen_s"] = report.chosen_s;
   json["ranking"] = Json::array();
@@ -69,8 +67,7 @@ std::string call_report_json(const CallReport& report) {
   if (report.barrier_s) json["barrier_s"] = *report.barrier_s;
   if (report.tally_s) json["tally_s"] = *report.tally_s;
   json["regret"] = report.regret();
-  constexpr int indent = 2;
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";  // file names may be no UTF-8
+  return json_text(json);
 }
 
 }  // namespace commpass

@@ -12,6 +12,7 @@
 
 #include "model/text.hpp"
 #include "selector/report/csv.hpp"
+#include "selector/report/json_text.hpp"
 
 namespace commpass {
 
@@ -37,8 +38,8 @@ void flatten(const Json& json, const std::string& path, std::vector<std::pair<st
   if (json.is_number()) numbers.emplace_back(path, json.get<double>());
   if (json.is_object())
     for (const auto& [key, value] : json.items()) {
-      const bool tells_parameters =
-          key != "schema_version" && key != "provenance" && key != "verdict" && key != "processes";
+      const bool tells_parameters = key != "schema_version" && key != "schema_minor" && key != "provenance" &&
+                                    key != "verdict" && key != "processes";
       // The word "protocols" says nothing that the protocol's name does not.
       if (tells_parameters) flatten(value, key == "protocols" ? path : below(key), numbers);
     }
@@ -237,8 +238,7 @@ std::string compare_profiles_json(const Profile& first, const Profile& second) {
     put(entry, "ratio", ratio_of(lone.first, lone.second));
     json["lone_messages"].push_back(std::move(entry));
   }
-  constexpr int indent = 2;
-  return json.dump(indent) + "\n";
+  return json_text(json);
 }
 
 std::string compare_profiles_csv(const Profile& first, const Profile& second) {

@@ -13,17 +13,12 @@ namespace {
 std::string csv_row(const ReportRow& row, const std::string& chosen) {
   const auto& candidate = row.candidate;
   const auto name = to_string(candidate.strategy);
-  std::string messages;
-  Bytes bytes = 0;
-  for (const auto& stage : candidate.cost.stages) {
-    fmt::format_to(std::back_inserter(messages), "{}{}", messages.empty() ? "" : "+", stage.messages_max);
-    bytes += stage.bytes_max;
-  }
   const auto is_priced = [&](auto value) { return row.is_priced ? std::optional<double>(value) : std::nullopt; };
   return csv_line({name, name == chosen ? "1" : "0", baseline_of(candidate.strategy) ? "1" : "0",
                    csv_number(candidate.plan_seconds), csv_number(row.measured_plan_s),
                    csv_number(is_priced(candidate.cost.seconds)), csv_number(row.measured_s),
-                   row.is_priced ? messages : "", csv_number(is_priced(bytes))});
+                   row.is_priced ? messages_per_stage(candidate.cost) : "",
+                   csv_number(is_priced(bytes_per_stage(candidate.cost)))});
 }
 
 }  // namespace

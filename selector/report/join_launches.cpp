@@ -9,6 +9,7 @@
 #include "model/error.hpp"
 #include "model/median.hpp"
 #include "model/text.hpp"
+#include "selector/report/json_text.hpp"
 
 namespace commpass {
 
@@ -109,8 +110,7 @@ std::string launches_json(const JoinedLaunches& joined) {
   json["regret"] = joined.regret.middle;
   json["regret_interval"] = interval(joined.regret);
   json["regret_is_distinguishable"] = !joined.is_fastest_in_some();
-  constexpr int indent = 2;
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json);
 }
 
 }  // namespace commpass

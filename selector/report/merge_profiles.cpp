@@ -12,6 +12,7 @@
 
 #include "model/error.hpp"
 #include "model/median.hpp"
+#include "selector/report/launch_intervals.hpp"
 
 namespace commpass {
 
@@ -24,6 +25,7 @@ struct Part {
   std::string key;
   std::function<std::optional<double>(const Machine&)> amount;  ///< by which profiles are compared; nothing: absent
   std::function<void(Machine& to, const Machine& from)> take;
+  std::optional<Locality> host_channel{};  ///< if it is that of messages between hosts' memories
   bool is_channel = false;
 };
 
@@ -45,7 +47,7 @@ Part channel_part(const char* memory, MemoryChannels Machine::*channels, Localit
           [=](Machine& to, const Machine& from) {
             (to.*channels).by_locality[index] = (from.*channels).by_locality[index];
           },
-          true};
+          channels == &Machine::host ? std::optional(locality) : std::nullopt, true};
 }
 
 Part rate_part(const char* key, double Machine::*rate) {
@@ -72,6 +74,10 @@ std::vector<Part> parts_of_machine() {
                      to.device_to_host = from.device_to_host;
                      to.host_to_device = from.host_to_device;
                    }});
+  parts.push_back(
+      {"devices",
+       [](const Machine& m) { return m.devices_per_node ? std::optional<double>(*m.devices_per_node) : std::nullopt; },
+       [](Machine& to, const Machine& from) { to.devices_per_node = from.devices_per_node; }});
   parts.push_back({"local",
                    [](const Machine& m) {
                      constexpr double bytes = 65536;
@@ -162,6 +168,18 @@ Verdict judge(std::span<const NamedProfile> profiles, const Spread& spread) {
   return verdict;
 }
 
+/// What α and β of a locality are in one more launch, as entries of the fits of a provenance.
+void add_intervals(Json& fits, Locality locality, const Machine& kept, const std::vector<Offer>& offers) {
+  std::vector<const Channel*> launches;
+  for (const auto& offer : offers) launches.push_back(&host_channel(offer.from->profile.machine, locality));
+  for (const auto& [protocol, alpha_s, beta_s_per_byte] : intervals_over(host_channel(kept, locality), launches))
+    fits.push_back({{"locality", name_of(locality)},
+                    {"protocol", protocol},
+                    {"launches", launches.size()},
+                    {"alpha_interval_s", {alpha_s.first, alpha_s.second}},
+                    {"beta_interval_s_per_byte", {beta_s_per_byte.first, beta_s_per_byte.second}}});
+}
+
 /// What all say alike, as provenances are compared with what runs; of dates the oldest, of ranks a node the most.
 void keep_common(Json& provenance, const std::vector<Json>& all) {
   for (const char* key : {"mpi_library", "transport", "partition", "processor", "node_processors", "layout"}) {
@@ -184,7 +202,7 @@ void keep_common(Json& provenance, const std::vector<Json>& all) {
 Profile merge_profiles(std::span<const NamedProfile> profiles) {
   if (profiles.size() < 2) throw InputError("profile merge", "there is one profile", "name two or more");
   Profile merged;
-  Json provenance, origin, between;
+  Json provenance, origin, between, fits = Json::array();
   std::vector<Json> all;
   for (const auto& each : profiles) all.push_back(Json::parse(each.profile.provenance_json));
   keep_common(provenance, all);
@@ -199,6 +217,7 @@ Profile merge_profiles(std::span<const NamedProfile> profiles) {
     if (offers.size() < 2) continue;
     const double differs = spread_of(offers);
     between[part.key] = differs;
+    if (part.host_channel) add_intervals(fits, *part.host_channel, merged.machine, offers);
     if (!part.is_channel) continue;
     if (differs > spread.most) {
       spread.most = differs;
@@ -209,6 +228,7 @@ Profile merge_profiles(std::span<const NamedProfile> profiles) {
   merged.machine.verdict = judge(profiles, spread);
   provenance["origin"] = origin;
   provenance["spread_between_profiles"] = between;
+  if (!fits.empty()) provenance["fits"] = fits;
   for (std::size_t i = 0; i < profiles.size(); ++i) provenance["merged"][profiles[i].name] = all[i];
   merged.provenance_json = provenance.dump();
   return merged;

@@ -8,6 +8,7 @@
 
 #include "model/text.hpp"
 #include "selector/report/csv.hpp"
+#include "selector/report/json_text.hpp"
 
 namespace commpass {
 
@@ -124,8 +125,7 @@ std::string statistics_json(const PatternStatistics& s, const std::string& patte
   if (s.by_locality)
     for (const auto locality : {Locality::socket, Locality::node, Locality::network})
       json["localities"][name_of(locality)] = traffic((*s.by_locality)[static_cast<std::size_t>(locality)]);
-  constexpr int indent = 2;
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";  // file names may be no UTF-8
+  return json_text(json);
 }
 
 std::string statistics_csv(const PatternStatistics& s, const std::string&, const Layout*) {

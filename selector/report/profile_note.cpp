@@ -30,6 +30,23 @@ const char* stand_in(const Machine& machine, Locality locality) {
   return name_of(locality == Locality::socket && machine.host.has(Locality::node) ? Locality::node : Locality::network);
 }
 
+/// Where more processes copy at once than were measured.
+std::string lacking_copies(const Machine& machine, const Layout& layout, std::span<const Candidate> ranking) {
+  if (!machine.devices_per_node) return {};
+  const int sharers = (layout.max_ppn() + *machine.devices_per_node - 1) / *machine.devices_per_node;
+  int processes = 0, measured = 0;
+  for (const auto& candidate : ranking)
+    if (candidate.strategy.path.kind == DataPath::Kind::staged &&
+        (candidate.strategy.path.copies == 1 || &candidate == ranking.data()))
+      processes = std::max(processes, std::min(sharers * candidate.strategy.path.copies, layout.max_ppn()));
+  for (const auto& copy : machine.device_to_host) measured = std::max(measured, copy.processes);
+  return processes > measured ? fmt::format(
+                                    "copies by more than {} processes of a device at once: up to {} are priced "
+                                    "like these",
+                                    measured, processes)
+                              : std::string();
+}
+
 }  // namespace
 
 std::string profile_note(const Machine& machine, const Layout& layout, CostModel model,
@@ -39,8 +56,9 @@ std::string profile_note(const Machine& machine, const Layout& layout, CostModel
   std::vector<std::string> lacks;
   const bool copies = machine.copy_block_s || std::isfinite(machine.copy_rate_bytes_per_s),
              receivers = localities.empty() || knows_receivers(machine, localities);
-  const bool forwards =
-      std::ranges::any_of(ranking, [](const Candidate& candidate) { return candidate.cost.stages.size() > 1; });
+  const bool forwards = std::ranges::any_of(ranking, [](const Candidate& candidate) {
+    return std::ranges::count(candidate.cost.stages, false, &StageCost::is_staging) > 1;
+  });
   if (forwards && (!copies || !receivers))
     lacks.push_back(fmt::format("{}: forwarding looks cheaper than it is", copies      ? "receivers"
                                                                            : receivers ? "local copies"
@@ -51,6 +69,7 @@ std::string profile_note(const Machine& machine, const Layout& layout, CostModel
     if (!machine.host.has(locality))
       lacks.push_back(fmt::format("host.{}: its messages are priced like those of host.{}", name_of(locality),
                                   stand_in(machine, locality)));
+  if (const auto copies = lacking_copies(machine, layout, ranking); !copies.empty()) lacks.push_back(copies);
   return lacks.empty() ? std::string() : fmt::format("profile {} lacks {}", machine.name, fmt::join(lacks, "; "));
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -81,6 +82,7 @@ void add_rates(std::string& text, const Machine& machine) {
     for (const auto& c : list)
       fmt::format_to(out, "  {}, {} processes: {}\n", direction, c.processes, line(c.alpha_s, c.beta_s_per_byte));
   };
+  if (machine.devices_per_node) fmt::format_to(out, "  devices of a node: {}\n", *machine.devices_per_node);
   copies("device to host", machine.device_to_host);
   copies("host to device", machine.host_to_device);
 }
@@ -118,26 +120,32 @@ std::string fit_text(const Json& each) {
                      interval_in(each, "beta_interval_s_per_byte", per_byte));
 }
 
+std::string slow_node_text(const Json& each) {
+  return fmt::format("{:.0f} takes {} times as long", number_in(each, "node"),
+                     format_fixed(number_in(each, "times_as_long"), 1));
+}
+
 /// What a provenance holds, each thing on a line, without what only programs read.
 void add_provenance(std::string& text, const Json& json, const std::string& place, std::time_t now) {
   const auto out = std::back_inserter(text);
   const auto add_list = [&](const char* heading, const Json& list, std::string (*print)(const Json&)) {
-    for (const auto& each : list) fmt::format_to(out, "    {}: {}\n", heading, print(each));
+    for (const auto& each : list) fmt::format_to(out, "    {}{}: {}\n", place, heading, print(each));
   };
   for (const auto& [key, value] : json.items()) {
     const auto name = place + key;
-    if (name == "host_hash") continue;
-    if (name == "held_out" && value.is_array()) add_list("held out", value, held_out_text);
-    else if (name == "fits" && value.is_array()) add_list("95 % interval", value, fit_text);
-    else if (name == "not_measured" && value.is_array())
-      add_list("not measured", value,
-               [](const Json& each) { return each.is_string() ? each.get<std::string>() : each.dump(); });
+    if (key == "host_hash" || key == "messages") continue;
+    if (key == "held_out" && value.is_array()) add_list("held out", value, held_out_text);
+    else if (key == "fits" && value.is_array()) add_list("95 % interval", value, fit_text);
+    else if (key == "slow_nodes" && value.is_array()) add_list("slow node", value, slow_node_text);
+    else if (value.is_array() && std::ranges::all_of(value, [](const Json& each) { return each.is_string(); }))
+      add_list(key == "not_measured" ? "not measured" : key.c_str(), value,
+               [](const Json& each) { return each.get<std::string>(); });
     else if (value.is_object()) add_provenance(text, value, name + ".", now);
     else if (value.is_string()) {
       const auto words = value.get<std::string>();
-      const auto age = name == "date" ? age_of(words, now) : std::nullopt;
+      const auto age = key == "date" ? age_of(words, now) : std::nullopt;
       fmt::format_to(out, "    {}: {}{}\n", name, words, age ? fmt::format(" ({:.0f} days ago)", *age) : std::string());
-    } else if (name == "elapsed_s" && value.is_number())
+    } else if (key == "elapsed_s" && value.is_number())
       fmt::format_to(out, "    {}: {}\n", "took", format_seconds(value));
     else fmt::format_to(out, "    {}: {}\n", name, value.dump());
   }

@@ -10,6 +10,7 @@
 
 #include "model/error.hpp"
 #include "model/file.hpp"
+#include "selector/report/json_text.hpp"
 
 namespace commpass {
 
@@ -322,7 +323,7 @@ std::string to_json(const Record& record) {
   for (const auto& other : record.others)
     json["others"].push_back(
         {{"call", other.call}, {"calls", other.calls}, {"in_call_s", other.in_call_s}, {"bytes", other.bytes}});
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json, -1);
 }
 
 Record read_record(const std::string& path) {

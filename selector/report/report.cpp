@@ -8,6 +8,7 @@
 
 #include "model/text.hpp"
 #include "selector/choose/baseline.hpp"
+#include "selector/report/json_text.hpp"
 
 namespace commpass {
 
@@ -43,14 +44,8 @@ void print_row(std::string& text, const ReportRow& row, const std::string& chose
     fmt::format_to(out, "  {:>18}  {:>12}\n", "-", "-");
     return;
   }
-  std::string messages;
-  Bytes bytes = 0;
-  for (const auto& stage : cost.stages) {
-    fmt::format_to(std::back_inserter(messages), "{}{}", messages.empty() ? "" : "+", stage.messages_max);
-    bytes += stage.bytes_max;
-  }
-  fmt::format_to(out, "  {:>18}  {:>12}\n", messages.empty() ? "0" : messages,
-                 format_bytes(static_cast<double>(bytes)));
+  fmt::format_to(out, "  {:>18}  {:>12}\n", messages_per_stage(cost),
+                 format_bytes(static_cast<double>(bytes_per_stage(cost))));
 }
 
 /// Baselines that the first rows do not show.
@@ -91,6 +86,19 @@ std::vector<Comparison> comparisons(const Report& report) {
 
 }  // namespace
 
+std::string messages_per_stage(const Cost& cost) {
+  std::string text;
+  for (const auto& stage : cost.stages)
+    if (!stage.is_staging) text += fmt::format("{}{}", text.empty() ? "" : "+", stage.messages_max);
+  return text.empty() ? "0" : text;
+}
+
+Bytes bytes_per_stage(const Cost& cost) {
+  Bytes bytes = 0;
+  for (const auto& stage : cost.stages) bytes += stage.is_staging ? 0 : stage.bytes_max;
+  return bytes;
+}
+
 std::string report_table(const Report& report, std::size_t top) {
   const auto rows = first_rows(report, top);
   std::string text;
@@ -98,7 +106,8 @@ std::string report_table(const Report& report, std::size_t top) {
   for (const auto& [key, value] : report.context) fmt::format_to(out, "{}: {}\n", key, value);
   std::size_t width = std::string("strategy").size();
   for (const auto& row : rows) width = std::max(width, to_string(row.candidate.strategy).size());
-  for (const auto& baseline : baselines()) width = std::max(width, to_string(baseline.strategy).size());
+  const auto below = baselines_below(report, rows.size());
+  for (const auto* row : below) width = std::max(width, to_string(row->candidate.strategy).size());
   const bool measured = std::ranges::any_of(rows, [](const auto& row) { return row.measured_s.has_value(); });
   const bool planned =
       std::ranges::any_of(rows, [](const auto& row) { return row.candidate.plan_seconds.has_value(); });
@@ -111,7 +120,6 @@ std::string report_table(const Report& report, std::size_t top) {
   fmt::format_to(out, "  {:>18}  {:>12}\n", "messages per stage", "bytes sent");
   const Columns columns{width, measured, planned};
   for (const auto& row : rows) print_row(text, row, report.chosen, columns);
-  const auto below = baselines_below(report, rows.size());
   const auto hidden = report.rows.size() - rows.size() - (below.size() - report.baselines.size());
   if (hidden > 0) fmt::format_to(out, "  … and {} more\n", hidden);
   for (const auto* row : below) print_row(text, *row, report.chosen, columns);
@@ -135,10 +143,7 @@ std::string report_table(const Report& report, std::size_t top) {
 
 std::string report_json(const Report& report, std::size_t top) {
   using Json = nlohmann::ordered_json;
-  Json json;
-  json["schema_version"] = 1;
-  json["context"] = Json::object();
-  for (const auto& [key, value] : report.context) json["context"][key] = value;
+  auto json = json_head(report.context);
   if (!report.note.empty()) json["context"]["note"] = report.note;
   json["chosen"] = report.chosen;
   json["ranking"] = Json::array();
@@ -150,9 +155,11 @@ std::string report_json(const Report& report, std::size_t top) {
     if (row.measured_plan_s) entry["measured_plan_s"] = *row.measured_plan_s;
     if (row.measured_s) entry["measured_s"] = *row.measured_s;
     entry["stages"] = Json::array();
-    for (const auto& stage : row.candidate.cost.stages)
+    for (const auto& stage : row.candidate.cost.stages) {
       entry["stages"].push_back(
           {{"messages_max", stage.messages_max}, {"bytes_max", stage.bytes_max}, {"seconds", stage.seconds}});
+      if (stage.is_staging) entry["stages"].back()["copies"] = stage.label;
+    }
     json["ranking"].push_back(std::move(entry));
   }
   if (!report.too_dear.empty()) {
@@ -167,8 +174,7 @@ std::string report_json(const Report& report, std::size_t top) {
     json["times_faster_than"][to_string(baseline->strategy)] = baseline_s / own_s;
   if (report.baseline_s) json["baseline_s"] = *report.baseline_s;
   if (report.regret) json["regret"] = *report.regret;
-  constexpr int indent = 2;
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";  // file names may be no UTF-8
+  return json_text(json);
 }
 
 }  // namespace commpass

@@ -30,6 +30,12 @@ struct Report {
   std::string note{};                  ///< what to know about the prices (profile_note.hpp); empty: nothing
 };
 
+/// The most messages that a rank sends in each stage, "7+3"; "0" where there are none.
+std::string messages_per_stage(const Cost& cost);
+
+/// The most bytes that a rank sends in each stage, summed up.
+Bytes bytes_per_stage(const Cost& cost);
+
 /// @param top  rows to show; 0: all
 std::string report_table(const Report& report, std::size_t top = 0);
 std::string report_json(const Report& report, std::size_t top = 0);

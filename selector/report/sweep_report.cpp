@@ -8,12 +8,19 @@
 
 #include "model/text.hpp"
 #include "selector/report/csv.hpp"
+#include "selector/report/json_text.hpp"
 
 namespace commpass {
 
 namespace {
 
 bool is_size(const std::string& key) { return key == "bytes" || key == "cap"; }
+bool is_memory(const std::string& key) { return key == "memory"; }
+
+/// A number, but for a name of memory.
+nlohmann::ordered_json json_value(const std::string& key, std::int64_t value) {
+  return is_memory(key) ? nlohmann::ordered_json(print_value(key, value)) : nlohmann::ordered_json(value);
+}
 
 /// "ranks=64, bytes=4KiB" of all keys but one.
 std::string other_values(const SweepReport& report, const SweepPoint& point, std::size_t but) {
@@ -31,7 +38,7 @@ std::string describe_crossover(const SweepReport& report, const Crossover& cross
   const auto others = other_values(report, before, crossover.key);
   return fmt::format("{}{} from {} to {}: {} gives way to {}", others, others.empty() ? key : "; " + key,
                      print_value(key, before.values[crossover.key]), print_value(key, after.values[crossover.key]),
-                     before.chosen->strategy.route, after.chosen->strategy.route);
+                     way_of(before.chosen->strategy), way_of(after.chosen->strategy));
 }
 
 /// The point at which the winner takes least.
@@ -44,8 +51,9 @@ const SweepPoint* best_of(const SweepReport& report) {
 
 /// Do the keys change strategies alone? Then the points are rivals, and the best of them is worth a word.
 bool is_of_strategies(const SweepReport& report) {
-  return std::ranges::none_of(report.keys,
-                              [](const std::string& key) { return key == "bytes" || key == "ranks" || key == "ppn"; });
+  return std::ranges::none_of(report.keys, [](const std::string& key) {
+    return key == "bytes" || key == "ranks" || key == "ppn" || is_memory(key);
+  });
 }
 
 }  // namespace
@@ -55,7 +63,10 @@ std::optional<double> SweepPoint::gain() const {
   return *standard_s / chosen->cost.seconds;
 }
 
+std::string way_of(const Strategy& strategy) { return strategy.route + to_string(strategy.path); }
+
 std::string print_value(const std::string& key, std::int64_t value) {
+  if (is_memory(key)) return name_of(value == memory_device ? DataPlace::device : DataPlace::host);
   return is_size(key) ? print_bytes(value) : std::to_string(value);
 }
 
@@ -75,7 +86,7 @@ std::vector<Crossover> crossovers(const SweepReport& report) {
       bool are_neighbours = before.chosen && after.chosen;
       for (std::size_t other = 0; other < report.keys.size(); ++other)
         if (other != k) are_neighbours = are_neighbours && before.values[other] == after.values[other];
-      if (are_neighbours && before.chosen->strategy.route != after.chosen->strategy.route)
+      if (are_neighbours && way_of(before.chosen->strategy) != way_of(after.chosen->strategy))
         result.push_back({k, p, p + stride});
     }
   return result;
@@ -124,7 +135,9 @@ std::string sweep_csv(const SweepReport& report) {
   auto text = csv_line(header);
   for (const auto& point : report.points) {
     std::vector<std::string> fields;
-    for (const auto value : point.values) fields.push_back(std::to_string(value));
+    for (std::size_t k = 0; k < report.keys.size(); ++k)
+      fields.push_back(is_memory(report.keys[k]) ? print_value(report.keys[k], point.values[k])
+                                                 : std::to_string(point.values[k]));
     fields.push_back(point.chosen ? to_string(point.chosen->strategy) : "");
     fields.push_back(csv_number(point.chosen ? std::optional(point.chosen->cost.seconds) : std::nullopt));
     fields.push_back(csv_number(point.standard_s));
@@ -137,15 +150,13 @@ std::string sweep_csv(const SweepReport& report) {
 
 std::string sweep_json(const SweepReport& report) {
   using Json = nlohmann::ordered_json;
-  Json json;
-  json["schema_version"] = 1;
-  json["context"] = Json::object();
-  for (const auto& [key, value] : report.context) json["context"][key] = value;
+  auto json = json_head(report.context);
   json["keys"] = report.keys;
   json["points"] = Json::array();
   for (const auto& point : report.points) {
     Json entry;
-    for (std::size_t k = 0; k < report.keys.size(); ++k) entry[report.keys[k]] = point.values[k];
+    for (std::size_t k = 0; k < report.keys.size(); ++k)
+      entry[report.keys[k]] = json_value(report.keys[k], point.values[k]);
     if (point.chosen) {
       entry["chosen"] = to_string(point.chosen->strategy);
       entry["predicted_s"] = point.chosen->cost.seconds;
@@ -164,15 +175,14 @@ std::string sweep_json(const SweepReport& report) {
     const auto &before = report.points[crossover.before], &after = report.points[crossover.after];
     Json entry{{"key", report.keys[crossover.key]}};
     for (std::size_t k = 0; k < report.keys.size(); ++k)
-      if (k != crossover.key) entry["at"][report.keys[k]] = before.values[k];
-    entry["from"] = before.values[crossover.key];
-    entry["to"] = after.values[crossover.key];
-    entry["before"] = before.chosen->strategy.route;
-    entry["after"] = after.chosen->strategy.route;
+      if (k != crossover.key) entry["at"][report.keys[k]] = json_value(report.keys[k], before.values[k]);
+    entry["from"] = json_value(report.keys[crossover.key], before.values[crossover.key]);
+    entry["to"] = json_value(report.keys[crossover.key], after.values[crossover.key]);
+    entry["before"] = way_of(before.chosen->strategy);
+    entry["after"] = way_of(after.chosen->strategy);
     json["crossovers"].push_back(std::move(entry));
   }
-  constexpr int indent = 2;
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";  // file names may be no UTF-8
+  return json_text(json);
 }
 
 }  // namespace commpass

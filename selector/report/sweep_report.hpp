@@ -33,7 +33,10 @@ struct SweepReport {
   std::vector<SweepPoint> points;  ///< every combination
 };
 
-/// Between two neighbours along a key the winner is of another route.
+/// What is told of a winner: its route, and the path of data on devices.
+std::string way_of(const Strategy& strategy);
+
+/// Between two neighbours along a key the winner is of another route, or its data takes another path.
 struct Crossover {
   std::size_t key, before, after;  ///< which key, and the two points
 };
@@ -41,7 +44,9 @@ std::vector<Crossover> crossovers(const SweepReport& report);
 
 /// The values of a key, ascending as they were asked for, each once.
 std::vector<std::int64_t> values_of(const SweepReport& report, std::size_t key);
-/// "bytes=4KiB": sizes as people write them, where a key is one.
+/// A value of the key `memory`: where the data is.
+inline constexpr std::int64_t memory_host = 1, memory_device = 2;
+/// "bytes=4KiB": sizes as people write them, where a key is one; "memory=device".
 std::string print_value(const std::string& key, std::int64_t value);
 
 std::string sweep_table(const SweepReport& report);

@@ -25,6 +25,17 @@ TEST(Verdict, IsGoodWhereExchangesAreAsPredicted) {
   EXPECT_EQ(verdict.remedy, "");
 }
 
+TEST(Verdict, IsNotGoodWhereTheMachineChangesItsSpeed) {
+  auto provenance = held_out({1, 1, 1}, 0.02);
+  provenance.slow_phases = {0, 20, 1.2};
+  EXPECT_EQ(judge(provenance).trust, Trust::good);
+  provenance.slow_phases = {3, 20, 2.75};
+  const auto verdict = judge(provenance);
+  EXPECT_EQ(verdict.trust, Trust::usable);
+  EXPECT_NE(verdict.why.find("up to 2.8 times as long in 3 of 20 parts"), std::string::npos) << verdict.why;
+  EXPECT_NE(verdict.remedy, "");
+}
+
 TEST(Verdict, IsUsableWhereOneIsFarOffOrMostAreABit) {
   const auto one = judge(held_out({1, 1, 1, 1, 1.7}, 0.02)), most = judge(held_out({1.2, 1.25, 0.8, 1.2, 1}, 0.02));
   EXPECT_EQ(one.trust, Trust::usable) << one.why;

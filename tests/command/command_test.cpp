@@ -75,7 +75,7 @@ TEST(ExitCode, IsTwoForWrongUsage) {
         predict + "--calls -1",
         predict + "--calls 1e300",
         predict + "--calls often",
-        predict + "--memory device",
+        predict + "--memory disk",
         predict + "--ranks 4",
         predict + "--pattern x.mtx",
         std::string("pattern --generate alltoall:ranks=3,bytes=8"),
@@ -238,6 +238,25 @@ TEST(Predict, GivesPureJson) {
   }
 }
 
+/// The fields of each line, where no field has a line's end.
+std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
+  std::vector<std::vector<std::string>> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) {
+    std::vector<std::string> fields(1);
+    bool is_quoted = false;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      const bool is_doubled = is_quoted && line[i] == '"' && i + 1 < line.size() && line[i + 1] == '"';
+      if (is_doubled) fields.back() += line[i++];
+      else if (line[i] == '"') is_quoted = !is_quoted;
+      else if (line[i] == ',' && !is_quoted) fields.emplace_back();
+      else fields.back() += line[i];
+    }
+    lines.push_back(std::move(fields));
+  }
+  return lines;
+}
+
 std::vector<std::string> ranked(const std::string& arguments) {
   const auto result = commpass(arguments + " --json");
   EXPECT_EQ(result.exit_code, 0) << result.err;
@@ -245,6 +264,51 @@ std::vector<std::string> ranked(const std::string& arguments) {
   const auto json = Json::parse(result.out);
   for (const auto& row : json["ranking"]) names.push_back(row["strategy"]);
   return names;
+}
+
+TEST(Predict, OfDataOnDevicesComparesThePathsWithTheUsersWay) {
+  const auto names = ranked(predict + "--memory device");
+  for (const auto* name : {"standard@device", "two-step@device", "standard@staged", "two-step@staged"})
+    EXPECT_EQ(std::ranges::count(names, name), 1) << name;
+  for (const auto& name : names) EXPECT_NE(name.find('@'), std::string::npos) << name;
+  const auto json = Json::parse(commpass(predict + "--memory device --json").out);
+  EXPECT_EQ(json["context"]["memory"], "device");
+  EXPECT_TRUE(json["times_faster_than"].contains("standard@device"));
+  EXPECT_TRUE(json["times_faster_than"].contains("standard@staged"));
+  for (const auto& row : json["ranking"]) {
+    const bool is_staged = row["strategy"].get<std::string>().find("@staged") != std::string::npos;
+    EXPECT_EQ(row["stages"].front().contains("copies"), is_staged) << row;
+    EXPECT_EQ(row["stages"].back().contains("copies"), is_staged) << row;
+  }
+  const auto explained = commpass(predict + "--memory device --explain two-step").out;
+  EXPECT_NE(explained.find("two-step@"), std::string::npos) << explained;
+  EXPECT_NE(explained.find("sending directly from devices (standard@device"), std::string::npos) << explained;
+}
+
+TEST(Predict, OfDataOnDevicesTakesNamedStrategiesAndSweeps) {
+  EXPECT_EQ(ranked(predict + "--memory device --strategy standard@staged"),
+            std::vector<std::string>{"standard@staged"});
+  auto paths = ranked(predict + "--memory device --strategy standard");
+  std::ranges::sort(paths);
+  EXPECT_EQ(paths, (std::vector<std::string>{"standard@device", "standard@staged", "standard@staged,copies=4"}));
+  const auto csv = parse_csv(commpass(predict + "--sweep memory=host..device --strategy standard --csv").out);
+  ASSERT_EQ(csv.size(), 3U);
+  EXPECT_EQ(csv[1][0], "host");
+  EXPECT_EQ(csv[1][1], "standard");
+  EXPECT_EQ(csv[2][0], "device");
+  EXPECT_EQ(csv[2][1].find("standard@"), 0U) << csv[2][1];
+  expect_one_sentence(commpass(predict + "--sweep memory=disk"), {"'disk' is no memory"});
+}
+
+TEST(Predict, OfDataOnDevicesSaysWhatItCannotPrice) {
+  expect_one_sentence(commpass(predict + "--strategy standard@staged"), {"standard@staged", "add --memory device"});
+  expect_one_sentence(commpass(predict + "--explain standard@staged"), {"standard@staged", "add --memory device"});
+  expect_one_sentence(commpass(predict + "--memory device --one-shot"), {"--memory device", "host memory only"});
+  expect_one_sentence(commpass("predict --memory device --profile generic --ppn 2 --generate alltoall:ranks=4,bytes=8"),
+                      {"profile generic", "neither device messages nor copies"});
+  expect_one_sentence(commpass("predict --memory device --profile lassen --ppn 4 --generate "
+                               "cartesian:dims=64x64x64,box=1,bytes=8"),
+                      {"--memory device", "very many edges"});
 }
 
 TEST(Predict, PricesTheStrategiesThatAreNamed) {
@@ -639,25 +703,6 @@ TEST(Golden, Pattern) {
   const test::TemporaryDirectory directory;
   commpass("pattern --generate random:ranks=5,bytes=7,degree=2 -o " + directory.path("p.mtx"));
   expect_golden("pattern.mtx", test::contents_of(directory.path("p.mtx")));
-}
-
-/// The fields of each line, where no field has a line's end.
-std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
-  std::vector<std::vector<std::string>> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) {
-    std::vector<std::string> fields(1);
-    bool is_quoted = false;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-      const bool is_doubled = is_quoted && line[i] == '"' && i + 1 < line.size() && line[i + 1] == '"';
-      if (is_doubled) fields.back() += line[i++];
-      else if (line[i] == '"') is_quoted = !is_quoted;
-      else if (line[i] == ',' && !is_quoted) fields.emplace_back();
-      else fields.back() += line[i];
-    }
-    lines.push_back(std::move(fields));
-  }
-  return lines;
 }
 
 TEST(Catalogues, ListAllStrategiesDiscoveriesAndPatternsInThreeForms) {

@@ -24,6 +24,7 @@ inline Result run(const std::string& command, const std::string& variables = {})
   const auto line =
       "env -u COMMPASS_PROFILE -u COMMPASS_PROFILE_PATH -u COMMPASS_STRATEGY -u COMMPASS_ALLTOALLV_STRATEGY -u "
       "COMMPASS_SPARSE_STRATEGY -u COMMPASS_LAYOUT -u COMMPASS_MPI -u COMMPASS_MPI_CALLS -u COMMPASS_MPI_RECORD -u "
+      "COMMPASS_MPI_REPORT -u "
       "COMMPASS_PROGRESS -u "
       "COMMPASS_VERBOSE -u COMMPASS_PLANNER -u "
       "COMMPASS_WISDOM " +

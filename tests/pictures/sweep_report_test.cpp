@@ -124,6 +124,31 @@ TEST(MessageTimes, NameTheProtocolOfEachRangeWhereOneHasNoMessages) {
   EXPECT_NE(body.find("eager from 513 on"), std::string::npos) << body;
 }
 
+TEST(MessageTimes, ShowWhatWasMeasuredBesideTheLine) {
+  Profile profile;
+  profile.machine.name = "calibrated";
+  profile.machine.host.by_locality[0] =
+      Channel{{Protocol{"eager", std::numeric_limits<Bytes>::max(), 1e-6, 1e-9, 1e-6}}};
+  profile.provenance_json =
+      R"({"messages":{"socket":{"bytes":[1000,1,"x",64],"seconds":[2.2e-6,1e-6,1,1e-6],"low_s":[2e-6,9e-7,1,2e-6],"high_s":[2.3e-6,2e-6,1]},
+                      "network":{"bytes":[8],"seconds":[1],"low_s":[1],"high_s":[1]},"node":3}})";
+  const auto timed = timed_messages(profile);
+  ASSERT_EQ(timed.size(), 3U) << "what is no number, or has no interval, is passed over";
+  const auto picture = draw_message_times(profile);
+  const auto measured = Json::parse(picture.json)["measured"];
+  ASSERT_EQ(measured.size(), 2U) << "the profile has no line between nodes";
+  EXPECT_EQ(measured[0]["bytes"], 1000);
+  EXPECT_NEAR(measured[0]["residual"], 0.1, 1e-9) << "2.2 us, and the line says 2 us";
+  EXPECT_NE(picture.body.find("2.2 us measured (2 us to 2.3 us), +10.0 % of the line"), std::string::npos)
+      << picture.body;
+  EXPECT_NE(picture.csv.find("calibrated,socket,measured,1000,2.2"), std::string::npos) << picture.csv;
+  for (const auto* text : {R"({"messages":3})", R"({"messages":{"socket":{"bytes":3}}})", "no JSON"}) {
+    profile.provenance_json = text;
+    EXPECT_TRUE(timed_messages(profile).empty());
+    EXPECT_FALSE(Json::parse(draw_message_times(profile).json).contains("measured"));
+  }
+}
+
 TEST(CalibrationFacts, ComeFromTheProvenance) {
   Profile profile;
   profile.machine.name = "calibrated";

@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "command/run.hpp"
+#include "model/file.hpp"
 #include "selector/report/record.hpp"
 
 namespace commpass {
@@ -213,6 +215,35 @@ TEST(Run, TakesOver) {
                                       " 2 " COMMPASS_TEST_MPIEXEC_FLAGS " " COMMPASS_TEST_RECORDED " 5");
   EXPECT_EQ(result.exit_code, 5) << result.err;
   EXPECT_NE(result.err.find("commpass: calls of rank 0"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("commpass: by place"), std::string::npos) << result.err;
+}
+
+TEST(Run, ReportsByPlaces) {
+  const test::TemporaryDirectory directory;
+  const auto file = directory.path("report.json");
+  const auto result = test::run(COMMPASS_TEST_COMMAND " run --json " + file +
+                                " --profile lassen -- " COMMPASS_TEST_MPIEXEC " 2 " COMMPASS_TEST_MPIEXEC_FLAGS
+                                " " COMMPASS_TEST_RECORDED);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.err.find("commpass: by place"), std::string::npos) << result.err;
+  const auto json = nlohmann::json::parse(read_file(file));
+  EXPECT_EQ(json["machine"], "lassen");
+  bool is_ring_there = false;
+  for (const auto& place : json["places"]) {
+    EXPECT_EQ(place["calls"], place["by_library"].get<std::int64_t>() + place["by_ours"].get<std::int64_t>() +
+                                  place["by_both"].get<std::int64_t>())
+        << place;
+    EXPECT_NE(place["site"].get<std::string>().find("recorded"), std::string::npos) << place;
+    if (place["call"] == "neighbor_alltoall") {
+      is_ring_there = true;
+      EXPECT_GT(place["calls"].get<int>(), 60) << "of 70, of which the last ones are lost as they are in a record";
+      EXPECT_EQ(place["by_both"], 7) << place;
+      EXPECT_FALSE(place["strategy"].is_null());
+      EXPECT_FALSE(place["saved_s"].is_null());
+      EXPECT_GT(place["predicted_library_s"].get<double>(), 0);
+    }
+  }
+  EXPECT_TRUE(is_ring_there) << json;
 }
 
 }  // namespace

@@ -8,12 +8,13 @@ program unmodified
   implicit none
   integer, parameter :: most = 5, calls = 12
   integer :: rank, ranks, failures, all_failures, call_number, i, ierr, provided
+  integer(MPI_ADDRESS_KIND) :: from_start(1)
   integer, allocatable :: send(:), got(:), counts(:), displacements(:), bytes(:)
 #ifdef COMMPASS_TEST_MPI
-  integer :: copy
+  integer :: copy, ring
   integer, allocatable :: types(:)
 #else
-  type(MPI_Comm) :: copy
+  type(MPI_Comm) :: copy, ring
   type(MPI_Datatype), allocatable :: types(:)
 #endif
 
@@ -51,6 +52,21 @@ program unmodified
     call check("alltoall in place", .true.)
   end do
   call MPI_Comm_free(copy, ierr)
+
+  ! Around a ring, numbers from the second on.
+  call MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, [modulo(rank - 1, ranks)], [1], 1, [modulo(rank + 1, ranks)], [1], &
+                                      MPI_INFO_NULL, .false., ring, ierr)
+  from_start = 4
+  do call_number = 1, calls
+    send(1:4) = [0, call_number, rank, 7]
+    got(1:4) = -1
+    call MPI_Neighbor_alltoallw(send, [2], from_start, types(1:1), got, [2], from_start, types(1:1), ring, ierr)
+    if (any(got(1:4) /= [-1, call_number, modulo(rank - 1, ranks), -1])) then
+      failures = failures + 1
+      print "(a)", "neighbor_alltoallw: other bytes"
+    end if
+  end do
+  call MPI_Comm_free(ring, ierr)
   call MPI_Allreduce(failures, all_failures, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
   if (rank == 0 .and. all_failures == 0) print "(a)", "all comparisons hold"
   if (rank == 0 .and. all_failures > 0) print "(i0, a)", all_failures, " comparisons failed"

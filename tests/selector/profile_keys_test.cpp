@@ -66,7 +66,7 @@ std::map<std::string, std::string> rows_of_documentation() {
 /// A machine of which everything is known, with 16 ranks.
 nlohmann::ordered_json full_profile() {
   return nlohmann::ordered_json::parse(
-      R"({"schema_version": 2, "schema_minor": 0, "name": "full", "provenance": {}, "verdict": {"trust": "good", "uncertainty": 0, "why": "it is made up", "remedy": "none"},
+      R"({"schema_version": 2, "schema_minor": 1, "name": "full", "provenance": {}, "verdict": {"trust": "good", "uncertainty": 0, "why": "it is made up", "remedy": "none"},
     "host": {"socket": {"protocols": [{"name": "short", "max_bytes": 512, "alpha_s": 4e-7, "beta_s_per_byte": 1e-10, "alpha_next_s": 2e-7, "beta_next_s_per_byte": 5e-11, "alpha_receive_s": 1e-7, "beta_receive_s_per_byte": 2e-10},
                                       {"name": "eager", "alpha_s": 6e-7, "beta_s_per_byte": 1e-10, "alpha_next_s": 3e-7, "beta_next_s_per_byte": 5e-11, "alpha_receive_s": 2e-7, "beta_receive_s_per_byte": 2e-10}],
                         "gamma_s": 1e-8, "rendezvous_from_bytes": 4097, "aggregate_rate_bytes_per_s": 2e9, "link_rate_bytes_per_s": 1e9},
@@ -78,10 +78,11 @@ nlohmann::ordered_json full_profile() {
                          "gamma_s": 3e-8, "rendezvous_from_bytes": 300, "aggregate_rate_bytes_per_s": 1e9, "link_rate_bytes_per_s": 5e8}},
     "device": {"network": {"protocols": [{"name": "all", "alpha_s": 1e-5, "beta_s_per_byte": 1e-9}]}},
     "injection": {"rate_bytes_per_s": 5e8}, "ejection": {"rate_bytes_per_s": 4e8}, "core": {"rate_bytes_per_s": 3e8}, "bus": {"rate_bytes_per_s": 1e9},
-    "copy": {"device_to_host": [{"processes": 1, "alpha_s": 1e-5, "beta_s_per_byte": 1e-11}], "host_to_device": [{"processes": 1, "alpha_s": 1e-5, "beta_s_per_byte": 1e-11}]},
+    "copy": {"device_to_host": [{"processes": 1, "alpha_s": 1e-5, "beta_s_per_byte": 1e-11}], "host_to_device": [{"processes": 1, "alpha_s": 1e-5, "beta_s_per_byte": 1e-11}]}, "devices": {"per_node": 2},
     "local": {"copy_rate_bytes_per_s": 5e9, "copy_block_s": 3e-8, "datatype_rate_bytes_per_s": 6e9, "datatype_block_s": 2e-8},
     "operations": {"barrier_s": 4e-6, "allreduce_s": 7e-6, "probe_s": 9e-7, "put_s": 3e-7, "fence_s": 5e-6, "window_s": 6e-5, "neighbor_alltoall_s": 1e-6, "neighbor_alltoall_message_s": 2e-7,
-                   "alltoallv_s": 2e-6, "alltoallv_message_s": 3e-7, "ranks": 4}})");
+                   "alltoallv_s": 2e-6, "alltoallv_message_s": 3e-7,
+                   "batch_s": 1e-7, "batch_once_s": 2e-7, "discovery_s": 2e-6, "ranks": 4}})");
 }
 
 const auto layout = Layout::regular(2, 2, 4);
@@ -110,8 +111,9 @@ Prices prices_of(const Machine& machine) {
   auto prices = prices_of_sparse(machine);
   const auto pattern = generate_pattern("random:ranks=16,bytes=700,degree=6");
   std::vector<Strategy> strategies;
-  for (const auto* text : {"standard", "standard,window=2", "two-step", "two-step-socket", "three-step", "stfw,n=2",
-                           "tuna,radix=3", "mpi"})
+  for (const auto* text :
+       {"standard", "standard,window=2", "two-step", "two-step-socket", "three-step", "stfw,n=2", "tuna,radix=3", "mpi",
+        "standard@device", "two-step@device", "standard@staged", "two-step@staged"})
     if (auto strategy = parse_strategy(text); lacking(strategy, machine, CostModel::burst).empty())
       strategies.push_back(std::move(strategy));
   for (const auto& candidate : rank_strategies(pattern, layout, machine, CostModel::burst, strategies, 3))
@@ -206,6 +208,11 @@ const std::map<std::string, StandIn>& stand_ins() {
       {"local.copy_block_s", {"| 0 |", as(0)}},
       {"local.datatype_rate_bytes_per_s", {"copies", as(1)}},  // so slow that copies are cheaper
       {"local.datatype_block_s", {"copies", as(1)}},
+      {"devices",
+       {"each rank with data on devices has one of its own",
+        [](nlohmann::ordered_json& json, const nlohmann::ordered_json::json_pointer&) {
+          json["devices"] = {{"per_node", layout.max_ppn()}};
+        }}},
       {"operations.allreduce_s",
        {"α·⌈log₂ P⌉",
         [](nlohmann::ordered_json& json, const nlohmann::ordered_json::json_pointer& key) {
@@ -216,6 +223,9 @@ const std::map<std::string, StandIn>& stand_ins() {
       {"operations.probe_s", {"`alpha_receive_s`", as(1e-7)}},
       {"operations.neighbor_alltoall_message_s", {"| 0 |", as(0)}},
       {"operations.alltoallv_message_s", {"| 0 |", as(0)}},
+      {"operations.batch_s", {"| 0: messages alone take time |", as(0)}},
+      {"operations.batch_once_s", {"| 0: messages alone take time |", as(0)}},
+      {"operations.discovery_s", {"| 0: messages alone take time |", as(0)}},
       {"operations.ranks",
        {"on any number of ranks", [](nlohmann::ordered_json& json, const nlohmann::ordered_json::json_pointer& key) {
           json[key] = layout.ranks();
@@ -250,6 +260,26 @@ const std::map<std::string, NotOffered>& not_offered() {
           return test::error_of([&] { price_one_shot(parse_strategy("mpi"), {1, 1, 64}, layout, m); });
         },
         "no operations.alltoallv_s"}},
+      {"device",
+       {"what ends in `@device`",
+        {"standard@device", "two-step@device"},
+        [](const Machine& m) { return lacking(parse_strategy("standard@device"), m, CostModel::burst); },
+        "no device"}},
+      {"copy",
+       {"what ends in `@staged`",
+        {"standard@staged", "two-step@staged", "two-step@device"},
+        [](const Machine& m) { return lacking(parse_strategy("standard@staged"), m, CostModel::burst); },
+        "no copy.device_to_host"}},
+      {"copy.device_to_host",
+       {"what forwards `@device`",
+        {"standard@staged", "two-step@staged", "two-step@device"},
+        [](const Machine& m) { return lacking(parse_strategy("two-step@device"), m, CostModel::burst); },
+        "no copy.device_to_host"}},
+      {"copy.host_to_device",
+       {"what ends in `@staged`",
+        {"standard@staged", "two-step@staged"},
+        [](const Machine& m) { return lacking(parse_strategy("standard@staged"), m, CostModel::burst); },
+        "no copy.host_to_device"}},
       {"operations",
        {"",
         {"sparse direct+rma", "mpi", "one-shot mpi"},

@@ -527,6 +527,21 @@ TEST(Burst, CountsTheSecondsByWhichAStageMovesTheFinish) {
   EXPECT_EQ(chained.stages[1].dominant(), CostPart::latency);
 }
 
+TEST(Burst, CallsTakeTimeBeforeEveryBatch) {
+  Machine m = machine();
+  const auto two_batches = schedule(8, {{{0, 4, 10, 0}, {0, 5, 10, 1}}});
+  const Seconds before = evaluate(two_batches, two_nodes, m).seconds;
+  m.operations.batch_s = 3;
+  m.operations.batch_once_s = 5;
+  const auto planned = evaluate(two_batches, two_nodes, m);
+  EXPECT_DOUBLE_EQ(planned.seconds, before + 2 * 3);
+  EXPECT_DOUBLE_EQ(planned.stages[0].parts[static_cast<std::size_t>(CostPart::library)], 2 * 3);
+  EXPECT_DOUBLE_EQ(evaluate(two_batches, two_nodes, m, CostModel::burst, Usage::once).seconds, before + 2 * 5);
+  EXPECT_DOUBLE_EQ(evaluate(two_batches, two_nodes, m, CostModel::max_rate).seconds,
+                   evaluate(two_batches, two_nodes, machine(), CostModel::max_rate).seconds)
+      << "the papers' models know no calls";
+}
+
 TEST(Burst, PartsAddUpToALoneChain) {
   Machine m = machine();
   m.injection_rate_bytes_per_s = 2;

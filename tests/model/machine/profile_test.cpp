@@ -21,7 +21,7 @@ const std::string profiles = COMMPASS_TEST_PROFILES;
 /// A profile in which every key occurs.
 Json full_profile() {
   return Json::parse(R"({
-    "schema_version": 1, "name": "full", "provenance": {"by": "hand", "deep": {"list": [1, 2.5, null, "x"]}},
+    "schema_version": 2, "schema_minor": 1, "name": "full", "provenance": {"by": "hand", "deep": {"list": [1, 2.5, null, "x"]}},
     "host": {
       "socket": {"protocols": [{"name": "short", "max_bytes": 0, "alpha_s": 1e-7, "beta_s_per_byte": 0, "alpha_next_s": 0, "beta_next_s_per_byte": 5e-11},
                                {"name": "eager", "max_bytes": 9007199254740993, "alpha_s": 2e-7, "beta_s_per_byte": 1e-10, "alpha_receive_s": 3e-7},
@@ -35,7 +35,7 @@ Json full_profile() {
              "host_to_device": [{"processes": 1, "alpha_s": 1e-5, "beta_s_per_byte": 1e-11}]},
     "local": {"copy_rate_bytes_per_s": 8e9, "copy_block_s": 2e-8, "datatype_rate_bytes_per_s": 2e9, "datatype_block_s": 3e-8},
     "operations": {"barrier_s": 1e-6, "allreduce_s": 2e-6, "probe_s": 3e-6, "put_s": 4e-6, "fence_s": 5e-6, "window_s": 6e-6,
-                   "neighbor_alltoall_s": 7e-6, "neighbor_alltoall_message_s": -8e-8, "alltoallv_s": -9e-6, "alltoallv_message_s": 1e-8, "ranks": 48}})");
+                   "neighbor_alltoall_s": 7e-6, "neighbor_alltoall_message_s": -8e-8, "alltoallv_s": -9e-6, "alltoallv_message_s": 1e-8, "batch_s": 1e-8, "batch_once_s": 2e-8, "discovery_s": 3e-8, "ranks": 48}})");
 }
 
 /// The least that a profile needs.
@@ -90,9 +90,12 @@ TEST(Profile, HasEveryParameter) {
   EXPECT_EQ(machine.operations.neighbor_alltoall_message_s, -8e-8) << "a difference may be negative";
   EXPECT_EQ(machine.operations.alltoallv_s, -9e-6);
   EXPECT_EQ(machine.operations.alltoallv_message_s, 1e-8);
+  EXPECT_EQ(machine.operations.batch_s, 1e-8);
+  EXPECT_EQ(machine.operations.batch_once_s, 2e-8);
+  EXPECT_EQ(machine.operations.discovery_s, 3e-8);
   EXPECT_EQ(machine.operations.ranks, 48);
   const auto operations = measured_operations(machine.operations);
-  ASSERT_EQ(operations.size(), 10U);
+  ASSERT_EQ(operations.size(), 13U);
   EXPECT_EQ(operations.front(), (std::pair<std::string, Seconds>("barrier_s", 1e-6)));
 }
 
@@ -460,7 +463,7 @@ TEST(Profile, KeepsItsVerdict) {
 
 TEST(Profile, OfANewerMinorVersionKeepsWhatIsKnownAndTellsWhatIsNot) {
   auto json = judged_profile();
-  json["schema_minor"] = 1;
+  json["schema_minor"] = 2;
   json["weather"] = "fine";
   json["host"]["node"]["protocols"][0]["warmth_s"] = 3;
   json["verdict"]["mood"] = "good";
@@ -485,6 +488,26 @@ TEST(Profile, OfTheSameMinorVersionOrAnOlderOneHasNoUnknownKeys) {
   old["schema_minor"] = 1;
   expect_sentence(error_for(old), {"key schema_minor is unknown"});
   for (const auto& json : {same, broken, old}) EXPECT_FALSE(schema_accepts(json)) << json;
+}
+
+TEST(Profile, TellsTheDevicesOfANodeSinceMinorVersionOne) {
+  auto json = judged_profile();
+  json["schema_minor"] = 1;
+  json["devices"] = {{"per_node", 4}};
+  EXPECT_EQ(parse(json).machine.devices_per_node, 4);
+  EXPECT_EQ(Json::parse(to_json(parse(json))), json);
+  EXPECT_TRUE(schema_accepts(json));
+  json.erase("verdict");
+  EXPECT_EQ(Json::parse(to_json(parse(json)))["schema_version"], 2);
+  for (const auto& wrong : {Json(0), Json(-1), Json(1.5), Json("4"), Json(std::int64_t{1} << 31)}) {
+    json["devices"]["per_node"] = wrong;
+    EXPECT_NE(error_for(json), "") << wrong;
+    EXPECT_FALSE(schema_accepts(json)) << wrong;
+  }
+  auto old = least_profile();
+  old["devices"] = {{"per_node", 4}};
+  expect_sentence(error_for(old), {"key devices is unknown"});
+  EXPECT_FALSE(schema_accepts(old));
 }
 
 TEST(Profile, WithAVerdictThatIsBrokenIsRefused) {

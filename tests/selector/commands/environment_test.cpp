@@ -13,12 +13,13 @@ using test::error_of;
 using test::expect_sentence;
 
 TEST(EnvironmentVariables, AreRead) {
-  const auto e =
-      parse_environment({"PATH=/bin", "COMMPASS_PROFILE=lassen", "COMMPASS_PROFILE_PATH=/a:/b",
-                         "COMMPASS_STRATEGY=tuna,window=1,radix=4", "COMMPASS_LAYOUT=2x4", "COMMPASS_PROGRESS=never",
-                         "COMMPASS_VERBOSE=1", "COMMPASS_PLANNER=patient", "COMMPASS_WISDOM=/w.json", "COMMPASS_MPI=on",
-                         "COMMPASS_MPI_CALLS=alltoallv,neighbor_allgather", "COMMPASS_MPI_RECORD=/r.json"});
+  const auto e = parse_environment(
+      {"PATH=/bin", "COMMPASS_PROFILE=lassen", "COMMPASS_PROFILE_PATH=/a:/b", "COMMPASS_STRATEGY=tuna,window=1,radix=4",
+       "COMMPASS_LAYOUT=2x4", "COMMPASS_PROGRESS=never", "COMMPASS_VERBOSE=1", "COMMPASS_PLANNER=patient",
+       "COMMPASS_WISDOM=/w.json", "COMMPASS_MPI=on", "COMMPASS_MPI_CALLS=alltoallv,neighbor_allgather",
+       "COMMPASS_MPI_RECORD=/r.json", "COMMPASS_MPI_REPORT=-"});
   EXPECT_EQ(e.record_file, "/r.json");
+  EXPECT_EQ(e.place_report, "-");
   EXPECT_EQ(e.interposition, Interposition::on);
   EXPECT_EQ(e.interposed_calls, (std::vector<std::string>{"alltoallv", "neighbor_allgather"}));
   EXPECT_EQ(e.profile, "lassen");

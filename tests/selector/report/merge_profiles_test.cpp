@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "model/support.hpp"
@@ -59,6 +60,42 @@ TEST(MergedProfiles, SayThatTimesAreOfTwoKinds) {
   EXPECT_NE(why({1, 1.01, 1.4, 1.42}).find("host.socket are of two kinds"), std::string::npos);
   EXPECT_EQ(why({1, 1.1, 1.2, 1.3}).find("two kinds"), std::string::npos) << "evenly spread";
   EXPECT_EQ(why({1, 1.01, 1.02, 1.9}).find("two kinds"), std::string::npos) << "one is an outlier";
+}
+
+TEST(MergedProfiles, TellWhereAnotherLaunchLies) {
+  const auto launch_of = [](const std::string& name, double alpha_s) {
+    auto made = launch(name, 1);
+    made.profile.machine.host.by_locality[0]->protocols[0].alpha_s = alpha_s;
+    return made;
+  };
+  const double factor = std::exp(0.1);  // the logarithms are -0.1, 0 and 0.1 beyond that of 1e-6
+  const auto merged =
+      merge_profiles(std::vector{launch_of("1", 1e-6), launch_of("2", 1e-6 * factor), launch_of("3", 1e-6 / factor)});
+  const auto fits = Json::parse(merged.provenance_json)["fits"];
+  ASSERT_EQ(fits.size(), 1U);
+  EXPECT_EQ(fits[0]["protocol"], "eager");
+  EXPECT_EQ(fits[0]["launches"], 3);
+  const double half = 4.303 * 0.1 * std::sqrt(4.0 / 3);  // Student's t of two degrees of freedom, one value more
+  EXPECT_NEAR(fits[0]["alpha_interval_s"][0], 1e-6 * std::exp(-half), 1e-12);
+  EXPECT_NEAR(fits[0]["alpha_interval_s"][1], 1e-6 * std::exp(half), 1e-12);
+  EXPECT_NEAR(fits[0]["beta_interval_s_per_byte"][1], 1e-10, 1e-14) << "the same in all";
+}
+
+TEST(MergedProfiles, CompareLaunchesWhoseProtocolsDiffer) {
+  auto one = launch("1", 1), other = launch("2", 1);
+  // The same line in two protocols, and one that lies lower from 4096 B on: no time may be negative.
+  auto& channel = *other.profile.machine.host.by_locality[0];
+  channel.protocols.insert(channel.protocols.begin(), channel.protocols[0]);
+  channel.protocols[0].max_bytes = 4096;
+  const auto fits = Json::parse(merge_profiles(std::vector{one, other}).provenance_json)["fits"];
+  for (const auto& fit : fits) {
+    EXPECT_NEAR(fit["alpha_interval_s"][0], 1e-6, 1e-11);
+    EXPECT_NEAR(fit["alpha_interval_s"][1], 1e-6, 1e-11);
+    EXPECT_NEAR(fit["beta_interval_s_per_byte"][1], 1e-10, 1e-14);
+  }
+  channel.protocols[1].alpha_s = 0;
+  for (const auto& fit : Json::parse(merge_profiles(std::vector{one, other}).provenance_json)["fits"])
+    EXPECT_GE(fit["alpha_interval_s"][0], 0);
 }
 
 TEST(MergedProfiles, OfOtherLayoutsHaveWhatEachShows) {

@@ -1,0 +1,182 @@
+#include "bindings/petsc/forest_operations.hpp"
+
+#include <petsc/private/sfimpl.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "bindings/petsc/shared_communicator.hpp"
+
+namespace commpass {
+
+namespace {
+
+MPI_Comm comm_of(PetscSF forest) { return PetscObjectComm(reinterpret_cast<PetscObject>(forest)); }
+
+PetscErrorCode bytes_of(MPI_Datatype unit, Bytes& bytes) {
+  MPI_Aint lower = 0, extent = 0;
+  PetscCallMPI(MPI_Type_get_extent(unit, &lower, &extent));
+  bytes = extent;
+  return 0;
+}
+
+/// In the order in which it uses them.
+std::span<const Direction> directions_of(ForestOperation::Kind kind) {
+  static constexpr std::array fetch{Direction::to_roots, Direction::to_leaves};
+  const std::span all(fetch);
+  return kind == ForestOperation::Kind::fetch    ? all
+         : kind == ForestOperation::Kind::reduce ? all.first(1)
+                                                 : all.last(1);
+}
+
+bool is_on_device(const ForestOperation& operation) {
+  return PetscMemTypeDevice(operation.root_memory) || PetscMemTypeDevice(operation.leaf_memory);
+}
+
+}  // namespace
+
+UnitExchanges& ForestOperations::exchanges(Direction direction, Bytes unit_bytes) {
+  for (auto& one : exchanges_)
+    if (one.direction() == direction && one.unit_bytes() == unit_bytes) return one;
+  return exchanges_.emplace_back(direction, unit_bytes);
+}
+
+bool ForestOperations::is_any_planned() const {
+  return std::ranges::any_of(exchanges_, [](const UnitExchanges& one) { return one.is_planned(); });
+}
+
+std::string ForestOperations::description() const {
+  std::string text;
+  for (const auto& one : exchanges_) text += one.description();
+  return text;
+}
+
+void ForestOperations::reset() {
+  exchanges_.clear();
+  wiring_.reset();
+  is_left_to_basic_ = false;
+}
+
+PetscErrorCode ForestOperations::wire_once(PetscSF forest, bool is_device_memory) {
+  if (wiring_ || is_left_to_basic_) return 0;
+  auto wiring = std::make_unique<ForestWiring>();
+  PetscCall(wire(forest, *wiring));
+  enum { leaves_rank, is_of_device };
+  std::array<int, 2> any{wiring->leaves.edges.empty() ? 0 : 1, is_device_memory ? 1 : 0};
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, any.data(), any.size(), MPI_INT, MPI_MAX, comm_of(forest)));
+  is_left_to_basic_ = !any[leaves_rank] || any[is_of_device];
+  if (is_left_to_basic_) return 0;
+  wiring_ = std::move(wiring);
+  if (!communicator_) communicator_ = shared_communicator(comm_of(forest));
+  return 0;
+}
+
+/// All ranks count alike, and so decide alike.
+PetscErrorCode ForestOperations::is_for_us(PetscSF forest, const ForestOperation& operation, Bytes unit_bytes,
+                                           bool& is_ours) {
+  is_ours = false;
+  PetscMPIInt ranks = 0;
+  PetscCallMPI(MPI_Comm_size(comm_of(forest), &ranks));
+  if (ranks == 1 || unit_bytes <= 0 || is_left_to_basic_) return 0;
+  bool is_often = true, has_room = true;
+  for (const auto direction : directions_of(operation.kind)) {
+    auto& those = exchanges(direction, unit_bytes);
+    is_often = those.count() > settings.after && is_often;
+    has_room = those.has_room() && has_room;
+  }
+  if (!is_often || !has_room) return 0;
+  if (operation.kind == Kind::fetch && is_fetch_in_flight(unit_bytes)) return 0;
+  PetscCall(wire_once(forest, is_on_device(operation)));
+  if (wiring_ && is_on_device(operation))
+    SETERRQ(comm_of(forest), PETSC_ERR_SUP,
+            "star forest of type commpass: an exchange was planned in host memory, and this one is in a device's; use "
+            "-sf_type basic");
+  is_ours = wiring_ != nullptr;
+  return 0;
+}
+
+/// The way back begins at the end of a fetch, so ranks that cannot tell two of them apart would wait for each other.
+bool ForestOperations::is_fetch_in_flight(Bytes unit_bytes) const {
+  return std::ranges::any_of(
+      in_flight_, [&](const InFlight& one) { return one.kind == Kind::fetch && one.unit_bytes == unit_bytes; });
+}
+
+/// The first of them, where a rank without roots and leaves has several that look alike.
+std::vector<ForestOperations::InFlight>::iterator ForestOperations::find(const ForestOperation& operation,
+                                                                         Bytes unit_bytes) {
+  return std::ranges::find_if(in_flight_, [&](const InFlight& one) {
+    return one.kind == operation.kind && one.roots == operation.roots && one.leaves == operation.leaves &&
+           one.unit_bytes == unit_bytes;
+  });
+}
+
+PetscErrorCode ForestOperations::begin(PetscSF forest, const ForestOperation& operation, bool& is_begun) {
+  Bytes unit_bytes = 0;
+  PetscCall(bytes_of(operation.unit, unit_bytes));
+  PetscCall(is_for_us(forest, operation, unit_bytes, is_begun));
+  if (!is_begun) return 0;
+  InFlight flight{operation.kind, operation.roots, operation.leaves, unit_bytes, nullptr, nullptr};
+  for (const auto direction : directions_of(operation.kind)) {
+    auto& taken = exchanges(direction, unit_bytes).take(*wiring_, *communicator_, settings.strategy);
+    (flight.out ? flight.back : flight.out) = &taken;
+  }
+  PetscCall(pack_and_start(operation, flight));
+  in_flight_.push_back(flight);
+  return 0;
+}
+
+PetscErrorCode ForestOperations::end(const ForestOperation& operation, bool& is_ended) {
+  Bytes unit_bytes = 0;
+  PetscCall(bytes_of(operation.unit, unit_bytes));
+  const auto found = find(operation, unit_bytes);
+  is_ended = found != in_flight_.end();
+  if (!is_ended) return 0;
+  PetscCall(wait_and_unpack(operation, *found));
+  for (const auto direction : directions_of(operation.kind)) exchanges(direction, unit_bytes).give_back();
+  in_flight_.erase(found);
+  return 0;
+}
+
+PetscErrorCode ForestOperations::pack_and_start(const ForestOperation& operation, InFlight& flight) {
+  const auto& side = operation.kind == Kind::bcast ? wiring_->roots : wiring_->leaves;
+  const void* const array = operation.kind == Kind::bcast ? operation.roots : operation.leaves;
+  PetscCall(bcast(side.packing, operation.unit, array, flight.out->sent.get(), MPI_REPLACE));
+  flight.out->exchange.start();
+  // What stays here goes first, as with type basic: sums are the same to the last bit.
+  switch (operation.kind) {
+    case Kind::bcast:
+      PetscCall(bcast(wiring_->inner, operation.unit, operation.roots, operation.leaves, operation.op));
+      break;
+    case Kind::reduce:
+      PetscCall(reduce(wiring_->inner, operation.unit, operation.leaves, operation.roots, operation.op));
+      break;
+    case Kind::fetch:
+      PetscCall(fetch_and_op(wiring_->inner, operation.unit, operation.roots, operation.leaves, operation.fetched,
+                             operation.op));
+      break;
+  }
+  return 0;
+}
+
+PetscErrorCode ForestOperations::wait_and_unpack(const ForestOperation& operation, InFlight& flight) {
+  const auto& [roots, leaves, inner] = *wiring_;
+  flight.out->exchange.wait();
+  const void* const received = flight.out->received.get();
+  switch (operation.kind) {
+    case Kind::bcast:
+      PetscCall(reduce(leaves.packing, operation.unit, received, operation.leaves, operation.op));
+      break;
+    case Kind::reduce: PetscCall(reduce(roots.packing, operation.unit, received, operation.roots, operation.op)); break;
+    case Kind::fetch:
+      PetscCall(fetch_and_op(roots.packing, operation.unit, operation.roots, received, flight.back->sent.get(),
+                             operation.op));
+      flight.back->exchange.start();
+      flight.back->exchange.wait();
+      PetscCall(reduce(leaves.packing, operation.unit, flight.back->received.get(), operation.fetched, MPI_REPLACE));
+      break;
+  }
+  return 0;
+}
+
+}  // namespace commpass

@@ -1,0 +1,29 @@
+"""The fastest way to run an irregular MPI exchange: what it would take, and running it on numpy arrays.
+
+Predictions need no MPI:
+
+    pattern = commpass.Pattern.generate("random:ranks=64,degree=8,bytes=1KiB")
+    for prediction in commpass.predict(pattern, profile="lassen", ppn=32):
+        print(prediction.strategy, prediction.seconds)
+
+Exchanges need mpi4py, which is imported when Communicator is used first:
+
+    with commpass.Communicator(MPI.COMM_WORLD) as communicator:
+        communicator.alltoallv(out, out_counts, into, into_counts)
+"""
+
+from commpass.native._core import Pattern, Prediction, Stage, profile_paths, version as __version__
+from commpass.errors import Error, InputError, NotApplicable
+from commpass.prediction import predict, price_table, profiles
+
+__all__ = ["Communicator", "Error", "Exchange", "IndexedExchange", "InputError", "NotApplicable", "Pattern", "Prediction",
+           "Stage", "predict", "price_table", "profile_paths", "profiles"]
+
+_of_mpi = ("Communicator", "Exchange", "IndexedExchange")
+
+
+def __getattr__(name):
+    if name not in _of_mpi:
+        raise AttributeError(f"module 'commpass' has no attribute '{name}'")
+    from commpass import mpi  # only here: predictions need no MPI
+    return getattr(mpi, name)

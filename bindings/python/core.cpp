@@ -1,0 +1,160 @@
+// commpass.native._core: patterns, profiles and prices. It needs no MPI.
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings/python/translate_errors.hpp"
+#include "commpass/predict.hpp"
+#include "model/pattern/pattern_statistics.hpp"
+#include "model/route/catalogue.hpp"
+#include "selector/commands/environment.hpp"
+
+namespace py = pybind11;
+
+namespace {
+
+using namespace commpass;
+using Integers = py::array_t<std::int64_t, py::array::c_style | py::array::forcecast>;
+
+Pattern pattern_of(int ranks, const Integers& sources, const Integers& destinations, const Integers& bytes) {
+  if (sources.ndim() != 1 || destinations.ndim() != 1 || bytes.ndim() != 1 || sources.size() != bytes.size() ||
+      destinations.size() != bytes.size())
+    throw InputError("Pattern", "sources, destinations and bytes are not three lists of one length",
+                     "give one of each for every edge");
+  Pattern pattern{ranks, {}};
+  pattern.edges.reserve(static_cast<std::size_t>(bytes.size()));
+  for (py::ssize_t i = 0; i < bytes.size(); ++i) {
+    const auto source = sources.at(i), destination = destinations.at(i);
+    for (const auto rank : {source, destination})
+      if (rank < 0 || rank >= ranks)
+        throw InputError("Pattern", "edge " + std::to_string(i) + " has rank " + std::to_string(rank),
+                         "use ranks from 0 to " + std::to_string(ranks - 1));
+    pattern.edges.push_back({static_cast<Rank>(source), static_cast<Rank>(destination), bytes.at(i)});
+  }
+  pattern.validate("Pattern");
+  return pattern;
+}
+
+/// A number of each edge, as an array.
+template <class Get>
+py::array_t<std::int64_t> column(const Pattern& pattern, Get get) {
+  py::array_t<std::int64_t> result(static_cast<py::ssize_t>(pattern.edges.size()));
+  auto* to = result.mutable_data();
+  for (const auto& edge : pattern.edges) *to++ = get(edge);
+  return result;
+}
+
+py::dict spread(const Spread& of) {
+  py::dict result;
+  result["min"] = of.min;
+  result["mean"] = of.mean;
+  result["max"] = of.max;
+  return result;
+}
+
+py::dict numbers_of(const Pattern& pattern) {
+  const auto of = statistics(pattern);
+  py::dict result;
+  result["ranks"] = of.ranks;
+  result["idle_ranks"] = of.idle_ranks;
+  result["messages"] = of.total.messages;
+  result["bytes"] = of.total.bytes;
+  result["self_bytes"] = of.self_bytes;
+  result["sends"] = spread(of.sends);
+  result["receives"] = spread(of.receives);
+  result["send_bytes"] = spread(of.send_bytes);
+  result["receive_bytes"] = spread(of.receive_bytes);
+  result["symmetry"] = name_of(of.symmetry);
+  return result;
+}
+
+/// What one strategy would take.
+struct Prediction {
+  std::string strategy;
+  Seconds seconds = 0;
+  std::vector<StageCost> stages;
+  std::string explanation;
+};
+
+Profile profile_named(const std::string& name) {
+  const auto environment = read_environment();
+  const auto wanted = name.empty() ? environment.profile.value_or("") : name;
+  if (wanted.empty()) return generic_profile();
+  return read_profile(find_profile(wanted, profile_directories(environment.profile_places)));
+}
+
+std::vector<std::string> profile_paths() {
+  return list_profiles(profile_directories(read_environment().profile_places));
+}
+
+std::vector<Prediction> predict(const Pattern& pattern, const std::string& profile, const std::string& layout_text,
+                                const std::vector<std::string>& named, const std::string& model) {
+  const auto layout = parse_layout(layout_text, pattern.ranks);
+  const auto machine = profile_named(profile).machine;
+  std::vector<Strategy> strategies;
+  for (const auto& name : named) strategies.push_back(parse_strategy(name));
+  const auto ranking = rank_strategies(pattern, layout, machine, parse_cost_model(model), strategies);
+  std::vector<Prediction> result;
+  for (std::size_t i = 0; i < ranking.size(); ++i)
+    result.push_back(
+        {to_string(ranking[i].strategy), ranking[i].cost.seconds, ranking[i].cost.stages, explain(ranking, i)});
+  return result;
+}
+
+void bind_patterns(py::module_& module) {
+  py::class_<Pattern>(module, "Pattern")
+      .def(py::init(&pattern_of), py::arg("ranks"), py::arg("sources"), py::arg("destinations"), py::arg("bytes"))
+      .def_static(
+          "generate", [](const std::string& text) { return generate_pattern(text); }, py::arg("text"))
+      .def_static(
+          "read", [](const std::string& path) { return read_pattern(path); }, py::arg("path"))
+      .def(
+          "write", [](const Pattern& pattern, const std::string& path) { write_pattern(pattern, path); },
+          py::arg("path"))
+      .def_readonly("ranks", &Pattern::ranks)
+      .def_property_readonly("sources",
+                             [](const Pattern& p) { return column(p, [](const Edge& e) { return e.source; }); })
+      .def_property_readonly("destinations",
+                             [](const Pattern& p) { return column(p, [](const Edge& e) { return e.destination; }); })
+      .def_property_readonly("bytes", [](const Pattern& p) { return column(p, [](const Edge& e) { return e.bytes; }); })
+      .def("statistics", &numbers_of)
+      .def("__len__", [](const Pattern& p) { return p.edges.size(); })
+      .def("__repr__", [](const Pattern& p) {
+        return "<commpass.Pattern of " + std::to_string(p.ranks) + " ranks, " + std::to_string(p.edges.size()) +
+               " edges>";
+      });
+}
+
+void bind_predictions(py::module_& module) {
+  py::class_<StageCost>(module, "Stage")
+      .def_readonly("label", &StageCost::label)
+      .def_readonly("messages_max", &StageCost::messages_max)
+      .def_readonly("bytes_max", &StageCost::bytes_max)
+      .def_readonly("seconds", &StageCost::seconds);
+  py::class_<Prediction>(module, "Prediction")
+      .def_readonly("strategy", &Prediction::strategy)
+      .def_readonly("seconds", &Prediction::seconds)
+      .def_readonly("stages", &Prediction::stages)
+      .def_readonly("explanation", &Prediction::explanation)
+      .def("__repr__", [](const Prediction& p) {
+        return "<commpass.Prediction " + p.strategy + ": " + py::repr(py::float_(p.seconds)).cast<std::string>() +
+               " s>";
+      });
+  module.def("predict", &predict, py::arg("pattern"), py::arg("profile"), py::arg("layout"), py::arg("strategies"),
+             py::arg("model"));
+  module.def("profile_paths", &profile_paths);
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_core, module) {
+  commpass::python::translate_errors();
+  bind_patterns(module);
+  bind_predictions(module);
+  module.attr("version") = COMMPASS_VERSION;
+}

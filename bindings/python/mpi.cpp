@@ -1,0 +1,202 @@
+// commpass.native._mpi: exchanges between ranks. commpass/mpi.py has the classes that programs use, and checks their
+// arguments.
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <complex>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "bindings/python/closable.hpp"
+#include "bindings/python/translate_errors.hpp"
+#include "commpass/commpass.hpp"
+#include "runtime/mpi/agreement.hpp"
+
+namespace py = pybind11;
+
+namespace {
+
+using namespace commpass;
+using commpass::python::Closable;
+using Unlocked = py::gil_scoped_release;
+using Numbers = std::vector<int>;
+/// Rank, offset and size in bytes.
+using EdgeList = std::vector<std::tuple<Rank, Bytes, Bytes>>;
+
+/// A communicator as mpi4py's _handleof gives it: a number of MPICH, an address of Open MPI.
+MPI_Comm communicator_of(std::uintptr_t handle) {
+  MPI_Comm comm = MPI_COMM_NULL;
+  static_assert(sizeof comm <= sizeof handle);
+  std::memcpy(&comm, &handle, sizeof comm);
+  return comm;
+}
+
+/// Elements of so many bytes. Kept until MPI ends: there are few sizes.
+MPI_Datatype elements_of(int bytes) {
+  static auto& types = *new std::map<int, MPI_Datatype>;
+  auto [found, is_new] = types.try_emplace(bytes, MPI_DATATYPE_NULL);
+  if (is_new) {
+    COMMPASS_MPI_CALL(MPI_Type_contiguous, bytes, MPI_BYTE, &found->second);
+    COMMPASS_MPI_CALL(MPI_Type_commit, &found->second);
+  }
+  return found->second;
+}
+
+template <class Edge>
+std::vector<Edge> edges_of(const EdgeList& list) {
+  std::vector<Edge> edges;
+  for (const auto& [rank, offset, bytes] : list) edges.push_back({rank, offset, bytes});
+  return edges;
+}
+
+void* writable(const py::array& array) { return const_cast<void*>(array.data()); }  // mpi.py has checked that it may be
+
+using OpenCommunicator = Closable<Communicator>;
+using OpenExchange = Closable<Exchange>;
+using OpenIndexed = Closable<IndexedExchange>;
+
+std::unique_ptr<OpenCommunicator> open(std::uintptr_t handle, const std::string& profile, const std::string& layout) {
+  CommunicatorOptions options;
+  const auto comm = communicator_of(handle);
+  if (!layout.empty()) {
+    int ranks = 0;
+    COMMPASS_MPI_CALL(MPI_Comm_size, comm, &ranks);
+    options.layout = parse_layout(layout, ranks);
+  }
+  const Unlocked unlocked;
+  return std::make_unique<OpenCommunicator>("Communicator", Communicator(comm, profile, options));
+}
+
+void alltoallv(OpenCommunicator& communicator, const py::array& send, const Numbers& send_counts,
+               const Numbers& send_offsets, const py::array& receive, const Numbers& receive_counts,
+               const Numbers& receive_offsets, const std::string& strategy) {
+  auto& on = communicator.get();
+  const auto type = elements_of(static_cast<int>(send.itemsize()));
+  const auto* const from = send.data();
+  auto* const to = writable(receive);
+  const Unlocked unlocked;
+  on.alltoallv(from, send_counts, send_offsets, type, to, receive_counts, receive_offsets, type, {strategy, {}});
+}
+
+/// @param failure  what is wrong with the arguments of this rank; empty: nothing
+std::unique_ptr<OpenExchange> neighbor_exchange(OpenCommunicator& communicator, const py::array& send,
+                                                const EdgeList& sends, const py::array& receive,
+                                                const EdgeList& receives, const std::string& strategy,
+                                                const std::string& failure) {
+  auto& on = communicator.get();
+  const auto* const from = send.data();
+  auto* const to = writable(receive);
+  auto exchange = [&] {
+    const Unlocked unlocked;
+    agree(on.mpi(), failure);
+    ExchangeOptions options;
+    options.strategy = strategy;
+    return on.neighbor_exchange(from, edges_of<SendEdge>(sends), to, edges_of<ReceiveEdge>(receives), options);
+  }();
+  return std::make_unique<OpenExchange>("Exchange", std::move(exchange), std::vector<py::object>{send, receive});
+}
+
+/// @param owned  indices; with a range its begin and end
+std::unique_ptr<OpenIndexed> indexed_exchange(OpenCommunicator& communicator, const std::vector<Index>& owned,
+                                              bool is_range, const std::vector<Index>& needed, Bytes value_bytes,
+                                              bool reverse, const std::string& strategy, const std::string& failure) {
+  auto& on = communicator.get();
+  const Unlocked unlocked;
+  agree(on.mpi(), failure);
+  IndexedOptions options;
+  options.strategy = strategy;
+  options.reverse = reverse;
+  const OwnedBy by = is_range ? OwnedBy(IndexRange{owned.at(0), owned.at(1)}) : OwnedBy(std::span<const Index>(owned));
+  auto exchange = on.indexed_exchange(by, needed, value_bytes, options);
+  const py::gil_scoped_acquire locked;
+  return std::make_unique<OpenIndexed>("IndexedExchange", std::move(exchange));
+}
+
+template <class Number>
+bool add_if(IndexedExchange& exchange, const py::array& ghosts, const py::array& owned) {
+  if (!py::isinstance<py::array_t<Number>>(ghosts)) return false;
+  const auto* const from = static_cast<const Number*>(ghosts.data());
+  auto* const to = static_cast<Number*>(writable(owned));
+  const Unlocked unlocked;
+  if constexpr (std::is_arithmetic_v<Number>) {
+    exchange.start_reverse_add(from, to);
+  } else {  // complex numbers are added part by part
+    using Part = typename Number::value_type;
+    exchange.start_reverse_add(reinterpret_cast<const Part*>(from), reinterpret_cast<Part*>(to));
+  }
+  return true;
+}
+
+template <class... Number>
+void add_one_of(IndexedExchange& exchange, const py::array& ghosts, const py::array& owned) {
+  if (!(add_if<Number>(exchange, ghosts, owned) || ...))
+    throw InputError("IndexedExchange.start_reverse_add", "values are no integers, floating-point or complex numbers",
+                     "use arrays of one of these");
+}
+
+void start_reverse_add(OpenIndexed& exchange, const py::array& ghosts, const py::array& owned) {
+  add_one_of<double, float, std::int64_t, std::int32_t, std::int16_t, std::int8_t, std::uint64_t, std::uint32_t,
+             std::uint16_t, std::uint8_t, std::complex<double>, std::complex<float>>(exchange.get(), ghosts, owned);
+}
+
+/// What all planned exchanges have.
+template <class Open>
+py::class_<Open> bind_exchange(py::module_& module, const char* name) {
+  return py::class_<Open>(module, name)
+      .def("test",
+           [](Open& of) {
+             auto& exchange = of.get();
+             const Unlocked unlocked;
+             return exchange.test();
+           })
+      .def("wait",
+           [](Open& of) {
+             auto& exchange = of.get();
+             const Unlocked unlocked;
+             exchange.wait();
+           })
+      .def("close", [](Open& of) { of.close(); })
+      .def_property_readonly("strategy", [](Open& of) { return of.get().strategy(); })
+      .def_property_readonly("explanation", [](Open& of) { return of.get().explanation(); })
+      .def_property_readonly("predicted_seconds", [](Open& of) { return of.get().predicted_seconds(); });
+}
+
+}  // namespace
+
+PYBIND11_MODULE(_mpi, module) {
+  commpass::python::translate_errors();
+  py::class_<OpenCommunicator>(module, "Communicator")
+      .def(py::init(&open))
+      .def("alltoallv", &alltoallv)
+      .def("neighbor_exchange", &neighbor_exchange)
+      .def("indexed_exchange", &indexed_exchange)
+      .def_property_readonly("ranks", [](OpenCommunicator& of) { return of.get().layout().ranks(); })
+      .def_property_readonly("layout", [](OpenCommunicator& of) { return of.get().layout().describe(); })
+      .def_property_readonly("last_alltoallv_strategy",
+                             [](OpenCommunicator& of) { return of.get().last_alltoallv_strategy(); })
+      .def("close", [](OpenCommunicator& of) {
+        const Unlocked unlocked;
+        of.close();
+      });
+  bind_exchange<OpenExchange>(module, "Exchange").def("start", [](OpenExchange& of) {
+    auto& exchange = of.get();
+    const Unlocked unlocked;
+    exchange.start();
+  });
+  bind_exchange<OpenIndexed>(module, "IndexedExchange")
+      .def("start_forward",
+           [](OpenIndexed& of, const py::array& owned, const py::array& ghosts) {
+             auto& exchange = of.get();
+             const auto* const from = owned.data();
+             auto* const to = writable(ghosts);
+             const Unlocked unlocked;
+             exchange.start_forward(from, to);
+           })
+      .def("start_reverse_add", &start_reverse_add);
+  module.attr("mpi_library") = COMMPASS_MPI_LIBRARY;
+}

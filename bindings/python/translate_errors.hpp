@@ -1,0 +1,33 @@
+// What Commpass throws becomes exceptions of Python: those of the module commpass.errors.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <exception>
+
+#include "model/error.hpp"
+
+namespace commpass::python {
+
+/// Raises commpass.errors.NAME with the sentence of an error.
+inline void raise(const char* name, const std::exception& error) {
+  const auto type = pybind11::module_::import("commpass.errors").attr(name);
+  PyErr_SetString(type.ptr(), error.what());
+}
+
+/// For all functions of the module that is being made.
+inline void translate_errors() {
+  pybind11::register_local_exception_translator([](std::exception_ptr thrown) {
+    try {
+      if (thrown) std::rethrow_exception(thrown);
+    } catch (const InputError& error) {
+      raise("InputError", error);
+    } catch (const NotApplicable& error) {
+      raise("NotApplicable", error);
+    } catch (const Error& error) {
+      raise("Error", error);
+    }
+  });
+}
+
+}  // namespace commpass::python

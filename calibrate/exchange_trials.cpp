@@ -1,0 +1,129 @@
+#include "calibrate/exchange_trials.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "model/pattern/sparse_traffic.hpp"
+#include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/mpi_error.hpp"
+#include "runtime/time_exchange.hpp"
+#include "selector/choose/select.hpp"
+#include "selector/choose/sparse_choice.hpp"
+
+namespace commpass {
+
+ExchangeTrials::ExchangeTrials(Calibration& calibration)
+    : calibration_(calibration), communicator_(calibration.comm.get(), calibration.machine, {calibration.layout}) {}
+
+void ExchangeTrials::add(HeldOut result, const Pattern& pattern, std::function<Seconds(const Machine&)> price,
+                         std::function<void()> run) {
+  auto& trial = trials_.emplace_back();
+  trial.result = std::move(result);
+  trial.price = std::move(price);
+  trial.run = std::move(run);
+  for (const auto& edge : pattern.edges) {
+    if (edge.source == edge.destination) continue;
+    const auto locality = calibration_.layout.locality(edge.source, edge.destination);
+    trial.seconds_of[static_cast<std::size_t>(locality)] +=
+        host_channel(calibration_.machine, locality).protocol(edge.bytes).next_seconds(static_cast<double>(edge.bytes));
+  }
+}
+
+void ExchangeTrials::add_planned(const std::string& name, const Pattern& pattern, const std::string& strategy,
+                                 const std::string& part_of) {
+  auto& mine = data_.emplace_back(data_of(pattern, calibration_.comm.rank()));
+  auto& exchange = exchanges_.emplace_back(communicator_.neighbor_exchange(
+      mine.send_buffer.data(), mine.sends, mine.receive_buffer.data(), mine.receives, {strategy}));
+  const auto price_it = [this, pattern, strategy](const Machine& machine) {
+    return price(parse_strategy(strategy), pattern, calibration_.layout, machine).cost.seconds;
+  };
+  add({name, strategy, 0, 0, {}, part_of}, pattern, price_it, [&exchange] {
+    exchange.start();
+    exchange.wait();
+  });
+}
+
+void ExchangeTrials::add_called_once(const std::string& name, const Pattern& pattern, const std::string& strategy,
+                                     std::function<Seconds(const Machine&)> price) {
+  auto& mine = data_.emplace_back(data_of(pattern, calibration_.comm.rank()));
+  const AlltoallvSide sends(pattern.ranks, mine.sends, &SendEdge::destination),
+      receives(pattern.ranks, mine.receives, &ReceiveEdge::source);
+  add({name, strategy, 0, 0, {}, {}}, pattern, std::move(price),
+      [this, &mine, sends, receives, options = AlltoallvOptions{.strategy = strategy}] {
+        communicator_.alltoallv(mine.send_buffer.data(), sends.counts, sends.displacements, MPI_BYTE,
+                                mine.receive_buffer.data(), receives.counts, receives.displacements, MPI_BYTE, options);
+      });
+}
+
+void ExchangeTrials::add_sparse(const std::string& name, const Pattern& pattern, const std::string& strategy) {
+  auto& mine = data_.emplace_back(data_of(pattern, calibration_.comm.rank()));
+  const auto price_it = [this, strategy, traffic = traffic_of(pattern, calibration_.layout)](const Machine& machine) {
+    const auto wanted = parse_sparse_strategy(strategy);
+    for (const auto& candidate : SparseChoice(calibration_.layout, machine, false).rank(traffic))
+      if (candidate.strategy == wanted) return candidate.seconds;
+    return std::numeric_limits<Seconds>::infinity();  // no longer offered, since a parameter is absent
+  };
+  add({name, strategy, 0, 0, {}, {}}, pattern, price_it, [this, &mine, options = SparseOptions{.strategy = strategy}] {
+    communicator_.sparse_alltoallv(mine.send_buffer.data(), mine.sends, options);
+  });
+}
+
+Seconds ExchangeTrials::time_one(const ExchangeTrial& trial, int repetitions, Runs runs) {
+  const MPI_Comm comm = calibration_.comm.get();
+  Seconds sum = 0;
+  if (runs == Runs::one_by_one)
+    for (int i = 0; i < repetitions; ++i) sum += time_exchange(comm, trial.run);
+  else
+    sum = time_exchange(comm, [&] {
+      for (int i = 0; i < repetitions; ++i) trial.run();
+    });
+  return sum / repetitions;
+}
+
+void ExchangeTrials::time(double share, Runs runs) {
+  constexpr int most_rounds = 40;  // sparse exchanges need not take as long twice, not even on a simulated cluster
+  std::map<std::size_t, Series> times;
+  for (std::size_t i = 0; i < trials_.size(); ++i) times[i];
+  calibration_.sampler.sample_all(
+      times, share, [&](std::size_t i, int, int repetitions) { return time_one(trials_[i], repetitions, runs); },
+      most_rounds);
+  for (std::size_t i = 0; i < trials_.size(); ++i) {
+    trials_[i].result.measured_s = times[i].time();
+    trials_[i].result.measured_interval_s = lower_quartile_interval(times[i].samples);
+  }
+}
+
+void ExchangeTrials::price_again() {
+  const MPI_Comm comm = calibration_.comm.get();
+  std::vector<Seconds> prices(trials_.size());
+  all_or_none(comm, [&] {
+    if (calibration_.comm.rank() != 0) return;
+    std::ranges::transform(trials_, prices.begin(),
+                           [&](const ExchangeTrial& trial) { return trial.price(calibration_.machine); });
+  });
+  COMMPASS_MPI_CALL(MPI_Bcast, prices.data(), static_cast<int>(prices.size()), MPI_DOUBLE, 0, comm);
+  for (std::size_t i = 0; i < trials_.size(); ++i) trials_[i].result.predicted_s = prices[i];
+}
+
+std::vector<HeldOut> ExchangeTrials::results() const {
+  std::vector<HeldOut> results;
+  for (const auto& trial : trials_) results.push_back(trial.result);
+  return results;
+}
+
+Locality ExchangeTrials::where_most_is_missed() const {
+  std::array<double, locality_count> missed{};
+  for (const auto& trial : trials_) {
+    Seconds all = 0;
+    for (const auto seconds : trial.seconds_of) all += seconds;
+    if (!(all > 0)) continue;
+    const double off = std::abs(std::log(trial.result.predicted_s / trial.result.measured_s));
+    for (std::size_t i = 0; i < locality_count; ++i) missed[i] += off * trial.seconds_of[i] / all;
+  }
+  return static_cast<Locality>(std::ranges::max_element(missed) - missed.begin());
+}
+
+}  // namespace commpass

@@ -1,0 +1,66 @@
+// Exchanges that Commpass runs itself: priced by what was found, and timed.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <list>
+#include <string>
+#include <vector>
+
+#include "calibrate/calibration.hpp"
+#include "model/pattern/pattern.hpp"
+#include "runtime/communicator.hpp"
+#include "runtime/mpi/rank_data.hpp"
+
+namespace commpass {
+
+/// One exchange by one strategy.
+struct ExchangeTrial {
+  HeldOut result;
+  std::array<Seconds, locality_count> seconds_of{};  ///< what its messages cost their senders, by locality; on rank 0
+  std::function<Seconds(const Machine&)> price;      ///< on rank 0
+  std::function<void()> run;                         ///< collective
+};
+
+/// Is each exchange begun by all ranks at once, or only the first of several that follow each other?
+enum class Runs { one_by_one, in_a_row };
+
+/// Some of them. What they send lives as long as this. Everything is collective.
+class ExchangeTrials {
+ public:
+  explicit ExchangeTrials(Calibration& calibration);
+  ExchangeTrials(const ExchangeTrials&) = delete;
+  ExchangeTrials& operator=(const ExchangeTrials&) = delete;
+
+  /// A planned exchange. @param part_of  another one, of whose messages these are some
+  void add_planned(const std::string& name, const Pattern& pattern, const std::string& strategy,
+                   const std::string& part_of = {});
+  /// An all-to-all that is called once, of blocks of less than 2^31 bytes for a rank.
+  /// @param price  as of ExchangeTrial
+  void add_called_once(const std::string& name, const Pattern& pattern, const std::string& strategy,
+                       std::function<Seconds(const Machine&)> price);
+  void add_sparse(const std::string& name, const Pattern& pattern, const std::string& strategy);
+
+  /// Times those in turn, until this share of the budget is spent.
+  void time(double share, Runs runs = Runs::one_by_one);
+  /// Prices them by what was found since.
+  void price_again();
+
+  std::vector<HeldOut> results() const;
+  /// The locality whose messages take most of the time of what is predicted badly. On rank 0 alone.
+  Locality where_most_is_missed() const;
+
+ private:
+  /// The mean of the repetitions.
+  Seconds time_one(const ExchangeTrial& trial, int repetitions, Runs runs);
+  void add(HeldOut result, const Pattern& pattern, std::function<Seconds(const Machine&)> price,
+           std::function<void()> run);
+
+  Calibration& calibration_;
+  Communicator communicator_;
+  std::list<RankData> data_;  ///< a list: exchanges know where their buffers are
+  std::list<Exchange> exchanges_;
+  std::vector<ExchangeTrial> trials_;
+};
+
+}  // namespace commpass

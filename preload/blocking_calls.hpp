@@ -1,0 +1,111 @@
+// Calls in which all ranks meet, which are taken over. Private to calls.cpp, as started_calls.hpp.
+
+int COMMPASS_TAKEN(Alltoall)(const void* sendbuf, COMMPASS_COUNT sendcount, MPI_Datatype sendtype, void* recvbuf,
+                             COMMPASS_COUNT recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  const CallSite site(__builtin_return_address(0));
+  return take_over(
+      InterposedCall::alltoall, comm, sendbuf == MPI_IN_PLACE, EqualSends{recvcount, recvtype},
+      [&](TakenCommunicator& of) {
+        of.engines->alltoallv->alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, {});
+      },
+      COMMPASS_LIBRARY(Alltoall), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+int COMMPASS_TAKEN(Alltoallv)(const void* sendbuf, const COMMPASS_COUNT* sendcounts,
+                              const COMMPASS_DISPLACEMENT* sdispls, MPI_Datatype sendtype, void* recvbuf,
+                              const COMMPASS_COUNT* recvcounts, const COMMPASS_DISPLACEMENT* rdispls,
+                              MPI_Datatype recvtype, MPI_Comm comm) {
+  const CallSite site(__builtin_return_address(0));
+  return take_over(
+      InterposedCall::alltoallv, comm, sendbuf == MPI_IN_PLACE,
+      CountedSends{sendbuf, {sendcounts, sendtype}, {recvcounts, recvtype}, comm},
+      [&](TakenCommunicator& of) {
+        of.engines->alltoallv->alltoallv(sendbuf, of_ranks(of, sendcounts), of_ranks(of, sdispls), sendtype, recvbuf,
+                                         of_ranks(of, recvcounts), of_ranks(of, rdispls), recvtype, {});
+      },
+      COMMPASS_LIBRARY(Alltoallv), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype,
+      comm);
+}
+
+int COMMPASS_TAKEN(Alltoallw)(const void* sendbuf, const COMMPASS_COUNT* sendcounts,
+                              const COMMPASS_DISPLACEMENT* sdispls, const MPI_Datatype* sendtypes, void* recvbuf,
+                              const COMMPASS_COUNT* recvcounts, const COMMPASS_DISPLACEMENT* rdispls,
+                              const MPI_Datatype* recvtypes, MPI_Comm comm) {
+  const CallSite site(__builtin_return_address(0));
+  return take_over(
+      InterposedCall::alltoallw, comm, sendbuf == MPI_IN_PLACE,
+      TypedSends{sendbuf, {sendcounts, sendtypes}, {recvcounts, recvtypes}, comm},
+      [&](TakenCommunicator& of) {
+        of.engines->alltoallw.run(*of.engines->alltoallv, of.engines->context->comm.get(), sendbuf,
+                                  {of_ranks(of, sendcounts), of_ranks(of, sdispls), of_ranks(of, sendtypes)}, recvbuf,
+                                  {of_ranks(of, recvcounts), of_ranks(of, rdispls), of_ranks(of, recvtypes)}, {});
+      },
+      COMMPASS_LIBRARY(Alltoallw), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes,
+      comm);
+}
+
+int COMMPASS_TAKEN(Neighbor_alltoall)(const void* sendbuf, COMMPASS_COUNT sendcount, MPI_Datatype sendtype,
+                                      void* recvbuf, COMMPASS_COUNT recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  const CallSite site(__builtin_return_address(0));
+  return take_over(
+      InterposedCall::neighbor_alltoall, comm, false, NeighborSends{sendcount, sendtype},
+      [&](TakenCommunicator& of) {
+        NeighborArguments(of, equal_places(sendcount), equal_places(recvcount))
+            .run(sendbuf, sendtype, recvbuf, recvtype);
+      },
+      COMMPASS_LIBRARY(Neighbor_alltoall), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+int COMMPASS_TAKEN(Neighbor_alltoallv)(const void* sendbuf, const COMMPASS_COUNT* sendcounts,
+                                       const COMMPASS_DISPLACEMENT* sdispls, MPI_Datatype sendtype, void* recvbuf,
+                                       const COMMPASS_COUNT* recvcounts, const COMMPASS_DISPLACEMENT* rdispls,
+                                       MPI_Datatype recvtype, MPI_Comm comm) {
+  const CallSite site(__builtin_return_address(0));
+  return take_over(
+      InterposedCall::neighbor_alltoallv, comm, false, NeighborCountedSends{{sendcounts, sendtype}, recvcounts},
+      [&](TakenCommunicator& of) {
+        NeighborArguments(of, listed_places(sendcounts, sdispls), listed_places(recvcounts, rdispls))
+            .run(sendbuf, sendtype, recvbuf, recvtype);
+      },
+      COMMPASS_LIBRARY(Neighbor_alltoallv), sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls,
+      recvtype, comm);
+}
+
+int COMMPASS_TAKEN(Neighbor_alltoallw)(const void* sendbuf, const COMMPASS_COUNT* sendcounts, const MPI_Aint* sdispls,
+                                       const MPI_Datatype* sendtypes, void* recvbuf, const COMMPASS_COUNT* recvcounts,
+                                       const MPI_Aint* rdispls, const MPI_Datatype* recvtypes, MPI_Comm comm) {
+  const CallSite site(__builtin_return_address(0));
+  return take_over(
+      InterposedCall::neighbor_alltoallw, comm, false, NeighborTypedSends{{sendcounts, sendtypes}, recvcounts},
+      [&](TakenCommunicator& of) {
+        NeighborArguments(of, listed_places(sendcounts, sdispls), listed_places(recvcounts, rdispls))
+            .run(sendbuf, sendtypes, recvbuf, recvtypes);
+      },
+      COMMPASS_LIBRARY(Neighbor_alltoallw), sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+      recvtypes, comm);
+}
+
+int COMMPASS_TAKEN(Neighbor_allgather)(const void* sendbuf, COMMPASS_COUNT sendcount, MPI_Datatype sendtype,
+                                       void* recvbuf, COMMPASS_COUNT recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  const CallSite site(__builtin_return_address(0));
+  return take_over(
+      InterposedCall::neighbor_allgather, comm, false, NeighborSends{sendcount, sendtype},
+      [&](TakenCommunicator& of) {
+        NeighborArguments(of, same_places(sendcount), equal_places(recvcount))
+            .run(sendbuf, sendtype, recvbuf, recvtype);
+      },
+      COMMPASS_LIBRARY(Neighbor_allgather), sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+int COMMPASS_TAKEN(Neighbor_allgatherv)(const void* sendbuf, COMMPASS_COUNT sendcount, MPI_Datatype sendtype,
+                                        void* recvbuf, const COMMPASS_COUNT* recvcounts,
+                                        const COMMPASS_DISPLACEMENT* displs, MPI_Datatype recvtype, MPI_Comm comm) {
+  const CallSite site(__builtin_return_address(0));
+  return take_over(
+      InterposedCall::neighbor_allgatherv, comm, false, NeighborSends{sendcount, sendtype},
+      [&](TakenCommunicator& of) {
+        NeighborArguments(of, same_places(sendcount), listed_places(recvcounts, displs))
+            .run(sendbuf, sendtype, recvbuf, recvtype);
+      },
+      COMMPASS_LIBRARY(Neighbor_allgatherv), sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm);
+}

@@ -1,0 +1,22 @@
+// What all ranks know of the calls of a run, at its end.
+#pragma once
+
+#include <vector>
+
+#include "runtime/mpi/own_communicator.hpp"
+#include "selector/report/place_report.hpp"
+#include "selector/report/record.hpp"
+
+namespace commpass {
+
+struct GatheredRecord {
+  Record record = {};
+  std::vector<WhoRan> ran = {};  ///< for each of its exchanges
+};
+
+/// Collective, when all logs have been told. @param own  of all ranks of MPI_COMM_WORLD
+/// @return on rank 0; empty elsewhere
+/// @throws Error
+GatheredRecord gather_record(const OwnCommunicator& own);
+
+}  // namespace commpass

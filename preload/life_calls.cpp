@@ -1,0 +1,49 @@
+// Calls by which a program begins and ends with MPI and with communicators: settings are agreed on, what belongs to
+// them is freed, and what is known of their calls is written.
+#include <mpi.h>
+
+#include "preload/record_file.hpp"
+#include "preload/report.hpp"
+#include "preload/settings.hpp"
+#include "preload/taken_communicator.hpp"
+#include "preload/takeover.hpp"
+
+// MPI's own names, and MPI's own parameters.
+// NOLINTBEGIN(readability-identifier-naming)
+extern "C" {
+
+int MPI_Init(int* argc, char*** argv) {
+  const int code = PMPI_Init(argc, argv);
+  if (code == MPI_SUCCESS) commpass::agree_on_settings();
+  return code;
+}
+
+int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  const int code = PMPI_Init_thread(argc, argv, required, provided);
+  if (code == MPI_SUCCESS) commpass::agree_on_settings();
+  return code;
+}
+
+int MPI_Comm_free(MPI_Comm* comm) {
+  if (comm && !commpass::is_inside()) commpass::release(*comm);
+  return PMPI_Comm_free(comm);
+}
+
+int MPI_Comm_disconnect(MPI_Comm* comm) {
+  if (comm && !commpass::is_inside()) commpass::release(*comm);
+  return PMPI_Comm_disconnect(comm);
+}
+
+int MPI_Finalize() {
+  // MPI runs callbacks of the program while it ends, which may call it and free communicators.
+  const auto asked = commpass::settings();
+  commpass::switch_off();
+  commpass::release_all();
+  if (asked.records()) commpass::write_record_file(MPI_COMM_WORLD, asked.record_file);
+  commpass::write_report();
+  if (asked.logs() && asked.has_place_report) commpass::write_place_report(MPI_COMM_WORLD, asked.place_report);
+  return PMPI_Finalize();
+}
+
+}  // extern "C"
+// NOLINTEND(readability-identifier-naming)

@@ -1,0 +1,46 @@
+// The MPI library's own all-to-all, with numbers of any width.
+#pragma once
+
+#include <mpi.h>
+
+#include <vector>
+
+#include "runtime/alltoall/numbers.hpp"
+
+namespace commpass {
+
+/// As MPI_Alltoallv has them.
+struct AlltoallvNumbers {
+  Numbers sendcounts, sdispls, recvcounts, rdispls;
+
+  bool are_int() const {
+    return sendcounts.are_int() && sdispls.are_int() && recvcounts.are_int() && rdispls.are_int();
+  }
+};
+
+/// Copies of such numbers as the library takes them: of any size where it has the functions of MPI 4 that end in _c,
+/// else of int. It reads them until the exchange is complete.
+class LibraryNumbers {
+ public:
+  /// Takes no memory for no more ranks than before. @throws InputError for what the library cannot count
+  void assign(const AlltoallvNumbers& numbers);
+  /// MPI_Ialltoallv. @throws MpiError
+  void start(const void* sendbuf, MPI_Datatype sendtype, void* recvbuf, MPI_Datatype recvtype, MPI_Comm comm,
+             MPI_Request* request) const;
+  /// MPI_Alltoallv. @throws MpiError
+  void run(const void* sendbuf, MPI_Datatype sendtype, void* recvbuf, MPI_Datatype recvtype, MPI_Comm comm) const;
+
+ private:
+#if MPI_VERSION >= 4
+  std::vector<MPI_Count> sendcounts_, recvcounts_;
+  std::vector<MPI_Aint> sdispls_, rdispls_;
+#else
+  std::vector<int> sendcounts_, recvcounts_, sdispls_, rdispls_;
+#endif
+};
+
+/// MPI_Alltoall. @throws InputError for counts that the library does not have; MpiError
+void library_alltoall(const void* sendbuf, Bytes sendcount, MPI_Datatype sendtype, void* recvbuf, Bytes recvcount,
+                      MPI_Datatype recvtype, MPI_Comm comm);
+
+}  // namespace commpass

@@ -1,0 +1,25 @@
+// How much the α and β of messages differ from launch to launch.
+#pragma once
+
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/machine/machine.hpp"
+
+namespace commpass {
+
+/// Where α and β of one more launch lie, with a probability of 95 %.
+struct LaunchInterval {
+  std::string protocol;
+  std::pair<double, double> alpha_s, beta_s_per_byte;
+};
+
+/// One for each protocol of `kept`. Of each launch the line counts through its times at both ends of the protocol's
+/// sizes, whatever its own protocols are. The interval is Student's, for one value more, of the logarithms; of the
+/// values themselves where one is 0 or less.
+/// @param launches  two channels or more, `kept` among them
+std::vector<LaunchInterval> intervals_over(const Channel& kept, std::span<const Channel* const> launches);
+
+}  // namespace commpass

@@ -1,0 +1,184 @@
+"""Exchanges of numpy arrays on several ranks, against what each rank can compute alone."""
+
+import gc
+import sys
+import unittest
+import warnings
+
+import numpy as np
+from mpi4py import MPI
+
+import commpass
+
+world = MPI.COMM_WORLD
+rank, ranks = world.rank, world.size
+
+
+def value(source, destination, i):
+    return 1000.0 * source + 10 * destination + i
+
+
+def count(source, destination):
+    return (source * 3 + destination * 5) % 4  # also 0
+
+
+class Alltoallv(unittest.TestCase):
+    def exchange(self, communicator, dtype, **options):
+        send = np.array([value(rank, d, i) for d in range(ranks) for i in range(count(rank, d))]).astype(dtype)
+        counts = [count(s, rank) for s in range(ranks)]
+        receive = np.zeros(sum(counts), dtype)
+        communicator.alltoallv(send, [count(rank, d) for d in range(ranks)], receive, counts, **options)
+        np.testing.assert_array_equal(receive, np.array([value(s, rank, i) for s in range(ranks) for i in range(count(s, rank))]).astype(dtype))
+
+    def test_moves_all_types(self):
+        with commpass.Communicator(world, "lassen") as communicator:
+            for dtype in (np.float64, np.int32, np.complex128, np.uint8):
+                self.exchange(communicator, dtype)
+
+    def test_runs_a_named_strategy(self):
+        with commpass.Communicator(world, "lassen") as communicator:
+            self.exchange(communicator, np.float64, strategy="standard")
+            self.assertEqual(communicator.last_alltoallv_strategy, "standard")
+
+    def test_takes_offsets(self):
+        with commpass.Communicator(world, "lassen") as communicator:
+            send = np.arange(3.0 * ranks) + 100 * rank
+            receive = np.full(3 * ranks, -1.0)
+            communicator.alltoallv(send, [1] * ranks, receive, [1] * ranks, send_offsets=np.arange(ranks) * 3 + 1, receive_offsets=range(2, 3 * ranks, 3))
+            np.testing.assert_array_equal(receive[2::3], [100 * s + 3 * rank + 1 for s in range(ranks)])
+            self.assertTrue(np.all(receive.reshape(ranks, 3)[:, :2] == -1))
+
+    def test_refuses_what_cannot_be_sent_as_it_lies(self):
+        with commpass.Communicator(world, "lassen") as communicator:
+            one = np.zeros(ranks)
+            counts = [1] * ranks
+            readonly = np.zeros(ranks)
+            readonly.flags.writeable = False
+            for send, send_counts, receive, receive_counts, sentence in (
+                (np.zeros((ranks, 2))[:, 0], counts, one, counts, "send: its elements do not lie one after the other" if ranks > 1 else None),
+                (one, counts, np.zeros(ranks, np.float32), counts, "receive: its elements are float32, and float64 is needed"),
+                (np.zeros(ranks, object), counts, one, counts, "send: its elements are Python objects"),
+                ([1.0] * ranks, counts, one, counts, "send: it is a list, not a numpy array"),
+                (one, counts, readonly, counts, "receive: it may not be written to"),
+                (one, counts + [1], one, counts, "send counts: it has"),
+                (one, [2] * ranks, one, counts, "send: its blocks end beyond its"),
+                (one, [-1] * ranks, one, counts, "send counts: it has a number below 0"),
+                (one, [0.5] * ranks, one, counts, "send counts: it is no list of integers"),
+            ):
+                if sentence:
+                    with self.assertRaisesRegex(commpass.InputError, sentence):
+                        communicator.alltoallv(send, send_counts, receive, receive_counts)
+
+
+class NeighborExchange(unittest.TestCase):
+    right, left = (rank + 1) % ranks, (rank - 1) % ranks
+
+    def test_runs_many_times(self):
+        with commpass.Communicator(world, "lassen") as communicator:
+            out, into = np.zeros(5), np.zeros(5)
+            with communicator.neighbor_exchange(out, [(self.right, 2), (self.left, 3)], into, [(self.left, 2), (self.right, 3)]
+                                                if ranks != 2 else [(self.left, 0, 2), (self.right, 2, 3)]) as exchange:
+                for step in range(3):
+                    out[:] = 100 * step + 10 * rank + np.arange(5)
+                    exchange.start()
+                    exchange.wait()
+                    np.testing.assert_array_equal(into[:2], 100 * step + 10 * self.left + np.arange(2))
+                    np.testing.assert_array_equal(into[2:], 100 * step + 10 * self.right + np.arange(2, 5))
+                self.assertIn(exchange.strategy, exchange.explanation)
+
+    def test_keeps_its_arrays(self):
+        with commpass.Communicator(world, "lassen") as communicator:
+            into = np.zeros(1000, np.int64)
+            exchange = communicator.neighbor_exchange(np.full(1000, rank), [(self.right, 1000)], into, [(self.left, 1000)], strategy="standard")
+            gc.collect()
+            exchange.run()
+            self.assertTrue(np.all(into == self.left))
+            exchange.close()
+            exchange.close()
+            with self.assertRaisesRegex(commpass.InputError, "it is closed"):
+                exchange.start()
+
+    def test_fails_on_all_ranks_where_one_is_wrong(self):
+        with commpass.Communicator(world, "lassen") as communicator:
+            target = ranks if rank == ranks - 1 else self.right  # of the last rank: nobody
+            with self.assertRaisesRegex(commpass.Error, f"there is no rank {ranks}"):
+                communicator.neighbor_exchange(np.zeros(1), [(target, 1)], np.zeros(1), [(self.left, 1)])
+            send = [1.0] if rank == 0 else np.zeros(1)
+            with self.assertRaisesRegex(commpass.Error, "send: it is a list"):
+                communicator.neighbor_exchange(send, [(self.right, 1)], np.zeros(1), [(self.left, 1)])
+            with self.assertRaisesRegex(commpass.Error, "is not inside of its 1 elements"):
+                communicator.neighbor_exchange(np.zeros(1), [(self.right, 1, 1)], np.zeros(1), [(self.left, 1)])
+
+
+class IndexedExchange(unittest.TestCase):
+    each = 4
+
+    def check(self, owned, components, dtype):
+        needed = [(rank * self.each + i * 3) % (ranks * self.each) for i in range(6)]
+        shape = (len(owned), components)
+        owned_values = (np.array(owned)[:, None] * 10 + np.arange(components)).astype(dtype).reshape(shape)
+        ghosts = np.zeros((6, components), dtype)
+        with commpass.Communicator(world, "lassen") as communicator:
+            with communicator.indexed_exchange(owned, needed, dtype, components, reverse=True) as exchange:
+                exchange.forward(owned_values, ghosts)
+                np.testing.assert_array_equal(ghosts, np.array(needed)[:, None] * 10 + np.arange(components))
+                sums = np.zeros(shape, dtype)
+                exchange.reverse_add(np.ones((6, components), dtype), sums)
+                wanted = [sum((r * self.each + i * 3) % (ranks * self.each) == index for r in range(ranks) for i in range(6)) for index in owned]
+                np.testing.assert_array_equal(sums, np.repeat(wanted, components).reshape(shape))
+                with self.assertRaisesRegex(commpass.InputError, "ghost_values: it has 1 numbers; give"):
+                    exchange.start_forward(owned_values, np.zeros(1, dtype))
+                with self.assertRaisesRegex(commpass.InputError, "owned_values: its elements are"):
+                    exchange.start_forward(np.zeros(shape, np.float16), ghosts)
+
+    def test_moves_values_of_ranges(self):
+        self.check(range(rank * self.each, (rank + 1) * self.each), 1, np.float64)
+
+    def test_moves_values_of_lists(self):
+        self.check([rank * self.each + i for i in (2, 0, 3, 1)], 3, np.int32)
+
+    def test_adds_complex_values(self):
+        self.check(range(rank * self.each, (rank + 1) * self.each), 2, np.complex64)
+
+    def test_fails_on_all_ranks_where_nobody_owns_an_index(self):
+        with commpass.Communicator(world, "lassen") as communicator:
+            with self.assertRaises(commpass.Error):
+                communicator.indexed_exchange(range(rank * 2, rank * 2 + 2), [2 * ranks + 5] if rank == 0 else [], float)
+            with self.assertRaisesRegex(commpass.Error, "needed: it has a number below 0"):
+                communicator.indexed_exchange(range(rank * 2, rank * 2 + 2), [-1] if rank == 0 else [], float)
+
+
+class Communicator(unittest.TestCase):
+    def test_tells_its_layout(self):
+        with commpass.Communicator(world, "lassen", layout=f"{ranks}x1") as communicator:
+            self.assertEqual(communicator.ranks, ranks)
+            self.assertIn(f"{ranks} node", communicator.layout)
+
+    def test_refuses_what_is_none(self):
+        with self.assertRaisesRegex(commpass.InputError, "give an intracommunicator of mpi4py"):
+            commpass.Communicator(3)
+        with self.assertRaisesRegex(commpass.Error, "nobody"):
+            commpass.Communicator(world, "nobody")
+
+    def test_warns_if_nobody_closes_it(self):
+        communicator = commpass.Communicator(world, "lassen")
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            del communicator
+            gc.collect()
+        self.assertTrue(any("never closed" in str(one.message) for one in seen))
+
+    def test_is_closed_once(self):
+        communicator = commpass.Communicator(world, "lassen")
+        communicator.close()
+        communicator.close()
+        with self.assertRaisesRegex(commpass.InputError, "it is closed"):
+            communicator.ranks
+
+
+if __name__ == "__main__":
+    result = unittest.main(exit=False, verbosity=0).result
+    failed = world.allreduce(0 if result.wasSuccessful() else 1)
+    if rank == 0 and failed == 0:
+        print(f"all {result.testsRun} tests hold on {ranks} ranks")
+    sys.exit(1 if failed else 0)

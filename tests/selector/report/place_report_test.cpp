@@ -1,0 +1,97 @@
+#include "selector/report/place_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "model/machine/profile.hpp"
+
+namespace commpass {
+namespace {
+
+/// Four ranks, which all exchange at one place and half of them at another one.
+struct FourRanks {
+  Record record{"a.out", "MPI", "2x2", 10, {{0, 1, 2, 3}, {0, 1}}, {}, {}};
+  std::vector<WhoRan> ran;
+
+  void add(const std::string& site, std::size_t communicator, Seconds exchange_s, Seconds in_call_s,
+           const WhoRan& who) {
+    RecordedExchange made{"alltoall", site};
+    const auto ranks = static_cast<std::int64_t>(record.communicators[communicator].size());
+    made.communicator = communicator;
+    made.calls = who.by_library + who.by_ours + who.by_both;
+    made.exchange_s = exchange_s;
+    made.in_call_s = in_call_s;
+    made.equal_bytes = 8;
+    made.blocks = made.calls * ranks * ranks;
+    made.bytes = made.blocks * 8;
+    record.exchanges.push_back(made);
+    ran.push_back(who);
+  }
+  PlaceReport report() const { return report_places(record, ran, Layout::with_ppn(4, 2), nullptr, "no profile"); }
+};
+
+TEST(PlaceReport, AddsUpWhoRanTheCallsOfAPlace) {
+  FourRanks run;
+  run.add("solve", 0, 2, 3, {4, 10, 7, 0.5, true, "two-step"});
+  run.add("solve", 0, 1, 1, {0, 5, 0, 0.25, true, "standard"});
+  run.add("set_up", 1, 1, 4, {2, 0, 0, 0, true, {}});
+  const auto report = run.report();
+  ASSERT_EQ(report.places.size(), 2U);
+  const auto& solve = report.places[0];
+  EXPECT_EQ(solve.call.site, "solve");
+  EXPECT_EQ(solve.ran.by_library, 4);
+  EXPECT_EQ(solve.ran.by_ours, 15);
+  EXPECT_EQ(solve.ran.by_both, 7);
+  EXPECT_EQ(solve.ran.strategy, "standard");
+  EXPECT_DOUBLE_EQ(solve.exchange_s, 3);
+  EXPECT_DOUBLE_EQ(solve.waiting_s, 1);
+  EXPECT_DOUBLE_EQ(solve.ran.saved_s, 0.75);
+  const auto& half = report.places[1];
+  EXPECT_DOUBLE_EQ(half.exchange_s, 1) << "of those that take part";
+  EXPECT_DOUBLE_EQ(half.waiting_s, 3);
+  EXPECT_DOUBLE_EQ(report.exchange_s, 3.5) << "of all four ranks";
+  EXPECT_DOUBLE_EQ(report.saved_s, 0.75);
+}
+
+TEST(PlaceReport, PredictsWhatAdviseDoes) {
+  FourRanks run;
+  run.add("solve", 0, 2, 3, {100, 0, 0, 0, true, {}});
+  const auto machine = read_profile(COMMPASS_TEST_PROFILES "/lassen.json").machine;
+  const auto layout = Layout::with_ppn(4, 2);
+  const auto report = report_places(run.record, run.ran, layout, &machine, "");
+  const auto advice = advise(run.record, advised_calls(run.record), layout, machine);
+  const auto json = nlohmann::json::parse(place_report_json(run.record, report));
+  EXPECT_EQ(json["machine"], machine.name);
+  EXPECT_GT(advice.prices[0].library_s, 0);
+  EXPECT_DOUBLE_EQ(json["places"][0]["predicted_library_s"], advice.prices[0].library_s);
+  EXPECT_DOUBLE_EQ(json["places"][0]["predicted_ours_s"], advice.prices[0].taken_s);
+}
+
+TEST(PlaceReport, SaysWhatItDoesNotKnow) {
+  FourRanks run;
+  run.add("solve", 0, 2, 3, {0, 9, 0, 0, false, "two-step"});
+  run.add("start", 0, 0, 1, {3, 0, 0, 0, true, {}});
+  const auto report = run.report();
+  const auto json = nlohmann::json::parse(place_report_json(run.record, report));
+  EXPECT_TRUE(json["machine"].is_null());
+  EXPECT_EQ(json["unpriced"], "no profile");
+  EXPECT_TRUE(json["places"][0]["saved_s"].is_null()) << "what ran was compared with nothing";
+  EXPECT_TRUE(json["places"][0]["predicted_ours_s"].is_null());
+  EXPECT_TRUE(json["places"][1]["exchange_s"].is_null()) << "of calls that do not block";
+  EXPECT_TRUE(json["places"][1]["strategy"].is_null());
+  const auto text = place_report_text(run.record, report);
+  EXPECT_NE(text.find("no machine: no profile"), std::string::npos) << text;
+  EXPECT_NE(text.find("two-step  solve"), std::string::npos) << text;
+  EXPECT_EQ(place_report_text(Record{}, {}), "") << "of no calls";
+}
+
+TEST(PlaceReport, TellsLossesAsSuch) {
+  FourRanks run;
+  run.add("solve", 0, 2, 2, {90, 0, 7, -0.5, true, "two-step"});
+  EXPECT_NE(place_report_text(run.record, run.report()).find("took 2 s; -500 ms saved"), std::string::npos)
+      << place_report_text(run.record, run.report());
+}
+
+}  // namespace
+}  // namespace commpass
