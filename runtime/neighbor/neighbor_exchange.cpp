@@ -129,8 +129,9 @@ void decide(const Context& context, const Context::Address& address, const Buffe
 /// Where nobody names a path, data that lies on devices is staged.
 void tell_path(Decision& decision, const DataPath& named) {
   if (!named.is_host()) return;
-  decision.strategy += to_string(DataPath{DataPath::Kind::staged});
+  auto strategy = decision.strategy + to_string(DataPath{DataPath::Kind::staged});
   decision.explanation += "Data on devices is copied to host memory, exchanged there and copied back.\n";
+  decision.strategy = std::move(strategy);
 }
 
 }  // namespace
@@ -176,7 +177,7 @@ Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send
   };
   if (intent.known) plans.use(*intent.known);
   else if (intent.path.copies == 1) plans.keep(std::cref(known_from_now_on), draft.graph());
-  if (opening.is_on_device) tell_path(intent.decision, intent.path);
+  if (opening.is_on_device) insist([&] { tell_path(intent.decision, intent.path); });
   auto state = insist([] { return std::make_unique<Exchange::State>(); });
   *state = {context, std::move(address), std::move(intent.decision), draft.buffer_bytes(), std::move(executor)};
   return Exchange(std::move(state));

@@ -206,6 +206,8 @@ int main(int argc, char** argv) {
   CHECK(commpass_comm_create(MPI_COMM_WORLD, "no-such-profile", &comm) == COMMPASS_ERROR_INPUT);
   CHECK(comm == NULL && strstr(commpass_error_text(), "no-such-profile") != NULL);
   CHECK(commpass_comm_create(MPI_COMM_WORLD, "lassen", &comm) == COMMPASS_SUCCESS);
+  CHECK(commpass_comm_use_stream(comm, NULL) == COMMPASS_SUCCESS);
+  CHECK(commpass_comm_use_stream(NULL, NULL) == COMMPASS_ERROR_INPUT);
   const char* strategies[] = {NULL, "direct+nbx", "direct+reduce", "two-step+dense"};
   for (int i = 0; i < 4; ++i) {
     variable_sizes_with_gaps(comm, strategies[i]);

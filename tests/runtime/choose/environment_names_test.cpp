@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "runtime/communicator.hpp"
+#include "runtime/mpi/device_aware.hpp"
 #include "runtime/mpi/own_communicator.hpp"
 #include "runtime/naive_exchange.hpp"
 #include "runtime/world.hpp"
@@ -110,6 +111,23 @@ TEST(EnvironmentStrategy, IsTheNearestThatAppliesToACommunicator) {
     EXPECT_EQ(exchanged(communicator), comm.size() == 1   ? "chosen"
                                        : comm.size() == 2 ? "tuna,radix=2"
                                                           : "tuna,radix=3");
+  }
+}
+
+// No device is there, and the host's data goes as it is.
+TEST(EnvironmentStrategy, HandsNoDeviceMemoryToAnMpiLibraryThatDoesNotTakeIt) {
+  const Variable strategy("COMMPASS_STRATEGY", "standard@device"), asked("COMMPASS_VERBOSE", "1");
+  const bool is_taken = takes_cuda_memory().value_or(false) || takes_hip_memory().value_or(false);
+  for (const auto& comm : communicators()) {
+    std::string run;
+    const auto said = stderr_of([&] {
+      auto communicator = make(comm);
+      run = exchanged(communicator);
+    });
+    EXPECT_EQ(run, is_taken ? "standard@device" : "standard@staged");
+    EXPECT_EQ(said.find("does not take device memory; standard@staged runs there.") != std::string::npos,
+              comm.rank() == 0 && !is_taken)
+        << said;
   }
 }
 

@@ -238,9 +238,33 @@ TEST(DeviceMemory, IsRefusedInOneSentenceWhereOnlyHostMemoryIsTaken) {
   expect_refusal([&] { communicator.alltoallw(memory.data(), ones, apart, types, other.data(), ones, apart, types); });
   expect_refusal(
       [&] { communicator.alltoallw_init(memory.data(), ones, apart, types, other.data(), ones, apart, types); });
+  expect_refusal([&] {
+    const Grid ring{{size_of()}, {true}};
+    communicator.halo_exchange(ring, {{2}, {1}, 1}, memory.data());
+  });
+  expect_refusal([&] {
+    auto ring = communicator.cart_neighborhood({{{size_of()}, {true}}, {-1, 1}, {}});
+    ring.alltoall(memory.data(), 1, MPI_INT, other.data(), 1, MPI_INT);
+  });
   const std::vector<SendEdge> edges{{(rank_of() + 1) % size_of(), 0, 4}};
   expect_refusal([&] { communicator.sparse_alltoallv(memory.data(), edges, {"direct+nbx", {}}); });
   expect_refusal([&] { communicator.start_sparse_alltoallv(memory.data(), edges, {"direct+nbx", {}}).wait(); });
+}
+
+// Its bytes would be packed on the host.
+TEST(DeviceMemory, IsRefusedByExchangesForAnyBuffersWhenTheyBegin) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine());
+  const DeviceBytes memory(8);
+  int from = 1, to = 0;
+  const std::vector<TypedBlock> block{{rank_of(), 0, 1, MPI_INT}};
+  ExchangeOptions options;
+  options.any_buffers = true;
+  auto exchange = communicator.typed_neighbor_exchange(&from, block, &to, block, options);
+  EXPECT_NE(common_error([&] { exchange.start(memory.data(), &to); }).find("device memory"), std::string::npos);
+  EXPECT_NE(common_error([&] { exchange.start(&from, memory.data()); }).find("device memory"), std::string::npos);
+  exchange.start(&from, &to);
+  exchange.wait();
+  EXPECT_EQ(to, 1);
 }
 
 }  // namespace
