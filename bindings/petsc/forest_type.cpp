@@ -147,10 +147,8 @@ PetscErrorCode end_fetch(PetscSF forest, MPI_Datatype unit, void* roots, const v
              [&] { return basic.FetchAndOpEnd(forest, unit, roots, leaves, fetched, op); });
 }
 
-PetscErrorCode set_from_options(PetscSF forest, PetscOptionItems* PetscOptionsObject) {  // PETSc's macros need the name
-  ForestOperations* operations = nullptr;
-  PetscCall(operations_of(forest, operations));
-  auto& settings = operations->settings;
+PetscErrorCode read_options(ForestSettings& settings, PetscOptionItems* PetscOptionsObject) {  // macros need the name
+  PetscFunctionBegin;  // and may return as if it was there
   PetscOptionsHeadBegin(PetscOptionsObject, "PetscSF commpass options");
   PetscCall(PetscOptionsInt("-sf_commpass_after", "Exchanges of one kind that are left to type basic first", "none",
                             settings.after, &settings.after, nullptr));
@@ -163,7 +161,16 @@ PetscErrorCode set_from_options(PetscSF forest, PetscOptionItems* PetscOptionsOb
   if (settings.after < 0)
     SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
             "-sf_commpass_after %" PetscInt_FMT ": it is negative; use 0 or more.", settings.after);
-  return 0;
+  PetscFunctionReturn(0);
+}
+
+PetscErrorCode set_from_options(PetscSF forest, PetscOptionItems* items) {
+  return guarded(forest, [&]() -> PetscErrorCode {
+    ForestOperations* operations = nullptr;
+    PetscCall(operations_of(forest, operations));
+    PetscCall(read_options(operations->settings, items));
+    return 0;
+  });
 }
 
 PetscErrorCode print(const ForestOperations& operations, PetscViewer viewer) {
