@@ -66,6 +66,7 @@ commpass_unmodified_tests(unmodified_calls unmodified 2 VARIABLES COMMPASS_MPI=a
 commpass_unmodified_tests(hostile_always hostile ${commpass_unmodified_ranks} VARIABLES COMMPASS_MPI=always EXPECT "\nneighbor_alltoallw +[235] +[0-9]+ +0 +[1-9]")
 commpass_unmodified_tests(hostile_two_nodes hostile 4
   VARIABLES COMMPASS_MPI=always COMMPASS_LAYOUT=2x2 COMMPASS_ALLTOALLV_STRATEGY=two-step EXPECT "alltoallw +4 +[0-9]+ +0 +[1-9].*two-step")
+commpass_unmodified_tests(hostile_by_mpi hostile 3 VARIABLES COMMPASS_MPI=always COMMPASS_ALLTOALLV_STRATEGY=mpi EXPECT "neighbor_alltoallw +3 +[0-9]+ +0 +[1-9][^\n]* mpi\n")
 if(NOT COMMPASS_MPI_LIBRARY STREQUAL mpich)  # whose MPI_Neighbor_alltoallw is wrong by itself
   commpass_unmodified_tests(hostile_on hostile 2 3 VARIABLES COMMPASS_MPI=on EXPECT "alltoallv +[23] +[0-9]+ +[1-9][0-9]* +[0-9]+ +[1-9]")
 endif()

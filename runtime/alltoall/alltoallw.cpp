@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "model/error.hpp"
 #include "runtime/device/find_device.hpp"
@@ -32,10 +33,11 @@ void AlltoallwCall::Packing::assign(const Side& side, const void* buffer, MPI_Co
   }
 }
 
-/// Do all blocks lie as they travel?
+/// Do all blocks lie as they travel, from where the library reaches?
 bool AlltoallwCall::Packing::lie_as_they_travel(const void* buffer) const {
-  return buffer &&
-         std::ranges::all_of(parts, [](const Part& part) { return !part.type || part.type->is_contiguous(); });
+  return buffer && std::ranges::all_of(parts, [](const Part& part) {
+           return !part.type || (part.type->is_contiguous() && std::abs(part.offset) <= largest_library_number);
+         });
 }
 
 /// Counts and displacements in bytes: those of the user, or of blocks one after another.
@@ -45,7 +47,7 @@ void AlltoallwCall::Packing::lay_out() {
   Bytes total = 0;
   for (const auto& part : parts) {
     counts.push_back(part.bytes());
-    displacements.push_back(is_packed ? total : part.offset);
+    displacements.push_back(is_packed ? total : part.type ? part.offset : 0);  // that of nothing may be anything
     total += part.bytes();
   }
   packed.resize(is_packed ? static_cast<std::size_t>(total) : 0);

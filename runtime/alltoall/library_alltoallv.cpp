@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <limits>
+#include <cstdlib>
 
 #include "model/error.hpp"
 #include "runtime/mpi/mpi_error.hpp"
@@ -21,7 +21,7 @@ void keep(const Numbers& numbers, std::vector<Number>& kept) {
 #else
 
 int as_int(Bytes number) {
-  if (number < std::numeric_limits<int>::min() || number > std::numeric_limits<int>::max())
+  if (std::abs(number) > largest_library_number)
     throw InputError("alltoallv by the MPI library", fmt::format("it has no number as large as {}", number),
                      "name another strategy than mpi");
   return static_cast<int>(number);

@@ -3,11 +3,19 @@
 
 #include <mpi.h>
 
+#include <limits>
 #include <vector>
 
 #include "runtime/alltoall/numbers.hpp"
 
 namespace commpass {
+
+/// That the library counts to: where it has the functions of MPI 4 that end in _c, as far as Bytes do.
+#if MPI_VERSION >= 4
+inline constexpr Bytes largest_library_number = std::numeric_limits<Bytes>::max();
+#else
+inline constexpr Bytes largest_library_number = std::numeric_limits<int>::max();
+#endif
 
 /// As MPI_Alltoallv has them.
 struct AlltoallvNumbers {
@@ -18,8 +26,7 @@ struct AlltoallvNumbers {
   }
 };
 
-/// Copies of such numbers as the library takes them: of any size where it has the functions of MPI 4 that end in _c,
-/// else of int. It reads them until the exchange is complete.
+/// Copies of such numbers as the library takes them, which reads them until the exchange is complete.
 class LibraryNumbers {
  public:
   /// Takes no memory for no more ranks than before. @throws InputError for what the library cannot count

@@ -171,7 +171,7 @@ static void absolute_addresses(MPI_Comm comm) {
   for (int i = 0; i < size; ++i) MPI_Type_free(&from[i]), MPI_Type_free(&to[i]);
 }
 
-/* The neighbours' blocks, each of a type of its own, from a buffer or from absolute addresses. */
+/* The neighbours' blocks, each of a type of its own. */
 static void typed_neighbors(MPI_Comm comm, int in, const int* sources, int out, const int* destinations) {
   const MPI_Datatype pair = backwards();
   const size_t wide = 6;
@@ -180,8 +180,14 @@ static void typed_neighbors(MPI_Comm comm, int in, const int* sources, int out, 
   MPI_Aint sd[most_ranks], rd[most_ranks];
   MPI_Datatype st[most_ranks], rt[most_ranks];
   for (int call = 0; call < repeats; ++call) {
-    MPI_Aint send_at = 0, receive_at = 0;
-    if (call % 2) MPI_Get_address(send, &send_at), MPI_Get_address(receive, &receive_at);
+    /* From the buffer itself, from nothing, or from elsewhere, which is farther than an int reaches. */
+    int here;
+    void *from = send, *to = receive;
+    if (call % 3) from = to = call % 3 == 1 ? MPI_BOTTOM : &here;
+    MPI_Aint send_at, receive_at, base;
+    MPI_Get_address(send, &send_at), MPI_Get_address(receive, &receive_at);
+    MPI_Get_address(from, &base), send_at -= base;
+    MPI_Get_address(to, &base), receive_at -= base;
     for (int i = 0; i < most_ranks; ++i) ones[i] = 1;
     for (int i = 0; i < out; ++i) {
       int* const at = send + wide * (size_t)i + 2;
@@ -193,8 +199,7 @@ static void typed_neighbors(MPI_Comm comm, int in, const int* sources, int out, 
     int twos[most_ranks];
     for (int i = 0; i < most_ranks; ++i) twos[i] = 2;
     memset(receive, 0x5a, ((size_t)in * 2 + 2) * sizeof(int));
-    MPI_Neighbor_alltoallw(call % 2 ? MPI_BOTTOM : send, ones, sd, st, call % 2 ? MPI_BOTTOM : receive, twos, rd, rt,
-                           comm);
+    MPI_Neighbor_alltoallw(from, ones, sd, st, to, twos, rd, rt, comm);
     for (int i = 0; i < in; ++i) {
       const int* const got = receive + 2 * (in - 1 - i);
       const int is_there = sources[i] != MPI_PROC_NULL;
