@@ -9,6 +9,7 @@
 #include <numeric>
 #include <string_view>
 
+#include "bench/device_cases.hpp"
 #include "bench/options.hpp"
 #include "bench/skewed_patterns.hpp"
 #include "bench/sparse_cases.hpp"
@@ -204,6 +205,23 @@ Result run_sparse(const Options& options, const SparseCase& which) {
   return result;
 }
 
+/// Data on devices; its plain loop sends directly from devices.
+Result run_devices(const Options& options, const DeviceCluster& cluster, const DeviceCase& which) {
+  const auto device = run_device_case(options.simulator, cluster, which);
+  Result result;
+  result.cluster = device.cluster;
+  result.pattern = "devices " + device.pattern;
+  result.ranks = cluster.host.ppn() * device_nodes;
+  result.chosen = device.chosen;
+  result.best = device.best;
+  result.regret = device.regret;
+  result.speedup = device.speedup;
+  result.errors = device.errors;
+  result.chosen_error = device.chosen_error;
+  result.correlation = rank_correlation(device.predicted_s, device.measured_s);
+  return result;
+}
+
 Json summary_of(const std::vector<Result>& results) {
   std::vector<double> regrets, errors, speedups;
   double correlation = 0;
@@ -264,13 +282,23 @@ Json regret(const Options& options) {
   for (const auto& which : sparse_cases(all, profiles, options.quick))
     if (!options.quick || (which.pattern.name == quick_sparse_pattern && which.cluster.name == all.front().name))
       sparse.push_back(which);
-  const auto known = static_cast<std::ptrdiff_t>(cases.size());
-  std::vector<Result> results(cases.size() + sparse.size());
+  const auto with_devices = device_clusters(options.simulator, options.quick);
+  std::vector<std::pair<const DeviceCluster*, const DeviceCase*>> devices;
+  for (const auto& cluster : with_devices)
+    for (const auto& which : device_cases)
+      if (which.quick || !options.quick) devices.emplace_back(&cluster, &which);
+  const auto known = static_cast<std::ptrdiff_t>(cases.size()), end_of_sparse = known + std::ssize(sparse);
+  std::vector<Result> results(cases.size() + sparse.size() + devices.size());
   std::map<std::string, std::vector<Result>> by_cluster, by_pattern;
   in_parallel(
       results.size(),
       [&](std::size_t i) {
-        results[i] = i < cases.size() ? run_case(options, cases[i]) : run_sparse(options, sparse[i - cases.size()]);
+        const auto after = i - cases.size();
+        if (i < cases.size()) results[i] = run_case(options, cases[i]);
+        else if (after < sparse.size()) results[i] = run_sparse(options, sparse[after]);
+        else
+          results[i] =
+              run_devices(options, *devices[after - sparse.size()].first, *devices[after - sparse.size()].second);
       },
       [&](std::size_t i) {
         if (i < cases.size()) by_cluster[results[i].cluster].push_back(results[i]);
@@ -291,14 +319,17 @@ Json regret(const Options& options) {
                              {"speedup_over_plain_loop", r.speedup}});
   for (const auto& [name, own] : by_cluster) json["clusters"][name] = summary_of(own);
   for (const auto& [name, own] : by_pattern) json["patterns"][name] = summary_of(own);
-  json["sparse"] = summary_of({results.begin() + known, results.end()});
+  json["sparse"] = summary_of({results.begin() + known, results.begin() + end_of_sparse});
+  if (!devices.empty()) json["devices"] = summary_of({results.begin() + end_of_sparse, results.end()});
   json["summary"] = summary_of({results.begin(), results.begin() + known});
-  for (const auto* name : {"gmean", "worst", "cases"})
-    json["summary"][std::string("sparse_") + name] = json["sparse"][name];
+  for (const auto* part : {"sparse", "devices"})
+    for (const auto* name : {"gmean", "worst", "cases"})
+      if (json.contains(part)) json["summary"][fmt::format("{}_{}", part, name)] = json[part][name];
   if (options.json) return json;
   print_summaries(json["patterns"]);
   print_summaries(json["clusters"]);
   print_summaries({{"all, patterns known", json["summary"]}, {"all, sparse", json["sparse"]}});
+  if (json.contains("devices")) print_summaries({{"all, on devices", json["devices"]}});
   return json;
 }
 

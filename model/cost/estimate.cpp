@@ -44,9 +44,10 @@ std::vector<int> typical_nodes(const RandomPattern& pattern, const Layout& layou
 
 /// What a rank of a node owes all others, and they owe it, on average.
 Bytes buffer_bytes(const RandomPattern& pattern, const Layout& layout, int node) {
+  constexpr double most = 1e18;  // an integer holds the sum of a few
   const double on_node = layout.ppn(node) - 1, off_node = layout.ranks() - layout.ppn(node);
-  return static_cast<Bytes>(pattern.block_bytes *
-                            (pattern.density_on_node * on_node + pattern.density_off_node * off_node));
+  const double bytes = pattern.block_bytes * (pattern.density_on_node * on_node + pattern.density_off_node * off_node);
+  return static_cast<Bytes>(std::min(bytes, most));
 }
 
 /// What some ranks of one node send, in order.

@@ -38,8 +38,10 @@ Machine on_device(const Machine& machine) {
   result.name = machine.name;
   result.host = machine.device;
   const double beta = fastest_beta(machine.device);
-  if (beta > 0) result.copy_rate_bytes_per_s = 1 / beta;
-  if (!machine.device_to_host.empty())
+  if (machine.device_copy_rate_bytes_per_s) result.copy_rate_bytes_per_s = *machine.device_copy_rate_bytes_per_s;
+  else if (beta > 0) result.copy_rate_bytes_per_s = 1 / beta;
+  if (machine.device_copy_call_s) result.copy_call_s = *machine.device_copy_call_s;
+  else if (!machine.device_to_host.empty())
     result.copy_call_s = std::ranges::min(machine.device_to_host, {}, &DeviceCopy::alpha_s).alpha_s;
   result.operations = machine.operations;
   result.operations.neighbor_alltoall_s = result.operations.alltoallv_s = std::nullopt;

@@ -135,7 +135,9 @@ struct Machine {
       std::numeric_limits<double>::infinity();                            ///< of each node, when all nodes send at once
   double bus_rate_bytes_per_s = std::numeric_limits<double>::infinity();  ///< all messages within a node
   std::vector<DeviceCopy> device_to_host, host_to_device;
-  std::optional<int> devices_per_node{};  ///< absent: each rank with data on devices has one of its own
+  std::optional<int> devices_per_node{};                 ///< absent: each rank with data on devices has one of its own
+  std::optional<double> device_copy_rate_bytes_per_s{};  ///< of copies within a device, as the host's rate and call;
+  std::optional<Seconds> device_copy_call_s{};           ///< absent: not measured, see on_device
   double copy_rate_bytes_per_s = std::numeric_limits<double>::infinity();  ///< a local memory copy
   std::optional<Seconds> copy_block_s{};  ///< for each contiguous piece copied; absent: not measured, and taken for 0
   Seconds copy_call_s = 0;                ///< and what comes before the pieces of a batch: no key, see on_device
@@ -164,9 +166,9 @@ Seconds probe_seconds(const Machine& machine);
 
 /// A machine whose host memory is what the devices' memory is on the given one: so messages and copies on devices are
 /// priced as those on the host. Its messages are those of `device`, and of what nodes share only `device` counts: the
-/// paper's devices do not reach what a node injects. A batch of pieces is brought together by one kernel, whose
-/// stand-ins are documented in docs/model.md: alpha of the fastest copy to the host to start it, and beta of the
-/// fastest messages between devices for each byte. Nothing is known of the MPI library's collectives.
+/// paper's devices do not reach what a node injects. A batch of pieces is brought together by one kernel. Where that
+/// was not measured, alpha of the fastest copy to the host stands in for its start, and beta of the fastest messages
+/// between devices for each byte (docs/model.md). Nothing is known of the MPI library's collectives.
 Machine on_device(const Machine& machine);
 
 /// How messages in host memory move between ranks of a locality: its channel or, where it is absent, that of the next

@@ -334,7 +334,11 @@ Profile parse_profile(const std::string& text, const std::string& origin) {
     machine.host_to_device = read_copies(s, "host_to_device");
   });
   if (version > first_schema_version)
-    read_section(in, "devices", [&](auto& s) { machine.devices_per_node = s.count("per_node", 1); });
+    read_section(in, "devices", [&](auto& s) {
+      if (s.find("per_node")) machine.devices_per_node = s.count("per_node", 1);
+      if (s.find("copy_rate_bytes_per_s")) machine.device_copy_rate_bytes_per_s = s.rate("copy_rate_bytes_per_s");
+      machine.device_copy_call_s = s.optional_number("copy_call_s");
+    });
   read_section(in, "local", [&](auto& s) {
     machine.copy_rate_bytes_per_s = s.rate("copy_rate_bytes_per_s");
     machine.copy_block_s = s.optional_number("copy_block_s");
@@ -400,6 +404,14 @@ Json write_copies(const std::vector<DeviceCopy>& copies) {
   return json;
 }
 
+Json write_devices(const Machine& machine) {
+  Json json;
+  if (machine.devices_per_node) json["per_node"] = *machine.devices_per_node;
+  if (machine.device_copy_rate_bytes_per_s) json["copy_rate_bytes_per_s"] = *machine.device_copy_rate_bytes_per_s;
+  if (machine.device_copy_call_s) json["copy_call_s"] = *machine.device_copy_call_s;
+  return json;
+}
+
 Json write_verdict(const Verdict& verdict) {
   Json json{{"trust", name_of(verdict.trust)}, {"uncertainty", verdict.uncertainty}, {"why", verdict.why}};
   if (!verdict.remedy.empty()) json["remedy"] = verdict.remedy;
@@ -424,7 +436,8 @@ std::string to_json(const Profile& profile) {
   const Machine& machine = profile.machine;
   Json json;
   const auto& own = machine.operations;
-  const bool needs_minor = machine.devices_per_node || own.batch_s || own.batch_once_s || own.discovery_s;
+  const auto devices = write_devices(machine);
+  const bool needs_minor = !devices.empty() || own.batch_s || own.batch_once_s || own.discovery_s;
   // So that an older one reads it.
   json["schema_version"] = machine.verdict || needs_minor ? schema_version : first_schema_version;
   if (needs_minor) json["schema_minor"] = schema_minor;
@@ -447,7 +460,7 @@ std::string to_json(const Profile& profile) {
     put_section(json, key, section);
   }
   put_section(json, "copy", copy);
-  if (machine.devices_per_node) json["devices"] = {{"per_node", *machine.devices_per_node}};
+  put_section(json, "devices", devices);
   put_section(json, "local", local);
   put_section(json, "operations", operations);
   if (machine.verdict) json["verdict"] = write_verdict(*machine.verdict);

@@ -22,8 +22,11 @@ int most_processes(const std::vector<DeviceCopy>& copies) {
 
 /// What forwards on devices brings blocks together there, and copying them for nothing would decide.
 std::string lacking_on_device(const Strategy& strategy, const Machine& machine) {
-  if (strategy.route == baselines().front().strategy.route || !machine.device_to_host.empty()) return {};
-  return "profile " + machine.name + " has no copy.device_to_host, from which the price of packing on devices is taken";
+  if (strategy.route == baselines().front().strategy.route) return {};
+  if (machine.device_copy_call_s || !machine.device_to_host.empty()) return {};
+  return "profile " + machine.name +
+         " has neither devices.copy_call_s nor copy.device_to_host, from which the price of packing on devices is "
+         "taken";
 }
 
 }  // namespace

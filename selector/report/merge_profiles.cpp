@@ -74,10 +74,16 @@ std::vector<Part> parts_of_machine() {
                      to.device_to_host = from.device_to_host;
                      to.host_to_device = from.host_to_device;
                    }});
-  parts.push_back(
-      {"devices",
-       [](const Machine& m) { return m.devices_per_node ? std::optional<double>(*m.devices_per_node) : std::nullopt; },
-       [](Machine& to, const Machine& from) { to.devices_per_node = from.devices_per_node; }});
+  parts.push_back({"devices",
+                   [](const Machine& m) {
+                     const bool is_there = m.devices_per_node || m.device_copy_rate_bytes_per_s || m.device_copy_call_s;
+                     return is_there ? std::optional(m.device_copy_call_s.value_or(1)) : std::nullopt;
+                   },
+                   [](Machine& to, const Machine& from) {
+                     to.devices_per_node = from.devices_per_node;
+                     to.device_copy_rate_bytes_per_s = from.device_copy_rate_bytes_per_s;
+                     to.device_copy_call_s = from.device_copy_call_s;
+                   }});
   parts.push_back({"local",
                    [](const Machine& m) {
                      constexpr double bytes = 65536;

@@ -83,6 +83,10 @@ void add_rates(std::string& text, const Machine& machine) {
       fmt::format_to(out, "  {}, {} processes: {}\n", direction, c.processes, line(c.alpha_s, c.beta_s_per_byte));
   };
   if (machine.devices_per_node) fmt::format_to(out, "  devices of a node: {}\n", *machine.devices_per_node);
+  if (machine.device_copy_rate_bytes_per_s)
+    fmt::format_to(out, "  copy within a device: {}\n", rate(*machine.device_copy_rate_bytes_per_s));
+  if (machine.device_copy_call_s)
+    fmt::format_to(out, "  starting copies within a device: {}\n", format_seconds(*machine.device_copy_call_s));
   copies("device to host", machine.device_to_host);
   copies("host to device", machine.host_to_device);
 }

@@ -78,7 +78,7 @@ nlohmann::ordered_json full_profile() {
                          "gamma_s": 3e-8, "rendezvous_from_bytes": 300, "aggregate_rate_bytes_per_s": 1e9, "link_rate_bytes_per_s": 5e8}},
     "device": {"network": {"protocols": [{"name": "all", "alpha_s": 1e-5, "beta_s_per_byte": 1e-9}]}},
     "injection": {"rate_bytes_per_s": 5e8}, "ejection": {"rate_bytes_per_s": 4e8}, "core": {"rate_bytes_per_s": 3e8}, "bus": {"rate_bytes_per_s": 1e9},
-    "copy": {"device_to_host": [{"processes": 1, "alpha_s": 1e-5, "beta_s_per_byte": 1e-11}], "host_to_device": [{"processes": 1, "alpha_s": 1e-5, "beta_s_per_byte": 1e-11}]}, "devices": {"per_node": 2},
+    "copy": {"device_to_host": [{"processes": 1, "alpha_s": 1e-5, "beta_s_per_byte": 1e-11}], "host_to_device": [{"processes": 1, "alpha_s": 1e-5, "beta_s_per_byte": 1e-11}]}, "devices": {"per_node": 2, "copy_rate_bytes_per_s": 3e9, "copy_call_s": 4e-6},
     "local": {"copy_rate_bytes_per_s": 5e9, "copy_block_s": 3e-8, "datatype_rate_bytes_per_s": 6e9, "datatype_block_s": 2e-8},
     "operations": {"barrier_s": 4e-6, "allreduce_s": 7e-6, "probe_s": 9e-7, "put_s": 3e-7, "fence_s": 5e-6, "window_s": 6e-5, "neighbor_alltoall_s": 1e-6, "neighbor_alltoall_message_s": 2e-7,
                    "alltoallv_s": 2e-6, "alltoallv_message_s": 3e-7,
@@ -213,6 +213,13 @@ const std::map<std::string, StandIn>& stand_ins() {
         [](nlohmann::ordered_json& json, const nlohmann::ordered_json::json_pointer&) {
           json["devices"] = {{"per_node", layout.max_ppn()}};
         }}},
+      {"devices.per_node",
+       {"each rank with data on devices has one of its own",
+        [](nlohmann::ordered_json& json, const nlohmann::ordered_json::json_pointer& key) {
+          json[key] = layout.max_ppn();
+        }}},
+      {"devices.copy_rate_bytes_per_s", {"of the fastest messages between devices", as(1e9)}},
+      {"devices.copy_call_s", {"the least `alpha_s` of `copy.device_to_host`", as(1e-5)}},
       {"operations.allreduce_s",
        {"α·⌈log₂ P⌉",
         [](nlohmann::ordered_json& json, const nlohmann::ordered_json::json_pointer& key) {
@@ -267,13 +274,13 @@ const std::map<std::string, NotOffered>& not_offered() {
         "no device"}},
       {"copy",
        {"what ends in `@staged`",
-        {"standard@staged", "two-step@staged", "two-step@device"},
+        {"standard@staged", "two-step@staged"},
         [](const Machine& m) { return lacking(parse_strategy("standard@staged"), m, CostModel::burst); },
         "no copy.device_to_host"}},
       {"copy.device_to_host",
        {"what forwards `@device`",
-        {"standard@staged", "two-step@staged", "two-step@device"},
-        [](const Machine& m) { return lacking(parse_strategy("two-step@device"), m, CostModel::burst); },
+        {"standard@staged", "two-step@staged"},
+        [](const Machine& m) { return lacking(parse_strategy("two-step@staged"), m, CostModel::burst); },
         "no copy.device_to_host"}},
       {"copy.host_to_device",
        {"what ends in `@staged`",

@@ -402,7 +402,7 @@ namespace {
 class SimulatedMemory final : public Memory {
  public:
   void copy(std::span<const LocalCopy> copies) override {
-    double seconds = 0;
+    double seconds = copies.empty() ? 0 : cluster().copy_call_s;
     for (const auto& [from, to, bytes] : copies) {
       std::memcpy(to, from, bytes);
       seconds += cluster().copy_block_s + static_cast<double>(bytes) / cluster().copy_rate_bytes_per_s;

@@ -6,7 +6,13 @@
 // the sender (it copies). All ranks of a node share its NIC, out of the node and, where there is a limit, into it. All
 // nodes share the core of the network, where it has a limit: so much for each node. Where there are leaf switches, the
 // nodes of each share its way to the others, which profiles cannot describe. A bus, where there is one, moves all
-// messages within its node. A local copy costs copy_block_s for each contiguous piece.
+// messages within its node. A local copy costs copy_block_s for each contiguous piece, and copy_call_s for all that are
+// made at once.
+//
+// Devices, where there are any: a copy between one and host memory takes copy_alpha_s, and then moves its bytes, and
+// copy_start_bytes, which no other copy may use. All copies of a device share rate_bytes_per_s in equal parts, and each
+// has process_rate_bytes_per_s at most. What messages and copies of device memory cost is under "device", by the names
+// of a cluster; a simulation is of either memory (bench/device_cases.hpp).
 #pragma once
 
 #include <algorithm>
@@ -44,6 +50,16 @@ struct Locality {
   }
 };
 
+struct Devices {
+  int per_node = 0;
+  double copy_alpha_s = 0, copy_start_bytes = 0, rate_bytes_per_s = 0, process_rate_bytes_per_s = 0;
+};
+
+/// The simulated host that stands for a device.
+inline std::string device_host(int node, int device) {
+  return "n" + std::to_string(node) + "d" + std::to_string(device);
+}
+
 /// Where a simulated host is. Hosts are called n<node>c<core>.
 struct Place {
   int node = 0, core = 0;
@@ -63,7 +79,8 @@ struct Cluster {
   std::array<Locality, 3> localities;     // socket, node, network
   double ejection_rate_bytes_per_s = 0;   // 0: no limit; so with the two that follow
   double core_rate_per_node_bytes_per_s = 0, bus_rate_bytes_per_s = 0;
-  double injection_rate_bytes_per_s = 0, copy_rate_bytes_per_s = 0, copy_block_s = 0;
+  double injection_rate_bytes_per_s = 0, copy_rate_bytes_per_s = 0, copy_block_s = 0, copy_call_s = 0;
+  Devices devices;
   int leaf_nodes = 0;                // of a leaf switch; 0: there are none
   double leaf_rate_bytes_per_s = 0;  // out of one
   double value_run_s = 2e-9;         // of copy_values: 1 ns for a run of 8 bytes, 3 ns for others on one x86 processor
@@ -106,6 +123,12 @@ inline Cluster read_cluster() {
     throw std::invalid_argument("a cluster with a bus has one fastest rate within a node");
   cluster.copy_rate_bytes_per_s = json.at("copy_rate_bytes_per_s");
   cluster.copy_block_s = json.at("copy_block_s");
+  cluster.copy_call_s = json.value("copy_call_s", 0.0);
+  if (json.contains("devices")) {
+    const auto& in = json.at("devices");
+    cluster.devices = {in.at("per_node"), in.at("copy_alpha_s"), in.at("copy_start_bytes"), in.at("rate_bytes_per_s"),
+                       in.at("process_rate_bytes_per_s")};
+  }
   cluster.leaf_nodes = json.value("leaf_nodes", 0);
   cluster.leaf_rate_bytes_per_s = json.value("leaf_rate_bytes_per_s", 0.0);
   cluster.value_run_s = json.value("value_run_s", cluster.value_run_s);

@@ -116,6 +116,12 @@ void fill_full(s4u::NetZone* zone, simgrid::kernel::routing::NetPoint* router, i
   }
 }
 
+/// Hosts whose work is bytes that they copy.
+void add_devices(s4u::NetZone* zone, int node) {
+  for (int device = 0; device < cluster.devices.per_node; ++device)
+    zone->create_host(simulation::device_host(node, device), cluster.devices.rate_bytes_per_s)->seal();
+}
+
 /// A node, and the ways out of it and into it.
 struct Node {
   s4u::NetZone* zone;
@@ -160,6 +166,7 @@ extern "C" void load_platform(const s4u::Engine& engine) {
     auto* router = zone->create_router(name + "-router");
     if (has_bus) fill_full(zone, router, node, cores);
     else fill_star(zone, node, cores);
+    add_devices(zone, node);
     zone->seal();
     nodes.push_back({zone, router, joined(between(name + "-nic", cluster.injection_rate_bytes_per_s), core),
                      between(name + "-nic-in", cluster.ejection_rate_bytes_per_s)});

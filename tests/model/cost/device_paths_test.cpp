@@ -145,6 +145,13 @@ TEST(DataOnDevices, IsPackedByOneKernelForAllMessagesOfABatch) {
       << "the papers' models do not pack";
 }
 
+TEST(DataOnDevices, IsPackedAsWasMeasured) {
+  auto m = machine_with_devices();
+  m.device_copy_call_s = 3;
+  m.device_copy_rate_bytes_per_s = 50;
+  EXPECT_DOUBLE_EQ(cost_on(on_devices, "standard", {8, {{3, 3, 100}}}, m).seconds, 3 + 2);
+}
+
 TEST(DataOnDevices, OfARankToItselfStartsACopy) {
   EXPECT_DOUBLE_EQ(cost_on(on_devices, "standard", {8, {{3, 3, 100}}}, machine_with_devices()).seconds, 6 + 0.05);
 }

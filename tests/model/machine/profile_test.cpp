@@ -497,6 +497,11 @@ TEST(Profile, TellsTheDevicesOfANodeSinceMinorVersionOne) {
   EXPECT_EQ(parse(json).machine.devices_per_node, 4);
   EXPECT_EQ(Json::parse(to_json(parse(json))), json);
   EXPECT_TRUE(schema_accepts(json));
+  json["devices"] = {{"per_node", 4}, {"copy_rate_bytes_per_s", 5e11}, {"copy_call_s", 0}};
+  EXPECT_EQ(parse(json).machine.device_copy_rate_bytes_per_s, 5e11);
+  EXPECT_EQ(parse(json).machine.device_copy_call_s, 0);
+  EXPECT_EQ(Json::parse(to_json(parse(json))), json);
+  EXPECT_TRUE(schema_accepts(json));
   json.erase("verdict");
   EXPECT_EQ(Json::parse(to_json(parse(json)))["schema_version"], 2);
   for (const auto& wrong : {Json(0), Json(-1), Json(1.5), Json("4"), Json(std::int64_t{1} << 31)}) {

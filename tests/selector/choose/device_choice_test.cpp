@@ -53,6 +53,9 @@ TEST(OfferedPaths, OfARouteThatForwardsNeedWhatPackingIsPricedBy) {
   EXPECT_EQ(lacking(parse_strategy("two-step@device"), machine, CostModel::postal), "");
   EXPECT_EQ(lacking(parse_strategy("standard@device"), machine, CostModel::burst), "");
   EXPECT_NE(lacking(parse_strategy("standard@staged"), machine, CostModel::burst), "");
+  auto measured = machine;
+  measured.device_copy_call_s = 1e-6;
+  EXPECT_EQ(lacking(parse_strategy("two-step@device"), measured, CostModel::burst), "");
   const auto paths = offered_paths(DataPlace::device, device_ranks, machine);
   for (const auto& strategy : offered_strategies(device_ranks, machine, CostModel::burst, Usage::planned, paths))
     EXPECT_EQ(strategy.route + to_string(strategy.path), "standard@device");

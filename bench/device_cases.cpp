@@ -1,0 +1,166 @@
+#include "bench/device_cases.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "calibrate/fit.hpp"
+#include "model/file.hpp"
+#include "model/machine/profile.hpp"
+#include "model/pattern/generate.hpp"
+#include "selector/choose/baseline.hpp"
+#include "selector/choose/offer.hpp"
+#include "selector/choose/parallel.hpp"
+#include "selector/choose/select.hpp"
+
+namespace commpass::bench {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr auto* folder = "devices";
+
+/// The description of the cluster whose messages are those of its devices.
+ClusterShape of_devices(const Simulator& simulator, const ClusterShape& host) {
+  auto json = Json::parse(read_file(host.file));
+  const auto device = json.at("device");
+  for (const auto& [key, value] : device.items()) json[key] = value;
+  auto shape = host;
+  shape.name = host.name + "-memory";
+  shape.file = fmt::format("{}/{}.json", simulator.scratch, "cluster-" + shape.name);
+  json["name"] = shape.name;
+  write_file(shape.file, json.dump(1));
+  return shape;
+}
+
+/// Both directions cost the same here.
+std::vector<DeviceCopy> measure_copies(const Simulator& simulator, const ClusterShape& cluster) {
+  const auto json = Json::parse(
+      simulate(simulator, cluster, 1, "commpass-device-exchange", fmt::format("--processes {}", cluster.ppn())));
+  std::map<int, std::vector<SizePoint>> samples;
+  for (const auto& each : json) samples[each.at("processes")].push_back({each.at("bytes"), each.at("seconds")});
+  std::vector<DeviceCopy> copies;
+  for (const auto& [processes, own] : samples) {
+    const auto line = fit_line(own);
+    copies.push_back({processes, line.alpha_s, line.beta_s_per_byte});
+  }
+  return copies;
+}
+
+Layout layout_of_ranks(const ClusterShape& cluster) {
+  return Layout::regular(device_nodes, cluster.sockets, cluster.cores);
+}
+
+/// Of a pattern of the devices' owners, the one among all ranks: they lie evenly among those of their node.
+Pattern among_all(Pattern pattern, int owners, const Layout& layout) {
+  const auto place = [&](Rank owner) {
+    return layout.ranks_of(owner / owners)[static_cast<std::size_t>(owner % owners * layout.max_ppn() / owners)];
+  };
+  for (auto& edge : pattern.edges) {
+    edge.source = place(edge.source);
+    edge.destination = place(edge.destination);
+  }
+  pattern.ranks = layout.ranks();
+  return pattern;
+}
+
+Pattern pattern_of(const DeviceCluster& cluster, const DeviceCase& which) {
+  const auto layout = layout_of_ranks(cluster.host);
+  const int owners = which.only_owners ? *cluster.machine.devices_per_node : layout.max_ppn();
+  auto pattern = generate_pattern(fmt::format(fmt::runtime(which.generator), device_nodes * owners));
+  return which.only_owners ? among_all(std::move(pattern), owners, layout) : pattern;
+}
+
+/// The cheapest of each route on each path, cheapest first, and what users do today.
+std::vector<Candidate> of_each_kind(const std::vector<Candidate>& ranking) {
+  std::vector<Candidate> result;
+  std::set<std::string> kinds;
+  for (const auto& candidate : ranking)
+    if (kinds.insert(candidate.strategy.route + to_string(candidate.strategy.path)).second ||
+        baseline_of(candidate.strategy))
+      result.push_back(candidate);
+  return result;
+}
+
+}  // namespace
+
+std::vector<DeviceCluster> device_clusters(const Simulator& simulator, bool quick) {
+  if (!std::filesystem::exists(simulator.clusters + "/" + folder)) return {};
+  auto hosts = clusters(simulator, {folder});
+  if (quick) std::erase_if(hosts, [](const ClusterShape& shape) { return shape.name != "two-devices"; });
+  std::vector<ClusterShape> shapes;
+  for (const auto& host : hosts) {
+    shapes.push_back(host);
+    shapes.push_back(of_devices(simulator, host));
+  }
+  auto own = simulator;
+  own.profiles.clear();  // others have calibrated their clusters, not these
+  const auto profiles = calibrate_all(own, shapes);
+  std::vector<DeviceCluster> result;
+  for (std::size_t i = 0; i < shapes.size(); i += 2) {
+    DeviceCluster cluster{shapes[i], shapes[i + 1], read_profile(profiles[i]).machine, profiles[i]};
+    const auto device = read_profile(profiles[i + 1]).machine;
+    cluster.machine.device = device.host;
+    cluster.machine.device_copy_rate_bytes_per_s = device.copy_rate_bytes_per_s;
+    cluster.machine.device_copy_call_s = device.copy_block_s;  // of one piece, with all that comes before it
+    cluster.machine.device_to_host = cluster.machine.host_to_device = measure_copies(simulator, shapes[i]);
+    cluster.machine.devices_per_node = Json::parse(read_file(shapes[i].file)).at("devices").at("per_node");
+    result.push_back(std::move(cluster));
+  }
+  return result;
+}
+
+DeviceResult run_device_case(const Simulator& simulator, const DeviceCluster& cluster, const DeviceCase& which) {
+  const auto layout = layout_of_ranks(cluster.host);
+  const auto pattern = pattern_of(cluster, which);
+  const auto ranking = rank_strategies(pattern, layout, cluster.machine, CostModel::burst, {}, {}, RankingDepth::all,
+                                       offered_paths(DataPlace::device, layout, cluster.machine));
+  const auto run = of_each_kind(ranking);
+  auto file = fmt::format("{}/{}-{}.mtx", simulator.scratch, cluster.host.name, which.name);
+  std::ranges::replace(file, ' ', '-');
+  std::ranges::replace(file, ':', '-');
+  write_pattern(pattern, file);
+  Json measured;
+  for (const auto kind : {DataPath::Kind::device, DataPath::Kind::staged}) {
+    std::vector<std::string> names;
+    for (const auto& candidate : run)
+      if (candidate.strategy.path.kind == kind) names.push_back(to_string(candidate.strategy));
+    const auto& shape = kind == DataPath::Kind::device ? cluster.device : cluster.host;
+    measured.update(
+        Json::parse(simulate(simulator, shape, layout.ranks(), "commpass-device-exchange",
+                             fmt::format("--pattern '{}' --layout {} --profile '{}' --strategies '{}'", file,
+                                         layout_of(shape, layout.ranks()), cluster.profile, fmt::join(names, ";")))));
+  }
+  DeviceResult result;
+  result.cluster = cluster.host.name;
+  result.pattern = which.name;
+  result.chosen = to_string(ranking.front().strategy);
+  double least = std::numeric_limits<double>::infinity();
+  for (const auto& candidate : run) {
+    const auto name = to_string(candidate.strategy);
+    const double seconds = measured.at(name);
+    result.predicted_s.push_back(candidate.cost.seconds);
+    result.measured_s.push_back(seconds);
+    result.errors.push_back(std::abs(candidate.cost.seconds / seconds - 1));
+    if (seconds < least) {
+      least = seconds;
+      result.best = name;
+    }
+  }
+  const double chosen = measured.at(result.chosen);
+  result.regret = chosen / least;
+  result.speedup = measured.at(to_string(users_way(ranking, DataPlace::device)->strategy)).get<double>() / chosen;
+  result.chosen_error = ranking.front().cost.seconds / chosen - 1;
+  return result;
+}
+
+}  // namespace commpass::bench

@@ -1,0 +1,137 @@
+// commpass-device-exchange: exchanges of data on the devices of a simulated cluster. The simulation is of one memory,
+// so that staged data goes through host memory between simulated copies, and data on devices needs none.
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <simgrid/s4u.hpp>
+
+#include "measure/pattern_data.hpp"
+#include "model/error.hpp"
+#include "model/machine/profile.hpp"
+#include "runtime/communicator.hpp"
+#include "runtime/mpi/ranks.hpp"
+#include "runtime/mpi_program.hpp"
+#include "runtime/time_exchange.hpp"
+#include "simulation/work.hpp"
+
+namespace commpass {
+namespace {
+
+namespace s4u = simgrid::s4u;
+using Json = nlohmann::ordered_json;
+
+/// Copies `bytes` between a device and host memory by so many processes at once.
+void copy_device(int node, int device, double bytes, int processes) {
+  const auto& devices = simulation::cluster().devices;
+  s4u::this_actor::sleep_for(devices.copy_alpha_s);
+  auto* const host = s4u::Host::by_name(simulation::device_host(node, device));
+  std::vector<s4u::ExecPtr> copies;
+  for (int i = 0; i < processes; ++i) {
+    copies.push_back(s4u::this_actor::exec_init(bytes / processes + devices.copy_start_bytes));
+    copies.back()->set_host(host)->set_bound(devices.process_rate_bytes_per_s)->start();
+  }
+  for (auto& copy : copies) copy->wait();
+}
+
+/// What this rank copies for staged data.
+struct Staging {
+  int node = 0, device = 0, copies = 1;
+  double sent = 0, received = 0;
+
+  void to_host() const { copy(sent); }
+  void to_device() const { copy(received); }
+
+ private:
+  void copy(double bytes) const {
+    if (bytes > 0) copy_device(node, device, bytes, copies);
+  }
+};
+
+/// The ranks of a node that have data share its devices evenly, in the order of ranks.
+Staging staging_of(const Pattern& pattern, const Layout& layout, Rank rank) {
+  Staging staging{layout.node(rank)};
+  std::vector<bool> has_data(static_cast<std::size_t>(pattern.ranks), false);
+  for (const auto& edge : pattern.edges) {
+    if (edge.bytes == 0) continue;
+    has_data[static_cast<std::size_t>(edge.source)] = has_data[static_cast<std::size_t>(edge.destination)] = true;
+    if (edge.source == rank) staging.sent += static_cast<double>(edge.bytes);
+    if (edge.destination == rank) staging.received += static_cast<double>(edge.bytes);
+  }
+  int before = 0, all = 0;
+  for (const Rank other : layout.ranks_of(staging.node)) {
+    if (!has_data[static_cast<std::size_t>(other)]) continue;
+    before += other < rank;
+    ++all;
+  }
+  const int devices = std::min(all, simulation::cluster().devices.per_node);
+  if (devices > 0) staging.device = before * devices / all;
+  return staging;
+}
+
+/// Seconds by strategy; every byte is checked.
+Json exchange(const std::string& pattern_file, const std::string& layout_text, const std::vector<std::string>& names,
+              const std::string& profile) {
+  const Rank rank = rank_in(MPI_COMM_WORLD);
+  const auto pattern = read_pattern(pattern_file);
+  const auto layout = parse_layout(layout_text, pattern.ranks);
+  Communicator communicator(MPI_COMM_WORLD, read_profile(profile).machine, {layout});
+  auto data = data_of(pattern, rank);
+  fill(data);
+  auto staging = staging_of(pattern, layout, rank);
+  Json seconds;
+  for (const auto& name : names) {
+    auto strategy = parse_strategy(name);
+    const auto path = std::exchange(strategy.path, {});
+    staging.copies = path.copies;
+    ExchangeOptions options;
+    options.strategy = to_string(strategy);
+    auto planned = communicator.neighbor_exchange(data.send_buffer.data(), data.sends, data.receive_buffer.data(),
+                                                  data.receives, options);
+    const bool is_staged = path.kind == DataPath::Kind::staged;
+    const auto run = [&] {
+      if (is_staged) staging.to_host();
+      planned.start();
+      planned.wait();
+      if (is_staged) staging.to_device();
+    };
+    seconds[name] = time_exchange(MPI_COMM_WORLD, run);
+    if (const auto wrong = verify(data, rank, name); !wrong.empty()) throw Error(wrong);
+  }
+  return seconds;
+}
+
+/// What copies of one device take: by processes and bytes.
+Json copies(int most_processes) {
+  Json result = Json::array();
+  for (int processes = 1; processes <= most_processes; processes *= 2)
+    for (const Bytes bytes : {1000, 100000, 1000000, 10000000, 100000000}) {
+      const auto run = [&] {
+        if (rank_in(MPI_COMM_WORLD) == 0) copy_device(0, 0, static_cast<double>(bytes), processes);
+      };
+      result.push_back({{"processes", processes}, {"bytes", bytes}, {"seconds", time_exchange(MPI_COMM_WORLD, run)}});
+    }
+  return result;
+}
+
+}  // namespace
+}  // namespace commpass
+
+int main(int argc, char** argv) {
+  using namespace commpass;
+  CLI::App app{"Exchanges of data on simulated devices, or, without a pattern, what copies take; prints JSON"};
+  std::string pattern, layout, profile;
+  std::vector<std::string> strategies;
+  int most_processes = 1;
+  app.add_option("--pattern", pattern, "who sends how much to whom: a pattern file");
+  app.add_option("--layout", layout, "a node for each rank");
+  app.add_option("--profile", profile, "any profile of the cluster: strategies are named");
+  app.add_option("--strategies", strategies, "strategies with their paths, all of one memory")->delimiter(';');
+  app.add_option("--processes", most_processes, "that copy at once, at most");
+  return run_mpi_command(app, argc, argv, [&] {
+    const auto json = pattern.empty() ? copies(most_processes) : exchange(pattern, layout, strategies, profile);
+    if (rank_in(MPI_COMM_WORLD) == 0) fmt::print("{}\n", json.dump());
+  });
+}
