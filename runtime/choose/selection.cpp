@@ -83,6 +83,11 @@ std::vector<Candidate> rank(const Pricer& price, const Pricer& price_suggestions
                        options.calls);
 }
 
+std::span<const DataPath> paths_of(const SelectionOptions& options) {
+  if (options.paths.empty()) return host_paths;
+  return options.paths;
+}
+
 constexpr char between_contenders = ';';
 
 /// The contenders of rank 0 on every rank. Collective.
@@ -141,7 +146,9 @@ Decision decide_exactly(MPI_Comm comm, const Layout& layout, const Machine& mach
     });
     share_pricing(evaluators.get(), price, [&](const Pricer& shared) {
       const auto promising = price_promising(shared, pattern, layout, machine, options.model, options.calls);
-      const auto suggestions = [&] { return strategies_for(pattern, layout, machine, options.model, options.grid); };
+      const auto suggestions = [&] {
+        return strategies_for(pattern, layout, machine, options.model, options.grid, paths_of(options));
+      };
       decision = decision_of(rank(shared, promising, suggestions, layout, machine, pattern.messages(), options), layout,
                              machine, options);
     });
@@ -169,7 +176,9 @@ Decision decide_by_statistics(MPI_Comm comm, const Layout& layout, const Machine
     if (!evaluators) return;
     const auto price = random_pricer(random_pattern(totals, layout), layout, machine, options.model, options.calls);
     share_pricing(evaluators.get(), price, [&](const Pricer& shared) {
-      const auto suggestions = [&] { return offered_strategies(layout, machine, options.model); };
+      const auto suggestions = [&] {
+        return offered_strategies(layout, machine, options.model, Usage::planned, paths_of(options));
+      };
       decision =
           decision_of(rank(shared, leave_out_open_forms(shared), suggestions, layout, machine, layout.ranks(), options),
                       layout, machine, options);

@@ -45,6 +45,7 @@ struct SelectionOptions {
   std::optional<Grid>
       grid{};  ///< that of the user's communicator: if ranks have the same offsets there, it is not sought
   PlannerMode planner = PlannerMode::estimate;
+  std::vector<DataPath> paths{};  ///< on which data may be exchanged, the same on every rank; empty: in host memory
 };
 
 /// The cheapest strategy, the same on every rank. Collective.

@@ -13,6 +13,7 @@
 #include "runtime/neighbor/plan_cache.hpp"
 #include "runtime/neighbor/trials.hpp"
 #include "runtime/plan/opening.hpp"
+#include "selector/choose/offer.hpp"
 
 namespace commpass {
 
@@ -97,14 +98,37 @@ Intent intend(const Context& context, const std::string& name, const ExchangeOpt
   return intent;
 }
 
+/// The paths of data on devices that have a price and can be run; none where nothing has: it is staged then.
+std::vector<DataPath> paths_to_choose_from(const Context& context, const DeviceUse& devices, PlannerMode planner) {
+  if (!context.unpriced.empty()) return {};
+  std::vector<DataPath> paths;
+  try {
+    paths = offered_paths(DataPlace::device, context.layout, context.machine);
+  } catch (const InputError&) {
+    return {};
+  }
+  std::erase_if(paths, [&](const DataPath& path) {
+    if (path.kind == DataPath::Kind::device) return devices.is_refused;
+    return path.copies > 1 && planner != PlannerMode::estimate;  // which is not timed
+  });
+  return paths;
+}
+
 /// Chooses what is not named. Collective.
 void decide(const Context& context, const Context::Address& address, const BuffersAndEdges& given,
-            std::optional<Seconds> planner_seconds, Intent& intent) {
+            std::optional<Seconds> planner_seconds, const DeviceUse& devices, Intent& intent) {
   const MPI_Comm comm = context.comm.get();
+  if (devices.is_used && !intent.selection->automatic) {
+    auto planner = static_cast<int>(intent.selection->planner);
+    COMMPASS_MPI_CALL(MPI_Bcast, &planner, 1, MPI_INT, 0, comm);
+    all_or_none(comm, [&] {
+      intent.selection->paths = paths_to_choose_from(context, devices, static_cast<PlannerMode>(planner));
+    });
+  }
   auto& wisdom = *context.wisdom;
   std::optional<WisdomKey> key;
   std::optional<Decision> known;
-  if (wisdom.is_used && !intent.selection->automatic) {
+  if (wisdom.is_used && !intent.selection->automatic && !devices.is_used) {
     auto planner = static_cast<int>(intent.selection->planner);
     COMMPASS_MPI_CALL(MPI_Bcast, &planner, 1, MPI_INT, 0, comm);
     key = wisdom_key(comm, wisdom, given.sends);
@@ -119,14 +143,20 @@ void decide(const Context& context, const Context::Address& address, const Buffe
   all_or_none(comm, [&] {
     chosen.explanation.insert(0, intent.decision.explanation);
     intent.strategy = parse_strategy(chosen.strategy);
-    intent.strategy.path = intent.path;
+    if (intent.selection->automatic) intent.strategy.path = intent.path;
+    else intent.path = intent.strategy.path;
     chosen.strategy = to_string(intent.strategy);
   });
   chosen.contenders.clear();
   intent.decision = std::move(chosen);
 }
 
-/// Where nobody names a path, data that lies on devices is staged.
+DeviceUse use_of_devices(const BuffersAndEdges& given) {
+  const auto sides = find_device_sides(given);
+  return {sides.any(), sides.any() && !sides.device().backend->is_known_to_mpi()};
+}
+
+/// Where nobody names a path and none has a price, data that lies on devices is staged.
 void tell_path(Decision& decision, const DataPath& named) {
   if (!named.is_host()) return;
   auto strategy = decision.strategy + to_string(DataPath{DataPath::Kind::staged});
@@ -145,24 +175,25 @@ Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send
   const BuffersAndEdges given{send_buffer, sends, receive_buffer, receives};
   ExchangeDraft draft(*context, address, given);
   Failure failure = before;
-  bool is_on_device = false;
-  attempt(failure, [&] { is_on_device = find_device_sides(given).any(); });
+  DeviceUse devices;
+  attempt(failure, [&] { devices = use_of_devices(given); });
   const auto& name = options.strategy.empty() ? context->named.strategy : options.strategy;
   auto* const known = options.anew ? nullptr : plans.find(options, sends, receives);
   const auto wish = known ? number_of_known(*known) : number_of(name);  // before the draft takes the graph
   auto intent = known ? intend_known(*known, draft, failure) : intend(*context, name, options, draft, failure);
   // Ranks that wish the same need not tell each other first.
-  auto opening = open_planning(comm, intent.failure, wish, draft.mismatch(), is_on_device);
-  if (!opening.is_same_strategy) {
+  auto opening = open_planning(comm, intent.failure, wish, draft.mismatch(), devices);
+  const bool is_elsewhere = opening.is_same_strategy && known && known->known->is_on_device != opening.devices.is_used;
+  if (!opening.is_same_strategy || is_elsewhere) {
     const auto common = broadcast(comm, name);
     intent = intend(*context, common, options, draft, failure);
-    opening = open_planning(comm, intent.failure, number_of(common), draft.mismatch(), is_on_device);
+    opening = open_planning(comm, intent.failure, number_of(common), draft.mismatch(), devices);
   }
   if (opening.has_failed) agree(comm, intent.failure);
-  if (intent.selection) decide(*context, address, given, options.planner_seconds, intent);
+  if (intent.selection) decide(*context, address, given, options.planner_seconds, opening.devices, intent);
   bool are_edges_matched = opening.are_edges_matched;
   draft.use(intent.decision.requests);
-  const bool shares_copies = intent.path.copies > 1 && opening.is_on_device;
+  const bool shares_copies = intent.path.copies > 1 && opening.devices.is_used;
   if (shares_copies) draft.share_copies(intent.path.copies);
   if (!draft.is_begun()) are_edges_matched = draft.begin_with_all(intent.strategy, intent.failure);
   auto executor = draft.finish(are_edges_matched);
@@ -173,11 +204,12 @@ Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send
                      intent.decision,
                      draft.plan(),
                      draft.is_run_by_library(),
-                     intent.path};
+                     intent.path,
+                     opening.devices.is_used};
   };
   if (intent.known) plans.use(*intent.known);
   else if (intent.path.copies == 1) plans.keep(std::cref(known_from_now_on), draft.graph());
-  if (opening.is_on_device) insist([&] { tell_path(intent.decision, intent.path); });
+  if (opening.devices.is_used) insist([&] { tell_path(intent.decision, intent.path); });
   auto state = insist([] { return std::make_unique<Exchange::State>(); });
   *state = {context, std::move(address), std::move(intent.decision), draft.buffer_bytes(), std::move(executor)};
   return Exchange(std::move(state));

@@ -25,6 +25,7 @@ struct KnownPlan {
   std::shared_ptr<const Plan> plan;
   bool is_run_by_library = false;
   DataPath path{};
+  bool is_on_device = false;  ///< did data of any rank lie on a device when it was chosen?
 };
 
 /// The last plans of a communicator. All ranks keep() and use() in the same order, so a plan has the same number on all

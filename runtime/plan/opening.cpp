@@ -28,19 +28,20 @@ std::uint64_t number_of(const std::string& strategy) {
 }
 
 Opening open_planning(MPI_Comm comm, const Failure& failure, std::uint64_t named, std::uint64_t mismatch,
-                      bool is_on_device) {
+                      const DeviceUse& devices) {
   const auto ranks = static_cast<std::uint64_t>(ranks_in(comm));
   if (ranks == 1)
-    return {.has_failed = static_cast<bool>(failure), .are_edges_matched = mismatch == 0, .is_on_device = is_on_device};
+    return {.has_failed = static_cast<bool>(failure), .are_edges_matched = mismatch == 0, .devices = devices};
   // Rank 0 takes away what the others add, if all name the same.
   const auto name = rank_in(comm) == 0 ? named * (1 - ranks) : named;
-  const std::array<std::int64_t, 6> mine{failure ? 1 : 0, low(name),      high(name),
-                                         low(mismatch),   high(mismatch), is_on_device ? 1 : 0};
+  const std::array<std::int64_t, 7> mine{
+      failure ? 1 : 0,           low(name), high(name), low(mismatch), high(mismatch), devices.is_used ? 1 : 0,
+      devices.is_refused ? 1 : 0};
   NonblockingReduction sums;
   insist([&] { sums.start_sum(comm, mine); });
   sums.wait();
   const auto all = sums.result();
-  return {all[0] > 0, is_zero(all[1], all[2]), is_zero(all[3], all[4]), all[5] > 0};
+  return {all[0] > 0, is_zero(all[1], all[2]), is_zero(all[3], all[4]), {all[5] > 0, all[6] > 0}};
 }
 
 }  // namespace commpass

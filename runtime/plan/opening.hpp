@@ -10,19 +10,24 @@
 
 namespace commpass {
 
+/// Of this rank.
+struct DeviceUse {
+  bool is_used = false;     ///< does its data lie on a device?
+  bool is_refused = false;  ///< and does the MPI library not take it there?
+};
+
 struct Opening {
   bool has_failed = false;        ///< any rank
   bool is_same_strategy = true;   ///< do all ranks name the same strategy, or the same plan?
   bool are_edges_matched = true;  ///< is the sum of all mismatches 0?
-  bool is_on_device = false;      ///< does data of any rank lie on a device?
+  DeviceUse devices{};            ///< of any rank
 };
 
 /// Waits until all ranks are here, and moves on meanwhile what is in flight, as assemble() does. Collective.
 /// @param named     number_of() what this rank wants to run
 /// @param mismatch  of ExpectedHeaders; 0 if there are none
-/// @param is_on_device  does data of this rank lie on a device?
 Opening open_planning(MPI_Comm comm, const Failure& failure, std::uint64_t named, std::uint64_t mismatch,
-                      bool is_on_device = false);
+                      const DeviceUse& devices = {});
 
 /// Of a strategy as this rank names it. Different names have different numbers, but for one case in 2^64.
 std::uint64_t number_of(const std::string& strategy);
