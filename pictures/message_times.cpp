@@ -213,8 +213,9 @@ Picture draw_message_times(const Profile& profile, const Profile* other, const s
   Svg svg(id, title, "The time of a message over its size, as the profile's fitted lines say." + listed, width);
   double top = svg.paragraph(
       16, svg.heading() + 6,
-      std::string("Fitted lines of a lone message; dotted: what one more message of a burst costs its sender. Marks: from "
-                  "here on MPI uses another protocol. Bands, where the profile has them: what the fits leave open.") +
+      std::string(
+          "Fitted lines of a lone message; dotted: what one more message of a burst costs its sender. Marks: from "
+          "here on MPI uses another protocol. Bands, where the profile has them: what the fits leave open.") +
           (residuals.empty() ? "" : " Squares: what was measured, and its interval."),
       width - 32, "dim", 12);
   std::vector<std::pair<Look, std::string>> legend;
