@@ -69,7 +69,7 @@ std::string profile_note(const Machine& machine, const Layout& layout, CostModel
     if (!machine.host.has(locality))
       lacks.push_back(fmt::format("host.{}: its messages are priced like those of host.{}", name_of(locality),
                                   stand_in(machine, locality)));
-  if (const auto copies = lacking_copies(machine, layout, ranking); !copies.empty()) lacks.push_back(copies);
+  if (const auto crowd = lacking_copies(machine, layout, ranking); !crowd.empty()) lacks.push_back(crowd);
   return lacks.empty() ? std::string() : fmt::format("profile {} lacks {}", machine.name, fmt::join(lacks, "; "));
 }
 
