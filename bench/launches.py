@@ -68,29 +68,43 @@ def predict(options, profile, pattern):
     return next(row for row in out["ranking"] if row["strategy"] == "standard")["predicted_s"]
 
 
-def intervals(profile):
-    """By what is measured (locality, protocol, parameter): its interval and its value."""
-    known = {}
-    for fit in profile["provenance"].get("fits", []):
-        values = {p["name"]: p for p in profile["host"][fit["locality"]]["protocols"]}.get(fit["protocol"], {})
-        for interval, key in (("alpha_interval_s", "alpha_s"), ("beta_interval_s_per_byte", "beta_s_per_byte")):
-            if interval in fit and key in values:
-                known[fit["locality"], fit["protocol"], key] = (fit[interval], values[key])
-    return known
+def lone_message(profile, locality, size):
+    protocols = profile["host"][locality]["protocols"]
+    protocol = next(p for p in protocols if size <= p.get("max_bytes", size))
+    return protocol["alpha_s"] + size * protocol["beta_s_per_byte"]
+
+
+def line_over(profile, locality, least, most):
+    """α and β of the line through the times at both ends of a range of sizes, whatever the profile's own protocols are."""
+    beta = (lone_message(profile, locality, most) - lone_message(profile, locality, least)) / (most - least)
+    return lone_message(profile, locality, least) - beta * least, beta
+
+
+def ranges(profile, locality):
+    """The sizes of each protocol; of the last one, which has no end, some."""
+    least = 0
+    for protocol in profile["host"][locality]["protocols"]:
+        most = protocol.get("max_bytes", 16 * max(1, least))
+        yield protocol["name"], least, max(most, least + 1)
+        least = most + 1
 
 
 def held_by_intervals(profiles):
-    """Of values of other profiles, how many lie in the interval that a profile gives, and of how many."""
+    """Of α and β of other profiles, over the sizes of each protocol, how many lie in the interval that a profile gives, and of
+    how many."""
     held = asked = 0
     for mine in profiles:
-        for other in profiles:
-            if other is mine:
-                continue
-            theirs = intervals(other)
-            for key, ((low, high), _) in intervals(mine).items():
-                if key in theirs:
-                    asked += 1
-                    held += low <= theirs[key][1] <= high
+        fits = {(fit["locality"], fit["protocol"]): fit for fit in mine["provenance"].get("fits", [])}
+        for locality in mine["host"]:
+            for name, least, most in ranges(mine, locality):
+                fit = fits.get((locality, name))
+                for other in profiles:
+                    if other is mine or fit is None or locality not in other["host"]:
+                        continue
+                    values = line_over(other, locality, least, most)
+                    for value, key in zip(values, ("alpha_interval_s", "beta_interval_s_per_byte")):
+                        asked += 1
+                        held += fit[key][0] <= value <= fit[key][1]
     return held, asked
 
 
@@ -128,7 +142,7 @@ def print_table(results):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--commpass", required=True, help="the program")
+    parser.add_argument("--commpass", required=True, help="the program; behind -- stands the launcher, as mpirun -n 2")
     parser.add_argument("--ranks", type=int, default=2, help="that the launcher starts, all on this machine")
     parser.add_argument("--profiles", type=int, default=3, help="calibrated under each condition")
     parser.add_argument("--calibration-launches", type=int, default=3, help="of each calibration")

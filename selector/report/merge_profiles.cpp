@@ -154,16 +154,19 @@ struct Spread {
 Verdict judge(std::span<const NamedProfile> profiles, const Spread& spread) {
   constexpr double little = 0.15, much = 0.5, percent = 100;
   std::vector<double> uncertainties;
+  std::vector<Trust> trusted;
   Verdict verdict;
   std::string trusts;
   for (const auto& [name, profile] : profiles) {
     const auto& own = profile.machine.verdict;
     if (own) {
       uncertainties.push_back(own->uncertainty);
-      verdict.trust = std::max(verdict.trust, own->trust);
+      trusted.push_back(own->trust);
     }
     trusts += fmt::format("{}{}", trusts.empty() ? "" : ", ", own ? name_of(own->trust) : "no verdict");
   }
+  std::ranges::sort(trusted);
+  if (!trusted.empty()) verdict.trust = trusted[trusted.size() / 2];  // of two in the middle the worse
   if (spread.most > little) verdict.trust = std::max(verdict.trust, spread.most > much ? Trust::none : Trust::usable);
   verdict.uncertainty = std::max(spread.most, uncertainties.empty() ? 0 : median(uncertainties));
   verdict.why = fmt::format("{} profiles ({}) differ by {:.1f} % to either side{}", profiles.size(), trusts,

@@ -49,6 +49,8 @@ TEST(MergedProfiles, OfLaunchesThatDifferMuchAreNotGood) {
   auto doubtful = launch("1", 1);
   doubtful.profile.machine.verdict->trust = Trust::none;
   EXPECT_EQ(merge_profiles(std::vector{doubtful, launch("2", 1)}).machine.verdict->trust, Trust::none);
+  EXPECT_EQ(merge_profiles(std::vector{launch("2", 1), doubtful, launch("3", 1)}).machine.verdict->trust, Trust::good)
+      << "one of three is an outlier";
 }
 
 TEST(MergedProfiles, SayThatTimesAreOfTwoKinds) {
