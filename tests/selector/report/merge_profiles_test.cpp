@@ -96,8 +96,8 @@ TEST(MergedProfiles, CompareLaunchesWhoseProtocolsDiffer) {
     EXPECT_NEAR(fit["beta_interval_s_per_byte"][1], 1e-10, 1e-14);
   }
   channel.protocols[1].alpha_s = 0;
-  for (const auto& fit : Json::parse(merge_profiles(std::vector{one, other}).provenance_json)["fits"])
-    EXPECT_GE(fit["alpha_interval_s"][0], 0);
+  const auto lower = Json::parse(merge_profiles(std::vector{one, other}).provenance_json)["fits"];
+  for (const auto& fit : lower) EXPECT_GE(fit["alpha_interval_s"][0], 0);
 }
 
 TEST(MergedProfiles, OfOtherLayoutsHaveWhatEachShows) {
