@@ -15,6 +15,7 @@
 #include "runtime/mpi/fingerprint.hpp"
 #include "runtime/mpi/host_names.hpp"
 #include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/ranks.hpp"
 #include "runtime/mpi/surroundings.hpp"
 #include "selector/report/profile_origin.hpp"
 
@@ -151,7 +152,10 @@ Turn take_turns(MPI_Comm comm, const Layout& layout, CalibrationOptions options)
     };
     auto& best = *std::ranges::min_element(turns, is_slower);
     options.budget_s -= last.provenance.elapsed_s;
-    if (best.provenance.slow_phases.parts > 0 && options.budget_s > last.provenance.elapsed_s / 2) continue;
+    if (best.provenance.slow_phases.parts > 0 && options.budget_s > last.provenance.elapsed_s / 2) {
+      if (rank_in(comm) == 0 && options.progress) options.progress("again, since the machine changed its speed", 0);
+      continue;
+    }
     // That it was fast all the time in one turn does not make it so.
     best.provenance.slow_phases = std::ranges::max_element(turns, is_slower)->provenance.slow_phases;
     return std::move(best);
