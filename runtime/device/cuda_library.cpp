@@ -16,7 +16,7 @@ class CudaLibrary final : public GpuLibrary {
     library.find(functions.pointer_attribute, "cuPointerGetAttribute");
     library.find(functions.address_range, "cuMemGetAddressRange_v2");
     library.find(functions.allocate, "cuMemAlloc_v2");
-    library.find(functions.free, "cuMemFree_v2");
+    library.find(functions.deallocate, "cuMemFree_v2");
     library.find(functions.allocate_host, "cuMemHostAlloc");
     library.find(functions.free_host, "cuMemFreeHost");
     library.find(functions.create_stream, "cuStreamCreate");

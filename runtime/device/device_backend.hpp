@@ -47,7 +47,7 @@ class DeviceBackend {
 
   /// @throws DeviceError, as all that follow but what ends something
   virtual std::byte* allocate(int device, Bytes bytes) = 0;
-  virtual void free(int device, std::byte* memory) noexcept = 0;
+  virtual void deallocate(int device, std::byte* memory) noexcept = 0;
   /// Host memory that copies reach at full speed.
   virtual std::byte* allocate_pinned(int device, Bytes bytes) = 0;
   virtual void free_pinned(int device, std::byte* memory) noexcept = 0;

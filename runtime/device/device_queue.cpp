@@ -48,7 +48,7 @@ Memory::Buffer pinned_buffer(const Device& device, Bytes bytes) {
 Memory::Buffer device_buffer(const Device& device, Bytes bytes) {
   if (bytes == 0) return nullptr;
   return {device.backend->allocate(device.number, bytes),
-          [device](std::byte* memory) { device.backend->free(device.number, memory); }};
+          [device](std::byte* memory) { device.backend->deallocate(device.number, memory); }};
 }
 
 }  // namespace commpass

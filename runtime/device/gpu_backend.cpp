@@ -89,10 +89,10 @@ DeviceBackend::Event GpuBackend::make_event(int device) {
 }
 
 // What ends something may run while the process ends, when the library answers nothing any more.
-void GpuBackend::free(int device, std::byte* memory) noexcept {
+void GpuBackend::deallocate(int device, std::byte* memory) noexcept {
   try {
     const OnDevice on(*this, device);
-    library_->functions.free(number(memory));
+    library_->functions.deallocate(number(memory));
   } catch (const std::exception&) {  // NOLINT
   }
 }

@@ -24,7 +24,7 @@ struct GpuFunctions {
   int (*pointer_attribute)(void* value, int attribute, Address address) = nullptr;
   int (*address_range)(Address* begin, std::size_t* bytes, Address address) = nullptr;
   int (*allocate)(Address* memory, std::size_t bytes) = nullptr;
-  int (*free)(Address memory) = nullptr;
+  int (*deallocate)(Address memory) = nullptr;
   int (*allocate_host)(void** memory, std::size_t bytes, unsigned flags) = nullptr;
   int (*free_host)(void* memory) = nullptr;
   int (*create_stream)(void** stream, unsigned flags) = nullptr;

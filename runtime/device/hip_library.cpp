@@ -15,7 +15,7 @@ class HipLibrary final : public GpuLibrary {
     library.find(functions.pointer_attribute, "hipPointerGetAttribute");
     library.find(functions.address_range, "hipMemGetAddressRange");
     library.find(functions.allocate, "hipMalloc");
-    library.find(functions.free, "hipFree");
+    library.find(functions.deallocate, "hipFree");
     library.find(functions.allocate_host, "hipHostMalloc");
     library.find(functions.free_host, "hipHostFree");
     library.find(functions.create_stream, "hipStreamCreateWithFlags");

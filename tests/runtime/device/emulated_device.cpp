@@ -86,7 +86,7 @@ std::byte* EmulatedDevices::allocate(int device, Bytes bytes) {
   return map(device, file, bytes);
 }
 
-void EmulatedDevices::free(int, std::byte* memory) noexcept { unmap(memory); }
+void EmulatedDevices::deallocate(int, std::byte* memory) noexcept { unmap(memory); }
 
 std::byte* EmulatedDevices::allocate_pinned(int, Bytes bytes) {
   auto memory = std::make_unique<std::byte[]>(static_cast<std::size_t>(bytes));
@@ -195,7 +195,7 @@ DeviceBytes::DeviceBytes(std::size_t bytes, int device)
       bytes_(bytes),
       memory_(EmulatedDevices::get().allocate(device, static_cast<Bytes>(std::max<std::size_t>(bytes, 1)))) {}
 
-DeviceBytes::~DeviceBytes() { EmulatedDevices::get().free(device_, memory_); }
+DeviceBytes::~DeviceBytes() { EmulatedDevices::get().deallocate(device_, memory_); }
 
 void DeviceBytes::write(std::vector<std::byte> bytes, DeviceBackend::Stream stream) {
   auto& devices = EmulatedDevices::get();

@@ -28,7 +28,7 @@ class EmulatedDevices final : public DeviceBackend {
   std::optional<int> device_of(const void* address) const override;
   bool is_one_allocation(const void* address, Bytes bytes) const override;
   std::byte* allocate(int device, Bytes bytes) override;
-  void free(int device, std::byte* memory) noexcept override;
+  void deallocate(int device, std::byte* memory) noexcept override;
   std::byte* allocate_pinned(int device, Bytes bytes) override;
   void free_pinned(int device, std::byte* memory) noexcept override;
   Stream make_stream(int device) override;
