@@ -16,7 +16,7 @@ using test::are_functions_alike;
 COMMPASS_FITS(pointer_attribute, cuPointerGetAttribute);
 COMMPASS_FITS(address_range, cuMemGetAddressRange_v2);
 COMMPASS_FITS(allocate, cuMemAlloc_v2);
-COMMPASS_FITS(free, cuMemFree_v2);
+COMMPASS_FITS(deallocate, cuMemFree_v2);
 COMMPASS_FITS(allocate_host, cuMemHostAlloc);
 COMMPASS_FITS(free_host, cuMemFreeHost);
 COMMPASS_FITS(create_stream, cuStreamCreate);

@@ -20,7 +20,7 @@ using test::are_functions_alike;
 COMMPASS_FITS(pointer_attribute, hipPointerGetAttribute, void*, hipPointer_attribute, hipDeviceptr_t);
 COMMPASS_FITS(address_range, hipMemGetAddressRange, hipDeviceptr_t*, std::size_t*, hipDeviceptr_t);
 COMMPASS_FITS(allocate, hipMalloc, void**, std::size_t);
-COMMPASS_FITS(free, hipFree, void*);
+COMMPASS_FITS(deallocate, hipFree, void*);
 COMMPASS_FITS(allocate_host, hipHostMalloc, void**, std::size_t, unsigned);
 COMMPASS_FITS(free_host, hipHostFree, void*);
 COMMPASS_FITS(create_stream, hipStreamCreateWithFlags, hipStream_t*, unsigned);
