@@ -91,12 +91,8 @@ class Clocks {
 
   /// Each rank copies between its device and host memory, on its own.
   void stage(std::span<const Seconds> seconds) {
-    for (std::size_t r = 0; r < clock_.size(); ++r) {
-      const auto done = clock_[r] + seconds[r];
-      if (trace_) trace_->spend(static_cast<Rank>(r), Activity::copy, clock_[r], done);
-      launched_[r] = clock_[r] = done;
-      part(parts_[r], CostPart::staging) += seconds[r];
-    }
+    for (std::size_t r = 0; r < clock_.size(); ++r)
+      spend(static_cast<Rank>(r), seconds[r], CostPart::staging, Activity::copy);
   }
 
   /// What is made once may have derived datatypes, where our own requests move it.
@@ -118,9 +114,7 @@ class Clocks {
         ends[at_index(rank)] += std::int64_t{stage(message).messages} * stage(message).batches;
     for (std::size_t r = 0; r < clock_.size(); ++r) {
       const Seconds left = std::max(entered[r], clock_[r] + *call_s + static_cast<double>(ends[r]) * each);
-      part(parts_[r], CostPart::library) += left - clock_[r];
-      if (trace_) trace_->spend(static_cast<Rank>(r), Activity::library, clock_[r], left);
-      launched_[r] = clock_[r] = left;
+      spend(static_cast<Rank>(r), left - clock_[r], CostPart::library, Activity::library);
     }
   }
 
@@ -158,11 +152,8 @@ class Clocks {
   /// What every rank calls to begin and end a batch.
   void call(Seconds seconds) {
     if (seconds <= 0) return;
-    for (std::size_t r = 0; r < clock_.size(); ++r) {
-      if (trace_) trace_->spend(static_cast<Rank>(r), Activity::library, clock_[r], clock_[r] + seconds);
-      launched_[r] = clock_[r] += seconds;
-      part(parts_[r], CostPart::library) += seconds;
-    }
+    for (std::size_t r = 0; r < clock_.size(); ++r)
+      spend(static_cast<Rank>(r), seconds, CostPart::library, Activity::library);
   }
 
   /// Of a node that stands for all: are all ranks about to send the same at the same time? Then each also receives what
@@ -250,10 +241,14 @@ class Clocks {
       spend_on_copies(rank, messages * *datatype_seconds(machine_, size, pieces));
     else copy(rank, messages, bytes, pieces);
   }
-  void spend_on_copies(Rank rank, Seconds seconds) {
-    if (trace_) trace_->spend(rank, Activity::copy, clock_[at_index(rank)], clock_[at_index(rank)] + seconds);
-    launched_[at_index(rank)] = clock_[at_index(rank)] += seconds;
-    part(parts_[at_index(rank)], CostPart::copying) += seconds;
+  void spend_on_copies(Rank rank, Seconds seconds) { spend(rank, seconds, CostPart::copying, Activity::copy); }
+
+  /// A rank does nothing else for so long.
+  void spend(Rank rank, Seconds seconds, CostPart which, Activity activity) {
+    auto& clock = clock_[at_index(rank)];
+    if (trace_) trace_->spend(rank, activity, clock, clock + seconds);
+    launched_[at_index(rank)] = clock += seconds;
+    part(parts_[at_index(rank)], which) += seconds;
   }
 
   /// How many of the first messages share nothing with those after them: some nodes' worth, few enough for the cache.
@@ -440,10 +435,6 @@ class Clocks {
   std::vector<bool> advanced_;       // in the batch that is being finished
   std::vector<bool> starts_copies_;  // while those of a batch are started
 };
-
-}  // namespace
-
-namespace {
 
 StageCost add_copies(const char* label, Bytes bytes_max, std::span<const Seconds> seconds, Clocks& clocks) {
   auto cost = stage_of(label, bytes_max);
