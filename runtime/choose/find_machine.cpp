@@ -50,14 +50,12 @@ Profile find_profile_here(const std::string& name, const Layout& layout, const E
 }
 
 Machine find_machine(MPI_Comm comm, const std::string& name, const Layout& layout, const Environment& environment) {
-  std::string json;
-  all_or_none(comm, [&] {
-    if (rank_in(comm) != 0) return;
+  const auto json = found_by_rank_0(comm, [&] {
     const auto profile = find_profile_here(name, layout, environment);
     warn_of(profile, layout);
-    json = to_json(profile);
+    return to_json(profile);
   });
-  return parse_profile(broadcast(comm, json), "profile of rank 0").machine;
+  return parse_profile(json, "profile of rank 0").machine;
 }
 
 }  // namespace commpass
