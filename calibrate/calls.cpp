@@ -38,11 +38,11 @@ void measure_calls(Calibration& calibration) {
   const std::string planned = "planned", once = "called once", sparse = "sparse", direct = "standard";
   for (const Bytes bytes : {8, 64, 256}) {  // small, so that it is the calls that show
     const auto pattern = to_the_next(layout.ranks(), bytes);
-    trials.add_planned(planned, pattern, direct);
-    trials.add_called_once(once, pattern, direct,
-                           [&layout, schedule = schedule_of(direct, pattern, layout)](const Machine& machine) {
-                             return evaluate(schedule, layout, machine, CostModel::burst, Usage::once).seconds;
-                           });
+    trials.add_planned(planned, pattern, {direct});
+    trials.add_called_once(once, pattern, direct, [&layout, direct, pattern](const Machine& machine) {
+      const auto schedule = schedule_of(direct, pattern, layout);
+      return evaluate(schedule, layout, machine, CostModel::burst, Usage::once).seconds;
+    });
     for (const auto* discovery : {"nbx", "reduce", "allreduce", "dense"})
       trials.add_sparse(sparse, pattern, std::string("direct+") + discovery);
   }

@@ -32,18 +32,20 @@ void ExchangeTrials::add(HeldOut result, const Pattern& pattern, std::function<S
   }
 }
 
-void ExchangeTrials::add_planned(const std::string& name, const Pattern& pattern, const std::string& strategy,
-                                 const std::string& part_of) {
+void ExchangeTrials::add_planned(const std::string& name, const Pattern& pattern,
+                                 const std::vector<std::string>& strategies, const std::string& part_of) {
   auto& mine = data_.emplace_back(data_of(pattern, calibration_.comm.rank()));
-  auto& exchange = exchanges_.emplace_back(communicator_.neighbor_exchange(
-      mine.send_buffer.data(), mine.sends, mine.receive_buffer.data(), mine.receives, {strategy}));
-  const auto price_it = [this, pattern, strategy](const Machine& machine) {
-    return price(parse_strategy(strategy), pattern, calibration_.layout, machine).cost.seconds;
-  };
-  add({name, strategy, 0, 0, {}, part_of}, pattern, price_it, [&exchange] {
-    exchange.start();
-    exchange.wait();
-  });
+  for (const auto& strategy : strategies) {
+    auto& exchange = exchanges_.emplace_back(communicator_.neighbor_exchange(
+        mine.send_buffer.data(), mine.sends, mine.receive_buffer.data(), mine.receives, {strategy}));
+    const auto price_it = [this, pattern, strategy](const Machine& machine) {
+      return price(parse_strategy(strategy), pattern, calibration_.layout, machine).cost.seconds;
+    };
+    add({name, strategy, 0, 0, {}, part_of}, pattern, price_it, [&exchange] {
+      exchange.start();
+      exchange.wait();
+    });
+  }
 }
 
 void ExchangeTrials::add_called_once(const std::string& name, const Pattern& pattern, const std::string& strategy,

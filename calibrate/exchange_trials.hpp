@@ -32,8 +32,8 @@ class ExchangeTrials {
   ExchangeTrials(const ExchangeTrials&) = delete;
   ExchangeTrials& operator=(const ExchangeTrials&) = delete;
 
-  /// A planned exchange. @param part_of  another one, of whose messages these are some
-  void add_planned(const std::string& name, const Pattern& pattern, const std::string& strategy,
+  /// A planned exchange by each of some strategies. @param part_of  another one, of whose messages these are some
+  void add_planned(const std::string& name, const Pattern& pattern, const std::vector<std::string>& strategies,
                    const std::string& part_of = {});
   /// An all-to-all that is called once, of blocks of less than 2^31 bytes for a rank.
   /// @param price  as of ExchangeTrial

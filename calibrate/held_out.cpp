@@ -90,8 +90,7 @@ void add_neighbor_exchange(Calibration& calibration, ExchangeTrials& trials, con
   });
   if (names.empty())
     calibration.not_measured(fmt::format("held_out '{}': no strategy has several stages here", kind.name));
-  else
-    for (const auto& strategy : split(names, ';')) trials.add_planned(kind.name, pattern, strategy, part_of);
+  else trials.add_planned(kind.name, pattern, split(names, ';'), part_of);
 }
 
 /// Large messages between two nodes alone, and between all of them.
