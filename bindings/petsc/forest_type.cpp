@@ -56,28 +56,31 @@ PetscErrorCode keep_operations(PetscSF forest) {
   return 0;
 }
 
-template <class ByBasic>
-PetscErrorCode begin(PetscSF forest, const ForestOperation& operation, ByBasic by_basic) {
+/// @param ours      called with the forest's operations, tells whether the step is theirs
+/// @param by_basic  does it otherwise
+template <class Ours, class ByBasic>
+PetscErrorCode step(PetscSF forest, Ours ours, ByBasic by_basic) {
   return guarded(forest, [&]() -> PetscErrorCode {
     ForestOperations* operations = nullptr;
     PetscCall(operations_of(forest, operations));
-    bool is_begun = false;
-    PetscCall(operations->begin(forest, operation, is_begun));
-    if (!is_begun) PetscCall(by_basic());
+    bool is_ours = false;
+    PetscCall(ours(*operations, is_ours));
+    if (!is_ours) PetscCall(by_basic());
     return 0;
   });
 }
 
 template <class ByBasic>
+PetscErrorCode begin(PetscSF forest, const ForestOperation& operation, ByBasic by_basic) {
+  return step(
+      forest, [&](ForestOperations& ours, bool& is_begun) { return ours.begin(forest, operation, is_begun); },
+      by_basic);
+}
+
+template <class ByBasic>
 PetscErrorCode end(PetscSF forest, const ForestOperation& operation, ByBasic by_basic) {
-  return guarded(forest, [&]() -> PetscErrorCode {
-    ForestOperations* operations = nullptr;
-    PetscCall(operations_of(forest, operations));
-    bool is_ended = false;
-    PetscCall(operations->end(operation, is_ended));
-    if (!is_ended) PetscCall(by_basic());
-    return 0;
-  });
+  return step(
+      forest, [&](ForestOperations& ours, bool& is_ended) { return ours.end(operation, is_ended); }, by_basic);
 }
 
 ForestOperation bcast_of(MPI_Datatype unit, const void* roots, void* leaves, MPI_Op op) {
