@@ -519,7 +519,8 @@ TEST(Measure, RunsWhatProgramsDoTodayBesideWhatIsNamed) {
   const auto result =
       mpirun(2, "measure --profile lassen --generate alltoall:ranks=2,bytes=8 --repetitions 3 --strategy tuna,radix=2");
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  for (const char* part : {"* tuna,radix=2 ", "= standard ", " than sending directly (standard)"})
+  // "2 times faster than" or "as fast as" it: that is up to the clock.
+  for (const char* part : {"* tuna,radix=2 ", "= standard ", "Chosen: tuna,radix=2, ", " sending directly (standard)"})
     EXPECT_NE(result.out.find(part), std::string::npos) << part << " in " << result.out;
 }
 
