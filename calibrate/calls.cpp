@@ -47,7 +47,7 @@ void measure_calls(Calibration& calibration) {
       trials.add_sparse(sparse, pattern, std::string("direct+") + discovery);
   }
   trials.price_again();
-  trials.time(calls_share.end, Runs::in_a_row);
+  trials.time(calls_share.end);
   std::map<std::string, std::vector<HeldOut>> by_kind;
   for (const auto& result : trials.results()) by_kind[result.exchange].push_back(result);
   auto& operations = calibration.machine.operations;

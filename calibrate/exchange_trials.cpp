@@ -73,24 +73,18 @@ void ExchangeTrials::add_sparse(const std::string& name, const Pattern& pattern,
   });
 }
 
-Seconds ExchangeTrials::time_one(const ExchangeTrial& trial, int repetitions, Runs runs) {
-  const MPI_Comm comm = calibration_.comm.get();
+Seconds ExchangeTrials::time_one(const ExchangeTrial& trial, int repetitions) {
   Seconds sum = 0;
-  if (runs == Runs::one_by_one)
-    for (int i = 0; i < repetitions; ++i) sum += time_exchange(comm, trial.run);
-  else
-    sum = time_exchange(comm, [&] {
-      for (int i = 0; i < repetitions; ++i) trial.run();
-    });
+  for (int i = 0; i < repetitions; ++i) sum += time_exchange(calibration_.comm.get(), trial.run);
   return sum / repetitions;
 }
 
-void ExchangeTrials::time(double share, Runs runs) {
+void ExchangeTrials::time(double share) {
   constexpr int most_rounds = 40;  // sparse exchanges need not take as long twice, not even on a simulated cluster
   std::map<std::size_t, Series> times;
   for (std::size_t i = 0; i < trials_.size(); ++i) times[i];
   calibration_.sampler.sample_all(
-      times, share, [&](std::size_t i, int, int repetitions) { return time_one(trials_[i], repetitions, runs); },
+      times, share, [&](std::size_t i, int, int repetitions) { return time_one(trials_[i], repetitions); },
       most_rounds);
   for (std::size_t i = 0; i < trials_.size(); ++i) {
     trials_[i].result.measured_s = times[i].time();

@@ -22,9 +22,6 @@ struct ExchangeTrial {
   std::function<void()> run;                         ///< collective
 };
 
-/// Is each exchange begun by all ranks at once, or only the first of several that follow each other?
-enum class Runs { one_by_one, in_a_row };
-
 /// Some of them. What they send lives as long as this. Everything is collective.
 class ExchangeTrials {
  public:
@@ -41,8 +38,8 @@ class ExchangeTrials {
                        std::function<Seconds(const Machine&)> price);
   void add_sparse(const std::string& name, const Pattern& pattern, const std::string& strategy);
 
-  /// Times those in turn, until this share of the budget is spent.
-  void time(double share, Runs runs = Runs::one_by_one);
+  /// Times those in turn, each from a common start to the last finish, until this share of the budget is spent.
+  void time(double share);
   /// Prices them by what was found since.
   void price_again();
 
@@ -52,7 +49,7 @@ class ExchangeTrials {
 
  private:
   /// The mean of the repetitions.
-  Seconds time_one(const ExchangeTrial& trial, int repetitions, Runs runs);
+  Seconds time_one(const ExchangeTrial& trial, int repetitions);
   void add(HeldOut result, const Pattern& pattern, std::function<Seconds(const Machine&)> price,
            std::function<void()> run);
 

@@ -22,20 +22,21 @@ std::vector<Seconds> time_exchanges(const std::vector<std::function<void()>>& ex
   if (warm_up == WarmUp::once)
     for (const auto& exchange : exchanges) time_exchange(MPI_COMM_WORLD, exchange);
   const double begin = MPI_Wtime();
-  // Unless told: enough to see a median, but not for ever.
-  constexpr int least = 7, most = 201;
-  constexpr Seconds long_enough_s = 5;
-  for (int round = 0; repetitions > 0 ? round < repetitions : round < most; ++round) {
+  // Unless told: enough to see a median, and longer than processors and caches take to get going, but not for ever.
+  constexpr int least = 7, enough = 201;
+  constexpr Seconds going_s = 0.2, long_enough_s = 5;
+  for (int round = 0; repetitions == 0 || round < repetitions; ++round) {
     std::ranges::shuffle(order, random);
     for (const auto i : order) {
       if (warm_up == WarmUp::each_time) exchanges[i]();
       times[i].push_back(time_exchange(MPI_COMM_WORLD, exchanges[i]));
     }
-    int over = MPI_Wtime() - begin > long_enough_s;
+    const Seconds elapsed = MPI_Wtime() - begin;
+    int over = round + 1 >= (elapsed > long_enough_s ? least : enough) && elapsed > going_s;
     COMMPASS_MPI_CALL(MPI_Bcast, &over, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (shown && round % 50 == 0)
       std::fputs(fmt::format("round {} …\n", round + 1).c_str(), stderr);  // fmt::print may throw, on this rank alone
-    if (repetitions == 0 && round + 1 >= least && over) break;
+    if (repetitions == 0 && over) break;
   }
   std::vector<Seconds> result;
   for (auto& series : times) result.push_back(median(std::move(series)));

@@ -14,7 +14,7 @@ enum class WarmUp { none, once, each_time };
 /// Times all candidates in turn, each round in another order, so that a disturbance hits all alike. A run is timed from
 /// a common start to the last finish. Collective.
 /// @param warm_up      whether and when they are run beside what is timed
-/// @param repetitions  of each; 0: for 5 seconds, at least 7
+/// @param repetitions  of each; 0: 201 or as many as 0.2 s have room for, but for no longer than 5 s, and at least 7
 /// @param shown        print progress on stderr
 /// @return medians
 std::vector<Seconds> time_exchanges(const std::vector<std::function<void()>>& exchanges, WarmUp warm_up,

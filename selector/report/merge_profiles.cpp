@@ -12,6 +12,7 @@
 
 #include "model/error.hpp"
 #include "model/median.hpp"
+#include "selector/report/launch_errors.hpp"
 #include "selector/report/launch_intervals.hpp"
 
 namespace commpass {
@@ -149,10 +150,11 @@ struct Spread {
   double most = 0;
   std::string key;
   std::vector<std::string> bimodal;
+  std::optional<double> miss{};  ///< of what one launch predicts, in others
 };
 
 Verdict judge(std::span<const NamedProfile> profiles, const Spread& spread) {
-  constexpr double little = 0.15, much = 0.5, percent = 100;
+  constexpr double little = 0.15, much = 0.5, wrong = 0.3, percent = 100;
   std::vector<double> uncertainties;
   std::vector<Trust> trusted;
   Verdict verdict;
@@ -168,9 +170,14 @@ Verdict judge(std::span<const NamedProfile> profiles, const Spread& spread) {
   std::ranges::sort(trusted);
   if (!trusted.empty()) verdict.trust = trusted[trusted.size() / 2];  // of two in the middle the worse
   if (spread.most > little) verdict.trust = std::max(verdict.trust, spread.most > much ? Trust::none : Trust::usable);
+  if (spread.miss && *spread.miss > little)
+    verdict.trust = std::max(verdict.trust, *spread.miss > wrong ? Trust::none : Trust::usable);
   verdict.uncertainty = std::max(spread.most, uncertainties.empty() ? 0 : median(uncertainties));
   verdict.why = fmt::format("{} profiles ({}) differ by {:.1f} % to either side{}", profiles.size(), trusts,
                             percent * spread.most, spread.key.empty() ? "" : " in " + spread.key);
+  if (spread.miss)
+    verdict.why += fmt::format("; what one predicts of exchanges in the others is off by {:.1f} % in the middle",
+                               percent * *spread.miss);
   for (const auto& key : spread.bimodal) verdict.why += fmt::format("; times of {} are of two kinds", key);
   if (verdict.trust != Trust::good)
     verdict.remedy = "bind ranks to cores, see 'commpass doctor', and calibrate more launches";
@@ -234,6 +241,7 @@ Profile merge_profiles(std::span<const NamedProfile> profiles) {
     }
     if (are_bimodal(offers)) spread.bimodal.push_back(part.key);
   }
+  spread.miss = miss_between_launches(all);
   merged.machine.verdict = judge(profiles, spread);
   provenance["origin"] = origin;
   provenance["spread_between_profiles"] = between;

@@ -64,6 +64,33 @@ TEST(MergedProfiles, SayThatTimesAreOfTwoKinds) {
   EXPECT_EQ(why({1, 1.01, 1.02, 1.9}).find("two kinds"), std::string::npos) << "one is an outlier";
 }
 
+/// One that predicted 1 us for an exchange that took so long there.
+NamedProfile launch_that_took(const std::string& name, double measured_s, const std::string& layout = "1 node") {
+  auto made = launch(name, 1);
+  auto provenance = Json::parse(made.profile.provenance_json);
+  provenance["layout"] = layout;
+  provenance["held_out"] = {
+      {{"exchange", "few"}, {"strategy", "standard"}, {"predicted_s", 1e-6}, {"measured_s", measured_s}}};
+  made.profile.provenance_json = provenance.dump();
+  return made;
+}
+
+TEST(MergedProfiles, AreJudgedByWhatOneLaunchPredictsOfTheOthers) {
+  const auto judged = [](double one_s, double other_s, const std::string& layout = "1 node") {
+    return *merge_profiles(std::vector{launch_that_took("1", one_s), launch_that_took("2", other_s, layout)})
+                .machine.verdict;
+  };
+  EXPECT_EQ(judged(1.1e-6, 1e-6 / 1.1).trust, Trust::good);
+  EXPECT_NE(judged(1.1e-6, 1e-6 / 1.1).why.find("off by 10.0 % in the middle"), std::string::npos);
+  EXPECT_EQ(judged(1.2e-6, 1.2e-6).trust, Trust::usable) << "to the same side in both";
+  EXPECT_EQ(judged(1.4e-6, 1.4e-6).trust, Trust::none);
+  EXPECT_EQ(judged(1.4e-6, 1.4e-6, "2 nodes").trust, Trust::good) << "other exchanges, though of the same name";
+  auto broken = launch_that_took("1", 1.4e-6);
+  broken.profile.provenance_json = R"({"layout": "1 node", "held_out": [1, {}, {"exchange": "few", "strategy": 2}]})";
+  EXPECT_EQ(merge_profiles(std::vector{broken, launch_that_took("2", 1.4e-6)}).machine.verdict->trust, Trust::good)
+      << "nothing to compare with";
+}
+
 TEST(MergedProfiles, TellWhereAnotherLaunchLies) {
   const auto launch_of = [](const std::string& name, double alpha_s) {
     auto made = launch(name, 1);

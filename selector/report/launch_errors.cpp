@@ -1,0 +1,59 @@
+#include "selector/report/launch_errors.hpp"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "model/median.hpp"
+
+namespace commpass {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Key = std::tuple<std::string, std::string>;  // the exchange, the strategy
+
+struct Times {
+  double predicted_s, measured_s;
+};
+
+std::map<Key, Times> held_out_of(const Json& provenance) {
+  std::map<Key, Times> times;
+  const auto found = provenance.find("held_out");
+  if (found == provenance.end() || !found->is_array()) return times;
+  for (const auto& each : *found) {
+    // A profile's provenance is anybody's to write.
+    if (!each.is_object()) continue;
+    const auto exchange = each.value("exchange", Json()), strategy = each.value("strategy", Json()),
+               predicted = each.value("predicted_s", Json()), measured = each.value("measured_s", Json());
+    if (!exchange.is_string() || !strategy.is_string() || !predicted.is_number() || !measured.is_number()) continue;
+    const Times found_s{predicted, measured};
+    if (found_s.predicted_s > 0 && found_s.measured_s > 0) times[{exchange, strategy}] = found_s;
+  }
+  return times;
+}
+
+}  // namespace
+
+std::optional<double> miss_between_launches(std::span<const Json> provenances) {
+  std::vector<std::map<Key, Times>> launches;
+  for (const auto& each : provenances) launches.push_back(held_out_of(each));
+  std::vector<double> misses;
+  for (std::size_t i = 0; i < launches.size(); ++i)
+    for (std::size_t k = 0; k < launches.size(); ++k) {
+      if (i == k || provenances[i].value("layout", Json()) != provenances[k].value("layout", Json())) continue;
+      for (const auto& [key, mine] : launches[i])
+        if (const auto theirs = launches[k].find(key); theirs != launches[k].end()) {
+          const double ratio = mine.predicted_s / theirs->second.measured_s;
+          misses.push_back(std::max(ratio, 1 / ratio) - 1);
+        }
+    }
+  if (misses.empty()) return {};
+  return median(std::move(misses));
+}
+
+}  // namespace commpass
