@@ -1,15 +1,26 @@
 #include "calibrate/steps.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include "model/median.hpp"
 
 namespace commpass {
 
 Bytes size_of(const Channel& channel, Bytes largest, const Burst& burst) {
+  const auto& protocol = channel.protocols[burst.protocol];
   const Bytes least = burst.protocol == 0 ? 1 : channel.protocols[burst.protocol - 1].max_bytes + 1;
-  constexpr Bytes apart = 16, seen_by_the_clock = 2048;
   // Away from the switch, where both may hold.
-  const Bytes wanted = burst.large ? std::max(apart * least, seen_by_the_clock) : least + least / 4;
-  return std::min({channel.protocols[burst.protocol].max_bytes, largest, wanted});
+  if (!burst.large) return std::min({protocol.max_bytes, largest, least + least / 4});
+  constexpr Bytes apart = 16, seen_by_the_clock = 2048;
+  Bytes wanted = std::max(apart * least, seen_by_the_clock);
+  // A sender may be busy for as long as α, which hides its link unless the bytes move for longer.
+  constexpr double clearly = 3;
+  if (protocol.max_bytes == std::numeric_limits<Bytes>::max() && protocol.beta_s_per_byte > 0)
+    wanted = std::max<Bytes>(wanted, std::llround(std::min(clearly * protocol.alpha_s / protocol.beta_s_per_byte,
+                                                           static_cast<double>(largest))));
+  return std::min({protocol.max_bytes, largest, wanted});
 }
 
 LoneMessages lone_messages(const Protocol& protocol) {

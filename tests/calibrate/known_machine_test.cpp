@@ -384,6 +384,17 @@ TEST_F(KnownMachine, WhoseBurstsAreNoiseHasNothingOfThemAndSaysSo) {
   EXPECT_THAT(reasons(), testing::Contains(HasSubstr("alpha_next_s and beta_next_s_per_byte: times of bursts differ")));
 }
 
+TEST_F(KnownMachine, WhoseSendersAreBusyForLongHasALinkAllTheSame) {
+  // No more than 2 KiB of its only protocol move while the processor is busy.
+  auto& network = *world_.machine.host.by_locality[2];
+  network.protocols = {protocol("eager", no_limit, 5e-6, 1.1e-10, 2.5e-6, 0, 4e-7, 0)};
+  network.link_rate_bytes_per_s = 9e9;
+  const auto& found = *calibrate().host.find(Locality::network);
+  expect_near(found.link_rate_bytes_per_s, 9e9, "link");
+  expect_near(found.protocols.front().alpha_next_s, 2.5e-6, "alpha_next");
+  EXPECT_LT(*found.protocols.front().beta_next_s_per_byte, 1e-13) << "that is the link's";
+}
+
 TEST_F(KnownMachine, WhoseReceiversAreUnclearForLargeMessagesHasThoseOfSmallerOnes) {
   world_.fan_in_unclear_from = 16385;  // between nodes rendezvous alone
   const auto& protocols = calibrate().host.find(Locality::network)->protocols;
