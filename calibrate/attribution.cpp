@@ -58,12 +58,16 @@ Line fit_sending(const SentSteps& steps, double link_rate_bytes_per_s, const Lon
   return through({small.bytes, small.step_s}, {large.bytes, large.step_s}, lone);
 }
 
-Line fit_taking(const TakenSteps& steps, Seconds smaller_s, const LoneMessages& lone) {
+Seconds fit_taking_beside_sending(Seconds step_s, Seconds sending_s) {
+  return step_s > alike * sending_s ? step_s - sending_s : 0;
+}
+
+Line fit_taking(const TakenSteps& steps, Seconds known_s, const LoneMessages& lone) {
   const auto [small, large] = steps;
   const auto is_explained = [](const TakenStep& s, Seconds taking) {
     return s.step_s <= alike * (s.explained_s + taking);
   };
-  const Seconds known = std::min(smaller_s, alike * small.step_s);
+  const Seconds known = std::min(known_s, alike * small.step_s);
   const Seconds taking = std::min(is_explained(small, known) ? known : small.step_s, lone.line.alpha_s);
   if (is_explained(large, taking)) return {taking, 0};
   return through({small.bytes, taking}, {large.bytes, large.step_s}, lone);

@@ -45,10 +45,15 @@ struct TakenStep {
 };
 using TakenSteps = std::array<TakenStep, 2>;
 
+/// What taking in a message of a size keeps a processor busy that also sends one: what a message each way takes beyond
+/// being sent; 0 where that is hardly anything.
+Seconds fit_taking_beside_sending(Seconds step_s, Seconds sending_s);
+
 /// What the processor of a receiver is busy. Where it is busy for as long as for smaller messages, and others explain
 /// the rest, that is it; for messages that arrive all at once, one comes after the other. What others explain alone is
 /// taken to cost nothing.
-/// @param smaller_s  what it is busy for a message of the protocol before; 0 for the first
-Line fit_taking(const TakenSteps& steps, Seconds smaller_s, const LoneMessages& lone = {});
+/// @param known_s  what it is busy as far as others tell: for a message of the protocol before, or beside sending; 0 if
+/// nothing does
+Line fit_taking(const TakenSteps& steps, Seconds known_s, const LoneMessages& lone = {});
 
 }  // namespace commpass

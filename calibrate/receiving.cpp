@@ -45,6 +45,32 @@ class Senders {
   bool is_network_ = false;
 };
 
+/// What its own processor tells of a receiver that sends as much: the senders of a fan-in may be slower than it is.
+class BesideSending {
+ public:
+  BesideSending(Calibration& calibration, Locality locality, double share)
+      : channel_(calibration.channel(locality)),
+        largest_(calibration.options.largest_bytes),
+        bursts_(calibration, channel_, share, 1, [&](Bytes bytes, int messages, int repetitions) {
+          const auto [first, second] = calibration.pairs(locality).front();
+          return calibration.bench.both_ways(first, second, bytes, messages, repetitions);
+        }) {}
+
+  /// For a small message of a protocol; 0 where it cannot be told.
+  Seconds taking(std::size_t protocol, Seconds gamma_s) const {
+    const auto step = bursts_.steps(protocol, gamma_s).front();
+    const auto bytes = static_cast<double>(size_of(channel_, largest_, {protocol, false, 0}));
+    const Seconds sending =
+        std::max(channel_.protocols[protocol].next_seconds(bytes), bytes / channel_.link_rate_bytes_per_s);
+    return is_determined(step) ? fit_taking_beside_sending(step.value, sending) : 0;
+  }
+
+ private:
+  const Channel& channel_;
+  Bytes largest_;
+  Bursts bursts_;
+};
+
 }  // namespace
 
 void measure_receiving(Calibration& calibration, Locality locality, const Share& share) {
@@ -64,15 +90,17 @@ void measure_receiving(Calibration& calibration, Locality locality, const Share&
                     return calibration.bench.fan_in(senders, receiver, bytes, messages, repetitions);
                   });
   };
-  auto bursts = time(share.middle());
+  const double third = (share.end - share.begin) / 3;
+  auto bursts = time(share.begin + third);
   // Of hundreds of messages at once one is late each time where one in a hundred is; of tens none in many samples.
   constexpr std::size_t few = 3;
   if (!bursts.are_settled() && senders.size() > few) {
     senders.resize(few);
-    bursts = time(share.end);
+    bursts = time(share.begin + 2 * third);
   }
   const Seconds gamma = bursts.gamma();
   const Senders others(calibration, locality, senders);
+  const BesideSending beside(calibration, locality, share.end);
   // What larger messages hide is what the same processor needs for smaller ones, as far as it is known.
   Line taking{0, 0};
   bool is_known = false;
@@ -95,7 +123,7 @@ void measure_receiving(Calibration& calibration, Locality locality, const Share&
       const Bytes bytes = size_of(channel, calibration.options.largest_bytes, {i, large == 1, 0});
       both[large] = {bytes, steps[large].value, others.seconds(bytes)};
     }
-    taking = fit_taking(both, taking.alpha_s, lone_messages(protocol));
+    taking = fit_taking(both, std::max(taking.alpha_s, beside.taking(i, gamma)), lone_messages(protocol));
     protocol.alpha_receive_s = taking.alpha_s;
     protocol.beta_receive_s_per_byte = taking.beta_s_per_byte;
     is_known = true;

@@ -235,6 +235,36 @@ Seconds Bench::fan_in(std::span<const Rank> senders, Rank receiver, Bytes bytes,
   return quartile_from_rank(receiver, std::move(times));
 }
 
+Seconds Bench::both_ways(Rank first, Rank second, Bytes bytes, int messages, int repetitions) {
+  std::vector<double> times;
+  if (rank_ == first || rank_ == second) {
+    const Rank peer = rank_ == first ? second : first;
+    Requests sends, receives;
+    const auto places = std::max<Bytes>(1, static_cast<Bytes>(send_.size()) / std::max<Bytes>(1, bytes));
+    for (int i = 0; i < messages; ++i) {
+      const auto place = static_cast<std::size_t>(i % places * bytes);
+      sends.add_send(send_.data() + place, bytes, peer, comm_);
+      receives.add_receive(receive_.data() + place, bytes, peer, comm_);
+    }
+    for (int i = 0; i < repetitions; ++i) {
+      receives.start();
+      if (rank_ == first) {
+        receive_token(second, comm_);
+        send_token(second, comm_);
+      } else {
+        send_token(first, comm_);
+        receive_token(first, comm_);
+      }
+      const double begin = MPI_Wtime();
+      sends.start();
+      sends.wait();
+      receives.wait();
+      times.push_back(MPI_Wtime() - begin);
+    }
+  }
+  return quartile_from_rank(first, std::move(times));
+}
+
 Seconds Bench::early_send(Rank sender, Rank receiver, Bytes bytes, Seconds late_s) {
   Seconds elapsed = 0;
   Requests request;

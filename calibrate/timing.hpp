@@ -45,6 +45,10 @@ class Bench {
   /// `messages` messages from each of the senders at once to one receiver, whose receives are posted: until it has all.
   Seconds fan_in(std::span<const Rank> senders, Rank receiver, Bytes bytes, int messages, int repetitions);
 
+  /// `messages` messages from each of two ranks to the other at once, whose receives are posted: until the first has
+  /// sent and has all.
+  Seconds both_ways(Rank first, Rank second, Bytes bytes, int messages, int repetitions);
+
   /// How long a send takes whose receive is posted `late_s` after it began.
   Seconds early_send(Rank sender, Rank receiver, Bytes bytes, Seconds late_s);
 

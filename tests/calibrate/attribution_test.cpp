@@ -78,6 +78,12 @@ TEST(FitTaking, IsWhatOthersDoNotExplain) {
   EXPECT_EQ(none.beta_s_per_byte, 0);
 }
 
+TEST(FitTaking, BesideSendingIsWhatThatDoesNotExplain) {
+  EXPECT_NEAR(fit_taking_beside_sending(2.7e-6, 2.2e-6), 5e-7, 1e-15);
+  EXPECT_EQ(fit_taking_beside_sending(2.3e-6, 2.2e-6), 0) << "within what times differ by";
+  EXPECT_EQ(fit_taking_beside_sending(1e-6, 2.2e-6), 0);
+}
+
 TEST(FitTaking, IsAsForSmallerMessagesWhereThatExplainsWhatIsSeen) {
   // They come at once when all have moved, and are then taken in: the sum is seen, or a part of it.
   for (const Seconds seen : {1.2e-7, 1.6e-7, 2.2e-7}) {

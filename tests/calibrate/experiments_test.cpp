@@ -94,6 +94,13 @@ TEST_P(Experiments, OfAFanInGiveAllMessagesOfTheReceiver) {
                   static_cast<double>(others.size()) * messages * (1 + static_cast<double>(bytes)), ticks);
 }
 
+TEST_P(Experiments, OfBothWaysGiveWhatARankSendsAndGets) {
+  for (const int messages : {1, 3, 32})
+    for (const Bytes bytes : {0, 10, 700})
+      EXPECT_NEAR(bench_.both_ways(0, size_of() - 1, bytes, messages, repetitions_),
+                  2 * messages * (1 + static_cast<double>(bytes)), ticks);
+}
+
 TEST_P(Experiments, OfStreamsGiveTheMeanOfTheSlowestPair) {
   const std::vector<Rank> from{0}, to{size_of() - 1};
   EXPECT_NEAR(bench_.streams(from, to, 500, repetitions_), 501, ticks);

@@ -130,6 +130,15 @@ Seconds Bench::fan_in(std::span<const Rank> senders, Rank receiver, Bytes bytes,
   return World::lone(used, bytes) + all * std::max(used.receive_seconds(bytes), by_senders) +
          channel.gamma_s.value_or(0) * all * all / 2;
 }
+Seconds Bench::both_ways(Rank first, Rank second, Bytes bytes, int messages, int) {
+  const auto& channel = world->channel(first, second);
+  const auto& used = channel.protocol(bytes);
+  const auto size = static_cast<double>(bytes), count = static_cast<double>(messages);
+  return World::lone(used, bytes) +
+         (count - 1) *
+             std::max(used.next_seconds(size) + used.receive_seconds(bytes), size / channel.link_rate_bytes_per_s) +
+         channel.gamma_s.value_or(0) * count * count / 2;
+}
 Seconds Bench::rings(std::span<const std::vector<Rank>> rings, Bytes bytes, int) {
   const auto& layout = world->layout;
   const auto& machine = world->machine;
@@ -393,6 +402,13 @@ TEST_F(KnownMachine, WhoseSendersAreBusyForLongHasALinkAllTheSame) {
   expect_near(found.link_rate_bytes_per_s, 9e9, "link");
   expect_near(found.protocols.front().alpha_next_s, 2.5e-6, "alpha_next");
   EXPECT_LT(*found.protocols.front().beta_next_s_per_byte, 1e-13) << "that is the link's";
+}
+
+TEST_F(KnownMachine, WhoseSendersAreSlowerThanAReceiverTellsItWhereItSends) {
+  auto& network = *world_.machine.host.by_locality[2];
+  network.protocols = {protocol("eager", no_limit, 5e-6, 1.1e-10, 4e-6, 0, 5e-7, 0)};  // 8 senders: 0.5 us each
+  expect_near(calibrate().host.find(Locality::network)->protocols.front().alpha_receive_s.value_or(0), 5e-7,
+              "alpha_receive");
 }
 
 TEST_F(KnownMachine, WhoseReceiversAreUnclearForLargeMessagesHasThoseOfSmallerOnes) {
