@@ -4,7 +4,9 @@ int COMMPASS_TAKEN(Alltoall)(const void* sendbuf, COMMPASS_COUNT sendcount, MPI_
                              COMMPASS_COUNT recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   const CallSite site(__builtin_return_address(0));
   return take_over(
-      InterposedCall::alltoall, comm, sendbuf == MPI_IN_PLACE, EqualSends{recvcount, recvtype},
+      InterposedCall::alltoall, comm,
+      use_of(sendbuf, recvbuf, comm, [&](int) { return sendcount > 0 && sendtype == recvtype; }),
+      EqualSends{recvcount, recvtype},
       [&](TakenCommunicator& of) {
         of.engines->alltoallv->alltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, {});
       },
@@ -17,7 +19,11 @@ int COMMPASS_TAKEN(Alltoallv)(const void* sendbuf, const COMMPASS_COUNT* sendcou
                               MPI_Datatype recvtype, MPI_Comm comm) {
   const CallSite site(__builtin_return_address(0));
   return take_over(
-      InterposedCall::alltoallv, comm, sendbuf == MPI_IN_PLACE,
+      InterposedCall::alltoallv, comm,
+      use_of(sendbuf, recvbuf, comm,
+             [&](int i) {
+               return sendcounts[i] > 0 && recvcounts[i] > 0 && sdispls[i] == rdispls[i] && sendtype == recvtype;
+             }),
       CountedSends{sendbuf, {sendcounts, sendtype}, {recvcounts, recvtype}, comm},
       [&](TakenCommunicator& of) {
         of.engines->alltoallv->alltoallv(sendbuf, of_ranks(of, sendcounts), of_ranks(of, sdispls), sendtype, recvbuf,
@@ -33,7 +39,12 @@ int COMMPASS_TAKEN(Alltoallw)(const void* sendbuf, const COMMPASS_COUNT* sendcou
                               const MPI_Datatype* recvtypes, MPI_Comm comm) {
   const CallSite site(__builtin_return_address(0));
   return take_over(
-      InterposedCall::alltoallw, comm, sendbuf == MPI_IN_PLACE,
+      InterposedCall::alltoallw, comm,
+      use_of(sendbuf, recvbuf, comm,
+             [&](int i) {
+               return sendcounts[i] > 0 && recvcounts[i] > 0 && sdispls[i] == rdispls[i] &&
+                      sendtypes[i] == recvtypes[i];
+             }),
       TypedSends{sendbuf, {sendcounts, sendtypes}, {recvcounts, recvtypes}, comm},
       [&](TakenCommunicator& of) {
         of.engines->alltoallw.run(*of.engines->alltoallv, of.engines->context->comm.get(), sendbuf,
@@ -48,7 +59,7 @@ int COMMPASS_TAKEN(Neighbor_alltoall)(const void* sendbuf, COMMPASS_COUNT sendco
                                       void* recvbuf, COMMPASS_COUNT recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   const CallSite site(__builtin_return_address(0));
   return take_over(
-      InterposedCall::neighbor_alltoall, comm, false, NeighborSends{sendcount, sendtype},
+      InterposedCall::neighbor_alltoall, comm, BufferUse(), NeighborSends{sendcount, sendtype},
       [&](TakenCommunicator& of) {
         NeighborArguments(of, equal_places(sendcount), equal_places(recvcount))
             .run(sendbuf, sendtype, recvbuf, recvtype);
@@ -62,7 +73,7 @@ int COMMPASS_TAKEN(Neighbor_alltoallv)(const void* sendbuf, const COMMPASS_COUNT
                                        MPI_Datatype recvtype, MPI_Comm comm) {
   const CallSite site(__builtin_return_address(0));
   return take_over(
-      InterposedCall::neighbor_alltoallv, comm, false, NeighborCountedSends{{sendcounts, sendtype}, recvcounts},
+      InterposedCall::neighbor_alltoallv, comm, BufferUse(), NeighborCountedSends{{sendcounts, sendtype}, recvcounts},
       [&](TakenCommunicator& of) {
         NeighborArguments(of, listed_places(sendcounts, sdispls), listed_places(recvcounts, rdispls))
             .run(sendbuf, sendtype, recvbuf, recvtype);
@@ -76,7 +87,7 @@ int COMMPASS_TAKEN(Neighbor_alltoallw)(const void* sendbuf, const COMMPASS_COUNT
                                        const MPI_Aint* rdispls, const MPI_Datatype* recvtypes, MPI_Comm comm) {
   const CallSite site(__builtin_return_address(0));
   return take_over(
-      InterposedCall::neighbor_alltoallw, comm, false, NeighborTypedSends{{sendcounts, sendtypes}, recvcounts},
+      InterposedCall::neighbor_alltoallw, comm, BufferUse(), NeighborTypedSends{{sendcounts, sendtypes}, recvcounts},
       [&](TakenCommunicator& of) {
         NeighborArguments(of, listed_places(sendcounts, sdispls), listed_places(recvcounts, rdispls))
             .run(sendbuf, sendtypes, recvbuf, recvtypes);
@@ -89,7 +100,7 @@ int COMMPASS_TAKEN(Neighbor_allgather)(const void* sendbuf, COMMPASS_COUNT sendc
                                        void* recvbuf, COMMPASS_COUNT recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
   const CallSite site(__builtin_return_address(0));
   return take_over(
-      InterposedCall::neighbor_allgather, comm, false, NeighborSends{sendcount, sendtype},
+      InterposedCall::neighbor_allgather, comm, BufferUse(), NeighborSends{sendcount, sendtype},
       [&](TakenCommunicator& of) {
         NeighborArguments(of, same_places(sendcount), equal_places(recvcount))
             .run(sendbuf, sendtype, recvbuf, recvtype);
@@ -102,7 +113,7 @@ int COMMPASS_TAKEN(Neighbor_allgatherv)(const void* sendbuf, COMMPASS_COUNT send
                                         const COMMPASS_DISPLACEMENT* displs, MPI_Datatype recvtype, MPI_Comm comm) {
   const CallSite site(__builtin_return_address(0));
   return take_over(
-      InterposedCall::neighbor_allgatherv, comm, false, NeighborSends{sendcount, sendtype},
+      InterposedCall::neighbor_allgatherv, comm, BufferUse(), NeighborSends{sendcount, sendtype},
       [&](TakenCommunicator& of) {
         NeighborArguments(of, same_places(sendcount), listed_places(recvcounts, displs))
             .run(sendbuf, sendtype, recvbuf, recvtype);

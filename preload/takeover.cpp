@@ -10,6 +10,7 @@
 #include "preload/call_site.hpp"
 #include "preload/settings.hpp"
 #include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/mpi_error.hpp"
 
 namespace commpass {
 
@@ -28,6 +29,7 @@ class Inside {
 /// @return MPI's code for it
 int tell(const std::exception& error) {
   std::fprintf(stderr, "commpass: %s\n", sentence_of(error).c_str());
+  if (const auto* const of_mpi = dynamic_cast<const MpiError*>(&error)) return of_mpi->error_class();
   return dynamic_cast<const InputError*>(&error) ? MPI_ERR_ARG : MPI_ERR_OTHER;
 }
 
@@ -102,7 +104,8 @@ bool is_refused(const Call& call, const TakenCommunicator& of) {
 
 /// Whose turn it is, on a communicator with engines where that is not the library's alone.
 Rivalry::Turn turn_of(const Call& call, TakenCommunicator& of) {
-  if (!call.ours || settings().mode < Interposition::on || is_refused(call, of)) return Rivalry::Turn::library;
+  if (!call.ours || call.is_aliased || settings().mode < Interposition::on || is_refused(call, of))
+    return Rivalry::Turn::library;
   const auto turn =
       settings().mode == Interposition::always ? Rivalry::Turn::ours : of.record(call.kind).rivalry.next();
   if (turn != Rivalry::Turn::library && !of.engines) open_engines(of, call.comm);

@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "preload/buffer_use.hpp"
 #include "preload/sent_blocks.hpp"
 #include "preload/taken_communicator.hpp"
 
@@ -18,6 +19,7 @@ struct Call {
   InterposedCall kind;
   MPI_Comm comm;
   bool is_in_place;
+  bool is_aliased;  ///< what is sent lies where something is received, which MPI forbids: the library says what follows
   std::function<void(const TakenCommunicator&, SentBlocks&)>
       sends;                     ///< adds what this rank sends; asked for where it is reported
   std::function<int()> library;  ///< runs it by the MPI library, and returns its code
@@ -31,17 +33,17 @@ int run(const Call& call);
 /// Runs a call that blocks by the library or by ours. Takes no memory.
 /// @param library,arguments  MPI's function, and what the program gave it
 template <class Sends, class Ours, class Library, class... Arguments>
-int take_over(InterposedCall kind, MPI_Comm comm, bool is_in_place, const Sends& sends, const Ours& ours,
-              Library library, Arguments... arguments) {
+int take_over(InterposedCall kind, MPI_Comm comm, BufferUse use, const Sends& sends, const Ours& ours, Library library,
+              Arguments... arguments) {
   const auto by_library = [&] { return library(arguments...); };
-  return run({kind, comm, is_in_place, std::cref(sends), std::cref(by_library), std::cref(ours)});
+  return run({kind, comm, use.is_in_place, use.is_aliased, std::cref(sends), std::cref(by_library), std::cref(ours)});
 }
 
 /// A call that the MPI library runs, and that is counted and recorded. Takes no memory.
 template <class Sends, class Library, class... Arguments>
 int pass_on(InterposedCall kind, MPI_Comm comm, const Sends& sends, Library library, Arguments... arguments) {
   const auto by_library = [&] { return library(arguments...); };
-  return run({kind, comm, false, std::cref(sends), std::cref(by_library), {}});
+  return run({kind, comm, false, false, std::cref(sends), std::cref(by_library), {}});
 }
 
 }  // namespace commpass

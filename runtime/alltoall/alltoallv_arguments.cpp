@@ -18,6 +18,8 @@ InputError wrong_argument(Side side, const std::string& what, const std::string&
 bool has_one_for_each(const Numbers& numbers, int ranks) { return numbers.size() == static_cast<std::size_t>(ranks); }
 
 void require_buffer(Side side, const void* buffer, const BlocksArgument& argument) {
+  if (buffer == MPI_IN_PLACE)
+    throw wrong_argument(side, "MPI_IN_PLACE is given", "give a buffer, and MPI_IN_PLACE as the send buffer alone");
   if (buffer || !argument.type->is_contiguous() || argument.type->size() == 0) return;
   for (std::size_t rank = 0; rank < argument.counts.size(); ++rank)
     if (argument.counts[rank] > 0)

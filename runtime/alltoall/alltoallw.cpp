@@ -12,6 +12,9 @@
 namespace commpass {
 
 void AlltoallwCall::Packing::assign(const Side& side, const void* buffer, MPI_Comm comm) {
+  if (buffer == MPI_IN_PLACE)
+    throw InputError(name, "MPI_IN_PLACE is given to receive in",
+                     "give a buffer, and MPI_IN_PLACE as the send buffer alone");
   const int ranks = ranks_in(comm);
   const auto all = static_cast<std::size_t>(ranks);
   if (side.counts.size() != all || side.displacements.size() != all || side.types.size() != all)

@@ -11,6 +11,7 @@
 #include "selector/commands/arguments.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/commands/environment.hpp"
+#include "selector/commands/number_checks.hpp"
 #include "selector/report/advice.hpp"
 
 namespace commpass {
@@ -94,7 +95,7 @@ void add_advise(CLI::App& app, std::function<void()>& command) {
   sub->add_option("--ranks", arguments->ranks, "the same problem on so many ranks; for exchanges of all with all")
       ->check(CLI::Range(2, most_pattern_ranks));
   sub->add_option("--top", arguments->top, "look at the K places that take longest (default: 20)")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number, "POSITIVE");
   sub->add_option("--patterns", arguments->patterns,
                   "write their patterns into this directory, for 'commpass predict --pattern'");
   sub->add_flag("--json", arguments->json, "JSON on stdout");

@@ -13,6 +13,7 @@
 #include "model/pattern/metis_partition.hpp"
 #include "model/text.hpp"
 #include "selector/choose/grid_strategies.hpp"
+#include "selector/commands/number_checks.hpp"
 #include "selector/report/csv.hpp"
 
 namespace commpass {
@@ -26,14 +27,14 @@ void PatternArguments::add_to(CLI::App& app) {
                           "sparse matrix (Matrix Market, gzipped or not): the exchange of its product with a vector");
   sources->add_option("--generate", generator, "KIND:key=value,… (kinds below)");
   sources->require_option(1);
-  app.add_option("--ranks", ranks, "ranks that share the matrix")->needs(matrix)->check(CLI::PositiveNumber);
+  app.add_option("--ranks", ranks, "ranks that share the matrix")->needs(matrix)->check(positive_number, "POSITIVE");
   app.add_option("--partition", partition,
                  "who owns which rows: block (consecutive ones, the default) or metis (so that few bytes move)")
       ->needs(matrix)
       ->check(CLI::IsMember({"block", "metis"}));
   app.add_option("--value-bytes", value_bytes, "size of one vector entry")
       ->needs(matrix)
-      ->check(CLI::NonNegativeNumber);
+      ->check(number_from_zero, "NONNEGATIVE");
   app.add_flag("--share-values", share_values,
                "a value that several ranks need travels once as far as it goes the same way; without it, as often as "
                "it is needed")
@@ -80,7 +81,7 @@ std::string PatternArguments::describe() const {
 }
 
 void LayoutArguments::add_to(CLI::App& app) {
-  auto* ppn_option = app.add_option("--ppn", ppn, "ranks on a node")->check(CLI::PositiveNumber);
+  auto* ppn_option = app.add_option("--ppn", ppn, "ranks on a node")->check(positive_number, "POSITIVE");
   app.add_option("--layout", layout, "NODESxRANKS, NODESxSOCKETSxRANKS, or a node for each rank: 0,0,1")
       ->excludes(ppn_option);
 }
@@ -101,13 +102,13 @@ void SelectionArguments::add_to(CLI::App& app) {
   app.add_option("--calls", calls,
                  "how often the exchange will run: weighs the time to plan it against that of the exchanges (default: "
                  "so often that planning does not matter)")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number, "POSITIVE")
       ->check([](const std::string& text) {
         return parse_number<double>(text).value_or(0) > most_calls
                    ? fmt::format("{} are too many; use at most {}", text, most_calls)
                    : "";
       });
-  app.add_option("--top", top, "show only the K best")->check(CLI::PositiveNumber);
+  app.add_option("--top", top, "show only the K best")->check(positive_number, "POSITIVE");
   // CLI11 would split "a,b" into two values if it were told to take many; this way each use adds one.
   auto* one = app.add_option_function<std::string>(
       "--strategy", [this](const std::string& text) { strategies.push_back(text); },

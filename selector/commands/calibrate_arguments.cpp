@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "model/error.hpp"
+#include "selector/commands/number_checks.hpp"
 
 namespace commpass {
 
@@ -27,7 +28,7 @@ void CalibrateArguments::add_to(CLI::App& app) {
   app.add_option("--name", name, "name of the machine");
   app.add_option("--budget", budget, "time to take, 60s or 2min");
   auto* ppn_option = app.add_option("--ppn", ppn, "for trying things out: treat the ranks as nodes of this many")
-                         ->check(CLI::PositiveNumber);
+                         ->check(positive_number, "POSITIVE");
   app.add_option("--layout", layout,
                  "for trying things out: treat the ranks as laid out so (see 'commpass predict --help')")
       ->excludes(ppn_option);

@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "selector/commands/number_checks.hpp"
+
 namespace commpass {
 
 void MeasureArguments::add_to(CLI::App& app) {
@@ -9,7 +11,7 @@ void MeasureArguments::add_to(CLI::App& app) {
   selection.add_to(app);
   app.add_option("--repetitions", repetitions,
                  "exchanges to time, each strategy (default: 5 seconds for all, at least 7)")
-      ->check(CLI::PositiveNumber);
+      ->check(positive_number, "POSITIVE");
   app.add_flag("--verify", verify, "check every byte of every strategy first");
   app.add_flag("--baseline", baseline, "also time the plain loop over all neighbours that MPI libraries run");
   auto* one_shot_flag = app.add_flag(

@@ -33,8 +33,10 @@ std::vector<LaunchRow> rows_of(const Json& report) {
     rows.push_back({row.at(name), is_strategy, predicted, {seconds, seconds, seconds}});
   };
   for (const auto& row : report.at("ranking")) add(row, "strategy", true);
-  for (const auto& row : report.value("baselines", Json::array()))
-    if (row.contains("name")) add(row, "name", false);
+  for (const auto& row : report.value("baselines", Json::array())) {
+    const bool is_strategy = !row.contains("name");  // that programs run today
+    add(row, is_strategy ? "strategy" : "name", is_strategy);
+  }
   return rows;
 }
 

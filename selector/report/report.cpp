@@ -84,6 +84,17 @@ std::vector<Comparison> comparisons(const Report& report) {
   return result;
 }
 
+/// What is known of a strategy: no price where nothing has one.
+nlohmann::ordered_json entry_of(const ReportRow& row) {
+  nlohmann::ordered_json entry;
+  entry["strategy"] = to_string(row.candidate.strategy);
+  if (row.is_priced) entry["predicted_s"] = row.candidate.cost.seconds;
+  if (row.candidate.plan_seconds) entry["plan_s"] = *row.candidate.plan_seconds;
+  if (row.measured_plan_s) entry["measured_plan_s"] = *row.measured_plan_s;
+  if (row.measured_s) entry["measured_s"] = *row.measured_s;
+  return entry;
+}
+
 }  // namespace
 
 std::string messages_per_stage(const Cost& cost) {
@@ -148,12 +159,7 @@ std::string report_json(const Report& report, std::size_t top) {
   json["chosen"] = report.chosen;
   json["ranking"] = Json::array();
   for (const auto& row : first_rows(report, top)) {
-    Json entry;
-    entry["strategy"] = to_string(row.candidate.strategy);
-    if (row.is_priced) entry["predicted_s"] = row.candidate.cost.seconds;
-    if (row.candidate.plan_seconds) entry["plan_s"] = *row.candidate.plan_seconds;
-    if (row.measured_plan_s) entry["measured_plan_s"] = *row.measured_plan_s;
-    if (row.measured_s) entry["measured_s"] = *row.measured_s;
+    auto entry = entry_of(row);
     entry["stages"] = Json::array();
     for (const auto& stage : row.candidate.cost.stages) {
       entry["stages"].push_back(
@@ -167,9 +173,7 @@ std::string report_json(const Report& report, std::size_t top) {
     not_priced["reason"] = "their busiest ranks alone take too long (--all prices them)";
     for (const auto& strategy : report.too_dear) not_priced["strategies"].push_back(to_string(strategy));
   }
-  for (const auto& row : report.baselines)
-    json["baselines"].push_back(
-        {{"strategy", to_string(row.candidate.strategy)}, {"predicted_s", row.candidate.cost.seconds}});
+  for (const auto& row : report.baselines) json["baselines"].push_back(entry_of(row));
   for (const auto& [baseline, own_s, baseline_s] : comparisons(report))
     json["times_faster_than"][to_string(baseline->strategy)] = baseline_s / own_s;
   if (report.baseline_s) json["baseline_s"] = *report.baseline_s;

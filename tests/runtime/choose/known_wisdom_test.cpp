@@ -15,6 +15,12 @@
 #include "runtime/naive_exchange.hpp"
 #include "runtime/world.hpp"
 
+// The clock goes on by being read alone: what fits into the time for trials does not depend on how busy the machine is.
+extern "C" double MPI_Wtime() {
+  static double now_s = 0;
+  return now_s += 1e-4;
+}
+
 namespace commpass {
 namespace {
 
@@ -44,7 +50,7 @@ class KnownWisdomTest : public testing::Test {
   static ExchangeOptions with(PlannerMode mode) {
     ExchangeOptions options;
     options.planner = mode;
-    options.planner_seconds = 0.1;  // enough for each candidate, also where ranks wait for a core
+    options.planner_seconds = 0.1;  // enough for each candidate
     return options;
   }
   Exchange plan(Communicator& on, PlannerMode mode, unsigned pattern = 5) {

@@ -304,6 +304,14 @@ TEST(JsonReport, HasTheKeysOfTheContract) {
   }
 }
 
+TEST(JsonReport, TellsOfBaselinesWhatIsKnownAndNoMore) {
+  auto r = report(true);
+  r.baselines.push_back({{.strategy = parse_strategy("mpi"), .cost = {}}, 2e-3, false, 3e-3});
+  const auto baselines = Json::parse(report_json(r))["baselines"];
+  EXPECT_EQ(baselines, Json::parse(R"([{"strategy": "mpi", "measured_plan_s": 3e-3, "measured_s": 2e-3}])"))
+      << "it has no price, which is not a price of nothing";
+}
+
 TEST(JsonReport, ShowsTheTop) {
   EXPECT_EQ(Json::parse(report_json(report(false), 3))["ranking"].size(), 3U);
   EXPECT_EQ(Json::parse(report_json(report(false), 1000))["ranking"].size(), report(false).rows.size());

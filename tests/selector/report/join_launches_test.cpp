@@ -59,6 +59,17 @@ TEST(JoinedLaunches, CountWhatOthersDoAndTheTimeOfTheLibrarysOwnChoice) {
   EXPECT_NEAR(joined.regret.middle, 1.5, 1e-12);
 }
 
+TEST(JoinedLaunches, CountTheStrategiesThatProgramsRunToday) {
+  const std::string planned = R"({"chosen": "a", "ranking": [{"strategy": "a", "predicted_s": 1, "measured_s": 4e-6}],
+    "baselines": [{"strategy": "mpi", "measured_s": 2e-6}]})";
+  const auto joined = join({planned, planned});
+  ASSERT_EQ(joined.rows.size(), 2U);
+  EXPECT_EQ(joined.rows[1].name, "mpi");
+  EXPECT_TRUE(joined.rows[1].is_strategy);
+  EXPECT_FALSE(joined.rows[1].predicted_s);
+  EXPECT_NEAR(joined.regret.middle, 2, 1e-12);
+}
+
 TEST(JoinedLaunches, RefuseWhatIsNoReport) {
   for (const std::string bad : {"", "[]", "{}", R"({"chosen": "a", "ranking": [{"strategy": 1, "measured_s": 1}]})",
                                 R"({"chosen": "a", "ranking": []})"})
