@@ -149,7 +149,7 @@ void add_prediction(Page& page, const ReportArguments& arguments) {
   std::vector<Candidate> ranking;
   for (const auto& row : prediction.report.rows) ranking.push_back(row.candidate);
   page.heading("Why");
-  page.preformatted(explain(ranking, 0, prediction.report.calls));
+  page.lines(explain(ranking, 0, prediction.report.calls));
   if (other) {
     page.heading("Against " + to_string(other->strategy));
     Report two;
@@ -390,7 +390,7 @@ void report(const ReportArguments& arguments) {
   if (other) {
     page.heading("Against profile " + other->machine.name);
     page.picture(draw_message_times(profile, &*other, "two-messages"));
-    page.preformatted(compare_profiles_table(profile, *other));
+    page.preformatted(compare_profiles_table(profile, *other), "What the profiles differ in");
   }
   write_file(arguments.output, page.finish());
 }
