@@ -56,7 +56,8 @@ void Page::lines(const std::string& text) {
 
 void Page::table(const PageTable& table) {
   const auto out = std::back_inserter(body_);
-  fmt::format_to(out, "{}<table><caption>{}</caption><thead><tr>", box(table.caption), escape_xml(table.caption));
+  fmt::format_to(out, "{}<table><caption><span>{}</span></caption><thead><tr>", box(table.caption),
+                 escape_xml(table.caption));
   for (const auto& column : table.columns)
     fmt::format_to(out, "<th scope=\"col\"><button type=\"button\">{}</button></th>", escape_xml(column));
   fmt::format_to(out, "</tr></thead><tbody>\n");

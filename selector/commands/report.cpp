@@ -150,7 +150,9 @@ void add_prediction(Page& page, const ReportArguments& arguments) {
   for (const auto& row : prediction.report.rows) ranking.push_back(row.candidate);
   page.heading("Why");
   page.lines(explain(ranking, 0, prediction.report.calls));
-  if (other) {
+  const bool is_chosen = other && to_string(other->strategy) == prediction.report.chosen;
+  if (is_chosen) page.paragraph("Nothing is compared with " + prediction.report.chosen + ": it is what is chosen.");
+  if (other && !is_chosen) {
     page.heading("Against " + to_string(other->strategy));
     Report two;
     two.context = prediction.report.context;
@@ -159,7 +161,7 @@ void add_prediction(Page& page, const ReportArguments& arguments) {
     page.picture(draw_cost_bars(two, 2, "two-bars"));
     page.table(parts_table(two.rows[0].candidate, two.rows[1].candidate));
   }
-  add_messages(page, drawn, prediction, other ? &other->strategy : nullptr);
+  add_messages(page, drawn, prediction, other && !is_chosen ? &other->strategy : nullptr);
 }
 
 std::string percent(double share) {
