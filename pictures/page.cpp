@@ -22,6 +22,21 @@ std::string in_script(const std::string& text) {
   return result;
 }
 
+/// Words of a column's name that stay on one line, so that a narrow column is not a tower of words.
+std::string in_few_lines(const std::string& name) {
+  constexpr std::size_t line = 15;
+  constexpr const char* no_break_space = "\u00a0";
+  std::string text;
+  std::size_t used = 0;
+  for (const auto& word : split(name, ' ')) {
+    const bool goes_on = used > 0 && used + 1 + word.size() <= line;
+    if (!text.empty()) text += goes_on ? no_break_space : " ";
+    used = goes_on ? used + 1 + word.size() : word.size();
+    text += word;
+  }
+  return text;
+}
+
 /// What is wider than the window moves in a box of its own, by keys, too.
 std::string box(const std::string& name) {
   return fmt::format("<div class=\"box\" tabindex=\"0\" role=\"group\" aria-label=\"{}\">", escape_xml(name));
@@ -59,7 +74,7 @@ void Page::table(const PageTable& table) {
   fmt::format_to(out, "{}<table><caption><span>{}</span></caption><thead><tr>", box(table.caption),
                  escape_xml(table.caption));
   for (const auto& column : table.columns)
-    fmt::format_to(out, "<th scope=\"col\"><button type=\"button\">{}</button></th>", escape_xml(column));
+    fmt::format_to(out, "<th scope=\"col\"><button type=\"button\">{}</button></th>", escape_xml(in_few_lines(column)));
   fmt::format_to(out, "</tr></thead><tbody>\n");
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
     fmt::format_to(out, "<tr{}>", r == table.marked ? " class=\"marked\"" : "");

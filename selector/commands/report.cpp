@@ -132,11 +132,13 @@ void add_prediction(Page& page, const ReportArguments& arguments) {
   for (const auto& [key, value] : prediction.report.context) context.rows.push_back({key, value});
   page.table(context);
   auto sentence = "Chosen: " + prediction.report.chosen;
-  for (const auto& row : prediction.report.baselines)
-    if (row.candidate.cost.seconds > 0 && prediction.report.rows.front().candidate.cost.seconds > 0)
-      sentence += fmt::format(
-          ", {} {}", compare_speed(prediction.report.rows.front().candidate.cost.seconds, row.candidate.cost.seconds),
-          baseline_of(row.candidate.strategy)->what);
+  const auto& chosen = prediction.report.rows.front().candidate;
+  for (const auto* rows : {&prediction.report.rows, &prediction.report.baselines})
+    for (const auto& row : *rows)
+      if (const auto* baseline = baseline_of(row.candidate.strategy);
+          baseline && &row.candidate != &chosen && std::min(row.candidate.cost.seconds, chosen.cost.seconds) > 0)
+        sentence +=
+            fmt::format(", {} {}", compare_speed(chosen.cost.seconds, row.candidate.cost.seconds), baseline->what);
   page.paragraph(sentence + ".");
   if (!prediction.report.note.empty()) page.paragraph("Note: " + prediction.report.note + ".");
   page.picture(draw_cost_bars(prediction.report));
