@@ -38,7 +38,12 @@ double sweep(Calibration& calibration, const std::vector<Pair>& pairs, Locality 
     return calibration.bench.streams(senders, receivers, bytes, std::max(least, repetitions));
   });
   std::vector<double> seconds;
-  for (const int count : counts) seconds.push_back(sweeps.at(count).time());
+  std::vector<Interval> intervals;
+  for (const int count : counts) {
+    seconds.push_back(sweeps.at(count).time());
+    intervals.push_back(lower_quartile_interval(sweeps.at(count).samples));
+  }
+  calibration.provenance.sharing.push_back({what, locality, bytes, counts, seconds, std::move(intervals)});
   const double rate = fit_shared_rate(counts, seconds, bytes, calibration.channel(locality).protocol(bytes).alpha_s);
   if (!std::isfinite(rate)) calibration.not_measured(fmt::format("{}: not reached by {} pairs", what, pairs.size()));
   return rate;

@@ -43,6 +43,18 @@ std::string to_json(const Provenance& provenance) {
     columns["low_s"].push_back(interval.low);
     columns["high_s"].push_back(interval.high);
   }
+  for (const auto& sweep : provenance.sharing) {
+    Json entry{{"parameter", sweep.parameter},
+               {"locality", name_of(sweep.locality)},
+               {"bytes", sweep.bytes},
+               {"pairs", sweep.pairs},
+               {"seconds", sweep.seconds}};
+    for (const auto& interval : sweep.interval_s) {
+      entry["low_s"].push_back(interval.low);
+      entry["high_s"].push_back(interval.high);
+    }
+    json["sharing"].push_back(std::move(entry));
+  }
   json["held_out"] = Json::array();
   for (const auto& each : provenance.held_out)
     json["held_out"].push_back({{"exchange", each.exchange},

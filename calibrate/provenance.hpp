@@ -25,6 +25,16 @@ struct MeasuredMessage {
   Interval interval_s{};  ///< 95 %
 };
 
+/// Messages of so many pairs of ranks at once, which share a rate.
+struct MeasuredSharing {
+  std::string parameter;  ///< as not_measured names it: "injection", …
+  Locality locality{};
+  Bytes bytes = 0;                   ///< of each message
+  std::vector<int> pairs;            ///< that are active, growing from 1
+  std::vector<Seconds> seconds;      ///< of a message of each, for as many
+  std::vector<Interval> interval_s;  ///< 95 %
+};
+
 /// An exchange that no parameter was fitted to, as the finished profile predicts it and as it is.
 struct HeldOut {
   std::string exchange;  ///< what it is like: "few large", …
@@ -60,6 +70,7 @@ struct Provenance {
   std::int64_t ping_pong_sizes = 0, ping_pong_unsettled = 0, ping_pong_outliers = 0;
   std::vector<ProtocolFit> fits;
   std::vector<MeasuredMessage> messages;  ///< that the fits are of
+  std::vector<MeasuredSharing> sharing;   ///< that the rates which ranks share are of
   std::vector<HeldOut> held_out;
   std::vector<SlowNode> slow_nodes;
   SlowPhases slow_phases;

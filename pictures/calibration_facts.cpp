@@ -34,6 +34,28 @@ bool read_interval(const FactsJson& entry, const char* key, double (&bounds)[2])
   return bounds[0] >= 0 && bounds[1] >= bounds[0];
 }
 
+/// A time, and what it is of.
+struct TimedRow {
+  double of, seconds, low_s, high_s;
+};
+
+/// Columns of numbers, as rows: those that have an interval, and times that can be drawn.
+std::vector<TimedRow> timed_rows(const FactsJson& columns, const char* of_what) {
+  const auto column = [&](const char* key) {
+    return columns.is_object() && columns.contains(key) && columns[key].is_array() ? columns[key] : FactsJson::array();
+  };
+  constexpr double least_s = 1e-12, most_s = 1e6;
+  const auto of = column(of_what), seconds = column("seconds"), low = column("low_s"), high = column("high_s");
+  std::vector<TimedRow> rows;
+  for (std::size_t i = 0; i < std::min({of.size(), seconds.size(), low.size(), high.size()}); ++i) {
+    if (!of[i].is_number() || !seconds[i].is_number() || !low[i].is_number() || !high[i].is_number()) continue;
+    const TimedRow row{of[i], seconds[i], low[i], high[i]};
+    if (row.low_s >= least_s && row.seconds >= row.low_s && row.high_s >= row.seconds && row.high_s <= most_s)
+      rows.push_back(row);
+  }
+  return rows;
+}
+
 }  // namespace
 
 std::vector<FittedInterval> fitted_intervals(const Profile& profile) {
@@ -54,19 +76,22 @@ std::vector<TimedMessage> timed_messages(const Profile& profile) {
   std::vector<TimedMessage> result;
   const auto provenance = FactsJson::parse(profile.provenance_json, nullptr, false);
   if (!provenance.is_object() || !provenance.contains("messages") || !provenance["messages"].is_object()) return result;
-  for (const auto& [locality, columns] : provenance["messages"].items()) {
-    const auto column = [&, &columns = columns](const char* key) {
-      return columns.is_object() && columns.contains(key) && columns[key].is_array() ? columns[key]
-                                                                                     : FactsJson::array();
-    };
-    const auto bytes = column("bytes"), seconds = column("seconds"), low = column("low_s"), high = column("high_s");
-    for (std::size_t i = 0; i < std::min({bytes.size(), seconds.size(), low.size(), high.size()}); ++i) {
-      if (!bytes[i].is_number() || !seconds[i].is_number() || !low[i].is_number() || !high[i].is_number()) continue;
-      const TimedMessage message{locality, bytes[i], seconds[i], low[i], high[i]};
-      if (message.bytes > 0 && message.low_s > 0 && message.seconds >= message.low_s &&
-          message.high_s >= message.seconds)
-        result.push_back(message);
-    }
+  for (const auto& [locality, columns] : provenance["messages"].items())
+    for (const auto& row : timed_rows(columns, "bytes"))
+      if (row.of > 0) result.push_back({locality, row.of, row.seconds, row.low_s, row.high_s});
+  return result;
+}
+
+std::vector<TimedSharing> timed_sharing(const Profile& profile) {
+  constexpr double least_bytes = 1, most_bytes = 0x1p62, most_pairs = 1 << 30;
+  std::vector<TimedSharing> result;
+  for (const auto& entry : list_of(profile, "sharing")) {
+    TimedSharing sharing{text_of(entry, "parameter"), number_of(entry, "bytes"), {}};
+    if (!(sharing.bytes >= least_bytes && sharing.bytes < most_bytes)) continue;
+    for (const auto& row : timed_rows(entry, "pairs"))
+      if (row.of >= 1 && row.of < most_pairs)
+        sharing.points.push_back({static_cast<int>(row.of), row.seconds, row.low_s, row.high_s});
+    if (!sharing.points.empty()) result.push_back(std::move(sharing));
   }
   return result;
 }

@@ -4,6 +4,7 @@
 
 #include <iterator>
 
+#include "model/text.hpp"
 #include "pictures/page_assets.hpp"
 #include "pictures/svg.hpp"
 
@@ -21,6 +22,26 @@ std::string in_script(const std::string& text) {
   return result;
 }
 
+/// Words of a column's name that stay on one line, so that a narrow column is not a tower of words.
+std::string in_few_lines(const std::string& name) {
+  constexpr std::size_t line = 15;
+  constexpr const char* no_break_space = "\u00a0";
+  std::string text;
+  std::size_t used = 0;
+  for (const auto& word : split(name, ' ')) {
+    const bool goes_on = used > 0 && used + 1 + word.size() <= line;
+    if (!text.empty()) text += goes_on ? no_break_space : " ";
+    used = goes_on ? used + 1 + word.size() : word.size();
+    text += word;
+  }
+  return text;
+}
+
+/// What is wider than the window moves in a box of its own, by keys, too.
+std::string box(const std::string& name) {
+  return fmt::format("<div class=\"box\" tabindex=\"0\" role=\"group\" aria-label=\"{}\">", escape_xml(name));
+}
+
 }  // namespace
 
 void Page::heading(const std::string& text) {
@@ -33,22 +54,36 @@ void Page::paragraph(const std::string& text) {
   fmt::format_to(std::back_inserter(body_), "<p>{}</p>\n", escape_xml(text));
 }
 
-void Page::preformatted(const std::string& text) {
-  fmt::format_to(std::back_inserter(body_), "<div class=\"box\"><pre>{}</pre></div>\n", escape_xml(text));
+void Page::preformatted(const std::string& text, const std::string& name) {
+  fmt::format_to(std::back_inserter(body_), "{}<pre>{}</pre></div>\n", box(name), escape_xml(text));
+}
+
+void Page::lines(const std::string& text) {
+  body_ += "<div class=\"box lines\">\n";
+  for (const auto& line : split(text, '\n')) {
+    const auto begin = line.find_first_not_of(' ');
+    if (begin == std::string::npos) continue;
+    fmt::format_to(std::back_inserter(body_), "<p style=\"margin-left:{}ch\">{}</p>\n", begin + 2,
+                   escape_xml(line.substr(begin)));
+  }
+  body_ += "</div>\n";
 }
 
 void Page::table(const PageTable& table) {
   const auto out = std::back_inserter(body_);
-  fmt::format_to(out, "<div class=\"box\"><table><caption>{}</caption><thead><tr>", escape_xml(table.caption));
+  fmt::format_to(out, "{}<table><caption><span>{}</span></caption><thead><tr>", box(table.caption),
+                 escape_xml(table.caption));
   for (const auto& column : table.columns)
-    fmt::format_to(out, "<th scope=\"col\"><button type=\"button\">{}</button></th>", escape_xml(column));
+    fmt::format_to(out, "<th scope=\"col\"><button type=\"button\">{}</button></th>", escape_xml(in_few_lines(column)));
   fmt::format_to(out, "</tr></thead><tbody>\n");
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
     fmt::format_to(out, "<tr{}>", r == table.marked ? " class=\"marked\"" : "");
     for (const auto& cell : table.rows[r]) {
-      if (cell.number) fmt::format_to(out, "<td class=\"number\" data-value=\"{}\">", *cell.number);
-      else fmt::format_to(out, "<td>");
-      fmt::format_to(out, "{}</td>", escape_xml(cell.text));
+      // The first cell of a row names it.
+      const auto* const element = &cell == table.rows[r].data() ? "th scope=\"row\"" : "td";
+      if (cell.number) fmt::format_to(out, "<{} class=\"number\" data-value=\"{}\">", element, *cell.number);
+      else fmt::format_to(out, "<{}>", element);
+      fmt::format_to(out, "{}</{:.2}>", escape_xml(cell.text), element);
     }
     fmt::format_to(out, "</tr>\n");
   }
@@ -58,7 +93,8 @@ void Page::table(const PageTable& table) {
 void Page::picture(const Picture& picture) {
   constexpr std::size_t most_csv = 128 << 10;
   const auto out = std::back_inserter(body_);
-  fmt::format_to(out, "<figure><div class=\"box\">\n{}</div>\n", svg_element(picture));
+  fmt::format_to(out, "<figure>{}\n{}</div>\n", box(picture.title + ": arrow keys tell its marks"),
+                 svg_element(picture));
   fmt::format_to(out,
                  "<div class=\"tools\"><button type=\"button\" data-zoom=\"1.4\" aria-label=\"larger\">+</button>"
                  "<button type=\"button\" data-zoom=\"0.714\" aria-label=\"smaller\">−</button>"

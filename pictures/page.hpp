@@ -31,8 +31,10 @@ class Page {
 
   void heading(const std::string& text);
   void paragraph(const std::string& text);
-  /// Lines kept as they are.
-  void preformatted(const std::string& text);
+  /// Lines kept as they are, in letters of one width: a table.
+  void preformatted(const std::string& text, const std::string& name);
+  /// Lines kept apart; long ones go on in the next, as far to the right as they began.
+  void lines(const std::string& text);
   void table(const PageTable& table);
   /// With its numbers as JSON, and as CSV if that is short; more room by a button and with the wheel and Ctrl.
   void picture(const Picture& picture);

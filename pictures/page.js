@@ -14,20 +14,40 @@ for (const svg of document.querySelectorAll("svg.picture")) {  // else the brows
   svg.setAttribute("aria-label", title.textContent + ". " + svg.querySelector("desc").textContent);
   title.remove();
 }
-document.addEventListener("pointermove", event => {
-  const mark = event.target.closest?.("[data-tip]");
+function tell(mark, x, y) {
+  document.querySelector("[data-told]")?.removeAttribute("data-told");
   tip.hidden = !mark;
   if (!mark) return;
-  tip.textContent = mark.dataset.tip;
+  if (tip.textContent !== mark.dataset.tip) tip.textContent = mark.dataset.tip;
   const box = tip.getBoundingClientRect(), gap = 14;
-  const x = event.clientX + gap + box.width > innerWidth ? event.clientX - gap - box.width : event.clientX + gap;
-  const y = event.clientY + gap + box.height > innerHeight ? event.clientY - gap - box.height : event.clientY + gap;
-  tip.style.left = Math.max(4, x) + "px";
-  tip.style.top = Math.max(4, y) + "px";
-});
+  const left = x + gap + box.width > innerWidth ? x - gap - box.width : x + gap;
+  const top = y + gap + box.height > innerHeight ? y - gap - box.height : y + gap;
+  tip.style.left = Math.max(4, left) + "px";
+  tip.style.top = Math.max(4, top) + "px";
+}
+for (const kind of ["pointermove", "pointerdown"])  // a finger does not move
+  document.addEventListener(kind, event => tell(event.target.closest?.("[data-tip]"), event.clientX, event.clientY));
+
+// By keys: arrows go from mark to mark of a picture that has the focus, Escape ends it.
+for (const figure of document.querySelectorAll("figure .box")) {
+  const marks = [...figure.querySelectorAll("[data-tip]")];
+  let at = -1;
+  figure.addEventListener("keydown", event => {
+    const step = {ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1}[event.key];
+    if (event.key === "Escape") return tell(null);
+    if (!step || !marks.length) return;
+    event.preventDefault();
+    at = at < 0 ? (step > 0 ? 0 : marks.length - 1) : (at + step + marks.length) % marks.length;
+    marks[at].scrollIntoView({block: "nearest", inline: "nearest"});
+    const box = marks[at].getBoundingClientRect();
+    tell(marks[at], box.left + box.width / 2, box.top + box.height / 2);
+    marks[at].dataset.told = "";
+  });
+  figure.addEventListener("blur", () => tell(null));
+}
 
 // Tables: a click on a column's name sorts by it, the next one the other way round.
-for (const button of document.querySelectorAll("th button"))
+for (const button of document.querySelectorAll("thead button"))
   button.addEventListener("click", () => {
     const head = button.parentNode, row = head.parentNode, body = row.parentNode.parentNode.tBodies[0];
     const column = [...row.children].indexOf(head), up = head.getAttribute("aria-sort") !== "ascending";
@@ -110,9 +130,16 @@ if (location.hash === "#check") addEventListener("load", () => {
     mark.dispatchEvent(new PointerEvent("pointermove", {bubbles: true, clientX: box.left, clientY: box.top}));
     if (tip.hidden || tip.textContent !== mark.dataset.tip) wrong.push("the tooltip does not show");
     tip.hidden = true;
+    const figure = mark.closest(".box");
+    figure.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowRight", cancelable: true}));
+    if (tip.hidden || tip.textContent !== mark.dataset.tip) wrong.push("no key tells what a mark is");
+    figure.dispatchEvent(new KeyboardEvent("keydown", {key: "Escape"}));
+    if (!tip.hidden) wrong.push("Escape leaves the tooltip");
   }
+  for (const line of document.querySelectorAll(".lines p"))
+    if (line.scrollWidth > line.clientWidth) wrong.push("a line is cut: " + line.textContent);
   let sorted = 0;
-  for (const head of document.querySelectorAll("th")) {
+  for (const head of document.querySelectorAll("thead th")) {
     const column = [...head.parentNode.children].indexOf(head), body = head.closest("table").tBodies[0];
     head.firstChild.click();
     const cells = [...body.rows].map(row => row.children[column]).filter(cell => cell.dataset.value !== undefined).map(cell => Number(cell.dataset.value));

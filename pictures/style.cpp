@@ -41,7 +41,7 @@ std::string picture_style() {
          ".picture .bold{fill:none;stroke-width:2}.picture .edge{stroke-width:1}.picture .cut{stroke-width:2}\n"
          ".picture .hollow,.picture .halo{fill:none}.picture .halo{stroke-width:5}.picture "
          ".thin{stroke-width:.5}.picture .light{fill-opacity:.5}.picture .band{fill-opacity:.22}\n"
-         ".picture .overlay{fill:none;stroke-width:1.2;stroke-linecap:round;stroke-opacity:.55}\n"
+         ".picture .overlay{fill:none;stroke-width:1.2;stroke-linecap:round;stroke-opacity:.55;pointer-events:none}\n"
          ".picture .d1{stroke-dasharray:7 3}.picture .d2{stroke-dasharray:2 3}.picture .d3{stroke-dasharray:9 3 2 3}"
          ".picture .d4{stroke-dasharray:4 4}\n"
          ".picture .pixels{image-rendering:pixelated}\n" +

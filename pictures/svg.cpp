@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <iterator>
@@ -100,14 +101,57 @@ void Svg::rect(double x, double y, double width, double height, std::string_view
   close("rect", tip);
 }
 
+namespace {
+
+/// Lines or dots over a rectangle, where they would be if they were over the whole picture. Patterns of SVG would do
+/// the same, but browsers take minutes to print some hundred of them.
+std::string overlay_lines(double x, double y, double width, double height, int overlay) {
+  constexpr double apart = 6, middle = apart / 2;
+  const double right = x + width, bottom = y + height;
+  std::string data;
+  const auto out = std::back_inserter(data);
+  // From the first multiple of `apart` behind `from`, shifted, up to `to`.
+  const auto each = [](double from, double to, double shift, auto draw) {
+    for (double at = std::ceil((from - shift) / apart) * apart + shift; at <= to; at += apart) draw(at);
+  };
+  const auto slanted = [&](double from, double to, auto height_at) {
+    if (to > from)
+      fmt::format_to(out, "M{} {}L{} {}", svg_number(from), svg_number(height_at(from)), svg_number(to),
+                     svg_number(height_at(to)));
+  };
+  switch (overlay) {
+    case 1:  // rising: x + y is the same all along
+      each(x + y, right + bottom, 0, [&](double sum) {
+        slanted(std::max(x, sum - bottom), std::min(right, sum - y), [&](double at) { return sum - at; });
+      });
+      break;
+    case 2:  // falling: y − x is
+      each(y - right, bottom - x, 0, [&](double difference) {
+        slanted(std::max(x, y - difference), std::min(right, bottom - difference),
+                [&](double at) { return at + difference; });
+      });
+      break;
+    case 3:
+      each(y, bottom, middle, [&](double down) {
+        each(x, right, middle,
+             [&](double across) { fmt::format_to(out, "M{} {}h.01", svg_number(across), svg_number(down)); });
+      });
+      break;
+    case 4:
+      each(y, bottom, middle,
+           [&](double down) { fmt::format_to(out, "M{} {}H{}", svg_number(x), svg_number(down), svg_number(right)); });
+      break;
+    default: break;
+  }
+  return data;
+}
+
+}  // namespace
+
 void Svg::mark(double x, double y, double width, double height, const Look& look, std::string_view tip, bool is_light) {
-  rect(x, y, width, height, fmt::format("f{}{}", look.color, is_light ? " light" : ""), look.overlay == 0 ? tip : "");
-  if (look.overlay == 0) return;
-  open("rect", is_light ? "light" : "");
-  fmt::format_to(std::back_inserter(picture_.body),
-                 " fill=\"url(#{}-o{})\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", picture_.id, look.overlay,
-                 svg_number(x), svg_number(y), svg_number(width), svg_number(height));
-  close("rect", tip);
+  rect(x, y, width, height, fmt::format("f{}{}", look.color, is_light ? " light" : ""), tip);
+  if (const auto lines = overlay_lines(x, y, width, height, look.overlay); !lines.empty())
+    path(lines, is_light ? "overlay light" : "overlay");
 }
 
 void Svg::line(double x1, double y1, double x2, double y2, std::string_view classes) {
@@ -231,26 +275,13 @@ Picture Svg::finish(double height, std::string json, std::string csv) && {
 
 namespace {
 
-/// Lines and dots over a colour, in ink.
-std::string overlays(const std::string& id) {
-  constexpr const char* paths[look_overlays] = {"", "M0 6 L6 0", "M0 0 L6 6", "M3 3 h.01", "M0 3 L6 3"};
-  std::string text = "<defs>";
-  for (int o = 1; o < look_overlays; ++o)
-    text += fmt::format(
-        "<pattern id=\"{}-o{}\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\"><path class=\"overlay\" "
-        "d=\"{}\"/></pattern>",
-        id, o, paths[o]);
-  return text + "</defs>\n";
-}
-
 std::string element(const Picture& picture, std::string_view attributes, std::string_view first) {
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"picture\" viewBox=\"0 0 {} {}\"{} role=\"img\" "
       "aria-labelledby=\"{}-title {}-desc\">\n<title id=\"{}-title\">{}</title>\n<desc id=\"{}-desc\">{}</desc>\n"
-      "{}{}{}</svg>\n",
+      "{}{}</svg>\n",
       svg_number(picture.width), svg_number(picture.height), attributes, picture.id, picture.id, picture.id,
-      escape_xml(picture.title), picture.id, escape_xml(picture.description), first, overlays(picture.id),
-      picture.body);
+      escape_xml(picture.title), picture.id, escape_xml(picture.description), first, picture.body);
 }
 
 }  // namespace

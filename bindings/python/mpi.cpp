@@ -1,32 +1,20 @@
 // commpass.native._mpi: exchanges between ranks. commpass/mpi.py has the classes that programs use, and checks their
 // arguments.
-#include <pybind11/numpy.h>
-#include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
-
 #include <complex>
 #include <cstdint>
 #include <cstring>
-#include <map>
 #include <string>
-#include <tuple>
 #include <vector>
 
-#include "bindings/python/closable.hpp"
+#include "bindings/python/exchange_bindings.hpp"
 #include "bindings/python/translate_errors.hpp"
 #include "commpass/commpass.hpp"
 #include "runtime/mpi/agreement.hpp"
 
-namespace py = pybind11;
-
 namespace {
 
 using namespace commpass;
-using commpass::python::Closable;
-using Unlocked = py::gil_scoped_release;
-using Numbers = std::vector<int>;
-/// Rank, offset and size in bytes.
-using EdgeList = std::vector<std::tuple<Rank, Bytes, Bytes>>;
+using namespace commpass::python;
 
 /// A communicator as mpi4py's _handleof gives it: a number of MPICH, an address of Open MPI.
 MPI_Comm communicator_of(std::uintptr_t handle) {
@@ -36,27 +24,6 @@ MPI_Comm communicator_of(std::uintptr_t handle) {
   return comm;
 }
 
-/// Elements of so many bytes. Kept until MPI ends: there are few sizes.
-MPI_Datatype elements_of(int bytes) {
-  static auto& types = *new std::map<int, MPI_Datatype>;
-  auto [found, is_new] = types.try_emplace(bytes, MPI_DATATYPE_NULL);
-  if (is_new) {
-    COMMPASS_MPI_CALL(MPI_Type_contiguous, bytes, MPI_BYTE, &found->second);
-    COMMPASS_MPI_CALL(MPI_Type_commit, &found->second);
-  }
-  return found->second;
-}
-
-template <class Edge>
-std::vector<Edge> edges_of(const EdgeList& list) {
-  std::vector<Edge> edges;
-  for (const auto& [rank, offset, bytes] : list) edges.push_back({rank, offset, bytes});
-  return edges;
-}
-
-void* writable(const py::array& array) { return const_cast<void*>(array.data()); }  // mpi.py has checked that it may be
-
-using OpenCommunicator = Closable<Communicator>;
 using OpenExchange = Closable<Exchange>;
 using OpenIndexed = Closable<IndexedExchange>;
 
@@ -76,7 +43,7 @@ void alltoallv(OpenCommunicator& communicator, const py::array& send, const Numb
                const Numbers& send_offsets, const py::array& receive, const Numbers& receive_counts,
                const Numbers& receive_offsets, const std::string& strategy) {
   auto& on = communicator.get();
-  const auto type = elements_of(static_cast<int>(send.itemsize()));
+  const auto type = elements_of(send);
   const auto* const from = send.data();
   auto* const to = writable(receive);
   const Unlocked unlocked;
@@ -144,34 +111,20 @@ void start_reverse_add(OpenIndexed& exchange, const py::array& ghosts, const py:
              std::uint16_t, std::uint8_t, std::complex<double>, std::complex<float>>(exchange.get(), ghosts, owned);
 }
 
-/// What all planned exchanges have.
+/// What exchanges have that are chosen once.
 template <class Open>
 py::class_<Open> bind_exchange(py::module_& module, const char* name) {
-  return py::class_<Open>(module, name)
-      .def("test",
-           [](Open& of) {
-             auto& exchange = of.get();
-             const Unlocked unlocked;
-             return exchange.test();
-           })
-      .def("wait",
-           [](Open& of) {
-             auto& exchange = of.get();
-             const Unlocked unlocked;
-             exchange.wait();
-           })
-      .def("close", [](Open& of) { of.close(); })
+  return bind_planned<Open>(module, name)
       .def_property_readonly("strategy", [](Open& of) { return of.get().strategy(); })
-      .def_property_readonly("explanation", [](Open& of) { return of.get().explanation(); })
-      .def_property_readonly("predicted_seconds", [](Open& of) { return of.get().predicted_seconds(); });
+      .def_property_readonly("explanation", [](Open& of) { return of.get().explanation(); });
 }
 
 }  // namespace
 
 PYBIND11_MODULE(_mpi, module) {
   commpass::python::translate_errors();
-  py::class_<OpenCommunicator>(module, "Communicator")
-      .def(py::init(&open))
+  BoundCommunicator communicator(module, "Communicator");
+  communicator.def(py::init(&open))
       .def("alltoallv", &alltoallv)
       .def("neighbor_exchange", &neighbor_exchange)
       .def("indexed_exchange", &indexed_exchange)
@@ -183,11 +136,7 @@ PYBIND11_MODULE(_mpi, module) {
         const Unlocked unlocked;
         of.close();
       });
-  bind_exchange<OpenExchange>(module, "Exchange").def("start", [](OpenExchange& of) {
-    auto& exchange = of.get();
-    const Unlocked unlocked;
-    exchange.start();
-  });
+  bind_exchange<OpenExchange>(module, "Exchange").def("start", &start<OpenExchange>);
   bind_exchange<OpenIndexed>(module, "IndexedExchange")
       .def("start_forward",
            [](OpenIndexed& of, const py::array& owned, const py::array& ghosts) {
@@ -198,5 +147,7 @@ PYBIND11_MODULE(_mpi, module) {
              exchange.start_forward(from, to);
            })
       .def("start_reverse_add", &start_reverse_add);
+  bind_sparse(module, communicator);
+  bind_cartesian(module, communicator);
   module.attr("mpi_library") = COMMPASS_MPI_LIBRARY;
 }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "model/route/catalogue.hpp"
@@ -41,12 +42,16 @@ std::string compare(const Candidate& winner, const Candidate& loser, const Calls
   auto text = fmt::format("{} is {} times as long ({})", to_string(loser.strategy),
                           format_fixed(ranked_seconds(loser, calls) / ranked_seconds(winner, calls), 2),
                           calls ? describe_calls(loser, calls) : format_seconds(loser.cost.seconds));
-  if (lost[more] > won[more])
+  // Sums of the same terms in another order differ in their last digits.
+  constexpr double rounding = 1e-9;
+  const auto differs = [&](std::size_t p) { return std::abs(lost[p] - won[p]) > rounding * winner.cost.seconds; };
+  const bool has_more = lost[more] > won[more] && differs(more), has_less = lost[less] < won[less] && differs(less);
+  if (has_more)
     text += fmt::format(": it spends {} more on {}", format_seconds(lost[more] - won[more]),
                         describe(static_cast<CostPart>(more)));
-  if (lost[less] < won[less])
-    text += fmt::format("{} {} less on {}", lost[more] > won[more] ? " and" : ": it spends",
-                        format_seconds(won[less] - lost[less]), describe(static_cast<CostPart>(less)));
+  if (has_less)
+    text += fmt::format("{} {} less on {}", has_more ? " and" : ": it spends", format_seconds(won[less] - lost[less]),
+                        describe(static_cast<CostPart>(less)));
   return text + fmt::format("; a rank sends up to {} messages against {}.\n", messages_of(loser.cost),
                             messages_of(winner.cost));
 }

@@ -8,10 +8,12 @@
 
 #include "model/error.hpp"
 #include "model/machine/profile.hpp"
+#include "pictures/calls_over_time.hpp"
 #include "selector/commands/arguments.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/commands/environment.hpp"
 #include "selector/commands/number_checks.hpp"
+#include "selector/commands/picture_arguments.hpp"
 #include "selector/report/advice.hpp"
 
 namespace commpass {
@@ -19,7 +21,7 @@ namespace commpass {
 namespace {
 
 struct Arguments {
-  std::string file, patterns;
+  std::string file, patterns, svg;
   std::vector<std::string> profiles;
   LayoutArguments layout;
   int ranks = 0;
@@ -57,6 +59,7 @@ void write_patterns(const Record& record, const std::vector<AdvisedCall>& calls,
 
 void advise_on(const Arguments& arguments) {
   const auto environment = read_environment();
+  if (!arguments.svg.empty()) check_picture_path(arguments.svg);
   const auto record = read_record(arguments.file);
   Advice advice{arguments.file, record, advised_calls(record), 0, 0, {}};
   for (; advice.calls.size() > arguments.top; advice.calls.pop_back()) {
@@ -77,6 +80,7 @@ void advise_on(const Arguments& arguments) {
     advice.machines.push_back(advise(asked, calls, layout, profile.machine));
   }
   if (!arguments.patterns.empty()) write_patterns(record, advice.calls, arguments.patterns);
+  if (!arguments.svg.empty()) write_picture(draw_calls_over_time(advice), arguments.svg);
   std::fputs((arguments.json ? advice_json(advice) : advice_text(advice)).c_str(), stdout);
 }
 
@@ -98,6 +102,8 @@ void add_advise(CLI::App& app, std::function<void()>& command) {
       ->check(positive_number, "POSITIVE");
   sub->add_option("--patterns", arguments->patterns,
                   "write their patterns into this directory, for 'commpass predict --pattern'");
+  sub->add_option("--svg", arguments->svg,
+                  "draw when the program exchanges into this file, FILE.svg, and write the numbers to FILE.csv");
   sub->add_flag("--json", arguments->json, "JSON on stdout");
   sub->callback([arguments, &command] { command = [arguments] { advise_on(*arguments); }; });
 }

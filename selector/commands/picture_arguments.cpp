@@ -12,6 +12,7 @@
 #include "pictures/layout_view.hpp"
 #include "pictures/matrix_view.hpp"
 #include "pictures/message_times.hpp"
+#include "pictures/shared_rates.hpp"
 #include "pictures/strategy_map.hpp"
 #include "pictures/sweep_lines.hpp"
 #include "pictures/timeline.hpp"
@@ -22,7 +23,7 @@ namespace {
 
 /// The pictures of a prediction (0 keys) or of a sweep; the first one where none is named.
 std::vector<std::string> pictures_of(std::size_t keys) {
-  if (keys == 0) return {"cost-bars", "matrix", "timeline", "layout", "messages"};
+  if (keys == 0) return {"cost-bars", "matrix", "timeline", "layout", "messages", "rates"};
   if (keys == 1) return {"sweep"};
   if (keys == 2) return {"strategy-map"};
   return {};
@@ -56,25 +57,22 @@ DrawnPattern find_drawn_pattern(const PredictArguments& arguments) {
 void PictureArguments::add_to(CLI::App& app) {
   auto* file =
       app.add_option("--svg", svg, "also draw a picture into this file, FILE.svg, and write its numbers to FILE.csv");
-  app.add_option(
-         "--picture", name,
-         "which one: cost-bars (the default), matrix, timeline, layout or messages; of a sweep over one key sweep, "
-         "over two strategy-map")
+  app.add_option("--picture", name,
+                 "which one: cost-bars (the default), matrix, timeline, layout, messages or rates; of a sweep over one "
+                 "key sweep, "
+                 "over two strategy-map")
       ->needs(file);
 }
 
 void PictureArguments::check(std::size_t keys) const {
   if (svg.empty()) return;
-  if (std::filesystem::path(svg).extension() != ".svg")
-    throw InputError("--svg " + svg, "its name does not end in .svg", "name it for example picture.svg");
+  check_picture_path(svg);
   const auto known = pictures_of(keys);
   if (known.empty())
     throw InputError("--svg " + svg, fmt::format("a sweep over {} keys has no picture", keys), "sweep one key or two");
   if (!name.empty() && std::ranges::find(known, name) == known.end())
     throw InputError("--picture " + name, "there is none of that name here",
                      fmt::format("use {}", fmt::join(known, ", ")));
-  check_writable(svg);
-  check_writable(path_of_numbers(svg));
 }
 
 bool PictureArguments::shows_messages() const { return name == "matrix" || name == "timeline" || name == "layout"; }
@@ -82,22 +80,30 @@ bool PictureArguments::shows_messages() const { return name == "matrix" || name 
 void PictureArguments::write(const PredictArguments& arguments, const Prediction& prediction,
                              const ExchangeView* view) const {
   if (svg.empty()) return;
-  if (name == "messages") return write(draw_message_times(prediction.profile));
+  if (name == "messages") return write_picture(draw_message_times(prediction.profile), svg);
+  if (name == "rates") return write_picture(draw_shared_rates(prediction.profile), svg);
   if (name.empty() || name == "cost-bars") {
     constexpr std::size_t enough = 6;
     const auto top = arguments.selection.top;
-    return write(draw_cost_bars(prediction.report, top > 0 ? top : enough));
+    return write_picture(draw_cost_bars(prediction.report, top > 0 ? top : enough), svg);
   }
-  if (name == "matrix") return write(draw_matrices(*view));
-  if (name == "layout") return write(draw_layout(view->layout, view->positions));
-  write(draw_timeline(*view, trace_view(*view, prediction.profile.machine)));
+  if (name == "matrix") return write_picture(draw_matrices(*view), svg);
+  if (name == "layout") return write_picture(draw_layout(view->layout, view->positions), svg);
+  write_picture(draw_timeline(*view, trace_view(*view, prediction.profile.machine)), svg);
 }
 
 void PictureArguments::write(const SweepReport& report) const {
-  if (!svg.empty()) write(report.keys.size() == 1 ? draw_sweep_lines(report) : draw_strategy_map(report));
+  if (!svg.empty()) write_picture(report.keys.size() == 1 ? draw_sweep_lines(report) : draw_strategy_map(report), svg);
 }
 
-void PictureArguments::write(const Picture& picture) const {
+void check_picture_path(const std::string& svg) {
+  if (std::filesystem::path(svg).extension() != ".svg")
+    throw InputError("--svg " + svg, "its name does not end in .svg", "name it for example picture.svg");
+  check_writable(svg);
+  check_writable(path_of_numbers(svg));
+}
+
+void write_picture(const Picture& picture, const std::string& svg) {
   write_file(path_of_numbers(svg), picture.csv);
   write_file(svg, svg_document(picture));
 }

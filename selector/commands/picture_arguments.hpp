@@ -40,9 +40,12 @@ struct PictureArguments {
   /// @throws InputError
   void write(const PredictArguments& arguments, const Prediction& prediction, const ExchangeView* view) const;
   void write(const SweepReport& report) const;
-
- private:
-  void write(const Picture& picture) const;
 };
+
+/// Can the file FILE.svg and that of its numbers, FILE.csv, be written?
+/// @throws InputError
+void check_picture_path(const std::string& svg);
+/// Both files.
+void write_picture(const Picture& picture, const std::string& svg);
 
 }  // namespace commpass

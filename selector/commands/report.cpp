@@ -16,12 +16,14 @@
 #include "model/machine/profile_lookup.hpp"
 #include "model/text.hpp"
 #include "pictures/calibration_facts.hpp"
+#include "pictures/calls_over_time.hpp"
 #include "pictures/cost_bars.hpp"
 #include "pictures/layout_view.hpp"
 #include "pictures/matrix_view.hpp"
 #include "pictures/measured_scatter.hpp"
 #include "pictures/message_times.hpp"
 #include "pictures/page.hpp"
+#include "pictures/shared_rates.hpp"
 #include "pictures/strategy_map.hpp"
 #include "pictures/sweep_lines.hpp"
 #include "pictures/timeline.hpp"
@@ -30,6 +32,7 @@
 #include "selector/commands/picture_arguments.hpp"
 #include "selector/commands/prediction.hpp"
 #include "selector/commands/sweep.hpp"
+#include "selector/report/advice.hpp"
 #include "selector/report/compare_profiles.hpp"
 #include "selector/report/profile_text.hpp"
 
@@ -39,7 +42,7 @@ namespace {
 
 struct ReportArguments {
   PredictArguments predict;
-  std::string output, sweep, other_profile, other_strategy, measured;
+  std::string output, record, sweep, other_profile, other_strategy, measured;
 };
 
 PageCell seconds_cell(Seconds seconds) { return {format_seconds(seconds), seconds}; }
@@ -129,11 +132,13 @@ void add_prediction(Page& page, const ReportArguments& arguments) {
   for (const auto& [key, value] : prediction.report.context) context.rows.push_back({key, value});
   page.table(context);
   auto sentence = "Chosen: " + prediction.report.chosen;
-  for (const auto& row : prediction.report.baselines)
-    if (row.candidate.cost.seconds > 0 && prediction.report.rows.front().candidate.cost.seconds > 0)
-      sentence += fmt::format(
-          ", {} {}", compare_speed(prediction.report.rows.front().candidate.cost.seconds, row.candidate.cost.seconds),
-          baseline_of(row.candidate.strategy)->what);
+  const auto& chosen = prediction.report.rows.front().candidate;
+  for (const auto* rows : {&prediction.report.rows, &prediction.report.baselines})
+    for (const auto& row : *rows)
+      if (const auto* baseline = baseline_of(row.candidate.strategy);
+          baseline && &row.candidate != &chosen && std::min(row.candidate.cost.seconds, chosen.cost.seconds) > 0)
+        sentence +=
+            fmt::format(", {} {}", compare_speed(chosen.cost.seconds, row.candidate.cost.seconds), baseline->what);
   page.paragraph(sentence + ".");
   if (!prediction.report.note.empty()) page.paragraph("Note: " + prediction.report.note + ".");
   page.picture(draw_cost_bars(prediction.report));
@@ -146,8 +151,10 @@ void add_prediction(Page& page, const ReportArguments& arguments) {
   std::vector<Candidate> ranking;
   for (const auto& row : prediction.report.rows) ranking.push_back(row.candidate);
   page.heading("Why");
-  page.preformatted(explain(ranking, 0, prediction.report.calls));
-  if (other) {
+  page.lines(explain(ranking, 0, prediction.report.calls));
+  const bool is_chosen = other && to_string(other->strategy) == prediction.report.chosen;
+  if (is_chosen) page.paragraph("Nothing is compared with " + prediction.report.chosen + ": it is what is chosen.");
+  if (other && !is_chosen) {
     page.heading("Against " + to_string(other->strategy));
     Report two;
     two.context = prediction.report.context;
@@ -156,7 +163,107 @@ void add_prediction(Page& page, const ReportArguments& arguments) {
     page.picture(draw_cost_bars(two, 2, "two-bars"));
     page.table(parts_table(two.rows[0].candidate, two.rows[1].candidate));
   }
-  add_messages(page, drawn, prediction, other ? &other->strategy : nullptr);
+  add_messages(page, drawn, prediction, other && !is_chosen ? &other->strategy : nullptr);
+}
+
+std::string percent(double share) {
+  constexpr double percents = 100;
+  return format_fixed(percents * share, 1) + " %";
+}
+
+/// What a recorded run is, before anything is said of its calls.
+PageTable run_table(const Record& record) {
+  const auto measured_s = measured_in_calls(record);
+  return {"What was recorded",
+          {"what", "value"},
+          {{"program", record.program},
+           {"MPI library", record.mpi},
+           {"layout", parse_layout(record.layout).describe()},
+           {"time of the run", format_seconds(record.run_s)},
+           {"time in exchanges, apart from waiting for late ranks",
+            record.run_s > 0
+                ? fmt::format("{}, {} of the run", format_seconds(measured_s), percent(measured_s / record.run_s))
+                : "none"}}};
+}
+
+PageTable calls_table(const Advice& advice) {
+  PageTable table{"Calls of one communicator, from one place of the program; those that take longest first",
+                  {"#", "called from", "MPI_…", "ranks", "calls", "bytes a call", "time", "of the run"},
+                  {}};
+  for (const auto& call : advice.calls) {
+    const auto number = table.rows.size() + 1;
+    table.rows.push_back({{std::to_string(number), static_cast<double>(number)},
+                          call.site,
+                          call.call,
+                          {std::to_string(call.ranks), static_cast<double>(call.ranks)},
+                          {std::to_string(call.calls), static_cast<double>(call.calls)},
+                          {format_bytes(call.bytes), call.bytes},
+                          call.measured_s > 0 ? seconds_cell(call.measured_s) : PageCell("not known"),
+                          call.measured_s > 0 ? PageCell(percent(call.measured_s / advice.record.run_s),
+                                                         call.measured_s / advice.record.run_s)
+                                              : PageCell("not known")});
+  }
+  return table;
+}
+
+/// What each call takes on a machine, by whom.
+PageTable savings_table(const Advice& advice, const MachineAdvice& machine) {
+  PageTable table{
+      "Predicted on " + machine.machine + ", " + machine.layout + ": all calls of a run, by whom they are run",
+      {"#", "MPI_…", "by MPI", "by commpass run", "its strategy", "it saves of the run", "as planned exchanges",
+       "their strategy", "they save of the run"},
+      {}};
+  for (std::size_t i = 0; i < advice.calls.size(); ++i) {
+    const auto& price = machine.prices[i];
+    const auto saving = [&](Seconds seconds) {
+      const auto share = std::max(machine.share(price.library_s - seconds), 0.0);
+      return PageCell(percent(share), share);
+    };
+    const bool is_taken = price.taken_s < price.library_s;
+    table.rows.push_back({{std::to_string(i + 1), static_cast<double>(i + 1)},
+                          advice.calls[i].call,
+                          seconds_cell(price.library_s),
+                          seconds_cell(price.taken_s),
+                          is_taken ? price.taken : "left to MPI",
+                          saving(price.taken_s),
+                          seconds_cell(price.planned_s),
+                          price.planned.empty() ? "not known" : price.planned,
+                          saving(price.planned_s)});
+  }
+  return table;
+}
+
+void add_machine(Page& page, const Advice& advice, const MachineAdvice& machine) {
+  page.heading("What would be saved on " + machine.machine);
+  const auto& all = machine.all;
+  page.paragraph(
+      fmt::format("These calls would take {} of the run there; commpass run would save {} of it, planned exchanges {}.",
+                  percent(machine.share(all.library_s)), percent(machine.share(all.library_s - all.taken_s)),
+                  percent(machine.share(all.library_s - all.planned_s))));
+  if (!machine.has_library_price)
+    page.paragraph(
+        "Note: the profile has no price of MPI's all-to-alls, which are taken to send directly; MPI libraries forward "
+        "short blocks, which takes less.");
+  if (!machine.note.empty()) page.paragraph("Note: " + machine.note + ".");
+  page.table(savings_table(advice, machine));
+}
+
+/// The exchanges of a recorded run, when they were made, and what they cost on the profiles' machines.
+void add_record(Page& page, const ReportArguments& arguments, const Record& record,
+                const std::vector<const Profile*>& profiles) {
+  Advice advice{arguments.record, record, advised_calls(record), 0, 0, {}};
+  page.heading("The run");
+  page.table(run_table(record));
+  if (advice.calls.empty()) return page.paragraph("No exchange was recorded: there is nothing to gain.");
+  const auto layout = arguments.predict.selection.layout.find(record.ranks(), read_environment());
+  for (const auto* profile : profiles)
+    advice.machines.push_back(
+        advise(record, advice.calls, layout ? *layout : parse_layout(record.layout), profile->machine));
+  if (record.run_s > 0) page.picture(draw_calls_over_time(advice));
+  page.table(calls_table(advice));
+  for (const auto& other : record.others)
+    page.paragraph(fmt::format("{} more calls of MPI_{} were counted only.", other.calls, other.call));
+  for (const auto& machine : advice.machines) add_machine(page, advice, machine);
 }
 
 /// How sure the lines are, and what was predicted of exchanges that nothing was fitted to.
@@ -206,6 +313,7 @@ void add_profile_section(Page& page, const Profile& profile) {
     }
   }
   page.table(table);
+  if (has_shared_rates(profile)) page.picture(draw_shared_rates(profile));
   add_calibration(page, profile);
 }
 
@@ -246,14 +354,17 @@ void report(const ReportArguments& arguments) {
   const auto& predict = arguments.predict;
   const auto& pattern = predict.pattern;
   const bool has_pattern = !pattern.pattern_file.empty() || !pattern.matrix_file.empty() || !pattern.generator.empty();
+  const bool has_record = !arguments.record.empty();
   for (const auto& [name, is_given] : {std::pair("--sweep", !arguments.sweep.empty()),
                                        {"--compare-strategy", !arguments.other_strategy.empty()},
-                                       {"--layout", !predict.selection.layout.layout.empty()},
+                                       {"--layout", !predict.selection.layout.layout.empty() && !has_record},
                                        {"--one-shot", predict.one_shot}})
     if (!has_pattern && is_given)
       throw InputError(name, "there is no pattern to predict", "add --generate, --matrix or --pattern");
   // All that is asked for is read and looked at before much is priced.
   const auto profile = read_profile(predict.selection.find_profile(environment));
+  std::optional<Record> record;
+  if (has_record) record = read_record(arguments.record);
   std::optional<Profile> other;
   if (!arguments.other_profile.empty())
     other = read_profile(find_profile(arguments.other_profile, profile_directories(environment.profile_places)));
@@ -261,9 +372,15 @@ void report(const ReportArguments& arguments) {
   if (!arguments.measured.empty()) measured = read_measured_prices(read_file(arguments.measured), arguments.measured);
   std::optional<SweepReport> swept;
   if (!arguments.sweep.empty()) swept = run_sweep(predict, parse_drawn_sweep(arguments.sweep));
-  Page page(has_pattern ? fmt::format("{} on {}", pattern.describe(), profile.machine.name)
-                        : "Machine profile " + profile.machine.name);
+  Page page(has_pattern  ? fmt::format("{} on {}", pattern.describe(), profile.machine.name)
+            : has_record ? fmt::format("A run of {} on {}", record->program, profile.machine.name)
+                         : "Machine profile " + profile.machine.name);
   if (has_pattern) add_prediction(page, arguments);
+  if (record) {
+    std::vector<const Profile*> profiles{&profile};
+    if (other) profiles.push_back(&*other);
+    add_record(page, arguments, *record, profiles);
+  }
   if (swept) {
     page.heading("Sweep");
     page.picture(swept->keys.size() == 1 ? draw_sweep_lines(*swept) : draw_strategy_map(*swept));
@@ -272,12 +389,12 @@ void report(const ReportArguments& arguments) {
     page.heading("Predicted and measured");
     page.picture(draw_measured(measured));
   }
-  if (!has_pattern) add_maps(page, arguments, profile.machine);
+  if (!has_pattern && !has_record) add_maps(page, arguments, profile.machine);
   add_profile_section(page, profile);
   if (other) {
     page.heading("Against profile " + other->machine.name);
     page.picture(draw_message_times(profile, &*other, "two-messages"));
-    page.preformatted(compare_profiles_table(profile, *other));
+    page.preformatted(compare_profiles_table(profile, *other), "What the profiles differ in");
   }
   write_file(arguments.output, page.finish());
 }
@@ -289,7 +406,10 @@ void add_report(CLI::App& app, std::function<void()>& command) {
   auto* sub =
       app.add_subcommand("report", "one HTML file with pictures of a profile, and of a prediction for a pattern");
   arguments->predict.pattern.add_to(*sub);
-  sub->get_option_group("PATTERN")->require_option(0, 1);
+  auto* pattern = sub->get_option_group("PATTERN");
+  pattern->require_option(0, 1);
+  pattern->add_option("--record", arguments->record,
+                      "a file that 'commpass record' has written: when the program exchanges, and what it would save");
   arguments->predict.selection.add_to(*sub);
   for (const auto* name : {"--csv", "--json", "--top", "--explain"}) sub->remove_option(sub->get_option(name));
   sub->add_flag("--one-shot", arguments->predict.one_shot, "as an all-to-all that is called once");

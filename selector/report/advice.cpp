@@ -224,6 +224,21 @@ Seconds measured_in_calls(const Record& record) {
   return times.most();
 }
 
+OverTime spread_over_time(const Record& record, const AdvisedCall& call) {
+  std::vector<std::pair<Seconds, std::int64_t>> of_rank(static_cast<std::size_t>(record.ranks()));
+  for (const auto i : call.exchanges)
+    for (const Rank rank : record.communicators[record.exchanges[i].communicator]) {
+      of_rank[static_cast<std::size_t>(rank)].first += record.exchanges[i].exchange_s;
+      of_rank[static_cast<std::size_t>(rank)].second += record.exchanges[i].calls;
+    }
+  const auto busiest = static_cast<Rank>(std::ranges::max_element(of_rank) - of_rank.begin());
+  OverTime spread;
+  for (const auto i : call.exchanges)
+    if (std::ranges::count(record.communicators[record.exchanges[i].communicator], busiest) > 0)
+      spread.add(record.exchanges[i].over_time);
+  return spread;
+}
+
 double MachineAdvice::share(Seconds seconds) const {
   const auto whole_s = outside_s + all.library_s;
   return whole_s > 0 ? seconds / whole_s : 0;

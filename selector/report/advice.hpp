@@ -29,6 +29,10 @@ std::vector<AdvisedCall> advised_calls(const Record& record);
 /// In all of the calls the rank with the most spends so long, apart from waiting for late ranks.
 Seconds measured_in_calls(const Record& record);
 
+/// How a call is spread over the run, on the rank that spends most time in it; of calls that do not block, on the one
+/// that makes most.
+OverTime spread_over_time(const Record& record, const AdvisedCall& call);
+
 /// What a call costs there. Of all calls together, on the rank with the most.
 struct CallPrice {
   Seconds library_s = 0;  ///< as the MPI library runs it: what is called `library`

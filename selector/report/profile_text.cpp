@@ -137,7 +137,7 @@ void add_provenance(std::string& text, const Json& json, const std::string& plac
   };
   for (const auto& [key, value] : json.items()) {
     const auto name = place + key;
-    if (key == "host_hash" || key == "messages") continue;
+    if (key == "host_hash" || key == "messages" || key == "sharing") continue;
     if (key == "held_out" && value.is_array()) add_list("held out", value, held_out_text);
     else if (key == "fits" && value.is_array()) add_list("95 % interval", value, fit_text);
     else if (key == "slow_nodes" && value.is_array()) add_list("slow node", value, slow_node_text);

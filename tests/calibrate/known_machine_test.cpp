@@ -304,6 +304,26 @@ TEST_F(KnownMachine, IsFoundAgain) {
   EXPECT_EQ(provenance.ping_pong_unsettled, 0);
   EXPECT_EQ(provenance.ping_pong_outliers, 0);
   EXPECT_EQ(provenance.fits.size(), 6U);
+  ASSERT_EQ(provenance.sharing.size(), 4U) << "within a socket, within a node, out of one, into one";
+  for (const auto& sweep : provenance.sharing) {
+    SCOPED_TRACE(sweep.parameter);
+    const auto& channel = *found.host.by_locality[static_cast<std::size_t>(sweep.locality)];
+    const auto& protocol = channel.protocol(sweep.bytes);
+    const double rate = sweep.parameter == "injection"  ? found.injection_rate_bytes_per_s
+                        : sweep.parameter == "ejection" ? found.ejection_rate_bytes_per_s
+                                                        : channel.aggregate_rate_bytes_per_s;
+    EXPECT_EQ(sweep.pairs.front(), 1);
+    ASSERT_EQ(sweep.pairs.size(), sweep.seconds.size());
+    ASSERT_EQ(sweep.pairs.size(), sweep.interval_s.size());
+    for (std::size_t i = 0; i < sweep.pairs.size(); ++i) {
+      const auto bytes = static_cast<double>(sweep.bytes);
+      expect_near(sweep.seconds[i],
+                  std::max(protocol.alone_seconds(bytes), protocol.alpha_s + sweep.pairs[i] * bytes / rate),
+                  std::to_string(sweep.pairs[i]) + " pairs");
+      EXPECT_LE(sweep.interval_s[i].low, sweep.seconds[i]);
+      EXPECT_GE(sweep.interval_s[i].high, sweep.seconds[i]);
+    }
+  }
   EXPECT_TRUE(provenance.slow_nodes.empty());
   EXPECT_GE(calibration_->sampler.count(), 9 * provenance.ping_pong_sizes);
 }

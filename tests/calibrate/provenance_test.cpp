@@ -21,6 +21,7 @@ TEST(CalibrationProvenance, TellsHowGoodItIs) {
   segment.alpha_interval = {1e-6, 2e-6};
   provenance.fits.push_back({Locality::network, "eager", segment});
   provenance.messages = {{Locality::network, 8, 2e-6, {1.9e-6, 2.1e-6}}, {Locality::network, 64, 3e-6, {3e-6, 3e-6}}};
+  provenance.sharing = {{"injection", Locality::network, 65536, {1, 2}, {1e-5, 3e-5}, {{1e-5, 2e-5}, {2e-5, 4e-5}}}};
   provenance.slow_phases = {2, 20, 2.5};
   provenance.held_out.push_back({"mixed", "stfw,n=2", 3e-6, 2e-6, {1.9e-6, 2.2e-6}});
   provenance.not_measured.emplace_back("ejection: needs three nodes");
@@ -35,6 +36,9 @@ TEST(CalibrationProvenance, TellsHowGoodItIs) {
   EXPECT_EQ(json["fits"][0]["alpha_interval_s"], nlohmann::json::array({1e-6, 2e-6}));
   EXPECT_EQ(json["messages"]["network"]["bytes"], nlohmann::json::array({8, 64}));
   EXPECT_EQ(json["messages"]["network"]["high_s"], nlohmann::json::array({2.1e-6, 3e-6}));
+  EXPECT_EQ(json["sharing"][0]["parameter"], "injection");
+  EXPECT_EQ(json["sharing"][0]["pairs"], nlohmann::json::array({1, 2}));
+  EXPECT_EQ(json["sharing"][0]["high_s"], nlohmann::json::array({2e-5, 4e-5}));
   EXPECT_EQ(json["slow_phases"], nlohmann::json({{"parts", 2}, {"of", 20}, {"times_as_long", 2.5}}));
   EXPECT_EQ(json["held_out"][0]["strategy"], "stfw,n=2");
   EXPECT_EQ(json["held_out"][0]["measured_interval_s"], nlohmann::json::array({1.9e-6, 2.2e-6}));
@@ -53,6 +57,7 @@ TEST(CalibrationProvenance, WarnsIfThereIsAReason) {
   const auto json = nlohmann::json::parse(to_json(provenance));
   EXPECT_EQ(json["warning"], "4 ranks take turns");
   EXPECT_FALSE(json.contains("slow_phases")) << "there were none";
+  EXPECT_FALSE(json.contains("sharing")) << "no two pairs";
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <sstream>
+#include <vector>
 
 #include "model/error.hpp"
 #include "pictures/axis.hpp"
@@ -45,6 +47,47 @@ TEST(Shorten, CutsBetweenCharacters) {
   EXPECT_TRUE(cut.ends_with("…"));
   EXPECT_EQ(escape_xml(cut), cut);
   EXPECT_LE(text_width(cut, 10), 40);
+}
+
+/// The coordinates of a path of absolute lines: x and y, alternately.
+std::vector<double> coordinates_of(std::string data) {
+  for (char& c : data)
+    if (c == 'M' || c == 'L') c = ' ';
+  std::istringstream in(data);
+  std::vector<double> all;
+  for (double number = 0; in >> number;) all.push_back(number);
+  return all;
+}
+
+TEST(Overlays, StayWithinTheirRectangle) {
+  for (const int overlay : {1, 2}) {
+    Svg svg("id", "title", "description", 100);
+    svg.mark(10.5, 20, 17, 9.25, {1, overlay});
+    const auto body = std::move(svg).finish(50, "{}", "").body;
+    const auto begin = body.find("d=\"M");
+    ASSERT_NE(begin, std::string::npos) << body;
+    const auto numbers = coordinates_of(body.substr(begin + 3, body.find('"', begin + 3) - begin - 3));
+    ASSERT_GE(numbers.size(), 8U) << "of several lines: " << body;
+    for (std::size_t i = 0; i < numbers.size(); i += 2) {
+      EXPECT_GE(numbers[i], 10.5);
+      EXPECT_LE(numbers[i], 27.5);
+      EXPECT_GE(numbers[i + 1], 20);
+      EXPECT_LE(numbers[i + 1], 29.25);
+    }
+    const double rises = (numbers[3] - numbers[1]) * (numbers[2] - numbers[0]);
+    EXPECT_EQ(rises < 0, overlay == 1) << "up, on paper, is less";
+  }
+}
+
+TEST(Overlays, AreNoneWhereNoneIsAskedFor) {
+  for (const auto& [overlay, mark] : {std::pair(0, ""), {3, "h.01"}, {4, "M10 21H30"}}) {
+    Svg svg("id", "title", "description", 100);
+    svg.mark(10, 20, 20, 10, {1, overlay}, "told");
+    const auto body = std::move(svg).finish(50, "{}", "").body;
+    EXPECT_EQ(body.find("class=\"overlay\"") == std::string::npos, overlay == 0) << body;
+    EXPECT_NE(body.find(mark), std::string::npos) << body;
+    EXPECT_EQ(body.find("<title>told</title>"), body.rfind("<title>")) << "once, where the pointer meets it";
+  }
 }
 
 TEST(Axis, PutsValuesBetweenItsPixels) {

@@ -174,6 +174,9 @@ TEST_F(Recorded, NamesTheProgramsOwnPlaces) {
     ASSERT_FALSE(record.exchanges.empty()) << program;
     for (const auto& exchange : record.exchanges)
       EXPECT_NE(exchange.site.find("unmodified_"), std::string::npos) << exchange.site;
+    for (const auto* call : {"ialltoall", "ialltoallv", "ineighbor_alltoall", "ineighbor_alltoallv",
+                             "ineighbor_allgather", "ineighbor_allgatherv"})
+      EXPECT_GE(calls_of(of_kind(record, call, 2)), 1) << call << " of " << program;
   }
 }
 

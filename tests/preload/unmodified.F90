@@ -9,12 +9,15 @@ program unmodified
   integer, parameter :: most = 5, calls = 12
   integer :: rank, ranks, failures, all_failures, call_number, i, ierr, provided
   integer(MPI_ADDRESS_KIND) :: from_start(1)
-  integer, allocatable :: send(:), got(:), counts(:), displacements(:), bytes(:)
+  integer, allocatable, asynchronous :: send(:), got(:), counts(:), displacements(:)
+  integer, allocatable :: bytes(:)
+  integer, asynchronous :: zero(1), one(1), two(1)
 #ifdef COMMPASS_TEST_MPI
-  integer :: copy, ring
+  integer :: copy, ring, request
   integer, allocatable :: types(:)
 #else
   type(MPI_Comm) :: copy, ring
+  type(MPI_Request) :: request
   type(MPI_Datatype), allocatable :: types(:)
 #endif
 
@@ -51,6 +54,22 @@ program unmodified
     call MPI_Alltoall(MPI_IN_PLACE, 0, MPI_INTEGER, got, most, MPI_INTEGER, copy, ierr)
     call check("alltoall in place", .true.)
   end do
+  ! The same, begun and completed; then a call that blocks, in which ranks tell each other of these.
+  got = -1
+  call MPI_Ialltoall(send, most, MPI_INTEGER, got, most, MPI_INTEGER, copy, request, ierr)
+  call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
+  call check("ialltoall", .true.)
+  got = send
+  call MPI_Ialltoall(MPI_IN_PLACE, 0, MPI_INTEGER, got, most, MPI_INTEGER, copy, request, ierr)
+  call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
+  call check("ialltoall in place", .true.)
+  got = -1
+  call MPI_Ialltoallv(send, counts, displacements, MPI_INTEGER, got, counts, displacements, MPI_INTEGER, copy, request, ierr)
+  call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
+  call check("ialltoallv", .false.)
+  do call_number = 1, 8
+    call MPI_Alltoall(send, most, MPI_INTEGER, got, most, MPI_INTEGER, copy, ierr)
+  end do
   call MPI_Comm_free(copy, ierr)
 
   ! Around a ring, numbers from the second on.
@@ -65,6 +84,26 @@ program unmodified
       failures = failures + 1
       print "(a)", "neighbor_alltoallw: other bytes"
     end if
+  end do
+  one = 1
+  zero = 0
+  two = 2
+  send(1:4) = [rank, 8, rank + 1, 7]
+  got(1:2) = -1
+  call MPI_Ineighbor_alltoall(send, 2, MPI_INTEGER, got, 2, MPI_INTEGER, ring, request, ierr)
+  call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
+  call check_ring("ineighbor_alltoall", [modulo(rank - 1, ranks), 8])
+  call MPI_Ineighbor_alltoallv(send, one, one, MPI_INTEGER, got, one, zero, MPI_INTEGER, ring, request, ierr)
+  call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
+  call check_ring("ineighbor_alltoallv", [8, 8])
+  call MPI_Ineighbor_allgather(send(3:3), 1, MPI_INTEGER, got, 1, MPI_INTEGER, ring, request, ierr)
+  call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
+  call check_ring("ineighbor_allgather", [modulo(rank - 1, ranks) + 1, 8])
+  call MPI_Ineighbor_allgatherv(send, 2, MPI_INTEGER, got, two, zero, MPI_INTEGER, ring, request, ierr)
+  call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
+  call check_ring("ineighbor_allgatherv", [modulo(rank - 1, ranks), 8])
+  do call_number = 1, 8
+    call MPI_Neighbor_alltoallw(send, [2], from_start, types(1:1), got, [2], from_start, types(1:1), ring, ierr)
   end do
   call MPI_Comm_free(ring, ierr)
   call MPI_Allreduce(failures, all_failures, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
@@ -88,4 +127,13 @@ contains
       end if
     end do
   end subroutine check
+
+  subroutine check_ring(what, expected)
+    character(*), intent(in) :: what
+    integer, intent(in) :: expected(2)
+    if (any(got(1:2) /= expected)) then
+      failures = failures + 1
+      print "(a, a)", what, ": other bytes"
+    end if
+  end subroutine check_ring
 end program unmodified

@@ -16,10 +16,10 @@ from commpass.native._core import Pattern, Prediction, Stage, profile_paths, ver
 from commpass.errors import Error, InputError, NotApplicable
 from commpass.prediction import predict, price_table, profiles
 
-__all__ = ["Communicator", "Error", "Exchange", "IndexedExchange", "InputError", "NotApplicable", "Pattern", "Prediction",
-           "Stage", "predict", "price_table", "profile_paths", "profiles"]
+_of_mpi = ("CartExchange", "CartNeighborhood", "Communicator", "Exchange", "HaloExchange", "IndexedExchange", "SparseExchange")
 
-_of_mpi = ("Communicator", "Exchange", "IndexedExchange")
+__all__ = ["Error", "InputError", "NotApplicable", "Pattern", "Prediction", "Stage", "predict", "price_table", "profile_paths",
+           "profiles", *_of_mpi]
 
 
 def __getattr__(name):

@@ -3,132 +3,23 @@
 import numpy as np
 from mpi4py import MPI
 
-from commpass.native import _mpi
+from commpass.arguments import attempt, blocks_of, checked_array, edges_of, integers
+from commpass.cartesian import CartExchange, CartNeighborhood, HaloExchange, grid_of, halo_of, offsets_of
 from commpass.errors import InputError
+from commpass.handles import Chosen, Closed, Planned, Repeated
+from commpass.native import _mpi
+from commpass.sparse import SparseExchange, arrays_of, told_to_this_rank
 
 if MPI.get_vendor()[0] != _mpi.mpi_library:
     raise ImportError(f"commpass was built for {_mpi.mpi_library}, and mpi4py for {MPI.get_vendor()[0]}; "
                       "use those of one MPI library")
 
-_most_count = 2**31 - 1
 
-
-def _array(array, where, dtype=None, is_written=False):
-    """An array that may be sent or received as it lies in memory."""
-    if not isinstance(array, np.ndarray):
-        raise InputError(f"{where}: it is a {type(array).__name__}, not a numpy array; use numpy.asarray.")
-    if not array.flags.c_contiguous:
-        raise InputError(f"{where}: its elements do not lie one after the other in memory; use numpy.ascontiguousarray.")
-    if array.dtype.hasobject:
-        raise InputError(f"{where}: its elements are Python objects; use numbers.")
-    if dtype is not None and array.dtype != dtype:
-        raise InputError(f"{where}: its elements are {array.dtype}, and {dtype} is needed; use the same type.")
-    if is_written and not array.flags.writeable:
-        raise InputError(f"{where}: it may not be written to; use a copy of it.")
-    return array
-
-
-def _integers(values, where, length=None, most=_most_count):
-    """Numbers from 0 to most."""
-    result = np.asarray(values)
-    if result.size == 0:
-        result = result.astype(np.int64)
-    if result.ndim != 1 or result.dtype.kind not in "iu":
-        raise InputError(f"{where}: it is no list of integers; use one.")
-    if length is not None and len(result) != length:
-        raise InputError(f"{where}: it has {len(result)} numbers; give one for each of the {length} ranks.")
-    if result.size > 0 and (result.min() < 0 or result.max() > most):
-        raise InputError(f"{where}: it has a number below 0 or above {most}; use others.")
-    return result
-
-
-def _blocks(array, counts, offsets, ranks, where):
-    """Counts and offsets of blocks that lie in an array; without offsets one after the other."""
-    counts = _integers(counts, f"{where} counts", ranks)
-    if offsets is None:
-        offsets = np.concatenate(([0], np.cumsum(counts[:-1], dtype=np.int64)))
-    offsets = _integers(offsets, f"{where} offsets", ranks)
-    if np.any((counts > 0) & (offsets.astype(np.int64) + counts.astype(np.int64) > array.size)):
-        raise InputError(f"{where}: its blocks end beyond its {array.size} elements; use fewer or a larger array.")
-    return counts.tolist(), offsets.tolist()
-
-
-def _edges(array, blocks, ranks, where):
-    """(rank, offset, bytes) of blocks that are given as (rank, count) or (rank, offset, count), in elements."""
-    edges = []
-    end = 0
-    for block in blocks:
-        if len(block) not in (2, 3):
-            raise InputError(f"{where}: {tuple(block)} is no block; use (rank, count) or (rank, offset, count).")
-        rank, count = block[0], block[-1]
-        offset = block[1] if len(block) == 3 else end
-        if not 0 <= rank < ranks:
-            raise InputError(f"{where}: there is no rank {rank}; use one from 0 to {ranks - 1}.")
-        if offset < 0 or count < 0 or offset + count > array.size:
-            raise InputError(f"{where}: {tuple(block)} is not inside of its {array.size} elements; use a block that is.")
-        end = offset + count
-        edges.append((int(rank), int(offset) * array.itemsize, int(count) * array.itemsize))
-    return edges
-
-
-class _Closed:
-    """What is closed by all ranks together: by close(), or at the end of a with."""
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
-
-    def close(self):
-        """Frees it; nothing the second time. Collective: all ranks close what they have in the same order."""
-        self._open.close()
-
-
-class _Planned(_Closed):
-    """An exchange that is planned, and runs many times."""
-
-    def __init__(self, opened):
-        self._open = opened
-
-    def test(self):
-        """Is it complete? Moves it on."""
-        return self._open.test()
-
-    def wait(self):
-        """Completes it."""
-        self._open.wait()
-
-    @property
-    def strategy(self):
-        """The strategy that runs, as a text."""
-        return self._open.strategy
-
-    @property
-    def explanation(self):
-        """Why it was chosen, for people."""
-        return self._open.explanation
-
-    @property
-    def predicted_seconds(self):
-        """Of one exchange; None: the strategy was named, or nothing has a price."""
-        return self._open.predicted_seconds
-
-
-class Exchange(_Planned):
+class Exchange(Repeated, Chosen):
     """Blocks that move between the same arrays many times (Communicator.neighbor_exchange)."""
 
-    def start(self):
-        """Begins one: what is sent must not change, and what is received not be used, before wait()."""
-        self._open.start()
 
-    def run(self):
-        """start() and wait()."""
-        self.start()
-        self.wait()
-
-
-class IndexedExchange(_Planned):
+class IndexedExchange(Planned, Chosen):
     """Values by their global indices (Communicator.indexed_exchange)."""
 
     def __init__(self, opened, owned, needed, dtype, components):
@@ -137,7 +28,7 @@ class IndexedExchange(_Planned):
         self._used = ()
 
     def _values(self, array, where, count, is_written):
-        _array(array, where, self._dtype, is_written)
+        checked_array(array, where, self._dtype, is_written)
         if array.size != count * self._components:
             raise InputError(f"{where}: it has {array.size} numbers; give {count * self._components}.")
         return array
@@ -167,17 +58,7 @@ class IndexedExchange(_Planned):
         self.wait()
 
 
-def _attempt(check):
-    """What check() returns, or nothing, and the sentence of what went wrong: all ranks shall hear of it."""
-    try:
-        return check(), ""
-    except InputError as error:
-        return None, str(error)
-    except (TypeError, ValueError, OverflowError) as error:
-        return None, f"the arguments are not what they should be: {error}; see help(commpass.Communicator)."
-
-
-class Communicator(_Closed):
+class Communicator(Closed):
     """A communicator of Commpass beside one of mpi4py, with a machine profile. It belongs to one thread at a time.
 
     comm     an intracommunicator of mpi4py
@@ -218,11 +99,11 @@ class Communicator(_Closed):
         strategy       "": COMMPASS_ALLTOALLV_STRATEGY, else what is cheapest; the same on every rank
         Raises InputError on a rank whose arguments are wrong; the others then wait for it, as with MPI.
         """
-        _array(send, "send")
-        _array(receive, "receive", send.dtype, is_written=True)
+        checked_array(send, "send")
+        checked_array(receive, "receive", send.dtype, is_written=True)
         ranks = self.ranks
-        self._open.alltoallv(send, *_blocks(send, send_counts, send_offsets, ranks, "send"),
-                             receive, *_blocks(receive, receive_counts, receive_offsets, ranks, "receive"), strategy)
+        self._open.alltoallv(send, *blocks_of(send, send_counts, send_offsets, ranks, "send"),
+                             receive, *blocks_of(receive, receive_counts, receive_offsets, ranks, "receive"), strategy)
 
     def neighbor_exchange(self, send, sends, receive, receives, strategy=""):
         """Plans an exchange that runs many times with the same blocks.
@@ -236,12 +117,12 @@ class Communicator(_Closed):
         ranks = self.ranks
 
         def check():
-            _array(send, "send")
-            _array(receive, "receive", send.dtype, is_written=True)
-            return send, _edges(send, sends, ranks, "send"), receive, _edges(receive, receives, ranks, "receive")
+            checked_array(send, "send")
+            checked_array(receive, "receive", send.dtype, is_written=True)
+            return send, edges_of(send, sends, ranks, "send"), receive, edges_of(receive, receives, ranks, "receive")
 
         none = np.empty(0)
-        checked, failure = _attempt(check)
+        checked, failure = attempt(check)
         return Exchange(self._open.neighbor_exchange(*(checked or (none, [], none, [])), strategy, failure))
 
     def indexed_exchange(self, owned, needed, dtype, components=1, reverse=False, strategy=""):
@@ -261,10 +142,66 @@ class Communicator(_Closed):
                 raise InputError("indexed_exchange: a value is no whole number of numbers; use dtype=float, components=1.")
             most = 2**63 - 1
             is_range = isinstance(owned, range) and owned.step == 1 and len(owned) > 0
-            mine = [owned.start, owned.stop] if is_range else _integers(owned, "owned", most=most).tolist()
-            return (mine, is_range, _integers(needed, "needed", most=most).tolist(), numbers.itemsize * components), numbers
+            mine = [owned.start, owned.stop] if is_range else integers(owned, "owned", most=most).tolist()
+            return (mine, is_range, integers(needed, "needed", most=most).tolist(), numbers.itemsize * components), numbers
 
-        checked, failure = _attempt(check)
+        checked, failure = attempt(check)
         arguments, numbers = checked or (([], False, [], 1), None)
         opened = self._open.indexed_exchange(*arguments, reverse, strategy, failure)
         return IndexedExchange(opened, len(owned), len(needed), numbers, components)
+
+    def sparse_alltoallv(self, send, sends, strategy="", messages=None, bytes=64):
+        """Every rank names what it sends, and gets what is for it. All ranks take part, also with nothing.
+
+        send      an array; of the same type on every rank
+        sends     blocks as (rank, count), one after the other, or (rank, offset, count), in elements
+        strategy  "": COMMPASS_SPARSE_STRATEGY, else what is cheapest; the same on every rank, as both hints
+        messages  a hint: how many a rank sends, on average; None: what the calls before have sent
+        bytes     a hint: of how many bytes each
+        Returns a list of (rank, array) by rank, those of one rank in the order in which it named them. The arrays may not be
+        written to, and share memory. Raises Error, the same on every rank.
+        """
+        send, sends, failure = self._sparse(send, sends)
+        with told_to_this_rank(failure):
+            received = self._open.sparse_alltoallv(send, sends, strategy, messages, bytes)
+        return arrays_of(received, send.dtype)
+
+    def start_sparse_alltoallv(self, send, sends, strategy="", messages=None, bytes=64):
+        """sparse_alltoallv without waiting: a SparseExchange, whose wait() gives the list. Several may be in flight."""
+        send, sends, failure = self._sparse(send, sends)
+        with told_to_this_rank(failure):
+            return SparseExchange(self._open.start_sparse_alltoallv(send, sends, strategy, messages, bytes), send.dtype, failure)
+
+    def _sparse(self, send, sends):
+        """Where something is wrong a block for nobody, so that all ranks fail, and none waits for this one."""
+        ranks = self.ranks
+        checked, failure = attempt(lambda: (checked_array(send, "send"), edges_of(send, sends, ranks, "send")))
+        return *(checked or (np.empty(0), [(-1, 0, 0)])), failure
+
+    def cart_neighborhood(self, dims, offsets, periodic=True, weights=(), strategy="", reorder=False):
+        """A grid of all ranks, on which every rank has neighbours at the same offsets. All arguments the same on every rank.
+
+        dims      sizes of the grid; their product is the number of ranks
+        offsets   of the neighbours: a list of numbers for each, one for every dimension
+        periodic  is the rank beyond the last one the first? Of all dimensions, or a list
+        weights   how much goes to each neighbour, in any unit; (): as much to all
+        strategy  "trivial", "cartesian" or any other; "": the cheapest for each size
+        reorder   may ranks get other places on the grid, so that fewer bytes cross nodes?
+        Returns a CartNeighborhood. Raises Error, the same on every rank.
+        """
+        checked, failure = attempt(lambda: (*grid_of(dims, periodic), offsets_of(offsets, len(dims)), [int(w) for w in weights]))
+        return CartNeighborhood(self._open.cart_neighborhood(*(checked or ([], [], [], [])), strategy, reorder, failure))
+
+    def halo_exchange(self, dims, array, depth, periodic=True, stages=()):
+        """Plans to fill the halo of an array with the cells of the neighbours on a grid of all ranks, corners among them.
+
+        dims      sizes of the grid; their product is the number of ranks
+        array     with its halo, which it keeps: in each dimension of the grid `depth` cells before and after the rank's own.
+                  Further dimensions are parts of a cell
+        depth     a number for all dimensions, or a list; 0: no halo in this one
+        periodic  is the rank beyond the last one the first? Of all dimensions, or a list
+        stages    by dimension, the stage from 1 up in which its halo moves; (): what is cheapest
+        Returns a HaloExchange. Raises Error, the same on every rank.
+        """
+        checked, failure = attempt(lambda: (*grid_of(dims, periodic), *halo_of(array, depth, len(dims)), [int(s) for s in stages]))
+        return HaloExchange(self._open.halo_exchange(*(checked or ([], [], np.empty(0), [], [], 0, [])), failure))

@@ -148,6 +148,146 @@ class IndexedExchange(unittest.TestCase):
                 communicator.indexed_exchange(range(rank * 2, rank * 2 + 2), [-1] if rank == 0 else [], float)
 
 
+class Sparse(unittest.TestCase):
+    """Rank r sends r + d + 1 elements to d = r + 1 and to itself, and nothing, but a message, to rank 0."""
+
+    targets = [(rank + 1) % ranks, rank, 0]
+
+    def send(self, dtype):
+        counts = [rank + self.targets[0] + 1, 2 * rank + 1, 0]
+        return np.array([value(rank, target, i) for target, count in zip(self.targets, counts) for i in range(count)]).astype(dtype), list(zip(self.targets, counts))
+
+    def check(self, received, dtype):
+        wanted = []
+        for source in range(ranks):
+            for target, count in [((source + 1) % ranks, source + (source + 1) % ranks + 1), (source, 2 * source + 1), (0, 0)]:
+                if target == rank:
+                    wanted.append((source, np.array([value(source, rank, i) for i in range(count)]).astype(dtype)))
+        self.assertEqual([source for source, _ in received], [source for source, _ in wanted])
+        for (_, array), (_, expected) in zip(received, wanted):
+            np.testing.assert_array_equal(array, expected)
+            self.assertEqual(array.dtype, expected.dtype)
+
+    def test_brings_what_others_send(self):
+        with commpass.Communicator(world, "lassen") as communicator:
+            for dtype in (np.float64, np.int32):
+                self.check(communicator.sparse_alltoallv(*self.send(dtype)), dtype)
+            self.check(communicator.sparse_alltoallv(*self.send(float), strategy="direct+reduce"), float)
+            received = communicator.sparse_alltoallv(np.empty(0, np.int8), [], messages=0)
+            self.assertEqual(received, [])
+
+    def test_keeps_what_has_come_and_lets_nobody_write_to_it(self):
+        communicator = commpass.Communicator(world, "lassen")
+        received = communicator.sparse_alltoallv(*self.send(float))
+        communicator.close()
+        gc.collect()
+        self.check(received, float)
+        with self.assertRaises(ValueError):
+            received[0][1][...] = 0
+
+    def test_has_several_in_flight(self):
+        with commpass.Communicator(world, "lassen") as communicator:
+            with communicator.start_sparse_alltoallv(*self.send(float)) as first, communicator.start_sparse_alltoallv(*self.send(np.int16)) as second:
+                gc.collect()
+                self.check(second.wait(), np.int16)
+                while not first.test():
+                    pass
+                self.check(first.wait(), float)
+                self.assertIn(first.strategy, first.explanation)
+
+    def test_fails_on_all_ranks_where_one_is_wrong(self):
+        with commpass.Communicator(world, "lassen") as communicator:
+            send = [1.0] if rank == 0 else np.zeros(1)
+            with self.assertRaisesRegex(commpass.Error, "send: it is a list" if rank == 0 else "."):
+                communicator.sparse_alltoallv(send, [(rank, 1)])
+            exchange = communicator.start_sparse_alltoallv(np.zeros(1), [(ranks if rank == 0 else 0, 1)])
+            with self.assertRaisesRegex(commpass.Error, f"there is no rank {ranks}" if rank == 0 else "."):
+                exchange.wait()
+            exchange.close()
+            self.check(communicator.sparse_alltoallv(*self.send(float)), float)
+
+
+class Cartesian(unittest.TestCase):
+    offsets = [(1,), (-1,), (0,)]
+
+    def test_moves_blocks_of_neighbors(self):
+        with commpass.Communicator(world, "lassen") as communicator:
+            for strategy in ("", "trivial", "cartesian"):
+                with communicator.cart_neighborhood([ranks], self.offsets, strategy=strategy) as grid:
+                    self.assertEqual(grid.targets, [(rank + 1) % ranks, (rank - 1) % ranks, rank])
+                    self.assertEqual(grid.coordinates(grid.rank), [rank])
+                    send, receive = np.array([100 * rank + i for i in range(6)]), np.zeros(6, int)
+                    wanted = [100 * source + i for source, first in zip(grid.sources, (0, 2, 4)) for i in (first, first + 1)]
+                    grid.alltoall(send, receive)
+                    np.testing.assert_array_equal(receive, wanted)
+                    with grid.alltoall_init(send, receive) as exchange:
+                        for step in range(2):
+                            send += 1
+                            exchange.run()
+                            np.testing.assert_array_equal(receive, np.array(wanted) + step + 1)
+                    gathered = np.zeros((3, 2))
+                    grid.allgather(np.array([rank, -1.0]), gathered)
+                    np.testing.assert_array_equal(gathered, [[source, -1] for source in grid.sources])
+
+    def test_moves_blocks_of_any_size(self):
+        with commpass.Communicator(world, "lassen") as communicator:
+            with communicator.cart_neighborhood([ranks, 1], [(1, 0), (-1, 0)], periodic=[False, True]) as grid:
+                before, after = grid.sources
+                self.assertEqual((before, after), (rank - 1 if rank > 0 else None, rank + 1 if rank + 1 < ranks else None))
+                self.assertEqual(grid.relative_rank([1, 5]), after)
+                send, receive = 10.0 * rank + np.arange(3), np.full(4, -1.0)
+
+                def planned(*blocks):
+                    with grid.alltoallv_init(*blocks) as exchange:
+                        exchange.run()
+
+                for run in (grid.alltoallv, planned):
+                    receive[:] = -1
+                    run(send, [1, 2], receive, [1, 2], None, [3, 0])
+                    np.testing.assert_array_equal(receive[3:], [-1 if before is None else 10 * before])
+                    np.testing.assert_array_equal(receive[:2], [-1, -1] if after is None else [10 * after + 1, 10 * after + 2])
+                counts = [0 if source is None else source + 1 for source in grid.sources]
+                into = np.zeros(sum(counts))
+                grid.allgatherv(np.full(rank + 1, float(rank)), into, counts, counts_differ=True)
+                np.testing.assert_array_equal(into, [source for source, count in zip(grid.sources, counts) for _ in range(count)])
+
+    def test_refuses_what_does_not_fit(self):
+        with commpass.Communicator(world, "lassen") as communicator:
+            with self.assertRaisesRegex(commpass.Error, "give one for each of the 1 dimensions"):
+                communicator.cart_neighborhood([ranks], [(1, 2)] if rank == 0 else [(1,)])
+            with self.assertRaises(commpass.Error):
+                communicator.cart_neighborhood([ranks + 1], [(1,)])
+            with communicator.cart_neighborhood([ranks], self.offsets) as grid:
+                with self.assertRaisesRegex(commpass.InputError, "are not as many for each of the 3 neighbours"):
+                    grid.alltoall(np.zeros(4), np.zeros(3))
+                with self.assertRaisesRegex(commpass.InputError, "receive: its elements are"):
+                    grid.allgather(np.zeros(1), np.zeros(3, np.int32))
+
+
+class Halo(unittest.TestCase):
+    def test_has_the_cells_of_neighbors_and_corners(self):
+        with commpass.Communicator(world, "lassen") as communicator:
+            extent, depth = (3, 4), (2, 1)
+            place = np.indices(extent).transpose(1, 2, 0) + (extent[0] * rank, 0)
+            cells = np.full((3 + 2 * 2, 4 + 2 * 1, 2), -1)
+            cells[2:-2, 1:-1] = place
+            for stages in ((), (1, 2), (1, 1)):
+                cells[:2] = cells[-2:] = cells[:, :1] = cells[:, -1:] = -1
+                with communicator.halo_exchange([ranks, 1], cells, depth, stages=stages) as halo:
+                    halo.run()
+                    self.assertEqual(len(halo.stages), 2)
+                wanted = np.stack(np.meshgrid((np.arange(-2, 5) + 3 * rank) % (3 * ranks), np.arange(-1, 5) % 4, indexing="ij"), axis=2)
+                np.testing.assert_array_equal(cells, wanted)
+
+    def test_refuses_an_array_that_does_not_fit(self):
+        with commpass.Communicator(world, "lassen") as communicator:
+            cells = np.zeros(3) if rank == 0 else np.zeros((3, 3))
+            with self.assertRaisesRegex(commpass.Error, "array: it has 1 dimensions; give one for each of the grid's 2"):
+                communicator.halo_exchange([ranks, 1], cells, 1)
+            with self.assertRaises(commpass.Error):
+                communicator.halo_exchange([ranks, 1], np.zeros((3, 3)), 2)
+
+
 class Communicator(unittest.TestCase):
     def test_tells_its_layout(self):
         with commpass.Communicator(world, "lassen", layout=f"{ranks}x1") as communicator:

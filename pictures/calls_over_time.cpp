@@ -1,0 +1,212 @@
+#include "pictures/calls_over_time.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "model/error.hpp"
+#include "model/text.hpp"
+#include "pictures/axis.hpp"
+#include "pictures/svg.hpp"
+#include "selector/report/csv.hpp"
+#include "selector/report/json_text.hpp"
+
+namespace commpass {
+
+namespace {
+
+constexpr std::size_t most_drawn = 12;
+constexpr double width = 820, left = 62, right = 24, line_height = 16, strip_height = 36, apart = 12;
+
+/// A part of the run.
+struct Part {
+  Seconds from_s, to_s;  ///< ends with the run
+  std::int64_t calls;
+  Seconds seconds;  ///< in these calls
+  double share() const { return to_s > from_s ? std::min(seconds / (to_s - from_s), 1.0) : 0; }
+};
+
+/// One strip.
+struct Strip {
+  std::size_t number;  ///< from 1
+  const AdvisedCall* call;
+  const CallPrice* price;  ///< on the machine that is asked for; null: none is, or it does not know the call
+  std::vector<Part> parts;
+
+  bool is_timed() const { return call->measured_s > 0; }
+  double full_share() const {
+    double most = 0;
+    for (const auto& part : parts) most = std::max(most, part.share());
+    return most;
+  }
+  std::int64_t full_calls() const {
+    std::int64_t most = 1;
+    for (const auto& part : parts) most = std::max(most, part.calls);
+    return most;
+  }
+  /// Of the time by MPI there: what commpass run would save, and what planned exchanges would save beyond that.
+  double run_saves() const { return part_of_library(price ? price->library_s - price->taken_s : 0); }
+  double planned_saves() const { return part_of_library(price ? price->taken_s - price->planned_s : 0); }
+
+ private:
+  double part_of_library(Seconds seconds) const {
+    return price && price->library_s > 0 ? std::clamp(seconds / price->library_s, 0.0, 1.0) : 0;
+  }
+};
+
+std::vector<Part> parts_of(const OverTime& over_time, Seconds run_s) {
+  std::vector<Part> parts;
+  for (std::size_t i = 0; i < OverTime::parts; ++i) {
+    if (over_time.calls[i] == 0 && over_time.seconds[i] == 0) continue;
+    const auto from_s = std::min(static_cast<double>(i) * over_time.part_s, run_s);
+    parts.push_back({from_s, std::min(from_s + over_time.part_s, run_s), over_time.calls[i], over_time.seconds[i]});
+  }
+  return parts;
+}
+
+std::vector<Strip> strips_of(const Advice& advice) {
+  std::vector<Strip> strips;
+  for (std::size_t i = 0; i < advice.calls.size(); ++i) {
+    const auto* price = advice.machines.empty() ? nullptr : &advice.machines.front().prices[i];
+    if (price && price->library.empty()) price = nullptr;
+    strips.push_back({i + 1, &advice.calls[i], price,
+                      parts_of(spread_over_time(advice.record, advice.calls[i]), advice.record.run_s)});
+  }
+  return strips;
+}
+
+std::string percent(double share, int decimals = 1) { return format_fixed(100 * share, decimals) + " %"; }
+
+std::string name_of(const Strip& strip) {
+  return fmt::format("{} · MPI_{} · {}", strip.number, strip.call->call, strip.call->site);
+}
+
+std::string summary_of(const Strip& strip, const Advice& advice) {
+  const auto& call = *strip.call;
+  auto text = fmt::format("{} calls on {} ranks{}", call.calls, call.ranks,
+                          call.communicators > 1 ? fmt::format(" of {} communicators", call.communicators) : "");
+  if (!strip.is_timed()) return text + "; they do not block, so nobody knows their time";
+  text += fmt::format("; {} of the run", percent(call.measured_s / advice.record.run_s));
+  if (!strip.price) return text;
+  const auto& machine = advice.machines.front();
+  const auto saved = [&](Seconds seconds) { return machine.share(strip.price->library_s - seconds); };
+  constexpr double least_told = 0.0005;
+  if (saved(strip.price->planned_s) < least_told) return text + "; nothing to save on " + machine.machine;
+  return text + fmt::format("; saves on {}: {} by commpass run, {} planned", machine.machine,
+                            percent(saved(strip.price->taken_s)), percent(saved(strip.price->planned_s)));
+}
+
+constexpr Look stays{1, 0}, saved_by_run{4, 1}, saved_by_plans{2, 3}, untimed{0, 4};
+
+/// One part of a strip, as high as it says, divided from below.
+void draw_part(Svg& svg, const Strip& strip, const Part& part, const Axis& across, double bottom, double full_share) {
+  const double x = across.at(part.from_s), wide = std::max(across.at(part.to_s) - x, 1.0);
+  constexpr double least_height = 1.5;  // what there is can be seen
+  const double whole = strip.is_timed() ? part.share() / full_share
+                                        : static_cast<double>(part.calls) / static_cast<double>(strip.full_calls());
+  const double high = std::max(whole * strip_height, least_height);
+  auto tip = fmt::format("{}, {} to {}: {} call{}", name_of(strip), format_seconds(part.from_s),
+                         format_seconds(part.to_s), part.calls, part.calls == 1 ? "" : "s");
+  if (strip.is_timed())
+    tip += fmt::format(", {} in them, {} of this time", format_seconds(part.seconds), percent(part.share()));
+  if (!strip.is_timed()) return svg.mark(x, bottom - high, wide, high, untimed, tip);
+  const double by_run = high * strip.run_saves(), by_plans = high * strip.planned_saves();
+  const double rest = std::max(high - by_run - by_plans, 0.0);
+  if (rest > 0) svg.mark(x, bottom - rest, wide, rest, stays, tip);
+  if (by_plans > 0) svg.mark(x, bottom - rest - by_plans, wide, by_plans, saved_by_plans, tip);
+  if (by_run > 0) svg.mark(x, bottom - high, wide, by_run, saved_by_run, tip);
+}
+
+std::string json_of(const Advice& advice, const std::vector<Strip>& strips) {
+  using Json = nlohmann::ordered_json;
+  Json json{{"schema_version", 1}, {"program", advice.record.program}, {"run_s", advice.record.run_s}};
+  if (!advice.machines.empty()) json["machine"] = advice.machines.front().machine;
+  json["calls"] = Json::array();
+  for (const auto& strip : strips) {
+    const auto& call = *strip.call;
+    Json entry{{"site", call.site}, {"call", call.call}, {"ranks", call.ranks}, {"calls", call.calls}};
+    entry["measured_s"] = strip.is_timed() ? Json(call.measured_s) : Json();
+    if (strip.price) {
+      entry["library_s"] = strip.price->library_s;
+      entry["run_s"] = strip.price->taken_s;
+      entry["planned_s"] = strip.price->planned_s;
+    }
+    entry["parts"] = Json::array();
+    for (const auto& part : strip.parts)
+      entry["parts"].push_back(
+          {{"from_s", part.from_s}, {"to_s", part.to_s}, {"calls", part.calls}, {"seconds", part.seconds}});
+    json["calls"].push_back(std::move(entry));
+  }
+  return json_text(json, picture_indent);
+}
+
+std::string csv_of(const std::vector<Strip>& strips) {
+  auto text = csv_line({"number", "site", "call", "ranks", "from_s", "to_s", "calls", "seconds"});
+  for (const auto& strip : strips)
+    for (const auto& part : strip.parts)
+      text += csv_line({std::to_string(strip.number), strip.call->site, strip.call->call,
+                        std::to_string(strip.call->ranks), csv_number(part.from_s), csv_number(part.to_s),
+                        std::to_string(part.calls), csv_number(part.seconds)});
+  return text;
+}
+
+/// What the colours mean, of those that there are.
+std::vector<std::pair<Look, std::string>> legend_of(const std::vector<Strip>& strips, const Advice& advice) {
+  const auto any = [&](auto is) { return std::ranges::any_of(strips, is); };
+  const bool has_prices = any([](const Strip& strip) { return strip.is_timed() && strip.price; });
+  std::vector<std::pair<Look, std::string>> legend;
+  if (any(&Strip::is_timed)) legend.emplace_back(stays, has_prices ? "stays" : "in the call");
+  const auto machine = advice.machines.empty() ? "" : " on " + advice.machines.front().machine;
+  if (any([](const Strip& s) { return s.is_timed() && s.planned_saves() > 0; }))
+    legend.emplace_back(saved_by_plans, "saved by planned exchanges alone" + machine);
+  if (any([](const Strip& s) { return s.is_timed() && s.run_saves() > 0; }))
+    legend.emplace_back(saved_by_run, "saved by commpass run" + machine);
+  if (any([](const Strip& s) { return !s.is_timed(); })) legend.emplace_back(untimed, "number of calls");
+  return legend;
+}
+
+}  // namespace
+
+Picture draw_calls_over_time(const Advice& advice, const std::string& id) {
+  const auto strips = strips_of(advice);
+  if (strips.empty() || advice.record.run_s <= 0)
+    throw InputError(advice.origin, "no exchange was recorded, so there is nothing to draw", "record another run");
+  const std::span drawn(strips.data(), std::min(strips.size(), most_drawn));
+  double full_share = 1e-6;  // where all times are 0
+  for (const auto& strip : drawn) full_share = std::max(full_share, strip.full_share());
+  std::string listed;
+  for (const auto& strip : drawn) listed += fmt::format(" {}: {}.", name_of(strip), summary_of(strip, advice));
+  Svg svg(id, "When the program exchanges", "How much of each part of the run passes in which calls." + listed, width);
+  auto words = fmt::format(
+      "Time in calls, apart from waiting for late ranks, on the rank with the most, as a share of each part of the "
+      "run. "
+      "All strips have one scale.");
+  if (strips.size() > drawn.size())
+    words += fmt::format(" The {} that take longest, of {}.", drawn.size(), strips.size());
+  double y = svg.paragraph(16, svg.heading() + 6, words, width - 32, "dim", 12);
+  y = svg.legend(16, y, width - 32, legend_of({drawn.begin(), drawn.end()}, advice)) + 4;
+  const Axis across{Scale::linear, 0, advice.record.run_s, left, width - right};
+  for (const auto& strip : drawn) {
+    constexpr double baseline = 12, size = 12;
+    svg.text(16, y + baseline, shorten(name_of(strip), size, width - 32), "ink strong");
+    svg.text(16, y + line_height + baseline, shorten(summary_of(strip, advice), size, width - 32), "dim");
+    const double top = y + 2 * line_height + 6, bottom = top + strip_height;
+    for (const auto height : {top, bottom}) svg.line(left, height, width - right, height, "grid");
+    constexpr double small = 10;
+    svg.text(left - 6, top + 4,
+             strip.is_timed() ? percent(full_share, full_share < 0.1 ? 1 : 0) : std::to_string(strip.full_calls()),
+             "dim", Anchor::end, small);
+    svg.text(left - 6, bottom + 4, "0", "dim", Anchor::end, small);
+    for (const auto& part : strip.parts) draw_part(svg, strip, part, across, bottom, full_share);
+    y = bottom + apart;
+  }
+  draw_bottom_axis(
+      svg, across, y, y - 4, "time since MPI_Init", [](double s) { return s == 0 ? "0" : format_seconds(s); }, 8);
+  return std::move(svg).finish(y + 48, json_of(advice, strips), csv_of(strips));
+}
+
+}  // namespace commpass

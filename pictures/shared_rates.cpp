@@ -1,0 +1,236 @@
+#include "pictures/shared_rates.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "model/error.hpp"
+#include "model/text.hpp"
+#include "pictures/axis.hpp"
+#include "pictures/calibration_facts.hpp"
+#include "pictures/svg.hpp"
+#include "selector/report/csv.hpp"
+#include "selector/report/json_text.hpp"
+
+namespace commpass {
+
+namespace {
+
+constexpr double usual_bytes = 1 << 20;  // of the messages that calibrate sends for it, unless told
+constexpr int usual_pairs = 64;          // up to which a line is drawn that nothing was measured of
+
+/// A rate that pairs of ranks share.
+struct SharedRate {
+  std::string parameter, name;
+  Locality locality;
+  Look look;
+  double rate_bytes_per_s;  ///< infinity: not known, or not reached
+  double bytes;
+  const Channel* channel;
+  std::vector<TimedPairs> timed;
+
+  /// A rate that was looked for and is not kept says nothing of what comes into a node: there others limit it first.
+  bool has_line() const { return std::isfinite(rate_bytes_per_s) || parameter != "ejection"; }
+  Seconds line_seconds(double pairs) const {
+    const auto& protocol = channel->protocol(static_cast<Bytes>(bytes));
+    return std::max(protocol.alone_seconds(bytes), protocol.alpha_s + pairs * bytes / rate_bytes_per_s);
+  }
+  double rate_of(Seconds seconds) const { return bytes / seconds; }
+  bool can_be_drawn() const {
+    constexpr Seconds least_s = 1e-12, most_s = 1e9;
+    int most = usual_pairs;
+    for (const auto& point : timed) most = std::max(most, point.pairs);
+    return line_seconds(1) >= least_s && line_seconds(most) <= most_s;
+  }
+  double residual(const TimedPairs& point) const { return point.seconds / line_seconds(point.pairs) - 1; }
+};
+
+std::vector<SharedRate> shared_rates_of(const Profile& profile) {
+  const auto& machine = profile.machine;
+  const auto within = [&](Locality locality) {
+    return machine.host.has(locality) ? machine.host.find(locality)->aggregate_rate_bytes_per_s
+                                      : std::numeric_limits<double>::infinity();
+  };
+  constexpr int green = 3, orange = 4, blue = 1, purple = 6;
+  std::vector<SharedRate> all{
+      {"host.socket.aggregate_rate_bytes_per_s",
+       "within a socket",
+       Locality::socket,
+       {green, 0},
+       within(Locality::socket),
+       0,
+       nullptr,
+       {}},
+      {"host.node.aggregate_rate_bytes_per_s",
+       "between sockets of a node",
+       Locality::node,
+       {orange, 1},
+       within(Locality::node),
+       0,
+       nullptr,
+       {}},
+      {"injection", "out of a node", Locality::network, {blue, 2}, machine.injection_rate_bytes_per_s, 0, nullptr, {}},
+      {"ejection", "into a node", Locality::network, {purple, 3}, machine.ejection_rate_bytes_per_s, 0, nullptr, {}}};
+  std::vector<SharedRate> known;
+  const auto sweeps = timed_sharing(profile);
+  for (auto& one : all) {
+    if (!machine.host.has(one.locality)) continue;
+    const auto sweep = std::ranges::find(sweeps, one.parameter, &TimedSharing::parameter);
+    if (sweep == sweeps.end() && !std::isfinite(one.rate_bytes_per_s)) continue;
+    one.channel = machine.host.find(one.locality);
+    one.bytes = sweep == sweeps.end() ? usual_bytes : sweep->bytes;
+    if (sweep != sweeps.end()) one.timed = sweep->points;
+    if (one.can_be_drawn()) known.push_back(std::move(one));
+  }
+  return known;
+}
+
+/// Points of a line between 1 and `most` pairs, with that at which it bends.
+std::vector<double> pairs_along(const SharedRate& rate, double most) {
+  const auto& protocol = rate.channel->protocol(static_cast<Bytes>(rate.bytes));
+  const double bend = (rate.line_seconds(1) - protocol.alpha_s) * rate.rate_bytes_per_s / rate.bytes;
+  std::vector<double> pairs;
+  constexpr double step = 1.25;
+  for (double at = 1; at < most; at *= step) pairs.push_back(at);
+  if (bend > 1 && bend < most) pairs.push_back(bend);
+  pairs.push_back(most);
+  std::ranges::sort(pairs);
+  return pairs;
+}
+
+std::string rate_text(double rate) { return format_bytes(rate) + "/s"; }
+
+std::string describe(const SharedRate& rate) {
+  std::string text = fmt::format(" {}: {} for one pair", rate.name, rate_text(rate.rate_of(rate.line_seconds(1))));
+  if (std::isfinite(rate.rate_bytes_per_s)) text += ", " + rate_text(rate.rate_bytes_per_s) + " for all together";
+  else text += rate.has_line() ? ", no limit of all together is known" : ", no limit of its own is known";
+  if (rate.timed.empty()) return text + ".";
+  double worst = 0;
+  for (const auto& point : rate.timed) worst = std::max(worst, std::abs(rate.residual(point)));
+  return text + (rate.has_line() ? fmt::format("; of {} measured points the furthest is {:.0f} % off the line.",
+                                               rate.timed.size(), 100 * worst)
+                                 : fmt::format("; {} measured points.", rate.timed.size()));
+}
+
+void draw_timed(Svg& svg, const SharedRate& rate, const TimedPairs& point, const Axis& across, const Axis& up) {
+  const double x = across.at(point.pairs);
+  const auto at = [&](Seconds seconds) { return up.at(std::clamp(rate.rate_of(seconds), up.first, up.last)); };
+  svg.line(x, at(point.low_s), x, at(point.high_s), "bold");
+  auto tip = fmt::format("{}, {} pair{}: {} each, measured ({} to {})", rate.name, point.pairs,
+                         point.pairs == 1 ? "" : "s", rate_text(rate.rate_of(point.seconds)),
+                         rate_text(rate.rate_of(point.high_s)), rate_text(rate.rate_of(point.low_s)));
+  if (rate.has_line()) tip += fmt::format("; its time is {:+.1f} % of the line's", 100 * rate.residual(point));
+  svg.point(x, at(point.seconds), rate.look, tip);
+}
+
+std::string json_of(const Profile& profile, const std::vector<SharedRate>& rates) {
+  using Json = nlohmann::ordered_json;
+  Json json{{"schema_version", 1}, {"profile", profile.machine.name}, {"rates", Json::array()}};
+  for (const auto& rate : rates) {
+    Json entry{{"parameter", rate.parameter}, {"locality", name_of(rate.locality)}, {"bytes", rate.bytes}};
+    entry["rate_bytes_per_s"] = std::isfinite(rate.rate_bytes_per_s) ? Json(rate.rate_bytes_per_s) : Json();
+    entry["alone_s"] = rate.line_seconds(1);
+    entry["measured"] = Json::array();
+    for (const auto& point : rate.timed) {
+      Json measured{{"pairs", point.pairs}, {"seconds", point.seconds}, {"interval_s", {point.low_s, point.high_s}}};
+      if (rate.has_line()) {
+        measured["line_s"] = rate.line_seconds(point.pairs);
+        measured["residual"] = rate.residual(point);
+      }
+      entry["measured"].push_back(std::move(measured));
+    }
+    json["rates"].push_back(std::move(entry));
+  }
+  return json_text(json, picture_indent);
+}
+
+std::string csv_of(const std::vector<SharedRate>& rates, double most) {
+  auto text = csv_line({"parameter", "bytes", "kind", "pairs", "seconds", "rate_of_a_pair_bytes_per_s"});
+  for (const auto& rate : rates) {
+    const auto add = [&](const char* kind, double pairs, Seconds seconds) {
+      text += csv_line({rate.parameter, csv_number(rate.bytes), kind, csv_number(pairs), csv_number(seconds),
+                        csv_number(rate.rate_of(seconds))});
+    };
+    if (rate.has_line())
+      for (const auto pairs : pairs_along(rate, most)) add("line", pairs, rate.line_seconds(pairs));
+    for (const auto& point : rate.timed) add("measured", point.pairs, point.seconds);
+  }
+  return text;
+}
+
+int most_pairs(const std::vector<SharedRate>& rates) {
+  int most = 1;
+  for (const auto& rate : rates)
+    for (const auto& point : rate.timed) most = std::max(most, point.pairs);
+  return most > 1 ? most : usual_pairs;
+}
+
+/// From the least to the most rate of a pair that is to be seen, with some room.
+Axis rates_upward(const std::vector<SharedRate>& rates, double most, double bottom, double top) {
+  double least_rate = std::numeric_limits<double>::infinity(), most_rate = 0;
+  const auto see = [&](double rate) {
+    least_rate = std::min(least_rate, rate);
+    most_rate = std::max(most_rate, rate);
+  };
+  for (const auto& rate : rates) {
+    if (rate.has_line())
+      for (const double pairs : {1.0, most}) see(rate.rate_of(rate.line_seconds(pairs)));
+    for (const auto& point : rate.timed) see(rate.rate_of(point.seconds));
+  }
+  constexpr double margin = 1.3;
+  return {Scale::log2, least_rate / margin, most_rate * margin, bottom, top};
+}
+
+}  // namespace
+
+bool has_shared_rates(const Profile& profile) { return !shared_rates_of(profile).empty(); }
+
+Picture draw_shared_rates(const Profile& profile, const std::string& id) {
+  const auto rates = shared_rates_of(profile);
+  if (rates.empty())
+    throw InputError("profile " + profile.machine.name, "it has no rate that ranks share",
+                     "use a profile that 'commpass calibrate' wrote of at least four ranks");
+  const bool is_measured = std::ranges::any_of(rates, [](const SharedRate& rate) { return !rate.timed.empty(); });
+  const auto most = static_cast<double>(most_pairs(rates));
+  std::string listed;
+  for (const auto& rate : rates) listed += describe(rate);
+  constexpr double width = 820, left = 92, right = 24, height = 320;
+  Svg svg(id, "What active pairs of ranks get: " + profile.machine.name,
+          "The rate of each pair over how many are active at once, as the max-rate line says." + listed, width);
+  double top = svg.paragraph(
+      16, svg.heading() + 6,
+      std::string("Each pair sends large messages one way. A line is flat as long as a pair is "
+                  "as fast as alone, and falls where all together reach the rate they share.") +
+          (is_measured ? " Marks: what was measured, and its interval." : " The profile keeps no measured points."),
+      width - 32, "dim", 12);
+  std::vector<std::pair<Look, std::string>> legend;
+  for (const auto& rate : rates)
+    legend.emplace_back(rate.look, fmt::format("{}, {}", rate.name, print_bytes(static_cast<Bytes>(rate.bytes))));
+  top = svg.legend(left, top, width - left - right, legend, true) + 6;
+  constexpr double least_pairs = 0.9, room = 1.1;  // so that marks of the first and last do not stand on the frame
+  const Axis across{Scale::log2, least_pairs, most * room, left, width - right};
+  const auto up = rates_upward(rates, most, top + height, top);
+  draw_left_axis(svg, up, left, width - right, rate_text, 9);
+  draw_bottom_axis(
+      svg, across, top + height, top, "pairs of ranks that are active", [](double v) { return fmt::format("{:g}", v); },
+      10);
+  svg.upward_text(14, top + height / 2, "rate of each pair");
+  for (const auto& rate : rates) {
+    std::vector<std::pair<double, double>> points;
+    if (rate.has_line())
+      for (const auto pairs : pairs_along(rate, most))
+        points.emplace_back(across.at(pairs), up.at(rate.rate_of(rate.line_seconds(pairs))));
+    if (!points.empty()) svg.curve(points, rate.look);
+  }
+  for (const auto& rate : rates)
+    for (const auto& point : rate.timed) draw_timed(svg, rate, point, across, up);
+  return std::move(svg).finish(top + height + 48, json_of(profile, rates), csv_of(rates, most));
+}
+
+}  // namespace commpass

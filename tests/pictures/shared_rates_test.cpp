@@ -1,0 +1,84 @@
+// Pictures of rates that pairs of ranks share.
+#include "pictures/shared_rates.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "model/error.hpp"
+#include "pictures/calibration_facts.hpp"
+
+namespace commpass {
+namespace {
+
+using RatesJson = nlohmann::json;
+
+/// A message of 10^6 bytes takes 1.001 ms alone; a node injects twice as much as one pair moves.
+Profile sharing_profile() {
+  Profile profile;
+  profile.machine.name = "calibrated";
+  profile.machine.host.by_locality[2] =
+      Channel{{Protocol{"eager", std::numeric_limits<Bytes>::max(), 1e-6, 1e-9, 1e-6}}};
+  profile.machine.injection_rate_bytes_per_s = 2e9;
+  return profile;
+}
+
+TEST(SharedRates, ShowWhatWasMeasuredAndHowFarItIsFromTheLine) {
+  auto profile = sharing_profile();
+  profile.provenance_json =
+      R"({"sharing":[{"parameter":"injection","locality":"network","bytes":1000000,"pairs":[1,4,8],"seconds":[1.001e-3,2.201e-3,4.001e-3],
+                      "low_s":[1e-3,2e-3,4e-3],"high_s":[1.1e-3,2.3e-3,4.2e-3]}]})";
+  ASSERT_TRUE(has_shared_rates(profile));
+  const auto picture = draw_shared_rates(profile);
+  const auto rate = RatesJson::parse(picture.json)["rates"][0];
+  EXPECT_EQ(rate["rate_bytes_per_s"], 2e9);
+  EXPECT_NEAR(rate["alone_s"], 1.001e-3, 1e-12);
+  ASSERT_EQ(rate["measured"].size(), 3U);
+  EXPECT_NEAR(rate["measured"][0]["residual"], 0, 1e-9);
+  EXPECT_NEAR(rate["measured"][1]["line_s"], 2.001e-3, 1e-12) << "alpha, and 4 MB at 2 GB/s";
+  EXPECT_NEAR(rate["measured"][1]["residual"], 2.201 / 2.001 - 1, 1e-9);
+  EXPECT_NE(picture.body.find("out of a node, 4 pairs: "), std::string::npos) << picture.body;
+  EXPECT_NE(picture.body.find("its time is +10.0 % of the line's"), std::string::npos) << picture.body;
+  EXPECT_NE(picture.csv.find("injection,1000000,measured,4,0.002201,"), std::string::npos) << picture.csv;
+  EXPECT_NE(picture.csv.find("injection,1000000,line,2,"), std::string::npos) << "where the line bends" << picture.csv;
+}
+
+TEST(SharedRates, AreLinesAloneWhereNoMeasurementIsKept) {
+  auto profile = sharing_profile();
+  EXPECT_NE(draw_shared_rates(profile).body.find("keeps no measured points"), std::string::npos);
+  EXPECT_TRUE(RatesJson::parse(draw_shared_rates(profile).json)["rates"][0]["measured"].empty());
+  profile.machine.injection_rate_bytes_per_s = std::numeric_limits<double>::infinity();
+  EXPECT_FALSE(has_shared_rates(profile));
+  EXPECT_THROW(draw_shared_rates(profile), InputError);
+}
+
+TEST(SharedRates, OfAnEjectionThatOthersLimitFirstHaveNoLine) {
+  auto profile = sharing_profile();
+  profile.machine.injection_rate_bytes_per_s = std::numeric_limits<double>::infinity();
+  profile.provenance_json =
+      R"({"sharing":[{"parameter":"ejection","bytes":1000,"pairs":[1,2],"seconds":[2e-6,4e-6],"low_s":[2e-6,4e-6],"high_s":[2e-6,4e-6]}]})";
+  const auto picture = draw_shared_rates(profile);
+  EXPECT_EQ(picture.body.find("curve"), picture.body.rfind("curve")) << "but that of the legend";
+  EXPECT_FALSE(RatesJson::parse(picture.json)["rates"][0]["measured"][1].contains("residual"));
+  EXPECT_EQ(picture.csv.find("line"), std::string::npos) << picture.csv;
+}
+
+TEST(SharedRates, PassOverWhatIsNotAsCalibrateWritesIt) {
+  auto profile = sharing_profile();
+  for (
+      const auto* text :
+      {R"({"sharing":3})", R"({"sharing":[3,{}]})",
+       R"({"sharing":[{"parameter":"injection","bytes":0,"pairs":[1],"seconds":[1],"low_s":[1],"high_s":[1]}]})",
+       R"({"sharing":[{"parameter":"injection","bytes":1e300,"pairs":[1],"seconds":[1],"low_s":[1],"high_s":[1]}]})",
+       R"({"sharing":[{"parameter":"injection","bytes":8,"pairs":[1e300,0,"x"],"seconds":[1,1,1],"low_s":[1,1,1],"high_s":[1,1,1]}]})",
+       R"({"sharing":[{"parameter":"injection","bytes":8,"pairs":[1],"seconds":[1e-300],"low_s":[1e-300],"high_s":[1]}]})"}) {
+    profile.provenance_json = text;
+    EXPECT_TRUE(timed_sharing(profile).empty()) << text;
+  }
+  profile.machine.injection_rate_bytes_per_s = 1e-300;
+  EXPECT_FALSE(has_shared_rates(profile)) << "times that nobody can draw";
+}
+
+}  // namespace
+}  // namespace commpass
