@@ -8,11 +8,9 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "calibrate/fit.hpp"
 #include "model/file.hpp"
 #include "model/machine/profile.hpp"
 #include "model/pattern/generate.hpp"
@@ -34,26 +32,13 @@ ClusterShape of_devices(const Simulator& simulator, const ClusterShape& host) {
   auto json = Json::parse(read_file(host.file));
   const auto device = json.at("device");
   for (const auto& [key, value] : device.items()) json[key] = value;
+  json.erase("devices");  // copies are those of the cluster itself
   auto shape = host;
   shape.name = host.name + "-memory";
   shape.file = fmt::format("{}/{}.json", simulator.scratch, "cluster-" + shape.name);
   json["name"] = shape.name;
   write_file(shape.file, json.dump(1));
   return shape;
-}
-
-/// Both directions cost the same here.
-std::vector<DeviceCopy> measure_copies(const Simulator& simulator, const ClusterShape& cluster) {
-  const auto json = Json::parse(
-      simulate(simulator, cluster, 1, "commpass-device-exchange", fmt::format("--processes {}", cluster.ppn())));
-  std::map<int, std::vector<SizePoint>> samples;
-  for (const auto& each : json) samples[each.at("processes")].push_back({each.at("bytes"), each.at("seconds")});
-  std::vector<DeviceCopy> copies;
-  for (const auto& [processes, own] : samples) {
-    const auto line = fit_line(own);
-    copies.push_back({processes, line.alpha_s, line.beta_s_per_byte});
-  }
-  return copies;
 }
 
 Layout layout_of_ranks(const ClusterShape& cluster) {
@@ -110,10 +95,6 @@ std::vector<DeviceCluster> device_clusters(const Simulator& simulator, bool quic
     DeviceCluster cluster{shapes[i], shapes[i + 1], read_profile(profiles[i]).machine, profiles[i]};
     const auto device = read_profile(profiles[i + 1]).machine;
     cluster.machine.device = device.host;
-    cluster.machine.device_copy_rate_bytes_per_s = device.copy_rate_bytes_per_s;
-    cluster.machine.device_copy_call_s = device.copy_block_s;  // of one piece, with all that comes before it
-    cluster.machine.device_to_host = cluster.machine.host_to_device = measure_copies(simulator, shapes[i]);
-    cluster.machine.devices_per_node = Json::parse(read_file(shapes[i].file)).at("devices").at("per_node");
     result.push_back(std::move(cluster));
   }
   return result;

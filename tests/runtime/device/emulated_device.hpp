@@ -56,6 +56,7 @@ class EmulatedDevices final : public DeviceBackend {
     kernel_ = kernel;
     fault_.reset();
   }
+  bool is_pinned(const void* address) const;
   /// How many pieces it has copied so far.
   std::size_t pieces() const { return pieces_; }
   /// A kernel of the user.
@@ -93,7 +94,6 @@ class EmulatedDevices final : public DeviceBackend {
   std::byte* map(int device, int file, Bytes bytes);
   void unmap(std::byte* memory) noexcept;
   std::shared_ptr<Queue> queue(Stream stream);
-  bool is_pinned(const void* address) const;
 
   Allocations allocations_;
   std::map<Stream, std::shared_ptr<Queue>> queues_{{nullptr, std::make_shared<Queue>()}};
