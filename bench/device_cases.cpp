@@ -78,23 +78,23 @@ std::vector<Candidate> of_each_kind(const std::vector<Candidate>& ranking) {
 
 }  // namespace
 
+void keep_quick(std::vector<ClusterShape>& clusters) {
+  std::erase_if(clusters, [](const ClusterShape& shape) { return shape.name != "two-devices"; });
+}
+
 std::vector<DeviceCluster> device_clusters(const Simulator& simulator, bool quick) {
   if (!std::filesystem::exists(simulator.clusters + "/" + folder)) return {};
   auto hosts = clusters(simulator, {folder});
-  if (quick) std::erase_if(hosts, [](const ClusterShape& shape) { return shape.name != "two-devices"; });
-  std::vector<ClusterShape> shapes;
-  for (const auto& host : hosts) {
-    shapes.push_back(host);
-    shapes.push_back(of_devices(simulator, host));
-  }
+  if (quick) keep_quick(hosts);
+  std::vector<ClusterShape> devices;
+  for (const auto& host : hosts) devices.push_back(of_devices(simulator, host));
   auto own = simulator;
-  own.profiles.clear();  // others have calibrated their clusters, not these
-  const auto profiles = calibrate_all(own, shapes);
+  own.profiles.clear();  // others have calibrated the clusters, not their devices' memory
+  const auto of_hosts = calibrate_all(simulator, hosts), of_memory = calibrate_all(own, devices);
   std::vector<DeviceCluster> result;
-  for (std::size_t i = 0; i < shapes.size(); i += 2) {
-    DeviceCluster cluster{shapes[i], shapes[i + 1], read_profile(profiles[i]).machine, profiles[i]};
-    const auto device = read_profile(profiles[i + 1]).machine;
-    cluster.machine.device = device.host;
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    DeviceCluster cluster{hosts[i], devices[i], read_profile(of_hosts[i]).machine, of_hosts[i]};
+    cluster.machine.device = read_profile(of_memory[i]).machine.host;
     result.push_back(std::move(cluster));
   }
   return result;
