@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "bench/device_cases.hpp"
 #include "bench/options.hpp"
 #include "model/file.hpp"
 #include "model/machine/profile.hpp"
@@ -20,9 +21,9 @@ using Json = nlohmann::ordered_json;
 
 /// The largest relative error of each kind of parameter; a kind that no cluster has is not there.
 using Errors = std::map<std::string, double>;
-constexpr const char* kinds[] = {"alpha",        "beta", "alpha_next", "beta_next", "alpha_receive",
-                                 "beta_receive", "link", "switch",     "injection", "ejection",
-                                 "core",         "bus",  "copy",       "slow_node", "narrow_core"};
+constexpr const char* kinds[] = {"alpha", "beta",      "alpha_next",  "beta_next", "alpha_receive", "beta_receive",
+                                 "link",  "switch",    "injection",   "ejection",  "core",          "bus",
+                                 "copy",  "slow_node", "narrow_core", "devices",   "device_copy"};
 
 /// Compares what was found of a cluster with its description, which lists as `hidden` what cannot be identified there.
 class Comparison {
@@ -108,9 +109,33 @@ bool tells_of_core(const nlohmann::json& truth, const Verdict& verdict) {
   return is_told == truth.contains("leaf_nodes");
 }
 
+/// Compares copies of devices: between them and host memory by each number of processes, and within one.
+void compare_devices(const nlohmann::json& truth, const Machine& machine, Comparison& comparison) {
+  const auto& devices = truth.at("devices");
+  const auto number = [&](const char* key) { return devices.at(key).get<double>(); };
+  comparison.add("", "devices", machine.devices_per_node, devices.at("per_node"));
+  const int ranks = truth.at("sockets").get<int>() * truth.at("cores").get<int>();
+  constexpr int most = 8;
+  for (const auto* copies : {&machine.device_to_host, &machine.host_to_device})
+    for (int processes = 1; processes <= std::min(ranks, most); processes *= 2) {
+      const auto found = std::ranges::find(*copies, processes, &DeviceCopy::processes);
+      const bool is_there = found != copies->end();
+      const double rate = std::min(number("process_rate_bytes_per_s"), number("rate_bytes_per_s") / processes);
+      comparison.add("", "device_copy", is_there ? std::optional(found->alpha_s) : std::nullopt,
+                     number("copy_alpha_s") + number("copy_start_bytes") / rate);
+      comparison.add("", "device_copy", is_there ? std::optional(found->beta_s_per_byte) : std::nullopt,
+                     1 / (rate * processes));
+    }
+  const auto& own = truth.at("device");
+  comparison.add("", "device_copy", machine.device_copy_call_s,
+                 own.at("copy_call_s").get<double>() + own.at("copy_block_s").get<double>());
+  comparison.add("", "device_copy", machine.device_copy_rate_bytes_per_s, own.at("copy_rate_bytes_per_s"));
+}
+
 Errors compare(const nlohmann::json& truth, const Profile& profile) {
   const auto& machine = profile.machine;
   Comparison comparison(truth);
+  if (truth.contains("devices")) compare_devices(truth, machine, comparison);
   const bool is_named = names_slow_nodes(truth, nlohmann::json::parse(profile.provenance_json));
   comparison.add("", "slow_node", is_named ? std::optional(0.0) : std::nullopt, 0, 1);
   const bool is_told = machine.verdict && tells_of_core(truth, *machine.verdict);
@@ -128,10 +153,10 @@ Errors compare(const nlohmann::json& truth, const Profile& profile) {
   return comparison.errors;
 }
 
-/// Calibrates on `nodes` nodes of all clusters that the simulator knows, and adds a row for each to what is printed and
+/// Calibrates on `nodes` nodes of some clusters, and adds a row for each to what is printed and
 /// to `rows`.
-void compare_all(const Simulator& simulator, int nodes, bool print, Json& rows, Errors& worst) {
-  const auto all = clusters(simulator);
+void compare_all(const Simulator& simulator, const std::vector<ClusterShape>& all, int nodes, bool print, Json& rows,
+                 Errors& worst) {
   const auto profiles = calibrate_all(simulator, all, nodes);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const auto truth = nlohmann::json::parse(read_file(all[i].file));
@@ -159,13 +184,15 @@ Json calibration(const Options& options) {
     fmt::print("   (largest relative errors)\n");
   }
   // Several nodes have to send for the limit into one of them to show, on clusters that have one.
-  constexpr std::pair<const char*, int> folders[] = {
-      {"", 2}, {"/beyond", 2}, {"/ejection", 4}, {"/slow-node", 4}, {"/leaf-switches", 6}};
+  constexpr std::pair<const char*, int> folders[] = {{"", 2},           {"/beyond", 2},        {"/ejection", 4},
+                                                     {"/slow-node", 4}, {"/leaf-switches", 6}, {"/devices", 2}};
   for (const auto& [folder, nodes] : folders) {
     auto simulator = options.simulator;
     simulator.clusters += folder;
-    if (std::filesystem::is_directory(simulator.clusters))
-      compare_all(simulator, nodes, !options.json, json["clusters"], worst);
+    if (!std::filesystem::is_directory(simulator.clusters)) continue;
+    auto all = clusters(simulator);
+    if (options.quick && folder == std::string_view("/devices")) keep_quick(all);
+    compare_all(simulator, all, nodes, !options.json, json["clusters"], worst);
   }
   for (const auto& [kind, error] : worst) json["summary"][kind + "_error_max"] = error;
   return json;

@@ -8,11 +8,9 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "calibrate/fit.hpp"
 #include "model/file.hpp"
 #include "model/machine/profile.hpp"
 #include "model/pattern/generate.hpp"
@@ -34,26 +32,13 @@ ClusterShape of_devices(const Simulator& simulator, const ClusterShape& host) {
   auto json = Json::parse(read_file(host.file));
   const auto device = json.at("device");
   for (const auto& [key, value] : device.items()) json[key] = value;
+  json.erase("devices");  // copies are those of the cluster itself
   auto shape = host;
   shape.name = host.name + "-memory";
   shape.file = fmt::format("{}/{}.json", simulator.scratch, "cluster-" + shape.name);
   json["name"] = shape.name;
   write_file(shape.file, json.dump(1));
   return shape;
-}
-
-/// Both directions cost the same here.
-std::vector<DeviceCopy> measure_copies(const Simulator& simulator, const ClusterShape& cluster) {
-  const auto json = Json::parse(
-      simulate(simulator, cluster, 1, "commpass-device-exchange", fmt::format("--processes {}", cluster.ppn())));
-  std::map<int, std::vector<SizePoint>> samples;
-  for (const auto& each : json) samples[each.at("processes")].push_back({each.at("bytes"), each.at("seconds")});
-  std::vector<DeviceCopy> copies;
-  for (const auto& [processes, own] : samples) {
-    const auto line = fit_line(own);
-    copies.push_back({processes, line.alpha_s, line.beta_s_per_byte});
-  }
-  return copies;
 }
 
 Layout layout_of_ranks(const ClusterShape& cluster) {
@@ -93,27 +78,23 @@ std::vector<Candidate> of_each_kind(const std::vector<Candidate>& ranking) {
 
 }  // namespace
 
+void keep_quick(std::vector<ClusterShape>& clusters) {
+  std::erase_if(clusters, [](const ClusterShape& shape) { return shape.name != "two-devices"; });
+}
+
 std::vector<DeviceCluster> device_clusters(const Simulator& simulator, bool quick) {
   if (!std::filesystem::exists(simulator.clusters + "/" + folder)) return {};
   auto hosts = clusters(simulator, {folder});
-  if (quick) std::erase_if(hosts, [](const ClusterShape& shape) { return shape.name != "two-devices"; });
-  std::vector<ClusterShape> shapes;
-  for (const auto& host : hosts) {
-    shapes.push_back(host);
-    shapes.push_back(of_devices(simulator, host));
-  }
+  if (quick) keep_quick(hosts);
+  std::vector<ClusterShape> devices;
+  for (const auto& host : hosts) devices.push_back(of_devices(simulator, host));
   auto own = simulator;
-  own.profiles.clear();  // others have calibrated their clusters, not these
-  const auto profiles = calibrate_all(own, shapes);
+  own.profiles.clear();  // others have calibrated the clusters, not their devices' memory
+  const auto of_hosts = calibrate_all(simulator, hosts), of_memory = calibrate_all(own, devices);
   std::vector<DeviceCluster> result;
-  for (std::size_t i = 0; i < shapes.size(); i += 2) {
-    DeviceCluster cluster{shapes[i], shapes[i + 1], read_profile(profiles[i]).machine, profiles[i]};
-    const auto device = read_profile(profiles[i + 1]).machine;
-    cluster.machine.device = device.host;
-    cluster.machine.device_copy_rate_bytes_per_s = device.copy_rate_bytes_per_s;
-    cluster.machine.device_copy_call_s = device.copy_block_s;  // of one piece, with all that comes before it
-    cluster.machine.device_to_host = cluster.machine.host_to_device = measure_copies(simulator, shapes[i]);
-    cluster.machine.devices_per_node = Json::parse(read_file(shapes[i].file)).at("devices").at("per_node");
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    DeviceCluster cluster{hosts[i], devices[i], read_profile(of_hosts[i]).machine, of_hosts[i]};
+    cluster.machine.device = read_profile(of_memory[i]).machine.host;
     result.push_back(std::move(cluster));
   }
   return result;

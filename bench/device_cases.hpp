@@ -12,6 +12,9 @@ namespace commpass::bench {
 
 inline constexpr int device_nodes = 4;  ///< of every case
 
+/// Of the clusters with devices only that of quick runs.
+void keep_quick(std::vector<ClusterShape>& clusters);
+
 /// A cluster with devices and what calibrations found: in its host memory, in its devices' memory, which is a
 /// simulation of its own, and of copies between them.
 struct DeviceCluster {
@@ -20,7 +23,7 @@ struct DeviceCluster {
   std::string profile;  ///< of the host
 };
 
-/// Calibrates the clusters of the folder `devices`; none where there is no such folder.
+/// The calibrated clusters of the folder `devices`; none where there is no such folder.
 /// @param quick  only one of them
 std::vector<DeviceCluster> device_clusters(const Simulator& simulator, bool quick);
 

@@ -6,7 +6,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <simgrid/s4u.hpp>
 
 #include "measure/pattern_data.hpp"
 #include "model/error.hpp"
@@ -15,26 +14,13 @@
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/mpi_program.hpp"
 #include "runtime/time_exchange.hpp"
+#include "simulation/devices.hpp"
 #include "simulation/work.hpp"
 
 namespace commpass {
 namespace {
 
-namespace s4u = simgrid::s4u;
 using Json = nlohmann::ordered_json;
-
-/// Copies `bytes` between a device and host memory by so many processes at once.
-void copy_device(int node, int device, double bytes, int processes) {
-  const auto& devices = simulation::cluster().devices;
-  s4u::this_actor::sleep_for(devices.copy_alpha_s);
-  auto* const host = s4u::Host::by_name(simulation::device_host(node, device));
-  std::vector<s4u::ExecPtr> copies;
-  for (int i = 0; i < processes; ++i) {
-    copies.push_back(s4u::this_actor::exec_init(bytes / processes + devices.copy_start_bytes));
-    copies.back()->set_host(host)->set_bound(devices.process_rate_bytes_per_s)->start();
-  }
-  for (auto& copy : copies) copy->wait();
-}
 
 /// What this rank copies for staged data.
 struct Staging {
@@ -46,7 +32,7 @@ struct Staging {
 
  private:
   void copy(double bytes) const {
-    if (bytes > 0) copy_device(node, device, bytes, copies);
+    if (bytes > 0) simulation::copy_device(node, device, bytes, copies);
   }
 };
 
@@ -103,35 +89,20 @@ Json exchange(const std::string& pattern_file, const std::string& layout_text, c
   return seconds;
 }
 
-/// What copies of one device take: by processes and bytes.
-Json copies(int most_processes) {
-  Json result = Json::array();
-  for (int processes = 1; processes <= most_processes; processes *= 2)
-    for (const Bytes bytes : {1000, 100000, 1000000, 10000000, 100000000}) {
-      const auto run = [&] {
-        if (rank_in(MPI_COMM_WORLD) == 0) copy_device(0, 0, static_cast<double>(bytes), processes);
-      };
-      result.push_back({{"processes", processes}, {"bytes", bytes}, {"seconds", time_exchange(MPI_COMM_WORLD, run)}});
-    }
-  return result;
-}
-
 }  // namespace
 }  // namespace commpass
 
 int main(int argc, char** argv) {
   using namespace commpass;
-  CLI::App app{"Exchanges of data on simulated devices, or, without a pattern, what copies take; prints JSON"};
+  CLI::App app{"Exchanges of data on simulated devices; prints JSON"};
   std::string pattern, layout, profile;
   std::vector<std::string> strategies;
-  int most_processes = 1;
-  app.add_option("--pattern", pattern, "who sends how much to whom: a pattern file");
+  app.add_option("--pattern", pattern, "who sends how much to whom: a pattern file")->required();
   app.add_option("--layout", layout, "a node for each rank");
   app.add_option("--profile", profile, "any profile of the cluster: strategies are named");
   app.add_option("--strategies", strategies, "strategies with their paths, all of one memory")->delimiter(';');
-  app.add_option("--processes", most_processes, "that copy at once, at most");
   return run_mpi_command(app, argc, argv, [&] {
-    const auto json = pattern.empty() ? copies(most_processes) : exchange(pattern, layout, strategies, profile);
+    const auto json = exchange(pattern, layout, strategies, profile);
     if (rank_in(MPI_COMM_WORLD) == 0) fmt::print("{}\n", json.dump());
   });
 }

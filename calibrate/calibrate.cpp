@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "calibrate/calibration.hpp"
+#include "calibrate/devices.hpp"
 #include "calibrate/verdict.hpp"
 #include "model/error.hpp"
 #include "runtime/mpi/agreement.hpp"
@@ -21,11 +22,12 @@
 
 namespace commpass {
 
-Calibration::Calibration(MPI_Comm user_comm, const Layout& ranks_layout, const CalibrationOptions& user_options)
+Calibration::Calibration(MPI_Comm user_comm, const Layout& ranks_layout, const CalibrationOptions& user_options,
+                         Memory& memory)
     : layout(ranks_layout),
       options(user_options),
       comm(user_comm),
-      bench(comm.get(), options.largest_bytes),
+      bench(comm.get(), options.largest_bytes, memory),
       sampler(comm.get(), options.budget_s) {
   for (const auto locality : {Locality::socket, Locality::node, Locality::network}) {
     auto& found = pairs_by_locality[static_cast<std::size_t>(locality)] = disjoint_pairs(layout, locality);
@@ -162,17 +164,46 @@ Turn take_turns(MPI_Comm comm, const Layout& layout, CalibrationOptions options)
   }
 }
 
+/// Options for what takes place while one part of the budget is spent, and then another one.
+CalibrationOptions part_of(CalibrationOptions options, double begin, double end) {
+  options.budget_s *= end - begin;
+  if (options.progress)
+    options.progress = [tell = options.progress, begin, end](const std::string& what, double fraction) {
+      tell(what, begin + (end - begin) * fraction);
+    };
+  return options;
+}
+
+/// Measures devices, and adds what was found to what was found of host memory. Collective.
+void add_devices(MPI_Comm comm, const Layout& layout, const CalibrationOptions& options, const NodeDevices& devices,
+                 Machine& machine, Provenance& provenance) {
+  Calibration calibration(comm, layout, options);
+  calibration.machine = std::move(machine);
+  calibration.provenance = std::move(provenance);
+  measure_devices(calibration, devices);
+  machine = std::move(calibration.machine);
+  provenance = std::move(calibration.provenance);
+  provenance.samples += calibration.sampler.count();
+  provenance.elapsed_s += calibration.sampler.elapsed();
+}
+
 }  // namespace
 
 CalibrationResult calibrate(MPI_Comm comm, const Layout& layout, const CalibrationOptions& options) {
   if (layout.ranks() < 2)
     throw InputError("calibrate", "it has one rank, and messages need two", "run 'mpirun -n 2 commpass calibrate …'");
   const OwnCommunicator own(comm);
-  auto [machine, provenance, pulses] = take_turns(own.get(), layout, options);
+  const auto devices = find_node_devices(own.get(), layout);
+  auto [machine, provenance, pulses] =
+      take_turns(own.get(), layout, part_of(options, 0, devices ? 1 - devices_part : 1));
   machine.verdict = judge(provenance);
+  if (devices) add_devices(own.get(), layout, part_of(options, 1 - devices_part, 1), devices, machine, provenance);
+  else provenance.not_measured.push_back("device, copy, devices: " + devices.why_none);
   // Rank 0's: dates, clocks and salts differ.
   const auto json = to_json(Profile{machine, to_json(provenance)});
-  return {parse_profile(broadcast(own.get(), json), "calibration"), provenance.held_out, provenance.slow_nodes,
+  auto held_out = provenance.held_out;
+  if (const auto& on = provenance.device) held_out.insert(held_out.end(), on->held_out.begin(), on->held_out.end());
+  return {parse_profile(broadcast(own.get(), json), "calibration"), std::move(held_out), provenance.slow_nodes,
           provenance.measured_again};
 }
 

@@ -37,6 +37,7 @@ struct CalibrationResult {
 /// direct exchange. At last it checks the profile on exchanges that no fit has seen, and
 /// measures again, if they are off, where they spend most of their time. Where lone messages take half as long again
 /// now and then, it measures everything again while the budget has room, and takes the turn with fewest such parts.
+/// Where a node has devices, a quarter of the budget is for their copies and messages.
 /// What could not be measured is absent from the profile, and its provenance says why.
 /// @return the same on every rank
 /// @throws InputError on fewer than two ranks, MpiError

@@ -20,7 +20,9 @@ namespace commpass {
 
 /// What the parts share: whom to time, and what was found so far. The same on every rank but for clocks.
 struct Calibration {
-  Calibration(MPI_Comm user_comm, const Layout& ranks_layout, const CalibrationOptions& user_options);
+  /// @param memory  of the messages that are timed; what is found of them is `machine.host`, in whatever memory
+  Calibration(MPI_Comm user_comm, const Layout& ranks_layout, const CalibrationOptions& user_options,
+              Memory& memory = host_memory());
 
   const Layout& layout;
   const CalibrationOptions& options;

@@ -48,6 +48,30 @@ void ExchangeTrials::add_planned(const std::string& name, const Pattern& pattern
   }
 }
 
+ExchangeTrials::OnDevice::OnDevice(const Device& its, const RankData& data)
+    : device(its),
+      send(device_buffer(its, static_cast<Bytes>(data.send_buffer.size()))),
+      receive(device_buffer(its, static_cast<Bytes>(data.receive_buffer.size()))),
+      stream(its.backend->make_stream(its.number)) {}
+
+void ExchangeTrials::add_on_device(const std::string& name, const Pattern& pattern, const std::string& strategy,
+                                   const Device& device) {
+  auto& mine = data_.emplace_back(data_of(pattern, calibration_.comm.rank()));
+  all_or_none(calibration_.comm.get(), [&] { on_devices_.emplace_back(device, mine); });
+  auto& own = on_devices_.back();
+  communicator_.use_stream(own.stream);
+  auto& exchange = exchanges_.emplace_back(
+      communicator_.neighbor_exchange(own.send.get(), mine.sends, own.receive.get(), mine.receives, {strategy}));
+  const auto price_it = [this, pattern, strategy](const Machine& machine) {
+    return price(parse_strategy(strategy), pattern, calibration_.layout, machine).cost.seconds;
+  };
+  add({name, strategy, 0, 0, {}, {}}, pattern, price_it, [&exchange, &own] {
+    exchange.start();
+    exchange.wait();
+    own.device.backend->synchronize(own.device.number, own.stream);
+  });
+}
+
 void ExchangeTrials::add_called_once(const std::string& name, const Pattern& pattern, const std::string& strategy,
                                      std::function<Seconds(const Machine&)> price) {
   auto& mine = data_.emplace_back(data_of(pattern, calibration_.comm.rank()));

@@ -10,6 +10,7 @@
 #include "calibrate/calibration.hpp"
 #include "model/pattern/pattern.hpp"
 #include "runtime/communicator.hpp"
+#include "runtime/device/device_queue.hpp"
 #include "runtime/mpi/rank_data.hpp"
 
 namespace commpass {
@@ -32,6 +33,9 @@ class ExchangeTrials {
   /// A planned exchange by each of some strategies. @param part_of  another one, of whose messages these are some
   void add_planned(const std::string& name, const Pattern& pattern, const std::vector<std::string>& strategies,
                    const std::string& part_of = {});
+  /// A planned exchange of data that lie on a device of each rank, until it has done all.
+  void add_on_device(const std::string& name, const Pattern& pattern, const std::string& strategy,
+                     const Device& device);
   /// An all-to-all that is called once, of blocks of less than 2^31 bytes for a rank.
   /// @param price  as of ExchangeTrial
   void add_called_once(const std::string& name, const Pattern& pattern, const std::string& strategy,
@@ -55,6 +59,18 @@ class ExchangeTrials {
 
   Calibration& calibration_;
   Communicator communicator_;
+  /// The buffers of an exchange on a device, and the stream that it follows.
+  struct OnDevice {
+    OnDevice(const Device& its, const RankData& data);
+    ~OnDevice() { device.backend->free_stream(device.number, stream); }
+    OnDevice(const OnDevice&) = delete;
+    OnDevice& operator=(const OnDevice&) = delete;
+
+    Device device;
+    Memory::Buffer send, receive;
+    DeviceBackend::Stream stream;
+  };
+  std::list<OnDevice> on_devices_;
   std::list<RankData> data_;  ///< a list: exchanges know where their buffers are
   std::list<Exchange> exchanges_;
   std::vector<ExchangeTrial> trials_;

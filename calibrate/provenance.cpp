@@ -8,8 +8,54 @@
 
 namespace commpass {
 
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const std::vector<ProtocolFit>& fits) {
+  Json json = Json::array();
+  for (const auto& [locality, protocol, segment] : fits)
+    json.push_back({{"locality", name_of(locality)},
+                    {"protocol", protocol},
+                    {"sizes", segment.sizes},
+                    {"median_relative_error", segment.median_relative_error},
+                    {"alpha_interval_s", {segment.alpha_interval.low, segment.alpha_interval.high}},
+                    {"beta_interval_s_per_byte", {segment.beta_interval.low, segment.beta_interval.high}}});
+  return json;
+}
+
+Json to_json(const std::vector<HeldOut>& held_out) {
+  Json json = Json::array();
+  for (const auto& each : held_out)
+    json.push_back({{"exchange", each.exchange},
+                    {"strategy", each.strategy},
+                    {"predicted_s", each.predicted_s},
+                    {"measured_s", each.measured_s},
+                    {"measured_interval_s", {each.measured_interval_s.low, each.measured_interval_s.high}},
+                    {"error", each.error()}});
+  return json;
+}
+
+Json to_json(const MeasuredDevices& devices) {
+  Json json{{"kind", devices.kind}, {"name", devices.name}, {"per_node", devices.per_node}};
+  if (!devices.why_no_kernel.empty()) json["pieces_one_by_one"] = devices.why_no_kernel;
+  json["copies"] = Json::array();
+  for (const auto& [way, processes, line, error, sizes] : devices.copies)
+    json["copies"].push_back({{"direction", name_of(way.direction)},
+                              {"host_memory", way.memory == HostPages::pinned ? "pinned" : "pageable"},
+                              {"processes", processes},
+                              {"alpha_s", line.alpha_s},
+                              {"beta_s_per_byte", line.beta_s_per_byte},
+                              {"median_relative_error", error},
+                              {"sizes", sizes}});
+  if (!devices.fits.empty()) json["fits"] = to_json(devices.fits);
+  if (!devices.held_out.empty()) json["held_out"] = to_json(devices.held_out);
+  return json;
+}
+
+}  // namespace
+
 std::string to_json(const Provenance& provenance) {
-  using Json = nlohmann::ordered_json;
   Json json;
   json["date"] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   json["mpi_library"] = provenance.mpi_library;
@@ -27,14 +73,7 @@ std::string to_json(const Provenance& provenance) {
   json["ping_pong"] = {{"sizes", provenance.ping_pong_sizes},
                        {"sizes_not_known_to_3_percent", provenance.ping_pong_unsettled},
                        {"outliers", provenance.ping_pong_outliers}};
-  json["fits"] = Json::array();
-  for (const auto& [locality, protocol, segment] : provenance.fits)
-    json["fits"].push_back({{"locality", name_of(locality)},
-                            {"protocol", protocol},
-                            {"sizes", segment.sizes},
-                            {"median_relative_error", segment.median_relative_error},
-                            {"alpha_interval_s", {segment.alpha_interval.low, segment.alpha_interval.high}},
-                            {"beta_interval_s_per_byte", {segment.beta_interval.low, segment.beta_interval.high}}});
+  json["fits"] = to_json(provenance.fits);
   // In columns: there are some sixty sizes of each locality.
   for (const auto& [locality, bytes, seconds, interval] : provenance.messages) {
     auto& columns = json["messages"][name_of(locality)];
@@ -55,14 +94,8 @@ std::string to_json(const Provenance& provenance) {
     }
     json["sharing"].push_back(std::move(entry));
   }
-  json["held_out"] = Json::array();
-  for (const auto& each : provenance.held_out)
-    json["held_out"].push_back({{"exchange", each.exchange},
-                                {"strategy", each.strategy},
-                                {"predicted_s", each.predicted_s},
-                                {"measured_s", each.measured_s},
-                                {"measured_interval_s", {each.measured_interval_s.low, each.measured_interval_s.high}},
-                                {"error", each.error()}});
+  json["held_out"] = to_json(provenance.held_out);
+  if (provenance.device) json["device"] = to_json(*provenance.device);
   json["slow_nodes"] = Json::array();
   for (const auto& each : provenance.slow_nodes)
     json["slow_nodes"].push_back({{"node", each.node}, {"times_as_long", each.times_as_long}});

@@ -1,7 +1,9 @@
 // What a profile tells of the calibration that made it.
 #pragma once
 
+#include <compare>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,6 +61,38 @@ struct SlowPhases {
   double times_as_long = 1;  ///< at most
 };
 
+enum class CopyDirection { to_host, to_device };
+constexpr const char* name_of(CopyDirection direction) {
+  return direction == CopyDirection::to_host ? "device_to_host" : "host_to_device";
+}
+enum class HostPages { pinned, pageable };
+
+/// Copies between a device and host memory.
+struct CopyWay {
+  CopyDirection direction{};
+  HostPages memory{};
+  auto operator<=>(const CopyWay&) const = default;
+};
+
+/// The line of those that so many processes make at once.
+struct CopyFit {
+  CopyWay way{};
+  int processes = 1;
+  Line line;  ///< of the bytes of all
+  double median_relative_error = 0;
+  int sizes = 0;
+};
+
+/// The devices whose copies and messages were measured.
+struct MeasuredDevices {
+  std::string kind, name;
+  int per_node = 0;
+  std::string why_no_kernel;  ///< with which many pieces are packed; empty: there is one
+  std::vector<CopyFit> copies;
+  std::vector<ProtocolFit> fits;  ///< of messages between devices
+  std::vector<HeldOut> held_out;  ///< exchanges of data on devices
+};
+
 struct Provenance {
   std::string mpi_library, transport, partition;
   std::string layout;
@@ -72,6 +106,7 @@ struct Provenance {
   std::vector<MeasuredMessage> messages;  ///< that the fits are of
   std::vector<MeasuredSharing> sharing;   ///< that the rates which ranks share are of
   std::vector<HeldOut> held_out;
+  std::optional<MeasuredDevices> device;  ///< absent: there are none
   std::vector<SlowNode> slow_nodes;
   SlowPhases slow_phases;
   std::vector<std::string> not_measured;  ///< each: what, and why

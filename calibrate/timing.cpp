@@ -1,6 +1,7 @@
 #include "calibrate/timing.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "calibrate/fit.hpp"
 #include "model/median.hpp"
@@ -57,9 +58,18 @@ int at_a_time(int repetitions) {
 
 }  // namespace
 
-Bench::Bench(MPI_Comm comm, Bytes largest_bytes)
-    : comm_(comm), send_(static_cast<std::size_t>(largest_bytes), std::byte{1}), receive_(send_.size(), std::byte{2}) {
-  rank_ = rank_in(comm);
+Bench::Bench(MPI_Comm comm, Bytes largest_bytes, Memory& memory)
+    : comm_(comm),
+      rank_(rank_in(comm)),
+      room_(largest_bytes),
+      send_(memory.allocate(largest_bytes)),
+      receive_(memory.allocate(largest_bytes)) {
+  // Written once, so that it is there.
+  const std::vector<std::byte> bytes(static_cast<std::size_t>(largest_bytes), std::byte{1});
+  const std::array copies{LocalCopy{bytes.data(), send_.get(), bytes.size()},
+                          LocalCopy{bytes.data(), receive_.get(), bytes.size()}};
+  memory.copy(copies);
+  memory.order();
 }
 
 Seconds Bench::from_rank(Rank rank, Seconds seconds) const {
@@ -85,8 +95,8 @@ std::vector<double> Bench::ping_pong_ways(Rank first, Rank second, Bytes bytes, 
   if (rank_ == first || rank_ == second) {
     const Rank peer = rank_ == first ? second : first;
     Requests send, receive;
-    send.add_send(send_.data(), bytes, peer, comm_);
-    receive.add_receive(receive_.data(), bytes, peer, comm_);
+    send.add_send(send_.get(), bytes, peer, comm_);
+    receive.add_receive(receive_.get(), bytes, peer, comm_);
     if (rank_ == first) {
       receive_token(second, comm_);  // the other side is here
       for (int done = 0; done < repetitions;) {
@@ -137,7 +147,7 @@ Seconds Bench::synchronous_ping_pong(Rank first, Rank second, Bytes bytes, Recei
     MPI_Request send = MPI_REQUEST_NULL, receive = MPI_REQUEST_NULL;
     const auto post = [&] {
       if (receiving == Receiving::posted)
-        COMMPASS_MPI_CALL(MPI_Irecv, receive_.data(), size, MPI_BYTE, peer, data_tag, comm_, &receive);
+        COMMPASS_MPI_CALL(MPI_Irecv, receive_.get(), size, MPI_BYTE, peer, data_tag, comm_, &receive);
     };
     const auto take = [&] {
       if (receiving == Receiving::posted) {
@@ -147,7 +157,7 @@ Seconds Bench::synchronous_ping_pong(Rank first, Rank second, Bytes bytes, Recei
       MPI_Status status;
       int found = 0;
       while (!found) COMMPASS_MPI_CALL(MPI_Iprobe, MPI_ANY_SOURCE, data_tag, comm_, &found, &status);
-      COMMPASS_MPI_CALL(MPI_Recv, receive_.data(), size, MPI_BYTE, status.MPI_SOURCE, data_tag, comm_,
+      COMMPASS_MPI_CALL(MPI_Recv, receive_.get(), size, MPI_BYTE, status.MPI_SOURCE, data_tag, comm_,
                         MPI_STATUS_IGNORE);
     };
     post();
@@ -157,7 +167,7 @@ Seconds Bench::synchronous_ping_pong(Rank first, Rank second, Bytes bytes, Recei
       const double begin = MPI_Wtime();
       if (rank_ == second) take();
       if (rank_ == first ? i > 0 : i + 1 < repetitions) post();
-      COMMPASS_MPI_CALL(MPI_Issend, send_.data(), size, MPI_BYTE, peer, data_tag, comm_, &send);
+      COMMPASS_MPI_CALL(MPI_Issend, send_.get(), size, MPI_BYTE, peer, data_tag, comm_, &send);
       if (rank_ == first) take();
       COMMPASS_MPI_CALL(MPI_Wait, &send, MPI_STATUS_IGNORE);
       ways.push_back((MPI_Wtime() - begin) / 2);
@@ -181,12 +191,12 @@ Bench::BurstTimes Bench::burst_times(Rank sender, std::span<const Rank> receiver
   Requests requests;
   const bool receives = std::ranges::find(receivers, rank_) != receivers.end();
   // Places follow each other in the buffers, as in a real exchange, and begin anew where these end.
-  const auto places = std::max<Bytes>(1, static_cast<Bytes>(send_.size()) / std::max<Bytes>(1, bytes));
+  const auto places = std::max<Bytes>(1, room_ / std::max<Bytes>(1, bytes));
   for (int i = 0; i < messages; ++i) {
     const auto place = static_cast<std::size_t>(i % places * bytes);
     const Rank receiver = receivers[static_cast<std::size_t>(i) % receivers.size()];
-    if (rank_ == sender) requests.add_send(send_.data() + place, bytes, receiver, comm_);
-    if (rank_ == receiver) requests.add_receive(receive_.data() + place, bytes, sender, comm_);
+    if (rank_ == sender) requests.add_send(send_.get() + place, bytes, receiver, comm_);
+    if (rank_ == receiver) requests.add_receive(receive_.get() + place, bytes, sender, comm_);
   }
   for (int i = 0; i < repetitions; ++i) {
     if (rank_ == sender) {
@@ -211,13 +221,13 @@ Seconds Bench::fan_in(std::span<const Rank> senders, Rank receiver, Bytes bytes,
   std::vector<double> times;
   Requests requests;
   const bool sends = std::ranges::find(senders, rank_) != senders.end();
-  const auto places = std::max<Bytes>(1, static_cast<Bytes>(send_.size()) / std::max<Bytes>(1, bytes));
+  const auto places = std::max<Bytes>(1, room_ / std::max<Bytes>(1, bytes));
   for (int i = 0; i < messages; ++i) {
     const auto place = static_cast<std::size_t>(i % places * bytes);
-    if (sends) requests.add_send(send_.data() + place, bytes, receiver, comm_);
+    if (sends) requests.add_send(send_.get() + place, bytes, receiver, comm_);
     // All senders' messages land at the same places: what is received does not matter here.
     for (const Rank sender : senders)
-      if (rank_ == receiver) requests.add_receive(receive_.data() + place, bytes, sender, comm_);
+      if (rank_ == receiver) requests.add_receive(receive_.get() + place, bytes, sender, comm_);
   }
   for (int i = 0; i < repetitions; ++i) {
     if (rank_ == receiver) {
@@ -269,7 +279,7 @@ Seconds Bench::early_send(Rank sender, Rank receiver, Bytes bytes, Seconds late_
   Seconds elapsed = 0;
   Requests request;
   if (rank_ == sender) {
-    request.add_send(send_.data(), bytes, receiver, comm_);
+    request.add_send(send_.get(), bytes, receiver, comm_);
     send_token(receiver, comm_);
     const double begin = MPI_Wtime();
     request.start();
@@ -277,7 +287,7 @@ Seconds Bench::early_send(Rank sender, Rank receiver, Bytes bytes, Seconds late_
     elapsed = MPI_Wtime() - begin;
     receive_token(receiver, comm_);
   } else if (rank_ == receiver) {
-    request.add_receive(receive_.data(), bytes, sender, comm_);
+    request.add_receive(receive_.get(), bytes, sender, comm_);
     receive_token(sender, comm_);
     // Meanwhile the library gets time to move what it can move without a receive.
     const double begin = MPI_Wtime();
@@ -300,10 +310,10 @@ Seconds Bench::streams(std::span<const Rank> senders, std::span<const Rank> rece
     if (rank_ == senders[i]) {
       peer = receivers[i];
       sends = true;
-      requests.add_send(send_.data(), bytes, peer, comm_);
+      requests.add_send(send_.get(), bytes, peer, comm_);
     } else if (rank_ == receivers[i]) {
       peer = senders[i];
-      requests.add_receive(receive_.data(), bytes, peer, comm_);
+      requests.add_receive(receive_.get(), bytes, peer, comm_);
     }
   }
   COMMPASS_MPI_CALL(MPI_Barrier, comm_);
@@ -327,8 +337,8 @@ Seconds Bench::rings(std::span<const std::vector<Rank>> rings, Bytes bytes, int 
     for (std::size_t i = 0; i < ring.size(); ++i) {
       if (ring[i] != rank_) continue;
       is_busy = true;
-      requests.add_receive(receive_.data(), bytes, ring[(i + ring.size() - 1) % ring.size()], comm_);
-      requests.add_send(send_.data(), bytes, ring[(i + 1) % ring.size()], comm_);
+      requests.add_receive(receive_.get(), bytes, ring[(i + ring.size() - 1) % ring.size()], comm_);
+      requests.add_send(send_.get(), bytes, ring[(i + 1) % ring.size()], comm_);
     }
   COMMPASS_MPI_CALL(MPI_Barrier, comm_);
   const double begin = MPI_Wtime();

@@ -9,6 +9,7 @@
 
 #include "calibrate/pairs.hpp"
 #include "model/types.hpp"
+#include "runtime/execute/memory.hpp"
 
 namespace commpass {
 
@@ -21,7 +22,8 @@ enum class Receiving { posted, probed };
 class Bench {
  public:
   /// @param largest_bytes  of any message
-  Bench(MPI_Comm comm, Bytes largest_bytes);
+  /// @param memory         from which messages are sent and in which they come; alive as long as this
+  Bench(MPI_Comm comm, Bytes largest_bytes, Memory& memory = host_memory());
 
   /// One way of a ping-pong with persistent requests: the lower quartile over tenths of the `repetitions`. Rank `first`
   /// begins.
@@ -74,7 +76,8 @@ class Bench {
 
   MPI_Comm comm_;
   Rank rank_ = 0;
-  std::vector<std::byte> send_, receive_;
+  Bytes room_ = 0;
+  Memory::Buffer send_, receive_;
 };
 
 }  // namespace commpass

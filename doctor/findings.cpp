@@ -144,7 +144,15 @@ Finding clock(Seconds resolution) {
   return {"clock", State::attention, text, "use a kernel whose clock source is tsc"};
 }
 
-Finding device(const MpiFacts& mpi) {
+Finding devices(const DeviceFacts& devices) {
+  if (devices.kind.empty()) return good("devices", "none");
+  auto text = fmt::format("{} of {}: {}", devices.names.size(), devices.kind, fmt::join(devices.names, ", "));
+  if (devices.trouble.empty()) return good("devices", text + "; one kernel copies many blocks");
+  return {"devices", State::attention, fmt::format("{}; blocks are copied one by one: {}", text, devices.trouble),
+          "send few large blocks, or pack them yourself"};
+}
+
+Finding device_memory(const MpiFacts& mpi) {
   if (!mpi.takes_device_memory) return good("device memory", "the MPI library cannot be asked; taken as: no");
   return good("device memory", *mpi.takes_device_memory ? "MPI takes it" : "MPI does not take it");
 }
@@ -207,7 +215,8 @@ std::vector<Finding> judge(const Facts& facts) {
           noise(facts),
           frequency(facts),
           clock(facts.clock_resolution),
-          device(facts.mpi),
+          devices(facts.devices),
+          device_memory(facts.mpi),
           profile(facts.profile)};
 }
 

@@ -34,6 +34,13 @@ struct MpiFacts {
   SingleCopies single_copies = SingleCopies::not_tried;
 };
 
+/// What rank 0 sees of devices.
+struct DeviceFacts {
+  std::string kind;                ///< "CUDA", "HIP"; empty: there are none
+  std::vector<std::string> names;  ///< of their models
+  std::string trouble;             ///< why many pieces are not copied by one kernel, in a sentence; empty: they are
+};
+
 struct ProfileFacts {
   ProfileChoice choice = ProfileChoice::named;  ///< by COMMPASS_PROFILE, or else what is found
   std::string name;
@@ -48,6 +55,7 @@ struct Facts {
   Layout layout;
   std::vector<RankFacts> ranks;  ///< of the layout
   MpiFacts mpi;
+  DeviceFacts devices;
   ProfileFacts profile;
   Seconds clock_resolution = 0;
 };

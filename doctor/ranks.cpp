@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "runtime/device/find_device.hpp"
 #include "runtime/mpi/device_aware.hpp"
 #include "runtime/mpi/launcher.hpp"
 #include "runtime/mpi/mpi_error.hpp"
@@ -88,6 +89,21 @@ std::optional<bool> takes_device_memory() {
   return cuda.value_or(false) || hip.value_or(false);
 }
 
+DeviceFacts look_for_devices() {
+  DeviceFacts facts;
+  try {
+    const auto kinds = all_device_backends();
+    if (kinds.empty()) return facts;
+    auto& backend = *kinds.front();
+    facts.kind = backend.name();
+    for (int device = 0; device < backend.count(); ++device) facts.names.push_back(backend.identify(device).name);
+    facts.trouble = backend.why_no_kernel(0);
+  } catch (const DeviceError& error) {
+    facts.trouble = error.what();
+  }
+  return facts;
+}
+
 }  // namespace
 
 Facts examine_ranks(MPI_Comm comm, const Layout& layout) {
@@ -98,7 +114,8 @@ Facts examine_ranks(MPI_Comm comm, const Layout& layout) {
   mine.saves_power = !system.governor.empty() && system.governor != "performance";
   listen(host, mine);
 
-  Facts facts{system, layout, {}, {}, {}, clock_resolution()};
+  Facts facts{system, layout, {}, {}, {}, {}, clock_resolution()};
+  if (rank_in(comm) == 0) facts.devices = look_for_devices();
   facts.mpi.library = mpi_library();
   facts.mpi.settings = transport_settings();
   COMMPASS_MPI_CALL(MPI_Query_thread, &facts.mpi.thread_level);

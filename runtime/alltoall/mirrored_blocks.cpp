@@ -52,6 +52,7 @@ void MirroredBlocks::assign(Side side, const void* buffer, const BlocksArgument&
   const auto end_of = [](const LocalCopy& copy) { return copy.from + copy.bytes; };
   begin_ = const_cast<std::byte*>(std::ranges::min(copies_, std::less<>(), &LocalCopy::from).from);  // NOLINT
   const auto bytes = end_of(std::ranges::max(copies_, std::less<>(), end_of)) - begin_;
+  ends_ = device->backend->is_one_allocation(begin_, bytes) ? Ends::reached : Ends::anywhere;
   queue_->wait();  // which may still copy from there, of the call before
   if (bytes > room_) {
     host_ = pinned_buffer(*device, bytes);
@@ -70,7 +71,7 @@ void* MirroredBlocks::buffer() const {
 void MirroredBlocks::copy_out() {
   if (!device_) return;
   queue_->follow_user();
-  queue_->copy(copies_);
+  queue_->copy(copies_, ends_);
   queue_->wait();
 }
 
@@ -78,7 +79,7 @@ void MirroredBlocks::copy_in() {
   if (!device_) return;
   queue_->follow_user();  // which may still read or write there
   for (auto& copy : copies_) copy = {copy.to, const_cast<std::byte*>(copy.from), copy.bytes};  // NOLINT: the user's
-  queue_->copy(copies_);
+  queue_->copy(copies_, ends_);
   queue_->let_user_follow();
 }
 

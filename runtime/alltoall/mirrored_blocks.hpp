@@ -32,7 +32,8 @@ class MirroredBlocks {
   std::optional<Device> device_;
   DeviceBackend::Stream stream_ = nullptr;
   std::vector<LocalCopy> copies_;  ///< from the device; `to` counts from the first byte of all
-  std::byte* begin_ = nullptr;     ///< that byte, at the user's
+  Ends ends_ = Ends::anywhere;
+  std::byte* begin_ = nullptr;  ///< that byte, at the user's
   Bytes room_ = 0;
   Memory::Buffer host_;
   std::unique_ptr<DeviceQueue> queue_;

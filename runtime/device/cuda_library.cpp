@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "runtime/device/gpu_backend.hpp"
+#include "runtime/device/piece_kernel.hpp"
 #include "runtime/mpi/device_aware.hpp"
 
 namespace commpass {
@@ -29,9 +30,15 @@ class CudaLibrary final : public GpuLibrary {
     library.find(functions.get_handle, "cuIpcGetMemHandle");
     library.find(functions.open_handle, "cuIpcOpenMemHandle_v2");
     library.find(functions.close_handle, "cuIpcCloseMemHandle");
+    library.find(functions.count, "cuDeviceGetCount");
+    library.find(functions.get_device, "cuDeviceGet");
+    library.find(functions.device_name, "cuDeviceGetName");
+    library.find(functions.device_place, "cuDeviceGetPCIBusId");
+    library.find(functions.load_module, "cuModuleLoadData");
+    library.find(functions.get_kernel, "cuModuleGetFunction");
+    library.find(functions.launch, "cuLaunchKernel");
     library.find(copy_, "cuMemcpyAsync");
     library.find(error_string_, "cuGetErrorString");
-    library.find(get_device_, "cuDeviceGet");
     library.find(retain_context_, "cuDevicePrimaryCtxRetain");
     library.find(push_context_, "cuCtxPushCurrent_v2");
     library.find(pop_context_, "cuCtxPopCurrent_v2");
@@ -43,6 +50,7 @@ class CudaLibrary final : public GpuLibrary {
     constexpr int device = 2;  // CU_MEMORYTYPE_DEVICE
     return memory_type == device;
   }
+  const char* kernel_image() const override { return copy_pieces_ptx; }
   const char* error_text(int code) const override {
     const char* text = nullptr;
     return error_string_(code, &text) == 0 && text ? text : "an error that it does not know";
@@ -58,7 +66,7 @@ class CudaLibrary final : public GpuLibrary {
     void* context = kept.load();
     if (!context) {
       int handle = 0;
-      if (const int code = get_device_(&handle, device)) return code;
+      if (const int code = functions.get_device(&handle, device)) return code;
       if (const int code = retain_context_(&context, handle)) return code;
       kept.store(context);
     }
@@ -71,11 +79,9 @@ class CudaLibrary final : public GpuLibrary {
 
  private:
   using Address = GpuFunctions::Address;
-  static constexpr std::size_t most_devices = 64;
 
   int (*copy_)(Address to, Address from, std::size_t bytes, void* stream) = nullptr;
   int (*error_string_)(int code, const char** text) = nullptr;
-  int (*get_device_)(int* handle, int number) = nullptr;
   int (*retain_context_)(void** context, int handle) = nullptr;
   int (*push_context_)(void* context) = nullptr;
   int (*pop_context_)(void** context) = nullptr;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "model/error.hpp"
 #include "model/types.hpp"
@@ -26,6 +27,12 @@ struct DeviceHandle {
   Bytes offset = 0;                    ///< of the address, in the allocation
 };
 
+/// What a device is.
+struct DeviceIdentity {
+  std::string name;   ///< of its model
+  std::string place;  ///< tells it from the others of its node, alike in all processes
+};
+
 /// Devices of one kind. Work that is begun in a stream is done in the order of that stream; its copies may be under way
 /// when a call returns. An object serves all threads.
 class DeviceBackend {
@@ -40,6 +47,12 @@ class DeviceBackend {
   virtual const char* name() const = 0;
   /// Does the MPI library that runs take addresses of such memory?
   virtual bool is_known_to_mpi() const = 0;
+  /// How many this process sees. They are numbered from 0 on.
+  virtual int count() const = 0;
+  /// @throws DeviceError
+  virtual DeviceIdentity identify(int device) const = 0;
+  /// Some MPI libraries take memory of the calling thread's device only: from now on, this one. @throws DeviceError
+  virtual void make_current(int device) = 0;
   /// The device whose memory is there, also if it is managed; nothing: host memory, or that of other devices.
   virtual std::optional<int> device_of(const void* address) const = 0;
   /// Do all these bytes belong to one allocation of a device?
@@ -60,6 +73,13 @@ class DeviceBackend {
 
   /// Begins copies between any memories, of which none overlaps another one or its own source.
   virtual void copy(int device, std::span<const LocalCopy> copies, Stream stream) = 0;
+  /// Why one kernel cannot make many copies, in a sentence; empty: it can. Asked for the first time, the kernel is
+  /// tried out.
+  virtual std::string why_no_kernel(int device) = 0;
+  /// Begins copies, as copy(), by one kernel. Only where there is nothing against it.
+  /// @param copies  in pinned memory, and there unchanged until they are done. Their ends are memory of the device or
+  /// pinned
+  virtual void copy_by_kernel(int device, std::span<const LocalCopy> copies, Stream stream) = 0;
   /// The event is what the stream has to do up to now.
   virtual void record(int device, Event event, Stream stream) = 0;
   /// What the stream gets to do from now on waits for the event.

@@ -1,6 +1,7 @@
 #include "runtime/device/device_data.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "model/error.hpp"
 #include "runtime/device/find_device.hpp"
@@ -16,11 +17,28 @@ std::optional<Device> device_of_side(const void* buffer, std::span<const Edge> e
   return device_of(static_cast<const std::byte*>(buffer) + edge->offset);
 }
 
+/// Of a side on a device. It is one allocation nearly always; but others could lie elsewhere, even in host memory.
+template <class Edge>
+Ends ends_of_side(const std::optional<Device>& device, const void* buffer, std::span<const Edge> edges) {
+  if (!device) return Ends::anywhere;
+  Bytes begin = std::numeric_limits<Bytes>::max(), end = std::numeric_limits<Bytes>::min();
+  for (const auto& edge : edges) {
+    if (edge.bytes <= 0) continue;
+    begin = std::min(begin, edge.offset);
+    end = std::max(end, edge.offset + edge.bytes);
+  }
+  const bool is_one = device->backend->is_one_allocation(static_cast<const std::byte*>(buffer) + begin, end - begin);
+  return is_one ? Ends::reached : Ends::anywhere;
+}
+
 }  // namespace
 
 DeviceSides find_device_sides(const BuffersAndEdges& given) {
-  DeviceSides sides{device_of_side(given.send_buffer, given.sends),
-                    device_of_side<ReceiveEdge>(given.receive_buffer, given.receives)};
+  DeviceSides sides;
+  sides.sends = device_of_side(given.send_buffer, given.sends);
+  sides.receives = device_of_side<ReceiveEdge>(given.receive_buffer, given.receives);
+  sides.send_ends = ends_of_side(sides.sends, given.send_buffer, given.sends);
+  sides.receive_ends = ends_of_side<ReceiveEdge>(sides.receives, given.receive_buffer, given.receives);
   if (sides.sends && sides.receives && *sides.sends != *sides.receives)
     throw InputError("exchange", "the send buffer lies on another device than the receive buffer",
                      "let both of a rank lie on one device");

@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "runtime/device/device_backend.hpp"
+#include "runtime/device/device_queue.hpp"
 #include "runtime/plan/plan.hpp"
 
 namespace commpass {
@@ -20,10 +20,13 @@ struct BuffersAndEdges {
 /// On which device each side of an exchange lies; nothing: in host memory.
 struct DeviceSides {
   std::optional<Device> sends, receives;
+  Ends send_ends = Ends::anywhere, receive_ends = Ends::anywhere;  ///< of copies between that side and ours
 
   bool any() const { return sends || receives; }
   /// That which copies. Only if there is any.
   const Device& device() const { return sends ? *sends : *receives; }
+  /// Of copies from one side to the other.
+  Ends both_ends() const { return send_ends == Ends::reached ? receive_ends : Ends::anywhere; }
 };
 
 /// Asks for the first byte of each side that has bytes. @throws InputError if the sides lie on two devices

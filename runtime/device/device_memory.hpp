@@ -9,13 +9,15 @@ namespace commpass {
 class DeviceMemory final : public Memory {
  public:
   /// @param queue  alive as long as this
-  explicit DeviceMemory(DeviceQueue& queue) : queue_(queue) {}
+  /// @param ends   of what is copied: between the user's buffers, or between one of them and memory of the device
+  DeviceMemory(DeviceQueue& queue, Ends ends) : queue_(queue), ends_(ends) {}
   Buffer allocate(Bytes bytes) override { return device_buffer(queue_.device(), bytes); }
-  void copy(std::span<const LocalCopy> copies) override { queue_.copy(copies); }
+  void copy(std::span<const LocalCopy> copies) override { queue_.copy(copies, ends_); }
   void order() override { queue_.wait(); }
 
  private:
   DeviceQueue& queue_;
+  Ends ends_;
 };
 
 }  // namespace commpass

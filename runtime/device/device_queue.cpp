@@ -1,5 +1,10 @@
 #include "runtime/device/device_queue.hpp"
 
+#include <algorithm>
+
+#include "runtime/device/piece_kernel.hpp"
+#include "runtime/device/staged_ranges.hpp"
+
 namespace commpass {
 
 DeviceQueue::DeviceQueue(const Device& device, DeviceBackend::Stream users) : device_(device), users_(users) {
@@ -28,8 +33,46 @@ void DeviceQueue::follow_user() {
   device_.backend->wait_in_stream(device_.number, own_, users_work_);
 }
 
-void DeviceQueue::copy(std::span<const LocalCopy> copies) {
-  if (!copies.empty()) device_.backend->copy(device_.number, copies, own_);
+bool DeviceQueue::has_kernel() {
+  if (!has_kernel_) has_kernel_ = device_.backend->why_no_kernel(device_.number).empty();
+  return *has_kernel_;
+}
+
+bool DeviceQueue::packs(std::size_t pieces, Bytes bytes) {
+  return pieces >= worth_a_kernel && bytes / static_cast<Bytes>(pieces) < worth_a_copy && has_kernel();
+}
+
+void DeviceQueue::copy(std::span<const LocalCopy> copies, Ends ends) {
+  if (copies.empty()) return;
+  const auto is_small = [](const LocalCopy& copy) { return copy.bytes < static_cast<std::size_t>(worth_a_copy); };
+  const auto small = static_cast<std::size_t>(std::ranges::count_if(copies, is_small));
+  if (ends == Ends::anywhere || small < worth_a_kernel || !has_kernel())
+    return device_.backend->copy(device_.number, copies, own_);
+  auto* const table = make_room(small);
+  auto* next = table;
+  for (const auto& each : copies) {
+    if (is_small(each)) *next++ = each;
+    else device_.backend->copy(device_.number, {&each, 1}, own_);
+  }
+  device_.backend->copy_by_kernel(device_.number, {table, small}, own_);
+}
+
+void DeviceQueue::copy_by_kernel(std::span<const LocalCopy> copies) {
+  auto* const table = make_room(copies.size());
+  std::ranges::copy(copies, table);
+  device_.backend->copy_by_kernel(device_.number, {table, copies.size()}, own_);
+}
+
+/// Behind what kernels may still read.
+LocalCopy* DeviceQueue::make_room(std::size_t pieces) {
+  if (used_ + pieces > room_) wait();
+  if (pieces > room_) {
+    table_ = pinned_buffer(device_, static_cast<Bytes>(2 * pieces * sizeof(LocalCopy)));
+    room_ = 2 * pieces;
+  }
+  auto* const begin = reinterpret_cast<LocalCopy*>(table_.get()) + used_;  // NOLINT: as aligned as memory can be
+  used_ += pieces;
+  return begin;
 }
 
 void DeviceQueue::let_user_follow() {
@@ -37,7 +80,10 @@ void DeviceQueue::let_user_follow() {
   device_.backend->wait_in_stream(device_.number, users_, own_work_);
 }
 
-void DeviceQueue::wait() { device_.backend->synchronize(device_.number, own_); }
+void DeviceQueue::wait() {
+  device_.backend->synchronize(device_.number, own_);
+  used_ = 0;
+}
 
 Memory::Buffer pinned_buffer(const Device& device, Bytes bytes) {
   if (bytes == 0) return nullptr;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "runtime/device/device_data.hpp"
 #include "runtime/device/device_memory.hpp"
 #include "runtime/execute/requests_around.hpp"
 
@@ -14,7 +15,8 @@ namespace commpass {
 class DeviceRequests final : public RequestsAround {
  public:
   /// @throws DeviceError
-  DeviceRequests(const Device& device, DeviceBackend::Stream users) : queue_(device, users), memory_(queue_) {}
+  DeviceRequests(const DeviceSides& sides, DeviceBackend::Stream users)
+      : queue_(sides.device(), users), memory_(queue_, sides.both_ends()) {}
   ~DeviceRequests() override { drop(); }
   /// In which the requests are to be made.
   Memory& memory() { return memory_; }

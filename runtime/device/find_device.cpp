@@ -68,6 +68,17 @@ DeviceBackend* device_backend(const std::string& name) {
   return nullptr;
 }
 
+std::vector<DeviceBackend*> all_device_backends() {
+  auto& known = backends();
+  const std::lock_guard lock(known.mutex);
+  look_for(known.all[0], cuda_backend, LoadedLibrary::Open::load);
+  look_for(known.all[1], hip_backend, LoadedLibrary::Open::load);
+  std::vector<DeviceBackend*> result;
+  for (const auto& entry : known.all)
+    if (auto* const backend = entry.load(); backend && backend->count() > 0) result.push_back(backend);
+  return result;
+}
+
 void require_host_memory(const void* address, const std::string& where) {
   if (device_of(address))
     throw InputError(where, "the data lies in device memory, which it does not take",

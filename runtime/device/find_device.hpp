@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "runtime/device/device_backend.hpp"
 
@@ -14,6 +15,9 @@ std::optional<Device> device_of(const void* address);
 
 /// That of a name, for memory of another process: its driver is loaded here if it was not. Null: there is none.
 DeviceBackend* device_backend(const std::string& name);
+
+/// All kinds of which this process sees a device; their drivers are loaded here if they were not.
+std::vector<DeviceBackend*> all_device_backends();
 
 /// For what moves host memory only. @param where  of the message. @throws InputError for device memory
 void require_host_memory(const void* address, const std::string& where);

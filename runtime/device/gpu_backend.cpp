@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "runtime/device/piece_kernel.hpp"
+
 namespace commpass {
 
 namespace {
@@ -34,6 +38,26 @@ void GpuBackend::check(const char* what, int code) const {
   if (code != 0)
     throw DeviceError(
         fmt::format("{}: it could not {}: {} (code {}).", name(), what, library_->error_text(code), code));
+}
+
+int GpuBackend::count() const {
+  int devices = 0;
+  return library_->functions.count(&devices) == 0 ? std::min(devices, most_devices) : 0;
+}
+
+DeviceIdentity GpuBackend::identify(int device) const {
+  std::array<char, 256> name{}, place{};
+  const auto& functions = library_->functions;
+  int handle = 0;
+  check("find its device", functions.get_device(&handle, device));
+  check("name its device", functions.device_name(name.data(), static_cast<int>(name.size()) - 1, handle));
+  check("say where its device is", functions.device_place(place.data(), static_cast<int>(place.size()) - 1, handle));
+  return {name.data(), place.data()};
+}
+
+void GpuBackend::make_current(int device) {
+  void* before = nullptr;
+  check("make its device current", library_->enter(device, &before));
 }
 
 std::optional<int> GpuBackend::device_of(const void* address) const {
@@ -126,6 +150,42 @@ void GpuBackend::copy(int device, std::span<const LocalCopy> copies, Stream stre
   const OnDevice on(*this, device);
   for (const auto& [from, to, bytes] : copies)
     if (bytes > 0) check("copy", library_->copy(to, from, bytes, stream));
+}
+
+/// For as long as the process runs.
+void GpuBackend::load(int device, Kernel& kernel) {
+  if (!library_->kernel_image()) throw DeviceError(std::string(name()) + ": there is no kernel for it.");
+  const OnDevice on(*this, device);
+  void* module = nullptr;
+  check("load the kernel that copies pieces", library_->functions.load_module(&module, library_->kernel_image()));
+  check("find the kernel that copies pieces",
+        library_->functions.get_kernel(&kernel.function, module, copy_pieces_name));
+}
+
+std::string GpuBackend::why_no_kernel(int device) {
+  auto& kernel = kernels_.at(static_cast<std::size_t>(device));
+  std::call_once(kernel.is_tried, [&] {
+    try {
+      load(device, kernel);
+      kernel.trouble = fault_of_kernel(*this, device);
+    } catch (const DeviceError& error) {
+      kernel.trouble = error.what();
+    }
+  });
+  return kernel.trouble;
+}
+
+void GpuBackend::copy_by_kernel(int device, std::span<const LocalCopy> copies, Stream stream) {
+  constexpr unsigned threads = 128, pieces_of_block = threads / 32, most_blocks = 1024;
+  const LocalCopy* pieces = copies.data();
+  unsigned long long count = copies.size();
+  std::array<void*, 2> arguments{&pieces, &count};
+  const auto blocks = std::clamp<unsigned long long>((count + pieces_of_block - 1) / pieces_of_block, 1, most_blocks);
+  const OnDevice on(*this, device);
+  check(
+      "start the kernel that copies pieces",
+      library_->functions.launch(kernels_.at(static_cast<std::size_t>(device)).function, static_cast<unsigned>(blocks),
+                                 1, 1, threads, 1, 1, 0, stream, arguments.data(), nullptr));
 }
 
 void GpuBackend::record(int device, Event event, Stream stream) {

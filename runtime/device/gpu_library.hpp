@@ -37,7 +37,18 @@ struct GpuFunctions {
   int (*get_handle)(Handle* handle, Address memory) = nullptr;
   int (*open_handle)(Address* memory, Handle handle, unsigned flags) = nullptr;
   int (*close_handle)(Address memory) = nullptr;
+  int (*count)(int* devices) = nullptr;
+  int (*get_device)(int* handle, int number) = nullptr;
+  int (*device_name)(char* name, int room, int handle) = nullptr;
+  int (*device_place)(char* pci_bus_id, int room, int handle) = nullptr;
+  int (*load_module)(void** module, const void* image) = nullptr;
+  int (*get_kernel)(void** kernel, void* module, const char* name) = nullptr;
+  int (*launch)(void* kernel, unsigned blocks, unsigned blocks_y, unsigned blocks_z, unsigned threads,
+                unsigned threads_y, unsigned threads_z, unsigned shared_bytes, void* stream, void** arguments,
+                void** extra) = nullptr;
 };
+
+inline constexpr int most_devices = 64;  ///< of a node
 
 /// Where CUDA and HIP differ.
 class GpuLibrary {
@@ -53,6 +64,8 @@ class GpuLibrary {
   virtual bool is_known_to_mpi() const = 0;
   /// Is that the attribute memory type of a device?
   virtual bool is_on_device(int memory_type) const = 0;
+  /// The kernel that makes many copies (piece_kernel.hpp), as load_module takes it; null: there is none.
+  virtual const char* kernel_image() const = 0;
   virtual const char* error_text(int code) const = 0;
   /// Forgets what a call of ours has left behind that had to fail.
   virtual void forget_error() const {}

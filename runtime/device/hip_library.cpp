@@ -28,6 +28,13 @@ class HipLibrary final : public GpuLibrary {
     library.find(functions.get_handle, "hipIpcGetMemHandle");
     library.find(functions.open_handle, "hipIpcOpenMemHandle");
     library.find(functions.close_handle, "hipIpcCloseMemHandle");
+    library.find(functions.count, "hipGetDeviceCount");
+    library.find(functions.get_device, "hipDeviceGet");
+    library.find(functions.device_name, "hipDeviceGetName");
+    library.find(functions.device_place, "hipDeviceGetPCIBusId");
+    library.find(functions.load_module, "hipModuleLoadData");
+    library.find(functions.get_kernel, "hipModuleGetFunction");
+    library.find(functions.launch, "hipModuleLaunchKernel");
     library.find(copy_, "hipMemcpyAsync");
     library.find(error_string_, "hipGetErrorString");
     library.find(last_error_, "hipGetLastError");
@@ -45,6 +52,7 @@ class HipLibrary final : public GpuLibrary {
   const char* name() const override { return hip_name; }
   bool is_known_to_mpi() const override { return takes_hip_memory().value_or(false); }
   bool is_on_device(int memory_type) const override { return memory_type == on_device_; }
+  const char* kernel_image() const override { return nullptr; }  // it takes no PTX
   const char* error_text(int code) const override { return error_string_(code); }
   void forget_error() const override { last_error_(); }
   int copy(std::byte* to, const std::byte* from, std::size_t bytes, void* stream) const override {

@@ -20,6 +20,7 @@ struct SharedCopies::Half {
   std::vector<SendEdge> edges;   ///< also of what is received: from the "destination"
   std::optional<Device> device;  ///< on which it lies
   std::byte* buffer = nullptr;   ///< byte 0, as this process reaches it
+  Ends ends = Ends::reached;     ///< of copies from there; what others have opened is one allocation
 };
 
 /// A rank whose data this one copies: itself, or that which it helps.
@@ -117,8 +118,11 @@ SharedCopies::SharedCopies(const Context& context, const Context::Address& addre
     roles.reserve(2);
     roles.push_back({rank_,
                      {edges_of(given.sends), sides.sends,
-                      static_cast<std::byte*>(const_cast<void*>(given.send_buffer))},  // NOLINT: only read
-                     {edges_of(given.receives), sides.receives, static_cast<std::byte*>(given.receive_buffer)}});
+                      static_cast<std::byte*>(const_cast<void*>(given.send_buffer)),  // NOLINT: only read
+                      sides.send_ends},
+                     {edges_of(given.receives), sides.receives, static_cast<std::byte*>(given.receive_buffer),
+                      sides.receive_ends}});
+    self_ends_ = sides.both_ends();
   });
   const auto own = data_of(sides);
   COMMPASS_MPI_CALL(MPI_Allgather, &own, 1, MPI_BYTE, data.data(), 1, MPI_BYTE, comm);
@@ -252,7 +256,8 @@ void SharedCopies::take_side(const std::vector<Role>& roles, Half Role::*half, c
   }
   side.host = device_ ? pinned_buffer(*device_, side.bytes) : host_memory().allocate(side.bytes);
   for (std::size_t r = 0; r < roles.size(); ++r) {
-    const auto& [edges, device, buffer] = roles[r].*half;
+    const auto& [edges, device, buffer, ends] = roles[r].*half;
+    if (device && ends == Ends::anywhere) side.ends = Ends::anywhere;
     for (const auto& [offset, bytes, place] : ranges_of[r]) {
       std::byte *const users = moved(buffer, offset), *const ours = side.host.get() + place;
       (device ? side.on_device : side.on_host)
@@ -271,13 +276,13 @@ void SharedCopies::let_go() {
 }
 
 void SharedCopies::copy(const Side& side) {
-  if (queue_) queue_->copy(side.on_device);
+  if (queue_) queue_->copy(side.on_device, side.ends);
   local_copy(side.on_host);
   if (queue_) queue_->wait();
 }
 
 void SharedCopies::copy_self() {
-  if (queue_) queue_->copy(self_);
+  if (queue_) queue_->copy(self_, self_ends_);
   else local_copy(self_);
 }
 

@@ -47,6 +47,7 @@ class SharedCopies {
   struct Side {
     std::vector<SendEdge> edges;  ///< also of what is received: from the "destination"
     std::vector<LocalCopy> on_device, on_host;
+    Ends ends = Ends::reached;  ///< of those on the device
     Bytes bytes = 0;
     Memory::Buffer host;
   };
@@ -65,6 +66,7 @@ class SharedCopies {
   Side sends_, receives_;
   std::vector<ReceiveEdge> received_;
   std::vector<LocalCopy> self_;
+  Ends self_ends_ = Ends::anywhere;
   std::unique_ptr<DeviceQueue> queue_;  ///< null: there is no such device
 };
 

@@ -1,5 +1,7 @@
 #include "runtime/device/staged_requests.hpp"
 
+#include <utility>
+
 namespace commpass {
 
 namespace {
@@ -7,40 +9,29 @@ namespace {
 const std::byte* at(const void* buffer, Bytes offset) { return static_cast<const std::byte*>(buffer) + offset; }
 std::byte* at(void* buffer, Bytes offset) { return static_cast<std::byte*>(buffer) + offset; }
 
-/// What a rank sends to others. What lies between may be read, if it is the same allocation.
-StagedRanges ranges_to_send(const Device& device, const BuffersAndEdges& given, Rank rank) {
+/// What is exchanged with others.
+template <class Edge>
+std::vector<StagedRanges::Range> ranges_of_others(std::span<const Edge> edges, Rank Edge::*peer, Rank rank) {
   std::vector<StagedRanges::Range> wanted;
-  for (const auto& [destination, offset, bytes] : given.sends)
-    if (destination != rank) wanted.push_back({offset, bytes, 0});
-  StagedRanges exact(wanted, 0);
-  const auto [begin, bytes, place] = exact.extent();
-  if (exact.ranges().size() < 2 || !device.backend->is_one_allocation(at(given.send_buffer, begin), bytes))
-    return exact;
-  return {std::move(wanted), worth_a_copy};
-}
-
-/// What comes from others, and nothing else.
-StagedRanges ranges_to_receive(const BuffersAndEdges& given, Rank rank) {
-  std::vector<StagedRanges::Range> wanted;
-  for (const auto& [source, offset, bytes] : given.receives)
-    if (source != rank) wanted.push_back({offset, bytes, 0});
-  return {std::move(wanted), 0};
+  for (const auto& edge : edges)
+    if (edge.*peer != rank) wanted.push_back({edge.offset, edge.bytes, 0});
+  return wanted;
 }
 
 }  // namespace
 
 StagedRequests::StagedRequests(const DeviceSides& sides, const BuffersAndEdges& given, Rank rank,
                                DeviceBackend::Stream users, const Plan& plan)
-    : given_(given), queue_(sides.device(), users) {
+    : given_(given), self_ends_(sides.both_ends()), queue_(sides.device(), users) {
   if (sides.sends) {
-    sends_ = {true, ranges_to_send(*sides.sends, given, rank)};
+    sends_ = {true, sides.send_ends, ranges_to_send(given, rank, sides.send_ends)};
     sends_.host = pinned_buffer(*sides.sends, sends_.ranges.bytes());
     for (const auto& [offset, bytes, place] : sends_.ranges.ranges())
       sends_.copies.push_back(
           {at(given.send_buffer, offset), sends_.host.get() + place, static_cast<std::size_t>(bytes)});
   }
   if (sides.receives) {
-    receives_ = {true, ranges_to_receive(given, rank)};
+    receives_ = {true, sides.receive_ends, {ranges_of_others(given.receives, &ReceiveEdge::source, rank), 0}};
     receives_.host = pinned_buffer(*sides.receives, receives_.ranges.bytes());
     for (const auto& [offset, bytes, place] : receives_.ranges.ranges())
       receives_.copies.push_back(
@@ -53,6 +44,14 @@ StagedRequests::StagedRequests(const DeviceSides& sides, const BuffersAndEdges& 
       staged_plan(plan, sends_.is_staged ? &sends_.ranges : nullptr, receives_.is_staged ? &receives_.ranges : nullptr);
 }
 
+/// What lies between may be read, where all is one allocation; but a kernel leaves it out as fast.
+StagedRanges StagedRequests::ranges_to_send(const BuffersAndEdges& given, Rank rank, Ends ends) {
+  auto wanted = ranges_of_others(given.sends, &SendEdge::destination, rank);
+  StagedRanges exact(wanted, 0);
+  if (ends == Ends::anywhere || queue_.packs(exact.ranges().size(), exact.bytes())) return exact;
+  return {std::move(wanted), worth_a_copy};
+}
+
 void StagedRequests::run_by(std::unique_ptr<BatchRequests> on_host) {
   surround(std::move(on_host));
   host_plan_ = {};
@@ -61,17 +60,17 @@ void StagedRequests::run_by(std::unique_ptr<BatchRequests> on_host) {
 void StagedRequests::begin(std::size_t batch) {
   if (batch == 0) {
     queue_.follow_user();
-    queue_.copy(sends_.copies);
+    queue_.copy(sends_.copies, sends_.ends);
     queue_.wait();  // also for the copies of the exchange before, whose receive buffer is used again
   }
   RequestsAround::begin(batch);
-  if (batch == 0) queue_.copy(self_);  // while the first messages travel
+  if (batch == 0) queue_.copy(self_, self_ends_);  // while the first messages travel
 }
 
 void StagedRequests::end(std::size_t batch) {
   RequestsAround::end(batch);
   if (batch + 1 < batches()) return;
-  queue_.copy(receives_.copies);
+  queue_.copy(receives_.copies, receives_.ends);
   queue_.let_user_follow();
   if (!receives_.is_staged) queue_.wait();  // copies to oneself, into host memory
 }

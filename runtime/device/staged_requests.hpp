@@ -38,14 +38,18 @@ class StagedRequests final : public RequestsAround {
  private:
   struct Side {
     bool is_staged = false;
+    Ends ends = Ends::anywhere;
     StagedRanges ranges{};
     Memory::Buffer host{};
     std::vector<LocalCopy> copies{};
   };
 
+  StagedRanges ranges_to_send(const BuffersAndEdges& given, Rank rank, Ends ends);
+
   BuffersAndEdges given_;  ///< whose edges are not read after construction
   Side sends_, receives_;
   std::vector<LocalCopy> self_;
+  Ends self_ends_;
   Plan host_plan_;
   DeviceQueue queue_;  ///< waits for its copies before the buffers go
 };

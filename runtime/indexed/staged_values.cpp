@@ -34,7 +34,7 @@ void StagedArray::copy_out(const void* array) {
     copies_.push_back(
         {static_cast<const std::byte*>(array) + offset, host_.get() + place, static_cast<std::size_t>(bytes)});
   queue_.follow_user();
-  queue_.copy(copies_);
+  queue_.copy(copies_, Ends::reached);
   queue_.wait();
 }
 
@@ -43,7 +43,7 @@ void StagedArray::copy_in(void* array) {
   for (const auto& [offset, bytes, place] : ranges_.ranges())
     copies_.push_back({host_.get() + place, static_cast<std::byte*>(array) + offset, static_cast<std::size_t>(bytes)});
   queue_.follow_user();
-  queue_.copy(copies_);
+  queue_.copy(copies_, Ends::reached);
   queue_.let_user_follow();
   queue_.wait();  // the next exchange may put values there at once
 }

@@ -97,7 +97,7 @@ std::unique_ptr<BatchRequests> ExchangeDraft::requests_on_device(const DeviceSid
                        std::string("the MPI library does not take ") + sides.device().backend->name() +
                            " memory, or does not say that it does",
                        "use @staged in place of @device, or an MPI library that is device-aware");
-    auto requests = std::make_unique<DeviceRequests>(sides.device(), context_.stream);
+    auto requests = std::make_unique<DeviceRequests>(sides, context_.stream);
     requests->run_by(make_requests(*plan_, given_.send_buffer, given_.receive_buffer, requests->memory(), by_library));
     return requests;
   }

@@ -1,5 +1,6 @@
 #include "runtime/neighbor/neighbor_exchange.hpp"
 
+#include <algorithm>
 #include <functional>
 
 #include "model/mixed.hpp"
@@ -7,6 +8,7 @@
 #include "runtime/choose/known_wisdom.hpp"
 #include "runtime/choose/selection.hpp"
 #include "runtime/context.hpp"
+#include "runtime/device/piece_kernel.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/neighbor/exchange_draft.hpp"
@@ -156,6 +158,14 @@ DeviceUse use_of_devices(const BuffersAndEdges& given) {
   return {sides.any(), sides.any() && !sides.device().backend->is_known_to_mpi()};
 }
 
+/// Why many small blocks on a device are not copied by one kernel, if they are not.
+std::string tell_packing(const BuffersAndEdges& given) {
+  const auto sides = find_device_sides(given);
+  if (!sides.any() || std::max(given.sends.size(), given.receives.size()) < worth_a_kernel) return {};
+  const auto why = sides.device().backend->why_no_kernel(sides.device().number);
+  return why.empty() ? why : "Blocks on devices are copied one by one: " + why + "\n";
+}
+
 /// Where nobody names a path and none has a price, data that lies on devices is staged.
 void tell_path(Decision& decision, const DataPath& named) {
   if (!named.is_host()) return;
@@ -209,7 +219,10 @@ Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send
   };
   if (intent.known) plans.use(*intent.known);
   else if (intent.path.copies == 1) plans.keep(std::cref(known_from_now_on), draft.graph());
-  if (opening.devices.is_used) insist([&] { tell_path(intent.decision, intent.path); });
+  if (opening.devices.is_used) {
+    insist([&] { tell_path(intent.decision, intent.path); });
+    insist([&] { intent.decision.explanation += tell_packing(given); });
+  }
   auto state = insist([] { return std::make_unique<Exchange::State>(); });
   *state = {context, std::move(address), std::move(intent.decision), draft.buffer_bytes(), std::move(executor)};
   return Exchange(std::move(state));

@@ -9,6 +9,7 @@
 #include "model/error.hpp"
 #include "model/median.hpp"
 #include "model/text.hpp"
+#include "runtime/device/device_data.hpp"
 #include "runtime/execute/memory.hpp"
 #include "runtime/mpi/common_start.hpp"
 #include "runtime/mpi/mpi_error.hpp"
@@ -20,13 +21,16 @@ namespace commpass {
 
 namespace {
 
-/// A receive buffer of ours in the place of the user's, with the same places relative to each other.
+/// A receive buffer of ours in the place of the user's, in the same memory and with the same places relative to each
+/// other.
 struct ScratchReceives {
   std::vector<ReceiveEdge> edges;
   Memory::Buffer buffer;
 
-  /// @throws std::bad_alloc
-  explicit ScratchReceives(std::span<const ReceiveEdge> receives) : edges(receives.begin(), receives.end()) {
+  /// @param device  on which the user's lies; nothing: in host memory
+  /// @throws std::bad_alloc, DeviceError
+  ScratchReceives(std::span<const ReceiveEdge> receives, const std::optional<Device>& device)
+      : edges(receives.begin(), receives.end()) {
     std::erase_if(edges, [](const ReceiveEdge& edge) { return edge.bytes <= 0; });
     if (edges.empty()) return;
     const Bytes begin = std::ranges::min(edges, {}, &ReceiveEdge::offset).offset;
@@ -35,7 +39,7 @@ struct ScratchReceives {
       edge.offset -= begin;
       end = std::max(end, edge.offset + edge.bytes);
     }
-    buffer = host_memory().allocate(end);
+    buffer = device ? device_buffer(*device, end) : host_memory().allocate(end);
   }
 };
 
@@ -48,6 +52,17 @@ struct Trial {
 };
 
 constexpr auto* libraries_own = "mpi";
+
+/// The endings of names that say how data on devices gets into messages: those of the contenders. For data in host
+/// memory, and where no path has a price, the empty one.
+std::vector<std::string> paths_of(std::span<const Contender> contenders) {
+  std::vector<std::string> paths;
+  for (const auto& contender : contenders)
+    if (const auto path = to_string(parse_strategy(contender.strategy).path);
+        std::ranges::find(paths, path) == paths.end())
+      paths.push_back(path);
+  return paths;
+}
 
 /// What is tried, that which stays unless another one is faster first.
 std::vector<Contender> trials_for(const Decision& decision) {
@@ -64,8 +79,10 @@ std::vector<Contender> trials_for(const Decision& decision) {
     add(known == decision.contenders.end() ? Contender{name, std::nullopt} : *known, also_immediate);
   };
   if (!decision.is_of_family) {
-    if (NeighborhoodCollective::is_available()) add_by_name(libraries_own, false);
-    add_by_name("standard", true);
+    for (const auto& path : paths_of(decision.contenders)) {
+      if (NeighborhoodCollective::is_available()) add_by_name(libraries_own + path, false);
+      add_by_name("standard" + path, true);
+    }
   }
   for (const auto& contender : decision.contenders)
     add(contender, decision.planner == PlannerMode::patient || &contender == decision.contenders.data());
@@ -94,14 +111,25 @@ std::vector<Trial> plan_trials(const Context& context, const Context::Address& a
   return trials;
 }
 
-/// This rank's time of one exchange, of several one after another from a common start.
-Seconds time_some(MPI_Comm comm, Executor& executor, int exchanges) {
+/// The user's stream on a device, which is to have what was exchanged.
+struct UsersStream {
+  std::optional<Device> device;  ///< nothing: there is none
+  DeviceBackend::Stream stream = nullptr;
+
+  void wait() const {
+    if (device) device->backend->synchronize(device->number, stream);
+  }
+};
+
+/// This rank's time of one exchange, of several one after another from a common start until their data is there.
+Seconds time_some(MPI_Comm comm, Executor& executor, const UsersStream& users, int exchanges) {
   common_start(comm);
   const double begin = MPI_Wtime();
   for (int i = 0; i < exchanges; ++i) {
     executor.start();
     executor.wait();
   }
+  users.wait();
   return (MPI_Wtime() - begin) / exchanges;
 }
 
@@ -112,8 +140,8 @@ class Rounds {
   static constexpr std::size_t least = 7, most = 1000;
 
   /// Collective. @throws Error, the same on every rank
-  Rounds(MPI_Comm comm, std::vector<Trial>& trials, Seconds budget)
-      : comm_(comm), trials_(trials), budget_(budget), rank_(rank_in(comm)) {
+  Rounds(MPI_Comm comm, std::vector<Trial>& trials, const UsersStream& users, Seconds budget)
+      : comm_(comm), trials_(trials), users_(users), budget_(budget), rank_(rank_in(comm)) {
     all_or_none(comm, [&] {
       order_.resize(trials.size());
       mine_.resize(trials.size());
@@ -146,7 +174,7 @@ class Rounds {
     std::ranges::shuffle(order_, random_);
     std::ranges::fill(mine_, 0);
     for (const auto i : order_)
-      if (trials_[i].is_running) mine_[i] = time_some(comm_, *trials_[i].executor, exchanges);
+      if (trials_[i].is_running) mine_[i] = time_some(comm_, *trials_[i].executor, users_, exchanges);
     COMMPASS_MPI_CALL(MPI_Reduce, mine_.data(), slowest_.data(), static_cast<int>(mine_.size()), MPI_DOUBLE, MPI_MAX, 0,
                       comm_);
   }
@@ -205,6 +233,7 @@ class Rounds {
 
   MPI_Comm comm_;
   std::vector<Trial>& trials_;
+  UsersStream users_;
   Seconds budget_;
   Rank rank_;
   std::mt19937 random_{1};  // the same on every rank
@@ -249,11 +278,16 @@ void choose_by_trials(const Context& context, const Context::Address& address, c
   Seconds budget = seconds.value_or(default_planner_seconds(decision.planner));
   COMMPASS_MPI_CALL(MPI_Bcast, &budget, 1, MPI_DOUBLE, 0, comm);
   std::optional<ScratchReceives> scratch;
-  all_or_none(comm, [&] { scratch.emplace(given.receives); });
+  UsersStream users{{}, context.stream};
+  all_or_none(comm, [&] {
+    const auto sides = find_device_sides(given);
+    if (sides.any()) users.device = sides.device();
+    scratch.emplace(given.receives, sides.receives);
+  });
   auto trials =
       plan_trials(context, address, {given.send_buffer, given.sends, scratch->buffer.get(), scratch->edges}, decision);
   if (trials.empty()) return;  // what is wrong the plan itself will tell
-  Rounds rounds(comm, trials, budget);
+  Rounds rounds(comm, trials, users, budget);
   rounds.run();
   int chosen = 0;
   double measured = 0;  // 0: it was not timed

@@ -92,7 +92,7 @@ Machine known_machine() {
 
 // In place of the experiments.
 
-Bench::Bench(MPI_Comm comm, Bytes) : comm_(comm) {}
+Bench::Bench(MPI_Comm comm, Bytes, Memory&) : comm_(comm) {}
 Seconds Bench::ping_pong(Rank first, Rank second, Bytes bytes, int) { return world->alone(first, second, bytes); }
 std::vector<Seconds> Bench::ping_pongs(std::span<const Pair> pairs, Bytes bytes, int) {
   std::vector<Seconds> times;

@@ -24,6 +24,7 @@ Facts quiet_machine() {
               {quiet_rank(0), quiet_rank(1), quiet_rank(0), quiet_rank(1)},
               {},
               {},
+              {},
               30e-9};
   facts.mpi.library = "Open MPI v4.1.4";
   facts.mpi.single_copies = SingleCopies::allowed;
@@ -50,6 +51,14 @@ TEST(Doctor, FindsNothingWrongWithAQuietMachine) {
     EXPECT_NE(finding.text, "") << finding.subject;
   }
   EXPECT_TRUE(may_measure(findings));
+}
+
+TEST(Doctor, NamesTheDevices) {
+  auto facts = quiet_machine();
+  EXPECT_EQ(about(facts, "devices").text, "none");
+  facts.devices = {"CUDA", {"some GPU", "another GPU"}, ""};
+  EXPECT_EQ(about(facts, "devices").text, "2 of CUDA: some GPU, another GPU; one kernel copies many blocks");
+  EXPECT_EQ(about(facts, "devices").state, State::good);
 }
 
 /// What makes a quiet machine sick, on what line that shows, and how badly.
@@ -83,6 +92,10 @@ INSTANTIATE_TEST_SUITE_P(
                   f.mpi.launched_ranks = 8;
                 }},
         Illness{"single copies", State::attention, [](Facts& f) { f.mpi.single_copies = SingleCopies::refused; }},
+        Illness{"devices", State::attention,
+                [](Facts& f) {
+                  f.devices = {"CUDA", {"some GPU"}, "CUDA: its kernel for many pieces does not copy as it should."};
+                }},
         Illness{"ranks per core", State::stop, [](Facts& f) { f.ranks[3].cpus = f.ranks[2].cpus; }},
         Illness{"ranks per core", State::stop, [](Facts& f) { f.host.quota = 1.5; }},
         Illness{"binding", State::attention,

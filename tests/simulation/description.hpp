@@ -53,6 +53,7 @@ struct Locality {
 struct Devices {
   int per_node = 0;
   double copy_alpha_s = 0, copy_start_bytes = 0, rate_bytes_per_s = 0, process_rate_bytes_per_s = 0;
+  double own_copy_s = 0, own_copy_rate_bytes_per_s = 0;  // of a copy within the device
 };
 
 /// The simulated host that stands for a device.
@@ -128,6 +129,9 @@ inline Cluster read_cluster() {
     const auto& in = json.at("devices");
     cluster.devices = {in.at("per_node"), in.at("copy_alpha_s"), in.at("copy_start_bytes"), in.at("rate_bytes_per_s"),
                        in.at("process_rate_bytes_per_s")};
+    const auto& own = json.value("device", nlohmann::json::object());
+    cluster.devices.own_copy_s = own.value("copy_call_s", 0.0) + own.value("copy_block_s", 0.0);
+    cluster.devices.own_copy_rate_bytes_per_s = own.value("copy_rate_bytes_per_s", cluster.copy_rate_bytes_per_s);
   }
   cluster.leaf_nodes = json.value("leaf_nodes", 0);
   cluster.leaf_rate_bytes_per_s = json.value("leaf_rate_bytes_per_s", 0.0);

@@ -29,6 +29,13 @@ COMMPASS_FITS(destroy_event, cuEventDestroy_v2);
 COMMPASS_FITS(get_handle, cuIpcGetMemHandle);
 COMMPASS_FITS(open_handle, cuIpcOpenMemHandle_v2);
 COMMPASS_FITS(close_handle, cuIpcCloseMemHandle);
+COMMPASS_FITS(count, cuDeviceGetCount);
+COMMPASS_FITS(get_device, cuDeviceGet);
+COMMPASS_FITS(device_name, cuDeviceGetName);
+COMMPASS_FITS(device_place, cuDeviceGetPCIBusId);
+COMMPASS_FITS(load_module, cuModuleLoadData);
+COMMPASS_FITS(get_kernel, cuModuleGetFunction);
+COMMPASS_FITS(launch, cuLaunchKernel);
 
 // Numbers in gpu_backend.cpp and cuda_library.cpp.
 static_assert(CU_POINTER_ATTRIBUTE_MEMORY_TYPE == 2 && CU_POINTER_ATTRIBUTE_IS_MANAGED == 8 &&

@@ -158,6 +158,36 @@ TEST(DeviceExchange, IsChosenForTimingWithoutWhatCannotBeTimed) {
   buffers.expect_delivery(exchange, users, 1);
 }
 
+// What is timed copies to the device, too, and the user's buffer stays as it is meanwhile.
+TEST(DeviceExchange, IsTimedFromADeviceToADevice) {
+  if (size_of() > 3) GTEST_SKIP() << "ranks that take turns are slow";
+  const auto lassen = read_profile(std::string(COMMPASS_TEST_PROFILES) + "/lassen.json").machine;
+  Communicator communicator(MPI_COMM_WORLD, lassen, {Layout::with_ppn(size_of(), 2)});
+  const UsersStream users;
+  communicator.use_stream(users.get());
+  auto buffers = all_to_all(1000);
+  test::fill(buffers.local, rank_of(), 7);
+  buffers.send.write(buffers.local.send_buffer, users.get());
+  buffers.receive.write(buffers.local.receive_buffer, users.get());
+  auto& devices = EmulatedDevices::get();
+  const auto alive = devices.alive();
+  ExchangeOptions options;
+  options.planner = PlannerMode::measure;
+  options.planner_seconds = 0.001;
+  {
+    auto exchange = communicator.neighbor_exchange(buffers.from(), buffers.local.sends, buffers.to(),
+                                                   buffers.local.receives, options);
+    EXPECT_EQ(buffers.receive.read(users.get()), buffers.local.receive_buffer);
+    if (size_of() > 1) {
+      EXPECT_NE(exchange.explanation().find("standard@staged"), std::string::npos) << exchange.explanation();
+      EXPECT_EQ(exchange.explanation().find("standard@device") != std::string::npos, is_device_aware());
+      EXPECT_TRUE(exchange.strategy().find('@') != std::string::npos) << exchange.strategy();
+    }
+    buffers.expect_delivery(exchange, users, 1);
+  }
+  EXPECT_EQ(devices.alive(), alive) << "what was tried leaves nothing behind";
+}
+
 TEST(DeviceExchange, IsNotStagedWhereNothingLiesOnADevice) {
   Communicator communicator(MPI_COMM_WORLD, some_machine());
   auto buffers = all_to_all(100);

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "runtime/device/find_device.hpp"
+#include "runtime/device/piece_kernel.hpp"
 #include "runtime/mpi/device_aware.hpp"
 
 namespace commpass::test {
@@ -91,7 +92,7 @@ void EmulatedDevices::deallocate(int, std::byte* memory) noexcept { unmap(memory
 std::byte* EmulatedDevices::allocate_pinned(int, Bytes bytes) {
   auto memory = std::make_unique<std::byte[]>(static_cast<std::size_t>(bytes));
   auto* const at = memory.get();
-  pinned_.emplace(at, std::move(memory));
+  pinned_.emplace(at, Pinned{bytes, std::move(memory)});
   return at;
 }
 
@@ -147,6 +148,34 @@ void EmulatedDevices::copy(int, std::span<const LocalCopy> copies, Stream stream
       if (find(end) != find(end + bytes - 1)) fail("a copy leaves its allocation");
     launch(stream, [this, from = from, to = to, bytes = bytes] { std::memcpy(inside(to), inside(from), bytes); });
   }
+}
+
+std::string EmulatedDevices::why_no_kernel(int device) {
+  if (kernel_ == Kernel::absent) return "emulated: there is no kernel.";
+  if (!fault_) fault_ = fault_of_kernel(*this, device);
+  return *fault_;
+}
+
+// Reads its table when it runs, as one on a GPU does, and crashes where that or an end of a piece is memory of the host
+// that is not pinned.
+void EmulatedDevices::copy_by_kernel(int, std::span<const LocalCopy> copies, Stream stream) {
+  pieces_ += copies.size();
+  launch(stream, [this, copies] {
+    if (!is_pinned(copies.data())) fail("a kernel reads a table that is not pinned");
+    for (const auto& [from, to, bytes] : copies) {
+      if (bytes == 0) continue;
+      for (const std::byte* end : std::initializer_list<const std::byte*>{from, from + bytes - 1, to, to + bytes - 1})
+        if (find(end) == allocations_.end() && !is_pinned(end)) fail("a kernel reaches no memory there");
+      std::memcpy(inside(to), inside(from), bytes - (kernel_ == Kernel::wrong && bytes % 4 == 3 ? 1 : 0));
+    }
+  });
+}
+
+bool EmulatedDevices::is_pinned(const void* address) const {
+  auto next = pinned_.upper_bound(static_cast<std::byte*>(const_cast<void*>(address)));  // NOLINT: only looked for
+  if (next == pinned_.begin()) return false;
+  --next;
+  return static_cast<const std::byte*>(address) < next->first + next->second.bytes;
 }
 
 void EmulatedDevices::record(int, Event event, Stream stream) {

@@ -25,6 +25,11 @@ class EmulatedDevices final : public DeviceBackend {
   const char* name() const override { return "emulated"; }
   /// As for CUDA, so that a stand-in for the MPI library answers.
   bool is_known_to_mpi() const override;
+  int count() const override { return 2; }
+  DeviceIdentity identify(int device) const override {
+    return {"protected pages", "emulated:" + std::to_string(device)};
+  }
+  void make_current(int) override {}
   std::optional<int> device_of(const void* address) const override;
   bool is_one_allocation(const void* address, Bytes bytes) const override;
   std::byte* allocate(int device, Bytes bytes) override;
@@ -36,6 +41,8 @@ class EmulatedDevices final : public DeviceBackend {
   Event make_event(int device) override;
   void free_event(int device, Event event) noexcept override;
   void copy(int device, std::span<const LocalCopy> copies, Stream stream) override;
+  std::string why_no_kernel(int device) override;
+  void copy_by_kernel(int device, std::span<const LocalCopy> copies, Stream stream) override;
   void record(int device, Event event, Stream stream) override;
   void wait_in_stream(int device, Stream stream, Event event) override;
   void synchronize(int device, Stream stream) override;
@@ -43,13 +50,22 @@ class EmulatedDevices final : public DeviceBackend {
   std::byte* open(int device, const DeviceHandle& handle) override;
   void close(int device, std::byte* begin) noexcept override;
 
+  /// What its kernel for pieces does, from now on.
+  enum class Kernel { right, wrong, absent };
+  void have_kernel(Kernel kernel) {
+    kernel_ = kernel;
+    fault_.reset();
+  }
+  bool is_pinned(const void* address) const;
+  /// How many pieces it has copied so far.
+  std::size_t pieces() const { return pieces_; }
   /// A kernel of the user.
   void launch(Stream stream, std::function<void()> kernel);
   /// Where kernels and copies find the bytes of an address; that of the host is its own.
   std::byte* inside(const void* address) const;
   /// Of all that was allocated and not freed: memory, streams and events.
   std::size_t alive() const;
-  /// How many copies were begun so far.
+  /// How many copies were begun so far, but for those of kernels.
   std::size_t copies() const { return copies_; }
 
  private:
@@ -68,6 +84,11 @@ class EmulatedDevices final : public DeviceBackend {
     std::size_t at = 0;
   };
 
+  struct Pinned {
+    Bytes bytes = 0;
+    std::unique_ptr<std::byte[]> memory;
+  };
+
   using Allocations = std::map<std::uintptr_t, Allocation>;
   Allocations::const_iterator find(const void* address) const;
   std::byte* map(int device, int file, Bytes bytes);
@@ -77,8 +98,10 @@ class EmulatedDevices final : public DeviceBackend {
   Allocations allocations_;
   std::map<Stream, std::shared_ptr<Queue>> queues_{{nullptr, std::make_shared<Queue>()}};
   std::map<Event, std::unique_ptr<Mark>> events_;
-  std::map<std::byte*, std::unique_ptr<std::byte[]>> pinned_;
-  std::size_t copies_ = 0;
+  std::map<std::byte*, Pinned> pinned_;
+  std::size_t copies_ = 0, pieces_ = 0;
+  Kernel kernel_ = Kernel::right;
+  std::optional<std::string> fault_{};  ///< of that kernel, once it was tried
 };
 
 /// Memory of a device, for what a test keeps there.

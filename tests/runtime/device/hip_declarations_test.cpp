@@ -33,6 +33,14 @@ COMMPASS_FITS(destroy_event, hipEventDestroy, hipEvent_t);
 COMMPASS_FITS(get_handle, hipIpcGetMemHandle, hipIpcMemHandle_t*, void*);
 COMMPASS_FITS(open_handle, hipIpcOpenMemHandle, void**, hipIpcMemHandle_t, unsigned);
 COMMPASS_FITS(close_handle, hipIpcCloseMemHandle, void*);
+COMMPASS_FITS(count, hipGetDeviceCount, int*);
+COMMPASS_FITS(get_device, hipDeviceGet, hipDevice_t*, int);
+COMMPASS_FITS(device_name, hipDeviceGetName, char*, int, hipDevice_t);
+COMMPASS_FITS(device_place, hipDeviceGetPCIBusId, char*, int, int);
+COMMPASS_FITS(load_module, hipModuleLoadData, hipModule_t*, const void*);
+COMMPASS_FITS(get_kernel, hipModuleGetFunction, hipFunction_t*, hipModule_t, const char*);
+COMMPASS_FITS(launch, hipModuleLaunchKernel, hipFunction_t, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+              unsigned, hipStream_t, void**, void**);
 
 // Numbers in gpu_backend.cpp and hip_library.cpp.
 static_assert(HIP_POINTER_ATTRIBUTE_MEMORY_TYPE == 2 && HIP_POINTER_ATTRIBUTE_IS_MANAGED == 8 &&

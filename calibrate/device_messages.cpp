@@ -1,0 +1,69 @@
+// Messages whose buffers lie on devices: measured as those in host memory are, by the same parts.
+#include <utility>
+
+#include "calibrate/devices.hpp"
+#include "runtime/device/device_memory.hpp"
+#include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/mpi_error.hpp"
+
+namespace commpass {
+
+namespace {
+
+constexpr double rest_for_trials = 0.85;  // of the budget of devices, after which exchanges are tried
+
+/// What was found of "host" memory and of the network, as of devices.
+void take_found(Calibration& calibration, Calibration&& on_devices) {
+  auto& machine = calibration.machine;
+  machine.device = std::move(on_devices.machine.host);
+  // What the devices of a node send into the network together is no host's rate.
+  if (auto& network = machine.device.by_locality[static_cast<std::size_t>(Locality::network)])
+    network->aggregate_rate_bytes_per_s = on_devices.machine.injection_rate_bytes_per_s;
+  calibration.provenance.device->fits = std::move(on_devices.provenance.fits);
+  for (auto& what : on_devices.provenance.not_measured) {
+    constexpr std::string_view host = "host", injection = "injection";
+    if (what.starts_with(host)) what.replace(0, host.size(), "device");
+    if (what.starts_with(injection)) what.replace(0, injection.size(), "device.network.aggregate_rate_bytes_per_s");
+    calibration.not_measured(std::move(what));
+  }
+}
+
+}  // namespace
+
+void measure_device_messages(Calibration& calibration, const NodeDevices& devices) {
+  if (!devices.have_all_one || !devices.are_known_to_mpi) {
+    calibration.not_measured(devices.have_all_one
+                                 ? "device: the MPI library does not say that it takes " + devices.kind + " memory"
+                                 : "device: some ranks see no device");
+    return;
+  }
+  calibration.progress("messages between devices");
+  const MPI_Comm comm = calibration.comm.get();
+  std::optional<DeviceQueue> queue;
+  std::optional<DeviceMemory> memory;
+  all_or_none(comm, [&] {
+    devices.own->backend->make_current(devices.own->number);
+    queue.emplace(*devices.own, nullptr);
+    memory.emplace(*queue, Ends::anywhere);
+  });
+  CalibrationOptions options = calibration.options;
+  options.budget_s = calibration.options.budget_s * (rest_for_trials - calibration.sampler.spent());
+  COMMPASS_MPI_CALL(MPI_Bcast, &options.budget_s, 1, MPI_DOUBLE, 0, comm);
+  if (!(options.budget_s > 0)) {
+    calibration.not_measured("device: no time was left");
+    return;
+  }
+  options.progress = {};
+  Calibration on_devices(comm, calibration.layout, options, *memory);
+  measure_protocols(on_devices);
+  for (const auto locality : on_devices.localities) find_rendezvous(on_devices, locality);
+  for (const auto locality : on_devices.localities)
+    measure_bursts(on_devices, locality, burst_share.of(locality, on_devices.localities));
+  for (const auto locality : on_devices.localities) measure_sharing(on_devices, locality);
+  for (const auto locality : on_devices.localities)
+    measure_receiving(on_devices, locality, receive_share.of(locality, on_devices.localities));
+  calibration.provenance.samples += on_devices.sampler.count();
+  take_found(calibration, std::move(on_devices));
+}
+
+}  // namespace commpass

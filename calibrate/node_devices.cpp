@@ -1,0 +1,129 @@
+#include "calibrate/node_devices.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "runtime/device/find_device.hpp"
+#include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/mpi_error.hpp"
+
+namespace commpass {
+
+namespace {
+
+constexpr std::size_t most_devices = 64;
+using Text = std::array<char, 64>;
+
+Text text_of(const std::string& text) {
+  Text result{};
+  text.copy(result.data(), result.size() - 1);
+  return result;
+}
+
+/// What a rank tells all.
+struct Seen {
+  std::array<Text, most_devices> places{};
+  int count = 0;
+  int are_known_to_mpi = 0;
+  Text kind{}, name{};  ///< of its first device
+
+  std::optional<int> number_of(const Text& place) const {
+    const auto* const end = places.begin() + count;
+    const auto* const found = std::find(places.begin(), end, place);
+    return found == end ? std::nullopt : std::optional(static_cast<int>(found - places.begin()));
+  }
+};
+
+/// Those of one kind.
+Seen look(const DeviceBackend& backend) {
+  Seen seen;
+  const int count = std::min(backend.count(), static_cast<int>(most_devices));
+  for (; seen.count < count; ++seen.count) {
+    const auto identity = backend.identify(seen.count);
+    seen.places[static_cast<std::size_t>(seen.count)] = text_of(backend.name() + (" " + identity.place));
+    if (seen.count == 0) seen.name = text_of(identity.name);
+  }
+  seen.kind = text_of(backend.name());
+  seen.are_known_to_mpi = backend.is_known_to_mpi();
+  return seen;
+}
+
+/// Each device that ranks of a node see, once, in the order of ranks.
+std::vector<Text> places_on(const std::vector<Rank>& ranks, const std::vector<Seen>& all) {
+  std::vector<Text> result;
+  for (const Rank rank : ranks) {
+    const auto& seen = all[static_cast<std::size_t>(rank)];
+    for (int i = 0; i < seen.count; ++i) {
+      const auto& place = seen.places[static_cast<std::size_t>(i)];
+      if (std::ranges::find(result, place) == result.end()) result.push_back(place);
+    }
+  }
+  return result;
+}
+
+std::vector<Rank> ranks_on(const Layout& layout, int node) {
+  const auto ranks = layout.ranks_of(node);
+  return {ranks.begin(), ranks.end()};
+}
+
+/// Of the devices of its node a rank's, if it sees it, else the first that it sees.
+std::optional<int> own_number(const Layout& layout, Rank rank, const std::vector<Seen>& all) {
+  const auto& seen = all[static_cast<std::size_t>(rank)];
+  if (seen.count == 0) return {};
+  const auto ranks = ranks_on(layout, layout.node(rank));
+  const auto places = places_on(ranks, all);
+  const auto before = static_cast<std::size_t>(std::ranges::find(ranks, rank) - ranks.begin());
+  return seen.number_of(places[before * std::min(places.size(), ranks.size()) / ranks.size()]).value_or(0);
+}
+
+int largest_node(const Layout& layout) {
+  int largest = 0;
+  for (int node = 1; node < layout.nodes(); ++node)
+    if (layout.ppn(node) > layout.ppn(largest)) largest = node;
+  return largest;
+}
+
+}  // namespace
+
+NodeDevices find_node_devices(MPI_Comm comm, const Layout& layout) {
+  NodeDevices devices;
+  DeviceBackend* backend = nullptr;
+  Seen mine;
+  std::vector<Seen> all(static_cast<std::size_t>(layout.ranks()));
+  try {
+    all_or_none(comm, [&] {
+      const auto kinds = all_device_backends();
+      if (kinds.empty()) return;
+      backend = kinds.front();
+      mine = look(*backend);
+    });
+  } catch (const Error& error) {  // the same on every rank
+    devices.why_none = error.what();
+    return devices;
+  }
+  COMMPASS_MPI_CALL(MPI_Allgather, &mine, static_cast<int>(sizeof mine), MPI_BYTE, all.data(),
+                    static_cast<int>(sizeof mine), MPI_BYTE, comm);
+  int rank = 0;
+  COMMPASS_MPI_CALL(MPI_Comm_rank, comm, &rank);
+  const auto ranks = ranks_on(layout, largest_node(layout));
+  const auto places = places_on(ranks, all);
+  devices.count = static_cast<int>(places.size());
+  if (places.empty()) {
+    devices.why_none = "no device was found";
+    return devices;
+  }
+  for (const Rank other : ranks)
+    if (all[static_cast<std::size_t>(other)].number_of(places.front())) devices.sharers.push_back(other);
+  const auto& first = all[static_cast<std::size_t>(devices.sharers.front())];
+  devices.kind = first.kind.data();
+  devices.name = first.name.data();
+  if (const auto number = mine.number_of(places.front()); number && std::ranges::count(devices.sharers, rank) > 0)
+    devices.first = Device{backend, *number};
+  if (const auto number = own_number(layout, rank, all)) devices.own = Device{backend, *number};
+  devices.have_all_one = std::ranges::all_of(all, [](const Seen& seen) { return seen.count > 0; });
+  devices.are_known_to_mpi = std::ranges::all_of(all, [](const Seen& seen) { return seen.are_known_to_mpi != 0; });
+  return devices;
+}
+
+}  // namespace commpass

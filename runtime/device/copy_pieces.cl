@@ -1,0 +1,36 @@
+// The kernel that copies many small pieces at once: to bring them together for a message or a copy to host memory, or
+// to bring them to their places. OpenCL C, of which clang makes PTX: scripts/copy-kernel writes copy_pieces_ptx.cpp.
+
+// As LocalCopy (runtime/execute/local_copy.hpp). Addresses are of memory that the device reaches.
+struct Piece {
+  ulong from, to, bytes;
+};
+
+// The first `bytes / sizeof(Type)` elements, by the lanes of a warp in turn; and then what is left has begun there.
+#define COPY_ELEMENTS(Type)                                                               \
+  {                                                                                       \
+    const ulong elements = bytes / sizeof(Type);                                          \
+    for (ulong k = lane; k < elements; k += lanes)                                        \
+      ((__global Type*)to)[k] = ((__global const Type*)from)[k];                          \
+    from += elements * sizeof(Type);                                                      \
+    to += elements * sizeof(Type);                                                        \
+    bytes -= elements * sizeof(Type);                                                     \
+  }
+
+// A warp for each piece, by as wide accesses as both its ends are aligned for.
+__kernel void commpass_copy_pieces(__global const struct Piece* pieces, ulong count) {
+  const ulong lanes = 32;
+  const ulong lane = (uint)__nvvm_read_ptx_sreg_tid_x() % lanes;
+  const ulong warps_of_block = (uint)__nvvm_read_ptx_sreg_ntid_x() / lanes;
+  const ulong warps = warps_of_block * (uint)__nvvm_read_ptx_sreg_nctaid_x();
+  const ulong warp =
+      warps_of_block * (uint)__nvvm_read_ptx_sreg_ctaid_x() + (uint)__nvvm_read_ptx_sreg_tid_x() / lanes;
+  for (ulong i = warp; i < count; i += warps) {
+    ulong from = pieces[i].from, to = pieces[i].to, bytes = pieces[i].bytes;
+    const ulong misaligned = from | to;
+    if (misaligned % sizeof(uint4) == 0) COPY_ELEMENTS(uint4)
+    if (misaligned % sizeof(ulong) == 0) COPY_ELEMENTS(ulong)
+    if (misaligned % sizeof(uint) == 0) COPY_ELEMENTS(uint)
+    COPY_ELEMENTS(uchar)
+  }
+}
