@@ -129,10 +129,8 @@ std::vector<Strategy> suggest_of_places(const Layout& layout) {
     const auto others = (layout.ranks() + size - 1) / size;
     if (size > 1 && others > 1) strategies.push_back({"stfw", {{"dims", {size, others}}}, {}});
   };
-  if (const std::int64_t nodes = layout.nodes_of_each_group(), ppn = layout.max_ppn(); nodes > 1 && layout.even()) {
-    add(ppn * nodes);
-    if (ppn > 1) strategies.push_back({"stfw", {{"dims", {ppn, nodes, layout.groups()}}}, {}});
-  }
+  if (const int nodes = layout.nodes_of_each_group(); nodes > 1 && layout.even())
+    add(std::int64_t{nodes} * layout.max_ppn());
   if (layout.sockets() > layout.nodes())
     if (const auto each = ranks_of_socket(layout)) add(*each);
   if (!layout.even()) add(layout.max_ppn());
