@@ -334,10 +334,12 @@ TEST_F(ProfileKeys, ThatAreRequiredAreRefusedWhereTheyAreAbsent) {
       << "of a protocol that is not the last";
 }
 
-/// All is known but what would hide a key: a core hides the NICs that could do more, a bus what is within a node.
+/// All is known but what would hide a key: a core, or the links of a group, hide the NICs that could do more, a bus
+/// what is within a node.
 nlohmann::ordered_json with_influence_of(const std::string& key) {
   auto json = full_profile();
   if (key.starts_with("injection")) json.erase("core");
+  if (key.starts_with("injection") || key.starts_with("ejection")) json.erase("group");
   if (key == "host.*.aggregate_rate_bytes_per_s") json.erase("bus");
   return json;
 }
