@@ -21,9 +21,9 @@ using Json = nlohmann::ordered_json;
 
 /// The largest relative error of each kind of parameter; a kind that no cluster has is not there.
 using Errors = std::map<std::string, double>;
-constexpr const char* kinds[] = {"alpha", "beta",      "alpha_next",  "beta_next", "alpha_receive", "beta_receive",
-                                 "link",  "switch",    "injection",   "ejection",  "core",          "bus",
-                                 "copy",  "slow_node", "narrow_core", "devices",   "device_copy"};
+constexpr const char* kinds[] = {"alpha", "beta",   "alpha_next", "beta_next",   "alpha_receive", "beta_receive",
+                                 "link",  "switch", "injection",  "ejection",    "core",          "group",
+                                 "bus",   "copy",   "slow_node",  "narrow_core", "devices",       "device_copy"};
 
 /// Compares what was found of a cluster with its description, which lists as `hidden` what cannot be identified there.
 class Comparison {
@@ -103,10 +103,15 @@ bool names_slow_nodes(const nlohmann::json& truth, const nlohmann::json& provena
   return found == slow;
 }
 
+/// Does the layout tell nothing of switches that are there?
+bool has_unknown_groups(const nlohmann::json& truth) {
+  return truth.contains("leaf_nodes") && !truth.value("groups_are_known", false);
+}
+
 /// Does the verdict tell of a core that no key of a profile describes, where there is one and nowhere else?
 bool tells_of_core(const nlohmann::json& truth, const Verdict& verdict) {
   const bool is_told = verdict.trust != Trust::good && verdict.why.find("the network's core") != std::string::npos;
-  return is_told == truth.contains("leaf_nodes");
+  return is_told == has_unknown_groups(truth);
 }
 
 /// Compares copies of devices: between them and host memory by each number of processes, and within one.
@@ -141,13 +146,14 @@ Errors compare(const nlohmann::json& truth, const Profile& profile) {
   const bool is_told = machine.verdict && tells_of_core(truth, *machine.verdict);
   comparison.add("", "narrow_core", is_told ? std::optional(0.0) : std::nullopt, 0, 1);
   if (truth.contains("slow_node")) return comparison.errors;  // the description is of the other nodes
-  if (truth.contains("leaf_nodes")) return comparison.errors;
+  if (has_unknown_groups(truth)) return comparison.errors;
   for (const auto locality : {Locality::socket, Locality::node, Locality::network})
     if (machine.host.has(locality))
       compare_channel(truth.at(name_of(locality)), *machine.host.find(locality), name_of(locality), comparison);
   comparison.add_rate("injection", "injection_rate_bytes_per_s", machine.injection_rate_bytes_per_s);
   comparison.add_rate("ejection", "ejection_rate_bytes_per_s", machine.ejection_rate_bytes_per_s);
   comparison.add_rate("core", "core_rate_per_node_bytes_per_s", machine.core_rate_bytes_per_s);
+  comparison.add_rate("group", "leaf_rate_bytes_per_s", machine.group_rate_bytes_per_s);
   comparison.add_rate("bus", "bus_rate_bytes_per_s", machine.bus_rate_bytes_per_s);
   comparison.add_rate("copy", "copy_rate_bytes_per_s", machine.copy_rate_bytes_per_s);
   return comparison.errors;
@@ -185,7 +191,8 @@ Json calibration(const Options& options) {
   }
   // Several nodes have to send for the limit into one of them to show, on clusters that have one.
   constexpr std::pair<const char*, int> folders[] = {{"", 2},           {"/beyond", 2},        {"/ejection", 4},
-                                                     {"/slow-node", 4}, {"/leaf-switches", 6}, {"/devices", 2}};
+                                                     {"/slow-node", 4}, {"/leaf-switches", 6}, {"/groups", 4},
+                                                     {"/devices", 2}};
   for (const auto& [folder, nodes] : folders) {
     auto simulator = options.simulator;
     simulator.clusters += folder;

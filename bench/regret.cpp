@@ -264,7 +264,7 @@ Json regret(const Options& options) {
   if (!options.json)
     fmt::print("{:<14} {:>4} {:<22} {:<30} {:<30} {:>6} {:>7} {:>7} {:>6} {:>7}\n", "cluster", "P", "pattern", "chosen",
                "best", "regret", "error", "median", "order", "speedup");
-  const auto all = clusters(options.simulator, {".", "beyond"});
+  const auto all = clusters(options.simulator, {".", "beyond", "groups"});
   const auto profiles = calibrate_all(options.simulator, all);
   std::vector<Case> cases;
   for (std::size_t i = 0; i < all.size(); ++i) {

@@ -24,7 +24,8 @@ std::vector<ClusterShape> clusters(const Simulator& simulator, const std::vector
     for (const auto& entry : fs::directory_iterator(simulator.clusters + "/" + folder)) {
       if (entry.path().extension() != ".json") continue;
       const auto json = nlohmann::json::parse(read_file(entry.path().string()));
-      result.push_back({json.at("name"), json.at("sockets"), json.at("cores"), entry.path().string()});
+      result.push_back({json.at("name"), json.at("sockets"), json.at("cores"), entry.path().string(),
+                        json.value("groups_are_known", false) ? json.at("leaf_nodes").get<int>() : 0});
     }
     std::ranges::sort(result.begin() + first, result.end(), {}, &ClusterShape::name);
   }
@@ -33,8 +34,12 @@ std::vector<ClusterShape> clusters(const Simulator& simulator, const std::vector
 
 std::string layout_of(const ClusterShape& cluster, int ranks) {
   std::string text;
-  for (int rank = 0; rank < ranks; ++rank)
-    text += fmt::format("{}{}.{}", rank == 0 ? "" : ",", rank / cluster.ppn(), rank % cluster.ppn() / cluster.cores);
+  for (int rank = 0; rank < ranks; ++rank) {
+    const int node = rank / cluster.ppn();
+    if (rank > 0) text += ',';
+    if (cluster.group_nodes > 0) text += fmt::format("{}.", node / cluster.group_nodes);
+    text += fmt::format("{}.{}", node, rank % cluster.ppn() / cluster.cores);
+  }
   return text;
 }
 

@@ -20,8 +20,9 @@ struct Simulator {
 struct ClusterShape {
   std::string name;
   int sockets = 0;
-  int cores = 0;     ///< of a socket
-  std::string file;  ///< the description
+  int cores = 0;        ///< of a socket
+  std::string file;     ///< the description
+  int group_nodes = 0;  ///< nodes of each group that layouts tell of; 0: of none
   int ppn() const { return sockets * cores; }
 };
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <span>
 
 #include "calibrate/calibration.hpp"
 #include "calibrate/fit.hpp"
@@ -124,6 +125,10 @@ void measure_core(Calibration& calibration) {
     calibration.not_measured("core: needs two nodes");
     return;
   }
+  if (layout.groups() > 1) {
+    calibration.not_measured("core: what groups of nodes share is measured in its place");
+    return;
+  }
   const Bytes bytes = large_bytes(calibration);
   const Seconds expected = std::max(
       moving_seconds(calibration, Locality::network),
@@ -132,6 +137,43 @@ void measure_core(Calibration& calibration) {
   rate = rate_of_rings(calibration, rings, Locality::network, core_share.end, bytes, expected) / layout.nodes();
   if (!std::isfinite(rate)) calibration.not_measured("core: all nodes at once send as much as each alone");
 }
+
+void measure_groups(Calibration& calibration) {
+  const auto& layout = calibration.layout;
+  const auto rings = rings_between_groups(layout);
+  if (rings.empty()) return;  // and nothing to tell: without groups prices ask for no such rate
+  calibration.progress("groups");
+  const Bytes bytes = large_bytes(calibration);
+  const Seconds expected = std::max(moving_seconds(calibration, Locality::network),
+                                    static_cast<double>(layout.max_ppn()) * static_cast<double>(bytes) /
+                                        calibration.machine.injection_rate_bytes_per_s);
+  int largest = 0;
+  for (int group = 0; group < layout.groups(); ++group) largest = std::max(largest, layout.ranks_of_group(group));
+  const double rate = rate_of_rings(calibration, rings, Locality::network, core_share.end, bytes, expected);
+  calibration.machine.group_rate_bytes_per_s = rate * largest / layout.ranks();
+  if (!std::isfinite(rate)) calibration.not_measured("group: all nodes of a group at once send as much as each alone");
+}
+
+namespace {
+
+/// What moves to a node if it takes in all that its senders' NICs and the links of groups move, when the slowest ends.
+double rate_into(std::span<const Pair> pairs, const Calibration& calibration) {
+  const auto& layout = calibration.layout;
+  const auto& machine = calibration.machine;
+  std::map<int, int> out_of_node, out_of_group;
+  int into_group = 0;
+  Seconds slowest = 0;  // of a byte of each pair
+  for (const auto& [sender, receiver] : pairs) {
+    const int node = layout.node(sender);
+    slowest = std::max(slowest, ++out_of_node[node] / machine.injection_rate_bytes_per_s);
+    if (layout.group_way(sender, receiver) != GroupWay::between) continue;
+    const int most = std::max(++out_of_group[layout.group(node)], ++into_group);
+    slowest = std::max(slowest, most / machine.group_rate_bytes_per_s);
+  }
+  return static_cast<double>(pairs.size()) / slowest;
+}
+
+}  // namespace
 
 void measure_ejection(Calibration& calibration) {
   calibration.progress("ejection");
@@ -146,7 +188,11 @@ void measure_ejection(Calibration& calibration) {
   }
   const double rate = sweep(calibration, pairs, Locality::network, layout.nodes() - 1, ejection_share.end, "ejection");
   if (!std::isfinite(rate)) return;
-  if (rate >= nearly * static_cast<double>(senders.size()) * calibration.machine.injection_rate_bytes_per_s) {
+  const double sent =
+      layout.groups() > 1
+          ? rate_into(std::span(pairs).first(pairs.size() / senders.size() * senders.size()), calibration)
+          : static_cast<double>(senders.size()) * calibration.machine.injection_rate_bytes_per_s;
+  if (rate >= nearly * sent) {
     calibration.not_measured(fmt::format("ejection: a node takes in all that {} others inject", senders.size()));
     return;
   }

@@ -102,6 +102,7 @@ void measure_parts(Calibration& calibration) {
   part_of_each(measure_sharing);
   part(measure_bus);
   part(measure_core);
+  part(measure_groups);
   part(measure_ejection);
   shared_part(measure_receiving, receive_share);
   part(measure_copies);

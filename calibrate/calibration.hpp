@@ -70,8 +70,10 @@ void measure_bursts(Calibration& calibration, Locality locality, const Share& sh
 void measure_sharing(Calibration& calibration, Locality locality);
 /// What all ranks of a node move within it when all are busy.
 void measure_bus(Calibration& calibration);
-/// What each node sends into the network when all do, if that is less than one alone.
+/// What each node sends into the network when all do, if that is less than one alone. Not where there are groups.
 void measure_core(Calibration& calibration);
+/// What a group of nodes sends to the others when all do, if that is less than its nodes alone.
+void measure_groups(Calibration& calibration);
 /// What a node takes in from the network: many nodes send to one.
 void measure_ejection(Calibration& calibration);
 /// α_receive and β_receive, and γ again: many ranks send to one. Where the senders, or what they share, take as long,

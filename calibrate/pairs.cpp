@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -95,6 +96,25 @@ std::vector<std::vector<Rank>> rings_between_nodes(const Layout& layout) {
     if (ring.size() < 2) rings.pop_back();
   }
   return rings;
+}
+
+std::vector<std::vector<Rank>> rings_between_groups(const Layout& layout) {
+  std::vector<std::vector<Rank>> groups(static_cast<std::size_t>(layout.groups()));
+  for (Rank rank = 0; rank < layout.ranks(); ++rank)
+    groups[static_cast<std::size_t>(layout.group(layout.node(rank)))].push_back(rank);
+  std::vector<std::vector<Rank>> rings;
+  for (std::size_t position = 0;; ++position) {
+    std::vector<Rank> there;  // at this position, of each group that has one
+    for (const auto& group : groups)
+      if (position < group.size()) there.push_back(group[position]);
+    if (there.size() < 2) return rings;
+    const auto step = 1 + position % (there.size() - 1);
+    for (std::size_t first = 0; first < std::gcd(step, there.size()); ++first) {
+      auto& ring = rings.emplace_back();
+      for (auto next = first; ring.empty() || next != first; next = (next + step) % there.size())
+        ring.push_back(there[next]);
+    }
+  }
 }
 
 std::vector<std::vector<Rank>> rings_within_node(const Layout& layout) {

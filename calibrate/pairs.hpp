@@ -29,4 +29,8 @@ std::vector<Rank> partners(const Layout& layout, Rank rank, Locality locality);
 std::vector<std::vector<Rank>> rings_between_nodes(const Layout& layout);
 std::vector<std::vector<Rank>> rings_within_node(const Layout& layout);
 
+/// Rings of ranks with the same position in their groups, so that all of them send to another group at once, and the
+/// ranks of each to all others in turn. None where there is one group.
+std::vector<std::vector<Rank>> rings_between_groups(const Layout& layout);
+
 }  // namespace commpass

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "calibrate/attribution.hpp"
@@ -15,11 +16,12 @@ namespace {
 /// What one more message to a receiver takes without it.
 class Senders {
  public:
-  Senders(const Calibration& calibration, Locality locality, std::span<const Rank> senders)
+  Senders(const Calibration& calibration, Locality locality, Rank receiver, std::span<const Rank> senders)
       : machine_(calibration.machine), channel_(*machine_.host.find(locality)), count_(senders.size()) {
     std::map<int, int> of_node;
     for (const Rank sender : senders)
       most_of_a_node_ = std::max(most_of_a_node_, ++of_node[calibration.layout.node(sender)]);
+    count_groups(calibration.layout, receiver, senders);
     nodes_ = calibration.layout.nodes();
     is_network_ = locality == Locality::network;
   }
@@ -35,13 +37,23 @@ class Senders {
   double shared_rate() const {
     if (!is_network_) return std::min(channel_.aggregate_rate_bytes_per_s, machine_.bus_rate_bytes_per_s);
     return std::min({machine_.injection_rate_bytes_per_s * static_cast<double>(count_) / most_of_a_node_,
-                     machine_.ejection_rate_bytes_per_s, machine_.core_rate_bytes_per_s * nodes_});
+                     machine_.ejection_rate_bytes_per_s, machine_.core_rate_bytes_per_s * nodes_, group_rate()});
+  }
+
+  /// Senders of the receiver's group do not share a group's links, all others share those into it.
+  void count_groups(const Layout& layout, Rank receiver, std::span<const Rank> senders) {
+    through_links_ = static_cast<int>(std::ranges::count_if(
+        senders, [&](Rank sender) { return layout.group_way(sender, receiver) == GroupWay::between; }));
+  }
+  double group_rate() const {
+    return through_links_ > 0 ? machine_.group_rate_bytes_per_s * static_cast<double>(count_) / through_links_
+                              : std::numeric_limits<double>::infinity();
   }
 
   const Machine& machine_;
   const Channel& channel_;
   std::size_t count_;
-  int most_of_a_node_ = 0, nodes_ = 1;
+  int most_of_a_node_ = 0, nodes_ = 1, through_links_ = 0;
   bool is_network_ = false;
 };
 
@@ -99,7 +111,7 @@ void measure_receiving(Calibration& calibration, Locality locality, const Share&
     bursts = time(share.begin + 2 * third);
   }
   const Seconds gamma = bursts.gamma();
-  const Senders others(calibration, locality, senders);
+  const Senders others(calibration, locality, receiver, senders);
   const BesideSending beside(calibration, locality, share.end);
   // What larger messages hide is what the same processor needs for smaller ones, as far as it is known.
   Line taking{0, 0};

@@ -103,7 +103,9 @@ Verdict judge(const Provenance& provenance) {
   verdict.uncertainty = is_good ? spread : std::max(spread, apart);
   if (!provenance.slow_nodes.empty()) verdict.remedy = "look at that node, or calibrate and run without it";
   else if (core > seen)
-    verdict.remedy = "let programs measure (COMMPASS_PLANNER=measure) where many nodes send at once";
+    verdict.remedy =
+        "calibrate with a layout that tells which nodes share a switch (--layout), or let programs measure "
+        "(COMMPASS_PLANNER=measure) where many nodes send at once";
   else if (!is_good) verdict.remedy = again;
   return verdict;
 }

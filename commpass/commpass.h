@@ -45,8 +45,8 @@ typedef struct commpass_comm_state* commpass_comm;
  * measured on this machine, else a built-in one, of which rank 0 says so once on stderr.
  * On failure *comm is NULL. */
 int commpass_comm_create(MPI_Comm mpi_comm, const char* profile, commpass_comm* comm);
-/* The same with a layout: "NODESxRANKS", "NODESxSOCKETSxRANKS" or a node for each rank ("0,0,1"), the same on every
- * rank; NULL or "": COMMPASS_LAYOUT, else what MPI and hwloc say. */
+/* The same with a layout: "NODESxRANKS", "NODESxSOCKETSxRANKS", "GROUPSxNODESxSOCKETSxRANKS" or a node for each rank
+ * ("0,0,1"), the same on every rank; NULL or "": COMMPASS_LAYOUT, else what MPI and hwloc say. */
 int commpass_comm_create_laid_out(MPI_Comm mpi_comm, const char* profile, const char* layout, commpass_comm* comm);
 /* The same with hints, which go before the variables of the environment of their names in capitals: commpass_profile,
  * commpass_layout, commpass_strategy, commpass_alltoallv_strategy, commpass_sparse_strategy, commpass_planner,

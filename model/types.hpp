@@ -21,6 +21,9 @@ inline constexpr Payload no_payload = -1;  ///< an edge's own bytes, which no ot
 enum class Locality : std::uint8_t { socket, node, network };
 inline constexpr int locality_count = 3;
 
+/// Where the nodes of two ranks are: in one group of several, in two groups, or nobody knows of groups.
+enum class GroupWay : std::uint8_t { unknown, within, between };
+
 /// "socket", "node" or "network", the keys of a profile.
 const char* name_of(Locality locality);
 

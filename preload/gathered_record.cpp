@@ -275,15 +275,8 @@ void gather_edges(MPI_Comm comm, const RecordTable& table, Gathered& gathered) {
 }
 
 std::string text_of(const Layout& layout) {
-  const bool has_sockets = layout.sockets() > layout.nodes();
-  if (layout.is_regular() && !has_sockets) return fmt::format("{}x{}", layout.nodes(), layout.max_ppn());
-  std::string text;
-  const auto out = std::back_inserter(text);
-  for (Rank rank = 0; rank < layout.ranks(); ++rank) {
-    fmt::format_to(out, "{}{}", rank > 0 ? "," : "", layout.node(rank));
-    if (has_sockets) fmt::format_to(out, ".{}", layout.socket(rank));
-  }
-  return text;
+  const bool is_product = layout.is_regular() && layout.sockets() == layout.nodes() && layout.groups() == 1;
+  return is_product ? fmt::format("{}x{}", layout.nodes(), layout.max_ppn()) : places_text(layout);
 }
 
 std::string command_line() {

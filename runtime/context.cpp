@@ -30,7 +30,7 @@ namespace {
 /// The layout that rank 0 is given or its environment names, else what is detected.
 Layout choose_layout(MPI_Comm comm, const std::optional<Layout>& given, const Environment& environment) {
   const int ranks = ranks_in(comm);
-  // As text, so that every rank has the same: node and socket of each rank.
+  // As text, so that every rank has the same.
   std::string text;
   all_or_none(comm, [&] {
     std::optional<Layout> layout = given;
@@ -39,10 +39,7 @@ Layout choose_layout(MPI_Comm comm, const std::optional<Layout>& given, const En
     if (layout->ranks() != ranks)
       throw InputError("layout", fmt::format("it has {} ranks but the communicator has {}", layout->ranks(), ranks),
                        "use a layout for all its ranks");
-    if (rank_in(comm) != 0) return;
-    for (Rank rank = 0; rank < ranks; ++rank)
-      fmt::format_to(std::back_inserter(text), "{}{}.{}", rank == 0 ? "" : ",", layout->node(rank),
-                     layout->socket(rank));
+    if (rank_in(comm) == 0) text = places_text(*layout);
   });
   text = broadcast(comm, text);
   return text.empty() ? detect_layout(comm) : parse_layout(text, ranks);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/cost/models.hpp"
+
 namespace commpass {
 
 Seconds BatchTimes::taken_in() const { return std::max(takes_after_sends ? launching : 0.0, first_arrival) + taking; }
@@ -14,6 +16,16 @@ Seconds BatchTimes::moving_when_posted() const {
 
 double injection_rate_bytes_per_s(const Machine& machine) {
   return std::min(machine.injection_rate_bytes_per_s, machine.core_rate_bytes_per_s);
+}
+
+Machine with_groups_in_core(Machine machine, const Layout& layout) {
+  for (int node = 0; layout.groups() > 1 && node < layout.nodes(); ++node) {
+    const int others = layout.ranks() - layout.ppn(node);
+    const int far = layout.ranks() - layout.ranks_of_group(layout.group(node));
+    const double rate = of_a_node(machine, share_of_group(layout, node)).group_rate_bytes_per_s * others / far;
+    machine.core_rate_bytes_per_s = std::min(machine.core_rate_bytes_per_s, rate);
+  }
+  return machine;
 }
 
 BatchTimes batch_times(const BatchLoad& load, const Machine& machine) {

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "model/machine/layout.hpp"
 #include "model/machine/machine.hpp"
 
 namespace commpass {
@@ -42,6 +43,10 @@ struct BatchTimes {
 
 /// What a node sends, where all nodes send.
 double injection_rate_bytes_per_s(const Machine& machine);
+
+/// The machine whose core gives a node no more than its part of what its group's links move, where all nodes send to
+/// all others alike.
+Machine with_groups_in_core(Machine machine, const Layout& layout);
 
 /// Equal to evaluate() where all ranks send the same and nothing is shared (tests/model/cost/batch_times_test.cpp).
 /// @throws InputError if the machine has no parameters for a locality with messages

@@ -7,7 +7,8 @@
 //                  batch if it is later
 //   moving   M_k = B_k + α_k − α_next,k − α_receive,k   its bytes move from then on, for β·s_k if they are alone
 //   link     where the rate of a rank's link is known, the rank's own messages share it
-//   sharing  C_k = when the servers that ranks share (a socket, a node, a NIC out, a NIC in, the core) have moved its
+//   sharing  C_k = when the servers that ranks share (a socket, a node, a NIC out, a NIC in, a group, the core) have
+//   moved its
 //                  bytes; those that are there at once get equal parts of the rate
 //   arrival  A_k = max(M_k + β·s_k, C_k) + α_receive,k
 // Without sharing, m like messages take α + (m−1)·α_next + m·β·s if β_next is β, as it is where it was not measured.
@@ -173,7 +174,7 @@ class Clocks {
             message.packed_pieces != like.packed_pieces || message.unpacked_pieces != like.unpacked_pieces ||
             message.unpacked_bytes != like.unpacked_bytes || message.is_all_from_sender != like.is_all_from_sender ||
             message.is_all_for_receiver != like.is_all_for_receiver || folded.locality != like_folded.locality ||
-            folded.messages != like_folded.messages)
+            folded.group_way != like_folded.group_way || folded.messages != like_folded.messages)
           return false;
       }
     return true;
@@ -279,6 +280,7 @@ class Clocks {
       flight.message = &message;
       flight.protocol = &protocol;
       flight.locality = locality;
+      flight.group_way = folded.group_way;
       flight.is_eager = channel.is_eager(message.bytes);
       flight.messages = messages;
       if (for_all) flight.senders = locality == Locality::socket ? ranks_on_socket_ : layout_.ranks();

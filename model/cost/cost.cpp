@@ -95,6 +95,15 @@ StageCost stage_of(const char* label, Bytes bytes_max) {
   return stage;
 }
 
+double share_of_group(const Layout& layout, int node) {
+  return static_cast<double>(layout.ppn(node)) / layout.ranks_of_group(layout.group(node));
+}
+
+Machine of_a_node(Machine machine, double share_of_group) {
+  machine.group_rate_bytes_per_s *= share_of_group;
+  return machine;
+}
+
 Machine without_copies(Machine machine) {
   machine.copy_rate_bytes_per_s = std::numeric_limits<double>::infinity();
   machine.copy_block_s = 0;

@@ -88,12 +88,13 @@ class Drawn {
   /// What some ranks of a node send.
   Cost price(int node, std::span<const Rank> senders) {
     const auto node_layout = layout_of_node(layout_, node);
+    const auto machine = of_a_node(machine_, share_of_group(layout_, node));
     Foldings foldings;
     auto schedule = draw_node(pattern_.block_bytes, draw_, route_, window_, layout_, senders, foldings);
     if (!path_.is_host())
       schedule.send_bytes = schedule.receive_bytes =
           std::vector(schedule.self_bytes.size(), buffer_bytes(pattern_, layout_, node));
-    return evaluate_path(schedule, node_layout, machine_, model_, usage_, path_, &foldings);
+    return evaluate_path(schedule, node_layout, machine, model_, usage_, path_, &foldings);
   }
 
  private:

@@ -116,12 +116,13 @@ class Folding {
     const int middle = group * together_ + together_ / 2 + 1;
     const bool has_middle = first_round <= middle && middle <= last_round;
     const bool joins = std::exchange(last_group_, group) == group && folded_.back().locality == alike_run.locality &&
+                       folded_.back().group_way == alike_run.group_way &&
                        alike(stage_.messages.back(), alike_run.first);
     if (joins) {
       folded_.back().messages += messages;
     } else {
       stage_.messages.push_back(alike_run.first);
-      folded_.push_back({alike_run.locality, messages, batches});
+      folded_.push_back({alike_run.locality, messages, batches, alike_run.group_way});
       turns_.push_back(0);
     }
     if (joins && !has_middle) return;
@@ -171,7 +172,8 @@ void append_run(const UniformRun& run, const Message& first, const Layout& layou
     Locality locality;
   };
   if (run.messages == 1) {
-    result.push_back({first, 1, run.ring, layout.locality(first.from, first.to)});
+    result.push_back(
+        {first, 1, run.ring, layout.locality(first.from, first.to), layout.group_way(first.from, first.to)});
     return;
   }
   std::vector<OnNode> on_node;
@@ -192,6 +194,15 @@ void append_run(const UniformRun& run, const Message& first, const Layout& layou
     auto& alike_run = result.emplace_back(AlikeRun{first, end - begin, run.ring, locality});
     alike_run.first.to = run.ring.after(run.first.to, begin);
     alike_run.first.round += begin;
+    alike_run.group_way = layout.group_way(first.from, alike_run.first.to);
+  };
+  const auto append_far = [&](int begin, int end) {
+    for (int next = begin; begin < end; begin = next) {
+      const auto way = [&](int place) { return layout.group_way(first.from, run.ring.after(run.first.to, place)); };
+      next = layout.groups() == 1 ? end : begin + 1;
+      while (next < end && way(next) == way(begin)) ++next;
+      append(begin, next, Locality::network);
+    }
   };
   int begin = 0;
   for (std::size_t i = 0; i < on_node.size();) {
@@ -199,12 +210,12 @@ void append_run(const UniformRun& run, const Message& first, const Layout& layou
     while (end < on_node.size() && on_node[end].place == on_node[end - 1].place + 1 &&
            on_node[end].locality == on_node[i].locality)
       ++end;
-    append(begin, on_node[i].place, Locality::network);
+    append_far(begin, on_node[i].place);
     begin = on_node[end - 1].place + 1;
     append(on_node[i].place, begin, on_node[i].locality);
     i = end;
   }
-  append(begin, run.messages, Locality::network);
+  append_far(begin, run.messages);
 }
 
 std::vector<Folded> fold(std::span<const AlikeRun> sent, const Layout& layout, Window window, Stage& stage) {

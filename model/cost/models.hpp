@@ -15,6 +15,7 @@ struct Folded {
   Locality locality = Locality::network;  ///< which the layout of the node cannot tell
   std::uint32_t messages = 1;             ///< it stands for so many like it of one sender, one right after another
   std::uint32_t batches = 1;  ///< and its batch for so many like it, one after another; the same for all of a batch
+  GroupWay group_way = GroupWay::unknown;  ///< which the layout of the node cannot tell either
 };
 using Foldings = std::vector<std::vector<Folded>>;  // by stage and message
 
@@ -25,10 +26,16 @@ struct FoldedOf {
   std::span<const Folded> given;  ///< empty: each is what it is, and the layout tells its locality
 
   Folded operator()(const Message& message) const {
-    return given.empty() ? Folded{layout.locality(message.from, message.to)}
-                         : given[static_cast<std::size_t>(&message - messages.data())];
+    return given.empty()
+               ? Folded{layout.locality(message.from, message.to), 1, 1, layout.group_way(message.from, message.to)}
+               : given[static_cast<std::size_t>(&message - messages.data())];
   }
 };
+
+/// The part of its group's ranks that a node has. What a machine gives one that stands for all: this part of the rate
+/// of a group.
+double share_of_group(const Layout& layout, int node);
+Machine of_a_node(Machine machine, double share_of_group);
 
 /// For what is not copied by a rule that has a price: headers and numbers.
 Machine without_copies(Machine machine);

@@ -12,9 +12,11 @@ constexpr double unlimited = std::numeric_limits<double>::infinity();
 
 constexpr std::uint32_t no_flight = std::numeric_limits<std::uint32_t>::max();
 
-/// Sockets, then of each node what is between its sockets, its bus, its NIC out and its NIC in, then the core.
+/// Sockets, then of each node what is between its sockets, its bus, its NIC out and its NIC in, then the core, then of
+/// each group its links out and its links in.
 std::size_t servers_of(const Layout& layout) {
-  return static_cast<std::size_t>(layout.sockets()) + 4 * static_cast<std::size_t>(layout.nodes()) + 1;
+  return static_cast<std::size_t>(layout.sockets()) + 4 * static_cast<std::size_t>(layout.nodes()) + 1 +
+         2 * static_cast<std::size_t>(layout.groups());
 }
 
 double rate_of(const Machine& machine, Locality locality) {
@@ -32,11 +34,14 @@ Servers::Servers(const Layout& layout, const Machine& machine)
       out_rate_(std::min(rate_of(machine, Locality::network), machine.injection_rate_bytes_per_s)),
       in_rate_(machine.ejection_rate_bytes_per_s),
       core_rate_(machine.core_rate_bytes_per_s * layout.nodes()),
+      group_rate_(machine.group_rate_bytes_per_s),
       backlogs_(servers_of(layout)),
       link_busy_until_(static_cast<std::size_t>(layout.ranks()), 0),
       by_server_(servers_of(layout)) {}
 
-bool Servers::are_of_one_node() const { return in_rate_ == unlimited && core_rate_ == unlimited; }
+bool Servers::are_of_one_node() const {
+  return in_rate_ == unlimited && core_rate_ == unlimited && (group_rate_ == unlimited || layout_.groups() == 1);
+}
 
 void Servers::serve(std::span<Flight> flights) {
   serve_links(flights);
@@ -57,7 +62,11 @@ void Servers::serve(std::span<Flight> flights) {
       case Locality::network:
         add(sockets + 2 * nodes + node, flights, f, out_rate_);
         add(sockets + 3 * nodes + layout_.node(to), flights, f, in_rate_);
-        add(sockets + 4 * nodes, flights, f, core_rate_);
+        // What stays within a group does not reach the core.
+        if (flights[f].group_way != GroupWay::within) add(sockets + 4 * nodes, flights, f, core_rate_);
+        if (flights[f].group_way != GroupWay::between) break;
+        add(sockets + 4 * nodes + 1 + layout_.group(node), flights, f, group_rate_);
+        add(sockets + 4 * nodes + 1 + layout_.groups() + layout_.group(layout_.node(to)), flights, f, group_rate_);
     }
   }
   for (const auto& [server, begin, end] :

@@ -18,8 +18,9 @@ struct Flight {
   const Message* message = nullptr;
   const Protocol* protocol = nullptr;
   Locality locality = Locality::network;
-  bool is_eager = false;     ///< does its sender go on without waiting for the receiver?
-  bool was_awaited = false;  ///< was it the receiver that was late?
+  GroupWay group_way = GroupWay::unknown;  ///< where its ends' nodes are
+  bool is_eager = false;                   ///< does its sender go on without waiting for the receiver?
+  bool was_awaited = false;                ///< was it the receiver that was late?
   std::uint32_t messages = 1;
   int senders = 1;             ///< ranks that send such a message at the same time, and share the same
   Seconds begin = 0;           ///< B_k of the first
@@ -40,7 +41,8 @@ struct Flight {
   double bytes() const { return static_cast<double>(message->bytes) * messages; }
 };
 
-/// What has one rate for several messages: the links of ranks; sockets, nodes, NICs and the core of the network.
+/// What has one rate for several messages: the links of ranks; sockets, nodes, NICs, the links of groups and the core
+/// of the network.
 class Servers {
  public:
   Servers(const Layout& layout, const Machine& machine);
@@ -106,7 +108,7 @@ class Servers {
   void share(std::span<const Job> jobs, Backlog& backlog, OnDone on_done);
 
   const Layout& layout_;
-  double socket_rate_, node_rate_, bus_rate_, out_rate_, in_rate_, core_rate_;
+  double socket_rate_, node_rate_, bus_rate_, out_rate_, in_rate_, core_rate_, group_rate_;
   std::vector<Backlog> backlogs_;         // by server
   std::vector<Seconds> link_busy_until_;  // by rank
   Backlog link_backlog_;

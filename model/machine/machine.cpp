@@ -75,7 +75,7 @@ LibraryCall library_call(const OperationCosts& operations, Usage usage) {
 
 Machine with_shared_rates_times(Machine machine, double factor) {
   for (double* rate : {&machine.injection_rate_bytes_per_s, &machine.ejection_rate_bytes_per_s,
-                       &machine.core_rate_bytes_per_s, &machine.bus_rate_bytes_per_s})
+                       &machine.core_rate_bytes_per_s, &machine.group_rate_bytes_per_s, &machine.bus_rate_bytes_per_s})
     *rate *= factor;
   for (auto* const channels : {&machine.host, &machine.device})
     for (auto& channel : channels->by_locality)

@@ -132,7 +132,9 @@ struct Machine {
   double injection_rate_bytes_per_s = std::numeric_limits<double>::infinity();  ///< R_N: a node into the network
   double ejection_rate_bytes_per_s = std::numeric_limits<double>::infinity();   ///< the network into a node
   double core_rate_bytes_per_s =
-      std::numeric_limits<double>::infinity();                            ///< of each node, when all nodes send at once
+      std::numeric_limits<double>::infinity();  ///< of each node, when all nodes send at once
+  double group_rate_bytes_per_s =
+      std::numeric_limits<double>::infinity();  ///< a group of nodes into the others, and these into it
   double bus_rate_bytes_per_s = std::numeric_limits<double>::infinity();  ///< all messages within a node
   std::vector<DeviceCopy> device_to_host, host_to_device;
   std::optional<int> devices_per_node{};                 ///< absent: each rank with data on devices has one of its own

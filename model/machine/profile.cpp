@@ -20,7 +20,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int schema_version = 2, first_schema_version = 1;
-constexpr int schema_minor = 1;  ///< of schema_version; grows by one where keys are added that older ones may pass over
+constexpr int schema_minor = 2;  ///< of schema_version; grows by one where keys are added that older ones may pass over
+constexpr int devices_minor = 1;  ///< that which added devices and calls; the last one added groups
 
 // What no message takes: eleven days, or that for each byte, and a byte in as long. Sums of such times stay finite.
 constexpr double most_amount = 1e6;
@@ -225,6 +226,7 @@ struct SharedRateKey {
 constexpr SharedRateKey shared_rate_keys[] = {{"injection", &Machine::injection_rate_bytes_per_s},
                                               {"ejection", &Machine::ejection_rate_bytes_per_s},
                                               {"core", &Machine::core_rate_bytes_per_s},
+                                              {"group", &Machine::group_rate_bytes_per_s},
                                               {"bus", &Machine::bus_rate_bytes_per_s}};
 
 /// The operations, with their keys: one table for reading and writing.
@@ -437,10 +439,13 @@ std::string to_json(const Profile& profile) {
   Json json;
   const auto& own = machine.operations;
   const auto devices = write_devices(machine);
-  const bool needs_minor = !devices.empty() || own.batch_s || own.batch_once_s || own.discovery_s;
+  const bool has_devices_or_calls = !devices.empty() || own.batch_s || own.batch_once_s || own.discovery_s;
+  const int minor = std::isfinite(machine.group_rate_bytes_per_s) ? schema_minor
+                    : has_devices_or_calls                        ? devices_minor
+                                                                  : 0;
   // So that an older one reads it.
-  json["schema_version"] = machine.verdict || needs_minor ? schema_version : first_schema_version;
-  if (needs_minor) json["schema_minor"] = schema_minor;
+  json["schema_version"] = machine.verdict || minor > 0 ? schema_version : first_schema_version;
+  if (minor > 0) json["schema_minor"] = minor;
   json["name"] = machine.name;
   json["provenance"] = Json::parse(profile.provenance_json);
   json["host"] = write_channels(machine.host);

@@ -31,6 +31,8 @@ std::string layout_text(const Layout& layout) {
   for (Rank rank = 0; rank < layout.ranks(); ++rank)
     places =
         mixed({places, static_cast<std::uint64_t>(layout.node(rank)), static_cast<std::uint64_t>(layout.socket(rank))});
+  for (int node = 0; layout.groups() > 1 && node < layout.nodes(); ++node)
+    places = mixed({places, static_cast<std::uint64_t>(layout.group(node))});
   return fmt::format("{} ranks, {:016x}", layout.ranks(), places);
 }
 

@@ -4,11 +4,13 @@
 
 #include <array>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/node_address.hpp"
 #include "runtime/mpi/own_communicator.hpp"
 #include "runtime/mpi/ranks.hpp"
 
@@ -69,22 +71,35 @@ int package_on_node(MPI_Comm node) {
   return topology ? bound_package(topology.get()) : 0;
 }
 
+/// The group of each rank; nothing where addresses contradict each other. Collective.
+std::vector<int> gather_groups(const OwnCommunicator& own, std::span<const int> node_of, const NodeAddress& here) {
+  const std::array mine{here.group, here.node};
+  std::vector<std::array<std::uint64_t, 2>> all(node_of.size());
+  COMMPASS_MPI_CALL(MPI_Allgather, mine.data(), 2, MPI_UINT64_T, all.data(), 2, MPI_UINT64_T, own.get());
+  std::vector<NodeAddress> addresses;
+  for (const auto& [group, address] : all) addresses.push_back(NodeAddress{group, address});
+  return groups_of(node_of, addresses);
+}
+
 }  // namespace
 
 Layout detect_layout(MPI_Comm comm) {
   const OwnCommunicator own(comm);
   const auto node = OwnCommunicator::split_by_node(own.get());
   // A node is named by the lowest rank on it.
-  std::array mine{own.rank(), package_on_node(node.get())};
+  const auto address = node_address_here();
+  std::array mine{own.rank(), package_on_node(node.get()), address ? 1 : 0};
   COMMPASS_MPI_CALL(MPI_Bcast, mine.data(), 1, MPI_INT, 0, node.get());
-  std::vector<std::array<int, 2>> all(static_cast<std::size_t>(own.size()));
-  COMMPASS_MPI_CALL(MPI_Allgather, mine.data(), 2, MPI_INT, all.data(), 2, MPI_INT, own.get());
+  std::vector<std::array<int, 3>> all(static_cast<std::size_t>(own.size()));
+  COMMPASS_MPI_CALL(MPI_Allgather, mine.data(), 3, MPI_INT, all.data(), 3, MPI_INT, own.get());
   std::vector<int> node_of, socket_of;
-  for (const auto& [leader, package] : all) {
+  bool all_know = true;
+  for (const auto& [leader, package, knows] : all) {
     node_of.push_back(leader);
     socket_of.push_back(package);
+    all_know = all_know && knows == 1;
   }
-  return Layout(node_of, socket_of);
+  return Layout(node_of, socket_of, all_know ? gather_groups(own, node_of, *address) : std::vector<int>());
 }
 
 }  // namespace commpass

@@ -154,13 +154,10 @@ std::string describe(const GridMapping& mapping) {
 }
 
 Layout moved(const Layout& layout, const GridMapping& mapping) {
-  std::vector<int> nodes(mapping.places.size()), sockets(nodes.size());
-  for (Rank rank = 0; rank < layout.ranks(); ++rank) {
-    const auto place = static_cast<std::size_t>(mapping.places[static_cast<std::size_t>(rank)]);
-    nodes[place] = layout.node(rank);
-    sockets[place] = layout.socket(rank);
-  }
-  return Layout(nodes, sockets);
+  std::vector<Rank> rank_at(mapping.places.size());
+  for (Rank rank = 0; rank < layout.ranks(); ++rank)
+    rank_at[static_cast<std::size_t>(mapping.places[static_cast<std::size_t>(rank)])] = rank;
+  return layout_of_ranks(layout, rank_at);
 }
 
 }  // namespace commpass

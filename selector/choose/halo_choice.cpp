@@ -1,6 +1,7 @@
 #include "selector/choose/halo_choice.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace commpass {
 
@@ -64,12 +65,9 @@ Schedule schedule_of(const Grid& grid, const HaloArray& array, const std::vector
 
 /// Of very many ranks, some rows of nodes in the middle of nowhere are enough.
 Layout first_ranks(const Layout& layout, int ranks) {
-  std::vector<int> nodes, sockets;
-  for (Rank rank = 0; rank < ranks; ++rank) {
-    nodes.push_back(layout.node(rank));
-    sockets.push_back(layout.socket(rank));
-  }
-  return Layout(nodes, sockets);
+  std::vector<Rank> first(static_cast<std::size_t>(ranks));
+  std::iota(first.begin(), first.end(), 0);
+  return layout_of_ranks(layout, first);
 }
 
 }  // namespace

@@ -104,7 +104,7 @@ bool goes_to_nodes_first(const std::vector<DiscoveryGroup>& stages) {
 }  // namespace
 
 SparseChoice::SparseChoice(const Layout& layout, const Machine& machine, bool constant_size)
-    : ranks_(layout.ranks()), ppn_(layout.max_ppn()), machine_(machine) {
+    : ranks_(layout.ranks()), ppn_(layout.max_ppn()), machine_(with_groups_in_core(machine, layout)) {
   require_parameters(layout, machine);
   for (const auto& strategy : suggest_sparse_strategies(layout, constant_size)) {
     if (!lacking(strategy, machine).empty()) continue;

@@ -82,7 +82,8 @@ std::string PatternArguments::describe() const {
 
 void LayoutArguments::add_to(CLI::App& app) {
   auto* ppn_option = app.add_option("--ppn", ppn, "ranks on a node")->check(positive_number, "POSITIVE");
-  app.add_option("--layout", layout, "NODESxRANKS, NODESxSOCKETSxRANKS, or a node for each rank: 0,0,1")
+  app.add_option("--layout", layout,
+                 "NODESxRANKS, NODESxSOCKETSxRANKS, GROUPSxNODESxSOCKETSxRANKS, or a node for each rank: 0,0,1")
       ->excludes(ppn_option);
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <map>
@@ -67,16 +68,6 @@ RandomPattern mean_of(const RecordedExchange& exchange, int ranks) {
   return {density, density, static_cast<double>(exchange.bytes) / calls / (density * pairs)};
 }
 
-/// The members of a communicator, where they sit in the run.
-Layout layout_within(const Layout& run, const std::vector<Rank>& members) {
-  std::vector<int> nodes, sockets;
-  for (const Rank rank : members) {
-    nodes.push_back(run.node(rank));
-    sockets.push_back(run.socket(rank));
-  }
-  return Layout(nodes, sockets);
-}
-
 struct Price {
   Seconds library_s, taken_s, planned_s;
   std::string library, taken, planned;
@@ -87,7 +78,7 @@ class ExchangePricer {
  public:
   ExchangePricer(const Record& record, const RecordedExchange& exchange, const Layout& run, const Machine& machine)
       : exchange_(exchange),
-        layout_(layout_within(run, record.communicators[exchange.communicator])),
+        layout_(layout_of_ranks(run, record.communicators[exchange.communicator])),
         machine_(machine) {
     constexpr int most_with_edges =
         512;  // a quarter of a million of them: beyond, equal blocks are priced in closed form
@@ -161,7 +152,7 @@ struct Alike {
   std::int64_t calls_if_mean, blocks_if_mean;
   Bytes bytes_if_mean;
   const std::vector<Edge>* edges;
-  std::vector<std::pair<int, int>> places;
+  std::vector<std::array<int, 3>> places;  ///< group, node and socket of each rank
 
   bool operator==(const Alike& other) const {
     return std::tie(is_of_neighbors, can_be_taken_over, equal_bytes, calls_if_mean, blocks_if_mean, bytes_if_mean,
@@ -176,8 +167,9 @@ Alike alike_of(const Record& record, const RecordedExchange& exchange, const Lay
   Alike alike{
       is_of_neighbors(exchange),     can_be_taken_over(exchange),  exchange.equal_bytes, is_mean ? exchange.calls : 0,
       is_mean ? exchange.blocks : 0, is_mean ? exchange.bytes : 0, &exchange.edges,      {}};
-  const auto layout = layout_within(run, record.communicators[exchange.communicator]);
-  for (Rank rank = 0; rank < layout.ranks(); ++rank) alike.places.emplace_back(layout.node(rank), layout.socket(rank));
+  const auto layout = layout_of_ranks(run, record.communicators[exchange.communicator]);
+  for (Rank rank = 0; rank < layout.ranks(); ++rank)
+    alike.places.push_back({layout.group(layout.node(rank)), layout.node(rank), layout.socket(rank)});
   return alike;
 }
 

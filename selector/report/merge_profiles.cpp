@@ -65,6 +65,7 @@ std::vector<Part> parts_of_machine() {
   parts.push_back(rate_part("injection", &Machine::injection_rate_bytes_per_s));
   parts.push_back(rate_part("ejection", &Machine::ejection_rate_bytes_per_s));
   parts.push_back(rate_part("core", &Machine::core_rate_bytes_per_s));
+  parts.push_back(rate_part("group", &Machine::group_rate_bytes_per_s));
   parts.push_back(rate_part("bus", &Machine::bus_rate_bytes_per_s));
   parts.push_back({"copy",
                    [](const Machine& m) {

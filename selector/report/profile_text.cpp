@@ -71,6 +71,8 @@ void add_rates(std::string& text, const Machine& machine) {
                  rate(machine.injection_rate_bytes_per_s), rate(machine.ejection_rate_bytes_per_s));
   if (std::isfinite(machine.core_rate_bytes_per_s))
     fmt::format_to(out, "  each node when all send into the network: {}\n", rate(machine.core_rate_bytes_per_s));
+  if (std::isfinite(machine.group_rate_bytes_per_s))
+    fmt::format_to(out, "  a group of nodes into the others, or from them: {}\n", rate(machine.group_rate_bytes_per_s));
   if (std::isfinite(machine.bus_rate_bytes_per_s))
     fmt::format_to(out, "  all messages within a node: {}\n", rate(machine.bus_rate_bytes_per_s));
   fmt::format_to(out, "  memory copy: {}, {} a piece\n", rate(machine.copy_rate_bytes_per_s),

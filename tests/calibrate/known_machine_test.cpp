@@ -147,6 +147,11 @@ Seconds Bench::rings(std::span<const std::vector<Rank>> rings, Bytes bytes, int)
   double ranks = 0;
   for (const auto& ring : rings) ranks += static_cast<double>(ring.size());
   const bool between_nodes = layout.locality(rings.front()[0], rings.front()[1]) == Locality::network;
+  if (layout.groups() > 1 && between_nodes) {
+    const double shared = std::max(layout.max_ppn() * size / machine.injection_rate_bytes_per_s,
+                                   layout.ranks_of_group(0) * size / machine.group_rate_bytes_per_s);
+    return channel.protocol(bytes).alpha_s + std::max(channel.protocol(bytes).beta_s_per_byte * size, shared);
+  }
   const double of_node = static_cast<double>(rings.size()) * size;
   const double shared =
       between_nodes ? of_node / std::min({machine.injection_rate_bytes_per_s, machine.ejection_rate_bytes_per_s,
@@ -163,7 +168,7 @@ Seconds Bench::early_send(Rank sender, Rank receiver, Bytes bytes, Seconds late_
 Seconds Bench::streams(std::span<const Rank> senders, std::span<const Rank> receivers, Bytes bytes, int) {
   const auto& layout = world->layout;
   const auto& channel = world->channel(senders.front(), receivers.front());
-  std::map<int, int> on_socket, on_node, out_of, into;
+  std::map<int, int> on_socket, on_node, out_of, into, out_of_group, into_group;
   double slowest = channel.protocol(bytes).beta_s_per_byte * static_cast<double>(bytes);
   const auto share = [&](int active, double rate) {
     slowest = std::max(slowest, active * static_cast<double>(bytes) / rate);
@@ -174,6 +179,9 @@ Seconds Bench::streams(std::span<const Rank> senders, std::span<const Rank> rece
       case Locality::network:
         share(++out_of[layout.node(senders[i])], world->machine.injection_rate_bytes_per_s);
         share(++into[layout.node(receivers[i])], world->machine.ejection_rate_bytes_per_s);
+        if (layout.group_way(senders[i], receivers[i]) != GroupWay::between) break;
+        share(++out_of_group[layout.group(layout.node(senders[i]))], world->machine.group_rate_bytes_per_s);
+        share(++into_group[layout.group(layout.node(receivers[i]))], world->machine.group_rate_bytes_per_s);
     }
   return channel.protocol(bytes).alpha_s + slowest;
 }
@@ -232,6 +240,7 @@ class KnownMachine : public testing::Test {
     for (const auto locality : c.localities) measure_sharing(c, locality);
     measure_bus(c);
     measure_core(c);
+    measure_groups(c);
     measure_ejection(c);
     for (const auto locality : c.localities) measure_receiving(c, locality, receive_share.of(locality, c.localities));
     measure_copies(c);
@@ -369,6 +378,30 @@ TEST_F(KnownMachine, WhoseNodesTakeInLessThanTheySendHasACoreThatIsNoLimit) {
   const auto& found = calibrate();
   expect_near(found.ejection_rate_bytes_per_s, 7e9, "ejection");
   EXPECT_TRUE(std::isinf(found.core_rate_bytes_per_s));
+}
+
+class Groups : public KnownMachine {
+ protected:
+  Groups() : KnownMachine(Layout::regular(2, 2, 4, 3)) {
+    world_.machine.core_rate_bytes_per_s = world_.machine.ejection_rate_bytes_per_s =
+        std::numeric_limits<double>::infinity();
+    world_.machine.group_rate_bytes_per_s = 1.5e10;  // of 2.2e10 that the nodes of one send
+  }
+};
+
+TEST_F(Groups, ShowWhatTheirLinksMoveAndNoLimitElsewhere) {
+  const auto& found = calibrate();
+  expect_near(found.group_rate_bytes_per_s, 1.5e10, "group");
+  expect_near(found.injection_rate_bytes_per_s, 1.1e10, "injection");
+  EXPECT_TRUE(std::isinf(found.core_rate_bytes_per_s));
+  EXPECT_TRUE(std::isinf(found.ejection_rate_bytes_per_s)) << "the links into the receiver's group were full";
+  EXPECT_THAT(reasons(), testing::Contains(HasSubstr("core: what groups of nodes share")));
+}
+
+TEST_F(Groups, WhoseLinksMoveAllHaveNoLimit) {
+  world_.machine.group_rate_bytes_per_s = 2.2e10;
+  EXPECT_TRUE(std::isinf(calibrate().group_rate_bytes_per_s));
+  EXPECT_THAT(reasons(), testing::Contains("group: all nodes of a group at once send as much as each alone"));
 }
 
 TEST_F(KnownMachine, WithoutLimitsOrWindowsSaysSo) {

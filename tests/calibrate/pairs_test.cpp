@@ -63,6 +63,11 @@ TEST(Rings, KeepAllNodesOrAllRanksOfANodeBusy) {
   EXPECT_TRUE(rings_between_nodes(Layout::with_ppn(4, 4)).empty());
   EXPECT_EQ(rings_within_node(Layout::regular(2, 2, 3)), (Rings{{0, 1, 2}, {3, 4, 5}}));
   EXPECT_TRUE(rings_within_node(Layout::regular(2, 2, 1)).empty());
+  EXPECT_EQ(rings_between_groups(parse_layout("3x1x1x2")), (Rings{{0, 2, 4}, {1, 5, 3}}))
+      << "what a group sends goes to all others";
+  EXPECT_EQ(rings_between_groups(parse_layout("4x1x1x2")), (Rings{{0, 2, 4, 6}, {1, 5}, {3, 7}}));
+  EXPECT_EQ(rings_between_groups(parse_layout("0.0.0,1.0.0,1.0.0,0.1.0,1.1.0")), (Rings{{0, 1}, {3, 2}}));
+  EXPECT_TRUE(rings_between_groups(parse_layout("4x2")).empty());
 }
 
 }  // namespace

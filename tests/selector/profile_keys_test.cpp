@@ -66,7 +66,7 @@ std::map<std::string, std::string> rows_of_documentation() {
 /// A machine of which everything is known, with 16 ranks.
 nlohmann::ordered_json full_profile() {
   return nlohmann::ordered_json::parse(
-      R"({"schema_version": 2, "schema_minor": 1, "name": "full", "provenance": {}, "verdict": {"trust": "good", "uncertainty": 0, "why": "it is made up", "remedy": "none"},
+      R"({"schema_version": 2, "schema_minor": 2, "name": "full", "provenance": {}, "verdict": {"trust": "good", "uncertainty": 0, "why": "it is made up", "remedy": "none"},
     "host": {"socket": {"protocols": [{"name": "short", "max_bytes": 512, "alpha_s": 4e-7, "beta_s_per_byte": 1e-10, "alpha_next_s": 2e-7, "beta_next_s_per_byte": 5e-11, "alpha_receive_s": 1e-7, "beta_receive_s_per_byte": 2e-10},
                                       {"name": "eager", "alpha_s": 6e-7, "beta_s_per_byte": 1e-10, "alpha_next_s": 3e-7, "beta_next_s_per_byte": 5e-11, "alpha_receive_s": 2e-7, "beta_receive_s_per_byte": 2e-10}],
                         "gamma_s": 1e-8, "rendezvous_from_bytes": 4097, "aggregate_rate_bytes_per_s": 2e9, "link_rate_bytes_per_s": 1e9},
@@ -77,7 +77,7 @@ nlohmann::ordered_json full_profile() {
                                        {"name": "eager", "alpha_s": 4e-6, "beta_s_per_byte": 2e-10, "alpha_next_s": 2e-6, "beta_next_s_per_byte": 1e-10, "alpha_receive_s": 1e-6, "beta_receive_s_per_byte": 4e-10}],
                          "gamma_s": 3e-8, "rendezvous_from_bytes": 300, "aggregate_rate_bytes_per_s": 1e9, "link_rate_bytes_per_s": 5e8}},
     "device": {"network": {"protocols": [{"name": "all", "alpha_s": 1e-5, "beta_s_per_byte": 1e-9}]}},
-    "injection": {"rate_bytes_per_s": 5e8}, "ejection": {"rate_bytes_per_s": 4e8}, "core": {"rate_bytes_per_s": 3e8}, "bus": {"rate_bytes_per_s": 1e9},
+    "injection": {"rate_bytes_per_s": 5e8}, "ejection": {"rate_bytes_per_s": 4e8}, "core": {"rate_bytes_per_s": 3e8}, "group": {"rate_bytes_per_s": 3e8}, "bus": {"rate_bytes_per_s": 1e9},
     "copy": {"device_to_host": [{"processes": 1, "alpha_s": 1e-5, "beta_s_per_byte": 1e-11}], "host_to_device": [{"processes": 1, "alpha_s": 1e-5, "beta_s_per_byte": 1e-11}]}, "devices": {"per_node": 2, "copy_rate_bytes_per_s": 3e9, "copy_call_s": 4e-6},
     "local": {"copy_rate_bytes_per_s": 5e9, "copy_block_s": 3e-8, "datatype_rate_bytes_per_s": 6e9, "datatype_block_s": 2e-8},
     "operations": {"barrier_s": 4e-6, "allreduce_s": 7e-6, "probe_s": 9e-7, "put_s": 3e-7, "fence_s": 5e-6, "window_s": 6e-5, "neighbor_alltoall_s": 1e-6, "neighbor_alltoall_message_s": 2e-7,
@@ -85,7 +85,7 @@ nlohmann::ordered_json full_profile() {
                    "batch_s": 1e-7, "batch_once_s": 2e-7, "discovery_s": 2e-6, "ranks": 4}})");
 }
 
-const auto layout = Layout::regular(2, 2, 4);
+const auto layout = Layout::regular(1, 2, 4, 2);  // two groups of one node
 using Prices = std::map<std::string, Seconds>;
 
 /// An exchange in one stage, whose receiver sends nothing: where it is the same whether a rank takes in while it sends,
@@ -201,6 +201,8 @@ const std::map<std::string, StandIn>& stand_ins() {
       {"ejection.rate_bytes_per_s", {"no limit", as(no_limit)}},
       {"core", {"no limit", section("rate_bytes_per_s")}},
       {"core.rate_bytes_per_s", {"no limit", as(no_limit)}},
+      {"group", {"no limit", section("rate_bytes_per_s")}},
+      {"group.rate_bytes_per_s", {"no limit", as(no_limit)}},
       {"bus", {"no limit", section("rate_bytes_per_s")}},
       {"bus.rate_bytes_per_s", {"no limit", as(no_limit)}},
       {"local", {"no limit", section("copy_rate_bytes_per_s")}},
@@ -332,10 +334,12 @@ TEST_F(ProfileKeys, ThatAreRequiredAreRefusedWhereTheyAreAbsent) {
       << "of a protocol that is not the last";
 }
 
-/// All is known but what would hide a key: a core hides the NICs that could do more, a bus what is within a node.
+/// All is known but what would hide a key: a core, or the links of a group, hide the NICs that could do more, a bus
+/// what is within a node.
 nlohmann::ordered_json with_influence_of(const std::string& key) {
   auto json = full_profile();
   if (key.starts_with("injection")) json.erase("core");
+  if (key.starts_with("injection") || key.starts_with("ejection")) json.erase("group");
   if (key == "host.*.aggregate_rate_bytes_per_s") json.erase("bus");
   return json;
 }

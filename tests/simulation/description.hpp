@@ -5,7 +5,7 @@
 // receiver's. Bytes flow at the rate of the locality's fastest protocol; what a slower protocol takes longer is time of
 // the sender (it copies). All ranks of a node share its NIC, out of the node and, where there is a limit, into it. All
 // nodes share the core of the network, where it has a limit: so much for each node. Where there are leaf switches, the
-// nodes of each share its way to the others, which profiles cannot describe. A bus, where there is one, moves all
+// nodes of each share its way to the others, and the way back. A bus, where there is one, moves all
 // messages within its node. A local copy costs copy_block_s for each contiguous piece, and copy_call_s for all that are
 // made at once.
 //
@@ -83,7 +83,7 @@ struct Cluster {
   double injection_rate_bytes_per_s = 0, copy_rate_bytes_per_s = 0, copy_block_s = 0, copy_call_s = 0;
   Devices devices;
   int leaf_nodes = 0;                // of a leaf switch; 0: there are none
-  double leaf_rate_bytes_per_s = 0;  // out of one
+  double leaf_rate_bytes_per_s = 0;  // out of one, and as much into it
   double value_run_s = 2e-9;         // of copy_values: 1 ns for a run of 8 bytes, 3 ns for others on one x86 processor
   int slow_node = -1;                // none
   double slowdown = 1;

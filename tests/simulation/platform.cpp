@@ -129,18 +129,20 @@ struct Node {
   Route out, in;
 };
 
-/// Nodes below leaf switches: routes from every one to every other, those out of a leaf by its switch.
+/// Nodes below leaf switches: routes from every one to every other, those out of a leaf by its switch, and by
+/// that of the other.
 void connect_by_leaves(s4u::NetZone* root, const std::vector<Node>& nodes) {
   const auto leaf_nodes = static_cast<std::size_t>(cluster.leaf_nodes);
-  std::vector<Route> up;
+  std::vector<Route> up, down;
   for (std::size_t leaf = 0; leaf * leaf_nodes < nodes.size(); ++leaf)
-    up.push_back(add_shared(root, "leaf" + std::to_string(leaf), cluster.leaf_rate_bytes_per_s,
-                            cluster.localities[2].fastest()));
+    for (auto& [ways, name] : {std::pair(&up, "-up"), std::pair(&down, "-down")})
+      ways->push_back(add_shared(root, "leaf" + std::to_string(leaf) + name, cluster.leaf_rate_bytes_per_s,
+                                 cluster.localities[2].fastest()));
   for (std::size_t i = 0; i < nodes.size(); ++i)
     for (std::size_t k = 0; k < nodes.size(); ++k) {
       if (i == k) continue;
       const auto from = i / leaf_nodes, to = k / leaf_nodes;
-      const auto way = from == to ? nodes[i].out : joined(nodes[i].out, up[from]);
+      const auto way = from == to ? nodes[i].out : joined(joined(nodes[i].out, up[from]), down[to]);
       root->add_route(nodes[i].zone->get_netpoint(), nodes[k].zone->get_netpoint(), nodes[i].router, nodes[k].router,
                       joined(way, nodes[k].in), false);
     }

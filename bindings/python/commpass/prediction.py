@@ -29,7 +29,8 @@ def predict(pattern, profile="", ppn=None, layout=None, strategies=(), model="bu
     pattern     a Pattern, or a text that Pattern.generate takes
     profile     name or file of a machine profile; "": COMMPASS_PROFILE, else the built-in one, generic
     ppn         ranks on a node
-    layout      or where ranks sit: "NODESxRANKS", "NODESxSOCKETSxRANKS", or a node for each rank ("0,0,1")
+    layout      or where ranks sit: "NODESxRANKS", "NODESxSOCKETSxRANKS", "GROUPSxNODESxSOCKETSxRANKS",
+                or a node for each rank ("0,0,1")
     strategies  texts; none: all that are considered
     model       "burst", "max-rate" or "postal"
 

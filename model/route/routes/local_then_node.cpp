@@ -3,15 +3,6 @@
 
 namespace commpass {
 
-namespace {
-
-std::vector<Strategy> suggest(const Layout& layout) {
-  if (layout.nodes() == 1 || layout.max_ppn() == 1) return {};  // the same as standard
-  return {{"local-then-node", {}, {}}};
-}
-
-}  // namespace
-
 CatalogueRow local_then_node_row() {
   return {.name = "local-then-node",
           .usage = "local-then-node[,local=K1xK2...][,node=K1xK2...][,window=W][,staggered]",
@@ -22,7 +13,7 @@ CatalogueRow local_then_node_row() {
           .inapplicable = node_digits_inapplicable,
           .make = [](const Strategy& strategy, const Layout& layout,
                      const PatternTables&) { return make_node_digits_route(strategy, layout, First::local); },
-          .suggest = suggest,
+          .suggest = [](const Layout& layout) { return suggest_node_digits("local-then-node", layout); },
           .vary = [](const Strategy& strategy,
                      const Layout& layout) { return vary_node_digits(strategy, layout, "two-step"); }};
 }

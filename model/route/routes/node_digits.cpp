@@ -27,6 +27,14 @@ std::vector<Parameter> node_digit_parameters() {
            "the sizes of the digits of the node, each 2 or more, lowest first, with a product of the nodes or more"}};
 }
 
+std::vector<Strategy> suggest_node_digits(const std::string& route, const Layout& layout) {
+  if (layout.nodes() == 1 || layout.max_ppn() == 1) return {};  // the same as standard
+  std::vector<Strategy> strategies{{route, {}, {}}};
+  if (const int nodes = layout.nodes_of_each_group(); nodes > 1)
+    strategies.push_back({route, {{"node", {nodes, layout.groups()}}}, {}});
+  return strategies;
+}
+
 std::string node_digits_inapplicable(const Strategy& strategy, const Layout& layout) {
   const auto local = strategy.values("local"), node = strategy.values("node");
   // On a node with fewer ranks, a host has the local rank modulo these, and so other digits than those it stands in

@@ -5,6 +5,10 @@
 
 namespace commpass {
 
+/// The route of this name, and the same with the digit of the node cut where groups begin: between these then goes one
+/// message of a rank for each. None where each node has one rank, or there is one node.
+std::vector<Strategy> suggest_node_digits(const std::string& route, const Layout& layout);
+
 enum class First { node, local };
 
 /// local=K1xK2… and node=K1xK2…: into which digits the local rank and the node are cut, lowest first; absent: one each.

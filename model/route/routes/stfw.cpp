@@ -120,7 +120,7 @@ std::optional<int> ranks_of_socket(const Layout& layout) {
   return each;
 }
 
-/// Cuts along the edges of sockets and nodes, so that the lowest digits stay within these. On a regular layout
+/// Cuts along the edges of sockets, nodes and groups, so that the lowest digits stay within these. On a regular layout
 /// local-then-node is the one that stays within the node.
 std::vector<Strategy> suggest_of_places(const Layout& layout) {
   if (!layout.is_in_order_of_nodes()) return {};
@@ -129,6 +129,8 @@ std::vector<Strategy> suggest_of_places(const Layout& layout) {
     const auto others = (layout.ranks() + size - 1) / size;
     if (size > 1 && others > 1) strategies.push_back({"stfw", {{"dims", {size, others}}}, {}});
   };
+  if (const int nodes = layout.nodes_of_each_group(); nodes > 1 && layout.even())
+    add(std::int64_t{nodes} * layout.max_ppn());
   if (layout.sockets() > layout.nodes())
     if (const auto each = ranks_of_socket(layout)) add(*each);
   if (!layout.even()) add(layout.max_ppn());

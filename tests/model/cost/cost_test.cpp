@@ -446,6 +446,25 @@ TEST(Burst, SharesTheCoreAmongAllNodesAndABusAmongAllMessagesOfANode) {
   expect_price({{{0, 2, 40}, {3, 1, 40}}}, m, CostModel::burst, node_short + 2 * 40 / 0.5);
 }
 
+TEST(Burst, SharesTheLinksOfGroupsAmongWhatLeavesAndEntersThem) {
+  const auto layout = parse_layout("3x2x1x2");
+  Machine m = machine();
+  m.group_rate_bytes_per_s = 1;
+  const auto expect = [&](const std::vector<Sent>& sent, Seconds expected) {
+    expect_price({sent}, m, CostModel::burst, expected, layout);
+  };
+  expect({{0, 4, 60}}, network_short + 60);
+  expect({{0, 4, 60}, {2, 8, 60}}, network_short + 2 * 60);
+  expect({{0, 8, 60}, {4, 10, 60}}, network_short + 2 * 60);
+  expect({{0, 4, 60}, {4, 8, 60}}, network_short + 60);
+  expect({{0, 2, 60}, {1, 3, 60}}, network_short + network_beta * 60);
+  expect_price({{{0, 4, 60}, {2, 8, 60}}}, m, CostModel::burst, network_short + network_beta * 60, parse_layout("6x2"));
+  m = machine();
+  m.core_rate_bytes_per_s = 0.25;  // of each of six nodes: what stays below a switch does not reach it
+  expect({{0, 2, 60}}, network_short + network_beta * 60);
+  expect({{0, 4, 60}}, network_short + 60 / 1.5);
+}
+
 TEST(Burst, TakesANetworksAggregateRateAsALimitOfInjection) {
   Machine m = machine();
   m.host.by_locality[static_cast<std::size_t>(Locality::network)]->aggregate_rate_bytes_per_s = 5;

@@ -122,6 +122,18 @@ TEST(ClosedForm, IsWhatBurstSaysForFullAddressesWithoutCopies) {
       expect_deviation(strategy, layout, machines(false), CostModel::burst, -rounding, rounding);
 }
 
+// Which of a node's messages leave its group differs by its place there, and with it who is served when.
+TEST(ClosedForm, IsNearWhereGroupsShareTheirLinks) {
+  auto known = machines(false);
+  for (auto& machine : known) machine.group_rate_bytes_per_s = 1e9;
+  for (const auto* layout : {"2x2x1x4", "4x2x2x2", "2x4x1x2", "3x3x1x3"})
+    for (const auto* strategy : {"standard", "two-step", "local-then-node", "standard,window=4"})
+      expect_deviation(strategy, layout, known, CostModel::burst, -0.16, 0.16);
+  for (const auto* layout : {"4x1x1x4", "8x1x1x2"})  // a group is a node
+    for (const auto* strategy : {"standard", "two-step", "stfw,n=2", "stfw,n=3,window=1"})
+      expect_deviation(strategy, layout, known, CostModel::burst, -rounding, rounding);
+}
+
 // The rank that sends itself nothing has its neighbours adjacent in its buffers. That spares a copied piece where the
 // lowest digit has two values, but not to the first and the last rank; the closed form has no room for these two.
 bool lowest_digit_has_two_values(const std::string& strategy, const Layout& layout) {

@@ -54,6 +54,49 @@ TEST(LayoutText, OfOneEntryARankWithSockets) {
   EXPECT_EQ(layout.locality(1, 2), Locality::network);
 }
 
+TEST(LayoutText, OfGroupsNodesSocketsAndRanks) {
+  const auto layout = parse_layout("2x3x1x4");
+  EXPECT_EQ(layout.ranks(), 24);
+  EXPECT_EQ(layout.nodes(), 6);
+  EXPECT_EQ(layout.groups(), 2);
+  EXPECT_EQ(layout.group(2), 0);
+  EXPECT_EQ(layout.group(3), 1);
+  EXPECT_EQ(layout.ranks_of_group(1), 12);
+  EXPECT_EQ(layout.nodes_of_each_group(), 3);
+  EXPECT_EQ(layout.group_way(0, 11), GroupWay::within);
+  EXPECT_EQ(layout.group_way(0, 12), GroupWay::between);
+  EXPECT_EQ(layout.describe(), "6 nodes x 4 ranks, 2 groups");
+  EXPECT_EQ(parse_layout("1x3x1x4").group_way(0, 11), GroupWay::unknown) << "of a single group nothing is shared";
+  EXPECT_EQ(parse_layout("6x4").groups(), 1);
+  EXPECT_EQ(parse_layout("6x4").nodes_of_each_group(), 0);
+}
+
+TEST(LayoutText, OfOneEntryARankWithGroups) {
+  const auto layout = parse_layout("7.0.0,7.0.1,3.0.0,7.1.0");
+  EXPECT_EQ(layout.groups(), 2);
+  EXPECT_EQ(layout.nodes(), 3) << "each group has nodes of its own";
+  EXPECT_EQ(layout.locality(0, 1), Locality::node);
+  EXPECT_EQ(layout.group_way(0, 2), GroupWay::between) << "groups are numbered in the order of their first rank";
+  EXPECT_EQ(layout.group_way(0, 3), GroupWay::within);
+  EXPECT_EQ(layout.ranks_of_group(0), 3);
+  EXPECT_EQ(layout.nodes_of_each_group(), 0) << "one has two, the other one";
+}
+
+TEST(LayoutText, OfALayoutMakesTheSame) {
+  for (const auto* text : {"0,0,1", "0.0,0.1,1.2", "0.0.0,1.1.1,0.0.0,1.2.2"})
+    EXPECT_EQ(places_text(parse_layout(text)), text);
+  EXPECT_EQ(places_text(parse_layout("2x1x2x1")), "0.0.0,0.0.1,1.1.2,1.1.3") << "numbers are of the whole machine";
+}
+
+TEST(LayoutOfRanks, KeepsTheirPlaces) {
+  const auto layout = layout_of_ranks(parse_layout("2x2x1x2"), std::vector<Rank>{6, 1, 7, 0});
+  EXPECT_EQ(layout.nodes(), 2);
+  EXPECT_EQ(layout.groups(), 2);
+  EXPECT_EQ(layout.locality(0, 2), Locality::socket);
+  EXPECT_EQ(layout.group_way(1, 3), GroupWay::within);
+  EXPECT_EQ(layout.group_way(0, 1), GroupWay::between);
+}
+
 TEST(LayoutWithPpn, HasTheRestOnItsLastNode) {
   const auto layout = Layout::with_ppn(10, 4);
   EXPECT_EQ(layout.nodes(), 3);
@@ -75,14 +118,17 @@ TEST(LayoutText, ThatIsWrongIsRefused) {
                      {"4xa", {"'a' is no number"}},
                      {"0x4", {"0 nodes", "positive"}},
                      {"-1x4", {"-1 nodes"}},
-                     {"4x4x4x4", {"more than three factors"}},
+                     {"4x4x4x4x4", {"more than four factors"}},
                      {"1000000x1000000", {"at most"}},
                      {"2147483647x2147483647x2147483647", {"at most"}},
                      {"99999999999x2", {"'99999999999' is no number"}},
                      {"0,1,", {"layout 0,1,", "entry '' is no node", "0,0,1,1"}},
                      {"0,-1", {"entry '-1' is no node"}},
                      {"0,1.5", {}},  // node 1, socket 5
-                     {"0,1.5.2", {"entry '1.5.2' is no node"}},
+                     {"0,1.5.2", {"only some of its entries have a group"}},
+                     {"0.1.5.2", {"entry '0.1.5.2' is no node", "GROUP.NODE.SOCKET"}},
+                     {"0x4x2x8", {"0 groups"}},
+                     {"1000x1000x1000x1000", {"at most"}},
                      {"0,1.", {"entry '1.' is no node"}},
                      {"0;1", {"entry '0;1' is no node"}},
                      {"0 1", {"entry '0 1' is no node"}}};
@@ -94,6 +140,11 @@ TEST(LayoutText, ThatIsWrongIsRefused) {
   }
   expect_sentence(error_of([] { parse_layout("2x4", 9); }), {"layout 2x4", "8 ranks but 9"});
   expect_sentence(error_of([] { Layout(std::vector{0, 1}, std::vector{0}); }), {"layout", "2 ranks", "1"});
+  expect_sentence(error_of([] { Layout(std::vector{0, 1}, {}, std::vector{0}); }), {"layout", "2 ranks", "1"});
+  expect_sentence(error_of([] {
+                    Layout(std::vector{5, 5}, {}, std::vector{0, 1});
+                  }),
+                  {"rank 1 is in another group", "same group"});
 }
 
 TEST(LayoutText, OfTheWrongSizeIsRefusedBeforeTheLayoutIsBuilt) {

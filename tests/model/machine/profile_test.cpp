@@ -21,7 +21,7 @@ const std::string profiles = COMMPASS_TEST_PROFILES;
 /// A profile in which every key occurs.
 Json full_profile() {
   return Json::parse(R"({
-    "schema_version": 2, "schema_minor": 1, "name": "full", "provenance": {"by": "hand", "deep": {"list": [1, 2.5, null, "x"]}},
+    "schema_version": 2, "schema_minor": 2, "name": "full", "provenance": {"by": "hand", "deep": {"list": [1, 2.5, null, "x"]}},
     "host": {
       "socket": {"protocols": [{"name": "short", "max_bytes": 0, "alpha_s": 1e-7, "beta_s_per_byte": 0, "alpha_next_s": 0, "beta_next_s_per_byte": 5e-11},
                                {"name": "eager", "max_bytes": 9007199254740993, "alpha_s": 2e-7, "beta_s_per_byte": 1e-10, "alpha_receive_s": 3e-7},
@@ -30,7 +30,7 @@ Json full_profile() {
       "node": {"protocols": [{"name": "all", "alpha_s": 0.1, "beta_s_per_byte": 0.3}]},
       "network": {"protocols": [{"name": "all", "alpha_s": 1, "beta_s_per_byte": 2}]}},
     "device": {"network": {"protocols": [{"name": "all", "alpha_s": 1, "beta_s_per_byte": 2}]}},
-    "injection": {"rate_bytes_per_s": 2.5e10}, "ejection": {"rate_bytes_per_s": 2e10}, "core": {"rate_bytes_per_s": 1e10}, "bus": {"rate_bytes_per_s": 3e10},
+    "injection": {"rate_bytes_per_s": 2.5e10}, "ejection": {"rate_bytes_per_s": 2e10}, "core": {"rate_bytes_per_s": 1e10}, "group": {"rate_bytes_per_s": 4e10}, "bus": {"rate_bytes_per_s": 3e10},
     "copy": {"device_to_host": [{"processes": 1, "alpha_s": 1e-5, "beta_s_per_byte": 1e-11}, {"processes": 4, "alpha_s": 2e-5, "beta_s_per_byte": 2e-11}],
              "host_to_device": [{"processes": 1, "alpha_s": 1e-5, "beta_s_per_byte": 1e-11}]},
     "local": {"copy_rate_bytes_per_s": 8e9, "copy_block_s": 2e-8, "datatype_rate_bytes_per_s": 2e9, "datatype_block_s": 3e-8},
@@ -78,6 +78,7 @@ TEST(Profile, HasEveryParameter) {
   EXPECT_EQ(machine.ejection_rate_bytes_per_s, 2e10);
   EXPECT_EQ(machine.core_rate_bytes_per_s, 1e10);
   EXPECT_EQ(machine.bus_rate_bytes_per_s, 3e10);
+  EXPECT_EQ(machine.group_rate_bytes_per_s, 4e10);
   EXPECT_EQ(machine.device_to_host, (std::vector<DeviceCopy>{{1, 1e-5, 1e-11}, {4, 2e-5, 2e-11}}));
   EXPECT_EQ(machine.host_to_device.size(), 1U);
   EXPECT_EQ(machine.copy_rate_bytes_per_s, 8e9);
@@ -123,6 +124,7 @@ TEST(Profile, WithTheLeastHasRatesWithoutLimitAndCostsOfZero) {
   EXPECT_TRUE(std::isinf(machine.host.find(Locality::node)->link_rate_bytes_per_s));
   EXPECT_TRUE(std::isinf(machine.core_rate_bytes_per_s));
   EXPECT_TRUE(std::isinf(machine.bus_rate_bytes_per_s));
+  EXPECT_TRUE(std::isinf(machine.group_rate_bytes_per_s));
   EXPECT_FALSE(machine.copy_block_s);
   EXPECT_FALSE(machine.operations.barrier_s);
   EXPECT_FALSE(machine.operations.ranks);
@@ -463,7 +465,7 @@ TEST(Profile, KeepsItsVerdict) {
 
 TEST(Profile, OfANewerMinorVersionKeepsWhatIsKnownAndTellsWhatIsNot) {
   auto json = judged_profile();
-  json["schema_minor"] = 2;
+  json["schema_minor"] = 3;
   json["weather"] = "fine";
   json["host"]["node"]["protocols"][0]["warmth_s"] = 3;
   json["verdict"]["mood"] = "good";

@@ -258,6 +258,18 @@ TEST(Catalogue, LeavesOutNodeAwareRoutesWhereTheyAreStandard) {
   for (const auto* name : {"split", "tuna-node"}) EXPECT_GT(std::ranges::count(suggested, name, &Strategy::route), 0);
 }
 
+TEST(Suggestions, HaveDigitsForGroupsWhereTheLayoutKnowsThem) {
+  const auto has = [](const char* layout, const char* text) {
+    return std::ranges::count(suggest_strategies(parse_layout(layout)), parse_strategy(text)) == 1;
+  };
+  for (const auto* text : {"two-step,node=3x4", "local-then-node,node=3x4", "stfw,dims=15x4"}) {
+    EXPECT_TRUE(has("4x3x1x5", text)) << text;
+    EXPECT_FALSE(has("12x5", text)) << text;
+  }
+  EXPECT_EQ(std::ranges::count(suggest_strategies(parse_layout("4x1x1x5")), "two-step", &Strategy::route), 1)
+      << "a group is a node";
+}
+
 TEST(Catalogue, SuggestsThePapersPoints) {
   // Radices 2, √P and P (TuNA paper), every n (STFW paper).
   const auto suggested = suggest_strategies(Layout::with_ppn(64, 1));
