@@ -1,4 +1,5 @@
 // Messages whose buffers lie on devices: measured as those in host memory are, by the same parts.
+#include <algorithm>
 #include <utility>
 
 #include "calibrate/devices.hpp"
@@ -11,6 +12,7 @@ namespace commpass {
 namespace {
 
 constexpr double rest_for_trials = 0.85;  // of the budget of devices, after which exchanges are tried
+constexpr double least_part = 0.1;        // where copies have taken longer than they should
 
 /// What was found of "host" memory and of the network, as of devices.
 void take_found(Calibration& calibration, Calibration&& on_devices) {
@@ -45,14 +47,11 @@ void measure_device_messages(Calibration& calibration, const NodeDevices& device
     devices.own->backend->make_current(devices.own->number);
     queue.emplace(*devices.own, nullptr);
     memory.emplace(*queue, Ends::anywhere);
+    memory->allocate(2 * calibration.options.largest_bytes);  // is there room for what is sent and what comes?
   });
   CalibrationOptions options = calibration.options;
-  options.budget_s = calibration.options.budget_s * (rest_for_trials - calibration.sampler.spent());
+  options.budget_s *= std::max(rest_for_trials - calibration.sampler.spent(), least_part);
   COMMPASS_MPI_CALL(MPI_Bcast, &options.budget_s, 1, MPI_DOUBLE, 0, comm);
-  if (!(options.budget_s > 0)) {
-    calibration.not_measured("device: no time was left");
-    return;
-  }
   options.progress = {};
   Calibration on_devices(comm, calibration.layout, options, *memory);
   measure_protocols(on_devices);

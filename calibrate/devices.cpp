@@ -5,7 +5,7 @@
 #include <random>
 
 #include "calibrate/exchange_trials.hpp"
-#include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/mpi_error.hpp"
 
 namespace commpass {
 
@@ -14,13 +14,17 @@ void measure_devices(Calibration& calibration, const NodeDevices& devices) {
   found.kind = devices.kind;
   found.name = devices.name;
   found.per_node = devices.count;
-  try {  // what a device's driver refuses is refused on every rank
+  try {
     if (devices.first) found.why_no_kernel = devices.first->backend->why_no_kernel(devices.first->number);
     measure_device_copies(calibration, devices);
     measure_copies_within_device(calibration, devices);
     measure_device_messages(calibration, devices);
     check_staged(calibration, devices);
-  } catch (const Error& error) {
+  } catch (const DeviceError&) {  // of this rank alone, while others wait for it
+    throw;
+  } catch (const MpiError&) {
+    throw;
+  } catch (const Error& error) {  // the same on every rank
     calibration.not_measured(fmt::format("of devices, from here on: {}", error.what()));
   }
 }
