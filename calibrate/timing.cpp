@@ -250,11 +250,11 @@ Seconds Bench::both_ways(Rank first, Rank second, Bytes bytes, int messages, int
   if (rank_ == first || rank_ == second) {
     const Rank peer = rank_ == first ? second : first;
     Requests sends, receives;
-    const auto places = std::max<Bytes>(1, static_cast<Bytes>(send_.size()) / std::max<Bytes>(1, bytes));
+    const auto places = std::max<Bytes>(1, room_ / std::max<Bytes>(1, bytes));
     for (int i = 0; i < messages; ++i) {
       const auto place = static_cast<std::size_t>(i % places * bytes);
-      sends.add_send(send_.data() + place, bytes, peer, comm_);
-      receives.add_receive(receive_.data() + place, bytes, peer, comm_);
+      sends.add_send(send_.get() + place, bytes, peer, comm_);
+      receives.add_receive(receive_.get() + place, bytes, peer, comm_);
     }
     for (int i = 0; i < repetitions; ++i) {
       receives.start();
