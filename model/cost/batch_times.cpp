@@ -22,7 +22,7 @@ Machine with_groups_in_core(Machine machine, const Layout& layout) {
   for (int node = 0; layout.groups() > 1 && node < layout.nodes(); ++node) {
     const int others = layout.ranks() - layout.ppn(node);
     const int far = layout.ranks() - layout.ranks_of_group(layout.group(node));
-    const double rate = of_a_node(machine, share_of_group(layout, node)).group_rate_bytes_per_s * others / far;
+    const double rate = machine.group_rate_bytes_per_s * share_of_group(layout, node) * others / far;
     machine.core_rate_bytes_per_s = std::min(machine.core_rate_bytes_per_s, rate);
   }
   return machine;

@@ -7,9 +7,8 @@
 //                  batch if it is later
 //   moving   M_k = B_k + α_k − α_next,k − α_receive,k   its bytes move from then on, for β·s_k if they are alone
 //   link     where the rate of a rank's link is known, the rank's own messages share it
-//   sharing  C_k = when the servers that ranks share (a socket, a node, a NIC out, a NIC in, a group, the core) have
-//   moved its
-//                  bytes; those that are there at once get equal parts of the rate
+//   sharing  C_k = when the servers that ranks share (a socket, a node, a NIC out, a NIC in, the links of groups, the
+//                  core) have moved its bytes; those that are there at once get equal parts of the rate
 //   arrival  A_k = max(M_k + β·s_k, C_k) + α_receive,k
 // Without sharing, m like messages take α + (m−1)·α_next + m·β·s if β_next is β, as it is where it was not measured.
 // A rank takes messages in when its own have left it, one after another, in order of arrival, for α_receive +

@@ -26,8 +26,7 @@ bool alike(const Message& a, const Message& b);
 /// How many rounds of a stage are in flight at once, all or those of its window.
 int rounds_in_flight(const StageInfo& stage, Window window);
 
-/// Appends the messages of a run, cut where the locality or the
-/// way between groups changes.
+/// Appends the messages of a run, cut where the locality or the way between groups changes.
 /// @param first  the first of them: its sender, its round and what it holds
 void append_run(const UniformRun& run, const Message& first, const Layout& layout, std::vector<AlikeRun>& alike_run);
 
