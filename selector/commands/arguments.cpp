@@ -175,6 +175,19 @@ void refuse_empty(int argc, const char* const* argv) {
   }
 }
 
+/// CLI11 would say that a command is missing.
+void refuse_unknown_command(const CLI::App& app, int argc, const char* const* argv) {
+  const CLI::App* at = &app;
+  for (int i = 1; i < argc && at->get_require_subcommand_min() > 0; ++i) {
+    const std::string word = argv[i];
+    const bool takes_words = !at->get_options([](const CLI::Option* each) { return each->get_positional(); }).empty();
+    if (takes_words || word.starts_with("-")) return;
+    const auto found = at->get_subcommands([&](const CLI::App* each) { return each->check_name(word); });
+    if (found.empty()) throw CLI::ExtrasError(at->get_name(), {word});
+    at = found.front();
+  }
+}
+
 /// Has all that was printed arrived?
 bool flush_output() { return std::fflush(stdout) == 0 && std::ferror(stdout) == 0; }
 
@@ -185,6 +198,7 @@ int run_command(CLI::App& app, int argc, const char* const* argv, const std::fun
   std::optional<std::string> message;
   try {
     refuse_empty(argc, argv);
+    refuse_unknown_command(app, argc, argv);
     app.parse(argc, argv);
     command();
     if (speaks) warn_unknown(read_environment());

@@ -97,6 +97,11 @@ TEST(ExitCode, IsTwoForWrongUsage) {
 TEST(ExitCode, IsExplainedInAShortLine) {
   const auto top = commpass(predict + "--top -1"), values = commpass("predict --matrix x.mtx --value-bytes -1");
   EXPECT_EQ(top.err.find("--top: '-1' is no number above 0; use one\n"), 0U) << top.err;
+  for (const auto* words : {"predct --json", "profile predct lassen"}) {
+    const auto unknown = commpass(words);
+    EXPECT_EQ(unknown.exit_code, 2) << words;
+    EXPECT_NE(unknown.err.find("not expected: predct\n"), std::string::npos) << unknown.err;
+  }
   EXPECT_EQ(values.err.find("--value-bytes: '-1' is no number from 0 on; use one\n"), 0U) << values.err;
 }
 
