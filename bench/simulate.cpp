@@ -21,7 +21,10 @@ std::vector<ClusterShape> clusters(const Simulator& simulator, const std::vector
   std::vector<ClusterShape> result;
   for (const auto& folder : folders) {
     const auto first = std::ssize(result);
-    for (const auto& entry : fs::directory_iterator(simulator.clusters + "/" + folder)) {
+    const auto path = simulator.clusters + "/" + folder;
+    if (fs::exists(simulator.clusters) && !fs::exists(path))
+      continue;  // clusters of somebody's own need not be of all kinds
+    for (const auto& entry : fs::directory_iterator(path)) {
       if (entry.path().extension() != ".json") continue;
       const auto json = nlohmann::json::parse(read_file(entry.path().string()));
       result.push_back({json.at("name"), json.at("sockets"), json.at("cores"), entry.path().string(),
