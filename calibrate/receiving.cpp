@@ -57,31 +57,20 @@ class Senders {
   bool is_network_ = false;
 };
 
-/// What its own processor tells of a receiver that sends as much: the senders of a fan-in may be slower than it is.
-class BesideSending {
- public:
-  BesideSending(Calibration& calibration, Locality locality, double share)
-      : channel_(calibration.channel(locality)),
-        largest_(calibration.options.largest_bytes),
-        bursts_(calibration, channel_, share, 1, [&](Bytes bytes, int messages, int repetitions) {
-          const auto [first, second] = calibration.pairs(locality).front();
-          return calibration.bench.both_ways(first, second, bytes, messages, repetitions);
-        }) {}
-
-  /// For a small message of a protocol; 0 where it cannot be told.
-  Seconds taking(std::size_t protocol, Seconds gamma_s) const {
-    const auto step = bursts_.steps(protocol, gamma_s).front();
-    const auto bytes = static_cast<double>(size_of(channel_, largest_, {protocol, false, 0}));
-    const Seconds sending =
-        std::max(channel_.protocols[protocol].next_seconds(bytes), bytes / channel_.link_rate_bytes_per_s);
-    return is_determined(step) ? fit_taking_beside_sending(step.value, sending) : 0;
-  }
-
- private:
-  const Channel& channel_;
-  Bytes largest_;
-  Bursts bursts_;
-};
+/// What its own processor tells of a receiver that sends as much: the senders of a fan-in may be slower than it is. Of
+/// the smallest messages, whose bytes nothing else is busy with; 0 where it cannot be told.
+Seconds taking_beside_sending(Calibration& calibration, Locality locality, double share, Seconds gamma_s) {
+  auto smallest = calibration.channel(locality);
+  smallest.protocols.resize(1);
+  const auto [first, second] = calibration.pairs(locality).front();
+  const Bursts bursts(calibration, smallest, share, 1, [&](Bytes bytes, int messages, int repetitions) {
+    return calibration.bench.both_ways(first, second, bytes, messages, repetitions);
+  });
+  const auto step = bursts.steps(0, gamma_s).front();
+  const auto bytes = static_cast<double>(size_of(smallest, calibration.options.largest_bytes, {}));
+  return is_determined(step) ? fit_taking_beside_sending(step.value, smallest.protocols.front().next_seconds(bytes))
+                             : 0;
+}
 
 }  // namespace
 
@@ -112,9 +101,8 @@ void measure_receiving(Calibration& calibration, Locality locality, const Share&
   }
   const Seconds gamma = bursts.gamma();
   const Senders others(calibration, locality, receiver, senders);
-  const BesideSending beside(calibration, locality, share.end);
-  // What larger messages hide is what the same processor needs for smaller ones, as far as it is known.
-  Line taking{0, 0};
+  // What messages hide is what the same processor needs for smaller ones, as far as it is known.
+  Line taking{taking_beside_sending(calibration, locality, share.end, gamma), 0};
   bool is_known = false;
   for (std::size_t i = 0; i < channel.protocols.size(); ++i) {
     auto& protocol = channel.protocols[i];
@@ -135,7 +123,7 @@ void measure_receiving(Calibration& calibration, Locality locality, const Share&
       const Bytes bytes = size_of(channel, calibration.options.largest_bytes, {i, large == 1, 0});
       both[large] = {bytes, steps[large].value, others.seconds(bytes)};
     }
-    taking = fit_taking(both, std::max(taking.alpha_s, beside.taking(i, gamma)), lone_messages(protocol));
+    taking = fit_taking(both, taking.alpha_s, lone_messages(protocol));
     protocol.alpha_receive_s = taking.alpha_s;
     protocol.beta_receive_s_per_byte = taking.beta_s_per_byte;
     is_known = true;
