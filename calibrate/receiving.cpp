@@ -62,9 +62,9 @@ class Senders {
 Seconds taking_beside_sending(Calibration& calibration, Locality locality, double share, Seconds gamma_s) {
   auto smallest = calibration.channel(locality);
   smallest.protocols.resize(1);
-  const auto [first, second] = calibration.pairs(locality).front();
+  const auto pair = calibration.pairs(locality).front();
   const Bursts bursts(calibration, smallest, share, 1, [&](Bytes bytes, int messages, int repetitions) {
-    return calibration.bench.both_ways(first, second, bytes, messages, repetitions);
+    return calibration.bench.both_ways(pair.first, pair.second, bytes, messages, repetitions);
   });
   const auto step = bursts.steps(0, gamma_s).front();
   const auto bytes = static_cast<double>(size_of(smallest, calibration.options.largest_bytes, {}));
