@@ -97,6 +97,13 @@ Seconds moving_seconds(Calibration& calibration, Locality locality) {
   return static_cast<double>(bytes) * calibration.channel(locality).protocol(bytes).beta_s_per_byte;
 }
 
+/// Of a large message from each of so many ranks of a node, where no more than their links and its NIC limits.
+Seconds sending_seconds(Calibration& calibration, int ranks) {
+  return std::max(
+      moving_seconds(calibration, Locality::network),
+      ranks * static_cast<double>(large_bytes(calibration)) / calibration.machine.injection_rate_bytes_per_s);
+}
+
 }  // namespace
 
 void measure_bus(Calibration& calibration) {
@@ -129,12 +136,10 @@ void measure_core(Calibration& calibration) {
     calibration.not_measured("core: what groups of nodes share is measured in its place");
     return;
   }
-  const Bytes bytes = large_bytes(calibration);
-  const Seconds expected = std::max(
-      moving_seconds(calibration, Locality::network),
-      static_cast<double>(rings.size()) * static_cast<double>(bytes) / calibration.machine.injection_rate_bytes_per_s);
   auto& rate = calibration.machine.core_rate_bytes_per_s;
-  rate = rate_of_rings(calibration, rings, Locality::network, core_share.end, bytes, expected) / layout.nodes();
+  rate = rate_of_rings(calibration, rings, Locality::network, core_share.end, large_bytes(calibration),
+                       sending_seconds(calibration, static_cast<int>(rings.size()))) /
+         layout.nodes();
   if (!std::isfinite(rate)) calibration.not_measured("core: all nodes at once send as much as each alone");
 }
 
@@ -143,13 +148,10 @@ void measure_groups(Calibration& calibration) {
   const auto rings = rings_between_groups(layout);
   if (rings.empty()) return;  // and nothing to tell: without groups prices ask for no such rate
   calibration.progress("groups");
-  const Bytes bytes = large_bytes(calibration);
-  const Seconds expected = std::max(moving_seconds(calibration, Locality::network),
-                                    static_cast<double>(layout.max_ppn()) * static_cast<double>(bytes) /
-                                        calibration.machine.injection_rate_bytes_per_s);
   int largest = 0;
   for (int group = 0; group < layout.groups(); ++group) largest = std::max(largest, layout.ranks_of_group(group));
-  const double rate = rate_of_rings(calibration, rings, Locality::network, core_share.end, bytes, expected);
+  const double rate = rate_of_rings(calibration, rings, Locality::network, core_share.end, large_bytes(calibration),
+                                    sending_seconds(calibration, layout.max_ppn()));
   calibration.machine.group_rate_bytes_per_s = rate * largest / layout.ranks();
   if (!std::isfinite(rate)) calibration.not_measured("group: all nodes of a group at once send as much as each alone");
 }

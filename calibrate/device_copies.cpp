@@ -3,14 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
-#include <tuple>
 
 #include "calibrate/device_timing.hpp"
 #include "calibrate/devices.hpp"
 #include "calibrate/fit.hpp"
-#include "model/median.hpp"
 #include "runtime/device/piece_kernel.hpp"
 #include "runtime/device/staged_ranges.hpp"
 #include "runtime/mpi/agreement.hpp"
@@ -59,13 +56,6 @@ class CopyPlaces {
   std::vector<std::byte> pageable_;
 };
 
-/// By how much a line is off, in the middle.
-double median_error(std::span<const SizePoint> points, const Line& line) {
-  std::vector<double> errors;
-  for (const auto& [bytes, seconds] : points) errors.push_back(std::abs(line.at(bytes) / seconds - 1));
-  return median(std::move(errors));
-}
-
 /// Up to as many as there are, in powers of two.
 std::vector<int> counts_of_processes(std::size_t there) {
   std::vector<int> counts;
@@ -90,7 +80,7 @@ void fit_copies(Calibration& calibration, const CopyWay& way, int processes, std
     return;
   }
   calibration.provenance.device->copies.push_back(
-      {way, processes, line, median_error(points, line), static_cast<int>(points.size())});
+      {way, processes, line, median_relative_error(points, line), static_cast<int>(points.size())});
   auto& machine = calibration.machine;
   if (is_pinned)
     (way.direction == CopyDirection::to_host ? machine.device_to_host : machine.host_to_device)

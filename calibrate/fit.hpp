@@ -48,6 +48,8 @@ struct Line {
 Line fit_line(std::span<const SizePoint> points);
 /// The same without Huber's weights.
 Line fit_line_plainly(std::span<const SizePoint> points);
+/// By how much times are off a line, in the middle. @param points  at least one
+double median_relative_error(std::span<const SizePoint> points, const Line& line);
 
 /// A line that holds for sizes up to max_bytes.
 struct Segment {

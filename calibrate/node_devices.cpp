@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <span>
 
 #include "runtime/device/find_device.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/ranks.hpp"
 
 namespace commpass {
 
@@ -50,7 +51,7 @@ Seen look(const DeviceBackend& backend) {
 }
 
 /// Each device that ranks of a node see, once, in the order of ranks.
-std::vector<Text> places_on(const std::vector<Rank>& ranks, const std::vector<Seen>& all) {
+std::vector<Text> places_on(std::span<const Rank> ranks, const std::vector<Seen>& all) {
   std::vector<Text> result;
   for (const Rank rank : ranks) {
     const auto& seen = all[static_cast<std::size_t>(rank)];
@@ -62,16 +63,11 @@ std::vector<Text> places_on(const std::vector<Rank>& ranks, const std::vector<Se
   return result;
 }
 
-std::vector<Rank> ranks_on(const Layout& layout, int node) {
-  const auto ranks = layout.ranks_of(node);
-  return {ranks.begin(), ranks.end()};
-}
-
 /// Of the devices of its node a rank's, if it sees it, else the first that it sees.
 std::optional<int> own_number(const Layout& layout, Rank rank, const std::vector<Seen>& all) {
   const auto& seen = all[static_cast<std::size_t>(rank)];
   if (seen.count == 0) return {};
-  const auto ranks = ranks_on(layout, layout.node(rank));
+  const auto ranks = layout.ranks_of(layout.node(rank));
   const auto places = places_on(ranks, all);
   const auto before = static_cast<std::size_t>(std::ranges::find(ranks, rank) - ranks.begin());
   return seen.number_of(places[before * std::min(places.size(), ranks.size()) / ranks.size()]).value_or(0);
@@ -104,9 +100,8 @@ NodeDevices find_node_devices(MPI_Comm comm, const Layout& layout) {
   }
   COMMPASS_MPI_CALL(MPI_Allgather, &mine, static_cast<int>(sizeof mine), MPI_BYTE, all.data(),
                     static_cast<int>(sizeof mine), MPI_BYTE, comm);
-  int rank = 0;
-  COMMPASS_MPI_CALL(MPI_Comm_rank, comm, &rank);
-  const auto ranks = ranks_on(layout, largest_node(layout));
+  const Rank rank = rank_in(comm);
+  const auto ranks = layout.ranks_of(largest_node(layout));
   const auto places = places_on(ranks, all);
   devices.count = static_cast<int>(places.size());
   if (places.empty()) {

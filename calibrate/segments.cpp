@@ -166,14 +166,18 @@ Segment describe_segment(std::span<const SizePoint> points) {
   segment.max_bytes = points.back().bytes;
   segment.line = fit_line(points);
   segment.sizes = points.size();
-  std::vector<double> errors;
-  for (const auto& point : points) errors.push_back(relative_error(segment.line, point));
-  segment.median_relative_error = median(errors);
+  segment.median_relative_error = median_relative_error(points, segment.line);
   find_intervals(points, segment);
   return segment;
 }
 
 }  // namespace
+
+double median_relative_error(std::span<const SizePoint> points, const Line& line) {
+  std::vector<double> errors;
+  for (const auto& point : points) errors.push_back(relative_error(line, point));
+  return median(std::move(errors));
+}
 
 std::vector<Segment> fit_segments(std::span<const SizePoint> points, int most_segments) {
   // A quiet machine's sizes are within a tenth of their line but for what is disturbed.

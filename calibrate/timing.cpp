@@ -89,6 +89,12 @@ Seconds Bench::middle_of_busy(bool is_busy, Seconds elapsed) const {
   return median(std::move(all));
 }
 
+/// Messages follow each other in the buffers, as in a real exchange, and begin anew where these end.
+std::size_t Bench::place_of(int message, Bytes bytes) const {
+  const auto places = std::max<Bytes>(1, room_ / std::max<Bytes>(1, bytes));
+  return static_cast<std::size_t>(message % places * bytes);
+}
+
 /// @return what rank `first` has timed; nothing elsewhere
 std::vector<double> Bench::ping_pong_ways(Rank first, Rank second, Bytes bytes, int repetitions) {
   std::vector<double> ways;
@@ -190,10 +196,8 @@ Bench::BurstTimes Bench::burst_times(Rank sender, std::span<const Rank> receiver
   posting.reserve(static_cast<std::size_t>(repetitions));  // not while time runs
   Requests requests;
   const bool receives = std::ranges::find(receivers, rank_) != receivers.end();
-  // Places follow each other in the buffers, as in a real exchange, and begin anew where these end.
-  const auto places = std::max<Bytes>(1, room_ / std::max<Bytes>(1, bytes));
   for (int i = 0; i < messages; ++i) {
-    const auto place = static_cast<std::size_t>(i % places * bytes);
+    const auto place = place_of(i, bytes);
     const Rank receiver = receivers[static_cast<std::size_t>(i) % receivers.size()];
     if (rank_ == sender) requests.add_send(send_.get() + place, bytes, receiver, comm_);
     if (rank_ == receiver) requests.add_receive(receive_.get() + place, bytes, sender, comm_);
@@ -221,9 +225,8 @@ Seconds Bench::fan_in(std::span<const Rank> senders, Rank receiver, Bytes bytes,
   std::vector<double> times;
   Requests requests;
   const bool sends = std::ranges::find(senders, rank_) != senders.end();
-  const auto places = std::max<Bytes>(1, room_ / std::max<Bytes>(1, bytes));
   for (int i = 0; i < messages; ++i) {
-    const auto place = static_cast<std::size_t>(i % places * bytes);
+    const auto place = place_of(i, bytes);
     if (sends) requests.add_send(send_.get() + place, bytes, receiver, comm_);
     // All senders' messages land at the same places: what is received does not matter here.
     for (const Rank sender : senders)
@@ -250,9 +253,8 @@ Seconds Bench::both_ways(Rank first, Rank second, Bytes bytes, int messages, int
   if (rank_ == first || rank_ == second) {
     const Rank peer = rank_ == first ? second : first;
     Requests sends, receives;
-    const auto places = std::max<Bytes>(1, room_ / std::max<Bytes>(1, bytes));
     for (int i = 0; i < messages; ++i) {
-      const auto place = static_cast<std::size_t>(i % places * bytes);
+      const auto place = place_of(i, bytes);
       sends.add_send(send_.get() + place, bytes, peer, comm_);
       receives.add_receive(receive_.get() + place, bytes, peer, comm_);
     }

@@ -68,6 +68,8 @@ class Bench {
   };
   BurstTimes burst_times(Rank sender, std::span<const Rank> receivers, Bytes bytes, int messages, int repetitions);
   std::vector<double> ping_pong_ways(Rank first, Rank second, Bytes bytes, int repetitions);
+  /// Of one of several messages at once, in the buffers.
+  std::size_t place_of(int message, Bytes bytes) const;
   Seconds from_rank(Rank rank, Seconds seconds) const;
   /// The lower quartile of what one rank has timed.
   Seconds quartile_from_rank(Rank rank, std::vector<double> seconds) const;

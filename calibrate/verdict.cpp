@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/machine/miss.hpp"
 #include "model/median.hpp"
 
 namespace commpass {
@@ -17,9 +18,7 @@ namespace {
 constexpr double percent = 100;
 
 /// The factor by which a prediction is off, less 1, to either side alike.
-double miss_of(const HeldOut& each) {
-  return std::max(each.predicted_s / each.measured_s, each.measured_s / each.predicted_s) - 1;
-}
+double miss_of(const HeldOut& each) { return miss_between(each.predicted_s, each.measured_s); }
 
 /// Half the interval of the measured time, as part of it.
 double spread_of(const HeldOut& each) {
@@ -35,10 +34,7 @@ std::optional<double> miss_between_strategies(const std::vector<HeldOut>& all) {
   std::vector<double> misses;
   for (std::size_t i = 0; i < all.size(); ++i)
     for (std::size_t k = 0; k < i; ++k)
-      if (all[i].exchange == all[k].exchange) {
-        const double ratio = slowdown_of(all[i]) / slowdown_of(all[k]);
-        misses.push_back(std::max(ratio, 1 / ratio) - 1);
-      }
+      if (all[i].exchange == all[k].exchange) misses.push_back(miss_between(slowdown_of(all[i]), slowdown_of(all[k])));
   if (misses.empty()) return {};
   return median(std::move(misses));
 }
@@ -76,7 +72,7 @@ Verdict judge(const Provenance& provenance) {
   const double miss = middle_miss(all), spread = median(std::move(spreads));
   // Between all nodes are slow ones, too.
   const double core = provenance.slow_nodes.empty() ? slowdown_by_core(all) : 1;
-  constexpr double sharp = 0.15, far_off = 0.5, wrong = 0.3, blurred = 0.5, seen = 1.15;
+  constexpr double sharp = 0.15, far_off = 0.5, blurred = 0.5, seen = 1.15;
   Verdict verdict;
   verdict.why = fmt::format(
       "{} exchanges that no fit has seen are off by {:.1f} % in the middle, by {:.1f} % at most ('{}'), and their "
@@ -95,9 +91,9 @@ Verdict judge(const Provenance& provenance) {
         "; the machine changes its speed: lone messages took up to {:.1f} times as long in {} of {} parts of the "
         "measurement",
         slower, slow_parts, parts);
-  const bool is_good = provenance.slow_nodes.empty() && slow_parts == 0 && core <= seen && miss <= sharp &&
+  const bool is_good = provenance.slow_nodes.empty() && slow_parts == 0 && core <= seen && miss <= most_miss_if_good &&
                        miss_of(*worst) <= far_off && spread <= sharp;
-  verdict.trust = is_good ? Trust::good : miss > wrong || spread > blurred ? Trust::none : Trust::usable;
+  verdict.trust = is_good ? Trust::good : miss > most_miss_if_usable || spread > blurred ? Trust::none : Trust::usable;
   // A few exchanges have several strategies, all have a miss: what most are off by is the most that may count.
   const double apart = std::min(miss, miss_between_strategies(all).value_or(miss));
   verdict.uncertainty = is_good ? spread : std::max(spread, apart);

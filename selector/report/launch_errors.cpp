@@ -1,13 +1,12 @@
 #include "selector/report/launch_errors.hpp"
 
-#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "model/machine/miss.hpp"
 #include "model/median.hpp"
 
 namespace commpass {
@@ -15,7 +14,7 @@ namespace commpass {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Key = std::tuple<std::string, std::string>;  // the exchange, the strategy
+using Key = std::pair<std::string, std::string>;  // the exchange, the strategy
 
 struct Times {
   double predicted_s, measured_s;
@@ -47,10 +46,8 @@ std::optional<double> miss_between_launches(std::span<const Json> provenances) {
     for (std::size_t k = 0; k < launches.size(); ++k) {
       if (i == k || provenances[i].value("layout", Json()) != provenances[k].value("layout", Json())) continue;
       for (const auto& [key, mine] : launches[i])
-        if (const auto theirs = launches[k].find(key); theirs != launches[k].end()) {
-          const double ratio = mine.predicted_s / theirs->second.measured_s;
-          misses.push_back(std::max(ratio, 1 / ratio) - 1);
-        }
+        if (const auto theirs = launches[k].find(key); theirs != launches[k].end())
+          misses.push_back(miss_between(mine.predicted_s, theirs->second.measured_s));
     }
   if (misses.empty()) return {};
   return median(std::move(misses));

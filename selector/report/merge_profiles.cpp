@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/error.hpp"
+#include "model/machine/miss.hpp"
 #include "model/median.hpp"
 #include "selector/report/launch_errors.hpp"
 #include "selector/report/launch_intervals.hpp"
@@ -155,7 +156,7 @@ struct Spread {
 };
 
 Verdict judge(std::span<const NamedProfile> profiles, const Spread& spread) {
-  constexpr double little = 0.15, much = 0.5, wrong = 0.3, percent = 100;
+  constexpr double little = 0.15, much = 0.5, percent = 100;
   std::vector<double> uncertainties;
   std::vector<Trust> trusted;
   Verdict verdict;
@@ -171,8 +172,8 @@ Verdict judge(std::span<const NamedProfile> profiles, const Spread& spread) {
   std::ranges::sort(trusted);
   if (!trusted.empty()) verdict.trust = trusted[trusted.size() / 2];  // of two in the middle the worse
   if (spread.most > little) verdict.trust = std::max(verdict.trust, spread.most > much ? Trust::none : Trust::usable);
-  if (spread.miss && *spread.miss > little)
-    verdict.trust = std::max(verdict.trust, *spread.miss > wrong ? Trust::none : Trust::usable);
+  if (spread.miss && *spread.miss > most_miss_if_good)
+    verdict.trust = std::max(verdict.trust, *spread.miss > most_miss_if_usable ? Trust::none : Trust::usable);
   verdict.uncertainty = std::max(spread.most, uncertainties.empty() ? 0 : median(uncertainties));
   verdict.why = fmt::format("{} profiles ({}) differ by {:.1f} % to either side{}", profiles.size(), trusts,
                             percent * spread.most, spread.key.empty() ? "" : " in " + spread.key);
