@@ -58,8 +58,15 @@ Line fit_sending(const SentSteps& steps, double link_rate_bytes_per_s, const Lon
   return through({small.bytes, small.step_s}, {large.bytes, large.step_s}, lone);
 }
 
-Seconds fit_taking_beside_sending(Seconds step_s, Seconds sending_s) {
-  return step_s > alike * sending_s ? step_s - sending_s : 0;
+Seconds fit_taking_beside_sending(const CrossedStep& step) {
+  return step.step_s > alike * std::max(step.sending_s, step.moving_s) ? step.step_s - step.sending_s : 0;
+}
+
+Line fit_taking_beside_sending(const std::array<CrossedStep, 2>& steps, const LoneMessages& lone) {
+  const auto& [small, large] = steps;
+  const Seconds least = fit_taking_beside_sending(small), most = fit_taking_beside_sending(large);
+  if (most <= least) return {std::min(least, lone.line.alpha_s), 0};
+  return through({small.bytes, least}, {large.bytes, most}, lone);
 }
 
 Line fit_taking(const TakenSteps& steps, Seconds known_s, const LoneMessages& lone) {

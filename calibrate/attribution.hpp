@@ -45,9 +45,20 @@ struct TakenStep {
 };
 using TakenSteps = std::array<TakenStep, 2>;
 
-/// What taking in a message of a size keeps a processor busy that also sends one: what a message each way takes beyond
-/// being sent; 0 where that is hardly anything.
-Seconds fit_taking_beside_sending(Seconds step_s, Seconds sending_s);
+/// One more message each way between two ranks, of one size.
+struct CrossedStep {
+  Bytes bytes = 0;
+  Seconds step_s = 0;     ///< by which a rank has sent and has all later
+  Seconds sending_s = 0;  ///< which its processor sends one
+  Seconds moving_s = 0;   ///< which one takes to move on its own
+};
+
+/// What taking in a message keeps a processor busy that also sends one: what a message each way takes beyond being
+/// sent; 0 where that is hardly anything, or where no more is seen than that messages move.
+Seconds fit_taking_beside_sending(const CrossedStep& step);
+/// The same of a small and a large message. Where messages move for as long as a large one is taken in, it costs as
+/// much as a small one.
+Line fit_taking_beside_sending(const std::array<CrossedStep, 2>& steps, const LoneMessages& lone);
 
 /// What the processor of a receiver is busy. Where it is busy for as long as for smaller messages, and others explain
 /// the rest, that is it; for messages that arrive all at once, one comes after the other. What others explain alone is

@@ -57,19 +57,54 @@ class Senders {
   bool is_network_ = false;
 };
 
-/// What its own processor tells of a receiver that sends as much: the senders of a fan-in may be slower than it is. Of
-/// the smallest messages, whose bytes nothing else is busy with; 0 where it cannot be told.
-Seconds taking_beside_sending(Calibration& calibration, Locality locality, double share, Seconds gamma_s) {
+/// Bursts each way between the first two ranks of a locality: what a receiver's own processor tells, which sends as
+/// much.
+Bursts time_both_ways(Calibration& calibration, Locality locality, const Channel& channel, double share) {
+  const auto pair = calibration.pairs(locality).front();
+  return {calibration, channel, share, 1, [&calibration, pair](Bytes bytes, int messages, int repetitions) {
+            return calibration.bench.both_ways(pair.first, pair.second, bytes, messages, repetitions);
+          }};
+}
+
+CrossedStep crossed_step(const Channel& channel, Bytes bytes, const Estimate& step) {
+  const auto size = static_cast<double>(bytes);
+  return {bytes, step.value, channel.protocol(bytes).next_seconds(size), size / channel.link_rate_bytes_per_s};
+}
+
+/// Of the smallest messages, whose bytes nothing else is busy with: the senders of a fan-in may be slower than their
+/// receiver. 0 where it cannot be told.
+Seconds taking_of_smallest(Calibration& calibration, Locality locality, double share, Seconds gamma_s) {
   auto smallest = calibration.channel(locality);
   smallest.protocols.resize(1);
-  const auto pair = calibration.pairs(locality).front();
-  const Bursts bursts(calibration, smallest, share, 1, [&](Bytes bytes, int messages, int repetitions) {
-    return calibration.bench.both_ways(pair.first, pair.second, bytes, messages, repetitions);
-  });
-  const auto step = bursts.steps(0, gamma_s).front();
-  const auto bytes = static_cast<double>(size_of(smallest, calibration.options.largest_bytes, {}));
-  return is_determined(step) ? fit_taking_beside_sending(step.value, smallest.protocols.front().next_seconds(bytes))
-                             : 0;
+  const auto step = time_both_ways(calibration, locality, smallest, share).steps(0, gamma_s).front();
+  const Bytes bytes = size_of(smallest, calibration.options.largest_bytes, {});
+  return is_determined(step) ? fit_taking_beside_sending(crossed_step(smallest, bytes, step)) : 0;
+}
+
+/// Where nobody can send to a rank but one other, messages each way tell: what that takes beyond sending.
+void measure_receiving_of_two(Calibration& calibration, Locality locality, double share) {
+  auto& channel = calibration.channel(locality);
+  const auto bursts = time_both_ways(calibration, locality, channel, share);
+  const Seconds gamma = channel.gamma_s.value_or(0);
+  for (std::size_t i = 0; i < channel.protocols.size(); ++i) {
+    auto& protocol = channel.protocols[i];
+    const auto steps = bursts.steps(i, gamma);
+    if (!std::ranges::all_of(steps, is_determined)) {
+      calibration.not_measured(
+          fmt::format("host.{}.{}: alpha_receive_s and beta_receive_s_per_byte: times of messages each way differ by "
+                      "more than a further message takes",
+                      name_of(locality), protocol.name));
+      continue;
+    }
+    std::array<CrossedStep, 2> crossed;
+    for (const std::size_t large : {0, 1}) {
+      const Bytes bytes = size_of(channel, calibration.options.largest_bytes, {i, large == 1, 0});
+      crossed[large] = crossed_step(channel, bytes, steps[large]);
+    }
+    const auto line = fit_taking_beside_sending(crossed, lone_messages(protocol));
+    protocol.alpha_receive_s = line.alpha_s;
+    protocol.beta_receive_s_per_byte = line.beta_s_per_byte;
+  }
 }
 
 }  // namespace
@@ -80,9 +115,7 @@ void measure_receiving(Calibration& calibration, Locality locality, const Share&
   const Rank receiver = calibration.pairs(locality).front().second;
   auto senders = partners(calibration.layout, receiver, locality);
   if (senders.size() < 2) {
-    calibration.not_measured(
-        fmt::format("host.{}.protocols: alpha_receive_s and beta_receive_s_per_byte need two senders to one receiver",
-                    name_of(locality)));
+    measure_receiving_of_two(calibration, locality, share.end);
     return;
   }
   const auto time = [&](double end) {
@@ -102,7 +135,7 @@ void measure_receiving(Calibration& calibration, Locality locality, const Share&
   const Seconds gamma = bursts.gamma();
   const Senders others(calibration, locality, receiver, senders);
   // What messages hide is what the same processor needs for smaller ones, as far as it is known.
-  Line taking{taking_beside_sending(calibration, locality, share.end, gamma), 0};
+  Line taking{taking_of_smallest(calibration, locality, share.end, gamma), 0};
   bool is_known = false;
   for (std::size_t i = 0; i < channel.protocols.size(); ++i) {
     auto& protocol = channel.protocols[i];

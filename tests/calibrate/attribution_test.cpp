@@ -79,9 +79,32 @@ TEST(FitTaking, IsWhatOthersDoNotExplain) {
 }
 
 TEST(FitTaking, BesideSendingIsWhatThatDoesNotExplain) {
-  EXPECT_NEAR(fit_taking_beside_sending(2.7e-6, 2.2e-6), 5e-7, 1e-15);
-  EXPECT_EQ(fit_taking_beside_sending(2.3e-6, 2.2e-6), 0) << "within what times differ by";
-  EXPECT_EQ(fit_taking_beside_sending(1e-6, 2.2e-6), 0);
+  const auto taking = [](Seconds step, Seconds sending, Seconds moving) {
+    return fit_taking_beside_sending(CrossedStep{8, step, sending, moving});
+  };
+  EXPECT_NEAR(taking(2.7e-6, 2.2e-6, 0), 5e-7, 1e-15);
+  EXPECT_EQ(taking(2.3e-6, 2.2e-6, 0), 0) << "within what times differ by";
+  EXPECT_EQ(taking(1e-6, 2.2e-6, 0), 0);
+  EXPECT_EQ(taking(2.7e-6, 5e-7, 2.6e-6), 0) << "no longer than messages move";
+  EXPECT_NEAR(taking(2.7e-6, 5e-7, 2e-6), 2.2e-6, 1e-15) << "moves while a processor is busy";
+}
+
+TEST(FitTaking, BesideSendingIsALineOfTwoSizes) {
+  const LoneMessages lone{{4e-7, 3e-10}};
+  const auto taking = [&](const CrossedStep& small, const CrossedStep& large) {
+    return fit_taking_beside_sending({small, large}, lone);
+  };
+  const auto line = taking({1000, 7e-7, 3e-7, 0}, {16000, 6.6e-6, 3.2e-6, 0});
+  EXPECT_NEAR(line.alpha_s, 2e-7, 1e-12);
+  EXPECT_NEAR(line.beta_s_per_byte, 2e-10, 1e-15);
+  const auto moving = taking({1000, 7e-7, 3e-7, 0}, {16000, 6.6e-6, 5e-7, 6.4e-6});
+  EXPECT_NEAR(moving.alpha_s, 4e-7, 1e-15) << "large ones move for as long";
+  EXPECT_EQ(moving.beta_s_per_byte, 0);
+  // Nothing is posted, and nothing left of α: bytes alone cost, no more than twice what they do alone.
+  const LoneMessages without_latency{{0, 3e-10}};
+  EXPECT_NEAR(fit_taking_beside_sending({CrossedStep{1000, 5e-7, 0, 3e-7}, {16000, 8e-6, 0, 4.8e-6}}, without_latency)
+                  .beta_s_per_byte,
+              5e-10, 1e-15);
 }
 
 TEST(FitTaking, IsAsForSmallerMessagesWhereThatExplainsWhatIsSeen) {
