@@ -11,10 +11,12 @@
 #include "calibrate/devices.hpp"
 #include "calibrate/verdict.hpp"
 #include "model/error.hpp"
+#include "model/median.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/crowd_warning.hpp"
 #include "runtime/mpi/fingerprint.hpp"
 #include "runtime/mpi/host_names.hpp"
+#include "runtime/mpi/lone_messages.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/mpi/surroundings.hpp"
@@ -73,19 +75,14 @@ void begin_provenance(Calibration& calibration) {
   provenance.warning = crowd_warning(calibration.comm.get());
 }
 
-/// What a lone small message between the nearest ranks takes now.
-void take_pulse(Calibration& calibration) {
-  constexpr Bytes bytes = 8;
-  constexpr int repetitions = 200;
-  const auto pair = calibration.pairs(calibration.localities.front()).front();
-  calibration.pulses.push_back(calibration.bench.ping_pong(pair.first, pair.second, bytes, repetitions));
-}
-
 /// All parts in their order, with a pulse after each.
 void measure_parts(Calibration& calibration) {
+  const auto take_pulse = [&calibration] {
+    calibration.pulses.push_back(time_lone_messages(calibration.comm.get(), calibration.layout));
+  };
   const auto part = [&](auto measure, const auto&... arguments) {
     measure(calibration, arguments...);
-    take_pulse(calibration);
+    take_pulse();
   };
   const auto part_of_each = [&](auto measure) {
     for (const auto locality : calibration.localities) part(measure, locality);
@@ -94,7 +91,7 @@ void measure_parts(Calibration& calibration) {
     for (const auto locality : calibration.localities)
       part(measure, locality, share.of(locality, calibration.localities));
   };
-  take_pulse(calibration);
+  take_pulse();
   part(find_slow_nodes);
   part(measure_protocols);
   part_of_each(find_rendezvous);
@@ -115,11 +112,28 @@ void measure_parts(Calibration& calibration) {
   part(check_held_out);
 }
 
+/// Of each locality the pulse in the middle.
+std::vector<Pace> pace_of(const std::vector<std::vector<Pace>>& pulses) {
+  auto middle = pulses.front();
+  for (std::size_t i = 0; i < middle.size(); ++i) {
+    std::vector<double> seconds;
+    for (const auto& pulse : pulses) seconds.push_back(pulse[i].seconds);
+    middle[i].seconds = median(std::move(seconds));
+  }
+  return middle;
+}
+
+std::vector<Seconds> nearest_of(const std::vector<std::vector<Pace>>& pulses) {
+  std::vector<Seconds> seconds;
+  for (const auto& pulse : pulses) seconds.push_back(pulse.front().seconds);
+  return seconds;
+}
+
 /// A part is slow if the pulse was, before it or behind it. @param fastest_s  of all pulses so far
 SlowPhases slow_phases(const std::vector<Seconds>& pulses, Seconds fastest_s) {
-  constexpr double slow = 1.5;
   SlowPhases found{0, static_cast<int>(pulses.size()) - 1, std::ranges::max(pulses) / fastest_s};
-  for (std::size_t i = 1; i < pulses.size(); ++i) found.parts += std::max(pulses[i - 1], pulses[i]) > slow * fastest_s;
+  for (std::size_t i = 1; i < pulses.size(); ++i)
+    found.parts += std::max(pulses[i - 1], pulses[i]) > another_pace * fastest_s;
   return found;
 }
 
@@ -127,7 +141,7 @@ SlowPhases slow_phases(const std::vector<Seconds>& pulses, Seconds fastest_s) {
 struct Turn {
   Machine machine;
   Provenance provenance;
-  std::vector<Seconds> pulses;
+  std::vector<Seconds> pulses;  ///< of the nearest ranks
 };
 
 Turn take_turn(MPI_Comm comm, const Layout& layout, const CalibrationOptions& options) {
@@ -137,9 +151,10 @@ Turn take_turn(MPI_Comm comm, const Layout& layout, const CalibrationOptions& op
   measure_parts(calibration);
   calibration.provenance.samples = calibration.sampler.count();
   calibration.provenance.disturbed_rounds = calibration.sampler.disturbed_rounds();
+  calibration.provenance.pace = pace_of(calibration.pulses);
   calibration.provenance.elapsed_s = calibration.sampler.elapsed();
   COMMPASS_MPI_CALL(MPI_Bcast, &calibration.provenance.elapsed_s, 1, MPI_DOUBLE, 0, calibration.comm.get());
-  return {std::move(calibration.machine), std::move(calibration.provenance), std::move(calibration.pulses)};
+  return {std::move(calibration.machine), std::move(calibration.provenance), nearest_of(calibration.pulses)};
 }
 
 /// The turn with the fewest slow parts; as many as the budget has room for, while there are any.

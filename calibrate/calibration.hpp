@@ -15,6 +15,7 @@
 #include "model/machine/layout.hpp"
 #include "model/machine/machine.hpp"
 #include "runtime/mpi/own_communicator.hpp"
+#include "selector/report/pace.hpp"
 
 namespace commpass {
 
@@ -33,7 +34,8 @@ struct Calibration {
   std::vector<Locality> localities;  ///< those that have pairs
   Machine machine;
   Provenance provenance;
-  std::vector<Seconds> pulses;  ///< of lone small messages between the nearest ranks, before the parts and after each
+  std::vector<std::vector<Pace>>
+      pulses;  ///< of lone small messages, before the parts and after each; nearest ranks first
 
   const std::vector<Pair>& pairs(Locality locality) const {
     return pairs_by_locality[static_cast<std::size_t>(locality)];

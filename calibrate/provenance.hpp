@@ -10,6 +10,7 @@
 #include "calibrate/fit.hpp"
 #include "model/machine/profile_lookup.hpp"
 #include "model/types.hpp"
+#include "selector/report/pace.hpp"
 
 namespace commpass {
 
@@ -109,6 +110,7 @@ struct Provenance {
   std::optional<MeasuredDevices> device;  ///< absent: there are none
   std::vector<SlowNode> slow_nodes;
   SlowPhases slow_phases;
+  std::vector<Pace> pace;                 ///< of small messages, in the middle of the calibration
   std::vector<std::string> not_measured;  ///< each: what, and why
   std::string measured_again;             ///< what, why, and what came of it; empty: nothing
   std::string warning;                    ///< empty: none

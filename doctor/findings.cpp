@@ -178,6 +178,15 @@ Finding profile(const ProfileFacts& profile) {
   return good("profile", text);
 }
 
+/// Small messages now, and when the profile was measured.
+Finding messages(const Facts& facts) {
+  if (facts.paces.empty()) return good("messages", "not timed: one rank alone (start it under mpirun)");
+  // A profile of another machine is told of in a line of its own.
+  const auto warning = facts.profile.warning.empty() ? pace_warning(facts.profile.pace, facts.paces) : std::string();
+  if (warning.empty()) return good("messages", describe_pace(facts.paces));
+  return {"messages", State::attention, warning, "launch again; if it stays so, calibrate again"};
+}
+
 constexpr const char* name_of(State state) {
   switch (state) {
     case State::good: return "ok";
@@ -217,7 +226,8 @@ std::vector<Finding> judge(const Facts& facts) {
           clock(facts.clock_resolution),
           devices(facts.devices),
           device_memory(facts.mpi),
-          profile(facts.profile)};
+          profile(facts.profile),
+          messages(facts)};
 }
 
 bool may_measure(const std::vector<Finding>& findings) {

@@ -9,6 +9,7 @@
 #include "doctor/noise.hpp"
 #include "model/machine/layout.hpp"
 #include "model/machine/profile_lookup.hpp"
+#include "selector/report/pace.hpp"
 
 namespace commpass {
 
@@ -46,8 +47,9 @@ struct ProfileFacts {
   std::string name;
   std::string problem;  ///< why it cannot be read
   std::optional<double> age_days;
-  std::string verdict;  ///< in a word or two; empty: none
-  std::string warning;  ///< it does not belong here, or is not to be trusted
+  std::string verdict;       ///< in a word or two; empty: none
+  std::string warning;       ///< it does not belong here, or is not to be trusted
+  std::vector<Pace> pace{};  ///< of small messages when it was measured
 };
 
 struct Facts {
@@ -58,6 +60,7 @@ struct Facts {
   DeviceFacts devices;
   ProfileFacts profile;
   Seconds clock_resolution = 0;
+  std::vector<Pace> paces{};  ///< of lone messages of rank 0; empty: it is alone
 };
 
 enum class State { good, attention, stop };

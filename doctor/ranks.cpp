@@ -12,6 +12,7 @@
 #include "runtime/device/find_device.hpp"
 #include "runtime/mpi/device_aware.hpp"
 #include "runtime/mpi/launcher.hpp"
+#include "runtime/mpi/lone_messages.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/mpi_library.hpp"
 #include "runtime/mpi/own_communicator.hpp"
@@ -115,6 +116,7 @@ Facts examine_ranks(MPI_Comm comm, const Layout& layout) {
   listen(host, mine);
 
   Facts facts{system, layout, {}, {}, {}, {}, clock_resolution()};
+  facts.paces = time_lone_messages(OwnCommunicator(comm).get(), layout);
   if (rank_in(comm) == 0) facts.devices = look_for_devices();
   facts.mpi.library = mpi_library();
   facts.mpi.settings = transport_settings();

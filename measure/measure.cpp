@@ -20,6 +20,8 @@
 #include "runtime/mpi/detect_layout.hpp"
 #include "runtime/mpi/host_names.hpp"
 #include "runtime/mpi/launcher.hpp"
+#include "runtime/mpi/lone_messages.hpp"
+#include "runtime/mpi/own_communicator.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/mpi/surroundings.hpp"
 #include "runtime/mpi_program.hpp"
@@ -36,9 +38,10 @@ struct Setting {
   std::vector<Strategy> strategies;  ///< of planned exchanges
   std::optional<Layout> layout;
   Machine machine;
-  std::string warning;  ///< of rank 0: the profile does not belong here
-  std::string origin;   ///< of rank 0: what the profile was measured with
-  bool shown = false;   ///< progress
+  std::string warning;     ///< of rank 0: the profile does not belong here
+  std::vector<Pace> pace;  ///< of rank 0: of small messages when the profile was measured
+  std::string origin;      ///< of rank 0: what the profile was measured with
+  bool shown = false;      ///< progress
 };
 
 /// @throws InputError if data on devices is to be measured
@@ -74,6 +77,7 @@ Setting prepare(const MeasureArguments& arguments, Rank rank, int ranks) {
     if (rank == 0) {
       found = read_profile(selection.find_profile(setting.environment));
       setting.origin = describe_origin(found, std::time(nullptr));
+      setting.pace = pace_of(found);
       profile_json = to_json(found);
     }
     if (arguments.repetitions < 0) throw InputError("--repetitions", "it is negative", "use 1 or more");
@@ -88,6 +92,19 @@ Setting prepare(const MeasureArguments& arguments, Rank rank, int ranks) {
 /// Beside results only: an error is one sentence.
 void tell(const std::string& warning) {
   if (!warning.empty()) std::fputs(("commpass: " + warning + "\n").c_str(), stderr);
+}
+
+/// What makes times of this launch others than those that are predicted: ranks that take turns, or a machine that is in
+/// another state than when its profile was measured. Collective.
+void tell_of_launch(const Setting& setting, Rank rank) {
+  const auto crowd = crowd_warning(MPI_COMM_WORLD);
+  if (rank == 0 && !crowd.empty()) tell(crowd + ".");
+  bool is_comparable = crowd.empty() && setting.warning.empty() && !setting.pace.empty();
+  COMMPASS_MPI_CALL(MPI_Bcast, &is_comparable, 1, MPI_CXX_BOOL, 0, MPI_COMM_WORLD);
+  if (!is_comparable) return;
+  const OwnCommunicator own(MPI_COMM_WORLD);
+  const auto paces = time_lone_messages(own.get(), setting.layout ? *setting.layout : detect_layout(MPI_COMM_WORLD));
+  if (const auto pace = pace_warning(setting.pace, paces); rank == 0 && !pace.empty()) tell(pace + ".");
 }
 
 /// Exchanges that are called once, and sparse ones.
@@ -150,15 +167,12 @@ void measure(const MeasureArguments& arguments) {
   const Rank rank = rank_in(MPI_COMM_WORLD);
   const int ranks = ranks_in(MPI_COMM_WORLD);
   const auto setting = prepare(arguments, rank, ranks);
-  const auto tell_of_crowd = [&] {
-    if (const auto crowd = crowd_warning(MPI_COMM_WORLD); rank == 0 && !crowd.empty()) tell(crowd + ".");
-  };
   if (arguments.cartesian || !arguments.halo.empty()) {
-    tell_of_crowd();
+    tell_of_launch(setting, rank);
     return arguments.cartesian ? measure_neighborhood(arguments, setting) : measure_array(arguments, setting);
   }
   const auto pattern = read_together(arguments.pattern, rank, ranks);
-  tell_of_crowd();
+  tell_of_launch(setting, rank);
   const bool is_planned = arguments.sparse.empty() && !arguments.one_shot;
   (is_planned ? measure_plans : measure_calls)(arguments, setting, pattern);
 }

@@ -15,6 +15,7 @@
 #include "model/median.hpp"
 #include "selector/report/launch_errors.hpp"
 #include "selector/report/launch_intervals.hpp"
+#include "selector/report/pace.hpp"
 
 namespace commpass {
 
@@ -215,6 +216,12 @@ void keep_common(Json& provenance, const std::vector<Json>& all) {
   if (ranks_per_node > 0) provenance["ranks_per_node"] = ranks_per_node;
 }
 
+/// What small messages took while a channel was measured.
+void keep_pace(Json& provenance, Locality of, const Profile& from) {
+  for (const auto& [locality, seconds] : pace_of(from))
+    if (locality == of) provenance["pace"][name_of(locality)] = seconds;
+}
+
 }  // namespace
 
 Profile merge_profiles(std::span<const NamedProfile> profiles) {
@@ -232,6 +239,7 @@ Profile merge_profiles(std::span<const NamedProfile> profiles) {
     const auto& chosen = *offers[middle(offers)].from;
     part.take(merged.machine, chosen.profile.machine);
     origin[part.key] = chosen.name;
+    if (part.host_channel) keep_pace(provenance, *part.host_channel, chosen.profile);
     if (offers.size() < 2) continue;
     const double differs = spread_of(offers);
     between[part.key] = differs;

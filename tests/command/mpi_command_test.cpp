@@ -151,6 +151,18 @@ TEST(Calibrate, ChecksExchangesThatNoFitHasSeenOrSaysWhyNot) {
               std::string::npos)
         << result.err;
   }
+
+  // A profile of when the machine was far slower.
+  auto slow = Json::parse(to_json(read_profile(file)));
+  ASSERT_GT(slow["provenance"]["pace"]["socket"].get<double>(), 0);
+  slow["provenance"]["pace"]["socket"] = 1000.0;
+  slow["verdict"] = {{"trust", "good"}, {"uncertainty", 0.1}, {"why", "it is made up"}};
+  const auto slow_file = directory.write("slow.json", slow.dump());
+  const auto measured = mpirun(2, "measure --generate alltoall:ranks=2,bytes=8 --repetitions 3 --profile " + slow_file);
+  EXPECT_EQ(measured.exit_code, 0) << measured.err;
+  EXPECT_NE(measured.err.find("and took 1000 s when the profile was measured: the machine is faster than it was.\n"),
+            std::string::npos)
+      << measured.err;
 }
 
 // Three ranks, of which some have nothing to receive in short bursts. On fewer cores they take turns.

@@ -53,6 +53,30 @@ TEST(Doctor, FindsNothingWrongWithAQuietMachine) {
   EXPECT_TRUE(may_measure(findings));
 }
 
+TEST(Doctor, TellsOfAMachineThatIsSlowerOrFasterThanItsProfile) {
+  auto facts = quiet_machine();
+  EXPECT_EQ(about(facts, "messages").text, "not timed: one rank alone (start it under mpirun)");
+  facts.profile.pace = {{Locality::socket, 3e-7}, {Locality::network, 2e-6}};
+  facts.paces = {{Locality::socket, 4e-7}, {Locality::network, 1.5e-6}};
+  EXPECT_EQ(about(facts, "messages").text, "8 B take 400 ns on a socket, 1.5 us between nodes");
+  EXPECT_EQ(about(facts, "messages").state, State::good);
+
+  facts.paces = {{Locality::socket, 7.5e-7}, {Locality::node, 1}, {Locality::network, 1e-6}};
+  EXPECT_EQ(about(facts, "messages").state, State::attention);
+  EXPECT_EQ(
+      about(facts, "messages").text,
+      "a message of 8 B on a socket takes 750 ns now, and took 300 ns when the profile was measured: the machine is "
+      "slower than it was");
+  EXPECT_NE(about(facts, "messages").remedy, "");
+  facts.paces.back().seconds = 5e-7;
+  EXPECT_NE(about(facts, "messages").text.find("between nodes takes 500 ns now"), std::string::npos) << "differs most";
+  EXPECT_NE(about(facts, "messages").text.find("faster"), std::string::npos);
+
+  // A profile of another machine is told of once.
+  facts.profile.warning = "measured elsewhere";
+  EXPECT_EQ(about(facts, "messages").state, State::good);
+}
+
 TEST(Doctor, NamesTheDevices) {
   auto facts = quiet_machine();
   EXPECT_EQ(about(facts, "devices").text, "none");

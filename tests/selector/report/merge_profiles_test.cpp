@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/support.hpp"
+#include "selector/report/pace.hpp"
 
 namespace commpass {
 namespace {
@@ -41,6 +42,20 @@ TEST(MergedProfiles, AreTheLaunchInTheMiddleAndTellWhatLaunchesDifferBy) {
   EXPECT_EQ(provenance["date"], "2026-01-01") << "as old as its oldest part";
   EXPECT_EQ(provenance["merged"]["3"]["date"], "2026-01-03");
   EXPECT_EQ(parse_profile(to_json(merged), "again").machine, merged.machine);
+}
+
+TEST(MergedProfiles, TellThePaceOfTheLaunchWhoseChannelTheyKeep) {
+  std::vector launches{launch("3", 1.2), launch("1", 1.0), launch("2", 1.1)};
+  EXPECT_TRUE(pace_of(merge_profiles(launches)).empty()) << "profiles of earlier versions do not tell";
+  for (auto& [name, profile] : launches) {
+    auto provenance = Json::parse(profile.provenance_json);
+    provenance["pace"] = {{"socket", std::stod(name) * 1e-7}, {"network", 2e-6}, {"another", "one"}};
+    profile.provenance_json = provenance.dump();
+  }
+  const auto paces = pace_of(merge_profiles(launches));
+  ASSERT_EQ(paces.size(), 1U) << "no launch has a channel of the network";
+  EXPECT_EQ(paces[0].locality, Locality::socket);
+  EXPECT_EQ(paces[0].seconds, 2e-7);
 }
 
 TEST(MergedProfiles, OfLaunchesThatDifferMuchAreNotGood) {

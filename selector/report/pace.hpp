@@ -1,0 +1,33 @@
+// Whether small messages take now what they took when a profile was measured: some machines change their speed.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/machine/profile.hpp"
+
+namespace commpass {
+
+/// What is timed: messages of so many bytes, one at a time.
+inline constexpr Bytes pace_bytes = 8;
+
+/// Where they take so many times as long, or as short, the machine is not what it was.
+inline constexpr double another_pace = 1.5;
+
+/// What one takes between two ranks of a locality.
+struct Pace {
+  Locality locality = Locality::socket;
+  Seconds seconds = 0;
+};
+
+/// "8 B take 310 ns on a socket, 1.2 us between nodes"
+std::string describe_pace(std::span<const Pace> paces);
+
+/// What they took while a profile was measured; empty if it does not tell.
+std::vector<Pace> pace_of(const Profile& profile);
+
+/// Where they differ most: one sentence without its full stop; nothing if they do not differ.
+std::string pace_warning(std::span<const Pace> then, std::span<const Pace> now);
+
+}  // namespace commpass
