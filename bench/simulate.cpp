@@ -17,6 +17,23 @@ namespace commpass::bench {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+ClusterShape shape_of(const std::string& file) {
+  const auto json = nlohmann::json::parse(read_file(file));
+  ClusterShape shape{json.at("name"), json.at("sockets"), json.at("cores"), file};
+  if (json.value("groups_are_known", false)) {
+    shape.group_nodes = json.at("leaf_nodes");
+    shape.calibration_nodes = 2 * shape.group_nodes;
+  }
+  // Several nodes have to send for the limit into one of them to show.
+  constexpr int senders = 3;
+  if (json.contains("ejection_rate_bytes_per_s")) shape.calibration_nodes = senders + 1;
+  return shape;
+}
+
+}  // namespace
+
 std::vector<ClusterShape> clusters(const Simulator& simulator, const std::vector<std::string>& folders) {
   std::vector<ClusterShape> result;
   for (const auto& folder : folders) {
@@ -25,10 +42,7 @@ std::vector<ClusterShape> clusters(const Simulator& simulator, const std::vector
     if (fs::exists(simulator.clusters) && !fs::exists(path))
       continue;  // clusters of somebody's own need not be of all kinds
     for (const auto& entry : fs::directory_iterator(path)) {
-      if (entry.path().extension() != ".json") continue;
-      const auto json = nlohmann::json::parse(read_file(entry.path().string()));
-      result.push_back({json.at("name"), json.at("sockets"), json.at("cores"), entry.path().string(),
-                        json.value("groups_are_known", false) ? json.at("leaf_nodes").get<int>() : 0});
+      if (entry.path().extension() == ".json") result.push_back(shape_of(entry.path().string()));
     }
     std::ranges::sort(result.begin() + first, result.end(), {}, &ClusterShape::name);
   }
@@ -85,7 +99,7 @@ std::vector<std::string> calibrate_all(const Simulator& simulator, const std::ve
   constexpr auto* budget_with_noise = " --budget 1s";
   in_parallel(clusters.size(), [&](std::size_t i) {
     const auto& cluster = clusters[i];
-    const int ranks = nodes * cluster.ppn();
+    const int ranks = (nodes > 0 ? nodes : cluster.calibration_nodes) * cluster.ppn();
     simulate(simulator, cluster, ranks, "commpass-calibrate",
              fmt::format("-o '{}' --name {} --layout {} --progress never{}", files[i], cluster.name,
                          layout_of(cluster, ranks), simulator.calibration_noise ? budget_with_noise : ""),

@@ -20,9 +20,10 @@ struct Simulator {
 struct ClusterShape {
   std::string name;
   int sockets = 0;
-  int cores = 0;        ///< of a socket
-  std::string file;     ///< the description
-  int group_nodes = 0;  ///< nodes of each group that layouts tell of; 0: of none
+  int cores = 0;              ///< of a socket
+  std::string file;           ///< the description
+  int group_nodes = 0;        ///< nodes of each group that layouts tell of; 0: of none
+  int calibration_nodes = 2;  ///< on which all its limits show
   int ppn() const { return sockets * cores; }
 };
 
@@ -43,8 +44,9 @@ std::string simulate(const Simulator& simulator, const ClusterShape& cluster, in
                      const std::string& arguments, int noise = 0);
 
 /// The profiles that `commpass calibrate` writes on some nodes of each cluster, made anew unless there are some.
+/// @param nodes  0: those on which all limits of the cluster show
 /// @return their files
 std::vector<std::string> calibrate_all(const Simulator& simulator, const std::vector<ClusterShape>& clusters,
-                                       int nodes = 2);
+                                       int nodes = 0);
 
 }  // namespace commpass::bench

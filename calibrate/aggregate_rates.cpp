@@ -10,10 +10,21 @@
 
 #include "calibrate/calibration.hpp"
 #include "calibrate/fit.hpp"
+#include "calibrate/steps.hpp"
 
 namespace commpass {
 
 namespace {
+
+/// Of messages that show what is shared: they move for much longer than they are under way, where there are so large
+/// ones.
+Bytes large_bytes(Calibration& calibration, Locality locality) {
+  const Bytes largest = calibration.options.largest_bytes;
+  const auto& [alpha_s, beta] = lone_messages(calibration.channel(locality).protocols.back()).line;
+  constexpr double much = 30;
+  const double wanted = beta > 0 ? much * alpha_s / beta : 0;
+  return std::llround(std::clamp(wanted, static_cast<double>(largest / 4), static_cast<double>(largest)));
+}
 
 /// The rate that the pairs share, from a sweep over how many of the first of them are active.
 /// @param pairs     at least two
@@ -26,7 +37,7 @@ double sweep(Calibration& calibration, const std::vector<Pair>& pairs, Locality 
   for (const int times : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128})
     if (const int count = times * multiple; count > 1 && count < std::ssize(pairs)) counts.push_back(count);
   if (counts.size() == 1 || std::ssize(pairs) % multiple == 0) counts.push_back(static_cast<int>(pairs.size()));
-  const Bytes bytes = calibration.options.largest_bytes / 4;
+  const Bytes bytes = large_bytes(calibration, locality);
   std::map<int, Series> sweeps;
   for (const int count : counts) sweeps[count];
   calibration.sampler.sample_all(sweeps, share, [&](int count, int, int repetitions) {
@@ -90,18 +101,16 @@ double rate_of_rings(Calibration& calibration, const std::vector<std::vector<Ran
                                        : std::numeric_limits<double>::infinity();
 }
 
-Bytes large_bytes(const Calibration& calibration) { return calibration.options.largest_bytes / 4; }
-
 Seconds moving_seconds(Calibration& calibration, Locality locality) {
-  const Bytes bytes = large_bytes(calibration);
+  const Bytes bytes = large_bytes(calibration, locality);
   return static_cast<double>(bytes) * calibration.channel(locality).protocol(bytes).beta_s_per_byte;
 }
 
 /// Of a large message from each of so many ranks of a node, where no more than their links and its NIC limits.
 Seconds sending_seconds(Calibration& calibration, int ranks) {
-  return std::max(
-      moving_seconds(calibration, Locality::network),
-      ranks * static_cast<double>(large_bytes(calibration)) / calibration.machine.injection_rate_bytes_per_s);
+  return std::max(moving_seconds(calibration, Locality::network),
+                  ranks * static_cast<double>(large_bytes(calibration, Locality::network)) /
+                      calibration.machine.injection_rate_bytes_per_s);
 }
 
 }  // namespace
@@ -114,7 +123,7 @@ void measure_bus(Calibration& calibration) {
     calibration.not_measured("bus: needs three ranks on a node, two of them on a socket");
     return;
   }
-  const Bytes bytes = large_bytes(calibration);
+  const Bytes bytes = large_bytes(calibration, Locality::socket);
   const double socket_rate = calibration.channel(Locality::socket).aggregate_rate_bytes_per_s;
   Seconds expected = moving_seconds(calibration, Locality::socket);
   for (const auto& ring : rings)
@@ -137,9 +146,10 @@ void measure_core(Calibration& calibration) {
     return;
   }
   auto& rate = calibration.machine.core_rate_bytes_per_s;
-  rate = rate_of_rings(calibration, rings, Locality::network, core_share.end, large_bytes(calibration),
-                       sending_seconds(calibration, static_cast<int>(rings.size()))) /
-         layout.nodes();
+  rate =
+      rate_of_rings(calibration, rings, Locality::network, core_share.end, large_bytes(calibration, Locality::network),
+                    sending_seconds(calibration, static_cast<int>(rings.size()))) /
+      layout.nodes();
   if (!std::isfinite(rate)) calibration.not_measured("core: all nodes at once send as much as each alone");
 }
 
@@ -150,8 +160,9 @@ void measure_groups(Calibration& calibration) {
   calibration.progress("groups");
   int largest = 0;
   for (int group = 0; group < layout.groups(); ++group) largest = std::max(largest, layout.ranks_of_group(group));
-  const double rate = rate_of_rings(calibration, rings, Locality::network, core_share.end, large_bytes(calibration),
-                                    sending_seconds(calibration, layout.max_ppn()));
+  const double rate =
+      rate_of_rings(calibration, rings, Locality::network, core_share.end, large_bytes(calibration, Locality::network),
+                    sending_seconds(calibration, layout.max_ppn()));
   calibration.machine.group_rate_bytes_per_s = rate * largest / layout.ranks();
   if (!std::isfinite(rate)) calibration.not_measured("group: all nodes of a group at once send as much as each alone");
 }

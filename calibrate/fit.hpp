@@ -65,6 +65,11 @@ struct Segment {
 /// @param points  sorted by growing size
 std::vector<Segment> fit_segments(std::span<const SizePoint> points, int most_segments = 5);
 
+/// Sizes next to those whose times are off the line of their piece by more than a twentieth, and than the piece's sizes
+/// mostly are: of a protocol that holds for an octave there are too few among sizes that are spread over many.
+/// @return by growing size, none of the points'; none where all is explained
+std::vector<Bytes> sizes_beside_unexplained(std::span<const SizePoint> points, std::span<const Segment> segments);
+
 /// T(m) = first + step·m + gamma·m²/2 of bursts of m messages, once the first are on their way.
 ///
 /// Of the samples only those of a quarter of the most messages and more count: with fewer, what is not yet busy shows.

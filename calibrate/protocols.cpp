@@ -31,6 +31,12 @@ Seconds time_ping_pong(Calibration& calibration, const PingPong& what, int round
   return calibration.bench.ping_pong(first, second, what.bytes, repetitions);
 }
 
+void time_ping_pongs(Calibration& calibration, PingPongs& ping_pongs, double share) {
+  calibration.sampler.sample_all(ping_pongs, share, [&](const PingPong& what, int round, int repetitions) {
+    return time_ping_pong(calibration, what, round, repetitions);
+  });
+}
+
 /// Log-uniform sizes, one drawn from each of `bins` bins, and the ends.
 std::vector<Bytes> draw_sizes(Bytes largest) {
   constexpr int bins = 44;
@@ -100,9 +106,24 @@ void narrow_switch(Calibration& calibration, PingPongs& ping_pongs, Locality loc
   });
 }
 
+/// Pieces of the sizes that were drawn, and of further ones where these do not explain some.
+std::vector<Segment> find_segments(Calibration& calibration, PingPongs& ping_pongs, Locality locality) {
+  constexpr int most_rounds = 3;
+  for (int round = 0;; ++round) {
+    const auto points = points_of(ping_pongs, locality);
+    auto segments = fit_segments(points);
+    PingPongs further;
+    for (const Bytes size : sizes_beside_unexplained(points, segments)) further[{locality, size}];
+    const double end = switch_share.of(locality, calibration.localities).middle();
+    if (further.empty() || round == most_rounds || calibration.sampler.has_spent(end)) return segments;
+    time_ping_pongs(calibration, further, end);
+    ping_pongs.merge(further);
+  }
+}
+
 void fit_protocols(Calibration& calibration, PingPongs& ping_pongs, Locality locality) {
   calibration.progress(fmt::format("switch points, {}", name_of(locality)));
-  auto segments = fit_segments(points_of(ping_pongs, locality));
+  auto segments = find_segments(calibration, ping_pongs, locality);
   for (std::size_t i = 0; i + 1 < segments.size(); ++i) narrow_switch(calibration, ping_pongs, locality, segments, i);
   const auto lines = hold_at_switches(points_of(ping_pongs, locality), segments);
   auto& channel = calibration.machine.host.by_locality[static_cast<std::size_t>(locality)].emplace();
@@ -124,10 +145,7 @@ void measure_protocols(Calibration& calibration) {
   PingPongs ping_pongs;
   for (const auto locality : calibration.localities)
     for (const Bytes size : draw_sizes(calibration.options.largest_bytes)) ping_pongs[{locality, size}];
-  calibration.sampler.sample_all(ping_pongs, ping_pong_share.end,
-                                 [&](const PingPong& what, int round, int repetitions) {
-                                   return time_ping_pong(calibration, what, round, repetitions);
-                                 });
+  time_ping_pongs(calibration, ping_pongs, ping_pong_share.end);
   // Of the lines' sizes; those that are looked at on the way to a switch only have to fall on one side of it.
   auto& provenance = calibration.provenance;
   for (const auto& [what, series] : ping_pongs) provenance.ping_pong_unsettled += !series.settled();

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <set>
 
 #include "calibrate/fit.hpp"
 #include "model/median.hpp"
@@ -189,6 +190,24 @@ std::vector<Segment> fit_segments(std::span<const SizePoint> points, int most_se
   for (std::size_t i = 0; i < pieces; ++i)
     segments.push_back(describe_segment(piece_of(points, cuts.begins[pieces - 1], i)));
   return segments;
+}
+
+std::vector<Bytes> sizes_beside_unexplained(std::span<const SizePoint> points, std::span<const Segment> segments) {
+  constexpr double explained = 0.05, mostly = 3;
+  std::set<Bytes> sizes;
+  const auto add_between = [&](Bytes low, Bytes high) {
+    if (high - low > 1)
+      sizes.insert(std::clamp<Bytes>(std::llround(std::sqrt(low) * std::sqrt(high)), low + 1, high - 1));
+  };
+  std::size_t segment = 0;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    while (segment + 1 < segments.size() && points[i].bytes > segments[segment].max_bytes) ++segment;
+    const auto& piece = segments[segment];
+    if (relative_error(piece.line, points[i]) <= std::max(explained, mostly * piece.median_relative_error)) continue;
+    if (i > 0) add_between(points[i - 1].bytes, points[i].bytes);
+    if (i + 1 < points.size()) add_between(points[i].bytes, points[i + 1].bytes);
+  }
+  return {sizes.begin(), sizes.end()};
 }
 
 }  // namespace commpass

@@ -171,6 +171,40 @@ TEST(FitSegments, FindsAsManyProtocolsAsThereAre) {
   expect_truth(fit_segments(measure(four)), four, 1e-6);
 }
 
+TEST(FitSegments, SeesNarrowProtocolsOnceThereAreSizesBesideTheUnexplained) {
+  const Truth socket{{{7.47e-7, 2.14e-10}, {2.08e-6, 1.13e-10}, {7.09e-6, 7.36e-11}}, {4096, 8192}};
+  const Truth node{{{7.99e-7, 2.37e-10}, {1.66e-6, 1.48e-10}, {3.34e-6, 6.28e-11}}, {512, 1000}};
+  for (const auto& truth : {socket, node}) {
+    auto points = measure(truth);
+    auto segments = fit_segments(points);
+    int rounds = 0;
+    for (; rounds < 3; ++rounds) {
+      const auto more = sizes_beside_unexplained(points, segments);
+      if (more.empty()) break;
+      EXPECT_LE(more.size(), 16U);
+      EXPECT_TRUE(std::ranges::is_sorted(more));
+      for (const Bytes size : more) points.push_back({size, truth.at(size)});
+      std::ranges::sort(points, {}, &SizePoint::bytes);
+      segments = fit_segments(points);
+    }
+    EXPECT_GT(rounds, 0) << "an octave holds too few of 46 sizes";
+    ASSERT_EQ(segments.size(), 3U);
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+      expect_near(segments[i].line.alpha_s, truth.lines[i].alpha_s, 1e-6, "alpha");
+      expect_near(segments[i].line.beta_s_per_byte, truth.lines[i].beta_s_per_byte, 1e-6, "beta");
+      if (i + 1 == segments.size()) continue;
+      EXPECT_LE(segments[i].max_bytes, truth.limits[i]);
+    }
+    EXPECT_TRUE(sizes_beside_unexplained(points, segments).empty());
+  }
+}
+
+TEST(FitSegments, AskForNoSizesWhereNoiseExplainsWhatIsOff) {
+  const auto points = measure(three_protocols, Noise(7, 0.015));
+  EXPECT_TRUE(sizes_beside_unexplained(points, fit_segments(points)).empty());
+  EXPECT_TRUE(sizes_beside_unexplained(measure(three_protocols), fit_segments(measure(three_protocols))).empty());
+}
+
 /// The largest relative error of the fit at the sizes that were measured.
 double largest_error(const std::vector<Segment>& segments, const Truth& truth) {
   double largest = 0;

@@ -337,6 +337,21 @@ TEST_F(KnownMachine, IsFoundAgain) {
   EXPECT_GE(calibration_->sampler.count(), 9 * provenance.ping_pong_sizes);
 }
 
+TEST_F(KnownMachine, HasProtocolsThatHoldForAnOctaveOnly) {
+  world_.machine.host.by_locality[1]->protocols = {
+      protocol("short", 512, 8e-7, 2.4e-10, 1e-7, 8e-11, 5e-8, 5e-10),
+      protocol("eager", 1000, 1.7e-6, 1.5e-10, 1e-7, 8e-11, 5e-8, 5e-10),
+      protocol("rendezvous", no_limit, 3.4e-6, 6e-11, 1e-7, 4e-11, 5e-8, 5e-10)};
+  const auto& found = calibrate().host.by_locality[1]->protocols;
+  const auto& truth = world_.machine.host.by_locality[1]->protocols;
+  ASSERT_EQ(found.size(), truth.size());
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    EXPECT_EQ(found[i].max_bytes, truth[i].max_bytes);
+    expect_near(found[i].alpha_s, truth[i].alpha_s, "alpha");
+    expect_near(found[i].beta_s_per_byte, truth[i].beta_s_per_byte, "beta");
+  }
+}
+
 class TwoNodes : public KnownMachine {
  protected:
   TwoNodes() : KnownMachine(Layout::regular(2, 1, 1)) {}
