@@ -156,6 +156,9 @@ Errors compare(const nlohmann::json& truth, const Profile& profile) {
   comparison.add_rate("group", "leaf_rate_bytes_per_s", machine.group_rate_bytes_per_s);
   comparison.add_rate("bus", "bus_rate_bytes_per_s", machine.bus_rate_bytes_per_s);
   comparison.add_rate("copy", "copy_rate_bytes_per_s", machine.copy_rate_bytes_per_s);
+  // What every cluster has, unless its description says otherwise (tests/simulation/description.hpp).
+  constexpr double usual_run_s = 2e-9;
+  comparison.add("", "value_run", machine.value_run_s, truth.value("value_run_s", usual_run_s));
   return comparison.errors;
 }
 

@@ -103,6 +103,7 @@ void measure_parts(Calibration& calibration) {
   part(measure_ejection);
   shared_part(measure_receiving, receive_share);
   part(measure_copies);
+  part(measure_value_loops);
   part(measure_datatypes);
   part(measure_operations);
   part(measure_neighborhood);

@@ -57,9 +57,9 @@ struct Share {
 // Behind the held-out exchanges there is time to measure again what they show to be wrong.
 inline constexpr Share node_share{0, 0.02}, ping_pong_share{0.02, 0.37}, switch_share{0.37, 0.51},
     burst_share{0.51, 0.6}, sharing_share{0.6, 0.65}, bus_share{0.65, 0.66}, core_share{0.66, 0.67},
-    ejection_share{0.67, 0.69}, receive_share{0.69, 0.77}, copy_share{0.77, 0.79}, datatype_share{0.79, 0.81},
-    operation_share{0.81, 0.84}, collective_share{0.84, 0.85}, alltoallv_share{0.85, 0.86}, calls_share{0.86, 0.88},
-    held_out_share{0.88, 0.93};
+    ejection_share{0.67, 0.69}, receive_share{0.69, 0.77}, copy_share{0.77, 0.78}, value_share{0.78, 0.79},
+    datatype_share{0.79, 0.81}, operation_share{0.81, 0.84}, collective_share{0.84, 0.85}, alltoallv_share{0.85, 0.86},
+    calls_share{0.86, 0.88}, held_out_share{0.88, 0.93};
 
 /// Nodes that are slower than the others: not what the profile describes, or all that it describes.
 void find_slow_nodes(Calibration& calibration);
@@ -84,6 +84,8 @@ void measure_ejection(Calibration& calibration);
 void measure_receiving(Calibration& calibration, Locality locality, const Share& share);
 /// Copies within a rank's memory.
 void measure_copies(Calibration& calibration);
+/// What a loop takes for each run of small values.
+void measure_value_loops(Calibration& calibration);
 /// What the MPI library takes to gather and scatter the pieces of a derived datatype.
 void measure_datatypes(Calibration& calibration);
 /// Barrier, allreduce, probe, put, fence, window.

@@ -1,4 +1,4 @@
-// What moving bytes within the memory of a rank costs: our copies, and derived datatypes of MPI.
+// What moving bytes within the memory of a rank costs: our copies, loops over values, and derived datatypes of MPI.
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -18,6 +18,9 @@ std::vector<SizePoint> points_of(const std::map<Bytes, Series>& all, double divi
   for (const auto& [bytes, series] : all) points.push_back({bytes, series.time() / divisor_of_bytes(bytes)});
   return points;
 }
+
+/// Repetitions of what has many pieces: these take long; a simulated clock does not see it and would ask for more.
+constexpr int enough_of_many = 20;
 
 /// As many pieces as the buffer holds with their gaps, so many that what MPI does once for all does not count.
 int pieces_of(Bytes piece_bytes) {
@@ -43,6 +46,21 @@ void measure_copies(Calibration& calibration) {
   else calibration.not_measured("local.copy_rate_bytes_per_s: copies take no measurable time");
 }
 
+void measure_value_loops(Calibration& calibration) {
+  calibration.progress("loops over values");
+  constexpr Bytes largest_value = 128;  // small values: of larger ones the bytes count
+  const std::vector<std::byte> from(buffer_bytes, std::byte{1});
+  std::vector<std::byte> to(buffer_bytes / 2);
+  std::map<Bytes, Series> loops;
+  for (Bytes size = 8; size <= largest_value; size *= 2) loops[size];
+  calibration.sampler.sample_all(loops, value_share.end, [&](Bytes bytes, int, int repetitions) {
+    return time_value_loop(calibration.comm.get(), from, to, bytes, pieces_of(bytes),
+                           std::min(enough_of_many, repetitions));
+  });
+  calibration.machine.value_run_s =
+      fit_line(points_of(loops, [](Bytes bytes) { return static_cast<double>(pieces_of(bytes)); })).alpha_s;
+}
+
 void measure_datatypes(Calibration& calibration) {
   calibration.progress("derived datatypes");
   std::vector<std::byte> scattered(buffer_bytes, std::byte{1}), packed(buffer_bytes / 2);
@@ -50,9 +68,8 @@ void measure_datatypes(Calibration& calibration) {
   std::map<Bytes, Series> packings;
   for (Bytes size = 8; size <= largest_piece; size *= 4) packings[size];
   calibration.sampler.sample_all(packings, datatype_share.end, [&](Bytes bytes, int, int repetitions) {
-    constexpr int enough = 20;  // so many pieces take long; a simulated clock does not see it and would ask for more
     return time_datatype(calibration.comm.get(), scattered, packed, bytes, pieces_of(bytes),
-                         std::min(enough, repetitions));
+                         std::min(enough_of_many, repetitions));
   });
   const auto line = fit_line(points_of(packings, [](Bytes bytes) { return static_cast<double>(pieces_of(bytes)); }));
   constexpr double faster_than_any_memory =

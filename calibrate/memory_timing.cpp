@@ -5,6 +5,7 @@
 
 #include "model/median.hpp"
 #include "runtime/execute/local_copy.hpp"
+#include "runtime/indexed/value_runs.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
 
@@ -53,6 +54,16 @@ Seconds time_local_copy(MPI_Comm comm, std::span<const std::byte> from, std::spa
     const LocalCopy copy{from.data() + place, to.data() + place, size};
     local_copy({&copy, 1});
   }
+  return median_over_ranks(comm, (MPI_Wtime() - begin) / repetitions);
+}
+
+Seconds time_value_loop(MPI_Comm comm, std::span<const std::byte> from, std::span<std::byte> to, Bytes value_bytes,
+                        int values, int repetitions) {
+  ValueRuns runs;
+  for (std::int64_t i = 0; i < values; ++i) runs.push_back({2 * i, i, 1});
+  COMMPASS_MPI_CALL(MPI_Barrier, comm);
+  const double begin = MPI_Wtime();
+  for (int i = 0; i < repetitions; ++i) copy_values(runs, value_bytes, from.data(), to.data());
   return median_over_ranks(comm, (MPI_Wtime() - begin) / repetitions);
 }
 

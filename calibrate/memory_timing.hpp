@@ -16,6 +16,13 @@ namespace commpass {
 Seconds time_local_copy(MPI_Comm comm, std::span<const std::byte> from, std::span<std::byte> to, Bytes bytes,
                         int repetitions);
 
+/// Copies values that lie apart by a loop, on all ranks at once. Collective.
+/// @param from  holds 2·values·value_bytes
+/// @param to    holds values·value_bytes
+/// @return the median over ranks of the mean of `repetitions`
+Seconds time_value_loop(MPI_Comm comm, std::span<const std::byte> from, std::span<std::byte> to, Bytes value_bytes,
+                        int values, int repetitions);
+
 /// Packs pieces of a derived datatype (indexed blocks with uneven gaps) and unpacks them, on all ranks at once.
 /// Collective.
 /// @param scattered  holds 2·pieces·piece_bytes

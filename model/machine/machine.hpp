@@ -143,6 +143,8 @@ struct Machine {
   double copy_rate_bytes_per_s = std::numeric_limits<double>::infinity();  ///< a local memory copy
   std::optional<Seconds> copy_block_s{};  ///< for each contiguous piece copied; absent: not measured, and taken for 0
   Seconds copy_call_s = 0;                ///< and what comes before the pieces of a batch: no key, see on_device
+  std::optional<Seconds>
+      value_run_s{};  ///< for each run of small values that a loop copies (model/cost/value_loops.hpp)
   std::optional<double> datatype_rate_bytes_per_s{};  ///< as these two, where the MPI library gathers or
   std::optional<Seconds> datatype_block_s{};          ///< scatters the pieces of a derived datatype
   OperationCosts operations;

@@ -20,8 +20,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int schema_version = 2, first_schema_version = 1;
-constexpr int schema_minor = 2;  ///< of schema_version; grows by one where keys are added that older ones may pass over
-constexpr int devices_minor = 1;  ///< that which added devices and calls; the last one added groups
+constexpr int schema_minor = 3;  ///< of schema_version; grows by one where keys are added that older ones may pass over
+constexpr int devices_minor = 1,
+              groups_minor =
+                  2;  ///< those that added devices and calls, and groups; the last one added loops over values
 
 // What no message takes: eleven days, or that for each byte, and a byte in as long. Sums of such times stay finite.
 constexpr double most_amount = 1e6;
@@ -344,6 +346,7 @@ Profile parse_profile(const std::string& text, const std::string& origin) {
   read_section(in, "local", [&](auto& s) {
     machine.copy_rate_bytes_per_s = s.rate("copy_rate_bytes_per_s");
     machine.copy_block_s = s.optional_number("copy_block_s");
+    if (version > first_schema_version) machine.value_run_s = s.optional_number("value_run_s");
     if (s.find("datatype_rate_bytes_per_s")) machine.datatype_rate_bytes_per_s = s.rate("datatype_rate_bytes_per_s");
     machine.datatype_block_s = s.optional_number("datatype_block_s");
   });
@@ -440,9 +443,10 @@ std::string to_json(const Profile& profile) {
   const auto& own = machine.operations;
   const auto devices = write_devices(machine);
   const bool has_devices_or_calls = !devices.empty() || own.batch_s || own.batch_once_s || own.discovery_s;
-  const int minor = std::isfinite(machine.group_rate_bytes_per_s) ? schema_minor
-                    : has_devices_or_calls                        ? devices_minor
-                                                                  : 0;
+  const int minor = machine.value_run_s                             ? schema_minor
+                    : std::isfinite(machine.group_rate_bytes_per_s) ? groups_minor
+                    : has_devices_or_calls                          ? devices_minor
+                                                                    : 0;
   // So that an older one reads it.
   json["schema_version"] = machine.verdict || minor > 0 ? schema_version : first_schema_version;
   if (minor > 0) json["schema_minor"] = minor;
@@ -455,6 +459,7 @@ std::string to_json(const Profile& profile) {
   if (!machine.host_to_device.empty()) copy["host_to_device"] = write_copies(machine.host_to_device);
   put_rate(local, "copy_rate_bytes_per_s", machine.copy_rate_bytes_per_s);
   if (machine.copy_block_s) local["copy_block_s"] = *machine.copy_block_s;
+  if (machine.value_run_s) local["value_run_s"] = *machine.value_run_s;
   if (machine.datatype_rate_bytes_per_s) local["datatype_rate_bytes_per_s"] = *machine.datatype_rate_bytes_per_s;
   if (machine.datatype_block_s) local["datatype_block_s"] = *machine.datatype_block_s;
   for (const auto& [key, seconds] : measured_operations(machine.operations)) operations[key] = seconds;

@@ -15,6 +15,7 @@ struct BuffersAndEdges {
   std::span<const SendEdge> sends;
   void* receive_buffer = nullptr;
   std::span<const ReceiveEdge> receives;
+  bool are_values = false;  ///< is it of small values, which loops copy (ExchangeOptions)?
 };
 
 /// On which device each side of an exchange lies; nothing: in host memory.

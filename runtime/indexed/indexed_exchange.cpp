@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <vector>
 
+#include "model/cost/value_loops.hpp"
 #include "model/error.hpp"
 #include "model/route/strategy.hpp"
+#include "model/text.hpp"
 #include "runtime/choose/unpriced.hpp"
 #include "runtime/context.hpp"
 #include "runtime/device/find_device.hpp"
@@ -33,8 +36,32 @@ struct Direction {
   std::unique_ptr<std::byte[]> send, receive;
   bool is_in_place = false;  ///< received in the user's array; then `receive` is null
   Bytes buffer_bytes = 0;
+  Seconds loops_s = 0;               ///< predicted: of the longest loops before and after it
   std::optional<Exchange> exchange;  ///< last, so that it goes first
+
+  /// With its loops.
+  std::optional<Seconds> with_loops(std::optional<Seconds> seconds) const {
+    return seconds ? std::optional(*seconds + loops_s) : std::nullopt;
+  }
+  std::optional<Seconds> predicted_seconds() const { return with_loops(exchange->predicted_seconds()); }
+  std::optional<Seconds> measured_seconds() const { return with_loops(exchange->measured_seconds()); }
 };
+
+Seconds loop_seconds(const Machine& machine, const ValueRuns& runs, Bytes value_bytes) {
+  std::int64_t values = 0;
+  for (const auto& run : runs) values += run.count;
+  return value_loop_seconds(machine, static_cast<double>(std::ssize(runs)), static_cast<double>(values * value_bytes));
+}
+
+/// What the loops over values take on the slowest ranks: before messages leave, and when they have come. Collective.
+Seconds longest_loops(const Context& context, const ValueWays& ways, Bytes value_bytes) {
+  const auto of = [&](const ValueRuns& runs) { return loop_seconds(context.machine, runs, value_bytes); };
+  const std::array mine{of(ways.gather) + of(ways.gather_more), of(ways.deliver)};
+  auto longest = mine;
+  COMMPASS_MPI_CALL(MPI_Allreduce, mine.data(), longest.data(), static_cast<int>(mine.size()), MPI_DOUBLE, MPI_MAX,
+                    context.comm.get());
+  return longest.front() + longest.back();
+}
 
 std::unique_ptr<Direction> plan_direction(const std::shared_ptr<Context>& context, ValueWiring wiring,
                                           Bytes value_bytes, void* bound, const IndexedOptions& options) {
@@ -55,9 +82,10 @@ std::unique_ptr<Direction> plan_direction(const std::shared_ptr<Context>& contex
   });
   void* const receive = way->is_in_place ? bound : way->receive.get();
   way->exchange = plan_exchange(context, way->send.get(), wiring.sends, receive, wiring.receives,
-                                {options.strategy, options.model}, failure);
+                                {.strategy = options.strategy, .model = options.model, .are_values = true}, failure);
   way->buffer_bytes += way->exchange->buffer_bytes();
   way->ways = {std::move(wiring.gather), std::move(wiring.gather_more), {}, std::move(wiring.deliver)};
+  way->loops_s = longest_loops(*context, way->ways, value_bytes);
   return way;
 }
 
@@ -67,9 +95,20 @@ struct Forward {
 };
 
 /// By what was measured, if both were; else as predicted. Both are the same on every rank.
-bool is_faster(const Exchange& one, const Exchange& other) {
+bool is_faster(const Direction& one, const Direction& other) {
   if (one.measured_seconds() && other.measured_seconds()) return one.measured_seconds() < other.measured_seconds();
   return one.predicted_seconds() < other.predicted_seconds();
+}
+
+/// Does any rank share values, and have all together few enough edges to be gathered? Else the choice would be by
+/// statistics, which know no shared values. Collective.
+bool are_worth_a_price(MPI_Comm comm, std::span<const ValueGroup> groups, const ValueRequests& requests,
+                       const IndexedOptions& options) {
+  enum Count { sharing, edges, count_end };
+  std::array<std::int64_t, count_end> counts{groups.empty() ? 0 : 1, std::ssize(requests.to_this_rank)};
+  for (const auto& group : groups) counts[edges] += std::ssize(group.readers);
+  COMMPASS_MPI_CALL(MPI_Allreduce, MPI_IN_PLACE, counts.data(), count_end, MPI_INT64_T, MPI_SUM, comm);
+  return counts[sharing] > 0 && (options.share || counts[edges] <= ExchangeOptions{}.most_edges_gathered);
 }
 
 Forward plan_forward(SparseEngine& engine, const ValueRequests& requests, Bytes value_bytes,
@@ -83,8 +122,7 @@ Forward plan_forward(SparseEngine& engine, const ValueRequests& requests, Bytes 
     if (!options.share)
       keep_worthwhile(groups, requests.to_this_rank, rank, value_bytes, context->layout, context->machine);
   });
-  int mine = groups.empty() ? 0 : 1, any = 0;
-  COMMPASS_MPI_CALL(MPI_Allreduce, &mine, &any, 1, MPI_INT, MPI_MAX, comm);
+  const bool any = are_worth_a_price(comm, groups, requests, options);
 
   Forward shared;
   if (any) {
@@ -98,7 +136,7 @@ Forward plan_forward(SparseEngine& engine, const ValueRequests& requests, Bytes 
   ValueWiring wiring;
   all_or_none(comm, [&] { wiring = forward_wiring(requests, value_bytes); });
   Forward plain{plan_direction(context, std::move(wiring), value_bytes, options.ghost_values, options), false};
-  return any && is_faster(*shared.way->exchange, *plain.way->exchange) ? std::move(shared) : std::move(plain);
+  return any && is_faster(*shared.way, *plain.way) ? std::move(shared) : std::move(plain);
 }
 
 /// The size of a value and the options, of rank 0.
@@ -184,6 +222,9 @@ IndexedExchange plan_indexed_exchange(SparseEngine& engine, const OwnedBy& owned
     state->bound = agreed.ghost_values;
     state->shares_values = forward.is_shared;
     state->explanation = forward.way->exchange->explanation();
+    if (forward.way->exchange->predicted_seconds())
+      state->explanation += fmt::format("Loops over values before and after it are predicted to take {} more.\n",
+                                        format_seconds(forward.way->loops_s));
     if (forward.is_shared)
       state->explanation += "Values that several ranks need travel once as far as they go together.\n";
     state->users = context->stream;
@@ -260,9 +301,7 @@ std::int64_t IndexedExchange::numbers_in_a_value(std::size_t number_bytes) const
 }
 
 const std::string& IndexedExchange::strategy() const { return state_->forward->exchange->strategy(); }
-std::optional<Seconds> IndexedExchange::predicted_seconds() const {
-  return state_->forward->exchange->predicted_seconds();
-}
+std::optional<Seconds> IndexedExchange::predicted_seconds() const { return state_->forward->predicted_seconds(); }
 const std::string& IndexedExchange::explanation() const { return state_->explanation; }
 bool IndexedExchange::shares_values() const { return state_->shares_values; }
 Bytes IndexedExchange::received_bytes() const { return state_->received_bytes; }

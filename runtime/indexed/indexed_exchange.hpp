@@ -94,7 +94,8 @@ class IndexedExchange {
     wait();
   }
 
-  /// Of forward: the strategy that runs, in text form; its predicted seconds, nothing if it was named; why it was
+  /// Of forward: the strategy that runs, in text form; its predicted seconds with those of the loops over
+  /// values before and after it, nothing if it was named; why it was
   /// chosen.
   const std::string& strategy() const;
   std::optional<Seconds> predicted_seconds() const;

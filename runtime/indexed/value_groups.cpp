@@ -4,7 +4,7 @@
 #include <map>
 #include <tuple>
 
-#include "model/cost/edge_cost.hpp"
+#include "model/cost/value_loops.hpp"
 
 namespace commpass {
 
@@ -40,14 +40,17 @@ std::vector<ValueGroup> group_values(std::span<const ValueRequest> requests) {
 
 void keep_worthwhile(std::vector<ValueGroup>& groups, std::span<const ValueRequest> requests, Rank owner,
                      Bytes value_bytes, const Layout& layout, const Machine& machine) {
-  const Bytes bytes_an_edge = bytes_worth_an_edge(machine);
+  const auto price = price_of_sharing(machine);
   std::erase_if(groups, [&](const ValueGroup& group) {
     std::map<int, std::int64_t> readers_of_node;
     for (const auto reader : group.readers) ++readers_of_node[layout.node(requests[reader].needer)];
     std::int64_t spared = 0;  // copies of each value
     for (const auto& [node, readers] : readers_of_node)
       if (node != layout.node(owner)) spared += readers - 1;
-    return spared * std::ssize(group.positions) * value_bytes <= std::ssize(group.readers) * bytes_an_edge;
+    const auto values = static_cast<double>(std::ssize(group.positions)),
+               readers = static_cast<double>(std::ssize(group.readers)), bytes = static_cast<double>(value_bytes);
+    return values * (static_cast<double>(spared) * bytes * price.byte_s + (readers - 1) * price.value_s(bytes)) <=
+           readers * price.edge_s;
   });
 }
 

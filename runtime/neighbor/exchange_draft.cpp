@@ -9,6 +9,7 @@
 #include "runtime/device/shared_requests.hpp"
 #include "runtime/device/staged_requests.hpp"
 #include "runtime/execute/persistent_requests.hpp"
+#include "runtime/indexed/value_memory.hpp"
 #include "runtime/mpi/neighborhood_collective.hpp"
 #include "runtime/plan/opening.hpp"
 
@@ -84,9 +85,10 @@ void ExchangeDraft::make_executor(bool by_library) {
   }
   const auto sides = find_device_sides(given_);
   staging_bytes_ = 0;
-  executor_ = std::make_unique<Executor>(
-      sides.any() ? requests_on_device(sides, by_library)
-                  : make_requests(*plan_, given_.send_buffer, given_.receive_buffer, host_memory(), by_library));
+  executor_ = std::make_unique<Executor>(sides.any() ? requests_on_device(sides, by_library)
+                                                     : make_requests(*plan_, given_.send_buffer, given_.receive_buffer,
+                                                                     given_.are_values ? value_memory() : host_memory(),
+                                                                     by_library));
 }
 
 /// Where no path is named, data on a device is staged.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "model/cost/value_loops.hpp"
 #include "model/mixed.hpp"
 #include "model/route/catalogue.hpp"
 #include "runtime/choose/known_wisdom.hpp"
@@ -136,8 +137,11 @@ void decide(const Context& context, const Context::Address& address, const Buffe
     key = wisdom_key(comm, wisdom, given.sends);
     known = recall(comm, wisdom, *key, context.layout, static_cast<PlannerMode>(planner));
   }
+  std::optional<Machine> with_loops;
+  if (!known && given.are_values) all_or_none(comm, [&] { with_loops = with_value_loops(context.machine); });
   auto chosen = known ? std::move(*known)
-                      : select_strategy(comm, context.layout, context.machine, given.sends, *intent.selection);
+                      : select_strategy(comm, context.layout, with_loops ? *with_loops : context.machine, given.sends,
+                                        *intent.selection);
   if (!chosen.contenders.empty() && context.layout.ranks() > 1) {
     choose_by_trials(context, address, given, planner_seconds, chosen);
     if (key) all_or_none(comm, [&] { keep_wisdom(wisdom, *key, chosen); });
@@ -182,7 +186,7 @@ Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send
   const MPI_Comm comm = context->comm.get();
   auto& plans = *context->plans;
   auto address = context->next_address();
-  const BuffersAndEdges given{send_buffer, sends, receive_buffer, receives};
+  const BuffersAndEdges given{send_buffer, sends, receive_buffer, receives, options.are_values};
   ExchangeDraft draft(*context, address, given);
   Failure failure = before;
   DeviceUse devices;

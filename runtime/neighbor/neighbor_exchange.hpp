@@ -37,6 +37,9 @@ struct ExchangeOptions {
   std::optional<PlannerMode> planner{};
   /// How long exchanges are timed, on top of planning what is tried; nothing: 0.1 s, or 1 s if patient.
   std::optional<Seconds> planner_seconds{};
+  /// Edges hold small values, as those of indexed exchanges: pieces of messages are copied by loops over values, and
+  /// priced so. The same on every rank.
+  bool are_values = false;
   bool operator==(const ExchangeOptions&) const = default;
 };
 

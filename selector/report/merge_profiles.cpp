@@ -97,6 +97,7 @@ std::vector<Part> parts_of_machine() {
                    [](Machine& to, const Machine& from) {
                      to.copy_rate_bytes_per_s = from.copy_rate_bytes_per_s;
                      to.copy_block_s = from.copy_block_s;
+                     to.value_run_s = from.value_run_s;
                      to.datatype_rate_bytes_per_s = from.datatype_rate_bytes_per_s;
                      to.datatype_block_s = from.datatype_block_s;
                    }});

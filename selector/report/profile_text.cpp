@@ -77,6 +77,7 @@ void add_rates(std::string& text, const Machine& machine) {
     fmt::format_to(out, "  all messages within a node: {}\n", rate(machine.bus_rate_bytes_per_s));
   fmt::format_to(out, "  memory copy: {}, {} a piece\n", rate(machine.copy_rate_bytes_per_s),
                  machine.copy_block_s ? format_seconds(*machine.copy_block_s) : "not measured");
+  if (machine.value_run_s) fmt::format_to(out, "  loops over values: {} a run\n", format_seconds(*machine.value_run_s));
   if (machine.datatype_rate_bytes_per_s && machine.datatype_block_s)
     fmt::format_to(out, "  derived datatypes: {}, {} a piece\n", rate(*machine.datatype_rate_bytes_per_s),
                    format_seconds(*machine.datatype_block_s));

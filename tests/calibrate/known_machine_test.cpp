@@ -79,6 +79,7 @@ Machine known_machine() {
   host[2]->link_rate_bytes_per_s = 1.05e10;
   m.copy_rate_bytes_per_s = 8e9;
   m.copy_block_s = 4e-8;
+  m.value_run_s = 3e-9;
   m.operations.barrier_s = 3e-6;
   m.operations.allreduce_s = 5e-6;
   m.operations.probe_s = 4e-7;
@@ -188,6 +189,13 @@ Seconds Bench::streams(std::span<const Rank> senders, std::span<const Rank> rece
 Seconds time_local_copy(MPI_Comm, std::span<const std::byte>, std::span<std::byte>, Bytes bytes, int) {
   return world->machine.copy_block_s.value_or(0) + static_cast<double>(bytes) / world->machine.copy_rate_bytes_per_s;
 }
+Seconds time_value_loop(MPI_Comm, std::span<const std::byte> from, std::span<std::byte> to, Bytes value_bytes,
+                        int values, int) {
+  EXPECT_LE(2 * values * value_bytes, std::ssize(from)) << "values and their gaps";
+  EXPECT_LE(values * value_bytes, std::ssize(to));
+  return values *
+         (*world->machine.value_run_s + static_cast<double>(value_bytes) / world->machine.copy_rate_bytes_per_s);
+}
 Seconds time_datatype(MPI_Comm, std::span<std::byte> scattered, std::span<std::byte> packed, Bytes piece_bytes,
                       int pieces, int) {
   EXPECT_LE(2 * pieces * piece_bytes, std::ssize(scattered)) << "pieces and their gaps";
@@ -244,6 +252,7 @@ class KnownMachine : public testing::Test {
     measure_ejection(c);
     for (const auto locality : c.localities) measure_receiving(c, locality, receive_share.of(locality, c.localities));
     measure_copies(c);
+    measure_value_loops(c);
     measure_datatypes(c);
     measure_operations(c);
     measure_neighborhood(c);
@@ -290,6 +299,7 @@ TEST_F(KnownMachine, IsFoundAgain) {
   expect_near(found.bus_rate_bytes_per_s, truth.bus_rate_bytes_per_s, "bus");
   expect_near(found.copy_rate_bytes_per_s, truth.copy_rate_bytes_per_s, "copies");
   expect_near(found.copy_block_s.value_or(-1), *truth.copy_block_s, "a block");
+  expect_near(found.value_run_s.value_or(-1), *truth.value_run_s, "a run of values");
   expect_near(found.datatype_rate_bytes_per_s.value(), packing_rate, "datatypes");
   expect_near(found.datatype_block_s.value(), packing_block_s, "a piece of a datatype");
   const auto &operations = found.operations, &known = truth.operations;

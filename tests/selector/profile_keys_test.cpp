@@ -6,6 +6,7 @@
 #include <set>
 
 #include "model/cost/plan_cost.hpp"
+#include "model/cost/value_loops.hpp"
 #include "model/machine/profile.hpp"
 #include "model/pattern/generate.hpp"
 #include "model/support.hpp"
@@ -66,7 +67,7 @@ std::map<std::string, std::string> rows_of_documentation() {
 /// A machine of which everything is known, with 16 ranks.
 nlohmann::ordered_json full_profile() {
   return nlohmann::ordered_json::parse(
-      R"({"schema_version": 2, "schema_minor": 2, "name": "full", "provenance": {}, "verdict": {"trust": "good", "uncertainty": 0, "why": "it is made up", "remedy": "none"},
+      R"({"schema_version": 2, "schema_minor": 3, "name": "full", "provenance": {}, "verdict": {"trust": "good", "uncertainty": 0, "why": "it is made up", "remedy": "none"},
     "host": {"socket": {"protocols": [{"name": "short", "max_bytes": 512, "alpha_s": 4e-7, "beta_s_per_byte": 1e-10, "alpha_next_s": 2e-7, "beta_next_s_per_byte": 5e-11, "alpha_receive_s": 1e-7, "beta_receive_s_per_byte": 2e-10},
                                       {"name": "eager", "alpha_s": 6e-7, "beta_s_per_byte": 1e-10, "alpha_next_s": 3e-7, "beta_next_s_per_byte": 5e-11, "alpha_receive_s": 2e-7, "beta_receive_s_per_byte": 2e-10}],
                         "gamma_s": 1e-8, "rendezvous_from_bytes": 4097, "aggregate_rate_bytes_per_s": 2e9, "link_rate_bytes_per_s": 1e9},
@@ -79,7 +80,7 @@ nlohmann::ordered_json full_profile() {
     "device": {"network": {"protocols": [{"name": "all", "alpha_s": 1e-5, "beta_s_per_byte": 1e-9}]}},
     "injection": {"rate_bytes_per_s": 5e8}, "ejection": {"rate_bytes_per_s": 4e8}, "core": {"rate_bytes_per_s": 3e8}, "group": {"rate_bytes_per_s": 3e8}, "bus": {"rate_bytes_per_s": 1e9},
     "copy": {"device_to_host": [{"processes": 1, "alpha_s": 1e-5, "beta_s_per_byte": 1e-11}], "host_to_device": [{"processes": 1, "alpha_s": 1e-5, "beta_s_per_byte": 1e-11}]}, "devices": {"per_node": 2, "copy_rate_bytes_per_s": 3e9, "copy_call_s": 4e-6},
-    "local": {"copy_rate_bytes_per_s": 5e9, "copy_block_s": 3e-8, "datatype_rate_bytes_per_s": 6e9, "datatype_block_s": 2e-8},
+    "local": {"copy_rate_bytes_per_s": 5e9, "copy_block_s": 3e-8, "value_run_s": 5e-9, "datatype_rate_bytes_per_s": 6e9, "datatype_block_s": 2e-8},
     "operations": {"barrier_s": 4e-6, "allreduce_s": 7e-6, "probe_s": 9e-7, "put_s": 3e-7, "fence_s": 5e-6, "window_s": 6e-5, "neighbor_alltoall_s": 1e-6, "neighbor_alltoall_message_s": 2e-7,
                    "alltoallv_s": 2e-6, "alltoallv_message_s": 3e-7,
                    "batch_s": 1e-7, "batch_once_s": 2e-7, "discovery_s": 2e-6, "ranks": 4}})");
@@ -105,6 +106,8 @@ Prices prices_of_sparse(const Machine& machine) {
     prices["sparse " + to_string(candidate.strategy)] = candidate.seconds;
   return prices;
 }
+
+Prices prices_of_value_loops(const Machine& machine) { return {{"value loop", value_loop_seconds(machine, 100, 800)}}; }
 
 /// All kinds of prices.
 Prices prices_of(const Machine& machine) {
@@ -208,6 +211,7 @@ const std::map<std::string, StandIn>& stand_ins() {
       {"local", {"no limit", section("copy_rate_bytes_per_s")}},
       {"local.copy_rate_bytes_per_s", {"no limit", as(no_limit)}},
       {"local.copy_block_s", {"| 0 |", as(0)}},
+      {"local.value_run_s", {"`local.copy_block_s`, but at most 2 ns", as(2e-9), prices_of_value_loops}},
       {"local.datatype_rate_bytes_per_s", {"copies", as(1)}},  // so slow that copies are cheaper
       {"local.datatype_block_s", {"copies", as(1)}},
       {"devices",

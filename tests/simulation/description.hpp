@@ -7,7 +7,7 @@
 // nodes share the core of the network, where it has a limit: so much for each node. Where there are leaf switches, the
 // nodes of each share its way to the others, and the way back. A bus, where there is one, moves all
 // messages within its node. A local copy costs copy_block_s for each contiguous piece, and copy_call_s for all that are
-// made at once.
+// made at once. A loop over small values costs value_run_s for each run of them, and their bytes as any copy.
 //
 // Devices, where there are any: a copy between one and host memory takes copy_alpha_s, and then moves its bytes, and
 // copy_start_bytes, which no other copy may use. All copies of a device share rate_bytes_per_s in equal parts, and each
@@ -84,7 +84,7 @@ struct Cluster {
   Devices devices;
   int leaf_nodes = 0;                // of a leaf switch; 0: there are none
   double leaf_rate_bytes_per_s = 0;  // out of one, and as much into it
-  double value_run_s = 2e-9;         // of copy_values: 1 ns for a run of 8 bytes, 3 ns for others on one x86 processor
+  double value_run_s = 2e-9;         // docs/benchmarks.md, "Indexed exchanges"
   int slow_node = -1;                // none
   double slowdown = 1;
 

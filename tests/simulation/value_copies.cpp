@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "runtime/indexed/value_memory.hpp"
 #include "runtime/indexed/value_runs.hpp"
 #include "simulation/work.hpp"
 
@@ -22,7 +23,26 @@ void charge(const ValueRuns& runs, Bytes value_bytes, const void* from, void* to
                    values * static_cast<double>(value_bytes) / simulation::cluster().copy_rate_bytes_per_s);
 }
 
+class SimulatedValueMemory final : public Memory {
+ public:
+  void copy(std::span<const LocalCopy> copies) override {
+    double seconds = 0;
+    for (const auto& [from, to, bytes] : copies) {
+      std::memcpy(to, from, bytes);
+      seconds +=
+          simulation::cluster().value_run_s + static_cast<double>(bytes) / simulation::cluster().copy_rate_bytes_per_s;
+    }
+    simulation::work(seconds);
+  }
+  void order() override {}
+};
+
 }  // namespace
+
+Memory& value_memory() {
+  static SimulatedValueMemory memory;
+  return memory;
+}
 
 void copy_values(const ValueRuns& runs, Bytes value_bytes, const void* from, void* to) {
   charge(runs, value_bytes, from, to, [&](const std::byte* values, std::byte* places, std::int64_t count) {

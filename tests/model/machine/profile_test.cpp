@@ -21,7 +21,7 @@ const std::string profiles = COMMPASS_TEST_PROFILES;
 /// A profile in which every key occurs.
 Json full_profile() {
   return Json::parse(R"({
-    "schema_version": 2, "schema_minor": 2, "name": "full", "provenance": {"by": "hand", "deep": {"list": [1, 2.5, null, "x"]}},
+    "schema_version": 2, "schema_minor": 3, "name": "full", "provenance": {"by": "hand", "deep": {"list": [1, 2.5, null, "x"]}},
     "host": {
       "socket": {"protocols": [{"name": "short", "max_bytes": 0, "alpha_s": 1e-7, "beta_s_per_byte": 0, "alpha_next_s": 0, "beta_next_s_per_byte": 5e-11},
                                {"name": "eager", "max_bytes": 9007199254740993, "alpha_s": 2e-7, "beta_s_per_byte": 1e-10, "alpha_receive_s": 3e-7},
@@ -33,7 +33,7 @@ Json full_profile() {
     "injection": {"rate_bytes_per_s": 2.5e10}, "ejection": {"rate_bytes_per_s": 2e10}, "core": {"rate_bytes_per_s": 1e10}, "group": {"rate_bytes_per_s": 4e10}, "bus": {"rate_bytes_per_s": 3e10},
     "copy": {"device_to_host": [{"processes": 1, "alpha_s": 1e-5, "beta_s_per_byte": 1e-11}, {"processes": 4, "alpha_s": 2e-5, "beta_s_per_byte": 2e-11}],
              "host_to_device": [{"processes": 1, "alpha_s": 1e-5, "beta_s_per_byte": 1e-11}]},
-    "local": {"copy_rate_bytes_per_s": 8e9, "copy_block_s": 2e-8, "datatype_rate_bytes_per_s": 2e9, "datatype_block_s": 3e-8},
+    "local": {"copy_rate_bytes_per_s": 8e9, "copy_block_s": 2e-8, "value_run_s": 2e-9, "datatype_rate_bytes_per_s": 2e9, "datatype_block_s": 3e-8},
     "operations": {"barrier_s": 1e-6, "allreduce_s": 2e-6, "probe_s": 3e-6, "put_s": 4e-6, "fence_s": 5e-6, "window_s": 6e-6,
                    "neighbor_alltoall_s": 7e-6, "neighbor_alltoall_message_s": -8e-8, "alltoallv_s": -9e-6, "alltoallv_message_s": 1e-8, "batch_s": 1e-8, "batch_once_s": 2e-8, "discovery_s": 3e-8, "ranks": 48}})");
 }
@@ -83,6 +83,7 @@ TEST(Profile, HasEveryParameter) {
   EXPECT_EQ(machine.host_to_device.size(), 1U);
   EXPECT_EQ(machine.copy_rate_bytes_per_s, 8e9);
   EXPECT_EQ(machine.copy_block_s, 2e-8);
+  EXPECT_EQ(machine.value_run_s, 2e-9);
   EXPECT_EQ(machine.datatype_rate_bytes_per_s, 2e9);
   EXPECT_EQ(machine.datatype_block_s, 3e-8);
   EXPECT_EQ(machine.operations.barrier_s, 1e-6);
@@ -126,6 +127,7 @@ TEST(Profile, WithTheLeastHasRatesWithoutLimitAndCostsOfZero) {
   EXPECT_TRUE(std::isinf(machine.bus_rate_bytes_per_s));
   EXPECT_TRUE(std::isinf(machine.group_rate_bytes_per_s));
   EXPECT_FALSE(machine.copy_block_s);
+  EXPECT_FALSE(machine.value_run_s);
   EXPECT_FALSE(machine.operations.barrier_s);
   EXPECT_FALSE(machine.operations.ranks);
   EXPECT_FALSE(machine.datatype_rate_bytes_per_s);
@@ -352,6 +354,7 @@ TEST(Profile, MayLackEverythingElse) {
                               "/copy/device_to_host",
                               "/local",
                               "/local/copy_block_s",
+                              "/local/value_run_s",
                               "/operations",
                               "/operations/put_s",
                               "/operations/neighbor_alltoall_message_s",
@@ -465,7 +468,7 @@ TEST(Profile, KeepsItsVerdict) {
 
 TEST(Profile, OfANewerMinorVersionKeepsWhatIsKnownAndTellsWhatIsNot) {
   auto json = judged_profile();
-  json["schema_minor"] = 3;
+  json["schema_minor"] = 4;
   json["weather"] = "fine";
   json["host"]["node"]["protocols"][0]["warmth_s"] = 3;
   json["verdict"]["mood"] = "good";
@@ -514,6 +517,22 @@ TEST(Profile, TellsTheDevicesOfANodeSinceMinorVersionOne) {
   auto old = least_profile();
   old["devices"] = {{"per_node", 4}};
   expect_sentence(error_for(old), {"key devices is unknown"});
+  EXPECT_FALSE(schema_accepts(old));
+}
+
+TEST(Profile, TellsLoopsOverValuesSinceMinorVersionThree) {
+  auto json = judged_profile();
+  json["schema_minor"] = 3;
+  json["local"] = {{"value_run_s", 3e-9}};
+  EXPECT_EQ(parse(json).machine.value_run_s, 3e-9);
+  EXPECT_EQ(Json::parse(to_json(parse(json))), json);
+  EXPECT_TRUE(schema_accepts(json));
+  json["local"]["value_run_s"] = -1;
+  expect_sentence(error_for(json), {"key local.value_run_s is -1"});
+  EXPECT_FALSE(schema_accepts(json));
+  auto old = least_profile();
+  old["local"] = {{"value_run_s", 3e-9}};
+  expect_sentence(error_for(old), {"key local.value_run_s is unknown"});
   EXPECT_FALSE(schema_accepts(old));
 }
 

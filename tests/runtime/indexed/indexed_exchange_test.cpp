@@ -275,10 +275,10 @@ TEST(Sharing, LetsAValueThatAllRanksOfANodeNeedCrossTheNetworkOnce) {
 TEST(Sharing, IsChosenWhereItPays) {
   constexpr int ppn = 3, first_with_two_readers_on_another_node = ppn + 2;
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), ppn)});
-  const Broadcasting many(5000), few(2);
+  const Broadcasting many(5000), one(1);
   EXPECT_EQ(communicator.indexed_exchange(many.owned, many.needed, sizeof(double)).shares_values(),
             size_of() >= first_with_two_readers_on_another_node);
-  EXPECT_FALSE(communicator.indexed_exchange(few.owned, few.needed, sizeof(double)).shares_values())
+  EXPECT_FALSE(communicator.indexed_exchange(one.owned, one.needed, sizeof(double)).shares_values())
       << "its edges cost more";
   Communicator one_node(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), size_of())});
   EXPECT_FALSE(one_node.indexed_exchange(many.owned, many.needed, sizeof(double)).shares_values())
