@@ -10,6 +10,7 @@
 namespace commpass::bench {
 
 /// A message as `bench/reference_exchange.cpp` sends it. What is not one block is copied block by block at its ends.
+/// One from a rank to itself stands for what that rank copies before and after, and is not sent.
 struct PeerMessage {
   int stage = 0;
   Rank from = 0, to = 0;

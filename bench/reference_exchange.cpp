@@ -10,6 +10,7 @@
 
 #include "model/file.hpp"
 #include "runtime/execute/memory.hpp"
+#include "runtime/indexed/value_runs.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/mpi_program.hpp"
@@ -18,7 +19,10 @@
 namespace commpass {
 namespace {
 
-/// A message at one of its ends.
+/// What copies the pieces of a message: as blocks, or as values of an indexed exchange.
+enum class PieceKind { blocks, values };
+
+/// A message at one of its ends, or what a rank copies for itself.
 struct End {
   int stage = 0;
   Rank peer = 0;
@@ -29,7 +33,7 @@ struct End {
 /// What this rank sends and gets, stage by stage; see PeerMessage (bench/peer_schedules.hpp).
 class ReferenceExchange {
  public:
-  explicit ReferenceExchange(const std::string& text) {
+  ReferenceExchange(const std::string& text, PieceKind kind) : kind_(kind) {
     const Rank rank = rank_in(MPI_COMM_WORLD);
     std::istringstream lines(text);
     Rank from = 0, to = 0;
@@ -56,12 +60,13 @@ class ReferenceExchange {
     requests_.clear();
     for (const auto& end : sends_)
       if (end.stage == stage) copy(end);
+    const Rank rank = rank_in(MPI_COMM_WORLD);
     for (const auto& end : receives_)
-      if (end.stage == stage)
+      if (end.stage == stage && end.peer != rank)
         COMMPASS_MPI_CALL(MPI_Irecv, in_.data(), static_cast<int>(end.bytes), MPI_BYTE, end.peer, tag, MPI_COMM_WORLD,
                           &requests_.emplace_back());
     for (const auto& end : sends_)
-      if (end.stage == stage)
+      if (end.stage == stage && end.peer != rank)
         COMMPASS_MPI_CALL(MPI_Isend, out_.data(), static_cast<int>(end.bytes), MPI_BYTE, end.peer, tag, MPI_COMM_WORLD,
                           &requests_.emplace_back());
     COMMPASS_MPI_CALL(MPI_Waitall, static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
@@ -72,15 +77,22 @@ class ReferenceExchange {
   /// Pays for the copies of a message.
   void copy(const End& end) {
     if (end.pieces == 0) return;
-    const Bytes piece = end.bytes / end.pieces;
+    const Bytes piece = end.bytes / end.pieces, last = end.bytes - (end.pieces - 1) * piece;
+    if (kind_ == PieceKind::values) {
+      ValueRuns runs;
+      for (std::int64_t i = 0; i < end.pieces; ++i)
+        runs.push_back({i * piece, i * piece, i + 1 < end.pieces ? piece : last});
+      return copy_values(runs, 1, in_.data(), out_.data());
+    }
     std::vector<LocalCopy> copies;
     for (int i = 0; i < end.pieces; ++i) {
-      const Bytes offset = i * piece, bytes = i + 1 < end.pieces ? piece : end.bytes - offset;
+      const Bytes offset = i * piece, bytes = i + 1 < end.pieces ? piece : last;
       copies.push_back({in_.data() + offset, out_.data() + offset, static_cast<std::size_t>(bytes)});
     }
     host_memory().copy(copies);
   }
 
+  PieceKind kind_;
   std::vector<End> sends_, receives_;
   int stages_ = 0;
   Bytes largest_ = 0;
@@ -88,10 +100,10 @@ class ReferenceExchange {
   std::vector<MPI_Request> requests_;
 };
 
-void run(const std::vector<std::string>& files) {
+void run(const std::vector<std::string>& files, PieceKind kind) {
   nlohmann::ordered_json seconds;
   for (const auto& file : files) {
-    ReferenceExchange exchange(read_file(file));
+    ReferenceExchange exchange(read_file(file), kind);
     time_exchange(MPI_COMM_WORLD, [&] { exchange.run(); });  // warm
     seconds.push_back(time_exchange(MPI_COMM_WORLD, [&] { exchange.run(); }));
   }
@@ -106,5 +118,9 @@ int main(int argc, char** argv) {
   std::vector<std::string> files;
   app.add_option("files", files, "a line a message: stage, sender, receiver, bytes, pieces copied before and after")
       ->required();
-  return commpass::run_mpi_command(app, argc, argv, [&] { commpass::run(files); });
+  bool are_values = false;
+  app.add_flag("--values", are_values, "pieces are copied as runs of values of an indexed exchange are");
+  return commpass::run_mpi_command(app, argc, argv, [&] {
+    commpass::run(files, are_values ? commpass::PieceKind::values : commpass::PieceKind::blocks);
+  });
 }

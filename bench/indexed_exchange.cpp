@@ -1,0 +1,78 @@
+// commpass-indexed: indexed exchanges on simulated ranks.
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "bench/value_needs.hpp"
+#include "model/error.hpp"
+#include "model/file.hpp"
+#include "model/machine/profile.hpp"
+#include "runtime/communicator.hpp"
+#include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/ranks.hpp"
+#include "runtime/mpi_program.hpp"
+#include "runtime/time_exchange.hpp"
+
+namespace commpass {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Arguments {
+  std::string needs, layout, profile;
+  std::vector<std::string> strategies{""};
+  std::optional<bool> share;
+};
+
+double value_of(Index index) { return 1 + 0.5 * static_cast<double>(index); }  // NOLINT: any that tells indices apart
+
+/// Each exchange is checked. @throws Error, the same on every rank
+Json run(const Arguments& arguments) {
+  const auto needs = bench::parse_needs(read_file(arguments.needs));
+  const auto rank = static_cast<std::size_t>(rank_in(MPI_COMM_WORLD));
+  const auto& needed = needs.needed.at(rank);
+  const IndexRange own{needs.begin[rank], needs.begin[rank + 1]};
+  std::vector<double> owned, ghosts(needed.size());
+  for (auto index = own.begin; index < own.end; ++index) owned.push_back(value_of(index));
+
+  Communicator communicator(MPI_COMM_WORLD, read_profile(arguments.profile).machine,
+                            {parse_layout(arguments.layout, needs.ranks())});
+  Json results;
+  for (const auto& strategy : arguments.strategies) {
+    IndexedOptions options;
+    options.strategy = strategy;
+    options.share = arguments.share;
+    auto exchange = communicator.indexed_exchange(own, needed, bench::value_bytes, options);
+    const auto forward = [&] { exchange.forward(owned.data(), ghosts.data()); };
+    time_exchange(MPI_COMM_WORLD, forward);  // warm
+    const auto seconds = time_exchange(MPI_COMM_WORLD, forward);
+    std::string wrong;
+    for (std::size_t i = 0; i < needed.size(); ++i)
+      if (ghosts[i] != value_of(needed[i])) wrong = fmt::format("rank {} has a wrong value {}.", rank, needed[i]);
+    agree(MPI_COMM_WORLD, wrong);
+    results.push_back(
+        {{"strategy", exchange.strategy()}, {"shares_values", exchange.shares_values()}, {"seconds", seconds}});
+    if (const auto predicted = exchange.predicted_seconds()) results.back()["predicted_s"] = *predicted;
+  }
+  return results;
+}
+
+}  // namespace
+}  // namespace commpass
+
+int main(int argc, char** argv) {
+  CLI::App app{"Indexed exchanges on simulated ranks: prints JSON"};
+  commpass::Arguments arguments;
+  app.add_option("needs", arguments.needs, "which values ranks own and need (bench/value_needs.hpp)")->required();
+  app.add_option("--profile", arguments.profile, "of the cluster")->required();
+  app.add_option("--layout", arguments.layout, "a node for each rank")->required();
+  app.add_option("--strategies", arguments.strategies, "run these in place of the choice")->delimiter(';');
+  app.add_option("--share", arguments.share,
+                 "send values that several ranks need once, or not, in place of the choice");
+  return commpass::run_mpi_command(app, argc, argv, [&] {
+    const auto results = commpass::run(arguments);
+    if (commpass::rank_in(MPI_COMM_WORLD) == 0) fmt::print("{}\n", results.dump());
+  });
+}
