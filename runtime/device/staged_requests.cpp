@@ -20,9 +20,9 @@ std::vector<StagedRanges::Range> ranges_of_others(std::span<const Edge> edges, R
 
 }  // namespace
 
-StagedRequests::StagedRequests(const DeviceSides& sides, const BuffersAndEdges& given, Rank rank,
-                               DeviceBackend::Stream users, const Plan& plan)
-    : given_(given), self_ends_(sides.both_ends()), queue_(sides.device(), users) {
+StagedRequests::StagedRequests(const BuffersAndEdges& given, Rank rank, DeviceBackend::Stream users, const Plan& plan)
+    : given_(given), self_ends_(given.sides.both_ends()), queue_(given.sides.device(), users) {
+  const auto& sides = given.sides;
   if (sides.sends) {
     sends_ = {true, sides.send_ends, ranges_to_send(given, rank, sides.send_ends)};
     sends_.host = pinned_buffer(*sides.sends, sends_.ranges.bytes());
