@@ -396,9 +396,6 @@ TEST(DeviceMemory, IsRefusedInOneSentenceWhereOnlyHostMemoryIsTaken) {
     auto ring = communicator.cart_neighborhood({{{size_of()}, {true}}, {-1, 1}, {}});
     ring.alltoall(memory.data(), 1, MPI_INT, other.data(), 1, MPI_INT);
   });
-  const std::vector<SendEdge> edges{{(rank_of() + 1) % size_of(), 0, 4}};
-  expect_refusal([&] { communicator.sparse_alltoallv(memory.data(), edges, {"direct+nbx", {}}); });
-  expect_refusal([&] { communicator.start_sparse_alltoallv(memory.data(), edges, {"direct+nbx", {}}).wait(); });
 }
 
 // Its bytes would be packed on the host.
