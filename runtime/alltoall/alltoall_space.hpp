@@ -12,6 +12,7 @@ struct AlltoallSpace {
   GrowingMemory slots, packing;
   GrowingMemory in_place;  ///< of what is sent from a receive buffer
 
+  bool is_on_device() const { return memory != &host_memory(); }
   /// Where there is no memory, false.
   bool try_reserve(GrowingMemory& which, Bytes bytes) noexcept { return which.try_reserve(bytes, *memory); }
 };

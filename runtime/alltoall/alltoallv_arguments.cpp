@@ -71,7 +71,6 @@ void AlltoallvArguments::require_same_for_oneself(Rank rank) const {
 void AlltoallvArguments::make_room(int ranks) {
   for (auto* side : {&sends, &receives})
     for (auto* numbers : {&side->counts, &side->offsets}) numbers->reserve(static_cast<std::size_t>(ranks));
-  copies_.reserve(static_cast<std::size_t>(ranks));
 }
 
 void AlltoallvArguments::send_in_place(MPI_Comm comm, const void* receive_buffer, AlltoallSpace& space) {
@@ -93,7 +92,7 @@ void AlltoallvArguments::send_in_place(MPI_Comm comm, const void* receive_buffer
   for (Rank rank = 0; rank < static_cast<Rank>(sends.counts.size()); ++rank) {
     const auto r = static_cast<std::size_t>(rank);
     if (const Bytes bytes = sends.counts[r]; bytes == 0) continue;
-    else if (receives.type->is_contiguous())
+    else if (space.is_on_device())
       copies_.push_back({blocks.at(rank), copy + sends.offsets[r], static_cast<std::size_t>(bytes)});
     else receives.type->pack(blocks.at(rank), receives.counts[r], copy + sends.offsets[r]);
   }

@@ -59,7 +59,7 @@ class AlltoallvArguments {
 
  private:
   const std::byte* copy_ = nullptr;
-  std::vector<LocalCopy> copies_;  ///< that make it
+  std::vector<LocalCopy> copies_;  ///< that make it on a device
   bool is_copied_ = true;
 };
 

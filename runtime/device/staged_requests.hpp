@@ -43,8 +43,6 @@ class StagedRequests final : public RequestsAround {
     std::vector<LocalCopy> copies{};
   };
 
-  StagedRanges ranges_to_send(const BuffersAndEdges& given, Rank rank, Ends ends);
-
   BuffersAndEdges given_;  ///< whose edges are not read after construction
   Side sends_, receives_;
   std::vector<LocalCopy> self_;

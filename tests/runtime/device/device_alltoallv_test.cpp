@@ -346,6 +346,32 @@ TEST(DeviceIndexed, BindsGhostValuesOnADevice) {
   EXPECT_EQ(brought.read(), std::vector{100 + (rank_of() + 1) % size_of()});
 }
 
+// And not the ranges in which they lie, as without a kernel.
+TEST(DeviceIndexed, CopiesTheValuesThatAreNeededByOneKernel) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine());
+  const UsersStream users;
+  communicator.use_stream(users.get());
+  constexpr Index own = 64, stride = 3;
+  const Index begin = own * rank_of(), begin_of_next = own * ((rank_of() + 1) % size_of());
+  std::vector<int> owned(own), expected;
+  std::iota(owned.begin(), owned.end(), static_cast<int>(begin));
+  std::vector<Index> needed;
+  for (Index i = 0; i < own; i += stride) {
+    needed.push_back(begin_of_next + i);
+    expected.push_back(static_cast<int>(needed.back()));
+  }
+  auto exchange = communicator.indexed_exchange(IndexRange{begin, begin + own}, needed, sizeof(int), {});
+  Numbers values(owned, true, users);
+  std::vector<int> brought(needed.size());
+  exchange.forward(values.data(), brought.data());  // which tries the kernel
+  const auto& devices = EmulatedDevices::get();
+  const auto pieces = devices.pieces(), copies = devices.copies();
+  exchange.forward(values.data(), brought.data());
+  EXPECT_EQ(brought, expected);
+  EXPECT_EQ(devices.pieces() - pieces, needed.size());
+  EXPECT_EQ(devices.copies(), copies);
+}
+
 TEST(DeviceIndexed, RefusesToHandValuesToMpiOnTheDevice) {
   Communicator communicator(MPI_COMM_WORLD, some_machine());
   const auto error = common_error([&] {

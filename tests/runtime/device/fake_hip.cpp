@@ -56,26 +56,24 @@ int hipDeviceGetPCIBusId(char* place, int room, int handle) {
   std::strncpy(place, "0000:01:00.0", static_cast<std::size_t>(room));
   return valid(handle == 7);
 }
-int hipPointerGetAttribute(void* value, int attribute, void* address) {
+// Addresses as numbers, as we call them: libraries take both alike.
+int hipPointerGetAttribute(void* value, int attribute, std::uintptr_t address) {
   constexpr int on_host = 1, on_device = 2;
-  return valid(find_attribute(value, attribute, reinterpret_cast<std::uintptr_t>(address), on_host, on_device));
+  return valid(find_attribute(value, attribute, address, on_host, on_device));
 }
-int hipMemGetAddressRange(void** begin, std::size_t* bytes, void* address) {
-  std::uintptr_t found = 0;
-  if (!find_range(&found, bytes, reinterpret_cast<std::uintptr_t>(address))) return invalid_value;
-  *begin = reinterpret_cast<void*>(found);  // NOLINT
-  return success;
+int hipMemGetAddressRange(std::uintptr_t* begin, std::size_t* bytes, std::uintptr_t address) {
+  return valid(find_range(begin, bytes, address));
 }
-int hipMalloc(void** memory, std::size_t bytes) {
-  *memory = reinterpret_cast<void*>(allocate(bytes, true));  // NOLINT
+int hipMalloc(std::uintptr_t* memory, std::size_t bytes) {
+  *memory = allocate(bytes, true);
   return on_ours(success);
 }
-int hipFree(void* memory) { return on_ours(valid(free_memory(reinterpret_cast<std::uintptr_t>(memory)))); }
+int hipFree(std::uintptr_t memory) { return on_ours(valid(free_memory(memory))); }
 int hipHostMalloc(void** memory, std::size_t bytes, unsigned) {
   *memory = reinterpret_cast<void*>(allocate(bytes, false));  // NOLINT
   return on_ours(success);
 }
-int hipHostFree(void* memory) { return hipFree(memory); }
+int hipHostFree(void* memory) { return hipFree(reinterpret_cast<std::uintptr_t>(memory)); }
 int hipStreamCreateWithFlags(void** stream, unsigned) {
   *stream = std::malloc(1);
   return on_ours(success);
