@@ -106,7 +106,7 @@ void commpass_received_free(commpass_received* received);
  * recvvals      out: message after message
  * strategy      "ROUTE+DISCOVERY", the same on every rank; NULL: COMMPASS_SPARSE_STRATEGY, else the cheapest
  *
- * Datatypes may be derived, with gaps. */
+ * Datatypes may be derived, with gaps. Without gaps sendvals and recvvals may lie on a device (docs/devices.md). */
 int commpass_alltoall_crs(int send_nnz, const int* dest, int sendcount, MPI_Datatype sendtype, const void* sendvals,
                           int* recv_nnz, int* src, int recvcount, MPI_Datatype recvtype, void* recvvals,
                           const char* strategy, commpass_comm comm);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "commpass/commpass.h"
@@ -63,12 +64,13 @@ struct SparseArguments {
     for (int i = 0; i < messages; ++i)
       if (count_of(i) < 0)
         throw InputError(place, fmt::format("the count of message {} is {}", i, count_of(i)), "use 0 or more");
-    if (messages > 0) commpass::require_host_memory(values, place);
   }
 
   commpass::SparseSends sends(MPI_Comm comm) const {
-    check(fmt::format("sparse exchange, rank {}", commpass::rank_in(comm)));
+    const auto place = fmt::format("sparse exchange, rank {}", commpass::rank_in(comm));
+    check(place);
     const ElementType type(send_type, comm);
+    if (messages > 0 && !type.is_contiguous()) commpass::require_host_memory(values, place);
     const ElementType received(receive_type, comm);
     if (is_allocated && received.size() > 0 && (received.begin() < 0 || received.extent() < 0))
       throw InputError("datatype",
@@ -124,7 +126,6 @@ struct Target {
 };
 
 void put(const ReceivedMessages& received, const ElementType& type, const Target& target) {
-  commpass::require_host_memory(target.values, "sparse exchange, receive side");
   Bytes begin = 0;
   for (std::size_t i = 0; i < received.size(); ++i) {
     const auto count = elements_of(received[i], type);
@@ -134,6 +135,19 @@ void put(const ReceivedMessages& received, const ElementType& type, const Target
     type.unpack(received[i].bytes.data(), count, static_cast<std::byte*>(target.values) + begin * type.extent());
     begin += count;
   }
+}
+
+/// The same where the caller's memory may be that of a device.
+void put_anywhere(const ReceivedMessages& received, const ElementType& type, Target target, commpass_comm comm) {
+  const auto bytes = elements_of(received, type) * type.size();
+  const auto device = bytes > 0 ? commpass::device_of(target.values) : std::nullopt;
+  if (!device) return put(received, type, target);
+  if (!type.is_contiguous())
+    commpass::require_host_memory(target.values, "sparse exchange, receive side, datatype with gaps");
+  const auto staged = comm->engines.sparse->staging(*device);
+  auto* const values = static_cast<std::byte*>(std::exchange(target.values, staged->room_for(bytes)));
+  put(received, type, target);
+  staged->copy_in(values, bytes);
 }
 
 template <class Item>
@@ -206,7 +220,7 @@ int commpass_alltoall_crs(int send_nnz, const int* dest, int sendcount, MPI_Data
     *recv_nnz = narrow(std::ssize(received), "number of messages");
     require_room("messages", room, *recv_nnz);
     require_room("elements", Bytes{recvcount} * *recv_nnz, elements_of(received, type));
-    put(received, type, {src, nullptr, nullptr, recvvals});
+    put_anywhere(received, type, {src, nullptr, nullptr, recvvals}, comm);
   });
 }
 
@@ -236,7 +250,7 @@ int commpass_alltoallv_crs(int send_nnz, const int* dest, const int* sendcounts,
     *recv_size = narrow(elements_of(received, type), "number of elements");
     require_room("messages", messages, *recv_nnz);
     require_room("elements", elements, *recv_size);
-    put(received, type, {src, recvcounts, rdispls, recvvals});
+    put_anywhere(received, type, {src, recvcounts, rdispls, recvvals}, comm);
   });
 }
 

@@ -203,7 +203,8 @@ class Communicator {
   /// direct+rma keeps a window whose slots grow with the messages; where it was not named by the caller, and messages
   /// are too large for it or a rank has several for another one, other strategies are chosen from then on. start_…
   /// chooses it only where it is named, and needs a window that is there already.
-  /// @param sends  offsets and sizes in bytes
+  /// @param send_buffer  may lie on a device; what comes is in host memory (docs/devices.md)
+  /// @param sends        offsets and sizes in bytes
   /// @throws Error, the same on every rank, if any rank fails
   ReceivedMessages sparse_alltoallv(const void* send_buffer, std::span<const SendEdge> sends,
                                     const SparseOptions& options = {});

@@ -43,13 +43,14 @@ void AlltoallRequests::make_room(const AlltoallStructure& structure) {
 }
 
 void AlltoallRequests::assign(const AlltoallStructure& structure, const AlltoallBlocks<const std::byte*>& sends,
-                              const AlltoallBlocks<std::byte*>& receives, BlockSizes sizes, int tag) {
+                              const AlltoallBlocks<std::byte*>& receives, BlockSizes sizes, int tag,
+                              AlltoallSpace* space) {
   make_room(structure);
   structure_ = &structure;
   tag_ = tag;
   told_stages_ = sizes == BlockSizes::told && !structure.stages.empty() ? structure.stages.size() - 1 : 0;
   wrong_ = {};
-  places_.assign(structure, sends, receives, sizes);
+  places_.assign(structure, sends, receives, sizes, space ? *space : own_space_);
 }
 
 std::size_t AlltoallRequests::batches() const {
@@ -108,8 +109,13 @@ void AlltoallRequests::send(const Message& message, const AlltoallPlaces::Outgoi
 }
 
 void AlltoallRequests::end(std::size_t batch) {
-  if (batch < told_stages_ || structure_->batches.empty()) return;
-  const auto incoming = range_of(structure_->batches, batch - told_stages_, &Batch::receives_end);
+  if (batch < told_stages_) return;
+  if (!structure_->batches.empty()) take_in(batch - told_stages_);
+  if (batch + 1 == batches()) places_.order();
+}
+
+void AlltoallRequests::take_in(std::size_t batch) {
+  const auto incoming = range_of(structure_->batches, batch, &Batch::receives_end);
   std::size_t request = 0;
   for (auto i = incoming.begin; i < incoming.end; ++i) {
     if (places_.is_omitted(i)) continue;

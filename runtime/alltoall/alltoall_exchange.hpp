@@ -31,7 +31,7 @@ class AlltoallRequests final : public BatchRequests {
   void make_room(const AlltoallStructure& structure);
   /// Another exchange, see AlltoallExchange::run. @throws std::bad_alloc
   void assign(const AlltoallStructure& structure, const AlltoallBlocks<const std::byte*>& sends,
-              const AlltoallBlocks<std::byte*>& receives, BlockSizes sizes, int tag);
+              const AlltoallBlocks<std::byte*>& receives, BlockSizes sizes, int tag, AlltoallSpace* space);
   /// Of the last exchange.
   std::optional<AlltoallDamage> damage() const;
   Bytes slot_bytes() const { return places_.slot_bytes(); }
@@ -55,6 +55,7 @@ class AlltoallRequests final : public BatchRequests {
 
   void tell_sizes(std::size_t stage);
   void start_data(std::size_t batch);
+  void take_in(std::size_t batch);
   void receive(const Message& message, const AlltoallPlaces::Incoming& incoming);
   void send(const Message& message, const AlltoallPlaces::Outgoing& outgoing);
 
@@ -62,6 +63,7 @@ class AlltoallRequests final : public BatchRequests {
   const AlltoallStructure* structure_ = nullptr;
   int tag_ = 0;
   std::size_t told_stages_ = 0;  ///< in which sizes are told
+  AlltoallSpace own_space_;      ///< in host memory
   AlltoallPlaces places_;
   ImmediateRequests requests_;
   Wrong wrong_;
@@ -90,19 +92,20 @@ class AlltoallExchange {
   /// @param receives  as many bytes as the others, and this rank, send; overlaps nothing that is sent
   /// @param tag       the first of two; strayed messages of an exchange whose counts disagree do not meet others if
   /// these have other tags
+  /// @param space  where it takes place, as AlltoallPlaces::assign; null: in host memory of its own
   /// @return what this rank did not get, if anything
   /// @throws MpiError; then nothing more comes into the user's buffers, and no other exchange may be run
   std::optional<AlltoallDamage> run(const AlltoallStructure& structure, const AlltoallBlocks<const std::byte*>& sends,
                                     const AlltoallBlocks<std::byte*>& receives, BlockSizes sizes = BlockSizes::told,
-                                    int tag = 1) {
-    start(structure, sends, receives, sizes, tag);
+                                    int tag = 1, AlltoallSpace* space = nullptr) {
+    start(structure, sends, receives, sizes, tag, space);
     return finish();
   }
 
   /// The same without waiting: what is given must live until it is complete.
   void start(const AlltoallStructure& structure, const AlltoallBlocks<const std::byte*>& sends,
-             const AlltoallBlocks<std::byte*>& receives, BlockSizes sizes, int tag) {
-    requests_.assign(structure, sends, receives, sizes, tag);
+             const AlltoallBlocks<std::byte*>& receives, BlockSizes sizes, int tag, AlltoallSpace* space = nullptr) {
+    requests_.assign(structure, sends, receives, sizes, tag, space);
     executor_.start();
   }
   bool test() { return executor_.test(); }

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <array>
 
 namespace commpass {
 
@@ -31,8 +31,9 @@ void AlltoallPlaces::make_room(const AlltoallStructure& structure, std::size_t m
 }
 
 void AlltoallPlaces::assign(const AlltoallStructure& structure, const AlltoallBlocks<const std::byte*>& sends,
-                            const AlltoallBlocks<std::byte*>& receives, BlockSizes sizes) {
+                            const AlltoallBlocks<std::byte*>& receives, BlockSizes sizes, AlltoallSpace& space) {
   structure_ = &structure;
+  space_ = &space;
   sends_ = sends;
   receives_ = receives;
   known_ = sizes;
@@ -85,7 +86,7 @@ void AlltoallPlaces::lay_out() {
   incoming_.clear();
   for (const auto& message : structure_->receives) incoming_.push_back(expect(message));
   size_slots();
-  has_slots_ = slots_.try_reserve(slot_bytes());
+  has_slots_ = space_->try_reserve(space_->slots, slot_bytes());
   has_no_memory_ = has_no_memory_ || !has_slots_;
   where_.resize(sizes_.size());
   if (sends_.type->is_contiguous())
@@ -110,7 +111,7 @@ void AlltoallPlaces::place_forwarded() {
   for (std::size_t i = 0; i < incoming_.size(); ++i) {
     if (incoming_[i].is_in_place) continue;
     const auto& message = structure_->receives[i];
-    auto* place = incoming_[i].place = slots_.data() + slot_offsets_[message.slot];
+    auto* place = incoming_[i].place = space_->slots.data() + slot_offsets_[message.slot];
     for (const auto block : blocks_of(message)) {
       if (!ends_here(block)) where_[at(block)] = place;
       place += ends_here(block) ? receives_.bytes(source_of(block)) : sizes_[at(block)];
@@ -159,9 +160,9 @@ std::span<const AlltoallPlaces::Outgoing> AlltoallPlaces::gather(std::size_t beg
   for (auto i = begin; i < end; ++i)
     if (const auto& message = outgoing_.emplace_back(outgoing_of(structure_->sends[i])); message.form == Form::packed)
       packed += message.bytes;
-  const bool can_pack = packing_.try_reserve(packed);
+  const bool can_pack = space_->try_reserve(space_->packing, packed);
   has_no_memory_ = has_no_memory_ || !can_pack;
-  std::byte* place = packing_.data();
+  std::byte* place = space_->packing.data();
   for (auto i = begin; i < end; ++i) {
     auto& message = outgoing_[i - begin];
     if (message.form != Form::packed) continue;
@@ -179,17 +180,31 @@ void AlltoallPlaces::take_in(std::size_t number, Bytes got) {
   const auto& incoming = incoming_[number];
   const bool is_whole = got == incoming.bytes, is_here = has_room_for(incoming);
   // Where sizes were not told, a message of another length has nothing that could be found in it.
-  const bool has_forwarded =
-      is_here && (is_whole || (known_ == BlockSizes::told && got >= incoming.forwarded && message.announced > 0));
+  const bool has_forwarded = is_here && (is_whole || (known_ == BlockSizes::told && got >= incoming.forwarded &&
+                                                      message.announced > 0 && move_behind(message, incoming, got)));
   std::fill_n(lost_.begin() + static_cast<std::ptrdiff_t>(message.first_announced), message.announced, !has_forwarded);
   if (is_whole && is_here && !incoming.is_in_place) unpack(message, incoming);
-  if (is_whole || !has_forwarded) return;
-  // What is forwarded and comes after what ends here has moved with the end of the message.
+}
+
+/// What is forwarded and comes after what ends here has moved with the end of the message. It goes back by way of the
+/// memory for packing, which is free when messages have come: a device copies nothing that overlaps itself.
+/// @return false if there is no memory
+bool AlltoallPlaces::move_behind(const Message& message, const Incoming& incoming, Bytes got) {
   const auto blocks = blocks_of(message);
   const auto last_end = std::ranges::find_if(blocks.rbegin(), blocks.rend(), ends_here).base();
   Bytes behind = 0;
   for (auto block = last_end; block != blocks.end(); ++block) behind += sizes_[at(*block)];
-  if (behind > 0) std::memmove(incoming.place + incoming.bytes - behind, incoming.place + got - behind, at(behind));
+  if (behind == 0) return true;
+  if (!space_->try_reserve(space_->packing, behind)) {
+    has_no_memory_ = true;
+    return false;
+  }
+  std::byte* const between = space_->packing.data();
+  const std::array away{LocalCopy{incoming.place + got - behind, between, at(behind)}};
+  const std::array back{LocalCopy{between, incoming.place + incoming.bytes - behind, at(behind)}};
+  space_->memory->copy(away);
+  space_->memory->copy(back);
+  return true;
 }
 
 void AlltoallPlaces::unpack(const Message& message, const Incoming& incoming) {
@@ -220,7 +235,9 @@ void AlltoallPlaces::add_copy(const std::byte* from, std::byte* to, Bytes bytes)
 }
 
 void AlltoallPlaces::copy_all() {
-  if (!copies_.empty()) local_copy(copies_);
+  if (copies_.empty()) return;
+  space_->memory->copy(copies_);
+  space_->memory->order();
   copies_.clear();
 }
 
@@ -228,9 +245,10 @@ void AlltoallPlaces::copy_self() {
   const auto bytes = sends_.bytes(rank_);
   if (bytes == 0 || !sends_.is_there) return;
   if (sends_.type->is_contiguous() && receives_.type->is_contiguous()) {
-    copy_bytes(sends_.at(rank_), receives_.at(rank_), bytes);
+    const std::array copy{LocalCopy{sends_.at(rank_), receives_.at(rank_), at(bytes)}};
+    space_->memory->copy(copy);
   } else if (has_slots_) {
-    std::byte* const between = slots_.data() + *(slot_offsets_.end() - 2);
+    std::byte* const between = space_->slots.data() + *(slot_offsets_.end() - 2);
     sends_.type->pack(sends_.at(rank_), sends_.count(rank_), between);
     receives_.type->unpack(between, receives_.count(rank_), receives_.at(rank_));
   }

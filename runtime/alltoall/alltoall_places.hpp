@@ -10,8 +10,8 @@
 
 #include "model/pattern/block_sizes.hpp"
 #include "runtime/alltoall/alltoall_blocks.hpp"
+#include "runtime/alltoall/alltoall_space.hpp"
 #include "runtime/alltoall/alltoall_structure.hpp"
-#include "runtime/alltoall/growing_memory.hpp"
 #include "runtime/execute/local_copy.hpp"
 
 namespace commpass {
@@ -54,8 +54,9 @@ class AlltoallPlaces {
   void make_room(const AlltoallStructure& structure, std::size_t most);
 
   /// Another exchange: sizes of forwarded blocks are not known yet, unless all are equal.
+  /// @param space  alive as long as the exchange. If it is a device's, no type has gaps
   void assign(const AlltoallStructure& structure, const AlltoallBlocks<const std::byte*>& sends,
-              const AlltoallBlocks<std::byte*>& receives, BlockSizes sizes);
+              const AlltoallBlocks<std::byte*>& receives, BlockSizes sizes, AlltoallSpace& space);
   /// Where the sizes of those blocks of a message belong that are forwarded.
   Bytes* sizes_told_by(const Message& incoming) { return &sizes_[incoming.first_announced]; }
   /// Those of a message that is sent.
@@ -81,6 +82,8 @@ class AlltoallPlaces {
   void take_in(std::size_t number, Bytes got);
   void copy_all();
   void copy_self();
+  /// All that was copied is where it belongs.
+  void order() { space_->memory->order(); }
 
   /// Was there not enough for what is sent, forwarded or packed?
   bool has_no_memory() const { return has_no_memory_; }
@@ -99,6 +102,7 @@ class AlltoallPlaces {
   Outgoing outgoing_of(const Message& message) const;
   void pack(const Message& message, std::byte* to);
   void unpack(const Message& message, const Incoming& incoming);
+  bool move_behind(const Message& message, const Incoming& incoming, Bytes got);
   void add_copy(const std::byte* from, std::byte* to, Bytes bytes);
 
   Rank rank_;
@@ -116,7 +120,7 @@ class AlltoallPlaces {
   std::vector<Outgoing> outgoing_;       ///< of a batch
   std::vector<LocalCopy> copies_;        ///< to be made
   std::vector<Bytes> slot_offsets_;      ///< and the end
-  GrowingMemory slots_, packing_;
+  AlltoallSpace* space_ = nullptr;
   bool has_slots_ = true, has_no_memory_ = false;
 };
 

@@ -73,7 +73,7 @@ void AlltoallvArguments::make_room(int ranks) {
     for (auto* numbers : {&side->counts, &side->offsets}) numbers->reserve(static_cast<std::size_t>(ranks));
 }
 
-void AlltoallvArguments::send_in_place(MPI_Comm comm, const void* receive_buffer) {
+void AlltoallvArguments::send_in_place(MPI_Comm comm, const void* receive_buffer, AlltoallSpace& space) {
   sends.counts.clear();
   sends.offsets.clear();
   Bytes total = 0;
@@ -83,14 +83,22 @@ void AlltoallvArguments::send_in_place(MPI_Comm comm, const void* receive_buffer
     total += sends.counts.back();
   }
   sends.type.emplace(MPI_BYTE, comm);
-  is_copied_ = copy_.try_reserve(total);
+  is_copied_ = space.try_reserve(space.in_place, total);
+  auto* const copy = space.in_place.data();
+  copy_ = copy;
   if (!is_copied_) return;
-  auto* const copy = copy_.data();
+  copies_.clear();
   const auto blocks = receives.blocks(static_cast<const std::byte*>(receive_buffer));
   for (Rank rank = 0; rank < static_cast<Rank>(sends.counts.size()); ++rank) {
     const auto r = static_cast<std::size_t>(rank);
-    receives.type->pack(blocks.at(rank), receives.counts[r], copy + sends.offsets[r]);
+    if (const Bytes bytes = sends.counts[r]; bytes == 0) continue;
+    else if (space.is_on_device())
+      copies_.push_back({blocks.at(rank), copy + sends.offsets[r], static_cast<std::size_t>(bytes)});
+    else receives.type->pack(blocks.at(rank), receives.counts[r], copy + sends.offsets[r]);
   }
+  if (copies_.empty()) return;
+  space.memory->copy(copies_);
+  space.memory->order();
 }
 
 }  // namespace commpass

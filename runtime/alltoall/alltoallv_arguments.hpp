@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "runtime/alltoall/alltoall_blocks.hpp"
-#include "runtime/alltoall/growing_memory.hpp"
+#include "runtime/alltoall/alltoall_space.hpp"
 #include "runtime/alltoall/numbers.hpp"
 #include "runtime/mpi/element_type.hpp"
 
@@ -48,16 +48,18 @@ class AlltoallvArguments {
   void make_room(int ranks);
 
   /// What is sent is what lies in the receive buffer: copies it out, if there is memory.
-  void send_in_place(MPI_Comm comm, const void* receive_buffer);
+  /// @param space  in which it is kept. If it is a device's, the type has no gaps
+  void send_in_place(MPI_Comm comm, const void* receive_buffer, AlltoallSpace& space);
   /// What was copied.
   AlltoallBlocks<const std::byte*> in_place() const {
-    auto blocks = sends.blocks<const std::byte*>(copy_.data());
+    auto blocks = sends.blocks<const std::byte*>(copy_);
     blocks.is_there = is_copied_;
     return blocks;
   }
 
  private:
-  GrowingMemory copy_;
+  const std::byte* copy_ = nullptr;
+  std::vector<LocalCopy> copies_;  ///< that make it on a device
   bool is_copied_ = true;
 };
 

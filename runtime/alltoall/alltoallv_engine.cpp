@@ -3,17 +3,17 @@
 #include <array>
 #include <cmath>
 #include <exception>
+#include <utility>
 #include <vector>
 
-#include "model/cost/plan_cost.hpp"
 #include "model/error.hpp"
 #include "model/route/catalogue.hpp"
+#include "runtime/alltoall/alltoallv_prices.hpp"
 #include "runtime/choose/unpriced.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/in_flight.hpp"
 #include "runtime/mpi/lost_message.hpp"
 #include "runtime/mpi/mpi_error.hpp"
-#include "selector/choose/family.hpp"
 
 namespace commpass {
 
@@ -25,31 +25,20 @@ constexpr double first_block_bytes = 1024;
 constexpr int tags_of_call = 2;
 
 /// What a survey sums up over all ranks.
-enum Surveyed : std::size_t { on_node, off_node, bytes, surveyed_end };
+enum Surveyed : std::size_t { on_node, off_node, bytes, used, refused, surveyed_end };
 
 /// A block for everybody.
 BlocksClass class_of_full(double block_bytes) { return class_of({1, 1, block_bytes}); }
-
-/// @throws InputError, NotApplicable
-Strategy without_pattern(const std::string& text) {
-  auto strategy = parse_host_strategy(text);
-  if (pattern_need(strategy) != PatternNeed::nothing)
-    throw NotApplicable(text,
-                        "its ways depend on the whole pattern, which an exchange that is run once does not gather");
-  return strategy;
-}
-
-ExchangeClass class_for_choice(const BlocksClass& blocks) {
-  return {blocks.rarity_on_node, blocks.rarity_off_node,
-          blocks.sizes == BlockSizes::equal ? finer_sizes * blocks.size_bits + blocks.finer_size : blocks.size_bits};
-}
 
 /// Where a rank may follow the blocks of all: then that takes less than a second.
 constexpr int most_ranks_followed = 2048;
 
 /// What runs an exchange in place that would be left to the MPI library: libraries are wrong there for types with gaps.
 /// Its structure takes no other ranks.
-const std::string in_place_of_library = "standard";
+const std::string& in_place_of_library(const DataPath& path) {
+  static const std::string host = "standard", staged = host + "@staged", device = host + "@device";
+  return path.is_host() ? host : path.kind == DataPath::Kind::device ? device : staged;
+}
 
 }  // namespace
 
@@ -61,7 +50,13 @@ AlltoallvEngine::AlltoallvEngine(std::shared_ptr<const Context> context, std::sh
       chooser_(comm_.get()),
       chooser_of_equal_(comm_.get()),
       calls_with_own_tags_((context_->largest_tag - 1) / tags_of_call) {
-  all_or_none(comm_.get(), [&] { arguments_.make_room(context_->layout.ranks()); });
+  int has_prices = 0;
+  all_or_none(comm_.get(), [&] {
+    arguments_.make_room(context_->layout.ranks());
+    has_prices = context_->unpriced.empty() && !paths_with_prices(context_->layout, context_->machine).empty() ? 1 : 0;
+  });
+  COMMPASS_MPI_CALL(MPI_Bcast, &has_prices, 1, MPI_INT, 0, comm_.get());
+  has_device_prices_ = has_prices != 0;
 }
 
 AlltoallvEngine::~AlltoallvEngine() {
@@ -75,6 +70,7 @@ void AlltoallvEngine::forget_strays() noexcept {
   try {
     // Reductions may be messages of this communicator, too.
     survey_.complete();
+    device_survey_.complete();
     if (arrival_.started()) arrival_.wait();
     for (int found = 1; found != 0;) {
       MPI_Status status;
@@ -90,33 +86,26 @@ void AlltoallvEngine::forget_strays() noexcept {
   }
 }
 
-const OneShotChoice& AlltoallvEngine::cheapest(const std::string& family, const BlocksClass& blocks) {
-  const auto& layout = context_->layout;
-  const auto& machine = context_->machine;
-  const auto price = [&](std::size_t) -> OneShotChoice {
-    std::vector<Strategy> given;
-    if (!family.empty()) given.push_back(parse_host_strategy(family));
-    const auto best = rank_one_shot(typical_of(blocks, layout.ranks()), layout, machine, CostModel::burst, given,
-                                    blocks.sizes, RankingDepth::cheapest)
-                          .front();
-    return {to_string(best.strategy), best.cost.seconds,
-            survey_interval(best.cost.seconds, small_collective_seconds(layout, machine))};
+const OneShotChoice& AlltoallvEngine::cheapest(const std::string& named, const BlocksClass& blocks) {
+  const auto price = [&](std::size_t) {
+    return cheapest_alltoallv(named, blocks, devices_, context_->layout, context_->machine);
   };
-  return chooser_for(blocks).choose(family, class_for_choice(blocks), std::cref(price));
+  return chooser_for(blocks).choose(decisions_for(named, devices_), exchange_class(blocks), std::cref(price));
 }
 
-const OneShotChoice* AlltoallvEngine::fixed_choice(const std::string& named) {
-  if (const auto found = fixed_.find(named); found != fixed_.end()) return found->second ? &*found->second : nullptr;
-  std::optional<OneShotChoice> choice;
-  if (!named.empty() && !is_automatic(parse_host_strategy(named))) {
-    choice = OneShotChoice{named};
-  } else if (!context_->unpriced.empty()) {
-    warn_unpriced(context_->unpriced, comm_.rank());
-    choice = OneShotChoice{named.empty() ? unpriced_alltoallv
-                                         : to_string(unpriced_member(parse_strategy(named), context_->layout))};
+const AlltoallvEngine::Named& AlltoallvEngine::named_as(const std::string& text) {
+  if (const auto found = named_.find(text); found != named_.end()) return found->second;
+  Named named;
+  if (!text.empty()) {
+    const auto strategy = parse_strategy(text);
+    named.path = strategy.path;
+    if (!is_automatic(strategy)) named.choice = OneShotChoice{text};
   }
-  const auto& kept = fixed_.emplace(named, std::move(choice)).first->second;
-  return kept ? &*kept : nullptr;
+  if (!named.choice && !context_->unpriced.empty()) {
+    warn_unpriced(context_->unpriced, comm_.rank());
+    named.choice = OneShotChoice{text.empty() ? unpriced_alltoallv : unpriced_name(text, context_->layout)};
+  }
+  return named_.emplace(text, std::move(named)).first->second;
 }
 
 const std::string& AlltoallvEngine::name_for(const AlltoallvOptions& options) const {
@@ -129,11 +118,21 @@ BlocksClass AlltoallvEngine::blocks_for(const AlltoallvOptions& options, std::op
   return blocks_ ? *blocks_ : class_of_full(first_block_bytes);
 }
 
-const OneShotChoice& AlltoallvEngine::choose(const AlltoallvOptions& options, std::optional<Bytes> block_bytes) {
-  if (const auto sums = survey_.complete())
+void AlltoallvEngine::complete_surveys() {
+  const auto note = [&](std::int64_t used, std::int64_t refused) {
+    if (has_device_prices_) devices_ = {used > 0, refused > 0};
+  };
+  if (const auto sums = device_survey_.complete()) note(sums->front(), sums->back());
+  if (const auto sums = survey_.complete()) {
     blocks_ = class_of((*sums)[on_node], (*sums)[off_node], (*sums)[bytes], context_->layout);
+    note((*sums)[used], (*sums)[refused]);
+  }
+}
+
+const OneShotChoice& AlltoallvEngine::choose(const AlltoallvOptions& options, std::optional<Bytes> block_bytes) {
+  complete_surveys();
   const auto& named = name_for(options);
-  if (const auto* const choice = insist([&] { return fixed_choice(named); })) return *choice;
+  if (const auto& fixed = insist([&]() -> auto& { return named_as(named); }).choice) return *fixed;
   return cheapest(named, blocks_for(options, block_bytes));
 }
 
@@ -149,7 +148,7 @@ struct AlltoallvEngine::Unwaited {
 AlltoallvEngine::Unwaited AlltoallvEngine::choose_alone(const AlltoallvOptions& options,
                                                         std::optional<Bytes> block_bytes) {
   const auto& named = name_for(options);
-  if (const auto* const choice = fixed_choice(named)) {
+  if (const auto& choice = named_as(named).choice) {
     const char* const reason = !context_->unpriced.empty() && (named.empty() || choice->strategy != named)
                                    ? "no strategy has a price"
                                : options.strategy.empty() ? "COMMPASS_ALLTOALLV_STRATEGY names it"
@@ -157,47 +156,74 @@ AlltoallvEngine::Unwaited AlltoallvEngine::choose_alone(const AlltoallvOptions& 
     return {choice->strategy, {}, reason};
   }
   const auto blocks = blocks_for(options, block_bytes);
-  if (const auto* const near = chooser_for(blocks).nearest(named, class_for_choice(blocks)))
+  const auto& decided = chooser_for(blocks);
+  const auto* near = decided.nearest(decisions_for(named, devices_), exchange_class(blocks));
+  if (!near) near = decided.nearest(named, exchange_class(blocks));  // before it was known where the data are
+  if (near)
     return {near->strategy, near->predicted_s,
             "it is the cheapest for blocks about like these, as was decided in a call that was waited for"};
-  return {named.empty() ? "standard" : to_string(unpriced_member(parse_strategy(named), context_->layout)),
+  return {named.empty() ? "standard" : unpriced_name(named, context_->layout),
           {},
           "nothing was decided yet in a call that was waited for"};
 }
 
-const AlltoallvEngine::Structures::value_type& AlltoallvEngine::structure(const std::string& text) {
-  if (const auto found = structures_.find(text); found != structures_.end()) return *found;
-  const auto strategy = without_pattern(text);
-  assemble(comm_.get());
-  std::unique_ptr<Route> route;
-  all_or_none(comm_.get(), [&] { route = make_route(strategy, context_->layout); });
-  std::optional<AlltoallStructure> made;
-  if (!is_run_by_library(*route)) {
-    made = make_alltoall_structure(comm_.get(), *route, strategy.window, strategy.coalescing);
-    all_or_none(comm_.get(), [&] { exchange_.make_room(*made); });
+/// Strategies that differ in their path have one structure.
+/// @param make  finds that of a strategy; where it gives nothing, there is none
+template <class Make>
+const AlltoallvEngine::Structures::value_type* AlltoallvEngine::structure_by(const std::string& text, Make make) {
+  if (const auto found = structures_.find(text); found != structures_.end()) return &*found;
+  auto strategy = parse_one_shot_strategy(text);
+  const auto path = std::exchange(strategy.path, {});
+  if (const auto of_host = to_string(strategy); of_host != text) {
+    const auto* const same = structure_by(of_host, make);
+    if (!same) return nullptr;
+    return insist([&] { return &*structures_.emplace(text, Prepared{same->second.structure, path}).first; });
   }
-  return insist([&]() -> auto& { return *structures_.emplace(text, std::move(made)).first; });
+  const std::optional<Prepared> made = make(strategy);
+  if (!made) return nullptr;
+  return insist([&] { return &*structures_.emplace(text, *made).first; });
+}
+
+const AlltoallvEngine::Structures::value_type& AlltoallvEngine::structure(const std::string& text) {
+  return *structure_by(text, [&](const Strategy& strategy) -> std::optional<Prepared> {
+    assemble(comm_.get());
+    std::unique_ptr<Route> route;
+    all_or_none(comm_.get(), [&] { route = make_route(strategy, context_->layout); });
+    if (is_run_by_library(*route)) return Prepared{};
+    auto made = make_alltoall_structure(comm_.get(), *route, strategy.window, strategy.coalescing);
+    Prepared prepared;
+    all_or_none(comm_.get(), [&] {
+      exchange_.make_room(made);
+      prepared.structure = std::make_shared<const AlltoallStructure>(std::move(made));
+    });
+    return prepared;
+  });
 }
 
 const AlltoallvEngine::Structures::value_type* AlltoallvEngine::structure_alone(const std::string& text) {
-  if (const auto found = structures_.find(text); found != structures_.end()) return &*found;
-  const auto strategy = without_pattern(text);
-  const auto route = make_route(strategy, context_->layout);
-  std::optional<AlltoallStructure> made;
-  if (!is_run_by_library(*route)) {
+  return structure_by(text, [&](const Strategy& strategy) -> std::optional<Prepared> {
+    const auto route = make_route(strategy, context_->layout);
+    if (is_run_by_library(*route)) return Prepared{};
     const RouteOfRank own{*route, strategy.window, strategy.coalescing, comm_.rank(), context_->layout.ranks()};
-    if (own.ranks > most_ranks_followed && !edges_tell_all(route->stages().size(), strategy.coalescing)) return nullptr;
-    made = find_alltoall_structure(own);
-  }
-  return &*structures_.emplace(text, std::move(made)).first;
+    if (own.ranks > most_ranks_followed && !edges_tell_all(route->stages().size(), strategy.coalescing)) return {};
+    return Prepared{std::make_shared<const AlltoallStructure>(find_alltoall_structure(own)), {}};
+  });
 }
 
 void AlltoallvEngine::survey(const AlltoallBlocks<const std::byte*>& sends) {
   MessageTotals own;
   const Rank me = comm_.rank();
   for (Rank rank = 0; rank < context_->layout.ranks(); ++rank) own.add(me, rank, sends.bytes(rank), context_->layout);
-  const std::array<std::int64_t, surveyed_end> sums{own.on_node, own.off_node, static_cast<std::int64_t>(own.bytes)};
+  const auto devices = has_device_prices_ ? data_.use() : DeviceUse{};
+  const std::array<std::int64_t, surveyed_end> sums{own.on_node, own.off_node, static_cast<std::int64_t>(own.bytes),
+                                                    devices.is_used ? 1 : 0, devices.is_refused ? 1 : 0};
   survey_.begin([&](NonblockingReduction& reduction) { reduction.start_sum(comm_.get(), sums); });
+}
+
+void AlltoallvEngine::survey_devices() {
+  const auto devices = data_.use();
+  const std::array<std::int64_t, 2> sums{devices.is_used ? 1 : 0, devices.is_refused ? 1 : 0};
+  device_survey_.begin([&](NonblockingReduction& reduction) { reduction.start_sum(comm_.get(), sums); });
 }
 
 void AlltoallvEngine::alltoallv(const void* sendbuf, const Numbers& sendcounts, const Numbers& sdispls,
@@ -205,30 +231,26 @@ void AlltoallvEngine::alltoallv(const void* sendbuf, const Numbers& sendcounts, 
                                 MPI_Datatype recvtype, const AlltoallvOptions& options) {
   arguments_.receives.assign(Side::receive, comm_.get(), recvbuf, recvcounts, rdispls, recvtype);
   if (sendbuf != MPI_IN_PLACE) arguments_.sends.assign(Side::send, comm_.get(), sendbuf, sendcounts, sdispls, sendtype);
-  const auto [from, to] = mirrored_.begin(sendbuf, recvbuf, arguments_, users_stream());
-  const auto by_library = [&, from = from, to = to](MPI_Comm comm) {
+  const auto by_library = [&](const DeviceCall::Buffers& at, MPI_Comm comm) {
     const AlltoallvNumbers numbers{sendcounts, sdispls, recvcounts, rdispls};
     if (!numbers.are_int()) {
       insist([&] { library_numbers_.assign(numbers); });
-      return library_numbers_.run(from, sendtype, to, recvtype, comm);
+      return library_numbers_.run(at.send, sendtype, at.receive, recvtype, comm);
     }
-    COMMPASS_MPI_CALL(MPI_Alltoallv, from, sendcounts.ints(), sdispls.ints(), sendtype, to, recvcounts.ints(),
-                      rdispls.ints(), recvtype, comm);
+    COMMPASS_MPI_CALL(MPI_Alltoallv, at.send, sendcounts.ints(), sdispls.ints(), sendtype, at.receive,
+                      recvcounts.ints(), rdispls.ints(), recvtype, comm);
   };
-  run(from, to, options, std::cref(by_library), {});
-  mirrored_.end();
+  run(sendbuf, recvbuf, options, std::cref(by_library), {});
 }
 
 void AlltoallvEngine::alltoall(const void* sendbuf, Bytes sendcount, MPI_Datatype sendtype, void* recvbuf,
                                Bytes recvcount, MPI_Datatype recvtype, const AlltoallvOptions& options) {
   arguments_.receives.assign_equal(Side::receive, comm_.get(), recvbuf, recvcount, recvtype);
   if (sendbuf != MPI_IN_PLACE) arguments_.sends.assign_equal(Side::send, comm_.get(), sendbuf, sendcount, sendtype);
-  const auto [from, to] = mirrored_.begin(sendbuf, recvbuf, arguments_, users_stream());
-  const auto by_library = [&, from = from, to = to](MPI_Comm comm) {
-    library_alltoall(from, sendcount, sendtype, to, recvcount, recvtype, comm);
+  const auto by_library = [&](const DeviceCall::Buffers& at, MPI_Comm comm) {
+    library_alltoall(at.send, sendcount, sendtype, at.receive, recvcount, recvtype, comm);
   };
-  run(from, to, options, std::cref(by_library), recvcount * arguments_.receives.type->size());
-  mirrored_.end();
+  run(sendbuf, recvbuf, options, std::cref(by_library), recvcount * arguments_.receives.type->size());
 }
 
 std::string AlltoallvEngine::place() const { return "alltoallv, rank " + std::to_string(comm_.rank()); }
@@ -239,6 +261,13 @@ void AlltoallvEngine::require_usable(const AlltoallvOptions& options) const {
                      "go on with a new Communicator");
   if (options.block_bytes && !(*options.block_bytes >= 0 && std::isfinite(*options.block_bytes)))
     throw InputError(place(), "block_bytes is not a size", "hint at 0 bytes or more");
+}
+
+/// What the environment names and a rank cannot do is staged there.
+void AlltoallvEngine::require_path(const AlltoallvOptions& options, const DeviceCall& data) {
+  if (options.strategy.empty()) return;
+  const auto& named = insist([&]() -> auto& { return named_as(options.strategy); });
+  if (named.path.kind == DataPath::Kind::device) data.require_for_mpi(place());
 }
 
 int AlltoallvEngine::next_tag() { return 1 + static_cast<int>(runs_++ % calls_with_own_tags_) * tags_of_call; }
@@ -261,59 +290,67 @@ void AlltoallvEngine::require_undamaged(const std::optional<AlltoallDamage>& dam
 }
 
 AlltoallvEngine::Begun AlltoallvEngine::begin(const AlltoallvOptions& options, std::optional<Bytes> block_bytes,
-                                              bool is_in_place) {
+                                              bool is_in_place, const DeviceCall& data) {
   require_usable(options);
+  require_path(options, data);
   auto chosen = insist([&] { return choose_alone(options, block_bytes); });
   const auto structure_of = [&](const std::string& text) { return insist([&] { return structure_alone(text); }); };
   const auto* run = structure_of(chosen.strategy);
   if (!run && !chosen.predicted_s)
     throw NotApplicable(chosen.strategy, "on so many ranks a call that is waited for has to prepare it first");
-  if (!run || (is_in_place && !run->second)) {
+  if (!run || (is_in_place && !run->second.structure)) {
     if (!run) chosen.reason = "on so many ranks a call that is waited for has to prepare what is cheaper";
     chosen.predicted_s.reset();
-    run = structure_of(in_place_of_library);
+    run = structure_of(in_place_of_library(run ? run->second.path : parse_strategy(chosen.strategy).path));
   }
-  return {&run->first, run->second ? &*run->second : nullptr, chosen.predicted_s, chosen.reason, next_tag()};
+  return {&run->first, run->second.structure.get(), run->second.path, chosen.predicted_s, chosen.reason, next_tag()};
 }
 
 void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const AlltoallvOptions& options,
-                          const std::function<void(MPI_Comm)>& by_library, std::optional<Bytes> block_bytes) {
+                          const ByLibrary& by_library, std::optional<Bytes> block_bytes) {
   require_usable(options);
   const bool is_in_place = send_buffer == MPI_IN_PLACE;
   if (!is_in_place) arguments_.require_same_for_oneself(comm_.rank());
+  data_.find(send_buffer, receive_buffer, arguments_, users_stream());
+  require_path(options, data_);
   const auto& choice = choose(options, block_bytes);
   const auto structure_of = [&](const std::string& text) { return insist([&] { return &structure(text); }); };
   const auto* run = structure_of(choice.strategy);
-  if (is_in_place && !run->second) run = structure_of(in_place_of_library);
-  const auto& ours = run->second;
+  if (is_in_place && !run->second.structure) run = structure_of(in_place_of_library(run->second.path));
+  const auto& [ours, path] = run->second;
   const int tag = next_tag();
   std::optional<AlltoallDamage> damage;
   try {
-    if (is_in_place) arguments_.send_in_place(comm_.get(), receive_buffer);
+    const auto buffers = data_.begin(path);
+    if (is_in_place) arguments_.send_in_place(comm_.get(), buffers.receive, *buffers.space);
     const auto sends =
-        is_in_place ? arguments_.in_place() : arguments_.sends.blocks(static_cast<const std::byte*>(send_buffer));
-    if (!block_bytes && survey_.is_due(choice.survey_interval) && context_->layout.ranks() > 1) survey(sends);
+        is_in_place ? arguments_.in_place() : arguments_.sends.blocks(static_cast<const std::byte*>(buffers.send));
+    if (context_->layout.ranks() > 1) {
+      if (!block_bytes && survey_.is_due(choice.survey_interval)) survey(sends);
+      if (block_bytes && has_device_prices_ && device_survey_.is_due(choice.survey_interval)) survey_devices();
+    }
     if (ours)
-      damage = exchange_.run(*ours, sends, arguments_.receives.blocks(static_cast<std::byte*>(receive_buffer)),
-                             block_bytes ? BlockSizes::equal : BlockSizes::told, tag);
-    else leave_to_library(by_library);
+      damage = exchange_.run(*ours, sends, arguments_.receives.blocks(static_cast<std::byte*>(buffers.receive)),
+                             block_bytes ? BlockSizes::equal : BlockSizes::told, tag, buffers.space);
+    else leave_to_library(by_library, buffers);
   } catch (const std::exception& error) {
     fail(error);
   }
   last_ = &run->first;
   require_undamaged(damage);
+  data_.end();
 }
 
 /// The MPI library's call moves on nothing of ours, and other ranks may come to it only when they have what is in
 /// flight here. So a rank where something is waits, before it calls, until all others are in the call: they say so by a
 /// reduction that they start and need not wait for.
-void AlltoallvEngine::leave_to_library(const std::function<void(MPI_Comm)>& by_library) {
+void AlltoallvEngine::leave_to_library(const ByLibrary& by_library, const DeviceCall::Buffers& buffers) {
   if (context_->layout.ranks() > 1) {
     if (arrival_.started()) arrival_.wait();  // of the call before
     insist([&] { arrival_.start_sum(comm_.get(), std::array<std::int64_t, 1>{}); });
     if (anything_is_in_flight()) arrival_.wait();
   }
-  by_library(comm_.get());
+  by_library(buffers, comm_.get());
 }
 
 }  // namespace commpass

@@ -14,8 +14,8 @@
 #include "runtime/alltoall/alltoall_exchange.hpp"
 #include "runtime/alltoall/alltoallv.hpp"
 #include "runtime/alltoall/alltoallv_arguments.hpp"
+#include "runtime/alltoall/device_call.hpp"
 #include "runtime/alltoall/library_alltoallv.hpp"
-#include "runtime/alltoall/mirrored_blocks.hpp"
 #include "runtime/choose/one_shot_chooser.hpp"
 #include "runtime/choose/traffic_survey.hpp"
 #include "runtime/context.hpp"
@@ -29,6 +29,10 @@ namespace commpass {
 /// and how many blocks that are not empty. The first is chosen by its hint, or for blocks of 1 KiB for everybody. The
 /// structure of a strategy is made when it is run for the first time. An exchange that is left to the MPI library has
 /// none: it is MPI_Alltoallv.
+///
+/// Nobody knows whether the data of other ranks lie on devices. So what a survey has found says that, too, and where
+/// paths of such data have prices, `alltoall` is surveyed for that alone. A path is the same for all ranks as a part of
+/// the name of a strategy; but messages are the same by any, and a rank stages what cannot go by it.
 ///
 /// Those that are started and not waited for (StartedAlltoallv) take what is decided already, and each rank finds their
 /// structure alone.
@@ -58,13 +62,15 @@ class AlltoallvEngine {
   struct Begun {
     const std::string* strategy = nullptr;         ///< as long as the engine
     const AlltoallStructure* structure = nullptr;  ///< the same; null: the MPI library runs it
+    DataPath path{};                               ///< of data on devices
     std::optional<Seconds> predicted_s{};
     const char* reason = "";  ///< why this strategy
     int tag = 0;
   };
   /// A named strategy, or what was decided for the blocks like these in exchanges that were waited for; standard if
   /// nothing was. Where ranks start exchanges in the same order, the same on all. @throws InputError, NotApplicable
-  Begun begin(const AlltoallvOptions& options, std::optional<Bytes> block_bytes, bool is_in_place);
+  Begun begin(const AlltoallvOptions& options, std::optional<Bytes> block_bytes, bool is_in_place,
+              const DeviceCall& data);
   /// Tells that an exchange has failed, after which none can be run: others may wait for its messages.
   [[noreturn]] void fail(const std::exception& error);
   /// Tells what a rank did not get in an exchange, if anything. @throws InputError
@@ -78,12 +84,14 @@ class AlltoallvEngine {
   const std::string& last_strategy() const { return *last_; }
 
  private:
+  /// Runs the same exchange by the MPI library, from and to these buffers.
+  using ByLibrary = std::function<void(const DeviceCall::Buffers&, MPI_Comm)>;
   /// Runs what `arguments_` say; of an exchange in place the receiving side alone.
-  /// @param by_library   runs the same exchange by the MPI library on the given communicator
   /// @param block_bytes  the size of every block, where it is the same on all ranks
-  void run(const void* send_buffer, void* receive_buffer, const AlltoallvOptions& options,
-           const std::function<void(MPI_Comm)>& by_library, std::optional<Bytes> block_bytes);
+  void run(const void* send_buffer, void* receive_buffer, const AlltoallvOptions& options, const ByLibrary& by_library,
+           std::optional<Bytes> block_bytes);
   void require_usable(const AlltoallvOptions& options) const;
+  void require_path(const AlltoallvOptions& options, const DeviceCall& data);
   std::string place() const;
   int next_tag();
   /// The strategy that the caller or the environment names; empty: none.
@@ -91,23 +99,36 @@ class AlltoallvEngine {
   /// The blocks for which is chosen.
   BlocksClass blocks_for(const AlltoallvOptions& options, std::optional<Bytes> block_bytes) const;
   const OneShotChoice& choose(const AlltoallvOptions& options, std::optional<Bytes> block_bytes);
-  /// @param family  empty, or an automatic strategy: the cheapest of its family
-  const OneShotChoice& cheapest(const std::string& family, const BlocksClass& blocks);
+  /// @param named  empty, or an automatic strategy: the cheapest of its family
+  const OneShotChoice& cheapest(const std::string& named, const BlocksClass& blocks);
   OneShotChooser& chooser_for(const BlocksClass& blocks) {
     return blocks.sizes == BlockSizes::equal ? chooser_of_equal_ : chooser_;
   }
-  /// What runs without asking the model: a named strategy, or a stand-in where nothing has a price; null: ask it.
-  const OneShotChoice* fixed_choice(const std::string& named);
-  using Structures =
-      std::map<std::string, std::optional<AlltoallStructure>>;  ///< by strategy; nothing where the MPI library runs it
+  /// What is named.
+  struct Named {
+    DataPath path;
+    /// What runs without asking the model: that, or a stand-in where nothing has a price; nothing: ask it.
+    std::optional<OneShotChoice> choice;
+  };
+  const Named& named_as(const std::string& text);
+  /// A strategy that can be run.
+  struct Prepared {
+    std::shared_ptr<const AlltoallStructure> structure;  ///< null: the MPI library runs it
+    DataPath path;
+  };
+  using Structures = std::map<std::string, Prepared>;  ///< by strategy
+  template <class Make>
+  const Structures::value_type* structure_by(const std::string& strategy, Make make);
   const Structures::value_type& structure(const std::string& strategy);
   /// The same without the other ranks. @return null where there are too many ranks for that
   const Structures::value_type* structure_alone(const std::string& strategy);
   struct Unwaited;
   Unwaited choose_alone(const AlltoallvOptions& options, std::optional<Bytes> block_bytes);
   void survey(const AlltoallBlocks<const std::byte*>& sends);
+  void survey_devices();
+  void complete_surveys();
   void forget_strays() noexcept;
-  void leave_to_library(const std::function<void(MPI_Comm)>& by_library);
+  void leave_to_library(const ByLibrary& by_library, const DeviceCall::Buffers& buffers);
 
   std::shared_ptr<const Context> context_;
   std::shared_ptr<const void> freed_later_;
@@ -116,14 +137,16 @@ class AlltoallvEngine {
   const std::string* last_ = &no_strategy_;  ///< the key of a structure, if there was one
   AlltoallvArguments arguments_;
   LibraryNumbers library_numbers_;
-  MirroredCall mirrored_;  ///< of them, what lies on a device
+  DeviceCall data_;  ///< of them, what lies on a device
   AlltoallExchange exchange_;
   OneShotChooser chooser_, chooser_of_equal_;  ///< of exchanges whose blocks differ, and of those whose blocks do not
-  std::map<std::string, std::optional<OneShotChoice>> fixed_;  ///< by what was named
+  std::map<std::string, Named> named_;
   Structures structures_;
-  TrafficSurvey survey_;
-  NonblockingReduction arrival_;       ///< of all ranks in a call that is left to the library
-  std::optional<BlocksClass> blocks_;  ///< what the last survey has found
+  TrafficSurvey survey_, device_survey_;  ///< of exchanges whose blocks differ, and of those whose blocks do not
+  NonblockingReduction arrival_;          ///< of all ranks in a call that is left to the library
+  std::optional<BlocksClass> blocks_;     ///< what the last survey has found
+  bool has_device_prices_ = false;        ///< have paths of data on devices prices? The same on every rank
+  DeviceUse devices_{};                   ///< what the last survey has found, if they have
   std::int64_t calls_with_own_tags_, runs_ = 0;
   bool has_failed_ = false;
 };

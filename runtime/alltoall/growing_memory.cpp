@@ -1,16 +1,16 @@
 #include "runtime/alltoall/growing_memory.hpp"
 
 #include <algorithm>
-#include <new>
+#include <exception>
 
 namespace commpass {
 
-bool GrowingMemory::try_reserve(Bytes bytes) noexcept {
+bool GrowingMemory::try_reserve(Bytes bytes, Memory& from) noexcept {
   if (bytes <= capacity_) return true;
   const Bytes wanted = std::max(bytes, 2 * capacity_);
   try {
-    memory_ = std::make_unique_for_overwrite<std::byte[]>(static_cast<std::size_t>(wanted));
-  } catch (const std::bad_alloc&) {
+    memory_ = from.allocate(wanted);
+  } catch (const std::exception&) {  // std::bad_alloc, or a device's
     return false;
   }
   capacity_ = wanted;

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 
 #include "model/types.hpp"
+#include "runtime/execute/memory.hpp"
 
 namespace commpass {
 
@@ -12,12 +12,13 @@ namespace commpass {
 class GrowingMemory {
  public:
   /// Room for so many bytes; what was there is lost if it has to grow.
+  /// @param from  the same every time
   /// @return false, and it is as it was, where there is no memory
-  bool try_reserve(Bytes bytes) noexcept;
+  bool try_reserve(Bytes bytes, Memory& from) noexcept;
   std::byte* data() const { return memory_.get(); }
 
  private:
-  std::unique_ptr<std::byte[]> memory_;
+  Memory::Buffer memory_;
   Bytes capacity_ = 0;
 };
 

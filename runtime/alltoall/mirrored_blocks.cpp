@@ -30,39 +30,36 @@ void MirroredBlocks::assign(Side side, const void* buffer, const BlocksArgument&
                             DeviceBackend::Stream users) {
   users_ = static_cast<std::byte*>(const_cast<void*>(buffer));  // NOLINT: what is sent is only read
   const auto blocks = argument.blocks<const std::byte*>(users_);
-  const auto device = device_of_blocks(blocks);
-  if (!device) {
-    device_.reset();
-    return;
-  }
+  device_ = device_of_blocks(blocks);
+  if (!device_) return;
   if (!blocks.type->is_contiguous())
     throw InputError(side == Side::send ? "alltoallv, send side" : "alltoallv, receive side",
                      "elements of a datatype with gaps lie in device memory",
                      "pack them there, or give a buffer in host memory");
-  if (device != device_ || users != stream_) {
-    host_ = nullptr;
-    room_ = 0;
-    queue_ = std::make_unique<DeviceQueue>(*device, users);
-    stream_ = users;
-    device_ = device;
-  }
+  stream_ = users;
   copies_.clear();
   for (Rank rank = 0; rank < std::ssize(blocks.counts); ++rank)
     if (blocks.bytes(rank) > 0) add_range(const_cast<std::byte*>(blocks.at(rank)), blocks.bytes(rank));  // NOLINT
   const auto end_of = [](const LocalCopy& copy) { return copy.from + copy.bytes; };
   begin_ = const_cast<std::byte*>(std::ranges::min(copies_, std::less<>(), &LocalCopy::from).from);  // NOLINT
-  const auto bytes = end_of(std::ranges::max(copies_, std::less<>(), end_of)) - begin_;
-  ends_ = device->backend->is_one_allocation(begin_, bytes) ? Ends::reached : Ends::anywhere;
-  queue_->wait();  // which may still copy from there, of the call before
-  if (bytes > room_) {
-    host_ = pinned_buffer(*device, bytes);
-    room_ = bytes;
-  }
-  for (auto& copy : copies_) copy.to = host_.get() + (copy.from - begin_);
+  bytes_ = end_of(std::ranges::max(copies_, std::less<>(), end_of)) - begin_;
+  ends_ = device_->backend->is_one_allocation(begin_, bytes_) ? Ends::reached : Ends::anywhere;
 }
 
-void* MirroredBlocks::buffer() const {
+void* MirroredBlocks::stage() {
   if (!device_) return users_;
+  if (!queue_ || queue_->device() != *device_ || streams_of_queue_ != stream_) {
+    host_ = nullptr;
+    room_ = 0;
+    queue_ = std::make_unique<DeviceQueue>(*device_, stream_);
+    streams_of_queue_ = stream_;
+  }
+  queue_->wait();  // which may still copy from there, of the call before
+  if (bytes_ > room_) {
+    host_ = pinned_buffer(*device_, bytes_);
+    room_ = bytes_;
+  }
+  for (auto& copy : copies_) copy.to = host_.get() + (copy.from - begin_);
   // Displacements count from the buffer, which may lie before the first block.
   return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(host_.get()) -  // NOLINT
                                  (reinterpret_cast<std::uintptr_t>(begin_) - reinterpret_cast<std::uintptr_t>(users_)));
@@ -81,19 +78,6 @@ void MirroredBlocks::copy_in() {
   for (auto& copy : copies_) copy = {copy.to, const_cast<std::byte*>(copy.from), copy.bytes};  // NOLINT: the user's
   queue_->copy(copies_, ends_);
   queue_->let_user_follow();
-}
-
-MirroredCall::Buffers MirroredCall::begin(const void* sendbuf, void* recvbuf, const AlltoallvArguments& arguments,
-                                          DeviceBackend::Stream users) {
-  const bool is_in_place = sendbuf == MPI_IN_PLACE;
-  receives_.assign(Side::receive, recvbuf, arguments.receives, users);
-  if (is_in_place) {
-    receives_.copy_out();
-    return {MPI_IN_PLACE, receives_.buffer()};
-  }
-  sends_.assign(Side::send, sendbuf, arguments.sends, users);
-  sends_.copy_out();
-  return {sends_.buffer(), receives_.buffer()};
 }
 
 }  // namespace commpass

@@ -14,12 +14,21 @@ namespace commpass {
 /// reaches from the first byte of any block to the last one.
 class MirroredBlocks {
  public:
-  /// @param buffer  of the user; blocks in host memory stay there
+  /// Finds where they lie.
+  /// @param buffer  of the user
   /// @param users   the user's stream
-  /// @throws InputError for elements with gaps on a device; DeviceError, std::bad_alloc
+  /// @throws InputError for elements with gaps on a device; std::bad_alloc
   void assign(Side side, const void* buffer, const BlocksArgument& blocks, DeviceBackend::Stream users);
-  /// Where the call finds the blocks.
-  void* buffer() const;
+  /// There are none.
+  void clear() { device_.reset(); }
+  /// Nothing: in host memory, or nowhere.
+  const std::optional<Device>& device() const { return device_; }
+  /// Of copies between them and memory of ours.
+  Ends ends() const { return ends_; }
+
+  // If they lie on a device; of others nothing happens:
+  /// From now on they are in host memory. @return where the call finds them. @throws DeviceError, std::bad_alloc
+  void* stage();
   /// From the device, after what the user's stream has to do now.
   void copy_out();
   /// To the device, before what the user's stream gets to do from now on.
@@ -30,30 +39,13 @@ class MirroredBlocks {
 
   std::byte* users_ = nullptr;
   std::optional<Device> device_;
-  DeviceBackend::Stream stream_ = nullptr;
-  std::vector<LocalCopy> copies_;  ///< from the device; `to` counts from the first byte of all
+  DeviceBackend::Stream stream_ = nullptr, streams_of_queue_ = nullptr;
+  std::vector<LocalCopy> copies_;  ///< from the device
   Ends ends_ = Ends::anywhere;
-  std::byte* begin_ = nullptr;  ///< that byte, at the user's
-  Bytes room_ = 0;
+  std::byte* begin_ = nullptr;  ///< the first byte of all, at the user's
+  Bytes bytes_ = 0, room_ = 0;
   Memory::Buffer host_;
   std::unique_ptr<DeviceQueue> queue_;
-};
-
-/// Both sides of a call.
-class MirroredCall {
- public:
-  struct Buffers {
-    const void* send;
-    void* receive;
-  };
-  /// Where the call finds what it sends and where it shall put what it gets; what is sent is there.
-  /// @throws as MirroredBlocks::assign
-  Buffers begin(const void* sendbuf, void* recvbuf, const AlltoallvArguments& arguments, DeviceBackend::Stream users);
-  /// What has come goes to where it belongs. @throws DeviceError
-  void end() { receives_.copy_in(); }
-
- private:
-  MirroredBlocks sends_, receives_;
 };
 
 }  // namespace commpass

@@ -56,12 +56,11 @@ void StartedAlltoallv::State::start_alltoallv(const void* sendbuf, const Numbers
   const MPI_Comm comm = engine->comm();
   arguments_.receives.assign(Side::receive, comm, recvbuf, recvcounts, rdispls, recvtype);
   if (sendbuf != MPI_IN_PLACE) arguments_.sends.assign(Side::send, comm, sendbuf, sendcounts, sdispls, sendtype);
-  const auto [from, to] = mirrored_.begin(sendbuf, recvbuf, arguments_, engine->users_stream());
-  const auto by_library = [=, this, from = from, to = to](MPI_Comm on, MPI_Request* request) {
+  const auto by_library = [=, this](const DeviceCall::Buffers& at, MPI_Comm on, MPI_Request* request) {
     library_numbers_.assign({sendcounts, sdispls, recvcounts, rdispls});
-    library_numbers_.start(from, sendtype, to, recvtype, on, request);
+    library_numbers_.start(at.send, sendtype, at.receive, recvtype, on, request);
   };
-  start(from, to, options, by_library, {});
+  start(sendbuf, recvbuf, options, by_library, {});
 }
 
 void StartedAlltoallv::State::start_alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -69,11 +68,10 @@ void StartedAlltoallv::State::start_alltoall(const void* sendbuf, int sendcount,
   const MPI_Comm comm = engine->comm();
   arguments_.receives.assign_equal(Side::receive, comm, recvbuf, recvcount, recvtype);
   if (sendbuf != MPI_IN_PLACE) arguments_.sends.assign_equal(Side::send, comm, sendbuf, sendcount, sendtype);
-  const auto [from, to] = mirrored_.begin(sendbuf, recvbuf, arguments_, engine->users_stream());
-  const auto by_library = [=, from = from, to = to](MPI_Comm on, MPI_Request* request) {
-    COMMPASS_MPI_CALL(MPI_Ialltoall, from, sendcount, sendtype, to, recvcount, recvtype, on, request);
+  const auto by_library = [=](const DeviceCall::Buffers& at, MPI_Comm on, MPI_Request* request) {
+    COMMPASS_MPI_CALL(MPI_Ialltoall, at.send, sendcount, sendtype, at.receive, recvcount, recvtype, on, request);
   };
-  start(from, to, options, by_library, recvcount * arguments_.receives.type->size());
+  start(sendbuf, recvbuf, options, by_library, recvcount * arguments_.receives.type->size());
 }
 
 void StartedAlltoallv::State::start_alltoallw(const void* sendbuf, const AlltoallwCall::Side& sends, void* recvbuf,
@@ -88,17 +86,23 @@ void StartedAlltoallv::State::start(const void* sendbuf, void* recvbuf, const Al
   const MPI_Comm comm = engine->comm();
   const bool is_in_place = sendbuf == MPI_IN_PLACE;
   if (!is_in_place) arguments_.require_same_for_oneself(engine->rank());
-  begun = engine->begin(options, block_bytes, is_in_place);
+  data_.find(sendbuf, recvbuf, arguments_, engine->users_stream());
+  begun = engine->begin(options, block_bytes, is_in_place, data_);
   if (begun.structure) insist([&] { ours_ = std::make_unique<AlltoallExchange>(comm); });
-  else insist([&] { by_library_ = std::make_unique<Executor>(std::make_unique<StartedByLibrary>(comm, by_library)); });
+  else
+    insist([&] {
+      const auto start = [this, by_library](MPI_Comm on, MPI_Request* request) { by_library(buffers_, on, request); };
+      by_library_ = std::make_unique<Executor>(std::make_unique<StartedByLibrary>(comm, start));
+    });
   is_in_flight_ = true;
   guarded([&] {
+    buffers_ = data_.begin(begun.path);
     if (by_library_) return by_library_->start();
-    if (is_in_place) arguments_.send_in_place(comm, recvbuf);
+    if (is_in_place) arguments_.send_in_place(comm, buffers_.receive, *buffers_.space);
     const auto sends =
-        is_in_place ? arguments_.in_place() : arguments_.sends.blocks(static_cast<const std::byte*>(sendbuf));
-    ours_->start(*begun.structure, sends, arguments_.receives.blocks(static_cast<std::byte*>(recvbuf)),
-                 block_bytes ? BlockSizes::equal : BlockSizes::told, begun.tag);
+        is_in_place ? arguments_.in_place() : arguments_.sends.blocks(static_cast<const std::byte*>(buffers_.send));
+    ours_->start(*begun.structure, sends, arguments_.receives.blocks(static_cast<std::byte*>(buffers_.receive)),
+                 block_bytes ? BlockSizes::equal : BlockSizes::told, begun.tag, buffers_.space);
   });
 }
 
@@ -116,7 +120,7 @@ void StartedAlltoallv::State::conclude(const std::optional<AlltoallDamage>& dama
   is_in_flight_ = false;
   if (packing_) packing_->end();
   engine->require_undamaged(damage);
-  mirrored_.end();
+  data_.end();
 }
 
 bool StartedAlltoallv::State::test() {

@@ -40,8 +40,8 @@ struct StartedAlltoallv::State {
   AlltoallvEngine::Begun begun;
 
  private:
-  /// Starts the same exchange by the MPI library.
-  using ByLibrary = std::function<void(MPI_Comm, MPI_Request*)>;
+  /// Starts the same exchange by the MPI library, from and to these buffers.
+  using ByLibrary = std::function<void(const DeviceCall::Buffers&, MPI_Comm, MPI_Request*)>;
   void start(const void* sendbuf, void* recvbuf, const AlltoallvOptions& options, const ByLibrary& by_library,
              std::optional<Bytes> block_bytes);
   template <class Action>
@@ -49,7 +49,8 @@ struct StartedAlltoallv::State {
   void conclude(const std::optional<AlltoallDamage>& damage);
 
   AlltoallvArguments arguments_;
-  MirroredCall mirrored_;  ///< of them, what lies on a device
+  DeviceCall data_;  ///< of them, what lies on a device
+  DeviceCall::Buffers buffers_;
   LibraryNumbers library_numbers_;
   std::optional<AlltoallwCall> packing_;
   std::unique_ptr<AlltoallExchange> ours_;  ///< one of these two

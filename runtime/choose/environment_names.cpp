@@ -41,15 +41,18 @@ std::optional<std::string> as_mpi_can(const std::optional<std::string>& named) {
 
 EnvironmentNames fitting_names(MPI_Comm comm, const Layout& layout, const Environment& environment) {
   EnvironmentNames names;
-  const auto strategy = as_mpi_can(environment.strategy);
-  if (strategy != environment.strategy && environment.verbose && rank_in(comm) == 0)
-    tell_misfit("COMMPASS_STRATEGY", *environment.strategy, "an MPI library that does not take device memory",
-                *strategy);
+  const auto for_mpi = [&](const char* variable, const std::optional<std::string>& named) {
+    auto strategy = as_mpi_can(named);
+    if (strategy != named && environment.verbose && rank_in(comm) == 0)
+      tell_misfit(variable, *named, "an MPI library that does not take device memory", *strategy);
+    return strategy;
+  };
+  const auto strategy = for_mpi("COMMPASS_STRATEGY", environment.strategy);
+  const auto alltoallv = for_mpi("COMMPASS_ALLTOALLV_STRATEGY", environment.alltoallv_strategy);
   names.strategy = fitting_name(comm, layout, environment, "COMMPASS_STRATEGY", strategy, parse_strategy);
   names.sparse = fitting_name(comm, layout, environment, "COMMPASS_SPARSE_STRATEGY", environment.sparse_strategy,
                               parse_sparse_strategy);
-  names.alltoallv = fitting_name(comm, layout, environment, "COMMPASS_ALLTOALLV_STRATEGY",
-                                 environment.alltoallv_strategy, parse_strategy);
+  names.alltoallv = fitting_name(comm, layout, environment, "COMMPASS_ALLTOALLV_STRATEGY", alltoallv, parse_strategy);
   return names;
 }
 

@@ -1,5 +1,6 @@
 // The kernel that copies many small pieces at once: to bring them together for a message or a copy to host memory, or
-// to bring them to their places. OpenCL C, of which clang makes PTX: scripts/copy-kernel writes copy_pieces_ptx.cpp.
+// to bring them to their places. OpenCL C, of which clang makes PTX (copy_pieces_ptx.cpp), and, behind copy_pieces.hip, a
+// source in HIP (copy_pieces_hip.cpp): scripts/copy-kernel writes both.
 
 // As LocalCopy (runtime/execute/local_copy.hpp). Addresses are of memory that the device reaches.
 struct Piece {
@@ -17,7 +18,7 @@ struct Piece {
     bytes -= elements * sizeof(Type);                                                     \
   }
 
-// A warp for each piece, by as wide accesses as both its ends are aligned for.
+// A warp, or half of one where it has 64 lanes, for each piece, by as wide accesses as both its ends are aligned for.
 __kernel void commpass_copy_pieces(__global const struct Piece* pieces, ulong count) {
   const ulong lanes = 32;
   const ulong lane = (uint)__nvvm_read_ptx_sreg_tid_x() % lanes;

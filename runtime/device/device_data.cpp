@@ -33,12 +33,13 @@ Ends ends_of_side(const std::optional<Device>& device, const void* buffer, std::
 
 }  // namespace
 
-DeviceSides find_device_sides(const BuffersAndEdges& given) {
+DeviceSides find_device_sides(const void* send_buffer, std::span<const SendEdge> sends, void* receive_buffer,
+                              std::span<const ReceiveEdge> receives) {
   DeviceSides sides;
-  sides.sends = device_of_side(given.send_buffer, given.sends);
-  sides.receives = device_of_side<ReceiveEdge>(given.receive_buffer, given.receives);
-  sides.send_ends = ends_of_side(sides.sends, given.send_buffer, given.sends);
-  sides.receive_ends = ends_of_side<ReceiveEdge>(sides.receives, given.receive_buffer, given.receives);
+  sides.sends = device_of_side(send_buffer, sends);
+  sides.receives = device_of_side<ReceiveEdge>(receive_buffer, receives);
+  sides.send_ends = ends_of_side(sides.sends, send_buffer, sends);
+  sides.receive_ends = ends_of_side<ReceiveEdge>(sides.receives, receive_buffer, receives);
   if (sides.sends && sides.receives && *sides.sends != *sides.receives)
     throw InputError("exchange", "the send buffer lies on another device than the receive buffer",
                      "let both of a rank lie on one device");

@@ -9,15 +9,6 @@
 
 namespace commpass {
 
-/// What a rank gives to an exchange.
-struct BuffersAndEdges {
-  const void* send_buffer = nullptr;
-  std::span<const SendEdge> sends;
-  void* receive_buffer = nullptr;
-  std::span<const ReceiveEdge> receives;
-  bool are_values = false;  ///< is it of small values, which loops copy (ExchangeOptions)?
-};
-
 /// On which device each side of an exchange lies; nothing: in host memory.
 struct DeviceSides {
   std::optional<Device> sends, receives;
@@ -30,7 +21,19 @@ struct DeviceSides {
   Ends both_ends() const { return send_ends == Ends::reached ? receive_ends : Ends::anywhere; }
 };
 
-/// Asks for the first byte of each side that has bytes. @throws InputError if the sides lie on two devices
-DeviceSides find_device_sides(const BuffersAndEdges& given);
+/// What a rank gives to an exchange.
+struct BuffersAndEdges {
+  const void* send_buffer = nullptr;
+  std::span<const SendEdge> sends;
+  void* receive_buffer = nullptr;
+  std::span<const ReceiveEdge> receives;
+  DeviceSides sides{};      ///< where its data lies
+  bool are_values = false;  ///< is it of small values, which loops copy (ExchangeOptions)?
+};
+
+/// Asks for the first byte of each side that has bytes; drivers take some µs to answer. @throws InputError if the sides
+/// lie on two devices
+DeviceSides find_device_sides(const void* send_buffer, std::span<const SendEdge> sends, void* receive_buffer,
+                              std::span<const ReceiveEdge> receives);
 
 }  // namespace commpass

@@ -154,10 +154,10 @@ void GpuBackend::copy(int device, std::span<const LocalCopy> copies, Stream stre
 
 /// For as long as the process runs.
 void GpuBackend::load(int device, Kernel& kernel) {
-  if (!library_->kernel_image()) throw DeviceError(std::string(name()) + ": there is no kernel for it.");
   const OnDevice on(*this, device);
+  kernel.image = library_->kernel_image();
   void* module = nullptr;
-  check("load the kernel that copies pieces", library_->functions.load_module(&module, library_->kernel_image()));
+  check("load the kernel that copies pieces", library_->functions.load_module(&module, kernel.image.c_str()));
   check("find the kernel that copies pieces",
         library_->functions.get_kernel(&kernel.function, module, copy_pieces_name));
 }

@@ -44,6 +44,7 @@ class GpuBackend final : public DeviceBackend {
   /// That of one device.
   struct Kernel {
     std::once_flag is_tried;
+    std::string image;  ///< which a library may read as long as the kernel is used
     void* function = nullptr;
     std::string trouble;  ///< why it is not used
   };

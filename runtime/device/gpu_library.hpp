@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "runtime/device/device_backend.hpp"
 #include "runtime/device/loaded_library.hpp"
@@ -64,8 +65,10 @@ class GpuLibrary {
   virtual bool is_known_to_mpi() const = 0;
   /// Is that the attribute memory type of a device?
   virtual bool is_on_device(int memory_type) const = 0;
-  /// The kernel that makes many copies (piece_kernel.hpp), as load_module takes it; null: there is none.
-  virtual const char* kernel_image() const = 0;
+  /// The kernel that makes many copies (piece_kernel.hpp) for the device of the calling thread, as load_module takes
+  /// it.
+  /// @throws DeviceError if there is none
+  virtual std::string kernel_image() const = 0;
   virtual const char* error_text(int code) const = 0;
   /// Forgets what a call of ours has left behind that had to fail.
   virtual void forget_error() const {}

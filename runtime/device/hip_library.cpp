@@ -3,6 +3,8 @@
 #include <memory>
 
 #include "runtime/device/gpu_backend.hpp"
+#include "runtime/device/hip_compiler.hpp"
+#include "runtime/device/piece_kernel.hpp"
 #include "runtime/mpi/device_aware.hpp"
 
 namespace commpass {
@@ -52,7 +54,7 @@ class HipLibrary final : public GpuLibrary {
   const char* name() const override { return hip_name; }
   bool is_known_to_mpi() const override { return takes_hip_memory().value_or(false); }
   bool is_on_device(int memory_type) const override { return memory_type == on_device_; }
-  const char* kernel_image() const override { return nullptr; }  // it takes no PTX
+  std::string kernel_image() const override { return compile_for_hip(copy_pieces_hip); }
   const char* error_text(int code) const override { return error_string_(code); }
   void forget_error() const override { last_error_(); }
   int copy(std::byte* to, const std::byte* from, std::size_t bytes, void* stream) const override {

@@ -9,8 +9,9 @@
 
 namespace commpass {
 
-/// Made of copy_pieces.cl.
+/// Made of copy_pieces.cl: PTX, and a source in HIP.
 extern const char* const copy_pieces_ptx;
+extern const char* const copy_pieces_hip;
 inline constexpr const char* copy_pieces_name = "commpass_copy_pieces";
 
 /// With fewer copies a kernel spares nothing: to start it takes as long as two or three of them.

@@ -111,9 +111,8 @@ SharedCopies::SharedCopies(const Context& context, const Context::Address& addre
   assemble(comm);
   std::vector<OnDevice> data;
   std::vector<Role> roles;
-  DeviceSides sides;
+  const auto& sides = given.sides;
   all_or_none(comm, [&] {
-    sides = find_device_sides(given);
     data.resize(static_cast<std::size_t>(context.layout.ranks()));
     roles.reserve(2);
     roles.push_back({rank_,

@@ -22,7 +22,7 @@ class SharedCopies {
   SharedCopies(const Context& context, const Context::Address& address, const BuffersAndEdges& given, int copies);
 
   /// The exchange in our buffers.
-  BuffersAndEdges on_host() const { return {sends_.host.get(), sends_.edges, receives_.host.get(), received_}; }
+  BuffersAndEdges on_host() const { return {sends_.host.get(), sends_.edges, receives_.host.get(), received_, {}}; }
   Bytes bytes() const { return sends_.bytes + receives_.bytes; }
   Rank rank() const { return rank_; }
   /// Whom this rank tells when its data may be copied, and who tell it that theirs have come.

@@ -1,6 +1,7 @@
 #include "runtime/device/staged_ranges.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace commpass {
 
@@ -28,6 +29,12 @@ Bytes StagedRanges::place_of(Bytes offset) const {
   const auto next = std::ranges::upper_bound(ranges_, offset, {}, &Range::offset);
   const auto& range = *std::prev(next);
   return range.place + offset - range.offset;
+}
+
+StagedRanges ranges_to_read(std::vector<StagedRanges::Range> wanted, Ends ends, DeviceQueue& queue) {
+  StagedRanges exact(wanted, 0);
+  if (ends == Ends::anywhere || queue.packs(exact.ranges().size(), exact.bytes())) return exact;
+  return {std::move(wanted), worth_a_copy};
 }
 
 Plan staged_plan(Plan plan, const StagedRanges* sends, const StagedRanges* receives) {

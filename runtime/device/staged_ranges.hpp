@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/device/device_queue.hpp"
 #include "runtime/plan/plan.hpp"
 
 namespace commpass {
@@ -38,6 +39,10 @@ class StagedRanges {
  private:
   std::vector<Range> ranges_;
 };
+
+/// What is copied to host memory so that it has these ranges. What lies between them may be read, too, where all is one
+/// allocation (Ends::reached); but a kernel leaves it out as fast.
+StagedRanges ranges_to_read(std::vector<StagedRanges::Range> wanted, Ends ends, DeviceQueue& queue);
 
 /// The plan in which what is staged lies in our buffers in place of the user's; without copies to oneself.
 /// @param sends, receives  null: that side is not staged

@@ -20,11 +20,12 @@ std::vector<StagedRanges::Range> ranges_of_others(std::span<const Edge> edges, R
 
 }  // namespace
 
-StagedRequests::StagedRequests(const DeviceSides& sides, const BuffersAndEdges& given, Rank rank,
-                               DeviceBackend::Stream users, const Plan& plan)
-    : given_(given), self_ends_(sides.both_ends()), queue_(sides.device(), users) {
+StagedRequests::StagedRequests(const BuffersAndEdges& given, Rank rank, DeviceBackend::Stream users, const Plan& plan)
+    : given_(given), self_ends_(given.sides.both_ends()), queue_(given.sides.device(), users) {
+  const auto& sides = given.sides;
   if (sides.sends) {
-    sends_ = {true, sides.send_ends, ranges_to_send(given, rank, sides.send_ends)};
+    sends_ = {true, sides.send_ends,
+              ranges_to_read(ranges_of_others(given.sends, &SendEdge::destination, rank), sides.send_ends, queue_)};
     sends_.host = pinned_buffer(*sides.sends, sends_.ranges.bytes());
     for (const auto& [offset, bytes, place] : sends_.ranges.ranges())
       sends_.copies.push_back(
@@ -42,14 +43,6 @@ StagedRequests::StagedRequests(const DeviceSides& sides, const BuffersAndEdges& 
         {at(given.send_buffer, from.offset), at(given.receive_buffer, to.offset), static_cast<std::size_t>(bytes)});
   host_plan_ =
       staged_plan(plan, sends_.is_staged ? &sends_.ranges : nullptr, receives_.is_staged ? &receives_.ranges : nullptr);
-}
-
-/// What lies between may be read, where all is one allocation; but a kernel leaves it out as fast.
-StagedRanges StagedRequests::ranges_to_send(const BuffersAndEdges& given, Rank rank, Ends ends) {
-  auto wanted = ranges_of_others(given.sends, &SendEdge::destination, rank);
-  StagedRanges exact(wanted, 0);
-  if (ends == Ends::anywhere || queue_.packs(exact.ranges().size(), exact.bytes())) return exact;
-  return {std::move(wanted), worth_a_copy};
 }
 
 void StagedRequests::run_by(std::unique_ptr<BatchRequests> on_host) {

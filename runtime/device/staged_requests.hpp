@@ -19,8 +19,7 @@ class StagedRequests final : public RequestsAround {
   /// @param rank   of this process
   /// @param users  the user's stream
   /// @throws DeviceError, std::bad_alloc
-  StagedRequests(const DeviceSides& sides, const BuffersAndEdges& given, Rank rank, DeviceBackend::Stream users,
-                 const Plan& plan);
+  StagedRequests(const BuffersAndEdges& given, Rank rank, DeviceBackend::Stream users, const Plan& plan);
   ~StagedRequests() override { drop(); }
 
   /// What is left to do on the host. To be followed by run_by().
@@ -43,8 +42,6 @@ class StagedRequests final : public RequestsAround {
     Memory::Buffer host{};
     std::vector<LocalCopy> copies{};
   };
-
-  StagedRanges ranges_to_send(const BuffersAndEdges& given, Rank rank, Ends ends);
 
   BuffersAndEdges given_;  ///< whose edges are not read after construction
   Side sends_, receives_;

@@ -8,13 +8,13 @@ namespace {
 
 using Position = std::int64_t ValueRun::*;
 
-/// The values that some runs touch. An array is one allocation, so what lies between may be read.
-StagedRanges touched(std::initializer_list<const ValueRuns*> lists, Position position, Bytes value_bytes,
-                     Bytes most_gap) {
+/// The values that some runs touch.
+std::vector<StagedRanges::Range> touched(std::initializer_list<const ValueRuns*> lists, Position position,
+                                         Bytes value_bytes) {
   std::vector<StagedRanges::Range> ranges;
   for (const auto* runs : lists)
     for (const auto& run : *runs) ranges.push_back({run.*position * value_bytes, run.count * value_bytes, 0});
-  return {std::move(ranges), most_gap};
+  return ranges;
 }
 
 void move_to(ValueRuns& runs, Position position, Bytes value_bytes, const StagedRanges& ranges) {
@@ -23,8 +23,13 @@ void move_to(ValueRuns& runs, Position position, Bytes value_bytes, const Staged
 
 }  // namespace
 
-StagedArray::StagedArray(const Device& device, DeviceBackend::Stream users, StagedRanges ranges)
-    : ranges_(std::move(ranges)), host_(pinned_buffer(device, ranges_.bytes())), queue_(device, users) {
+StagedArray::StagedArray(const Device& device, DeviceBackend::Stream users, std::vector<StagedRanges::Range> values,
+                         bool may_read_more)
+    : queue_(device, users) {
+  // An array is one allocation.
+  ranges_ =
+      may_read_more ? ranges_to_read(std::move(values), Ends::reached, queue_) : StagedRanges(std::move(values), 0);
+  host_ = pinned_buffer(device, ranges_.bytes());
   copies_.reserve(ranges_.ranges().size());
 }
 
@@ -54,7 +59,7 @@ StagedValues::StagedValues(const ValueWays& ways, Bytes value_bytes, const Place
     const auto& ranges =
         from_
             .emplace(*place.from, place.users,
-                     touched({&ways.gather, &ways.gather_more, &ways.own}, &ValueRun::from, value_bytes, worth_a_copy))
+                     touched({&ways.gather, &ways.gather_more, &ways.own}, &ValueRun::from, value_bytes), true)
             .ranges();
     for (auto* runs : {&ways_.gather, &ways_.gather_more, &ways_.own})
       move_to(*runs, &ValueRun::from, value_bytes, ranges);
@@ -62,7 +67,7 @@ StagedValues::StagedValues(const ValueWays& ways, Bytes value_bytes, const Place
   if (place.to) {
     // Of this array nothing else may be written.
     const auto& ranges =
-        to_.emplace(*place.to, place.users, touched({&ways.own, &ways.deliver}, &ValueRun::to, value_bytes, 0))
+        to_.emplace(*place.to, place.users, touched({&ways.own, &ways.deliver}, &ValueRun::to, value_bytes), false)
             .ranges();
     for (auto* runs : {&ways_.own, &ways_.deliver}) move_to(*runs, &ValueRun::to, value_bytes, ranges);
   }

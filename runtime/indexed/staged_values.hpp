@@ -21,7 +21,9 @@ struct ValueWays {
 /// Some values of one array of a device, in host memory of ours.
 class StagedArray {
  public:
-  StagedArray(const Device& device, DeviceBackend::Stream users, StagedRanges ranges);
+  /// @param may_read_more  what lies between the values may be copied, too
+  StagedArray(const Device& device, DeviceBackend::Stream users, std::vector<StagedRanges::Range> values,
+              bool may_read_more);
   /// The values, one range after another.
   std::byte* host() const { return host_.get(); }
   const StagedRanges& ranges() const { return ranges_; }
@@ -31,8 +33,8 @@ class StagedArray {
   void copy_in(void* array);
 
  private:
-  StagedRanges ranges_;
   std::vector<LocalCopy> copies_;
+  StagedRanges ranges_;
   Memory::Buffer host_;
   DeviceQueue queue_;  ///< waits for its copies before the memory goes
 };

@@ -83,16 +83,16 @@ void ExchangeDraft::make_executor(bool by_library) {
     executor_ = std::make_unique<Executor>(std::make_unique<SharedRequests>(shared_, address_, std::move(on_host)));
     return;
   }
-  const auto sides = find_device_sides(given_);
   staging_bytes_ = 0;
-  executor_ = std::make_unique<Executor>(sides.any() ? requests_on_device(sides, by_library)
-                                                     : make_requests(*plan_, given_.send_buffer, given_.receive_buffer,
-                                                                     given_.are_values ? value_memory() : host_memory(),
-                                                                     by_library));
+  executor_ = std::make_unique<Executor>(
+      given_.sides.any() ? requests_on_device(by_library)
+                         : make_requests(*plan_, given_.send_buffer, given_.receive_buffer,
+                                         given_.are_values ? value_memory() : host_memory(), by_library));
 }
 
 /// Where no path is named, data on a device is staged.
-std::unique_ptr<BatchRequests> ExchangeDraft::requests_on_device(const DeviceSides& sides, bool by_library) {
+std::unique_ptr<BatchRequests> ExchangeDraft::requests_on_device(bool by_library) {
+  const auto& sides = given_.sides;
   if (path_.kind == DataPath::Kind::device) {
     if (!sides.device().backend->is_known_to_mpi())
       throw InputError("exchange",
@@ -103,7 +103,7 @@ std::unique_ptr<BatchRequests> ExchangeDraft::requests_on_device(const DeviceSid
     requests->run_by(make_requests(*plan_, given_.send_buffer, given_.receive_buffer, requests->memory(), by_library));
     return requests;
   }
-  auto requests = std::make_unique<StagedRequests>(sides, given_, context_.comm.rank(), context_.stream, *plan_);
+  auto requests = std::make_unique<StagedRequests>(given_, context_.comm.rank(), context_.stream, *plan_);
   requests->run_by(make_requests(requests->host_plan(), requests->host_send_buffer(), requests->host_receive_buffer(),
                                  host_memory(), by_library));
   staging_bytes_ = requests->bytes();

@@ -58,7 +58,7 @@ class ExchangeDraft {
  private:
   void take_plan();
   void make_executor(bool by_library);
-  std::unique_ptr<BatchRequests> requests_on_device(const DeviceSides& sides, bool by_library);
+  std::unique_ptr<BatchRequests> requests_on_device(bool by_library);
   std::unique_ptr<BatchRequests> make_requests(const Plan& plan, const void* send_buffer, void* receive_buffer,
                                                Memory& memory, bool by_library);
   MPI_Comm comm() const { return context_.comm.get(); }

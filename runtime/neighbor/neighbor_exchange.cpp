@@ -157,14 +157,13 @@ void decide(const Context& context, const Context::Address& address, const Buffe
   intent.decision = std::move(chosen);
 }
 
-DeviceUse use_of_devices(const BuffersAndEdges& given) {
-  const auto sides = find_device_sides(given);
+DeviceUse use_of_devices(const DeviceSides& sides) {
   return {sides.any(), sides.any() && !sides.device().backend->is_known_to_mpi()};
 }
 
 /// Why many small blocks on a device are not copied by one kernel, if they are not.
 std::string tell_packing(const BuffersAndEdges& given) {
-  const auto sides = find_device_sides(given);
+  const auto& sides = given.sides;
   if (!sides.any() || std::max(given.sends.size(), given.receives.size()) < worth_a_kernel) return {};
   const auto why = sides.device().backend->why_no_kernel(sides.device().number);
   return why.empty() ? why : "Blocks on devices are copied one by one: " + why + "\n";
@@ -186,11 +185,11 @@ Exchange plan_exchange(const std::shared_ptr<Context>& context, const void* send
   const MPI_Comm comm = context->comm.get();
   auto& plans = *context->plans;
   auto address = context->next_address();
-  const BuffersAndEdges given{send_buffer, sends, receive_buffer, receives, options.are_values};
-  ExchangeDraft draft(*context, address, given);
+  BuffersAndEdges given{send_buffer, sends, receive_buffer, receives, {}, options.are_values};
   Failure failure = before;
-  DeviceUse devices;
-  attempt(failure, [&] { devices = use_of_devices(given); });
+  attempt(failure, [&] { given.sides = find_device_sides(send_buffer, sends, receive_buffer, receives); });
+  const auto devices = use_of_devices(given.sides);
+  ExchangeDraft draft(*context, address, given);
   const auto& name = options.strategy.empty() ? context->named.strategy : options.strategy;
   auto* const known = options.anew ? nullptr : plans.find(options, sends, receives);
   const auto wish = known ? number_of_known(*known) : number_of(name);  // before the draft takes the graph

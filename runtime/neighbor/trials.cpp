@@ -278,14 +278,16 @@ void choose_by_trials(const Context& context, const Context::Address& address, c
   Seconds budget = seconds.value_or(default_planner_seconds(decision.planner));
   COMMPASS_MPI_CALL(MPI_Bcast, &budget, 1, MPI_DOUBLE, 0, comm);
   std::optional<ScratchReceives> scratch;
+  auto tried = given;
   UsersStream users{{}, context.stream};
   all_or_none(comm, [&] {
-    const auto sides = find_device_sides(given);
-    if (sides.any()) users.device = sides.device();
-    scratch.emplace(given.receives, sides.receives);
+    if (given.sides.any()) users.device = given.sides.device();
+    scratch.emplace(given.receives, given.sides.receives);
+    tried.receive_buffer = scratch->buffer.get();
+    tried.receives = scratch->edges;
+    if (given.sides.receives) tried.sides.receive_ends = Ends::reached;  // in one allocation
   });
-  auto trials =
-      plan_trials(context, address, {given.send_buffer, given.sends, scratch->buffer.get(), scratch->edges}, decision);
+  auto trials = plan_trials(context, address, tried, decision);
   if (trials.empty()) return;  // what is wrong the plan itself will tell
   Rounds rounds(comm, trials, users, budget);
   rounds.run();

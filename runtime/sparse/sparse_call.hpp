@@ -28,9 +28,10 @@ void require_same_bytes(const Tally& all);
 struct SparseSends {
   const std::byte* buffer = nullptr;
   std::vector<SendEdge> edges;
-  std::optional<Bytes> constant_bytes;  ///< the size of every message, if all ranks have one
-  std::string error;                    ///< why they cannot be sent; then there are none
-  std::vector<std::byte> packed{};      ///< the buffer, where it is not the user's
+  std::optional<Bytes> constant_bytes;   ///< the size of every message, if all ranks have one
+  std::string error;                     ///< why they cannot be sent; then there are none
+  std::vector<std::byte> packed{};       ///< the buffer, where it is not the user's,
+  std::shared_ptr<const void> staged{};  ///< or what it lies in
 };
 
 /// Runs an exchange by one strategy. Blocks that are forwarded share a parcel for each peer, in which each has a

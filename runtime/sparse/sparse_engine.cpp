@@ -50,15 +50,25 @@ void SparseEngine::check(const SparseSends& sends) const {
     if (offset < 0) fail(fmt::format("offset {} is out of range", offset), "use offsets inside the buffer");
     if (!sends.buffer && bytes > 0) fail("the buffer is null", "give the buffer");
   }
-  const auto first = std::ranges::find_if(sends.edges, [](const SendEdge& edge) { return edge.bytes > 0; });
-  if (first != sends.edges.end()) require_host_memory(sends.buffer + first->offset, "sparse exchange");
 }
 
-SparseEngine::Prepared SparseEngine::prepare(const Sends& sends, bool constant) const {
+/// What lies on a device is copied to host memory.
+void SparseEngine::stage(SparseSends& sends) {
+  const auto first = std::ranges::find_if(sends.edges, [](const SendEdge& edge) { return edge.bytes > 0; });
+  if (first == sends.edges.end()) return;
+  const auto device = device_of(sends.buffer + first->offset);
+  if (!device) return;
+  auto staged = staging(*device);
+  sends.buffer = staged->copy_out(sends.buffer, sends.edges);
+  sends.staged = std::move(staged);
+}
+
+SparseEngine::Prepared SparseEngine::prepare(const Sends& sends, bool constant) {
   Prepared result;
   try {
     result.sends = sends();
     check(result.sends);
+    stage(result.sends);
     std::vector<Rank> destinations;
     std::vector<Bytes> sizes;
     for (const auto& edge : result.sends.edges) {

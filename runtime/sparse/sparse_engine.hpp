@@ -14,6 +14,7 @@
 #include "runtime/sparse/slot_window.hpp"
 #include "runtime/sparse/sparse_call.hpp"
 #include "runtime/sparse/sparse_chooser.hpp"
+#include "runtime/sparse/staged_messages.hpp"
 #include "runtime/sparse/staged_routes.hpp"
 
 namespace commpass {
@@ -53,14 +54,17 @@ class SparseEngine final : InFlight {
   void abandon(SparseCall& call) noexcept;
 
   const std::shared_ptr<Context>& context() const { return context_; }
+  /// Memory between a device and messages that have come from here. @throws DeviceError, std::bad_alloc
+  std::shared_ptr<StagedMessages> staging(const Device& device) { return staging_.take(device, context_->stream); }
 
  private:
   struct Prepared {
     SparseSends sends;
     Tally tally;
   };
-  Prepared prepare(const Sends& sends, bool constant) const;
+  Prepared prepare(const Sends& sends, bool constant);
   void check(const SparseSends& sends) const;
+  void stage(SparseSends& sends);
   Started start(const Sends& sends, bool constant, const SparseOptions& options, bool blocking);
   bool may_use_slots(const SparseChosen& chosen, const Tally& all);
   bool require_window(const SparseChosen& chosen, const Tally& own, bool blocking, std::optional<Tally>& all);
@@ -76,6 +80,7 @@ class SparseEngine final : InFlight {
   SparseChooser chooser_;
   StagedRoutes routes_;
   std::unique_ptr<SlotWindow> window_;
+  StagedMessagesPool staging_;
   bool avoids_slots_ = false;           ///< there were exchanges for which they are no good
   std::vector<SparseCall*> in_flight_;  ///< the oldest first
   bool has_broken_ = false;             ///< MPI has failed in an exchange

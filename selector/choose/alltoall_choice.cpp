@@ -17,8 +17,8 @@ namespace commpass {
 
 namespace {
 
-/// What strategies that differ in their window alone tell ahead is the same. The layout and the machine must live as
-/// long as this.
+/// What strategies that differ in their window and path alone tell ahead is the same. The layout and the machine must
+/// live as long as this.
 class Telling {
  public:
   Telling(const Layout& layout, const Machine& machine, CostModel model)
@@ -26,6 +26,7 @@ class Telling {
 
   Seconds seconds(Strategy strategy) {
     strategy.window = {};
+    strategy.path = {};
     const auto [known, is_new] = seconds_.try_emplace(to_string(strategy));
     if (is_new) known->second = telling_seconds(*make_route(strategy, layout_), layout_, machine_, model_);
     return known->second;
@@ -47,8 +48,10 @@ bool are_combined_by_library(double block_bytes, const Layout& layout) {
 }
 
 /// What Bruck's algorithm takes: the messages of tuna with radix 2, and blocks turned in memory before and after.
-Cost bruck_cost(const Pricer& price, double block_bytes, const Layout& layout, const Machine& machine) {
-  const auto radix_2 = parse_strategy("tuna,radix=2");
+Cost bruck_cost(const Pricer& price, double block_bytes, const DataPath& path, const Layout& layout,
+                const Machine& machine) {
+  auto radix_2 = parse_strategy("tuna,radix=2");
+  radix_2.path = path;
   auto cost = price(std::span(&radix_2, 1)).front().cost;
   const double ranks = layout.ranks(), bytes = ranks * block_bytes;
   cost.seconds += copying_seconds(machine, bytes, 2) + copying_seconds(machine, bytes, ranks);
@@ -62,10 +65,11 @@ Pricer one_shot_pricer(const RandomPattern& blocks, const Layout& layout, const 
           telling = std::make_shared<Telling>(layout, machine, model)](std::span<const Strategy> strategies) {
     auto candidates = price(strategies);
     if (sizes == BlockSizes::equal) {
-      const auto mpi = std::ranges::find(candidates, "mpi", [](const Candidate& c) { return c.strategy.route; });
-      if (mpi != candidates.end() && are_combined_by_library(blocks.block_bytes, layout))
-        mpi->cost = std::min(mpi->cost, bruck_cost(price, blocks.block_bytes, layout, machine),
-                             [](const Cost& a, const Cost& b) { return a.seconds < b.seconds; });
+      if (!are_combined_by_library(blocks.block_bytes, layout)) return candidates;
+      for (auto& mpi : candidates)
+        if (mpi.strategy.route == "mpi")
+          mpi.cost = std::min(mpi.cost, bruck_cost(price, blocks.block_bytes, mpi.strategy.path, layout, machine),
+                              [](const Cost& a, const Cost& b) { return a.seconds < b.seconds; });
       return candidates;
     }
     for (auto& candidate : candidates) candidate.cost.seconds += telling->seconds(candidate.strategy);
@@ -149,7 +153,7 @@ RandomPattern typical_of(const BlocksClass& blocks, int ranks) {
 
 std::vector<Candidate> rank_one_shot(const RandomPattern& given, const Layout& layout, const Machine& machine,
                                      CostModel model, std::span<const Strategy> strategies, BlockSizes sizes,
-                                     RankingDepth depth) {
+                                     RankingDepth depth, std::span<const DataPath> paths) {
   const auto blocks = given.block_bytes > 0 ? given : RandomPattern{0, 0, 0};
   auto price = one_shot_pricer(blocks, layout, machine, model, sizes);
   if (!strategies.empty()) return prefer_simple(rank_given(price, strategies, layout, layout.ranks()), machine);
@@ -159,8 +163,8 @@ std::vector<Candidate> rank_one_shot(const RandomPattern& given, const Layout& l
                       part_pricer(blocks, layout, with_shared_rates_times(machine, 1.0 / layout.max_ppn()), model),
                       1.5 + uncertainty_of(machine));
   return prefer_simple(
-      rank_suggestions(leave_out_open_forms(price), offered_strategies(layout, machine, model, Usage::once), layout,
-                       layout.ranks()),
+      rank_suggestions(leave_out_open_forms(price), offered_strategies(layout, machine, model, Usage::once, paths),
+                       layout, layout.ranks()),
       machine);
 }
 

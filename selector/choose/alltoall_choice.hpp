@@ -18,10 +18,12 @@ namespace commpass {
 /// @param blocks      what is known of those that are not empty
 /// @param strategies  those to rank; none: all that do not need the pattern
 /// @param depth       matters only for many ranks, and where no strategies are given
+/// @param paths       where the data is (offered_paths), if no strategies are given
 /// @throws InputError, NotApplicable
 std::vector<Candidate> rank_one_shot(const RandomPattern& blocks, const Layout& layout, const Machine& machine,
                                      CostModel model = CostModel::burst, std::span<const Strategy> strategies = {},
-                                     BlockSizes sizes = BlockSizes::told, RankingDepth depth = RankingDepth::all);
+                                     BlockSizes sizes = BlockSizes::told, RankingDepth depth = RankingDepth::all,
+                                     std::span<const DataPath> paths = host_paths);
 
 /// One of them; of an automatic strategy the cheapest of its family. @throws as rank_one_shot
 Candidate price_one_shot(const Strategy& strategy, const RandomPattern& blocks, const Layout& layout,

@@ -38,7 +38,7 @@ constexpr std::array hints_of_exchanges{"commpass_any_buffers", "commpass_calls"
 
 /// @throws InputError also for what no exchange that is called once can run
 Strategy parse_one_shot(const std::string& text) {
-  auto strategy = parse_host_strategy(text);
+  auto strategy = parse_strategy(text);
   if (pattern_need(strategy) != PatternNeed::nothing)
     throw InputError("strategy " + text,
                      "its ways depend on the whole pattern, which an exchange that is called once does not gather",

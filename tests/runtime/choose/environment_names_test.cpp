@@ -116,18 +116,22 @@ TEST(EnvironmentStrategy, IsTheNearestThatAppliesToACommunicator) {
 
 // No device is there, and the host's data goes as it is.
 TEST(EnvironmentStrategy, HandsNoDeviceMemoryToAnMpiLibraryThatDoesNotTakeIt) {
-  const Variable strategy("COMMPASS_STRATEGY", "standard@device"), asked("COMMPASS_VERBOSE", "1");
+  const Variable strategy("COMMPASS_STRATEGY", "standard@device"),
+      one_shot("COMMPASS_ALLTOALLV_STRATEGY", "standard@device"), asked("COMMPASS_VERBOSE", "1");
   const bool is_taken = takes_cuda_memory().value_or(false) || takes_hip_memory().value_or(false);
   for (const auto& comm : communicators()) {
-    std::string run;
+    std::string run, run_once;
     const auto said = stderr_of([&] {
       auto communicator = make(comm);
       run = exchanged(communicator);
+      run_once = exchanged_with_all(communicator);
     });
-    EXPECT_EQ(run, is_taken ? "standard@device" : "standard@staged");
-    EXPECT_EQ(said.find("does not take device memory; standard@staged runs there.") != std::string::npos,
-              comm.rank() == 0 && !is_taken)
-        << said;
+    for (const auto& name : {run, run_once}) EXPECT_EQ(name, is_taken ? "standard@device" : "standard@staged");
+    for (const std::string name : {"COMMPASS_STRATEGY", "COMMPASS_ALLTOALLV_STRATEGY"})
+      EXPECT_EQ(said.find(name + "=standard@device does not fit an MPI library that does not take device memory; "
+                                 "standard@staged runs there.") != std::string::npos,
+                comm.rank() == 0 && !is_taken)
+          << said;
   }
 }
 

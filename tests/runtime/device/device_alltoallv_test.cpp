@@ -6,7 +6,9 @@
 #include <functional>
 #include <numeric>
 
+#include "model/support.hpp"
 #include "runtime/communicator.hpp"
+#include "runtime/device/device_machines.hpp"
 #include "runtime/device/emulated_device.hpp"
 #include "runtime/device/users_stream.hpp"
 #include "runtime/world.hpp"
@@ -18,6 +20,7 @@ using test::common_error;
 using test::DeviceBytes;
 using test::EmulatedDevices;
 using test::everywhere;
+using test::is_device_aware;
 using test::rank_of;
 using test::size_of;
 using test::some_machine;
@@ -87,12 +90,23 @@ std::vector<Sides> all_sides() {
   return {{true, true}, {true, false}, {false, true}, {odd, !odd}};
 }
 
+/// What is chosen, and strategies of all kinds on all paths that there are.
+std::vector<std::string> strategies_on_paths() {
+  std::vector<std::string> result{"", "standard,window=1@staged", "two-step@staged,copies=2"};
+  for (const std::string strategy : {"standard", "standard,window=1", "mpi", "two-step", "tuna,radix=2",
+                                     "tuna,radix=auto", "two-step,staggered", "stfw,dims=2x2x2"}) {
+    result.push_back(strategy);
+    if (is_device_aware()) result.push_back(strategy + "@device");
+  }
+  return result;
+}
+
 TEST(DeviceAlltoallv, DeliversByEveryStrategyFromAndToEitherMemory) {
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
   const UsersStream users;
   communicator.use_stream(users.get());
   const Alltoallv all;
-  for (const auto* strategy : {"", "standard", "standard,window=1", "mpi", "two-step", "tuna,radix=2"}) {
+  for (const auto& strategy : strategies_on_paths()) {
     if (size_of() == 1 && strategy[0] == 't') continue;
     for (const auto [is_send, is_receive] : all_sides())
       for (const bool waits : {true, false}) {
@@ -136,14 +150,150 @@ TEST(DeviceAlltoall, TakesEqualBlocksAlsoInPlace) {
     expected.push_back(Alltoallv::number(rank, rank_of(), 0));
   }
   for (const bool in_place : {false, true})
-    for (const auto* strategy : {"standard", "mpi", ""})
+    for (const auto& strategy : strategies_on_paths())
       for (const bool waits : {true, false}) {
+        if (size_of() == 1 && strategy[0] == 't') continue;
         Numbers send(sent, true, users), receive(in_place ? sent : std::vector<int>(sent.size()), true, users);
         const void* const from = in_place ? MPI_IN_PLACE : send.data();
         if (waits) communicator.alltoall(from, 1, MPI_INT, receive.data(), 1, MPI_INT, {strategy, {}});
         else communicator.start_alltoall(from, 1, MPI_INT, receive.data(), 1, MPI_INT, {strategy, {}}).wait();
         EXPECT_EQ(receive.read(), expected) << strategy << (in_place ? ", in place" : "");
       }
+}
+
+/// Calls alltoallv, and alltoall, on the device and tells what ran.
+class Calls {
+ public:
+  Calls(const Machine& machine, const UsersStream& users)
+      : users_(users), communicator_(MPI_COMM_WORLD, machine, {Layout::with_ppn(size_of(), 1)}) {
+    communicator_.use_stream(users.get());
+  }
+
+  Communicator& communicator() { return communicator_; }
+
+  std::string alltoallv(bool is_on_device) {
+    Numbers send(all_.sent, is_on_device, users_), receive(all_.nothing(), is_on_device, users_);
+    communicator_.alltoallv(send.data(), all_.sendcounts, all_.sdispls, MPI_INT, receive.data(), all_.recvcounts,
+                            all_.rdispls, MPI_INT);
+    EXPECT_EQ(receive.read(), all_.expected);
+    return communicator_.last_alltoallv_strategy();
+  }
+  std::string alltoall(bool is_on_device) {
+    const std::vector<int> ones(static_cast<std::size_t>(size_of()), rank_of());
+    std::vector<int> expected(ones.size());
+    std::iota(expected.begin(), expected.end(), 0);
+    Numbers send(ones, is_on_device, users_), receive(std::vector<int>(ones.size()), is_on_device, users_);
+    communicator_.alltoall(send.data(), 1, MPI_INT, receive.data(), 1, MPI_INT);
+    EXPECT_EQ(receive.read(), expected);
+    return communicator_.last_alltoallv_strategy();
+  }
+
+ private:
+  const UsersStream& users_;
+  const Alltoallv all_;
+  Communicator communicator_;
+};
+
+/// Where messages between devices take long.
+Machine lassen_with_slow_devices() {
+  auto machine = test::lassen();
+  for (auto& channel : machine.device.by_locality)
+    if (channel)
+      for (auto& protocol : channel->protocols) protocol.alpha_s = protocol.alpha_next_s = 1;
+  return machine;
+}
+
+bool is_on_path(const std::string& strategy, const std::string& path) {
+  return path.empty() ? strategy.find('@') == std::string::npos : strategy.ends_with(path);
+}
+
+// Nobody knows before the first call where the data of others lie.
+TEST(DeviceAlltoallv, TakesThePathThatIsCheapestAndThatMpiCan) {
+  const UsersStream users;
+  const bool is_alone = size_of() == 1;  // with nobody to tell, or to ask
+  const std::string staged = is_alone ? "" : "@staged", cheapest = is_alone            ? ""
+                                                                   : is_device_aware() ? "@device"
+                                                                                       : "@staged";
+  for (const bool slow_copies : {true, false}) {
+    Calls of_numbers(slow_copies ? test::lassen_with_slow_copies() : lassen_with_slow_devices(), users),
+        of_blocks(slow_copies ? test::lassen_with_slow_copies() : lassen_with_slow_devices(), users);
+    const auto& expected = slow_copies ? cheapest : staged;
+    for (const auto* path : {"", expected.c_str(), expected.c_str()}) {
+      EXPECT_PRED2(is_on_path, of_numbers.alltoallv(true), path);
+      EXPECT_PRED2(is_on_path, of_blocks.alltoall(true), path);
+    }
+  }
+}
+
+TEST(DeviceAlltoallv, IsChosenForHostMemoryAgainWhenItIsThere) {
+  const UsersStream users;
+  Calls calls(test::lassen_with_slow_copies(), users);
+  calls.alltoallv(true);
+  EXPECT_PRED2(is_on_path, calls.alltoallv(false), size_of() == 1 ? "" : is_device_aware() ? "@device" : "@staged");
+  EXPECT_PRED2(is_on_path, calls.alltoallv(false), "");
+}
+
+// All ranks decide the same, and each takes its own way.
+TEST(DeviceAlltoallv, StagesWhereDataOfOneRankCannotGoToMpi) {
+  const UsersStream users;
+  Communicator communicator(MPI_COMM_WORLD, test::lassen_with_slow_copies(), {Layout::with_ppn(size_of(), 1)});
+  const bool is_odd = rank_of() == size_of() - 1;
+  const auto ranks = static_cast<std::size_t>(size_of());
+  const std::vector<int> ones(ranks, 1);
+  std::vector<int> places(ranks);
+  std::iota(places.begin(), places.end(), 0);
+  DeviceBytes send(ranks), receive(ranks, is_odd ? 1 : 0);
+  for (int call = 0; call < 3; ++call) {
+    send.write(std::vector<std::byte>(ranks, static_cast<std::byte>(rank_of() + 7 * call)), nullptr);
+    communicator.alltoallv(send.data(), ones, places, MPI_BYTE, receive.data(), ones, places, MPI_BYTE);
+    const auto got = receive.read(nullptr);
+    for (std::size_t rank = 0; rank < ranks; ++rank) EXPECT_EQ(got[rank], static_cast<std::byte>(rank + 7U * call));
+    EXPECT_PRED2(is_on_path, communicator.last_alltoallv_strategy(), call == 0 || size_of() == 1 ? "" : "@staged");
+  }
+}
+
+// A rank refuses for itself, as other wrong arguments.
+TEST(DeviceAlltoallv, ObeysAPathOrRefusesItInOneSentence) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine());
+  const auto ranks = static_cast<std::size_t>(size_of());
+  const std::vector<int> ones(ranks, 1);
+  std::vector<int> places(ranks);
+  std::iota(places.begin(), places.end(), 0);
+  DeviceBytes send(ranks), here(ranks), there(ranks, 1);
+  const auto call = [&](const DeviceBytes& receive, const std::string& strategy) {
+    communicator.alltoallv(send.data(), ones, places, MPI_BYTE, receive.data(), ones, places, MPI_BYTE, {strategy, {}});
+  };
+  for (const auto& [receive, reason] :
+       {std::pair{&here, "does not take emulated memory"}, {&there, "another device"}}) {
+    if (receive == &here && is_device_aware()) continue;
+    const auto error = test::error_of([&, receive = receive] { call(*receive, "standard@device"); });
+    EXPECT_NE(error.find(reason), std::string::npos) << error;
+    EXPECT_NE(error.find("use @staged"), std::string::npos) << error;
+  }
+  call(there, "standard@staged");
+  EXPECT_EQ(communicator.last_alltoallv_strategy(), "standard@staged");
+}
+
+// Neither memory of the device nor streams nor pinned memory.
+TEST(DeviceAlltoallv, TakesNothingMoreAfterItsFirstCalls) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
+  const UsersStream users;
+  communicator.use_stream(users.get());
+  const Alltoallv all;
+  Numbers send(all.sent, true, users), receive(all.nothing(), true, users);
+  const auto call = [&](const std::string& strategy) {
+    communicator.alltoallv(send.data(), all.sendcounts, all.sdispls, MPI_INT, receive.data(), all.recvcounts,
+                           all.rdispls, MPI_INT, {strategy, {}});
+  };
+  const std::string path = is_device_aware() ? "@device" : "@staged";
+  const auto& devices = EmulatedDevices::get();
+  std::size_t made = 0;
+  for (int turn = 0; turn < 3; ++turn) {
+    for (const auto* strategy : {"two-step", "standard", "mpi"}) call(strategy + path);
+    const auto now = devices.made();
+    if (turn == 0) made = now;
+    EXPECT_EQ(now, made);
+  }
 }
 
 TEST(DeviceIndexed, BringsAndAddsValuesFromAndToEitherMemory) {
@@ -196,6 +346,32 @@ TEST(DeviceIndexed, BindsGhostValuesOnADevice) {
   EXPECT_EQ(brought.read(), std::vector{100 + (rank_of() + 1) % size_of()});
 }
 
+// And not the ranges in which they lie, as without a kernel.
+TEST(DeviceIndexed, CopiesTheValuesThatAreNeededByOneKernel) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine());
+  const UsersStream users;
+  communicator.use_stream(users.get());
+  constexpr Index own = 64, stride = 3;
+  const Index begin = own * rank_of(), begin_of_next = own * ((rank_of() + 1) % size_of());
+  std::vector<int> owned(own), expected;
+  std::iota(owned.begin(), owned.end(), static_cast<int>(begin));
+  std::vector<Index> needed;
+  for (Index i = 0; i < own; i += stride) {
+    needed.push_back(begin_of_next + i);
+    expected.push_back(static_cast<int>(needed.back()));
+  }
+  auto exchange = communicator.indexed_exchange(IndexRange{begin, begin + own}, needed, sizeof(int), {});
+  Numbers values(owned, true, users);
+  std::vector<int> brought(needed.size());
+  exchange.forward(values.data(), brought.data());  // which tries the kernel
+  const auto& devices = EmulatedDevices::get();
+  const auto pieces = devices.pieces(), copies = devices.copies();
+  exchange.forward(values.data(), brought.data());
+  EXPECT_EQ(brought, expected);
+  EXPECT_EQ(devices.pieces() - pieces, needed.size());
+  EXPECT_EQ(devices.copies(), copies);
+}
+
 TEST(DeviceIndexed, RefusesToHandValuesToMpiOnTheDevice) {
   Communicator communicator(MPI_COMM_WORLD, some_machine());
   const auto error = common_error([&] {
@@ -246,9 +422,6 @@ TEST(DeviceMemory, IsRefusedInOneSentenceWhereOnlyHostMemoryIsTaken) {
     auto ring = communicator.cart_neighborhood({{{size_of()}, {true}}, {-1, 1}, {}});
     ring.alltoall(memory.data(), 1, MPI_INT, other.data(), 1, MPI_INT);
   });
-  const std::vector<SendEdge> edges{{(rank_of() + 1) % size_of(), 0, 4}};
-  expect_refusal([&] { communicator.sparse_alltoallv(memory.data(), edges, {"direct+nbx", {}}); });
-  expect_refusal([&] { communicator.start_sparse_alltoallv(memory.data(), edges, {"direct+nbx", {}}).wait(); });
 }
 
 // Its bytes would be packed on the host.

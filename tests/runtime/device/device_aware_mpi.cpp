@@ -61,8 +61,37 @@ int MPI_Ineighbor_alltoallw(const void* sendbuf, const int* sendcounts, const MP
   return PMPI_Ineighbor_alltoallw(sendbuf, sendcounts, kept(places_inside(sdispls, degrees.out)), sendtypes, recvbuf,
                                   recvcounts, kept(places_inside(rdispls, degrees.in)), recvtypes, comm, request);
 }
+int MPI_Alltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype, void* recvbuf,
+                  const int* recvcounts, const int* rdispls, MPI_Datatype recvtype, MPI_Comm comm) {
+  return PMPI_Alltoallv(inside(sendbuf), sendcounts, sdispls, sendtype, inside(recvbuf), recvcounts, rdispls, recvtype,
+                        comm);
+}
+int MPI_Ialltoallv(const void* sendbuf, const int* sendcounts, const int* sdispls, MPI_Datatype sendtype, void* recvbuf,
+                   const int* recvcounts, const int* rdispls, MPI_Datatype recvtype, MPI_Comm comm,
+                   MPI_Request* request) {
+  return PMPI_Ialltoallv(inside(sendbuf), sendcounts, sdispls, sendtype, inside(recvbuf), recvcounts, rdispls, recvtype,
+                         comm, request);
+}
+int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                 MPI_Datatype recvtype, MPI_Comm comm) {
+  return PMPI_Alltoall(inside(sendbuf), sendcount, sendtype, inside(recvbuf), recvcount, recvtype, comm);
+}
+int MPI_Ialltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                  MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+  return PMPI_Ialltoall(inside(sendbuf), sendcount, sendtype, inside(recvbuf), recvcount, recvtype, comm, request);
+}
 
 #if MPI_VERSION >= 4
+int MPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+                   MPI_Datatype recvtype, MPI_Comm comm) {
+  return PMPI_Alltoall_c(inside(sendbuf), sendcount, sendtype, inside(recvbuf), recvcount, recvtype, comm);
+}
+int MPI_Ialltoallv_c(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls, MPI_Datatype sendtype,
+                     void* recvbuf, const MPI_Count* recvcounts, const MPI_Aint* rdispls, MPI_Datatype recvtype,
+                     MPI_Comm comm, MPI_Request* request) {
+  return PMPI_Ialltoallv_c(inside(sendbuf), sendcounts, sdispls, sendtype, inside(recvbuf), recvcounts, rdispls,
+                           recvtype, comm, request);
+}
 int MPI_Neighbor_alltoallv_init_c(const void* sendbuf, const MPI_Count* sendcounts, const MPI_Aint* sdispls,
                                   MPI_Datatype sendtype, void* recvbuf, const MPI_Count* recvcounts,
                                   const MPI_Aint* rdispls, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,

@@ -5,12 +5,11 @@
 #include <algorithm>
 #include <random>
 
-#include "model/machine/profile.hpp"
 #include "model/route/catalogue.hpp"
 #include "runtime/communicator.hpp"
+#include "runtime/device/device_machines.hpp"
 #include "runtime/device/emulated_device.hpp"
 #include "runtime/device/users_stream.hpp"
-#include "runtime/mpi/device_aware.hpp"
 #include "runtime/naive_exchange.hpp"
 #include "runtime/world.hpp"
 
@@ -20,6 +19,7 @@ namespace {
 using test::common_error;
 using test::DeviceBytes;
 using test::EmulatedDevices;
+using test::is_device_aware;
 using test::rank_of;
 using test::size_of;
 using test::some_machine;
@@ -60,8 +60,6 @@ std::vector<std::string> strategies_for(const Layout& layout) {
     if (std::ranges::find(result, text) == result.end()) result.emplace_back(text);
   return result;
 }
-
-bool is_device_aware() { return takes_cuda_memory().value_or(false); }
 
 std::vector<std::string> paths_for(const Layout& layout) {
   if (is_device_aware()) return {"@staged", "@device"};
@@ -117,17 +115,9 @@ TEST(DeviceExchange, IsStagedWhereNothingElseIsNamedAndSaysSo) {
   }
 }
 
-/// Where copies between device and host take long, so that only addresses on devices are cheap.
-Machine machine_with_slow_copies() {
-  auto machine = read_profile(std::string(COMMPASS_TEST_PROFILES) + "/lassen.json").machine;
-  for (auto* copies : {&machine.device_to_host, &machine.host_to_device})
-    for (auto& copy : *copies) copy.alpha_s = 1;
-  return machine;
-}
-
 // MPI gets addresses on devices only where it takes them.
 TEST(DeviceExchange, IsChosenOnThePathsThatHavePricesAndCanBeRun) {
-  Communicator communicator(MPI_COMM_WORLD, machine_with_slow_copies(), {Layout::with_ppn(size_of(), 1)});
+  Communicator communicator(MPI_COMM_WORLD, test::lassen_with_slow_copies(), {Layout::with_ppn(size_of(), 1)});
   const UsersStream users;
   communicator.use_stream(users.get());
   auto buffers = all_to_all(1000);
@@ -143,7 +133,7 @@ TEST(DeviceExchange, IsChosenOnThePathsThatHavePricesAndCanBeRun) {
 }
 
 TEST(DeviceExchange, IsChosenForTimingWithoutWhatCannotBeTimed) {
-  const auto lassen = read_profile(std::string(COMMPASS_TEST_PROFILES) + "/lassen.json").machine;
+  const auto lassen = test::lassen();
   Communicator communicator(MPI_COMM_WORLD, lassen, {Layout::with_ppn(size_of(), 4)});
   const UsersStream users;
   communicator.use_stream(users.get());
@@ -161,7 +151,7 @@ TEST(DeviceExchange, IsChosenForTimingWithoutWhatCannotBeTimed) {
 // What is timed copies to the device, too, and the user's buffer stays as it is meanwhile.
 TEST(DeviceExchange, IsTimedFromADeviceToADevice) {
   if (size_of() > 3) GTEST_SKIP() << "ranks that take turns are slow";
-  const auto lassen = read_profile(std::string(COMMPASS_TEST_PROFILES) + "/lassen.json").machine;
+  const auto lassen = test::lassen();
   Communicator communicator(MPI_COMM_WORLD, lassen, {Layout::with_ppn(size_of(), 2)});
   const UsersStream users;
   communicator.use_stream(users.get());

@@ -82,6 +82,7 @@ void EmulatedDevices::unmap(std::byte* memory) noexcept {
 }
 
 std::byte* EmulatedDevices::allocate(int device, Bytes bytes) {
+  ++made_;
   const int file = memfd_create("emulated device", MFD_CLOEXEC);
   if (file < 0 || ftruncate(file, bytes) != 0) fail("there is no memory");
   return map(device, file, bytes);
@@ -90,6 +91,7 @@ std::byte* EmulatedDevices::allocate(int device, Bytes bytes) {
 void EmulatedDevices::deallocate(int, std::byte* memory) noexcept { unmap(memory); }
 
 std::byte* EmulatedDevices::allocate_pinned(int, Bytes bytes) {
+  ++made_;
   auto memory = std::make_unique<std::byte[]>(static_cast<std::size_t>(bytes));
   auto* const at = memory.get();
   pinned_.emplace(at, Pinned{bytes, std::move(memory)});
@@ -114,6 +116,7 @@ void EmulatedDevices::Queue::run(std::size_t until) {
 }
 
 DeviceBackend::Stream EmulatedDevices::make_stream(int) {
+  ++made_;
   auto made = std::make_shared<Queue>();
   auto* const stream = made.get();
   queues_.emplace(stream, std::move(made));
@@ -126,6 +129,7 @@ void EmulatedDevices::free_stream(int device, Stream stream) noexcept {
 }
 
 DeviceBackend::Event EmulatedDevices::make_event(int) {
+  ++made_;
   auto made = std::make_unique<Mark>();
   auto* const event = made.get();
   events_.emplace(event, std::move(made));

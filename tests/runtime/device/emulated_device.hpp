@@ -65,6 +65,8 @@ class EmulatedDevices final : public DeviceBackend {
   std::byte* inside(const void* address) const;
   /// Of all that was allocated and not freed: memory, streams and events.
   std::size_t alive() const;
+  /// How often memory, streams and events were made so far.
+  std::size_t made() const { return made_; }
   /// How many copies were begun so far, but for those of kernels.
   std::size_t copies() const { return copies_; }
 
@@ -99,7 +101,7 @@ class EmulatedDevices final : public DeviceBackend {
   std::map<Stream, std::shared_ptr<Queue>> queues_{{nullptr, std::make_shared<Queue>()}};
   std::map<Event, std::unique_ptr<Mark>> events_;
   std::map<std::byte*, Pinned> pinned_;
-  std::size_t copies_ = 0, pieces_ = 0;
+  std::size_t copies_ = 0, pieces_ = 0, made_ = 0;
   Kernel kernel_ = Kernel::right;
   std::optional<std::string> fault_{};  ///< of that kernel, once it was tried
 };

@@ -1,58 +1,28 @@
-// A stand-in for CUDA's driver library without a GPU: device memory is host memory, everything is done at once, and the
-// kernel is the source that clang makes PTX of, run thread by thread.
+// A stand-in for CUDA's driver library without a GPU (fake_gpu.hpp). The kernel is the source that clang makes PTX of.
 #include <array>
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <map>
 
-#include <sys/types.h>
+#include "fake_gpu.hpp"
 
 namespace {
 
 constexpr int success = 0, invalid_value = 1, no_context = 201, not_found = 500;
-
-struct Memory {
-  std::size_t bytes = 0;
-  bool is_on_device = false;
-};
-std::map<std::uintptr_t, Memory>& memories() {
-  static std::map<std::uintptr_t, Memory> all;
-  return all;
-}
-auto find(std::uintptr_t address) {
-  auto next = memories().upper_bound(address);
-  if (next == memories().begin()) return memories().end();
-  --next;
-  return address < next->first + next->second.bytes ? next : memories().end();
-}
-std::uintptr_t allocate(std::size_t bytes, bool is_on_device) {
-  const auto address = reinterpret_cast<std::uintptr_t>(std::malloc(bytes));  // NOLINT
-  memories()[address] = {bytes, is_on_device};
-  return address;
-}
-int free_memory(std::uintptr_t address) {
-  if (memories().erase(address) == 0) return invalid_value;
-  std::free(reinterpret_cast<void*>(address));  // NOLINT
-  return success;
-}
+int valid(bool is_valid) { return is_valid ? success : invalid_value; }
 
 int contexts = 0;  // that were pushed and not popped
 int in_context(int code) { return contexts > 0 ? code : no_context; }
 
-// What a thread of a kernel asks, in the words of the source; ulong and uint are there.
-unsigned thread = 0, threads = 0, block = 0, blocks = 0;
+// The words of the source; ulong and uint are there.
 using uchar = unsigned char;
 struct uint4 {
   std::array<unsigned, 4> all;
 };
-unsigned __nvvm_read_ptx_sreg_tid_x() { return thread; }     // NOLINT
-unsigned __nvvm_read_ptx_sreg_ntid_x() { return threads; }   // NOLINT
-unsigned __nvvm_read_ptx_sreg_ctaid_x() { return block; }    // NOLINT
-unsigned __nvvm_read_ptx_sreg_nctaid_x() { return blocks; }  // NOLINT
-#define __kernel static                                      // NOLINT
-#define __global                                             // NOLINT
+unsigned __nvvm_read_ptx_sreg_tid_x() { return threadIdx.x; }   // NOLINT
+unsigned __nvvm_read_ptx_sreg_ntid_x() { return blockDim.x; }   // NOLINT
+unsigned __nvvm_read_ptx_sreg_ctaid_x() { return blockIdx.x; }  // NOLINT
+unsigned __nvvm_read_ptx_sreg_nctaid_x() { return gridDim.x; }  // NOLINT
+#define __kernel static                                         // NOLINT
+#define __global                                                // NOLINT
 #include "runtime/device/copy_pieces.cl"
 #undef __kernel
 #undef __global
@@ -64,9 +34,6 @@ const char* image = nullptr;
 // CUDA's own names.
 // NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
-
-bool fake_cuda_spoils_kernels = false;
-int fake_cuda_launches = 0;
 
 int cuInit(unsigned) { return success; }
 int cuGetErrorString(int, const char** text) {
@@ -102,29 +69,22 @@ int cuCtxPopCurrent_v2(void**) {
   return success;
 }
 int cuPointerGetAttribute(void* value, int attribute, std::uintptr_t address) {
-  const auto found = find(address);
-  if (found == memories().end()) return invalid_value;
-  constexpr int memory_type = 2, on_host = 1, on_device = 2;
-  *static_cast<int*>(value) = attribute != memory_type ? 0 : found->second.is_on_device ? on_device : on_host;
-  return success;
+  constexpr int on_host = 1, on_device = 2;
+  return valid(find_attribute(value, attribute, address, on_host, on_device));
 }
 int cuMemGetAddressRange_v2(std::uintptr_t* begin, std::size_t* bytes, std::uintptr_t address) {
-  const auto found = find(address);
-  if (found == memories().end()) return invalid_value;
-  *begin = found->first;
-  *bytes = found->second.bytes;
-  return success;
+  return valid(find_range(begin, bytes, address));
 }
 int cuMemAlloc_v2(std::uintptr_t* memory, std::size_t bytes) {
   *memory = allocate(bytes, true);
   return in_context(success);
 }
-int cuMemFree_v2(std::uintptr_t memory) { return in_context(free_memory(memory)); }
+int cuMemFree_v2(std::uintptr_t memory) { return in_context(valid(free_memory(memory))); }
 int cuMemHostAlloc(void** memory, std::size_t bytes, unsigned) {
   *memory = reinterpret_cast<void*>(allocate(bytes, false));  // NOLINT
   return in_context(success);
 }
-int cuMemFreeHost(void* memory) { return in_context(free_memory(reinterpret_cast<std::uintptr_t>(memory))); }
+int cuMemFreeHost(void* memory) { return in_context(valid(free_memory(reinterpret_cast<std::uintptr_t>(memory)))); }
 int cuStreamCreate(void** stream, unsigned) {
   *stream = std::malloc(1);
   return in_context(success);
@@ -154,19 +114,15 @@ int cuModuleLoadData(void** module, const void* data) {
   return in_context(std::strstr(image, ".version") ? success : invalid_value);
 }
 int cuModuleGetFunction(void** kernel, void* module, const char* name) {
-  *kernel = &fake_cuda_launches;
+  *kernel = &fake_gpu_launches;
   return in_context(module == &image && std::strstr(image, name) ? success : not_found);
 }
 int cuLaunchKernel(void* kernel, unsigned x, unsigned, unsigned, unsigned threads_x, unsigned, unsigned, unsigned,
                    void*, void** arguments, void**) {
-  ++fake_cuda_launches;
-  blocks = x;
-  threads = threads_x;
   const auto* const pieces = *static_cast<const Piece**>(arguments[0]);
   const auto count = *static_cast<const ulong*>(arguments[1]);
-  for (block = 0; block < blocks; ++block)
-    for (thread = fake_cuda_spoils_kernels ? 1 : 0; thread < threads; ++thread) commpass_copy_pieces(pieces, count);
-  return in_context(kernel == &fake_cuda_launches ? success : invalid_value);
+  run([&] { commpass_copy_pieces(pieces, count); }, x, threads_x);
+  return in_context(kernel == &fake_gpu_launches ? success : invalid_value);
 }
 
 }  // extern "C"

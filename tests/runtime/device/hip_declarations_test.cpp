@@ -1,10 +1,12 @@
 // Our declarations of HIP against those of its header, where that is installed: compiled only.
 #include <hip/hip_runtime_api.h>
+#include <hip/hiprtc.h>
 
 #include <cstddef>
 
 #include "runtime/device/alike_functions.hpp"
 #include "runtime/device/gpu_library.hpp"
+#include "runtime/device/hip_compiler.hpp"
 
 namespace commpass {
 namespace {
@@ -41,6 +43,17 @@ COMMPASS_FITS(load_module, hipModuleLoadData, hipModule_t*, const void*);
 COMMPASS_FITS(get_kernel, hipModuleGetFunction, hipFunction_t*, hipModule_t, const char*);
 COMMPASS_FITS(launch, hipModuleLaunchKernel, hipFunction_t, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
               unsigned, hipStream_t, void**, void**);
+
+#define COMMPASS_COMPILER_FITS(member, function)                                        \
+  static_assert(are_functions_alike<decltype(HipCompilerFunctions::member)>(&function), \
+                #function " is declared in another way")
+
+COMMPASS_COMPILER_FITS(create, hiprtcCreateProgram);
+COMMPASS_COMPILER_FITS(compile, hiprtcCompileProgram);
+COMMPASS_COMPILER_FITS(code_size, hiprtcGetCodeSize);
+COMMPASS_COMPILER_FITS(code, hiprtcGetCode);
+COMMPASS_COMPILER_FITS(destroy, hiprtcDestroyProgram);
+COMMPASS_COMPILER_FITS(error_text, hiprtcGetErrorString);
 
 // Numbers in gpu_backend.cpp and hip_library.cpp.
 static_assert(HIP_POINTER_ATTRIBUTE_MEMORY_TYPE == 2 && HIP_POINTER_ATTRIBUTE_IS_MANAGED == 8 &&

@@ -1,0 +1,37 @@
+// What an all-to-all that is called once is chosen among, and which is the cheapest. Private to the runtime.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/machine/layout.hpp"
+#include "model/machine/machine.hpp"
+#include "model/route/strategy.hpp"
+#include "runtime/choose/one_shot_chooser.hpp"
+#include "runtime/plan/opening.hpp"
+#include "selector/choose/alltoall_choice.hpp"
+
+namespace commpass {
+
+/// @throws InputError; NotApplicable for what no exchange that is run once can do
+Strategy parse_one_shot_strategy(const std::string& text);
+
+ExchangeClass exchange_class(const BlocksClass& blocks);
+
+/// The paths of data on devices that have a price; none if it is absent. Copies are made by each rank itself.
+std::vector<DataPath> paths_with_prices(const Layout& layout, const Machine& machine);
+
+/// Among which decisions a choice is: those for data on devices are apart from those for data in host memory.
+/// @param named  empty, or an automatic strategy. The path of that is named with it
+const std::string& decisions_for(const std::string& named, const DeviceUse& devices);
+
+/// The cheapest for blocks like these, of all or of the family that is named.
+/// @param devices  of all ranks
+/// @throws InputError, NotApplicable
+OneShotChoice cheapest_alltoallv(const std::string& named, const BlocksClass& blocks, const DeviceUse& devices,
+                                 const Layout& layout, const Machine& machine);
+
+/// A member of a family, where none has a price.
+std::string unpriced_name(const std::string& family, const Layout& layout);
+
+}  // namespace commpass

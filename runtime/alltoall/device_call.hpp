@@ -1,0 +1,58 @@
+// What of an all-to-all that is called once lies on a device, and how it gets into messages. Private to the runtime.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "model/route/data_path.hpp"
+#include "runtime/alltoall/alltoall_space.hpp"
+#include "runtime/alltoall/mirrored_blocks.hpp"
+#include "runtime/device/device_memory.hpp"
+#include "runtime/plan/opening.hpp"
+
+namespace commpass {
+
+/// Both sides of a call on this rank. Messages are the same by any path, so each rank may take another one. Kept from
+/// one call to the next, it takes no memory where no more is needed.
+class DeviceCall {
+ public:
+  /// Finds where they lie. @param users  the user's stream. @throws as MirroredBlocks::assign
+  void find(const void* sendbuf, void* recvbuf, const AlltoallvArguments& arguments, DeviceBackend::Stream users);
+  /// Is any of it on a device, and may MPI not get its address?
+  DeviceUse use() const;
+  /// @throws InputError where MPI may not get the addresses of what lies on a device
+  void require_for_mpi(const std::string& place) const;
+
+  struct Buffers {
+    const void* send = nullptr;
+    void* receive = nullptr;
+    AlltoallSpace* space = nullptr;  ///< in which the exchange takes place
+  };
+  /// Where the exchange finds what it sends and where it shall put what it gets; what is sent is there.
+  /// @param path  of data on devices. It is staged, by this rank alone, unless MPI shall and may get its address
+  /// @throws DeviceError, std::bad_alloc
+  Buffers begin(const DataPath& path);
+  /// What has come goes to where it belongs. @throws DeviceError
+  void end();
+
+ private:
+  /// Why MPI may not get addresses.
+  enum class Obstacle { none, two_devices, gaps_in_host_memory, mpi };
+  Obstacle obstacle() const;
+  bool is_used() const { return sends_.device() || receives_.device(); }
+  const Device& device() const { return sends_.device() ? *sends_.device() : *receives_.device(); }
+  Ends ends() const;
+  void open_device();
+
+  const void* sendbuf_ = nullptr;
+  void* recvbuf_ = nullptr;
+  DeviceBackend::Stream stream_ = nullptr, streams_of_queue_ = nullptr;
+  bool is_in_place_ = false, has_gaps_ = false, is_staged_ = false;
+  MirroredBlocks sends_, receives_;
+  AlltoallSpace on_host_, on_device_;
+  std::unique_ptr<DeviceQueue> queue_;  ///< of the device in whose memory messages are, if any ever were
+  std::optional<DeviceMemory> memory_;
+};
+
+}  // namespace commpass
