@@ -12,6 +12,7 @@
 #include "model/pattern/generate.hpp"
 #include "model/route/catalogue.hpp"
 #include "selector/choose/offer.hpp"
+#include "selector/choose/pattern_pricer.hpp"
 #include "selector/choose/select.hpp"
 
 namespace commpass::bench {

@@ -12,6 +12,8 @@
 #include "model/pattern/generate.hpp"
 #include "model/route/catalogue.hpp"
 #include "model/text.hpp"
+#include "selector/choose/finalists.hpp"
+#include "selector/choose/find_grid.hpp"
 #include "selector/choose/offer.hpp"
 #include "selector/choose/select.hpp"
 
@@ -29,6 +31,54 @@ Bytes peak_bytes() {
   getrusage(RUSAGE_SELF, &usage);
   constexpr Bytes kibibyte = 1024;  // the unit of ru_maxrss on Linux
   return usage.ru_maxrss * kibibyte;
+}
+
+/// A choice that very many ranks share: what all of them do, and what one of them waits for. In seconds of a processor.
+struct Shared {
+  int ranks = 0;
+  Seconds work = 0;
+  Seconds share = 0;  ///< what rank 0 does alone, and of all else the longest share of a rank, one after another
+  Seconds longest_price = 0;  ///< of strategies that need one schedule
+};
+
+/// A pricer that is timed as if ranks shared it: strategies that need one schedule are of one rank, ranks take turns.
+Pricer timed(const Pricer& price, Shared& shared) {
+  return [&](std::span<const Strategy> strategies) {
+    std::vector<Candidate> candidates(strategies.size());
+    const auto groups = by_route(strategies);
+    std::vector<Seconds> of_rank(static_cast<std::size_t>(shared.ranks), 0);
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      std::vector<Strategy> own;
+      for (const auto i : groups[g]) own.push_back(strategies[i]);
+      std::vector<Candidate> priced;
+      const auto seconds = processor_seconds_of([&] { priced = price(own); });
+      for (std::size_t i = 0; i < own.size(); ++i) candidates[groups[g][i]] = std::move(priced[i]);
+      of_rank[g % of_rank.size()] += seconds;
+      shared.work += seconds;
+      shared.longest_price = std::max(shared.longest_price, seconds);
+    }
+    shared.share += std::ranges::max(of_rank);
+    return candidates;
+  };
+}
+
+/// The choice as select_strategy makes it, but for gathering the pattern, with as many ranks as it takes for pricing.
+/// @return nothing if the pattern is too small to be looked at by sketches
+std::optional<Shared> time_shared(const Pattern& pattern, const Layout& layout, const Machine& machine) {
+  Shared shared;
+  shared.ranks = static_cast<int>(by_route(suggest_strategies(layout)).size());
+  std::optional<PricersByDepth> price;
+  const auto preparing = processor_seconds_of(
+      [&] { price = pricers_by_depth(pattern, layout, machine, CostModel::burst, 1); });  // on each of them
+  if (!price) return std::nullopt;
+  std::vector<Strategy> suggestions;
+  const auto suggesting = processor_seconds_of(
+      [&] { suggestions = strategies_for(pattern, layout, machine, CostModel::burst, {}, host_paths); });
+  rank_finalists({timed(price->part, shared), timed(price->sketch, shared), timed(price->whole, shared)}, suggestions,
+                 layout, machine, pattern.messages(), static_cast<std::size_t>(shared.ranks));
+  shared.work += preparing + suggesting;
+  shared.share += preparing + suggesting;
+  return shared;
 }
 
 /// How long it takes to price an all-to-all in closed form, routes included.
@@ -65,9 +115,10 @@ Json selection(const OutputOptions& options, const std::string& profile) {
   const auto machine = read_profile(profile).machine;
   const int repetitions = options.quick ? 1 : 5;
   if (!options.json)
-    fmt::print("{:>7} {:>9} {:>11} {:>8} {:>12} {:>12} {:>12} {:>12} {:>11} {:>12}   (longest: strategy)\n", "ranks",
-               "messages", "strategies", "in full", "selection", "all in full", "peak memory", "all-to-all",
-               "strategies", "suggestions");
+    fmt::print(
+        "{:>7} {:>9} {:>11} {:>8} {:>12} {:>12} {:>7} {:>9} {:>9} {:>12} {:>12} {:>11} {:>12}   (longest: strategy)\n",
+        "ranks", "messages", "strategies", "in full", "selection", "all in full", "regret", "work", "share",
+        "peak memory", "all-to-all", "strategies", "suggestions");
   Json json;
   for (const int ranks : {1024, 4096, 16384}) {
     const auto layout = Layout::with_ppn(ranks, ppn);
@@ -78,32 +129,53 @@ Json selection(const OutputOptions& options, const std::string& profile) {
       return least_seconds_of(
           repetitions, [&] { ranking = rank_strategies(pattern, layout, machine, CostModel::burst, {}, {}, depth); });
     };
-    const auto seconds_all = rank_to(RankingDepth::all), seconds = rank_to(RankingDepth::cheapest);
+    const auto seconds_all = rank_to(RankingDepth::all);
+    const auto cheapest = ranking.front().cost.seconds;
+    const auto seconds = rank_to(RankingDepth::cheapest);
+    const auto regret = ranking.front().cost.seconds / cheapest;
+    auto shared = time_shared(pattern, layout, machine);
+    for (int i = 1; shared && i < repetitions; ++i)
+      shared = std::ranges::min(*shared, *time_shared(pattern, layout, machine), {}, &Shared::share);
     const auto in_full = std::ranges::count(ranking, false, &Candidate::is_part);
     const auto peak = peak_bytes();
     constexpr int more = 4;  // a closed form takes so little time that more repetitions are cheap
     const auto closed = time_closed_forms(layout, machine, more * repetitions);
     if (!options.json)
-      fmt::print("{:>7} {:>9} {:>11} {:>8} {:>12} {:>12} {:>12} {:>12} {:>11} {:>12}   ({}: {})\n", ranks,
-                 pattern.edges.size(), ranking.size(), in_full, format_seconds(seconds), format_seconds(seconds_all),
-                 format_bytes(static_cast<double>(peak)), format_seconds(closed.ranking), closed.ranked,
-                 format_seconds(closed.suggestions), format_seconds(closed.longest), closed.longest_strategy);
-    json["cases"].push_back({{"ranks", ranks},
-                             {"messages", pattern.edges.size()},
-                             {"strategies", ranking.size()},
-                             {"strategies_in_full", in_full},
-                             {"seconds", seconds},
-                             {"seconds_all_in_full", seconds_all},
-                             {"bytes_peak", peak},
-                             {"closed_form_strategies", closed.ranked},
-                             {"closed_form_seconds", closed.ranking},
-                             {"closed_form_seconds_suggestions", closed.suggestions},
-                             {"closed_form_seconds_standard", closed.standard},
-                             {"closed_form_seconds_longest", closed.longest},
-                             {"closed_form_longest", closed.longest_strategy}});
+      fmt::print("{:>7} {:>9} {:>11} {:>8} {:>12} {:>12} {:>7.4f} {:>9} {:>9} {:>12} {:>12} {:>11} {:>12}   ({}: {})\n",
+                 ranks, pattern.edges.size(), ranking.size(), in_full, format_seconds(seconds),
+                 format_seconds(seconds_all), regret, shared ? format_seconds(shared->work) : "-",
+                 shared ? format_seconds(shared->share) : "-", format_bytes(static_cast<double>(peak)),
+                 format_seconds(closed.ranking), closed.ranked, format_seconds(closed.suggestions),
+                 format_seconds(closed.longest), closed.longest_strategy);
+    auto& row = json["cases"].emplace_back();
+    row = {{"ranks", ranks},
+           {"messages", pattern.edges.size()},
+           {"strategies", ranking.size()},
+           {"strategies_in_full", in_full},
+           {"seconds", seconds},
+           {"seconds_all_in_full", seconds_all},
+           {"regret", regret},
+           {"bytes_peak", peak},
+           {"closed_form_strategies", closed.ranked},
+           {"closed_form_seconds", closed.ranking},
+           {"closed_form_seconds_suggestions", closed.suggestions},
+           {"closed_form_seconds_standard", closed.standard},
+           {"closed_form_seconds_longest", closed.longest},
+           {"closed_form_longest", closed.longest_strategy}};
+    if (shared)
+      row.update({{"ranks_that_share", shared->ranks},
+                  {"seconds_work", shared->work},
+                  {"seconds_share", shared->share},
+                  {"seconds_longest_price", shared->longest_price}});
   }
   const auto& largest = json["cases"].back();
+  double regret_max = 0;
+  for (const auto& row : json["cases"]) regret_max = std::max(regret_max, row["regret"].get<double>());
   json["summary"] = {{"seconds_p16384", largest["seconds"]},
+                     {"seconds_work_p16384", largest["seconds_work"]},
+                     {"seconds_share_p16384", largest["seconds_share"]},
+                     {"seconds_longest_price_p16384", largest["seconds_longest_price"]},
+                     {"regret_max", regret_max},
                      {"seconds_all_in_full_p16384", largest["seconds_all_in_full"]},
                      {"bytes_peak", largest["bytes_peak"]},
                      {"closed_form_seconds_p16384", largest["closed_form_seconds"]},

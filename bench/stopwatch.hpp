@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 
 #include "model/types.hpp"
 
@@ -14,6 +15,14 @@ Seconds seconds_of(Action action) {
   const auto begin = std::chrono::steady_clock::now();
   action();
   return std::chrono::duration<Seconds>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// The seconds of all processors that an action of this process takes, whatever else the machine does.
+template <class Action>
+Seconds processor_seconds_of(Action action) {
+  const auto begin = std::clock();
+  action();
+  return static_cast<Seconds>(std::clock() - begin) / CLOCKS_PER_SEC;
 }
 
 /// The least of some repetitions: what the machine does besides only makes them longer.

@@ -49,24 +49,32 @@ Rank AddressRoute::next(const Block& block, Rank holder, int stage) const {
   return address_.rank_at(part_of(address_.of_rank(block.destination), decided) + source - part_of(source, decided));
 }
 
-// Of more blocks than ranks, what is computed for a rank is kept as long as this takes.
-void AddressRoute::next_of_each(std::span<const Block> blocks, std::span<const Rank> holders, int stage,
+// Of more blocks than ranks: what is computed for a rank is kept as long as this takes. Where each rank is a virtual
+// rank of its own, blocks that are at their destination need no question: all their digits are.
+bool AddressRoute::next_of_ends(std::span<const BlockEnds> ends, std::span<const Rank> holders, int stage,
                                 std::span<Rank> to) const {
   const auto ranks = at(address_.ranks());
-  if (blocks.size() < ranks) return Route::next_of_each(blocks, holders, stage, to);
+  if (ends.size() < ranks) return false;
   std::vector<int> of_destination(ranks), of_source(ranks);
   for (std::size_t rank = 0; rank < ranks; ++rank) {
     const int own = address_.of_rank(static_cast<Rank>(rank));
     of_destination[rank] = part_of(own, steps_[at(stage)].decided);
     of_source[rank] = own - of_destination[rank];
   }
+  const auto virtual_rank = [&](const BlockEnds& own) {
+    return of_destination[at(own.destination)] + of_source[at(own.source)];
+  };
+  if (is_plain_) {
+    for (std::size_t i = 0; i < ends.size(); ++i) to[i] = virtual_rank(ends[i]);
+    return true;
+  }
   std::vector<Rank> rank_at(at(address_.virtual_ranks()));
   for (std::size_t v = 0; v < rank_at.size(); ++v) rank_at[v] = address_.rank_at(static_cast<int>(v));
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    const auto& block = blocks[i];
-    const Rank rank = rank_at[at(of_destination[at(block.destination)] + of_source[at(block.source)])];
-    to[i] = holders[i] == block.destination ? holders[i] : rank;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    const Rank rank = rank_at[at(virtual_rank(ends[i]))];
+    to[i] = holders[i] == ends[i].destination ? holders[i] : rank;
   }
+  return true;
 }
 
 void AddressRoute::way(Rank source, Rank destination, std::span<Rank> after) const {

@@ -19,7 +19,7 @@ class AddressRoute final : public Route {
 
   const std::vector<StageInfo>& stages() const override { return stages_; }
   Rank next(const Block& block, Rank at, int stage) const override;
-  void next_of_each(std::span<const Block> blocks, std::span<const Rank> at, int stage,
+  bool next_of_ends(std::span<const BlockEnds> ends, std::span<const Rank> at, int stage,
                     std::span<Rank> to) const override;
   void way(Rank source, Rank destination, std::span<Rank> after) const override;
   int round(Rank from, Rank to, int stage) const override;

@@ -22,9 +22,19 @@ Rank DistanceRoute::next(const Block& block, Rank at, int stage) const {
   return at < behind ? at + digit * weight : at - behind;
 }
 
-void DistanceRoute::next_of_each(std::span<const Block> blocks, std::span<const Rank> at, int stage,
+// How far a stage takes a block depends on its distance alone, of which there are fewer than blocks: no division for
+// each.
+bool DistanceRoute::next_of_ends(std::span<const BlockEnds> ends, std::span<const Rank> at, int stage,
                                  std::span<Rank> to) const {
-  for (std::size_t i = 0; i < blocks.size(); ++i) to[i] = next(blocks[i], at[i], stage);
+  const auto weight = weights_[static_cast<std::size_t>(stage)];
+  if (ends.size() < static_cast<std::size_t>(ranks_)) return false;
+  std::vector<int> step(static_cast<std::size_t>(ranks_));
+  for (int d = 0; d < ranks_; ++d) step[static_cast<std::size_t>(d)] = d / weight % radix_ * weight;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    const int next = at[i] + step[static_cast<std::size_t>(distance(ends[i].source, ends[i].destination))];
+    to[i] = next < ranks_ ? next : next - ranks_;
+  }
+  return true;
 }
 
 int DistanceRoute::round(Rank from, Rank to, int stage) const {

@@ -18,7 +18,7 @@ class DistanceRoute final : public Route {
 
   const std::vector<StageInfo>& stages() const override { return stages_; }
   Rank next(const Block& block, Rank at, int stage) const override;
-  void next_of_each(std::span<const Block> blocks, std::span<const Rank> at, int stage,
+  bool next_of_ends(std::span<const BlockEnds> ends, std::span<const Rank> at, int stage,
                     std::span<Rank> to) const override;
   int round(Rank from, Rank to, int stage) const override;
   std::vector<UniformRun> uniform_runs(Rank rank, int stage) const override;

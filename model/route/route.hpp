@@ -27,6 +27,11 @@ struct Block {
   bool operator==(const Block&) const = default;
 };
 
+/// From which rank to which one a block goes: a fifth of a block to read.
+struct BlockEnds {
+  Rank source = 0, destination = 0;
+};
+
 /// What one stage of a route is called, and how many cyclic rounds it has.
 struct StageInfo {
   std::string label;        ///< for people: "node digit", "dimension 2 of 3"
@@ -117,6 +122,13 @@ class Route {
   virtual void next_of_each(std::span<const Block> blocks, std::span<const Rank> at, int stage,
                             std::span<Rank> to) const {
     for (std::size_t i = 0; i < blocks.size(); ++i) to[i] = next(blocks[i], at[i], stage);
+  }
+
+  /// The same where the way of a block depends on nothing but its ends.
+  /// @return false: nothing was done, for the route has to see blocks, or nobody taught it
+  virtual bool next_of_ends([[maybe_unused]] std::span<const BlockEnds> ends, [[maybe_unused]] std::span<const Rank> at,
+                            [[maybe_unused]] int stage, [[maybe_unused]] std::span<Rank> to) const {
+    return false;
   }
 
   /// Where a block of `source` for `destination` is after each stage. For who asks for very many.

@@ -236,31 +236,51 @@ std::uint32_t count_pieces(std::span<const std::uint32_t> numbers, std::span<con
   return pieces;
 }
 
+namespace {
+
+/// Blocks in the order of destinations; those of one in the order of the edges.
+std::vector<Block> by_destination(std::span<const Edge> edges, int ranks) {
+  const auto moves = [](const Edge& edge) { return edge.source != edge.destination && edge.bytes > 0; };
+  std::vector<std::size_t> next(at_index(ranks) + 1, 0);
+  for (const auto& edge : edges) next[at_index(edge.destination) + 1] += moves(edge);
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  std::vector<Block> blocks(next.back());
+  for (const auto& edge : edges)
+    if (moves(edge))
+      blocks[next[at_index(edge.destination)]++] = {
+          .source = edge.source, .destination = edge.destination, .bytes = edge.bytes, .payload = edge.payload};
+  return blocks;
+}
+
+}  // namespace
+
 std::vector<Block> blocks_of(const Pattern& pattern) {
   std::vector<Block> blocks;
-  blocks.reserve(pattern.edges.size());
-  for (const auto& [source, destination, bytes, payload] : pattern.edges)
-    if (source != destination && bytes > 0)
-      blocks.push_back({.source = source, .destination = destination, .bytes = bytes, .payload = payload});
-  stable_counting_sort(blocks, pattern.ranks, &Block::source);
-  stable_counting_sort(blocks, pattern.ranks, &Block::destination);
+  if (std::ranges::is_sorted(pattern.edges, {}, &Edge::source)) {  // as where ranks told theirs one after another
+    blocks = by_destination(pattern.edges, pattern.ranks);
+  } else {
+    auto edges = pattern.edges;
+    stable_counting_sort(edges, pattern.ranks, &Edge::source);
+    blocks = by_destination(edges, pattern.ranks);
+  }
   for (std::size_t b = 1; b < blocks.size(); ++b)
     if (blocks[b].destination == blocks[b - 1].destination && blocks[b].source == blocks[b - 1].source)
       blocks[b].index = blocks[b - 1].index + 1;
   return blocks;
 }
 
-namespace {
-
-/// All but the addresses and the bytes of buffers.
-PreparedPattern index(int ranks, std::vector<Block> blocks, std::vector<Bytes> self_bytes) {
-  PreparedPattern result{ranks, std::move(blocks), {}, {}, {}, std::move(self_bytes), {}, {}};
+PreparedPattern index_blocks(int ranks, std::vector<Block> blocks, std::vector<Bytes> self_bytes) {
+  PreparedPattern result{ranks, std::move(blocks), {}, {}, {}, {}, std::move(self_bytes), {}, {}};
+  result.ends.reserve(result.blocks.size());
+  for (const auto& block : result.blocks) result.ends.push_back({block.source, block.destination});
   result.first_block.resize(at_index(ranks) + 1);
   for (const auto& block : result.blocks) ++result.first_block[at_index(block.destination) + 1];
   std::partial_sum(result.first_block.begin(), result.first_block.end(), result.first_block.begin());
   result.first_alike = first_alike(result.blocks);
   return result;
 }
+
+namespace {
 
 /// Blocks are sorted by destination, and so are those of a send buffer.
 std::vector<MemoryAddress> send_addresses(const PreparedPattern& pattern) {
@@ -296,7 +316,7 @@ void add_buffers(PreparedPattern& pattern) {
 PreparedPattern cut(const Route& route, const PreparedPattern& whole) {
   auto blocks = whole.blocks;
   route.cut(blocks);
-  auto result = index(whole.ranks, std::move(blocks), whole.self_bytes);
+  auto result = index_blocks(whole.ranks, std::move(blocks), whole.self_bytes);
   result.send_bytes = whole.send_bytes;
   result.receive_bytes = whole.receive_bytes;
   result.send_address.reserve(result.blocks.size());
@@ -314,7 +334,7 @@ PreparedPattern prepare(const Pattern& pattern) {
   std::vector<Bytes> self_bytes(at_index(pattern.ranks));
   for (const auto& edge : pattern.edges)
     if (edge.source == edge.destination) self_bytes[at_index(edge.source)] += edge.bytes;
-  auto result = index(pattern.ranks, blocks_of(pattern), std::move(self_bytes));
+  auto result = index_blocks(pattern.ranks, blocks_of(pattern), std::move(self_bytes));
   result.send_address = send_addresses(result);
   add_buffers(result);
   return result;
@@ -458,7 +478,7 @@ Schedule schedule_of(const Route& route, Window window, const PreparedPattern& p
   const auto& stages = route.stages();
   for (int s = 0; s < static_cast<int>(stages.size()); ++s) {
     auto info = stages[static_cast<std::size_t>(s)];
-    route.next_of_each(blocks, at, s, to);
+    if (!route.next_of_ends(pattern.ends, at, s, to)) route.next_of_each(blocks, at, s, to);
     grouper.group(route, s, window, at, to, departures);
     find_carriers(departures, pattern.first_alike);
     if (is_staggered(info, coalescing)) {

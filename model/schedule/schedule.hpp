@@ -132,6 +132,7 @@ using MemoryAddress = std::uint64_t;
 struct PreparedPattern {
   int ranks = 0;
   std::vector<Block> blocks;               ///< see blocks_of
+  std::vector<BlockEnds> ends;             ///< of each of these
   std::vector<std::uint32_t> first_block;  ///< by destination, its first block; and their number at the end
   std::vector<std::uint32_t> first_alike;  ///< see duplicates.hpp
   std::vector<MemoryAddress>
@@ -140,6 +141,9 @@ struct PreparedPattern {
 };
 
 PreparedPattern prepare(const Pattern& pattern);
+
+/// Blocks, sorted, as a prepared pattern without addresses, and without the bytes of buffers.
+PreparedPattern index_blocks(int ranks, std::vector<Block> blocks, std::vector<Bytes> self_bytes);
 
 /// Applies a route to a pattern. Send and receive buffers hold their blocks in the order of ranks, without gaps; send
 /// buffers hold a payload once, for the first rank that gets it.

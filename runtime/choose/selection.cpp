@@ -16,8 +16,10 @@
 #include "runtime/mpi/own_communicator.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "selector/choose/family.hpp"
+#include "selector/choose/finalists.hpp"
 #include "selector/choose/find_grid.hpp"
 #include "selector/choose/offer.hpp"
+#include "selector/choose/pattern_pricer.hpp"
 #include "selector/choose/shortlist.hpp"
 #include "selector/choose/told_apart.hpp"
 #include "selector/report/profile_note.hpp"
@@ -129,6 +131,32 @@ Decision share(MPI_Comm comm, Decision decision, const SelectionOptions& options
   return decision;
 }
 
+/// What ranks share the work of: the pricers of a very large pattern, or that of the whole alone.
+std::vector<Pricer> pricers_of(const Pattern& pattern, const Layout& layout, const Machine& machine,
+                               const SelectionOptions& options, unsigned threads) {
+  if (!options.automatic && !options.calls)
+    if (auto by_depth = pricers_by_depth(pattern, layout, machine, options.model, threads))
+      return {std::move(by_depth->whole), std::move(by_depth->sketch), std::move(by_depth->part)};
+  return {pattern_pricer(pattern, layout, machine, options.model, options.calls, threads)};
+}
+
+/// Ranks what is considered for a pattern.
+/// @param shared   of pricers_of
+/// @param at_once  how many strategies the ranks that share them price at once
+std::vector<Candidate> rank_for_pattern(std::span<const Pricer> shared, std::size_t at_once, const Pattern& pattern,
+                                        const Layout& layout, const Machine& machine, const SelectionOptions& options) {
+  const auto& whole = shared.front();
+  const auto suggestions = [&] {
+    return strategies_for(pattern, layout, machine, options.model, options.grid, paths_of(options));
+  };
+  if (shared.size() > 1)
+    return prefer_simple(rank_finalists({.part = shared[2], .sketch = shared[1], .whole = whole}, suggestions(), layout,
+                                        machine, pattern.messages(), std::max(at_once, fewest_finalists)),
+                         machine);
+  const auto promising = price_promising(whole, pattern, layout, machine, options.model, options.calls);
+  return rank(whole, promising, suggestions, layout, machine, pattern.messages(), options);
+}
+
 /// Prices every strategy for the whole pattern.
 Decision decide_exactly(MPI_Comm comm, const Layout& layout, const Machine& machine, std::span<const SendEdge> sends,
                         const Totals& totals, const SelectionOptions& options) {
@@ -139,18 +167,13 @@ Decision decide_exactly(MPI_Comm comm, const Layout& layout, const Machine& mach
   all_or_none(comm, [&] {  // no evaluator waits for one that has failed, so they may communicate
     if (!evaluators) return;
     share_pattern(evaluators.get(), pattern);
-    Pricer price;
-    all_or_none(evaluators.get(), [&] {
-      price =
-          pattern_pricer(pattern, layout, machine, options.model, options.calls, std::min(threads, options.threads));
-    });
-    share_pricing(evaluators.get(), price, [&](const Pricer& shared) {
-      const auto promising = price_promising(shared, pattern, layout, machine, options.model, options.calls);
-      const auto suggestions = [&] {
-        return strategies_for(pattern, layout, machine, options.model, options.grid, paths_of(options));
-      };
-      decision = decision_of(rank(shared, promising, suggestions, layout, machine, pattern.messages(), options), layout,
-                             machine, options);
+    std::vector<Pricer> prices;
+    all_or_none(evaluators.get(),
+                [&] { prices = pricers_of(pattern, layout, machine, options, std::min(threads, options.threads)); });
+    const auto at_once = static_cast<std::size_t>(ranks_in(evaluators.get()));
+    share_pricing(evaluators.get(), prices, [&](std::span<const Pricer> shared) {
+      decision =
+          decision_of(rank_for_pattern(shared, at_once, pattern, layout, machine, options), layout, machine, options);
     });
   });
   return share(comm, std::move(decision), options);
@@ -174,7 +197,7 @@ Decision decide_by_statistics(MPI_Comm comm, const Layout& layout, const Machine
   Decision decision;
   all_or_none(comm, [&] {
     if (!evaluators) return;
-    const auto price = random_pricer(random_pattern(totals, layout), layout, machine, options.model, options.calls);
+    const Pricer price = random_pricer(random_pattern(totals, layout), layout, machine, options.model, options.calls);
     share_pricing(evaluators.get(), price, [&](const Pricer& shared) {
       const auto suggestions = [&] {
         return offered_strategies(layout, machine, options.model, Usage::planned, paths_of(options));

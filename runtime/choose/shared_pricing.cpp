@@ -101,36 +101,39 @@ std::vector<Candidate> price_together(MPI_Comm comm, const Pricer& price, std::s
   return candidates;
 }
 
-// What rank 0 wants priced is broadcast as text; none: nothing more.
-constexpr char name_separator = ';';
+// What rank 0 wants priced is broadcast as text, the number of the pricer first; none: nothing more.
+constexpr char name_separator = ';', first_pricer = '0';
 
-std::string join(std::span<const Strategy> strategies) {
-  std::string text;
+std::string wish(std::size_t pricer, std::span<const Strategy> strategies) {
+  std::string text(1, static_cast<char>(first_pricer + static_cast<char>(pricer)));
   for (const auto& strategy : strategies) {
-    if (!text.empty()) text += name_separator;
+    if (text.size() > 1) text += name_separator;
     text += to_string(strategy);
   }
   return text;
 }
 
-void help(MPI_Comm comm, const Pricer& price) {
+void help(MPI_Comm comm, std::span<const Pricer> prices) {
   for (auto wanted = broadcast(comm, {}); !wanted.empty(); wanted = broadcast(comm, {})) {
     std::vector<Strategy> strategies;
-    for (const auto& text : split(wanted, name_separator)) strategies.push_back(parse_strategy(text));
-    price_together(comm, price, strategies);
+    for (const auto& text : split(wanted.substr(1), name_separator)) strategies.push_back(parse_strategy(text));
+    price_together(comm, prices[static_cast<std::size_t>(wanted.front() - first_pricer)], strategies);
   }
 }
 
 }  // namespace
 
-void share_pricing(MPI_Comm comm, const Pricer& price, const std::function<void(const Pricer& shared)>& decide) {
+void share_pricing(MPI_Comm comm, std::span<const Pricer> prices,
+                   const std::function<void(std::span<const Pricer> shared)>& decide) {
   const Rank rank = rank_in(comm);
-  if (rank != 0) return help(comm, price);
-  const auto shared = [&](std::span<const Strategy> strategies) {
-    if (strategies.empty()) return std::vector<Candidate>{};
-    broadcast(comm, join(strategies));
-    return price_together(comm, price, strategies);
-  };
+  if (rank != 0) return help(comm, prices);
+  std::vector<Pricer> shared;
+  for (std::size_t p = 0; p < prices.size(); ++p)
+    shared.push_back([comm, &price = prices[p], p](std::span<const Strategy> strategies) {
+      if (strategies.empty()) return std::vector<Candidate>{};
+      broadcast(comm, wish(p, strategies));
+      return price_together(comm, price, strategies);
+    });
   try {
     decide(shared);
   } catch (...) {
@@ -138,6 +141,10 @@ void share_pricing(MPI_Comm comm, const Pricer& price, const std::function<void(
     throw;
   }
   broadcast(comm, {});
+}
+
+void share_pricing(MPI_Comm comm, const Pricer& price, const std::function<void(const Pricer& shared)>& decide) {
+  share_pricing(comm, std::span(&price, 1), [&](std::span<const Pricer> shared) { decide(shared.front()); });
 }
 
 }  // namespace commpass

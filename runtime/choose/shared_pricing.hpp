@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "model/machine/layout.hpp"
@@ -26,11 +27,14 @@ int most_threads_of_node(std::int64_t edges);
 /// @throws Error, the same on every rank
 OwnCommunicator evaluators_of(MPI_Comm comm, const Layout& layout, std::int64_t edges);
 
-/// Runs `decide` on rank 0, with a pricer whose work all ranks of `comm` share. It gives what `price` gives on one
-/// rank. Strategies that need the same schedule are priced by the same rank. Collective.
-/// @param price  of this rank; the same pattern and machine on all ranks
+/// Runs `decide` on rank 0, with pricers whose work all ranks of `comm` share. Each gives what that of `prices` gives
+/// on one rank. Strategies that need the same schedule are priced by the same rank. Collective.
+/// @param prices  those of this rank, up to ten; as many, for the same pattern and machine, on all ranks
 /// @throws on rank 0 what `decide` throws, and Error if another rank fails to price its share; on other ranks only
 /// MpiError
+void share_pricing(MPI_Comm comm, std::span<const Pricer> prices,
+                   const std::function<void(std::span<const Pricer> shared)>& decide);
+/// The same with one pricer.
 void share_pricing(MPI_Comm comm, const Pricer& price, const std::function<void(const Pricer& shared)>& decide);
 
 }  // namespace commpass

@@ -13,7 +13,8 @@ namespace commpass {
 
 namespace {
 
-/// Whom each rank sends to, ascending; itself and those that get nothing are left out.
+/// Whom each rank sends to, in no order but those of the busiest, which ascend; itself and those that get nothing are
+/// left out.
 class Destinations {
  public:
   explicit Destinations(const Pattern& pattern) : ends_(static_cast<std::size_t>(pattern.ranks) + 1) {
@@ -25,11 +26,10 @@ class Destinations {
     auto next = ends_;
     for (const auto& edge : pattern.edges)
       if (moves(edge)) all_[next[static_cast<std::size_t>(edge.source)]++] = edge.destination;
-    for (Rank rank = 0; rank < ranks(); ++rank) {
-      const auto own = begin_end(rank);
-      std::sort(all_.begin() + own.first, all_.begin() + own.second);
-      if (own.second - own.first > std::ssize(of(busiest_))) busiest_ = rank;
-    }
+    for (Rank rank = 0; rank < ranks(); ++rank)
+      if (of(rank).size() > of(busiest_).size()) busiest_ = rank;
+    const auto own = begin_end(busiest_);  // by which grids are found; the others are rarely looked at
+    std::sort(all_.begin() + own.first, all_.begin() + own.second);
   }
 
   int ranks() const { return static_cast<int>(ends_.size()) - 1; }
@@ -52,7 +52,7 @@ class Destinations {
   Rank busiest_ = 0;
 };
 
-/// The offset from one rank to another as one number, which no other offset has.
+/// The offset from one rank to another, by these dimensions, as one number, which no other offset has.
 std::int64_t offset_number(const Grid& grid, Rank from, Rank to) {
   std::int64_t number = 0;
   for (std::size_t k = grid.dims.size(); k-- > 0; from /= grid.dims[k], to /= grid.dims[k])
@@ -61,13 +61,16 @@ std::int64_t offset_number(const Grid& grid, Rank from, Rank to) {
 }
 
 /// Have some ranks only offsets that the busiest one has? Most grids are refused by the first.
+/// @param grid  of all ranks, or its first dimensions: what is refused by these is so with any others behind them
 bool may_be_alike(const Grid& grid, const Destinations& destinations) {
+  int behind = destinations.ranks();  // ranks with the same coordinates
+  for (const int size : grid.dims) behind /= size;
+  const auto offset = [&](Rank from, Rank to) { return offset_number(grid, from / behind, to / behind); };
   std::vector<std::int64_t> known;
-  for (const Rank to : destinations.of(destinations.busiest()))
-    known.push_back(offset_number(grid, destinations.busiest(), to));
+  for (const Rank to : destinations.of(destinations.busiest())) known.push_back(offset(destinations.busiest(), to));
   for (const Rank rank : {0, destinations.ranks() / 3, destinations.ranks() - 1})
     for (const Rank to : destinations.of(rank))
-      if (std::ranges::find(known, offset_number(grid, rank, to)) == known.end()) return false;
+      if (std::ranges::find(known, offset(rank, to)) == known.end()) return false;
   return true;
 }
 
@@ -85,21 +88,24 @@ std::optional<Neighborhood> offsets_of_all(const Grid& grid, const Destinations&
 std::optional<Neighborhood> neighborhood_on(const Grid& grid, const Destinations& destinations) {
   auto neighborhood = offsets_of_all(grid, destinations);
   if (!neighborhood) return std::nullopt;
-  std::vector<Rank> expected;
+  std::vector<Rank> expected, found;
   for (Rank rank = 0; rank < destinations.ranks(); ++rank) {
     expected.clear();
     for (int i = 0; i < neighborhood->size(); ++i)
       if (const auto target = neighborhood->target(rank, i)) expected.push_back(*target);
+    found.assign(destinations.of(rank).begin(), destinations.of(rank).end());
     std::ranges::sort(expected);
-    if (!std::ranges::equal(expected, destinations.of(rank))) return std::nullopt;
+    std::ranges::sort(found);
+    if (expected != found) return std::nullopt;
   }
   return neighborhood;
 }
 
 /// Calls `action` with all grids of so many ranks and so many dimensions more, which have sizes of 2 and more; those of
 /// 2 are periodic.
-template <class Action>
-void for_each_grid(int ranks, int dimensions, Grid& grid, const Action& action) {
+/// @param may_go_on  is asked about the first dimensions of grids; none is made of those that it refuses
+template <class MayGoOn, class Action>
+void for_each_grid(int ranks, int dimensions, Grid& grid, const MayGoOn& may_go_on, const Action& action) {
   if (dimensions == 0) {
     if (ranks == 1) action(grid);
     return;
@@ -110,7 +116,7 @@ void for_each_grid(int ranks, int dimensions, Grid& grid, const Action& action) 
     for (const bool is_periodic : {true, false}) {
       if (!is_periodic && size == 2) continue;
       grid.periodic.push_back(is_periodic);
-      for_each_grid(ranks / size, dimensions - 1, grid, action);
+      if (may_go_on(grid)) for_each_grid(ranks / size, dimensions - 1, grid, may_go_on, action);
       grid.periodic.pop_back();
     }
     grid.dims.pop_back();
@@ -125,7 +131,7 @@ std::optional<Neighborhood> neighborhood_on(const Grid& grid, const Pattern& pat
 
 std::optional<Neighborhood> find_neighborhood(const Pattern& pattern, const std::optional<Grid>& known) {
   constexpr int most_dimensions = 5;
-  constexpr int most_grids = 20000;  // of numbers of ranks with very many divisors not all
+  constexpr int most_looked_at = 20000;  // of numbers of ranks with very many divisors not all
   const Destinations destinations(pattern);
   if (std::ssize(destinations.of(destinations.busiest())) >= pattern.ranks - 1) return std::nullopt;
   std::optional<Neighborhood> best;
@@ -141,11 +147,10 @@ std::optional<Neighborhood> find_neighborhood(const Pattern& pattern, const std:
   if (known) try_grid(*known);
   if (best) return best;
   Grid grid;
-  int left = most_grids;
+  int left = most_looked_at;
+  const auto may_go_on = [&](const Grid& first) { return left-- > 0 && may_be_alike(first, destinations); };
   for (int dimensions = 1; dimensions <= most_dimensions; ++dimensions)  // of like ones that with the fewest
-    for_each_grid(pattern.ranks, dimensions, grid, [&](const Grid& candidate) {
-      if (left-- > 0) try_grid(candidate);
-    });
+    for_each_grid(pattern.ranks, dimensions, grid, may_go_on, try_grid);
   return best;
 }
 

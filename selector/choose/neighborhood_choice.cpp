@@ -5,6 +5,7 @@
 #include "model/error.hpp"
 #include "model/route/catalogue.hpp"
 #include "selector/choose/grid_strategies.hpp"
+#include "selector/choose/pattern_pricer.hpp"
 #include "selector/choose/told_apart.hpp"
 
 namespace commpass {

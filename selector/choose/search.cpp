@@ -80,24 +80,41 @@ std::vector<Strategy> with_more_copies(std::vector<Candidate> candidates, const 
   return result;
 }
 
-}  // namespace
+/// Strategies that were not tried before.
+class Untried {
+ public:
+  explicit Untried(std::span<const Candidate> candidates) {
+    for (const auto& candidate : candidates) known_.insert(to_string(candidate.strategy));
+  }
 
-void search_strategies(std::vector<Candidate>& candidates, const Layout& layout, std::int64_t edges,
-                       const Pricer& price, const Calls& calls) {
-  constexpr std::int64_t most_tried = 48, most_edges = std::int64_t{1} << 22;
-  const auto left_at = std::clamp(most_edges / std::max<std::int64_t>(1, edges), std::int64_t{1}, most_tried);
-  std::set<std::string> known, expanded;
-  for (const auto& candidate : candidates) known.insert(to_string(candidate.strategy));
-  const auto try_all = [&](const std::vector<Strategy>& strategies, std::size_t most) {
+  /// Adds the candidates of those that are new, until there are so many.
+  void try_all(const std::vector<Strategy>& strategies, std::size_t most, const Pricer& price,
+               std::vector<Candidate>& candidates) {
     std::vector<Strategy> untried;
     for (const auto& strategy : strategies)
-      if (candidates.size() + untried.size() < most && known.insert(to_string(strategy)).second)
+      if (candidates.size() + untried.size() < most && known_.insert(to_string(strategy)).second)
         untried.push_back(strategy);
     for (auto& candidate : price(untried)) candidates.push_back(std::move(candidate));
-  };
+  }
+
+ private:
+  std::set<std::string> known_;
+};
+
+}  // namespace
+
+std::int64_t most_tried(std::int64_t edges) {
+  constexpr std::int64_t most = 48, most_edges = std::int64_t{1} << 22;
+  return std::clamp(most_edges / std::max<std::int64_t>(1, edges), std::int64_t{1}, most);
+}
+
+void search_neighbours(std::vector<Candidate>& candidates, const Layout& layout, std::int64_t most, const Pricer& price,
+                       const Calls& calls) {
+  Untried untried(candidates);
+  std::set<std::string> expanded;
   const auto copied_by_more = with_more_copies(candidates, calls);
-  try_all(copied_by_more, candidates.size() + copied_by_more.size());
-  const auto end = candidates.size() + static_cast<std::size_t>(left_at);
+  untried.try_all(copied_by_more, candidates.size() + copied_by_more.size(), price, candidates);
+  const auto end = candidates.size() + static_cast<std::size_t>(most);
   const auto is_cheaper = [&](std::size_t a, std::size_t b) {
     return ranked_seconds(candidates[a], calls) < ranked_seconds(candidates[b], calls);
   };
@@ -111,13 +128,21 @@ void search_strategies(std::vector<Candidate>& candidates, const Layout& layout,
     if (next == cheapest.end() || candidates[*next].cost.seconds <= 0) break;
     const auto strategy = candidates[*next].strategy;
     expanded.insert(to_string(strategy));
-    try_all(neighbours(strategy, layout), end);
+    untried.try_all(neighbours(strategy, layout), end, price, candidates);
   }
-  // Flags are dear: tables are made for each. So they come last, for the cheapest of all and of each route, and not for
-  // large patterns.
+}
+
+void search_flags(std::vector<Candidate>& candidates, std::int64_t edges, const Pricer& price, const Calls& calls) {
   constexpr std::int64_t as_long_as = 16;  // other trials
-  const auto most_flagged = std::min(search_breadth, static_cast<std::size_t>(left_at / as_long_as));
-  try_all(flagged(candidates, search_breadth, calls), candidates.size() + most_flagged);
+  const auto most_flagged = std::min(search_breadth, static_cast<std::size_t>(most_tried(edges) / as_long_as));
+  Untried(candidates)
+      .try_all(flagged(candidates, search_breadth, calls), candidates.size() + most_flagged, price, candidates);
+}
+
+void search_strategies(std::vector<Candidate>& candidates, const Layout& layout, std::int64_t edges,
+                       const Pricer& price, const Calls& calls) {
+  search_neighbours(candidates, layout, most_tried(edges), price, calls);
+  search_flags(candidates, edges, price, calls);
 }
 
 }  // namespace commpass

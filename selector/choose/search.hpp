@@ -25,4 +25,15 @@ inline constexpr std::size_t search_breadth = 3;
 void search_strategies(std::vector<Candidate>& candidates, const Layout& layout, std::int64_t edges,
                        const Pricer& price, const Calls& calls = {});
 
+/// How many neighbours are tried for a pattern with so many edges.
+std::int64_t most_tried(std::int64_t edges);
+
+/// The same without flags.
+/// @param most  so many neighbours are tried
+void search_neighbours(std::vector<Candidate>& candidates, const Layout& layout, std::int64_t most, const Pricer& price,
+                       const Calls& calls = {});
+
+/// The flags alone. They are dear, since tables are made for each, so of large patterns they are not tried.
+void search_flags(std::vector<Candidate>& candidates, std::int64_t edges, const Pricer& price, const Calls& calls = {});
+
 }  // namespace commpass

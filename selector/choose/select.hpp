@@ -40,6 +40,9 @@ void check_calls(const Calls& calls);
 /// The seconds by which candidates are ranked: of planning and all exchanges, or, without calls, of one exchange.
 Seconds ranked_seconds(const Candidate& candidate, const Calls& calls);
 
+/// Seconds to nine digits: differences beyond that are rounding, not a reason.
+Seconds comparable(Seconds seconds);
+
 /// Prices strategies, all for the same pattern and machine, and gives their candidates in the same order.
 /// @throws NotApplicable, also if a strategy cannot be priced on the machine; InputError
 using Pricer = std::function<std::vector<Candidate>(std::span<const Strategy>)>;
@@ -47,13 +50,6 @@ using Pricer = std::function<std::vector<Candidate>(std::span<const Strategy>)>;
 /// The numbers of strategies that differ in nothing but their window and path, and so need one schedule: best priced
 /// together.
 std::vector<std::vector<std::size_t>> by_route(std::span<const Strategy> strategies);
-
-/// Prices by the edges of a pattern. The pattern, the layout and the machine must live as long as the result.
-/// @param calls    given: the time to plan is predicted, too
-/// @param threads  the most that it may start; each holds a schedule
-/// @throws InputError
-Pricer pattern_pricer(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
-                      const Calls& calls, unsigned threads = 8);
 
 enum class RandomPart {
   whole,       ///< estimate
@@ -64,6 +60,9 @@ enum class RandomPart {
 /// long as the result, which throws NotApplicable for strategies without a closed form.
 Pricer random_pricer(const RandomPattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
                      const Calls& calls, Usage usage = Usage::planned, RandomPart part = RandomPart::whole);
+
+/// Sorts by ranked_seconds; ties stay in their order.
+void sort_ranking(std::vector<Candidate>& ranking, const Calls& calls);
 
 /// Prices suggestions, and what search_strategies finds from there, and sorts them by ranked_seconds; ties (to nine
 /// digits) stay in the given order.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "model/route/catalogue.hpp"
+#include "selector/choose/pattern_pricer.hpp"
 #include "selector/choose/search.hpp"
 #include "selector/choose/told_apart.hpp"
 
@@ -26,27 +27,30 @@ Seconds postal_seconds(const Edge& edge, const Layout& layout, const Machine& ma
 /// Remembers the cheapest candidates between calls.
 class Shortlist {
  public:
-  Shortlist(Pricer whole, Pricer part, double margin)
-      : whole_(std::move(whole)), part_(std::move(part)), margin_(margin) {}
+  Shortlist(Pricer whole, Pricer part, double margin, std::size_t first)
+      : whole_(std::move(whole)), part_(std::move(part)), margin_(margin), first_(first) {}
 
   std::vector<Candidate> price(std::span<const Strategy> strategies) {
-    constexpr std::size_t first = 8;  // enough to meet one that is nearly the cheapest, and to keep as many cores busy
     auto candidates = price_parts(strategies);
     std::vector<std::size_t> order(candidates.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, {}, [&](std::size_t i) { return candidates[i].cost.seconds; });
-    price_wholes(std::span(order).first(std::min(first, order.size())), candidates);
-    price_wholes(std::span(order).subspan(std::min(first, order.size())), candidates);
+    price_wholes(std::span(order).first(std::min(first_, order.size())), candidates);
+    price_wholes(std::span(order).subspan(std::min(first_, order.size())), candidates);
     return candidates;
   }
 
  private:
   /// Where ways depend on the whole pattern, the price of a part says nothing about them, and is 0.
   std::vector<Candidate> price_parts(std::span<const Strategy> strategies) const {
+    std::vector<Strategy> told;
+    for (const auto& strategy : strategies)
+      if (pattern_need(strategy) == PatternNeed::nothing) told.push_back(strategy);
+    const auto parts = part_(told);
     std::vector<Candidate> candidates(strategies.size());
+    auto part = parts.begin();
     for (std::size_t i = 0; i < strategies.size(); ++i) {
-      if (pattern_need(strategies[i]) == PatternNeed::nothing)
-        candidates[i] = std::move(part_(strategies.subspan(i, 1)).front());
+      if (pattern_need(strategies[i]) == PatternNeed::nothing) candidates[i] = *part++;
       candidates[i].strategy = strategies[i];
       candidates[i].is_part = true;
     }
@@ -76,13 +80,13 @@ class Shortlist {
 
   Pricer whole_, part_;
   double margin_;
+  std::size_t first_;
   std::multiset<Seconds> known_;  // prices in full
 };
 
 }  // namespace
 
-Pattern busiest_part(const Pattern& pattern, const Layout& layout, const Machine& machine) {
-  constexpr std::ptrdiff_t busiest = 8;
+std::vector<Seconds> busy_seconds(const Pattern& pattern, const Layout& layout, const Machine& machine) {
   const auto ranks = static_cast<std::size_t>(pattern.ranks);
   std::vector<Seconds> sending(ranks, 0), receiving(ranks, 0);
   for (const auto& edge : pattern.edges) {
@@ -91,12 +95,18 @@ Pattern busiest_part(const Pattern& pattern, const Layout& layout, const Machine
     sending[static_cast<std::size_t>(edge.source)] += seconds;
     receiving[static_cast<std::size_t>(edge.destination)] += seconds;
   }
-  std::vector<std::size_t> order(ranks);
+  for (std::size_t rank = 0; rank < ranks; ++rank) sending[rank] = std::max(sending[rank], receiving[rank]);
+  return sending;
+}
+
+Pattern busiest_part(const Pattern& pattern, const Layout& layout, const Machine& machine) {
+  constexpr std::ptrdiff_t busiest = 8;
+  const auto busy = busy_seconds(pattern, layout, machine);
+  std::vector<std::size_t> order(busy.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto end = order.begin() + std::min(busiest, std::ssize(order));
-  std::ranges::partial_sort(order, end, std::ranges::greater{},
-                            [&](std::size_t r) { return std::pair(std::max(sending[r], receiving[r]), r); });
-  std::vector<bool> is_busy(ranks, false);
+  std::ranges::partial_sort(order, end, std::ranges::greater{}, [&](std::size_t r) { return std::pair(busy[r], r); });
+  std::vector<bool> is_busy(busy.size(), false);
   for (auto rank = order.begin(); rank != end; ++rank) is_busy[*rank] = true;
 
   Pattern part{pattern.ranks, {}};
@@ -111,26 +121,37 @@ Machine without_sharing(Machine machine) {
   return with_shared_rates_times(std::move(machine), unlimited);
 }
 
-Pricer shortlist(Pricer whole, Pricer part, double margin) {
-  return [list = std::make_shared<Shortlist>(std::move(whole), std::move(part), margin)](
+Pricer shortlist(Pricer whole, Pricer part, double margin, std::size_t first) {
+  return [list = std::make_shared<Shortlist>(std::move(whole), std::move(part), margin, first)](
              std::span<const Strategy> strategies) { return list->price(strategies); };
+}
+
+namespace {
+
+Pricer pricer_of(Pattern part, const Layout& layout, const Machine& machine, CostModel model) {
+  struct Part {
+    Pattern pattern;
+    Machine machine;
+  };
+  const auto own = std::make_shared<const Part>(Part{std::move(part), without_sharing(machine)});
+  return [own, price = pattern_pricer(own->pattern, layout, own->machine, model, {})](
+             std::span<const Strategy> strategies) { return price(strategies); };
+}
+
+}  // namespace
+
+Pricer part_pricer(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model) {
+  return pricer_of(busiest_part(pattern, layout, machine), layout, machine, model);
 }
 
 Pricer price_promising(Pricer whole, const Pattern& pattern, const Layout& layout, const Machine& machine,
                        CostModel model, const Calls& calls) {
   if (calls) return whole;
-  struct Part {
-    Pattern pattern;
-    Machine machine;
-  };
-  const auto part =
-      std::make_shared<const Part>(Part{busiest_part(pattern, layout, machine), without_sharing(machine)});
+  auto part = busiest_part(pattern, layout, machine);
   constexpr std::size_t worth_a_shortlist = 10;  // times the edges of the part
-  if (pattern.edges.size() <= worth_a_shortlist * part->pattern.edges.size()) return whole;
-  const auto price_part = pattern_pricer(part->pattern, layout, part->machine, model, calls);
-  return shortlist(
-      std::move(whole), [part, price_part](std::span<const Strategy> strategies) { return price_part(strategies); },
-      std::max(1.1, 1 + uncertainty_of(machine)));
+  if (pattern.edges.size() <= worth_a_shortlist * part.edges.size()) return whole;
+  return shortlist(std::move(whole), pricer_of(std::move(part), layout, machine, model),
+                   std::max(1.1, 1 + uncertainty_of(machine)));
 }
 
 }  // namespace commpass

@@ -8,6 +8,10 @@
 
 namespace commpass {
 
+/// By rank: how long it sends or receives, were all messages sent straight and one after another.
+/// @throws InputError if the machine has no parameters for a locality that the layout has
+std::vector<Seconds> busy_seconds(const Pattern& pattern, const Layout& layout, const Machine& machine);
+
 /// The edges of the few ranks that send or receive for longest, were their messages sent straight and one after
 /// another.
 /// @throws InputError if the machine has no parameters for a locality that the layout has
@@ -16,12 +20,18 @@ Pattern busiest_part(const Pattern& pattern, const Layout& layout, const Machine
 /// The machine with nothing that ranks share.
 Machine without_sharing(Machine machine);
 
+/// Prices the busiest part of a pattern without sharing. The layout must live as long as the result.
+/// @throws InputError as busiest_part
+Pricer part_pricer(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model);
+
 /// Prices in full what may be among the cheapest, from which the search goes on. Whatever is much dearer than these by
 /// a part alone keeps the price of that part (Candidate::is_part). The result depends on nothing but the calls before.
 /// @param whole   prices the pattern
 /// @param part    prices a part of it
 /// @param margin  at least so many times the price of the cheapest ones a part has to be dear
-Pricer shortlist(Pricer whole, Pricer part, double margin);
+/// @param first   so many are priced in full whatever their parts: enough to meet one that is nearly the cheapest, and
+/// to keep as many cores busy
+Pricer shortlist(Pricer whole, Pricer part, double margin, std::size_t first = 8);
 
 /// A shortlist for a pattern, by its busiest part without sharing, if it is so large that this is worth it; else the
 /// given pricer. With calls planning counts, too, of which a part says nothing. The layout must live as long as the

@@ -14,6 +14,7 @@
 #include "selector/choose/grid_strategies.hpp"
 #include "selector/choose/neighborhood_choice.hpp"
 #include "selector/choose/offer.hpp"
+#include "selector/choose/pattern_pricer.hpp"
 #include "selector/choose/told_apart.hpp"
 #include "selector/report/profile_note.hpp"
 #include "selector/report/profile_origin.hpp"

@@ -6,6 +6,7 @@
 #include "model/pattern/generate.hpp"
 #include "model/support.hpp"
 #include "selector/choose/alltoall_choice.hpp"
+#include "selector/choose/pattern_pricer.hpp"
 #include "selector/choose/select.hpp"
 #include "selector/choose/shortlist.hpp"
 #include "selector/choose/sparse_choice.hpp"

@@ -26,6 +26,10 @@ class LibraryRoute final : public Route {
                     std::span<Rank> to) const override {
     way_->next_of_each(blocks, at, stage, to);
   }
+  bool next_of_ends(std::span<const BlockEnds> ends, std::span<const Rank> at, int stage,
+                    std::span<Rank> to) const override {
+    return way_->next_of_ends(ends, at, stage, to);
+  }
   int round(Rank from, Rank to, int stage) const override { return way_->round(from, to, stage); }
   std::vector<UniformRun> uniform_runs(Rank rank, int stage) const override { return way_->uniform_runs(rank, stage); }
 

@@ -205,6 +205,29 @@ TEST_F(Selection, PricesStrategiesOfOneScheduleOnOneRank) {
   EXPECT_EQ(all[1], 6) << "nothing priced twice";
 }
 
+TEST_F(Selection, SharesTheWorkOfSeveralPricers) {
+  const auto times = [](double seconds) {
+    return Pricer([=](std::span<const Strategy> strategies) {
+      std::vector<Candidate> candidates;
+      for (const auto& strategy : strategies)
+        candidates.push_back({strategy, {seconds * (1 + strategy.window.rounds), {}}});
+      return candidates;
+    });
+  };
+  const std::vector<Pricer> prices{times(1), times(10)};
+  const std::vector strategies{parse_strategy("standard,window=4"), parse_strategy("tuna,radix=2,window=3")};
+  share_pricing(comm(), prices, [&](std::span<const Pricer> shared) {
+    ASSERT_EQ(shared.size(), 2U);
+    for (const std::size_t pricer : {1, 0, 1}) {
+      const auto candidates = shared[pricer](strategies);
+      ASSERT_EQ(candidates.size(), 2U);
+      EXPECT_EQ(candidates[0].cost.seconds, pricer == 0 ? 5 : 50);
+      EXPECT_EQ(candidates[1].cost.seconds, pricer == 0 ? 4 : 40);
+    }
+    EXPECT_TRUE(shared[0]({}).empty());
+  });
+}
+
 TEST_F(Selection, ChoosesEvaluatorsThatAreSpreadOverTheNodes) {
   for (unsigned seed = 1; seed <= 10; ++seed) {
     const auto layout = test::random_layout(ranks(), seed);

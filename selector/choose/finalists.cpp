@@ -1,0 +1,149 @@
+#include "selector/choose/finalists.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <set>
+
+#include "selector/choose/pattern_pricer.hpp"
+#include "selector/choose/search.hpp"
+#include "selector/choose/shortlist.hpp"
+#include "selector/choose/told_apart.hpp"
+
+namespace commpass {
+
+namespace {
+
+constexpr Seconds endless = std::numeric_limits<Seconds>::infinity();
+
+/// By so much a sketch of a strategy may be above that of another one whose price in full is higher: sketches are 0.8
+/// to 1 of the prices.
+constexpr double sketch_spread = 1.25;
+
+/// The last of the cheapest that the search goes on from, of prices that say something.
+class Cheapest {
+ public:
+  void add(Seconds seconds) {
+    if (seconds > 0) seconds_.insert(seconds);
+  }
+  Seconds last() const {
+    return seconds_.size() < search_breadth ? endless : *std::next(seconds_.begin(), search_breadth - 1);
+  }
+
+ private:
+  std::multiset<Seconds> seconds_;
+};
+
+/// Candidates, and how deep each was looked at.
+class Finalists {
+ public:
+  Finalists(const PricersByDepth& price, std::vector<Candidate> candidates, double margin, std::size_t at_once)
+      : price_(price), candidates_(std::move(candidates)), margin_(margin), at_once_(at_once) {
+    Cheapest sketches;
+    for (const auto& candidate : candidates_) {
+      depths_.push_back(candidate.is_part ? Depth::part : Depth::sketch);
+      if (!candidate.is_part) sketches.add(candidate.cost.seconds);
+    }
+    for (auto& candidate : candidates_) candidate.is_part = true;
+    first_limit_ = sketch_spread * sketches.last();
+  }
+
+  std::vector<Candidate> take() {
+    for (auto next = most_promising(); !next.empty(); next = most_promising()) {
+      auto parts = next;
+      std::erase_if(parts, [&](std::size_t i) { return depths_[i] != Depth::part; });
+      if (!parts.empty()) deepen(parts, price_.sketch, Depth::sketch);
+      else deepen(next, price_.whole, Depth::whole);
+    }
+    return std::move(candidates_);
+  }
+
+ private:
+  enum class Depth { part, sketch, whole };
+
+  /// Those that are priced next: what may be as cheap as the cheapest.
+  std::vector<std::size_t> most_promising() const {
+    const auto limit = in_full_.last() < endless ? margin_ * in_full_.last() : first_limit_;
+    std::vector<std::size_t> result;
+    for (std::size_t i = 0; i < candidates_.size(); ++i)
+      if (depths_[i] != Depth::whole && candidates_[i].cost.seconds <= limit) result.push_back(i);
+    std::ranges::stable_sort(result, {}, [&](std::size_t i) { return candidates_[i].cost.seconds; });
+    result.resize(std::min(result.size(), at_once_));
+    return result;
+  }
+
+  void deepen(std::span<const std::size_t> numbers, const Pricer& price, Depth depth) {
+    std::vector<Strategy> strategies;
+    for (const auto i : numbers) strategies.push_back(candidates_[i].strategy);
+    auto priced = price(strategies);
+    for (std::size_t p = 0; p < numbers.size(); ++p) {
+      const auto i = numbers[p];
+      candidates_[i] = std::move(priced[p]);
+      candidates_[i].is_part = depth != Depth::whole;
+      depths_[i] = depth;
+      if (depth == Depth::whole) in_full_.add(candidates_[i].cost.seconds);
+    }
+  }
+
+  const PricersByDepth& price_;
+  std::vector<Candidate> candidates_;
+  std::vector<Depth> depths_;  // of each
+  double margin_;
+  std::size_t at_once_;
+  Seconds first_limit_ = endless;
+  Cheapest in_full_;
+};
+
+/// The ranks of the node with the busiest rank, and of the busiest node; none of a node by which they are too many to
+/// spare anything.
+std::vector<bool> ranks_to_sketch(const Pattern& pattern, const Layout& layout, const Machine& machine) {
+  constexpr int share = 64;  // of all ranks: a tenth of all blocks passes through them, if there are many stages
+  const auto busy = busy_seconds(pattern, layout, machine);
+  std::vector<Seconds> of_node(static_cast<std::size_t>(layout.nodes()), 0);
+  for (Rank rank = 0; rank < layout.ranks(); ++rank)
+    of_node[static_cast<std::size_t>(layout.node(rank))] += busy[static_cast<std::size_t>(rank)];
+  const auto busiest_rank = static_cast<Rank>(std::ranges::max_element(busy) - busy.begin());
+  const auto busiest_node = static_cast<int>(std::ranges::max_element(of_node) - of_node.begin());
+  std::vector<bool> result(busy.size(), false);
+  int count = 0;
+  for (const int node : {layout.node(busiest_rank), busiest_node}) {
+    if (result[static_cast<std::size_t>(layout.ranks_of(node).front())]) continue;
+    if (share * (count + layout.ppn(node)) > layout.ranks()) continue;
+    for (const Rank rank : layout.ranks_of(node)) result[static_cast<std::size_t>(rank)] = true;
+    count += layout.ppn(node);
+  }
+  return count > 0 ? result : std::vector<bool>();
+}
+
+}  // namespace
+
+std::optional<PricersByDepth> pricers_by_depth(const Pattern& pattern, const Layout& layout, const Machine& machine,
+                                               CostModel model, unsigned threads) {
+  constexpr std::size_t worth_it = 100'000;  // edges; fewer are priced in no time
+  if (pattern.edges.size() < worth_it) return std::nullopt;
+  auto sketched = ranks_to_sketch(pattern, layout, machine);
+  if (sketched.empty()) return std::nullopt;
+  auto [whole, sketch] = pattern_pricers(pattern, layout, machine, model, std::move(sketched), threads);
+  return PricersByDepth{part_pricer(pattern, layout, machine, model), std::move(sketch), std::move(whole)};
+}
+
+std::vector<Candidate> rank_finalists(const PricersByDepth& price, std::span<const Strategy> suggestions,
+                                      const Layout& layout, const Machine& machine, std::int64_t edges,
+                                      std::size_t at_once) {
+  // Late messages are taken in in another order, which makes little difference to all that passes through a node.
+  constexpr double order_of_late = 1.05;
+  // By sketches the search may come to other places than by prices. It goes on from these, but not for long.
+  constexpr std::int64_t last_part = 8;
+  const auto most = most_tried(edges);
+  const auto by_sketch = shortlist(price.sketch, price.part, sketch_spread, at_once);
+  auto candidates = by_sketch(suggestions);
+  search_neighbours(candidates, layout, most, by_sketch);
+  Finalists finalists(price, std::move(candidates), std::max(order_of_late, 1 + uncertainty_of(machine)), at_once);
+  auto ranking = finalists.take();
+  search_neighbours(ranking, layout, most / last_part, price.whole);
+  search_flags(ranking, edges, price.whole);
+  sort_ranking(ranking, {});
+  return ranking;
+}
+
+}  // namespace commpass

@@ -1,0 +1,178 @@
+// Looking at all strategies by sketches, and pricing in full only what may be the cheapest.
+#include "selector/choose/finalists.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "model/pattern/generate.hpp"
+#include "model/route/catalogue.hpp"
+#include "model/support.hpp"
+#include "selector/choose/find_grid.hpp"
+#include "selector/choose/offer.hpp"
+#include "selector/choose/pattern_pricer.hpp"
+#include "selector/choose/shortlist.hpp"
+
+namespace commpass {
+namespace {
+
+/// Everything costs something, and nodes share what they send and get.
+Machine machine_of_sketches() {
+  Machine m;
+  m.name = "test";
+  Protocol near{"eager", test::no_limit, 4e-7, 1e-10, 1e-7}, small{"eager", 4096, 2e-6, 1e-9, 5e-7},
+      large{"rendezvous", test::no_limit, 6e-6, 2e-10, 2e-6};
+  near.alpha_receive_s = 2e-7;
+  small.alpha_receive_s = large.alpha_receive_s = 1e-6;
+  large.beta_receive_s_per_byte = 3e-10;
+  test::set_channel(m, Locality::socket, {{near}, 1e-9, 2e10});
+  test::set_channel(m, Locality::network, {{small, large}, 1e-9});
+  m.injection_rate_bytes_per_s = m.ejection_rate_bytes_per_s = 1e10;
+  m.core_rate_bytes_per_s = 8e9;
+  m.copy_rate_bytes_per_s = 1e10;
+  m.copy_block_s = 2e-8;
+  return m;
+}
+
+struct Sketched {
+  Pattern pattern;
+  Layout layout;
+  Machine machine = machine_of_sketches();
+
+  Sketched(const char* text, int ppn) : pattern(generate_pattern(text)), layout(Layout::with_ppn(pattern.ranks, ppn)) {}
+
+  /// By the nodes of rank 0 and of the one in the middle.
+  PricersByDepth pricers() const {
+    std::vector<bool> sketched(static_cast<std::size_t>(pattern.ranks), false);
+    for (const int node : {0, layout.nodes() / 2})
+      for (const Rank rank : layout.ranks_of(node)) sketched[static_cast<std::size_t>(rank)] = true;
+    auto [whole, sketch] = pattern_pricers(pattern, layout, machine, CostModel::burst, std::move(sketched), 1);
+    return {part_pricer(pattern, layout, machine, CostModel::burst), std::move(sketch), std::move(whole)};
+  }
+  std::vector<Strategy> suggestions() const {
+    return strategies_for(pattern, layout, machine, CostModel::burst, {}, host_paths);
+  }
+  std::vector<Candidate> rank(std::size_t at_once = fewest_finalists) const {
+    return rank_finalists(pricers(), suggestions(), layout, machine, pattern.messages(), at_once);
+  }
+};
+
+const Sketched cases[] = {
+    {"random:ranks=256,bytes=64,degree=16", 8},    {"random:ranks=250,bytes=3000,degree=6", 7},
+    {"random:ranks=256,bytes=100000,degree=4", 8}, {"stencil:dims=6x6x6,points=box,bytes=700", 8},
+    {"power-law:ranks=150,bytes=20000", 6},        {"stencil:dims=7x6x5,points=faces,bytes=40000", 6}};
+
+TEST(Finalists, ChooseAsWellAsPricingEverythingInFull) {
+  bool spares_work = false;
+  for (const auto& each : cases) {
+    const auto all = rank_strategies(each.pattern, each.layout, each.machine), finalists = each.rank();
+    EXPECT_FALSE(finalists.front().is_part);
+    EXPECT_LE(finalists.front().cost.seconds, 1.005 * all.front().cost.seconds)
+        << to_string(finalists.front().strategy) << " for " << to_string(all.front().strategy) << ", "
+        << each.layout.describe();
+    std::map<std::string, Seconds> price;
+    for (const auto& candidate : all) price[to_string(candidate.strategy)] = candidate.cost.seconds;
+    for (const auto& candidate : finalists) {
+      const auto known = price.find(to_string(candidate.strategy));
+      if (!candidate.is_part && known != price.end()) {
+        EXPECT_EQ(candidate.cost.seconds, known->second) << known->first;
+      }
+      spares_work = spares_work || candidate.is_part;
+    }
+  }
+  EXPECT_TRUE(spares_work);
+}
+
+TEST(Finalists, AreNoDearerByTheirSketchThanInFull) {
+  for (const auto& each : cases) {
+    const auto strategies = offered_strategies(each.layout, each.machine, CostModel::burst);
+    const auto price = each.pricers();
+    const auto sketches = price.sketch(strategies), wholes = price.whole(strategies);
+    constexpr double order_of_late_messages = 1.05;
+    for (std::size_t i = 0; i < strategies.size(); ++i) {
+      EXPECT_LE(sketches[i].cost.seconds, order_of_late_messages * wholes[i].cost.seconds)
+          << to_string(strategies[i]) << ", " << each.layout.describe();
+      EXPECT_GT(sketches[i].cost.seconds, 0) << to_string(strategies[i]);
+    }
+  }
+}
+
+TEST(Finalists, AreTheSameHoweverManyArePricedAtOnce) {
+  for (const auto& each : cases) {
+    const auto few = each.rank(), many = each.rank(100);
+    EXPECT_EQ(few.front().strategy, many.front().strategy) << each.layout.describe();
+    EXPECT_EQ(few.front().cost.seconds, many.front().cost.seconds);
+  }
+}
+
+/// The window is the price in full; a part is a fourth of it, a sketch nine tenths.
+struct ByWindow {
+  std::vector<int> sketched{}, in_full{};
+
+  PricersByDepth pricers() {
+    const auto times = [](double factor, std::vector<int>* asked) {
+      return [=](std::span<const Strategy> strategies) {
+        std::vector<Candidate> candidates;
+        for (const auto& strategy : strategies) {
+          if (asked) asked->push_back(strategy.window.rounds);
+          candidates.emplace_back().strategy = strategy;
+          candidates.back().cost.seconds = factor * strategy.window.rounds;
+        }
+        return candidates;
+      };
+    };
+    return {times(0.25, nullptr), times(0.9, &sketched), times(1, &in_full)};
+  }
+};
+
+TEST(Finalists, AreThoseNearTheThirdCheapest) {
+  ByWindow by_window;
+  std::vector<Strategy> strategies;
+  for (int window = 400; window >= 100; window -= 10) strategies.push_back({"standard", {}, {window}});
+  // So many edges that the search tries one neighbour: a window of half the size, 50.
+  const auto layout = Layout::with_ppn(1000, 10);
+  const auto ranking =
+      rank_finalists(by_window.pricers(), strategies, layout, machine_of_sketches(), std::int64_t{1} << 40, 2);
+  // In pairs, the least sketches first. The third cheapest is 110: sketches up to 110·1.05 are of 128 and less.
+  EXPECT_EQ(by_window.in_full, (std::vector{50, 100, 110, 120}));
+  EXPECT_EQ(ranking.front().strategy.window.rounds, 50);
+  EXPECT_EQ(std::ranges::count(ranking, false, &Candidate::is_part), 4);
+  // Of the others those were sketched whose parts are less than what the cheapest cost.
+  std::ranges::sort(by_window.sketched);
+  EXPECT_EQ(std::ranges::adjacent_find(by_window.sketched), by_window.sketched.end()) << "none twice";
+  EXPECT_LE(by_window.sketched.back(), 4 * 110 * 105 / 100);
+}
+
+// A price of nothing says nothing: it is asked for in full.
+TEST(Finalists, ArePricedInFullWhereNothingIsKnown) {
+  ByWindow by_window;
+  auto price = by_window.pricers();
+  price.sketch = price.part = [](std::span<const Strategy> strategies) {
+    std::vector<Candidate> candidates(strategies.size());
+    for (std::size_t i = 0; i < candidates.size(); ++i) candidates[i].strategy = strategies[i];
+    return candidates;
+  };
+  std::vector<Strategy> strategies;
+  for (int window = 1; window <= 20; ++window) strategies.push_back({"standard", {}, {window}});
+  const auto ranking = rank_finalists(price, strategies, Layout::with_ppn(100, 10), machine_of_sketches(), 1000);
+  EXPECT_EQ(ranking.front().strategy.window.rounds, 1);
+  EXPECT_EQ(by_window.in_full.size(), 20U);
+}
+
+TEST(Finalists, AreSoughtForLargePatternsOnManyNodes) {
+  const auto machine = machine_of_sketches();
+  const auto has_sketches = [&](int ranks, int degree, int ppn) {
+    Pattern pattern{ranks, {}};
+    for (Rank rank = 0; rank < ranks; ++rank)
+      for (int i = 1; i <= degree; ++i) pattern.edges.push_back({rank, (rank + i * 7) % ranks, 10});
+    const auto layout = Layout::with_ppn(ranks, ppn);
+    return pricers_by_depth(pattern, layout, machine, CostModel::burst, 1).has_value();
+  };
+  EXPECT_TRUE(has_sketches(2048, 50, 32));
+  EXPECT_FALSE(has_sketches(2048, 10, 32)) << "few edges";
+  EXPECT_FALSE(has_sketches(2048, 50, 64)) << "a node has one of 32 ranks";
+}
+
+}  // namespace
+}  // namespace commpass
