@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/options.hpp"
+#include "bench/peer_times.hpp"
 #include "bench/summary.hpp"
 #include "bench/value_needs.hpp"
 #include "model/file.hpp"
@@ -79,16 +80,11 @@ Result run_case(const Options& options, const Case& which) {
   result.chosen_s = own.at("seconds");
   result.predicted_s = own.at("predicted_s");
 
-  std::string files;
   const auto layout = parse_layout(layout_text, ranks);
-  for (std::size_t i = 0; i < std::size(peers); ++i) {
-    const auto file = fmt::format("{}-{}.txt", name, i);
-    write_file(file, to_text(peers[i].make(needs, layout)));
-    files += fmt::format(" '{}'", file);
-  }
-  const auto seconds =
-      Json::parse(simulate(options.simulator, cluster, ranks, "commpass-reference", "--values" + files));
-  for (std::size_t i = 0; i < std::size(peers); ++i) result.peers_s[i] = seconds.at(i);
+  std::vector<std::string> schedules;
+  for (const auto& peer : peers) schedules.push_back(to_text(peer.make(needs, layout)));
+  std::ranges::copy(time_schedules(options.simulator, cluster, ranks, schedules, name, "--values"),
+                    result.peers_s.begin());
   return result;
 }
 

@@ -8,9 +8,9 @@
 
 #include "bench/options.hpp"
 #include "bench/peer_schedules.hpp"
+#include "bench/peer_times.hpp"
 #include "bench/skewed_patterns.hpp"
 #include "bench/summary.hpp"
-#include "model/file.hpp"
 #include "model/machine/profile.hpp"
 #include "model/pattern/generate.hpp"
 #include "model/pattern/matrix_pattern.hpp"
@@ -91,14 +91,9 @@ Result run_case(const Options& options, const Case& which) {
                            profile, layout_text, name, result.chosen)));
   result.chosen_s = measured.at("ranking").at(0).at("measured_s");
 
-  std::string files;
-  for (std::size_t i = 0; i < std::size(peers); ++i) {
-    const auto file = fmt::format("{}-{}.txt", name, i);
-    write_file(file, to_text(peers[i].make(pattern, layout)));
-    files += fmt::format(" '{}'", file);
-  }
-  const auto seconds = Json::parse(simulate(options.simulator, cluster, ranks, "commpass-reference", files));
-  for (std::size_t i = 0; i < std::size(peers); ++i) result.peers_s[i] = seconds.at(i);
+  std::vector<std::string> schedules;
+  for (const auto& peer : peers) schedules.push_back(to_text(peer.make(pattern, layout)));
+  std::ranges::copy(time_schedules(options.simulator, cluster, ranks, schedules, name), result.peers_s.begin());
   return result;
 }
 

@@ -81,6 +81,14 @@ Seconds taking_of_smallest(Calibration& calibration, Locality locality, double s
   return is_determined(step) ? fit_taking_beside_sending(crossed_step(smallest, bytes, step)) : 0;
 }
 
+void tell_undetermined(Calibration& calibration, Locality locality, const Protocol& protocol, const char* of,
+                       const char* and_so) {
+  calibration.not_measured(
+      fmt::format("host.{}.{}: alpha_receive_s and beta_receive_s_per_byte: times of {} differ by more than a further "
+                  "message takes{}",
+                  name_of(locality), protocol.name, of, and_so));
+}
+
 /// Where nobody can send to a rank but one other, messages each way tell: what that takes beyond sending.
 void measure_receiving_of_two(Calibration& calibration, Locality locality, double share) {
   auto& channel = calibration.channel(locality);
@@ -90,10 +98,7 @@ void measure_receiving_of_two(Calibration& calibration, Locality locality, doubl
     auto& protocol = channel.protocols[i];
     const auto steps = bursts.steps(i, gamma);
     if (!std::ranges::all_of(steps, is_determined)) {
-      calibration.not_measured(
-          fmt::format("host.{}.{}: alpha_receive_s and beta_receive_s_per_byte: times of messages each way differ by "
-                      "more than a further message takes",
-                      name_of(locality), protocol.name));
+      tell_undetermined(calibration, locality, protocol, "messages each way", "");
       continue;
     }
     std::array<CrossedStep, 2> crossed;
@@ -141,11 +146,8 @@ void measure_receiving(Calibration& calibration, Locality locality, const Share&
     auto& protocol = channel.protocols[i];
     const auto steps = bursts.steps(i, gamma);
     if (!std::ranges::all_of(steps, is_determined)) {
-      calibration.not_measured(
-          fmt::format("host.{}.{}: alpha_receive_s and beta_receive_s_per_byte: times of many senders differ by more "
-                      "than a further message takes{}",
-                      name_of(locality), protocol.name,
-                      is_known ? "; taken to be as of smaller messages, whose receiver is the same" : ""));
+      tell_undetermined(calibration, locality, protocol, "many senders",
+                        is_known ? "; taken to be as of smaller messages, whose receiver is the same" : "");
       if (!is_known) continue;
       protocol.alpha_receive_s = taking.alpha_s;
       protocol.beta_receive_s_per_byte = taking.beta_s_per_byte;

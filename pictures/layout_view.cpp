@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "model/error.hpp"
 #include "pictures/svg.hpp"
@@ -57,9 +59,10 @@ Picture draw_layout(const Layout& layout, std::span<const Rank> positions, const
   for (std::size_t m = 0; m < moved.size(); ++m)
     if (moved[m] > 0) legend.emplace_back(move_looks[m], move_names[m]);
   y = svg.legend(left, y, width - 2 * left, legend) + 4;
-  auto csv = csv_line({"rank", "node", "socket", "plays"});
-  for (int node = 0; node < layout.nodes(); ++node) {
-    const double x = left + node % in_a_row * (box_width + apart), top = y + node / in_a_row * (box_height + apart);
+  const bool has_groups = layout.groups() > 1;
+  auto csv = has_groups ? csv_line({"rank", "node", "socket", "plays", "group"})
+                        : csv_line({"rank", "node", "socket", "plays"});
+  const auto draw_node = [&](int node, double x, double top) {
     svg.rect(x, top, box_width, box_height, "axis hollow");
     svg.text(x + 4, top + 12, fmt::format("node {}", node), "dim", Anchor::start, 11);
     int place = 0;
@@ -72,15 +75,29 @@ Picture draw_layout(const Layout& layout, std::span<const Rank> positions, const
                              : fmt::format("rank {}, socket {}, plays rank {} of node {}", rank, layout.socket(rank),
                                            plays, layout.node(plays)));
       ++place;
-      csv += csv_line(
-          {std::to_string(rank), std::to_string(node), std::to_string(layout.socket(rank)), std::to_string(plays)});
+      std::vector<std::string> row{std::to_string(rank), std::to_string(node), std::to_string(layout.socket(rank)),
+                                   std::to_string(plays)};
+      if (has_groups) row.push_back(std::to_string(layout.group(node)));
+      csv += csv_line(row);
     }
+  };
+  for (int group = 0; group < layout.groups(); ++group) {
+    if (has_groups) {
+      svg.text(left, y + 12, fmt::format("group {}", group), "ink strong");
+      y += caption + 4;
+    }
+    int drawn = 0;
+    for (int node = 0; node < layout.nodes(); ++node) {
+      if (layout.group(node) != group) continue;
+      draw_node(node, left + drawn % in_a_row * (box_width + apart), y + drawn / in_a_row * (box_height + apart));
+      ++drawn;
+    }
+    y += (drawn + in_a_row - 1) / in_a_row * (box_height + apart);
   }
-  const int rows = (layout.nodes() + in_a_row - 1) / in_a_row;
   const nlohmann::ordered_json json{{"schema_version", 1},         {"layout", layout.describe()},
                                     {"ranks", layout.ranks()},     {"plays_other_node", moved[2]},
                                     {"plays_same_node", moved[1]}, {"plays_itself", moved[0]}};
-  return std::move(svg).finish(y + rows * (box_height + apart) + 4, json_text(json, picture_indent), csv);
+  return std::move(svg).finish(y + 4, json_text(json, picture_indent), csv);
 }
 
 }  // namespace commpass

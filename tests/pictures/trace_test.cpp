@@ -156,5 +156,22 @@ TEST(LayoutPicture, CountsWhoWasMoved) {
   EXPECT_THROW(draw_layout(Layout::with_ppn(5000, 50), {}), InputError);
 }
 
+TEST(LayoutPicture, DrawsNodesOfAGroupTogether) {
+  const auto plain = draw_layout(parse_layout("3x1x2", 6), {});
+  EXPECT_EQ(plain.body.find("group 0"), std::string::npos);
+  EXPECT_EQ(plain.csv.find("group"), std::string::npos);
+  // Nodes of the groups in turn: 0 and 2, 1 and 3.
+  const auto picture = draw_layout(parse_layout("0.0.0,1.1.0,0.2.0,1.3.0", 4), {});
+  std::size_t last = 0;
+  for (const auto* text : {">group 0<", ">node 0<", ">node 2<", ">group 1<", ">node 1<", ">node 3<"}) {
+    const auto found = picture.body.find(text);
+    ASSERT_NE(found, std::string::npos) << text;
+    EXPECT_GT(found, last) << text;
+    last = found;
+  }
+  EXPECT_NE(picture.csv.find("plays,group\n0,0,0,0,0\n2,2,2,2,0\n1,1,1,1,1\n3,3,3,3,1\n"), std::string::npos)
+      << picture.csv;
+}
+
 }  // namespace
 }  // namespace commpass
