@@ -21,9 +21,10 @@ using Json = nlohmann::ordered_json;
 
 /// The largest relative error of each kind of parameter; a kind that no cluster has is not there.
 using Errors = std::map<std::string, double>;
-constexpr const char* kinds[] = {"alpha", "beta",   "alpha_next", "beta_next",   "alpha_receive", "beta_receive",
-                                 "link",  "switch", "injection",  "ejection",    "core",          "group",
-                                 "bus",   "copy",   "slow_node",  "narrow_core", "devices",       "device_copy"};
+constexpr const char* kinds[] = {"alpha",        "beta",        "alpha_next", "beta_next",  "alpha_receive",
+                                 "beta_receive", "link",        "switch",     "injection",  "ejection",
+                                 "core",         "group",       "bus",        "copy",       "value_run",
+                                 "slow_node",    "narrow_core", "devices",    "device_copy"};
 
 /// Compares what was found of a cluster with its description, which lists as `hidden` what cannot be identified there.
 class Comparison {
