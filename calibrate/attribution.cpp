@@ -59,7 +59,8 @@ Line fit_sending(const SentSteps& steps, double link_rate_bytes_per_s, const Lon
 }
 
 Seconds fit_taking_beside_sending(const CrossedStep& step) {
-  return step.step_s > alike * std::max(step.sending_s, step.moving_s) ? step.step_s - step.sending_s : 0;
+  if (step.step_s <= alike * std::max(step.sending_s, step.moving_s)) return 0;
+  return std::max(0.0, std::min(step.step_s, step.once_s) - step.sending_s);
 }
 
 Line fit_taking_beside_sending(const std::array<CrossedStep, 2>& steps, const LoneMessages& lone) {

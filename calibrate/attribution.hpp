@@ -51,6 +51,8 @@ struct CrossedStep {
   Seconds step_s = 0;     ///< by which a rank has sent and has all later
   Seconds sending_s = 0;  ///< which its processor sends one
   Seconds moving_s = 0;   ///< which one takes to move on its own
+  Seconds once_s =
+      std::numeric_limits<Seconds>::infinity();  ///< that a single one each way takes, of which many may fill caches
 };
 
 /// What taking in a message keeps a processor busy that also sends one: what a message each way takes beyond being

@@ -66,6 +66,19 @@ Bursts time_both_ways(Calibration& calibration, Locality locality, const Channel
           }};
 }
 
+/// A single message each way, of all sizes of the bursts.
+std::map<Bytes, Series> time_once_each_way(Calibration& calibration, Locality locality, double share) {
+  const auto& channel = calibration.channel(locality);
+  const auto pair = calibration.pairs(locality).front();
+  std::map<Bytes, Series> times;
+  for (std::size_t i = 0; i < channel.protocols.size(); ++i)
+    for (const bool large : {false, true}) times[size_of(channel, calibration.options.largest_bytes, {i, large, 0})];
+  calibration.sampler.sample_all(times, share, [&](Bytes bytes, int, int repetitions) {
+    return calibration.bench.both_ways(pair.first, pair.second, bytes, 1, repetitions);
+  });
+  return times;
+}
+
 CrossedStep crossed_step(const Channel& channel, Bytes bytes, const Estimate& step) {
   const auto size = static_cast<double>(bytes);
   return {bytes, step.value, channel.protocol(bytes).next_seconds(size), size / channel.link_rate_bytes_per_s};
@@ -93,6 +106,7 @@ void tell_undetermined(Calibration& calibration, Locality locality, const Protoc
 void measure_receiving_of_two(Calibration& calibration, Locality locality, double share) {
   auto& channel = calibration.channel(locality);
   const auto bursts = time_both_ways(calibration, locality, channel, share);
+  const auto once = time_once_each_way(calibration, locality, share);
   const Seconds gamma = channel.gamma_s.value_or(0);
   for (std::size_t i = 0; i < channel.protocols.size(); ++i) {
     auto& protocol = channel.protocols[i];
@@ -105,6 +119,7 @@ void measure_receiving_of_two(Calibration& calibration, Locality locality, doubl
     for (const std::size_t large : {0, 1}) {
       const Bytes bytes = size_of(channel, calibration.options.largest_bytes, {i, large == 1, 0});
       crossed[large] = crossed_step(channel, bytes, steps[large]);
+      crossed[large].once_s = once.at(bytes).time();
     }
     const auto line = fit_taking_beside_sending(crossed, lone_messages(protocol));
     protocol.alpha_receive_s = line.alpha_s;

@@ -87,6 +87,9 @@ TEST(FitTaking, BesideSendingIsWhatThatDoesNotExplain) {
   EXPECT_EQ(taking(1e-6, 2.2e-6, 0), 0);
   EXPECT_EQ(taking(2.7e-6, 5e-7, 2.6e-6), 0) << "no longer than messages move";
   EXPECT_NEAR(taking(2.7e-6, 5e-7, 2e-6), 2.2e-6, 1e-15) << "moves while a processor is busy";
+  EXPECT_NEAR(fit_taking_beside_sending(CrossedStep{8, 2.7e-6, 5e-7, 2e-6, 2.1e-6}), 1.6e-6, 1e-15)
+      << "no longer than a single one each way takes";
+  EXPECT_EQ(fit_taking_beside_sending(CrossedStep{8, 2.7e-6, 5e-7, 2e-6, 4e-7}), 0);
 }
 
 TEST(FitTaking, BesideSendingIsALineOfTwoSizes) {

@@ -135,9 +135,8 @@ Seconds Bench::both_ways(Rank first, Rank second, Bytes bytes, int messages, int
   const auto& channel = world->channel(first, second);
   const auto& used = channel.protocol(bytes);
   const auto size = static_cast<double>(bytes), count = static_cast<double>(messages);
-  return World::lone(used, bytes) +
-         (count - 1) *
-             std::max(used.next_seconds(size) + used.receive_seconds(bytes), size / channel.link_rate_bytes_per_s) +
+  const Seconds both = used.next_seconds(size) + used.receive_seconds(bytes);
+  return std::max(World::lone(used, bytes), both) + (count - 1) * std::max(both, size / channel.link_rate_bytes_per_s) +
          channel.gamma_s.value_or(0) * count * count / 2;
 }
 Seconds Bench::rings(std::span<const std::vector<Rank>> rings, Bytes bytes, int) {
