@@ -69,7 +69,8 @@ Picture draw_layout(const Layout& layout, std::span<const Rank> positions, const
     for (const auto rank : layout.ranks_of(node)) {
       const auto plays = positions.empty() ? rank : positions[at(rank)];
       const auto move = move_of(layout, positions, rank);
-      svg.mark(x + 4 + place % columns * step, top + caption + place / columns * step, square, square,
+      const int column = place % columns, line = place / columns;
+      svg.mark(x + 4 + column * step, top + caption + line * step, square, square,
                move_looks[static_cast<std::size_t>(move)],
                plays == rank ? fmt::format("rank {}, socket {}", rank, layout.socket(rank))
                              : fmt::format("rank {}, socket {}, plays rank {} of node {}", rank, layout.socket(rank),
@@ -89,10 +90,12 @@ Picture draw_layout(const Layout& layout, std::span<const Rank> positions, const
     int drawn = 0;
     for (int node = 0; node < layout.nodes(); ++node) {
       if (layout.group(node) != group) continue;
-      draw_node(node, left + drawn % in_a_row * (box_width + apart), y + drawn / in_a_row * (box_height + apart));
+      const int column = drawn % in_a_row, row = drawn / in_a_row;
+      draw_node(node, left + column * (box_width + apart), y + row * (box_height + apart));
       ++drawn;
     }
-    y += (drawn + in_a_row - 1) / in_a_row * (box_height + apart);
+    const int rows = (drawn + in_a_row - 1) / in_a_row;
+    y += rows * (box_height + apart);
   }
   const nlohmann::ordered_json json{{"schema_version", 1},         {"layout", layout.describe()},
                                     {"ranks", layout.ranks()},     {"plays_other_node", moved[2]},
