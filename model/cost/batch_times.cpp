@@ -1,6 +1,8 @@
 #include "model/cost/batch_times.hpp"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "model/cost/models.hpp"
 
@@ -28,6 +30,28 @@ Machine with_groups_in_core(Machine machine, const Layout& layout) {
   return machine;
 }
 
+namespace {
+
+/// From when a message has left its sender to its arrival.
+Seconds flying_seconds(double bytes, const Channel& channel) {
+  const auto& protocol = channel.protocol(static_cast<Bytes>(bytes));
+  return std::max(0.0, protocol.alone_seconds(bytes) -
+                           std::max(protocol.next_seconds(bytes), bytes / channel.link_rate_bytes_per_s));
+}
+
+/// From when a message's receive is posted to its arrival, if it has been launched before; and of that, before its
+/// bytes begin to move.
+std::pair<Seconds, Seconds> awaited_seconds(double bytes, const Channel& channel) {
+  const auto& protocol = channel.protocol(static_cast<Bytes>(bytes));
+  // Its sender has launched it, and copied what a slower protocol copies.
+  const double handling = channel.handling_s_per_byte(protocol);
+  const Seconds before = std::min(protocol.alpha_next_s, protocol.alpha_s) + handling * bytes,
+                awaited = std::max(0.0, protocol.alone_seconds(bytes) - before);
+  return {awaited, std::max(0.0, awaited - (protocol.beta_s_per_byte - handling) * bytes)};
+}
+
+}  // namespace
+
 BatchTimes batch_times(const BatchLoad& load, const Machine& machine) {
   const auto bytes = static_cast<Bytes>(load.bytes);
   BatchTimes times;
@@ -42,16 +66,14 @@ BatchTimes batch_times(const BatchLoad& load, const Machine& machine) {
     times.taking += load.received[l] * taking;
     times.takes_after_sends = times.takes_after_sends || protocol.takes_after_sends();
     // The farther, the later; so the last locality decides.
-    if (load.sent[l] > 0) times.flying = std::max(0.0, alone - std::max(next, link));
+    if (load.sent[l] > 0) times.flying = flying_seconds(load.bytes, channel);
+    if (load.sent[l] > 0 && load.last_bytes > 0)
+      times.flying = std::max(times.flying, flying_seconds(load.last_bytes, channel) -
+                                                load.after_last * load.sent[l] * std::max(next, link));
     if (load.received[l] > 0) {
       times.first_arrival = std::max(0.0, alone - taking);
       times.awaits_receives = times.awaits_receives || channel.awaits_receive(bytes);
-      // Its sender has launched it, and copied what a slower protocol copies.
-      const Seconds before = std::min(protocol.alpha_next_s, protocol.alpha_s) +
-                             channel.handling_s_per_byte(protocol) * load.bytes,
-                    bytes_moving = (protocol.beta_s_per_byte - channel.handling_s_per_byte(protocol)) * load.bytes;
-      times.awaited = std::max(0.0, alone - before);
-      times.awaited_latency = std::max(0.0, times.awaited - bytes_moving);
+      std::tie(times.awaited, times.awaited_latency) = awaited_seconds(std::max(load.bytes, load.last_bytes), channel);
       times.first_taking = std::min(taking, times.awaited);
     }
   }

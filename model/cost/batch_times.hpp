@@ -15,6 +15,8 @@ struct BatchLoad {
   ByLocality sent{}, received{};  ///< messages
   double bytes = 0;               ///< of each
   double node_bytes = 0;          ///< that its node injects into the network
+  double last_bytes = 0;          ///< of a larger one that arrives last, of any rank; 0: there is none
+  double after_last = 0;          ///< the part of its sender's messages that leave after that one
 };
 
 /// From the common start of all ranks; the letters are those of burst.cpp.

@@ -1,6 +1,7 @@
 #include "selector/choose/sparse_choice.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
 #include <tuple>
@@ -90,11 +91,68 @@ double reached_of(double peers, double places, double blocks) {
   return places > 0 ? peers * (1 - power(1 - 1 / places, static_cast<std::int64_t>(blocks + 0.5))) : 0;
 }
 
+/// What ranks send in a stage: messages, and the blocks in them.
+struct Carried {
+  double messages = 0, blocks = 0;
+
+  Carried of(double ranks) const { return {ranks * messages, ranks * blocks}; }
+};
+
+/// How many of them have so many blocks or more, if each has one and the others are spread over them at random: a
+/// Poisson distribution.
+class FullMessages {
+ public:
+  explicit FullMessages(const Carried& carried)
+      : messages_(carried.messages),
+        others_(messages_ > 0 ? std::max(0.0, carried.blocks / messages_ - 1) : 0),
+        probability_(std::exp(-others_)) {}
+
+  /// To be asked for 1, 2, 3 … blocks.
+  double with(double blocks) {
+    const double number = messages_ * std::max(0.0, at_least_);
+    at_least_ -= probability_;
+    probability_ *= others_ / blocks;
+    return number;
+  }
+
+ private:
+  double messages_, others_;  ///< blocks in a message besides the first, on average
+  double probability_;        ///< that a message has as many blocks as will be asked for next
+  double at_least_ = 1;       ///< or more
+};
+
 /// Messages within the node, by how many peers are how near.
 void spread_near(ByLocality& messages, const ByLocality& peers, double count) {
   double near = 0;
   for (std::size_t l = 0; l < far; ++l) near += peers[l];
   for (std::size_t l = 0; l < far && near > 0; ++l) messages[l] = count * peers[l] / near;
+}
+
+/// Adds the message that is likely to arrive last: one of the farthest, with more blocks than most have. Of many that
+/// have as many or more, one is among the last that its sender sends.
+/// @param all,busiest  what all ranks together, and the busiest one, send to the farthest locality of the load
+void set_last_message(BatchLoad& load, const Carried& all, const Carried& busiest, double block_bytes,
+                      const Machine& machine) {
+  constexpr double likely = 0.7, looked_at = 64;
+  std::size_t l = far;
+  while (l > 0 && load.sent[l] == 0) --l;
+  const double usual = load.bytes / block_bytes;
+  if (load.sent[l] == 0 || usual > looked_at) return;
+  const auto& channel = host_channel(machine, static_cast<Locality>(l));
+  FullMessages of_all(all), of_busiest(busiest);
+  Seconds latest = 0;
+  for (double count = 1; count <= busiest.blocks; ++count) {
+    const double messages = of_all.with(count) + of_busiest.with(count);
+    if (messages < likely) return;
+    if (count <= usual) continue;
+    const double bytes = count * block_bytes, after = 1 / (messages + 1);
+    const auto& protocol = channel.protocol(static_cast<Bytes>(bytes));
+    const Seconds time = protocol.alone_seconds(bytes) - after * load.sent[l] * protocol.next_seconds(bytes);
+    if (time <= latest) continue;
+    latest = time;
+    load.last_bytes = bytes;
+    load.after_last = after;
+  }
 }
 
 bool goes_to_nodes_first(const std::vector<DiscoveryGroup>& stages) {
@@ -179,12 +237,15 @@ SparseChoice::Load SparseChoice::stage_load(const Shape& shape, std::size_t numb
   auto& moved = load.moved;
   double moving = 0, moving_far_share = 0;  // blocks of the busiest rank; of all blocks, those that leave their node
   const double far_peers = stage.peers[far], near_peers = all_peers - far_peers;
+  Carried all, busiest;  // to the farthest peers
   if (shape.nodes_first && number == 0) {
     // What goes to other nodes is known; what is for one's own waits.
     moved.sent[far] = real(traffic.nodes_reached_max);
     moved.received[far] = real(traffic.nodes_reached) / ranks_;
     moving = real(traffic.network_messages_max);
     moving_far_share = blocks.network_share;
+    all = {real(traffic.nodes_reached), real(traffic.network_messages)};
+    busiest = {real(traffic.nodes_reached_max), real(traffic.network_messages_max)};
   } else if (shape.far_stages == 1 && far_peers > 0) {
     // Whatever goes to other nodes does so in this stage.
     const double far_share = number == 0 && traffic.messages_max > 0
@@ -198,6 +259,9 @@ SparseChoice::Load SparseChoice::stage_load(const Shape& shape, std::size_t numb
                 reached_of(near_peers, near_peers + 1, coming - coming * blocks.network_share));
     moving = far_held + near_held * near_peers / (near_peers + 1);
     moving_far_share = blocks.network_share;
+    const auto carried = [&](double count) { return Carried{reached_of(far_peers, far_peers, count), count}; };
+    all = carried(blocks.messages * blocks.network_share).of(ranks_);
+    busiest = carried(std::max(held, coming) * blocks.network_share);
   } else if (all_peers > 0) {
     for (std::size_t l = 0; l < locality_count; ++l) {
       moved.sent[l] = reached_of(all_peers, places, held) * stage.peers[l] / all_peers;
@@ -205,11 +269,18 @@ SparseChoice::Load SparseChoice::stage_load(const Shape& shape, std::size_t numb
     }
     moving = held * (1 - 1 / places);
     moving_far_share = (1 - 1 / places) * far_peers / all_peers;
+    const double farthest = far_peers > 0 ? far_peers : stage.peers[1] > 0 ? stage.peers[1] : stage.peers[0];
+    const auto carried = [&](double count) {
+      return Carried{reached_of(farthest, places, count), count * farthest / places};
+    };
+    all = carried(blocks.messages).of(ranks_);
+    busiest = carried(std::max(held, coming));
   }
   const double framed_bytes = blocks.bytes + header_bytes;
   const double sent = std::accumulate(moved.sent.begin(), moved.sent.end(), 0.0);
   moved.bytes = sent > 0 ? moving / sent * framed_bytes : 0;
   moved.node_bytes = ppn_ * blocks.messages * moving_far_share * framed_bytes;
+  set_last_message(moved, all, busiest, framed_bytes, machine_);
   load.copying = copy_seconds(moving, blocks.bytes);
   if (number + 1 == shape.stages.size()) load.copying += copy_seconds(blocks.received_max, blocks.bytes);
   return load;

@@ -78,5 +78,26 @@ TEST(BatchTimes, AreThoseOfMessagesThatWaitForTheirReceive) {
   EXPECT_NEAR(batch_times(load, machine).moving_when_posted(), 2.5e-6 + 8e-6, 1e-15);
 }
 
+// Three messages of 1000 bytes, each launched in 0.5 us and 3.1 us under way alone. One of 4000 bytes somewhere takes
+// 3.4 us, with half of its sender's launched after it; one of another protocol 9.8 us.
+TEST(BatchTimes, EndWhenALargerMessageHasArrived) {
+  auto machine = cluster_without_node_limits();
+  machine.host.by_locality[far] = Channel{{Protocol{"short", 5000, 3e-6, 1e-10, 5e-7, 0.0, 0.0, 0.0},
+                                           Protocol{"long", test::no_limit, 9e-6, 1e-10, 5e-7, 0.0, 0.0, 0.0}}};
+  BatchLoad load;
+  load.sent[far] = load.received[far] = 3;
+  load.bytes = 1000;
+  const Seconds launched = 1.5e-6, usual = launched + 2.6e-6;
+  EXPECT_NEAR(batch_times(load, machine).moving(), usual, 1e-15);
+  load.last_bytes = 4000;
+  EXPECT_NEAR(batch_times(load, machine).moving(), launched + 2.9e-6, 1e-15);
+  EXPECT_NEAR(batch_times(load, machine).moving_when_posted(), 2.9e-6, 1e-15);
+  load.after_last = 0.5;
+  EXPECT_NEAR(batch_times(load, machine).moving(), usual, 1e-15) << "the others leave 0.75 us later";
+  load.last_bytes = 8000;
+  EXPECT_NEAR(batch_times(load, machine).moving(), launched + 9.3e-6 - 0.75e-6, 1e-15);
+  EXPECT_NEAR(batch_times(load, machine).moving_when_posted(), 9.3e-6, 1e-15) << "all begin at once";
+}
+
 }  // namespace
 }  // namespace commpass

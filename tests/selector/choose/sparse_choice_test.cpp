@@ -240,6 +240,30 @@ TEST(SparsePrices, CountAllThatLeavesANodeInTheStageThatLeavesIt) {
   }
 }
 
+// 64 ranks, one a node, four blocks each, in stages of four: a message of four blocks is rare, and some rank has one.
+// Where it is of a protocol that takes 20 us more, every stage that has one does. Where each rank has one block, there
+// is none.
+TEST(SparsePrices, CountTheLargestOfTheMessagesThatBlocksAreDrawnInto) {
+  const auto layout = Layout::with_ppn(64, 1);
+  auto machine = cluster_with_operations();
+  auto& protocols = machine.host.by_locality[static_cast<std::size_t>(Locality::network)]->protocols;
+  protocols = {protocols.front(), protocols.front()};
+  const auto with_slow_from = [&](int blocks) {
+    protocols.front().max_bytes = blocks * (100 + 16) - 1;
+    protocols.back().max_bytes = test::no_limit;
+    protocols.back().alpha_s = protocols.front().alpha_s + 20e-6;
+    return SparseChoice(layout, machine, false);
+  };
+  const auto lateness = [&](int messages, int slow_blocks) {
+    const auto traffic = traffic_of(to_next_nodes(layout, messages, 100), layout);
+    return price(with_slow_from(slow_blocks), traffic, "stfw,n=3+dense") -
+           price(with_slow_from(100), traffic, "stfw,n=3+dense");
+  };
+  EXPECT_NEAR(lateness(4, 3), 3 * 20e-6, 1e-6);
+  EXPECT_NEAR(lateness(4, 9), 0, 1e-12);
+  EXPECT_NEAR(lateness(1, 3), 0, 1e-12);
+}
+
 // Four messages of every rank, to the four ranks of one node or to one of each of four: gathered, one message or four,
 // of as many bytes in all.
 TEST(SparsePrices, CountAMessageForEachNodeThatIsReached) {
