@@ -60,6 +60,9 @@ struct Segment {
   std::size_t sizes = 0;
 };
 
+/// One piece through all points. @param points  at least one, sorted by growing size
+Segment fit_segment(std::span<const SizePoint> points);
+
 /// Piecewise lines, as few as predict sizes that they were not fitted to as well as more do, and no more than the
 /// Bayesian information criterion prefers. Every piece has at least four sizes.
 /// @param points  sorted by growing size

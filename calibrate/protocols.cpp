@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <random>
+#include <utility>
 
 #include "calibrate/calibration.hpp"
 #include "calibrate/fit.hpp"
@@ -121,10 +122,54 @@ std::vector<Segment> find_segments(Calibration& calibration, PingPongs& ping_pon
   }
 }
 
+/// Samples sizes until each has twice as many samples as the one that has most of them.
+/// @return was there time for that?
+bool double_samples(Calibration& calibration, const std::vector<PingPongs::iterator>& sizes, double share) {
+  std::size_t most = 0;
+  for (const auto& size : sizes) most = std::max(most, size->second.samples.size());
+  for (std::size_t number = 0; number < 2 * most; ++number)
+    for (const auto& size : sizes) {
+      auto& [what, series] = *size;
+      if (series.samples.size() > number) continue;
+      if (calibration.sampler.has_spent(share)) return false;
+      calibration.sampler.sample(series, [&, what = what](int repetitions) {
+        return time_ping_pong(calibration, what, static_cast<int>(number), repetitions);
+      });
+    }
+  return true;
+}
+
+/// Samples the sizes of pieces again whose slope is not known to a hundredth: that of a few short sizes is known far
+/// worse than their times are. Lines and intervals are found anew; where pieces end is not.
+void sharpen_slopes(Calibration& calibration, PingPongs& ping_pongs, Locality locality,
+                    std::vector<Segment>& segments) {
+  constexpr double sharp = 0.01;
+  constexpr int most_rounds = 3;
+  const double share = switch_share.of(locality, calibration.localities).end;
+  Bytes begin = 1;
+  for (auto& segment : segments) {
+    const Bytes first = std::exchange(begin, segment.max_bytes + 1);
+    std::vector<PingPongs::iterator> sizes;
+    for (auto size = ping_pongs.lower_bound({locality, first});
+         size != ping_pongs.end() && size->first <= PingPong{locality, segment.max_bytes}; ++size)
+      sizes.push_back(size);
+    for (int round = 0; round < most_rounds; ++round) {
+      if (segment.beta_interval.high - segment.beta_interval.low <= 2 * sharp * segment.line.beta_s_per_byte) break;
+      if (!double_samples(calibration, sizes, share)) return;
+      std::vector<SizePoint> points;
+      for (const auto& size : sizes) points.push_back({size->first.bytes, size->second.time()});
+      const Bytes last = segment.max_bytes;  // found between the sizes
+      segment = fit_segment(points);
+      segment.max_bytes = last;
+    }
+  }
+}
+
 void fit_protocols(Calibration& calibration, PingPongs& ping_pongs, Locality locality) {
   calibration.progress(fmt::format("switch points, {}", name_of(locality)));
   auto segments = find_segments(calibration, ping_pongs, locality);
   for (std::size_t i = 0; i + 1 < segments.size(); ++i) narrow_switch(calibration, ping_pongs, locality, segments, i);
+  sharpen_slopes(calibration, ping_pongs, locality, segments);
   const auto lines = hold_at_switches(points_of(ping_pongs, locality), segments);
   auto& channel = calibration.machine.host.by_locality[static_cast<std::size_t>(locality)].emplace();
   for (std::size_t i = 0; i < segments.size(); ++i) {

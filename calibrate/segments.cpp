@@ -162,7 +162,15 @@ void find_intervals(std::span<const SizePoint> points, Segment& segment) {
   segment.beta_interval = {betas[low], betas[high]};
 }
 
-Segment describe_segment(std::span<const SizePoint> points) {
+}  // namespace
+
+double median_relative_error(std::span<const SizePoint> points, const Line& line) {
+  std::vector<double> errors;
+  for (const auto& point : points) errors.push_back(relative_error(line, point));
+  return median(std::move(errors));
+}
+
+Segment fit_segment(std::span<const SizePoint> points) {
   Segment segment;
   segment.max_bytes = points.back().bytes;
   segment.line = fit_line(points);
@@ -170,14 +178,6 @@ Segment describe_segment(std::span<const SizePoint> points) {
   segment.median_relative_error = median_relative_error(points, segment.line);
   find_intervals(points, segment);
   return segment;
-}
-
-}  // namespace
-
-double median_relative_error(std::span<const SizePoint> points, const Line& line) {
-  std::vector<double> errors;
-  for (const auto& point : points) errors.push_back(relative_error(line, point));
-  return median(std::move(errors));
 }
 
 std::vector<Segment> fit_segments(std::span<const SizePoint> points, int most_segments) {
@@ -188,7 +188,7 @@ std::vector<Segment> fit_segments(std::span<const SizePoint> points, int most_se
   const auto pieces = fewest_as_good(points, preferred(cuts, points.size()) + 1, most_error);
   std::vector<Segment> segments;
   for (std::size_t i = 0; i < pieces; ++i)
-    segments.push_back(describe_segment(piece_of(points, cuts.begins[pieces - 1], i)));
+    segments.push_back(fit_segment(piece_of(points, cuts.begins[pieces - 1], i)));
   return segments;
 }
 
