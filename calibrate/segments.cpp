@@ -193,17 +193,24 @@ std::vector<Segment> fit_segments(std::span<const SizePoint> points, int most_se
 }
 
 std::vector<Bytes> sizes_beside_unexplained(std::span<const SizePoint> points, std::span<const Segment> segments) {
-  constexpr double explained = 0.05, mostly = 3;
+  std::vector<double> errors, explained;  // of each size, and up to which its piece explains it
+  std::size_t piece = 0;
+  for (const auto& point : points) {
+    while (piece + 1 < segments.size() && point.bytes > segments[piece].max_bytes) ++piece;
+    errors.push_back(relative_error(segments[piece].line, point));
+    explained.push_back(segments[piece].median_relative_error);
+  }
+  constexpr double little = 0.02, far = 5;
+  const double usual = median(errors);
+  for (auto& error : explained) error = std::max(little, far * std::min(usual, error));
+
   std::set<Bytes> sizes;
   const auto add_between = [&](Bytes low, Bytes high) {
     if (high - low > 1)
       sizes.insert(std::clamp<Bytes>(std::llround(std::sqrt(low) * std::sqrt(high)), low + 1, high - 1));
   };
-  std::size_t segment = 0;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    while (segment + 1 < segments.size() && points[i].bytes > segments[segment].max_bytes) ++segment;
-    const auto& piece = segments[segment];
-    if (relative_error(piece.line, points[i]) <= std::max(explained, mostly * piece.median_relative_error)) continue;
+    if (errors[i] <= explained[i]) continue;
     if (i > 0) add_between(points[i - 1].bytes, points[i].bytes);
     if (i + 1 < points.size()) add_between(points[i].bytes, points[i + 1].bytes);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "model/median.hpp"
 
@@ -48,7 +49,7 @@ Seconds Bursts::gamma() const {
   std::vector<double> gammas;
   for (std::size_t i = 0; i < protocols_; ++i)
     gammas.push_back(fit_gamma(messages(), seconds(i, false)));  // large ones hide it
-  return median(std::move(gammas));
+  return lower_median(std::move(gammas));                        // what one of two protocols shows is no queue
 }
 
 Steps Bursts::steps(std::size_t protocol, Seconds gamma_s) const {

@@ -12,4 +12,10 @@ double median(std::vector<double> sample) {
   return (*middle + *std::max_element(sample.begin(), middle)) / 2;
 }
 
+double lower_median(std::vector<double> sample) {
+  const auto middle = sample.begin() + (std::ssize(sample) - 1) / 2;
+  std::ranges::nth_element(sample, middle);
+  return *middle;
+}
+
 }  // namespace commpass
