@@ -54,26 +54,25 @@ DiscoveryGroup everybody(const Layout& layout) {
   return {real(layout.ranks()), real(layout.max_ppn()), reduction_rounds(all, layout), count_peers(0, all, layout)};
 }
 
-/// The group of a stage whose reduction goes farthest, and the rank of it with the farthest peers.
+/// The group of a stage whose reduction goes farthest, and the rank with the farthest peers, of whatever group: where
+/// nodes are uneven, some ranks stand in for others.
 DiscoveryGroup dearest_group(const Route& route, int stage, const Layout& layout) {
   DiscoveryGroup group;
-  std::vector<Rank> dearest;
+  bool has_reduction = false;
   std::vector<bool> is_known(static_cast<std::size_t>(layout.ranks()), false);
   for (const auto rank : some_places(is_known.size())) {
+    const auto peers = count_peers(static_cast<Rank>(rank), route.peers(static_cast<Rank>(rank), stage), layout);
+    if (far_first(peers) > far_first(group.peers)) group.peers = peers;
     if (is_known[rank]) continue;
-    auto members = route.group(static_cast<Rank>(rank), stage);
+    const auto members = route.group(static_cast<Rank>(rank), stage);
     for (const Rank member : members) is_known[static_cast<std::size_t>(member)] = true;
     auto rounds = reduction_rounds(members, layout);
-    if (!dearest.empty() && how_far(rounds) <= how_far(group.rounds)) continue;
-    dearest = std::move(members);
+    if (has_reduction && how_far(rounds) <= how_far(group.rounds)) continue;
+    has_reduction = true;
+    group.ranks = real(std::ssize(members));
     group.rounds = std::move(rounds);
   }
-  group.ranks = static_cast<double>(dearest.size());
   group.ranks_on_node = real(layout.max_ppn());
-  for (const auto place : some_places(dearest.size()))
-    if (const auto peers = count_peers(dearest[place], route.peers(dearest[place], stage), layout);
-        far_first(peers) > far_first(group.peers))
-      group.peers = peers;
   return group;
 }
 

@@ -288,6 +288,18 @@ TEST(SparsePrices, CountAMessageForEachNodeThatIsReached) {
   }
 }
 
+// Nine nodes of five ranks and one of three, of which two stand in for those that are missing: each tells 18 ranks a
+// size, the others 9.
+TEST(SparsePrices, CountTheSizesOfRanksThatStandInForOthers) {
+  const auto machine = cluster_with_operations();
+  const SparseTraffic nothing{};
+  const auto dense = [&](int ranks) {
+    return price(SparseChoice(Layout::with_ppn(ranks, 5), machine, false), nothing, "two-step+dense");
+  };
+  const auto next = machine.host.find(Locality::network)->protocol(16).next_seconds(16);
+  EXPECT_GE(dense(48) - dense(50), 9 * next * 0.99);
+}
+
 TEST(SparsePrices, AreZeroForASingleRank) {
   const auto layout = Layout::with_ppn(1, 1);
   for (const auto& candidate :
