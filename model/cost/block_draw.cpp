@@ -20,18 +20,27 @@ std::int64_t pieces_of(std::int64_t present, std::int64_t blocks, std::int64_t p
   return std::clamp<std::int64_t>(touched, std::min<std::int64_t>(present, 1), present);
 }
 
+/// Of the messages of a rank on average.
+double part_off_node(const RandomPattern& pattern, const Layout& layout) {
+  const double ppn = layout.max_ppn(), on_node = pattern.density_on_node * (ppn - 1),
+               off_node = pattern.density_off_node * (layout.ranks() - ppn);
+  return on_node + off_node > 0 ? off_node / (on_node + off_node) : 1;
+}
+
 }  // namespace
 
-Presence::Presence(double density)
+Presence::Presence(double density, std::optional<double> kept)
     : rare_is_present_(density <= 0.5),
       rare_(rare_is_present_ ? density : 1 - density),
       rate_(std::log1p(-rare_)),
+      kept_(rare_is_present_ && kept > 0.0 ? kept : std::nullopt),
       common_left_(gap()) {}
 
 std::int64_t Presence::of(std::int64_t blocks) {
   constexpr double many = 32;
   if (const double expected = rare_ * static_cast<double>(blocks); expected >= many) {
-    const double deviation = std::sqrt(expected * (1 - rare_)) * normal();
+    const double variance = expected * (kept_ ? 1 - *kept_ : 1 - rare_);
+    const double deviation = std::sqrt(variance) * random_.normal();
     const auto rare = std::clamp<std::int64_t>(std::llround(expected + deviation), 0, blocks);
     return rare_is_present_ ? rare : blocks - rare;
   }
@@ -53,33 +62,54 @@ std::int64_t Presence::pass_empty(std::int64_t messages, std::int64_t blocks) {
 }
 
 /// In (0, 1].
-double Presence::uniform() {
+double Random::uniform() {
   constexpr int mantissa_bits = 53, unused_bits = 64 - mantissa_bits;
   return std::ldexp(static_cast<double>((random_() >> unused_bits) + 1), -mantissa_bits);
 }
 
 /// Of mean 0 and variance 1, by Box and Muller.
-double Presence::normal() {
+double Random::normal() {
   const double radius = std::sqrt(-2 * std::log(uniform()));
   return radius * std::cos(2 * std::numbers::pi * uniform());
 }
 
 /// How many of the common kind come before the next of the rare kind.
 double Presence::gap() {
-  return rate_ < 0 ? std::floor(std::log(uniform()) / rate_) : std::numeric_limits<double>::infinity();
+  if (kept_ && rare_ > 0) return even_gap();
+  return rate_ < 0 ? std::floor(std::log(random_.uniform()) / rate_) : std::numeric_limits<double>::infinity();
+}
+
+/// Of strata that are as long as a sender's blocks are apart, each has one, somewhere; of these some are elsewhere.
+double Presence::even_gap() {
+  const double length = *kept_ / rare_, last = place_;
+  do {
+    place_ = std::floor((stratum_++ + random_.uniform()) * length);
+  } while (random_.uniform() > *kept_);
+  return std::max(0.0, place_ - last - 1);
 }
 
 BlockDraw::BlockDraw(const RandomPattern& pattern, const Layout& layout)
     : layout_(layout),
-      is_complete_(pattern.density_on_node == 1 && pattern.density_off_node == 1),
+      is_complete_(pattern.density_on_node == 1 && pattern.density_off_node == 1 && pattern.size_variance == 0),
+      is_even_(pattern.is_even),
       density_off_node_(pattern.density_off_node),
+      block_bytes_(pattern.block_bytes),
+      size_variance_(pattern.size_variance),
       on_node_(pattern.density_on_node),
-      off_node_(pattern.density_off_node) {}
+      off_node_(pattern.density_off_node),
+      even_on_node_(pattern.density_on_node, 1 - part_off_node(pattern, layout)),
+      even_off_node_(pattern.density_off_node, part_off_node(pattern, layout)) {}
+
+double BlockDraw::block_bytes(std::int64_t blocks) {
+  if (size_variance_ == 0 || blocks <= 0) return block_bytes_;
+  const double variance = std::log1p(size_variance_ / static_cast<double>(blocks));
+  return block_bytes_ * std::exp(std::sqrt(variance) * sizes_.normal() - variance / 2);
+}
 
 std::int64_t BlockDraw::of(std::int64_t blocks, Rank from, Rank to) {
   const bool is_on_node = layout_.node(from) == layout_.node(to);
   const auto local = is_on_node ? std::max<std::int64_t>(1, blocks / layout_.nodes()) : 0;
-  return on_node_.of(local) + off_node_.of(blocks - local);
+  return on_node().of(local) + off_node().of(blocks - local);
 }
 
 double BlockDraw::share_present(std::int64_t blocks) const { return 1 - power(1 - density_off_node_, blocks); }

@@ -2,17 +2,29 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <random>
 
 #include "model/cost/cost.hpp"
 
 namespace commpass {
 
-/// Draws how many of the blocks that could be there are there. In its own way, because the distributions of the
-/// standard library differ between libraries.
+/// Random numbers. In its own way, because the distributions of the standard library differ between libraries.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : random_(seed) {}
+  double uniform();  ///< in (0, 1]
+  double normal();   ///< of mean 0 and variance 1
+
+ private:
+  std::mt19937_64 random_;
+};
+
+/// Draws how many of the blocks that could be there are there.
 class Presence {
  public:
-  explicit Presence(double density);
+  /// @param kept  where not every block is drawn alone but every sender has as many: the part of his that are here
+  explicit Presence(double density, std::optional<double> kept = {});
 
   /// The blocks that are there, of so many new ones. Of many as many as a normal distribution gives.
   std::int64_t of(std::int64_t blocks);
@@ -21,12 +33,14 @@ class Presence {
   std::int64_t pass_empty(std::int64_t messages, std::int64_t blocks);
 
  private:
-  double uniform(), normal(), gap();
+  double gap(), even_gap();
 
-  std::mt19937_64 random_{1};
+  Random random_{1};
   bool rare_is_present_;
   double rare_;  // the probability of the rare kind
   double rate_;  // log of the probability of the common kind
+  std::optional<double> kept_;
+  double stratum_ = 0, place_ = -1;  // where senders are even: the next of the strata; of the last block
   double common_left_;
 };
 
@@ -36,15 +50,23 @@ class BlockDraw {
   /// @param layout  alive as long as this
   BlockDraw(const RandomPattern& pattern, const Layout& layout);
 
-  /// Is every block there?
+  /// Is every block there, and as large as the others?
   bool is_complete() const { return is_complete_; }
+
+  /// In the first stage a rank sends what is its own.
+  void begin_stage(int stage) { is_first_stage_ = stage == 0; }
+
+  /// The mean size of the next so many blocks, which lie in one message.
+  double block_bytes(std::int64_t blocks);
 
   /// Of the blocks of a message within a node, those whose source and destination share the node are as rare as nodes
   /// are many, but there is one: it holds for single blocks and wherever a message has blocks for or from all nodes.
   std::int64_t of(std::int64_t blocks, Rank from, Rank to);
 
   /// Passes over the empty ones among messages between nodes, of so many blocks each, up to the first that is not.
-  std::int64_t pass_empty(std::int64_t messages, std::int64_t blocks) { return off_node_.pass_empty(messages, blocks); }
+  std::int64_t pass_empty(std::int64_t messages, std::int64_t blocks) {
+    return off_node().pass_empty(messages, blocks);
+  }
 
   /// The part of them that is not empty, on average.
   double share_present(std::int64_t blocks) const;
@@ -53,8 +75,13 @@ class BlockDraw {
  private:
   const Layout& layout_;
   bool is_complete_;
-  double density_off_node_;
-  Presence on_node_, off_node_;
+  Presence& on_node() { return is_even_ && is_first_stage_ ? even_on_node_ : on_node_; }
+  Presence& off_node() { return is_even_ && is_first_stage_ ? even_off_node_ : off_node_; }
+
+  bool is_even_, is_first_stage_ = true;
+  double density_off_node_, block_bytes_, size_variance_;
+  Presence on_node_, off_node_, even_on_node_, even_off_node_;
+  Random sizes_{2};
 };
 
 /// What is left of a message of an all-to-all with so many of its blocks.

@@ -3,7 +3,9 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "model/machine/layout.hpp"
@@ -73,17 +75,36 @@ void require_parameters(const Layout& layout, const Machine& machine, const Data
 /// whether they share a node.
 struct RandomPattern {
   double density_on_node = 1, density_off_node = 1;  ///< these probabilities: messages ÷ pairs of ranks
-  double block_bytes = 0;                            ///< of every block
-  int ranks_drawn = 256;  ///< the messages of so many ranks are looked at, at least those of a node
+  double block_bytes = 0;                            ///< of a block, on average
+  int ranks_drawn = 256;     ///< the messages of so many ranks are looked at, at least those of a node
+  double size_variance = 0;  ///< of blocks, in squares of their mean size; 0: all are equal
+  bool is_even = false;      ///< does every rank send to as many others? Else each pair is drawn alone
 };
 
 /// The messages of a pattern, in numbers. Only edges with bytes from a rank to another one count.
 struct MessageTotals {
-  std::int64_t on_node = 0, off_node = 0;  ///< within a node, and between two
-  double bytes = 0;                        ///< of all of them; a sum that may be beyond an integer
+  static constexpr std::size_t octaves = 48;  ///< larger messages count as if they were in the last
 
+  std::int64_t on_node = 0, off_node = 0;         ///< within a node, and between two
+  double bytes = 0;                               ///< of all of them; a sum that may be beyond an integer
+  std::int64_t squares = 0;                       ///< of how many each rank sends, summed up
+  std::array<std::int64_t, octaves> of_octave{};  ///< messages of 2^i to 2^(i+1) − 1 bytes
+
+  /// Of what one rank sends. When all is added, so are its squares.
   void add(Rank source, Rank destination, Bytes size, const Layout& layout);
+  void add_square();
+
+  /// All but the bytes, to be summed up over ranks.
+  using Counts = std::array<std::int64_t, 3 + octaves>;
+  Counts counts() const;
+  static MessageTotals from(std::span<const std::int64_t, std::tuple_size_v<Counts>> counts, double bytes);
 };
+
+/// Does every rank send to about as many others? By integer arithmetic; no, if the squares are not known.
+bool is_even(const MessageTotals& totals, const Layout& layout);
+/// The variance of sizes in squares of their mean, as if all of an octave were equal. Equal wherever it is calculated,
+/// since powers of two are exact.
+double size_variance(const MessageTotals& totals);
 
 /// Those of a pattern.
 MessageTotals totals_of(const Pattern& pattern, const Layout& layout);

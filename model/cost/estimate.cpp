@@ -6,7 +6,8 @@
 // of another node is at the same time one that arrives at its own local rank l.
 //
 // Of a pattern that is no all-to-all, each message holds as many of the blocks that it could hold as a draw gives it,
-// perhaps none. So some nodes are drawn, each as if all were like it, and the slowest counts.
+// perhaps none. So some nodes are drawn, each as if all were like it, and the slowest counts. Where sizes vary, they
+// are drawn, too, and the slowest of each stage counts: wherever the largest message of a stage is, others wait for it.
 //
 // Where a stage has very many rounds, like messages and like batches are taken together (folding.hpp). With what routes
 // tell in runs, the time that a price takes then hardly depends on the number of ranks.
@@ -33,13 +34,28 @@ std::vector<int> largest_nodes(const Layout& layout) {
 /// all over the layout are drawn, but not for ever.
 std::vector<int> typical_nodes(const RandomPattern& pattern, const Layout& layout) {
   const auto largest = largest_nodes(layout);
-  if (pattern.density_on_node >= 1 && pattern.density_off_node >= 1) return {largest[largest.size() / 2]};
+  if (pattern.density_on_node >= 1 && pattern.density_off_node >= 1 && pattern.size_variance == 0)
+    return {largest[largest.size() / 2]};
   constexpr auto most_messages = std::int64_t{1} << 22;
   const auto ranks = std::min<std::int64_t>(pattern.ranks_drawn, most_messages / layout.ranks());
   const auto count = std::clamp<std::size_t>(static_cast<std::size_t>(ranks / layout.max_ppn()), 1, largest.size());
   std::vector<int> nodes;
   for (std::size_t i = 0; i < count; ++i) nodes.push_back(largest[(2 * i + 1) * largest.size() / (2 * count)]);
   return nodes;
+}
+
+/// Where ranks send to as many others each, they do not get from as many: what they get is drawn together with what
+/// they send, so they count as even only where taking messages in takes less than sending them.
+RandomPattern as_drawn(RandomPattern pattern, const Layout& layout, const Machine& machine) {
+  if (!pattern.is_even) return pattern;
+  const auto farthest = layout.nodes() > 1 ? Locality::network : Locality::socket;
+  const auto& channel = host_channel(machine, farthest);
+  const auto bytes = static_cast<Bytes>(pattern.block_bytes);
+  const auto& protocol = channel.protocol(bytes);
+  const auto sending =
+      std::max(protocol.next_seconds(pattern.block_bytes), pattern.block_bytes / channel.link_rate_bytes_per_s);
+  pattern.is_even = protocol.receive_seconds(bytes) <= sending / 2;
+  return pattern;
 }
 
 /// What a rank of a node owes all others, and they owe it, on average.
@@ -73,8 +89,8 @@ class Drawn {
  public:
   Drawn(const RandomPattern& pattern, const Route& route, Window window, const Layout& layout, const Machine& machine,
         CostModel model, Usage usage, const DataPath& path)
-      : pattern_(pattern),
-        draw_(pattern, layout),
+      : pattern_(as_drawn(pattern, layout, machine)),
+        draw_(pattern_, layout),
         route_(route),
         window_(window),
         layout_(layout),
@@ -109,6 +125,16 @@ class Drawn {
   DataPath path_;
 };
 
+/// Makes every stage as long as the other's, if that is longer.
+void wait_for(const Cost& other, Cost& cost) {
+  cost.seconds = 0;
+  for (std::size_t s = 0; s < cost.stages.size(); ++s) {
+    auto& stage = cost.stages[s];
+    if (other.stages[s].seconds > stage.seconds) stage = other.stages[s];
+    cost.seconds += stage.seconds;
+  }
+}
+
 }  // namespace
 
 Cost estimate(const RandomPattern& pattern, const Route& route, Window window, const Layout& layout,
@@ -117,7 +143,9 @@ Cost estimate(const RandomPattern& pattern, const Route& route, Window window, c
   Cost slowest;
   for (const int node : typical_nodes(pattern, layout)) {
     auto cost = drawn.price(node, layout.ranks_of(node));
-    if (slowest.stages.empty() || cost.seconds > slowest.seconds) slowest = std::move(cost);
+    if (slowest.stages.empty()) slowest = std::move(cost);
+    else if (pattern.size_variance > 0) wait_for(cost, slowest);
+    else if (cost.seconds > slowest.seconds) slowest = std::move(cost);
   }
   return slowest;
 }

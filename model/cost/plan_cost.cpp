@@ -73,6 +73,7 @@ Seconds estimate_plan_seconds(RandomPattern pattern, const Route& route, const L
   const auto collectives = seconds_of(plan_collectives(route.stages(), coalescing, false), layout, machine);
   if (edges_tell_all(route.stages().size(), coalescing)) return collectives;
   pattern.block_bytes = sizeof(Block);
+  pattern.size_variance = 0;
   return collectives + estimate(pattern, route, {}, layout, without_copies(machine), model).seconds;
 }
 

@@ -12,30 +12,32 @@ namespace {
 /// What a rank of the node sends in a stage.
 class Sender {
  public:
-  Sender(Rank rank, int stage, int rounds_in_flight, double block_bytes, const Route& route, const Layout& layout,
+  Sender(Rank rank, int stage, int rounds_in_flight, double mean_block_bytes, const Route& route, const Layout& layout,
          std::vector<AlikeRun>& result)
       : rank_(rank),
         stage_(stage),
         rounds_in_flight_(rounds_in_flight),
-        block_bytes_(block_bytes),
+        mean_block_bytes_(mean_block_bytes),
         route_(route),
         layout_(layout),
         result_(result),
         before_(result.size()) {}
 
-  /// Messages with all their blocks, or `share` of them.
-  void append(const UniformRun& run, double share = 1) {
+  /// Messages with all their blocks, of the mean size, or `share` of them.
+  void append(const UniformRun& run, double share = 1) { append(run, share, mean_block_bytes_); }
+
+  void append(const UniformRun& run, double share, double block_bytes) {
     const auto& uniform = run.first;
     if (uniform.blocks == 0) return;
     Message message;
     message.from = rank_;
     message.to = uniform.to;
     message.round = route_.round(rank_, uniform.to, stage_);
-    message.bytes = std::llround(static_cast<double>(uniform.blocks) * block_bytes_);
+    message.bytes = std::llround(static_cast<double>(uniform.blocks) * block_bytes);
     message.packed_pieces = uniform.pieces > 1 ? static_cast<std::uint32_t>(uniform.pieces) & most_pieces : 0;
     message.unpacked_pieces = static_cast<std::uint32_t>(uniform.final_pieces) & most_pieces;
     message.unpacked_bytes =
-        uniform.final_pieces > 0 ? std::llround(static_cast<double>(uniform.final_blocks) * block_bytes_) : 0;
+        uniform.final_pieces > 0 ? std::llround(static_cast<double>(uniform.final_blocks) * block_bytes) : 0;
     message.is_all_from_sender = stage_ == 0;  // later ones bring some of others, all but a few
     message.is_all_for_receiver = uniform.final_blocks == uniform.blocks;
     append_run(run, message, layout_, result_);
@@ -59,7 +61,8 @@ class Sender {
         if (part.locality == Locality::network) i += static_cast<int>(draw.pass_empty(end - i, run.first.blocks));
         if (i == end) break;
         const auto full = run.message(i);
-        append(with_blocks(full, draw.of(full.blocks, rank_, full.to)));
+        const auto blocks = draw.of(full.blocks, rank_, full.to);
+        append({with_blocks(full, blocks)}, 1, draw.block_bytes(blocks));
       }
     }
   }
@@ -87,7 +90,7 @@ class Sender {
 
   Rank rank_;
   int stage_, rounds_in_flight_;
-  double block_bytes_;
+  double mean_block_bytes_;
   const Route& route_;
   const Layout& layout_;
   std::vector<AlikeRun>& result_;
@@ -136,6 +139,7 @@ std::vector<UniformRun> join_alike(std::vector<UniformRun> runs, Rank rank, int 
 void append_messages_of(Rank rank, int stage, Window window, double block_bytes, BlockDraw& draw, const Route& route,
                         const Layout& layout, std::vector<AlikeRun>& result) {
   const int in_flight = rounds_in_flight(route.stages()[static_cast<std::size_t>(stage)], window);
+  draw.begin_stage(stage);
   Sender sender(rank, stage, in_flight, block_bytes, route, layout, result);
   for (const auto& run : join_alike(route.uniform_runs(rank, stage), rank, stage, route, layout)) {
     if (draw.is_complete()) sender.append(run);

@@ -184,14 +184,22 @@ Pattern alltoallv(const Values& values) {
   return sizes == "uniform" ? uniform(values) : sizes == "normal" ? normal(values) : power_law(values);
 }
 
-/// The mean of the sizes that `alltoallv` draws.
-double mean_block(const Values& values) {
+/// The mean of the n-th powers (n is 1 or 2) of the sizes that `alltoallv` draws.
+double moment_of_blocks(const Values& values, int n) {
   const auto largest = static_cast<double>(values.bytes());
-  if (distribution_of(values) != "power-law") return largest / 2;
+  const auto distribution = distribution_of(values);
+  constexpr double uniform_square = 1.0 / 3, normal_square = 1.0 / 4 + 1.0 / 36;
+  if (distribution != "power-law")
+    return n == 1 ? largest / 2 : largest * largest * (distribution == "uniform" ? uniform_square : normal_square);
   if (largest < 1) return 0;
-  // 1 + the integral from 1 to S of the chance x^(1−e) that a size is above x.
-  const double power = 2 - power_law_exponent(values);
-  return 1 + (std::abs(power) < 1e-9 ? std::log(largest) : (std::pow(largest, power) - 1) / power);
+  // 1 + the integral from 1 to S of n·xⁿ⁻¹ times the chance x^(1−e) that a size is above x.
+  const double power = n + 1 - power_law_exponent(values);
+  return 1 + n * (std::abs(power) < 1e-9 ? std::log(largest) : (std::pow(largest, power) - 1) / power);
+}
+
+RaggedAlltoall ragged(const Values& values) {
+  const double mean = moment_of_blocks(values, 1);
+  return {values.ranks(), mean, mean > 0 ? moment_of_blocks(values, 2) / (mean * mean) - 1 : 0};
 }
 
 /// The exchanges of a parallel FFT in the TuNA paper §VI-A, whose problem sizes are no multiples of P². A complex
@@ -341,7 +349,8 @@ const std::vector<Maker>& makers() {
         {ranks, largest, exponent, seed}},
        power_law},
       {{"alltoallv",
-        "one of these three; 'predict' takes it for an exchange that is called once, in closed form by the mean block",
+        "one of these three; 'predict' takes it for an exchange that is called once, in closed form by their mean and "
+        "variance",
         {ranks, largest, {"sizes", "uniform", "uniform, normal or power-law"}, exponent, seed}},
        alltoallv},
       {{"random",
@@ -431,7 +440,7 @@ std::optional<CartesianPattern> parse_cartesian(const std::string& text) {
 
 std::optional<RaggedAlltoall> parse_alltoallv(const std::string& text) {
   const auto values = values_of("alltoallv", text);
-  return values ? std::optional(RaggedAlltoall{values->ranks(), mean_block(*values)}) : std::nullopt;
+  return values ? std::optional(ragged(*values)) : std::nullopt;
 }
 
 }  // namespace commpass

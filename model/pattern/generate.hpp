@@ -44,7 +44,8 @@ std::optional<Alltoall> parse_alltoall(const std::string& text);
 /// An all-to-all with blocks of different sizes, as far as closed forms know it.
 struct RaggedAlltoall {
   int ranks = 0;
-  double mean_bytes = 0;  ///< that the sizes are drawn around
+  double mean_bytes = 0;     ///< that the sizes are drawn around
+  double size_variance = 0;  ///< in squares of the mean
 };
 
 /// What "alltoallv:…" asks for, without making its edges; nothing for texts of other kinds.

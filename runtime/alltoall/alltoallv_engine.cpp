@@ -25,7 +25,8 @@ constexpr double first_block_bytes = 1024;
 constexpr int tags_of_call = 2;
 
 /// What a survey sums up over all ranks.
-enum Surveyed : std::size_t { on_node, off_node, bytes, used, refused, surveyed_end };
+enum Surveyed : std::size_t { bytes, used, refused, first_count };
+constexpr std::size_t surveyed_counts = std::tuple_size_v<MessageTotals::Counts>;
 
 /// A block for everybody.
 BlocksClass class_of_full(double block_bytes) { return class_of({1, 1, block_bytes}); }
@@ -88,7 +89,9 @@ void AlltoallvEngine::forget_strays() noexcept {
 
 const OneShotChoice& AlltoallvEngine::cheapest(const std::string& named, const BlocksClass& blocks) {
   const auto price = [&](std::size_t) {
-    return cheapest_alltoallv(named, blocks, devices_, context_->layout, context_->machine);
+    const bool is_seen = blocks_ && blocks == blocks_->their_class;
+    return cheapest_alltoallv(named, is_seen ? blocks_->pattern : typical_of(blocks, context_->layout.ranks()),
+                              blocks.sizes, devices_, context_->layout, context_->machine);
   };
   return chooser_for(blocks).choose(decisions_for(named, devices_), exchange_class(blocks), std::cref(price));
 }
@@ -115,7 +118,7 @@ const std::string& AlltoallvEngine::name_for(const AlltoallvOptions& options) co
 BlocksClass AlltoallvEngine::blocks_for(const AlltoallvOptions& options, std::optional<Bytes> block_bytes) const {
   if (block_bytes) return class_of_equal(*block_bytes);
   if (options.block_bytes) return class_of_full(*options.block_bytes);
-  return blocks_ ? *blocks_ : class_of_full(first_block_bytes);
+  return blocks_ ? blocks_->their_class : class_of_full(first_block_bytes);
 }
 
 void AlltoallvEngine::complete_surveys() {
@@ -124,7 +127,10 @@ void AlltoallvEngine::complete_surveys() {
   };
   if (const auto sums = device_survey_.complete()) note(sums->front(), sums->back());
   if (const auto sums = survey_.complete()) {
-    blocks_ = class_of((*sums)[on_node], (*sums)[off_node], (*sums)[bytes], context_->layout);
+    const auto totals =
+        MessageTotals::from(sums->subspan<first_count, surveyed_counts>(), static_cast<double>((*sums)[bytes]));
+    blocks_ = {class_of(totals, context_->layout), random_pattern(totals, context_->layout)};
+    blocks_->pattern.ranks_drawn = typical_of(blocks_->their_class, context_->layout.ranks()).ranks_drawn;
     note((*sums)[used], (*sums)[refused]);
   }
 }
@@ -215,8 +221,10 @@ void AlltoallvEngine::survey(const AlltoallBlocks<const std::byte*>& sends) {
   const Rank me = comm_.rank();
   for (Rank rank = 0; rank < context_->layout.ranks(); ++rank) own.add(me, rank, sends.bytes(rank), context_->layout);
   const auto devices = has_device_prices_ ? data_.use() : DeviceUse{};
-  const std::array<std::int64_t, surveyed_end> sums{own.on_node, own.off_node, static_cast<std::int64_t>(own.bytes),
-                                                    devices.is_used ? 1 : 0, devices.is_refused ? 1 : 0};
+  own.add_square();
+  std::array<std::int64_t, first_count + surveyed_counts> sums{static_cast<std::int64_t>(own.bytes),
+                                                               devices.is_used ? 1 : 0, devices.is_refused ? 1 : 0};
+  std::ranges::copy(own.counts(), sums.begin() + first_count);
   survey_.begin([&](NonblockingReduction& reduction) { reduction.start_sum(comm_.get(), sums); });
 }
 

@@ -144,9 +144,14 @@ class AlltoallvEngine {
   Structures structures_;
   TrafficSurvey survey_, device_survey_;  ///< of exchanges whose blocks differ, and of those whose blocks do not
   NonblockingReduction arrival_;          ///< of all ranks in a call that is left to the library
-  std::optional<BlocksClass> blocks_;     ///< what the last survey has found
-  bool has_device_prices_ = false;        ///< have paths of data on devices prices? The same on every rank
-  DeviceUse devices_{};                   ///< what the last survey has found, if they have
+  /// What the last survey has found. A class is decided by what it is first met with.
+  struct SeenBlocks {
+    BlocksClass their_class;
+    RandomPattern pattern;
+  };
+  std::optional<SeenBlocks> blocks_;
+  bool has_device_prices_ = false;  ///< have paths of data on devices prices? The same on every rank
+  DeviceUse devices_{};             ///< what the last survey has found, if they have
   std::int64_t calls_with_own_tags_, runs_ = 0;
   bool has_failed_ = false;
 };

@@ -20,7 +20,8 @@ Strategy parse_one_shot_strategy(const std::string& text) {
 
 ExchangeClass exchange_class(const BlocksClass& blocks) {
   return {blocks.rarity_on_node, blocks.rarity_off_node,
-          blocks.sizes == BlockSizes::equal ? finer_sizes * blocks.size_bits + blocks.finer_size : blocks.size_bits};
+          blocks.sizes == BlockSizes::equal ? finer_sizes * blocks.size_bits + blocks.finer_size : blocks.size_bits,
+          blocks.size_spread, blocks.is_even ? 1 : 0};
 }
 
 std::vector<DataPath> paths_with_prices(const Layout& layout, const Machine& machine) {
@@ -51,16 +52,16 @@ std::vector<DataPath> paths_to_choose_from(const DeviceUse& devices, const Layou
 
 }  // namespace
 
-OneShotChoice cheapest_alltoallv(const std::string& named, const BlocksClass& blocks, const DeviceUse& devices,
-                                 const Layout& layout, const Machine& machine) {
+OneShotChoice cheapest_alltoallv(const std::string& named, const RandomPattern& blocks, BlockSizes sizes,
+                                 const DeviceUse& devices, const Layout& layout, const Machine& machine) {
   std::vector<Strategy> given;
   DataPath path;
   if (!named.empty()) {
     given.push_back(parse_strategy(named));
     path = std::exchange(given.front().path, {});
   }
-  auto best = rank_one_shot(typical_of(blocks, layout.ranks()), layout, machine, CostModel::burst, given, blocks.sizes,
-                            RankingDepth::cheapest, paths_to_choose_from(devices, layout, machine))
+  auto best = rank_one_shot(blocks, layout, machine, CostModel::burst, given, sizes, RankingDepth::cheapest,
+                            paths_to_choose_from(devices, layout, machine))
                   .front();
   if (!named.empty()) best.strategy.path = path;
   return {to_string(best.strategy), best.cost.seconds,

@@ -26,10 +26,11 @@ std::vector<DataPath> paths_with_prices(const Layout& layout, const Machine& mac
 const std::string& decisions_for(const std::string& named, const DeviceUse& devices);
 
 /// The cheapest for blocks like these, of all or of the family that is named.
+/// @param sizes    of the blocks: does everybody know them?
 /// @param devices  of all ranks
 /// @throws InputError, NotApplicable
-OneShotChoice cheapest_alltoallv(const std::string& named, const BlocksClass& blocks, const DeviceUse& devices,
-                                 const Layout& layout, const Machine& machine);
+OneShotChoice cheapest_alltoallv(const std::string& named, const RandomPattern& blocks, BlockSizes sizes,
+                                 const DeviceUse& devices, const Layout& layout, const Machine& machine);
 
 /// A member of a family, where none has a price.
 std::string unpriced_name(const std::string& family, const Layout& layout);

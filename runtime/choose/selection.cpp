@@ -37,21 +37,20 @@ struct Totals : MessageTotals {
 /// Collective. Edges that are out of range do not count: planning refuses them.
 Totals sum_up(MPI_Comm comm, const Layout& layout, std::span<const SendEdge> sends) {
   const Rank rank = rank_in(comm);
-  enum Count { edges, on_node, off_node, count_end };
   MessageTotals own;
   for (const auto& edge : sends)
     if (edge.destination >= 0 && edge.destination < layout.ranks()) own.add(rank, edge.destination, edge.bytes, layout);
-  const std::array<std::int64_t, count_end> mine{std::ssize(sends), own.on_node, own.off_node};
-  std::array<std::int64_t, count_end> all{};
+  own.add_square();
+  constexpr std::size_t counts = std::tuple_size_v<MessageTotals::Counts>;
+  std::array<std::int64_t, 1 + counts> mine{std::ssize(sends)}, all{};
+  std::ranges::copy(own.counts(), mine.begin() + 1);
   const auto messages = own.on_node + own.off_node;
-  Totals totals;
-  COMMPASS_MPI_CALL(MPI_Allreduce, mine.data(), all.data(), count_end, MPI_INT64_T, MPI_SUM, comm);
-  COMMPASS_MPI_CALL(MPI_Allreduce, &messages, &totals.messages_max, 1, MPI_INT64_T, MPI_MAX, comm);
-  COMMPASS_MPI_CALL(MPI_Allreduce, &own.bytes, &totals.bytes, 1, MPI_DOUBLE, MPI_SUM, comm);
-  totals.edges = all[edges];
-  totals.on_node = all[on_node];
-  totals.off_node = all[off_node];
-  return totals;
+  std::int64_t messages_max = 0;
+  double bytes = 0;
+  COMMPASS_MPI_CALL(MPI_Allreduce, mine.data(), all.data(), static_cast<int>(mine.size()), MPI_INT64_T, MPI_SUM, comm);
+  COMMPASS_MPI_CALL(MPI_Allreduce, &messages, &messages_max, 1, MPI_INT64_T, MPI_MAX, comm);
+  COMMPASS_MPI_CALL(MPI_Allreduce, &own.bytes, &bytes, 1, MPI_DOUBLE, MPI_SUM, comm);
+  return {MessageTotals::from(std::span(all).last<counts>(), bytes), all.front(), messages_max};
 }
 
 /// What is worth timing, the best first.

@@ -92,7 +92,9 @@ Pricer part_pricer(const RandomPattern& blocks, const Layout& layout, const Mach
 
 /// No pair has a block.
 constexpr int never = 62;
-constexpr int most_size_bits = 40;  ///< the model tells larger blocks not apart
+constexpr Bytes most_size = Bytes{1} << 40;  ///< the model tells larger blocks not apart
+
+int size_bits_of(Bytes bytes) { return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bytes))); }
 
 int rarity_of(double density) {
   constexpr double nearest_to_one = 0.7071;  // 2^-½
@@ -111,31 +113,53 @@ int rarity_of(std::int64_t messages, std::int64_t pairs) {
   return rarity;
 }
 
+/// Up to a fifth sizes count as equal: those around the edge of an octave look as if they varied by a ninth.
+constexpr double least_variance = 0.2;
+constexpr int largest_spread = 6;
+
+/// Of sizes that are uniform down to 0, whose variance is a third, 1.
+int spread_of(double variance) {
+  int spread = 0;
+  for (double least = least_variance; variance > least && spread < largest_spread; least *= 4) ++spread;
+  return spread;
+}
+
+double variance_of(int spread) {
+  return spread == 0 ? 0 : 2 * least_variance * static_cast<double>(std::int64_t{1} << (2 * (spread - 1)));
+}
+
 double density_of(int rarity) { return rarity == never ? 0 : 1 / static_cast<double>(std::int64_t{1} << rarity); }
 
 }  // namespace
 
 BlocksClass class_of(const RandomPattern& blocks) {
   if (!(blocks.block_bytes > 0)) return {never, never, 0};
-  const auto bytes = static_cast<std::uint64_t>(
-      std::clamp(blocks.block_bytes, 1.0, static_cast<double>(std::uint64_t{1} << most_size_bits)));
-  return {rarity_of(blocks.density_on_node), rarity_of(blocks.density_off_node),
-          static_cast<int>(std::bit_width(bytes))};
+  const auto bytes = static_cast<Bytes>(std::clamp(blocks.block_bytes, 1.0, static_cast<double>(most_size)));
+  return {.rarity_on_node = rarity_of(blocks.density_on_node),
+          .rarity_off_node = rarity_of(blocks.density_off_node),
+          .size_bits = size_bits_of(bytes),
+          .size_spread = spread_of(blocks.size_variance),
+          .is_even = blocks.is_even};
 }
 
-BlocksClass class_of(std::int64_t on_node, std::int64_t off_node, Bytes bytes, const Layout& layout) {
+BlocksClass class_of(const MessageTotals& blocks, const Layout& layout) {
+  const auto on_node = blocks.on_node, off_node = blocks.off_node;
+  const auto bytes = static_cast<Bytes>(blocks.bytes);
   if (bytes <= 0 || on_node + off_node <= 0) return {never, never, 0};
   std::int64_t pairs_on_node = 0;
   for (int node = 0; node < layout.nodes(); ++node)
     pairs_on_node += std::int64_t{layout.ppn(node)} * (layout.ppn(node) - 1);
   const auto pairs_off_node = std::int64_t{layout.ranks()} * (layout.ranks() - 1) - pairs_on_node;
-  const auto mean = std::clamp<Bytes>(bytes / (on_node + off_node), 1, Bytes{1} << most_size_bits);
-  return {rarity_of(on_node, pairs_on_node), rarity_of(off_node, pairs_off_node),
-          static_cast<int>(std::bit_width(static_cast<std::uint64_t>(mean)))};
+  const auto mean = std::clamp<Bytes>(bytes / (on_node + off_node), 1, most_size);
+  return {.rarity_on_node = rarity_of(on_node, pairs_on_node),
+          .rarity_off_node = rarity_of(off_node, pairs_off_node),
+          .size_bits = size_bits_of(mean),
+          .size_spread = spread_of(size_variance(blocks)),
+          .is_even = is_even(blocks, layout)};
 }
 
 BlocksClass class_of_equal(Bytes block_bytes) {
-  const auto bytes = std::min(block_bytes, Bytes{1} << most_size_bits);
+  const auto bytes = std::min(block_bytes, most_size);
   auto result = class_of({1, 1, static_cast<double>(bytes)});
   result.sizes = BlockSizes::equal;
   if (bytes > 0) result.finer_size = static_cast<int>((finer_sizes * bytes >> (result.size_bits - 1)) - finer_sizes);
@@ -147,8 +171,12 @@ RandomPattern typical_of(const BlocksClass& blocks, int ranks) {
   if (blocks.size_bits == 0) return {0, 0, 0};
   const auto lowest = static_cast<double>(std::int64_t{1} << (blocks.size_bits - 1));
   const double middle = blocks.sizes == BlockSizes::told ? 0.5 : (blocks.finer_size + 0.5) / finer_sizes;
-  return {density_of(blocks.rarity_on_node), density_of(blocks.rarity_off_node), lowest + lowest * middle,
-          std::clamp(pairs_drawn / ranks, least_drawn, most_drawn)};
+  return {.density_on_node = density_of(blocks.rarity_on_node),
+          .density_off_node = density_of(blocks.rarity_off_node),
+          .block_bytes = lowest + lowest * middle,
+          .ranks_drawn = std::clamp(pairs_drawn / ranks, least_drawn, most_drawn),
+          .size_variance = variance_of(blocks.size_spread),
+          .is_even = blocks.is_even};
 }
 
 std::vector<Candidate> rank_one_shot(const RandomPattern& given, const Layout& layout, const Machine& machine,

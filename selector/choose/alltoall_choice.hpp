@@ -32,7 +32,8 @@ Candidate price_one_shot(const Strategy& strategy, const RandomPattern& blocks, 
 
 constexpr int finer_sizes = 4;  ///< in a factor of two
 
-/// Exchanges that are alike to a factor of two, and so are chosen once for all.
+/// Exchanges that are alike to a factor of two, in how far sizes are from their mean, too, and so are chosen once for
+/// all.
 struct BlocksClass {
   int rarity_on_node = 0, rarity_off_node = 0;  ///< r: about one pair in 2^r has a block that is not empty
   int size_bits = 0;                            ///< binary digits of the mean size of these
@@ -40,12 +41,14 @@ struct BlocksClass {
   /// blocks are alike to a fourth of their size or less.
   int finer_size = 0;
   BlockSizes sizes = BlockSizes::told;
+  int size_spread = 0;   ///< 0: all are about equal; s: their variance is about 0.4·4^(s − 1) squares of their mean
+  bool is_even = false;  ///< does every rank send to about as many others?
   auto operator<=>(const BlocksClass&) const = default;
 };
 BlocksClass class_of(const RandomPattern& blocks);
 /// The same from the sums over all ranks, by integer arithmetic: equal on whatever processors and however compiled.
-/// @param on_node,off_node  blocks that are not empty, within nodes and between them; @param bytes  of all of them
-BlocksClass class_of(std::int64_t on_node, std::int64_t off_node, Bytes bytes, const Layout& layout);
+/// @param blocks  those that are not empty, with as many bytes as an integer holds
+BlocksClass class_of(const MessageTotals& blocks, const Layout& layout);
 /// Of blocks that all ranks know to be equal. @param block_bytes  0 or more
 BlocksClass class_of_equal(Bytes block_bytes);
 /// One in the middle of a class. Of many ranks few are drawn, because it is priced while an exchange waits.

@@ -134,10 +134,11 @@ Pricing pricing_of(const PredictArguments& predicted, const Machine& machine, Co
             }};
   }
   if (const auto alltoall = arguments.one_shot_alltoall()) {
-    const RandomPattern blocks{1, 1, alltoall->mean_bytes};
+    const RandomPattern blocks{.block_bytes = alltoall->mean_bytes, .size_variance = alltoall->size_variance};
     return one_shot_pricing(
         alltoall->ranks,
-        fmt::format("called once, closed form by the mean block of {:.0f} B, with telling sizes", blocks.block_bytes),
+        fmt::format("called once, closed form by blocks of {:.0f} B on average, with telling sizes",
+                    blocks.block_bytes),
         [=](const Layout&) { return blocks; }, machine, model, calls, place);
   }
   if (const auto cartesian = predicted.one_shot ? std::nullopt : arguments.cartesian())
@@ -145,7 +146,7 @@ Pricing pricing_of(const PredictArguments& predicted, const Machine& machine, Co
   const auto pattern = std::make_shared<const Pattern>(arguments.load());
   if (predicted.one_shot)
     return one_shot_pricing(
-        pattern->ranks, "called once, by the number of blocks and their mean size, with telling sizes",
+        pattern->ranks, "called once, by the number of blocks and their sizes, with telling sizes",
         [pattern](const Layout& layout) { return random_pattern(totals_of(*pattern, layout), layout); }, machine, model,
         calls, place);
   return {pattern->ranks,

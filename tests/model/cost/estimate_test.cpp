@@ -393,6 +393,20 @@ TEST(RandomPatterns, OfNothingTakeNoTime) {
   }
 }
 
+/// How far estimates of a pattern are off, over all strategies that do not need it, ascending.
+std::vector<double> errors_of(const RandomPattern& as, const Pattern& pattern, const Layout& layout,
+                              const Machine& machine) {
+  std::vector<double> errors;
+  for (const auto& strategy : suggest_strategies(layout)) {
+    if (pattern_need(strategy) != PatternNeed::nothing) continue;
+    const auto route = make_route(strategy, layout);
+    const auto priced = evaluate(make_schedule(*route, strategy.window, pattern), layout, machine).seconds;
+    errors.push_back(std::abs(estimate(as, *route, strategy.window, layout, machine).seconds / priced - 1));
+  }
+  std::ranges::sort(errors);
+  return errors;
+}
+
 // How far off the estimates of one pattern are, median and worst over strategies: up to 11 % and below 50 %.
 // ./scripts/bench estimate has more.
 TEST(RandomPatterns, AreNearTheirPrices) {
@@ -404,22 +418,58 @@ TEST(RandomPatterns, AreNearTheirPrices) {
       for (const int bytes : {8, 4096, 100000}) {
         const auto pattern = generate_pattern("random:ranks=" + std::to_string(layout.ranks()) +
                                               ",degree=" + std::to_string(degree) + ",bytes=" + std::to_string(bytes));
-        std::vector<double> errors;
-        for (const auto& strategy : suggest_strategies(layout)) {
-          if (pattern_need(strategy) != PatternNeed::nothing) continue;
-          const auto route = make_route(strategy, layout);
-          const auto priced = evaluate(make_schedule(*route, strategy.window, pattern), layout, machine).seconds;
-          errors.push_back(std::abs(
-              estimate(random_pattern(totals_of(pattern, layout), layout), *route, strategy.window, layout, machine)
-                      .seconds /
-                  priced -
-              1));
-        }
-        std::ranges::sort(errors);
+        const auto errors = errors_of(random_pattern(totals_of(pattern, layout), layout), pattern, layout, machine);
         EXPECT_LT(errors[errors.size() / 2], 0.12) << text << ", degree " << degree << ", " << bytes << " bytes";
         EXPECT_LT(errors.back(), 0.5) << text << ", degree " << degree << ", " << bytes << " bytes";
       }
     }
+}
+
+// A message of 1000 bytes and more takes 5 us longer. Of five blocks of 132 bytes on average some have as much, and
+// every stage has such messages; of the mean size none has.
+TEST(RandomPatterns, OfVariedSizesHaveMessagesOfSlowerProtocols) {
+  auto machine = machine_with({true, true, true, true});
+  machine.operations.neighbor_alltoall_s = 2e-6;
+  for (auto& channel : machine.host.by_locality) {
+    auto& protocols = channel->protocols;
+    protocols = {protocols.front(), protocols.front()};
+    protocols.front().max_bytes = 999;
+    protocols.back().max_bytes = no_limit;
+    protocols.back().alpha_s += 5e-6;
+  }
+  for (const auto* sizes : {"bytes=256,sizes=uniform", "bytes=4KiB,sizes=power-law"}) {
+    const auto layout = parse_layout("8x8");
+    const auto pattern = generate_pattern(std::string("alltoallv:ranks=64,") + sizes);
+    const auto varied = random_pattern(totals_of(pattern, layout), layout);
+    auto equal = varied;
+    equal.size_variance = 0;
+    const auto with = errors_of(varied, pattern, layout, machine), without = errors_of(equal, pattern, layout, machine);
+    const auto middle = with.size() / 2;
+    EXPECT_LT(with[middle], 0.08) << sizes;
+    EXPECT_LT(with[middle], without[middle] / 2) << sizes;
+  }
+}
+
+// Of ranks that send four messages each none sends ten, as some would if each pair were drawn alone.
+TEST(RandomPatterns, OfEvenSendersHaveNoBusierOnes) {
+  const auto layout = parse_layout("16x4");
+  auto machine = machine_with({false, false, false, true});
+  for (auto& channel : machine.host.by_locality)
+    for (auto& protocol : channel->protocols) protocol.alpha_receive_s = protocol.beta_receive_s_per_byte = 0;
+  const auto pattern = generate_pattern("random:ranks=64,degree=4,bytes=1000");
+  const auto even = random_pattern(totals_of(pattern, layout), layout);
+  ASSERT_TRUE(even.is_even);
+  const auto strategy = parse_strategy("standard");
+  const auto route = make_route(strategy, layout);
+  const auto priced = evaluate(make_schedule(*route, {}, pattern), layout, machine).seconds;
+  EXPECT_NEAR(estimate(even, *route, {}, layout, machine).seconds, priced, 0.03 * priced);
+  auto alone = even;
+  alone.is_even = false;
+  EXPECT_GT(estimate(alone, *route, {}, layout, machine).seconds, 1.3 * priced);
+  // What a rank gets is drawn with what it sends.
+  for (auto& channel : machine.host.by_locality)
+    for (auto& protocol : channel->protocols) protocol.alpha_receive_s = protocol.alpha_next_s;
+  EXPECT_EQ(estimate(even, *route, {}, layout, machine).seconds, estimate(alone, *route, {}, layout, machine).seconds);
 }
 
 TEST(ClosedForm, OfNothingIsZero) {

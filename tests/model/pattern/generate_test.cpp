@@ -93,6 +93,10 @@ TEST(AllToAllV, IsOneOfTheOthersAndKnowsItsMean) {
     ASSERT_TRUE(expected);
     EXPECT_EQ(expected->ranks, 400);
     EXPECT_NEAR(mean / expected->mean_bytes, 1, 0.05) << text;
+    double squares = 0;
+    for (const auto size : drawn) squares += static_cast<double>(size) * static_cast<double>(size);
+    const double variance = squares / static_cast<double>(drawn.size()) / (mean * mean) - 1;
+    EXPECT_NEAR(variance / expected->size_variance, 1, 0.15) << text;
   }
   EXPECT_EQ(parse_alltoallv("alltoallv:ranks=16384,bytes=16KiB")->mean_bytes, 8192);
   EXPECT_EQ(parse_alltoallv("alltoallv:ranks=4,bytes=0,sizes=power-law")->mean_bytes, 0);

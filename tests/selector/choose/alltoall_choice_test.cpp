@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <random>
 
 #include "model/error.hpp"
+#include "model/pattern/generate.hpp"
 #include "model/route/catalogue.hpp"
+#include "model/support.hpp"
 #include "selector/choose/equal_blocks.hpp"
 
 namespace commpass {
@@ -111,7 +114,7 @@ TEST(BlocksClass, FromSumsIsThatOfTheirRandomPattern) {
           const std::int64_t pairs_on_node = std::int64_t{layout.ranks()} * (layout.max_ppn() - 1),
                              pairs_off_node = std::int64_t{layout.ranks()} * (layout.ranks() - layout.max_ppn());
           if (on_node > pairs_on_node || off_node > pairs_off_node) continue;  // no exchange has so many
-          EXPECT_EQ(class_of(on_node, off_node, bytes, layout), class_of(random_pattern(sums, layout)))
+          EXPECT_EQ(class_of(sums, layout), class_of(random_pattern(sums, layout)))
               << text << ": " << on_node << " and " << off_node << " blocks, " << bytes << " bytes";
         }
   }
@@ -134,6 +137,34 @@ TEST(BlocksClass, HoldsWhatIsAlikeToAFactorOfTwo) {
   }
   EXPECT_EQ(typical_of(class_of(full), ranks).density_off_node, 1) << "the closed form without a draw";
   EXPECT_EQ(typical_of(class_of(full), ranks).block_bytes, 768);
+}
+
+TEST(BlocksClass, TellsHowFarSizesAreFromTheirMean) {
+  const auto layout = Layout::with_ppn(16, 4);
+  const auto spread_of = [&](const std::string& sizes) {
+    const auto pattern = generate_pattern("alltoallv:ranks=16,bytes=4KiB,sizes=" + sizes);
+    const auto blocks = class_of(totals_of(pattern, layout), layout);
+    EXPECT_EQ(blocks, class_of(random_pattern(totals_of(pattern, layout), layout))) << sizes;
+    EXPECT_EQ(class_of(typical_of(blocks, ranks)), blocks) << sizes;
+    return blocks.size_spread;
+  };
+  EXPECT_EQ(class_of(totals_of(test::alltoall(16, 1000), layout), layout).size_spread, 0);
+  EXPECT_EQ(spread_of("uniform"), 1);
+  EXPECT_GE(spread_of("power-law"), 3);
+}
+
+TEST(BlocksClass, TellsWhetherRanksSendToAsManyOthers) {
+  const auto layout = Layout::with_ppn(64, 4);
+  const auto is_even_of = [&](const Pattern& pattern) { return class_of(totals_of(pattern, layout), layout).is_even; };
+  EXPECT_TRUE(is_even_of(generate_pattern("random:ranks=64,bytes=8,degree=6")));
+  EXPECT_TRUE(is_even_of(generate_pattern("random:ranks=64,bytes=8,degree=1")));
+  EXPECT_FALSE(is_even_of(test::alltoall(64, 8))) << "nothing to draw";
+  Pattern alone{64, {}};  // each pair by itself
+  std::mt19937_64 random(1);
+  for (Rank source = 0; source < 64; ++source)
+    for (Rank destination = 0; destination < 64; ++destination)
+      if (source != destination && random() % 8 == 0) alone.edges.push_back({source, destination, 8});
+  EXPECT_FALSE(is_even_of(alone));
 }
 
 TEST(BlocksClass, OfSizesThatAllKnowIsFiner) {
