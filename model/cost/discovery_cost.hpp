@@ -28,7 +28,8 @@ struct DiscoveryGroup {
   double ranks = 1;
   double ranks_on_node = 1;  ///< that take part at the same time, in this group or in others
   std::vector<ReductionRound> rounds;
-  ByLocality peers{};  ///< of the rank with the farthest ones
+  ByLocality peers{};    ///< of the rank with the farthest ones
+  double far_share = 0;  ///< the part of all ranks' peers that is on other nodes
 
   double all_peers() const;
 };

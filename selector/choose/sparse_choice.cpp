@@ -59,9 +59,12 @@ DiscoveryGroup everybody(const Layout& layout) {
 DiscoveryGroup dearest_group(const Route& route, int stage, const Layout& layout) {
   DiscoveryGroup group;
   bool has_reduction = false;
+  double far_peers = 0, all_peers = 0;
   std::vector<bool> is_known(static_cast<std::size_t>(layout.ranks()), false);
   for (const auto rank : some_places(is_known.size())) {
     const auto peers = count_peers(static_cast<Rank>(rank), route.peers(static_cast<Rank>(rank), stage), layout);
+    far_peers += peers[far];
+    all_peers += peers[0] + peers[1] + peers[far];
     if (far_first(peers) > far_first(group.peers)) group.peers = peers;
     if (is_known[rank]) continue;
     const auto members = route.group(static_cast<Rank>(rank), stage);
@@ -73,6 +76,7 @@ DiscoveryGroup dearest_group(const Route& route, int stage, const Layout& layout
     group.rounds = std::move(rounds);
   }
   group.ranks_on_node = real(layout.max_ppn());
+  group.far_share = all_peers > 0 ? far_peers / all_peers : 0;
   return group;
 }
 
@@ -267,7 +271,7 @@ SparseChoice::Load SparseChoice::stage_load(const Shape& shape, std::size_t numb
       moved.received[l] = reached_of(all_peers, places, coming) * stage.peers[l] / all_peers;
     }
     moving = held * (1 - 1 / places);
-    moving_far_share = (1 - 1 / places) * far_peers / all_peers;
+    moving_far_share = (1 - 1 / places) * stage.far_share;
     const double farthest = far_peers > 0 ? far_peers : stage.peers[1] > 0 ? stage.peers[1] : stage.peers[0];
     const auto carried = [&](double count) {
       return Carried{reached_of(farthest, places, count), count * farthest / places};

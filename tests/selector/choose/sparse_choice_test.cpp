@@ -264,6 +264,17 @@ TEST(SparsePrices, CountTheLargestOfTheMessagesThatBlocksAreDrawnInto) {
   EXPECT_NEAR(lateness(1, 3), 0, 1e-12);
 }
 
+// Two nodes of 12 ranks, in stages of 5: of the first few ranks have a peer on the other node, and it is the second in
+// which what goes there leaves. A node lets out a byte in 1 us.
+TEST(SparsePrices, CountWhatLeavesANodeByThePeersOfAllRanks) {
+  const auto layout = Layout::with_ppn(24, 12);
+  auto machine = cluster_with_operations();
+  machine.injection_rate_bytes_per_s = 1e6;
+  const auto traffic = expected_traffic(12, 8, layout);
+  const double once_s = static_cast<double>(traffic.network_messages) / 2 * (8 + 16) * 1e-6;
+  EXPECT_NEAR(price(SparseChoice(layout, machine, true), traffic, "stfw,n=2+dense"), once_s, 0.2 * once_s);
+}
+
 // Four messages of every rank, to the four ranks of one node or to one of each of four: gathered, one message or four,
 // of as many bytes in all.
 TEST(SparsePrices, CountAMessageForEachNodeThatIsReached) {
