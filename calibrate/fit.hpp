@@ -68,7 +68,7 @@ Segment fit_segment(std::span<const SizePoint> points);
 /// @param points  sorted by growing size
 std::vector<Segment> fit_segments(std::span<const SizePoint> points, int most_segments = 5);
 
-/// Sizes next to those whose times are off the line of their piece by more than 2 %, and by far more than sizes of this
+/// Sizes next to those whose times are off the line of their piece by more than 3 %, and by far more than sizes of this
 /// piece or of all pieces mostly are: of a protocol that holds for an octave there are too few among sizes that are
 /// spread over many.
 /// @return by growing size, none of the points'; none where all is explained

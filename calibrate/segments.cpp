@@ -200,7 +200,7 @@ std::vector<Bytes> sizes_beside_unexplained(std::span<const SizePoint> points, s
     errors.push_back(relative_error(segments[piece].line, point));
     explained.push_back(segments[piece].median_relative_error);
   }
-  constexpr double little = 0.02, far = 5;
+  constexpr double little = 0.03, far = 6;
   const double usual = median(errors);
   for (auto& error : explained) error = std::max(little, far * std::min(usual, error));
 

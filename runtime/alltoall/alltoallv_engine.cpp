@@ -89,7 +89,8 @@ void AlltoallvEngine::forget_strays() noexcept {
 
 const OneShotChoice& AlltoallvEngine::cheapest(const std::string& named, const BlocksClass& blocks) {
   const auto price = [&](std::size_t) {
-    const bool is_seen = blocks_ && blocks == blocks_->their_class;
+    // How far sizes are from their mean is too much for a class; the middle of a class stands for all else.
+    const bool is_seen = blocks_ && blocks == blocks_->their_class && blocks.size_spread > 0;
     return cheapest_alltoallv(named, is_seen ? blocks_->pattern : typical_of(blocks, context_->layout.ranks()),
                               blocks.sizes, devices_, context_->layout, context_->machine);
   };

@@ -144,7 +144,7 @@ class AlltoallvEngine {
   Structures structures_;
   TrafficSurvey survey_, device_survey_;  ///< of exchanges whose blocks differ, and of those whose blocks do not
   NonblockingReduction arrival_;          ///< of all ranks in a call that is left to the library
-  /// What the last survey has found. A class is decided by what it is first met with.
+  /// What the last survey has found. A class whose sizes vary is decided by what it is first met with.
   struct SeenBlocks {
     BlocksClass their_class;
     RandomPattern pattern;

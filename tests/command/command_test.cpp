@@ -400,7 +400,8 @@ TEST(Predict, PricesAnAllToAllThatIsCalledOnceWithTheTellingOfSizes) {
   };
   const std::string equal = "predict --profile lassen --ppn 32 --generate alltoall:ranks=16384,bytes=256 ";
   EXPECT_GT(seconds(ragged + "--strategy tuna,radix=2"), seconds(equal + "--strategy tuna,radix=2"));
-  EXPECT_DOUBLE_EQ(seconds(ragged + "--strategy standard"), seconds(equal + "--strategy standard"));
+  const auto expect_near = [](double drawn, double mean) { EXPECT_NEAR(drawn, mean, 0.05 * mean); };
+  expect_near(seconds(ragged + "--strategy standard"), seconds(equal + "--strategy standard"));
   EXPECT_EQ(commpass(ragged + "--explain tuna,radix=128,window=4").exit_code, 0);
   for (const std::string& arguments : {ragged, equal}) {
     const auto best = commpass(arguments + "--strategy tuna,radix=auto --strategy tuna,radix=2 --json");
@@ -414,9 +415,9 @@ TEST(Predict, PricesAnAllToAllThatIsCalledOnceWithTheTellingOfSizes) {
   // Of other patterns, by their numbers and sizes of blocks.
   const std::string dense = "predict --profile lassen --ppn 8 --generate alltoall:ranks=64,bytes=64 ",
                     sparse = "predict --profile lassen --ppn 8 --generate random:ranks=64,bytes=64,degree=1 ";
-  EXPECT_DOUBLE_EQ(seconds(dense + "--one-shot --strategy standard"),
-                   seconds("predict --profile lassen --ppn 8 --generate alltoallv:ranks=64,bytes=128,sizes=uniform "
-                           "--strategy standard"));
+  expect_near(seconds("predict --profile lassen --ppn 8 --generate alltoallv:ranks=64,bytes=128,sizes=uniform "
+                      "--strategy standard"),
+              seconds(dense + "--one-shot --strategy standard"));
   const auto chosen = [](const std::string& arguments) {
     return Json::parse(commpass(arguments + " --json").out).at("chosen").get<std::string>();
   };
