@@ -20,6 +20,9 @@ std::int64_t pieces_of(std::int64_t present, std::int64_t blocks, std::int64_t p
   return std::clamp<std::int64_t>(touched, std::min<std::int64_t>(present, 1), present);
 }
 
+/// Of less than this part of a sender's blocks it does not show that he has as many as others.
+constexpr double least_kept = 1.0 / 16;
+
 /// Of the messages of a rank on average.
 double part_off_node(const RandomPattern& pattern, const Layout& layout) {
   const double ppn = layout.max_ppn(), on_node = pattern.density_on_node * (ppn - 1),
@@ -33,7 +36,7 @@ Presence::Presence(double density, std::optional<double> kept)
     : rare_is_present_(density <= 0.5),
       rare_(rare_is_present_ ? density : 1 - density),
       rate_(std::log1p(-rare_)),
-      kept_(rare_is_present_ && kept > 0.0 ? kept : std::nullopt),
+      kept_(rare_is_present_ && kept >= least_kept ? kept : std::nullopt),
       common_left_(gap()) {}
 
 std::int64_t Presence::of(std::int64_t blocks) {

@@ -472,6 +472,21 @@ TEST(RandomPatterns, OfEvenSendersHaveNoBusierOnes) {
   EXPECT_EQ(estimate(even, *route, {}, layout, machine).seconds, estimate(alone, *route, {}, layout, machine).seconds);
 }
 
+// Nearly all messages of even senders leave their nodes: the few that do not are drawn alone, and in no time.
+TEST(RandomPatterns, OfEvenSendersMayHaveHardlyAnyMessageOnNodes) {
+  const auto layout = parse_layout("16x4");
+  auto machine = machine_with({false, false, false, true});
+  for (auto& channel : machine.host.by_locality)
+    for (auto& protocol : channel->protocols) protocol.alpha_receive_s = protocol.beta_receive_s_per_byte = 0;
+  const auto route = make_route(parse_strategy("standard"), layout);
+  const auto seconds = [&](double density_on_node) {
+    return estimate({.density_on_node = density_on_node, .density_off_node = 0.1, .block_bytes = 8, .is_even = true},
+                    *route, {}, layout, machine)
+        .seconds;
+  };
+  EXPECT_EQ(seconds(1e-15), seconds(0));
+}
+
 TEST(ClosedForm, OfNothingIsZero) {
   const auto layout = Layout::regular(2, 1, 2);
   const auto route = make_route(parse_strategy("standard"), layout);
