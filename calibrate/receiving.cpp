@@ -28,8 +28,7 @@ class Senders {
 
   Seconds seconds(Bytes bytes) const {
     const auto size = static_cast<double>(bytes), count = static_cast<double>(count_);
-    const auto alone = std::max(channel_.protocol(bytes).next_seconds(size), size / channel_.link_rate_bytes_per_s);
-    return std::max(alone / count, size / shared_rate());
+    return std::max(channel_.leaving_seconds(size) / count, size / shared_rate());
   }
 
  private:

@@ -34,9 +34,8 @@ namespace {
 
 /// From when a message has left its sender to its arrival.
 Seconds flying_seconds(double bytes, const Channel& channel) {
-  const auto& protocol = channel.protocol(static_cast<Bytes>(bytes));
-  return std::max(0.0, protocol.alone_seconds(bytes) -
-                           std::max(protocol.next_seconds(bytes), bytes / channel.link_rate_bytes_per_s));
+  return std::max(0.0,
+                  channel.protocol(static_cast<Bytes>(bytes)).alone_seconds(bytes) - channel.leaving_seconds(bytes));
 }
 
 /// From when a message's receive is posted to its arrival, if it has been launched before; and of that, before its
@@ -69,7 +68,7 @@ BatchTimes batch_times(const BatchLoad& load, const Machine& machine) {
     if (load.sent[l] > 0) times.flying = flying_seconds(load.bytes, channel);
     if (load.sent[l] > 0 && load.last_bytes > 0)
       times.flying = std::max(times.flying, flying_seconds(load.last_bytes, channel) -
-                                                load.after_last * load.sent[l] * std::max(next, link));
+                                                load.after_last * load.sent[l] * channel.leaving_seconds(load.bytes));
     if (load.received[l] > 0) {
       times.first_arrival = std::max(0.0, alone - taking);
       times.awaits_receives = times.awaits_receives || channel.awaits_receive(bytes);

@@ -51,10 +51,7 @@ RandomPattern as_drawn(RandomPattern pattern, const Layout& layout, const Machin
   const auto farthest = layout.nodes() > 1 ? Locality::network : Locality::socket;
   const auto& channel = host_channel(machine, farthest);
   const auto bytes = static_cast<Bytes>(pattern.block_bytes);
-  const auto& protocol = channel.protocol(bytes);
-  const auto sending =
-      std::max(protocol.next_seconds(pattern.block_bytes), pattern.block_bytes / channel.link_rate_bytes_per_s);
-  pattern.is_even = protocol.receive_seconds(bytes) <= sending / 2;
+  pattern.is_even = channel.protocol(bytes).receive_seconds(bytes) <= channel.leaving_seconds(pattern.block_bytes) / 2;
   return pattern;
 }
 

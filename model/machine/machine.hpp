@@ -1,6 +1,7 @@
 // The measured parameters of one machine, and what one message costs on it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <optional>
@@ -59,6 +60,10 @@ struct Channel {
   /// does any wait.
   bool is_eager(Bytes bytes) const { return rendezvous_from_bytes && bytes < *rendezvous_from_bytes; }
   bool awaits_receive(Bytes bytes) const { return rendezvous_from_bytes && bytes >= *rendezvous_from_bytes; }
+  /// What one more message of so many bytes takes to leave its sender: his processor, or his link if that takes longer.
+  Seconds leaving_seconds(double bytes) const {
+    return std::max(protocol(static_cast<Bytes>(bytes)).next_seconds(bytes), bytes / link_rate_bytes_per_s);
+  }
   /// For each byte of a message of this protocol, the time before it begins to move: where the link is known, bytes
   /// move as fast as those of the fastest protocol.
   double handling_s_per_byte(const Protocol& protocol) const;

@@ -450,12 +450,18 @@ TEST(RandomPatterns, OfVariedSizesHaveMessagesOfSlowerProtocols) {
   }
 }
 
-// Of ranks that send four messages each none sends ten, as some would if each pair were drawn alone.
-TEST(RandomPatterns, OfEvenSendersHaveNoBusierOnes) {
-  const auto layout = parse_layout("16x4");
+/// Whose ranks take messages in for nothing.
+Machine machine_with_free_receivers() {
   auto machine = machine_with({false, false, false, true});
   for (auto& channel : machine.host.by_locality)
     for (auto& protocol : channel->protocols) protocol.alpha_receive_s = protocol.beta_receive_s_per_byte = 0;
+  return machine;
+}
+
+// Of ranks that send four messages each none sends ten, as some would if each pair were drawn alone.
+TEST(RandomPatterns, OfEvenSendersHaveNoBusierOnes) {
+  const auto layout = parse_layout("16x4");
+  auto machine = machine_with_free_receivers();
   const auto pattern = generate_pattern("random:ranks=64,degree=4,bytes=1000");
   const auto even = random_pattern(totals_of(pattern, layout), layout);
   ASSERT_TRUE(even.is_even);
@@ -475,9 +481,7 @@ TEST(RandomPatterns, OfEvenSendersHaveNoBusierOnes) {
 // Nearly all messages of even senders leave their nodes: the few that do not are drawn alone, and in no time.
 TEST(RandomPatterns, OfEvenSendersMayHaveHardlyAnyMessageOnNodes) {
   const auto layout = parse_layout("16x4");
-  auto machine = machine_with({false, false, false, true});
-  for (auto& channel : machine.host.by_locality)
-    for (auto& protocol : channel->protocols) protocol.alpha_receive_s = protocol.beta_receive_s_per_byte = 0;
+  const auto machine = machine_with_free_receivers();
   const auto route = make_route(parse_strategy("standard"), layout);
   const auto seconds = [&](double density_on_node) {
     return estimate({.density_on_node = density_on_node, .density_off_node = 0.1, .block_bytes = 8, .is_even = true},
