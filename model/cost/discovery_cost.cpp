@@ -99,8 +99,8 @@ Seconds put_seconds(const DiscoveryGroup& group, const BatchLoad& load, const Ma
          reduction_seconds(group, tally_bytes, false, Looks::alone, machine) + looking;
 }
 
-/// A size to and from every peer, then the messages. Those that wait for their receive begin when all sizes are known,
-/// and all have been launched by then; that the last has come is seen at the next look.
+/// A size to and from every peer, some of which have more to tell, then the messages. Those that wait for their receive
+/// begin when all sizes are known, and all have been launched by then; that the last has come is seen at the next look.
 Seconds dense_seconds(const DiscoveryGroup& group, const BatchLoad& load, const Machine& machine) {
   const auto sizes = batch_times({group.peers, group.peers, header_bytes, 0}, machine);
   const auto data = batch_times(load, machine);
@@ -109,34 +109,55 @@ Seconds dense_seconds(const DiscoveryGroup& group, const BatchLoad& load, const 
   both.leaving += sizes.leaving;
   both.taking += sizes.taking;
   both.takes_after_sends = data.takes_after_sends || sizes.takes_after_sends;
-  if (!data.awaits_receives) return both.moving();
+  const auto tellers = batch_times({group.tellers_peers, group.tellers_peers, header_bytes, 0}, machine);
+  const Seconds told = std::max(sizes.leaving + sizes.flying, tellers.leaving + tellers.flying);
+  if (!data.awaits_receives) return std::max(both.moving(), told);
   both.first_arrival = sizes.first_arrival;
   both.taking = sizes.taking;
-  const Seconds known = std::max({both.launching, sizes.leaving + sizes.flying, both.taken_in()});
+  const Seconds known = std::max({both.launching, told, both.taken_in()});
   return known + data.moving_when_posted() + 2 * look_seconds(machine);
 }
 
 }  // namespace
 
-std::vector<ReductionRound> reduction_rounds(std::span<const Rank> members, const Layout& layout) {
+std::vector<ReductionRound> reduction_rounds(std::span<const Rank> members, const Layout& layout,
+                                             const ByLocality& round_seconds) {
   std::size_t count = 1;
   while (2 * count <= members.size()) count *= 2;
   const std::size_t pairs = members.size() - count;
-  const auto farthest = [&](std::size_t steps, auto ends) {
-    auto result = Locality::socket;
-    for (std::size_t i = 0; i < steps && result != Locality::network; ++i)
-      result = std::max(result, layout.locality(members[ends(i).first], members[ends(i).second]));
-    return static_cast<std::size_t>(result);
+  const auto locality = [&](std::size_t a, std::size_t b) {
+    return static_cast<std::size_t>(layout.locality(members[a], members[b]));
   };
-  std::vector<ReductionRound> rounds;
-  if (pairs > 0) {
-    const auto locality = farthest(pairs, [](std::size_t i) { return std::pair(2 * i, 2 * i + 1); });
-    rounds = {{locality, 1}, {locality, 1 / static_cast<double>(members.size())}};
-  }
+  // Those that go on have numbers 0 … count − 1; the first ones have a neighbour that rests.
+  const auto to_resting = [&](std::size_t number) { return locality(2 * number, 2 * number + 1); };
   const auto member = [&](std::size_t number) { return number < pairs ? 2 * number + 1 : number + pairs; };
-  for (std::size_t distance = 1; distance < count; distance *= 2)
-    rounds.push_back({farthest(count, [&](std::size_t i) { return std::pair(member(i), member(i ^ distance)); }),
-                      static_cast<double>(distance) / static_cast<double>(count)});
+  const auto to_partner = [&](std::size_t number, std::size_t distance) {
+    return locality(member(number), member(number ^ distance));
+  };
+
+  std::vector<Seconds> done(count, 0), later(count);  // by number, so far
+  std::vector<std::vector<bool>> waited;              // by round and number: was its partner later?
+  for (std::size_t i = 0; i < pairs; ++i) done[i] = round_seconds[to_resting(i)];
+  for (std::size_t distance = 1; distance < count; distance *= 2) {
+    waited.emplace_back(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      waited.back()[i] = done[i ^ distance] > done[i];
+      later[i] = std::max(done[i], done[i ^ distance]) + round_seconds[to_partner(i, distance)];
+    }
+    std::swap(done, later);
+  }
+  for (std::size_t i = 0; i < pairs; ++i) done[i] += round_seconds[to_resting(i)];
+
+  std::vector<ReductionRound> rounds;  // the last one first
+  auto last = static_cast<std::size_t>(std::ranges::max_element(done) - done.begin());
+  if (last < pairs) rounds.push_back({to_resting(last), 1 / static_cast<double>(members.size())});
+  for (auto distance = count / 2; distance > 0; distance /= 2) {
+    rounds.push_back({to_partner(last, distance), static_cast<double>(distance) / static_cast<double>(count)});
+    if (waited.back()[last]) last ^= distance;
+    waited.pop_back();
+  }
+  if (last < pairs) rounds.push_back({to_resting(last), 1});
+  std::ranges::reverse(rounds);
   return rounds;
 }
 

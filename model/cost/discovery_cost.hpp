@@ -19,17 +19,21 @@ struct ReductionRound {
   double scattered = 1;      ///< the part of all numbers that still moves
 };
 
-/// Those of a reduction among these ranks. Ranks beyond a power of two give their numbers to a neighbour first and get
-/// the result from him at last.
-std::vector<ReductionRound> reduction_rounds(std::span<const Rank> members, const Layout& layout);
+/// Those of a reduction among these ranks on the way to the one that is done last: its own, and before them those of the
+/// ranks that it waited for. Ranks beyond a power of two give their numbers to a neighbour first and get the result from
+/// him at last.
+/// @param round_seconds  what a round takes
+std::vector<ReductionRound> reduction_rounds(std::span<const Rank> members, const Layout& layout,
+                                             const ByLocality& round_seconds);
 
 /// Among whom a stage takes place.
 struct DiscoveryGroup {
   double ranks = 1;
   double ranks_on_node = 1;  ///< that take part at the same time, in this group or in others
   std::vector<ReductionRound> rounds;
-  ByLocality peers{};    ///< of the rank with the farthest ones
-  double far_share = 0;  ///< the part of all ranks' peers that is on other nodes
+  ByLocality peers{};          ///< of the rank that others wait for
+  ByLocality tellers_peers{};  ///< of that one of its peers which has most of them
+  double far_share = 0;        ///< the part of all ranks' peers that is on other nodes
 
   double all_peers() const;
 };

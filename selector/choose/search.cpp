@@ -1,6 +1,7 @@
 #include "selector/choose/search.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <span>
 #include <string>
@@ -62,6 +63,23 @@ std::vector<Strategy> neighbours(const Strategy& strategy, const Layout& layout)
   return result;
 }
 
+/// What the search goes on from: the cheapest candidates, and behind them the cheapest of each route that is not far
+/// from them. What is cheap is often of one route, and another one that is dearer where it was begun may be cut better.
+std::vector<std::size_t> starts(std::span<const Candidate> candidates, const Calls& calls) {
+  constexpr double far = 2;
+  const auto seconds = [&](std::size_t i) { return ranked_seconds(candidates[i], calls); };
+  std::vector<std::size_t> order(candidates.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, seconds);
+  auto result = order;
+  result.resize(std::min(order.size(), search_breadth));
+  std::set<std::string> routes;
+  for (const auto i : order)
+    if (seconds(i) <= far * seconds(order.front()) && routes.insert(candidates[i].strategy.route).second)
+      result.push_back(i);
+  return result;
+}
+
 /// The cheapest candidates whose data is staged by one process, each with as many as any candidate has: what that
 /// brings hardly depends on the route.
 std::vector<Strategy> with_more_copies(std::vector<Candidate> candidates, const Calls& calls) {
@@ -104,7 +122,7 @@ class Untried {
 }  // namespace
 
 std::int64_t most_tried(std::int64_t edges) {
-  constexpr std::int64_t most = 48, most_edges = std::int64_t{1} << 22;
+  constexpr std::int64_t most = 64, most_edges = std::int64_t{1} << 22;
   return std::clamp(most_edges / std::max<std::int64_t>(1, edges), std::int64_t{1}, most);
 }
 
@@ -115,17 +133,11 @@ void search_neighbours(std::vector<Candidate>& candidates, const Layout& layout,
   const auto copied_by_more = with_more_copies(candidates, calls);
   untried.try_all(copied_by_more, candidates.size() + copied_by_more.size(), price, candidates);
   const auto end = candidates.size() + static_cast<std::size_t>(most);
-  const auto is_cheaper = [&](std::size_t a, std::size_t b) {
-    return ranked_seconds(candidates[a], calls) < ranked_seconds(candidates[b], calls);
-  };
   while (candidates.size() < end) {
-    std::vector<std::size_t> order(candidates.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::ranges::stable_sort(order, is_cheaper);
-    const auto cheapest = std::span(order).first(std::min(order.size(), search_breadth));
+    const auto promising = starts(candidates, calls);
     const auto next = std::ranges::find_if(
-        cheapest, [&](std::size_t i) { return !expanded.contains(to_string(candidates[i].strategy)); });
-    if (next == cheapest.end() || candidates[*next].cost.seconds <= 0) break;
+        promising, [&](std::size_t i) { return !expanded.contains(to_string(candidates[i].strategy)); });
+    if (next == promising.end() || candidates[*next].cost.seconds <= 0) break;
     const auto strategy = candidates[*next].strategy;
     expanded.insert(to_string(strategy));
     untried.try_all(neighbours(strategy, layout), end, price, candidates);

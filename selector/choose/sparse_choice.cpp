@@ -4,13 +4,13 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
-#include <tuple>
 #include <utility>
 
 #include "model/cost/cost.hpp"
 #include "model/power.hpp"
 #include "model/route/catalogue.hpp"
 #include "selector/choose/offer.hpp"
+#include "selector/choose/sparse_stages.hpp"
 #include "selector/choose/told_apart.hpp"
 
 namespace commpass {
@@ -20,74 +20,6 @@ namespace {
 constexpr auto far = static_cast<std::size_t>(Locality::network);
 
 double real(std::int64_t number) { return static_cast<double>(number); }
-
-/// Some of the places 0 … count − 1, ascending: all, or, of many, some all over them that follow no stride.
-std::vector<std::size_t> some_places(std::size_t count) {
-  constexpr std::size_t looked_at_all = 1024, looked_at = 48;
-  std::vector<std::size_t> places(count <= looked_at_all ? count : looked_at);
-  std::iota(places.begin(), places.end(), std::size_t{0});
-  if (places.size() == count) return places;
-  constexpr std::uint64_t golden = 2654435769;  // 2³² ÷ the golden ratio: multiples of it are spread evenly
-  for (auto& place : places) place = ((place * golden & 0xffffffffU) * count) >> 32U;
-  std::ranges::sort(places);
-  return places;
-}
-
-ByLocality count_peers(Rank rank, std::span<const Rank> peers, const Layout& layout) {
-  ByLocality counts{};
-  for (const Rank peer : peers) counts[static_cast<std::size_t>(layout.locality(rank, peer))] += peer != rank;
-  return counts;
-}
-
-/// Orders by how many are far.
-std::tuple<double, double, double> far_first(const ByLocality& counts) { return {counts[2], counts[1], counts[0]}; }
-
-std::tuple<double, double, double> how_far(std::span<const ReductionRound> rounds) {
-  ByLocality counts{};
-  for (const auto& round : rounds) ++counts[round.locality];
-  return far_first(counts);
-}
-
-DiscoveryGroup everybody(const Layout& layout) {
-  std::vector<Rank> all(static_cast<std::size_t>(layout.ranks()));
-  std::iota(all.begin(), all.end(), 0);
-  return {real(layout.ranks()), real(layout.max_ppn()), reduction_rounds(all, layout), count_peers(0, all, layout)};
-}
-
-/// The group of a stage whose reduction goes farthest, and the rank with the farthest peers, of whatever group: where
-/// nodes are uneven, some ranks stand in for others.
-DiscoveryGroup dearest_group(const Route& route, int stage, const Layout& layout) {
-  DiscoveryGroup group;
-  bool has_reduction = false;
-  double far_peers = 0, all_peers = 0;
-  std::vector<bool> is_known(static_cast<std::size_t>(layout.ranks()), false);
-  for (const auto rank : some_places(is_known.size())) {
-    const auto peers = count_peers(static_cast<Rank>(rank), route.peers(static_cast<Rank>(rank), stage), layout);
-    far_peers += peers[far];
-    all_peers += peers[0] + peers[1] + peers[far];
-    if (far_first(peers) > far_first(group.peers)) group.peers = peers;
-    if (is_known[rank]) continue;
-    const auto members = route.group(static_cast<Rank>(rank), stage);
-    for (const Rank member : members) is_known[static_cast<std::size_t>(member)] = true;
-    auto rounds = reduction_rounds(members, layout);
-    if (has_reduction && how_far(rounds) <= how_far(group.rounds)) continue;
-    has_reduction = true;
-    group.ranks = real(std::ssize(members));
-    group.rounds = std::move(rounds);
-  }
-  group.ranks_on_node = real(layout.max_ppn());
-  group.far_share = all_peers > 0 ? far_peers / all_peers : 0;
-  return group;
-}
-
-std::vector<DiscoveryGroup> stages_of(const SparseStrategy& strategy, const Layout& layout) {
-  if (layout.ranks() == 1) return {};
-  if (strategy.is_direct()) return {everybody(layout)};
-  const auto route = make_route(strategy.route, layout);
-  std::vector<DiscoveryGroup> stages;
-  for (int s = 0; s < std::ssize(route->stages()); ++s) stages.push_back(dearest_group(*route, s, layout));
-  return stages;
-}
 
 /// Of `peers` ranks those that get something, if so many blocks are for any of `places` ranks.
 double reached_of(double peers, double places, double blocks) {
@@ -167,12 +99,17 @@ bool goes_to_nodes_first(const std::vector<DiscoveryGroup>& stages) {
 SparseChoice::SparseChoice(const Layout& layout, const Machine& machine, bool constant_size)
     : ranks_(layout.ranks()), ppn_(layout.max_ppn()), machine_(with_groups_in_core(machine, layout)) {
   require_parameters(layout, machine);
+  const SparseStages stages(layout, machine);
   for (const auto& strategy : suggest_sparse_strategies(layout, constant_size)) {
     if (!lacking(strategy, machine).empty()) continue;
-    const bool has_last_route = !shapes_.empty() && shapes_.back().strategy.route == strategy.route;
-    Shape shape{strategy, has_last_route ? shapes_.back().stages : stages_of(strategy, layout)};
+    const auto has_like_stages = [&](const Shape& shape) {
+      return shape.strategy.route == strategy.route &&
+             (shape.strategy.discovery == Discovery::dense) == (strategy.discovery == Discovery::dense);
+    };
+    const auto like = std::ranges::find_if(shapes_, has_like_stages);
+    Shape shape{strategy, like == shapes_.end() ? stages.of(strategy) : like->stages};
     shape.nodes_first = goes_to_nodes_first(shape.stages);
-    shape.far_stages = std::ranges::count_if(shape.stages, [](const DiscoveryGroup& s) { return s.peers[far] > 0; });
+    shape.far_stages = std::ranges::count_if(shape.stages, [](const DiscoveryGroup& s) { return s.far_share > 0; });
     shapes_.push_back(std::move(shape));
   }
 }

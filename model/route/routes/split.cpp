@@ -34,10 +34,11 @@ std::vector<Strategy> suggest(const Layout& layout) {
   return {{"split", {{"cap", {paper}}}, {}}, {"split", {{"cap", {small}}}, {}}};
 }
 
+// By twice as much alone the search does not come far: what two chunks cost it may only gain back with one.
 std::vector<Strategy> vary(const Strategy& strategy, const Layout&) {
   const auto cap = strategy.values("cap")[0];
   std::vector<Strategy> result;
-  for (const auto varied : {cap / 2, 2 * cap})
+  for (const auto varied : {cap / 4, cap / 2, 2 * cap, 4 * cap})
     if (varied > 0) result.push_back({"split", {{"cap", {varied}}}, {}, strategy.coalescing});
   return result;
 }

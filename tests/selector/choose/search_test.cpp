@@ -75,6 +75,19 @@ TEST(Search, CutsRanksByTheirDivisors) {
   EXPECT_TRUE(asked.contains("stfw,dims=20x3"));
 }
 
+// The three cheapest are of one route, next to which there is nothing better.
+TEST(Search, GoesOnFromTheCheapestOfOtherRoutesToo) {
+  Prices prices{[](const std::string& text) {
+                  return text == "stfw,dims=4x64"       ? 0.5
+                         : text == "stfw,n=2"           ? 2.0
+                         : text.starts_with("tuna,rad") ? 1.0
+                                                        : 3.0;
+                },
+                {}};
+  const auto found = search(prices, {"tuna,radix=4", "tuna,radix=5", "tuna,radix=6", "stfw,n=2", "two-step"});
+  EXPECT_TRUE(holds(found, "stfw,dims=4x64"));
+}
+
 TEST(Search, PricesNothingTwiceAndOnlyWhatApplies) {
   Prices prices{[](const std::string& text) { return 1.0 + static_cast<double>(text.size()); }, {}};
   const auto found = search(prices, {"two-step", "stfw,n=3", "tuna,radix=2", "standard,window=8"});

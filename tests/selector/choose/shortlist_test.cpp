@@ -39,7 +39,7 @@ const char* const patterns[] = {"random:ranks=512,bytes=64,degree=20", "random:r
                                 "random:ranks=512,bytes=100000,degree=4", "stencil:dims=8x8x8,points=box,bytes=700",
                                 "power-law:ranks=300,bytes=20000"};
 
-TEST(Shortlist, LeavesTheCheapestAsTheyAre) {
+TEST(Shortlist, ChoosesAsWellAndLeavesPricesInFullAsTheyAre) {
   const auto machine = machine_with_everything();
   bool spares_work = false;
   for (const auto* text : patterns) {
@@ -49,17 +49,13 @@ TEST(Shortlist, LeavesTheCheapestAsTheyAre) {
                cheapest = rank_strategies(pattern, layout, machine, CostModel::burst, {}, {}, RankingDepth::cheapest);
     std::map<std::string, Seconds> price;
     for (const auto& candidate : all) price[to_string(candidate.strategy)] = candidate.cost.seconds;
+    EXPECT_LE(cheapest.front().cost.seconds, 1.001 * all.front().cost.seconds)
+        << to_string(cheapest.front().strategy) << " for " << to_string(all.front().strategy) << ", " << text;
     for (std::size_t i = 0; i < cheapest.size(); ++i) {
       const auto strategy = to_string(cheapest[i].strategy);
-      // Which strategy of a route is tried with its flags depends on prices in full, which a part does not have.
-      if (!price.contains(strategy)) {
-        EXPECT_FALSE(cheapest[i].strategy.values("placed").empty()) << strategy << ", " << text;
-        continue;
-      }
-      if (i < 3) {
-        EXPECT_EQ(strategy, to_string(all[i].strategy)) << text;
-        EXPECT_FALSE(cheapest[i].is_part) << strategy << ", " << text;
-      }
+      EXPECT_FALSE(i < 3 && cheapest[i].is_part) << strategy << ", " << text;
+      // Where the search goes on depends on prices in full, which a part does not have.
+      if (!price.contains(strategy)) continue;
       if (cheapest[i].is_part) EXPECT_LE(cheapest[i].cost.seconds, price[strategy]) << strategy << ", " << text;
       else EXPECT_EQ(cheapest[i].cost.seconds, price[strategy]) << strategy << ", " << text;
       spares_work = spares_work || cheapest[i].is_part;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 
 #include "model/pattern/generate.hpp"
 #include "model/support.hpp"
@@ -307,8 +308,56 @@ TEST(SparsePrices, CountTheSizesOfRanksThatStandInForOthers) {
   const auto dense = [&](int ranks) {
     return price(SparseChoice(Layout::with_ppn(ranks, 5), machine, false), nothing, "two-step+dense");
   };
+  const auto next = [&](Locality locality) { return machine.host.find(locality)->protocol(16).next_seconds(16); };
+  // Then two of the smaller node's ranks get a size from them, not four.
+  EXPECT_GE(dense(48) - dense(50), (9 * next(Locality::network) - 2 * next(Locality::socket)) * 0.99);
+}
+
+// Three digits of three and one of two: in an address of 54 all ranks have two, two, two peers and one. Of 48, those
+// that stand in have two, three, four and none; the others wait for what these tell, but have no more to do themselves.
+TEST(SparsePrices, DoNotAddUpWhatDifferentRanksDo) {
+  auto machine = cluster_with_operations();
+  machine.host.by_locality[static_cast<std::size_t>(Locality::network)]->rendezvous_from_bytes = 0;
+  const auto dense = [&](int ranks) {
+    const auto layout = Layout::with_ppn(ranks, 1);
+    return price(SparseChoice(layout, machine, false), expected_traffic(4, 100, layout), "stfw,n=4+dense");
+  };
   const auto next = machine.host.find(Locality::network)->protocol(16).next_seconds(16);
-  EXPECT_GE(dense(48) - dense(50), 9 * next * 0.99);
+  EXPECT_LT(dense(48) - dense(54), 3.5 * next);
+}
+
+// Eight ranks on nodes of three, three and two: the rounds are 0-1 2-3 4-5 6-7 and so on, of which 2-3 alone leaves its
+// node in the first. Who is done last waited for these two at most once.
+TEST(ReductionRounds, AreThoseOfTheLongestWay) {
+  const auto layout = Layout::with_ppn(8, 3);
+  std::vector<Rank> all(8);
+  std::iota(all.begin(), all.end(), 0);
+  // The slow way, by all ways: of each number, what it takes to have heard from everybody by its own and its partners'.
+  const ByLocality seconds{1, 2, 10};
+  const auto longest = [&](auto self, int rank, int rounds) -> double {
+    if (rounds == 0) return 0;
+    const int partner = rank ^ (1 << (rounds - 1));
+    return std::max(self(self, rank, rounds - 1), self(self, partner, rounds - 1)) +
+           seconds[static_cast<std::size_t>(layout.locality(rank, partner))];
+  };
+  double expected = 0;
+  for (int rank = 0; rank < 8; ++rank) expected = std::max(expected, longest(longest, rank, 3));
+  double sum = 0;
+  for (const auto& round : reduction_rounds(all, layout, seconds)) sum += seconds[round.locality];
+  EXPECT_EQ(sum, expected);
+}
+
+// Seven ranks: 0-1, 2-3 and 4-5 fold first and unfold last, and 1, 3, 5, 6 go on.
+TEST(ReductionRounds, OfRanksBeyondAPowerOfTwoAreTwoMore) {
+  const auto one_node = Layout::with_ppn(7, 7), two_nodes = Layout::with_ppn(7, 6);
+  std::vector<Rank> all(7);
+  std::iota(all.begin(), all.end(), 0);
+  EXPECT_EQ(reduction_rounds(all, one_node, {1, 2, 10}).size(), 4U);
+  const auto rounds = reduction_rounds(all, two_nodes, {1, 2, 10});
+  // 6, on a node of its own, goes on with 5 and then with 3.
+  EXPECT_EQ(std::ranges::count(rounds, static_cast<std::size_t>(Locality::network), &ReductionRound::locality), 2);
+  EXPECT_EQ(rounds.front().scattered, 1);
+  EXPECT_EQ(rounds.back().scattered, 1.0 / 7);
 }
 
 TEST(SparsePrices, AreZeroForASingleRank) {
