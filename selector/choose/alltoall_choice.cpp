@@ -192,7 +192,7 @@ std::vector<Candidate> rank_one_shot(const RandomPattern& given, const Layout& l
                       1.5 + uncertainty_of(machine));
   return prefer_simple(
       rank_suggestions(leave_out_open_forms(price), offered_strategies(layout, machine, model, Usage::once, paths),
-                       layout, layout.ranks()),
+                       layout, layout.ranks(), {}, SearchFrom::cheapest),
       machine);
 }
 

@@ -65,7 +65,7 @@ std::vector<Strategy> neighbours(const Strategy& strategy, const Layout& layout)
 
 /// What the search goes on from: the cheapest candidates, and behind them the cheapest of each route that is not far
 /// from them. What is cheap is often of one route, and another one that is dearer where it was begun may be cut better.
-std::vector<std::size_t> starts(std::span<const Candidate> candidates, const Calls& calls) {
+std::vector<std::size_t> starts(std::span<const Candidate> candidates, const Calls& calls, SearchFrom from) {
   constexpr double far = 2;
   const auto seconds = [&](std::size_t i) { return ranked_seconds(candidates[i], calls); };
   std::vector<std::size_t> order(candidates.size());
@@ -73,6 +73,7 @@ std::vector<std::size_t> starts(std::span<const Candidate> candidates, const Cal
   std::ranges::stable_sort(order, {}, seconds);
   auto result = order;
   result.resize(std::min(order.size(), search_breadth));
+  if (from == SearchFrom::cheapest) return result;
   std::set<std::string> routes;
   for (const auto i : order)
     if (seconds(i) <= far * seconds(order.front()) && routes.insert(candidates[i].strategy.route).second)
@@ -127,14 +128,14 @@ std::int64_t most_tried(std::int64_t edges) {
 }
 
 void search_neighbours(std::vector<Candidate>& candidates, const Layout& layout, std::int64_t most, const Pricer& price,
-                       const Calls& calls) {
+                       const Calls& calls, SearchFrom from) {
   Untried untried(candidates);
   std::set<std::string> expanded;
   const auto copied_by_more = with_more_copies(candidates, calls);
   untried.try_all(copied_by_more, candidates.size() + copied_by_more.size(), price, candidates);
   const auto end = candidates.size() + static_cast<std::size_t>(most);
   while (candidates.size() < end) {
-    const auto promising = starts(candidates, calls);
+    const auto promising = starts(candidates, calls, from);
     const auto next = std::ranges::find_if(
         promising, [&](std::size_t i) { return !expanded.contains(to_string(candidates[i].strategy)); });
     if (next == promising.end() || candidates[*next].cost.seconds <= 0) break;
@@ -152,8 +153,8 @@ void search_flags(std::vector<Candidate>& candidates, std::int64_t edges, const 
 }
 
 void search_strategies(std::vector<Candidate>& candidates, const Layout& layout, std::int64_t edges,
-                       const Pricer& price, const Calls& calls) {
-  search_neighbours(candidates, layout, most_tried(edges), price, calls);
+                       const Pricer& price, const Calls& calls, SearchFrom from) {
+  search_neighbours(candidates, layout, most_tried(edges), price, calls, from);
   search_flags(candidates, edges, price, calls);
 }
 

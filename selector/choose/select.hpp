@@ -61,14 +61,21 @@ enum class RandomPart {
 Pricer random_pricer(const RandomPattern& pattern, const Layout& layout, const Machine& machine, CostModel model,
                      const Calls& calls, Usage usage = Usage::planned, RandomPart part = RandomPart::whole);
 
+/// What a search for further strategies goes on from (search.hpp).
+enum class SearchFrom {
+  near_routes,  ///< the cheapest, and the cheapest of each route that takes at most twice as long
+  cheapest      ///< the cheapest alone: where prices are rough, the cheapest of many is often the most mistaken
+};
+
 /// Sorts by ranked_seconds; ties stay in their order.
 void sort_ranking(std::vector<Candidate>& ranking, const Calls& calls);
 
 /// Prices suggestions, and what search_strategies finds from there, and sorts them by ranked_seconds; ties (to nine
 /// digits) stay in the given order.
-/// @param edges  see search_strategies
+/// @param edges,from  see search_strategies
 std::vector<Candidate> rank_suggestions(const Pricer& price, std::span<const Strategy> suggestions,
-                                        const Layout& layout, std::int64_t edges, const Calls& calls = {});
+                                        const Layout& layout, std::int64_t edges, const Calls& calls = {},
+                                        SearchFrom from = SearchFrom::near_routes);
 
 /// Prices given strategies, the cheapest of a family for an automatic one, and sorts them in the same way.
 /// @throws NotApplicable if one does not apply or cannot be priced; InputError
