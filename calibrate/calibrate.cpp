@@ -7,6 +7,7 @@
 #include <random>
 #include <utility>
 
+#include "calibrate/beside_others.hpp"
 #include "calibrate/calibration.hpp"
 #include "calibrate/devices.hpp"
 #include "calibrate/verdict.hpp"
@@ -211,8 +212,11 @@ CalibrationResult calibrate(MPI_Comm comm, const Layout& layout, const Calibrati
     throw InputError("calibrate", "it has one rank, and messages need two", "run 'mpirun -n 2 commpass calibrate …'");
   const OwnCommunicator own(comm);
   const auto devices = find_node_devices(own.get(), layout);
-  auto [machine, provenance, pulses] =
-      take_turns(own.get(), layout, part_of(options, 0, devices ? 1 - devices_part : 1));
+  Turn turn;
+  const double others = beside_others(
+      own.get(), [&] { turn = take_turns(own.get(), layout, part_of(options, 0, devices ? 1 - devices_part : 1)); });
+  auto& [machine, provenance, pulses] = turn;
+  provenance.others = others;
   machine.verdict = judge(provenance);
   if (devices) add_devices(own.get(), layout, part_of(options, 1 - devices_part, 1), devices, machine, provenance);
   else provenance.not_measured.push_back("device, copy, devices: " + devices.why_none);

@@ -101,6 +101,7 @@ std::string to_json(const Provenance& provenance) {
     json["slow_nodes"].push_back({{"node", each.node}, {"times_as_long", each.times_as_long}});
   if (const auto& [parts, of, times_as_long] = provenance.slow_phases; parts > 0)
     json["slow_phases"] = {{"parts", parts}, {"of", of}, {"times_as_long", times_as_long}};
+  if (provenance.others >= busy_with_others) json["processors_of_others"] = provenance.others;
   for (const auto& [locality, seconds] : provenance.pace) json["pace"][name_of(locality)] = seconds;
   json["not_measured"] = provenance.not_measured;
   if (!provenance.measured_again.empty()) json["measured_again"] = provenance.measured_again;

@@ -94,6 +94,9 @@ struct MeasuredDevices {
   std::vector<HeldOut> held_out;  ///< exchanges of data on devices
 };
 
+/// Processors. With as many or more in use by other programs, what was measured is not what the machine does.
+inline constexpr double busy_with_others = 0.3;
+
 struct Provenance {
   std::string mpi_library, transport, partition;
   std::string layout;
@@ -110,6 +113,7 @@ struct Provenance {
   std::optional<MeasuredDevices> device;  ///< absent: there are none
   std::vector<SlowNode> slow_nodes;
   SlowPhases slow_phases;
+  double others = 0;                      ///< processors that other programs kept busy meanwhile
   std::vector<Pace> pace;                 ///< of small messages, in the middle of the calibration
   std::vector<std::string> not_measured;  ///< each: what, and why
   std::string measured_again;             ///< what, why, and what came of it; empty: nothing

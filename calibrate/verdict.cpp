@@ -91,7 +91,10 @@ Verdict judge(const Provenance& provenance) {
         "; the machine changes its speed: lone messages took up to {:.1f} times as long in {} of {} parts of the "
         "measurement",
         slower, slow_parts, parts);
-  const bool is_good = provenance.slow_nodes.empty() && slow_parts == 0 && core <= seen && miss <= most_miss_if_good &&
+  const bool is_alone = provenance.others < busy_with_others;
+  if (!is_alone)
+    verdict.why += fmt::format("; other programs kept {:.1f} processors of a node busy meanwhile", provenance.others);
+  const bool is_good = is_alone && provenance.slow_nodes.empty() && slow_parts == 0 && core <= seen && miss <= most_miss_if_good &&
                        miss_of(*worst) <= far_off && spread <= sharp;
   verdict.trust = is_good ? Trust::good : miss > most_miss_if_usable || spread > blurred ? Trust::none : Trust::usable;
   // A few exchanges have several strategies, all have a miss: what most are off by is the most that may count.
@@ -102,6 +105,7 @@ Verdict judge(const Provenance& provenance) {
     verdict.remedy =
         "calibrate with a layout that tells which nodes share a switch (--layout), or let programs measure "
         "(COMMPASS_PLANNER=measure) where many nodes send at once";
+  else if (!is_alone) verdict.remedy = "stop them, or ask the scheduler for nodes of your own, and calibrate again";
   else if (!is_good) verdict.remedy = again;
   return verdict;
 }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "doctor/other_programs.hpp"
 #include "runtime/device/find_device.hpp"
 #include "runtime/mpi/device_aware.hpp"
 #include "runtime/mpi/launcher.hpp"
@@ -48,18 +49,11 @@ RankFacts unpack(const Record& record) {
 }
 
 /// Runs the noise test on all ranks at once, and sees what other programs did meanwhile.
-void listen(const OwnCommunicator& host, RankFacts& facts) {
+void listen(MPI_Comm comm, RankFacts& facts) {
   constexpr Seconds duration = 0.4;
-  COMMPASS_MPI_CALL(MPI_Barrier, host.get());
-  const auto begin_all = used_by_all();
-  const auto begin_own = used_by_this_process();
-  const auto begin = MPI_Wtime();
+  const OtherPrograms others(comm);
   facts.noise = measure_noise(duration);
-  const auto elapsed = MPI_Wtime() - begin;
-  double own = used_by_this_process() - begin_own;
-  const auto end_all = used_by_all();
-  COMMPASS_MPI_CALL(MPI_Allreduce, MPI_IN_PLACE, &own, 1, MPI_DOUBLE, MPI_SUM, host.get());
-  if (begin_all && end_all) facts.others = std::max(0.0, (*end_all - *begin_all - own) / elapsed);
+  facts.others = others.processors();
 }
 
 /// Does the second rank of a host read what the first one has?
@@ -113,7 +107,7 @@ Facts examine_ranks(MPI_Comm comm, const Layout& layout) {
   RankFacts mine;
   mine.cpus = allowed_cpus();
   mine.saves_power = !system.governor.empty() && system.governor != "performance";
-  listen(host, mine);
+  listen(comm, mine);
 
   Facts facts{system, layout, {}, {}, {}, {}, clock_resolution()};
   facts.paces = time_lone_messages(OwnCommunicator(comm).get(), layout);

@@ -23,6 +23,7 @@ TEST(CalibrationProvenance, TellsHowGoodItIs) {
   provenance.messages = {{Locality::network, 8, 2e-6, {1.9e-6, 2.1e-6}}, {Locality::network, 64, 3e-6, {3e-6, 3e-6}}};
   provenance.sharing = {{"injection", Locality::network, 65536, {1, 2}, {1e-5, 3e-5}, {{1e-5, 2e-5}, {2e-5, 4e-5}}}};
   provenance.slow_phases = {2, 20, 2.5};
+  provenance.others = 0.5;
   provenance.pace = {{Locality::socket, 3e-7}, {Locality::network, 2e-6}};
   provenance.held_out.push_back({"mixed", "stfw,n=2", 3e-6, 2e-6, {1.9e-6, 2.2e-6}});
   provenance.not_measured.emplace_back("ejection: needs three nodes");
@@ -42,6 +43,7 @@ TEST(CalibrationProvenance, TellsHowGoodItIs) {
   EXPECT_EQ(json["sharing"][0]["high_s"], nlohmann::json::array({2e-5, 4e-5}));
   EXPECT_EQ(json["pace"], nlohmann::json({{"socket", 3e-7}, {"network", 2e-6}}));
   EXPECT_EQ(json["slow_phases"], nlohmann::json({{"parts", 2}, {"of", 20}, {"times_as_long", 2.5}}));
+  EXPECT_EQ(json["processors_of_others"], 0.5);
   EXPECT_EQ(json["held_out"][0]["strategy"], "stfw,n=2");
   EXPECT_EQ(json["held_out"][0]["measured_interval_s"], nlohmann::json::array({1.9e-6, 2.2e-6}));
   EXPECT_DOUBLE_EQ(json["held_out"][0]["error"], 0.5) << "predicted over measured, less 1";
@@ -59,6 +61,7 @@ TEST(CalibrationProvenance, WarnsIfThereIsAReason) {
   const auto json = nlohmann::json::parse(to_json(provenance));
   EXPECT_EQ(json["warning"], "4 ranks take turns");
   EXPECT_FALSE(json.contains("slow_phases")) << "there were none";
+  EXPECT_FALSE(json.contains("processors_of_others")) << "as good as nobody else was there";
   EXPECT_FALSE(json.contains("sharing")) << "no two pairs";
 }
 

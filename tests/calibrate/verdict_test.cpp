@@ -36,6 +36,17 @@ TEST(Verdict, IsNotGoodWhereTheMachineChangesItsSpeed) {
   EXPECT_NE(verdict.remedy, "");
 }
 
+TEST(Verdict, IsNotGoodBesideOtherPrograms) {
+  auto provenance = held_out({1, 1, 1}, 0.02);
+  provenance.others = 0.1;
+  EXPECT_EQ(judge(provenance).trust, Trust::good) << "something always runs";
+  provenance.others = 0.97;
+  const auto verdict = judge(provenance);
+  EXPECT_EQ(verdict.trust, Trust::usable);
+  EXPECT_NE(verdict.why.find("other programs kept 1.0 processors of a node busy"), std::string::npos) << verdict.why;
+  EXPECT_NE(verdict.remedy.find("stop them"), std::string::npos);
+}
+
 TEST(Verdict, IsUsableWhereOneIsFarOffOrMostAreABit) {
   const auto one = judge(held_out({1, 1, 1, 1, 1.7}, 0.02)), most = judge(held_out({1.2, 1.25, 0.8, 1.2, 1}, 0.02));
   EXPECT_EQ(one.trust, Trust::usable) << one.why;
