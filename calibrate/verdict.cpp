@@ -94,8 +94,8 @@ Verdict judge(const Provenance& provenance) {
   const bool is_alone = provenance.others < busy_with_others;
   if (!is_alone)
     verdict.why += fmt::format("; other programs kept {:.1f} processors of a node busy meanwhile", provenance.others);
-  const bool is_good = is_alone && provenance.slow_nodes.empty() && slow_parts == 0 && core <= seen && miss <= most_miss_if_good &&
-                       miss_of(*worst) <= far_off && spread <= sharp;
+  const bool is_good = is_alone && provenance.slow_nodes.empty() && slow_parts == 0 && core <= seen &&
+                       miss <= most_miss_if_good && miss_of(*worst) <= far_off && spread <= sharp;
   verdict.trust = is_good ? Trust::good : miss > most_miss_if_usable || spread > blurred ? Trust::none : Trust::usable;
   // A few exchanges have several strategies, all have a miss: what most are off by is the most that may count.
   const double apart = std::min(miss, miss_between_strategies(all).value_or(miss));

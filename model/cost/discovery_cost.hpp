@@ -19,9 +19,9 @@ struct ReductionRound {
   double scattered = 1;      ///< the part of all numbers that still moves
 };
 
-/// Those of a reduction among these ranks on the way to the one that is done last: its own, and before them those of the
-/// ranks that it waited for. Ranks beyond a power of two give their numbers to a neighbour first and get the result from
-/// him at last.
+/// Those of a reduction among these ranks on the way to the one that is done last: its own, and before them those of
+/// the ranks that it waited for. Ranks beyond a power of two give their numbers to a neighbour first and get the result
+/// from him at last.
 /// @param round_seconds  what a round takes
 std::vector<ReductionRound> reduction_rounds(std::span<const Rank> members, const Layout& layout,
                                              const ByLocality& round_seconds);

@@ -15,8 +15,8 @@ inline constexpr std::size_t search_breadth = 3;
 
 /// Prices the cheapest candidates whose data is staged with each number of processes that copy in any candidate. Then
 /// what lies next to those that it goes on from (the catalogue's `vary`, and windows), again and again, until nothing
-/// next to them is left to be tried, or until it has priced as many as a small multiple of the suggestions would cost. Then the cheapest of each route, and of all,
-/// with the flags of their routes. The same input gives the same result.
+/// next to them is left to be tried, or until it has priced as many as a small multiple of the suggestions would cost.
+/// Then the cheapest of each route, and of all, with the flags of their routes. The same input gives the same result.
 /// @param candidates  priced already; what is tried is appended
 /// @param edges       of the pattern: the larger it is, the fewer strategies are tried, since each takes longer
 /// @param price       asked for all that lies next to one candidate at once; it may leave some out

@@ -85,8 +85,7 @@ Pricer random_pricer(const RandomPattern& pattern, const Layout& layout, const M
 }
 
 std::vector<Candidate> rank_suggestions(const Pricer& price, std::span<const Strategy> suggestions,
-                                        const Layout& layout, std::int64_t edges, const Calls& calls,
-                                        SearchFrom from) {
+                                        const Layout& layout, std::int64_t edges, const Calls& calls, SearchFrom from) {
   auto ranking = price(suggestions);
   search_strategies(ranking, layout, edges, price, calls, from);
   sort_ranking(ranking, calls);

@@ -12,9 +12,9 @@
 
 namespace commpass {
 
-/// Finds the ranks that others wait for, before anything is known of the messages: by what small ones to all peers would
-/// take. Where digits do not fit the nodes, or nodes are uneven, ranks do not have the same peers: who stands in for
-/// others in one stage may have none in the next.
+/// Finds the ranks that others wait for, before anything is known of the messages: by what small ones to all peers
+/// would take. Where digits do not fit the nodes, or nodes are uneven, ranks do not have the same peers: who stands in
+/// for others in one stage may have none in the next.
 class SparseStages {
  public:
   /// @param layout  must live as long as this

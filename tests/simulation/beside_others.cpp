@@ -1,4 +1,5 @@
-// What other programs do beside simulated clusters: nothing. What the computer that simulates does takes none of their time.
+// What other programs do beside simulated clusters: nothing. What the computer that simulates does takes none of their
+// time.
 #include "calibrate/beside_others.hpp"
 
 namespace commpass {

@@ -77,13 +77,11 @@ TEST(Search, CutsRanksByTheirDivisors) {
 
 // The three cheapest are of one route, next to which there is nothing better.
 TEST(Search, GoesOnFromTheCheapestOfOtherRoutesToo) {
-  Prices prices{[](const std::string& text) {
-                  return text == "stfw,dims=4x64"       ? 0.5
-                         : text == "stfw,n=2"           ? 2.0
-                         : text.starts_with("tuna,rad") ? 1.0
-                                                        : 3.0;
-                },
-                {}};
+  Prices prices{
+      [](const std::string& text) {
+        return text == "stfw,dims=4x64" ? 0.5 : text == "stfw,n=2" ? 2.0 : text.starts_with("tuna,rad") ? 1.0 : 3.0;
+      },
+      {}};
   const auto found = search(prices, {"tuna,radix=4", "tuna,radix=5", "tuna,radix=6", "stfw,n=2", "two-step"});
   EXPECT_TRUE(holds(found, "stfw,dims=4x64"));
 }
