@@ -177,9 +177,10 @@ void SparseStages::await_groups(const Route& route, std::vector<DiscoveryGroup>&
       }
       Seconds taking = telling_seconds(group.peers);
       for (const auto& round : group.rounds) taking += alone_s_[round.locality];
+      const auto awaited = way.last_of(rank, members);
       for (const Rank member : members) {
         group_of[s][at_index(member)] = groups[s].size();
-        last[at_index(member)] = way.last_of(rank, members);
+        last[at_index(member)] = awaited;
         seconds[at_index(member)] = taking;
       }
       groups[s].push_back(std::move(group));
