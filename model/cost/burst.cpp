@@ -62,6 +62,8 @@ class Clocks {
     batch_calls_s_ = (usage == Usage::planned ? operations.batch_s : operations.batch_once_s).value_or(0);
     copies_cost_ = machine.copy_block_s.value_or(0) > 0 || machine.copy_call_s > 0 ||
                    machine.copy_rate_bytes_per_s < std::numeric_limits<double>::infinity();
+    for (std::size_t l = 0; l < least_beta_.size(); ++l)
+      if (const auto* channel = machine.host.find(static_cast<Locality>(l))) least_beta_[l] = channel->least_beta();
     std::vector<int> on_socket(at_index(layout.sockets()), 0);
     for (Rank rank = 0; rank < layout.ranks(); ++rank) ++on_socket[at_index(layout.socket(rank))];
     if (std::ranges::count(on_socket, on_socket.front()) == std::ssize(on_socket)) ranks_on_socket_ = on_socket.front();
@@ -283,7 +285,8 @@ class Clocks {
       flight.is_eager = channel.is_eager(message.bytes);
       flight.messages = messages;
       if (for_all) flight.senders = locality == Locality::socket ? ranks_on_socket_ : layout_.ranks();
-      const Seconds handling = channel.handling_s_per_byte(protocol) * size;
+      const double move_s_per_byte = least_beta_[static_cast<std::size_t>(locality)];
+      const Seconds handling = (protocol.beta_s_per_byte - move_s_per_byte) * size;
       flight.begin = clock_[from] + latency + transfer + flight.launching() + handling;
       const Seconds beta = protocol.beta_s_per_byte * size, beta_next = protocol.beta_next() * size;
       // All but the last, by which it leaves later than the first.
@@ -298,7 +301,7 @@ class Clocks {
         flight.transfer = earlier_transfer + beta - handling;
       }
       flight.moves_from = flight.begin + protocol.alpha_s - flight.launching() - flight.taking();
-      flight.move_s_per_byte = protocol.beta_s_per_byte - channel.handling_s_per_byte(protocol);
+      flight.move_s_per_byte = move_s_per_byte;
       flight.link_seconds = messages * size / channel.link_rate_bytes_per_s;
       flight.unshared_until = flight.moves_from + earlier_latency + earlier_transfer + beta - handling;
       latency += earlier_latency + protocol.alpha_next_s;
@@ -417,6 +420,7 @@ class Clocks {
   const Machine& machine_;
   Usage usage_;
   Servers servers_;
+  std::array<double, locality_count> least_beta_{};  // by which bytes move (Channel::handling_s_per_byte)
   Seconds batch_calls_s_ = 0;
   bool copies_cost_ = true, may_use_datatypes_ = false;
   int ranks_on_socket_ = 0;            // 0: not the same on all

@@ -115,7 +115,8 @@ Seconds dense_seconds(const DiscoveryGroup& group, const BatchLoad& load, const 
   both.first_arrival = sizes.first_arrival;
   both.taking = sizes.taking;
   const Seconds known = std::max({both.launching, told, both.taken_in()});
-  return known + data.moving_when_posted() + 2 * look_seconds(machine);
+  // The last size and the last message are each found half a look late on average.
+  return known + data.moving_when_posted() + look_seconds(machine);
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 
 namespace commpass {
 
-double Channel::handling_s_per_byte(const Protocol& protocol) const {
-  return protocol.beta_s_per_byte - std::ranges::min(protocols, {}, &Protocol::beta_s_per_byte).beta_s_per_byte;
+double Channel::least_beta() const {
+  return std::ranges::min(protocols, {}, &Protocol::beta_s_per_byte).beta_s_per_byte;
 }
 
 bool MemoryChannels::empty() const { return find(Locality::socket) == nullptr; }

@@ -66,7 +66,9 @@ struct Channel {
   }
   /// For each byte of a message of this protocol, the time before it begins to move: where the link is known, bytes
   /// move as fast as those of the fastest protocol.
-  double handling_s_per_byte(const Protocol& protocol) const;
+  double handling_s_per_byte(const Protocol& protocol) const { return protocol.beta_s_per_byte - least_beta(); }
+  /// That of the fastest protocol; a loop.
+  double least_beta() const;
 };
 
 /// A copy between one device and host memory: `processes` at once move s bytes in all, each its part, in alpha +
