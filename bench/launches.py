@@ -75,9 +75,10 @@ def lone_message(profile, locality, size):
 
 
 def line_over(profile, locality, least, most):
-    """α and β of the line through the times at both ends of a range of sizes, whatever the profile's own protocols are."""
+    """α and β of the line through the times at both ends of a range of sizes, whatever the profile's own protocols are. Where
+    the range has parts of two protocols the line may begin below 0, as no α does: then α is 0."""
     beta = (lone_message(profile, locality, most) - lone_message(profile, locality, least)) / (most - least)
-    return lone_message(profile, locality, least) - beta * least, beta
+    return max(0, lone_message(profile, locality, least) - beta * least), beta
 
 
 def ranges(profile, locality):

@@ -111,8 +111,8 @@ TEST(SparsePrices, CountAMessageAfterItsSizeIfItWaitsForItsReceive) {
               2.04e-6 + 1.024e-6 + 2 * (2e-8 + 8 / 1e10), 1e-12);
   waiting.operations.probe_s = 3e-7;
   EXPECT_NEAR(price(SparseChoice(layout, waiting, true), statistics, "direct+dense"),
-              2.04e-6 + 1.024e-6 + 2 * 6e-7 + 2 * (2e-8 + 8 / 1e10), 1e-12)
-      << "that the sizes and the message have come is seen a look later";
+              2.04e-6 + 1.024e-6 + 2 * 3e-7 + 2 * (2e-8 + 8 / 1e10), 1e-12)
+      << "that the sizes and the message have come is seen half a look later each";
 }
 
 // It begins when it is found: launched after 1.008 us, found by a look of 0.6 us, there 1.008 us later.

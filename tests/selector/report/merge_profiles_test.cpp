@@ -125,6 +125,25 @@ TEST(MergedProfiles, TellWhereAnotherLaunchLies) {
   EXPECT_NEAR(fits[0]["beta_interval_s_per_byte"][1], 1e-10, 1e-14) << "the same in all";
 }
 
+TEST(MergedProfiles, KnowNoMoreThanTheLaunchThatIsKeptWhereLaunchesHappenToAgree) {
+  std::vector<NamedProfile> alike{launch("1", 1), launch("2", 1), launch("3", 1)};
+  for (auto& each : alike) {
+    auto provenance = Json::parse(each.profile.provenance_json);
+    provenance["fits"] = {{{"locality", "socket"},
+                           {"protocol", "eager"},
+                           {"alpha_interval_s", {0.9e-6, 1.2e-6}},
+                           {"beta_interval_s_per_byte", {0.8e-10, 0.9e-10}}},
+                          {{"locality", "node"}, {"protocol", "eager"}, {"alpha_interval_s", {0, 1}}}};
+    each.profile.provenance_json = provenance.dump();
+  }
+  const auto fits = Json::parse(merge_profiles(alike).provenance_json)["fits"];
+  ASSERT_EQ(fits.size(), 1U);
+  EXPECT_NEAR(fits[0]["alpha_interval_s"][0], 0.9e-6, 1e-12);
+  EXPECT_NEAR(fits[0]["alpha_interval_s"][1], 1.2e-6, 1e-12);
+  EXPECT_NEAR(fits[0]["beta_interval_s_per_byte"][0], 0.8e-10, 1e-14);
+  EXPECT_NEAR(fits[0]["beta_interval_s_per_byte"][1], 1e-10, 1e-14) << "what the launches say is held, too";
+}
+
 TEST(MergedProfiles, CompareLaunchesWhoseProtocolsDiffer) {
   auto one = launch("1", 1), other = launch("2", 1);
   // The same line in two protocols, and one that lies lower from 4096 B on: no time may be negative.
