@@ -13,6 +13,7 @@
 #include "model/text.hpp"
 #include "selector/report/csv.hpp"
 #include "selector/report/json_text.hpp"
+#include "selector/report/launch_intervals.hpp"
 
 namespace commpass {
 
@@ -64,27 +65,6 @@ std::vector<Row> rows_of(const Profile& first, const Profile& second) {
     else rows.push_back({key, {}, value});
   }
   return rows;
-}
-
-/// The intervals of a profile that its calibration found, by key: host.socket.eager.alpha_s.
-std::map<std::string, std::pair<double, double>> intervals_of(const Profile& profile) {
-  std::map<std::string, std::pair<double, double>> intervals;
-  const auto provenance = Json::parse(profile.provenance_json);
-  const auto fits = provenance.find("fits");
-  if (fits == provenance.end() || !fits->is_array()) return intervals;
-  for (const auto& fit : *fits) {
-    if (!fit.is_object() || !fit.value("locality", Json()).is_string() || !fit.value("protocol", Json()).is_string())
-      continue;
-    for (const auto& [key, parameter] :
-         {std::pair("alpha_interval_s", "alpha_s"), std::pair("beta_interval_s_per_byte", "beta_s_per_byte")}) {
-      const auto ends = fit.value(key, Json());
-      constexpr std::size_t two = 2;
-      if (!ends.is_array() || ends.size() != two || !ends[0].is_number() || !ends[1].is_number()) continue;
-      intervals[fmt::format("host.{}.{}.{}", fit["locality"].get<std::string>(), fit["protocol"].get<std::string>(),
-                            parameter)] = {ends[0], ends[1]};
-    }
-  }
-  return intervals;
 }
 
 /// What differs by more than noise within either calibration.

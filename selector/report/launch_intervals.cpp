@@ -1,7 +1,10 @@
 #include "selector/report/launch_intervals.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 namespace commpass {
@@ -9,6 +12,7 @@ namespace commpass {
 namespace {
 
 using Interval = std::pair<double, double>;
+using Json = nlohmann::ordered_json;
 
 /// Student's t for 95 % to both sides.
 double student(std::size_t degrees) {
@@ -55,6 +59,26 @@ std::vector<LaunchInterval> intervals_over(const Channel& kept, std::span<const 
     }
     intervals.push_back({protocol.name, interval_of(std::move(alphas)), interval_of(std::move(betas))});
     least = most + 1;
+  }
+  return intervals;
+}
+
+std::map<std::string, std::pair<double, double>> intervals_of(const Profile& profile) {
+  std::map<std::string, std::pair<double, double>> intervals;
+  const auto provenance = Json::parse(profile.provenance_json);
+  const auto fits = provenance.find("fits");
+  if (fits == provenance.end() || !fits->is_array()) return intervals;
+  for (const auto& fit : *fits) {
+    if (!fit.is_object() || !fit.value("locality", Json()).is_string() || !fit.value("protocol", Json()).is_string())
+      continue;
+    for (const auto& [key, parameter] :
+         {std::pair("alpha_interval_s", "alpha_s"), std::pair("beta_interval_s_per_byte", "beta_s_per_byte")}) {
+      const auto ends = fit.value(key, Json());
+      constexpr std::size_t two = 2;
+      if (!ends.is_array() || ends.size() != two || !ends[0].is_number() || !ends[1].is_number()) continue;
+      intervals[fmt::format("host.{}.{}.{}", fit["locality"].get<std::string>(), fit["protocol"].get<std::string>(),
+                            parameter)] = {ends[0], ends[1]};
+    }
   }
   return intervals;
 }

@@ -1,12 +1,14 @@
-// How much the α and β of messages differ from launch to launch.
+// Where the α and β of messages lie: as one calibration tells, and in one more launch.
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "model/machine/machine.hpp"
+#include "model/machine/profile.hpp"
 
 namespace commpass {
 
@@ -21,5 +23,8 @@ struct LaunchInterval {
 /// values themselves where one is 0 or less.
 /// @param launches  two channels or more, `kept` among them
 std::vector<LaunchInterval> intervals_over(const Channel& kept, std::span<const Channel* const> launches);
+
+/// The intervals of a profile that its calibration found, by key: host.socket.eager.alpha_s. What is none is left out.
+std::map<std::string, std::pair<double, double>> intervals_of(const Profile& profile);
 
 }  // namespace commpass

@@ -190,31 +190,25 @@ Verdict judge(std::span<const NamedProfile> profiles, const Spread& spread) {
   return verdict;
 }
 
-/// Widens an interval to hold another one, which may not be there.
-void hold(std::pair<double, double>& interval, const Json& other) {
-  if (!other.is_array() || other.size() != 2) return;
-  interval.first = std::min(interval.first, other[0].get<double>());
-  interval.second = std::max(interval.second, other[1].get<double>());
-}
-
 /// What α and β of a locality are in one more launch, as entries of the fits of a provenance. Launches that happen to
 /// agree know them no better than the one that is kept does by itself.
 void add_intervals(Json& fits, Locality locality, const Profile& kept, const std::vector<Offer>& offers) {
   std::vector<const Channel*> launches;
   for (const auto& offer : offers) launches.push_back(&host_channel(offer.from->profile.machine, locality));
-  const auto own_fits = Json::parse(kept.provenance_json).value("fits", Json::array());
-  for (auto& [protocol, alpha_s, beta_s_per_byte] : intervals_over(host_channel(kept.machine, locality), launches)) {
-    for (const auto& own : own_fits) {
-      if (own.value("locality", "") != name_of(locality) || own.value("protocol", "") != protocol) continue;
-      hold(alpha_s, own.value("alpha_interval_s", Json()));
-      hold(beta_s_per_byte, own.value("beta_interval_s_per_byte", Json()));
-    }
+  const auto own = intervals_of(kept);
+  const auto holding_own = [&](std::pair<double, double> over_launches, const std::string& protocol,
+                               const char* parameter) {
+    const auto found = own.find(fmt::format("host.{}.{}.{}", name_of(locality), protocol, parameter));
+    const auto [low, high] = found == own.end() ? over_launches : found->second;
+    return Json{std::min(over_launches.first, low), std::max(over_launches.second, high)};
+  };
+  for (const auto& [protocol, alpha_s, beta_s_per_byte] :
+       intervals_over(host_channel(kept.machine, locality), launches))
     fits.push_back({{"locality", name_of(locality)},
                     {"protocol", protocol},
                     {"launches", launches.size()},
-                    {"alpha_interval_s", {alpha_s.first, alpha_s.second}},
-                    {"beta_interval_s_per_byte", {beta_s_per_byte.first, beta_s_per_byte.second}}});
-  }
+                    {"alpha_interval_s", holding_own(alpha_s, protocol, "alpha_s")},
+                    {"beta_interval_s_per_byte", holding_own(beta_s_per_byte, protocol, "beta_s_per_byte")}});
 }
 
 /// What all say alike, as provenances are compared with what runs; of dates the oldest, of ranks a node the most.

@@ -133,7 +133,8 @@ TEST(MergedProfiles, KnowNoMoreThanTheLaunchThatIsKeptWhereLaunchesHappenToAgree
                            {"protocol", "eager"},
                            {"alpha_interval_s", {0.9e-6, 1.2e-6}},
                            {"beta_interval_s_per_byte", {0.8e-10, 0.9e-10}}},
-                          {{"locality", "node"}, {"protocol", "eager"}, {"alpha_interval_s", {0, 1}}}};
+                          {{"locality", "node"}, {"protocol", "eager"}, {"alpha_interval_s", {0, 1}}},
+                          {{"locality", "socket"}, {"protocol", "other"}, {"alpha_interval_s", {"no", nullptr}}}};
     each.profile.provenance_json = provenance.dump();
   }
   const auto fits = Json::parse(merge_profiles(alike).provenance_json)["fits"];
