@@ -22,27 +22,27 @@ using Json = nlohmann::ordered_json;
 struct Sizes {
   const char* name;
   const char* generator;  ///< behind the ranks
-  bool quick;             ///< part of --quick
+  int quick_ranks;        ///< up to which it is part of --quick
   enum class Kind { dense, large, sparse };
   Kind kind = Kind::dense;  ///< large blocks, for which the least radices are out of the question; few pairs of ranks
                             ///< with blocks
 };
 
 constexpr Sizes all_sizes[] = {
-    {"uniform to 16", "alltoallv:ranks={},bytes=16,sizes=uniform", true},
-    {"uniform to 256", "alltoallv:ranks={},bytes=256,sizes=uniform", true},
-    {"uniform to 2KiB", "alltoallv:ranks={},bytes=2KiB,sizes=uniform", false},
-    {"uniform to 16KiB", "alltoallv:ranks={},bytes=16KiB,sizes=uniform", false, Sizes::Kind::large},
-    {"normal to 16", "alltoallv:ranks={},bytes=16,sizes=normal", false},
-    {"normal to 2KiB", "alltoallv:ranks={},bytes=2KiB,sizes=normal", false},
-    {"normal to 16KiB", "alltoallv:ranks={},bytes=16KiB,sizes=normal", false, Sizes::Kind::large},
-    {"power-law to 16", "alltoallv:ranks={},bytes=16,sizes=power-law", false},
-    {"power-law to 2KiB", "alltoallv:ranks={},bytes=2KiB,sizes=power-law", true},
-    {"power-law to 16KiB", "alltoallv:ranks={},bytes=16KiB,sizes=power-law", false},
+    {"uniform to 16", "alltoallv:ranks={},bytes=16,sizes=uniform", 64},
+    {"uniform to 256", "alltoallv:ranks={},bytes=256,sizes=uniform", 64},
+    {"uniform to 2KiB", "alltoallv:ranks={},bytes=2KiB,sizes=uniform", 0},
+    {"uniform to 16KiB", "alltoallv:ranks={},bytes=16KiB,sizes=uniform", 0, Sizes::Kind::large},
+    {"normal to 16", "alltoallv:ranks={},bytes=16,sizes=normal", 0},
+    {"normal to 2KiB", "alltoallv:ranks={},bytes=2KiB,sizes=normal", 0},
+    {"normal to 16KiB", "alltoallv:ranks={},bytes=16KiB,sizes=normal", 0, Sizes::Kind::large},
+    {"power-law to 16", "alltoallv:ranks={},bytes=16,sizes=power-law", 0},
+    {"power-law to 2KiB", "alltoallv:ranks={},bytes=2KiB,sizes=power-law", 64},
+    {"power-law to 16KiB", "alltoallv:ranks={},bytes=16KiB,sizes=power-law", 0},
     // Most blocks are empty.
-    {"64 B to 4 ranks", "random:ranks={},bytes=64,degree=4", true, Sizes::Kind::sparse},
-    {"4KiB to 4 ranks", "random:ranks={},bytes=4KiB,degree=4", false, Sizes::Kind::sparse},
-    {"64 B to 16 ranks", "random:ranks={},bytes=64,degree=16", false, Sizes::Kind::sparse},
+    {"64 B to 4 ranks", "random:ranks={},bytes=64,degree=4", 128, Sizes::Kind::sparse},
+    {"4KiB to 4 ranks", "random:ranks={},bytes=4KiB,degree=4", 0, Sizes::Kind::sparse},
+    {"64 B to 16 ranks", "random:ranks={},bytes=64,degree=16", 0, Sizes::Kind::sparse},
 };
 
 /// What the choice took at revision cf28408 in the same simulator, with a profile that it had calibrated there. It sent
@@ -204,17 +204,17 @@ Json versus_recorded(const Options& options, const std::vector<ClusterShape>& al
 }
 
 Json alltoallv(const Options& options) {
-  const std::vector<int> ranks = options.quick ? std::vector{64} : std::vector{64, 128, 256};
   if (!options.json)
     fmt::print("{:<14} {:>4} {:<18} {:<30} {:>9} {:>9} {:>7} {:<20} {:>9} {:<16} {:>9} {:>6}\n", "cluster", "P",
                "sizes", "chosen", "us", "MPI us", "speedup", "best scattered", "us", "best tuna", "us", "worst");
   const auto all = clusters(options.simulator);
   const auto profiles = calibrate_all(options.simulator, all);
   std::vector<Case> cases;
-  for (const int p : ranks)
+  for (const int p : {64, 128, 256})
     for (std::size_t i = 0; i < all.size(); ++i)
       for (const auto& sizes : all_sizes)
-        if (options.quick ? sizes.quick : p <= most_ranks_of(sizes)) cases.push_back({all[i], profiles[i], p, sizes});
+        if (p <= (options.quick ? sizes.quick_ranks : most_ranks_of(sizes)))
+          cases.push_back({all[i], profiles[i], p, sizes});
   std::vector<Result> results(cases.size());
   std::map<std::string, std::vector<Result>> by_cluster, by_sizes;
   std::map<int, std::vector<Result>> by_ranks;  // as by_cluster without the sparse ones

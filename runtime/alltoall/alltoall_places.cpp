@@ -53,12 +53,11 @@ const Bytes* AlltoallPlaces::sizes_to_tell(const Message& outgoing) {
   return &told_[outgoing.first_announced];
 }
 
-/// Is there no message, because both ends know that it has no bytes? Where something is forwarded, a receiver may wait
-/// for one that its sender believes to be empty, or had to empty; so it is sent unless its sizes were told.
-bool AlltoallPlaces::is_omitted(const Message& message, Bytes bytes) const {
-  const bool is_direct = structure_->stages.size() <= 1,
-             is_told = known_ == BlockSizes::told && message.announced == message.blocks;
-  return bytes == 0 && (is_direct || is_told);
+/// Is there no message, because both ends know that it has no bytes? They do where sizes were told: of what ends at the
+/// receiver by its counts. Sizes that nobody tells, but all should know, may be another's; so what forwards others'
+/// blocks is sent.
+bool AlltoallPlaces::is_omitted(Bytes bytes) const {
+  return bytes == 0 && (known_ == BlockSizes::told || structure_->stages.size() <= 1);
 }
 
 /// What should come, and whether all of it belongs where it can land at once: in one place of the user's buffer. But
@@ -137,7 +136,7 @@ AlltoallPlaces::Outgoing AlltoallPlaces::outgoing_of(const Message& message) con
     outgoing.bytes += bytes;
   }
   using Form = Outgoing::Form;
-  if (is_omitted(message, outgoing.bytes)) outgoing.form = Form::none;
+  if (is_omitted(outgoing.bytes)) outgoing.form = Form::none;
   else if (!is_here) outgoing.form = Form::lost;
   else if (is_together) outgoing.form = Form::in_place;
   else if (blocks == 1) outgoing.form = Form::elements;

@@ -73,9 +73,7 @@ class AlltoallPlaces {
   }
   /// By number among the messages that come.
   const Incoming& incoming(std::size_t number) const { return incoming_[number]; }
-  bool is_omitted(std::size_t number) const {
-    return is_omitted(structure_->receives[number], incoming_[number].bytes);
-  }
+  bool is_omitted(std::size_t number) const { return is_omitted(incoming_[number].bytes); }
   bool has_room_for(const Incoming& incoming) const { return incoming.is_in_place || has_slots_; }
   /// Brings the blocks of a message to their places, as far as it is what it should be; copies with copy_all().
   /// @param got  its bytes, or a negative number
@@ -95,7 +93,7 @@ class AlltoallPlaces {
  private:
   std::span<const std::int32_t> blocks_of(const Message& message) const;
   bool is_own(std::int32_t number) const { return number < ranks_; }
-  bool is_omitted(const Message& message, Bytes bytes) const;
+  bool is_omitted(Bytes bytes) const;
   Incoming expect(const Message& message) const;
   void size_slots();
   void place_forwarded();

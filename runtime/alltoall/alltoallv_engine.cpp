@@ -334,7 +334,7 @@ void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const A
     if (is_in_place) arguments_.send_in_place(comm_.get(), buffers.receive, *buffers.space);
     const auto sends =
         is_in_place ? arguments_.in_place() : arguments_.sends.blocks(static_cast<const std::byte*>(buffers.send));
-    if (context_->layout.ranks() > 1) {
+    if (context_->layout.ranks() > 1 && choice.predicted_s) {  // what is named needs no sums
       if (!block_bytes && survey_.is_due(choice.survey_interval)) survey(sends);
       if (block_bytes && has_device_prices_ && device_survey_.is_due(choice.survey_interval)) survey_devices();
     }
