@@ -12,6 +12,7 @@
 // Where a stage has very many rounds, like messages and like batches are taken together (folding.hpp). With what routes
 // tell in runs, the time that a price takes then hardly depends on the number of ranks.
 #include <algorithm>
+#include <utility>
 
 #include "model/cost/cost.hpp"
 #include "model/cost/models.hpp"
@@ -44,15 +45,12 @@ std::vector<int> typical_nodes(const RandomPattern& pattern, const Layout& layou
   return nodes;
 }
 
-/// Where ranks send to as many others each, they do not get from as many: what they get is drawn together with what
-/// they send, so they count as even only where taking messages in takes less than sending them.
-RandomPattern as_drawn(RandomPattern pattern, const Layout& layout, const Machine& machine) {
-  if (!pattern.is_even) return pattern;
+/// Does taking a message in take more than half as long as sending it?
+bool is_receiving_dear(const RandomPattern& pattern, const Layout& layout, const Machine& machine) {
   const auto farthest = layout.nodes() > 1 ? Locality::network : Locality::socket;
   const auto& channel = host_channel(machine, farthest);
   const auto bytes = static_cast<Bytes>(pattern.block_bytes);
-  pattern.is_even = channel.protocol(bytes).receive_seconds(bytes) <= channel.leaving_seconds(pattern.block_bytes) / 2;
-  return pattern;
+  return channel.protocol(bytes).receive_seconds(bytes) > channel.leaving_seconds(pattern.block_bytes) / 2;
 }
 
 /// What a rank of a node owes all others, and they owe it, on average.
@@ -86,7 +84,7 @@ class Drawn {
  public:
   Drawn(const RandomPattern& pattern, const Route& route, Window window, const Layout& layout, const Machine& machine,
         CostModel model, Usage usage, const DataPath& path)
-      : pattern_(as_drawn(pattern, layout, machine)),
+      : pattern_(pattern),
         draw_(pattern_, layout),
         route_(route),
         window_(window),
@@ -132,10 +130,21 @@ void wait_for(const Cost& other, Cost& cost) {
   }
 }
 
-}  // namespace
+/// The middle of two costs of one strategy. What is sent at most is that of the first.
+Cost middle_of(Cost cost, const Cost& other) {
+  const auto add = [](Seconds& seconds, Seconds more) { seconds = (seconds + more) / 2; };
+  add(cost.seconds, other.seconds);
+  for (std::size_t s = 0; s < cost.stages.size(); ++s) {
+    auto& stage = cost.stages[s];
+    add(stage.seconds, other.stages[s].seconds);
+    for (std::size_t part = 0; part < stage.parts.size(); ++part) add(stage.parts[part], other.stages[s].parts[part]);
+  }
+  return cost;
+}
 
-Cost estimate(const RandomPattern& pattern, const Route& route, Window window, const Layout& layout,
-              const Machine& machine, CostModel model, Usage usage, const DataPath& path) {
+/// The slowest of the nodes that stand for all.
+Cost slowest_drawn(const RandomPattern& pattern, const Route& route, Window window, const Layout& layout,
+                   const Machine& machine, CostModel model, Usage usage, const DataPath& path) {
   Drawn drawn(pattern, route, window, layout, machine, model, usage, path);
   Cost slowest;
   for (const int node : typical_nodes(pattern, layout)) {
@@ -145,6 +154,20 @@ Cost estimate(const RandomPattern& pattern, const Route& route, Window window, c
     else if (cost.seconds > slowest.seconds) slowest = std::move(cost);
   }
   return slowest;
+}
+
+}  // namespace
+
+/// Where ranks send to as many others each, they do not get from as many. But a node that is drawn gets what it sends,
+/// so it gets too evenly if it sends evenly, and else sends too unevenly: the middle of both counts where taking
+/// messages in takes long.
+Cost estimate(const RandomPattern& pattern, const Route& route, Window window, const Layout& layout,
+              const Machine& machine, CostModel model, Usage usage, const DataPath& path) {
+  auto cost = slowest_drawn(pattern, route, window, layout, machine, model, usage, path);
+  if (!pattern.is_even || !is_receiving_dear(pattern, layout, machine)) return cost;
+  auto uneven = pattern;
+  uneven.is_even = false;
+  return middle_of(std::move(cost), slowest_drawn(uneven, route, window, layout, machine, model, usage, path));
 }
 
 Cost estimate_lone_sender(const RandomPattern& pattern, const Route& route, Window window, const Layout& layout,
