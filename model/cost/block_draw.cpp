@@ -23,11 +23,18 @@ std::int64_t pieces_of(std::int64_t present, std::int64_t blocks, std::int64_t p
 /// Of less than this part of a sender's blocks it does not show that he has as many as others.
 constexpr double least_kept = 1.0 / 16;
 
-/// Of the messages of a rank on average.
-double part_off_node(const RandomPattern& pattern, const Layout& layout) {
+/// What the strata of an even sender keep.
+struct Kept {
+  double on_node, off_node;
+};
+
+/// He has as many strata as messages: a whole number, or one of his would reach into the next sender's, who would send
+/// one more.
+Kept kept_of(const RandomPattern& pattern, const Layout& layout) {
   const double ppn = layout.max_ppn(), on_node = pattern.density_on_node * (ppn - 1),
                off_node = pattern.density_off_node * (layout.ranks() - ppn);
-  return on_node + off_node > 0 ? off_node / (on_node + off_node) : 1;
+  const double strata = std::max({1.0, std::round(on_node + off_node), std::ceil(on_node), std::ceil(off_node)});
+  return {on_node / strata, off_node / strata};
 }
 
 }  // namespace
@@ -100,8 +107,8 @@ BlockDraw::BlockDraw(const RandomPattern& pattern, const Layout& layout)
       size_variance_(pattern.size_variance),
       on_node_(pattern.density_on_node),
       off_node_(pattern.density_off_node),
-      even_on_node_(pattern.density_on_node, 1 - part_off_node(pattern, layout)),
-      even_off_node_(pattern.density_off_node, part_off_node(pattern, layout)) {}
+      even_on_node_(pattern.density_on_node, kept_of(pattern, layout).on_node),
+      even_off_node_(pattern.density_off_node, kept_of(pattern, layout).off_node) {}
 
 double BlockDraw::block_bytes(std::int64_t blocks) {
   if (size_variance_ == 0 || blocks <= 0) return block_bytes_;
