@@ -474,6 +474,19 @@ TEST(RandomPatterns, OfEvenSendersHaveNoBusierOnes) {
   EXPECT_GT(estimate(alone, *route, {}, layout, machine).seconds, 1.3 * priced);
 }
 
+// Each sends a whole number, whatever the mean of the ranks on the largest nodes is.
+TEST(RandomPatterns, OfEvenSendersHaveNoMessageTooMany) {
+  const auto layout = Layout::with_ppn(120, 16);
+  const auto machine = machine_with_free_receivers();
+  const auto route = make_route(parse_strategy("standard"), layout);
+  for (const double messages : {3.8, 3.9, 4.0, 4.2}) {
+    const RandomPattern even{
+        .density_on_node = 0, .density_off_node = messages / 104, .block_bytes = 64, .is_even = true};
+    EXPECT_EQ(estimate(even, *route, {}, layout, machine).stages.front().messages_max, messages > 4 ? 5 : 4)
+        << messages;
+  }
+}
+
 // What comes is not even; but ranks that send much need not get much.
 TEST(RandomPatterns, OfEvenSendersHaveBusierReceiversWhereThatCosts) {
   const auto layout = parse_layout("16x4");
