@@ -33,8 +33,8 @@ struct Kept {
 Kept kept_of(const RandomPattern& pattern, const Layout& layout) {
   const double ppn = layout.max_ppn(), on_node = pattern.density_on_node * (ppn - 1),
                off_node = pattern.density_off_node * (layout.ranks() - ppn);
-  const double strata = std::max({1.0, std::round(on_node + off_node), std::ceil(on_node), std::ceil(off_node)});
-  return {on_node / strata, off_node / strata};
+  const double strata = std::max(1.0, std::round(on_node + off_node));
+  return {std::min(1.0, on_node / strata), std::min(1.0, off_node / strata)};
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// All-to-alls in which the counts of a pair of ranks disagree: nobody gets wrong numbers, and nobody waits for ever.
+// All-to-alls in which the counts of a pair of ranks disagree: nobody gets wrong numbers, and nobody waits for ever but
+// for a message in which nothing is sent.
 #include <gtest/gtest.h>
 #include <mpi.h>
 
