@@ -110,13 +110,16 @@ void tell_of_launch(const Setting& setting, Rank rank) {
 /// Exchanges that are called once, and sparse ones.
 void measure_calls(const MeasureArguments& arguments, const Setting& setting, const Pattern& pattern) {
   const auto& selection = arguments.selection;
+  int planner = static_cast<int>(setting.environment.planner.value_or(PlannerMode::estimate));
+  COMMPASS_MPI_CALL(MPI_Bcast, &planner, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  const auto mode = static_cast<PlannerMode>(planner);
   auto report =
       arguments.one_shot
           ? measure_one_shot({setting.machine, setting.layout, selection.strategy_names(), arguments.repetitions,
-                              arguments.alltoall ? BlockSizes::equal : BlockSizes::told, setting.shown},
+                              arguments.alltoall ? BlockSizes::equal : BlockSizes::told, setting.shown, mode},
                              pattern)
           : measure_sparse({setting.machine, setting.layout, arguments.sparse == "constant", selection.strategy_names(),
-                            arguments.repetitions, setting.shown},
+                            arguments.repetitions, setting.shown, mode},
                            pattern);
   if (rank_in(MPI_COMM_WORLD) != 0) return;
   tell(setting.warning);

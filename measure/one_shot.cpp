@@ -25,7 +25,7 @@ namespace {
 
 /// The first call is chosen by nothing, the second by the sizes of the first; the third finds all it needs, the fourth
 /// tells, as many do.
-constexpr int calls_to_settle = 3;
+constexpr int calls_to_know = 3;
 
 /// What a rank gives, and what it must get.
 class Exchanger {
@@ -155,7 +155,8 @@ CallReport measure_one_shot(const OneShotMeasurement& measurement, const Pattern
   for (const auto& name : split(names, ';'))
     add(name, [&exchanger, &communicator, name] { exchanger.run(communicator, name); });
   const auto choose = [&] { exchanger.run(choosing, ""); };
-  for (int call = 0; call < calls_to_settle; ++call) exchanger.check(choose, "the choice");
+  for (int call = calls_to_settle(calls_to_know, measurement.planner); call > 0; --call)
+    exchanger.check(choose, "the choice");
   add("the choice", choose);
   const auto* library_name = sizes == BlockSizes::equal ? "MPI_Alltoall" : "MPI_Alltoallv";
   add(library_name, [&] { exchanger.run_by_mpi(); });

@@ -9,6 +9,7 @@
 #include "model/machine/machine.hpp"
 #include "model/pattern/block_sizes.hpp"
 #include "model/pattern/pattern.hpp"
+#include "selector/choose/planner_mode.hpp"
 #include "selector/report/call_report.hpp"
 
 namespace commpass {
@@ -16,10 +17,11 @@ namespace commpass {
 struct OneShotMeasurement {
   Machine machine;
   std::optional<Layout> layout;
-  std::vector<std::string> strategies;  ///< to be timed; empty: all that the selector considers
-  int repetitions = 0;                  ///< see time_exchanges
-  BlockSizes sizes = BlockSizes::told;  ///< equal: by alltoall, not alltoallv
-  bool shown = false;                   ///< progress
+  std::vector<std::string> strategies;          ///< to be timed; empty: all that the selector considers
+  int repetitions = 0;                          ///< see time_exchanges
+  BlockSizes sizes = BlockSizes::told;          ///< equal: by alltoall, not alltoallv
+  bool shown = false;                           ///< progress
+  PlannerMode planner = PlannerMode::estimate;  ///< that of the environment of rank 0, as which it chooses
 };
 
 /// Times strategies, the choice when it knows the sizes of the call before, and MPI_Alltoallv or MPI_Alltoall, and

@@ -22,7 +22,7 @@ namespace commpass {
 namespace {
 
 /// Calls until the choice knows what the ranks send, and what they get, and has moved its communicators and windows.
-constexpr int calls_to_settle = 4;
+constexpr int calls_to_know = 4;
 
 /// What a rank gives, and what it must get.
 class Exchanger {
@@ -127,7 +127,8 @@ CallReport measure_sparse(const SparseMeasurement& measurement, const Pattern& p
     exchanger.check(exchanger.run(communicator, row.name), row.name);
     runs.emplace_back([&exchanger, &communicator, name = row.name] { exchanger.run(communicator, name); });
   }
-  for (int call = 0; call < calls_to_settle; ++call) exchanger.check(exchanger.run(choosing, ""), "the choice");
+  for (int call = calls_to_settle(calls_to_know, measurement.planner); call > 0; --call)
+    exchanger.check(exchanger.run(choosing, ""), "the choice");
   runs.emplace_back([&] { exchanger.run(choosing, ""); });
   exchanger.check(exchanger.run_by_reduction(), "redscatter");
   runs.emplace_back([&] { exchanger.run_by_reduction(); });

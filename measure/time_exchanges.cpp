@@ -43,4 +43,11 @@ std::vector<Seconds> time_exchanges(const std::vector<std::function<void()>>& ex
   return result;
 }
 
+int calls_to_settle(int calls_to_know, PlannerMode planner) {
+  // As many rounds as there are at most, of about as many strategies.
+  constexpr int few = 51 * 6, all = 51 * 40;
+  if (planner == PlannerMode::estimate) return calls_to_know;
+  return calls_to_know + (planner == PlannerMode::patient ? all : few);
+}
+
 }  // namespace commpass

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/types.hpp"
+#include "selector/choose/planner_mode.hpp"
 
 namespace commpass {
 
@@ -19,5 +20,9 @@ enum class WarmUp { none, once, each_time };
 /// @return medians
 std::vector<Seconds> time_exchanges(const std::vector<std::function<void()>>& exchanges, WarmUp warm_up,
                                     int repetitions, bool shown);
+
+/// How often something is called before its choice stays as it is.
+/// @param calls_to_know  until it knows what all ranks send
+int calls_to_settle(int calls_to_know, PlannerMode planner);
 
 }  // namespace commpass

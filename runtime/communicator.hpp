@@ -102,12 +102,12 @@ class Communicator {
   /// datatypes, MPI_IN_PLACE as the send buffer. Counts may differ from call to call; the strategy of a call is chosen
   /// by what all ranks sent in the call before it; where a sum over all ranks is predicted to take more than 2 % of the
   /// call, by what they sent in one of the last 16, since they tell each other the less often the shorter the calls are
-  /// (always at the 1st, 2nd, 4th, 8th …; if the strategy is named, at every 16th). Rank 0 chooses for sizes and shares
+  /// (always at the 1st, 2nd, 4th, 8th …; if the strategy is named, never). Rank 0 chooses for sizes and shares
   /// of empty blocks to a factor of two, and all wait; so new sizes at first run what the nearest ones do, until there
   /// were so many of these calls that choosing takes 10 % of their time, fewer the farther they are. MPI_Alltoallv
-  /// itself (mpi) is chosen where its price is known and the least; in place, standard runs instead. Any other
-  /// strategy's first call plans it: a rank then needs some 100 bytes for each rank and stage, until the communicator
-  /// is destroyed.
+  /// itself (mpi) is chosen where its price is known and the least; in place, standard runs instead. If options.planner
+  /// asks for it, calls are timed and the fastest stays (docs/cpp.md). Any other strategy's first call plans it: a rank
+  /// then needs some 100 bytes for each rank and stage, until the communicator is destroyed.
   ///
   /// As with MPI, what a rank sends must be what its receiver expects, and an error in the arguments is that of its
   /// rank: the others wait for it. Where counts disagree nobody gets wrong numbers; docs/failures.md says who throws,

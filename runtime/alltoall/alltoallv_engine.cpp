@@ -48,8 +48,8 @@ AlltoallvEngine::AlltoallvEngine(std::shared_ptr<const Context> context, std::sh
       freed_later_(std::move(freed_later)),
       comm_(context_->comm.get()),
       exchange_(comm_.get()),
-      chooser_(comm_.get()),
-      chooser_of_equal_(comm_.get()),
+      chooser_(comm_.get(), telling_of_trials(*context_, "alltoallv")),
+      chooser_of_equal_(comm_.get(), telling_of_trials(*context_, "alltoall")),
       calls_with_own_tags_((context_->largest_tag - 1) / tags_of_call) {
   int has_prices = 0;
   all_or_none(comm_.get(), [&] {
@@ -87,14 +87,15 @@ void AlltoallvEngine::forget_strays() noexcept {
   }
 }
 
-const OneShotChoice& AlltoallvEngine::cheapest(const std::string& named, const BlocksClass& blocks) {
+const OneShotChoice& AlltoallvEngine::cheapest(const std::string& named, const BlocksClass& blocks,
+                                               const HowToChoose& how) {
   const auto price = [&](std::size_t) {
     // How far sizes are from their mean is too much for a class; the middle of a class stands for all else.
     const bool is_seen = blocks_ && blocks == blocks_->their_class && blocks.size_spread > 0;
-    return cheapest_alltoallv(named, is_seen ? blocks_->pattern : typical_of(blocks, context_->layout.ranks()),
-                              blocks.sizes, devices_, context_->layout, context_->machine);
+    return offer_alltoallv(named, is_seen ? blocks_->pattern : typical_of(blocks, context_->layout.ranks()),
+                           blocks.sizes, devices_, how.planner, context_->layout, context_->machine);
   };
-  return chooser_for(blocks).choose(decisions_for(named, devices_), exchange_class(blocks), std::cref(price));
+  return chooser_for(blocks).choose(decisions_for(named, devices_), exchange_class(blocks), std::cref(price), how);
 }
 
 const AlltoallvEngine::Named& AlltoallvEngine::named_as(const std::string& text) {
@@ -136,11 +137,13 @@ void AlltoallvEngine::complete_surveys() {
   }
 }
 
-const OneShotChoice& AlltoallvEngine::choose(const AlltoallvOptions& options, std::optional<Bytes> block_bytes) {
+AlltoallvEngine::Chosen AlltoallvEngine::choose(const AlltoallvOptions& options, std::optional<Bytes> block_bytes) {
   complete_surveys();
   const auto& named = name_for(options);
-  if (const auto& fixed = insist([&]() -> auto& { return named_as(named); }).choice) return *fixed;
-  return cheapest(named, blocks_for(options, block_bytes));
+  if (const auto& fixed = insist([&]() -> auto& { return named_as(named); }).choice) return {*fixed, nullptr};
+  const auto blocks = blocks_for(options, block_bytes);
+  const auto how = how_to_choose(*context_, options.planner, options.planner_seconds);
+  return {cheapest(named, blocks, how), &chooser_for(blocks)};
 }
 
 /// What an exchange runs that is chosen without the other ranks.
@@ -168,7 +171,9 @@ AlltoallvEngine::Unwaited AlltoallvEngine::choose_alone(const AlltoallvOptions& 
   if (!near) near = decided.nearest(named, exchange_class(blocks));  // before it was known where the data are
   if (near)
     return {near->strategy, near->predicted_s,
-            "it is the cheapest for blocks about like these, as was decided in a call that was waited for"};
+            near->is_measured
+                ? "nothing that was timed is faster for blocks about like these, in calls that were waited for"
+                : "it is the cheapest for blocks about like these, as was decided in a call that was waited for"};
   return {named.empty() ? "standard" : unpriced_name(named, context_->layout),
           {},
           "nothing was decided yet in a call that was waited for"};
@@ -322,19 +327,22 @@ void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const A
   if (!is_in_place) arguments_.require_same_for_oneself(comm_.rank());
   data_.find(send_buffer, receive_buffer, arguments_, users_stream());
   require_path(options, data_);
-  const auto& choice = choose(options, block_bytes);
+  const auto& [choice, chooser] = choose(options, block_bytes);
   const auto structure_of = [&](const std::string& text) { return insist([&] { return &structure(text); }); };
   const auto* run = structure_of(choice.strategy);
   if (is_in_place && !run->second.structure) run = structure_of(in_place_of_library(run->second.path));
   const auto& [ours, path] = run->second;
   const int tag = next_tag();
   std::optional<AlltoallDamage> damage;
+  const bool is_trial = chooser && chooser->is_trial();
+  if (is_trial) begin_together(comm_.get());
+  const double begin = is_trial ? MPI_Wtime() : 0;
   try {
     const auto buffers = data_.begin(path);
     if (is_in_place) arguments_.send_in_place(comm_.get(), buffers.receive, *buffers.space);
     const auto sends =
         is_in_place ? arguments_.in_place() : arguments_.sends.blocks(static_cast<const std::byte*>(buffers.send));
-    if (context_->layout.ranks() > 1 && choice.predicted_s) {  // what is named needs no sums
+    if (context_->layout.ranks() > 1 && choice.survey_interval > 0) {
       if (!block_bytes && survey_.is_due(choice.survey_interval)) survey(sends);
       if (block_bytes && has_device_prices_ && device_survey_.is_due(choice.survey_interval)) survey_devices();
     }
@@ -346,8 +354,15 @@ void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const A
     fail(error);
   }
   last_ = &run->first;
+  std::exception_ptr not_copied;  // to a device, on this rank alone
+  try {
+    if (!damage) data_.end();
+  } catch (...) {
+    not_copied = std::current_exception();
+  }
+  if (is_trial) chooser->note(MPI_Wtime() - begin);
   require_undamaged(damage);
-  data_.end();
+  if (not_copied) std::rethrow_exception(not_copied);
 }
 
 /// The MPI library's call moves on nothing of ours, and other ranks may come to it only when they have what is in

@@ -98,9 +98,14 @@ class AlltoallvEngine {
   const std::string& name_for(const AlltoallvOptions& options) const;
   /// The blocks for which is chosen.
   BlocksClass blocks_for(const AlltoallvOptions& options, std::optional<Bytes> block_bytes) const;
-  const OneShotChoice& choose(const AlltoallvOptions& options, std::optional<Bytes> block_bytes);
+  /// What is chosen, and by whom, if it was not named.
+  struct Chosen {
+    const OneShotChoice& choice;
+    OneShotChooser* chooser;
+  };
+  Chosen choose(const AlltoallvOptions& options, std::optional<Bytes> block_bytes);
   /// @param named  empty, or an automatic strategy: the cheapest of its family
-  const OneShotChoice& cheapest(const std::string& named, const BlocksClass& blocks);
+  const OneShotChoice& cheapest(const std::string& named, const BlocksClass& blocks, const HowToChoose& how);
   OneShotChooser& chooser_for(const BlocksClass& blocks) {
     return blocks.sizes == BlockSizes::equal ? chooser_of_equal_ : chooser_;
   }

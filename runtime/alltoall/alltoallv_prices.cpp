@@ -1,10 +1,14 @@
 #include "runtime/alltoall/alltoallv_prices.hpp"
 
+#include <algorithm>
+#include <span>
 #include <utility>
 
 #include "model/cost/plan_cost.hpp"
+#include "model/cost/survey_interval.hpp"
 #include "model/error.hpp"
 #include "model/route/catalogue.hpp"
+#include "runtime/choose/timed_rounds.hpp"
 #include "selector/choose/family.hpp"
 #include "selector/choose/offer.hpp"
 
@@ -50,22 +54,51 @@ std::vector<DataPath> paths_to_choose_from(const DeviceUse& devices, const Layou
   return paths;
 }
 
+/// What programs do without Commpass, and then what has the best prices.
+/// @param by_price  the cheapest first, at least one
+std::vector<OneShotChoice> trials_of(std::span<const OneShotChoice> by_price) {
+  std::vector<std::string> names;
+  for (const auto& choice : by_price) names.push_back(choice.strategy);
+  std::vector<OneShotChoice> trials;
+  const auto add = [&](const OneShotChoice& choice) {
+    if (std::ranges::find(trials, choice.strategy, &OneShotChoice::strategy) == trials.end()) trials.push_back(choice);
+  };
+  for (const auto& path : paths_of(names))
+    for (const auto* const usual : {"mpi", "standard"}) {
+      const auto known = std::ranges::find(by_price, usual + path, &OneShotChoice::strategy);
+      add(known != by_price.end() ? *known : OneShotChoice{usual + path, {}, by_price.front().survey_interval});
+    }
+  for (const auto& choice : by_price) add(choice);
+  return trials;
+}
+
 }  // namespace
 
-OneShotChoice cheapest_alltoallv(const std::string& named, const RandomPattern& blocks, BlockSizes sizes,
-                                 const DeviceUse& devices, const Layout& layout, const Machine& machine) {
+OneShotOffer offer_alltoallv(const std::string& named, const RandomPattern& blocks, BlockSizes sizes,
+                             const DeviceUse& devices, PlannerMode planner, const Layout& layout,
+                             const Machine& machine) {
   std::vector<Strategy> given;
   DataPath path;
   if (!named.empty()) {
     given.push_back(parse_strategy(named));
     path = std::exchange(given.front().path, {});
   }
-  auto best = rank_one_shot(blocks, layout, machine, CostModel::burst, given, sizes, RankingDepth::cheapest,
-                            paths_to_choose_from(devices, layout, machine))
-                  .front();
-  if (!named.empty()) best.strategy.path = path;
-  return {to_string(best.strategy), best.cost.seconds,
-          survey_interval(best.cost.seconds, small_collective_seconds(layout, machine))};
+  const bool times_all = planner == PlannerMode::patient && named.empty();
+  auto ranking = rank_one_shot(blocks, layout, machine, CostModel::burst, given, sizes,
+                               times_all ? RankingDepth::all : RankingDepth::cheapest,
+                               paths_to_choose_from(devices, layout, machine));
+  if (!named.empty()) ranking.front().strategy.path = path;
+  const auto choice_of = [&](const Candidate& candidate) {
+    return OneShotChoice{to_string(candidate.strategy), candidate.cost.seconds,
+                         survey_interval(candidate.cost.seconds, small_collective_seconds(layout, machine))};
+  };
+  OneShotOffer offer{choice_of(ranking.front())};
+  if (planner == PlannerMode::estimate || !named.empty()) return offer;
+  std::vector<OneShotChoice> by_price;
+  for (std::size_t i = 0; i < std::min(ranking.size(), most_timed(planner)); ++i)
+    by_price.push_back(choice_of(ranking[i]));
+  offer.trials = trials_of(by_price);
+  return offer;
 }
 
 std::string unpriced_name(const std::string& family, const Layout& layout) {

@@ -1,12 +1,16 @@
 #include "runtime/choose/one_shot_chooser.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <type_traits>
 #include <vector>
 
 #include "model/text.hpp"
+#include "runtime/context.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
@@ -37,16 +41,94 @@ std::int64_t patience_at(int distance, std::int64_t of_neighbour) {
   return of_neighbour >> std::min(2 * (distance - 1), most_shift);
 }
 
-/// What rank 0 tells besides the name of a strategy.
+/// What rank 0 tells of a choice besides the name of its strategy.
 struct Numbers {
   Seconds predicted_s = 0;
   std::int64_t patience = 0, survey_interval = 0, has_prediction = 0;
 };
 static_assert(std::is_trivially_copyable_v<Numbers>);
 
-constexpr char candidate_separator = ';';
+Numbers numbers_of(const OneShotChoice& choice, std::int64_t patience) {
+  return {choice.predicted_s.value_or(0), patience, choice.survey_interval, choice.predicted_s.has_value()};
+}
+
+OneShotChoice choice_of(const std::string& strategy, const Numbers& numbers) {
+  OneShotChoice choice{strategy, {}, static_cast<int>(numbers.survey_interval)};
+  if (numbers.has_prediction) choice.predicted_s = numbers.predicted_s;
+  return choice;
+}
+
+// Of names of strategies: those of a class are that of the cheapest, and what is to be timed.
+constexpr char class_separator = '\n', trial_separator = ';';
+
+/// What rank 0 offers for a class, and after how many of a neighbouring class that is priced, too.
+struct Offered {
+  OneShotOffer offer;
+  std::int64_t patience = 0;
+};
+
+/// Collective. @throws Error, the same on every rank
+std::vector<Offered> offered_by_rank_0(MPI_Comm comm, std::size_t classes, const OneShotChooser::Price& price,
+                                       bool with_trials) {
+  std::string names;
+  std::vector<Numbers> numbers;
+  const auto tell = [&](const OneShotChoice& choice, std::int64_t patience) {
+    names += choice.strategy;
+    numbers.push_back(numbers_of(choice, patience));
+  };
+  all_or_none(comm, [&] {
+    if (rank_in(comm) != 0) return;
+    for (std::size_t i = 0; i < classes; ++i) {
+      const double begin = MPI_Wtime();
+      const auto offer = price(i);
+      const auto patience = patience_for(MPI_Wtime() - begin, offer.cheapest.predicted_s.value_or(0));
+      if (i > 0) names += class_separator;
+      tell(offer.cheapest, patience);
+      if (!with_trials) continue;
+      for (const auto& trial : offer.trials) {
+        names += trial_separator;
+        tell(trial, patience);
+      }
+    }
+  });
+  names = broadcast(comm, names);
+  std::vector<std::vector<std::string>> of_classes;
+  insist([&] {
+    of_classes.clear();
+    std::size_t count = 0;
+    for (const auto& line : split(names, class_separator)) {
+      of_classes.push_back(split(line, trial_separator));
+      count += of_classes.back().size();
+    }
+    numbers.resize(count);
+  });
+  COMMPASS_MPI_CALL(MPI_Bcast, numbers.data(), static_cast<int>(numbers.size() * sizeof(Numbers)), MPI_BYTE, 0, comm);
+  return insist([&] {
+    std::vector<Offered> offered;
+    auto next = numbers.cbegin();
+    for (const auto& strategies : of_classes) {
+      offered.push_back({{choice_of(strategies.front(), *next)}, next->patience});
+      ++next;
+      for (std::size_t i = 1; i < strategies.size(); ++i)
+        offered.back().offer.trials.push_back(choice_of(strategies[i], *next++));
+    }
+    return offered;
+  });
+}
 
 }  // namespace
+
+HowToChoose how_to_choose(const Context& context, std::optional<PlannerMode> planner, std::optional<Seconds> seconds) {
+  if (seconds) check_planner_seconds(*seconds);
+  const auto mode = planner.value_or(context.planner);
+  if (!context.may_try_calls || context.layout.ranks() == 1) return {};
+  return {mode, seconds.value_or(default_planner_seconds(mode))};
+}
+
+std::function<void(const std::string& text)> telling_of_trials(const Context& context, const char* what) {
+  if (!context.verbose || context.comm.rank() != 0) return {};
+  return [what](const std::string& text) { fmt::print(stderr, "commpass: {}: {}", what, text); };
+}
 
 OneShotChooser::Decisions::const_iterator OneShotChooser::nearest_in(const Decisions& decided,
                                                                      const ExchangeClass& wanted) {
@@ -60,46 +142,57 @@ const OneShotChoice* OneShotChooser::nearest(const std::string& family, const Ex
   return &nearest_in(found->second.decided, wanted)->second.choice;
 }
 
-const OneShotChoice& OneShotChooser::choose(const std::string& name, const ExchangeClass& wanted, const Price& price) {
+const OneShotChoice& OneShotChooser::run_of(Decided& decided, const HowToChoose& how) {
+  if (!decided.trials || how.planner == PlannerMode::estimate) return decided.choice;
+  tried_ = &decided;
+  return decided.trials->next();
+}
+
+const OneShotChoice& OneShotChooser::choose(const std::string& name, const ExchangeClass& wanted, const Price& price,
+                                            const HowToChoose& how) {
+  tried_ = nullptr;
   auto& family = insist([&]() -> auto& { return families_[name]; });
-  if (!family.decided.empty()) {
+  const auto own = family.decided.find(wanted);
+  if (own != family.decided.end()) {
+    if (own->second.planner >= how.planner) return run_of(own->second, how);
+  } else if (!family.decided.empty()) {
     const auto& [near, decided] = *nearest_in(family.decided, wanted);
-    if (near == wanted) return decided.choice;
     const auto asked = ++insist([&]() -> auto& { return family.asked[wanted]; });
     if (asked < patience_at(distance(near, wanted), decided.patience)) return decided.choice;
   }
-  decide(name, std::span(&wanted, 1), price);
+  decide(name, std::span(&wanted, 1), price, how);
   family.asked.erase(wanted);
-  return family.decided.at(wanted).choice;
+  return run_of(family.decided.at(wanted), how);
+}
+
+void OneShotChooser::note(Seconds seconds) {
+  auto& trials = *tried_->trials;
+  trials.add(seconds);
+  if (!trials.is_over()) return;
+  if (tell_) tell_(trials.explanation());
+  tried_->choice = trials.next();
+  tried_->trials.reset();
+  tried_ = nullptr;
 }
 
 void OneShotChooser::decide(const std::string& family, std::span<const ExchangeClass> classes, const Price& price) {
+  decide(family, classes, price, {});
+}
+
+void OneShotChooser::decide(const std::string& family, std::span<const ExchangeClass> classes, const Price& price,
+                            const HowToChoose& how) {
   assemble(comm_);
-  std::string names;
-  std::vector<Numbers> numbers;
-  all_or_none(comm_, [&] {
-    numbers.resize(classes.size());
-    if (rank_in(comm_) != 0) return;
-    for (std::size_t i = 0; i < classes.size(); ++i) {
-      const double begin = MPI_Wtime();
-      const auto choice = price(i);
-      const Seconds pricing = MPI_Wtime() - begin;
-      if (i > 0) names += candidate_separator;
-      names += choice.strategy;
-      numbers[i] = {choice.predicted_s.value_or(0), patience_for(pricing, choice.predicted_s.value_or(0)),
-                    choice.survey_interval, choice.predicted_s.has_value()};
-    }
-  });
-  names = broadcast(comm_, names);
-  COMMPASS_MPI_CALL(MPI_Bcast, numbers.data(), static_cast<int>(numbers.size() * sizeof(Numbers)), MPI_BYTE, 0, comm_);
-  insist([&] {
-    const auto strategies = split(names, candidate_separator);
-    for (std::size_t i = 0; i < classes.size(); ++i) {
-      OneShotChoice choice{std::string(strategies[i]), {}, static_cast<int>(numbers[i].survey_interval)};
-      if (numbers[i].has_prediction) choice.predicted_s = numbers[i].predicted_s;
-      families_[family].decided.try_emplace(classes[i], Decided{std::move(choice), numbers[i].patience});
-    }
-  });
+  const bool with_trials = how.planner != PlannerMode::estimate;
+  auto offered = offered_by_rank_0(comm_, classes.size(), price, with_trials);
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    auto& [offer, patience] = offered[i];
+    std::unique_ptr<OneShotTrials> trials;
+    if (offer.trials.size() > 1)
+      trials = insist([&] { return std::make_unique<OneShotTrials>(comm_, offer.trials, how.seconds); });
+    auto& decisions = insist([&]() -> auto& { return families_[family].decided; });
+    const auto [place, is_new] = insist([&] { return decisions.try_emplace(classes[i]); });
+    if (is_new || with_trials) place->second = {std::move(offer.cheapest), patience, how.planner, std::move(trials)};
+  }
 }
 
 }  // namespace commpass

@@ -7,44 +7,69 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
-#include "model/cost/survey_interval.hpp"
 #include "model/types.hpp"
+#include "runtime/choose/one_shot_choice.hpp"
+#include "runtime/choose/one_shot_trials.hpp"
+#include "selector/choose/planner_mode.hpp"
 
 namespace commpass {
+
+struct Context;
 
 /// Exchanges that are alike to about a factor of two in all that matters: logarithms, by integer arithmetic from
 /// numbers that all ranks have. So the class is the same on every rank, on whatever processor it runs and however it
 /// was compiled; prices, which are not, are rank 0's alone.
 using ExchangeClass = std::array<int, 6>;
 
-struct OneShotChoice {
-  std::string strategy;
-  std::optional<Seconds> predicted_s{};           ///< of the exchange for which it was decided
-  int survey_interval = longest_survey_interval;  ///< see there
+/// How a choice is made: by price, or by timing, too. The same on every rank.
+struct HowToChoose {
+  PlannerMode planner = PlannerMode::estimate;
+  Seconds seconds = 0;  ///< that timing may lose
 };
+
+/// @param planner,seconds  what is asked for; nothing: as the context says @throws InputError
+HowToChoose how_to_choose(const Context& context, std::optional<PlannerMode> planner, std::optional<Seconds> seconds);
+
+/// Writes on stderr what was timed, on rank 0 if COMMPASS_VERBOSE asks for it.
+/// @param what  was exchanged
+std::function<void(const std::string& text)> telling_of_trials(const Context& context, const char* what);
 
 /// Pricing takes rank 0 up to a second, for which all wait. So a class that is new runs as the nearest one that is
 /// decided, until there have been so many of its exchanges that pricing takes 10 % of their time; and a class that is
 /// farther away sooner: a fourth of them for each factor of two.
+///
+/// Where timing is asked for, exchanges of a class that is decided are the trials (OneShotTrials) of what may be the
+/// fastest for it; what was found stays.
 class OneShotChooser {
  public:
-  /// @param comm  ours, alive as long as this
-  explicit OneShotChooser(MPI_Comm comm) : comm_(comm) {}
+  /// @param comm     ours, alive as long as this
+  /// @param tell     of rank 0: is given what was timed, for people; nothing: nobody wants it
+  explicit OneShotChooser(MPI_Comm comm, std::function<void(const std::string& text)> tell = {})
+      : comm_(comm), tell_(std::move(tell)) {}
 
-  /// Decides, on rank 0 alone, for the class of that number among those that are to be decided.
-  using Price = std::function<OneShotChoice(std::size_t number)>;
+  /// Offers, on rank 0 alone, for the class of that number among those that are to be decided.
+  using Price = std::function<OneShotOffer(std::size_t number)>;
 
   /// What a class runs. Collective; all ranks ask for the same, in the same order. It may not be asked again for an
   /// exchange: it counts. Takes no memory for a class that was asked for before and is not decided now.
   /// @param family  among which strategies is chosen
   /// @throws Error, the same on every rank, if pricing fails
-  const OneShotChoice& choose(const std::string& family, const ExchangeClass& wanted, const Price& price);
+  const OneShotChoice& choose(const std::string& family, const ExchangeClass& wanted, const Price& price,
+                              const HowToChoose& how = {});
+  /// Is the exchange a trial for which was chosen last? Then all ranks begin it together, and note what it took when it
+  /// is complete. One that is not noted is tried again.
+  bool is_trial() const { return tried_ != nullptr; }
+  /// What it took this rank. What was chosen for it may be gone then. Collective.
+  /// @throws MpiError; Error, the same on every rank
+  void note(Seconds seconds);
 
-  /// Decides for several classes at once. Collective. @throws Error, the same on every rank
+  /// Decides for several classes at once, by price. Collective. @throws Error, the same on every rank
   void decide(const std::string& family, std::span<const ExchangeClass> classes, const Price& price);
 
   /// What is decided for the class, or for the nearest; null: nothing is. Without the other ranks.
@@ -54,16 +79,23 @@ class OneShotChooser {
   struct Decided {
     OneShotChoice choice;
     std::int64_t patience = 0;  ///< exchanges of a neighbouring class before that is priced
+    PlannerMode planner = PlannerMode::estimate;
+    std::unique_ptr<OneShotTrials> trials{};  ///< while it is timed
   };
   using Decisions = std::map<ExchangeClass, Decided>;
   struct Family {
     Decisions decided;
     std::map<ExchangeClass, std::int64_t> asked;  ///< how often, of classes that are not decided
   };
+  void decide(const std::string& family, std::span<const ExchangeClass> classes, const Price& price,
+              const HowToChoose& how);
+  const OneShotChoice& run_of(Decided& decided, const HowToChoose& how);
   static Decisions::const_iterator nearest_in(const Decisions& decided, const ExchangeClass& wanted);
 
   MPI_Comm comm_;
+  std::function<void(const std::string& text)> tell_;
   std::map<std::string, Family> families_;
+  Decided* tried_ = nullptr;
 };
 
 }  // namespace commpass

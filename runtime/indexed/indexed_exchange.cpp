@@ -160,6 +160,8 @@ IndexedOptions agreed_options(MPI_Comm comm, Bytes value_bytes, IndexedOptions o
   options.model = agreed.model;
   options.reverse = agreed.reverse;
   options.share = agreed.share;
+  // Owners are sought once for each plan.
+  if (!options.discovery.planner) options.discovery.planner = PlannerMode::estimate;
   return options;
 }
 

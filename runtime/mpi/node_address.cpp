@@ -10,7 +10,7 @@ namespace commpass {
 
 namespace {
 
-std::uint64_t number_of(const std::string& text) {
+std::uint64_t hash_of(const std::string& text) {
   std::uint64_t number = text.size();
   for (const char c : text) number = mixed({number, static_cast<unsigned char>(c)});
   return number;
@@ -21,7 +21,7 @@ std::uint64_t number_of(const std::string& text) {
 std::optional<NodeAddress> read_node_address(const std::string& address, const std::string& pattern) {
   const auto levels = split(address, '.'), kinds = split(pattern, '.');
   if (levels.size() != kinds.size() || kinds.size() < 2 || kinds.back() != "node") return std::nullopt;
-  return NodeAddress{number_of(address.substr(0, address.rfind('.'))), number_of(address)};
+  return NodeAddress{hash_of(address.substr(0, address.rfind('.'))), hash_of(address)};
 }
 
 std::optional<NodeAddress> node_address_here() {

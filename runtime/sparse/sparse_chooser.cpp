@@ -1,5 +1,6 @@
 #include "runtime/sparse/sparse_chooser.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <vector>
 
@@ -29,7 +30,7 @@ SparseChooser::SparseChooser(std::shared_ptr<const Context> context, MPI_Comm co
       comm_(comm),
       combine_(combine),
       tells_misfit_(context_->verbose && rank_in(comm) == 0),
-      chooser_(context_->comm.get()) {
+      chooser_(context_->comm.get(), telling_of_trials(*context_, "sparse exchange")) {
   if (context_->unpriced.empty()) decide_first();
 }
 
@@ -84,24 +85,37 @@ SparseChosen SparseChooser::cheapest(const SparseRequest& request) {
   const double messages = options.messages.value_or(first_messages),
                bytes = options.messages ? options.bytes : first_bytes;
   const auto wanted = knows ? class_of(*known_, layout.ranks()) : class_of_expected(messages, bytes, layout);
+  const auto how = how_to_choose(*context_, options.planner, options.planner_seconds);
   const auto price = [&](std::size_t) {
-    return price_of(knows ? *known_ : expected_traffic(messages, bytes, layout), request.may_make_slots);
+    return price_of(knows ? *known_ : expected_traffic(messages, bytes, layout), request.may_make_slots, how.planner);
   };
   const auto& family = request.may_make_slots ? any : without_slots;
   const auto& choice =
-      request.blocking ? chooser_.choose(family, wanted, std::cref(price)) : *chooser_.nearest(family, wanted);
+      request.blocking ? chooser_.choose(family, wanted, std::cref(price), how) : *chooser_.nearest(family, wanted);
   return {insist([&] { return parse_sparse_strategy(choice.strategy); }), choice.predicted_s,
-          knows              ? "it is the cheapest for about what all ranks have sent in an earlier exchange"
+          choice.is_measured ? "nothing that was timed in earlier exchanges is faster"
+          : knows            ? "it is the cheapest for about what all ranks have sent in an earlier exchange"
           : options.messages ? "it is the cheapest for about what the hint says"
-                             : "it is the cheapest for a few small messages, as nothing is known yet"};
+                             : "it is the cheapest for a few small messages, as nothing is known yet",
+          false, request.blocking && chooser_.is_trial()};
 }
 
 /// On rank 0.
-OneShotChoice SparseChooser::price_of(const SparseTraffic& statistics, bool has_slots) {
+OneShotOffer SparseChooser::price_of(const SparseTraffic& statistics, bool has_slots, PlannerMode planner) {
   constexpr bool constant_size = true;  // puts are left out where there are no slots
   if (!prices_) prices_.emplace(context_->layout, context_->machine, constant_size);
-  const auto best = prices_->best(statistics, has_slots);
-  return {to_string(best.strategy), best.seconds};
+  const auto choice_of = [](const SparseCandidate& candidate) {
+    return OneShotChoice{to_string(candidate.strategy), candidate.seconds, longest_survey_interval};
+  };
+  auto ranking = prices_->rank(statistics);
+  std::erase_if(ranking, [&](const SparseCandidate& candidate) {
+    return !has_slots && discovery_row(candidate.strategy.discovery).constant_size_only;
+  });
+  OneShotOffer offer{choice_of(ranking.front())};
+  if (planner == PlannerMode::estimate) return offer;
+  for (std::size_t i = 0; i < std::min(ranking.size(), most_timed(planner)); ++i)
+    offer.trials.push_back(choice_of(ranking[i]));
+  return offer;
 }
 
 /// For numbers and sizes of messages that are far apart, so that any exchange has something near. Collective.
@@ -119,7 +133,8 @@ void SparseChooser::decide_first() {
     for (const auto& e : expected) classes.push_back(class_of_expected(e.messages, e.bytes, context_->layout));
   });
   const auto price = [&](std::size_t i) {
-    return price_of(expected_traffic(expected[i].messages, expected[i].bytes, context_->layout), false);
+    return price_of(expected_traffic(expected[i].messages, expected[i].bytes, context_->layout), false,
+                    PlannerMode::estimate);
   };
   chooser_.decide(without_slots, classes, std::cref(price));
 }

@@ -35,6 +35,7 @@ struct SparseChosen {
   std::optional<Seconds> predicted_s;
   const char* reason = "";
   bool by_caller = false;  ///< then no other will do
+  bool is_trial = false;   ///< is it timed?
 };
 
 /// The next strategy is chosen by what all ranks have sent in a *blocking* exchange before, because its end comes
@@ -57,6 +58,9 @@ class SparseChooser {
   /// What all ranks send, now. Collective. @throws Error, the same on every rank, if sizes differ that should not
   Tally told_by_all(const Tally& own);
 
+  /// What the trial took this rank that was chosen last. Collective. @throws as OneShotChooser::note
+  void note_trial(Seconds seconds) { chooser_.note(seconds); }
+
   // What there is to learn from blocking exchanges:
   /// Of one that begins.
   void note_sent(const SparseTraffic& own) { own_ = own; }
@@ -69,7 +73,7 @@ class SparseChooser {
   /// Does the strategy that the environment names fit an exchange?
   bool fits(const SparseRequest& request);
   SparseChosen cheapest(const SparseRequest& request);
-  OneShotChoice price_of(const SparseTraffic& statistics, bool has_slots);
+  OneShotOffer price_of(const SparseTraffic& statistics, bool has_slots, PlannerMode planner);
   void decide_first();
 
   std::shared_ptr<const Context> context_;

@@ -154,6 +154,8 @@ SparseEngine::Started SparseEngine::start(const Sends& given, bool constant, con
   while (is_by_slots(chosen) && !require_window(chosen, tally, blocking, all)) chosen = choose_now();
   const bool by_slots = is_by_slots(chosen);
   const auto& route = routes_.of(chosen.strategy, blocking);
+  if (chosen.is_trial) begin_together(context_->comm.get());
+  const double begin = chosen.is_trial ? MPI_Wtime() : 0;
 
   const InFlightLock lock;
   StageContext context;
@@ -191,7 +193,8 @@ SparseEngine::Started SparseEngine::start(const Sends& given, bool constant, con
     in_flight_.push_back(call.get());
     enter();
   }
-  return {std::move(call), chosen.predicted_s, chosen.reason, chosen.by_caller};
+  return {std::move(call), chosen.predicted_s, chosen.reason, chosen.by_caller,
+          chosen.is_trial ? std::optional(begin) : std::nullopt};
 }
 
 void SparseEngine::move_on() {
@@ -239,7 +242,9 @@ ReceivedMessages SparseEngine::run(const Sends& sends, bool constant, const Spar
     }
     // What is named tells nothing: the next one is named, too, or the hint is renewed. What has failed here alone tells
     // as much as elsewhere.
-    if (started.predicted_s && !call.has_failed_everywhere()) chooser_.learn(call);
+    const bool is_lesson = started.predicted_s && !call.has_failed_everywhere();
+    if (is_lesson && started.trial_began_s) chooser_.note_trial(MPI_Wtime() - *started.trial_began_s);
+    if (is_lesson) chooser_.learn(call);
     return complete(call);
   }
 }

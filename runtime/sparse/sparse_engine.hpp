@@ -34,8 +34,9 @@ class SparseEngine final : InFlight {
   struct Started {
     std::unique_ptr<SparseCall> call;
     std::optional<Seconds> predicted_s;
-    const char* reason = "";  ///< why this strategy
-    bool by_caller = false;   ///< is it that which the caller has named?
+    const char* reason = "";                 ///< why this strategy
+    bool by_caller = false;                  ///< is it that which the caller has named?
+    std::optional<Seconds> trial_began_s{};  ///< where it is timed
   };
   /// Begins an exchange that nobody waits for now. What needs all ranks at one place (communicators, windows) is made
   /// in blocking ones only.

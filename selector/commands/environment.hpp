@@ -33,14 +33,15 @@ struct Environment {
   std::optional<std::string> sparse_strategy;  ///< COMMPASS_SPARSE_STRATEGY: the same for sparse exchanges
   std::optional<std::string> alltoallv_strategy;     ///< COMMPASS_ALLTOALLV_STRATEGY: the same for alltoallv
   std::optional<std::string> layout;                 ///< COMMPASS_LAYOUT: treat the machine as laid out like this
-  std::optional<PlannerMode> planner;                ///< COMMPASS_PLANNER: how planned exchanges are chosen
+  std::optional<PlannerMode> planner;                ///< COMMPASS_PLANNER: how exchanges are chosen
   std::optional<std::string> wisdom;                 ///< COMMPASS_WISDOM: the file in which measurements are kept
   Interposition interposition = Interposition::off;  ///< COMMPASS_MPI: off, record, on, always
   std::vector<std::string> interposed_calls;         ///< COMMPASS_MPI_CALLS (separated by ','); empty: all there are
   std::optional<std::string> record_file;            ///< COMMPASS_MPI_RECORD: where calls that are recorded go
   std::optional<std::string> place_report;           ///< COMMPASS_MPI_REPORT: where a report by places goes
   Progress progress = Progress::automatic;           ///< COMMPASS_PROGRESS: auto, always, never
-  bool verbose = false;              ///< COMMPASS_VERBOSE: 0 or 1; say on stderr where a named strategy does not fit
+  bool verbose = false;              ///< COMMPASS_VERBOSE: 0 or 1; say on stderr where a named strategy does not fit,
+                                     ///< and what trials have found
   std::vector<std::string> unknown;  ///< names of COMMPASS_… variables that mean nothing here
 };
 

@@ -1,0 +1,54 @@
+// Strategies of exchanges that are called once and recur are tried in the calls themselves. Private to the runtime.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/choose/one_shot_choice.hpp"
+#include "runtime/choose/timed_rounds.hpp"
+
+namespace commpass {
+
+/// Returns on all ranks at about the same time, and moves on meanwhile what is in flight. Collective.
+void begin_together(MPI_Comm comm);
+
+/// One call after the other runs a strategy that may be the fastest of calls like these, each begun by all ranks
+/// together: a round after which no time counts, in which what strategies need is made, and then rounds until one is
+/// the fastest beyond doubt, the time is lost, or there were 50.
+class OneShotTrials {
+ public:
+  /// Collective.
+  /// @param contenders  the same on every rank, at least one; the first one stays unless another is faster beyond doubt
+  /// @param budget      what may be lost: by how much those that were not the fastest of their round took longer. Of
+  ///                    what would lose more in the fewest rounds that tell anything, no time counts
+  /// @throws Error, the same on every rank
+  OneShotTrials(MPI_Comm comm, std::vector<OneShotChoice> contenders, Seconds budget);
+
+  /// What the next call runs; when it is over, what was found.
+  const OneShotChoice& next() const { return contenders_[is_over_ ? chosen_ : rounds_.order()[place_]]; }
+  bool is_over() const { return is_over_; }
+  /// That call has taken this rank so long. Collective at the end of a round.
+  /// @throws MpiError; Error, the same on every rank
+  void add(Seconds seconds);
+  /// When it is over, on rank 0: what was timed, for people.
+  const std::string& explanation() const { return explanation_; }
+
+ private:
+  void skip_dropped();
+  bool judge();
+  void conclude();
+
+  MPI_Comm comm_;
+  std::vector<OneShotChoice> contenders_;
+  Seconds budget_, lost_ = 0;
+  TimedRounds rounds_;
+  std::size_t place_ = 0, chosen_ = 0;
+  bool is_warm_ = false, is_over_ = false;
+  std::string explanation_;
+};
+
+}  // namespace commpass

@@ -1,0 +1,325 @@
+// Calls that recur are the trials of what runs them: by invented times, and by exchanges whose data is checked.
+#include "runtime/choose/one_shot_trials.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "model/error.hpp"
+#include "runtime/choose/one_shot_chooser.hpp"
+#include "runtime/collectives.hpp"
+#include "runtime/communicator.hpp"
+#include "runtime/mpi/own_communicator.hpp"
+#include "runtime/naive_exchange.hpp"
+#include "runtime/world.hpp"
+
+namespace commpass {
+namespace {
+
+using test::common_error;
+using test::everywhere;
+using test::rank_of;
+using test::size_of;
+using testing::HasSubstr;
+using testing::Not;
+
+/// What strategies take in one call after the other, on the slowest rank.
+using Times = std::map<std::string, Seconds>;
+
+class OneShotTrialsTest : public testing::Test {
+ protected:
+  static constexpr HowToChoose by_measuring{PlannerMode::measure, 0.1}, by_price{};
+
+  OneShotOffer offer(const std::vector<std::string>& names) {
+    ++offers_;
+    OneShotOffer offer{{names.back(), predicted_s_}};
+    for (const auto& name : names) offer.trials.push_back({name, predicted_s_});
+    return offer;
+  }
+  const OneShotChoice& choose(const HowToChoose& how = by_measuring, int digits = 1) {
+    return chooser_.choose(
+        "", {0, 0, digits}, [&](std::size_t) { return offer(names_); }, how);
+  }
+  /// Calls until what runs is no trial any more, at most `most`.
+  std::vector<std::string> call(const Times& times, int most = 10000, const HowToChoose& how = by_measuring) {
+    std::vector<std::string> run;
+    while (static_cast<int>(run.size()) < most) {
+      const auto strategy = choose(how).strategy;
+      if (!chooser_.is_trial()) break;
+      run.push_back(strategy);
+      // One rank alone is slow.
+      chooser_.note(rank_of() == static_cast<int>(run.size()) % size_of() ? times.at(strategy) : 1e-9);
+    }
+    return run;
+  }
+
+  std::vector<std::string> names_{"usual", "good", "bad", "cheap"};
+  std::string told_;
+  OwnCommunicator comm_{MPI_COMM_WORLD};
+  OneShotChooser chooser_{comm_.get(), [this](const std::string& text) { told_ += text; }};
+  int offers_ = 0;
+  Seconds predicted_s_ = 1;
+};
+
+TEST_F(OneShotTrialsTest, FindTheFastestBeyondDoubt) {
+  const auto run = call({{"usual", 2e-5}, {"good", 1e-5}, {"bad", 9e-5}, {"cheap", 3e-5}});
+  EXPECT_EQ(choose().strategy, "good");
+  EXPECT_TRUE(choose().is_measured);
+  EXPECT_EQ(choose(by_price).strategy, "good") << "what is known holds for all";
+  EXPECT_EQ(offers_, rank_of() == 0 ? 1 : 0);
+  // A round that does not count, and seven that do.
+  EXPECT_EQ(run.size(), 8 * names_.size());
+  for (std::size_t round = 0; round < 8; ++round) {
+    const auto begin = run.begin() + static_cast<std::ptrdiff_t>(round * names_.size());
+    EXPECT_EQ(std::set<std::string>(begin, begin + 4), std::set<std::string>(names_.begin(), names_.end()));
+  }
+  if (rank_of() == 0) {
+    EXPECT_THAT(told_, HasSubstr("7 rounds: usual takes 20 us"));
+    EXPECT_THAT(told_, HasSubstr("good: 0.500 times as long"));
+    EXPECT_THAT(told_, HasSubstr("Chosen: good"));
+  }
+}
+
+TEST_F(OneShotTrialsTest, KeepWhatIsUsualIfNothingIsFaster) {
+  call({{"usual", 1e-5}, {"good", 1e-5}, {"bad", 2e-5}, {"cheap", 1e-5}});
+  EXPECT_EQ(choose().strategy, "usual");
+  if (rank_of() == 0) {
+    EXPECT_THAT(told_, HasSubstr("Kept: usual"));
+  }
+}
+
+TEST_F(OneShotTrialsTest, EndWhereNothingCanBeTold) {
+  const auto run = call({{"usual", 1e-5}, {"good", 1e-5}, {"bad", 1e-5}, {"cheap", 1e-5}});
+  EXPECT_LE(run.size(), 51 * names_.size());
+  EXPECT_FALSE(chooser_.is_trial());
+}
+
+// 7 rounds of `bad` would lose 0.7 s.
+TEST_F(OneShotTrialsTest, DoNotGoOnWithWhatLosesTooMuch) {
+  const auto run = call({{"usual", 2e-5}, {"good", 1e-5}, {"bad", 1e-1}, {"cheap", 3e-5}});
+  EXPECT_EQ(std::ranges::count(run, "bad"), 1);
+  EXPECT_EQ(choose().strategy, "good");
+  if (rank_of() == 0) {
+    EXPECT_THAT(told_, HasSubstr("bad: not timed"));
+  }
+}
+
+// Long exchanges lose nothing by being long.
+TEST_F(OneShotTrialsTest, AreMadeOfLongExchangesThatDoNotDifferMuch) {
+  call({{"usual", 5.001}, {"good", 5}, {"bad", 5.001}, {"cheap", 5.001}});
+  EXPECT_EQ(choose().strategy, "good");
+}
+
+TEST_F(OneShotTrialsTest, EndWhenTheTimeIsLost) {
+  // Each round loses 30 us, and the one that is best alternates, so that nothing is ever beaten.
+  std::size_t calls = 0;
+  for (; calls < 10000; ++calls) {
+    const auto strategy = choose({PlannerMode::measure, 310e-6}).strategy;
+    if (!chooser_.is_trial()) break;
+    const auto of_round = calls / names_.size() % 2 == 0 ? "usual" : "good";
+    chooser_.note(strategy == of_round ? 1e-5 : 2e-5);
+  }
+  EXPECT_EQ(calls, 12 * names_.size()) << "a round before, and 11 to lose more than 310 us";
+  EXPECT_EQ(choose().strategy, "usual");
+}
+
+// A call whose exchange has failed is not noted.
+TEST_F(OneShotTrialsTest, TryAgainWhatWasNotNoted) {
+  const auto first = choose().strategy;
+  EXPECT_EQ(choose().strategy, first);
+  chooser_.note(1e-5);
+  EXPECT_NE(choose().strategy, first);
+}
+
+TEST_F(OneShotTrialsTest, AreOfCallsThatAskForThemAlone) {
+  EXPECT_EQ(choose(by_price).strategy, "cheap");
+  EXPECT_FALSE(chooser_.is_trial());
+  for (int turn = 0; turn < 100; ++turn) {
+    EXPECT_EQ(choose(by_price).strategy, "cheap") << "while others are timed, too";
+    EXPECT_FALSE(chooser_.is_trial());
+    choose();
+    if (chooser_.is_trial()) chooser_.note(1e-5);
+  }
+  EXPECT_EQ(offers_, rank_of() == 0 ? 2 : 0) << "by price, and then with what is to be timed";
+}
+
+TEST_F(OneShotTrialsTest, DoNotTakeExchangesOfAnotherClass) {
+  predicted_s_ = 1e-12;  // so pricing another class is dear
+  choose();
+  chooser_.note(1e-5);
+  for (int turn = 0; turn < 10; ++turn) {
+    EXPECT_EQ(choose(by_measuring, 2).strategy, "cheap") << "the nearest that is decided";
+    EXPECT_FALSE(chooser_.is_trial());
+  }
+}
+
+TEST_F(OneShotTrialsTest, AreNotMadeOfOneStrategy) {
+  names_ = {"alone"};
+  EXPECT_EQ(choose().strategy, "alone");
+  EXPECT_FALSE(chooser_.is_trial()) << "there is nothing to compare";
+}
+
+class RecurringCalls : public testing::Test {
+ protected:
+  void TearDown() override { unsetenv("COMMPASS_PLANNER"); }
+  static Communicator open() {
+    return Communicator(MPI_COMM_WORLD, test::some_machine(), {Layout::with_ppn(size_of(), 2)});
+  }
+  /// All ranks send `bytes` + their rank to each of the `reach` next ones.
+  static bool exchange(Communicator& on, int reach, int turn, const AlltoallvOptions& options) {
+    const auto n = static_cast<std::size_t>(size_of());
+    std::vector<int> send_counts(n), receive_counts(n), send_places(n), receive_places(n);
+    const auto bytes = [&](int from) { return 40 + from; };
+    for (int step = 0; step < reach; ++step) {
+      send_counts[static_cast<std::size_t>((rank_of() + step) % size_of())] = bytes(rank_of());
+      const int from = (rank_of() + size_of() - step) % size_of();
+      receive_counts[static_cast<std::size_t>(from)] = bytes(from);
+    }
+    int sent = 0, received = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      send_places[i] = std::exchange(sent, sent + send_counts[i]);
+      receive_places[i] = std::exchange(received, received + receive_counts[i]);
+    }
+    std::vector<unsigned char> out(static_cast<std::size_t>(sent)), in(static_cast<std::size_t>(received));
+    for (std::size_t to = 0; to < n; ++to)
+      for (int i = 0; i < send_counts[to]; ++i)
+        out[static_cast<std::size_t>(send_places[to] + i)] =
+            static_cast<unsigned char>(rank_of() * 31 + static_cast<int>(to) * 7 + i + turn);
+    on.alltoallv(out.data(), send_counts, send_places, MPI_BYTE, in.data(), receive_counts, receive_places, MPI_BYTE,
+                 options);
+    for (std::size_t from = 0; from < n; ++from)
+      for (int i = 0; i < receive_counts[from]; ++i)
+        if (in[static_cast<std::size_t>(receive_places[from] + i)] !=
+            static_cast<unsigned char>(static_cast<int>(from) * 31 + rank_of() * 7 + i + turn))
+          return false;
+    return true;
+  }
+  static std::vector<std::byte> content(int source, int destination, int turn) {
+    return std::vector<std::byte>(static_cast<std::size_t>(8 + source),
+                                  static_cast<std::byte>(source * 31 + destination * 7 + turn));
+  }
+  static bool sparse(Communicator& on, int turn, const SparseOptions& options) {
+    std::vector<std::byte> out;
+    std::vector<SendEdge> sends;
+    std::set<Rank> to{(rank_of() + 1) % size_of(), (rank_of() + 2) % size_of()};
+    for (const auto destination : to) {
+      const auto data = content(rank_of(), destination, turn);
+      sends.push_back({destination, static_cast<Bytes>(out.size()), static_cast<Bytes>(data.size())});
+      out.insert(out.end(), data.begin(), data.end());
+    }
+    const auto received = on.sparse_alltoallv(out.data(), sends, options);
+    bool is_right = received.size() == to.size();
+    for (const auto& message : received) {
+      const auto data = content(message.source, rank_of(), turn);
+      is_right = is_right && std::ranges::equal(message.bytes, data);
+    }
+    return is_right;
+  }
+};
+
+TEST_F(RecurringCalls, OfAllToAllsAreTimedAndDeliver) {
+  auto communicator = open();
+  AlltoallvOptions options;
+  options.planner = PlannerMode::measure;
+  std::set<std::string> run;
+  std::string last;
+  for (int turn = 0; turn < 450; ++turn) {
+    ASSERT_TRUE(everywhere(exchange(communicator, std::min(3, size_of()), turn, options))) << turn;
+    last = communicator.last_alltoallv_strategy();
+    run.insert(last);
+  }
+  if (size_of() == 1) return;
+  EXPECT_TRUE(run.contains("mpi") && run.contains("standard"));
+  EXPECT_GE(run.size(), 3u);
+  for (int turn = 0; turn < 20; ++turn) {
+    ASSERT_TRUE(everywhere(exchange(communicator, std::min(3, size_of()), turn, options)));
+    EXPECT_EQ(communicator.last_alltoallv_strategy(), last) << "it is over";
+  }
+}
+
+// Nothing that is timed is waited for by a rank that waits for an exchange of these here.
+TEST_F(RecurringCalls, MoveOnWhatIsInFlight) {
+  auto communicator = open();
+  AlltoallvOptions options;
+  options.planner = PlannerMode::measure;
+  for (int turn = 0; turn < 60; ++turn) {
+    const std::vector<Rank> to{(rank_of() + 1) % size_of()};
+    const int value = turn;
+    auto pending = communicator.start_sparse_alltoall(&value, to, sizeof value, {.strategy = "local-then-node+nbx"});
+    if ((rank_of() + turn) % 2 == 0) pending.wait();
+    ASSERT_TRUE(everywhere(exchange(communicator, size_of(), turn, options)));
+  }
+}
+
+TEST_F(RecurringCalls, OfSparseExchangesAreTimedAndDeliver) {
+  auto communicator = open();
+  SparseOptions options;
+  options.planner = PlannerMode::patient;
+  for (int turn = 0; turn < 500; ++turn) ASSERT_TRUE(everywhere(sparse(communicator, turn, options))) << turn;
+  const int value = 1;
+  auto started = communicator.start_sparse_alltoall(&value, std::vector<Rank>{(rank_of() + 1) % size_of()}, 12);
+  started.wait();
+  EXPECT_EQ(started.explanation().find("timed") != std::string::npos, size_of() > 1) << started.explanation();
+}
+
+TEST_F(RecurringCalls, OfEqualSizesKeepTheirWindowsRight) {
+  auto communicator = open();
+  SparseOptions options;
+  options.planner = PlannerMode::patient;
+  for (int turn = 0; turn < 200; ++turn) {
+    const Bytes bytes = turn % 3 == 0 ? 100 : 60;
+    const std::vector<char> out(static_cast<std::size_t>(bytes), static_cast<char>(turn + rank_of()));
+    const auto received =
+        communicator.sparse_alltoall(out.data(), std::vector<Rank>{(rank_of() + 1) % size_of()}, bytes, options);
+    ASSERT_EQ(received.size(), 1u);
+    const int from = (rank_of() + size_of() - 1) % size_of();
+    ASSERT_EQ(static_cast<Bytes>(received[0].bytes.size()), bytes);
+    ASSERT_EQ(static_cast<char>(received[0].bytes.back()), static_cast<char>(turn + from));
+  }
+}
+
+// Wrong arguments of one rank in a sparse exchange fail on all, whatever is timed, and the next one is right.
+TEST_F(RecurringCalls, ThatFailAreTriedAgain) {
+  auto communicator = open();
+  SparseOptions options;
+  options.planner = PlannerMode::measure;
+  for (int turn = 0; turn < 40; ++turn) {
+    if (turn % 3 == 1) {
+      const char byte = 0;
+      const std::vector<SendEdge> sends{{rank_of() == 0 ? size_of() : 0, 0, 1}};
+      EXPECT_THAT(common_error([&] { communicator.sparse_alltoallv(&byte, sends, options); }),
+                  HasSubstr("out of range"));
+    }
+    ASSERT_TRUE(everywhere(sparse(communicator, turn, options))) << turn;
+  }
+}
+
+TEST_F(RecurringCalls, AreTimedAsTheEnvironmentOfRankZeroSays) {
+  for (const bool is_asked_for : {true, false}) {
+    if (rank_of() == 0 && is_asked_for) setenv("COMMPASS_PLANNER", "measure", 1);
+    auto communicator = open();
+    unsetenv("COMMPASS_PLANNER");
+    std::set<std::string> run;
+    for (int turn = 0; turn < 8; ++turn) {
+      ASSERT_TRUE(everywhere(exchange(communicator, size_of(), turn, {.strategy = {}, .block_bytes = 40})));
+      run.insert(communicator.last_alltoallv_strategy());
+    }
+    EXPECT_EQ(run.size() > 1, is_asked_for && size_of() > 1);
+  }
+}
+
+TEST_F(RecurringCalls, RefuseNoTime) {
+  auto communicator = open();
+  AlltoallvOptions options;
+  options.planner_seconds = 0;
+  EXPECT_THAT(common_error([&] { exchange(communicator, 1, 0, options); }), HasSubstr("planner_seconds"));
+}
+
+}  // namespace
+}  // namespace commpass
