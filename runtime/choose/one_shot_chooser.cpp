@@ -185,13 +185,13 @@ void OneShotChooser::decide(const std::string& family, std::span<const ExchangeC
   const bool with_trials = how.planner != PlannerMode::estimate;
   auto offered = offered_by_rank_0(comm_, classes.size(), price, with_trials);
   for (std::size_t i = 0; i < classes.size(); ++i) {
-    auto& [offer, patience] = offered[i];
+    auto& offer = offered[i].offer;
     std::unique_ptr<OneShotTrials> trials;
     if (offer.trials.size() > 1)
       trials = insist([&] { return std::make_unique<OneShotTrials>(comm_, offer.trials, how.seconds); });
     auto& decisions = insist([&]() -> auto& { return families_[family].decided; });
     const auto [place, is_new] = insist([&] { return decisions.try_emplace(classes[i]); });
-    if (is_new || with_trials) place->second = {std::move(offer.cheapest), patience, how.planner, std::move(trials)};
+    if (is_new || with_trials) place->second = {std::move(offer.cheapest), offered[i].patience, how.planner, std::move(trials)};
   }
 }
 
