@@ -191,7 +191,8 @@ void OneShotChooser::decide(const std::string& family, std::span<const ExchangeC
       trials = insist([&] { return std::make_unique<OneShotTrials>(comm_, offer.trials, how.seconds); });
     auto& decisions = insist([&]() -> auto& { return families_[family].decided; });
     const auto [place, is_new] = insist([&] { return decisions.try_emplace(classes[i]); });
-    if (is_new || with_trials) place->second = {std::move(offer.cheapest), offered[i].patience, how.planner, std::move(trials)};
+    if (is_new || with_trials)
+      place->second = {std::move(offer.cheapest), offered[i].patience, how.planner, std::move(trials)};
   }
 }
 
