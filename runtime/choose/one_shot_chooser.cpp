@@ -1,7 +1,5 @@
 #include "runtime/choose/one_shot_chooser.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -43,13 +41,13 @@ std::int64_t patience_at(int distance, std::int64_t of_neighbour) {
 
 /// What rank 0 tells of a choice besides the name of its strategy.
 struct Numbers {
-  Seconds predicted_s = 0;
-  std::int64_t patience = 0, survey_interval = 0, has_prediction = 0;
+  Seconds predicted_s = 0, pricing_s = 0;
+  std::int64_t survey_interval = 0, has_prediction = 0;
 };
 static_assert(std::is_trivially_copyable_v<Numbers>);
 
-Numbers numbers_of(const OneShotChoice& choice, std::int64_t patience) {
-  return {choice.predicted_s.value_or(0), patience, choice.survey_interval, choice.predicted_s.has_value()};
+Numbers numbers_of(const OneShotChoice& choice, Seconds pricing) {
+  return {choice.predicted_s.value_or(0), pricing, choice.survey_interval, choice.predicted_s.has_value()};
 }
 
 OneShotChoice choice_of(const std::string& strategy, const Numbers& numbers) {
@@ -61,10 +59,10 @@ OneShotChoice choice_of(const std::string& strategy, const Numbers& numbers) {
 // Of names of strategies: those of a class are that of the cheapest, and what is to be timed.
 constexpr char class_separator = '\n', trial_separator = ';';
 
-/// What rank 0 offers for a class, and after how many of a neighbouring class that is priced, too.
+/// What rank 0 offers for a class, and how long that took.
 struct Offered {
   OneShotOffer offer;
-  std::int64_t patience = 0;
+  Seconds pricing_s = 0;
 };
 
 /// Collective. @throws Error, the same on every rank
@@ -72,22 +70,22 @@ std::vector<Offered> offered_by_rank_0(MPI_Comm comm, std::size_t classes, const
                                        bool with_trials) {
   std::string names;
   std::vector<Numbers> numbers;
-  const auto tell = [&](const OneShotChoice& choice, std::int64_t patience) {
+  const auto tell = [&](const OneShotChoice& choice, Seconds pricing) {
     names += choice.strategy;
-    numbers.push_back(numbers_of(choice, patience));
+    numbers.push_back(numbers_of(choice, pricing));
   };
   all_or_none(comm, [&] {
     if (rank_in(comm) != 0) return;
     for (std::size_t i = 0; i < classes; ++i) {
       const double begin = MPI_Wtime();
       const auto offer = price(i);
-      const auto patience = patience_for(MPI_Wtime() - begin, offer.cheapest.predicted_s.value_or(0));
+      const Seconds pricing = MPI_Wtime() - begin;
       if (i > 0) names += class_separator;
-      tell(offer.cheapest, patience);
+      tell(offer.cheapest, pricing);
       if (!with_trials) continue;
       for (const auto& trial : offer.trials) {
         names += trial_separator;
-        tell(trial, patience);
+        tell(trial, pricing);
       }
     }
   });
@@ -107,7 +105,7 @@ std::vector<Offered> offered_by_rank_0(MPI_Comm comm, std::size_t classes, const
     std::vector<Offered> offered;
     auto next = numbers.cbegin();
     for (const auto& strategies : of_classes) {
-      offered.push_back({{choice_of(strategies.front(), *next)}, next->patience});
+      offered.push_back({{choice_of(strategies.front(), *next)}, next->pricing_s});
       ++next;
       for (std::size_t i = 1; i < strategies.size(); ++i)
         offered.back().offer.trials.push_back(choice_of(strategies[i], *next++));
@@ -127,7 +125,9 @@ HowToChoose how_to_choose(const Context& context, std::optional<PlannerMode> pla
 
 std::function<void(const std::string& text)> telling_of_trials(const Context& context, const char* what) {
   if (!context.verbose || context.comm.rank() != 0) return {};
-  return [what](const std::string& text) { fmt::print(stderr, "commpass: {}: {}", what, text); };
+  return [what](const std::string& text) {
+    for (const char* const part : {"commpass: ", what, ": ", text.c_str()}) std::fputs(part, stderr);
+  };
 }
 
 OneShotChooser::Decisions::const_iterator OneShotChooser::nearest_in(const Decisions& decided,
@@ -158,7 +158,9 @@ const OneShotChoice& OneShotChooser::choose(const std::string& name, const Excha
   } else if (!family.decided.empty()) {
     const auto& [near, decided] = *nearest_in(family.decided, wanted);
     const auto asked = ++insist([&]() -> auto& { return family.asked[wanted]; });
-    if (asked < patience_at(distance(near, wanted), decided.patience)) return decided.choice;
+    // Who pays for timing pays for as much pricing, too.
+    const bool is_affordable = how.planner != PlannerMode::estimate && decided.pricing_s <= how.seconds;
+    if (!is_affordable && asked < patience_at(distance(near, wanted), decided.patience)) return decided.choice;
   }
   decide(name, std::span(&wanted, 1), price, how);
   family.asked.erase(wanted);
@@ -191,8 +193,10 @@ void OneShotChooser::decide(const std::string& family, std::span<const ExchangeC
       trials = insist([&] { return std::make_unique<OneShotTrials>(comm_, offer.trials, how.seconds); });
     auto& decisions = insist([&]() -> auto& { return families_[family].decided; });
     const auto [place, is_new] = insist([&] { return decisions.try_emplace(classes[i]); });
-    if (is_new || with_trials)
-      place->second = {std::move(offer.cheapest), offered[i].patience, how.planner, std::move(trials)};
+    if (!is_new && !with_trials) continue;
+    const auto pricing = offered[i].pricing_s;
+    const auto patience = patience_for(pricing, offer.cheapest.predicted_s.value_or(0));
+    place->second = {std::move(offer.cheapest), pricing, patience, how.planner, std::move(trials)};
   }
 }
 

@@ -30,7 +30,7 @@ using ExchangeClass = std::array<int, 6>;
 /// How a choice is made: by price, or by timing, too. The same on every rank.
 struct HowToChoose {
   PlannerMode planner = PlannerMode::estimate;
-  Seconds seconds = 0;  ///< that timing may lose
+  Seconds seconds = 0;  ///< that timing may lose; so long may rank 0 price a new class at once, too
 };
 
 /// @param planner,seconds  what is asked for; nothing: as the context says @throws InputError
@@ -78,6 +78,7 @@ class OneShotChooser {
  private:
   struct Decided {
     OneShotChoice choice;
+    Seconds pricing_s = 0;      ///< how long that took
     std::int64_t patience = 0;  ///< exchanges of a neighbouring class before that is priced
     PlannerMode planner = PlannerMode::estimate;
     std::unique_ptr<OneShotTrials> trials{};  ///< while it is timed

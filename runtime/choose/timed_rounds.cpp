@@ -74,7 +74,7 @@ std::string explain_rounds(const TimedRounds& rounds, std::span<const std::strin
         fmt::format(", {} rounds{}: {} takes {}", rounds.rounds(), samples, names[0], format_seconds(median(baseline)));
   text += ".\n";
   for (std::size_t i = 1; i < names.size(); ++i) {
-    if (rounds.times(i).empty()) text += fmt::format("  {}: not timed, for it does not fit into that time\n", names[i]);
+    if (rounds.times(i).empty()) text += fmt::format("  {}: not timed, for it does not fit into the time\n", names[i]);
     else
       text += fmt::format("  {}: {} times as long (95 %: {} to {})\n", names[i], format_fixed(ratios[i].median, 3),
                           format_fixed(ratios[i].low, 3), format_fixed(ratios[i].high, 3));

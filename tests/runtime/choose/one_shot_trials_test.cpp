@@ -154,9 +154,19 @@ TEST_F(OneShotTrialsTest, DoNotTakeExchangesOfAnotherClass) {
   choose();
   chooser_.note(1e-5);
   for (int turn = 0; turn < 10; ++turn) {
-    EXPECT_EQ(choose(by_measuring, 2).strategy, "cheap") << "the nearest that is decided";
+    EXPECT_EQ(choose({PlannerMode::measure, 1e-12}, 2).strategy, "cheap") << "the nearest that is decided";
     EXPECT_FALSE(chooser_.is_trial());
   }
+}
+
+TEST_F(OneShotTrialsTest, AreMadeOfANewClassAtOnce) {
+  predicted_s_ = 1e-12;
+  choose(by_price, 1);
+  choose(by_measuring, 2);
+  EXPECT_TRUE(chooser_.is_trial());
+  choose(by_price, 3);
+  EXPECT_FALSE(chooser_.is_trial());
+  EXPECT_EQ(offers_, rank_of() == 0 ? 2 : 0) << "where nothing is timed, a new class waits";
 }
 
 TEST_F(OneShotTrialsTest, AreNotMadeOfOneStrategy) {
@@ -227,6 +237,7 @@ TEST_F(RecurringCalls, OfAllToAllsAreTimedAndDeliver) {
   auto communicator = open();
   AlltoallvOptions options;
   options.planner = PlannerMode::measure;
+  options.block_bytes = 41;  // of one class from the first call on
   std::set<std::string> run;
   std::string last;
   for (int turn = 0; turn < 450; ++turn) {
@@ -262,8 +273,8 @@ TEST_F(RecurringCalls, OfSparseExchangesAreTimedAndDeliver) {
   SparseOptions options;
   options.planner = PlannerMode::patient;
   for (int turn = 0; turn < 500; ++turn) ASSERT_TRUE(everywhere(sparse(communicator, turn, options))) << turn;
-  const int value = 1;
-  auto started = communicator.start_sparse_alltoall(&value, std::vector<Rank>{(rank_of() + 1) % size_of()}, 12);
+  const std::vector<std::byte> out(12);
+  auto started = communicator.start_sparse_alltoall(out.data(), std::vector<Rank>{(rank_of() + 1) % size_of()}, 12);
   started.wait();
   EXPECT_EQ(started.explanation().find("timed") != std::string::npos, size_of() > 1) << started.explanation();
 }
