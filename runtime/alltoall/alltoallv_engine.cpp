@@ -1,5 +1,6 @@
 #include "runtime/alltoall/alltoallv_engine.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <exception>
@@ -137,13 +138,45 @@ void AlltoallvEngine::complete_surveys() {
   }
 }
 
-AlltoallvEngine::Chosen AlltoallvEngine::choose(const AlltoallvOptions& options, std::optional<Bytes> block_bytes) {
+AlltoallvEngine::Chosen AlltoallvEngine::choose(const AlltoallvOptions& options, std::optional<Bytes> block_bytes,
+                                                bool is_in_place) {
   complete_surveys();
   const auto& named = name_for(options);
-  if (const auto& fixed = insist([&]() -> auto& { return named_as(named); }).choice) return {*fixed, nullptr};
+  if (const auto& fixed = insist([&]() -> auto& { return named_as(named); }).choice) return {&*fixed, nullptr};
   const auto blocks = blocks_for(options, block_bytes);
-  const auto how = how_to_choose(*context_, options.planner, options.planner_seconds);
-  return {cheapest(named, blocks, how), &chooser_for(blocks)};
+  auto how = how_to_choose(*context_, options.planner, options.planner_seconds);
+  // Members of a family are not timed, nor is what runs in place: that is not `mpi` where it is called so.
+  if (!named.empty() || is_in_place) how = {};
+  auto& chooser = chooser_for(blocks);
+  const auto& choice = cheapest(named, blocks, how);
+  return {&choice, chooser.is_trial() ? &chooser : nullptr};
+}
+
+/// Makes sure that what was chosen can be run. Of a trial that cannot another one takes the place, on all ranks alike.
+/// @param is_countable  has the MPI library numbers as large as those of this rank?
+const AlltoallvEngine::Structures::value_type& AlltoallvEngine::prepare(Chosen& chosen, bool is_countable) {
+  for (; chosen.trials; chosen = another(chosen)) {
+    try {
+      const auto& run = insist([&]() -> auto& { return structure(chosen.choice->strategy); });
+      if (run.second.structure || all_ranks(is_countable)) return run;
+    } catch (const MpiError&) {
+      throw;
+    } catch (const Error&) {  // that is the same on every rank
+    }
+  }
+  return insist([&]() -> auto& { return structure(chosen.choice->strategy); });
+}
+
+AlltoallvEngine::Chosen AlltoallvEngine::another(const Chosen& chosen) {
+  const auto& choice = chosen.trials->choose_another();
+  return {&choice, chosen.trials->is_trial() ? chosen.trials : nullptr};
+}
+
+bool AlltoallvEngine::all_ranks(bool is_so) {
+  int are_so = is_so ? 1 : 0;
+  assemble(comm_.get());
+  COMMPASS_MPI_CALL(MPI_Allreduce, MPI_IN_PLACE, &are_so, 1, MPI_INT, MPI_MIN, comm_.get());
+  return are_so != 0;
 }
 
 /// What an exchange runs that is chosen without the other ranks.
@@ -245,8 +278,8 @@ void AlltoallvEngine::alltoallv(const void* sendbuf, const Numbers& sendcounts, 
                                 MPI_Datatype recvtype, const AlltoallvOptions& options) {
   arguments_.receives.assign(Side::receive, comm_.get(), recvbuf, recvcounts, rdispls, recvtype);
   if (sendbuf != MPI_IN_PLACE) arguments_.sends.assign(Side::send, comm_.get(), sendbuf, sendcounts, sdispls, sendtype);
+  const AlltoallvNumbers numbers{sendcounts, sdispls, recvcounts, rdispls};
   const auto by_library = [&](const DeviceCall::Buffers& at, MPI_Comm comm) {
-    const AlltoallvNumbers numbers{sendcounts, sdispls, recvcounts, rdispls};
     if (!numbers.are_int()) {
       insist([&] { library_numbers_.assign(numbers); });
       return library_numbers_.run(at.send, sendtype, at.receive, recvtype, comm);
@@ -254,7 +287,7 @@ void AlltoallvEngine::alltoallv(const void* sendbuf, const Numbers& sendcounts, 
     COMMPASS_MPI_CALL(MPI_Alltoallv, at.send, sendcounts.ints(), sdispls.ints(), sendtype, at.receive,
                       recvcounts.ints(), rdispls.ints(), recvtype, comm);
   };
-  run(sendbuf, recvbuf, options, std::cref(by_library), {});
+  run(sendbuf, recvbuf, options, std::cref(by_library), numbers.are_countable(), {});
 }
 
 void AlltoallvEngine::alltoall(const void* sendbuf, Bytes sendcount, MPI_Datatype sendtype, void* recvbuf,
@@ -264,7 +297,8 @@ void AlltoallvEngine::alltoall(const void* sendbuf, Bytes sendcount, MPI_Datatyp
   const auto by_library = [&](const DeviceCall::Buffers& at, MPI_Comm comm) {
     library_alltoall(at.send, sendcount, sendtype, at.receive, recvcount, recvtype, comm);
   };
-  run(sendbuf, recvbuf, options, std::cref(by_library), recvcount * arguments_.receives.type->size());
+  run(sendbuf, recvbuf, options, std::cref(by_library), std::max(sendcount, recvcount) <= largest_library_number,
+      recvcount * arguments_.receives.type->size());
 }
 
 std::string AlltoallvEngine::place() const { return "alltoallv, rank " + std::to_string(comm_.rank()); }
@@ -321,30 +355,30 @@ AlltoallvEngine::Begun AlltoallvEngine::begin(const AlltoallvOptions& options, s
 }
 
 void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const AlltoallvOptions& options,
-                          const ByLibrary& by_library, std::optional<Bytes> block_bytes) {
+                          const ByLibrary& by_library, bool is_countable, std::optional<Bytes> block_bytes) {
   require_usable(options);
   const bool is_in_place = send_buffer == MPI_IN_PLACE;
   if (!is_in_place) arguments_.require_same_for_oneself(comm_.rank());
   data_.find(send_buffer, receive_buffer, arguments_, users_stream());
   require_path(options, data_);
-  const auto& [choice, chooser] = choose(options, block_bytes);
-  const auto structure_of = [&](const std::string& text) { return insist([&] { return &structure(text); }); };
-  const auto* run = structure_of(choice.strategy);
-  if (is_in_place && !run->second.structure) run = structure_of(in_place_of_library(run->second.path));
+  auto chosen = choose(options, block_bytes, is_in_place);
+  const auto* run = &prepare(chosen, is_countable);
+  if (is_in_place && !run->second.structure)
+    run = insist([&] { return &structure(in_place_of_library(run->second.path)); });
   const auto& [ours, path] = run->second;
   const int tag = next_tag();
   std::optional<AlltoallDamage> damage;
-  const bool is_trial = chooser && chooser->is_trial();
-  if (is_trial) begin_together(comm_.get());
-  const double begin = is_trial ? MPI_Wtime() : 0;
+  const auto interval = chosen.choice->survey_interval;
+  if (chosen.trials) begin_together(comm_.get());
+  const double begin = chosen.trials ? MPI_Wtime() : 0;
   try {
     const auto buffers = data_.begin(path);
     if (is_in_place) arguments_.send_in_place(comm_.get(), buffers.receive, *buffers.space);
     const auto sends =
         is_in_place ? arguments_.in_place() : arguments_.sends.blocks(static_cast<const std::byte*>(buffers.send));
-    if (context_->layout.ranks() > 1 && choice.survey_interval > 0) {
-      if (!block_bytes && survey_.is_due(choice.survey_interval)) survey(sends);
-      if (block_bytes && has_device_prices_ && device_survey_.is_due(choice.survey_interval)) survey_devices();
+    if (context_->layout.ranks() > 1 && interval > 0) {
+      if (!block_bytes && survey_.is_due(interval)) survey(sends);
+      if (block_bytes && has_device_prices_ && device_survey_.is_due(interval)) survey_devices();
     }
     if (ours)
       damage = exchange_.run(*ours, sends, arguments_.receives.blocks(static_cast<std::byte*>(buffers.receive)),
@@ -360,7 +394,7 @@ void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const A
   } catch (...) {
     not_copied = std::current_exception();
   }
-  if (is_trial) chooser->note(MPI_Wtime() - begin);
+  if (chosen.trials) chosen.trials->note(MPI_Wtime() - begin);
   require_undamaged(damage);
   if (not_copied) std::rethrow_exception(not_copied);
 }

@@ -87,9 +87,10 @@ class AlltoallvEngine {
   /// Runs the same exchange by the MPI library, from and to these buffers.
   using ByLibrary = std::function<void(const DeviceCall::Buffers&, MPI_Comm)>;
   /// Runs what `arguments_` say; of an exchange in place the receiving side alone.
-  /// @param block_bytes  the size of every block, where it is the same on all ranks
+  /// @param is_countable  has the MPI library numbers as large as those of this rank?
+  /// @param block_bytes   the size of every block, where it is the same on all ranks
   void run(const void* send_buffer, void* receive_buffer, const AlltoallvOptions& options, const ByLibrary& by_library,
-           std::optional<Bytes> block_bytes);
+           bool is_countable, std::optional<Bytes> block_bytes);
   void require_usable(const AlltoallvOptions& options) const;
   void require_path(const AlltoallvOptions& options, const DeviceCall& data);
   std::string place() const;
@@ -98,12 +99,13 @@ class AlltoallvEngine {
   const std::string& name_for(const AlltoallvOptions& options) const;
   /// The blocks for which is chosen.
   BlocksClass blocks_for(const AlltoallvOptions& options, std::optional<Bytes> block_bytes) const;
-  /// What is chosen, and by whom, if it was not named.
+  /// What is chosen.
   struct Chosen {
-    const OneShotChoice& choice;
-    OneShotChooser* chooser;
+    const OneShotChoice* choice;
+    OneShotChooser* trials;  ///< whose trial it is; null: it is none
   };
-  Chosen choose(const AlltoallvOptions& options, std::optional<Bytes> block_bytes);
+  Chosen choose(const AlltoallvOptions& options, std::optional<Bytes> block_bytes, bool is_in_place);
+  static Chosen another(const Chosen& chosen);
   /// @param named  empty, or an automatic strategy: the cheapest of its family
   const OneShotChoice& cheapest(const std::string& named, const BlocksClass& blocks, const HowToChoose& how);
   OneShotChooser& chooser_for(const BlocksClass& blocks) {
@@ -125,6 +127,8 @@ class AlltoallvEngine {
   template <class Make>
   const Structures::value_type* structure_by(const std::string& strategy, Make make);
   const Structures::value_type& structure(const std::string& strategy);
+  const Structures::value_type& prepare(Chosen& chosen, bool is_countable);
+  bool all_ranks(bool is_so);
   /// The same without the other ranks. @return null where there are too many ranks for that
   const Structures::value_type* structure_alone(const std::string& strategy);
   struct Unwaited;

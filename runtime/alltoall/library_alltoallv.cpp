@@ -36,6 +36,14 @@ void keep(const Numbers& numbers, std::vector<int>& kept) {
 
 }  // namespace
 
+bool AlltoallvNumbers::are_countable() const {
+  if (are_int()) return true;
+  for (const auto* const numbers : {&sendcounts, &sdispls, &recvcounts, &rdispls})
+    for (std::size_t i = 0; i < numbers->size(); ++i)
+      if (std::abs((*numbers)[i]) > largest_library_number) return false;
+  return true;
+}
+
 void LibraryNumbers::assign(const AlltoallvNumbers& numbers) {
   keep(numbers.sendcounts, sendcounts_);
   keep(numbers.sdispls, sdispls_);

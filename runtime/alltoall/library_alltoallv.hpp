@@ -24,6 +24,8 @@ struct AlltoallvNumbers {
   bool are_int() const {
     return sendcounts.are_int() && sdispls.are_int() && recvcounts.are_int() && rdispls.are_int();
   }
+  /// Has the library numbers as large?
+  bool are_countable() const;
 };
 
 /// Copies of such numbers as the library takes them, which reads them until the exchange is complete.

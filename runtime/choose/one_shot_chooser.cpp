@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "model/text.hpp"
@@ -42,12 +43,13 @@ std::int64_t patience_at(int distance, std::int64_t of_neighbour) {
 /// What rank 0 tells of a choice besides the name of its strategy.
 struct Numbers {
   Seconds predicted_s = 0, pricing_s = 0;
-  std::int64_t survey_interval = 0, has_prediction = 0;
+  std::int64_t survey_interval = 0, has_prediction = 0, patience = 0;
 };
 static_assert(std::is_trivially_copyable_v<Numbers>);
 
 Numbers numbers_of(const OneShotChoice& choice, Seconds pricing) {
-  return {choice.predicted_s.value_or(0), pricing, choice.survey_interval, choice.predicted_s.has_value()};
+  return {choice.predicted_s.value_or(0), pricing, choice.survey_interval, choice.predicted_s.has_value(),
+          patience_for(pricing, choice.predicted_s.value_or(0))};
 }
 
 OneShotChoice choice_of(const std::string& strategy, const Numbers& numbers) {
@@ -59,10 +61,11 @@ OneShotChoice choice_of(const std::string& strategy, const Numbers& numbers) {
 // Of names of strategies: those of a class are that of the cheapest, and what is to be timed.
 constexpr char class_separator = '\n', trial_separator = ';';
 
-/// What rank 0 offers for a class, and how long that took.
+/// What rank 0 offers for a class, how long that took, and how long a neighbouring class is to wait.
 struct Offered {
   OneShotOffer offer;
   Seconds pricing_s = 0;
+  std::int64_t patience = 0;
 };
 
 /// Collective. @throws Error, the same on every rank
@@ -105,7 +108,7 @@ std::vector<Offered> offered_by_rank_0(MPI_Comm comm, std::size_t classes, const
     std::vector<Offered> offered;
     auto next = numbers.cbegin();
     for (const auto& strategies : of_classes) {
-      offered.push_back({{choice_of(strategies.front(), *next)}, next->pricing_s});
+      offered.push_back({{choice_of(strategies.front(), *next)}, next->pricing_s, next->patience});
       ++next;
       for (std::size_t i = 1; i < strategies.size(); ++i)
         offered.back().offer.trials.push_back(choice_of(strategies[i], *next++));
@@ -167,14 +170,26 @@ const OneShotChoice& OneShotChooser::choose(const std::string& name, const Excha
   return run_of(family.decided.at(wanted), how);
 }
 
+/// What was found stays.
+void OneShotChooser::end_trials(Decided& decided) {
+  if (tell_) tell_(decided.trials->explanation());
+  decided.choice = decided.trials->take();
+  decided.trials.reset();
+}
+
 void OneShotChooser::note(Seconds seconds) {
-  auto& trials = *tried_->trials;
-  trials.add(seconds);
-  if (!trials.is_over()) return;
-  if (tell_) tell_(trials.explanation());
-  tried_->choice = trials.next();
-  tried_->trials.reset();
-  tried_ = nullptr;
+  auto& tried = *std::exchange(tried_, nullptr);
+  tried.trials->add(seconds);
+  if (tried.trials->is_over()) end_trials(tried);
+}
+
+const OneShotChoice& OneShotChooser::choose_another() {
+  auto& tried = *std::exchange(tried_, nullptr);
+  if (!tried.trials->drop()) tried.trials.reset();
+  else if (tried.trials->is_over()) end_trials(tried);
+  if (!tried.trials) return tried.choice;
+  tried_ = &tried;
+  return tried.trials->next();
 }
 
 void OneShotChooser::decide(const std::string& family, std::span<const ExchangeClass> classes, const Price& price) {
@@ -194,9 +209,8 @@ void OneShotChooser::decide(const std::string& family, std::span<const ExchangeC
     auto& decisions = insist([&]() -> auto& { return families_[family].decided; });
     const auto [place, is_new] = insist([&] { return decisions.try_emplace(classes[i]); });
     if (!is_new && !with_trials) continue;
-    const auto pricing = offered[i].pricing_s;
-    const auto patience = patience_for(pricing, offer.cheapest.predicted_s.value_or(0));
-    place->second = {std::move(offer.cheapest), pricing, patience, how.planner, std::move(trials)};
+    place->second = {std::move(offer.cheapest), offered[i].pricing_s, offered[i].patience, how.planner,
+                     std::move(trials)};
   }
 }
 

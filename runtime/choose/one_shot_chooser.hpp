@@ -65,9 +65,11 @@ class OneShotChooser {
   /// Is the exchange a trial for which was chosen last? Then all ranks begin it together, and note what it took when it
   /// is complete. One that is not noted is tried again.
   bool is_trial() const { return tried_ != nullptr; }
-  /// What it took this rank. What was chosen for it may be gone then. Collective.
-  /// @throws MpiError; Error, the same on every rank
+  /// What it took this rank. What was chosen for it may be gone then. Collective. @throws MpiError
   void note(Seconds seconds);
+  /// For a trial that cannot be run, as all ranks have found: what runs instead, which may be another trial.
+  /// Collective. @throws MpiError
+  const OneShotChoice& choose_another();
 
   /// Decides for several classes at once, by price. Collective. @throws Error, the same on every rank
   void decide(const std::string& family, std::span<const ExchangeClass> classes, const Price& price);
@@ -91,6 +93,7 @@ class OneShotChooser {
   void decide(const std::string& family, std::span<const ExchangeClass> classes, const Price& price,
               const HowToChoose& how);
   const OneShotChoice& run_of(Decided& decided, const HowToChoose& how);
+  void end_trials(Decided& decided);
   static Decisions::const_iterator nearest_in(const Decisions& decided, const ExchangeClass& wanted);
 
   MPI_Comm comm_;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/choose/one_shot_choice.hpp"
@@ -23,24 +24,33 @@ class OneShotTrials {
  public:
   /// Collective.
   /// @param contenders  the same on every rank, at least one; the first one stays unless another is faster beyond doubt
-  /// @param budget      what may be lost: by how much those that were not the fastest of their round took longer. Of
-  ///                    what would lose more in the fewest rounds that tell anything, no time counts
+  /// @param budget      what may be lost: by how much those that were not the fastest of their round took longer. What
+  ///                    would lose more in the fewest rounds that tell anything, runs once; but for the first one,
+  ///                    which is what programs do anyway
   /// @throws Error, the same on every rank
   OneShotTrials(MPI_Comm comm, std::vector<OneShotChoice> contenders, Seconds budget);
 
-  /// What the next call runs; when it is over, what was found.
-  const OneShotChoice& next() const { return contenders_[is_over_ ? chosen_ : rounds_.order()[place_]]; }
+  /// What the next call runs.
+  const OneShotChoice& next() const { return contenders_[rounds_.order()[place_]]; }
   bool is_over() const { return is_over_; }
-  /// That call has taken this rank so long. Collective at the end of a round.
-  /// @throws MpiError; Error, the same on every rank
+  /// When it is over: what was found, which is not here any more then.
+  OneShotChoice take() { return std::move(contenders_[chosen_]); }
+  /// That call has taken this rank so long. Collective at the end of a round. Takes no memory but on rank 0, which does
+  /// without. @throws MpiError
   void add(Seconds seconds);
+  /// What the next call runs cannot be run, as all ranks have found: it is out; without the first one, it is over and
+  /// nothing is found. Collective at the end of a round. @return is there something left to time? @throws MpiError
+  bool drop();
   /// When it is over, on rank 0: what was timed, for people.
   const std::string& explanation() const { return explanation_; }
 
  private:
-  void skip_dropped();
+  void advance();
   bool judge();
+  Seconds fastest_of_round() const;
+  void drop_what_loses_most();
   void conclude();
+  std::size_t find_fastest();
 
   MPI_Comm comm_;
   std::vector<OneShotChoice> contenders_;

@@ -161,7 +161,8 @@ IndexedOptions agreed_options(MPI_Comm comm, Bytes value_bytes, IndexedOptions o
   options.reverse = agreed.reverse;
   options.share = agreed.share;
   // Owners are sought once for each plan.
-  if (!options.discovery.planner) options.discovery.planner = PlannerMode::estimate;
+  options.discovery.planner = PlannerMode::estimate;
+  options.discovery.planner_seconds.reset();
   return options;
 }
 

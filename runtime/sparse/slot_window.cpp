@@ -1,6 +1,7 @@
 #include "runtime/sparse/slot_window.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "runtime/mpi/agreement.hpp"
@@ -12,7 +13,7 @@ namespace commpass {
 SlotWindow::SlotWindow(MPI_Comm comm, Bytes slot_bytes) : comm_(comm), slot_bytes_(slot_bytes) {
   rank_ = rank_in(comm);
   ranks_ = ranks_in(comm);
-  const auto size = Bytes{2} * ranks_ * slot_size();
+  const auto size = bytes_of_window(ranks_, slot_bytes);
   COMMPASS_MPI_CALL(MPI_Win_allocate, static_cast<MPI_Aint>(size), 1, MPI_INFO_NULL, comm, static_cast<void*>(&slots_),
                     &window_);
   std::memset(slots_, 0, static_cast<std::size_t>(size));
@@ -29,6 +30,13 @@ SlotWindow::~SlotWindow() {
   MPI_Win_unlock_all(window_);
   MPI_Win_free(&window_);
 }
+
+Bytes SlotWindow::slot_bytes_for(Bytes bytes) {
+  constexpr Bytes least = 8;  // as all powers of two above it, a size by which slots are aligned
+  return static_cast<Bytes>(std::bit_ceil(static_cast<std::uint64_t>(std::max(bytes, least))));
+}
+
+Bytes SlotWindow::bytes_of_window(Rank ranks, Bytes slot_bytes) { return Bytes{2} * ranks * slot_size(slot_bytes); }
 
 std::vector<std::byte> SlotWindow::stamp(Number exchange, std::span<const std::byte> message) {
   const Stamp stamp{exchange, std::ssize(message)};

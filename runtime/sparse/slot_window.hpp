@@ -29,6 +29,10 @@ class SlotWindow {
   SlotWindow& operator=(const SlotWindow&) = delete;
 
   Bytes slot_bytes() const { return slot_bytes_; }
+  /// A size by which slots are aligned, in which messages of `bytes` and those that are a little larger find room.
+  static Bytes slot_bytes_for(Bytes bytes);
+  /// How much memory a window takes on each rank.
+  static Bytes bytes_of_window(Rank ranks, Bytes slot_bytes);
 
   /// The number of the next exchange.
   Number begin() { return ++last_; }
@@ -52,7 +56,8 @@ class SlotWindow {
     Number exchange = 0;
     Bytes bytes = 0;
   };
-  Bytes slot_size() const { return static_cast<Bytes>(sizeof(Stamp)) + slot_bytes_; }
+  static Bytes slot_size(Bytes slot_bytes) { return static_cast<Bytes>(sizeof(Stamp)) + slot_bytes; }
+  Bytes slot_size() const { return slot_size(slot_bytes_); }
   /// Where the slot of a sender begins.
   Bytes slot_of(Number exchange, Rank sender) const { return (exchange % 2 * ranks_ + sender) * slot_size(); }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "model/error.hpp"
@@ -10,8 +12,10 @@
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/nonblocking_reduction.hpp"
 #include "runtime/mpi/ranks.hpp"
+#include "runtime/sparse/slot_window.hpp"
 #include "runtime/sparse/sparse_call.hpp"
 #include "runtime/sparse/sparse_class.hpp"
+#include "runtime/sparse/staged_routes.hpp"
 
 namespace commpass {
 
@@ -19,6 +23,15 @@ namespace {
 
 /// Nobody has sent anything yet: a few small messages.
 constexpr double first_messages = 8, first_bytes = 64;
+
+/// On each rank, for what is not the cheapest by price.
+constexpr Bytes most_window_to_try = Bytes{1} << 24;
+
+/// For messages of the size of those of the largest sender.
+Bytes window_bytes(const SparseTraffic& traffic, Rank ranks) {
+  const auto bytes = traffic.messages_max > 0 ? traffic.bytes_max / traffic.messages_max : 0;
+  return SlotWindow::bytes_of_window(ranks, SlotWindow::slot_bytes_for(bytes));
+}
 
 // Families of strategies:
 const std::string any, without_slots = "without slots";
@@ -100,6 +113,12 @@ SparseChosen SparseChooser::cheapest(const SparseRequest& request) {
           false, request.blocking && chooser_.is_trial()};
 }
 
+SparseChosen SparseChooser::choose_another(const SparseChosen& tried) {
+  const auto& choice = chooser_.choose_another();
+  return {insist([&] { return parse_sparse_strategy(choice.strategy); }), choice.predicted_s, tried.reason, false,
+          chooser_.is_trial()};
+}
+
 /// On rank 0.
 OneShotOffer SparseChooser::price_of(const SparseTraffic& statistics, bool has_slots, PlannerMode planner) {
   constexpr bool constant_size = true;  // puts are left out where there are no slots
@@ -113,8 +132,20 @@ OneShotOffer SparseChooser::price_of(const SparseTraffic& statistics, bool has_s
   });
   OneShotOffer offer{choice_of(ranking.front())};
   if (planner == PlannerMode::estimate) return offer;
-  for (std::size_t i = 0; i < std::min(ranking.size(), most_timed(planner)); ++i)
-    offer.trials.push_back(choice_of(ranking[i]));
+  // What is tried in turn has its communicators all the time, and its window for as long as this.
+  std::set<std::string> routes;
+  const bool has_large_window = window_bytes(statistics, context_->layout.ranks()) > most_window_to_try;
+  for (const auto& candidate : ranking) {
+    if (offer.trials.size() == most_timed(planner)) break;
+    const auto& strategy = candidate.strategy;
+    if (!offer.trials.empty() && discovery_row(strategy.discovery).constant_size_only && has_large_window) continue;
+    if (!strategy.is_direct()) {
+      const auto route = to_string(strategy.route);
+      if (routes.size() == StagedRoutes::most_split && !routes.contains(route)) continue;
+      routes.insert(route);
+    }
+    offer.trials.push_back(choice_of(candidate));
+  }
   return offer;
 }
 

@@ -55,10 +55,13 @@ class SparseChooser {
   /// @throws Error, the same on every rank
   SparseChosen choose(const SparseRequest& request, std::optional<Tally>& all);
 
+  /// For a trial that cannot be run, as all ranks have found: what runs instead. Collective. @throws MpiError
+  SparseChosen choose_another(const SparseChosen& tried);
+
   /// What all ranks send, now. Collective. @throws Error, the same on every rank, if sizes differ that should not
   Tally told_by_all(const Tally& own);
 
-  /// What the trial took this rank that was chosen last. Collective. @throws as OneShotChooser::note
+  /// What the trial took this rank that was chosen last. Collective. @throws MpiError
   void note_trial(Seconds seconds) { chooser_.note(seconds); }
 
   // What there is to learn from blocking exchanges:

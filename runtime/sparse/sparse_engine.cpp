@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 
 #include "model/error.hpp"
 #include "runtime/device/find_device.hpp"
@@ -106,24 +105,19 @@ bool SparseEngine::may_use_slots(const SparseChosen& chosen, const Tally& all) {
 }
 
 void SparseEngine::make_window(Bytes bytes) {
-  constexpr Bytes least = 8;  // as all powers of two above it, a size by which slots are aligned
   assemble(context_->comm.get());
   window_.reset();
-  const auto slot_bytes = static_cast<Bytes>(std::bit_ceil(static_cast<std::uint64_t>(std::max(bytes, least))));
-  insist([&] { window_ = std::make_unique<SlotWindow>(context_->comm.get(), slot_bytes); });
+  insist([&] { window_ = std::make_unique<SlotWindow>(context_->comm.get(), SlotWindow::slot_bytes_for(bytes)); });
 }
 
 /// Which ranks have a window, all of them know; whether what this rank sends fits into it, nobody else does.
 /// @return false if another strategy has to be chosen
-bool SparseEngine::require_window(const SparseChosen& chosen, const Tally& own, bool blocking,
-                                  std::optional<Tally>& all) {
-  if (window_) return true;
+bool SparseEngine::may_make_window(const SparseChosen& chosen, const Tally& own, bool blocking,
+                                   std::optional<Tally>& all) {
   if (!blocking)
     throw NotApplicable(to_string(chosen.strategy), "it needs a window, which only a blocking exchange makes");
   if (!all) all = chooser_.told_by_all(own);
-  if (!may_use_slots(chosen, *all)) return false;
-  make_window(all->has_bytes() ? all->largest_bytes : 0);
-  return true;
+  return may_use_slots(chosen, *all);
 }
 
 SparseEngine::Started SparseEngine::start(const Sends& given, bool constant, const SparseOptions& options) {
@@ -151,9 +145,25 @@ SparseEngine::Started SparseEngine::start(const Sends& given, bool constant, con
     return context_->layout.ranks() > 1 && discovery_row(chosen.strategy.discovery).constant_size_only;
   };
   auto chosen = choose_now();
-  while (is_by_slots(chosen) && !require_window(chosen, tally, blocking, all)) chosen = choose_now();
+  const StagedRoute* ready = nullptr;
+  while (!ready) {
+    const bool needs_window = is_by_slots(chosen) && !window_;
+    if (needs_window && !may_make_window(chosen, tally, blocking, all)) {
+      chosen = choose_now();
+      continue;
+    }
+    try {
+      if (needs_window) make_window(all->has_bytes() ? all->largest_bytes : 0);
+      ready = &routes_.of(chosen.strategy, blocking);
+    } catch (const MpiError&) {
+      throw;
+    } catch (const Error&) {  // the same on every rank
+      if (!chosen.is_trial) throw;
+      chosen = chooser_.choose_another(chosen);
+    }
+  }
+  const auto& route = *ready;
   const bool by_slots = is_by_slots(chosen);
-  const auto& route = routes_.of(chosen.strategy, blocking);
   if (chosen.is_trial) begin_together(context_->comm.get());
   const double begin = chosen.is_trial ? MPI_Wtime() : 0;
 

@@ -68,7 +68,7 @@ class SparseEngine final : InFlight {
   void stage(SparseSends& sends);
   Started start(const Sends& sends, bool constant, const SparseOptions& options, bool blocking);
   bool may_use_slots(const SparseChosen& chosen, const Tally& all);
-  bool require_window(const SparseChosen& chosen, const Tally& own, bool blocking, std::optional<Tally>& all);
+  bool may_make_window(const SparseChosen& chosen, const Tally& own, bool blocking, std::optional<Tally>& all);
   void make_window(Bytes bytes);
   void wait_for(const SparseCall& call);
   int next_tag(std::size_t stages);

@@ -169,6 +169,58 @@ TEST_F(OneShotTrialsTest, AreMadeOfANewClassAtOnce) {
   EXPECT_EQ(offers_, rank_of() == 0 ? 2 : 0) << "where nothing is timed, a new class waits";
 }
 
+// What cannot be run must not keep its class from being timed.
+TEST_F(OneShotTrialsTest, GoOnWithoutWhatCannotBeRun) {
+  std::set<std::string> run;
+  for (int turn = 0; turn < 10000; ++turn) {
+    const auto* choice = &choose();
+    while (chooser_.is_trial() && (choice->strategy == "good" || choice->strategy == "cheap"))
+      choice = &chooser_.choose_another();
+    if (!chooser_.is_trial()) break;
+    run.insert(choice->strategy);
+    chooser_.note(choice->strategy == "bad" ? 1e-5 : 2e-5);
+  }
+  EXPECT_THAT(run, testing::ElementsAre("bad", "usual"));
+  EXPECT_EQ(choose().strategy, "bad");
+  EXPECT_TRUE(choose().is_measured);
+}
+
+TEST_F(OneShotTrialsTest, EndWithoutTheFirstOne) {
+  const auto* choice = &choose();
+  while (chooser_.is_trial() && choice->strategy != "usual") {
+    chooser_.note(1e-5);
+    choice = &choose();
+  }
+  ASSERT_TRUE(chooser_.is_trial());
+  EXPECT_EQ(chooser_.choose_another().strategy, "cheap") << "by price";
+  EXPECT_FALSE(chooser_.is_trial());
+  EXPECT_EQ(choose().strategy, "cheap");
+  EXPECT_FALSE(choose().is_measured);
+}
+
+TEST_F(OneShotTrialsTest, EndWhereNothingButTheFirstOneCanBeRun) {
+  const auto* choice = &choose();
+  while (chooser_.is_trial()) {
+    if (choice->strategy != "usual") {
+      choice = &chooser_.choose_another();
+      continue;
+    }
+    chooser_.note(1e-5);
+    choice = &choose();
+  }
+  EXPECT_EQ(choose().strategy, "usual");
+  EXPECT_FALSE(choose().is_measured) << "nothing was compared";
+}
+
+// Each of them alone would lose 0.07 s in 7 rounds.
+TEST_F(OneShotTrialsTest, LoseNoMoreTogether) {
+  const auto run = call({{"usual", 1e-5}, {"good", 1.001e-2}, {"bad", 1.003e-2}, {"cheap", 1.002e-2}});
+  EXPECT_EQ(std::ranges::count(run, "bad"), 1);
+  EXPECT_EQ(std::ranges::count(run, "cheap"), 1);
+  EXPECT_GE(std::ranges::count(run, "good"), 8);
+  EXPECT_EQ(choose().strategy, "usual");
+}
+
 TEST_F(OneShotTrialsTest, AreNotMadeOfOneStrategy) {
   names_ = {"alone"};
   EXPECT_EQ(choose().strategy, "alone");
