@@ -18,12 +18,13 @@ namespace commpass {
 ExchangeTrials::ExchangeTrials(Calibration& calibration)
     : calibration_(calibration), communicator_(calibration.comm.get(), calibration.machine, {calibration.layout}) {}
 
-void ExchangeTrials::add(HeldOut result, const Pattern& pattern, std::function<Seconds(const Machine&)> price,
-                         std::function<void()> run) {
+void ExchangeTrials::add(HeldOut result, const Pattern& pattern, std::span<std::byte> sent,
+                         std::function<Seconds(const Machine&)> price, std::function<void()> run) {
   auto& trial = trials_.emplace_back();
   trial.result = std::move(result);
   trial.price = std::move(price);
   trial.run = std::move(run);
+  trial.sent = sent;
   for (const auto& edge : pattern.edges) {
     if (edge.source == edge.destination) continue;
     const auto locality = calibration_.layout.locality(edge.source, edge.destination);
@@ -41,7 +42,7 @@ void ExchangeTrials::add_planned(const std::string& name, const Pattern& pattern
     const auto price_it = [this, pattern, strategy](const Machine& machine) {
       return price(parse_strategy(strategy), pattern, calibration_.layout, machine).cost.seconds;
     };
-    add({name, strategy, 0, 0, {}, part_of}, pattern, price_it, [&exchange] {
+    add({name, strategy, 0, 0, {}, part_of}, pattern, mine.send_buffer, price_it, [&exchange] {
       exchange.start();
       exchange.wait();
     });
@@ -65,7 +66,7 @@ void ExchangeTrials::add_on_device(const std::string& name, const Pattern& patte
   const auto price_it = [this, pattern, strategy](const Machine& machine) {
     return price(parse_strategy(strategy), pattern, calibration_.layout, machine).cost.seconds;
   };
-  add({name, strategy, 0, 0, {}, {}}, pattern, price_it, [&exchange, &own] {
+  add({name, strategy, 0, 0, {}, {}}, pattern, {}, price_it, [&exchange, &own] {
     exchange.start();
     exchange.wait();
     own.device.backend->synchronize(own.device.number, own.stream);
@@ -77,7 +78,7 @@ void ExchangeTrials::add_called_once(const std::string& name, const Pattern& pat
   auto& mine = data_.emplace_back(data_of(pattern, calibration_.comm.rank()));
   const AlltoallvSide sends(pattern.ranks, mine.sends, &SendEdge::destination),
       receives(pattern.ranks, mine.receives, &ReceiveEdge::source);
-  add({name, strategy, 0, 0, {}, {}}, pattern, std::move(price),
+  add({name, strategy, 0, 0, {}, {}}, pattern, mine.send_buffer, std::move(price),
       [this, &mine, sends, receives, options = AlltoallvOptions{.strategy = strategy}] {
         communicator_.alltoallv(mine.send_buffer.data(), sends.counts, sends.displacements, MPI_BYTE,
                                 mine.receive_buffer.data(), receives.counts, receives.displacements, MPI_BYTE, options);
@@ -92,14 +93,15 @@ void ExchangeTrials::add_sparse(const std::string& name, const Pattern& pattern,
       if (candidate.strategy == wanted) return candidate.seconds;
     return std::numeric_limits<Seconds>::infinity();  // no longer offered, since a parameter is absent
   };
-  add({name, strategy, 0, 0, {}, {}}, pattern, price_it, [this, &mine, options = SparseOptions{.strategy = strategy}] {
-    communicator_.sparse_alltoallv(mine.send_buffer.data(), mine.sends, options);
-  });
+  add({name, strategy, 0, 0, {}, {}}, pattern, mine.send_buffer, price_it,
+      [this, &mine, options = SparseOptions{.strategy = strategy}] {
+        communicator_.sparse_alltoallv(mine.send_buffer.data(), mine.sends, options);
+      });
 }
 
 Seconds ExchangeTrials::time_one(const ExchangeTrial& trial, int repetitions) {
   Seconds sum = 0;
-  for (int i = 0; i < repetitions; ++i) sum += time_exchange(calibration_.comm.get(), trial.run);
+  for (int i = 0; i < repetitions; ++i) sum += time_exchange(calibration_.comm.get(), trial.run, trial.sent);
   return sum / repetitions;
 }
 

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <functional>
 #include <list>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,7 @@ struct ExchangeTrial {
   std::array<Seconds, locality_count> seconds_of{};  ///< what its messages cost their senders, by locality; on rank 0
   std::function<Seconds(const Machine&)> price;      ///< on rank 0
   std::function<void()> run;                         ///< collective
+  std::span<std::byte> sent;                         ///< what this rank sends, in memory of the host
 };
 
 /// Some of them. What they send lives as long as this. Everything is collective.
@@ -54,8 +57,9 @@ class ExchangeTrials {
  private:
   /// The mean of the repetitions.
   Seconds time_one(const ExchangeTrial& trial, int repetitions);
-  void add(HeldOut result, const Pattern& pattern, std::function<Seconds(const Machine&)> price,
-           std::function<void()> run);
+  /// @param sent  see ExchangeTrial
+  void add(HeldOut result, const Pattern& pattern, std::span<std::byte> sent,
+           std::function<Seconds(const Machine&)> price, std::function<void()> run);
 
   Calibration& calibration_;
   Communicator communicator_;

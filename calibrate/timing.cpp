@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "calibrate/fit.hpp"
 #include "model/median.hpp"
+#include "runtime/mpi/common_start.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
+#include "runtime/mpi/write_anew.hpp"
 
 namespace commpass {
 
@@ -35,6 +38,7 @@ class Requests {
   }
 
   Requests() = default;
+  Requests(Requests&&) = default;
   Requests(const Requests&) = delete;
   Requests& operator=(const Requests&) = delete;
   ~Requests() {
@@ -50,12 +54,6 @@ void receive_token(Rank peer, MPI_Comm comm) {
   COMMPASS_MPI_CALL(MPI_Recv, nullptr, 0, MPI_BYTE, peer, token_tag, comm, MPI_STATUS_IGNORE);
 }
 
-/// How many round trips are timed at a time: a tenth of them, so that a message that is late spoils no more.
-int at_a_time(int repetitions) {
-  constexpr int parts = 10;
-  return (repetitions + parts - 1) / parts;
-}
-
 }  // namespace
 
 Bench::Bench(MPI_Comm comm, Bytes largest_bytes, Memory& memory)
@@ -63,7 +61,8 @@ Bench::Bench(MPI_Comm comm, Bytes largest_bytes, Memory& memory)
       rank_(rank_in(comm)),
       room_(largest_bytes),
       send_(memory.allocate(largest_bytes)),
-      receive_(memory.allocate(largest_bytes)) {
+      receive_(memory.allocate(largest_bytes)),
+      is_on_host_(&memory == &host_memory()) {
   // Written once, so that it is there.
   const std::vector<std::byte> bytes(static_cast<std::size_t>(largest_bytes), std::byte{1});
   const std::array copies{LocalCopy{bytes.data(), send_.get(), bytes.size()},
@@ -95,36 +94,54 @@ std::size_t Bench::place_of(int message, Bytes bytes) const {
   return static_cast<std::size_t>(message % places * bytes);
 }
 
+/// Of a ping-pong: few enough for the nearest cache, and a tenth of them, so that one that is late spoils no more.
+int Bench::messages_at_a_time(Bytes bytes, int repetitions) const {
+  constexpr Bytes nearest_cache = Bytes{1} << 15;
+  constexpr int parts = 10;
+  const auto most = std::clamp<Bytes>(nearest_cache / std::max<Bytes>(1, bytes), 1, room_ / std::max<Bytes>(1, bytes));
+  return static_cast<int>(std::min<Bytes>(most, (repetitions + parts - 1) / parts));
+}
+
+/// So many of them, one behind the other.
+void Bench::write_messages(Bytes bytes, int messages) {
+  if (is_on_host_) write_anew(std::span(send_.get(), static_cast<std::size_t>(std::min(room_, messages * bytes))));
+}
+
 /// @return what rank `first` has timed; nothing elsewhere
 std::vector<double> Bench::ping_pong_ways(Rank first, Rank second, Bytes bytes, int repetitions) {
   std::vector<double> ways;
   if (rank_ == first || rank_ == second) {
     const Rank peer = rank_ == first ? second : first;
-    Requests send, receive;
-    send.add_send(send_.get(), bytes, peer, comm_);
-    receive.add_receive(receive_.get(), bytes, peer, comm_);
-    if (rank_ == first) {
-      receive_token(second, comm_);  // the other side is here
-      for (int done = 0; done < repetitions;) {
-        const int some = std::min(repetitions - done, at_a_time(repetitions));
-        const double begin = MPI_Wtime();
-        for (int i = 0; i < some; ++i) {
-          receive.start();
-          send.start();
-          send.wait();
-          receive.wait();
+    const int most = messages_at_a_time(bytes, repetitions);
+    std::vector<Requests> sends(static_cast<std::size_t>(most)), receives(sends.size());
+    for (int i = 0; i < most; ++i) {
+      const auto place = place_of(i, bytes);
+      sends[static_cast<std::size_t>(i)].add_send(send_.get() + place, bytes, peer, comm_);
+      receives[static_cast<std::size_t>(i)].add_receive(receive_.get() + place, bytes, peer, comm_);
+    }
+    for (int done = 0; done < repetitions; done += most) {
+      const auto some = static_cast<std::size_t>(std::min(repetitions - done, most));
+      write_messages(bytes, most);
+      if (rank_ == second) {
+        receives.front().start();
+        send_token(first, comm_);
+        for (std::size_t i = 0; i < some; ++i) {
+          receives[i].wait();
+          sends[i].start();
+          sends[i].wait();
+          if (i + 1 < some) receives[i + 1].start();
         }
-        ways.push_back((MPI_Wtime() - begin) / 2 / some);
-        done += some;
+        continue;
       }
-    } else {
-      send_token(first, comm_);
-      for (int i = 0; i < repetitions; ++i) {
-        receive.start();
-        receive.wait();
-        send.start();
-        send.wait();
+      receive_token(second, comm_);  // the other side is here
+      const double begin = MPI_Wtime();
+      for (std::size_t i = 0; i < some; ++i) {
+        receives[i].start();
+        sends[i].start();
+        sends[i].wait();
+        receives[i].wait();
       }
+      ways.push_back((MPI_Wtime() - begin) / 2 / static_cast<double>(some));
     }
   }
   return ways;
@@ -204,6 +221,7 @@ Bench::BurstTimes Bench::burst_times(Rank sender, std::span<const Rank> receiver
   }
   for (int i = 0; i < repetitions; ++i) {
     if (rank_ == sender) {
+      write_messages(bytes, messages);
       for (const Rank receiver : receivers) receive_token(receiver, comm_);  // all receives are posted
       const double begin = MPI_Wtime();
       requests.start();
@@ -240,6 +258,7 @@ Seconds Bench::fan_in(std::span<const Rank> senders, Rank receiver, Bytes bytes,
       requests.wait();
       times.push_back(MPI_Wtime() - begin);
     } else if (sends) {
+      write_messages(bytes, messages);
       receive_token(receiver, comm_);
       requests.start();
       requests.wait();
@@ -248,10 +267,25 @@ Seconds Bench::fan_in(std::span<const Rank> senders, Rank receiver, Bytes bytes,
   return quartile_from_rank(receiver, std::move(times));
 }
 
+/// One way of a message without bytes to a peer and back, of which this rank begins some or answers them.
+Seconds Bench::token_seconds(Rank peer, bool begins) const {
+  constexpr int turns = 5;
+  Seconds least = std::numeric_limits<Seconds>::infinity();
+  for (int i = 0; i < turns; ++i) {
+    const double begin = MPI_Wtime();
+    if (begins) send_token(peer, comm_);
+    receive_token(peer, comm_);
+    least = std::min(least, (MPI_Wtime() - begin) / 2);
+    if (!begins) send_token(peer, comm_);
+  }
+  return least;
+}
+
 Seconds Bench::both_ways(Rank first, Rank second, Bytes bytes, int messages, int repetitions) {
   std::vector<double> times;
   if (rank_ == first || rank_ == second) {
     const Rank peer = rank_ == first ? second : first;
+    const Seconds way_s = token_seconds(peer, rank_ == first);
     Requests sends, receives;
     for (int i = 0; i < messages; ++i) {
       const auto place = place_of(i, bytes);
@@ -260,9 +294,13 @@ Seconds Bench::both_ways(Rank first, Rank second, Bytes bytes, int messages, int
     }
     for (int i = 0; i < repetitions; ++i) {
       receives.start();
+      write_messages(bytes, messages);
       if (rank_ == first) {
         receive_token(second, comm_);
         send_token(second, comm_);
+        // Until that one has it: else it might take in the first messages before it sends its own, and they would move
+        // one way after the other.
+        wait_without_mpi(way_s);
       } else {
         send_token(first, comm_);
         receive_token(first, comm_);

@@ -18,7 +18,8 @@ enum class Receiving { posted, probed };
 
 /// Runs experiments on the ranks of a communicator. Every function is collective; the result is the same on all ranks.
 /// A message that is late, or a rank that is held up, must not count: of repetitions the lower quartile is given, and
-/// of ranks that are busy at once the median.
+/// of ranks that are busy at once the median. What is sent was written by its sender just before
+/// (runtime/mpi/write_anew.hpp), but for streams and rings, whose messages are larger than caches.
 class Bench {
  public:
   /// @param largest_bytes  of any message
@@ -68,6 +69,9 @@ class Bench {
   };
   BurstTimes burst_times(Rank sender, std::span<const Rank> receivers, Bytes bytes, int messages, int repetitions);
   std::vector<double> ping_pong_ways(Rank first, Rank second, Bytes bytes, int repetitions);
+  Seconds token_seconds(Rank peer, bool begins) const;
+  int messages_at_a_time(Bytes bytes, int repetitions) const;
+  void write_messages(Bytes bytes, int messages);
   /// Of one of several messages at once, in the buffers.
   std::size_t place_of(int message, Bytes bytes) const;
   Seconds from_rank(Rank rank, Seconds seconds) const;
@@ -80,6 +84,7 @@ class Bench {
   Rank rank_ = 0;
   Bytes room_ = 0;
   Memory::Buffer send_, receive_;
+  bool is_on_host_;
 };
 
 }  // namespace commpass

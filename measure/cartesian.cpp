@@ -71,6 +71,8 @@ class Blocks {
     return collective;
   }
 
+  std::span<std::byte> sent() { return send_; }
+
   /// Runs an exchange and checks what came. Collective. @throws Error, the same on every rank, if a byte is wrong
   void check(const std::function<void()>& exchange, const std::string& name) {
     std::ranges::fill(receive_, std::byte{0});
@@ -195,10 +197,10 @@ CallReport measure_cartesian(const CartesianMeasurement& measurement, const Cart
   const auto planning_s = time_planning(blocks, planned.neighborhoods.back());
   std::optional<GridMapping> mapping;
   if (measurement.reorder) mapping = map_blocks_to_nodes(pattern.neighborhood, layout);
-  std::vector<std::function<void()>> runs;
+  std::vector<TimedExchange> runs;
   const auto add = [&](Blocks& its_blocks, const std::string& name, std::function<void()> run) {
     its_blocks.check(run, name);
-    runs.push_back(std::move(run));
+    runs.push_back({std::move(run), its_blocks.sent()});
   };
   const auto run_of = [](CartExchange& exchange) {
     return [&exchange] {

@@ -36,6 +36,7 @@ class Cells {
       : grid_(grid), array_(array), place_(grid.coordinates(rank)), cells_(static_cast<std::size_t>(array.bytes())) {}
 
   std::byte* data() { return cells_.data(); }
+  std::span<std::byte> all() { return cells_; }
 
   /// Cells of the rank itself as they should be, and its halo as none should be.
   void fill() {
@@ -190,16 +191,17 @@ CallReport measure_halo(const HaloMeasurement& measurement, const Grid& grid, co
   }
   exchanges.push_back(communicator.halo_exchange(grid, array, cells.data(), {{}, measurement.model}));
   PlainLoop loop(grid, array, rank);
-  std::vector<std::function<void()>> runs;
+  std::vector<TimedExchange> runs;
   for (auto& exchange : exchanges)
-    runs.emplace_back([&exchange] {
-      exchange.start();
-      exchange.wait();
-    });
-  runs.emplace_back([&] { loop.run(cells.data()); });
-  for (const auto& run : runs) {
+    runs.push_back({[&exchange] {
+                      exchange.start();
+                      exchange.wait();
+                    },
+                    cells.all()});
+  runs.push_back({[&] { loop.run(cells.data()); }, cells.all()});
+  for (const auto& timed : runs) {
     cells.fill();
-    run();
+    timed.run();
     const int wrong = cells.wrong();
     agree(MPI_COMM_WORLD, wrong > 0 ? fmt::format("halo: rank {} has {} wrong cells.", rank, wrong) : "");
   }

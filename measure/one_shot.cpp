@@ -58,6 +58,8 @@ class Exchanger {
                         MPI_BYTE, MPI_COMM_WORLD);
   }
 
+  std::span<std::byte> sent() { return data_.send_buffer; }
+
   /// Runs an exchange and checks what came. Collective. @throws Error, the same on every rank, if a byte is wrong
   void check(const std::function<void()>& exchange, const std::string& name) {
     std::ranges::fill(data_.receive_buffer, std::byte{0});
@@ -147,10 +149,10 @@ CallReport measure_one_shot(const OneShotMeasurement& measurement, const Pattern
   });
   names = broadcast(MPI_COMM_WORLD, names);
 
-  std::vector<std::function<void()>> runs;
+  std::vector<TimedExchange> runs;
   const auto add = [&](const std::string& name, std::function<void()> run) {
     exchanger.check(run, name);
-    runs.push_back(std::move(run));
+    runs.push_back({std::move(run), exchanger.sent()});
   };
   for (const auto& name : split(names, ';'))
     add(name, [&exchanger, &communicator, name] { exchanger.run(communicator, name); });

@@ -138,13 +138,14 @@ Times run(const PlannedMeasurement& measurement, const Pattern& pattern, Communi
     exchanges.back().wait();
     agree(MPI_COMM_WORLD, verify(data, rank, name));
   }
-  std::vector<std::function<void()>> runs;
+  std::vector<TimedExchange> runs;
   for (auto& exchange : exchanges)
-    runs.emplace_back([&exchange] {
-      exchange.start();
-      exchange.wait();
-    });
-  if (measurement.has_baseline) runs.emplace_back([&data] { linear_exchange(data); });
+    runs.push_back({[&exchange] {
+                      exchange.start();
+                      exchange.wait();
+                    },
+                    data.send_buffer});
+  if (measurement.has_baseline) runs.push_back({[&data] { linear_exchange(data); }, data.send_buffer});
   times.exchanges = time_exchanges(runs, WarmUp::once, measurement.repetitions, measurement.shown);
   if (measurement.has_baseline) {
     times.baseline_s = times.exchanges.back();

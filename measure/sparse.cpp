@@ -52,6 +52,8 @@ class Exchanger {
     return build_two_sided_by_barrier(MPI_COMM_WORLD, ++tag_, data_.send_buffer.data(), data_.sends);
   }
 
+  std::span<std::byte> sent() { return data_.send_buffer; }
+
   void check(const ReceivedMessages& received, const std::string& name) {
     TwoSidedMessages messages;
     for (const auto& message : received)
@@ -122,21 +124,22 @@ CallReport measure_sparse(const SparseMeasurement& measurement, const Pattern& p
       report.rows.push_back({name, {}, {}});
   }
 
-  std::vector<std::function<void()>> runs;
+  std::vector<TimedExchange> runs;
+  const auto add = [&](std::function<void()> run) { runs.push_back({std::move(run), exchanger.sent()}); };
   for (const auto& row : report.rows) {
     exchanger.check(exchanger.run(communicator, row.name), row.name);
-    runs.emplace_back([&exchanger, &communicator, name = row.name] { exchanger.run(communicator, name); });
+    add([&exchanger, &communicator, name = row.name] { exchanger.run(communicator, name); });
   }
   for (int call = calls_to_settle(calls_to_know, measurement.planner); call > 0; --call)
     exchanger.check(exchanger.run(choosing, ""), "the choice");
-  runs.emplace_back([&] { exchanger.run(choosing, ""); });
+  add([&] { exchanger.run(choosing, ""); });
   exchanger.check(exchanger.run_by_reduction(), "redscatter");
-  runs.emplace_back([&] { exchanger.run_by_reduction(); });
+  add([&] { exchanger.run_by_reduction(); });
   exchanger.check(exchanger.run_by_barrier(), "ibarrier");
-  runs.emplace_back([&] { exchanger.run_by_barrier(); });
+  add([&] { exchanger.run_by_barrier(); });
   const TallyOperation combine;
   const auto ends = [&](auto start) {
-    runs.emplace_back([start] {
+    add([start] {
       NonblockingReduction reduction;
       start(reduction);
       while (!reduction.test()) continue;

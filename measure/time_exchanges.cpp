@@ -13,14 +13,14 @@
 
 namespace commpass {
 
-std::vector<Seconds> time_exchanges(const std::vector<std::function<void()>>& exchanges, WarmUp warm_up,
-                                    int repetitions, bool shown) {
+std::vector<Seconds> time_exchanges(const std::vector<TimedExchange>& exchanges, WarmUp warm_up, int repetitions,
+                                    bool shown) {
   std::vector<std::vector<Seconds>> times(exchanges.size());
   std::vector<std::size_t> order(exchanges.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::mt19937 random(1);  // the same on every rank
   if (warm_up == WarmUp::once)
-    for (const auto& exchange : exchanges) time_exchange(MPI_COMM_WORLD, exchange);
+    for (const auto& exchange : exchanges) time_exchange(MPI_COMM_WORLD, exchange.run);
   const double begin = MPI_Wtime();
   // Unless told: enough to see a median, and longer than processors and caches take to get going, but not for ever.
   constexpr int least = 7, enough = 201;
@@ -28,8 +28,8 @@ std::vector<Seconds> time_exchanges(const std::vector<std::function<void()>>& ex
   for (int round = 0; repetitions == 0 || round < repetitions; ++round) {
     std::ranges::shuffle(order, random);
     for (const auto i : order) {
-      if (warm_up == WarmUp::each_time) exchanges[i]();
-      times[i].push_back(time_exchange(MPI_COMM_WORLD, exchanges[i]));
+      if (warm_up == WarmUp::each_time) exchanges[i].run();
+      times[i].push_back(time_exchange(MPI_COMM_WORLD, exchanges[i].run, exchanges[i].sent));
     }
     const Seconds elapsed = MPI_Wtime() - begin;
     int over = round + 1 >= (elapsed > long_enough_s ? least : enough) && elapsed > going_s;

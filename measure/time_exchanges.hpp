@@ -1,7 +1,9 @@
 // How long exchanges take.
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "model/types.hpp"
@@ -12,14 +14,19 @@ namespace commpass {
 /// Untimed runs. What keeps things for its next run, but not while many others are run, is warm before each time only.
 enum class WarmUp { none, once, each_time };
 
+struct TimedExchange {
+  std::function<void()> run;    ///< collective
+  std::span<std::byte> sent{};  ///< what this rank sends, which is written anew before (runtime/mpi/write_anew.hpp)
+};
+
 /// Times all candidates in turn, each round in another order, so that a disturbance hits all alike. A run is timed from
 /// a common start to the last finish. Collective.
 /// @param warm_up      whether and when they are run beside what is timed
 /// @param repetitions  of each; 0: 201 or as many as 0.2 s have room for, but for no longer than 5 s, and at least 7
 /// @param shown        print progress on stderr
 /// @return medians
-std::vector<Seconds> time_exchanges(const std::vector<std::function<void()>>& exchanges, WarmUp warm_up,
-                                    int repetitions, bool shown);
+std::vector<Seconds> time_exchanges(const std::vector<TimedExchange>& exchanges, WarmUp warm_up, int repetitions,
+                                    bool shown);
 
 /// How often something is called before its choice stays as it is.
 /// @param calls_to_know  until it knows what all ranks send

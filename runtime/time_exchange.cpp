@@ -2,10 +2,12 @@
 
 #include "runtime/mpi/common_start.hpp"
 #include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/write_anew.hpp"
 
 namespace commpass {
 
-Seconds time_exchange(MPI_Comm comm, const std::function<void()>& exchange) {
+Seconds time_exchange(MPI_Comm comm, const std::function<void()>& exchange, std::span<std::byte> sent) {
+  write_anew(sent);
   common_start(comm);
   const double begin = MPI_Wtime();
   exchange();

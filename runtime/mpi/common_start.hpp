@@ -9,4 +9,7 @@ namespace commpass {
 /// everywhere, and use it: tests/simulation.) Collective.
 void common_start(MPI_Comm comm);
 
+/// Waits while MPI moves nothing on in this rank.
+void wait_without_mpi(double seconds);
+
 }  // namespace commpass

@@ -431,4 +431,6 @@ void common_start(MPI_Comm comm) {
   spend(latest + ahead_s - PMPI_Wtime());
 }
 
+void wait_without_mpi(double seconds) { spend(seconds); }
+
 }  // namespace commpass
