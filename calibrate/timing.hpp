@@ -19,7 +19,7 @@ enum class Receiving { posted, probed };
 /// Runs experiments on the ranks of a communicator. Every function is collective; the result is the same on all ranks.
 /// A message that is late, or a rank that is held up, must not count: of repetitions the lower quartile is given, and
 /// of ranks that are busy at once the median. What is sent was written by its sender just before
-/// (runtime/mpi/write_anew.hpp), but for streams and rings, whose messages are larger than caches.
+/// (runtime/mpi/write_anew.hpp), but for streams and rings, which send the same again.
 class Bench {
  public:
   /// @param largest_bytes  of any message
