@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
+#include <cstddef>
 #include <map>
 #include <vector>
 
 #include "calibrate/timing.hpp"
+#include "runtime/mpi/write_anew.hpp"
 #include "runtime/world.hpp"
 
 namespace {
@@ -114,6 +116,16 @@ TEST(EarlySends, GiveTheTimeOfTheSendAndLetTheReceiverComeLate) {
     EXPECT_GE(now - before, 21 + 1e-6);
   }
   EXPECT_TRUE(no_message_is_left());
+}
+
+TEST(WriteAnew, LeavesWhatIsThere) {
+  for (const std::size_t bytes : {0, 1, 63, 64, 65, 1000}) {
+    std::vector<std::byte> memory(bytes);
+    for (std::size_t i = 0; i < bytes; ++i) memory[i] = static_cast<std::byte>(i * 7 + 1);
+    const auto before = memory;
+    write_anew(memory);
+    EXPECT_EQ(memory, before);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Repetitions, Experiments, testing::Values(1, 2, 9));
