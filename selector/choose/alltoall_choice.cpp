@@ -47,29 +47,46 @@ bool are_combined_by_library(double block_bytes, const Layout& layout) {
   return block_bytes > 0 && block_bytes <= most_bytes && layout.ranks() >= least_ranks;
 }
 
+/// The cost of a strategy whose text is given, on some path.
+Cost cost_of(const Pricer& price, const char* text, const DataPath& path) {
+  auto strategy = parse_strategy(text);
+  strategy.path = path;
+  return price(std::span(&strategy, 1)).front().cost;
+}
+
 /// What Bruck's algorithm takes: the messages of tuna with radix 2, and blocks turned in memory before and after.
 Cost bruck_cost(const Pricer& price, double block_bytes, const DataPath& path, const Layout& layout,
                 const Machine& machine) {
-  auto radix_2 = parse_strategy("tuna,radix=2");
-  radix_2.path = path;
-  auto cost = price(std::span(&radix_2, 1)).front().cost;
+  auto cost = cost_of(price, "tuna,radix=2", path);
   const double ranks = layout.ranks(), bytes = ranks * block_bytes;
   cost.seconds += copying_seconds(machine, bytes, 2) + copying_seconds(machine, bytes, ranks);
   return cost;
 }
 
+bool is_cheaper(const Cost& a, const Cost& b) { return a.seconds < b.seconds; }
+
+/// Makes the price of the library's call on more ranks than it was measured with no less than that of batches of 32
+/// messages, as MPICH has them (MPIR_CVAR_ALLTOALL_THROTTLE): with fewer peers they do not show.
+void throttle_library(Candidate& mpi, const Pricer& price, const Layout& layout, const Machine& machine) {
+  const auto measured = machine.operations.ranks;
+  if (!measured || layout.ranks() <= *measured) return;
+  mpi.cost = std::max(mpi.cost, cost_of(price, "standard,window=32", mpi.strategy.path), is_cheaper);
+}
+
 /// The layout and the machine must live as long as the result.
 Pricer one_shot_pricer(const RandomPattern& blocks, const Layout& layout, const Machine& machine, CostModel model,
                        BlockSizes sizes) {
-  return [=, price = random_pricer(blocks, layout, machine, model, {}, Usage::once),
+  return [=, &layout, &machine, price = random_pricer(blocks, layout, machine, model, {}, Usage::once),
           telling = std::make_shared<Telling>(layout, machine, model)](std::span<const Strategy> strategies) {
     auto candidates = price(strategies);
+    for (auto& candidate : candidates)
+      if (candidate.strategy.route == "mpi") throttle_library(candidate, price, layout, machine);
     if (sizes == BlockSizes::equal) {
       if (!are_combined_by_library(blocks.block_bytes, layout)) return candidates;
       for (auto& mpi : candidates)
         if (mpi.strategy.route == "mpi")
           mpi.cost = std::min(mpi.cost, bruck_cost(price, blocks.block_bytes, mpi.strategy.path, layout, machine),
-                              [](const Cost& a, const Cost& b) { return a.seconds < b.seconds; });
+                              is_cheaper);
       return candidates;
     }
     for (auto& candidate : candidates) candidate.cost.seconds += telling->seconds(candidate.strategy);

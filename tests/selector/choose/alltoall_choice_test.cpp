@@ -238,6 +238,29 @@ TEST(OneShot, IsLeftToTheLibraryByThePriceOfItsAlltoallv) {
   EXPECT_EQ(rank_one_shot(test::equal_blocks(64), layout, machine).front().strategy, mpi);
 }
 
+// MPICH has 32 messages in flight at a time. With few peers that does not show, and a profile from few ranks says that
+// its call is as fast as sending directly.
+TEST(OneShot, OfMoreRanksThanTheLibraryWasMeasuredWithIsPricedInItsBatches) {
+  const auto layout = Layout::with_ppn(128, 1);
+  const auto mpi = parse_strategy("mpi");
+  auto machine = postal_machine();
+  machine.host.by_locality.back()->protocols.front().alpha_next_s = 1e-6;
+  machine.operations.alltoallv_s = machine.operations.alltoallv_message_s = 0;
+  machine.verdict = Verdict{Trust::good, 0.01, {}, {}};
+  RandomPattern few{0, 4.0 / 127, 64};
+  few.is_even = true;
+  const auto seconds = [&](const char* strategy) {
+    return price_one_shot(parse_strategy(strategy), few, layout, machine).cost.seconds;
+  };
+  machine.operations.ranks = 32;
+  EXPECT_EQ(seconds("mpi"), seconds("standard,window=32"));
+  EXPECT_GT(seconds("mpi"), 1.2 * seconds("standard"));
+  EXPECT_NE(rank_one_shot(few, layout, machine).front().strategy, mpi);
+  machine.operations.ranks = 128;
+  EXPECT_EQ(seconds("mpi"), seconds("standard"));
+  EXPECT_EQ(rank_one_shot(few, layout, machine).front().strategy, mpi) << "the simplest of what costs the same";
+}
+
 // MPI_Alltoall combines small blocks. Before and after, each of 64 ranks turns its blocks of 8 bytes in memory: 512
 // bytes in 2 pieces and in 64.
 TEST(OneShot, OfEqualSmallBlocksIsCombinedByTheLibrary) {
