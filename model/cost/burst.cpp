@@ -26,7 +26,10 @@
 #include <utility>
 
 #include "model/cost/batches.hpp"
+#include "model/cost/flight.hpp"
+#include "model/cost/message_copies.hpp"
 #include "model/cost/models.hpp"
+#include "model/cost/overlap.hpp"
 #include "model/cost/servers.hpp"
 #include "model/cost/staging.hpp"
 #include "model/cost/trace.hpp"
@@ -39,6 +42,13 @@ namespace {
 
 std::size_t at_index(int i) { return static_cast<std::size_t>(i); }
 
+/// What is made once may have derived datatypes, where our own requests move it.
+bool may_use_datatypes(const StageInfo& stage, Usage usage) { return usage == Usage::planned && !stage.by_library; }
+
+Seconds batch_calls_s(const Machine& machine, Usage usage) {
+  return (usage == Usage::planned ? machine.operations.batch_s : machine.operations.batch_once_s).value_or(0);
+}
+
 using Parts = std::array<Seconds, cost_part_count>;
 Seconds& part(Parts& parts, CostPart which) { return parts[static_cast<std::size_t>(which)]; }
 
@@ -50,6 +60,7 @@ class Clocks {
         machine_(machine),
         usage_(usage),
         servers_(layout, machine),
+        launching_(machine),
         clock_(at_index(schedule.ranks), 0),
         launched_(clock_),
         parts_(clock_.size()),
@@ -58,12 +69,8 @@ class Clocks {
         by_receiver_(clock_.size()),
         advanced_(clock_.size(), false),
         starts_copies_(clock_.size(), false) {
-    const auto& operations = machine.operations;
-    batch_calls_s_ = (usage == Usage::planned ? operations.batch_s : operations.batch_once_s).value_or(0);
-    copies_cost_ = machine.copy_block_s.value_or(0) > 0 || machine.copy_call_s > 0 ||
-                   machine.copy_rate_bytes_per_s < std::numeric_limits<double>::infinity();
-    for (std::size_t l = 0; l < least_beta_.size(); ++l)
-      if (const auto* channel = machine.host.find(static_cast<Locality>(l))) least_beta_[l] = channel->least_beta();
+    batch_calls_s_ = batch_calls_s(machine, usage);
+    copies_cost_ = copies_cost(machine);
     std::vector<int> on_socket(at_index(layout.sockets()), 0);
     for (Rank rank = 0; rank < layout.ranks(); ++rank) ++on_socket[at_index(layout.socket(rank))];
     if (std::ranges::count(on_socket, on_socket.front()) == std::ssize(on_socket)) ranks_on_socket_ = on_socket.front();
@@ -81,14 +88,9 @@ class Clocks {
     return result;
   }
 
-  void copy(Rank rank, std::uint32_t messages, Bytes bytes, std::int64_t pieces) {
-    spend_on_copies(rank,
-                    messages * copying_seconds(machine_, static_cast<double>(bytes), static_cast<double>(pieces)));
-  }
-
   void copy_to_itself(Rank rank, Bytes bytes) {
     if (machine_.copy_call_s > 0) spend_on_copies(rank, machine_.copy_call_s);
-    copy(rank, 1, bytes, 1);
+    spend_on_copies(rank, copying_seconds(machine_, static_cast<double>(bytes), 1));
   }
 
   /// Each rank copies between its device and host memory, on its own.
@@ -97,8 +99,12 @@ class Clocks {
       spend(static_cast<Rank>(r), seconds[r], CostPart::staging, Activity::copy);
   }
 
-  /// What is made once may have derived datatypes, where our own requests move it.
-  void begin_stage(const StageInfo& stage) { may_use_datatypes_ = usage_ == Usage::planned && !stage.by_library; }
+  void begin_stage(const StageInfo& stage) { may_use_datatypes_ = commpass::may_use_datatypes(stage, usage_); }
+
+  /// Takes this in place of what servers do, message after message of batch after batch.
+  void know(std::span<const Moved> moved) { moved_ = moved; }
+  /// How long servers were busy with one batch when the next came.
+  Seconds overlap() const { return servers_.overlap(); }
 
   const std::vector<Seconds>& now() const { return clock_; }
 
@@ -147,7 +153,7 @@ class Clocks {
 
   void run_once(const FoldedOf& batch) {
     call(batch_calls_s_);
-    if (do_all_the_same(batch)) run_one_for_all(batch);
+    if (moved_.empty() && do_all_the_same(batch)) run_one_for_all(batch);
     else run_each(batch, false);
   }
 
@@ -200,7 +206,8 @@ class Clocks {
     for (std::size_t begin = 0; begin < batch.messages.size();) {
       const auto count = count_independent(batch.messages.subspan(begin));
       launch(batch, begin, count, for_all);
-      servers_.serve(flights_);
+      if (moved_.empty()) servers_.serve(flights_);
+      else take_what_moved();
       arrive();
       finish_sends();
       begin += count;
@@ -210,38 +217,28 @@ class Clocks {
     if (copies_cost_) unpack(batch);
   }
 
-  void pack(const FoldedOf& batch) {
-    start_copies(batch, [](const Message& m) { return std::pair(m.from, m.packed_pieces); });
+  void pack(const FoldedOf& batch) { copy(batch, packed); }
+  void unpack(const FoldedOf& batch) { copy(batch, unpacked); }
+
+  template <class PiecesOf>
+  void copy(const FoldedOf& batch, PiecesOf pieces_of) {
+    start_copies(batch, pieces_of);
     for (const auto& message : batch.messages)
-      if (message.packed_pieces > 0)
-        move_pieces(message.from, batch(message).messages, message.bytes, message.packed_pieces,
-                    message.is_all_from_sender);
+      if (const CopiedPieces copied = pieces_of(message); copied.pieces > 0)
+        spend_on_copies(copied.rank, batch(message).messages * copying_seconds(machine_, copied, may_use_datatypes_));
   }
-  void unpack(const FoldedOf& batch) {
-    start_copies(batch, [](const Message& m) { return std::pair(m.to, m.unpacked_pieces); });
-    for (const auto& message : batch.messages)
-      if (message.unpacked_pieces > 0)
-        move_pieces(message.to, batch(message).messages, message.unpacked_bytes, message.unpacked_pieces,
-                    message.is_all_for_receiver);
-  }
+
   /// What comes before all pieces of a batch, at each rank that has some.
   template <class PiecesOf>
   void start_copies(const FoldedOf& batch, PiecesOf pieces_of) {
     if (machine_.copy_call_s == 0) return;
     for (const auto& message : batch.messages) {
-      const auto [rank, pieces] = pieces_of(message);
-      if (pieces == 0 || starts_copies_[at_index(rank)]) continue;
-      starts_copies_[at_index(rank)] = true;
-      spend_on_copies(rank, machine_.copy_call_s);
+      const CopiedPieces copied = pieces_of(message);
+      if (copied.pieces == 0 || starts_copies_[at_index(copied.rank)]) continue;
+      starts_copies_[at_index(copied.rank)] = true;
+      spend_on_copies(copied.rank, machine_.copy_call_s);
     }
-    for (const auto& message : batch.messages) starts_copies_[at_index(pieces_of(message).first)] = false;
-  }
-  /// @param are_users  do all of them lie in the user's buffer, and once?
-  void move_pieces(Rank rank, std::uint32_t messages, Bytes bytes, std::uint32_t pieces, bool are_users) {
-    const double size = static_cast<double>(bytes);
-    if (are_users && may_use_datatypes_ && is_datatype_cheaper(machine_, size, pieces))
-      spend_on_copies(rank, messages * *datatype_seconds(machine_, size, pieces));
-    else copy(rank, messages, bytes, pieces);
+    for (const auto& message : batch.messages) starts_copies_[at_index(pieces_of(message).rank)] = false;
   }
   void spend_on_copies(Rank rank, Seconds seconds) { spend(rank, seconds, CostPart::copying, Activity::copy); }
 
@@ -267,49 +264,25 @@ class Clocks {
   void launch(const FoldedOf& batch, std::size_t begin, std::size_t count, bool for_all) {
     flights_.clear();
     Rank sender = -1;
-    Seconds latency = 0, transfer = 0;  // of the sender's messages so far
     for (const auto& message : batch.messages.subspan(begin, count)) {
-      const auto from = at_index(message.from), to = at_index(message.to);
-      if (message.from != std::exchange(sender, message.from)) latency = transfer = 0;
-      const auto folded = batch(message);
-      const auto locality = folded.locality;
-      const auto messages = folded.messages;
-      const auto& channel = host_channel(machine_, locality);
-      const auto& protocol = channel.protocol(message.bytes);
-      const auto size = static_cast<double>(message.bytes);
+      const auto from = at_index(message.from);
+      if (message.from != std::exchange(sender, message.from)) launching_.begin(clock_[from]);
       auto& flight = flights_.emplace_back();
-      flight.message = &message;
-      flight.protocol = &protocol;
-      flight.locality = locality;
-      flight.group_way = folded.group_way;
-      flight.is_eager = channel.is_eager(message.bytes);
-      flight.messages = messages;
-      if (for_all) flight.senders = locality == Locality::socket ? ranks_on_socket_ : layout_.ranks();
-      const double move_s_per_byte = least_beta_[static_cast<std::size_t>(locality)];
-      const Seconds handling = (protocol.beta_s_per_byte - move_s_per_byte) * size;
-      flight.begin = clock_[from] + latency + transfer + flight.launching() + handling;
-      const Seconds beta = protocol.beta_s_per_byte * size, beta_next = protocol.beta_next() * size;
-      // All but the last, by which it leaves later than the first.
-      const Seconds earlier_latency = (messages - 1) * protocol.alpha_next_s,
-                    earlier_transfer = (messages - 1) * beta_next;
-      flight.latency = latency + earlier_latency + protocol.alpha_s;
-      flight.transfer = transfer + earlier_transfer + beta;
-      if (channel.awaits_receive(message.bytes) && clock_[to] > flight.begin) {
-        flight.was_awaited = true;
-        flight.begin = clock_[to];
-        flight.latency = earlier_latency + protocol.alpha_s - flight.launching();
-        flight.transfer = earlier_transfer + beta - handling;
-      }
-      flight.moves_from = flight.begin + protocol.alpha_s - flight.launching() - flight.taking();
-      flight.move_s_per_byte = move_s_per_byte;
-      flight.link_seconds = messages * size / channel.link_rate_bytes_per_s;
-      flight.unshared_until = flight.moves_from + earlier_latency + earlier_transfer + beta - handling;
-      latency += earlier_latency + protocol.alpha_next_s;
-      transfer += earlier_transfer + beta_next;
-      const Seconds left_at = clock_[from] + latency + transfer;
+      launching_.next(message, batch(message), flight);
+      if (for_all) flight.senders = flight.locality == Locality::socket ? ranks_on_socket_ : layout_.ranks();
+      flight.await(clock_[at_index(message.to)]);
+      const auto left_at = launching_.left_at();
       if (trace_) trace_->spend(message.from, Activity::send, launched_[from], left_at, message.to, message.bytes);
       launched_[from] = left_at;
     }
+  }
+
+  void take_what_moved() {
+    for (std::size_t f = 0; f < flights_.size(); ++f) {
+      flights_[f].leave_link(moved_[f].link_until);
+      flights_[f].shared_until = moved_[f].shared_until;
+    }
+    moved_ = moved_.subspan(flights_.size());
   }
 
   /// On whose parts a flight builds, and what it adds.
@@ -333,10 +306,8 @@ class Clocks {
 
   void arrive() {
     for (auto& flight : flights_) {
-      const auto& protocol = *flight.protocol;
-      flight.arrival = std::max(flight.unshared_until, flight.shared_until) + flight.taking();
-      arrivals_.push_back({flight.arrival, flight.messages * protocol.receive_seconds(flight.message->bytes),
-                           flight.message->to, flight.messages, flight.locality, protocol.takes_after_sends()});
+      flight.arrive();
+      arrivals_.push_back(arrival_of(flight));
       const auto to = at_index(flight.message->to);
       if (flight.arrival < last_arrival_[to]) continue;
       last_arrival_[to] = flight.arrival;
@@ -344,11 +315,7 @@ class Clocks {
     }
   }
 
-  /// A send is out when the message has arrived, before the receiver deals with it; an eager one when it has left.
-  Seconds out(const Flight& flight) const {
-    return flight.is_eager ? launched_[at_index(flight.message->from)]
-                           : flight.arrival - flight.protocol->alpha_receive_s.value_or(0);
-  }
+  Seconds out(const Flight& flight) const { return out_at(flight, launched_[at_index(flight.message->from)]); }
 
   void finish_sends() {
     for (auto rest = std::span<const Flight>(flights_); !rest.empty();) {
@@ -370,19 +337,10 @@ class Clocks {
     const auto receiver = [](const Arrival& a) { return at_index(a.to); };
     for (const auto& [rank, begin, end] : by_receiver_.group(arrivals_, arrivals_by_receiver_, receiver)) {
       const auto own = std::span(arrivals_by_receiver_).subspan(begin, end - begin);
-      std::ranges::sort(own, {}, &Arrival::when);
-      Seconds ready = clock_[rank];
-      Seconds finish = ready;
-      std::array<double, locality_count> posted{};
-      for (const auto& arrival : own) {
-        if (arrival.is_after_sends) ready = launched_[rank];
-        finish = std::max({finish, ready, arrival.when - arrival.taking}) + arrival.taking;
-        if (trace_) trace_->spend(arrival.to, Activity::receive, finish - arrival.taking, finish);
-        posted[static_cast<std::size_t>(arrival.locality)] += arrival.messages;
-      }
-      for (std::size_t l = 0; l < posted.size(); ++l)
-        if (posted[l] > 0)
-          finish += host_channel(machine_, static_cast<Locality>(l)).gamma_s.value_or(0) * posted[l] * posted[l] / 2;
+      const auto [ready, finish] =
+          take_in(own, clock_[rank], launched_[rank], machine_, [&](const Arrival& arrival, Seconds taken) {
+            if (trace_) trace_->spend(arrival.to, Activity::receive, taken - arrival.taking, taken);
+          });
 
       // The last message was late, or the receiver was.
       const Seconds last_arrival = std::exchange(last_arrival_[rank], 0);
@@ -406,21 +364,13 @@ class Clocks {
     for (const auto& finish : finish_) advanced_[at_index(finish.rank)] = false;
   }
 
-  struct Arrival {
-    Seconds when;
-    Seconds taking;  // that its receiver needs for it
-    Rank to;
-    std::uint32_t messages;
-    Locality locality;
-    bool is_after_sends;  // is it taken in when its receiver's own messages have left?
-  };
-
   TraceRecorder* trace_;  // null: nobody listens
   const Layout& layout_;
   const Machine& machine_;
   Usage usage_;
   Servers servers_;
-  std::array<double, locality_count> least_beta_{};  // by which bytes move (Channel::handling_s_per_byte)
+  std::span<const Moved> moved_;  // what is known of the messages that are left; empty: it is found batch by batch
+  Launching launching_;
   Seconds batch_calls_s_ = 0;
   bool copies_cost_ = true, may_use_datatypes_ = false;
   int ranks_on_socket_ = 0;            // 0: not the same on all
@@ -450,41 +400,106 @@ StageCost add_copies(const char* label, Bytes bytes_max, std::span<const Seconds
   return cost;
 }
 
-}  // namespace
+/// What is given to evaluate_burst.
+struct Priced {
+  const Schedule& schedule;
+  const Layout& layout;
+  const Machine& machine;
+  Usage usage;
+  const Foldings* foldings;
+  const Staging* staging;
 
-Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machine& machine, Usage usage,
-                    const Foldings* foldings, Trace* trace, const Staging* staging) {
-  TraceRecorder recorder;
-  Clocks clocks(schedule, layout, machine, usage, trace ? &recorder : nullptr);
-  Cost total;
-  if (staging) {
+  FoldedOf stage(std::size_t s) const { return {layout, schedule.stages[s].messages, of_stage(foldings, s)}; }
+};
+
+/// Each rank's copies before its first message.
+void begin_exchange(const Priced& priced, Clocks& clocks, TraceRecorder& recorder, Cost& total) {
+  if (priced.staging) {
     recorder.begin_stage(-1);
-    total.stages.push_back(add_copies(to_host_label, staging->sent_max, staging->to_host, clocks));
+    total.stages.push_back(add_copies(to_host_label, priced.staging->sent_max, priced.staging->to_host, clocks));
     total.seconds = clocks.latest();
     recorder.begin_stage(0);
   }
-  for (Rank rank = 0; rank < schedule.ranks; ++rank)
-    if (const auto bytes = schedule.self_bytes[at_index(rank)]; bytes > 0) clocks.copy_to_itself(rank, bytes);
-  for (std::size_t s = 0; s < schedule.stages.size(); ++s) {
-    const auto& stage = schedule.stages[s];
-    const FoldedOf folded_of{layout, stage.messages, of_stage(foldings, s)};
-    auto cost = count_messages(stage, folded_of.given);
-    const auto entered = stage.info.by_library ? clocks.now() : std::vector<Seconds>();
+  for (Rank rank = 0; rank < priced.schedule.ranks; ++rank)
+    if (const auto bytes = priced.schedule.self_bytes[at_index(rank)]; bytes > 0) clocks.copy_to_itself(rank, bytes);
+}
+
+/// Batch by batch.
+/// @param moved  what is known of each message; empty: nothing
+Cost run_all(const Priced& priced, Clocks& clocks, TraceRecorder& recorder, std::span<const Moved> moved = {}) {
+  Cost total;
+  begin_exchange(priced, clocks, recorder, total);
+  clocks.know(moved);
+  const auto& stages = priced.schedule.stages;
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    const auto folded_of = priced.stage(s);
+    auto cost = count_messages(stages[s], folded_of.given);
+    const auto entered = stages[s].info.by_library ? clocks.now() : std::vector<Seconds>();
     recorder.begin_stage(static_cast<int>(s));
-    clocks.begin_stage(stage.info);
+    clocks.begin_stage(stages[s].info);
     const Batches batches(folded_of);
     for (const auto& batch : batches) clocks.run(batch);
-    if (stage.info.by_library) clocks.add_library(folded_of, entered);
+    if (stages[s].info.by_library) clocks.add_library(folded_of, entered);
     cost.seconds = clocks.latest() - total.seconds;
     cost.parts = clocks.take_parts();
     total.seconds += cost.seconds;
     total.stages.push_back(std::move(cost));
   }
-  if (staging) {
-    recorder.begin_stage(static_cast<int>(schedule.stages.size()));
-    total.stages.push_back(add_copies(to_device_label, staging->received_max, staging->to_device, clocks));
+  if (priced.staging) {
+    recorder.begin_stage(static_cast<int>(stages.size()));
+    total.stages.push_back(
+        add_copies(to_device_label, priced.staging->received_max, priced.staging->to_device, clocks));
   }
   total.seconds = clocks.latest();  // also without stages: a single rank copies to itself
+  return total;
+}
+
+/// Do batches overlap so much that it shows, and are they few enough to be run in order of time?
+bool is_worth_ordering(const Priced& priced, const Clocks& clocks) {
+  constexpr double shows = 0.005;
+  constexpr std::size_t most_messages = 50'000;
+  if (clocks.overlap() <= shows * clocks.latest()) return false;
+  std::size_t messages = 0;
+  for (std::size_t s = 0; s < priced.schedule.stages.size(); ++s) {
+    const auto& stage = priced.schedule.stages[s];
+    if (stage.info.by_library) return false;
+    if (std::ranges::any_of(of_stage(priced.foldings, s), [](const Folded& f) { return f.batches > 1; })) return false;
+    messages += stage.messages.size();
+  }
+  return messages <= most_messages;
+}
+
+std::vector<Moved> move_in_order_of_time(const Priced& priced) {
+  Clocks clocks(priced.schedule, priced.layout, priced.machine, priced.usage, nullptr);
+  TraceRecorder nobody;
+  Cost copies;
+  begin_exchange(priced, clocks, nobody, copies);
+  std::vector<Batches> stages;
+  std::vector<TimedBatch> batches;
+  for (std::size_t s = 0; s < priced.schedule.stages.size(); ++s) {
+    const bool datatypes = may_use_datatypes(priced.schedule.stages[s].info, priced.usage);
+    for (const auto& batch : stages.emplace_back(priced.stage(s))) batches.push_back({batch, datatypes});
+  }
+  return move_overlapping(batches, clocks.now(), batch_calls_s(priced.machine, priced.usage), priced.layout,
+                          priced.machine);
+}
+
+}  // namespace
+
+Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machine& machine, Usage usage,
+                    const Foldings* foldings, Trace* trace, const Staging* staging, Overlaps overlaps) {
+  const Priced priced{schedule, layout, machine, usage, foldings, staging};
+  std::vector<Moved> moved;
+  {
+    Clocks clocks(schedule, layout, machine, usage, nullptr);
+    TraceRecorder nobody;
+    auto total = run_all(priced, clocks, nobody);
+    if (overlaps == Overlaps::priced && is_worth_ordering(priced, clocks)) moved = move_in_order_of_time(priced);
+    else if (!trace) return total;
+  }
+  TraceRecorder recorder;
+  Clocks clocks(schedule, layout, machine, usage, trace ? &recorder : nullptr);
+  const auto total = run_all(priced, clocks, recorder, moved);
   if (trace) *trace = recorder.take(total, clocks.now());
   return total;
 }

@@ -67,23 +67,23 @@ void require_parameters(const Layout& layout, const Machine& machine, const Data
 }
 
 Cost evaluate(const Schedule& schedule, const Layout& layout, const Machine& machine, CostModel model, Usage usage,
-              const DataPath& path) {
+              const DataPath& path, Overlaps overlaps) {
   if (schedule.ranks != layout.ranks())
     throw InputError("layout", fmt::format("it has {} ranks but the pattern has {}", layout.ranks(), schedule.ranks),
                      "use a layout for the pattern's ranks");
   require_parameters(layout, machine, path);
-  return evaluate_path(schedule, layout, machine, model, usage, path);
+  return evaluate_path(schedule, layout, machine, model, usage, path, nullptr, nullptr, overlaps);
 }
 
 Cost evaluate_path(const Schedule& schedule, const Layout& layout, const Machine& machine, CostModel model, Usage usage,
-                   const DataPath& path, const Foldings* foldings, Trace* trace) {
+                   const DataPath& path, const Foldings* foldings, Trace* trace, Overlaps overlaps) {
   if (path.kind == DataPath::Kind::device)
-    return evaluate_path(schedule, layout, on_device(machine), model, usage, {}, foldings, trace);
+    return evaluate_path(schedule, layout, on_device(machine), model, usage, {}, foldings, trace, overlaps);
   std::optional<Staging> staging;
   if (path.kind == DataPath::Kind::staged) staging = stage_through_host(schedule, path, layout, machine);
   const auto* const copies = staging ? &*staging : nullptr;
   return model == CostModel::burst
-             ? evaluate_burst(schedule, layout, machine, usage, foldings, trace, copies)
+             ? evaluate_burst(schedule, layout, machine, usage, foldings, trace, copies, overlaps)
              : evaluate_bulk(schedule, layout, machine, model == CostModel::max_rate, foldings, copies);
 }
 

@@ -51,13 +51,18 @@ struct Cost {
   std::vector<StageCost> stages;
 };
 
+/// Do ranks that are in their next batch share rates with those that are not? Without that a price is found sooner, and
+/// is too low where it matters.
+enum class Overlaps { priced, ignored };
+
 /// Predicts the seconds of one exchange.
 /// @param layout  of as many ranks as the schedule has
 /// @param path    where the data is. Staged data has a stage of copies before the exchange and one behind it
 /// @throws InputError if the machine has no parameters for a locality that the layout has, or, under burst, no price
 /// for what the MPI library runs
 Cost evaluate(const Schedule& schedule, const Layout& layout, const Machine& machine,
-              CostModel model = CostModel::burst, Usage usage = Usage::planned, const DataPath& path = {});
+              CostModel model = CostModel::burst, Usage usage = Usage::planned, const DataPath& path = {},
+              Overlaps overlaps = Overlaps::priced);
 
 /// What a machine lacks to price messages between ranks of a layout.
 struct MissingParameters {

@@ -48,7 +48,8 @@ struct Staging;
 /// @param trace     gets what every rank does when (trace.hpp), under burst, without foldings; null: nobody asks
 /// @throws InputError if the machine has no copies for a staged path
 Cost evaluate_path(const Schedule& schedule, const Layout& layout, const Machine& machine, CostModel model, Usage usage,
-                   const DataPath& path, const Foldings* foldings = nullptr, Trace* trace = nullptr);
+                   const DataPath& path, const Foldings* foldings = nullptr, Trace* trace = nullptr,
+                   Overlaps overlaps = Overlaps::priced);
 
 /// postal and max-rate: bulk-synchronous, as in the papers.
 /// @param staging  copies before and behind; null: none
@@ -57,7 +58,8 @@ Cost evaluate_bulk(const Schedule& schedule, const Layout& layout, const Machine
 
 /// burst: the finish time of the slowest rank.
 Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machine& machine, Usage usage,
-                    const Foldings* foldings = nullptr, Trace* trace = nullptr, const Staging* staging = nullptr);
+                    const Foldings* foldings = nullptr, Trace* trace = nullptr, const Staging* staging = nullptr,
+                    Overlaps overlaps = Overlaps::priced);
 
 /// A StageCost of copies between devices and host memory, without its seconds.
 StageCost stage_of(const char* label, Bytes bytes_max);

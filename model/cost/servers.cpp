@@ -45,29 +45,14 @@ bool Servers::are_of_one_node() const {
 
 void Servers::serve(std::span<Flight> flights) {
   serve_links(flights);
-  const int sockets = layout_.sockets(), nodes = layout_.nodes();
   jobs_.clear();
   for (std::size_t f = 0; f < flights.size(); ++f) {
-    const auto from = flights[f].message->from, to = flights[f].message->to;
-    const int node = layout_.node(from);
-    switch (flights[f].locality) {
-      case Locality::socket:
-        add(layout_.socket(from), flights, f, socket_rate_);
-        add(sockets + nodes + node, flights, f, bus_rate_);
-        break;
-      case Locality::node:
-        add(sockets + node, flights, f, node_rate_);
-        add(sockets + nodes + node, flights, f, bus_rate_);
-        break;
-      case Locality::network:
-        add(sockets + 2 * nodes + node, flights, f, out_rate_);
-        add(sockets + 3 * nodes + layout_.node(to), flights, f, in_rate_);
-        // What stays within a group does not reach the core.
-        if (flights[f].group_way != GroupWay::within) add(sockets + 4 * nodes, flights, f, core_rate_);
-        if (flights[f].group_way != GroupWay::between) break;
-        add(sockets + 4 * nodes + 1 + layout_.group(node), flights, f, group_rate_);
-        add(sockets + 4 * nodes + 1 + layout_.groups() + layout_.group(layout_.node(to)), flights, f, group_rate_);
-    }
+    const auto& flight = flights[f];
+    each_shared(flight, [&](const SharedRate& shared) {
+      jobs_.push_back({shared.server, static_cast<std::uint32_t>(f), flight.moves_from,
+                       flight.senders * flight.bytes() / shared.rate_bytes_per_s,
+                       shared.rate_bytes_per_s * flight.move_s_per_byte / flight.senders});
+    });
   }
   for (const auto& [server, begin, end] :
        by_server_.group(jobs_, jobs_by_server_, [](const Job& j) { return static_cast<std::size_t>(j.server); })) {
@@ -101,23 +86,12 @@ void Servers::serve_links(std::span<Flight> flights) {
           jobs_.push_back({0, static_cast<std::uint32_t>(f), flights[f].moves_from, flights[f].link_seconds});
       sort(jobs_);
       link_backlog_ = {busy_until, {}};
-      share(jobs_, link_backlog_, [&](std::uint32_t f, Seconds done) {
-        auto& flight = flights[f];
-        flight.transfer += std::max(0.0, done - flight.unshared_until);
-        flight.unshared_until = std::max(flight.unshared_until, done);
-      });
+      share(jobs_, link_backlog_, [&](std::uint32_t f, Seconds done) { flights[f].leave_link(done); });
       free_from = link_backlog_.busy_until;
     }
     busy_until = free_from;
     begin = end;
   }
-}
-
-void Servers::add(int server, std::span<const Flight> flights, std::size_t flight, double rate) {
-  if (rate == unlimited) return;
-  jobs_.push_back({server, static_cast<std::uint32_t>(flight), flights[flight].moves_from,
-                   flights[flight].senders * flights[flight].bytes() / rate,
-                   rate * flights[flight].move_s_per_byte / flights[flight].senders});
 }
 
 // Sorts by begin. Begins are spread over the batch, so that most of the work is done by as many slots of time as there
@@ -147,14 +121,14 @@ void Servers::sort(std::span<Job> jobs) {
   }
 }
 
-void Servers::Ends::add(const End& end) {
+void Ends::add(const End& end) {
   weight_ += end.weight;
   if (queue_.size() == first_ || queue_.back().served <= end.served) return queue_.push_back(end);
   heap_.push_back(end);
   std::ranges::push_heap(heap_, std::ranges::greater{}, &End::served);
 }
 
-void Servers::Ends::take_next() {
+void Ends::take_next() {
   weight_ -= next().weight;
   if (next_is_queued()) {
     ++first_;
@@ -164,7 +138,7 @@ void Servers::Ends::take_next() {
   heap_.pop_back();
 }
 
-void Servers::Ends::clear() {
+void Ends::clear() {
   queue_.clear();
   heap_.clear();
   first_ = 0;
@@ -190,6 +164,7 @@ void Servers::share(std::span<const Job> jobs, Backlog& backlog, OnDone on_done)
   if (const auto left = backlog.busy_until - now; left > 0) {
     const auto weight = std::max(1.0, backlog.jobs_after(now));
     ends_.add({left / std::max(weight, to_fill), no_flight, weight});
+    if (&backlog != &link_backlog_) overlap_ = std::max(overlap_, left);
   }
   backlog.dones.clear();
   const auto run_until = [&](Seconds when) {

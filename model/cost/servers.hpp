@@ -1,44 +1,49 @@
-// Messages on their way, and what they share: the rates of sockets, nodes and NICs. Private to the burst model.
+// What messages on their way share: the rates of sockets, nodes and NICs. Private to the burst model.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
+#include "model/cost/flight.hpp"
 #include "model/grouping.hpp"
 #include "model/machine/layout.hpp"
 #include "model/machine/machine.hpp"
-#include "model/schedule/schedule.hpp"
 
 namespace commpass {
 
-/// A message on its way, or several of one sender, one right after another; the letters are those of burst.cpp.
-struct Flight {
-  const Message* message = nullptr;
-  const Protocol* protocol = nullptr;
-  Locality locality = Locality::network;
-  GroupWay group_way = GroupWay::unknown;  ///< where its ends' nodes are
-  bool is_eager = false;                   ///< does its sender go on without waiting for the receiver?
-  bool was_awaited = false;                ///< was it the receiver that was late?
-  std::uint32_t messages = 1;
-  int senders = 1;             ///< ranks that send such a message at the same time, and share the same
-  Seconds begin = 0;           ///< B_k of the first
-  Seconds moves_from = 0;      ///< M_k of the first
-  double move_s_per_byte = 0;  ///< β, of the fastest protocol of the locality
-  Seconds link_seconds = 0;    ///< that its bytes take on the link of its sender, alone; 0 if that is not known
-  Seconds unshared_until = 0;  ///< when the last would have moved, if ranks shared nothing
-  Seconds shared_until = 0;    ///< C_k, 0 if nothing is shared
-  Seconds arrival = 0;         ///< A_k
-  // How the way from the sender's (or the late receiver's) start to the arrival divides up, without sharing.
-  Seconds latency = 0;
-  Seconds transfer = 0;
+/// What a server does, by how much of it is done. Most end in the order in which they came, so that most wait in a
+/// queue, and few in a heap.
+class Ends {
+ public:
+  struct End {
+    Seconds served;  ///< of every job that is there, at full rate, since the first came: when this one is done
+    std::uint32_t flight;
+    double weight;  ///< it counts as so many jobs
+  };
+  bool empty() const { return queue_.size() == first_ && heap_.empty(); }
+  double weight() const { return weight_; }  ///< of all
+  const End& next() const { return next_is_queued() ? queue_[first_] : heap_.front(); }
+  void add(const End& end);
+  void take_next();
+  void clear();
 
-  /// The part of α that its sender is busy.
-  Seconds launching() const { return std::min(protocol->alpha_next_s, protocol->alpha_s); }
-  /// The part of α that its receiver is busy.
-  Seconds taking() const { return std::min(protocol->alpha_receive_s.value_or(0), protocol->alpha_s - launching()); }
-  double bytes() const { return static_cast<double>(message->bytes) * messages; }
+ private:
+  bool next_is_queued() const {
+    return first_ < queue_.size() && (heap_.empty() || queue_[first_].served <= heap_.front().served);
+  }
+
+  std::vector<End> queue_, heap_;
+  std::size_t first_ = 0;  // of the queue
+  double weight_ = 0;
+};
+
+/// A server of a flight, and its rate.
+struct SharedRate {
+  int server;
+  double rate_bytes_per_s;
 };
 
 /// What has one rate for several messages: the links of ranks; sockets, nodes, NICs, the links of groups and the core
@@ -55,6 +60,15 @@ class Servers {
   /// longer.
   void serve(std::span<Flight> flights);
 
+  /// How long a server was still busy with a batch, at most, when the first message of the next came. What is left of
+  /// the one is then said to be done when nobody else had come.
+  Seconds overlap() const { return overlap_; }
+
+  int count() const { return static_cast<int>(backlogs_.size()); }
+  /// Calls `with` with each SharedRate of a flight that has a limit.
+  template <class With>
+  void each_shared(const Flight& flight, With with) const;
+
  private:
   struct Job {
     int server;
@@ -62,31 +76,6 @@ class Servers {
     Seconds begin;
     Seconds seconds;     // at full rate
     double to_fill = 1;  // so many jobs like it have the full rate; fewer move no faster than each does alone
-  };
-  struct End {
-    Seconds served;
-    std::uint32_t flight;
-    double weight;  // it counts as so many jobs
-  };
-  /// The jobs of a server, by when they end. Most end in the order in which they came, so that most wait in a queue,
-  /// and few in a heap.
-  class Ends {
-   public:
-    bool empty() const { return queue_.size() == first_ && heap_.empty(); }
-    double weight() const { return weight_; }
-    const End& next() const { return next_is_queued() ? queue_[first_] : heap_.front(); }
-    void add(const End& end);
-    void take_next();
-    void clear();
-
-   private:
-    bool next_is_queued() const {
-      return first_ < queue_.size() && (heap_.empty() || queue_[first_].served <= heap_.front().served);
-    }
-
-    std::vector<End> queue_, heap_;
-    std::size_t first_ = 0;  // of the queue
-    double weight_ = 0;      // of all
   };
   /// What a server has left of earlier batches.
   struct Backlog {
@@ -101,7 +90,6 @@ class Servers {
   };
 
   void serve_links(std::span<Flight> flights);
-  void add(int server, std::span<const Flight> flights, std::size_t flight, double rate);
   void sort(std::span<Job> jobs);
   /// @param on_done  called with the number of a flight and when it is done
   template <class OnDone>
@@ -116,6 +104,34 @@ class Servers {
   std::vector<std::uint32_t> slots_;
   Grouping by_server_;
   Ends ends_;
+  Seconds overlap_ = 0;
 };
+
+template <class With>
+void Servers::each_shared(const Flight& flight, With with) const {
+  const auto limited = [&](int server, double rate) {
+    if (rate < std::numeric_limits<double>::infinity()) with(SharedRate{server, rate});
+  };
+  const auto from = flight.message->from, to = flight.message->to;
+  const int sockets = layout_.sockets(), nodes = layout_.nodes(), node = layout_.node(from);
+  switch (flight.locality) {
+    case Locality::socket:
+      limited(layout_.socket(from), socket_rate_);
+      limited(sockets + nodes + node, bus_rate_);
+      break;
+    case Locality::node:
+      limited(sockets + node, node_rate_);
+      limited(sockets + nodes + node, bus_rate_);
+      break;
+    case Locality::network:
+      limited(sockets + 2 * nodes + node, out_rate_);
+      limited(sockets + 3 * nodes + layout_.node(to), in_rate_);
+      // What stays within a group does not reach the core.
+      if (flight.group_way != GroupWay::within) limited(sockets + 4 * nodes, core_rate_);
+      if (flight.group_way != GroupWay::between) break;
+      limited(sockets + 4 * nodes + 1 + layout_.group(node), group_rate_);
+      limited(sockets + 4 * nodes + 1 + layout_.groups() + layout_.group(layout_.node(to)), group_rate_);
+  }
+}
 
 }  // namespace commpass

@@ -85,8 +85,8 @@ Pricer one_shot_pricer(const RandomPattern& blocks, const Layout& layout, const 
       if (!are_combined_by_library(blocks.block_bytes, layout)) return candidates;
       for (auto& mpi : candidates)
         if (mpi.strategy.route == "mpi")
-          mpi.cost = std::min(mpi.cost, bruck_cost(price, blocks.block_bytes, mpi.strategy.path, layout, machine),
-                              is_cheaper);
+          mpi.cost =
+              std::min(mpi.cost, bruck_cost(price, blocks.block_bytes, mpi.strategy.path, layout, machine), is_cheaper);
       return candidates;
     }
     for (auto& candidate : candidates) candidate.cost.seconds += telling->seconds(candidate.strategy);

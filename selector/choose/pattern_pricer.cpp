@@ -117,7 +117,7 @@ class PatternPricer {
     Bytes sent = 0;
     for (const auto& stage : schedule.stages)
       for (const auto& message : stage.messages) sent += message.bytes;
-    price_windows(group, strategies, *route, schedule, candidates);
+    price_windows(group, strategies, *route, schedule, Overlaps::priced, candidates);
     for (const auto i : group) {
       candidates[i].buffered_blocks_max = schedule.buffered_blocks_max;
       candidates[i].buffered_bytes_max = schedule.buffered_bytes_max;
@@ -141,12 +141,12 @@ class PatternPricer {
     const auto route = make_route(first, layout_, has_relays ? PatternTables{*sketched_traffic_, {}} : PatternTables{});
     auto schedule = has_relays ? make_schedule(*route, {}, sketched_blocks_, first.coalescing)
                                : make_schedule(*route, {}, passing(prepared_, *route, sketched_), first.coalescing);
-    price_windows(group, strategies, *route, schedule, candidates);
+    price_windows(group, strategies, *route, schedule, Overlaps::ignored, candidates);
   }
 
   /// @param schedule  with all of a stage in flight at once
   void price_windows(std::span<const std::size_t> group, std::span<const Strategy> strategies, const Route& route,
-                     Schedule& schedule, std::vector<Candidate>& candidates) const {
+                     Schedule& schedule, Overlaps overlaps, std::vector<Candidate>& candidates) const {
     const bool is_indifferent = group.size() > 1 && has_lone_messages(schedule);
     Window present;
     for (const auto i : group) {
@@ -158,7 +158,7 @@ class PatternPricer {
         continue;
       }
       if (strategy.window != present) set_window(route, schedule, present = strategy.window);
-      candidate.cost = evaluate(schedule, layout_, machine_, model_, Usage::planned, strategy.path);
+      candidate.cost = evaluate(schedule, layout_, machine_, model_, Usage::planned, strategy.path, overlaps);
       candidate.cost.seconds = comparable(candidate.cost.seconds);
     }
   }

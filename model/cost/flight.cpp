@@ -1,0 +1,12 @@
+#include "model/cost/flight.hpp"
+
+namespace commpass {
+
+std::array<double, locality_count> least_betas(const Machine& machine) {
+  std::array<double, locality_count> result{};
+  for (std::size_t l = 0; l < result.size(); ++l)
+    if (const auto* channel = machine.host.find(static_cast<Locality>(l))) result[l] = channel->least_beta();
+  return result;
+}
+
+}  // namespace commpass
