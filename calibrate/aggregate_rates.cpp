@@ -26,17 +26,31 @@ Bytes large_bytes(Calibration& calibration, Locality locality) {
   return std::llround(std::clamp(wanted, static_cast<double>(largest / 4), static_cast<double>(largest)));
 }
 
+/// In which a message in two halves moves no bytes yet.
+Seconds begin_seconds(Calibration& calibration, Locality locality, Bytes bytes) {
+  return calibration.channel(locality).protocol(bytes / 2).alpha_s;
+}
+
+/// What a sweep finds.
+struct SweptRate {
+  double bytes_per_s = 0;  ///< infinite: not reached
+  /// Where only all pairs reach it, and some nodes at their other ends have one more than others: the rate of these
+  /// that would explain it as well.
+  std::optional<double> or_at_other_ends{};
+};
+
 /// The rate that the pairs share, from a sweep over how many of the first of them are active.
 /// @param pairs     at least two
 /// @param multiple  so many pairs begin or end on as many nodes: as many on each, so that none is busier than others
 /// @param what   the parameter, for what is told if the pairs do not reach its limit
-/// @return infinity if they do not
-double sweep(Calibration& calibration, const std::vector<Pair>& pairs, Locality locality, int multiple, double share,
-             const std::string& what) {
+SweptRate sweep(Calibration& calibration, const std::vector<Pair>& pairs, Locality locality, int multiple, double share,
+                const std::string& what) {
   std::vector<int> counts{1};
   for (const int times : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128})
     if (const int count = times * multiple; count > 1 && count < std::ssize(pairs)) counts.push_back(count);
-  if (counts.size() == 1 || std::ssize(pairs) % multiple == 0) counts.push_back(static_cast<int>(pairs.size()));
+  const auto even_counts = counts.size();
+  const int all = static_cast<int>(pairs.size());
+  counts.push_back(all);
   const Bytes bytes = large_bytes(calibration, locality);
   std::map<int, Series> sweeps;
   for (const int count : counts) sweeps[count];
@@ -47,7 +61,8 @@ double sweep(Calibration& calibration, const std::vector<Pair>& pairs, Locality 
       receivers.push_back(pairs[static_cast<std::size_t>(i)].second);
     }
     constexpr int least = 4;  // so that ranks that leave the barrier late do not count
-    return calibration.bench.streams(senders, receivers, bytes, std::max(least, repetitions));
+    return calibration.bench.streams(senders, receivers, bytes, begin_seconds(calibration, locality, bytes),
+                                     std::max(least, repetitions));
   });
   std::vector<double> seconds;
   std::vector<Interval> intervals;
@@ -56,8 +71,21 @@ double sweep(Calibration& calibration, const std::vector<Pair>& pairs, Locality 
     intervals.push_back(lower_quartile_interval(sweeps.at(count).samples));
   }
   calibration.provenance.sharing.push_back({what, locality, bytes, counts, seconds, std::move(intervals)});
-  const double rate = fit_shared_rate(counts, seconds, bytes, calibration.channel(locality).protocol(bytes).alpha_s);
-  if (!std::isfinite(rate)) calibration.not_measured(fmt::format("{}: not reached by {} pairs", what, pairs.size()));
+  const auto rate_of_first = [&](std::size_t number) {
+    return fit_shared_rate(std::span(counts).first(number), std::span(seconds).first(number), bytes,
+                           calibration.channel(locality).protocol(bytes).alpha_s,
+                           std::span(calibration.provenance.sharing.back().interval_s).first(number));
+  };
+  // Where all are as many on each node, that is one more even count.
+  const bool is_even = even_counts == 1 || all % multiple == 0;
+  SweptRate rate{rate_of_first(is_even ? counts.size() : even_counts)};
+  if (!is_even && !std::isfinite(rate.bytes_per_s)) {
+    rate.bytes_per_s = rate_of_first(counts.size());
+    const int most = (all + multiple - 1) / multiple;
+    if (std::isfinite(rate.bytes_per_s)) rate.or_at_other_ends = rate.bytes_per_s * most / all;
+  }
+  if (!std::isfinite(rate.bytes_per_s))
+    calibration.not_measured(fmt::format("{}: not reached by {} pairs", what, pairs.size()));
   return rate;
 }
 
@@ -77,7 +105,10 @@ void measure_sharing(Calibration& calibration, Locality locality) {
   auto& rate = between_nodes ? calibration.machine.injection_rate_bytes_per_s
                              : calibration.channel(locality).aggregate_rate_bytes_per_s;
   const int multiple = between_nodes ? calibration.layout.nodes() - 1 : 1;
-  rate = sweep(calibration, pairs, locality, multiple, sharing_share.of(locality, calibration.localities).end, what);
+  const auto found =
+      sweep(calibration, pairs, locality, multiple, sharing_share.of(locality, calibration.localities).end, what);
+  rate = found.bytes_per_s;
+  if (between_nodes) calibration.rate_in_place_of_injection = found.or_at_other_ends;
 }
 
 namespace {
@@ -92,7 +123,8 @@ double rate_of_rings(Calibration& calibration, const std::vector<std::vector<Ran
   std::map<int, Series> series{{0, {}}};
   calibration.sampler.sample_all(series, share, [&](int, int, int repetitions) {
     constexpr int least = 4;
-    return calibration.bench.rings(rings, bytes, std::max(least, repetitions));
+    return calibration.bench.rings(rings, bytes, begin_seconds(calibration, locality, bytes),
+                                   std::max(least, repetitions));
   });
   const auto seconds = series.at(0).time() - calibration.channel(locality).protocol(bytes).alpha_s;
   double ranks = 0;
@@ -199,12 +231,18 @@ void measure_ejection(Calibration& calibration) {
     calibration.not_measured("ejection: needs three nodes, and two ranks on the one that receives");
     return;
   }
-  const double rate = sweep(calibration, pairs, Locality::network, layout.nodes() - 1, ejection_share.end, "ejection");
+  const auto found = sweep(calibration, pairs, Locality::network, layout.nodes() - 1, ejection_share.end, "ejection");
+  const double rate = found.bytes_per_s;
   if (!std::isfinite(rate)) return;
-  const double sent =
-      layout.groups() > 1
-          ? rate_into(std::span(pairs).first(pairs.size() / senders.size() * senders.size()), calibration)
-          : static_cast<double>(senders.size()) * calibration.machine.injection_rate_bytes_per_s;
+  auto& injection = calibration.machine.injection_rate_bytes_per_s;
+  if (calibration.rate_in_place_of_injection >= nearly * rate) {
+    injection = std::numeric_limits<double>::infinity();
+    calibration.not_measured("injection: what one node sends is what others take in");
+  }
+  const auto even_pairs = found.or_at_other_ends ? pairs.size() : pairs.size() / senders.size() * senders.size();
+  const double sent = layout.groups() > 1 || found.or_at_other_ends
+                          ? rate_into(std::span(pairs).first(even_pairs), calibration)
+                          : static_cast<double>(senders.size()) * injection;
   if (rate >= nearly * sent) {
     calibration.not_measured(fmt::format("ejection: a node takes in all that {} others inject", senders.size()));
     return;

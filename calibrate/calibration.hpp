@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,9 @@ struct Calibration {
   Provenance provenance;
   std::vector<std::vector<Pace>>
       pulses;  ///< of lone small messages, before the parts and after each; nearest ranks first
+  /// Where the injection rate was reached only by pairs of which some nodes have one more than others: the rate into
+  /// these that would explain it as well.
+  std::optional<double> rate_in_place_of_injection{};
 
   const std::vector<Pair>& pairs(Locality locality) const {
     return pairs_by_locality[static_cast<std::size_t>(locality)];

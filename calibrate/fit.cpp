@@ -160,12 +160,17 @@ CallFit fit_call(std::span<const double> messages, std::span<const double> secon
   return message_s != 0 ? CallFit{value(line, 0), message_s} : CallFit{value(fit(constant), 0), 0};
 }
 
-double fit_shared_rate(std::span<const int> pairs, std::span<const double> seconds, Bytes bytes, Seconds alpha_s) {
-  constexpr double growth = 1.1;
+double fit_shared_rate(std::span<const int> pairs, std::span<const double> seconds, Bytes bytes, Seconds alpha_s,
+                       std::span<const Interval> known) {
+  constexpr double growth = 1.1, sure_growth = 1.03;
   std::vector<double> rates;
-  for (std::size_t i = 0; i < pairs.size(); ++i)
-    if (pairs[i] > 1 && seconds[i] > growth * seconds[0])
+  std::size_t least = 0;  // of fewer pairs: one alone may take longer, of whose messages fewer follow one another
+  for (std::size_t i = 1; i < pairs.size(); ++i) {
+    const bool is_sure = !known.empty() && known[i].low > sure_growth * known[least].high;
+    if (is_sure || seconds[i] > growth * seconds[0])
       rates.push_back(static_cast<double>(pairs[i]) * static_cast<double>(bytes) / (seconds[i] - alpha_s));
+    if (seconds[i] < seconds[least]) least = i;
+  }
   return rates.empty() ? std::numeric_limits<double>::infinity() : median(rates);
 }
 

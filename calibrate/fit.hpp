@@ -97,7 +97,9 @@ CallFit fit_call(std::span<const double> messages, std::span<const double> secon
 /// The rate that ranks share, from the times of k pairs that each move `bytes` at once:
 /// T(k) = max(T(1), alpha + k·bytes / rate).
 /// @param seconds  T(k) for pairs[i] pairs; pairs[0] is 1
-/// @return infinity if T does not grow by more than a tenth: the limit is not reached
-double fit_shared_rate(std::span<const int> pairs, std::span<const double> seconds, Bytes bytes, Seconds alpha_s);
+/// @param known    how well each is known; empty: nobody knows
+/// @return infinity if T does not grow by more than a tenth, or, beyond doubt, by a thirtieth: the limit is not reached
+double fit_shared_rate(std::span<const int> pairs, std::span<const double> seconds, Bytes bytes, Seconds alpha_s,
+                       std::span<const Interval> known = {});
 
 }  // namespace commpass

@@ -341,52 +341,73 @@ Seconds Bench::early_send(Rank sender, Rank receiver, Bytes bytes, Seconds late_
   return from_rank(sender, elapsed);
 }
 
-Seconds Bench::streams(std::span<const Rank> senders, std::span<const Rank> receivers, Bytes bytes, int repetitions) {
-  Seconds elapsed = 0;
-  Requests requests;
-  Rank peer = -1;
-  bool sends = false;
-  for (std::size_t i = 0; i < senders.size(); ++i) {
-    if (rank_ == senders[i]) {
-      peer = receivers[i];
-      sends = true;
-      requests.add_send(send_.get(), bytes, peer, comm_);
-    } else if (rank_ == receivers[i]) {
-      peer = senders[i];
-      requests.add_receive(receive_.get(), bytes, peer, comm_);
-    }
+/// A message of a rank in two: while one begins, the other moves. A quarter ahead of the second half sees to it that
+/// they do not end, and begin, together.
+class Bench::Halves {
+ public:
+  Halves(Bench& bench, Bytes bytes)
+      : bench_(bench), parts_{Part{0, bytes / 2, {}}, {bytes / 2, bytes - bytes / 2, {}}, {bytes / 2, bytes / 4, {}}} {}
+
+  void add_send(Rank peer) {
+    for (auto& part : parts_) part.requests.add_send(bench_.send_.get() + part.begin, part.bytes, peer, bench_.comm_);
   }
-  COMMPASS_MPI_CALL(MPI_Barrier, comm_);
-  if (peer >= 0) {
+  /// Who receives knows when all is there.
+  void add_receive(Rank peer) {
+    receives_ = true;
+    for (auto& part : parts_)
+      part.requests.add_receive(bench_.receive_.get() + part.begin, part.bytes, peer, bench_.comm_);
+  }
+
+  Seconds repeat(Seconds begin_s, int repetitions) {
+    auto &first = parts_[0].requests, &second = parts_[1].requests, &quarter = parts_[2].requests;
+    COMMPASS_MPI_CALL(MPI_Barrier, bench_.comm_);
     const double begin = MPI_Wtime();
-    for (int i = 0; i < repetitions; ++i) {
-      requests.start();
-      requests.wait();
-    }
-    if (sends) receive_token(peer, comm_);
-    else send_token(peer, comm_);
-    elapsed = (MPI_Wtime() - begin) / repetitions;
+    first.start();
+    quarter.start();
+    quarter.wait();
+    second.start();
+    for (int i = 1; i < repetitions; ++i)
+      for (auto* half : {&first, &second}) {
+        half->wait();
+        half->start();
+      }
+    first.wait();
+    second.wait();
+    const Seconds moving = MPI_Wtime() - begin - begin_s;
+    constexpr double ahead = 0.25;
+    return bench_.middle_of_busy(receives_, begin_s + moving / (repetitions + ahead));
   }
-  return middle_of_busy(peer >= 0, elapsed);
+
+ private:
+  struct Part {
+    Bytes begin, bytes;
+    Requests requests;
+  };
+
+  Bench& bench_;
+  std::array<Part, 3> parts_;
+  bool receives_ = false;
+};
+
+Seconds Bench::streams(std::span<const Rank> senders, std::span<const Rank> receivers, Bytes bytes, Seconds begin_s,
+                       int repetitions) {
+  Halves halves(*this, bytes);
+  for (std::size_t i = 0; i < senders.size(); ++i) {
+    if (rank_ == senders[i]) halves.add_send(receivers[i]);
+    if (rank_ == receivers[i]) halves.add_receive(senders[i]);
+  }
+  return halves.repeat(begin_s, repetitions);
 }
 
-Seconds Bench::rings(std::span<const std::vector<Rank>> rings, Bytes bytes, int repetitions) {
-  Requests requests;
-  bool is_busy = false;
+Seconds Bench::rings(std::span<const std::vector<Rank>> rings, Bytes bytes, Seconds begin_s, int repetitions) {
+  Halves halves(*this, bytes);
   for (const auto& ring : rings)
     for (std::size_t i = 0; i < ring.size(); ++i) {
       if (ring[i] != rank_) continue;
-      is_busy = true;
-      requests.add_receive(receive_.get(), bytes, ring[(i + ring.size() - 1) % ring.size()], comm_);
-      requests.add_send(send_.get(), bytes, ring[(i + 1) % ring.size()], comm_);
+      halves.add_receive(ring[(i + ring.size() - 1) % ring.size()]);
+      halves.add_send(ring[(i + 1) % ring.size()]);
     }
-  COMMPASS_MPI_CALL(MPI_Barrier, comm_);
-  const double begin = MPI_Wtime();
-  for (int i = 0; i < repetitions; ++i) {
-    requests.start();
-    requests.wait();
-  }
-  return middle_of_busy(is_busy, (MPI_Wtime() - begin) / repetitions);
+  return halves.repeat(begin_s, repetitions);
 }
 
 }  // namespace commpass

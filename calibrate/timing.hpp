@@ -55,13 +55,17 @@ class Bench {
   /// How long a send takes whose receive is posted `late_s` after it began.
   Seconds early_send(Rank sender, Rank receiver, Bytes bytes, Seconds late_s);
 
-  /// All senders send `bytes` to their receivers at once, `repetitions` times one after another: the mean for the pair
-  /// in the middle.
-  Seconds streams(std::span<const Rank> senders, std::span<const Rank> receivers, Bytes bytes, int repetitions);
+  /// All senders send `bytes` to their receivers at once, in two messages each, `repetitions` times: when one message
+  /// has arrived, the next follows, while the other one is half way. So what they share is never idle because some are
+  /// about to begin.
+  /// @param begin_s  in which the first message moves no bytes yet
+  /// @return what once takes, of the pair in the middle: begin_s, and the mean of the rest
+  Seconds streams(std::span<const Rank> senders, std::span<const Rank> receivers, Bytes bytes, Seconds begin_s,
+                  int repetitions);
 
-  /// Every rank sends `bytes` to the next of its ring, and gets them from the one before, `repetitions` times one after
-  /// another: the mean for the rank in the middle. @param rings  of two ranks and more; no rank is in two
-  Seconds rings(std::span<const std::vector<Rank>> rings, Bytes bytes, int repetitions);
+  /// The same where every rank sends to the next of its ring, and gets from the one before.
+  /// @param rings  of two ranks and more; no rank is in two
+  Seconds rings(std::span<const std::vector<Rank>> rings, Bytes bytes, Seconds begin_s, int repetitions);
 
  private:
   struct BurstTimes {
@@ -83,6 +87,8 @@ class Bench {
   MPI_Comm comm_;
   Rank rank_ = 0;
   Bytes room_ = 0;
+  class Halves;
+
   Memory::Buffer send_, receive_;
   bool is_on_host_;
 };

@@ -103,9 +103,18 @@ TEST_P(Experiments, OfBothWaysGiveWhatARankSendsAndGets) {
                   2 * messages * (1 + static_cast<double>(bytes)), ticks);
 }
 
-TEST_P(Experiments, OfStreamsGiveTheMeanOfTheSlowestPair) {
+TEST_P(Experiments, OfStreamsGiveWhatTwoHalvesTake) {
   const std::vector<Rank> from{0}, to{size_of() - 1};
-  EXPECT_NEAR(bench_.streams(from, to, 500, repetitions_), 501, ticks);
+  const double halves = repetitions_ * (251.0 + 252), quarter = 1 + 125, times = repetitions_ + 0.25;
+  EXPECT_NEAR(bench_.streams(from, to, 501, 0, repetitions_), (halves + quarter) / times, ticks);
+  EXPECT_NEAR(bench_.streams(from, to, 501, 100, repetitions_), 100 + (halves + quarter - 100) / times, ticks);
+}
+
+TEST_P(Experiments, OfRingsGiveWhatTwoHalvesTakeThatGoAndCome) {
+  std::vector<std::vector<Rank>> rings(1);
+  for (Rank rank = 0; rank < size_of(); ++rank) rings.front().push_back(rank);
+  EXPECT_NEAR(bench_.rings(rings, 500, 0, repetitions_), 2 * (repetitions_ * 2 * 251 + 1 + 125) / (repetitions_ + 0.25),
+              ticks);
 }
 
 TEST(EarlySends, GiveTheTimeOfTheSendAndLetTheReceiverComeLate) {

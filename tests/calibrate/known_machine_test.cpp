@@ -139,7 +139,7 @@ Seconds Bench::both_ways(Rank first, Rank second, Bytes bytes, int messages, int
   return std::max(World::lone(used, bytes), both) + (count - 1) * std::max(both, size / channel.link_rate_bytes_per_s) +
          channel.gamma_s.value_or(0) * count * count / 2;
 }
-Seconds Bench::rings(std::span<const std::vector<Rank>> rings, Bytes bytes, int) {
+Seconds Bench::rings(std::span<const std::vector<Rank>> rings, Bytes bytes, Seconds, int) {
   const auto& layout = world->layout;
   const auto& machine = world->machine;
   const auto& channel = world->channel(rings.front()[0], rings.front()[1]);
@@ -165,7 +165,7 @@ Seconds Bench::early_send(Rank sender, Rank receiver, Bytes bytes, Seconds late_
   const auto from = world->channel(sender, receiver).rendezvous_from_bytes;
   return from && bytes >= *from ? late_s : 1e-6;
 }
-Seconds Bench::streams(std::span<const Rank> senders, std::span<const Rank> receivers, Bytes bytes, int) {
+Seconds Bench::streams(std::span<const Rank> senders, std::span<const Rank> receivers, Bytes bytes, Seconds, int) {
   const auto& layout = world->layout;
   const auto& channel = world->channel(senders.front(), receivers.front());
   std::map<int, int> on_socket, on_node, out_of, into, out_of_group, into_group;
