@@ -53,6 +53,8 @@ int run_simulated_benchmark(int argc, char** argv, const std::string& name, cons
   app.add_option("--scratch", options.simulator.scratch, "directory for profiles and logs")->required();
   app.add_option("--profiles", options.simulator.profiles,
                  "directory of the clusters' profiles, the scratch directory of another benchmark; else they are made");
+  if (name == "regret")
+    app.add_option("--only", options.only, "only patterns with this in their names, on all numbers of ranks");
   app.add_flag("--noise{1}", options.simulator.calibration_noise,
                "random delays while profiles are made; --noise=SEED draws others");
   return run_benchmark(app, argc, argv, name, options, [&] {

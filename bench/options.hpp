@@ -30,6 +30,7 @@ int run_benchmark(CLI::App& app, int argc, char** argv, const std::string& name,
 /// Those of simulated benchmarks.
 struct Options : OutputOptions {
   Simulator simulator;
+  std::string only;  ///< of `regret`: in the names of the patterns that are run; empty: all are
 };
 
 /// The same for a benchmark that simulates: parses `--programs DIR --platform FILE --clusters DIR --scratch DIR` and

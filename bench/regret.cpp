@@ -53,6 +53,11 @@ constexpr PatternCase skewed_patterns[] = {
     {"hot sender", "--pattern '{3}'", any_ranks, 60, hot_sender},
     {"power law of partners", "--pattern '{3}'", any_ranks, 60, power_law_of_partners},
     {"3 B to 200 KiB", "--pattern '{3}'", any_ranks, 60, wide_sizes},
+    {"hot ranks receive", "--pattern '{3}'", any_ranks, 0, hot_ranks_receive},
+    {"hot ranks send", "--pattern '{3}'", any_ranks, 0, hot_ranks_send},
+    {"transposes", "--pattern '{3}'", any_ranks, 0, transposes},
+    {"adaptive mesh", "--pattern '{3}'", any_ranks, 0, adaptive_mesh},
+    {"half to half", "--pattern '{3}'", any_ranks, 0, half_to_half},
 };
 
 /// With --quick each pattern is run on every sixth cluster, another one each time.
@@ -258,6 +263,10 @@ void print_summaries(const Json& summaries) {
                s["rank_correlation"].get<double>());
 }
 
+bool is_wanted(const Options& options, std::string_view pattern) {
+  return pattern.find(options.only) != std::string_view::npos;
+}
+
 Json regret(const Options& options) {
   const std::vector<int> ranks = options.quick ? std::vector{16, 64} : std::vector{16, 48, 64, 128, 256};
   const std::vector<int> skewed_ranks = options.quick ? std::vector{60} : std::vector{40, 60, 90};
@@ -270,6 +279,7 @@ Json regret(const Options& options) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     std::size_t turn = i;
     const auto add = [&](int p, const PatternCase& pattern) {
+      if (!is_wanted(options, pattern.name)) return;
       if (p > (options.quick ? pattern.most_quick_ranks : pattern.most_ranks)) return;
       if (!options.quick || turn++ % quick_share == 0) cases.push_back({all[i], profiles[i], p, pattern});
     };
@@ -280,13 +290,19 @@ Json regret(const Options& options) {
   }
   std::vector<SparseCase> sparse;
   for (const auto& which : sparse_cases(all, profiles, options.quick))
-    if (!options.quick || (which.pattern.name == quick_sparse_pattern && which.cluster.name == all.front().name))
+    if (is_wanted(options, std::string("sparse ") + which.pattern.name) &&
+        (!options.quick || (which.pattern.name == quick_sparse_pattern && which.cluster.name == all.front().name)))
       sparse.push_back(which);
-  const auto with_devices = device_clusters(options.simulator, options.quick);
+  const auto is_wanted_on_devices = [&](const DeviceCase& which) {
+    return (which.quick || !options.quick) && is_wanted(options, std::string("devices ") + which.name);
+  };
+  std::vector<DeviceCluster> with_devices;
+  if (std::ranges::any_of(device_cases, is_wanted_on_devices))
+    with_devices = device_clusters(options.simulator, options.quick);
   std::vector<std::pair<const DeviceCluster*, const DeviceCase*>> devices;
   for (const auto& cluster : with_devices)
     for (const auto& which : device_cases)
-      if (which.quick || !options.quick) devices.emplace_back(&cluster, &which);
+      if (is_wanted_on_devices(which)) devices.emplace_back(&cluster, &which);
   const auto known = static_cast<std::ptrdiff_t>(cases.size()), end_of_sparse = known + std::ssize(sparse);
   std::vector<Result> results(cases.size() + sparse.size() + devices.size());
   std::map<std::string, std::vector<Result>> by_cluster, by_pattern;
@@ -319,7 +335,7 @@ Json regret(const Options& options) {
                              {"speedup_over_plain_loop", r.speedup}});
   for (const auto& [name, own] : by_cluster) json["clusters"][name] = summary_of(own);
   for (const auto& [name, own] : by_pattern) json["patterns"][name] = summary_of(own);
-  json["sparse"] = summary_of({results.begin() + known, results.begin() + end_of_sparse});
+  if (!sparse.empty()) json["sparse"] = summary_of({results.begin() + known, results.begin() + end_of_sparse});
   if (!devices.empty()) json["devices"] = summary_of({results.begin() + end_of_sparse, results.end()});
   json["summary"] = summary_of({results.begin(), results.begin() + known});
   for (const auto* part : {"sparse", "devices"})
@@ -328,7 +344,8 @@ Json regret(const Options& options) {
   if (options.json) return json;
   print_summaries(json["patterns"]);
   print_summaries(json["clusters"]);
-  print_summaries({{"all, patterns known", json["summary"]}, {"all, sparse", json["sparse"]}});
+  print_summaries({{"all, patterns known", json["summary"]}});
+  if (json.contains("sparse")) print_summaries({{"all, sparse", json["sparse"]}});
   if (json.contains("devices")) print_summaries({{"all, on devices", json["devices"]}});
   return json;
 }

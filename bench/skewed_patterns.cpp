@@ -104,4 +104,70 @@ Pattern wide_sizes(int ranks) {
   return pattern;
 }
 
+namespace {
+
+constexpr Rank first_hot = 8, end_hot = 16;
+
+Pattern hot_ranks(int ranks, bool send) {
+  constexpr int degree = 3;
+  constexpr Bytes hot_bytes_each = 4096, other_bytes = 512;
+  Pattern pattern{ranks, {}};
+  Draw draw;
+  for (Rank rank = 0; rank < ranks; ++rank)
+    for (const Rank other : draw.others(rank, degree, ranks)) pattern.edges.push_back({rank, other, other_bytes});
+  for (Rank one = first_hot; one < std::min(end_hot, ranks); ++one)
+    for (Rank rank = 0; rank < ranks; ++rank)
+      if (rank != one) pattern.edges.push_back({send ? one : rank, send ? rank : one, hot_bytes_each});
+  merge_pairs(pattern);
+  return pattern;
+}
+
+}  // namespace
+
+Pattern hot_ranks_receive(int ranks) { return hot_ranks(ranks, false); }
+Pattern hot_ranks_send(int ranks) { return hot_ranks(ranks, true); }
+
+Pattern transposes(int ranks) {
+  constexpr Bytes bytes = 3000;
+  int rows = static_cast<int>(std::sqrt(ranks));
+  while (ranks % rows != 0) --rows;
+  const int columns = ranks / rows;
+  Pattern pattern{ranks, {}};
+  for (Rank rank = 0; rank < ranks; ++rank)
+    for (Rank other = rank % columns; other < ranks; other += columns)
+      if (other != rank) pattern.edges.push_back({rank, other, bytes});
+  return pattern;
+}
+
+Pattern adaptive_mesh(int ranks) {
+  constexpr int most_far = 7;
+  constexpr double neighbours_bytes = 3000, far_bytes = 150;
+  Pattern pattern{ranks, {}};
+  Draw draw;
+  // Up to 8 times as much, or as little.
+  const auto about = [&](double bytes) { return std::llround(bytes * std::pow(8, 2 * draw.uniform() - 1)); };
+  for (Rank rank = 0; rank < ranks; ++rank) {
+    for (const int step : {1, 4, 16})
+      for (const int way : {-1, 1}) {
+        const Rank other = ((rank + way * step) % ranks + ranks) % ranks;
+        if (other != rank) pattern.edges.push_back({rank, other, about(neighbours_bytes)});
+      }
+    for (const Rank other : draw.others(rank, draw.below(most_far + 1), ranks))
+      pattern.edges.push_back({rank, other, about(far_bytes)});
+  }
+  merge_pairs(pattern);
+  return pattern;
+}
+
+Pattern half_to_half(int ranks) {
+  constexpr int degree = 8;
+  constexpr Bytes bytes = 16 * 1024;
+  Pattern pattern{ranks, {}};
+  Draw draw;
+  const Rank half = ranks / 2;
+  for (Rank rank = 0; rank < half; ++rank)
+    for (const Rank other : draw.others(-1, degree, ranks - half)) pattern.edges.push_back({rank, half + other, bytes});
+  return pattern;
+}
+
 }  // namespace commpass::bench

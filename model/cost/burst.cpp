@@ -454,10 +454,12 @@ Cost run_all(const Priced& priced, Clocks& clocks, TraceRecorder& recorder, std:
   return total;
 }
 
-/// Do batches overlap so much that it shows, and are they few enough to be run in order of time?
+/// Do batches overlap so much that it shows, and are they few enough to be run in order of time? Of drawn nodes many
+/// are priced.
 bool is_worth_ordering(const Priced& priced, const Clocks& clocks) {
   constexpr double shows = 0.005;
-  constexpr std::size_t most_messages = 50'000;
+  constexpr std::size_t most_of_all = 50'000, most_of_a_node = 8'000;
+  const auto most_messages = priced.foldings ? most_of_a_node : most_of_all;
   if (clocks.overlap() <= shows * clocks.latest()) return false;
   std::size_t messages = 0;
   for (std::size_t s = 0; s < priced.schedule.stages.size(); ++s) {

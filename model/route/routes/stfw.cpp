@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "model/route/address_route.hpp"
 #include "model/route/catalogue.hpp"
@@ -137,10 +138,47 @@ std::vector<Strategy> suggest_of_places(const Layout& layout) {
   return strategies;
 }
 
+/// Appends digits whose product is the number: its prime factors, the next ones taken together while that is no more
+/// than `most`.
+void append_digits(int number, int most, Dimensions& digits) {
+  std::int64_t digit = 1;
+  for (int prime = 2; number > 1;) {
+    if (number % prime != 0) {
+      // Behind the root only the number itself is left.
+      prime = prime * prime > number ? number : prime + 1;
+      continue;
+    }
+    number /= prime;
+    if (digit > 1 && digit * prime > most) digits.push_back(std::exchange(digit, prime));
+    else digit *= prime;
+  }
+  if (digit > 1) digits.push_back(digit);
+}
+
+/// Full addresses whose digits end where nodes do, of several lengths: from balanced ones, whose slabs may reach across
+/// nodes, a search comes to these only by many steps.
+std::vector<Strategy> suggest_full(const Layout& layout) {
+  if (!layout.is_in_order_of_nodes() || !layout.even()) return {};
+  std::vector<Strategy> strategies;
+  for (const int most : {2, 4, 8}) {
+    Dimensions digits;
+    append_digits(layout.max_ppn(), most, digits);
+    append_digits(layout.nodes(), most, digits);
+    const auto n = static_cast<int>(digits.size());
+    if (n < 3 || n > stfw_most_dimensions(layout.ranks())) continue;  // others are suggested anyway
+    Strategy strategy{"stfw", {{"dims", digits}}, {}};
+    if (!std::ranges::equal(digits, stfw_dimensions(layout.ranks(), n)) &&
+        std::ranges::find(strategies, strategy) == strategies.end())
+      strategies.push_back(std::move(strategy));
+  }
+  return strategies;
+}
+
 std::vector<Strategy> suggest(const Layout& layout) {
   std::vector<Strategy> strategies;
   for (int n = 2; n <= stfw_most_dimensions(layout.ranks()); ++n) strategies.push_back({"stfw", {{"n", {n}}}, {}});
   for (auto& strategy : suggest_of_places(layout)) strategies.push_back(std::move(strategy));
+  for (auto& strategy : suggest_full(layout)) strategies.push_back(std::move(strategy));
   return strategies;
 }
 
