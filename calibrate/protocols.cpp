@@ -165,10 +165,22 @@ void sharpen_slopes(Calibration& calibration, PingPongs& ping_pongs, Locality lo
   }
 }
 
+/// Pieces, and where each ends. Sizes that are looked at on the way to a switch may tell of another piece between two.
+std::vector<Segment> find_switches(Calibration& calibration, PingPongs& ping_pongs, Locality locality) {
+  constexpr int most_rounds = 3;
+  const double share = switch_share.of(locality, calibration.localities).end;
+  for (int round = 1;; ++round) {
+    auto segments = find_segments(calibration, ping_pongs, locality);
+    for (std::size_t i = 0; i + 1 < segments.size(); ++i) narrow_switch(calibration, ping_pongs, locality, segments, i);
+    if (round == most_rounds || calibration.sampler.has_spent(share) ||
+        sizes_beside_unexplained(points_of(ping_pongs, locality), segments).empty())
+      return segments;
+  }
+}
+
 void fit_protocols(Calibration& calibration, PingPongs& ping_pongs, Locality locality) {
   calibration.progress(fmt::format("switch points, {}", name_of(locality)));
-  auto segments = find_segments(calibration, ping_pongs, locality);
-  for (std::size_t i = 0; i + 1 < segments.size(); ++i) narrow_switch(calibration, ping_pongs, locality, segments, i);
+  auto segments = find_switches(calibration, ping_pongs, locality);
   sharpen_slopes(calibration, ping_pongs, locality, segments);
   const auto lines = hold_at_switches(points_of(ping_pongs, locality), segments);
   auto& channel = calibration.machine.host.by_locality[static_cast<std::size_t>(locality)].emplace();

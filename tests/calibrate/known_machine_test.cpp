@@ -361,6 +361,22 @@ TEST_F(KnownMachine, HasProtocolsThatHoldForAnOctaveOnly) {
   }
 }
 
+// None of the sizes that are drawn lies in the middle one, in which messages are faster than just below it.
+TEST_F(KnownMachine, HasAProtocolThatIsMetOnlyOnTheWayToASwitch) {
+  world_.machine.host.by_locality[0]->protocols = {
+      protocol("short", 16384, 2e-7, 1.5e-10, 1e-7, 1e-10, 5e-8, 5e-10),
+      protocol("eager", 20000, 6e-7, 5.8e-11, 1e-7, 4e-11, 5e-8, 5e-10),
+      protocol("rendezvous", no_limit, 1.7e-6, 3.7e-11, 1e-7, 3e-11, 5e-8, 5e-10)};
+  const auto& found = calibrate().host.by_locality[0]->protocols;
+  const auto& truth = world_.machine.host.by_locality[0]->protocols;
+  ASSERT_EQ(found.size(), truth.size());
+  for (std::size_t i = 0; i < truth.size(); ++i) {
+    EXPECT_EQ(found[i].max_bytes, truth[i].max_bytes);
+    expect_near(found[i].alpha_s, truth[i].alpha_s, "alpha");
+    expect_near(found[i].beta_s_per_byte, truth[i].beta_s_per_byte, "beta");
+  }
+}
+
 class TwoNodes : public KnownMachine {
  protected:
   TwoNodes() : KnownMachine(Layout::regular(2, 1, 1)) {}
