@@ -424,6 +424,48 @@ TEST_F(KnownMachine, WhoseNodesTakeInLessThanTheySendHasACoreThatIsNoLimit) {
   EXPECT_TRUE(std::isinf(found.core_rate_bytes_per_s));
 }
 
+/// Of eight pairs between a node and the three others, six are as many on each.
+class FourNodesOfEight : public KnownMachine {
+ protected:
+  FourNodesOfEight() : KnownMachine(Layout::regular(4, 1, 8)) {
+    auto& m = world_.machine;
+    m.core_rate_bytes_per_s = m.ejection_rate_bytes_per_s = m.injection_rate_bytes_per_s =
+        std::numeric_limits<double>::infinity();
+  }
+  static constexpr double of_one_ = 1e10;  // what a rank's messages move at
+};
+
+TEST_F(FourNodesOfEight, ReachALimitThatOnlyAllPairsDo) {
+  world_.machine.ejection_rate_bytes_per_s = 7 * of_one_;
+  const auto& found = calibrate();
+  expect_near(found.ejection_rate_bytes_per_s, 7 * of_one_, "ejection");
+  EXPECT_TRUE(std::isinf(found.injection_rate_bytes_per_s));
+  EXPECT_TRUE(std::isinf(found.core_rate_bytes_per_s)) << "all nodes at once get what each can";
+}
+
+TEST_F(FourNodesOfEight, ReachALimitThatIsHardlyOne) {
+  world_.machine.injection_rate_bytes_per_s = 7.6 * of_one_;
+  const auto& found = calibrate();
+  expect_near(found.injection_rate_bytes_per_s, 7.6 * of_one_, "injection");
+  EXPECT_TRUE(std::isinf(found.ejection_rate_bytes_per_s));
+}
+
+// What three ranks send to one node is as much as it takes in: the others are not what limits all pairs out of one.
+TEST_F(FourNodesOfEight, DoNotTakeWhatOthersTakeInForWhatOneSends) {
+  world_.machine.ejection_rate_bytes_per_s = 2.8 * of_one_;
+  const auto& found = calibrate();
+  expect_near(found.ejection_rate_bytes_per_s, 2.8 * of_one_, "ejection");
+  EXPECT_TRUE(std::isinf(found.injection_rate_bytes_per_s));
+  EXPECT_THAT(reasons(), testing::Contains("injection: what one node sends is what others take in"));
+}
+
+TEST_F(FourNodesOfEight, DoNotTakeWhatOneSendsForWhatOthersTakeIn) {
+  world_.machine.injection_rate_bytes_per_s = 2.8 * of_one_;
+  const auto& found = calibrate();
+  expect_near(found.injection_rate_bytes_per_s, 2.8 * of_one_, "injection");
+  EXPECT_TRUE(std::isinf(found.ejection_rate_bytes_per_s));
+}
+
 class Groups : public KnownMachine {
  protected:
   Groups() : KnownMachine(Layout::regular(2, 2, 4, 3)) {
