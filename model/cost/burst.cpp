@@ -18,6 +18,9 @@
 //
 // Before each batch every rank is busy with the calls that begin and end it, if these were measured.
 //
+// Servers are asked batch by batch. Where that misses much, since some ranks are in their next batch already, all
+// batches are run in order of time first (overlap.hpp), and then again as above with what servers did there.
+//
 // A stage that the MPI library runs ends later at every rank, by what its call and each of the rank's messages take
 // beyond that.
 #include <algorithm>
