@@ -504,7 +504,7 @@ Cost evaluate_burst(const Schedule& schedule, const Layout& layout, const Machin
   }
   TraceRecorder recorder;
   Clocks clocks(schedule, layout, machine, usage, trace ? &recorder : nullptr);
-  const auto total = run_all(priced, clocks, recorder, moved);
+  auto total = run_all(priced, clocks, recorder, moved);
   if (trace) *trace = recorder.take(total, clocks.now());
   return total;
 }
