@@ -14,6 +14,7 @@
 #include "bench/skewed_patterns.hpp"
 #include "bench/sparse_cases.hpp"
 #include "bench/summary.hpp"
+#include "model/error.hpp"
 #include "model/text.hpp"
 #include "selector/choose/parallel.hpp"
 
@@ -288,6 +289,9 @@ Json regret(const Options& options) {
     for (const int p : skewed_ranks)
       for (const auto& pattern : skewed_patterns) add(p, pattern);
   }
+  if (cases.empty())
+    throw InputError("--only " + options.only, "no case of a known pattern has this in its name",
+                     "use a text of one of the names that a run without it prints");
   std::vector<SparseCase> sparse;
   for (const auto& which : sparse_cases(all, profiles, options.quick))
     if (is_wanted(options, std::string("sparse ") + which.pattern.name) &&
