@@ -15,7 +15,7 @@ void start_pending_messages(std::vector<MPI_Request*>& messages);
 /// To be called when messages have become null requests: the steps whose messages all have are done.
 void end_complete_steps();
 
-/// Waits until a message of a pending reduction is complete, of which there must be one.
+/// Waits until a message of a pending reduction is complete. There must be such a reduction.
 void wait_for_pending_message();
 
 }  // namespace simulation
