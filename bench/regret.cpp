@@ -289,9 +289,6 @@ Json regret(const Options& options) {
     for (const int p : skewed_ranks)
       for (const auto& pattern : skewed_patterns) add(p, pattern);
   }
-  if (cases.empty())
-    throw InputError("--only " + options.only, "no case of a known pattern has this in its name",
-                     "use a text of one of the names that a run without it prints");
   std::vector<SparseCase> sparse;
   for (const auto& which : sparse_cases(all, profiles, options.quick))
     if (is_wanted(options, std::string("sparse ") + which.pattern.name) &&
@@ -307,6 +304,9 @@ Json regret(const Options& options) {
   for (const auto& cluster : with_devices)
     for (const auto& which : device_cases)
       if (is_wanted_on_devices(which)) devices.emplace_back(&cluster, &which);
+  if (cases.empty() && sparse.empty() && devices.empty())
+    throw InputError("--only " + options.only, "no pattern has this in its name",
+                     "use a text of one of the names that a run without it prints");
   const auto known = static_cast<std::ptrdiff_t>(cases.size()), end_of_sparse = known + std::ssize(sparse);
   std::vector<Result> results(cases.size() + sparse.size() + devices.size());
   std::map<std::string, std::vector<Result>> by_cluster, by_pattern;
@@ -341,14 +341,14 @@ Json regret(const Options& options) {
   for (const auto& [name, own] : by_pattern) json["patterns"][name] = summary_of(own);
   if (!sparse.empty()) json["sparse"] = summary_of({results.begin() + known, results.begin() + end_of_sparse});
   if (!devices.empty()) json["devices"] = summary_of({results.begin() + end_of_sparse, results.end()});
-  json["summary"] = summary_of({results.begin(), results.begin() + known});
+  json["summary"] = cases.empty() ? Json::object() : summary_of({results.begin(), results.begin() + known});
   for (const auto* part : {"sparse", "devices"})
     for (const auto* name : {"gmean", "worst", "cases"})
       if (json.contains(part)) json["summary"][fmt::format("{}_{}", part, name)] = json[part][name];
   if (options.json) return json;
   print_summaries(json["patterns"]);
   print_summaries(json["clusters"]);
-  print_summaries({{"all, patterns known", json["summary"]}});
+  if (!cases.empty()) print_summaries({{"all, patterns known", json["summary"]}});
   if (json.contains("sparse")) print_summaries({{"all, sparse", json["sparse"]}});
   if (json.contains("devices")) print_summaries({{"all, on devices", json["devices"]}});
   return json;

@@ -50,11 +50,17 @@ Seconds reduction_seconds(const DiscoveryGroup& group, double bytes, bool is_sca
   return seconds;
 }
 
+/// To the farthest receivers of a load; null if nothing is sent.
+const Channel* farthest_channel(const BatchLoad& load, const Machine& machine) {
+  for (std::size_t l = locality_count; l-- > 0;)
+    if (load.sent[l] > 0) return &host_channel(machine, static_cast<Locality>(l));
+  return nullptr;
+}
+
 /// Until the sender of a synchronous message or a put has heard of the receiver, the farthest one.
 Seconds answer_seconds(const BatchLoad& load, const Machine& machine) {
-  for (std::size_t l = locality_count; l-- > 0;)
-    if (load.sent[l] > 0) return host_channel(machine, static_cast<Locality>(l)).protocol(0).alpha_s;
-  return 0;
+  const auto* const channel = farthest_channel(load, machine);
+  return channel ? channel->protocol(0).alpha_s : 0;
 }
 
 /// When all messages are there and taken in that receivers look for, a look for each. Those that wait for their
@@ -90,12 +96,22 @@ Seconds reduced_seconds(const DiscoveryGroup& group, const BatchLoad& load, bool
          look_seconds(machine);
 }
 
+/// A put flies as a message does, but no processor takes it in, which is part of a message's latency.
+Seconds put_flying_seconds(const BatchLoad& load, const BatchTimes& times, const Machine& machine) {
+  const auto* const channel = farthest_channel(load, machine);
+  if (!channel) return 0;
+  const auto bytes = static_cast<Bytes>(load.bytes);
+  const auto& protocol = channel->protocol(bytes);
+  const Seconds taking = protocol.alpha_receive_s ? protocol.receive_seconds(bytes) : 0;
+  return std::max(0.0, times.flying - taking);
+}
+
 /// Puts, and a look at all slots when a reduction has ended.
 Seconds put_seconds(const DiscoveryGroup& group, const BatchLoad& load, const Machine& machine) {
   const auto times = batch_times(load, machine);
   const Seconds putting = std::max(times.leaving, sum_of(load.sent) * machine.operations.put_s.value_or(0));
   const Seconds looking = group.ranks * (number_bytes + load.bytes) / machine.copy_rate_bytes_per_s;
-  return std::max(putting, times.injecting) + times.flying + answer_seconds(load, machine) +
+  return std::max(putting, times.injecting) + put_flying_seconds(load, times, machine) + answer_seconds(load, machine) +
          reduction_seconds(group, tally_bytes, false, Looks::alone, machine) + looking;
 }
 

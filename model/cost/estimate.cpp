@@ -45,12 +45,20 @@ std::vector<int> typical_nodes(const RandomPattern& pattern, const Layout& layou
   return nodes;
 }
 
-/// Does taking a message in take more than half as long as sending it?
-bool is_receiving_dear(const RandomPattern& pattern, const Layout& layout, const Machine& machine) {
+/// What taking in the messages that go farthest is to those who also send.
+enum class Receiving {
+  cheap,      ///< takes less than half as long as sending
+  meanwhile,  ///< goes on while they send
+  afterwards  ///< begins when their own have left
+};
+
+Receiving receiving(const RandomPattern& pattern, const Layout& layout, const Machine& machine) {
   const auto farthest = layout.nodes() > 1 ? Locality::network : Locality::socket;
   const auto& channel = host_channel(machine, farthest);
   const auto bytes = static_cast<Bytes>(pattern.block_bytes);
-  return channel.protocol(bytes).receive_seconds(bytes) > channel.leaving_seconds(pattern.block_bytes) / 2;
+  const auto& protocol = channel.protocol(bytes);
+  if (protocol.receive_seconds(bytes) <= channel.leaving_seconds(pattern.block_bytes) / 2) return Receiving::cheap;
+  return protocol.takes_after_sends() ? Receiving::afterwards : Receiving::meanwhile;
 }
 
 /// What a rank of a node owes all others, and they owe it, on average.
@@ -159,15 +167,19 @@ Cost slowest_drawn(const RandomPattern& pattern, const Route& route, Window wind
 }  // namespace
 
 /// Where ranks send to as many others each, they do not get from as many. But a node that is drawn gets what it sends,
-/// so it gets too evenly if it sends evenly, and else sends too unevenly: the middle of both counts where taking
-/// messages in takes long.
+/// so it gets too evenly if it sends evenly, and else sends too unevenly. Where taking messages in takes long, the
+/// unevenness of what comes counts: alone if ranks send meanwhile; otherwise the middle of both, as what ranks send and
+/// what they get add up.
 Cost estimate(const RandomPattern& pattern, const Route& route, Window window, const Layout& layout,
               const Machine& machine, CostModel model, Usage usage, const DataPath& path) {
-  auto cost = slowest_drawn(pattern, route, window, layout, machine, model, usage, path);
-  if (!pattern.is_even || !is_receiving_dear(pattern, layout, machine)) return cost;
-  auto uneven = pattern;
-  uneven.is_even = false;
-  return middle_of(std::move(cost), slowest_drawn(uneven, route, window, layout, machine, model, usage, path));
+  const auto drawn = [&](bool is_even) {
+    auto as_drawn = pattern;
+    as_drawn.is_even = is_even;
+    return slowest_drawn(as_drawn, route, window, layout, machine, model, usage, path);
+  };
+  const auto how = receiving(pattern, layout, machine);
+  if (!pattern.is_even || how == Receiving::cheap) return drawn(pattern.is_even);
+  return how == Receiving::meanwhile ? drawn(false) : middle_of(drawn(true), drawn(false));
 }
 
 Cost estimate_lone_sender(const RandomPattern& pattern, const Route& route, Window window, const Layout& layout,

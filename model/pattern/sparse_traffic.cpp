@@ -1,6 +1,7 @@
 #include "model/pattern/sparse_traffic.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "model/power.hpp"
@@ -10,16 +11,22 @@ namespace commpass {
 SparseTraffic traffic_of(Rank rank, std::span<const Rank> destinations, std::span<const Bytes> bytes,
                          const Layout& layout) {
   SparseTraffic own;
-  std::vector<int> nodes;
+  std::vector<std::pair<int, Bytes>> to_nodes;
   for (std::size_t i = 0; i < destinations.size(); ++i) {
     if (destinations[i] == rank) continue;
     ++own.messages;
     own.bytes += bytes[i];
-    if (const int node = layout.node(destinations[i]); node != layout.node(rank)) nodes.push_back(node);
+    if (const int node = layout.node(destinations[i]); node != layout.node(rank)) to_nodes.emplace_back(node, bytes[i]);
   }
-  own.network_messages = std::ssize(nodes);
-  std::ranges::sort(nodes);
-  own.nodes_reached = std::unique(nodes.begin(), nodes.end()) - nodes.begin();
+  own.network_messages = std::ssize(to_nodes);
+  std::ranges::sort(to_nodes);
+  Bytes to_node = 0;
+  for (std::size_t i = 0; i < to_nodes.size(); ++i) {
+    const bool is_another = i == 0 || to_nodes[i].first != to_nodes[i - 1].first;
+    own.nodes_reached += is_another;
+    to_node = (is_another ? 0 : to_node) + to_nodes[i].second;
+    own.node_bytes_max = std::max(own.node_bytes_max, to_node);
+  }
   own.messages_max = own.messages;
   own.bytes_max = own.bytes;
   own.network_messages_max = own.network_messages;
@@ -50,6 +57,7 @@ SparseTraffic traffic_of(const Pattern& pattern, const Layout& layout) {
     all.bytes_max = std::max(all.bytes_max, own.bytes_max);
     all.network_messages_max = std::max(all.network_messages_max, own.network_messages_max);
     all.nodes_reached_max = std::max(all.nodes_reached_max, own.nodes_reached_max);
+    all.node_bytes_max = std::max(all.node_bytes_max, own.node_bytes_max);
     all.received_messages_max = std::max(all.received_messages_max, received[rank]);
     all.received_bytes_max = std::max(all.received_bytes_max, received_bytes[rank]);
   }

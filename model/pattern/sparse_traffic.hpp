@@ -13,7 +13,7 @@ namespace commpass {
 /// What one rank sends, and, combined, what all ranks send. Messages to oneself do not count. Integers, so that the
 /// order of summation does not matter and every rank has the same.
 struct SparseTraffic {
-  static constexpr std::size_t sum_count = 4, maximum_count = 6;
+  static constexpr std::size_t sum_count = 4, maximum_count = 7;
   static constexpr std::size_t told_besides =
       4;  ///< numbers, where ranks tell each other these: failures and what slots have to hold
 
@@ -29,6 +29,7 @@ struct SparseTraffic {
   std::int64_t nodes_reached_max = 0;
   std::int64_t received_messages_max = 0;
   std::int64_t received_bytes_max = 0;
+  std::int64_t node_bytes_max = 0;  ///< for one other node; 0 where that is not known
   bool operator==(const SparseTraffic&) const = default;
 };
 

@@ -16,12 +16,13 @@ std::vector<std::int64_t> Tally::numbers() const {
           s.nodes_reached_max,
           s.received_messages_max,
           s.received_bytes_max,
+          s.node_bytes_max,
           largest_bytes,
           smallest_bytes_negated};
 }
 
 Tally Tally::of(std::span<const std::int64_t> n) {
-  return {{n[0]}, n[1], {n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10], n[11]}, n[12], n[13]};
+  return {{n[0]}, n[1], {n[2], n[3], n[4], n[5], n[6], n[7], n[8], n[9], n[10], n[11], n[12]}, n[13], n[14]};
 }
 
 }  // namespace commpass

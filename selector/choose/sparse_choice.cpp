@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "model/cost/cost.hpp"
@@ -66,28 +67,33 @@ void spread_near(ByLocality& messages, const ByLocality& peers, double count) {
 /// Adds the message that is likely to arrive last: one of the farthest, with more blocks than most have. Of many that
 /// have as many or more, one is among the last that its sender sends.
 /// @param all,busiest  what all ranks together, and the busiest one, send to the farthest locality of the load
-void set_last_message(BatchLoad& load, const Carried& all, const Carried& busiest, double block_bytes,
-                      const Machine& machine) {
+/// @param most_blocks  of a message, if that is known
+void set_last_message(BatchLoad& load, const Carried& all, const Carried& busiest, std::optional<double> most_blocks,
+                      double block_bytes, const Machine& machine) {
   constexpr double likely = 0.7, looked_at = 64;
   std::size_t l = far;
   while (l > 0 && load.sent[l] == 0) --l;
   const double usual = load.bytes / block_bytes;
   if (load.sent[l] == 0 || usual > looked_at) return;
   const auto& channel = host_channel(machine, static_cast<Locality>(l));
-  FullMessages of_all(all), of_busiest(busiest);
   Seconds latest = 0;
-  for (double count = 1; count <= busiest.blocks; ++count) {
-    const double messages = of_all.with(count) + of_busiest.with(count);
-    if (messages < likely) return;
-    if (count <= usual) continue;
+  const auto consider = [&](double count, double messages) {
     const double bytes = count * block_bytes, after = 1 / (messages + 1);
     const auto& protocol = channel.protocol(static_cast<Bytes>(bytes));
     const Seconds time = protocol.alone_seconds(bytes) - after * load.sent[l] * protocol.next_seconds(bytes);
-    if (time <= latest) continue;
+    if (count <= usual || time <= latest) return;
     latest = time;
     load.last_bytes = bytes;
     load.after_last = after;
+  };
+  FullMessages of_all(all), of_busiest(busiest);
+  const double most = most_blocks.value_or(busiest.blocks);
+  for (double count = 1; count <= most; ++count) {
+    const double messages = of_all.with(count) + of_busiest.with(count);
+    if (messages < likely) break;
+    consider(count, messages);
   }
+  if (most_blocks) consider(*most_blocks, 1);
 }
 
 bool goes_to_nodes_first(const std::vector<DiscoveryGroup>& stages) {
@@ -178,6 +184,7 @@ SparseChoice::Load SparseChoice::stage_load(const Shape& shape, std::size_t numb
   double moving = 0, moving_far_share = 0;  // blocks of the busiest rank; of all blocks, those that leave their node
   const double far_peers = stage.peers[far], near_peers = all_peers - far_peers;
   Carried all, busiest;  // to the farthest peers
+  std::optional<double> most_blocks;
   if (shape.nodes_first && number == 0) {
     // What goes to other nodes is known; what is for one's own waits.
     moved.sent[far] = real(traffic.nodes_reached_max);
@@ -186,6 +193,7 @@ SparseChoice::Load SparseChoice::stage_load(const Shape& shape, std::size_t numb
     moving_far_share = blocks.network_share;
     all = {real(traffic.nodes_reached), real(traffic.network_messages)};
     busiest = {real(traffic.nodes_reached_max), real(traffic.network_messages_max)};
+    if (traffic.node_bytes_max > 0 && blocks.bytes > 0) most_blocks = real(traffic.node_bytes_max) / blocks.bytes;
   } else if (shape.far_stages == 1 && far_peers > 0) {
     // Whatever goes to other nodes does so in this stage.
     const double far_share = number == 0 && traffic.messages_max > 0
@@ -220,7 +228,7 @@ SparseChoice::Load SparseChoice::stage_load(const Shape& shape, std::size_t numb
   const double sent = std::accumulate(moved.sent.begin(), moved.sent.end(), 0.0);
   moved.bytes = sent > 0 ? moving / sent * framed_bytes : 0;
   moved.node_bytes = ppn_ * blocks.messages * moving_far_share * framed_bytes;
-  set_last_message(moved, all, busiest, framed_bytes, machine_);
+  set_last_message(moved, all, busiest, most_blocks, framed_bytes, machine_);
   load.copying = copy_seconds(moving, blocks.bytes);
   if (number + 1 == shape.stages.size()) load.copying += copy_seconds(blocks.received_max, blocks.bytes);
   return load;

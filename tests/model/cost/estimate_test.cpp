@@ -508,6 +508,27 @@ TEST(RandomPatterns, OfEvenSendersHaveBusierReceiversWhereThatCosts) {
   }
 }
 
+// Who gets most is busiest, whatever it sends meanwhile.
+TEST(RandomPatterns, OfEvenSendersAreAsDearAsTheirBusiestReceiversWhereTheseSendMeanwhile) {
+  const auto layout = parse_layout("64x4");
+  auto machine = machine_with_free_receivers();
+  for (auto& channel : machine.host.by_locality)
+    for (auto& protocol : channel->protocols)
+      protocol.alpha_receive_s = protocol.beta_receive_s_per_byte = std::nullopt;  // as for senders
+  const auto pattern = generate_pattern("random:ranks=256,degree=8,bytes=64");
+  const auto even = random_pattern(totals_of(pattern, layout), layout);
+  ASSERT_TRUE(even.is_even);
+  for (const auto* strategy : {"standard", "two-step"}) {
+    const auto route = make_route(parse_strategy(strategy), layout);
+    const auto priced = evaluate(make_schedule(*route, {}, pattern), layout, machine).seconds;
+    const auto estimated = estimate(even, *route, {}, layout, machine).seconds;
+    EXPECT_NEAR(estimated, priced, 0.22 * priced) << strategy;  // as much as the busiest of 256 is up to the draw
+    auto alone = even;
+    alone.is_even = false;
+    EXPECT_EQ(estimated, estimate(alone, *route, {}, layout, machine).seconds) << strategy;
+  }
+}
+
 // Nearly all messages of even senders leave their nodes: the few that do not are drawn alone, and in no time.
 TEST(RandomPatterns, OfEvenSendersMayHaveHardlyAnyMessageOnNodes) {
   const auto layout = parse_layout("16x4");
