@@ -40,11 +40,6 @@ class Exchanger {
                ? communicator.sparse_alltoall(data_.send_buffer.data(), destinations_, bytes_, options)
                : communicator.sparse_alltoallv(data_.send_buffer.data(), data_.sends, options);
   }
-  SparseExchange start(Communicator& communicator) const {
-    return measurement_.constant_size
-               ? communicator.start_sparse_alltoall(data_.send_buffer.data(), destinations_, bytes_)
-               : communicator.start_sparse_alltoallv(data_.send_buffer.data(), data_.sends);
-  }
   TwoSidedMessages run_by_reduction() {
     return build_two_sided_by_reduction(MPI_COMM_WORLD, ++tag_, data_.send_buffer.data(), data_.sends);
   }
@@ -152,9 +147,8 @@ CallReport measure_sparse(const SparseMeasurement& measurement, const Pattern& p
   // Of routes with communicators only the last few are kept: making them is not what is timed.
   const auto times = time_exchanges(runs, WarmUp::each_time, measurement.repetitions, measurement.shown);
 
-  auto chosen = exchanger.start(choosing);
-  report.chosen = chosen.strategy();
-  exchanger.check(chosen.wait(), report.chosen);
+  exchanger.check(exchanger.run(choosing, ""), "the choice");
+  report.chosen = choosing.last_sparse_strategy();
   auto time = times.begin();
   for (auto& row : report.rows) row.measured_s = *time++;
   report.chosen_s = *time++;

@@ -184,6 +184,8 @@ ReceivedMessages Communicator::sparse_alltoall(const void* send_buffer, std::spa
   return engines_->sparse->run(std::cref(given), true, options);
 }
 
+std::string Communicator::last_sparse_strategy() const { return engines_->sparse->last_strategy(); }
+
 SparseExchange Communicator::start_sparse_alltoallv(const void* send_buffer, std::span<const SendEdge> sends,
                                                     const SparseOptions& options) {
   const auto use = engines_->caller.use();

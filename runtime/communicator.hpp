@@ -212,6 +212,9 @@ class Communicator {
   /// @param bytes  the same on every rank, but a rank without destinations may say 0
   ReceivedMessages sparse_alltoall(const void* send_buffer, std::span<const Rank> destinations, Bytes bytes,
                                    const SparseOptions& options = {});
+  /// The strategy of the last of these two that was complete, in text form; empty: there was none. Those that plan an
+  /// indexed exchange count.
+  std::string last_sparse_strategy() const;
 
   /// The same without waiting. direct+rma is chosen only if a blocking exchange has made slots that are large enough.
   /// Several may be in flight; ranks start them in the same order and may complete them in any. The buffer must not

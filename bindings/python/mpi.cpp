@@ -132,6 +132,8 @@ PYBIND11_MODULE(_mpi, module) {
       .def_property_readonly("layout", [](OpenCommunicator& of) { return of.get().layout().describe(); })
       .def_property_readonly("last_alltoallv_strategy",
                              [](OpenCommunicator& of) { return of.get().last_alltoallv_strategy(); })
+      .def_property_readonly("last_sparse_strategy",
+                             [](OpenCommunicator& of) { return of.get().last_sparse_strategy(); })
       .def("close", [](OpenCommunicator& of) {
         const Unlocked unlocked;
         of.close();

@@ -255,6 +255,7 @@ ReceivedMessages SparseEngine::run(const Sends& sends, bool constant, const Spar
     const bool is_lesson = started.predicted_s && !call.has_failed_everywhere();
     if (is_lesson && started.trial_began_s) chooser_.note_trial(MPI_Wtime() - *started.trial_began_s);
     if (is_lesson) chooser_.learn(call);
+    insist([&] { last_ = call.strategy(); });
     return complete(call);
   }
 }

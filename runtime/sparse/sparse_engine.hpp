@@ -6,8 +6,10 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "model/route/sparse_strategy.hpp"
 #include "runtime/context.hpp"
 #include "runtime/mpi/in_flight.hpp"
 #include "runtime/mpi/own_communicator.hpp"
@@ -48,6 +50,9 @@ class SparseEngine final : InFlight {
   /// @throws Error, the same on every rank; see SparseCall::take
   ReceivedMessages run(const Sends& sends, bool constant, const SparseOptions& options);
 
+  /// What ran the last of them that was complete, in text form; empty: there was none.
+  std::string last_strategy() const { return last_ ? to_string(*last_) : ""; }
+
   /// Completes a call and gives what it has received. @throws as SparseCall::take
   ReceivedMessages complete(SparseCall& call);
   bool test(const SparseCall& call);
@@ -82,6 +87,7 @@ class SparseEngine final : InFlight {
   StagedRoutes routes_;
   std::unique_ptr<SlotWindow> window_;
   StagedMessagesPool staging_;
+  std::optional<SparseStrategy> last_;
   bool avoids_slots_ = false;           ///< there were exchanges for which they are no good
   std::vector<SparseCall*> in_flight_;  ///< the oldest first
   bool has_broken_ = false;             ///< MPI has failed in an exchange

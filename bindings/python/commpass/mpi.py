@@ -90,6 +90,11 @@ class Communicator(Closed):
         """What ran the last alltoallv, as a text; "": there was none."""
         return self._open.last_alltoallv_strategy
 
+    @property
+    def last_sparse_strategy(self):
+        """What ran the last sparse_alltoallv, as a text; "": there was none."""
+        return self._open.last_sparse_strategy
+
     def alltoallv(self, send, send_counts, receive, receive_counts, send_offsets=None, receive_offsets=None, strategy=""):
         """As MPI's: every rank has a block for every rank, perhaps an empty one. Chosen by what all sent before.
 

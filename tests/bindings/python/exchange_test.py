@@ -173,6 +173,7 @@ class Sparse(unittest.TestCase):
             for dtype in (np.float64, np.int32):
                 self.check(communicator.sparse_alltoallv(*self.send(dtype)), dtype)
             self.check(communicator.sparse_alltoallv(*self.send(float), strategy="direct+reduce"), float)
+            self.assertEqual(communicator.last_sparse_strategy, "direct+reduce")
             received = communicator.sparse_alltoallv(np.empty(0, np.int8), [], messages=0)
             self.assertEqual(received, [])
 

@@ -204,11 +204,27 @@ TEST(SparseExchange, ThatHasChosenPutsDoesWithoutWhereTheyAreNoGood) {
   Communicator communicator(MPI_COMM_WORLD, machine_for_puts(0), {Layout::with_ppn(size_of(), 2)});
   for (int call = 0; call < 3; ++call)
     EXPECT_EQ(communicator.sparse_alltoall(out.data(), std::vector<Rank>{next}, 8).size(), 1U);
+  EXPECT_EQ(communicator.last_sparse_strategy(), "direct+rma");
   for (int call = 0; call < 2; ++call) {
     const std::vector<Rank> twice(rank_of() == 0 ? 2 : 1, next);
     EXPECT_EQ(communicator.sparse_alltoall(out.data(), twice, 8).size(), rank_of() == 1 ? 2U : 1U);
+    EXPECT_NE(communicator.last_sparse_strategy(), "direct+rma");
   }
   EXPECT_EQ(communicator.sparse_alltoall(out.data(), std::vector<Rank>{next}, 8).size(), 1U);
+}
+
+TEST(SparseExchange, TellsWhatTheLastBlockingOneRan) {
+  Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
+  EXPECT_EQ(communicator.last_sparse_strategy(), "");
+  const std::vector<std::byte> out(8, std::byte{7});
+  const std::vector<SendEdge> sends{{(rank_of() + 1) % size_of(), 0, 8}};
+  auto in_flight = communicator.start_sparse_alltoallv(out.data(), sends, {"direct+reduce"});
+  EXPECT_EQ(communicator.last_sparse_strategy(), "") << "a handle tells its own";
+  EXPECT_EQ(in_flight.wait().size(), 1U);
+  for (const char* strategy : {"direct+reduce", "stfw,n=1+dense", "direct+nbx"}) {
+    EXPECT_EQ(communicator.sparse_alltoallv(out.data(), sends, {strategy}).size(), 1U);
+    EXPECT_EQ(communicator.last_sparse_strategy(), strategy);
+  }
 }
 
 TEST(SparseExchange, DoesNotChoosePutsThatHaveNoPrice) {
