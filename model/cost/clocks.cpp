@@ -116,9 +116,9 @@ bool Clocks::do_all_the_same(const FoldedOf& batch) const {
     for (std::size_t i = 0; i < each; ++i) {
       const auto &message = batch.messages[rank * each + i], &like = batch.messages[i];
       const auto &folded = batch.given[rank * each + i], &like_folded = batch.given[i];
-      if (at_rank(message.from) != rank || message.bytes != like.bytes ||
-          message.packed_pieces != like.packed_pieces || message.unpacked_pieces != like.unpacked_pieces ||
-          message.unpacked_bytes != like.unpacked_bytes || message.is_all_from_sender != like.is_all_from_sender ||
+      if (at_rank(message.from) != rank || message.bytes != like.bytes || message.packed_pieces != like.packed_pieces ||
+          message.unpacked_pieces != like.unpacked_pieces || message.unpacked_bytes != like.unpacked_bytes ||
+          message.is_all_from_sender != like.is_all_from_sender ||
           message.is_all_for_receiver != like.is_all_for_receiver || folded.locality != like_folded.locality ||
           folded.group_way != like_folded.group_way || folded.messages != like_folded.messages)
         return false;

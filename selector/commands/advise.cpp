@@ -20,7 +20,7 @@ namespace commpass {
 
 namespace {
 
-struct Arguments {
+struct AdviceOptions {
   std::string file, patterns, svg;
   std::vector<std::string> profiles;
   LayoutArguments layout;
@@ -57,7 +57,7 @@ void write_patterns(const Record& record, const std::vector<AdvisedCall>& calls,
   }
 }
 
-void advise_on(const Arguments& arguments) {
+void advise_on(const AdviceOptions& arguments) {
   const auto environment = read_environment();
   if (!arguments.svg.empty()) check_picture_path(arguments.svg);
   const auto record = read_record(arguments.file);
@@ -87,7 +87,7 @@ void advise_on(const Arguments& arguments) {
 }  // namespace
 
 void add_advise(CLI::App& app, std::function<void()>& command) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<AdviceOptions>();
   auto* sub = app.add_subcommand("advise",
                                  "what a run that 'commpass record' wrote down would gain, here and on other machines");
   sub->add_option("file", arguments->file, "that 'commpass record' has written")->required();

@@ -12,7 +12,7 @@ namespace commpass {
 
 namespace {
 
-struct Arguments {
+struct PatternOptions {
   PatternArguments pattern;
   LayoutArguments layout;
   std::string output;
@@ -20,7 +20,7 @@ struct Arguments {
   OutputFormat format;
 };
 
-void run(const Arguments& arguments) {
+void run(const PatternOptions& arguments) {
   const auto environment = read_environment();
   const auto pattern = arguments.pattern.load();
   if (!arguments.output.empty()) write_pattern(pattern, arguments.output);
@@ -36,7 +36,7 @@ void run(const Arguments& arguments) {
 }  // namespace
 
 void add_pattern(CLI::App& app, std::function<void()>& command) {
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<PatternOptions>();
   auto* sub = app.add_subcommand("pattern", "write a pattern to a file, or tell what it is like");
   arguments->pattern.add_to(*sub);
   arguments->layout.add_to(*sub);

@@ -152,14 +152,14 @@ bool are_bimodal(const std::vector<Offer>& offers) {
 }
 
 /// What all launches say together.
-struct Spread {
+struct SpreadOfLaunches {
   double most = 0;
   std::string key;
   std::vector<std::string> bimodal;
   std::optional<double> miss{};  ///< of what one launch predicts, in others
 };
 
-Verdict judge(std::span<const NamedProfile> profiles, const Spread& spread) {
+Verdict judge(std::span<const NamedProfile> profiles, const SpreadOfLaunches& spread) {
   constexpr double little = 0.15, much = 0.5, percent = 100;
   std::vector<double> uncertainties;
   std::vector<Trust> trusted;
@@ -244,7 +244,7 @@ Profile merge_profiles(std::span<const NamedProfile> profiles) {
   for (const auto& each : profiles) all.push_back(Json::parse(each.profile.provenance_json));
   keep_common(provenance, all);
   merged.machine.name = profiles.front().profile.machine.name;
-  Spread spread;
+  SpreadOfLaunches spread;
   for (const auto& part : parts_of_machine()) {
     const auto offers = offers_of(part, profiles);
     if (offers.empty()) continue;
