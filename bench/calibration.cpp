@@ -163,47 +163,48 @@ Errors compare(const nlohmann::json& truth, const Profile& profile) {
   return comparison.errors;
 }
 
-/// Calibrates on `nodes` nodes of some clusters, and adds a row for each to what is printed and
-/// to `rows`.
-void compare_all(const Simulator& simulator, const std::vector<ClusterShape>& all, int nodes, bool print, Json& rows,
-                 Errors& worst) {
-  const auto profiles = calibrate_all(simulator, all, nodes);
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto truth = nlohmann::json::parse(read_file(all[i].file));
-    const auto errors = compare(truth, read_profile(profiles[i]));
-    Json row{{"cluster", all[i].name}};
-    if (print) fmt::print("{:<16}", all[i].name);
-    for (const auto* kind : kinds) {
-      const auto error = errors.find(kind);
-      if (print) fmt::print(" {:>13}", error == errors.end() ? "-" : fmt::format("{:.2f}%", 100 * error->second));
-      if (error == errors.end()) continue;
-      row[fmt::format("{}_error", kind)] = error->second;
-      worst[kind] = std::max(worst[kind], error->second);
+/// The clusters whose profiles are compared, each with the number of nodes on which it is calibrated.
+std::vector<ClusterShape> compared_clusters(const Options& options) {
+  // A node is slower than others only where there are others, and switches are more than one.
+  constexpr std::pair<const char*, int> folders[] = {
+      {".", 0}, {"beyond", 0}, {"ejection", 0}, {"slow-node", 4}, {"leaf-switches", 6}, {"groups", 0}, {"devices", 0}};
+  std::vector<ClusterShape> all;
+  for (const auto& [folder, nodes] : folders) {
+    auto found = clusters(options.simulator, {folder});
+    if (options.quick && folder == std::string_view("devices")) keep_quick(found);
+    for (auto& cluster : found) {
+      if (nodes > 0) cluster.calibration_nodes = nodes;
+      all.push_back(std::move(cluster));
     }
-    if (print) fmt::print("\n");
-    rows.push_back(std::move(row));
   }
+  return all;
 }
 
 Json calibration(const Options& options) {
   Json json;
   Errors worst;
+  const auto all = compared_clusters(options);
+  const auto profiles = calibrate_all(options.simulator, all);
   if (!options.json) {
     fmt::print("{:<16}", "cluster");
     for (const auto* kind : kinds) fmt::print(" {:>13}", kind);
     fmt::print("   (largest relative errors)\n");
   }
-  // A node is slower than others only where there are others, and switches are more than one.
-  constexpr std::pair<const char*, int> folders[] = {{"", 0},           {"/beyond", 0},        {"/ejection", 0},
-                                                     {"/slow-node", 4}, {"/leaf-switches", 6}, {"/groups", 0},
-                                                     {"/devices", 0}};
-  for (const auto& [folder, nodes] : folders) {
-    auto simulator = options.simulator;
-    simulator.clusters += folder;
-    if (!std::filesystem::is_directory(simulator.clusters)) continue;
-    auto all = clusters(simulator);
-    if (options.quick && folder == std::string_view("/devices")) keep_quick(all);
-    compare_all(simulator, all, nodes, !options.json, json["clusters"], worst);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto truth = nlohmann::json::parse(read_file(all[i].file));
+    const auto errors = compare(truth, read_profile(profiles[i]));
+    Json row{{"cluster", all[i].name}};
+    if (!options.json) fmt::print("{:<16}", all[i].name);
+    for (const auto* kind : kinds) {
+      const auto error = errors.find(kind);
+      if (!options.json)
+        fmt::print(" {:>13}", error == errors.end() ? "-" : fmt::format("{:.2f}%", 100 * error->second));
+      if (error == errors.end()) continue;
+      row[fmt::format("{}_error", kind)] = error->second;
+      worst[kind] = std::max(worst[kind], error->second);
+    }
+    if (!options.json) fmt::print("\n");
+    json["clusters"].push_back(std::move(row));
   }
   for (const auto& [kind, error] : worst) json["summary"][kind + "_error_max"] = error;
   return json;

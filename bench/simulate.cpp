@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "model/error.hpp"
 #include "model/file.hpp"
@@ -30,6 +31,13 @@ ClusterShape shape_of(const std::string& file) {
   constexpr int senders = 3;
   if (json.contains("ejection_rate_bytes_per_s")) shape.calibration_nodes = senders + 1;
   return shape;
+}
+
+/// What is preloaded to simulate faster (tests/simulation/processor_clock.cpp), for a shell; nothing if it was not
+/// built.
+std::string preloading(const Simulator& simulator) {
+  const auto library = fs::absolute(simulator.platform).parent_path() / "libsimulated_processor_clock.so";
+  return fs::exists(library) ? fmt::format("LD_PRELOAD='{}' ", library.string()) : "";
 }
 
 }  // namespace
@@ -71,13 +79,13 @@ std::string simulate(const Simulator& simulator, const ClusterShape& cluster, in
   write_file(host_file, hosts);
   // The settings are explained in docs/model.md, "The referee".
   const auto command = fmt::format(
-      "{}SIMULATED_CLUSTER='{}' SIMULATED_NODES={} timeout 3600 smpirun -platform '{}' -hostfile '{}' -np {} "
+      "{}{}SIMULATED_CLUSTER='{}' SIMULATED_NODES={} timeout 3600 smpirun -platform '{}' -hostfile '{}' -np {} "
       "--cfg=network/crosstraffic:no --cfg=smpi/simulate-computation:no --cfg=smpi/send-is-detached-thresh:0 "
       "--cfg=smpi/async-small-thresh:0 "
       "--cfg=smpi/iprobe:0 --cfg=smpi/test:0 --cfg=smpi/grow-injected-times:no --log=root.thresh:warning '{}/{}' {} "
       ">'{}' 2>'{}'",
-      noise ? fmt::format("SIMULATED_NOISE={} ", noise) : "", cluster.file, nodes, simulator.platform, host_file, ranks,
-      simulator.programs, program, arguments, output, log);
+      preloading(simulator), noise ? fmt::format("SIMULATED_NOISE={} ", noise) : "", cluster.file, nodes,
+      simulator.platform, host_file, ranks, simulator.programs, program, arguments, output, log);
   write_file(run + ".sh", command + "\n");          // to repeat it by hand
   const int status = std::system(command.c_str());  // NOLINT: a shell for each thread does no harm
   const auto complaints = read_file(log);
@@ -88,8 +96,7 @@ std::string simulate(const Simulator& simulator, const ClusterShape& cluster, in
   return read_file(output);
 }
 
-std::vector<std::string> calibrate_all(const Simulator& simulator, const std::vector<ClusterShape>& clusters,
-                                       int nodes) {
+std::vector<std::string> calibrate_all(const Simulator& simulator, const std::vector<ClusterShape>& clusters) {
   std::vector<std::string> files;
   const bool are_there = !simulator.profiles.empty();
   for (const auto& cluster : clusters)
@@ -97,9 +104,14 @@ std::vector<std::string> calibrate_all(const Simulator& simulator, const std::ve
   if (are_there) return files;
   // Without noise a few samples settle everything; with it the budget is used up, and simulated time takes time.
   constexpr auto* budget_with_noise = " --budget 1s";
-  in_parallel(clusters.size(), [&](std::size_t i) {
+  const auto ranks_of = [](const ClusterShape& cluster) { return cluster.calibration_nodes * cluster.ppn(); };
+  std::vector<std::size_t> longest_first(clusters.size());
+  std::iota(longest_first.begin(), longest_first.end(), 0);
+  std::ranges::stable_sort(longest_first, std::ranges::greater(), [&](std::size_t i) { return ranks_of(clusters[i]); });
+  in_parallel(clusters.size(), [&](std::size_t turn) {
+    const auto i = longest_first[turn];
     const auto& cluster = clusters[i];
-    const int ranks = (nodes > 0 ? nodes : cluster.calibration_nodes) * cluster.ppn();
+    const int ranks = ranks_of(cluster);
     simulate(simulator, cluster, ranks, "commpass-calibrate",
              fmt::format("-o '{}' --name {} --layout {} --progress never{}", files[i], cluster.name,
                          layout_of(cluster, ranks), simulator.calibration_noise ? budget_with_noise : ""),

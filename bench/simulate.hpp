@@ -43,10 +43,9 @@ std::string layout_of(const ClusterShape& cluster, int ranks);
 std::string simulate(const Simulator& simulator, const ClusterShape& cluster, int ranks, const std::string& program,
                      const std::string& arguments, int noise = 0);
 
-/// The profiles that `commpass calibrate` writes on some nodes of each cluster, made anew unless there are some.
-/// @param nodes  0: those on which all limits of the cluster show
+/// The profiles that `commpass calibrate` writes on the `calibration_nodes` of each cluster, made anew unless there are
+/// some.
 /// @return their files
-std::vector<std::string> calibrate_all(const Simulator& simulator, const std::vector<ClusterShape>& clusters,
-                                       int nodes = 0);
+std::vector<std::string> calibrate_all(const Simulator& simulator, const std::vector<ClusterShape>& clusters);
 
 }  // namespace commpass::bench
