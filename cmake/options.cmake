@@ -12,6 +12,11 @@ target_compile_options(commpass_cold INTERFACE ${commpass_cold_options})
 if(COMMPASS_SANITIZE)
   add_compile_options(-fsanitize=${COMMPASS_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${COMMPASS_SANITIZE})
+  include(CheckLinkerFlag)
+  check_linker_flag(CXX -fuse-ld=lld COMMPASS_LLD)
+  if(COMMPASS_LLD)  # a hundred large programs, which the usual linker takes five minutes to link
+    add_link_options(-fuse-ld=lld)
+  endif()
 endif()
 # What of the libraries libFuzzer is told, wherever sanitizers are: so preset fuzz takes what preset sanitize has compiled.
 add_library(commpass_coverage INTERFACE)
