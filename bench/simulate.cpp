@@ -43,12 +43,14 @@ std::string preloading(const Simulator& simulator) {
 }  // namespace
 
 std::vector<ClusterShape> clusters(const Simulator& simulator, const std::vector<std::string>& folders) {
+  if (!fs::is_directory(simulator.clusters))
+    throw InputError("--clusters " + simulator.clusters, "there is no such directory",
+                     "give one of cluster descriptions, as tests/clusters is");
   std::vector<ClusterShape> result;
   for (const auto& folder : folders) {
     const auto first = std::ssize(result);
     const auto path = simulator.clusters + "/" + folder;
-    if (fs::exists(simulator.clusters) && !fs::exists(path))
-      continue;  // clusters of somebody's own need not be of all kinds
+    if (!fs::exists(path)) continue;  // clusters of somebody's own need not be of all kinds
     for (const auto& entry : fs::directory_iterator(path)) {
       if (entry.path().extension() == ".json") result.push_back(shape_of(entry.path().string()));
     }
@@ -77,7 +79,7 @@ std::string simulate(const Simulator& simulator, const ClusterShape& cluster, in
   for (int rank = 0; rank < ranks; ++rank) hosts += fmt::format("n{}c{}\n", rank / cluster.ppn(), rank % cluster.ppn());
   const auto host_file = run + ".hosts", output = run + ".output", log = run + ".log";
   write_file(host_file, hosts);
-  // The settings are explained in docs/model.md, "The referee".
+  // The settings are explained in docs/benchmarks.md, "Simulated clusters".
   const auto command = fmt::format(
       "{}{}SIMULATED_CLUSTER='{}' SIMULATED_NODES={} timeout 3600 smpirun -platform '{}' -hostfile '{}' -np {} "
       "--cfg=network/crosstraffic:no --cfg=smpi/simulate-computation:no --cfg=smpi/send-is-detached-thresh:0 "

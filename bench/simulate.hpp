@@ -27,7 +27,8 @@ struct ClusterShape {
   int ppn() const { return sockets * cores; }
 };
 
-/// The descriptions in `simulator.clusters`, or in folders of it, by name in each.
+/// The descriptions in `simulator.clusters`, or in those folders of it that are there, by name in each.
+/// @throws InputError if there is no such directory
 std::vector<ClusterShape> clusters(const Simulator& simulator, const std::vector<std::string>& folders = {"."});
 
 /// The layout of P ranks, node after node, as --layout takes it.
