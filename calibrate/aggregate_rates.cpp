@@ -9,7 +9,7 @@
 #include <span>
 
 #include "calibrate/calibration.hpp"
-#include "calibrate/fit.hpp"
+#include "calibrate/fit/fit.hpp"
 #include "calibrate/steps.hpp"
 
 namespace commpass {

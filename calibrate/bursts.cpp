@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "calibrate/attribution.hpp"
 #include "calibrate/calibration.hpp"
+#include "calibrate/fit/attribution.hpp"
 #include "calibrate/steps.hpp"
 
 namespace commpass {

@@ -10,7 +10,7 @@
 #include "calibrate/beside_others.hpp"
 #include "calibrate/calibration.hpp"
 #include "calibrate/devices.hpp"
-#include "calibrate/verdict.hpp"
+#include "calibrate/fit/verdict.hpp"
 #include "model/error.hpp"
 #include "model/median.hpp"
 #include "runtime/mpi/agreement.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "calibrate/provenance.hpp"
+#include "calibrate/fit/provenance.hpp"
 #include "model/machine/layout.hpp"
 #include "model/machine/profile.hpp"
 

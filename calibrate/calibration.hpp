@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "calibrate/calibrate.hpp"
-#include "calibrate/pairs.hpp"
-#include "calibrate/provenance.hpp"
+#include "calibrate/fit/pairs.hpp"
+#include "calibrate/fit/provenance.hpp"
 #include "calibrate/sampling.hpp"
 #include "calibrate/timing.hpp"
 #include "model/machine/layout.hpp"

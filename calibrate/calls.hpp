@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "calibrate/provenance.hpp"
+#include "calibrate/fit/provenance.hpp"
 
 namespace commpass {
 

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "calibrate/calibration.hpp"
+#include "calibrate/fit/verdict.hpp"
 #include "calibrate/held_out.hpp"
-#include "calibrate/verdict.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 
 namespace commpass {

@@ -7,7 +7,7 @@
 
 #include "calibrate/device_timing.hpp"
 #include "calibrate/devices.hpp"
-#include "calibrate/fit.hpp"
+#include "calibrate/fit/fit.hpp"
 #include "runtime/device/piece_kernel.hpp"
 #include "runtime/device/staged_ranges.hpp"
 #include "runtime/mpi/agreement.hpp"

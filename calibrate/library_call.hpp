@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "calibrate/fit.hpp"
+#include "calibrate/fit/fit.hpp"
 #include "calibrate/sampling.hpp"
 
 namespace commpass {

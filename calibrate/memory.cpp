@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "calibrate/calibration.hpp"
-#include "calibrate/fit.hpp"
+#include "calibrate/fit/fit.hpp"
 #include "calibrate/memory_timing.hpp"
 
 namespace commpass {

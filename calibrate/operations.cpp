@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "calibrate/calibration.hpp"
-#include "calibrate/fit.hpp"
+#include "calibrate/fit/fit.hpp"
 #include "calibrate/operation_timing.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "calibrate/calibration.hpp"
-#include "calibrate/fit.hpp"
-#include "calibrate/switches.hpp"
+#include "calibrate/fit/fit.hpp"
+#include "calibrate/fit/switches.hpp"
 #include "model/median.hpp"
 
 namespace commpass {

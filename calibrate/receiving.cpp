@@ -5,8 +5,8 @@
 #include <limits>
 #include <map>
 
-#include "calibrate/attribution.hpp"
 #include "calibrate/calibration.hpp"
+#include "calibrate/fit/attribution.hpp"
 #include "calibrate/steps.hpp"
 
 namespace commpass {

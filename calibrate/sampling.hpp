@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "calibrate/fit.hpp"
+#include "calibrate/fit/fit.hpp"
 #include "model/types.hpp"
 
 namespace commpass {

@@ -7,9 +7,9 @@
 #include <map>
 #include <vector>
 
-#include "calibrate/attribution.hpp"
 #include "calibrate/calibration.hpp"
-#include "calibrate/fit.hpp"
+#include "calibrate/fit/attribution.hpp"
+#include "calibrate/fit/fit.hpp"
 
 namespace commpass {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <limits>
 
-#include "calibrate/fit.hpp"
+#include "calibrate/fit/fit.hpp"
 #include "model/median.hpp"
 #include "runtime/mpi/common_start.hpp"
 #include "runtime/mpi/mpi_error.hpp"

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "calibrate/pairs.hpp"
+#include "calibrate/fit/pairs.hpp"
 #include "model/types.hpp"
 #include "runtime/execute/memory.hpp"
 

@@ -92,7 +92,7 @@ std::unique_ptr<Route> make_route(const Strategy& strategy, const Layout& layout
 /// All strategies worth considering for a layout, in catalogue order, each once.
 std::vector<Strategy> suggest_strategies(const Layout& layout);
 
-// The rows, each defined in the file of its route.
+// The rows, each defined in the file of its route, where a namespace of its name has what the row refers to.
 CatalogueRow standard_row();
 CatalogueRow two_step_row();
 CatalogueRow two_step_socket_row();

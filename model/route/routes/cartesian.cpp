@@ -17,6 +17,8 @@ std::vector<int> sizes_of(const Strategy& strategy, const char* name) {
   return {values.begin(), values.end()};
 }
 
+namespace cartesian {
+
 std::string malformed(const Strategy& strategy) {
   const auto dims = strategy.values("dims"), blocks = strategy.values("blocks"), stages = strategy.values("stages");
   if (dims.empty()) return "it needs dims, the sizes of the grid";
@@ -40,6 +42,7 @@ std::string inapplicable(const Strategy& strategy, const Layout& layout) {
              : fmt::format("its grid has {} ranks and the layout has {}", product, layout.ranks());
 }
 
+}  // namespace cartesian
 }  // namespace
 
 GridWay grid_way(const Strategy& strategy) {
@@ -81,14 +84,17 @@ Strategy strategy_of(const GridWay& way) {
 }
 
 namespace {
+namespace cartesian {
 
 std::unique_ptr<Route> make(const Strategy& strategy, const Layout&, const PatternTables&) {
   return std::make_unique<GridRoute>(grid_way(strategy));
 }
 
+}  // namespace cartesian
 }  // namespace
 
 CatalogueRow cartesian_row() {
+  using namespace cartesian;
   using Kind = Parameter::Kind;
   return {.name = "cartesian",
           .usage = "cartesian,dims=P1xP2x...[,blocks=B1xB2x...][,stages=S1xS2x...][,window=W][,staggered]",

@@ -9,6 +9,7 @@
 namespace commpass {
 
 namespace {
+namespace mpi {
 
 /// Another route's ways, which the library goes.
 class LibraryRoute final : public Route {
@@ -60,9 +61,11 @@ std::vector<Strategy> suggest(const Layout& layout) {
   return {{"mpi", {}, {}}};
 }
 
+}  // namespace mpi
 }  // namespace
 
 CatalogueRow mpi_row() {
+  using namespace mpi;
   return {.name = "mpi",
           .usage = "mpi",
           .summary =

@@ -9,6 +9,7 @@
 namespace commpass {
 
 namespace {
+namespace multi_leader {
 
 /// Each node is divided into as many groups of adjacent local ranks as it has leaders; the first of a group leads it.
 class LeaderRoute final : public Route {
@@ -160,9 +161,11 @@ std::vector<Strategy> suggest(const Layout& layout) {
   return strategies;
 }
 
+}  // namespace multi_leader
 }  // namespace
 
 CatalogueRow multi_leader_row() {
+  using namespace multi_leader;
   return {.name = "multi-leader",
           .usage = "multi-leader,leaders=L[,window=W][,staggered]",
           .summary = "gathered on L ranks of the node, from these to those of all nodes, and handed out there",

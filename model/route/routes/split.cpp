@@ -7,6 +7,7 @@
 namespace commpass {
 
 namespace {
+namespace split {
 
 std::string malformed(const Strategy& strategy) {
   if (strategy.values("cap").empty()) return "it needs a cap";
@@ -43,9 +44,11 @@ std::vector<Strategy> vary(const Strategy& strategy, const Layout&) {
   return result;
 }
 
+}  // namespace split
 }  // namespace
 
 CatalogueRow split_row() {
+  using namespace split;
   return {.name = "split",
           .usage = "split,cap=BYTES[,staggered]",
           .summary =

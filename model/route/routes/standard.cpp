@@ -9,6 +9,7 @@
 namespace commpass {
 
 namespace {
+namespace standard {
 
 constexpr const char* large_first = "large-first";
 
@@ -35,9 +36,11 @@ std::vector<Strategy> suggest(const Layout& layout) {
   return strategies;
 }
 
+}  // namespace standard
 }  // namespace
 
 CatalogueRow standard_row() {
+  using namespace standard;
   return {.name = "standard",
           .usage = "standard[,large-first][,window=W][,staggered]",
           .summary = "every block straight to its destination (window 1: pairwise; unlimited: spread-out)",

@@ -58,6 +58,7 @@ int stfw_message_bound(const std::vector<int>& dimensions) {
 }
 
 namespace {
+namespace stfw {
 
 std::string malformed(const Strategy& strategy) {
   return strategy.values("n").empty() != strategy.values("dims").empty() ? "" : "it needs either n or dims";
@@ -182,9 +183,11 @@ std::vector<Strategy> suggest(const Layout& layout) {
   return strategies;
 }
 
+}  // namespace stfw
 }  // namespace
 
 CatalogueRow stfw_row() {
+  using namespace stfw;
   using Kind = Parameter::Kind;
   return {
       .name = "stfw",

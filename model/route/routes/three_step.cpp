@@ -8,6 +8,7 @@
 namespace commpass {
 
 namespace {
+namespace three_step {
 
 std::unique_ptr<Route> make(const Strategy&, const Layout& layout, const PatternTables& tables) {
   const auto uncut = [](const NodeReceives&) { return std::numeric_limits<Bytes>::max(); };
@@ -19,9 +20,11 @@ std::vector<Strategy> suggest(const Layout& layout) {
   return {{"three-step", {}, {}}};
 }
 
+}  // namespace three_step
 }  // namespace
 
 CatalogueRow three_step_row() {
+  using namespace three_step;
   return {.name = "three-step",
           .usage = "three-step[,staggered]",
           .summary = "to one rank for each other node, to one rank there, then within that node",

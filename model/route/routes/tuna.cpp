@@ -10,6 +10,7 @@
 namespace commpass {
 
 namespace {
+namespace tuna {
 
 std::string malformed(const Strategy& strategy) { return strategy.arguments.empty() ? "it needs a radix" : ""; }
 
@@ -36,9 +37,11 @@ std::vector<Strategy> suggest(const Layout& layout) {
   return strategies;
 }
 
+}  // namespace tuna
 }  // namespace
 
 CatalogueRow tuna_row() {
+  using namespace tuna;
   return {.name = "tuna",
           .usage = "tuna,radix=R[,window=W][,staggered]",
           .summary = "the base-R digits of the distance between ranks, lowest first, one round at a time",

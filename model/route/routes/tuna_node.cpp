@@ -11,6 +11,7 @@
 namespace commpass {
 
 namespace {
+namespace tuna_node {
 
 // On uneven nodes distances are modulo the ppn of the source's node, on which the block stays until the last stage. A
 // destination whose local rank this node does not have is sent to by the rank with that number modulo ppn.
@@ -136,9 +137,11 @@ std::vector<Strategy> suggest(const Layout& layout) {
   return strategies;
 }
 
+}  // namespace tuna_node
 }  // namespace
 
 CatalogueRow tuna_node_row() {
+  using namespace tuna_node;
   return {.name = "tuna-node",
           .usage = "tuna-node,radix=R[,window=W][,staggered]",
           .summary =

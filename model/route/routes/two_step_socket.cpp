@@ -6,6 +6,7 @@
 namespace commpass {
 
 namespace {
+namespace two_step_socket {
 
 /// Sockets, as if each were a node.
 Layout by_socket(const Layout& layout) {
@@ -25,9 +26,11 @@ std::vector<Strategy> suggest(const Layout& layout) {
   return {{"two-step-socket", {}, {}}};
 }
 
+}  // namespace two_step_socket
 }  // namespace
 
 CatalogueRow two_step_socket_row() {
+  using namespace two_step_socket;
   return {.name = "two-step-socket",
           .usage = "two-step-socket[,window=W][,staggered]",
           .summary = "to the partner with the same position on the destination's socket, then within that socket",

@@ -1,4 +1,4 @@
-#include "calibrate/pairs.hpp"
+#include "calibrate/fit/pairs.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "calibrate/constrained.hpp"
+#include "calibrate/fit/constrained.hpp"
 
 #include <Eigen/Dense>
 #include <algorithm>

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "calibrate/significance.hpp"
+#include "calibrate/fit/significance.hpp"
 #include "model/machine/machine.hpp"
 #include "model/types.hpp"
 

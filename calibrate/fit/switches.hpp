@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "calibrate/fit.hpp"
+#include "calibrate/fit/fit.hpp"
 
 namespace commpass {
 

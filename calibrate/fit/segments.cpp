@@ -5,7 +5,7 @@
 #include <random>
 #include <set>
 
-#include "calibrate/fit.hpp"
+#include "calibrate/fit/fit.hpp"
 #include "model/median.hpp"
 
 namespace commpass {

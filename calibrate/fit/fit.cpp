@@ -1,4 +1,4 @@
-#include "calibrate/fit.hpp"
+#include "calibrate/fit/fit.hpp"
 
 #include <Eigen/Dense>
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Who is timed with whom.
-#include "calibrate/pairs.hpp"
+#include "calibrate/fit/pairs.hpp"
 
 #include <gtest/gtest.h>
 

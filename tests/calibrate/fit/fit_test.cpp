@@ -1,5 +1,5 @@
 // Fits of data whose truth is known.
-#include "calibrate/fit.hpp"
+#include "calibrate/fit/fit.hpp"
 
 #include <gtest/gtest.h>
 

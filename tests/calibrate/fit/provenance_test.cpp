@@ -1,5 +1,5 @@
 // What a profile tells of its calibration.
-#include "calibrate/provenance.hpp"
+#include "calibrate/fit/provenance.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Whose time a message takes, of machines whose processors, links and rates are known.
-#include "calibrate/attribution.hpp"
+#include "calibrate/fit/attribution.hpp"
 
 #include <gtest/gtest.h>
 

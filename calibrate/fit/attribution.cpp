@@ -1,10 +1,10 @@
-#include "calibrate/attribution.hpp"
+#include "calibrate/fit/attribution.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "calibrate/constrained.hpp"
+#include "calibrate/fit/constrained.hpp"
 #include "model/machine/plausibility.hpp"
 
 namespace commpass {

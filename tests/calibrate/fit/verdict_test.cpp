@@ -1,5 +1,5 @@
 // How far profiles are to be trusted.
-#include "calibrate/verdict.hpp"
+#include "calibrate/fit/verdict.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "calibrate/provenance.hpp"
+#include "calibrate/fit/provenance.hpp"
 #include "model/machine/verdict.hpp"
 
 namespace commpass {

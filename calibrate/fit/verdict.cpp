@@ -1,4 +1,4 @@
-#include "calibrate/verdict.hpp"
+#include "calibrate/fit/verdict.hpp"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "calibrate/fit.hpp"
+#include "calibrate/fit/fit.hpp"
 #include "model/machine/profile_lookup.hpp"
 #include "model/types.hpp"
 #include "selector/report/pace.hpp"

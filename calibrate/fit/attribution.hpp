@@ -6,7 +6,7 @@
 #include <limits>
 #include <span>
 
-#include "calibrate/fit.hpp"
+#include "calibrate/fit/fit.hpp"
 #include "model/types.hpp"
 
 namespace commpass {

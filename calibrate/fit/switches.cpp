@@ -1,10 +1,10 @@
-#include "calibrate/switches.hpp"
+#include "calibrate/fit/switches.hpp"
 
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 
-#include "calibrate/constrained.hpp"
+#include "calibrate/fit/constrained.hpp"
 #include "model/median.hpp"
 
 namespace commpass {

@@ -1,5 +1,5 @@
 // Least squares under inequalities, against a search over all sets of bounds that may hold with equality.
-#include "calibrate/constrained.hpp"
+#include "calibrate/fit/constrained.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "calibrate/provenance.hpp"
+#include "calibrate/fit/provenance.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
 // Lines that must not fall from one protocol to the next.
-#include "calibrate/switches.hpp"
+#include "calibrate/fit/switches.hpp"
 
 #include <gtest/gtest.h>
 
