@@ -10,6 +10,7 @@
 #include "model/machine/layout.hpp"
 #include "model/types.hpp"
 #include "runtime/alltoall/alltoall_exchange.hpp"
+#include "runtime/mpi/nonblocking_reduction.hpp"
 #include "runtime/mpi/own_communicator.hpp"
 
 namespace commpass {
@@ -24,6 +25,7 @@ class AlltoallvBench {
 
   /// One exchange, the mean of `repetitions` for the slowest rank.
   Seconds direct(int repetitions);
+  /// Each call behind a reduction, as calls are left to the library (AlltoallvEngine).
   Seconds by_library(int repetitions);
 
  private:
@@ -32,6 +34,7 @@ class AlltoallvBench {
   OwnCommunicator comm_;
   AlltoallStructure structure_;
   AlltoallExchange exchange_;
+  NonblockingReduction arrival_;
   std::vector<int> sent_, received_, offsets_;  ///< bytes, by rank
   std::vector<std::byte> send_, receive_;
 };

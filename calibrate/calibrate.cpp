@@ -94,6 +94,7 @@ void measure_parts(Calibration& calibration) {
   };
   take_pulse();
   part(find_slow_nodes);
+  part(measure_new_sends);
   part(measure_protocols);
   part_of_each(find_rendezvous);
   shared_part(measure_bursts, burst_share);

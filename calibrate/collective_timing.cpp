@@ -36,11 +36,11 @@ Seconds time_of(Executor& executor, int repetitions, MPI_Comm comm) {
 
 }  // namespace
 
-CollectiveBench::CollectiveBench(MPI_Comm comm, int messages)
+CollectiveBench::CollectiveBench(MPI_Comm comm, int messages, const Machine& machine)
     : comm_(comm), send_(static_cast<std::size_t>(messages * message_bytes)), receive_(send_.size()) {
   constexpr int tag = 1;
   const auto plan = plan_of(comm_.rank(), comm_.size(), messages);
-  direct_.emplace(std::make_unique<PersistentRequests>(plan, comm_.get(), tag, send_.data(), receive_.data()));
+  direct_.emplace(std::make_unique<PersistentRequests>(plan, comm_.get(), tag, send_.data(), receive_.data(), machine));
   auto by_library = std::make_unique<LibraryRequests>(plan, send_.data(), receive_.data());
   by_library->connect(comm_.get());
   by_library_.emplace(std::move(by_library));

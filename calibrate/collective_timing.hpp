@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "model/machine/machine.hpp"
 #include "model/types.hpp"
 #include "runtime/execute/executor.hpp"
 #include "runtime/mpi/own_communicator.hpp"
@@ -19,7 +20,8 @@ namespace commpass {
 class CollectiveBench {
  public:
   /// @param messages  that each rank sends, and receives
-  CollectiveBench(MPI_Comm comm, int messages);
+  /// @param machine   for which the direct exchange is made
+  CollectiveBench(MPI_Comm comm, int messages, const Machine& machine);
 
   /// One exchange, the mean of `repetitions` for the slowest rank.
   Seconds direct(int repetitions);

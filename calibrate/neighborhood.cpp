@@ -21,7 +21,7 @@ void measure_neighborhood(Calibration& calibration) {
   std::multimap<int, CollectiveBench> benches;
   for (const int count : {1, 2, 4, 8, 16, 32})
     benches.emplace(std::piecewise_construct, std::forward_as_tuple(count),
-                    std::forward_as_tuple(calibration.comm.get(), count));
+                    std::forward_as_tuple(calibration.comm.get(), count, calibration.machine));
   const auto fit = fit_library_call(calibration.sampler, collective_share.end, benches);
   calibration.machine.operations.neighbor_alltoall_s = fit.call_s;
   calibration.machine.operations.neighbor_alltoall_message_s = fit.message_s;

@@ -8,6 +8,7 @@
 #include <random>
 #include <utility>
 
+#include "calibrate/bisect.hpp"
 #include "calibrate/calibration.hpp"
 #include "calibrate/fit/fit.hpp"
 #include "calibrate/fit/switches.hpp"
@@ -62,25 +63,6 @@ std::string protocol_name(std::size_t index, std::size_t count) {
   if (count == 2) return "eager";
   if (index == 0) return "short";
   return index == 1 ? "eager" : fmt::format("eager-{}", index);
-}
-
-/// The number between two others (exclusive) that is a multiple of the largest power of two.
-Bytes roundest_between(Bytes low, Bytes high) {
-  Bytes unit = 1;
-  while ((low / (2 * unit) + 1) * 2 * unit < high) unit *= 2;
-  return (low / unit + 1) * unit;
-}
-
-/// The largest size found below the switch, to the byte. Asks at round numbers first: libraries switch there, and
-/// applications send them, so if the time is over, they are on the right side.
-/// @param low, high  below and above it
-template <class IsAbove>
-Bytes bisect(Bytes low, Bytes high, IsAbove is_above) {
-  while (high - low > 1) {
-    const Bytes middle = roundest_between(low, high);
-    (is_above(middle) ? high : low) = middle;
-  }
-  return low;
 }
 
 /// Bisects between the last size of a segment and the first of the next: on whose side are sizes between

@@ -17,19 +17,34 @@ namespace {
 
 constexpr int data_tag = 1, token_tag = 2, unused_tag = 3;
 
-/// Persistent requests that are freed on their own.
-class Requests {
+void send_token(Rank peer, MPI_Comm comm) { COMMPASS_MPI_CALL(MPI_Send, nullptr, 0, MPI_BYTE, peer, token_tag, comm); }
+void receive_token(Rank peer, MPI_Comm comm) {
+  COMMPASS_MPI_CALL(MPI_Recv, nullptr, 0, MPI_BYTE, peer, token_tag, comm, MPI_STATUS_IGNORE);
+}
+
+}  // namespace
+
+/// Either sends or receives, all of which are persistent or all new each time; freed on their own.
+class Bench::Requests {
  public:
-  void add_send(const void* buffer, Bytes bytes, Rank peer, MPI_Comm comm) {
-    COMMPASS_MPI_CALL(MPI_Send_init, buffer, static_cast<int>(bytes), MPI_BYTE, peer, data_tag, comm,
-                      &requests_.emplace_back());
+  explicit Requests(const Bench& bench) : comm_(bench.comm_), new_send_bytes_(bench.new_send_bytes_) {}
+
+  void add_send(const void* buffer, Bytes bytes, Rank peer) {
+    const int count = static_cast<int>(bytes);
+    auto& request = requests_.emplace_back(MPI_REQUEST_NULL);
+    if (bytes <= new_send_bytes_) new_sends_.push_back({buffer, count, peer});
+    else COMMPASS_MPI_CALL(MPI_Send_init, buffer, count, MPI_BYTE, peer, data_tag, comm_, &request);
   }
-  void add_receive(void* buffer, Bytes bytes, Rank peer, MPI_Comm comm) {
-    COMMPASS_MPI_CALL(MPI_Recv_init, buffer, static_cast<int>(bytes), MPI_BYTE, peer, data_tag, comm,
-                      &requests_.emplace_back());
+  void add_receive(void* buffer, Bytes bytes, Rank peer) {
+    COMMPASS_MPI_CALL(MPI_Recv_init, buffer, static_cast<int>(bytes), MPI_BYTE, peer, data_tag, comm_,
+                      &requests_.emplace_back(MPI_REQUEST_NULL));
   }
   void start() {
-    if (requests_.empty()) return;  // Open MPI refuses a null list, even of no requests
+    for (std::size_t i = 0; i < new_sends_.size(); ++i) {
+      const auto& [buffer, count, peer] = new_sends_[i];
+      COMMPASS_MPI_CALL(MPI_Isend, buffer, count, MPI_BYTE, peer, data_tag, comm_, &requests_[i]);
+    }
+    if (!new_sends_.empty() || requests_.empty()) return;  // Open MPI refuses a null list, even of no requests
     COMMPASS_MPI_CALL(MPI_Startall, static_cast<int>(requests_.size()), requests_.data());
   }
   void wait() {
@@ -37,24 +52,26 @@ class Requests {
     COMMPASS_MPI_CALL(MPI_Waitall, static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
   }
 
-  Requests() = default;
   Requests(Requests&&) = default;
   Requests(const Requests&) = delete;
   Requests& operator=(const Requests&) = delete;
   ~Requests() {
-    for (auto& request : requests_) MPI_Request_free(&request);
+    for (auto& request : requests_)
+      if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
   }
 
  private:
+  struct NewSend {
+    const void* buffer;
+    int count;
+    Rank peer;
+  };
+
+  MPI_Comm comm_;
+  Bytes new_send_bytes_;
   std::vector<MPI_Request> requests_;
+  std::vector<NewSend> new_sends_;
 };
-
-void send_token(Rank peer, MPI_Comm comm) { COMMPASS_MPI_CALL(MPI_Send, nullptr, 0, MPI_BYTE, peer, token_tag, comm); }
-void receive_token(Rank peer, MPI_Comm comm) {
-  COMMPASS_MPI_CALL(MPI_Recv, nullptr, 0, MPI_BYTE, peer, token_tag, comm, MPI_STATUS_IGNORE);
-}
-
-}  // namespace
 
 Bench::Bench(MPI_Comm comm, Bytes largest_bytes, Memory& memory)
     : comm_(comm),
@@ -113,11 +130,11 @@ std::vector<double> Bench::ping_pong_ways(Rank first, Rank second, Bytes bytes, 
   if (rank_ == first || rank_ == second) {
     const Rank peer = rank_ == first ? second : first;
     const int most = messages_at_a_time(bytes, repetitions);
-    std::vector<Requests> sends(static_cast<std::size_t>(most)), receives(sends.size());
+    std::vector<Requests> sends, receives;
     for (int i = 0; i < most; ++i) {
       const auto place = place_of(i, bytes);
-      sends[static_cast<std::size_t>(i)].add_send(send_.get() + place, bytes, peer, comm_);
-      receives[static_cast<std::size_t>(i)].add_receive(receive_.get() + place, bytes, peer, comm_);
+      sends.emplace_back(*this).add_send(send_.get() + place, bytes, peer);
+      receives.emplace_back(*this).add_receive(receive_.get() + place, bytes, peer);
     }
     for (int done = 0; done < repetitions; done += most) {
       const auto some = static_cast<std::size_t>(std::min(repetitions - done, most));
@@ -211,13 +228,13 @@ Bench::BurstTimes Bench::burst_times(Rank sender, std::span<const Rank> receiver
                                      int repetitions) {
   std::vector<double> all, posting;
   posting.reserve(static_cast<std::size_t>(repetitions));  // not while time runs
-  Requests requests;
+  Requests requests(*this);
   const bool receives = std::ranges::find(receivers, rank_) != receivers.end();
   for (int i = 0; i < messages; ++i) {
     const auto place = place_of(i, bytes);
     const Rank receiver = receivers[static_cast<std::size_t>(i) % receivers.size()];
-    if (rank_ == sender) requests.add_send(send_.get() + place, bytes, receiver, comm_);
-    if (rank_ == receiver) requests.add_receive(receive_.get() + place, bytes, sender, comm_);
+    if (rank_ == sender) requests.add_send(send_.get() + place, bytes, receiver);
+    if (rank_ == receiver) requests.add_receive(receive_.get() + place, bytes, sender);
   }
   for (int i = 0; i < repetitions; ++i) {
     if (rank_ == sender) {
@@ -241,14 +258,14 @@ Bench::BurstTimes Bench::burst_times(Rank sender, std::span<const Rank> receiver
 
 Seconds Bench::fan_in(std::span<const Rank> senders, Rank receiver, Bytes bytes, int messages, int repetitions) {
   std::vector<double> times;
-  Requests requests;
+  Requests requests(*this);
   const bool sends = std::ranges::find(senders, rank_) != senders.end();
   for (int i = 0; i < messages; ++i) {
     const auto place = place_of(i, bytes);
-    if (sends) requests.add_send(send_.get() + place, bytes, receiver, comm_);
+    if (sends) requests.add_send(send_.get() + place, bytes, receiver);
     // All senders' messages land at the same places: what is received does not matter here.
     for (const Rank sender : senders)
-      if (rank_ == receiver) requests.add_receive(receive_.get() + place, bytes, sender, comm_);
+      if (rank_ == receiver) requests.add_receive(receive_.get() + place, bytes, sender);
   }
   for (int i = 0; i < repetitions; ++i) {
     if (rank_ == receiver) {
@@ -286,11 +303,11 @@ Seconds Bench::both_ways(Rank first, Rank second, Bytes bytes, int messages, int
   if (rank_ == first || rank_ == second) {
     const Rank peer = rank_ == first ? second : first;
     const Seconds way_s = token_seconds(peer, rank_ == first);
-    Requests sends, receives;
+    Requests sends(*this), receives(*this);
     for (int i = 0; i < messages; ++i) {
       const auto place = place_of(i, bytes);
-      sends.add_send(send_.get() + place, bytes, peer, comm_);
-      receives.add_receive(receive_.get() + place, bytes, peer, comm_);
+      sends.add_send(send_.get() + place, bytes, peer);
+      receives.add_receive(receive_.get() + place, bytes, peer);
     }
     for (int i = 0; i < repetitions; ++i) {
       receives.start();
@@ -317,9 +334,9 @@ Seconds Bench::both_ways(Rank first, Rank second, Bytes bytes, int messages, int
 
 Seconds Bench::early_send(Rank sender, Rank receiver, Bytes bytes, Seconds late_s) {
   Seconds elapsed = 0;
-  Requests request;
+  Requests request(*this);
   if (rank_ == sender) {
-    request.add_send(send_.get(), bytes, receiver, comm_);
+    request.add_send(send_.get(), bytes, receiver);
     send_token(receiver, comm_);
     const double begin = MPI_Wtime();
     request.start();
@@ -327,7 +344,7 @@ Seconds Bench::early_send(Rank sender, Rank receiver, Bytes bytes, Seconds late_
     elapsed = MPI_Wtime() - begin;
     receive_token(receiver, comm_);
   } else if (rank_ == receiver) {
-    request.add_receive(receive_.get(), bytes, sender, comm_);
+    request.add_receive(receive_.get(), bytes, sender);
     receive_token(sender, comm_);
     // Meanwhile the library gets time to move what it can move without a receive.
     const double begin = MPI_Wtime();
@@ -346,16 +363,18 @@ Seconds Bench::early_send(Rank sender, Rank receiver, Bytes bytes, Seconds late_
 class Bench::Halves {
  public:
   Halves(Bench& bench, Bytes bytes)
-      : bench_(bench), parts_{Part{0, bytes / 2, {}}, {bytes / 2, bytes - bytes / 2, {}}, {bytes / 2, bytes / 4, {}}} {}
+      : bench_(bench), parts_{Part{0, bytes / 2, Requests(bench)},
+               {bytes / 2, bytes - bytes / 2, Requests(bench)},
+               {bytes / 2, bytes / 4, Requests(bench)}} {}
 
   void add_send(Rank peer) {
-    for (auto& part : parts_) part.requests.add_send(bench_.send_.get() + part.begin, part.bytes, peer, bench_.comm_);
+    for (auto& part : parts_) part.requests.add_send(bench_.send_.get() + part.begin, part.bytes, peer);
   }
   /// Who receives knows when all is there.
   void add_receive(Rank peer) {
     receives_ = true;
     for (auto& part : parts_)
-      part.requests.add_receive(bench_.receive_.get() + part.begin, part.bytes, peer, bench_.comm_);
+      part.requests.add_receive(bench_.receive_.get() + part.begin, part.bytes, peer);
   }
 
   Seconds repeat(Seconds begin_s, int repetitions) {

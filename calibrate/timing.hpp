@@ -26,7 +26,11 @@ class Bench {
   /// @param memory         from which messages are sent and in which they come; alive as long as this
   Bench(MPI_Comm comm, Bytes largest_bytes, Memory& memory = host_memory());
 
-  /// One way of a ping-pong with persistent requests: the lower quartile over tenths of the `repetitions`. Rank `first`
+  /// From now on sends of up to so many bytes have a new request each time, as real exchanges do; all others, and at
+  /// first all, are persistent, but synchronous ones.
+  void send_anew_up_to(Bytes bytes) { new_send_bytes_ = bytes; }
+
+  /// One way of a ping-pong: the lower quartile over tenths of the `repetitions`. Rank `first`
   /// begins.
   Seconds ping_pong(Rank first, Rank second, Bytes bytes, int repetitions);
 
@@ -87,7 +91,9 @@ class Bench {
   MPI_Comm comm_;
   Rank rank_ = 0;
   Bytes room_ = 0;
+  Bytes new_send_bytes_ = -1;
   class Halves;
+  class Requests;
 
   Memory::Buffer send_, receive_;
   bool is_on_host_;

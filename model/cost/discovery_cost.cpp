@@ -71,6 +71,14 @@ Seconds found_seconds(const BatchLoad& load, const Machine& machine) {
   return times.awaits_receives ? times.launching + times.moving_when_posted() : times.moving();
 }
 
+/// Synchronous sends have no shorter way for few bytes (`new_send_bytes`): they take what the least message takes that
+/// has none.
+BatchLoad synchronous(BatchLoad load, const Machine& machine) {
+  if (const auto shortened = machine.operations.new_send_bytes)
+    load.bytes = std::max(load.bytes, static_cast<double>(*shortened) + 1);
+  return load;
+}
+
 /// Numbers that are scattered go far first, and share the rate of their node with messages that have been found by
 /// then.
 Seconds sharing_seconds(const DiscoveryGroup& group, const BatchLoad& load, double bytes, const Machine& machine) {
@@ -185,7 +193,7 @@ Seconds discovery_seconds(Discovery discovery, const DiscoveryGroup& group, cons
   switch (discovery) {
     // A synchronous send ends when its receiver has answered.
     case Discovery::nbx:
-      return found_seconds(load, machine) + answer_seconds(load, machine) +
+      return found_seconds(synchronous(load, machine), machine) + answer_seconds(load, machine) +
              reduction_seconds(group, tally_bytes, false, Looks::with_mail, machine);
     case Discovery::reduce: return reduced_seconds(group, load, true, machine);
     case Discovery::allreduce: return reduced_seconds(group, load, false, machine);

@@ -45,6 +45,7 @@ Machine on_device(const Machine& machine) {
     result.copy_call_s = std::ranges::min(machine.device_to_host, {}, &DeviceCopy::alpha_s).alpha_s;
   result.operations = machine.operations;
   result.operations.neighbor_alltoall_s = result.operations.alltoallv_s = std::nullopt;
+  result.operations.new_send_bytes = std::nullopt;
   result.verdict = machine.verdict;
   return result;
 }

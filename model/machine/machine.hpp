@@ -107,6 +107,8 @@ struct OperationCosts {
   /// What Commpass's own calls take beyond the messages: for each batch of a planned exchange and of one that is called
   /// once, for each discovery of a sparse exchange.
   std::optional<Seconds> batch_s{}, batch_once_s{}, discovery_s{};
+  /// Sends of up to so many bytes take less with a new request for each than with a persistent one.
+  std::optional<Bytes> new_send_bytes{};
   std::optional<int> ranks{};  ///< with how many ranks barrier, allreduce, fence and window were measured; at least two
   bool operator==(const OperationCosts&) const = default;
 };

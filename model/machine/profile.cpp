@@ -20,10 +20,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int schema_version = 2, first_schema_version = 1;
-constexpr int schema_minor = 3;  ///< of schema_version; grows by one where keys are added that older ones may pass over
-constexpr int devices_minor = 1,
-              groups_minor =
-                  2;  ///< those that added devices and calls, and groups; the last one added loops over values
+constexpr int schema_minor = 4;  ///< of schema_version; grows by one where keys are added that older ones may pass over
+/// Those that added devices and calls, groups, and loops over values; the last one added sends with new requests.
+constexpr int devices_minor = 1, groups_minor = 2, value_run_minor = 3;
 
 // What no message takes: eleven days, or that for each byte, and a byte in as long. Sums of such times stay finite.
 constexpr double most_amount = 1e6;
@@ -353,6 +352,8 @@ Profile parse_profile(const std::string& text, const std::string& origin) {
   read_section(in, "operations", [&](auto& s) {
     for (const auto& [key, member, is_difference] : operation_keys)
       machine.operations.*member = is_difference ? s.optional_signed_number(key) : s.optional_number(key);
+    if (version > first_schema_version && s.find("new_send_bytes"))
+      machine.operations.new_send_bytes = s.count("new_send_bytes", 1);
     if (s.find("ranks")) machine.operations.ranks = s.count("ranks", 2);
   });
   if (version > first_schema_version) read_section(in, "verdict", [&](auto& s) { machine.verdict = read_verdict(s); });
@@ -443,7 +444,8 @@ std::string to_json(const Profile& profile) {
   const auto& own = machine.operations;
   const auto devices = write_devices(machine);
   const bool has_devices_or_calls = !devices.empty() || own.batch_s || own.batch_once_s || own.discovery_s;
-  const int minor = machine.value_run_s                             ? schema_minor
+  const int minor = own.new_send_bytes                              ? schema_minor
+                    : machine.value_run_s                           ? value_run_minor
                     : std::isfinite(machine.group_rate_bytes_per_s) ? groups_minor
                     : has_devices_or_calls                          ? devices_minor
                                                                     : 0;
@@ -463,6 +465,7 @@ std::string to_json(const Profile& profile) {
   if (machine.datatype_rate_bytes_per_s) local["datatype_rate_bytes_per_s"] = *machine.datatype_rate_bytes_per_s;
   if (machine.datatype_block_s) local["datatype_block_s"] = *machine.datatype_block_s;
   for (const auto& [key, seconds] : measured_operations(machine.operations)) operations[key] = seconds;
+  if (own.new_send_bytes) operations["new_send_bytes"] = *own.new_send_bytes;
   if (machine.operations.ranks) operations["ranks"] = *machine.operations.ranks;
   for (const auto& [key, member] : shared_rate_keys) {
     Json section;

@@ -1,6 +1,7 @@
 #include "runtime/execute/persistent_requests.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -21,11 +22,10 @@ PersistentRequests::PersistentRequests(const Plan& plan, MPI_Comm comm, int tag,
   std::size_t request_total = 0;
   for (const auto& batch : plan.batches) request_total += batch.receives.size() + batch.sends.size();
   requests_.reserve(request_total);
-  const bool is_immediate = life == RequestLife::immediate;
-  const auto keep = [&](const void* at, MessageType& type, Rank peer, int its_tag) {
-    arguments_.push_back({const_cast<void*>(at), type.count(), type.type(), peer, its_tag});  // NOLINT: sends only read
-    types_.push_back(std::move(type));
-  };
+  constexpr Bytes none = -1;
+  const bool are_immediate = life == RequestLife::immediate;
+  const Bytes most_received = are_immediate ? std::numeric_limits<Bytes>::max() : none;
+  const Bytes most_sent = are_immediate ? most_received : machine.operations.new_send_bytes.value_or(none);
   const auto stays = [&](const PlannedMessage& message) { return stays_in_pieces(message, machine, largest_count); };
   try {
     for (const auto& batch : plan.batches) {
@@ -37,19 +37,16 @@ PersistentRequests::PersistentRequests(const Plan& plan, MPI_Comm comm, int tag,
         if (!stays(message)) buffers_.add_scattering(message, copies_);
       ends.unpack = copies_.size();
       // Receives first: what arrives then finds its place.
-      add_requests(batch.receives, tag, largest_count, stays,
-                   [&](void* at, auto& type, Rank peer, int its_tag, MPI_Request* request) {
-                     if (is_immediate) return keep(at, type, peer, its_tag);
+      add_requests(batch.receives, tag, largest_count, stays, most_received,
+                   [&](void* at, const MessageType& type, Rank peer, int its_tag, MPI_Request* request) {
                      COMMPASS_MPI_CALL(MPI_Recv_init, at, type.count(), type.type(), peer, its_tag, comm, request);
                    });
       ends.receive = requests_.size();
-      add_requests(batch.sends, tag, largest_count, stays,
-                   [&](const void* at, auto& type, Rank peer, int its_tag, MPI_Request* request) {
-                     if (is_immediate) return keep(at, type, peer, its_tag);
+      add_requests(batch.sends, tag, largest_count, stays, most_sent,
+                   [&](const void* at, const MessageType& type, Rank peer, int its_tag, MPI_Request* request) {
                      COMMPASS_MPI_CALL(MPI_Send_init, at, type.count(), type.type(), peer, its_tag, comm, request);
                    });
-      start_ends_.push_back(requests_.size());
-      ends.start = start_ends_.size();
+      ends.start = starts_.size();
       ends.request = requests_.size();
     }
     if (plan.batches.empty()) ends_.push_back(ends_.front());
@@ -73,18 +70,31 @@ void PersistentRequests::free_requests() noexcept {
 // its own.
 template <class Stays, class Init>
 void PersistentRequests::add_requests(const std::vector<PlannedMessage>& messages, int first_tag, Bytes largest_count,
-                                      Stays stays, Init init) {
+                                      Stays stays, Bytes most_immediate, Init init) {
   std::map<Rank, int> count;
   for (const auto& message : messages) {
     const int tag_number = count[message.peer]++ % tags_per_exchange;
-    if (tag_number == 0 && count[message.peer] > 1) start_ends_.push_back(requests_.size());
-    const bool is_in_pieces = stays(message);
+    const int tag = first_tag + tag_number;
+    const bool is_immediate = message.bytes <= most_immediate, is_in_pieces = stays(message);
+    begin_start(is_immediate, tag_number == 0 && count[message.peer] > 1);
     auto type = is_in_pieces ? type_of_pieces(message) : MessageType(message.bytes, largest_count);
+    void* const at = is_in_pieces ? MPI_BOTTOM : buffers_.address(message.place);
     MPI_Request request = MPI_REQUEST_NULL;
-    init(is_in_pieces ? MPI_BOTTOM : buffers_.address(message.place), type, message.peer, first_tag + tag_number,
-         &request);
+    if (is_immediate) {
+      arguments_.push_back({at, type.count(), type.type(), message.peer, tag});
+      types_.push_back(std::move(type));
+    } else {
+      init(at, type, message.peer, tag, &request);
+    }
     requests_.push_back(request);
+    starts_.back().end = requests_.size();
   }
+}
+
+void PersistentRequests::begin_start(bool is_immediate, bool is_first) {
+  const bool is_new_batch = starts_.size() == ends_[ends_.size() - 2].start;
+  if (is_first || is_new_batch || starts_.back().is_immediate != is_immediate)
+    starts_.push_back({is_immediate, arguments_.size(), requests_.size()});
 }
 
 MessageType PersistentRequests::type_of_pieces(const PlannedMessage& message) const {
@@ -106,17 +116,15 @@ std::span<MPI_Request> PersistentRequests::requests() {
 
 void PersistentRequests::start_batch(const Ends& before, const Ends& ends) {
   auto first = before.request;
-  if (arguments_.empty()) {
-    for (auto start = before.start; start < ends.start; ++start) {
-      COMMPASS_MPI_CALL(MPI_Startall, static_cast<int>(start_ends_[start] - first), requests_.data() + first);
-      first = start_ends_[start];
+  for (const auto& start : std::span(starts_).subspan(before.start, ends.start - before.start)) {
+    if (!start.is_immediate)
+      COMMPASS_MPI_CALL(MPI_Startall, static_cast<int>(start.end - first), requests_.data() + first);
+    for (auto i = first; start.is_immediate && i < start.end; ++i) {
+      const auto& [at, count, type, peer, tag] = arguments_[start.arguments + i - first];
+      if (i < ends.receive) COMMPASS_MPI_CALL(MPI_Irecv, at, count, type, peer, tag, comm_, &requests_[i]);
+      else COMMPASS_MPI_CALL(MPI_Isend, at, count, type, peer, tag, comm_, &requests_[i]);
     }
-    return;
-  }
-  for (auto i = first; i < ends.request; ++i) {
-    const auto& [at, count, type, peer, tag] = arguments_[i];
-    if (i < ends.receive) COMMPASS_MPI_CALL(MPI_Irecv, at, count, type, peer, tag, comm_, &requests_[i]);
-    else COMMPASS_MPI_CALL(MPI_Isend, at, count, type, peer, tag, comm_, &requests_[i]);
+    first = start.end;
   }
 }
 

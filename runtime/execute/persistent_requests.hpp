@@ -1,4 +1,4 @@
-// Requests of a plan that are made once and started any number of times, or made for each exchange.
+// Requests of a plan that are made once and started any number of times, or made anew for each exchange.
 #pragma once
 
 #include <mpi.h>
@@ -22,7 +22,8 @@ inline constexpr int tags_per_exchange = 16;
 bool stays_in_pieces(const PlannedMessage& message, const Machine& machine, Bytes largest_count = largest_mpi_count);
 
 /// Are requests of MPI made once (persistent), or for each exchange (immediate)? MPI libraries may have a shorter way
-/// for small messages whose requests are immediate.
+/// for small sends whose requests are immediate; where the profile knows (`operations.new_send_bytes`), those are
+/// immediate in either case.
 enum class RequestLife { persistent, immediate };
 
 /// A plan with its buffers and requests. We allocate nothing and create nothing after construction, but immediate
@@ -31,7 +32,8 @@ class PersistentRequests final : public BatchRequests {
  public:
   /// @param comm           ours, and alive as long as this
   /// @param tag            the first of `tags_per_exchange`; the same on all ranks, used by no other exchange in flight
-  /// @param machine        whose prices tell whether pieces of messages move by copies or as a derived datatype
+  /// @param machine        whose prices tell whether pieces of messages move by copies or as a derived datatype, and
+  ///                       up to how many bytes sends are immediate
   /// @param largest_count  for tests: messages of more bytes use a derived datatype
   /// @param memory         where the user's buffers lie, and its own
   /// @throws MpiError, std::bad_alloc
@@ -47,7 +49,7 @@ class PersistentRequests final : public BatchRequests {
   void abandon() noexcept override;
 
  private:
-  /// Where the ranges of a batch end in copies_, requests_ and start_ends_; those of the next one follow.
+  /// Where the ranges of a batch end in copies_, requests_ and starts_; those of the next one follow.
   struct Ends {
     std::size_t pack = 0, unpack = 0, receive = 0, request = 0, start = 0;
   };
@@ -61,10 +63,19 @@ class PersistentRequests final : public BatchRequests {
     int tag;
   };
 
+  /// Requests that are started one after another: by one call if they are persistent, else each by its arguments.
+  struct Start {
+    bool is_immediate = false;
+    std::size_t arguments = 0;  ///< where in arguments_ those of the first one are, if they are immediate
+    std::size_t end = 0;        ///< in requests_
+  };
+
   void start_batch(const Ends& before, const Ends& ends);
   template <class Stays, class Init>
   void add_requests(const std::vector<PlannedMessage>& messages, int first_tag, Bytes largest_count, Stays stays,
-                    Init init);
+                    Bytes most_immediate, Init init);
+  /// Where the next request belongs. @param is_first  of a batch, or of those whose tags are all used
+  void begin_start(bool is_immediate, bool is_first);
   MessageType type_of_pieces(const PlannedMessage& message) const;
   void copy(std::size_t first, std::size_t last);
   void free_requests() noexcept;
@@ -74,9 +85,9 @@ class PersistentRequests final : public BatchRequests {
   PlanBuffers buffers_;
   std::vector<LocalCopy> copies_;  ///< those to self, then of each batch those before and after
   std::vector<MPI_Request> requests_;
-  std::vector<std::size_t> start_ends_;  ///< where in requests_ end those that are started by one call
-  std::vector<MessageType> types_;       ///< of these, if they are immediate
-  std::vector<Arguments> arguments_;     ///< the same
+  std::vector<Start> starts_;
+  std::vector<Arguments> arguments_;  ///< of immediate requests
+  std::vector<MessageType> types_;    ///< of the same
   std::vector<Ends> ends_;               ///< of what is before all batches, and of each batch
   std::size_t current_ = 0;
 };

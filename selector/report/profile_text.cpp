@@ -62,6 +62,8 @@ void add_operations(std::string& text, const Machine& machine) {
   const auto out = std::back_inserter(text);
   for (const auto& [key, seconds] : measured_operations(machine.operations))
     fmt::format_to(out, "  {}: {}\n", key.substr(0, key.rfind('_')), format_seconds(seconds));
+  if (const auto bytes = machine.operations.new_send_bytes)
+    fmt::format_to(out, "  sends of up to {}: a new request each time\n", format_bytes(static_cast<double>(*bytes)));
   if (machine.operations.ranks) fmt::format_to(out, "    collective ones with {} ranks\n", *machine.operations.ranks);
 }
 

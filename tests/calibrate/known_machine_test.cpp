@@ -35,6 +35,7 @@ struct World {
   bool has_windows = true;
   int slow_node = -1;                    ///< none
   Bytes fan_in_unclear_from = no_limit;  ///< larger messages of many senders take up to twice as long, or nothing
+  Bytes new_send_bytes = 0;  ///< new requests take half of what persistent ones do up to here, and beyond it more
   double burst_noise = 0;                ///< posting takes by up to this part less or more, the same each time
 
   double late(Bytes bytes, int messages) const {
@@ -94,7 +95,10 @@ Machine known_machine() {
 // In place of the experiments.
 
 Bench::Bench(MPI_Comm comm, Bytes, Memory&) : comm_(comm) {}
-Seconds Bench::ping_pong(Rank first, Rank second, Bytes bytes, int) { return world->alone(first, second, bytes); }
+Seconds Bench::ping_pong(Rank first, Rank second, Bytes bytes, int) {
+  const bool is_new = bytes <= new_send_bytes_, is_short = bytes <= world->new_send_bytes;
+  return world->alone(first, second, bytes) * (!is_new ? 1 : is_short ? 0.5 : 1.05);
+}
 std::vector<Seconds> Bench::ping_pongs(std::span<const Pair> pairs, Bytes bytes, int) {
   std::vector<Seconds> times;
   for (const auto& [first, second] : pairs) {
@@ -211,7 +215,7 @@ Seconds time_window(MPI_Comm, std::span<std::byte>, int) { return world->machine
 Seconds time_puts(MPI_Comm, const PutWindow&, int puts, int) {
   return world->machine.operations.fence_s.value() + puts * world->machine.operations.put_s.value();
 }
-CollectiveBench::CollectiveBench(MPI_Comm comm, int messages)
+CollectiveBench::CollectiveBench(MPI_Comm comm, int messages, const Machine&)
     : comm_(comm), send_(static_cast<std::size_t>(messages)) {}
 Seconds CollectiveBench::direct(int) { return direct_s + direct_message_s * static_cast<double>(send_.size()); }
 Seconds CollectiveBench::by_library(int) {
@@ -241,6 +245,7 @@ class KnownMachine : public testing::Test {
   const Machine& calibrate() {
     auto& c = calibration_.emplace(MPI_COMM_SELF, world_.layout, options_);
     find_slow_nodes(c);
+    measure_new_sends(c);
     measure_protocols(c);
     for (const auto locality : c.localities) find_rendezvous(c, locality);
     for (const auto locality : c.localities) measure_bursts(c, locality, burst_share.of(locality, c.localities));
@@ -370,6 +375,22 @@ TEST_F(KnownMachine, HasAProtocolThatIsMetOnlyOnTheWayToASwitch) {
       protocol("eager", 20000, 6e-7, 5.8e-11, 1e-7, 4e-11, 5e-8, 5e-10),
       protocol("rendezvous", no_limit, 1.7e-6, 3.7e-11, 1e-7, 3e-11, 5e-8, 5e-10)};
   expect_lines_of(calibrate().host.by_locality[0]->protocols, world_.machine.host.by_locality[0]->protocols);
+}
+
+TEST_F(KnownMachine, WhoseLibraryHasAShortWayForNewSendsTakesItUpToTheLastByte) {
+  EXPECT_FALSE(calibrate().operations.new_send_bytes) << "where it has none";
+  for (const Bytes bytes : {Bytes{8}, Bytes{100}, Bytes{256}, Bytes{4095}}) {
+    world_.new_send_bytes = bytes;
+    const auto& found = calibrate();
+    EXPECT_EQ(found.operations.new_send_bytes, bytes);
+    const auto& protocols = found.host.find(Locality::node)->protocols;
+    ASSERT_EQ(protocols.size(), 2U) << bytes;
+    EXPECT_EQ(protocols[0].max_bytes, bytes) << "and prices are those of the sends that run";
+    expect_near(protocols[0].alpha_s, 3e-7, "half of it");
+    expect_near(protocols[1].alpha_s, 6e-7, "all of it");
+  }
+  world_.new_send_bytes = 7;
+  EXPECT_FALSE(calibrate().operations.new_send_bytes) << "less than any message is";
 }
 
 class TwoNodes : public KnownMachine {

@@ -67,7 +67,7 @@ std::map<std::string, std::string> rows_of_documentation() {
 /// A machine of which everything is known, with 16 ranks.
 nlohmann::ordered_json full_profile() {
   return nlohmann::ordered_json::parse(
-      R"({"schema_version": 2, "schema_minor": 3, "name": "full", "provenance": {}, "verdict": {"trust": "good", "uncertainty": 0, "why": "it is made up", "remedy": "none"},
+      R"({"schema_version": 2, "schema_minor": 4, "name": "full", "provenance": {}, "verdict": {"trust": "good", "uncertainty": 0, "why": "it is made up", "remedy": "none"},
     "host": {"socket": {"protocols": [{"name": "short", "max_bytes": 512, "alpha_s": 4e-7, "beta_s_per_byte": 1e-10, "alpha_next_s": 2e-7, "beta_next_s_per_byte": 5e-11, "alpha_receive_s": 1e-7, "beta_receive_s_per_byte": 2e-10},
                                       {"name": "eager", "alpha_s": 6e-7, "beta_s_per_byte": 1e-10, "alpha_next_s": 3e-7, "beta_next_s_per_byte": 5e-11, "alpha_receive_s": 2e-7, "beta_receive_s_per_byte": 2e-10}],
                         "gamma_s": 1e-8, "rendezvous_from_bytes": 4097, "aggregate_rate_bytes_per_s": 2e9, "link_rate_bytes_per_s": 1e9},
@@ -83,7 +83,7 @@ nlohmann::ordered_json full_profile() {
     "local": {"copy_rate_bytes_per_s": 5e9, "copy_block_s": 3e-8, "value_run_s": 5e-9, "datatype_rate_bytes_per_s": 6e9, "datatype_block_s": 2e-8},
     "operations": {"barrier_s": 4e-6, "allreduce_s": 7e-6, "probe_s": 9e-7, "put_s": 3e-7, "fence_s": 5e-6, "window_s": 6e-5, "neighbor_alltoall_s": 1e-6, "neighbor_alltoall_message_s": 2e-7,
                    "alltoallv_s": 2e-6, "alltoallv_message_s": 3e-7,
-                   "batch_s": 1e-7, "batch_once_s": 2e-7, "discovery_s": 2e-6, "ranks": 4}})");
+                   "batch_s": 1e-7, "batch_once_s": 2e-7, "discovery_s": 2e-6, "new_send_bytes": 1000, "ranks": 4}})");
 }
 
 const auto layout = Layout::regular(1, 2, 4, 2);  // two groups of one node
@@ -239,6 +239,9 @@ const std::map<std::string, StandIn>& stand_ins() {
       {"operations.batch_s", {"| 0: messages alone take time |", as(0)}},
       {"operations.batch_once_s", {"| 0: messages alone take time |", as(0)}},
       {"operations.discovery_s", {"| 0: messages alone take time |", as(0)}},
+      {"operations.new_send_bytes",
+       {"none: all requests are persistent",
+        [](nlohmann::ordered_json& json, const nlohmann::ordered_json::json_pointer& key) { json[key] = 1; }}},
       {"operations.ranks",
        {"on any number of ranks", [](nlohmann::ordered_json& json, const nlohmann::ordered_json::json_pointer& key) {
           json[key] = layout.ranks();

@@ -21,7 +21,7 @@ const std::string profiles = COMMPASS_TEST_PROFILES;
 /// A profile in which every key occurs.
 Json full_profile() {
   return Json::parse(R"({
-    "schema_version": 2, "schema_minor": 3, "name": "full", "provenance": {"by": "hand", "deep": {"list": [1, 2.5, null, "x"]}},
+    "schema_version": 2, "schema_minor": 4, "name": "full", "provenance": {"by": "hand", "deep": {"list": [1, 2.5, null, "x"]}},
     "host": {
       "socket": {"protocols": [{"name": "short", "max_bytes": 0, "alpha_s": 1e-7, "beta_s_per_byte": 0, "alpha_next_s": 0, "beta_next_s_per_byte": 5e-11},
                                {"name": "eager", "max_bytes": 9007199254740993, "alpha_s": 2e-7, "beta_s_per_byte": 1e-10, "alpha_receive_s": 3e-7},
@@ -35,7 +35,7 @@ Json full_profile() {
              "host_to_device": [{"processes": 1, "alpha_s": 1e-5, "beta_s_per_byte": 1e-11}]},
     "local": {"copy_rate_bytes_per_s": 8e9, "copy_block_s": 2e-8, "value_run_s": 2e-9, "datatype_rate_bytes_per_s": 2e9, "datatype_block_s": 3e-8},
     "operations": {"barrier_s": 1e-6, "allreduce_s": 2e-6, "probe_s": 3e-6, "put_s": 4e-6, "fence_s": 5e-6, "window_s": 6e-6,
-                   "neighbor_alltoall_s": 7e-6, "neighbor_alltoall_message_s": -8e-8, "alltoallv_s": -9e-6, "alltoallv_message_s": 1e-8, "batch_s": 1e-8, "batch_once_s": 2e-8, "discovery_s": 3e-8, "ranks": 48}})");
+                   "neighbor_alltoall_s": 7e-6, "neighbor_alltoall_message_s": -8e-8, "alltoallv_s": -9e-6, "alltoallv_message_s": 1e-8, "batch_s": 1e-8, "batch_once_s": 2e-8, "discovery_s": 3e-8, "new_send_bytes": 256, "ranks": 48}})");
 }
 
 /// The least that a profile needs.
@@ -95,6 +95,7 @@ TEST(Profile, HasEveryParameter) {
   EXPECT_EQ(machine.operations.batch_s, 1e-8);
   EXPECT_EQ(machine.operations.batch_once_s, 2e-8);
   EXPECT_EQ(machine.operations.discovery_s, 3e-8);
+  EXPECT_EQ(machine.operations.new_send_bytes, 256);
   EXPECT_EQ(machine.operations.ranks, 48);
   const auto operations = measured_operations(machine.operations);
   ASSERT_EQ(operations.size(), 13U);
@@ -281,6 +282,7 @@ std::vector<Broken> broken_profiles() {
       {"/operations/probe_s", -1, {"key operations.probe_s is -1"}},
       {"/operations/neighbor_alltoall_s", "fast", {"key operations.neighbor_alltoall_s is \"fast\"", "use a number"}},
       {"/operations", Json::array(), {"key operations is no object"}},
+      {"/operations/new_send_bytes", 0, {"key operations.new_send_bytes is 0", "1 or more"}},
       {"/operations/ranks", 1, {"key operations.ranks is 1", "2 or more"}},
       {"/operations/ranks", 2.5, {"key operations.ranks is 2.5"}},
       {"/operations/ranks", 3000000000, {"key operations.ranks is 3000000000", "at most 2147483647"}},
@@ -360,6 +362,7 @@ TEST(Profile, MayLackEverythingElse) {
                               "/operations/neighbor_alltoall_message_s",
                               "/operations/alltoallv_s",
                               "/operations/alltoallv_message_s",
+                              "/operations/new_send_bytes",
                               "/operations/ranks",
                               "/local/datatype_rate_bytes_per_s",
                               "/local/datatype_block_s",
@@ -468,7 +471,7 @@ TEST(Profile, KeepsItsVerdict) {
 
 TEST(Profile, OfANewerMinorVersionKeepsWhatIsKnownAndTellsWhatIsNot) {
   auto json = judged_profile();
-  json["schema_minor"] = 4;
+  json["schema_minor"] = 5;
   json["weather"] = "fine";
   json["host"]["node"]["protocols"][0]["warmth_s"] = 3;
   json["verdict"]["mood"] = "good";
@@ -517,6 +520,22 @@ TEST(Profile, TellsTheDevicesOfANodeSinceMinorVersionOne) {
   auto old = least_profile();
   old["devices"] = {{"per_node", 4}};
   expect_sentence(error_for(old), {"key devices is unknown"});
+  EXPECT_FALSE(schema_accepts(old));
+}
+
+TEST(Profile, TellsSendsWithNewRequestsSinceMinorVersionFour) {
+  auto json = judged_profile();
+  json["schema_minor"] = 4;
+  json["operations"] = {{"new_send_bytes", 256}};
+  EXPECT_EQ(parse(json).machine.operations.new_send_bytes, 256);
+  EXPECT_EQ(Json::parse(to_json(parse(json))), json);
+  EXPECT_TRUE(schema_accepts(json));
+  json["operations"]["new_send_bytes"] = 2.5;
+  EXPECT_NE(error_for(json), "");
+  EXPECT_FALSE(schema_accepts(json));
+  auto old = least_profile();
+  old["operations"] = {{"new_send_bytes", 256}};
+  expect_sentence(error_for(old), {"key operations.new_send_bytes is unknown"});
   EXPECT_FALSE(schema_accepts(old));
 }
 

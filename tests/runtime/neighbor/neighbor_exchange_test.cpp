@@ -354,9 +354,14 @@ void expect_delivery(Executor& executor, LocalExchange& local, const std::string
   EXPECT_EQ(local.receive_buffer, expected) << what;
 }
 
-TEST(ManyMessagesOfAPair, MatchInTheirOrder) {
-  // More than there are tags to tell them apart, of different sizes, to the next rank and the one after that.
-  Communicator communicator(MPI_COMM_WORLD, some_machine());
+class ManyMessagesOfAPair : public testing::TestWithParam<Bytes> {};
+
+// More than there are tags to tell them apart, of different sizes, to the next rank and the one after that; some have
+// new requests.
+TEST_P(ManyMessagesOfAPair, MatchInTheirOrder) {
+  auto machine = some_machine();
+  if (GetParam() > 0) machine.operations.new_send_bytes = GetParam();
+  Communicator communicator(MPI_COMM_WORLD, machine);
   Pattern pattern{size_of(), {}};
   for (Rank rank = 0; rank < size_of(); ++rank)
     for (int i = 0; i < 3 * tags_per_exchange; ++i)
@@ -379,6 +384,8 @@ TEST(ManyMessagesOfAPair, MatchInTheirOrder) {
   EXPECT_EQ(local.receive_buffer, expected);
   EXPECT_EQ(other.receive_buffer, other_expected);
 }
+
+INSTANTIATE_TEST_SUITE_P(NewUpTo, ManyMessagesOfAPair, testing::Values(0, 5, 20, 40));
 
 // Messages beyond one MPI count take the same way with a small limit as with 2³¹ − 1.
 TEST(LargeMessages, UseADerivedDatatype) {

@@ -80,6 +80,7 @@ Machine draw_machine(Draw& draw) {
         &operations.discovery_s})
     *seconds = draw_between(draw, 1e-8, 1e-3);
   operations.ranks = 2 + draw.small(30);
+  if (draw.small(2) == 0) operations.new_send_bytes = 1 + draw.small(300);
   return machine;
 }
 // NOLINTEND

@@ -101,6 +101,16 @@ TEST(SparsePrices, AreThoseCalculatedByHand) {
   EXPECT_NEAR(price(choice, statistics, "direct+dense"), 1.016e-6 + 2.024e-6 + 2 * (2e-8 + 8 / 1e10), tolerance_s);
 }
 
+TEST(SparsePrices, OfSynchronousSendsKnowNoShorterWay) {
+  const auto layout = Layout::with_ppn(2, 1);
+  auto machine = cluster_with_operations();
+  machine.operations.new_send_bytes = 99;
+  const auto statistics = traffic_of(test::alltoall(2, 8), layout);
+  EXPECT_NEAR(price(SparseChoice(layout, machine, true), statistics, "direct+nbx"), 2.1e-6 + 2e-6 + 2.12e-6, 1e-12);
+  EXPECT_NEAR(price(SparseChoice(layout, machine, true), statistics, "direct+allreduce"), 1.008e-6 + 2.032e-6, 1e-12)
+      << "those are not synchronous";
+}
+
 // Where a message waits for its receive, it begins when the size is known and both have been launched, after 2.04 us;
 // then it takes what is left of 2.024 us after its launch of 1 us.
 TEST(SparsePrices, CountAMessageAfterItsSizeIfItWaitsForItsReceive) {
