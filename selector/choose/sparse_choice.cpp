@@ -181,7 +181,7 @@ SparseChoice::Load SparseChoice::stage_load(const Shape& shape, std::size_t numb
   const double held = held_after(number), coming = held_after(number + 1);
   Load load;
   auto& moved = load.moved;
-  double moving = 0, moving_far_share = 0;  // blocks of the busiest rank; of all blocks, those that leave their node
+  double moving = 0, node_far_share = 0;  // blocks of the busiest rank; of all blocks, those that leave the busiest node
   const double far_peers = stage.peers[far], near_peers = all_peers - far_peers;
   Carried all, busiest;  // to the farthest peers
   std::optional<double> most_blocks;
@@ -190,7 +190,7 @@ SparseChoice::Load SparseChoice::stage_load(const Shape& shape, std::size_t numb
     moved.sent[far] = real(traffic.nodes_reached_max);
     moved.received[far] = real(traffic.nodes_reached) / ranks_;
     moving = real(traffic.network_messages_max);
-    moving_far_share = blocks.network_share;
+    node_far_share = ppn_ * blocks.network_share;
     all = {real(traffic.nodes_reached), real(traffic.network_messages)};
     busiest = {real(traffic.nodes_reached_max), real(traffic.network_messages_max)};
     if (traffic.node_bytes_max > 0 && blocks.bytes > 0) most_blocks = real(traffic.node_bytes_max) / blocks.bytes;
@@ -206,7 +206,7 @@ SparseChoice::Load SparseChoice::stage_load(const Shape& shape, std::size_t numb
     spread_near(moved.received, stage.peers,
                 reached_of(near_peers, near_peers + 1, coming - coming * blocks.network_share));
     moving = far_held + near_held * near_peers / (near_peers + 1);
-    moving_far_share = blocks.network_share;
+    node_far_share = ppn_ * blocks.network_share;
     const auto carried = [&](double count) { return Carried{reached_of(far_peers, far_peers, count), count}; };
     all = carried(blocks.messages * blocks.network_share).of(ranks_);
     busiest = carried(std::max(held, coming) * blocks.network_share);
@@ -216,7 +216,7 @@ SparseChoice::Load SparseChoice::stage_load(const Shape& shape, std::size_t numb
       moved.received[l] = reached_of(all_peers, places, coming) * stage.peers[l] / all_peers;
     }
     moving = held * (1 - 1 / places);
-    moving_far_share = (1 - 1 / places) * stage.far_share;
+    node_far_share = stage.node_far_share;
     const double farthest = far_peers > 0 ? far_peers : stage.peers[1] > 0 ? stage.peers[1] : stage.peers[0];
     const auto carried = [&](double count) {
       return Carried{reached_of(farthest, places, count), count * farthest / places};
@@ -227,7 +227,7 @@ SparseChoice::Load SparseChoice::stage_load(const Shape& shape, std::size_t numb
   const double framed_bytes = blocks.bytes + header_bytes;
   const double sent = std::accumulate(moved.sent.begin(), moved.sent.end(), 0.0);
   moved.bytes = sent > 0 ? moving / sent * framed_bytes : 0;
-  moved.node_bytes = ppn_ * blocks.messages * moving_far_share * framed_bytes;
+  moved.node_bytes = blocks.messages * node_far_share * framed_bytes;
   set_last_message(moved, all, busiest, most_blocks, framed_bytes, machine_);
   load.copying = copy_seconds(moving, blocks.bytes);
   if (number + 1 == shape.stages.size()) load.copying += copy_seconds(blocks.received_max, blocks.bytes);

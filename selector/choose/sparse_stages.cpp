@@ -105,11 +105,15 @@ DiscoveryGroup SparseStages::dearest(const Route& route, int stage) const {
   bool has_reduction = false;
   double far_peers = 0, all_peers = 0;
   std::vector<bool> is_known(at_index(layout_.ranks()), false);
-  for (const auto place : some_places(is_known.size())) {
+  std::vector<double> far_of_node(at_index(layout_.nodes()), 0);
+  const auto places = some_places(is_known.size());
+  for (const auto place : places) {
     const auto rank = static_cast<Rank>(place);
     const auto peers = count_peers(rank, route.peers(rank, stage));
+    const double own_peers = peers[0] + peers[1] + peers[network];
     far_peers += peers[network];
-    all_peers += peers[0] + peers[1] + peers[network];
+    all_peers += own_peers;
+    far_of_node[at_index(layout_.node(rank))] += peers[network] / (own_peers + 1);  // a rank keeps what is for itself
     if (far_first(peers) > far_first(group.peers)) group.peers = peers;
     if (is_known[place]) continue;
     const auto members = route.group(rank, stage);
@@ -122,6 +126,9 @@ DiscoveryGroup SparseStages::dearest(const Route& route, int stage) const {
   }
   group.ranks_on_node = layout_.max_ppn();
   group.far_share = all_peers > 0 ? far_peers / all_peers : 0;
+  const double looked_at = static_cast<double>(places.size());
+  group.node_far_share = looked_at == layout_.ranks() ? std::ranges::max(far_of_node)
+                                                      : layout_.max_ppn() * far_peers / (all_peers + looked_at);
   return group;
 }
 
