@@ -46,6 +46,18 @@ struct Traffic {
   double sent = 0, received = 0;  // bytes
 };
 
+/// How often something is sent, or the bytes of that: within nodes and between them.
+struct Hops {
+  double near = 0, far = 0;
+
+  double all() const { return near + far; }
+  double weighted() const {
+    // About the ratio of the eager β between nodes to that between the sockets of a node in profiles/lassen.json.
+    constexpr double weight_between_nodes = 2;
+    return near + weight_between_nodes * far;
+  }
+};
+
 class Placer {
  public:
   Placer(const Route& route, const Layout& layout, const Pattern& pattern)
@@ -56,9 +68,11 @@ class Placer {
         moves_(positions_.size(), false) {
     keep_numbers();
     collect(pattern);
+    sent_at_first_ = bytes_sent();
   }
 
-  /// Lets units trade places, those next to each other first, until no trade pays or `most_prices` are spent.
+  /// Lets units trade places, those next to each other first, until no trade pays, or trades pay little, or
+  /// `most_prices` are spent.
   void improve(const std::vector<Peers>& all) {
     std::vector<std::pair<const Peers*, std::vector<std::size_t>>> with_traffic;
     std::size_t most_peers = 0;
@@ -68,6 +82,8 @@ class Placer {
         most_peers = std::max(most_peers, peers.size());
       }
     prices_left_ = most_prices;
+    part_ends_ = most_prices - prices_of_part;
+    saved_ = 0;
     for (bool improved = true; improved;) {
       improved = false;
       for (std::size_t apart = 1; apart < most_peers; ++apart)
@@ -76,14 +92,19 @@ class Placer {
     }
   }
 
-  /// @param between_nodes  what a byte counts that leaves a node; others count 1
-  double bytes_sent(double between_nodes) {
-    double sum = 0;
+  Hops bytes_sent() {
+    Hops bytes;
     for (std::size_t rank = 0; rank < positions_.size(); ++rank)
-      for (const auto& [peer, sent, received] : traffic_of(static_cast<Rank>(rank)))
-        if (sent > 0) sum += sent * hops(positions_[rank], positions_[static_cast<std::size_t>(peer)], between_nodes);
-    return sum;
+      for (const auto& [peer, sent, received] : traffic_of(static_cast<Rank>(rank))) {
+        if (sent == 0) continue;
+        const auto way = hops(positions_[rank], positions_[static_cast<std::size_t>(peer)]);
+        bytes.near += sent * way.near;
+        bytes.far += sent * way.far;
+      }
+    return bytes;
   }
+
+  Hops sent_at_first() const { return sent_at_first_; }
 
   /// Every rank at its own number.
   void keep_numbers() { std::iota(positions_.begin(), positions_.end(), Rank{0}); }
@@ -112,16 +133,22 @@ class Placer {
       if (first != with_traffic.end() && *first == i) ++first;
       if (second != with_traffic.end() && *second == i + apart) ++second;
       if (i + apart >= peers.size()) return true;
-      if (prices_left_ <= 0) return false;
+      if (prices_left_ <= 0 || pays_little()) return false;
       improved |= trade_if_it_pays(peers[i], peers[i + apart]);
     }
     return true;
   }
 
+  /// Asked behind each trade: has too little been saved in the part of the prices that ends?
+  bool pays_little() {
+    if (prices_left_ > part_ends_) return false;
+    constexpr double little = 0.001;
+    part_ends_ -= prices_of_part;
+    return std::exchange(saved_, 0) < little * sent_at_first_.weighted();
+  }
+
   // So many ways between two ranks are priced for nodes, and again for ranks: some tenths of a second.
-  static constexpr std::int64_t most_prices = std::int64_t{1} << 21;
-  // About the ratio of the eager β between nodes to that between the sockets of a node in profiles/lassen.json.
-  static constexpr double weight_between_nodes = 2;
+  static constexpr std::int64_t most_prices = std::int64_t{1} << 21, prices_of_part = most_prices / 8;
 
   void collect(const Pattern& pattern) {
     std::vector<std::pair<Rank, Traffic>> entries;
@@ -154,16 +181,16 @@ class Placer {
 
   /// How often a block between two positions is sent. (Trades keep apart what is on different nodes, so the layout of
   /// the ranks at their own numbers tells which hops leave a node.)
-  double hops(Rank from, Rank to, double between_nodes) {
+  Hops hops(Rank from, Rank to) {
     --prices_left_;
     route_.way(from, to, after_);
-    double sum = 0;
+    Hops hops;
     Rank at = from;
     for (const Rank next : after_) {
-      if (next != at) sum += layout_.node(next) == layout_.node(at) ? 1 : between_nodes;
+      if (next != at) ++(layout_.node(next) == layout_.node(at) ? hops.near : hops.far);
       at = next;
     }
-    return sum;
+    return hops;
   }
 
   /// What the traffic of some ranks costs, each pair once; something from `enough` on if it is that much.
@@ -175,8 +202,8 @@ class Placer {
           if (moves_[static_cast<std::size_t>(peer)] && peer < rank) continue;
           const Rank here = positions_[static_cast<std::size_t>(rank)],
                      there = positions_[static_cast<std::size_t>(peer)];
-          if (sent > 0) sum += sent * hops(here, there, weight_between_nodes);
-          if (received > 0) sum += received * hops(there, here, weight_between_nodes);
+          if (sent > 0) sum += sent * hops(here, there).weighted();
+          if (received > 0) sum += received * hops(there, here).weighted();
           if (sum >= enough) return sum;
         }
     return sum;
@@ -195,8 +222,10 @@ class Placer {
     mark(true);
     const double before = price(unit, other);
     trade(unit, other);
-    const bool pays = price(unit, other, before) < before;
-    if (!pays) trade(unit, other);
+    const double after = price(unit, other, before);
+    const bool pays = after < before;
+    if (pays) saved_ += before - after;
+    else trade(unit, other);
     mark(false);
     return pays;
   }
@@ -208,7 +237,9 @@ class Placer {
   std::vector<Traffic> traffic_;    // by rank, then by peer
   std::vector<std::size_t> first_;  // by rank: its first in traffic_
   std::vector<bool> moves_;         // by rank: is it part of the trade that is being priced?
-  std::int64_t prices_left_ = 0;
+  std::int64_t prices_left_ = 0, part_ends_ = 0;
+  Hops sent_at_first_;
+  double saved_ = 0;  ///< since the part began
 };
 
 }  // namespace
@@ -218,10 +249,9 @@ std::vector<Rank> place_ranks(const Route& route, const Layout& layout, const Pa
     throw InputError("layout", fmt::format("it has {} ranks but the pattern has {}", layout.ranks(), pattern.ranks),
                      "use a layout for the pattern's ranks");
   Placer placer(route, layout, pattern);
-  const double before = placer.bytes_sent(1);
   placer.improve(nodes_of_equal_size(layout));
   placer.improve(ranks_of_each_node(layout));
-  if (placer.bytes_sent(1) > before) placer.keep_numbers();  // fewer bytes between nodes may mean more in all
+  if (placer.bytes_sent().all() > placer.sent_at_first().all()) placer.keep_numbers();  // fewer bytes between nodes may mean more in all
   return placer.positions();
 }
 
