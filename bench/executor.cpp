@@ -1,10 +1,12 @@
-// bench executor: what does the executor cost over persistent requests written by hand? On two ranks.
+// bench executor: what does the executor cost over persistent requests written by hand, and what with a new request for
+// each send? On two ranks.
 #include <fmt/format.h>
 #include <mpi.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -77,14 +79,18 @@ Seconds seconds_of(int exchanges, Exchange exchange) {
 }
 
 struct Measured {
-  Seconds executor = 0, by_hand = 0;  ///< medians of one exchange
+  Seconds executor = 0, new_sends = 0, by_hand = 0;  ///< medians of one exchange
 };
 
-Measured compare(const Communicator& communicator, Exchange& exchange, ByHand& by_hand, int repetitions) {
-  const auto run_executor = [&] {
-    exchange.start();
-    exchange.wait();
+/// @param exchange, new_sends  the same with persistent requests, and with a new one for each send
+Measured compare(const Communicator& communicator, Exchange& exchange, Exchange& new_sends, ByHand& by_hand,
+                 int repetitions) {
+  const auto run = [](Exchange& any) {
+    any.start();
+    any.wait();
   };
+  const auto run_executor = [&] { run(exchange); };
+  const auto run_new_sends = [&] { run(new_sends); };
   const auto run_by_hand = [&] { by_hand.exchange(); };
   // Long enough for the clock, short enough to lie within a time slice.
   constexpr Seconds sample_s = 50e-6;
@@ -93,11 +99,13 @@ Measured compare(const Communicator& communicator, Exchange& exchange, ByHand& b
   int exchanges = std::max(1, static_cast<int>(sample_s / (seconds_of(warm_up, run_by_hand) / warm_up)));
   COMMPASS_MPI_CALL(MPI_Bcast, &exchanges, 1, MPI_INT, 0, communicator.mpi());
 
-  std::vector<Seconds> executor, hand;
+  std::vector<Seconds> executor, anew, hand;
   run_in_turn(
       repetitions, [&] { executor.push_back(seconds_of(exchanges, run_executor)); },
+      [&] { anew.push_back(seconds_of(exchanges, run_new_sends)); },
       [&] { hand.push_back(seconds_of(exchanges, run_by_hand)); });
-  return {median(std::move(executor)) / exchanges, median(std::move(hand)) / exchanges};
+  return {median(std::move(executor)) / exchanges, median(std::move(anew)) / exchanges,
+          median(std::move(hand)) / exchanges};
 }
 
 Json executor(const OutputOptions& options, bool shown) {
@@ -107,28 +115,39 @@ Json executor(const OutputOptions& options, bool shown) {
   if (ranks != 2) throw InputError("bench executor", fmt::format("it has {} ranks", ranks), "run it on 2");
   const OwnCommunicator own(MPI_COMM_WORLD);
   Communicator communicator(MPI_COMM_WORLD, Machine{});
+  Machine all_new;
+  all_new.operations.new_send_bytes = std::numeric_limits<Bytes>::max();
+  Communicator communicator_of_new(MPI_COMM_WORLD, all_new);
   const int repetitions = options.quick ? 2001 : 10001;
-  if (shown) fmt::print("{:>9} {:>10} {:>14} {:>14} {:>8}\n", "messages", "bytes", "executor", "by hand", "ratio");
+  if (shown)
+    fmt::print("{:>9} {:>10} {:>14} {:>14} {:>8} {:>14} {:>8}\n", "messages", "bytes", "executor", "by hand", "ratio",
+               "new sends", "ratio");
   Json json;
   double ratio_max = 0;
   for (const int messages : message_counts)
     for (const auto bytes : sizes) {
       Edges edges(rank, messages, bytes);
       // Staggered, so that messages between the same ranks stay as many.
-      auto exchange = communicator.neighbor_exchange(edges.out.data(), edges.sends, edges.in.data(), edges.receives,
-                                                     {"standard,staggered"});
+      const auto plan = [&](Communicator& by) {
+        return by.neighbor_exchange(edges.out.data(), edges.sends, edges.in.data(), edges.receives,
+                                    {"standard,staggered"});
+      };
+      auto exchange = plan(communicator), new_sends = plan(communicator_of_new);
       ByHand by_hand(own.get(), edges);
-      const auto measured = compare(communicator, exchange, by_hand, repetitions);
-      const double ratio = measured.executor / measured.by_hand;
+      const auto measured = compare(communicator, exchange, new_sends, by_hand, repetitions);
+      const double ratio = measured.executor / measured.by_hand, new_ratio = measured.new_sends / measured.by_hand;
       ratio_max = std::max(ratio_max, ratio);
       if (shown)
-        fmt::print("{:>9} {:>10} {:>14} {:>14} {:>8.3f}\n", messages, format_bytes(static_cast<double>(bytes)),
-                   format_seconds(measured.executor), format_seconds(measured.by_hand), ratio);
+        fmt::print("{:>9} {:>10} {:>14} {:>14} {:>8.3f} {:>14} {:>8.3f}\n", messages,
+                   format_bytes(static_cast<double>(bytes)), format_seconds(measured.executor),
+                   format_seconds(measured.by_hand), ratio, format_seconds(measured.new_sends), new_ratio);
       json["cases"].push_back({{"messages", messages},
                                {"bytes", bytes},
                                {"executor_s", measured.executor},
                                {"by_hand_s", measured.by_hand},
-                               {"ratio", ratio}});
+                               {"ratio", ratio},
+                               {"new_sends_s", measured.new_sends},
+                               {"new_sends_ratio", new_ratio}});
     }
   json["summary"] = {{"ratio_max", ratio_max}};
   return json;
@@ -142,7 +161,9 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  CLI::App app{"What a standard exchange costs over persistent requests written by hand, on two ranks."};
+  CLI::App app{
+      "What a standard exchange costs over persistent requests written by hand, and with a new request for each "
+      "send, on two ranks."};
   OutputOptions options;
   const bool speaks = rank == 0;
   const int code = run_benchmark(

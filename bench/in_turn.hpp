@@ -1,19 +1,25 @@
-// Two things that are compared run in turn.
+// What is compared, measured in turn.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <numeric>
 #include <random>
 
 namespace commpass::bench {
 
-/// Each once in a round, in random order, the same on all ranks, so that a disturbance hits both alike.
-template <class First, class Second>
-void run_in_turn(int rounds, First first, Second second) {
+/// Each once in a round, in random order, the same on all ranks, so that a disturbance hits all alike.
+template <class... Run>
+void run_in_turn(int rounds, const Run&... run) {
+  const std::array<std::function<void()>, sizeof...(Run)> runs{std::cref(run)...};
+  std::array<std::size_t, sizeof...(Run)> order{};
+  std::iota(order.begin(), order.end(), std::size_t{0});
   std::mt19937 random(1);
   for (int i = 0; i < rounds; ++i) {
-    const bool is_first = random() % 2 == 0;
-    if (is_first) first();
-    second();
-    if (!is_first) first();
+    std::shuffle(order.begin(), order.end(), random);
+    for (const auto number : order) runs[number]();
   }
 }
 

@@ -1,5 +1,5 @@
-// Up to how many bytes a new request for each send takes less than a persistent one: MPI libraries may have a shorter way
-// for small messages, which persistent requests do not take.
+// Up to how many bytes a new request for each send takes less than a persistent one: MPI libraries may have a shorter
+// way for small messages, which persistent requests do not take.
 #include <cmath>
 #include <map>
 #include <tuple>

@@ -363,7 +363,8 @@ Seconds Bench::early_send(Rank sender, Rank receiver, Bytes bytes, Seconds late_
 class Bench::Halves {
  public:
   Halves(Bench& bench, Bytes bytes)
-      : bench_(bench), parts_{Part{0, bytes / 2, Requests(bench)},
+      : bench_(bench),
+        parts_{Part{0, bytes / 2, Requests(bench)},
                {bytes / 2, bytes - bytes / 2, Requests(bench)},
                {bytes / 2, bytes / 4, Requests(bench)}} {}
 
@@ -373,8 +374,7 @@ class Bench::Halves {
   /// Who receives knows when all is there.
   void add_receive(Rank peer) {
     receives_ = true;
-    for (auto& part : parts_)
-      part.requests.add_receive(bench_.receive_.get() + part.begin, part.bytes, peer);
+    for (auto& part : parts_) part.requests.add_receive(bench_.receive_.get() + part.begin, part.bytes, peer);
   }
 
   Seconds repeat(Seconds begin_s, int repetitions) {

@@ -251,7 +251,8 @@ std::vector<Rank> place_ranks(const Route& route, const Layout& layout, const Pa
   Placer placer(route, layout, pattern);
   placer.improve(nodes_of_equal_size(layout));
   placer.improve(ranks_of_each_node(layout));
-  if (placer.bytes_sent().all() > placer.sent_at_first().all()) placer.keep_numbers();  // fewer bytes between nodes may mean more in all
+  if (placer.bytes_sent().all() > placer.sent_at_first().all())
+    placer.keep_numbers();  // fewer bytes between nodes may mean more in all
   return placer.positions();
 }
 

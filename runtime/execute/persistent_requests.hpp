@@ -88,7 +88,7 @@ class PersistentRequests final : public BatchRequests {
   std::vector<Start> starts_;
   std::vector<Arguments> arguments_;  ///< of immediate requests
   std::vector<MessageType> types_;    ///< of the same
-  std::vector<Ends> ends_;               ///< of what is before all batches, and of each batch
+  std::vector<Ends> ends_;            ///< of what is before all batches, and of each batch
   std::size_t current_ = 0;
 };
 

@@ -181,7 +181,8 @@ SparseChoice::Load SparseChoice::stage_load(const Shape& shape, std::size_t numb
   const double held = held_after(number), coming = held_after(number + 1);
   Load load;
   auto& moved = load.moved;
-  double moving = 0, node_far_share = 0;  // blocks of the busiest rank; of all blocks, those that leave the busiest node
+  double moving = 0,
+         node_far_share = 0;  // blocks of the busiest rank; of all blocks, those that leave the busiest node
   const double far_peers = stage.peers[far], near_peers = all_peers - far_peers;
   Carried all, busiest;  // to the farthest peers
   std::optional<double> most_blocks;

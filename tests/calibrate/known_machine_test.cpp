@@ -36,7 +36,7 @@ struct World {
   int slow_node = -1;                    ///< none
   Bytes fan_in_unclear_from = no_limit;  ///< larger messages of many senders take up to twice as long, or nothing
   Bytes new_send_bytes = 0;  ///< new requests take half of what persistent ones do up to here, and beyond it more
-  double burst_noise = 0;                ///< posting takes by up to this part less or more, the same each time
+  double burst_noise = 0;    ///< posting takes by up to this part less or more, the same each time
 
   double late(Bytes bytes, int messages) const {
     return 1 + burst_noise * std::sin(static_cast<double>(bytes % 97) + 1.7 * messages);
