@@ -83,7 +83,8 @@ void wait_until(Done done) {
 }
 
 /// Asks for requests as MPI_Testall does; the statuses may be MPI_STATUSES_IGNORE. One alone is asked for by MPI_Test:
-/// for a persistent collective MPI_Testall of MPICH 4.0 returns MPI_ERR_IN_STATUS without an error in its status.
+/// for a persistent collective MPI_Testall of MPICH 4.0 returns MPI_ERR_IN_STATUS without an error in its status. Of
+/// many without statuses some are asked for at a time, so those of them that are complete are gone before all are.
 /// @return what MPI_Testall returns
 int test_all(int count, MPI_Request* requests, int* done, MPI_Status* statuses);
 
