@@ -1,10 +1,8 @@
 #include "calibrate/alltoallv_timing.hpp"
 
-#include <array>
-#include <cstdint>
-
 #include "model/route/catalogue.hpp"
 #include "runtime/alltoall/alltoallv_arguments.hpp"
+#include "runtime/alltoall/library_alltoallv.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/time_exchange.hpp"
 
@@ -45,8 +43,7 @@ Seconds AlltoallvBench::direct(int repetitions) {
 
 Seconds AlltoallvBench::by_library(int repetitions) {
   return time(repetitions, [&] {
-    if (arrival_.started()) arrival_.wait();
-    arrival_.start_sum(comm_.get(), std::array<std::int64_t, 1>{});
+    announce_arrival(arrival_, comm_.get());
     COMMPASS_MPI_CALL(MPI_Alltoallv, send_.data(), sent_.data(), offsets_.data(), MPI_BYTE, receive_.data(),
                       received_.data(), offsets_.data(), MPI_BYTE, comm_.get());
   });

@@ -47,12 +47,12 @@ void measure_new_sends(Calibration& calibration) {
   constexpr Bytes smallest = 8, largest = 8192, factor = 4;
   Bytes worth = 0;
   for (Bytes bytes = smallest; bytes <= largest && is_worth_it(calibration, bytes); bytes *= factor) worth = bytes;
-  if (worth == 0) return calibration.bench.send_anew_up_to(-1);
-  worth = bisect(worth, factor * worth, [&](Bytes bytes) {
-    return calibration.sampler.has_spent(request_share.end) || !is_worth_it(calibration, bytes);
-  });
-  calibration.machine.operations.new_send_bytes = worth;
-  calibration.bench.send_anew_up_to(worth);
+  auto& new_send_bytes = calibration.machine.operations.new_send_bytes;
+  if (worth > 0)
+    new_send_bytes = bisect(worth, factor * worth, [&](Bytes bytes) {
+      return calibration.sampler.has_spent(request_share.end) || !is_worth_it(calibration, bytes);
+    });
+  calibration.bench.send_anew_up_to(new_send_bytes.value_or(-1));
 }
 
 }  // namespace commpass

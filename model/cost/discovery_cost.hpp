@@ -33,7 +33,6 @@ struct DiscoveryGroup {
   std::vector<ReductionRound> rounds;
   ByLocality peers{};          ///< of the rank that others wait for
   ByLocality tellers_peers{};  ///< of that one of its peers which has most of them
-  double far_share = 0;        ///< the part of all ranks' peers that is on other nodes
   double node_far_share = 0;   ///< of what ranks hold, the part for peers on other nodes, summed over those of a node;
                                ///< that node of which it is the most
 

@@ -139,11 +139,11 @@ class Placer {
     return true;
   }
 
-  /// Asked behind each trade: has too little been saved in the part of the prices that ends?
+  /// Asked between trades: has too little been saved in the part of the prices that ends?
   bool pays_little() {
     if (prices_left_ > part_ends_) return false;
     constexpr double little = 0.001;
-    part_ends_ -= prices_of_part;
+    part_ends_ = prices_left_ - prices_of_part;
     return std::exchange(saved_, 0) < little * sent_at_first_.weighted();
   }
 

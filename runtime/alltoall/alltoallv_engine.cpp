@@ -12,7 +12,6 @@
 #include "runtime/alltoall/alltoallv_prices.hpp"
 #include "runtime/choose/unpriced.hpp"
 #include "runtime/mpi/agreement.hpp"
-#include "runtime/mpi/in_flight.hpp"
 #include "runtime/mpi/lost_message.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 
@@ -399,15 +398,8 @@ void AlltoallvEngine::run(const void* send_buffer, void* receive_buffer, const A
   if (not_copied) std::rethrow_exception(not_copied);
 }
 
-/// The MPI library's call moves on nothing of ours, and other ranks may come to it only when they have what is in
-/// flight here. So a rank where something is waits, before it calls, until all others are in the call: they say so by a
-/// reduction that they start and need not wait for.
 void AlltoallvEngine::leave_to_library(const ByLibrary& by_library, const DeviceCall::Buffers& buffers) {
-  if (context_->layout.ranks() > 1) {
-    if (arrival_.started()) arrival_.wait();  // of the call before
-    insist([&] { arrival_.start_sum(comm_.get(), std::array<std::int64_t, 1>{}); });
-    if (anything_is_in_flight()) arrival_.wait();
-  }
+  if (context_->layout.ranks() > 1) announce_arrival(arrival_, comm_.get());
   by_library(buffers, comm_.get());
 }
 

@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <cstdint>
 #include <cstdlib>
 
 #include "model/error.hpp"
+#include "runtime/mpi/agreement.hpp"
+#include "runtime/mpi/in_flight.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 
 namespace commpass {
@@ -71,6 +75,12 @@ void LibraryNumbers::run(const void* sendbuf, MPI_Datatype sendtype, void* recvb
   COMMPASS_MPI_CALL(MPI_Alltoallv, sendbuf, sendcounts_.data(), sdispls_.data(), sendtype, recvbuf, recvcounts_.data(),
                     rdispls_.data(), recvtype, comm);
 #endif
+}
+
+void announce_arrival(NonblockingReduction& arrival, MPI_Comm comm) {
+  if (arrival.started()) arrival.wait();  // of the call before
+  insist([&] { arrival.start_sum(comm, std::array<std::int64_t, 1>{}); });
+  if (anything_is_in_flight()) arrival.wait();
 }
 
 void library_alltoall(const void* sendbuf, Bytes sendcount, MPI_Datatype sendtype, void* recvbuf, Bytes recvcount,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/alltoall/numbers.hpp"
+#include "runtime/mpi/nonblocking_reduction.hpp"
 
 namespace commpass {
 
@@ -47,6 +48,12 @@ class LibraryNumbers {
   std::vector<int> sendcounts_, recvcounts_, sdispls_, rdispls_;
 #endif
 };
+
+/// Comes before each call that is left to the library on several ranks. The library's call moves on nothing of ours,
+/// and other ranks may come to it only when they have what is in flight here. So a rank where something is waits,
+/// before it calls, until all others are in the call: they say so by a reduction that they start and need not wait for.
+/// @param arrival  of this communicator's calls alone
+void announce_arrival(NonblockingReduction& arrival, MPI_Comm comm);
 
 /// MPI_Alltoall. @throws InputError for counts that the library does not have; MpiError
 void library_alltoall(const void* sendbuf, Bytes sendcount, MPI_Datatype sendtype, void* recvbuf, Bytes recvcount,

@@ -115,7 +115,8 @@ SparseChoice::SparseChoice(const Layout& layout, const Machine& machine, bool co
     const auto like = std::ranges::find_if(shapes_, has_like_stages);
     Shape shape{strategy, like == shapes_.end() ? stages.of(strategy) : like->stages};
     shape.nodes_first = goes_to_nodes_first(shape.stages);
-    shape.far_stages = std::ranges::count_if(shape.stages, [](const DiscoveryGroup& s) { return s.far_share > 0; });
+    shape.far_stages =
+        std::ranges::count_if(shape.stages, [](const DiscoveryGroup& s) { return s.node_far_share > 0; });
     shapes_.push_back(std::move(shape));
   }
 }

@@ -125,7 +125,6 @@ DiscoveryGroup SparseStages::dearest(const Route& route, int stage) const {
     group.rounds = std::move(rounds);
   }
   group.ranks_on_node = layout_.max_ppn();
-  group.far_share = all_peers > 0 ? far_peers / all_peers : 0;
   const double looked_at = static_cast<double>(places.size());
   group.node_far_share = looked_at == layout_.ranks() ? std::ranges::max(far_of_node)
                                                       : layout_.max_ppn() * far_peers / (all_peers + looked_at);
