@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -83,7 +82,6 @@ void keep_quick(std::vector<ClusterShape>& clusters) {
 }
 
 std::vector<DeviceCluster> device_clusters(const Simulator& simulator, bool quick) {
-  if (!std::filesystem::exists(simulator.clusters + "/" + folder)) return {};
   auto hosts = clusters(simulator, {folder});
   if (quick) keep_quick(hosts);
   std::vector<ClusterShape> devices;
