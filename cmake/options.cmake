@@ -19,6 +19,10 @@ if(COMMPASS_SANITIZE)
     add_link_options(-fuse-ld=lld)
   endif()
 endif()
+# Tests: what they call is optimised as everywhere, and they themselves not at all.
+add_library(commpass_test_options INTERFACE)
+target_compile_options(commpass_test_options INTERFACE $<$<OR:$<CONFIG:Release>,$<BOOL:${COMMPASS_SANITIZE}>>:-O0>)
+target_link_libraries(commpass_test_options INTERFACE commpass_options)
 # What of the libraries libFuzzer is told, wherever sanitizers are: so preset fuzz takes what preset sanitize has compiled.
 add_library(commpass_coverage INTERFACE)
 if(COMMPASS_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES Clang)

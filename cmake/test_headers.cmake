@@ -7,7 +7,7 @@ function(commpass_share_test_headers target)
   if(NOT TARGET commpass_test_headers)
     file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/test_headers.cpp "")
     add_library(commpass_test_headers OBJECT ${CMAKE_CURRENT_BINARY_DIR}/test_headers.cpp)
-    target_link_libraries(commpass_test_headers PRIVATE GTest::gtest commpass_options commpass_cold commpass_together)
+    target_link_libraries(commpass_test_headers PRIVATE GTest::gtest commpass_test_options commpass_together)
     target_precompile_headers(commpass_test_headers PRIVATE <gtest/gtest.h> <algorithm> <array> <functional> <map> <memory>
                               <optional> <random> <set> <span> <string> <vector>)
     if(CMAKE_CXX_COMPILER_ID MATCHES Clang)  # so that a cache may have it
