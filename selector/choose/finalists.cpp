@@ -96,9 +96,8 @@ class Finalists {
 
 /// The ranks of the node with the busiest rank, and of the busiest node; none of a node by which they are too many to
 /// spare anything.
-std::vector<bool> ranks_to_sketch(const Pattern& pattern, const Layout& layout, const Machine& machine) {
+std::vector<bool> ranks_to_sketch(std::span<const Seconds> busy, const Layout& layout) {
   constexpr int share = 64;  // of all ranks: a tenth of all blocks passes through them, if there are many stages
-  const auto busy = busy_seconds(pattern, layout, machine);
   std::vector<Seconds> of_node(static_cast<std::size_t>(layout.nodes()), 0);
   for (Rank rank = 0; rank < layout.ranks(); ++rank)
     of_node[static_cast<std::size_t>(layout.node(rank))] += busy[static_cast<std::size_t>(rank)];
@@ -121,10 +120,11 @@ std::optional<PricersByDepth> pricers_by_depth(const Pattern& pattern, const Lay
                                                CostModel model, unsigned threads) {
   constexpr std::size_t worth_it = 100'000;  // edges; fewer are priced in no time
   if (pattern.edges.size() < worth_it) return std::nullopt;
-  auto sketched = ranks_to_sketch(pattern, layout, machine);
+  const auto busy = busy_seconds(pattern, layout, machine);
+  auto sketched = ranks_to_sketch(busy, layout);
   if (sketched.empty()) return std::nullopt;
   auto [whole, sketch] = pattern_pricers(pattern, layout, machine, model, std::move(sketched), threads);
-  return PricersByDepth{part_pricer(pattern, layout, machine, model), std::move(sketch), std::move(whole)};
+  return PricersByDepth{part_pricer(pattern, busy, layout, machine, model), std::move(sketch), std::move(whole)};
 }
 
 std::vector<Candidate> rank_finalists(const PricersByDepth& price, std::span<const Strategy> suggestions,
@@ -134,7 +134,9 @@ std::vector<Candidate> rank_finalists(const PricersByDepth& price, std::span<con
   constexpr double order_of_late = 1.05;
   // By sketches the search may come to other places than by prices. It goes on from these, but not for long.
   constexpr std::int64_t last_part = 8;
-  const auto most = most_tried(edges);
+  // Fewer trials than one strategy has neighbours find nothing, and others wait for them.
+  constexpr std::int64_t worth_a_search = 8;
+  const auto most = most_tried(edges) < worth_a_search ? 0 : most_tried(edges);
   const auto by_sketch = shortlist(price.sketch, price.part, sketch_spread, at_once);
   auto candidates = by_sketch(suggestions);
   search_neighbours(candidates, layout, most, by_sketch);

@@ -99,9 +99,8 @@ std::vector<Seconds> busy_seconds(const Pattern& pattern, const Layout& layout, 
   return sending;
 }
 
-Pattern busiest_part(const Pattern& pattern, const Layout& layout, const Machine& machine) {
+Pattern busiest_part(const Pattern& pattern, std::span<const Seconds> busy) {
   constexpr std::ptrdiff_t busiest = 8;
-  const auto busy = busy_seconds(pattern, layout, machine);
   std::vector<std::size_t> order(busy.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto end = order.begin() + std::min(busiest, std::ssize(order));
@@ -140,14 +139,15 @@ Pricer pricer_of(Pattern part, const Layout& layout, const Machine& machine, Cos
 
 }  // namespace
 
-Pricer part_pricer(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model) {
-  return pricer_of(busiest_part(pattern, layout, machine), layout, machine, model);
+Pricer part_pricer(const Pattern& pattern, std::span<const Seconds> busy, const Layout& layout, const Machine& machine,
+                   CostModel model) {
+  return pricer_of(busiest_part(pattern, busy), layout, machine, model);
 }
 
 Pricer price_promising(Pricer whole, const Pattern& pattern, const Layout& layout, const Machine& machine,
                        CostModel model, const Calls& calls) {
   if (calls) return whole;
-  auto part = busiest_part(pattern, layout, machine);
+  auto part = busiest_part(pattern, busy_seconds(pattern, layout, machine));
   constexpr std::size_t worth_a_shortlist = 10;  // times the edges of the part
   if (pattern.edges.size() <= worth_a_shortlist * part.edges.size()) return whole;
   return shortlist(std::move(whole), pricer_of(std::move(part), layout, machine, model),

@@ -2,6 +2,9 @@
 // take too long.
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "model/machine/machine.hpp"
 #include "model/pattern/pattern.hpp"
 #include "selector/choose/select.hpp"
@@ -12,17 +15,16 @@ namespace commpass {
 /// @throws InputError if the machine has no parameters for a locality that the layout has
 std::vector<Seconds> busy_seconds(const Pattern& pattern, const Layout& layout, const Machine& machine);
 
-/// The edges of the few ranks that send or receive for longest, were their messages sent straight and one after
-/// another.
-/// @throws InputError if the machine has no parameters for a locality that the layout has
-Pattern busiest_part(const Pattern& pattern, const Layout& layout, const Machine& machine);
+/// The edges of the few ranks that send or receive for longest.
+/// @param busy  see busy_seconds
+Pattern busiest_part(const Pattern& pattern, std::span<const Seconds> busy);
 
 /// The machine with nothing that ranks share.
 Machine without_sharing(Machine machine);
 
 /// Prices the busiest part of a pattern without sharing. The layout must live as long as the result.
-/// @throws InputError as busiest_part
-Pricer part_pricer(const Pattern& pattern, const Layout& layout, const Machine& machine, CostModel model);
+Pricer part_pricer(const Pattern& pattern, std::span<const Seconds> busy, const Layout& layout, const Machine& machine,
+                   CostModel model);
 
 /// Prices in full what may be among the cheapest, from which the search goes on. Whatever is much dearer than these by
 /// a part alone keeps the price of that part (Candidate::is_part). The result depends on nothing but the calls before.
@@ -41,7 +43,7 @@ Pricer shortlist(Pricer whole, Pricer part, double margin, std::size_t first = 8
 /// another order, by which a receiver is done earlier by no more than one of them takes. A margin covers that, and what
 /// the profile does not know.
 /// @param whole  prices the pattern
-/// @throws InputError as busiest_part
+/// @throws InputError as busy_seconds
 Pricer price_promising(Pricer whole, const Pattern& pattern, const Layout& layout, const Machine& machine,
                        CostModel model, const Calls& calls);
 

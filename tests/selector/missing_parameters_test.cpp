@@ -41,7 +41,7 @@ std::vector<std::pair<const char*, std::function<void()>>> prices(const Layout& 
              price_promising(pattern_pricer(pattern, layout, machine, CostModel::burst, {}), pattern, layout, machine,
                              CostModel::burst, {});
            }},
-          {"busiest_part", [=] { busiest_part(pattern, layout, machine); }},
+          {"busy_seconds", [=] { busy_seconds(pattern, layout, machine); }},
           {"rank_alltoall", [=] { rank_alltoall(64, layout, machine); }},
           {"rank_one_shot", [=] { rank_one_shot(random, layout, machine); }},
           {"price_one_shot", [=] { price_one_shot(standard, random, layout, machine); }},

@@ -43,6 +43,38 @@ class NodeDistanceRoute final : public Route {
     for (std::size_t i = 0; i < blocks.size(); ++i) to[i] = next(blocks[i], at[i], stage);
   }
 
+  // How far a stage takes a block depends on a distance within a node alone: no division for each block.
+  bool next_of_ends(std::span<const BlockEnds> ends, std::span<const Rank> at, int stage,
+                    std::span<Rank> to) const override {
+    if (ends.size() < static_cast<std::size_t>(layout_.ranks())) return false;
+    if (is_node_digit(stage)) {
+      std::ranges::transform(ends, to.begin(), &BlockEnds::destination);
+      return true;
+    }
+    const auto weight = weights_[static_cast<std::size_t>(stage)];
+    std::vector<int> step(static_cast<std::size_t>(layout_.max_ppn()));
+    for (std::size_t d = 0; d < step.size(); ++d)
+      step[d] = static_cast<int>(static_cast<std::int64_t>(d) / weight % radix_ * weight);
+    struct Place {
+      const Rank* mates;
+      int local, ppn;
+    };
+    std::vector<Place> places;
+    for (Rank rank = 0; rank < layout_.ranks(); ++rank) {
+      const auto mates = layout_.ranks_of(layout_.node(rank));
+      places.push_back({mates.data(), layout_.local(rank), static_cast<int>(mates.size())});
+    }
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      const auto &source = places[static_cast<std::size_t>(ends[i].source)],
+                 &holder = places[static_cast<std::size_t>(at[i])];
+      const int local = places[static_cast<std::size_t>(ends[i].destination)].local;
+      const int distance = (local < source.ppn ? local : local % source.ppn) - source.local;
+      const int next = holder.local + step[static_cast<std::size_t>(distance < 0 ? distance + source.ppn : distance)];
+      to[i] = holder.mates[next < source.ppn ? next : next - source.ppn];
+    }
+    return true;
+  }
+
   int round(Rank from, Rank to, int stage) const override {
     if (is_node_digit(stage)) return (layout_.node(to) - layout_.node(from) + layout_.nodes()) % layout_.nodes();
     return static_cast<int>(local_distance(from, to) / weights_[static_cast<std::size_t>(stage)]);

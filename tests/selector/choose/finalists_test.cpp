@@ -48,7 +48,8 @@ struct Sketched {
     for (const int node : {0, layout.nodes() / 2})
       for (const Rank rank : layout.ranks_of(node)) sketched[static_cast<std::size_t>(rank)] = true;
     auto [whole, sketch] = pattern_pricers(pattern, layout, machine, CostModel::burst, std::move(sketched), 1);
-    return {part_pricer(pattern, layout, machine, CostModel::burst), std::move(sketch), std::move(whole)};
+    return {part_pricer(pattern, busy_seconds(pattern, layout, machine), layout, machine, CostModel::burst),
+            std::move(sketch), std::move(whole)};
   }
   std::vector<Strategy> suggestions() const {
     return strategies_for(pattern, layout, machine, CostModel::burst, {}, host_paths);
@@ -130,18 +131,18 @@ TEST(Finalists, AreThoseNearTheThirdCheapest) {
   ByWindow by_window;
   std::vector<Strategy> strategies;
   for (int window = 400; window >= 100; window -= 10) strategies.push_back({"standard", {}, {window}});
-  // So many edges that the search tries one neighbour: a window of half the size, 50.
+  // So many edges that nothing else is tried.
   const auto layout = Layout::with_ppn(1000, 10);
   const auto ranking =
       rank_finalists(by_window.pricers(), strategies, layout, machine_of_sketches(), std::int64_t{1} << 40, 2);
-  // In pairs, the least sketches first. The third cheapest is 110: sketches up to 110·1.05 are of 128 and less.
-  EXPECT_EQ(by_window.in_full, (std::vector{50, 100, 110, 120}));
-  EXPECT_EQ(ranking.front().strategy.window.rounds, 50);
-  EXPECT_EQ(std::ranges::count(ranking, false, &Candidate::is_part), 4);
+  // In pairs, the least sketches first. The third cheapest is 120: sketches up to 120·1.05 are of 140 and less.
+  EXPECT_EQ(by_window.in_full, (std::vector{100, 110, 120, 130, 140}));
+  EXPECT_EQ(ranking.front().strategy.window.rounds, 100);
+  EXPECT_EQ(std::ranges::count(ranking, false, &Candidate::is_part), 5);
   // Of the others those were sketched whose parts are less than what the cheapest cost.
   std::ranges::sort(by_window.sketched);
   EXPECT_EQ(std::ranges::adjacent_find(by_window.sketched), by_window.sketched.end()) << "none twice";
-  EXPECT_LE(by_window.sketched.back(), 4 * 110 * 105 / 100);
+  EXPECT_LE(by_window.sketched.back(), 4 * 120 * 105 / 100);
 }
 
 // A price of nothing says nothing: it is asked for in full.

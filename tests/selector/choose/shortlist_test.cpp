@@ -69,7 +69,7 @@ TEST(Shortlist, NoPartCostsMoreThanTheWhole) {
   for (const auto* text : patterns) {
     const auto pattern = generate_pattern(text);
     const auto layout = Layout::with_ppn(pattern.ranks, 16);
-    const auto part = busiest_part(pattern, layout, machine);
+    const auto part = busiest_part(pattern, busy_seconds(pattern, layout, machine));
     for (const auto model : {CostModel::burst, CostModel::max_rate})
       for (const auto& strategy : offered_strategies(layout, machine, model)) {
         if (pattern_need(strategy) != PatternNeed::nothing) continue;
@@ -142,7 +142,7 @@ TEST(Shortlist, TakesTheEdgesOfTheBusiestRanks) {
   for (Rank rank = 0; rank < 40; ++rank) pattern.edges.push_back({rank, (rank + 4) % 40, 10});
   for (Rank rank = 0; rank < 8; ++rank)
     pattern.edges.push_back({30, rank * 3, 100000});  // rank 30 sends much, eight receive it
-  const auto part = busiest_part(pattern, layout, machine);
+  const auto part = busiest_part(pattern, busy_seconds(pattern, layout, machine));
   EXPECT_EQ(std::ranges::count(part.edges, 30, &Edge::source), 9);
   EXPECT_LT(part.edges.size(), pattern.edges.size() / 2 + 4);
 }
@@ -154,7 +154,7 @@ TEST(Shortlist, TakesTheEdgesOfTheBusiestReceivers) {
   // Twenty ranks send rank 30 something each, none of them as much as eight others send to each other.
   for (Rank rank = 0; rank < 20; ++rank) pattern.edges.push_back({rank, 30, 5000});
   for (Rank rank = 31; rank < 39; ++rank) pattern.edges.push_back({rank, rank + 1, 8000});
-  const auto part = busiest_part(pattern, layout, machine_with_everything());
+  const auto part = busiest_part(pattern, busy_seconds(pattern, layout, machine_with_everything()));
   EXPECT_EQ(std::ranges::count(part.edges, 30, &Edge::destination), 21);
   EXPECT_EQ(std::ranges::count(part.edges, 30, &Edge::source), 1);
 }
@@ -167,7 +167,7 @@ TEST(Shortlist, CountsNothingThatNeedsNoMessage) {
     pattern.edges.push_back({39, 39, 1000000});
     pattern.edges.push_back({38, 37, 0});
   }
-  const auto part = busiest_part(pattern, layout, machine_with_everything());
+  const auto part = busiest_part(pattern, busy_seconds(pattern, layout, machine_with_everything()));
   EXPECT_EQ(std::ranges::count(part.edges, 39, &Edge::source), 0);
   EXPECT_EQ(std::ranges::count(part.edges, 38, &Edge::source), 0);
   EXPECT_EQ(part.edges.size(), 8U) << "eight ranks, each with one message";
