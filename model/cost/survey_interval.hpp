@@ -11,14 +11,32 @@ namespace commpass {
 
 constexpr int longest_survey_interval = 16;
 
-/// A survey takes a reduction over all ranks, which small exchanges should not pay each time. What is sent seldom
-/// changes at once, but it may in the first exchanges.
-/// @param exchanges  so many have been run, the same on every rank
-/// @param interval   how many of them there are for each that is surveyed, in the long run
-/// @return true after the 1st, 2nd, 4th, 8th … and every interval-th
-constexpr bool is_surveyed(std::int64_t exchanges, int interval = longest_survey_interval) {
-  return (exchanges & (exchanges - 1)) == 0 || exchanges % interval == 0;
-}
+/// A survey takes a reduction over all ranks, which small exchanges should not pay each time, nor those whose surveys
+/// find the same again and again. What is sent seldom changes at once, but it may in the first exchanges. The same on
+/// every rank that is told the same.
+class SurveyTurns {
+ public:
+  /// Counts an exchange.
+  /// @param interval  how many of them there are for each that is surveyed, in the long run
+  /// @return true after the 1st, 2nd, 4th, 8th … until they are `interval` apart; and where three surveys in a row have
+  ///         found the same, not before the 4th exchange after the last one
+  bool is_due(int interval = longest_survey_interval) {
+    constexpr std::int64_t quiet = 4;
+    ++exchanges_;
+    const auto usual =
+        alike_ >= 2 ? std::max<std::int64_t>(interval, quiet) : std::min<std::int64_t>(interval, surveyed_);
+    if (exchanges_ - surveyed_ < usual) return false;
+    surveyed_ = exchanges_;
+    return true;
+  }
+
+  /// What the last survey has found: another thing than the one before? Not noted, it may be.
+  void note(bool is_news) { alike_ = is_news ? 0 : std::min(alike_ + 1, 2); }
+
+ private:
+  std::int64_t exchanges_ = 0, surveyed_ = 0;  // the last one that was
+  int alike_ = 0;                              // so many surveys, up to two, found what the one before them had
+};
 
 /// How many exchanges there should be for each that is surveyed, so that surveys take at most 2 % of their time; 1 to
 /// longest_survey_interval.

@@ -124,16 +124,22 @@ BlocksClass AlltoallvEngine::blocks_for(const AlltoallvOptions& options, std::op
 }
 
 void AlltoallvEngine::complete_surveys() {
-  const auto note = [&](std::int64_t used, std::int64_t refused) {
+  const auto know_devices = [&](std::int64_t used, std::int64_t refused) {
+    const auto before = devices_;
     if (has_device_prices_) devices_ = {used > 0, refused > 0};
+    return devices_ != before;
   };
-  if (const auto sums = device_survey_.complete()) note(sums->front(), sums->back());
+  if (const auto sums = device_survey_.complete()) device_survey_.note(know_devices(sums->front(), sums->back()));
   if (const auto sums = survey_.complete()) {
     const auto totals =
         MessageTotals::from(sums->subspan<first_count, surveyed_counts>(), static_cast<double>((*sums)[bytes]));
-    blocks_ = {class_of(totals, context_->layout), random_pattern(totals, context_->layout)};
+    const auto before = std::exchange(
+        blocks_, SeenBlocks{class_of(totals, context_->layout), random_pattern(totals, context_->layout)});
     blocks_->pattern.ranks_drawn = typical_of(blocks_->their_class, context_->layout.ranks()).ranks_drawn;
-    note((*sums)[used], (*sums)[refused]);
+    // What is near the border of two classes may be of either.
+    const bool is_alike =
+        before && distance(exchange_class(before->their_class), exchange_class(blocks_->their_class)) <= 1;
+    survey_.note(know_devices((*sums)[used], (*sums)[refused]) || !is_alike);
   }
 }
 

@@ -18,13 +18,6 @@ namespace commpass {
 
 namespace {
 
-/// By how many factors of two classes differ, in what they differ most.
-int distance(const ExchangeClass& a, const ExchangeClass& b) {
-  int most = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) most = std::max(most, std::abs(a[i] - b[i]));
-  return most;
-}
-
 constexpr std::int64_t most_patience = 1 << 16;
 
 /// After so many exchanges pricing a class like this takes a tenth of their time.
@@ -118,6 +111,12 @@ std::vector<Offered> offered_by_rank_0(MPI_Comm comm, std::size_t classes, const
 }
 
 }  // namespace
+
+int distance(const ExchangeClass& a, const ExchangeClass& b) {
+  int most = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) most = std::max(most, std::abs(a[i] - b[i]));
+  return most;
+}
 
 HowToChoose how_to_choose(const Context& context, std::optional<PlannerMode> planner, std::optional<Seconds> seconds) {
   if (seconds) check_planner_seconds(*seconds);

@@ -26,6 +26,8 @@ struct Context;
 /// numbers that all ranks have. So the class is the same on every rank, on whatever processor it runs and however it
 /// was compiled; prices, which are not, are rank 0's alone.
 using ExchangeClass = std::array<int, 6>;
+/// By how many factors of two classes differ, in what they differ most.
+int distance(const ExchangeClass& a, const ExchangeClass& b);
 
 /// How a choice is made: by price, or by timing, too. The same on every rank.
 struct HowToChoose {

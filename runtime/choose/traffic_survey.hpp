@@ -15,8 +15,10 @@ namespace commpass {
 /// waits for an agreement.
 class TrafficSurvey {
  public:
-  /// Counts an exchange. @return is it surveyed? The same on every rank.
-  bool is_due(int interval = longest_survey_interval) { return is_surveyed(++exchanges_, interval); }
+  /// Counts an exchange. @return is it surveyed? The same on every rank (SurveyTurns).
+  bool is_due(int interval = longest_survey_interval) { return turns_.is_due(interval); }
+  /// Did the last survey find something new?
+  void note(bool is_news) { turns_.note(is_news); }
 
   /// Collective. @param start  starts the reduction that it is given; tried again where there is no memory
   template <class Start>
@@ -36,7 +38,7 @@ class TrafficSurvey {
  private:
   NonblockingReduction reduction_;
   bool is_under_way_ = false;
-  std::int64_t exchanges_ = 0;
+  SurveyTurns turns_;
 };
 
 }  // namespace commpass

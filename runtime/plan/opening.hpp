@@ -14,6 +14,7 @@ namespace commpass {
 struct DeviceUse {
   bool is_used = false;     ///< does its data lie on a device?
   bool is_refused = false;  ///< and does the MPI library not take it there?
+  bool operator==(const DeviceUse&) const = default;
 };
 
 struct Opening {

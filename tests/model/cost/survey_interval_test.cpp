@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <vector>
+
 namespace commpass {
 namespace {
 
@@ -15,17 +18,36 @@ TEST(SurveyInterval, TakesAtMostTwoPercentOfTheExchangesButIsNotGivenUp) {
   EXPECT_EQ(survey_interval(0, 0), 1);
 }
 
-TEST(SurveyInterval, IsMoreFrequentAtFirst) {
-  const auto count = [](int one_in) {
-    int told = 0;
-    for (int exchange = 1; exchange <= 64; ++exchange) told += is_surveyed(exchange, one_in);
-    return told;
-  };
-  EXPECT_EQ(count(1), 64);
-  EXPECT_EQ(count(5), 7 + 12);
-  EXPECT_EQ(count(16), 7 + 1);  // the 48th
-  EXPECT_TRUE(is_surveyed(2) && is_surveyed(8) && is_surveyed(48));
-  EXPECT_FALSE(is_surveyed(3) || is_surveyed(24));
+/// After which of the first exchanges there was a survey.
+std::vector<int> surveyed(int interval, int exchanges, std::function<void(SurveyTurns&, int)> after = {}) {
+  SurveyTurns turns;
+  std::vector<int> result;
+  for (int exchange = 1; exchange <= exchanges; ++exchange) {
+    if (!turns.is_due(interval)) continue;
+    result.push_back(exchange);
+    if (after) after(turns, exchange);
+  }
+  return result;
+}
+
+TEST(SurveyInterval, IsShorterAtFirst) {
+  EXPECT_EQ(surveyed(1, 6), (std::vector{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(surveyed(5, 20), (std::vector{1, 2, 4, 8, 13, 18}));
+  EXPECT_EQ(surveyed(16, 64), (std::vector{1, 2, 4, 8, 16, 32, 48, 64}));
+}
+
+TEST(SurveyInterval, IsFourAtLeastWhereNothingIsNew) {
+  const auto same_from_the_first = [](SurveyTurns& turns, int exchange) { turns.note(exchange == 1); };
+  EXPECT_EQ(surveyed(1, 16, same_from_the_first), (std::vector{1, 2, 3, 7, 11, 15}));
+  EXPECT_EQ(surveyed(5, 20, same_from_the_first), (std::vector{1, 2, 4, 9, 14, 19}));
+  EXPECT_EQ(surveyed(16, 60, same_from_the_first), (std::vector{1, 2, 4, 20, 36, 52}));
+}
+
+TEST(SurveyInterval, IsTheUsualOneAgainAfterNews) {
+  const auto news_at_7 = [](SurveyTurns& turns, int exchange) { turns.note(exchange == 1 || exchange == 7); };
+  EXPECT_EQ(surveyed(1, 14, news_at_7), (std::vector{1, 2, 3, 7, 8, 9, 13}));
+  const auto always_news = [](SurveyTurns& turns, int) { turns.note(true); };
+  EXPECT_EQ(surveyed(1, 5, always_news), (std::vector{1, 2, 3, 4, 5}));
 }
 
 }  // namespace

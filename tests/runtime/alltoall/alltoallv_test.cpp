@@ -269,7 +269,7 @@ TEST(Alltoall, IsChosenByTheSizesOfTheCallBefore) {
     EXPECT_NE(for_small, for_large) << "or the test shows nothing";
   }
   int before = large;
-  for (const int bytes : {large, small, small, large, large, large, small, large, small, small, large, small}) {
+  for (const int bytes : {large, small, small, large, large, small, small, large, small, small, large, small}) {
     EXPECT_EQ(calls.run(bytes), before == small ? for_small : for_large);
     before = bytes;
   }
@@ -280,6 +280,16 @@ TEST(Alltoall, IsChosenByTheSizesOfTheCallBefore) {
   }
   for (const int bytes : {large, small, large, large, small})
     EXPECT_EQ(calls.run_equal(bytes), bytes == small ? for_small_equal : for_large_equal);
+}
+
+// After three calls that told the same, the fourth call from the last that told is the next that tells.
+TEST(Alltoall, IsChosenByEarlierSizesWhereThreeCallsHadTheSame) {
+  Told calls(1e-9);
+  constexpr int small = Told::small, large = Told::large;
+  const auto for_small = calls.run_hinted(small), for_large = calls.run_hinted(large);
+  for (int call = 0; call < 3; ++call) calls.run(small);
+  for (int call = 0; call < 4; ++call) EXPECT_EQ(calls.run(large), for_small) << call;
+  for (int call = 0; call < 2; ++call) EXPECT_EQ(calls.run(large), for_large) << call;
 }
 
 // As many bytes in all, but to one neighbour: fewer messages than any way of gathering them has.
@@ -293,7 +303,9 @@ TEST(Alltoallv, IsChosenByHowManyBlocksAreNotEmpty) {
   int call = 0;
   while (call < most_calls && calls.run_to_next(Told::small * size_of()) != direct) ++call;
   EXPECT_LT(call, most_calls);
-  EXPECT_EQ(calls.run(Told::small), direct);
+  constexpr int quiet = 4;  // as calls have told the same
+  for (call = 0; call < quiet && calls.run(Told::small) == direct; ++call) {}
+  EXPECT_GT(call, 0);
   EXPECT_EQ(calls.run(Told::small), for_small);
 }
 
