@@ -3,7 +3,8 @@
 //
 // Where the address is full and the layout even, every node does the same: what rank (n, l) gets from node m is what
 // rank (0, l) gets from node m − n. So the largest node stands for all, and a message that leaves it for local rank l
-// of another node is at the same time one that arrives at its own local rank l.
+// of another node is at the same time one that arrives at its own local rank l. Where nodes are uneven, what the ranks
+// of the smallest one send is priced as well, as if these were on a node of the largest kind.
 //
 // Of a pattern that is no all-to-all, each message holds as many of the blocks that it could hold as a draw gives it,
 // perhaps none. So some nodes are drawn, each as if all were like it, and the slowest counts. Where sizes vary, they
@@ -12,6 +13,8 @@
 // Where a stage has very many rounds, like messages and like batches are taken together (folding.hpp). With what routes
 // tell in runs, the time that a price takes then hardly depends on the number of ranks.
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <utility>
 
 #include "model/cost/cost.hpp"
@@ -45,6 +48,54 @@ std::vector<int> typical_nodes(const RandomPattern& pattern, const Layout& layou
   return nodes;
 }
 
+/// A node with the fewest ranks, where nodes are uneven and blocks are forwarded. Its ranks stand in for those that it
+/// has not, so that each may send several times what others send.
+std::optional<int> smallest_node(const Layout& layout, const Route& route) {
+  if (layout.even() || route.stages().size() < 2) return std::nullopt;
+  int smallest = 0;
+  for (int node = 1; node < layout.nodes(); ++node)
+    if (layout.ppn(node) < layout.ppn(smallest)) smallest = node;
+  return smallest;
+}
+
+/// Makes stages at least as long as the ranks of a small node need to take in what comes: from every other node as much
+/// as from a typical one.
+void take_in_at(int smallest, int typical, const RandomPattern& pattern, const Route& route, const Layout& layout,
+                const Machine& machine, Cost& cost) {
+  struct Taken {
+    std::int64_t messages = 0;
+    Seconds seconds = 0, latency = 0;
+  };
+  const auto& channel = host_channel(machine, Locality::network);
+  const auto mates = layout.ranks_of(smallest);
+  cost.seconds = 0;
+  for (std::size_t s = 0; s < cost.stages.size(); ++s) {
+    std::vector<Taken> taken(mates.size());
+    for (const Rank rank : layout.ranks_of(typical))
+      for (const auto& run : route.uniform_runs(rank, static_cast<int>(s))) {
+        const auto blocks = static_cast<double>(run.first.blocks) * pattern.density_off_node;
+        const auto bytes = std::llround(blocks * pattern.block_bytes);
+        const auto& protocol = channel.protocol(bytes);
+        for (std::size_t m = 0; m < mates.size(); ++m) {
+          const int place =
+              run.messages == 1 ? (run.first.to == mates[m] ? 0 : -1) : run.ring.steps(run.first.to, mates[m]);
+          if (place < 0 || place >= run.messages) continue;
+          ++taken[m].messages;
+          taken[m].seconds += protocol.receive_seconds(bytes);
+          taken[m].latency = protocol.alone_seconds(static_cast<double>(bytes)) - protocol.receive_seconds(bytes);
+        }
+      }
+    auto& stage = cost.stages[s];
+    for (const auto& own : taken) {
+      const auto seconds = std::max(0.0, own.latency) + own.seconds * (layout.nodes() - 1);
+      if (own.messages == 0 || seconds <= stage.seconds) continue;
+      stage.parts[static_cast<std::size_t>(CostPart::receiving)] += seconds - stage.seconds;
+      stage.seconds = seconds;
+    }
+    cost.seconds += stage.seconds;
+  }
+}
+
 /// What taking in the messages that go farthest is to those who also send.
 enum class Receiving {
   cheap,      ///< takes less than half as long as sending
@@ -70,10 +121,11 @@ Bytes buffer_bytes(const RandomPattern& pattern, const Layout& layout, int node)
 }
 
 /// What some ranks of one node send, in order.
+/// @param ranks  of the largest node, some of which may only receive
 Schedule draw_node(double block_bytes, BlockDraw& draw, const Route& route, Window window, const Layout& layout,
-                   std::span<const Rank> senders, Foldings& foldings) {
+                   int ranks, std::span<const Rank> senders, Foldings& foldings) {
   Schedule schedule;
-  schedule.ranks = layout.ppn(layout.node(senders.front()));
+  schedule.ranks = ranks;
   schedule.self_bytes.resize(static_cast<std::size_t>(schedule.ranks));
   std::vector<AlikeRun> sent;
   for (int s = 0; block_bytes > 0 && s < static_cast<int>(route.stages().size()); ++s) {
@@ -105,11 +157,13 @@ class Drawn {
   }
 
   /// What some ranks of a node send.
+  /// @param node  theirs, or one with as many ranks as any: it stands for all that they send to
   Cost price(int node, std::span<const Rank> senders) {
     const auto node_layout = layout_of_node(layout_, node);
     const auto machine = of_a_node(machine_, share_of_group(layout_, node));
     Foldings foldings;
-    auto schedule = draw_node(pattern_.block_bytes, draw_, route_, window_, layout_, senders, foldings);
+    auto schedule =
+        draw_node(pattern_.block_bytes, draw_, route_, window_, layout_, node_layout.ranks(), senders, foldings);
     if (!path_.is_host())
       schedule.send_bytes = schedule.receive_bytes =
           std::vector(schedule.self_bytes.size(), buffer_bytes(pattern_, layout_, node));
@@ -155,11 +209,19 @@ Cost slowest_drawn(const RandomPattern& pattern, const Route& route, Window wind
                    const Machine& machine, CostModel model, Usage usage, const DataPath& path) {
   Drawn drawn(pattern, route, window, layout, machine, model, usage, path);
   Cost slowest;
-  for (const int node : typical_nodes(pattern, layout)) {
+  const auto typical = typical_nodes(pattern, layout);
+  for (const int node : typical) {
     auto cost = drawn.price(node, layout.ranks_of(node));
     if (slowest.stages.empty()) slowest = std::move(cost);
     else if (pattern.size_variance > 0) wait_for(cost, slowest);
     else if (cost.seconds > slowest.seconds) slowest = std::move(cost);
+  }
+  if (const auto smallest = smallest_node(layout, route)) {
+    auto cost = drawn.price(typical.front(), layout.ranks_of(*smallest));
+    constexpr double dense = 0.5;  // else most of what could come does not
+    if (path.is_host() && pattern.density_off_node >= dense)
+      take_in_at(*smallest, typical.front(), pattern, route, layout, machine, cost);
+    if (cost.seconds > slowest.seconds) slowest = std::move(cost);
   }
   return slowest;
 }

@@ -12,14 +12,15 @@ namespace commpass {
 
 namespace {
 
-/// Half and twice as many rounds in flight; from all of them to half of them.
+/// Half and twice as many rounds in flight; from all of them to half of them. Nearly all are as good as all: what comes
+/// then is hardly a batch.
 void add_windows(const Strategy& strategy, int most_rounds, std::vector<Strategy>& result) {
   constexpr int fewest = 4;
   const int rounds = strategy.window.unlimited() ? most_rounds : strategy.window.rounds;
   for (const int varied : {rounds / 2, 2 * rounds}) {
     if (varied < fewest || varied == rounds || (varied > rounds && strategy.window.unlimited())) continue;
     result.push_back(strategy);
-    result.back().window = {varied < most_rounds ? varied : 0};
+    result.back().window = {varied < most_rounds - most_rounds / 4 ? varied : 0};
   }
 }
 

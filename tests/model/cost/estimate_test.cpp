@@ -339,6 +339,25 @@ TEST(ClosedForm, IsAnEstimateForAddressesThatAreNotFullAndUnevenLayouts) {
   }
 }
 
+// Where ranks are one more than nodes hold, the last node has one rank, which stands in for all that it has not.
+TEST(ClosedForm, KnowsOfTheRanksOfASmallNode) {
+  for (const int ppn : {9, 7, 3, 5})
+    for (const auto* strategy : {"local-then-node", "two-step", "tuna-node,radix=3"}) {
+      const auto layout = Layout::with_ppn(7 * ppn + 1, ppn);
+      const auto parsed = parse_strategy(strategy);
+      const auto route = make_route(parsed, layout);
+      for (const auto& machine : machines(true))
+        for (const Bytes bytes : {8, 512, 4096}) {
+          const auto priced =
+              evaluate(make_schedule(*route, parsed.window, test::alltoall(layout.ranks(), bytes)), layout, machine)
+                  .seconds;
+          const auto estimated = estimate_alltoall(bytes, *route, parsed.window, layout, machine).seconds;
+          EXPECT_GT(estimated, 0.8 * priced) << strategy << ", " << ppn << ", " << bytes << " bytes";
+          EXPECT_LT(estimated, 1.25 * priced) << strategy << ", " << ppn << ", " << bytes << " bytes";
+        }
+    }
+}
+
 TEST(ClosedForm, IsExactForTheLibrarysCollective) {
   for (auto machine : machines(false)) {
     machine.operations.neighbor_alltoall_s = 2e-6;
