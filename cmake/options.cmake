@@ -2,7 +2,7 @@
 add_library(commpass_options INTERFACE)
 target_compile_options(commpass_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
                        $<$<BOOL:${COMMPASS_WERROR}>:-Werror>)
-# Code that runs once or is a test (command line, JSON, reports): optimised no more than it pays for the compiler's time.
+# Code that runs once (command line, JSON, reports): optimised no more than it pays for the compiler's time.
 set(commpass_cold_options $<$<CONFIG:Release>:-O1>)
 if(COMMPASS_SANITIZE)
   set(commpass_cold_options -O0)

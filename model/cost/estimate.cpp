@@ -63,8 +63,7 @@ std::optional<int> smallest_node(const Layout& layout, const Route& route) {
 void take_in_at(int smallest, int typical, const RandomPattern& pattern, const Route& route, const Layout& layout,
                 const Machine& machine, Cost& cost) {
   struct Taken {
-    std::int64_t messages = 0;
-    Seconds seconds = 0, latency = 0;
+    Seconds seconds = 0, latency = 0;  // of all messages; of the last
   };
   const auto& channel = host_channel(machine, Locality::network);
   const auto mates = layout.ranks_of(smallest);
@@ -77,10 +76,8 @@ void take_in_at(int smallest, int typical, const RandomPattern& pattern, const R
         const auto bytes = std::llround(blocks * pattern.block_bytes);
         const auto& protocol = channel.protocol(bytes);
         for (std::size_t m = 0; m < mates.size(); ++m) {
-          const int place =
-              run.messages == 1 ? (run.first.to == mates[m] ? 0 : -1) : run.ring.steps(run.first.to, mates[m]);
+          const int place = run.ring.steps(run.first.to, mates[m]);
           if (place < 0 || place >= run.messages) continue;
-          ++taken[m].messages;
           taken[m].seconds += protocol.receive_seconds(bytes);
           taken[m].latency = protocol.alone_seconds(static_cast<double>(bytes)) - protocol.receive_seconds(bytes);
         }
@@ -88,7 +85,7 @@ void take_in_at(int smallest, int typical, const RandomPattern& pattern, const R
     auto& stage = cost.stages[s];
     for (const auto& own : taken) {
       const auto seconds = std::max(0.0, own.latency) + own.seconds * (layout.nodes() - 1);
-      if (own.messages == 0 || seconds <= stage.seconds) continue;
+      if (seconds <= stage.seconds) continue;
       stage.parts[static_cast<std::size_t>(CostPart::receiving)] += seconds - stage.seconds;
       stage.seconds = seconds;
     }

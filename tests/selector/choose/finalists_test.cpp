@@ -145,6 +145,16 @@ TEST(Finalists, AreThoseNearTheThirdCheapest) {
   EXPECT_LE(by_window.sketched.back(), 4 * 120 * 105 / 100);
 }
 
+// By sketches it goes on to windows of half the size, which nobody suggested.
+TEST(Finalists, AreSearchedForWhereSomeTrialsAreLeft) {
+  ByWindow by_window;
+  const std::vector<Strategy> strategies{{"standard", {}, {120}}, {"standard", {}, {110}}, {"standard", {}, {100}}};
+  const auto ranking = rank_finalists(by_window.pricers(), strategies, Layout::with_ppn(1000, 10),
+                                      machine_of_sketches(), std::int64_t{1} << 19, 2);
+  EXPECT_EQ(std::ranges::count(by_window.sketched, 50), 1);
+  EXPECT_LE(ranking.front().strategy.window.rounds, 50);
+}
+
 // A price of nothing says nothing: it is asked for in full.
 TEST(Finalists, ArePricedInFullWhereNothingIsKnown) {
   ByWindow by_window;
