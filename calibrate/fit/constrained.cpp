@@ -1,8 +1,10 @@
 #include "calibrate/fit/constrained.hpp"
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
 #include <limits>
+
+#include "calibrate/fit/pseudo_inverse.hpp"
 
 namespace commpass {
 
@@ -27,7 +29,7 @@ VectorXd solve_non_negative(const MatrixXd& e, const VectorXd& f) {
     if (best < 0) break;
     free.push_back(best);
     while (!free.empty()) {
-      const VectorXd solved = e(Eigen::all, free).completeOrthogonalDecomposition().solve(f);
+      const VectorXd solved = pseudo_inverse(e(Eigen::all, free)) * f;
       if (solved.minCoeff() > 0) {
         u.setZero();
         for (std::size_t i = 0; i < free.size(); ++i) u[free[i]] = solved[static_cast<Index>(i)];
@@ -84,22 +86,16 @@ std::vector<double> solve_within_bounds(std::span<const Relation> wanted, std::s
   const double size = std::max(b.norm(), std::numeric_limits<double>::min());
 
   // What no relation determines stays small.
-  constexpr double hardly = 1e-9;
+  constexpr double hardly = 1e-8;
   MatrixXd full(a.rows() + columns, columns);
   full << a, hardly * MatrixXd::Identity(columns, columns);
   VectorXd right = VectorXd::Zero(full.rows());
   right.head(b.size()) = b / size;
 
-  const Eigen::HouseholderQR<MatrixXd> qr(full);
-  const MatrixXd r = qr.matrixQR().topRows(columns).triangularView<Eigen::Upper>();
-  const VectorXd projected = (qr.householderQ().transpose() * right).head(columns);
-  const auto upper = r.triangularView<Eigen::Upper>();
-  VectorXd x = upper.solve(projected);
-  if (((g * x - h / size).array() < 0).any()) {
-    const MatrixXd inverse = upper.solve(MatrixXd::Identity(columns, columns));
-    const VectorXd z = solve_least_distance(g * inverse, h / size - g * inverse * projected);
-    x = upper.solve(z + projected);
-  }
+  // Where the best x breaks a bound, A·x moves as little as need be: what moves it least stays in A's range by itself.
+  const MatrixXd inverse = pseudo_inverse(full);
+  VectorXd x = inverse * right;
+  if (((g * x - h / size).array() < 0).any()) x += inverse * solve_least_distance(g * inverse, h / size - g * x);
   std::vector<double> result;
   for (Index i = 0; i < columns; ++i) result.push_back(size * x[i] / scale[i]);
   return result;

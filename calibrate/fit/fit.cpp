@@ -1,11 +1,12 @@
 #include "calibrate/fit/fit.hpp"
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
 
+#include "calibrate/fit/pseudo_inverse.hpp"
 #include "model/median.hpp"
 
 namespace commpass {
@@ -47,7 +48,7 @@ Line solve(std::span<const SizePoint> points, const Eigen::VectorXd& weights) {
   // Sizes span many orders of magnitude: scale the columns.
   const double scale = std::max(a.col(1).norm(), std::numeric_limits<double>::min()) / a.col(0).norm();
   a.col(1) /= scale;
-  const Eigen::VectorXd x = a.completeOrthogonalDecomposition().solve(b);
+  const Eigen::VectorXd x = pseudo_inverse(a) * b;
   if (x[0] >= 0 && x[1] >= 0) return {x[0], x[1] / scale};
   if (x[0] < 0) return {0, std::max(0.0, a.col(1).dot(b) / a.col(1).squaredNorm()) / scale};
   return {a.col(0).dot(b) / a.col(0).squaredNorm(), 0};
@@ -101,11 +102,11 @@ TailFit fit_tail(std::span<const double> messages, std::span<const double> secon
     for (Eigen::Index c = 0; c < columns; ++c) a(i, c) = weight * (c == 0 ? 1 : c == 1 ? m : m * m / 2);
     b[i] = 1;
   }
-  TailFit fit{a.colPivHouseholderQr().solve(b)};
+  const Eigen::MatrixXd inverse = pseudo_inverse(a);
+  TailFit fit{inverse * b};
   const double variance =
       (a * fit.coefficients - b).squaredNorm() / std::max<double>(1, static_cast<double>(n - columns));
-  const Eigen::MatrixXd covariance = (a.transpose() * a).inverse() * variance;
-  fit.last_deviation = std::sqrt(std::max(0.0, covariance(columns - 1, columns - 1)));
+  fit.last_deviation = std::sqrt(variance) * inverse.row(columns - 1).norm();
   return fit;
 }
 
@@ -143,9 +144,10 @@ CallFit fit_call(std::span<const double> messages, std::span<const double> secon
       if (columns > 1) a(i, 1) = weight * messages[at];
       b[i] = weight * (seconds[at] - other_seconds[at]);
     }
-    const Eigen::VectorXd x = a.colPivHouseholderQr().solve(b);
+    const Eigen::MatrixXd inverse = pseudo_inverse(a);
+    const Eigen::VectorXd x = inverse * b;
     const double variance = (a * x - b).squaredNorm() / static_cast<double>(n - columns);
-    const Eigen::VectorXd deviations = ((a.transpose() * a).inverse().diagonal() * variance).cwiseSqrt();
+    const Eigen::VectorXd deviations = std::sqrt(variance) * inverse.rowwise().norm();
     return std::pair(x, deviations);
   };
   const auto value = [n](const auto& fitted, Eigen::Index column) {

@@ -1,10 +1,11 @@
 #include "calibrate/fit/switches.hpp"
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 
 #include "calibrate/fit/constrained.hpp"
+#include "calibrate/fit/pseudo_inverse.hpp"
 #include "model/median.hpp"
 
 namespace commpass {
@@ -27,17 +28,16 @@ std::vector<std::span<const SizePoint>> split_points(std::span<const SizePoint> 
 
 /// What a line through points says of a size, and how sure that is.
 Estimate line_at(std::span<const SizePoint> points, const Line& line, Bytes bytes) {
-  Eigen::Matrix2d normal = Eigen::Matrix2d::Zero();
+  Eigen::MatrixXd relative(std::ssize(points), 2);
   double squares = 0;
-  for (const auto& point : points) {
-    const Eigen::Vector2d row(1 / point.seconds, static_cast<double>(point.bytes) / point.seconds);
-    normal += row * row.transpose();
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const auto& point = points[i];
+    relative.row(static_cast<Eigen::Index>(i)) << 1 / point.seconds, static_cast<double>(point.bytes) / point.seconds;
     squares += std::pow(line.at(point.bytes) / point.seconds - 1, 2);
   }
-  const Eigen::Vector2d at(1, static_cast<double>(bytes));
+  const Eigen::RowVector2d at(1, static_cast<double>(bytes));
   const double variance = squares / std::max(1.0, static_cast<double>(points.size()) - 2);
-  return {line.at(bytes),
-          std::sqrt(std::max(0.0, variance * at.dot(normal.completeOrthogonalDecomposition().solve(at))))};
+  return {line.at(bytes), std::sqrt(variance) * (at * pseudo_inverse(relative)).norm()};
 }
 
 /// Does time fall there beyond doubt?
