@@ -79,7 +79,10 @@ def main():
     parser.add_argument("--seed", type=int, default=1, help="of the first; the others have the next ones")
     parser.add_argument("--count", type=int, default=4)
     options = parser.parse_args()
-    options.directory.mkdir(parents=True)
+    try:
+        options.directory.mkdir(parents=True)
+    except OSError as error:
+        parser.error(f"{options.directory}: {error.strerror}; give a directory that is not there yet, where one may be made")
     for seed in range(options.seed, options.seed + options.count):
         name = f"drawn-{seed}"
         (options.directory / f"{name}.json").write_text(json.dumps(Draw(seed).cluster(name), indent=2) + "\n")

@@ -56,6 +56,9 @@ std::vector<ClusterShape> clusters(const Simulator& simulator, const std::vector
     }
     std::ranges::sort(result.begin() + first, result.end(), {}, &ClusterShape::name);
   }
+  if (result.empty() && folders.front() == ".")
+    throw InputError("--clusters " + simulator.clusters, "no cluster lies in it",
+                     "give a directory of descriptions that end in .json, as tests/clusters is");
   return result;
 }
 

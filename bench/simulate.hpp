@@ -28,7 +28,7 @@ struct ClusterShape {
 };
 
 /// The descriptions in `simulator.clusters`, or in those folders of it that are there, by name in each.
-/// @throws InputError if there is no such directory
+/// @throws InputError if there is no such directory, or nothing in the directory itself that is asked for first
 std::vector<ClusterShape> clusters(const Simulator& simulator, const std::vector<std::string>& folders = {"."});
 
 /// The layout of P ranks, node after node, as --layout takes it.
