@@ -170,13 +170,14 @@ std::vector<ClusterShape> compared_clusters(const Options& options) {
       {".", 0}, {"beyond", 0}, {"ejection", 0}, {"slow-node", 4}, {"leaf-switches", 6}, {"groups", 0}, {"devices", 0}};
   std::vector<ClusterShape> all;
   for (const auto& [folder, nodes] : folders) {
-    auto found = clusters(options.simulator, {folder});
+    auto found = clusters_of_kind(options.simulator, folder);
     if (options.quick && folder == std::string_view("devices")) keep_quick(found);
     for (auto& cluster : found) {
       if (nodes > 0) cluster.calibration_nodes = nodes;
       all.push_back(std::move(cluster));
     }
   }
+  require_some(options.simulator, all);
   return all;
 }
 

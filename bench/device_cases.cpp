@@ -82,7 +82,7 @@ void keep_quick(std::vector<ClusterShape>& clusters) {
 }
 
 std::vector<DeviceCluster> device_clusters(const Simulator& simulator, bool quick) {
-  auto hosts = clusters(simulator, {folder});
+  auto hosts = clusters_of_kind(simulator, folder);
   if (quick) keep_quick(hosts);
   std::vector<ClusterShape> devices;
   for (const auto& host : hosts) devices.push_back(of_devices(simulator, host));

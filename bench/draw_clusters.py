@@ -82,7 +82,7 @@ def main():
     try:
         options.directory.mkdir(parents=True)
     except OSError as error:
-        parser.error(f"{options.directory}: {error.strerror}; give a directory that is not there yet, where one may be made")
+        parser.error(f"{options.directory}: {error.strerror}; give one that is not there yet, where it may be made")
     for seed in range(options.seed, options.seed + options.count):
         name = f"drawn-{seed}"
         (options.directory / f"{name}.json").write_text(json.dumps(Draw(seed).cluster(name), indent=2) + "\n")

@@ -42,24 +42,30 @@ std::string preloading(const Simulator& simulator) {
 
 }  // namespace
 
-std::vector<ClusterShape> clusters(const Simulator& simulator, const std::vector<std::string>& folders) {
+std::vector<ClusterShape> clusters_of_kind(const Simulator& simulator, const std::string& folder) {
   if (!fs::is_directory(simulator.clusters))
     throw InputError("--clusters " + simulator.clusters, "there is no such directory",
                      "give one of cluster descriptions, as tests/clusters is");
   std::vector<ClusterShape> result;
-  for (const auto& folder : folders) {
-    const auto first = std::ssize(result);
-    const auto path = simulator.clusters + "/" + folder;
-    if (!fs::exists(path)) continue;  // clusters of somebody's own need not be of all kinds
-    for (const auto& entry : fs::directory_iterator(path)) {
-      if (entry.path().extension() == ".json") result.push_back(shape_of(entry.path().string()));
-    }
-    std::ranges::sort(result.begin() + first, result.end(), {}, &ClusterShape::name);
-  }
-  if (result.empty() && folders.front() == ".")
+  const auto path = simulator.clusters + "/" + folder;
+  if (!fs::exists(path)) return result;
+  for (const auto& entry : fs::directory_iterator(path))
+    if (entry.path().extension() == ".json") result.push_back(shape_of(entry.path().string()));
+  std::ranges::sort(result, {}, &ClusterShape::name);
+  return result;
+}
+
+std::vector<ClusterShape> clusters(const Simulator& simulator, const std::vector<std::string>& folders) {
+  std::vector<ClusterShape> result;
+  for (const auto& folder : folders) std::ranges::move(clusters_of_kind(simulator, folder), std::back_inserter(result));
+  require_some(simulator, result);
+  return result;
+}
+
+void require_some(const Simulator& simulator, const std::vector<ClusterShape>& clusters) {
+  if (clusters.empty())
     throw InputError("--clusters " + simulator.clusters, "no cluster lies in it",
                      "give a directory of descriptions that end in .json, as tests/clusters is");
-  return result;
 }
 
 std::string layout_of(const ClusterShape& cluster, int ranks) {

@@ -27,8 +27,16 @@ struct ClusterShape {
   int ppn() const { return sockets * cores; }
 };
 
-/// The descriptions in `simulator.clusters`, or in those folders of it that are there, by name in each.
-/// @throws InputError if there is no such directory, or nothing in the directory itself that is asked for first
+/// The descriptions in a folder of `simulator.clusters`, by name; none if that is not there: clusters of somebody's own
+/// need not be of all kinds.
+/// @throws InputError if there is no such directory
+std::vector<ClusterShape> clusters_of_kind(const Simulator& simulator, const std::string& folder);
+
+/// @throws InputError if there is no cluster
+void require_some(const Simulator& simulator, const std::vector<ClusterShape>& clusters);
+
+/// Those in the directory itself, or in the folders, one after the other.
+/// @throws InputError if there is no such directory, or no cluster
 std::vector<ClusterShape> clusters(const Simulator& simulator, const std::vector<std::string>& folders = {"."});
 
 /// The layout of P ranks, node after node, as --layout takes it.

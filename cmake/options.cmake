@@ -21,10 +21,7 @@ if(COMMPASS_SANITIZE)
 endif()
 # Tests: what they call is optimised as everywhere, and they themselves not at all.
 add_library(commpass_test_options INTERFACE)
-target_compile_options(commpass_test_options INTERFACE $<$<CONFIG:Release>:-O0>)
-if(COMMPASS_SANITIZE)  # may be a list with commas, of which no generator expression makes anything
-  target_compile_options(commpass_test_options INTERFACE -O0)
-endif()
+target_compile_options(commpass_test_options INTERFACE -O0)
 target_link_libraries(commpass_test_options INTERFACE commpass_options)
 # What of the libraries libFuzzer is told, wherever sanitizers are: so preset fuzz takes what preset sanitize has compiled.
 add_library(commpass_coverage INTERFACE)
