@@ -35,16 +35,7 @@ if(COMMPASS_MPI)
   list(APPEND commpass_installed_rooms runtime)
 endif()
 
-# What is a fault only for the neighbours that a source has when several are compiled at a time.
-add_library(commpass_together INTERFACE)
-target_compile_options(commpass_together INTERFACE -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage> $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
-
-# Compiles up to so many sources of a target at a time, for what they include costs more than they do. To be called when
-# commpass_options is linked: the last of two switches counts.
-function(commpass_compile_together target most)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${most})
-  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:commpass_together>)
-endfunction()
+set(commpass_unit_sources 12)  # of a library: after a change of one source, its unit is compiled
 
 # A library of one room of the house. COLD is what runs once.
 #   commpass_room(NAME SOURCES … COLD … DEPENDS …)
@@ -68,11 +59,13 @@ function(commpass_room name)
     if(name IN_LIST commpass_fuzzed_rooms)
       target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:commpass_coverage>)
     endif()
-    if(COMMPASS_UNITY STREQUAL "all" OR name IN_LIST COMMPASS_UNITY)
-      commpass_compile_together(${target} 24)
-    endif()
+    commpass_compile_together(${target} ${commpass_unit_sources})
   endforeach()
+  if(room_SOURCES)
+    commpass_precompile(commpass_${name} rooms)
+  endif()
   if(room_COLD)
     target_link_libraries(commpass_${name}_cold PRIVATE commpass_cold)
+    commpass_precompile(commpass_${name}_cold cold)
   endif()
 endfunction()

@@ -191,9 +191,9 @@ INSTANTIATE_TEST_SUITE_P(NoMemory, SparseStrategies,
                          testing::Values("direct+nbx", "direct+reduce", "direct+allreduce", "direct+dense",
                                          "direct+rma", "two-step+nbx", "two-step+dense", "stfw,n=1+reduce", ""));
 
-class Planning : public testing::TestWithParam<const char*> {};
+class PlanningInLittleMemory : public testing::TestWithParam<const char*> {};
 
-TEST_P(Planning, GoesOnWithoutMemory) {
+TEST_P(PlanningInLittleMemory, GoesOnWithoutMemory) {
   const std::string strategy = GetParam();
   Planned exchange(strategy);
   survives_everything(std::cref(exchange), "planned, " + strategy);
@@ -201,7 +201,7 @@ TEST_P(Planning, GoesOnWithoutMemory) {
   survives_everything(std::cref(exchange), "planned anew, " + strategy);
 }
 
-INSTANTIATE_TEST_SUITE_P(NoMemory, Planning,
+INSTANTIATE_TEST_SUITE_P(NoMemory, PlanningInLittleMemory,
                          testing::Values("standard", "two-step", "standard,window=1", "two-step,staggered"));
 
 class OneShotStrategies : public testing::TestWithParam<const char*> {};

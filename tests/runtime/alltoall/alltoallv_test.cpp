@@ -113,9 +113,9 @@ std::vector<std::string> strategies_for(const Layout& layout) {
   return result;
 }
 
-class EveryStrategy : public testing::TestWithParam<unsigned> {};
+class EveryAlltoallStrategy : public testing::TestWithParam<unsigned> {};
 
-TEST_P(EveryStrategy, DoesWhatMpiAlltoallvDoes) {
+TEST_P(EveryAlltoallStrategy, DoesWhatMpiAlltoallvDoes) {
   const unsigned seed = GetParam() * 1000 + static_cast<unsigned>(size_of());
   const auto layout = test::random_layout(size_of(), seed);
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {layout});
@@ -161,7 +161,7 @@ TEST_P(EveryStrategy, DoesWhatMpiAlltoallvDoes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Random, EveryStrategy, testing::Range(0U, 4U));
+INSTANTIATE_TEST_SUITE_P(Random, EveryAlltoallStrategy, testing::Range(0U, 4U));
 
 TEST(Alltoallv, ChoosesByWhatWasSentBefore) {
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});

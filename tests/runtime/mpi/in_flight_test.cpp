@@ -259,7 +259,7 @@ std::string error_of_refused(Communicator& communicator) {
   return {};
 }
 
-TEST(Threads, AreRefusedWhereTheyMayNotCall) {
+TEST(ThreadsInFlight, AreRefusedWhereTheyMayNotCall) {
   Communicator communicator(MPI_COMM_WORLD, some_machine(), CommunicatorOptions{Layout::with_ppn(size_of(), 2)});
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);
@@ -300,7 +300,7 @@ TEST(Threads, AreRefusedWhereTheyMayNotCall) {
 }
 
 // Each thread has exchanges of its own, of which ranks complete some here and some there first.
-TEST(Threads, MayEachHaveExchangesInFlight) {
+TEST(ThreadsInFlight, MayEachHaveExchangesInFlight) {
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);
   if (level != MPI_THREAD_MULTIPLE) GTEST_SKIP() << "run with --threads";

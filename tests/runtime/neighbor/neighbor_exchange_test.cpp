@@ -211,7 +211,7 @@ TEST(NeighborExchange, CompletesWhenItIsDestroyedInFlight) {
   }
 }
 
-TEST(Selection, KnowsWhichBytesAreTheSame) {
+TEST(NeighborExchange, KnowsWhichBytesAreTheSame) {
   const auto layout = Layout::with_ppn(size_of(), 2);
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {layout});
   const auto alone = alltoall(size_of(), 100000);
@@ -233,7 +233,7 @@ TEST(Selection, KnowsWhichBytesAreTheSame) {
   EXPECT_LT(priced(shared), priced(alone)) << "each block crosses the network once for two ranks";
 }
 
-TEST(Planning, FailsOnAllRanksIfItFailsOnOne) {
+TEST(PlanningOfNeighbors, FailsOnAllRanksIfItFailsOnOne) {
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
   const int last = size_of() - 1;
   const bool is_last = rank_of() == last;
@@ -266,7 +266,7 @@ TEST(Planning, FailsOnAllRanksIfItFailsOnOne) {
   EXPECT_EQ(plan({}, {}, "standard"), "") << "the communicator works on";
 }
 
-TEST(Planning, TakesTheStrategyOfRankZeroWhateverOthersName) {
+TEST(PlanningOfNeighbors, TakesTheStrategyOfRankZeroWhateverOthersName) {
   Communicator communicator(MPI_COMM_WORLD, some_machine(), {Layout::with_ppn(size_of(), 2)});
   auto local = test::local_part(test::random_pattern(size_of(), 3), rank_of(), 1, 1);
   test::fill(local, rank_of(), 1);
@@ -289,7 +289,7 @@ TEST(Planning, TakesTheStrategyOfRankZeroWhateverOthersName) {
 }
 
 // Their receiver does not know that they are one.
-TEST(Planning, OfBlocksWithTheSameBytesForOneRankGivesThatRankBoth) {
+TEST(PlanningOfNeighbors, OfBlocksWithTheSameBytesForOneRankGivesThatRankBoth) {
   Communicator communicator(MPI_COMM_WORLD, some_machine());
   const Rank next = (rank_of() + 1) % size_of(), previous = (rank_of() + size_of() - 1) % size_of();
   const int sent = 100 + rank_of();
@@ -305,7 +305,7 @@ TEST(Planning, OfBlocksWithTheSameBytesForOneRankGivesThatRankBoth) {
   }
 }
 
-TEST(Planning, ANullBufferWithEdgesIsAnError) {
+TEST(PlanningOfNeighbors, ANullBufferWithEdgesIsAnError) {
   Communicator communicator(MPI_COMM_WORLD, some_machine());
   const std::vector<SendEdge> sends{{rank_of(), 0, 4}};
   const std::vector<ReceiveEdge> receives{{rank_of(), 0, 4}};
