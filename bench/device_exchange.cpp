@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "measure/pattern_data.hpp"
 #include "model/error.hpp"
 #include "model/machine/profile.hpp"
+#include "model/text.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/mpi_program.hpp"
@@ -94,15 +94,17 @@ Json exchange(const std::string& pattern_file, const std::string& layout_text, c
 
 int main(int argc, char** argv) {
   using namespace commpass;
-  CLI::App app{"Exchanges of data on simulated devices; prints JSON"};
+  Command command{"commpass-device-exchange", "Exchanges of data on simulated devices; prints JSON"};
   std::string pattern, layout, profile;
   std::vector<std::string> strategies;
-  app.add_option("--pattern", pattern, "who sends how much to whom: a pattern file")->required();
-  app.add_option("--layout", layout, "a node for each rank");
-  app.add_option("--profile", profile, "any profile of the cluster: strategies are named");
-  app.add_option("--strategies", strategies, "strategies with their paths, all of one memory")->delimiter(';');
-  return run_mpi_command(app, argc, argv, [&] {
+  command.add({{"--pattern", &pattern, "who sends how much to whom: a pattern file", {.required = true}},
+               {"--layout", &layout, "a node for each rank"},
+               {"--profile", &profile, "any profile of the cluster: strategies are named"},
+               {"--strategies", [&](const std::string& text) { strategies = split(text, ';'); },
+                "strategies with their paths, all of one memory"}});
+  command.run = [&] {
     const auto json = exchange(pattern, layout, strategies, profile);
     if (rank_in(MPI_COMM_WORLD) == 0) fmt::print("{}\n", json.dump());
-  });
+  };
+  return run_mpi_command(command, argc, argv);
 }

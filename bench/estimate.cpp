@@ -2,7 +2,6 @@
 // choice?
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -112,9 +111,10 @@ Json estimate(const OutputOptions& options, const std::string& profile) {
 
 int main(int argc, char** argv) {
   using namespace commpass::bench;
-  CLI::App app{"How far prices by statistics are from prices by edges, and what choosing by them costs."};
+  commpass::Command command{"bench-estimate",
+                            "How far prices by statistics are from prices by edges, and what choosing by them costs."};
   std::string profile = "profiles/lassen.json";
-  app.add_option("--profile", profile, "machine profile");
+  command.add({{"--profile", &profile, "machine profile"}});
   OutputOptions options;
-  return run_benchmark(app, argc, argv, "estimate", options, [&] { return estimate(options, profile); });
+  return run_benchmark(command, argc, argv, "estimate", options, [&] { return estimate(options, profile); });
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -161,13 +160,14 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  CLI::App app{
+  commpass::Command command{
+      "bench-executor",
       "What a standard exchange costs over persistent requests written by hand, and with a new request for each "
       "send, on two ranks."};
   OutputOptions options;
   const bool speaks = rank == 0;
   const int code = run_benchmark(
-      app, argc, argv, "executor", options, [&] { return executor(options, speaks && !options.json); }, speaks);
+      command, argc, argv, "executor", options, [&] { return executor(options, speaks && !options.json); }, speaks);
   MPI_Finalize();
   return code;
 }

@@ -2,13 +2,13 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "bench/value_needs.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
 #include "model/machine/profile.hpp"
+#include "model/text.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/ranks.hpp"
@@ -63,16 +63,21 @@ Json run(const Arguments& arguments) {
 }  // namespace commpass
 
 int main(int argc, char** argv) {
-  CLI::App app{"Indexed exchanges on simulated ranks: prints JSON"};
+  commpass::Command command{"commpass-indexed", "Indexed exchanges on simulated ranks: prints JSON"};
   commpass::Arguments arguments;
-  app.add_option("needs", arguments.needs, "which values ranks own and need (bench/value_needs.hpp)")->required();
-  app.add_option("--profile", arguments.profile, "of the cluster")->required();
-  app.add_option("--layout", arguments.layout, "a node for each rank")->required();
-  app.add_option("--strategies", arguments.strategies, "run these in place of the choice")->delimiter(';');
-  app.add_option("--share", arguments.share,
-                 "send values that several ranks need once, or not, in place of the choice");
-  return commpass::run_mpi_command(app, argc, argv, [&] {
+  command.add(
+      {{"needs", &arguments.needs, "which values ranks own and need (bench/value_needs.hpp)", {.required = true}},
+       {"--profile", &arguments.profile, "of the cluster", {.required = true}},
+       {"--layout", &arguments.layout, "a node for each rank", {.required = true}},
+       {"--strategies", [&](const std::string& text) { arguments.strategies = commpass::split(text, ';'); },
+        "run these in place of the choice"},
+       {"--share",
+        [&](const std::string& text) { arguments.share = text == "true"; },
+        "send values that several ranks need once, or not, in place of the choice",
+        {.one_of = {"true", "false"}}}});
+  command.run = [&] {
     const auto results = commpass::run(arguments);
     if (commpass::rank_in(MPI_COMM_WORLD) == 0) fmt::print("{}\n", results.dump());
-  });
+  };
+  return commpass::run_mpi_command(command, argc, argv);
 }

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -59,9 +58,10 @@ int main(int argc, char** argv) {
   using namespace commpass::bench;
   setenv("COMMPASS_MPI", "on", 1);  // before MPI_Init, when the interposer reads it
   MPI_Init(&argc, &argv);
-  CLI::App app{"What libcommpass-mpi adds to a call that it leaves to the MPI library."};
+  commpass::Command command{"bench-interposer",
+                            "What libcommpass-mpi adds to a call that it leaves to the MPI library."};
   OutputOptions options;
-  const int code = run_benchmark(app, argc, argv, "interposer", options, [&] { return interposer(options); });
+  const int code = run_benchmark(command, argc, argv, "interposer", options, [&] { return interposer(options); });
   MPI_Finalize();
   return code;
 }

@@ -2,7 +2,6 @@
 // priced with the on-node phases that they really have: under max-rate, the paper's model, and under burst.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -244,11 +243,13 @@ Json report(const Machine& machine, const OutputOptions& options) {
 
 int main(int argc, char** argv) {
   using namespace commpass::bench;
-  CLI::App app{"What the formulas of the node-aware paper say of its figures 4.2 and 4.3, beside exact on-node phases"};
+  commpass::Command command{
+      "bench-node-aware",
+      "What the formulas of the node-aware paper say of its figures 4.2 and 4.3, beside exact on-node phases"};
   std::string profile = "lassen";
-  app.add_option("--profile", profile, "machine profile with device parameters: NAME or file");
+  command.add({{"--profile", &profile, "machine profile with device parameters: NAME or file"}});
   OutputOptions options;
-  return run_benchmark(app, argc, argv, "node-aware", options, [&] {
+  return run_benchmark(command, argc, argv, "node-aware", options, [&] {
     return report(commpass::read_profile(commpass::find_profile(profile, commpass::profile_directories())).machine,
                   options);
   });

@@ -6,10 +6,7 @@
 #include <string>
 
 #include "bench/simulate.hpp"
-
-namespace CLI {
-class App;
-}
+#include "selector/commands/switches.hpp"
 
 namespace commpass::bench {
 
@@ -19,12 +16,12 @@ struct OutputOptions {
   bool json = false;
 };
 
-/// Adds `--quick`, `--json` and `--hold-to FILE` to an application, parses its command line and runs a benchmark, which
+/// Adds `--quick`, `--json` and `--hold-to FILE` to a command, parses its command line and runs a benchmark, which
 /// prints a table unless `json` and returns an object with a `summary`.
 /// @param name    of the benchmark; the object of that name in the file of `--hold-to` has the bounds of its summary
 /// @param speaks  print JSON and errors; one rank of an MPI program does
 /// @return the exit code; 1 if a value of the summary is above its bound
-int run_benchmark(CLI::App& app, int argc, char** argv, const std::string& name, OutputOptions& options,
+int run_benchmark(Command command, int argc, char** argv, const std::string& name, OutputOptions& options,
                   const std::function<nlohmann::ordered_json()>& benchmark, bool speaks = true);
 
 /// Those of simulated benchmarks.

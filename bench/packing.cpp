@@ -2,7 +2,6 @@
 // blocks in order?
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -122,9 +121,10 @@ Json packing(const OutputOptions& options) {
 
 int main(int argc, char** argv) {
   using namespace commpass::bench;
-  CLI::App app{
+  commpass::Command command{
+      "bench-packing",
       "How fast blocks are packed into messages, against one copy of as many bytes, and copies of the same blocks in "
       "order."};
   OutputOptions options;
-  return run_benchmark(app, argc, argv, "packing", options, [&] { return packing(options); });
+  return run_benchmark(command, argc, argv, "packing", options, [&] { return packing(options); });
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -244,12 +243,13 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  CLI::App app{
+  commpass::Command command{
+      "bench-planning",
       "What a first and a further plan of a pattern take, and what planning by measuring gives, on two ranks."};
   OutputOptions options;
   const bool speaks = rank == 0;
   const int code = run_benchmark(
-      app, argc, argv, "planning", options, [&] { return run_all(options, speaks && !options.json); }, speaks);
+      command, argc, argv, "planning", options, [&] { return run_all(options, speaks && !options.json); }, speaks);
   MPI_Finalize();
   return code;
 }

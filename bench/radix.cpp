@@ -2,7 +2,6 @@
 // the radix, and the radices that beat the linear exchange. Formulas only; nothing is simulated.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -12,6 +11,7 @@
 #include "model/machine/profile_lookup.hpp"
 #include "model/text.hpp"
 #include "selector/choose/alltoall_choice.hpp"
+#include "selector/commands/number_checks.hpp"
 
 namespace commpass::bench {
 namespace {
@@ -116,11 +116,12 @@ Json radix(const Figure& figure, bool as_json) {
 
 int main(int argc, char** argv) {
   using namespace commpass::bench;
-  CLI::App app{"What the model says of tuna's radix, for figures 7 and 9 of the TuNA paper"};
+  commpass::Command command{"bench-radix",
+                            "What the model says of tuna's radix, for figures 7 and 9 of the TuNA paper"};
   Figure figure;
-  app.add_option("--profile", figure.profile, "machine profile: NAME or file");
-  app.add_option("--ranks", figure.ranks, "P")->check(CLI::Range(2, 1 << 20));
-  app.add_option("--ppn", figure.ppn, "ranks on a node")->check(CLI::PositiveNumber);
+  command.add({{"--profile", &figure.profile, "machine profile: NAME or file"},
+               {"--ranks", &figure.ranks, "P", {.checks = {commpass::between(2, 1 << 20)}}},
+               {"--ppn", &figure.ppn, "ranks on a node", {.checks = {commpass::positive()}}}});
   OutputOptions options;
-  return run_benchmark(app, argc, argv, "radix", options, [&] { return radix(figure, options.json); });
+  return run_benchmark(command, argc, argv, "radix", options, [&] { return radix(figure, options.json); });
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -114,13 +113,15 @@ void run(const std::vector<std::string>& files, PieceKind kind) {
 }  // namespace commpass
 
 int main(int argc, char** argv) {
-  CLI::App app{"Runs fixed schedules and prints their seconds: smpirun … commpass-reference FILE…"};
+  commpass::Command command{"commpass-reference",
+                            "Runs fixed schedules and prints their seconds: smpirun … commpass-reference FILE…"};
   std::vector<std::string> files;
-  app.add_option("files", files, "a line a message: stage, sender, receiver, bytes, pieces copied before and after")
-      ->required();
   bool are_values = false;
-  app.add_flag("--values", are_values, "pieces are copied as runs of values of an indexed exchange are");
-  return commpass::run_mpi_command(app, argc, argv, [&] {
-    commpass::run(files, are_values ? commpass::PieceKind::values : commpass::PieceKind::blocks);
-  });
+  command.add({{"files",
+                &files,
+                "a line a message: stage, sender, receiver, bytes, pieces copied before and after",
+                {.required = true}},
+               {"--values", &are_values, "pieces are copied as runs of values of an indexed exchange are"}});
+  command.run = [&] { commpass::run(files, are_values ? commpass::PieceKind::values : commpass::PieceKind::blocks); };
+  return commpass::run_mpi_command(command, argc, argv);
 }

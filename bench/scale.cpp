@@ -1,7 +1,6 @@
 // bench scale: how long do the choices take that are made without a pattern, for a hundred thousand ranks?
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "bench/options.hpp"
@@ -119,9 +118,11 @@ Json scale(const OutputOptions& options, const std::string& profile) {
 
 int main(int argc, char** argv) {
   using namespace commpass::bench;
-  CLI::App app{"How long the choices take that are made without a pattern, on 102 400 ranks (10 240 with --quick)."};
+  commpass::Command command{
+      "bench-scale",
+      "How long the choices take that are made without a pattern, on 102 400 ranks (10 240 with --quick)."};
   std::string profile = "profiles/lassen.json";
-  app.add_option("--profile", profile, "machine profile");
+  command.add({{"--profile", &profile, "machine profile"}});
   OutputOptions options;
-  return run_benchmark(app, argc, argv, "scale", options, [&] { return scale(options, profile); });
+  return run_benchmark(command, argc, argv, "scale", options, [&] { return scale(options, profile); });
 }

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -190,11 +189,12 @@ Json selection(const OutputOptions& options, const std::string& profile) {
 
 int main(int argc, char** argv) {
   using namespace commpass::bench;
-  CLI::App app{
+  commpass::Command command{
+      "bench-selection",
       "How long it takes to rank all strategies: for a random pattern, as an exchange does to choose one (selection) "
       "and as predict does (all in full), and for an all-to-all in closed form."};
   std::string profile = "profiles/lassen.json";
-  app.add_option("--profile", profile, "machine profile");
+  command.add({{"--profile", &profile, "machine profile"}});
   OutputOptions options;
-  return run_benchmark(app, argc, argv, "selection", options, [&] { return selection(options, profile); });
+  return run_benchmark(command, argc, argv, "selection", options, [&] { return selection(options, profile); });
 }

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "calibrate/calibrate.hpp"
@@ -93,8 +92,9 @@ void run(const commpass::CalibrateArguments& arguments) {
 
 int main(int argc, char** argv) {
   commpass::CalibrateArguments arguments;
-  CLI::App app{"Measures this machine and writes its profile: mpirun -n N commpass calibrate -o FILE"};
-  app.name("commpass calibrate");
-  arguments.add_to(app);
-  return commpass::run_mpi_command(app, argc, argv, [&] { run(arguments); });
+  commpass::Command command{"commpass calibrate",
+                            "Measures this machine and writes its profile: mpirun -n N commpass calibrate -o FILE"};
+  arguments.add_to(command);
+  command.run = [&] { run(arguments); };
+  return commpass::run_mpi_command(command, argc, argv);
 }

@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include <CLI/CLI.hpp>
-
 #include "doctor/profile_facts.hpp"
 #include "doctor/ranks.hpp"
 #include "runtime/mpi/detect_layout.hpp"
@@ -43,13 +41,12 @@ bool examine(bool json) {
 int main(int argc, char** argv) {
   commpass::DoctorArguments arguments;
   bool good = true;
-  CLI::App app{
+  commpass::Command command{
+      "commpass doctor",
       "Tells what is wrong with measuring on this machine now, and what helps: commpass doctor, or mpirun -n N "
-      "commpass "
-      "doctor for the ranks, too. Exit code 0: measure now; 3: do not."};
-  app.name("commpass doctor");
-  arguments.add_to(app);
-  const int code = commpass::run_mpi_command(
-      app, argc, argv, [&] { good = examine(arguments.json); }, MPI_THREAD_MULTIPLE);
+      "commpass doctor for the ranks, too. Exit code 0: measure now; 3: do not."};
+  arguments.add_to(command);
+  command.run = [&] { good = examine(arguments.json); };
+  const int code = commpass::run_mpi_command(command, argc, argv, MPI_THREAD_MULTIPLE);
   return code == 0 && !good ? not_now : code;
 }

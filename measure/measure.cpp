@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <ctime>
 #include <optional>
@@ -185,8 +184,10 @@ void measure(const MeasureArguments& arguments) {
 
 int main(int argc, char** argv) {
   commpass::MeasureArguments arguments;
-  CLI::App app{"Runs strategies on real ranks and compares with the prediction: mpirun -n N commpass measure …"};
-  app.name("commpass measure");
-  arguments.add_to(app);
-  return commpass::run_mpi_command(app, argc, argv, [&] { commpass::measure(arguments); });
+  commpass::Command command{
+      "commpass measure",
+      "Runs strategies on real ranks and compares with the prediction: mpirun -n N commpass measure …"};
+  arguments.add_to(command);
+  command.run = [&] { commpass::measure(arguments); };
+  return commpass::run_mpi_command(command, argc, argv);
 }

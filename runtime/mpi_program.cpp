@@ -2,18 +2,18 @@
 
 #include "runtime/mpi/launcher.hpp"
 #include "runtime/mpi/ranks.hpp"
-#include "selector/commands/arguments.hpp"
+#include "selector/commands/run_command.hpp"
 
 namespace commpass {
 
-int run_mpi_command(CLI::App& app, int& argc, char**& argv, const std::function<void()>& command, int threads) {
+int run_mpi_command(const Command& command, int& argc, char**& argv, int threads) {
   int level = MPI_THREAD_SINGLE;
   MPI_Init_thread(&argc, &argv, threads, &level);
   const Rank rank = rank_in(MPI_COMM_WORLD);
   // Every rank meets the same errors and the same --help; one of them tells. Where each process is alone, since the
   // launcher is another library's, the launcher's first one speaks for all.
   const bool speaks = rank == 0 && (launcher_warning().empty() || launcher_of(1).rank == 0);
-  const int code = run_command(app, argc, argv, command, speaks);
+  const int code = run_command(command, argc, argv, speaks);
   MPI_Finalize();
   return code;
 }

@@ -1,7 +1,6 @@
 // commpass advise: what a recorded run would gain, here and on other machines.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -86,26 +85,26 @@ void advise_on(const AdviceOptions& arguments) {
 
 }  // namespace
 
-void add_advise(CLI::App& app, std::function<void()>& command) {
+Command advise_command() {
   auto arguments = std::make_shared<AdviceOptions>();
-  auto* sub = app.add_subcommand("advise",
-                                 "what a run that 'commpass record' wrote down would gain, here and on other machines");
-  sub->add_option("file", arguments->file, "that 'commpass record' has written")->required();
-  auto* profiles = sub->add_option_function<std::string>(
-      "--profile", [arguments](const std::string& name) { arguments->profiles.push_back(name); },
-      "machine profile: a NAME of 'commpass profile list' or a file; may be repeated");
-  profiles->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->trigger_on_parse();
-  arguments->layout.add_to(*sub);
-  sub->add_option("--ranks", arguments->ranks, "the same problem on so many ranks; for exchanges of all with all")
-      ->check(CLI::Range(2, most_pattern_ranks));
-  sub->add_option("--top", arguments->top, "look at the K places that take longest (default: 20)")
-      ->check(positive_number, "POSITIVE");
-  sub->add_option("--patterns", arguments->patterns,
-                  "write their patterns into this directory, for 'commpass predict --pattern'");
-  sub->add_option("--svg", arguments->svg,
-                  "draw when the program exchanges into this file, FILE.svg, and write the numbers to FILE.csv");
-  sub->add_flag("--json", arguments->json, "JSON on stdout");
-  sub->callback([arguments, &command] { command = [arguments] { advise_on(*arguments); }; });
+  Command command{"advise", "what a run that 'commpass record' wrote down would gain, here and on other machines"};
+  command.add({{"file", &arguments->file, "that 'commpass record' has written", {.required = true}},
+               {"--profile", &arguments->profiles,
+                "machine profile: a NAME of 'commpass profile list' or a file; may be repeated"}});
+  arguments->layout.add_to(command);
+  command.add(
+      {{"--ranks",
+        &arguments->ranks,
+        "the same problem on so many ranks; for exchanges of all with all",
+        {.checks = {between(2, most_pattern_ranks)}}},
+       {"--top", &arguments->top, "look at the K places that take longest (default: 20)", {.checks = {positive()}}},
+       {"--patterns", &arguments->patterns,
+        "write their patterns into this directory, for 'commpass predict --pattern'"},
+       {"--svg", &arguments->svg,
+        "draw when the program exchanges into this file, FILE.svg, and write the numbers to FILE.csv"},
+       {"--json", &arguments->json, "JSON on stdout"}});
+  command.run = [arguments] { advise_on(*arguments); };
+  return command;
 }
 
 }  // namespace commpass

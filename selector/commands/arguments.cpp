@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
-#include <sstream>
 
 #include "model/error.hpp"
 #include "model/machine/profile_lookup.hpp"
@@ -18,35 +16,38 @@
 
 namespace commpass {
 
-void PatternArguments::add_to(CLI::App& app) {
-  auto* sources = app.add_option_group("PATTERN", "who sends how many bytes to whom: one of");
-  sources->add_option("--pattern", pattern_file,
-                      "P x P Matrix Market file: entry (i, j) is the bytes that rank i-1 sends to rank j-1");
-  auto* matrix =
-      sources->add_option("--matrix", matrix_file,
-                          "sparse matrix (Matrix Market, gzipped or not): the exchange of its product with a vector");
-  sources->add_option("--generate", generator, "KIND:key=value,… (kinds below)");
-  sources->require_option(1);
-  app.add_option("--ranks", ranks, "ranks that share the matrix")->needs(matrix)->check(positive_number, "POSITIVE");
-  app.add_option("--partition", partition,
-                 "who owns which rows: block (consecutive ones, the default) or metis (so that few bytes move)")
-      ->needs(matrix)
-      ->check(CLI::IsMember({"block", "metis"}));
-  app.add_option("--value-bytes", value_bytes, "size of one vector entry")
-      ->needs(matrix)
-      ->check(number_from_zero, "NONNEGATIVE");
-  app.add_flag("--share-values", share_values,
-               "a value that several ranks need travels once as far as it goes the same way; without it, as often as "
-               "it is needed")
-      ->needs(matrix);
-  const auto is_size = [](const std::string& text) {
-    return parse_bytes(text).value_or(0) > 0 ? "" : "'" + text + "' is no size; use for example 512MiB or 8GiB";
-  };
-  app.add_option_function<std::string>(
-         "--max-input-bytes", [this](const std::string& text) { max_input_bytes = parse_bytes(text).value(); },
-         "refuse a pattern or matrix file that holds more than this, unpacked (default: " +
-             print_bytes(most_matrix_bytes) + ")")
-      ->check(is_size);
+void PatternArguments::add_to(Command& command) {
+  command.groups.push_back(
+      {"PATTERN",
+       "who sends how many bytes to whom: one of",
+       1,
+       1,
+       {{"--pattern", &pattern_file,
+         "P x P Matrix Market file: entry (i, j) is the bytes that rank i-1 sends to rank j-1"},
+        {"--matrix", &matrix_file,
+         "sparse matrix (Matrix Market, gzipped or not): the exchange of its product with a vector"},
+        {"--generate", &generator, "KIND:key=value,… (kinds below)"}}});
+  const Check is_size{
+      "", [](const std::string& text) {
+        return parse_bytes(text).value_or(0) > 0 ? "" : "'" + text + "' is no size; use for example 512MiB or 8GiB";
+      }};
+  command.add(
+      {{"--ranks", &ranks, "ranks that share the matrix", {.checks = {positive()}, .needs = {"--matrix"}}},
+       {"--partition",
+        &partition,
+        "who owns which rows: block (consecutive ones, the default) or metis (so that few bytes move)",
+        {.one_of = {"block", "metis"}, .needs = {"--matrix"}}},
+       {"--value-bytes", &value_bytes, "size of one vector entry", {.checks = {not_negative()}, .needs = {"--matrix"}}},
+       {"--share-values",
+        &share_values,
+        "a value that several ranks need travels once as far as it goes the same way; without it, as often as it is "
+        "needed",
+        {.needs = {"--matrix"}}},
+       {"--max-input-bytes",
+        [this](const std::string& text) { max_input_bytes = parse_bytes(text).value(); },
+        "refuse a pattern or matrix file that holds more than this, unpacked (default: " +
+            print_bytes(most_matrix_bytes) + ")",
+        {.checks = {is_size}}}});
 }
 
 Pattern PatternArguments::load(int default_ranks) const {
@@ -80,11 +81,12 @@ std::string PatternArguments::describe() const {
                      share_values ? ", shared" : "");
 }
 
-void LayoutArguments::add_to(CLI::App& app) {
-  auto* ppn_option = app.add_option("--ppn", ppn, "ranks on a node")->check(positive_number, "POSITIVE");
-  app.add_option("--layout", layout,
-                 "NODESxRANKS, NODESxSOCKETSxRANKS, GROUPSxNODESxSOCKETSxRANKS, or a node for each rank: 0,0,1")
-      ->excludes(ppn_option);
+void LayoutArguments::add_to(Command& command) {
+  command.add({{"--ppn", &ppn, "ranks on a node", {.checks = {positive()}}},
+               {"--layout",
+                &layout,
+                "NODESxRANKS, NODESxSOCKETSxRANKS, GROUPSxNODESxSOCKETSxRANKS, or a node for each rank: 0,0,1",
+                {.excludes = {"--ppn"}}}});
 }
 
 std::optional<Layout> LayoutArguments::find(int ranks, const Environment& environment) const {
@@ -94,30 +96,30 @@ std::optional<Layout> LayoutArguments::find(int ranks, const Environment& enviro
   return parse_layout(text, ranks);
 }
 
-void SelectionArguments::add_to(CLI::App& app) {
-  app.add_option("--profile", profile, "machine profile: a NAME of 'commpass profile list' or a file");
-  layout.add_to(app);
-  app.add_option("--model", model, "burst (default), max-rate or postal");
-  app.add_option("--memory", memory, "where the data is: host (default) or device")
-      ->check(CLI::IsMember({name_of(DataPlace::host), name_of(DataPlace::device)}));
-  app.add_option("--calls", calls,
-                 "how often the exchange will run: weighs the time to plan it against that of the exchanges (default: "
-                 "so often that planning does not matter)")
-      ->check(positive_number, "POSITIVE")
-      ->check([](const std::string& text) {
-        return parse_number<double>(text).value_or(0) > most_calls
-                   ? fmt::format("{} are too many; use at most {}", text, most_calls)
-                   : "";
-      });
-  app.add_option("--top", top, "show only the K best")->check(positive_number, "POSITIVE");
-  // CLI11 would split "a,b" into two values if it were told to take many; this way each use adds one.
-  auto* one = app.add_option_function<std::string>(
-      "--strategy", [this](const std::string& text) { strategies.push_back(text); },
-      "price just this one; may be repeated");
-  one->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->trigger_on_parse();
-  app.add_option("--strategies", strategy_list, "'all', or several separated by ';'");
-  app.add_option("--explain", explain, "tell what this strategy spends its time on");
-  format.add_to(app);
+void SelectionArguments::add_to(Command& command) {
+  const Check are_few{"", [](const std::string& text) {
+                        return parse_number<double>(text).value_or(0) > most_calls
+                                   ? fmt::format("{} are too many; use at most {}", text, most_calls)
+                                   : "";
+                      }};
+  command.add({{"--profile", &profile, "machine profile: a NAME of 'commpass profile list' or a file"}});
+  layout.add_to(command);
+  command.add(
+      {{"--model", &model, "burst (default), max-rate or postal"},
+       {"--memory",
+        &memory,
+        "where the data is: host (default) or device",
+        {.one_of = {name_of(DataPlace::host), name_of(DataPlace::device)}}},
+       {"--calls",
+        &calls,
+        "how often the exchange will run: weighs the time to plan it against that of the exchanges (default: so often "
+        "that planning does not matter)",
+        {.checks = {positive(), are_few}}},
+       {"--top", &top, "show only the K best", {.checks = {positive()}}},
+       {"--strategy", &strategies, "price just this one; may be repeated"},
+       {"--strategies", &strategy_list, "'all', or several separated by ';'"},
+       {"--explain", &explain, "tell what this strategy spends its time on"}});
+  format.add_to(command);
 }
 
 std::string SelectionArguments::find_profile(const Environment& environment) const {
@@ -161,66 +163,6 @@ void SelectionArguments::print(const Report& report, const std::string& explanat
 void SelectionArguments::print(const CallReport& report) const {
   const auto text = format.json ? call_report_json : format.csv ? call_report_csv : call_report_table;
   std::fputs(text(report).c_str(), stdout);
-}
-
-namespace {
-
-/// Nothing that an argument names has an empty name: '' is a variable of a shell that was not set. CLI11 2.1 takes it
-/// for the name of a group of options, and may then read it for ever.
-void refuse_empty(int argc, const char* const* argv) {
-  for (int i = 1; i < argc; ++i) {
-    if (*argv[i] != '\0') continue;
-    const bool is_value = i > 1 && *argv[i - 1] == '-';
-    throw CLI::ValidationError(is_value ? argv[i - 1] : fmt::format("argument {}", i), "it is empty; give it a value");
-  }
-}
-
-/// CLI11 would say that a command is missing.
-void refuse_unknown_command(const CLI::App& app, int argc, const char* const* argv) {
-  const CLI::App* at = &app;
-  for (int i = 1; i < argc && at->get_require_subcommand_min() > 0; ++i) {
-    const std::string word = argv[i];
-    const bool takes_words = !at->get_options([](const CLI::Option* each) { return each->get_positional(); }).empty();
-    if (takes_words || word.starts_with("-")) return;
-    const auto found = at->get_subcommands([&](const CLI::App* each) { return each->check_name(word); });
-    if (found.empty()) throw CLI::ExtrasError(at->get_name(), {word});
-    at = found.front();
-  }
-}
-
-/// Has all that was printed arrived?
-bool flush_output() { return std::fflush(stdout) == 0 && std::ferror(stdout) == 0; }
-
-}  // namespace
-
-int run_command(CLI::App& app, int argc, const char* const* argv, const std::function<void()>& command, bool speaks) {
-  constexpr int bad_input = 1, wrong_usage = 2;
-  std::optional<std::string> message;
-  try {
-    refuse_empty(argc, argv);
-    refuse_unknown_command(app, argc, argv);
-    app.parse(argc, argv);
-    command();
-    if (speaks) warn_unknown(read_environment());
-  } catch (const CLI::ParseError& error) {
-    std::ostringstream out, err;
-    const bool is_help = app.exit(error, out, err) == 0;
-    if (speaks) {
-      std::fputs(out.str().c_str(), stdout);
-      std::fputs(err.str().c_str(), stderr);
-    }
-    if (!is_help) return wrong_usage;
-  } catch (const std::bad_alloc&) {
-    message = "there is not enough memory; use fewer ranks, a sparser pattern or a machine with more memory.";
-  } catch (const std::exception& error) {
-    message = error.what();
-  }
-  if (!flush_output())
-    message = InputError("output", "it cannot be written", "check where stdout goes and its free space").what();
-  if (!message) return 0;
-  if (speaks)
-    std::fputs(("commpass: " + *message + "\n").c_str(), stderr);  // fmt would throw where stderr cannot be written
-  return bad_input;
 }
 
 }  // namespace commpass

@@ -1,7 +1,6 @@
 // The switches that `predict`, `measure` and `pattern` share.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,10 +11,7 @@
 #include "selector/choose/select.hpp"
 #include "selector/commands/environment.hpp"
 #include "selector/commands/output_format.hpp"
-
-namespace CLI {
-class App;
-}
+#include "selector/commands/switches.hpp"
 
 namespace commpass {
 
@@ -31,7 +27,7 @@ struct PatternArguments {
   bool share_values = false;  ///< values that the same ranks need are one payload
   Bytes max_input_bytes = most_matrix_bytes;
 
-  void add_to(CLI::App& app);
+  void add_to(Command& command);
   /// @param default_ranks  for --matrix without --ranks; 0: --ranks is needed
   /// @throws InputError
   Pattern load(int default_ranks = 0) const;
@@ -53,7 +49,7 @@ struct LayoutArguments {
   int ppn = 0;
   std::string layout;
 
-  void add_to(CLI::App& app);
+  void add_to(Command& command);
   /// The layout asked for; nothing if neither --layout, --ppn nor COMMPASS_LAYOUT is given.
   /// @throws InputError if it does not fit `ranks`
   std::optional<Layout> find(int ranks, const Environment& environment) const;
@@ -72,7 +68,7 @@ struct SelectionArguments {
   std::string explain;
   OutputFormat format;
 
-  void add_to(CLI::App& app);
+  void add_to(Command& command);
   /// --profile, else COMMPASS_PROFILE.
   /// @return the path
   /// @throws InputError
@@ -97,11 +93,5 @@ void require_place(const Strategy& strategy, DataPlace place);
 /// What --help ends with, where strategies and patterns are named.
 inline constexpr auto* catalogues_are_elsewhere =
     "'commpass strategies' lists all strategies, 'commpass patterns' all kinds of patterns for --generate.";
-
-/// Parses the arguments and runs a command: the exit code is 0 (done), 1 (bad input: one sentence on stderr) or
-/// 2 (wrong usage).
-/// @param speaks  print errors and --help; one rank of an MPI program does
-int run_command(CLI::App& app, int argc, const char* const* argv, const std::function<void()>& command,
-                bool speaks = true);
 
 }  // namespace commpass

@@ -5,9 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}
+#include "selector/commands/switches.hpp"
 
 namespace commpass {
 
@@ -16,7 +14,7 @@ struct LaunchArguments {
   int count = 0;                   ///< 0: this one alone, which mpirun has started
   std::vector<std::string> words;  ///< the launcher and its arguments
 
-  void add_to(CLI::App& app);
+  void add_to(Command& command);
   /// @throws InputError where mpirun has started a program that is to start launches
   void require_none() const;
 };
@@ -30,13 +28,13 @@ struct CalibrateArguments {
   bool json = false;
   LaunchArguments launches;
 
-  void add_to(CLI::App& app);
+  void add_to(Command& command);
 };
 
 struct DoctorArguments {
   bool json = false;
 
-  void add_to(CLI::App& app);
+  void add_to(Command& command);
 };
 
 }  // namespace commpass

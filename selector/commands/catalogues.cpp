@@ -1,7 +1,6 @@
 // commpass strategies, commpass patterns: what can be named, and how.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -110,21 +109,24 @@ void patterns_csv() {
 
 using Print = void (*)();
 
-void add(CLI::App& app, std::function<void()>& command, const char* name, const char* summary, Print text, Print json,
-         Print csv) {
-  auto* sub = app.add_subcommand(name, summary);
+Command catalogue_command(const char* name, const char* summary, Print text, Print json, Print csv) {
+  Command command{name, summary};
   auto format = std::make_shared<OutputFormat>();
-  format->add_to(*sub);
-  sub->callback([=, &command] { command = [=] { (format->json ? json : format->csv ? csv : text)(); }; });
+  format->add_to(command);
+  command.run = [=] { (format->json ? json : format->csv ? csv : text)(); };
+  return command;
 }
 
 }  // namespace
 
-void add_catalogues(CLI::App& app, std::function<void()>& command) {
-  add(app, command, "strategies", "the strategies that --strategy takes, with their parameters and sources",
-      strategies_text, strategies_json, strategies_csv);
-  add(app, command, "patterns", "the kinds of patterns that --generate takes, with their keys", patterns_text,
-      patterns_json, patterns_csv);
+Command strategies_command() {
+  return catalogue_command("strategies", "the strategies that --strategy takes, with their parameters and sources",
+                           strategies_text, strategies_json, strategies_csv);
+}
+
+Command patterns_command() {
+  return catalogue_command("patterns", "the kinds of patterns that --generate takes, with their keys", patterns_text,
+                           patterns_json, patterns_csv);
 }
 
 }  // namespace commpass

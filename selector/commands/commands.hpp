@@ -1,24 +1,21 @@
-// The commands of the front door that need no MPI. Each adds itself to the application and returns what it does.
+// The commands of the front door that need no MPI.
 #pragma once
 
-#include <functional>
-
-namespace CLI {
-class App;
-}
+#include "selector/commands/switches.hpp"
 
 namespace commpass {
 
-void add_predict(CLI::App& app, std::function<void()>& command);
-void add_report(CLI::App& app, std::function<void()>& command);
-void add_pattern(CLI::App& app, std::function<void()>& command);
-/// run and record.
-void add_run(CLI::App& app, std::function<void()>& command);
-void add_advise(CLI::App& app, std::function<void()>& command);
-void add_profile(CLI::App& app, std::function<void()>& command);
-void add_catalogues(CLI::App& app, std::function<void()>& command);
-void add_wisdom_command(CLI::App& app, std::function<void()>& command);
-/// To be added last: it knows the commands that are there.
-void add_completion(CLI::App& app, std::function<void()>& command);
+Command predict_command();
+Command report_command();
+Command pattern_command();
+Command run_program_command();
+Command record_command();
+Command advise_command();
+Command profile_command();
+Command strategies_command();
+Command patterns_command();
+Command wisdom_command();
+/// @param all  the outermost command, which must live as long as the result
+Command completion_command(const Command& all);
 
 }  // namespace commpass

@@ -1,11 +1,11 @@
 // commpass completion: scripts by which bash and zsh complete commands and switches. They are made from the commands as
 // they are declared, so that no list is kept twice.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <CLI/CLI.hpp>
 #include <iterator>
-#include <memory>
 
+#include "model/text.hpp"
 #include "selector/commands/commands.hpp"
 
 namespace commpass {
@@ -13,28 +13,20 @@ namespace commpass {
 namespace {
 
 /// What may follow a command: its own commands and its switches.
-std::string words_of(const CLI::App& app) {
-  std::string words;
-  const auto out = std::back_inserter(words);
-  for (const auto* sub : app.get_subcommands([](const CLI::App* sub) { return !sub->get_name().empty(); }))
-    fmt::format_to(out, "{}{}", words.empty() ? "" : " ", sub->get_name());
-  // An option of a group belongs to the group, and only the group knows of it.
-  const auto switches = [&](const CLI::App& owner, const auto& self) -> void {
-    for (const auto* option : owner.get_options())
-      for (const auto& name : option->get_lnames())
-        if (&owner == &app || name != "help") fmt::format_to(out, "{}--{}", words.empty() ? "" : " ", name);
-    for (const auto* group : owner.get_subcommands([](const CLI::App* sub) { return sub->get_name().empty(); }))
-      self(*group, self);
-  };
-  switches(app, switches);
-  return words;
+std::string words_of(const Command& command) {
+  std::vector<std::string> words;
+  for (const auto& each : command.commands) words.push_back(each.name);
+  words.emplace_back("--help");
+  if (!command.version.empty()) words.emplace_back("--version");
+  for (const auto* each : all_switches(command))
+    if (each->has_hyphens()) words.push_back(split(each->name, ',').back());
+  return fmt::format("{}", fmt::join(words, " "));
 }
 
 /// "    'profile list') choices='…' ;;", for a command and those below it.
-void print_cases(const CLI::App& app, const std::string& path, std::string& text) {
-  fmt::format_to(std::back_inserter(text), "    '{}') choices='{}' ;;\n", path, words_of(app));
-  for (const auto* sub : app.get_subcommands([](const CLI::App* sub) { return !sub->get_name().empty(); }))
-    print_cases(*sub, path.empty() ? sub->get_name() : path + " " + sub->get_name(), text);
+void print_cases(const Command& command, const std::string& path, std::string& text) {
+  fmt::format_to(std::back_inserter(text), "    '{}') choices='{}' ;;\n", path, words_of(command));
+  for (const auto& each : command.commands) print_cases(each, path.empty() ? each.name : path + " " + each.name, text);
 }
 
 /// The commands that were typed are those words that stand at the front; what follows a command is looked up.
@@ -78,27 +70,26 @@ _commpass "$@"
 
 }  // namespace
 
-void add_completion(CLI::App& app, std::function<void()>& command) {
-  auto* sub = app.add_subcommand("completion", "a script that completes commands and switches in bash or zsh");
-  sub->require_subcommand(1);
-  // A shell that is none of them. CLI11 would say only that it was not expected.
-  sub->add_option_function<std::string>(
-         "shell", [](const std::string&) {}, "one of those below")
-      ->check([](const std::string& shell) {
-        return fmt::format("there is no completion for {}; use bash or zsh", shell);
-      });
-  const auto add = [&](const char* shell, const char* summary, bool is_zsh) {
-    sub->add_subcommand(shell, summary)->callback([&app, &command, is_zsh] {
-      command = [&app, is_zsh] {
-        std::string cases;
-        print_cases(app, "", cases);
-        if (is_zsh) fmt::print(zsh, cases);
-        else fmt::print(bash, cases);
-      };
-    });
+Command completion_command(const Command& all) {
+  const auto print = [&all](bool is_zsh) {
+    std::string cases;
+    print_cases(all, "", cases);
+    if (is_zsh) fmt::print(zsh, cases);
+    else fmt::print(bash, cases);
   };
-  add("bash", "for ~/.bashrc: source <(commpass completion bash)", false);
-  add("zsh", "for a folder of fpath: commpass completion zsh > _commpass", true);
+  Command command{"completion", "a script that completes commands and switches in bash or zsh"};
+  command.commands = {{"bash", "for ~/.bashrc: source <(commpass completion bash)"},
+                      {"zsh", "for a folder of fpath: commpass completion zsh > _commpass"}};
+  // A shell that is none of them.
+  command.add({{"shell",
+                [](const std::string&) {},
+                "one of those below",
+                {.checks = {{"", [](const std::string& shell) {
+                               return fmt::format("there is no completion for {}; use bash or zsh", shell);
+                             }}}}}});
+  command.commands[0].run = [=] { print(false); };
+  command.commands[1].run = [=] { print(true); };
+  return command;
 }
 
 }  // namespace commpass

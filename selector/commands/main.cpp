@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -13,20 +12,21 @@
 #include "selector/commands/environment.hpp"
 #include "selector/commands/launches.hpp"
 #include "selector/commands/measure_arguments.hpp"
+#include "selector/commands/run_command.hpp"
 
 namespace {
 
 /// The commands that are MPI programs of their own, commpass-NAME.
 struct MpiProgram {
   const char *name, *summary;
-  void (*add_switches)(CLI::App& app);
+  void (*add_switches)(commpass::Command& command);
 };
 
 /// Switches are bound to memory that lasts as long as the program.
 template <class Arguments>
-void add_switches(CLI::App& app) {
+void add_switches(commpass::Command& command) {
   static Arguments arguments;
-  arguments.add_to(app);
+  arguments.add_to(command);
 }
 
 constexpr MpiProgram mpi_programs[] = {
@@ -69,17 +69,18 @@ std::vector<std::string> other_switches(int argc, char** argv) {
 
 int run_launches(int argc, char** argv) {
   const std::string name = argv[1];
-  CLI::App app{"Runs in several launches: commpass " + name + " --launches N … -- mpirun -n N"};
-  app.name("commpass " + name);
+  commpass::Command command{"commpass " + name,
+                            "Runs in several launches: commpass " + name + " --launches N … -- mpirun -n N"};
   commpass::CalibrateArguments calibrate;
   commpass::MeasureArguments measure;
-  if (name == "calibrate") calibrate.add_to(app);
-  else measure.add_to(app);
-  return commpass::run_command(app, argc - 1, argv + 1, [&] {
+  if (name == "calibrate") calibrate.add_to(command);
+  else measure.add_to(command);
+  command.run = [&] {
     const auto program = program_beside(name);
     if (name == "calibrate") commpass::calibrate_by_launches(calibrate, program);
     else commpass::measure_by_launches(measure, program, other_switches(argc, argv));
-  });
+  };
+  return commpass::run_command(command, argc - 1, argv + 1);
 }
 
 /// Becomes the MPI program. @return the exit code if that fails
@@ -99,20 +100,16 @@ int main(int argc, char** argv) {
     if (argc > 1 && std::string(argv[1]) == program.name && !asks_for_help_alone(argc, argv))
       return starts_launches(argc, argv) ? run_launches(argc, argv) : hand_over(program.name, argv);
 
-  CLI::App app{"Commpass finds the fastest way to run an irregular MPI exchange."};
-  app.name("commpass");
-  app.set_version_flag("--version", "commpass " COMMPASS_VERSION, "print the version and exit");
-  app.require_subcommand(1);
-  std::function<void()> command;
-  commpass::add_predict(app, command);
-  commpass::add_report(app, command);
-  commpass::add_pattern(app, command);
-  commpass::add_run(app, command);
-  commpass::add_advise(app, command);
-  commpass::add_profile(app, command);
-  commpass::add_catalogues(app, command);
-  commpass::add_wisdom_command(app, command);
-  for (const auto& [name, summary, add] : mpi_programs) add(*app.add_subcommand(name, summary));  // for --help only
-  commpass::add_completion(app, command);
-  return commpass::run_command(app, argc, argv, [&] { command(); });
+  commpass::Command all{"commpass", "Commpass finds the fastest way to run an irregular MPI exchange."};
+  all.version = "commpass " COMMPASS_VERSION;
+  all.commands = {commpass::predict_command(),     commpass::report_command(),     commpass::pattern_command(),
+                  commpass::run_program_command(), commpass::record_command(),     commpass::advise_command(),
+                  commpass::profile_command(),     commpass::strategies_command(), commpass::patterns_command(),
+                  commpass::wisdom_command()};
+  for (const auto& [name, summary, add] : mpi_programs) {  // for --help only
+    all.commands.push_back({name, summary});
+    add(all.commands.back());
+  }
+  all.commands.push_back(commpass::completion_command(all));
+  return commpass::run_command(all, argc, argv);
 }

@@ -24,7 +24,7 @@ struct MeasureArguments {
   std::string progress;
   LaunchArguments launches;
 
-  void add_to(CLI::App& app);
+  void add_to(Command& command);
 };
 
 }  // namespace commpass

@@ -6,14 +6,27 @@
 
 namespace commpass {
 
-std::string positive_number(const std::string& text) {
-  const auto number = parse_number<double>(text);
-  return number && *number > 0 ? "" : fmt::format("'{}' is no number above 0; use one", text);
+Check positive() {
+  return {"POSITIVE", [](const std::string& text) {
+            const auto number = parse_number<double>(text);
+            return number && *number > 0 ? "" : fmt::format("'{}' is no number above 0; use one", text);
+          }};
 }
 
-std::string number_from_zero(const std::string& text) {
-  const auto number = parse_number<double>(text);
-  return number && *number >= 0 ? "" : fmt::format("'{}' is no number from 0 on; use one", text);
+Check not_negative() {
+  return {"NONNEGATIVE", [](const std::string& text) {
+            const auto number = parse_number<double>(text);
+            return number && *number >= 0 ? "" : fmt::format("'{}' is no number from 0 on; use one", text);
+          }};
+}
+
+Check between(std::int64_t least, std::int64_t most) {
+  return {fmt::format("INT in [{} - {}]", least, most), [=](const std::string& text) {
+            const auto number = parse_number<std::int64_t>(text);
+            return number && *number >= least && *number <= most
+                       ? ""
+                       : fmt::format("'{}' is no whole number from {} to {}; use one", text, least, most);
+          }};
 }
 
 }  // namespace commpass

@@ -1,12 +1,14 @@
-// Checks of switches that take a number, for CLI11. Private to the commands.
+// Checks of switches that take a number.
 #pragma once
 
-#include <string>
+#include <cstdint>
+
+#include "selector/commands/switches.hpp"
 
 namespace commpass {
 
-/// @return what is wrong with a number, and what to use; empty: nothing
-std::string positive_number(const std::string& text);
-std::string number_from_zero(const std::string& text);
+Check positive();
+Check not_negative();
+Check between(std::int64_t least, std::int64_t most);
 
 }  // namespace commpass

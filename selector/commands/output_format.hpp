@@ -1,9 +1,7 @@
 // The switches that say in which form a table is printed, declared once.
 #pragma once
 
-namespace CLI {
-class App;
-}
+#include "selector/commands/switches.hpp"
 
 namespace commpass {
 
@@ -13,7 +11,7 @@ struct OutputFormat {
   bool csv = false;  ///< comma-separated values, in seconds and bytes
 
   /// Adds --json and --csv.
-  void add_to(CLI::App& app);
+  void add_to(Command& command);
 };
 
 }  // namespace commpass

@@ -1,7 +1,6 @@
 // commpass pattern: writes a pattern, or tells what it is like.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "selector/commands/arguments.hpp"
@@ -35,21 +34,25 @@ void run(const PatternOptions& arguments) {
 
 }  // namespace
 
-void add_pattern(CLI::App& app, std::function<void()>& command) {
+Command pattern_command() {
   auto arguments = std::make_shared<PatternOptions>();
-  auto* sub = app.add_subcommand("pattern", "write a pattern to a file, or tell what it is like");
-  arguments->pattern.add_to(*sub);
-  arguments->layout.add_to(*sub);
-  auto* actions = sub->add_option_group("ACTION", "at least one of");
-  actions->add_option("-o,--output", arguments->output, "Matrix Market file to write");
-  auto* statistics =
-      actions->add_flag("--statistics", arguments->statistics,
-                        "messages and bytes: of the ranks, by size, and, with a layout, within and between nodes");
-  actions->require_option(1, 2);
-  arguments->format.add_to(*sub);
-  for (const auto* option : {"--ppn", "--layout", "--json", "--csv"}) sub->get_option(option)->needs(statistics);
-  sub->footer(catalogues_are_elsewhere);
-  sub->callback([arguments, &command] { command = [arguments] { run(*arguments); }; });
+  Command command{"pattern", "write a pattern to a file, or tell what it is like"};
+  arguments->pattern.add_to(command);
+  arguments->layout.add_to(command);
+  command.groups.push_back(
+      {"ACTION",
+       "at least one of",
+       1,
+       2,
+       {{"-o,--output", &arguments->output, "Matrix Market file to write"},
+        {"--statistics", &arguments->statistics,
+         "messages and bytes: of the ranks, by size, and, with a layout, within and between nodes"}}});
+  arguments->format.add_to(command);
+  for (const auto* name : {"--ppn", "--layout", "--json", "--csv"})
+    command.find(name).rules.needs.emplace_back("--statistics");
+  command.footer = catalogues_are_elsewhere;
+  command.run = [arguments] { run(*arguments); };
+  return command;
 }
 
 }  // namespace commpass

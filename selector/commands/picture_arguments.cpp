@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 
@@ -54,14 +53,14 @@ DrawnPattern find_drawn_pattern(const PredictArguments& arguments) {
   return {std::move(pattern), {}, {}};
 }
 
-void PictureArguments::add_to(CLI::App& app) {
-  auto* file =
-      app.add_option("--svg", svg, "also draw a picture into this file, FILE.svg, and write its numbers to FILE.csv");
-  app.add_option("--picture", name,
-                 "which one: cost-bars (the default), matrix, timeline, layout, messages or rates; of a sweep over one "
-                 "key sweep, "
-                 "over two strategy-map")
-      ->needs(file);
+void PictureArguments::add_to(Command& command) {
+  command.add(
+      {{"--svg", &svg, "also draw a picture into this file, FILE.svg, and write its numbers to FILE.csv"},
+       {"--picture",
+        &name,
+        "which one: cost-bars (the default), matrix, timeline, layout, messages or rates; of a sweep over one key "
+        "sweep, over two strategy-map",
+        {.needs = {"--svg"}}}});
 }
 
 void PictureArguments::check(std::size_t keys) const {

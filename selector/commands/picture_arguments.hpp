@@ -9,10 +9,6 @@
 #include "selector/commands/prediction.hpp"
 #include "selector/report/sweep_report.hpp"
 
-namespace CLI {
-class App;
-}
-
 namespace commpass {
 
 /// The pattern whose messages pictures show, or why they show none.
@@ -28,7 +24,7 @@ struct PictureArguments {
   std::string svg;   ///< --svg FILE; empty: no picture
   std::string name;  ///< --picture NAME; empty: that which suits best
 
-  void add_to(CLI::App& app);
+  void add_to(Command& command);
   /// Before anything is predicted: can the file be written, and is there such a picture?
   /// @param keys  of a sweep; 0: none
   /// @throws InputError

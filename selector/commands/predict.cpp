@@ -1,7 +1,6 @@
 // commpass predict: what each strategy would cost.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <functional>
 #include <memory>
@@ -79,29 +78,31 @@ void predict(const PredictArguments& arguments, const PredictOutput& output) {
 
 }  // namespace
 
-void add_predict(CLI::App& app, std::function<void()>& command) {
+Command predict_command() {
   auto arguments = std::make_shared<PredictArguments>();
-  auto* sub = app.add_subcommand("predict", "what each strategy would cost for a pattern, without running anything");
-  arguments->pattern.add_to(*sub);
-  arguments->selection.add_to(*sub);
-  sub->add_flag("--one-shot", arguments->one_shot,
-                "as an all-to-all that is called once, with sizes that are new each time (alltoallv), and as "
-                "Communicator::alltoallv knows it");
-  sub->add_flag("--all", arguments->all,
-                "price all strategies in full, also those that the busiest ranks alone show to be too dear");
   auto output = std::make_shared<PredictOutput>();
-  sub->add_option(
-         "--sweep", output->sweep,
-         "KEY=a..b[:STEP][,KEY…]: predict over ranges of bytes, ranks, ppn, radix, cap, window or dims; STEP is "
-         "x2, the default, or for example x4 or +1; memory=host..device compares both")
-      ->excludes("--top")
-      ->excludes("--explain");
-  output->picture.add_to(*sub);
-  sub->add_option("--trace", output->trace,
-                  "also write what every rank does when, with what is chosen: JSON for Perfetto and chrome://tracing")
-      ->excludes("--sweep");
-  sub->footer(catalogues_are_elsewhere);
-  sub->callback([arguments, output, &command] { command = [arguments, output] { predict(*arguments, *output); }; });
+  Command command{"predict", "what each strategy would cost for a pattern, without running anything"};
+  arguments->pattern.add_to(command);
+  arguments->selection.add_to(command);
+  command.add(
+      {{"--one-shot", &arguments->one_shot,
+        "as an all-to-all that is called once, with sizes that are new each time (alltoallv), and as "
+        "Communicator::alltoallv knows it"},
+       {"--all", &arguments->all,
+        "price all strategies in full, also those that the busiest ranks alone show to be too dear"},
+       {"--sweep",
+        &output->sweep,
+        "KEY=a..b[:STEP][,KEY…]: predict over ranges of bytes, ranks, ppn, radix, cap, window or dims; STEP is x2, the "
+        "default, or for example x4 or +1; memory=host..device compares both",
+        {.excludes = {"--top", "--explain"}}}});
+  output->picture.add_to(command);
+  command.add({{"--trace",
+                &output->trace,
+                "also write what every rank does when, with what is chosen: JSON for Perfetto and chrome://tracing",
+                {.excludes = {"--sweep"}}}});
+  command.footer = catalogues_are_elsewhere;
+  command.run = [arguments, output] { predict(*arguments, *output); };
+  return command;
 }
 
 }  // namespace commpass

@@ -1,7 +1,6 @@
 // commpass profile: lists, shows, validates, compares and merges machine profiles.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <ctime>
 #include <filesystem>
 #include <memory>
@@ -93,52 +92,52 @@ void merge(const std::vector<std::string>& names, const std::string& output) {
 
 }  // namespace
 
-void add_profile(CLI::App& app, std::function<void()>& command) {
-  auto* sub = app.add_subcommand("profile", "list, show, validate, compare or merge machine profiles");
-  sub->require_subcommand(1);
+Command profile_command() {
   struct Named {
     std::string name;
     bool json = false;
   };
-  auto listed = std::make_shared<OutputFormat>();
-  auto* list_app = sub->add_subcommand("list", "the profiles that can be named");
-  listed->add_to(*list_app);
-  list_app->callback([listed, &command] { command = [listed] { list(*listed); }; });
-  auto named = std::make_shared<Named>();
-  const auto add = [&](const char* verb, const char* summary) {
-    auto* verb_app = sub->add_subcommand(verb, summary);
-    verb_app->add_option("profile", named->name, "NAME or file")->required();
-    return verb_app;
-  };
-  auto* show_app = add("show", "the parameters of a profile");
-  show_app->add_flag("--json", named->json, "the profile itself on stdout");
-  show_app->callback([named, &command] { command = [named] { show(named->name, named->json); }; });
-  add("validate", "check a profile against the rules")->callback([named, &command] {
-    command = [named] { validate(named->name); };
-  });
-
   struct Merging {
     std::vector<std::string> names;
     std::string output;
   };
-  auto merging = std::make_shared<Merging>();
-  auto* merge_app = sub->add_subcommand("merge", "make one profile of several launches or layouts");
-  merge_app->add_option("profiles", merging->names, "NAMEs or files, two or more")->required();
-  merge_app->add_option("-o,--output", merging->output, "profile to write")->required();
-  merge_app->callback([merging, &command] { command = [merging] { merge(merging->names, merging->output); }; });
-
   struct Comparison {
     std::string first, second;
     OutputFormat format;
   };
-  auto comparison = std::make_shared<Comparison>();
-  auto* compare_app = sub->add_subcommand("compare", "how the parameters of two profiles differ");
-  compare_app->add_option("first", comparison->first, "NAME or file")->required();
-  compare_app->add_option("second", comparison->second, "NAME or file; ratios are second over first")->required();
-  comparison->format.add_to(*compare_app);
-  compare_app->callback([comparison, &command] {
-    command = [comparison] { compare(comparison->first, comparison->second, comparison->format); };
-  });
+  const auto listed = std::make_shared<OutputFormat>();
+  Command list_command{"list", "the profiles that can be named"};
+  listed->add_to(list_command);
+  list_command.run = [listed] { list(*listed); };
+
+  const auto shown = std::make_shared<Named>();
+  Command show_command{"show", "the parameters of a profile"};
+  show_command.add({{"profile", &shown->name, "NAME or file", {.required = true}},
+                    {"--json", &shown->json, "the profile itself on stdout"}});
+  show_command.run = [shown] { show(shown->name, shown->json); };
+
+  const auto validated = std::make_shared<Named>();
+  Command validate_command{"validate", "check a profile against the rules"};
+  validate_command.add({{"profile", &validated->name, "NAME or file", {.required = true}}});
+  validate_command.run = [validated] { validate(validated->name); };
+
+  const auto merging = std::make_shared<Merging>();
+  Command merge_command{"merge", "make one profile of several launches or layouts"};
+  merge_command.add({{"profiles", &merging->names, "NAMEs or files, two or more", {.required = true}},
+                     {"-o,--output", &merging->output, "profile to write", {.required = true}}});
+  merge_command.run = [merging] { merge(merging->names, merging->output); };
+
+  const auto compared = std::make_shared<Comparison>();
+  Command compare_command{"compare", "how the parameters of two profiles differ"};
+  compare_command.add(
+      {{"first", &compared->first, "NAME or file", {.required = true}},
+       {"second", &compared->second, "NAME or file; ratios are second over first", {.required = true}}});
+  compared->format.add_to(compare_command);
+  compare_command.run = [compared] { compare(compared->first, compared->second, compared->format); };
+
+  Command command{"profile", "list, show, validate, compare or merge machine profiles"};
+  command.commands = {list_command, show_command, validate_command, merge_command, compare_command};
+  return command;
 }
 
 }  // namespace commpass

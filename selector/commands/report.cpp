@@ -1,7 +1,6 @@
 // commpass report: one HTML file of what a profile says, and of what is predicted for a pattern.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -401,28 +400,29 @@ void report(const ReportArguments& arguments) {
 
 }  // namespace
 
-void add_report(CLI::App& app, std::function<void()>& command) {
+Command report_command() {
   auto arguments = std::make_shared<ReportArguments>();
-  auto* sub =
-      app.add_subcommand("report", "one HTML file with pictures of a profile, and of a prediction for a pattern");
-  arguments->predict.pattern.add_to(*sub);
-  auto* pattern = sub->get_option_group("PATTERN");
-  pattern->require_option(0, 1);
-  pattern->add_option("--record", arguments->record,
-                      "a file that 'commpass record' has written: when the program exchanges, and what it would save");
-  arguments->predict.selection.add_to(*sub);
-  for (const auto* name : {"--csv", "--json", "--top", "--explain"}) sub->remove_option(sub->get_option(name));
-  sub->add_flag("--one-shot", arguments->predict.one_shot, "as an all-to-all that is called once");
-  sub->add_flag("--all", arguments->predict.all, "price all strategies in full");
-  sub->add_option("-o,--output", arguments->output, "the file")->required();
-  sub->add_option("--sweep", arguments->sweep, "KEY=a..b[:STEP][,KEY=…]: as predict has it; one key or two");
-  sub->add_option("--compare-strategy", arguments->other_strategy, "set this strategy beside what is chosen");
-  sub->add_option("--compare-profile", arguments->other_profile,
-                  "set this profile's messages beside those of --profile");
-  sub->add_option("--measured", arguments->measured,
-                  "a file that 'commpass measure --json' printed: predicted against measured");
-  sub->footer(catalogues_are_elsewhere);
-  sub->callback([arguments, &command] { command = [arguments] { report(*arguments); }; });
+  Command command{"report", "one HTML file with pictures of a profile, and of a prediction for a pattern"};
+  arguments->predict.pattern.add_to(command);
+  auto& pattern = command.group("PATTERN");
+  pattern.least = 0;
+  pattern.switches.push_back(
+      {"--record", &arguments->record,
+       "a file that 'commpass record' has written: when the program exchanges, and what it would save"});
+  arguments->predict.selection.add_to(command);
+  command.remove({"--csv", "--json", "--top", "--explain"});
+  command.add(
+      {{"--one-shot", &arguments->predict.one_shot, "as an all-to-all that is called once"},
+       {"--all", &arguments->predict.all, "price all strategies in full"},
+       {"-o,--output", &arguments->output, "the file", {.required = true}},
+       {"--sweep", &arguments->sweep, "KEY=a..b[:STEP][,KEY=…]: as predict has it; one key or two"},
+       {"--compare-strategy", &arguments->other_strategy, "set this strategy beside what is chosen"},
+       {"--compare-profile", &arguments->other_profile, "set this profile's messages beside those of --profile"},
+       {"--measured", &arguments->measured,
+        "a file that 'commpass measure --json' printed: predicted against measured"}});
+  command.footer = catalogues_are_elsewhere;
+  command.run = [arguments] { report(*arguments); };
+  return command;
 }
 
 }  // namespace commpass

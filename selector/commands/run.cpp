@@ -7,7 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -41,11 +40,11 @@ struct Started {
   std::string library, only;
   bool print = false;
 
-  void add_to(CLI::App& app) {
-    app.add_option("command", words, "behind --: the launcher, the program and their arguments")->required();
-    app.add_option("--only", only, "take over these calls alone, as alltoallv,neighbor_alltoallv (COMMPASS_MPI_CALLS)");
-    app.add_option("--library", library, fmt::format("the {} to use; else the one beside this program", library_name));
-    app.add_flag("--print", print, "print the command line and run nothing");
+  void add_to(Command& command) {
+    command.add({{"command", &words, "behind --: the launcher, the program and their arguments", {.required = true}},
+                 {"--only", &only, "take over these calls alone, as alltoallv,neighbor_alltoallv (COMMPASS_MPI_CALLS)"},
+                 {"--library", &library, fmt::format("the {} to use; else the one beside this program", library_name)},
+                 {"--print", &print, "print the command line and run nothing"}});
   }
 };
 
@@ -290,25 +289,27 @@ void record_program(const RecordArguments& arguments) {
 
 }  // namespace
 
-void add_run(CLI::App& app, std::function<void()>& command) {
-  auto run = std::make_shared<RunArguments>();
-  auto* sub = app.add_subcommand(
-      "run", "start a program that nobody changes, with its exchanges taken over where that is faster");
-  sub->add_option("--profile", run->profile, "machine profile: a NAME of 'commpass profile list' or a file");
-  sub->add_flag("--always", run->always, "Commpass runs what it can, faster or not: for tests");
-  sub->add_flag("--quiet", run->quiet, "no report at the end");
-  sub->add_option("--json", run->json, "write the report by places into this file, as JSON");
-  run->started.add_to(*sub);
-  sub->footer("commpass run --profile my-machine -- mpirun -n 4 ./program");
-  sub->callback([run, &command] { command = [run] { run_program(*run); }; });
+Command run_program_command() {
+  auto arguments = std::make_shared<RunArguments>();
+  Command command{"run", "start a program that nobody changes, with its exchanges taken over where that is faster"};
+  command.add({{"--profile", &arguments->profile, "machine profile: a NAME of 'commpass profile list' or a file"},
+               {"--always", &arguments->always, "Commpass runs what it can, faster or not: for tests"},
+               {"--quiet", &arguments->quiet, "no report at the end"},
+               {"--json", &arguments->json, "write the report by places into this file, as JSON"}});
+  arguments->started.add_to(command);
+  command.footer = "commpass run --profile my-machine -- mpirun -n 4 ./program";
+  command.run = [arguments] { run_program(*arguments); };
+  return command;
+}
 
-  auto record = std::make_shared<RecordArguments>();
-  auto* recorder =
-      app.add_subcommand("record", "start a program that nobody changes, and write down which exchanges it makes");
-  recorder->add_option("-o,--output", record->output, "file to write (default: commpass-record.json)");
-  record->started.add_to(*recorder);
-  recorder->footer("commpass record -o run.json -- mpirun -n 4 ./program");
-  recorder->callback([record, &command] { command = [record] { record_program(*record); }; });
+Command record_command() {
+  auto arguments = std::make_shared<RecordArguments>();
+  Command command{"record", "start a program that nobody changes, and write down which exchanges it makes"};
+  command.add({{"-o,--output", &arguments->output, "file to write (default: commpass-record.json)"}});
+  arguments->started.add_to(command);
+  command.footer = "commpass record -o run.json -- mpirun -n 4 ./program";
+  command.run = [arguments] { record_program(*arguments); };
+  return command;
 }
 
 }  // namespace commpass

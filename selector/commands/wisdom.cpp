@@ -1,7 +1,6 @@
 // commpass wisdom: what was measured and kept, and how to forget it.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -24,11 +23,11 @@ struct Arguments {
   OutputFormat format;
   bool all = false;
 
-  void add_to(CLI::App& app) {
-    app.add_option("file", file, "of COMMPASS_WISDOM or Communicator::use_wisdom")->required();
-    app.add_option("--machine", machine, "entries whose machine contains this text");
-    app.add_option("--layout", layout, "entries whose layout contains this text");
-    app.add_option("--pattern", pattern, "entries whose pattern contains this text");
+  void add_to(Command& command) {
+    command.add({{"file", &file, "of COMMPASS_WISDOM or Communicator::use_wisdom", {.required = true}},
+                 {"--machine", &machine, "entries whose machine contains this text"},
+                 {"--layout", &layout, "entries whose layout contains this text"},
+                 {"--pattern", &pattern, "entries whose pattern contains this text"}});
   }
   bool takes(const WisdomKey& key) const {
     const auto contains = [](const std::string& text, const std::string& part) {
@@ -82,18 +81,21 @@ void forget(const Arguments& arguments) {
 
 }  // namespace
 
-void add_wisdom_command(CLI::App& app, std::function<void()>& command) {
-  auto* sub = app.add_subcommand("wisdom", "show or forget what was measured and kept (COMMPASS_WISDOM)");
-  sub->require_subcommand(1);
-  auto shown = std::make_shared<Arguments>(), forgotten = std::make_shared<Arguments>();
-  auto* show_app = sub->add_subcommand("show", "what is known, the latest last");
-  shown->add_to(*show_app);
-  shown->format.add_to(*show_app);
-  show_app->callback([=, &command] { command = [=] { show(*shown); }; });
-  auto* forget_app = sub->add_subcommand("forget", "take entries out, so that they are measured again");
-  forgotten->add_to(*forget_app);
-  forget_app->add_flag("--all", forgotten->all, "all entries");
-  forget_app->callback([=, &command] { command = [=] { forget(*forgotten); }; });
+Command wisdom_command() {
+  const auto shown = std::make_shared<Arguments>(), forgotten = std::make_shared<Arguments>();
+  Command show_command{"show", "what is known, the latest last"};
+  shown->add_to(show_command);
+  shown->format.add_to(show_command);
+  show_command.run = [shown] { show(*shown); };
+
+  Command forget_command{"forget", "take entries out, so that they are measured again"};
+  forgotten->add_to(forget_command);
+  forget_command.add({{"--all", &forgotten->all, "all entries"}});
+  forget_command.run = [forgotten] { forget(*forgotten); };
+
+  Command command{"wisdom", "show or forget what was measured and kept (COMMPASS_WISDOM)"};
+  command.commands = {show_command, forget_command};
+  return command;
 }
 
 }  // namespace commpass

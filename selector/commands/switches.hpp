@@ -1,0 +1,79 @@
+// A command and its switches as data. run_command (selector/commands/run_command.hpp) reads a command line by them;
+// --help and completion are made from them.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "model/types.hpp"
+
+namespace commpass {
+
+/// A rule for the text of a value.
+struct Check {
+  std::string name;                                        ///< behind the kind of the value in --help; may be empty
+  std::function<std::string(const std::string&)> problem;  ///< what is wrong and what to use; empty: nothing
+};
+
+/// Where a value goes. Its type is the kind of the value: bool is a flag without a value, Bytes a size ("64KiB"). A
+/// list is a switch that may be repeated, and takes one value each time; without hyphens it is all words that follow.
+/// A function is called with the text.
+using Target = std::variant<bool*, int*, std::size_t*, Bytes*, double*, std::optional<double>*, std::string*,
+                            std::vector<std::string>*, std::function<void(const std::string&)>>;
+
+/// All that is not the same for most switches.
+struct SwitchRules {
+  bool required = false;
+  std::vector<Check> checks = {};
+  std::vector<std::string> one_of = {};    ///< the only values
+  std::vector<std::string> needs = {};     ///< switches of the command without which this one is refused
+  std::vector<std::string> excludes = {};  ///< those with which it is refused; one of the two names the other
+  std::string value_alone = {};            ///< a value that it has without one; others are written --NAME=VALUE
+  bool last_counts = false;                ///< of several uses the last; else a second use is refused
+};
+
+struct Switch {
+  std::string name;  ///< "--json" or "-o,--output"; without hyphens: a word that is known by its place
+  Target target;
+  std::string help;
+  SwitchRules rules = {};
+
+  /// Is it named like this? A short or a long name, with its hyphens.
+  bool is_named(const std::string& one_name) const;
+  /// It has a name with hyphens, and is not known by its place.
+  bool has_hyphens() const { return name.starts_with('-'); }
+};
+
+/// Switches of which some must be given.
+struct SwitchGroup {
+  std::string name, about;
+  std::size_t least = 1, most = 1;
+  std::vector<Switch> switches = {};
+};
+
+struct Command {
+  std::string name;  ///< as it is typed; that of the outermost is the program's: "commpass"
+  std::string about;
+  std::vector<Switch> switches = {};
+  std::vector<SwitchGroup> groups = {};
+  std::vector<Command> commands = {};  ///< of which one must be named
+  std::string footer = {};             ///< last line of --help
+  std::string version = {};            ///< what --version prints; empty: there is none
+  std::function<void()> run = {};      ///< keeps the targets of the switches alive
+
+  void add(std::vector<Switch> more);
+  /// @throws std::out_of_range, as remove and group, for a name that there is not
+  Switch& find(const std::string& switch_name);
+  SwitchGroup& group(const std::string& group_name);
+  /// Without these, of which no other switch tells any more.
+  void remove(const std::vector<std::string>& switch_names);
+};
+
+/// Those of the command and of its groups, in the order of --help.
+std::vector<const Switch*> all_switches(const Command& command);
+
+}  // namespace commpass
