@@ -14,7 +14,7 @@
 namespace commpass {
 
 struct CalibrationOptions {
-  std::string name = "this-machine";
+  std::string name = "this-machine";  ///< as CalibrateArguments has it
   Seconds budget_s = 60;
   Bytes largest_bytes = Bytes{4} << 20;
   /// Called on rank 0 with what is going on and the fraction of the budget that is spent.

@@ -10,10 +10,12 @@
 #include "model/text.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/detect_layout.hpp"
+#include "runtime/mpi/fingerprint.hpp"
 #include "runtime/mpi/launcher.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/mpi_program.hpp"
 #include "selector/commands/calibrate_arguments.hpp"
+#include "selector/commands/default_profile.hpp"
 #include "selector/commands/environment.hpp"
 
 namespace {
@@ -39,14 +41,14 @@ double parse_duration(const std::string& text) {
   return *value * unit;
 }
 
-void run(const commpass::CalibrateArguments& arguments) {
+void run(commpass::CalibrateArguments arguments) {
   using namespace commpass;
   require_own_launcher();
   const Rank rank = rank_in(MPI_COMM_WORLD);
   const int ranks = ranks_in(MPI_COMM_WORLD);
   Environment environment;
   CalibrationOptions options;
-  if (!arguments.name.empty()) options.name = arguments.name;
+  options.name = arguments.name;
   std::optional<Layout> layout;
   bool shown = false;
   all_or_none(MPI_COMM_WORLD, [&] {
@@ -58,7 +60,11 @@ void run(const commpass::CalibrateArguments& arguments) {
              !text.empty())
       layout = parse_layout(text, ranks);
     shown = show_progress(arguments.progress.empty() ? environment.progress : parse_progress(arguments.progress));
-    if (rank == 0) check_writable(arguments.output);  // now, not when all is measured
+    if (rank != 0) return;
+    if (arguments.output.empty()) arguments.output = make_default_output(arguments.name, environment);
+    check_writable(arguments.output);  // now, not when all is measured
+    if (const auto warning = replaced_warning(arguments.output, fingerprint_here()); !warning.empty())
+      tell("commpass: " + warning + ".\n");
   });
   const bool pretended = layout.has_value();
   if (!layout) layout = detect_layout(MPI_COMM_WORLD);
@@ -93,7 +99,7 @@ void run(const commpass::CalibrateArguments& arguments) {
 int main(int argc, char** argv) {
   commpass::CalibrateArguments arguments;
   commpass::Command command{"commpass calibrate",
-                            "Measures this machine and writes its profile: mpirun -n N commpass calibrate -o FILE"};
+                            "Measures this machine and writes its profile: mpirun -n N commpass calibrate"};
   arguments.add_to(command);
   command.run = [&] { run(arguments); };
   return commpass::run_mpi_command(command, argc, argv);

@@ -165,7 +165,7 @@ Finding profile(const ProfileFacts& profile) {
             fmt::format("none is named and none was measured on this machine: programs take the built-in '{}', which "
                         "knows nothing of it",
                         profile.name),
-            "calibrate ('mpirun -n N commpass calibrate -o FILE') and set COMMPASS_PROFILE=FILE"};
+            "calibrate ('mpirun -n N commpass calibrate')"};
   auto text = profile.name;
   const bool is_found = profile.choice == ProfileChoice::measured_here;
   if (is_found) text += ", which was measured on this machine (none is named)";

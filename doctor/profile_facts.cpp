@@ -20,7 +20,7 @@ Profile find(ProfileFacts& facts, const Fingerprint& here, const Layout& layout)
   }
   auto found = find_unnamed_profile(directories, here, layout);
   facts.choice = found.choice;
-  facts.name = found.profile.machine.name;
+  facts.name = found.profile.machine.name + (found.path.empty() ? "" : " (" + found.path + ")");
   return std::move(found.profile);
 }
 

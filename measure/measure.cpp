@@ -17,6 +17,7 @@
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/crowd_warning.hpp"
 #include "runtime/mpi/detect_layout.hpp"
+#include "runtime/mpi/fingerprint.hpp"
 #include "runtime/mpi/host_names.hpp"
 #include "runtime/mpi/launcher.hpp"
 #include "runtime/mpi/lone_messages.hpp"
@@ -25,6 +26,7 @@
 #include "runtime/mpi/surroundings.hpp"
 #include "runtime/mpi_program.hpp"
 #include "selector/choose/grid_strategies.hpp"
+#include "selector/commands/default_profile.hpp"
 #include "selector/commands/measure_arguments.hpp"
 
 namespace commpass {
@@ -59,6 +61,7 @@ Setting prepare(const MeasureArguments& arguments, Rank rank, int ranks) {
   std::string profile_json;
   Profile found;
   const auto hosts = host_names(MPI_COMM_WORLD);
+  const auto detected = detect_layout(MPI_COMM_WORLD);
   all_or_none(MPI_COMM_WORLD, [&] {
     arguments.launches.require_none();
     setting.environment = read_environment();
@@ -74,7 +77,8 @@ Setting prepare(const MeasureArguments& arguments, Rank rank, int ranks) {
     setting.shown = rank == 0 && show_progress(arguments.progress.empty() ? setting.environment.progress
                                                                           : parse_progress(arguments.progress));
     if (rank == 0) {
-      found = read_profile(selection.find_profile(setting.environment));
+      found = read_profile(find_profile_or_default(selection.profile, setting.environment, fingerprint_here(),
+                                                   setting.layout ? *setting.layout : detected));
       setting.origin = describe_origin(found, std::time(nullptr));
       setting.pace = pace_of(found);
       profile_json = to_json(found);
@@ -82,7 +86,7 @@ Setting prepare(const MeasureArguments& arguments, Rank rank, int ranks) {
     if (arguments.repetitions < 0) throw InputError("--repetitions", "it is negative", "use 1 or more");
   });
   setting.machine = parse_profile(broadcast(MPI_COMM_WORLD, profile_json), "profile of rank 0").machine;
-  auto here = surroundings_here(setting.layout ? *setting.layout : detect_layout(MPI_COMM_WORLD));
+  auto here = surroundings_here(setting.layout ? *setting.layout : detected);
   here.hosts = hosts;
   if (rank == 0) setting.warning = provenance_warning(found, here);
   return setting;

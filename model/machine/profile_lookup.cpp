@@ -1,6 +1,7 @@
 #include "model/machine/profile_lookup.hpp"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -115,19 +116,26 @@ std::string processor_model(const std::string& cpuinfo) {
   return model;
 }
 
-std::optional<Profile> find_measured_profile(const std::vector<std::string>& directories, const Fingerprint& here,
-                                             const Layout& layout) {
+Fingerprint host_fingerprint() {
+  const auto processors = std::max(0L, sysconf(_SC_NPROCESSORS_CONF));
+  return {processor_model(), static_cast<int>(processors), {}};
+}
+
+std::optional<FoundProfile> find_measured_profile(const std::vector<std::string>& directories, const Fingerprint& here,
+                                                  const Layout& layout) {
   using Merit = std::pair<bool, std::string>;  // has all parameters; date
-  std::optional<Profile> best;
+  std::optional<FoundProfile> best;
   Merit best_merit;
   for (const auto& path : list_profiles(directories)) {
     try {
       auto profile = read_profile(path);
-      if (fingerprint_of(profile) != here) continue;
+      auto measured_on = fingerprint_of(profile);
+      if (measured_on && here.mpi_library.empty()) measured_on->mpi_library.clear();
+      if (measured_on != here) continue;
       const auto provenance = nlohmann::json::parse(profile.provenance_json);
       Merit merit(!missing_parameters(layout, profile.machine), provenance.value("date", ""));
       if (best && merit <= best_merit) continue;
-      best = std::move(profile);
+      best = {std::move(profile), ProfileChoice::measured_here, path};
       best_merit = std::move(merit);
     } catch (const Error&) {
     } catch (const nlohmann::json::exception&) {  // a date that is no text
@@ -140,9 +148,12 @@ Profile generic_profile() { return parse_profile(generic_profile_json, "the prof
 
 FoundProfile find_unnamed_profile(const std::vector<std::string>& directories, const Fingerprint& here,
                                   const Layout& layout) {
-  if (auto measured = find_measured_profile(directories, here, layout))
-    return {std::move(*measured), ProfileChoice::measured_here};
+  if (auto measured = find_measured_profile(directories, here, layout)) return std::move(*measured);
   return {generic_profile(), ProfileChoice::built_in};
+}
+
+std::string describe_unnamed(const FoundProfile& found) {
+  return "commpass: profile " + found.profile.machine.name + " (" + found.path + "), as none is named.";
 }
 
 }  // namespace commpass

@@ -38,7 +38,7 @@ std::string find_profile(const std::string& name_or_path, const std::vector<std:
 struct Fingerprint {
   std::string processor;    ///< its model; empty: not known
   int node_processors = 0;  ///< processors (hardware threads) of a node; 0: not known
-  std::string mpi_library;  ///< name and version
+  std::string mpi_library;  ///< name and version; empty: not known
   bool operator==(const Fingerprint&) const = default;
 };
 
@@ -48,13 +48,8 @@ std::optional<Fingerprint> fingerprint_of(const Profile& profile);
 /// The model of the processor as Linux tells it; empty: it does not.
 std::string processor_model(const std::string& cpuinfo = "/proc/cpuinfo");
 
-/// The profile that was measured on a machine with this fingerprint: of several one that has all parameters that the
-/// layout asks for, then the youngest. What cannot be read is passed over.
-std::optional<Profile> find_measured_profile(const std::vector<std::string>& directories, const Fingerprint& here,
-                                             const Layout& layout);
-
-/// What stands in where no profile is named and none was measured here (profiles/generic.json).
-Profile generic_profile();
+/// The fingerprint of this node without its MPI library, which programs without MPI do not know.
+Fingerprint host_fingerprint();
 
 /// Why a program takes the profile that it takes.
 enum class ProfileChoice { named, measured_here, built_in };
@@ -62,7 +57,20 @@ enum class ProfileChoice { named, measured_here, built_in };
 struct FoundProfile {
   Profile profile;
   ProfileChoice choice = ProfileChoice::built_in;
+  std::string path{};  ///< empty: built in
 };
+
+/// The profile that was measured on a machine with this fingerprint: of several one that has all parameters that the
+/// layout asks for, then the youngest. Files that cannot be read are passed over.
+/// @param here  without an MPI library, profiles of all libraries match
+std::optional<FoundProfile> find_measured_profile(const std::vector<std::string>& directories, const Fingerprint& here,
+                                                  const Layout& layout);
+
+/// What stands in where no profile is named and none was measured here (profiles/generic.json).
+Profile generic_profile();
+
+/// One line, without its end, for a profile that is taken since none is named: its name and its path.
+std::string describe_unnamed(const FoundProfile& found);
 
 /// What programs take where no profile is named: find_measured_profile(), else generic_profile().
 FoundProfile find_unnamed_profile(const std::vector<std::string>& directories, const Fingerprint& here,

@@ -24,9 +24,14 @@ void warn_generic(const Profile& profile) {
   if (told.exchange(true)) return;
   warn(fmt::format(
       "commpass: no profile is named and none was measured on this machine, so strategies are chosen by the "
-      "built-in profile '{}', which knows nothing of it; run 'mpirun -n N commpass calibrate -o FILE' and "
-      "set COMMPASS_PROFILE=FILE.\n",
+      "built-in profile '{}', which knows nothing of it; run 'mpirun -n N commpass calibrate'.\n",
       profile.machine.name));
+}
+
+/// Of a program that asks for it: which profile was found, once.
+void tell_found(const FoundProfile& found) {
+  static std::atomic<bool> told = false;
+  if (!told.exchange(true)) warn(describe_unnamed(found) + "\n");
 }
 
 /// What is off about a profile where it is used, each once.
@@ -46,6 +51,7 @@ Profile find_profile_here(const std::string& name, const Layout& layout, const E
   if (!wanted.empty()) return read_profile(find_profile(wanted, directories));
   auto found = find_unnamed_profile(directories, fingerprint_here(), layout);
   if (found.choice == ProfileChoice::built_in) warn_generic(found.profile);
+  else if (environment.verbose) tell_found(found);
   return std::move(found.profile);
 }
 

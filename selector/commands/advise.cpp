@@ -10,6 +10,7 @@
 #include "pictures/calls_over_time.hpp"
 #include "selector/commands/arguments.hpp"
 #include "selector/commands/commands.hpp"
+#include "selector/commands/default_profile.hpp"
 #include "selector/commands/environment.hpp"
 #include "selector/commands/number_checks.hpp"
 #include "selector/commands/picture_arguments.hpp"
@@ -72,8 +73,8 @@ void advise_on(const AdviceOptions& arguments) {
     throw InputError("--ranks", "it is not said where they sit", "add --ppn N or --layout L");
   auto profiles = arguments.profiles;
   if (profiles.empty() && environment.profile) profiles.push_back(*environment.profile);
-  if (profiles.empty()) throw InputError("profile", "none is named", "add --profile NAME or set COMMPASS_PROFILE");
   const auto layout = given ? *given : parse_layout(asked.layout);
+  if (profiles.empty()) profiles.push_back(find_profile_or_default({}, environment, host_fingerprint(), layout));
   for (const auto& name : profiles) {
     const auto profile = read_profile(find_profile(name, profile_directories(environment.profile_places)));
     advice.machines.push_back(advise(asked, calls, layout, profile.machine));

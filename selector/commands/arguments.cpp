@@ -5,12 +5,12 @@
 #include <cstdio>
 
 #include "model/error.hpp"
-#include "model/machine/profile_lookup.hpp"
 #include "model/pattern/generate.hpp"
 #include "model/pattern/matrix_pattern.hpp"
 #include "model/pattern/metis_partition.hpp"
 #include "model/text.hpp"
 #include "selector/choose/grid_strategies.hpp"
+#include "selector/commands/default_profile.hpp"
 #include "selector/commands/number_checks.hpp"
 #include "selector/report/csv.hpp"
 
@@ -102,7 +102,9 @@ void SelectionArguments::add_to(Command& command) {
                                    ? fmt::format("{} are too many; use at most {}", text, most_calls)
                                    : "";
                       }};
-  command.add({{"--profile", &profile, "machine profile: a NAME of 'commpass profile list' or a file"}});
+  command.add({{"--profile", &profile,
+                "machine profile: a NAME of 'commpass profile list' or a file (default: the one that was measured on "
+                "this machine)"}});
   layout.add_to(command);
   command.add(
       {{"--model", &model, "burst (default), max-rate or postal"},
@@ -123,9 +125,7 @@ void SelectionArguments::add_to(Command& command) {
 }
 
 std::string SelectionArguments::find_profile(const Environment& environment) const {
-  const auto name = !profile.empty() ? profile : environment.profile.value_or("");
-  if (name.empty()) throw InputError("profile", "none is named", "add --profile NAME or set COMMPASS_PROFILE");
-  return commpass::find_profile(name, profile_directories(environment.profile_places));
+  return find_profile_or_default(profile, environment);
 }
 
 CostModel SelectionArguments::cost_model() const { return parse_cost_model(model); }

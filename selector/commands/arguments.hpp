@@ -69,7 +69,7 @@ struct SelectionArguments {
   OutputFormat format;
 
   void add_to(Command& command);
-  /// --profile, else COMMPASS_PROFILE.
+  /// --profile, else COMMPASS_PROFILE, else the one of this machine (find_profile_or_default).
   /// @return the path
   /// @throws InputError
   std::string find_profile(const Environment& environment) const;

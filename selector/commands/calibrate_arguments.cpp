@@ -22,8 +22,9 @@ void LaunchArguments::require_none() const {
 
 void CalibrateArguments::add_to(Command& command) {
   command.add(
-      {{"-o,--output", &output, "profile to write", {.required = true}},
-       {"--name", &name, "name of the machine"},
+      {{"-o,--output", &output,
+        "profile to write (default: NAME.json in the user's directory, where programs and commands find it)"},
+       {"--name", &name, "name of the machine (default: " + name + ")"},
        {"--budget", &budget, "time to take, 60s or 2min"},
        {"--ppn", &ppn, "for trying things out: treat the ranks as nodes of this many", {.checks = {positive()}}},
        {"--layout",

@@ -20,7 +20,8 @@ struct LaunchArguments {
 };
 
 struct CalibrateArguments {
-  std::string output, name;
+  std::string output;  ///< empty: make_default_output()
+  std::string name = "this-machine";
   std::string budget = "60s";
   std::string layout;
   int ppn = 0;

@@ -17,6 +17,7 @@
 #include "model/error.hpp"
 #include "model/file.hpp"
 #include "model/machine/profile.hpp"
+#include "selector/commands/default_profile.hpp"
 #include "selector/commands/environment.hpp"
 #include "selector/report/join_launches.hpp"
 #include "selector/report/merge_profiles.hpp"
@@ -117,8 +118,11 @@ NamedProfile calibrate_once(const CalibrateArguments& arguments, const std::stri
 
 }  // namespace
 
-void calibrate_by_launches(const CalibrateArguments& arguments, const std::string& program) {
+void calibrate_by_launches(CalibrateArguments arguments, const std::string& program) {
+  if (arguments.output.empty()) arguments.output = make_default_output(arguments.name, read_environment());
   check_writable(arguments.output);
+  if (const auto warning = replaced_warning(arguments.output, host_fingerprint()); !warning.empty())
+    std::fputs(("commpass: " + warning + ".\n").c_str(), stderr);
   std::vector<NamedProfile> profiles;
   for (int number = 1; number <= arguments.launches.count; ++number)
     profiles.push_back(calibrate_once(arguments, program, number));

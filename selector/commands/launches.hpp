@@ -13,7 +13,7 @@ namespace commpass {
 /// profile that is wanted. Merges these, tells the verdict on stderr, and leaves the merged profile alone.
 /// @param program  commpass-calibrate, found by its path on all nodes
 /// @throws InputError if a launch fails or leaves no profile
-void calibrate_by_launches(const CalibrateArguments& arguments, const std::string& program);
+void calibrate_by_launches(CalibrateArguments arguments, const std::string& program);
 
 /// Runs `program` in the same way, and prints what its launches measured together, as a table or as JSON.
 /// @param program   commpass-measure

@@ -13,6 +13,7 @@
 #include "command/run.hpp"
 #include "model/file.hpp"
 #include "model/machine/profile.hpp"
+#include "model/machine/profile_lookup.hpp"
 #include "model/pattern/generate.hpp"
 #include "model/route/catalogue.hpp"
 #include "model/route/sparse_strategy.hpp"
@@ -614,6 +615,50 @@ TEST(Profiles, AreFoundInTheUsersDirectoryAndInPrefixes) {
       commpass("profile list", "XDG_CONFIG_HOME=" + directory.path("conf") + " COMMPASS_ROOT=" + directory.path("opt"));
   for (const auto* path : {"conf/commpass/mine.json", "opt/share/commpass/profiles/theirs.json"})
     EXPECT_NE(result.out.find(directory.path(path)), std::string::npos) << result.out;
+}
+
+/// As `calibrate` on this machine would write it.
+void write_measured_here(const std::string& path, const std::string& name) {
+  auto profile = generic_profile();
+  const auto here = host_fingerprint();
+  profile.machine.name = name;
+  profile.provenance_json = Json{
+      {"date", "2026-11-01"},
+      {"processor", here.processor},
+      {"node_processors", here.node_processors},
+      {"mpi_library",
+       "Open MPI v4.1.4"}}.dump();
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+  write_profile(profile, path);
+}
+
+TEST(AProfileThatIsNotNamed, IsTheOneOfThisMachineAndToldInOneLine) {
+  const test::TemporaryDirectory directory;
+  const auto file = directory.path("commpass/mine.json"), page = directory.path("page.html");
+  write_measured_here(file, "mine");
+  directory.write("commpass/another.json", test::contents_of(std::string(COMMPASS_TEST_PROFILES) + "/lassen.json"));
+  const auto user = "XDG_CONFIG_HOME=" + directory.path();
+  const std::string pattern = "--generate alltoall:ranks=4,bytes=8 --ppn 2";
+  for (const auto& command : {"predict " + pattern, "predict --sweep bytes=8..64 " + pattern,
+                              "report -o " + page + " " + pattern, "predict --json " + pattern}) {
+    const auto found = commpass(command, user);
+    EXPECT_EQ(found.exit_code, 0) << command;
+    EXPECT_EQ(found.err, "commpass: profile mine (" + file + "), as none is named.\n") << command;
+    const auto named = commpass(command + " --profile mine", user);
+    EXPECT_EQ(named.err, "") << command;
+    EXPECT_EQ(named.out, found.out) << command;
+  }
+  EXPECT_EQ(commpass("predict " + pattern, user + " COMMPASS_PROFILE=lassen").err, "") << "the variable names one";
+}
+
+TEST(AProfileThatIsNotNamed, AndWasNotMeasuredHereIsAnErrorThatSaysWhereToGetOne) {
+  const test::TemporaryDirectory directory;
+  directory.write("commpass/another.json", test::contents_of(std::string(COMMPASS_TEST_PROFILES) + "/lassen.json"));
+  const auto user = "XDG_CONFIG_HOME=" + directory.path();
+  for (const std::string command : {"predict --generate alltoall:ranks=4,bytes=8 --ppn 2",
+                                    "predict --generate alltoall:ranks=4,bytes=8 --ppn 2 --sweep bytes=8..64"})
+    expect_one_sentence(commpass(command, user),
+                        {"none is named", "--profile NAME", "commpass profile list", "commpass calibrate"});
 }
 
 TEST(Profiles, AreValidated) {

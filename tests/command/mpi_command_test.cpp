@@ -256,6 +256,33 @@ TEST(Calibrate, TellsOfALaunchThatFailsAndLeavesNothing) {
   EXPECT_TRUE(directory.names().empty());
 }
 
+TEST(Calibrate, WritesWhereCommandsLookAndTheyTakeWhatItWrote) {
+  const test::TemporaryDirectory directory;
+  const auto user = "XDG_CONFIG_HOME=" + directory.path("new");
+  const auto file = directory.path("new/commpass/this-machine.json");
+  const std::string pattern = " --generate alltoall:ranks=2,bytes=64 ";
+  const auto first = mpirun(2, "calibrate --budget 1s", user);
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_NE(first.err.find("commpass: wrote " + file), std::string::npos) << first.err;
+  EXPECT_EQ(first.err.find("is replaced"), std::string::npos) << first.err;
+  const auto line = "commpass: profile this-machine (" + file + "), as none is named.";
+  for (const auto& told : {test::run(COMMPASS_TEST_COMMAND " predict --ppn 2" + pattern, user),
+                           mpirun(2, "measure --repetitions 3 --strategy standard" + pattern, user)}) {
+    EXPECT_EQ(told.exit_code, 0) << told.err;
+    EXPECT_EQ(std::ranges::count(our_lines(told), line), 1) << told.err;
+  }
+  EXPECT_EQ(mpirun(2, "calibrate --budget 1s", user).err.find("is replaced"), std::string::npos) << "the same machine";
+  auto elsewhere = Json::parse(test::contents_of(file));
+  elsewhere["provenance"]["processor"] = "Processor 9";
+  directory.write("new/commpass/this-machine.json", elsewhere.dump());
+  const auto replaced = mpirun(2, "calibrate --budget 1s", user);
+  EXPECT_EQ(replaced.exit_code, 0) << replaced.err;
+  EXPECT_NE(replaced.err.find(file + " is replaced, which was measured on another machine (Processor 9, "),
+            std::string::npos)
+      << replaced.err;
+  EXPECT_EQ(Json::parse(test::contents_of(file)).value("name", ""), "this-machine");
+}
+
 TEST(Calibrate, NeedsTwoRanks) {
   const test::TemporaryDirectory directory;
   expect_our_sentence(mpirun(1, "calibrate --budget 1s -o " + directory.path("one.json")),
@@ -270,7 +297,8 @@ TEST(Calibrate, RefusesBadInputOnceAndLeavesNothing) {
                       {"layout 3x3", "9 ranks but 2"});
   expect_our_sentence(mpirun(2, "calibrate --budget 1s -o " + directory.path("x.json"), "COMMPASS_PROGRESS=soon"),
                       {"COMMPASS_PROGRESS"});
-  EXPECT_EQ(mpirun(2, "calibrate --budget 1s").exit_code, 2) << "-o is missing";
+  expect_our_sentence(mpirun(2, "calibrate --budget 1s --name a/b"), {"--name a/b", "-o FILE"});
+  expect_our_sentence(mpirun(2, "calibrate --budget 1s", "-u HOME -u XDG_CONFIG_HOME"), {"output", "HOME", "-o FILE"});
   EXPECT_TRUE(directory.names().empty());
 }
 
@@ -590,7 +618,9 @@ TEST(Doctor, SaysWhichProfileAProgramTakesHere) {
   const test::TemporaryDirectory directory;
   ASSERT_EQ(mpirun(2, "calibrate --budget 1s --name mine -o " + directory.path("mine.json")).exit_code, 0);
   const auto found = test::run(COMMPASS_TEST_COMMAND " doctor", "COMMPASS_PROFILE_PATH=" + directory.path(""));
-  EXPECT_NE(found.out.find("mine, which was measured on this machine"), std::string::npos) << found.out;
+  EXPECT_NE(found.out.find("mine (" + directory.path("mine.json") + "), which was measured on this machine"),
+            std::string::npos)
+      << found.out;
 }
 
 TEST(LauncherOfAnotherLibrary, IsRefusedByWhatMeasures) {

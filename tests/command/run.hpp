@@ -17,7 +17,7 @@ struct Result {
   std::string out, err;
 };
 
-/// Runs `command` in a shell, in a directory of its own and without COMMPASS_… variables, unless `variables` sets some.
+/// Runs `command` in a shell, without COMMPASS_… variables and profiles of the user, unless `variables` sets some.
 inline Result run(const std::string& command, const std::string& variables = {}) {
   const TemporaryDirectory directory;
   const auto out = directory.path("out"), err = directory.path("err");
@@ -27,8 +27,8 @@ inline Result run(const std::string& command, const std::string& variables = {})
       "COMMPASS_MPI_REPORT -u "
       "COMMPASS_PROGRESS -u "
       "COMMPASS_VERBOSE -u COMMPASS_PLANNER -u "
-      "COMMPASS_WISDOM " +
-      variables + " " + command + " >" + out + " 2>" + err + " </dev/null";
+      "COMMPASS_WISDOM XDG_CONFIG_HOME=" +
+      directory.path("config") + " " + variables + " " + command + " >" + out + " 2>" + err + " </dev/null";
   const int status = std::system(line.c_str());  // NOLINT: the command is ours
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents_of(out), contents_of(err)};
 }

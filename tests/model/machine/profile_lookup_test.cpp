@@ -31,7 +31,7 @@ std::string measured(const std::string& name, const Fingerprint& machine, const 
 
 std::string found(const std::string& directory, const Layout& layout = one_node) {
   const auto profile = find_measured_profile({"/nonexistent", directory}, here, layout);
-  return profile ? profile->machine.name : "none";
+  return profile ? profile->profile.machine.name : "none";
 }
 
 TEST(MeasuredProfile, IsTheYoungestOfThisMachine) {
@@ -45,6 +45,17 @@ TEST(MeasuredProfile, IsTheYoungestOfThisMachine) {
   directory.write("e.json", measured("new", here, "2026-08-02"));
   directory.write("f.json", measured("old", here, "2026-08-01"));
   EXPECT_EQ(found(directory.path()), "new");
+}
+
+TEST(MeasuredProfile, IsOfAnyLibraryForAProgramThatKnowsNone) {
+  const test::TemporaryDirectory directory;
+  directory.write("a.json", measured("other processor", {"Processor 8", 64, here.mpi_library}, "2026-09-01"));
+  const auto path =
+      directory.write("b.json", measured("other library", {here.processor, 64, "MPICH 4.0.2"}, "2026-08-01"));
+  const auto profile = find_measured_profile({directory.path()}, {here.processor, 64, ""}, one_node);
+  ASSERT_TRUE(profile);
+  EXPECT_EQ(profile->path, path);
+  EXPECT_EQ(describe_unnamed(*profile), "commpass: profile other library (" + path + "), as none is named.");
 }
 
 TEST(MeasuredProfile, HasWhatTheLayoutAsksForIfThereIsOne) {
