@@ -76,43 +76,64 @@ void begin_provenance(Calibration& calibration) {
   provenance.warning = crowd_warning(calibration.comm.get());
 }
 
+/// Leaves everything as it was if no time is left.
+/// @param parameters  that are not measured then
+/// @return was there time?
+bool measure_in_time(Calibration& calibration, const std::string& parameters, const std::function<void()>& measure) {
+  auto machine = calibration.machine;
+  auto provenance = calibration.provenance;
+  try {
+    calibration.sampler.look();
+    measure();
+    return true;
+  } catch (const NoTimeLeft&) {
+    calibration.machine = std::move(machine);
+    calibration.provenance = std::move(provenance);
+    calibration.provenance.no_time_for.push_back(parameters);
+    calibration.not_measured(parameters + ": no time was left of the budget");
+    return false;
+  }
+}
+
 /// All parts in their order, with a pulse after each.
 void measure_parts(Calibration& calibration) {
   const auto take_pulse = [&calibration] {
     calibration.pulses.push_back(time_lone_messages(calibration.comm.get(), calibration.layout));
   };
-  const auto part = [&](auto measure, const auto&... arguments) {
-    measure(calibration, arguments...);
-    take_pulse();
+  const auto part = [&](const std::string& parameters, auto measure, const auto&... arguments) {
+    if (measure_in_time(calibration, parameters, [&] { measure(calibration, arguments...); })) take_pulse();
   };
-  const auto part_of_each = [&](auto measure) {
-    for (const auto locality : calibration.localities) part(measure, locality);
-  };
-  const auto shared_part = [&](auto measure, const Share& share) {
+  const auto part_of_each = [&](const char* parameters, auto measure) {
     for (const auto locality : calibration.localities)
-      part(measure, locality, share.of(locality, calibration.localities));
+      part(fmt::format("host.{}.{}", name_of(locality), parameters), measure, locality);
+  };
+  const auto shared_part = [&](const char* parameters, auto measure, const Share& share) {
+    for (const auto locality : calibration.localities)
+      part(fmt::format("host.{}.{}", name_of(locality), parameters), measure, locality,
+           share.of(locality, calibration.localities));
   };
   take_pulse();
-  part(find_slow_nodes);
-  part(measure_new_sends);
-  part(measure_protocols);
-  part_of_each(find_rendezvous);
-  shared_part(measure_bursts, burst_share);
-  part_of_each(measure_sharing);
-  part(measure_bus);
-  part(measure_core);
-  part(measure_groups);
-  part(measure_ejection);
-  shared_part(measure_receiving, receive_share);
-  part(measure_copies);
-  part(measure_value_loops);
-  part(measure_datatypes);
-  part(measure_operations);
-  part(measure_neighborhood);
-  part(measure_alltoallv);
+  part("slow_nodes", find_slow_nodes);
+  part("operations.new_send_bytes", measure_new_sends);
+  part("host", measure_protocols);
+  calibration.sampler.end_with_budget();  // without ping-pongs there is no profile
+  part_of_each("rendezvous_from_bytes", find_rendezvous);
+  shared_part("alpha_next_s", measure_bursts, burst_share);
+  part_of_each("aggregate_rate_bytes_per_s", measure_sharing);
+  part("bus", measure_bus);
+  part("core", measure_core);
+  part("group", measure_groups);
+  part("ejection", measure_ejection);
+  shared_part("alpha_receive_s", measure_receiving, receive_share);
+  part("local.copy_rate_bytes_per_s", measure_copies);
+  part("local.value_run_s", measure_value_loops);
+  part("local.datatype_rate_bytes_per_s", measure_datatypes);
+  part("operations", measure_operations);
+  part("operations.neighbor_alltoall_s", measure_neighborhood);
+  part("operations.alltoallv_s", measure_alltoallv);
   hold_to_physics(calibration);
-  part(measure_calls);
-  part(check_held_out);
+  part("operations.batch_s", measure_calls);
+  part("held_out", check_held_out);
 }
 
 /// Of each locality the pulse in the middle.
@@ -226,7 +247,7 @@ CalibrationResult calibrate(MPI_Comm comm, const Layout& layout, const Calibrati
   auto held_out = provenance.held_out;
   if (const auto& on = provenance.device) held_out.insert(held_out.end(), on->held_out.begin(), on->held_out.end());
   return {parse_profile(broadcast(own.get(), json), "calibration"), std::move(held_out), provenance.slow_nodes,
-          provenance.measured_again};
+          provenance.no_time_for, provenance.measured_again};
 }
 
 }  // namespace commpass

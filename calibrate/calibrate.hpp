@@ -25,7 +25,8 @@ struct CalibrationResult {
   Profile profile;
   std::vector<HeldOut> held_out;  ///< with the profile's verdict, as in its provenance; empty if they were not timed
   std::vector<SlowNode> slow_nodes;
-  std::string measured_again;  ///< since held-out exchanges were off; as in the provenance
+  std::vector<std::string> no_time_for;  ///< not measured, as the budget was over
+  std::string measured_again;            ///< since held-out exchanges were off; as in the provenance
 };
 
 /// Calibrates on the ranks of `comm`, laid out as `layout` says. Collective.
@@ -38,7 +39,9 @@ struct CalibrationResult {
 /// measures again, if they are off, where they spend most of their time. Where lone messages take half as long again
 /// now and then, it measures everything again while the budget has room, and takes the turn with fewest such parts.
 /// Where a node has devices, a quarter of the budget is for their copies and messages.
-/// What could not be measured is absent from the profile, and its provenance says why.
+/// What could not be measured is absent from the profile, and its provenance says why. So is what there was no time
+/// for: parts that are late take few samples, and beyond the budget, a tenth of it and a second nothing but what was
+/// begun is ended. Ping-pongs alone are always there.
 /// @return the same on every rank
 /// @throws InputError on fewer than two ranks, MpiError
 CalibrationResult calibrate(MPI_Comm comm, const Layout& layout, const CalibrationOptions& options);

@@ -40,11 +40,16 @@ void measure_again(Calibration& calibration, ExchangeTrials& trials) {
   const auto not_measured = calibration.provenance.not_measured;
   forget_further_messages(calibration, locality);
   const Share rest{spent, 1};
-  measure_bursts(calibration, locality, {rest.begin, rest.middle()});
-  measure_receiving(calibration, locality, {rest.middle(), rest.end});
-  trials.price_again();
-  const double after = middle_miss(trials.results());
-  const bool is_better = after < before;
+  bool is_better = false;
+  double after = before;
+  try {
+    measure_bursts(calibration, locality, {rest.begin, rest.middle()});
+    measure_receiving(calibration, locality, {rest.middle(), rest.end});
+    trials.price_again();
+    after = middle_miss(trials.results());
+    is_better = after < before;
+  } catch (const NoTimeLeft&) {  // the first is kept
+  }
   if (!is_better) {
     calibration.machine = found;
     calibration.provenance.not_measured = not_measured;

@@ -20,6 +20,7 @@ ExchangeTrials::ExchangeTrials(Calibration& calibration)
 
 void ExchangeTrials::add(HeldOut result, const Pattern& pattern, std::span<std::byte> sent,
                          std::function<Seconds(const Machine&)> price, std::function<void()> run) {
+  calibration_.sampler.look();
   auto& trial = trials_.emplace_back();
   trial.result = std::move(result);
   trial.price = std::move(price);

@@ -1,5 +1,6 @@
 // commpass calibrate: measures this machine and writes its profile.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <mpi.h>
 
 #include <cstdio>
@@ -82,6 +83,9 @@ void run(commpass::CalibrateArguments arguments) {
       tell(fmt::format("commpass: held-out exchange '{}' by {}: {} predicted, {} measured, error {} %\n", each.exchange,
                        each.strategy, format_seconds(each.predicted_s), format_seconds(each.measured_s),
                        format_fixed(100 * each.error(), 1, true)));
+    if (!result.no_time_for.empty())
+      tell(fmt::format("commpass: no time was left of the budget for {}; use a larger --budget\n",
+                       fmt::join(result.no_time_for, ", ")));
     if (!result.measured_again.empty()) tell(fmt::format("commpass: measured again: {}\n", result.measured_again));
     for (const auto& [node, times_as_long, host] : result.slow_nodes)
       tell(fmt::format("commpass: node {} ({}) takes {} times as long as the others; look at it, or leave it out\n",

@@ -46,7 +46,10 @@ void measure_new_sends(Calibration& calibration) {
   calibration.progress("new requests");
   constexpr Bytes smallest = 8, largest = 8192, factor = 4;
   Bytes worth = 0;
-  for (Bytes bytes = smallest; bytes <= largest && is_worth_it(calibration, bytes); bytes *= factor) worth = bytes;
+  for (Bytes bytes = smallest; bytes <= largest && is_worth_it(calibration, bytes); bytes *= factor) {
+    worth = bytes;
+    if (calibration.sampler.is_late(request_share.end)) break;
+  }
   auto& new_send_bytes = calibration.machine.operations.new_send_bytes;
   if (worth > 0)
     new_send_bytes = bisect(worth, factor * worth, [&](Bytes bytes) {

@@ -1,5 +1,7 @@
 #include "calibrate/sampling.hpp"
 
+#include <array>
+
 #include "model/median.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 
@@ -14,6 +16,16 @@ bool Series::settled() const {
 }
 
 Sampler::Sampler(MPI_Comm comm, Seconds budget_s) : comm_(comm), begin_(MPI_Wtime()), budget_s_(budget_s) {}
+
+Seconds Sampler::agree_on(Seconds seconds) {
+  std::array<Seconds, 2> agreed{seconds, elapsed()};
+  COMMPASS_MPI_CALL(MPI_Bcast, agreed.data(), static_cast<int>(agreed.size()), MPI_DOUBLE, 0, comm_);
+  now_s_ = agreed[1];
+  constexpr double overtime_ratio = 0.1;
+  constexpr Seconds overtime_s = 1;
+  if (ends_with_budget_ && now_s_ > (1 + overtime_ratio) * budget_s_ + overtime_s) throw NoTimeLeft();
+  return agreed[0];
+}
 
 bool Sampler::has_spent(double share) const {
   int over = spent() >= share;

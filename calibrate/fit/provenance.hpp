@@ -116,6 +116,7 @@ struct Provenance {
   double others = 0;                      ///< processors that other programs kept busy meanwhile
   std::vector<Pace> pace;                 ///< of small messages, in the middle of the calibration
   std::vector<std::string> not_measured;  ///< each: what, and why
+  std::vector<std::string> no_time_for;   ///< those of them for which no time was left
   std::string measured_again;             ///< what, why, and what came of it; empty: nothing
   std::string warning;                    ///< empty: none
 };

@@ -62,6 +62,9 @@ double middle_miss(const std::vector<HeldOut>& all) {
 Verdict judge(const Provenance& provenance) {
   constexpr auto* again = "see 'commpass doctor' and calibrate again when the machine is quiet and ranks are bound";
   const auto& all = provenance.held_out;
+  if (all.empty() && !provenance.no_time_for.empty())
+    return {Trust::none, 1, "no time was left for exchanges that its fits had not seen",
+            "calibrate with a larger --budget when the machine is quiet"};
   if (all.empty())
     return {Trust::none, 1,
             provenance.warning.empty() ? "no exchange was run that its fits had not seen" : provenance.warning,

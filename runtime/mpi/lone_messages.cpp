@@ -13,24 +13,50 @@ namespace {
 
 constexpr int tag = 0;
 
-void ping(MPI_Comm comm, Rank peer, bool begins) {
-  std::array<char, pace_bytes> bytes{};
-  const auto count = static_cast<int>(bytes.size());
-  if (begins) COMMPASS_MPI_CALL(MPI_Send, bytes.data(), count, MPI_BYTE, peer, tag, comm);
-  COMMPASS_MPI_CALL(MPI_Recv, bytes.data(), count, MPI_BYTE, peer, tag, comm, MPI_STATUS_IGNORE);
-  if (!begins) COMMPASS_MPI_CALL(MPI_Send, bytes.data(), count, MPI_BYTE, peer, tag, comm);
+using PaceMessage = std::array<char, pace_bytes>;
+
+void send_pace(PaceMessage& message, Rank peer, MPI_Comm comm) {
+  COMMPASS_MPI_CALL(MPI_Send, message.data(), static_cast<int>(message.size()), MPI_BYTE, peer, tag, comm);
+}
+void receive_pace(PaceMessage& message, Rank peer, MPI_Comm comm) {
+  COMMPASS_MPI_CALL(MPI_Recv, message.data(), static_cast<int>(message.size()), MPI_BYTE, peer, tag, comm,
+                    MPI_STATUS_IGNORE);
 }
 
-/// The least of some times, each of some round trips: what else runs makes none shorter.
-Seconds one_way(MPI_Comm comm, Rank peer, bool begins) {
+/// The first byte of a message says whether it is the last one.
+constexpr char last_ping = 1;
+
+/// The least of some times, each of some round trips: what else runs makes none shorter. Where ranks wait for a
+/// processor, a round trip takes milliseconds, and few must do.
+Seconds begin_pings(MPI_Comm comm, Rank peer) {
   constexpr int times = 12, trips = 20;
+  constexpr Seconds longest_s = 0.02;
   auto least = std::numeric_limits<Seconds>::infinity();
-  for (int time = 0; time < times; ++time) {
+  const double end = MPI_Wtime() + longest_s;
+  bool is_over = false;
+  for (int time = 0; time < times && !is_over; ++time) {
     const double begin = MPI_Wtime();
-    for (int i = 0; i < trips; ++i) ping(comm, peer, begins);
-    least = std::min(least, (MPI_Wtime() - begin) / 2 / trips);
+    int done = 0;
+    double now = begin;
+    while (done < trips && !is_over) {
+      PaceMessage message{};
+      is_over = now > end || (time + 1 == times && done + 1 == trips);
+      message[0] = is_over ? last_ping : 0;
+      send_pace(message, peer, comm);
+      receive_pace(message, peer, comm);
+      now = MPI_Wtime();
+      ++done;
+    }
+    least = std::min(least, (now - begin) / 2 / done);
   }
   return least;
+}
+
+void answer_pings(MPI_Comm comm) {
+  for (PaceMessage message{}; message[0] != last_ping;) {
+    receive_pace(message, 0, comm);
+    send_pace(message, 0, comm);
+  }
 }
 
 }  // namespace
@@ -43,8 +69,8 @@ std::vector<Pace> time_lone_messages(MPI_Comm comm, const Layout& layout) {
     while (peer < layout.ranks() && layout.locality(0, peer) != locality) ++peer;
     if (peer == layout.ranks()) continue;
     Pace pace{locality, 0};
-    if (rank == 0) pace.seconds = one_way(comm, peer, true);
-    else if (rank == peer) one_way(comm, 0, false);
+    if (rank == 0) pace.seconds = begin_pings(comm, peer);
+    else if (rank == peer) answer_pings(comm);
     COMMPASS_MPI_CALL(MPI_Bcast, &pace.seconds, 1, MPI_DOUBLE, 0, comm);
     paces.push_back(pace);
   }

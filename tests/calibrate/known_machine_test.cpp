@@ -16,6 +16,12 @@
 #include "model/machine/plausibility.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 
+namespace {
+const double* other_clock = nullptr;  // in the place of MPI's
+}
+
+extern "C" double MPI_Wtime() { return other_clock ? *other_clock : PMPI_Wtime(); }
+
 namespace commpass {
 
 namespace {
@@ -649,6 +655,53 @@ TEST(Sampling, OfWhatNeverSettlesEndsWithItsShareOfTheBudgetButNotBeforeThreeRou
   some.sample_all(all, 0.2, time);
   EXPECT_GE(some.elapsed(), 0.2 * 0.05);
   EXPECT_LT(some.spent(), 0.9);
+}
+
+/// Ranks that wait for a processor: a sample tells a microsecond, as its lower quartile, and takes far longer.
+class SamplingOnABusyMachine : public testing::Test {
+ protected:
+  SamplingOnABusyMachine() {
+    other_clock = &now_;
+    for (int i = 0; i < 50; ++i) all_[i];
+  }
+  ~SamplingOnABusyMachine() override { other_clock = nullptr; }
+
+  Seconds time(int repetitions) {
+    now_ += 0.01 * (1 + repetitions);
+    ++calls_;
+    return 1e-6;
+  }
+
+  double now_ = 1000;
+  int calls_ = 0;
+  std::map<int, Series> all_;
+};
+
+TEST_F(SamplingOnABusyMachine, KeepsToItsShareAndSamplesEachSeriesOnce) {
+  Sampler sampler(MPI_COMM_SELF, 4);
+  sampler.sample_all(all_, 0.5, [&](int, int, int repetitions) { return time(repetitions); });
+  EXPECT_LT(sampler.elapsed(), 0.5 * 4 + 0.2 + 0.5 + 50 * 0.02) << "its share, what may be late, and one sample each";
+  for (const auto& [key, series] : all_) EXPECT_GE(series.samples.size(), 1U) << key;
+}
+
+TEST_F(SamplingOnABusyMachine, RepeatsNoMoreThanTheClockAllows) {
+  Sampler sampler(MPI_COMM_SELF, 1000);
+  sampler.sample_all(all_, 1, [&](int, int, int repetitions) {
+    EXPECT_LE(repetitions, 2);
+    return time(repetitions);
+  });
+  EXPECT_EQ(sampler.count(), 9 * 50) << "there is time for all of them";
+}
+
+TEST_F(SamplingOnABusyMachine, EndsWithTheBudgetWhereItHasTo) {
+  Sampler sampler(MPI_COMM_SELF, 4);
+  now_ += 6;
+  EXPECT_NO_THROW(sampler.look());
+  sampler.end_with_budget();
+  EXPECT_THROW(sampler.sample_all(all_, 1, [&](int, int, int count) { return time(count); }), NoTimeLeft);
+  EXPECT_EQ(calls_, 1);
+  now_ -= 6;
+  EXPECT_NO_THROW(sampler.look());
 }
 
 TEST(Sampling, IsSettledWhereNineSamplesAgreeToThreePercent) {

@@ -118,5 +118,14 @@ TEST(Verdict, TrustsNothingThatWasNotTried) {
   EXPECT_NE(judge(crowded).remedy, "");
 }
 
+TEST(Verdict, TellsThatNoTimeWasLeft) {
+  Provenance provenance;
+  provenance.no_time_for = {"operations", "held_out"};
+  const auto verdict = judge(provenance);
+  EXPECT_EQ(verdict.trust, Trust::none);
+  EXPECT_EQ(verdict.why, "no time was left for exchanges that its fits had not seen");
+  EXPECT_NE(verdict.remedy.find("--budget"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace commpass
