@@ -59,6 +59,7 @@ Seconds time_plan(const std::function<Exchange()>& plan) {
 struct Agenda {
   std::vector<Candidate> candidates;  ///< on rank 0
   std::size_t priced = 0;             ///< so many of them have a price
+  std::vector<NotPriced> not_priced;  ///< on rank 0: that cannot be run here
   std::vector<ReportRow> baselines;   ///< on rank 0: what programs do today, where it is not among the candidates
   std::vector<std::string> names;     ///< on every rank, of the candidates, then of the baselines
 };
@@ -93,8 +94,12 @@ Agenda make_agenda(const PlannedMeasurement& measurement, const Pattern& pattern
     const auto end = std::stable_partition(strategies.begin(), strategies.end(), has_price);
     const std::span given(strategies.begin(), end), unpriced(end, strategies.end());
     if (!given.empty() || unpriced.empty())
-      agenda.candidates =
-          rank_strategies(pattern, communicator.layout(), machine, measurement.model, given, measurement.calls);
+      agenda.candidates = rank_named(
+          given,
+          [&](std::span<const Strategy> some) {
+            return rank_strategies(pattern, communicator.layout(), machine, measurement.model, some, measurement.calls);
+          },
+          agenda.not_priced);
     agenda.priced = agenda.candidates.size();
     for (const auto& strategy : unpriced) agenda.candidates.push_back({.strategy = strategy, .cost = {}});
     agenda.baselines = missing_baselines(measurement, pattern, communicator, agenda.candidates);
@@ -194,6 +199,7 @@ PlannedReport measure_planned(const PlannedMeasurement& measurement, const Patte
   if (measurement.calls) report.context.emplace_back("calls", fmt::format("{}", *measurement.calls));
   report.chosen = agenda.names.front();
   report.baseline_s = times.baseline_s;
+  report.not_priced = std::move(agenda.not_priced);
   report.regret = regret_of(times, measurement.calls);
   if (!measurement.explained.empty()) result.explanation = explain_one(measurement, pattern, communicator, agenda);
   const auto plan_of = [&](std::size_t i) { return measurement.calls ? std::optional(times.plans[i]) : std::nullopt; };

@@ -201,8 +201,9 @@ Prediction make_prediction(const PredictArguments& arguments) {
   const auto pricing = pricing_of(arguments, profile.machine, model);
   const auto layout = required_layout(selection.layout, pricing.ranks, environment);
 
-  auto ranking = pricing.rank(layout, strategies);
   Report report;
+  auto ranking = rank_named(
+      strategies, [&](std::span<const Strategy> some) { return pricing.rank(layout, some); }, report.not_priced);
   report.too_dear = remove_parts(ranking);
   report.context = {{"profile", profile.machine.name},
                     {"layout", layout.describe()},

@@ -9,6 +9,7 @@
 #include "model/text.hpp"
 #include "selector/choose/baseline.hpp"
 #include "selector/report/json_text.hpp"
+#include "selector/report/not_priced.hpp"
 
 namespace commpass {
 
@@ -138,6 +139,7 @@ std::string report_table(const Report& report, std::size_t top) {
     fmt::format_to(out,
                    "  {} more were not priced in full: their busiest ranks alone take too long (--all prices them)\n",
                    report.too_dear.size());
+  text += describe_not_priced(report.not_priced);
   fmt::format_to(out, "\nChosen: {}", report.chosen);
   for (const auto& [baseline, own_s, baseline_s] : comparisons(report))
     fmt::format_to(out, ", {} {} ({})", compare_speed(own_s, baseline_s), baseline->what,
@@ -173,6 +175,8 @@ std::string report_json(const Report& report, std::size_t top) {
     not_priced["reason"] = "their busiest ranks alone take too long (--all prices them)";
     for (const auto& strategy : report.too_dear) not_priced["strategies"].push_back(to_string(strategy));
   }
+  for (const auto& [strategy, reason] : report.not_priced)
+    json["not_priced"].push_back({{"strategy", strategy}, {"reason", reason}});
   for (const auto& row : report.baselines) json["baselines"].push_back(entry_of(row));
   for (const auto& [baseline, own_s, baseline_s] : comparisons(report))
     json["times_faster_than"][to_string(baseline->strategy)] = baseline_s / own_s;

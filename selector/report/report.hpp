@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "selector/choose/rank_named.hpp"
 #include "selector/choose/select.hpp"
 
 namespace commpass {
@@ -21,13 +22,14 @@ struct ReportRow {
 struct Report {
   std::vector<std::pair<std::string, std::string>> context;  ///< key and value: profile, layout, pattern, model, …
   std::string chosen;
-  std::vector<ReportRow> rows;         ///< as they are ranked, then those without a price
-  std::optional<Seconds> baseline_s;   ///< measured: the plain loop of MPI libraries
-  std::optional<double> regret;        ///< measured time of the chosen one ÷ of the best
-  std::vector<Strategy> too_dear{};    ///< not priced in full, since their busiest ranks alone take too long
-  std::vector<ReportRow> baselines{};  ///< what programs do today (baseline.hpp), as far as it is not among the rows
-  Calls calls{};                       ///< by which candidates are compared with them
-  std::string note{};                  ///< what to know about the prices (profile_note.hpp); empty: nothing
+  std::vector<ReportRow> rows;          ///< as they are ranked, then those without a price
+  std::optional<Seconds> baseline_s;    ///< measured: the plain loop of MPI libraries
+  std::optional<double> regret;         ///< measured time of the chosen one ÷ of the best
+  std::vector<Strategy> too_dear{};     ///< not priced in full, since their busiest ranks alone take too long
+  std::vector<ReportRow> baselines{};   ///< what programs do today (baseline.hpp), as far as it is not among the rows
+  Calls calls{};                        ///< by which candidates are compared with them
+  std::vector<NotPriced> not_priced{};  ///< of those that are named
+  std::string note{};                   ///< what to know about the prices (profile_note.hpp); empty: nothing
 };
 
 /// The most messages that a rank sends in each stage, "7+3"; "0" where there are none.

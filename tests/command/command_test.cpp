@@ -124,9 +124,11 @@ TEST(BadInput, IsOneSentenceAndExitCodeOne) {
                       {"strategy fastest", "standard"});
   expect_one_sentence(commpass("predict --profile lassen --ppn 2 --strategy tuna,radix=9 " + generated),
                       {"strategy tuna,radix=9", "larger than the 4 ranks"});
+  expect_one_sentence(commpass("predict --profile lassen --ppn 2 --strategy mpi --strategy tuna,radix=9 " + generated),
+                      {"has no operations.neighbor_alltoall_s"});
   expect_one_sentence(
-      commpass("predict --profile lassen --ppn 2 --strategy standard --strategy tuna,radix=9 " + generated),
-      {"tuna,radix=9"});
+      commpass("predict --profile lassen --ppn 2 --strategy standard --strategy tuna,radix=x " + generated),
+      {"tuna,radix=x"});
   expect_one_sentence(
       commpass("predict --profile lassen --ppn 2 --strategy mpi " + generated),
       {"strategy mpi does not apply", "profile lassen has no operations.neighbor_alltoall_s: calibrate"});
@@ -339,6 +341,33 @@ TEST(Predict, PricesTheStrategiesThatAreNamed) {
   }
   EXPECT_EQ(ranked(predict + "--top 3"), (std::vector<std::string>(all.begin(), all.begin() + 3)));
   EXPECT_EQ(ranked(predict + "--top 1000"), all);
+}
+
+TEST(Predict, TellsWhichOfTheNamedStrategiesHaveNoPriceAndPricesTheOthers) {
+  const std::string large = "predict --profile lassen --generate alltoall:ranks=16384,bytes=64 --ppn 32 ";
+  const std::string unpriced = "--strategy tuna-node,radix=4,staggered ";
+  const auto table = commpass(large + unpriced + "--strategy standard");
+  EXPECT_EQ(table.exit_code, 0) << table.err;
+  EXPECT_NE(table.out.find("\n  tuna-node,radix=4,staggered has no price: it has no closed form\n"), std::string::npos)
+      << table.out;
+  EXPECT_NE(table.out.find("\n* standard "), std::string::npos) << table.out;
+  const auto json = Json::parse(commpass(large + unpriced + "--strategy standard --json").out);
+  ASSERT_EQ(json["ranking"].size(), 1U);
+  EXPECT_EQ(json["ranking"][0]["strategy"], "standard");
+  EXPECT_EQ(json["not_priced"],
+            Json::parse(R"([{"strategy": "tuna-node,radix=4,staggered", "reason": "it has no closed form"}])"));
+  expect_one_sentence(commpass(large + unpriced), {"tuna-node,radix=4,staggered", "no closed form"});
+  for (const std::string pattern :
+       {"--generate random:ranks=4,bytes=8,degree=2 ", "--generate alltoall:ranks=4,bytes=8 ",
+        "--generate cartesian:dims=2x2,box=1,bytes=8 ", "--one-shot --generate alltoall:ranks=4,bytes=8 "}) {
+    const auto some =
+        commpass("predict --profile lassen --ppn 2 --json --strategy tuna,radix=9 --strategy standard " + pattern);
+    ASSERT_EQ(some.exit_code, 0) << pattern << some.err;
+    const auto told = Json::parse(some.out);
+    EXPECT_EQ(told["chosen"], "standard") << pattern;
+    ASSERT_EQ(told["not_priced"].size(), 1U) << pattern;
+    EXPECT_NE(told["not_priced"][0]["reason"].get<std::string>().find("larger than the 4 ranks"), std::string::npos);
+  }
 }
 
 TEST(Predict, WeighsThePlanWhereCallsAreCounted) {

@@ -502,6 +502,11 @@ TEST(Measure, RefusesBadInputOnce) {
   expect_our_sentence(mpirun(2, profile + "--generate alltoall:ranks=2"), {"'bytes' is missing"});
   expect_our_sentence(mpirun(2, profile + "--generate alltoall:ranks=2,bytes=8 --strategy tuna,radix=9"),
                       {"tuna,radix=9", "does not apply"});
+  const auto others =
+      mpirun(2, profile + "--generate alltoall:ranks=2,bytes=8 --strategy tuna,radix=9 --strategy standard");
+  EXPECT_EQ(others.exit_code, 0) << others.err;
+  EXPECT_NE(others.out.find("tuna,radix=9 has no price: "), std::string::npos) << others.out;
+  EXPECT_NE(others.out.find("* standard"), std::string::npos) << others.out;
   expect_our_sentence(mpirun(2, "measure --profile nowhere --generate alltoall:ranks=2,bytes=8"), {"profile nowhere"});
   EXPECT_EQ(mpirun(2, "measure --profile lassen").exit_code, 2);
 }

@@ -1,0 +1,17 @@
+#include "selector/report/not_priced.hpp"
+
+#include "model/error.hpp"
+
+namespace commpass {
+
+std::string describe_not_priced(std::span<const NotPriced> strategies) {
+  std::string text;
+  for (const auto& [strategy, reason] : strategies) text += "  " + strategy + " has no price: " + reason + "\n";
+  return text;
+}
+
+void fail_without_price(std::span<const NotPriced> strategies) {
+  throw NotApplicable(strategies.front().strategy, strategies.front().reason);
+}
+
+}  // namespace commpass
