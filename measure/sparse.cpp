@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 
 #include "measure/pattern_data.hpp"
 #include "measure/time_exchanges.hpp"
@@ -16,6 +15,7 @@
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/sparse/sparse_tally.hpp"
 #include "selector/choose/sparse_choice.hpp"
+#include "selector/commands/sparse_messages.hpp"
 
 namespace commpass {
 
@@ -81,17 +81,6 @@ class Exchanger {
   Bytes bytes_ = 0;
   int tag_ = 0;  ///< of hand-written exchanges
 };
-
-void require_plain_messages(const Pattern& pattern, bool constant_size) {
-  for (const auto& edge : pattern.edges) {
-    if (edge.bytes > std::numeric_limits<int>::max())
-      throw InputError("--sparse", fmt::format("a message has {} bytes", edge.bytes), "use fewer than 2^31");
-    if (constant_size && edge.bytes != pattern.edges.front().bytes)
-      throw InputError("--sparse constant",
-                       fmt::format("there are messages of {} and of {} bytes", pattern.edges.front().bytes, edge.bytes),
-                       "use --sparse variable");
-  }
-}
 
 }  // namespace
 

@@ -64,6 +64,31 @@ SparseTraffic traffic_of(const Pattern& pattern, const Layout& layout) {
   return all;
 }
 
+SparseTraffic traffic_of_alltoall(Bytes bytes, const Layout& layout) {
+  const std::int64_t ranks = layout.ranks();
+  std::int64_t nodes = 0;
+  SparseTraffic all;
+  std::int64_t largest = 0, second = 0;  // of the nodes' numbers of ranks
+  for (int node = 0; node < layout.nodes(); ++node) {
+    const auto on_node = static_cast<std::int64_t>(layout.ranks_of(node).size());
+    const auto others = ranks - on_node;
+    if (on_node == 0) continue;
+    ++nodes;
+    all.network_messages += on_node * others;
+    all.network_messages_max = std::max(all.network_messages_max, others);
+    second = std::max(second, std::min(largest, on_node));
+    largest = std::max(largest, on_node);
+  }
+  all.messages = ranks * (ranks - 1);
+  all.bytes = all.messages * bytes;
+  all.nodes_reached = ranks * (nodes - 1);
+  all.messages_max = all.received_messages_max = ranks - 1;
+  all.bytes_max = all.received_bytes_max = (ranks - 1) * bytes;
+  all.nodes_reached_max = nodes - 1;
+  all.node_bytes_max = (second > 0 ? largest : 0) * bytes;
+  return all;
+}
+
 SparseTraffic expected_traffic(double messages, double bytes, const Layout& layout) {
   const double ranks = layout.ranks(), others = std::max(1.0, ranks - 1);
   const double sent = std::clamp(messages, 0.0, others);

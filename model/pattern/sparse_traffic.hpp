@@ -41,6 +41,9 @@ SparseTraffic traffic_of(Rank rank, std::span<const Rank> destinations, std::spa
 /// What all ranks together send and get.
 SparseTraffic traffic_of(const Pattern& pattern, const Layout& layout);
 
+/// The same of an all-to-all with equal blocks, without its edges.
+SparseTraffic traffic_of_alltoall(Bytes bytes, const Layout& layout);
+
 /// What to expect if every rank sends so many messages of so many bytes to ranks drawn at random.
 SparseTraffic expected_traffic(double messages, double bytes, const Layout& layout);
 

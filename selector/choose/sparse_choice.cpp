@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "model/cost/cost.hpp"
+#include "model/error.hpp"
 #include "model/power.hpp"
 #include "model/route/catalogue.hpp"
 #include "selector/choose/offer.hpp"
@@ -102,12 +103,24 @@ bool goes_to_nodes_first(const std::vector<DiscoveryGroup>& stages) {
 
 }  // namespace
 
+namespace {
+
+std::vector<SparseStrategy> offered(const Layout& layout, const Machine& machine, bool constant_size) {
+  auto strategies = suggest_sparse_strategies(layout, constant_size);
+  std::erase_if(strategies, [&](const SparseStrategy& strategy) { return !lacking(strategy, machine).empty(); });
+  return strategies;
+}
+
+}  // namespace
+
 SparseChoice::SparseChoice(const Layout& layout, const Machine& machine, bool constant_size)
+    : SparseChoice(layout, machine, offered(layout, machine, constant_size)) {}
+
+SparseChoice::SparseChoice(const Layout& layout, const Machine& machine, const std::vector<SparseStrategy>& strategies)
     : ranks_(layout.ranks()), ppn_(layout.max_ppn()), machine_(with_groups_in_core(machine, layout)) {
   require_parameters(layout, machine);
   const SparseStages stages(layout, machine);
-  for (const auto& strategy : suggest_sparse_strategies(layout, constant_size)) {
-    if (!lacking(strategy, machine).empty()) continue;
+  for (const auto& strategy : strategies) {
     const auto has_like_stages = [&](const Shape& shape) {
       return shape.strategy.route == strategy.route &&
              (shape.strategy.discovery == Discovery::dense) == (strategy.discovery == Discovery::dense);
@@ -236,21 +249,31 @@ SparseChoice::Load SparseChoice::stage_load(const Shape& shape, std::size_t numb
   return load;
 }
 
-Seconds SparseChoice::price(const Shape& shape, const SparseTraffic& traffic) const {
+std::vector<SparseStageCost> SparseChoice::stages(const Shape& shape, const SparseTraffic& traffic) const {
   const Blocks blocks(traffic, ranks_);
-  Seconds seconds = 0;
+  std::vector<SparseStageCost> costs;
   for (std::size_t s = 0; s < shape.stages.size(); ++s) {
     const auto load =
         shape.strategy.is_direct() ? direct_load(shape, traffic, blocks) : stage_load(shape, s, traffic, blocks);
-    seconds += discovery_seconds(shape.strategy.discovery, shape.stages[s], load.moved, machine_) + load.copying +
-               machine_.operations.discovery_s.value_or(0);
+    const auto& [sent, bytes] = std::pair(load.moved.sent, load.moved.bytes);
+    costs.push_back({shape.stages[s].ranks, std::accumulate(sent.begin(), sent.end(), 0.0), bytes,
+                     discovery_seconds(shape.strategy.discovery, shape.stages[s], load.moved, machine_) + load.copying +
+                         machine_.operations.discovery_s.value_or(0),
+                     load.copying});
   }
-  return seconds;
+  return costs;
+}
+
+std::vector<SparseStageCost> SparseChoice::stages(const SparseStrategy& strategy, const SparseTraffic& traffic) const {
+  return stages(*std::ranges::find(shapes_, strategy, &Shape::strategy), traffic);
 }
 
 std::vector<SparseCandidate> SparseChoice::rank(const SparseTraffic& traffic) const {
   std::vector<SparseCandidate> ranking;
-  for (const auto& shape : shapes_) ranking.push_back({shape.strategy, price(shape, traffic)});
+  for (const auto& shape : shapes_) {
+    auto& candidate = ranking.emplace_back(SparseCandidate{shape.strategy, 0});
+    for (const auto& stage : stages(shape, traffic)) candidate.seconds += stage.seconds;
+  }
   std::ranges::stable_sort(ranking, {}, &SparseCandidate::seconds);
   prefer_simple(ranking, uncertainty_of(machine_), std::mem_fn(&SparseCandidate::seconds),
                 [](const SparseCandidate& candidate) {
@@ -263,6 +286,19 @@ SparseCandidate SparseChoice::best(const SparseTraffic& traffic, bool has_slots)
   const auto ranking = rank(traffic);
   return *std::ranges::find_if(
       ranking, [&](const auto& candidate) { return has_slots || candidate.strategy.discovery != Discovery::rma; });
+}
+
+std::string why_no_price(const SparseStrategy& strategy, const Layout& layout, const Machine& machine,
+                         bool constant_size) {
+  const auto& row = discovery_row(strategy.discovery);
+  if (row.constant_size_only && !constant_size) return std::string(row.name) + " needs messages of one size";
+  if (auto reason = lacking(strategy, machine); !reason.empty()) return reason;
+  try {
+    if (!strategy.is_direct()) make_route(strategy.route, layout);
+  } catch (const NotApplicable& error) {
+    return error.reason();
+  }
+  return {};
 }
 
 }  // namespace commpass

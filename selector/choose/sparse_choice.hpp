@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "model/cost/discovery_cost.hpp"
@@ -19,6 +20,15 @@ struct SparseCandidate {
   Seconds seconds = 0;
 };
 
+/// A stage of a strategy, by its busiest rank.
+struct SparseStageCost {
+  double ranks = 1;     ///< among whom it takes place
+  double messages = 0;  ///< that a rank sends
+  double bytes = 0;     ///< of each of them
+  Seconds seconds = 0;
+  Seconds copying_s = 0;  ///< as part of these: copies of blocks into messages and out of them
+};
+
 /// Prices strategies by what ranks send.
 ///
 /// An estimate: it takes messages to be spread evenly over the ranks that may get them, and the largest sender and the
@@ -29,14 +39,18 @@ class SparseChoice {
   /// @param constant_size  are all messages equally large?
   /// @throws InputError if the machine has no parameters for a locality that the layout has
   SparseChoice(const Layout& layout, const Machine& machine, bool constant_size);
+  /// Of these strategies alone, each of which has a price (why_no_price).
+  SparseChoice(const Layout& layout, const Machine& machine, const std::vector<SparseStrategy>& strategies);
 
-  /// All suggested strategies that have a price on the machine (offer.hpp) by predicted time; ties in the order of the
-  /// suggestions.
+  /// All suggested strategies that have a price on the machine (offer.hpp), or all that were given, by predicted time;
+  /// ties in the order of the suggestions.
   std::vector<SparseCandidate> rank(const SparseTraffic& traffic) const;
   /// The first of them.
   /// @param has_slots  are there slots to put into, or can they be made for this exchange? The same on every rank. If
   /// not, rma is left out.
   SparseCandidate best(const SparseTraffic& traffic, bool has_slots = true) const;
+  /// Those of a strategy that is ranked, whose seconds add up to its price. Of one rank there are none.
+  std::vector<SparseStageCost> stages(const SparseStrategy& strategy, const SparseTraffic& traffic) const;
 
  private:
   /// A strategy, and the dearest group of each of its stages.
@@ -49,7 +63,7 @@ class SparseChoice {
   struct Load;
   struct Blocks;
 
-  Seconds price(const Shape& shape, const SparseTraffic& traffic) const;
+  std::vector<SparseStageCost> stages(const Shape& shape, const SparseTraffic& traffic) const;
   Load direct_load(const Shape& shape, const SparseTraffic& traffic, const Blocks& blocks) const;
   Load stage_load(const Shape& shape, std::size_t stage, const SparseTraffic& traffic, const Blocks& blocks) const;
   Seconds copy_seconds(double blocks, double bytes) const;
@@ -58,5 +72,10 @@ class SparseChoice {
   Machine machine_;
   std::vector<Shape> shapes_;
 };
+
+/// A reason why a strategy cannot be priced for a layout on a machine, or empty.
+/// @param constant_size  are all messages equally large?
+std::string why_no_price(const SparseStrategy& strategy, const Layout& layout, const Machine& machine,
+                         bool constant_size);
 
 }  // namespace commpass

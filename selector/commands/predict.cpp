@@ -12,6 +12,7 @@
 #include "selector/commands/commands.hpp"
 #include "selector/commands/picture_arguments.hpp"
 #include "selector/commands/prediction.hpp"
+#include "selector/commands/sparse_prediction.hpp"
 #include "selector/commands/sweep.hpp"
 #include "selector/report/profile_origin.hpp"
 
@@ -25,6 +26,12 @@ struct PredictOutput {
   PictureArguments picture;
   std::string trace;
 };
+
+/// What is off about the profile for such a layout.
+void tell_of_use(const Profile& profile, const Layout& layout) {
+  if (const auto warning = use_warning(profile, {.ranks_per_node = layout.max_ppn()}); !warning.empty())
+    std::fputs(("commpass: " + warning + "\n").c_str(), stderr);
+}
 
 void print_sweep(const PredictArguments& arguments, const PredictOutput& output) {
   const auto ranges = parse_sweep(output.sweep);
@@ -58,15 +65,33 @@ void write_trace(const ExchangeView& view, const Machine& machine, const std::st
   write_file(path, chrome_trace(view, trace_view(view, machine)));
 }
 
+void print_sparse(const PredictArguments& arguments, const PredictOutput& output) {
+  if (!output.sweep.empty())
+    throw InputError("--sweep", "sparse exchanges are priced at one point", "predict each point by itself");
+  if (!output.picture.svg.empty())
+    throw InputError("--svg " + output.picture.svg, "sparse exchanges have no picture", "leave it out");
+  if (!output.trace.empty())
+    throw InputError("--trace " + output.trace, "who receives what is found in a sparse exchange and not planned",
+                     "leave it out");
+  const auto& selection = arguments.selection;
+  const auto& format = selection.format;
+  const auto prediction = predict_sparse(arguments);
+  tell_of_use(prediction.profile, prediction.layout);
+  const auto print = format.json ? sparse_report_json : format.csv ? sparse_report_csv : sparse_report_table;
+  const bool is_data = format.json || format.csv;
+  std::fputs(print(prediction.report, selection.top).c_str(), stdout);
+  if (!prediction.explanation.empty())
+    std::fputs(((is_data ? "" : "\n") + prediction.explanation).c_str(), is_data ? stderr : stdout);
+}
+
 void predict(const PredictArguments& arguments, const PredictOutput& output) {
+  if (!arguments.sparse.empty()) return print_sparse(arguments, output);
   if (!output.sweep.empty()) return print_sweep(arguments, output);
   output.picture.check(0);
   if (!output.trace.empty()) check_writable(output.trace);
   auto pattern = drawn_pattern(arguments, output);
   const auto prediction = make_prediction(arguments);
-  if (const auto warning = use_warning(prediction.profile, {.ranks_per_node = prediction.layout.max_ppn()});
-      !warning.empty())
-    std::fputs(("commpass: " + warning + "\n").c_str(), stderr);
+  tell_of_use(prediction.profile, prediction.layout);
   // Before the files: what was priced is told even where they cannot be written.
   arguments.selection.print(prediction.report, prediction.explanation);
   std::optional<ExchangeView> view;
@@ -88,6 +113,11 @@ Command predict_command() {
       {{"--one-shot", &arguments->one_shot,
         "as an all-to-all that is called once, with sizes that are new each time (alltoallv), and as "
         "Communicator::alltoallv knows it"},
+       {"--sparse",
+        &arguments->sparse,
+        "as a sparse dynamic data exchange, whose receivers know nothing, with messages of one size (constant) or of "
+        "any (variable); strategies are those of such exchanges",
+        {.one_of = {"constant", "variable"}, .excludes = {"--one-shot"}}},
        {"--all", &arguments->all,
         "price all strategies in full, also those that the busiest ranks alone show to be too dear"},
        {"--sweep",

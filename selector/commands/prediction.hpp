@@ -17,6 +17,7 @@ struct PredictArguments {
   PatternArguments pattern;
   SelectionArguments selection;
   bool one_shot = false;
+  std::string sparse;  ///< constant or variable sizes of a sparse exchange; empty: it is none
   bool all = false;
   bool prefers_closed_form = false;  ///< of all-to-alls, also where their edges are few
 

@@ -57,6 +57,13 @@ TEST(SparseTraffic, AreSumsAndMaximaOfWhatTheRanksSend) {
                                 .node_bytes_max = 30}));
 }
 
+TEST(SparseTraffic, OfAnAllToAllNeedsNoEdges) {
+  for (const auto* text : {"1x1", "1x5", "5x1", "3x4", "2x2x3", "0,0,0,1,1,2", "0,1,1,1", "1,0,1,2,2,1,1"}) {
+    const auto layout = parse_layout(text);
+    EXPECT_EQ(traffic_of_alltoall(24, layout), traffic_of(test::alltoall(layout.ranks(), 24), layout)) << text;
+  }
+}
+
 // Five nodes of four ranks, each with four messages to any of the 19 others: 4·16/19 = 3.4 to other nodes, of which
 // three miss one of four with (3/4)³, so that they reach 4·(1 − 0.42) = 2.3.
 TEST(SparseTraffic, OfRanksThatSendAnywhereAreExpected) {
@@ -80,6 +87,36 @@ TEST(SparseTraffic, OfRanksThatSendAnywhereAreExpected) {
   EXPECT_EQ(expected_traffic(3, 8, Layout::with_ppn(6, 6)).nodes_reached, 0);
   EXPECT_EQ(expected_traffic(1, 8, Layout::with_ppn(2, 1)).nodes_reached_max, 1);
   EXPECT_EQ(expected_traffic(-1, 8, Layout::with_ppn(20, 4)).messages, 0);
+}
+
+TEST(SparsePrices, AreSumsOfTheirStagesAndTheSameOfStrategiesThatAreNamed) {
+  for (const auto* text : {"1x1", "1x6", "3x4", "0,0,0,1,1,2"}) {
+    const auto layout = parse_layout(text);
+    const auto machine = cluster_with_operations();
+    const auto traffic = traffic_of(test::alltoall(layout.ranks(), 24), layout);
+    const SparseChoice all(layout, machine, true);
+    for (const auto& [strategy, seconds] : all.rank(traffic)) {
+      const SparseChoice one(layout, machine, std::vector{strategy});
+      Seconds sum = 0;
+      for (const auto& stage : one.stages(strategy, traffic)) sum += stage.seconds;
+      EXPECT_DOUBLE_EQ(sum, seconds) << text << " " << to_string(strategy);
+      const auto named = one.rank(traffic);
+      ASSERT_EQ(named.size(), 1U);
+      EXPECT_EQ(named.front().seconds, seconds) << text << " " << to_string(strategy);
+      EXPECT_EQ(why_no_price(strategy, layout, machine, true), "");
+    }
+  }
+}
+
+TEST(SparsePrices, SayWhyThereIsNone) {
+  const auto layout = Layout::with_ppn(6, 2);
+  auto machine = cluster_with_operations();
+  EXPECT_EQ(why_no_price(parse_sparse_strategy("direct+rma"), layout, machine, false),
+            "rma needs messages of one size");
+  machine.operations.put_s.reset();
+  EXPECT_NE(why_no_price(parse_sparse_strategy("direct+rma"), layout, machine, true).find("operations.put_s"),
+            std::string::npos);
+  EXPECT_NE(why_no_price(parse_sparse_strategy("stfw,n=9+nbx"), layout, machine, true), "");
 }
 
 // Two ranks on two nodes, a message of 8 bytes each way. Its sender is busy for 1 us + 8·1 ns = 1.008 us, and it
