@@ -40,7 +40,7 @@ int MPI_Finalize() {
   commpass::switch_off();
   commpass::release_all();
   if (asked.records()) commpass::write_record_file(MPI_COMM_WORLD, asked.record_file);
-  commpass::write_report();
+  commpass::write_report(asked.mode >= commpass::Interposition::on);
   if (asked.logs() && asked.has_place_report) commpass::write_place_report(MPI_COMM_WORLD, asked.place_report);
   return PMPI_Finalize();
 }

@@ -41,10 +41,26 @@ std::string report_of(const std::map<int, PastCalls>& calls) {
          rows + reasons;
 }
 
-void write_report() noexcept {
+std::string nothing_taken_over(const std::map<int, PastCalls>& calls) {
+  std::int64_t by_library = 0;
+  for (const auto& [ranks, past] : calls)
+    for (std::size_t i = 0; i < interposed_calls; ++i) {
+      const auto& record = past.records[i];
+      if (record.by_ours + record.by_both > 0) return {};
+      if (can_be_taken_over(static_cast<InterposedCall>(i))) by_library += record.by_library;
+    }
+  if (by_library > 0)
+    return fmt::format("commpass: nothing was taken over: MPI ran all {} calls of rank 0 that can be.\n", by_library);
+  return "commpass: nothing was taken over: rank 0 called none of MPI_Alltoall(v,w), MPI_Neighbor_allgather(v) and "
+         "MPI_Neighbor_alltoall(v,w).\n";
+}
+
+void write_report(bool takes_over) noexcept {
   if (!settings().reports) return;
   try {
-    std::fputs(report_of(past_calls()).c_str(), stderr);
+    auto text = report_of(past_calls());
+    if (takes_over) text += nothing_taken_over(past_calls());
+    std::fputs(text.c_str(), stderr);
   } catch (const std::exception&) {
     std::fputs("commpass: there is no memory for the report.\n", stderr);
   }

@@ -11,7 +11,12 @@ namespace commpass {
 /// A table with a row for each kind of call and number of ranks, of this rank's calls; empty if there were none.
 std::string report_of(const std::map<int, PastCalls>& calls);
 
+/// One line if none of this rank's calls was taken over: since there were none that can be, or since the library ran
+/// all of them; else nothing.
+std::string nothing_taken_over(const std::map<int, PastCalls>& calls);
+
 /// Writes it to stderr, on the rank that is asked for it. Called when all communicators have been released.
-void write_report() noexcept;
+/// @param takes_over  calls may have been taken over, so that it is told where none was
+void write_report(bool takes_over) noexcept;
 
 }  // namespace commpass

@@ -61,7 +61,8 @@ commpass_unmodified_tests(unmodified_tuna unmodified 2 4 VARIABLES COMMPASS_MPI=
 commpass_unmodified_tests(unmodified_two_nodes unmodified 4
   VARIABLES COMMPASS_MPI=always COMMPASS_LAYOUT=2x2 COMMPASS_ALLTOALLV_STRATEGY=two-step EXPECT "alltoallv +4 +[0-9]+ +0 +[1-9].*two-step")
 commpass_unmodified_tests(unmodified_on unmodified 2 3 VARIABLES COMMPASS_MPI=on EXPECT "alltoallv +[23] +[0-9]+ +[1-9][0-9]* +[0-9]+ +[1-9]")
-commpass_unmodified_tests(unmodified_record unmodified 1 2 VARIABLES COMMPASS_MPI=record EXPECT "alltoallv +[12] +[1-9][0-9]* +[1-9][0-9]* +0 +0")
+commpass_unmodified_tests(unmodified_alone unmodified 1 VARIABLES COMMPASS_MPI=on EXPECT "nothing was taken over: MPI ran all [1-9][0-9]* calls of rank 0")
+commpass_unmodified_tests(unmodified_record unmodified 1 2 VARIABLES COMMPASS_MPI=record EXPECT "alltoallv +[12] +[1-9][0-9]* +[1-9][0-9]* +0 +0" REFUSE "taken over")
 commpass_unmodified_tests(unmodified_calls unmodified 2 VARIABLES COMMPASS_MPI=always COMMPASS_MPI_CALLS=alltoallw,neighbor_allgather EXPECT "\nalltoallw +2 +[0-9]+ +0 +[1-9]" REFUSE "\nalltoallv +2")
 commpass_unmodified_tests(hostile_always hostile ${commpass_unmodified_ranks} VARIABLES COMMPASS_MPI=always EXPECT "\nneighbor_alltoallw +[235] +[0-9]+ +0 +[1-9]")
 commpass_unmodified_tests(hostile_two_nodes hostile 4

@@ -68,6 +68,21 @@ TEST(Rivalry, AsksAgainSeldomAndHeedsTheAnswer) {
   EXPECT_LE(run(always, 100000, 0.5).both, 6 * (Rivalry::pairs + 1)) << "ever more seldom";
 }
 
+TEST(ReportOfInterposedCalls, SaysThatNothingWasTakenOver) {
+  std::map<int, PastCalls> calls;
+  EXPECT_EQ(nothing_taken_over(calls),
+            "commpass: nothing was taken over: rank 0 called none of MPI_Alltoall(v,w), MPI_Neighbor_allgather(v) and "
+            "MPI_Neighbor_alltoall(v,w).\n");
+  calls[2].records[static_cast<std::size_t>(InterposedCall::ialltoall)].by_library = 4;
+  EXPECT_NE(nothing_taken_over(calls).find("called none"), std::string::npos) << "those that only start an exchange";
+  auto& record = calls[4].records[static_cast<std::size_t>(InterposedCall::alltoallv)];
+  record.by_library = 3;
+  EXPECT_EQ(nothing_taken_over(calls),
+            "commpass: nothing was taken over: MPI ran all 3 calls of rank 0 that can be.\n");
+  record.by_both = 1;
+  EXPECT_EQ(nothing_taken_over(calls), "");
+}
+
 TEST(ReportOfInterposedCalls, HasARowForEachKindAndTheReasons) {
   std::map<int, PastCalls> calls;
   EXPECT_EQ(report_of(calls), "");
