@@ -68,6 +68,14 @@ TEST(WithoutAProfile, TheOneThatWasMeasuredHereIsTaken) {
   EXPECT_EQ(machine_name(), "this machine");
   std::fflush(stderr);
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  setenv("COMMPASS_VERBOSE", "1", 1);
+  testing::internal::CaptureStderr();
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(machine_name(), "this machine");
+  std::fflush(stderr);
+  const auto told = testing::internal::GetCapturedStderr();
+  unsetenv("COMMPASS_VERBOSE");
+  EXPECT_EQ(std::ranges::count(told, '\n'), rank_of() == 0 ? 1 : 0) << told;
+  EXPECT_EQ(told.find("commpass: profile this machine ("), rank_of() == 0 ? 0 : std::string::npos) << told;
 }
 
 TEST(AProfileThatIsNamed, IsLookedForInTheUsersDirectory) {
