@@ -9,6 +9,7 @@
 #include "model/schedule/passing.hpp"
 #include "selector/choose/offer.hpp"
 #include "selector/choose/parallel.hpp"
+#include "selector/choose/pricing_progress.hpp"
 
 namespace commpass {
 
@@ -94,9 +95,12 @@ class PatternPricer {
     for (const auto& strategy : strategies) require_price(strategy, machine_, model_);
     const auto groups = by_route(strategies);
     std::vector<Candidate> candidates(strategies.size());
+    auto& progress = pricing_progress();
+    progress.asked += std::ssize(strategies);
     const auto price_each = [&](std::size_t g) {
       for (const auto i : groups[g]) require_applicable(strategies[i], layout_);
       price_group(groups[g], candidates);
+      progress.priced += std::ssize(groups[g]);
     };
     constexpr std::size_t worth_a_thread = 10000;  // below, starting threads takes as long as what they do
     if (threads_ <= 1 || prepared_.blocks.size() < worth_a_thread)

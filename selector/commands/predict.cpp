@@ -12,6 +12,7 @@
 #include "selector/commands/commands.hpp"
 #include "selector/commands/picture_arguments.hpp"
 #include "selector/commands/prediction.hpp"
+#include "selector/commands/progress_line.hpp"
 #include "selector/commands/sparse_prediction.hpp"
 #include "selector/commands/sweep.hpp"
 #include "selector/report/profile_origin.hpp"
@@ -27,6 +28,13 @@ struct PredictOutput {
   std::string trace;
 };
 
+/// What `work` returns, with a line of progress where it takes long.
+template <class Work>
+auto with_progress(Work work) {
+  const ProgressLine line(show_progress(read_environment().progress), describe_pricing);
+  return work();
+}
+
 /// What is off about the profile for such a layout.
 void tell_of_use(const Profile& profile, const Layout& layout) {
   if (const auto warning = use_warning(profile, {.ranks_per_node = layout.max_ppn()}); !warning.empty())
@@ -36,7 +44,7 @@ void tell_of_use(const Profile& profile, const Layout& layout) {
 void print_sweep(const PredictArguments& arguments, const PredictOutput& output) {
   const auto ranges = parse_sweep(output.sweep);
   output.picture.check(ranges.size());
-  const auto report = run_sweep(arguments, ranges);
+  const auto report = with_progress([&] { return run_sweep(arguments, ranges); });
   output.picture.write(report);
   const auto& format = arguments.selection.format;
   const auto print = format.json ? sweep_json : format.csv ? sweep_csv : sweep_table;
@@ -75,7 +83,7 @@ void print_sparse(const PredictArguments& arguments, const PredictOutput& output
                      "leave it out");
   const auto& selection = arguments.selection;
   const auto& format = selection.format;
-  const auto prediction = predict_sparse(arguments);
+  const auto prediction = with_progress([&] { return predict_sparse(arguments); });
   tell_of_use(prediction.profile, prediction.layout);
   const auto print = format.json ? sparse_report_json : format.csv ? sparse_report_csv : sparse_report_table;
   const bool is_data = format.json || format.csv;
@@ -90,7 +98,7 @@ void predict(const PredictArguments& arguments, const PredictOutput& output) {
   output.picture.check(0);
   if (!output.trace.empty()) check_writable(output.trace);
   auto pattern = drawn_pattern(arguments, output);
-  const auto prediction = make_prediction(arguments);
+  const auto prediction = with_progress([&] { return make_prediction(arguments); });
   tell_of_use(prediction.profile, prediction.layout);
   // Before the files: what was priced is told even where they cannot be written.
   arguments.selection.print(prediction.report, prediction.explanation);
