@@ -41,7 +41,7 @@ def _cmake(build, prefix):
     # pip hides what the system has from the process that builds; CMake looks for numpy and mpi4py there.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     only = ["-DCOMMPASS_TESTS=OFF", "-DCOMMPASS_EXAMPLES=OFF", "-DCOMMPASS_FORTRAN=OFF", "-DCOMMPASS_PETSC=OFF"]
-    subprocess.run(["cmake", "-S", _source, "-B", build, "-DCMAKE_BUILD_TYPE=Release", "-DCOMMPASS_UNITY=all", *only,
+    subprocess.run(["cmake", "-S", _source, "-B", build, "-DCMAKE_BUILD_TYPE=Release", *only,
                     "-DCOMMPASS_PYTHON=ON", f"-DCOMMPASS_PYTHON_EXECUTABLE={sys.executable}",
                     *shlex.split(os.environ.get("CMAKE_ARGS", ""))], check=True, env=environment)
     # The build's own list of targets says whether there are exchanges.
