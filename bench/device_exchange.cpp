@@ -9,7 +9,7 @@
 #include "measure/pattern_data.hpp"
 #include "model/error.hpp"
 #include "model/machine/profile.hpp"
-#include "model/text.hpp"
+#include "model/route/strategy.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/mpi_program.hpp"
@@ -100,7 +100,7 @@ int main(int argc, char** argv) {
   command.add({{"--pattern", &pattern, "who sends how much to whom: a pattern file", {.required = true}},
                {"--layout", &layout, "a node for each rank"},
                {"--profile", &profile, "any profile of the cluster: strategies are named"},
-               {"--strategies", [&](const std::string& text) { strategies = split(text, ';'); },
+               {"--strategies", [&](const std::string& text) { strategies = split_strategies(text); },
                 "strategies with their paths, all of one memory"}});
   command.run = [&] {
     const auto json = exchange(pattern, layout, strategies, profile);

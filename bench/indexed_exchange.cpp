@@ -8,7 +8,7 @@
 #include "model/error.hpp"
 #include "model/file.hpp"
 #include "model/machine/profile.hpp"
-#include "model/text.hpp"
+#include "model/route/strategy.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/ranks.hpp"
@@ -69,7 +69,7 @@ int main(int argc, char** argv) {
       {{"needs", &arguments.needs, "which values ranks own and need (bench/value_needs.hpp)", {.required = true}},
        {"--profile", &arguments.profile, "of the cluster", {.required = true}},
        {"--layout", &arguments.layout, "a node for each rank", {.required = true}},
-       {"--strategies", [&](const std::string& text) { arguments.strategies = commpass::split(text, ';'); },
+       {"--strategies", [&](const std::string& text) { arguments.strategies = commpass::split_strategies(text); },
         "run these in place of the choice"},
        {"--share",
         [&](const std::string& text) { arguments.share = text == "true"; },

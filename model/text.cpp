@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -18,20 +19,115 @@ std::vector<std::string> split(std::string_view text, char separator) {
   }
 }
 
-std::optional<Bytes> parse_bytes(std::string_view text) {
-  Bytes unit = 1;
-  const auto digits = text.find_first_not_of("0123456789");
-  if (digits != std::string_view::npos) {
-    const auto suffix = text.substr(digits);
-    if (suffix == "KiB") unit = Bytes{1} << 10;
-    else if (suffix == "MiB") unit = Bytes{1} << 20;
-    else if (suffix == "GiB") unit = Bytes{1} << 30;
-    else if (suffix != "B") return std::nullopt;
-    text = text.substr(0, digits);
+namespace {
+
+bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
+
+std::size_t count_digits(std::string_view text) {
+  const auto end = std::ranges::find_if_not(text, is_digit);
+  return static_cast<std::size_t>(end - text.begin());
+}
+
+/// "1.5e3KiB": mantissa 15, shift 2, suffix "KiB".
+struct SizeText {
+  std::string mantissa;
+  std::int64_t shift = 0;  ///< the mantissa is to be multiplied by this power of ten
+  std::string_view suffix;
+};
+
+std::optional<SizeText> split_size(std::string_view text) {
+  const auto whole = count_digits(text);
+  SizeText result{std::string(text.substr(0, whole)), 0, text.substr(whole)};
+  if (whole == 0) return std::nullopt;
+  if (result.suffix.starts_with('.')) {
+    const auto decimals = count_digits(result.suffix.substr(1));
+    if (decimals == 0) return std::nullopt;
+    result.mantissa += result.suffix.substr(1, decimals);
+    result.shift = -static_cast<std::int64_t>(decimals);
+    result.suffix.remove_prefix(1 + decimals);
   }
-  const auto count = parse_number<Bytes>(text);
-  if (!count || *count > std::numeric_limits<Bytes>::max() / unit) return std::nullopt;
-  return *count * unit;
+  if (result.suffix.starts_with('e') || result.suffix.starts_with('E')) {
+    const auto sign = result.suffix.substr(1).starts_with('+') || result.suffix.substr(1).starts_with('-') ? 1U : 0U;
+    const auto digits = count_digits(result.suffix.substr(1 + sign));
+    if (digits > 0) {
+      const auto power = parse_number<std::int64_t>(result.suffix.substr(1 + sign, digits));
+      constexpr std::int64_t most_power = 1000;  // far beyond every size
+      result.shift += (result.suffix[1] == '-' ? -1 : 1) * std::min(power.value_or(most_power), most_power);
+      result.suffix.remove_prefix(1 + sign + digits);
+    }
+  }
+  if (const auto unit = result.suffix.find_first_not_of(' '); unit != std::string_view::npos)  // "16 KiB"
+    result.suffix.remove_prefix(unit);
+  return result;
+}
+
+std::string lower_case(std::string_view text) {
+  std::string result(text);
+  for (auto& letter : result)
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  return result;
+}
+
+/// In whatever case, for no two units differ in it alone.
+std::optional<Bytes> unit_of(std::string_view suffix) {
+  constexpr Bytes kilo = 1000, kibi = 1024;
+  constexpr std::array<std::pair<std::string_view, Bytes>, 10> units{{{"", 1},
+                                                                      {"b", 1},
+                                                                      {"kib", kibi},
+                                                                      {"mib", kibi * kibi},
+                                                                      {"gib", kibi * kibi * kibi},
+                                                                      {"tib", kibi * kibi * kibi * kibi},
+                                                                      {"kb", kilo},
+                                                                      {"mb", kilo * kilo},
+                                                                      {"gb", kilo * kilo * kilo},
+                                                                      {"tb", kilo * kilo * kilo * kilo}}};
+  for (const auto& [name, unit] : units)
+    if (lower_case(suffix) == name) return unit;
+  return std::nullopt;
+}
+
+/// Exactly; nothing where it is no whole number or too large.
+std::optional<Bytes> whole_bytes(const SizeText& size, Bytes unit) {
+  constexpr Bytes ten = 10, most = std::numeric_limits<Bytes>::max();
+  auto count = parse_number<Bytes>(size.mantissa);
+  if (!count) return std::nullopt;
+  if (*count == 0) return 0;
+  auto shift = size.shift;
+  for (; shift < 0 && *count % ten == 0; ++shift) *count /= ten;
+  for (; shift < 0 && unit % ten == 0; ++shift) unit /= ten;
+  if (*count > most / unit) return std::nullopt;
+  auto bytes = *count * unit;
+  for (; shift < 0 && bytes % ten == 0; ++shift) bytes /= ten;
+  for (; shift > 0 && bytes <= most / ten; --shift) bytes *= ten;
+  return shift == 0 ? std::optional(bytes) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Bytes> parse_bytes(std::string_view text) {
+  const auto size = split_size(text);
+  const auto unit = size ? unit_of(size->suffix) : std::nullopt;
+  return unit ? whole_bytes(*size, *unit) : std::nullopt;
+}
+
+SizeProblem size_problem(std::string_view text) {
+  const auto size = split_size(text);
+  const std::string examples = "write for example 512, 16KiB (of 1024 B) or 16kB (of 1000 B)";
+  if (!size) return {"is no size", examples};
+  const auto number = std::string(text.substr(0, text.size() - size->suffix.size()));
+  const auto unit = lower_case(size->suffix);
+  if (unit == "k" || unit == "m" || unit == "g" || unit == "t") {
+    const auto prefix = unit == "k" ? std::string("k") : std::string(1, static_cast<char>(unit[0] - 'a' + 'A'));
+    const auto binary = unit == "k" ? std::string("K") : prefix;
+    return {"is ambiguous",
+            fmt::format("write {}{}iB (powers of 1024) or {}{}B (powers of 1000)", number, binary, number, prefix)};
+  }
+  if (!unit_of(size->suffix))
+    return {fmt::format("has no unit that is known ('{}')", size->suffix),
+            "use B, KiB, MiB, GiB, TiB (powers of 1024), kB, MB, GB or TB (powers of 1000)"};
+  const bool is_large = size->shift >= 0 || !parse_number<Bytes>(size->mantissa);
+  return is_large ? SizeProblem{"is too large", "use at most 8388607TiB"}
+                  : SizeProblem{"is no whole number of bytes", "write one"};
 }
 
 std::string print_bytes(Bytes bytes) {

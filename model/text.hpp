@@ -24,8 +24,16 @@ std::optional<Number> parse_number(std::string_view text) {
 /// Pieces of `text` between separators; "a,,b" has an empty one, "" is one empty piece.
 std::vector<std::string> split(std::string_view text, char separator);
 
-/// "512", "16KiB", "4MiB", "1GiB" or "16k" is no size: only B, KiB, MiB and GiB are units.
+/// A size as users write it: "512", "16KiB", "1.5MiB", "64kB", "1e3". KiB to TiB are powers of 1024, kB to TB
+/// powers of 1000, all in whatever case. Nothing where it is no whole number of bytes, or its unit may be both
+/// ("16k").
 std::optional<Bytes> parse_bytes(std::string_view text);
+
+/// Why parse_bytes takes no text: what it is, as "is no size", and what to write in its place.
+struct SizeProblem {
+  std::string what, remedy;
+};
+SizeProblem size_problem(std::string_view text);
 
 /// "512", "16KiB", "3MiB": exact and as short as it goes, for parse_bytes.
 std::string print_bytes(Bytes bytes);

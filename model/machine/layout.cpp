@@ -194,7 +194,9 @@ std::vector<int> read_place(const std::string& text, const std::string& piece) {
       place.push_back(*number);
     else
       throw InputError("layout " + text, "entry '" + piece + "' is no node",
-                       "write one entry a rank, NODE, NODE.SOCKET or GROUP.NODE.SOCKET, for example 0,0,1,1");
+                       piece == text && piece.find('.') == std::string::npos
+                           ? "write NODESxRANKS, for example 4x8, or one entry a rank: 0,0,1,1"
+                           : "write one entry a rank, NODE, NODE.SOCKET or GROUP.NODE.SOCKET, for example 0,0,1,1");
   return place;
 }
 

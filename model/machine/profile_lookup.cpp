@@ -12,6 +12,7 @@
 #include "model/cost/cost.hpp"
 #include "model/error.hpp"
 #include "model/machine/generic_profile.hpp"
+#include "model/nearest_names.hpp"
 #include "model/text.hpp"
 
 namespace commpass {
@@ -81,6 +82,12 @@ std::string find_profile(const std::string& name_or_path, const std::vector<std:
     if (fs::is_regular_file(path, ignored)) return path.string();
     looked_in += (looked_in.empty() ? "" : ", ") + directory;
   }
+  std::vector<std::string> names;
+  for (const auto& path : is_name ? list_profiles(directories) : std::vector<std::string>{})
+    names.push_back(fs::path(path).stem().string());
+  if (const auto near = did_you_mean(is_name ? fs::path(name_or_path).stem().string() : "", names); !near.empty())
+    throw InputError("profile " + name_or_path, "there is none of that name",
+                     near + "'commpass profile list' lists all");
   throw InputError(
       "profile " + name_or_path,
       is_name ? "there is no such file, nor a profile of that name in " + looked_in : "there is no such file",

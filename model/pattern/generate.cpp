@@ -1,6 +1,7 @@
 #include "model/pattern/generate.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +13,7 @@
 #include <unordered_set>
 
 #include "model/error.hpp"
+#include "model/nearest_names.hpp"
 #include "model/pattern/neighborhood_text.hpp"
 #include "model/text.hpp"
 
@@ -51,9 +53,14 @@ class Values {
     for (const auto& argument : arguments.empty() ? std::vector<std::string>{} : split(arguments, ',')) {
       const auto equals = argument.find('=');
       const auto key = argument.substr(0, equals);
-      const bool known = std::ranges::any_of(generator.keys, [&](const auto& k) { return key == k.name; });
-      if (equals == std::string::npos || !known)
-        throw InputError(origin, "'" + argument + "' is not understood", "use " + usage(generator));
+      std::vector<std::string> known;
+      for (const auto& each : generator.keys) known.emplace_back(each.name);
+      const bool is_known = std::ranges::find(known, key) != known.end();
+      if (equals == std::string::npos || !is_known) {
+        const auto near = is_known ? "" : did_you_mean(key, known);
+        throw InputError(origin, "'" + argument + "' is not understood",
+                         near + (near.empty() ? "use " : "Use ") + usage(generator));
+      }
       if (!values_.try_emplace(key, argument.substr(equals + 1)).second)
         throw InputError(origin, "'" + key + "' is given twice", "give it once");
     }
@@ -83,9 +90,14 @@ class Values {
     return static_cast<std::uint64_t>(integer("seed", 0, std::numeric_limits<std::int64_t>::max()));
   }
   Bytes bytes() const {
-    const auto value = parse_bytes(values_.at("bytes"));
+    const auto& text = values_.at("bytes");
+    const auto value = parse_bytes(text);
     constexpr Bytes largest = Bytes{1} << 40;
-    if (!value || *value > largest) throw bad("bytes", "use for example 512, 16KiB or 4MiB, at most 1024GiB");
+    if (!value) {
+      const auto [what, remedy] = size_problem(text);
+      throw InputError(origin_, "bytes=" + text + " " + what, remedy);
+    }
+    if (*value > largest) throw bad("bytes", "use at most 1TiB");
     return *value;
   }
   double number(const std::string& key, double above, double most) const {
@@ -109,12 +121,9 @@ class Values {
   const std::string& origin() const { return origin_; }
   std::string word(const std::string& key, std::initializer_list<const char*> allowed) const {
     const auto& value = values_.at(key);
-    std::string list;
-    for (const char* word : allowed) {
-      if (value == word) return value;
-      list += (list.empty() ? "" : " or ") + std::string(word);
-    }
-    throw bad(key, "use " + list);
+    const std::vector<std::string> words(allowed.begin(), allowed.end());
+    if (std::ranges::find(words, value) != words.end()) return value;
+    throw InputError(origin_, fmt::format("'{}' is no value of {}", value, key), "use " + either_of(words));
   }
   void limit(std::int64_t edges) const {
     if (edges > most_edges_)
@@ -404,16 +413,19 @@ const std::vector<Generator>& generators() {
 Pattern generate_pattern(const std::string& text, std::int64_t most_edges) {
   const auto colon = text.find(':');
   const auto name = text.substr(0, colon);
-  std::string known;
+  std::vector<std::string> known;
   for (const auto& [generator, make] : makers()) {
-    known += (known.empty() ? "" : ", ") + std::string(generator.name);
+    known.emplace_back(generator.name);
     if (name != generator.name) continue;
     const std::string arguments = colon == std::string::npos ? "" : text.substr(colon + 1);
     auto pattern = make(Values(generator, "generator " + text, arguments, most_edges));
     pattern.validate("generator " + text);
     return pattern;
   }
-  throw InputError("generator " + text, "there is no kind '" + name + "'", "use one of " + known);
+  const auto near = did_you_mean(name, known);
+  throw InputError("generator " + text, "there is no kind '" + name + "'",
+                   near.empty() ? "use one of " + fmt::format("{}", fmt::join(known, ", "))
+                                : near + "'commpass patterns' lists all");
 }
 
 namespace {

@@ -1,11 +1,13 @@
 #include "model/route/catalogue.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
 
 #include "model/error.hpp"
+#include "model/nearest_names.hpp"
 
 namespace commpass {
 
@@ -19,9 +21,12 @@ const std::vector<CatalogueRow>& catalogue() {
 const CatalogueRow& catalogue_row(const std::string& name) {
   const auto row = std::ranges::find_if(catalogue(), [&](const auto& r) { return name == r.name; });
   if (row != catalogue().end()) return *row;
-  std::string names;
-  for (const auto& r : catalogue()) names += (names.empty() ? "" : ", ") + std::string(r.name);
-  throw InputError("strategy " + name, "there is none of that name", "use one of " + names);
+  std::vector<std::string> names;
+  for (const auto& each : catalogue()) names.emplace_back(each.name);
+  const auto near = did_you_mean(name, names);
+  throw InputError(
+      "strategy " + (name.empty() ? "''" : name), "there is none of that name",
+      near.empty() ? fmt::format("use one of {}", fmt::join(names, ", ")) : near + "'commpass strategies' lists all");
 }
 
 std::string refuse_window(const Strategy& strategy) {

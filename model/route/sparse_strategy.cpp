@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "model/error.hpp"
+#include "model/nearest_names.hpp"
 #include "model/route/catalogue.hpp"
 
 namespace commpass {
@@ -17,6 +18,14 @@ std::string names() {
   std::string result;
   for (const auto& row : discoveries()) result += (result.empty() ? "" : ", ") + std::string(row.name);
   return result;
+}
+
+InputError refuse_discovery(const std::string& discovery, const std::string& where) {
+  std::vector<std::string> known;
+  for (const auto& row : discoveries()) known.emplace_back(row.name);
+  const auto near = did_you_mean(discovery, known);
+  return {where, "there is no discovery '" + discovery + "'",
+          near + (near.empty() ? "use" : "Use") + " one of " + names()};
 }
 
 }  // namespace
@@ -56,8 +65,7 @@ SparseStrategy parse_sparse_strategy(const std::string& text) {
     throw InputError(where, "it names no discovery", "use ROUTE+DISCOVERY, with one of " + names());
   const auto route = text.substr(0, plus), discovery = text.substr(plus + 1);
   const auto row = std::ranges::find_if(discoveries(), [&](const auto& r) { return discovery == r.name; });
-  if (row == discoveries().end())
-    throw InputError(where, "there is no discovery '" + discovery + "'", "use one of " + names());
+  if (row == discoveries().end()) throw refuse_discovery(discovery, where);
   SparseStrategy strategy{parse_strategy(route == direct ? direct_route : route), row->discovery};
   if (is_automatic(strategy.route))
     throw InputError("strategy " + text,

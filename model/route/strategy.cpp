@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/error.hpp"
+#include "model/nearest_names.hpp"
 #include "model/route/catalogue.hpp"
 #include "model/text.hpp"
 
@@ -43,7 +44,7 @@ bool is_automatic(const Strategy& strategy) {
 
 namespace {
 
-constexpr const char* automatic_text = "auto";
+constexpr const char *automatic_text = "auto", *staggered = "staggered";
 
 // No window or radix needs more: it is far above the number of ranks that a layout may have.
 constexpr std::int64_t largest_value = std::int64_t{1} << 30;
@@ -71,7 +72,42 @@ Window parse_window(const std::string& value, const std::string& text) {
   return {static_cast<int>(*rounds)};
 }
 
+/// The error for a piece of a strategy's text that is no parameter of its route.
+InputError refuse_piece(const std::string& piece, const CatalogueRow& row, const std::string& text) {
+  const auto key = piece.substr(0, piece.find('='));
+  if (std::ranges::any_of(catalogue(), [&](const auto& each) { return key == each.name; }))
+    return {"strategy " + text, "'" + key + "' is a strategy of its own", "name one at a time, or use --strategies"};
+  std::vector<std::string> names{"window", staggered};
+  for (const auto& parameter : row.parameters) names.emplace_back(parameter.name);
+  const auto near = did_you_mean(key, names);
+  return {"strategy " + text, "'" + piece + "' is not understood", near + (near.empty() ? "use " : "Use ") + row.usage};
+}
+
+/// Does a piece of a list of strategies say more of the one before it?
+bool is_argument(const std::string& piece) {
+  if (piece.find('=') != std::string::npos) return true;
+  const auto word = piece.substr(0, piece.find_first_of("@+"));
+  return word == staggered || std::ranges::any_of(catalogue(), [&](const CatalogueRow& row) {
+           return std::ranges::any_of(row.parameters, [&](const Parameter& each) {
+             return each.kind == Parameter::Kind::flag && word == each.name;
+           });
+         });
+}
+
 }  // namespace
+
+std::vector<std::string> split_strategies(const std::string& list) {
+  std::vector<std::string> result;
+  for (const auto& several : split(list, ';')) {
+    bool is_first = true;
+    for (const auto& piece : split(several, ',')) {
+      if (!is_first && is_argument(piece)) result.back() += "," + piece;
+      else result.push_back(piece);
+      is_first = false;
+    }
+  }
+  return result;
+}
 
 Strategy parse_strategy(const std::string& text) {
   const auto at = text.find('@');
@@ -84,7 +120,7 @@ Strategy parse_strategy(const std::string& text) {
   Strategy strategy{row.name, {}, row.default_window, Coalescing::coalesced};
   bool window_given = false;
   for (std::size_t i = 1; i < pieces.size(); ++i) {
-    if (pieces[i] == "staggered") {
+    if (pieces[i] == staggered) {
       if (strategy.coalescing == Coalescing::staggered) throw fail("staggered is given twice");
       strategy.coalescing = Coalescing::staggered;
       continue;
@@ -98,11 +134,15 @@ Strategy parse_strategy(const std::string& text) {
       continue;
     }
     const auto parameter = std::ranges::find_if(row.parameters, [&](const auto& p) { return key == p.name; });
-    if (parameter == row.parameters.end())
-      throw fail(key == "window" ? "window is given twice" : "'" + pieces[i] + "' is not understood");
+    if (parameter == row.parameters.end() && key == "window") throw fail("window is given twice");
+    if (parameter == row.parameters.end()) throw refuse_piece(pieces[i], row, text);
     if (!strategy.values(key).empty()) throw fail(key + " is given twice");
     if (parameter->kind == Parameter::Kind::flag && equals != std::string::npos) throw fail(key + " takes no value");
     auto values = parse_values(*parameter, value);
+    if (values.empty() && parameter->kind == Parameter::Kind::bytes && !parse_bytes(value)) {
+      const auto [what, remedy] = size_problem(value);
+      throw InputError("strategy " + text, pieces[i] + " " + what, remedy);
+    }
     if (values.empty())
       throw fail(fmt::format("{}={} is out of range ({} is {})", key, value, key, parameter->meaning));
     strategy.arguments.push_back({key, std::move(values)});

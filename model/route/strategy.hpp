@@ -58,6 +58,11 @@ bool is_automatic(const Strategy& strategy);
 /// @throws InputError with the route's usage
 Strategy parse_strategy(const std::string& text);
 
+/// The strategies of a list, "standard,two-step" or "standard;stfw,n=2": a word behind a comma that has '=' or is a
+/// flag
+/// ("staggered") belongs to the strategy before it; every other word begins one.
+std::vector<std::string> split_strategies(const std::string& list);
+
 /// The same for what moves host memory only.
 /// @throws InputError, also if the text names another path
 Strategy parse_host_strategy(const std::string& text);

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "model/error.hpp"
+#include "model/nearest_names.hpp"
 #include "model/text.hpp"
 #include "selector/report/sweep_report.hpp"
 
@@ -61,6 +62,13 @@ SweepRange parse_range(const std::string& text, const std::string& where) {
   const auto number = [&](const std::string& word) -> std::int64_t {
     if (is_memory) return parse_memory(word, where);
     const auto value = key.is_size ? parse_bytes(word) : parse_number<std::int64_t>(word);
+    if (const auto hyphen = word.find('-'); !value && hyphen != std::string::npos && hyphen > 0)
+      throw InputError(where, fmt::format("'{}' is no range", word),
+                       fmt::format("write {}..{}", word.substr(0, hyphen), word.substr(hyphen + 1)));
+    if (key.is_size && !value) {
+      const auto [what, remedy] = size_problem(word);
+      throw InputError(where, fmt::format("'{}' {}", word, what), remedy);
+    }
     if (!value || *value < 1)
       throw InputError(where, fmt::format("'{}' is no value of {}", word, key.name),
                        key.is_size ? "use sizes from 1 on, for example 8..64KiB" : "use numbers from 1 on");
@@ -88,7 +96,9 @@ const SweepKey& sweep_key(const std::string& name, const std::string& where) {
   if (found != sweep_keys().end()) return *found;
   std::vector<std::string> names;
   for (const auto& key : sweep_keys()) names.emplace_back(key.name);
-  throw InputError(where, fmt::format("'{}' is no key to sweep", name), fmt::format("use {}", fmt::join(names, ", ")));
+  const auto near = did_you_mean(name, names);
+  throw InputError(where, fmt::format("'{}' is no key to sweep", name),
+                   fmt::format("{}se {}", near.empty() ? "u" : near + "U", fmt::join(names, ", ")));
 }
 
 std::vector<SweepRange> parse_sweep(const std::string& text) {

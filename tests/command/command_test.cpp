@@ -170,7 +170,7 @@ TEST(BadInput, ThatHasNoEndIsRefusedEarly) {
                         {"long.mtx", "more than 1MiB", "--max-input-bytes SIZE"});
     EXPECT_EQ(commpass(command + " --max-input-bytes 2MiB").exit_code, 0);
     EXPECT_EQ(commpass("predict --profile lassen --ppn 1 " + source + file).exit_code, 0);
-    for (const std::string size : {"0", "-1", "1MB", "''"})
+    for (const std::string size : {"0", "-1", "1M", "''"})
       EXPECT_EQ(commpass(command + " --max-input-bytes " + size).exit_code, 2) << size;
   }
   if (const auto endless = test::device(directory, "zero", 5); !endless.empty()) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 namespace commpass {
 namespace {
 
@@ -24,11 +26,60 @@ TEST(Sizes, AreReadWithBinaryUnits) {
   EXPECT_EQ(parse_bytes("0"), 0);
 }
 
-TEST(Sizes, ThatAreNotClearAreNotRead) {
-  for (const auto* text : {"", "B", "KiB", "-1", "+1", "1.5KiB", "16k", "16KB", "16 KiB", "16kib", "1KiBB",
-                           "9223372036854775808", "9223372036854775807KiB", "8589934592GiB"})
-    EXPECT_FALSE(parse_bytes(text)) << text;
+TEST(Sizes, AreReadWithDecimalUnitsFractionsAndPowersOfTen) {
+  EXPECT_EQ(parse_bytes("16kB"), 16000);
+  EXPECT_EQ(parse_bytes("16KB"), 16000);
+  EXPECT_EQ(parse_bytes("16kb"), 16000);
+  EXPECT_EQ(parse_bytes("2MB"), 2000000);
+  EXPECT_EQ(parse_bytes("3GB"), Bytes{3000000000});
+  EXPECT_EQ(parse_bytes("1TB"), Bytes{1000000000000});
+  EXPECT_EQ(parse_bytes("1TiB"), Bytes{1} << 40);
+  EXPECT_EQ(parse_bytes("16kib"), 16 * 1024);
+  EXPECT_EQ(parse_bytes("16 KiB"), 16 * 1024);
+  EXPECT_EQ(parse_bytes("1.5KiB"), 1536);
+  EXPECT_EQ(parse_bytes("0.001kB"), 1);
+  EXPECT_EQ(parse_bytes("4.35kB"), 4350) << "exactly, not by floating point";
+  EXPECT_EQ(parse_bytes("1e3"), 1000);
+  EXPECT_EQ(parse_bytes("1E+3"), 1000);
+  EXPECT_EQ(parse_bytes("1.5e3"), 1500);
+  EXPECT_EQ(parse_bytes("2000e-3KiB"), 2048);
+  EXPECT_EQ(parse_bytes("0.0"), 0);
+  EXPECT_EQ(parse_bytes("0e999"), 0);
   EXPECT_EQ(parse_bytes("9223372036854775807"), std::numeric_limits<Bytes>::max());
+  EXPECT_EQ(parse_bytes("922337203685477580.7e1"), std::numeric_limits<Bytes>::max());
+}
+
+TEST(Sizes, ThatAreNotClearAreNotRead) {
+  const std::tuple<const char*, const char*, const char*> bad[] = {
+      {"", "is no size", "512"},
+      {"B", "is no size", "16KiB"},
+      {"KiB", "is no size", "16kB"},
+      {"-1", "is no size", "512"},
+      {"+1", "is no size", "512"},
+      {".5KiB", "is no size", "512"},
+      {"1.", "is no size", "512"},
+      {"16k", "is ambiguous", "16KiB (powers of 1024) or 16kB (powers of 1000)"},
+      {"16K", "is ambiguous", "16KiB (powers of 1024) or 16kB (powers of 1000)"},
+      {"1.5M", "is ambiguous", "1.5MiB (powers of 1024) or 1.5MB (powers of 1000)"},
+      {"2g", "is ambiguous", "2GiB (powers of 1024) or 2GB (powers of 1000)"},
+      {"1KiBB", "'KiBB'", "KiB"},
+      {"1e", "'e'", "KiB"},
+      {"8-64", "'-64'", "KiB"},
+      {"16 bytes", "'bytes'", "KiB"},
+      {"0.1KiB", "is no whole number of bytes", "write one"},
+      {"1e-1", "is no whole number of bytes", "write one"},
+      {"9223372036854775808", "is too large", "at most"},
+      {"9223372036854775807KiB", "is too large", "at most"},
+      {"8388608TiB", "is too large", "at most"},
+      {"1e300", "is too large", "at most"},
+      {"1e99999999999999999999", "is too large", "at most"},
+      {"1.5e18KiB", "is too large", "at most"}};
+  for (const auto& [text, what, remedy] : bad) {
+    EXPECT_FALSE(parse_bytes(text)) << text;
+    const auto problem = size_problem(text);
+    EXPECT_NE(problem.what.find(what), std::string::npos) << text << ": " << problem.what;
+    EXPECT_NE(problem.remedy.find(remedy), std::string::npos) << text << ": " << problem.remedy;
+  }
 }
 
 TEST(Numbers, AreTheWholeText) {

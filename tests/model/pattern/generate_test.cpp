@@ -102,7 +102,7 @@ TEST(AllToAllV, IsOneOfTheOthersAndKnowsItsMean) {
   EXPECT_EQ(parse_alltoallv("alltoallv:ranks=4,bytes=0,sizes=power-law")->mean_bytes, 0);
   EXPECT_FALSE(parse_alltoallv("alltoall:ranks=4,bytes=8"));
   expect_sentence(error_of([] { parse_alltoallv("alltoallv:ranks=4,bytes=8,sizes=odd"); }),
-                  {"sizes=odd is out of range", "power-law"});
+                  {"'odd' is no value of sizes", "power-law"});
 }
 
 TEST(NormalSizes, LieAroundTheMiddleWithASixthAsDeviation) {
@@ -229,21 +229,27 @@ TEST(GeneratorText, ThatIsWrongIsRefused) {
       {"alltoall:ranks=4", {"'bytes' is missing"}},
       {"alltoall:ranks=4,bytes=8,bytes=8", {"'bytes' is given twice"}},
       {"alltoall:ranks=4,bytes=8,", {"'' is not understood"}},
+      {"alltoal:ranks=4,bytes=8", {"there is no kind 'alltoal'", "did you mean alltoall", "commpass patterns"}},
+      {"alltoall:ranks=4,byte=8", {"'byte=8' is not understood", "did you mean bytes? Use alltoall:ranks=…,bytes=…"}},
+      {"alltoall:ranks=4,bytes", {"'bytes' is not understood", "use alltoall:ranks=…,bytes=…"}},
+      {"alltoall:ranks=4,bytes=16k", {"bytes=16k is ambiguous", "write 16KiB (powers of 1024) or 16kB"}},
+      {"alltoall:ranks=4,bytes=0.3", {"bytes=0.3 is no whole number of bytes"}},
+      {"stencil:dims=4x4,bytes=8,points=fces", {"'fces' is no value of points", "faces or box"}},
       {"alltoall:ranks=4,bytes=8,speed=1", {"'speed=1' is not understood"}},
       {"alltoall:ranks=4,bytes", {"'bytes' is not understood"}},
       {"alltoall:ranks=0,bytes=8", {"ranks=0 is out of range", "1 to"}},
       {"alltoall:ranks=-4,bytes=8", {"ranks=-4 is out of range"}},
       {"alltoall:ranks=4294967300,bytes=8", {"ranks=4294967300 is out of range"}},
       {"alltoall:ranks=1000000,bytes=8", {"too many edges"}},
-      {"alltoall:ranks=4,bytes=16kb", {"bytes=16kb is out of range", "16KiB"}},
-      {"alltoall:ranks=4,bytes=-1", {"bytes=-1 is out of range"}},
+      {"alltoall:ranks=4,bytes=2TiB", {"bytes=2TiB is out of range", "at most 1TiB"}},
+      {"alltoall:ranks=4,bytes=-1", {"bytes=-1 is no size"}},
       {"alltoall:ranks=4,bytes=2000GiB", {"bytes=2000GiB is out of range"}},
       {"uniform:ranks=4,bytes=8,seed=-1", {"seed=-1 is out of range"}},
       {"power-law:ranks=4,bytes=8,exponent=1", {"exponent=1 is out of range"}},
       {"power-law:ranks=4,bytes=8,exponent=nan", {"exponent=nan is out of range"}},
       {"random:ranks=4,bytes=8,degree=4", {"degree=4 is out of range", "0 to 3"}},
       {"random:ranks=1000000,bytes=8,degree=999999", {"too many edges"}},
-      {"fft:ranks=4,problem=n3", {"problem=n3 is out of range", "n1 or n2"}},
+      {"fft:ranks=4,problem=n3", {"'n3' is no value of problem", "n1 or n2"}},
       {"fft:ranks=1000000", {"too many edges"}},
       {"stencil:dims=,bytes=8", {"dims= is out of range"}},
       {"stencil:dims=0x4,bytes=8", {"dims=0x4 is out of range"}},
@@ -251,8 +257,8 @@ TEST(GeneratorText, ThatIsWrongIsRefused) {
       {"stencil:dims=65536x65536,bytes=8", {"dims=65536x65536 is out of range"}},
       {"stencil:dims=1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1,bytes=8",
        {"too many edges"}},
-      {"stencil:dims=4,bytes=8,points=star", {"points=star is out of range", "faces or box"}},
-      {"stencil:dims=4,bytes=8,periodic=true", {"periodic=true is out of range", "yes or no"}}};
+      {"stencil:dims=4,bytes=8,points=star", {"'star' is no value of points", "faces or box"}},
+      {"stencil:dims=4,bytes=8,periodic=true", {"'true' is no value of periodic", "yes or no"}}};
   for (const auto& [text, parts] : bad) {
     SCOPED_TRACE(text);
     expect_sentence(error_of([&, t = std::string(text)] { generate_pattern(t); }), parts);

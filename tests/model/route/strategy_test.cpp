@@ -132,15 +132,20 @@ TEST(StrategyText, ThatIsWrongIsRefusedWithTheRoutesUsage) {
                      {"standard,window", {"window= is out of range"}},
                      {"standard,window=99999999999", {"window=99999999999 is out of range"}},
                      {"standard,speed=9", {"'speed=9' is not understood"}},
+                     {"two-stp", {"there is none of that name", "did you mean two-step?", "commpass strategies"}},
+                     {"tuna,raddix=2", {"'raddix=2' is not understood", "did you mean radix? Use tuna,radix=R"}},
+                     {"standard,stagered", {"did you mean staggered? Use standard"}},
+                     {"standard,two-step", {"'two-step' is a strategy of its own", "--strategies"}},
+                     {"split,cap=4k", {"cap=4k is ambiguous", "write 4KiB (powers of 1024) or 4kB (powers of 1000)"}},
                      {"standard,staggered,staggered", {"staggered is given twice"}},
                      {"standard,staggered=1", {"'staggered=1' is not understood"}},
                      {"tuna-node", {"it needs a radix", "tuna-node,radix=R"}},
                      {"tuna-node,radix=1", {"radix=1 is out of range"}},
                      {"split", {"it needs a cap", "split,cap=BYTES"}},
                      {"split,cap=0", {"cap=0 is out of range"}},
-                     {"split,cap=-1", {"cap=-1 is out of range"}},
-                     {"split,cap=16k", {"cap=16k is out of range"}},
-                     {"split,cap=99999999999GiB", {"cap=99999999999GiB is out of range"}},
+                     {"split,cap=-1", {"cap=-1 is no size"}},
+                     {"split,cap=16k", {"cap=16k is ambiguous"}},
+                     {"split,cap=99999999999GiB", {"cap=99999999999GiB is too large"}},
                      {"split,cap=16KiB,window=2", {"no rounds", "takes no window"}},
                      {"mpi,window=8", {"strategy mpi,window=8", "the library decides", "use mpi"}},
                      {"mpi,staggered", {"the library decides"}},
@@ -291,6 +296,23 @@ TEST(AWindow, BatchesRounds) {
     EXPECT_GE(round, batch * 4 + 1);
     EXPECT_LE(round, (batch + 1) * 4);
   }
+}
+
+TEST(ListsOfStrategies, AreSplitWhereAnotherOneBegins) {
+  using Texts = std::vector<std::string>;
+  EXPECT_EQ(split_strategies("standard"), (Texts{"standard"}));
+  EXPECT_EQ(split_strategies("standard,two-step"), (Texts{"standard", "two-step"}));
+  EXPECT_EQ(split_strategies("stfw,n=3,standard,window=8,staggered,tuna,radix=2"),
+            (Texts{"stfw,n=3", "standard,window=8,staggered", "tuna,radix=2"}));
+  EXPECT_EQ(split_strategies("standard,large-first,stfw,dims=4x4,placed,two-step"),
+            (Texts{"standard,large-first", "stfw,dims=4x4,placed", "two-step"}));
+  EXPECT_EQ(split_strategies("standard;two-step,tuna,radix=2"), (Texts{"standard", "two-step", "tuna,radix=2"}));
+  EXPECT_EQ(split_strategies("two-step@staged,copies=4,standard,staggered@device"),
+            (Texts{"two-step@staged,copies=4", "standard,staggered@device"}));
+  EXPECT_EQ(split_strategies("direct+nbx,stfw,n=2+reduce"), (Texts{"direct+nbx", "stfw,n=2+reduce"}));
+  EXPECT_EQ(split_strategies("standard,two-stp"), (Texts{"standard", "two-stp"})) << "which is refused by its name";
+  EXPECT_EQ(split_strategies("standard;;two-step"), (Texts{"standard", "", "two-step"}));
+  EXPECT_EQ(split_strategies("n=2"), (Texts{"n=2"}));
 }
 
 }  // namespace
