@@ -173,6 +173,7 @@ void measure(const MeasureArguments& arguments) {
   const Rank rank = rank_in(MPI_COMM_WORLD);
   const int ranks = ranks_in(MPI_COMM_WORLD);
   const auto setting = prepare(arguments, rank, ranks);
+  if (rank == 0) arguments.selection.layout.warn_uneven(ranks);
   if (arguments.cartesian || !arguments.halo.empty()) {
     tell_of_launch(setting, rank);
     return arguments.cartesian ? measure_neighborhood(arguments, setting) : measure_array(arguments, setting);

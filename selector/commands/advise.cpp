@@ -79,6 +79,7 @@ void advise_on(const AdviceOptions& arguments) {
     const auto profile = read_profile(find_profile(name, profile_directories(environment.profile_places)));
     advice.machines.push_back(advise(asked, calls, layout, profile.machine));
   }
+  arguments.layout.warn_uneven(asked.ranks());
   if (!arguments.patterns.empty()) write_patterns(record, advice.calls, arguments.patterns);
   if (!arguments.svg.empty()) write_picture(draw_calls_over_time(advice), arguments.svg);
   std::fputs((arguments.json ? advice_json(advice) : advice_text(advice)).c_str(), stdout);
@@ -90,8 +91,10 @@ Command advise_command() {
   auto arguments = std::make_shared<AdviceOptions>();
   Command command{"advise", "what a run that 'commpass record' wrote down would gain, here and on other machines"};
   command.add({{"file", &arguments->file, "that 'commpass record' has written", {.required = true}},
-               {"--profile", &arguments->profiles,
-                "machine profile: a NAME of 'commpass profile list' or a file; may be repeated"}});
+               {"--profile",
+                &arguments->profiles,
+                "machine profile: a NAME of 'commpass profile list' or a file; may be repeated",
+                {.offer = Offer::profiles}}});
   arguments->layout.add_to(command);
   command.add(
       {{"--ranks",

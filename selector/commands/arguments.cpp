@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cstdio>
 
 #include "model/error.hpp"
@@ -26,29 +28,45 @@ void PatternArguments::add_to(Command& command) {
          "P x P Matrix Market file: entry (i, j) is the bytes that rank i-1 sends to rank j-1"},
         {"--matrix", &matrix_file,
          "sparse matrix (Matrix Market, gzipped or not): the exchange of its product with a vector"},
-        {"--generate", &generator, "KIND:key=value,… (kinds below)"}}});
-  const Check is_size{
-      "", [](const std::string& text) {
-        return parse_bytes(text).value_or(0) > 0 ? "" : "'" + text + "' is no size; use for example 512MiB or 8GiB";
-      }};
+        {"--generate", &generator, "KIND:key=value,… (kinds below)", {.offer = Offer::patterns}}}});
+  const Check is_positive{"", [](const std::string& text) {
+                            return parse_bytes(text) == 0 ? "no file has so few bytes; use 1 or more" : "";
+                          }};
   command.add(
       {{"--ranks", &ranks, "ranks that share the matrix", {.checks = {positive()}, .needs = {"--matrix"}}},
        {"--partition",
         &partition,
         "who owns which rows: block (consecutive ones, the default) or metis (so that few bytes move)",
         {.one_of = {"block", "metis"}, .needs = {"--matrix"}}},
-       {"--value-bytes", &value_bytes, "size of one vector entry", {.checks = {not_negative()}, .needs = {"--matrix"}}},
+       {"--value-bytes", &value_bytes, "size of one vector entry", {.needs = {"--matrix"}}},
        {"--share-values",
         &share_values,
         "a value that several ranks need travels once as far as it goes the same way; without it, as often as it is "
         "needed",
         {.needs = {"--matrix"}}},
        {"--max-input-bytes",
-        [this](const std::string& text) { max_input_bytes = parse_bytes(text).value(); },
+        &max_input_bytes,
         "refuse a pattern or matrix file that holds more than this, unpacked (default: " +
             print_bytes(most_matrix_bytes) + ")",
-        {.checks = {is_size}}}});
+        {.checks = {is_positive}}}});
 }
+
+namespace {
+
+/// @param owner  of each row
+void warn_idle(const std::vector<Rank>& owner, int ranks, const std::string& matrix) {
+  static std::atomic<bool> told = false;
+  std::vector<bool> owns(static_cast<std::size_t>(ranks));
+  for (const auto rank : owner) owns[static_cast<std::size_t>(rank)] = true;
+  const auto idle = std::ranges::count(owns, false);
+  if (idle == 0 || told.exchange(true)) return;
+  std::fputs(fmt::format("commpass: {} of {} ranks own no row of {}, which has {}; they send and receive nothing.\n",
+                         idle, ranks, matrix, owner.size())
+                 .c_str(),
+             stderr);
+}
+
+}  // namespace
 
 Pattern PatternArguments::load(int default_ranks) const {
   if (!generator.empty()) return generate_pattern(generator);
@@ -61,6 +79,7 @@ Pattern PatternArguments::load(int default_ranks) const {
   const auto matrix = read_matrix_market(matrix_file, max_input_bytes);
   const auto owner =
       partition == "metis" ? metis_partition(matrix, count, matrix_file) : block_partition(matrix.rows, count);
+  warn_idle(owner, count, matrix_file);
   return (share_values ? shared_value_pattern : matrix_pattern)(matrix, owner, count, value_bytes, matrix_file);
 }
 
@@ -96,18 +115,27 @@ std::optional<Layout> LayoutArguments::find(int ranks, const Environment& enviro
   return parse_layout(text, ranks);
 }
 
+void LayoutArguments::warn_uneven(int ranks) const {
+  if (ppn == 0 || ranks % ppn == 0) return;
+  const auto what = ppn > ranks ? fmt::format("is more than all {} ranks, which are on one node", ranks)
+                                : fmt::format("does not divide {} ranks; the last node has {}", ranks, ranks % ppn);
+  std::fputs(fmt::format("commpass: --ppn {} {}.\n", ppn, what).c_str(), stderr);
+}
+
 void SelectionArguments::add_to(Command& command) {
   const Check are_few{"", [](const std::string& text) {
                         return parse_number<double>(text).value_or(0) > most_calls
                                    ? fmt::format("{} are too many; use at most {}", text, most_calls)
                                    : "";
                       }};
-  command.add({{"--profile", &profile,
+  command.add({{"--profile",
+                &profile,
                 "machine profile: a NAME of 'commpass profile list' or a file (default: the one that was measured on "
-                "this machine)"}});
+                "this machine)",
+                {.offer = Offer::profiles}}});
   layout.add_to(command);
   command.add(
-      {{"--model", &model, "burst (default), max-rate or postal"},
+      {{"--model", &model, "burst (default), max-rate or postal", {.words = {"burst", "max-rate", "postal"}}},
        {"--memory",
         &memory,
         "where the data is: host (default) or device",
@@ -118,9 +146,12 @@ void SelectionArguments::add_to(Command& command) {
         "that planning does not matter)",
         {.checks = {positive(), are_few}}},
        {"--top", &top, "show only the K best", {.checks = {positive()}}},
-       {"--strategy", &strategies, "price just this one; may be repeated"},
-       {"--strategies", &strategy_list, "'all', or several separated by ';'"},
-       {"--explain", &explain, "tell what this strategy spends its time on"}});
+       {"--strategy", &strategies, "price just this one; may be repeated", {.offer = Offer::strategies}},
+       {"--strategies",
+        &strategy_list,
+        "'all', or several: standard,two-step or 'standard;stfw,n=2'",
+        {.words = {"all"}, .offer = Offer::strategies}},
+       {"--explain", &explain, "tell what this strategy spends its time on", {.offer = Offer::strategies}}});
   format.add_to(command);
 }
 
@@ -133,7 +164,7 @@ CostModel SelectionArguments::cost_model() const { return parse_cost_model(model
 std::vector<std::string> SelectionArguments::strategy_names() const {
   auto names = strategies;
   if (!strategy_list.empty() && strategy_list != "all")
-    for (const auto& text : split(strategy_list, ';')) names.emplace_back(text);
+    for (const auto& text : split_strategies(strategy_list)) names.push_back(text);
   return names;
 }
 

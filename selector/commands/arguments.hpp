@@ -28,6 +28,7 @@ struct PatternArguments {
   Bytes max_input_bytes = most_matrix_bytes;
 
   void add_to(Command& command);
+  /// Warns on stderr, once in a process, where ranks own no row of the matrix.
   /// @param default_ranks  for --matrix without --ranks; 0: --ranks is needed
   /// @throws InputError
   Pattern load(int default_ranks = 0) const;
@@ -53,6 +54,8 @@ struct LayoutArguments {
   /// The layout asked for; nothing if neither --layout, --ppn nor COMMPASS_LAYOUT is given.
   /// @throws InputError if it does not fit `ranks`
   std::optional<Layout> find(int ranks, const Environment& environment) const;
+  /// Warns on stderr where --ppn does not divide the number of ranks.
+  void warn_uneven(int ranks) const;
 };
 
 /// Which machine, layout, model and strategies.

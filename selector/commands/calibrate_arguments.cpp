@@ -11,7 +11,10 @@ void LaunchArguments::add_to(Command& command) {
                 &count,
                 "start so many launches, and join what they find: '… -- mpirun -n 2'",
                 {.checks = {between(2, most)}, .needs = {"launcher"}}},
-               {"launcher", &words, "with --launches, behind --: what starts the ranks", {.needs = {"--launches"}}}});
+               {"launcher",
+                &words,
+                "with --launches, behind --: what starts the ranks",
+                {.needs = {"--launches"}, .offer = Offer::programs}}});
 }
 
 void LaunchArguments::require_none() const {
@@ -31,7 +34,7 @@ void CalibrateArguments::add_to(Command& command) {
         &layout,
         "for trying things out: treat the ranks as laid out so (see 'commpass predict --help')",
         {.excludes = {"--ppn"}}},
-       {"--progress", &progress, "auto, always or never"},
+       {"--progress", &progress, "auto, always or never", {.words = {"auto", "always", "never"}}},
        {"--json", &json, "the profile on stdout too"}});
   launches.add_to(command);
 }

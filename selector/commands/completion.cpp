@@ -1,16 +1,30 @@
-// commpass completion: scripts by which bash and zsh complete commands and switches. They are made from the commands as
-// they are declared, so that no list is kept twice.
+// commpass completion: scripts by which bash and zsh complete commands, switches and values. They are made from the
+// commands as they are declared, so that no list is kept twice.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <iterator>
+#include <cstdio>
+#include <map>
 
+#include "model/pattern/generate.hpp"
+#include "model/route/catalogue.hpp"
 #include "model/text.hpp"
 #include "selector/commands/commands.hpp"
 
 namespace commpass {
 
 namespace {
+
+/// A case of a shell's `case`: patterns that have one consequence.
+using Cases = std::map<std::string, std::vector<std::string>>;
+
+/// What a script has to know of the commands.
+struct Facts {
+  std::vector<std::string> groups;  ///< commands that have commands, as patterns
+  std::string choices;              ///< for each command what may follow it, as cases
+  Cases values;                     ///< of switches, by command and switch
+  Cases places;                     ///< of words that are known by their place, by command
+};
 
 /// What may follow a command: its own commands and its switches.
 std::string words_of(const Command& command) {
@@ -19,76 +33,156 @@ std::string words_of(const Command& command) {
   words.emplace_back("--help");
   if (!command.version.empty()) words.emplace_back("--version");
   for (const auto* each : all_switches(command))
-    if (each->has_hyphens()) words.push_back(split(each->name, ',').back());
+    if (each->has_hyphens()) words.push_back(each->long_name());
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-/// "    'profile list') choices='…' ;;", for a command and those below it.
-void print_cases(const Command& command, const std::string& path, std::string& text) {
-  fmt::format_to(std::back_inserter(text), "    '{}') choices='{}' ;;\n", path, words_of(command));
-  for (const auto& each : command.commands) print_cases(each, path.empty() ? each.name : path + " " + each.name, text);
+/// What the script does to complete a value, as text of a shell; empty: the shell offers files.
+std::string completion_of(const Switch& each) {
+  auto words = each.rules.one_of.empty() ? each.rules.words : each.rules.one_of;
+  switch (each.rules.offer) {
+    case Offer::profiles: return "values=$(\"$program\" profile list 2>/dev/null | cut -d\" \" -f1)";
+    case Offer::strategies:
+      for (const auto& row : catalogue()) words.emplace_back(row.name);
+      return fmt::format("values='{}'", fmt::join(words, " "));
+    case Offer::patterns:
+      for (const auto& generator : generators()) words.push_back(std::string(generator.name) + ":");
+      return fmt::format("goes_on=yes values='{}'", fmt::join(words, " "));
+    case Offer::files:
+    case Offer::programs: break;
+  }
+  return words.empty() ? "" : fmt::format("values='{}'", fmt::join(words, " "));
+}
+
+/// @param path  the words that lead to the command, without the program's name
+void collect(const Command& command, const std::string& path, Facts& facts) {
+  facts.choices += fmt::format("    '{}') choices='{}' ;;\n", path, words_of(command));
+  if (!command.commands.empty() && !path.empty()) facts.groups.push_back(path);
+  for (const auto* each : all_switches(command)) {
+    const auto completion = completion_of(*each);
+    if (!each->has_hyphens()) {
+      if (!completion.empty()) facts.places[completion].push_back("'" + path + "'");
+    } else if (each->takes_value()) {
+      for (const auto& name : split(each->name, ','))
+        facts.values[completion.empty() ? "is_file=yes" : completion].push_back("'" + path + " " + name + "'");
+    }
+  }
+  for (const auto& each : command.commands) collect(each, path.empty() ? each.name : path + " " + each.name, facts);
+}
+
+/// "help" is followed by the names of commands.
+void collect_help(const Command& all, Facts& facts) {
+  facts.groups.emplace_back("help");
+  const auto add = [&](const std::string& path, const std::vector<Command>& commands) {
+    std::vector<std::string> names;
+    for (const auto& each : commands) names.push_back(each.name);
+    facts.choices += fmt::format("    '{}') choices='{}' ;;\n", path, fmt::join(names, " "));
+  };
+  add("help", all.commands);
+  for (const auto& each : all.commands)
+    if (!each.commands.empty()) add("help " + each.name, each.commands);
+}
+
+std::string text_of(const Cases& cases) {
+  std::string text;
+  for (const auto& [consequence, patterns] : cases)
+    text += fmt::format("    {}) {} ;;\n", fmt::join(patterns, "|"), consequence);
+  return text;
 }
 
 /// The commands that were typed are those words that stand at the front; what follows a command is looked up.
 constexpr auto* bash = R"(# bash completion for commpass, made by 'commpass completion bash'.
-_commpass() {{
-  local current=${{COMP_WORDS[COMP_CWORD]}} typed= choices= i
-  for ((i = 1; i < COMP_CWORD && i <= 2; ++i)); do
-    [[ ${{COMP_WORDS[i]}} == -* ]] && break
-    [[ $i == 2 && $typed != profile && $typed != wisdom && $typed != completion ]] && break
-    typed+=${{typed:+ }}${{COMP_WORDS[i]}}
+_commpass() {
+  local program=${COMP_WORDS[0]} current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+  local typed= choices= values= is_file= goes_on= before= i
+  # bash takes '=' for a word of its own.
+  if [[ $current == = ]]; then current=
+  elif [[ $previous == = ]]; then previous=${COMP_WORDS[COMP_CWORD - 2]}
+  fi
+  for ((i = 1; i < COMP_CWORD; ++i)); do
+    [[ ${COMP_WORDS[i]} == -* ]] && break
+    [[ $i != 1 && ! $typed =~ ^(@groups@)$ ]] && break
+    typed+=${typed:+ }${COMP_WORDS[i]}
   done
   case $typed in
-{}  esac
+@choices@  esac
+  case "$typed $previous" in
+@values@  esac
+  if [[ -z $values$is_file && $current != -* ]]; then
+    case $typed in
+@places@    esac
+  fi
   COMPREPLY=()
-  if [[ $current == -* || -z $typed || $typed == profile || $typed == wisdom || $typed == completion ]]; then
+  if [[ -n $values ]]; then
+    [[ $current == *,* ]] && before=${current%,*},
+    mapfile -t COMPREPLY < <(compgen -P "$before" -W "$values" -- "${current##*,}")
+    [[ -n $goes_on ]] && compopt -o nospace 2>/dev/null
+  elif [[ -z $is_file ]] && [[ $current == -* || -z $typed || $typed =~ ^(@groups@|help .*)$ ]]; then
     mapfile -t COMPREPLY < <(compgen -W "$choices" -- "$current")
   fi
-}}
+}
 complete -o default -F _commpass commpass
 )";
 
 constexpr auto* zsh = R"(#compdef commpass
 # zsh completion for commpass, made by 'commpass completion zsh'.
-_commpass() {{
-  local current=${{words[CURRENT]}} typed= choices= i
-  for ((i = 2; i < CURRENT && i <= 3; ++i)); do
-    [[ ${{words[i]}} == -* ]] && break
-    [[ $i == 3 && $typed != profile && $typed != wisdom && $typed != completion ]] && break
-    typed+=${{typed:+ }}${{words[i]}}
+_commpass() {
+  local program=${words[1]} current=${words[CURRENT]} previous=${words[CURRENT - 1]}
+  local typed= choices= values= is_file= goes_on= i
+  if [[ $current == --*=* ]]; then
+    previous=${current%%=*}
+    compset -P '*='
+  fi
+  for ((i = 2; i < CURRENT; ++i)); do
+    [[ ${words[i]} == -* ]] && break
+    [[ $i != 2 && ! $typed =~ '^(@groups@)$' ]] && break
+    typed+=${typed:+ }${words[i]}
   done
   case $typed in
-{}  esac
-  if [[ $current == -* || -z $typed || $typed == profile || $typed == wisdom || $typed == completion ]]; then
-    compadd -- ${{=choices}}
+@choices@  esac
+  case "$typed $previous" in
+@values@  esac
+  if [[ -z $values$is_file && $current != -* ]]; then
+    case $typed in
+@places@    esac
+  fi
+  if [[ -n $values ]]; then
+    compset -P '*,'
+    if [[ -n $goes_on ]]; then compadd -S '' -- ${=values}; else compadd -- ${=values}; fi
+  elif [[ -z $is_file ]] && [[ $current == -* || -z $typed || $typed =~ '^(@groups@|help .*)$' ]]; then
+    compadd -- ${=choices}
   else
     _files
   fi
-}}
+}
 _commpass "$@"
 )";
+
+void replace_all(std::string& text, const std::string& mark, const std::string& by) {
+  for (auto at = text.find(mark); at != std::string::npos; at = text.find(mark, at + by.size()))
+    text.replace(at, mark.size(), by);
+}
+
+void print_script(const char* script, const Command& all) {
+  Facts facts;
+  collect(all, "", facts);
+  collect_help(all, facts);
+  std::string text = script;
+  replace_all(text, "@groups@", fmt::format("{}", fmt::join(facts.groups, "|")));
+  replace_all(text, "@choices@", facts.choices);
+  replace_all(text, "@values@", text_of(facts.values));
+  replace_all(text, "@places@", text_of(facts.places));
+  std::fputs(text.c_str(), stdout);
+}
 
 }  // namespace
 
 Command completion_command(const Command& all) {
-  const auto print = [&all](bool is_zsh) {
-    std::string cases;
-    print_cases(all, "", cases);
-    if (is_zsh) fmt::print(zsh, cases);
-    else fmt::print(bash, cases);
-  };
-  Command command{"completion", "a script that completes commands and switches in bash or zsh"};
+  Command command{"completion", "a script that completes commands, switches and values in bash or zsh"};
   command.commands = {{"bash", "for ~/.bashrc: source <(commpass completion bash)"},
                       {"zsh", "for a folder of fpath: commpass completion zsh > _commpass"}};
-  // A shell that is none of them.
-  command.add({{"shell",
-                [](const std::string&) {},
-                "one of those below",
-                {.checks = {{"", [](const std::string& shell) {
-                               return fmt::format("there is no completion for {}; use bash or zsh", shell);
-                             }}}}}});
-  command.commands[0].run = [=] { print(false); };
-  command.commands[1].run = [=] { print(true); };
+  command.commands[0].run = [&all] { print_script(bash, all); };
+  command.commands[1].run = [&all] { print_script(zsh, all); };
   return command;
 }
 

@@ -39,7 +39,7 @@ void MeasureArguments::add_to(Command& command) {
         "run it as a sparse dynamic data exchange, whose receivers know nothing, with messages of one size (constant) "
         "or of any (variable); strategies are those of such exchanges",
         {.one_of = {"constant", "variable"}, .excludes = {"--one-shot", "--cartesian", "--halo"}}},
-       {"--progress", &progress, "auto, always or never"}});
+       {"--progress", &progress, "auto, always or never", {.words = {"auto", "always", "never"}}}});
   launches.add_to(command);
   command.footer = catalogues_are_elsewhere;
 }

@@ -13,13 +13,6 @@ Check positive() {
           }};
 }
 
-Check not_negative() {
-  return {"NONNEGATIVE", [](const std::string& text) {
-            const auto number = parse_number<double>(text);
-            return number && *number >= 0 ? "" : fmt::format("'{}' is no number from 0 on; use one", text);
-          }};
-}
-
 Check between(std::int64_t least, std::int64_t most) {
   return {fmt::format("INT in [{} - {}]", least, most), [=](const std::string& text) {
             const auto number = parse_number<std::int64_t>(text);

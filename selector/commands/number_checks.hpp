@@ -8,7 +8,6 @@
 namespace commpass {
 
 Check positive();
-Check not_negative();
 Check between(std::int64_t least, std::int64_t most);
 
 }  // namespace commpass

@@ -25,6 +25,7 @@ void run(const PatternOptions& arguments) {
   if (!arguments.output.empty()) write_pattern(pattern, arguments.output);
   if (!arguments.statistics) return;
   const auto layout = arguments.layout.find(pattern.ranks, environment);
+  arguments.layout.warn_uneven(pattern.ranks);
   const auto* where = layout ? &*layout : nullptr;
   const auto report = arguments.format.json  ? statistics_json
                       : arguments.format.csv ? statistics_csv

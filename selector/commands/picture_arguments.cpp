@@ -60,7 +60,8 @@ void PictureArguments::add_to(Command& command) {
         &name,
         "which one: cost-bars (the default), matrix, timeline, layout, messages or rates; of a sweep over one key "
         "sweep, over two strategy-map",
-        {.needs = {"--svg"}}}});
+        {.needs = {"--svg"},
+         .words = {"cost-bars", "matrix", "timeline", "layout", "messages", "rates", "sweep", "strategy-map"}}}});
 }
 
 void PictureArguments::check(std::size_t keys) const {

@@ -100,6 +100,7 @@ void predict(const PredictArguments& arguments, const PredictOutput& output) {
   auto pattern = drawn_pattern(arguments, output);
   const auto prediction = with_progress([&] { return make_prediction(arguments); });
   tell_of_use(prediction.profile, prediction.layout);
+  arguments.selection.layout.warn_uneven(prediction.layout.ranks());
   // Before the files: what was priced is told even where they cannot be written.
   arguments.selection.print(prediction.report, prediction.explanation);
   std::optional<ExchangeView> view;

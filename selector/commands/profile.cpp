@@ -112,26 +112,29 @@ Command profile_command() {
 
   const auto shown = std::make_shared<Named>();
   Command show_command{"show", "the parameters of a profile"};
-  show_command.add({{"profile", &shown->name, "NAME or file", {.required = true}},
+  show_command.add({{"profile", &shown->name, "NAME or file", {.required = true, .offer = Offer::profiles}},
                     {"--json", &shown->json, "the profile itself on stdout"}});
   show_command.run = [shown] { show(shown->name, shown->json); };
 
   const auto validated = std::make_shared<Named>();
   Command validate_command{"validate", "check a profile against the rules"};
-  validate_command.add({{"profile", &validated->name, "NAME or file", {.required = true}}});
+  validate_command.add({{"profile", &validated->name, "NAME or file", {.required = true, .offer = Offer::profiles}}});
   validate_command.run = [validated] { validate(validated->name); };
 
   const auto merging = std::make_shared<Merging>();
   Command merge_command{"merge", "make one profile of several launches or layouts"};
-  merge_command.add({{"profiles", &merging->names, "NAMEs or files, two or more", {.required = true}},
-                     {"-o,--output", &merging->output, "profile to write", {.required = true}}});
+  merge_command.add(
+      {{"profiles", &merging->names, "NAMEs or files, two or more", {.required = true, .offer = Offer::profiles}},
+       {"-o,--output", &merging->output, "profile to write", {.required = true}}});
   merge_command.run = [merging] { merge(merging->names, merging->output); };
 
   const auto compared = std::make_shared<Comparison>();
   Command compare_command{"compare", "how the parameters of two profiles differ"};
-  compare_command.add(
-      {{"first", &compared->first, "NAME or file", {.required = true}},
-       {"second", &compared->second, "NAME or file; ratios are second over first", {.required = true}}});
+  compare_command.add({{"first", &compared->first, "NAME or file", {.required = true, .offer = Offer::profiles}},
+                       {"second",
+                        &compared->second,
+                        "NAME or file; ratios are second over first",
+                        {.required = true, .offer = Offer::profiles}}});
   compared->format.add_to(compare_command);
   compare_command.run = [compared] { compare(compared->first, compared->second, compared->format); };
 

@@ -126,6 +126,7 @@ void add_prediction(Page& page, const ReportArguments& arguments) {
     other = make_prediction(named).report.rows.front().candidate;
   }
   const auto prediction = make_prediction(arguments.predict);
+  arguments.predict.selection.layout.warn_uneven(prediction.layout.ranks());
   page.heading("The choice");
   PageTable context{"What was predicted", {"what", "value"}, {}};
   for (const auto& [key, value] : prediction.report.context) context.rows.push_back({key, value});
@@ -411,15 +412,20 @@ Command report_command() {
        "a file that 'commpass record' has written: when the program exchanges, and what it would save"});
   arguments->predict.selection.add_to(command);
   command.remove({"--csv", "--json", "--top", "--explain"});
-  command.add(
-      {{"--one-shot", &arguments->predict.one_shot, "as an all-to-all that is called once"},
-       {"--all", &arguments->predict.all, "price all strategies in full"},
-       {"-o,--output", &arguments->output, "the file", {.required = true}},
-       {"--sweep", &arguments->sweep, "KEY=a..b[:STEP][,KEY=…]: as predict has it; one key or two"},
-       {"--compare-strategy", &arguments->other_strategy, "set this strategy beside what is chosen"},
-       {"--compare-profile", &arguments->other_profile, "set this profile's messages beside those of --profile"},
-       {"--measured", &arguments->measured,
-        "a file that 'commpass measure --json' printed: predicted against measured"}});
+  command.add({{"--one-shot", &arguments->predict.one_shot, "as an all-to-all that is called once"},
+               {"--all", &arguments->predict.all, "price all strategies in full"},
+               {"-o,--output", &arguments->output, "the file", {.required = true}},
+               {"--sweep", &arguments->sweep, "KEY=a..b[:STEP][,KEY=…]: as predict has it; one key or two"},
+               {"--compare-strategy",
+                &arguments->other_strategy,
+                "set this strategy beside what is chosen",
+                {.offer = Offer::strategies}},
+               {"--compare-profile",
+                &arguments->other_profile,
+                "set this profile's messages beside those of --profile",
+                {.offer = Offer::profiles}},
+               {"--measured", &arguments->measured,
+                "a file that 'commpass measure --json' printed: predicted against measured"}});
   command.footer = catalogues_are_elsewhere;
   command.run = [arguments] { report(*arguments); };
   return command;

@@ -41,7 +41,10 @@ struct Started {
   bool print = false;
 
   void add_to(Command& command) {
-    command.add({{"command", &words, "behind --: the launcher, the program and their arguments", {.required = true}},
+    command.add({{"command",
+                  &words,
+                  "behind --: the launcher, the program and their arguments",
+                  {.required = true, .offer = Offer::programs}},
                  {"--only", &only, "take over these calls alone, as alltoallv,neighbor_alltoallv (COMMPASS_MPI_CALLS)"},
                  {"--library", &library, fmt::format("the {} to use; else the one beside this program", library_name)},
                  {"--print", &print, "print the command line and run nothing"}});
@@ -292,7 +295,10 @@ void record_program(const RecordArguments& arguments) {
 Command run_program_command() {
   auto arguments = std::make_shared<RunArguments>();
   Command command{"run", "start a program that nobody changes, with its exchanges taken over where that is faster"};
-  command.add({{"--profile", &arguments->profile, "machine profile: a NAME of 'commpass profile list' or a file"},
+  command.add({{"--profile",
+                &arguments->profile,
+                "machine profile: a NAME of 'commpass profile list' or a file",
+                {.offer = Offer::profiles}},
                {"--always", &arguments->always, "Commpass runs what it can, faster or not: for tests"},
                {"--quiet", &arguments->quiet, "no report at the end"},
                {"--json", &arguments->json, "write the report by places into this file, as JSON"}});

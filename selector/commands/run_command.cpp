@@ -1,6 +1,7 @@
 #include "selector/commands/run_command.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -11,8 +12,10 @@
 #include <type_traits>
 
 #include "model/error.hpp"
+#include "model/nearest_names.hpp"
 #include "model/text.hpp"
 #include "selector/commands/environment.hpp"
+#include "selector/commands/wrong_usage.hpp"
 
 namespace commpass {
 
@@ -44,22 +47,33 @@ std::string refuse_part_of_number(const std::string& text) {
 }
 
 CLI::Option* add_option(CLI::App& app, const Switch& each) {
-  return std::visit(Overloaded{[&](bool* target) { return app.add_flag(each.name, *target, each.help); },
-                               [&](int* target) {
-                                 const auto& alone = each.rules.value_alone;
-                                 return alone.empty() ? app.add_option(each.name, *target, each.help)
-                                                      : app.add_flag(each.name + "{" + alone + "}", *target, each.help);
-                               },
-                               [&](std::vector<std::string>* target) {
-                                 if (!each.has_hyphens()) return app.add_option(each.name, *target, each.help);
-                                 return add_each_use(app, each,
-                                                     [target](const std::string& text) { target->push_back(text); });
-                               },
-                               [&](const std::function<void(const std::string&)>& use) {
-                                 return app.add_option_function<std::string>(each.name, use, each.help);
-                               },
-                               [&](auto* target) { return app.add_option(each.name, *target, each.help); }},
-                    each.target);
+  return std::visit(
+      Overloaded{[&](bool* target) { return app.add_flag(each.name, *target, each.help); },
+                 [&](int* target) {
+                   const auto& alone = each.rules.value_alone;
+                   return alone.empty() ? app.add_option(each.name, *target, each.help)
+                                        : app.add_flag(each.name + "{" + alone + "}", *target, each.help);
+                 },
+                 [&](Bytes* target) {
+                   return app
+                       .add_option_function<std::string>(
+                           each.name, [target](const std::string& text) { *target = parse_bytes(text).value(); },
+                           each.help)
+                       ->type_name("SIZE")
+                       ->check([](const std::string& text) {
+                         const auto [what, remedy] = size_problem(text);
+                         return parse_bytes(text) ? "" : fmt::format("'{}' {}; {}", text, what, remedy);
+                       });
+                 },
+                 [&](std::vector<std::string>* target) {
+                   if (!each.has_hyphens()) return app.add_option(each.name, *target, each.help);
+                   return add_each_use(app, each, [target](const std::string& text) { target->push_back(text); });
+                 },
+                 [&](const std::function<void(const std::string&)>& use) {
+                   return app.add_option_function<std::string>(each.name, use, each.help);
+                 },
+                 [&](auto* target) { return app.add_option(each.name, *target, each.help); }},
+      each.target);
 }
 
 void add(CLI::App& app, const Switch& each) {
@@ -69,11 +83,18 @@ void add(CLI::App& app, const Switch& each) {
   std::visit(
       [&]<class Value>(const Value&) {
         using Number = std::remove_pointer_t<Value>;
-        if constexpr (std::is_integral_v<Number> && !std::is_same_v<Number, bool>)
+        if constexpr (std::is_same_v<Number, int> || std::is_same_v<Number, std::size_t>)
           option->check(refuse_part_of_number<Number>);
       },
       each.target);
-  if (!each.rules.one_of.empty()) option->check(CLI::IsMember(each.rules.one_of));
+  if (const auto& words = each.rules.one_of; !words.empty())
+    option->check(
+        [words](const std::string& text) {
+          return std::ranges::find(words, text) != words.end()
+                     ? ""
+                     : fmt::format("'{}' is none of its values; use {}", text, either_of(words));
+        },
+        fmt::format("{{{}}}", fmt::join(words, ",")));
   if (each.rules.last_counts) option->take_last();
 }
 
@@ -86,44 +107,22 @@ void build(CLI::App& app, const Command& command) {
     options->require_option(group.least, group.most);
   }
   for (const auto* each : all_switches(command)) {
-    auto* option = app.get_option(split(each->name, ',').back());
+    auto* option = app.get_option(each->long_name());
     for (const auto& name : each->rules.needs) option->needs(app.get_option(name));
     for (const auto& name : each->rules.excludes) option->excludes(app.get_option(name));
   }
   for (const auto& each : command.commands) build(*app.add_subcommand(each.name, each.about), each);
   if (!command.commands.empty()) app.require_subcommand(1);
   if (!command.footer.empty()) app.footer(command.footer);
-  if (!command.version.empty()) app.set_version_flag("--version", command.version, "print the version and exit");
+  if (!command.version.empty()) app.set_version_flag("-V,--version", command.version, "print the version and exit");
 }
 
-/// Nothing that an argument names has an empty name: '' is a variable of a shell that was not set. CLI11 2.1 takes it
-/// for the name of a group of options, and may then read it for ever.
-void refuse_empty(int argc, const char* const* argv) {
-  for (int i = 1; i < argc; ++i) {
-    if (*argv[i] != '\0') continue;
-    const bool is_value = i > 1 && *argv[i - 1] == '-';
-    throw CLI::ValidationError(is_value ? argv[i - 1] : fmt::format("argument {}", i), "it is empty; give it a value");
-  }
-}
-
-/// CLI11 would say that a command is missing.
-void refuse_unknown_command(const Command& command, int argc, const char* const* argv) {
-  const auto* at = &command;
-  for (int i = 1; i < argc && !at->commands.empty(); ++i) {
-    const std::string word = argv[i];
-    const bool takes_words = std::ranges::any_of(at->switches, [](const Switch& each) { return !each.has_hyphens(); });
-    if (takes_words || word.starts_with("-")) return;
-    const auto found = std::ranges::find(at->commands, word, &Command::name);
-    if (found == at->commands.end()) throw CLI::ExtrasError(at->name, {word});
-    at = &*found;
-  }
-}
-
-/// The command that was named, below the one that the application is.
-const Command& named_command(const CLI::App& app, const Command& command) {
-  for (const auto& each : command.commands)
-    if (const auto* below = app.get_subcommand(each.name); below->parsed()) return named_command(*below, each);
-  return command;
+/// @return the exit code
+int refuse_usage(std::string text, bool speaks) {
+  constexpr int wrong_usage = 2;
+  if (text.find("--help") == std::string::npos) text += "\nRun with --help for more information.";
+  if (speaks) std::fputs((text + "\n").c_str(), stderr);
+  return wrong_usage;
 }
 
 /// Has all that was printed arrived?
@@ -132,24 +131,28 @@ bool flush_output() { return std::fflush(stdout) == 0 && std::ferror(stdout) == 
 }  // namespace
 
 int run_command(const Command& command, int argc, const char* const* argv, bool speaks) {
-  constexpr int bad_input = 1, wrong_usage = 2;
+  if (argc > 1 && !command.commands.empty() && std::string(argv[1]) == "help") {  // "help predict": "predict --help"
+    std::vector<const char*> words{argv[0]};
+    words.insert(words.end(), argv + 2, argv + argc);
+    words.push_back("--help");
+    return run_command(command, static_cast<int>(words.size()), words.data(), speaks);
+  }
+  constexpr int bad_input = 1;
   std::optional<std::string> message;
   CLI::App app{command.about, command.name};
   try {
     build(app, command);
-    refuse_empty(argc, argv);
-    refuse_unknown_command(command, argc, argv);
+    for (const auto find : {find_empty, find_unknown_command})
+      if (const auto wrong = find(command, argc, argv)) return refuse_usage(*wrong, speaks);
     app.parse(argc, argv);
-    named_command(app, command).run();
+    named_command(app, command).command->run();
     if (speaks) warn_unknown(read_environment());
-  } catch (const CLI::ParseError& error) {
+  } catch (const CLI::Success& asked) {  // --help or --version
     std::ostringstream out, err;
-    const bool is_help = app.exit(error, out, err) == 0;
-    if (speaks) {
-      std::fputs(out.str().c_str(), stdout);
-      std::fputs(err.str().c_str(), stderr);
-    }
-    if (!is_help) return wrong_usage;
+    app.exit(asked, out, err);
+    if (speaks) std::fputs(out.str().c_str(), stdout);
+  } catch (const CLI::ParseError& error) {
+    return refuse_usage(explain(error, app, command), speaks);
   } catch (const std::bad_alloc&) {
     message = "there is not enough memory; use fewer ranks, a sparser pattern or a machine with more memory.";
   } catch (const std::exception& error) {

@@ -13,6 +13,8 @@ bool Switch::is_named(const std::string& one_name) const {
   return std::ranges::find(names, one_name) != names.end();
 }
 
+std::string Switch::long_name() const { return split(name, ',').back(); }
+
 void Command::add(std::vector<Switch> more) {
   switches.insert(switches.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }

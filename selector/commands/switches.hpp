@@ -25,6 +25,9 @@ struct Check {
 using Target = std::variant<bool*, int*, std::size_t*, Bytes*, double*, std::optional<double>*, std::string*,
                             std::vector<std::string>*, std::function<void(const std::string&)>>;
 
+/// What a shell offers for a value besides the words that a switch takes.
+enum class Offer { files, profiles, strategies, patterns, programs };
+
 /// All that is not the same for most switches.
 struct SwitchRules {
   bool required = false;
@@ -34,6 +37,8 @@ struct SwitchRules {
   std::vector<std::string> excludes = {};  ///< those with which it is refused; one of the two names the other
   std::string value_alone = {};            ///< a value that it has without one; others are written --NAME=VALUE
   bool last_counts = false;                ///< of several uses the last; else a second use is refused
+  std::vector<std::string> words = {};     ///< the values that there are, where the command refuses others itself
+  Offer offer = Offer::files;
 };
 
 struct Switch {
@@ -46,6 +51,11 @@ struct Switch {
   bool is_named(const std::string& one_name) const;
   /// It has a name with hyphens, and is not known by its place.
   bool has_hyphens() const { return name.starts_with('-'); }
+  /// Its long name, if it has one.
+  std::string long_name() const;
+  bool is_list() const { return std::holds_alternative<std::vector<std::string>*>(target); }
+  /// A value may follow it as a word of its own.
+  bool takes_value() const { return !std::holds_alternative<bool*>(target) && rules.value_alone.empty(); }
 };
 
 /// Switches of which some must be given.

@@ -98,12 +98,124 @@ TEST(ExitCode, IsTwoForWrongUsage) {
 TEST(ExitCode, IsExplainedInAShortLine) {
   const auto top = commpass(predict + "--top -1"), values = commpass("predict --matrix x.mtx --value-bytes -1");
   EXPECT_EQ(top.err.find("--top: '-1' is no number above 0; use one\n"), 0U) << top.err;
-  for (const auto* words : {"predct --json", "profile predct lassen"}) {
-    const auto unknown = commpass(words);
-    EXPECT_EQ(unknown.exit_code, 2) << words;
-    EXPECT_NE(unknown.err.find("not expected: predct\n"), std::string::npos) << unknown.err;
-  }
-  EXPECT_EQ(values.err.find("--value-bytes: '-1' is no number from 0 on; use one\n"), 0U) << values.err;
+  EXPECT_EQ(values.err.find("--value-bytes: '-1' is no size; write for example 512, 16KiB"), 0U) << values.err;
+}
+
+/// The first line that is said of a command line that is wrong usage.
+std::string refusal(const std::string& arguments) {
+  const auto result = commpass(arguments);
+  EXPECT_EQ(result.exit_code, 2) << arguments << "\n" << result.err;
+  EXPECT_EQ(result.out, "") << arguments;
+  return result.err.substr(0, result.err.find('\n'));
+}
+
+TEST(WrongUsage, NamesWhatMayHaveBeenMeantAndWhereTheListIs) {
+  EXPECT_EQ(refusal("predct --json"),
+            "predct: 'commpass' has no such command; did you mean predict? 'commpass --help' lists all");
+  EXPECT_EQ(refusal("strategy"),
+            "strategy: 'commpass' has no such command; did you mean strategies? 'commpass --help' lists all");
+  EXPECT_EQ(refusal("nonsense"), "nonsense: 'commpass' has no such command; 'commpass --help' lists them");
+  EXPECT_EQ(refusal("profile shw lassen"),
+            "shw: 'commpass profile' has no such command; did you mean show? 'commpass profile --help' lists all");
+  EXPECT_EQ(refusal("wisdom predct"), "predct: 'commpass wisdom' has no such command; use show or forget");
+  EXPECT_EQ(
+      refusal("predict --genrate alltoall:ranks=4,bytes=8"),
+      "--genrate: 'commpass predict' has no such switch; did you mean --generate? 'commpass predict --help' lists "
+      "all");
+  EXPECT_EQ(refusal(predict + "--speed 3"),
+            "--speed: 'commpass predict' has no such switch; 'commpass predict --help' lists all");
+  EXPECT_EQ(refusal("predict -profile lassen"),
+            "-profile: 'commpass predict' has no such switch; did you mean --profile? 'commpass predict --help' lists "
+            "all");
+  EXPECT_EQ(refusal("--verson"),
+            "--verson: 'commpass' has no such switch; did you mean --version? 'commpass --help' lists all");
+  EXPECT_EQ(refusal(predict + "more words"),
+            "more: 'commpass predict' takes no such word; 'commpass predict --help' lists all");
+  EXPECT_EQ(refusal("run mpirun -n 2 ./a"),
+            "-n: 'commpass run' has no such switch; write the launcher and the program behind --");
+}
+
+TEST(WrongUsage, SaysWhichRuleIsNotKept) {
+  EXPECT_EQ(refusal("profile"), "'commpass profile' needs a command; use list, show, validate, merge or compare");
+  EXPECT_EQ(refusal("predict"), "'commpass predict' needs --pattern, --matrix or --generate; add one");
+  EXPECT_EQ(refusal("pattern --generate alltoall:ranks=3,bytes=8"),
+            "'commpass pattern' needs --output or --statistics; add one");
+  EXPECT_EQ(refusal(predict + "--pattern x"), "--pattern and --generate exclude each other; use one of them");
+  EXPECT_EQ(refusal(predict + "--layout 4x4"), "--layout and --ppn exclude each other; leave one out");
+  EXPECT_EQ(refusal(predict + "--share-values"), "--share-values needs --matrix; add it, or leave --share-values out");
+  EXPECT_EQ(refusal(predict + "--ppn 8"), "--ppn is given 2 times; give it once");
+  EXPECT_EQ(refusal("predict --generate"), "--generate: its value is missing; add it");
+  EXPECT_EQ(refusal("profile compare lassen"),
+            "'commpass profile compare' needs second: NAME or file; ratios are second over first");
+  EXPECT_EQ(refusal("report"), "'commpass report' needs --output: the file");
+  EXPECT_EQ(refusal(predict + "--memory disk"), "--memory: 'disk' is none of its values; use host or device");
+  EXPECT_EQ(refusal(predict + "--top 2.5"), "--top: '2.5' is no whole number; use one");
+  EXPECT_EQ(refusal("predict --matrix m --value-bytes 8k"),
+            "--value-bytes: '8k' is ambiguous; write 8KiB (powers of 1024) or 8kB (powers of 1000)");
+  EXPECT_EQ(refusal("calibrate --launches 1 -o x -- mpirun"),
+            "--launches: '1' is no whole number from 2 to 1000; use one");
+}
+
+TEST(BadInput, NamesWhatMayHaveBeenMeantAndWhereTheListIs) {
+  const std::string generated = " --ppn 2 --generate alltoall:ranks=4,bytes=8 ";
+  for (const auto* name : {"lasen", "LASSEN.json"})
+    expect_one_sentence(commpass(std::string("predict --profile ") + name + generated),
+                        {"there is none of that name; did you mean lassen", "? 'commpass profile list' lists all"});
+  expect_one_sentence(commpass("profile show sumit"), {"did you mean summit? 'commpass profile list'"});
+  expect_one_sentence(commpass("run --profile lasen --library /x -- true"), {"did you mean lassen"});
+  expect_one_sentence(commpass("predict --profile lassen --strategies standard,two-stp" + generated),
+                      {"strategy two-stp", "did you mean two-step? 'commpass strategies' lists all"});
+  expect_one_sentence(commpass("predict --profile lassen --ppn 2 --generate alltoal:ranks=4,bytes=8"),
+                      {"did you mean alltoall", "'commpass patterns' lists all"});
+  expect_one_sentence(commpass("predict --profile lassen --sweep byte=8..64" + generated), {"did you mean bytes? Use"});
+  expect_one_sentence(commpass("predict --profile lassen --sweep bytes=8-64" + generated),
+                      {"'8-64' is no range; write 8..64"});
+  expect_one_sentence(commpass("predict --profile lassen --sweep bytes=8..64k" + generated),
+                      {"'64k' is ambiguous; write 64KiB"});
+  expect_one_sentence(commpass("predict --profile lassen --layout 2*2 --generate alltoall:ranks=4,bytes=8"),
+                      {"write NODESxRANKS, for example 4x8"});
+}
+
+TEST(Sizes, AreTheSameHoweverTheyAreWritten) {
+  const auto ranking = [](const std::string& bytes) {
+    const auto result = commpass("predict --profile lassen --ppn 2 --json --generate alltoall:ranks=4,bytes=" + bytes);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return Json::parse(result.out)["ranking"];
+  };
+  EXPECT_EQ(ranking("1536"), ranking("1.5KiB"));
+  EXPECT_EQ(ranking("1e3"), ranking("1kB"));
+  EXPECT_NE(ranking("1kB"), ranking("1KiB"));
+}
+
+TEST(Help, IsAlsoACommand) {
+  EXPECT_EQ(commpass("help").out, commpass("--help").out);
+  EXPECT_EQ(commpass("help predict").out, commpass("predict --help").out);
+  EXPECT_EQ(commpass("help profile show").out, commpass("profile show --help").out);
+  EXPECT_EQ(commpass("help measure").out, commpass("measure --help").out);
+  EXPECT_EQ(commpass("-h").out, commpass("--help").out);
+  EXPECT_EQ(commpass("predict -h").out, commpass("predict --help").out);
+  EXPECT_NE(commpass("help predict").out.find("Usage: commpass predict"), std::string::npos);
+  EXPECT_EQ(refusal("help prdict"),
+            "prdict: 'commpass' has no such command; did you mean predict? 'commpass --help' lists all");
+}
+
+TEST(Warnings, TellOfNodesThatAreNotFullAndOfRanksWithoutRows) {
+  const std::string run = "predict --profile lassen --strategy standard --generate alltoall:ranks=16,bytes=8 --ppn ";
+  EXPECT_EQ(commpass(run + "5").err, "commpass: --ppn 5 does not divide 16 ranks; the last node has 1.\n");
+  EXPECT_EQ(commpass(run + "64").err, "commpass: --ppn 64 is more than all 16 ranks, which are on one node.\n");
+  EXPECT_EQ(commpass(run + "4").err, "");
+  EXPECT_EQ(commpass("pattern --statistics --ppn 3 --generate alltoall:ranks=4,bytes=8").err,
+            "commpass: --ppn 3 does not divide 4 ranks; the last node has 1.\n");
+  const test::TemporaryDirectory directory;
+  const auto matrix =
+      directory.write("m.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 3\n1 2\n2 3\n3 1\n");
+  const auto idle = commpass("predict --profile lassen --ppn 4 --matrix " + matrix +
+                             " --ranks 8 --picture matrix --svg " + directory.path("m.svg"));
+  EXPECT_EQ(idle.exit_code, 0) << idle.err;
+  EXPECT_EQ(idle.err,
+            "commpass: 5 of 8 ranks own no row of " + matrix + ", which has 3; they send and receive nothing.\n")
+      << "once, though it is read twice";
+  EXPECT_EQ(commpass("predict --profile lassen --ppn 3 --ranks 3 --matrix " + matrix).err, "");
 }
 
 TEST(BadInput, IsOneSentenceAndExitCodeOne) {
@@ -330,8 +442,9 @@ TEST(Predict, PricesTheStrategiesThatAreNamed) {
   const auto names = ranked(predict + "--strategy standard,window=8 --strategy stfw,dims=4x4 --strategy tuna,radix=4");
   EXPECT_EQ(std::set<std::string>(names.begin(), names.end()),
             (std::set<std::string>{"standard,window=8", "stfw,dims=4x4", "tuna,radix=4"}));
-  const auto listed = ranked(predict + "--strategies 'standard,window=8;stfw,dims=4x4;tuna,radix=4'");
-  EXPECT_EQ(listed, names);
+  for (const auto* list :
+       {"'standard,window=8;stfw,dims=4x4;tuna,radix=4'", "standard,window=8,stfw,dims=4x4,tuna,radix=4"})
+    EXPECT_EQ(ranked(predict + "--strategies " + list), names);
   const auto all = ranked(predict);
   EXPECT_EQ(ranked(predict + "--strategies all"), all);
   for (const auto& strategy : suggest_strategies(Layout::with_ppn(16, 4))) {
@@ -476,6 +589,7 @@ TEST(Predict, PricesInFullWhatMayBeTheCheapestUnlessAllIsAskedFor) {
 
 TEST(Version, IsPrinted) {
   const auto run = commpass("--version");
+  EXPECT_EQ(commpass("-V").out, run.out);
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_EQ(run.out.rfind("commpass ", 0), 0U) << run.out;
   EXPECT_NE(run.out.find('.'), std::string::npos) << run.out;
@@ -903,7 +1017,7 @@ TEST(Csv, IsThereForTheTablesOfPatternsAndOfTwoProfiles) {
 TEST(Completion, SaysWhichShellsThereAre) {
   const auto fish = commpass("completion fish");
   EXPECT_EQ(fish.exit_code, 2);
-  EXPECT_NE(fish.err.find("there is no completion for fish; use bash or zsh"), std::string::npos) << fish.err;
+  EXPECT_NE(fish.err.find("'commpass completion' has no such command; use bash or zsh"), std::string::npos) << fish.err;
 }
 
 class WisdomCommand : public testing::Test {
@@ -957,6 +1071,37 @@ TEST(Completion, CompletesInBash) {
   EXPECT_EQ(complete("commpass wisdom fo", 2), "forget");
   EXPECT_EQ(complete("commpass measure --profile lassen --hal", 4), "--halo");
   EXPECT_EQ(complete("commpass predict las", 2), "") << "files";
+  EXPECT_EQ(complete("commpass help pat", 2), "pattern patterns");
+  EXPECT_EQ(complete("commpass help profile sh", 3), "show");
+}
+
+TEST(Completion, CompletesValuesInBash) {
+  const auto complete = [](const std::string& words) {
+    auto out = test::run("bash -c 'source <(" COMMPASS_TEST_COMMAND
+                         " completion bash); COMP_WORDS=(" COMMPASS_TEST_COMMAND " " +
+                         words + "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _commpass; echo ${COMPREPLY[@]}'")
+                   .out;
+    return out.substr(0, out.size() - 1);
+  };
+  EXPECT_EQ(complete("predict --memory d"), "device");
+  EXPECT_EQ(complete("predict --memory = d"), "device") << "as bash splits --memory=d";
+  EXPECT_EQ(complete("predict --ppn 2 --partition m"), "metis");
+  EXPECT_EQ(complete("predict --model p"), "postal");
+  EXPECT_EQ(complete("predict --strategy two"), "two-step two-step-socket");
+  EXPECT_EQ(complete("predict --strategies standard,tun"), "standard,tuna standard,tuna-node");
+  EXPECT_EQ(complete("predict --strategies a"), "all");
+  EXPECT_EQ(complete("predict --explain mp"), "mpi");
+  EXPECT_EQ(complete("pattern --generate st"), "stencil:");
+  EXPECT_EQ(complete("measure --progress al"), "always");
+  EXPECT_EQ(complete("measure --sparse c"), "constant");
+  EXPECT_EQ(complete("predict --picture me"), "messages");
+  EXPECT_EQ(complete("predict --profile summ"), "summit");
+  for (const auto* command :
+       {"profile show ", "profile compare lassen ", "report --compare-profile ", "advise --profile ", "run --profile "})
+    EXPECT_EQ(complete(std::string(command) + "summ"), "summit") << command;
+  EXPECT_EQ(complete("predict --matrix pre"), "") << "files";
+  EXPECT_EQ(complete("predict --matrix --json"), "") << "a value, not a switch";
+  EXPECT_EQ(complete("predict --json --exp"), "--explain");
 }
 
 }  // namespace
