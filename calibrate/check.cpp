@@ -28,7 +28,7 @@ void forget_further_messages(Calibration& calibration, Locality locality) {
 /// the one that predicts better.
 void measure_again(Calibration& calibration, ExchangeTrials& trials) {
   constexpr double well = 0.15, percent = 100;
-  const double before = middle_miss(trials.results()), spent = calibration.sampler.spent();
+  const double before = middle_miss(trials.results()), spent = calibration.sampler.agreed_spent();
   if (before <= well || calibration.sampler.has_spent(1)) return;
   int place = static_cast<int>(trials.where_most_is_missed());
   COMMPASS_MPI_CALL(MPI_Bcast, &place, 1, MPI_INT, 0, calibration.comm.get());

@@ -33,10 +33,14 @@ Seconds time_ping_pong(Calibration& calibration, const PingPong& what, int round
   return calibration.bench.ping_pong(first, second, what.bytes, repetitions);
 }
 
-void time_ping_pongs(Calibration& calibration, PingPongs& ping_pongs, double share) {
-  calibration.sampler.sample_all(ping_pongs, share, [&](const PingPong& what, int round, int repetitions) {
-    return time_ping_pong(calibration, what, round, repetitions);
-  });
+void time_ping_pongs(Calibration& calibration, PingPongs& ping_pongs, double share,
+                     int most_rounds = std::numeric_limits<int>::max()) {
+  calibration.sampler.sample_all(
+      ping_pongs, share,
+      [&](const PingPong& what, int round, int repetitions) {
+        return time_ping_pong(calibration, what, round, repetitions);
+      },
+      most_rounds);
 }
 
 /// Log-uniform sizes, one drawn from each of `bins` bins, and the ends.
@@ -182,9 +186,19 @@ void fit_protocols(Calibration& calibration, PingPongs& ping_pongs, Locality loc
 void measure_protocols(Calibration& calibration) {
   calibration.progress("ping-pong");
   PingPongs ping_pongs;
-  for (const auto locality : calibration.localities)
-    for (const Bytes size : draw_sizes(calibration.options.largest_bytes)) ping_pongs[{locality, size}];
-  time_ping_pongs(calibration, ping_pongs, ping_pong_share.end);
+  const auto sizes = draw_sizes(calibration.options.largest_bytes);
+  const auto add_every = [&](std::size_t step) {
+    for (const auto locality : calibration.localities)
+      for (std::size_t i = 0; i < sizes.size(); i += step) ping_pongs[{locality, sizes[i]}];
+  };
+  // Where ranks wait for a processor so long that the time is over with a few sizes, these must do.
+  constexpr std::size_t few = 6;
+  add_every(few);
+  time_ping_pongs(calibration, ping_pongs, ping_pong_share.end, 1);
+  if (!calibration.sampler.is_late(ping_pong_share.end)) {
+    add_every(1);
+    time_ping_pongs(calibration, ping_pongs, ping_pong_share.end);
+  }
   // Of the lines' sizes; those that are looked at on the way to a switch only have to fall on one side of it.
   auto& provenance = calibration.provenance;
   for (const auto& [what, series] : ping_pongs) provenance.ping_pong_unsettled += !series.settled();

@@ -58,6 +58,8 @@ class Sampler {
   Seconds elapsed() const { return MPI_Wtime() - begin_; }
   /// The fraction of the budget that is spent, on this rank's clock.
   double spent() const { return elapsed() / budget_s_; }
+  /// The same on all ranks, as of the last sample or look: shares that are made of it must not differ.
+  double agreed_spent() const { return now_s_ / budget_s_; }
   /// Has this share of the budget been spent? Rank 0's clock decides for all.
   bool has_spent(double share) const;
 
@@ -90,6 +92,7 @@ class Sampler {
 
   /// Samples all series, at least three times, until each is settled or the share of the budget is spent; once where
   /// the measurement is late.
+  /// @param share        the same on every rank
   /// @param time         called with key, round and repetitions, gives the seconds of one repetition
   /// @param most_rounds  after which what differs from time to time by itself need not settle
   template <class Key, class Time>

@@ -604,6 +604,26 @@ TEST_F(NodesOfOneRank, TellTheSlowOneFromItsNeighbours) {
   EXPECT_EQ(calibration_->provenance.slow_nodes[0].node, 4);
 }
 
+TEST_F(KnownMachine, HasProtocolsOfFewSizesWhereNoTimeIsLeft) {
+  double now = 0;
+  other_clock = &now;
+  auto& c = calibration_.emplace(MPI_COMM_SELF, world_.layout, options_);
+  now = 10 * options_.budget_s;
+  measure_protocols(c);
+  other_clock = nullptr;
+  EXPECT_LT(c.provenance.ping_pong_sizes, 3 * 10);
+  for (const auto locality : c.localities) {
+    const auto& found = c.channel(locality);
+    ASSERT_FALSE(found.protocols.empty()) << name_of(locality);
+    const auto& truth = *world_.machine.host.find(locality);
+    constexpr double roughly = 0.3;
+    for (const Bytes bytes : {Bytes{1}, Bytes{4} << 20}) {
+      const auto known = World::lone(truth.protocol(bytes), bytes);
+      EXPECT_NEAR(World::lone(found.protocol(bytes), bytes), known, roughly * known) << name_of(locality) << bytes;
+    }
+  }
+}
+
 TEST(Sampling, MeasuresAgainWhatABurstOfInterferenceHasSpoilt) {
   std::map<int, Series> all;
   for (int i = 0; i < 6; ++i) all[i];
