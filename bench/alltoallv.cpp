@@ -7,17 +7,15 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "bench/options.hpp"
 #include "bench/summary.hpp"
+#include "model/json.hpp"
 #include "selector/choose/parallel.hpp"
 
 namespace commpass::bench {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Sizes {
   const char* name;
@@ -101,10 +99,10 @@ struct Case {
 };
 
 void keep_faster(const Json& row, std::string& name, double& seconds) {
-  const double measured = row.at("measured_s");
+  const double measured = row.at("measured_s").get<double>();
   if (measured >= seconds) return;
   seconds = measured;
-  name = row.at("strategy");
+  name = row.at("strategy").get<std::string>();
 }
 
 Json measure(const Options& options, const ClusterShape& cluster, const std::string& profile, int ranks,
@@ -125,9 +123,9 @@ Result run_case(const Options& options, const Case& which) {
   result.sizes = sizes.name;
   result.is_sparse = sizes.kind == Sizes::Kind::sparse;
   result.ranks = ranks;
-  result.chosen = json.at("chosen");
-  result.chosen_s = json.at("chosen_s");
-  result.mpi_s = json.at("baselines").at(0).at("measured_s");
+  result.chosen = json.at("chosen").get<std::string>();
+  result.chosen_s = json.at("chosen_s").get<double>();
+  result.mpi_s = json.at("baselines").at(0).at("measured_s").get<double>();
   for (const auto& row : json.at("ranking")) {
     const bool is_tuna = row.at("strategy").get<std::string>().starts_with("tuna");
     keep_faster(row, is_tuna ? result.best_tuna : result.best_scattered, is_tuna ? result.tuna_s : result.scattered_s);
@@ -193,7 +191,8 @@ Json versus_recorded(const Options& options, const std::vector<ClusterShape>& al
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (results[i].is_null()) continue;
     const auto& [name, on, ranks, generator, is_alltoall, before_s] = all_recorded[i];
-    const double seconds = results[i].at("chosen_s"), mpi_s = results[i].at("baselines").at(0).at("measured_s");
+    const double seconds = results[i].at("chosen_s").get<double>(),
+                 mpi_s = results[i].at("baselines").at(0).at("measured_s").get<double>();
     ratios[fmt::format("{}_vs_cf28408", name)] = seconds / before_s;
     if (!options.json)
       fmt::print("{:<28} {:<30} {:>9.2f} {:>9.2f} {:>12.2f} {:>6.3f}\n", name,

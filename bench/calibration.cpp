@@ -6,18 +6,16 @@
 #include <filesystem>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "bench/device_cases.hpp"
 #include "bench/options.hpp"
 #include "model/file.hpp"
+#include "model/json.hpp"
 #include "model/machine/profile.hpp"
 
 namespace commpass::bench {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// The largest relative error of each kind of parameter; a kind that no cluster has is not there.
 using Errors = std::map<std::string, double>;
@@ -29,8 +27,7 @@ constexpr const char* kinds[] = {"alpha",        "beta",        "alpha_next", "b
 /// Compares what was found of a cluster with its description, which lists as `hidden` what cannot be identified there.
 class Comparison {
  public:
-  explicit Comparison(const nlohmann::json& truth)
-      : truth_(truth), hidden_(truth.value("hidden", std::vector<std::string>())) {}
+  explicit Comparison(const Json& truth) : truth_(truth), hidden_(truth.value("hidden", std::vector<std::string>())) {}
 
   Errors errors;
 
@@ -47,35 +44,36 @@ class Comparison {
 
   void add_rate(const char* kind, const char* key, double found) {
     // A limit that is not there must not be found either.
-    if (truth_.contains(key)) add("", kind, found, truth_.at(key));
+    if (truth_.contains(key)) add("", kind, found, truth_.at(key).get<double>());
     else if (std::isfinite(found)) add("", kind, std::nullopt, 0);
   }
 
  private:
-  const nlohmann::json& truth_;
+  const Json& truth_;
   std::vector<std::string> hidden_;
 };
 
-double fastest(const nlohmann::json& protocols) {
+double fastest(const Json& protocols) {
   double least = std::numeric_limits<double>::infinity();
   for (const auto& protocol : protocols) least = std::min(least, protocol.at("beta_s_per_byte").get<double>());
   return least;
 }
 
 /// Compares each described protocol with the calibrated one that holds in its middle.
-void compare_channel(const nlohmann::json& described, const Channel& channel, const std::string& locality,
+void compare_channel(const Json& described, const Channel& channel, const std::string& locality,
                      Comparison& comparison) {
   const auto& protocols = described.at("protocols");
-  const double sending = described.at("send_overhead_s"), receiving = described.value("receive_overhead_s", 0.0);
+  const double sending = described.at("send_overhead_s").get<double>(),
+               receiving = described.value("receive_overhead_s", 0.0);
   const double beta = fastest(protocols);
   double least = 1;
   for (std::size_t i = 0; i < protocols.size(); ++i) {
     const auto& truth = protocols[i];
     const auto place = fmt::format("{}[{}].", locality, i);
     constexpr double beyond = 1 << 22;  // the largest size that is measured
-    const double most = truth.value("max_bytes", beyond), own_beta = truth.at("beta_s_per_byte");
+    const double most = truth.value("max_bytes", beyond), own_beta = truth.at("beta_s_per_byte").get<double>();
     const auto& found = channel.protocol(static_cast<Bytes>(std::sqrt(least * most)));
-    comparison.add(place, "alpha", found.alpha_s, truth.at("alpha_s"));
+    comparison.add(place, "alpha", found.alpha_s, truth.at("alpha_s").get<double>());
     comparison.add(place, "beta", found.beta_s_per_byte, own_beta);
     comparison.add(place, "alpha_next", found.alpha_next_s, sending);
     comparison.add(place, "beta_next", found.beta_next_s_per_byte, own_beta - beta, own_beta);
@@ -97,29 +95,29 @@ void compare_channel(const nlohmann::json& described, const Channel& channel, co
 }
 
 /// Are just those nodes named that are slow?
-bool names_slow_nodes(const nlohmann::json& truth, const nlohmann::json& provenance) {
+bool names_slow_nodes(const Json& truth, const Json& provenance) {
   std::vector<int> found, slow;
-  for (const auto& each : provenance.at("slow_nodes")) found.push_back(each.at("node"));
-  if (truth.contains("slow_node")) slow.push_back(truth.at("slow_node"));
+  for (const auto& each : provenance.at("slow_nodes")) found.push_back(each.at("node").get<int>());
+  if (truth.contains("slow_node")) slow.push_back(truth.at("slow_node").get<int>());
   return found == slow;
 }
 
 /// Does the layout tell nothing of switches that are there?
-bool has_unknown_groups(const nlohmann::json& truth) {
+bool has_unknown_groups(const Json& truth) {
   return truth.contains("leaf_nodes") && !truth.value("groups_are_known", false);
 }
 
 /// Does the verdict tell of a core that no key of a profile describes, where there is one and nowhere else?
-bool tells_of_core(const nlohmann::json& truth, const Verdict& verdict) {
+bool tells_of_core(const Json& truth, const Verdict& verdict) {
   const bool is_told = verdict.trust != Trust::good && verdict.why.find("the network's core") != std::string::npos;
   return is_told == has_unknown_groups(truth);
 }
 
 /// Compares copies of devices: between them and host memory by each number of processes, and within one.
-void compare_devices(const nlohmann::json& truth, const Machine& machine, Comparison& comparison) {
+void compare_devices(const Json& truth, const Machine& machine, Comparison& comparison) {
   const auto& devices = truth.at("devices");
   const auto number = [&](const char* key) { return devices.at(key).get<double>(); };
-  comparison.add("", "devices", machine.devices_per_node, devices.at("per_node"));
+  comparison.add("", "devices", machine.devices_per_node, devices.at("per_node").get<double>());
   const int ranks = truth.at("sockets").get<int>() * truth.at("cores").get<int>();
   constexpr int most = 8;
   for (const auto* copies : {&machine.device_to_host, &machine.host_to_device})
@@ -135,14 +133,15 @@ void compare_devices(const nlohmann::json& truth, const Machine& machine, Compar
   const auto& own = truth.at("device");
   comparison.add("", "device_copy", machine.device_copy_call_s,
                  own.at("copy_call_s").get<double>() + own.at("copy_block_s").get<double>());
-  comparison.add("", "device_copy", machine.device_copy_rate_bytes_per_s, own.at("copy_rate_bytes_per_s"));
+  comparison.add("", "device_copy", machine.device_copy_rate_bytes_per_s,
+                 own.at("copy_rate_bytes_per_s").get<double>());
 }
 
-Errors compare(const nlohmann::json& truth, const Profile& profile) {
+Errors compare(const Json& truth, const Profile& profile) {
   const auto& machine = profile.machine;
   Comparison comparison(truth);
   if (truth.contains("devices")) compare_devices(truth, machine, comparison);
-  const bool is_named = names_slow_nodes(truth, nlohmann::json::parse(profile.provenance_json));
+  const bool is_named = names_slow_nodes(truth, Json::parse(profile.provenance_json));
   comparison.add("", "slow_node", is_named ? std::optional(0.0) : std::nullopt, 0, 1);
   const bool is_told = machine.verdict && tells_of_core(truth, *machine.verdict);
   comparison.add("", "narrow_core", is_told ? std::optional(0.0) : std::nullopt, 0, 1);
@@ -192,7 +191,7 @@ Json calibration(const Options& options) {
     fmt::print("   (largest relative errors)\n");
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto truth = nlohmann::json::parse(read_file(all[i].file));
+    const auto truth = Json::parse(read_file(all[i].file));
     const auto errors = compare(truth, read_profile(profiles[i]));
     Json row{{"cluster", all[i].name}};
     if (!options.json) fmt::print("{:<16}", all[i].name);

@@ -5,16 +5,14 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "bench/options.hpp"
 #include "bench/summary.hpp"
+#include "model/json.hpp"
 #include "selector/choose/parallel.hpp"
 
 namespace commpass::bench {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Shape {
   int dimensions;
@@ -63,8 +61,9 @@ Result run_case(const Options& options, const Case& which) {
                   "--strategies 'trivial;cartesian' --json --repetitions 1 --progress never",
                   profile, layout_of(cluster, shape.ranks), shape.dims, shape.values, ints * int_bytes,
                   is_allgather ? "same" : "own")));
-  return {json.at("chosen"), json.at("chosen_s"), json.at("baselines").at(0).at("measured_s"),
-          json.at("ranking").at(0).at("measured_s"), json.at("ranking").at(1).at("measured_s")};
+  const auto measured = [&](const char* rows, int row) { return json.at(rows)[row].at("measured_s").get<double>(); };
+  return {json.at("chosen").get<std::string>(), json.at("chosen_s").get<double>(), measured("baselines", 0),
+          measured("ranking", 0), measured("ranking", 1)};
 }
 
 Json summary_of(const std::vector<Result>& results) {

@@ -7,10 +7,10 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "model/file.hpp"
+#include "model/json.hpp"
 #include "model/machine/profile.hpp"
 #include "model/pattern/generate.hpp"
 #include "selector/choose/baseline.hpp"
@@ -21,8 +21,6 @@
 namespace commpass::bench {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr auto* folder = "devices";
 
@@ -126,7 +124,7 @@ DeviceResult run_device_case(const Simulator& simulator, const DeviceCluster& cl
   double least = std::numeric_limits<double>::infinity();
   for (const auto& candidate : run) {
     const auto name = to_string(candidate.strategy);
-    const double seconds = measured.at(name);
+    const double seconds = measured.at(name).get<double>();
     result.predicted_s.push_back(candidate.cost.seconds);
     result.measured_s.push_back(seconds);
     result.errors.push_back(std::abs(candidate.cost.seconds / seconds - 1));
@@ -135,7 +133,7 @@ DeviceResult run_device_case(const Simulator& simulator, const DeviceCluster& cl
       result.best = name;
     }
   }
-  const double chosen = measured.at(result.chosen);
+  const double chosen = measured.at(result.chosen).get<double>();
   result.regret = chosen / least;
   result.speedup = measured.at(to_string(users_way(ranking, DataPlace::device)->strategy)).get<double>() / chosen;
   result.chosen_error = ranking.front().cost.seconds / chosen - 1;

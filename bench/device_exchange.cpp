@@ -4,10 +4,10 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "measure/pattern_data.hpp"
 #include "model/error.hpp"
+#include "model/json.hpp"
 #include "model/machine/profile.hpp"
 #include "model/route/strategy.hpp"
 #include "runtime/communicator.hpp"
@@ -19,8 +19,6 @@
 
 namespace commpass {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// What this rank copies for staged data.
 struct Staging {

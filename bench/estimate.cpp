@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "bench/options.hpp"
+#include "model/json.hpp"
 #include "model/machine/profile.hpp"
 #include "model/pattern/generate.hpp"
 #include "model/route/catalogue.hpp"
@@ -16,8 +16,6 @@
 
 namespace commpass::bench {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Case {
   std::string pattern;

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "bench/in_turn.hpp"
 #include "bench/options.hpp"
 #include "bench/statistics.hpp"
+#include "model/json.hpp"
 #include "model/text.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/mpi/agreement.hpp"
@@ -20,8 +20,6 @@
 
 namespace commpass::bench {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr Bytes kibibyte = 1024;
 constexpr Bytes sizes[] = {8, 64, 512, 4 * kibibyte, 32 * kibibyte, 256 * kibibyte, 1024 * kibibyte};

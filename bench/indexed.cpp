@@ -3,17 +3,15 @@
 
 #include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
 #include "bench/options.hpp"
 #include "bench/peer_times.hpp"
 #include "bench/value_needs.hpp"
 #include "model/file.hpp"
+#include "model/json.hpp"
 
 namespace commpass::bench {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 ValueNeeds of_matrix(const char* name, int ranks) {
   return needs_of_matrix(read_matrix_market(fmt::format("{}/{}.mtx.gz", COMMPASS_EXAMPLE_MATRICES, name)), ranks);
@@ -54,8 +52,9 @@ PeerTimes run_case(const Options& options, const PeerCase& which, const NeedsCas
   const auto layout = parse_layout(layout_text, which.ranks);
   std::vector<std::string> schedules;
   for (const auto& peer : peers) schedules.push_back(to_text(peer.make(needs, layout)));
-  return {own.at("strategy").get<std::string>() + (own.at("shares_values") ? ", shared" : ""), own.at("seconds"),
-          own.at("predicted_s"), time_schedules(options.simulator, which, schedules, "--values")};
+  return {own.at("strategy").get<std::string>() + (own.at("shares_values").get<bool>() ? ", shared" : ""),
+          own.at("seconds").get<double>(), own.at("predicted_s").get<double>(),
+          time_schedules(options.simulator, which, schedules, "--values")};
 }
 
 Json indexed(const Options& options) {

@@ -2,11 +2,10 @@
 #include <fmt/format.h>
 #include <mpi.h>
 
-#include <nlohmann/json.hpp>
-
 #include "bench/value_needs.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
+#include "model/json.hpp"
 #include "model/machine/profile.hpp"
 #include "model/route/strategy.hpp"
 #include "runtime/communicator.hpp"
@@ -17,8 +16,6 @@
 
 namespace commpass {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Arguments {
   std::string needs, layout, profile;

@@ -4,17 +4,15 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "bench/options.hpp"
 #include "bench/statistics.hpp"
 #include "bench/stopwatch.hpp"
+#include "model/json.hpp"
 
 namespace commpass::bench {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// One rank's all-to-all, which nobody but the MPI library runs: by its own name, which the interposer has taken, and
 /// by the other one.

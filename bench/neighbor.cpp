@@ -1,12 +1,11 @@
 // bench neighbor: what is chosen for neighbour exchanges against what other libraries do, in one simulated program.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "bench/options.hpp"
 #include "bench/peer_schedules.hpp"
 #include "bench/peer_times.hpp"
 #include "bench/skewed_patterns.hpp"
+#include "model/json.hpp"
 #include "model/machine/profile.hpp"
 #include "model/pattern/generate.hpp"
 #include "model/pattern/matrix_pattern.hpp"
@@ -15,8 +14,6 @@
 
 namespace commpass::bench {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Pattern of_matrix(const char* name, int ranks) {
   PatternArguments arguments;
@@ -67,7 +64,7 @@ PeerTimes run_case(const Options& options, const PeerCase& which) {
 
   std::vector<std::string> schedules;
   for (const auto& peer : peers) schedules.push_back(to_text(peer.make(pattern, layout)));
-  return {chosen, measured.at("measured_s"), measured.at("predicted_s"),
+  return {chosen, measured.at("measured_s").get<double>(), measured.at("predicted_s").get<double>(),
           time_schedules(options.simulator, which, schedules)};
 }
 

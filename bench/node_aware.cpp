@@ -6,10 +6,10 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "bench/node_aware_exchanges.hpp"
 #include "bench/options.hpp"
+#include "model/json.hpp"
 #include "model/machine/profile_lookup.hpp"
 #include "model/text.hpp"
 
@@ -17,7 +17,6 @@ namespace commpass::bench {
 namespace {
 
 using namespace node_aware;
-using Json = nlohmann::ordered_json;
 
 const Node node;
 

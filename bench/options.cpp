@@ -13,11 +13,11 @@ namespace commpass::bench {
 namespace {
 
 /// @throws Error that names all values above their bounds
-void hold(const std::string& name, const nlohmann::ordered_json& summary, const std::string& file) {
-  const auto bounds = nlohmann::json::parse(read_file(file)).at(name);
+void hold(const std::string& name, const Json& summary, const std::string& file) {
+  const auto bounds = Json::parse(read_file(file)).at(name);
   std::string above;
   for (const auto& [key, bound] : bounds.items())
-    if (const double value = summary.at(key); !(value <= bound.get<double>()))
+    if (const double value = summary.at(key).get<double>(); !(value <= bound.get<double>()))
       above += fmt::format("; {} is {:.6g}, the recorded bound is {:.6g}", key, value, bound.get<double>());
   if (!above.empty()) throw Error(fmt::format("bench {} got worse than {} says{}", name, file, above));
 }
@@ -25,7 +25,7 @@ void hold(const std::string& name, const nlohmann::ordered_json& summary, const 
 }  // namespace
 
 int run_benchmark(Command command, int argc, char** argv, const std::string& name, OutputOptions& options,
-                  const std::function<nlohmann::ordered_json()>& benchmark, bool speaks) {
+                  const std::function<Json()>& benchmark, bool speaks) {
   std::string bounds;
   command.add({{"--quick", &options.quick, "fewer and smaller cases, at most five minutes"},
                {"--json", &options.json, "JSON on stdout"},
@@ -39,7 +39,7 @@ int run_benchmark(Command command, int argc, char** argv, const std::string& nam
 }
 
 int run_simulated_benchmark(int argc, char** argv, const std::string& name, const char* about,
-                            const std::function<nlohmann::ordered_json(const Options&)>& benchmark) {
+                            const std::function<Json(const Options&)>& benchmark) {
   Options options;
   Command command{"bench-" + name, about};
   auto& simulator = options.simulator;

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "bench/simulate.hpp"
+#include "model/json.hpp"
 #include "selector/commands/switches.hpp"
 
 namespace commpass::bench {
@@ -22,7 +22,7 @@ struct OutputOptions {
 /// @param speaks  print JSON and errors; one rank of an MPI program does
 /// @return the exit code; 1 if a value of the summary is above its bound
 int run_benchmark(Command command, int argc, char** argv, const std::string& name, OutputOptions& options,
-                  const std::function<nlohmann::ordered_json()>& benchmark, bool speaks = true);
+                  const std::function<Json()>& benchmark, bool speaks = true);
 
 /// Those of simulated benchmarks.
 struct Options : OutputOptions {
@@ -33,6 +33,6 @@ struct Options : OutputOptions {
 /// The same for a benchmark that simulates: parses `--programs DIR --platform FILE --clusters DIR --scratch DIR` and
 /// `--profiles DIR`, too.
 int run_simulated_benchmark(int argc, char** argv, const std::string& name, const char* about,
-                            const std::function<nlohmann::ordered_json(const Options&)>& benchmark);
+                            const std::function<Json(const Options&)>& benchmark);
 
 }  // namespace commpass::bench

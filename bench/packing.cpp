@@ -5,20 +5,18 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <vector>
 
 #include "bench/options.hpp"
 #include "bench/statistics.hpp"
 #include "bench/stopwatch.hpp"
+#include "model/json.hpp"
 #include "model/text.hpp"
 #include "runtime/execute/local_copy.hpp"
 
 namespace commpass::bench {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t smallest_block = 8, largest_block = std::size_t{64} << 10;
 constexpr std::size_t counted_block = 256;  ///< the summary is over blocks of this size and more

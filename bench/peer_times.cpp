@@ -14,8 +14,6 @@ namespace commpass::bench {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 std::size_t best_of(const PeerTimes& times) {
   return static_cast<std::size_t>(std::ranges::min_element(times.peers_s) - times.peers_s.begin());
 }
@@ -114,7 +112,7 @@ std::vector<double> time_schedules(const Simulator& simulator, const PeerCase& w
     write_file(file, schedules[i]);
     arguments += fmt::format(" '{}'", file);
   }
-  return nlohmann::json::parse(simulate(simulator, which.cluster, which.ranks, "commpass-reference", arguments))
+  return Json::parse(simulate(simulator, which.cluster, which.ranks, "commpass-reference", arguments))
       .get<std::vector<double>>();
 }
 

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "bench/options.hpp"
 #include "bench/simulate.hpp"
+#include "model/json.hpp"
 
 namespace commpass::bench {
 
@@ -34,8 +34,8 @@ struct PeerComparison {
 
 /// Runs all exchanges on all clusters, several at once, and prints them unless the options ask for JSON.
 /// @return all cases, and their summary
-nlohmann::ordered_json compare_with_peers(const Options& options, const std::vector<ClusterShape>& clusters,
-                                          const PeerComparison& comparison);
+Json compare_with_peers(const Options& options, const std::vector<ClusterShape>& clusters,
+                        const PeerComparison& comparison);
 
 /// @param schedules  as texts for `commpass-reference`
 /// @param options    of the program

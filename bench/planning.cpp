@@ -4,7 +4,6 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "bench/in_turn.hpp"
@@ -12,6 +11,7 @@
 #include "bench/statistics.hpp"
 #include "bench/summary.hpp"
 #include "model/error.hpp"
+#include "model/json.hpp"
 #include "model/machine/profile_lookup.hpp"
 #include "model/text.hpp"
 #include "runtime/collectives.hpp"
@@ -25,7 +25,6 @@
 namespace commpass::bench {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using test::Calls;
 using test::counted;
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "bench/options.hpp"
+#include "model/json.hpp"
 #include "model/machine/profile_lookup.hpp"
 #include "model/text.hpp"
 #include "selector/choose/alltoall_choice.hpp"
@@ -15,8 +15,6 @@
 
 namespace commpass::bench {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct Figure {
   int ranks = 2048, ppn = 32;

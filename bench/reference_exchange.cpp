@@ -4,10 +4,10 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "model/file.hpp"
+#include "model/json.hpp"
 #include "runtime/execute/memory.hpp"
 #include "runtime/indexed/value_runs.hpp"
 #include "runtime/mpi/mpi_error.hpp"
@@ -100,7 +100,7 @@ class ReferenceExchange {
 };
 
 void run(const std::vector<std::string>& files, PieceKind kind) {
-  nlohmann::ordered_json seconds;
+  Json seconds;
   for (const auto& file : files) {
     ReferenceExchange exchange(read_file(file), kind);
     time_exchange(MPI_COMM_WORLD, [&] { exchange.run(); });  // warm

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <string_view>
 
@@ -15,13 +14,12 @@
 #include "bench/sparse_cases.hpp"
 #include "bench/summary.hpp"
 #include "model/error.hpp"
+#include "model/json.hpp"
 #include "model/text.hpp"
 #include "selector/choose/parallel.hpp"
 
 namespace commpass::bench {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int any_ranks = 1 << 20;
 
@@ -157,9 +155,9 @@ void compare_with_cuts(const Options& options, const Case& which, Result& result
   const auto json = measure(options, which, fmt::format("{}", fmt::join(cuts, ";")));
   const auto chosen_s = result.regret * least;
   for (const auto& row : json.at("ranking")) {
-    if (const double measured = row.at("measured_s"); measured < least) {
+    if (const double measured = row.at("measured_s").get<double>(); measured < least) {
       least = measured;
-      result.best = row.at("strategy");
+      result.best = row.at("strategy").get<std::string>();
     }
   }
   result.regret = chosen_s / least;
@@ -172,17 +170,17 @@ Result run_case(const Options& options, const Case& which) {
   result.cluster = cluster.name;
   result.pattern = pattern.name;
   result.ranks = ranks;
-  result.chosen = json.at("chosen");
-  result.regret = json.at("regret");
+  result.chosen = json.at("chosen").get<std::string>();
+  result.regret = json.at("regret").get<double>();
   std::vector<double> predicted, measured;
   double least = std::numeric_limits<double>::infinity();
   for (const auto& row : json.at("ranking")) {
-    predicted.push_back(row.at("predicted_s"));
-    measured.push_back(row.at("measured_s"));
+    predicted.push_back(row.at("predicted_s").get<double>());
+    measured.push_back(row.at("measured_s").get<double>());
     result.errors.push_back(std::abs(predicted.back() / measured.back() - 1));
     if (measured.back() < least) {
       least = measured.back();
-      result.best = row.at("strategy");
+      result.best = row.at("strategy").get<std::string>();
     }
   }
   result.chosen_error = predicted[0] / measured[0] - 1;

@@ -1,10 +1,9 @@
 // bench scale: how long do the choices take that are made without a pattern, for a hundred thousand ranks?
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "bench/options.hpp"
 #include "bench/stopwatch.hpp"
+#include "model/json.hpp"
 #include "model/machine/profile.hpp"
 #include "model/route/catalogue.hpp"
 #include "model/text.hpp"
@@ -14,8 +13,6 @@
 
 namespace commpass::bench {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 struct NamedLayout {
   std::string name;

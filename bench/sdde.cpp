@@ -4,17 +4,15 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "bench/options.hpp"
 #include "bench/sparse_cases.hpp"
 #include "bench/summary.hpp"
+#include "model/json.hpp"
 #include "selector/choose/parallel.hpp"
 
 namespace commpass::bench {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json summary_of(const std::vector<SparseResult>& results) {
   std::vector<double> regrets, speedups, worst, errors;

@@ -3,10 +3,10 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "bench/options.hpp"
 #include "bench/stopwatch.hpp"
+#include "model/json.hpp"
 #include "model/machine/profile.hpp"
 #include "model/pattern/generate.hpp"
 #include "model/route/catalogue.hpp"
@@ -18,8 +18,6 @@
 
 namespace commpass::bench {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr Bytes block_bytes = 64;
 constexpr int degree = 50, ppn = 32;
@@ -146,26 +144,26 @@ Json selection(const OutputOptions& options, const std::string& profile) {
                  shared ? format_seconds(shared->share) : "-", format_bytes(static_cast<double>(peak)),
                  format_seconds(closed.ranking), closed.ranked, format_seconds(closed.suggestions),
                  format_seconds(closed.longest), closed.longest_strategy);
-    auto& row = json["cases"].emplace_back();
-    row = {{"ranks", ranks},
-           {"messages", pattern.edges.size()},
-           {"strategies", ranking.size()},
-           {"strategies_in_full", in_full},
-           {"seconds", seconds},
-           {"seconds_all_in_full", seconds_all},
-           {"regret", regret},
-           {"bytes_peak", peak},
-           {"closed_form_strategies", closed.ranked},
-           {"closed_form_seconds", closed.ranking},
-           {"closed_form_seconds_suggestions", closed.suggestions},
-           {"closed_form_seconds_standard", closed.standard},
-           {"closed_form_seconds_longest", closed.longest},
-           {"closed_form_longest", closed.longest_strategy}};
+    Json row{{"ranks", ranks},
+             {"messages", pattern.edges.size()},
+             {"strategies", ranking.size()},
+             {"strategies_in_full", in_full},
+             {"seconds", seconds},
+             {"seconds_all_in_full", seconds_all},
+             {"regret", regret},
+             {"bytes_peak", peak},
+             {"closed_form_strategies", closed.ranked},
+             {"closed_form_seconds", closed.ranking},
+             {"closed_form_seconds_suggestions", closed.suggestions},
+             {"closed_form_seconds_standard", closed.standard},
+             {"closed_form_seconds_longest", closed.longest},
+             {"closed_form_longest", closed.longest_strategy}};
     if (shared)
       row.update({{"ranks_that_share", shared->ranks},
                   {"seconds_work", shared->work},
                   {"seconds_share", shared->share},
                   {"seconds_longest_price", shared->longest_price}});
+    json["cases"].push_back(std::move(row));
   }
   const auto& largest = json["cases"].back();
   double regret_max = 0;

@@ -7,11 +7,11 @@
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "model/error.hpp"
 #include "model/file.hpp"
+#include "model/json.hpp"
 #include "selector/choose/parallel.hpp"
 
 namespace commpass::bench {
@@ -21,10 +21,11 @@ namespace fs = std::filesystem;
 namespace {
 
 ClusterShape shape_of(const std::string& file) {
-  const auto json = nlohmann::json::parse(read_file(file));
-  ClusterShape shape{json.at("name"), json.at("sockets"), json.at("cores"), file};
+  const auto json = Json::parse(read_file(file));
+  ClusterShape shape{json.at("name").get<std::string>(), json.at("sockets").get<int>(), json.at("cores").get<int>(),
+                     file};
   if (json.value("groups_are_known", false)) {
-    shape.group_nodes = json.at("leaf_nodes");
+    shape.group_nodes = json.at("leaf_nodes").get<int>();
     shape.calibration_nodes = 2 * shape.group_nodes;
   }
   // Several nodes have to send for the limit into one of them to show.

@@ -13,8 +13,6 @@ namespace commpass::bench {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr int all_others = std::numeric_limits<int>::max();
 constexpr SparsePattern sparse_patterns[] = {
     {"1 x 8 B", 1, 0, "constant", 8, false},
@@ -84,15 +82,15 @@ SparseResult run_sparse_case(const Simulator& simulator, const SparseCase& which
   result.cluster = cluster.name;
   result.pattern = pattern.name;
   result.ranks = ranks;
-  result.chosen = json.at("chosen");
-  result.chosen_s = json.at("chosen_s");
+  result.chosen = json.at("chosen").get<std::string>();
+  result.chosen_s = json.at("chosen_s").get<double>();
   result.best_s = result.baseline_s = none;
   result.ranking = json.at("ranking");
   std::map<std::string, double> by_kind{{"direct", none}, {"two-step", none}};
   for (const auto& row : result.ranking) {
-    const std::string name = row.at("strategy");
-    const double measured = row.at("measured_s");
-    result.predicted_s.push_back(row.at("predicted_s"));
+    const std::string name = row.at("strategy").get<std::string>();
+    const double measured = row.at("measured_s").get<double>();
+    result.predicted_s.push_back(row.at("predicted_s").get<double>());
     result.measured_s.push_back(measured);
     auto& least = by_kind[name.substr(0, name.find_first_of(",+"))];
     least = std::min(least, measured);
@@ -103,8 +101,8 @@ SparseResult run_sparse_case(const Simulator& simulator, const SparseCase& which
   result.two_step = by_kind["two-step"] / by_kind["direct"];
   for (const auto& row : json.at("baselines")) {
     if (row.at("measured_s").get<double>() >= result.baseline_s) continue;
-    result.baseline_s = row.at("measured_s");
-    result.best_baseline = row.at("name");
+    result.baseline_s = row.at("measured_s").get<double>();
+    result.best_baseline = row.at("name").get<std::string>();
   }
   return result;
 }

@@ -1,11 +1,11 @@
 // Sparse dynamic data exchanges on simulated clusters, for all benchmarks that run them.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "bench/simulate.hpp"
+#include "model/json.hpp"
 #include "model/types.hpp"
 
 namespace commpass::bench {
@@ -34,7 +34,7 @@ struct SparseResult {
   double baseline_s = 0;                        ///< of the faster one of those that applications write by hand
   double two_step = 1;                          ///< time of the best two-step exchange ÷ that of the best direct one
   std::vector<double> predicted_s, measured_s;  ///< of every strategy
-  nlohmann::ordered_json ranking;
+  Json ranking;
 
   double regret() const { return chosen_s / best_s; }
   double speedup() const { return baseline_s / chosen_s; }

@@ -1,6 +1,6 @@
-#include <nlohmann/json.hpp>
 
 #include "doctor/findings.hpp"
+#include "model/json.hpp"
 
 namespace commpass {
 
@@ -8,10 +8,10 @@ std::string findings_json(const std::vector<Finding>& findings, const Layout& la
   constexpr auto name_of = [](State state) {
     return state == State::good ? "good" : state == State::attention ? "attention" : "stop";
   };
-  nlohmann::ordered_json json;
+  Json json;
   json["may_measure"] = may_measure(findings);
   json["layout"] = layout.describe();
-  json["findings"] = nlohmann::ordered_json::array();
+  json["findings"] = Json::array();
   for (const auto& finding : findings)
     json["findings"].push_back({{"subject", finding.subject},
                                 {"state", name_of(finding.state)},

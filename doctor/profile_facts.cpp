@@ -1,9 +1,9 @@
 #include "doctor/profile_facts.hpp"
 
 #include <ctime>
-#include <nlohmann/json.hpp>
 
 #include "model/error.hpp"
+#include "model/json.hpp"
 #include "selector/commands/environment.hpp"
 
 namespace commpass {
@@ -30,7 +30,7 @@ ProfileFacts examine_profile(const Fingerprint& here, const Layout& layout, cons
   ProfileFacts facts;
   try {
     const auto profile = find(facts, here, layout);
-    const auto provenance = nlohmann::json::parse(profile.provenance_json);
+    const auto provenance = Json::parse(profile.provenance_json);
     if (provenance.contains("date") && provenance["date"].is_string())
       facts.age_days = age_of(provenance["date"].get<std::string>(), std::time(nullptr));
     facts.pace = pace_of(profile);

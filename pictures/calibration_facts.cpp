@@ -2,35 +2,34 @@
 
 #include <algorithm>
 #include <limits>
-#include <nlohmann/json.hpp>
+
+#include "model/json.hpp"
 
 namespace commpass {
 
 namespace {
 
-using FactsJson = nlohmann::json;
-
-FactsJson list_of(const Profile& profile, const char* key) {
-  const auto provenance = FactsJson::parse(profile.provenance_json, nullptr, false);
-  if (!provenance.is_object() || !provenance.contains(key) || !provenance[key].is_array()) return FactsJson::array();
+Json list_of(const Profile& profile, const char* key) {
+  const auto provenance = Json::parse_or_null(profile.provenance_json);
+  if (!provenance.is_object() || !provenance.contains(key) || !provenance[key].is_array()) return Json::array();
   return provenance[key];
 }
 
-std::string text_of(const FactsJson& entry, const char* key) {
+std::string text_of(const Json& entry, const char* key) {
   return entry.is_object() && entry.contains(key) && entry[key].is_string() ? entry[key].get<std::string>() : "";
 }
 
-double number_of(const FactsJson& entry, const char* key) {
+double number_of(const Json& entry, const char* key) {
   return entry.is_object() && entry.contains(key) && entry[key].is_number() ? entry[key].get<double>() : 0;
 }
 
 /// @return is it there?
-bool read_interval(const FactsJson& entry, const char* key, double (&bounds)[2]) {
+bool read_interval(const Json& entry, const char* key, double (&bounds)[2]) {
   if (!entry.is_object() || !entry.contains(key)) return false;
   const auto& pair = entry[key];
   if (!pair.is_array() || pair.size() != 2 || !pair[0].is_number() || !pair[1].is_number()) return false;
-  bounds[0] = pair[0];
-  bounds[1] = pair[1];
+  bounds[0] = pair[0].get<double>();
+  bounds[1] = pair[1].get<double>();
   return bounds[0] >= 0 && bounds[1] >= bounds[0];
 }
 
@@ -40,16 +39,16 @@ struct TimedRow {
 };
 
 /// Columns of numbers, as rows: those that have an interval, and times that can be drawn.
-std::vector<TimedRow> timed_rows(const FactsJson& columns, const char* of_what) {
+std::vector<TimedRow> timed_rows(const Json& columns, const char* of_what) {
   const auto column = [&](const char* key) {
-    return columns.is_object() && columns.contains(key) && columns[key].is_array() ? columns[key] : FactsJson::array();
+    return columns.is_object() && columns.contains(key) && columns[key].is_array() ? columns[key] : Json::array();
   };
   constexpr double least_s = 1e-12, most_s = 1e6;
   const auto of = column(of_what), seconds = column("seconds"), low = column("low_s"), high = column("high_s");
   std::vector<TimedRow> rows;
   for (std::size_t i = 0; i < std::min({of.size(), seconds.size(), low.size(), high.size()}); ++i) {
     if (!of[i].is_number() || !seconds[i].is_number() || !low[i].is_number() || !high[i].is_number()) continue;
-    const TimedRow row{of[i], seconds[i], low[i], high[i]};
+    const TimedRow row{of[i].get<double>(), seconds[i].get<double>(), low[i].get<double>(), high[i].get<double>()};
     if (row.low_s >= least_s && row.seconds >= row.low_s && row.high_s >= row.seconds && row.high_s <= most_s)
       rows.push_back(row);
   }
@@ -74,11 +73,12 @@ std::vector<FittedInterval> fitted_intervals(const Profile& profile) {
 
 std::vector<TimedMessage> timed_messages(const Profile& profile) {
   std::vector<TimedMessage> result;
-  const auto provenance = FactsJson::parse(profile.provenance_json, nullptr, false);
+  const auto provenance = Json::parse_or_null(profile.provenance_json);
   if (!provenance.is_object() || !provenance.contains("messages") || !provenance["messages"].is_object()) return result;
   for (const auto& [locality, columns] : provenance["messages"].items())
     for (const auto& row : timed_rows(columns, "bytes"))
       if (row.of > 0) result.push_back({locality, row.of, row.seconds, row.low_s, row.high_s});
+  std::ranges::stable_sort(result, {}, &TimedMessage::locality);  // independent of the order in the file
   return result;
 }
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "model/error.hpp"
+#include "model/json.hpp"
 #include "model/text.hpp"
 #include "pictures/axis.hpp"
 #include "pictures/svg.hpp"
@@ -122,7 +122,6 @@ void draw_part(Svg& svg, const Strip& strip, const Part& part, const Axis& acros
 }
 
 std::string json_of(const Advice& advice, const std::vector<Strip>& strips) {
-  using Json = nlohmann::ordered_json;
   Json json{{"schema_version", 1}, {"program", advice.record.program}, {"run_s", advice.record.run_s}};
   if (!advice.machines.empty()) json["machine"] = advice.machines.front().machine;
   json["calls"] = Json::array();

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <vector>
 
+#include "model/json.hpp"
 #include "model/text.hpp"
 #include "pictures/axis.hpp"
 #include "pictures/svg.hpp"
@@ -60,7 +60,6 @@ std::vector<const Candidate*> shown(const Report& report, std::size_t top) {
 }
 
 std::string json_of(const std::vector<const Candidate*>& candidates, const Report& report) {
-  using Json = nlohmann::ordered_json;
   auto json = json_head(report.context);
   json["chosen"] = report.chosen;
   json["strategies"] = Json::array();

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "model/error.hpp"
+#include "model/json.hpp"
 #include "pictures/svg.hpp"
 #include "selector/report/csv.hpp"
 #include "selector/report/json_text.hpp"
@@ -97,9 +97,8 @@ Picture draw_layout(const Layout& layout, std::span<const Rank> positions, const
     const int rows = (drawn + in_a_row - 1) / in_a_row;
     y += rows * (box_height + apart);
   }
-  const nlohmann::ordered_json json{{"schema_version", 1},         {"layout", layout.describe()},
-                                    {"ranks", layout.ranks()},     {"plays_other_node", moved[2]},
-                                    {"plays_same_node", moved[1]}, {"plays_itself", moved[0]}};
+  const Json json{{"schema_version", 1},          {"layout", layout.describe()}, {"ranks", layout.ranks()},
+                  {"plays_other_node", moved[2]}, {"plays_same_node", moved[1]}, {"plays_itself", moved[0]}};
   return std::move(svg).finish(y + 4, json_text(json, picture_indent), csv);
 }
 

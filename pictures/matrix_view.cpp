@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <vector>
 
+#include "model/json.hpp"
 #include "model/text.hpp"
 #include "pictures/png.hpp"
 #include "pictures/svg.hpp"
@@ -94,7 +94,6 @@ std::string bitmap_of(const Matrix& matrix, const Shades& shades) {
 }
 
 std::string json_of(const ExchangeView& view, const std::vector<Matrix>& matrices) {
-  using Json = nlohmann::ordered_json;
   Json json{{"schema_version", 1}, {"strategy", to_string(view.strategy)}, {"ranks", view.pattern.ranks}};
   for (const auto& matrix : matrices)
     json["matrices"].push_back({{"name", matrix.name},

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "model/error.hpp"
+#include "model/json.hpp"
 #include "model/median.hpp"
 #include "model/text.hpp"
 #include "pictures/axis.hpp"
@@ -24,7 +24,7 @@ bool MeasuredPrice::can_be_drawn() const {
 }
 
 std::vector<MeasuredPrice> read_measured_prices(const std::string& json, const std::string& origin) {
-  const auto parsed = nlohmann::json::parse(json, nullptr, false);
+  const auto parsed = Json::parse_or_null(json);
   std::vector<MeasuredPrice> prices;
   if (parsed.is_object() && parsed.contains("ranking") && parsed["ranking"].is_array())
     for (const auto& row : parsed["ranking"]) {
@@ -32,7 +32,7 @@ std::vector<MeasuredPrice> read_measured_prices(const std::string& json, const s
       const auto seconds = [&](const char* key) {
         return row.contains(key) && row[key].is_number() ? row[key].get<double>() : 0;
       };
-      MeasuredPrice price{row["strategy"], seconds("predicted_s"), seconds("measured_s"), {}};
+      MeasuredPrice price{row["strategy"].get<std::string>(), seconds("predicted_s"), seconds("measured_s"), {}};
       if (price.can_be_drawn()) prices.push_back(std::move(price));
     }
   if (prices.empty())
@@ -90,7 +90,7 @@ Picture draw_measured(const std::vector<MeasuredPrice>& prices, const std::strin
                     100 * (price.predicted_s / price.measured_s - 1)));
   svg.upward_text(14, top + side / 2, "predicted");
   auto csv = csv_line({"exchange", "strategy", "predicted_s", "measured_s"});
-  nlohmann::ordered_json json{{"schema_version", 1}, {"prices", nlohmann::ordered_json::array()}};
+  Json json{{"schema_version", 1}, {"prices", Json::array()}};
   for (const auto& price : prices) {
     csv += csv_line({price.exchange, price.strategy, csv_number(price.predicted_s), csv_number(price.measured_s)});
     json["prices"].push_back({{"exchange", price.exchange},

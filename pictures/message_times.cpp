@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "model/error.hpp"
+#include "model/json.hpp"
 #include "model/text.hpp"
 #include "pictures/axis.hpp"
 #include "pictures/calibration_facts.hpp"
@@ -143,7 +143,6 @@ void draw_timed(Svg& svg, const Residual& residual, const Axis& across, const Ax
 }
 
 std::string json_of(const std::vector<Line>& lines, const std::vector<Residual>& residuals) {
-  using Json = nlohmann::ordered_json;
   Json json{{"schema_version", 1}, {"lines", Json::array()}};
   for (const auto& line : lines) {
     Json entry{{"profile", line.machine},

@@ -6,11 +6,11 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
 #include "model/error.hpp"
+#include "model/json.hpp"
 #include "model/text.hpp"
 #include "pictures/axis.hpp"
 #include "pictures/calibration_facts.hpp"
@@ -130,7 +130,6 @@ void draw_timed(Svg& svg, const SharedRate& rate, const TimedPairs& point, const
 }
 
 std::string json_of(const Profile& profile, const std::vector<SharedRate>& rates) {
-  using Json = nlohmann::ordered_json;
   Json json{{"schema_version", 1}, {"profile", profile.machine.name}, {"rates", Json::array()}};
   for (const auto& rate : rates) {
     Json entry{{"parameter", rate.parameter}, {"locality", name_of(rate.locality)}, {"bytes", rate.bytes}};

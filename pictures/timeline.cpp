@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
 
+#include "model/json.hpp"
 #include "model/text.hpp"
 #include "pictures/axis.hpp"
 #include "pictures/svg.hpp"
@@ -107,7 +107,6 @@ Seconds left_at(const Trace& trace, const TraceLeg& leg) {
 }
 
 std::string json_of(const ExchangeView& view, const Trace& trace, const std::vector<Rank>& rows) {
-  using Json = nlohmann::ordered_json;
   Json json{{"schema_version", 1},
             {"strategy", to_string(view.strategy)},
             {"predicted_s", trace.cost.seconds},

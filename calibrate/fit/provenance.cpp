@@ -4,13 +4,12 @@
 #include <fmt/format.h>
 
 #include <ctime>
-#include <nlohmann/json.hpp>
+
+#include "model/json.hpp"
 
 namespace commpass {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json to_json(const std::vector<ProtocolFit>& fits) {
   Json json = Json::array();

@@ -6,18 +6,16 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "model/error.hpp"
 #include "model/file.hpp"
+#include "model/json.hpp"
 #include "model/text.hpp"
 
 namespace commpass {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int schema_version = 2, first_schema_version = 1;
 constexpr int schema_minor = 4;  ///< of schema_version; grows by one where keys are added that older ones may pass over
@@ -40,8 +38,7 @@ class ObjectReader {
   /// The value of `key`, or null if it is absent.
   const Json* find(const std::string& key) {
     asked_.insert(key);
-    const auto entry = json_.find(key);
-    return entry == json_.end() ? nullptr : &*entry;
+    return json_.find(key);
   }
 
   const Json& require(const std::string& key) {
@@ -72,12 +69,10 @@ class ObjectReader {
 
   std::int64_t integer(const std::string& key, std::int64_t least) {
     const Json& value = require(key);
-    const bool fits = value.is_number_integer() &&
-                      !(value.is_number_unsigned() &&
-                        value.get<std::uint64_t>() > std::uint64_t(std::numeric_limits<std::int64_t>::max()));
-    if (!fits || value.get<std::int64_t>() < least)
+    const auto integer = value.integer();
+    if (!integer || *integer < least)
       throw error(name(key), "is " + value.dump(), fmt::format("use an integer, {} or more", least));
-    return value.get<std::int64_t>();
+    return *integer;
   }
   /// An integer that fits an int.
   int count(const std::string& key, int least) {
@@ -251,67 +246,10 @@ constexpr OperationKey operation_keys[] = {
     {"batch_once_s", &OperationCosts::batch_once_s},
     {"discovery_s", &OperationCosts::discovery_s}};
 
-/// Where a parser is in a JSON text, and the keys of the objects that it is in.
-class JsonPlace {
- public:
-  /// @throws InputError for a key that its object has already
-  void see(Json::parse_event_t event, const Json& parsed, const std::string& origin) {
-    using Event = Json::parse_event_t;
-    if (event == Event::key) {
-      auto& [keys, last, index] = levels_.back();
-      last = parsed.get<std::string>();
-      if (!keys.insert(last).second)
-        throw InputError(origin, "key " + name() + " is written twice", "keep one of the two");
-      return;
-    }
-    if (event == Event::object_end || event == Event::array_end) return levels_.pop_back();
-    if (!levels_.empty()) ++levels_.back().index;
-    if (event != Event::value) levels_.emplace_back();
-  }
-
- private:
-  struct Level {
-    std::set<std::string> keys;  ///< of an object
-    std::string last;            ///< the last of them
-    int index = -1;              ///< of the last element
-  };
-
-  std::string name() const {
-    std::string text;
-    for (const auto& level : levels_)
-      text += level.keys.empty() ? fmt::format("[{}]", level.index) : (text.empty() ? "" : ".") + level.last;
-    return text;
-  }
-
-  std::vector<Level> levels_;
-};
-
-/// Parses, and refuses keys that an object has twice, of which only the last would count, and what is nested so deeply
-/// that taking it apart would overflow the stack.
-Json parse_json(const std::string& text, const std::string& origin) {
-  constexpr int deepest = 100;
-  JsonPlace place;
-  return Json::parse(text, [&](int depth, Json::parse_event_t event, const Json& parsed) {
-    if (depth > deepest)
-      throw InputError(origin, fmt::format("it is nested more than {} levels deep", deepest),
-                       "correct it or calibrate again");
-    place.see(event, parsed, origin);
-    return true;
-  });
-}
-
 }  // namespace
 
 Profile parse_profile(const std::string& text, const std::string& origin) {
-  Json json;
-  try {
-    json = parse_json(text, origin);
-  } catch (const Json::parse_error& e) {
-    throw InputError(origin, fmt::format("it is no JSON near byte {}", e.byte), "correct it or calibrate again");
-  } catch (const Json::out_of_range&) {
-    throw InputError(origin, "it has a number that is too large", "correct it or calibrate again");
-  }
-
+  const auto json = Json::parse(text, origin, "correct it or calibrate again");
   ObjectReader in(json, origin, "");
   const auto version = in.integer("schema_version", 0);
   if (version < first_schema_version || version > schema_version)

@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "model/cost/cost.hpp"
 #include "model/error.hpp"
+#include "model/json.hpp"
 #include "model/machine/generic_profile.hpp"
 #include "model/nearest_names.hpp"
 #include "model/text.hpp"
@@ -95,15 +95,12 @@ std::string find_profile(const std::string& name_or_path, const std::vector<std:
 }
 
 std::optional<Fingerprint> fingerprint_of(const Profile& profile) {
-  const auto provenance = nlohmann::json::parse(profile.provenance_json);
-  const auto has = [&](const char* key, bool (nlohmann::json::*is)() const noexcept) {
-    return provenance.contains(key) && (provenance[key].*is)();
-  };
-  using Json = nlohmann::json;
-  if (!has("processor", &Json::is_string) || !has("mpi_library", &Json::is_string) ||
-      !has("node_processors", &Json::is_number_integer))
-    return {};
-  Fingerprint result{provenance["processor"], provenance["node_processors"], provenance["mpi_library"]};
+  const auto provenance = Json::parse(profile.provenance_json);
+  const auto processor = provenance.value("processor", Json()), mpi_library = provenance.value("mpi_library", Json()),
+             node_processors = provenance.value("node_processors", Json());
+  if (!processor.is_string() || !mpi_library.is_string()) return {};
+  Fingerprint result{processor.get<std::string>(), node_processors.integer<int>().value_or(0),
+                     mpi_library.get<std::string>()};
   if (result.processor.empty() || result.node_processors == 0) return {};
   return result;
 }
@@ -139,13 +136,12 @@ std::optional<FoundProfile> find_measured_profile(const std::vector<std::string>
       auto measured_on = fingerprint_of(profile);
       if (measured_on && here.mpi_library.empty()) measured_on->mpi_library.clear();
       if (measured_on != here) continue;
-      const auto provenance = nlohmann::json::parse(profile.provenance_json);
-      Merit merit(!missing_parameters(layout, profile.machine), provenance.value("date", ""));
+      const auto provenance = Json::parse(profile.provenance_json);
+      Merit merit(!missing_parameters(layout, profile.machine), provenance.value("date", std::string()));
       if (best && merit <= best_merit) continue;
       best = {std::move(profile), ProfileChoice::measured_here, path};
       best_merit = std::move(merit);
-    } catch (const Error&) {
-    } catch (const nlohmann::json::exception&) {  // a date that is no text
+    } catch (const Error&) {  // among them a date that is no text
     }
   }
   return best;

@@ -22,7 +22,7 @@ class Commpass(CMakePackage):
     depends_on("pkgconfig", when="+mpi", type="build")
     depends_on("fmt")
     depends_on("zlib-api")
-    depends_on("nlohmann-json")
+    depends_on("nlohmann-json", type="build")
     depends_on("cli11")
     depends_on("mpi", when="+mpi")
     depends_on("eigen", when="+mpi")

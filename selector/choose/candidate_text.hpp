@@ -9,7 +9,7 @@
 
 namespace commpass {
 
-/// Not for people: binary JSON (CBOR), so that every number comes back to the last bit.
+/// Not for people: JSON, from which every number comes back to the last bit.
 std::string to_text(std::span<const Candidate> candidates);
 
 /// What to_text has made a text of.

@@ -10,19 +10,17 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <thread>
 #include <utility>
 
 #include "model/error.hpp"
 #include "model/file.hpp"
+#include "model/json.hpp"
 #include "model/route/strategy.hpp"
 
 namespace commpass {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int schema_version = 1;
 constexpr auto* remedy = "delete the file, or name another one";
@@ -30,14 +28,14 @@ constexpr auto* remedy = "delete the file, or name another one";
 /// The value of a key. @throws InputError
 template <class Value>
 Value value_of(const Json& entry, const char* key, const std::string& place) {
-  const auto found = entry.find(key);
-  if (found == entry.end()) throw InputError(place, fmt::format("{} is missing", key), remedy);
+  const auto* found = entry.find(key);
+  if (!found) throw InputError(place, fmt::format("{} is missing", key), remedy);
   if constexpr (std::is_same_v<Value, double>) {
     if (!found->is_number()) throw InputError(place, fmt::format("{} is no number", key), remedy);
   } else {
     if (!found->is_string()) throw InputError(place, fmt::format("{} is no text", key), remedy);
   }
-  return found->template get<Value>();
+  return found->get<Value>();
 }
 
 bool are_requests_new(const std::string& text, const std::string& place) {
@@ -80,13 +78,12 @@ void Wisdom::learn(WisdomEntry entry) {
 }
 
 Wisdom parse_wisdom(const std::string& text, const std::string& origin) {
-  const auto json = Json::parse(text, nullptr, false);
-  if (json.is_discarded() || !json.is_object())
-    throw InputError(origin, "it is no JSON object, so no wisdom was written to it", remedy);
-  const auto schema = json.find("schema"), entries = json.find("entries");
-  if (schema == json.end() || *schema != schema_version)
+  const auto json = Json::parse_or_null(text);
+  if (!json.is_object()) throw InputError(origin, "it is no JSON object, so no wisdom was written to it", remedy);
+  const auto *schema = json.find("schema"), *entries = json.find("entries");
+  if (!schema || *schema != schema_version)
     throw InputError(origin, fmt::format("its schema is not {}", schema_version), remedy);
-  if (entries == json.end() || !entries->is_array() || entries->size() > Wisdom::most_entries || json.size() != 2)
+  if (!entries || !entries->is_array() || entries->size() > Wisdom::most_entries || json.size() != 2)
     throw InputError(origin, fmt::format("it has no list of at most {} entries", Wisdom::most_entries), remedy);
   Wisdom wisdom;
   for (const auto& entry : *entries)
@@ -105,7 +102,7 @@ std::string to_json(const Wisdom& wisdom) {
                                {"planner", name_of(entry.planner)},
                                {"seconds", entry.seconds}});
   constexpr int indentation = 2;
-  return json.dump(indentation, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.dump(indentation) + "\n";
 }
 
 Wisdom read_wisdom(const std::string& path) {

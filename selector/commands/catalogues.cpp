@@ -3,8 +3,8 @@
 
 #include <iterator>
 #include <memory>
-#include <nlohmann/json.hpp>
 
+#include "model/json.hpp"
 #include "model/pattern/generate.hpp"
 #include "model/route/catalogue.hpp"
 #include "model/route/sparse_strategy.hpp"
@@ -16,8 +16,6 @@
 namespace commpass {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 void print_json(const Json& json) { fmt::print("{}", json_text(json)); }
 

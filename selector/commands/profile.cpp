@@ -4,10 +4,10 @@
 #include <ctime>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "model/error.hpp"
 #include "model/file.hpp"
+#include "model/json.hpp"
 #include "model/machine/plausibility.hpp"
 #include "model/machine/profile.hpp"
 #include "model/machine/profile_lookup.hpp"
@@ -40,14 +40,14 @@ std::string trust_of(const std::string& path) {
 }
 
 void list(const OutputFormat& format) {
-  auto entries = nlohmann::ordered_json::array();
+  auto entries = Json::array();
   std::string table = format.csv ? csv_line({"name", "verdict", "path"}) : "";
   for (const auto& path : list_profiles(profile_directories(read_environment().profile_places))) {
     const auto name = std::filesystem::path(path).stem().string(), verdict = trust_of(path);
     entries.push_back({{"name", name}, {"verdict", verdict}, {"path", path}});
     table += format.csv ? csv_line({name, verdict, path}) : fmt::format("{:<20} {:<13} {}\n", name, verdict, path);
   }
-  const nlohmann::ordered_json listed{{"schema_version", 1}, {"profiles", entries}};
+  const Json listed{{"schema_version", 1}, {"profiles", entries}};
   fmt::print("{}", format.json ? json_text(listed) : table);
 }
 

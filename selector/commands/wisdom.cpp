@@ -3,9 +3,9 @@
 
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "model/error.hpp"
+#include "model/json.hpp"
 #include "model/text.hpp"
 #include "selector/choose/wisdom.hpp"
 #include "selector/commands/commands.hpp"

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
+#include "model/json.hpp"
 #include "model/text.hpp"
 #include "selector/choose/baseline.hpp"
 #include "selector/report/advice.hpp"
@@ -13,8 +13,6 @@
 namespace commpass {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr double percents = 100;
 constexpr double least_told = 0.0005;  ///< a share that one digit behind the point does not show

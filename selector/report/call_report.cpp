@@ -6,8 +6,8 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
-#include <nlohmann/json.hpp>
 
+#include "model/json.hpp"
 #include "model/text.hpp"
 #include "selector/choose/baseline.hpp"
 #include "selector/report/json_text.hpp"
@@ -50,7 +50,6 @@ std::string call_report_table(const CallReport& report) {
 }
 
 std::string call_report_json(const CallReport& report) {
-  using Json = nlohmann::ordered_json;
   auto json = json_head(report.context);
   json["chosen"] = report.chosen;
   json["chosen_s"] = report.chosen_s;

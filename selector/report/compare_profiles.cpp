@@ -6,10 +6,10 @@
 #include <cmath>
 #include <iterator>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
+#include "model/json.hpp"
 #include "model/text.hpp"
 #include "selector/report/csv.hpp"
 #include "selector/report/json_text.hpp"
@@ -19,8 +19,6 @@ namespace commpass {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// A number that one or both profiles have.
 struct Row {
   std::string key;  ///< its place in the JSON, a protocol by its name: host.network.eager.alpha_s
@@ -29,7 +27,7 @@ struct Row {
 
 /// What an element of a list is called: a protocol by its name, device copies by their number of processes.
 std::string name_of_element(const Json& element) {
-  if (element.contains("name")) return element["name"];
+  if (element.contains("name")) return element["name"].get<std::string>();
   return fmt::format("{}_processes", element.at("processes").get<int>());
 }
 

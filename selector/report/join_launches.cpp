@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "model/error.hpp"
+#include "model/json.hpp"
 #include "model/median.hpp"
 #include "model/text.hpp"
 #include "selector/report/json_text.hpp"
@@ -14,8 +14,6 @@
 namespace commpass {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 OverLaunches over(const std::vector<double>& values) {
   const auto [least, most] = std::ranges::minmax(values);
@@ -27,10 +25,10 @@ std::vector<LaunchRow> rows_of(const Json& report) {
   std::vector<LaunchRow> rows;
   const auto add = [&](const Json& row, const char* name, bool is_strategy) {
     if (!row.contains("measured_s")) return;  // what a prediction alone knows
-    const double seconds = row.at("measured_s");
+    const auto seconds = row.at("measured_s").get<double>();
     std::optional<Seconds> predicted;
-    if (const auto found = row.find("predicted_s"); found != row.end()) predicted = found->get<double>();
-    rows.push_back({row.at(name), is_strategy, predicted, {seconds, seconds, seconds}});
+    if (const auto* found = row.find("predicted_s")) predicted = found->get<double>();
+    rows.push_back({row.at(name).get<std::string>(), is_strategy, predicted, {seconds, seconds, seconds}});
   };
   for (const auto& row : report.at("ranking")) add(row, "strategy", true);
   for (const auto& row : report.value("baselines", Json::array())) {
@@ -41,7 +39,7 @@ std::vector<LaunchRow> rows_of(const Json& report) {
 }
 
 Seconds chosen_seconds(const Json& report, const std::vector<LaunchRow>& rows) {
-  if (report.contains("chosen_s")) return report.at("chosen_s");
+  if (report.contains("chosen_s")) return report.at("chosen_s").get<double>();
   const auto row = std::ranges::find(rows, report.at("chosen").get<std::string>(), &LaunchRow::name);
   if (row == rows.end()) throw InputError("measure", "the choice was not measured", "leave out --strategy");
   return row->measured_s.middle;
@@ -50,7 +48,7 @@ Seconds chosen_seconds(const Json& report, const std::vector<LaunchRow>& rows) {
 JoinedLaunches join(const std::vector<Json>& reports) {
   std::vector<std::vector<LaunchRow>> launches;
   for (const auto& report : reports) launches.push_back(rows_of(report));
-  JoinedLaunches joined{reports.size(), reports.front().at("chosen"), {}, {}};
+  JoinedLaunches joined{reports.size(), reports.front().at("chosen").get<std::string>(), {}, {}};
   const LaunchRow* fastest = nullptr;
   std::map<std::string, std::vector<double>> times;
   for (const auto& rows : launches)
@@ -74,9 +72,9 @@ JoinedLaunches join(const std::vector<Json>& reports) {
 JoinedLaunches join_launches(std::span<const std::string> reports) {
   std::vector<Json> parsed;
   try {
-    for (const auto& report : reports) parsed.push_back(Json::parse(report));
+    for (const auto& report : reports) parsed.push_back(Json::parse_or_null(report));
     return join(parsed);
-  } catch (const nlohmann::json::exception&) {
+  } catch (const JsonError&) {
     throw InputError(fmt::format("launch {}", parsed.size() + 1), "it has printed no report of 'measure --json'",
                      "run 'commpass measure --json' by the same launcher to see what it prints");
   }

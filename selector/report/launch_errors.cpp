@@ -1,11 +1,11 @@
 #include "selector/report/launch_errors.hpp"
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "model/json.hpp"
 #include "model/machine/miss.hpp"
 #include "model/median.hpp"
 
@@ -13,7 +13,6 @@ namespace commpass {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Key = std::pair<std::string, std::string>;  // the exchange, the strategy
 
 struct Times {
@@ -22,16 +21,17 @@ struct Times {
 
 std::map<Key, Times> held_out_of(const Json& provenance) {
   std::map<Key, Times> times;
-  const auto found = provenance.find("held_out");
-  if (found == provenance.end() || !found->is_array()) return times;
+  const auto* found = provenance.find("held_out");
+  if (!found || !found->is_array()) return times;
   for (const auto& each : *found) {
     // A profile's provenance is anybody's to write.
     if (!each.is_object()) continue;
     const auto exchange = each.value("exchange", Json()), strategy = each.value("strategy", Json()),
                predicted = each.value("predicted_s", Json()), measured = each.value("measured_s", Json());
     if (!exchange.is_string() || !strategy.is_string() || !predicted.is_number() || !measured.is_number()) continue;
-    const Times found_s{predicted, measured};
-    if (found_s.predicted_s > 0 && found_s.measured_s > 0) times[{exchange, strategy}] = found_s;
+    const Times found_s{predicted.get<double>(), measured.get<double>()};
+    if (found_s.predicted_s > 0 && found_s.measured_s > 0)
+      times[{exchange.get<std::string>(), strategy.get<std::string>()}] = found_s;
   }
   return times;
 }

@@ -1,9 +1,10 @@
 // What the predictions of one launch are off by in other launches.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
+
+#include "model/json_fwd.hpp"
 
 namespace commpass {
 
@@ -12,6 +13,6 @@ namespace commpass {
 /// @param provenances  of profiles, each of one launch; those without held-out exchanges count for nothing
 /// @return the median of the factors by which they are off, to either side alike, less 1; nothing where no two launches
 /// ran the same
-std::optional<double> miss_between_launches(std::span<const nlohmann::ordered_json> provenances);
+std::optional<double> miss_between_launches(std::span<const Json> provenances);
 
 }  // namespace commpass

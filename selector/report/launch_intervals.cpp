@@ -4,15 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
+
+#include "model/json.hpp"
 
 namespace commpass {
 
 namespace {
 
 using Interval = std::pair<double, double>;
-using Json = nlohmann::ordered_json;
 
 /// Student's t for 95 % to both sides.
 double student(std::size_t degrees) {
@@ -66,8 +66,8 @@ std::vector<LaunchInterval> intervals_over(const Channel& kept, std::span<const 
 std::map<std::string, std::pair<double, double>> intervals_of(const Profile& profile) {
   std::map<std::string, std::pair<double, double>> intervals;
   const auto provenance = Json::parse(profile.provenance_json);
-  const auto fits = provenance.find("fits");
-  if (fits == provenance.end() || !fits->is_array()) return intervals;
+  const auto* fits = provenance.find("fits");
+  if (!fits || !fits->is_array()) return intervals;
   for (const auto& fit : *fits) {
     if (!fit.is_object() || !fit.value("locality", Json()).is_string() || !fit.value("protocol", Json()).is_string())
       continue;
@@ -77,7 +77,7 @@ std::map<std::string, std::pair<double, double>> intervals_of(const Profile& pro
       constexpr std::size_t two = 2;
       if (!ends.is_array() || ends.size() != two || !ends[0].is_number() || !ends[1].is_number()) continue;
       intervals[fmt::format("host.{}.{}.{}", fit["locality"].get<std::string>(), fit["protocol"].get<std::string>(),
-                            parameter)] = {ends[0], ends[1]};
+                            parameter)] = {ends[0].get<double>(), ends[1].get<double>()};
     }
   }
   return intervals;

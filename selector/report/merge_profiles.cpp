@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "model/error.hpp"
+#include "model/json.hpp"
 #include "model/machine/miss.hpp"
 #include "model/median.hpp"
 #include "selector/report/launch_errors.hpp"
@@ -22,8 +22,6 @@
 namespace commpass {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 /// A part of a machine that is taken whole.
 struct Part {
@@ -223,8 +221,7 @@ void keep_common(Json& provenance, const std::vector<Json>& all) {
   if (!dates.empty()) provenance["date"] = *dates.begin();
   int ranks_per_node = 0;
   for (const auto& each : all)
-    if (const auto ranks = each.value("ranks_per_node", Json()); ranks.is_number_integer())
-      ranks_per_node = std::max(ranks_per_node, ranks.get<int>());
+    ranks_per_node = std::max(ranks_per_node, each.value("ranks_per_node", Json()).integer<int>().value_or(0));
   if (ranks_per_node > 0) provenance["ranks_per_node"] = ranks_per_node;
 }
 

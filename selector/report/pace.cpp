@@ -4,8 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "model/json.hpp"
 #include "model/machine/miss.hpp"
 #include "model/text.hpp"
 
@@ -33,11 +33,11 @@ std::string describe_pace(std::span<const Pace> paces) {
 
 std::vector<Pace> pace_of(const Profile& profile) {
   std::vector<Pace> paces;
-  const auto provenance = nlohmann::json::parse(profile.provenance_json);
-  const auto found = provenance.find("pace");
-  if (found == provenance.end() || !found->is_object()) return paces;
+  const auto provenance = Json::parse(profile.provenance_json);
+  const auto* found = provenance.find("pace");
+  if (!found || !found->is_object()) return paces;
   for (const auto locality : {Locality::socket, Locality::node, Locality::network})
-    if (const auto seconds = found->value(name_of(locality), nlohmann::json()); seconds.is_number())
+    if (const auto seconds = found->value(name_of(locality), Json()); seconds.is_number())
       paces.push_back({locality, seconds.get<Seconds>()});
   return paces;
 }

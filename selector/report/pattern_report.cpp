@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
+#include "model/json.hpp"
 #include "model/text.hpp"
 #include "selector/report/csv.hpp"
 #include "selector/report/json_text.hpp"
@@ -93,7 +93,6 @@ std::string statistics_table(const PatternStatistics& s, const std::string& patt
 }
 
 std::string statistics_json(const PatternStatistics& s, const std::string& pattern, const Layout* layout) {
-  using Json = nlohmann::ordered_json;
   const auto traffic = [](const Traffic& t) { return Json{{"messages", t.messages}, {"bytes", t.bytes}}; };
   const auto spread = [](const Spread& v) {
     return Json{{"min", v.min}, {"mean", v.mean}, {"max", v.max}, {"imbalance", v.imbalance()}};

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "model/error.hpp"
+#include "model/json.hpp"
 #include "model/text.hpp"
 
 namespace commpass {
@@ -120,7 +120,6 @@ std::string place_report_text(const Record& record, const PlaceReport& report) {
 }
 
 std::string place_report_json(const Record& record, const PlaceReport& report) {
-  using Json = nlohmann::ordered_json;
   const auto known = [](bool is_known, Seconds seconds) { return is_known ? Json(seconds) : Json(); };
   Json json{{"schema_version", 1},
             {"context", {{"program", record.program}, {"mpi", record.mpi}, {"layout", record.layout}}},
@@ -155,7 +154,7 @@ std::string place_report_json(const Record& record, const PlaceReport& report) {
   json["others"] = Json::array();
   for (const auto& other : record.others) json["others"].push_back({{"call", other.call}, {"calls", other.calls}});
   constexpr int indent = 2;
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.dump(indent) + "\n";
 }
 
 }  // namespace commpass

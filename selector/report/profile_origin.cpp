@@ -5,10 +5,10 @@
 
 #include <ctime>
 #include <iomanip>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
+#include "model/json.hpp"
 #include "model/text.hpp"
 #include "selector/report/sha256.hpp"
 
@@ -69,16 +69,15 @@ std::optional<double> age_of(const std::string& date, std::time_t now) {
 
 namespace {
 
-std::string told_by(const nlohmann::json& provenance, const char* key) {
+std::string told_by(const Json& provenance, const char* key) {
   return provenance.contains(key) && provenance[key].is_string() ? provenance[key].get<std::string>() : std::string();
 }
 
 /// What a profile was measured with, as far as it says so.
-Surroundings then_of(const nlohmann::json& provenance) {
+Surroundings then_of(const Json& provenance) {
   Surroundings then{told_by(provenance, "mpi_library"), {}, told_by(provenance, "partition"), 0, {}};
   if (provenance.contains("transport")) then.transport = told_by(provenance, "transport");
-  if (provenance.contains("ranks_per_node") && provenance["ranks_per_node"].is_number_integer())
-    then.ranks_per_node = provenance["ranks_per_node"];
+  then.ranks_per_node = provenance.value("ranks_per_node", Json()).integer<int>().value_or(0);
   return then;
 }
 
@@ -114,7 +113,7 @@ std::vector<Mismatch> mismatches(const Surroundings& then, const Surroundings& h
 
 constexpr auto* calibrate_here = "predictions may be off, so calibrate here ('mpirun -n N commpass calibrate')";
 
-std::string warning_of_use(const Profile& profile, const nlohmann::json& provenance, const Surroundings& here) {
+std::string warning_of_use(const Profile& profile, const Json& provenance, const Surroundings& here) {
   const auto& name = profile.machine.name;
   const auto date = told_by(provenance, "date");
   const auto on_date = date.empty() ? "" : " on " + date;
@@ -149,11 +148,11 @@ std::string unknown_keys_warning(const Profile& profile) {
 }
 
 std::string use_warning(const Profile& profile, const Surroundings& here) {
-  return with_unknown_keys(warning_of_use(profile, nlohmann::json::parse(profile.provenance_json), here), profile);
+  return with_unknown_keys(warning_of_use(profile, Json::parse(profile.provenance_json), here), profile);
 }
 
 std::string provenance_warning(const Profile& profile, const Surroundings& here) {
-  if (told_by(nlohmann::json::parse(profile.provenance_json), "mpi_library").empty())
+  if (told_by(Json::parse(profile.provenance_json), "mpi_library").empty())
     return with_unknown_keys(
         fmt::format("profile {} does not say with which MPI library it was measured, so perhaps on "
                     "another machine; {}.",
@@ -163,7 +162,7 @@ std::string provenance_warning(const Profile& profile, const Surroundings& here)
 }
 
 std::string describe_origin(const Profile& profile, std::time_t now) {
-  const auto provenance = nlohmann::json::parse(profile.provenance_json);
+  const auto provenance = Json::parse(profile.provenance_json);
   const auto then = then_of(provenance);
   const auto age = age_of(told_by(provenance, "date"), now);
   if (!age && then.mpi_library.empty()) return {};

@@ -5,16 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
+#include "model/json.hpp"
 #include "model/text.hpp"
 #include "selector/report/profile_origin.hpp"
 
 namespace commpass {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr double giga = 1e9;
 
@@ -155,7 +153,7 @@ void add_provenance(std::string& text, const Json& json, const std::string& plac
       const auto age = key == "date" ? age_of(words, now) : std::nullopt;
       fmt::format_to(out, "    {}: {}{}\n", name, words, age ? fmt::format(" ({:.0f} days ago)", *age) : std::string());
     } else if (key == "elapsed_s" && value.is_number())
-      fmt::format_to(out, "    {}: {}\n", "took", format_seconds(value));
+      fmt::format_to(out, "    {}: {}\n", "took", format_seconds(value.get<double>()));
     else fmt::format_to(out, "    {}: {}\n", name, value.dump());
   }
 }

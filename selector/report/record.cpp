@@ -5,18 +5,16 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "model/error.hpp"
 #include "model/file.hpp"
+#include "model/json.hpp"
 #include "selector/report/json_text.hpp"
 
 namespace commpass {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int record_schema = 1;
 constexpr auto* record_remedy = "record the program again";
@@ -30,8 +28,8 @@ class Fields {
   }
 
   const Json& at(const char* key) const {
-    const auto found = json_.find(key);
-    if (found == json_.end()) fail(fmt::format("{} is missing", key));
+    const auto* found = json_.find(key);
+    if (!found) fail(fmt::format("{} is missing", key));
     return *found;
   }
   std::string text(const char* key) const {
@@ -41,9 +39,9 @@ class Fields {
   }
   std::int64_t whole(const char* key) const { return whole(at(key), key); }
   std::int64_t whole(const Json& value, const char* key, std::int64_t most = std::int64_t{1} << 62) const {
-    if (!value.is_number_integer() || value < 0 || value > most)
-      fail(fmt::format("{} is no whole number from 0 to {}", key, most));
-    return value.get<std::int64_t>();
+    const auto integer = value.integer();
+    if (!integer || *integer < 0 || *integer > most) fail(fmt::format("{} is no whole number from 0 to {}", key, most));
+    return *integer;
   }
   std::int64_t calls() const { return calls(at("calls")); }
   std::int64_t calls(const Json& value) const {
@@ -100,8 +98,9 @@ class Members {
         fail("a range of ranks is not [first, count, stride]");
       const auto within = [&](const Json& entry) {
         const auto most = static_cast<std::int64_t>(seen_in_.size());
-        if (!(entry >= -most && entry <= most)) fail("a range leaves the ranks of the run");
-        return entry.get<std::int64_t>();
+        const auto integer = entry.integer();
+        if (!integer || *integer < -most || *integer > most) fail("a range leaves the ranks of the run");
+        return *integer;
       };
       const auto first = within(range[0]), count = within(range[1]), stride = within(range[2]);
       if (count < 1) fail("a range has no ranks");
@@ -289,8 +288,8 @@ std::optional<Pattern> pattern_of(const Record& record, const RecordedExchange& 
 }
 
 Record parse_record(const std::string& text, const std::string& origin) {
-  const auto json = Json::parse(text, nullptr, false);
-  if (json.is_discarded() || !json.is_object() || json.value("schema", Json()) != record_schema)
+  const auto json = Json::parse_or_null(text);
+  if (!json.is_object() || json.value("schema", Json()) != record_schema)
     throw InputError(origin, fmt::format("it is no record of schema {}", record_schema),
                      "name a file that 'commpass record' has written");
   constexpr std::size_t keys = 8;

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
+#include "model/json.hpp"
 #include "model/text.hpp"
 #include "selector/choose/baseline.hpp"
 #include "selector/report/json_text.hpp"
@@ -86,8 +86,8 @@ std::vector<Comparison> comparisons(const Report& report) {
 }
 
 /// What is known of a strategy: no price where nothing has one.
-nlohmann::ordered_json entry_of(const ReportRow& row) {
-  nlohmann::ordered_json entry;
+Json entry_of(const ReportRow& row) {
+  Json entry;
   entry["strategy"] = to_string(row.candidate.strategy);
   if (row.is_priced) entry["predicted_s"] = row.candidate.cost.seconds;
   if (row.candidate.plan_seconds) entry["plan_s"] = *row.candidate.plan_seconds;
@@ -155,7 +155,6 @@ std::string report_table(const Report& report, std::size_t top) {
 }
 
 std::string report_json(const Report& report, std::size_t top) {
-  using Json = nlohmann::ordered_json;
   auto json = json_head(report.context);
   if (!report.note.empty()) json["context"]["note"] = report.note;
   json["chosen"] = report.chosen;

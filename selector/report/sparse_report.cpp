@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <span>
 
 #include "model/text.hpp"
@@ -71,7 +70,6 @@ std::string sparse_report_table(const SparseReport& report, std::size_t top) {
 }
 
 std::string sparse_report_json(const SparseReport& report, std::size_t top) {
-  using Json = nlohmann::ordered_json;
   auto json = json_head(report.context);
   if (!report.note.empty()) json["context"]["note"] = report.note;
   const auto& chosen = report.rows.front();

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <iterator>
-#include <nlohmann/json.hpp>
 
+#include "model/json.hpp"
 #include "model/text.hpp"
 #include "selector/report/csv.hpp"
 #include "selector/report/json_text.hpp"
@@ -18,8 +18,8 @@ bool is_size(const std::string& key) { return key == "bytes" || key == "cap"; }
 bool is_memory(const std::string& key) { return key == "memory"; }
 
 /// A number, but for a name of memory.
-nlohmann::ordered_json json_value(const std::string& key, std::int64_t value) {
-  return is_memory(key) ? nlohmann::ordered_json(print_value(key, value)) : nlohmann::ordered_json(value);
+Json json_value(const std::string& key, std::int64_t value) {
+  return is_memory(key) ? Json(print_value(key, value)) : Json(value);
 }
 
 /// "ranks=64, bytes=4KiB" of all keys but one.
@@ -149,7 +149,6 @@ std::string sweep_csv(const SweepReport& report) {
 }
 
 std::string sweep_json(const SweepReport& report) {
-  using Json = nlohmann::ordered_json;
   auto json = json_head(report.context);
   json["keys"] = report.keys;
   json["points"] = Json::array();

@@ -2,9 +2,8 @@
 #include <gtest/gtest.h>
 #include <mpi.h>
 
-#include <nlohmann/json.hpp>
-
 #include "calibrate/calibrate.hpp"
+#include "model/json.hpp"
 #include "runtime/device/emulated_device.hpp"
 #include "runtime/world.hpp"
 
@@ -24,7 +23,7 @@ TEST(CalibrationWithDevices, FindsEverythingThatAPathIsPricedBy) {
   EXPECT_EQ(machine.devices_per_node, 2);
   EXPECT_TRUE(machine.device_copy_call_s);
   EXPECT_TRUE(machine.device.has(Locality::socket));
-  const auto device = nlohmann::json::parse(result.profile.provenance_json).at("device");
+  const auto device = Json::parse(result.profile.provenance_json).at("device");
   EXPECT_EQ(device.at("name"), "protected pages");
   EXPECT_EQ(device.at("copies").size(), 8U) << "two directions, pinned and not, by one process and by two";
   EXPECT_FALSE(device.at("fits").empty());

@@ -6,12 +6,12 @@
 #include <chrono>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 #include <thread>
 
 #include "command/run.hpp"
+#include "model/json.hpp"
 #include "model/machine/profile.hpp"
 #include "model/text.hpp"
 #include "selector/report/profile_origin.hpp"
@@ -20,7 +20,6 @@ namespace commpass {
 namespace {
 
 using test::Result;
-using Json = nlohmann::json;
 
 Result mpirun(int ranks, const std::string& arguments, const std::string& variables = {}) {
   return test::run(COMMPASS_TEST_MPIEXEC " " + std::to_string(ranks) +
@@ -178,7 +177,7 @@ TEST(Calibrate, OfThreeRanksMeasuresReceiversAndTimesNobodyWhoTakesTurns) {
   const auto& protocol = profile.machine.host.find(Locality::socket)->protocols.front();
   EXPECT_TRUE(protocol.alpha_receive_s || lacks(provenance, "host.socket." + protocol.name + ": alpha_receive_s"));
   const bool crowded = std::thread::hardware_concurrency() < 3;
-  EXPECT_EQ(provenance.value("warning", "").find("take turns") != std::string::npos, crowded);
+  EXPECT_EQ(provenance.value("warning", std::string()).find("take turns") != std::string::npos, crowded);
   EXPECT_EQ(provenance["held_out"].empty(), crowded);
   EXPECT_EQ(lacks(provenance, "held_out"), crowded);
 }
@@ -237,8 +236,8 @@ TEST(Measure, StartsSeveralLaunchesAndTellsTheirRange) {
   EXPECT_EQ(json["launches"], 2);
   ASSERT_FALSE(json["ranking"].empty());
   for (const auto& row : json["ranking"]) {
-    EXPECT_LE(row["measured_interval_s"][0], row["measured_s"]);
-    EXPECT_GE(row["measured_interval_s"][1], row["measured_s"]);
+    EXPECT_LE(row["measured_interval_s"][0].get<double>(), row["measured_s"].get<double>());
+    EXPECT_GE(row["measured_interval_s"][1].get<double>(), row["measured_s"].get<double>());
   }
   EXPECT_NE(measure("").out.find("in all launches"), std::string::npos);
   test::expect_one_sentence(measure("--csv"), {"--csv", "--json"});
@@ -374,7 +373,7 @@ TEST(Measure, VerifiesAndGivesPureJson) {
   std::set<std::string> names;
   double fastest = 1e9;
   for (const auto& row : json["ranking"]) {
-    names.insert(row["strategy"]);
+    names.insert(row["strategy"].get<std::string>());
     EXPECT_GT(row["measured_s"].get<double>(), 0);
     EXPECT_GT(row["predicted_s"].get<double>(), 0);
     fastest = std::min(fastest, row["measured_s"].get<double>());
@@ -517,13 +516,13 @@ TEST(Measure, RunsNeighbourhoodsAlsoWithRanksAtOtherPlaces) {
                              "measure --cartesian --reorder --profile lassen --layout 1x2x1 --repetitions 3 --json "
                              "--generate 'cartesian:dims=2x1,offsets=1x0;-1x0,bytes=40'");
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  const auto json = nlohmann::json::parse(result.out);
+  const auto json = Json::parse(result.out);
   EXPECT_EQ(json["context"]["reordered"], "no block for each node is better than what ranks have");
   const auto columns = mpirun(4,
                               "measure --cartesian --reorder --profile lassen --layout 2x2 --repetitions 3 --json "
                               "--generate 'cartesian:dims=2x2,offsets=1x0;-1x0,bytes=40'");
   EXPECT_EQ(columns.exit_code, 0) << columns.err;
-  const auto text = nlohmann::json::parse(columns.out)["context"]["reordered"].get<std::string>();
+  const auto text = Json::parse(columns.out)["context"]["reordered"].get<std::string>();
   EXPECT_NE(text.find("each node has a block of 2x1 of the grid, and 0 in place of 8"), std::string::npos) << text;
   EXPECT_NE(text.find("measured"), std::string::npos) << text;
   EXPECT_EQ(mpirun(2, "measure --reorder --profile lassen --ppn 1 --generate alltoall:ranks=2,bytes=8").exit_code, 2);
@@ -533,7 +532,7 @@ TEST(Measure, RunsHalosInEachWayBesideAMessageForEachDirection) {
   const std::string halo = "measure --profile lassen --ppn 1 --repetitions 3 --json --generate ";
   const auto result = mpirun(3, halo + "'cartesian:dims=3x1,box=1,bytes=8,periodic=0x1' --halo 5x7 --depth 2x1");
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  const auto json = nlohmann::json::parse(result.out);
+  const auto json = Json::parse(result.out);
   ASSERT_EQ(json["ranking"].size(), 2U);
   EXPECT_EQ(json["ranking"][0]["strategy"], "stages=1x1 (8 messages)");
   EXPECT_EQ(json["ranking"][1]["strategy"], "stages=2x1 (4 messages)");
@@ -555,10 +554,10 @@ TEST(MeasureSparse, RanksStrategiesAndSetsTheChoiceBesideWhatApplicationsWrite) 
   std::set<std::string> names;
   double last = 0;
   for (const auto& row : json["ranking"]) {
-    names.insert(row["strategy"]);
+    names.insert(row["strategy"].get<std::string>());
     EXPECT_GT(row["measured_s"].get<double>(), 0);
     EXPECT_GE(row["predicted_s"].get<double>(), last);
-    last = row["predicted_s"];
+    last = row["predicted_s"].get<double>();
   }
   EXPECT_EQ(names, (std::set<std::string>{"direct+nbx", "direct+reduce", "direct+allreduce", "direct+dense"}))
       << "the profile has no price for puts";
@@ -621,7 +620,7 @@ TEST(Doctor, TellsOfTheRanksThatWereStarted) {
   EXPECT_EQ(json["may_measure"], result.exit_code == 0);
   EXPECT_EQ(json["layout"], "1 node x 2 ranks");
   std::map<std::string, Json> about;
-  for (const auto& finding : json["findings"]) about[finding["subject"]] = finding;
+  for (const auto& finding : json["findings"]) about[finding["subject"].get<std::string>()] = finding;
   EXPECT_EQ(about["MPI library"]["state"], "good") << about["MPI library"];
   EXPECT_NE(about["single copies"]["text"].get<std::string>().find("refused"), 0U);
   EXPECT_NE(about["profile"]["text"].get<std::string>().find("COMMPASS_PROFILE"), 0U)

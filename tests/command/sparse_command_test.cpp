@@ -2,9 +2,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "command/run.hpp"
+#include "model/json.hpp"
 #include "model/machine/profile.hpp"
 #include "model/machine/profile_lookup.hpp"
 #include "model/pattern/generate.hpp"
@@ -14,7 +13,6 @@ namespace commpass {
 namespace {
 
 using test::expect_one_sentence;
-using Json = nlohmann::json;
 
 test::Result predict_sparse(const std::string& arguments) {
   return test::run(COMMPASS_TEST_COMMAND " predict --profile lassen " + arguments);

@@ -1,10 +1,10 @@
 // What doctor makes of the facts of a machine.
 #include "doctor/findings.hpp"
+#include "model/json.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <ostream>
 
 namespace commpass {
@@ -188,7 +188,7 @@ TEST(Doctor, TellsTheSameInJson) {
   auto facts = quiet_machine();
   facts.ranks[0].others = 2;
   const auto findings = judge(facts);
-  const auto json = nlohmann::json::parse(findings_json(findings, facts.layout));
+  const auto json = Json::parse(findings_json(findings, facts.layout));
   EXPECT_FALSE(json["may_measure"].get<bool>());
   ASSERT_EQ(json["findings"].size(), findings.size());
   for (std::size_t i = 0; i < findings.size(); ++i) {

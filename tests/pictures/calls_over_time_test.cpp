@@ -1,16 +1,13 @@
 // Pictures of a recorded program's calls over time.
 #include "pictures/calls_over_time.hpp"
+#include "model/json.hpp"
 
 #include <gtest/gtest.h>
-
-#include <nlohmann/json.hpp>
 
 #include "model/error.hpp"
 
 namespace commpass {
 namespace {
-
-using CallsJson = nlohmann::json;
 
 /// Of a run of 2 s on four ranks: two halves call at the same time, the second longer.
 Record recorded_halves() {
@@ -59,7 +56,7 @@ TEST(CallsOverTime, ShowWhenTheyAreMadeAndWhatWouldBeSaved) {
   EXPECT_NE(picture.body.find("saves on lassen: 12.5 % by commpass run, 18.8 % planned<"), std::string::npos)
       << picture.body;
   EXPECT_NE(picture.body.find("1 call, 250 ms in them"), std::string::npos) << picture.body;
-  const auto call = CallsJson::parse(picture.json)["calls"][0];
+  const auto call = Json::parse(picture.json)["calls"][0];
   EXPECT_EQ(call["measured_s"], 0.5);
   EXPECT_EQ(call["run_s"], 0.25);
   ASSERT_EQ(call["parts"].size(), 2U);
@@ -79,7 +76,7 @@ TEST(CallsOverTime, OfCallsThatDoNotBlockAreCounts) {
   const auto picture = draw_calls_over_time(advice_of(record));
   EXPECT_NE(picture.body.find("nobody knows their time"), std::string::npos) << picture.body;
   EXPECT_NE(picture.body.find("number of calls"), std::string::npos) << picture.body;
-  EXPECT_TRUE(CallsJson::parse(picture.json)["calls"][0]["measured_s"].is_null());
+  EXPECT_TRUE(Json::parse(picture.json)["calls"][0]["measured_s"].is_null());
 }
 
 TEST(CallsOverTime, EndWithTheRunAndAreNoMoreThanCanBeSeen) {
@@ -91,7 +88,7 @@ TEST(CallsOverTime, EndWithTheRunAndAreNoMoreThanCanBeSeen) {
   }
   const auto picture = draw_calls_over_time(advice_of(record));
   EXPECT_NE(picture.body.find("The 12 that take longest, of 21."), std::string::npos) << picture.body;
-  EXPECT_EQ(CallsJson::parse(picture.json)["calls"].size(), 21U);
+  EXPECT_EQ(Json::parse(picture.json)["calls"].size(), 21U);
   EXPECT_EQ(picture.body.find("nan"), std::string::npos);
   record.exchanges.clear();
   EXPECT_THROW(draw_calls_over_time(advice_of(record)), InputError);

@@ -1,18 +1,16 @@
 // Pictures of rates that pairs of ranks share.
 #include "pictures/shared_rates.hpp"
+#include "model/json.hpp"
 
 #include <gtest/gtest.h>
 
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "model/error.hpp"
 #include "pictures/calibration_facts.hpp"
 
 namespace commpass {
 namespace {
-
-using RatesJson = nlohmann::json;
 
 /// A message of 10^6 bytes takes 1.001 ms alone; a node injects twice as much as one pair moves.
 Profile sharing_profile() {
@@ -31,13 +29,13 @@ TEST(SharedRates, ShowWhatWasMeasuredAndHowFarItIsFromTheLine) {
                       "low_s":[1e-3,2e-3,4e-3],"high_s":[1.1e-3,2.3e-3,4.2e-3]}]})";
   ASSERT_TRUE(has_shared_rates(profile));
   const auto picture = draw_shared_rates(profile);
-  const auto rate = RatesJson::parse(picture.json)["rates"][0];
+  const auto rate = Json::parse(picture.json)["rates"][0];
   EXPECT_EQ(rate["rate_bytes_per_s"], 2e9);
-  EXPECT_NEAR(rate["alone_s"], 1.001e-3, 1e-12);
+  EXPECT_NEAR(rate["alone_s"].get<double>(), 1.001e-3, 1e-12);
   ASSERT_EQ(rate["measured"].size(), 3U);
-  EXPECT_NEAR(rate["measured"][0]["residual"], 0, 1e-9);
-  EXPECT_NEAR(rate["measured"][1]["line_s"], 2.001e-3, 1e-12) << "alpha, and 4 MB at 2 GB/s";
-  EXPECT_NEAR(rate["measured"][1]["residual"], 2.201 / 2.001 - 1, 1e-9);
+  EXPECT_NEAR(rate["measured"][0]["residual"].get<double>(), 0, 1e-9);
+  EXPECT_NEAR(rate["measured"][1]["line_s"].get<double>(), 2.001e-3, 1e-12) << "alpha, and 4 MB at 2 GB/s";
+  EXPECT_NEAR(rate["measured"][1]["residual"].get<double>(), 2.201 / 2.001 - 1, 1e-9);
   EXPECT_NE(picture.body.find("out of a node, 4 pairs: "), std::string::npos) << picture.body;
   EXPECT_NE(picture.body.find("its time is +10.0 % of the line's"), std::string::npos) << picture.body;
   EXPECT_NE(picture.csv.find("injection,1000000,measured,4,0.002201,"), std::string::npos) << picture.csv;
@@ -47,7 +45,7 @@ TEST(SharedRates, ShowWhatWasMeasuredAndHowFarItIsFromTheLine) {
 TEST(SharedRates, AreLinesAloneWhereNoMeasurementIsKept) {
   auto profile = sharing_profile();
   EXPECT_NE(draw_shared_rates(profile).body.find("keeps no measured points"), std::string::npos);
-  EXPECT_TRUE(RatesJson::parse(draw_shared_rates(profile).json)["rates"][0]["measured"].empty());
+  EXPECT_TRUE(Json::parse(draw_shared_rates(profile).json)["rates"][0]["measured"].empty());
   profile.machine.injection_rate_bytes_per_s = std::numeric_limits<double>::infinity();
   EXPECT_FALSE(has_shared_rates(profile));
   EXPECT_THROW(draw_shared_rates(profile), InputError);
@@ -60,7 +58,7 @@ TEST(SharedRates, OfAnEjectionThatOthersLimitFirstHaveNoLine) {
       R"({"sharing":[{"parameter":"ejection","bytes":1000,"pairs":[1,2],"seconds":[2e-6,4e-6],"low_s":[2e-6,4e-6],"high_s":[2e-6,4e-6]}]})";
   const auto picture = draw_shared_rates(profile);
   EXPECT_EQ(picture.body.find("curve"), picture.body.rfind("curve")) << "but that of the legend";
-  EXPECT_FALSE(RatesJson::parse(picture.json)["rates"][0]["measured"][1].contains("residual"));
+  EXPECT_FALSE(Json::parse(picture.json)["rates"][0]["measured"][1].contains("residual"));
   EXPECT_EQ(picture.csv.find("line"), std::string::npos) << picture.csv;
 }
 

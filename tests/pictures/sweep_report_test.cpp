@@ -1,10 +1,10 @@
 // What a sweep tells: crossovers, and the map and the lines that are drawn of it.
 #include "selector/report/sweep_report.hpp"
+#include "model/json.hpp"
 
 #include <gtest/gtest.h>
 
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <regex>
 
 #include "model/error.hpp"
@@ -16,8 +16,6 @@
 
 namespace commpass {
 namespace {
-
-using Json = nlohmann::json;
 
 SweepPoint point(std::vector<std::int64_t> values, const char* strategy, Seconds seconds) {
   SweepPoint result;
@@ -138,7 +136,7 @@ TEST(MessageTimes, ShowWhatWasMeasuredBesideTheLine) {
   const auto measured = Json::parse(picture.json)["measured"];
   ASSERT_EQ(measured.size(), 2U) << "the profile has no line between nodes";
   EXPECT_EQ(measured[0]["bytes"], 1000);
-  EXPECT_NEAR(measured[0]["residual"], 0.1, 1e-9) << "2.2 us, and the line says 2 us";
+  EXPECT_NEAR(measured[0]["residual"].get<double>(), 0.1, 1e-9) << "2.2 us, and the line says 2 us";
   EXPECT_NE(picture.body.find("2.2 us measured (2 us to 2.3 us), +10.0 % of the line"), std::string::npos)
       << picture.body;
   EXPECT_NE(picture.csv.find("calibrated,socket,measured,1000,2.2"), std::string::npos) << picture.csv;

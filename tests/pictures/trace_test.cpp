@@ -1,10 +1,10 @@
 // What the burst model tells of an exchange, and its timeline.
 #include "model/cost/trace.hpp"
+#include "model/json.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "model/pattern/generate.hpp"
 #include "model/support.hpp"
@@ -15,8 +15,6 @@
 
 namespace commpass {
 namespace {
-
-using Json = nlohmann::json;
 
 const Layout layout = Layout::with_ppn(12, 5);
 
@@ -115,7 +113,7 @@ TEST(ChromeTrace, IsJsonWithTheSameEnd) {
     if (event["ph"] != "X") continue;
     ++spans;
     end = std::max(end, event["ts"].get<double>() + event["dur"].get<double>());
-    EXPECT_EQ(event["pid"], layout.node(event["tid"]));
+    EXPECT_EQ(event["pid"], layout.node(event["tid"].get<int>()));
   }
   EXPECT_EQ(spans, trace.spans.size());
   EXPECT_NEAR(end, trace.cost.seconds * 1e6, 1e-4);
@@ -139,8 +137,8 @@ TEST(Matrices, AreBinnedToFewCells) {
   const auto picture = draw_matrices(exchange);
   const auto json = Json::parse(picture.json);
   EXPECT_EQ(json["matrices"][0]["ranks_in_a_cell"], 6);
-  EXPECT_LE(json["matrices"][0]["cells"], 512);
-  EXPECT_LE(json["matrices"][1]["cells"], 256);
+  EXPECT_LE(json["matrices"][0]["cells"].get<int>(), 512);
+  EXPECT_LE(json["matrices"][1]["cells"].get<int>(), 256);
   EXPECT_LE(picture.body.size(), 400000U);
 }
 

@@ -2,11 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "command/run.hpp"
 #include "model/file.hpp"
+#include "model/json.hpp"
 #include "selector/report/record.hpp"
 
 namespace commpass {
@@ -230,7 +230,7 @@ TEST(Run, ReportsByPlaces) {
                                 " " COMMPASS_TEST_RECORDED);
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_EQ(result.err.find("commpass: by place"), std::string::npos) << result.err;
-  const auto json = nlohmann::json::parse(read_file(file));
+  const auto json = Json::parse(read_file(file));
   EXPECT_EQ(json["machine"], "lassen");
   bool is_ring_there = false;
   for (const auto& place : json["places"]) {

@@ -2,11 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "model/cost/plan_cost.hpp"
 #include "model/cost/value_loops.hpp"
+#include "model/json.hpp"
+#include "model/json_pointer.hpp"
 #include "model/machine/profile.hpp"
 #include "model/pattern/generate.hpp"
 #include "model/support.hpp"
@@ -23,11 +24,9 @@ namespace {
 
 /// The keys that a schema allows; required ones begin with '!'. Lists have [] behind them, localities are *, the device
 /// has the keys of the host.
-void collect(const nlohmann::ordered_json& schema, const nlohmann::ordered_json& node, const std::string& path,
-             std::set<std::string>& keys) {
+void collect(const Json& schema, const Json& node, const std::string& path, std::set<std::string>& keys) {
   if (node.contains("$ref"))
-    return collect(schema, schema.at(nlohmann::ordered_json::json_pointer(node["$ref"].get<std::string>().substr(1))),
-                   path, keys);
+    return collect(schema, test::at_pointer(schema, node["$ref"].get<std::string>().substr(1)), path, keys);
   if (node.contains("allOf"))
     for (const auto& part : node["allOf"]) collect(schema, part, path, keys);
   if (node.contains("items")) collect(schema, node["items"], path + "[]", keys);
@@ -44,8 +43,7 @@ void collect(const nlohmann::ordered_json& schema, const nlohmann::ordered_json&
 
 std::set<std::string> keys_of_schema() {
   std::set<std::string> keys;
-  const auto schema =
-      nlohmann::ordered_json::parse(test::contents_of(std::string(COMMPASS_TEST_PROFILES) + "/schema.json"));
+  const auto schema = Json::parse(test::contents_of(std::string(COMMPASS_TEST_PROFILES) + "/schema.json"));
   collect(schema, schema, "", keys);
   std::erase_if(keys, [](const std::string& key) { return key.starts_with("device.") || key.starts_with("!device."); });
   return keys;
@@ -65,8 +63,8 @@ std::map<std::string, std::string> rows_of_documentation() {
 }
 
 /// A machine of which everything is known, with 16 ranks.
-nlohmann::ordered_json full_profile() {
-  return nlohmann::ordered_json::parse(
+Json full_profile() {
+  return Json::parse(
       R"({"schema_version": 2, "schema_minor": 4, "name": "full", "provenance": {}, "verdict": {"trust": "good", "uncertainty": 0, "why": "it is made up", "remedy": "none"},
     "host": {"socket": {"protocols": [{"name": "short", "max_bytes": 512, "alpha_s": 4e-7, "beta_s_per_byte": 1e-10, "alpha_next_s": 2e-7, "beta_next_s_per_byte": 5e-11, "alpha_receive_s": 1e-7, "beta_receive_s_per_byte": 2e-10},
                                       {"name": "eager", "alpha_s": 6e-7, "beta_s_per_byte": 1e-10, "alpha_next_s": 3e-7, "beta_next_s_per_byte": 5e-11, "alpha_receive_s": 2e-7, "beta_receive_s_per_byte": 2e-10}],
@@ -127,22 +125,22 @@ Prices prices_of(const Machine& machine) {
 }
 
 /// The pointer of a key of the documentation, in a locality and a protocol.
-nlohmann::ordered_json::json_pointer pointer(std::string key, const char* locality) {
+std::string pointer(std::string key, const char* locality) {
   const auto put = [&](const std::string& what, const std::string& by) {
     if (const auto place = key.find(what); place != std::string::npos) key.replace(place, what.size(), by);
   };
   put("*", locality);
   put("[]", ".0");
   std::ranges::replace(key, '.', '/');
-  return nlohmann::ordered_json::json_pointer("/" + key);
+  return "/" + key;
 }
 
-nlohmann::ordered_json without(nlohmann::ordered_json json, const nlohmann::ordered_json::json_pointer& key) {
-  json.at(key.parent_pointer()).erase(key.back());
+Json without(Json json, const std::string& key) {
+  test::at_pointer(json, test::parent_of(key)).erase(test::last_of(key));
   return json;
 }
 
-Machine machine_of(const nlohmann::ordered_json& json) { return parse_profile(json.dump(), "test").machine; }
+Machine machine_of(const Json& json) { return parse_profile(json.dump(), "test").machine; }
 
 /// By how much prices differ at most, relative; infinite if others are there.
 double difference(const Prices& a, const Prices& b) {
@@ -157,32 +155,26 @@ double difference(const Prices& a, const Prices& b) {
 
 /// What the documentation says that stands in.
 struct StandIn {
-  const char* in_row;  ///< in the row of the key
-  std::function<void(nlohmann::ordered_json& json, const nlohmann::ordered_json::json_pointer& key)>
-      write;                                     ///< writes it out
-  Prices (*prices)(const Machine&) = prices_of;  ///< those that it is said to hold for
+  const char* in_row;                                             ///< in the row of the key
+  std::function<void(Json& json, const std::string& key)> write;  ///< writes it out
+  Prices (*prices)(const Machine&) = prices_of;                   ///< those that it is said to hold for
 };
 
 const std::map<std::string, StandIn>& stand_ins() {
   static constexpr double no_limit = 1e300;
   static const auto as = [](double value) {
-    return
-        [value](nlohmann::ordered_json& json, const nlohmann::ordered_json::json_pointer& key) { json[key] = value; };
+    return [value](Json& json, const std::string& key) { test::put(json, key, value); };
   };
   static const auto sibling = [](const char* name) {
-    return [name](nlohmann::ordered_json& json, const nlohmann::ordered_json::json_pointer& key) {
-      json[key] = json.at(key.parent_pointer() / name);
+    return [name](Json& json, const std::string& key) {
+      test::put(json, key, test::at_pointer(json, test::parent_of(key) + "/" + name));
     };
   };
   static const auto locality = [](const char* name) {
-    return [name](nlohmann::ordered_json& json, const nlohmann::ordered_json::json_pointer& key) {
-      json[key] = json.at("host").at(name);
-    };
+    return [name](Json& json, const std::string& key) { test::put(json, key, json.at("host").at(name)); };
   };
   static const auto section = [](const char* rate) {
-    return [rate](nlohmann::ordered_json& json, const nlohmann::ordered_json::json_pointer& key) {
-      json[key] = {{rate, no_limit}};
-    };
+    return [rate](Json& json, const std::string& key) { test::put(json, key, {{rate, no_limit}}); };
   };
   static const std::map<std::string, StandIn> all{
       {"host.socket", {"`host.node`", locality("node")}},
@@ -193,8 +185,7 @@ const std::map<std::string, StandIn>& stand_ins() {
       {"host.*.protocols[].beta_receive_s_per_byte", {"`beta_s_per_byte`", sibling("beta_s_per_byte")}},
       {"host.*.gamma_s", {"| 0 |", as(0)}},
       {"host.*.rendezvous_from_bytes",
-       {"in the first stage as 0",
-        [](nlohmann::ordered_json& json, const nlohmann::ordered_json::json_pointer& key) { json[key] = 0; },
+       {"in the first stage as 0", [](Json& json, const std::string& key) { test::put(json, key, 0); },
         prices_of_one_way}},
       {"host.*.aggregate_rate_bytes_per_s", {"no limit", as(no_limit)}},
       {"host.*.link_rate_bytes_per_s", {"no limit", as(no_limit)}},
@@ -216,21 +207,19 @@ const std::map<std::string, StandIn>& stand_ins() {
       {"local.datatype_block_s", {"copies", as(1)}},
       {"devices",
        {"each rank with data on devices has one of its own",
-        [](nlohmann::ordered_json& json, const nlohmann::ordered_json::json_pointer&) {
+        [](Json& json, const std::string&) {
           json["devices"] = {{"per_node", layout.max_ppn()}};
         }}},
       {"devices.per_node",
        {"each rank with data on devices has one of its own",
-        [](nlohmann::ordered_json& json, const nlohmann::ordered_json::json_pointer& key) {
-          json[key] = layout.max_ppn();
-        }}},
+        [](Json& json, const std::string& key) { test::put(json, key, layout.max_ppn()); }}},
       {"devices.copy_rate_bytes_per_s", {"of the fastest messages between devices", as(1e9)}},
       {"devices.copy_call_s", {"the least `alpha_s` of `copy.device_to_host`", as(1e-5)}},
       {"operations.allreduce_s",
        {"α·⌈log₂ P⌉",
-        [](nlohmann::ordered_json& json, const nlohmann::ordered_json::json_pointer& key) {
+        [](Json& json, const std::string& key) {
           constexpr int rounds = 4;  // of 16 ranks
-          json[key] = rounds * 2e-6;
+          test::put(json, key, rounds * 2e-6);
           json["operations"]["ranks"] = layout.ranks();
         }}},
       {"operations.probe_s", {"`alpha_receive_s`", as(1e-7)}},
@@ -240,12 +229,9 @@ const std::map<std::string, StandIn>& stand_ins() {
       {"operations.batch_once_s", {"| 0: messages alone take time |", as(0)}},
       {"operations.discovery_s", {"| 0: messages alone take time |", as(0)}},
       {"operations.new_send_bytes",
-       {"none: all requests are persistent",
-        [](nlohmann::ordered_json& json, const nlohmann::ordered_json::json_pointer& key) { json[key] = 1; }}},
+       {"none: all requests are persistent", [](Json& json, const std::string& key) { test::put(json, key, 1); }}},
       {"operations.ranks",
-       {"on any number of ranks", [](nlohmann::ordered_json& json, const nlohmann::ordered_json::json_pointer& key) {
-          json[key] = layout.ranks();
-        }}}};
+       {"on any number of ranks", [](Json& json, const std::string& key) { test::put(json, key, layout.ranks()); }}}};
   return all;
 }
 
@@ -343,7 +329,7 @@ TEST_F(ProfileKeys, ThatAreRequiredAreRefusedWhereTheyAreAbsent) {
 
 /// All is known but what would hide a key: a core, or the links of a group, hide the NICs that could do more, a bus
 /// what is within a node.
-nlohmann::ordered_json with_influence_of(const std::string& key) {
+Json with_influence_of(const std::string& key) {
   auto json = full_profile();
   if (key.starts_with("injection")) json.erase("core");
   if (key.starts_with("injection") || key.starts_with("ejection")) json.erase("group");
@@ -377,7 +363,7 @@ TEST_F(ProfileKeys, OfRendezvousAreAsIfNoMessageWaitedInSparseExchanges) {
   for (const char* locality : {"socket", "node", "network"}) {
     const auto at = pointer("host.*.rendezvous_from_bytes", locality);
     auto never = full_profile();
-    never[at] = std::numeric_limits<std::int64_t>::max();
+    test::put(never, at, std::numeric_limits<std::int64_t>::max());
     EXPECT_EQ(prices_of_sparse(machine_of(never)), prices_of_sparse(machine_of(without(full_profile(), at))));
   }
 }
@@ -419,9 +405,9 @@ TEST_F(ProfileKeys, AreAllTested) {
 
 TEST(ProfileNote, SaysWhatIsMissingThatTheRankingUses) {
   const auto pattern = generate_pattern("random:ranks=16,bytes=700,degree=6");
-  const auto note = [&](nlohmann::ordered_json json, const std::vector<std::string>& absent,
-                        CostModel model = CostModel::burst, const std::vector<Strategy>& strategies = {}) {
-    for (const auto& key : absent) json = without(json, nlohmann::ordered_json::json_pointer(key));
+  const auto note = [&](Json json, const std::vector<std::string>& absent, CostModel model = CostModel::burst,
+                        const std::vector<Strategy>& strategies = {}) {
+    for (const auto& key : absent) json = without(json, key);
     const auto machine = machine_of(json);
     return profile_note(machine, layout, model, rank_strategies(pattern, layout, machine, model, strategies));
   };

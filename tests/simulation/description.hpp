@@ -19,11 +19,12 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include "model/file.hpp"
+#include "model/json.hpp"
 
 namespace simulation {
 
@@ -100,36 +101,37 @@ struct Cluster {
 inline Cluster read_cluster() {
   const char* file = std::getenv("SIMULATED_CLUSTER");
   if (!file) throw std::invalid_argument("SIMULATED_CLUSTER names no cluster description");
-  std::ifstream stream(file);
-  const auto json = nlohmann::json::parse(stream);
+  const auto json = commpass::Json::parse(commpass::read_file(file), file);
   Cluster cluster;
-  cluster.nodes = json.at("nodes");
+  cluster.nodes = json.at("nodes").get<int>();
   if (const char* nodes = std::getenv("SIMULATED_NODES")) cluster.nodes = std::atoi(nodes);
-  cluster.sockets = json.at("sockets");
-  cluster.cores = json.at("cores");
+  cluster.sockets = json.at("sockets").get<int>();
+  cluster.cores = json.at("cores").get<int>();
   const std::array names{"socket", "node", "network"};
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto& in = json.at(names[i]);
     auto& out = cluster.localities[i];
-    out.send_overhead_s = in.at("send_overhead_s");
+    out.send_overhead_s = in.at("send_overhead_s").get<double>();
     out.receive_overhead_s = in.value("receive_overhead_s", 0.0);
     for (const auto& p : in.at("protocols"))
-      out.protocols.push_back({p.value("max_bytes", 0.0), p.at("alpha_s"), p.at("beta_s_per_byte")});
+      out.protocols.push_back(
+          {p.value("max_bytes", 0.0), p.at("alpha_s").get<double>(), p.at("beta_s_per_byte").get<double>()});
   }
-  cluster.injection_rate_bytes_per_s = json.at("injection_rate_bytes_per_s");
+  cluster.injection_rate_bytes_per_s = json.at("injection_rate_bytes_per_s").get<double>();
   cluster.ejection_rate_bytes_per_s = json.value("ejection_rate_bytes_per_s", 0.0);
   cluster.core_rate_per_node_bytes_per_s = json.value("core_rate_per_node_bytes_per_s", 0.0);
   cluster.bus_rate_bytes_per_s = json.value("bus_rate_bytes_per_s", 0.0);
   if (cluster.bus_rate_bytes_per_s > 0 && cluster.localities[0].fastest() != cluster.localities[1].fastest())
     throw std::invalid_argument("a cluster with a bus has one fastest rate within a node");
-  cluster.copy_rate_bytes_per_s = json.at("copy_rate_bytes_per_s");
-  cluster.copy_block_s = json.at("copy_block_s");
+  cluster.copy_rate_bytes_per_s = json.at("copy_rate_bytes_per_s").get<double>();
+  cluster.copy_block_s = json.at("copy_block_s").get<double>();
   cluster.copy_call_s = json.value("copy_call_s", 0.0);
   if (json.contains("devices")) {
     const auto& in = json.at("devices");
-    cluster.devices = {in.at("per_node"), in.at("copy_alpha_s"), in.at("copy_start_bytes"), in.at("rate_bytes_per_s"),
-                       in.at("process_rate_bytes_per_s")};
-    const auto& own = json.value("device", nlohmann::json::object());
+    cluster.devices = {in.at("per_node").get<int>(), in.at("copy_alpha_s").get<double>(),
+                       in.at("copy_start_bytes").get<double>(), in.at("rate_bytes_per_s").get<double>(),
+                       in.at("process_rate_bytes_per_s").get<double>()};
+    const auto own = json.value("device", commpass::Json::object());
     cluster.devices.own_copy_s = own.value("copy_call_s", 0.0) + own.value("copy_block_s", 0.0);
     cluster.devices.own_copy_rate_bytes_per_s = own.value("copy_rate_bytes_per_s", cluster.copy_rate_bytes_per_s);
   }

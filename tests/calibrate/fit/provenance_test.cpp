@@ -1,9 +1,8 @@
 // What a profile tells of its calibration.
 #include "calibrate/fit/provenance.hpp"
+#include "model/json.hpp"
 
 #include <gtest/gtest.h>
-
-#include <nlohmann/json.hpp>
 
 namespace commpass {
 namespace {
@@ -27,7 +26,7 @@ TEST(CalibrationProvenance, TellsHowGoodItIs) {
   provenance.pace = {{Locality::socket, 3e-7}, {Locality::network, 2e-6}};
   provenance.held_out.push_back({"mixed", "stfw,n=2", 3e-6, 2e-6, {1.9e-6, 2.2e-6}});
   provenance.not_measured.emplace_back("ejection: needs three nodes");
-  const auto json = nlohmann::json::parse(to_json(provenance));
+  const auto json = Json::parse(to_json(provenance));
   EXPECT_EQ(json["mpi_library"], "MPI 1");
   EXPECT_EQ(json["ranks"], 6);
   EXPECT_EQ(json["ranks_per_node"], 3);
@@ -35,19 +34,19 @@ TEST(CalibrationProvenance, TellsHowGoodItIs) {
   EXPECT_FALSE(json.contains("partition")) << "no batch system";
   EXPECT_EQ(json["host_hash"], "sha256:1:2");
   EXPECT_EQ(json["fits"][0]["locality"], "network");
-  EXPECT_EQ(json["fits"][0]["alpha_interval_s"], nlohmann::json::array({1e-6, 2e-6}));
-  EXPECT_EQ(json["messages"]["network"]["bytes"], nlohmann::json::array({8, 64}));
-  EXPECT_EQ(json["messages"]["network"]["high_s"], nlohmann::json::array({2.1e-6, 3e-6}));
+  EXPECT_EQ(json["fits"][0]["alpha_interval_s"], Json::array({1e-6, 2e-6}));
+  EXPECT_EQ(json["messages"]["network"]["bytes"], Json::array({8, 64}));
+  EXPECT_EQ(json["messages"]["network"]["high_s"], Json::array({2.1e-6, 3e-6}));
   EXPECT_EQ(json["sharing"][0]["parameter"], "injection");
-  EXPECT_EQ(json["sharing"][0]["pairs"], nlohmann::json::array({1, 2}));
-  EXPECT_EQ(json["sharing"][0]["high_s"], nlohmann::json::array({2e-5, 4e-5}));
-  EXPECT_EQ(json["pace"], nlohmann::json({{"socket", 3e-7}, {"network", 2e-6}}));
-  EXPECT_EQ(json["slow_phases"], nlohmann::json({{"parts", 2}, {"of", 20}, {"times_as_long", 2.5}}));
+  EXPECT_EQ(json["sharing"][0]["pairs"], Json::array({1, 2}));
+  EXPECT_EQ(json["sharing"][0]["high_s"], Json::array({2e-5, 4e-5}));
+  EXPECT_EQ(json["pace"], Json({{"socket", 3e-7}, {"network", 2e-6}}));
+  EXPECT_EQ(json["slow_phases"], Json({{"parts", 2}, {"of", 20}, {"times_as_long", 2.5}}));
   EXPECT_EQ(json["processors_of_others"], 0.5);
   EXPECT_EQ(json["held_out"][0]["strategy"], "stfw,n=2");
-  EXPECT_EQ(json["held_out"][0]["measured_interval_s"], nlohmann::json::array({1.9e-6, 2.2e-6}));
-  EXPECT_DOUBLE_EQ(json["held_out"][0]["error"], 0.5) << "predicted over measured, less 1";
-  EXPECT_EQ(json["not_measured"], nlohmann::json::array({"ejection: needs three nodes"}));
+  EXPECT_EQ(json["held_out"][0]["measured_interval_s"], Json::array({1.9e-6, 2.2e-6}));
+  EXPECT_DOUBLE_EQ(json["held_out"][0]["error"].get<double>(), 0.5) << "predicted over measured, less 1";
+  EXPECT_EQ(json["not_measured"], Json::array({"ejection: needs three nodes"}));
   Profile profile;
   profile.provenance_json = json.dump();
   EXPECT_EQ(fingerprint_of(profile), provenance.fingerprint);
@@ -58,7 +57,7 @@ TEST(CalibrationProvenance, TellsHowGoodItIs) {
 TEST(CalibrationProvenance, WarnsIfThereIsAReason) {
   Provenance provenance;
   provenance.warning = "4 ranks take turns";
-  const auto json = nlohmann::json::parse(to_json(provenance));
+  const auto json = Json::parse(to_json(provenance));
   EXPECT_EQ(json["warning"], "4 ranks take turns");
   EXPECT_FALSE(json.contains("slow_phases")) << "there were none";
   EXPECT_FALSE(json.contains("processors_of_others")) << "as good as nobody else was there";

@@ -1,10 +1,10 @@
 // Where profiles are found, and which one belongs to the machine at hand.
 #include "model/machine/profile_lookup.hpp"
+#include "model/json.hpp"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "model/cost/cost.hpp"
 #include "model/support.hpp"
@@ -20,7 +20,7 @@ const auto one_node = Layout::with_ppn(4, 4), two_nodes = Layout::with_ppn(4, 2)
 std::string measured(const std::string& name, const Fingerprint& machine, const std::string& date) {
   auto profile = generic_profile();
   profile.machine.name = name;
-  profile.provenance_json = nlohmann::ordered_json{
+  profile.provenance_json = Json{
       {"date", date},
       {"processor", machine.processor},
       {"node_processors", machine.node_processors},
@@ -61,7 +61,7 @@ TEST(MeasuredProfile, IsOfAnyLibraryForAProgramThatKnowsNone) {
 TEST(MeasuredProfile, HasWhatTheLayoutAsksForIfThereIsOne) {
   const test::TemporaryDirectory directory;
   directory.write("cluster.json", measured("cluster", here, "2026-08-01"));
-  auto node = nlohmann::ordered_json::parse(measured("node", here, "2026-08-02"));
+  auto node = Json::parse(measured("node", here, "2026-08-02"));
   node["host"].erase("network");
   directory.write("node.json", node.dump());
   EXPECT_EQ(found(directory.path(), one_node), "node");
@@ -72,7 +72,7 @@ TEST(MeasuredProfile, IsFoundBesideOnesThatAreBroken) {
   const test::TemporaryDirectory directory;
   directory.write("a.json", "{");
   directory.write("b.json", R"({"schema_version": 99})");
-  auto strange = nlohmann::ordered_json::parse(measured("strange", here, "2026-08-01"));
+  auto strange = Json::parse(measured("strange", here, "2026-08-01"));
   strange["provenance"]["date"] = 7;
   directory.write("c.json", strange.dump());
   directory.write("d.json", measured("good", here, "2026-08-01"));

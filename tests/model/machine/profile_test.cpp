@@ -1,11 +1,12 @@
 // Machine profiles: the strict reader, the writer, and the schema beside them.
+#include "model/json.hpp"
 #include "model/machine/profile_lookup.hpp"
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <set>
 
+#include "model/json_pointer.hpp"
 #include "model/machine/profile_schema.hpp"
 #include "model/support.hpp"
 
@@ -14,7 +15,6 @@ namespace {
 
 using test::error_of;
 using test::expect_sentence;
-using Json = nlohmann::json;
 
 const std::string profiles = COMMPASS_TEST_PROFILES;
 
@@ -141,7 +141,9 @@ TEST(Profile, WithTheLeastHasRatesWithoutLimitAndCostsOfZero) {
 Json free_of_cost(Json json) {
   for (auto& [key, value] : json.items()) {
     const bool is_cost = key.ends_with("_s") && !key.ends_with("_per_s");
-    if (value.is_structured() && key != "provenance") value = free_of_cost(value);
+    if (value.is_object() && key != "provenance") value = free_of_cost(value);
+    else if (value.is_array())
+      for (auto& each : value) each = free_of_cost(each);
     else if (is_cost) value = 0.0;
   }
   return json;
@@ -152,12 +154,13 @@ TEST(Profile, KeepsWhatWasMeasuredAndTakesNoTime) {
   const auto written = Json::parse(to_json(parse(json)));
   const auto expect_kept = [&](const auto& self, const Json& before, const Json& after,
                                const std::string& path) -> void {
+    for (std::size_t i = 0; before.is_array() && i < before.size(); ++i)
+      self(self, before[i], after.at(i), path + "[" + std::to_string(i) + "]");
+    if (!before.is_object()) return;
     for (const auto& [key, value] : before.items()) {
-      const bool is_own =
-          !before.is_object() || after.contains(key) || key == "alpha_next_s";  // which is left out where it is alpha_s
-      EXPECT_TRUE(is_own) << path << "." << key;
-      if (value.is_structured() && is_own && key != "provenance")
-        self(self, value, before.is_object() ? after.at(key) : after.at(std::stoul(key)), path + "." + key);
+      EXPECT_TRUE(after.contains(key) || key == "alpha_next_s")  // which is left out where it is alpha_s
+          << path << "." << key;
+      if (after.contains(key) && key != "provenance") self(self, value, after.at(key), path + "." + key);
     }
   };
   expect_kept(expect_kept, json, written, "");
@@ -205,11 +208,7 @@ struct Broken {
 };
 
 Json remove(Json json, const std::string& pointer) {
-  const auto slash = pointer.rfind('/');
-  auto& parent = json[Json::json_pointer(pointer.substr(0, slash))];
-  const auto key = pointer.substr(slash + 1);
-  if (parent.is_array()) parent.erase(static_cast<std::size_t>(std::stoul(key)));
-  else parent.erase(key);
+  test::at_pointer(json, test::parent_of(pointer)).erase(test::last_of(pointer));
   return json;
 }
 
@@ -306,7 +305,7 @@ TEST(Profile, ThatIsBrokenIsRefusedByReaderAndSchema) {
   for (const auto& [path, value, parts, schema_sees_it] : broken_profiles()) {
     SCOPED_TRACE(path + " = " + value.dump());
     auto json = full_profile();
-    json[Json::json_pointer(path)] = value;
+    test::put(json, path, value);
     auto expected = parts;
     expected.push_back("p.json: key ");
     expect_sentence(error_for(json), expected);
@@ -316,7 +315,7 @@ TEST(Profile, ThatIsBrokenIsRefusedByReaderAndSchema) {
 
 TEST(Profile, WithALastProtocolThatEndsOrAnOtherThatDoesNotIsRefused) {
   auto ends = full_profile();
-  ends[Json::json_pointer(last)]["max_bytes"] = Bytes{1} << 60;
+  test::at_pointer(ends, last)["max_bytes"] = Bytes{1} << 60;
   expect_sentence(error_for(ends),
                   {"p.json", "key host.socket.protocols[2].max_bytes limits the last protocol", "remove it"});
   EXPECT_FALSE(schema_accepts(ends));

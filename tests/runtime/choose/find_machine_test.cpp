@@ -1,12 +1,12 @@
 // Which machine a communicator takes when no profile is named.
 #include "runtime/choose/find_machine.hpp"
+#include "model/json.hpp"
 
 #include <gtest/gtest.h>
 #include <mpi.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "model/support.hpp"
@@ -58,11 +58,9 @@ TEST(WithoutAProfile, TheOneThatWasMeasuredHereIsTaken) {
   auto profile = generic_profile();
   profile.machine.name = "this machine";
   const auto here = fingerprint_here();
-  profile.provenance_json = nlohmann::json{
-      {"processor", here.processor},
-      {"node_processors", here.node_processors},
-      {"mpi_library",
-       here.mpi_library}}.dump();
+  profile.provenance_json =
+      Json{{"processor", here.processor}, {"node_processors", here.node_processors}, {"mpi_library", here.mpi_library}}
+          .dump();
   home.write("mine.json", to_json(profile));
   testing::internal::CaptureStderr();
   EXPECT_EQ(machine_name(), "this machine");

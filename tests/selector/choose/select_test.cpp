@@ -1,9 +1,9 @@
 // Ranking, and what is told about it.
 #include "selector/choose/select.hpp"
+#include "model/json.hpp"
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "model/pattern/generate.hpp"
@@ -16,7 +16,6 @@ namespace commpass {
 namespace {
 
 using test::error_of;
-using Json = nlohmann::json;
 
 const Layout layout = Layout::regular(4, 1, 4);
 const Pattern pattern = generate_pattern("random:ranks=16,bytes=64,degree=12");

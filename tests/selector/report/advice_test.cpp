@@ -1,8 +1,7 @@
 #include "selector/report/advice.hpp"
+#include "model/json.hpp"
 
 #include <gtest/gtest.h>
-
-#include <nlohmann/json.hpp>
 
 #include "model/machine/profile.hpp"
 #include "model/support.hpp"
@@ -136,7 +135,7 @@ TEST(Advice, IsToldAsAPageAndAsJson) {
                            "on 2 communicators\n", "30.0 %\n", "On lassen, 4 nodes x 16 ranks: these calls would take ",
                            "leave it to MPI\n", "no price of MPI's all-to-alls", "lacks local copies"})
     EXPECT_NE(page.find(part), std::string::npos) << part << " in " << page;
-  const auto json = nlohmann::json::parse(advice_json(advice));
+  const auto json = Json::parse(advice_json(advice));
   EXPECT_EQ(json["calls"][0]["measured_s"], 3);
   EXPECT_EQ(json["machines"][0]["calls"].size(), 2U);
   EXPECT_EQ(json["machines"][0]["calls"][1]["run_saves"], 0);

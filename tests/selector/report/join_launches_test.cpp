@@ -1,10 +1,9 @@
 // Launches of `measure` that are told together.
 #include "selector/report/join_launches.hpp"
+#include "model/json.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-
-#include <nlohmann/json.hpp>
 
 #include "model/error.hpp"
 
@@ -40,9 +39,9 @@ TEST(JoinedLaunches, CompareTheChoiceWithTheFastestLaunchByLaunch) {
   EXPECT_NE(launches_table(unclear).find("regret 1.100 (0.950 to 2.000), not distinguishable from 1"),
             std::string::npos)
       << launches_table(unclear);
-  const auto json = nlohmann::json::parse(launches_json(unclear));
+  const auto json = Json::parse(launches_json(unclear));
   EXPECT_EQ(json["regret_is_distinguishable"], false);
-  EXPECT_EQ(json["ranking"][1]["measured_interval_s"], nlohmann::json({2e-5, 2e-5}));
+  EXPECT_EQ(json["ranking"][1]["measured_interval_s"], Json({2e-5, 2e-5}));
 }
 
 TEST(JoinedLaunches, LeaveOutWhatWasNotRunInAll) {

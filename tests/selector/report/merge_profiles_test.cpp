@@ -1,18 +1,16 @@
 // One profile of several launches and layouts.
 #include "selector/report/merge_profiles.hpp"
+#include "model/json.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "model/support.hpp"
 #include "selector/report/pace.hpp"
 
 namespace commpass {
 namespace {
-
-using Json = nlohmann::json;
 
 /// A launch in which a lone message within a socket takes `factor` times as long.
 NamedProfile launch(const std::string& name, double factor) {
@@ -120,9 +118,9 @@ TEST(MergedProfiles, TellWhereAnotherLaunchLies) {
   EXPECT_EQ(fits[0]["protocol"], "eager");
   EXPECT_EQ(fits[0]["launches"], 3);
   const double half = 4.303 * 0.1 * std::sqrt(4.0 / 3);  // Student's t of two degrees of freedom, one value more
-  EXPECT_NEAR(fits[0]["alpha_interval_s"][0], 1e-6 * std::exp(-half), 1e-12);
-  EXPECT_NEAR(fits[0]["alpha_interval_s"][1], 1e-6 * std::exp(half), 1e-12);
-  EXPECT_NEAR(fits[0]["beta_interval_s_per_byte"][1], 1e-10, 1e-14) << "the same in all";
+  EXPECT_NEAR(fits[0]["alpha_interval_s"][0].get<double>(), 1e-6 * std::exp(-half), 1e-12);
+  EXPECT_NEAR(fits[0]["alpha_interval_s"][1].get<double>(), 1e-6 * std::exp(half), 1e-12);
+  EXPECT_NEAR(fits[0]["beta_interval_s_per_byte"][1].get<double>(), 1e-10, 1e-14) << "the same in all";
 }
 
 TEST(MergedProfiles, KnowNoMoreThanTheLaunchThatIsKeptWhereLaunchesHappenToAgree) {
@@ -139,10 +137,11 @@ TEST(MergedProfiles, KnowNoMoreThanTheLaunchThatIsKeptWhereLaunchesHappenToAgree
   }
   const auto fits = Json::parse(merge_profiles(alike).provenance_json)["fits"];
   ASSERT_EQ(fits.size(), 1U);
-  EXPECT_NEAR(fits[0]["alpha_interval_s"][0], 0.9e-6, 1e-12);
-  EXPECT_NEAR(fits[0]["alpha_interval_s"][1], 1.2e-6, 1e-12);
-  EXPECT_NEAR(fits[0]["beta_interval_s_per_byte"][0], 0.8e-10, 1e-14);
-  EXPECT_NEAR(fits[0]["beta_interval_s_per_byte"][1], 1e-10, 1e-14) << "what the launches say is held, too";
+  EXPECT_NEAR(fits[0]["alpha_interval_s"][0].get<double>(), 0.9e-6, 1e-12);
+  EXPECT_NEAR(fits[0]["alpha_interval_s"][1].get<double>(), 1.2e-6, 1e-12);
+  EXPECT_NEAR(fits[0]["beta_interval_s_per_byte"][0].get<double>(), 0.8e-10, 1e-14);
+  EXPECT_NEAR(fits[0]["beta_interval_s_per_byte"][1].get<double>(), 1e-10, 1e-14)
+      << "what the launches say is held, too";
 }
 
 TEST(MergedProfiles, CompareLaunchesWhoseProtocolsDiffer) {
@@ -153,13 +152,13 @@ TEST(MergedProfiles, CompareLaunchesWhoseProtocolsDiffer) {
   channel.protocols[0].max_bytes = 4096;
   const auto fits = Json::parse(merge_profiles(std::vector{one, other}).provenance_json)["fits"];
   for (const auto& fit : fits) {
-    EXPECT_NEAR(fit["alpha_interval_s"][0], 1e-6, 1e-11);
-    EXPECT_NEAR(fit["alpha_interval_s"][1], 1e-6, 1e-11);
-    EXPECT_NEAR(fit["beta_interval_s_per_byte"][1], 1e-10, 1e-14);
+    EXPECT_NEAR(fit["alpha_interval_s"][0].get<double>(), 1e-6, 1e-11);
+    EXPECT_NEAR(fit["alpha_interval_s"][1].get<double>(), 1e-6, 1e-11);
+    EXPECT_NEAR(fit["beta_interval_s_per_byte"][1].get<double>(), 1e-10, 1e-14);
   }
   channel.protocols[1].alpha_s = 0;
   const auto lower = Json::parse(merge_profiles(std::vector{one, other}).provenance_json)["fits"];
-  for (const auto& fit : lower) EXPECT_GE(fit["alpha_interval_s"][0], 0);
+  for (const auto& fit : lower) EXPECT_GE(fit["alpha_interval_s"][0].get<double>(), 0);
 }
 
 TEST(MergedProfiles, OfOtherLayoutsHaveWhatEachShows) {

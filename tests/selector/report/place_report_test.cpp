@@ -1,8 +1,7 @@
 #include "selector/report/place_report.hpp"
+#include "model/json.hpp"
 
 #include <gtest/gtest.h>
-
-#include <nlohmann/json.hpp>
 
 #include "model/machine/profile.hpp"
 
@@ -61,11 +60,11 @@ TEST(PlaceReport, PredictsWhatAdviseDoes) {
   const auto layout = Layout::with_ppn(4, 2);
   const auto report = report_places(run.record, run.ran, layout, &machine, "");
   const auto advice = advise(run.record, advised_calls(run.record), layout, machine);
-  const auto json = nlohmann::json::parse(place_report_json(run.record, report));
+  const auto json = Json::parse(place_report_json(run.record, report));
   EXPECT_EQ(json["machine"], machine.name);
   EXPECT_GT(advice.prices[0].library_s, 0);
-  EXPECT_DOUBLE_EQ(json["places"][0]["predicted_library_s"], advice.prices[0].library_s);
-  EXPECT_DOUBLE_EQ(json["places"][0]["predicted_ours_s"], advice.prices[0].taken_s);
+  EXPECT_DOUBLE_EQ(json["places"][0]["predicted_library_s"].get<double>(), advice.prices[0].library_s);
+  EXPECT_DOUBLE_EQ(json["places"][0]["predicted_ours_s"].get<double>(), advice.prices[0].taken_s);
 }
 
 TEST(PlaceReport, SaysWhatItDoesNotKnow) {
@@ -73,7 +72,7 @@ TEST(PlaceReport, SaysWhatItDoesNotKnow) {
   run.add("solve", 0, 2, 3, {0, 9, 0, 0, false, "two-step"});
   run.add("start", 0, 0, 1, {3, 0, 0, 0, true, {}});
   const auto report = run.report();
-  const auto json = nlohmann::json::parse(place_report_json(run.record, report));
+  const auto json = Json::parse(place_report_json(run.record, report));
   EXPECT_TRUE(json["machine"].is_null());
   EXPECT_TRUE(json["saved_s"].is_null());
   EXPECT_EQ(json["unpriced"], "no profile");

@@ -1,17 +1,16 @@
 #include "selector/report/record.hpp"
+#include "model/json.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <functional>
-#include <nlohmann/json.hpp>
 
 #include "model/support.hpp"
 
 namespace commpass {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using test::expect_sentence;
 
 /// Four ranks on two nodes: all of them, and their even ones.
