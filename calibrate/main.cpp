@@ -18,6 +18,7 @@
 #include "selector/commands/calibrate_arguments.hpp"
 #include "selector/commands/default_profile.hpp"
 #include "selector/commands/environment.hpp"
+#include "selector/report/profile_text.hpp"
 
 namespace {
 
@@ -80,9 +81,9 @@ void run(commpass::CalibrateArguments arguments) {
     write_profile(result.profile, arguments.output);
     if (arguments.json) std::fputs(to_json(result.profile).c_str(), stdout);
     for (const auto& each : result.held_out)
-      tell(fmt::format("commpass: held-out exchange '{}' by {}: {} predicted, {} measured, error {} %\n", each.exchange,
+      tell(fmt::format("commpass: held-out exchange '{}' by {}: {} predicted, {} measured, error {}\n", each.exchange,
                        each.strategy, format_seconds(each.predicted_s), format_seconds(each.measured_s),
-                       format_fixed(100 * each.error(), 1, true)));
+                       format_error(each.error())));
     if (!result.no_time_for.empty())
       tell(fmt::format("commpass: no time was left of the budget for {}; use a larger --budget\n",
                        fmt::join(result.no_time_for, ", ")));
@@ -90,9 +91,7 @@ void run(commpass::CalibrateArguments arguments) {
     for (const auto& [node, times_as_long, host] : result.slow_nodes)
       tell(fmt::format("commpass: node {} ({}) takes {} times as long as the others; look at it, or leave it out\n",
                        node, host, format_fixed(times_as_long, 1)));
-    if (const auto& verdict = result.profile.machine.verdict)
-      tell(fmt::format("commpass: verdict: {}: {}{}.\n", name_of(verdict->trust), verdict->why,
-                       verdict->remedy.empty() ? "" : "; " + verdict->remedy));
+    tell(wrap_lines("commpass: verdict: " + describe_verdict(result.profile.machine) + "\n"));
     tell(fmt::format("commpass: wrote {} ({}{}); see it with 'commpass profile show {}'\n", arguments.output,
                      layout->describe(), pretended ? ", as told and not as it is" : "", arguments.output));
   });

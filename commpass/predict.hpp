@@ -7,4 +7,4 @@
 #include "model/pattern/matrix_market.hpp"    // IWYU pragma: export
 #include "model/pattern/matrix_pattern.hpp"   // IWYU pragma: export
 #include "model/pattern/metis_partition.hpp"  // IWYU pragma: export
-#include "selector/choose/select.hpp"         // IWYU pragma: export
+#include "selector/choose/explain.hpp"        // IWYU pragma: export

@@ -19,6 +19,7 @@
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/time_exchange.hpp"
 #include "selector/choose/baseline.hpp"
+#include "selector/choose/explain.hpp"
 #include "selector/choose/offer.hpp"
 
 namespace commpass {
@@ -178,7 +179,8 @@ std::string explain_one(const PlannedMeasurement& measurement, const Pattern& pa
             .strategy;
   const auto found = std::ranges::find(priced, strategy, &Candidate::strategy);
   if (found == priced.end()) return {};
-  return explain(priced, static_cast<std::size_t>(found - priced.begin()), measurement.calls);
+  return explain(priced, static_cast<std::size_t>(found - priced.begin()), measurement.calls,
+                 find_ties(priced, uncertainty_of(communicator.machine()), measurement.calls));
 }
 
 }  // namespace
@@ -201,6 +203,8 @@ PlannedReport measure_planned(const PlannedMeasurement& measurement, const Patte
   report.baseline_s = times.baseline_s;
   report.not_priced = std::move(agenda.not_priced);
   report.regret = regret_of(times, measurement.calls);
+  report.ties = find_ties(std::span(agenda.candidates).first(agenda.priced), uncertainty_of(communicator.machine()),
+                          measurement.calls);
   if (!measurement.explained.empty()) result.explanation = explain_one(measurement, pattern, communicator, agenda);
   const auto plan_of = [&](std::size_t i) { return measurement.calls ? std::optional(times.plans[i]) : std::nullopt; };
   for (std::size_t i = 0; i < agenda.candidates.size(); ++i)

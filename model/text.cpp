@@ -173,4 +173,62 @@ std::string format_seconds(Seconds seconds) {
   return with_three_digits(seconds / 1e-9) + " ns";
 }
 
+std::string format_share(double share) {
+  constexpr double percent = 100, whole_from = 9.95;
+  if (share > 1) return format_fixed(1 + share, 1 + share < whole_from ? 1 : 0) + " times";
+  return format_fixed(percent * share, percent * share < whole_from ? 1 : 0) + " %";
+}
+
+std::string format_error(double error) {
+  constexpr double percent = 100;
+  return error > 1 ? format_share(error) : format_fixed(percent * error, 1, true) + " %";
+}
+
+namespace {
+
+/// Of a text in UTF-8.
+std::size_t characters_of(std::string_view text) {
+  std::size_t count = 0;
+  for (const char c : text) count += (static_cast<unsigned char>(c) & 0xC0U) != 0x80;
+  return count;
+}
+
+std::string wrap_line(std::string_view line) {
+  constexpr std::size_t further = 2;
+  const auto indent = std::min(line.find_first_not_of(' '), line.size());
+  const std::string continued(indent + further, ' ');
+  std::string result(indent, ' ');
+  std::size_t columns = indent;
+  bool is_first = true;
+  for (const auto& word : split(line.substr(indent), ' ')) {
+    const auto width = characters_of(word);
+    if (!is_first && columns + 1 + width > text_columns) {
+      result += "\n" + continued;
+      columns = continued.size();
+    } else if (!is_first) {
+      result += ' ';
+      ++columns;
+    }
+    result += word;
+    columns += width;
+    is_first = false;
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string wrap_lines(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    const auto line = text.substr(0, end);
+    result += characters_of(line) > text_columns ? wrap_line(line) : std::string(line);
+    if (end == text.size()) return result;
+    result += '\n';
+    text.remove_prefix(end + 1);
+  }
+  return result;
+}
+
 }  // namespace commpass

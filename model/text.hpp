@@ -48,4 +48,17 @@ std::string format_bytes(double bytes);
 /// "3.21 us", "1.5 ms": for people, three digits.
 std::string format_seconds(Seconds seconds);
 
+/// "7.5 %", "38 %", and beyond 100 % the factor: "4.6 times", "358 times". An excess over 1, 0 or more.
+std::string format_share(double share);
+
+/// "+12 %", "-3.5 %", and of what is predicted more than twice too long the factor: "358 times". Predicted ÷ measured
+/// - 1.
+std::string format_error(double error);
+
+/// The widest line of a text for people.
+inline constexpr std::size_t text_columns = 100;
+
+/// Breaks lines of more than text_columns characters at spaces. The rest of a line is indented by two more.
+std::string wrap_lines(std::string_view text);
+
 }  // namespace commpass

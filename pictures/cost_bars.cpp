@@ -50,10 +50,10 @@ std::vector<const Candidate*> shown(const Report& report, std::size_t top) {
     if (row.is_priced && baseline_of(row.candidate.strategy)) result.push_back(&row.candidate);
   std::ranges::stable_sort(result, {},
                            [](const Candidate* c) { return baseline_of(c->strategy) - baselines().data(); });
-  for (const auto& row : report.rows) {
+  for (const auto* row : shown_rows(report, report.rows.size())) {
     if (top == 0) break;
-    if (!row.is_priced || baseline_of(row.candidate.strategy)) continue;
-    result.push_back(&row.candidate);
+    if (!row->is_priced || baseline_of(row->candidate.strategy)) continue;
+    result.push_back(&row->candidate);
     --top;
   }
   return result;
@@ -137,6 +137,7 @@ double draw_bars(Svg& svg, const std::vector<const Candidate*>& candidates, cons
     else if (chosen != report.rows.end() && chosen->candidate.cost.seconds > 0 && baseline_of(candidate->strategy))
       label += fmt::format(" · {} times as long as what is chosen",
                            format_fixed(candidate->cost.seconds / chosen->candidate.cost.seconds, 2));
+    if (report.ties.contains(candidate->strategy)) label += " · tie";
     svg.text(left, y + 15, label, is_chosen ? "ink strong" : "ink");
     Seconds begin = 0;
     for (std::size_t s = 0; s < candidate->cost.stages.size(); ++s) {
@@ -196,6 +197,8 @@ Picture draw_cost_bars(const Report& report, std::size_t top, const std::string&
     svg.text(left, y + 20, "Enlarged", "ink strong");
     y = draw_bars(svg, own, report, y + 28);
   }
+  if (const auto tied = describe_ties(report.ties, parse_strategy(report.chosen)); !tied.empty())
+    y = svg.paragraph(16, y + 14, "Chosen: " + report.chosen + ". " + tied + ".", width - 32);
   if (!report.note.empty()) y = svg.paragraph(16, y + 14, "Note: " + report.note + ".", width - 32);
   return std::move(svg).finish(y + 8, json_of(candidates, report), csv_of(candidates));
 }

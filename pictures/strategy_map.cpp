@@ -24,9 +24,13 @@ const char* name_of_key(const std::string& key) {
   return key == "radix" ? "radix" : key == "window" ? "window" : "value";
 }
 
-std::string print_factor(double factor) {
+/// "2.5×": the chosen strategy is faster than sending directly; "1.4× slower" where it is not.
+std::string print_factor(double gain) {
   constexpr double round_from = 10;
-  return format_fixed(factor, factor < round_from ? 1 : 0) + "×";
+  const auto print = [](double factor) { return format_fixed(factor, factor < round_from ? 1 : 0) + "×"; };
+  if (gain >= 1 || gain <= 0) return print(gain);
+  const auto slower = print(1 / gain);
+  return slower == print(1) ? slower : slower + " slower";
 }
 
 /// "local-then-" and "node": a name that is too wide, at the hyphen nearest to its middle.
@@ -47,17 +51,23 @@ std::string tip_of(const SweepReport& report, const SweepPoint& point) {
   if (!point.chosen) return tip + ": " + point.reason;
   tip += fmt::format(": {}, {}", to_string(point.chosen->strategy), format_seconds(point.chosen->cost.seconds));
   if (point.standard_s) tip += fmt::format("; standard {}", format_seconds(*point.standard_s));
+  if (const auto tied = describe_ties(point.ties, point.chosen->strategy); !tied.empty()) tip += "; " + tied;
   if (!point.note.empty()) tip += "; " + point.note;
   return tip;
+}
+
+bool has_ties(const SweepReport& report) {
+  return std::ranges::any_of(report.points, [](const SweepPoint& point) { return !point.ties.strategies.empty(); });
 }
 
 std::string describe(const SweepReport& report, const std::vector<std::string>& routes) {
   double most = 0;
   for (const auto& point : report.points) most = std::max(most, point.gain().value_or(0));
   return fmt::format(
-      "Which strategy is predicted to be the fastest for each number of {} and {}. The winners are {}. The number in a "
-      "cell says how many times as long sending every block directly takes: {} at most.",
-      name_of_key(report.keys[0]), name_of_key(report.keys[1]), fmt::join(routes, ", "), print_factor(most));
+      "Which strategy is chosen by prediction for each number of {} and {}. The choices are {}. The number in a "
+      "cell says how many times faster that is than sending every block directly: {} at most.{}",
+      name_of_key(report.keys[0]), name_of_key(report.keys[1]), fmt::join(routes, ", "), print_factor(most),
+      has_ties(report) ? " Hatched cells are ties." : "");
 }
 
 }  // namespace
@@ -85,14 +95,18 @@ Picture draw_strategy_map(const SweepReport& report, const std::string& id) {
     return found == report.context.end() ? std::string() : found->second;
   };
   const auto pattern = named("pattern");
-  Svg svg(id, fmt::format("Fastest strategy for {} on {}", pattern.substr(0, pattern.find(':')), named("profile")),
+  Svg svg(id, fmt::format("Chosen strategy for {} on {}", pattern.substr(0, pattern.find(':')), named("profile")),
           describe(report, routes), width);
   double top = svg.heading();
-  top = svg.paragraph(16, top + 6,
-                      fmt::format("Predicted; {}. In each cell: how many times as long sending every block directly "
-                                  "(standard) takes, and the strategy that wins.",
-                                  named("layout")),
-                      width - 32, "dim", 12);
+  top =
+      svg.paragraph(16, top + 6,
+                    fmt::format("Predicted; {}. In each cell: how many times faster than sending every block directly "
+                                "(standard), and the strategy that is chosen.{}",
+                                named("layout"),
+                                has_ties(report) ? " Hatched: it ties with others, which the profile cannot tell "
+                                                   "from the fastest by prediction, and is the simplest."
+                                                 : ""),
+                    width - 32, "dim", 12);
   std::vector<std::pair<Look, std::string>> legend;
   for (const auto& route : routes) legend.emplace_back(look_of_route(route), route);
   top = svg.legend(left, top, width - left - right, legend) + 4;
@@ -109,6 +123,7 @@ Picture draw_strategy_map(const SweepReport& report, const std::string& id) {
     }
     const auto route = way_of(point.chosen->strategy);
     svg.mark(x, y, cell_width - gap, cell_height - gap, look_of_route(route), tip_of(report, point), true);
+    if (!point.ties.strategies.empty()) svg.hatch(x, y, cell_width - gap, cell_height - gap);
     const auto factor = point.gain() ? print_factor(*point.gain()) + (point.note.empty() ? "" : "†") : "";
     const auto lines = in_two(route, name_size, cell_width - gap - 2);
     const double up = lines.size() > 1 ? 13 : 16;

@@ -154,6 +154,19 @@ void Svg::mark(double x, double y, double width, double height, const Look& look
     path(lines, is_light ? "overlay light" : "overlay");
 }
 
+void Svg::hatch(double x, double y, double width, double height) {
+  constexpr double apart = 5, depth = 5;
+  std::string data;
+  const auto out = std::back_inserter(data);
+  for (double at = x; at + depth <= x + width; at += apart)
+    for (const double bottom : {y + depth, y + height})
+      fmt::format_to(out, "M{} {}l{} {}", svg_number(at), svg_number(bottom), depth, -depth);
+  for (double at = y + depth + apart; at + depth <= y + height; at += apart)
+    for (const double left : {x, x + width - depth})
+      fmt::format_to(out, "M{} {}l{} {}", svg_number(left), svg_number(at), depth, -depth);
+  path(data, "overlay");
+}
+
 void Svg::line(double x1, double y1, double x2, double y2, std::string_view classes) {
   open("line", classes);
   fmt::format_to(std::back_inserter(picture_.body), " x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\"", svg_number(x1),

@@ -45,6 +45,8 @@ class Svg {
   /// A filled rectangle that has a look.
   void mark(double x, double y, double width, double height, const Look& look, std::string_view tip = {},
             bool is_light = false);
+  /// A frame of slanted strokes along the border of a rectangle, over whatever it looks like; its middle stays free.
+  void hatch(double x, double y, double width, double height);
   void line(double x1, double y1, double x2, double y2, std::string_view classes);
   /// Through all points. @param look  its colour; overlays are dashes
   void curve(std::span<const std::pair<double, double>> points, const Look& look);

@@ -42,7 +42,7 @@ std::vector<Series> series_of(const SweepReport& report) {
   const auto& key = report.keys[0];
   if (report.named.empty()) {
     auto& winner = result.emplace_back();
-    winner.name = "the fastest";
+    winner.name = "chosen";
     winner.look = {1, 0};
   }
   for (const auto& name : report.named) {
@@ -130,7 +130,7 @@ Picture draw_sweep_lines(const SweepReport& report, const std::string& id) {
     if (changes && before) {
       const auto middle = (across.at(static_cast<double>(before->values[0])) + x) / 2;
       svg.path(fmt::format("M{0} {1} L{0} {2}", svg_number(middle), svg_number(top - 12), svg_number(top + height)),
-               "axis d4", "here the winner changes");
+               "axis d4", "here the choice changes");
     }
     if (changes) {
       const auto name = way_of(point.chosen->strategy);

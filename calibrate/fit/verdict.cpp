@@ -10,12 +10,11 @@
 
 #include "model/machine/miss.hpp"
 #include "model/median.hpp"
+#include "model/text.hpp"
 
 namespace commpass {
 
 namespace {
-
-constexpr double percent = 100;
 
 /// The factor by which a prediction is off, less 1, to either side alike.
 double miss_of(const HeldOut& each) { return miss_between(each.predicted_s, each.measured_s); }
@@ -28,7 +27,7 @@ double spread_of(const HeldOut& each) {
 /// How many times as long it takes as predicted.
 double slowdown_of(const HeldOut& each) { return each.measured_s / each.predicted_s; }
 
-/// By what the errors of two strategies for the same exchange differ, in the middle: a factor less 1. Nothing where
+/// By what the errors of two strategies for the same exchange differ, the median: a factor less 1. Nothing where
 /// only one was run for each.
 std::optional<double> miss_between_strategies(const std::vector<HeldOut>& all) {
   std::vector<double> misses;
@@ -67,7 +66,7 @@ Verdict judge(const Provenance& provenance) {
             "calibrate with a larger --budget when the machine is quiet"};
   if (all.empty())
     return {Trust::none, 1,
-            provenance.warning.empty() ? "no exchange was run that its fits had not seen" : provenance.warning,
+            provenance.warning.empty() ? "no exchange was run that was not used for fitting" : provenance.warning,
             provenance.warning.empty() ? again : "calibrate with no more ranks a host than it has cores"};
   std::vector<double> spreads;
   std::ranges::transform(all, std::back_inserter(spreads), spread_of);
@@ -78,9 +77,9 @@ Verdict judge(const Provenance& provenance) {
   constexpr double sharp = 0.15, far_off = 0.5, blurred = 0.5, seen = 1.15;
   Verdict verdict;
   verdict.why = fmt::format(
-      "{} exchanges that no fit has seen are off by {:.1f} % in the middle, by {:.1f} % at most ('{}'), and their "
-      "times are known to {:.1f} %",
-      all.size(), percent * miss, percent * miss_of(*worst), worst->exchange, percent * spread);
+      "predictions of {} exchanges not used for fitting are off by {} (median), {} at most ('{}'); their times are "
+      "known to {}",
+      all.size(), format_share(miss), format_share(miss_of(*worst)), worst->exchange, format_share(spread));
   for (const auto& [node, times_as_long, host] : provenance.slow_nodes)
     verdict.why += fmt::format("; node {} takes {:.1f} times as long as the others", node, times_as_long);
   if (core > seen)

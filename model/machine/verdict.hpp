@@ -11,7 +11,7 @@ inline const char* name_of(Trust trust) { return trust_names[static_cast<int>(tr
 
 struct Verdict {
   Trust trust = Trust::good;
-  double uncertainty = 0;  ///< predicted times that differ by less than this part of the shorter are not told apart
+  double uncertainty = 0;  ///< predicted times that differ by less than this part of the shorter are ties
   std::string why;         ///< a sentence without its full stop
   std::string remedy;      ///< empty where none is needed
   bool operator==(const Verdict&) const = default;

@@ -21,7 +21,7 @@
 #include "selector/choose/offer.hpp"
 #include "selector/choose/pattern_pricer.hpp"
 #include "selector/choose/shortlist.hpp"
-#include "selector/choose/told_apart.hpp"
+#include "selector/choose/ties.hpp"
 #include "selector/report/profile_note.hpp"
 
 namespace commpass {
@@ -80,8 +80,8 @@ std::vector<Candidate> rank(const Pricer& price, const Pricer& price_suggestions
                             const Layout& layout, const Machine& machine, std::int64_t edges,
                             const SelectionOptions& options) {
   if (options.automatic) return rank_family(price, *options.automatic, layout, edges, options.calls);
-  return prefer_simple(rank_suggestions(price_suggestions, suggestions(), layout, edges, options.calls), machine,
-                       options.calls);
+  return prefer_simplest_of_ties(rank_suggestions(price_suggestions, suggestions(), layout, edges, options.calls),
+                                 machine, options.calls);
 }
 
 std::span<const DataPath> paths_of(const SelectionOptions& options) {
@@ -149,9 +149,10 @@ std::vector<Candidate> rank_for_pattern(std::span<const Pricer> shared, std::siz
     return strategies_for(pattern, layout, machine, options.model, options.grid, paths_of(options));
   };
   if (shared.size() > 1)
-    return prefer_simple(rank_finalists({.part = shared[2], .sketch = shared[1], .whole = whole}, suggestions(), layout,
-                                        machine, pattern.messages(), std::max(at_once, fewest_finalists)),
-                         machine);
+    return prefer_simplest_of_ties(
+        rank_finalists({.part = shared[2], .sketch = shared[1], .whole = whole}, suggestions(), layout, machine,
+                       pattern.messages(), std::max(at_once, fewest_finalists)),
+        machine);
   const auto promising = price_promising(whole, pattern, layout, machine, options.model, options.calls);
   return rank(whole, promising, suggestions, layout, machine, pattern.messages(), options);
 }

@@ -11,7 +11,7 @@
 #include "model/route/catalogue.hpp"
 #include "selector/choose/offer.hpp"
 #include "selector/choose/shortlist.hpp"
-#include "selector/choose/told_apart.hpp"
+#include "selector/choose/ties.hpp"
 
 namespace commpass {
 
@@ -201,13 +201,14 @@ std::vector<Candidate> rank_one_shot(const RandomPattern& given, const Layout& l
                                      RankingDepth depth, std::span<const DataPath> paths) {
   const auto blocks = given.block_bytes > 0 ? given : RandomPattern{0, 0, 0};
   auto price = one_shot_pricer(blocks, layout, machine, model, sizes);
-  if (!strategies.empty()) return prefer_simple(rank_given(price, strategies, layout, layout.ranks()), machine);
+  if (!strategies.empty())
+    return prefer_simplest_of_ties(rank_given(price, strategies, layout, layout.ranks()), machine);
   constexpr int few_ranks = 1024;  // whose prices take no longer than sparing them
   if (depth == RankingDepth::cheapest && layout.ranks() > few_ranks && layout.max_ppn() > 1)
     price = shortlist(std::move(price),
                       part_pricer(blocks, layout, with_shared_rates_times(machine, 1.0 / layout.max_ppn()), model),
                       1.5 + uncertainty_of(machine));
-  return prefer_simple(
+  return prefer_simplest_of_ties(
       rank_suggestions(leave_out_open_forms(price), offered_strategies(layout, machine, model, Usage::once, paths),
                        layout, layout.ranks(), {}, SearchFrom::cheapest),
       machine);

@@ -1,3 +1,5 @@
+#include "selector/choose/explain.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +9,6 @@
 #include "model/route/catalogue.hpp"
 #include "model/text.hpp"
 #include "selector/choose/baseline.hpp"
-#include "selector/choose/select.hpp"
 
 namespace commpass {
 
@@ -31,7 +32,8 @@ std::string describe_calls(const Candidate& candidate, const Calls& calls) {
                      format_seconds(candidate.cost.seconds), format_seconds(ranked_seconds(candidate, calls)));
 }
 
-/// Why `loser` costs more than `winner`: the part that grows most, and the one that shrinks most.
+/// Why `loser` costs more than `winner`, or, after a tie, less: the part that grows most, and the one that shrinks
+/// most.
 std::string compare(const Candidate& winner, const Candidate& loser, const Calls& calls) {
   const auto won = parts_of(winner.cost), lost = parts_of(loser.cost);
   std::size_t more = 0, less = 0;
@@ -39,8 +41,9 @@ std::string compare(const Candidate& winner, const Candidate& loser, const Calls
     if (lost[p] - won[p] > lost[more] - won[more]) more = p;
     if (lost[p] - won[p] < lost[less] - won[less]) less = p;
   }
-  auto text = fmt::format("{} is {} times as long ({})", to_string(loser.strategy),
-                          format_fixed(ranked_seconds(loser, calls) / ranked_seconds(winner, calls), 2),
+  const auto ratio = ranked_seconds(loser, calls) / ranked_seconds(winner, calls);
+  auto text = fmt::format("{} is {} times as {} ({})", to_string(loser.strategy),
+                          format_fixed(ratio < 1 ? 1 / ratio : ratio, 2), ratio < 1 ? "fast" : "long",
                           calls ? describe_calls(loser, calls) : format_seconds(loser.cost.seconds));
   // Sums of the same terms in another order differ in their last digits.
   constexpr double rounding = 1e-9;
@@ -81,7 +84,7 @@ std::string gains(std::span<const Candidate> ranking, const Candidate& candidate
 
 }  // namespace
 
-std::string explain(std::span<const Candidate> ranking, std::size_t chosen, const Calls& calls) {
+std::string explain(std::span<const Candidate> ranking, std::size_t chosen, const Calls& calls, const Ties& ties) {
   const auto& candidate = ranking[chosen];
   auto text = fmt::format("{}: {} predicted\n", to_string(candidate.strategy), format_seconds(candidate.cost.seconds));
   const auto out = std::back_inserter(text);
@@ -104,14 +107,17 @@ std::string explain(std::span<const Candidate> ranking, std::size_t chosen, cons
   text += compare_with_baselines(ranking, candidate, calls);
   if (ranking.size() < 2 || candidate.cost.seconds <= 0) return text;
   const bool is_best = chosen == 0;
-  const auto seconds = [&](std::size_t i) { return ranked_seconds(ranking[i], calls); };
-  if (is_best && seconds(1) < seconds(0))
-    return text +
-           fmt::format(
-               "Preferred as simpler: {} is predicted to take {} of that, which this profile does not tell apart.\n",
-               to_string(ranking[1].strategy), format_fixed(100 * seconds(1) / seconds(0), 1) + " %");
-  text += is_best ? "Runner-up: " : "Not chosen: ";
-  return text + (is_best ? compare(candidate, ranking[1], calls) : compare(ranking[0], candidate, calls));
+  if (const auto tied = describe_ties(ties, candidate.strategy); is_best && !tied.empty()) text += tied + ".\n";
+  if (is_best && ranked_seconds(ranking[1], calls) < ranked_seconds(candidate, calls)) return text;
+  if (is_best) return text + "Runner-up: " + compare(candidate, ranking[1], calls);
+  const auto& winner = ranking.front();
+  text += "Not chosen: ";
+  if (ties.contains(candidate.strategy) && ties.contains(winner.strategy))
+    fmt::format_to(out,
+                   "it lost a tie. {} is the simplest of {} strategies that this profile cannot tell apart ({}).\n"
+                   "Against that one: ",
+                   to_string(winner.strategy), ties.strategies.size(), format_share(ties.uncertainty));
+  return text + compare(winner, candidate, calls);
 }
 
 }  // namespace commpass

@@ -8,7 +8,7 @@
 #include "selector/choose/pattern_pricer.hpp"
 #include "selector/choose/search.hpp"
 #include "selector/choose/shortlist.hpp"
-#include "selector/choose/told_apart.hpp"
+#include "selector/choose/ties.hpp"
 
 namespace commpass {
 

@@ -6,7 +6,7 @@
 #include "model/route/catalogue.hpp"
 #include "selector/choose/grid_strategies.hpp"
 #include "selector/choose/pattern_pricer.hpp"
-#include "selector/choose/told_apart.hpp"
+#include "selector/choose/ties.hpp"
 
 namespace commpass {
 
@@ -55,7 +55,7 @@ std::vector<Candidate> NeighborhoodPricer::rank(std::span<const Strategy> strate
   constexpr double rounding = 1e-9;  // differences below are no reason
   std::ranges::stable_sort(
       ranking, [](const Candidate& a, const Candidate& b) { return a.cost.seconds < b.cost.seconds * (1 - rounding); });
-  return prefer_simple(std::move(ranking), machine_);
+  return prefer_simplest_of_ties(std::move(ranking), machine_);
 }
 
 bool has_few_edges(const Neighborhood& neighborhood) {

@@ -15,7 +15,7 @@
 #include "selector/choose/pattern_pricer.hpp"
 #include "selector/choose/search.hpp"
 #include "selector/choose/shortlist.hpp"
-#include "selector/choose/told_apart.hpp"
+#include "selector/choose/ties.hpp"
 
 namespace commpass {
 
@@ -124,15 +124,17 @@ std::vector<Candidate> rank_strategies(const Pattern& pattern, const Layout& lay
   const auto suggestions = [&] { return strategies_for(pattern, layout, machine, model, {}, paths); };
   if (strategies.empty() && depth == RankingDepth::cheapest && !calls)
     if (const auto by_depth = pricers_by_depth(pattern, layout, machine, model))
-      return prefer_simple(rank_finalists(*by_depth, suggestions(), layout, machine, pattern.messages()), machine);
+      return prefer_simplest_of_ties(rank_finalists(*by_depth, suggestions(), layout, machine, pattern.messages()),
+                                     machine);
   auto price = pattern_pricer(pattern, layout, machine, model, calls);
   if (!strategies.empty())
-    return prefer_simple(
+    return prefer_simplest_of_ties(
         rank_given(price, on_paths(strategies, paths, machine, model), layout, pattern.messages(), calls), machine,
         calls);
   if (depth == RankingDepth::cheapest)
     price = price_promising(std::move(price), pattern, layout, machine, model, calls);
-  return prefer_simple(rank_suggestions(price, suggestions(), layout, pattern.messages(), calls), machine, calls);
+  return prefer_simplest_of_ties(rank_suggestions(price, suggestions(), layout, pattern.messages(), calls), machine,
+                                 calls);
 }
 
 Candidate price_alltoall(const Strategy& strategy, Bytes bytes, const Layout& layout, const Machine& machine,
@@ -145,9 +147,9 @@ std::vector<Candidate> rank_alltoall(Bytes bytes, const Layout& layout, const Ma
                                      std::span<const DataPath> paths) {
   const auto price = random_pricer(RandomPattern{1, 1, static_cast<double>(bytes)}, layout, machine, model, calls);
   if (!strategies.empty())
-    return prefer_simple(rank_given(price, on_paths(strategies, paths, machine, model), layout, layout.ranks(), calls),
-                         machine, calls);
-  return prefer_simple(
+    return prefer_simplest_of_ties(
+        rank_given(price, on_paths(strategies, paths, machine, model), layout, layout.ranks(), calls), machine, calls);
+  return prefer_simplest_of_ties(
       rank_suggestions(leave_out_open_forms(price), offered_strategies(layout, machine, model, Usage::planned, paths),
                        layout, layout.ranks(), calls),
       machine, calls);

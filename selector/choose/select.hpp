@@ -116,11 +116,4 @@ std::vector<Candidate> rank_alltoall(Bytes bytes, const Layout& layout, const Ma
                                      CostModel model = CostModel::burst, std::span<const Strategy> strategies = {},
                                      const Calls& calls = {}, std::span<const DataPath> paths = host_paths);
 
-/// Why a candidate costs what it costs: for each stage its messages, bytes, seconds and what dominates, and how it
-/// compares with the cheapest other candidate, or, if it is not the cheapest, with that.
-/// @param ranking  as rank_strategies gives it
-/// @param chosen   index in ranking
-/// @param calls    by which it was ranked
-std::string explain(std::span<const Candidate> ranking, std::size_t chosen, const Calls& calls = {});
-
 }  // namespace commpass

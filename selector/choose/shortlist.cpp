@@ -10,7 +10,7 @@
 #include "model/route/catalogue.hpp"
 #include "selector/choose/pattern_pricer.hpp"
 #include "selector/choose/search.hpp"
-#include "selector/choose/told_apart.hpp"
+#include "selector/choose/ties.hpp"
 
 namespace commpass {
 

@@ -13,7 +13,7 @@
 #include "model/route/catalogue.hpp"
 #include "selector/choose/offer.hpp"
 #include "selector/choose/sparse_stages.hpp"
-#include "selector/choose/told_apart.hpp"
+#include "selector/choose/ties.hpp"
 
 namespace commpass {
 
@@ -275,10 +275,10 @@ std::vector<SparseCandidate> SparseChoice::rank(const SparseTraffic& traffic) co
     for (const auto& stage : stages(shape, traffic)) candidate.seconds += stage.seconds;
   }
   std::ranges::stable_sort(ranking, {}, &SparseCandidate::seconds);
-  prefer_simple(ranking, uncertainty_of(machine_), std::mem_fn(&SparseCandidate::seconds),
-                [](const SparseCandidate& candidate) {
-                  return std::pair(!candidate.strategy.is_direct(), candidate.strategy.discovery != Discovery::nbx);
-                });
+  prefer_simplest_of_ties(
+      ranking, uncertainty_of(machine_), std::mem_fn(&SparseCandidate::seconds), [](const SparseCandidate& candidate) {
+        return std::pair(!candidate.strategy.is_direct(), candidate.strategy.discovery != Discovery::nbx);
+      });
   return ranking;
 }
 

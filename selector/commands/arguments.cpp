@@ -145,7 +145,7 @@ void SelectionArguments::add_to(Command& command) {
         "how often the exchange will run: weighs the time to plan it against that of the exchanges (default: so often "
         "that planning does not matter)",
         {.checks = {positive(), are_few}}},
-       {"--top", &top, "show only the K best", {.checks = {positive()}}},
+       {"--top", &top, "rows of the table: the K best", {.checks = {positive()}}},
        {"--strategy", &strategies, "price just this one; may be repeated", {.offer = Offer::strategies}},
        {"--strategies",
         &strategy_list,
@@ -185,9 +185,9 @@ void require_place(const Strategy& strategy, DataPlace place) {
 void SelectionArguments::print(const Report& report, const std::string& explanation) const {
   if (format.json || format.csv) {
     std::fputs((format.json ? report_json : report_csv)(report, top).c_str(), stdout);
-    std::fputs(explanation.c_str(), stderr);
+    std::fputs(wrap_lines(explanation).c_str(), stderr);
   } else {
-    fmt::print("{}{}{}", report_table(report, top), explanation.empty() ? "" : "\n", explanation);
+    fmt::print("{}{}{}", report_table(report, top), explanation.empty() ? "" : "\n", wrap_lines(explanation));
   }
 }
 

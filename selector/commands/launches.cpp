@@ -17,6 +17,7 @@
 #include "model/error.hpp"
 #include "model/file.hpp"
 #include "model/machine/profile.hpp"
+#include "model/text.hpp"
 #include "selector/commands/default_profile.hpp"
 #include "selector/commands/environment.hpp"
 #include "selector/report/join_launches.hpp"
@@ -129,8 +130,8 @@ void calibrate_by_launches(CalibrateArguments arguments, const std::string& prog
   const auto merged = merge_profiles(profiles);
   write_profile(merged, arguments.output);
   if (arguments.json) std::fputs(to_json(merged).c_str(), stdout);
-  std::fputs(fmt::format("commpass: wrote {} of {} launches; verdict: {}.\n", arguments.output, profiles.size(),
-                         describe_verdict(merged.machine))
+  std::fputs(wrap_lines(fmt::format("commpass: wrote {} of {} launches; verdict: {}\n", arguments.output,
+                                    profiles.size(), describe_verdict(merged.machine)))
                  .c_str(),
              stderr);
 }

@@ -8,6 +8,7 @@
 
 #include "model/error.hpp"
 #include "model/file.hpp"
+#include "model/text.hpp"
 #include "pictures/timeline.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/commands/picture_arguments.hpp"
@@ -38,7 +39,7 @@ auto with_progress(Work work) {
 /// What is off about the profile for such a layout.
 void tell_of_use(const Profile& profile, const Layout& layout) {
   if (const auto warning = use_warning(profile, {.ranks_per_node = layout.max_ppn()}); !warning.empty())
-    std::fputs(("commpass: " + warning + "\n").c_str(), stderr);
+    std::fputs(wrap_lines("commpass: " + warning + "\n").c_str(), stderr);
 }
 
 void print_sweep(const PredictArguments& arguments, const PredictOutput& output) {
@@ -129,6 +130,7 @@ Command predict_command() {
         {.one_of = {"constant", "variable"}, .excludes = {"--one-shot"}}},
        {"--all", &arguments->all,
         "price all strategies in full, also those that the busiest ranks alone show to be too dear"},
+       {"--all-points", &arguments->all_points, "show every strategy that was priced, not only the best of each route"},
        {"--sweep",
         &output->sweep,
         "KEY=a..b[:STEP][,KEY…]: predict over ranges of bytes, ranks, ppn, radix, cap, window or dims; STEP is x2, the "

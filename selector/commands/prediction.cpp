@@ -10,12 +10,12 @@
 #include "model/route/catalogue.hpp"
 #include "selector/choose/alltoall_choice.hpp"
 #include "selector/choose/baseline.hpp"
+#include "selector/choose/explain.hpp"
 #include "selector/choose/find_grid.hpp"
 #include "selector/choose/grid_strategies.hpp"
 #include "selector/choose/neighborhood_choice.hpp"
 #include "selector/choose/offer.hpp"
 #include "selector/choose/pattern_pricer.hpp"
-#include "selector/choose/told_apart.hpp"
 #include "selector/report/profile_note.hpp"
 #include "selector/report/profile_origin.hpp"
 
@@ -62,14 +62,14 @@ Pricing cartesian_pricing(const CartesianPattern& given, const Machine& machine,
               const auto price = pattern_pricer(*pattern, layout, machine, model, calls);
               const auto paths = offered_paths(place, layout, machine);
               if (!strategies.empty())
-                return prefer_simple(
+                return prefer_simplest_of_ties(
                     rank_given(price, on_paths(strategies, paths, machine, model), layout, pattern->messages(), calls),
                     machine, calls);
               auto suggestions = offered_strategies(layout, machine, model, Usage::planned, paths);
               for (auto& strategy : offered_on_grid(cartesian->neighborhood, layout, machine, model, paths))
                 suggestions.push_back(std::move(strategy));
-              return prefer_simple(rank_suggestions(price, suggestions, layout, pattern->messages(), calls), machine,
-                                   calls);
+              return prefer_simplest_of_ties(rank_suggestions(price, suggestions, layout, pattern->messages(), calls),
+                                             machine, calls);
             },
             [=, &machine](const Layout& layout, const Strategy& strategy) {
               return rank_strategies(*pattern, layout, machine, model, std::span(&strategy, 1), calls,
@@ -95,7 +95,7 @@ Pricing cartesian_pricing(const CartesianPattern& given, const Machine& machine,
 
 /// The candidate that --explain names, priced if it is not among the ranking.
 std::size_t find_or_price(const std::string& text, std::vector<Candidate>& ranking, const Layout& layout,
-                          const Pricing& pricing, const Calls& calls, DataPlace place) {
+                          const Pricing& pricing, const Machine& machine, const Calls& calls, DataPlace place) {
   auto strategy = parse_strategy(text);
   require_place(strategy, place);
   const bool names_no_path = place == DataPlace::device && strategy.path.is_host();
@@ -103,11 +103,10 @@ std::size_t find_or_price(const std::string& text, std::vector<Candidate>& ranki
   const auto found = std::ranges::find(ranking, strategy, &Candidate::strategy);
   if (found != ranking.end()) return static_cast<std::size_t>(found - ranking.begin());
   auto candidate = pricing.price_one(layout, strategy);
-  const auto next = std::ranges::upper_bound(ranking, ranked_seconds(candidate, calls), {},
-                                             [&](const Candidate& c) { return ranked_seconds(c, calls); });
-  const auto index = next - ranking.begin();
-  ranking.insert(next, std::move(candidate));
-  return static_cast<std::size_t>(index);
+  ranking.push_back(std::move(candidate));
+  sort_ranking(ranking, calls);
+  ranking = prefer_simplest_of_ties(std::move(ranking), machine, calls);
+  return static_cast<std::size_t>(std::ranges::find(ranking, strategy, &Candidate::strategy) - ranking.begin());
 }
 
 }  // namespace
@@ -217,14 +216,18 @@ Prediction make_prediction(const PredictArguments& arguments) {
   std::string explanation;
   if (!selection.explain.empty()) {
     const auto explained = cartesian ? on_grid(selection.explain, cartesian->neighborhood) : selection.explain;
-    const auto index = find_or_price(explained, ranking, layout, pricing, selection.calls, place);
+    const auto index = find_or_price(explained, ranking, layout, pricing, profile.machine, selection.calls, place);
     auto compared = ranking;
     for (const auto& row : missing_baselines(ranking, layout, pricing, model, place)) compared.push_back(row.candidate);
-    explanation = explain(compared, index, selection.calls) + describe_origin(profile, std::time(nullptr));
+    explanation = explain(compared, index, selection.calls,
+                          find_ties(ranking, uncertainty_of(profile.machine), selection.calls)) +
+                  describe_origin(profile, std::time(nullptr));
     report.chosen = to_string(ranking.front().strategy);
   }
   report.note = profile_note(profile.machine, layout, model, ranking);
   report.calls = selection.calls;
+  report.ties = find_ties(ranking, uncertainty_of(profile.machine), selection.calls);
+  report.shows_all_points = arguments.all_points || !strategies.empty();
   report.baselines = missing_baselines(ranking, layout, pricing, model, place);
   for (auto& candidate : ranking) report.rows.push_back({std::move(candidate), {}});
   return {std::move(profile), layout, std::move(report), std::move(explanation)};

@@ -11,6 +11,7 @@
 #include "model/machine/plausibility.hpp"
 #include "model/machine/profile.hpp"
 #include "model/machine/profile_lookup.hpp"
+#include "model/text.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/commands/environment.hpp"
 #include "selector/commands/output_format.hpp"
@@ -68,8 +69,9 @@ void validate(const std::string& name) {
   const auto path = path_of(name);
   const auto profile = read_profile(path);
   fmt::print("{} is a valid profile.\n", path);
-  fmt::print("Verdict: {}.\n", describe_verdict(profile.machine));
-  for (const auto& sentence : implausible(profile.machine)) fmt::print("Warning: {}.\n", sentence);
+  fmt::print("{}", wrap_lines("Verdict: " + describe_verdict(profile.machine) + "\n"));
+  for (const auto& sentence : implausible(profile.machine))
+    fmt::print("{}", wrap_lines("Warning: " + sentence + ".\n"));
   warn_of_unknown_keys(profile);
 }
 
@@ -87,7 +89,7 @@ void merge(const std::vector<std::string>& names, const std::string& output) {
   }
   const auto merged = merge_profiles(profiles);
   write_profile(merged, output);
-  fmt::print("{}: {}.\n", output, describe_verdict(merged.machine));
+  fmt::print("{}", wrap_lines(fmt::format("{}: {}\n", output, describe_verdict(merged.machine))));
 }
 
 }  // namespace

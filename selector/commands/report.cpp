@@ -27,6 +27,7 @@
 #include "pictures/sweep_lines.hpp"
 #include "pictures/timeline.hpp"
 #include "selector/choose/baseline.hpp"
+#include "selector/choose/explain.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/commands/picture_arguments.hpp"
 #include "selector/commands/prediction.hpp"
@@ -48,7 +49,7 @@ PageCell seconds_cell(Seconds seconds) { return {format_seconds(seconds), second
 
 PageTable ranking_table(const Report& report, DataPlace place) {
   PageTable table{"All strategies that were priced. A click on a column's name sorts.",
-                  {"strategy", "predicted", "times faster than standard", "messages per stage", "bytes sent by a rank"},
+                  {"strategy", "predicted", "against standard", "tie", "messages per stage", "bytes sent by a rank"},
                   {}};
   std::vector<Candidate> candidates;
   for (const auto& row : report.rows) candidates.push_back(row.candidate);
@@ -58,13 +59,12 @@ PageTable ranking_table(const Report& report, DataPlace place) {
     const auto name = to_string(candidate.strategy);
     if (name == report.chosen) table.marked = table.rows.size();
     const auto bytes = bytes_per_stage(candidate.cost);
-    const auto gain = standard && candidate.cost.seconds > 0
-                          ? PageCell(format_fixed(standard->cost.seconds / candidate.cost.seconds, 2),
-                                     standard->cost.seconds / candidate.cost.seconds)
-                          : PageCell("-");
+    const auto own = candidate.cost.seconds, others = standard ? standard->cost.seconds : 0;
+    const auto speed = own > 0 && others > 0 ? compare_speed(own, others) : "";
     table.rows.push_back({name,
-                          seconds_cell(candidate.cost.seconds),
-                          gain,
+                          seconds_cell(own),
+                          speed.empty() ? PageCell("-") : PageCell(speed.substr(0, speed.rfind(' ')), others / own),
+                          report.ties.contains(candidate.strategy) ? "~" : "",
                           messages_per_stage(candidate.cost),
                           {format_bytes(static_cast<double>(bytes)), static_cast<double>(bytes)}});
   }
@@ -131,15 +131,7 @@ void add_prediction(Page& page, const ReportArguments& arguments) {
   PageTable context{"What was predicted", {"what", "value"}, {}};
   for (const auto& [key, value] : prediction.report.context) context.rows.push_back({key, value});
   page.table(context);
-  auto sentence = "Chosen: " + prediction.report.chosen;
-  const auto& chosen = prediction.report.rows.front().candidate;
-  for (const auto* rows : {&prediction.report.rows, &prediction.report.baselines})
-    for (const auto& row : *rows)
-      if (const auto* baseline = baseline_of(row.candidate.strategy);
-          baseline && &row.candidate != &chosen && std::min(row.candidate.cost.seconds, chosen.cost.seconds) > 0)
-        sentence +=
-            fmt::format(", {} {}", compare_speed(chosen.cost.seconds, row.candidate.cost.seconds), baseline->what);
-  page.paragraph(sentence + ".");
+  page.paragraph(describe_choice(prediction.report) + ".");
   if (!prediction.report.note.empty()) page.paragraph("Note: " + prediction.report.note + ".");
   page.picture(draw_cost_bars(prediction.report));
   page.table(ranking_table(prediction.report, arguments.predict.selection.place()));
@@ -151,7 +143,7 @@ void add_prediction(Page& page, const ReportArguments& arguments) {
   std::vector<Candidate> ranking;
   for (const auto& row : prediction.report.rows) ranking.push_back(row.candidate);
   page.heading("Why");
-  page.lines(explain(ranking, 0, prediction.report.calls));
+  page.lines(explain(ranking, 0, prediction.report.calls, prediction.report.ties));
   const bool is_chosen = other && to_string(other->strategy) == prediction.report.chosen;
   if (is_chosen) page.paragraph("Nothing is compared with " + prediction.report.chosen + ": it is what is chosen.");
   if (other && !is_chosen) {
@@ -292,7 +284,7 @@ void add_calibration(Page& page, const Profile& profile) {
 
 void add_profile_section(Page& page, const Profile& profile) {
   page.heading("The profile");
-  page.paragraph("Verdict: " + describe_verdict(profile.machine) + ".");
+  page.lines("Verdict: " + describe_verdict(profile.machine) + "\n");
   for (const auto& sentence : implausible(profile.machine)) page.paragraph("Warning: " + sentence + ".");
   page.picture(draw_message_times(profile));
   PageTable table{"Messages in host memory: a lone message of s bytes takes alpha + beta·s",
@@ -319,7 +311,7 @@ void add_profile_section(Page& page, const Profile& profile) {
 
 /// Of three kinds of exchanges, where no pattern is asked for. A profile that knows one node alone has maps of that.
 void add_maps(Page& page, const ReportArguments& arguments, const Machine& machine) {
-  page.heading("Which strategy is the fastest");
+  page.heading("Which strategy is chosen");
   struct Map {
     const char *generator, *ranges, *on_a_node, *id;
   };

@@ -6,7 +6,7 @@
 
 #include "model/error.hpp"
 #include "model/pattern/sparse_traffic.hpp"
-#include "selector/choose/told_apart.hpp"
+#include "selector/choose/ties.hpp"
 #include "selector/commands/sparse_messages.hpp"
 
 namespace commpass {

@@ -262,17 +262,19 @@ class Sweep {
       point.reason = error.reason();
     }
     remove_parts(ranking);
-    const auto first = strategies.empty() ? ranking.begin() : std::ranges::min_element(ranking, {}, [&](const auto& c) {
-      return ranked_seconds(c, arguments.selection.calls);
-    });
-    if (first == ranking.end()) {
+    if (ranking.empty()) {
       if (point.reason.empty()) point.reason = "no strategy of these takes such values";
       return;
     }
+    const auto& calls = arguments.selection.calls;
+    if (!strategies.empty()) {
+      sort_ranking(ranking, calls);
+      ranking = prefer_simplest_of_ties(std::move(ranking), machine_, calls);
+    }
     point.reason.clear();
-    const std::vector<Candidate> winner{*first};
-    point.note = profile_note(machine_, layout, model_, winner);
-    point.chosen = *first;
+    point.note = profile_note(machine_, layout, model_, std::span(ranking).first(1));
+    point.chosen = ranking.front();
+    point.ties = find_ties(ranking, uncertainty_of(machine_), calls);
     const auto place = arguments.selection.place();
     for (const auto& row : missing_baselines(ranking, layout, pricing, model_, place)) ranking.push_back(row.candidate);
     if (const auto* const users = users_way(ranking, place)) point.standard_s = users->cost.seconds;

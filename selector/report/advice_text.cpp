@@ -30,17 +30,17 @@ std::string fitted(const std::string& text, std::size_t width) {
   return text.substr(0, width - 1 - end) + "~" + text.substr(text.size() - end);
 }
 
-constexpr std::size_t site_width = 40;
+constexpr std::size_t site_width = 28;
 
 std::string table_of_calls(const Advice& advice) {
   std::string text;
   const auto out = std::back_inserter(text);
-  fmt::format_to(out, "   {:<{}} {:<20} {:>6} {:>8} {:>13} {:>10} {:>8}\n", "called from", site_width, "MPI_...",
+  fmt::format_to(out, "   {:<{}} {:<20} {:>6} {:>8} {:>12} {:>9} {:>8}\n", "called from", site_width, "MPI_...",
                  "ranks", "calls", "bytes a call", "a call", "of run");
   for (const auto& call : advice.calls) {
     const auto number = &call - advice.calls.data() + 1;
     const bool is_timed = call.measured_s > 0;
-    fmt::format_to(out, "{:>2} {:<{}} {:<20} {:>6} {:>8} {:>13} {:>10} {:>8}\n", number, fitted(call.site, site_width),
+    fmt::format_to(out, "{:>2} {:<{}} {:<20} {:>6} {:>8} {:>12} {:>9} {:>8}\n", number, fitted(call.site, site_width),
                    site_width, call.call, call.ranks, call.calls, format_bytes(call.bytes),
                    is_timed ? format_seconds(seconds_of(advice, call)) : "-",
                    is_timed ? percent(call.measured_s / advice.record.run_s) : "-");
@@ -56,13 +56,17 @@ std::string table_of_calls(const Advice& advice) {
 
 std::string saving_of(const MachineAdvice& machine, Seconds saved_s) {
   const auto share = machine.share(saved_s);
-  return share < least_told ? "nothing to gain" : "saves " + percent(share);
+  return share < least_told ? "nothing to gain" : percent(share);
 }
 
-/// "12.1 us  two-step", as wide as its column.
-std::string way_of(const std::string& seconds, const std::string& strategy) {
-  constexpr std::size_t width = 24;
-  return fmt::format(" {:>10}  {:<{}}", seconds, fitted(strategy, width), width);
+/// A line of the table of a machine.
+std::string way_of(const std::string& number, const std::string& seconds, const std::string& by,
+                   const std::string& strategy, const std::string& saving) {
+  constexpr std::size_t width = 44;
+  auto text =
+      fmt::format("{:>2} {:>10}  {:<18}  {:<{}}  {}", number, seconds, by, fitted(strategy, width), width, saving);
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text + "\n";
 }
 
 std::string lines_of(const Advice& advice, const MachineAdvice& machine, std::size_t i) {
@@ -71,38 +75,35 @@ std::string lines_of(const Advice& advice, const MachineAdvice& machine, std::si
   if (price.library.empty()) return fmt::format("{:>2} known for {} ranks alone\n", i + 1, call.ranks);
   const auto calls = static_cast<double>(std::max<std::int64_t>(call.calls, 1));
   const auto each = [&](Seconds seconds) { return format_seconds(seconds / calls); };
-  auto text = fmt::format("{:>2}", i + 1) + way_of(each(price.library_s), price.library);
+  auto text = way_of(std::to_string(i + 1), each(price.library_s), "MPI", price.library, "");
   const bool is_taken = price.taken_s < price.library_s;
-  text += is_taken ? way_of(each(price.taken_s), price.taken) : way_of("", "leave it to MPI");
-  text += fmt::format(" {:<16}", is_taken ? saving_of(machine, price.library_s - price.taken_s) : "");
+  text += is_taken ? way_of("", each(price.taken_s), "commpass run", price.taken,
+                            saving_of(machine, price.library_s - price.taken_s))
+                   : way_of("", "", "commpass run", "leave it to MPI", "");
   constexpr double less = 0.995;  // what three digits show
   if (price.planned_s < less * price.taken_s)
-    text += way_of(each(price.planned_s), price.planned) + " " + saving_of(machine, price.library_s - price.planned_s);
-  text.erase(text.find_last_not_of(' ') + 1);
-  return text + "\n";
+    text += way_of("", each(price.planned_s), "a planned exchange", price.planned,
+                   saving_of(machine, price.library_s - price.planned_s));
+  return text;
 }
 
 std::string page_of(const Advice& advice, const MachineAdvice& machine) {
   const auto& all = machine.all;
-  std::string text;
-  const auto out = std::back_inserter(text);
-  fmt::format_to(out, "\nOn {}, {}: ", machine.machine, machine.layout);
   const auto told = [&](Seconds saved_s) {
     const auto share = machine.share(saved_s);
     return share < least_told ? std::string("nothing") : percent(share);
   };
-  fmt::format_to(out, "these calls would take {} of the run; 'commpass run' would save {}, planned exchanges {}.\n",
-                 percent(machine.share(all.library_s)), told(all.library_s - all.taken_s),
-                 told(all.library_s - all.planned_s));
-  text += "  " + way_of("a call", "by MPI") + way_of("a call", "by commpass run") + fmt::format(" {:<16}", "") +
-          fmt::format(" {:>10}  {}\n", "a call", "as a planned exchange");
+  auto text = wrap_lines(fmt::format(
+      "\nOn {}, {}: these calls would take {} of the run; 'commpass run' would save {}, planned exchanges {}.\n",
+      machine.machine, machine.layout, percent(machine.share(all.library_s)), told(all.library_s - all.taken_s),
+      told(all.library_s - all.planned_s)));
+  text += way_of("", "a call", "run by", "strategy", "saves of the run");
   for (std::size_t i = 0; i < advice.calls.size(); ++i) text += lines_of(advice, machine, i);
   if (!machine.has_library_price)
-    text +=
+    text += wrap_lines(
         "Note: the profile has no price of MPI's all-to-alls, which are taken to send directly; MPI libraries forward "
-        "short "
-        "blocks, which takes less.\n";
-  if (!machine.note.empty()) fmt::format_to(out, "Note: {}.\n", machine.note);
+        "short blocks, which takes less.\n");
+  if (!machine.note.empty()) text += wrap_lines(fmt::format("Note: {}.\n", machine.note));
   return text;
 }
 
@@ -143,10 +144,10 @@ std::string advice_text(const Advice& advice) {
   fmt::format_to(out, "{}: {}\n", advice.origin, fitted(record.program, 100));
   fmt::format_to(out, "{}, {}, {}\n", parse_layout(record.layout).describe(), record.mpi, format_seconds(record.run_s));
   if (record.exchanges.empty()) return text + "No exchange was recorded: there is nothing to gain.\n";
-  fmt::format_to(out, "Exchanges took {} of the run, {}, apart from waiting for late ranks ({}).\n\n",
-                 percent(record.run_s > 0 ? measured_s / record.run_s : 0), format_seconds(measured_s),
-                 is_by_clock ? "from the last arrival to the last finish"
-                             : "the least time of a rank in each call, which may be too little");
+  text += wrap_lines(fmt::format("Exchanges took {} of the run, {}, apart from waiting for late ranks ({}).\n\n",
+                                 percent(record.run_s > 0 ? measured_s / record.run_s : 0), format_seconds(measured_s),
+                                 is_by_clock ? "from the last arrival to the last finish"
+                                             : "the least time of a rank in each call, which may be too little"));
   text += table_of_calls(advice);
   for (const auto& machine : advice.machines) text += page_of(advice, machine);
   return text;

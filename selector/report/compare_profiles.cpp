@@ -176,16 +176,15 @@ std::string compare_profiles_table(const Profile& first, const Profile& second) 
       line(fmt::format("{} {} {}", lone.memory, name_of(lone.locality), format_bytes(static_cast<double>(lone.bytes))),
            *lone.first, *lone.second, format_seconds);
 
-  const auto tell = [&](const std::string& name, const std::vector<std::string>& parts) {
-    fmt::format_to(out, "only in {}: {}\n", name,
-                   parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, ", ")));
+  const auto tell = [&](const std::string& what, const std::vector<std::string>& parts) {
+    text += wrap_lines(
+        fmt::format("{}: {}\n", what, parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, ", "))));
   };
   fmt::format_to(out, "\nratio: {} over {}\n", second.machine.name, first.machine.name);
-  tell(first.machine.name, only_in(rows, &Row::first, &Row::second));
-  tell(second.machine.name, only_in(rows, &Row::second, &Row::first));
+  tell("only in " + first.machine.name, only_in(rows, &Row::first, &Row::second));
+  tell("only in " + second.machine.name, only_in(rows, &Row::second, &Row::first));
   if (const auto [is_known, keys] = beyond_intervals(first, second); is_known)
-    fmt::format_to(out, "differs by more than its intervals: {}\n",
-                   keys.empty() ? "nothing" : fmt::format("{}", fmt::join(keys, ", ")));
+    tell("differs by more than its intervals", keys);
   return text;
 }
 

@@ -10,15 +10,16 @@ namespace commpass {
 
 namespace {
 
-std::string csv_row(const ReportRow& row, const std::string& chosen) {
+std::string csv_row(const ReportRow& row, const Report& report) {
   const auto& candidate = row.candidate;
   const auto name = to_string(candidate.strategy);
   const auto is_priced = [&](auto value) { return row.is_priced ? std::optional<double>(value) : std::nullopt; };
-  return csv_line({name, name == chosen ? "1" : "0", baseline_of(candidate.strategy) ? "1" : "0",
+  return csv_line({name, name == report.chosen ? "1" : "0", baseline_of(candidate.strategy) ? "1" : "0",
                    csv_number(candidate.plan_seconds), csv_number(row.measured_plan_s),
                    csv_number(is_priced(candidate.cost.seconds)), csv_number(row.measured_s),
                    row.is_priced ? messages_per_stage(candidate.cost) : "",
-                   csv_number(is_priced(bytes_per_stage(candidate.cost)))});
+                   csv_number(is_priced(bytes_per_stage(candidate.cost))),
+                   report.ties.contains(candidate.strategy) ? "1" : "0"});
 }
 
 }  // namespace
@@ -42,11 +43,11 @@ std::string csv_number(const std::optional<double>& number) { return number ? fm
 
 std::string report_csv(const Report& report, std::size_t top) {
   std::string text = csv_line({"strategy", "chosen", "baseline", "plan_s", "measured_plan_s", "predicted_s",
-                               "measured_s", "messages_per_stage", "bytes_sent"});
+                               "measured_s", "messages_per_stage", "bytes_sent", "tie"});
   std::size_t index = 0;
   for (const auto& row : report.rows)
-    if (top == 0 || index++ < top || baseline_of(row.candidate.strategy)) text += csv_row(row, report.chosen);
-  for (const auto& row : report.baselines) text += csv_row(row, report.chosen);
+    if (top == 0 || index++ < top || baseline_of(row.candidate.strategy)) text += csv_row(row, report);
+  for (const auto& row : report.baselines) text += csv_row(row, report);
   return text;
 }
 

@@ -15,6 +15,7 @@
 #include "model/json.hpp"
 #include "model/machine/miss.hpp"
 #include "model/median.hpp"
+#include "model/text.hpp"
 #include "selector/report/launch_errors.hpp"
 #include "selector/report/launch_intervals.hpp"
 #include "selector/report/pace.hpp"
@@ -158,7 +159,7 @@ struct SpreadOfLaunches {
 };
 
 Verdict judge(std::span<const NamedProfile> profiles, const SpreadOfLaunches& spread) {
-  constexpr double little = 0.15, much = 0.5, percent = 100;
+  constexpr double little = 0.15, much = 0.5;
   std::vector<double> uncertainties;
   std::vector<Trust> trusted;
   Verdict verdict;
@@ -177,11 +178,11 @@ Verdict judge(std::span<const NamedProfile> profiles, const SpreadOfLaunches& sp
   if (spread.miss && *spread.miss > most_miss_if_good)
     verdict.trust = std::max(verdict.trust, *spread.miss > most_miss_if_usable ? Trust::none : Trust::usable);
   verdict.uncertainty = std::max(spread.most, uncertainties.empty() ? 0 : median(uncertainties));
-  verdict.why = fmt::format("{} profiles ({}) differ by {:.1f} % to either side{}", profiles.size(), trusts,
-                            percent * spread.most, spread.key.empty() ? "" : " in " + spread.key);
+  verdict.why = fmt::format("{} profiles ({}) differ by {} to either side{}", profiles.size(), trusts,
+                            format_share(spread.most), spread.key.empty() ? "" : " in " + spread.key);
   if (spread.miss)
-    verdict.why += fmt::format("; what one predicts of exchanges in the others is off by {:.1f} % in the middle",
-                               percent * *spread.miss);
+    verdict.why +=
+        fmt::format("; what one predicts of exchanges in the others is off by {} (median)", format_share(*spread.miss));
   for (const auto& key : spread.bimodal) verdict.why += fmt::format("; times of {} are of two kinds", key);
   if (verdict.trust != Trust::good)
     verdict.remedy = "bind ranks to cores, see 'commpass doctor', and calibrate more launches";

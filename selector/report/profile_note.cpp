@@ -6,6 +6,8 @@
 #include <cmath>
 #include <vector>
 
+#include "selector/choose/explain.hpp"
+
 namespace commpass {
 
 namespace {
@@ -76,7 +78,8 @@ std::string profile_note(const Machine& machine, const Layout& layout, CostModel
 std::string explain_with_note(std::span<const Candidate> ranking, std::size_t chosen, const Machine& machine,
                               const Layout& layout, CostModel model, const Calls& calls) {
   const auto note = profile_note(machine, layout, model, ranking);
-  return explain(ranking, chosen, calls) + (note.empty() ? "" : "Note: " + note + ".\n");
+  return explain(ranking, chosen, calls, find_ties(ranking, uncertainty_of(machine), calls)) +
+         (note.empty() ? "" : "Note: " + note + ".\n");
 }
 
 }  // namespace commpass

@@ -26,20 +26,35 @@ std::string line(Seconds alpha_s, double beta_s_per_byte) {
   return format_seconds(alpha_s) + (beta_s_per_byte > 0 ? " + " + rate(1 / beta_s_per_byte) : ", whatever the size");
 }
 
+bool has_next(const Protocol& p) { return p.alpha_next_s != p.alpha_s || p.beta_next_s_per_byte.has_value(); }
+bool has_receive(const Protocol& p) { return p.alpha_receive_s.has_value(); }
+
+constexpr auto* next_is_absent = "next message of a burst: not measured, taken as a lone message";
+constexpr auto* receive_is_absent = "taking in a message: not measured, taken as a message of a burst, while sending";
+
 void add_channel(std::string& text, const std::string& place, const Channel& channel) {
   const auto out = std::back_inserter(text);
+  // What no protocol of a channel has is said once.
+  const bool any_next = std::ranges::any_of(channel.protocols, has_next),
+             any_receive = std::ranges::any_of(channel.protocols, has_receive);
   for (std::size_t i = 0; i < channel.protocols.size(); ++i) {
     const auto& p = channel.protocols[i];
-    const auto until = i + 1 < channel.protocols.size() ? fmt::format("up to {} bytes", p.max_bytes) : "beyond";
-    fmt::format_to(out, "  {} {} ({}): {}\n    next of a burst {}", place, p.name, until,
-                   line(p.alpha_s, p.beta_s_per_byte), line(p.alpha_next_s, p.beta_next()));
-    if (p.alpha_receive_s)
-      fmt::format_to(out, "; taking one in {}",
+    const auto until = i + 1 < channel.protocols.size()
+                           ? "up to " + format_bytes(static_cast<double>(p.max_bytes))
+                           : std::string(channel.protocols.size() > 1 ? "beyond" : "any size");
+    fmt::format_to(out, "  {} {} ({}): {}\n", place, p.name, until, line(p.alpha_s, p.beta_s_per_byte));
+    if (has_next(p)) fmt::format_to(out, "    next message of a burst: {}\n", line(p.alpha_next_s, p.beta_next()));
+    else if (any_next) fmt::format_to(out, "    {}\n", next_is_absent);
+    if (has_receive(p))
+      fmt::format_to(out, "    taking in a message: {}\n",
                      line(*p.alpha_receive_s, p.beta_receive_s_per_byte.value_or(p.beta_s_per_byte)));
-    text += "\n";
+    else if (any_receive) fmt::format_to(out, "    {}\n", receive_is_absent);
   }
+  if (!any_next) fmt::format_to(out, "    {}\n", next_is_absent);
+  if (!any_receive) fmt::format_to(out, "    {}\n", receive_is_absent);
   if (channel.rendezvous_from_bytes)
-    fmt::format_to(out, "    sends of {} bytes and more wait for their receive\n", *channel.rendezvous_from_bytes);
+    fmt::format_to(out, "    sends of {} and more wait for their receive\n",
+                   format_bytes(static_cast<double>(*channel.rendezvous_from_bytes)));
   if (channel.gamma_s > 0.0)
     fmt::format_to(out, "    queue: {} times the square of messages, halved\n", format_seconds(*channel.gamma_s));
   if (std::isfinite(channel.aggregate_rate_bytes_per_s))
@@ -75,15 +90,16 @@ void add_rates(std::string& text, const Machine& machine) {
     fmt::format_to(out, "  a group of nodes into the others, or from them: {}\n", rate(machine.group_rate_bytes_per_s));
   if (std::isfinite(machine.bus_rate_bytes_per_s))
     fmt::format_to(out, "  all messages within a node: {}\n", rate(machine.bus_rate_bytes_per_s));
-  fmt::format_to(out, "  memory copy: {}, {} a piece\n", rate(machine.copy_rate_bytes_per_s),
-                 machine.copy_block_s ? format_seconds(*machine.copy_block_s) : "not measured");
+  fmt::format_to(out, "  memory copy: {}\n  each piece of a copy: {}\n", rate(machine.copy_rate_bytes_per_s),
+                 machine.copy_block_s ? format_seconds(*machine.copy_block_s) : "not measured, taken as no time");
   if (machine.value_run_s) fmt::format_to(out, "  loops over values: {} a run\n", format_seconds(*machine.value_run_s));
   if (machine.datatype_rate_bytes_per_s && machine.datatype_block_s)
     fmt::format_to(out, "  derived datatypes: {}, {} a piece\n", rate(*machine.datatype_rate_bytes_per_s),
                    format_seconds(*machine.datatype_block_s));
   const auto copies = [&](const char* direction, const std::vector<DeviceCopy>& list) {
     for (const auto& c : list)
-      fmt::format_to(out, "  {}, {} processes: {}\n", direction, c.processes, line(c.alpha_s, c.beta_s_per_byte));
+      fmt::format_to(out, "  {}, {} process{}: {}\n", direction, c.processes, c.processes == 1 ? "" : "es",
+                     line(c.alpha_s, c.beta_s_per_byte));
   };
   if (machine.devices_per_node) fmt::format_to(out, "  devices of a node: {}\n", *machine.devices_per_node);
   if (machine.device_copy_rate_bytes_per_s)
@@ -113,11 +129,9 @@ std::string interval_in(const Json& json, const char* key, Print print) {
 }
 
 std::string held_out_text(const Json& each) {
-  constexpr double percent = 100;
-  return fmt::format("'{}' by {}: {} predicted, {} measured, error {} %", text_in(each, "exchange"),
+  return fmt::format("'{}' by {}: {} predicted, {} measured, error {}", text_in(each, "exchange"),
                      text_in(each, "strategy"), format_seconds(number_in(each, "predicted_s")),
-                     format_seconds(number_in(each, "measured_s")),
-                     format_fixed(percent * number_in(each, "error"), 1, true));
+                     format_seconds(number_in(each, "measured_s")), format_error(number_in(each, "error")));
 }
 
 std::string fit_text(const Json& each) {
@@ -130,6 +144,15 @@ std::string fit_text(const Json& each) {
 std::string slow_node_text(const Json& each) {
   return fmt::format("{:.0f} takes {} times as long", number_in(each, "node"),
                      format_fixed(number_in(each, "times_as_long"), 1));
+}
+
+/// A number by the unit that its key ends with.
+std::string number_text(const std::string& key, const Json& value) {
+  const double number = value.get<double>();
+  if (key.ends_with("bytes_per_s")) return rate(number);
+  if (key.ends_with("_s")) return format_seconds(number);
+  if (key.ends_with("bytes")) return format_bytes(number);
+  return !value.is_number_integer() ? fmt::format("{:.4g}", number) : value.dump();
 }
 
 /// What a provenance holds, each thing on a line, without what only programs read.
@@ -154,30 +177,32 @@ void add_provenance(std::string& text, const Json& json, const std::string& plac
       fmt::format_to(out, "    {}: {}{}\n", name, words, age ? fmt::format(" ({:.0f} days ago)", *age) : std::string());
     } else if (key == "elapsed_s" && value.is_number())
       fmt::format_to(out, "    {}: {}\n", "took", format_seconds(value.get<double>()));
-    else fmt::format_to(out, "    {}: {}\n", name, value.dump());
+    else fmt::format_to(out, "    {}: {}\n", name, value.is_number() ? number_text(key, value) : value.dump());
   }
 }
 
 }  // namespace
 
 std::string describe_verdict(const Machine& machine) {
-  if (!machine.verdict) return "none, since no calibration judged it";
+  if (!machine.verdict) return "none: no calibration judged it, and the fastest prediction is chosen";
   const auto& [trust, uncertainty, why, remedy] = *machine.verdict;
-  constexpr double percent = 100;
-  return fmt::format("{}: {}; predictions within {:.1f} % are not told apart{}", name_of(trust), why,
-                     percent * uncertainty, remedy.empty() ? "" : "; " + remedy);
+  auto text = fmt::format("{}; predictions within {} of each other are ties\n  why: {}", name_of(trust),
+                          format_share(uncertainty), why);
+  if (!remedy.empty()) text += "\n  to do: " + remedy;
+  return text;
 }
 
 std::string describe_profile(const Profile& profile, const std::string& path, std::time_t now) {
   const auto& machine = profile.machine;
-  auto text = fmt::format("{} ({})\n  verdict: {}\n", machine.name, path, describe_verdict(machine));
+  auto text = fmt::format("{} ({})\n  verdict: {}\n", machine.name, path,
+                          fmt::join(split(describe_verdict(machine), '\n'), "\n  "));
   add_channels(text, "host", machine.host);
   if (!machine.device.empty()) add_channels(text, "device", machine.device);
   add_rates(text, machine);
   add_operations(text, machine);
   text += "  provenance:\n";
   add_provenance(text, Json::parse(profile.provenance_json), "", now);
-  return text;
+  return wrap_lines(text);
 }
 
 }  // namespace commpass

@@ -13,7 +13,8 @@ namespace commpass {
 /// @param now   by which its age is told
 std::string describe_profile(const Profile& profile, const std::string& path, std::time_t now);
 
-/// "good: why", with the remedy behind it; for profiles without one that nobody judged it.
+/// Lines without the end of the last one: the trust and the uncertainty, "  why: …", and "  to do: …" where there is a
+/// remedy; for profiles without a verdict one line that says so.
 std::string describe_verdict(const Machine& machine);
 
 }  // namespace commpass

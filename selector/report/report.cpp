@@ -10,6 +10,7 @@
 #include "selector/choose/baseline.hpp"
 #include "selector/report/json_text.hpp"
 #include "selector/report/not_priced.hpp"
+#include "selector/report/sweep_report.hpp"
 
 namespace commpass {
 
@@ -23,16 +24,28 @@ std::span<const ReportRow> first_rows(const Report& report, std::size_t top) {
 /// Which columns a table has, and how wide the first one is.
 struct Columns {
   std::size_t width;
-  bool measured, planned;
+  bool measured, planned, tied;
 };
 
-/// '*' the chosen one, '=' what programs do today.
-void print_row(std::string& text, const ReportRow& row, const std::string& chosen, const Columns& columns) {
+/// '*' the chosen one, '=' what programs do today; '~' behind it where any row ties.
+std::string mark_of(const ReportRow& row, const Report& report, bool tied) {
+  const auto& strategy = row.candidate.strategy;
+  std::string mark = to_string(strategy) == report.chosen ? "*" : baseline_of(strategy) ? "=" : " ";
+  if (tied) mark += report.ties.contains(strategy) ? '~' : ' ';
+  return mark;
+}
+
+/// "+12%"; from twice as long on a factor.
+std::string print_error(double error) {
+  constexpr double percent = 100;
+  return error > 1 ? format_share(error) : format_fixed(percent * error, 0, true) + "%";
+}
+
+void print_row(std::string& text, const ReportRow& row, const Report& report, const Columns& columns) {
   const auto out = std::back_inserter(text);
-  const auto name = to_string(row.candidate.strategy);
   const auto& cost = row.candidate.cost;
-  const auto* mark = name == chosen ? "*" : baseline_of(row.candidate.strategy) ? "=" : " ";
-  fmt::format_to(out, "{} {:<{}}", mark, name, columns.width);
+  fmt::format_to(out, "{} {:<{}}", mark_of(row, report, columns.tied), to_string(row.candidate.strategy),
+                 columns.width);
   if (columns.planned)
     fmt::format_to(out, "  {:>10}", row.is_priced ? format_seconds(row.candidate.plan_seconds.value_or(0)) : "-");
   if (columns.planned && columns.measured)
@@ -40,22 +53,13 @@ void print_row(std::string& text, const ReportRow& row, const std::string& chose
   fmt::format_to(out, "  {:>10}", row.is_priced ? format_seconds(cost.seconds) : "-");
   if (columns.measured && row.measured_s)
     fmt::format_to(out, "  {:>10}  {:>10}", format_seconds(*row.measured_s),
-                   row.is_priced ? format_fixed(100 * (cost.seconds / *row.measured_s - 1), 0, true) + "%" : "-");
+                   row.is_priced ? print_error(cost.seconds / *row.measured_s - 1) : "-");
   if (!row.is_priced) {
     fmt::format_to(out, "  {:>18}  {:>12}\n", "-", "-");
     return;
   }
   fmt::format_to(out, "  {:>18}  {:>12}\n", messages_per_stage(cost),
                  format_bytes(static_cast<double>(bytes_per_stage(cost))));
-}
-
-/// Baselines that the first rows do not show.
-std::vector<const ReportRow*> baselines_below(const Report& report, std::size_t shown) {
-  std::vector<const ReportRow*> result;
-  for (const auto& row : std::span(report.rows).subspan(shown))
-    if (baseline_of(row.candidate.strategy)) result.push_back(&row);
-  for (const auto& row : report.baselines) result.push_back(&row);
-  return result;
 }
 
 /// Of one exchange as it was measured, or as candidates are ranked; nothing where neither is known.
@@ -77,11 +81,12 @@ std::vector<Comparison> comparisons(const Report& report) {
   if (chosen == report.rows.end()) return result;
   const bool measured = chosen->measured_s.has_value();
   const auto own = seconds_of(*chosen, measured, report.calls);
-  for (const auto* row : baselines_below(report, 0)) {
-    const auto others = seconds_of(*row, measured, report.calls);
-    if (row != &*chosen && own > 0.0 && others > 0.0)
-      result.push_back({baseline_of(row->candidate.strategy), *own, *others});
-  }
+  for (const auto* rows : {&report.rows, &report.baselines})
+    for (const auto& row : *rows) {
+      const auto* const baseline = baseline_of(row.candidate.strategy);
+      const auto others = seconds_of(row, measured, report.calls);
+      if (baseline && &row != &*chosen && own > 0.0 && others > 0.0) result.push_back({baseline, *own, *others});
+    }
   return result;
 }
 
@@ -111,53 +116,101 @@ Bytes bytes_per_stage(const Cost& cost) {
   return bytes;
 }
 
-std::string report_table(const Report& report, std::size_t top) {
-  const auto rows = first_rows(report, top);
-  std::string text;
-  const auto out = std::back_inserter(text);
-  for (const auto& [key, value] : report.context) fmt::format_to(out, "{}: {}\n", key, value);
-  std::size_t width = std::string("strategy").size();
-  for (const auto& row : rows) width = std::max(width, to_string(row.candidate.strategy).size());
-  const auto below = baselines_below(report, rows.size());
-  for (const auto* row : below) width = std::max(width, to_string(row->candidate.strategy).size());
-  const bool measured = std::ranges::any_of(rows, [](const auto& row) { return row.measured_s.has_value(); });
-  const bool planned =
-      std::ranges::any_of(rows, [](const auto& row) { return row.candidate.plan_seconds.has_value(); });
+std::vector<const ReportRow*> shown_rows(const Report& report, std::size_t top) {
+  std::vector<std::string> ways;
+  const auto is_first_of_way = [&](const Strategy& strategy) {
+    if (std::ranges::find(ways, way_of(strategy)) != ways.end()) return false;
+    ways.push_back(way_of(strategy));
+    return true;
+  };
+  const auto is_needed = [&](const ReportRow& row) {
+    const auto& strategy = row.candidate.strategy;
+    return to_string(strategy) == report.chosen || strategy == report.ties.fastest || baseline_of(strategy);
+  };
+  const bool is_unlimited = report.shows_all_points && top == 0;
+  auto room = top > 0 ? top : table_rows_max - std::min(table_rows_max, report.baselines.size());
+  if (top == 0) room -= std::min<std::size_t>(room, std::ranges::count_if(report.rows, is_needed));
+  std::vector<const ReportRow*> result, below;
+  for (const auto& row : report.rows) {
+    const bool is_first = is_first_of_way(row.candidate.strategy);
+    if (is_unlimited || (top == 0 && is_needed(row))) {
+      result.push_back(&row);
+    } else if (room > 0 && (report.shows_all_points || is_first || is_needed(row))) {
+      result.push_back(&row);
+      --room;
+    } else if (baseline_of(row.candidate.strategy)) {
+      below.push_back(&row);
+    }
+  }
+  for (const auto& row : report.baselines) below.push_back(&row);
+  result.insert(result.end(), below.begin(), below.end());
+  return result;
+}
 
-  fmt::format_to(out, "\n  {:<{}}", "strategy", width);
-  if (planned) fmt::format_to(out, "  {:>10}", "plan");
-  if (planned && measured) fmt::format_to(out, "  {:>13}", "measured plan");
+std::string describe_choice(const Report& report) {
+  auto text = "Chosen: " + report.chosen;
+  const auto tied = describe_ties(report.ties, parse_strategy(report.chosen));
+  if (!tied.empty()) text += ". " + tied;
+  const auto compared = comparisons(report);
+  for (const auto& each : compared) {
+    const bool is_tie = report.ties.contains(each.baseline->strategy);
+    text += tied.empty() || &each != compared.data() ? ", " : ". It is ";
+    text += fmt::format("{} {} ({}{})", compare_speed(each.own_s, each.baseline_s), each.baseline->what,
+                        to_string(each.baseline->strategy), is_tie ? ", a tie" : "");
+  }
+  if (report.regret)
+    text += fmt::format(", regret {} (its time over that of the fastest)", format_fixed(*report.regret, 3));
+  return text;
+}
+
+std::string report_table(const Report& report, std::size_t top) {
+  const auto rows = shown_rows(report, top);
+  std::string context, text;
+  for (const auto& [key, value] : report.context) context += fmt::format("{}: {}\n", key, value);
+  const auto out = std::back_inserter(text);
+  std::size_t width = std::string("strategy").size();
+  for (const auto* row : rows) width = std::max(width, to_string(row->candidate.strategy).size());
+  const auto has = [&](auto is_so) { return std::ranges::any_of(rows, is_so); };
+  const Columns columns{width, has([](const auto* row) { return row->measured_s.has_value(); }),
+                        has([](const auto* row) { return row->candidate.plan_seconds.has_value(); }),
+                        has([&](const auto* row) { return report.ties.contains(row->candidate.strategy); })};
+
+  fmt::format_to(out, "\n  {}{:<{}}", columns.tied ? " " : "", "strategy", width);
+  if (columns.planned) fmt::format_to(out, "  {:>10}", "plan");
+  if (columns.planned && columns.measured) fmt::format_to(out, "  {:>13}", "measured plan");
   fmt::format_to(out, "  {:>10}", "predicted");
-  if (measured) fmt::format_to(out, "  {:>10}  {:>10}", "measured", "error");
+  if (columns.measured) fmt::format_to(out, "  {:>10}  {:>10}", "measured", "error");
   fmt::format_to(out, "  {:>18}  {:>12}\n", "messages per stage", "bytes sent");
-  const Columns columns{width, measured, planned};
-  for (const auto& row : rows) print_row(text, row, report.chosen, columns);
-  const auto hidden = report.rows.size() - rows.size() - (below.size() - report.baselines.size());
-  if (hidden > 0) fmt::format_to(out, "  … and {} more\n", hidden);
-  for (const auto* row : below) print_row(text, *row, report.chosen, columns);
+  for (const auto* row : rows) print_row(text, *row, report, columns);
+  if (columns.tied)
+    fmt::format_to(out, "  ~ ties with the fastest by prediction (uncertainty of this profile: {})\n",
+                   format_share(report.ties.uncertainty));
+  if (const auto hidden = report.rows.size() + report.baselines.size() - rows.size(); hidden > 0)
+    fmt::format_to(out, "  {} more points are not shown ({})\n", hidden,
+                   report.shows_all_points ? "a larger --top shows them"
+                   : top > 0               ? "--all-points without --top shows them"
+                                           : "--all-points shows them");
   if (!report.too_dear.empty())
     fmt::format_to(out,
                    "  {} more were not priced in full: their busiest ranks alone take too long (--all prices them)\n",
                    report.too_dear.size());
   text += describe_not_priced(report.not_priced);
-  fmt::format_to(out, "\nChosen: {}", report.chosen);
-  for (const auto& [baseline, own_s, baseline_s] : comparisons(report))
-    fmt::format_to(out, ", {} {} ({})", compare_speed(own_s, baseline_s), baseline->what,
-                   to_string(baseline->strategy));
-  if (report.regret)
-    fmt::format_to(out, ", regret {} (its time over that of the fastest)", format_fixed(*report.regret, 3));
-  text += "\n";
-  if (!report.note.empty()) fmt::format_to(out, "Note: {}.\n", report.note);
+  auto closing = "\n" + describe_choice(report) + "\n";
+  if (!report.note.empty()) closing += fmt::format("Note: {}.\n", report.note);
   if (report.baseline_s)
-    fmt::format_to(out, "Plain loop over all neighbours, as MPI libraries do it: {}\n",
-                   format_seconds(*report.baseline_s));
-  return text;
+    closing +=
+        fmt::format("Plain loop over all neighbours, as MPI libraries do it: {}\n", format_seconds(*report.baseline_s));
+  return wrap_lines(context) + text + wrap_lines(closing);
 }
 
 std::string report_json(const Report& report, std::size_t top) {
   auto json = json_head(report.context);
   if (!report.note.empty()) json["context"]["note"] = report.note;
   json["chosen"] = report.chosen;
+  if (report.ties.fastest) json["fastest_by_prediction"] = to_string(*report.ties.fastest);
+  json["uncertainty"] = report.ties.uncertainty;
+  json["ties"] = Json::array();
+  for (const auto& strategy : report.ties.strategies) json["ties"].push_back(to_string(strategy));
   json["ranking"] = Json::array();
   for (const auto& row : first_rows(report, top)) {
     auto entry = entry_of(row);

@@ -7,6 +7,7 @@
 
 #include "model/json.hpp"
 #include "model/text.hpp"
+#include "selector/choose/baseline.hpp"
 #include "selector/report/csv.hpp"
 #include "selector/report/json_text.hpp"
 
@@ -41,6 +42,13 @@ std::string describe_crossover(const SweepReport& report, const Crossover& cross
                      way_of(before.chosen->strategy), way_of(after.chosen->strategy));
 }
 
+/// Of the profile, as any point knows it.
+double report_uncertainty(const SweepReport& report) {
+  double uncertainty = 0;
+  for (const auto& point : report.points) uncertainty = std::max(uncertainty, point.ties.uncertainty);
+  return uncertainty;
+}
+
 /// The point at which the winner takes least.
 const SweepPoint* best_of(const SweepReport& report) {
   const SweepPoint* best = nullptr;
@@ -61,6 +69,12 @@ bool is_of_strategies(const SweepReport& report) {
 std::optional<double> SweepPoint::gain() const {
   if (!chosen || !standard_s || chosen->cost.seconds <= 0) return std::nullopt;
   return *standard_s / chosen->cost.seconds;
+}
+
+std::string SweepPoint::speed() const {
+  if (!gain() || *standard_s <= 0) return {};
+  auto text = compare_speed(chosen->cost.seconds, *standard_s);
+  return text.substr(0, text.rfind(' '));
 }
 
 std::string way_of(const Strategy& strategy) { return strategy.route + to_string(strategy.path); }
@@ -95,25 +109,36 @@ std::vector<Crossover> crossovers(const SweepReport& report) {
 std::string sweep_table(const SweepReport& report) {
   std::string text;
   const auto out = std::back_inserter(text);
-  for (const auto& [key, value] : report.context) fmt::format_to(out, "{}: {}\n", key, value);
-  std::size_t width = std::string("chosen").size();
-  for (const auto& point : report.points)
+  for (const auto& [key, value] : report.context) text += wrap_lines(fmt::format("{}: {}\n", key, value));
+  std::size_t width = std::string("chosen").size(), tied = 0;
+  for (const auto& point : report.points) {
     if (point.chosen) width = std::max(width, to_string(point.chosen->strategy).size());
+    tied += point.ties.strategies.empty() ? 0 : 1;
+  }
   fmt::format_to(out, "\n");
   for (const auto& key : report.keys) fmt::format_to(out, "{:>8}  ", key);
-  fmt::format_to(out, "{:<{}}  {:>10}  {:>10}  {:>13}\n", "chosen", width, "predicted", "standard", "times faster");
+  fmt::format_to(out, "{:<{}}  {:>9}  {:>9}  {:>17}{}\n", "chosen", width, "predicted", "standard", "than standard",
+                 tied > 0 ? "  ties" : "");
   for (const auto& point : report.points) {
+    std::string values;
     for (std::size_t k = 0; k < report.keys.size(); ++k)
-      fmt::format_to(out, "{:>8}  ", print_value(report.keys[k], point.values[k]));
+      values += fmt::format("{:>8}  ", print_value(report.keys[k], point.values[k]));
     if (!point.chosen) {
-      fmt::format_to(out, "- ({})\n", point.reason);
+      text += wrap_lines(fmt::format("{}- ({})\n", values, point.reason));
       continue;
     }
-    fmt::format_to(out, "{:<{}}  {:>10}  {:>10}  {:>13}\n", to_string(point.chosen->strategy), width,
+    fmt::format_to(out, "{}{:<{}}  {:>9}  {:>9}  {:>17}", values, to_string(point.chosen->strategy), width,
                    format_seconds(point.chosen->cost.seconds),
                    point.standard_s ? format_seconds(*point.standard_s) : "-",
-                   point.gain() ? format_fixed(*point.gain(), 2) : "-");
+                   point.speed().empty() ? "-" : point.speed());
+    if (tied > 0) fmt::format_to(out, "  {:>4}", point.ties.strategies.size());
+    text += "\n";
   }
+  if (tied > 0)
+    text += wrap_lines(fmt::format(
+        "\nTies: at {} of {} points this profile cannot tell several strategies from the fastest by prediction ({}); "
+        "the simplest of these is taken.\n",
+        tied, report.points.size(), format_share(report_uncertainty(report))));
   const auto found = crossovers(report);
   if (!found.empty()) fmt::format_to(out, "\nCrossovers:\n");
   for (const auto& crossover : found) fmt::format_to(out, "  {}\n", describe_crossover(report, crossover));
@@ -123,13 +148,14 @@ std::string sweep_table(const SweepReport& report) {
   std::vector<std::string> notes;
   for (const auto& point : report.points)
     if (!point.note.empty() && std::ranges::find(notes, point.note) == notes.end()) notes.push_back(point.note);
-  for (const auto& note : notes) fmt::format_to(out, "Note: {}.\n", note);
+  for (const auto& note : notes) text += wrap_lines(fmt::format("Note: {}.\n", note));
   return text;
 }
 
 std::string sweep_csv(const SweepReport& report) {
   auto header = report.keys;
-  for (const auto* column : {"chosen", "predicted_s", "standard_s", "times_faster_than_standard"})
+  for (const auto* column :
+       {"chosen", "predicted_s", "standard_s", "times_faster_than_standard", "fastest_by_prediction", "ties"})
     header.emplace_back(column);
   for (const auto& name : report.named) header.push_back(name + " predicted_s");
   auto text = csv_line(header);
@@ -142,6 +168,8 @@ std::string sweep_csv(const SweepReport& report) {
     fields.push_back(csv_number(point.chosen ? std::optional(point.chosen->cost.seconds) : std::nullopt));
     fields.push_back(csv_number(point.standard_s));
     fields.push_back(csv_number(point.gain()));
+    fields.push_back(point.ties.fastest ? to_string(*point.ties.fastest) : "");
+    fields.push_back(point.chosen ? std::to_string(point.ties.strategies.size()) : "");
     for (const auto& seconds : point.named) fields.push_back(csv_number(seconds));
     text += csv_line(fields);
   }
@@ -151,6 +179,7 @@ std::string sweep_csv(const SweepReport& report) {
 std::string sweep_json(const SweepReport& report) {
   auto json = json_head(report.context);
   json["keys"] = report.keys;
+  json["uncertainty"] = report_uncertainty(report);
   json["points"] = Json::array();
   for (const auto& point : report.points) {
     Json entry;
@@ -159,6 +188,8 @@ std::string sweep_json(const SweepReport& report) {
     if (point.chosen) {
       entry["chosen"] = to_string(point.chosen->strategy);
       entry["predicted_s"] = point.chosen->cost.seconds;
+      if (point.ties.fastest) entry["fastest_by_prediction"] = to_string(*point.ties.fastest);
+      entry["tie_count"] = point.ties.strategies.size();
     } else {
       entry["not_applicable"] = point.reason;
     }

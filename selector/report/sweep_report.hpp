@@ -1,4 +1,4 @@
-// What `predict --sweep` tells: the winner and its price over ranges of one or more keys.
+// What `predict --sweep` tells: the choice and its price over ranges of one or more keys.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "selector/choose/select.hpp"
+#include "selector/choose/ties.hpp"
 
 namespace commpass {
 
@@ -16,6 +17,7 @@ struct SweepPoint {
   std::vector<std::int64_t> values;           ///< by key
   int nodes = 0;                              ///< of its layout; 0: there is none, see `reason`
   std::optional<Candidate> chosen;            ///< nothing: no strategy applies here
+  Ties ties{};                                ///< by which it may not be the fastest by prediction
   std::optional<Seconds> standard_s;          ///< one message for each block; nothing: it has no price here
   std::vector<std::optional<Seconds>> named;  ///< of each strategy that was named; nothing: it does not apply here
   std::string reason;                         ///< why nothing applies here
@@ -23,6 +25,8 @@ struct SweepPoint {
 
   /// How many times as long the direct exchange takes.
   std::optional<double> gain() const;
+  /// "2.00 times faster", "1.33 times slower" or "as fast"; empty where it is not known.
+  std::string speed() const;
 };
 
 struct SweepReport {

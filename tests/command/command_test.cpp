@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -390,6 +391,117 @@ std::vector<std::string> ranked(const std::string& arguments) {
   const auto json = Json::parse(result.out);
   for (const auto& row : json["ranking"]) names.push_back(row["strategy"].get<std::string>());
   return names;
+}
+
+/// lassen with a verdict: predictions within 38 % of each other are ties.
+std::string unsure_profile(const test::TemporaryDirectory& directory, double uncertainty) {
+  auto profile = Json::parse(test::contents_of(std::string(COMMPASS_TEST_PROFILES) + "/lassen.json"));
+  profile["name"] = "unsure";
+  profile["schema_version"] = 2;
+  profile["verdict"] = {
+      {"trust", "usable"}, {"uncertainty", uncertainty}, {"why", "it is made up"}, {"remedy", "measure"}};
+  return directory.write("unsure.json", profile.dump());
+}
+
+void expect_narrow(const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    EXPECT_LE(std::ranges::count_if(line, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80; }), 100)
+        << line;
+}
+
+TEST(Ties, AreToldWhereverTheChoiceIs) {
+  const test::TemporaryDirectory directory;
+  const auto run = "predict --profile " + unsure_profile(directory, 0.38) +
+                   " --generate random:ranks=64,bytes=64,degree=20 --ppn 8 ";
+  const auto json = Json::parse(commpass(run + "--json").out);
+  const std::string chosen = json["chosen"], fastest = json["fastest_by_prediction"];
+  EXPECT_EQ(json["uncertainty"], 0.38);
+  const std::vector<std::string> ties = json["ties"];
+  ASSERT_GT(ties.size(), 2U);
+  std::map<std::string, double> seconds;
+  for (const auto& row : json["ranking"]) seconds[row["strategy"]] = row["predicted_s"];
+  for (const auto& [name, own] : seconds) {
+    const bool is_tie = std::ranges::find(ties, name) != ties.end();
+    EXPECT_EQ(is_tie, own <= 1.38 * seconds[fastest]) << name;
+    EXPECT_GE(own, seconds[fastest]) << name;
+  }
+  const auto table = commpass(run + "--all-points").out;
+  std::istringstream lines(table);
+  std::size_t marked = 0;
+  for (std::string line; std::getline(lines, line);)
+    marked += line.size() > 2 && line[1] == '~' && line[0] != '~' ? 1 : 0;
+  EXPECT_EQ(marked, ties.size()) << table;
+  EXPECT_NE(table.find("\nChosen: " + chosen + ". Fastest by prediction"), std::string::npos) << table;
+  const auto swept = Json::parse(commpass(run + "--sweep bytes=64 --json").out)["points"][0];
+  EXPECT_EQ(swept["tie_count"], ties.size());
+  EXPECT_EQ(swept["chosen"], chosen);
+  const auto lost =
+      commpass(run + "--explain " + *std::ranges::find_if(ties, [&](const auto& each) { return each != chosen; })).out;
+  EXPECT_NE(lost.find("Not chosen: it lost a tie. " + chosen + " is the simplest of "), std::string::npos) << lost;
+  const auto page = directory.path("page.html");
+  ASSERT_EQ(commpass("report" + run.substr(std::string("predict").size()) + "-o " + page).exit_code, 0);
+  EXPECT_NE(test::contents_of(page).find("Chosen: " + chosen + ". Fastest by prediction"), std::string::npos);
+}
+
+// Where nothing is known the simplest is chosen, and a strategy that is named to be explained changes no rule.
+TEST(Ties, AreWonByTheSimplestWhateverIsExplained) {
+  const test::TemporaryDirectory directory;
+  const auto run =
+      "predict --profile " + unsure_profile(directory, 100) + " --generate random:ranks=64,bytes=64,degree=20 --ppn 8 ";
+  const auto out = commpass(run + "--explain stfw,dims=2x32").out;
+  EXPECT_NE(out.find("\nChosen: standard. Fastest by prediction: three-step, "), std::string::npos) << out;
+  EXPECT_NE(out.find("(101 times)"), std::string::npos) << out;
+  EXPECT_NE(out.find("\nNot chosen: it lost a tie. standard is the simplest of "), std::string::npos) << out;
+  const auto named = commpass(run + "--strategy two-step --strategy three-step --sweep bytes=64 --json").out;
+  EXPECT_EQ(Json::parse(named)["points"][0]["chosen"], "two-step") << "fewer stages, in a sweep of named ones, too";
+}
+
+TEST(Predict, ShowsTheBestPointOfEachRouteUnlessAllAreAskedFor) {
+  const auto rows = [](const std::string& text) {
+    std::vector<std::string> names;
+    std::istringstream lines(text.substr(text.find("  strategy")));
+    std::string line;
+    for (std::getline(lines, line); std::getline(lines, line) && !line.empty() && line.find(" more ") == line.npos;)
+      names.push_back(line.substr(2, line.find(' ', 2) - 2));
+    return names;
+  };
+  const auto all = rows(commpass(predict + "--all-points").out), best = rows(commpass(predict).out);
+  EXPECT_EQ(all, ranked(predict));
+  EXPECT_LE(best.size(), 10U);
+  std::set<std::string> routes;
+  for (const auto& name : best) {
+    EXPECT_TRUE(routes.insert(name.substr(0, name.find(','))).second || name == "standard") << name;
+    const auto is_of_route = [&](const std::string& each) {
+      return each.substr(0, each.find(',')) == name.substr(0, name.find(','));
+    };
+    EXPECT_TRUE(name == "standard" || *std::ranges::find_if(all, is_of_route) == name) << name << " is not the best";
+  }
+  EXPECT_NE(commpass(predict).out.find(
+                fmt::format("  {} more points are not shown (--all-points shows them)\n", all.size() - best.size())),
+            std::string::npos);
+  const auto named = rows(commpass(predict + "--strategy tuna,radix=2 --strategy tuna,radix=4").out);
+  EXPECT_EQ(std::ranges::count_if(named, [](const auto& name) { return name.starts_with("tuna"); }), 2)
+      << "named ones are shown";
+}
+
+TEST(Lines, FitAHundredColumns) {
+  const test::TemporaryDirectory directory;
+  const auto profile = unsure_profile(directory, 0.38);
+  const auto on_unsure = "predict --profile " + profile + " --ppn 40 --generate ";
+  for (const auto& arguments :
+       {predict + "--explain two-step --all-points",
+        on_unsure + "random:ranks=640,bytes=64,degree=60 --explain standard",
+        on_unsure + "alltoall:ranks=64,bytes=1KiB --sweep bytes=8..1MiB:x16,ranks=16..256:x4",
+        on_unsure + "random:ranks=64,bytes=1KiB,degree=40 --sweep ranks=16..64", std::string("profile show lassen"),
+        std::string("profile show summit"), "profile show " + profile, "profile validate " + profile,
+        std::string("profile compare lassen summit"), "profile compare lassen " + profile,
+        std::string("advise " COMMPASS_TEST_PROFILES
+                    "/../tests/fuzz/corpus/record/three-ranks.json --profile lassen --profile generic")}) {
+    const auto result = commpass(arguments);
+    EXPECT_EQ(result.exit_code, 0) << arguments << result.err;
+    expect_narrow(result.out + result.err);
+  }
 }
 
 TEST(Predict, OfDataOnDevicesComparesThePathsWithTheUsersWay) {

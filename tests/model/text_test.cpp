@@ -129,5 +129,28 @@ TEST(Formatting, IsShortForNumbersOfAnySize) {
   EXPECT_EQ(format_fixed(-1e300, 0, true), "-1e+300");
 }
 
+TEST(Text, TellsSharesBeyondAHundredPercentAsFactors) {
+  EXPECT_EQ(format_share(0.075), "7.5 %");
+  EXPECT_EQ(format_share(0.38), "38 %");
+  EXPECT_EQ(format_share(1), "100 %");
+  EXPECT_EQ(format_share(1.5), "2.5 times");
+  EXPECT_EQ(format_share(357.41), "358 times");
+  EXPECT_EQ(format_error(0.125), "+12.5 %");
+  EXPECT_EQ(format_error(-0.5), "-50.0 %");
+  EXPECT_EQ(format_error(9), "10 times");
+}
+
+TEST(Text, WrapsWhatIsWiderThanItsColumns) {
+  const std::string word(30, 'x'), wide(text_columns + 20, 'y');
+  EXPECT_EQ(wrap_lines(word + " " + word + "\n\nend"), word + " " + word + "\n\nend");
+  EXPECT_EQ(wrap_lines("  " + word + " " + word + " " + word + " " + word + "\n"),
+            "  " + word + " " + word + " " + word + "\n    " + word + "\n");
+  EXPECT_EQ(wrap_lines("a " + wide + " b"), "a\n  " + wide + "\n  b") << "a word stays whole";
+  std::string accents;
+  for (std::size_t i = 0; i < text_columns / 2; ++i) accents += "é ";
+  accents.pop_back();
+  EXPECT_EQ(wrap_lines(accents), accents) << "characters count, not bytes";
+}
+
 }  // namespace
 }  // namespace commpass

@@ -70,6 +70,43 @@ TEST(StrategyMap, SaysInEachCellWhoWinsByHowMuch) {
   EXPECT_NE(svg_document(picture).find("p &amp; q"), std::string::npos);
 }
 
+/// The profile cannot tell two-step from stfw at the first point, and takes it though it is slower than standard.
+SweepReport tied() {
+  auto result = report();
+  result.points[0].standard_s = 0.7e-6;
+  result.points[0].ties = {
+      0.5, parse_strategy("standard"), 0.7e-6, {parse_strategy("standard"), parse_strategy("two-step")}};
+  return result;
+}
+
+TEST(StrategyMap, HatchesTiesAndCallsNothingSlowerFaster) {
+  const auto picture = draw_strategy_map(tied());
+  EXPECT_EQ(picture.title, "Chosen strategy for alltoall on p & q");
+  EXPECT_NE(picture.body.find(">1.4× slower<"), std::string::npos);
+  EXPECT_EQ(picture.body.find(">0."), std::string::npos);
+  const auto* const stroke = "l5 -5";
+  EXPECT_NE(picture.body.find(stroke), std::string::npos);
+  EXPECT_EQ(draw_strategy_map(report()).body.find(stroke), std::string::npos);
+  EXPECT_NE(picture.body.find("Hatched: it ties with others"), std::string::npos);
+  EXPECT_NE(picture.body.find("cannot tell 2 of them apart (50 %): the simplest is taken"), std::string::npos);
+}
+
+TEST(SweepTable, CountsTies) {
+  const auto table = sweep_table(tied());
+  EXPECT_NE(table.find("predicted   standard      than standard  ties\n"), std::string::npos) << table;
+  EXPECT_NE(table.find("1.43 times slower     2\n"), std::string::npos) << table;
+  EXPECT_NE(table.find("2.00 times faster     0\n"), std::string::npos) << table;
+  EXPECT_NE(table.find("as fast     0\n"), std::string::npos) << table;
+  EXPECT_NE(table.find("\nTies: at 1 of 6 points this profile cannot tell"), std::string::npos) << table;
+  EXPECT_EQ(sweep_table(report()).find("ies"), std::string::npos) << "without ties nothing is said of them";
+  const auto json = Json::parse(sweep_json(tied()));
+  EXPECT_EQ(json["uncertainty"], 0.5);
+  EXPECT_EQ(json["points"][0]["tie_count"], 2);
+  EXPECT_EQ(json["points"][0]["fastest_by_prediction"], "standard");
+  EXPECT_EQ(json["points"][1]["tie_count"], 0);
+  EXPECT_NE(sweep_csv(tied()).find(",standard,2\n"), std::string::npos) << sweep_csv(tied());
+}
+
 TEST(SweepPictures, RefuseOtherNumbersOfKeys) {
   EXPECT_THROW(draw_sweep_lines(report()), InputError);
   auto one = report();

@@ -17,6 +17,7 @@
 #include "runtime/communicator.hpp"
 #include "runtime/mpi/own_communicator.hpp"
 #include "runtime/naive_exchange.hpp"
+#include "selector/choose/explain.hpp"
 #include "selector/choose/offer.hpp"
 #include "selector/report/profile_note.hpp"
 

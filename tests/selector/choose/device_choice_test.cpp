@@ -9,6 +9,7 @@
 #include "model/route/catalogue.hpp"
 #include "model/support.hpp"
 #include "selector/choose/baseline.hpp"
+#include "selector/choose/explain.hpp"
 #include "selector/choose/offer.hpp"
 #include "selector/choose/select.hpp"
 #include "selector/report/profile_note.hpp"

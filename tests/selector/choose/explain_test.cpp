@@ -1,8 +1,9 @@
 // The whole text of an explanation, of candidates made by hand.
+#include "selector/choose/explain.hpp"
+
 #include <gtest/gtest.h>
 
 #include "model/route/catalogue.hpp"
-#include "selector/choose/select.hpp"
 
 namespace commpass {
 namespace {

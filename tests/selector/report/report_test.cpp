@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "model/json.hpp"
 #include "model/route/catalogue.hpp"
 #include "selector/report/call_report.hpp"
 
@@ -41,11 +42,98 @@ TEST(TableReport, ShowsBaselinesWhateverElseItShows) {
   EXPECT_EQ(report_table(report, 1),
             "\n  strategy   predicted  messages per stage    bytes sent\n"
             "* two-step       10 us                   1           8 B\n"
-            "  … and 2 more\n"
             "= mpi            15 us                   1           8 B\n"
             "= standard       88 us                   1           8 B\n"
-            "\nChosen: two-step, 1.50 times faster than the MPI library's collective (mpi), 8.80 times faster than "
-            "sending directly (standard)\n");
+            "  2 more points are not shown (a larger --top shows them)\n"
+            "\nChosen: two-step, 1.50 times faster than the MPI library's collective (mpi), 8.80 times faster\n"
+            "  than sending directly (standard)\n");
+}
+
+/// Four ties, of which mpi is the simplest.
+Report tied() {
+  Report report;
+  report.rows = {row("mpi", 4.3e-6, {{1, 8}}), row("standard", 4.26e-6, {{1, 8}}),
+                 row("standard,window=8", 4.4e-6, {{1, 8}}), row("two-step", 5e-6, {{1, 8}, {1, 8}}),
+                 row("stfw,n=2", 9e-6, {{1, 8}, {1, 8}})};
+  std::vector<Candidate> ranking;
+  for (const auto& each : report.rows) ranking.push_back(each.candidate);
+  report.ties = find_ties(ranking, 0.38);
+  report.chosen = "mpi";
+  return report;
+}
+
+TEST(TableReport, TellsThatTheSimplestOfTiesIsChosen) {
+  EXPECT_EQ(report_table(tied()),
+            "\n   strategy            predicted  messages per stage    bytes sent\n"
+            "*~ mpi                    4.3 us                   1           8 B\n"
+            "=~ standard              4.26 us                   1           8 B\n"
+            " ~ standard,window=8      4.4 us                   1           8 B\n"
+            " ~ two-step                 5 us                 1+1          16 B\n"
+            "   stfw,n=2                 9 us                 1+1          16 B\n"
+            "  ~ ties with the fastest by prediction (uncertainty of this profile: 38 %)\n"
+            "\nChosen: mpi. Fastest by prediction: standard, 4.26 us, but this profile cannot tell 4 of them\n"
+            "  apart (38 %): the simplest is taken. It is 1.01 times slower than sending directly (standard, a\n"
+            "  tie)\n");
+  auto fastest = tied();
+  std::swap(fastest.rows[0], fastest.rows[1]);
+  fastest.chosen = "standard";
+  EXPECT_EQ(describe_choice(fastest),
+            "Chosen: standard. Fastest by prediction, tied with 3 more: this profile cannot tell them apart (38 %). It "
+            "is 1.01 times faster than the MPI library's collective (mpi, a tie)");
+}
+
+TEST(JsonReport, TellsOfTies) {
+  const auto json = Json::parse(report_json(tied(), 1));
+  EXPECT_EQ(json["chosen"], "mpi");
+  EXPECT_EQ(json["fastest_by_prediction"], "standard");
+  EXPECT_EQ(json["uncertainty"], 0.38);
+  EXPECT_EQ(json["ties"], Json({"mpi", "standard", "standard,window=8", "two-step"}));
+  auto sure = tied();
+  sure.ties = {.uncertainty = 0, .fastest = parse_strategy("mpi"), .strategies = {}};
+  EXPECT_EQ(Json::parse(report_json(sure))["ties"], Json::array());
+}
+
+std::vector<std::string> shown_names(const Report& report, std::size_t top = 0) {
+  std::vector<std::string> names;
+  for (const auto* each : shown_rows(report, top)) names.push_back(to_string(each->candidate.strategy));
+  return names;
+}
+
+TEST(TableReport, ShowsTheBestPointOfEachRoute) {
+  Report report;
+  for (const char* name : {"stfw,n=6", "stfw,n=5", "stfw,n=4", "tuna,radix=2", "two-step", "tuna,radix=4"})
+    report.rows.push_back(row(name, 1e-6 * static_cast<double>(10 + report.rows.size()), {{1, 8}}));
+  report.baselines = {row("standard", 88e-6, {{1, 8}})};
+  report.chosen = "stfw,n=6";
+  report.ties.fastest = parse_strategy("stfw,n=4");  // by another order than that of the rows
+  report.shows_all_points = false;
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(shown_names(report), (Names{"stfw,n=6", "stfw,n=4", "tuna,radix=2", "two-step", "standard"}));
+  EXPECT_NE(report_table(report).find("  2 more points are not shown (--all-points shows them)\n"), std::string::npos);
+  report.ties.fastest.reset();
+  EXPECT_EQ(shown_names(report, 2), (Names{"stfw,n=6", "tuna,radix=2", "standard"})) << "K rows, then the baselines";
+  report.shows_all_points = true;
+  EXPECT_EQ(shown_names(report, 2), (Names{"stfw,n=6", "stfw,n=5", "standard"}));
+  EXPECT_EQ(shown_names(report).size(), 7U);
+  report.rows.push_back(row("stfw,n=6@staged", 30e-6, {{1, 8}}));
+  report.shows_all_points = false;
+  EXPECT_EQ(shown_names(report), (Names{"stfw,n=6", "tuna,radix=2", "two-step", "stfw,n=6@staged", "standard"}))
+      << "another path of data is another way";
+}
+
+TEST(TableReport, HasTenRowsWithTheBaselinesAmongThem) {
+  Report report;
+  for (const char* name : {"stfw,n=6", "tuna,radix=2", "two-step", "tuna-node,radix=2", "three-step", "split,cap=2KiB",
+                           "local-then-node", "multi-leader,leaders=1", "two-step-socket", "mpi", "standard,window=8"})
+    report.rows.push_back(row(name, 1e-6 * static_cast<double>(10 + report.rows.size()), {{1, 8}}));
+  report.rows.push_back(row("standard", 88e-6, {{1, 8}}));
+  report.chosen = "stfw,n=6";
+  report.shows_all_points = false;
+  const auto names = shown_names(report);
+  EXPECT_EQ(names.size(), table_rows_max);
+  EXPECT_EQ(names[7], "local-then-node") << "the slowest routes give way";
+  EXPECT_EQ(names[8], "mpi");
+  EXPECT_EQ(names[9], "standard");
 }
 
 // Where times were measured these are compared; where planning counts, with it.

@@ -1,0 +1,65 @@
+#include "selector/choose/ties.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <tuple>
+
+#include "model/text.hpp"
+
+namespace commpass {
+
+namespace {
+
+/// Infinite for what was not priced in full: it never ties.
+Seconds tied_seconds(const Candidate& candidate, const Calls& calls) {
+  return candidate.is_part ? std::numeric_limits<Seconds>::infinity() : ranked_seconds(candidate, calls);
+}
+
+}  // namespace
+
+std::vector<Candidate> prefer_simplest_of_ties(std::vector<Candidate> ranking, const Machine& machine,
+                                               const Calls& calls) {
+  const auto complexity = [](const Candidate& candidate) {
+    const auto& strategy = candidate.strategy;
+    const int origin = strategy.route == "mpi" ? 0 : strategy.route == "standard" ? 1 : 2;
+    return std::tuple(candidate.cost.stages.size(), origin, strategy.window != Window{}, strategy.path.copies);
+  };
+  const auto seconds = [&](const Candidate& candidate) { return tied_seconds(candidate, calls); };
+  prefer_simplest_of_ties(ranking, uncertainty_of(machine), seconds, complexity);
+  return ranking;
+}
+
+bool Ties::contains(const Strategy& strategy) const {
+  return std::ranges::find(strategies, strategy) != strategies.end();
+}
+
+Ties find_ties(std::span<const Candidate> ranking, double uncertainty, const Calls& calls) {
+  Ties ties{.uncertainty = uncertainty > uncertainty_min ? uncertainty : 0};
+  const auto seconds = [&](const Candidate& candidate) {
+    return candidate.is_part ? tied_seconds(candidate, calls) : comparable(ranked_seconds(candidate, calls));
+  };
+  const auto fastest = std::ranges::min_element(ranking, {}, seconds);
+  if (fastest == ranking.end() || fastest->is_part) return ties;
+  ties.fastest = fastest->strategy;
+  ties.fastest_s = ranked_seconds(*fastest, calls);
+  if (ties.uncertainty == 0) return ties;
+  const auto limit = ties.fastest_s * (1 + uncertainty);
+  for (const auto& candidate : ranking)
+    if (tied_seconds(candidate, calls) <= limit) ties.strategies.push_back(candidate.strategy);
+  if (ties.strategies.size() == 1) ties.strategies.clear();
+  return ties;
+}
+
+std::string describe_ties(const Ties& ties, const Strategy& chosen) {
+  if (!ties.contains(chosen)) return {};
+  const auto share = format_share(ties.uncertainty);
+  if (*ties.fastest == chosen)
+    return fmt::format("Fastest by prediction, tied with {} more: this profile cannot tell them apart ({})",
+                       ties.strategies.size() - 1, share);
+  return fmt::format(
+      "Fastest by prediction: {}, {}, but this profile cannot tell {} of them apart ({}): the simplest is taken",
+      to_string(*ties.fastest), format_seconds(ties.fastest_s), ties.strategies.size(), share);
+}
+
+}  // namespace commpass
