@@ -11,8 +11,10 @@ namespace {
 
 constexpr std::size_t most_levels = 100;  ///< of lists and objects: copying and writing recurse into each
 
+}  // namespace
+
 /// Builds a value from the events of the library's parser, and keeps the reason for which it stops.
-class Builder final : public nlohmann::json_sax<nlohmann::json> {
+class Json::Builder final : public nlohmann::json_sax<nlohmann::json> {
  public:
   bool null() override { return add({}); }
   bool boolean(bool value) override { return add(value); }
@@ -27,9 +29,9 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
   bool end_array() override { return close(); }
 
   bool key(std::string& key) override {
-    auto& members = levels_.back().container->items();
-    members.push_back({key, {}});
-    if (levels_.back().keys.insert(std::move(key)).second) return true;
+    auto& level = levels_.back();
+    level.object->push_back({key, {}});
+    if (level.keys.insert(std::move(key)).second) return true;
     problem = "key " + place() + " is written twice";
     remedy = "keep one of the two";
     return false;
@@ -47,16 +49,16 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
 
  private:
   struct Level {
-    Json* container;
+    Array* list;
+    Object* object;  ///< null if it is a list
     std::unordered_set<std::string> keys;
   };
 
   Json& put(Json added) {
     if (levels_.empty()) return result = std::move(added);
-    auto& container = *levels_.back().container;
-    if (container.is_object()) return container.items().back().value = std::move(added);
-    container.push_back(std::move(added));
-    return container.back();
+    const auto& level = levels_.back();
+    if (level.object) return level.object->back().value = std::move(added);
+    return level.list->emplace_back(std::move(added));
   }
   bool add(Json added) {
     put(std::move(added));
@@ -67,7 +69,10 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
       problem = "it is nested more than " + std::to_string(most_levels) + " levels deep";
       return false;
     }
-    levels_.push_back({&put(std::move(container)), {}});
+    auto& value = put(std::move(container)).value_;
+    auto* list = std::get_if<Box<Array>>(&value);
+    auto* object = std::get_if<Box<Object>>(&value);
+    levels_.push_back({list ? &**list : nullptr, object ? &**object : nullptr, {}});
     return true;
   }
   bool close() {
@@ -79,9 +84,8 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
   std::string place() const {
     std::string text;
     for (const auto& level : levels_) {
-      const auto& container = *level.container;
-      if (container.is_array()) text += "[" + std::to_string(container.size() - 1) + "]";
-      else text += (text.empty() ? "" : ".") + container.items().back().key;
+      if (level.list) text += "[" + std::to_string(level.list->size() - 1) + "]";
+      else text += (text.empty() ? "" : ".") + level.object->back().key;
     }
     return text;
   }
@@ -89,9 +93,11 @@ class Builder final : public nlohmann::json_sax<nlohmann::json> {
   std::vector<Level> levels_;  ///< the open lists and objects
 };
 
-bool read(std::string_view text, Builder& builder) {
+bool Json::read(std::string_view text, Builder& builder) {
   return nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
 }
+
+namespace {
 
 void write(const std::string& text, std::string& out) {
   const auto is_plain = [](char c) { return c >= ' ' && c < '\x7f' && c != '"' && c != '\\'; };

@@ -164,6 +164,9 @@ class Json {
   using Value = std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, Box<std::string>, Box<Array>,
                              Box<Object>>;
 
+  class Builder;
+  static bool read(std::string_view text, Builder& builder);
+
   bool boolean() const;
   double number() const;
   const std::string& string() const;

@@ -118,6 +118,11 @@ TEST(Provenance, IsTheEndOfAnExplanation) {
   EXPECT_EQ(describe_origin(profile_of("{}"), ten_days_later), "");
 }
 
+TEST(Provenance, IgnoresARankCountBeyondInt) {
+  const auto profile = profile_of(R"({"mpi_library": "MPI 1", "ranks_per_node": 4294967298})");
+  EXPECT_EQ(describe_origin(profile, 0), "Profile mine: measured with MPI 1.\n");
+}
+
 TEST(HostHash, TellsNoNamesAndDependsOnTheSalt) {
   const auto hash = host_hash({"secret-host"}, "1");
   EXPECT_EQ(hash.find("secret"), std::string::npos);
