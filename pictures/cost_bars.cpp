@@ -197,7 +197,7 @@ Picture draw_cost_bars(const Report& report, std::size_t top, const std::string&
     svg.text(left, y + 20, "Enlarged", "ink strong");
     y = draw_bars(svg, own, report, y + 28);
   }
-  if (const auto tied = describe_ties(report.ties, parse_strategy(report.chosen)); !tied.empty())
+  if (const auto tied = describe_ties(report); !tied.empty())
     y = svg.paragraph(16, y + 14, "Chosen: " + report.chosen + ". " + tied + ".", width - 32);
   if (!report.note.empty()) y = svg.paragraph(16, y + 14, "Note: " + report.note + ".", width - 32);
   return std::move(svg).finish(y + 8, json_of(candidates, report), csv_of(candidates));

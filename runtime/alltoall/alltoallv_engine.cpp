@@ -211,7 +211,9 @@ AlltoallvEngine::Unwaited AlltoallvEngine::choose_alone(const AlltoallvOptions& 
     return {near->strategy, near->predicted_s,
             near->is_measured
                 ? "nothing that was timed is faster for blocks about like these, in calls that were waited for"
-                : "it is the cheapest for blocks about like these, as was decided in a call that was waited for"};
+                : "it is the fastest by prediction, or the simplest of its ties, for blocks about like these, as was "
+                  "decided in a "
+                  "call that was waited for"};
   return {named.empty() ? "standard" : unpriced_name(named, context_->layout),
           {},
           "nothing was decided yet in a call that was waited for"};

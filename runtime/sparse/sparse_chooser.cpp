@@ -105,12 +105,15 @@ SparseChosen SparseChooser::cheapest(const SparseRequest& request) {
   const auto& family = request.may_make_slots ? any : without_slots;
   const auto& choice =
       request.blocking ? chooser_.choose(family, wanted, std::cref(price), how) : *chooser_.nearest(family, wanted);
-  return {insist([&] { return parse_sparse_strategy(choice.strategy); }), choice.predicted_s,
-          choice.is_measured ? "nothing that was timed in earlier exchanges is faster"
-          : knows            ? "it is the cheapest for about what all ranks have sent in an earlier exchange"
-          : options.messages ? "it is the cheapest for about what the hint says"
-                             : "it is the cheapest for a few small messages, as nothing is known yet",
-          false, request.blocking && chooser_.is_trial()};
+  return {
+      insist([&] { return parse_sparse_strategy(choice.strategy); }), choice.predicted_s,
+      choice.is_measured ? "nothing that was timed in earlier exchanges is faster"
+      : knows
+          ? "it is the fastest by prediction, or the simplest of its ties, for about what all ranks have sent before"
+      : options.messages ? "it is the fastest by prediction, or the simplest of its ties, for about what the hint says"
+                         : "it is the fastest by prediction, or the simplest of its ties, for a few small messages: "
+                           "nothing is known yet",
+      false, request.blocking && chooser_.is_trial()};
 }
 
 SparseChosen SparseChooser::choose_another(const SparseChosen& tried) {

@@ -147,9 +147,15 @@ std::vector<const ReportRow*> shown_rows(const Report& report, std::size_t top) 
   return result;
 }
 
+std::string describe_ties(const Report& report) {
+  const auto chosen =
+      std::ranges::find(report.rows, report.chosen, [](const auto& row) { return to_string(row.candidate.strategy); });
+  return chosen == report.rows.end() ? std::string() : describe_ties(report.ties, chosen->candidate.strategy);
+}
+
 std::string describe_choice(const Report& report) {
   auto text = "Chosen: " + report.chosen;
-  const auto tied = describe_ties(report.ties, parse_strategy(report.chosen));
+  const auto tied = describe_ties(report);
   if (!tied.empty()) text += ". " + tied;
   const auto compared = comparisons(report);
   for (const auto& each : compared) {

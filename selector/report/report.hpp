@@ -48,6 +48,9 @@ Bytes bytes_per_stage(const Cost& cost);
 std::vector<const ReportRow*> shown_rows(const Report& report, std::size_t top = 0);
 inline constexpr std::size_t table_rows_max = 10;
 
+/// describe_ties of what is chosen.
+std::string describe_ties(const Report& report);
+
 /// What is chosen, why, and how it compares with what programs do today: sentences of one paragraph.
 std::string describe_choice(const Report& report);
 

@@ -415,12 +415,13 @@ TEST(Ties, AreToldWhereverTheChoiceIs) {
   const auto run = "predict --profile " + unsure_profile(directory, 0.38) +
                    " --generate random:ranks=64,bytes=64,degree=20 --ppn 8 ";
   const auto json = Json::parse(commpass(run + "--json").out);
-  const std::string chosen = json["chosen"], fastest = json["fastest_by_prediction"];
+  const auto chosen = json["chosen"].get<std::string>(), fastest = json["fastest_by_prediction"].get<std::string>();
   EXPECT_EQ(json["uncertainty"], 0.38);
-  const std::vector<std::string> ties = json["ties"];
+  const auto ties = json["ties"].get<std::vector<std::string>>();
   ASSERT_GT(ties.size(), 2U);
   std::map<std::string, double> seconds;
-  for (const auto& row : json["ranking"]) seconds[row["strategy"]] = row["predicted_s"];
+  for (const auto& row : json["ranking"])
+    seconds[row["strategy"].get<std::string>()] = row["predicted_s"].get<double>();
   for (const auto& [name, own] : seconds) {
     const bool is_tie = std::ranges::find(ties, name) != ties.end();
     EXPECT_EQ(is_tie, own <= 1.38 * seconds[fastest]) << name;
