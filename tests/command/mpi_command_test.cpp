@@ -286,7 +286,7 @@ TEST(Calibrate, WritesWhereCommandsLookAndTheyTakeWhatItWrote) {
   EXPECT_NE(replaced.err.find(file + " is replaced, which was measured on another machine (Processor 9, "),
             std::string::npos)
       << replaced.err;
-  EXPECT_EQ(Json::parse(test::contents_of(file)).value("name", ""), "this-machine");
+  EXPECT_EQ(Json::parse(test::contents_of(file)).value("name", std::string()), "this-machine");
 }
 
 TEST(Calibrate, KeepsToItsBudgetOnABusyMachineAndTellsWhatItLeftOut) {
