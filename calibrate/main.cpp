@@ -23,7 +23,7 @@
 namespace {
 
 /// On stderr. fmt::print would throw where that cannot be written, and on this rank alone.
-void tell(const std::string& text) { std::fputs(text.c_str(), stderr); }
+void tell(const std::string& text) { std::fputs(commpass::wrap_lines(text).c_str(), stderr); }
 
 /// "60s", "2min", "90".
 double parse_duration(const std::string& text) {
@@ -91,7 +91,7 @@ void run(commpass::CalibrateArguments arguments) {
     for (const auto& [node, times_as_long, host] : result.slow_nodes)
       tell(fmt::format("commpass: node {} ({}) takes {} times as long as the others; look at it, or leave it out\n",
                        node, host, format_fixed(times_as_long, 1)));
-    tell(wrap_lines("commpass: verdict: " + describe_verdict(result.profile.machine) + "\n"));
+    tell("commpass: verdict: " + describe_verdict(result.profile.machine) + "\n");
     tell(fmt::format("commpass: wrote {} ({}{}); see it with 'commpass profile show {}'\n", arguments.output,
                      layout->describe(), pretended ? ", as told and not as it is" : "", arguments.output));
   });

@@ -184,6 +184,11 @@ std::string format_error(double error) {
   return error > 1 ? format_share(error) : format_fixed(percent * error, 1, true) + " %";
 }
 
+std::string format_rounded_error(double error) {
+  constexpr double percent = 100;
+  return error > 1 ? format_share(error) : format_fixed(percent * error, 0, true) + "%";
+}
+
 namespace {
 
 /// Of a text in UTF-8.
@@ -193,6 +198,19 @@ std::size_t characters_of(std::string_view text) {
   return count;
 }
 
+/// The words of a line, a number and its unit as one.
+std::vector<std::string> words_of(std::string_view line) {
+  constexpr std::size_t unit_width = 5;  // "KiB),"
+  std::vector<std::string> words;
+  for (auto& piece : split(line, ' ')) {
+    const bool is_unit = !words.empty() && !words.back().empty() && words.back().back() >= '0' &&
+                         words.back().back() <= '9' && piece.size() <= unit_width;
+    if (is_unit) words.back() += " " + piece;
+    else words.push_back(std::move(piece));
+  }
+  return words;
+}
+
 std::string wrap_line(std::string_view line) {
   constexpr std::size_t further = 2;
   const auto indent = std::min(line.find_first_not_of(' '), line.size());
@@ -200,7 +218,7 @@ std::string wrap_line(std::string_view line) {
   std::string result(indent, ' ');
   std::size_t columns = indent;
   bool is_first = true;
-  for (const auto& word : split(line.substr(indent), ' ')) {
+  for (const auto& word : words_of(line.substr(indent))) {
     const auto width = characters_of(word);
     if (!is_first && columns + 1 + width > text_columns) {
       result += "\n" + continued;

@@ -54,11 +54,14 @@ std::string format_share(double share);
 /// "+12 %", "-3.5 %", and of what is predicted more than twice too long the factor: "358 times". Predicted ÷ measured
 /// - 1.
 std::string format_error(double error);
+/// "+12%", for a column; else as format_error.
+std::string format_rounded_error(double error);
 
 /// The widest line of a text for people.
 inline constexpr std::size_t text_columns = 100;
 
-/// Breaks lines of more than text_columns characters at spaces. The rest of a line is indented by two more.
+/// Breaks lines of more than text_columns characters at spaces, but not between a number and its unit. The rest of a
+/// line is indented by two more.
 std::string wrap_lines(std::string_view text);
 
 }  // namespace commpass

@@ -31,9 +31,8 @@ std::string call_report_table(const CallReport& report) {
   for (const auto& row : report.rows) {
     fmt::format_to(out, "{} {:<{}}", row.name == report.chosen ? "*" : " ", row.name, width);
     if (row.predicted_s)
-      fmt::format_to(out, "  {:>10}  {:>10}  {:>9}%\n", format_seconds(*row.predicted_s),
-                     format_seconds(row.measured_s),
-                     format_fixed(100 * (*row.predicted_s / row.measured_s - 1), 0, true));
+      fmt::format_to(out, "  {:>10}  {:>10}  {:>10}\n", format_seconds(*row.predicted_s),
+                     format_seconds(row.measured_s), format_rounded_error(*row.predicted_s / row.measured_s - 1));
     else fmt::format_to(out, "  {:>10}  {:>10}\n", "", format_seconds(row.measured_s));
   }
   fmt::format_to(out, "\nChosen: {}, {} with what choosing adds, regret {} (its time over that of the fastest)\n",

@@ -35,12 +35,6 @@ std::string mark_of(const ReportRow& row, const Report& report, bool tied) {
   return mark;
 }
 
-/// "+12%"; from twice as long on a factor.
-std::string print_error(double error) {
-  constexpr double percent = 100;
-  return error > 1 ? format_share(error) : format_fixed(percent * error, 0, true) + "%";
-}
-
 void print_row(std::string& text, const ReportRow& row, const Report& report, const Columns& columns) {
   const auto out = std::back_inserter(text);
   const auto& cost = row.candidate.cost;
@@ -53,7 +47,7 @@ void print_row(std::string& text, const ReportRow& row, const Report& report, co
   fmt::format_to(out, "  {:>10}", row.is_priced ? format_seconds(cost.seconds) : "-");
   if (columns.measured && row.measured_s)
     fmt::format_to(out, "  {:>10}  {:>10}", format_seconds(*row.measured_s),
-                   row.is_priced ? print_error(cost.seconds / *row.measured_s - 1) : "-");
+                   row.is_priced ? format_rounded_error(cost.seconds / *row.measured_s - 1) : "-");
   if (!row.is_priced) {
     fmt::format_to(out, "  {:>18}  {:>12}\n", "-", "-");
     return;

@@ -65,7 +65,8 @@ TEST(SparsePrediction, OfRanksThatSendNothingIsPriced) {
   for (const auto& file : {one, none}) {
     const auto result = predict_sparse("--ppn 2 --sparse constant --json --pattern " + file);
     ASSERT_EQ(result.exit_code, 0) << result.err;
-    for (const auto& row : Json::parse(result.out)["ranking"])
+    const auto json = Json::parse(result.out);
+    for (const auto& row : json["ranking"])
       EXPECT_GT(row["predicted_s"].get<double>(), 0) << row["strategy"] << ": that nothing comes has to be found, too";
   }
 }

@@ -146,6 +146,8 @@ TEST(Text, WrapsWhatIsWiderThanItsColumns) {
   EXPECT_EQ(wrap_lines("  " + word + " " + word + " " + word + " " + word + "\n"),
             "  " + word + " " + word + " " + word + "\n    " + word + "\n");
   EXPECT_EQ(wrap_lines("a " + wide + " b"), "a\n  " + wide + "\n  b") << "a word stays whole";
+  const std::string line(text_columns - 6, 'z');
+  EXPECT_EQ(wrap_lines(line + " by 38 %)."), line + " by\n  38 %).") << "a number stays with its unit";
   std::string accents;
   for (std::size_t i = 0; i < text_columns / 2; ++i) accents += "é ";
   accents.pop_back();

@@ -129,8 +129,9 @@ Machine machine_of(Rank rank) {
 }
 
 std::string of_rank_zero(std::string text) {
-  text.resize(100);
-  MPI_Bcast(text.data(), 100, MPI_CHAR, 0, MPI_COMM_WORLD);
+  constexpr int longest = 400;
+  text.resize(longest);
+  MPI_Bcast(text.data(), longest, MPI_CHAR, 0, MPI_COMM_WORLD);
   return text.c_str();
 }
 
