@@ -41,7 +41,8 @@ set(commpass_headers_of_tests <algorithm> <array> <cmath> <functional> <map> <me
 # `rooms` and `cold` (libraries, with commpass_cold), `programs` (with commpass_cold), `tests` (with commpass_test_options).
 # Targets of one kind have the same compiler flags. Each source still includes what it uses: preset `clang` has no such headers.
 function(commpass_precompile target kind)
-  if(NOT COMMPASS_PRECOMPILED_HEADERS)
+  # Sanitized rooms differ in what libFuzzer is told of them, so in their flags.
+  if(NOT COMMPASS_PRECOMPILED_HEADERS OR (COMMPASS_SANITIZE AND NOT kind STREQUAL "tests"))
     return()
   endif()
   set(shared commpass_headers_for_${kind}${commpass_headers_suffix})

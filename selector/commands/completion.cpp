@@ -64,7 +64,7 @@ void collect(const Command& command, const std::string& path, Facts& facts) {
       if (!completion.empty()) facts.places[completion].push_back("'" + path + "'");
     } else if (each->takes_value()) {
       for (const auto& name : split(each->name, ','))
-        facts.values[completion.empty() ? "is_file=yes" : completion].push_back("'" + path + " " + name + "'");
+        facts.values[completion.empty() ? "is_file=yes" : completion].push_back(fmt::format("'{} {}'", path, name));
     }
   }
   for (const auto& each : command.commands) collect(each, path.empty() ? each.name : path + " " + each.name, facts);

@@ -29,8 +29,8 @@ template <class... Functions>
 Overloaded(Functions...) -> Overloaded<Functions...>;
 
 /// Each use adds one. CLI11 would split "a,b" into two values if it were told to take many.
-CLI::Option* add_each_use(CLI::App& app, const Switch& each, std::function<void(const std::string&)> use) {
-  return app.add_option_function<std::string>(each.name, std::move(use), each.help)
+CLI::Option* add_each_use(CLI::App& app, const Switch& each, const std::function<void(const std::string&)>& use) {
+  return app.add_option_function<std::string>(each.name, use, each.help)
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->trigger_on_parse();

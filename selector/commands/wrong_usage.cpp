@@ -160,7 +160,7 @@ std::string explain(const CLI::ParseError& error, const CLI::App& app, const Com
     return fmt::format("'{}' needs a command; {}", named.words, name_a_command(*named.command, named.words));
   const Given given(named);
   if (const auto repeated = given.find_repeated()) return *repeated;
-  const std::string message = error.what();
+  std::string message = error.what();
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error))
     return fmt::format("{}: its value is missing; add it", message.substr(0, message.find(':')));
   if (dynamic_cast<const CLI::ValidationError*>(&error)) return message;

@@ -1,12 +1,14 @@
 #include "selector/report/not_priced.hpp"
 
+#include <fmt/format.h>
+
 #include "model/error.hpp"
 
 namespace commpass {
 
 std::string describe_not_priced(std::span<const NotPriced> strategies) {
   std::string text;
-  for (const auto& [strategy, reason] : strategies) text += "  " + strategy + " has no price: " + reason + "\n";
+  for (const auto& [strategy, reason] : strategies) text += fmt::format("  {} has no price: {}\n", strategy, reason);
   return text;
 }
 

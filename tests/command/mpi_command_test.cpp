@@ -180,7 +180,8 @@ TEST(Calibrate, OfThreeRanksMeasuresReceiversAndTimesNobodyWhoTakesTurns) {
   const auto profile = read_profile(file);
   const auto provenance = Json::parse(profile.provenance_json);
   const auto& protocol = profile.machine.host.find(Locality::socket)->protocols.front();
-  EXPECT_TRUE(protocol.alpha_receive_s || lacks(provenance, "host.socket." + protocol.name + ": alpha_receive_s"));
+  EXPECT_TRUE(protocol.alpha_receive_s || lacks(provenance, "host.socket." + protocol.name + ": alpha_receive_s") ||
+              lacks(provenance, "host.socket.alpha_receive_s: no time was left"));
   const bool crowded = std::thread::hardware_concurrency() < 3;
   EXPECT_EQ(provenance.value("warning", std::string()).find("take turns") != std::string::npos, crowded);
   EXPECT_EQ(provenance["held_out"].empty(), crowded);
@@ -283,7 +284,8 @@ TEST(Calibrate, WritesWhereCommandsLookAndTheyTakeWhatItWrote) {
   directory.write("new/commpass/this-machine.json", elsewhere.dump());
   const auto replaced = mpirun(2, "calibrate --budget 1s", user);
   EXPECT_EQ(replaced.exit_code, 0) << replaced.err;
-  EXPECT_NE(replaced.err.find(file + " is replaced, which was measured on another machine (Processor 9, "),
+  const auto one_line = std::regex_replace(replaced.err, std::regex("\n  "), " ");  // as it was before it was wrapped
+  EXPECT_NE(one_line.find(file + " is replaced, which was measured on another machine (Processor 9, "),
             std::string::npos)
       << replaced.err;
   EXPECT_EQ(Json::parse(test::contents_of(file)).value("name", std::string()), "this-machine");
