@@ -59,7 +59,7 @@ class Failed(Exception):
 def follow(what, command, log, environment=None):
     """Runs a command with its output in a log. @return (exit code, its lines)"""
     lines = []
-    with open(log, "a") as file:
+    with open(log, "a", buffering=1) as file:
         file.write(f"$ {' '.join(map(str, command))}\n")
         process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True,
                                    errors="replace", env={**os.environ, **(environment or {})})
