@@ -134,7 +134,7 @@ TEST(JsonReader, SaysWhereATextIsNoJson) {
       {std::string(101, '[') + std::string(101, ']'), "nested more than 100 levels deep"},
       {std::string(10000000, '['), "nested more than 100 levels deep"}};
   for (const auto& [text, part] : refused) {
-    expect_sentence(error_of([&] { Json::parse(text, "f.json", "mend it"); }), {"f.json", part});
+    expect_sentence(error_of([&, &text = text] { Json::parse(text, "f.json", "mend it"); }), {"f.json", part});
     EXPECT_TRUE(Json::parse_or_null(text).is_null());
   }
   EXPECT_EQ(error_of([&] { Json::parse("[", "f.json", "mend it"); }), "f.json: it is no JSON near byte 2; mend it.");
