@@ -230,6 +230,8 @@ def room_of_source(source):
     """selector/commands/run.cpp -> commands; tests/model/x_test.cpp -> model"""
     parts = pathlib.PurePosixPath(source).parts
     parts = parts[1:] if parts and parts[0] == "tests" else parts
+    if parts[-1:] == ("mpi_command_test.cpp",):  # of calibrate, measure and doctor: OTHER_ROOMS tells by test
+        return ""
     if parts[:2] == ("selector", "commands") or parts[:1] == ("command",):
         return "commands"
     return "parsers" if parts[:1] == ("fuzz",) else parts[0] if parts else ""
