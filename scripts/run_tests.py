@@ -22,6 +22,7 @@ PRESETS = {
     "clang": "clang, each source compiled alone: tests without MPI",
     "no-mpi": "the preset `model`: all that builds without MPI",
 }
+ROOMS = ["bindings", "calibrate", "commands", "doctor", "measure", "model", "parsers", "pictures", "preload", "runtime", "selector"]
 CMAKE_PRESETS = {"no-mpi": "model"}
 # Rooms of tests that are no GoogleTest program of that room, by their names.
 OTHER_ROOMS = [("python|petsc|fortran", "bindings"), ("unmodified|hostile|Recorded|OnRanks|Rivalry", "preload"), ("pictures_", "pictures"),
@@ -330,11 +331,9 @@ def run_long():
 
 
 def usage():
-    rooms = sorted({"bindings", "calibrate", "commands", "doctor", "measure", "model", "parsers", "pictures", "preload", "runtime", "selector"})
-    print("usage: ./scripts/test [all | long | NAME …]\n\nrooms:   " + ", ".join(rooms) + "\npresets: " +
+    print("usage: ./scripts/test [all | long | NAME …]\n\nrooms:   " + ", ".join(ROOMS) + "\npresets: " +
           "\n         ".join(f"{name:9} {what}" for name, what in PRESETS.items()) +
           "\nA source (model/schedule/schedule.cpp) stands for its room; a test has a name such as Alltoallv or Profile.SurvivesDamage.")
-    return rooms
 
 
 def main(arguments):
@@ -342,7 +341,6 @@ def main(arguments):
     if arguments in (["--help"], ["-h"]):
         usage()
         return 0
-    rooms_known = {"bindings", "calibrate", "commands", "doctor", "measure", "model", "parsers", "pictures", "preload", "runtime", "selector"}
     if not arguments:
         report.attempt("format", check_format)
         run_preset("openmpi", run="quick")
@@ -358,12 +356,12 @@ def main(arguments):
     for argument in arguments:
         if argument in PRESETS:
             run_preset(argument)
-        elif argument in rooms_known:
+        elif argument in ROOMS:
             rooms.add(argument)
         elif (ROOT / argument).is_file():
             room = room_of_source(os.path.relpath(ROOT / argument, ROOT))
-            if room not in rooms_known:
-                sys.exit(f"test: {argument} is in no room that has tests; rooms are {', '.join(sorted(rooms_known))}")
+            if room not in ROOMS:
+                sys.exit(f"test: {argument} is in no room that has tests; rooms are {', '.join(ROOMS)}")
             rooms.add(room)
         else:
             names.append(argument)

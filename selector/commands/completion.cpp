@@ -90,6 +90,17 @@ std::string text_of(const Cases& cases) {
   return text;
 }
 
+/// What bash and zsh write alike: the choices, values and kinds of words behind what was typed.
+constexpr auto* look_up = R"(  case $typed in
+@choices@  esac
+  case "$typed $previous" in
+@values@  esac
+  if [[ -z $values$is_file && $current != -* ]]; then
+    case $typed in
+@places@    esac
+  fi
+)";
+
 /// The commands that were typed are those words that stand at the front; what follows a command is looked up.
 constexpr auto* bash = R"(# bash completion for commpass, made by 'commpass completion bash'.
 _commpass() {
@@ -104,15 +115,7 @@ _commpass() {
     [[ $i != 1 && ! $typed =~ ^(@groups@)$ ]] && break
     typed+=${typed:+ }${COMP_WORDS[i]}
   done
-  case $typed in
-@choices@  esac
-  case "$typed $previous" in
-@values@  esac
-  if [[ -z $values$is_file && $current != -* ]]; then
-    case $typed in
-@places@    esac
-  fi
-  COMPREPLY=()
+@look up@  COMPREPLY=()
   if [[ -n $values ]]; then
     [[ $current == *,* ]] && before=${current%,*},
     mapfile -t COMPREPLY < <(compgen -P "$before" -W "$values" -- "${current##*,}")
@@ -138,15 +141,7 @@ _commpass() {
     [[ $i != 2 && ! $typed =~ '^(@groups@)$' ]] && break
     typed+=${typed:+ }${words[i]}
   done
-  case $typed in
-@choices@  esac
-  case "$typed $previous" in
-@values@  esac
-  if [[ -z $values$is_file && $current != -* ]]; then
-    case $typed in
-@places@    esac
-  fi
-  if [[ -n $values ]]; then
+@look up@  if [[ -n $values ]]; then
     compset -P '*,'
     if [[ -n $goes_on ]]; then compadd -S '' -- ${=values}; else compadd -- ${=values}; fi
   elif [[ -z $is_file ]] && [[ $current == -* || -z $typed || $typed =~ '^(@groups@|help .*)$' ]]; then
@@ -168,6 +163,7 @@ void print_script(const char* script, const Command& all) {
   collect(all, "", facts);
   collect_help(all, facts);
   std::string text = script;
+  replace_all(text, "@look up@", look_up);
   replace_all(text, "@groups@", fmt::format("{}", fmt::join(facts.groups, "|")));
   replace_all(text, "@choices@", facts.choices);
   replace_all(text, "@values@", text_of(facts.values));
