@@ -192,8 +192,8 @@ void measure_protocols(Calibration& calibration) {
       for (std::size_t i = 0; i < sizes.size(); i += step) ping_pongs[{locality, sizes[i]}];
   };
   // Where ranks wait for a processor so long that the time is over with a few sizes, these must do.
-  constexpr std::size_t few = 6;
-  add_every(few);
+  constexpr std::size_t late_sizes = 6;
+  add_every(late_sizes);
   time_ping_pongs(calibration, ping_pongs, ping_pong_share.end, 1);
   if (!calibration.sampler.is_late(ping_pong_share.end)) {
     add_every(1);

@@ -20,9 +20,9 @@ std::vector<std::string> names_of(const std::vector<Command>& commands) {
 
 /// What to do where `words` needs one of its commands.
 std::string name_a_command(const Command& command, const std::string& words) {
-  constexpr std::size_t few = 6;
-  return command.commands.size() <= few ? "use " + either_of(names_of(command.commands))
-                                        : fmt::format("'{} --help' lists them", words);
+  constexpr std::size_t listed_max = 6;
+  return command.commands.size() <= listed_max ? "use " + either_of(names_of(command.commands))
+                                               : fmt::format("'{} --help' lists them", words);
 }
 
 /// The words that a command does not know, as a sentence; nothing if there are none.
