@@ -1,7 +1,7 @@
 // bench alltoallv: all-to-alls that are called once, on simulated clusters: what we choose against MPI_Alltoallv, the
 // scattered exchange with its best window and tuna with its best radix; and some, of equal blocks, too, against what
 // they took before.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

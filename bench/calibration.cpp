@@ -1,5 +1,5 @@
 // bench calibration: does the calibration give the truth of a simulated cluster back?
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

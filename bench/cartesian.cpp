@@ -1,7 +1,7 @@
 // bench cartesian: Cartesian collectives on simulated clusters: what we choose against the plain loop over all
 // neighbours, which MPI libraries run, and against a message for each neighbour and message combining. The
 // neighbourhoods are those of the Cartesian paper §4.1.1.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

@@ -1,7 +1,6 @@
 #include "bench/device_cases.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -10,6 +9,7 @@
 #include <set>
 
 #include "model/file.hpp"
+#include "model/format.hpp"
 #include "model/json.hpp"
 #include "model/machine/profile.hpp"
 #include "model/pattern/generate.hpp"
@@ -115,7 +115,7 @@ DeviceResult run_device_case(const Simulator& simulator, const DeviceCluster& cl
     measured.update(
         Json::parse(simulate(simulator, shape, layout.ranks(), "commpass-device-exchange",
                              fmt::format("--pattern '{}' --layout {} --profile '{}' --strategies '{}'", file,
-                                         layout_of(shape, layout.ranks()), cluster.profile, fmt::join(names, ";")))));
+                                         layout_of(shape, layout.ranks()), cluster.profile, join(names, ";")))));
   }
   DeviceResult result;
   result.cluster = cluster.host.name;

@@ -1,6 +1,6 @@
 // commpass-device-exchange: exchanges of data on the devices of a simulated cluster. The simulation is of one memory,
 // so that staged data goes through host memory between simulated copies, and data on devices needs none.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <mpi.h>
 
 #include <algorithm>

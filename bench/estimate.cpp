@@ -1,6 +1,6 @@
 // bench estimate: how far is the price of a pattern by its statistics from its price by its edges, and how good is the
 // choice?
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // bench executor: what does the executor cost over persistent requests written by hand, and what with a new request for
 // each send? On two ranks.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <mpi.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // bench indexed: what is chosen for indexed exchanges against what other libraries do, in one simulated program.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <iterator>

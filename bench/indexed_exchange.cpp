@@ -1,5 +1,5 @@
 // commpass-indexed: indexed exchanges on simulated ranks.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <mpi.h>
 
 #include "bench/value_needs.hpp"

@@ -1,5 +1,5 @@
 // bench interposer: what does libcommpass-mpi add to a call that it leaves to the MPI library?
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <mpi.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // bench neighbor: what is chosen for neighbour exchanges against what other libraries do, in one simulated program.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "bench/options.hpp"
 #include "bench/peer_schedules.hpp"

@@ -1,6 +1,6 @@
 // What the formulas of the node-aware paper say of the exchanges of its figures 4.2 and 4.3, beside the same strategies
 // priced with the on-node phases that they really have: under max-rate, the paper's model, and under burst.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include "bench/node_aware_formulas.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "bench/options.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <filesystem>
 

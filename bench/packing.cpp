@@ -1,6 +1,6 @@
 // bench packing: how fast are blocks put together, against one copy of as many bytes, and against copies of the same
 // blocks in order?
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

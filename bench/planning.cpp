@@ -1,6 +1,6 @@
 // bench planning: what do a first and a second plan of a pattern take, and is what `measure` chooses as fast as the MPI
 // library's own call? On two ranks.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <mpi.h>
 
 #include <algorithm>

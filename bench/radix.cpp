@@ -1,6 +1,6 @@
 // bench radix: what the model says of tuna's radix, to be laid beside figures 7 and 9 of the TuNA paper: the time over
 // the radix, and the radices that beat the linear exchange. Formulas only; nothing is simulated.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // commpass-reference: runs fixed schedules on simulated ranks, with the costs that all programs have there. For
 // comparisons with other libraries' algorithms.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <mpi.h>
 
 #include <algorithm>

@@ -1,6 +1,5 @@
 // bench regret: is what we choose what is fastest? Runs every candidate on simulated clusters.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +13,7 @@
 #include "bench/sparse_cases.hpp"
 #include "bench/summary.hpp"
 #include "model/error.hpp"
+#include "model/format.hpp"
 #include "model/json.hpp"
 #include "model/text.hpp"
 #include "selector/choose/parallel.hpp"
@@ -152,7 +152,7 @@ std::vector<std::string> small_cuts(int ranks) {
 void compare_with_cuts(const Options& options, const Case& which, Result& result, double& least) {
   const auto cuts = small_cuts(which.ranks);
   if (cuts.empty()) return;
-  const auto json = measure(options, which, fmt::format("{}", fmt::join(cuts, ";")));
+  const auto json = measure(options, which, join(cuts, ";"));
   const auto chosen_s = result.regret * least;
   for (const auto& row : json.at("ranking")) {
     if (const double measured = row.at("measured_s").get<double>(); measured < least) {

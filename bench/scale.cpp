@@ -1,5 +1,5 @@
 // bench scale: how long do the choices take that are made without a pattern, for a hundred thousand ranks?
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "bench/options.hpp"
 #include "bench/stopwatch.hpp"

@@ -1,6 +1,6 @@
 // bench sdde: sparse dynamic data exchanges on simulated clusters: what we choose against every strategy, and against
 // what applications write by hand.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

@@ -1,5 +1,5 @@
 // bench selection: how long does it take to choose, for very many ranks?
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/resource.h>
 
 #include <algorithm>

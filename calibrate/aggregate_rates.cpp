@@ -1,5 +1,5 @@
 // The rates that ranks share: of a socket, of a node, into and out of the network.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

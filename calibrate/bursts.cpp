@@ -1,5 +1,5 @@
 // Many messages at once from one rank: what each further one costs its processor, and how fast its link is.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

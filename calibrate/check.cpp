@@ -1,6 +1,6 @@
 // Does the profile predict exchanges that no parameter was fitted to? Where it does not, what is left of the budget
 // goes.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "calibrate/calibration.hpp"
 #include "calibrate/fit/verdict.hpp"

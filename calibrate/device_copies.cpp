@@ -1,5 +1,5 @@
 // Copies between a device and host memory, and within a device.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include "calibrate/devices.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <random>
 

@@ -1,12 +1,12 @@
 #include "calibrate/held_out.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 #include <random>
 
+#include "model/format.hpp"
 #include "model/text.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "selector/choose/select.hpp"
@@ -86,7 +86,7 @@ void add_neighbor_exchange(Calibration& calibration, ExchangeTrials& trials, con
                            const std::string& part_of = {}) {
   const auto names = found_by_rank_0(calibration.comm.get(), [&] {
     const auto ranking = rank_strategies(pattern, calibration.layout, calibration.machine);
-    return fmt::format("{}", fmt::join(strategies_for_trial(ranking, kind.least_stages, kind.has_rivals), ";"));
+    return join(strategies_for_trial(ranking, kind.least_stages, kind.has_rivals), ";");
   });
   if (names.empty())
     calibration.not_measured(fmt::format("held_out '{}': no strategy has several stages here", kind.name));

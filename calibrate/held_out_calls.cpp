@@ -1,5 +1,5 @@
 // Held-out exchanges that are called once: an all-to-all and a sparse exchange.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <random>
 

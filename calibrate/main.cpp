@@ -1,6 +1,5 @@
 // commpass calibrate: measures this machine and writes its profile.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 #include <mpi.h>
 
 #include <cstdio>
@@ -8,6 +7,7 @@
 #include "calibrate/calibrate.hpp"
 #include "model/error.hpp"
 #include "model/file.hpp"
+#include "model/format.hpp"
 #include "model/text.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/detect_layout.hpp"
@@ -86,7 +86,7 @@ void run(commpass::CalibrateArguments arguments) {
                        format_error(each.error())));
     if (!result.no_time_for.empty())
       tell(fmt::format("commpass: no time was left of the budget for {}; use a larger --budget\n",
-                       fmt::join(result.no_time_for, ", ")));
+                       join(result.no_time_for, ", ")));
     if (!result.measured_again.empty()) tell(fmt::format("commpass: measured again: {}\n", result.measured_again));
     for (const auto& [node, times_as_long, host] : result.slow_nodes)
       tell(fmt::format("commpass: node {} ({}) takes {} times as long as the others; look at it, or leave it out\n",

@@ -1,5 +1,5 @@
 // What the parts found on their own, held to what they say together.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <cmath>
 
 #include <limits>

@@ -1,5 +1,5 @@
 // Ping-pongs, the lines through them, and where one protocol ends and the next begins.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // Many messages at once to one rank: what taking in each further one costs its processor.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <limits>

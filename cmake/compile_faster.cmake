@@ -33,7 +33,7 @@ function(commpass_compile_together target most)
 endfunction()
 
 set(commpass_headers_of_rooms <algorithm> <array> <cmath> <cstdint> <functional> <limits> <map> <memory> <numeric> <optional>
-    <ranges> <set> <span> <string> <string_view> <utility> <variant> <vector> <fmt/format.h>)
+    <ranges> <set> <span> <string> <string_view> <utility> <variant> <vector> <fmt/core.h>)
 set(commpass_headers_of_tests <algorithm> <array> <cmath> <functional> <map> <memory> <optional> <random> <set> <span> <string>
     <vector> <gtest/gtest.h>)
 

@@ -1,12 +1,12 @@
 #include "doctor/findings.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>
 #include <set>
 
+#include "model/format.hpp"
 #include "model/text.hpp"
 
 namespace commpass {
@@ -27,8 +27,7 @@ Finding library(const MpiFacts& mpi, int ranks) {
 Finding transport(const MpiFacts& mpi) {
   std::vector<std::string> settings;
   for (const auto& [name, value] : mpi.settings) settings.push_back(fmt::format("{} {}", name, value));
-  return good("transport",
-              settings.empty() ? "the library does not tell" : fmt::format("{}", fmt::join(settings, ", ")));
+  return good("transport", settings.empty() ? "the library does not tell" : join(settings, ", "));
 }
 
 Finding single_copies(const Facts& facts) {
@@ -146,7 +145,7 @@ Finding clock(Seconds resolution) {
 
 Finding devices(const DeviceFacts& devices) {
   if (devices.kind.empty()) return good("devices", "none");
-  auto text = fmt::format("{} of {}: {}", devices.names.size(), devices.kind, fmt::join(devices.names, ", "));
+  auto text = fmt::format("{} of {}: {}", devices.names.size(), devices.kind, join(devices.names, ", "));
   if (devices.trouble.empty()) return good("devices", text + "; one kernel copies many blocks");
   return {"devices", State::attention, fmt::format("{}; blocks are copied one by one: {}", text, devices.trouble),
           "send few large blocks, or pack them yourself"};

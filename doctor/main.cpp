@@ -1,5 +1,5 @@
 // commpass doctor: what is wrong with measuring here and now, and what helps.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <mpi.h>
 
 #include "doctor/profile_facts.hpp"

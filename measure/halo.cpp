@@ -1,6 +1,6 @@
 #include "measure/halo.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <mpi.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 
 #include "measure/time_exchanges.hpp"
 #include "model/error.hpp"
+#include "model/format.hpp"
 #include "model/text.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/mpi/agreement.hpp"
@@ -160,7 +161,7 @@ class PlainLoop {
 };
 
 std::string name_of_way(const std::vector<int>& stages, int messages) {
-  return fmt::format("stages={} ({} messages)", fmt::join(stages, "x"), messages);
+  return fmt::format("stages={} ({} messages)", join(stages, "x"), messages);
 }
 
 }  // namespace
@@ -218,12 +219,12 @@ CallReport measure_halo(const HaloMeasurement& measurement, const Grid& grid, co
   report.chosen_s = *time++;
   report.baseline_kind = "Without Commpass";
   report.baselines.push_back({"a message for each direction, by a derived datatype", {}, *time++});
-  report.context = {{"profile", measurement.machine.name},
-                    {"layout", communicator.layout().describe()},
-                    {"grid", describe(grid)},
-                    {"cells of a rank",
-                     fmt::format("{}, with a halo of {}", fmt::join(array.extent, "x"), fmt::join(array.depth, "x"))},
-                    {"model", name_of(measurement.model)}};
+  report.context = {
+      {"profile", measurement.machine.name},
+      {"layout", communicator.layout().describe()},
+      {"grid", describe(grid)},
+      {"cells of a rank", fmt::format("{}, with a halo of {}", join(array.extent, "x"), join(array.depth, "x"))},
+      {"model", name_of(measurement.model)}};
   return report;
 }
 

@@ -1,5 +1,5 @@
 // commpass measure: runs strategies on real ranks, checks every byte, and compares with the prediction.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <mpi.h>
 
 #include <cstdio>

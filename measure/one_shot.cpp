@@ -1,6 +1,6 @@
 #include "measure/one_shot.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <mpi.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "measure/pattern_data.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <mpi.h>
 
 #include "model/error.hpp"

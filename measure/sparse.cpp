@@ -1,6 +1,6 @@
 #include "measure/sparse.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <functional>

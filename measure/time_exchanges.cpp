@@ -1,6 +1,6 @@
 #include "measure/time_exchanges.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <mpi.h>
 
 #include <algorithm>

@@ -1,17 +1,12 @@
 #include "model/nearest_names.hpp"
 
 #include <algorithm>
-#include <cctype>
+
+#include "model/text.hpp"
 
 namespace commpass {
 
 namespace {
-
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  for (auto& letter : result) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  return result;
-}
 
 /// Letters to insert, to take out, to replace, or neighbours to swap.
 std::size_t distance(const std::string& a, const std::string& b) {

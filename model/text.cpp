@@ -1,6 +1,6 @@
 #include "model/text.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -8,6 +8,13 @@
 #include <limits>
 
 namespace commpass {
+
+std::string lower_case(std::string_view text) {
+  std::string result(text);
+  for (auto& letter : result)
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  return result;
+}
 
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> pieces;
@@ -58,13 +65,6 @@ std::optional<SizeText> split_size(std::string_view text) {
   }
   if (const auto unit = result.suffix.find_first_not_of(' '); unit != std::string_view::npos)  // "16 KiB"
     result.suffix.remove_prefix(unit);
-  return result;
-}
-
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  for (auto& letter : result)
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
   return result;
 }
 

@@ -24,6 +24,9 @@ std::optional<Number> parse_number(std::string_view text) {
 /// Pieces of `text` between separators; "a,,b" has an empty one, "" is one empty piece.
 std::vector<std::string> split(std::string_view text, char separator);
 
+/// With a to z in place of A to Z.
+std::string lower_case(std::string_view text);
+
 /// A size as users write it: "512", "16KiB", "1.5MiB", "64kB", "1e3". KiB to TiB are powers of 1024, kB to TB
 /// powers of 1000, all in whatever case. Nothing where it is no whole number of bytes, or its unit may be both
 /// ("16k").

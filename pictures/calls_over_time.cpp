@@ -1,6 +1,6 @@
 #include "pictures/calls_over_time.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

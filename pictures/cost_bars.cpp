@@ -1,6 +1,6 @@
 #include "pictures/cost_bars.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,9 @@
 #include "pictures/matrix_view.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <vector>
 
 #include "model/json.hpp"

@@ -1,6 +1,6 @@
 #include "pictures/message_times.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

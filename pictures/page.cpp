@@ -1,9 +1,8 @@
 #include "pictures/page.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
-#include <iterator>
-
+#include "model/format.hpp"
 #include "model/text.hpp"
 #include "pictures/page_assets.hpp"
 #include "pictures/svg.hpp"
@@ -46,16 +45,14 @@ std::string box(const std::string& name) {
 
 void Page::heading(const std::string& text) {
   ++sections_;
-  fmt::format_to(std::back_inserter(body_), "<h2 id=\"s{}\">{}</h2>\n", sections_, escape_xml(text));
-  fmt::format_to(std::back_inserter(contents_), "<li><a href=\"#s{}\">{}</a></li>", sections_, escape_xml(text));
+  append(body_, "<h2 id=\"s{}\">{}</h2>\n", sections_, escape_xml(text));
+  append(contents_, "<li><a href=\"#s{}\">{}</a></li>", sections_, escape_xml(text));
 }
 
-void Page::paragraph(const std::string& text) {
-  fmt::format_to(std::back_inserter(body_), "<p>{}</p>\n", escape_xml(text));
-}
+void Page::paragraph(const std::string& text) { append(body_, "<p>{}</p>\n", escape_xml(text)); }
 
 void Page::preformatted(const std::string& text, const std::string& name) {
-  fmt::format_to(std::back_inserter(body_), "{}<pre>{}</pre></div>\n", box(name), escape_xml(text));
+  append(body_, "{}<pre>{}</pre></div>\n", box(name), escape_xml(text));
 }
 
 void Page::lines(const std::string& text) {
@@ -63,50 +60,46 @@ void Page::lines(const std::string& text) {
   for (const auto& line : split(text, '\n')) {
     const auto begin = line.find_first_not_of(' ');
     if (begin == std::string::npos) continue;
-    fmt::format_to(std::back_inserter(body_), "<p style=\"margin-left:{}ch\">{}</p>\n", begin + 2,
-                   escape_xml(line.substr(begin)));
+    append(body_, "<p style=\"margin-left:{}ch\">{}</p>\n", begin + 2, escape_xml(line.substr(begin)));
   }
   body_ += "</div>\n";
 }
 
 void Page::table(const PageTable& table) {
-  const auto out = std::back_inserter(body_);
-  fmt::format_to(out, "{}<table><caption><span>{}</span></caption><thead><tr>", box(table.caption),
-                 escape_xml(table.caption));
+  append(body_, "{}<table><caption><span>{}</span></caption><thead><tr>", box(table.caption),
+         escape_xml(table.caption));
   for (const auto& column : table.columns)
-    fmt::format_to(out, "<th scope=\"col\"><button type=\"button\">{}</button></th>", escape_xml(in_few_lines(column)));
-  fmt::format_to(out, "</tr></thead><tbody>\n");
+    append(body_, "<th scope=\"col\"><button type=\"button\">{}</button></th>", escape_xml(in_few_lines(column)));
+  append(body_, "</tr></thead><tbody>\n");
   for (std::size_t r = 0; r < table.rows.size(); ++r) {
-    fmt::format_to(out, "<tr{}>", r == table.marked ? " class=\"marked\"" : "");
+    append(body_, "<tr{}>", r == table.marked ? " class=\"marked\"" : "");
     for (const auto& cell : table.rows[r]) {
       // The first cell of a row names it.
       const auto* const element = &cell == table.rows[r].data() ? "th scope=\"row\"" : "td";
-      if (cell.number) fmt::format_to(out, "<{} class=\"number\" data-value=\"{}\">", element, *cell.number);
-      else fmt::format_to(out, "<{}>", element);
-      fmt::format_to(out, "{}</{:.2}>", escape_xml(cell.text), element);
+      if (cell.number) append(body_, "<{} class=\"number\" data-value=\"{}\">", element, *cell.number);
+      else append(body_, "<{}>", element);
+      append(body_, "{}</{:.2}>", escape_xml(cell.text), element);
     }
-    fmt::format_to(out, "</tr>\n");
+    append(body_, "</tr>\n");
   }
-  fmt::format_to(out, "</tbody></table></div>\n");
+  append(body_, "</tbody></table></div>\n");
 }
 
 void Page::picture(const Picture& picture) {
   constexpr std::size_t most_csv = 128 << 10;
-  const auto out = std::back_inserter(body_);
-  fmt::format_to(out, "<figure>{}\n{}</div>\n", box(picture.title + ": arrow keys tell its marks"),
-                 svg_element(picture));
-  fmt::format_to(out,
-                 "<div class=\"tools\"><button type=\"button\" data-zoom=\"1.4\" aria-label=\"larger\">+</button>"
-                 "<button type=\"button\" data-zoom=\"0.714\" aria-label=\"smaller\">−</button>"
-                 "<button type=\"button\" data-zoom=\"0\">whole</button>"
-                 "<button type=\"button\" data-save=\"{0}\" data-as=\"json\">numbers, JSON</button>",
-                 picture.id);
+  append(body_, "<figure>{}\n{}</div>\n", box(picture.title + ": arrow keys tell its marks"), svg_element(picture));
+  append(body_,
+         "<div class=\"tools\"><button type=\"button\" data-zoom=\"1.4\" aria-label=\"larger\">+</button>"
+         "<button type=\"button\" data-zoom=\"0.714\" aria-label=\"smaller\">−</button>"
+         "<button type=\"button\" data-zoom=\"0\">whole</button>"
+         "<button type=\"button\" data-save=\"{0}\" data-as=\"json\">numbers, JSON</button>",
+         picture.id);
   if (picture.csv.size() <= most_csv)
-    fmt::format_to(out, "<button type=\"button\" data-save=\"{}\" data-as=\"csv\">numbers, CSV</button>", picture.id);
-  fmt::format_to(out, "</div></figure>\n<script type=\"application/json\" id=\"{}-json\">{}</script>\n", picture.id,
-                 in_script(picture.json));
+    append(body_, "<button type=\"button\" data-save=\"{}\" data-as=\"csv\">numbers, CSV</button>", picture.id);
+  append(body_, "</div></figure>\n<script type=\"application/json\" id=\"{}-json\">{}</script>\n", picture.id,
+         in_script(picture.json));
   if (picture.csv.size() <= most_csv)
-    fmt::format_to(out, "<script type=\"text/csv\" id=\"{}-csv\">{}</script>\n", picture.id, escape_xml(picture.csv));
+    append(body_, "<script type=\"text/csv\" id=\"{}-csv\">{}</script>\n", picture.id, escape_xml(picture.csv));
 }
 
 std::string Page::finish() const {

@@ -1,6 +1,6 @@
 #include "pictures/shared_rates.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

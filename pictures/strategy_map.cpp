@@ -1,12 +1,13 @@
 #include "pictures/strategy_map.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>
 #include <vector>
 
 #include "model/error.hpp"
+#include "model/format.hpp"
 #include "model/text.hpp"
 #include "pictures/route_look.hpp"
 #include "pictures/svg.hpp"
@@ -66,7 +67,7 @@ std::string describe(const SweepReport& report, const std::vector<std::string>& 
   return fmt::format(
       "Which strategy is chosen by prediction for each number of {} and {}. The choices are {}. The number in a "
       "cell says how many times faster that is than sending every block directly: {} at most.{}",
-      name_of_key(report.keys[0]), name_of_key(report.keys[1]), fmt::join(routes, ", "), print_factor(most),
+      name_of_key(report.keys[0]), name_of_key(report.keys[1]), join(routes, ", "), print_factor(most),
       has_ties(report) ? " Hatched cells are ties." : "");
 }
 

@@ -1,6 +1,6 @@
 // Colours: those of Okabe and Ito, which people with any common colour blindness tell apart; on dark paper some
 // lighter.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 

@@ -1,12 +1,12 @@
 #include "pictures/svg.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
 
+#include "model/format.hpp"
 #include "pictures/base64.hpp"
 
 namespace commpass {
@@ -85,19 +85,18 @@ Svg::Svg(std::string id, std::string title, std::string description, double widt
 }
 
 void Svg::open(std::string_view element, std::string_view classes) {
-  fmt::format_to(std::back_inserter(picture_.body), "<{}{}", element,
-                 classes.empty() ? "" : fmt::format(" class=\"{}\"", classes));
+  append(picture_.body, "<{}{}", element, classes.empty() ? "" : fmt::format(" class=\"{}\"", classes));
 }
 
 void Svg::close(std::string_view element, std::string_view tip) {
   if (tip.empty()) picture_.body += "/>\n";
-  else fmt::format_to(std::back_inserter(picture_.body), "><title>{}</title></{}>\n", escape_xml(tip), element);
+  else append(picture_.body, "><title>{}</title></{}>\n", escape_xml(tip), element);
 }
 
 void Svg::rect(double x, double y, double width, double height, std::string_view classes, std::string_view tip) {
   open("rect", classes);
-  fmt::format_to(std::back_inserter(picture_.body), " x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", svg_number(x),
-                 svg_number(y), svg_number(width), svg_number(height));
+  append(picture_.body, " x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"", svg_number(x), svg_number(y),
+         svg_number(width), svg_number(height));
   close("rect", tip);
 }
 
@@ -109,15 +108,14 @@ std::string overlay_lines(double x, double y, double width, double height, int o
   constexpr double apart = 6, middle = apart / 2;
   const double right = x + width, bottom = y + height;
   std::string data;
-  const auto out = std::back_inserter(data);
   // From the first multiple of `apart` behind `from`, shifted, up to `to`.
   const auto each = [](double from, double to, double shift, auto draw) {
     for (double at = std::ceil((from - shift) / apart) * apart + shift; at <= to; at += apart) draw(at);
   };
   const auto slanted = [&](double from, double to, auto height_at) {
     if (to > from)
-      fmt::format_to(out, "M{} {}L{} {}", svg_number(from), svg_number(height_at(from)), svg_number(to),
-                     svg_number(height_at(to)));
+      append(data, "M{} {}L{} {}", svg_number(from), svg_number(height_at(from)), svg_number(to),
+             svg_number(height_at(to)));
   };
   switch (overlay) {
     case 1:  // rising: x + y is the same all along
@@ -134,12 +132,12 @@ std::string overlay_lines(double x, double y, double width, double height, int o
     case 3:
       each(y, bottom, middle, [&](double down) {
         each(x, right, middle,
-             [&](double across) { fmt::format_to(out, "M{} {}h.01", svg_number(across), svg_number(down)); });
+             [&](double across) { append(data, "M{} {}h.01", svg_number(across), svg_number(down)); });
       });
       break;
     case 4:
       each(y, bottom, middle,
-           [&](double down) { fmt::format_to(out, "M{} {}H{}", svg_number(x), svg_number(down), svg_number(right)); });
+           [&](double down) { append(data, "M{} {}H{}", svg_number(x), svg_number(down), svg_number(right)); });
       break;
     default: break;
   }
@@ -157,20 +155,19 @@ void Svg::mark(double x, double y, double width, double height, const Look& look
 void Svg::hatch(double x, double y, double width, double height) {
   constexpr double apart = 5, depth = 5;
   std::string data;
-  const auto out = std::back_inserter(data);
   for (double at = x; at + depth <= x + width; at += apart)
     for (const double bottom : {y + depth, y + height})
-      fmt::format_to(out, "M{} {}l{} {}", svg_number(at), svg_number(bottom), depth, -depth);
+      append(data, "M{} {}l{} {}", svg_number(at), svg_number(bottom), depth, -depth);
   for (double at = y + depth + apart; at + depth <= y + height; at += apart)
     for (const double left : {x, x + width - depth})
-      fmt::format_to(out, "M{} {}l{} {}", svg_number(left), svg_number(at), depth, -depth);
+      append(data, "M{} {}l{} {}", svg_number(left), svg_number(at), depth, -depth);
   path(data, "overlay");
 }
 
 void Svg::line(double x1, double y1, double x2, double y2, std::string_view classes) {
   open("line", classes);
-  fmt::format_to(std::back_inserter(picture_.body), " x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\"", svg_number(x1),
-                 svg_number(y1), svg_number(x2), svg_number(y2));
+  append(picture_.body, " x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\"", svg_number(x1), svg_number(y1), svg_number(x2),
+         svg_number(y2));
   close("line", {});
 }
 
@@ -183,7 +180,7 @@ void Svg::curve(std::span<const std::pair<double, double>> points, const Look& l
 
 void Svg::path(const std::string& data, std::string_view classes, std::string_view tip) {
   open("path", classes);
-  fmt::format_to(std::back_inserter(picture_.body), " d=\"{}\"", data);
+  append(picture_.body, " d=\"{}\"", data);
   close("path", tip);
 }
 
@@ -210,16 +207,16 @@ void Svg::point(double x, double y, const Look& look, std::string_view tip) {
 void Svg::text(double x, double y, std::string_view text, std::string_view classes, Anchor anchor, double size) {
   open("text", classes);
   constexpr const char* anchors[] = {"start", "middle", "end"};
-  fmt::format_to(std::back_inserter(picture_.body), " x=\"{}\" y=\"{}\"{}{}>{}</text>\n", svg_number(x), svg_number(y),
-                 anchor == Anchor::start ? "" : fmt::format(" text-anchor=\"{}\"", anchors[static_cast<int>(anchor)]),
-                 size == 12 ? "" : fmt::format(" font-size=\"{}\"", svg_number(size)), escape_xml(text));
+  append(picture_.body, " x=\"{}\" y=\"{}\"{}{}>{}</text>\n", svg_number(x), svg_number(y),
+         anchor == Anchor::start ? "" : fmt::format(" text-anchor=\"{}\"", anchors[static_cast<int>(anchor)]),
+         size == 12 ? "" : fmt::format(" font-size=\"{}\"", svg_number(size)), escape_xml(text));
 }
 
 void Svg::upward_text(double x, double y, std::string_view text, std::string_view classes, double size) {
   open("text", classes);
-  fmt::format_to(std::back_inserter(picture_.body),
-                 " transform=\"translate({} {}) rotate(-90)\" text-anchor=\"middle\" font-size=\"{}\">{}</text>\n",
-                 svg_number(x), svg_number(y), svg_number(size), escape_xml(text));
+  append(picture_.body,
+         " transform=\"translate({} {}) rotate(-90)\" text-anchor=\"middle\" font-size=\"{}\">{}</text>\n",
+         svg_number(x), svg_number(y), svg_number(size), escape_xml(text));
 }
 
 double Svg::paragraph(double x, double y, std::string_view text, double room, std::string_view classes, double size) {
@@ -243,10 +240,10 @@ double Svg::paragraph(double x, double y, std::string_view text, double room, st
 
 void Svg::image(double x, double y, double width, double height, std::string_view png, std::string_view tip) {
   open("image", "pixels");
-  fmt::format_to(std::back_inserter(picture_.body),
-                 " x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" "
-                 "href=\"data:image/png;base64,{}\"",
-                 svg_number(x), svg_number(y), svg_number(width), svg_number(height), base64(png));
+  append(picture_.body,
+         " x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" "
+         "href=\"data:image/png;base64,{}\"",
+         svg_number(x), svg_number(y), svg_number(width), svg_number(height), base64(png));
   close("image", tip);
 }
 

@@ -1,6 +1,6 @@
 #include "pictures/sweep_lines.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <limits>

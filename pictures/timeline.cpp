@@ -1,6 +1,6 @@
 #include "pictures/timeline.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "model/format.hpp"
 #include "model/json.hpp"
 #include "model/text.hpp"
 #include "pictures/axis.hpp"
@@ -198,22 +199,19 @@ std::string chrome_trace(const ExchangeView& view, const Trace& trace) {
   std::string text = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
   constexpr std::size_t bytes_of_span = 160;
   text.reserve(bytes_of_span * trace.spans.size());  // it may be large: growing would take twice as much
-  const auto out = std::back_inserter(text);
   for (int node = 0; node < view.layout.nodes(); ++node)
-    fmt::format_to(out, "{}\n{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{},\"args\":{{\"name\":\"node {}\"}}}}",
-                   node > 0 ? "," : "", node, node);
+    append(text, "{}\n{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{},\"args\":{{\"name\":\"node {}\"}}}}",
+           node > 0 ? "," : "", node, node);
   for (Rank rank = 0; rank < view.layout.ranks(); ++rank)
-    fmt::format_to(
-        out, ",\n{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":\"rank {}\"}}}}",
-        view.layout.node(rank), rank, rank);
+    append(text, ",\n{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":\"rank {}\"}}}}",
+           view.layout.node(rank), rank, rank);
   for (const auto& span : trace.spans) {
     const auto to = span.peer < 0 ? std::string() : fmt::format(",\"to\":{},\"bytes\":{}", span.peer, span.bytes);
-    fmt::format_to(
-        out,
-        ",\n{{\"ph\":\"X\",\"name\":\"{0}\",\"cat\":\"{0}\",\"pid\":{1},\"tid\":{2},\"ts\":{3:.6f},\"dur\":{4:.6f},"
-        "\"args\":{{\"stage\":{5}{6}}}}}",
-        name_of(span.activity), view.layout.node(span.rank), span.rank, span.begin * us, (span.end - span.begin) * us,
-        span.stage + 1, to);
+    append(text,
+           ",\n{{\"ph\":\"X\",\"name\":\"{0}\",\"cat\":\"{0}\",\"pid\":{1},\"tid\":{2},\"ts\":{3:.6f},\"dur\":{4:.6f},"
+           "\"args\":{{\"stage\":{5}{6}}}}}",
+           name_of(span.activity), view.layout.node(span.rank), span.rank, span.begin * us,
+           (span.end - span.begin) * us, span.stage + 1, to);
   }
   text += "\n]}\n";
   return text;

@@ -1,6 +1,6 @@
 #include "preload/gathered_record.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,6 @@
 #include "preload/report.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdio>
 

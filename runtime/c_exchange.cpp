@@ -1,7 +1,7 @@
 // Handles of exchanges that are planned or in flight, and the planned ones among them, from C.
 #include "runtime/c_exchange.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <vector>

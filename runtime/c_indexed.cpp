@@ -1,5 +1,5 @@
 // Exchanges of values by their global indices, from C.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <vector>
 

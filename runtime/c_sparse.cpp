@@ -1,5 +1,5 @@
 // Sparse dynamic data exchanges from C.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdlib>
 #include <functional>

@@ -1,6 +1,6 @@
 #include "runtime/c_support.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <utility>

@@ -1,10 +1,9 @@
 #include "runtime/context.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <atomic>
 #include <cstdio>
-#include <iterator>
 
 #include "runtime/choose/find_machine.hpp"
 #include "runtime/choose/info_hints.hpp"

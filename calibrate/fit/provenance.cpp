@@ -1,7 +1,7 @@
 #include "calibrate/fit/provenance.hpp"
 
 #include <fmt/chrono.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <ctime>
 

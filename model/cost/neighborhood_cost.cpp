@@ -2,7 +2,7 @@
 // what of these has to be copied, with the blocks of the user's buffers in the order of neighbours.
 #include "model/cost/neighborhood_cost.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,13 +1,13 @@
 #include "model/machine/layout.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <utility>
 
 #include "model/error.hpp"
+#include "model/format.hpp"
 #include "model/text.hpp"
 
 namespace commpass {
@@ -238,12 +238,11 @@ Layout parse_layout(const std::string& text, int ranks) {
 std::string places_text(const Layout& layout) {
   const bool has_groups = layout.groups() > 1, has_sockets = layout.sockets() > layout.nodes();
   std::string text;
-  const auto out = std::back_inserter(text);
   for (Rank rank = 0; rank < layout.ranks(); ++rank) {
     if (rank > 0) text += ',';
-    if (has_groups) fmt::format_to(out, "{}.", layout.group(layout.node(rank)));
-    fmt::format_to(out, "{}", layout.node(rank));
-    if (has_groups || has_sockets) fmt::format_to(out, ".{}", layout.socket(rank));
+    if (has_groups) append(text, "{}.", layout.group(layout.node(rank)));
+    append(text, "{}", layout.node(rank));
+    if (has_groups || has_sockets) append(text, ".{}", layout.socket(rank));
   }
   return text;
 }

@@ -1,6 +1,6 @@
 #include "model/machine/plausibility.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 

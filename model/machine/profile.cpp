@@ -1,7 +1,6 @@
 #include "model/machine/profile.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +9,7 @@
 
 #include "model/error.hpp"
 #include "model/file.hpp"
+#include "model/format.hpp"
 #include "model/json.hpp"
 #include "model/text.hpp"
 
@@ -197,7 +197,7 @@ Verdict read_verdict(ObjectReader& in) {
   const auto trust = in.string("trust");
   const auto* found = std::ranges::find(trust_names, trust);
   if (found == std::end(trust_names))
-    throw in.error(in.name("trust"), "is " + trust, fmt::format("use one of: {}", fmt::join(trust_names, ", ")));
+    throw in.error(in.name("trust"), "is " + trust, fmt::format("use one of: {}", join(trust_names, ", ")));
   verdict.trust = static_cast<Trust>(found - std::begin(trust_names));
   verdict.uncertainty = in.number("uncertainty");
   verdict.why = in.string("why");

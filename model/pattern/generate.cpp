@@ -1,7 +1,6 @@
 #include "model/pattern/generate.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +12,7 @@
 #include <unordered_set>
 
 #include "model/error.hpp"
+#include "model/format.hpp"
 #include "model/nearest_names.hpp"
 #include "model/pattern/neighborhood_text.hpp"
 #include "model/text.hpp"
@@ -424,8 +424,7 @@ Pattern generate_pattern(const std::string& text, std::int64_t most_edges) {
   }
   const auto near = did_you_mean(name, known);
   throw InputError("generator " + text, "there is no kind '" + name + "'",
-                   near.empty() ? "use one of " + fmt::format("{}", fmt::join(known, ", "))
-                                : near + "'commpass patterns' lists all");
+                   near.empty() ? "use one of " + join(known, ", ") : near + "'commpass patterns' lists all");
 }
 
 namespace {

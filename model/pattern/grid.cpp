@@ -1,12 +1,13 @@
 #include "model/pattern/grid.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <utility>
 
 #include "model/error.hpp"
+#include "model/format.hpp"
 
 namespace commpass {
 
@@ -77,7 +78,7 @@ void Grid::validate(const std::string& place) const {
 }
 
 std::string describe(const Grid& grid) {
-  auto text = fmt::format("{}", fmt::join(grid.dims, "x"));
+  auto text = join(grid.dims, "x");
   const auto count = std::ranges::count(grid.periodic, true);
   if (count == 0) return text;
   text += ", periodic";

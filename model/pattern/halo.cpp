@@ -1,6 +1,6 @@
 #include "model/pattern/halo.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <limits>

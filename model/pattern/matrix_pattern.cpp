@@ -1,6 +1,6 @@
 #include "model/pattern/matrix_pattern.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <compare>

@@ -1,6 +1,6 @@
 #include "model/pattern/metis_partition.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <metis.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "model/pattern/neighborhood.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
 #include "model/pattern/neighborhood_text.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 

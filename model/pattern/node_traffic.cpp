@@ -1,6 +1,6 @@
 #include "model/pattern/node_traffic.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>

@@ -1,15 +1,15 @@
 #include "model/pattern/pattern.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <utility>
 
 #include "model/error.hpp"
 #include "model/file.hpp"
+#include "model/format.hpp"
 #include "model/pattern/matrix_market.hpp"
 
 namespace commpass {
@@ -89,9 +89,8 @@ void write_pattern(const Pattern& pattern, const std::string& path) {
   std::string text =
       "%%MatrixMarket matrix coordinate integer general\n"
       "% Commpass pattern: entry (i, j) is the bytes that rank i-1 sends to rank j-1\n";
-  fmt::format_to(std::back_inserter(text), "{} {} {}\n", pattern.ranks, pattern.ranks, pattern.edges.size());
-  for (const auto& edge : pattern.edges)
-    fmt::format_to(std::back_inserter(text), "{} {} {}\n", edge.source + 1, edge.destination + 1, edge.bytes);
+  append(text, "{} {} {}\n", pattern.ranks, pattern.ranks, pattern.edges.size());
+  for (const auto& edge : pattern.edges) append(text, "{} {} {}\n", edge.source + 1, edge.destination + 1, edge.bytes);
   write_file(path, text);
 }
 

@@ -1,6 +1,6 @@
 #include "model/pattern/pattern_digest.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "model/mixed.hpp"
 

@@ -1,12 +1,12 @@
 #include "model/route/catalogue.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <set>
 
 #include "model/error.hpp"
+#include "model/format.hpp"
 #include "model/nearest_names.hpp"
 
 namespace commpass {
@@ -26,7 +26,7 @@ const CatalogueRow& catalogue_row(const std::string& name) {
   const auto near = did_you_mean(name, names);
   throw InputError(
       "strategy " + (name.empty() ? "''" : name), "there is none of that name",
-      near.empty() ? fmt::format("use one of {}", fmt::join(names, ", ")) : near + "'commpass strategies' lists all");
+      near.empty() ? fmt::format("use one of {}", join(names, ", ")) : near + "'commpass strategies' lists all");
 }
 
 std::string refuse_window(const Strategy& strategy) {

@@ -1,6 +1,6 @@
 #include "model/route/data_path.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "model/error.hpp"
 #include "model/text.hpp"

@@ -1,6 +1,6 @@
 #include "model/route/dimensions.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

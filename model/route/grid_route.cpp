@@ -1,6 +1,6 @@
 #include "model/route/grid_route.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

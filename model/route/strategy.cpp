@@ -1,10 +1,11 @@
 #include "model/route/strategy.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 
 #include "model/error.hpp"
+#include "model/format.hpp"
 #include "model/nearest_names.hpp"
 #include "model/route/catalogue.hpp"
 #include "model/text.hpp"
@@ -170,7 +171,7 @@ std::string to_string(const Strategy& strategy) {
     text += fmt::format(",{}", name);
     if (values == std::vector{automatic_value}) text += fmt::format("={}", automatic_text);
     else if (kind == Parameter::Kind::bytes) text += fmt::format("={}", print_bytes(values[0]));
-    else if (kind != Parameter::Kind::flag) text += fmt::format("={}", fmt::join(values, "x"));
+    else if (kind != Parameter::Kind::flag) text += fmt::format("={}", join(values, "x"));
   }
   if (strategy.window != row.default_window)
     text += strategy.window.unlimited() ? ",window=unlimited" : fmt::format(",window={}", strategy.window.rounds);

@@ -1,6 +1,6 @@
 #include "runtime/alltoall/alltoall_places.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

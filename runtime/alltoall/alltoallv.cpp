@@ -1,6 +1,6 @@
 #include "runtime/alltoall/alltoallv.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <iterator>
 

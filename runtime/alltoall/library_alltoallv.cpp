@@ -1,6 +1,6 @@
 #include "runtime/alltoall/library_alltoallv.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Cartesian collectives from C.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <string>

@@ -1,6 +1,6 @@
 #include "runtime/cartesian/cart_choice.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

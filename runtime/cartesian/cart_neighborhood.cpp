@@ -1,6 +1,6 @@
 #include "runtime/cartesian/cart_neighborhood.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <numeric>

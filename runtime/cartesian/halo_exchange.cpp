@@ -1,6 +1,6 @@
 #include "runtime/cartesian/halo_exchange.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <mpi.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <set>
 
 #include "model/error.hpp"
+#include "model/format.hpp"
 #include "model/text.hpp"
 #include "runtime/choose/unpriced.hpp"
 #include "runtime/context.hpp"
@@ -124,8 +125,8 @@ void require(const Grid& grid, const HaloArray& array, const void* cells, const 
 
 /// Are the grid, the depth, the size of a cell and the options those of rank 0? Extents may differ.
 void require_the_same(MPI_Comm comm, const Grid& grid, const HaloArray& array, const HaloOptions& options) {
-  std::string own = describe(grid) + fmt::format(" {} {} {} {}", fmt::join(array.depth, "x"), array.cell_bytes,
-                                                 fmt::join(options.stages, "x"), static_cast<int>(options.model));
+  std::string own = describe(grid) + fmt::format(" {} {} {} {}", join(array.depth, "x"), array.cell_bytes,
+                                                 join(options.stages, "x"), static_cast<int>(options.model));
   const auto first = broadcast(comm, own);
   all_or_none(comm, [&] {
     if (own != first)

@@ -1,6 +1,6 @@
 #include "runtime/choose/environment_names.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdio>
 

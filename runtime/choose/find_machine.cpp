@@ -1,6 +1,6 @@
 #include "runtime/choose/find_machine.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <atomic>
 #include <cstdio>

@@ -1,6 +1,6 @@
 #include "runtime/choose/gather_pattern.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <limits>
 #include <numeric>

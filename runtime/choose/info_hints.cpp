@@ -1,6 +1,6 @@
 #include "runtime/choose/info_hints.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <cstdio>

@@ -1,6 +1,6 @@
 #include "runtime/choose/known_wisdom.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdio>
 #include <map>

@@ -1,6 +1,6 @@
 #include "runtime/choose/selection.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

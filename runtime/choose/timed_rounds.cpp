@@ -1,6 +1,6 @@
 #include "runtime/choose/timed_rounds.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <numeric>

@@ -1,6 +1,6 @@
 #include "runtime/choose/unpriced.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdio>
 #include <mutex>

@@ -1,6 +1,6 @@
 #include "runtime/device/gpu_backend.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

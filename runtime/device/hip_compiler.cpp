@@ -1,6 +1,6 @@
 #include "runtime/device/hip_compiler.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <optional>
 

@@ -1,6 +1,6 @@
 #include "runtime/indexed/index_owners.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

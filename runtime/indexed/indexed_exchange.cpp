@@ -1,6 +1,6 @@
 #include "runtime/indexed/indexed_exchange.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <cstddef>

@@ -1,6 +1,6 @@
 #include "runtime/mpi/agreement.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdint>
 #include <new>

@@ -1,6 +1,6 @@
 #include "runtime/mpi/crowd_warning.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "runtime/mpi/crowd.hpp"
 #include "runtime/mpi/mpi_error.hpp"

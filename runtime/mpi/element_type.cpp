@@ -1,6 +1,6 @@
 #include "runtime/mpi/element_type.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "runtime/mpi/launcher.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <mpi.h>
 
 #include <cstdlib>

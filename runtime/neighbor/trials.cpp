@@ -1,6 +1,6 @@
 #include "runtime/neighbor/trials.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <vector>

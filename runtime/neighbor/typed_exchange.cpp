@@ -1,6 +1,6 @@
 #include "runtime/neighbor/typed_exchange.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
 #include "runtime/plan/sent_headers.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <limits>

@@ -1,6 +1,6 @@
 #include "runtime/sparse/sparse_engine.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "selector/choose/baseline.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

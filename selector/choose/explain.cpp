@@ -1,11 +1,11 @@
 #include "selector/choose/explain.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
+#include "model/format.hpp"
 #include "model/route/catalogue.hpp"
 #include "model/text.hpp"
 #include "selector/choose/baseline.hpp"
@@ -87,22 +87,21 @@ std::string gains(std::span<const Candidate> ranking, const Candidate& candidate
 std::string explain(std::span<const Candidate> ranking, std::size_t chosen, const Calls& calls, const Ties& ties) {
   const auto& candidate = ranking[chosen];
   auto text = fmt::format("{}: {} predicted\n", to_string(candidate.strategy), format_seconds(candidate.cost.seconds));
-  const auto out = std::back_inserter(text);
-  if (calls) fmt::format_to(out, "  {}\n", describe_calls(candidate, calls));
+  if (calls) append(text, "  {}\n", describe_calls(candidate, calls));
   for (std::size_t s = 0; s < candidate.cost.stages.size(); ++s) {
     const auto& stage = candidate.cost.stages[s];
-    fmt::format_to(out, "  stage {} ({}): up to {}{} by a rank, {}", s + 1, stage.label,
-                   stage.is_staging ? "" : fmt::format("{} messages and ", stage.messages_max),
-                   format_bytes(static_cast<double>(stage.bytes_max)) + (stage.is_staging ? "" : " sent"),
-                   format_seconds(stage.seconds));
+    append(text, "  stage {} ({}): up to {}{} by a rank, {}", s + 1, stage.label,
+           stage.is_staging ? "" : fmt::format("{} messages and ", stage.messages_max),
+           format_bytes(static_cast<double>(stage.bytes_max)) + (stage.is_staging ? "" : " sent"),
+           format_seconds(stage.seconds));
     const auto part = stage.dominant();
     if (const auto seconds = stage.parts[static_cast<std::size_t>(part)]; seconds > 0)
-      fmt::format_to(out, ", most of it {} ({})", describe(part), format_seconds(seconds));
+      append(text, ", most of it {} ({})", describe(part), format_seconds(seconds));
     text += "\n";
   }
   if (candidate.buffered_blocks_max && candidate.buffered_bytes_max)
-    fmt::format_to(out, "  a rank holds up to {} blocks ({}) for others\n", *candidate.buffered_blocks_max,
-                   format_bytes(static_cast<double>(*candidate.buffered_bytes_max)));
+    append(text, "  a rank holds up to {} blocks ({}) for others\n", *candidate.buffered_blocks_max,
+           format_bytes(static_cast<double>(*candidate.buffered_bytes_max)));
   text += gains(ranking, candidate);
   text += compare_with_baselines(ranking, candidate, calls);
   if (ranking.size() < 2 || candidate.cost.seconds <= 0) return text;
@@ -113,10 +112,10 @@ std::string explain(std::span<const Candidate> ranking, std::size_t chosen, cons
   const auto& winner = ranking.front();
   text += "Not chosen: ";
   if (ties.contains(candidate.strategy) && ties.contains(winner.strategy))
-    fmt::format_to(out,
-                   "it lost a tie. {} is the simplest of {} strategies that this profile cannot tell apart ({}).\n"
-                   "Against that one: ",
-                   to_string(winner.strategy), ties.strategies.size(), format_share(ties.uncertainty));
+    append(text,
+           "it lost a tie. {} is the simplest of {} strategies that this profile cannot tell apart ({}).\n"
+           "Against that one: ",
+           to_string(winner.strategy), ties.strategies.size(), format_share(ties.uncertainty));
   return text + compare(winner, candidate, calls);
 }
 

@@ -1,9 +1,11 @@
 #include "selector/choose/grid_mapping.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdlib>
+
+#include "model/format.hpp"
 
 namespace commpass {
 
@@ -146,10 +148,10 @@ std::optional<GridMapping> map_blocks_to_nodes(const Neighborhood& neighborhood,
 
 std::string describe(const GridMapping& mapping) {
   auto text = fmt::format("each node has a block of {} of the grid, and {:.4g} in place of {:.4g} go to other nodes",
-                          fmt::join(mapping.blocks, "x"), mapping.after, mapping.before);
+                          join(mapping.blocks, "x"), mapping.after, mapping.before);
   if (mapping.sockets_before > 0 || mapping.sockets_after > 0)
     text += fmt::format("; each socket has one of {}, and {:.4g} in place of {:.4g} go to other sockets of a node",
-                        fmt::join(mapping.socket_blocks, "x"), mapping.sockets_after, mapping.sockets_before);
+                        join(mapping.socket_blocks, "x"), mapping.sockets_after, mapping.sockets_before);
   return text;
 }
 

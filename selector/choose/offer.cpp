@@ -1,6 +1,6 @@
 #include "selector/choose/offer.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <iterator>

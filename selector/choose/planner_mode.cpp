@@ -1,6 +1,6 @@
 #include "selector/choose/planner_mode.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <limits>

@@ -1,6 +1,6 @@
 #include "selector/choose/ties.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <limits>
 #include <tuple>

@@ -1,5 +1,5 @@
 // commpass advise: what a recorded run would gain, here and on other machines.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <filesystem>
 #include <map>

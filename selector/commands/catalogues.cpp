@@ -1,7 +1,6 @@
 // commpass strategies, commpass patterns: what can be named, and how.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
-#include <iterator>
 #include <memory>
 
 #include "model/json.hpp"

@@ -1,11 +1,11 @@
 // commpass completion: scripts by which bash and zsh complete commands, switches and values. They are made from the
 // commands as they are declared, so that no list is kept twice.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <cstdio>
 #include <map>
 
+#include "model/format.hpp"
 #include "model/pattern/generate.hpp"
 #include "model/route/catalogue.hpp"
 #include "model/text.hpp"
@@ -34,7 +34,7 @@ std::string words_of(const Command& command) {
   if (!command.version.empty()) words.emplace_back("--version");
   for (const auto* each : all_switches(command))
     if (each->has_hyphens()) words.push_back(each->long_name());
-  return fmt::format("{}", fmt::join(words, " "));
+  return join(words, " ");
 }
 
 /// What the script does to complete a value, as text of a shell; empty: the shell offers files.
@@ -44,14 +44,14 @@ std::string completion_of(const Switch& each) {
     case Offer::profiles: return "values=$(\"$program\" profile list 2>/dev/null | cut -d\" \" -f1)";
     case Offer::strategies:
       for (const auto& row : catalogue()) words.emplace_back(row.name);
-      return fmt::format("values='{}'", fmt::join(words, " "));
+      return fmt::format("values='{}'", join(words, " "));
     case Offer::patterns:
       for (const auto& generator : generators()) words.push_back(std::string(generator.name) + ":");
-      return fmt::format("goes_on=yes values='{}'", fmt::join(words, " "));
+      return fmt::format("goes_on=yes values='{}'", join(words, " "));
     case Offer::files:
     case Offer::programs: break;
   }
-  return words.empty() ? "" : fmt::format("values='{}'", fmt::join(words, " "));
+  return words.empty() ? "" : fmt::format("values='{}'", join(words, " "));
 }
 
 /// @param path  the words that lead to the command, without the program's name
@@ -76,7 +76,7 @@ void collect_help(const Command& all, Facts& facts) {
   const auto add = [&](const std::string& path, const std::vector<Command>& commands) {
     std::vector<std::string> names;
     for (const auto& each : commands) names.push_back(each.name);
-    facts.choices += fmt::format("    '{}') choices='{}' ;;\n", path, fmt::join(names, " "));
+    facts.choices += fmt::format("    '{}') choices='{}' ;;\n", path, join(names, " "));
   };
   add("help", all.commands);
   for (const auto& each : all.commands)
@@ -86,7 +86,7 @@ void collect_help(const Command& all, Facts& facts) {
 std::string text_of(const Cases& cases) {
   std::string text;
   for (const auto& [consequence, patterns] : cases)
-    text += fmt::format("    {}) {} ;;\n", fmt::join(patterns, "|"), consequence);
+    text += fmt::format("    {}) {} ;;\n", join(patterns, "|"), consequence);
   return text;
 }
 
@@ -164,7 +164,7 @@ void print_script(const char* script, const Command& all) {
   collect_help(all, facts);
   std::string text = script;
   replace_all(text, "@look up@", look_up);
-  replace_all(text, "@groups@", fmt::format("{}", fmt::join(facts.groups, "|")));
+  replace_all(text, "@groups@", join(facts.groups, "|"));
   replace_all(text, "@choices@", facts.choices);
   replace_all(text, "@values@", text_of(facts.values));
   replace_all(text, "@places@", text_of(facts.places));

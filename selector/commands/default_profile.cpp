@@ -1,6 +1,6 @@
 #include "selector/commands/default_profile.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <atomic>
 #include <cstdio>

@@ -1,7 +1,6 @@
 #include "selector/commands/environment.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <cstdlib>
 
 #include "model/error.hpp"
+#include "model/format.hpp"
 #include "model/machine/layout.hpp"
 #include "model/route/catalogue.hpp"
 #include "model/route/sparse_strategy.hpp"
@@ -59,7 +59,7 @@ std::vector<std::string> parse_interposed_calls(const std::string& text) {
   for (const auto& name : names)
     if (std::ranges::count(interposed_call_names, name) == 0)
       throw InputError("call " + name, "it cannot be taken over",
-                       fmt::format("use some of {}", fmt::join(interposed_call_names, ", ")));
+                       fmt::format("use some of {}", join(interposed_call_names, ", ")));
   return names;
 }
 

@@ -1,8 +1,7 @@
 #include "selector/commands/launches.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,6 +15,7 @@
 
 #include "model/error.hpp"
 #include "model/file.hpp"
+#include "model/format.hpp"
 #include "model/machine/profile.hpp"
 #include "model/text.hpp"
 #include "selector/commands/default_profile.hpp"
@@ -105,7 +105,7 @@ std::string launch(const LaunchArguments& launches, const std::string& progress,
   if (show_progress(progress.empty() ? read_environment().progress : parse_progress(progress)))
     std::fputs((name + "\n").c_str(), stderr);
   if (const int code = run_words(words, output); code != 0)
-    throw InputError(name, fmt::format("'{}' ended with exit code {}", fmt::join(words, " "), code),
+    throw InputError(name, fmt::format("'{}' ended with exit code {}", join(words, " "), code),
                      "see what it said above");
   return name;
 }

@@ -1,5 +1,5 @@
 // commpass: the front door. It needs no MPI; what does is handed to a program beside this one.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "selector/commands/number_checks.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "model/text.hpp"
 

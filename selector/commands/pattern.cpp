@@ -1,5 +1,5 @@
 // commpass pattern: writes a pattern, or tells what it is like.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <memory>
 

@@ -1,12 +1,13 @@
 #include "selector/commands/picture_arguments.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <filesystem>
 
 #include "model/error.hpp"
 #include "model/file.hpp"
+#include "model/format.hpp"
 #include "pictures/cost_bars.hpp"
 #include "pictures/layout_view.hpp"
 #include "pictures/matrix_view.hpp"
@@ -71,8 +72,7 @@ void PictureArguments::check(std::size_t keys) const {
   if (known.empty())
     throw InputError("--svg " + svg, fmt::format("a sweep over {} keys has no picture", keys), "sweep one key or two");
   if (!name.empty() && std::ranges::find(known, name) == known.end())
-    throw InputError("--picture " + name, "there is none of that name here",
-                     fmt::format("use {}", fmt::join(known, ", ")));
+    throw InputError("--picture " + name, "there is none of that name here", fmt::format("use {}", join(known, ", ")));
 }
 
 bool PictureArguments::shows_messages() const { return name == "matrix" || name == "timeline" || name == "layout"; }

@@ -1,5 +1,5 @@
 // commpass predict: what each strategy would cost.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdio>
 #include <functional>

@@ -1,6 +1,6 @@
 #include "selector/commands/prediction.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <ctime>

@@ -1,5 +1,5 @@
 // commpass profile: lists, shows, validates, compares and merges machine profiles.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <ctime>
 #include <filesystem>

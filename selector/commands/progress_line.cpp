@@ -1,6 +1,6 @@
 #include "selector/commands/progress_line.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <system_error>
 #include <utility>

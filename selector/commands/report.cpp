@@ -1,5 +1,5 @@
 // commpass report: one HTML file of what a profile says, and of what is predicted for a pattern.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

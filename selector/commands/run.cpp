@@ -1,6 +1,6 @@
 // commpass run, commpass record: start a program that nobody changes with libcommpass-mpi before the MPI library.
 #include <fcntl.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): kill is POSIX
 #include <spawn.h>
 #include <sys/stat.h>

@@ -1,7 +1,6 @@
 #include "selector/commands/run_command.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <type_traits>
 
 #include "model/error.hpp"
+#include "model/format.hpp"
 #include "model/nearest_names.hpp"
 #include "model/text.hpp"
 #include "selector/commands/environment.hpp"
@@ -94,7 +94,7 @@ void add(CLI::App& app, const Switch& each) {
                      ? ""
                      : fmt::format("'{}' is none of its values; use {}", text, either_of(words));
         },
-        fmt::format("{{{}}}", fmt::join(words, ",")));
+        fmt::format("{{{}}}", join(words, ",")));
   if (each.rules.last_counts) option->take_last();
 }
 

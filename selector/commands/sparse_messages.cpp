@@ -1,6 +1,6 @@
 #include "selector/commands/sparse_messages.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <limits>
 

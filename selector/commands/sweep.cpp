@@ -1,6 +1,6 @@
 #include "selector/commands/sweep.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <exception>
@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "model/error.hpp"
+#include "model/format.hpp"
 #include "model/route/catalogue.hpp"
 #include "model/text.hpp"
 #include "selector/choose/baseline.hpp"
@@ -53,7 +54,7 @@ std::string even_grid(std::int64_t ranks, std::size_t dimensions) {
   std::vector<std::int64_t> sizes(std::max<std::size_t>(dimensions, 1), 1);
   for (auto factor = factors.rbegin(); factor != factors.rend(); ++factor) *std::ranges::min_element(sizes) *= *factor;
   std::ranges::sort(sizes, std::greater());
-  return fmt::format("{}", fmt::join(sizes, "x"));
+  return join(sizes, "x");
 }
 
 void set_ranks(PatternArguments& pattern, std::int64_t ranks, const std::string& where) {

@@ -1,11 +1,12 @@
 #include "selector/commands/sweep_range.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <optional>
 
 #include "model/error.hpp"
+#include "model/format.hpp"
 #include "model/nearest_names.hpp"
 #include "model/text.hpp"
 #include "selector/report/sweep_report.hpp"
@@ -98,7 +99,7 @@ const SweepKey& sweep_key(const std::string& name, const std::string& where) {
   for (const auto& key : sweep_keys()) names.emplace_back(key.name);
   const auto near = did_you_mean(name, names);
   throw InputError(where, fmt::format("'{}' is no key to sweep", name),
-                   fmt::format("{}se {}", near.empty() ? "u" : near + "U", fmt::join(names, ", ")));
+                   fmt::format("{}se {}", near.empty() ? "u" : near + "U", join(names, ", ")));
 }
 
 std::vector<SweepRange> parse_sweep(const std::string& text) {

@@ -1,5 +1,5 @@
 // commpass wisdom: what was measured and kept, and how to forget it.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <filesystem>
 #include <memory>

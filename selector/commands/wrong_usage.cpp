@@ -1,11 +1,11 @@
 #include "selector/commands/wrong_usage.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "model/format.hpp"
 #include "model/nearest_names.hpp"
 
 namespace commpass {
@@ -100,8 +100,7 @@ class Given {
       if (count(each) > 0) given.push_back(each.long_name());
     }
     if (given.size() < group.least) return fmt::format("'{}' needs {}; add one", named_.words, either_of(all));
-    if (given.size() > group.most)
-      return fmt::format("{} exclude each other; use one of them", fmt::join(given, " and "));
+    if (given.size() > group.most) return fmt::format("{} exclude each other; use one of them", join(given, " and "));
     return std::nullopt;
   }
 

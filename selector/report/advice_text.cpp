@@ -1,9 +1,9 @@
 // Advice as a page for people, and as JSON.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
-#include <iterator>
 
+#include "model/format.hpp"
 #include "model/json.hpp"
 #include "model/text.hpp"
 #include "selector/choose/baseline.hpp"
@@ -34,23 +34,22 @@ constexpr std::size_t site_width = 28;
 
 std::string table_of_calls(const Advice& advice) {
   std::string text;
-  const auto out = std::back_inserter(text);
-  fmt::format_to(out, "   {:<{}} {:<20} {:>6} {:>8} {:>12} {:>9} {:>8}\n", "called from", site_width, "MPI_...",
-                 "ranks", "calls", "bytes a call", "a call", "of run");
+  append(text, "   {:<{}} {:<20} {:>6} {:>8} {:>12} {:>9} {:>8}\n", "called from", site_width, "MPI_...", "ranks",
+         "calls", "bytes a call", "a call", "of run");
   for (const auto& call : advice.calls) {
     const auto number = &call - advice.calls.data() + 1;
     const bool is_timed = call.measured_s > 0;
-    fmt::format_to(out, "{:>2} {:<{}} {:<20} {:>6} {:>8} {:>12} {:>9} {:>8}\n", number, fitted(call.site, site_width),
-                   site_width, call.call, call.ranks, call.calls, format_bytes(call.bytes),
-                   is_timed ? format_seconds(seconds_of(advice, call)) : "-",
-                   is_timed ? percent(call.measured_s / advice.record.run_s) : "-");
-    if (call.communicators > 1) fmt::format_to(out, "   on {} communicators\n", call.communicators);
+    append(text, "{:>2} {:<{}} {:<20} {:>6} {:>8} {:>12} {:>9} {:>8}\n", number, fitted(call.site, site_width),
+           site_width, call.call, call.ranks, call.calls, format_bytes(call.bytes),
+           is_timed ? format_seconds(seconds_of(advice, call)) : "-",
+           is_timed ? percent(call.measured_s / advice.record.run_s) : "-");
+    if (call.communicators > 1) append(text, "   on {} communicators\n", call.communicators);
   }
   if (advice.calls_left_out > 0)
-    fmt::format_to(out, "   {} more, {} of the run in all, are left out\n", advice.calls_left_out,
-                   percent(advice.left_out_s / advice.record.run_s));
+    append(text, "   {} more, {} of the run in all, are left out\n", advice.calls_left_out,
+           percent(advice.left_out_s / advice.record.run_s));
   for (const auto& other : advice.record.others)
-    fmt::format_to(out, "   {} more calls of MPI_{} were counted only\n", other.calls, other.call);
+    append(text, "   {} more calls of MPI_{} were counted only\n", other.calls, other.call);
   return text;
 }
 
@@ -140,9 +139,8 @@ std::string advice_text(const Advice& advice) {
   const auto measured_s = measured_in_calls(record);
   const bool is_by_clock = std::ranges::all_of(record.exchanges, &RecordedExchange::is_by_clock);
   std::string text;
-  const auto out = std::back_inserter(text);
-  fmt::format_to(out, "{}: {}\n", advice.origin, fitted(record.program, 100));
-  fmt::format_to(out, "{}, {}, {}\n", parse_layout(record.layout).describe(), record.mpi, format_seconds(record.run_s));
+  append(text, "{}: {}\n", advice.origin, fitted(record.program, 100));
+  append(text, "{}, {}, {}\n", parse_layout(record.layout).describe(), record.mpi, format_seconds(record.run_s));
   if (record.exchanges.empty()) return text + "No exchange was recorded: there is nothing to gain.\n";
   text += wrap_lines(fmt::format("Exchanges took {} of the run, {}, apart from waiting for late ranks ({}).\n\n",
                                  percent(record.run_s > 0 ? measured_s / record.run_s : 0), format_seconds(measured_s),

@@ -1,12 +1,12 @@
 #include "selector/report/call_report.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 
+#include "model/format.hpp"
 #include "model/json.hpp"
 #include "model/text.hpp"
 #include "selector/choose/baseline.hpp"
@@ -23,28 +23,27 @@ double CallReport::regret() const {
 
 std::string call_report_table(const CallReport& report) {
   std::string text;
-  const auto out = std::back_inserter(text);
-  for (const auto& [key, value] : report.context) fmt::format_to(out, "{}: {}\n", key, value);
+  for (const auto& [key, value] : report.context) append(text, "{}: {}\n", key, value);
   std::size_t width = std::string("strategy").size();
   for (const auto& row : report.rows) width = std::max(width, row.name.size());
-  fmt::format_to(out, "\n  {:<{}}  {:>10}  {:>10}  {:>10}\n", "strategy", width, "predicted", "measured", "error");
+  append(text, "\n  {:<{}}  {:>10}  {:>10}  {:>10}\n", "strategy", width, "predicted", "measured", "error");
   for (const auto& row : report.rows) {
-    fmt::format_to(out, "{} {:<{}}", row.name == report.chosen ? "*" : " ", row.name, width);
+    append(text, "{} {:<{}}", row.name == report.chosen ? "*" : " ", row.name, width);
     if (row.predicted_s)
-      fmt::format_to(out, "  {:>10}  {:>10}  {:>10}\n", format_seconds(*row.predicted_s),
-                     format_seconds(row.measured_s), format_rounded_error(*row.predicted_s / row.measured_s - 1));
-    else fmt::format_to(out, "  {:>10}  {:>10}\n", "", format_seconds(row.measured_s));
+      append(text, "  {:>10}  {:>10}  {:>10}\n", format_seconds(*row.predicted_s), format_seconds(row.measured_s),
+             format_rounded_error(*row.predicted_s / row.measured_s - 1));
+    else append(text, "  {:>10}  {:>10}\n", "", format_seconds(row.measured_s));
   }
-  fmt::format_to(out, "\nChosen: {}, {} with what choosing adds, regret {} (its time over that of the fastest)\n",
-                 report.chosen, format_seconds(report.chosen_s), format_fixed(report.regret(), 3));
+  append(text, "\nChosen: {}, {} with what choosing adds, regret {} (its time over that of the fastest)\n",
+         report.chosen, format_seconds(report.chosen_s), format_fixed(report.regret(), 3));
   for (const auto& row : report.baselines)
-    fmt::format_to(out, "{}, {}: {}; what was chosen is {} that\n", report.baseline_kind, row.name,
-                   format_seconds(row.measured_s),
-                   row.measured_s > 0 && report.chosen_s > 0 ? compare_speed(report.chosen_s, row.measured_s)
-                                                             : "not comparable with");
+    append(text, "{}, {}: {}; what was chosen is {} that\n", report.baseline_kind, row.name,
+           format_seconds(row.measured_s),
+           row.measured_s > 0 && report.chosen_s > 0 ? compare_speed(report.chosen_s, row.measured_s)
+                                                     : "not comparable with");
   if (report.barrier_s && report.tally_s)
-    fmt::format_to(out, "A non-blocking barrier alone: {}; the reduction that ends nbx in its place: {}\n",
-                   format_seconds(*report.barrier_s), format_seconds(*report.tally_s));
+    append(text, "A non-blocking barrier alone: {}; the reduction that ends nbx in its place: {}\n",
+           format_seconds(*report.barrier_s), format_seconds(*report.tally_s));
   return text;
 }
 

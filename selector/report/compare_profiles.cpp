@@ -1,14 +1,14 @@
 #include "selector/report/compare_profiles.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <vector>
 
+#include "model/format.hpp"
 #include "model/json.hpp"
 #include "model/text.hpp"
 #include "selector/report/csv.hpp"
@@ -149,20 +149,19 @@ std::optional<double> ratio_of(const std::optional<double>& first, const std::op
 
 std::string compare_profiles_table(const Profile& first, const Profile& second) {
   std::string text;
-  const auto out = std::back_inserter(text);
   const auto rows = rows_of(first, second);
   std::size_t width = 0;
   for (const auto& row : rows) width = std::max(width, row.key.size());
   constexpr std::size_t widest_number = 14;
   const auto column = std::max({widest_number, first.machine.name.size(), second.machine.name.size()});
   const auto head = [&](const char* heading) {
-    fmt::format_to(out, "{:<{}}  {:>{}}  {:>{}}  {:>8}\n", heading, width, first.machine.name, column,
-                   second.machine.name, column, "ratio");
+    append(text, "{:<{}}  {:>{}}  {:>{}}  {:>8}\n", heading, width, first.machine.name, column, second.machine.name,
+           column, "ratio");
   };
   const auto line = [&](const std::string& name, double a, double b, const auto& print) {
     const auto ratio = ratio_of(a, b);
-    fmt::format_to(out, "{:<{}}  {:>{}}  {:>{}}  {:>8}\n", name, width, print(a), column, print(b), column,
-                   ratio ? fmt::format("{:.3g}", *ratio) : "-");
+    append(text, "{:<{}}  {:>{}}  {:>{}}  {:>8}\n", name, width, print(a), column, print(b), column,
+           ratio ? fmt::format("{:.3g}", *ratio) : "-");
   };
 
   head("parameter");
@@ -177,10 +176,9 @@ std::string compare_profiles_table(const Profile& first, const Profile& second) 
            *lone.first, *lone.second, format_seconds);
 
   const auto tell = [&](const std::string& what, const std::vector<std::string>& parts) {
-    text += wrap_lines(
-        fmt::format("{}: {}\n", what, parts.empty() ? "nothing" : fmt::format("{}", fmt::join(parts, ", "))));
+    text += wrap_lines(fmt::format("{}: {}\n", what, parts.empty() ? "nothing" : join(parts, ", ")));
   };
-  fmt::format_to(out, "\nratio: {} over {}\n", second.machine.name, first.machine.name);
+  append(text, "\nratio: {} over {}\n", second.machine.name, first.machine.name);
   tell("only in " + first.machine.name, only_in(rows, &Row::first, &Row::second));
   tell("only in " + second.machine.name, only_in(rows, &Row::second, &Row::first));
   if (const auto [is_known, keys] = beyond_intervals(first, second); is_known)

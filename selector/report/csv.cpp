@@ -1,8 +1,6 @@
 #include "selector/report/csv.hpp"
 
-#include <fmt/format.h>
-
-#include <iterator>
+#include <fmt/core.h>
 
 #include "selector/choose/baseline.hpp"
 

@@ -1,6 +1,6 @@
 #include "selector/report/join_launches.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

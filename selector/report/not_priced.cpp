@@ -1,6 +1,6 @@
 #include "selector/report/not_priced.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "model/error.hpp"
 

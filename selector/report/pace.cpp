@@ -1,10 +1,10 @@
 #include "selector/report/pace.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 
+#include "model/format.hpp"
 #include "model/json.hpp"
 #include "model/machine/miss.hpp"
 #include "model/text.hpp"
@@ -28,7 +28,7 @@ std::string describe_pace(std::span<const Pace> paces) {
   std::vector<std::string> each;
   for (const auto& [locality, seconds] : paces)
     each.push_back(fmt::format("{} {}", format_seconds(seconds), place_of(locality)));
-  return fmt::format("{} take {}", format_bytes(pace_bytes), fmt::join(each, ", "));
+  return fmt::format("{} take {}", format_bytes(pace_bytes), join(each, ", "));
 }
 
 std::vector<Pace> pace_of(const Profile& profile) {

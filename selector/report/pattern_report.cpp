@@ -1,10 +1,10 @@
 #include "selector/report/pattern_report.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
-#include <iterator>
 
+#include "model/format.hpp"
 #include "model/json.hpp"
 #include "model/text.hpp"
 #include "selector/report/csv.hpp"
@@ -35,42 +35,37 @@ void print_traffic(std::string& text, const std::string& heading,
                    const std::vector<std::pair<std::string, Traffic>>& rows, const Traffic& total) {
   std::size_t width = heading.size();
   for (const auto& [name, traffic] : rows) width = std::max(width, name.size());
-  const auto out = std::back_inserter(text);
-  fmt::format_to(out, "\n  {:<{}}  {:>10}  {:>6}  {:>10}  {:>6}\n", heading, width, "messages", "share", "bytes",
-                 "share");
+  append(text, "\n  {:<{}}  {:>10}  {:>6}  {:>10}  {:>6}\n", heading, width, "messages", "share", "bytes", "share");
   for (const auto& [name, traffic] : rows)
-    fmt::format_to(out, "  {:<{}}  {:>10}  {:>5.1f}%  {:>10}  {:>5.1f}%\n", name, width, traffic.messages,
-                   100 * share(traffic.messages, total.messages), bytes_text(traffic.bytes),
-                   100 * share(traffic.bytes, total.bytes));
+    append(text, "  {:<{}}  {:>10}  {:>5.1f}%  {:>10}  {:>5.1f}%\n", name, width, traffic.messages,
+           100 * share(traffic.messages, total.messages), bytes_text(traffic.bytes),
+           100 * share(traffic.bytes, total.bytes));
 }
 
 }  // namespace
 
 std::string statistics_table(const PatternStatistics& s, const std::string& pattern, const Layout* layout) {
   std::string text;
-  const auto out = std::back_inserter(text);
-  fmt::format_to(out, "pattern: {}\n", pattern);
-  if (layout) fmt::format_to(out, "layout: {}\n", layout->describe());
-  fmt::format_to(out, "ranks: {}, of which {} neither send nor receive\n", s.ranks, s.idle_ranks);
-  fmt::format_to(out, "messages: {}, and {} edges of 0 bytes\n", s.total.messages, s.empty_edges);
-  fmt::format_to(out, "bytes: {}, and {} of ranks to themselves\n", bytes_text(s.total.bytes),
-                 bytes_text(s.self_bytes));
+  append(text, "pattern: {}\n", pattern);
+  if (layout) append(text, "layout: {}\n", layout->describe());
+  append(text, "ranks: {}, of which {} neither send nor receive\n", s.ranks, s.idle_ranks);
+  append(text, "messages: {}, and {} edges of 0 bytes\n", s.total.messages, s.empty_edges);
+  append(text, "bytes: {}, and {} of ranks to themselves\n", bytes_text(s.total.bytes), bytes_text(s.self_bytes));
   if (s.repeated_bytes > 0)
-    fmt::format_to(out, "repeated: {} ({:.1f}%) are bytes that their rank also sends to another one\n",
-                   bytes_text(s.repeated_bytes), 100 * share(s.repeated_bytes, s.total.bytes));
-  fmt::format_to(out, "message size: {} smallest, {} median, {} largest\n", bytes_text(s.message_bytes_min),
-                 bytes_text(s.message_bytes_median), bytes_text(s.message_bytes_max));
-  fmt::format_to(out, "symmetric: {}\n", describe(s.symmetry));
+    append(text, "repeated: {} ({:.1f}%) are bytes that their rank also sends to another one\n",
+           bytes_text(s.repeated_bytes), 100 * share(s.repeated_bytes, s.total.bytes));
+  append(text, "message size: {} smallest, {} median, {} largest\n", bytes_text(s.message_bytes_min),
+         bytes_text(s.message_bytes_median), bytes_text(s.message_bytes_max));
+  append(text, "symmetric: {}\n", describe(s.symmetry));
 
-  fmt::format_to(out, "\n  {:<17}  {:>10}  {:>10}  {:>10}  {:>10}\n", "of a rank", "least", "mean", "most",
-                 "most/mean");
+  append(text, "\n  {:<17}  {:>10}  {:>10}  {:>10}  {:>10}\n", "of a rank", "least", "mean", "most", "most/mean");
   const auto counts = [&](const char* what, const Spread& spread) {
-    fmt::format_to(out, "  {:<17}  {:>10}  {:>10.1f}  {:>10}  {:>10.2f}\n", what, spread.min, spread.mean, spread.max,
-                   spread.imbalance());
+    append(text, "  {:<17}  {:>10}  {:>10.1f}  {:>10}  {:>10.2f}\n", what, spread.min, spread.mean, spread.max,
+           spread.imbalance());
   };
   const auto bytes = [&](const char* what, const Spread& spread) {
-    fmt::format_to(out, "  {:<17}  {:>10}  {:>10}  {:>10}  {:>10.2f}\n", what, bytes_text(spread.min),
-                   bytes_text(spread.mean), bytes_text(spread.max), spread.imbalance());
+    append(text, "  {:<17}  {:>10}  {:>10}  {:>10}  {:>10.2f}\n", what, bytes_text(spread.min), bytes_text(spread.mean),
+           bytes_text(spread.max), spread.imbalance());
   };
   counts("messages sent", s.sends);
   counts("messages received", s.receives);

@@ -1,12 +1,12 @@
 #include "selector/report/place_report.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
-#include <iterator>
 #include <set>
 
 #include "model/error.hpp"
+#include "model/format.hpp"
 #include "model/json.hpp"
 #include "model/text.hpp"
 
@@ -103,19 +103,18 @@ PlaceReport report_places(const Record& record, const std::vector<WhoRan>& ran, 
 std::string place_report_text(const Record& record, const PlaceReport& report) {
   if (report.places.empty()) return {};
   std::string text;
-  const auto out = std::back_inserter(text);
-  fmt::format_to(out, "commpass: by place, in all calls on average over ranks; predicted on {}\n",
-                 report.predicted ? report.predicted->machine : "no machine: " + report.unpriced);
-  fmt::format_to(out, "{:<20} {:>6} {:>8} {:>12} {:>8} {:>8} {:>8} {:>10} {:>10} {:>10} {:>10} {:>10}  {}\n", "MPI_...",
-                 "ranks", "calls", "bytes a call", "by MPI", "by ours", "by both", "exchange", "waiting", "MPI's pred.",
-                 "ours pred.", "saved", "last strategy, called from");
+  append(text, "commpass: by place, in all calls on average over ranks; predicted on {}\n",
+         report.predicted ? report.predicted->machine : "no machine: " + report.unpriced);
+  append(text, "{:<20} {:>6} {:>8} {:>12} {:>8} {:>8} {:>8} {:>10} {:>10} {:>10} {:>10} {:>10}  {}\n", "MPI_...",
+         "ranks", "calls", "bytes a call", "by MPI", "by ours", "by both", "exchange", "waiting", "MPI's pred.",
+         "ours pred.", "saved", "last strategy, called from");
   for (std::size_t i = 0; i < report.places.size(); ++i) text += row_of(report, i);
-  if (report.places_left_out > 0) fmt::format_to(out, "{} more places are left out\n", report.places_left_out);
+  if (report.places_left_out > 0) append(text, "{} more places are left out\n", report.places_left_out);
   for (const auto& other : record.others)
-    fmt::format_to(out, "{} more calls of MPI_{} were counted only\n", other.calls, other.call);
-  fmt::format_to(
-      out, "of a run of {} exchanges took {}; {}\n", format_seconds(record.run_s), format_seconds(report.exchange_s),
-      report.is_saved_known ? seconds_or_dash(true, report.saved_s) + " saved" : "what was saved was not measured");
+    append(text, "{} more calls of MPI_{} were counted only\n", other.calls, other.call);
+  append(text, "of a run of {} exchanges took {}; {}\n", format_seconds(record.run_s),
+         format_seconds(report.exchange_s),
+         report.is_saved_known ? seconds_or_dash(true, report.saved_s) + " saved" : "what was saved was not measured");
   return text;
 }
 

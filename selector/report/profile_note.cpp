@@ -1,11 +1,12 @@
 #include "selector/report/profile_note.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
+#include "model/format.hpp"
 #include "selector/choose/explain.hpp"
 
 namespace commpass {
@@ -72,7 +73,7 @@ std::string profile_note(const Machine& machine, const Layout& layout, CostModel
       lacks.push_back(fmt::format("host.{}: its messages are priced like those of host.{}", name_of(locality),
                                   stand_in(machine, locality)));
   if (const auto crowd = lacking_copies(machine, layout, ranking); !crowd.empty()) lacks.push_back(crowd);
-  return lacks.empty() ? std::string() : fmt::format("profile {} lacks {}", machine.name, fmt::join(lacks, "; "));
+  return lacks.empty() ? std::string() : fmt::format("profile {} lacks {}", machine.name, join(lacks, "; "));
 }
 
 std::string explain_with_note(std::span<const Candidate> ranking, std::size_t chosen, const Machine& machine,

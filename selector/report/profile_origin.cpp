@@ -1,13 +1,13 @@
 #include "selector/report/profile_origin.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <fmt/core.h>
 
 #include <ctime>
 #include <iomanip>
 #include <set>
 #include <sstream>
 
+#include "model/format.hpp"
 #include "model/json.hpp"
 #include "model/text.hpp"
 #include "selector/report/sha256.hpp"
@@ -144,7 +144,7 @@ std::string unknown_keys_warning(const Profile& profile) {
   return fmt::format(
       "profile {} was written by a newer Commpass, and what this one does not know counts for nothing "
       "({}); update Commpass.",
-      profile.machine.name, fmt::join(profile.unknown_keys, ", "));
+      profile.machine.name, join(profile.unknown_keys, ", "));
 }
 
 std::string use_warning(const Profile& profile, const Surroundings& here) {

@@ -1,11 +1,11 @@
 #include "selector/report/profile_text.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
+#include "model/format.hpp"
 #include "model/json.hpp"
 #include "model/text.hpp"
 #include "selector/report/profile_origin.hpp"
@@ -33,7 +33,6 @@ constexpr auto* next_is_absent = "next message of a burst: not measured, taken a
 constexpr auto* receive_is_absent = "taking in a message: not measured, taken as a message of a burst, while sending";
 
 void add_channel(std::string& text, const std::string& place, const Channel& channel) {
-  const auto out = std::back_inserter(text);
   // What no protocol of a channel has is said once.
   const bool any_next = std::ranges::any_of(channel.protocols, has_next),
              any_receive = std::ranges::any_of(channel.protocols, has_receive);
@@ -42,25 +41,25 @@ void add_channel(std::string& text, const std::string& place, const Channel& cha
     const auto until = i + 1 < channel.protocols.size()
                            ? "up to " + format_bytes(static_cast<double>(p.max_bytes))
                            : std::string(channel.protocols.size() > 1 ? "beyond" : "any size");
-    fmt::format_to(out, "  {} {} ({}): {}\n", place, p.name, until, line(p.alpha_s, p.beta_s_per_byte));
-    if (has_next(p)) fmt::format_to(out, "    next message of a burst: {}\n", line(p.alpha_next_s, p.beta_next()));
-    else if (any_next) fmt::format_to(out, "    {}\n", next_is_absent);
+    append(text, "  {} {} ({}): {}\n", place, p.name, until, line(p.alpha_s, p.beta_s_per_byte));
+    if (has_next(p)) append(text, "    next message of a burst: {}\n", line(p.alpha_next_s, p.beta_next()));
+    else if (any_next) append(text, "    {}\n", next_is_absent);
     if (has_receive(p))
-      fmt::format_to(out, "    taking in a message: {}\n",
-                     line(*p.alpha_receive_s, p.beta_receive_s_per_byte.value_or(p.beta_s_per_byte)));
-    else if (any_receive) fmt::format_to(out, "    {}\n", receive_is_absent);
+      append(text, "    taking in a message: {}\n",
+             line(*p.alpha_receive_s, p.beta_receive_s_per_byte.value_or(p.beta_s_per_byte)));
+    else if (any_receive) append(text, "    {}\n", receive_is_absent);
   }
-  if (!any_next) fmt::format_to(out, "    {}\n", next_is_absent);
-  if (!any_receive) fmt::format_to(out, "    {}\n", receive_is_absent);
+  if (!any_next) append(text, "    {}\n", next_is_absent);
+  if (!any_receive) append(text, "    {}\n", receive_is_absent);
   if (channel.rendezvous_from_bytes)
-    fmt::format_to(out, "    sends of {} and more wait for their receive\n",
-                   format_bytes(static_cast<double>(*channel.rendezvous_from_bytes)));
+    append(text, "    sends of {} and more wait for their receive\n",
+           format_bytes(static_cast<double>(*channel.rendezvous_from_bytes)));
   if (channel.gamma_s > 0.0)
-    fmt::format_to(out, "    queue: {} times the square of messages, halved\n", format_seconds(*channel.gamma_s));
+    append(text, "    queue: {} times the square of messages, halved\n", format_seconds(*channel.gamma_s));
   if (std::isfinite(channel.aggregate_rate_bytes_per_s))
-    fmt::format_to(out, "    together at most {}\n", rate(channel.aggregate_rate_bytes_per_s));
+    append(text, "    together at most {}\n", rate(channel.aggregate_rate_bytes_per_s));
   if (std::isfinite(channel.link_rate_bytes_per_s))
-    fmt::format_to(out, "    those of one rank together at most {}\n", rate(channel.link_rate_bytes_per_s));
+    append(text, "    those of one rank together at most {}\n", rate(channel.link_rate_bytes_per_s));
 }
 
 void add_channels(std::string& text, const char* memory, const MemoryChannels& channels) {
@@ -72,40 +71,38 @@ void add_channels(std::string& text, const char* memory, const MemoryChannels& c
 }
 
 void add_operations(std::string& text, const Machine& machine) {
-  const auto out = std::back_inserter(text);
   for (const auto& [key, seconds] : measured_operations(machine.operations))
-    fmt::format_to(out, "  {}: {}\n", key.substr(0, key.rfind('_')), format_seconds(seconds));
+    append(text, "  {}: {}\n", key.substr(0, key.rfind('_')), format_seconds(seconds));
   if (const auto bytes = machine.operations.new_send_bytes)
-    fmt::format_to(out, "  sends of up to {}: a new request each time\n", format_bytes(static_cast<double>(*bytes)));
-  if (machine.operations.ranks) fmt::format_to(out, "    collective ones with {} ranks\n", *machine.operations.ranks);
+    append(text, "  sends of up to {}: a new request each time\n", format_bytes(static_cast<double>(*bytes)));
+  if (machine.operations.ranks) append(text, "    collective ones with {} ranks\n", *machine.operations.ranks);
 }
 
 void add_rates(std::string& text, const Machine& machine) {
-  const auto out = std::back_inserter(text);
-  fmt::format_to(out, "  a node into the network: {}\n  the network into a node: {}\n",
-                 rate(machine.injection_rate_bytes_per_s), rate(machine.ejection_rate_bytes_per_s));
+  append(text, "  a node into the network: {}\n  the network into a node: {}\n",
+         rate(machine.injection_rate_bytes_per_s), rate(machine.ejection_rate_bytes_per_s));
   if (std::isfinite(machine.core_rate_bytes_per_s))
-    fmt::format_to(out, "  each node when all send into the network: {}\n", rate(machine.core_rate_bytes_per_s));
+    append(text, "  each node when all send into the network: {}\n", rate(machine.core_rate_bytes_per_s));
   if (std::isfinite(machine.group_rate_bytes_per_s))
-    fmt::format_to(out, "  a group of nodes into the others, or from them: {}\n", rate(machine.group_rate_bytes_per_s));
+    append(text, "  a group of nodes into the others, or from them: {}\n", rate(machine.group_rate_bytes_per_s));
   if (std::isfinite(machine.bus_rate_bytes_per_s))
-    fmt::format_to(out, "  all messages within a node: {}\n", rate(machine.bus_rate_bytes_per_s));
-  fmt::format_to(out, "  memory copy: {}\n  each piece of a copy: {}\n", rate(machine.copy_rate_bytes_per_s),
-                 machine.copy_block_s ? format_seconds(*machine.copy_block_s) : "not measured, taken as no time");
-  if (machine.value_run_s) fmt::format_to(out, "  loops over values: {} a run\n", format_seconds(*machine.value_run_s));
+    append(text, "  all messages within a node: {}\n", rate(machine.bus_rate_bytes_per_s));
+  append(text, "  memory copy: {}\n  each piece of a copy: {}\n", rate(machine.copy_rate_bytes_per_s),
+         machine.copy_block_s ? format_seconds(*machine.copy_block_s) : "not measured, taken as no time");
+  if (machine.value_run_s) append(text, "  loops over values: {} a run\n", format_seconds(*machine.value_run_s));
   if (machine.datatype_rate_bytes_per_s && machine.datatype_block_s)
-    fmt::format_to(out, "  derived datatypes: {}, {} a piece\n", rate(*machine.datatype_rate_bytes_per_s),
-                   format_seconds(*machine.datatype_block_s));
+    append(text, "  derived datatypes: {}, {} a piece\n", rate(*machine.datatype_rate_bytes_per_s),
+           format_seconds(*machine.datatype_block_s));
   const auto copies = [&](const char* direction, const std::vector<DeviceCopy>& list) {
     for (const auto& c : list)
-      fmt::format_to(out, "  {}, {} process{}: {}\n", direction, c.processes, c.processes == 1 ? "" : "es",
-                     line(c.alpha_s, c.beta_s_per_byte));
+      append(text, "  {}, {} process{}: {}\n", direction, c.processes, c.processes == 1 ? "" : "es",
+             line(c.alpha_s, c.beta_s_per_byte));
   };
-  if (machine.devices_per_node) fmt::format_to(out, "  devices of a node: {}\n", *machine.devices_per_node);
+  if (machine.devices_per_node) append(text, "  devices of a node: {}\n", *machine.devices_per_node);
   if (machine.device_copy_rate_bytes_per_s)
-    fmt::format_to(out, "  copy within a device: {}\n", rate(*machine.device_copy_rate_bytes_per_s));
+    append(text, "  copy within a device: {}\n", rate(*machine.device_copy_rate_bytes_per_s));
   if (machine.device_copy_call_s)
-    fmt::format_to(out, "  starting copies within a device: {}\n", format_seconds(*machine.device_copy_call_s));
+    append(text, "  starting copies within a device: {}\n", format_seconds(*machine.device_copy_call_s));
   copies("device to host", machine.device_to_host);
   copies("host to device", machine.host_to_device);
 }
@@ -157,9 +154,8 @@ std::string number_text(const std::string& key, const Json& value) {
 
 /// What a provenance holds, each thing on a line, without what only programs read.
 void add_provenance(std::string& text, const Json& json, const std::string& place, std::time_t now) {
-  const auto out = std::back_inserter(text);
   const auto add_list = [&](const char* heading, const Json& list, std::string (*print)(const Json&)) {
-    for (const auto& each : list) fmt::format_to(out, "    {}{}: {}\n", place, heading, print(each));
+    for (const auto& each : list) append(text, "    {}{}: {}\n", place, heading, print(each));
   };
   for (const auto& [key, value] : json.items()) {
     const auto name = place + key;
@@ -174,10 +170,10 @@ void add_provenance(std::string& text, const Json& json, const std::string& plac
     else if (value.is_string()) {
       const auto words = value.get<std::string>();
       const auto age = key == "date" ? age_of(words, now) : std::nullopt;
-      fmt::format_to(out, "    {}: {}{}\n", name, words, age ? fmt::format(" ({:.0f} days ago)", *age) : std::string());
+      append(text, "    {}: {}{}\n", name, words, age ? fmt::format(" ({:.0f} days ago)", *age) : std::string());
     } else if (key == "elapsed_s" && value.is_number())
-      fmt::format_to(out, "    {}: {}\n", "took", format_seconds(value.get<double>()));
-    else fmt::format_to(out, "    {}: {}\n", name, value.is_number() ? number_text(key, value) : value.dump());
+      append(text, "    {}: {}\n", "took", format_seconds(value.get<double>()));
+    else append(text, "    {}: {}\n", name, value.is_number() ? number_text(key, value) : value.dump());
   }
 }
 
@@ -194,8 +190,8 @@ std::string describe_verdict(const Machine& machine) {
 
 std::string describe_profile(const Profile& profile, const std::string& path, std::time_t now) {
   const auto& machine = profile.machine;
-  auto text = fmt::format("{} ({})\n  verdict: {}\n", machine.name, path,
-                          fmt::join(split(describe_verdict(machine), '\n'), "\n  "));
+  auto text =
+      fmt::format("{} ({})\n  verdict: {}\n", machine.name, path, join(split(describe_verdict(machine), '\n'), "\n  "));
   add_channels(text, "host", machine.host);
   if (!machine.device.empty()) add_channels(text, "device", machine.device);
   add_rates(text, machine);

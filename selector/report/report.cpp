@@ -1,10 +1,10 @@
 #include "selector/report/report.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
-#include <iterator>
 
+#include "model/format.hpp"
 #include "model/json.hpp"
 #include "model/text.hpp"
 #include "selector/choose/baseline.hpp"
@@ -36,24 +36,21 @@ std::string mark_of(const ReportRow& row, const Report& report, bool tied) {
 }
 
 void print_row(std::string& text, const ReportRow& row, const Report& report, const Columns& columns) {
-  const auto out = std::back_inserter(text);
   const auto& cost = row.candidate.cost;
-  fmt::format_to(out, "{} {:<{}}", mark_of(row, report, columns.tied), to_string(row.candidate.strategy),
-                 columns.width);
+  append(text, "{} {:<{}}", mark_of(row, report, columns.tied), to_string(row.candidate.strategy), columns.width);
   if (columns.planned)
-    fmt::format_to(out, "  {:>10}", row.is_priced ? format_seconds(row.candidate.plan_seconds.value_or(0)) : "-");
-  if (columns.planned && columns.measured)
-    fmt::format_to(out, "  {:>13}", format_seconds(row.measured_plan_s.value_or(0)));
-  fmt::format_to(out, "  {:>10}", row.is_priced ? format_seconds(cost.seconds) : "-");
+    append(text, "  {:>10}", row.is_priced ? format_seconds(row.candidate.plan_seconds.value_or(0)) : "-");
+  if (columns.planned && columns.measured) append(text, "  {:>13}", format_seconds(row.measured_plan_s.value_or(0)));
+  append(text, "  {:>10}", row.is_priced ? format_seconds(cost.seconds) : "-");
   if (columns.measured && row.measured_s)
-    fmt::format_to(out, "  {:>10}  {:>10}", format_seconds(*row.measured_s),
-                   row.is_priced ? format_rounded_error(cost.seconds / *row.measured_s - 1) : "-");
+    append(text, "  {:>10}  {:>10}", format_seconds(*row.measured_s),
+           row.is_priced ? format_rounded_error(cost.seconds / *row.measured_s - 1) : "-");
   if (!row.is_priced) {
-    fmt::format_to(out, "  {:>18}  {:>12}\n", "-", "-");
+    append(text, "  {:>18}  {:>12}\n", "-", "-");
     return;
   }
-  fmt::format_to(out, "  {:>18}  {:>12}\n", messages_per_stage(cost),
-                 format_bytes(static_cast<double>(bytes_per_stage(cost))));
+  append(text, "  {:>18}  {:>12}\n", messages_per_stage(cost),
+         format_bytes(static_cast<double>(bytes_per_stage(cost))));
 }
 
 /// Of one exchange as it was measured, or as candidates are ranked; nothing where neither is known.
@@ -167,7 +164,6 @@ std::string report_table(const Report& report, std::size_t top) {
   const auto rows = shown_rows(report, top);
   std::string context, text;
   for (const auto& [key, value] : report.context) context += fmt::format("{}: {}\n", key, value);
-  const auto out = std::back_inserter(text);
   std::size_t width = std::string("strategy").size();
   for (const auto* row : rows) width = std::max(width, to_string(row->candidate.strategy).size());
   const auto has = [&](auto is_so) { return std::ranges::any_of(rows, is_so); };
@@ -175,25 +171,24 @@ std::string report_table(const Report& report, std::size_t top) {
                         has([](const auto* row) { return row->candidate.plan_seconds.has_value(); }),
                         has([&](const auto* row) { return report.ties.contains(row->candidate.strategy); })};
 
-  fmt::format_to(out, "\n  {}{:<{}}", columns.tied ? " " : "", "strategy", width);
-  if (columns.planned) fmt::format_to(out, "  {:>10}", "plan");
-  if (columns.planned && columns.measured) fmt::format_to(out, "  {:>13}", "measured plan");
-  fmt::format_to(out, "  {:>10}", "predicted");
-  if (columns.measured) fmt::format_to(out, "  {:>10}  {:>10}", "measured", "error");
-  fmt::format_to(out, "  {:>18}  {:>12}\n", "messages per stage", "bytes sent");
+  append(text, "\n  {}{:<{}}", columns.tied ? " " : "", "strategy", width);
+  if (columns.planned) append(text, "  {:>10}", "plan");
+  if (columns.planned && columns.measured) append(text, "  {:>13}", "measured plan");
+  append(text, "  {:>10}", "predicted");
+  if (columns.measured) append(text, "  {:>10}  {:>10}", "measured", "error");
+  append(text, "  {:>18}  {:>12}\n", "messages per stage", "bytes sent");
   for (const auto* row : rows) print_row(text, *row, report, columns);
   if (columns.tied)
-    fmt::format_to(out, "  ~ ties with the fastest by prediction (uncertainty of this profile: {})\n",
-                   format_share(report.ties.uncertainty));
+    append(text, "  ~ ties with the fastest by prediction (uncertainty of this profile: {})\n",
+           format_share(report.ties.uncertainty));
   if (const auto hidden = report.rows.size() + report.baselines.size() - rows.size(); hidden > 0)
-    fmt::format_to(out, "  {} more points are not shown ({})\n", hidden,
-                   report.shows_all_points ? "a larger --top shows them"
-                   : top > 0               ? "--all-points without --top shows them"
-                                           : "--all-points shows them");
+    append(text, "  {} more points are not shown ({})\n", hidden,
+           report.shows_all_points ? "a larger --top shows them"
+           : top > 0               ? "--all-points without --top shows them"
+                                   : "--all-points shows them");
   if (!report.too_dear.empty())
-    fmt::format_to(out,
-                   "  {} more were not priced in full: their busiest ranks alone take too long (--all prices them)\n",
-                   report.too_dear.size());
+    append(text, "  {} more were not priced in full: their busiest ranks alone take too long (--all prices them)\n",
+           report.too_dear.size());
   text += describe_not_priced(report.not_priced);
   auto closing = "\n" + describe_choice(report) + "\n";
   if (!report.note.empty()) closing += fmt::format("Note: {}.\n", report.note);

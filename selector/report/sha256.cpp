@@ -1,11 +1,12 @@
 #include "selector/report/sha256.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <iterator>
+
+#include "model/format.hpp"
 
 namespace commpass {
 
@@ -65,7 +66,7 @@ std::string sha256(std::string_view text) {
   for (std::size_t begin = 0; begin < message.size(); begin += block_bytes)
     compress(state, std::string_view(message).substr(begin, block_bytes));
   std::string digest;
-  for (const auto word : state) fmt::format_to(std::back_inserter(digest), "{:08x}", word);
+  for (const auto word : state) append(digest, "{:08x}", word);
   return digest;
 }
 

@@ -1,12 +1,12 @@
 #include "selector/report/sparse_report.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <span>
 
+#include "model/format.hpp"
 #include "model/text.hpp"
 #include "selector/choose/baseline.hpp"
 #include "selector/report/csv.hpp"
@@ -46,24 +46,22 @@ std::string describe_tie(const SparseReport& report) {
 std::string sparse_report_table(const SparseReport& report, std::size_t top) {
   const auto rows = first_of(report, top);
   std::string text;
-  const auto out = std::back_inserter(text);
-  for (const auto& [key, value] : report.context) fmt::format_to(out, "{}: {}\n", key, value);
+  for (const auto& [key, value] : report.context) append(text, "{}: {}\n", key, value);
   std::size_t width = std::string("strategy").size();
   for (const auto& row : rows) width = std::max(width, to_string(row.strategy).size());
   const std::string messages = "messages per stage";
   std::size_t messages_width = messages.size();
   for (const auto& row : rows) messages_width = std::max(messages_width, messages_of(row).size());
-  fmt::format_to(out, "\n  {:<{}}  {:>10}  {:>{}}\n", "strategy", width, "predicted", messages, messages_width);
+  append(text, "\n  {:<{}}  {:>10}  {:>{}}\n", "strategy", width, "predicted", messages, messages_width);
   for (const auto& row : rows)
-    fmt::format_to(out, "{} {:<{}}  {:>10}  {:>{}}\n", &row == rows.data() ? "*" : " ", to_string(row.strategy), width,
-                   format_seconds(row.seconds), messages_of(row), messages_width);
-  if (rows.size() < report.rows.size()) fmt::format_to(out, "  … and {} more\n", report.rows.size() - rows.size());
+    append(text, "{} {:<{}}  {:>10}  {:>{}}\n", &row == rows.data() ? "*" : " ", to_string(row.strategy), width,
+           format_seconds(row.seconds), messages_of(row), messages_width);
+  if (rows.size() < report.rows.size()) append(text, "  … and {} more\n", report.rows.size() - rows.size());
   text += describe_not_priced(report.not_priced);
   const auto& chosen = report.rows.front();
-  fmt::format_to(out, "\nChosen: {}", to_string(chosen.strategy));
+  append(text, "\nChosen: {}", to_string(chosen.strategy));
   if (report.plain && chosen.seconds > 0 && report.plain->seconds > 0)
-    fmt::format_to(out, ", {} {}", compare_speed(chosen.seconds, report.plain->seconds),
-                   to_string(report.plain->strategy));
+    append(text, ", {} {}", compare_speed(chosen.seconds, report.plain->seconds), to_string(report.plain->strategy));
   text += "\n" + describe_tie(report);
   if (!report.note.empty()) text += "Note: " + report.note + ".\n";
   return text;

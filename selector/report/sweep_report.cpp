@@ -1,10 +1,10 @@
 #include "selector/report/sweep_report.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
-#include <iterator>
 
+#include "model/format.hpp"
 #include "model/json.hpp"
 #include "model/text.hpp"
 #include "selector/choose/baseline.hpp"
@@ -108,17 +108,16 @@ std::vector<Crossover> crossovers(const SweepReport& report) {
 
 std::string sweep_table(const SweepReport& report) {
   std::string text;
-  const auto out = std::back_inserter(text);
   for (const auto& [key, value] : report.context) text += wrap_lines(fmt::format("{}: {}\n", key, value));
   std::size_t width = std::string("chosen").size(), tied = 0;
   for (const auto& point : report.points) {
     if (point.chosen) width = std::max(width, to_string(point.chosen->strategy).size());
     tied += point.ties.strategies.empty() ? 0 : 1;
   }
-  fmt::format_to(out, "\n");
-  for (const auto& key : report.keys) fmt::format_to(out, "{:>8}  ", key);
-  fmt::format_to(out, "{:<{}}  {:>9}  {:>9}  {:>17}{}\n", "chosen", width, "predicted", "standard", "than standard",
-                 tied > 0 ? "  ties" : "");
+  append(text, "\n");
+  for (const auto& key : report.keys) append(text, "{:>8}  ", key);
+  append(text, "{:<{}}  {:>9}  {:>9}  {:>17}{}\n", "chosen", width, "predicted", "standard", "than standard",
+         tied > 0 ? "  ties" : "");
   for (const auto& point : report.points) {
     std::string values;
     for (std::size_t k = 0; k < report.keys.size(); ++k)
@@ -127,11 +126,10 @@ std::string sweep_table(const SweepReport& report) {
       text += wrap_lines(fmt::format("{}- ({})\n", values, point.reason));
       continue;
     }
-    fmt::format_to(out, "{}{:<{}}  {:>9}  {:>9}  {:>17}", values, to_string(point.chosen->strategy), width,
-                   format_seconds(point.chosen->cost.seconds),
-                   point.standard_s ? format_seconds(*point.standard_s) : "-",
-                   point.speed().empty() ? "-" : point.speed());
-    if (tied > 0) fmt::format_to(out, "  {:>4}", point.ties.strategies.size());
+    append(text, "{}{:<{}}  {:>9}  {:>9}  {:>17}", values, to_string(point.chosen->strategy), width,
+           format_seconds(point.chosen->cost.seconds), point.standard_s ? format_seconds(*point.standard_s) : "-",
+           point.speed().empty() ? "-" : point.speed());
+    if (tied > 0) append(text, "  {:>4}", point.ties.strategies.size());
     text += "\n";
   }
   if (tied > 0)
@@ -140,11 +138,10 @@ std::string sweep_table(const SweepReport& report) {
         "the simplest of these is taken.\n",
         tied, report.points.size(), format_share(report_uncertainty(report))));
   const auto found = crossovers(report);
-  if (!found.empty()) fmt::format_to(out, "\nCrossovers:\n");
-  for (const auto& crossover : found) fmt::format_to(out, "  {}\n", describe_crossover(report, crossover));
+  if (!found.empty()) append(text, "\nCrossovers:\n");
+  for (const auto& crossover : found) append(text, "  {}\n", describe_crossover(report, crossover));
   if (const auto* best = best_of(report); best && is_of_strategies(report))
-    fmt::format_to(out, "\nBest: {}, {}\n", to_string(best->chosen->strategy),
-                   format_seconds(best->chosen->cost.seconds));
+    append(text, "\nBest: {}, {}\n", to_string(best->chosen->strategy), format_seconds(best->chosen->cost.seconds));
   std::vector<std::string> notes;
   for (const auto& point : report.points)
     if (!point.note.empty() && std::ranges::find(notes, point.note) == notes.end()) notes.push_back(point.note);

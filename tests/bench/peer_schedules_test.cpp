@@ -1,7 +1,7 @@
 // What other libraries send, against the counts of the papers.
 #include "bench/peer_schedules.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <map>

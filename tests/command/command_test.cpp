@@ -1,5 +1,5 @@
 // The commpass command without MPI: exit codes, one sentence for errors, and outputs that other programs read.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // commpass predict --sparse: what the library would choose, and what is refused.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "command/run.hpp"

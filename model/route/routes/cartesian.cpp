@@ -1,10 +1,11 @@
 // cartesian: the coordinates of blocks on a grid of ranks are corrected dimension by dimension, or several at once.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <set>
 
 #include "model/error.hpp"
+#include "model/format.hpp"
 #include "model/route/catalogue.hpp"
 #include "model/route/grid_route.hpp"
 
@@ -62,7 +63,7 @@ GridWay grid_way(const Strategy& strategy, const Grid& grid) {
     throw NotApplicable(to_string(strategy), "on a grid where no rank asks another one, cartesian and standard run");
   auto way = grid_way(strategy);
   if (way.dims != grid.dims)
-    throw NotApplicable(to_string(strategy), fmt::format("the grid is {}", fmt::join(grid.dims, "x")));
+    throw NotApplicable(to_string(strategy), fmt::format("the grid is {}", join(grid.dims, "x")));
   return way;
 }
 

@@ -1,7 +1,7 @@
 // mpi: the exchange is left to the MPI library's own collective, that of neighbourhoods or, called once, MPI_Alltoallv.
 // Its ways are those of standard, all messages in flight at once; what the call takes beyond them is a parameter of the
 // machine.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "model/machine/machine.hpp"
 #include "model/route/catalogue.hpp"

@@ -1,5 +1,5 @@
 // multi-leader: the ranks of a node gather what they send on some of them, which exchange it and hand it out.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <set>

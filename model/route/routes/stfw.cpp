@@ -1,7 +1,7 @@
 // stfw: store and forward over a virtual process topology T_n(k_1 … k_n).
 #include "model/route/routes/stfw.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <bit>

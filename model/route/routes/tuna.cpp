@@ -1,5 +1,5 @@
 // tuna: the base-r digits of the distance, lowest first; rounds run one after another unless a window says otherwise.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <set>

@@ -1,6 +1,6 @@
 // tuna-node: hierarchical TuNA. Within the node by the base-R digits of the distance to the destination's local rank,
 // one round at a time, then across the network.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,9 @@
 #include "model/cost/neighborhood_cost.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include "model/format.hpp"
 #include "model/pattern/neighborhood_counts.hpp"
 #include "model/route/catalogue.hpp"
 #include "model/support.hpp"
@@ -66,7 +67,7 @@ TEST(NeighborhoodSchedule, CostsWhatTheWholeScheduleCostsOnATorus) {
        {std::pair{std::vector{6, 5}, 3}, {std::vector{4, 4, 5}, 3}, {std::vector{4, 5}, 4}}) {
     const auto neighborhood = box_on(dims, count);
     const auto layout = Layout::with_ppn(neighborhood.grid.ranks(), 1);
-    const auto name = fmt::format("cartesian,dims={}", fmt::join(dims, "x"));
+    const auto name = fmt::format("cartesian,dims={}", join(dims, "x"));
     for (const auto model : {CostModel::burst, CostModel::max_rate, CostModel::postal})
       for (const bool is_same : {false, true})
         for (const Bytes bytes : {8, 400, 100000})

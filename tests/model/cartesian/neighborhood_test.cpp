@@ -1,6 +1,7 @@
 #include "model/pattern/neighborhood.hpp"
+#include "model/format.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -103,7 +104,7 @@ TEST(CartesianSchedules, SendWhatTable1Says) {
     const auto neighborhood = of_row(row);
     if (neighborhood.grid.ranks() * row.t > 1 << 18) continue;  // those by one rank alone, below
     const auto layout = Layout::with_ppn(neighborhood.grid.ranks(), 1);
-    const auto name = fmt::format("cartesian,dims={}", fmt::join(neighborhood.grid.dims, "x"));
+    const auto name = fmt::format("cartesian,dims={}", join(neighborhood.grid.dims, "x"));
     for (const bool is_same : {false, true}) {
       const auto pattern = pattern_of(neighborhood, NeighborBytes::equal(neighborhood, 1, is_same));
       const auto combined = sent_by_each(test::schedule_of(name, layout, pattern));
@@ -117,7 +118,7 @@ TEST(CartesianSchedules, SendWhatTable1Says) {
 }
 
 std::int64_t bytes_sent(const Neighborhood& neighborhood, const std::string& stages) {
-  const auto name = fmt::format("cartesian,dims={},stages={}", fmt::join(neighborhood.grid.dims, "x"), stages);
+  const auto name = fmt::format("cartesian,dims={},stages={}", join(neighborhood.grid.dims, "x"), stages);
   const auto pattern = pattern_of(neighborhood, NeighborBytes::equal(neighborhood, 1, true));
   return sent_by_each(test::schedule_of(name, Layout::with_ppn(pattern.ranks, 1), pattern)).bytes;
 }

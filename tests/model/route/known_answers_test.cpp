@@ -1,5 +1,5 @@
 // The papers' numbers for the routes that exist.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "runtime/random/c_place.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdlib>
 

@@ -1,5 +1,5 @@
 // Sparse exchanges of C: with room for what comes, or memory of Commpass; elements of any type.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

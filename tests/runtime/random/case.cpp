@@ -1,6 +1,6 @@
 #include "runtime/random/case.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <mpi.h>
 #include <sched.h>
 

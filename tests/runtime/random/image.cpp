@@ -1,6 +1,6 @@
 #include "runtime/random/image.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

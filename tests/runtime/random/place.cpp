@@ -1,6 +1,6 @@
 #include "runtime/random/place.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <limits>

@@ -1,5 +1,5 @@
 // Random exchanges of all kinds at once, checked byte by byte, on the ranks that mpirun gives.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <mpi.h>
 #include <unistd.h>
 

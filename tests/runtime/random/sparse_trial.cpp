@@ -1,5 +1,5 @@
 // Sparse exchanges of C++, waited for at once or started.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "runtime/random/sparse_problem.hpp"
 #include "runtime/random/strategies.hpp"

@@ -1,6 +1,6 @@
 #include "runtime/random/strategies.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 

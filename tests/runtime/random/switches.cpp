@@ -1,6 +1,7 @@
 #include "runtime/random/switches.hpp"
+#include "model/format.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -92,7 +93,7 @@ std::string Switches::command(int ranks, std::int64_t number) const {
     text += " --kinds ";
     for (const auto kind : kinds) text += fmt::format("{}{}", kind == kinds.front() ? "" : ",", name_of(kind));
   }
-  if (!without.empty()) text += fmt::format(" --without {}", fmt::join(without, ","));
+  if (!without.empty()) text += fmt::format(" --without {}", join(without, ","));
   return text;
 }
 

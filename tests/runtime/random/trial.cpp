@@ -1,6 +1,6 @@
 #include "runtime/random/trial.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace commpass::random_test {
 

@@ -2,7 +2,7 @@
 #include "selector/report/join_launches.hpp"
 #include "model/json.hpp"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "model/error.hpp"
