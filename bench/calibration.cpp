@@ -10,8 +10,8 @@
 
 #include "bench/device_cases.hpp"
 #include "bench/options.hpp"
-#include "model/file.hpp"
-#include "model/json.hpp"
+#include "model/base/file.hpp"
+#include "model/base/json.hpp"
 #include "model/machine/profile.hpp"
 
 namespace commpass::bench {

@@ -8,7 +8,7 @@
 
 #include "bench/options.hpp"
 #include "bench/summary.hpp"
-#include "model/json.hpp"
+#include "model/base/json.hpp"
 #include "selector/choose/parallel.hpp"
 
 namespace commpass::bench {

@@ -8,9 +8,9 @@
 #include <limits>
 #include <set>
 
-#include "model/file.hpp"
-#include "model/format.hpp"
-#include "model/json.hpp"
+#include "model/base/file.hpp"
+#include "model/base/format.hpp"
+#include "model/base/json.hpp"
 #include "model/machine/profile.hpp"
 #include "model/pattern/generate.hpp"
 #include "selector/choose/baseline.hpp"

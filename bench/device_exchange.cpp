@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "measure/pattern_data.hpp"
-#include "model/error.hpp"
-#include "model/json.hpp"
+#include "model/base/error.hpp"
+#include "model/base/json.hpp"
 #include "model/machine/profile.hpp"
 #include "model/route/strategy.hpp"
 #include "runtime/communicator.hpp"

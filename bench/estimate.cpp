@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "bench/options.hpp"
-#include "model/json.hpp"
+#include "model/base/json.hpp"
 #include "model/machine/profile.hpp"
 #include "model/pattern/generate.hpp"
 #include "model/route/catalogue.hpp"

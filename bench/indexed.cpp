@@ -7,8 +7,8 @@
 #include "bench/options.hpp"
 #include "bench/peer_times.hpp"
 #include "bench/value_needs.hpp"
-#include "model/file.hpp"
-#include "model/json.hpp"
+#include "model/base/file.hpp"
+#include "model/base/json.hpp"
 
 namespace commpass::bench {
 namespace {

@@ -3,9 +3,9 @@
 #include <mpi.h>
 
 #include "bench/value_needs.hpp"
-#include "model/error.hpp"
-#include "model/file.hpp"
-#include "model/json.hpp"
+#include "model/base/error.hpp"
+#include "model/base/file.hpp"
+#include "model/base/json.hpp"
 #include "model/machine/profile.hpp"
 #include "model/route/strategy.hpp"
 #include "runtime/communicator.hpp"

@@ -9,7 +9,7 @@
 #include "bench/options.hpp"
 #include "bench/statistics.hpp"
 #include "bench/stopwatch.hpp"
-#include "model/json.hpp"
+#include "model/base/json.hpp"
 
 namespace commpass::bench {
 namespace {

@@ -5,7 +5,7 @@
 #include "bench/peer_schedules.hpp"
 #include "bench/peer_times.hpp"
 #include "bench/skewed_patterns.hpp"
-#include "model/json.hpp"
+#include "model/base/json.hpp"
 #include "model/machine/profile.hpp"
 #include "model/pattern/generate.hpp"
 #include "model/pattern/matrix_pattern.hpp"

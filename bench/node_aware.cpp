@@ -9,9 +9,9 @@
 
 #include "bench/node_aware_exchanges.hpp"
 #include "bench/options.hpp"
-#include "model/json.hpp"
+#include "model/base/json.hpp"
+#include "model/base/text.hpp"
 #include "model/machine/profile_lookup.hpp"
-#include "model/text.hpp"
 
 namespace commpass::bench {
 namespace {

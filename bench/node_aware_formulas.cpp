@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 
 namespace commpass::node_aware {
 

@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "model/error.hpp"
-#include "model/file.hpp"
+#include "model/base/error.hpp"
+#include "model/base/file.hpp"
 #include "selector/commands/run_command.hpp"
 
 namespace commpass::bench {

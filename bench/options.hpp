@@ -5,7 +5,7 @@
 #include <string>
 
 #include "bench/simulate.hpp"
-#include "model/json.hpp"
+#include "model/base/json.hpp"
 #include "selector/commands/switches.hpp"
 
 namespace commpass::bench {

@@ -11,8 +11,8 @@
 #include "bench/options.hpp"
 #include "bench/statistics.hpp"
 #include "bench/stopwatch.hpp"
-#include "model/json.hpp"
-#include "model/text.hpp"
+#include "model/base/json.hpp"
+#include "model/base/text.hpp"
 #include "runtime/execute/local_copy.hpp"
 
 namespace commpass::bench {

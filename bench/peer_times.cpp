@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #include "bench/summary.hpp"
-#include "model/file.hpp"
+#include "model/base/file.hpp"
 #include "selector/choose/parallel.hpp"
 
 namespace commpass::bench {

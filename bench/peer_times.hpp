@@ -7,7 +7,7 @@
 
 #include "bench/options.hpp"
 #include "bench/simulate.hpp"
-#include "model/json.hpp"
+#include "model/base/json.hpp"
 
 namespace commpass::bench {
 

@@ -7,9 +7,9 @@
 #include <set>
 
 #include "bench/options.hpp"
-#include "model/json.hpp"
+#include "model/base/json.hpp"
+#include "model/base/text.hpp"
 #include "model/machine/profile_lookup.hpp"
-#include "model/text.hpp"
 #include "selector/choose/alltoall_choice.hpp"
 #include "selector/commands/number_checks.hpp"
 

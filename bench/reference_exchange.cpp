@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <sstream>
 
-#include "model/file.hpp"
-#include "model/json.hpp"
+#include "model/base/file.hpp"
+#include "model/base/json.hpp"
 #include "runtime/execute/memory.hpp"
 #include "runtime/indexed/value_runs.hpp"
 #include "runtime/mpi/mpi_error.hpp"

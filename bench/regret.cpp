@@ -12,10 +12,10 @@
 #include "bench/skewed_patterns.hpp"
 #include "bench/sparse_cases.hpp"
 #include "bench/summary.hpp"
-#include "model/error.hpp"
-#include "model/format.hpp"
-#include "model/json.hpp"
-#include "model/text.hpp"
+#include "model/base/error.hpp"
+#include "model/base/format.hpp"
+#include "model/base/json.hpp"
+#include "model/base/text.hpp"
 #include "selector/choose/parallel.hpp"
 
 namespace commpass::bench {

@@ -3,10 +3,10 @@
 
 #include "bench/options.hpp"
 #include "bench/stopwatch.hpp"
-#include "model/json.hpp"
+#include "model/base/json.hpp"
+#include "model/base/text.hpp"
 #include "model/machine/profile.hpp"
 #include "model/route/catalogue.hpp"
-#include "model/text.hpp"
 #include "selector/choose/alltoall_choice.hpp"
 #include "selector/choose/offer.hpp"
 #include "selector/choose/sparse_choice.hpp"

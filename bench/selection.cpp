@@ -6,11 +6,11 @@
 
 #include "bench/options.hpp"
 #include "bench/stopwatch.hpp"
-#include "model/json.hpp"
+#include "model/base/json.hpp"
+#include "model/base/text.hpp"
 #include "model/machine/profile.hpp"
 #include "model/pattern/generate.hpp"
 #include "model/route/catalogue.hpp"
-#include "model/text.hpp"
 #include "selector/choose/finalists.hpp"
 #include "selector/choose/find_grid.hpp"
 #include "selector/choose/offer.hpp"

@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <numeric>
 
-#include "model/error.hpp"
-#include "model/file.hpp"
-#include "model/json.hpp"
+#include "model/base/error.hpp"
+#include "model/base/file.hpp"
+#include "model/base/json.hpp"
 #include "selector/choose/parallel.hpp"
 
 namespace commpass::bench {

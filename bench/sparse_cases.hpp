@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "bench/simulate.hpp"
-#include "model/json.hpp"
-#include "model/types.hpp"
+#include "model/base/json.hpp"
+#include "model/base/types.hpp"
 
 namespace commpass::bench {
 

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <ctime>
 
-#include "model/types.hpp"
+#include "model/base/types.hpp"
 
 namespace commpass::bench {
 

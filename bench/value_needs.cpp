@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "bench/node_speakers.hpp"
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "model/pattern/matrix_pattern.hpp"
 
 namespace commpass::bench {

@@ -7,8 +7,8 @@
 #include <functional>
 #include <vector>
 
+#include "model/base/types.hpp"
 #include "model/machine/layout.hpp"
-#include "model/types.hpp"
 #include "runtime/alltoall/alltoall_exchange.hpp"
 #include "runtime/mpi/nonblocking_reduction.hpp"
 #include "runtime/mpi/own_communicator.hpp"

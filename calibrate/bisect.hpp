@@ -1,7 +1,7 @@
 // From which size on something is otherwise.
 #pragma once
 
-#include "model/types.hpp"
+#include "model/base/types.hpp"
 
 namespace commpass {
 

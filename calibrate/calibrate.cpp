@@ -11,7 +11,7 @@
 #include "calibrate/calibration.hpp"
 #include "calibrate/devices.hpp"
 #include "calibrate/fit/verdict.hpp"
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "model/median.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/crowd_warning.hpp"

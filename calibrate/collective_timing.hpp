@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "model/base/types.hpp"
 #include "model/machine/machine.hpp"
-#include "model/types.hpp"
 #include "runtime/execute/executor.hpp"
 #include "runtime/mpi/own_communicator.hpp"
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <random>
 
-#include "model/format.hpp"
-#include "model/text.hpp"
+#include "model/base/format.hpp"
+#include "model/base/text.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "selector/choose/select.hpp"
 

@@ -5,10 +5,10 @@
 #include <cstdio>
 
 #include "calibrate/calibrate.hpp"
-#include "model/error.hpp"
-#include "model/file.hpp"
-#include "model/format.hpp"
-#include "model/text.hpp"
+#include "model/base/error.hpp"
+#include "model/base/file.hpp"
+#include "model/base/format.hpp"
+#include "model/base/text.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/detect_layout.hpp"
 #include "runtime/mpi/fingerprint.hpp"

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <span>
 
-#include "model/types.hpp"
+#include "model/base/types.hpp"
 
 namespace commpass {
 

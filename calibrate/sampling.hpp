@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "calibrate/fit/fit.hpp"
-#include "model/error.hpp"
-#include "model/types.hpp"
+#include "model/base/error.hpp"
+#include "model/base/types.hpp"
 
 namespace commpass {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "calibrate/fit/pairs.hpp"
-#include "model/types.hpp"
+#include "model/base/types.hpp"
 #include "runtime/execute/memory.hpp"
 
 namespace commpass {

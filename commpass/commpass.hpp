@@ -1,6 +1,6 @@
 // All of Commpass that runs on MPI, in C++. In C: commpass/commpass.h; without MPI: commpass/predict.hpp.
 #pragma once
 
-#include "model/error.hpp"            // IWYU pragma: export
+#include "model/base/error.hpp"       // IWYU pragma: export
 #include "runtime/communicator.hpp"   // IWYU pragma: export
 #include "runtime/mpi/mpi_error.hpp"  // IWYU pragma: export

@@ -1,7 +1,7 @@
 // Patterns, machine profiles, and what each strategy costs: all of Commpass that needs no MPI.
 #pragma once
 
-#include "model/error.hpp"                    // IWYU pragma: export
+#include "model/base/error.hpp"               // IWYU pragma: export
 #include "model/machine/profile_lookup.hpp"   // IWYU pragma: export
 #include "model/pattern/generate.hpp"         // IWYU pragma: export
 #include "model/pattern/matrix_market.hpp"    // IWYU pragma: export

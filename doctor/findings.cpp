@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "model/format.hpp"
-#include "model/text.hpp"
+#include "model/base/format.hpp"
+#include "model/base/text.hpp"
 
 namespace commpass {
 

@@ -1,6 +1,6 @@
 
 #include "doctor/findings.hpp"
-#include "model/json.hpp"
+#include "model/base/json.hpp"
 
 namespace commpass {
 

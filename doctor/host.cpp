@@ -7,8 +7,8 @@
 #include <fstream>
 #include <thread>
 
+#include "model/base/text.hpp"
 #include "model/machine/profile_lookup.hpp"
-#include "model/text.hpp"
 
 namespace commpass {
 

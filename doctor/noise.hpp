@@ -1,7 +1,7 @@
 // How much time other work takes from a process, by running the same piece of work again and again.
 #pragma once
 
-#include "model/types.hpp"
+#include "model/base/types.hpp"
 
 namespace commpass {
 

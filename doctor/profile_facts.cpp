@@ -2,8 +2,8 @@
 
 #include <ctime>
 
-#include "model/error.hpp"
-#include "model/json.hpp"
+#include "model/base/error.hpp"
+#include "model/base/json.hpp"
 #include "selector/commands/environment.hpp"
 
 namespace commpass {

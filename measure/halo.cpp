@@ -7,9 +7,9 @@
 #include <functional>
 
 #include "measure/time_exchanges.hpp"
-#include "model/error.hpp"
-#include "model/format.hpp"
-#include "model/text.hpp"
+#include "model/base/error.hpp"
+#include "model/base/format.hpp"
+#include "model/base/text.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"

@@ -12,7 +12,7 @@
 #include "measure/pattern_data.hpp"
 #include "measure/planned.hpp"
 #include "measure/sparse.hpp"
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "model/machine/profile.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/crowd_warning.hpp"

@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 #include <mpi.h>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "runtime/choose/gather_pattern.hpp"
 #include "runtime/mpi/agreement.hpp"
 

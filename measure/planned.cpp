@@ -9,9 +9,9 @@
 
 #include "measure/pattern_data.hpp"
 #include "measure/time_exchanges.hpp"
-#include "model/error.hpp"
+#include "model/base/error.hpp"
+#include "model/base/text.hpp"
 #include "model/median.hpp"
-#include "model/text.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"

@@ -8,7 +8,7 @@
 #include "measure/pattern_data.hpp"
 #include "measure/time_exchanges.hpp"
 #include "measure/two_sided.hpp"
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/nonblocking_reduction.hpp"

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "model/types.hpp"
+#include "model/base/types.hpp"
 #include "selector/choose/planner_mode.hpp"
 
 namespace commpass {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "model/json.hpp"
+#include "model/base/json.hpp"
 
 namespace commpass {
 

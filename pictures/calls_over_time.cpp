@@ -7,9 +7,9 @@
 #include <cmath>
 #include <vector>
 
-#include "model/error.hpp"
-#include "model/json.hpp"
-#include "model/text.hpp"
+#include "model/base/error.hpp"
+#include "model/base/json.hpp"
+#include "model/base/text.hpp"
 #include "pictures/axis.hpp"
 #include "pictures/svg.hpp"
 #include "selector/report/csv.hpp"

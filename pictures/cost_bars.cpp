@@ -7,8 +7,8 @@
 #include <numeric>
 #include <vector>
 
-#include "model/json.hpp"
-#include "model/text.hpp"
+#include "model/base/json.hpp"
+#include "model/base/text.hpp"
 #include "pictures/axis.hpp"
 #include "pictures/svg.hpp"
 #include "selector/choose/baseline.hpp"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "model/error.hpp"
-#include "model/json.hpp"
+#include "model/base/error.hpp"
+#include "model/base/json.hpp"
 #include "pictures/svg.hpp"
 #include "selector/report/csv.hpp"
 #include "selector/report/json_text.hpp"

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <vector>
 
-#include "model/json.hpp"
-#include "model/text.hpp"
+#include "model/base/json.hpp"
+#include "model/base/text.hpp"
 #include "pictures/png.hpp"
 #include "pictures/svg.hpp"
 #include "selector/report/csv.hpp"

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <limits>
 
-#include "model/error.hpp"
-#include "model/json.hpp"
+#include "model/base/error.hpp"
+#include "model/base/json.hpp"
+#include "model/base/text.hpp"
 #include "model/median.hpp"
-#include "model/text.hpp"
 #include "pictures/axis.hpp"
 #include "pictures/route_look.hpp"
 #include "pictures/svg.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "model/types.hpp"
+#include "model/base/types.hpp"
 #include "pictures/picture.hpp"
 
 namespace commpass {

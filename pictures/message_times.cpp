@@ -7,9 +7,9 @@
 #include <limits>
 #include <vector>
 
-#include "model/error.hpp"
-#include "model/json.hpp"
-#include "model/text.hpp"
+#include "model/base/error.hpp"
+#include "model/base/json.hpp"
+#include "model/base/text.hpp"
 #include "pictures/axis.hpp"
 #include "pictures/calibration_facts.hpp"
 #include "pictures/svg.hpp"

@@ -2,8 +2,8 @@
 
 #include <fmt/core.h>
 
-#include "model/format.hpp"
-#include "model/text.hpp"
+#include "model/base/format.hpp"
+#include "model/base/text.hpp"
 #include "pictures/page_assets.hpp"
 #include "pictures/svg.hpp"
 

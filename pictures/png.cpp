@@ -2,7 +2,7 @@
 
 #include <zlib.h>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 
 namespace commpass {
 

@@ -6,9 +6,9 @@
 #include <map>
 #include <vector>
 
-#include "model/error.hpp"
-#include "model/format.hpp"
-#include "model/text.hpp"
+#include "model/base/error.hpp"
+#include "model/base/format.hpp"
+#include "model/base/text.hpp"
 #include "pictures/route_look.hpp"
 #include "pictures/svg.hpp"
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "model/format.hpp"
+#include "model/base/format.hpp"
 #include "pictures/base64.hpp"
 
 namespace commpass {

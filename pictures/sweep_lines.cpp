@@ -6,8 +6,8 @@
 #include <limits>
 #include <vector>
 
-#include "model/error.hpp"
-#include "model/text.hpp"
+#include "model/base/error.hpp"
+#include "model/base/text.hpp"
 #include "pictures/axis.hpp"
 #include "pictures/route_look.hpp"
 #include "pictures/svg.hpp"

@@ -8,9 +8,9 @@
 #include <set>
 #include <vector>
 
-#include "model/format.hpp"
-#include "model/json.hpp"
-#include "model/text.hpp"
+#include "model/base/format.hpp"
+#include "model/base/json.hpp"
+#include "model/base/text.hpp"
 #include "pictures/axis.hpp"
 #include "pictures/svg.hpp"
 #include "selector/report/csv.hpp"

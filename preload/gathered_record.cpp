@@ -9,7 +9,7 @@
 #include <span>
 #include <utility>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "preload/call_log.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/detect_layout.hpp"

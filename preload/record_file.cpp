@@ -2,8 +2,8 @@
 
 #include <cstdio>
 
-#include "model/error.hpp"
-#include "model/file.hpp"
+#include "model/base/error.hpp"
+#include "model/base/file.hpp"
 #include "preload/gathered_record.hpp"
 #include "runtime/context.hpp"
 #include "runtime/mpi/agreement.hpp"

@@ -4,7 +4,7 @@
 
 #include <cstdio>
 
-#include "model/text.hpp"
+#include "model/base/text.hpp"
 #include "preload/settings.hpp"
 
 namespace commpass {

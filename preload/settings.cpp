@@ -7,7 +7,7 @@
 #include <limits>
 #include <string>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "preload/call_log.hpp"
 
 namespace commpass {

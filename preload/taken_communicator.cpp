@@ -6,7 +6,7 @@
 #include <mutex>
 #include <new>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "preload/settings.hpp"
 #include "runtime/mpi/agreement.hpp"
 

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "preload/call_site.hpp"
 #include "preload/settings.hpp"
 #include "runtime/mpi/agreement.hpp"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "model/text.hpp"
+#include "model/base/text.hpp"
 #include "runtime/c_support.hpp"
 #include "runtime/choose/info_hints.hpp"
 #include "runtime/mpi/agreement.hpp"

@@ -9,7 +9,7 @@
 #include <variant>
 
 #include "commpass/commpass.h"
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "runtime/alltoall/started_alltoallv.hpp"
 #include "runtime/indexed/indexed_exchange.hpp"
 #include "runtime/neighbor/typed_exchange.hpp"

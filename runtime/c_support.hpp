@@ -4,7 +4,7 @@
 #include <string>
 
 #include "commpass/commpass.h"
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "runtime/engines.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"

@@ -3,7 +3,7 @@
 #include <functional>
 #include <iterator>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "runtime/alltoall/started_alltoallv_state.hpp"
 #include "runtime/engines.hpp"
 #include "runtime/mpi/agreement.hpp"

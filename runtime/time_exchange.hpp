@@ -7,7 +7,7 @@
 #include <functional>
 #include <span>
 
-#include "model/types.hpp"
+#include "model/base/types.hpp"
 
 namespace commpass {
 

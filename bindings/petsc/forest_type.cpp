@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "bindings/petsc/forest_operations.hpp"
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 
 // A forest of type commpass is one of type basic, whose set-up and data it has, with other operations. What it keeps
 // besides is composed with the object.

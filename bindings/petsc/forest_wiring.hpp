@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bindings/petsc/local_forest.hpp"
-#include "model/types.hpp"
+#include "model/base/types.hpp"
 
 namespace commpass {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bindings/petsc/forest_wiring.hpp"
-#include "model/types.hpp"
+#include "model/base/types.hpp"
 #include "runtime/communicator.hpp"
 
 namespace commpass {

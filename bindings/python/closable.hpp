@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 
 namespace commpass::python {
 

@@ -5,7 +5,7 @@
 
 #include <exception>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 
 namespace commpass::python {
 

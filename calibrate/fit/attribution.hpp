@@ -7,7 +7,7 @@
 #include <span>
 
 #include "calibrate/fit/fit.hpp"
-#include "model/types.hpp"
+#include "model/base/types.hpp"
 
 namespace commpass {
 

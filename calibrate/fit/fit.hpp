@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "calibrate/fit/significance.hpp"
+#include "model/base/types.hpp"
 #include "model/machine/machine.hpp"
-#include "model/types.hpp"
 
 namespace commpass {
 

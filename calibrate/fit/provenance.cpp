@@ -5,7 +5,7 @@
 
 #include <ctime>
 
-#include "model/json.hpp"
+#include "model/base/json.hpp"
 
 namespace commpass {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "calibrate/fit/fit.hpp"
+#include "model/base/types.hpp"
 #include "model/machine/profile_lookup.hpp"
-#include "model/types.hpp"
 #include "selector/report/pace.hpp"
 
 namespace commpass {

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "model/base/text.hpp"
 #include "model/machine/miss.hpp"
 #include "model/median.hpp"
-#include "model/text.hpp"
 
 namespace commpass {
 

@@ -3,8 +3,8 @@
 #include <limits>
 #include <utility>
 
+#include "model/base/error.hpp"
 #include "model/cost/message_copies.hpp"
-#include "model/error.hpp"
 
 namespace commpass {
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "model/base/error.hpp"
 #include "model/cost/models.hpp"
 #include "model/cost/staging.hpp"
-#include "model/error.hpp"
 
 namespace commpass {
 

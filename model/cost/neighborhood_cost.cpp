@@ -9,8 +9,8 @@
 #include <memory>
 #include <tuple>
 
+#include "model/base/error.hpp"
 #include "model/cost/models.hpp"
-#include "model/error.hpp"
 #include "model/route/grid_route.hpp"
 #include "model/schedule/duplicates.hpp"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "model/types.hpp"
+#include "model/base/types.hpp"
 
 namespace commpass {
 

@@ -6,9 +6,9 @@
 #include <map>
 #include <utility>
 
-#include "model/error.hpp"
-#include "model/format.hpp"
-#include "model/text.hpp"
+#include "model/base/error.hpp"
+#include "model/base/format.hpp"
+#include "model/base/text.hpp"
 
 namespace commpass {
 

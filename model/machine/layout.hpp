@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/types.hpp"
+#include "model/base/types.hpp"
 
 namespace commpass {
 

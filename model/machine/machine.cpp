@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 
 namespace commpass {
 

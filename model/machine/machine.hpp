@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "model/base/types.hpp"
 #include "model/machine/verdict.hpp"
-#include "model/types.hpp"
 
 namespace commpass {
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "model/text.hpp"
+#include "model/base/text.hpp"
 
 namespace commpass {
 

@@ -7,11 +7,11 @@
 #include <filesystem>
 #include <set>
 
-#include "model/error.hpp"
-#include "model/file.hpp"
-#include "model/format.hpp"
-#include "model/json.hpp"
-#include "model/text.hpp"
+#include "model/base/error.hpp"
+#include "model/base/file.hpp"
+#include "model/base/format.hpp"
+#include "model/base/json.hpp"
+#include "model/base/text.hpp"
 
 namespace commpass {
 

@@ -8,12 +8,12 @@
 #include <fstream>
 #include <map>
 
+#include "model/base/error.hpp"
+#include "model/base/json.hpp"
+#include "model/base/nearest_names.hpp"
+#include "model/base/text.hpp"
 #include "model/cost/cost.hpp"
-#include "model/error.hpp"
-#include "model/json.hpp"
 #include "model/machine/generic_profile.hpp"
-#include "model/nearest_names.hpp"
-#include "model/text.hpp"
 
 namespace commpass {
 

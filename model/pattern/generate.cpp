@@ -11,11 +11,11 @@
 #include <random>
 #include <unordered_set>
 
-#include "model/error.hpp"
-#include "model/format.hpp"
-#include "model/nearest_names.hpp"
+#include "model/base/error.hpp"
+#include "model/base/format.hpp"
+#include "model/base/nearest_names.hpp"
+#include "model/base/text.hpp"
 #include "model/pattern/neighborhood_text.hpp"
-#include "model/text.hpp"
 
 namespace commpass {
 

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "model/error.hpp"
-#include "model/format.hpp"
+#include "model/base/error.hpp"
+#include "model/base/format.hpp"
 
 namespace commpass {
 

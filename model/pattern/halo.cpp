@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 
 namespace commpass {
 

@@ -9,9 +9,9 @@
 #include <optional>
 #include <utility>
 
-#include "model/error.hpp"
-#include "model/file.hpp"
-#include "model/text.hpp"
+#include "model/base/error.hpp"
+#include "model/base/file.hpp"
+#include "model/base/text.hpp"
 
 namespace commpass {
 

@@ -1,5 +1,5 @@
 // Stands in for metis_partition.cpp where Commpass is built without METIS.
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "model/pattern/metis_partition.hpp"
 
 namespace commpass {

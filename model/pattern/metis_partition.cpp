@@ -9,7 +9,7 @@
 #include <numeric>
 #include <utility>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 
 namespace commpass {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 
 namespace commpass {
 

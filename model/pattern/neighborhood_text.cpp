@@ -4,8 +4,8 @@
 
 #include <cmath>
 
-#include "model/error.hpp"
-#include "model/text.hpp"
+#include "model/base/error.hpp"
+#include "model/base/text.hpp"
 
 namespace commpass {
 

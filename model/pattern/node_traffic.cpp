@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "model/grouping.hpp"
 
 namespace commpass {

@@ -7,9 +7,9 @@
 #include <map>
 #include <utility>
 
-#include "model/error.hpp"
-#include "model/file.hpp"
-#include "model/format.hpp"
+#include "model/base/error.hpp"
+#include "model/base/file.hpp"
+#include "model/base/format.hpp"
 #include "model/pattern/matrix_market.hpp"
 
 namespace commpass {

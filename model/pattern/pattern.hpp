@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "model/base/types.hpp"
 #include "model/pattern/matrix_market.hpp"
-#include "model/types.hpp"
 
 namespace commpass {
 

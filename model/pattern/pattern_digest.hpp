@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "model/types.hpp"
+#include "model/base/types.hpp"
 
 namespace commpass {
 

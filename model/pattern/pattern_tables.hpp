@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "model/base/types.hpp"
 #include "model/pattern/node_traffic.hpp"
-#include "model/types.hpp"
 
 namespace commpass {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "model/base/types.hpp"
 #include "model/machine/layout.hpp"
-#include "model/types.hpp"
 
 namespace commpass {
 

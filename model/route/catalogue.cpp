@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <set>
 
-#include "model/error.hpp"
-#include "model/format.hpp"
-#include "model/nearest_names.hpp"
+#include "model/base/error.hpp"
+#include "model/base/format.hpp"
+#include "model/base/nearest_names.hpp"
 
 namespace commpass {
 

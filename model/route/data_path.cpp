@@ -2,8 +2,8 @@
 
 #include <fmt/core.h>
 
-#include "model/error.hpp"
-#include "model/text.hpp"
+#include "model/base/error.hpp"
+#include "model/base/text.hpp"
 
 namespace commpass {
 

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "model/grouping.hpp"
 
 namespace commpass {

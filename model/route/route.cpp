@@ -1,6 +1,6 @@
 #include "model/route/route.hpp"
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 
 namespace commpass {
 

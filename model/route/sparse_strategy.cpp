@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "model/error.hpp"
-#include "model/nearest_names.hpp"
+#include "model/base/error.hpp"
+#include "model/base/nearest_names.hpp"
 #include "model/route/catalogue.hpp"
 
 namespace commpass {

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "model/error.hpp"
-#include "model/format.hpp"
-#include "model/nearest_names.hpp"
+#include "model/base/error.hpp"
+#include "model/base/format.hpp"
+#include "model/base/nearest_names.hpp"
+#include "model/base/text.hpp"
 #include "model/route/catalogue.hpp"
-#include "model/text.hpp"
 
 namespace commpass {
 

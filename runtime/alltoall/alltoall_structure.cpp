@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/plan/computed_headers.hpp"

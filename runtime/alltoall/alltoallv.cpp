@@ -4,7 +4,7 @@
 
 #include <iterator>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "runtime/alltoall/alltoallv_arguments.hpp"
 #include "runtime/context.hpp"
 #include "runtime/mpi/agreement.hpp"

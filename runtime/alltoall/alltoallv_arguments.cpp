@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "runtime/mpi/ranks.hpp"
 
 namespace commpass {

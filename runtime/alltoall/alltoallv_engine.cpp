@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "model/route/catalogue.hpp"
 #include "runtime/alltoall/alltoallv_prices.hpp"
 #include "runtime/choose/unpriced.hpp"

@@ -4,9 +4,9 @@
 #include <span>
 #include <utility>
 
+#include "model/base/error.hpp"
 #include "model/cost/plan_cost.hpp"
 #include "model/cost/survey_interval.hpp"
-#include "model/error.hpp"
 #include "model/route/catalogue.hpp"
 #include "runtime/choose/timed_rounds.hpp"
 #include "selector/choose/family.hpp"

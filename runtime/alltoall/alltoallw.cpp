@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "runtime/device/find_device.hpp"
 #include "runtime/mpi/ranks.hpp"
 

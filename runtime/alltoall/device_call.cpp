@@ -1,6 +1,6 @@
 #include "runtime/alltoall/device_call.hpp"
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 
 namespace commpass {
 

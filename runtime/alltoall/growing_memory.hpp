@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "model/types.hpp"
+#include "model/base/types.hpp"
 #include "runtime/execute/memory.hpp"
 
 namespace commpass {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/in_flight.hpp"
 #include "runtime/mpi/mpi_error.hpp"

@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "runtime/device/find_device.hpp"
 
 namespace commpass {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "model/types.hpp"
+#include "model/base/types.hpp"
 
 namespace commpass {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "runtime/device/find_device.hpp"
 
 namespace commpass {

@@ -6,9 +6,9 @@
 #include <map>
 #include <numeric>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
+#include "model/base/text.hpp"
 #include "model/route/catalogue.hpp"
-#include "model/text.hpp"
 #include "runtime/choose/shared_pricing.hpp"
 #include "runtime/choose/unpriced.hpp"
 #include "runtime/mpi/agreement.hpp"

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "model/route/grid_route.hpp"
 #include "runtime/cartesian/cart_planning.hpp"
 #include "runtime/cartesian/grid_headers.hpp"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "model/error.hpp"
-#include "model/text.hpp"
+#include "model/base/error.hpp"
+#include "model/base/text.hpp"
 #include "runtime/cartesian/cart_choice.hpp"
 #include "runtime/cartesian/cart_planning.hpp"
 #include "runtime/context.hpp"

@@ -7,9 +7,9 @@
 #include <array>
 #include <set>
 
-#include "model/error.hpp"
-#include "model/format.hpp"
-#include "model/text.hpp"
+#include "model/base/error.hpp"
+#include "model/base/format.hpp"
+#include "model/base/text.hpp"
 #include "runtime/choose/unpriced.hpp"
 #include "runtime/context.hpp"
 #include "runtime/device/find_device.hpp"

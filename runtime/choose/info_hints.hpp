@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/types.hpp"
+#include "model/base/types.hpp"
 #include "selector/commands/environment.hpp"
 
 namespace commpass {

@@ -6,11 +6,11 @@
 #include <map>
 #include <utility>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
+#include "model/base/text.hpp"
 #include "model/mixed.hpp"
 #include "model/pattern/pattern_digest.hpp"
 #include "model/route/catalogue.hpp"
-#include "model/text.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/fingerprint.hpp"
 #include "runtime/mpi/mpi_error.hpp"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/text.hpp"
+#include "model/base/text.hpp"
 #include "runtime/context.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"

@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "model/types.hpp"
+#include "model/base/types.hpp"
 #include "runtime/choose/one_shot_choice.hpp"
 #include "runtime/choose/one_shot_trials.hpp"
 #include "selector/choose/planner_mode.hpp"

@@ -5,7 +5,7 @@
 #include <limits>
 #include <new>
 
-#include "model/text.hpp"
+#include "model/base/text.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/common_start.hpp"
 #include "runtime/mpi/mpi_error.hpp"

@@ -6,8 +6,8 @@
 #include <array>
 #include <limits>
 
+#include "model/base/text.hpp"
 #include "model/route/catalogue.hpp"
-#include "model/text.hpp"
 #include "runtime/choose/gather_pattern.hpp"
 #include "runtime/choose/shared_pricing.hpp"
 #include "runtime/choose/unpriced.hpp"

@@ -6,9 +6,9 @@
 #include <numeric>
 #include <string>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
+#include "model/base/text.hpp"
 #include "model/route/catalogue.hpp"
-#include "model/text.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"

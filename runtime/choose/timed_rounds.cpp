@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "model/base/text.hpp"
 #include "model/median.hpp"
 #include "model/route/strategy.hpp"
-#include "model/text.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "model/types.hpp"
+#include "model/base/types.hpp"
 #include "selector/choose/measured_choice.hpp"
 
 namespace commpass {

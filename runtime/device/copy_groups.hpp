@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "model/base/types.hpp"
 #include "model/machine/layout.hpp"
-#include "model/types.hpp"
 
 namespace commpass {
 

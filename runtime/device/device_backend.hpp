@@ -9,8 +9,8 @@
 #include <span>
 #include <string>
 
-#include "model/error.hpp"
-#include "model/types.hpp"
+#include "model/base/error.hpp"
+#include "model/base/types.hpp"
 #include "runtime/execute/local_copy.hpp"
 
 namespace commpass {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "runtime/device/find_device.hpp"
 
 namespace commpass {

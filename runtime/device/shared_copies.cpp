@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "runtime/device/find_device.hpp"
 #include "runtime/device/staged_ranges.hpp"
 #include "runtime/mpi/agreement.hpp"

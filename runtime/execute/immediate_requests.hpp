@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "model/types.hpp"
+#include "model/base/types.hpp"
 
 namespace commpass {
 

@@ -1,6 +1,6 @@
 #include "runtime/execute/library_requests.hpp"
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 
 namespace commpass {
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <span>
 
-#include "model/types.hpp"
+#include "model/base/types.hpp"
 #include "runtime/execute/local_copy.hpp"
 
 namespace commpass {

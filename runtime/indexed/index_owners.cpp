@@ -7,7 +7,7 @@
 #include <map>
 #include <numeric>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/sparse/sparse_lists.hpp"

@@ -7,10 +7,10 @@
 #include <optional>
 #include <vector>
 
+#include "model/base/error.hpp"
+#include "model/base/text.hpp"
 #include "model/cost/value_loops.hpp"
-#include "model/error.hpp"
 #include "model/route/strategy.hpp"
-#include "model/text.hpp"
 #include "runtime/choose/unpriced.hpp"
 #include "runtime/context.hpp"
 #include "runtime/device/find_device.hpp"

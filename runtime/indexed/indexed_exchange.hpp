@@ -14,8 +14,8 @@
 #include <utility>
 #include <variant>
 
+#include "model/base/types.hpp"
 #include "model/cost/cost.hpp"
-#include "model/types.hpp"
 #include "runtime/indexed/value_runs.hpp"
 #include "runtime/sparse/sparse_exchange.hpp"
 

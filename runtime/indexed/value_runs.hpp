@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "model/types.hpp"
+#include "model/base/types.hpp"
 
 namespace commpass {
 

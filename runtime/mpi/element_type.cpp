@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "runtime/execute/local_copy.hpp"
 #include "runtime/mpi/byte_trace.hpp"
 #include "runtime/mpi/message_type.hpp"

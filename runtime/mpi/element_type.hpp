@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "model/types.hpp"
+#include "model/base/types.hpp"
 
 namespace commpass {
 

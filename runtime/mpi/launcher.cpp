@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <optional>
 
-#include "model/error.hpp"
-#include "model/text.hpp"
+#include "model/base/error.hpp"
+#include "model/base/text.hpp"
 #include "runtime/mpi/mpi_library.hpp"
 #include "runtime/mpi/ranks.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <mpi.h>
 
-#include "model/types.hpp"
+#include "model/base/types.hpp"
 
 namespace commpass {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-#include "model/types.hpp"
+#include "model/base/types.hpp"
 
 namespace commpass {
 

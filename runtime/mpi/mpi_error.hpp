@@ -3,7 +3,7 @@
 
 #include <mpi.h>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 
 namespace commpass {
 

@@ -1,6 +1,6 @@
 // In place of neighborhood_collective.cpp where the MPI library has none: SimGrid's SMPI ends the program in
 // MPI_Dist_graph_create_adjacent ("not yet implemented", 3.32).
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "runtime/mpi/neighborhood_collective.hpp"
 
 namespace commpass {

@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <map>
 
+#include "model/base/text.hpp"
 #include "model/mixed.hpp"
-#include "model/text.hpp"
 
 namespace commpass {
 

@@ -2,7 +2,7 @@
 
 #include <mpi.h>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "runtime/mpi/main_thread.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 

@@ -1,6 +1,6 @@
 #include "runtime/mpi/own_communicator.hpp"
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "runtime/choose/gather_pattern.hpp"
 #include "runtime/device/device_requests.hpp"
 #include "runtime/device/shared_requests.hpp"

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
+#include "model/base/text.hpp"
 #include "model/median.hpp"
-#include "model/text.hpp"
 #include "runtime/choose/timed_rounds.hpp"
 #include "runtime/device/device_data.hpp"
 #include "runtime/execute/memory.hpp"

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "runtime/context.hpp"
 #include "runtime/device/find_device.hpp"
 #include "runtime/mpi/agreement.hpp"

@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "model/types.hpp"
+#include "model/base/types.hpp"
 
 namespace commpass {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "runtime/plan/arena.hpp"
 #include "runtime/plan/plan.hpp"
 #include "runtime/plan/stage_walk.hpp"

@@ -1,6 +1,6 @@
 #include "runtime/sparse/discovery.hpp"
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 
 namespace commpass {
 

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "runtime/execute/local_copy.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/sparse/sparse_frame.hpp"

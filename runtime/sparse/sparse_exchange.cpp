@@ -1,6 +1,6 @@
 #include "runtime/sparse/sparse_exchange.hpp"
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "runtime/sparse/sparse_exchange_state.hpp"
 
 namespace commpass {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "model/types.hpp"
+#include "model/base/types.hpp"
 #include "selector/choose/planner_mode.hpp"
 
 namespace commpass {

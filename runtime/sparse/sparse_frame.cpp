@@ -1,6 +1,6 @@
 #include "runtime/sparse/sparse_frame.hpp"
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 
 namespace commpass {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "model/base/text.hpp"
 #include "model/route/strategy.hpp"
-#include "model/text.hpp"
 
 namespace commpass {
 

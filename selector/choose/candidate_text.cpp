@@ -2,8 +2,8 @@
 
 #include <type_traits>
 
-#include "model/error.hpp"
-#include "model/json.hpp"
+#include "model/base/error.hpp"
+#include "model/base/json.hpp"
 
 namespace commpass {
 

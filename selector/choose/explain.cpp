@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/format.hpp"
+#include "model/base/format.hpp"
+#include "model/base/text.hpp"
 #include "model/route/catalogue.hpp"
-#include "model/text.hpp"
 #include "selector/choose/baseline.hpp"
 
 namespace commpass {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "model/route/catalogue.hpp"
 
 namespace commpass {

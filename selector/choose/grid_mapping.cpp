@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "model/format.hpp"
+#include "model/base/format.hpp"
 
 namespace commpass {
 

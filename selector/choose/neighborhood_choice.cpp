@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "model/route/catalogue.hpp"
 #include "selector/choose/grid_strategies.hpp"
 #include "selector/choose/pattern_pricer.hpp"

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <set>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "model/route/catalogue.hpp"
 #include "selector/choose/baseline.hpp"
 

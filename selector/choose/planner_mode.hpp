@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "model/types.hpp"
+#include "model/base/types.hpp"
 
 namespace commpass {
 

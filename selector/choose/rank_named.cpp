@@ -1,6 +1,6 @@
 #include "selector/choose/rank_named.hpp"
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "model/route/strategy.hpp"
 
 namespace commpass {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/base/error.hpp"
 #include "model/cost/plan_cost.hpp"
-#include "model/error.hpp"
 #include "model/route/catalogue.hpp"
 #include "selector/choose/family.hpp"
 #include "selector/choose/finalists.hpp"

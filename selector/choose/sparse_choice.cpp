@@ -7,8 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "model/base/error.hpp"
 #include "model/cost/cost.hpp"
-#include "model/error.hpp"
 #include "model/power.hpp"
 #include "model/route/catalogue.hpp"
 #include "selector/choose/offer.hpp"

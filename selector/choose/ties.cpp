@@ -5,7 +5,7 @@
 #include <limits>
 #include <tuple>
 
-#include "model/text.hpp"
+#include "model/base/text.hpp"
 
 namespace commpass {
 

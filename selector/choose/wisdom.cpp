@@ -13,9 +13,9 @@
 #include <thread>
 #include <utility>
 
-#include "model/error.hpp"
-#include "model/file.hpp"
-#include "model/json.hpp"
+#include "model/base/error.hpp"
+#include "model/base/file.hpp"
+#include "model/base/json.hpp"
 #include "model/route/strategy.hpp"
 
 namespace commpass {

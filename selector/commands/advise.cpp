@@ -5,7 +5,7 @@
 #include <map>
 #include <memory>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "model/machine/profile.hpp"
 #include "pictures/calls_over_time.hpp"
 #include "selector/commands/arguments.hpp"

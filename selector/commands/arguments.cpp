@@ -6,11 +6,11 @@
 #include <atomic>
 #include <cstdio>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
+#include "model/base/text.hpp"
 #include "model/pattern/generate.hpp"
 #include "model/pattern/matrix_pattern.hpp"
 #include "model/pattern/metis_partition.hpp"
-#include "model/text.hpp"
 #include "selector/choose/grid_strategies.hpp"
 #include "selector/commands/default_profile.hpp"
 #include "selector/commands/number_checks.hpp"

@@ -1,6 +1,6 @@
 #include "selector/commands/calibrate_arguments.hpp"
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "selector/commands/number_checks.hpp"
 
 namespace commpass {

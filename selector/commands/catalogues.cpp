@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "model/json.hpp"
+#include "model/base/json.hpp"
 #include "model/pattern/generate.hpp"
 #include "model/route/catalogue.hpp"
 #include "model/route/sparse_strategy.hpp"

@@ -5,10 +5,10 @@
 #include <cstdio>
 #include <map>
 
-#include "model/format.hpp"
+#include "model/base/format.hpp"
+#include "model/base/text.hpp"
 #include "model/pattern/generate.hpp"
 #include "model/route/catalogue.hpp"
-#include "model/text.hpp"
 #include "selector/commands/commands.hpp"
 
 namespace commpass {

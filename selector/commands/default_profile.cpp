@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "model/machine/profile.hpp"
 
 namespace commpass {

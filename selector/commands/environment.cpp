@@ -9,13 +9,13 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "model/error.hpp"
-#include "model/format.hpp"
+#include "model/base/error.hpp"
+#include "model/base/format.hpp"
+#include "model/base/text.hpp"
 #include "model/machine/layout.hpp"
 #include "model/route/catalogue.hpp"
 #include "model/route/sparse_strategy.hpp"
 #include "model/route/strategy.hpp"
-#include "model/text.hpp"
 #include "selector/commands/interposed_call.hpp"
 
 extern char** environ;  // NOLINT: POSIX declares it so

@@ -13,11 +13,11 @@
 #include <filesystem>
 #include <vector>
 
-#include "model/error.hpp"
-#include "model/file.hpp"
-#include "model/format.hpp"
+#include "model/base/error.hpp"
+#include "model/base/file.hpp"
+#include "model/base/format.hpp"
+#include "model/base/text.hpp"
 #include "model/machine/profile.hpp"
-#include "model/text.hpp"
 #include "selector/commands/default_profile.hpp"
 #include "selector/commands/environment.hpp"
 #include "selector/report/join_launches.hpp"

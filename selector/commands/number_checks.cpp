@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "model/text.hpp"
+#include "model/base/text.hpp"
 
 namespace commpass {
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "model/error.hpp"
-#include "model/file.hpp"
-#include "model/format.hpp"
+#include "model/base/error.hpp"
+#include "model/base/file.hpp"
+#include "model/base/format.hpp"
 #include "pictures/cost_bars.hpp"
 #include "pictures/layout_view.hpp"
 #include "pictures/matrix_view.hpp"

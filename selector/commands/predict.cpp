@@ -6,9 +6,9 @@
 #include <memory>
 #include <optional>
 
-#include "model/error.hpp"
-#include "model/file.hpp"
-#include "model/text.hpp"
+#include "model/base/error.hpp"
+#include "model/base/file.hpp"
+#include "model/base/text.hpp"
 #include "pictures/timeline.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/commands/picture_arguments.hpp"

@@ -6,7 +6,7 @@
 #include <ctime>
 #include <memory>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "model/route/catalogue.hpp"
 #include "selector/choose/alltoall_choice.hpp"
 #include "selector/choose/baseline.hpp"

@@ -5,13 +5,13 @@
 #include <filesystem>
 #include <memory>
 
-#include "model/error.hpp"
-#include "model/file.hpp"
-#include "model/json.hpp"
+#include "model/base/error.hpp"
+#include "model/base/file.hpp"
+#include "model/base/json.hpp"
+#include "model/base/text.hpp"
 #include "model/machine/plausibility.hpp"
 #include "model/machine/profile.hpp"
 #include "model/machine/profile_lookup.hpp"
-#include "model/text.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/commands/environment.hpp"
 #include "selector/commands/output_format.hpp"

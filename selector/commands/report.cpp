@@ -9,11 +9,11 @@
 #include <numeric>
 #include <optional>
 
-#include "model/error.hpp"
-#include "model/file.hpp"
+#include "model/base/error.hpp"
+#include "model/base/file.hpp"
+#include "model/base/text.hpp"
 #include "model/machine/plausibility.hpp"
 #include "model/machine/profile_lookup.hpp"
-#include "model/text.hpp"
 #include "pictures/calibration_facts.hpp"
 #include "pictures/calls_over_time.hpp"
 #include "pictures/cost_bars.hpp"

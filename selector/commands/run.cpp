@@ -18,8 +18,8 @@
 #include <thread>
 #include <tuple>
 
-#include "model/error.hpp"
-#include "model/file.hpp"
+#include "model/base/error.hpp"
+#include "model/base/file.hpp"
 #include "model/machine/profile.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/commands/environment.hpp"

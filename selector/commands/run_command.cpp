@@ -10,10 +10,10 @@
 #include <sstream>
 #include <type_traits>
 
-#include "model/error.hpp"
-#include "model/format.hpp"
-#include "model/nearest_names.hpp"
-#include "model/text.hpp"
+#include "model/base/error.hpp"
+#include "model/base/format.hpp"
+#include "model/base/nearest_names.hpp"
+#include "model/base/text.hpp"
 #include "selector/commands/environment.hpp"
 #include "selector/commands/wrong_usage.hpp"
 

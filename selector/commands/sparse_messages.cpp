@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 
 namespace commpass {
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "model/pattern/sparse_traffic.hpp"
 #include "selector/choose/ties.hpp"
 #include "selector/commands/sparse_messages.hpp"

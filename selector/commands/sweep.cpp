@@ -9,10 +9,10 @@
 #include <optional>
 #include <tuple>
 
-#include "model/error.hpp"
-#include "model/format.hpp"
+#include "model/base/error.hpp"
+#include "model/base/format.hpp"
+#include "model/base/text.hpp"
 #include "model/route/catalogue.hpp"
-#include "model/text.hpp"
 #include "selector/choose/baseline.hpp"
 #include "selector/choose/grid_strategies.hpp"
 #include "selector/report/profile_note.hpp"

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "model/error.hpp"
-#include "model/format.hpp"
-#include "model/nearest_names.hpp"
-#include "model/text.hpp"
+#include "model/base/error.hpp"
+#include "model/base/format.hpp"
+#include "model/base/nearest_names.hpp"
+#include "model/base/text.hpp"
 #include "selector/report/sweep_report.hpp"
 
 namespace commpass {

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "model/text.hpp"
+#include "model/base/text.hpp"
 
 namespace commpass {
 

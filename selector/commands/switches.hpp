@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "model/types.hpp"
+#include "model/base/types.hpp"
 
 namespace commpass {
 

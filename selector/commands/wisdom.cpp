@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <memory>
 
-#include "model/error.hpp"
-#include "model/json.hpp"
-#include "model/text.hpp"
+#include "model/base/error.hpp"
+#include "model/base/json.hpp"
+#include "model/base/text.hpp"
 #include "selector/choose/wisdom.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/commands/output_format.hpp"

@@ -5,8 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "model/format.hpp"
-#include "model/nearest_names.hpp"
+#include "model/base/format.hpp"
+#include "model/base/nearest_names.hpp"
 
 namespace commpass {
 

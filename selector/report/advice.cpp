@@ -9,8 +9,8 @@
 #include <map>
 #include <tuple>
 
+#include "model/base/error.hpp"
 #include "model/cost/telling_cost.hpp"
-#include "model/error.hpp"
 #include "model/route/catalogue.hpp"
 #include "selector/choose/alltoall_choice.hpp"
 #include "selector/choose/baseline.hpp"

@@ -8,9 +8,9 @@
 #include <optional>
 #include <vector>
 
-#include "model/format.hpp"
-#include "model/json.hpp"
-#include "model/text.hpp"
+#include "model/base/format.hpp"
+#include "model/base/json.hpp"
+#include "model/base/text.hpp"
 #include "selector/report/csv.hpp"
 #include "selector/report/json_text.hpp"
 #include "selector/report/launch_intervals.hpp"

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <map>
 
-#include "model/error.hpp"
-#include "model/json.hpp"
+#include "model/base/error.hpp"
+#include "model/base/json.hpp"
+#include "model/base/text.hpp"
 #include "model/median.hpp"
-#include "model/text.hpp"
 #include "selector/report/json_text.hpp"
 
 namespace commpass {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/json.hpp"
+#include "model/base/json.hpp"
 #include "model/machine/miss.hpp"
 #include "model/median.hpp"
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "model/json_fwd.hpp"
+#include "model/base/json_fwd.hpp"
 
 namespace commpass {
 

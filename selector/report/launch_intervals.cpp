@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "model/json.hpp"
+#include "model/base/json.hpp"
 
 namespace commpass {
 

@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "model/error.hpp"
-#include "model/json.hpp"
+#include "model/base/error.hpp"
+#include "model/base/json.hpp"
+#include "model/base/text.hpp"
 #include "model/machine/miss.hpp"
 #include "model/median.hpp"
-#include "model/text.hpp"
 #include "selector/report/launch_errors.hpp"
 #include "selector/report/launch_intervals.hpp"
 #include "selector/report/pace.hpp"

@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 
 namespace commpass {
 

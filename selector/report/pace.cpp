@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "model/format.hpp"
-#include "model/json.hpp"
+#include "model/base/format.hpp"
+#include "model/base/json.hpp"
+#include "model/base/text.hpp"
 #include "model/machine/miss.hpp"
-#include "model/text.hpp"
 
 namespace commpass {
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <set>
 
-#include "model/error.hpp"
-#include "model/format.hpp"
-#include "model/json.hpp"
-#include "model/text.hpp"
+#include "model/base/error.hpp"
+#include "model/base/format.hpp"
+#include "model/base/json.hpp"
+#include "model/base/text.hpp"
 
 namespace commpass {
 

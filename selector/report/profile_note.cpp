@@ -6,7 +6,7 @@
 #include <cmath>
 #include <vector>
 
-#include "model/format.hpp"
+#include "model/base/format.hpp"
 #include "selector/choose/explain.hpp"
 
 namespace commpass {

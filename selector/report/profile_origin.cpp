@@ -7,9 +7,9 @@
 #include <set>
 #include <sstream>
 
-#include "model/format.hpp"
-#include "model/json.hpp"
-#include "model/text.hpp"
+#include "model/base/format.hpp"
+#include "model/base/json.hpp"
+#include "model/base/text.hpp"
 #include "selector/report/sha256.hpp"
 
 namespace commpass {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/format.hpp"
-#include "model/json.hpp"
-#include "model/text.hpp"
+#include "model/base/format.hpp"
+#include "model/base/json.hpp"
+#include "model/base/text.hpp"
 #include "selector/report/profile_origin.hpp"
 
 namespace commpass {

@@ -7,9 +7,9 @@
 #include <limits>
 #include <utility>
 
-#include "model/error.hpp"
-#include "model/file.hpp"
-#include "model/json.hpp"
+#include "model/base/error.hpp"
+#include "model/base/file.hpp"
+#include "model/base/json.hpp"
 #include "selector/report/json_text.hpp"
 
 namespace commpass {

@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "model/format.hpp"
+#include "model/base/format.hpp"
 
 namespace commpass {
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <span>
 
-#include "model/format.hpp"
-#include "model/text.hpp"
+#include "model/base/format.hpp"
+#include "model/base/text.hpp"
 #include "selector/choose/baseline.hpp"
 #include "selector/report/csv.hpp"
 #include "selector/report/json_text.hpp"

@@ -3,7 +3,7 @@
 #include <mpi.h>
 
 #include "calibrate/calibrate.hpp"
-#include "model/json.hpp"
+#include "model/base/json.hpp"
 #include "runtime/device/emulated_device.hpp"
 #include "runtime/world.hpp"
 

@@ -11,14 +11,14 @@
 #include <tuple>
 
 #include "command/run.hpp"
-#include "model/file.hpp"
-#include "model/json.hpp"
+#include "model/base/file.hpp"
+#include "model/base/json.hpp"
+#include "model/base/text.hpp"
 #include "model/machine/profile.hpp"
 #include "model/machine/profile_lookup.hpp"
 #include "model/pattern/generate.hpp"
 #include "model/route/catalogue.hpp"
 #include "model/route/sparse_strategy.hpp"
-#include "model/text.hpp"
 
 namespace commpass {
 namespace {

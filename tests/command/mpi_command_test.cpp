@@ -12,9 +12,9 @@
 #include <thread>
 
 #include "command/run.hpp"
-#include "model/json.hpp"
+#include "model/base/json.hpp"
+#include "model/base/text.hpp"
 #include "model/machine/profile.hpp"
-#include "model/text.hpp"
 #include "selector/report/profile_origin.hpp"
 
 namespace commpass {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "command/run.hpp"
-#include "model/json.hpp"
+#include "model/base/json.hpp"
 #include "model/machine/profile.hpp"
 #include "model/machine/profile_lookup.hpp"
 #include "model/pattern/generate.hpp"

@@ -1,6 +1,6 @@
 // What doctor makes of the facts of a machine.
 #include "doctor/findings.hpp"
-#include "model/json.hpp"
+#include "model/base/json.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Command lines, one argument a line: each is understood or refused as wrong usage. Nothing is run.
 #include "fuzz/fuzz.hpp"
-#include "model/text.hpp"
+#include "model/base/text.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/commands/run_command.hpp"
 

@@ -2,7 +2,7 @@
 #include "selector/commands/environment.hpp"
 
 #include "fuzz/fuzz.hpp"
-#include "model/text.hpp"
+#include "model/base/text.hpp"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace commpass;

@@ -1,6 +1,6 @@
 // Files of every kind, gzipped or not: no reader takes more of them than its limit.
 #include "fuzz/memory_file.hpp"
-#include "model/file.hpp"
+#include "model/base/file.hpp"
 #include "model/machine/profile.hpp"
 #include "model/pattern/matrix_market.hpp"
 #include "model/pattern/pattern.hpp"

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "model/json.hpp"
-#include "model/text.hpp"
+#include "model/base/json.hpp"
+#include "model/base/text.hpp"
 
 namespace commpass::test {
 

@@ -1,5 +1,5 @@
 // Random values are compared with nlohmann/json, which otherwise only json.cpp includes.
-#include "model/json.hpp"
+#include "model/base/json.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "model/nearest_names.hpp"
+#include "model/base/nearest_names.hpp"
 
 #include <gtest/gtest.h>
 

@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "model/machine/layout.hpp"
 #include "model/machine/machine.hpp"
 #include "model/pattern/pattern.hpp"

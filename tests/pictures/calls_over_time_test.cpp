@@ -1,10 +1,10 @@
 // Pictures of a recorded program's calls over time.
 #include "pictures/calls_over_time.hpp"
-#include "model/json.hpp"
+#include "model/base/json.hpp"
 
 #include <gtest/gtest.h>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 
 namespace commpass {
 namespace {

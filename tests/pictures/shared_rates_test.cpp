@@ -1,12 +1,12 @@
 // Pictures of rates that pairs of ranks share.
 #include "pictures/shared_rates.hpp"
-#include "model/json.hpp"
+#include "model/base/json.hpp"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "pictures/calibration_facts.hpp"
 
 namespace commpass {

@@ -10,7 +10,7 @@
 #include <sstream>
 #include <vector>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "pictures/axis.hpp"
 #include "pictures/base64.hpp"
 #include "pictures/png.hpp"

@@ -1,13 +1,13 @@
 // What a sweep tells: crossovers, and the map and the lines that are drawn of it.
 #include "selector/report/sweep_report.hpp"
-#include "model/json.hpp"
+#include "model/base/json.hpp"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <regex>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "pictures/calibration_facts.hpp"
 #include "pictures/measured_scatter.hpp"
 #include "pictures/message_times.hpp"

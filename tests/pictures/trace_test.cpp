@@ -1,6 +1,6 @@
 // What the burst model tells of an exchange, and its timeline.
 #include "model/cost/trace.hpp"
-#include "model/json.hpp"
+#include "model/base/json.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,8 +5,8 @@
 #include <numeric>
 
 #include "command/run.hpp"
-#include "model/file.hpp"
-#include "model/json.hpp"
+#include "model/base/file.hpp"
+#include "model/base/json.hpp"
 #include "selector/report/record.hpp"
 
 namespace commpass {

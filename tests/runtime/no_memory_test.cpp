@@ -6,7 +6,7 @@
 #include <functional>
 #include <optional>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/resources.hpp"
 #include "runtime/world.hpp"

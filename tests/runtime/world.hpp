@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "model/machine/machine.hpp"
 
 namespace commpass::test {

@@ -4,14 +4,14 @@
 #include <map>
 #include <set>
 
+#include "model/base/json.hpp"
+#include "model/base/text.hpp"
 #include "model/cost/plan_cost.hpp"
 #include "model/cost/value_loops.hpp"
-#include "model/json.hpp"
 #include "model/json_pointer.hpp"
 #include "model/machine/profile.hpp"
 #include "model/pattern/generate.hpp"
 #include "model/support.hpp"
-#include "model/text.hpp"
 #include "selector/choose/alltoall_choice.hpp"
 #include "selector/choose/offer.hpp"
 #include "selector/choose/select.hpp"

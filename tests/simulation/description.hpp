@@ -23,8 +23,8 @@
 #include <string>
 #include <vector>
 
-#include "model/file.hpp"
-#include "model/json.hpp"
+#include "model/base/file.hpp"
+#include "model/base/json.hpp"
 
 namespace simulation {
 

@@ -11,7 +11,7 @@
 #include <array>
 #include <utility>
 
-#include "model/types.hpp"
+#include "model/base/types.hpp"
 #include "runtime/mpi/in_flight.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "simulation/pending_reductions.hpp"

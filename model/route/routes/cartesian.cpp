@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <set>
 
-#include "model/error.hpp"
-#include "model/format.hpp"
+#include "model/base/error.hpp"
+#include "model/base/format.hpp"
 #include "model/route/catalogue.hpp"
 #include "model/route/grid_route.hpp"
 

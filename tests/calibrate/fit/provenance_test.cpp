@@ -1,6 +1,6 @@
 // What a profile tells of its calibration.
 #include "calibrate/fit/provenance.hpp"
-#include "model/json.hpp"
+#include "model/base/json.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include "model/format.hpp"
+#include "model/base/format.hpp"
 #include "model/pattern/neighborhood_counts.hpp"
 #include "model/route/catalogue.hpp"
 #include "model/support.hpp"

@@ -1,5 +1,5 @@
 #include "model/pattern/neighborhood.hpp"
-#include "model/format.hpp"
+#include "model/base/format.hpp"
 
 #include <fmt/core.h>
 #include <gmock/gmock.h>

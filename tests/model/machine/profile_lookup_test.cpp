@@ -1,6 +1,6 @@
 // Where profiles are found, and which one belongs to the machine at hand.
 #include "model/machine/profile_lookup.hpp"
-#include "model/json.hpp"
+#include "model/base/json.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Machine profiles: the strict reader, the writer, and the schema beside them.
-#include "model/json.hpp"
+#include "model/base/json.hpp"
 #include "model/machine/profile_lookup.hpp"
 
 #include <gtest/gtest.h>

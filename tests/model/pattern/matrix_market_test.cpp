@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "model/file.hpp"
+#include "model/base/file.hpp"
 #include "model/pattern/pattern.hpp"
 #include "model/support.hpp"
 

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "model/base/text.hpp"
 #include "model/support.hpp"
-#include "model/text.hpp"
 
 namespace commpass {
 namespace {

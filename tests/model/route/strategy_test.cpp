@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "model/base/text.hpp"
 #include "model/support.hpp"
-#include "model/text.hpp"
 
 namespace commpass {
 namespace {

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <random>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "model/route/catalogue.hpp"
 #include "model/route/distance_route.hpp"
 #include "runtime/alltoall/alltoall_exchange.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "model/route/catalogue.hpp"
 #include "runtime/alltoall/alltoall_structure.hpp"
 #include "runtime/communicator.hpp"

@@ -1,6 +1,6 @@
 // Which machine a communicator takes when no profile is named.
 #include "runtime/choose/find_machine.hpp"
-#include "model/json.hpp"
+#include "model/base/json.hpp"
 
 #include <gtest/gtest.h>
 #include <mpi.h>

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/world.hpp"
 

@@ -10,7 +10,7 @@
 #include <filesystem>
 
 #include "commpass/commpass.h"
-#include "model/file.hpp"
+#include "model/base/file.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/naive_exchange.hpp"
 #include "runtime/world.hpp"

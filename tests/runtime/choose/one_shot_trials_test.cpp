@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "runtime/choose/one_shot_chooser.hpp"
 #include "runtime/collectives.hpp"
 #include "runtime/communicator.hpp"

@@ -9,7 +9,7 @@
 #include <map>
 #include <set>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "model/pattern/neighborhood.hpp"
 #include "model/route/catalogue.hpp"
 #include "runtime/choose/gather_pattern.hpp"

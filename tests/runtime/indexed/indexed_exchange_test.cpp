@@ -10,7 +10,7 @@
 #include <random>
 #include <thread>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/naive_exchange.hpp"
 #include "runtime/world.hpp"

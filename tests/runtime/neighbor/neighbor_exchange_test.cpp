@@ -7,7 +7,7 @@
 #include <limits>
 #include <thread>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "model/route/catalogue.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/execute/executor.hpp"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "runtime/collectives.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/naive_exchange.hpp"

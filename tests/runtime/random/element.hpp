@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "model/types.hpp"
+#include "model/base/types.hpp"
 #include "runtime/random/draw.hpp"
 #include "runtime/random/switches.hpp"
 

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "runtime/random/case.hpp"
 #include "runtime/random/switches.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "model/route/catalogue.hpp"
 #include "model/route/sparse_strategy.hpp"
 

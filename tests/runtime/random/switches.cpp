@@ -1,13 +1,13 @@
 #include "runtime/random/switches.hpp"
-#include "model/format.hpp"
+#include "model/base/format.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
 
-#include "model/error.hpp"
-#include "model/text.hpp"
+#include "model/base/error.hpp"
+#include "model/base/text.hpp"
 
 namespace commpass::random_test {
 

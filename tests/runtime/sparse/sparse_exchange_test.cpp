@@ -11,7 +11,7 @@
 #include <random>
 #include <thread>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "model/route/sparse_strategy.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/naive_exchange.hpp"

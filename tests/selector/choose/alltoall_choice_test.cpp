@@ -8,7 +8,7 @@
 #include <limits>
 #include <random>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "model/pattern/generate.hpp"
 #include "model/route/catalogue.hpp"
 #include "model/support.hpp"

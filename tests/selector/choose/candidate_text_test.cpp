@@ -1,5 +1,5 @@
 #include "selector/choose/candidate_text.hpp"
-#include "model/json.hpp"
+#include "model/base/json.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "model/pattern/generate.hpp"
 #include "selector/choose/alltoall_choice.hpp"
 #include "selector/choose/equal_blocks.hpp"

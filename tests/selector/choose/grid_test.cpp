@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 #include "model/pattern/generate.hpp"
 #include "model/pattern/neighborhood_counts.hpp"
 #include "model/route/catalogue.hpp"

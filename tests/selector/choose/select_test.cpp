@@ -1,14 +1,14 @@
 // Ranking, and what is told about it.
 #include "selector/choose/select.hpp"
-#include "model/json.hpp"
+#include "model/base/json.hpp"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
+#include "model/base/text.hpp"
 #include "model/pattern/generate.hpp"
 #include "model/support.hpp"
-#include "model/text.hpp"
 #include "selector/choose/explain.hpp"
 #include "selector/choose/offer.hpp"
 #include "selector/report/report.hpp"

@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "model/base/text.hpp"
 #include "model/machine/profile.hpp"
 #include "model/pattern/generate.hpp"
 #include "model/support.hpp"
-#include "model/text.hpp"
 #include "selector/choose/explain.hpp"
 #include "selector/choose/sparse_choice.hpp"
 

@@ -12,7 +12,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "model/file.hpp"
+#include "model/base/file.hpp"
 #include "model/pattern/pattern_digest.hpp"
 #include "model/support.hpp"
 

@@ -1,5 +1,5 @@
 #include "selector/report/advice.hpp"
-#include "model/json.hpp"
+#include "model/base/json.hpp"
 
 #include <gtest/gtest.h>
 

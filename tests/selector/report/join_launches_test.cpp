@@ -1,11 +1,11 @@
 // Launches of `measure` that are told together.
 #include "selector/report/join_launches.hpp"
-#include "model/json.hpp"
+#include "model/base/json.hpp"
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include "model/error.hpp"
+#include "model/base/error.hpp"
 
 namespace commpass {
 namespace {

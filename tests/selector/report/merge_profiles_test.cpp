@@ -1,6 +1,6 @@
 // One profile of several launches and layouts.
 #include "selector/report/merge_profiles.hpp"
-#include "model/json.hpp"
+#include "model/base/json.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model/json.hpp"
+#include "model/base/json.hpp"
 #include "model/route/catalogue.hpp"
 #include "selector/report/call_report.hpp"
 

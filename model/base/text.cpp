@@ -1,4 +1,4 @@
-#include "model/text.hpp"
+#include "model/base/text.hpp"
 
 #include <fmt/core.h>
 

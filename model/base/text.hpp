@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/types.hpp"
+#include "model/base/types.hpp"
 
 namespace commpass {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "model/error.hpp"
-#include "model/types.hpp"
+#include "model/base/error.hpp"
+#include "model/base/types.hpp"
 
 namespace commpass {
 

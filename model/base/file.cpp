@@ -1,4 +1,4 @@
-#include "model/file.hpp"
+#include "model/base/file.hpp"
 
 #include <fcntl.h>
 #include <fmt/core.h>
@@ -13,7 +13,7 @@
 #include <memory>
 #include <optional>
 
-#include "model/text.hpp"
+#include "model/base/text.hpp"
 
 namespace commpass {
 

@@ -1,4 +1,4 @@
-#include "model/json.hpp"
+#include "model/base/json.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
-#include "model/nearest_names.hpp"
+#include "model/base/nearest_names.hpp"
 
 #include <algorithm>
 
-#include "model/text.hpp"
+#include "model/base/text.hpp"
 
 namespace commpass {
 

@@ -15,8 +15,8 @@
 #include <variant>
 #include <vector>
 
-#include "model/error.hpp"
-#include "model/json_fwd.hpp"
+#include "model/base/error.hpp"
+#include "model/base/json_fwd.hpp"
 
 namespace commpass {
 
