@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "measure/mpi_program.hpp"
 #include "measure/pattern_data.hpp"
 #include "model/base/error.hpp"
 #include "model/base/json.hpp"
@@ -12,7 +13,6 @@
 #include "model/route/strategy.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/mpi/ranks.hpp"
-#include "runtime/mpi_program.hpp"
 #include "runtime/time_exchange.hpp"
 #include "simulation/devices.hpp"
 #include "simulation/work.hpp"

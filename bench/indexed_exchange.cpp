@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include "bench/value_needs.hpp"
+#include "measure/mpi_program.hpp"
 #include "model/base/error.hpp"
 #include "model/base/file.hpp"
 #include "model/base/json.hpp"
@@ -11,7 +12,6 @@
 #include "runtime/communicator.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/ranks.hpp"
-#include "runtime/mpi_program.hpp"
 #include "runtime/time_exchange.hpp"
 
 namespace commpass {

@@ -6,13 +6,13 @@
 #include <algorithm>
 #include <sstream>
 
+#include "measure/mpi_program.hpp"
 #include "model/base/file.hpp"
 #include "model/base/json.hpp"
 #include "runtime/execute/memory.hpp"
 #include "runtime/indexed/value_runs.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
-#include "runtime/mpi_program.hpp"
 #include "runtime/time_exchange.hpp"
 
 namespace commpass {

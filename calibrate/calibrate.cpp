@@ -12,6 +12,7 @@
 #include "calibrate/devices.hpp"
 #include "calibrate/fit/verdict.hpp"
 #include "model/base/error.hpp"
+#include "model/machine/profile_origin.hpp"
 #include "model/median.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/crowd_warning.hpp"
@@ -21,7 +22,6 @@
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/mpi/surroundings.hpp"
-#include "selector/report/profile_origin.hpp"
 
 namespace commpass {
 

@@ -15,8 +15,8 @@
 #include "calibrate/timing.hpp"
 #include "model/machine/layout.hpp"
 #include "model/machine/machine.hpp"
+#include "model/machine/pace.hpp"
 #include "runtime/mpi/own_communicator.hpp"
-#include "selector/report/pace.hpp"
 
 namespace commpass {
 

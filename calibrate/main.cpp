@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "calibrate/calibrate.hpp"
+#include "measure/mpi_program.hpp"
 #include "model/base/error.hpp"
 #include "model/base/file.hpp"
 #include "model/base/format.hpp"
@@ -14,10 +15,9 @@
 #include "runtime/mpi/fingerprint.hpp"
 #include "runtime/mpi/launcher.hpp"
 #include "runtime/mpi/ranks.hpp"
-#include "runtime/mpi_program.hpp"
 #include "selector/commands/calibrate_arguments.hpp"
 #include "selector/commands/default_profile.hpp"
-#include "selector/commands/environment.hpp"
+#include "selector/environment/environment.hpp"
 #include "selector/report/profile_text.hpp"
 
 namespace {

@@ -1,10 +1,11 @@
 // Patterns, machine profiles, and what each strategy costs: all of Commpass that needs no MPI.
 #pragma once
 
-#include "model/base/error.hpp"               // IWYU pragma: export
-#include "model/machine/profile_lookup.hpp"   // IWYU pragma: export
-#include "model/pattern/generate.hpp"         // IWYU pragma: export
-#include "model/pattern/matrix_market.hpp"    // IWYU pragma: export
-#include "model/pattern/matrix_pattern.hpp"   // IWYU pragma: export
-#include "model/pattern/metis_partition.hpp"  // IWYU pragma: export
-#include "selector/choose/explain.hpp"        // IWYU pragma: export
+#include "model/base/error.hpp"                 // IWYU pragma: export
+#include "model/machine/profile_lookup.hpp"     // IWYU pragma: export
+#include "model/pattern/generate.hpp"           // IWYU pragma: export
+#include "model/pattern/matrix_market.hpp"      // IWYU pragma: export
+#include "model/pattern/matrix_pattern.hpp"     // IWYU pragma: export
+#include "model/pattern/metis_partition.hpp"    // IWYU pragma: export
+#include "selector/choose/explain.hpp"          // IWYU pragma: export
+#include "selector/choose/unnamed_profile.hpp"  // IWYU pragma: export

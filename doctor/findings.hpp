@@ -8,8 +8,8 @@
 #include "doctor/host.hpp"
 #include "doctor/noise.hpp"
 #include "model/machine/layout.hpp"
-#include "model/machine/profile_lookup.hpp"
-#include "selector/report/pace.hpp"
+#include "model/machine/pace.hpp"
+#include "selector/choose/unnamed_profile.hpp"
 
 namespace commpass {
 

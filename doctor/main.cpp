@@ -4,13 +4,13 @@
 
 #include "doctor/profile_facts.hpp"
 #include "doctor/ranks.hpp"
+#include "measure/mpi_program.hpp"
 #include "runtime/mpi/detect_layout.hpp"
 #include "runtime/mpi/fingerprint.hpp"
 #include "runtime/mpi/host_names.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/mpi/surroundings.hpp"
-#include "runtime/mpi_program.hpp"
 #include "selector/commands/calibrate_arguments.hpp"
 
 namespace {

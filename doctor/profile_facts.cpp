@@ -4,7 +4,8 @@
 
 #include "model/base/error.hpp"
 #include "model/base/json.hpp"
-#include "selector/commands/environment.hpp"
+#include "selector/choose/unnamed_profile.hpp"
+#include "selector/environment/environment.hpp"
 
 namespace commpass {
 

@@ -3,7 +3,7 @@
 
 #include "doctor/findings.hpp"
 #include "model/machine/profile_lookup.hpp"
-#include "selector/report/profile_origin.hpp"
+#include "model/machine/profile_origin.hpp"
 
 namespace commpass {
 

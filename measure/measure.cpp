@@ -8,6 +8,7 @@
 
 #include "measure/cartesian.hpp"
 #include "measure/halo.hpp"
+#include "measure/mpi_program.hpp"
 #include "measure/one_shot.hpp"
 #include "measure/pattern_data.hpp"
 #include "measure/planned.hpp"
@@ -24,7 +25,6 @@
 #include "runtime/mpi/own_communicator.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/mpi/surroundings.hpp"
-#include "runtime/mpi_program.hpp"
 #include "selector/choose/grid_strategies.hpp"
 #include "selector/commands/default_profile.hpp"
 #include "selector/commands/measure_arguments.hpp"

@@ -16,7 +16,7 @@
 
 #include "preload/rivalry.hpp"
 #include "preload/sent_blocks.hpp"
-#include "selector/commands/interposed_call.hpp"
+#include "selector/environment/interposed_call.hpp"
 #include "selector/report/place_report.hpp"
 #include "selector/report/record.hpp"
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <string>
 
-#include "selector/commands/environment.hpp"
-#include "selector/commands/interposed_call.hpp"
+#include "selector/environment/environment.hpp"
+#include "selector/environment/interposed_call.hpp"
 
 namespace commpass {
 

@@ -14,7 +14,7 @@
 #include "preload/call_log.hpp"
 #include "preload/rivalry.hpp"
 #include "runtime/engines.hpp"
-#include "selector/commands/interposed_call.hpp"
+#include "selector/environment/interposed_call.hpp"
 
 namespace commpass {
 

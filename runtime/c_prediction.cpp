@@ -8,8 +8,8 @@
 #include "runtime/c_support.hpp"
 #include "runtime/choose/find_machine.hpp"
 #include "selector/choose/baseline.hpp"
+#include "selector/choose/profile_note.hpp"
 #include "selector/choose/select.hpp"
-#include "selector/report/profile_note.hpp"
 
 struct commpass_prediction_state {
   std::string strategy, explanation;

@@ -20,7 +20,7 @@
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/mpi/thread_share.hpp"
 #include "runtime/neighbor/plan_cache.hpp"
-#include "selector/commands/environment.hpp"
+#include "selector/environment/environment.hpp"
 
 namespace commpass {
 

@@ -1,4 +1,5 @@
-// What the documents and the comments name is there: files, folders, scripts, and the headings that links lead to.
+// What the documents and the comments name is there: files, folders, scripts, and the headings that links lead to. And
+// includes follow the arrows of docs/architecture.md.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -137,6 +138,39 @@ TEST(Comments, NameFilesThatAreThere) {
         EXPECT_TRUE(is_made_by_user(name) || is_there(name)) << path << " names " << name;
     }
   }
+}
+
+// docs/architecture.md has the picture of these rules.
+TEST(Includes, AreOfRoomsThatAFileMayUse) {
+  const std::string programs = "calibrate|measure|doctor|preload|bindings|bench", above = "tests|" + programs;
+  const std::pair<std::string, std::string> rules[] = {
+      {"model/base/", "model/(?!base/)"},
+      {"model/machine/", "model/cost/"},
+      {"model/", "(selector|pictures|runtime|" + above + ")/"},
+      {"selector/(choose|environment)/", "selector/(report|commands)/"},
+      {"selector/report/", "selector/commands/"},
+      {"selector/(?!commands/)", "pictures/"},
+      {"selector/", "(runtime|" + above + ")/"},
+      {"pictures/", "(selector/commands|runtime|" + above + ")/"},
+      {"runtime/", "(selector/report|selector/commands|pictures|" + above + ")/"},
+      {"calibrate/(?!main.cpp)", "selector/commands/"},
+      {"doctor/(?!main.cpp)", "selector/commands/"},
+      {"(preload|bindings|commpass)/", "selector/commands/"},
+      {"(" + programs + "|commpass)/", "pictures/"},
+  };
+  int checked = 0;
+  for (const auto& path : files_with({".hpp", ".cpp", ".h"})) {
+    const auto file = fs::relative(path, source).string();
+    std::set<std::string> included;
+    for (const auto& [from, forbidden] : rules) {
+      if (!std::regex_search(file, std::regex("^" + from))) continue;
+      if (included.empty()) included = matches(contents_of(path), "(?:^|\n)#include \"([^\"]*)\"");
+      ++checked;
+      const std::regex pattern("^" + forbidden);
+      for (const auto& name : included) EXPECT_FALSE(std::regex_search(name, pattern)) << file << " includes " << name;
+    }
+  }
+  EXPECT_GT(checked, 500);
 }
 
 /// The table that begins with this head.

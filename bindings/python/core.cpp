@@ -12,7 +12,7 @@
 #include "commpass/predict.hpp"
 #include "model/pattern/pattern_statistics.hpp"
 #include "model/route/catalogue.hpp"
-#include "selector/commands/environment.hpp"
+#include "selector/environment/environment.hpp"
 
 namespace py = pybind11;
 

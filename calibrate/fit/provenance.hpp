@@ -9,8 +9,8 @@
 
 #include "calibrate/fit/fit.hpp"
 #include "model/base/types.hpp"
+#include "model/machine/pace.hpp"
 #include "model/machine/profile_lookup.hpp"
-#include "selector/report/pace.hpp"
 
 namespace commpass {
 

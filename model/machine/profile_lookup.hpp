@@ -1,11 +1,10 @@
-// Where profiles are found: by name, or, where none is named, the one that was measured on the machine at hand.
+// Where profiles are found by their names, and which machine one was measured on.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "model/machine/layout.hpp"
 #include "model/machine/profile.hpp"
 
 namespace commpass {
@@ -51,29 +50,7 @@ std::string processor_model(const std::string& cpuinfo = "/proc/cpuinfo");
 /// The fingerprint of this node without its MPI library, which programs without MPI do not know.
 Fingerprint host_fingerprint();
 
-/// Why a program takes the profile that it takes.
-enum class ProfileChoice { named, measured_here, built_in };
-
-struct FoundProfile {
-  Profile profile;
-  ProfileChoice choice = ProfileChoice::built_in;
-  std::string path{};  ///< empty: built in
-};
-
-/// The profile that was measured on a machine with this fingerprint: of several one that has all parameters that the
-/// layout asks for, then the youngest. Files that cannot be read are passed over.
-/// @param here  without an MPI library, profiles of all libraries match
-std::optional<FoundProfile> find_measured_profile(const std::vector<std::string>& directories, const Fingerprint& here,
-                                                  const Layout& layout);
-
 /// What stands in where no profile is named and none was measured here (profiles/generic.json).
 Profile generic_profile();
-
-/// One line, without its end, for a profile that is taken since none is named: its name and its path.
-std::string describe_unnamed(const FoundProfile& found);
-
-/// What programs take where no profile is named: find_measured_profile(), else generic_profile().
-FoundProfile find_unnamed_profile(const std::vector<std::string>& directories, const Fingerprint& here,
-                                  const Layout& layout);
 
 }  // namespace commpass

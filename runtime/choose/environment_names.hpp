@@ -7,7 +7,7 @@
 #include <string>
 
 #include "model/machine/layout.hpp"
-#include "selector/commands/environment.hpp"
+#include "selector/environment/environment.hpp"
 
 namespace commpass {
 

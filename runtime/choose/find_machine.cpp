@@ -11,6 +11,7 @@
 #include "runtime/mpi/fingerprint.hpp"
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/mpi/surroundings.hpp"
+#include "selector/choose/unnamed_profile.hpp"
 
 namespace commpass {
 

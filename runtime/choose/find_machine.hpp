@@ -8,7 +8,7 @@
 #include "model/machine/layout.hpp"
 #include "model/machine/machine.hpp"
 #include "model/machine/profile.hpp"
-#include "selector/commands/environment.hpp"
+#include "selector/environment/environment.hpp"
 
 namespace commpass {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/base/types.hpp"
-#include "selector/commands/environment.hpp"
+#include "selector/environment/environment.hpp"
 
 namespace commpass {
 

@@ -20,9 +20,9 @@
 #include "selector/choose/find_grid.hpp"
 #include "selector/choose/offer.hpp"
 #include "selector/choose/pattern_pricer.hpp"
+#include "selector/choose/profile_note.hpp"
 #include "selector/choose/shortlist.hpp"
 #include "selector/choose/ties.hpp"
-#include "selector/report/profile_note.hpp"
 
 namespace commpass {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/machine/layout.hpp"
-#include "selector/report/pace.hpp"
+#include "model/machine/pace.hpp"
 
 namespace commpass {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/machine/layout.hpp"
-#include "selector/report/profile_origin.hpp"
+#include "model/machine/profile_origin.hpp"
 
 namespace commpass {
 

@@ -11,9 +11,9 @@
 #include "selector/commands/arguments.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/commands/default_profile.hpp"
-#include "selector/commands/environment.hpp"
 #include "selector/commands/number_checks.hpp"
 #include "selector/commands/picture_arguments.hpp"
+#include "selector/environment/environment.hpp"
 #include "selector/report/advice.hpp"
 
 namespace commpass {

@@ -8,6 +8,7 @@
 
 #include "model/base/error.hpp"
 #include "model/machine/profile.hpp"
+#include "selector/choose/unnamed_profile.hpp"
 
 namespace commpass {
 

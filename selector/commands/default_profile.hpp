@@ -5,7 +5,7 @@
 
 #include "model/machine/layout.hpp"
 #include "model/machine/profile_lookup.hpp"
-#include "selector/commands/environment.hpp"
+#include "selector/environment/environment.hpp"
 
 namespace commpass {
 

@@ -19,7 +19,7 @@
 #include "model/base/text.hpp"
 #include "model/machine/profile.hpp"
 #include "selector/commands/default_profile.hpp"
-#include "selector/commands/environment.hpp"
+#include "selector/environment/environment.hpp"
 #include "selector/report/join_launches.hpp"
 #include "selector/report/merge_profiles.hpp"
 #include "selector/report/profile_text.hpp"

@@ -9,10 +9,10 @@
 
 #include "selector/commands/calibrate_arguments.hpp"
 #include "selector/commands/commands.hpp"
-#include "selector/commands/environment.hpp"
 #include "selector/commands/launches.hpp"
 #include "selector/commands/measure_arguments.hpp"
 #include "selector/commands/run_command.hpp"
+#include "selector/environment/environment.hpp"
 
 namespace {
 

@@ -9,6 +9,7 @@
 #include "model/base/error.hpp"
 #include "model/base/file.hpp"
 #include "model/base/text.hpp"
+#include "model/machine/profile_origin.hpp"
 #include "pictures/timeline.hpp"
 #include "selector/commands/commands.hpp"
 #include "selector/commands/picture_arguments.hpp"
@@ -16,7 +17,6 @@
 #include "selector/commands/progress_line.hpp"
 #include "selector/commands/sparse_prediction.hpp"
 #include "selector/commands/sweep.hpp"
-#include "selector/report/profile_origin.hpp"
 
 namespace commpass {
 

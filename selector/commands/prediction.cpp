@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "model/base/error.hpp"
+#include "model/machine/profile_origin.hpp"
 #include "model/route/catalogue.hpp"
 #include "selector/choose/alltoall_choice.hpp"
 #include "selector/choose/baseline.hpp"
@@ -16,8 +17,7 @@
 #include "selector/choose/neighborhood_choice.hpp"
 #include "selector/choose/offer.hpp"
 #include "selector/choose/pattern_pricer.hpp"
-#include "selector/report/profile_note.hpp"
-#include "selector/report/profile_origin.hpp"
+#include "selector/choose/profile_note.hpp"
 
 namespace commpass {
 

@@ -12,14 +12,14 @@
 #include "model/machine/plausibility.hpp"
 #include "model/machine/profile.hpp"
 #include "model/machine/profile_lookup.hpp"
+#include "model/machine/profile_origin.hpp"
 #include "selector/commands/commands.hpp"
-#include "selector/commands/environment.hpp"
 #include "selector/commands/output_format.hpp"
+#include "selector/environment/environment.hpp"
 #include "selector/report/compare_profiles.hpp"
 #include "selector/report/csv.hpp"
 #include "selector/report/json_text.hpp"
 #include "selector/report/merge_profiles.hpp"
-#include "selector/report/profile_origin.hpp"
 #include "selector/report/profile_text.hpp"
 
 namespace commpass {

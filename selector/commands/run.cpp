@@ -22,8 +22,8 @@
 #include "model/base/file.hpp"
 #include "model/machine/profile.hpp"
 #include "selector/commands/commands.hpp"
-#include "selector/commands/environment.hpp"
 #include "selector/commands/preloaded.hpp"
+#include "selector/environment/environment.hpp"
 
 extern char** environ;  // NOLINT: POSIX declares it so
 

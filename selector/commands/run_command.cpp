@@ -14,8 +14,8 @@
 #include "model/base/format.hpp"
 #include "model/base/nearest_names.hpp"
 #include "model/base/text.hpp"
-#include "selector/commands/environment.hpp"
 #include "selector/commands/wrong_usage.hpp"
+#include "selector/environment/environment.hpp"
 
 namespace commpass {
 

@@ -15,7 +15,7 @@
 #include "model/route/catalogue.hpp"
 #include "selector/choose/baseline.hpp"
 #include "selector/choose/grid_strategies.hpp"
-#include "selector/report/profile_note.hpp"
+#include "selector/choose/profile_note.hpp"
 
 namespace commpass {
 

@@ -14,9 +14,9 @@
 #include "model/route/catalogue.hpp"
 #include "selector/choose/alltoall_choice.hpp"
 #include "selector/choose/baseline.hpp"
+#include "selector/choose/profile_note.hpp"
 #include "selector/choose/select.hpp"
-#include "selector/commands/interposed_call.hpp"
-#include "selector/report/profile_note.hpp"
+#include "selector/environment/interposed_call.hpp"
 
 namespace commpass {
 

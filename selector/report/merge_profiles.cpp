@@ -15,10 +15,10 @@
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
 #include "model/machine/miss.hpp"
+#include "model/machine/pace.hpp"
 #include "model/median.hpp"
 #include "selector/report/launch_errors.hpp"
 #include "selector/report/launch_intervals.hpp"
-#include "selector/report/pace.hpp"
 
 namespace commpass {
 

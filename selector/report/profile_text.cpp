@@ -8,7 +8,7 @@
 #include "model/base/format.hpp"
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
-#include "selector/report/profile_origin.hpp"
+#include "model/machine/profile_origin.hpp"
 
 namespace commpass {
 

@@ -15,7 +15,7 @@
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
 #include "model/machine/profile.hpp"
-#include "selector/report/profile_origin.hpp"
+#include "model/machine/profile_origin.hpp"
 
 namespace commpass {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "command/run.hpp"
 #include "doctor/noise.hpp"
-#include "selector/report/profile_origin.hpp"
+#include "model/machine/profile_origin.hpp"
 
 namespace commpass {
 namespace {

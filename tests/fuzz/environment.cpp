@@ -1,5 +1,5 @@
 // Environments, one NAME=VALUE a line.
-#include "selector/commands/environment.hpp"
+#include "selector/environment/environment.hpp"
 
 #include "fuzz/fuzz.hpp"
 #include "model/base/text.hpp"

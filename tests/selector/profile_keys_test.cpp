@@ -14,10 +14,10 @@
 #include "model/support.hpp"
 #include "selector/choose/alltoall_choice.hpp"
 #include "selector/choose/offer.hpp"
+#include "selector/choose/profile_note.hpp"
 #include "selector/choose/select.hpp"
 #include "selector/choose/shortlist.hpp"
 #include "selector/choose/sparse_choice.hpp"
-#include "selector/report/profile_note.hpp"
 
 namespace commpass {
 namespace {

@@ -19,7 +19,7 @@
 #include "runtime/naive_exchange.hpp"
 #include "selector/choose/explain.hpp"
 #include "selector/choose/offer.hpp"
-#include "selector/report/profile_note.hpp"
+#include "selector/choose/profile_note.hpp"
 
 namespace commpass {
 namespace {

@@ -11,8 +11,8 @@
 #include "selector/choose/baseline.hpp"
 #include "selector/choose/explain.hpp"
 #include "selector/choose/offer.hpp"
+#include "selector/choose/profile_note.hpp"
 #include "selector/choose/select.hpp"
-#include "selector/report/profile_note.hpp"
 
 namespace commpass {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <cmath>
 
+#include "model/machine/pace.hpp"
 #include "model/support.hpp"
-#include "selector/report/pace.hpp"
 
 namespace commpass {
 namespace {

@@ -1,5 +1,5 @@
 // SHA-256 against what FIPS 180 and NIST's vectors give.
-#include "selector/report/sha256.hpp"
+#include "model/base/sha256.hpp"
 
 #include <gtest/gtest.h>
 

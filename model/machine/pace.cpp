@@ -1,4 +1,4 @@
-#include "selector/report/pace.hpp"
+#include "model/machine/pace.hpp"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/mpi_program.hpp"
+#include "measure/mpi_program.hpp"
 
 #include "runtime/mpi/launcher.hpp"
 #include "runtime/mpi/ranks.hpp"

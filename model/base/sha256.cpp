@@ -1,4 +1,4 @@
-#include "selector/report/sha256.hpp"
+#include "model/base/sha256.hpp"
 
 #include <fmt/core.h>
 

@@ -1,4 +1,4 @@
-#include "selector/report/profile_origin.hpp"
+#include "model/machine/profile_origin.hpp"
 
 #include <fmt/core.h>
 
@@ -9,8 +9,8 @@
 
 #include "model/base/format.hpp"
 #include "model/base/json.hpp"
+#include "model/base/sha256.hpp"
 #include "model/base/text.hpp"
-#include "selector/report/sha256.hpp"
 
 namespace commpass {
 

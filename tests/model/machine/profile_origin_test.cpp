@@ -1,4 +1,4 @@
-#include "selector/report/profile_origin.hpp"
+#include "model/machine/profile_origin.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "selector/commands/environment.hpp"
+#include "selector/environment/environment.hpp"
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@
 #include "model/route/catalogue.hpp"
 #include "model/route/sparse_strategy.hpp"
 #include "model/route/strategy.hpp"
-#include "selector/commands/interposed_call.hpp"
+#include "selector/environment/interposed_call.hpp"
 
 extern char** environ;  // NOLINT: POSIX declares it so
 

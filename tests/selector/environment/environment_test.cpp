@@ -1,4 +1,4 @@
-#include "selector/commands/environment.hpp"
+#include "selector/environment/environment.hpp"
 
 #include <gtest/gtest.h>
 

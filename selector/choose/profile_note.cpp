@@ -1,4 +1,4 @@
-#include "selector/report/profile_note.hpp"
+#include "selector/choose/profile_note.hpp"
 
 #include <fmt/core.h>
 
