@@ -1,77 +1,84 @@
-// The calls of MPI that an unmodified program may have taken over or recorded.
+// The MPI calls that libcommpass-mpi intercepts: one row each. docs/unmodified.md lists them; a test compares.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string_view>
 
 namespace commpass {
 
-enum class InterposedCall {
-  alltoall,
-  alltoallv,
-  alltoallw,
-  neighbor_alltoall,
-  neighbor_alltoallv,
-  neighbor_allgather,
-  neighbor_allgatherv,
-  neighbor_alltoallw,
-  // From here on calls are recorded and are MPI's.
-  ialltoall,
-  ialltoallv,
-  ialltoallw,
-  ineighbor_alltoall,
-  ineighbor_alltoallv,
-  ineighbor_alltoallw,
-  ineighbor_allgather,
-  ineighbor_allgatherv,
-  alltoall_init,
-  alltoallv_init,
-  alltoallw_init,
-  neighbor_alltoall_init,
-  neighbor_alltoallv_init,
-  neighbor_alltoallw_init,
-  neighbor_allgather_init,
-  neighbor_allgatherv_init
+/// What libcommpass-mpi does with an MPI call.
+enum class CallRole {
+  taken_over,  ///< blocks: all ranks of the communicator meet in it; libcommpass-mpi runs it where that is faster
+  recorded     ///< starts an exchange, or makes a request for it; MPI runs it, libcommpass-mpi counts and records it
 };
 
-constexpr std::size_t interposed_calls = 24;
+/// ROW(name as MPI has it without its prefix, role). `preload/` defines the function of each. The order of the rows is
+/// that of reports.
+#define COMMPASS_INTERPOSED_CALLS(ROW)   \
+  ROW(alltoall, taken_over)              \
+  ROW(alltoallv, taken_over)             \
+  ROW(alltoallw, taken_over)             \
+  ROW(neighbor_alltoall, taken_over)     \
+  ROW(neighbor_alltoallv, taken_over)    \
+  ROW(neighbor_allgather, taken_over)    \
+  ROW(neighbor_allgatherv, taken_over)   \
+  ROW(neighbor_alltoallw, taken_over)    \
+  ROW(ialltoall, recorded)               \
+  ROW(ialltoallv, recorded)              \
+  ROW(ialltoallw, recorded)              \
+  ROW(ineighbor_alltoall, recorded)      \
+  ROW(ineighbor_alltoallv, recorded)     \
+  ROW(ineighbor_alltoallw, recorded)     \
+  ROW(ineighbor_allgather, recorded)     \
+  ROW(ineighbor_allgatherv, recorded)    \
+  ROW(alltoall_init, recorded)           \
+  ROW(alltoallv_init, recorded)          \
+  ROW(alltoallw_init, recorded)          \
+  ROW(neighbor_alltoall_init, recorded)  \
+  ROW(neighbor_alltoallv_init, recorded) \
+  ROW(neighbor_alltoallw_init, recorded) \
+  ROW(neighbor_allgather_init, recorded) \
+  ROW(neighbor_allgatherv_init, recorded)
 
-/// As MPI calls them, without its prefix; by number.
-constexpr std::array<const char*, interposed_calls> interposed_call_names = {"alltoall",
-                                                                             "alltoallv",
-                                                                             "alltoallw",
-                                                                             "neighbor_alltoall",
-                                                                             "neighbor_alltoallv",
-                                                                             "neighbor_allgather",
-                                                                             "neighbor_allgatherv",
-                                                                             "neighbor_alltoallw",
-                                                                             "ialltoall",
-                                                                             "ialltoallv",
-                                                                             "ialltoallw",
-                                                                             "ineighbor_alltoall",
-                                                                             "ineighbor_alltoallv",
-                                                                             "ineighbor_alltoallw",
-                                                                             "ineighbor_allgather",
-                                                                             "ineighbor_allgatherv",
-                                                                             "alltoall_init",
-                                                                             "alltoallv_init",
-                                                                             "alltoallw_init",
-                                                                             "neighbor_alltoall_init",
-                                                                             "neighbor_alltoallv_init",
-                                                                             "neighbor_alltoallw_init",
-                                                                             "neighbor_allgather_init",
-                                                                             "neighbor_allgatherv_init"};
+enum class InterposedCall {
+#define COMMPASS_ROW(name, role) name,
+  COMMPASS_INTERPOSED_CALLS(COMMPASS_ROW)
+#undef COMMPASS_ROW
+};
+
+/// By the number of the call.
+constexpr std::array interposed_call_names = {
+#define COMMPASS_ROW(name, role) #name,
+    COMMPASS_INTERPOSED_CALLS(COMMPASS_ROW)
+#undef COMMPASS_ROW
+};
+constexpr std::array interposed_call_roles = {
+#define COMMPASS_ROW(name, role) CallRole::role,
+    COMMPASS_INTERPOSED_CALLS(COMMPASS_ROW)
+#undef COMMPASS_ROW
+};
+constexpr std::size_t interposed_calls = interposed_call_names.size();
+
+constexpr std::optional<InterposedCall> find_interposed_call(std::string_view name) {
+  const auto found = std::ranges::find(interposed_call_names, name);
+  if (found == interposed_call_names.end()) return {};
+  return static_cast<InterposedCall>(found - interposed_call_names.begin());
+}
 
 constexpr bool is_of_neighborhood(InterposedCall call) {
   return std::string_view(interposed_call_names[static_cast<std::size_t>(call)]).find("neighbor") !=
          std::string_view::npos;
 }
 
-/// Do all ranks of the communicator meet in it? Not in those that only start an exchange, or make a request for it.
-constexpr bool blocks(InterposedCall call) { return call <= InterposedCall::neighbor_alltoallw; }
-
 /// Does libcommpass-mpi run it where that is faster?
-constexpr bool can_be_taken_over(InterposedCall call) { return blocks(call); }
+constexpr bool can_be_taken_over(InterposedCall call) {
+  return interposed_call_roles[static_cast<std::size_t>(call)] == CallRole::taken_over;
+}
+
+/// Do all ranks of the communicator meet in it?
+constexpr bool blocks(InterposedCall call) { return can_be_taken_over(call); }
 
 }  // namespace commpass

@@ -51,9 +51,8 @@ bool has_pair_twice(const RecordedExchange& exchange) {
 
 /// By libcommpass-mpi.
 bool can_be_taken_over(const RecordedExchange& exchange) {
-  const auto kind = static_cast<InterposedCall>(std::ranges::find(interposed_call_names, exchange.call) -
-                                                interposed_call_names.begin());
-  return can_be_taken_over(kind) && !has_pair_twice(exchange);
+  const auto call = find_interposed_call(exchange.call);
+  return call && can_be_taken_over(*call) && !has_pair_twice(exchange);
 }
 
 /// Calls that block, of which alone it is known how long they take.
