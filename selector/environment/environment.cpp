@@ -24,14 +24,6 @@ namespace commpass {
 
 namespace {
 
-/// A variable, and what its value does to an Environment. Values are checked here, so that an error names its variable.
-struct Variable {
-  const char* name;
-  void (*read)(Environment& environment, const std::string& value);
-  bool may_be_empty = false;
-  const char* hint = nullptr;  ///< the key of an MPI_Info that goes before it
-};
-
 /// Keys of an MPI_Info that exchanges read, and not communicators.
 constexpr std::array hints_of_exchanges{"commpass_any_buffers", "commpass_calls", "commpass_counts_differ",
                                         "commpass_planner_seconds"};
@@ -57,7 +49,7 @@ Interposition parse_interposition(const std::string& text) {
 std::vector<std::string> parse_interposed_calls(const std::string& text) {
   auto names = split(text, ',');
   for (const auto& name : names)
-    if (std::ranges::count(interposed_call_names, name) == 0)
+    if (!find_interposed_call(name))
       throw InputError("call " + name, "it cannot be taken over",
                        fmt::format("use some of {}", join(interposed_call_names, ", ")));
   return names;
@@ -67,50 +59,78 @@ void add_prefix(Environment& environment, const std::string& value) {
   if (!value.empty()) environment.profile_places.prefixes.push_back(value);
 }
 
-const Variable variables[] = {
-    {"COMMPASS_ALLTOALLV_STRATEGY",
-     [](Environment& e, const std::string& value) { e.alltoallv_strategy = to_string(parse_one_shot(value)); }, false,
-     "commpass_alltoallv_strategy"},
-    {"COMMPASS_PROFILE", [](Environment& e, const std::string& value) { e.profile = value; }, false,
-     "commpass_profile"},
-    {"COMMPASS_PROFILE_PATH",
-     [](Environment& e, const std::string& value) { e.profile_places.first = split(value, ':'); }},
-    {"COMMPASS_SPARSE_STRATEGY",
-     [](Environment& e, const std::string& value) { e.sparse_strategy = to_string(parse_sparse_strategy(value)); },
-     false, "commpass_sparse_strategy"},
-    {"COMMPASS_ROOT", add_prefix, true},
-    {"COMMPASS_DIR", add_prefix, true},
-    {"COMMPASS_HOME", add_prefix, true},
-    {"COMMPASS_VERSION", [](Environment&, const std::string&) {}, true},
-    {"COMMPASS_STRATEGY",
-     [](Environment& e, const std::string& value) { e.strategy = to_string(parse_strategy(value)); }, false,
-     "commpass_strategy"},
+void read_verbose(Environment& environment, const std::string& value) {
+  if (value != "0" && value != "1") throw InputError("verbose " + value, "it is neither 0 nor 1", "use one of them");
+  environment.verbose = value == "1";
+}
+
+constexpr auto *by_all = "command line, C++, C", *by_programs = "C++, C", *by_interposer = "libcommpass-mpi",
+               *no_hint = "";
+constexpr auto* prefix_meaning = "prefix of an installation, set by module systems: profiles are looked for there, too";
+
+const EnvironmentVariable variables[] = {
+    {"COMMPASS_PROFILE", "name or file", "machine profile", "0.1", by_all, "commpass_profile",
+     [](Environment& e, const std::string& value) { e.profile = value; }},
+    {"COMMPASS_PROFILE_PATH", "directories, separated by `:`",
+     "[where profiles are looked for](profiles.md#where-they-are-found) before all other places", "0.1", by_all,
+     no_hint, [](Environment& e, const std::string& value) { e.profile_places.first = split(value, ':'); }},
+    {"COMMPASS_ROOT", "directory", prefix_meaning, "0.1", by_all, no_hint, add_prefix, true},
+    {"COMMPASS_DIR", "directory", prefix_meaning, "0.1", by_all, no_hint, add_prefix, true},
+    {"COMMPASS_HOME", "directory", prefix_meaning, "0.1", by_all, no_hint, add_prefix, true},
+    {"COMMPASS_VERSION", "any", "nothing; module systems set it", "0.1", "", no_hint,
+     [](Environment&, const std::string&) {}, true},
+    {"COMMPASS_STRATEGY", "[strategy](strategies.md)",
+     "run this strategy in neighbour and indexed exchanges, and do not choose; `predict` and `measure` have "
+     "`--strategy`",
+     "0.1", "C++", "commpass_strategy",
+     [](Environment& e, const std::string& value) { e.strategy = to_string(parse_strategy(value)); }},
+    {"COMMPASS_ALLTOALLV_STRATEGY", "[strategy](strategies.md)",
+     "run all-to-alls that are called once by this strategy", "0.1", by_programs, "commpass_alltoallv_strategy",
+     [](Environment& e, const std::string& value) { e.alltoallv_strategy = to_string(parse_one_shot(value)); }},
+    {"COMMPASS_SPARSE_STRATEGY", "[`ROUTE+DISCOVERY`](strategies.md#sparse-dynamic-data-exchanges)",
+     "run this strategy in sparse exchanges, and do not choose", "0.1", by_programs, "commpass_sparse_strategy",
+     [](Environment& e, const std::string& value) { e.sparse_strategy = to_string(parse_sparse_strategy(value)); }},
+    {"COMMPASS_PLANNER", "`estimate`, `measure` or `patient`",
+     "choose by prices, or by [timing some or all strategies](cpp.md#measuring-before-planning): of planned exchanges "
+     "before they are planned, of all-to-alls and sparse exchanges in the calls themselves",
+     "0.1", by_programs, "commpass_planner",
+     [](Environment& e, const std::string& value) { e.planner = parse_planner_mode(value); }},
+    {"COMMPASS_WISDOM", "file", "where measurements are kept for later runs", "0.1", by_programs, "commpass_wisdom",
+     [](Environment& e, const std::string& value) { e.wisdom = value; }},
     {"COMMPASS_LAYOUT",
+     "`NODESxRANKS`, `NODESxSOCKETSxRANKS`, `GROUPSxNODESxSOCKETSxRANKS` or a node for each rank (`0,0,1`)",
+     "treat the ranks as laid out like this", "0.1", by_all, "commpass_layout",
      [](Environment& e, const std::string& value) {
        ranks_of_layout(value);  // throws if it is none
        e.layout = value;
-     },
-     false, "commpass_layout"},
-    {"COMMPASS_MPI", [](Environment& e, const std::string& value) { e.interposition = parse_interposition(value); }},
-    {"COMMPASS_MPI_CALLS",
-     [](Environment& e, const std::string& value) { e.interposed_calls = parse_interposed_calls(value); }},
-    {"COMMPASS_MPI_RECORD", [](Environment& e, const std::string& value) { e.record_file = value; }},
-    {"COMMPASS_MPI_REPORT", [](Environment& e, const std::string& value) { e.place_report = value; }},
-    {"COMMPASS_PLANNER", [](Environment& e, const std::string& value) { e.planner = parse_planner_mode(value); }, false,
-     "commpass_planner"},
-    {"COMMPASS_PROGRESS", [](Environment& e, const std::string& value) { e.progress = parse_progress(value); }},
-    {"COMMPASS_WISDOM", [](Environment& e, const std::string& value) { e.wisdom = value; }, false, "commpass_wisdom"},
-    {"COMMPASS_VERBOSE",
-     [](Environment& e, const std::string& value) {
-       if (value != "0" && value != "1")
-         throw InputError("verbose " + value, "it is neither 0 nor 1", "use one of them");
-       e.verbose = value == "1";
      }},
+    {"COMMPASS_VERBOSE", "`0` or `1`",
+     "`1`: say on stderr where a strategy that a variable names does not fit, and what runs there, what [trials of "
+     "calls](cpp.md#measuring-before-planning) have found, and which profile is taken if none is named; "
+     "libcommpass-mpi reports [who ran which calls](unmodified.md#who-runs-a-call); `0` is the default",
+     "0.1", "C++, C, libcommpass-mpi", no_hint, read_verbose},
+    {"COMMPASS_PROGRESS", "`auto`, `always` or `never`",
+     "progress on stderr; under an MPI launcher `auto`, the default, means never", "0.1", "command line", no_hint,
+     [](Environment& e, const std::string& value) { e.progress = parse_progress(value); }},
+    {"COMMPASS_MPI", "`off`, `record`, `on` or `always`",
+     "what runs the calls of [an unmodified program](unmodified.md): `off`, the default: MPI; `record`: MPI, "
+     "and rank 0 reports the calls; `on`: the faster of MPI and Commpass; `always`: Commpass where it can, for tests",
+     "0.1", by_interposer, no_hint,
+     [](Environment& e, const std::string& value) { e.interposition = parse_interposition(value); }},
+    {"COMMPASS_MPI_CALLS", "[names of calls](unmodified.md#calls), separated by `,`",
+     "which calls are taken over or recorded; unset: all", "0.1", by_interposer, no_hint,
+     [](Environment& e, const std::string& value) { e.interposed_calls = parse_interposed_calls(value); }},
+    {"COMMPASS_MPI_RECORD", "file", "where rank 0 writes the record in `MPI_Finalize`, with `COMMPASS_MPI=record`",
+     "0.1", by_interposer, no_hint, [](Environment& e, const std::string& value) { e.record_file = value; }},
+    {"COMMPASS_MPI_REPORT", "file, or `-` for stderr",
+     "where rank 0 writes a [report by places](unmodified.md#what-did-it-bring) in `MPI_Finalize`: into a file as "
+     "JSON, on stderr as a table",
+     "0.1", by_interposer, no_hint, [](Environment& e, const std::string& value) { e.place_report = value; }},
 };
 
 /// @param place  the variable or the hint, for errors
 /// @throws InputError that names it
-void read_value(Environment& environment, const Variable& variable, const std::string& place,
+void read_value(Environment& environment, const EnvironmentVariable& variable, const std::string& place,
                 const std::string& value) {
   if (value.empty() && !variable.may_be_empty) throw InputError(place, "it is empty", "unset it or give it a value");
   try {
@@ -134,6 +154,8 @@ std::string user_directory(const std::vector<std::string>& entries) {
 }
 
 }  // namespace
+
+std::span<const EnvironmentVariable> environment_variables() { return variables; }
 
 Progress parse_progress(const std::string& text) {
   if (text == "auto") return Progress::automatic;
@@ -164,32 +186,32 @@ Environment read_environment() {
 
 void apply_hint(Environment& environment, const std::string& key, const std::string& value) {
   for (const auto& variable : variables)
-    if (variable.hint && key == variable.hint) read_value(environment, variable, "info " + key, value);
+    if (!key.empty() && key == variable.hint) read_value(environment, variable, "info " + key, value);
 }
 
 bool is_hint(const std::string& key) {
-  return std::ranges::any_of(variables, [&](const auto& v) { return v.hint && key == v.hint; }) ||
+  return std::ranges::any_of(variables, [&](const auto& v) { return !key.empty() && key == v.hint; }) ||
          std::ranges::any_of(hints_of_exchanges, [&](const char* hint) { return key == hint; });
 }
 
 std::string known_hints() {
-  std::string text;
-  const auto add = [&](const std::string& hint) { text += (text.empty() ? "" : ", ") + hint; };
+  std::vector<std::string> hints;
   for (const auto& variable : variables)
-    if (variable.hint) add(variable.hint);
-  for (const auto* hint : hints_of_exchanges) add(hint);
-  return text;
+    if (variable.hint != std::string_view(no_hint)) hints.emplace_back(variable.hint);
+  hints.insert(hints.end(), hints_of_exchanges.begin(), hints_of_exchanges.end());
+  return join(hints, ", ");
 }
 
 void warn_unknown(const Environment& environment) {
   static std::atomic<bool> told = false;
   if (environment.unknown.empty() || told.exchange(true)) return;
-  std::string text = "commpass: ";
-  for (const auto& name : environment.unknown) text += (&name == environment.unknown.data() ? "" : ", ") + name;
-  text += environment.unknown.size() == 1 ? " is unknown and changes nothing" : " are unknown and change nothing";
-  text += "; known are ";
-  for (const auto& v : variables) text += (&v == variables ? "" : ", ") + std::string(v.name);
-  std::fputs((text + ".\n").c_str(), stderr);
+  std::vector<std::string> known;
+  for (const auto& variable : variables) known.emplace_back(variable.name);
+  const auto text =
+      fmt::format("commpass: {} {}; known are {}.\n", join(environment.unknown, ", "),
+                  environment.unknown.size() == 1 ? "is unknown and changes nothing" : "are unknown and change nothing",
+                  join(known, ", "));
+  std::fputs(text.c_str(), stderr);
 }
 
 bool is_launched() {

@@ -1,7 +1,8 @@
-// The one place that reads COMMPASS_… from the environment.
+// The table of the variables COMMPASS_…, and the one place that reads them from the environment.
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,19 @@ struct Environment {
                                      ///< and what trials have found
   std::vector<std::string> unknown;  ///< names of COMMPASS_… variables that mean nothing here
 };
+
+/// A variable. Texts are Markdown, with links as from docs/: docs/environment.md has them as a table; a test compares.
+struct EnvironmentVariable {
+  const char* name;
+  const char* values;   ///< where there are no others, each in backquotes: "`auto`, `always` or `never`"
+  const char* meaning;  ///< one sentence without its full stop
+  const char* since;    ///< the version of Commpass
+  const char* readers;
+  const char* hint;  ///< the key of an MPI_Info that goes before it; "": none
+  void (*read)(Environment& environment, const std::string& value);  ///< @throws InputError for a value that cannot be
+  bool may_be_empty = false;
+};
+std::span<const EnvironmentVariable> environment_variables();
 
 /// Reads and checks the environment of this process.
 /// @throws InputError for a COMMPASS_… variable that has a value that cannot be

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "model/support.hpp"
+#include "selector/environment/environment.hpp"
 
 namespace commpass::test {
 
@@ -21,14 +22,10 @@ struct Result {
 inline Result run(const std::string& command, const std::string& variables = {}) {
   const TemporaryDirectory directory;
   const auto out = directory.path("out"), err = directory.path("err");
-  const auto line =
-      "env -u COMMPASS_PROFILE -u COMMPASS_PROFILE_PATH -u COMMPASS_STRATEGY -u COMMPASS_ALLTOALLV_STRATEGY -u "
-      "COMMPASS_SPARSE_STRATEGY -u COMMPASS_LAYOUT -u COMMPASS_MPI -u COMMPASS_MPI_CALLS -u COMMPASS_MPI_RECORD -u "
-      "COMMPASS_MPI_REPORT -u "
-      "COMMPASS_PROGRESS -u "
-      "COMMPASS_VERBOSE -u COMMPASS_PLANNER -u "
-      "COMMPASS_WISDOM XDG_CONFIG_HOME=" +
-      directory.path("config") + " " + variables + " " + command + " >" + out + " 2>" + err + " </dev/null";
+  std::string line = "env";
+  for (const auto& variable : environment_variables()) line += " -u " + std::string(variable.name);
+  line += " XDG_CONFIG_HOME=" + directory.path("config") + " " + variables + " " + command + " >" + out + " 2>" + err +
+          " </dev/null";
   const int status = std::system(line.c_str());  // NOLINT: the command is ours
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, contents_of(out), contents_of(err)};
 }

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 
+#include "document_table.hpp"
+#include "model/base/text.hpp"
 #include "model/support.hpp"
+#include "selector/environment/interposed_call.hpp"
 
 namespace commpass {
 namespace {
@@ -68,6 +71,42 @@ TEST(EnvironmentVariables, ThatAreEmptyOrWrongAreRefusedByName) {
     SCOPED_TRACE(entry);
     expect_sentence(error_of([&, e = std::string(entry)] { parse_environment({e}); }), parts);
   }
+}
+
+TEST(EnvironmentVariables, AreTheTableOfTheDocumentation) {
+  std::string rows = "|---|---|---|---|---|---|\n";
+  for (const auto& v : environment_variables()) {
+    const auto code = [](const std::string& text) { return text.empty() ? text : "`" + text + "`"; };
+    for (const std::string& cell : {code(v.name), std::string(v.values), std::string(v.meaning), std::string(v.since),
+                                    std::string(v.readers), code(v.hint)})
+      rows += cell.empty() ? "| " : "| " + cell + " ";
+    rows += "|\n";
+  }
+  test::expect_table(COMMPASS_TEST_DOCUMENTS "/environment.md",
+                     "| variable | values | meaning | since | read by | hint |", rows);
+}
+
+TEST(EnvironmentVariables, TakeTheValuesThatTheTableLists) {
+  int listed = 0;
+  for (const auto& v : environment_variables()) {
+    const auto words = split(v.values, '`');
+    if (words.size() < 4 || !words.front().empty() || !words.back().empty()) continue;  // they are not listed alone
+    for (std::size_t i = 1; i < words.size(); i += 2, ++listed)
+      EXPECT_NO_THROW(parse_environment({std::string(v.name) + "=" + words[i]})) << v.name << " " << words[i];
+  }
+  EXPECT_GT(listed, 10);
+}
+
+TEST(InterposedCalls, AreTheTableOfTheDocumentation) {
+  const auto names = [](bool taken) {
+    std::string text;
+    for (const std::string name : interposed_call_names)
+      if (can_be_taken_over(*find_interposed_call(name)) == taken) text += (text.empty() ? "`" : ", `") + name + "`";
+    return text;
+  };
+  test::expect_table(COMMPASS_TEST_DOCUMENTS "/unmodified.md", "| calls | what runs them |",
+                     "|---|---|\n| " + names(true) + " | the faster of MPI and Commpass |\n| " + names(false) +
+                         " | MPI; they are counted and recorded |\n");
 }
 
 TEST(EnvironmentVariables, OfModuleSystemsArePrefixesOfInstallations) {
