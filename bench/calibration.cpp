@@ -32,7 +32,7 @@ class Comparison {
   Errors errors;
 
   /// What is not there is infinitely wrong.
-  /// @param name   of the parameter: that of its kind, after its locality and protocol
+  /// @param name   of the parameter: that of its kind, after its level and protocol
   /// @param scale  what an error is relative to; 0: the truth
   void add(const std::string& place, const char* kind, std::optional<double> found, double truth, double scale = 0) {
     if (std::ranges::find(hidden_, place + kind) != hidden_.end()) return;
@@ -60,8 +60,7 @@ double fastest(const Json& protocols) {
 }
 
 /// Compares each described protocol with the calibrated one that holds in its middle.
-void compare_channel(const Json& described, const Channel& channel, const std::string& locality,
-                     Comparison& comparison) {
+void compare_channel(const Json& described, const Channel& channel, const std::string& level, Comparison& comparison) {
   const auto& protocols = described.at("protocols");
   const double sending = described.at("send_overhead_s").get<double>(),
                receiving = described.value("receive_overhead_s", 0.0);
@@ -69,7 +68,7 @@ void compare_channel(const Json& described, const Channel& channel, const std::s
   double least = 1;
   for (std::size_t i = 0; i < protocols.size(); ++i) {
     const auto& truth = protocols[i];
-    const auto place = fmt::format("{}[{}].", locality, i);
+    const auto place = fmt::format("{}[{}].", level, i);
     constexpr double beyond = 1 << 22;  // the largest size that is measured
     const double most = truth.value("max_bytes", beyond), own_beta = truth.at("beta_s_per_byte").get<double>();
     const auto& found = channel.protocol(static_cast<Bytes>(std::sqrt(least * most)));
@@ -91,7 +90,7 @@ void compare_channel(const Json& described, const Channel& channel, const std::s
     }
     least = most;
   }
-  comparison.add(locality + ".", "link", channel.link_rate_bytes_per_s, 1 / beta);
+  comparison.add(level + ".", "link", channel.link_rate_bytes_per_s, 1 / beta);
 }
 
 /// Are just those nodes named that are slow?
@@ -147,14 +146,18 @@ Errors compare(const Json& truth, const Profile& profile) {
   comparison.add("", "narrow_core", is_told ? std::optional(0.0) : std::nullopt, 0, 1);
   if (truth.contains("slow_node")) return comparison.errors;  // the description is of the other nodes
   if (has_unknown_groups(truth)) return comparison.errors;
-  for (const auto locality : {Locality::socket, Locality::node, Locality::network})
-    if (machine.host.has(locality))
-      compare_channel(truth.at(name_of(locality)), *machine.host.find(locality), name_of(locality), comparison);
-  comparison.add_rate("injection", "injection_rate_bytes_per_s", machine.injection_rate_bytes_per_s);
-  comparison.add_rate("ejection", "ejection_rate_bytes_per_s", machine.ejection_rate_bytes_per_s);
-  comparison.add_rate("core", "core_rate_per_node_bytes_per_s", machine.core_rate_bytes_per_s);
-  comparison.add_rate("group", "leaf_rate_bytes_per_s", machine.group_rate_bytes_per_s);
-  comparison.add_rate("bus", "bus_rate_bytes_per_s", machine.bus_rate_bytes_per_s);
+  for (const auto level : {standard_level::socket, standard_level::node, standard_level::network})
+    if (machine.host.has(level))
+      compare_channel(truth.at(standard_level::name(level)), *machine.host.find(level), standard_level::name(level),
+                      comparison);
+  comparison.add_rate("injection", "injection_rate_bytes_per_s",
+                      machine.levels[standard_level::node].up_rate_bytes_per_s);
+  comparison.add_rate("ejection", "ejection_rate_bytes_per_s",
+                      machine.levels[standard_level::node].down_rate_bytes_per_s);
+  comparison.add_rate("core", "core_rate_per_node_bytes_per_s",
+                      machine.levels[standard_level::network].node_share_bytes_per_s);
+  comparison.add_rate("group", "leaf_rate_bytes_per_s", machine.levels[standard_level::group].up_rate_bytes_per_s);
+  comparison.add_rate("bus", "bus_rate_bytes_per_s", machine.levels[standard_level::node].inside_rate_bytes_per_s);
   comparison.add_rate("copy", "copy_rate_bytes_per_s", machine.copy_rate_bytes_per_s);
   // What every cluster has, unless its description says otherwise (tests/simulation/description.hpp).
   constexpr double usual_run_s = 2e-9;

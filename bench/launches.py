@@ -46,7 +46,9 @@ def calibrate(options, file):
              "-o", file, "--", *options.launcher])
     else:
         run([*options.launcher, options.commpass, "calibrate", "--budget", options.budget, "-o", file])
-    return json.loads(file.read_text())
+    profile = json.loads(file.read_text())
+    profile["host"] = {level["name"]: level["host"] for level in profile["levels"] if "host" in level}
+    return profile
 
 
 def fresh_exchanges(options, profile):
@@ -68,23 +70,23 @@ def predict(options, profile, pattern):
     return next(row for row in out["ranking"] if row["strategy"] == "standard")["predicted_s"]
 
 
-def lone_message(profile, locality, size):
-    protocols = profile["host"][locality]["protocols"]
+def lone_message(profile, level, size):
+    protocols = profile["host"][level]["protocols"]
     protocol = next(p for p in protocols if size <= p.get("max_bytes", size))
     return protocol["alpha_s"] + size * protocol["beta_s_per_byte"]
 
 
-def line_over(profile, locality, least, most):
+def line_over(profile, level, least, most):
     """α and β of the line through the times at both ends of a range of sizes, whatever the profile's own protocols are. Where
     the range has parts of two protocols the line may begin below 0, as no α does: then α is 0."""
-    beta = (lone_message(profile, locality, most) - lone_message(profile, locality, least)) / (most - least)
-    return max(0, lone_message(profile, locality, least) - beta * least), beta
+    beta = (lone_message(profile, level, most) - lone_message(profile, level, least)) / (most - least)
+    return max(0, lone_message(profile, level, least) - beta * least), beta
 
 
-def ranges(profile, locality):
+def ranges(profile, level):
     """The sizes of each protocol; of the last one, which has no end, some."""
     least = 0
-    for protocol in profile["host"][locality]["protocols"]:
+    for protocol in profile["host"][level]["protocols"]:
         most = protocol.get("max_bytes", 16 * max(1, least))
         yield protocol["name"], least, max(most, least + 1)
         least = most + 1
@@ -96,13 +98,13 @@ def held_by_intervals(profiles):
     held = asked = 0
     for mine in profiles:
         fits = {(fit["locality"], fit["protocol"]): fit for fit in mine["provenance"].get("fits", [])}
-        for locality in mine["host"]:
-            for name, least, most in ranges(mine, locality):
-                fit = fits.get((locality, name))
+        for level in mine["host"]:
+            for name, least, most in ranges(mine, level):
+                fit = fits.get((level, name))
                 for other in profiles:
-                    if other is mine or fit is None or locality not in other["host"]:
+                    if other is mine or fit is None or level not in other["host"]:
                         continue
-                    values = line_over(other, locality, least, most)
+                    values = line_over(other, level, least, most)
                     for value, key in zip(values, ("alpha_interval_s", "beta_interval_s_per_byte")):
                         asked += 1
                         held += fit[key][0] <= value <= fit[key][1]

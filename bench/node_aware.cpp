@@ -32,7 +32,7 @@ Load with_messages(const Sent& sent, double messages) {
 
 /// The size at which rendezvous begins between nodes, at which split cuts; infinite where there is one protocol.
 double split_cap(const Machine& machine) {
-  const auto& protocols = machine.host.find(Locality::network)->protocols;
+  const auto& protocols = machine.host.find(standard_level::network)->protocols;
   return protocols.size() > 1 ? static_cast<double>(protocols[protocols.size() - 2].max_bytes) + 1
                               : std::numeric_limits<double>::infinity();
 }

@@ -12,19 +12,19 @@ namespace commpass::node_aware {
 namespace {
 
 /// The protocol by which a message goes.
-const Protocol& protocol_of(double bytes, Locality locality, const Machine& machine, Path path) {
-  const auto* channel = (path == Path::staged ? machine.host : machine.device).find(locality);
+const Protocol& protocol_of(double bytes, Level level, const Machine& machine, Path path) {
+  const auto* channel = (path == Path::staged ? machine.host : machine.device).find(level);
   if (!channel)
     throw InputError("profile " + machine.name,
                      fmt::format("it has no parameters of {} {} messages", path == Path::staged ? "host" : "device",
-                                 name_of(locality)),
+                                 standard_level::name(level)),
                      "use a profile that has them");
   return channel->protocol(static_cast<Bytes>(std::ceil(bytes)));
 }
 
 /// Eq. 2.1.
-Seconds postal(double bytes, Locality locality, const Machine& machine, Path path) {
-  const auto& protocol = protocol_of(bytes, locality, machine, path);
+Seconds postal(double bytes, Level level, const Machine& machine, Path path) {
+  const auto& protocol = protocol_of(bytes, level, machine, path);
   return protocol.alpha_s + protocol.beta_s_per_byte * bytes;
 }
 
@@ -41,19 +41,20 @@ Seconds copy(double bytes, int processes, const char* direction, const std::vect
 }  // namespace
 
 Seconds on_node(double bytes, const Node& node, const Machine& machine, Path path) {
-  return (node.devices_per_socket - 1) * postal(bytes, Locality::socket, machine, path) +
-         node.devices_per_socket * postal(bytes, Locality::node, machine, path);
+  return (node.devices_per_socket - 1) * postal(bytes, standard_level::socket, machine, path) +
+         node.devices_per_socket * postal(bytes, standard_level::node, machine, path);
 }
 
 Seconds on_node_split(double bytes, int processes_per_device, const Node& node, const Machine& machine) {
   const double shares = static_cast<double>(node.processes_per_socket) / processes_per_device;
-  return (shares - 1) * postal(bytes, Locality::socket, machine, Path::staged) +
-         shares * postal(bytes, Locality::node, machine, Path::staged);
+  return (shares - 1) * postal(bytes, standard_level::socket, machine, Path::staged) +
+         shares * postal(bytes, standard_level::node, machine, Path::staged);
 }
 
 Seconds off_node(double messages, double bytes, double node_bytes, const Machine& machine, Path path) {
-  const auto& protocol = protocol_of(bytes / messages, Locality::network, machine, path);
-  const double injection = path == Path::staged ? node_bytes / machine.injection_rate_bytes_per_s : 0;
+  const auto& protocol = protocol_of(bytes / messages, standard_level::network, machine, path);
+  const double injection =
+      path == Path::staged ? node_bytes / machine.levels[standard_level::node].up_rate_bytes_per_s : 0;
   return protocol.alpha_s * messages + std::max(injection, protocol.beta_s_per_byte * bytes);
 }
 

@@ -1,4 +1,4 @@
-// Which ranks of two nodes speak for them in locality-aware exchanges.
+// Which ranks of two nodes speak for them in level-aware exchanges.
 #pragma once
 
 #include <map>

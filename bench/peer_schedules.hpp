@@ -30,7 +30,7 @@ PeerSchedule plain_loop(const Pattern& pattern, const Layout& layout);
 /// The same in the order of distance from the sender, as spread-out exchanges are.
 PeerSchedule loop_by_distance(const Pattern& pattern, const Layout& layout);
 
-/// The locality-aware exchange of MPI Advance (Bienz, Gropp, Olson: Node aware sparse matrix-vector multiplication,
+/// The level-aware exchange of MPI Advance (Bienz, Gropp, Olson: Node aware sparse matrix-vector multiplication,
 /// JPDC 2019, 3-step): what a node has for another one is gathered on one of its ranks, sent in one message, and handed
 /// out; what stays within the node goes straight, with the first stage. Of N pairs of nodes that exchange anything
 /// there are N messages between nodes, and no byte crosses twice.

@@ -87,7 +87,7 @@ void add_callers_loops(const ValueNeeds& needs, int last_stage, PeerSchedule& sc
   for (const auto& [rank, loop] : unpacking) schedule.push_back(loop);
 }
 
-constexpr int last_stage = 2;  // of the locality-aware exchanges
+constexpr int last_stage = 2;  // of the level-aware exchanges
 
 PeerSchedule in_order(PeerSchedule schedule) {
   std::ranges::stable_sort(schedule, {}, [](const PeerMessage& m) { return std::tuple(m.stage, m.from); });

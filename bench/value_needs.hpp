@@ -44,7 +44,7 @@ Pattern pattern_of(const ValueNeeds& needs);
 /// in an unpack buffer, and unpacked by another loop.
 PeerSchedule packed_loop(const ValueNeeds& needs, const Layout& layout);
 
-/// The locality-aware exchange of MPI Advance, between a caller's loop that packs values for each needer and one that
+/// The level-aware exchange of MPI Advance, between a caller's loop that packs values for each needer and one that
 /// unpacks them.
 PeerSchedule packed_locality_aware(const ValueNeeds& needs, const Layout& layout);
 

@@ -18,17 +18,17 @@ namespace {
 
 /// Of messages that show what is shared: they move for much longer than they are under way, where there are so large
 /// ones.
-Bytes large_bytes(Calibration& calibration, Locality locality) {
+Bytes large_bytes(Calibration& calibration, Level level) {
   const Bytes largest = calibration.options.largest_bytes;
-  const auto& [alpha_s, beta] = lone_messages(calibration.channel(locality).protocols.back()).line;
+  const auto& [alpha_s, beta] = lone_messages(calibration.channel(level).protocols.back()).line;
   constexpr double much = 30;
   const double wanted = beta > 0 ? much * alpha_s / beta : 0;
   return std::llround(std::clamp(wanted, static_cast<double>(largest / 4), static_cast<double>(largest)));
 }
 
 /// In which a message in two halves moves no bytes yet.
-Seconds begin_seconds(Calibration& calibration, Locality locality, Bytes bytes) {
-  return calibration.channel(locality).protocol(bytes / 2).alpha_s;
+Seconds begin_seconds(Calibration& calibration, Level level, Bytes bytes) {
+  return calibration.channel(level).protocol(bytes / 2).alpha_s;
 }
 
 /// What a sweep finds.
@@ -43,7 +43,7 @@ struct SweptRate {
 /// @param pairs     at least two
 /// @param multiple  so many pairs begin or end on as many nodes: as many on each, so that none is busier than others
 /// @param what   the parameter, for what is told if the pairs do not reach its limit
-SweptRate sweep(Calibration& calibration, const std::vector<Pair>& pairs, Locality locality, int multiple, double share,
+SweptRate sweep(Calibration& calibration, const std::vector<Pair>& pairs, Level level, int multiple, double share,
                 const std::string& what) {
   std::vector<int> counts{1};
   for (const int times : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128})
@@ -51,7 +51,7 @@ SweptRate sweep(Calibration& calibration, const std::vector<Pair>& pairs, Locali
   const auto even_counts = counts.size();
   const int all = static_cast<int>(pairs.size());
   counts.push_back(all);
-  const Bytes bytes = large_bytes(calibration, locality);
+  const Bytes bytes = large_bytes(calibration, level);
   std::map<int, Series> sweeps;
   for (const int count : counts) sweeps[count];
   calibration.sampler.sample_all(sweeps, share, [&](int count, int, int repetitions) {
@@ -61,7 +61,7 @@ SweptRate sweep(Calibration& calibration, const std::vector<Pair>& pairs, Locali
       receivers.push_back(pairs[static_cast<std::size_t>(i)].second);
     }
     constexpr int least = 4;  // so that ranks that leave the barrier late do not count
-    return calibration.bench.streams(senders, receivers, bytes, begin_seconds(calibration, locality, bytes),
+    return calibration.bench.streams(senders, receivers, bytes, begin_seconds(calibration, level, bytes),
                                      std::max(least, repetitions));
   });
   std::vector<double> seconds;
@@ -70,10 +70,10 @@ SweptRate sweep(Calibration& calibration, const std::vector<Pair>& pairs, Locali
     seconds.push_back(sweeps.at(count).time());
     intervals.push_back(lower_quartile_interval(sweeps.at(count).samples));
   }
-  calibration.provenance.sharing.push_back({what, locality, bytes, counts, seconds, std::move(intervals)});
+  calibration.provenance.sharing.push_back({what, level, bytes, counts, seconds, std::move(intervals)});
   const auto rate_of_first = [&](std::size_t number) {
     return fit_shared_rate(std::span(counts).first(number), std::span(seconds).first(number), bytes,
-                           calibration.channel(locality).protocol(bytes).alpha_s,
+                           calibration.channel(level).protocol(bytes).alpha_s,
                            std::span(calibration.provenance.sharing.back().interval_s).first(number));
   };
   // Where all are as many on each node, that is one more even count.
@@ -91,22 +91,21 @@ SweptRate sweep(Calibration& calibration, const std::vector<Pair>& pairs, Locali
 
 }  // namespace
 
-void measure_sharing(Calibration& calibration, Locality locality) {
-  calibration.progress(fmt::format("sharing, {}", name_of(locality)));
-  const bool between_nodes = locality == Locality::network;
-  const auto what =
-      between_nodes ? std::string("injection") : fmt::format("host.{}.aggregate_rate_bytes_per_s", name_of(locality));
+void measure_sharing(Calibration& calibration, Level level) {
+  calibration.progress(fmt::format("sharing, {}", standard_level::name(level)));
+  const bool between_nodes = level == standard_level::network;
+  const auto what = between_nodes ? std::string("injection")
+                                  : fmt::format("host.{}.aggregate_rate_bytes_per_s", standard_level::name(level));
   // Into several nodes, if there are, so that it is not what one of them takes in.
-  const auto pairs = between_nodes ? pairs_out_of_one_node(calibration.layout) : calibration.pairs(locality);
+  const auto pairs = between_nodes ? pairs_out_of_one_node(calibration.layout) : calibration.pairs(level);
   if (pairs.size() < 2) {
     calibration.not_measured(what + ": needs two disjoint pairs of ranks");
     return;
   }
-  auto& rate = between_nodes ? calibration.machine.injection_rate_bytes_per_s
-                             : calibration.channel(locality).aggregate_rate_bytes_per_s;
+  auto& rate = between_nodes ? calibration.machine.levels[standard_level::node].up_rate_bytes_per_s
+                             : calibration.channel(level).aggregate_rate_bytes_per_s;
   const int multiple = between_nodes ? calibration.layout.nodes() - 1 : 1;
-  const auto found =
-      sweep(calibration, pairs, locality, multiple, sharing_share.of(locality, calibration.localities).end, what);
+  const auto found = sweep(calibration, pairs, level, multiple, sharing_share.of(level, calibration.levels).end, what);
   rate = found.bytes_per_s;
   if (between_nodes) calibration.rate_in_place_of_injection = found.or_at_other_ends;
 }
@@ -118,31 +117,31 @@ constexpr double nearly = 0.9;  // of a rate: as good as that
 /// What ranks of rings move together when all are busy.
 /// @param expected_s  what a round takes beyond α if they share nothing that is not known yet
 /// @return bytes per second of all; infinity if that explains it
-double rate_of_rings(Calibration& calibration, const std::vector<std::vector<Rank>>& rings, Locality locality,
-                     double share, Bytes bytes, Seconds expected_s) {
+double rate_of_rings(Calibration& calibration, const std::vector<std::vector<Rank>>& rings, Level level, double share,
+                     Bytes bytes, Seconds expected_s) {
   std::map<int, Series> series{{0, {}}};
   calibration.sampler.sample_all(series, share, [&](int, int, int repetitions) {
     constexpr int least = 4;
-    return calibration.bench.rings(rings, bytes, begin_seconds(calibration, locality, bytes),
+    return calibration.bench.rings(rings, bytes, begin_seconds(calibration, level, bytes),
                                    std::max(least, repetitions));
   });
-  const auto seconds = series.at(0).time() - calibration.channel(locality).protocol(bytes).alpha_s;
+  const auto seconds = series.at(0).time() - calibration.channel(level).protocol(bytes).alpha_s;
   double ranks = 0;
   for (const auto& ring : rings) ranks += static_cast<double>(ring.size());
   return nearly * seconds > expected_s ? ranks * static_cast<double>(bytes) / seconds
                                        : std::numeric_limits<double>::infinity();
 }
 
-Seconds moving_seconds(Calibration& calibration, Locality locality) {
-  const Bytes bytes = large_bytes(calibration, locality);
-  return static_cast<double>(bytes) * calibration.channel(locality).protocol(bytes).beta_s_per_byte;
+Seconds moving_seconds(Calibration& calibration, Level level) {
+  const Bytes bytes = large_bytes(calibration, level);
+  return static_cast<double>(bytes) * calibration.channel(level).protocol(bytes).beta_s_per_byte;
 }
 
 /// Of a large message from each of so many ranks of a node, where no more than their links and its NIC limits.
 Seconds sending_seconds(Calibration& calibration, int ranks) {
-  return std::max(moving_seconds(calibration, Locality::network),
-                  ranks * static_cast<double>(large_bytes(calibration, Locality::network)) /
-                      calibration.machine.injection_rate_bytes_per_s);
+  return std::max(moving_seconds(calibration, standard_level::network),
+                  ranks * static_cast<double>(large_bytes(calibration, standard_level::network)) /
+                      calibration.machine.levels[standard_level::node].up_rate_bytes_per_s);
 }
 
 }  // namespace
@@ -155,13 +154,13 @@ void measure_bus(Calibration& calibration) {
     calibration.not_measured("bus: needs three ranks on a node, two of them on a socket");
     return;
   }
-  const Bytes bytes = large_bytes(calibration, Locality::socket);
-  const double socket_rate = calibration.channel(Locality::socket).aggregate_rate_bytes_per_s;
-  Seconds expected = moving_seconds(calibration, Locality::socket);
+  const Bytes bytes = large_bytes(calibration, standard_level::socket);
+  const double socket_rate = calibration.channel(standard_level::socket).aggregate_rate_bytes_per_s;
+  Seconds expected = moving_seconds(calibration, standard_level::socket);
   for (const auto& ring : rings)
     expected = std::max(expected, static_cast<double>(ring.size()) * static_cast<double>(bytes) / socket_rate);
-  auto& rate = calibration.machine.bus_rate_bytes_per_s;
-  rate = rate_of_rings(calibration, rings, Locality::socket, bus_share.end, bytes, expected);
+  auto& rate = calibration.machine.levels[standard_level::node].inside_rate_bytes_per_s;
+  rate = rate_of_rings(calibration, rings, standard_level::socket, bus_share.end, bytes, expected);
   if (!std::isfinite(rate)) calibration.not_measured("bus: all ranks of a node at once do not fill it");
 }
 
@@ -177,11 +176,11 @@ void measure_core(Calibration& calibration) {
     calibration.not_measured("core: what groups of nodes share is measured in its place");
     return;
   }
-  auto& rate = calibration.machine.core_rate_bytes_per_s;
-  rate =
-      rate_of_rings(calibration, rings, Locality::network, core_share.end, large_bytes(calibration, Locality::network),
-                    sending_seconds(calibration, static_cast<int>(rings.size()))) /
-      layout.nodes();
+  auto& rate = calibration.machine.levels[standard_level::network].node_share_bytes_per_s;
+  rate = rate_of_rings(calibration, rings, standard_level::network, core_share.end,
+                       large_bytes(calibration, standard_level::network),
+                       sending_seconds(calibration, static_cast<int>(rings.size()))) /
+         layout.nodes();
   if (!std::isfinite(rate)) calibration.not_measured("core: all nodes at once send as much as each alone");
 }
 
@@ -193,9 +192,10 @@ void measure_groups(Calibration& calibration) {
   int largest = 0;
   for (int group = 0; group < layout.groups(); ++group) largest = std::max(largest, layout.ranks_of_group(group));
   const double rate =
-      rate_of_rings(calibration, rings, Locality::network, core_share.end, large_bytes(calibration, Locality::network),
-                    sending_seconds(calibration, layout.max_ppn()));
-  calibration.machine.group_rate_bytes_per_s = rate * largest / layout.ranks();
+      rate_of_rings(calibration, rings, standard_level::network, core_share.end,
+                    large_bytes(calibration, standard_level::network), sending_seconds(calibration, layout.max_ppn()));
+  calibration.machine.levels[standard_level::group].up_rate_bytes_per_s =
+      calibration.machine.levels[standard_level::group].down_rate_bytes_per_s = rate * largest / layout.ranks();
   if (!std::isfinite(rate)) calibration.not_measured("group: all nodes of a group at once send as much as each alone");
 }
 
@@ -210,10 +210,10 @@ double rate_into(std::span<const Pair> pairs, const Calibration& calibration) {
   Seconds slowest = 0;  // of a byte of each pair
   for (const auto& [sender, receiver] : pairs) {
     const int node = layout.node(sender);
-    slowest = std::max(slowest, ++out_of_node[node] / machine.injection_rate_bytes_per_s);
-    if (layout.group_way(sender, receiver) != GroupWay::between) continue;
+    slowest = std::max(slowest, ++out_of_node[node] / machine.levels[standard_level::node].up_rate_bytes_per_s);
+    if (layout.groups() == 1 || layout.level(sender, receiver) <= standard_level::group) continue;
     const int most = std::max(++out_of_group[layout.group(node)], ++into_group);
-    slowest = std::max(slowest, most / machine.group_rate_bytes_per_s);
+    slowest = std::max(slowest, most / machine.levels[standard_level::group].up_rate_bytes_per_s);
   }
   return static_cast<double>(pairs.size()) / slowest;
 }
@@ -231,10 +231,11 @@ void measure_ejection(Calibration& calibration) {
     calibration.not_measured("ejection: needs three nodes, and two ranks on the one that receives");
     return;
   }
-  const auto found = sweep(calibration, pairs, Locality::network, layout.nodes() - 1, ejection_share.end, "ejection");
+  const auto found =
+      sweep(calibration, pairs, standard_level::network, layout.nodes() - 1, ejection_share.end, "ejection");
   const double rate = found.bytes_per_s;
   if (!std::isfinite(rate)) return;
-  auto& injection = calibration.machine.injection_rate_bytes_per_s;
+  auto& injection = calibration.machine.levels[standard_level::node].up_rate_bytes_per_s;
   if (calibration.rate_in_place_of_injection >= nearly * rate) {
     injection = std::numeric_limits<double>::infinity();
     calibration.not_measured("injection: what one node sends is what others take in");
@@ -248,14 +249,16 @@ void measure_ejection(Calibration& calibration) {
     return;
   }
   auto& machine = calibration.machine;
-  if (rate >= nearly * machine.core_rate_bytes_per_s * layout.nodes()) {
+  if (rate >= nearly * machine.levels[standard_level::network].node_share_bytes_per_s * layout.nodes()) {
     calibration.not_measured("ejection: a node takes in all that the core moves");
     return;
   }
-  machine.ejection_rate_bytes_per_s = rate;
+  machine.levels[standard_level::node].down_rate_bytes_per_s = rate;
   // Where all nodes take in what each of them can, it is not the core that limits them.
-  if (machine.core_rate_bytes_per_s < nearly * rate || !std::isfinite(machine.core_rate_bytes_per_s)) return;
-  machine.core_rate_bytes_per_s = std::numeric_limits<double>::infinity();
+  if (machine.levels[standard_level::network].node_share_bytes_per_s < nearly * rate ||
+      !std::isfinite(machine.levels[standard_level::network].node_share_bytes_per_s))
+    return;
+  machine.levels[standard_level::network].node_share_bytes_per_s = std::numeric_limits<double>::infinity();
   calibration.not_measured("core: all nodes at once send as much as each takes in");
 }
 

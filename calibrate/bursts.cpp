@@ -9,12 +9,12 @@
 
 namespace commpass {
 
-void measure_bursts(Calibration& calibration, Locality locality, const Share& share) {
-  calibration.progress(fmt::format("bursts, {}", name_of(locality)));
-  auto& channel = calibration.channel(locality);
+void measure_bursts(Calibration& calibration, Level level, const Share& share) {
+  calibration.progress(fmt::format("bursts, {}", standard_level::name(level)));
+  auto& channel = calibration.channel(level);
   // To several receivers, if there are, so that it is the sender's time that shows.
-  const Rank sender = calibration.pairs(locality).front().first;
-  const auto receivers = partners(calibration.layout, sender, locality);
+  const Rank sender = calibration.pairs(level).front().first;
+  const auto receivers = partners(calibration.layout, sender, level);
   const Bursts bursts(calibration, channel, share.middle(), 1, [&](Bytes bytes, int messages, int repetitions) {
     return calibration.bench.burst(sender, receivers, bytes, messages, repetitions);
   });
@@ -42,7 +42,7 @@ void measure_bursts(Calibration& calibration, Locality locality, const Share& sh
       calibration.not_measured(
           fmt::format("host.{}.{}: alpha_next_s and beta_next_s_per_byte: times of bursts differ by more than a "
                       "further message takes",
-                      name_of(locality), protocol.name));
+                      standard_level::name(level), protocol.name));
       continue;
     }
     const auto line = fit_sending(sent[i], channel.link_rate_bytes_per_s, lone_messages(protocol));

@@ -27,16 +27,16 @@ namespace commpass {
 
 Calibration::Calibration(MPI_Comm user_comm, const Layout& ranks_layout, const CalibrationOptions& user_options,
                          Memory& memory)
-    : layout(ranks_layout),
+    : layout(ranks_layout.on(Machine())),
       options(user_options),
       comm(user_comm),
       bench(comm.get(), options.largest_bytes, memory),
       sampler(comm.get(), options.budget_s) {
-  for (const auto locality : {Locality::socket, Locality::node, Locality::network}) {
-    auto& found = pairs_by_locality[static_cast<std::size_t>(locality)] = disjoint_pairs(layout, locality);
+  for (const auto level : {standard_level::socket, standard_level::node, standard_level::network}) {
+    auto& found = pairs_by_level[level] = disjoint_pairs(layout, level);
     if (found.empty())
-      not_measured(fmt::format("host.{}: no two ranks of this layout are so related", name_of(locality)));
-    else localities.push_back(locality);
+      not_measured(fmt::format("host.{}: no two ranks of this layout are so related", standard_level::name(level)));
+    else levels.push_back(level);
   }
   machine.name = options.name;
 }
@@ -45,11 +45,11 @@ void Calibration::progress(const std::string& what) const {
   if (comm.rank() == 0 && options.progress) options.progress(what, sampler.spent());
 }
 
-Share Share::of(Locality locality, const std::vector<Locality>& all) const {
-  const auto until = [&](std::ptrdiff_t localities) {
-    return begin + (end - begin) * static_cast<double>(localities) / static_cast<double>(all.size());
+Share Share::of(Level level, const std::vector<Level>& all) const {
+  const auto until = [&](std::ptrdiff_t levels) {
+    return begin + (end - begin) * static_cast<double>(levels) / static_cast<double>(all.size());
   };
-  const auto earlier = std::ranges::count_if(all, [&](Locality l) { return l < locality; });
+  const auto earlier = std::ranges::count_if(all, [&](Level l) { return l < level; });
   return {until(earlier), until(earlier + 1)};
 }
 
@@ -104,13 +104,13 @@ void measure_parts(Calibration& calibration) {
     if (measure_in_time(calibration, parameters, [&] { measure(calibration, arguments...); })) take_pulse();
   };
   const auto part_of_each = [&](const char* parameters, auto measure) {
-    for (const auto locality : calibration.localities)
-      part(fmt::format("host.{}.{}", name_of(locality), parameters), measure, locality);
+    for (const auto level : calibration.levels)
+      part(fmt::format("host.{}.{}", standard_level::name(level), parameters), measure, level);
   };
   const auto shared_part = [&](const char* parameters, auto measure, const Share& share) {
-    for (const auto locality : calibration.localities)
-      part(fmt::format("host.{}.{}", name_of(locality), parameters), measure, locality,
-           share.of(locality, calibration.localities));
+    for (const auto level : calibration.levels)
+      part(fmt::format("host.{}.{}", standard_level::name(level), parameters), measure, level,
+           share.of(level, calibration.levels));
   };
   take_pulse();
   part("slow_nodes", find_slow_nodes);
@@ -136,7 +136,7 @@ void measure_parts(Calibration& calibration) {
   part("held_out", check_held_out);
 }
 
-/// Of each locality the pulse in the middle.
+/// Of each level the pulse in the middle.
 std::vector<Pace> pace_of(const std::vector<std::vector<Pace>>& pulses) {
   auto middle = pulses.front();
   for (std::size_t i = 0; i < middle.size(); ++i) {

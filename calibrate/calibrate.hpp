@@ -31,7 +31,7 @@ struct CalibrationResult {
 
 /// Calibrates on the ranks of `comm`, laid out as `layout` says. Collective.
 ///
-/// Measures, for every locality that the layout has: ping-pongs over all sizes, shuffled, until each median is known to
+/// Measures, for every level that the layout has: ping-pongs over all sizes, shuffled, until each median is known to
 /// 3 % or the budget is spent; protocols by segmented regression, their switch points narrowed by bisection; bursts
 /// (α_next, γ); what ranks share, by a sweep over active pairs. Then what a node takes in, local copies, derived
 /// datatypes, the operations of dynamic exchanges, and what the MPI library's neighbourhood collective takes beyond a

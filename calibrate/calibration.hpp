@@ -26,13 +26,13 @@ struct Calibration {
   Calibration(MPI_Comm user_comm, const Layout& ranks_layout, const CalibrationOptions& user_options,
               Memory& memory = host_memory());
 
-  const Layout& layout;
+  const Layout layout;
   const CalibrationOptions& options;
   OwnCommunicator comm;
   Bench bench;
   Sampler sampler;
-  std::array<std::vector<Pair>, locality_count> pairs_by_locality;
-  std::vector<Locality> localities;  ///< those that have pairs
+  std::array<std::vector<Pair>, most_levels> pairs_by_level;
+  std::vector<Level> levels;  ///< those that have pairs
   Machine machine;
   Provenance provenance;
   std::vector<std::vector<Pace>>
@@ -41,11 +41,9 @@ struct Calibration {
   /// these that would explain it as well.
   std::optional<double> rate_in_place_of_injection{};
 
-  const std::vector<Pair>& pairs(Locality locality) const {
-    return pairs_by_locality[static_cast<std::size_t>(locality)];
-  }
-  /// The channel of a locality whose protocols were fitted.
-  Channel& channel(Locality locality) { return *machine.host.by_locality[static_cast<std::size_t>(locality)]; }
+  const std::vector<Pair>& pairs(Level level) const { return pairs_by_level[level]; }
+  /// The channel of a level whose protocols were fitted.
+  Channel& channel(Level level) { return *machine.host.by_level[level]; }
   void progress(const std::string& what) const;
   void not_measured(std::string what_and_why) { provenance.not_measured.push_back(std::move(what_and_why)); }
 };
@@ -55,8 +53,8 @@ struct Share {
   double begin = 0, end = 0;
 
   double middle() const { return (begin + end) / 2; }
-  /// That of one of `all` localities, if they share this part evenly.
-  Share of(Locality locality, const std::vector<Locality>& all) const;
+  /// That of one of `all` levels, if they share this part evenly.
+  Share of(Level level, const std::vector<Level>& all) const;
 };
 // Behind the held-out exchanges there is time to measure again what they show to be wrong.
 inline constexpr Share node_share{0, 0.02}, request_share{0.02, 0.03}, ping_pong_share{0.03, 0.37},
@@ -69,14 +67,14 @@ inline constexpr Share node_share{0, 0.02}, request_share{0.02, 0.03}, ping_pong
 void find_slow_nodes(Calibration& calibration);
 /// Which sends have a new request each time, here and in all exchanges.
 void measure_new_sends(Calibration& calibration);
-/// Protocols, their α, β and switch points: ping-pongs of many sizes on all localities.
+/// Protocols, their α, β and switch points: ping-pongs of many sizes on all levels.
 void measure_protocols(Calibration& calibration);
 /// From which size on a send waits for its receive, by what it does and not by what it costs.
-void find_rendezvous(Calibration& calibration, Locality locality);
+void find_rendezvous(Calibration& calibration, Level level);
 /// α_next, β_next, the link's rate and γ: bursts from one rank.
-void measure_bursts(Calibration& calibration, Locality locality, const Share& share);
+void measure_bursts(Calibration& calibration, Level level, const Share& share);
 /// What a socket or a node moves together, and what a node sends into the network: more and more active pairs.
-void measure_sharing(Calibration& calibration, Locality locality);
+void measure_sharing(Calibration& calibration, Level level);
 /// What all ranks of a node move within it when all are busy.
 void measure_bus(Calibration& calibration);
 /// What each node sends into the network when all do, if that is less than one alone. Not where there are groups.
@@ -87,7 +85,7 @@ void measure_groups(Calibration& calibration);
 void measure_ejection(Calibration& calibration);
 /// α_receive and β_receive, and γ again: many ranks send to one. Where the senders, or what they share, take as long,
 /// the receiver's time does not show. Of few senders, where the times of many do not settle.
-void measure_receiving(Calibration& calibration, Locality locality, const Share& share);
+void measure_receiving(Calibration& calibration, Level level, const Share& share);
 /// Copies within a rank's memory.
 void measure_copies(Calibration& calibration);
 /// What a loop takes for each run of small values.

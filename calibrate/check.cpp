@@ -11,20 +11,20 @@ namespace commpass {
 
 namespace {
 
-/// Takes away what is said of the receivers of a locality, and of what could not be measured of its further messages.
-void forget_further_messages(Calibration& calibration, Locality locality) {
-  const auto place = fmt::format("host.{}.", name_of(locality));
+/// Takes away what is said of the receivers of a level, and of what could not be measured of its further messages.
+void forget_further_messages(Calibration& calibration, Level level) {
+  const auto place = fmt::format("host.{}.", standard_level::name(level));
   std::erase_if(calibration.provenance.not_measured, [&](const std::string& what) {
     return what.starts_with(place) &&
            (what.find(": alpha_next_s") != std::string::npos || what.find(": alpha_receive_s") != std::string::npos);
   });
-  for (auto& protocol : calibration.channel(locality).protocols) {
+  for (auto& protocol : calibration.channel(level).protocols) {
     protocol.alpha_receive_s.reset();
     protocol.beta_receive_s_per_byte.reset();
   }
 }
 
-/// Measures again what further messages cost on the locality that explains most of the error, and keeps of both results
+/// Measures again what further messages cost on the level that explains most of the error, and keeps of both results
 /// the one that predicts better.
 void measure_again(Calibration& calibration, ExchangeTrials& trials) {
   constexpr double well = 0.15, percent = 100;
@@ -32,19 +32,19 @@ void measure_again(Calibration& calibration, ExchangeTrials& trials) {
   if (before <= well || calibration.sampler.has_spent(1)) return;
   int place = static_cast<int>(trials.where_most_is_missed());
   COMMPASS_MPI_CALL(MPI_Bcast, &place, 1, MPI_INT, 0, calibration.comm.get());
-  const auto locality = static_cast<Locality>(place);
+  const auto level = static_cast<Level>(place);
   calibration.progress(
       fmt::format("held-out exchanges are off by {:.1f} %: measuring further messages of host.{} again",
-                  percent * before, name_of(locality)));
+                  percent * before, standard_level::name(level)));
   const auto found = calibration.machine;
   const auto not_measured = calibration.provenance.not_measured;
-  forget_further_messages(calibration, locality);
+  forget_further_messages(calibration, level);
   const Share rest{spent, 1};
   bool is_better = false;
   double after = before;
   try {
-    measure_bursts(calibration, locality, {rest.begin, rest.middle()});
-    measure_receiving(calibration, locality, {rest.middle(), rest.end});
+    measure_bursts(calibration, level, {rest.begin, rest.middle()});
+    measure_receiving(calibration, level, {rest.middle(), rest.end});
     trials.price_again();
     after = middle_miss(trials.results());
     is_better = after < before;
@@ -58,7 +58,8 @@ void measure_again(Calibration& calibration, ExchangeTrials& trials) {
   calibration.provenance.measured_again = fmt::format(
       "further messages of host.{}, since held-out exchanges were off by {:.1f} %: {:.1f} % with what was "
       "found then, {}",
-      name_of(locality), percent * before, percent * after, is_better ? "which was taken" : "so the first was kept");
+      standard_level::name(level), percent * before, percent * after,
+      is_better ? "which was taken" : "so the first was kept");
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ void take_found(Calibration& calibration, Calibration&& on_devices) {
   auto& machine = calibration.machine;
   machine.device = std::move(on_devices.machine.host);
   // What the devices of a node send into the network together is no host's rate.
-  if (auto& network = machine.device.by_locality[static_cast<std::size_t>(Locality::network)])
-    network->aggregate_rate_bytes_per_s = on_devices.machine.injection_rate_bytes_per_s;
+  if (auto& network = machine.device.by_level[static_cast<std::size_t>(standard_level::network)])
+    network->aggregate_rate_bytes_per_s = on_devices.machine.levels[standard_level::node].up_rate_bytes_per_s;
   calibration.provenance.device->fits = std::move(on_devices.provenance.fits);
   for (auto& what : on_devices.provenance.not_measured) {
     constexpr std::string_view host = "host", injection = "injection";
@@ -55,12 +55,12 @@ void measure_device_messages(Calibration& calibration, const NodeDevices& device
   options.progress = {};
   Calibration on_devices(comm, calibration.layout, options, *memory);
   measure_protocols(on_devices);
-  for (const auto locality : on_devices.localities) find_rendezvous(on_devices, locality);
-  for (const auto locality : on_devices.localities)
-    measure_bursts(on_devices, locality, burst_share.of(locality, on_devices.localities));
-  for (const auto locality : on_devices.localities) measure_sharing(on_devices, locality);
-  for (const auto locality : on_devices.localities)
-    measure_receiving(on_devices, locality, receive_share.of(locality, on_devices.localities));
+  for (const auto level : on_devices.levels) find_rendezvous(on_devices, level);
+  for (const auto level : on_devices.levels)
+    measure_bursts(on_devices, level, burst_share.of(level, on_devices.levels));
+  for (const auto level : on_devices.levels) measure_sharing(on_devices, level);
+  for (const auto level : on_devices.levels)
+    measure_receiving(on_devices, level, receive_share.of(level, on_devices.levels));
   calibration.provenance.samples += on_devices.sampler.count();
   take_found(calibration, std::move(on_devices));
 }

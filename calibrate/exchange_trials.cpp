@@ -28,9 +28,9 @@ void ExchangeTrials::add(HeldOut result, const Pattern& pattern, std::span<std::
   trial.sent = sent;
   for (const auto& edge : pattern.edges) {
     if (edge.source == edge.destination) continue;
-    const auto locality = calibration_.layout.locality(edge.source, edge.destination);
-    trial.seconds_of[static_cast<std::size_t>(locality)] +=
-        host_channel(calibration_.machine, locality).protocol(edge.bytes).next_seconds(static_cast<double>(edge.bytes));
+    const auto level = calibration_.layout.channel_level(edge.source, edge.destination);
+    trial.seconds_of[level] +=
+        host_channel(calibration_.machine, level).protocol(edge.bytes).next_seconds(static_cast<double>(edge.bytes));
   }
 }
 
@@ -144,16 +144,16 @@ std::vector<HeldOut> ExchangeTrials::results() const {
   return results;
 }
 
-Locality ExchangeTrials::where_most_is_missed() const {
-  std::array<double, locality_count> missed{};
+Level ExchangeTrials::where_most_is_missed() const {
+  std::array<double, most_levels> missed{};
   for (const auto& trial : trials_) {
     Seconds all = 0;
     for (const auto seconds : trial.seconds_of) all += seconds;
     if (!(all > 0)) continue;
     const double off = std::abs(std::log(trial.result.predicted_s / trial.result.measured_s));
-    for (std::size_t i = 0; i < locality_count; ++i) missed[i] += off * trial.seconds_of[i] / all;
+    for (std::size_t i = 0; i < most_levels; ++i) missed[i] += off * trial.seconds_of[i] / all;
   }
-  return static_cast<Locality>(std::ranges::max_element(missed) - missed.begin());
+  return static_cast<Level>(std::ranges::max_element(missed) - missed.begin());
 }
 
 }  // namespace commpass

@@ -20,10 +20,10 @@ namespace commpass {
 /// One exchange by one strategy.
 struct ExchangeTrial {
   HeldOut result;
-  std::array<Seconds, locality_count> seconds_of{};  ///< what its messages cost their senders, by locality; on rank 0
-  std::function<Seconds(const Machine&)> price;      ///< on rank 0
-  std::function<void()> run;                         ///< collective
-  std::span<std::byte> sent;                         ///< what this rank sends, in memory of the host
+  std::array<Seconds, most_levels> seconds_of{};  ///< what its messages cost their senders, by level; on rank 0
+  std::function<Seconds(const Machine&)> price;   ///< on rank 0
+  std::function<void()> run;                      ///< collective
+  std::span<std::byte> sent;                      ///< what this rank sends, in memory of the host
 };
 
 /// Some of them. What they send lives as long as this. Everything is collective.
@@ -51,8 +51,8 @@ class ExchangeTrials {
   void price_again();
 
   std::vector<HeldOut> results() const;
-  /// The locality whose messages take most of the time of what is predicted badly. On rank 0 alone.
-  Locality where_most_is_missed() const;
+  /// The level whose messages take most of the time of what is predicted badly. On rank 0 alone.
+  Level where_most_is_missed() const;
 
  private:
   /// The mean of the repetitions.

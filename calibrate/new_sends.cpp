@@ -12,7 +12,7 @@ namespace commpass {
 namespace {
 
 struct Send {
-  Locality locality{};
+  Level level{};
   Bytes bytes = 0;
   bool is_new = false;
   auto operator<=>(const Send&) const = default;
@@ -20,24 +20,24 @@ struct Send {
 
 Seconds time_send(Calibration& calibration, const Send& send, int repetitions) {
   calibration.bench.send_anew_up_to(send.is_new ? send.bytes : -1);
-  const auto& [first, second] = calibration.pairs(send.locality).front();
+  const auto& [first, second] = calibration.pairs(send.level).front();
   return calibration.bench.ping_pong(first, second, send.bytes, repetitions);
 }
 
-/// Does a new request take clearly less, over all localities?
+/// Does a new request take clearly less, over all levels?
 bool is_worth_it(Calibration& calibration, Bytes bytes) {
   std::map<Send, Series> all;
-  for (const auto locality : calibration.localities)
-    for (const bool is_new : {false, true}) all[{locality, bytes, is_new}];
+  for (const auto level : calibration.levels)
+    for (const bool is_new : {false, true}) all[{level, bytes, is_new}];
   constexpr int rounds = 9;
   calibration.sampler.sample_all(
       all, request_share.end,
       [&](const Send& send, int, int repetitions) { return time_send(calibration, send, repetitions); }, rounds);
   constexpr double least_gain = 0.05;
   double logarithms = 0;
-  for (const auto locality : calibration.localities)
-    logarithms += std::log(all[{locality, bytes, true}].time() / all[{locality, bytes, false}].time());
-  return logarithms < static_cast<double>(calibration.localities.size()) * std::log(1 - least_gain);
+  for (const auto level : calibration.levels)
+    logarithms += std::log(all[{level, bytes, true}].time() / all[{level, bytes, false}].time());
+  return logarithms < static_cast<double>(calibration.levels.size()) * std::log(1 - least_gain);
 }
 
 }  // namespace

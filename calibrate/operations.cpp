@@ -58,9 +58,9 @@ void measure_puts(Calibration& calibration, std::span<std::byte> memory, double 
   calibration.machine.operations.put_s = line.beta_s_per_byte;
 }
 
-/// By how much a message of the slowest locality takes longer if its receiver has to find it.
+/// By how much a message of the slowest level takes longer if its receiver has to find it.
 void measure_probe(Calibration& calibration, double share) {
-  const auto pair = calibration.pairs(calibration.localities.back()).front();
+  const auto pair = calibration.pairs(calibration.levels.back()).front();
   constexpr Bytes bytes = 8;
   std::map<Receiving, Series> all{{Receiving::posted, {}}, {Receiving::probed, {}}};
   calibration.sampler.sample_all(all, share, [&](Receiving receiving, int, int repetitions) {

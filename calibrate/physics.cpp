@@ -16,10 +16,11 @@ void hold_to_physics(Calibration& calibration) {
     rate = std::numeric_limits<double>::infinity();
     calibration.not_measured(what + ": found to be more than the copies of all ranks of a node move");
   };
-  for (const auto locality : {Locality::socket, Locality::node})
-    if (auto& channel = machine.host.by_locality[static_cast<std::size_t>(locality)])
-      hold(fmt::format("host.{}.aggregate_rate_bytes_per_s", name_of(locality)), channel->aggregate_rate_bytes_per_s);
-  hold("bus", machine.bus_rate_bytes_per_s);
+  for (const auto level : {standard_level::socket, standard_level::node})
+    if (auto& channel = machine.host.by_level[level])
+      hold(fmt::format("host.{}.aggregate_rate_bytes_per_s", standard_level::name(level)),
+           channel->aggregate_rate_bytes_per_s);
+  hold("bus", machine.levels[standard_level::node].inside_rate_bytes_per_s);
 }
 
 }  // namespace commpass

@@ -19,7 +19,7 @@ namespace commpass {
 namespace {
 
 struct PingPong {
-  Locality locality{};
+  Level level{};
   Bytes bytes = 0;
   auto operator<=>(const PingPong&) const = default;
 };
@@ -28,7 +28,7 @@ using PingPongs = std::map<PingPong, Series>;
 Seconds time_ping_pong(Calibration& calibration, const PingPong& what, int round, int repetitions) {
   // Different pairs in turn: no single core decides.
   constexpr std::size_t most_pairs = 4;
-  const auto& pairs = calibration.pairs(what.locality);
+  const auto& pairs = calibration.pairs(what.level);
   const auto& [first, second] = pairs[static_cast<std::size_t>(round) % std::min(pairs.size(), most_pairs)];
   return calibration.bench.ping_pong(first, second, what.bytes, repetitions);
 }
@@ -54,10 +54,10 @@ std::vector<Bytes> draw_sizes(Bytes largest) {
   return sizes;
 }
 
-std::vector<SizePoint> points_of(const PingPongs& ping_pongs, Locality locality) {
+std::vector<SizePoint> points_of(const PingPongs& ping_pongs, Level level) {
   std::vector<SizePoint> result;
   for (const auto& [what, series] : ping_pongs)
-    if (what.locality == locality) result.push_back({what.bytes, series.time()});
+    if (what.level == level) result.push_back({what.bytes, series.time()});
   return result;
 }
 
@@ -71,22 +71,22 @@ std::string protocol_name(std::size_t index, std::size_t count) {
 
 /// Bisects between the last size of a segment and the first of the next: on whose side are sizes between
 /// them?
-void narrow_switch(Calibration& calibration, PingPongs& ping_pongs, Locality locality, std::vector<Segment>& segments,
+void narrow_switch(Calibration& calibration, PingPongs& ping_pongs, Level level, std::vector<Segment>& segments,
                    std::size_t index) {
   Bytes low = segments[index].max_bytes, high = calibration.options.largest_bytes;
-  for (const auto& point : points_of(ping_pongs, locality))
+  for (const auto& point : points_of(ping_pongs, level))
     if (point.bytes > low) high = std::min(high, point.bytes);
-  const double share = switch_share.of(locality, calibration.localities).end;
+  const double share = switch_share.of(level, calibration.levels).end;
   constexpr double indistinguishable = 0.03;
   constexpr int samples = 5;
   segments[index].max_bytes = bisect(low, high, [&](Bytes bytes) {
     const double before = segments[index].line.at(bytes), after = segments[index + 1].line.at(bytes);
     // Where it makes no difference, and when the time is over, what is known to be below stays the limit.
     if (calibration.sampler.has_spent(share) || std::abs(after / before - 1) < indistinguishable) return true;
-    auto& series = ping_pongs[{locality, bytes}];
+    auto& series = ping_pongs[{level, bytes}];
     for (int i = 0; i < samples; ++i)
       calibration.sampler.sample(series, [&](int repetitions) {
-        return time_ping_pong(calibration, {locality, bytes}, i, repetitions);
+        return time_ping_pong(calibration, {level, bytes}, i, repetitions);
       });
     const double time = series.time();
     return std::abs(std::log(time / before)) > std::abs(std::log(time / after));
@@ -94,14 +94,14 @@ void narrow_switch(Calibration& calibration, PingPongs& ping_pongs, Locality loc
 }
 
 /// Pieces of the sizes that were drawn, and of further ones where these do not explain some.
-std::vector<Segment> find_segments(Calibration& calibration, PingPongs& ping_pongs, Locality locality) {
+std::vector<Segment> find_segments(Calibration& calibration, PingPongs& ping_pongs, Level level) {
   constexpr int most_rounds = 3;
   for (int round = 0;; ++round) {
-    const auto points = points_of(ping_pongs, locality);
+    const auto points = points_of(ping_pongs, level);
     auto segments = fit_segments(points);
     PingPongs further;
-    for (const Bytes size : sizes_beside_unexplained(points, segments)) further[{locality, size}];
-    const double end = switch_share.of(locality, calibration.localities).middle();
+    for (const Bytes size : sizes_beside_unexplained(points, segments)) further[{level, size}];
+    const double end = switch_share.of(level, calibration.levels).middle();
     if (further.empty() || round == most_rounds || calibration.sampler.has_spent(end)) return segments;
     time_ping_pongs(calibration, further, end);
     ping_pongs.merge(further);
@@ -127,17 +127,16 @@ bool double_samples(Calibration& calibration, const std::vector<PingPongs::itera
 
 /// Samples the sizes of pieces again whose slope is not known to a hundredth: that of a few short sizes is known far
 /// worse than their times are. Lines and intervals are found anew; where pieces end is not.
-void sharpen_slopes(Calibration& calibration, PingPongs& ping_pongs, Locality locality,
-                    std::vector<Segment>& segments) {
+void sharpen_slopes(Calibration& calibration, PingPongs& ping_pongs, Level level, std::vector<Segment>& segments) {
   constexpr double sharp = 0.01;
   constexpr int most_rounds = 3;
-  const double share = switch_share.of(locality, calibration.localities).end;
+  const double share = switch_share.of(level, calibration.levels).end;
   Bytes begin = 1;
   for (auto& segment : segments) {
     const Bytes first = std::exchange(begin, segment.max_bytes + 1);
     std::vector<PingPongs::iterator> sizes;
-    for (auto size = ping_pongs.lower_bound({locality, first});
-         size != ping_pongs.end() && size->first <= PingPong{locality, segment.max_bytes}; ++size)
+    for (auto size = ping_pongs.lower_bound({level, first});
+         size != ping_pongs.end() && size->first <= PingPong{level, segment.max_bytes}; ++size)
       sizes.push_back(size);
     for (int round = 0; round < most_rounds; ++round) {
       if (segment.beta_interval.high - segment.beta_interval.low <= 2 * sharp * segment.line.beta_s_per_byte) break;
@@ -152,31 +151,31 @@ void sharpen_slopes(Calibration& calibration, PingPongs& ping_pongs, Locality lo
 }
 
 /// Pieces, and where each ends. Sizes that are looked at on the way to a switch may tell of another piece between two.
-std::vector<Segment> find_switches(Calibration& calibration, PingPongs& ping_pongs, Locality locality) {
+std::vector<Segment> find_switches(Calibration& calibration, PingPongs& ping_pongs, Level level) {
   constexpr int most_rounds = 3;
-  const double share = switch_share.of(locality, calibration.localities).end;
+  const double share = switch_share.of(level, calibration.levels).end;
   for (int round = 1;; ++round) {
-    auto segments = find_segments(calibration, ping_pongs, locality);
-    for (std::size_t i = 0; i + 1 < segments.size(); ++i) narrow_switch(calibration, ping_pongs, locality, segments, i);
+    auto segments = find_segments(calibration, ping_pongs, level);
+    for (std::size_t i = 0; i + 1 < segments.size(); ++i) narrow_switch(calibration, ping_pongs, level, segments, i);
     if (round == most_rounds || calibration.sampler.has_spent(share) ||
-        sizes_beside_unexplained(points_of(ping_pongs, locality), segments).empty())
+        sizes_beside_unexplained(points_of(ping_pongs, level), segments).empty())
       return segments;
   }
 }
 
-void fit_protocols(Calibration& calibration, PingPongs& ping_pongs, Locality locality) {
-  calibration.progress(fmt::format("switch points, {}", name_of(locality)));
-  auto segments = find_switches(calibration, ping_pongs, locality);
-  sharpen_slopes(calibration, ping_pongs, locality, segments);
-  const auto lines = hold_at_switches(points_of(ping_pongs, locality), segments);
-  auto& channel = calibration.machine.host.by_locality[static_cast<std::size_t>(locality)].emplace();
+void fit_protocols(Calibration& calibration, PingPongs& ping_pongs, Level level) {
+  calibration.progress(fmt::format("switch points, {}", standard_level::name(level)));
+  auto segments = find_switches(calibration, ping_pongs, level);
+  sharpen_slopes(calibration, ping_pongs, level, segments);
+  const auto lines = hold_at_switches(points_of(ping_pongs, level), segments);
+  auto& channel = calibration.machine.host.by_level[level].emplace();
   for (std::size_t i = 0; i < segments.size(); ++i) {
     auto& s = segments[i];
     s.line = lines[i];
     Protocol protocol{protocol_name(i, segments.size()), s.max_bytes, s.line.alpha_s, s.line.beta_s_per_byte,
                       s.line.alpha_s};
     if (i + 1 == segments.size()) protocol.max_bytes = std::numeric_limits<Bytes>::max();
-    calibration.provenance.fits.push_back({locality, protocol.name, s});
+    calibration.provenance.fits.push_back({level, protocol.name, s});
     channel.protocols.push_back(std::move(protocol));
   }
 }
@@ -188,8 +187,8 @@ void measure_protocols(Calibration& calibration) {
   PingPongs ping_pongs;
   const auto sizes = draw_sizes(calibration.options.largest_bytes);
   const auto add_every = [&](std::size_t step) {
-    for (const auto locality : calibration.localities)
-      for (std::size_t i = 0; i < sizes.size(); i += step) ping_pongs[{locality, sizes[i]}];
+    for (const auto level : calibration.levels)
+      for (std::size_t i = 0; i < sizes.size(); i += step) ping_pongs[{level, sizes[i]}];
   };
   // Where ranks wait for a processor so long that the time is over with a few sizes, these must do.
   constexpr std::size_t late_sizes = 6;
@@ -202,19 +201,18 @@ void measure_protocols(Calibration& calibration) {
   // Of the lines' sizes; those that are looked at on the way to a switch only have to fall on one side of it.
   auto& provenance = calibration.provenance;
   for (const auto& [what, series] : ping_pongs) provenance.ping_pong_unsettled += !series.settled();
-  for (const auto locality : calibration.localities) fit_protocols(calibration, ping_pongs, locality);
+  for (const auto level : calibration.levels) fit_protocols(calibration, ping_pongs, level);
 
   provenance.ping_pong_sizes = std::ssize(ping_pongs);
   for (const auto& [what, series] : ping_pongs)
     if (!series.samples.empty())
-      provenance.messages.push_back(
-          {what.locality, what.bytes, series.time(), lower_quartile_interval(series.samples)});
+      provenance.messages.push_back({what.level, what.bytes, series.time(), lower_quartile_interval(series.samples)});
   for (const auto& [what, series] : ping_pongs) provenance.ping_pong_outliers += count_outliers(series.samples);
 }
 
-void find_rendezvous(Calibration& calibration, Locality locality) {
-  calibration.progress(fmt::format("rendezvous, {}", name_of(locality)));
-  const auto pair = calibration.pairs(locality).front();
+void find_rendezvous(Calibration& calibration, Level level) {
+  calibration.progress(fmt::format("rendezvous, {}", standard_level::name(level)));
+  const auto pair = calibration.pairs(level).front();
   const auto waits = [&](Bytes bytes) {
     constexpr Seconds late_s = 1e-3;
     constexpr int most_tries = 5;
@@ -227,10 +225,11 @@ void find_rendezvous(Calibration& calibration, Locality locality) {
     return median(std::move(times)) > late_s / 2;
   };
   const Bytes largest = calibration.options.largest_bytes;
-  auto& from = calibration.channel(locality).rendezvous_from_bytes;
+  auto& from = calibration.channel(level).rendezvous_from_bytes;
   if (!waits(largest)) {
-    calibration.not_measured(fmt::format(
-        "host.{}.rendezvous_from_bytes: a send of {} bytes does not wait for its receive", name_of(locality), largest));
+    calibration.not_measured(
+        fmt::format("host.{}.rendezvous_from_bytes: a send of {} bytes does not wait for its receive",
+                    standard_level::name(level), largest));
   } else if (waits(1)) {
     from = 0;
   } else {

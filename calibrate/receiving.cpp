@@ -16,14 +16,14 @@ namespace {
 /// What one more message to a receiver takes without it.
 class Senders {
  public:
-  Senders(const Calibration& calibration, Locality locality, Rank receiver, std::span<const Rank> senders)
-      : machine_(calibration.machine), channel_(*machine_.host.find(locality)), count_(senders.size()) {
+  Senders(const Calibration& calibration, Level level, Rank receiver, std::span<const Rank> senders)
+      : machine_(calibration.machine), channel_(*machine_.host.find(level)), count_(senders.size()) {
     std::map<int, int> of_node;
     for (const Rank sender : senders)
       most_of_a_node_ = std::max(most_of_a_node_, ++of_node[calibration.layout.node(sender)]);
     count_groups(calibration.layout, receiver, senders);
     nodes_ = calibration.layout.nodes();
-    is_network_ = locality == Locality::network;
+    is_network_ = level == standard_level::network;
   }
 
   Seconds seconds(Bytes bytes) const {
@@ -34,18 +34,24 @@ class Senders {
  private:
   /// Of all senders together.
   double shared_rate() const {
-    if (!is_network_) return std::min(channel_.aggregate_rate_bytes_per_s, machine_.bus_rate_bytes_per_s);
-    return std::min({machine_.injection_rate_bytes_per_s * static_cast<double>(count_) / most_of_a_node_,
-                     machine_.ejection_rate_bytes_per_s, machine_.core_rate_bytes_per_s * nodes_, group_rate()});
+    if (!is_network_)
+      return std::min(channel_.aggregate_rate_bytes_per_s,
+                      machine_.levels[standard_level::node].inside_rate_bytes_per_s);
+    return std::min(
+        {machine_.levels[standard_level::node].up_rate_bytes_per_s * static_cast<double>(count_) / most_of_a_node_,
+         machine_.levels[standard_level::node].down_rate_bytes_per_s,
+         machine_.levels[standard_level::network].node_share_bytes_per_s * nodes_, group_rate()});
   }
 
   /// Senders of the receiver's group do not share a group's links, all others share those into it.
   void count_groups(const Layout& layout, Rank receiver, std::span<const Rank> senders) {
-    through_links_ = static_cast<int>(std::ranges::count_if(
-        senders, [&](Rank sender) { return layout.group_way(sender, receiver) == GroupWay::between; }));
+    through_links_ = static_cast<int>(std::ranges::count_if(senders, [&](Rank sender) {
+      return layout.groups() > 1 && layout.level(sender, receiver) > standard_level::group;
+    }));
   }
   double group_rate() const {
-    return through_links_ > 0 ? machine_.group_rate_bytes_per_s * static_cast<double>(count_) / through_links_
+    return through_links_ > 0 ? machine_.levels[standard_level::group].up_rate_bytes_per_s *
+                                    static_cast<double>(count_) / through_links_
                               : std::numeric_limits<double>::infinity();
   }
 
@@ -56,19 +62,19 @@ class Senders {
   bool is_network_ = false;
 };
 
-/// Bursts each way between the first two ranks of a locality: what a receiver's own processor tells, which sends as
+/// Bursts each way between the first two ranks of a level: what a receiver's own processor tells, which sends as
 /// much.
-Bursts time_both_ways(Calibration& calibration, Locality locality, const Channel& channel, double share) {
-  const auto pair = calibration.pairs(locality).front();
+Bursts time_both_ways(Calibration& calibration, Level level, const Channel& channel, double share) {
+  const auto pair = calibration.pairs(level).front();
   return {calibration, channel, share, 1, [&calibration, pair](Bytes bytes, int messages, int repetitions) {
             return calibration.bench.both_ways(pair.first, pair.second, bytes, messages, repetitions);
           }};
 }
 
 /// A single message each way, of all sizes of the bursts.
-std::map<Bytes, Series> time_once_each_way(Calibration& calibration, Locality locality, double share) {
-  const auto& channel = calibration.channel(locality);
-  const auto pair = calibration.pairs(locality).front();
+std::map<Bytes, Series> time_once_each_way(Calibration& calibration, Level level, double share) {
+  const auto& channel = calibration.channel(level);
+  const auto pair = calibration.pairs(level).front();
   std::map<Bytes, Series> times;
   for (std::size_t i = 0; i < channel.protocols.size(); ++i)
     for (const bool large : {false, true}) times[size_of(channel, calibration.options.largest_bytes, {i, large, 0})];
@@ -85,33 +91,33 @@ CrossedStep crossed_step(const Channel& channel, Bytes bytes, const Estimate& st
 
 /// Of the smallest messages, whose bytes nothing else is busy with: the senders of a fan-in may be slower than their
 /// receiver. 0 where it cannot be told.
-Seconds taking_of_smallest(Calibration& calibration, Locality locality, double share, Seconds gamma_s) {
-  auto smallest = calibration.channel(locality);
+Seconds taking_of_smallest(Calibration& calibration, Level level, double share, Seconds gamma_s) {
+  auto smallest = calibration.channel(level);
   smallest.protocols.resize(1);
-  const auto step = time_both_ways(calibration, locality, smallest, share).steps(0, gamma_s).front();
+  const auto step = time_both_ways(calibration, level, smallest, share).steps(0, gamma_s).front();
   const Bytes bytes = size_of(smallest, calibration.options.largest_bytes, {});
   return is_determined(step) ? fit_taking_beside_sending(crossed_step(smallest, bytes, step)) : 0;
 }
 
-void tell_undetermined(Calibration& calibration, Locality locality, const Protocol& protocol, const char* of,
+void tell_undetermined(Calibration& calibration, Level level, const Protocol& protocol, const char* of,
                        const char* and_so) {
   calibration.not_measured(
       fmt::format("host.{}.{}: alpha_receive_s and beta_receive_s_per_byte: times of {} differ by more than a further "
                   "message takes{}",
-                  name_of(locality), protocol.name, of, and_so));
+                  standard_level::name(level), protocol.name, of, and_so));
 }
 
 /// Where nobody can send to a rank but one other, messages each way tell: what that takes beyond sending.
-void measure_receiving_of_two(Calibration& calibration, Locality locality, double share) {
-  auto& channel = calibration.channel(locality);
-  const auto bursts = time_both_ways(calibration, locality, channel, share);
-  const auto once = time_once_each_way(calibration, locality, share);
+void measure_receiving_of_two(Calibration& calibration, Level level, double share) {
+  auto& channel = calibration.channel(level);
+  const auto bursts = time_both_ways(calibration, level, channel, share);
+  const auto once = time_once_each_way(calibration, level, share);
   const Seconds gamma = channel.gamma_s.value_or(0);
   for (std::size_t i = 0; i < channel.protocols.size(); ++i) {
     auto& protocol = channel.protocols[i];
     const auto steps = bursts.steps(i, gamma);
     if (!std::ranges::all_of(steps, is_determined)) {
-      tell_undetermined(calibration, locality, protocol, "messages each way", "");
+      tell_undetermined(calibration, level, protocol, "messages each way", "");
       continue;
     }
     std::array<CrossedStep, 2> crossed;
@@ -128,13 +134,13 @@ void measure_receiving_of_two(Calibration& calibration, Locality locality, doubl
 
 }  // namespace
 
-void measure_receiving(Calibration& calibration, Locality locality, const Share& share) {
-  calibration.progress(fmt::format("receiving, {}", name_of(locality)));
-  auto& channel = calibration.channel(locality);
-  const Rank receiver = calibration.pairs(locality).front().second;
-  auto senders = partners(calibration.layout, receiver, locality);
+void measure_receiving(Calibration& calibration, Level level, const Share& share) {
+  calibration.progress(fmt::format("receiving, {}", standard_level::name(level)));
+  auto& channel = calibration.channel(level);
+  const Rank receiver = calibration.pairs(level).front().second;
+  auto senders = partners(calibration.layout, receiver, level);
   if (senders.size() < 2) {
-    measure_receiving_of_two(calibration, locality, share.end);
+    measure_receiving_of_two(calibration, level, share.end);
     return;
   }
   const auto time = [&](double end) {
@@ -152,15 +158,15 @@ void measure_receiving(Calibration& calibration, Locality locality, const Share&
     bursts = time(share.begin + 2 * third);
   }
   const Seconds gamma = bursts.gamma();
-  const Senders others(calibration, locality, receiver, senders);
+  const Senders others(calibration, level, receiver, senders);
   // What messages hide is what the same processor needs for smaller ones, as far as it is known.
-  Line taking{taking_of_smallest(calibration, locality, share.end, gamma), 0};
+  Line taking{taking_of_smallest(calibration, level, share.end, gamma), 0};
   bool is_known = false;
   for (std::size_t i = 0; i < channel.protocols.size(); ++i) {
     auto& protocol = channel.protocols[i];
     const auto steps = bursts.steps(i, gamma);
     if (!std::ranges::all_of(steps, is_determined)) {
-      tell_undetermined(calibration, locality, protocol, "many senders",
+      tell_undetermined(calibration, level, protocol, "many senders",
                         is_known ? "; taken to be as of smaller messages, whose receiver is the same" : "");
       if (!is_known) continue;
       protocol.alpha_receive_s = taking.alpha_s;

@@ -14,6 +14,7 @@
 #include "measure/planned.hpp"
 #include "measure/sparse.hpp"
 #include "model/base/error.hpp"
+#include "model/machine/named_parameters.hpp"
 #include "model/machine/profile.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/crowd_warning.hpp"
@@ -79,6 +80,7 @@ Setting prepare(const MeasureArguments& arguments, Rank rank, int ranks) {
     if (rank == 0) {
       found = read_profile(find_profile_or_default(selection.profile, setting.environment, fingerprint_here(),
                                                    setting.layout ? *setting.layout : detected));
+      set_parameters(found, selection.settings);
       setting.origin = describe_origin(found, std::time(nullptr));
       setting.pace = pace_of(found);
       profile_json = to_json(found);
@@ -127,6 +129,7 @@ void measure_calls(const MeasureArguments& arguments, const Setting& setting, co
   if (rank_in(MPI_COMM_WORLD) != 0) return;
   tell(setting.warning);
   report.context.emplace_back("pattern", arguments.pattern.describe());
+  arguments.selection.add_settings(report.context);
   selection.print(report);
 }
 
@@ -139,6 +142,7 @@ void measure_plans(const MeasureArguments& arguments, const Setting& setting, co
   if (rank_in(MPI_COMM_WORLD) != 0) return;
   tell(setting.warning);
   report.context.emplace_back("pattern", arguments.pattern.describe());
+  arguments.selection.add_settings(report.context);
   report.context.emplace_back("memory", selection.memory);
   selection.print(report, explanation.empty() ? explanation : explanation + setting.origin);
 }
@@ -151,6 +155,7 @@ void measure_neighborhood(const MeasureArguments& arguments, const Setting& sett
   if (rank_in(MPI_COMM_WORLD) != 0) return;
   tell(setting.warning);
   report.context.emplace_back("pattern", arguments.pattern.describe());
+  arguments.selection.add_settings(report.context);
   selection.print(report);
 }
 
@@ -165,6 +170,7 @@ void measure_array(const MeasureArguments& arguments, const Setting& setting) {
       measure_halo({setting.machine, setting.layout, setting.model, arguments.repetitions, setting.shown}, grid, array);
   if (rank_in(MPI_COMM_WORLD) != 0) return;
   tell(setting.warning);
+  arguments.selection.add_settings(report.context);
   arguments.selection.print(report);
 }
 

@@ -30,7 +30,7 @@ std::vector<std::size_t> stable_counting_sort(std::vector<Item>& items, int keys
 /// not on that of keys.
 class Grouping {
  public:
-  explicit Grouping(std::size_t keys) : place_(keys, 0) {}
+  explicit Grouping(std::size_t keys = 0) : place_(keys, 0) {}
 
   struct Group {
     std::size_t key = 0;

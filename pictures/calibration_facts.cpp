@@ -75,10 +75,10 @@ std::vector<TimedMessage> timed_messages(const Profile& profile) {
   std::vector<TimedMessage> result;
   const auto provenance = Json::parse_or_null(profile.provenance_json);
   if (!provenance.is_object() || !provenance.contains("messages") || !provenance["messages"].is_object()) return result;
-  for (const auto& [locality, columns] : provenance["messages"].items())
+  for (const auto& [level, columns] : provenance["messages"].items())
     for (const auto& row : timed_rows(columns, "bytes"))
-      if (row.of > 0) result.push_back({locality, row.of, row.seconds, row.low_s, row.high_s});
-  std::ranges::stable_sort(result, {}, &TimedMessage::locality);  // independent of the order in the file
+      if (row.of > 0) result.push_back({level, row.of, row.seconds, row.low_s, row.high_s});
+  std::ranges::stable_sort(result, {}, &TimedMessage::level);  // independent of the order in the file
   return result;
 }
 

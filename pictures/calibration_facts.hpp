@@ -9,9 +9,9 @@
 
 namespace commpass {
 
-/// Of a fitted line of one locality and protocol: the bounds between which alpha and beta lie.
+/// Of a fitted line of one level and protocol: the bounds between which alpha and beta lie.
 struct FittedInterval {
-  std::string locality, protocol;
+  std::string level, protocol;
   int sizes = 0;  ///< of messages that it was fitted to
   double median_relative_error = 0;
   double alpha_s[2]{}, beta_s_per_byte[2]{};
@@ -19,7 +19,7 @@ struct FittedInterval {
 
 /// A lone message as it was timed, and the interval of its time.
 struct TimedMessage {
-  std::string locality;
+  std::string level;
   double bytes = 0, seconds = 0, low_s = 0, high_s = 0;
 };
 

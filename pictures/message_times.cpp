@@ -21,11 +21,9 @@ namespace commpass {
 namespace {
 
 constexpr double least_bytes = 1, most_bytes_drawn = 16 << 20;
-constexpr const char* locality_names[locality_count] = {"within a socket", "within a node", "between nodes"};
 
 struct Line {
-  std::string machine, name;
-  Locality locality;
+  std::string machine, name, level_name;
   Look look;
   bool is_next;  // a further message of a burst
   const Channel* channel;
@@ -43,16 +41,17 @@ bool has_next(const Channel& channel) {
 }
 
 std::vector<Line> lines_of(const Machine& machine, bool is_other) {
-  constexpr int colors[locality_count] = {3, 4, 1};
+  constexpr int color_beyond_nodes = 1, first_color = 3;
   std::vector<Line> lines;
-  for (int l = 0; l < locality_count; ++l) {
-    const auto locality = static_cast<Locality>(l);
-    if (!machine.host.has(locality)) continue;
-    const auto* channel = machine.host.find(locality);
-    const std::string name = locality_names[l];
-    lines.push_back({machine.name, name, locality, {colors[l], is_other ? 1 : 0}, false, channel});
+  for (Level level = 0; level <= machine.outermost(); ++level) {
+    if (!machine.host.has(level)) continue;
+    const auto* channel = machine.host.find(level);
+    const bool is_outermost = level == machine.outermost();
+    const auto name = is_outermost ? place_of(machine, level) : "within a " + machine.name_of(level);
+    const int color = is_outermost ? color_beyond_nodes : first_color + level;
+    lines.push_back({machine.name, name, machine.name_of(level), {color, is_other ? 1 : 0}, false, channel});
     if (!is_other && has_next(*channel))
-      lines.push_back({machine.name, name + ", one more", locality, {colors[l], 2}, true, channel});
+      lines.push_back({machine.name, name + ", one more", machine.name_of(level), {color, 2}, true, channel});
   }
   return lines;
 }
@@ -89,7 +88,7 @@ void draw_bands(Svg& svg, const Line& line, const std::vector<FittedInterval>& f
                 const Axis& up) {
   for (const auto& range : ranges_of(*line.channel)) {
     const auto fit = std::ranges::find_if(fits, [&](const FittedInterval& each) {
-      return each.locality == name_of(line.locality) && each.protocol == range.protocol->name;
+      return each.level == line.level_name && each.protocol == range.protocol->name;
     });
     if (fit == fits.end()) continue;
     auto sizes = sizes_in(range.from, range.to);
@@ -121,9 +120,8 @@ struct Residual {
 std::vector<Residual> residuals_of(const std::vector<TimedMessage>& timed, const std::vector<Line>& lines) {
   std::vector<Residual> residuals;
   for (const auto& message : timed) {
-    const auto line = std::ranges::find_if(lines, [&](const Line& l) {
-      return !l.is_next && l.look.overlay == 0 && name_of(l.locality) == message.locality;
-    });
+    const auto line = std::ranges::find_if(
+        lines, [&](const Line& l) { return !l.is_next && l.look.overlay == 0 && l.level_name == message.level; });
     if (line != lines.end() && message.bytes <= most_bytes_drawn && line->seconds(message.bytes) > 0)
       residuals.push_back({&message, &*line});
   }
@@ -145,9 +143,8 @@ void draw_timed(Svg& svg, const Residual& residual, const Axis& across, const Ax
 std::string json_of(const std::vector<Line>& lines, const std::vector<Residual>& residuals) {
   Json json{{"schema_version", 1}, {"lines", Json::array()}};
   for (const auto& line : lines) {
-    Json entry{{"profile", line.machine},
-               {"locality", name_of(line.locality)},
-               {"message", line.is_next ? "further" : "lone"}};
+    Json entry{
+        {"profile", line.machine}, {"locality", line.level_name}, {"message", line.is_next ? "further" : "lone"}};
     for (const auto& protocol : line.channel->protocols) {
       Json of_protocol{{"name", protocol.name},
                        {"alpha_s", line.is_next ? protocol.alpha_next_s : protocol.alpha_s},
@@ -159,7 +156,7 @@ std::string json_of(const std::vector<Line>& lines, const std::vector<Residual>&
   }
   if (!residuals.empty()) json["measured"] = Json::array();
   for (const auto& residual : residuals)
-    json["measured"].push_back({{"locality", residual.timed->locality},
+    json["measured"].push_back({{"locality", residual.timed->level},
                                 {"bytes", residual.timed->bytes},
                                 {"seconds", residual.timed->seconds},
                                 {"interval_s", {residual.timed->low_s, residual.timed->high_s}},
@@ -172,10 +169,10 @@ std::string csv_of(const std::vector<Line>& lines, const std::vector<Residual>& 
   for (const auto& line : lines)
     for (const auto& range : ranges_of(*line.channel))
       for (const auto size : sizes_in(range.from, range.to))
-        text += csv_line({line.machine, name_of(line.locality), line.is_next ? "further" : "lone", csv_number(size),
+        text += csv_line({line.machine, line.level_name, line.is_next ? "further" : "lone", csv_number(size),
                           csv_number(line.seconds(size))});
   for (const auto& residual : residuals)
-    text += csv_line({residual.line->machine, residual.timed->locality, "measured", csv_number(residual.timed->bytes),
+    text += csv_line({residual.line->machine, residual.timed->level, "measured", csv_number(residual.timed->bytes),
                       csv_number(residual.timed->seconds)});
   return text;
 }

@@ -28,7 +28,7 @@ constexpr int usual_pairs = 64;          // up to which a line is drawn that not
 /// A rate that pairs of ranks share.
 struct SharedRate {
   std::string parameter, name;
-  Locality locality;
+  Level level;
   Look look;
   double rate_bytes_per_s;  ///< infinity: not known, or not reached
   double bytes;
@@ -53,37 +53,50 @@ struct SharedRate {
 
 std::vector<SharedRate> shared_rates_of(const Profile& profile) {
   const auto& machine = profile.machine;
-  const auto within = [&](Locality locality) {
-    return machine.host.has(locality) ? machine.host.find(locality)->aggregate_rate_bytes_per_s
-                                      : std::numeric_limits<double>::infinity();
+  const auto within = [&](Level level) {
+    return machine.host.has(level) ? machine.host.find(level)->aggregate_rate_bytes_per_s
+                                   : std::numeric_limits<double>::infinity();
   };
   constexpr int green = 3, orange = 4, blue = 1, purple = 6;
-  std::vector<SharedRate> all{
-      {"host.socket.aggregate_rate_bytes_per_s",
-       "within a socket",
-       Locality::socket,
-       {green, 0},
-       within(Locality::socket),
-       0,
-       nullptr,
-       {}},
-      {"host.node.aggregate_rate_bytes_per_s",
-       "between sockets of a node",
-       Locality::node,
-       {orange, 1},
-       within(Locality::node),
-       0,
-       nullptr,
-       {}},
-      {"injection", "out of a node", Locality::network, {blue, 2}, machine.injection_rate_bytes_per_s, 0, nullptr, {}},
-      {"ejection", "into a node", Locality::network, {purple, 3}, machine.ejection_rate_bytes_per_s, 0, nullptr, {}}};
+  std::vector<SharedRate> all{{"host.socket.aggregate_rate_bytes_per_s",
+                               "within a socket",
+                               standard_level::socket,
+                               {green, 0},
+                               within(standard_level::socket),
+                               0,
+                               nullptr,
+                               {}},
+                              {"host.node.aggregate_rate_bytes_per_s",
+                               "between sockets of a node",
+                               standard_level::node,
+                               {orange, 1},
+                               within(standard_level::node),
+                               0,
+                               nullptr,
+                               {}},
+                              {"injection",
+                               "out of a node",
+                               standard_level::network,
+                               {blue, 2},
+                               machine.levels[standard_level::node].up_rate_bytes_per_s,
+                               0,
+                               nullptr,
+                               {}},
+                              {"ejection",
+                               "into a node",
+                               standard_level::network,
+                               {purple, 3},
+                               machine.levels[standard_level::node].down_rate_bytes_per_s,
+                               0,
+                               nullptr,
+                               {}}};
   std::vector<SharedRate> known;
   const auto sweeps = timed_sharing(profile);
   for (auto& one : all) {
-    if (!machine.host.has(one.locality)) continue;
+    if (!machine.host.has(one.level)) continue;
     const auto sweep = std::ranges::find(sweeps, one.parameter, &TimedSharing::parameter);
     if (sweep == sweeps.end() && !std::isfinite(one.rate_bytes_per_s)) continue;
-    one.channel = machine.host.find(one.locality);
+    one.channel = machine.host.find(one.level);
     one.bytes = sweep == sweeps.end() ? usual_bytes : sweep->bytes;
     if (sweep != sweeps.end()) one.timed = sweep->points;
     if (one.can_be_drawn()) known.push_back(std::move(one));
@@ -132,7 +145,7 @@ void draw_timed(Svg& svg, const SharedRate& rate, const TimedPairs& point, const
 std::string json_of(const Profile& profile, const std::vector<SharedRate>& rates) {
   Json json{{"schema_version", 1}, {"profile", profile.machine.name}, {"rates", Json::array()}};
   for (const auto& rate : rates) {
-    Json entry{{"parameter", rate.parameter}, {"locality", name_of(rate.locality)}, {"bytes", rate.bytes}};
+    Json entry{{"parameter", rate.parameter}, {"locality", standard_level::name(rate.level)}, {"bytes", rate.bytes}};
     entry["rate_bytes_per_s"] = std::isfinite(rate.rate_bytes_per_s) ? Json(rate.rate_bytes_per_s) : Json();
     entry["alone_s"] = rate.line_seconds(1);
     entry["measured"] = Json::array();

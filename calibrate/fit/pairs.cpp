@@ -29,15 +29,15 @@ std::vector<Pair> network_pairs(const Layout& layout) {
 }
 
 /// Pairs within a node; if they are to share a socket, within that of the first of them, to see what it shares.
-std::vector<Pair> pairs_within(const Layout& layout, int node, Locality locality) {
+std::vector<Pair> pairs_within(const Layout& layout, int node, Level level) {
   const auto ranks = layout.ranks_of(node);
   std::vector<bool> used(ranks.size(), false);
   std::optional<int> socket;
   std::vector<Pair> found;
   for (std::size_t i = 0; i < ranks.size(); ++i)
     for (std::size_t j = i + 1; j < ranks.size() && !used[i]; ++j) {
-      if (used[j] || layout.locality(ranks[i], ranks[j]) != locality) continue;
-      if (locality == Locality::socket && socket && *socket != layout.socket(ranks[i])) continue;
+      if (used[j] || layout.channel_level(ranks[i], ranks[j]) != level) continue;
+      if (level == standard_level::socket && socket && *socket != layout.socket(ranks[i])) continue;
       socket = layout.socket(ranks[i]);
       used[i] = used[j] = true;
       found.push_back({ranks[i], ranks[j]});
@@ -47,11 +47,11 @@ std::vector<Pair> pairs_within(const Layout& layout, int node, Locality locality
 
 }  // namespace
 
-std::vector<Pair> disjoint_pairs(const Layout& layout, Locality locality) {
-  if (locality == Locality::network) return network_pairs(layout);
+std::vector<Pair> disjoint_pairs(const Layout& layout, Level level) {
+  if (level == standard_level::network) return network_pairs(layout);
   std::vector<Pair> most;
   for (int node = 0; node < layout.nodes(); ++node)
-    if (auto found = pairs_within(layout, node, locality); found.size() > most.size()) most = std::move(found);
+    if (auto found = pairs_within(layout, node, level); found.size() > most.size()) most = std::move(found);
   return most;
 }
 
@@ -74,14 +74,14 @@ std::vector<Pair> pairs_out_of_one_node(const Layout& layout) {
   return pairs;
 }
 
-std::vector<Rank> partners(const Layout& layout, Rank rank, Locality locality) {
+std::vector<Rank> partners(const Layout& layout, Rank rank, Level level) {
   constexpr std::size_t most = 16;
   std::vector<Rank> result;
   for (int i = 0; i < layout.max_ppn(); ++i)
     for (int node = 0; node < layout.nodes() && result.size() < most; ++node) {
       if (i >= layout.ppn(node)) continue;
       const Rank other = layout.ranks_of(node)[static_cast<std::size_t>(i)];
-      if (other != rank && layout.locality(other, rank) == locality) result.push_back(other);
+      if (other != rank && layout.channel_level(other, rank) == level) result.push_back(other);
     }
   std::ranges::sort(result);
   return result;

@@ -13,16 +13,16 @@ struct Pair {
   bool operator==(const Pair&) const = default;
 };
 
-/// Pairs of a locality whose ranks are all different, so that they can be active at once; those between the two largest
+/// Pairs of a level whose ranks are all different, so that they can be active at once; those between the two largest
 /// nodes, or within the node (or the socket) that has most. The pair of the lowest ranks comes first.
-std::vector<Pair> disjoint_pairs(const Layout& layout, Locality locality);
+std::vector<Pair> disjoint_pairs(const Layout& layout, Level level);
 
 /// Pairs between the largest node and the other nodes in turn, into it or out of it. All their ranks are different.
 std::vector<Pair> pairs_into_one_node(const Layout& layout);
 std::vector<Pair> pairs_out_of_one_node(const Layout& layout);
 
 /// Up to 16 ranks that are so related to `rank`, from as many nodes as there are.
-std::vector<Rank> partners(const Layout& layout, Rank rank, Locality locality);
+std::vector<Rank> partners(const Layout& layout, Rank rank, Level level);
 
 /// Rings of ranks with the same position on their nodes, so that all nodes are busy at once, and those of the sockets
 /// of the largest node. Each has two ranks or more.

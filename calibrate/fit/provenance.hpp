@@ -15,14 +15,14 @@
 namespace commpass {
 
 struct ProtocolFit {
-  Locality locality{};
+  Level level{};
   std::string protocol;
   Segment segment;
 };
 
 /// One way of a ping-pong of one size.
 struct MeasuredMessage {
-  Locality locality{};
+  Level level{};
   Bytes bytes = 0;
   Seconds seconds = 0;
   Interval interval_s{};  ///< 95 %
@@ -31,7 +31,7 @@ struct MeasuredMessage {
 /// Messages of so many pairs of ranks at once, which share a rate.
 struct MeasuredSharing {
   std::string parameter;  ///< as not_measured names it: "injection", …
-  Locality locality{};
+  Level level{};
   Bytes bytes = 0;                   ///< of each message
   std::vector<int> pairs;            ///< that are active, growing from 1
   std::vector<Seconds> seconds;      ///< of a message of each, for as many

@@ -17,14 +17,9 @@ constexpr std::size_t at(std::int64_t index) { return static_cast<std::size_t>(i
 using Payload = std::int32_t;
 inline constexpr Payload no_payload = -1;  ///< an edge's own bytes, which no other edge has
 
-/// What two ranks have in common, from near to far.
-enum class Locality : std::uint8_t { socket, node, network };
-inline constexpr int locality_count = 3;
-
-/// Where the nodes of two ranks are: in one group of several, in two groups, or nobody knows of groups.
-enum class GroupWay : std::uint8_t { unknown, within, between };
-
-/// "socket", "node" or "network", the keys of a profile.
-const char* name_of(Locality locality);
+/// A level of a machine by its number, innermost first: of two ranks, the innermost one of which they share an
+/// instance.
+using Level = std::uint8_t;
+inline constexpr std::size_t most_levels = 8;
 
 }  // namespace commpass

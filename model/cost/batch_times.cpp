@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "model/cost/models.hpp"
 
@@ -17,15 +18,27 @@ Seconds BatchTimes::moving_when_posted() const {
 }
 
 double injection_rate_bytes_per_s(const Machine& machine) {
-  return std::min(machine.injection_rate_bytes_per_s, machine.core_rate_bytes_per_s);
+  return std::min(machine.levels[machine.node_level()].up_rate_bytes_per_s,
+                  machine.levels.back().node_share_bytes_per_s);
 }
 
-Machine with_groups_in_core(Machine machine, const Layout& layout) {
-  for (int node = 0; layout.groups() > 1 && node < layout.nodes(); ++node) {
-    const int others = layout.ranks() - layout.ppn(node);
-    const int far = layout.ranks() - layout.ranks_of_group(layout.group(node));
-    const double rate = machine.group_rate_bytes_per_s * share_of_group(layout, node) * others / far;
-    machine.core_rate_bytes_per_s = std::min(machine.core_rate_bytes_per_s, rate);
+Machine with_outer_levels_as_node_share(Machine machine, const Layout& given) {
+  const auto layout = given.on(machine);
+  auto& share = machine.levels.back().node_share_bytes_per_s;
+  for (Level level = layout.node_level() + 1; level < layout.outermost(); ++level) {
+    if (!layout.instance_of(level)) continue;
+    const double rate =
+        std::min(machine.levels[level].up_rate_bytes_per_s, machine.levels[level].down_rate_bytes_per_s);
+    std::vector<int> ranks_of(static_cast<std::size_t>(layout.instances(level)), 0);
+    const auto ranks_around = [&](int node) -> int& {
+      return ranks_of[static_cast<std::size_t>(layout.instance_of(level)[layout.ranks_of(node).front()])];
+    };
+    for (int node = 0; node < layout.nodes(); ++node) ranks_around(node) += layout.ppn(node);
+    for (int node = 0; node < layout.nodes(); ++node) {
+      const double part = static_cast<double>(layout.ppn(node)) / ranks_around(node);
+      const int others = layout.ranks() - layout.ppn(node), far = layout.ranks() - ranks_around(node);
+      share = std::min(share, rate * part * others / far);
+    }
   }
   return machine;
 }
@@ -54,9 +67,9 @@ std::pair<Seconds, Seconds> awaited_seconds(double bytes, const Channel& channel
 BatchTimes batch_times(const BatchLoad& load, const Machine& machine) {
   const auto bytes = static_cast<Bytes>(load.bytes);
   BatchTimes times;
-  for (std::size_t l = 0; l < locality_count; ++l) {
+  for (std::size_t l = 0; l < most_levels; ++l) {
     if (load.sent[l] == 0 && load.received[l] == 0) continue;
-    const auto& channel = host_channel(machine, static_cast<Locality>(l));
+    const auto& channel = host_channel(machine, static_cast<Level>(l));
     const auto& protocol = channel.protocol(bytes);
     const Seconds next = protocol.next_seconds(load.bytes), alone = protocol.alone_seconds(load.bytes),
                   taking = protocol.receive_seconds(bytes), link = load.bytes / channel.link_rate_bytes_per_s;
@@ -64,7 +77,7 @@ BatchTimes batch_times(const BatchLoad& load, const Machine& machine) {
     times.linking += load.sent[l] * link;
     times.taking += load.received[l] * taking;
     times.takes_after_sends = times.takes_after_sends || protocol.takes_after_sends();
-    // The farther, the later; so the last locality decides.
+    // The farther, the later; so the outermost level decides.
     if (load.sent[l] > 0) times.flying = flying_seconds(load.bytes, channel);
     if (load.sent[l] > 0 && load.last_bytes > 0)
       times.flying = std::max(times.flying, flying_seconds(load.last_bytes, channel) -

@@ -8,15 +8,16 @@
 
 namespace commpass {
 
-using ByLocality = std::array<double, locality_count>;
+/// Of each level whose channel prices messages (Layout::channel_level).
+using ByLevel = std::array<double, most_levels>;
 
 /// What the busiest rank of a batch sends and gets. Numbers of messages need not be whole.
 struct BatchLoad {
-  ByLocality sent{}, received{};  ///< messages
-  double bytes = 0;               ///< of each
-  double node_bytes = 0;          ///< that its node injects into the network
-  double last_bytes = 0;          ///< of a larger one that arrives last, of any rank; 0: there is none
-  double after_last = 0;          ///< the part of its sender's messages that leave after that one
+  ByLevel sent{}, received{};  ///< messages
+  double bytes = 0;            ///< of each
+  double node_bytes = 0;       ///< that its node injects into the network
+  double last_bytes = 0;       ///< of a larger one that arrives last, of any rank; 0: there is none
+  double after_last = 0;       ///< the part of its sender's messages that leave after that one
 };
 
 /// From the common start of all ranks; the letters are those of burst.cpp.
@@ -46,12 +47,12 @@ struct BatchTimes {
 /// What a node sends, where all nodes send.
 double injection_rate_bytes_per_s(const Machine& machine);
 
-/// The machine whose core gives a node no more than its part of what its group's links move, where all nodes send to
-/// all others alike.
-Machine with_groups_in_core(Machine machine, const Layout& layout);
+/// The machine whose outermost level gives a node no more than its part of what leaves the instances of outer levels,
+/// where all nodes send to all others alike.
+Machine with_outer_levels_as_node_share(Machine machine, const Layout& layout);
 
 /// Equal to evaluate() where all ranks send the same and nothing is shared (tests/model/cost/batch_times_test.cpp).
-/// @throws InputError if the machine has no parameters for a locality with messages
+/// @throws InputError if the machine has no parameters for a level with messages
 BatchTimes batch_times(const BatchLoad& load, const Machine& machine);
 
 }  // namespace commpass

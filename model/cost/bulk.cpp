@@ -39,14 +39,13 @@ Cost evaluate_bulk(const Schedule& schedule, const Layout& layout, const Machine
     std::vector<Bytes> injected(static_cast<std::size_t>(layout.nodes()));
     for (const auto& message : stage.messages) {
       const auto folded = folded_of(message);
-      const auto locality = folded.locality;
       const auto messages = std::int64_t{folded.messages} * folded.batches;
-      const auto& protocol = host_channel(machine, locality).protocol(message.bytes);
+      const auto& protocol = host_channel(machine, folded.level).protocol(message.bytes);
       auto& rank = ranks[static_cast<std::size_t>(message.from)];
       const auto bytes = message.bytes * messages;
       rank.latency += protocol.alpha_s * static_cast<double>(messages);
       rank.transfer += protocol.beta_s_per_byte * static_cast<double>(bytes);
-      if (locality == Locality::network) {
+      if (folded.level > layout.node_level()) {
         rank.injects = true;
         injected[static_cast<std::size_t>(layout.node(message.from))] += bytes;
       }
@@ -56,7 +55,7 @@ Cost evaluate_bulk(const Schedule& schedule, const Layout& layout, const Machine
       Seconds sharing = 0;
       if (max_rate && rank.injects) {
         const auto node_bytes = static_cast<double>(injected[static_cast<std::size_t>(layout.node(r))]);
-        sharing = std::max(0.0, node_bytes / machine.injection_rate_bytes_per_s - rank.transfer);
+        sharing = std::max(0.0, node_bytes / machine.levels[layout.node_level()].up_rate_bytes_per_s - rank.transfer);
       }
       const Seconds seconds = rank.latency + rank.transfer + sharing;
       if (seconds > cost.seconds) {

@@ -2,7 +2,7 @@
 //
 // Batch by batch (all of one stage if the window is unlimited), for the k-th message of a rank's batch:
 //   launch   L_k = start + Σ_{i<k} (α_next,i + β_next,i·s_i) + α_next,k   messages leave their sender one after another
-//   begin    B_k = L_k + (β_k − β)·s_k, with the least β of the locality: what a slower protocol takes longer is time
+//   begin    B_k = L_k + (β_k − β)·s_k, with the least β of the channel: what a slower protocol takes longer is time
 //                  before its bytes can move. Of one that waits for its receiver (rendezvous), when that enters the
 //                  batch if it is later
 //   moving   M_k = B_k + α_k − α_next,k − α_receive,k   its bytes move from then on, for β·s_k if they are alone

@@ -29,7 +29,7 @@ Clocks::Clocks(const Schedule& schedule, const Layout& layout, const Machine& ma
       machine_(machine),
       usage_(usage),
       servers_(layout, machine),
-      launching_(machine),
+      launching_(layout, machine),
       clock_(at_rank(schedule.ranks), 0),
       launched_(clock_),
       parts_(clock_.size()),
@@ -40,9 +40,14 @@ Clocks::Clocks(const Schedule& schedule, const Layout& layout, const Machine& ma
       starts_copies_(clock_.size(), false) {
   batch_calls_s_ = batch_calls_s(machine, usage);
   copies_cost_ = copies_cost(machine);
-  std::vector<int> on_socket(at_rank(layout.sockets()), 0);
-  for (Rank rank = 0; rank < layout.ranks(); ++rank) ++on_socket[at_rank(layout.socket(rank))];
-  if (std::ranges::count(on_socket, on_socket.front()) == std::ssize(on_socket)) ranks_on_socket_ = on_socket.front();
+  ranks_together_.fill(layout.ranks());
+  for (Level level = 0; level < layout.node_level(); ++level) {
+    if (!layout.instance_of(level)) continue;
+    std::vector<int> together(at_rank(layout.instances(level)), 0);
+    for (Rank rank = 0; rank < layout.ranks(); ++rank) ++together[at_rank(layout.instance_of(level)[rank])];
+    const bool is_even = std::ranges::count(together, together.front()) == std::ssize(together);
+    ranks_together_[level] = is_even ? together.front() : 0;
+  }
   nodes_are_separate_ = servers_.are_of_one_node() && layout.is_in_order_of_nodes();
 }
 
@@ -108,7 +113,9 @@ void Clocks::call(Seconds seconds) {
 
 bool Clocks::do_all_the_same(const FoldedOf& batch) const {
   const auto ranks = clock_.size(), each = batch.messages.size() / ranks;
-  if (batch.given.empty() || each * ranks != batch.messages.size() || each == 0 || ranks_on_socket_ == 0) return false;
+  if (batch.given.empty() || each * ranks != batch.messages.size() || each == 0 ||
+      std::ranges::count(ranks_together_, 0) > 0)
+    return false;
   constexpr double rounding = 1e-12;
   const auto [first, last] = std::ranges::minmax(clock_);
   if (last - first > rounding * last) return false;
@@ -119,8 +126,8 @@ bool Clocks::do_all_the_same(const FoldedOf& batch) const {
       if (at_rank(message.from) != rank || message.bytes != like.bytes || message.packed_pieces != like.packed_pieces ||
           message.unpacked_pieces != like.unpacked_pieces || message.unpacked_bytes != like.unpacked_bytes ||
           message.is_all_from_sender != like.is_all_from_sender ||
-          message.is_all_for_receiver != like.is_all_for_receiver || folded.locality != like_folded.locality ||
-          folded.group_way != like_folded.group_way || folded.messages != like_folded.messages)
+          message.is_all_for_receiver != like.is_all_for_receiver || folded.level != like_folded.level ||
+          folded.messages != like_folded.messages)
         return false;
     }
   return true;
@@ -199,7 +206,7 @@ void Clocks::launch(const FoldedOf& batch, std::size_t begin, std::size_t count,
     if (message.from != std::exchange(sender, message.from)) launching_.begin(clock_[from]);
     auto& flight = flights_.emplace_back();
     launching_.next(message, batch(message), flight);
-    if (for_all) flight.senders = flight.locality == Locality::socket ? ranks_on_socket_ : layout_.ranks();
+    if (for_all) flight.senders = ranks_together_[flight.level];
     flight.await(clock_[at_rank(message.to)]);
     const auto left_at = launching_.left_at();
     if (trace_) trace_->spend(message.from, Activity::send, launched_[from], left_at, message.to, message.bytes);

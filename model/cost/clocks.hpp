@@ -109,9 +109,9 @@ class Clocks {
   Launching launching_;
   Seconds batch_calls_s_ = 0;
   bool copies_cost_ = true, may_use_datatypes_ = false;
-  int ranks_on_socket_ = 0;            // 0: not the same on all
-  std::vector<Message> own_messages_;  // of a rank that stands for all
-  bool nodes_are_separate_ = false;    // may the messages of one node be dealt with before those of the next?
+  std::array<int, most_levels> ranks_together_{};  // by level, in an instance of a node; 0: not the same in all
+  std::vector<Message> own_messages_;              // of a rank that stands for all
+  bool nodes_are_separate_ = false;  // may the messages of one node be dealt with before those of the next?
   std::vector<Seconds> clock_;
   std::vector<Seconds> launched_;  // when a rank's sends of the batch have left it, and it can take in messages;
                                    // between batches its clock

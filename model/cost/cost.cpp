@@ -45,20 +45,23 @@ std::optional<MissingParameters> missing_parameters(const Layout& layout, const 
                                                     const DataPath& path) {
   const bool is_on_device = path.kind == DataPath::Kind::device;
   const auto& channels = is_on_device ? machine.device : machine.host;
-  const auto lacks = [&](Locality locality, const std::string& layout_has,
-                         const std::string& ranks) -> std::optional<MissingParameters> {
-    if (channels.find(locality)) return std::nullopt;
-    return MissingParameters{fmt::format("it has no {}parameters for '{}', but the layout has {}",
-                                         is_on_device ? "device " : "", name_of(locality), layout_has),
-                             "calibrate on ranks " + ranks};
-  };
-  std::optional<MissingParameters> missing;
-  if (layout.nodes() > 1) missing = lacks(Locality::network, fmt::format("{} nodes", layout.nodes()), "of two nodes");
-  if (!missing && layout.sockets() > layout.nodes())
-    missing = lacks(Locality::node, "several sockets on a node", "of two sockets of a node");
-  if (!missing && layout.sockets() < layout.ranks())
-    missing = lacks(Locality::socket, "several ranks on a socket", "that share a socket");
-  return missing;
+  const auto placed = layout.on(machine);
+  for (int level = placed.outermost(); level >= 0; --level) {
+    if (!placed.has_pairs(static_cast<Level>(level)) || channels.find(static_cast<Level>(level))) continue;
+    int inner = level - 1;
+    while (inner > placed.node_level() && !placed.instance_of(static_cast<Level>(inner))) --inner;
+    const auto& name = machine.levels[static_cast<std::size_t>(level)].name;
+    const auto within = inner < 0 ? "rank" : machine.levels[static_cast<std::size_t>(inner)].name;
+    const bool is_outermost = level == placed.outermost();
+    return MissingParameters{
+        fmt::format("it has no {}parameters for '{}', but the layout has {}", is_on_device ? "device " : "", name,
+                    is_outermost ? fmt::format("{} {}s", placed.instances(static_cast<Level>(inner)), within)
+                                 : fmt::format("several {}s on a {}", within, name)),
+        "calibrate on ranks " + (inner < 0      ? "that share a " + name
+                                 : is_outermost ? fmt::format("of two {}s", within)
+                                                : fmt::format("of two {}s of a {}", within, name))};
+  }
+  return std::nullopt;
 }
 
 void require_parameters(const Layout& layout, const Machine& machine, const DataPath& path) {
@@ -75,10 +78,11 @@ Cost evaluate(const Schedule& schedule, const Layout& layout, const Machine& mac
   return evaluate_path(schedule, layout, machine, model, usage, path, nullptr, nullptr, overlaps);
 }
 
-Cost evaluate_path(const Schedule& schedule, const Layout& layout, const Machine& machine, CostModel model, Usage usage,
+Cost evaluate_path(const Schedule& schedule, const Layout& given, const Machine& machine, CostModel model, Usage usage,
                    const DataPath& path, const Foldings* foldings, Trace* trace, Overlaps overlaps) {
   if (path.kind == DataPath::Kind::device)
-    return evaluate_path(schedule, layout, on_device(machine), model, usage, {}, foldings, trace, overlaps);
+    return evaluate_path(schedule, given, on_device(machine), model, usage, {}, foldings, trace, overlaps);
+  const auto layout = given.on(machine);
   std::optional<Staging> staging;
   if (path.kind == DataPath::Kind::staged) staging = stage_through_host(schedule, path, layout, machine);
   const auto* const copies = staging ? &*staging : nullptr;
@@ -95,12 +99,23 @@ StageCost stage_of(const char* label, Bytes bytes_max) {
   return stage;
 }
 
-double share_of_group(const Layout& layout, int node) {
-  return static_cast<double>(layout.ppn(node)) / layout.ranks_of_group(layout.group(node));
+NodeParts parts_of_node(const Layout& layout, int node) {
+  NodeParts parts;
+  parts.fill(1);
+  for (Level level = layout.node_level() + 1; level < layout.outermost(); ++level)
+    if (const int* const instance_of = layout.instance_of(level)) {
+      const auto own =
+          std::count(instance_of, instance_of + layout.ranks(), instance_of[layout.ranks_of(node).front()]);
+      parts[level] = static_cast<double>(layout.ppn(node)) / static_cast<double>(own);
+    }
+  return parts;
 }
 
-Machine of_a_node(Machine machine, double share_of_group) {
-  machine.group_rate_bytes_per_s *= share_of_group;
+Machine of_a_node(Machine machine, const NodeParts& parts) {
+  for (std::size_t level = 0; level < machine.levels.size(); ++level) {
+    machine.levels[level].up_rate_bytes_per_s *= parts[level];
+    machine.levels[level].down_rate_bytes_per_s *= parts[level];
+  }
   return machine;
 }
 

@@ -58,7 +58,7 @@ enum class Overlaps { priced, ignored };
 /// Predicts the seconds of one exchange.
 /// @param layout  of as many ranks as the schedule has
 /// @param path    where the data is. Staged data has a stage of copies before the exchange and one behind it
-/// @throws InputError if the machine has no parameters for a locality that the layout has, or, under burst, no price
+/// @throws InputError if the machine has no parameters for a level that the layout has, or, under burst, no price
 /// for what the MPI library runs
 Cost evaluate(const Schedule& schedule, const Layout& layout, const Machine& machine,
               CostModel model = CostModel::burst, Usage usage = Usage::planned, const DataPath& path = {},
@@ -69,7 +69,7 @@ struct MissingParameters {
   std::string what;    ///< "it has no parameters for 'network', but the layout has 2 nodes"
   std::string remedy;  ///< "calibrate on ranks of two nodes"
 };
-/// Nothing if it lacks nothing. A slower locality stands in for one that is absent (MemoryChannels::find).
+/// Nothing if it lacks nothing. An outer level stands in for one that is absent (MemoryChannels::find).
 std::optional<MissingParameters> missing_parameters(const Layout& layout, const Machine& machine,
                                                     const DataPath& path = {});
 

@@ -19,9 +19,9 @@ constexpr double tally_bytes =
     number_bytes *
     static_cast<double>(SparseTraffic::told_besides + SparseTraffic::sum_count + SparseTraffic::maximum_count);
 
-double sum_of(const ByLocality& counts) { return std::accumulate(counts.begin(), counts.end(), 0.0); }
+double sum_of(const ByLevel& counts) { return std::accumulate(counts.begin(), counts.end(), 0.0); }
 
-bool is_far(const ReductionRound& round) { return static_cast<Locality>(round.locality) == Locality::network; }
+bool is_far(const ReductionRound& round, const Machine& machine) { return round.level == machine.outermost(); }
 
 /// What a look for something takes, whether it is there or not. A lone message is found half a look late on average,
 /// and that is what was measured.
@@ -42,9 +42,8 @@ Seconds reduction_seconds(const DiscoveryGroup& group, double bytes, bool is_sca
   Seconds seconds = 0;
   for (const auto& round : group.rounds) {
     const double moved = is_scattered ? bytes * round.scattered : bytes;
-    const auto& protocol =
-        host_channel(machine, static_cast<Locality>(round.locality)).protocol(static_cast<Bytes>(moved));
-    const Seconds injecting = is_far(round) ? senders * moved / injection_rate_bytes_per_s(machine) : 0;
+    const auto& protocol = host_channel(machine, round.level).protocol(static_cast<Bytes>(moved));
+    const Seconds injecting = is_far(round, machine) ? senders * moved / injection_rate_bytes_per_s(machine) : 0;
     seconds += protocol.alpha_s + std::max(protocol.beta_s_per_byte * moved, injecting) + late;
   }
   return seconds;
@@ -52,8 +51,8 @@ Seconds reduction_seconds(const DiscoveryGroup& group, double bytes, bool is_sca
 
 /// To the farthest receivers of a load; null if nothing is sent.
 const Channel* farthest_channel(const BatchLoad& load, const Machine& machine) {
-  for (std::size_t l = locality_count; l-- > 0;)
-    if (load.sent[l] > 0) return &host_channel(machine, static_cast<Locality>(l));
+  for (auto l = machine.levels.size(); l-- > 0;)
+    if (load.sent[l] > 0) return &host_channel(machine, static_cast<Level>(l));
   return nullptr;
 }
 
@@ -84,7 +83,7 @@ BatchLoad synchronous(BatchLoad load, const Machine& machine) {
 Seconds sharing_seconds(const DiscoveryGroup& group, const BatchLoad& load, double bytes, const Machine& machine) {
   double moved = 0;
   for (const auto& round : group.rounds)
-    if (is_far(round)) moved = std::max(moved, bytes * round.scattered);
+    if (is_far(round, machine)) moved = std::max(moved, bytes * round.scattered);
   if (load.bytes <= 0) return 0;
   const Seconds injecting = load.node_bytes / injection_rate_bytes_per_s(machine);
   return std::max(0.0, injecting * std::min(1.0, moved / load.bytes) - sum_of(load.received) * look_seconds(machine));
@@ -146,18 +145,16 @@ Seconds dense_seconds(const DiscoveryGroup& group, const BatchLoad& load, const 
 }  // namespace
 
 std::vector<ReductionRound> reduction_rounds(std::span<const Rank> members, const Layout& layout,
-                                             const ByLocality& round_seconds) {
+                                             const ByLevel& round_seconds) {
   std::size_t count = 1;
   while (2 * count <= members.size()) count *= 2;
   const std::size_t pairs = members.size() - count;
-  const auto locality = [&](std::size_t a, std::size_t b) {
-    return static_cast<std::size_t>(layout.locality(members[a], members[b]));
-  };
+  const auto level = [&](std::size_t a, std::size_t b) { return level_or_outermost(layout, members[a], members[b]); };
   // Those that go on have numbers 0 … count − 1; the first ones have a neighbour that rests.
-  const auto to_resting = [&](std::size_t number) { return locality(2 * number, 2 * number + 1); };
+  const auto to_resting = [&](std::size_t number) { return level(2 * number, 2 * number + 1); };
   const auto member = [&](std::size_t number) { return number < pairs ? 2 * number + 1 : number + pairs; };
   const auto to_partner = [&](std::size_t number, std::size_t distance) {
-    return locality(member(number), member(number ^ distance));
+    return level(member(number), member(number ^ distance));
   };
 
   std::vector<Seconds> done(count, 0), later(count);  // by number, so far

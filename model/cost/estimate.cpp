@@ -65,7 +65,7 @@ void take_in_at(int smallest, int typical, const RandomPattern& pattern, const R
   struct Taken {
     Seconds seconds = 0, latency = 0;  // of all messages; of the last
   };
-  const auto& channel = host_channel(machine, Locality::network);
+  const auto& channel = host_channel(machine, machine.outermost());
   const auto mates = layout.ranks_of(smallest);
   cost.seconds = 0;
   for (std::size_t s = 0; s < cost.stages.size(); ++s) {
@@ -101,7 +101,7 @@ enum class Receiving {
 };
 
 Receiving receiving(const RandomPattern& pattern, const Layout& layout, const Machine& machine) {
-  const auto farthest = layout.nodes() > 1 ? Locality::network : Locality::socket;
+  const Level farthest = layout.nodes() > 1 ? machine.outermost() : 0;
   const auto& channel = host_channel(machine, farthest);
   const auto bytes = static_cast<Bytes>(pattern.block_bytes);
   const auto& protocol = channel.protocol(bytes);
@@ -145,7 +145,7 @@ class Drawn {
         draw_(pattern_, layout),
         route_(route),
         window_(window),
-        layout_(layout),
+        layout_(layout.on(machine)),
         machine_(machine),
         model_(model),
         usage_(usage),
@@ -157,7 +157,7 @@ class Drawn {
   /// @param node  theirs, or one with as many ranks as any: it stands for all that they send to
   Cost price(int node, std::span<const Rank> senders) {
     const auto node_layout = layout_of_node(layout_, node);
-    const auto machine = of_a_node(machine_, share_of_group(layout_, node));
+    const auto machine = of_a_node(machine_, parts_of_node(layout_, node));
     Foldings foldings;
     auto schedule =
         draw_node(pattern_.block_bytes, draw_, route_, window_, layout_, node_layout.ranks(), senders, foldings);
@@ -172,7 +172,7 @@ class Drawn {
   BlockDraw draw_;
   const Route& route_;
   Window window_;
-  const Layout& layout_;
+  Layout layout_;
   const Machine& machine_;
   CostModel model_;
   Usage usage_;

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "model/cost/models.hpp"
+#include "model/machine/layout.hpp"
 #include "model/machine/machine.hpp"
 #include "model/schedule/schedule.hpp"
 
@@ -17,16 +18,16 @@ namespace commpass {
 struct Flight {
   const Message* message = nullptr;
   const Protocol* protocol = nullptr;
-  Locality locality = Locality::network;
-  GroupWay group_way = GroupWay::unknown;  ///< where its ends' nodes are
-  bool is_eager = false;                   ///< does its sender go on without waiting for the receiver?
-  bool awaits_receive = false;             ///< do its bytes wait until the receiver comes?
-  bool was_awaited = false;                ///< was it the receiver that was late?
+  Level level = 0;              ///< of its ends
+  Level channel_level = 0;      ///< whose channel it takes
+  bool is_eager = false;        ///< does its sender go on without waiting for the receiver?
+  bool awaits_receive = false;  ///< do its bytes wait until the receiver comes?
+  bool was_awaited = false;     ///< was it the receiver that was late?
   std::uint32_t messages = 1;
   int senders = 1;             ///< ranks that send such a message at the same time, and share the same
   Seconds begin = 0;           ///< B_k of the first
   Seconds moves_from = 0;      ///< M_k of the first
-  double move_s_per_byte = 0;  ///< β, of the fastest protocol of the locality
+  double move_s_per_byte = 0;  ///< β, of the fastest protocol of the channel
   Seconds link_seconds = 0;    ///< that its bytes take on the link of its sender, alone; 0 if that is not known
   Seconds unshared_until = 0;  ///< when the last would have moved, if ranks shared nothing
   Seconds shared_until = 0;    ///< C_k, 0 if nothing is shared
@@ -76,14 +77,15 @@ struct Flight {
   Seconds bytes_seconds() const { return protocol->beta_s_per_byte * each_bytes(); }
 };
 
-/// By which bytes move: Channel::least_beta of each locality, 0 where there is no channel.
-std::array<double, locality_count> least_betas(const Machine& machine);
+/// By which bytes move: Channel::least_beta of each level, 0 where there is no channel.
+std::array<double, most_levels> least_betas(const Machine& machine);
 
 /// Launches the messages of one sender, one after another.
 class Launching {
  public:
-  /// The machine must live as long as this.
-  explicit Launching(const Machine& machine) : machine_(machine), least_beta_(least_betas(machine)) {}
+  /// Both must live as long as this.
+  Launching(const Layout& layout, const Machine& machine)
+      : layout_(layout), machine_(machine), least_beta_(least_betas(machine)) {}
 
   /// @param clock  when the sender begins
   void begin(Seconds clock) {
@@ -93,17 +95,17 @@ class Launching {
 
   /// The next message, whose receiver is there.
   void next(const Message& message, const Folded& folded, Flight& flight) {
-    const auto& channel = host_channel(machine_, folded.locality);
+    const auto& channel = host_channel(machine_, folded.level);
     const auto& protocol = channel.protocol(message.bytes);
     const auto size = static_cast<double>(message.bytes);
     flight.message = &message;
     flight.protocol = &protocol;
-    flight.locality = folded.locality;
-    flight.group_way = folded.group_way;
+    flight.level = folded.level;
+    flight.channel_level = layout_.channel_level(folded.level);
     flight.is_eager = channel.is_eager(message.bytes);
     flight.awaits_receive = channel.awaits_receive(message.bytes);
     flight.messages = folded.messages;
-    flight.move_s_per_byte = least_beta_[static_cast<std::size_t>(folded.locality)];
+    flight.move_s_per_byte = least_beta_[folded.level];
     flight.link_seconds = folded.messages * size / channel.link_rate_bytes_per_s;
     flight.latency = latency_ + flight.earlier_latency() + protocol.alpha_s;
     flight.transfer = transfer_ + flight.earlier_transfer() + protocol.beta_s_per_byte * size;
@@ -116,8 +118,9 @@ class Launching {
   Seconds left_at() const { return clock_ + latency_ + transfer_; }
 
  private:
+  const Layout& layout_;
   const Machine& machine_;
-  std::array<double, locality_count> least_beta_;
+  std::array<double, most_levels> least_beta_;
   Seconds clock_ = 0, latency_ = 0, transfer_ = 0;  // of the sender's messages so far
 };
 
@@ -133,15 +136,15 @@ struct Arrival {
   Seconds taking;  ///< that its receiver needs for it
   Rank to;
   std::uint32_t messages;
-  Locality locality;
+  Level channel_level;
   bool is_after_sends;  ///< is it taken in when its receiver's own messages have left?
 };
 
 inline Arrival arrival_of(const Flight& flight) {
   const auto& protocol = *flight.protocol;
-  return {flight.arrival,     flight.messages * protocol.receive_seconds(flight.message->bytes),
-          flight.message->to, flight.messages,
-          flight.locality,    protocol.takes_after_sends()};
+  return {flight.arrival,       flight.messages * protocol.receive_seconds(flight.message->bytes),
+          flight.message->to,   flight.messages,
+          flight.channel_level, protocol.takes_after_sends()};
 }
 
 /// When a rank takes in what comes.
@@ -160,16 +163,16 @@ TakingIn take_in(std::span<Arrival> arrivals, Seconds clock, Seconds launched, c
   std::ranges::sort(arrivals, {}, &Arrival::when);
   TakingIn result{clock, clock};
   auto& [ready, finish] = result;
-  std::array<double, locality_count> posted{};
+  std::array<double, most_levels> posted{};
   for (const auto& arrival : arrivals) {
     if (arrival.is_after_sends) ready = launched;
     finish = std::max({finish, ready, arrival.when - arrival.taking}) + arrival.taking;
     on_taken(arrival, finish);
-    posted[static_cast<std::size_t>(arrival.locality)] += arrival.messages;
+    posted[arrival.channel_level] += arrival.messages;
   }
   for (std::size_t l = 0; l < posted.size(); ++l)
     if (posted[l] > 0)
-      finish += host_channel(machine, static_cast<Locality>(l)).gamma_s.value_or(0) * posted[l] * posted[l] / 2;
+      finish += host_channel(machine, static_cast<Level>(l)).gamma_s.value_or(0) * posted[l] * posted[l] / 2;
   return result;
 }
 

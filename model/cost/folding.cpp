@@ -115,14 +115,13 @@ class Folding {
     if (messages == 0) return;
     const int middle = group * together_ + together_ / 2 + 1;
     const bool has_middle = first_round <= middle && middle <= last_round;
-    const bool joins = std::exchange(last_group_, group) == group && folded_.back().locality == alike_run.locality &&
-                       folded_.back().group_way == alike_run.group_way &&
+    const bool joins = std::exchange(last_group_, group) == group && folded_.back().level == alike_run.level &&
                        alike(stage_.messages.back(), alike_run.first);
     if (joins) {
       folded_.back().messages += messages;
     } else {
       stage_.messages.push_back(alike_run.first);
-      folded_.push_back({alike_run.locality, messages, batches, alike_run.group_way});
+      folded_.push_back({alike_run.level, messages, batches});
       turns_.push_back(0);
     }
     if (joins && !has_middle) return;
@@ -169,16 +168,15 @@ int rounds_in_flight(const StageInfo& stage, Window window) {
 void append_run(const UniformRun& run, const Message& first, const Layout& layout, std::vector<AlikeRun>& result) {
   struct OnNode {
     int place;
-    Locality locality;
+    Level level;
   };
   if (run.messages == 1) {
-    result.push_back(
-        {first, 1, run.ring, layout.locality(first.from, first.to), layout.group_way(first.from, first.to)});
+    result.push_back({first, 1, run.ring, layout.level(first.from, first.to)});
     return;
   }
   std::vector<OnNode> on_node;
   const auto add = [&](int place, Rank to) {
-    if (layout.node(to) == layout.node(first.from)) on_node.push_back({place, layout.locality(first.from, to)});
+    if (layout.node(to) == layout.node(first.from)) on_node.push_back({place, layout.level(first.from, to)});
   };
   const auto mates = layout.ranks_of(layout.node(first.from));
   if (run.messages <= std::ssize(mates)) {
@@ -189,30 +187,30 @@ void append_run(const UniformRun& run, const Message& first, const Layout& layou
       if (const int place = run.ring.steps(run.first.to, mate); place >= 0 && place < run.messages) add(place, mate);
     if (!std::ranges::is_sorted(on_node, {}, &OnNode::place)) std::ranges::sort(on_node, {}, &OnNode::place);
   }
-  const auto append = [&](int begin, int end, Locality locality) {
+  const auto append = [&](int begin, int end, Level level) {
     if (begin == end) return;
-    auto& alike_run = result.emplace_back(AlikeRun{first, end - begin, run.ring, locality});
+    auto& alike_run = result.emplace_back(AlikeRun{first, end - begin, run.ring, level});
     alike_run.first.to = run.ring.after(run.first.to, begin);
     alike_run.first.round += begin;
-    alike_run.group_way = layout.group_way(first.from, alike_run.first.to);
   };
+  const bool is_one_level = layout.told().back().name == node_level_name;  // beyond nodes
   const auto append_far = [&](int begin, int end) {
     for (int next = begin; begin < end; begin = next) {
-      const auto way = [&](int place) { return layout.group_way(first.from, run.ring.after(run.first.to, place)); };
-      next = layout.groups() == 1 ? end : begin + 1;
-      while (next < end && way(next) == way(begin)) ++next;
-      append(begin, next, Locality::network);
+      const auto level = [&](int place) { return layout.level(first.from, run.ring.after(run.first.to, place)); };
+      next = is_one_level ? end : begin + 1;
+      while (next < end && level(next) == level(begin)) ++next;
+      append(begin, next, level(begin));
     }
   };
   int begin = 0;
   for (std::size_t i = 0; i < on_node.size();) {
     std::size_t end = i + 1;
     while (end < on_node.size() && on_node[end].place == on_node[end - 1].place + 1 &&
-           on_node[end].locality == on_node[i].locality)
+           on_node[end].level == on_node[i].level)
       ++end;
     append_far(begin, on_node[i].place);
     begin = on_node[end - 1].place + 1;
-    append(on_node[i].place, begin, on_node[i].locality);
+    append(on_node[i].place, begin, on_node[i].level);
     i = end;
   }
   append_far(begin, run.messages);

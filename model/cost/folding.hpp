@@ -13,9 +13,8 @@ struct AlikeRun {
   Message first;
   int messages = 1;
   Ring ring;
-  Locality locality = Locality::network;
-  GroupWay group_way = GroupWay::unknown;  ///< the same for all
-  double share = 1;                        ///< this part of them, spread evenly
+  Level level = 0;   ///< of the ends of all of them
+  double share = 1;  ///< this part of them, spread evenly
 
   int last_round() const { return first.round + messages - 1; }
 };
@@ -26,7 +25,7 @@ bool alike(const Message& a, const Message& b);
 /// How many rounds of a stage are in flight at once, all or those of its window.
 int rounds_in_flight(const StageInfo& stage, Window window);
 
-/// Appends the messages of a run, cut where the locality or the way between groups changes.
+/// Appends the messages of a run, cut where the level of their ends changes.
 /// @param first  the first of them: its sender, its round and what it holds
 void append_run(const UniformRun& run, const Message& first, const Layout& layout, std::vector<AlikeRun>& alike_run);
 

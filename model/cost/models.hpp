@@ -1,6 +1,7 @@
 // The two ways in which evaluate() prices a schedule. Private to the model.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -12,10 +13,9 @@ namespace commpass {
 
 /// What a message of a schedule of one node that stands for all nodes (estimate.cpp) is in truth.
 struct Folded {
-  Locality locality = Locality::network;  ///< which the layout of the node cannot tell
-  std::uint32_t messages = 1;             ///< it stands for so many like it of one sender, one right after another
-  std::uint32_t batches = 1;  ///< and its batch for so many like it, one after another; the same for all of a batch
-  GroupWay group_way = GroupWay::unknown;  ///< which the layout of the node cannot tell either
+  Level level = 0;             ///< of its ends, which the layout of the node cannot tell
+  std::uint32_t messages = 1;  ///< it stands for so many like it of one sender, one right after another
+  std::uint32_t batches = 1;   ///< and its batch for so many like it, one after another; the same for all of a batch
 };
 using Foldings = std::vector<std::vector<Folded>>;  // by stage and message
 
@@ -23,19 +23,19 @@ using Foldings = std::vector<std::vector<Folded>>;  // by stage and message
 struct FoldedOf {
   const Layout& layout;
   std::span<const Message> messages;
-  std::span<const Folded> given;  ///< empty: each is what it is, and the layout tells its locality
+  std::span<const Folded> given;  ///< empty: each is what it is, and the layout tells its level
 
   Folded operator()(const Message& message) const {
-    return given.empty()
-               ? Folded{layout.locality(message.from, message.to), 1, 1, layout.group_way(message.from, message.to)}
-               : given[static_cast<std::size_t>(&message - messages.data())];
+    return given.empty() ? Folded{layout.level(message.from, message.to)}
+                         : given[static_cast<std::size_t>(&message - messages.data())];
   }
 };
 
-/// The part of its group's ranks that a node has. What a machine gives one that stands for all: this part of the rate
-/// of a group.
-double share_of_group(const Layout& layout, int node);
-Machine of_a_node(Machine machine, double share_of_group);
+/// By level, the part of an instance's ranks that a node has; 1 where the level is not beyond nodes, or is not told.
+using NodeParts = std::array<double, most_levels>;
+NodeParts parts_of_node(const Layout& layout, int node);
+/// What a machine gives one node that stands for all: its part of what instances of outer levels share.
+Machine of_a_node(Machine machine, const NodeParts& parts);
 
 /// For what is not copied by a rule that has a price: headers and numbers.
 Machine without_copies(Machine machine);

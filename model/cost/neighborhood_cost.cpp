@@ -133,7 +133,7 @@ class RankWalk {
 
 struct NeighborhoodSchedule::Node {
   Layout layout;
-  double share_of_group;  // of the ranks
+  NodeParts parts;
   Schedule schedule;
   Foldings foldings;
 };
@@ -145,7 +145,7 @@ NeighborhoodSchedule::NeighborhoodSchedule(const Neighborhood& neighborhood, con
     throw InputError("layout", fmt::format("it has {} ranks but the grid has {}", layout.ranks(), grid.ranks()),
                      "use a layout for the ranks of the grid");
   const int node = typical_node(grid, layout);
-  node_ = std::make_unique<Node>(Node{layout_of_node(layout, node), share_of_group(layout, node), {}, {}});
+  node_ = std::make_unique<Node>(Node{layout_of_node(layout, node), parts_of_node(layout, node), {}, {}});
   GridRoute route(way);
   route.seat(layout);
   const GridTravel travel(neighborhood, way, sizes);
@@ -165,8 +165,7 @@ NeighborhoodSchedule::NeighborhoodSchedule(const Neighborhood& neighborhood, con
     RankWalk walk(rank, route, travel, places);
     for (std::size_t stage = 0; stage < schedule.stages.size(); ++stage)
       for (auto& message : walk.next_stage()) {
-        node_->foldings[stage].push_back(
-            {layout.locality(message.from, message.to), 1, 1, layout.group_way(message.from, message.to)});
+        node_->foldings[stage].push_back({layout.level(message.from, message.to)});
         message.from = layout.local(message.from);
         message.to = layout.local(message.to);
         schedule.stages[stage].messages.push_back(message);
@@ -181,7 +180,7 @@ NeighborhoodSchedule& NeighborhoodSchedule::operator=(NeighborhoodSchedule&&) no
 const Schedule& NeighborhoodSchedule::of_node() const { return node_->schedule; }
 
 Cost NeighborhoodSchedule::evaluate(Bytes times, Window window, const Machine& machine, CostModel model) const {
-  const auto of_node = of_a_node(machine, node_->share_of_group);
+  const auto of_node = of_a_node(machine, node_->parts);
   auto schedule = node_->schedule;
   auto foldings = node_->foldings;
   for (auto& bytes : schedule.self_bytes) bytes *= times;

@@ -17,6 +17,7 @@ namespace commpass {
 class NeighborhoodSchedule {
  public:
   /// @param layout  of as many ranks as the grid
+  /// @param layout  on() the machine that prices it
   /// @throws InputError if it has another number
   NeighborhoodSchedule(const Neighborhood& neighborhood, const GridWay& way, const NeighborBytes& sizes,
                        const Layout& layout);

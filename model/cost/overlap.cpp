@@ -62,7 +62,7 @@ class Overlapping {
         machine_(machine),
         copies_cost_(copies_cost(machine)),
         shared_(layout, machine),
-        launching_(machine),
+        launching_(layout, machine),
         servers_(at_index(shared_.count() + layout.ranks())),
         clock_(clocks.begin(), clocks.end()),
         launched_(clock_),

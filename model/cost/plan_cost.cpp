@@ -11,17 +11,12 @@ namespace commpass {
 
 namespace {
 
-Locality farthest(const Layout& layout) {
-  if (layout.nodes() > 1) return Locality::network;
-  return layout.sockets() > 1 ? Locality::node : Locality::socket;
-}
-
 Seconds seconds_of(const PlanCollectives& collectives, const Layout& layout, const Machine& machine) {
   if (layout.ranks() == 1) return 0;
   // All that is counted passes through each rank.
   const auto bytes = static_cast<Bytes>(sizeof(int)) * collectives.counted_ints * layout.ranks();
   const auto bytes_s =
-      host_channel(machine, farthest(layout)).protocol(bytes).beta_s_per_byte * static_cast<double>(bytes);
+      host_channel(machine, layout.on(machine).farthest()).protocol(bytes).beta_s_per_byte * static_cast<double>(bytes);
   return (collectives.small + collectives.counting) * small_collective_seconds(layout, machine) +
          collectives.counting * bytes_s;
 }
@@ -48,7 +43,7 @@ Seconds small_collective_seconds(const Layout& layout, const Machine& machine) {
   if (const auto& measured_s = machine.operations.allreduce_s)
     return collective_seconds(machine.operations, *measured_s, layout.ranks());
   const auto steps = std::bit_width(static_cast<unsigned>(layout.ranks() - 1));
-  return host_channel(machine, farthest(layout)).protocol(sizeof(int)).alpha_s * steps;
+  return host_channel(machine, layout.on(machine).farthest()).protocol(sizeof(int)).alpha_s * steps;
 }
 
 Seconds plan_seconds(Schedule schedule, const Strategy& strategy, const Layout& layout, const Machine& machine,

@@ -11,7 +11,7 @@ namespace commpass {
 
 /// What a reduction or broadcast of a few numbers over all ranks takes: as an allreduce was measured to take, else
 /// α·⌈log₂ P⌉.
-/// @throws InputError if it was not measured and the machine has no parameters for the farthest locality of the layout
+/// @throws InputError if it was not measured and the machine has no parameters for the farthest level of the layout
 Seconds small_collective_seconds(const Layout& layout, const Machine& machine);
 
 /// The collective calls by which ranks plan an exchange whose strategy is known.

@@ -56,9 +56,9 @@ class Sender {
     int i = 0;
     for (const auto& part : parts_) {
       const int end = i + part.messages;
-      if (part.locality == Locality::network && append_average(run, i, part.messages, draw)) i = end;
+      if (part.level > layout_.node_level() && append_average(run, i, part.messages, draw)) i = end;
       for (; i < end; ++i) {
-        if (part.locality == Locality::network) i += static_cast<int>(draw.pass_empty(end - i, run.first.blocks));
+        if (part.level > layout_.node_level()) i += static_cast<int>(draw.pass_empty(end - i, run.first.blocks));
         if (i == end) break;
         const auto full = run.message(i);
         const auto blocks = draw.of(full.blocks, rank_, full.to);

@@ -12,35 +12,47 @@ constexpr double unlimited = std::numeric_limits<double>::infinity();
 
 constexpr std::uint32_t no_flight = std::numeric_limits<std::uint32_t>::max();
 
-/// Sockets, then of each node what is between its sockets, its bus, its NIC out and its NIC in, then the core, then of
-/// each group its links out and its links in.
-std::size_t servers_of(const Layout& layout) {
-  return static_cast<std::size_t>(layout.sockets()) + 4 * static_cast<std::size_t>(layout.nodes()) + 1 +
-         2 * static_cast<std::size_t>(layout.groups());
-}
-
-double rate_of(const Machine& machine, Locality locality) {
-  const auto* channel = machine.host.find(locality);
-  return channel ? channel->aggregate_rate_bytes_per_s : unlimited;
-}
-
 }  // namespace
 
 Servers::Servers(const Layout& layout, const Machine& machine)
-    : layout_(layout),
-      socket_rate_(rate_of(machine, Locality::socket)),
-      node_rate_(rate_of(machine, Locality::node)),
-      bus_rate_(machine.bus_rate_bytes_per_s),
-      out_rate_(std::min(rate_of(machine, Locality::network), machine.injection_rate_bytes_per_s)),
-      in_rate_(machine.ejection_rate_bytes_per_s),
-      core_rate_(machine.core_rate_bytes_per_s * layout.nodes()),
-      group_rate_(machine.group_rate_bytes_per_s),
-      backlogs_(servers_of(layout)),
-      link_busy_until_(static_cast<std::size_t>(layout.ranks()), 0),
-      by_server_(servers_of(layout)) {}
-
-bool Servers::are_of_one_node() const {
-  return in_rate_ == unlimited && core_rate_ == unlimited && (group_rate_ == unlimited || layout_.groups() == 1);
+    : link_busy_until_(static_cast<std::size_t>(layout.ranks()), 0) {
+  int count = 0;
+  // One for each instance of a level, that messages of levels from `first` to `last` pass.
+  const auto add = [&](Level where, double rate, int first, int last, bool is_of_receiver = false) {
+    const bool is_outermost = where == layout.outermost();
+    if (!(rate < unlimited) || first > last || (!is_outermost && !layout.instance_of(where))) return;
+    for (int level = first; level <= last; ++level)
+      passed_[static_cast<std::size_t>(level)].push_back(
+          {count, is_outermost ? nullptr : layout.instance_of(where), is_of_receiver, rate});
+    count += is_outermost ? 1 : layout.instances(where);
+    if (last > layout.node_level() && (is_of_receiver || where > layout.node_level())) are_of_one_node_ = false;
+  };
+  const Level node = layout.node_level(), outermost = layout.outermost();
+  const auto channel_rate = [&](Level level) {
+    const auto* channel = machine.host.find(level);
+    return channel ? channel->aggregate_rate_bytes_per_s : unlimited;
+  };
+  const auto add_ways = [&](Level level) {
+    const auto& own = machine.levels[level];
+    // What messages between nodes share by their channel, those of a node share on their way out of it.
+    const double up =
+        level == node ? std::min(own.up_rate_bytes_per_s, channel_rate(outermost)) : own.up_rate_bytes_per_s;
+    add(level, up, level + 1, outermost);
+    add(level, own.down_rate_bytes_per_s, level + 1, outermost, true);
+  };
+  for (Level level = 0; level <= outermost; ++level) {
+    if (level <= node) add(level, channel_rate(level), level, level);
+    else if (level < outermost && machine.host.has(level)) add(node, channel_rate(level), level, level);
+    add(level, machine.levels[level].inside_rate_bytes_per_s, 0, level);
+    if (level <= node) add_ways(level);
+  }
+  for (Level level = 0; level <= outermost; ++level) {
+    const int instances = level == outermost ? 1 : std::max(1, layout.instances(level));
+    add(level, machine.levels[level].node_share_bytes_per_s * layout.nodes() / instances, level, level);
+  }
+  for (Level level = node + 1; level < outermost; ++level) add_ways(level);
+  backlogs_.resize(static_cast<std::size_t>(count));
+  by_server_ = Grouping(static_cast<std::size_t>(count));
 }
 
 void Servers::serve(std::span<Flight> flights) {

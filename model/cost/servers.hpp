@@ -1,9 +1,9 @@
-// What messages on their way share: the rates of sockets, nodes and NICs. Private to the burst model.
+// What messages on their way share: the rates of the instances of each level. Private to the burst model.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -46,14 +46,14 @@ struct SharedRate {
   double rate_bytes_per_s;
 };
 
-/// What has one rate for several messages: the links of ranks; sockets, nodes, NICs, the links of groups and the core
-/// of the network.
+/// What has one rate for several messages: the links of ranks, and of each level what leaves its instances, comes into
+/// them, stays within them, or passes between those of the level below.
 class Servers {
  public:
   Servers(const Layout& layout, const Machine& machine);
 
   /// Do only messages from one node share anything? Then those of every node can be served alone.
-  bool are_of_one_node() const;
+  bool are_of_one_node() const { return are_of_one_node_; }
 
   /// Sets `shared_until` of every flight of a batch, whose flights are sorted by sender. What is left of earlier
   /// batches has its share. Where a rank's own messages hold each other up, `unshared_until` is later, and `transfer`
@@ -95,8 +95,16 @@ class Servers {
   template <class OnDone>
   void share(std::span<const Job> jobs, Backlog& backlog, OnDone on_done);
 
-  const Layout& layout_;
-  double socket_rate_, node_rate_, bus_rate_, out_rate_, in_rate_, core_rate_, group_rate_;
+  /// The servers of one rate, one for each instance of a level, that messages of one level pass.
+  struct Passed {
+    int first_server;
+    const int* instance_of;  ///< by rank; null: there is one
+    bool is_of_receiver;     ///< is it the instance of the receiver, or that of the sender?
+    double rate_bytes_per_s;
+  };
+
+  std::array<std::vector<Passed>, most_levels> passed_;  // by the level of a message
+  bool are_of_one_node_ = true;
   std::vector<Backlog> backlogs_;         // by server
   std::vector<Seconds> link_busy_until_;  // by rank
   Backlog link_backlog_;
@@ -109,29 +117,10 @@ class Servers {
 
 template <class With>
 void Servers::each_shared(const Flight& flight, With with) const {
-  const auto limited = [&](int server, double rate) {
-    if (rate < std::numeric_limits<double>::infinity()) with(SharedRate{server, rate});
-  };
-  const auto from = flight.message->from, to = flight.message->to;
-  const int sockets = layout_.sockets(), nodes = layout_.nodes(), node = layout_.node(from);
-  switch (flight.locality) {
-    case Locality::socket:
-      limited(layout_.socket(from), socket_rate_);
-      limited(sockets + nodes + node, bus_rate_);
-      break;
-    case Locality::node:
-      limited(sockets + node, node_rate_);
-      limited(sockets + nodes + node, bus_rate_);
-      break;
-    case Locality::network:
-      limited(sockets + 2 * nodes + node, out_rate_);
-      limited(sockets + 3 * nodes + layout_.node(to), in_rate_);
-      // What stays within a group does not reach the core.
-      if (flight.group_way != GroupWay::within) limited(sockets + 4 * nodes, core_rate_);
-      if (flight.group_way != GroupWay::between) break;
-      limited(sockets + 4 * nodes + 1 + layout_.group(node), group_rate_);
-      limited(sockets + 4 * nodes + 1 + layout_.groups() + layout_.group(layout_.node(to)), group_rate_);
-  }
+  for (const auto& [first_server, instance_of, is_of_receiver, rate] : passed_[flight.level])
+    with(SharedRate{
+        first_server + (instance_of ? instance_of[is_of_receiver ? flight.message->to : flight.message->from] : 0),
+        rate});
 }
 
 }  // namespace commpass

@@ -26,7 +26,7 @@ SharingPrice price_of_sharing(const Machine& machine) {
   constexpr double unmeasured_edge_bytes = 64;  // worth an edge: a piece takes a cache line
   constexpr int copies = 2;
   SharingPrice price;
-  const auto* network = machine.host.find(Locality::network);
+  const auto* network = machine.host.find(machine.outermost());
   price.byte_s = network ? network->protocols.back().beta_s_per_byte : 0;
   const auto run_s = value_run_seconds(machine);
   if (!run_s) {

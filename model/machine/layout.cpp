@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "model/base/error.hpp"
@@ -11,15 +12,6 @@
 #include "model/base/text.hpp"
 
 namespace commpass {
-
-const char* name_of(Locality locality) {
-  switch (locality) {
-    case Locality::socket: return "socket";
-    case Locality::node: return "node";
-    case Locality::network: return "network";
-  }
-  return "?";
-}
 
 namespace {
 
@@ -41,80 +33,212 @@ class Numbering {
 
 }  // namespace
 
-Layout::Layout(std::span<const int> node_of, std::span<const int> socket_of, std::span<const int> group_of) {
-  if (node_of.empty()) throw InputError("layout", "it has no ranks", "name at least one node");
-  if (!group_of.empty() && group_of.size() != node_of.size())
-    throw InputError("layout", fmt::format("{} ranks have a node but {} have a group", node_of.size(), group_of.size()),
-                     "give every rank a group, or none");
-  if (!socket_of.empty() && socket_of.size() != node_of.size())
-    throw InputError("layout",
-                     fmt::format("{} ranks have a node but {} have a socket", node_of.size(), socket_of.size()),
-                     "give every rank a socket, or none");
+namespace {
 
-  auto places = std::make_shared<Places>();
-  const auto ranks = node_of.size();
-  Numbering<int> nodes;
-  Numbering<std::pair<int, int>> sockets;
-  Numbering<int> groups;
-  std::vector<int> found;  // ranks of each node so far
-  for (std::size_t rank = 0; rank < ranks; ++rank) {
-    const int node = nodes.of(node_of[rank]);
-    found.resize(static_cast<std::size_t>(nodes.size()));
-    if (node + 1 < nodes.size()) places->is_in_order_of_nodes = false;
-    places->node_of.push_back(node);
-    places->local_of.push_back(found[static_cast<std::size_t>(node)]++);
-    places->socket_of.push_back(sockets.of({node, socket_of.empty() ? 0 : socket_of[rank]}));
-    const int group = groups.of(group_of.empty() ? 0 : group_of[rank]);
-    places->group_of.resize(static_cast<std::size_t>(nodes.size()), group);
-    places->ranks_of_group.resize(static_cast<std::size_t>(groups.size()));
-    ++places->ranks_of_group[static_cast<std::size_t>(group)];
-    if (places->group_of[static_cast<std::size_t>(node)] != group)
+/// The rank that differs, of ids whose instances are to be within others.
+std::vector<Layout::LevelIds> standard_ids(std::span<const int> node_of, std::span<const int> socket_of,
+                                           std::span<const int> group_of) {
+  if (node_of.empty()) throw InputError("layout", "it has no ranks", "name at least one node");
+  const auto check = [&](std::span<const int> ids, const char* what) {
+    if (!ids.empty() && ids.size() != node_of.size())
+      throw InputError("layout", fmt::format("{} ranks have a node but {} have a {}", node_of.size(), ids.size(), what),
+                       fmt::format("give every rank a {}, or none", what));
+  };
+  check(group_of, "group");
+  check(socket_of, "socket");
+  std::map<int, int> group_of_node;
+  for (std::size_t rank = 0; rank < group_of.size(); ++rank)
+    if (group_of_node.try_emplace(node_of[rank], group_of[rank]).first->second != group_of[rank])
       throw InputError("layout", fmt::format("rank {} is in another group than the ranks before it on its node", rank),
                        "give all ranks of a node the same group");
+  std::vector<Layout::LevelIds> result;
+  const auto standard = standard_level::levels();
+  const auto add = [&](Level level, std::span<const int> ids) {
+    if (!ids.empty()) result.push_back({standard[level].name, {ids.begin(), ids.end()}});
+  };
+  add(standard_level::socket, socket_of);
+  add(standard_level::node, node_of);
+  add(standard_level::group, group_of);
+  return result;
+}
+
+/// @throws InputError
+void check_levels(std::span<const Layout::LevelIds> levels) {
+  if (levels.size() >= most_levels)
+    throw InputError("layout", fmt::format("it has {} levels", levels.size()),
+                     fmt::format("use {} at most", most_levels - 1));
+  std::set<std::string> names;
+  for (const auto& level : levels) {
+    if (!names.insert(level.name).second)
+      throw InputError("layout", fmt::format("it has level '{}' twice", level.name), "give each level another name");
+    if (level.ids.empty() || level.ids.size() != levels.front().ids.size())
+      throw InputError("layout", "its levels have different ranks, or none", "give every rank a place at each level");
   }
-  if (groups.size() == 1) places->group_of.clear();
+  if (!names.contains(node_level_name))
+    throw InputError("layout", "no level is named node", "call node that one whose ranks share memory");
+}
+
+}  // namespace
+
+Layout::Layout(std::span<const int> node_of, std::span<const int> socket_of, std::span<const int> group_of)
+    : Layout(standard_ids(node_of, socket_of, group_of)) {}
+
+Layout::Layout(std::span<const LevelIds> levels) : Layout(levels, false) {}
+
+Layout::Layout(std::span<const LevelIds> levels, bool keeps_all) {
+  check_levels(levels);
+  auto places = std::make_shared<Places>();
+  const auto ranks = levels.front().ids.size();
+  std::shared_ptr<const std::vector<int>> outer;
+  for (std::size_t l = levels.size(); l-- > 0;) {
+    Numbering<std::pair<int, int>> numbers;
+    std::vector<int> instance_of(ranks);
+    for (std::size_t rank = 0; rank < ranks; ++rank)
+      instance_of[rank] = numbers.of({outer ? (*outer)[rank] : 0, levels[l].ids[rank]});
+    const bool is_node = levels[l].name == node_level_name;
+    if (!outer || instance_of != *outer) outer = std::make_shared<const std::vector<int>>(std::move(instance_of));
+    if (is_node) places->node_of = outer;
+    // What contains all nodes tells nothing.
+    if (places->node_of || numbers.size() > 1 || keeps_all)
+      places->told.insert(places->told.begin(), {levels[l].name, outer, numbers.size()});
+  }
+
+  std::vector<int> found;  // ranks of each node so far
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    const int node = (*places->node_of)[rank];
+    if (std::cmp_less(node + 1, found.size())) places->is_in_order_of_nodes = false;
+    found.resize(std::max(found.size(), static_cast<std::size_t>(node) + 1));
+    places->local_of.push_back(found[static_cast<std::size_t>(node)]++);
+  }
   places->max_ppn = std::ranges::max(found);
-  places->sockets = sockets.size();
   places->first.assign(1, 0);
   for (const int ppn : found) places->first.push_back(places->first.back() + static_cast<std::size_t>(ppn));
   places->by_node.resize(ranks);
   for (std::size_t rank = 0; rank < ranks; ++rank)
-    places->by_node[places->first[static_cast<std::size_t>(places->node_of[rank])] +
+    places->by_node[places->first[static_cast<std::size_t>((*places->node_of)[rank])] +
                     static_cast<std::size_t>(places->local_of[rank])] = static_cast<Rank>(rank);
+
+  const auto standard = standard_level::levels();
+  const auto find = [&](Level level) {
+    return std::ranges::find(places->told, standard[level].name, &LayoutLevel::name);
+  };
+  const auto socket = find(standard_level::socket), group = find(standard_level::group);
+  places->socket_of = socket == places->told.end() ? places->node_of : socket->instance_of;
+  places->sockets = socket == places->told.end() ? static_cast<int>(found.size()) : socket->instances;
+  places->ranks_of_group.assign(1, static_cast<int>(ranks));
+  if (group != places->told.end()) {
+    places->group_of = group->instance_of;
+    places->ranks_of_group.assign(static_cast<std::size_t>(group->instances), 0);
+    for (const int own : *group->instance_of) ++places->ranks_of_group[static_cast<std::size_t>(own)];
+  }
   places_ = std::move(places);
+
+  std::vector<MachineLevel> own;
+  for (const auto& name : level_names()) own.push_back({.name = name});
+  set_levels(own, {});
+}
+
+std::vector<std::string> Layout::level_names() const {
+  std::vector<std::string> standard, own;
+  for (const auto& level : standard_level::levels()) standard.push_back(level.name);
+  for (const auto& told : places_->told) own.push_back(told.name);
+  own.push_back(standard.back());
+  const auto is_standard = [&](const std::string& name) { return std::ranges::count(standard, name) > 0; };
+  return std::ranges::all_of(own, is_standard) ? standard : own;
+}
+
+Layout Layout::on(const Machine& machine) const {
+  auto result = *this;
+  result.set_levels(machine.levels, machine.host);
+  return result;
+}
+
+void Layout::set_levels(std::span<const MachineLevel> levels, const MemoryChannels& channels) {
+  const auto number_of = [&](std::string_view name) {
+    return static_cast<Level>(std::ranges::find(levels, name, &MachineLevel::name) - levels.begin());
+  };
+  outermost_ = static_cast<Level>(levels.size() - 1);
+  node_level_ = number_of(node_level_name);
+  compared_count_ = 0;
+  instances_.fill({});
+  Level before = outermost_;
+  for (auto told = places_->told.rbegin(); told != places_->told.rend(); ++told) {
+    const auto found = number_of(told->name);
+    if (found >= outermost_) continue;
+    if (found >= before)
+      throw InputError(
+          "layout",
+          fmt::format("level '{}' is within '{}', and on the machine it is not", told->name, levels[before].name),
+          "name levels in the machine's order, or use another profile");
+    before = found;
+    compared_[compared_count_++] = {found, told->instance_of->data()};
+    instances_[found] = {told->instance_of->data(), told->instances};
+  }
+  // All ranks of the innermost instances share those of levels within.
+  for (Level level = 0; level < before; ++level) instances_[level] = instances_[before];
+  if (compared_count_ > 0) compared_[compared_count_ - 1].level = 0;
+  has_pairs_.fill(false);
+  int within = ranks();
+  for (std::size_t i = compared_count_; i-- > 0;) {
+    const auto level = compared_[i].level;
+    has_pairs_[level] = instances_[level].count < within;
+    within = instances_[level].count;
+  }
+  has_pairs_[outermost_] = has_pairs_[outermost_] || within > 1;
+  for (std::size_t level = 0; level <= outermost_; ++level) {
+    auto channel = level;
+    if (level > node_level_)
+      while (channel < outermost_ && !channels.has(static_cast<Level>(channel))) ++channel;
+    channel_levels_[level] = static_cast<Level>(channel);
+  }
 }
 
 namespace {
 
+/// A level of a product, and how many instances one of the next outer level has; of ranks, how many.
+struct Factor {
+  std::string name;
+  int count = 1;
+};
+
+/// @param factors  outermost first; the last is that of ranks
 /// @throws InputError unless the product is a layout of a size that a machine may have
-int checked_product(int nodes, int sockets, int cores, int groups) {
+int checked_product(std::span<const Factor> factors) {
   constexpr std::int64_t max_ranks = std::int64_t{1} << 26;  // a typing error should not fill the memory
   // Each factor is below 2³¹ but the product of three may overflow, so it is checked factor by factor.
   std::int64_t ranks = 1;
-  for (const int factor : {groups, nodes, sockets, cores}) {
-    ranks *= factor;
-    if (factor < 1 || ranks > max_ranks)
-      throw InputError("layout",
-                       fmt::format("{}{} nodes x {} sockets x {} ranks is no layout",
-                                   groups == 1 ? "" : fmt::format("{} groups x ", groups), nodes, sockets, cores),
-                       fmt::format("use positive numbers and at most {} ranks", max_ranks));
+  for (const auto& factor : factors) {
+    ranks *= factor.count;
+    if (factor.count >= 1 && ranks <= max_ranks) continue;
+    std::vector<std::string> parts;
+    for (const auto& [name, count] : factors) parts.push_back(fmt::format("{} {}s", count, name));
+    throw InputError("layout", join(parts, " x ") + " is no layout",
+                     fmt::format("use positive numbers and at most {} ranks", max_ranks));
   }
   return static_cast<int>(ranks);
+}
+
+Layout product(std::span<const Factor> factors) {
+  const int ranks = checked_product(factors);
+  std::vector<Layout::LevelIds> levels;
+  int below = 1;  // ranks in an instance
+  for (std::size_t f = factors.size(); f-- > 1;) {
+    below *= factors[f].count;
+    auto& ids = levels.emplace_back(factors[f - 1].name).ids;
+    ids.reserve(static_cast<std::size_t>(ranks));
+    for (int rank = 0; rank < ranks; ++rank) ids.push_back(rank / below);
+  }
+  return Layout(levels);
 }
 
 }  // namespace
 
 Layout Layout::regular(int nodes, int sockets, int cores, int groups) {
-  checked_product(nodes, sockets, cores, groups);
-  std::vector<int> node_of, socket_of, group_of;
-  for (int node = 0; node < groups * nodes; ++node)
-    for (int socket = 0; socket < sockets; ++socket)
-      for (int core = 0; core < cores; ++core) {
-        node_of.push_back(node);
-        socket_of.push_back(socket);
-        group_of.push_back(node / nodes);
-      }
-  return Layout(node_of, socket_of, group_of);
+  const auto standard = standard_level::levels();
+  std::vector<Factor> factors{
+      {standard[standard_level::node].name, nodes}, {standard[standard_level::socket].name, sockets}, {"rank", cores}};
+  if (groups != 1) factors.insert(factors.begin(), {standard[standard_level::group].name, groups});
+  return product(factors);
 }
 
 Layout Layout::with_ppn(int ranks, int ppn) {
@@ -123,6 +247,11 @@ Layout Layout::with_ppn(int ranks, int ppn) {
   std::vector<int> node_of(static_cast<std::size_t>(ranks));
   for (int rank = 0; rank < ranks; ++rank) node_of[static_cast<std::size_t>(rank)] = rank / ppn;
   return Layout(node_of);
+}
+
+Level Layout::farthest() const {
+  const auto last = std::ranges::find(has_pairs_.rbegin(), has_pairs_.rend(), true);
+  return last == has_pairs_.rend() ? Level{0} : static_cast<Level>(has_pairs_.rend() - last - 1);
 }
 
 int Layout::nodes_of_each_group() const {
@@ -142,8 +271,8 @@ std::string Layout::describe() const {
     for (int node = 0; node < nodes(); ++node) least = std::min(least, ppn(node));
     text += fmt::format(", {} to {} ranks each", least, max_ppn());
   }
-  if (sockets() > nodes()) text += fmt::format(", {} sockets", sockets());
-  if (groups() > 1) text += fmt::format(", {} groups", groups());
+  for (const auto& level : told())
+    if (level.instances != nodes()) text += fmt::format(", {} {}s", level.instances, level.name);
   return text;
 }
 
@@ -152,45 +281,73 @@ namespace {
 /// What a layout text says, before anything of the size of its product is built.
 struct LayoutText {
   int ranks = 0;
-  int groups = 1, nodes = 0, sockets = 1, cores = 0;  ///< of a product
-  std::vector<int> node_of, socket_of, group_of;      ///< of a list
+  std::vector<Factor> factors;           ///< of a product
+  std::vector<Layout::LevelIds> levels;  ///< of a list, innermost first
 
-  Layout build() const {
-    return node_of.empty() ? Layout::regular(nodes, sockets, cores, groups) : Layout(node_of, socket_of, group_of);
-  }
+  Layout build() const { return levels.empty() ? product(factors) : Layout(levels); }
 };
 
-LayoutText read_product(const std::string& text) {
-  std::vector<int> factors;
-  for (const auto& piece : split(text, 'x')) {
-    const auto factor = parse_number<int>(piece);
-    if (!factor)
-      throw InputError("layout " + text, "'" + piece + "' is no number", "write NODESxRANKS, for example 4x8");
-    factors.push_back(*factor);
-  }
-  constexpr std::size_t with_sockets = 3, with_groups = 4;
-  if (factors.size() > with_groups)
-    throw InputError("layout " + text, "it has more than four factors",
-                     "write NODESxRANKS, NODESxSOCKETSxRANKS or GROUPSxNODESxSOCKETSxRANKS");
+/// What unnamed factors are, by how many there are besides ranks.
+const std::vector<std::vector<std::string>> levels_of_product{{"node"},
+                                                              {"node", "socket"},
+                                                              {"group", "node", "socket"},
+                                                              {"group", "node", "socket", "numa"},
+                                                              {"group", "node", "socket", "numa", "cache"}};
+
+InputError too_many_levels(const std::string& text, std::size_t count) {
+  return {"layout " + text.substr(0, 40), fmt::format("it has {} levels", count),
+          fmt::format("use {} at most", most_levels - 1)};
+}
+
+bool is_level_name(std::string_view name) {
+  const auto may_be_in = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+  };
+  return !name.empty() && name.front() >= 'a' && name.front() <= 'z' && std::ranges::all_of(name, may_be_in);
+}
+
+/// @throws InputError
+void check_name(const std::string& text, const std::string& name) {
+  if (!is_level_name(name))
+    throw InputError("layout " + text, "'" + name + "' is no name of a level", "use a to z, 0 to 9, _ and -");
+}
+
+LayoutText read_product(const std::string& text, char separator) {
   LayoutText result;
-  result.cores = factors.back();
-  if (factors.size() == with_groups) {
-    result.groups = factors.front();
-    factors.erase(factors.begin());
+  const auto pieces = split(text, separator);
+  if (pieces.size() > most_levels) throw too_many_levels(text, pieces.size() - 1);
+  for (const auto& piece : pieces) {
+    const auto sign = separator == ',' ? piece.find('=') : std::string::npos;
+    const auto number = sign == std::string::npos ? piece : piece.substr(sign + 1);
+    const auto factor = parse_number<int>(number);
+    if (!factor || (separator == ',' && sign == std::string::npos))
+      throw InputError(
+          "layout " + text, "'" + piece + "' is no number",
+          separator == 'x' ? "write NODESxRANKS, for example 4x8" : "write LEVEL=NUMBER, for example node=4,core=8");
+    result.factors.push_back({sign == std::string::npos ? "" : piece.substr(0, sign), *factor});
+    if (separator == ',') check_name(text, result.factors.back().name);
   }
-  result.nodes = factors.front();
-  if (factors.size() == with_sockets) result.sockets = factors[1];
-  result.ranks = checked_product(result.nodes, result.sockets, result.cores, result.groups);
+  if (separator == 'x') {
+    if (result.factors.size() < 2 || result.factors.size() - 2 >= levels_of_product.size())
+      throw InputError(
+          "layout " + text, fmt::format("it has {} factors", result.factors.size()),
+          "write NODESxRANKS, NODESxSOCKETSxRANKS, GROUPSxNODESxSOCKETSxRANKS, or name them: node=4,core=8");
+    const auto& names = levels_of_product[result.factors.size() - 2];
+    for (std::size_t f = 0; f < names.size(); ++f) result.factors[f].name = names[f];
+    result.factors.back().name = "rank";
+  }
+  result.ranks = checked_product(result.factors);
   return result;
 }
 
-/// The numbers of a rank's place: [group.]node[.socket].
+/// The numbers of a rank's place, outermost first.
 /// @throws InputError
-std::vector<int> read_place(const std::string& text, const std::string& piece) {
+std::vector<int> read_place(const std::string& text, const std::string& piece, bool is_named) {
   std::vector<int> place;
   constexpr std::size_t most = 3;
   for (const auto& part : split(piece, '.'))
-    if (const auto number = parse_number<int>(part); number && *number >= 0 && place.size() < most)
+    if (const auto number = parse_number<int>(part);
+        number && *number >= 0 && place.size() < (is_named ? most_levels : most))
       place.push_back(*number);
     else
       throw InputError("layout " + text, "entry '" + piece + "' is no node",
@@ -200,29 +357,41 @@ std::vector<int> read_place(const std::string& text, const std::string& piece) {
   return place;
 }
 
-LayoutText read_list(const std::string& text) {
-  LayoutText result;
-  Numbering<std::pair<int, int>> nodes;  // each group has its own
-  constexpr std::size_t with_group = 3;
-  std::size_t numbers = 0;
-  for (const auto& piece : split(text, ',')) {
-    auto place = read_place(text, piece);
-    const bool has_group = place.size() == with_group;
-    if (numbers > 0 && has_group != (numbers == with_group))
+/// @param names  of the levels, outermost first; empty: node, node and socket, or group, node and socket
+LayoutText read_list(const std::string& text, std::vector<std::string> names, const std::string& entries) {
+  const bool is_named = !names.empty();
+  if (names.size() >= most_levels) throw too_many_levels(text, names.size());
+  for (const auto& name : names) check_name(text, name);
+  const std::size_t with_group = levels_of_product[2].size();
+  std::vector<std::vector<int>> places;
+  for (const auto& piece : split(entries, ',')) {
+    places.push_back(read_place(text, piece, is_named));
+    const auto numbers = places.back().size(), before = places.front().size();
+    if (is_named && numbers != names.size())
+      throw InputError("layout " + text, "entry '" + piece + "' has another number of levels",
+                       fmt::format("write {} for each rank", join(names, ".")));
+    if ((numbers == with_group) != (before == with_group) && !is_named)
       throw InputError("layout " + text, "only some of its entries have a group", "write GROUP.NODE.SOCKET for all");
-    numbers = place.size();
-    const int group = has_group ? place.front() : 0;
-    if (has_group) place.erase(place.begin());
-    result.node_of.push_back(nodes.of({group, place.front()}));
-    result.socket_of.push_back(place.size() > 1 ? place.back() : 0);
-    result.group_of.push_back(group);
   }
-  result.ranks = static_cast<int>(result.node_of.size());
+  if (!is_named) {
+    std::size_t most = 0;
+    for (const auto& place : places) most = std::max(most, place.size());
+    names = levels_of_product[most - 1];
+  }
+  LayoutText result;
+  result.ranks = static_cast<int>(places.size());
+  for (std::size_t l = names.size(); l-- > 0;) {
+    auto& ids = result.levels.emplace_back(names[l]).ids;
+    for (const auto& place : places) ids.push_back(l < place.size() ? place[l] : 0);
+  }
   return result;
 }
 
 LayoutText read_layout_text(const std::string& text) {
-  return text.find('x') != std::string::npos ? read_product(text) : read_list(text);
+  if (const auto colon = text.find(':'); colon != std::string::npos)
+    return read_list(text, split(std::string_view(text).substr(0, colon), '.'), text.substr(colon + 1));
+  if (text.find('=') != std::string::npos) return read_product(text, ',');
+  return text.find('x') != std::string::npos ? read_product(text, 'x') : read_list(text, {}, text);
 }
 
 }  // namespace
@@ -236,29 +405,41 @@ Layout parse_layout(const std::string& text, int ranks) {
 }
 
 std::string places_text(const Layout& layout) {
-  const bool has_groups = layout.groups() > 1, has_sockets = layout.sockets() > layout.nodes();
-  std::string text;
+  std::vector<std::string> names;
+  for (const auto& level : layout.told()) names.insert(names.begin(), level.name);
+  const bool is_named =
+      std::ranges::none_of(levels_of_product, [&](const auto& unnamed) { return unnamed == names; }) ||
+      names.size() > levels_of_product[2].size();
+  std::string text = is_named ? join(names, ".") + ":" : "";
   for (Rank rank = 0; rank < layout.ranks(); ++rank) {
     if (rank > 0) text += ',';
-    if (has_groups) append(text, "{}.", layout.group(layout.node(rank)));
-    append(text, "{}", layout.node(rank));
-    if (has_groups || has_sockets) append(text, ".{}", layout.socket(rank));
+    for (std::size_t l = layout.told().size(); l-- > 0;)
+      append(text, "{}{}", (*layout.told()[l].instance_of)[static_cast<std::size_t>(rank)], l > 0 ? "." : "");
   }
   return text;
 }
 
 int ranks_of_layout(const std::string& text) { return read_layout_text(text).ranks; }
 
-Layout layout_of_node(const Layout& layout, int node) { return layout_of_ranks(layout, layout.ranks_of(node)); }
+namespace {
+
+std::vector<Layout::LevelIds> ids_of_ranks(const Layout& layout, std::span<const Rank> ranks) {
+  std::vector<Layout::LevelIds> levels;
+  for (const auto& level : layout.told()) {
+    auto& ids = levels.emplace_back(level.name).ids;
+    for (const Rank rank : ranks) ids.push_back((*level.instance_of)[static_cast<std::size_t>(rank)]);
+  }
+  return levels;
+}
+
+}  // namespace
+
+Layout layout_of_node(const Layout& layout, int node) {
+  return Layout(ids_of_ranks(layout, layout.ranks_of(node)), true);
+}
 
 Layout layout_of_ranks(const Layout& layout, std::span<const Rank> ranks) {
-  std::vector<int> nodes, sockets, groups;
-  for (const Rank rank : ranks) {
-    nodes.push_back(layout.node(rank));
-    sockets.push_back(layout.socket(rank));
-    groups.push_back(layout.group(layout.node(rank)));
-  }
-  return Layout(nodes, sockets, groups);
+  return Layout(ids_of_ranks(layout, ranks));
 }
 
 }  // namespace commpass

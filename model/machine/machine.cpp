@@ -1,5 +1,7 @@
 #include "model/machine/machine.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -12,12 +14,38 @@ double Channel::least_beta() const {
   return std::ranges::min(protocols, {}, &Protocol::beta_s_per_byte).beta_s_per_byte;
 }
 
-bool MemoryChannels::empty() const { return find(Locality::socket) == nullptr; }
-
-const Channel* MemoryChannels::find(Locality locality) const {
-  for (auto i = static_cast<std::size_t>(locality); i < by_locality.size(); ++i)
-    if (has(static_cast<Locality>(i))) return &*by_locality[i];
+const Channel* MemoryChannels::find(Level level) const {
+  for (std::size_t i = level; i < by_level.size(); ++i)
+    if (has(static_cast<Level>(i))) return &*by_level[i];
   return nullptr;
+}
+
+std::vector<MachineLevel> standard_level::levels() {
+  std::vector<MachineLevel> result(4);
+  result[socket].name = "socket";
+  result[node].name = node_level_name;
+  result[group].name = "group";
+  result[network].name = "network";
+  return result;
+}
+
+const std::string& standard_level::name(Level level) {
+  static const auto all = levels();
+  return all[level].name;
+}
+
+Level Machine::level(std::string_view level_name) const {
+  const auto found = std::ranges::find(levels, level_name, &MachineLevel::name);
+  if (found == levels.end())
+    throw InputError("profile " + name, fmt::format("it has no level '{}'", level_name), "add the level");
+  return static_cast<Level>(found - levels.begin());
+}
+
+std::string place_of(const Machine& machine, Level level) {
+  if (level == 0) return "on a " + machine.name_of(level);
+  int within = level - 1;
+  while (within > machine.node_level() && !machine.host.has(static_cast<Level>(within))) --within;
+  return fmt::format("between {}s", machine.name_of(static_cast<Level>(within)));
 }
 
 namespace {
@@ -25,7 +53,7 @@ namespace {
 /// The least β of any message between devices: what moves within one is no slower. 0 where nothing is known.
 double fastest_beta(const MemoryChannels& channels) {
   double fastest = std::numeric_limits<double>::infinity();
-  for (const auto& channel : channels.by_locality)
+  for (const auto& channel : channels.by_level)
     if (channel)
       for (const auto& protocol : channel->protocols) fastest = std::min(fastest, protocol.beta_s_per_byte);
   return std::isfinite(fastest) ? fastest : 0;
@@ -36,6 +64,8 @@ double fastest_beta(const MemoryChannels& channels) {
 Machine on_device(const Machine& machine) {
   Machine result;
   result.name = machine.name;
+  result.levels.clear();
+  for (const auto& level : machine.levels) result.levels.push_back({.name = level.name});
   result.host = machine.device;
   const double beta = fastest_beta(machine.device);
   if (machine.device_copy_rate_bytes_per_s) result.copy_rate_bytes_per_s = *machine.device_copy_rate_bytes_per_s;
@@ -51,13 +81,13 @@ Machine on_device(const Machine& machine) {
 }
 
 Seconds probe_seconds(const Machine& machine) {
-  const auto* nearest = machine.host.find(Locality::socket);
+  const auto* nearest = machine.host.find(0);
   return machine.operations.probe_s.value_or(nearest ? nearest->protocol(0).receive_seconds(0) : 0);
 }
 
-const Channel& host_channel(const Machine& machine, Locality locality) {
-  if (const auto* channel = machine.host.find(locality)) return *channel;
-  throw InputError("profile " + machine.name, std::string("it has no parameters for '") + name_of(locality) + "'",
+const Channel& host_channel(const Machine& machine, Level level) {
+  if (const auto* channel = machine.host.find(level)) return *channel;
+  throw InputError("profile " + machine.name, fmt::format("it has no parameters for '{}'", machine.name_of(level)),
                    "calibrate on ranks that are so related, or use another profile");
 }
 
@@ -75,11 +105,12 @@ LibraryCall library_call(const OperationCosts& operations, Usage usage) {
 }
 
 Machine with_shared_rates_times(Machine machine, double factor) {
-  for (double* rate : {&machine.injection_rate_bytes_per_s, &machine.ejection_rate_bytes_per_s,
-                       &machine.core_rate_bytes_per_s, &machine.group_rate_bytes_per_s, &machine.bus_rate_bytes_per_s})
-    *rate *= factor;
+  for (auto& level : machine.levels)
+    for (double* rate : {&level.up_rate_bytes_per_s, &level.down_rate_bytes_per_s, &level.inside_rate_bytes_per_s,
+                         &level.node_share_bytes_per_s})
+      *rate *= factor;
   for (auto* const channels : {&machine.host, &machine.device})
-    for (auto& channel : channels->by_locality)
+    for (auto& channel : channels->by_level)
       if (channel) channel->aggregate_rate_bytes_per_s *= factor;
   return machine;
 }

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/base/types.hpp"
@@ -13,7 +14,7 @@
 
 namespace commpass {
 
-/// What MPI does with messages of one range of sizes between two ranks of one locality.
+/// What MPI does with messages of one range of sizes between two ranks whose first common instance is of one level.
 struct Protocol {
   std::string name;                                     ///< "short", "eager", "rendezvous", …
   Bytes max_bytes = std::numeric_limits<Bytes>::max();  ///< the largest message, inclusive
@@ -39,7 +40,7 @@ struct Protocol {
   bool takes_after_sends() const { return alpha_receive_s.has_value(); }
 };
 
-/// All protocols between ranks of one locality, and what such ranks share.
+/// All protocols between ranks of one level, and what such ranks share.
 struct Channel {
   std::vector<Protocol> protocols;  ///< by growing max_bytes; the last is unlimited
   std::optional<Seconds>
@@ -80,21 +81,43 @@ struct DeviceCopy {
   bool operator==(const DeviceCopy&) const = default;
 };
 
-/// Parameters of messages whose buffers are in one kind of memory. An absent locality was not measured.
+/// Parameters of messages whose buffers are in one kind of memory, by level. An absent level was not measured.
 struct MemoryChannels {
-  std::array<std::optional<Channel>, locality_count> by_locality;
+  std::array<std::optional<Channel>, most_levels> by_level;
   bool operator==(const MemoryChannels&) const = default;
 
-  bool has(Locality locality) const {
-    const auto& channel = by_locality[static_cast<std::size_t>(locality)];
-    return channel && !channel->protocols.empty();
-  }
-  bool empty() const;
+  bool has(Level level) const { return by_level[level] && !by_level[level]->protocols.empty(); }
+  bool empty() const { return find(0) == nullptr; }
 
-  /// The channel of a locality; where it is absent, that of the next slower one that is present.
-  /// @return null if neither it nor a slower one is present
-  const Channel* find(Locality locality) const;
+  /// The channel of a level; where it is absent, that of the next outer one that is present.
+  /// @return null if neither it nor an outer one is present
+  const Channel* find(Level level) const;
 };
+
+/// A level of a machine: what has instances that contain those of the level before it, and what these share. Rates are
+/// bytes per second of one instance, infinite where they are absent.
+struct MachineLevel {
+  std::string name;
+  double up_rate_bytes_per_s = std::numeric_limits<double>::infinity();      ///< all that leaves an instance
+  double down_rate_bytes_per_s = std::numeric_limits<double>::infinity();    ///< all that comes into it
+  double inside_rate_bytes_per_s = std::numeric_limits<double>::infinity();  ///< all messages that stay within it
+  double node_share_bytes_per_s =
+      std::numeric_limits<double>::infinity();  ///< of each node below it, when the messages of all pass it at once
+  // Keys that nothing prices yet.
+  std::optional<double> up_messages_per_s{}, down_messages_per_s{};
+  std::optional<int> messages_in_flight{};  ///< of the ranks below an instance, on their way out of it
+  bool operator==(const MachineLevel&) const = default;
+};
+
+/// The levels of a profile that names none, by number.
+namespace standard_level {
+inline constexpr Level socket = 0, node = 1, group = 2, network = 3;
+std::vector<MachineLevel> levels();
+const std::string& name(Level level);
+}  // namespace standard_level
+
+/// The name of the level whose ranks share memory. Every machine and every layout has one.
+inline constexpr const char* node_level_name = "node";
 
 /// Small operations, for exchanges that have to discover their pattern. Absent: not measured.
 struct OperationCosts {
@@ -136,15 +159,9 @@ LibraryCall library_call(const OperationCosts& operations, Usage usage);
 /// docs/profiles.md says what stands in for what is absent.
 struct Machine {
   std::string name;
+  std::vector<MachineLevel> levels = standard_level::levels();  ///< innermost first; the last has one instance
   MemoryChannels host;
   MemoryChannels device;
-  double injection_rate_bytes_per_s = std::numeric_limits<double>::infinity();  ///< R_N: a node into the network
-  double ejection_rate_bytes_per_s = std::numeric_limits<double>::infinity();   ///< the network into a node
-  double core_rate_bytes_per_s =
-      std::numeric_limits<double>::infinity();  ///< of each node, when all nodes send at once
-  double group_rate_bytes_per_s =
-      std::numeric_limits<double>::infinity();  ///< a group of nodes into the others, and these into it
-  double bus_rate_bytes_per_s = std::numeric_limits<double>::infinity();  ///< all messages within a node
   std::vector<DeviceCopy> device_to_host, host_to_device;
   std::optional<int> devices_per_node{};                 ///< absent: each rank with data on devices has one of its own
   std::optional<double> device_copy_rate_bytes_per_s{};  ///< of copies within a device, as the host's rate and call;
@@ -159,7 +176,17 @@ struct Machine {
   OperationCosts operations;
   std::optional<Verdict> verdict{};  ///< of its calibration; absent: none was made
   bool operator==(const Machine&) const = default;
+
+  Level outermost() const { return static_cast<Level>(levels.size() - 1); }
+  /// Messages between ranks of an outer one leave their node.
+  Level node_level() const { return level(node_level_name); }
+  /// @throws InputError if there is no such level
+  Level level(std::string_view name) const;
+  const std::string& name_of(Level level) const { return levels[level].name; }
 };
+
+/// For people, where the ends of a message of a level are: "on a socket", "between sockets", "between nodes".
+std::string place_of(const Machine& machine, Level level);
 
 /// The machine with all rates that ranks share taken times `factor`: infinity where nobody shares, 1/n for what one of
 /// n ranks gets that do the same.
@@ -184,9 +211,9 @@ Seconds probe_seconds(const Machine& machine);
 /// between devices for each byte (docs/model.md). Nothing is known of the MPI library's collectives.
 Machine on_device(const Machine& machine);
 
-/// How messages in host memory move between ranks of a locality: its channel or, where it is absent, that of the next
-/// slower one.
-/// @throws InputError if neither it nor a slower one is present
-const Channel& host_channel(const Machine& machine, Locality locality);
+/// How messages in host memory move between ranks of a level: its channel or, where it is absent, that of the next
+/// outer one.
+/// @throws InputError if neither it nor an outer one is present
+const Channel& host_channel(const Machine& machine, Level level);
 
 }  // namespace commpass

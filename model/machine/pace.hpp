@@ -15,9 +15,9 @@ inline constexpr Bytes pace_bytes = 8;
 /// Where they take so many times as long, or as short, the machine is not what it was.
 inline constexpr double another_pace = 1.5;
 
-/// What one takes between two ranks of a locality.
+/// What one takes between two ranks of a level.
 struct Pace {
-  Locality locality = Locality::socket;
+  Level level = standard_level::socket;
   Seconds seconds = 0;
 };
 

@@ -51,25 +51,22 @@ void check_channel(const Channel& channel, const std::string& place, std::vector
 
 std::vector<std::string> implausible(const Machine& machine, int ranks_of_node) {
   std::vector<std::string> found;
-  const auto check = [&](const char* memory, const MemoryChannels& channels) {
-    for (const auto locality : {Locality::socket, Locality::node, Locality::network})
-      if (channels.has(locality))
-        check_channel(*channels.find(locality), fmt::format("{}.{}", memory, name_of(locality)), found);
-  };
-  check("host", machine.host);
-  check("device", machine.device);
   const double memory = ranks_of_node * machine.copy_rate_bytes_per_s;
-  const auto check_rate = [&](const std::string& key, double rate) {
+  const auto check_rate = [&](const std::string& name, double rate) {
     constexpr double giga = 1e9;
     if (ranks_of_node > 0 && std::isfinite(rate) && rate > rounding * memory)
-      found.push_back(fmt::format("{}: {:.3g} GB/s, and the copies of {} ranks move {:.3g} GB/s", key, rate / giga,
+      found.push_back(fmt::format("{}: {:.3g} GB/s, and the copies of {} ranks move {:.3g} GB/s", name, rate / giga,
                                   ranks_of_node, memory / giga));
   };
-  for (const auto locality : {Locality::socket, Locality::node})
-    if (machine.host.has(locality))
-      check_rate(fmt::format("host.{}.aggregate_rate_bytes_per_s", name_of(locality)),
-                 machine.host.find(locality)->aggregate_rate_bytes_per_s);
-  check_rate("bus.rate_bytes_per_s", machine.bus_rate_bytes_per_s);
+  for (Level i = 0; i < machine.levels.size(); ++i) {
+    const auto place = "levels." + machine.name_of(i);
+    if (machine.host.has(i)) check_channel(*machine.host.by_level[i], place + ".host", found);
+    if (machine.device.has(i)) check_channel(*machine.device.by_level[i], place + ".device", found);
+    if (i > machine.node_level()) continue;
+    if (machine.host.has(i))
+      check_rate(place + ".host.aggregate_rate_bytes_per_s", machine.host.by_level[i]->aggregate_rate_bytes_per_s);
+    check_rate(place + ".inside_rate_bytes_per_s", machine.levels[i].inside_rate_bytes_per_s);
+  }
   return found;
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "model/machine/machine.hpp"
@@ -15,9 +14,15 @@ struct Profile {
   std::vector<std::string> unknown_keys{};  ///< that were passed over; only a newer minor version may have them
 };
 
-/// Reads a profile strictly: unknown keys, missing keys, wrong types and impossible numbers are errors. Only where
-/// schema_minor is newer than what this Commpass knows, unknown keys are passed over: minor versions add keys, and
-/// change none.
+/// What to_json writes. The minor version grows where keys are added that an older Commpass may pass over.
+inline constexpr int profile_schema_version = 3, profile_schema_minor = 0;
+
+/// The largest uncertainty of a verdict.
+inline constexpr double most_uncertainty = 1e6;
+
+/// Reads a profile of this version, or of an older one, strictly: unknown keys, missing keys, wrong types and
+/// impossible numbers are errors. Only where schema_minor is newer than what this Commpass knows, unknown keys are
+/// passed over: minor versions add keys, and change none.
 /// @param origin  what to call the text in errors, usually the file name
 /// @throws InputError that names the key
 Profile parse_profile(const std::string& text, const std::string& origin);
@@ -29,11 +34,8 @@ inline constexpr Bytes most_profile_bytes = Bytes{4} << 20;
 /// @throws InputError, also if it holds more than most_profile_bytes
 Profile read_profile(const std::string& path);
 
-/// The profile as JSON text, with a newline at the end. parse_profile gives the same profile back.
+/// The profile as JSON text of this version, with a newline at the end. parse_profile gives the same profile back.
 std::string to_json(const Profile& profile);
-
-/// The keys of the operations that were measured, and their seconds, in the order of the profile.
-std::vector<std::pair<std::string, Seconds>> measured_operations(const OperationCosts& operations);
 
 /// Writes the profile under a temporary name beside `path` and renames it.
 /// @throws InputError if that is not possible

@@ -75,7 +75,7 @@ PatternStatistics statistics(const Pattern& pattern, const Layout* layout) {
   std::vector<std::int64_t> sends(ranks), receives(ranks), send_bytes(ranks), receive_bytes(ranks);
   std::vector<Bytes> sizes;
   std::vector<Pair> pairs;
-  if (layout) result.by_locality.emplace();
+  std::array<Traffic, most_levels> by_level{};
   std::set<std::pair<Rank, Payload>> sent;
   for (const auto& [source, destination, bytes, payload] : pattern.edges) {
     if (source == destination) {
@@ -95,8 +95,14 @@ PatternStatistics statistics(const Pattern& pattern, const Layout* layout) {
     pairs.push_back({source, destination, bytes});
     add(result.total, bytes);
     if (payload != no_payload && !sent.emplace(source, payload).second) result.repeated_bytes += bytes;
-    if (layout) add((*result.by_locality)[static_cast<std::size_t>(layout->locality(source, destination))], bytes);
+    if (layout) add(by_level[layout->level(source, destination)], bytes);
   }
+  if (layout)
+    for (std::size_t level = 0; const auto& name : layout->level_names()) {
+      const bool is_known = layout->instance_of(static_cast<Level>(level)) || level == layout->outermost();
+      if (is_known) result.by_level.push_back({name, by_level[level]});
+      ++level;
+    }
   result.sends = spread_of(sends);
   result.receives = spread_of(receives);
   result.send_bytes = spread_of(send_bytes);

@@ -39,6 +39,13 @@ enum class Symmetry {
 /// "sizes", "pairs", "none".
 const char* name_of(Symmetry symmetry);
 
+/// Messages between ranks whose innermost common level this is.
+struct LevelTraffic {
+  std::string name;
+  Traffic traffic;
+  bool operator==(const LevelTraffic&) const = default;
+};
+
 struct PatternStatistics {
   int ranks = 0;
   int idle_ranks = 0;  ///< ranks that neither send nor receive
@@ -51,7 +58,7 @@ struct PatternStatistics {
   Bytes message_bytes_min = 0, message_bytes_median = 0, message_bytes_max = 0;
   std::vector<SizeClass> sizes;  ///< from small to large, without empty classes
   Symmetry symmetry = Symmetry::sizes;
-  std::optional<std::array<Traffic, locality_count>> by_locality;  ///< with a layout
+  std::vector<LevelTraffic> by_level;  ///< with a layout, innermost first
 };
 
 /// @param layout  of as many ranks as the pattern; null: not known

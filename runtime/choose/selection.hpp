@@ -52,7 +52,7 @@ struct SelectionOptions {
 ///
 /// Up to `most_edges_gathered` edges in all: rank_strategies() of the whole pattern, whose work the ranks share. More:
 /// by estimate(), from the number of messages and their bytes alone, which the explanation says. If the machine has no
-/// parameters for a locality that the layout has, nothing has a price: the strategy is then a named stand-in
+/// parameters for a level that the layout has, nothing has a price: the strategy is then a named stand-in
 /// (runtime/choose/unpriced.hpp), which a warning says once.
 /// @param options  but for the threads those of rank 0 hold
 /// @throws Error, the same on every rank

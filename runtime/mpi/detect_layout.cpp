@@ -2,10 +2,12 @@
 
 #include <hwloc.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/mpi/agreement.hpp"
@@ -20,15 +22,25 @@ namespace {
 
 using Topology = std::unique_ptr<hwloc_topology, void (*)(hwloc_topology_t)>;
 
-/// The packages of this node, those that this process may not use among them, so that all ranks number them alike.
+/// What hwloc tells of a node, innermost first, and the names of these levels.
+struct NodeLevel {
+  const char* name;
+  hwloc_obj_type_t type;
+};
+constexpr std::array node_levels{NodeLevel{"cache", HWLOC_OBJ_L3CACHE}, NodeLevel{"numa", HWLOC_OBJ_NUMANODE},
+                                 NodeLevel{"socket", HWLOC_OBJ_PACKAGE}};
+using NodePlace = std::array<int, node_levels.size()>;  // the number of each on the node
+
+/// The packages, NUMA domains and caches of this node, those that this process may not use among them, so that all
+/// ranks number them alike.
 /// @param xml  what another rank of the node has found; empty: look
 /// @return null if nobody knows
-Topology load_packages(const std::string& xml) {
+Topology load_topology(const std::string& xml) {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) return {nullptr, hwloc_topology_destroy};
   Topology topology(raw, hwloc_topology_destroy);
   hwloc_topology_set_all_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_NONE);
-  hwloc_topology_set_type_filter(raw, HWLOC_OBJ_PACKAGE, HWLOC_TYPE_FILTER_KEEP_ALL);
+  for (const auto& level : node_levels) hwloc_topology_set_type_filter(raw, level.type, HWLOC_TYPE_FILTER_KEEP_ALL);
   unsigned long flags = HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED;
   if (!xml.empty()) {
     flags |= HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM;
@@ -47,28 +59,31 @@ std::string to_xml(hwloc_topology_t topology) {
   return xml;
 }
 
-/// The package that holds all processors this process may run on; 0 if it may run on several or nobody knows.
-int bound_package(hwloc_topology_t topology) {
+/// The instances that hold all processors this process may run on; 0 where it may run on several, or nobody knows.
+NodePlace bound_to(hwloc_topology_t topology) {
+  NodePlace place{};
   const std::unique_ptr<hwloc_bitmap_s, void (*)(hwloc_bitmap_t)> bound(hwloc_bitmap_alloc(), hwloc_bitmap_free);
-  if (!bound || hwloc_get_cpubind(topology, bound.get(), HWLOC_CPUBIND_PROCESS) != 0) return 0;
-  const int packages = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PACKAGE);
-  for (int i = 0; i < packages; ++i) {
-    const auto* package = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PACKAGE, static_cast<unsigned>(i));
-    if (hwloc_bitmap_isincluded(bound.get(), package->cpuset)) return i;
-  }
-  return 0;
+  if (!bound || hwloc_get_cpubind(topology, bound.get(), HWLOC_CPUBIND_PROCESS) != 0) return place;
+  for (std::size_t l = 0; l < place.size(); ++l)
+    for (const hwloc_obj* instance = nullptr;
+         (instance = hwloc_get_next_obj_by_type(topology, node_levels[l].type, const_cast<hwloc_obj*>(instance)));)
+      if (hwloc_bitmap_isincluded(bound.get(), instance->cpuset)) {
+        place[l] = static_cast<int>(instance->logical_index);
+        break;
+      }
+  return place;
 }
 
 /// One rank of a node looks, and tells the others: looking reads thousands of files of the system, slower the more
 /// processes do at once. Collective.
-int package_on_node(MPI_Comm node) {
+NodePlace place_on_node(MPI_Comm node) {
   std::string xml;
   Topology topology(nullptr, hwloc_topology_destroy);
-  if (rank_in(node) == 0) topology = load_packages({});
+  if (rank_in(node) == 0) topology = load_topology({});
   if (topology) xml = insist([&] { return to_xml(topology.get()); });
   xml = broadcast(node, xml);
-  if (!topology && !xml.empty()) topology = load_packages(xml);
-  return topology ? bound_package(topology.get()) : 0;
+  if (!topology && !xml.empty()) topology = load_topology(xml);
+  return topology ? bound_to(topology.get()) : NodePlace{};
 }
 
 /// The group of each rank; nothing where addresses contradict each other. Collective.
@@ -81,25 +96,46 @@ std::vector<int> gather_groups(const OwnCommunicator& own, std::span<const int> 
   return groups_of(node_of, addresses);
 }
 
+/// Without levels whose instances are those of the next outer one.
+std::vector<Layout::LevelIds> without_repeated(std::vector<Layout::LevelIds> levels) {
+  const Layout layout(levels);
+  std::vector<std::string> repeated;
+  for (std::size_t l = 0; l + 1 < layout.told().size(); ++l)
+    if (layout.told()[l].instances == layout.told()[l + 1].instances) repeated.push_back(layout.told()[l].name);
+  std::erase_if(levels, [&](const auto& level) {
+    return level.name != node_level_name && std::ranges::count(repeated, level.name) > 0;
+  });
+  return levels;
+}
+
 }  // namespace
 
 Layout detect_layout(MPI_Comm comm) {
   const OwnCommunicator own(comm);
   const auto node = OwnCommunicator::split_by_node(own.get());
-  // A node is named by the lowest rank on it.
+  struct Place {
+    int leader, knows_address;  // a node is named by the lowest rank on it
+    NodePlace on_node;
+  };
   const auto address = node_address_here();
-  std::array mine{own.rank(), package_on_node(node.get()), address ? 1 : 0};
-  COMMPASS_MPI_CALL(MPI_Bcast, mine.data(), 1, MPI_INT, 0, node.get());
-  std::vector<std::array<int, 3>> all(static_cast<std::size_t>(own.size()));
-  COMMPASS_MPI_CALL(MPI_Allgather, mine.data(), 3, MPI_INT, all.data(), 3, MPI_INT, own.get());
-  std::vector<int> node_of, socket_of;
-  bool all_know = true;
-  for (const auto& [leader, package, knows] : all) {
-    node_of.push_back(leader);
-    socket_of.push_back(package);
-    all_know = all_know && knows == 1;
+  Place mine{own.rank(), address ? 1 : 0, place_on_node(node.get())};
+  COMMPASS_MPI_CALL(MPI_Bcast, &mine.leader, 1, MPI_INT, 0, node.get());
+  std::vector<Place> all(static_cast<std::size_t>(own.size()));
+  constexpr int ints = sizeof(Place) / sizeof(int);
+  COMMPASS_MPI_CALL(MPI_Allgather, &mine, ints, MPI_INT, all.data(), ints, MPI_INT, own.get());
+
+  std::vector<Layout::LevelIds> levels;
+  for (std::size_t l = 0; l < node_levels.size(); ++l) {
+    auto& ids = levels.emplace_back(node_levels[l].name).ids;
+    for (const auto& place : all) ids.push_back(place.on_node[l]);
   }
-  return Layout(node_of, socket_of, all_know ? gather_groups(own, node_of, *address) : std::vector<int>());
+  auto& node_of = levels.emplace_back(node_level_name).ids;
+  for (const auto& place : all) node_of.push_back(place.leader);
+  std::vector<int> groups;
+  if (std::ranges::all_of(all, [](const Place& place) { return place.knows_address == 1; }))
+    groups = gather_groups(own, node_of, *address);
+  if (!groups.empty()) levels.push_back({"group", std::move(groups)});
+  return Layout(without_repeated(std::move(levels)));
 }
 
 }  // namespace commpass

@@ -1,4 +1,4 @@
-// Which ranks of a communicator share a node and a socket.
+// Which ranks of a communicator share a node, a socket, a NUMA domain and a cache.
 #pragma once
 
 #include <mpi.h>
@@ -7,8 +7,9 @@
 
 namespace commpass {
 
-/// Nodes by MPI_COMM_TYPE_SHARED; sockets by the processor package that a rank is bound to (hwloc). A rank that is not
-/// bound to one package counts to the first. Groups of nodes by Slurm's topology, where it tells. Collective.
+/// Nodes by MPI_COMM_TYPE_SHARED; sockets, NUMA domains (`numa`) and L3 caches (`cache`) by what a rank is bound to
+/// (hwloc), those that differ from the next outer ones. A rank that is bound to none counts to the first. Groups of
+/// nodes by Slurm's topology, where it tells. Collective.
 /// @throws MpiError
 Layout detect_layout(MPI_Comm comm);
 

@@ -61,14 +61,15 @@ void answer_pings(MPI_Comm comm) {
 
 }  // namespace
 
-std::vector<Pace> time_lone_messages(MPI_Comm comm, const Layout& layout) {
+std::vector<Pace> time_lone_messages(MPI_Comm comm, const Layout& given) {
+  const auto layout = given.on(Machine());  // paces are named by standard levels
   const Rank rank = rank_in(comm);
   std::vector<Pace> paces;
-  for (const auto locality : {Locality::socket, Locality::node, Locality::network}) {
+  for (const auto level : {standard_level::socket, standard_level::node, standard_level::network}) {
     Rank peer = 1;
-    while (peer < layout.ranks() && layout.locality(0, peer) != locality) ++peer;
+    while (peer < layout.ranks() && layout.channel_level(0, peer) != level) ++peer;
     if (peer == layout.ranks()) continue;
-    Pace pace{locality, 0};
+    Pace pace{level, 0};
     if (rank == 0) pace.seconds = begin_pings(comm, peer);
     else if (rank == peer) answer_pings(comm);
     COMMPASS_MPI_CALL(MPI_Bcast, &pace.seconds, 1, MPI_DOUBLE, 0, comm);

@@ -116,12 +116,15 @@ std::vector<Rank> places_of(const Grid& grid, const Layout& layout, const GridMa
 
 }  // namespace
 
-double weight_between(const Neighborhood& neighborhood, const Layout& layout, Locality locality) {
+double weight_between(const Neighborhood& neighborhood, const Layout& layout, bool between_nodes) {
+  const auto counts = [&](Level level) {
+    return between_nodes ? level > layout.node_level() : level == layout.node_level();
+  };
   double total = 0;
   for (Rank rank = 0; rank < layout.ranks(); ++rank)
     for (int i = 0; i < neighborhood.size(); ++i)
       if (const auto target = neighborhood.target(rank, i);
-          target && *target != rank && layout.locality(rank, *target) == locality)
+          target && *target != rank && counts(layout.level(rank, *target)))
         total += weight_of(neighborhood, i);
   return total;
 }
@@ -137,10 +140,10 @@ std::optional<GridMapping> map_blocks_to_nodes(const Neighborhood& neighborhood,
       best_block(neighborhood, *blocks, layout.max_ppn() / sockets_of_nodes(layout)).value_or(*blocks);
   mapping.places = places_of(grid, layout, mapping);
   const auto after = moved(layout, mapping);
-  mapping.before = weight_between(neighborhood, layout, Locality::network);
-  mapping.after = weight_between(neighborhood, after, Locality::network);
-  mapping.sockets_before = weight_between(neighborhood, layout, Locality::node);
-  mapping.sockets_after = weight_between(neighborhood, after, Locality::node);
+  mapping.before = weight_between(neighborhood, layout, true);
+  mapping.after = weight_between(neighborhood, after, true);
+  mapping.sockets_before = weight_between(neighborhood, layout, false);
+  mapping.sockets_after = weight_between(neighborhood, after, false);
   const bool is_better = mapping.after < mapping.before ||
                          (mapping.after == mapping.before && mapping.sockets_after < mapping.sockets_before);
   return is_better ? std::optional(mapping) : std::nullopt;

@@ -10,8 +10,9 @@
 
 namespace commpass {
 
-/// What all ranks together send to neighbours of one locality, in the unit of the weights.
-double weight_between(const Neighborhood& neighborhood, const Layout& layout, Locality locality);
+/// What all ranks together send to neighbours on other nodes, or within nodes, but across the instances of the level
+/// below, in the unit of the weights.
+double weight_between(const Neighborhood& neighborhood, const Layout& layout, bool between_nodes);
 
 /// A block of the grid for each node, and of that one for each of its sockets.
 struct GridMapping {

@@ -12,7 +12,11 @@ namespace commpass {
 
 NeighborhoodPricer::NeighborhoodPricer(const Neighborhood& neighborhood, NeighborBytes unit, const Layout& layout,
                                        const Machine& machine, CostModel model)
-    : neighborhood_(neighborhood), unit_(std::move(unit)), layout_(layout), machine_(machine), model_(model) {
+    : neighborhood_(neighborhood),
+      unit_(std::move(unit)),
+      layout_(layout.on(machine)),
+      machine_(machine),
+      model_(model) {
   require_parameters(layout, machine);
 }
 

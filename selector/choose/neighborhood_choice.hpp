@@ -36,7 +36,7 @@ class NeighborhoodPricer {
 
   const Neighborhood& neighborhood_;
   NeighborBytes unit_;
-  const Layout& layout_;
+  Layout layout_;
   const Machine& machine_;
   CostModel model_;
   mutable std::vector<std::pair<GridWay, NeighborhoodSchedule>> schedules_;

@@ -13,24 +13,43 @@ namespace commpass {
 
 namespace {
 
-std::vector<Locality> localities_of(const Layout& layout) {
-  std::vector<Locality> result;
-  if (layout.sockets() < layout.ranks()) result.push_back(Locality::socket);
-  if (layout.sockets() > layout.nodes()) result.push_back(Locality::node);
-  if (layout.nodes() > 1) result.push_back(Locality::network);
+std::vector<Level> levels_of(const Layout& layout) {
+  std::vector<Level> result;
+  for (Level level = 0; level <= layout.outermost(); ++level)
+    if (layout.has_pairs(level)) result.push_back(level);
   return result;
 }
 
-bool knows_receivers(const Machine& machine, const std::vector<Locality>& localities) {
-  return std::ranges::any_of(localities, [&](Locality locality) {
-    return std::ranges::any_of(host_channel(machine, locality).protocols,
+bool knows_receivers(const Machine& machine, const std::vector<Level>& levels) {
+  return std::ranges::any_of(levels, [&](Level level) {
+    return std::ranges::any_of(host_channel(machine, level).protocols,
                                [](const Protocol& protocol) { return protocol.alpha_receive_s.has_value(); });
   });
 }
 
-/// The key of the channel that stands in for that of a locality.
-const char* stand_in(const Machine& machine, Locality locality) {
-  return name_of(locality == Locality::socket && machine.host.has(Locality::node) ? Locality::node : Locality::network);
+/// The channel that stands in for that of a level.
+std::string stand_in(const Machine& machine, Level level) {
+  while (level < machine.outermost() && !machine.host.has(level)) ++level;
+  return fmt::format("levels.{}.host", machine.name_of(level));
+}
+
+/// Levels of the layout that the machine does not have, and those that its ranks are taken to share in their place.
+std::vector<std::string> unknown_levels(const Machine& machine, const Layout& layout) {
+  const auto is_known = [&](const LayoutLevel& told) {
+    return std::ranges::count(machine.levels, told.name, &MachineLevel::name) > 0;
+  };
+  std::vector<std::string> result;
+  const auto told = layout.told();
+  for (auto level = told.begin(); level != told.end(); ++level) {
+    if (is_known(*level)) continue;
+    const auto outer = std::find_if(level, told.end(), is_known);
+    const auto& in_place = std::none_of(told.begin(), level, is_known) ? machine.levels.front().name
+                           : outer == told.end()                       ? machine.levels.back().name
+                                                                       : outer->name;
+    result.push_back(
+        fmt::format("level {}: messages within one are priced like those of levels.{}", level->name, in_place));
+  }
+  return result;
 }
 
 /// Where more processes copy at once than were measured.
@@ -55,10 +74,10 @@ std::string lacking_copies(const Machine& machine, const Layout& layout, std::sp
 std::string profile_note(const Machine& machine, const Layout& layout, CostModel model,
                          std::span<const Candidate> ranking) {
   if (model != CostModel::burst) return {};
-  const auto localities = localities_of(layout);
+  const auto levels = levels_of(layout.on(machine));
   std::vector<std::string> lacks;
   const bool copies = machine.copy_block_s || std::isfinite(machine.copy_rate_bytes_per_s),
-             receivers = localities.empty() || knows_receivers(machine, localities);
+             receivers = levels.empty() || knows_receivers(machine, levels);
   const bool forwards = std::ranges::any_of(ranking, [](const Candidate& candidate) {
     return std::ranges::count(candidate.cost.stages, false, &StageCost::is_staging) > 1;
   });
@@ -66,12 +85,16 @@ std::string profile_note(const Machine& machine, const Layout& layout, CostModel
     lacks.push_back(fmt::format("{}: forwarding looks cheaper than it is", copies      ? "receivers"
                                                                            : receivers ? "local copies"
                                                                                        : "local copies and receivers"));
-  if (layout.nodes() > 1 && layout.max_ppn() > 1 && !std::isfinite(machine.injection_rate_bytes_per_s))
+  if (layout.nodes() > 1 && layout.max_ppn() > 1 &&
+      !std::isfinite(machine.levels[machine.node_level()].up_rate_bytes_per_s))
     lacks.emplace_back("what a node injects: many bytes from several of its ranks look faster than they are");
-  for (const auto locality : localities)
-    if (!machine.host.has(locality))
-      lacks.push_back(fmt::format("host.{}: its messages are priced like those of host.{}", name_of(locality),
-                                  stand_in(machine, locality)));
+  for (const auto level : levels) {
+    const bool is_optional = level > machine.node_level() && level < machine.outermost();
+    if (!machine.host.has(level) && !is_optional)
+      lacks.push_back(fmt::format("levels.{}.host: its messages are priced like those of {}", machine.name_of(level),
+                                  stand_in(machine, level)));
+  }
+  for (auto& unknown : unknown_levels(machine, layout)) lacks.push_back(std::move(unknown));
   if (const auto crowd = lacking_copies(machine, layout, ranking); !crowd.empty()) lacks.push_back(crowd);
   return lacks.empty() ? std::string() : fmt::format("profile {} lacks {}", machine.name, join(lacks, "; "));
 }

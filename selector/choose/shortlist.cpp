@@ -20,7 +20,7 @@ constexpr double unlimited = std::numeric_limits<double>::infinity();
 
 /// What a lone message takes.
 Seconds postal_seconds(const Edge& edge, const Layout& layout, const Machine& machine) {
-  const auto& protocol = host_channel(machine, layout.locality(edge.source, edge.destination)).protocol(edge.bytes);
+  const auto& protocol = host_channel(machine, layout.level(edge.source, edge.destination)).protocol(edge.bytes);
   return protocol.alone_seconds(static_cast<double>(edge.bytes));
 }
 

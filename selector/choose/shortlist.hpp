@@ -12,7 +12,7 @@
 namespace commpass {
 
 /// By rank: how long it sends or receives, were all messages sent straight and one after another.
-/// @throws InputError if the machine has no parameters for a locality that the layout has
+/// @throws InputError if the machine has no parameters for a level that the layout has
 std::vector<Seconds> busy_seconds(const Pattern& pattern, const Layout& layout, const Machine& machine);
 
 /// The edges of the few ranks that send or receive for longest.

@@ -19,8 +19,6 @@ namespace commpass {
 
 namespace {
 
-constexpr auto far = static_cast<std::size_t>(Locality::network);
-
 double real(std::int64_t number) { return static_cast<double>(number); }
 
 /// Of `peers` ranks those that get something, if so many blocks are for any of `places` ranks.
@@ -59,24 +57,24 @@ class FullMessages {
 };
 
 /// Messages within the node, by how many peers are how near.
-void spread_near(ByLocality& messages, const ByLocality& peers, double count) {
+void spread_near(ByLevel& messages, const ByLevel& peers, Level far, double count) {
   double near = 0;
-  for (std::size_t l = 0; l < far; ++l) near += peers[l];
-  for (std::size_t l = 0; l < far && near > 0; ++l) messages[l] = count * peers[l] / near;
+  for (Level l = 0; l < far; ++l) near += peers[l];
+  for (Level l = 0; l < far && near > 0; ++l) messages[l] = count * peers[l] / near;
 }
 
 /// Adds the message that is likely to arrive last: one of the farthest, with more blocks than most have. Of many that
 /// have as many or more, one is among the last that its sender sends.
-/// @param all,busiest  what all ranks together, and the busiest one, send to the farthest locality of the load
+/// @param all,busiest  what all ranks together, and the busiest one, send to the farthest level of the load
 /// @param most_blocks  of a message, if that is known
 void set_last_message(BatchLoad& load, const Carried& all, const Carried& busiest, std::optional<double> most_blocks,
                       double block_bytes, const Machine& machine) {
   constexpr double likely = 0.7, looked_at = 64;
-  std::size_t l = far;
+  Level l = machine.outermost();
   while (l > 0 && load.sent[l] == 0) --l;
   const double usual = load.bytes / block_bytes;
   if (load.sent[l] == 0 || usual > looked_at) return;
-  const auto& channel = host_channel(machine, static_cast<Locality>(l));
+  const auto& channel = host_channel(machine, l);
   Seconds latest = 0;
   const auto consider = [&](double count, double messages) {
     const double bytes = count * block_bytes, after = 1 / (messages + 1);
@@ -97,7 +95,7 @@ void set_last_message(BatchLoad& load, const Carried& all, const Carried& busies
   if (most_blocks) consider(*most_blocks, 1);
 }
 
-bool goes_to_nodes_first(const std::vector<DiscoveryGroup>& stages) {
+bool goes_to_nodes_first(const std::vector<DiscoveryGroup>& stages, Level far) {
   return stages.size() == 2 && stages[0].peers[far] == stages[0].all_peers() && stages[1].peers[far] == 0;
 }
 
@@ -117,7 +115,7 @@ SparseChoice::SparseChoice(const Layout& layout, const Machine& machine, bool co
     : SparseChoice(layout, machine, offered(layout, machine, constant_size)) {}
 
 SparseChoice::SparseChoice(const Layout& layout, const Machine& machine, const std::vector<SparseStrategy>& strategies)
-    : ranks_(layout.ranks()), ppn_(layout.max_ppn()), machine_(with_groups_in_core(machine, layout)) {
+    : ranks_(layout.ranks()), ppn_(layout.max_ppn()), machine_(with_outer_levels_as_node_share(machine, layout)) {
   require_parameters(layout, machine);
   const SparseStages stages(layout, machine);
   for (const auto& strategy : strategies) {
@@ -127,7 +125,7 @@ SparseChoice::SparseChoice(const Layout& layout, const Machine& machine, const s
     };
     const auto like = std::ranges::find_if(shapes_, has_like_stages);
     Shape shape{strategy, like == shapes_.end() ? stages.of(strategy) : like->stages};
-    shape.nodes_first = goes_to_nodes_first(shape.stages);
+    shape.nodes_first = goes_to_nodes_first(shape.stages, machine.outermost());
     shape.far_stages =
         std::ranges::count_if(shape.stages, [](const DiscoveryGroup& s) { return s.node_far_share > 0; });
     shapes_.push_back(std::move(shape));
@@ -163,10 +161,11 @@ Seconds SparseChoice::copy_seconds(double blocks, double bytes) const {
 SparseChoice::Load SparseChoice::direct_load(const Shape& shape, const SparseTraffic& traffic,
                                              const Blocks& blocks) const {
   const auto& peers = shape.stages[0].peers;
-  const double near = peers[0] + peers[1];
+  const auto far = machine_.outermost();
+  const double near = std::accumulate(peers.begin(), peers.begin() + far, 0.0);
   Load load;
   auto& moved = load.moved;
-  for (std::size_t l = 0; l < far && near > 0; ++l) {
+  for (Level l = 0; l < far && near > 0; ++l) {
     moved.sent[l] = real(traffic.messages_max - traffic.network_messages_max) * peers[l] / near;
     moved.received[l] = blocks.received_max * (1 - blocks.network_share) * peers[l] / near;
   }
@@ -195,6 +194,7 @@ SparseChoice::Load SparseChoice::stage_load(const Shape& shape, std::size_t numb
   const double held = held_after(number), coming = held_after(number + 1);
   Load load;
   auto& moved = load.moved;
+  const auto far = machine_.outermost();
   double moving = 0,
          node_far_share = 0;  // blocks of the busiest rank; of all blocks, those that leave the busiest node
   const double far_peers = stage.peers[far], near_peers = all_peers - far_peers;
@@ -217,8 +217,8 @@ SparseChoice::Load SparseChoice::stage_load(const Shape& shape, std::size_t numb
     const double far_held = held * far_share, near_held = held - far_held;
     moved.sent[far] = reached_of(far_peers, far_peers, far_held);
     moved.received[far] = reached_of(far_peers, far_peers, coming * blocks.network_share);
-    spread_near(moved.sent, stage.peers, reached_of(near_peers, near_peers + 1, near_held));
-    spread_near(moved.received, stage.peers,
+    spread_near(moved.sent, stage.peers, far, reached_of(near_peers, near_peers + 1, near_held));
+    spread_near(moved.received, stage.peers, far,
                 reached_of(near_peers, near_peers + 1, coming - coming * blocks.network_share));
     moving = far_held + near_held * near_peers / (near_peers + 1);
     node_far_share = ppn_ * blocks.network_share;
@@ -226,13 +226,14 @@ SparseChoice::Load SparseChoice::stage_load(const Shape& shape, std::size_t numb
     all = carried(blocks.messages * blocks.network_share).of(ranks_);
     busiest = carried(std::max(held, coming) * blocks.network_share);
   } else if (all_peers > 0) {
-    for (std::size_t l = 0; l < locality_count; ++l) {
+    for (std::size_t l = 0; l < most_levels; ++l) {
       moved.sent[l] = reached_of(all_peers, places, held) * stage.peers[l] / all_peers;
       moved.received[l] = reached_of(all_peers, places, coming) * stage.peers[l] / all_peers;
     }
     moving = held * (1 - 1 / places);
     node_far_share = stage.node_far_share;
-    const double farthest = far_peers > 0 ? far_peers : stage.peers[1] > 0 ? stage.peers[1] : stage.peers[0];
+    const auto last = std::ranges::find_if(stage.peers.rbegin(), stage.peers.rend(), [](double p) { return p > 0; });
+    const double farthest = *last;
     const auto carried = [&](double count) {
       return Carried{reached_of(farthest, places, count), count * farthest / places};
     };

@@ -37,7 +37,7 @@ struct SparseStageCost {
 class SparseChoice {
  public:
   /// @param constant_size  are all messages equally large?
-  /// @throws InputError if the machine has no parameters for a locality that the layout has
+  /// @throws InputError if the machine has no parameters for a level that the layout has
   SparseChoice(const Layout& layout, const Machine& machine, bool constant_size);
   /// Of these strategies alone, each of which has a price (why_no_price).
   SparseChoice(const Layout& layout, const Machine& machine, const std::vector<SparseStrategy>& strategies);

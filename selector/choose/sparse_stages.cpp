@@ -12,8 +12,6 @@ namespace commpass {
 
 namespace {
 
-constexpr auto network = static_cast<std::size_t>(Locality::network);
-
 std::size_t at_index(Rank rank) { return static_cast<std::size_t>(rank); }
 
 /// Some of the places 0 … count − 1, ascending: all, or, of many, some all over them that follow no stride.
@@ -29,11 +27,14 @@ std::vector<std::size_t> some_places(std::size_t count) {
 }
 
 /// Orders by how many are far.
-std::tuple<double, double, double> far_first(const ByLocality& counts) { return {counts[2], counts[1], counts[0]}; }
+ByLevel far_first(ByLevel counts) {
+  std::ranges::reverse(counts);
+  return counts;
+}
 
-std::tuple<double, double, double> how_far(std::span<const ReductionRound> rounds) {
-  ByLocality counts{};
-  for (const auto& round : rounds) ++counts[round.locality];
+ByLevel how_far(std::span<const ReductionRound> rounds) {
+  ByLevel counts{};
+  for (const auto& round : rounds) ++counts[round.level];
   return far_first(counts);
 }
 
@@ -71,10 +72,10 @@ struct SparseStages::Way {
   }
 };
 
-SparseStages::SparseStages(const Layout& layout, const Machine& machine) : layout_(layout) {
+SparseStages::SparseStages(const Layout& layout, const Machine& machine) : layout_(layout.on(machine)) {
   constexpr Bytes small = 8;
-  for (std::size_t l = 0; l < locality_count; ++l)
-    if (const auto* channel = machine.host.find(static_cast<Locality>(l))) {
+  for (std::size_t l = 0; l < most_levels; ++l)
+    if (const auto* channel = machine.host.find(static_cast<Level>(l))) {
       alone_s_[l] = channel->protocol(small).alone_seconds(small);
       next_s_[l] = channel->protocol(small).next_seconds(small);
     }
@@ -110,10 +111,10 @@ DiscoveryGroup SparseStages::dearest(const Route& route, int stage) const {
   for (const auto place : places) {
     const auto rank = static_cast<Rank>(place);
     const auto peers = count_peers(rank, route.peers(rank, stage));
-    const double own_peers = peers[0] + peers[1] + peers[network];
-    far_peers += peers[network];
+    const double own_peers = std::accumulate(peers.begin(), peers.end(), 0.0), own_far = peers[layout_.outermost()];
+    far_peers += own_far;
     all_peers += own_peers;
-    far_of_node[at_index(layout_.node(rank))] += peers[network] / (own_peers + 1);  // a rank keeps what is for itself
+    far_of_node[at_index(layout_.node(rank))] += own_far / (own_peers + 1);  // a rank keeps what is for itself
     if (far_first(peers) > far_first(group.peers)) group.peers = peers;
     if (is_known[place]) continue;
     const auto members = route.group(rank, stage);
@@ -133,7 +134,7 @@ DiscoveryGroup SparseStages::dearest(const Route& route, int stage) const {
 
 /// Sets the peers, where ranks wait for theirs alone.
 void SparseStages::await_peers(const Route& route, std::vector<DiscoveryGroup>& stages) const {
-  using Turn = std::pair<ByLocality, ByLocality>;  // a rank's peers, and those of the peer that tells most sizes
+  using Turn = std::pair<ByLevel, ByLevel>;  // a rank's peers, and those of the peer that tells most sizes
   std::vector<std::vector<Turn>> turns;
   Way way(layout_);
   for (int s = 0; s < std::ssize(stages); ++s) {
@@ -163,7 +164,7 @@ void SparseStages::await_groups(const Route& route, std::vector<DiscoveryGroup>&
   struct Group {
     std::size_t ranks = 0;
     std::vector<ReductionRound> rounds;
-    ByLocality peers{};  // the farthest of a member
+    ByLevel peers{};  // the farthest of a member
   };
   std::vector<std::vector<Group>> groups(stages.size());
   std::vector<std::vector<std::size_t>> group_of(stages.size());
@@ -182,7 +183,7 @@ void SparseStages::await_groups(const Route& route, std::vector<DiscoveryGroup>&
         if (far_first(peers) > far_first(group.peers)) group.peers = peers;
       }
       Seconds taking = telling_seconds(group.peers);
-      for (const auto& round : group.rounds) taking += alone_s_[round.locality];
+      for (const auto& round : group.rounds) taking += alone_s_[round.level];
       const auto awaited = way.last_of(rank, members);
       for (const Rank member : members) {
         group_of[s][at_index(member)] = groups[s].size();
@@ -202,23 +203,23 @@ void SparseStages::await_groups(const Route& route, std::vector<DiscoveryGroup>&
   }
 }
 
-ByLocality SparseStages::count_peers(Rank rank, std::span<const Rank> peers) const {
-  ByLocality counts{};
-  for (const Rank peer : peers) counts[static_cast<std::size_t>(layout_.locality(rank, peer))] += peer != rank;
+ByLevel SparseStages::count_peers(Rank rank, std::span<const Rank> peers) const {
+  ByLevel counts{};
+  for (const Rank peer : peers) counts[level_or_outermost(layout_, rank, peer)] += peer != rank;
   return counts;
 }
 
 /// Until each peer has been told a size.
-Seconds SparseStages::telling_seconds(const ByLocality& peers) const {
+Seconds SparseStages::telling_seconds(const ByLevel& peers) const {
   return std::inner_product(peers.begin(), peers.end(), next_s_.begin(), Seconds{0});
 }
 
 /// Of a stage of sizes and messages. Few peers get a message besides their size.
 /// @param told  when the last peer has told all its sizes
-Seconds SparseStages::dense_seconds(const ByLocality& peers, Seconds told) const {
+Seconds SparseStages::dense_seconds(const ByLevel& peers, Seconds told) const {
   constexpr double with_messages = 1.1;
   Seconds farthest = 0;
-  for (std::size_t l = 0; l < locality_count; ++l)
+  for (std::size_t l = 0; l < most_levels; ++l)
     if (peers[l] > 0) farthest = alone_s_[l];
   return std::max(with_messages * telling_seconds(peers), told) + 2 * farthest;
 }

@@ -17,7 +17,6 @@ namespace commpass {
 /// for others in one stage may have none in the next.
 class SparseStages {
  public:
-  /// @param layout  must live as long as this
   SparseStages(const Layout& layout, const Machine& machine);
 
   /// For each stage the group, and the peers, of a rank on the longest way through all stages; of very many ranks those
@@ -31,13 +30,13 @@ class SparseStages {
   DiscoveryGroup dearest(const Route& route, int stage) const;
   void await_peers(const Route& route, std::vector<DiscoveryGroup>& stages) const;
   void await_groups(const Route& route, std::vector<DiscoveryGroup>& stages) const;
-  ByLocality count_peers(Rank rank, std::span<const Rank> peers) const;
-  Seconds telling_seconds(const ByLocality& peers) const;
-  Seconds dense_seconds(const ByLocality& peers, Seconds told) const;
+  ByLevel count_peers(Rank rank, std::span<const Rank> peers) const;
+  Seconds telling_seconds(const ByLevel& peers) const;
+  Seconds dense_seconds(const ByLevel& peers, Seconds told) const;
 
-  const Layout& layout_;
-  ByLocality alone_s_{};  ///< of a lone small message
-  ByLocality next_s_{};   ///< until the next one can follow
+  Layout layout_;      // on() the machine
+  ByLevel alone_s_{};  ///< of a lone small message
+  ByLevel next_s_{};   ///< until the next one can follow
 };
 
 }  // namespace commpass

@@ -7,7 +7,9 @@
 #include <cstdio>
 
 #include "model/base/error.hpp"
+#include "model/base/format.hpp"
 #include "model/base/text.hpp"
+#include "model/machine/named_parameters.hpp"
 #include "model/pattern/generate.hpp"
 #include "model/pattern/matrix_pattern.hpp"
 #include "model/pattern/metis_partition.hpp"
@@ -132,7 +134,10 @@ void SelectionArguments::add_to(Command& command) {
                 &profile,
                 "machine profile: a NAME of 'commpass profile list' or a file (default: the one that was measured on "
                 "this machine)",
-                {.offer = Offer::profiles}}});
+                {.offer = Offer::profiles}},
+               {"--set", &settings,
+                "KEY=VALUE or KEY*FACTOR: another value of a parameter of 'commpass profile parameters'; may be "
+                "repeated"}});
   layout.add_to(command);
   command.add(
       {{"--model", &model, "burst (default), max-rate or postal", {.words = {"burst", "max-rate", "postal"}}},
@@ -157,6 +162,16 @@ void SelectionArguments::add_to(Command& command) {
 
 std::string SelectionArguments::find_profile(const Environment& environment) const {
   return find_profile_or_default(profile, environment);
+}
+
+Profile SelectionArguments::load_profile(const Environment& environment) const {
+  auto loaded = read_profile(find_profile(environment));
+  set_parameters(loaded, settings);
+  return loaded;
+}
+
+void SelectionArguments::add_settings(std::vector<std::pair<std::string, std::string>>& context) const {
+  if (!settings.empty()) context.emplace_back("set", join(settings, "; "));
 }
 
 CostModel SelectionArguments::cost_model() const { return parse_cost_model(model); }

@@ -3,9 +3,11 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/cost/cost.hpp"
+#include "model/machine/profile.hpp"
 #include "model/pattern/generate.hpp"
 #include "model/pattern/pattern.hpp"
 #include "selector/choose/select.hpp"
@@ -61,6 +63,7 @@ struct LayoutArguments {
 /// Which machine, layout, model and strategies.
 struct SelectionArguments {
   std::string profile;
+  std::vector<std::string> settings;  ///< --set, repeated
   LayoutArguments layout;
   std::string model = "burst";
   std::string memory = "host";
@@ -76,6 +79,11 @@ struct SelectionArguments {
   /// @return the path
   /// @throws InputError
   std::string find_profile(const Environment& environment) const;
+  /// That profile with the parameters that --set changes.
+  /// @throws InputError
+  Profile load_profile(const Environment& environment) const;
+  /// Tells what --set changes, if it does.
+  void add_settings(std::vector<std::pair<std::string, std::string>>& context) const;
   CostModel cost_model() const;
   /// Where the data is.
   DataPlace place() const { return memory == name_of(DataPlace::device) ? DataPlace::device : DataPlace::host; }

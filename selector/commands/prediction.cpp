@@ -196,7 +196,7 @@ Prediction make_prediction(const PredictArguments& arguments) {
   const auto place = selection.place();
   const auto cartesian = arguments.pattern.cartesian();
   const auto strategies = selection.named_strategies(cartesian);
-  auto profile = read_profile(selection.find_profile(environment));
+  auto profile = selection.load_profile(environment);
   const auto pricing = pricing_of(arguments, profile.machine, model);
   const auto layout = required_layout(selection.layout, pricing.ranks, environment);
 
@@ -210,6 +210,7 @@ Prediction make_prediction(const PredictArguments& arguments) {
                     {"pattern", arguments.pattern.describe()},
                     {"model", name_of(model)},
                     {"memory", selection.memory}};
+  selection.add_settings(report.context);
   if (selection.calls) report.context.emplace_back("calls", fmt::format("{}", *selection.calls));
   if (!pricing.evaluation.empty()) report.context.emplace_back("evaluation", pricing.evaluation);
   report.chosen = to_string(ranking.front().strategy);

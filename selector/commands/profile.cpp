@@ -1,4 +1,4 @@
-// commpass profile: lists, shows, validates, compares and merges machine profiles.
+// commpass profile: lists, shows, validates, converts, compares and merges machine profiles.
 #include <fmt/core.h>
 
 #include <ctime>
@@ -9,6 +9,8 @@
 #include "model/base/file.hpp"
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
+#include "model/machine/parameter_documents.hpp"
+#include "model/machine/parameters.hpp"
 #include "model/machine/plausibility.hpp"
 #include "model/machine/profile.hpp"
 #include "model/machine/profile_lookup.hpp"
@@ -75,6 +77,24 @@ void validate(const std::string& name) {
   warn_of_unknown_keys(profile);
 }
 
+void convert(const std::string& name, const std::string& output) {
+  if (!output.empty()) check_writable(output);
+  const auto profile = read_profile(path_of(name));
+  warn_of_unknown_keys(profile);
+  if (output.empty()) fmt::print("{}", to_json(profile));
+  else write_profile(profile, output);
+}
+
+void list_parameters(bool markdown) {
+  if (markdown) {
+    fmt::print("{}", parameter_table());
+    return;
+  }
+  for (const auto& row : machine_parameters())
+    fmt::print("{}", wrap_lines(fmt::format("{}: {}{}{}\n", pattern_of(row), row.meaning,
+                                            *symbol_of(row.unit) ? ", in " : "", symbol_of(row.unit))));
+}
+
 void compare(const std::string& first, const std::string& second, const OutputFormat& format) {
   const auto print = format.json ? compare_profiles_json : format.csv ? compare_profiles_csv : compare_profiles_table;
   fmt::print("{}", print(read_profile(path_of(first)), read_profile(path_of(second))));
@@ -98,6 +118,9 @@ Command profile_command() {
   struct Named {
     std::string name;
     bool json = false;
+  };
+  struct Conversion {
+    std::string name, output;
   };
   struct Merging {
     std::vector<std::string> names;
@@ -123,6 +146,20 @@ Command profile_command() {
   validate_command.add({{"profile", &validated->name, "NAME or file", {.required = true, .offer = Offer::profiles}}});
   validate_command.run = [validated] { validate(validated->name); };
 
+  const auto converted = std::make_shared<Conversion>();
+  Command convert_command{"convert", "write a profile of an older version in the form of this one"};
+  convert_command.add({{"profile", &converted->name, "NAME or file", {.required = true, .offer = Offer::profiles}},
+                       {"-o,--output", &converted->output, "profile to write (default: stdout)"}});
+  convert_command.run = [converted] { convert(converted->name, converted->output); };
+
+  const auto is_markdown = std::make_shared<bool>(false);
+  Command parameters_command{"parameters", "all parameters of a profile: their names and what they are"};
+  parameters_command.add({{"--markdown", is_markdown.get(), "the table of docs/profiles.md"}});
+  parameters_command.run = [is_markdown] { list_parameters(*is_markdown); };
+
+  Command schema_command{"schema", "the JSON schema of profiles"};
+  schema_command.run = [] { fmt::print("{}", profile_schema()); };
+
   const auto merging = std::make_shared<Merging>();
   Command merge_command{"merge", "make one profile of several launches or layouts"};
   merge_command.add(
@@ -140,8 +177,9 @@ Command profile_command() {
   compared->format.add_to(compare_command);
   compare_command.run = [compared] { compare(compared->first, compared->second, compared->format); };
 
-  Command command{"profile", "list, show, validate, compare or merge machine profiles"};
-  command.commands = {list_command, show_command, validate_command, merge_command, compare_command};
+  Command command{"profile", "list, show, validate, convert, compare or merge machine profiles"};
+  command.commands = {list_command,  show_command,    validate_command,   convert_command,
+                      merge_command, compare_command, parameters_command, schema_command};
   return command;
 }
 

@@ -267,7 +267,7 @@ void add_calibration(Page& page, const Profile& profile) {
     return beta > 0 ? PageCell(format_bytes(1 / beta) + "/s", 1 / beta) : PageCell("-");
   };
   for (const auto& fit : fitted_intervals(profile))
-    table.rows.push_back({fit.locality,
+    table.rows.push_back({fit.level,
                           fit.protocol,
                           {std::to_string(fit.sizes), static_cast<double>(fit.sizes)},
                           {format_fixed(100 * fit.median_relative_error, 1) + " %", fit.median_relative_error},
@@ -286,17 +286,19 @@ void add_profile_section(Page& page, const Profile& profile) {
   page.heading("The profile");
   page.lines("Verdict: " + describe_verdict(profile.machine) + "\n");
   for (const auto& sentence : implausible(profile.machine)) page.paragraph("Warning: " + sentence + ".");
+  PageTable absent{"What the profile lacks, and what prices use instead", {"parameter", "stands in"}, {}};
+  for (const auto& [names, stand_in] : absent_parameters(profile.machine)) absent.rows.push_back({names, stand_in});
+  if (!absent.rows.empty()) page.table(absent);
   page.picture(draw_message_times(profile));
   PageTable table{"Messages in host memory: a lone message of s bytes takes alpha + beta·s",
                   {"locality", "protocol", "up to", "alpha", "alpha, one more", "bytes per second"},
                   {}};
-  for (int l = 0; l < locality_count; ++l) {
-    const auto locality = static_cast<Locality>(l);
-    if (!profile.machine.host.has(locality)) continue;
-    for (const auto& protocol : profile.machine.host.find(locality)->protocols) {
+  for (Level level = 0; level <= profile.machine.outermost(); ++level) {
+    if (!profile.machine.host.has(level)) continue;
+    for (const auto& protocol : profile.machine.host.find(level)->protocols) {
       const bool is_last = protocol.max_bytes == std::numeric_limits<Bytes>::max();
       const double rate = protocol.beta_s_per_byte > 0 ? 1 / protocol.beta_s_per_byte : 0;
-      table.rows.push_back({name_of(locality), protocol.name,
+      table.rows.push_back({profile.machine.name_of(level), protocol.name,
                             is_last
                                 ? PageCell("any size")
                                 : PageCell(print_bytes(protocol.max_bytes), static_cast<double>(protocol.max_bytes)),
@@ -321,7 +323,7 @@ void add_maps(Page& page, const ReportArguments& arguments, const Machine& machi
                                 "ranks=16..64,bytes=8..128KiB:x16", "map-random"},
                             Map{"stencil:dims=4x4x4,bytes=1KiB,points=box", "ranks=64..1024:x4,bytes=8..128KiB:x16",
                                 "ranks=16..64,bytes=8..128KiB:x16", "map-stencil"}};
-  const bool has_network = machine.host.has(Locality::network);
+  const bool has_network = machine.host.has(machine.outermost());
   for (const auto& map : maps) {
     auto predict = arguments.predict;
     predict.pattern.generator = map.generator;
@@ -354,7 +356,7 @@ void report(const ReportArguments& arguments) {
     if (!has_pattern && is_given)
       throw InputError(name, "there is no pattern to predict", "add --generate, --matrix or --pattern");
   // All that is asked for is read and looked at before much is priced.
-  const auto profile = read_profile(predict.selection.find_profile(environment));
+  const auto profile = predict.selection.load_profile(environment);
   std::optional<Record> record;
   if (has_record) record = read_record(arguments.record);
   std::optional<Profile> other;

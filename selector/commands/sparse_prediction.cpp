@@ -59,7 +59,7 @@ SparsePrediction predict_sparse(const PredictArguments& arguments) {
   for (const auto& text : selection.strategy_names()) named.push_back(parse_sparse_strategy(text));
   std::optional<SparseStrategy> explained;
   if (!selection.explain.empty()) explained = parse_sparse_strategy(selection.explain);
-  auto profile = read_profile(selection.find_profile(environment));
+  auto profile = selection.load_profile(environment);
   const auto exchange = exchange_of(arguments, constant_size);
   const auto layout = required_layout(selection.layout, exchange.ranks, environment);
   const auto traffic = exchange.traffic(layout);
@@ -88,6 +88,7 @@ SparsePrediction predict_sparse(const PredictArguments& arguments) {
                     {"ranks", std::to_string(exchange.ranks)},
                     {"pattern", arguments.pattern.describe()},
                     {"sizes", arguments.sparse}};
+  selection.add_settings(report.context);
   const auto explanation = explained ? explain_sparse(report, price_one(*explained)) : std::string();
   return {std::move(profile), layout, std::move(report), explanation};
 }

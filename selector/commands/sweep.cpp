@@ -127,7 +127,7 @@ class Sweep {
       : arguments_(arguments),
         ranges_(ranges),
         environment_(read_environment()),
-        machine_(read_profile(arguments.selection.find_profile(environment_)).machine),
+        machine_(arguments.selection.load_profile(environment_).machine),
         model_(arguments.selection.cost_model()),
         named_(strategies_of(arguments, ranges, where_)) {}
 
@@ -158,6 +158,7 @@ class Sweep {
     if (std::ranges::find(report.keys, "ppn") != report.keys.end()) report.context[2].second = "as swept";
     if (std::ranges::all_of(report.points, [](const SweepPoint& point) { return point.nodes <= 1; }))
       report.context[2].second = "one node";
+    arguments_.selection.add_settings(report.context);
     if (!evaluation_.empty()) report.context.emplace_back("evaluation", evaluation_);
     return report;
   }

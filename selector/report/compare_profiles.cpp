@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
 #include <vector>
 
 #include "model/base/format.hpp"
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
+#include "model/machine/named_parameters.hpp"
 #include "selector/report/csv.hpp"
 #include "selector/report/json_text.hpp"
 #include "selector/report/launch_intervals.hpp"
@@ -19,49 +19,27 @@ namespace commpass {
 
 namespace {
 
-/// A number that one or both profiles have.
+/// A parameter that one or both profiles have.
 struct Row {
-  std::string key;  ///< its place in the JSON, a protocol by its name: host.network.eager.alpha_s
+  std::string key;  ///< levels.network.host.eager.alpha_s
+  MachineParameter::Unit unit{};
   std::optional<double> first, second;
 };
 
-/// What an element of a list is called: a protocol by its name, device copies by their number of processes.
-std::string name_of_element(const Json& element) {
-  if (element.contains("name")) return element["name"].get<std::string>();
-  return fmt::format("{}_processes", element.at("processes").get<int>());
-}
-
-/// The numbers of a profile by their keys.
-void flatten(const Json& json, const std::string& path, std::vector<std::pair<std::string, double>>& numbers) {
-  const auto below = [&](const std::string& key) { return path.empty() ? key : path + "." + key; };
-  if (json.is_number()) numbers.emplace_back(path, json.get<double>());
-  if (json.is_object())
-    for (const auto& [key, value] : json.items()) {
-      const bool tells_parameters = key != "schema_version" && key != "schema_minor" && key != "provenance" &&
-                                    key != "verdict" && key != "processes";
-      // The word "protocols" says nothing that the protocol's name does not.
-      if (tells_parameters) flatten(value, key == "protocols" ? path : below(key), numbers);
-    }
-  std::map<std::string, int> uses;  // nothing forbids two protocols of one name
-  if (json.is_array())
-    for (const auto& element : json) {
-      const auto name = name_of_element(element);
-      const int use = ++uses[name];
-      flatten(element, below(use == 1 ? name : fmt::format("{}#{}", name, use)), numbers);
-    }
-}
-
 std::vector<Row> rows_of(const Profile& first, const Profile& second) {
-  std::vector<std::pair<std::string, double>> a, b;
-  flatten(Json::parse(to_json(first)), "", a);
-  flatten(Json::parse(to_json(second)), "", b);
   std::vector<Row> rows;
-  for (const auto& [key, value] : a) rows.push_back({key, value, {}});
-  for (const auto& [key, value] : b) {
-    const auto found = std::ranges::find(rows, key, &Row::key);
-    if (found != rows.end()) found->second = value;
-    else rows.push_back({key, {}, value});
-  }
+  const auto add = [&](Machine machine, std::optional<double> Row::*side) {
+    for (const auto& each : named_parameters(machine)) {
+      const auto value = each.get();
+      const bool is_in_name = each.name.ends_with("_processes.processes");
+      if (is_absent(value) || is_in_name) continue;
+      auto found = std::ranges::find(rows, each.name, &Row::key);
+      if (found == rows.end()) found = rows.insert(rows.end(), {each.name, each.parameter->unit, {}, {}});
+      (*found).*side = to_double(value);
+    }
+  };
+  add(first.machine, &Row::first);
+  add(second.machine, &Row::second);
   return rows;
 }
 
@@ -83,7 +61,7 @@ Differences beyond_intervals(const Profile& first, const Profile& second) {
   return found;
 }
 
-/// What only one profile has, in the largest parts of which the other has nothing: "device" for all its channels.
+/// What only one profile has, in the largest parts of which the other has nothing: "copy" for all copies.
 std::vector<std::string> only_in(const std::vector<Row>& rows, std::optional<double> Row::*has,
                                  std::optional<double> Row::*lacks) {
   const auto other_has = [&](const std::string& part) {
@@ -102,43 +80,35 @@ std::vector<std::string> only_in(const std::vector<Row>& rows, std::optional<dou
 
 struct Lone {
   const char* memory;
-  Locality locality;
+  std::string level;
   Bytes bytes;
   std::optional<Seconds> first, second;
 };
 
-std::optional<Seconds> lone_message(const MemoryChannels& channels, Locality locality, Bytes bytes) {
-  if (!channels.has(locality)) return std::nullopt;
-  const auto& protocol = channels.find(locality)->protocol(bytes);
-  return protocol.alpha_s + protocol.beta_s_per_byte * static_cast<double>(bytes);
+std::optional<Seconds> lone_message(const Machine& machine, MemoryChannels Machine::*memory, const std::string& level,
+                                    Bytes bytes) {
+  const auto found = std::ranges::find(machine.levels, level, &MachineLevel::name);
+  const auto index = static_cast<Level>(found - machine.levels.begin());
+  if (found == machine.levels.end() || !(machine.*memory).has(index)) return std::nullopt;
+  return (machine.*memory).by_level[index]->protocol(bytes).alone_seconds(static_cast<double>(bytes));
 }
 
 /// The times of lone messages, of kinds that at least one profile has.
 std::vector<Lone> lone_messages(const Machine& first, const Machine& second) {
   constexpr Bytes kibi = 1 << 10;
   constexpr Bytes sizes[] = {8, 64, 512, 4 * kibi, 32 * kibi, 256 * kibi, 4 * kibi * kibi};
+  std::vector<std::string> levels;
+  for (const auto* machine : {&first, &second})
+    for (const auto& level : machine->levels)
+      if (std::ranges::find(levels, level.name) == levels.end()) levels.push_back(level.name);
   std::vector<Lone> result;
-  const auto add = [&](const char* memory, const MemoryChannels& a, const MemoryChannels& b) {
-    for (const auto locality : {Locality::socket, Locality::node, Locality::network})
-      for (const auto bytes : sizes)
-        if (a.has(locality) || b.has(locality))
-          result.push_back(
-              {memory, locality, bytes, lone_message(a, locality, bytes), lone_message(b, locality, bytes)});
-  };
-  add("host", first.host, second.host);
-  add("device", first.device, second.device);
+  for (const auto& [name, memory] : {std::pair("host", &Machine::host), std::pair("device", &Machine::device)})
+    for (const auto& level : levels)
+      for (const auto bytes : sizes) {
+        const auto a = lone_message(first, memory, level, bytes), b = lone_message(second, memory, level, bytes);
+        if (a || b) result.push_back({name, level, bytes, a, b});
+      }
   return result;
-}
-
-/// A number with the unit that its key ends with.
-std::string with_unit(const std::string& key, double value) {
-  constexpr double giga = 1e9, nano = 1e-9;
-  if (key.ends_with("_rate_bytes_per_s") || key.ends_with(".rate_bytes_per_s"))
-    return fmt::format("{:.3g} GB/s", value / giga);
-  if (key.ends_with("_s_per_byte")) return fmt::format("{:.3g} ns/B", value / nano);
-  if (key.ends_with("_bytes")) return fmt::format("{:.0f} B", value);
-  if (key.ends_with(".ranks")) return fmt::format("{:.0f}", value);
-  return format_seconds(value);
 }
 
 std::optional<double> ratio_of(const std::optional<double>& first, const std::optional<double>& second) {
@@ -167,13 +137,13 @@ std::string compare_profiles_table(const Profile& first, const Profile& second) 
   head("parameter");
   for (const auto& row : rows)
     if (row.first && row.second)
-      line(row.key, *row.first, *row.second, [&](double value) { return with_unit(row.key, value); });
+      line(row.key, *row.first, *row.second, [&](double value) { return format_parameter(row.unit, value); });
   text += "\n";
   head("a lone message, predicted");
   for (const auto& lone : lone_messages(first.machine, second.machine))
     if (lone.first && lone.second)
-      line(fmt::format("{} {} {}", lone.memory, name_of(lone.locality), format_bytes(static_cast<double>(lone.bytes))),
-           *lone.first, *lone.second, format_seconds);
+      line(fmt::format("{} {} {}", lone.memory, lone.level, format_bytes(static_cast<double>(lone.bytes))), *lone.first,
+           *lone.second, format_seconds);
 
   const auto tell = [&](const std::string& what, const std::vector<std::string>& parts) {
     text += wrap_lines(fmt::format("{}: {}\n", what, parts.empty() ? "nothing" : join(parts, ", ")));
@@ -207,7 +177,7 @@ std::string compare_profiles_json(const Profile& first, const Profile& second) {
   if (const auto [is_known, keys] = beyond_intervals(first, second); is_known) json["beyond_intervals"] = keys;
   json["lone_messages"] = Json::array();
   for (const auto& lone : lone_messages(first.machine, second.machine)) {
-    Json entry{{"memory", lone.memory}, {"locality", name_of(lone.locality)}, {"bytes", lone.bytes}};
+    Json entry{{"memory", lone.memory}, {"locality", lone.level}, {"bytes", lone.bytes}};
     put(entry, "first_s", lone.first);
     put(entry, "second_s", lone.second);
     put(entry, "ratio", ratio_of(lone.first, lone.second));
@@ -222,8 +192,8 @@ std::string compare_profiles_csv(const Profile& first, const Profile& second) {
     text += csv_line({"parameter", row.key, csv_number(row.first), csv_number(row.second),
                       csv_number(ratio_of(row.first, row.second))});
   for (const auto& lone : lone_messages(first.machine, second.machine))
-    text += csv_line({"message", fmt::format("{}.{}.{}", lone.memory, name_of(lone.locality), lone.bytes),
-                      csv_number(lone.first), csv_number(lone.second), csv_number(ratio_of(lone.first, lone.second))});
+    text += csv_line({"message", fmt::format("{}.{}.{}", lone.memory, lone.level, lone.bytes), csv_number(lone.first),
+                      csv_number(lone.second), csv_number(ratio_of(lone.first, lone.second))});
   return text;
 }
 

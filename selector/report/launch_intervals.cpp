@@ -76,8 +76,9 @@ std::map<std::string, std::pair<double, double>> intervals_of(const Profile& pro
       const auto ends = fit.value(key, Json());
       constexpr std::size_t two = 2;
       if (!ends.is_array() || ends.size() != two || !ends[0].is_number() || !ends[1].is_number()) continue;
-      intervals[fmt::format("host.{}.{}.{}", fit["locality"].get<std::string>(), fit["protocol"].get<std::string>(),
-                            parameter)] = {ends[0].get<double>(), ends[1].get<double>()};
+      intervals[fmt::format("levels.{}.host.{}.{}", fit["locality"].get<std::string>(),
+                            fit["protocol"].get<std::string>(), parameter)] = {ends[0].get<double>(),
+                                                                               ends[1].get<double>()};
     }
   }
   return intervals;

@@ -24,7 +24,8 @@ struct LaunchInterval {
 /// @param launches  two channels or more, `kept` among them
 std::vector<LaunchInterval> intervals_over(const Channel& kept, std::span<const Channel* const> launches);
 
-/// The intervals of a profile that its calibration found, by key: host.socket.eager.alpha_s. What is none is left out.
+/// The intervals of a profile that its calibration found, by name: levels.socket.host.eager.alpha_s. What is none is
+/// left out.
 std::map<std::string, std::pair<double, double>> intervals_of(const Profile& profile);
 
 }  // namespace commpass

@@ -16,6 +16,7 @@
 #include "model/base/text.hpp"
 #include "model/machine/miss.hpp"
 #include "model/machine/pace.hpp"
+#include "model/machine/parameters.hpp"
 #include "model/median.hpp"
 #include "selector/report/launch_errors.hpp"
 #include "selector/report/launch_intervals.hpp"
@@ -24,12 +25,14 @@ namespace commpass {
 
 namespace {
 
+using Place = MachineParameter::Place;
+
 /// A part of a machine that is taken whole.
 struct Part {
   std::string key;
   std::function<std::optional<double>(const Machine&)> amount;  ///< by which profiles are compared; nothing: absent
   std::function<void(Machine& to, const Machine& from)> take;
-  std::optional<Locality> host_channel{};  ///< if it is that of messages between hosts' memories
+  std::string host_level = {};  ///< of messages between hosts' memories; else empty
   bool is_channel = false;
 };
 
@@ -41,74 +44,108 @@ double amount_of(const Channel& channel) {
   return std::exp(sum / static_cast<double>(std::size(sizes)));
 }
 
-Part channel_part(const char* memory, MemoryChannels Machine::*channels, Locality locality) {
-  const auto index = static_cast<std::size_t>(locality);
-  return {fmt::format("{}.{}", memory, name_of(locality)),
+std::optional<Level> find_level(const Machine& machine, const std::string& name) {
+  const auto found = std::ranges::find(machine.levels, name, &MachineLevel::name);
+  return found != machine.levels.end() ? std::optional(static_cast<Level>(found - machine.levels.begin()))
+                                       : std::nullopt;
+}
+
+Part channel_part(const std::string& level, const char* memory, MemoryChannels Machine::*channels) {
+  return {fmt::format("levels.{}.{}", level, memory),
           [=](const Machine& m) {
-            return (m.*channels).has(locality) ? std::optional(amount_of(*(m.*channels).by_locality[index]))
-                                               : std::nullopt;
+            const auto index = find_level(m, level);
+            return index && (m.*channels).has(*index) ? std::optional(amount_of(*(m.*channels).by_level[*index]))
+                                                      : std::nullopt;
           },
           [=](Machine& to, const Machine& from) {
-            (to.*channels).by_locality[index] = (from.*channels).by_locality[index];
+            (to.*channels).by_level[to.level(level)] = (from.*channels).by_level[from.level(level)];
           },
-          channels == &Machine::host ? std::optional(locality) : std::nullopt, true};
+          channels == &Machine::host ? level : std::string(), true};
 }
 
-Part rate_part(const char* key, double Machine::*rate) {
-  return {key, [=](const Machine& m) { return std::isfinite(m.*rate) ? std::optional(m.*rate) : std::nullopt; },
-          [=](Machine& to, const Machine& from) { to.*rate = from.*rate; }};
+Part level_part(const std::string& level, const MachineParameter& row) {
+  return {fmt::format("levels.{}.{}", level, row.key),
+          [=](const Machine& m) {
+            const auto index = find_level(m, level);
+            const auto value = index ? row.access.get(&m.levels[*index]) : ParameterValue();
+            return is_absent(value) ? std::nullopt : std::optional(to_double(value));
+          },
+          [=](Machine& to, const Machine& from) {
+            row.access.set(&to.levels[to.level(level)], row.access.get(&from.levels[from.level(level)]));
+          }};
 }
 
-std::vector<Part> parts_of_machine() {
+/// The parameters of a section.
+/// @param owner  of the section, in a machine
+/// @param amount  by which they are compared, where there are any
+template <class Owner>
+Part section_part(const char* key, Place place, Owner owner, double (*amount)(const Machine&)) {
+  return {key,
+          [=](const Machine& m) {
+            const auto is_there = [&](const auto& row) { return !is_absent(row.access.get(owner(m))); };
+            return std::ranges::any_of(parameters_of(place), is_there) ? std::optional(amount(m)) : std::nullopt;
+          },
+          [=](Machine& to, const Machine& from) {
+            for (const auto& row : parameters_of(place)) row.access.set(owner(to), row.access.get(owner(from)));
+          }};
+}
+
+Part copies_part() {
+  return {"copy",
+          [](const Machine& m) {
+            const bool is_there = !m.device_to_host.empty() || !m.host_to_device.empty();
+            return is_there ? std::optional(1.0) : std::nullopt;
+          },
+          [](Machine& to, const Machine& from) {
+            to.device_to_host = from.device_to_host;
+            to.host_to_device = from.host_to_device;
+          }};
+}
+
+std::vector<Part> parts_of_machine(const std::vector<MachineLevel>& levels) {
   std::vector<Part> parts;
-  for (const auto locality : {Locality::socket, Locality::node, Locality::network}) {
-    parts.push_back(channel_part("host", &Machine::host, locality));
-    parts.push_back(channel_part("device", &Machine::device, locality));
+  for (const auto& level : levels) {
+    parts.push_back(channel_part(level.name, "host", &Machine::host));
+    parts.push_back(channel_part(level.name, "device", &Machine::device));
   }
-  parts.push_back(rate_part("injection", &Machine::injection_rate_bytes_per_s));
-  parts.push_back(rate_part("ejection", &Machine::ejection_rate_bytes_per_s));
-  parts.push_back(rate_part("core", &Machine::core_rate_bytes_per_s));
-  parts.push_back(rate_part("group", &Machine::group_rate_bytes_per_s));
-  parts.push_back(rate_part("bus", &Machine::bus_rate_bytes_per_s));
-  parts.push_back({"copy",
-                   [](const Machine& m) {
-                     const bool is_there = !m.device_to_host.empty() || !m.host_to_device.empty();
-                     return is_there ? std::optional(1.0) : std::nullopt;
-                   },
-                   [](Machine& to, const Machine& from) {
-                     to.device_to_host = from.device_to_host;
-                     to.host_to_device = from.host_to_device;
-                   }});
-  parts.push_back({"devices",
-                   [](const Machine& m) {
-                     const bool is_there = m.devices_per_node || m.device_copy_rate_bytes_per_s || m.device_copy_call_s;
-                     return is_there ? std::optional(m.device_copy_call_s.value_or(1)) : std::nullopt;
-                   },
-                   [](Machine& to, const Machine& from) {
-                     to.devices_per_node = from.devices_per_node;
-                     to.device_copy_rate_bytes_per_s = from.device_copy_rate_bytes_per_s;
-                     to.device_copy_call_s = from.device_copy_call_s;
-                   }});
-  parts.push_back({"local",
-                   [](const Machine& m) {
-                     constexpr double bytes = 65536;
-                     const bool is_there = m.copy_block_s || std::isfinite(m.copy_rate_bytes_per_s);
-                     return is_there ? std::optional(copying_seconds(m, bytes, 1)) : std::nullopt;
-                   },
-                   [](Machine& to, const Machine& from) {
-                     to.copy_rate_bytes_per_s = from.copy_rate_bytes_per_s;
-                     to.copy_block_s = from.copy_block_s;
-                     to.value_run_s = from.value_run_s;
-                     to.datatype_rate_bytes_per_s = from.datatype_rate_bytes_per_s;
-                     to.datatype_block_s = from.datatype_block_s;
-                   }});
-  parts.push_back({"operations",
-                   [](const Machine& m) {
-                     return m.operations == OperationCosts{} ? std::nullopt
-                                                             : std::optional(m.operations.allreduce_s.value_or(1));
-                   },
-                   [](Machine& to, const Machine& from) { to.operations = from.operations; }});
+  for (const auto& level : levels)
+    for (const auto& row : parameters_of(Place::level)) parts.push_back(level_part(level.name, row));
+  parts.push_back(copies_part());
+  const auto itself = [](auto& m) { return &m; };
+  parts.push_back(section_part("devices", Place::devices, itself,
+                               [](const Machine& m) { return m.device_copy_call_s.value_or(1); }));
+  parts.push_back(section_part("local", Place::local, itself, [](const Machine& m) {
+    constexpr double bytes = 65536;
+    return copying_seconds(m, bytes, 1);
+  }));
+  parts.push_back(section_part(
+      "operations", Place::operations, [](auto& m) { return &m.operations; },
+      [](const Machine& m) { return m.operations.allreduce_s.value_or(1); }));
   return parts;
+}
+
+/// The levels of the profile that has most, without their parameters.
+/// @throws InputError where another profile has one that it has not, or has them in another order
+std::vector<MachineLevel> levels_of(std::span<const NamedProfile> profiles) {
+  const auto names_of = [](const NamedProfile& each) {
+    std::vector<MachineLevel> levels;
+    for (const auto& level : each.profile.machine.levels) levels.push_back({.name = level.name});
+    return levels;
+  };
+  const auto count = [](const NamedProfile& each) { return each.profile.machine.levels.size(); };
+  const auto& most = *std::ranges::max_element(profiles, {}, count);
+  auto all = names_of(most);
+  for (const auto& each : profiles) {
+    auto from = all.begin();
+    for (const auto& level : names_of(each)) {
+      from = std::find(from, all.end(), level);
+      if (from == all.end())
+        throw InputError(each.name, fmt::format("level '{}' is not there in {}", level.name, most.name),
+                         "merge profiles of one machine");
+      ++from;
+    }
+  }
+  return all;
 }
 
 /// A profile that has a part, and what the part takes there.
@@ -189,21 +226,23 @@ Verdict judge(std::span<const NamedProfile> profiles, const SpreadOfLaunches& sp
   return verdict;
 }
 
-/// What α and β of a locality are in one more launch, as entries of the fits of a provenance. Launches that happen to
+/// What α and β of a level are in one more launch, as entries of the fits of a provenance. Launches that happen to
 /// agree know them no better than the one that is kept does by itself.
-void add_intervals(Json& fits, Locality locality, const Profile& kept, const std::vector<Offer>& offers) {
+void add_intervals(Json& fits, const std::string& level, const Profile& kept, const std::vector<Offer>& offers) {
+  const auto channel_of = [&](const Machine& machine) -> const Channel& {
+    return host_channel(machine, machine.level(level));
+  };
   std::vector<const Channel*> launches;
-  for (const auto& offer : offers) launches.push_back(&host_channel(offer.from->profile.machine, locality));
+  for (const auto& offer : offers) launches.push_back(&channel_of(offer.from->profile.machine));
   const auto own = intervals_of(kept);
   const auto holding_own = [&](std::pair<double, double> over_launches, const std::string& protocol,
                                const char* parameter) {
-    const auto found = own.find(fmt::format("host.{}.{}.{}", name_of(locality), protocol, parameter));
+    const auto found = own.find(fmt::format("levels.{}.host.{}.{}", level, protocol, parameter));
     const auto [low, high] = found == own.end() ? over_launches : found->second;
     return Json{std::min(over_launches.first, low), std::max(over_launches.second, high)};
   };
-  for (const auto& [protocol, alpha_s, beta_s_per_byte] :
-       intervals_over(host_channel(kept.machine, locality), launches))
-    fits.push_back({{"locality", name_of(locality)},
+  for (const auto& [protocol, alpha_s, beta_s_per_byte] : intervals_over(channel_of(kept.machine), launches))
+    fits.push_back({{"locality", level},
                     {"protocol", protocol},
                     {"launches", launches.size()},
                     {"alpha_interval_s", holding_own(alpha_s, protocol, "alpha_s")},
@@ -227,9 +266,9 @@ void keep_common(Json& provenance, const std::vector<Json>& all) {
 }
 
 /// What small messages took while a channel was measured.
-void keep_pace(Json& provenance, Locality of, const Profile& from) {
-  for (const auto& [locality, seconds] : pace_of(from))
-    if (locality == of) provenance["pace"][name_of(locality)] = seconds;
+void keep_pace(Json& provenance, const std::string& level, const Profile& from) {
+  const auto pace = Json::parse(from.provenance_json).value("pace", Json());
+  if (const auto* seconds = pace.find(level); seconds && seconds->is_number()) provenance["pace"][level] = *seconds;
 }
 
 }  // namespace
@@ -243,17 +282,18 @@ Profile merge_profiles(std::span<const NamedProfile> profiles) {
   keep_common(provenance, all);
   merged.machine.name = profiles.front().profile.machine.name;
   SpreadOfLaunches spread;
-  for (const auto& part : parts_of_machine()) {
+  merged.machine.levels = levels_of(profiles);
+  for (const auto& part : parts_of_machine(merged.machine.levels)) {
     const auto offers = offers_of(part, profiles);
     if (offers.empty()) continue;
     const auto& chosen = *offers[middle(offers)].from;
     part.take(merged.machine, chosen.profile.machine);
     origin[part.key] = chosen.name;
-    if (part.host_channel) keep_pace(provenance, *part.host_channel, chosen.profile);
+    if (!part.host_level.empty()) keep_pace(provenance, part.host_level, chosen.profile);
     if (offers.size() < 2) continue;
     const double differs = spread_of(offers);
     between[part.key] = differs;
-    if (part.host_channel) add_intervals(fits, *part.host_channel, chosen.profile, offers);
+    if (!part.host_level.empty()) add_intervals(fits, part.host_level, chosen.profile, offers);
     if (!part.is_channel) continue;
     if (differs > spread.most) {
       spread.most = differs;

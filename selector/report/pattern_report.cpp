@@ -42,6 +42,16 @@ void print_traffic(std::string& text, const std::string& heading,
            100 * share(traffic.bytes, total.bytes));
 }
 
+std::vector<std::pair<std::string, Traffic>> rows_of_levels(std::span<const LevelTraffic> levels) {
+  std::vector<std::pair<std::string, Traffic>> rows;
+  for (std::size_t l = 0; l < levels.size(); ++l) {
+    const auto two = l == 0 ? "" : fmt::format("two {}s", levels[l - 1].name);
+    const auto one = l + 1 == levels.size() ? "" : "one " + levels[l].name;
+    rows.emplace_back(one + (one.empty() || two.empty() ? "" : ", ") + two, levels[l].traffic);
+  }
+  return rows;
+}
+
 }  // namespace
 
 std::string statistics_table(const PatternStatistics& s, const std::string& pattern, const Layout* layout) {
@@ -78,12 +88,7 @@ std::string statistics_table(const PatternStatistics& s, const std::string& patt
         size.least == size.most ? bytes_text(size.least) : fmt::format("from {}", bytes_text(size.least)),
         size.traffic);
   if (!sizes.empty()) print_traffic(text, "message size", sizes, s.total);
-  if (s.by_locality)
-    print_traffic(text, "between ranks of",
-                  {{"one socket", (*s.by_locality)[0]},
-                   {"one node, two sockets", (*s.by_locality)[1]},
-                   {"two nodes", (*s.by_locality)[2]}},
-                  s.total);
+  if (layout) print_traffic(text, "between ranks of", rows_of_levels(s.by_level), s.total);
   return text;
 }
 
@@ -116,9 +121,7 @@ std::string statistics_json(const PatternStatistics& s, const std::string& patte
     entry.update(traffic(size.traffic));
     json["sizes"].push_back(std::move(entry));
   }
-  if (s.by_locality)
-    for (const auto locality : {Locality::socket, Locality::node, Locality::network})
-      json["localities"][name_of(locality)] = traffic((*s.by_locality)[static_cast<std::size_t>(locality)]);
+  for (const auto& level : s.by_level) json["localities"][level.name] = traffic(level.traffic);
   return json_text(json);
 }
 
@@ -150,9 +153,7 @@ std::string statistics_csv(const PatternStatistics& s, const std::string&, const
   };
   for (const auto& size : s.sizes)
     add_traffic("message_size", fmt::format("{}-{}", size.least, size.most), size.traffic);
-  if (s.by_locality)
-    for (const auto locality : {Locality::socket, Locality::node, Locality::network})
-      add_traffic("locality", name_of(locality), (*s.by_locality)[static_cast<std::size_t>(locality)]);
+  for (const auto& level : s.by_level) add_traffic("locality", level.name, level.traffic);
   return text;
 }
 

@@ -8,103 +8,66 @@
 #include "model/base/format.hpp"
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
+#include "model/machine/named_parameters.hpp"
 #include "model/machine/profile_origin.hpp"
 
 namespace commpass {
 
 namespace {
 
+using Place = MachineParameter::Place;
+
 constexpr double giga = 1e9;
 
-std::string rate(double bytes_per_s) {
-  return std::isfinite(bytes_per_s) ? fmt::format("{:.3g} GB/s", bytes_per_s / giga)
-                                    : std::string("not measured, taken as unlimited");
-}
+std::string rate(double bytes_per_s) { return fmt::format("{:.3g} GB/s", bytes_per_s / giga); }
 
 /// "1.2 us + 10 GB/s", or without bytes that take no time.
 std::string line(Seconds alpha_s, double beta_s_per_byte) {
   return format_seconds(alpha_s) + (beta_s_per_byte > 0 ? " + " + rate(1 / beta_s_per_byte) : ", whatever the size");
 }
 
-bool has_next(const Protocol& p) { return p.alpha_next_s != p.alpha_s || p.beta_next_s_per_byte.has_value(); }
-bool has_receive(const Protocol& p) { return p.alpha_receive_s.has_value(); }
-
-constexpr auto* next_is_absent = "next message of a burst: not measured, taken as a lone message";
-constexpr auto* receive_is_absent = "taking in a message: not measured, taken as a message of a burst, while sending";
+/// The parameters of a place that are there, each on a line.
+void add_parameters(std::string& text, const std::string& before, Place place, const void* owner) {
+  for (const auto& row : parameters_of(place))
+    if (const auto value = row.access.get(owner); !is_absent(value))
+      append(text, "{}{}: {}\n", before, row.meaning, format_parameter(row.unit, value));
+}
 
 void add_channel(std::string& text, const std::string& place, const Channel& channel) {
-  // What no protocol of a channel has is said once.
-  const bool any_next = std::ranges::any_of(channel.protocols, has_next),
-             any_receive = std::ranges::any_of(channel.protocols, has_receive);
   for (std::size_t i = 0; i < channel.protocols.size(); ++i) {
     const auto& p = channel.protocols[i];
     const auto until = i + 1 < channel.protocols.size()
                            ? "up to " + format_bytes(static_cast<double>(p.max_bytes))
                            : std::string(channel.protocols.size() > 1 ? "beyond" : "any size");
     append(text, "  {} {} ({}): {}\n", place, p.name, until, line(p.alpha_s, p.beta_s_per_byte));
-    if (has_next(p)) append(text, "    next message of a burst: {}\n", line(p.alpha_next_s, p.beta_next()));
-    else if (any_next) append(text, "    {}\n", next_is_absent);
-    if (has_receive(p))
+    if (p.alpha_next_s != p.alpha_s || p.beta_next_s_per_byte)
+      append(text, "    next message of a burst: {}\n", line(p.alpha_next_s, p.beta_next()));
+    if (p.alpha_receive_s)
       append(text, "    taking in a message: {}\n",
              line(*p.alpha_receive_s, p.beta_receive_s_per_byte.value_or(p.beta_s_per_byte)));
-    else if (any_receive) append(text, "    {}\n", receive_is_absent);
   }
-  if (!any_next) append(text, "    {}\n", next_is_absent);
-  if (!any_receive) append(text, "    {}\n", receive_is_absent);
-  if (channel.rendezvous_from_bytes)
-    append(text, "    sends of {} and more wait for their receive\n",
-           format_bytes(static_cast<double>(*channel.rendezvous_from_bytes)));
-  if (channel.gamma_s > 0.0)
-    append(text, "    queue: {} times the square of messages, halved\n", format_seconds(*channel.gamma_s));
-  if (std::isfinite(channel.aggregate_rate_bytes_per_s))
-    append(text, "    together at most {}\n", rate(channel.aggregate_rate_bytes_per_s));
-  if (std::isfinite(channel.link_rate_bytes_per_s))
-    append(text, "    those of one rank together at most {}\n", rate(channel.link_rate_bytes_per_s));
+  add_parameters(text, "    ", Place::channel, &channel);
 }
 
-void add_channels(std::string& text, const char* memory, const MemoryChannels& channels) {
-  for (const auto locality : {Locality::socket, Locality::node, Locality::network}) {
-    const auto place = fmt::format("{} {}", memory, name_of(locality));
-    if (channels.has(locality)) add_channel(text, place, *channels.find(locality));
-    else text += "  " + place + ": not measured\n";
+void add_channels(std::string& text, const char* memory, const Machine& machine, const MemoryChannels& channels) {
+  for (Level i = 0; i < machine.levels.size(); ++i) {
+    const auto place = fmt::format("{} {}", memory, machine.name_of(i));
+    const bool is_optional = i > machine.node_level() && i < machine.outermost();
+    if (channels.has(i)) add_channel(text, place, *channels.by_level[i]);
+    else if (!is_optional) text += "  " + place + ": not measured\n";
   }
 }
 
-void add_operations(std::string& text, const Machine& machine) {
-  for (const auto& [key, seconds] : measured_operations(machine.operations))
-    append(text, "  {}: {}\n", key.substr(0, key.rfind('_')), format_seconds(seconds));
-  if (const auto bytes = machine.operations.new_send_bytes)
-    append(text, "  sends of up to {}: a new request each time\n", format_bytes(static_cast<double>(*bytes)));
-  if (machine.operations.ranks) append(text, "    collective ones with {} ranks\n", *machine.operations.ranks);
+void add_copies(std::string& text, const char* direction, const std::vector<DeviceCopy>& copies) {
+  for (const auto& c : copies)
+    append(text, "  {}, {} process{}: {}\n", direction, c.processes, c.processes == 1 ? "" : "es",
+           line(c.alpha_s, c.beta_s_per_byte));
 }
 
-void add_rates(std::string& text, const Machine& machine) {
-  append(text, "  a node into the network: {}\n  the network into a node: {}\n",
-         rate(machine.injection_rate_bytes_per_s), rate(machine.ejection_rate_bytes_per_s));
-  if (std::isfinite(machine.core_rate_bytes_per_s))
-    append(text, "  each node when all send into the network: {}\n", rate(machine.core_rate_bytes_per_s));
-  if (std::isfinite(machine.group_rate_bytes_per_s))
-    append(text, "  a group of nodes into the others, or from them: {}\n", rate(machine.group_rate_bytes_per_s));
-  if (std::isfinite(machine.bus_rate_bytes_per_s))
-    append(text, "  all messages within a node: {}\n", rate(machine.bus_rate_bytes_per_s));
-  append(text, "  memory copy: {}\n  each piece of a copy: {}\n", rate(machine.copy_rate_bytes_per_s),
-         machine.copy_block_s ? format_seconds(*machine.copy_block_s) : "not measured, taken as no time");
-  if (machine.value_run_s) append(text, "  loops over values: {} a run\n", format_seconds(*machine.value_run_s));
-  if (machine.datatype_rate_bytes_per_s && machine.datatype_block_s)
-    append(text, "  derived datatypes: {}, {} a piece\n", rate(*machine.datatype_rate_bytes_per_s),
-           format_seconds(*machine.datatype_block_s));
-  const auto copies = [&](const char* direction, const std::vector<DeviceCopy>& list) {
-    for (const auto& c : list)
-      append(text, "  {}, {} process{}: {}\n", direction, c.processes, c.processes == 1 ? "" : "es",
-             line(c.alpha_s, c.beta_s_per_byte));
-  };
-  if (machine.devices_per_node) append(text, "  devices of a node: {}\n", *machine.devices_per_node);
-  if (machine.device_copy_rate_bytes_per_s)
-    append(text, "  copy within a device: {}\n", rate(*machine.device_copy_rate_bytes_per_s));
-  if (machine.device_copy_call_s)
-    append(text, "  starting copies within a device: {}\n", format_seconds(*machine.device_copy_call_s));
-  copies("device to host", machine.device_to_host);
-  copies("host to device", machine.host_to_device);
+void add_absent(std::string& text, const Machine& machine) {
+  const auto absent = absent_parameters(machine);
+  if (!absent.empty()) text += "  not measured, and what prices use instead:\n";
+  for (const auto& [names, stand_in] : absent) append(text, "    {}: {}\n", names, stand_in);
 }
 
 double number_in(const Json& json, const char* key) {
@@ -179,6 +142,33 @@ void add_provenance(std::string& text, const Json& json, const std::string& plac
 
 }  // namespace
 
+std::vector<AbsentParameters> absent_parameters(const Machine& machine) {
+  Machine copy = machine;
+  const auto all = named_parameters(copy);
+  const bool has_devices =
+      !machine.device.empty() || !machine.device_to_host.empty() || !machine.host_to_device.empty();
+  std::vector<AbsentParameters> result;
+  for (const auto& row : machine_parameters()) {
+    const bool is_last_one = row.place == Place::protocol && row.is_integer();  // without max_bytes
+    const bool is_of_no_device = row.place == Place::devices && !has_devices;
+    if (!row.stand_in || is_last_one || is_of_no_device) continue;
+    std::vector<std::string> absent;
+    std::size_t places = 0;
+    for (const auto& each : all) {
+      if (each.parameter != &row) continue;
+      ++places;
+      if (is_absent(each.get())) absent.push_back(each.name);
+    }
+    const bool is_everywhere = absent.size() == places;
+    if (absent.empty() || (row.place == Place::level && !is_everywhere)) continue;
+    std::string stand_in = row.stand_in;
+    if (row.not_offered) append(stand_in, "; not offered: {}", row.not_offered);
+    std::erase(stand_in, '`');
+    result.push_back({is_everywhere ? pattern_of(row) : join(absent, ", "), stand_in});
+  }
+  return result;
+}
+
 std::string describe_verdict(const Machine& machine) {
   if (!machine.verdict) return "none: no calibration judged it, and the fastest prediction is chosen";
   const auto& [trust, uncertainty, why, remedy] = *machine.verdict;
@@ -192,10 +182,14 @@ std::string describe_profile(const Profile& profile, const std::string& path, st
   const auto& machine = profile.machine;
   auto text =
       fmt::format("{} ({})\n  verdict: {}\n", machine.name, path, join(split(describe_verdict(machine), '\n'), "\n  "));
-  add_channels(text, "host", machine.host);
-  if (!machine.device.empty()) add_channels(text, "device", machine.device);
-  add_rates(text, machine);
-  add_operations(text, machine);
+  add_channels(text, "host", machine, machine.host);
+  if (!machine.device.empty()) add_channels(text, "device", machine, machine.device);
+  for (const auto& level : machine.levels) add_parameters(text, "  " + level.name + ", ", Place::level, &level);
+  add_copies(text, "device to host", machine.device_to_host);
+  add_copies(text, "host to device", machine.host_to_device);
+  for (const auto place : {Place::devices, Place::local}) add_parameters(text, "  ", place, &machine);
+  add_parameters(text, "  ", Place::operations, &machine.operations);
+  add_absent(text, machine);
   text += "  provenance:\n";
   add_provenance(text, Json::parse(profile.provenance_json), "", now);
   return wrap_lines(text);

@@ -23,9 +23,9 @@ Channel line(Seconds alpha_s, double beta_s_per_byte) {
 Machine simple() {
   Machine machine;
   machine.name = "simple";
-  machine.host.by_locality = {line(1, 1), line(2, 3), line(5, 4)};
-  machine.device.by_locality = {line(10, 10), line(20, 30), line(50, 40)};
-  machine.injection_rate_bytes_per_s = 1;
+  machine.host.by_level = {line(1, 1), line(2, 3), {}, line(5, 4)};
+  machine.device.by_level = {line(10, 10), line(20, 30), {}, line(50, 40)};
+  machine.levels[standard_level::node].up_rate_bytes_per_s = 1;
   machine.host_to_device = {{1, 100, 2}, {4, 400, 8}};
   machine.device_to_host = {{1, 200, 3}, {4, 800, 12}};
   return machine;

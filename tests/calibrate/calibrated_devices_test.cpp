@@ -22,7 +22,7 @@ TEST(CalibrationWithDevices, FindsEverythingThatAPathIsPricedBy) {
     for (const auto& copy : copies) EXPECT_GT(copy.beta_s_per_byte, 0);
   EXPECT_EQ(machine.devices_per_node, 2);
   EXPECT_TRUE(machine.device_copy_call_s);
-  EXPECT_TRUE(machine.device.has(Locality::socket));
+  EXPECT_TRUE(machine.device.has(standard_level::socket));
   const auto device = Json::parse(result.profile.provenance_json).at("device");
   EXPECT_EQ(device.at("name"), "protected pages");
   EXPECT_EQ(device.at("copies").size(), 8U) << "two directions, pinned and not, by one process and by two";

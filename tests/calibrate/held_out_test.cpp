@@ -16,7 +16,7 @@ using test::size_of;
 /// A machine of which all is known, and where each further message of a burst costs a second.
 Machine absurd_machine() {
   auto machine = generic_profile().machine;
-  for (auto& channel : machine.host.by_locality)
+  for (auto& channel : machine.host.by_level)
     if (channel)
       for (auto& protocol : channel->protocols) protocol.alpha_next_s = 1;
   return machine;
@@ -61,7 +61,7 @@ TEST_F(HeldOutExchanges, ThatAreFarOffAreMeasuredAgainWhereTheErrorIs) {
   if (what.empty() && patient.sampler.has_spent(1)) GTEST_SKIP() << "the machine is too busy to measure again";
   EXPECT_TRUE(what.starts_with("further messages of host.socket, since")) << what;
   EXPECT_TRUE(what.ends_with("which was taken")) << what;
-  EXPECT_LT(patient.machine.host.find(Locality::socket)->protocols.front().alpha_next_s, 0.1);
+  EXPECT_LT(patient.machine.host.find(standard_level::socket)->protocols.front().alpha_next_s, 0.1);
   const auto& all = patient.provenance.held_out;
   const auto many = std::ranges::find(all, "many small", &HeldOut::exchange);
   ASSERT_NE(many, all.end());

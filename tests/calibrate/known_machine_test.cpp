@@ -48,7 +48,7 @@ struct World {
     return 1 + burst_noise * std::sin(static_cast<double>(bytes % 97) + 1.7 * messages);
   }
 
-  const Channel& channel(Rank a, Rank b) const { return *machine.host.find(layout.locality(a, b)); }
+  const Channel& channel(Rank a, Rank b) const { return *machine.host.find(layout.channel_level(a, b)); }
   Seconds alone(Rank a, Rank b, Bytes bytes) const { return lone(channel(a, b).protocol(bytes), bytes); }
   static Seconds lone(const Protocol& protocol, Bytes bytes) {
     return protocol.alpha_s + protocol.beta_s_per_byte * static_cast<double>(bytes);
@@ -64,25 +64,26 @@ Protocol protocol(const char* name, Bytes most, Seconds alpha, double beta, Seco
 Machine known_machine() {
   Machine m;
   m.name = "known";
-  auto& host = m.host.by_locality;
-  host[0] = Channel{{protocol("eager", 4096, 3e-7, 2e-10, 1e-7, 1.5e-10, 8e-8, 5e-10),
-                     protocol("rendezvous", no_limit, 2e-6, 1e-10, 6e-7, 9e-11, 4e-7, 1.5e-10)},
-                    2e-9,
-                    1.2e10,
-                    no_rate,
-                    4097};
-  host[1] = Channel{{protocol("eager", no_limit, 6e-7, 3e-10, 2e-7, 2e-10, 1e-7, 5e-10)}, 0, 6e9, no_rate, 0};
-  host[2] = Channel{{protocol("short", 512, 1e-6, 1e-9, 5e-7, 8e-10, 3e-7, 1e-9),
-                     protocol("eager", 16384, 2e-6, 4e-10, 7e-7, 3e-10, 4e-7, 5e-10),
-                     protocol("rendezvous", no_limit, 9e-6, 1e-10, 2e-6, 1e-11, 9e-7, 1.8e-10)},
-                    5e-9,
-                    no_rate,
-                    no_rate,
-                    {}};
-  m.injection_rate_bytes_per_s = 1.1e10;
-  m.ejection_rate_bytes_per_s = 1.3e10;
-  m.core_rate_bytes_per_s = 6e9;
-  m.bus_rate_bytes_per_s = 1.5e10;
+  auto& host = m.host.by_level;
+  host[standard_level::socket] = Channel{{protocol("eager", 4096, 3e-7, 2e-10, 1e-7, 1.5e-10, 8e-8, 5e-10),
+                                          protocol("rendezvous", no_limit, 2e-6, 1e-10, 6e-7, 9e-11, 4e-7, 1.5e-10)},
+                                         2e-9,
+                                         1.2e10,
+                                         no_rate,
+                                         4097};
+  host[standard_level::node] =
+      Channel{{protocol("eager", no_limit, 6e-7, 3e-10, 2e-7, 2e-10, 1e-7, 5e-10)}, 0, 6e9, no_rate, 0};
+  host[standard_level::network] = Channel{{protocol("short", 512, 1e-6, 1e-9, 5e-7, 8e-10, 3e-7, 1e-9),
+                                           protocol("eager", 16384, 2e-6, 4e-10, 7e-7, 3e-10, 4e-7, 5e-10),
+                                           protocol("rendezvous", no_limit, 9e-6, 1e-10, 2e-6, 1e-11, 9e-7, 1.8e-10)},
+                                          5e-9,
+                                          no_rate,
+                                          no_rate,
+                                          {}};
+  m.levels[standard_level::node].up_rate_bytes_per_s = 1.1e10;
+  m.levels[standard_level::node].down_rate_bytes_per_s = 1.3e10;
+  m.levels[standard_level::network].node_share_bytes_per_s = 6e9;
+  m.levels[standard_level::node].inside_rate_bytes_per_s = 1.5e10;
   host[2]->link_rate_bytes_per_s = 1.05e10;
   m.copy_rate_bytes_per_s = 8e9;
   m.copy_block_s = 4e-8;
@@ -156,17 +157,19 @@ Seconds Bench::rings(std::span<const std::vector<Rank>> rings, Bytes bytes, Seco
   const auto size = static_cast<double>(bytes);
   double ranks = 0;
   for (const auto& ring : rings) ranks += static_cast<double>(ring.size());
-  const bool between_nodes = layout.locality(rings.front()[0], rings.front()[1]) == Locality::network;
+  const bool between_nodes = layout.channel_level(rings.front()[0], rings.front()[1]) == standard_level::network;
   if (layout.groups() > 1 && between_nodes) {
-    const double shared = std::max(layout.max_ppn() * size / machine.injection_rate_bytes_per_s,
-                                   layout.ranks_of_group(0) * size / machine.group_rate_bytes_per_s);
+    const double shared =
+        std::max(layout.max_ppn() * size / machine.levels[standard_level::node].up_rate_bytes_per_s,
+                 layout.ranks_of_group(0) * size / machine.levels[standard_level::group].up_rate_bytes_per_s);
     return channel.protocol(bytes).alpha_s + std::max(channel.protocol(bytes).beta_s_per_byte * size, shared);
   }
   const double of_node = static_cast<double>(rings.size()) * size;
   const double shared =
-      between_nodes ? of_node / std::min({machine.injection_rate_bytes_per_s, machine.ejection_rate_bytes_per_s,
-                                          machine.core_rate_bytes_per_s})
-                    : std::max(ranks * size / machine.bus_rate_bytes_per_s,
+      between_nodes ? of_node / std::min({machine.levels[standard_level::node].up_rate_bytes_per_s,
+                                          machine.levels[standard_level::node].down_rate_bytes_per_s,
+                                          machine.levels[standard_level::network].node_share_bytes_per_s})
+                    : std::max(ranks * size / machine.levels[standard_level::node].inside_rate_bytes_per_s,
                                static_cast<double>(rings.front().size()) * size / channel.aggregate_rate_bytes_per_s);
   const auto& used = channel.protocol(bytes);
   return used.alpha_s + std::max(used.beta_s_per_byte * size, shared);
@@ -183,15 +186,19 @@ Seconds Bench::streams(std::span<const Rank> senders, std::span<const Rank> rece
   const auto share = [&](int active, double rate) {
     slowest = std::max(slowest, active * static_cast<double>(bytes) / rate);
   };
-  for (std::size_t i = 0; i < senders.size(); ++i) switch (layout.locality(senders[i], receivers[i])) {
-      case Locality::socket: share(++on_socket[layout.socket(senders[i])], channel.aggregate_rate_bytes_per_s); break;
-      case Locality::node: share(++on_node[layout.node(senders[i])], channel.aggregate_rate_bytes_per_s); break;
-      case Locality::network:
-        share(++out_of[layout.node(senders[i])], world->machine.injection_rate_bytes_per_s);
-        share(++into[layout.node(receivers[i])], world->machine.ejection_rate_bytes_per_s);
-        if (layout.group_way(senders[i], receivers[i]) != GroupWay::between) break;
-        share(++out_of_group[layout.group(layout.node(senders[i]))], world->machine.group_rate_bytes_per_s);
-        share(++into_group[layout.group(layout.node(receivers[i]))], world->machine.group_rate_bytes_per_s);
+  for (std::size_t i = 0; i < senders.size(); ++i) switch (layout.channel_level(senders[i], receivers[i])) {
+      case standard_level::socket:
+        share(++on_socket[layout.socket(senders[i])], channel.aggregate_rate_bytes_per_s);
+        break;
+      case standard_level::node: share(++on_node[layout.node(senders[i])], channel.aggregate_rate_bytes_per_s); break;
+      case standard_level::network:
+        share(++out_of[layout.node(senders[i])], world->machine.levels[standard_level::node].up_rate_bytes_per_s);
+        share(++into[layout.node(receivers[i])], world->machine.levels[standard_level::node].down_rate_bytes_per_s);
+        if (layout.groups() == 1 || layout.level(senders[i], receivers[i]) <= standard_level::group) break;
+        share(++out_of_group[layout.group(layout.node(senders[i]))],
+              world->machine.levels[standard_level::group].up_rate_bytes_per_s);
+        share(++into_group[layout.group(layout.node(receivers[i]))],
+              world->machine.levels[standard_level::group].up_rate_bytes_per_s);
     }
   return channel.protocol(bytes).alpha_s + slowest;
 }
@@ -253,14 +260,14 @@ class KnownMachine : public testing::Test {
     find_slow_nodes(c);
     measure_new_sends(c);
     measure_protocols(c);
-    for (const auto locality : c.localities) find_rendezvous(c, locality);
-    for (const auto locality : c.localities) measure_bursts(c, locality, burst_share.of(locality, c.localities));
-    for (const auto locality : c.localities) measure_sharing(c, locality);
+    for (const auto level : c.levels) find_rendezvous(c, level);
+    for (const auto level : c.levels) measure_bursts(c, level, burst_share.of(level, c.levels));
+    for (const auto level : c.levels) measure_sharing(c, level);
     measure_bus(c);
     measure_core(c);
     measure_groups(c);
     measure_ejection(c);
-    for (const auto locality : c.localities) measure_receiving(c, locality, receive_share.of(locality, c.localities));
+    for (const auto level : c.levels) measure_receiving(c, level, receive_share.of(level, c.levels));
     measure_copies(c);
     measure_value_loops(c);
     measure_datatypes(c);
@@ -281,10 +288,10 @@ void expect_near(double found, double expected, const std::string& what) {
 TEST_F(KnownMachine, IsFoundAgain) {
   const auto& found = calibrate();
   const auto& truth = world_.machine;
-  for (std::size_t l = 0; l < locality_count; ++l) {
-    SCOPED_TRACE(name_of(static_cast<Locality>(l)));
-    ASSERT_TRUE(found.host.by_locality[l]);
-    const auto &channel = *found.host.by_locality[l], &expected = *truth.host.by_locality[l];
+  for (const auto l : {standard_level::socket, standard_level::node, standard_level::network}) {
+    SCOPED_TRACE(standard_level::name(l));
+    ASSERT_TRUE(found.host.by_level[l]);
+    const auto &channel = *found.host.by_level[l], &expected = *truth.host.by_level[l];
     ASSERT_EQ(channel.protocols.size(), expected.protocols.size());
     for (std::size_t i = 0; i < expected.protocols.size(); ++i) {
       const auto &protocol = channel.protocols[i], &known = expected.protocols[i];
@@ -299,14 +306,18 @@ TEST_F(KnownMachine, IsFoundAgain) {
     }
     EXPECT_NEAR(channel.gamma_s.value_or(0), expected.gamma_s.value_or(0), 1e-5 * expected.gamma_s.value_or(0) + 1e-15);
     EXPECT_EQ(channel.rendezvous_from_bytes, expected.rendezvous_from_bytes);
-    if (static_cast<Locality>(l) == Locality::network)
+    if (static_cast<Level>(l) == standard_level::network)
       expect_near(channel.link_rate_bytes_per_s, expected.link_rate_bytes_per_s, "link");
     else expect_near(channel.aggregate_rate_bytes_per_s, expected.aggregate_rate_bytes_per_s, "rate");
   }
-  expect_near(found.injection_rate_bytes_per_s, truth.injection_rate_bytes_per_s, "injection");
-  expect_near(found.ejection_rate_bytes_per_s, truth.ejection_rate_bytes_per_s, "ejection");
-  expect_near(found.core_rate_bytes_per_s, truth.core_rate_bytes_per_s, "core");
-  expect_near(found.bus_rate_bytes_per_s, truth.bus_rate_bytes_per_s, "bus");
+  expect_near(found.levels[standard_level::node].up_rate_bytes_per_s,
+              truth.levels[standard_level::node].up_rate_bytes_per_s, "injection");
+  expect_near(found.levels[standard_level::node].down_rate_bytes_per_s,
+              truth.levels[standard_level::node].down_rate_bytes_per_s, "ejection");
+  expect_near(found.levels[standard_level::network].node_share_bytes_per_s,
+              truth.levels[standard_level::network].node_share_bytes_per_s, "core");
+  expect_near(found.levels[standard_level::node].inside_rate_bytes_per_s,
+              truth.levels[standard_level::node].inside_rate_bytes_per_s, "bus");
   expect_near(found.copy_rate_bytes_per_s, truth.copy_rate_bytes_per_s, "copies");
   expect_near(found.copy_block_s.value_or(-1), *truth.copy_block_s, "a block");
   expect_near(found.value_run_s.value_or(-1), *truth.value_run_s, "a run of values");
@@ -336,10 +347,10 @@ TEST_F(KnownMachine, IsFoundAgain) {
   ASSERT_EQ(provenance.sharing.size(), 4U) << "within a socket, within a node, out of one, into one";
   for (const auto& sweep : provenance.sharing) {
     SCOPED_TRACE(sweep.parameter);
-    const auto& channel = *found.host.by_locality[static_cast<std::size_t>(sweep.locality)];
+    const auto& channel = *found.host.by_level[static_cast<std::size_t>(sweep.level)];
     const auto& protocol = channel.protocol(sweep.bytes);
-    const double rate = sweep.parameter == "injection"  ? found.injection_rate_bytes_per_s
-                        : sweep.parameter == "ejection" ? found.ejection_rate_bytes_per_s
+    const double rate = sweep.parameter == "injection"  ? found.levels[standard_level::node].up_rate_bytes_per_s
+                        : sweep.parameter == "ejection" ? found.levels[standard_level::node].down_rate_bytes_per_s
                                                         : channel.aggregate_rate_bytes_per_s;
     EXPECT_EQ(sweep.pairs.front(), 1);
     ASSERT_EQ(sweep.pairs.size(), sweep.seconds.size());
@@ -367,20 +378,20 @@ void expect_lines_of(const std::vector<Protocol>& found, const std::vector<Proto
 }
 
 TEST_F(KnownMachine, HasProtocolsThatHoldForAnOctaveOnly) {
-  world_.machine.host.by_locality[1]->protocols = {
+  world_.machine.host.by_level[1]->protocols = {
       protocol("short", 512, 8e-7, 2.4e-10, 1e-7, 8e-11, 5e-8, 5e-10),
       protocol("eager", 1000, 1.7e-6, 1.5e-10, 1e-7, 8e-11, 5e-8, 5e-10),
       protocol("rendezvous", no_limit, 3.4e-6, 6e-11, 1e-7, 4e-11, 5e-8, 5e-10)};
-  expect_lines_of(calibrate().host.by_locality[1]->protocols, world_.machine.host.by_locality[1]->protocols);
+  expect_lines_of(calibrate().host.by_level[1]->protocols, world_.machine.host.by_level[1]->protocols);
 }
 
 // None of the sizes that are drawn lies in the middle one, in which messages are faster than just below it.
 TEST_F(KnownMachine, HasAProtocolThatIsMetOnlyOnTheWayToASwitch) {
-  world_.machine.host.by_locality[0]->protocols = {
+  world_.machine.host.by_level[0]->protocols = {
       protocol("short", 16384, 2e-7, 1.5e-10, 1e-7, 1e-10, 5e-8, 5e-10),
       protocol("eager", 20000, 6e-7, 5.8e-11, 1e-7, 4e-11, 5e-8, 5e-10),
       protocol("rendezvous", no_limit, 1.7e-6, 3.7e-11, 1e-7, 3e-11, 5e-8, 5e-10)};
-  expect_lines_of(calibrate().host.by_locality[0]->protocols, world_.machine.host.by_locality[0]->protocols);
+  expect_lines_of(calibrate().host.by_level[0]->protocols, world_.machine.host.by_level[0]->protocols);
 }
 
 TEST_F(KnownMachine, WhoseLibraryHasAShortWayForNewSendsTakesItUpToTheLastByte) {
@@ -389,7 +400,7 @@ TEST_F(KnownMachine, WhoseLibraryHasAShortWayForNewSendsTakesItUpToTheLastByte) 
     world_.new_send_bytes = bytes;
     const auto& found = calibrate();
     EXPECT_EQ(found.operations.new_send_bytes, bytes);
-    const auto& protocols = found.host.find(Locality::node)->protocols;
+    const auto& protocols = found.host.find(standard_level::node)->protocols;
     ASSERT_EQ(protocols.size(), 2U) << bytes;
     EXPECT_EQ(protocols[0].max_bytes, bytes) << "and prices are those of the sends that run";
     expect_near(protocols[0].alpha_s, 3e-7, "half of it");
@@ -406,16 +417,17 @@ class TwoNodes : public KnownMachine {
 
 TEST_F(TwoNodes, OfOneRankShowTheQueueInABurstAndSayWhatTheyCannotShow) {
   const auto& found = calibrate();
-  EXPECT_NEAR(found.host.find(Locality::network)->gamma_s.value_or(-1), 5e-9, 1e-13) << "one receiver has them all";
-  const auto& protocols = found.host.find(Locality::network)->protocols;
-  const auto& known = world_.machine.host.find(Locality::network)->protocols;
+  EXPECT_NEAR(found.host.find(standard_level::network)->gamma_s.value_or(-1), 5e-9, 1e-13)
+      << "one receiver has them all";
+  const auto& protocols = found.host.find(standard_level::network)->protocols;
+  const auto& known = world_.machine.host.find(standard_level::network)->protocols;
   ASSERT_EQ(protocols.size(), known.size());
   for (std::size_t i = 0; i < known.size(); ++i) {  // by messages each way: nobody else sends
     expect_near(protocols[i].alpha_receive_s.value(), *known[i].alpha_receive_s, known[i].name);
     expect_near(protocols[i].beta_receive_s_per_byte.value(), *known[i].beta_receive_s_per_byte, known[i].name);
   }
-  EXPECT_TRUE(std::isinf(found.injection_rate_bytes_per_s));
-  EXPECT_TRUE(std::isinf(found.ejection_rate_bytes_per_s));
+  EXPECT_TRUE(std::isinf(found.levels[standard_level::node].up_rate_bytes_per_s));
+  EXPECT_TRUE(std::isinf(found.levels[standard_level::node].down_rate_bytes_per_s));
   EXPECT_THAT(reasons(),
               testing::UnorderedElementsAre(
                   HasSubstr("host.socket: no two ranks"), HasSubstr("host.node: no two ranks"),
@@ -424,26 +436,27 @@ TEST_F(TwoNodes, OfOneRankShowTheQueueInABurstAndSayWhatTheyCannotShow) {
 }
 
 TEST_F(KnownMachine, ThatTakesInAllThatOthersInjectHasNoLimitOfItsOwn) {
-  world_.machine.core_rate_bytes_per_s = std::numeric_limits<double>::infinity();
-  world_.machine.ejection_rate_bytes_per_s = 2e10;  // of 2.2e10 that two nodes inject
-  EXPECT_TRUE(std::isinf(calibrate().ejection_rate_bytes_per_s));
+  world_.machine.levels[standard_level::network].node_share_bytes_per_s = std::numeric_limits<double>::infinity();
+  world_.machine.levels[standard_level::node].down_rate_bytes_per_s = 2e10;  // of 2.2e10 that two nodes inject
+  EXPECT_TRUE(std::isinf(calibrate().levels[standard_level::node].down_rate_bytes_per_s));
   EXPECT_THAT(reasons(), testing::Contains("ejection: a node takes in all that 2 others inject"));
-  world_.machine.ejection_rate_bytes_per_s = 1.9e10;
-  expect_near(calibrate().ejection_rate_bytes_per_s, 1.9e10, "less than 0.9 of that");
+  world_.machine.levels[standard_level::node].down_rate_bytes_per_s = 1.9e10;
+  expect_near(calibrate().levels[standard_level::node].down_rate_bytes_per_s, 1.9e10, "less than 0.9 of that");
 }
 
 TEST_F(KnownMachine, WhoseCoreIsWhatOneNodeGetsHasNoLimitIntoIt) {
-  world_.machine.ejection_rate_bytes_per_s = 3 * world_.machine.core_rate_bytes_per_s;  // all that the core moves
-  EXPECT_TRUE(std::isinf(calibrate().ejection_rate_bytes_per_s));
+  world_.machine.levels[standard_level::node].down_rate_bytes_per_s =
+      3 * world_.machine.levels[standard_level::network].node_share_bytes_per_s;  // all that the core moves
+  EXPECT_TRUE(std::isinf(calibrate().levels[standard_level::node].down_rate_bytes_per_s));
   EXPECT_THAT(reasons(), testing::Contains("ejection: a node takes in all that the core moves"));
 }
 
 TEST_F(KnownMachine, WhoseNodesTakeInLessThanTheySendHasACoreThatIsNoLimit) {
-  world_.machine.core_rate_bytes_per_s = std::numeric_limits<double>::infinity();
-  world_.machine.ejection_rate_bytes_per_s = 7e9;  // of 1.1e10 that each sends
+  world_.machine.levels[standard_level::network].node_share_bytes_per_s = std::numeric_limits<double>::infinity();
+  world_.machine.levels[standard_level::node].down_rate_bytes_per_s = 7e9;  // of 1.1e10 that each sends
   const auto& found = calibrate();
-  expect_near(found.ejection_rate_bytes_per_s, 7e9, "ejection");
-  EXPECT_TRUE(std::isinf(found.core_rate_bytes_per_s));
+  expect_near(found.levels[standard_level::node].down_rate_bytes_per_s, 7e9, "ejection");
+  EXPECT_TRUE(std::isinf(found.levels[standard_level::network].node_share_bytes_per_s));
 }
 
 /// Of eight pairs between a node and the three others, six are as many on each.
@@ -451,76 +464,83 @@ class FourNodesOfEight : public KnownMachine {
  protected:
   FourNodesOfEight() : KnownMachine(Layout::regular(4, 1, 8)) {
     auto& m = world_.machine;
-    m.core_rate_bytes_per_s = m.ejection_rate_bytes_per_s = m.injection_rate_bytes_per_s =
-        std::numeric_limits<double>::infinity();
+    m.levels[standard_level::network].node_share_bytes_per_s = m.levels[standard_level::node].down_rate_bytes_per_s =
+        m.levels[standard_level::node].up_rate_bytes_per_s = std::numeric_limits<double>::infinity();
   }
   static constexpr double of_one_ = 1e10;  // what a rank's messages move at
 };
 
 TEST_F(FourNodesOfEight, ReachALimitThatOnlyAllPairsDo) {
-  world_.machine.ejection_rate_bytes_per_s = 7 * of_one_;
+  world_.machine.levels[standard_level::node].down_rate_bytes_per_s = 7 * of_one_;
   const auto& found = calibrate();
-  expect_near(found.ejection_rate_bytes_per_s, 7 * of_one_, "ejection");
-  EXPECT_TRUE(std::isinf(found.injection_rate_bytes_per_s));
-  EXPECT_TRUE(std::isinf(found.core_rate_bytes_per_s)) << "all nodes at once get what each can";
+  expect_near(found.levels[standard_level::node].down_rate_bytes_per_s, 7 * of_one_, "ejection");
+  EXPECT_TRUE(std::isinf(found.levels[standard_level::node].up_rate_bytes_per_s));
+  EXPECT_TRUE(std::isinf(found.levels[standard_level::network].node_share_bytes_per_s))
+      << "all nodes at once get what each can";
 }
 
 TEST_F(FourNodesOfEight, ReachALimitThatIsHardlyOne) {
-  world_.machine.injection_rate_bytes_per_s = 7.6 * of_one_;
+  world_.machine.levels[standard_level::node].up_rate_bytes_per_s = 7.6 * of_one_;
   const auto& found = calibrate();
-  expect_near(found.injection_rate_bytes_per_s, 7.6 * of_one_, "injection");
-  EXPECT_TRUE(std::isinf(found.ejection_rate_bytes_per_s));
+  expect_near(found.levels[standard_level::node].up_rate_bytes_per_s, 7.6 * of_one_, "injection");
+  EXPECT_TRUE(std::isinf(found.levels[standard_level::node].down_rate_bytes_per_s));
 }
 
 // What three ranks send to one node is as much as it takes in: the others are not what limits all pairs out of one.
 TEST_F(FourNodesOfEight, DoNotTakeWhatOthersTakeInForWhatOneSends) {
-  world_.machine.ejection_rate_bytes_per_s = 2.8 * of_one_;
+  world_.machine.levels[standard_level::node].down_rate_bytes_per_s = 2.8 * of_one_;
   const auto& found = calibrate();
-  expect_near(found.ejection_rate_bytes_per_s, 2.8 * of_one_, "ejection");
-  EXPECT_TRUE(std::isinf(found.injection_rate_bytes_per_s));
+  expect_near(found.levels[standard_level::node].down_rate_bytes_per_s, 2.8 * of_one_, "ejection");
+  EXPECT_TRUE(std::isinf(found.levels[standard_level::node].up_rate_bytes_per_s));
   EXPECT_THAT(reasons(), testing::Contains("injection: what one node sends is what others take in"));
 }
 
 TEST_F(FourNodesOfEight, DoNotTakeWhatOneSendsForWhatOthersTakeIn) {
-  world_.machine.injection_rate_bytes_per_s = 2.8 * of_one_;
+  world_.machine.levels[standard_level::node].up_rate_bytes_per_s = 2.8 * of_one_;
   const auto& found = calibrate();
-  expect_near(found.injection_rate_bytes_per_s, 2.8 * of_one_, "injection");
-  EXPECT_TRUE(std::isinf(found.ejection_rate_bytes_per_s));
+  expect_near(found.levels[standard_level::node].up_rate_bytes_per_s, 2.8 * of_one_, "injection");
+  EXPECT_TRUE(std::isinf(found.levels[standard_level::node].down_rate_bytes_per_s));
 }
 
 class Groups : public KnownMachine {
  protected:
   Groups() : KnownMachine(Layout::regular(2, 2, 4, 3)) {
-    world_.machine.core_rate_bytes_per_s = world_.machine.ejection_rate_bytes_per_s =
-        std::numeric_limits<double>::infinity();
-    world_.machine.group_rate_bytes_per_s = 1.5e10;  // of 2.2e10 that the nodes of one send
+    world_.machine.levels[standard_level::network].node_share_bytes_per_s =
+        world_.machine.levels[standard_level::node].down_rate_bytes_per_s = std::numeric_limits<double>::infinity();
+    world_.machine.levels[standard_level::group].up_rate_bytes_per_s =
+        world_.machine.levels[standard_level::group].down_rate_bytes_per_s =
+            1.5e10;  // of 2.2e10 that the nodes of one send
   }
 };
 
 TEST_F(Groups, ShowWhatTheirLinksMoveAndNoLimitElsewhere) {
   const auto& found = calibrate();
-  expect_near(found.group_rate_bytes_per_s, 1.5e10, "group");
-  expect_near(found.injection_rate_bytes_per_s, 1.1e10, "injection");
-  EXPECT_TRUE(std::isinf(found.core_rate_bytes_per_s));
-  EXPECT_TRUE(std::isinf(found.ejection_rate_bytes_per_s)) << "the links into the receiver's group were full";
+  expect_near(found.levels[standard_level::group].up_rate_bytes_per_s, 1.5e10, "group");
+  expect_near(found.levels[standard_level::node].up_rate_bytes_per_s, 1.1e10, "injection");
+  EXPECT_TRUE(std::isinf(found.levels[standard_level::network].node_share_bytes_per_s));
+  EXPECT_TRUE(std::isinf(found.levels[standard_level::node].down_rate_bytes_per_s))
+      << "the links into the receiver's group were full";
   EXPECT_THAT(reasons(), testing::Contains(HasSubstr("core: what groups of nodes share")));
 }
 
 TEST_F(Groups, WhoseLinksMoveAllHaveNoLimit) {
-  world_.machine.group_rate_bytes_per_s = 2.2e10;
-  EXPECT_TRUE(std::isinf(calibrate().group_rate_bytes_per_s));
+  world_.machine.levels[standard_level::group].up_rate_bytes_per_s =
+      world_.machine.levels[standard_level::group].down_rate_bytes_per_s = 2.2e10;
+  EXPECT_TRUE(std::isinf(calibrate().levels[standard_level::group].up_rate_bytes_per_s));
   EXPECT_THAT(reasons(), testing::Contains("group: all nodes of a group at once send as much as each alone"));
 }
 
 TEST_F(KnownMachine, WithoutLimitsOrWindowsSaysSo) {
-  for (auto& channel : world_.machine.host.by_locality)
-    channel->aggregate_rate_bytes_per_s = std::numeric_limits<double>::infinity();
-  world_.machine.injection_rate_bytes_per_s = world_.machine.ejection_rate_bytes_per_s =
-      world_.machine.core_rate_bytes_per_s = world_.machine.bus_rate_bytes_per_s =
-          std::numeric_limits<double>::infinity();
+  for (auto& channel : world_.machine.host.by_level)
+    if (channel) channel->aggregate_rate_bytes_per_s = std::numeric_limits<double>::infinity();
+  world_.machine.levels[standard_level::node].up_rate_bytes_per_s =
+      world_.machine.levels[standard_level::node].down_rate_bytes_per_s =
+          world_.machine.levels[standard_level::network].node_share_bytes_per_s =
+              world_.machine.levels[standard_level::node].inside_rate_bytes_per_s =
+                  std::numeric_limits<double>::infinity();
   world_.has_windows = false;
   const auto& found = calibrate();
-  EXPECT_TRUE(std::isinf(found.injection_rate_bytes_per_s));
+  EXPECT_TRUE(std::isinf(found.levels[standard_level::node].up_rate_bytes_per_s));
   EXPECT_FALSE(found.operations.put_s || found.operations.fence_s || found.operations.window_s);
   EXPECT_TRUE(found.operations.probe_s);
   EXPECT_THAT(
@@ -535,16 +555,16 @@ TEST_F(KnownMachine, WithoutLimitsOrWindowsSaysSo) {
 TEST_F(KnownMachine, WhoseRatesAreBeyondItsMemoryHasNone) {
   world_.machine.copy_rate_bytes_per_s = 1e9;  // of 8 ranks: less than what a socket or the bus is said to move
   const auto& found = calibrate();
-  EXPECT_TRUE(std::isinf(found.host.find(Locality::socket)->aggregate_rate_bytes_per_s));
-  EXPECT_TRUE(std::isinf(found.bus_rate_bytes_per_s));
+  EXPECT_TRUE(std::isinf(found.host.find(standard_level::socket)->aggregate_rate_bytes_per_s));
+  EXPECT_TRUE(std::isinf(found.levels[standard_level::node].inside_rate_bytes_per_s));
   EXPECT_THAT(reasons(), testing::Contains(HasSubstr("bus: found to be more than the copies")));
 }
 
 TEST_F(KnownMachine, WhoseBurstsAreNoiseHasNothingOfThemAndSaysSo) {
   world_.burst_noise = 0.9;
   const auto& found = calibrate();
-  for (const auto locality : {Locality::socket, Locality::node, Locality::network})
-    for (const auto& protocol : found.host.find(locality)->protocols) {
+  for (const auto level : {standard_level::socket, standard_level::node, standard_level::network})
+    for (const auto& protocol : found.host.find(level)->protocols) {
       if (!protocol.beta_next_s_per_byte) {
         EXPECT_EQ(protocol.alpha_next_s, protocol.alpha_s) << "absent";
       }
@@ -556,25 +576,25 @@ TEST_F(KnownMachine, WhoseBurstsAreNoiseHasNothingOfThemAndSaysSo) {
 
 TEST_F(KnownMachine, WhoseSendersAreBusyForLongHasALinkAllTheSame) {
   // No more than 2 KiB of its only protocol move while the processor is busy.
-  auto& network = *world_.machine.host.by_locality[2];
+  auto& network = *world_.machine.host.by_level[standard_level::network];
   network.protocols = {protocol("eager", no_limit, 5e-6, 1.1e-10, 2.5e-6, 0, 4e-7, 0)};
   network.link_rate_bytes_per_s = 9e9;
-  const auto& found = *calibrate().host.find(Locality::network);
+  const auto& found = *calibrate().host.find(standard_level::network);
   expect_near(found.link_rate_bytes_per_s, 9e9, "link");
   expect_near(found.protocols.front().alpha_next_s, 2.5e-6, "alpha_next");
   EXPECT_LT(*found.protocols.front().beta_next_s_per_byte, 1e-13) << "that is the link's";
 }
 
 TEST_F(KnownMachine, WhoseSendersAreSlowerThanAReceiverTellsItWhereItSends) {
-  auto& network = *world_.machine.host.by_locality[2];
+  auto& network = *world_.machine.host.by_level[standard_level::network];
   network.protocols = {protocol("eager", no_limit, 5e-6, 1.1e-10, 4e-6, 0, 5e-7, 0)};  // 8 senders: 0.5 us each
-  expect_near(calibrate().host.find(Locality::network)->protocols.front().alpha_receive_s.value_or(0), 5e-7,
+  expect_near(calibrate().host.find(standard_level::network)->protocols.front().alpha_receive_s.value_or(0), 5e-7,
               "alpha_receive");
 }
 
 TEST_F(KnownMachine, WhoseReceiversAreUnclearForLargeMessagesHasThoseOfSmallerOnes) {
   world_.fan_in_unclear_from = 16385;  // between nodes rendezvous alone
-  const auto& protocols = calibrate().host.find(Locality::network)->protocols;
+  const auto& protocols = calibrate().host.find(standard_level::network)->protocols;
   ASSERT_EQ(protocols.size(), 3U);
   EXPECT_TRUE(protocols[1].alpha_receive_s);
   EXPECT_EQ(protocols[2].alpha_receive_s, protocols[1].alpha_receive_s);
@@ -612,14 +632,15 @@ TEST_F(KnownMachine, HasProtocolsOfFewSizesWhereNoTimeIsLeft) {
   measure_protocols(c);
   other_clock = nullptr;
   EXPECT_LT(c.provenance.ping_pong_sizes, 3 * 10);
-  for (const auto locality : c.localities) {
-    const auto& found = c.channel(locality);
-    ASSERT_FALSE(found.protocols.empty()) << name_of(locality);
-    const auto& truth = *world_.machine.host.find(locality);
+  for (const auto level : c.levels) {
+    const auto& found = c.channel(level);
+    ASSERT_FALSE(found.protocols.empty()) << standard_level::name(level);
+    const auto& truth = *world_.machine.host.find(level);
     constexpr double roughly = 0.3;
     for (const Bytes bytes : {Bytes{1}, Bytes{4} << 20}) {
       const auto known = World::lone(truth.protocol(bytes), bytes);
-      EXPECT_NEAR(World::lone(found.protocol(bytes), bytes), known, roughly * known) << name_of(locality) << bytes;
+      EXPECT_NEAR(World::lone(found.protocol(bytes), bytes), known, roughly * known)
+          << standard_level::name(level) << bytes;
     }
   }
 }
@@ -734,11 +755,12 @@ TEST(Sampling, IsSettledWhereNineSamplesAgreeToThreePercent) {
 
 TEST(Shares, AreDividedAmongTheLocalities) {
   const Share share{0.4, 1};
-  const std::vector all{Locality::socket, Locality::node, Locality::network}, two{Locality::socket, Locality::network};
-  EXPECT_DOUBLE_EQ(share.of(Locality::socket, all).end, 0.6);
-  EXPECT_DOUBLE_EQ(share.of(Locality::network, all).end, 1);
-  EXPECT_DOUBLE_EQ(share.of(Locality::network, all).begin, 0.8);
-  EXPECT_DOUBLE_EQ(share.of(Locality::socket, two).end, 0.7);
+  const std::vector all{standard_level::socket, standard_level::node, standard_level::network},
+      two{standard_level::socket, standard_level::network};
+  EXPECT_DOUBLE_EQ(share.of(standard_level::socket, all).end, 0.6);
+  EXPECT_DOUBLE_EQ(share.of(standard_level::network, all).end, 1);
+  EXPECT_DOUBLE_EQ(share.of(standard_level::network, all).begin, 0.8);
+  EXPECT_DOUBLE_EQ(share.of(standard_level::socket, two).end, 0.7);
 }
 
 }  // namespace

@@ -136,7 +136,7 @@ TEST(WrongUsage, NamesWhatMayHaveBeenMeantAndWhereTheListIs) {
 }
 
 TEST(WrongUsage, SaysWhichRuleIsNotKept) {
-  EXPECT_EQ(refusal("profile"), "'commpass profile' needs a command; use list, show, validate, merge or compare");
+  EXPECT_EQ(refusal("profile"), "'commpass profile' needs a command; 'commpass profile --help' lists them");
   EXPECT_EQ(refusal("predict"), "'commpass predict' needs --pattern, --matrix or --generate; add one");
   EXPECT_EQ(refusal("pattern --generate alltoall:ranks=3,bytes=8"),
             "'commpass pattern' needs --output or --statistics; add one");
@@ -397,7 +397,6 @@ std::vector<std::string> ranked(const std::string& arguments) {
 std::string unsure_profile(const test::TemporaryDirectory& directory, double uncertainty) {
   auto profile = Json::parse(test::contents_of(std::string(COMMPASS_TEST_PROFILES) + "/lassen.json"));
   profile["name"] = "unsure";
-  profile["schema_version"] = 2;
   profile["verdict"] = {
       {"trust", "usable"}, {"uncertainty", uncertainty}, {"why", "it is made up"}, {"remedy", "measure"}};
   return directory.write("unsure.json", profile.dump());
@@ -922,19 +921,60 @@ TEST(Profiles, AreValidated) {
   EXPECT_NE(result.out.find("Warning: "), std::string::npos) << "its table falls, which is for people to judge";
 }
 
+TEST(Profiles, AreConverted) {
+  const test::TemporaryDirectory directory;
+  const std::string old = COMMPASS_TEST_GOLDEN "/show.json";
+  const auto printed = commpass("profile convert " + old);
+  ASSERT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_EQ(parse_profile(printed.out, "converted").machine, read_profile(old).machine);
+  EXPECT_EQ(Json::parse(printed.out)["schema_version"], profile_schema_version);
+  EXPECT_EQ(commpass("profile convert " + old + " -o " + directory.path("new.json")).out, "");
+  EXPECT_EQ(test::contents_of(directory.path("new.json")), printed.out);
+  EXPECT_EQ(commpass("profile convert lassen").out,
+            test::contents_of(std::string(COMMPASS_TEST_PROFILES) + "/lassen.json"));
+}
+
+TEST(Profiles, HaveAListOfTheirParametersAndASchema) {
+  EXPECT_NE(commpass("profile parameters").out.find("levels.*.host.*.alpha_s: latency of a lone message, in s\n"),
+            std::string::npos);
+  EXPECT_TRUE(commpass("profile parameters --markdown").out.starts_with("| parameter | unit |"));
+  EXPECT_EQ(commpass("profile schema").out, test::contents_of(std::string(COMMPASS_TEST_PROFILES) + "/schema.json"));
+}
+
+TEST(SettingParameters, PricesAnotherMachineAndSaysSo) {
+  const auto seconds = [](const std::string& run) {
+    return Json::parse(commpass(run + " --json").out)["ranking"][0]["predicted_s"].get<double>();
+  };
+  const std::string run = "predict --profile lassen --generate alltoall:ranks=8,bytes=1KiB --ppn 1 --strategy standard";
+  const std::string slower = " --set 'levels.network.host.*.alpha_s*2' --set levels.*.host.*.beta_s_per_byte*2";
+  EXPECT_NEAR(seconds(run + slower) / seconds(run), 2, 1e-6);
+  const auto context = Json::parse(commpass(run + slower + " --json").out)["context"];
+  EXPECT_EQ(context["set"], "levels.network.host.*.alpha_s*2; levels.*.host.*.beta_s_per_byte*2");
+  EXPECT_FALSE(Json::parse(commpass(run + " --json").out)["context"].contains("set"));
+  EXPECT_NE(commpass(run + slower).out.find("set: levels.network.host.*.alpha_s*2; "), std::string::npos);
+  for (const std::string more : {" --sweep bytes=8..64", " --one-shot"})
+    EXPECT_NE(commpass(run + slower + more).out.find("set: levels"), std::string::npos) << more;
+  const std::string sparse =
+      "predict --profile lassen --generate random:ranks=8,bytes=8,degree=2 --ppn 2 --sparse constant";
+  EXPECT_NE(commpass(sparse + slower).out.find("set: levels"), std::string::npos);
+  expect_one_sentence(commpass(run + " --set levels.node.up_rate_byte_per_s=3"),
+                      {"--set levels.node.up_rate_byte_per_s=3", "did you mean levels.node.up_rate_bytes_per_s"});
+  expect_one_sentence(commpass(run + " --set local.copy_block_s=-1"), {"cannot be -1", "0 or more"});
+}
+
 TEST(Profiles, AreCompared) {
   const auto result = commpass("profile compare lassen summit --json");
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto json = Json::parse(result.out);
   EXPECT_EQ(json["context"]["second"], "summit");
-  const auto parameter =
-      std::ranges::find_if(json["parameters"], [](const auto& p) { return p["key"] == "host.socket.short.alpha_s"; });
+  const auto parameter = std::ranges::find_if(
+      json["parameters"], [](const auto& p) { return p["key"] == "levels.socket.host.short.alpha_s"; });
   ASSERT_NE(parameter, json["parameters"].end());
   EXPECT_DOUBLE_EQ((*parameter)["ratio"].get<double>(), 3.51e-7 / 3.67e-7);
   const auto holds = [](const Json& list, const std::string& key) {
     return std::ranges::find(list, Json(key)) != list.end();
   };
-  EXPECT_TRUE(holds(json["only_first"], "device")) << result.out;
+  EXPECT_TRUE(holds(json["only_first"], "levels.network.device")) << result.out;
   EXPECT_TRUE(holds(json["only_second"], "copy.host_to_device.2_processes")) << result.out;
   const auto lone = std::ranges::find_if(json["lone_messages"], [](const auto& m) {
     return m["memory"] == "host" && m["locality"] == "network" && m["bytes"] == 4194304;
@@ -961,8 +1001,10 @@ TEST(Profiles, OfCalibrationsDifferByMoreThanTheirIntervalsOrNot) {
     return commpass("profile compare " + a + " " + b + more).out;
   };
   EXPECT_NE(compare(one, near).find("differs by more than its intervals: nothing"), std::string::npos);
-  EXPECT_NE(compare(one, far).find("differs by more than its intervals: host.node.eager.alpha_s\n"), std::string::npos);
-  EXPECT_EQ(Json::parse(compare(far, one, " --json"))["beyond_intervals"], Json::array({"host.node.eager.alpha_s"}));
+  EXPECT_NE(compare(one, far).find("differs by more than its intervals: levels.node.host.eager.alpha_s\n"),
+            std::string::npos);
+  EXPECT_EQ(Json::parse(compare(far, one, " --json"))["beyond_intervals"],
+            Json::array({"levels.node.host.eager.alpha_s"}));
   EXPECT_EQ(compare("lassen", "summit").find("intervals"), std::string::npos) << "publications have none";
 }
 
@@ -1000,15 +1042,16 @@ TEST(Golden, ProfileShow) {
   ASSERT_NE(place, std::string::npos) << text;
   expect_golden("show.txt", text.replace(place, path.size(), "show.json"));
 }
-TEST(ProfileShow, LeavesOutDatatypesOfWhichHalfIsKnown) {
+TEST(ProfileShow, TellsWhatTakesThePlaceOfDatatypesOfWhichHalfIsKnown) {
   const test::TemporaryDirectory directory;
   auto profile = test::contents_of(COMMPASS_TEST_GOLDEN "/show.json");
   const std::string rate = R"("datatype_rate_bytes_per_s": 2e9, )";
   profile.erase(profile.find(rate), rate.size());
   const auto result = commpass("profile show " + directory.write("p.json", profile));
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_EQ(result.out.find("derived datatypes"), std::string::npos) << result.out;
-  EXPECT_NE(result.out.find("memory copy"), std::string::npos) << result.out;
+  EXPECT_EQ(result.out.find("copies of the MPI library for a derived datatype"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("local.datatype_rate_bytes_per_s: copies: no derived datatype is made"), std::string::npos)
+      << result.out;
 }
 TEST(Golden, ProfileCompare) { expect_golden("compare.txt", commpass("profile compare lassen summit").out); }
 
@@ -1121,7 +1164,7 @@ TEST(Csv, IsThereForTheTablesOfPatternsAndOfTwoProfiles) {
     EXPECT_NE(statistics.find(line), std::string::npos) << line << " in " << statistics;
   const auto compared = commpass("profile compare lassen summit --csv").out;
   EXPECT_TRUE(compared.starts_with("kind,name,lassen,summit,ratio\n")) << compared;
-  EXPECT_NE(compared.find("\nparameter,host.network.eager.alpha_s,"), std::string::npos) << compared;
+  EXPECT_NE(compared.find("\nparameter,levels.network.host.eager.alpha_s,"), std::string::npos) << compared;
   EXPECT_NE(compared.find("\nmessage,host.network.8,"), std::string::npos) << compared;
 }
 

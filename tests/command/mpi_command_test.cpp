@@ -54,8 +54,8 @@ TEST(Calibrate, WritesAValidProfileAndNothingElse) {
   EXPECT_EQ(directory.names(), std::vector<std::string>{"here.json"});
   const auto profile = read_profile(file);
   EXPECT_EQ(profile.machine.name, "here");
-  EXPECT_FALSE(profile.machine.host.has(Locality::network)) << "both ranks are on this host";
-  EXPECT_TRUE(profile.machine.host.has(Locality::socket) || profile.machine.host.has(Locality::node));
+  EXPECT_FALSE(profile.machine.host.has(standard_level::network)) << "both ranks are on this host";
+  EXPECT_TRUE(profile.machine.host.has(standard_level::socket) || profile.machine.host.has(standard_level::node));
   EXPECT_TRUE(profile.machine.operations.neighbor_alltoall_s.has_value())
       << "what the MPI library's own collective costs";
   EXPECT_TRUE(profile.machine.operations.alltoallv_s.has_value());
@@ -115,8 +115,8 @@ TEST(Calibrate, MeasuresTheNetworkOfTwoNodes) {
   const auto result = mpirun(2, "calibrate --budget 2s --ppn 1 --json -o " + file);
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto machine = read_profile(file).machine;
-  ASSERT_TRUE(machine.host.has(Locality::network));
-  for (const auto& protocol : machine.host.find(Locality::network)->protocols) {
+  ASSERT_TRUE(machine.host.has(standard_level::network));
+  for (const auto& protocol : machine.host.find(standard_level::network)->protocols) {
     EXPECT_GT(protocol.alpha_s + protocol.beta_s_per_byte, 0);
     EXPECT_LT(protocol.alpha_s, 1);
   }
@@ -179,7 +179,7 @@ TEST(Calibrate, OfThreeRanksMeasuresReceiversAndTimesNobodyWhoTakesTurns) {
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto profile = read_profile(file);
   const auto provenance = Json::parse(profile.provenance_json);
-  const auto& protocol = profile.machine.host.find(Locality::socket)->protocols.front();
+  const auto& protocol = profile.machine.host.find(standard_level::socket)->protocols.front();
   EXPECT_TRUE(protocol.alpha_receive_s || lacks(provenance, "host.socket." + protocol.name + ": alpha_receive_s") ||
               lacks(provenance, "host.socket.alpha_receive_s: no time was left"));
   const bool crowded = std::thread::hardware_concurrency() < 3;
@@ -207,7 +207,7 @@ TEST(Calibrate, MeasuresOperationsAndDatatypesAndNotWhatNeedsMoreNodes) {
   }
   EXPECT_GT(profile.machine.datatype_rate_bytes_per_s.value_or(0), 0);
   EXPECT_TRUE(profile.machine.datatype_block_s.has_value());
-  EXPECT_TRUE(std::isinf(profile.machine.ejection_rate_bytes_per_s));
+  EXPECT_TRUE(std::isinf(profile.machine.levels[standard_level::node].down_rate_bytes_per_s));
   EXPECT_TRUE(lacks(provenance, "ejection: needs three nodes"));
 }
 
@@ -371,9 +371,11 @@ TEST(Output, OfRankZeroThatCannotBeWrittenIsAnError) {
 TEST(Measure, VerifiesAndGivesPureJson) {
   const auto result = mpirun(
       2,
-      "measure --profile lassen --ppn 1 --generate random:ranks=2,bytes=1000,degree=1 --repetitions 5 --verify --json");
+      "measure --profile lassen --ppn 1 --generate random:ranks=2,bytes=1000,degree=1 --repetitions 5 --verify --json "
+      "--set 'levels.network.host.*.alpha_s*2'");
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto json = Json::parse(result.out);
+  EXPECT_EQ(json["context"]["set"], "levels.network.host.*.alpha_s*2");
   EXPECT_EQ(json["schema_version"], 1);
   EXPECT_NE(json["context"]["verified"].get<std::string>().find("every byte"), std::string::npos);
   EXPECT_GE(json["regret"].get<double>(), 1);

@@ -30,18 +30,18 @@ namespace commpass::test {
 
 inline constexpr Bytes no_limit = std::numeric_limits<Bytes>::max();
 
-inline void set_channel(Machine& machine, Locality locality, Channel channel) {
-  machine.host.by_locality[static_cast<std::size_t>(locality)] = std::move(channel);
+inline void set_channel(Machine& machine, Level level, Channel channel) {
+  machine.host.by_level[level] = std::move(channel);
 }
 
 /// Costs like those of a small cluster: two protocols between nodes, and an injection rate.
 inline Machine small_cluster() {
   Machine machine;
   machine.name = "test";
-  set_channel(machine, Locality::socket, {{Protocol{"eager", no_limit, 4e-7, 1e-10, 2e-7}}});
-  set_channel(machine, Locality::network,
+  set_channel(machine, standard_level::socket, {{Protocol{"eager", no_limit, 4e-7, 1e-10, 2e-7}}});
+  set_channel(machine, standard_level::network,
               {{Protocol{"short", 512, 2e-6, 1e-9, 1e-6}, Protocol{"eager", no_limit, 4e-6, 2e-10, 2e-6}}});
-  machine.injection_rate_bytes_per_s = 1e10;
+  machine.levels[standard_level::node].up_rate_bytes_per_s = 1e10;
   machine.copy_rate_bytes_per_s = 1e10;
   machine.copy_block_s = 2e-8;
   return machine;

@@ -16,9 +16,9 @@ namespace {
 Profile sharing_profile() {
   Profile profile;
   profile.machine.name = "calibrated";
-  profile.machine.host.by_locality[2] =
+  profile.machine.host.by_level[standard_level::network] =
       Channel{{Protocol{"eager", std::numeric_limits<Bytes>::max(), 1e-6, 1e-9, 1e-6}}};
-  profile.machine.injection_rate_bytes_per_s = 2e9;
+  profile.machine.levels[standard_level::node].up_rate_bytes_per_s = 2e9;
   return profile;
 }
 
@@ -46,14 +46,14 @@ TEST(SharedRates, AreLinesAloneWhereNoMeasurementIsKept) {
   auto profile = sharing_profile();
   EXPECT_NE(draw_shared_rates(profile).body.find("keeps no measured points"), std::string::npos);
   EXPECT_TRUE(Json::parse(draw_shared_rates(profile).json)["rates"][0]["measured"].empty());
-  profile.machine.injection_rate_bytes_per_s = std::numeric_limits<double>::infinity();
+  profile.machine.levels[standard_level::node].up_rate_bytes_per_s = std::numeric_limits<double>::infinity();
   EXPECT_FALSE(has_shared_rates(profile));
   EXPECT_THROW(draw_shared_rates(profile), InputError);
 }
 
 TEST(SharedRates, OfAnEjectionThatOthersLimitFirstHaveNoLine) {
   auto profile = sharing_profile();
-  profile.machine.injection_rate_bytes_per_s = std::numeric_limits<double>::infinity();
+  profile.machine.levels[standard_level::node].up_rate_bytes_per_s = std::numeric_limits<double>::infinity();
   profile.provenance_json =
       R"({"sharing":[{"parameter":"ejection","bytes":1000,"pairs":[1,2],"seconds":[2e-6,4e-6],"low_s":[2e-6,4e-6],"high_s":[2e-6,4e-6]}]})";
   const auto picture = draw_shared_rates(profile);
@@ -74,7 +74,7 @@ TEST(SharedRates, PassOverWhatIsNotAsCalibrateWritesIt) {
     profile.provenance_json = text;
     EXPECT_TRUE(timed_sharing(profile).empty()) << text;
   }
-  profile.machine.injection_rate_bytes_per_s = 1e-300;
+  profile.machine.levels[standard_level::node].up_rate_bytes_per_s = 1e-300;
   EXPECT_FALSE(has_shared_rates(profile)) << "times that nobody can draw";
 }
 

@@ -150,7 +150,7 @@ TEST(SweepJson, KeepsWhatIsNoUtf8Readable) {
 TEST(MessageTimes, NameTheProtocolOfEachRangeWhereOneHasNoMessages) {
   Profile profile;
   profile.machine.name = "odd";
-  profile.machine.host.by_locality[0] =
+  profile.machine.host.by_level[0] =
       Channel{{Protocol{"empty", 0, 1e-6, 1e-10, 1e-6}, Protocol{"short", 512, 1e-6, 1e-10, 1e-6},
                Protocol{"eager", std::numeric_limits<Bytes>::max(), 2e-6, 1e-10, 2e-6}}};
   const auto body = draw_message_times(profile).body;
@@ -162,8 +162,7 @@ TEST(MessageTimes, NameTheProtocolOfEachRangeWhereOneHasNoMessages) {
 TEST(MessageTimes, ShowWhatWasMeasuredBesideTheLine) {
   Profile profile;
   profile.machine.name = "calibrated";
-  profile.machine.host.by_locality[0] =
-      Channel{{Protocol{"eager", std::numeric_limits<Bytes>::max(), 1e-6, 1e-9, 1e-6}}};
+  profile.machine.host.by_level[0] = Channel{{Protocol{"eager", std::numeric_limits<Bytes>::max(), 1e-6, 1e-9, 1e-6}}};
   profile.provenance_json =
       R"({"messages":{"socket":{"bytes":[1000,1,"x",64],"seconds":[2.2e-6,1e-6,1,1e-6],"low_s":[2e-6,9e-7,1,2e-6],"high_s":[2.3e-6,2e-6,1]},
                       "network":{"bytes":[8],"seconds":[1],"low_s":[1],"high_s":[1]},"node":3}})";
@@ -187,8 +186,7 @@ TEST(MessageTimes, ShowWhatWasMeasuredBesideTheLine) {
 TEST(CalibrationFacts, ComeFromTheProvenance) {
   Profile profile;
   profile.machine.name = "calibrated";
-  profile.machine.host.by_locality[0] =
-      Channel{{Protocol{"eager", std::numeric_limits<Bytes>::max(), 1e-6, 1e-10, 1e-6}}};
+  profile.machine.host.by_level[0] = Channel{{Protocol{"eager", std::numeric_limits<Bytes>::max(), 1e-6, 1e-10, 1e-6}}};
   const auto without = draw_message_times(profile).body;
   EXPECT_EQ(without.find("band"), std::string::npos);
   profile.provenance_json =

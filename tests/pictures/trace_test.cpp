@@ -25,7 +25,7 @@ ExchangeView view(const std::string& strategy, const std::string& pattern = "ran
 /// With receivers, so that messages are taken in after all are sent.
 Machine machine() {
   auto result = test::small_cluster();
-  for (auto& channel : result.host.by_locality)
+  for (auto& channel : result.host.by_level)
     if (channel)
       for (auto& protocol : channel->protocols) protocol.alpha_receive_s = protocol.alpha_s / 4;
   return result;

@@ -17,7 +17,7 @@ namespace {
 /// Calibrated on ranks of one socket.
 Machine machine_of_a_socket() {
   auto machine = test::small_cluster();
-  machine.host.by_locality[static_cast<std::size_t>(Locality::network)].reset();
+  machine.host.by_level[static_cast<std::size_t>(standard_level::network)].reset();
   return machine;
 }
 
@@ -55,11 +55,11 @@ std::vector<std::pair<const char*, std::function<void()>>> prices(const Layout& 
            [=] { estimate_plan_seconds(random, *make_route(standard, layout), layout, machine); }}};
 }
 
-void expect_refusals(const Layout& layout, const Machine& machine, const std::string& locality) {
+void expect_refusals(const Layout& layout, const Machine& machine, const std::string& level) {
   for (const auto& [name, price] : prices(layout, machine)) {
     SCOPED_TRACE(name);
     test::expect_sentence(test::error_of(price),
-                          {"profile test: it has no parameters for '" + locality + "'", "calibrate on ranks "});
+                          {"profile test: it has no parameters for '" + level + "'", "calibrate on ranks "});
   }
 }
 
@@ -72,7 +72,7 @@ TEST(MissingParameters, BetweenSocketsAreRefused) {
 
 TEST(MissingParameters, OfAChannelWithoutProtocolsAreMissing) {
   auto machine = test::small_cluster();
-  test::set_channel(machine, Locality::network, {});
+  test::set_channel(machine, standard_level::network, {});
   expect_refusals(Layout::with_ppn(64, 8), machine, "network");
 }
 
@@ -84,7 +84,7 @@ TEST(MissingParameters, AreNotAskedForWhereTheLayoutHasNoUseForThem) {
 
 TEST(MissingParameters, AreThoseOfALocalityWithoutASlowerOne) {
   auto machine = test::small_cluster();
-  machine.host.by_locality[static_cast<std::size_t>(Locality::socket)].reset();
+  machine.host.by_level[static_cast<std::size_t>(standard_level::socket)].reset();
   EXPECT_FALSE(missing_parameters(Layout::regular(2, 2, 2), machine)) << "the network stands in";
   const auto missing = missing_parameters(Layout::with_ppn(4, 4), Machine());
   ASSERT_TRUE(missing);

@@ -19,22 +19,23 @@ void expect_disjoint(const std::vector<Pair>& pairs) {
 TEST(DisjointPairs, AreSoRelatedAndActiveAtOnce) {
   for (const auto& layout :
        {Layout::regular(2, 2, 4), Layout::regular(3, 2, 1), Layout::with_ppn(13, 5), Layout::with_ppn(7, 1)})
-    for (const auto locality : {Locality::socket, Locality::node, Locality::network}) {
-      const auto pairs = disjoint_pairs(layout, locality);
+    for (const auto level : {standard_level::socket, standard_level::node, standard_level::network}) {
+      const auto pairs = disjoint_pairs(layout, level);
       expect_disjoint(pairs);
-      for (const auto& pair : pairs) EXPECT_EQ(layout.locality(pair.first, pair.second), locality) << layout.describe();
+      for (const auto& pair : pairs)
+        EXPECT_EQ(layout.channel_level(pair.first, pair.second), level) << layout.describe();
     }
 }
 
 TEST(DisjointPairs, AreAsManyAsThePartThatIsSharedHas) {
   const auto layout = Layout::regular(2, 2, 4);
-  EXPECT_EQ(disjoint_pairs(layout, Locality::socket), (std::vector<Pair>{{0, 1}, {2, 3}})) << "of one socket";
-  EXPECT_EQ(disjoint_pairs(layout, Locality::node), (std::vector<Pair>{{0, 4}, {1, 5}, {2, 6}, {3, 7}}));
-  EXPECT_EQ(disjoint_pairs(layout, Locality::network).size(), 8U);
-  EXPECT_EQ(disjoint_pairs(parse_layout("0,1,1,2,2,2"), Locality::network), (std::vector<Pair>{{3, 1}, {4, 2}}))
+  EXPECT_EQ(disjoint_pairs(layout, standard_level::socket), (std::vector<Pair>{{0, 1}, {2, 3}})) << "of one socket";
+  EXPECT_EQ(disjoint_pairs(layout, standard_level::node), (std::vector<Pair>{{0, 4}, {1, 5}, {2, 6}, {3, 7}}));
+  EXPECT_EQ(disjoint_pairs(layout, standard_level::network).size(), 8U);
+  EXPECT_EQ(disjoint_pairs(parse_layout("0,1,1,2,2,2"), standard_level::network), (std::vector<Pair>{{3, 1}, {4, 2}}))
       << "the two largest nodes";
-  EXPECT_TRUE(disjoint_pairs(Layout::with_ppn(4, 4), Locality::network).empty());
-  EXPECT_TRUE(disjoint_pairs(Layout::with_ppn(4, 1), Locality::socket).empty());
+  EXPECT_TRUE(disjoint_pairs(Layout::with_ppn(4, 4), standard_level::network).empty());
+  EXPECT_TRUE(disjoint_pairs(Layout::with_ppn(4, 1), standard_level::socket).empty());
 }
 
 TEST(PairsIntoOneNode, ComeFromAllOthersInTurn) {
@@ -42,18 +43,19 @@ TEST(PairsIntoOneNode, ComeFromAllOthersInTurn) {
   EXPECT_EQ(pairs_out_of_one_node(Layout::with_ppn(12, 4)), (std::vector<Pair>{{0, 4}, {1, 8}, {2, 5}, {3, 9}}));
   EXPECT_EQ(pairs_into_one_node(parse_layout("0,1,1,1,2,2")), (std::vector<Pair>{{4, 1}, {0, 2}, {5, 3}}))
       << "into the largest, from uneven ones";
-  EXPECT_EQ(pairs_out_of_one_node(Layout::with_ppn(8, 4)), disjoint_pairs(Layout::with_ppn(8, 4), Locality::network))
+  EXPECT_EQ(pairs_out_of_one_node(Layout::with_ppn(8, 4)),
+            disjoint_pairs(Layout::with_ppn(8, 4), standard_level::network))
       << "of two nodes there is one other";
   EXPECT_TRUE(pairs_into_one_node(Layout::with_ppn(4, 4)).empty());
 }
 
 TEST(Partners, AreOthersThatAreSoRelated) {
   const auto layout = Layout::regular(2, 2, 2);
-  EXPECT_EQ(partners(layout, 1, Locality::socket), std::vector<Rank>{0});
-  EXPECT_EQ(partners(layout, 1, Locality::node), (std::vector<Rank>{2, 3}));
-  EXPECT_EQ(partners(layout, 1, Locality::network), (std::vector<Rank>{4, 5, 6, 7}));
-  EXPECT_EQ(partners(Layout::with_ppn(40, 40), 3, Locality::socket).size(), 16U) << "no more are needed";
-  EXPECT_EQ(partners(Layout::with_ppn(40 * 40, 40), 0, Locality::network).back(), 16 * 40)
+  EXPECT_EQ(partners(layout, 1, standard_level::socket), std::vector<Rank>{0});
+  EXPECT_EQ(partners(layout, 1, standard_level::node), (std::vector<Rank>{2, 3}));
+  EXPECT_EQ(partners(layout, 1, standard_level::network), (std::vector<Rank>{4, 5, 6, 7}));
+  EXPECT_EQ(partners(Layout::with_ppn(40, 40), 3, standard_level::socket).size(), 16U) << "no more are needed";
+  EXPECT_EQ(partners(Layout::with_ppn(40 * 40, 40), 0, standard_level::network).back(), 16 * 40)
       << "of as many nodes as there are, so that it is not what one of them sends that shows";
 }
 

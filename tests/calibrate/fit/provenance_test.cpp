@@ -18,12 +18,14 @@ TEST(CalibrationProvenance, TellsHowGoodItIs) {
   Segment segment;
   segment.sizes = 9;
   segment.alpha_interval = {1e-6, 2e-6};
-  provenance.fits.push_back({Locality::network, "eager", segment});
-  provenance.messages = {{Locality::network, 8, 2e-6, {1.9e-6, 2.1e-6}}, {Locality::network, 64, 3e-6, {3e-6, 3e-6}}};
-  provenance.sharing = {{"injection", Locality::network, 65536, {1, 2}, {1e-5, 3e-5}, {{1e-5, 2e-5}, {2e-5, 4e-5}}}};
+  provenance.fits.push_back({standard_level::network, "eager", segment});
+  provenance.messages = {{standard_level::network, 8, 2e-6, {1.9e-6, 2.1e-6}},
+                         {standard_level::network, 64, 3e-6, {3e-6, 3e-6}}};
+  provenance.sharing = {
+      {"injection", standard_level::network, 65536, {1, 2}, {1e-5, 3e-5}, {{1e-5, 2e-5}, {2e-5, 4e-5}}}};
   provenance.slow_phases = {2, 20, 2.5};
   provenance.others = 0.5;
-  provenance.pace = {{Locality::socket, 3e-7}, {Locality::network, 2e-6}};
+  provenance.pace = {{standard_level::socket, 3e-7}, {standard_level::network, 2e-6}};
   provenance.held_out.push_back({"mixed", "stfw,n=2", 3e-6, 2e-6, {1.9e-6, 2.2e-6}});
   provenance.not_measured.emplace_back("ejection: needs three nodes");
   const auto json = Json::parse(to_json(provenance));

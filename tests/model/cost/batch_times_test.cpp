@@ -22,11 +22,12 @@ Seconds burst_seconds(int ranks, int messages, Bytes bytes, const Machine& machi
   return evaluate(make_schedule(*route, {}, pattern), layout, machine).seconds;
 }
 
-constexpr auto far = static_cast<std::size_t>(Locality::network);
+constexpr auto far = static_cast<std::size_t>(standard_level::network);
 
 Machine cluster_without_node_limits() {
   auto machine = test::small_cluster();
-  machine.injection_rate_bytes_per_s = machine.ejection_rate_bytes_per_s = std::numeric_limits<double>::infinity();
+  machine.levels[standard_level::node].up_rate_bytes_per_s =
+      machine.levels[standard_level::node].down_rate_bytes_per_s = std::numeric_limits<double>::infinity();
   machine.copy_rate_bytes_per_s = std::numeric_limits<double>::infinity();
   return machine;
 }
@@ -45,7 +46,7 @@ void expect_as_burst(const Machine& machine) {
 
 TEST(BatchTimes, AreThoseOfTheBurstModelWhereAllRanksSendTheSame) {
   auto machine = cluster_without_node_limits();
-  auto& channel = *machine.host.by_locality[far];
+  auto& channel = *machine.host.by_level[far];
   channel.aggregate_rate_bytes_per_s = std::numeric_limits<double>::infinity();
   channel.gamma_s.reset();
   for (const bool is_receiving_measured : {false, true}) {
@@ -57,7 +58,7 @@ TEST(BatchTimes, AreThoseOfTheBurstModelWhereAllRanksSendTheSame) {
 
 TEST(BatchTimes, EndNotBeforeTheLinkHasMovedAll) {
   auto machine = cluster_without_node_limits();
-  auto& channel = *machine.host.by_locality[far];
+  auto& channel = *machine.host.by_level[far];
   channel = Channel{{Protocol{"all", test::no_limit, 3e-6, 1e-10, 5e-7, 0.0, 0.0, 0.0}}};
   channel.link_rate_bytes_per_s = 1e10;
   expect_as_burst(machine);
@@ -68,13 +69,13 @@ TEST(BatchTimes, EndNotBeforeTheLinkHasMovedAll) {
 // 1 ns, of 8000 bytes, after 2.5 us.
 TEST(BatchTimes, AreThoseOfMessagesThatWaitForTheirReceive) {
   auto machine = cluster_without_node_limits();
-  machine.host.by_locality[far] = Channel{{Protocol{"all", test::no_limit, 3e-6, 1e-10, 5e-7, 0.0, 4e-7, 0.0}}};
+  machine.host.by_level[far] = Channel{{Protocol{"all", test::no_limit, 3e-6, 1e-10, 5e-7, 0.0, 4e-7, 0.0}}};
   BatchLoad load;
   load.sent[far] = load.received[far] = 3;
   load.bytes = 1000;
   load.node_bytes = 8000;
   EXPECT_NEAR(batch_times(load, machine).moving_when_posted(), 2.6e-6 + 2 * 4e-7, 1e-15);
-  machine.injection_rate_bytes_per_s = 1e9;
+  machine.levels[standard_level::node].up_rate_bytes_per_s = 1e9;
   EXPECT_NEAR(batch_times(load, machine).moving_when_posted(), 2.5e-6 + 8e-6, 1e-15);
 }
 
@@ -82,8 +83,8 @@ TEST(BatchTimes, AreThoseOfMessagesThatWaitForTheirReceive) {
 // 3.4 us, with half of its sender's launched after it; one of another protocol 9.8 us.
 TEST(BatchTimes, EndWhenALargerMessageHasArrived) {
   auto machine = cluster_without_node_limits();
-  machine.host.by_locality[far] = Channel{{Protocol{"short", 5000, 3e-6, 1e-10, 5e-7, 0.0, 0.0, 0.0},
-                                           Protocol{"long", test::no_limit, 9e-6, 1e-10, 5e-7, 0.0, 0.0, 0.0}}};
+  machine.host.by_level[far] = Channel{{Protocol{"short", 5000, 3e-6, 1e-10, 5e-7, 0.0, 0.0, 0.0},
+                                        Protocol{"long", test::no_limit, 9e-6, 1e-10, 5e-7, 0.0, 0.0, 0.0}}};
   BatchLoad load;
   load.sent[far] = load.received[far] = 3;
   load.bytes = 1000;

@@ -30,9 +30,9 @@ Machine machine() {
     return Channel{{Protocol{"short", short_limit, alpha_short, beta, alpha_short / 2},
                     Protocol{"eager", no_limit, alpha_eager, 2 * beta, alpha_eager / 2}}};
   };
-  set_channel(m, Locality::socket, channel(socket_short, socket_eager, socket_beta));
-  set_channel(m, Locality::node, channel(node_short, node_eager, node_beta));
-  set_channel(m, Locality::network, channel(network_short, network_eager, network_beta));
+  set_channel(m, standard_level::socket, channel(socket_short, socket_eager, socket_beta));
+  set_channel(m, standard_level::node, channel(node_short, node_eager, node_beta));
+  set_channel(m, standard_level::network, channel(network_short, network_eager, network_beta));
   return m;
 }
 
@@ -111,9 +111,9 @@ TEST(EveryModel, PricesNothingWithZero) {
 TEST(EveryModel, ReadsAnAbsentLocalityAsTheNextSlower) {
   for (const auto model : {CostModel::postal, CostModel::max_rate, CostModel::burst}) {
     Machine m = machine();
-    m.host.by_locality[static_cast<std::size_t>(Locality::socket)].reset();
+    m.host.by_level[static_cast<std::size_t>(standard_level::socket)].reset();
     expect_price({{{0, 1, 40}}}, m, model, node_short + node_beta * 40);
-    m.host.by_locality[static_cast<std::size_t>(Locality::node)].reset();
+    m.host.by_level[static_cast<std::size_t>(standard_level::node)].reset();
     expect_price({{{0, 1, 40}}}, m, model, network_short + network_beta * 40);
     expect_price({{{0, 2, 40}}}, m, model, network_short + network_beta * 40);
   }
@@ -121,9 +121,9 @@ TEST(EveryModel, ReadsAnAbsentLocalityAsTheNextSlower) {
 
 TEST(EveryModel, RefusesALayoutForWhichTheProfileHasNoParameters) {
   Machine no_network = machine();
-  no_network.host.by_locality[static_cast<std::size_t>(Locality::network)].reset();
+  no_network.host.by_level[static_cast<std::size_t>(standard_level::network)].reset();
   Machine socket_only = no_network;
-  socket_only.host.by_locality[static_cast<std::size_t>(Locality::node)].reset();
+  socket_only.host.by_level[static_cast<std::size_t>(standard_level::node)].reset();
   const auto one_node = Layout::regular(1, 2, 2), one_socket = Layout::regular(1, 1, 4);
   for (const auto model : {CostModel::postal, CostModel::max_rate, CostModel::burst}) {
     test::expect_sentence(test::error_of([&] { price({}, no_network, model); }),
@@ -154,9 +154,11 @@ TEST(Postal, AddsTheStages) {
 
 TEST(Postal, KnowsNothingOfSharingCopiesAndReceivers) {
   Machine m = machine();
-  m.injection_rate_bytes_per_s = m.ejection_rate_bytes_per_s = m.copy_rate_bytes_per_s = 1e-3;
+  m.levels[standard_level::node].up_rate_bytes_per_s = m.levels[standard_level::node].down_rate_bytes_per_s =
+      m.copy_rate_bytes_per_s = 1e-3;
   m.copy_block_s = 1000;
-  for (auto& channel : m.host.by_locality) {
+  for (auto& channel : m.host.by_level) {
+    if (!channel) continue;
     channel->gamma_s = 1000;
     channel->aggregate_rate_bytes_per_s = 1e-3;
   }
@@ -171,9 +173,9 @@ TEST(MaxRate, TakesWhatTheNodeInjectsIfThatTakesLonger) {
   const std::vector<std::vector<Sent>> sent{{{0, 1, 20}, {0, 4, 90}, {2, 5, 60}}};
   const Seconds alphas = socket_short + network_short, transfer = socket_beta * 20 + network_beta * 90;
   Machine m = machine();
-  m.injection_rate_bytes_per_s = 5;
+  m.levels[standard_level::node].up_rate_bytes_per_s = 5;
   expect_price(sent, m, CostModel::max_rate, alphas + 150.0 / 5);
-  m.injection_rate_bytes_per_s = 1000;
+  m.levels[standard_level::node].up_rate_bytes_per_s = 1000;
   ASSERT_LT(150.0 / 1000, transfer);
   expect_price(sent, m, CostModel::max_rate, alphas + transfer);
   expect_price(sent, m, CostModel::postal, alphas + transfer);
@@ -181,7 +183,7 @@ TEST(MaxRate, TakesWhatTheNodeInjectsIfThatTakesLonger) {
 
 TEST(MaxRate, DoesNotChargeInjectionToRanksThatStayOnTheNode) {
   Machine m = machine();
-  m.injection_rate_bytes_per_s = 0.5;
+  m.levels[standard_level::node].up_rate_bytes_per_s = 0.5;
   // Rank 2 sends nothing but on-node messages, but more of them than the injection of rank 0 takes.
   std::vector<Sent> sent{{0, 4, 10}};
   for (int i = 0; i < 12; ++i) sent.push_back({2, 0, 10});
@@ -192,7 +194,7 @@ TEST(MaxRate, DoesNotChargeInjectionToRanksThatStayOnTheNode) {
 
 TEST(MaxRate, AddsUpEachNodeAlone) {
   Machine m = machine();
-  m.injection_rate_bytes_per_s = 2;
+  m.levels[standard_level::node].up_rate_bytes_per_s = 2;
   expect_price({{{0, 4, 50}, {1, 5, 30}, {4, 0, 60}}}, m, CostModel::max_rate, network_short + (50 + 30) / 2.0);
   // Bytes of one stage do not burden another one.
   expect_price({{{0, 4, 50}}, {{1, 5, 30}}}, m, CostModel::max_rate,
@@ -207,7 +209,7 @@ TEST(Burst, ChargesAlphaOnceAndAlphaNextForTheOthers) {
 
 TEST(Burst, ChargesTheBytesOfTheOthersAtTheirOwnRateIfThatIsKnown) {
   Machine m = machine();
-  m.host.by_locality[static_cast<std::size_t>(Locality::network)]->protocols.front().beta_next_s_per_byte = 0.02;
+  m.host.by_level[static_cast<std::size_t>(standard_level::network)]->protocols.front().beta_next_s_per_byte = 0.02;
   // The sender is done with the first after α_next + β_next·s; a message still takes α + β·s of its own.
   expect_price({{{0, 4, 10}, {0, 5, 20}, {0, 6, 30}}}, m, CostModel::burst,
                2 * network_short / 2 + 0.02 * (10 + 20) + network_short + network_beta * 30);
@@ -220,7 +222,7 @@ TEST(Burst, ChargesAReceiverAsMuchAsASender) {
 
 TEST(Burst, ChargesWhatTakingInCostsTheReceiverIfThatIsKnown) {
   Machine m = machine();
-  auto& short_protocol = m.host.by_locality[static_cast<std::size_t>(Locality::network)]->protocols.front();
+  auto& short_protocol = m.host.by_level[static_cast<std::size_t>(standard_level::network)]->protocols.front();
   short_protocol.alpha_receive_s = 7;
   short_protocol.beta_receive_s_per_byte = 0.5;
   // The first arrives after α + β·s; two more are taken in behind it.
@@ -233,7 +235,7 @@ TEST(Burst, ChargesWhatTakingInCostsTheReceiverIfThatIsKnown) {
 
 TEST(Burst, TakesMessagesInWhenTheReceiversOwnHaveLeftIt) {
   Machine m = machine();
-  auto& short_protocol = m.host.by_locality[static_cast<std::size_t>(Locality::network)]->protocols.front();
+  auto& short_protocol = m.host.by_level[static_cast<std::size_t>(standard_level::network)]->protocols.front();
   short_protocol.alpha_next_s = 60;
   short_protocol.alpha_receive_s = 30;
   short_protocol.beta_receive_s_per_byte = 0;
@@ -254,7 +256,7 @@ TEST(Burst, SendsAndReceivesAtOnceWhereReceivingWasNotMeasured) {
 
 TEST(Burst, MakesASendWaitForItsReceiverOnlyIfItIsARendezvous) {
   Machine m = machine();
-  auto& network = *m.host.by_locality[static_cast<std::size_t>(Locality::network)];
+  auto& network = *m.host.by_level[static_cast<std::size_t>(standard_level::network)];
   // Rank 4 is late by an on-node message from rank 6, for which it waits in batch 0. Rank 0 sends to it in batch 1.
   const std::vector<std::vector<Sent>> late{{{0, 4, 10, 1}, {6, 4, 50, 0}}};
   const Seconds receiver = node_short + node_beta * 50, alone = network_short + network_beta * 10;
@@ -268,7 +270,7 @@ TEST(Burst, MakesASendWaitForItsReceiverOnlyIfItIsARendezvous) {
 
 TEST(Burst, LetsTheSenderOfAnEagerMessageGoOn) {
   Machine m = machine();
-  auto& network = *m.host.by_locality[static_cast<std::size_t>(Locality::network)];
+  auto& network = *m.host.by_level[static_cast<std::size_t>(standard_level::network)];
   network.protocols.front().beta_next_s_per_byte = 0;
   // Two messages to different ranks, one batch each.
   const std::vector<std::vector<Sent>> two{{{0, 4, 10, 0}, {0, 5, 10, 1}}};
@@ -281,7 +283,7 @@ TEST(Burst, LetsTheSenderOfAnEagerMessageGoOn) {
 // Not known whether it is eager: a send ends when its message has arrived, not when its receiver has dealt with it.
 TEST(Burst, LetsASenderGoOnBeforeItsReceiverHasTakenTheMessageIn) {
   Machine m = machine();
-  auto& protocol = m.host.by_locality[static_cast<std::size_t>(Locality::network)]->protocols.front();
+  auto& protocol = m.host.by_level[static_cast<std::size_t>(standard_level::network)]->protocols.front();
   protocol.alpha_receive_s = 30;
   protocol.beta_receive_s_per_byte = 0;
   const Seconds one = network_short + network_beta * 10;
@@ -295,7 +297,7 @@ TEST(Burst, LetsASenderGoOnBeforeItsReceiverHasTakenTheMessageIn) {
 // launch later.
 TEST(Burst, EndsEarlierWhereLargeMessagesLeaveFirst) {
   auto fast = machine();
-  for (auto& protocol : fast.host.by_locality[static_cast<std::size_t>(Locality::network)]->protocols)
+  for (auto& protocol : fast.host.by_level[static_cast<std::size_t>(standard_level::network)]->protocols)
     protocol.beta_next_s_per_byte = 0;
   const auto layout = Layout::with_ppn(3, 1);
   const Pattern pattern{3, {{0, 1, 10}, {0, 2, 100000}}};
@@ -308,7 +310,7 @@ TEST(Burst, EndsEarlierWhereLargeMessagesLeaveFirst) {
 
 TEST(Burst, SharesARateInEqualParts) {
   Machine m = machine();
-  m.injection_rate_bytes_per_s = 2;
+  m.levels[standard_level::node].up_rate_bytes_per_s = 2;
   // Ranks 0 and 1 inject 20 and 60 bytes. Both get 1 byte/s until the first is done after 20 s (and not after 10), when
   // 40 bytes are left, which have 2 bytes/s. Rank 0 goes on to send to rank 2 on its node.
   const Seconds first = network_short + 20, both = network_short + 20 + 40 / 2.0;
@@ -321,14 +323,14 @@ TEST(Burst, SharesARateInEqualParts) {
 
 TEST(Burst, ChargesTheQueueOfAReceiver) {
   Machine m = machine();
-  m.host.by_locality[static_cast<std::size_t>(Locality::network)]->gamma_s = 8;
+  m.host.by_level[static_cast<std::size_t>(standard_level::network)]->gamma_s = 8;
   // m receives posted at once cost γ·m²/2.
   const Seconds messages = network_short + 2 * network_short / 2 + network_beta * 3 * 20;
   expect_price({{{0, 7, 20}, {1, 7, 20}, {2, 7, 20}}}, m, CostModel::burst, messages + 8 * 3.0 * 3.0 / 2);
   // Each of three receivers has one.
   expect_price({{{0, 4, 20}, {0, 5, 20}, {0, 6, 20}}}, m, CostModel::burst, messages + 8 * 1.0 / 2);
-  // Queues of different localities do not add up before they are squared.
-  m.host.by_locality[static_cast<std::size_t>(Locality::socket)]->gamma_s = 2;
+  // Queues of different levels do not add up before they are squared.
+  m.host.by_level[static_cast<std::size_t>(standard_level::socket)]->gamma_s = 2;
   const Seconds last_arrival = network_short + network_beta * 20;
   expect_price({{{0, 7, 20}, {6, 7, 20}}}, m, CostModel::burst, last_arrival + 8 * 1.0 / 2 + 2 * 1.0 / 2);
 }
@@ -346,12 +348,12 @@ TEST(Burst, SharesTheInjectionAndEjectionOfANode) {
   const std::vector<std::vector<Sent>> pairs{{{0, 4, 50}, {1, 5, 50}, {2, 6, 50}, {3, 7, 50}}};
   const Seconds alone = network_short + network_beta * 50;
   expect_price(pairs, m, CostModel::burst, alone);
-  m.injection_rate_bytes_per_s = 10;
+  m.levels[standard_level::node].up_rate_bytes_per_s = 10;
   expect_price(pairs, m, CostModel::burst, network_short + 4 * 50 / 10.0);
   expect_price({{{0, 4, 50}}}, m, CostModel::burst, alone);  // 50 / 10 is what β takes, too
-  m.injection_rate_bytes_per_s = 1000;
+  m.levels[standard_level::node].up_rate_bytes_per_s = 1000;
   expect_price(pairs, m, CostModel::burst, alone);
-  m.ejection_rate_bytes_per_s = 8;
+  m.levels[standard_level::node].down_rate_bytes_per_s = 8;
   expect_price(pairs, m, CostModel::burst, network_short + 4 * 50 / 8.0);
 }
 
@@ -359,21 +361,21 @@ TEST(Burst, EjectsIntoTheReceivingNode) {
   // Three nodes of one rank: ranks 1 and 2 send to rank 0.
   const auto layout = Layout::regular(3, 1, 1);
   Machine m = machine();
-  m.ejection_rate_bytes_per_s = 0.5;
-  m.injection_rate_bytes_per_s = 0.75;
+  m.levels[standard_level::node].down_rate_bytes_per_s = 0.5;
+  m.levels[standard_level::node].up_rate_bytes_per_s = 0.75;
   const Seconds ejected = 2 * 60 / 0.5, injected = 60 / 0.75;
   ASSERT_GT(ejected, injected);
   // Both arrive when all is ejected; then the receiver takes in the second one.
   const Seconds second = network_short / 2 + network_beta * 60;
   expect_price({{{1, 0, 60}, {2, 0, 60}}}, m, CostModel::burst, network_short + ejected + second, layout);
-  m.ejection_rate_bytes_per_s = 1e9;
+  m.levels[standard_level::node].down_rate_bytes_per_s = 1e9;
   expect_price({{{1, 0, 60}, {2, 0, 60}}}, m, CostModel::burst, network_short + injected + second, layout);
 }
 
 TEST(Burst, SharesARateWithinASocketAndWithinANode) {
   Machine m = machine();
-  m.host.by_locality[static_cast<std::size_t>(Locality::socket)]->aggregate_rate_bytes_per_s = 4;
-  m.host.by_locality[static_cast<std::size_t>(Locality::node)]->aggregate_rate_bytes_per_s = 2;
+  m.host.by_level[static_cast<std::size_t>(standard_level::socket)]->aggregate_rate_bytes_per_s = 4;
+  m.host.by_level[static_cast<std::size_t>(standard_level::node)]->aggregate_rate_bytes_per_s = 2;
   // Both ways on one socket; another socket has a rate of its own.
   expect_price({{{0, 1, 40}, {1, 0, 40}}}, m, CostModel::burst, socket_short + 2 * 40 / 4.0);
   expect_price({{{0, 1, 40}, {2, 3, 40}}}, m, CostModel::burst, socket_short + 40 / 4.0);
@@ -384,7 +386,7 @@ TEST(Burst, SharesARateWithinASocketAndWithinANode) {
 
 TEST(Burst, KeepsAServerBusyOverBatches) {
   Machine m = machine();
-  m.injection_rate_bytes_per_s = 1;
+  m.levels[standard_level::node].up_rate_bytes_per_s = 1;
   // Rank 0 injects for 90 s. Rank 1 comes to its second batch earlier, after an on-socket message, and shares with what
   // is left. So what rank 0 sends is done last, when all has been injected.
   expect_price({{{0, 4, 90, 0}, {1, 0, 10, 0}, {1, 5, 50, 1}}}, m, CostModel::burst, network_short + 90 + 50);
@@ -392,7 +394,7 @@ TEST(Burst, KeepsAServerBusyOverBatches) {
 
 TEST(Burst, LetsTheMessagesOfARankShareItsLinkWhileItsProcessorGoesOn) {
   Machine m = machine();
-  auto& network = *m.host.by_locality[static_cast<std::size_t>(Locality::network)];
+  auto& network = *m.host.by_level[static_cast<std::size_t>(standard_level::network)];
   auto& protocol = network.protocols.front();
   protocol.alpha_next_s = 1;
   protocol.beta_next_s_per_byte = 0;
@@ -414,7 +416,7 @@ TEST(Burst, LetsTheMessagesOfARankShareItsLinkWhileItsProcessorGoesOn) {
 
 TEST(Burst, MovesALoneMessageNoFasterThanItsLinkHoweverMuchAServerCouldDo) {
   Machine m = machine();
-  m.injection_rate_bytes_per_s = 20;  // two messages' worth
+  m.levels[standard_level::node].up_rate_bytes_per_s = 20;  // two messages' worth
   // Both move at 10 bytes/s, the second one to its end, when it has the server for itself.
   expect_price({{{0, 4, 20}, {1, 5, 90}}}, m, CostModel::burst, network_short + network_beta * 90);
   // Of four each has 5 bytes/s for 4 s. Then the last is alone, and has 10.
@@ -423,7 +425,7 @@ TEST(Burst, MovesALoneMessageNoFasterThanItsLinkHoweverMuchAServerCouldDo) {
 
 TEST(Burst, DoesWhatASlowProtocolTakesLongerWhileItsReceiverIsLate) {
   Machine m = machine();
-  auto& network = *m.host.by_locality[static_cast<std::size_t>(Locality::network)];
+  auto& network = *m.host.by_level[static_cast<std::size_t>(standard_level::network)];
   network.rendezvous_from_bytes = 0;
   network.protocols.back().alpha_next_s = 1;
   // Rank 4 comes to its second batch when rank 6's message is there. Rank 0's has been copied by then: what is left is
@@ -435,11 +437,11 @@ TEST(Burst, DoesWhatASlowProtocolTakesLongerWhileItsReceiverIsLate) {
 
 TEST(Burst, SharesTheCoreAmongAllNodesAndABusAmongAllMessagesOfANode) {
   Machine m = machine();
-  m.core_rate_bytes_per_s = 1;  // of each of two nodes
+  m.levels[standard_level::network].node_share_bytes_per_s = 1;  // of each of two nodes
   expect_price({{{0, 4, 60}, {4, 0, 60}}}, m, CostModel::burst, network_short + 2 * 60 / 2.0);
   expect_price({{{0, 4, 60}}}, m, CostModel::burst, network_short + 60 / 2.0);
   m = machine();
-  m.bus_rate_bytes_per_s = 0.5;
+  m.levels[standard_level::node].inside_rate_bytes_per_s = 0.5;
   expect_price({{{0, 1, 40}, {1, 0, 40}, {2, 3, 40}, {4, 5, 40}}}, m, CostModel::burst, socket_short + 3 * 40 / 0.5);
   expect_price({{{0, 2, 40}, {3, 1, 40}}}, m, CostModel::burst, node_short + 2 * 40 / 0.5);
 }
@@ -447,7 +449,7 @@ TEST(Burst, SharesTheCoreAmongAllNodesAndABusAmongAllMessagesOfANode) {
 TEST(Burst, SharesTheLinksOfGroupsAmongWhatLeavesAndEntersThem) {
   const auto layout = parse_layout("3x2x1x2");
   Machine m = machine();
-  m.group_rate_bytes_per_s = 1;
+  m.levels[standard_level::group].up_rate_bytes_per_s = m.levels[standard_level::group].down_rate_bytes_per_s = 1;
   const auto expect = [&](const std::vector<Sent>& sent, Seconds expected) {
     expect_price({sent}, m, CostModel::burst, expected, layout);
   };
@@ -458,15 +460,16 @@ TEST(Burst, SharesTheLinksOfGroupsAmongWhatLeavesAndEntersThem) {
   expect({{0, 2, 60}, {1, 3, 60}}, network_short + network_beta * 60);
   expect_price({{{0, 4, 60}, {2, 8, 60}}}, m, CostModel::burst, network_short + network_beta * 60, parse_layout("6x2"));
   m = machine();
-  m.core_rate_bytes_per_s = 0.25;  // of each of six nodes: what stays below a switch does not reach it
+  m.levels[standard_level::network].node_share_bytes_per_s =
+      0.25;  // of each of six nodes: what stays below a switch does not reach it
   expect({{0, 2, 60}}, network_short + network_beta * 60);
   expect({{0, 4, 60}}, network_short + 60 / 1.5);
 }
 
 TEST(Burst, TakesANetworksAggregateRateAsALimitOfInjection) {
   Machine m = machine();
-  m.host.by_locality[static_cast<std::size_t>(Locality::network)]->aggregate_rate_bytes_per_s = 5;
-  m.injection_rate_bytes_per_s = 1000;
+  m.host.by_level[static_cast<std::size_t>(standard_level::network)]->aggregate_rate_bytes_per_s = 5;
+  m.levels[standard_level::node].up_rate_bytes_per_s = 1000;
   expect_price({{{0, 4, 50}, {1, 5, 50}}}, m, CostModel::burst, network_short + 2 * 50 / 5.0);
 }
 
@@ -561,7 +564,7 @@ TEST(Burst, CallsTakeTimeBeforeEveryBatch) {
 
 TEST(Burst, PartsAddUpToALoneChain) {
   Machine m = machine();
-  m.injection_rate_bytes_per_s = 2;
+  m.levels[standard_level::node].up_rate_bytes_per_s = 2;
   const auto cost = evaluate(schedule(8, {{{0, 4, 90}}}), two_nodes, m);
   const Seconds transfer = network_beta * 90, shared = 90 / 2.0;
   EXPECT_DOUBLE_EQ(cost.stages[0].parts[static_cast<std::size_t>(CostPart::latency)], network_short);
@@ -572,7 +575,7 @@ TEST(Burst, PartsAddUpToALoneChain) {
 
 TEST(Burst, PartsAddUpWhereASendWaitsForItsReceiver) {
   Machine m = machine();
-  auto& network = *m.host.by_locality[static_cast<std::size_t>(Locality::network)];
+  auto& network = *m.host.by_level[static_cast<std::size_t>(standard_level::network)];
   network.rendezvous_from_bytes = 10;
   network.protocols.front().alpha_next_s = 1;
   // Rank 4 waits for rank 6, and rank 0 for rank 4.

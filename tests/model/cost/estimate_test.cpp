@@ -17,7 +17,7 @@ using test::no_limit;
 
 /// What of a machine is not just α and β.
 struct Features {
-  bool sharing, queues, copies, localities;
+  bool sharing, queues, copies, levels;
 };
 
 Machine machine_with(const Features& features) {
@@ -31,14 +31,14 @@ Machine machine_with(const Features& features) {
     if (features.sharing) c.aggregate_rate_bytes_per_s = rate;
     return c;
   };
-  test::set_channel(machine, Locality::network, channel(2e-6, 6e-10, 1e-9, 9e9));
-  if (features.localities) {
-    test::set_channel(machine, Locality::node, channel(9e-7, 3e-10, 2e-9, 5e9));
-    test::set_channel(machine, Locality::socket, channel(4e-7, 1e-10, 3e-9, 2e9));
+  test::set_channel(machine, standard_level::network, channel(2e-6, 6e-10, 1e-9, 9e9));
+  if (features.levels) {
+    test::set_channel(machine, standard_level::node, channel(9e-7, 3e-10, 2e-9, 5e9));
+    test::set_channel(machine, standard_level::socket, channel(4e-7, 1e-10, 3e-9, 2e9));
   }
   if (features.sharing) {
-    machine.injection_rate_bytes_per_s = 3e9;
-    machine.ejection_rate_bytes_per_s = 2.5e9;
+    machine.levels[standard_level::node].up_rate_bytes_per_s = 3e9;
+    machine.levels[standard_level::node].down_rate_bytes_per_s = 2.5e9;
   }
   if (features.copies) {
     machine.copy_rate_bytes_per_s = 8e9;
@@ -51,8 +51,7 @@ std::vector<Machine> machines(bool with_copies) {
   std::vector<Machine> result;
   for (const bool sharing : {false, true})
     for (const bool queues : {false, true})
-      for (const bool localities : {false, true})
-        result.push_back(machine_with({sharing, queues, with_copies, localities}));
+      for (const bool levels : {false, true}) result.push_back(machine_with({sharing, queues, with_copies, levels}));
   return result;
 }
 
@@ -125,7 +124,9 @@ TEST(ClosedForm, IsWhatBurstSaysForFullAddressesWithoutCopies) {
 // Which of a node's messages leave its group differs by its place there, and with it who is served when.
 TEST(ClosedForm, IsNearWhereGroupsShareTheirLinks) {
   auto known = machines(false);
-  for (auto& machine : known) machine.group_rate_bytes_per_s = 1e9;
+  for (auto& machine : known)
+    machine.levels[standard_level::group].up_rate_bytes_per_s =
+        machine.levels[standard_level::group].down_rate_bytes_per_s = 1e9;
   for (const auto* layout : {"2x2x1x4", "4x2x2x2", "2x4x1x2", "3x3x1x3"})
     for (const auto* strategy : {"standard", "two-step", "local-then-node", "standard,window=4"})
       expect_deviation(strategy, layout, known, CostModel::burst, -0.16, 0.16);
@@ -450,7 +451,8 @@ TEST(RandomPatterns, AreNearTheirPrices) {
 TEST(RandomPatterns, OfVariedSizesHaveMessagesOfSlowerProtocols) {
   auto machine = machine_with({true, true, true, true});
   machine.operations.neighbor_alltoall_s = 2e-6;
-  for (auto& channel : machine.host.by_locality) {
+  for (auto& channel : machine.host.by_level) {
+    if (!channel) continue;
     auto& protocols = channel->protocols;
     protocols = {protocols.front(), protocols.front()};
     protocols.front().max_bytes = 999;
@@ -473,8 +475,9 @@ TEST(RandomPatterns, OfVariedSizesHaveMessagesOfSlowerProtocols) {
 /// Whose ranks take messages in for nothing.
 Machine machine_with_free_receivers() {
   auto machine = machine_with({false, false, false, true});
-  for (auto& channel : machine.host.by_locality)
-    for (auto& protocol : channel->protocols) protocol.alpha_receive_s = protocol.beta_receive_s_per_byte = 0;
+  for (auto& channel : machine.host.by_level)
+    if (channel)
+      for (auto& protocol : channel->protocols) protocol.alpha_receive_s = protocol.beta_receive_s_per_byte = 0;
   return machine;
 }
 
@@ -511,8 +514,9 @@ TEST(RandomPatterns, OfEvenSendersHaveNoMessageTooMany) {
 TEST(RandomPatterns, OfEvenSendersHaveBusierReceiversWhereThatCosts) {
   const auto layout = parse_layout("16x4");
   auto machine = machine_with_free_receivers();
-  for (auto& channel : machine.host.by_locality)
-    for (auto& protocol : channel->protocols) protocol.alpha_receive_s = protocol.alpha_next_s;
+  for (auto& channel : machine.host.by_level)
+    if (channel)
+      for (auto& protocol : channel->protocols) protocol.alpha_receive_s = protocol.alpha_next_s;
   const auto route = make_route(parse_strategy("standard"), layout);
   for (const auto* generator : {"random:ranks=64,degree=4,bytes=1000", "random:ranks=64,degree=16,bytes=1000"}) {
     const auto pattern = generate_pattern(generator);
@@ -531,9 +535,10 @@ TEST(RandomPatterns, OfEvenSendersHaveBusierReceiversWhereThatCosts) {
 TEST(RandomPatterns, OfEvenSendersAreAsDearAsTheirBusiestReceiversWhereTheseSendMeanwhile) {
   const auto layout = parse_layout("64x4");
   auto machine = machine_with_free_receivers();
-  for (auto& channel : machine.host.by_locality)
-    for (auto& protocol : channel->protocols)
-      protocol.alpha_receive_s = protocol.beta_receive_s_per_byte = std::nullopt;  // as for senders
+  for (auto& channel : machine.host.by_level)
+    if (channel)
+      for (auto& protocol : channel->protocols)
+        protocol.alpha_receive_s = protocol.beta_receive_s_per_byte = std::nullopt;  // as for senders
   const auto pattern = generate_pattern("random:ranks=256,degree=8,bytes=64");
   const auto even = random_pattern(totals_of(pattern, layout), layout);
   ASSERT_TRUE(even.is_even);
@@ -569,7 +574,7 @@ TEST(ClosedForm, OfNothingIsZero) {
 
 TEST(ClosedForm, RefusesWhatEvaluateRefuses) {
   Machine machine = machine_with({false, false, false, true});
-  machine.host.by_locality[static_cast<std::size_t>(Locality::network)].reset();
+  machine.host.by_level[static_cast<std::size_t>(standard_level::network)].reset();
   const auto layout = Layout::regular(2, 1, 2);
   const auto route = make_route(parse_strategy("standard"), layout);
   test::expect_sentence(test::error_of([&] { estimate_alltoall(8, *route, {}, layout, machine); }), {"'network'"});

@@ -25,9 +25,9 @@ Machine machine_with(std::optional<Bytes> rendezvous_from) {
   protocol.beta_receive_s_per_byte = 0;
   Channel channel{{protocol}};
   channel.rendezvous_from_bytes = rendezvous_from;
-  test::set_channel(machine, Locality::network, channel);
-  machine.injection_rate_bytes_per_s = rate_out;
-  machine.ejection_rate_bytes_per_s = rate_in;
+  test::set_channel(machine, standard_level::network, channel);
+  machine.levels[standard_level::node].up_rate_bytes_per_s = rate_out;
+  machine.levels[standard_level::node].down_rate_bytes_per_s = rate_in;
   return machine;
 }
 
@@ -204,8 +204,8 @@ TEST(OverlappingBatches, LetALateMessageSlowDownAnEarlierOne) {
     schedule.stages.back().messages.push_back(message);
   };
   auto machine = machine_with(std::nullopt);
-  machine.ejection_rate_bytes_per_s = std::numeric_limits<double>::infinity();
-  machine.injection_rate_bytes_per_s = 20;
+  machine.levels[standard_level::node].down_rate_bytes_per_s = std::numeric_limits<double>::infinity();
+  machine.levels[standard_level::node].up_rate_bytes_per_s = 20;
   schedule.stages.resize(1);
   add(0, 2, 100);
   add(3, 1, 10);

@@ -27,9 +27,9 @@ TEST(LayoutText, OfNodesSocketsAndRanks) {
   const auto layout = parse_layout("2x2x3");
   EXPECT_EQ(layout.ranks(), 12);
   EXPECT_EQ(layout.sockets(), 4);
-  EXPECT_EQ(layout.locality(0, 2), Locality::socket);
-  EXPECT_EQ(layout.locality(0, 3), Locality::node);
-  EXPECT_EQ(layout.locality(0, 6), Locality::network);
+  EXPECT_EQ(layout.channel_level(0, 2), standard_level::socket);
+  EXPECT_EQ(layout.channel_level(0, 3), standard_level::node);
+  EXPECT_EQ(layout.channel_level(0, 6), standard_level::network);
   EXPECT_EQ(layout.local(5), 5) << "local ranks count over the sockets of a node";
 }
 
@@ -49,9 +49,9 @@ TEST(LayoutText, OfOneEntryARank) {
 TEST(LayoutText, OfOneEntryARankWithSockets) {
   const auto layout = parse_layout("0.0,0.1,1.0,0.1");
   EXPECT_EQ(layout.sockets(), 3);
-  EXPECT_EQ(layout.locality(0, 1), Locality::node);
-  EXPECT_EQ(layout.locality(1, 3), Locality::socket);
-  EXPECT_EQ(layout.locality(1, 2), Locality::network);
+  EXPECT_EQ(layout.channel_level(0, 1), standard_level::node);
+  EXPECT_EQ(layout.channel_level(1, 3), standard_level::socket);
+  EXPECT_EQ(layout.channel_level(1, 2), standard_level::network);
 }
 
 TEST(LayoutText, OfGroupsNodesSocketsAndRanks) {
@@ -63,10 +63,10 @@ TEST(LayoutText, OfGroupsNodesSocketsAndRanks) {
   EXPECT_EQ(layout.group(3), 1);
   EXPECT_EQ(layout.ranks_of_group(1), 12);
   EXPECT_EQ(layout.nodes_of_each_group(), 3);
-  EXPECT_EQ(layout.group_way(0, 11), GroupWay::within);
-  EXPECT_EQ(layout.group_way(0, 12), GroupWay::between);
+  EXPECT_EQ(layout.level(0, 11), standard_level::group);
+  EXPECT_EQ(layout.level(0, 12), standard_level::network);
   EXPECT_EQ(layout.describe(), "6 nodes x 4 ranks, 2 groups");
-  EXPECT_EQ(parse_layout("1x3x1x4").group_way(0, 11), GroupWay::unknown) << "of a single group nothing is shared";
+  EXPECT_EQ(parse_layout("1x3x1x4").level(0, 11), standard_level::network) << "of a single group nothing is shared";
   EXPECT_EQ(parse_layout("6x4").groups(), 1);
   EXPECT_EQ(parse_layout("6x4").nodes_of_each_group(), 0);
 }
@@ -75,9 +75,9 @@ TEST(LayoutText, OfOneEntryARankWithGroups) {
   const auto layout = parse_layout("7.0.0,7.0.1,3.0.0,7.1.0");
   EXPECT_EQ(layout.groups(), 2);
   EXPECT_EQ(layout.nodes(), 3) << "each group has nodes of its own";
-  EXPECT_EQ(layout.locality(0, 1), Locality::node);
-  EXPECT_EQ(layout.group_way(0, 2), GroupWay::between) << "groups are numbered in the order of their first rank";
-  EXPECT_EQ(layout.group_way(0, 3), GroupWay::within);
+  EXPECT_EQ(layout.channel_level(0, 1), standard_level::node);
+  EXPECT_EQ(layout.level(0, 2), standard_level::network) << "groups are numbered in the order of their first rank";
+  EXPECT_EQ(layout.level(0, 3), standard_level::group);
   EXPECT_EQ(layout.ranks_of_group(0), 3);
   EXPECT_EQ(layout.nodes_of_each_group(), 0) << "one has two, the other one";
 }
@@ -92,9 +92,9 @@ TEST(LayoutOfRanks, KeepsTheirPlaces) {
   const auto layout = layout_of_ranks(parse_layout("2x2x1x2"), std::vector<Rank>{6, 1, 7, 0});
   EXPECT_EQ(layout.nodes(), 2);
   EXPECT_EQ(layout.groups(), 2);
-  EXPECT_EQ(layout.locality(0, 2), Locality::socket);
-  EXPECT_EQ(layout.group_way(1, 3), GroupWay::within);
-  EXPECT_EQ(layout.group_way(0, 1), GroupWay::between);
+  EXPECT_EQ(layout.channel_level(0, 2), standard_level::socket);
+  EXPECT_EQ(layout.level(1, 3), standard_level::socket);
+  EXPECT_EQ(layout.level(0, 1), standard_level::network);
 }
 
 TEST(LayoutWithPpn, HasTheRestOnItsLastNode) {
@@ -118,7 +118,7 @@ TEST(LayoutText, ThatIsWrongIsRefused) {
                      {"4xa", {"'a' is no number"}},
                      {"0x4", {"0 nodes", "positive"}},
                      {"-1x4", {"-1 nodes"}},
-                     {"4x4x4x4x4", {"more than four factors"}},
+                     {"4x4x4x4x4x4x4", {"it has 7 factors", "node=4,core=8"}},
                      {"1000000x1000000", {"at most"}},
                      {"2147483647x2147483647x2147483647", {"at most"}},
                      {"99999999999x2", {"'99999999999' is no number"}},

@@ -14,13 +14,11 @@ using testing::IsEmpty;
 class Plausibility : public testing::Test {
  protected:
   Plausibility() {
-    auto& channel = machine_.host.by_locality[static_cast<std::size_t>(Locality::network)].emplace();
+    auto& channel = machine_.host.by_level[standard_level::network].emplace();
     channel.protocols = {{"eager", 4096, 1e-6, 4e-10, 5e-7, 3e-10, 2e-7, 1e-10},
                          {"rendezvous", no_limit, 4e-6, 1e-10, 1e-6, 1e-10, 2e-7, 1e-10}};
   }
-  Protocol& protocol(std::size_t i) {
-    return machine_.host.by_locality[static_cast<std::size_t>(Locality::network)]->protocols[i];
-  }
+  Protocol& protocol(std::size_t i) { return machine_.host.by_level[standard_level::network]->protocols[i]; }
   static constexpr Bytes no_limit = std::numeric_limits<Bytes>::max();
   Machine machine_;
 };
@@ -33,8 +31,9 @@ TEST_F(Plausibility, NamesFurtherMessagesThatCostMoreThanLoneOnes) {
   EXPECT_THAT(
       implausible(machine_),
       ElementsAre(
-          HasSubstr("host.network.eager: a further message costs its sender 2 us"),
-          HasSubstr("host.network.rendezvous: of its largest messages a further one costs its sender 40 times")));
+          HasSubstr("levels.network.host.eager: a further message costs its sender 2 us"),
+          HasSubstr(
+              "levels.network.host.rendezvous: of its largest messages a further one costs its sender 40 times")));
 }
 
 TEST_F(Plausibility, NamesReceiversToo) {
@@ -44,15 +43,15 @@ TEST_F(Plausibility, NamesReceiversToo) {
 
 TEST_F(Plausibility, NamesTimesThatFallFromOneProtocolToTheNext) {
   protocol(1).alpha_s = 1e-6;
-  EXPECT_THAT(
-      implausible(machine_),
-      ElementsAre(HasSubstr("host.network.eager: a message of 4096 bytes takes 2.64 us, and one byte more 1.41 us")));
+  EXPECT_THAT(implausible(machine_),
+              ElementsAre(HasSubstr(
+                  "levels.network.host.eager: a message of 4096 bytes takes 2.64 us, and one byte more 1.41 us")));
 }
 
 TEST_F(Plausibility, NamesRatesThatTheMemoryDoesNotHave) {
   machine_.copy_rate_bytes_per_s = 1e10;
-  machine_.bus_rate_bytes_per_s = 5e10;
-  EXPECT_THAT(implausible(machine_, 4), ElementsAre(HasSubstr("bus.rate_bytes_per_s: 50 GB/s")));
+  machine_.levels[standard_level::node].inside_rate_bytes_per_s = 5e10;
+  EXPECT_THAT(implausible(machine_, 4), ElementsAre(HasSubstr("levels.node.inside_rate_bytes_per_s: 50 GB/s")));
   EXPECT_THAT(implausible(machine_, 6), IsEmpty());
   EXPECT_THAT(implausible(machine_), IsEmpty()) << "on how many ranks is not known";
 }

@@ -1,7 +1,10 @@
 // Machine profiles: the strict reader, the writer, and the schema beside them.
 #include "model/base/json.hpp"
+#include "model/machine/named_parameters.hpp"
+#include "model/machine/parameter_documents.hpp"
 #include "model/machine/profile_lookup.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -21,32 +24,43 @@ const std::string profiles = COMMPASS_TEST_PROFILES;
 /// A profile in which every key occurs.
 Json full_profile() {
   return Json::parse(R"({
-    "schema_version": 2, "schema_minor": 4, "name": "full", "provenance": {"by": "hand", "deep": {"list": [1, 2.5, null, "x"]}},
-    "host": {
-      "socket": {"protocols": [{"name": "short", "max_bytes": 0, "alpha_s": 1e-7, "beta_s_per_byte": 0, "alpha_next_s": 0, "beta_next_s_per_byte": 5e-11},
-                               {"name": "eager", "max_bytes": 9007199254740993, "alpha_s": 2e-7, "beta_s_per_byte": 1e-10, "alpha_receive_s": 3e-7},
-                               {"name": "rendezvous", "alpha_s": 3e-7, "beta_s_per_byte": 1e-11, "beta_receive_s_per_byte": 2e-11}],
-                 "gamma_s": 1e-9, "rendezvous_from_bytes": 4097, "aggregate_rate_bytes_per_s": 1.5e10, "link_rate_bytes_per_s": 9e9},
-      "node": {"protocols": [{"name": "all", "alpha_s": 0.1, "beta_s_per_byte": 0.3}]},
-      "network": {"protocols": [{"name": "all", "alpha_s": 1, "beta_s_per_byte": 2}]}},
-    "device": {"network": {"protocols": [{"name": "all", "alpha_s": 1, "beta_s_per_byte": 2}]}},
-    "injection": {"rate_bytes_per_s": 2.5e10}, "ejection": {"rate_bytes_per_s": 2e10}, "core": {"rate_bytes_per_s": 1e10}, "group": {"rate_bytes_per_s": 4e10}, "bus": {"rate_bytes_per_s": 3e10},
+    "schema_version": 3, "name": "full", "provenance": {"by": "hand", "deep": {"list": [1, 2.5, null, "x"]}},
+    "levels": [
+      {"name": "socket",
+       "host": {"protocols": [{"name": "short", "max_bytes": 0, "alpha_s": 1e-7, "beta_s_per_byte": 0, "alpha_next_s": 0, "beta_next_s_per_byte": 5e-11},
+                              {"name": "eager", "max_bytes": 9007199254740993, "alpha_s": 2e-7, "beta_s_per_byte": 1e-10, "alpha_receive_s": 3e-7},
+                              {"name": "rendezvous", "alpha_s": 3e-7, "beta_s_per_byte": 1e-11, "beta_receive_s_per_byte": 2e-11}],
+                "gamma_s": 1e-9, "rendezvous_from_bytes": 4097, "aggregate_rate_bytes_per_s": 1.5e10, "link_rate_bytes_per_s": 9e9}},
+      {"name": "node", "host": {"protocols": [{"name": "all", "alpha_s": 0.1, "beta_s_per_byte": 0.3}]},
+       "up_rate_bytes_per_s": 2.5e10, "down_rate_bytes_per_s": 2e10, "inside_rate_bytes_per_s": 3e10},
+      {"name": "group", "up_rate_bytes_per_s": 4e10, "down_rate_bytes_per_s": 5e10, "up_messages_per_s": 2e8, "down_messages_per_s": 3e8, "messages_in_flight": 64},
+      {"name": "network", "host": {"protocols": [{"name": "all", "alpha_s": 1, "beta_s_per_byte": 2}]},
+       "device": {"protocols": [{"name": "all", "alpha_s": 1, "beta_s_per_byte": 2}]}, "node_share_bytes_per_s": 1e10}],
     "copy": {"device_to_host": [{"processes": 1, "alpha_s": 1e-5, "beta_s_per_byte": 1e-11}, {"processes": 4, "alpha_s": 2e-5, "beta_s_per_byte": 2e-11}],
              "host_to_device": [{"processes": 1, "alpha_s": 1e-5, "beta_s_per_byte": 1e-11}]},
+    "devices": {"per_node": 4, "copy_rate_bytes_per_s": 5e11, "copy_call_s": 0},
     "local": {"copy_rate_bytes_per_s": 8e9, "copy_block_s": 2e-8, "value_run_s": 2e-9, "datatype_rate_bytes_per_s": 2e9, "datatype_block_s": 3e-8},
     "operations": {"barrier_s": 1e-6, "allreduce_s": 2e-6, "probe_s": 3e-6, "put_s": 4e-6, "fence_s": 5e-6, "window_s": 6e-6,
-                   "neighbor_alltoall_s": 7e-6, "neighbor_alltoall_message_s": -8e-8, "alltoallv_s": -9e-6, "alltoallv_message_s": 1e-8, "batch_s": 1e-8, "batch_once_s": 2e-8, "discovery_s": 3e-8, "new_send_bytes": 256, "ranks": 48}})");
+                   "neighbor_alltoall_s": 7e-6, "neighbor_alltoall_message_s": -8e-8, "alltoallv_s": -9e-6, "alltoallv_message_s": 1e-8, "batch_s": 1e-8, "batch_once_s": 2e-8, "discovery_s": 3e-8, "new_send_bytes": 256, "ranks": 48},
+    "verdict": {"trust": "do not trust", "uncertainty": 0.4, "why": "it is made up", "remedy": "measure"}})");
 }
 
 /// The least that a profile needs.
 Json least_profile() {
   return Json::parse(
-      R"({"schema_version": 1, "name": "least", "provenance": {}, "host": {"node": {"protocols": [{"name": "all", "alpha_s": 1, "beta_s_per_byte": 2}]}}})");
+      R"({"schema_version": 3, "name": "least", "provenance": {}, "levels": [{"name": "node", "host": {"protocols": [{"name": "all", "alpha_s": 1, "beta_s_per_byte": 2}]}}, {"name": "network"}]})");
 }
 
 Profile parse(const Json& json) { return parse_profile(json.dump(), "p.json"); }
 std::string error_for(const Json& json) {
   return error_of([&] { parse(json); });
+}
+
+std::vector<std::string> shipped_profiles() {
+  std::vector<std::string> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(profiles))
+    if (entry.path().extension() == ".json" && entry.path().stem() != "schema") paths.push_back(entry.path().string());
+  return paths;
 }
 
 bool schema_accepts(const Json& json) {
@@ -56,7 +70,7 @@ bool schema_accepts(const Json& json) {
 TEST(Profile, HasEveryParameter) {
   const auto machine = parse(full_profile()).machine;
   EXPECT_EQ(machine.name, "full");
-  const auto& socket = *machine.host.find(Locality::socket);
+  const auto& socket = *machine.host.find(standard_level::socket);
   ASSERT_EQ(socket.protocols.size(), 3U);
   EXPECT_EQ(socket.protocols[0].name, "short");
   EXPECT_EQ(socket.protocols[0].max_bytes, 0);
@@ -70,15 +84,20 @@ TEST(Profile, HasEveryParameter) {
   EXPECT_EQ(socket.protocols[2].max_bytes, std::numeric_limits<Bytes>::max());
   EXPECT_EQ(socket.gamma_s, 1e-9);
   EXPECT_EQ(socket.rendezvous_from_bytes, 4097);
-  EXPECT_FALSE(machine.host.find(Locality::node)->rendezvous_from_bytes);
+  EXPECT_FALSE(machine.host.find(standard_level::node)->rendezvous_from_bytes);
   EXPECT_EQ(socket.aggregate_rate_bytes_per_s, 1.5e10);
   EXPECT_EQ(socket.link_rate_bytes_per_s, 9e9);
-  EXPECT_FALSE(machine.host.find(Locality::node)->gamma_s);
-  EXPECT_EQ(machine.injection_rate_bytes_per_s, 2.5e10);
-  EXPECT_EQ(machine.ejection_rate_bytes_per_s, 2e10);
-  EXPECT_EQ(machine.core_rate_bytes_per_s, 1e10);
-  EXPECT_EQ(machine.bus_rate_bytes_per_s, 3e10);
-  EXPECT_EQ(machine.group_rate_bytes_per_s, 4e10);
+  EXPECT_FALSE(machine.host.find(standard_level::node)->gamma_s);
+  EXPECT_EQ(machine.outermost(), standard_level::network);
+  const auto& node = machine.levels[standard_level::node];
+  const auto& group = machine.levels[standard_level::group];
+  EXPECT_EQ(node, (MachineLevel{"node", 2.5e10, 2e10, 3e10}));
+  EXPECT_EQ(group.up_rate_bytes_per_s, 4e10);
+  EXPECT_EQ(group.down_rate_bytes_per_s, 5e10);
+  EXPECT_EQ(group.up_messages_per_s, 2e8);
+  EXPECT_EQ(group.down_messages_per_s, 3e8);
+  EXPECT_EQ(group.messages_in_flight, 64);
+  EXPECT_EQ(machine.levels[standard_level::network].node_share_bytes_per_s, 1e10);
   EXPECT_EQ(machine.device_to_host, (std::vector<DeviceCopy>{{1, 1e-5, 1e-11}, {4, 2e-5, 2e-11}}));
   EXPECT_EQ(machine.host_to_device.size(), 1U);
   EXPECT_EQ(machine.copy_rate_bytes_per_s, 8e9);
@@ -97,9 +116,18 @@ TEST(Profile, HasEveryParameter) {
   EXPECT_EQ(machine.operations.discovery_s, 3e-8);
   EXPECT_EQ(machine.operations.new_send_bytes, 256);
   EXPECT_EQ(machine.operations.ranks, 48);
-  const auto operations = measured_operations(machine.operations);
-  ASSERT_EQ(operations.size(), 13U);
-  EXPECT_EQ(operations.front(), (std::pair<std::string, Seconds>("barrier_s", 1e-6)));
+  EXPECT_EQ(machine.devices_per_node, 4);
+  EXPECT_EQ(machine.device_copy_rate_bytes_per_s, 5e11);
+  EXPECT_EQ(machine.device_copy_call_s, 0);
+  EXPECT_EQ(machine.verdict, (Verdict{Trust::none, 0.4, "it is made up", "measure"}));
+}
+
+TEST(Profile, OfThisTestHasAllParametersOfTheTable) {
+  auto machine = parse(full_profile()).machine;
+  for (const auto& row : machine_parameters())
+    EXPECT_TRUE(std::ranges::any_of(named_parameters(machine), [&](const auto& each) {
+      return each.parameter == &row && !is_absent(each.get());
+    })) << pattern_of(row);
 }
 
 TEST(Operations, OfOtherNumbersOfRanksTakeAsManyRoundsAsTheLogarithmSays) {
@@ -115,26 +143,15 @@ TEST(Operations, OfOtherNumbersOfRanksTakeAsManyRoundsAsTheLogarithmSays) {
   EXPECT_DOUBLE_EQ(collective_seconds(operations, 4, 3), 8);
 }
 
-TEST(Profile, WithTheLeastHasRatesWithoutLimitAndCostsOfZero) {
-  const auto machine = parse(least_profile()).machine;
-  EXPECT_FALSE(machine.host.has(Locality::socket));
-  EXPECT_EQ(machine.host.find(Locality::socket), machine.host.find(Locality::node)) << "the next slower one";
-  EXPECT_EQ(machine.host.find(Locality::network), nullptr) << "never a faster one";
-  EXPECT_TRUE(std::isinf(machine.injection_rate_bytes_per_s));
+TEST(Profile, WithTheLeastHasOneChannelAndNothingElse) {
+  auto machine = parse(least_profile()).machine;
+  EXPECT_EQ(machine.levels, (std::vector<MachineLevel>{{"node"}, {"network"}}));
+  EXPECT_EQ(machine.host.find(1), nullptr) << "never an inner one";
   EXPECT_TRUE(std::isinf(machine.copy_rate_bytes_per_s));
-  EXPECT_TRUE(std::isinf(machine.host.find(Locality::node)->aggregate_rate_bytes_per_s));
-  EXPECT_TRUE(std::isinf(machine.host.find(Locality::node)->link_rate_bytes_per_s));
-  EXPECT_TRUE(std::isinf(machine.core_rate_bytes_per_s));
-  EXPECT_TRUE(std::isinf(machine.bus_rate_bytes_per_s));
-  EXPECT_TRUE(std::isinf(machine.group_rate_bytes_per_s));
-  EXPECT_FALSE(machine.copy_block_s);
-  EXPECT_FALSE(machine.value_run_s);
-  EXPECT_FALSE(machine.operations.barrier_s);
-  EXPECT_FALSE(machine.operations.ranks);
-  EXPECT_FALSE(machine.datatype_rate_bytes_per_s);
-  EXPECT_FALSE(machine.datatype_block_s);
-  EXPECT_TRUE(measured_operations(machine.operations).empty());
+  EXPECT_TRUE(std::isinf(machine.levels[0].inside_rate_bytes_per_s));
   EXPECT_TRUE(machine.device.empty());
+  for (const auto& each : named_parameters(machine))
+    EXPECT_EQ(is_absent(each.get()), !each.parameter->is_required()) << each.name;
 }
 
 /// Every cost in it is 0.
@@ -164,7 +181,7 @@ TEST(Profile, KeepsWhatWasMeasuredAndTakesNoTime) {
     }
   };
   expect_kept(expect_kept, json, written, "");
-  EXPECT_EQ(written["host"]["socket"]["gamma_s"], 0.0);
+  EXPECT_EQ(written["levels"][0]["host"]["gamma_s"], 0.0);
   EXPECT_EQ(written["local"]["copy_block_s"], 0.0);
   EXPECT_EQ(written["operations"]["probe_s"], 0.0);
 }
@@ -212,66 +229,95 @@ Json remove(Json json, const std::string& pointer) {
   return json;
 }
 
-const std::string first = "/host/socket/protocols/0", last = "/host/socket/protocols/2";
+const std::string first = "/levels/0/host/protocols/0", last = "/levels/0/host/protocols/2";
 
 std::vector<Broken> broken_profiles() {
   std::vector<Broken> result{
-      {"/schema_version", 3, {"key schema_version is 3", "versions 1 and 2", "calibrate again"}},
+      {"/schema_version", 4, {"key schema_version is 4", "versions 1 to 3", "calibrate again"}},
       {"/schema_version", "1", {"key schema_version is \"1\""}},
       {"/schema_version", 1.5, {"key schema_version is 1.5"}},
       {"/name", 5, {"key name is 5"}},
       {"/name", "", {"key name is \"\"", "non-empty"}},
       {"/provenance", "me", {"key provenance is no object"}},
       {"/provenance", Json::array(), {"key provenance is no object"}},
-      {"/host", Json::object(), {"key host has no locality", "socket, node or network"}},
-      {"/host", Json::array(), {"key host is no object"}},
-      {"/host", 3, {"key host is no object"}},
-      {"/host/socket", 3, {"key host.socket is no object"}},
-      {"/host/socket/protocols", Json::array(), {"key host.socket.protocols is empty", "at least one"}},
-      {"/host/socket/protocols", Json::object(), {"key host.socket.protocols is no list"}},
-      {"/host/socket/protocols", 1, {"key host.socket.protocols is no list"}},
-      {first, 7, {"key host.socket.protocols[0] is no object"}},
-      {first + "/name", "", {"key host.socket.protocols[0].name"}},
-      {first + "/max_bytes", -1, {"key host.socket.protocols[0].max_bytes is -1", "0 or more"}},
-      {first + "/max_bytes", 2.5, {"key host.socket.protocols[0].max_bytes is 2.5"}},
-      {first + "/max_bytes", "big", {"key host.socket.protocols[0].max_bytes"}},
-      {first + "/alpha_s", -1e-6, {"key host.socket.protocols[0].alpha_s is -1e-06", "0 or more"}},
-      {first + "/alpha_s", "1e-6", {"key host.socket.protocols[0].alpha_s"}},
-      {first + "/alpha_s", true, {"key host.socket.protocols[0].alpha_s is true"}},
-      {first + "/alpha_s", Json::array({1}), {"key host.socket.protocols[0].alpha_s"}},
-      {first + "/beta_s_per_byte", -1, {"key host.socket.protocols[0].beta_s_per_byte is -1"}},
-      {first + "/alpha_next_s", -1, {"key host.socket.protocols[0].alpha_next_s is -1"}},
-      {first + "/beta_next_s_per_byte", -1, {"key host.socket.protocols[0].beta_next_s_per_byte is -1"}},
-      {first + "/alpha_receive_s", -1, {"key host.socket.protocols[0].alpha_receive_s is -1"}},
-      {first + "/beta_receive_s_per_byte", -1, {"key host.socket.protocols[0].beta_receive_s_per_byte is -1"}},
-      {"/host/socket/gamma_s", -1, {"key host.socket.gamma_s is -1"}},
-      {"/host/socket/rendezvous_from_bytes", -1, {"key host.socket.rendezvous_from_bytes is -1"}},
-      {"/host/socket/aggregate_rate_bytes_per_s",
+      {"/levels", Json::object(), {"key levels is no list"}},
+      {"/levels", Json::array(), {"key levels is a list of 0", "give 2 to 8 levels"}},
+      {"/levels", Json(std::vector<int>(1000000)), {"key levels is a list of 1000000", "give 2 to 8 levels"}},
+      {"/levels",
+       Json::array({{{"name", "node"}}, {{"name", "network"}}}),
+       {"key levels has no 'host'", "one level at least"}},
+      {"/levels", Json::array({{{"name", "node"}}}), {"key levels is a list of 1", "give 2 to 8 levels"}},
+      {"/levels",
+       Json::array({{{"name", "socket"}}, {{"name", "node"}}}),
+       {"key levels ends with 'node'", "add the level of all nodes"}},
+      {"/levels/0", 3, {"key levels[0] is no object"}},
+      {"/levels/0/name", "Socket", {"key levels[0].name is \"Socket\"", "use a small letter"}},
+      {"/levels/0/name", "leaf.switch", {"key levels[0].name is \"leaf.switch\"", "use a small letter"}},
+      {"/levels/0/name", "4-sockets", {"key levels[0].name is \"4-sockets\"", "use a small letter"}},
+      {"/levels/0/name", "group", {"key levels[2].name is \"group\", as that of another level"}, false},
+      {"/levels/1/name", "board", {"key levels has no level 'node'", "whose ranks share memory"}},
+      {"/levels/3/up_rate_bytes_per_s",
+       1e9,
+       {"key levels[3].up_rate_bytes_per_s has no meaning there", "outermost"},
+       false},
+      {"/levels/1/node_share_bytes_per_s",
+       1e9,
+       {"key levels[1].node_share_bytes_per_s has no meaning there", "outside 'node'"},
+       false},
+      {"/levels/1/alpha_s",
+       1e-6,
+       {"key levels[1].alpha_s is unknown", "move it to its place: levels.*.host.*.alpha_s or copy.*.*.alpha_s"}},
+      {"/levels/1/up_rate_byte_per_s",
+       1e9,
+       {"key levels[1].up_rate_byte_per_s is unknown", "did you mean up_rate_bytes_per_s"}},
+      {"/levels/2/messages_in_flight", 0, {"key levels[2].messages_in_flight is 0", "1 or more"}},
+      {"/levels/2/up_messages_per_s", 0, {"key levels[2].up_messages_per_s is 0", "messages a second"}},
+      {"/levels/0/host", 3, {"key levels[0].host is no object"}},
+      {"/levels/0/host/protocols", Json::array(), {"key levels[0].host.protocols is empty", "at least one"}},
+      {"/levels/0/host/protocols", Json::object(), {"key levels[0].host.protocols is no list"}},
+      {"/levels/0/host/protocols", 1, {"key levels[0].host.protocols is no list"}},
+      {first, 7, {"key levels[0].host.protocols[0] is no object"}},
+      {first + "/name", "", {"key levels[0].host.protocols[0].name"}},
+      {first + "/max_bytes", -1, {"key levels[0].host.protocols[0].max_bytes is -1", "0 or more"}},
+      {first + "/max_bytes", 2.5, {"key levels[0].host.protocols[0].max_bytes is 2.5"}},
+      {first + "/max_bytes", "big", {"key levels[0].host.protocols[0].max_bytes"}},
+      {first + "/alpha_s", -1e-6, {"key levels[0].host.protocols[0].alpha_s is -1e-06", "0 or more"}},
+      {first + "/alpha_s", "1e-6", {"key levels[0].host.protocols[0].alpha_s"}},
+      {first + "/alpha_s", true, {"key levels[0].host.protocols[0].alpha_s is true"}},
+      {first + "/alpha_s", Json::array({1}), {"key levels[0].host.protocols[0].alpha_s"}},
+      {first + "/beta_s_per_byte", -1, {"key levels[0].host.protocols[0].beta_s_per_byte is -1"}},
+      {first + "/alpha_next_s", -1, {"key levels[0].host.protocols[0].alpha_next_s is -1"}},
+      {first + "/beta_next_s_per_byte", -1, {"key levels[0].host.protocols[0].beta_next_s_per_byte is -1"}},
+      {first + "/alpha_receive_s", -1, {"key levels[0].host.protocols[0].alpha_receive_s is -1"}},
+      {first + "/beta_receive_s_per_byte", -1, {"key levels[0].host.protocols[0].beta_receive_s_per_byte is -1"}},
+      {"/levels/0/host/gamma_s", -1, {"key levels[0].host.gamma_s is -1"}},
+      {"/levels/0/host/rendezvous_from_bytes", -1, {"key levels[0].host.rendezvous_from_bytes is -1"}},
+      {"/levels/0/host/aggregate_rate_bytes_per_s",
        0,
-       {"key host.socket.aggregate_rate_bytes_per_s is 0", "leave it out"}},
-      {"/injection", 5, {"key injection is no object"}},
-      {first + "/alpha_s", 1e300, {"key host.socket.protocols[0].alpha_s is 1e+300", "at most 1000000"}},
-      {first + "/alpha_s", 1000001, {"key host.socket.protocols[0].alpha_s is 1000001", "at most 1000000"}},
+       {"key levels[0].host.aggregate_rate_bytes_per_s is 0", "leave it out"}},
+      {"/local", 5, {"key local is no object"}},
+      {first + "/alpha_s", 1e300, {"key levels[0].host.protocols[0].alpha_s is 1e+300", "at most 1000000"}},
+      {first + "/alpha_s", 1000001, {"key levels[0].host.protocols[0].alpha_s is 1000001", "at most 1000000"}},
       {first + "/beta_s_per_byte",
        1e7,
-       {"key host.socket.protocols[0].beta_s_per_byte is 10000000.0", "at most 1000000"}},
-      {first + "/alpha_next_s", 1e300, {"key host.socket.protocols[0].alpha_next_s", "at most 1000000"}},
-      {"/host/socket/gamma_s", 1e300, {"key host.socket.gamma_s", "at most 1000000"}},
+       {"key levels[0].host.protocols[0].beta_s_per_byte is 10000000.0", "at most 1000000"}},
+      {first + "/alpha_next_s", 1e300, {"key levels[0].host.protocols[0].alpha_next_s", "at most 1000000"}},
+      {"/levels/0/host/gamma_s", 1e300, {"key levels[0].host.gamma_s", "at most 1000000"}},
       {"/copy/host_to_device/0/alpha_s", 1e300, {"key copy.host_to_device[0].alpha_s", "at most 1000000"}},
       {"/local/copy_block_s", 1e300, {"key local.copy_block_s", "at most 1000000"}},
       {"/operations/neighbor_alltoall_s",
        -1e7,
        {"key operations.neighbor_alltoall_s is -10000000.0", "-1000000 or more"}},
       {"/operations/neighbor_alltoall_s", 1e7, {"key operations.neighbor_alltoall_s is 10000000.0", "at most 1000000"}},
-      {"/injection/rate_bytes_per_s",
+      {"/levels/1/up_rate_bytes_per_s",
        1e-300,
-       {"key injection.rate_bytes_per_s is 1e-300", "1e-06 bytes a second or more"}},
-      {"/host/socket/aggregate_rate_bytes_per_s",
+       {"key levels[1].up_rate_bytes_per_s is 1e-300", "1e-06 bytes a second or more"}},
+      {"/levels/0/host/aggregate_rate_bytes_per_s",
        1e-300,
-       {"key host.socket.aggregate_rate_bytes_per_s is 1e-300", "leave it out"}},
-      {"/injection/rate_bytes_per_s", 0, {"key injection.rate_bytes_per_s is 0"}},
-      {"/injection/rate_bytes_per_s", -4, {"key injection.rate_bytes_per_s is -4"}},
-      {"/ejection/rate_bytes_per_s", "fast", {"key ejection.rate_bytes_per_s"}},
+       {"key levels[0].host.aggregate_rate_bytes_per_s is 1e-300", "leave it out"}},
+      {"/levels/1/up_rate_bytes_per_s", 0, {"key levels[1].up_rate_bytes_per_s is 0"}},
+      {"/levels/1/up_rate_bytes_per_s", -4, {"key levels[1].up_rate_bytes_per_s is -4"}},
+      {"/levels/1/down_rate_bytes_per_s", "fast", {"key levels[1].down_rate_bytes_per_s"}},
       {"/local/copy_rate_bytes_per_s", 0, {"key local.copy_rate_bytes_per_s is 0"}},
       {"/local/copy_block_s", -1, {"key local.copy_block_s is -1"}},
       {"/copy/device_to_host", Json::object(), {"key copy.device_to_host is no list"}},
@@ -287,17 +333,18 @@ std::vector<Broken> broken_profiles() {
       {"/operations/ranks", 3000000000, {"key operations.ranks is 3000000000", "at most 2147483647"}},
       {"/local/datatype_rate_bytes_per_s", 0, {"key local.datatype_rate_bytes_per_s is 0"}},
       {"/local/datatype_block_s", -1, {"key local.datatype_block_s is -1"}},
-      {first + "/max_bytes", 18446744073709551615U, {"key host.socket.protocols[0].max_bytes is 18446744073709551615"}},
+      {first + "/max_bytes",
+       18446744073709551615U,
+       {"key levels[0].host.protocols[0].max_bytes is 18446744073709551615"}},
       // What a schema of draft 7 cannot say.
-      {"/host/socket/protocols/1/max_bytes",
+      {"/levels/0/host/protocols/1/max_bytes",
        0,
-       {"key host.socket.protocols[1].max_bytes does not grow", "from small to large"},
+       {"key levels[0].host.protocols[1].max_bytes does not grow", "from small to large"},
        false}};
   // Unknown keys, everywhere.
-  for (const auto* place : {"", "/host", "/host/socket", "/host/socket/protocols/0", "/device", "/injection",
-                            "/ejection", "/copy", "/copy/device_to_host/0", "/local", "/operations"})
+  for (const auto* place : {"", "/levels/0", "/levels/0/host", "/levels/0/host/protocols/0", "/levels/3/device",
+                            "/copy", "/copy/device_to_host/0", "/local", "/operations"})
     result.push_back({std::string(place) + "/surprise", 1, {"surprise is unknown", "spelling"}});
-  result.push_back({"/host/sockte", full_profile()["host"]["socket"], {"key host.sockte is unknown"}});
   return result;
 }
 
@@ -317,10 +364,10 @@ TEST(Profile, WithALastProtocolThatEndsOrAnOtherThatDoesNotIsRefused) {
   auto ends = full_profile();
   test::at_pointer(ends, last)["max_bytes"] = Bytes{1} << 60;
   expect_sentence(error_for(ends),
-                  {"p.json", "key host.socket.protocols[2].max_bytes limits the last protocol", "remove it"});
+                  {"p.json", "key levels[0].host.protocols[2].max_bytes limits the last protocol", "remove it"});
   EXPECT_FALSE(schema_accepts(ends));
   const auto endless = remove(full_profile(), first + "/max_bytes");
-  expect_sentence(error_for(endless), {"p.json", "key host.socket.protocols[0].max_bytes is missing"});
+  expect_sentence(error_for(endless), {"p.json", "key levels[0].host.protocols[0].max_bytes is missing"});
 }
 
 TEST(Profile, NamesEachKeyThatIsMissing) {
@@ -328,11 +375,12 @@ TEST(Profile, NamesEachKeyThatIsMissing) {
       {"/schema_version", "schema_version"},
       {"/name", "name"},
       {"/provenance", "provenance"},
-      {"/host", "host"},
-      {"/host/node/protocols", "host.node.protocols"},
-      {"/host/socket/protocols/0/name", "host.socket.protocols[0].name"},
-      {"/host/socket/protocols/0/alpha_s", "host.socket.protocols[0].alpha_s"},
-      {"/host/socket/protocols/2/beta_s_per_byte", "host.socket.protocols[2].beta_s_per_byte"},
+      {"/levels", "levels"},
+      {"/levels/0/name", "levels[0].name"},
+      {"/levels/1/host/protocols", "levels[1].host.protocols"},
+      {"/levels/0/host/protocols/0/name", "levels[0].host.protocols[0].name"},
+      {"/levels/0/host/protocols/0/alpha_s", "levels[0].host.protocols[0].alpha_s"},
+      {"/levels/0/host/protocols/2/beta_s_per_byte", "levels[0].host.protocols[2].beta_s_per_byte"},
       {"/copy/device_to_host/1/processes", "copy.device_to_host[1].processes"},
       {"/copy/device_to_host/1/alpha_s", "copy.device_to_host[1].alpha_s"},
       {"/copy/host_to_device/0/beta_s_per_byte", "copy.host_to_device[0].beta_s_per_byte"}};
@@ -344,13 +392,10 @@ TEST(Profile, NamesEachKeyThatIsMissing) {
 }
 
 TEST(Profile, MayLackEverythingElse) {
-  for (const auto* pointer : {"/host/socket",
-                              "/host/network",
-                              "/device",
-                              "/device/network",
-                              "/injection",
-                              "/injection/rate_bytes_per_s",
-                              "/ejection",
+  for (const auto* pointer : {"/levels/0/host",
+                              "/levels/3/host",
+                              "/levels/3/device",
+                              "/levels/1/up_rate_bytes_per_s",
                               "/copy",
                               "/copy/device_to_host",
                               "/local",
@@ -365,10 +410,10 @@ TEST(Profile, MayLackEverythingElse) {
                               "/operations/ranks",
                               "/local/datatype_rate_bytes_per_s",
                               "/local/datatype_block_s",
-                              "/host/socket/gamma_s",
-                              "/host/socket/rendezvous_from_bytes",
-                              "/host/socket/aggregate_rate_bytes_per_s",
-                              "/host/socket/protocols/0/alpha_next_s"}) {
+                              "/levels/0/host/gamma_s",
+                              "/levels/0/host/rendezvous_from_bytes",
+                              "/levels/0/host/aggregate_rate_bytes_per_s",
+                              "/levels/0/host/protocols/0/alpha_next_s"}) {
     const auto json = remove(full_profile(), pointer);
     EXPECT_EQ(error_for(json), "") << pointer;
     EXPECT_TRUE(schema_accepts(json)) << pointer;
@@ -404,8 +449,8 @@ TEST(Profile, WithAKeyTwiceIsRefusedByItsPlace) {
       {doubled("\"schema_version\"", "\"schema_version\":1,"), "key schema_version is written twice"},
       {doubled("\"barrier_s\"", "\"barrier_s\":1,"), "key operations.barrier_s is written twice"},
       {doubled("\"max_bytes\":9007199254740993", "\"max_bytes\":5,"),
-       "key host.socket.protocols[1].max_bytes is written twice"},
-      {doubled("\"socket\"", "\"network\":{\"protocols\":[]},"), "key host.network is written twice"},
+       "key levels[0].host.protocols[1].max_bytes is written twice"},
+      {doubled("\"gamma_s\"", "\"protocols\":[],"), "key levels[0].host.protocols is written twice"},
       {doubled("\"alpha_s\"", "\"alpha\\u005fs\":1,"), "alpha_s is written twice"},
       {doubled("\"list\"", "\"list\":[{},[{\"a\":1},{\"a\":2,\"b\":[],\"a\":3}]],"),
        "key provenance.deep.list[1][1].a is written twice"}};
@@ -451,120 +496,60 @@ TEST(Profile, SurvivesDamage) {
   });
 }
 
-/// One that its calibration judged.
-Json judged_profile() {
-  auto json = least_profile();
-  json["schema_version"] = 2;
-  json["verdict"] = {{"trust", "do not trust"}, {"uncertainty", 0.4}, {"why", "it is made up"}, {"remedy", "measure"}};
-  return json;
-}
-
-TEST(Profile, KeepsItsVerdict) {
-  const auto verdict = parse(judged_profile()).machine.verdict;
-  EXPECT_EQ(verdict, (Verdict{Trust::none, 0.4, "it is made up", "measure"}));
-  const auto written = Json::parse(to_json(parse(judged_profile())));
-  EXPECT_EQ(written, judged_profile());
-  EXPECT_TRUE(schema_accepts(written));
-  EXPECT_EQ(Json::parse(to_json(parse(least_profile())))["schema_version"], 1) << "an older Commpass reads it";
-}
-
 TEST(Profile, OfANewerMinorVersionKeepsWhatIsKnownAndTellsWhatIsNot) {
-  auto json = judged_profile();
-  json["schema_minor"] = 5;
+  auto json = full_profile();
+  json["schema_minor"] = profile_schema_minor + 1;
   json["weather"] = "fine";
-  json["host"]["node"]["protocols"][0]["warmth_s"] = 3;
+  json["levels"][1]["host"]["protocols"][0]["warmth_s"] = 3;
   json["verdict"]["mood"] = "good";
   const auto profile = parse(json);
-  EXPECT_EQ(profile.machine, parse(judged_profile()).machine);
+  EXPECT_EQ(profile.machine, parse(full_profile()).machine);
   EXPECT_THAT(profile.unknown_keys,
-              testing::UnorderedElementsAre("weather", "host.node.protocols[0].warmth_s", "verdict.mood"));
-  EXPECT_EQ(Json::parse(to_json(profile)), judged_profile()) << "what this version knows is written as this version";
-  json["host"]["node"]["protocols"][0]["alpha_s"] = -1;
+              testing::UnorderedElementsAre("weather", "levels[1].host.protocols[0].warmth_s", "verdict.mood"));
+  EXPECT_EQ(Json::parse(to_json(profile)), full_profile()) << "what this version knows is written as this version";
+  json["levels"][1]["host"]["protocols"][0]["alpha_s"] = -1;
   expect_sentence(error_for(json), {"alpha_s is -1"});
 }
 
-TEST(Profile, OfTheSameMinorVersionOrAnOlderOneHasNoUnknownKeys) {
-  auto same = judged_profile(), broken = judged_profile(), old = least_profile();
-  same["schema_minor"] = 0;
+TEST(Profile, OfTheSameMinorVersionHasNoUnknownKeys) {
+  auto same = full_profile(), broken = full_profile();
+  same["schema_minor"] = profile_schema_minor;
   EXPECT_TRUE(parse(same).unknown_keys.empty());
   EXPECT_TRUE(schema_accepts(same));
   same["weather"] = "fine";
   expect_sentence(error_for(same), {"key weather is unknown"});
   broken["schema_minor"] = -1;
   expect_sentence(error_for(broken), {"key schema_minor is -1"});
-  old["schema_minor"] = 1;
-  expect_sentence(error_for(old), {"key schema_minor is unknown"});
-  for (const auto& json : {same, broken, old}) EXPECT_FALSE(schema_accepts(json)) << json;
-}
-
-TEST(Profile, TellsTheDevicesOfANodeSinceMinorVersionOne) {
-  auto json = judged_profile();
-  json["schema_minor"] = 1;
-  json["devices"] = {{"per_node", 4}};
-  EXPECT_EQ(parse(json).machine.devices_per_node, 4);
-  EXPECT_EQ(Json::parse(to_json(parse(json))), json);
-  EXPECT_TRUE(schema_accepts(json));
-  json["devices"] = {{"per_node", 4}, {"copy_rate_bytes_per_s", 5e11}, {"copy_call_s", 0}};
-  EXPECT_EQ(parse(json).machine.device_copy_rate_bytes_per_s, 5e11);
-  EXPECT_EQ(parse(json).machine.device_copy_call_s, 0);
-  EXPECT_EQ(Json::parse(to_json(parse(json))), json);
-  EXPECT_TRUE(schema_accepts(json));
-  json.erase("verdict");
-  EXPECT_EQ(Json::parse(to_json(parse(json)))["schema_version"], 2);
-  for (const auto& wrong : {Json(0), Json(-1), Json(1.5), Json("4"), Json(std::int64_t{1} << 31)}) {
-    json["devices"]["per_node"] = wrong;
-    EXPECT_NE(error_for(json), "") << wrong;
-    EXPECT_FALSE(schema_accepts(json)) << wrong;
-  }
-  auto old = least_profile();
-  old["devices"] = {{"per_node", 4}};
-  expect_sentence(error_for(old), {"key devices is unknown"});
-  EXPECT_FALSE(schema_accepts(old));
-}
-
-TEST(Profile, TellsSendsWithNewRequestsSinceMinorVersionFour) {
-  auto json = judged_profile();
-  json["schema_minor"] = 4;
-  json["operations"] = {{"new_send_bytes", 256}};
-  EXPECT_EQ(parse(json).machine.operations.new_send_bytes, 256);
-  EXPECT_EQ(Json::parse(to_json(parse(json))), json);
-  EXPECT_TRUE(schema_accepts(json));
-  json["operations"]["new_send_bytes"] = 2.5;
-  EXPECT_NE(error_for(json), "");
-  EXPECT_FALSE(schema_accepts(json));
-  auto old = least_profile();
-  old["operations"] = {{"new_send_bytes", 256}};
-  expect_sentence(error_for(old), {"key operations.new_send_bytes is unknown"});
-  EXPECT_FALSE(schema_accepts(old));
-}
-
-TEST(Profile, TellsLoopsOverValuesSinceMinorVersionThree) {
-  auto json = judged_profile();
-  json["schema_minor"] = 3;
-  json["local"] = {{"value_run_s", 3e-9}};
-  EXPECT_EQ(parse(json).machine.value_run_s, 3e-9);
-  EXPECT_EQ(Json::parse(to_json(parse(json))), json);
-  EXPECT_TRUE(schema_accepts(json));
-  json["local"]["value_run_s"] = -1;
-  expect_sentence(error_for(json), {"key local.value_run_s is -1"});
-  EXPECT_FALSE(schema_accepts(json));
-  auto old = least_profile();
-  old["local"] = {{"value_run_s", 3e-9}};
-  expect_sentence(error_for(old), {"key local.value_run_s is unknown"});
-  EXPECT_FALSE(schema_accepts(old));
+  for (const auto& json : {same, broken}) EXPECT_FALSE(schema_accepts(json)) << json;
 }
 
 TEST(Profile, WithAVerdictThatIsBrokenIsRefused) {
-  auto wrong = judged_profile(), old = judged_profile(), negative = judged_profile(), silent = judged_profile();
+  auto wrong = full_profile(), negative = full_profile(), silent = full_profile();
   wrong["verdict"]["trust"] = "perhaps";
   expect_sentence(error_for(wrong), {"key verdict.trust is perhaps", "good, usable, do not trust"});
-  old["schema_version"] = 1;
-  expect_sentence(error_for(old), {"key verdict is unknown"});
   negative["verdict"]["uncertainty"] = -0.1;
   expect_sentence(error_for(negative), {"key verdict.uncertainty is -0.1"});
   silent["verdict"].erase("why");
   expect_sentence(error_for(silent), {"key verdict.why is missing"});
-  for (const auto& json : {wrong, old, negative, silent}) EXPECT_FALSE(schema_accepts(json)) << json;
+  for (const auto& json : {wrong, negative, silent}) EXPECT_FALSE(schema_accepts(json)) << json;
+}
+
+TEST(Profile, MayHaveLevelsOfAnyNames) {
+  auto json = least_profile();
+  json["levels"] = {{{"name", "l2"}, {"host", json["levels"][0]["host"]}},
+                    {{"name", "numa-domain"}},
+                    {{"name", "node"}, {"up_rate_bytes_per_s", 1e10}},
+                    {{"name", "leaf_switch"}, {"node_share_bytes_per_s", 1e9}}};
+  const auto machine = parse(json).machine;
+  EXPECT_EQ(machine.node_level(), 2);
+  EXPECT_EQ(machine.levels[3].node_share_bytes_per_s, 1e9);
+  EXPECT_EQ(Json::parse(to_json(parse(json))), json);
+  EXPECT_TRUE(schema_accepts(json));
+}
+
+TEST(ProfileSchema, IsTheOneThatTheTableOfParametersGives) {
+  EXPECT_EQ(test::contents_of(profiles + "/schema.json"), profile_schema())
+      << "write profiles/schema.json with 'commpass profile schema'";
 }
 
 TEST(ProfileSchema, AcceptsWhatIsWritten) {
@@ -572,16 +557,19 @@ TEST(ProfileSchema, AcceptsWhatIsWritten) {
     EXPECT_TRUE(schema_accepts(Json::parse(to_json(parse(json)))));
 }
 
+TEST(Profiles, ThatComeWithCommpassAreWrittenAsConvertWritesThem) {
+  for (const auto& path : shipped_profiles()) EXPECT_EQ(test::contents_of(path), to_json(read_profile(path))) << path;
+}
+
 TEST(ProfileSchema, AcceptsTheProfilesThatComeWithCommpass) {
   std::set<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(profiles)) {
-    if (entry.path().extension() != ".json" || entry.path().stem() == "schema") continue;
-    EXPECT_TRUE(schema_accepts(Json::parse(test::contents_of(entry.path().string())))) << entry.path();
-    const auto profile = read_profile(entry.path().string());
-    EXPECT_EQ(profile.machine.name, entry.path().stem()) << "named as its file";
+  for (const auto& path : shipped_profiles()) {
+    EXPECT_TRUE(schema_accepts(Json::parse(test::contents_of(path)))) << path;
+    const auto profile = read_profile(path);
+    EXPECT_EQ(profile.machine.name, std::filesystem::path(path).stem()) << "named as its file";
     const auto provenance = Json::parse(profile.provenance_json);
     for (const auto* key : {"source", "measured", "assumed", "missing"})
-      EXPECT_TRUE(provenance.contains(key)) << entry.path() << " does not say " << key;
+      EXPECT_TRUE(provenance.contains(key)) << path << " does not say " << key;
     names.insert(profile.machine.name);
   }
   EXPECT_EQ(names, (std::set<std::string>{"blue-waters", "dane", "deltaai", "generic", "lassen", "lassen-mvapich",
@@ -594,12 +582,14 @@ struct Line {
 
 void expect_lines(const MemoryChannels& channels, const std::vector<std::array<Line, 3>>& by_protocol) {
   for (std::size_t p = 0; p < by_protocol.size(); ++p)
-    for (const auto locality : {Locality::socket, Locality::node, Locality::network}) {
-      const auto& protocols = channels.find(locality)->protocols;
+    for (std::size_t i = 0; i < by_protocol[p].size(); ++i) {
+      const auto level = std::array{standard_level::socket, standard_level::node, standard_level::network}[i];
+      const auto& protocols = channels.find(level)->protocols;
       ASSERT_EQ(protocols.size(), by_protocol.size());
-      const auto& expected = by_protocol[p][static_cast<std::size_t>(locality)];
-      EXPECT_EQ(protocols[p].alpha_s, expected.alpha_s) << name_of(locality) << ", protocol " << p;
-      EXPECT_EQ(protocols[p].beta_s_per_byte, expected.beta_s_per_byte) << name_of(locality) << ", protocol " << p;
+      const auto& expected = by_protocol[p][i];
+      EXPECT_EQ(protocols[p].alpha_s, expected.alpha_s) << standard_level::name(level) << ", protocol " << p;
+      EXPECT_EQ(protocols[p].beta_s_per_byte, expected.beta_s_per_byte)
+          << standard_level::name(level) << ", protocol " << p;
     }
 }
 
@@ -612,9 +602,10 @@ TEST(Lassen, HasThePapersParameters) {
                               {{{3.15e-6, 3.40e-11}, {6.77e-6, 1.49e-10}, {7.76e-6, 7.97e-11}}}});
   expect_lines(machine.device, {{{{1.87e-6, 5.79e-11}, {2.02e-5, 2.15e-10}, {8.95e-6, 1.72e-10}}},
                                 {{{1.82e-5, 1.46e-11}, {1.93e-5, 2.39e-11}, {1.10e-5, 1.72e-10}}}});
-  EXPECT_DOUBLE_EQ(machine.injection_rate_bytes_per_s, 1 / 4.19e-11);
+  EXPECT_DOUBLE_EQ(machine.levels[standard_level::node].up_rate_bytes_per_s, 1 / 4.19e-11);
   // Short below 256 bytes, eager below 16 KiB.
-  for (const auto& channel : machine.host.by_locality) {
+  for (const auto& channel : machine.host.by_level) {
+    if (!channel) continue;
     EXPECT_EQ(channel->protocols[0].max_bytes, 256 - 1);
     EXPECT_EQ(channel->protocols[1].max_bytes, 16 * 1024 - 1);
   }
@@ -626,14 +617,14 @@ TEST(BlueWaters, HasTheQueueOfThePublicationInOurUnits) {
   expect_lines(machine.host, {{{{4.42e-7, 4.56e-10}, {8.28e-7, 2.10e-9}, {2.27e-6, 7.42e-10}}},
                               {{{5.32e-7, 3.11e-10}, {1.21e-6, 1.04e-9}, {6.95e-6, 1.33e-9}}},
                               {{{1.67e-6, 1.60e-10}, {2.46e-6, 1.61e-10}, {6.20e-6, 3.236e-10}}}});
-  EXPECT_DOUBLE_EQ(machine.host.find(Locality::network)->gamma_s.value() / 2, 8.4e-9)
+  EXPECT_DOUBLE_EQ(machine.host.find(standard_level::network)->gamma_s.value() / 2, 8.4e-9)
       << "the published one multiplies n²";
-  EXPECT_FALSE(machine.host.find(Locality::node)->gamma_s);
+  EXPECT_FALSE(machine.host.find(standard_level::node)->gamma_s);
 }
 
 TEST(Summit, HasWhatIsShared) {
   const auto machine = read_profile(profiles + "/summit.json").machine;
-  EXPECT_EQ(machine.injection_rate_bytes_per_s, 23.8e9);
+  EXPECT_EQ(machine.levels[standard_level::node].up_rate_bytes_per_s, 23.8e9);
   EXPECT_EQ(machine.host_to_device.size(), 4U);
   EXPECT_TRUE(machine.device_to_host.empty()) << "not measured";
   EXPECT_TRUE(machine.device.empty()) << "not measured";
@@ -645,8 +636,9 @@ TEST(ProfilesFromRates, HaveTheirInverse) {
       {"lassen-mvapich", 20.6e9}, {"deltaai", 23.5e9}, {"tuolumne", 24.0e9}, {"tioga", 15.1e9}, {"dane", 17.9e9}};
   for (const auto& [name, rate] : rendezvous_rates) {
     const auto machine = read_profile(profiles + "/" + name + ".json").machine;
-    EXPECT_NEAR(machine.host.find(Locality::network)->protocols.back().beta_s_per_byte * rate, 1, 1e-3) << name;
-    EXPECT_FALSE(machine.host.has(Locality::socket) || machine.host.has(Locality::node)) << name << ": not measured";
+    EXPECT_NEAR(machine.host.find(standard_level::network)->protocols.back().beta_s_per_byte * rate, 1, 1e-3) << name;
+    EXPECT_FALSE(machine.host.has(standard_level::socket) || machine.host.has(standard_level::node))
+        << name << ": not measured";
   }
 }
 

@@ -19,7 +19,7 @@ TEST(Statistics, LeaveOutEdgesToOneselfAndEmptyOnes) {
   EXPECT_EQ(s.message_bytes_min, 10);
   EXPECT_EQ(s.message_bytes_median, 20);
   EXPECT_EQ(s.message_bytes_max, 30);
-  EXPECT_FALSE(s.by_locality);
+  EXPECT_TRUE(s.by_level.empty());
 }
 
 TEST(Statistics, SpreadOverAllRanks) {
@@ -60,8 +60,7 @@ TEST(Statistics, TellWhetherAsMuchComesBack) {
 TEST(Statistics, WithALayoutTellWhatStaysOnANode) {
   const auto layout = Layout::regular(2, 2, 1);
   const auto s = statistics({4, {{0, 1, 5}, {1, 0, 6}, {0, 2, 100}, {3, 3, 7}}}, &layout);
-  ASSERT_TRUE(s.by_locality);
-  EXPECT_EQ(*s.by_locality, (std::array<Traffic, 3>{{{0, 0}, {2, 11}, {1, 100}}}));
+  EXPECT_EQ(s.by_level, (std::vector<LevelTraffic>{{"socket", {0, 0}}, {"node", {2, 11}}, {"network", {1, 100}}}));
 }
 
 TEST(Statistics, TellHowManyBytesARankSendsAgain) {

@@ -95,7 +95,7 @@ TEST_F(OneShotChooserTest, ThatFailsOnRankZeroFailsOnAllAndIsTriedAgain) {
 // From 1 KiB to 1 MiB by 10 % from call to call; what rank 0 decides is broadcast.
 TEST(DriftingSizes, OfAllToAllsArePricedSeldomWherePricingIsDear) {
   Machine machine = test::some_machine();
-  for (auto& channel : machine.host.by_locality) {
+  for (auto& channel : machine.host.by_level) {
     if (!channel) continue;
     auto& protocol = channel->protocols.front();
     protocol.alpha_s = protocol.alpha_next_s = 1e-12;
@@ -117,7 +117,7 @@ TEST(DriftingSizes, OfAllToAllsArePricedSeldomWherePricingIsDear) {
 Machine machine_of(Rank rank) {
   auto machine = test::some_machine();
   if (rank % 2 == 0) return machine;
-  for (auto& channel : machine.host.by_locality) {
+  for (auto& channel : machine.host.by_level) {
     if (!channel) continue;
     auto& protocol = channel->protocols.front();
     std::swap(protocol.alpha_s, protocol.beta_s_per_byte);

@@ -197,7 +197,7 @@ class Calls {
 /// Where messages between devices take long.
 Machine lassen_with_slow_devices() {
   auto machine = test::lassen();
-  for (auto& channel : machine.device.by_locality)
+  for (auto& channel : machine.device.by_level)
     if (channel)
       for (auto& protocol : channel->protocols) protocol.alpha_s = protocol.alpha_next_s = 1;
   return machine;

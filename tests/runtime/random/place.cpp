@@ -62,12 +62,12 @@ Machine draw_machine(Draw& draw) {
   Machine machine;
   machine.name = "drawn";
   const bool all = draw.one_in(2);
-  for (const auto locality : {Locality::socket, Locality::node, Locality::network})
-    if (all || locality == Locality::network || draw.one_in(2))
-      machine.host.by_locality[static_cast<std::size_t>(locality)] = draw_channel(draw, all);
+  for (const auto level : {standard_level::socket, standard_level::node, standard_level::network})
+    if (all || level == standard_level::network || draw.one_in(2))
+      machine.host.by_level[level] = draw_channel(draw, all);
   if (!all) return machine;
-  machine.injection_rate_bytes_per_s = draw_between(draw, 1e8, 1e11);
-  machine.ejection_rate_bytes_per_s = draw_between(draw, 1e8, 1e11);
+  machine.levels[standard_level::node].up_rate_bytes_per_s = draw_between(draw, 1e8, 1e11);
+  machine.levels[standard_level::node].down_rate_bytes_per_s = draw_between(draw, 1e8, 1e11);
   machine.copy_rate_bytes_per_s = draw_between(draw, 1e8, 1e11);
   machine.copy_block_s = draw_between(draw, 1e-9, 1e-6);
   machine.datatype_rate_bytes_per_s = draw_between(draw, 1e8, 1e11);

@@ -160,7 +160,7 @@ TEST(SparseExchange, ChoosesByItselfAndKeepsUpWithWhatIsSent) {
 /// Where taking messages in is dear, puts are cheapest, if they have a price.
 Machine machine_for_puts(std::optional<Seconds> put_s) {
   auto machine = some_machine();
-  for (auto& channel : machine.host.by_locality)
+  for (auto& channel : machine.host.by_level)
     if (channel) channel->protocols.front().alpha_receive_s = 1e-3;
   machine.operations.probe_s = 0;
   machine.operations.put_s = put_s;

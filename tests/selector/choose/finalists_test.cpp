@@ -26,10 +26,10 @@ Machine machine_of_sketches() {
   near.alpha_receive_s = 2e-7;
   small.alpha_receive_s = large.alpha_receive_s = 1e-6;
   large.beta_receive_s_per_byte = 3e-10;
-  test::set_channel(m, Locality::socket, {{near}, 1e-9, 2e10});
-  test::set_channel(m, Locality::network, {{small, large}, 1e-9});
-  m.injection_rate_bytes_per_s = m.ejection_rate_bytes_per_s = 1e10;
-  m.core_rate_bytes_per_s = 8e9;
+  test::set_channel(m, standard_level::socket, {{near}, 1e-9, 2e10});
+  test::set_channel(m, standard_level::network, {{small, large}, 1e-9});
+  m.levels[standard_level::node].up_rate_bytes_per_s = m.levels[standard_level::node].down_rate_bytes_per_s = 1e10;
+  m.levels[standard_level::network].node_share_bytes_per_s = 8e9;
   m.copy_rate_bytes_per_s = 1e10;
   m.copy_block_s = 2e-8;
   return m;

@@ -92,7 +92,7 @@ TEST(GridMapping, GivesNodesCubesOfABox) {
   auto sorted = mapping->places;
   std::ranges::sort(sorted);
   for (Rank rank = 0; rank < 512; ++rank) EXPECT_EQ(sorted[static_cast<std::size_t>(rank)], rank);
-  EXPECT_EQ(weight_between(neighborhood, moved(layout, *mapping), Locality::network), mapping->after);
+  EXPECT_EQ(weight_between(neighborhood, moved(layout, *mapping), true), mapping->after);
 }
 
 TEST(GridMapping, GivesSocketsBlocksOfTheBlocksOfNodes) {
@@ -105,7 +105,7 @@ TEST(GridMapping, GivesSocketsBlocksOfTheBlocksOfNodes) {
   const auto after = moved(layout, *mapping);
   // Of a node's 10^3 pairs that stay in it, those that stay in a socket are 4^3 in each of 8.
   EXPECT_EQ(mapping->sockets_after, 8 * (10 * 10 * 10 - 8 * 4 * 4 * 4));
-  EXPECT_EQ(weight_between(neighborhood, after, Locality::node), mapping->sockets_after);
+  EXPECT_EQ(weight_between(neighborhood, after, false), mapping->sockets_after);
   EXPECT_LT(mapping->sockets_after, 8 * (10 * 10 * 10 - 8 * 40)) << "those of ranks in order, blocks of 1 x 2 x 4";
   EXPECT_NE(describe(*mapping).find("each socket has one of 2x2x2"), std::string::npos);
 }

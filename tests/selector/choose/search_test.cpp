@@ -238,8 +238,8 @@ TEST(Search, VariesLocalAndNodeDigitsWindowsRadicesAndCaps) {
 TEST(Search, IsPartOfARanking) {
   Machine machine;
   machine.name = "test";
-  test::set_channel(machine, Locality::socket, {{Protocol{"eager", test::no_limit, 5e-7, 7e-11, 2e-7}}});
-  test::set_channel(machine, Locality::network, {{Protocol{"eager", test::no_limit, 2.4e-6, 4e-10, 5e-7}}});
+  test::set_channel(machine, standard_level::socket, {{Protocol{"eager", test::no_limit, 5e-7, 7e-11, 2e-7}}});
+  test::set_channel(machine, standard_level::network, {{Protocol{"eager", test::no_limit, 2.4e-6, 4e-10, 5e-7}}});
   const auto ranking =
       rank_strategies(generate_pattern("random:ranks=128,bytes=64,degree=64"), Layout::regular(8, 1, 16), machine);
   EXPECT_EQ(ranking.front().strategy.route, "stfw");

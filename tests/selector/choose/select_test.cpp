@@ -70,14 +70,14 @@ TEST(Ranking, BreaksTiesInTheOrderOfTheCatalogue) {
 
 TEST(Ranking, FollowsWhatTheMachineIsGoodAt) {
   Machine latency = test::small_cluster();
-  for (auto& channel : latency.host.by_locality)
+  for (auto& channel : latency.host.by_level)
     if (channel)
       for (auto& protocol : channel->protocols) protocol.alpha_next_s = protocol.alpha_s = 1e-3;
   const auto all = test::alltoall(16, 1);
   EXPECT_NE(rank_strategies(all, layout, latency).front().strategy.route, "standard")
       << "fewer messages win where a message is dear";
   Machine bandwidth = test::small_cluster();
-  for (auto& channel : bandwidth.host.by_locality)
+  for (auto& channel : bandwidth.host.by_level)
     if (channel)
       for (auto& protocol : channel->protocols) protocol = {protocol.name, protocol.max_bytes, 1e-12, 1e-6, 1e-12};
   EXPECT_EQ(to_string(rank_strategies(test::alltoall(16, 1000), layout, bandwidth).front().strategy), "standard")
@@ -179,7 +179,7 @@ TEST(Ranking, PlansAStaggeredStrategyAsACoalescedOneWithMoreNumbersInAStage) {
     const auto alone = price(parse_strategy(name), pattern, layout, m, CostModel::burst, 10),
                staggered = price(parse_strategy(name + ",staggered"), pattern, layout, m, CostModel::burst, 10);
     const auto more_bytes = static_cast<double>(sizeof(int)) * layout.ranks(),
-               beta = m.host.by_locality[static_cast<std::size_t>(Locality::network)]
+               beta = m.host.by_level[static_cast<std::size_t>(standard_level::network)]
                           ->protocol(static_cast<Bytes>(2 * more_bytes))
                           .beta_s_per_byte;
     const auto more = static_cast<double>(alone.cost.stages.size()) * more_bytes * beta;

@@ -26,10 +26,10 @@ Machine machine_with_everything() {
   small.alpha_receive_s = 1e-6;
   large.alpha_receive_s = 1e-6;
   large.beta_receive_s_per_byte = 3e-10;
-  test::set_channel(m, Locality::socket, {{near}, 1e-9, 2e10});
-  test::set_channel(m, Locality::network, {{small, large}, 1e-9});
-  m.host.by_locality[static_cast<std::size_t>(Locality::network)]->rendezvous_from_bytes = 4097;
-  m.injection_rate_bytes_per_s = m.ejection_rate_bytes_per_s = 1e10;
+  test::set_channel(m, standard_level::socket, {{near}, 1e-9, 2e10});
+  test::set_channel(m, standard_level::network, {{small, large}, 1e-9});
+  m.host.by_level[static_cast<std::size_t>(standard_level::network)]->rendezvous_from_bytes = 4097;
+  m.levels[standard_level::node].up_rate_bytes_per_s = m.levels[standard_level::node].down_rate_bytes_per_s = 1e10;
   m.copy_rate_bytes_per_s = 1e10;
   m.copy_block_s = 2e-8;
   return m;

@@ -153,7 +153,8 @@ TEST(SparsePrices, OfSynchronousSendsKnowNoShorterWay) {
 TEST(SparsePrices, CountAMessageAfterItsSizeIfItWaitsForItsReceive) {
   const auto layout = Layout::with_ppn(2, 1);
   auto waiting = cluster_with_operations();
-  waiting.host.by_locality[static_cast<std::size_t>(Locality::network)]->rendezvous_from_bytes = 24;  // with its header
+  waiting.host.by_level[static_cast<std::size_t>(standard_level::network)]->rendezvous_from_bytes =
+      24;  // with its header
   const auto statistics = traffic_of(test::alltoall(2, 8), layout);
   EXPECT_NEAR(price(SparseChoice(layout, waiting, true), statistics, "direct+dense"),
               2.04e-6 + 1.024e-6 + 2 * (2e-8 + 8 / 1e10), 1e-12);
@@ -167,7 +168,7 @@ TEST(SparsePrices, CountAMessageAfterItsSizeIfItWaitsForItsReceive) {
 TEST(SparsePrices, CountAMessageFromWhenItIsFoundIfItWaitsForItsReceive) {
   const auto layout = Layout::with_ppn(2, 1);
   auto waiting = cluster_with_operations();
-  waiting.host.by_locality[static_cast<std::size_t>(Locality::network)]->rendezvous_from_bytes = 0;
+  waiting.host.by_level[static_cast<std::size_t>(standard_level::network)]->rendezvous_from_bytes = 0;
   waiting.operations.probe_s = 3e-7;
   const auto statistics = traffic_of(test::alltoall(2, 8), layout);
   EXPECT_NEAR(price(SparseChoice(layout, waiting, true), statistics, "direct+nbx"),
@@ -197,7 +198,7 @@ TEST(SparsePrices, TakeAProbeThatWasNotMeasuredForAnEmptyMessageBetweenNeighbour
 TEST(SparseChoice, OffersPutsOnlyWhereTheyHaveAPriceAndSlots) {
   const auto layout = Layout::with_ppn(4, 2);
   auto machine = cluster_with_operations();
-  for (auto& channel : machine.host.by_locality)
+  for (auto& channel : machine.host.by_level)
     if (channel) channel->protocols.front().alpha_receive_s = 1e-3;  // which a put does not pay
   const auto statistics = expected_traffic(1, 8, layout);
   const auto best = [&](bool has_slots) {
@@ -255,7 +256,7 @@ TEST(SparsePrices, CountPutsWhereTheyTakeLongerThanMessages) {
 TEST(SparsePrices, CountNoReceiversOfPuts) {
   const auto layout = Layout::with_ppn(2, 1);
   auto machine = cluster_with_operations();
-  auto& protocol = machine.host.by_locality[static_cast<std::size_t>(Locality::network)]->protocols.front();
+  auto& protocol = machine.host.by_level[static_cast<std::size_t>(standard_level::network)]->protocols.front();
   protocol.alpha_receive_s = 4e-7;
   protocol.beta_receive_s_per_byte = 0;
   const auto statistics = traffic_of(test::alltoall(2, 8), layout);
@@ -269,7 +270,7 @@ TEST(SparsePrices, CountNoReceiversOfPuts) {
 TEST(SparsePrices, CountTheLargestMessageToANode) {
   const auto layout = Layout::with_ppn(48, 8);
   auto machine = cluster_with_operations();
-  auto& protocols = machine.host.by_locality[static_cast<std::size_t>(Locality::network)]->protocols;
+  auto& protocols = machine.host.by_level[static_cast<std::size_t>(standard_level::network)]->protocols;
   protocols = {protocols.front(), protocols.front()};
   protocols[0].max_bytes = 1000;
   protocols[1].alpha_s += 1e-5;
@@ -287,7 +288,7 @@ TEST(SparsePrices, CountTheLargestMessageToANode) {
 TEST(SparsePrices, WaitForWhatANodeLetsOut) {
   const auto layout = Layout::with_ppn(4, 2);
   auto machine = cluster_with_operations();
-  machine.injection_rate_bytes_per_s = 1e6;
+  machine.levels[standard_level::node].up_rate_bytes_per_s = 1e6;
   const SparseChoice choice(layout, machine, true);
   const auto statistics = traffic_of(Pattern{4, {{0, 2, 8}, {1, 3, 8}, {2, 0, 8}, {3, 1, 8}}}, layout);
   constexpr double tolerance_s = 1e-12;
@@ -310,7 +311,7 @@ TEST(SparsePrices, WaitForWhatANodeLetsOut) {
 TEST(SparsePrices, CountAllThatLeavesANodeInTheStageThatLeavesIt) {
   const auto layout = Layout::regular(4, 2, 2);
   auto machine = cluster_with_operations();
-  machine.injection_rate_bytes_per_s = 1e6;
+  machine.levels[standard_level::node].up_rate_bytes_per_s = 1e6;
   const SparseChoice choice(layout, machine, true);
   const auto statistics = traffic_of(to_next_nodes(layout, 3, 8), layout);
   for (const std::string route : {"two-step", "two-step-socket", "stfw,n=3"}) {
@@ -326,7 +327,7 @@ TEST(SparsePrices, CountAllThatLeavesANodeInTheStageThatLeavesIt) {
 TEST(SparsePrices, CountTheLargestOfTheMessagesThatBlocksAreDrawnInto) {
   const auto layout = Layout::with_ppn(64, 1);
   auto machine = cluster_with_operations();
-  auto& protocols = machine.host.by_locality[static_cast<std::size_t>(Locality::network)]->protocols;
+  auto& protocols = machine.host.by_level[static_cast<std::size_t>(standard_level::network)]->protocols;
   protocols = {protocols.front(), protocols.front()};
   const auto with_slow_from = [&](int blocks) {
     protocols.front().max_bytes = blocks * (100 + 16) - 1;
@@ -349,7 +350,7 @@ TEST(SparsePrices, CountTheLargestOfTheMessagesThatBlocksAreDrawnInto) {
 TEST(SparsePrices, CountWhatLeavesANodeByThePeersOfAllRanks) {
   const auto layout = Layout::with_ppn(24, 12);
   auto machine = cluster_with_operations();
-  machine.injection_rate_bytes_per_s = 1e6;
+  machine.levels[standard_level::node].up_rate_bytes_per_s = 1e6;
   const auto traffic = expected_traffic(12, 8, layout);
   const double once_s = static_cast<double>(traffic.network_messages) / 2 * (8 + 16) * 1e-6;
   EXPECT_NEAR(price(SparseChoice(layout, machine, true), traffic, "stfw,n=2+dense"), once_s, 0.2 * once_s);
@@ -360,7 +361,7 @@ TEST(SparsePrices, CountWhatLeavesANodeByThePeersOfAllRanks) {
 TEST(SparsePrices, CountAMessageForEachNodeThatIsReached) {
   const auto layout = Layout::with_ppn(20, 4);
   auto machine = cluster_with_operations();
-  machine.injection_rate_bytes_per_s = std::numeric_limits<double>::infinity();
+  machine.levels[standard_level::node].up_rate_bytes_per_s = std::numeric_limits<double>::infinity();
   const SparseChoice choice(layout, machine, false);
   Pattern one_node{20, {}}, four_nodes{20, {}};
   for (Rank rank = 0; rank < 20; ++rank)
@@ -387,21 +388,21 @@ TEST(SparsePrices, CountTheSizesOfRanksThatStandInForOthers) {
   const auto dense = [&](int ranks) {
     return price(SparseChoice(Layout::with_ppn(ranks, 5), machine, false), nothing, "two-step+dense");
   };
-  const auto next = [&](Locality locality) { return machine.host.find(locality)->protocol(16).next_seconds(16); };
+  const auto next = [&](Level level) { return machine.host.find(level)->protocol(16).next_seconds(16); };
   // Then two of the smaller node's ranks get a size from them, not four.
-  EXPECT_GE(dense(48) - dense(50), (9 * next(Locality::network) - 2 * next(Locality::socket)) * 0.99);
+  EXPECT_GE(dense(48) - dense(50), (9 * next(standard_level::network) - 2 * next(standard_level::socket)) * 0.99);
 }
 
 // Three digits of three and one of two: in an address of 54 all ranks have two, two, two peers and one. Of 48, those
 // that stand in have two, three, four and none; the others wait for what these tell, but have no more to do themselves.
 TEST(SparsePrices, DoNotAddUpWhatDifferentRanksDo) {
   auto machine = cluster_with_operations();
-  machine.host.by_locality[static_cast<std::size_t>(Locality::network)]->rendezvous_from_bytes = 0;
+  machine.host.by_level[static_cast<std::size_t>(standard_level::network)]->rendezvous_from_bytes = 0;
   const auto dense = [&](int ranks) {
     const auto layout = Layout::with_ppn(ranks, 1);
     return price(SparseChoice(layout, machine, false), expected_traffic(4, 100, layout), "stfw,n=4+dense");
   };
-  const auto next = machine.host.find(Locality::network)->protocol(16).next_seconds(16);
+  const auto next = machine.host.find(standard_level::network)->protocol(16).next_seconds(16);
   EXPECT_LT(dense(48) - dense(54), 3.5 * next);
 }
 
@@ -412,17 +413,17 @@ TEST(ReductionRounds, AreThoseOfTheLongestWay) {
   std::vector<Rank> all(8);
   std::iota(all.begin(), all.end(), 0);
   // The slow way, by all ways: of each number, what it takes to have heard from everybody by its own and its partners'.
-  const ByLocality seconds{1, 2, 10};
+  const ByLevel seconds{1, 2, 0, 10};
   const auto longest = [&](auto self, int rank, int rounds) -> double {
     if (rounds == 0) return 0;
     const int partner = rank ^ (1 << (rounds - 1));
     return std::max(self(self, rank, rounds - 1), self(self, partner, rounds - 1)) +
-           seconds[static_cast<std::size_t>(layout.locality(rank, partner))];
+           seconds[static_cast<std::size_t>(layout.channel_level(rank, partner))];
   };
   double expected = 0;
   for (int rank = 0; rank < 8; ++rank) expected = std::max(expected, longest(longest, rank, 3));
   double sum = 0;
-  for (const auto& round : reduction_rounds(all, layout, seconds)) sum += seconds[round.locality];
+  for (const auto& round : reduction_rounds(all, layout, seconds)) sum += seconds[round.level];
   EXPECT_EQ(sum, expected);
 }
 
@@ -431,10 +432,10 @@ TEST(ReductionRounds, OfRanksBeyondAPowerOfTwoAreTwoMore) {
   const auto one_node = Layout::with_ppn(7, 7), two_nodes = Layout::with_ppn(7, 6);
   std::vector<Rank> all(7);
   std::iota(all.begin(), all.end(), 0);
-  EXPECT_EQ(reduction_rounds(all, one_node, {1, 2, 10}).size(), 4U);
-  const auto rounds = reduction_rounds(all, two_nodes, {1, 2, 10});
+  EXPECT_EQ(reduction_rounds(all, one_node, {1, 2, 0, 10}).size(), 4U);
+  const auto rounds = reduction_rounds(all, two_nodes, {1, 2, 0, 10});
   // 6, on a node of its own, goes on with 5 and then with 3.
-  EXPECT_EQ(std::ranges::count(rounds, static_cast<std::size_t>(Locality::network), &ReductionRound::locality), 2);
+  EXPECT_EQ(std::ranges::count(rounds, standard_level::network, &ReductionRound::level), 2);
   EXPECT_EQ(rounds.front().scattered, 1);
   EXPECT_EQ(rounds.back().scattered, 1.0 / 7);
 }

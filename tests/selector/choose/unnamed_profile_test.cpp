@@ -57,7 +57,7 @@ TEST(MeasuredProfile, HasWhatTheLayoutAsksForIfThereIsOne) {
   const test::TemporaryDirectory directory;
   directory.write("cluster.json", measured("cluster", here, "2026-08-01"));
   auto node = Json::parse(measured("node", here, "2026-08-02"));
-  node["host"].erase("network");
+  node["levels"][standard_level::network].erase("host");
   directory.write("node.json", node.dump());
   EXPECT_EQ(found(directory.path(), one_node), "node");
   EXPECT_EQ(found(directory.path(), two_nodes), "cluster");

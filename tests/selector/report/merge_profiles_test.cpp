@@ -17,8 +17,7 @@ NamedProfile launch(const std::string& name, double factor) {
   NamedProfile result{name, {}};
   auto& machine = result.profile.machine;
   machine.name = "here";
-  machine.host.by_locality[0] =
-      Channel{{{"eager", std::numeric_limits<Bytes>::max(), factor * 1e-6, factor * 1e-10, 0}}};
+  machine.host.by_level[0] = Channel{{{"eager", std::numeric_limits<Bytes>::max(), factor * 1e-6, factor * 1e-10, 0}}};
   machine.verdict = Verdict{Trust::good, 0.02, "it is made up", {}};
   result.profile.provenance_json = R"({"mpi_library": "MPI 1", "transport": "tcp", "ranks_per_node": )" + name +
                                    R"(, "date": "2026-01-0)" + name + R"("})";
@@ -28,12 +27,12 @@ NamedProfile launch(const std::string& name, double factor) {
 TEST(MergedProfiles, AreTheLaunchInTheMiddleAndTellWhatLaunchesDifferBy) {
   const std::vector launches{launch("3", 1.2), launch("1", 1.0), launch("2", 1.1)};
   const auto merged = merge_profiles(launches);
-  EXPECT_NEAR(merged.machine.host.by_locality[0]->protocols[0].alpha_s, 1.1e-6, 1e-12);
+  EXPECT_NEAR(merged.machine.host.by_level[0]->protocols[0].alpha_s, 1.1e-6, 1e-12);
   ASSERT_TRUE(merged.machine.verdict);
   EXPECT_EQ(merged.machine.verdict->trust, Trust::good) << merged.machine.verdict->why;
   EXPECT_NEAR(merged.machine.verdict->uncertainty, 0.1 / 1.1, 1e-9) << "what launches differ by";
   const auto provenance = Json::parse(merged.provenance_json);
-  EXPECT_EQ(provenance["origin"]["host.socket"], "2");
+  EXPECT_EQ(provenance["origin"]["levels.socket.host"], "2");
   EXPECT_EQ(provenance["mpi_library"], "MPI 1");
   EXPECT_EQ(provenance["transport"], "tcp");
   EXPECT_EQ(provenance["ranks_per_node"], 3) << "what one of them has seen";
@@ -52,7 +51,7 @@ TEST(MergedProfiles, TellThePaceOfTheLaunchWhoseChannelTheyKeep) {
   }
   const auto paces = pace_of(merge_profiles(launches));
   ASSERT_EQ(paces.size(), 1U) << "no launch has a channel of the network";
-  EXPECT_EQ(paces[0].locality, Locality::socket);
+  EXPECT_EQ(paces[0].level, standard_level::socket);
   EXPECT_EQ(paces[0].seconds, 2e-7);
 }
 
@@ -72,7 +71,7 @@ TEST(MergedProfiles, SayThatTimesAreOfTwoKinds) {
     for (const double factor : factors) launches.push_back(launch(std::to_string(launches.size() + 1), factor));
     return merge_profiles(launches).machine.verdict->why;
   };
-  EXPECT_NE(why({1, 1.01, 1.4, 1.42}).find("host.socket are of two kinds"), std::string::npos);
+  EXPECT_NE(why({1, 1.01, 1.4, 1.42}).find("levels.socket.host are of two kinds"), std::string::npos);
   EXPECT_EQ(why({1, 1.1, 1.2, 1.3}).find("two kinds"), std::string::npos) << "evenly spread";
   EXPECT_EQ(why({1, 1.01, 1.02, 1.9}).find("two kinds"), std::string::npos) << "one is an outlier";
 }
@@ -107,7 +106,7 @@ TEST(MergedProfiles, AreJudgedByWhatOneLaunchPredictsOfTheOthers) {
 TEST(MergedProfiles, TellWhereAnotherLaunchLies) {
   const auto launch_of = [](const std::string& name, double alpha_s) {
     auto made = launch(name, 1);
-    made.profile.machine.host.by_locality[0]->protocols[0].alpha_s = alpha_s;
+    made.profile.machine.host.by_level[0]->protocols[0].alpha_s = alpha_s;
     return made;
   };
   const double factor = std::exp(0.1);  // the logarithms are -0.1, 0 and 0.1 beyond that of 1e-6
@@ -147,7 +146,7 @@ TEST(MergedProfiles, KnowNoMoreThanTheLaunchThatIsKeptWhereLaunchesHappenToAgree
 TEST(MergedProfiles, CompareLaunchesWhoseProtocolsDiffer) {
   auto one = launch("1", 1), other = launch("2", 1);
   // The same line in two protocols, and one that lies lower from 4096 B on: no time may be negative.
-  auto& channel = *other.profile.machine.host.by_locality[0];
+  auto& channel = *other.profile.machine.host.by_level[0];
   channel.protocols.insert(channel.protocols.begin(), channel.protocols[0]);
   channel.protocols[0].max_bytes = 4096;
   const auto fits = Json::parse(merge_profiles(std::vector{one, other}).provenance_json)["fits"];
@@ -167,15 +166,30 @@ TEST(MergedProfiles, OfOtherLayoutsHaveWhatEachShows) {
   auto& far = two_nodes.profile.machine;
   near.operations.allreduce_s = 1e-6;
   near.operations.ranks = 4;
-  far.host.by_locality[2] = far.host.by_locality[0];
-  far.injection_rate_bytes_per_s = 1e10;
+  far.host.by_level[standard_level::network] = far.host.by_level[0];
+  far.levels[standard_level::node].up_rate_bytes_per_s = 1e10;
   far.operations.allreduce_s = 9e-6;
   far.operations.ranks = 8;
   const auto merged = merge_profiles(std::vector{one_node, two_nodes}).machine;
-  EXPECT_TRUE(merged.host.has(Locality::network));
-  EXPECT_EQ(merged.injection_rate_bytes_per_s, 1e10);
+  EXPECT_TRUE(merged.host.has(standard_level::network));
+  EXPECT_EQ(merged.levels[standard_level::node].up_rate_bytes_per_s, 1e10);
   EXPECT_EQ(merged.operations.ranks, 8) << "of the most ranks";
   EXPECT_EQ(merged.verdict->trust, Trust::good) << "collectives of other numbers of ranks are no spread";
+}
+
+TEST(MergedProfiles, HaveTheLevelsOfAll) {
+  auto of_node = launch("1", 1), of_cluster = launch("2", 1), of_another = launch("3", 1);
+  for (auto* each : {&of_node, &of_another})
+    each->profile.machine.levels = {{.name = "socket"}, {.name = "node"}, {.name = "network"}};
+  of_cluster.profile.machine.levels[standard_level::node].up_rate_bytes_per_s = 1e10;
+  const auto merged = merge_profiles(std::vector{of_node, of_cluster}).machine;
+  EXPECT_EQ(merged.levels, of_cluster.profile.machine.levels);
+  EXPECT_TRUE(merged.host.has(standard_level::socket));
+  of_another.profile.machine.levels[0].name = "tile";
+  test::expect_sentence(test::error_of([&] {
+                          merge_profiles(std::vector{of_cluster, of_another});
+                        }),
+                        {"3: level 'tile' is not there in 2", "one machine"});
 }
 
 TEST(MergedProfiles, NeedTwo) {

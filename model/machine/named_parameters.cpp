@@ -1,0 +1,156 @@
+#include "model/machine/named_parameters.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+
+#include "model/base/error.hpp"
+#include "model/base/nearest_names.hpp"
+#include "model/base/text.hpp"
+
+namespace commpass {
+
+namespace {
+
+using Place = MachineParameter::Place;
+
+/// NAME, or NAME#2 for the second element of that name.
+class ElementNames {
+ public:
+  std::string next(const std::string& name) {
+    const int use = ++uses_[name];
+    return use == 1 ? name : fmt::format("{}#{}", name, use);
+  }
+
+ private:
+  std::map<std::string, int> uses_;
+};
+
+/// KEY=VALUE, KEY=*FACTOR or KEY*FACTOR.
+struct Assignment {
+  std::string pattern, number;
+  bool is_factor = false;
+};
+
+Assignment parse_assignment(const std::string& text) {
+  const auto place = text.find('=') != std::string::npos ? text.find('=') : text.rfind('*');
+  if (place == std::string::npos || place == 0 || place + 1 == text.size())
+    throw InputError("--set " + text, "it sets nothing", "use KEY=VALUE or KEY*FACTOR");
+  Assignment result{text.substr(0, place), text.substr(place + 1), text[place] == '*'};
+  if (!result.is_factor && result.number.starts_with('*')) {
+    result.is_factor = true;
+    result.number.erase(0, 1);
+  }
+  return result;
+}
+
+ParameterValue parse_value(const MachineParameter& parameter, const std::string& text) {
+  if (parameter.unit == MachineParameter::Unit::bytes) {
+    if (const auto bytes = parse_bytes(text)) return *bytes;
+  } else if (parameter.is_integer()) {
+    if (const auto integer = parse_number<std::int64_t>(text)) return *integer;
+  } else if (const auto number = parse_number<double>(text)) {
+    return *number;
+  }
+  return {};
+}
+
+ParameterValue times(const MachineParameter& parameter, const ParameterValue& value, double factor) {
+  const double product = to_double(value) * factor;
+  if (!parameter.is_integer()) return product;
+  constexpr double most_exact = 1LL << 53;
+  return product >= 0 && product < most_exact ? ParameterValue(static_cast<std::int64_t>(product)) : ParameterValue();
+}
+
+}  // namespace
+
+std::vector<NamedParameter> named_parameters(Machine& machine) {
+  std::vector<NamedParameter> result;
+  const auto add = [&](Place place, const std::string& above, void* owner) {
+    for (const auto& row : parameters_of(place)) result.push_back({above + row.key, &row, owner});
+  };
+  const auto node = machine.node_level();
+  for (Level i = 0; i < machine.levels.size(); ++i) {
+    auto& level = machine.levels[i];
+    const auto above = "levels." + level.name + ".";
+    for (const auto& [memory, channels] : {std::pair("host.", &machine.host), std::pair("device.", &machine.device)}) {
+      if (!channels->has(i)) continue;
+      ElementNames names;
+      for (auto& protocol : channels->by_level[i]->protocols)
+        add(Place::protocol, above + memory + names.next(protocol.name) + ".", &protocol);
+      add(Place::channel, above + memory, &*channels->by_level[i]);
+    }
+    for (const auto& row : parameters_of(Place::level))
+      if (is_of_level(row, i, node, machine.outermost())) result.push_back({above + row.key, &row, &level});
+  }
+  for (const auto& [above, copies] : {std::pair("copy.device_to_host.", &machine.device_to_host),
+                                      std::pair("copy.host_to_device.", &machine.host_to_device)}) {
+    ElementNames names;
+    for (auto& copy : *copies)
+      add(Place::copy, above + names.next(fmt::format("{}_processes", copy.processes)) + ".", &copy);
+  }
+  add(Place::devices, "devices.", &machine);
+  add(Place::local, "local.", &machine);
+  add(Place::operations, "operations.", &machine.operations);
+  return result;
+}
+
+bool matches_parameter(std::string_view pattern, std::string_view name) {
+  return std::ranges::equal(split(pattern, '.'), split(name, '.'),
+                            [](const auto& part, const auto& of_name) { return part == "*" || part == of_name; });
+}
+
+namespace {
+
+/// As did_you_mean, of whole names; where none is near, of keys: "alpha_next" is one of levels.*.host.*.alpha_next_s.
+std::string did_you_mean_parameter(const std::string& pattern, const std::vector<std::string>& names) {
+  if (auto near = did_you_mean(pattern, names); !near.empty()) return near;
+  std::vector<std::string> keys, patterns;
+  for (const auto& row : machine_parameters()) keys.emplace_back(row.key);
+  const auto key = pattern.substr(pattern.rfind('.') + 1);
+  for (const auto& near : nearest_names(key, keys))
+    for (auto& each : patterns_of_key(near))
+      if (std::ranges::find(patterns, each) == patterns.end()) patterns.push_back(std::move(each));
+  return patterns.empty() ? std::string() : "did you mean " + either_of(patterns) + "? ";
+}
+
+void set_parameter(Machine& machine, const std::string& text) {
+  const auto [pattern, number, is_factor] = parse_assignment(text);
+  const auto where = "--set " + text;
+  std::vector<std::string> names;
+  bool matches = false, is_set = false;
+  for (const auto& each : named_parameters(machine)) {
+    names.push_back(each.name);
+    if (!matches_parameter(pattern, each.name)) continue;
+    matches = true;
+    const auto before = each.get();
+    if (is_factor && is_absent(before)) continue;
+    is_set = true;
+    const auto factor = parse_number<double>(number);
+    if (is_factor && !factor) throw InputError(where, number + " is no factor", "use a number");
+    const auto value = is_factor ? times(*each.parameter, before, *factor) : parse_value(*each.parameter, number);
+    const bool is_no_size = is_absent(value) && each.parameter->unit == MachineParameter::Unit::bytes && !is_factor;
+    if (const auto remedy = is_no_size ? size_problem(number).remedy : range_remedy(*each.parameter, value);
+        !remedy.empty())
+      throw InputError(where, fmt::format("{} cannot be {}{}", each.name, is_factor ? "multiplied by " : "", number),
+                       remedy);
+    each.set(value);
+  }
+  if (!matches)
+    throw InputError(where, fmt::format("profile {} has no parameter {}", machine.name, pattern),
+                     did_you_mean_parameter(pattern, names) + "'commpass profile parameters' lists all");
+  if (!is_set)
+    throw InputError(where, fmt::format("{} is absent from profile {}", pattern, machine.name), "use KEY=VALUE");
+}
+
+}  // namespace
+
+void set_parameters(Profile& profile, const std::vector<std::string>& assignments) {
+  for (const auto& text : assignments) {
+    set_parameter(profile.machine, text);
+    parse_profile(to_json(profile), "--set " + text);  // rules that hold between parameters
+  }
+}
+
+}  // namespace commpass
