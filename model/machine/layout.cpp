@@ -224,7 +224,7 @@ Layout product(std::span<const Factor> factors) {
   int below = 1;  // ranks in an instance
   for (std::size_t f = factors.size(); f-- > 1;) {
     below *= factors[f].count;
-    auto& ids = levels.emplace_back(factors[f - 1].name).ids;
+    auto& ids = levels.emplace_back(Layout::LevelIds{factors[f - 1].name, {}}).ids;
     ids.reserve(static_cast<std::size_t>(ranks));
     for (int rank = 0; rank < ranks; ++rank) ids.push_back(rank / below);
   }
@@ -381,7 +381,7 @@ LayoutText read_list(const std::string& text, std::vector<std::string> names, co
   LayoutText result;
   result.ranks = static_cast<int>(places.size());
   for (std::size_t l = names.size(); l-- > 0;) {
-    auto& ids = result.levels.emplace_back(names[l]).ids;
+    auto& ids = result.levels.emplace_back(Layout::LevelIds{names[l], {}}).ids;
     for (const auto& place : places) ids.push_back(l < place.size() ? place[l] : 0);
   }
   return result;
@@ -426,7 +426,7 @@ namespace {
 std::vector<Layout::LevelIds> ids_of_ranks(const Layout& layout, std::span<const Rank> ranks) {
   std::vector<Layout::LevelIds> levels;
   for (const auto& level : layout.told()) {
-    auto& ids = levels.emplace_back(level.name).ids;
+    auto& ids = levels.emplace_back(Layout::LevelIds{level.name, {}}).ids;
     for (const Rank rank : ranks) ids.push_back((*level.instance_of)[static_cast<std::size_t>(rank)]);
   }
   return levels;

@@ -126,10 +126,10 @@ Layout detect_layout(MPI_Comm comm) {
 
   std::vector<Layout::LevelIds> levels;
   for (std::size_t l = 0; l < node_levels.size(); ++l) {
-    auto& ids = levels.emplace_back(node_levels[l].name).ids;
+    auto& ids = levels.emplace_back(Layout::LevelIds{node_levels[l].name, {}}).ids;
     for (const auto& place : all) ids.push_back(place.on_node[l]);
   }
-  auto& node_of = levels.emplace_back(node_level_name).ids;
+  auto& node_of = levels.emplace_back(Layout::LevelIds{node_level_name, {}}).ids;
   for (const auto& place : all) node_of.push_back(place.leader);
   std::vector<int> groups;
   if (std::ranges::all_of(all, [](const Place& place) { return place.knows_address == 1; }))

@@ -47,7 +47,7 @@ std::vector<std::pair<std::string, Traffic>> rows_of_levels(std::span<const Leve
   for (std::size_t l = 0; l < levels.size(); ++l) {
     const auto two = l == 0 ? "" : fmt::format("two {}s", levels[l - 1].name);
     const auto one = l + 1 == levels.size() ? "" : "one " + levels[l].name;
-    rows.emplace_back(one + (one.empty() || two.empty() ? "" : ", ") + two, levels[l].traffic);
+    rows.emplace_back(fmt::format("{}{}{}", one, one.empty() || two.empty() ? "" : ", ", two), levels[l].traffic);
   }
   return rows;
 }
