@@ -106,7 +106,7 @@ void LayoutArguments::add_to(Command& command) {
   command.add({{"--ppn", &ppn, "ranks on a node", {.checks = {positive()}}},
                {"--layout",
                 &layout,
-                "NODESxRANKS, NODESxSOCKETSxRANKS, GROUPSxNODESxSOCKETSxRANKS, or a node for each rank: 0,0,1",
+                "NODESxRANKS, GROUPSxNODESxSOCKETSxRANKS, node=4,socket=2,core=8, or a node for each rank: 0,0,1",
                 {.excludes = {"--ppn"}}}});
 }
 

@@ -98,7 +98,7 @@ const EnvironmentVariable variables[] = {
     {"COMMPASS_WISDOM", "file", "where measurements are kept for later runs", "0.1", by_programs, "commpass_wisdom",
      [](Environment& e, const std::string& value) { e.wisdom = value; }},
     {"COMMPASS_LAYOUT",
-     "`NODESxRANKS`, `NODESxSOCKETSxRANKS`, `GROUPSxNODESxSOCKETSxRANKS` or a node for each rank (`0,0,1`)",
+     "`NODESxRANKS`, `GROUPSxNODESxSOCKETSxRANKS`, `node=4,socket=2,core=8` or a node for each rank (`0,0,1`)",
      "treat the ranks as laid out like this", "0.1", by_all, "commpass_layout",
      [](Environment& e, const std::string& value) {
        ranks_of_layout(value);  // throws if it is none
