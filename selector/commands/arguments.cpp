@@ -117,11 +117,12 @@ std::optional<Layout> LayoutArguments::find(int ranks, const Environment& enviro
   return parse_layout(text, ranks);
 }
 
-void LayoutArguments::warn_uneven(int ranks) const {
-  if (ppn == 0 || ranks % ppn == 0) return;
+bool LayoutArguments::warn_uneven(int ranks) const {
+  if (ppn == 0 || ranks % ppn == 0) return false;
   const auto what = ppn > ranks ? fmt::format("is more than all {} ranks, which are on one node", ranks)
                                 : fmt::format("does not divide {} ranks; the last node has {}", ranks, ranks % ppn);
   std::fputs(fmt::format("commpass: --ppn {} {}.\n", ppn, what).c_str(), stderr);
+  return true;
 }
 
 void SelectionArguments::add_to(Command& command) {

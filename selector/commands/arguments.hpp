@@ -56,8 +56,8 @@ struct LayoutArguments {
   /// The layout asked for; nothing if neither --layout, --ppn nor COMMPASS_LAYOUT is given.
   /// @throws InputError if it does not fit `ranks`
   std::optional<Layout> find(int ranks, const Environment& environment) const;
-  /// Warns on stderr where --ppn does not divide the number of ranks.
-  void warn_uneven(int ranks) const;
+  /// Warns on stderr where --ppn does not divide the number of ranks, and says whether it does not.
+  bool warn_uneven(int ranks) const;
 };
 
 /// Which machine, layout, model and strategies.

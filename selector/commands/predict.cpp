@@ -86,6 +86,7 @@ void print_sparse(const PredictArguments& arguments, const PredictOutput& output
   const auto& format = selection.format;
   const auto prediction = with_progress([&] { return predict_sparse(arguments); });
   tell_of_use(prediction.profile, prediction.layout);
+  selection.layout.warn_uneven(prediction.layout.ranks());
   const auto print = format.json ? sparse_report_json : format.csv ? sparse_report_csv : sparse_report_table;
   const bool is_data = format.json || format.csv;
   std::fputs(print(prediction.report, selection.top).c_str(), stdout);

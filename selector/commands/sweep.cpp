@@ -247,6 +247,7 @@ class Sweep {
     evaluation_ = pricing.evaluation;
     const auto layout = required_layout(arguments.selection.layout, pricing.ranks, environment_);
     point.nodes = layout.nodes();
+    warned_of_uneven_ = warned_of_uneven_ || arguments.selection.layout.warn_uneven(pricing.ranks);
     std::vector<Candidate> ranking;
     try {
       if (strategies.empty()) ranking = pricing.rank(layout, {});
@@ -321,6 +322,7 @@ class Sweep {
   CostModel model_;
   std::vector<std::string> named_;
   std::string evaluation_;
+  bool warned_of_uneven_ = false;                                // once for all points
   std::tuple<std::string, int, Bytes, bool, DataPlace> priced_;  // what pricing_ is of
   std::optional<Pricing> pricing_;
 };

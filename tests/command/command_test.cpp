@@ -202,6 +202,11 @@ TEST(Help, IsAlsoACommand) {
 TEST(Warnings, TellOfNodesThatAreNotFullAndOfRanksWithoutRows) {
   const std::string run = "predict --profile lassen --strategy standard --generate alltoall:ranks=16,bytes=8 --ppn ";
   EXPECT_EQ(commpass(run + "5").err, "commpass: --ppn 5 does not divide 16 ranks; the last node has 1.\n");
+  const std::string once = "commpass: --ppn 5 does not divide 16 ranks; the last node has 1.\n";
+  EXPECT_NE(commpass("predict --profile lassen --sparse constant --generate random:ranks=16,bytes=8,degree=2 --ppn 5")
+                .err.find(once),
+            std::string::npos);
+  EXPECT_EQ(commpass(run + "5 --sweep bytes=8..64").err, once) << "not for each point";
   EXPECT_EQ(commpass(run + "64").err, "commpass: --ppn 64 is more than all 16 ranks, which are on one node.\n");
   EXPECT_EQ(commpass(run + "4").err, "");
   EXPECT_EQ(commpass("pattern --statistics --ppn 3 --generate alltoall:ranks=4,bytes=8").err,
