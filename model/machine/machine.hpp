@@ -24,6 +24,9 @@ struct Protocol {
   std::optional<double> beta_next_s_per_byte{};     ///< and its β, the sender's own time; absent: as beta
   std::optional<Seconds> alpha_receive_s{};         ///< what taking in one more message costs its receiver:
   std::optional<double> beta_receive_s_per_byte{};  ///< alpha + beta·s; absent: as alpha_next and beta
+  // Keys that nothing prices yet: what messages of the protocol share on their way out of an instance of the next inner
+  // level, and into it.
+  std::optional<double> up_rate_bytes_per_s{}, down_rate_bytes_per_s{};
   bool operator==(const Protocol&) const = default;
 
   double beta_next() const { return beta_next_s_per_byte.value_or(beta_s_per_byte); }

@@ -84,7 +84,7 @@ Machine known_machine() {
   m.levels[standard_level::node].down_rate_bytes_per_s = 1.3e10;
   m.levels[standard_level::network].node_share_bytes_per_s = 6e9;
   m.levels[standard_level::node].inside_rate_bytes_per_s = 1.5e10;
-  host[2]->link_rate_bytes_per_s = 1.05e10;
+  host[standard_level::network]->link_rate_bytes_per_s = 1.05e10;
   m.copy_rate_bytes_per_s = 8e9;
   m.copy_block_s = 4e-8;
   m.value_run_s = 3e-9;

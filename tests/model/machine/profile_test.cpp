@@ -29,7 +29,7 @@ Json full_profile() {
       {"name": "socket",
        "host": {"protocols": [{"name": "short", "max_bytes": 0, "alpha_s": 1e-7, "beta_s_per_byte": 0, "alpha_next_s": 0, "beta_next_s_per_byte": 5e-11},
                               {"name": "eager", "max_bytes": 9007199254740993, "alpha_s": 2e-7, "beta_s_per_byte": 1e-10, "alpha_receive_s": 3e-7},
-                              {"name": "rendezvous", "alpha_s": 3e-7, "beta_s_per_byte": 1e-11, "beta_receive_s_per_byte": 2e-11}],
+                              {"name": "rendezvous", "alpha_s": 3e-7, "beta_s_per_byte": 1e-11, "beta_receive_s_per_byte": 2e-11, "up_rate_bytes_per_s": 9e9, "down_rate_bytes_per_s": 8e9}],
                 "gamma_s": 1e-9, "rendezvous_from_bytes": 4097, "aggregate_rate_bytes_per_s": 1.5e10, "link_rate_bytes_per_s": 9e9}},
       {"name": "node", "host": {"protocols": [{"name": "all", "alpha_s": 0.1, "beta_s_per_byte": 0.3}]},
        "up_rate_bytes_per_s": 2.5e10, "down_rate_bytes_per_s": 2e10, "inside_rate_bytes_per_s": 3e10},
@@ -81,6 +81,8 @@ TEST(Profile, HasEveryParameter) {
   EXPECT_FALSE(socket.protocols[1].beta_next_s_per_byte);
   EXPECT_EQ(socket.protocols[1].alpha_receive_s, 3e-7);
   EXPECT_EQ(socket.protocols[2].beta_receive_s_per_byte, 2e-11);
+  EXPECT_EQ(socket.protocols[2].up_rate_bytes_per_s, 9e9);
+  EXPECT_EQ(socket.protocols[2].down_rate_bytes_per_s, 8e9);
   EXPECT_EQ(socket.protocols[2].max_bytes, std::numeric_limits<Bytes>::max());
   EXPECT_EQ(socket.gamma_s, 1e-9);
   EXPECT_EQ(socket.rendezvous_from_bytes, 4097);
