@@ -136,7 +136,7 @@ void measure_parts(Calibration& calibration) {
   part("held_out", check_held_out);
 }
 
-/// Of each level the pulse in the middle.
+/// The median pulse of each level.
 std::vector<Pace> pace_of(const std::vector<std::vector<Pace>>& pulses) {
   auto middle = pulses.front();
   for (std::size_t i = 0; i < middle.size(); ++i) {

@@ -1,4 +1,4 @@
-// Text made of parts: what fmt has, too, but compiles anew in every source.
+// Formatting by the compiled part of fmt: its format_to and join compile their engine in every source.
 #pragma once
 
 #include <fmt/core.h>
@@ -9,7 +9,7 @@
 
 namespace commpass {
 
-/// Appends what fmt::format makes of the rest.
+/// Appends the result of fmt::format.
 template <class... Values>
 void append(std::string& text, fmt::format_string<Values...> format, Values&&... values) {
   text += fmt::vformat(format, fmt::make_format_args(values...));

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "model/cost/models.hpp"
 
@@ -26,17 +25,13 @@ Machine with_outer_levels_as_node_share(Machine machine, const Layout& given) {
   const auto layout = given.on(machine);
   auto& share = machine.levels.back().node_share_bytes_per_s;
   for (Level level = layout.node_level() + 1; level < layout.outermost(); ++level) {
-    if (!layout.instance_of(level)) continue;
+    if (layout.instances(level) == 0) continue;
     const double rate =
         std::min(machine.levels[level].up_rate_bytes_per_s, machine.levels[level].down_rate_bytes_per_s);
-    std::vector<int> ranks_of(static_cast<std::size_t>(layout.instances(level)), 0);
-    const auto ranks_around = [&](int node) -> int& {
-      return ranks_of[static_cast<std::size_t>(layout.instance_of(level)[layout.ranks_of(node).front()])];
-    };
-    for (int node = 0; node < layout.nodes(); ++node) ranks_around(node) += layout.ppn(node);
     for (int node = 0; node < layout.nodes(); ++node) {
-      const double part = static_cast<double>(layout.ppn(node)) / ranks_around(node);
-      const int others = layout.ranks() - layout.ppn(node), far = layout.ranks() - ranks_around(node);
+      const int around = ranks_around(layout, level, node);
+      const double part = static_cast<double>(layout.ppn(node)) / around;
+      const int others = layout.ranks() - layout.ppn(node), far = layout.ranks() - around;
       share = std::min(share, rate * part * others / far);
     }
   }

@@ -42,9 +42,8 @@ Clocks::Clocks(const Schedule& schedule, const Layout& layout, const Machine& ma
   copies_cost_ = copies_cost(machine);
   ranks_together_.fill(layout.ranks());
   for (Level level = 0; level < layout.node_level(); ++level) {
-    if (!layout.instance_of(level)) continue;
-    std::vector<int> together(at_rank(layout.instances(level)), 0);
-    for (Rank rank = 0; rank < layout.ranks(); ++rank) ++together[at_rank(layout.instance_of(level)[rank])];
+    const auto together = layout.ranks_of_instances(level);
+    if (together.empty()) continue;
     const bool is_even = std::ranges::count(together, together.front()) == std::ssize(together);
     ranks_together_[level] = is_even ? together.front() : 0;
   }

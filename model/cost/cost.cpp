@@ -99,15 +99,16 @@ StageCost stage_of(const char* label, Bytes bytes_max) {
   return stage;
 }
 
+int ranks_around(const Layout& layout, Level level, int node) {
+  return layout.ranks_of_instances(level)[at(layout.instance_of(level)[layout.ranks_of(node).front()])];
+}
+
 NodeParts parts_of_node(const Layout& layout, int node) {
   NodeParts parts;
   parts.fill(1);
   for (Level level = layout.node_level() + 1; level < layout.outermost(); ++level)
-    if (const int* const instance_of = layout.instance_of(level)) {
-      const auto own =
-          std::count(instance_of, instance_of + layout.ranks(), instance_of[layout.ranks_of(node).front()]);
-      parts[level] = static_cast<double>(layout.ppn(node)) / static_cast<double>(own);
-    }
+    if (layout.instances(level) > 0)
+      parts[level] = static_cast<double>(layout.ppn(node)) / ranks_around(layout, level, node);
   return parts;
 }
 

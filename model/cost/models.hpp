@@ -14,8 +14,8 @@ namespace commpass {
 /// What a message of a schedule of one node that stands for all nodes (estimate.cpp) is in truth.
 struct Folded {
   Level level = 0;             ///< of its ends, which the layout of the node cannot tell
-  std::uint32_t messages = 1;  ///< it stands for so many like it of one sender, one right after another
-  std::uint32_t batches = 1;   ///< and its batch for so many like it, one after another; the same for all of a batch
+  std::uint32_t messages = 1;  ///< how many equal messages of one sender it represents, one right after another
+  std::uint32_t batches = 1;   ///< how many equal batches its batch represents; the same for all of a batch
 };
 using Foldings = std::vector<std::vector<Folded>>;  // by stage and message
 
@@ -30,6 +30,9 @@ struct FoldedOf {
                          : given[static_cast<std::size_t>(&message - messages.data())];
   }
 };
+
+/// How many ranks the instance of an outer level has in which a node is.
+int ranks_around(const Layout& layout, Level level, int node);
 
 /// By level, the part of an instance's ranks that a node has; 1 where the level is not beyond nodes, or is not told.
 using NodeParts = std::array<double, most_levels>;

@@ -19,12 +19,10 @@ Servers::Servers(const Layout& layout, const Machine& machine)
   int count = 0;
   // One for each instance of a level, that messages of levels from `first` to `last` pass.
   const auto add = [&](Level where, double rate, int first, int last, bool is_of_receiver = false) {
-    const bool is_outermost = where == layout.outermost();
-    if (!(rate < unlimited) || first > last || (!is_outermost && !layout.instance_of(where))) return;
+    if (!(rate < unlimited) || first > last || layout.instances(where) == 0) return;
     for (int level = first; level <= last; ++level)
-      passed_[static_cast<std::size_t>(level)].push_back(
-          {count, is_outermost ? nullptr : layout.instance_of(where), is_of_receiver, rate});
-    count += is_outermost ? 1 : layout.instances(where);
+      passed_[static_cast<std::size_t>(level)].push_back({count, layout.instance_of(where), is_of_receiver, rate});
+    count += layout.instances(where);
     if (last > layout.node_level() && (is_of_receiver || where > layout.node_level())) are_of_one_node_ = false;
   };
   const Level node = layout.node_level(), outermost = layout.outermost();
@@ -46,10 +44,9 @@ Servers::Servers(const Layout& layout, const Machine& machine)
     add(level, machine.levels[level].inside_rate_bytes_per_s, 0, level);
     if (level <= node) add_ways(level);
   }
-  for (Level level = 0; level <= outermost; ++level) {
-    const int instances = level == outermost ? 1 : std::max(1, layout.instances(level));
-    add(level, machine.levels[level].node_share_bytes_per_s * layout.nodes() / instances, level, level);
-  }
+  for (Level level = 0; level <= outermost; ++level)
+    if (const int instances = layout.instances(level); instances > 0)
+      add(level, machine.levels[level].node_share_bytes_per_s * layout.nodes() / instances, level, level);
   for (Level level = node + 1; level < outermost; ++level) add_ways(level);
   backlogs_.resize(static_cast<std::size_t>(count));
   by_server_ = Grouping(static_cast<std::size_t>(count));

@@ -15,27 +15,22 @@ namespace commpass {
 
 namespace {
 
-/// Numbers keys 0, 1, … in the order in which they come. Most come several times in a row.
-template <class Key>
+/// Numbers pairs 0, 1, … in the order in which they come. Most come several times in a row.
 class Numbering {
  public:
-  int of(const Key& key) {
+  int of(std::pair<int, int> key) {
     if (last_ == numbers_.end() || last_->first != key)
       last_ = numbers_.try_emplace(key, static_cast<int>(numbers_.size())).first;
     return last_->second;
   }
-  int size() const { return static_cast<int>(numbers_.size()); }
 
  private:
-  std::map<Key, int> numbers_;
-  typename std::map<Key, int>::iterator last_ = numbers_.end();
+  std::map<std::pair<int, int>, int> numbers_;
+  std::map<std::pair<int, int>, int>::iterator last_ = numbers_.end();
 };
 
-}  // namespace
-
-namespace {
-
-/// The rank that differs, of ids whose instances are to be within others.
+/// The levels that are told of nodes, sockets and groups.
+/// @throws InputError
 std::vector<Layout::LevelIds> standard_ids(std::span<const int> node_of, std::span<const int> socket_of,
                                            std::span<const int> group_of) {
   if (node_of.empty()) throw InputError("layout", "it has no ranks", "name at least one node");
@@ -52,9 +47,8 @@ std::vector<Layout::LevelIds> standard_ids(std::span<const int> node_of, std::sp
       throw InputError("layout", fmt::format("rank {} is in another group than the ranks before it on its node", rank),
                        "give all ranks of a node the same group");
   std::vector<Layout::LevelIds> result;
-  const auto standard = standard_level::levels();
   const auto add = [&](Level level, std::span<const int> ids) {
-    if (!ids.empty()) result.push_back({standard[level].name, {ids.begin(), ids.end()}});
+    if (!ids.empty()) result.push_back({standard_level::name(level), {ids.begin(), ids.end()}});
   };
   add(standard_level::socket, socket_of);
   add(standard_level::node, node_of);
@@ -91,16 +85,19 @@ Layout::Layout(std::span<const LevelIds> levels, bool keeps_all) {
   const auto ranks = levels.front().ids.size();
   std::shared_ptr<const std::vector<int>> outer;
   for (std::size_t l = levels.size(); l-- > 0;) {
-    Numbering<std::pair<int, int>> numbers;
-    std::vector<int> instance_of(ranks);
-    for (std::size_t rank = 0; rank < ranks; ++rank)
-      instance_of[rank] = numbers.of({outer ? (*outer)[rank] : 0, levels[l].ids[rank]});
-    const bool is_node = levels[l].name == node_level_name;
+    Numbering numbers;
+    std::vector<int> instance_of(ranks), ranks_of;
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      const int own = numbers.of({outer ? (*outer)[rank] : 0, levels[l].ids[rank]});
+      instance_of[rank] = own;
+      ranks_of.resize(std::max(ranks_of.size(), at(own) + 1));
+      ++ranks_of[at(own)];
+    }
     if (!outer || instance_of != *outer) outer = std::make_shared<const std::vector<int>>(std::move(instance_of));
-    if (is_node) places->node_of = outer;
-    // What contains all nodes tells nothing.
-    if (places->node_of || numbers.size() > 1 || keeps_all)
-      places->told.insert(places->told.begin(), {levels[l].name, outer, numbers.size()});
+    if (levels[l].name == node_level_name) places->node_of = outer;
+    // A level that contains all nodes tells nothing.
+    if (places->node_of || ranks_of.size() > 1 || keeps_all)
+      places->told.insert(places->told.begin(), {levels[l].name, outer, std::move(ranks_of)});
   }
 
   std::vector<int> found;  // ranks of each node so far
@@ -118,19 +115,15 @@ Layout::Layout(std::span<const LevelIds> levels, bool keeps_all) {
     places->by_node[places->first[static_cast<std::size_t>((*places->node_of)[rank])] +
                     static_cast<std::size_t>(places->local_of[rank])] = static_cast<Rank>(rank);
 
-  const auto standard = standard_level::levels();
   const auto find = [&](Level level) {
-    return std::ranges::find(places->told, standard[level].name, &LayoutLevel::name);
+    return std::ranges::find(places->told, standard_level::name(level), &LayoutLevel::name);
   };
   const auto socket = find(standard_level::socket), group = find(standard_level::group);
   places->socket_of = socket == places->told.end() ? places->node_of : socket->instance_of;
-  places->sockets = socket == places->told.end() ? static_cast<int>(found.size()) : socket->instances;
-  places->ranks_of_group.assign(1, static_cast<int>(ranks));
-  if (group != places->told.end()) {
-    places->group_of = group->instance_of;
-    places->ranks_of_group.assign(static_cast<std::size_t>(group->instances), 0);
-    for (const int own : *group->instance_of) ++places->ranks_of_group[static_cast<std::size_t>(own)];
-  }
+  places->sockets = socket == places->told.end() ? static_cast<int>(found.size()) : socket->instances();
+  places->all_ranks.assign(1, static_cast<int>(ranks));
+  places->ranks_of_group = group == places->told.end() ? places->all_ranks : group->ranks_of;
+  if (group != places->told.end()) places->group_of = group->instance_of;
   places_ = std::move(places);
 
   std::vector<MachineLevel> own;
@@ -154,17 +147,15 @@ Layout Layout::on(const Machine& machine) const {
 }
 
 void Layout::set_levels(std::span<const MachineLevel> levels, const MemoryChannels& channels) {
-  const auto number_of = [&](std::string_view name) {
-    return static_cast<Level>(std::ranges::find(levels, name, &MachineLevel::name) - levels.begin());
-  };
   outermost_ = static_cast<Level>(levels.size() - 1);
-  node_level_ = number_of(node_level_name);
+  node_level_ = find_level(levels, node_level_name).value_or(outermost_);
   compared_count_ = 0;
   instances_.fill({});
+  instances_[outermost_] = {nullptr, places_->all_ranks};
   Level before = outermost_;
   for (auto told = places_->told.rbegin(); told != places_->told.rend(); ++told) {
-    const auto found = number_of(told->name);
-    if (found >= outermost_) continue;
+    const auto found = find_level(levels, told->name).value_or(outermost_);
+    if (found == outermost_) continue;
     if (found >= before)
       throw InputError(
           "layout",
@@ -172,7 +163,7 @@ void Layout::set_levels(std::span<const MachineLevel> levels, const MemoryChanne
           "name levels in the machine's order, or use another profile");
     before = found;
     compared_[compared_count_++] = {found, told->instance_of->data()};
-    instances_[found] = {told->instance_of->data(), told->instances};
+    instances_[found] = {told->instance_of->data(), told->ranks_of};
   }
   // All ranks of the innermost instances share those of levels within.
   for (Level level = 0; level < before; ++level) instances_[level] = instances_[before];
@@ -181,8 +172,8 @@ void Layout::set_levels(std::span<const MachineLevel> levels, const MemoryChanne
   int within = ranks();
   for (std::size_t i = compared_count_; i-- > 0;) {
     const auto level = compared_[i].level;
-    has_pairs_[level] = instances_[level].count < within;
-    within = instances_[level].count;
+    has_pairs_[level] = instances(level) < within;
+    within = instances(level);
   }
   has_pairs_[outermost_] = has_pairs_[outermost_] || within > 1;
   for (std::size_t level = 0; level <= outermost_; ++level) {
@@ -234,10 +225,10 @@ Layout product(std::span<const Factor> factors) {
 }  // namespace
 
 Layout Layout::regular(int nodes, int sockets, int cores, int groups) {
-  const auto standard = standard_level::levels();
-  std::vector<Factor> factors{
-      {standard[standard_level::node].name, nodes}, {standard[standard_level::socket].name, sockets}, {"rank", cores}};
-  if (groups != 1) factors.insert(factors.begin(), {standard[standard_level::group].name, groups});
+  std::vector<Factor> factors{{standard_level::name(standard_level::node), nodes},
+                              {standard_level::name(standard_level::socket), sockets},
+                              {"rank", cores}};
+  if (groups != 1) factors.insert(factors.begin(), {standard_level::name(standard_level::group), groups});
   return product(factors);
 }
 
@@ -272,7 +263,7 @@ std::string Layout::describe() const {
     text += fmt::format(", {} to {} ranks each", least, max_ppn());
   }
   for (const auto& level : told())
-    if (level.instances != nodes()) text += fmt::format(", {} {}s", level.instances, level.name);
+    if (level.instances() != nodes()) text += fmt::format(", {} {}s", level.instances(), level.name);
   return text;
 }
 
@@ -294,16 +285,12 @@ const std::vector<std::vector<std::string>> levels_of_product{{"node"},
                                                               {"group", "node", "socket", "numa"},
                                                               {"group", "node", "socket", "numa", "cache"}};
 
-InputError too_many_levels(const std::string& text, std::size_t count) {
-  return {"layout " + text.substr(0, 40), fmt::format("it has {} levels", count),
-          fmt::format("use {} at most", most_levels - 1)};
-}
-
-bool is_level_name(std::string_view name) {
-  const auto may_be_in = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-  };
-  return !name.empty() && name.front() >= 'a' && name.front() <= 'z' && std::ranges::all_of(name, may_be_in);
+/// @throws InputError
+void check_level_count(const std::string& text, std::size_t count) {
+  constexpr std::size_t shown = 40;  // of a text that may have a million levels
+  if (count >= most_levels)
+    throw InputError("layout " + text.substr(0, shown), fmt::format("it has {} levels", count),
+                     fmt::format("use {} at most", most_levels - 1));
 }
 
 /// @throws InputError
@@ -312,29 +299,40 @@ void check_name(const std::string& text, const std::string& name) {
     throw InputError("layout " + text, "'" + name + "' is no name of a level", "use a to z, 0 to 9, _ and -");
 }
 
-LayoutText read_product(const std::string& text, char separator) {
+/// @throws InputError
+int read_factor(const std::string& text, const std::string& number, const std::string& piece,
+                const std::string& remedy) {
+  if (const auto factor = parse_number<int>(number)) return *factor;
+  throw InputError("layout " + text, "'" + piece + "' is no number", remedy);
+}
+
+/// "4x2x8"
+LayoutText read_product(const std::string& text) {
+  const auto pieces = split(text, 'x');
+  check_level_count(text, pieces.size() - 1);
   LayoutText result;
-  const auto pieces = split(text, separator);
-  if (pieces.size() > most_levels) throw too_many_levels(text, pieces.size() - 1);
+  for (const auto& piece : pieces)
+    result.factors.push_back({"rank", read_factor(text, piece, piece, "write NODESxRANKS, for example 4x8")});
+  if (pieces.size() - 2 >= levels_of_product.size())  // 'x' separates at least two
+    throw InputError("layout " + text, fmt::format("it has {} factors", pieces.size()),
+                     "write NODESxRANKS, NODESxSOCKETSxRANKS, GROUPSxNODESxSOCKETSxRANKS, or name them: node=4,core=8");
+  const auto& names = levels_of_product[pieces.size() - 2];
+  for (std::size_t f = 0; f < names.size(); ++f) result.factors[f].name = names[f];
+  result.ranks = checked_product(result.factors);
+  return result;
+}
+
+/// "node=4,socket=2,core=8"
+LayoutText read_named_product(const std::string& text) {
+  const auto pieces = split(text, ',');
+  check_level_count(text, pieces.size() - 1);
+  LayoutText result;
   for (const auto& piece : pieces) {
-    const auto sign = separator == ',' ? piece.find('=') : std::string::npos;
-    const auto number = sign == std::string::npos ? piece : piece.substr(sign + 1);
-    const auto factor = parse_number<int>(number);
-    if (!factor || (separator == ',' && sign == std::string::npos))
-      throw InputError(
-          "layout " + text, "'" + piece + "' is no number",
-          separator == 'x' ? "write NODESxRANKS, for example 4x8" : "write LEVEL=NUMBER, for example node=4,core=8");
-    result.factors.push_back({sign == std::string::npos ? "" : piece.substr(0, sign), *factor});
-    if (separator == ',') check_name(text, result.factors.back().name);
-  }
-  if (separator == 'x') {
-    if (result.factors.size() < 2 || result.factors.size() - 2 >= levels_of_product.size())
-      throw InputError(
-          "layout " + text, fmt::format("it has {} factors", result.factors.size()),
-          "write NODESxRANKS, NODESxSOCKETSxRANKS, GROUPSxNODESxSOCKETSxRANKS, or name them: node=4,core=8");
-    const auto& names = levels_of_product[result.factors.size() - 2];
-    for (std::size_t f = 0; f < names.size(); ++f) result.factors[f].name = names[f];
-    result.factors.back().name = "rank";
+    const auto sign = std::min(piece.find('='), piece.size());
+    const auto number = piece.substr(std::min(sign + 1, piece.size()));
+    result.factors.push_back(
+        {piece.substr(0, sign), read_factor(text, number, piece, "write LEVEL=NUMBER, for example node=4,core=8")});
+    check_name(text, result.factors.back().name);
   }
   result.ranks = checked_product(result.factors);
   return result;
@@ -360,7 +358,7 @@ std::vector<int> read_place(const std::string& text, const std::string& piece, b
 /// @param names  of the levels, outermost first; empty: node, node and socket, or group, node and socket
 LayoutText read_list(const std::string& text, std::vector<std::string> names, const std::string& entries) {
   const bool is_named = !names.empty();
-  if (names.size() >= most_levels) throw too_many_levels(text, names.size());
+  check_level_count(text, names.size());
   for (const auto& name : names) check_name(text, name);
   const std::size_t with_group = levels_of_product[2].size();
   std::vector<std::vector<int>> places;
@@ -390,8 +388,8 @@ LayoutText read_list(const std::string& text, std::vector<std::string> names, co
 LayoutText read_layout_text(const std::string& text) {
   if (const auto colon = text.find(':'); colon != std::string::npos)
     return read_list(text, split(std::string_view(text).substr(0, colon), '.'), text.substr(colon + 1));
-  if (text.find('=') != std::string::npos) return read_product(text, ',');
-  return text.find('x') != std::string::npos ? read_product(text, 'x') : read_list(text, {}, text);
+  if (text.find('=') != std::string::npos) return read_named_product(text);
+  return text.find('x') != std::string::npos ? read_product(text) : read_list(text, {}, text);
 }
 
 }  // namespace

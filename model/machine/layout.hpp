@@ -17,16 +17,16 @@ namespace commpass {
 struct LayoutLevel {
   std::string name;
   std::shared_ptr<const std::vector<int>> instance_of;  ///< by rank
-  int instances = 0;
+  std::vector<int> ranks_of;                            ///< by instance: how many ranks it has
+  int instances() const { return static_cast<int>(ranks_of.size()); }
 };
 
 /// Where P ranks sit: which of them share a node, a socket, or an instance of any other level that is told. Instances
 /// may have different numbers of ranks. Nodes are numbered 0 … N−1 in the order of their first rank; the local rank of
 /// a rank is its position among the ranks of its node, in rank order. Copies share what they hold.
 ///
-/// Levels have the numbers of a machine's (on()), or else of the standard ones. Of levels within the innermost one that
-/// is told, all its ranks share an instance. Of others that are not told nobody knows the instances, so that no level()
-/// is one of them.
+/// Levels have the numbers of a machine's (on()), or else of the standard ones. A level that is not told has the
+/// instances of the innermost one that is, if it is within that; else it has none, and level() never returns it.
 class Layout {
  public:
   /// Ids of the instances of one level, by rank.
@@ -96,9 +96,11 @@ class Layout {
   /// Of a layout that is not on() a machine: standard ones, or where one has another name those that are told.
   std::vector<std::string> level_names() const;
   Level outermost() const { return outermost_; }
-  /// The instance of a level in which each rank is; null where nobody knows.
+  /// The instance of a level, by rank; null for the outermost level, which has one, and for levels that are not told.
   const int* instance_of(Level level) const { return instances_[level].of; }
-  int instances(Level level) const { return instances_[level].count; }
+  /// How many ranks each instance of a level has; empty if the level is not told.
+  std::span<const int> ranks_of_instances(Level level) const { return instances_[level].ranks_of; }
+  int instances(Level level) const { return static_cast<int>(instances_[level].ranks_of.size()); }
   /// Are there ranks whose innermost common level is this?
   bool has_pairs(Level level) const { return has_pairs_[level]; }
   /// The outermost one of these levels.
@@ -125,6 +127,7 @@ class Layout {
     std::vector<LayoutLevel> told;
     std::shared_ptr<const std::vector<int>> node_of, socket_of, group_of;  ///< by rank; no group_of: there is one
     std::vector<int> local_of, ranks_of_group;
+    std::vector<int> all_ranks;      ///< of the outermost level's one instance
     std::vector<Rank> by_node;       ///< the ranks of node 0, of node 1, …
     std::vector<std::size_t> first;  ///< of each node in these, and their end
     int max_ppn = 0;
@@ -137,7 +140,7 @@ class Layout {
   };
   struct Instances {
     const int* of = nullptr;
-    int count = 0;
+    std::span<const int> ranks_of;
   };
 
   friend Layout layout_of_node(const Layout& layout, int node);

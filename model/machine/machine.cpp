@@ -34,11 +34,21 @@ const std::string& standard_level::name(Level level) {
   return all[level].name;
 }
 
+bool is_level_name(std::string_view name) {
+  const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
+  return !name.empty() && is_letter(name.front()) && std::ranges::all_of(name, [&](char c) {
+    return is_letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '_';
+  });
+}
+
+std::optional<Level> find_level(std::span<const MachineLevel> levels, std::string_view name) {
+  const auto found = std::ranges::find(levels, name, &MachineLevel::name);
+  return found == levels.end() ? std::nullopt : std::optional(static_cast<Level>(found - levels.begin()));
+}
+
 Level Machine::level(std::string_view level_name) const {
-  const auto found = std::ranges::find(levels, level_name, &MachineLevel::name);
-  if (found == levels.end())
-    throw InputError("profile " + name, fmt::format("it has no level '{}'", level_name), "add the level");
-  return static_cast<Level>(found - levels.begin());
+  if (const auto found = find_level(levels, level_name)) return *found;
+  throw InputError("profile " + name, fmt::format("it has no level '{}'", level_name), "add the level");
 }
 
 std::string place_of(const Machine& machine, Level level) {

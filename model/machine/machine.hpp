@@ -5,6 +5,7 @@
 #include <array>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -111,6 +112,11 @@ struct MachineLevel {
   std::optional<int> messages_in_flight{};  ///< of the ranks below an instance, on their way out of it
   bool operator==(const MachineLevel&) const = default;
 };
+
+/// A small letter, then small letters, digits, '-' and '_'.
+bool is_level_name(std::string_view name);
+
+std::optional<Level> find_level(std::span<const MachineLevel> levels, std::string_view name);
 
 /// The levels of a profile that names none, by number.
 namespace standard_level {

@@ -188,20 +188,12 @@ void read_section(ObjectReader& in, const std::string& key, Read read) {
   section.finish();
 }
 
-/// A letter, then letters, digits, '-' and '_', all of them small.
-bool is_identifier(const std::string& name) {
-  const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
-  return !name.empty() && is_letter(name[0]) && std::ranges::all_of(name, [&](char c) {
-    return is_letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '_';
-  });
-}
-
 std::string read_level_name(ObjectReader& in, const std::vector<MachineLevel>& before) {
   auto name = in.string("name");
-  if (!is_identifier(name))
+  if (!is_level_name(name))
     throw in.error(in.name("name"), "is " + Json(name).dump(),
                    "use a small letter, then small letters, digits, '-' and '_'");
-  if (std::ranges::find(before, name, &MachineLevel::name) != before.end())
+  if (find_level(before, name))
     throw in.error(in.name("name"), "is " + Json(name).dump() + ", as that of another level", "name each level once");
   return name;
 }
@@ -225,7 +217,7 @@ void read_levels(ObjectReader& in, Machine& machine, std::int64_t version) {
     auto& level = readers.emplace_back(in.element("levels", i));
     machine.levels.push_back({.name = read_level_name(level, machine.levels)});
   }
-  if (std::ranges::find(machine.levels, node_level_name, &MachineLevel::name) == machine.levels.end())
+  if (!find_level(machine.levels, node_level_name))
     throw in.error("levels", fmt::format("has no level '{}'", node_level_name),
                    "name the level whose ranks share memory so");
   if (machine.node_level() == machine.outermost())

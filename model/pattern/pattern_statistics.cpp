@@ -98,9 +98,8 @@ PatternStatistics statistics(const Pattern& pattern, const Layout* layout) {
     if (layout) add(by_level[layout->level(source, destination)], bytes);
   }
   if (layout)
-    for (std::size_t level = 0; const auto& name : layout->level_names()) {
-      const bool is_known = layout->instance_of(static_cast<Level>(level)) || level == layout->outermost();
-      if (is_known) result.by_level.push_back({name, by_level[level]});
+    for (Level level = 0; const auto& name : layout->level_names()) {
+      if (layout->instances(level) > 0) result.by_level.push_back({name, by_level[level]});
       ++level;
     }
   result.sends = spread_of(sends);

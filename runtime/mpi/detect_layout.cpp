@@ -59,7 +59,7 @@ std::string to_xml(hwloc_topology_t topology) {
   return xml;
 }
 
-/// The instances that hold all processors this process may run on; 0 where it may run on several, or nobody knows.
+/// The instance of each level that holds all processors of this process; 0 where none does, or hwloc does not tell.
 NodePlace bound_to(hwloc_topology_t topology) {
   NodePlace place{};
   const std::unique_ptr<hwloc_bitmap_s, void (*)(hwloc_bitmap_t)> bound(hwloc_bitmap_alloc(), hwloc_bitmap_free);
@@ -101,7 +101,7 @@ std::vector<Layout::LevelIds> without_repeated(std::vector<Layout::LevelIds> lev
   const Layout layout(levels);
   std::vector<std::string> repeated;
   for (std::size_t l = 0; l + 1 < layout.told().size(); ++l)
-    if (layout.told()[l].instances == layout.told()[l + 1].instances) repeated.push_back(layout.told()[l].name);
+    if (layout.told()[l].instances() == layout.told()[l + 1].instances()) repeated.push_back(layout.told()[l].name);
   std::erase_if(levels, [&](const auto& level) {
     return level.name != node_level_name && std::ranges::count(repeated, level.name) > 0;
   });

@@ -35,9 +35,7 @@ std::string stand_in(const Machine& machine, Level level) {
 
 /// Levels of the layout that the machine does not have, and those that its ranks are taken to share in their place.
 std::vector<std::string> unknown_levels(const Machine& machine, const Layout& layout) {
-  const auto is_known = [&](const LayoutLevel& told) {
-    return std::ranges::count(machine.levels, told.name, &MachineLevel::name) > 0;
-  };
+  const auto is_known = [&](const LayoutLevel& told) { return find_level(machine.levels, told.name).has_value(); };
   std::vector<std::string> result;
   const auto told = layout.told();
   for (auto level = told.begin(); level != told.end(); ++level) {

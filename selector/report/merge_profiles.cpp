@@ -44,16 +44,10 @@ double amount_of(const Channel& channel) {
   return std::exp(sum / static_cast<double>(std::size(sizes)));
 }
 
-std::optional<Level> find_level(const Machine& machine, const std::string& name) {
-  const auto found = std::ranges::find(machine.levels, name, &MachineLevel::name);
-  return found != machine.levels.end() ? std::optional(static_cast<Level>(found - machine.levels.begin()))
-                                       : std::nullopt;
-}
-
 Part channel_part(const std::string& level, const char* memory, MemoryChannels Machine::*channels) {
   return {fmt::format("levels.{}.{}", level, memory),
           [=](const Machine& m) {
-            const auto index = find_level(m, level);
+            const auto index = find_level(m.levels, level);
             return index && (m.*channels).has(*index) ? std::optional(amount_of(*(m.*channels).by_level[*index]))
                                                       : std::nullopt;
           },
@@ -66,7 +60,7 @@ Part channel_part(const std::string& level, const char* memory, MemoryChannels M
 Part level_part(const std::string& level, const MachineParameter& row) {
   return {fmt::format("levels.{}.{}", level, row.key),
           [=](const Machine& m) {
-            const auto index = find_level(m, level);
+            const auto index = find_level(m.levels, level);
             const auto value = index ? row.access.get(&m.levels[*index]) : ParameterValue();
             return is_absent(value) ? std::nullopt : std::optional(to_double(value));
           },

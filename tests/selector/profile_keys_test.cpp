@@ -102,7 +102,7 @@ Machine without(Machine machine, const std::string& pattern) {
   return machine;
 }
 
-/// The same of whole channels and lists.
+/// Stand-ins for absent channels and lists.
 using Removal = std::function<void(Machine&)>;
 Machine without(Machine machine, const Removal& remove) {
   remove(machine);

@@ -63,7 +63,7 @@ TEST(LayoutOfLevels, TellsOfTwoRanksTheInnermostOneTheyShare) {
 TEST(LayoutOfLevels, MayBeUneven) {
   const auto layout = parse_layout("node.numa:0.0,0.1,0.1,1.5");
   EXPECT_EQ(layout.nodes(), 2);
-  EXPECT_EQ(layout.told().front().instances, 3);
+  EXPECT_EQ(layout.told().front().instances(), 3);
   EXPECT_EQ(layout.level_names()[layout.level(1, 2)], "numa");
   EXPECT_EQ(layout.level_names()[layout.level(0, 1)], "node");
 }
