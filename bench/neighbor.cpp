@@ -52,7 +52,7 @@ PeerTimes run_case(const Options& options, const PeerCase& which) {
   const auto layout = parse_layout(layout_text, which.ranks);
   const auto machine = read_profile(which.profile).machine;
   const auto chosen = to_string(
-      rank_strategies(pattern, layout, machine, CostModel::burst, {}, {}, RankingDepth::cheapest).front().strategy);
+      as_run(rank_strategies(pattern, layout, machine, CostModel::burst, {}, {}, RankingDepth::cheapest).front()));
   write_pattern(pattern, which.files + ".mtx");
   const auto measured =
       Json::parse(simulate(options.simulator, which.cluster, which.ranks, "commpass-measure",

@@ -51,7 +51,7 @@ void add_all_to_all(Calibration& calibration, ExchangeTrials& trials) {
   const auto pattern = draw_all_to_all(layout.ranks());
   const auto blocks = random_pattern(totals_of(pattern, layout), layout);
   const auto strategy = found_by_rank_0(calibration.comm.get(), [&] {
-    return to_string(rank_one_shot(blocks, layout, calibration.machine).front().strategy);
+    return to_string(as_run(rank_one_shot(blocks, layout, calibration.machine).front()));
   });
   trials.add_called_once(name, pattern, strategy, [blocks, strategy, &layout](const Machine& machine) {
     return price_one_shot(parse_strategy(strategy), blocks, layout, machine).cost.seconds;

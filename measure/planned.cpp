@@ -106,7 +106,7 @@ Agenda make_agenda(const PlannedMeasurement& measurement, const Pattern& pattern
     agenda.baselines = missing_baselines(measurement, pattern, communicator, agenda.candidates);
     const auto add = [&](const Candidate& candidate) {
       if (!names.empty()) names += ';';
-      names += to_string(candidate.strategy);
+      names += to_string(as_run(candidate));
     };
     for (const auto& candidate : agenda.candidates) add(candidate);
     for (const auto& baseline : agenda.baselines) add(baseline.candidate);

@@ -12,9 +12,11 @@
 namespace commpass {
 
 Communicator::Communicator(MPI_Comm comm, const std::string& profile, const CommunicatorOptions& options)
-    : engines_(std::make_unique<Engines>(make_context(comm, profile, nullptr, options.layout, {}, options.info))) {}
+    : engines_(std::make_unique<Engines>(
+          make_context(comm, profile, nullptr, options.layout, {}, options.info, options.limits))) {}
 Communicator::Communicator(MPI_Comm comm, const Machine& machine, const CommunicatorOptions& options)
-    : engines_(std::make_unique<Engines>(make_context(comm, {}, &machine, options.layout, {}, options.info))) {}
+    : engines_(std::make_unique<Engines>(
+          make_context(comm, {}, &machine, options.layout, {}, options.info, options.limits))) {}
 Communicator::~Communicator() = default;
 Communicator::Communicator(Communicator&&) noexcept = default;
 Communicator& Communicator::operator=(Communicator&&) noexcept = default;

@@ -31,6 +31,8 @@ struct CommunicatorOptions {
   MPI_Info info = MPI_INFO_NULL;   ///< hints: the keys commpass_profile, commpass_layout, commpass_strategy … in the
                                    ///< place of COMMPASS_PROFILE … (docs/environment.md). Those that the given
                                    ///< communicator has (MPI_Comm_get_info) hold, too, but these go before
+  Limits limits{};                 ///< those that are there go before the hint commpass_limits, COMMPASS_LIMITS and the
+                                   ///< profile (docs/profiles.md)
 };
 
 /// A communicator of our own beside a user's, with a machine profile. Move-only. With MPI_THREAD_MULTIPLE threads may

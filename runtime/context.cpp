@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdio>
 
+#include "model/machine/named_parameters.hpp"
 #include "runtime/choose/find_machine.hpp"
 #include "runtime/choose/info_hints.hpp"
 #include "runtime/choose/known_wisdom.hpp"
@@ -83,6 +84,15 @@ PlannerMode planner_of(MPI_Comm comm, const Environment& environment) {
   return static_cast<PlannerMode>(mode);
 }
 
+/// Those of rank 0: of the profile, of its environment in the place of these, and what the program gives before both.
+Limits agreed_limits(MPI_Comm comm, const Limits& of_profile, const Environment& environment, const Limits& given) {
+  Limits limits;
+  all_or_none(comm, [&] { limits = merged(parse_limits(environment.limits.value_or(""), of_profile), given); });
+  static_assert(std::is_trivially_copyable_v<Limits>);
+  COMMPASS_MPI_CALL(MPI_Bcast, &limits, sizeof(limits), MPI_BYTE, 0, comm);
+  return limits;
+}
+
 int largest_tag_of(MPI_Comm comm) {
   constexpr int guaranteed = 32767;  // MPI 3.1, §8.1.2
   void* value = nullptr;
@@ -95,7 +105,7 @@ int largest_tag_of(MPI_Comm comm) {
 
 std::shared_ptr<Context> make_context(MPI_Comm user, const std::string& profile, const Machine* machine,
                                       const std::optional<Layout>& layout, const std::string& layout_text,
-                                      MPI_Info info) {
+                                      MPI_Info info, const Limits& limits) {
   OwnCommunicator own = duplicate(user);
   const MPI_Comm comm = own.get();
   auto environment = agreed_environment(comm, user, info);
@@ -105,6 +115,7 @@ std::shared_ptr<Context> make_context(MPI_Comm user, const std::string& profile,
   warn_of_launcher();
   auto known_layout = choose_layout(comm, layout, environment);
   auto known_machine = machine ? *machine : find_machine(comm, profile, known_layout, environment);
+  known_machine.limits = agreed_limits(comm, known_machine.limits, environment, limits);
   auto context = std::make_shared<Context>(Context{std::move(own), std::move(known_layout), std::move(known_machine)});
   context->named = fitting_names(comm, context->layout, environment);
   context->unpriced = broadcast(comm, why_unpriced(context->layout, context->machine));

@@ -11,6 +11,7 @@
 #include "model/machine/machine.hpp"
 #include "model/pattern/grid.hpp"
 #include "runtime/choose/environment_names.hpp"
+#include "runtime/execute/send_limits.hpp"
 #include "runtime/mpi/own_communicator.hpp"
 #include "selector/choose/planner_mode.hpp"
 
@@ -49,6 +50,8 @@ struct Context {
   /// Of the next exchange. An earlier one may still be in use, and nobody knows which ranks use it; so no tag is given
   /// away twice, and where there are none left, another communicator is made. Collective.
   Address next_address();
+
+  SendLimits send_limits() const { return {machine.limits, layout, comm.rank()}; }
 };
 
 /// Collective.
@@ -56,11 +59,12 @@ struct Context {
 /// @param machine  null, or the same on every rank
 /// @param layout   that of rank 0 holds; nothing: COMMPASS_LAYOUT, else what MPI and hwloc say
 /// @param layout_text  goes before COMMPASS_LAYOUT; empty: none
+/// @param limits       those that are there go before hints, the environment and the profile
 /// @param info         hints, which go before those that MPI keeps of `comm`, and both before the environment
 /// @throws Error, the same on every rank
 std::shared_ptr<Context> make_context(MPI_Comm comm, const std::string& profile, const Machine* machine,
                                       const std::optional<Layout>& layout, const std::string& layout_text = {},
-                                      MPI_Info info = MPI_INFO_NULL);
+                                      MPI_Info info = MPI_INFO_NULL, const Limits& limits = {});
 
 /// See Communicator::use_wisdom.
 void use_wisdom(Context& context, const std::string& file);

@@ -9,6 +9,7 @@
 #include "bindings/python/exchange_bindings.hpp"
 #include "bindings/python/translate_errors.hpp"
 #include "commpass/commpass.hpp"
+#include "model/machine/named_parameters.hpp"
 #include "runtime/mpi/agreement.hpp"
 
 namespace {
@@ -27,8 +28,10 @@ MPI_Comm communicator_of(std::uintptr_t handle) {
 using OpenExchange = Closable<Exchange>;
 using OpenIndexed = Closable<IndexedExchange>;
 
-std::unique_ptr<OpenCommunicator> open(std::uintptr_t handle, const std::string& profile, const std::string& layout) {
+std::unique_ptr<OpenCommunicator> open(std::uintptr_t handle, const std::string& profile, const std::string& layout,
+                                       const std::string& limits) {
   CommunicatorOptions options;
+  options.limits = parse_limits(limits);
   const auto comm = communicator_of(handle);
   if (!layout.empty()) {
     int ranks = 0;

@@ -86,8 +86,20 @@ Machine on_device(const Machine& machine) {
   result.operations = machine.operations;
   result.operations.neighbor_alltoall_s = result.operations.alltoallv_s = std::nullopt;
   result.operations.new_send_bytes = std::nullopt;
+  result.limits = machine.limits;
   result.verdict = machine.verdict;
   return result;
+}
+
+Limits merged(Limits limits, const Limits& others) {
+  const auto take = [&](auto member) {
+    if (others.*member) limits.*member = others.*member;
+  };
+  take(&Limits::messages_off_node);
+  take(&Limits::messages);
+  take(&Limits::partners);
+  take(&Limits::buffer_bytes);
+  return limits;
 }
 
 Seconds probe_seconds(const Machine& machine) {

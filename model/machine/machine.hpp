@@ -164,6 +164,22 @@ struct LibraryCall {
 };
 LibraryCall library_call(const OperationCosts& operations, Usage usage);
 
+/// What an exchange may take of a rank, whatever it costs. Absent: no limit, but for messages to other nodes.
+struct Limits {
+  std::optional<int> messages_off_node{};  ///< in flight to other nodes; absent: default_messages_off_node
+  std::optional<int> messages{};           ///< in flight, all of them
+  std::optional<int> partners{};           ///< ranks to which a rank sends, in all stages
+  std::optional<Bytes> buffer_bytes{};     ///< memory for what a rank forwards
+  bool operator==(const Limits&) const = default;
+};
+
+/// `limits`, and where `others` has one, that.
+Limits merged(Limits limits, const Limits& others);
+
+/// On Dane (Omni-Path) 2076 of 2076 all-to-alls with up to 63 messages in flight to other nodes went without a stall; a
+/// third of those with 84 to 105 lost messages, which were sent again 160 ms later (docs/profiles.md, "Limits").
+inline constexpr int default_messages_off_node = 64;
+
 /// One machine. Rates that are absent in the profile are infinite here; what was measured and takes no time is 0.
 /// docs/profiles.md says what stands in for what is absent.
 struct Machine {
@@ -183,6 +199,7 @@ struct Machine {
   std::optional<double> datatype_rate_bytes_per_s{};  ///< as these two, where the MPI library gathers or
   std::optional<Seconds> datatype_block_s{};          ///< scatters the pieces of a derived datatype
   OperationCosts operations;
+  Limits limits;
   std::optional<Verdict> verdict{};  ///< of its calibration; absent: none was made
   bool operator==(const Machine&) const = default;
 

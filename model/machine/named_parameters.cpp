@@ -93,6 +93,7 @@ std::vector<NamedParameter> named_parameters(Machine& machine) {
   add(Place::devices, "devices.", &machine);
   add(Place::local, "local.", &machine);
   add(Place::operations, "operations.", &machine.operations);
+  add(Place::limits, "limits.", &machine.limits);
   return result;
 }
 
@@ -151,6 +152,26 @@ void set_parameters(Profile& profile, const std::vector<std::string>& assignment
     set_parameter(profile.machine, text);
     parse_profile(to_json(profile), "--set " + text);  // rules that hold between parameters
   }
+}
+
+Limits parse_limits(const std::string& text, Limits limits) {
+  if (text.empty()) return limits;
+  const auto where = "limits " + text;
+  std::vector<std::string> keys;
+  for (const auto& row : parameters_of(Place::limits)) keys.emplace_back(row.key);
+  for (const auto& assignment : split(text, ',')) {
+    const auto equals = std::min(assignment.find('='), assignment.size());
+    const auto key = assignment.substr(0, equals), number = assignment.substr(std::min(equals + 1, assignment.size()));
+    if (std::ranges::find(keys, key) == keys.end())
+      throw InputError(where, fmt::format("there is no limit '{}'", key),
+                       fmt::format("use KEY=VALUE,…, where KEY is {}", either_of(keys)));
+    const auto& row = parameter_named(Place::limits, key);
+    const auto value = parse_value(row, number);
+    if (const auto remedy = range_remedy(row, value); !remedy.empty())
+      throw InputError(where, fmt::format("{} cannot be '{}'", key, number), remedy);
+    row.access.set(&limits, value);
+  }
+  return limits;
 }
 
 }  // namespace commpass

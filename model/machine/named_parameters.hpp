@@ -33,4 +33,8 @@ bool matches_parameter(std::string_view pattern, std::string_view name);
 /// @throws InputError where nothing matches, or where a profile with the value would be refused
 void set_parameters(Profile& profile, const std::vector<std::string>& assignments);
 
+/// Limits with others in the place of some: "messages_off_node=32,partners=100".
+/// @throws InputError for another key or value
+Limits parse_limits(const std::string& text, Limits limits = {});
+
 }  // namespace commpass

@@ -137,6 +137,7 @@ std::string profile_schema() {
          {"devices", object_of(Place::devices)},
          {"local", object_of(Place::local)},
          {"operations", object_of(Place::operations)},
+         {"limits", object_of(Place::limits)},
          {"verdict", verdict()}}},
        {"definitions", definitions()}});
 }

@@ -226,7 +226,15 @@ constexpr MachineParameter rows[] = {
      "none: all requests are persistent", nullptr, 2},
     {"ranks", operations, count, groups, access_to<&OperationCosts::ranks>, "calibrate/operations.cpp",
      "ranks of the barrier, allreduce, fence and window", "not known",
-     "collective operations cost what was measured, on any number of ranks"}};
+     "collective operations cost what was measured, on any number of ranks"},
+    {"messages_off_node", limits, count, counts, access_to<&Limits::messages_off_node>, nullptr,
+     "messages of a rank in flight to other nodes, at most", "not known", "64", nullptr, 3},
+    {"messages", limits, count, counts, access_to<&Limits::messages>, nullptr, "messages of a rank in flight, at most",
+     "no limit", nullptr, nullptr, 3},
+    {"partners", limits, count, counts, access_to<&Limits::partners>, nullptr, "ranks to which a rank sends, at most",
+     "no limit", nullptr, nullptr, 3},
+    {"buffer_bytes", limits, bytes, sizes, access_to<&Limits::buffer_bytes>, nullptr,
+     "memory of a rank for what it forwards, at most", "no limit", nullptr, nullptr, 3}};
 
 static_assert(std::ranges::is_sorted(rows, {}, &MachineParameter::place));
 
@@ -260,8 +268,8 @@ bool is_of_level(const MachineParameter& parameter, Level level, Level node, Lev
 }
 
 std::string pattern_of(const MachineParameter& parameter) {
-  constexpr const char* places[] = {"levels.*.host.*", "levels.*.host", "levels.*",  "copy.*.*",
-                                    "devices",         "local",         "operations"};
+  constexpr const char* places[] = {"levels.*.host.*", "levels.*.host", "levels.*",   "copy.*.*",
+                                    "devices",         "local",         "operations", "limits"};
   return fmt::format("{}.{}", places[static_cast<int>(parameter.place)], parameter.key);
 }
 

@@ -22,15 +22,15 @@ double to_double(const ParameterValue& value);
 struct MachineParameter {
   /// The struct that has the parameter, and so its place in a profile. `merge` takes the parameters of one channel, of
   /// copies, devices, local and operations together from one profile, and each parameter of a level separately.
-  enum class Place { protocol, channel, level, copy, devices, local, operations };
+  enum class Place { protocol, channel, level, copy, devices, local, operations, limits };
   enum class Unit { seconds, seconds_per_byte, bytes_per_second, messages_per_second, bytes, count };
   /// The levels of which it may be: nothing leaves the outermost one, and nodes are only part of those outside them.
   enum class Levels { all, all_but_outermost, outside_nodes };
   struct Range {
     double least, most;
   };
-  /// Both take the struct of `place`: Protocol, Channel, MachineLevel, DeviceCopy, Machine (devices and local) or
-  /// OperationCosts.
+  /// Both take the struct of `place`: Protocol, Channel, MachineLevel, DeviceCopy, Machine (devices and local),
+  /// OperationCosts or Limits.
   struct Access {
     ParameterValue (*get)(const void* owner);
     void (*set)(void* owner, const ParameterValue& value);

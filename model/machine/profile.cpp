@@ -300,6 +300,8 @@ Profile parse_profile(const std::string& text, const std::string& origin) {
   }
   read_section(in, "local", [&](auto& s) { s.parameters(Place::local, &machine, version); });
   read_section(in, "operations", [&](auto& s) { s.parameters(Place::operations, &machine.operations, version); });
+  if (version >= levels_version)
+    read_section(in, "limits", [&](auto& s) { s.parameters(Place::limits, &machine.limits, version); });
   in.finish();
   return profile;
 }
@@ -384,6 +386,7 @@ std::string to_json(const Profile& profile) {
   put_section(json, "devices", Place::devices, &machine);
   put_section(json, "local", Place::local, &machine);
   put_section(json, "operations", Place::operations, &machine.operations);
+  put_section(json, "limits", Place::limits, &machine.limits);
   if (machine.verdict) json["verdict"] = write_verdict(*machine.verdict);
   return readable(json);
 }

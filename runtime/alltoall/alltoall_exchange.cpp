@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/mpi/lost_message.hpp"
 #include "runtime/mpi/message_type.hpp"
@@ -29,7 +30,8 @@ using StageEnds = AlltoallStructure::Stage;
 
 }  // namespace
 
-AlltoallRequests::AlltoallRequests(MPI_Comm comm) : comm_(comm), places_(rank_in(comm), ranks_in(comm)) {}
+AlltoallRequests::AlltoallRequests(MPI_Comm comm, SendLimits limits)
+    : comm_(comm), limits_(std::move(limits)), places_(rank_in(comm), ranks_in(comm)) {}
 
 void AlltoallRequests::make_room(const AlltoallStructure& structure) {
   std::size_t most = 0, receives = 0, sends = 0;
@@ -74,20 +76,43 @@ void AlltoallRequests::tell_sizes(std::size_t stage) {
     if (const auto& message = structure_->receives[i]; message.announced > 0)
       COMMPASS_MPI_CALL(MPI_Irecv, places_.sizes_told_by(message), static_cast<int>(message.announced), MPI_INT64_T,
                         message.peer, tag_, comm_, requests_.add_receive());
-  for (auto i = outgoing.begin; i < outgoing.end; ++i)
-    if (const auto& message = structure_->sends[i]; message.announced > 0)
-      COMMPASS_MPI_CALL(MPI_Isend, places_.sizes_to_tell(message), static_cast<int>(message.announced), MPI_INT64_T,
-                        message.peer, tag_, comm_, requests_.add_send());
+  is_telling_ = true;
+  send_next(std::span(structure_->sends).subspan(outgoing.begin, outgoing.end - outgoing.begin));
 }
 
 void AlltoallRequests::start_data(std::size_t batch) {
   const auto& batches = structure_->batches;
   const auto incoming = range_of(batches, batch, &Batch::receives_end),
              outgoing = range_of(batches, batch, &Batch::sends_end);
-  const auto leaving = places_.gather(outgoing.begin, outgoing.end);
+  leaving_ = places_.gather(outgoing.begin, outgoing.end);
   for (auto i = incoming.begin; i < incoming.end; ++i)
     if (!places_.is_omitted(i)) receive(structure_->receives[i], places_.incoming(i));
-  for (auto i = outgoing.begin; i < outgoing.end; ++i) send(structure_->sends[i], leaving[i - outgoing.begin]);
+  is_telling_ = false;
+  send_next(std::span(structure_->sends).subspan(outgoing.begin, outgoing.end - outgoing.begin));
+}
+
+void AlltoallRequests::send_next(std::span<const Message> messages) {
+  waiting_ = messages;
+  post_sends();
+}
+
+/// All that wait, or those that may be in flight; these are complete when they have arrived.
+void AlltoallRequests::post_sends() {
+  const auto is_there = [&](const Message& message) { return is_sent(message); };
+  const auto count = limits_.posted_at_once(
+      waiting_, [](const Message& message) { return message.peer; }, is_there);
+  const auto posted = waiting_.first(count);
+  const bool are_synchronous = std::ranges::any_of(waiting_.subspan(count), is_there);
+  for (const auto& message : posted)
+    if (is_sent(message)) send(message, are_synchronous);
+  waiting_ = are_synchronous ? waiting_.subspan(count) : std::span<const Message>();
+}
+
+bool AlltoallRequests::are_complete(const char* call, int code) {
+  if (waiting_.empty()) return requests_.are_complete(call, code);
+  check_mpi(call, code);
+  post_sends();
+  return false;
 }
 
 void AlltoallRequests::receive(const Message& message, const AlltoallPlaces::Incoming& incoming) {
@@ -98,14 +123,30 @@ void AlltoallRequests::receive(const Message& message, const AlltoallPlaces::Inc
   COMMPASS_MPI_CALL(MPI_Irecv, incoming.place, type.count(), type.type(), message.peer, tag_ + 1, comm_, request);
 }
 
-void AlltoallRequests::send(const Message& message, const AlltoallPlaces::Outgoing& outgoing) {
+bool AlltoallRequests::is_sent(const Message& message) const {
+  if (is_telling_) return message.announced > 0;
+  return outgoing_of(message).form != AlltoallPlaces::Outgoing::Form::none;
+}
+
+const AlltoallPlaces::Outgoing& AlltoallRequests::outgoing_of(const Message& message) const {
+  const auto end = waiting_.data() + waiting_.size();
+  return leaving_[leaving_.size() - static_cast<std::size_t>(end - &message)];
+}
+
+void AlltoallRequests::send(const Message& message, bool is_synchronous) {
   using Form = AlltoallPlaces::Outgoing::Form;
-  if (outgoing.form == Form::none) return;
   auto* const request = requests_.add_send();
+  const auto begin_send = is_synchronous ? MPI_Issend : MPI_Isend;
+  if (is_telling_) {
+    check_mpi("MPI_Isend", begin_send(places_.sizes_to_tell(message), static_cast<int>(message.announced), MPI_INT64_T,
+                                      message.peer, tag_, comm_, request));
+    return;
+  }
+  const auto& outgoing = outgoing_of(message);
   if (outgoing.form == Form::elements)
-    return places_.send_elements(outgoing.to, message.peer, tag_ + 1, comm_, request);
+    return places_.send_elements(outgoing.to, message.peer, tag_ + 1, comm_, request, is_synchronous);
   const MessageType type(outgoing.form == Form::lost ? 0 : outgoing.bytes);
-  COMMPASS_MPI_CALL(MPI_Isend, outgoing.place, type.count(), type.type(), message.peer, tag_ + 1, comm_, request);
+  check_mpi("MPI_Isend", begin_send(outgoing.place, type.count(), type.type(), message.peer, tag_ + 1, comm_, request));
 }
 
 void AlltoallRequests::end(std::size_t batch) {

@@ -4,12 +4,14 @@
 #include <mpi.h>
 
 #include <optional>
+#include <span>
 #include <string>
 
 #include "model/pattern/block_sizes.hpp"
 #include "runtime/alltoall/alltoall_places.hpp"
 #include "runtime/execute/executor.hpp"
 #include "runtime/execute/immediate_requests.hpp"
+#include "runtime/execute/send_limits.hpp"
 #include "runtime/mpi/agreement.hpp"
 
 namespace commpass {
@@ -24,8 +26,9 @@ struct AlltoallDamage {
 /// stage that forwards; then those of the structure.
 class AlltoallRequests final : public BatchRequests {
  public:
-  /// @param comm  ours, used by nobody else, and alive as long as this
-  explicit AlltoallRequests(MPI_Comm comm);
+  /// @param comm    ours, used by nobody else, and alive as long as this
+  /// @param limits  of sends in flight; what exceeds them waits until earlier ones have arrived
+  explicit AlltoallRequests(MPI_Comm comm, SendLimits limits = {});
 
   /// Takes what memory a structure needs whatever the sizes are. @throws std::bad_alloc
   void make_room(const AlltoallStructure& structure);
@@ -38,9 +41,9 @@ class AlltoallRequests final : public BatchRequests {
 
   std::size_t batches() const override;
   void begin(std::size_t batch) override;
-  std::span<MPI_Request> requests() override { return requests_.all(); }
+  std::span<MPI_Request> requests() override { return waiting_.empty() ? requests_.all() : requests_.sends(); }
   MPI_Status* statuses() override { return requests_.statuses(); }
-  bool are_complete(const char* call, int code) override { return requests_.are_complete(call, code); }
+  bool are_complete(const char* call, int code) override;
   void end(std::size_t batch) override;
   void abandon() noexcept override { requests_.abandon(); }
 
@@ -57,15 +60,23 @@ class AlltoallRequests final : public BatchRequests {
   void start_data(std::size_t batch);
   void take_in(std::size_t batch);
   void receive(const Message& message, const AlltoallPlaces::Incoming& incoming);
-  void send(const Message& message, const AlltoallPlaces::Outgoing& outgoing);
+  void send_next(std::span<const Message> messages);
+  void post_sends();
+  bool is_sent(const Message& message) const;
+  const AlltoallPlaces::Outgoing& outgoing_of(const Message& message) const;
+  void send(const Message& message, bool is_synchronous);
 
   MPI_Comm comm_;
+  SendLimits limits_;
   const AlltoallStructure* structure_ = nullptr;
   int tag_ = 0;
   std::size_t told_stages_ = 0;  ///< in which sizes are told
   AlltoallSpace own_space_;      ///< in host memory
   AlltoallPlaces places_;
   ImmediateRequests requests_;
+  bool is_telling_ = false;                            ///< does the batch tell sizes?
+  std::span<const Message> waiting_;                   ///< of the batch, those that have not been sent,
+  std::span<const AlltoallPlaces::Outgoing> leaving_;  ///< and the data of all of them, where it sends these
   Wrong wrong_;
 };
 
@@ -81,8 +92,8 @@ class AlltoallRequests final : public BatchRequests {
 class AlltoallExchange {
  public:
   /// @param comm  ours, used by nobody else, and alive as long as this
-  explicit AlltoallExchange(MPI_Comm comm)
-      : AlltoallExchange(insist([&] { return std::make_unique<AlltoallRequests>(comm); })) {}
+  explicit AlltoallExchange(MPI_Comm comm, const SendLimits& limits = {})
+      : AlltoallExchange(insist([&] { return std::make_unique<AlltoallRequests>(comm, limits); })) {}
 
   /// Takes what memory a structure needs whatever the sizes are. @throws std::bad_alloc
   void make_room(const AlltoallStructure& structure) { requests_.make_room(structure); }

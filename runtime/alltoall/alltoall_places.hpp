@@ -68,8 +68,8 @@ class AlltoallPlaces {
   /// @param begin,end  numbers among the messages that are sent
   std::span<const Outgoing> gather(std::size_t begin, std::size_t end);
   /// Begins to send elements from where they lie. @throws MpiError
-  void send_elements(Rank of, Rank to, int tag, MPI_Comm comm, MPI_Request* request) const {
-    sends_.type->send(sends_.at(of), sends_.count(of), to, tag, comm, request);
+  void send_elements(Rank of, Rank to, int tag, MPI_Comm comm, MPI_Request* request, bool is_synchronous) const {
+    sends_.type->send(sends_.at(of), sends_.count(of), to, tag, comm, request, is_synchronous);
   }
   /// By number among the messages that come.
   const Incoming& incoming(std::size_t number) const { return incoming_[number]; }

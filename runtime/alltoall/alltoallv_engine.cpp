@@ -47,7 +47,7 @@ AlltoallvEngine::AlltoallvEngine(std::shared_ptr<const Context> context, std::sh
     : context_(std::move(context)),
       freed_later_(std::move(freed_later)),
       comm_(context_->comm.get()),
-      exchange_(comm_.get()),
+      exchange_(comm_.get(), context_->send_limits()),
       chooser_(comm_.get(), telling_of_trials(*context_, "alltoallv")),
       chooser_of_equal_(comm_.get(), telling_of_trials(*context_, "alltoall")),
       calls_with_own_tags_((context_->largest_tag - 1) / tags_of_call) {

@@ -89,7 +89,7 @@ OneShotOffer offer_alltoallv(const std::string& named, const RandomPattern& bloc
                                paths_to_choose_from(devices, layout, machine));
   if (!named.empty()) ranking.front().strategy.path = path;
   const auto choice_of = [&](const Candidate& candidate) {
-    return OneShotChoice{to_string(candidate.strategy), candidate.cost.seconds,
+    return OneShotChoice{to_string(as_run(candidate)), candidate.cost.seconds,
                          survey_interval(candidate.cost.seconds, small_collective_seconds(layout, machine))};
   };
   OneShotOffer offer{choice_of(ranking.front())};

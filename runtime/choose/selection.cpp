@@ -58,8 +58,8 @@ std::vector<Contender> contenders_of(const std::vector<Candidate>& ranking, cons
   std::vector<Contender> result;
   if (options.planner == PlannerMode::estimate) return result;
   for (const auto& candidate : ranking) {
-    if (result.size() == most_timed(options.planner)) break;
-    result.push_back({to_string(candidate.strategy),
+    if (result.size() == most_timed(options.planner) || (candidate.exceeded_limit && !result.empty())) break;
+    result.push_back({to_string(as_run(candidate)),
                       candidate.is_part ? std::nullopt : std::optional(candidate.cost.seconds),
                       RequestLife::persistent});
   }
@@ -68,7 +68,7 @@ std::vector<Contender> contenders_of(const std::vector<Candidate>& ranking, cons
 
 Decision decision_of(const std::vector<Candidate>& ranking, const Layout& layout, const Machine& machine,
                      const SelectionOptions& options) {
-  return {to_string(ranking.front().strategy), ranking.front().cost.seconds,
+  return {to_string(as_run(ranking.front())), ranking.front().cost.seconds,
           explain_with_note(ranking, 0, machine, layout, options.model, options.calls), options.planner,
           contenders_of(ranking, options)};
 }

@@ -26,6 +26,7 @@ class ImmediateRequests {
   MPI_Request* add_send() { return &requests_.emplace_back(MPI_REQUEST_NULL); }
 
   std::span<MPI_Request> all() { return requests_; }
+  std::span<MPI_Request> sends() { return all().subspan(got_.size()); }
   MPI_Status* statuses();
   /// Are all complete, after MPI has waited for all? @throws MpiError for an error besides that more came than fits
   bool are_complete(const char* call, int code);

@@ -13,46 +13,69 @@ bool stays_in_pieces(const PlannedMessage& message, const Machine& machine, Byte
          is_datatype_cheaper(machine, static_cast<double>(message.bytes), static_cast<double>(message.pieces.size()));
 }
 
+struct PersistentRequests::Making {
+  int first_tag;
+  const Machine& machine;
+  Bytes largest_count;
+  Bytes most_received, most_sent;  ///< of messages whose requests are immediate
+  const SendLimits& limits;
+
+  bool stays(const PlannedMessage& message) const { return stays_in_pieces(message, machine, largest_count); }
+};
+
 PersistentRequests::PersistentRequests(const Plan& plan, MPI_Comm comm, int tag, const void* send_buffer,
                                        void* receive_buffer, const Machine& machine, Bytes largest_count,
-                                       Memory& memory, RequestLife life)
+                                       Memory& memory, RequestLife life, const SendLimits& limits)
     : memory_(memory), comm_(comm), buffers_(plan, memory, send_buffer, receive_buffer) {
   buffers_.add_copies(plan.self, copies_);
   ends_.push_back({.pack = copies_.size(), .unpack = copies_.size()});
   std::size_t request_total = 0;
   for (const auto& batch : plan.batches) request_total += batch.receives.size() + batch.sends.size();
   requests_.reserve(request_total);
-  constexpr Bytes none = -1;
+  constexpr Bytes none = -1, all = std::numeric_limits<Bytes>::max();
   const bool are_immediate = life == RequestLife::immediate;
-  const Bytes most_received = are_immediate ? std::numeric_limits<Bytes>::max() : none;
-  const Bytes most_sent = are_immediate ? most_received : machine.operations.new_send_bytes.value_or(none);
-  const auto stays = [&](const PlannedMessage& message) { return stays_in_pieces(message, machine, largest_count); };
+  const Making making{tag,
+                      machine,
+                      largest_count,
+                      are_immediate ? all : none,
+                      are_immediate ? all : machine.operations.new_send_bytes.value_or(none),
+                      limits};
   try {
-    for (const auto& batch : plan.batches) {
-      auto& ends = ends_.emplace_back();
-      for (const auto& message : batch.sends)
-        if (!stays(message)) buffers_.add_gathering(message, copies_);
-      ends.pack = copies_.size();
-      for (const auto& message : batch.receives)
-        if (!stays(message)) buffers_.add_scattering(message, copies_);
-      ends.unpack = copies_.size();
-      // Receives first: what arrives then finds its place.
-      add_requests(batch.receives, tag, largest_count, stays, most_received,
-                   [&](void* at, const MessageType& type, Rank peer, int its_tag, MPI_Request* request) {
-                     COMMPASS_MPI_CALL(MPI_Recv_init, at, type.count(), type.type(), peer, its_tag, comm, request);
-                   });
-      ends.receive = requests_.size();
-      add_requests(batch.sends, tag, largest_count, stays, most_sent,
-                   [&](const void* at, const MessageType& type, Rank peer, int its_tag, MPI_Request* request) {
-                     COMMPASS_MPI_CALL(MPI_Send_init, at, type.count(), type.type(), peer, its_tag, comm, request);
-                   });
-      ends.start = starts_.size();
-      ends.request = requests_.size();
-    }
+    for (const auto& batch : plan.batches) add_batch(batch, making);
     if (plan.batches.empty()) ends_.push_back(ends_.front());
   } catch (...) {
     free_requests();
     throw;
+  }
+}
+
+void PersistentRequests::add_batch(const PlannedBatch& batch, const Making& making) {
+  for (const auto& message : batch.sends)
+    if (!making.stays(message)) buffers_.add_gathering(message, copies_);
+  const auto packed = copies_.size(), first = ends_.size();
+  std::vector<std::vector<Start>> starts;  // of each group of sends
+  std::map<Rank, int> count;
+  auto sends = std::span(batch.sends);
+  const auto peer_of = [](const PlannedMessage& message) { return message.peer; };
+  const auto begin_group = [&] { return making.limits.posted_at_once(sends, peer_of); };
+  for (auto group = begin_group(); group < sends.size(); group = begin_group()) {
+    starts.push_back(add_requests(sends.first(group), Kind::synchronous_send, count, making));
+    sends = sends.subspan(group);
+    ends_.push_back({.pack = packed, .unpack = packed, .request = requests_.size()});
+  }
+  for (const auto& message : batch.receives)
+    if (!making.stays(message)) buffers_.add_scattering(message, copies_);
+  std::map<Rank, int> received;
+  const Range receives{requests_.size(), requests_.size() + batch.receives.size()};
+  auto first_starts = add_requests(batch.receives, Kind::receive, received, making);
+  starts.push_back(add_requests(sends, Kind::send, count, making));
+  ends_.push_back({.pack = packed, .unpack = copies_.size(), .request = requests_.size()});
+  // Receives first: what arrives then finds its place.
+  starts.front().insert(starts.front().begin(), first_starts.begin(), first_starts.end());
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    starts_.insert(starts_.end(), starts[i].begin(), starts[i].end());
+    ends_[first + i].start = starts_.size();
+    ends_[first + i].receives = receives;
   }
 }
 
@@ -65,36 +88,52 @@ void PersistentRequests::free_requests() noexcept {
     if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
 }
 
+namespace {
+
+template <class Kind>
+void begin_request(Kind kind, void* at, const MessageType& type, Rank peer, int tag, MPI_Comm comm,
+                   MPI_Request* request) {
+  switch (kind) {
+    case Kind::receive:
+      COMMPASS_MPI_CALL(MPI_Recv_init, at, type.count(), type.type(), peer, tag, comm, request);
+      break;
+    case Kind::send: COMMPASS_MPI_CALL(MPI_Send_init, at, type.count(), type.type(), peer, tag, comm, request); break;
+    case Kind::synchronous_send:
+      COMMPASS_MPI_CALL(MPI_Ssend_init, at, type.count(), type.type(), peer, tag, comm, request);
+      break;
+  }
+}
+
+}  // namespace
+
 // MPI_Startall may start its requests in any order, and messages of one pair with the same tag match in the order of
 // their start. So those of a batch get one tag after another, and where the first tag comes again, so does a call of
 // its own.
-template <class Stays, class Init>
-void PersistentRequests::add_requests(const std::vector<PlannedMessage>& messages, int first_tag, Bytes largest_count,
-                                      Stays stays, Bytes most_immediate, Init init) {
-  std::map<Rank, int> count;
+std::vector<PersistentRequests::Start> PersistentRequests::add_requests(std::span<const PlannedMessage> messages,
+                                                                        Kind kind, std::map<Rank, int>& count,
+                                                                        const Making& making) {
+  std::vector<Start> starts;
+  const auto most_immediate = kind == Kind::receive ? making.most_received : making.most_sent;
   for (const auto& message : messages) {
     const int tag_number = count[message.peer]++ % tags_per_exchange;
-    const int tag = first_tag + tag_number;
-    const bool is_immediate = message.bytes <= most_immediate, is_in_pieces = stays(message);
-    begin_start(is_immediate, tag_number == 0 && count[message.peer] > 1);
-    auto type = is_in_pieces ? type_of_pieces(message) : MessageType(message.bytes, largest_count);
+    const int tag = making.first_tag + tag_number;
+    const bool is_immediate = message.bytes <= most_immediate, is_in_pieces = making.stays(message);
+    const bool are_tags_used = tag_number == 0 && count[message.peer] > 1;
+    if (starts.empty() || are_tags_used || starts.back().is_immediate != is_immediate)
+      starts.push_back({kind, is_immediate, arguments_.size(), {requests_.size(), requests_.size()}});
+    auto type = is_in_pieces ? type_of_pieces(message) : MessageType(message.bytes, making.largest_count);
     void* const at = is_in_pieces ? MPI_BOTTOM : buffers_.address(message.place);
     MPI_Request request = MPI_REQUEST_NULL;
     if (is_immediate) {
       arguments_.push_back({at, type.count(), type.type(), message.peer, tag});
       types_.push_back(std::move(type));
     } else {
-      init(at, type, message.peer, tag, &request);
+      begin_request(kind, at, type, message.peer, tag, comm_, &request);
     }
     requests_.push_back(request);
-    starts_.back().end = requests_.size();
+    starts.back().requests.end = requests_.size();
   }
-}
-
-void PersistentRequests::begin_start(bool is_immediate, bool is_first) {
-  const bool is_new_batch = starts_.size() == ends_[ends_.size() - 2].start;
-  if (is_first || is_new_batch || starts_.back().is_immediate != is_immediate)
-    starts_.push_back({is_immediate, arguments_.size(), requests_.size()});
+  return starts;
 }
 
 MessageType PersistentRequests::type_of_pieces(const PlannedMessage& message) const {
@@ -115,16 +154,20 @@ std::span<MPI_Request> PersistentRequests::requests() {
 }
 
 void PersistentRequests::start_batch(const Ends& before, const Ends& ends) {
-  auto first = before.request;
-  for (const auto& start : std::span(starts_).subspan(before.start, ends.start - before.start)) {
-    if (!start.is_immediate)
-      COMMPASS_MPI_CALL(MPI_Startall, static_cast<int>(start.end - first), requests_.data() + first);
-    for (auto i = first; start.is_immediate && i < start.end; ++i) {
-      const auto& [at, count, type, peer, tag] = arguments_[start.arguments + i - first];
-      if (i < ends.receive) COMMPASS_MPI_CALL(MPI_Irecv, at, count, type, peer, tag, comm_, &requests_[i]);
-      else COMMPASS_MPI_CALL(MPI_Isend, at, count, type, peer, tag, comm_, &requests_[i]);
+  for (const auto& [kind, is_immediate, first, requests] :
+       std::span(starts_).subspan(before.start, ends.start - before.start)) {
+    if (!is_immediate)
+      COMMPASS_MPI_CALL(MPI_Startall, static_cast<int>(requests.end - requests.begin),
+                        requests_.data() + requests.begin);
+    for (auto i = requests.begin; is_immediate && i < requests.end; ++i) {
+      const auto& [at, count, type, peer, tag] = arguments_[first + i - requests.begin];
+      auto* const request = &requests_[i];
+      switch (kind) {
+        case Kind::receive: COMMPASS_MPI_CALL(MPI_Irecv, at, count, type, peer, tag, comm_, request); break;
+        case Kind::send: COMMPASS_MPI_CALL(MPI_Isend, at, count, type, peer, tag, comm_, request); break;
+        case Kind::synchronous_send: COMMPASS_MPI_CALL(MPI_Issend, at, count, type, peer, tag, comm_, request); break;
+      }
     }
-    first = start.end;
   }
 }
 
@@ -140,7 +183,8 @@ void PersistentRequests::begin(std::size_t batch) {
 void PersistentRequests::end(std::size_t batch) { copy(ends_[batch + 1].pack, ends_[batch + 1].unpack); }
 
 void PersistentRequests::abandon() noexcept {
-  for (auto i = ends_[current_].request; i < ends_[current_ + 1].receive; ++i) {
+  const auto [first, last] = ends_[current_ + 1].receives;
+  for (auto i = first; i < last; ++i) {
     if (requests_[i] == MPI_REQUEST_NULL) continue;
     MPI_Cancel(&requests_[i]);
     MPI_Wait(&requests_[i], MPI_STATUS_IGNORE);

@@ -4,11 +4,14 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <map>
+#include <span>
 #include <vector>
 
 #include "model/machine/machine.hpp"
 #include "runtime/execute/batch_requests.hpp"
 #include "runtime/execute/plan_buffers.hpp"
+#include "runtime/execute/send_limits.hpp"
 #include "runtime/mpi/message_type.hpp"
 
 namespace commpass {
@@ -36,10 +39,12 @@ class PersistentRequests final : public BatchRequests {
   ///                       up to how many bytes sends are immediate
   /// @param largest_count  for tests: messages of more bytes use a derived datatype
   /// @param memory         where the user's buffers lie, and its own
+  /// @param limits         of sends in flight: a batch that exceeds them is run as several
   /// @throws MpiError, std::bad_alloc
   PersistentRequests(const Plan& plan, MPI_Comm comm, int tag, const void* send_buffer, void* receive_buffer,
                      const Machine& machine = {}, Bytes largest_count = largest_mpi_count,
-                     Memory& memory = host_memory(), RequestLife life = RequestLife::persistent);
+                     Memory& memory = host_memory(), RequestLife life = RequestLife::persistent,
+                     const SendLimits& limits = {});
   ~PersistentRequests() override;
 
   std::size_t batches() const override { return ends_.size() - 1; }
@@ -49,9 +54,14 @@ class PersistentRequests final : public BatchRequests {
   void abandon() noexcept override;
 
  private:
-  /// Where the ranges of a batch end in copies_, requests_ and starts_; those of the next one follow.
+  struct Range {
+    std::size_t begin = 0, end = 0;
+  };
+  /// Where the ranges of a batch end in copies_, requests_ and starts_; those of the next one follow. Of a batch of the
+  /// plan that is run as several, all receives are started in the first, and belong to the last.
   struct Ends {
-    std::size_t pack = 0, unpack = 0, receive = 0, request = 0, start = 0;
+    std::size_t pack = 0, unpack = 0, request = 0, start = 0;
+    Range receives = {};  ///< in requests_: those under way
   };
 
   /// Of an immediate request.
@@ -63,19 +73,22 @@ class PersistentRequests final : public BatchRequests {
     int tag;
   };
 
+  enum class Kind { receive, send, synchronous_send };
   /// Requests that are started one after another: by one call if they are persistent, else each by its arguments.
   struct Start {
+    Kind kind = Kind::receive;
     bool is_immediate = false;
     std::size_t arguments = 0;  ///< where in arguments_ those of the first one are, if they are immediate
-    std::size_t end = 0;        ///< in requests_
+    Range requests = {};        ///< in requests_
   };
+  /// What is the same for all messages of a plan.
+  struct Making;
 
   void start_batch(const Ends& before, const Ends& ends);
-  template <class Stays, class Init>
-  void add_requests(const std::vector<PlannedMessage>& messages, int first_tag, Bytes largest_count, Stays stays,
-                    Bytes most_immediate, Init init);
-  /// Where the next request belongs. @param is_first  of a batch, or of those whose tags are all used
-  void begin_start(bool is_immediate, bool is_first);
+  /// @param count  of the messages of the batch, by peer, so far
+  std::vector<Start> add_requests(std::span<const PlannedMessage> messages, Kind kind, std::map<Rank, int>& count,
+                                  const Making& making);
+  void add_batch(const PlannedBatch& batch, const Making& making);
   MessageType type_of_pieces(const PlannedMessage& message) const;
   void copy(std::size_t first, std::size_t last);
   void free_requests() noexcept;

@@ -121,7 +121,7 @@ std::unique_ptr<BatchRequests> ExchangeDraft::make_requests(const Plan& plan, co
   static const Machine without_datatypes;
   const auto& machine = &memory == &host_memory() ? context_.machine : without_datatypes;
   return std::make_unique<PersistentRequests>(plan, address_.comm, address_.tag, send_buffer, receive_buffer, machine,
-                                              largest_mpi_count, memory, requests_);
+                                              largest_mpi_count, memory, requests_, context_.send_limits());
 }
 
 std::unique_ptr<Executor> ExchangeDraft::finish(bool are_edges_matched) {

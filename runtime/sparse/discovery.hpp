@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/route/sparse_strategy.hpp"
+#include "runtime/execute/send_limits.hpp"
 #include "runtime/sparse/parcel.hpp"
 #include "runtime/sparse/sparse_tally.hpp"
 #include "runtime/sparse/tally_operation.hpp"
@@ -22,6 +23,7 @@ struct StageContext {
   MPI_Comm comm = MPI_COMM_NULL;
   int tag = 0;              ///< under which nothing else is sent there
   Bytes largest_piece = 0;  ///< see ProbedMail
+  SendLimits limits;        ///< of messages to ranks of `comm`
   const TallyOperation* combine = nullptr;
   std::vector<Rank> peers;       ///< with whom this rank may exchange messages, ascending; where the discovery is dense
   SlotWindow* window = nullptr;  ///< where the discovery is rma, and

@@ -11,25 +11,22 @@ namespace commpass {
 
 ProbedMail::~ProbedMail() {
   if (!mpi_is_usable()) return;
-  // What was found is on its way and ends here; a send may never be found after an error.
+  // What was found is on its way and ends here.
   MPI_Waitall(static_cast<int>(receives_.size()), receives_.data(), MPI_STATUSES_IGNORE);
-  for (auto& request : sends_)
-    if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
 }
 
 void ProbedMail::send(std::span<const Outgoing> parcels, Mode mode) {
-  const auto begin_send = mode == Mode::synchronous ? MPI_Issend : MPI_Isend;
   std::int64_t messages = 0;
   for (const auto& parcel : parcels) messages += pieces_of(parcel.bytes.size());
-  sends_.reserve(sends_.size() + static_cast<std::size_t>(messages));
+  sends_.reserve(static_cast<std::size_t>(messages));
   for (const auto& parcel : parcels) {
     const auto size = static_cast<Bytes>(parcel.bytes.size());
     for (Bytes sent = 0; sent <= size; sent += largest_piece_) {
       const auto count = static_cast<int>(std::min(largest_piece_, size - sent));
-      check_mpi("MPI_Isend", begin_send(parcel.bytes.data() + sent, count, MPI_BYTE, parcel.peer, tag_, comm_,
-                                        &sends_.emplace_back(MPI_REQUEST_NULL)));
+      sends_.add(parcel.bytes.data() + sent, count, parcel.peer);
     }
   }
+  sends_.begin(mode);
 }
 
 namespace {
@@ -50,10 +47,10 @@ void make_room(std::vector<Item>& items) {
 
 }  // namespace
 
-bool ProbedMail::all_sent() { return all_done(sends_); }
 bool ProbedMail::all_received() { return all_done(receives_); }
 
 std::int64_t ProbedMail::receive() {
+  sends_.progress();
   for (;;) {
     int found = 0, count = 0;
     MPI_Status status;

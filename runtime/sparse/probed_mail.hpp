@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/sparse/limited_sends.hpp"
 #include "runtime/sparse/parcel.hpp"
 
 namespace commpass {
@@ -18,11 +19,12 @@ namespace commpass {
 /// MPI count pass.
 class ProbedMail {
  public:
-  enum class Mode { standard, synchronous };
+  using Mode = LimitedSends::Mode;
 
   /// @param comm           ours; nothing else is received there under this tag
   /// @param largest_piece  at least 1, the same on all ranks
-  ProbedMail(MPI_Comm comm, int tag, Bytes largest_piece) : comm_(comm), tag_(tag), largest_piece_(largest_piece) {}
+  ProbedMail(MPI_Comm comm, int tag, Bytes largest_piece, const SendLimits& limits = {})
+      : comm_(comm), tag_(tag), largest_piece_(largest_piece), sends_(comm, tag, limits) {}
   ~ProbedMail();
   ProbedMail(const ProbedMail&) = delete;
   ProbedMail& operator=(const ProbedMail&) = delete;
@@ -33,7 +35,7 @@ class ProbedMail {
   /// How many messages a parcel of so many bytes is.
   std::int64_t pieces_of(std::size_t bytes) const { return static_cast<std::int64_t>(bytes) / largest_piece_ + 1; }
   /// Have all sends completed? Synchronous ones have when their receivers have found them.
-  bool all_sent();
+  bool all_sent() { return sends_.progress(); }
 
   /// Takes in the messages that are here, also those that there is no memory for. @return how many have been found so
   /// far
@@ -56,7 +58,8 @@ class ProbedMail {
   MPI_Comm comm_;
   int tag_;
   Bytes largest_piece_;
-  std::vector<MPI_Request> sends_, receives_;
+  LimitedSends sends_;
+  std::vector<MPI_Request> receives_;
   std::vector<Piece> pieces_;  ///< in the order in which they were found
 };
 

@@ -77,6 +77,7 @@ void SparseCall::begin_stage() {
   }
   auto context = context_;
   context.comm = group.comm;
+  context.limits = context_.limits.among(group.members);
   context.tag += stage_;
   if (strategy_.discovery == Discovery::dense) context.peers = strategy_.is_direct() ? all_others() : group.peers;
   auto discovery = make_stage(strategy_.discovery, context);

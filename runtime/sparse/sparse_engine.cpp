@@ -172,6 +172,7 @@ SparseEngine::Started SparseEngine::start(const Sends& given, bool constant, con
   context.comm = comm_.get();
   context.tag = next_tag(route.groups.size());
   context.largest_piece = largest_piece;
+  context.limits = context_->send_limits();
   context.combine = &combine_;
   if (by_slots) {
     context.window = window_.get();

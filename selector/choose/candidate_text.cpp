@@ -4,6 +4,7 @@
 
 #include "model/base/error.hpp"
 #include "model/base/json.hpp"
+#include "model/machine/parameters.hpp"
 
 namespace commpass {
 
@@ -25,6 +26,10 @@ Value value_of(const Json& json) {
 template <class Value>
 std::optional<Value> optional_of(const Json& json) {
   return json.is_null() ? std::nullopt : std::optional(value_of<Value>(json));
+}
+
+Json json_of(const std::optional<Demand>& demand) {
+  return demand ? Json{demand->messages_off_node, demand->messages, demand->partners} : Json();
 }
 
 Json json_of(const StageCost& stage) {
@@ -51,7 +56,21 @@ Json json_of(const Candidate& candidate) {
           json_of(candidate.buffered_blocks_max),
           json_of(candidate.buffered_bytes_max),
           json_of(candidate.bytes_sent),
-          json_of(candidate.plan_seconds)};
+          json_of(candidate.plan_seconds),
+          json_of(candidate.demand),
+          candidate.limited_window ? Json(candidate.limited_window->rounds) : Json(),
+          candidate.exceeded_limit ? Json(candidate.exceeded_limit) : Json()};
+}
+
+std::optional<Demand> demand_of(const Json& json) {
+  if (json.is_null()) return std::nullopt;
+  return Demand{value_of<std::int64_t>(json.at(0)), value_of<std::int64_t>(json.at(1)),
+                value_of<std::int64_t>(json.at(2))};
+}
+
+/// The text of the table's row.
+const char* limit_of(const Json& json) {
+  return json.is_null() ? nullptr : parameter_named(MachineParameter::Place::limits, json.get<std::string>()).key;
 }
 
 Candidate candidate_of(const Json& json) {
@@ -61,6 +80,9 @@ Candidate candidate_of(const Json& json) {
                       optional_of<Bytes>(json.at(4)),
                       optional_of<Bytes>(json.at(5)),
                       optional_of<Seconds>(json.at(6))};
+  candidate.demand = demand_of(json.at(7));
+  if (!json.at(8).is_null()) candidate.limited_window = Window{value_of<int>(json.at(8))};
+  candidate.exceeded_limit = limit_of(json.at(9));
   for (const auto& stage : json.at(2)) candidate.cost.stages.push_back(stage_of(stage));
   return candidate;
 }

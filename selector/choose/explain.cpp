@@ -99,6 +99,14 @@ std::string explain(std::span<const Candidate> ranking, std::size_t chosen, cons
       append(text, ", most of it {} ({})", describe(part), format_seconds(seconds));
     text += "\n";
   }
+  if (candidate.limited_window)
+    append(text, "  windows of {} rounds keep the limit of messages in flight\n", candidate.limited_window->rounds);
+  if (const auto& demand = candidate.demand)
+    append(text, "  a rank has up to {} messages in flight, {} of them to other nodes, and sends to {} ranks\n",
+           demand->messages, demand->messages_off_node, demand->partners);
+  if (candidate.exceeded_limit)
+    append(text, "  it exceeds the limit limits.{} of the profile, and is chosen where nothing else keeps it\n",
+           candidate.exceeded_limit);
   if (candidate.buffered_blocks_max && candidate.buffered_bytes_max)
     append(text, "  a rank holds up to {} blocks ({}) for others\n", *candidate.buffered_blocks_max,
            format_bytes(static_cast<double>(*candidate.buffered_bytes_max)));

@@ -81,7 +81,7 @@ class Finalists {
       candidates_[i] = std::move(priced[p]);
       candidates_[i].is_part = depth != Depth::whole;
       depths_[i] = depth;
-      if (depth == Depth::whole) in_full_.add(candidates_[i].cost.seconds);
+      if (depth == Depth::whole && !candidates_[i].exceeded_limit) in_full_.add(candidates_[i].cost.seconds);
     }
   }
 

@@ -32,7 +32,10 @@ const NeighborhoodSchedule& NeighborhoodPricer::schedule_of(const Strategy& stra
 
 Candidate NeighborhoodPricer::price(const Strategy& strategy, Bytes times) const {
   const auto& schedule = schedule_of(strategy);
-  return {strategy, schedule.evaluate(times, strategy.window, machine_, model_)};
+  const auto window = window_within(machine_.limits, schedule.of_node(), layout_, strategy.window);
+  Candidate candidate{strategy, schedule.evaluate(times, window, machine_, model_)};
+  if (window != strategy.window) candidate.limited_window = window;
+  return candidate;
 }
 
 std::vector<Candidate> NeighborhoodPricer::by_edges(std::span<const Strategy> strategies, Bytes times) const {
@@ -155,10 +158,10 @@ std::vector<NeighborhoodClass> choose_by_size(const NeighborhoodPricer& pricer, 
   std::optional<Priced> before;
   for (Bytes times = 1; times <= largest; times *= factor) {
     auto priced = judge.best_of(times);
-    if (!before) classes.push_back({0, priced.best.strategy, priced.best.cost.seconds});
+    if (!before) classes.push_back({0, as_run(priced.best), priced.best.cost.seconds});
     else if (before->best.strategy != priced.best.strategy) {
       const auto from = crossing(judge, before->best.strategy, priced.best.strategy, before->times, times);
-      classes.push_back({from, priced.best.strategy, judge.price(priced.best.strategy, from).cost.seconds});
+      classes.push_back({from, as_run(priced.best), judge.price(priced.best.strategy, from).cost.seconds});
     }
     before = std::move(priced);
   }

@@ -126,6 +126,8 @@ class PatternPricer {
       candidates[i].buffered_blocks_max = schedule.buffered_blocks_max;
       candidates[i].buffered_bytes_max = schedule.buffered_bytes_max;
       candidates[i].bytes_sent = sent;
+      candidates[i].exceeded_limit =
+          exceeded_limit(machine_.limits, *candidates[i].demand, schedule.buffered_bytes_max);
     }
     if (!counts_calls_) return;
     if (first.coalescing == Coalescing::staggered) schedule = make_schedule(*route, {}, prepared_);
@@ -159,11 +161,15 @@ class PatternPricer {
       candidate.strategy = strategy;
       if (is_indifferent && i != group.front() && strategy.path == strategies[group.front()].path) {
         candidate.cost = candidates[group.front()].cost;
+        candidate.demand = candidates[group.front()].demand;
         continue;
       }
-      if (strategy.window != present) set_window(route, schedule, present = strategy.window);
+      const auto window = window_within(machine_.limits, schedule, layout_, strategy.window);
+      if (window != strategy.window) candidate.limited_window = window;
+      if (window != present) set_window(route, schedule, present = window);
       candidate.cost = evaluate(schedule, layout_, machine_, model_, Usage::planned, strategy.path, overlaps);
       candidate.cost.seconds = comparable(candidate.cost.seconds);
+      candidate.demand = demand_of(schedule, layout_);
     }
   }
 

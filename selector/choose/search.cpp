@@ -5,6 +5,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "model/route/catalogue.hpp"
 
@@ -71,7 +72,8 @@ std::vector<std::size_t> starts(std::span<const Candidate> candidates, const Cal
   const auto seconds = [&](std::size_t i) { return ranked_seconds(candidates[i], calls); };
   std::vector<std::size_t> order(candidates.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, seconds);
+  std::ranges::stable_sort(
+      order, {}, [&](std::size_t i) { return std::pair(candidates[i].exceeded_limit != nullptr, seconds(i)); });
   auto result = order;
   result.resize(std::min(order.size(), search_breadth));
   if (from == SearchFrom::cheapest) return result;

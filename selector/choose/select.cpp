@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "model/base/error.hpp"
 #include "model/cost/plan_cost.hpp"
@@ -18,6 +19,12 @@
 #include "selector/choose/ties.hpp"
 
 namespace commpass {
+
+Strategy as_run(const Candidate& candidate) {
+  auto strategy = candidate.strategy;
+  if (candidate.limited_window) strategy.window = *candidate.limited_window;
+  return strategy;
+}
 
 Seconds comparable(Seconds seconds) {
   if (seconds <= 0) return 0;
@@ -43,7 +50,9 @@ std::vector<std::vector<std::size_t>> by_route(std::span<const Strategy> strateg
 }
 
 void sort_ranking(std::vector<Candidate>& ranking, const Calls& calls) {
-  std::ranges::stable_sort(ranking, {}, [&](const Candidate& c) { return ranked_seconds(c, calls); });
+  std::ranges::stable_sort(ranking, {}, [&](const Candidate& c) {
+    return std::pair(c.exceeded_limit != nullptr, ranked_seconds(c, calls));
+  });
 }
 
 namespace {
@@ -54,9 +63,13 @@ Candidate price_random(const Strategy& strategy, const RandomPattern& pattern, c
   if (!has_closed_form(strategy)) throw NotApplicable(to_string(strategy), "it has no closed form");
   require_price(strategy, machine, model, usage);
   const auto route = make_route(strategy, layout);
-  auto cost = estimate_cost(pattern, *route, strategy.window, layout, machine, model, usage, strategy.path);
+  const auto [window, demand] = fit(machine.limits, pattern, *route, layout, strategy.window);
+  auto cost = estimate_cost(pattern, *route, window, layout, machine, model, usage, strategy.path);
   cost.seconds = comparable(cost.seconds);
   Candidate candidate{strategy, std::move(cost)};
+  if (window != strategy.window) candidate.limited_window = window;
+  candidate.demand = demand;
+  candidate.exceeded_limit = exceeded_limit(machine.limits, demand, {});
   if (calls) candidate.plan_seconds = comparable(estimate_plan_seconds(pattern, *route, layout, machine, model));
   return candidate;
 }

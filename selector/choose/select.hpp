@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/cost/cost.hpp"
+#include "model/cost/demand.hpp"
 #include "model/route/strategy.hpp"
 
 namespace commpass {
@@ -21,7 +22,13 @@ struct Candidate {
   std::optional<Bytes> bytes_sent{};      ///< by all ranks in all stages; not known in closed form
   std::optional<Seconds> plan_seconds{};  ///< predicted time to plan the exchange; only where calls are counted
   bool is_part = false;  ///< the cost is that of the busiest ranks' messages alone: see RankingDepth::cheapest
+  std::optional<Demand> demand{};          ///< not known of ways on a grid
+  std::optional<Window> limited_window{};  ///< with which it runs and is priced, where its own exceeds a limit
+  const char* exceeded_limit = nullptr;    ///< the key of a limit that it exceeds even so; null: all are kept
 };
+
+/// The strategy with the window that a machine's limits leave it.
+Strategy as_run(const Candidate& candidate);
 
 /// What is priced in full.
 enum class RankingDepth {
@@ -43,7 +50,8 @@ Seconds ranked_seconds(const Candidate& candidate, const Calls& calls);
 /// Seconds to nine digits: differences beyond that are rounding, not a reason.
 Seconds comparable(Seconds seconds);
 
-/// Prices strategies, all for the same pattern and machine, and gives their candidates in the same order.
+/// Prices strategies, all for the same pattern and machine, and gives their candidates in the same order: as_run,
+/// where a strategy has more messages in flight than the machine allows.
 /// @throws NotApplicable, also if a strategy cannot be priced on the machine; InputError
 using Pricer = std::function<std::vector<Candidate>(std::span<const Strategy>)>;
 
@@ -67,7 +75,7 @@ enum class SearchFrom {
   cheapest      ///< the cheapest alone: where prices are rough, the cheapest of many is often the most mistaken
 };
 
-/// Sorts by ranked_seconds; ties stay in their order.
+/// Sorts by ranked_seconds; ties stay in their order. What exceeds a limit comes last.
 void sort_ranking(std::vector<Candidate>& ranking, const Calls& calls);
 
 /// Prices suggestions, and what search_strategies finds from there, and sorts them by ranked_seconds; ties (to nine

@@ -68,7 +68,7 @@ class Shortlist {
     }
     auto priced = whole_(strategies);
     for (std::size_t p = 0; p < promising.size(); ++p) {
-      known_.insert(priced[p].cost.seconds);
+      if (!priced[p].exceeded_limit) known_.insert(priced[p].cost.seconds);
       candidates[promising[p]] = std::move(priced[p]);
     }
   }

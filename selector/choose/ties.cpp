@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <cmath>
 #include <limits>
 #include <tuple>
 
@@ -11,9 +12,10 @@ namespace commpass {
 
 namespace {
 
-/// Infinite for what was not priced in full: it never ties.
+/// Infinite for what was not priced in full, or exceeds a limit: it never ties.
 Seconds tied_seconds(const Candidate& candidate, const Calls& calls) {
-  return candidate.is_part ? std::numeric_limits<Seconds>::infinity() : ranked_seconds(candidate, calls);
+  return candidate.is_part || candidate.exceeded_limit ? std::numeric_limits<Seconds>::infinity()
+                                                       : ranked_seconds(candidate, calls);
 }
 
 }  // namespace
@@ -37,10 +39,11 @@ bool Ties::contains(const Strategy& strategy) const {
 Ties find_ties(std::span<const Candidate> ranking, double uncertainty, const Calls& calls) {
   Ties ties{.uncertainty = uncertainty > uncertainty_min ? uncertainty : 0};
   const auto seconds = [&](const Candidate& candidate) {
-    return candidate.is_part ? tied_seconds(candidate, calls) : comparable(ranked_seconds(candidate, calls));
+    const auto tied = tied_seconds(candidate, calls);
+    return std::isinf(tied) ? tied : comparable(tied);
   };
   const auto fastest = std::ranges::min_element(ranking, {}, seconds);
-  if (fastest == ranking.end() || fastest->is_part) return ties;
+  if (fastest == ranking.end() || std::isinf(seconds(*fastest))) return ties;
   ties.fastest = fastest->strategy;
   ties.fastest_s = ranked_seconds(*fastest, calls);
   if (ties.uncertainty == 0) return ties;

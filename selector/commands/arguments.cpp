@@ -167,6 +167,7 @@ std::string SelectionArguments::find_profile(const Environment& environment) con
 
 Profile SelectionArguments::load_profile(const Environment& environment) const {
   auto loaded = read_profile(find_profile(environment));
+  if (environment.limits) loaded.machine.limits = parse_limits(*environment.limits, loaded.machine.limits);
   set_parameters(loaded, settings);
   return loaded;
 }

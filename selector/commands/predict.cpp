@@ -107,7 +107,7 @@ void predict(const PredictArguments& arguments, const PredictOutput& output) {
   arguments.selection.print(prediction.report, prediction.explanation);
   std::optional<ExchangeView> view;
   if (pattern)
-    view = view_exchange(std::move(*pattern), prediction.layout, prediction.report.rows.front().candidate.strategy);
+    view = view_exchange(std::move(*pattern), prediction.layout, as_run(prediction.report.rows.front().candidate));
   output.picture.write(arguments, prediction, view ? &*view : nullptr);
   if (!output.trace.empty()) write_trace(*view, prediction.profile.machine, output.trace);
 }
@@ -131,12 +131,17 @@ Command predict_command() {
         {.one_of = {"constant", "variable"}, .excludes = {"--one-shot"}}},
        {"--all", &arguments->all,
         "price all strategies in full, also those that the busiest ranks alone show to be too dear"},
+       {"--objective",
+        &arguments->objective,
+        "what is chosen takes the least time (the default), memory for what ranks forward, or partners of a rank; of "
+        "equals the fastest",
+        {.one_of = {objective_time, objective_memory, objective_partners}, .excludes = {"--sparse", "--explain"}}},
        {"--all-points", &arguments->all_points, "show every strategy that was priced, not only the best of each route"},
        {"--sweep",
         &output->sweep,
         "KEY=a..b[:STEP][,KEY…]: predict over ranges of bytes, ranks, ppn, radix, cap, window or dims; STEP is x2, the "
         "default, or for example x4 or +1; memory=host..device compares both",
-        {.excludes = {"--top", "--explain"}}}});
+        {.excludes = {"--top", "--explain", "--objective"}}}});
   output->picture.add_to(command);
   command.add({{"--trace",
                 &output->trace,

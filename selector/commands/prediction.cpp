@@ -174,6 +174,21 @@ std::vector<Strategy> remove_parts(std::vector<Candidate>& ranking) {
   return removed;
 }
 
+/// Puts what takes the least of something first, of equals the fastest.
+/// @throws InputError if what a candidate takes is not known
+void order_by(const std::string& objective, std::vector<Candidate>& ranking) {
+  if (objective == objective_time) return;
+  const auto amount_of = [&](const Candidate& candidate) {
+    if (objective == objective_memory && candidate.buffered_bytes_max) return *candidate.buffered_bytes_max;
+    if (objective == objective_partners && candidate.demand) return candidate.demand->partners;
+    throw InputError("--objective " + objective, "closed forms do not tell it of " + to_string(candidate.strategy),
+                     "use a pattern of fewer ranks, whose messages are priced one by one");
+  };
+  std::ranges::stable_sort(ranking, {}, [&](const Candidate& candidate) {
+    return std::pair(candidate.exceeded_limit != nullptr, amount_of(candidate));
+  });
+}
+
 std::vector<ReportRow> missing_baselines(std::span<const Candidate> ranking, const Layout& layout,
                                          const Pricing& pricing, CostModel model, DataPlace place) {
   std::vector<ReportRow> rows;
@@ -204,6 +219,7 @@ Prediction make_prediction(const PredictArguments& arguments) {
   auto ranking = rank_named(
       strategies, [&](std::span<const Strategy> some) { return pricing.rank(layout, some); }, report.not_priced);
   report.too_dear = remove_parts(ranking);
+  order_by(arguments.objective, ranking);
   report.context = {{"profile", profile.machine.name},
                     {"layout", layout.describe()},
                     {"ranks", std::to_string(pricing.ranks)},
@@ -211,8 +227,13 @@ Prediction make_prediction(const PredictArguments& arguments) {
                     {"model", name_of(model)},
                     {"memory", selection.memory}};
   selection.add_settings(report.context);
+  const bool is_for_time = arguments.objective == objective_time;
+  if (!is_for_time) report.context.emplace_back("objective", "least " + arguments.objective);
   if (selection.calls) report.context.emplace_back("calls", fmt::format("{}", *selection.calls));
   if (!pricing.evaluation.empty()) report.context.emplace_back("evaluation", pricing.evaluation);
+  const auto ties_of = [&](std::span<const Candidate> candidates) {
+    return is_for_time ? find_ties(candidates, uncertainty_of(profile.machine), selection.calls) : Ties();
+  };
   report.chosen = to_string(ranking.front().strategy);
   std::string explanation;
   if (!selection.explain.empty()) {
@@ -220,14 +241,13 @@ Prediction make_prediction(const PredictArguments& arguments) {
     const auto index = find_or_price(explained, ranking, layout, pricing, profile.machine, selection.calls, place);
     auto compared = ranking;
     for (const auto& row : missing_baselines(ranking, layout, pricing, model, place)) compared.push_back(row.candidate);
-    explanation = explain(compared, index, selection.calls,
-                          find_ties(ranking, uncertainty_of(profile.machine), selection.calls)) +
-                  describe_origin(profile, std::time(nullptr));
+    explanation =
+        explain(compared, index, selection.calls, ties_of(ranking)) + describe_origin(profile, std::time(nullptr));
     report.chosen = to_string(ranking.front().strategy);
   }
   report.note = profile_note(profile.machine, layout, model, ranking);
   report.calls = selection.calls;
-  report.ties = find_ties(ranking, uncertainty_of(profile.machine), selection.calls);
+  report.ties = ties_of(ranking);
   report.shows_all_points = arguments.all_points || !strategies.empty();
   report.baselines = missing_baselines(ranking, layout, pricing, model, place);
   for (auto& candidate : ranking) report.rows.push_back({std::move(candidate), {}});

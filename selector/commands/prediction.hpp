@@ -13,18 +13,21 @@
 
 namespace commpass {
 
+inline constexpr const char *objective_time = "time", *objective_memory = "memory", *objective_partners = "partners";
+
 struct PredictArguments {
   PatternArguments pattern;
   SelectionArguments selection;
   bool one_shot = false;
   std::string sparse;  ///< constant or variable sizes of a sparse exchange; empty: it is none
   bool all = false;
-  bool all_points = false;           ///< of a table: not only the best of each route
-  bool prefers_closed_form = false;  ///< of all-to-alls, also where their edges are few
+  std::string objective = objective_time;  ///< what is minimised
+  bool all_points = false;                 ///< of a table: not only the best of each route
+  bool prefers_closed_form = false;        ///< of all-to-alls, also where their edges are few
 
   /// An all-to-all that is priced in closed form; nothing: the pattern's edges are made.
   std::optional<Alltoall> closed_alltoall() const;
-  RankingDepth depth() const { return all ? RankingDepth::all : RankingDepth::cheapest; }
+  RankingDepth depth() const { return all || objective != objective_time ? RankingDepth::all : RankingDepth::cheapest; }
 };
 
 /// How candidates are priced: from the edges of a pattern, or in closed form.

@@ -100,7 +100,7 @@ void add_messages(Page& page, const DrawnPattern& drawn, const Prediction& predi
     page.paragraph("There is no matrix, timeline or layout: " + drawn.why_not + ".");
     return;
   }
-  const auto view = view_exchange(*drawn.pattern, prediction.layout, prediction.report.rows.front().candidate.strategy);
+  const auto view = view_exchange(*drawn.pattern, prediction.layout, as_run(prediction.report.rows.front().candidate));
   page.heading("Who sends to whom");
   page.picture(draw_matrices(view));
   page.heading("When ranks do what");

@@ -13,6 +13,7 @@
 #include "model/base/format.hpp"
 #include "model/base/text.hpp"
 #include "model/machine/layout.hpp"
+#include "model/machine/named_parameters.hpp"
 #include "model/route/catalogue.hpp"
 #include "model/route/sparse_strategy.hpp"
 #include "model/route/strategy.hpp"
@@ -90,6 +91,13 @@ const EnvironmentVariable variables[] = {
     {"COMMPASS_SPARSE_STRATEGY", "[`ROUTE+DISCOVERY`](strategies.md#sparse-dynamic-data-exchanges)",
      "run this strategy in sparse exchanges, and do not choose", "0.1", by_programs, "commpass_sparse_strategy",
      [](Environment& e, const std::string& value) { e.sparse_strategy = to_string(parse_sparse_strategy(value)); }},
+    {"COMMPASS_LIMITS", "[limits](profiles.md#limits)",
+     "limits that go before those of the profile: `messages_off_node=32,partners=100`", "0.1", by_all,
+     "commpass_limits",
+     [](Environment& e, const std::string& value) {
+       parse_limits(value);  // throws if they are none
+       e.limits = value;
+     }},
     {"COMMPASS_PLANNER", "`estimate`, `measure` or `patient`",
      "choose by prices, or by [timing some or all strategies](cpp.md#measuring-before-planning): of planned exchanges "
      "before they are planned, of all-to-alls and sparse exchanges in the calls themselves",

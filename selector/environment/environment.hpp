@@ -34,6 +34,7 @@ struct Environment {
   std::optional<std::string> sparse_strategy;  ///< COMMPASS_SPARSE_STRATEGY: the same for sparse exchanges
   std::optional<std::string> alltoallv_strategy;     ///< COMMPASS_ALLTOALLV_STRATEGY: the same for alltoallv
   std::optional<std::string> layout;                 ///< COMMPASS_LAYOUT: treat the machine as laid out like this
+  std::optional<std::string> limits;                 ///< COMMPASS_LIMITS: go before those of the profile
   std::optional<PlannerMode> planner;                ///< COMMPASS_PLANNER: how exchanges are chosen
   std::optional<std::string> wisdom;                 ///< COMMPASS_WISDOM: the file in which measurements are kept
   Interposition interposition = Interposition::off;  ///< COMMPASS_MPI: off, record, on, always

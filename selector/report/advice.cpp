@@ -94,7 +94,7 @@ class ExchangePricer {
 
   Price price() const {
     const auto library = library_among_all();
-    const auto& chosen = ranking_.front().strategy;
+    const auto chosen = as_run(ranking_.front());
     Price result{seconds_of(library), 0, 0, to_string(library), to_string(chosen), {}};
     result.taken_s = chosen == library ? result.library_s : seconds_of(chosen);
     if (result.taken_s >= result.library_s || !can_be_taken_over(exchange_)) {
@@ -104,7 +104,7 @@ class ExchangePricer {
     result.planned_s = result.taken_s;
     if (const auto planned = best_planned()) {
       result.planned_s = std::min(planned->cost.seconds, result.taken_s);
-      result.planned = to_string(planned->strategy);
+      result.planned = to_string(as_run(*planned));
     }
     return result;
   }
@@ -122,7 +122,8 @@ class ExchangePricer {
   Seconds seconds_of(const Strategy& strategy) const {
     if (!pattern_) return price_one_shot(strategy, blocks_, layout_, machine_, CostModel::burst, sizes_).cost.seconds;
     const auto route = make_route(strategy, layout_, *pattern_);
-    const auto schedule = make_schedule(*route, strategy.window, *pattern_, strategy.coalescing);
+    auto schedule = make_schedule(*route, strategy.window, *pattern_, strategy.coalescing);
+    set_window(*route, schedule, window_within(machine_.limits, schedule, layout_, strategy.window));
     const auto seconds = evaluate(schedule, layout_, machine_, CostModel::burst, Usage::once).seconds;
     return sizes_ == BlockSizes::equal ? seconds
                                        : seconds + telling_seconds(*route, layout_, machine_, CostModel::burst);

@@ -11,13 +11,18 @@ namespace {
 std::string csv_row(const ReportRow& row, const Report& report) {
   const auto& candidate = row.candidate;
   const auto name = to_string(candidate.strategy);
+  const auto& demand = candidate.demand;
   const auto is_priced = [&](auto value) { return row.is_priced ? std::optional<double>(value) : std::nullopt; };
   return csv_line({name, name == report.chosen ? "1" : "0", baseline_of(candidate.strategy) ? "1" : "0",
                    csv_number(candidate.plan_seconds), csv_number(row.measured_plan_s),
                    csv_number(is_priced(candidate.cost.seconds)), csv_number(row.measured_s),
                    row.is_priced ? messages_per_stage(candidate.cost) : "",
                    csv_number(is_priced(bytes_per_stage(candidate.cost))),
-                   report.ties.contains(candidate.strategy) ? "1" : "0"});
+                   report.ties.contains(candidate.strategy) ? "1" : "0", to_string(as_run(candidate)),
+                   csv_number(demand ? std::optional<double>(demand->messages) : std::nullopt),
+                   csv_number(demand ? std::optional<double>(demand->messages_off_node) : std::nullopt),
+                   csv_number(demand ? std::optional<double>(demand->partners) : std::nullopt),
+                   csv_number(candidate.buffered_bytes_max)});
 }
 
 }  // namespace
@@ -41,7 +46,8 @@ std::string csv_number(const std::optional<double>& number) { return number ? fm
 
 std::string report_csv(const Report& report, std::size_t top) {
   std::string text = csv_line({"strategy", "chosen", "baseline", "plan_s", "measured_plan_s", "predicted_s",
-                               "measured_s", "messages_per_stage", "bytes_sent", "tie"});
+                               "measured_s", "messages_per_stage", "bytes_sent", "tie", "as_run", "messages_in_flight",
+                               "messages_in_flight_off_node", "partners", "buffer_bytes"});
   std::size_t index = 0;
   for (const auto& row : report.rows)
     if (top == 0 || index++ < top || baseline_of(row.candidate.strategy)) text += csv_row(row, report);

@@ -57,6 +57,18 @@ Part channel_part(const std::string& level, const char* memory, MemoryChannels M
           channels == &Machine::host ? level : std::string(), true};
 }
 
+/// Of limits the strictest holds.
+constexpr std::string_view limits_prefix = "limits.";
+
+Part limit_part(const MachineParameter& row) {
+  return {fmt::format("{}{}", limits_prefix, row.key),
+          [&row](const Machine& m) {
+            const auto value = row.access.get(&m.limits);
+            return is_absent(value) ? std::nullopt : std::optional(to_double(value));
+          },
+          [&row](Machine& to, const Machine& from) { row.access.set(&to.limits, row.access.get(&from.limits)); }};
+}
+
 Part level_part(const std::string& level, const MachineParameter& row) {
   return {fmt::format("levels.{}.{}", level, row.key),
           [=](const Machine& m) {
@@ -115,6 +127,7 @@ std::vector<Part> parts_of_machine(const std::vector<MachineLevel>& levels) {
   parts.push_back(section_part(
       "operations", Place::operations, [](auto& m) { return &m.operations; },
       [](const Machine& m) { return m.operations.allreduce_s.value_or(1); }));
+  for (const auto& row : parameters_of(Place::limits)) parts.push_back(limit_part(row));
   return parts;
 }
 
@@ -159,6 +172,7 @@ std::vector<Offer> offers_of(const Part& part, std::span<const NamedProfile> pro
     std::erase_if(offers, [&](const Offer& offer) { return ranks_of(offer) < most; });
   }
   std::ranges::stable_sort(offers, {}, &Offer::amount);
+  if (part.key.starts_with(limits_prefix)) offers.resize(std::min<std::size_t>(offers.size(), 1));
   return offers;
 }
 

@@ -189,6 +189,7 @@ std::string describe_profile(const Profile& profile, const std::string& path, st
   add_copies(text, "host to device", machine.host_to_device);
   for (const auto place : {Place::devices, Place::local}) add_parameters(text, "  ", place, &machine);
   add_parameters(text, "  ", Place::operations, &machine.operations);
+  add_parameters(text, "  limit of ", Place::limits, &machine.limits);
   add_absent(text, machine);
   text += "  provenance:\n";
   add_provenance(text, Json::parse(profile.provenance_json), "", now);

@@ -24,7 +24,7 @@ std::span<const ReportRow> first_rows(const Report& report, std::size_t top) {
 /// Which columns a table has, and how wide the first one is.
 struct Columns {
   std::size_t width;
-  bool measured, planned, tied;
+  bool measured, planned, tied, demand, buffers;
 };
 
 /// '*' the chosen one, '=' what programs do today; '~' behind it where any row ties.
@@ -45,12 +45,13 @@ void print_row(std::string& text, const ReportRow& row, const Report& report, co
   if (columns.measured && row.measured_s)
     append(text, "  {:>10}  {:>10}", format_seconds(*row.measured_s),
            row.is_priced ? format_rounded_error(cost.seconds / *row.measured_s - 1) : "-");
-  if (!row.is_priced) {
-    append(text, "  {:>18}  {:>12}\n", "-", "-");
-    return;
-  }
-  append(text, "  {:>18}  {:>12}\n", messages_per_stage(cost),
-         format_bytes(static_cast<double>(bytes_per_stage(cost))));
+  append(text, "  {:>18}  {:>12}", row.is_priced ? messages_per_stage(cost) : "-",
+         row.is_priced ? format_bytes(static_cast<double>(bytes_per_stage(cost))) : "-");
+  const auto& demand = row.candidate.demand;
+  const auto& buffers = row.candidate.buffered_bytes_max;
+  if (columns.demand) append(text, "  {:>9}", demand ? std::to_string(demand->messages) : "-");
+  if (columns.buffers) append(text, "  {:>10}", buffers ? format_bytes(static_cast<double>(*buffers)) : "-");
+  text += "\n";
 }
 
 /// Of one exchange as it was measured, or as candidates are ranked; nothing where neither is known.
@@ -89,6 +90,14 @@ Json entry_of(const ReportRow& row) {
   if (row.candidate.plan_seconds) entry["plan_s"] = *row.candidate.plan_seconds;
   if (row.measured_plan_s) entry["measured_plan_s"] = *row.measured_plan_s;
   if (row.measured_s) entry["measured_s"] = *row.measured_s;
+  if (row.candidate.limited_window) entry["as_run"] = to_string(as_run(row.candidate));
+  if (const auto& demand = row.candidate.demand) {
+    entry["messages_in_flight"] = demand->messages;
+    entry["messages_in_flight_off_node"] = demand->messages_off_node;
+    entry["partners"] = demand->partners;
+  }
+  if (row.candidate.buffered_bytes_max) entry["buffer_bytes"] = *row.candidate.buffered_bytes_max;
+  if (row.candidate.exceeded_limit) entry["exceeded_limit"] = row.candidate.exceeded_limit;
   return entry;
 }
 
@@ -144,8 +153,17 @@ std::string describe_ties(const Report& report) {
   return chosen == report.rows.end() ? std::string() : describe_ties(report.ties, chosen->candidate.strategy);
 }
 
+/// Where a limit gives what is chosen a window.
+std::string describe_limited_window(const Report& report) {
+  const auto chosen =
+      std::ranges::find(report.rows, report.chosen, [](const auto& row) { return to_string(row.candidate.strategy); });
+  if (chosen == report.rows.end() || !chosen->candidate.limited_window) return {};
+  return fmt::format(", in windows of {} rounds to keep the limit of messages in flight",
+                     chosen->candidate.limited_window->rounds);
+}
+
 std::string describe_choice(const Report& report) {
-  auto text = "Chosen: " + report.chosen;
+  auto text = "Chosen: " + report.chosen + describe_limited_window(report);
   const auto tied = describe_ties(report);
   if (!tied.empty()) text += ". " + tied;
   const auto compared = comparisons(report);
@@ -167,16 +185,28 @@ std::string report_table(const Report& report, std::size_t top) {
   std::size_t width = std::string("strategy").size();
   for (const auto* row : rows) width = std::max(width, to_string(row->candidate.strategy).size());
   const auto has = [&](auto is_so) { return std::ranges::any_of(rows, is_so); };
-  const Columns columns{width, has([](const auto* row) { return row->measured_s.has_value(); }),
-                        has([](const auto* row) { return row->candidate.plan_seconds.has_value(); }),
-                        has([&](const auto* row) { return report.ties.contains(row->candidate.strategy); })};
+  Columns columns{width,
+                  has([](const auto* row) { return row->measured_s.has_value(); }),
+                  has([](const auto* row) { return row->candidate.plan_seconds.has_value(); }),
+                  has([&](const auto* row) { return report.ties.contains(row->candidate.strategy); }),
+                  false,
+                  false};
+  // As far as there is room: --json and --explain tell them always.
+  constexpr std::size_t width_with_demand = 64, width_with_both = 76, line_width = 100;
+  const bool has_room = !columns.measured && !columns.planned && width + width_with_demand <= line_width;
+  columns.demand = has_room && has([](const auto* row) { return row->candidate.demand.has_value(); });
+  columns.buffers = columns.demand && width + width_with_both <= line_width &&
+                    has([](const auto* row) { return row->candidate.buffered_bytes_max.has_value(); });
 
   append(text, "\n  {}{:<{}}", columns.tied ? " " : "", "strategy", width);
   if (columns.planned) append(text, "  {:>10}", "plan");
   if (columns.planned && columns.measured) append(text, "  {:>13}", "measured plan");
   append(text, "  {:>10}", "predicted");
   if (columns.measured) append(text, "  {:>10}  {:>10}", "measured", "error");
-  append(text, "  {:>18}  {:>12}\n", "messages per stage", "bytes sent");
+  append(text, "  {:>18}  {:>12}", "messages per stage", "bytes sent");
+  if (columns.demand) append(text, "  {:>9}", "in flight");
+  if (columns.buffers) append(text, "  {:>10}", "memory");
+  text += "\n";
   for (const auto* row : rows) print_row(text, *row, report, columns);
   if (columns.tied)
     append(text, "  ~ ties with the fastest by prediction (uncertainty of this profile: {})\n",

@@ -65,15 +65,16 @@ class Communicator(Closed):
     profile  name or file of a machine profile, read by rank 0; "": COMMPASS_PROFILE, else the one that was measured on this
              machine, else a built-in one, of which rank 0 says so once on stderr
     layout   where ranks sit: "NODESxRANKS", …; "": COMMPASS_LAYOUT, else what MPI and hwloc say
+    limits   "messages_off_node=32,partners=100"; they go before COMMPASS_LIMITS, and these before those of the profile
 
     Close it, and the exchanges that were made with it, on all ranks: by close() or with. What is not closed stays.
     Raises Error, the same on every rank.
     """
 
-    def __init__(self, comm, profile="", layout=""):
+    def __init__(self, comm, profile="", layout="", limits=""):
         if not isinstance(comm, MPI.Intracomm):
             raise InputError(f"Communicator: comm is a {type(comm).__name__}; give an intracommunicator of mpi4py.")
-        self._open = _mpi.Communicator(MPI._handleof(comm), profile, layout)
+        self._open = _mpi.Communicator(MPI._handleof(comm), profile, layout, limits)
 
     @property
     def ranks(self):

@@ -4,6 +4,7 @@
 #include "runtime/mpi/lost_message.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 #include "runtime/sparse/discovery.hpp"
+#include "runtime/sparse/limited_sends.hpp"
 
 namespace commpass {
 
@@ -11,7 +12,8 @@ namespace {
 
 class AlltoallStage final : public DiscoveryStage {
  public:
-  explicit AlltoallStage(const StageContext& context) : context_(context), peers_(context_.peers) {}
+  explicit AlltoallStage(const StageContext& context)
+      : context_(context), peers_(context_.peers), sends_(context.comm, context.tag, context.limits) {}
   ~AlltoallStage() override {
     if (!mpi_is_usable()) return;
     for (auto& request : requests_)
@@ -29,25 +31,24 @@ class AlltoallStage final : public DiscoveryStage {
     announcements_.assign(peers_.size(), {nothing, failures_.sum});
     for (const auto& parcel : parcels)
       announcements_[position_of(parcel.peer)].bytes = static_cast<Bytes>(parcel.bytes.size());
-    std::size_t messages = 2 * peers_.size();
+    std::size_t messages = peers_.size();
     for (const auto& parcel : parcels) messages += pieces_of(static_cast<Bytes>(parcel.bytes.size()));
-    requests_.reserve(messages);
+    requests_.reserve(peers_.size());
+    sends_.reserve(messages);
     // From here on nothing takes memory.
     for (std::size_t i = 0; i < peers_.size(); ++i)
       COMMPASS_MPI_CALL(MPI_Irecv, &announced_[i], sizeof(Announcement), MPI_BYTE, peers_[i], context_.tag,
                         context_.comm, &requests_.emplace_back(MPI_REQUEST_NULL));
-    for (std::size_t i = 0; i < peers_.size(); ++i)
-      COMMPASS_MPI_CALL(MPI_Isend, &announcements_[i], sizeof(Announcement), MPI_BYTE, peers_[i], context_.tag,
-                        context_.comm, &requests_.emplace_back(MPI_REQUEST_NULL));
+    for (std::size_t i = 0; i < peers_.size(); ++i) sends_.add(&announcements_[i], sizeof(Announcement), peers_[i]);
     // The data follow at once: messages of one sender stay in order, and sizes were the first.
     for (const auto& parcel : parcels)
-      in_pieces(static_cast<Bytes>(parcel.bytes.size()), [&](Bytes begin, int count) {
-        COMMPASS_MPI_CALL(MPI_Isend, parcel.bytes.data() + begin, count, MPI_BYTE, parcel.peer, context_.tag,
-                          context_.comm, &requests_.emplace_back(MPI_REQUEST_NULL));
-      });
+      in_pieces(static_cast<Bytes>(parcel.bytes.size()),
+                [&](Bytes begin, int count) { sends_.add(parcel.bytes.data() + begin, count, parcel.peer); });
+    sends_.begin(LimitedSends::Mode::standard);
   }
 
   bool progress(bool) override {
+    const bool are_sent = sends_.progress();
     if (!sizes_known_) {
       int done = 1;
       if (!peers_.empty())
@@ -60,7 +61,7 @@ class AlltoallStage final : public DiscoveryStage {
     int done = 1;
     if (!requests_.empty())
       COMMPASS_MPI_CALL(MPI_Testall, static_cast<int>(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE);
-    return done != 0;
+    return done != 0 && are_sent;
   }
 
   std::vector<Parcel> take() override { return std::move(parcels_); }
@@ -122,7 +123,8 @@ class AlltoallStage final : public DiscoveryStage {
   const std::vector<Rank>& peers_;
   Failures failures_;
   std::vector<Announcement> announced_, announcements_;  // received, sent
-  std::vector<MPI_Request> requests_;                    // receives of the announcements first
+  std::vector<MPI_Request> requests_;                    // receives, of the announcements first
+  LimitedSends sends_;
   std::vector<Parcel> parcels_;
   bool sizes_known_ = false;
 };

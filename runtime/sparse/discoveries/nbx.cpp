@@ -13,7 +13,7 @@ namespace {
 class NbxStage final : public DiscoveryStage {
  public:
   explicit NbxStage(const StageContext& context)
-      : context_(context), mail_(context.comm, context.tag, context.largest_piece) {}
+      : context_(context), mail_(context.comm, context.tag, context.largest_piece, context.limits) {}
 
   void begin(std::span<const Outgoing> parcels, const Tally& tally) override {
     tally_ = tally.numbers();

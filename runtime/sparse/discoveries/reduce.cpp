@@ -13,7 +13,7 @@ namespace {
 class ReduceStage final : public DiscoveryStage {
  public:
   ReduceStage(const StageContext& context, bool scatter)
-      : context_(context), scatter_(scatter), mail_(context.comm, context.tag, context.largest_piece) {
+      : context_(context), scatter_(scatter), mail_(context.comm, context.tag, context.largest_piece, context.limits) {
     rank_ = rank_in(context.comm);
     ranks_ = ranks_in(context.comm);
     numbers_.resize(2 * static_cast<std::size_t>(ranks_));

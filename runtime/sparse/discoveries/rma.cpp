@@ -29,8 +29,7 @@ class RmaStage final : public DiscoveryStage {
       // Only one exchange puts at a time. When those before it are complete here, all ranks have taken what was two
       // before it out of the slots.
       if (!may_reduce) return false;
-      for (const auto& [peer, stamped] : messages_) context_.window->put(context_.window_exchange, peer, stamped);
-      context_.window->flush();
+      put_all();
       reduction_.start_tally(context_.comm, tally_, *context_.combine);
     }
     return reduction_.test();
@@ -53,6 +52,19 @@ class RmaStage final : public DiscoveryStage {
     Rank peer = 0;
     std::vector<std::byte> bytes;
   };
+
+  /// Puts that exceed the limits of messages in flight wait until those before them are complete.
+  void put_all() {
+    auto waiting = std::span(messages_);
+    do {
+      const auto count = context_.limits.posted_at_once(waiting, [](const Stamped& message) { return message.peer; });
+      for (const auto& [peer, stamped] : waiting.first(count))
+        context_.window->put(context_.window_exchange, peer, stamped);
+      context_.window->flush();
+      waiting = waiting.subspan(count);
+    } while (!waiting.empty());
+  }
+
   StageContext context_;
   std::vector<std::int64_t> tally_;
   std::vector<Stamped> messages_;

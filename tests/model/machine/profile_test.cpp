@@ -42,6 +42,7 @@ Json full_profile() {
     "local": {"copy_rate_bytes_per_s": 8e9, "copy_block_s": 2e-8, "value_run_s": 2e-9, "datatype_rate_bytes_per_s": 2e9, "datatype_block_s": 3e-8},
     "operations": {"barrier_s": 1e-6, "allreduce_s": 2e-6, "probe_s": 3e-6, "put_s": 4e-6, "fence_s": 5e-6, "window_s": 6e-6,
                    "neighbor_alltoall_s": 7e-6, "neighbor_alltoall_message_s": -8e-8, "alltoallv_s": -9e-6, "alltoallv_message_s": 1e-8, "batch_s": 1e-8, "batch_once_s": 2e-8, "discovery_s": 3e-8, "new_send_bytes": 256, "ranks": 48},
+    "limits": {"messages_off_node": 32, "messages": 128, "partners": 500, "buffer_bytes": 1073741824},
     "verdict": {"trust": "do not trust", "uncertainty": 0.4, "why": "it is made up", "remedy": "measure"}})");
 }
 
@@ -118,6 +119,8 @@ TEST(Profile, HasEveryParameter) {
   EXPECT_EQ(machine.operations.discovery_s, 3e-8);
   EXPECT_EQ(machine.operations.new_send_bytes, 256);
   EXPECT_EQ(machine.operations.ranks, 48);
+  EXPECT_EQ(machine.limits,
+            (Limits{.messages_off_node = 32, .messages = 128, .partners = 500, .buffer_bytes = 1073741824}));
   EXPECT_EQ(machine.devices_per_node, 4);
   EXPECT_EQ(machine.device_copy_rate_bytes_per_s, 5e11);
   EXPECT_EQ(machine.device_copy_call_s, 0);
@@ -298,6 +301,9 @@ std::vector<Broken> broken_profiles() {
        0,
        {"key levels[0].host.aggregate_rate_bytes_per_s is 0", "leave it out"}},
       {"/local", 5, {"key local is no object"}},
+      {"/limits", 5, {"key limits is no object"}},
+      {"/limits/messages_off_node", 0, {"key limits.messages_off_node is 0", "1 or more"}},
+      {"/limits/messages_off_nodes", 3, {"key limits.messages_off_nodes is unknown", "did you mean messages_off_node"}},
       {first + "/alpha_s", 1e300, {"key levels[0].host.protocols[0].alpha_s is 1e+300", "at most 1000000"}},
       {first + "/alpha_s", 1000001, {"key levels[0].host.protocols[0].alpha_s is 1000001", "at most 1000000"}},
       {first + "/beta_s_per_byte",

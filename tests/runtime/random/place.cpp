@@ -57,11 +57,22 @@ Channel draw_channel(Draw& draw, bool all) {
   return channel;
 }
 
+/// Where there are few ranks, only low limits are ever reached.
+Limits draw_limits(Draw& draw) {
+  Limits limits;
+  if (draw.one_in(2)) limits.messages_off_node = 1 + draw.small(3);
+  if (draw.one_in(3)) limits.messages = 1 + draw.small(4);
+  if (draw.one_in(6)) limits.partners = 1 + draw.small(3);
+  if (draw.one_in(6)) limits.buffer_bytes = draw.small(100);
+  return limits;
+}
+
 /// With few parameters, or with all that there are.
 Machine draw_machine(Draw& draw) {
   Machine machine;
   machine.name = "drawn";
   const bool all = draw.one_in(2);
+  machine.limits = draw_limits(draw);
   for (const auto level : {standard_level::socket, standard_level::node, standard_level::network})
     if (all || level == standard_level::network || draw.one_in(2))
       machine.host.by_level[level] = draw_channel(draw, all);

@@ -46,7 +46,8 @@ TEST(CandidatesAsText, AreRefusedIfTheyAreSomethingElse) {
   EXPECT_FALSE(test::error_of([] { parse_candidates(std::string(10000000, '[')); }).empty());
   // A number of blocks that is none: 7.5 in place of 7.
   const auto with_blocks = [](auto blocks) {
-    return Json::array({Json::array({"standard", 1.0, Json::array(), blocks, nullptr, nullptr, nullptr})});
+    return Json::array(
+        {Json::array({"standard", 1.0, Json::array(), blocks, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr})});
   };
   const auto parse = [](const Json& json) { return parse_candidates(json.dump()); };
   EXPECT_EQ(parse(with_blocks(7)).front().buffered_blocks_max, 7);

@@ -276,7 +276,8 @@ TEST(JsonReport, HasTheKeysOfTheContract) {
     const auto r = report(measured);
     const auto json = Json::parse(report_json(r));
     const std::set<std::string> top{"schema_version", "context", "chosen", "ranking"},
-        row{"strategy", "predicted_s", "stages"};
+        row{"strategy", "predicted_s", "stages", "messages_in_flight", "messages_in_flight_off_node",
+            "partners", "buffer_bytes"};
     auto top_measured = top, row_measured = row;
     top_measured.insert("regret");
     row_measured.insert("measured_s");
