@@ -37,7 +37,8 @@ std::vector<Strategy> vary_argument(const Strategy& strategy, const std::string&
                                     std::int64_t most) {
   const auto value = strategy.values(name)[0];
   std::vector<Strategy> result;
-  for (const auto varied : std::set{value / 2, value - 1, value + 1, 2 * value}) {
+  for (const auto varied :
+       std::set{value / 2, value - value / 8, value - 1, value + 1, 2 * value, (value + most) / 2}) {
     if (varied < least || varied > most || varied == value) continue;
     auto& other = result.emplace_back(strategy);
     std::ranges::find(other.arguments, name, &Argument::name)->values = {varied};

@@ -58,8 +58,8 @@ struct CatalogueRow {
 /// For routes whose stages have no rounds: why they take no window, or empty.
 std::string refuse_window(const Strategy& strategy);
 
-/// The strategy with half and with twice the value of a parameter, and with one more and one less, within [least,
-/// most].
+/// The strategy with half and with twice the value of a parameter, an eighth less, one more, one less, and half way
+/// to the most, within [least, most].
 std::vector<Strategy> vary_argument(const Strategy& strategy, const std::string& name, std::int64_t least,
                                     std::int64_t most);
 

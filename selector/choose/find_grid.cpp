@@ -1,9 +1,12 @@
 #include "selector/choose/find_grid.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <span>
+#include <utility>
 
 #include "model/pattern/neighborhood_counts.hpp"
 #include "selector/choose/grid_strategies.hpp"
@@ -163,10 +166,36 @@ std::vector<Strategy> offered_on_grid(const Neighborhood& neighborhood, const La
   return strategies;
 }
 
+namespace {
+
+/// split by what goes from one node to another on average: in two chunks, and in as many as a node has ranks, or half.
+std::vector<Strategy> splits_of(const Pattern& pattern, const Layout& layout) {
+  if (layout.nodes() == 1 || layout.max_ppn() == 1) return {};
+  const auto traffic = node_traffic(pattern, layout);
+  std::set<std::pair<int, int>> pairs;
+  double bytes = 0;
+  for (const auto& entry : traffic.entries) {
+    pairs.emplace(layout.node(entry.source), entry.node);
+    bytes += static_cast<double>(entry.bytes);
+  }
+  std::vector<Strategy> strategies;
+  std::set<std::int64_t> caps;
+  for (const double chunks : {2.0, layout.max_ppn() / 2.0, static_cast<double>(layout.max_ppn())})
+    if (!pairs.empty()) caps.insert(std::llround(std::ceil(bytes / static_cast<double>(pairs.size()) / chunks)));
+  for (const auto cap : caps)
+    if (cap > 0) strategies.push_back({"split", {{"cap", {cap}}}, {}});
+  return strategies;
+}
+
+}  // namespace
+
 std::vector<Strategy> strategies_for(const Pattern& pattern, const Layout& layout, const Machine& machine,
                                      CostModel model, const std::optional<Grid>& known,
                                      std::span<const DataPath> paths) {
   auto strategies = offered_strategies(layout, machine, model, Usage::planned, paths);
+  for (auto& strategy : on_paths(splits_of(pattern, layout), paths, machine, model))
+    if (lacking(strategy, machine, model).empty() && std::ranges::find(strategies, strategy) == strategies.end())
+      strategies.push_back(std::move(strategy));
   if (const auto neighborhood = find_neighborhood(pattern, known))
     for (auto& strategy : offered_on_grid(*neighborhood, layout, machine, model, paths))
       strategies.push_back(std::move(strategy));

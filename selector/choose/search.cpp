@@ -13,15 +13,19 @@ namespace commpass {
 
 namespace {
 
-/// Half and twice as many rounds in flight; from all of them to half of them. Nearly all are as good as all: what comes
-/// then is hardly a batch.
+/// Half and twice as many rounds in flight; from all of them to half of them, and to all in the order of rounds. Nearly
+/// all are as good as all: what comes then is hardly a batch.
 void add_windows(const Strategy& strategy, int most_rounds, std::vector<Strategy>& result) {
   constexpr int fewest = 4;
   const int rounds = strategy.window.unlimited() ? most_rounds : strategy.window.rounds;
+  if (strategy.window.unlimited() && most_rounds >= fewest) {
+    result.push_back(strategy);
+    result.back().window = {most_rounds};
+  }
   for (const int varied : {rounds / 2, 2 * rounds}) {
     if (varied < fewest || varied == rounds || (varied > rounds && strategy.window.unlimited())) continue;
     result.push_back(strategy);
-    result.back().window = {varied < most_rounds - most_rounds / 4 ? varied : 0};
+    result.back().window = {varied < most_rounds - most_rounds / 8 ? varied : 0};
   }
 }
 
@@ -50,6 +54,12 @@ std::vector<Strategy> flagged(std::vector<Candidate> candidates, std::size_t bre
   return result;
 }
 
+/// The same with the other kind of messages.
+Strategy with_other_messages(Strategy strategy) {
+  strategy.coalescing = strategy.coalescing == Coalescing::coalesced ? Coalescing::staggered : Coalescing::coalesced;
+  return strategy;
+}
+
 std::vector<Strategy> neighbours(const Strategy& strategy, const Layout& layout) {
   const auto& row = catalogue_row(strategy.route);
   auto result = row.vary ? row.vary(strategy, layout) : std::vector<Strategy>{};
@@ -58,6 +68,7 @@ std::vector<Strategy> neighbours(const Strategy& strategy, const Layout& layout)
   for (const auto& stage : route->stages()) most_rounds = std::max(most_rounds, stage.one_by_one ? 0 : stage.rounds);
   for (auto& varied : result) varied.path = strategy.path;
   add_windows(strategy, most_rounds, result);
+  result.push_back(with_other_messages(strategy));
   std::erase_if(result, [&](const Strategy& s) {
     const auto& own = catalogue_row(s.route);
     return !own.malformed(s).empty() || !own.inapplicable(s, layout).empty();
@@ -102,6 +113,22 @@ std::vector<Strategy> with_more_copies(std::vector<Candidate> candidates, const 
   return result;
 }
 
+/// The cheapest of each route with the other kind of messages, the cheapest first: which kind is cheaper depends on
+/// the pattern more than on the route, and suggestions have few that are staggered.
+std::vector<Strategy> with_other_messages(std::vector<Candidate> candidates, const Layout& layout, const Calls& calls) {
+  std::erase_if(candidates, [](const Candidate& c) { return c.cost.seconds <= 0; });
+  std::ranges::stable_sort(candidates, {}, [&](const Candidate& c) { return ranked_seconds(c, calls); });
+  std::set<std::string> routes;
+  std::vector<Strategy> result;
+  for (const auto& candidate : candidates) {
+    if (!routes.insert(candidate.strategy.route).second) continue;
+    auto other = with_other_messages(candidate.strategy);
+    const auto& row = catalogue_row(other.route);
+    if (row.malformed(other).empty() && row.inapplicable(other, layout).empty()) result.push_back(std::move(other));
+  }
+  return result;
+}
+
 /// Strategies that were not tried before.
 class Untried {
  public:
@@ -126,7 +153,7 @@ class Untried {
 }  // namespace
 
 std::int64_t most_tried(std::int64_t edges) {
-  constexpr std::int64_t most = 64, most_edges = std::int64_t{1} << 22;
+  constexpr std::int64_t most = 128, most_edges = std::int64_t{1} << 22;
   return std::clamp(most_edges / std::max<std::int64_t>(1, edges), std::int64_t{1}, most);
 }
 
@@ -137,6 +164,7 @@ void search_neighbours(std::vector<Candidate>& candidates, const Layout& layout,
   const auto copied_by_more = with_more_copies(candidates, calls);
   untried.try_all(copied_by_more, candidates.size() + copied_by_more.size(), price, candidates);
   const auto end = candidates.size() + static_cast<std::size_t>(most);
+  untried.try_all(with_other_messages(candidates, layout, calls), end, price, candidates);
   while (candidates.size() < end) {
     const auto promising = starts(candidates, calls, from);
     const auto next = std::ranges::find_if(

@@ -1,4 +1,5 @@
 // multi-leader: the ranks of a node gather what they send on some of them, which exchange it and hand it out.
+// Node-aware, a leader sends one message to each node, whose leaders then give each other what is theirs.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -14,11 +15,12 @@ namespace multi_leader {
 /// Each node is divided into as many groups of adjacent local ranks as it has leaders; the first of a group leads it.
 class LeaderRoute final : public Route {
  public:
-  LeaderRoute(const Layout& layout, int leaders) : layout_(layout), leaders_(leaders) {
-    int largest = 0;
+  LeaderRoute(const Layout& layout, int leaders, bool is_node_aware) : layout_(layout), leaders_(leaders) {
+    int largest = 0, most_leaders = 0;
     for (int node = 0; node < layout.nodes(); ++node) {
       first_group_.push_back(groups_);
       groups_ += leaders_on(node);
+      most_leaders = std::max(most_leaders, leaders_on(node));
       largest = std::max(largest, (layout.ppn(node) + leaders_on(node) - 1) / leaders_on(node));
     }
     const auto add = [&](Step step, const char* label, int rounds) {
@@ -27,7 +29,12 @@ class LeaderRoute final : public Route {
       stages_.push_back({.label = label, .rounds = rounds});
     };
     add(Step::gather, "to the leader", largest - 1);
-    add(Step::exchange, "between leaders", groups_ - 1);
+    if (is_node_aware) {
+      add(Step::to_node, "between the leaders of nodes", layout.nodes() - 1);
+      add(Step::on_node, "between the leaders of a node", most_leaders - 1);
+    } else {
+      add(Step::exchange, "between leaders", groups_ - 1);
+    }
     add(Step::scatter, "to the members", largest - 1);
   }
 
@@ -37,7 +44,12 @@ class LeaderRoute final : public Route {
     if (at == block.destination) return at;
     switch (steps_[static_cast<std::size_t>(stage)]) {
       case Step::gather: return group_of(block.source).leader;
-      case Step::exchange: return group_of(block.destination).leader;
+      case Step::to_node: {
+        const int node = layout_.node(block.destination);
+        return node == layout_.node(at) ? at : counterpart_on(node, group_of(at)).leader;
+      }
+      case Step::exchange:
+      case Step::on_node: return group_of(block.destination).leader;
       case Step::scatter: return block.destination;
     }
     return at;
@@ -52,6 +64,11 @@ class LeaderRoute final : public Route {
     switch (steps_[static_cast<std::size_t>(stage)]) {
       case Step::gather: return layout_.local(from) - layout_.local(to);
       case Step::exchange: return (group_of(to).number - group_of(from).number + groups_) % groups_;
+      case Step::to_node: return (layout_.node(to) - layout_.node(from) + layout_.nodes()) % layout_.nodes();
+      case Step::on_node: {
+        const int leaders = leaders_on(layout_.node(from));
+        return (group_of(to).number - group_of(from).number + leaders) % leaders;
+      }
       case Step::scatter: return layout_.local(to) - layout_.local(from);
     }
     return 0;
@@ -62,12 +79,18 @@ class LeaderRoute final : public Route {
     const auto step = steps_[static_cast<std::size_t>(stage)];
     const bool is_leader = own.leader == rank;
     if (is_leader == (step == Step::gather)) return {};
-    if (step == Step::gather) return {message_to_leader(own)};
-    return step == Step::exchange ? runs_between_leaders(own) : runs_to_members(own);
+    switch (step) {
+      case Step::gather: return {message_to_leader(own)};
+      case Step::exchange: return runs_between_leaders(own);
+      case Step::to_node: return runs_to_nodes(own);
+      case Step::on_node: return runs_on_node(own);
+      case Step::scatter: return runs_to_members(own);
+    }
+    return {};
   }
 
  private:
-  enum class Step { gather, exchange, scatter };
+  enum class Step { gather, exchange, to_node, on_node, scatter };
 
   struct Group {
     int number = 0;  ///< over all nodes
@@ -88,6 +111,14 @@ class LeaderRoute final : public Route {
     const auto begin = (group * ppn + groups - 1) / groups, end = ((group + 1) * ppn + groups - 1) / groups;
     return {first_group_[static_cast<std::size_t>(node)] + group,
             layout_.ranks_of(node)[static_cast<std::size_t>(begin)], static_cast<int>(end - begin)};
+  }
+
+  int index_on_node(const Group& group) const {
+    return group.number - first_group_[static_cast<std::size_t>(layout_.node(group.leader))];
+  }
+  /// The group with the same number on another node; where that has fewer leaders, several share one.
+  Group counterpart_on(int node, const Group& group) const {
+    return group_on(node, index_on_node(group) % leaders_on(node));
   }
 
   // All but a block of its own, of which one is the leader's.
@@ -120,6 +151,43 @@ class LeaderRoute final : public Route {
     return runs;
   }
 
+  // What the group has for all ranks of a node.
+  std::vector<UniformRun> runs_to_nodes(const Group& own) const {
+    const auto message_to = [&](Rank leader, std::int64_t ranks) {
+      const std::int64_t blocks = own.size * ranks;
+      const bool lands = ranks == 1;
+      return UniformMessage{leader, blocks, own.size == 1 ? 1 : blocks, lands ? 0 : own.size, lands ? 0 : 1};
+    };
+    if (layout_.is_regular()) {
+      const int ppn = layout_.max_ppn();
+      const Ring ring{layout_.local(own.leader), layout_.ranks(), ppn};
+      return {{message_to(ring.after(own.leader, 1), ppn), layout_.nodes() - 1, ring}};
+    }
+    std::vector<UniformRun> runs;
+    for (int node = 0; node < layout_.nodes(); ++node)
+      if (node != layout_.node(own.leader))
+        runs.push_back(message_to(counterpart_on(node, own).leader, layout_.ppn(node)));
+    return runs;
+  }
+
+  // What groups of its number on all nodes have for another group of the node.
+  std::vector<UniformRun> runs_on_node(const Group& own) const {
+    const int node = layout_.node(own.leader), leaders = leaders_on(node);
+    std::int64_t sources = 0, sending_groups = 0;
+    for (int other = 0; other < layout_.nodes(); ++other)
+      for (int index = index_on_node(own); index < leaders_on(other); index += leaders) {
+        sources += group_on(other, index).size;
+        ++sending_groups;
+      }
+    std::vector<UniformRun> runs;
+    for (int distance = 1; distance < leaders; ++distance) {
+      const auto other = group_on(node, (index_on_node(own) + distance) % leaders);
+      const std::int64_t blocks = sources * other.size;
+      runs.push_back(UniformMessage{other.leader, blocks, blocks, sources, sending_groups});
+    }
+    return runs;
+  }
+
   // A piece from each other group, and one from each of its own but the member itself.
   std::vector<UniformRun> runs_to_members(const Group& own) const {
     const auto mates = layout_.ranks_of(layout_.node(own.leader));
@@ -139,7 +207,14 @@ class LeaderRoute final : public Route {
   std::vector<Step> steps_;  // of each stage
 };
 
-std::string malformed(const Strategy& strategy) { return strategy.arguments.empty() ? "it needs leaders" : ""; }
+std::string malformed(const Strategy& strategy) {
+  if (strategy.values("leaders").empty()) return "it needs leaders";
+  return strategy.values("leaders")[0] == 1 && !strategy.values("node-aware").empty()
+             ? "of one leader a node all messages go to a node anyway, so it is not node-aware"
+             : "";
+}
+
+bool is_node_aware(const Strategy& strategy) { return !strategy.values("node-aware").empty(); }
 
 std::string inapplicable(const Strategy& strategy, const Layout& layout) {
   const auto leaders = strategy.values("leaders")[0];
@@ -149,7 +224,8 @@ std::string inapplicable(const Strategy& strategy, const Layout& layout) {
 }
 
 std::unique_ptr<Route> make(const Strategy& strategy, const Layout& layout, const PatternTables&) {
-  return std::make_unique<LeaderRoute>(layout, static_cast<int>(strategy.values("leaders")[0]));
+  return std::make_unique<LeaderRoute>(layout, static_cast<int>(strategy.values("leaders")[0]),
+                                       is_node_aware(strategy));
 }
 
 std::vector<Strategy> suggest(const Layout& layout) {
@@ -158,6 +234,9 @@ std::vector<Strategy> suggest(const Layout& layout) {
   std::vector<Strategy> strategies;
   for (const int leaders : std::set{1, (layout.sockets() + layout.nodes() - 1) / layout.nodes()})
     if (leaders < ppn) strategies.push_back({"multi-leader", {{"leaders", {leaders}}}, {}});
+  constexpr int ranks_of_leader = 4;
+  if (const int leaders = ppn / ranks_of_leader; leaders > 1)
+    strategies.push_back({"multi-leader", {{"leaders", {leaders}}, {"node-aware", {1}}}, {}});
   return strategies;
 }
 
@@ -167,17 +246,25 @@ std::vector<Strategy> suggest(const Layout& layout) {
 CatalogueRow multi_leader_row() {
   using namespace multi_leader;
   return {.name = "multi-leader",
-          .usage = "multi-leader,leaders=L[,window=W][,staggered]",
+          .usage = "multi-leader,leaders=L[,node-aware][,window=W][,staggered]",
           .summary = "gathered on L ranks of the node, from these to those of all nodes, and handed out there",
-          .source = "Kandalla et al. 2009 (leaders of a node), for blocks in place of an allgather",
-          .parameters = {{"leaders", Parameter::Kind::integer, 1, "the leaders of a node, 1 to its ranks"}},
+          .source =
+              "Kandalla et al. 2009 (leaders of a node), for blocks in place of an allgather; node-aware: the "
+              "all-to-alls of MPI Advance",
+          .parameters = {{"leaders", Parameter::Kind::integer, 1, "the leaders of a node, 1 to its ranks"},
+                         {"node-aware", Parameter::Kind::flag, 1,
+                          "a leader sends one message to each node, whose leaders then exchange what is theirs"}},
           .default_window = {},
           .malformed = malformed,
           .inapplicable = inapplicable,
           .make = make,
           .suggest = suggest,
           .vary = [](const Strategy& strategy, const Layout& layout) {
-            return vary_argument(strategy, "leaders", 1, layout.max_ppn() - 1);
+            auto result = vary_argument(strategy, "leaders", 1, layout.max_ppn() - 1);
+            auto& other = result.emplace_back(strategy);
+            other.set("node-aware",
+                      is_node_aware(strategy) ? std::vector<std::int64_t>() : std::vector<std::int64_t>{1});
+            return result;
           }};
 }
 

@@ -39,7 +39,7 @@ std::vector<Strategy> suggest(const Layout& layout) {
 std::vector<Strategy> vary(const Strategy& strategy, const Layout&) {
   const auto cap = strategy.values("cap")[0];
   std::vector<Strategy> result;
-  for (const auto varied : {cap / 4, cap / 2, 2 * cap, 4 * cap})
+  for (const auto varied : {cap / 4, cap / 2, 3 * cap / 4, 3 * cap / 2, 2 * cap, 4 * cap})
     if (varied > 0) result.push_back({"split", {{"cap", {varied}}}, {}, strategy.coalescing});
   return result;
 }

@@ -73,6 +73,7 @@ std::string inapplicable(const Strategy& strategy, const Layout& layout) {
   return too_small(strategy.values("dims"), ranks, "ranks");
 }
 
+bool is_outer_first(const Strategy& strategy) { return !strategy.values("outer-first").empty(); }
 bool is_placed(const Strategy& strategy) { return !strategy.values("placed").empty(); }
 
 std::unique_ptr<Route> make(const Strategy& strategy, const Layout& layout, const PatternTables& tables) {
@@ -83,6 +84,7 @@ std::unique_ptr<Route> make(const Strategy& strategy, const Layout& layout, cons
   address.place(tables.positions);
   std::vector<std::size_t> order(address.digits.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
+  if (is_outer_first(strategy)) std::ranges::reverse(order);
   return std::make_unique<AddressRoute>(std::move(address), order);
 }
 
@@ -94,6 +96,7 @@ PatternTables tables(const Strategy& strategy, const Layout& layout, const Patte
   return {{}, place_ranks(*make(strategy, layout, {}), layout, pattern)};
 }
 
+/// Other digits, and the same in the opposite order.
 std::vector<Strategy> vary(const Strategy& strategy, const Layout& layout) {
   const auto n = strategy.values("n");
   auto sizes = strategy.values("dims");
@@ -109,7 +112,10 @@ std::vector<Strategy> vary(const Strategy& strategy, const Layout& layout) {
     auto argument =
         std::ranges::equal(varied, balanced) ? Argument{"n", {dimensions}} : Argument{"dims", std::move(varied)};
     result.push_back({"stfw", {std::move(argument)}, strategy.window, strategy.coalescing});
+    if (is_outer_first(strategy)) result.back().set("outer-first", {1});
   }
+  auto& opposite = result.emplace_back(strategy);
+  opposite.set("outer-first", is_outer_first(strategy) ? std::vector<std::int64_t>() : std::vector<std::int64_t>{1});
   return result;
 }
 
@@ -191,12 +197,15 @@ CatalogueRow stfw_row() {
   using Kind = Parameter::Kind;
   return {
       .name = "stfw",
-      .usage = "stfw,n=N[,placed][,window=W][,staggered] or stfw,dims=K1xK2x...[,placed][,window=W][,staggered]",
+      .usage =
+          "stfw,n=N[,outer-first][,placed][,window=W][,staggered] or "
+          "stfw,dims=K1xK2x...[,outer-first][,placed][,window=W][,staggered]",
       .summary = "store and forward over a virtual process topology of n dimensions",
       .source = "SC'19 STFW paper (Selvitopi, Aykanat) §3 and §5",
       .parameters = {{"n", Kind::integer, 1, "the number of dimensions, 1 to lg P rounded up"},
                      {"dims", Kind::dimensions, 2,
                       "the sizes of the dimensions, each 2 or more, lowest digit first, with a product of P or more"},
+                     {"outer-first", Kind::flag, 1, "the highest digit first: between nodes, then within"},
                      {"placed", Kind::flag, 1,
                       "ranks that exchange much get near addresses, so that less is forwarded"}},
       .default_window = {},

@@ -336,6 +336,35 @@ TEST(MultiLeader, GathersExchangesAndHandsOut) {
   EXPECT_EQ(messages_of(schedule.stages[2]), (Messages{{0, 1, 4}, {0, 2, 4}, {3, 4, 4}}));
 }
 
+// Two nodes of four ranks with two leaders each: 0 and 2, 4 and 6. A leader sends what its two ranks have for the four
+// of the other node, then what came for the other leader's two.
+TEST(MultiLeader, NodeAwareSendsOneMessageToEachNode) {
+  const auto schedule = schedule_of("multi-leader,leaders=2,node-aware", Layout::regular(2, 1, 4), alltoall(8, 1));
+  ASSERT_EQ(schedule.stages.size(), 4U);
+  EXPECT_EQ(messages_of(schedule.stages[0]), (Messages{{1, 0, 7}, {3, 2, 7}, {5, 4, 7}, {7, 6, 7}}));
+  EXPECT_EQ(messages_of(schedule.stages[1]), (Messages{{0, 4, 8}, {2, 6, 8}, {4, 0, 8}, {6, 2, 8}}));
+  // For two ranks: from two ranks of the other node, and from two of its own.
+  EXPECT_EQ(messages_of(schedule.stages[2]), (Messages{{0, 2, 8}, {2, 0, 8}, {4, 6, 8}, {6, 4, 8}}));
+  EXPECT_EQ(messages_of(schedule.stages[3]), (Messages{{0, 1, 7}, {2, 3, 7}, {4, 5, 7}, {6, 7, 7}}));
+}
+
+TEST(MultiLeader, NodeAwareWhoseRanksAllLeadIsTwoStep) {
+  const auto layout = Layout::regular(3, 1, 4);
+  const auto leaders = schedule_of("multi-leader,leaders=4,node-aware", layout, alltoall(12, 8)),
+             two_step = schedule_of("two-step", layout, alltoall(12, 8));
+  ASSERT_EQ(leaders.stages.size(), 2U);
+  for (std::size_t s = 0; s < 2; ++s) EXPECT_EQ(messages_of(leaders.stages[s]), messages_of(two_step.stages[s])) << s;
+}
+
+// Three nodes of four ranks, the outer digit first: to the rank of the same place on the other nodes, then within.
+TEST(Stfw, OuterFirstGoesBetweenNodesFirst) {
+  const auto layout = Layout::regular(3, 1, 4);
+  const auto outer = schedule_of("stfw,dims=4x3,outer-first", layout, alltoall(12, 8)),
+             two_step = schedule_of("two-step", layout, alltoall(12, 8));
+  ASSERT_EQ(outer.stages.size(), 2U);
+  for (std::size_t s = 0; s < 2; ++s) EXPECT_EQ(messages_of(outer.stages[s]), messages_of(two_step.stages[s])) << s;
+}
+
 TEST(MultiLeader, WhoseRanksAllLeadIsStandard) {
   const auto layout = Layout::regular(3, 1, 4);
   const auto leaders = schedule_of("multi-leader,leaders=4", layout, alltoall(12, 8)),

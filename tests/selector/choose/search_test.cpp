@@ -216,12 +216,30 @@ TEST(Search, HalvesAndDoublesWindowsUpToTheRoundsThereAre) {
   EXPECT_EQ(windows_asked("standard,window=127", even), (std::set{63, 0})) << "254 rounds are nearly all";
   EXPECT_EQ(windows_asked("standard,window=90", even), (std::set{45, 180}));
   EXPECT_EQ(windows_asked("standard,window=128", even), (std::set{64, 0}));
-  EXPECT_EQ(windows_asked("standard", even), (std::set{127}));
+  EXPECT_EQ(windows_asked("standard", even), (std::set{127, 255})) << "all at once, in the order of rounds, too";
   EXPECT_EQ(windows_asked("standard,window=8", even), (std::set{4, 16}));
   EXPECT_EQ(windows_asked("standard,window=6", even), (std::set{12})) << "3 are too few";
   EXPECT_EQ(windows_asked("standard,window=8", Layout::regular(17, 1, 1)), (std::set{4, 0})) << "16 rounds are all";
   // Rounds that run one by one anyway do not count: 8 between nodes, 31 within.
-  EXPECT_EQ(windows_asked("tuna-node,radix=32", Layout::regular(9, 1, 32)), (std::set{4}));
+  EXPECT_EQ(windows_asked("tuna-node,radix=32", Layout::regular(9, 1, 32)), (std::set{4, 8}));
+}
+
+TEST(Search, TriesTheOtherKindOfMessagesOfEachRoute) {
+  Prices prices{[](const std::string& text) { return text.find("staggered") != std::string::npos ? 1.0 : 2.0; }, {}};
+  const auto found = search(prices, {"standard", "two-step", "three-step", "tuna,radix=2", "mpi"});
+  for (const auto* text :
+       {"standard,staggered", "two-step,staggered", "three-step,staggered", "tuna,radix=2,staggered"})
+    EXPECT_TRUE(holds(found, text)) << text;
+  EXPECT_FALSE(holds(found, "mpi,staggered"));
+  Prices others{[](const std::string& text) { return text == "two-step" ? 1.0 : 2.0; }, {}};
+  EXPECT_TRUE(holds(search(others, {"two-step,staggered"}), "two-step"));
+}
+
+TEST(Search, VariesTheOrderOfDigitsAndWhatLeadersDo) {
+  Prices prices{[](const std::string&) { return 1.0; }, {}};
+  EXPECT_TRUE(holds(search(prices, {"stfw,n=2"}), "stfw,n=2,outer-first"));
+  EXPECT_TRUE(holds(search(prices, {"stfw,n=2,outer-first"}), "stfw,n=2"));
+  EXPECT_TRUE(holds(search(prices, {"multi-leader,leaders=4"}), "multi-leader,leaders=4,node-aware"));
 }
 
 TEST(Search, VariesLocalAndNodeDigitsWindowsRadicesAndCaps) {
