@@ -50,7 +50,7 @@ std::string tip_of(const SweepReport& report, const SweepPoint& point) {
   for (std::size_t k = 0; k < report.keys.size(); ++k)
     tip += fmt::format("{}{} {}", k > 0 ? ", " : "", report.keys[k], print_value(report.keys[k], point.values[k]));
   if (!point.chosen) return tip + ": " + point.reason;
-  tip += fmt::format(": {}, {}", to_string(point.chosen->strategy), format_seconds(point.chosen->cost.seconds));
+  tip += fmt::format(": {}, {}", to_string(as_run(*point.chosen)), format_seconds(point.chosen->cost.seconds));
   if (point.standard_s) tip += fmt::format("; standard {}", format_seconds(*point.standard_s));
   if (const auto tied = describe_ties(point.ties, point.chosen->strategy); !tied.empty()) tip += "; " + tied;
   if (!point.note.empty()) tip += "; " + point.note;

@@ -59,7 +59,7 @@ std::vector<Series> series_of(const SweepReport& report) {
     if (report.named.empty() && point.chosen) {
       result[0].points.emplace_back(x, point.chosen->cost.seconds);
       result[0].tips.push_back(
-          fmt::format("{}: {}, {}", at, to_string(point.chosen->strategy), format_seconds(point.chosen->cost.seconds)));
+          fmt::format("{}: {}, {}", at, to_string(as_run(*point.chosen)), format_seconds(point.chosen->cost.seconds)));
     }
     for (std::size_t i = 0; i < point.named.size(); ++i)
       if (point.named[i]) {

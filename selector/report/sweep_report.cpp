@@ -111,7 +111,7 @@ std::string sweep_table(const SweepReport& report) {
   for (const auto& [key, value] : report.context) text += wrap_lines(fmt::format("{}: {}\n", key, value));
   std::size_t width = std::string("chosen").size(), tied = 0;
   for (const auto& point : report.points) {
-    if (point.chosen) width = std::max(width, to_string(point.chosen->strategy).size());
+    if (point.chosen) width = std::max(width, to_string(as_run(*point.chosen)).size());
     tied += point.ties.strategies.empty() ? 0 : 1;
   }
   append(text, "\n");
@@ -126,7 +126,7 @@ std::string sweep_table(const SweepReport& report) {
       text += wrap_lines(fmt::format("{}- ({})\n", values, point.reason));
       continue;
     }
-    append(text, "{}{:<{}}  {:>9}  {:>9}  {:>17}", values, to_string(point.chosen->strategy), width,
+    append(text, "{}{:<{}}  {:>9}  {:>9}  {:>17}", values, to_string(as_run(*point.chosen)), width,
            format_seconds(point.chosen->cost.seconds), point.standard_s ? format_seconds(*point.standard_s) : "-",
            point.speed().empty() ? "-" : point.speed());
     if (tied > 0) append(text, "  {:>4}", point.ties.strategies.size());
@@ -141,7 +141,7 @@ std::string sweep_table(const SweepReport& report) {
   if (!found.empty()) append(text, "\nCrossovers:\n");
   for (const auto& crossover : found) append(text, "  {}\n", describe_crossover(report, crossover));
   if (const auto* best = best_of(report); best && is_of_strategies(report))
-    append(text, "\nBest: {}, {}\n", to_string(best->chosen->strategy), format_seconds(best->chosen->cost.seconds));
+    append(text, "\nBest: {}, {}\n", to_string(as_run(*best->chosen)), format_seconds(best->chosen->cost.seconds));
   std::vector<std::string> notes;
   for (const auto& point : report.points)
     if (!point.note.empty() && std::ranges::find(notes, point.note) == notes.end()) notes.push_back(point.note);
@@ -161,7 +161,7 @@ std::string sweep_csv(const SweepReport& report) {
     for (std::size_t k = 0; k < report.keys.size(); ++k)
       fields.push_back(is_memory(report.keys[k]) ? print_value(report.keys[k], point.values[k])
                                                  : std::to_string(point.values[k]));
-    fields.push_back(point.chosen ? to_string(point.chosen->strategy) : "");
+    fields.push_back(point.chosen ? to_string(as_run(*point.chosen)) : "");
     fields.push_back(csv_number(point.chosen ? std::optional(point.chosen->cost.seconds) : std::nullopt));
     fields.push_back(csv_number(point.standard_s));
     fields.push_back(csv_number(point.gain()));
@@ -183,7 +183,7 @@ std::string sweep_json(const SweepReport& report) {
     for (std::size_t k = 0; k < report.keys.size(); ++k)
       entry[report.keys[k]] = json_value(report.keys[k], point.values[k]);
     if (point.chosen) {
-      entry["chosen"] = to_string(point.chosen->strategy);
+      entry["chosen"] = to_string(as_run(*point.chosen));
       entry["predicted_s"] = point.chosen->cost.seconds;
       if (point.ties.fastest) entry["fastest_by_prediction"] = to_string(*point.ties.fastest);
       entry["tie_count"] = point.ties.strategies.size();

@@ -32,12 +32,12 @@ void expect_kept(const std::vector<Candidate>& ranking, const Limits& limits) {
   EXPECT_EQ(ranking.front().exceeded_limit, nullptr);
 }
 
-constexpr int ranks = 320, nodes = 20;
+constexpr int ranks = 96, nodes = 12;
 
 TEST(Limits, HoldForAllThatIsRankedByItsEdges) {
   const auto layout = Layout::with_ppn(ranks, ranks / nodes);
   for (const char* text :
-       {"alltoall:ranks=320,bytes=8", "random:ranks=320,degree=100,bytes=4096", "power-law:ranks=320,bytes=100"}) {
+       {"alltoall:ranks=96,bytes=8", "random:ranks=96,degree=80,bytes=4096", "power-law:ranks=96,bytes=100"}) {
     const auto pattern = generate_pattern(text);
     for (const int limit : {8, 64}) {
       const Limits limits{.messages_off_node = limit};
@@ -64,7 +64,7 @@ TEST(Limits, GiveAStrategyTheWindowWithWhichItIsPricedAndRun) {
   const std::vector strategies{parse_strategy("standard"), parse_strategy("standard,window=64"),
                                parse_strategy("standard,window=8"), parse_strategy("two-step")};
   const auto ranking =
-      rank_strategies(generate_pattern("alltoall:ranks=320,bytes=8"), layout, machine, CostModel::burst, strategies);
+      rank_strategies(generate_pattern("alltoall:ranks=96,bytes=8"), layout, machine, CostModel::burst, strategies);
   const auto direct = candidate_of(ranking, "standard"), windowed = candidate_of(ranking, "standard,window=64");
   EXPECT_EQ(to_string(as_run(direct)), "standard,window=64");
   EXPECT_EQ(direct.cost.seconds, windowed.cost.seconds);
@@ -81,17 +81,17 @@ TEST(Limits, GiveAStrategyTheWindowWithWhichItIsPricedAndRun) {
 
 TEST(Limits, OfPartnersAndMemoryChooseAmongWhatKeepsThem) {
   const auto layout = Layout::with_ppn(ranks, ranks / nodes);
-  const auto pattern = generate_pattern("alltoall:ranks=320,bytes=65536");
+  const auto pattern = generate_pattern("alltoall:ranks=96,bytes=65536");
   const auto least = [&](const Limits& limits) {
     return rank_strategies(pattern, layout, machine_with(limits)).front();
   };
   const auto free = least({});
-  ASSERT_GT(free.demand->partners, 40);
-  const auto few = least({.partners = 40});
-  EXPECT_LE(few.demand->partners, 40);
+  ASSERT_GT(free.demand->partners, 20);
+  const auto few = least({.partners = 20});
+  EXPECT_LE(few.demand->partners, 20);
   EXPECT_EQ(few.exceeded_limit, nullptr);
   EXPECT_GT(few.cost.seconds, free.cost.seconds);
-  const auto lean = least({.partners = 40, .buffer_bytes = *few.buffered_bytes_max - 1});
+  const auto lean = least({.partners = 20, .buffer_bytes = *few.buffered_bytes_max - 1});
   EXPECT_TRUE(lean.exceeded_limit || *lean.buffered_bytes_max < *few.buffered_bytes_max);
   // Where nothing keeps them, something is chosen all the same.
   const auto none = least({.partners = 1});
