@@ -10,6 +10,7 @@
 #include "runtime/choose/info_hints.hpp"
 #include "runtime/choose/known_wisdom.hpp"
 #include "runtime/choose/unpriced.hpp"
+#include "runtime/choose/warn_once.hpp"
 #include "runtime/execute/persistent_requests.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/cartesian_topology.hpp"
@@ -21,6 +22,7 @@
 #include "runtime/mpi/ranks.hpp"
 #include "runtime/mpi/thread_share.hpp"
 #include "runtime/neighbor/plan_cache.hpp"
+#include "selector/choose/profile_note.hpp"
 #include "selector/environment/environment.hpp"
 
 namespace commpass {
@@ -116,6 +118,7 @@ std::shared_ptr<Context> make_context(MPI_Comm user, const std::string& profile,
   auto known_layout = choose_layout(comm, layout, environment);
   auto known_machine = machine ? *machine : find_machine(comm, profile, known_layout, environment);
   known_machine.limits = agreed_limits(comm, known_machine.limits, environment, limits);
+  if (const auto note = level_order_note(known_machine, known_layout); !note.empty()) warn_once(note + ".", own.rank());
   auto context = std::make_shared<Context>(Context{std::move(own), std::move(known_layout), std::move(known_machine)});
   context->named = fitting_names(comm, context->layout, environment);
   context->unpriced = broadcast(comm, why_unpriced(context->layout, context->machine));

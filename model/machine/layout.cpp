@@ -115,12 +115,15 @@ Layout::Layout(std::span<const LevelIds> levels, bool keeps_all) {
     places->by_node[places->first[static_cast<std::size_t>((*places->node_of)[rank])] +
                     static_cast<std::size_t>(places->local_of[rank])] = static_cast<Rank>(rank);
 
-  const auto find = [&](Level level) {
-    return std::ranges::find(places->told, standard_level::name(level), &LayoutLevel::name);
+  // Sockets are within nodes, whose own instances stand in for those that are not told, and groups outside them.
+  const auto find = [&](auto begin, auto end, Level level) {
+    return std::ranges::find(begin, end, standard_level::name(level), &LayoutLevel::name);
   };
-  const auto socket = find(standard_level::socket), group = find(standard_level::group);
-  places->socket_of = socket == places->told.end() ? places->node_of : socket->instance_of;
-  places->sockets = socket == places->told.end() ? static_cast<int>(found.size()) : socket->instances();
+  const auto node = find(places->told.begin(), places->told.end(), standard_level::node);
+  const auto socket = find(places->told.begin(), node, standard_level::socket);
+  const auto group = find(node, places->told.end(), standard_level::group);
+  places->socket_of = socket->instance_of;
+  places->sockets = socket->instances();
   places->all_ranks.assign(1, static_cast<int>(ranks));
   places->ranks_of_group = group == places->told.end() ? places->all_ranks : group->ranks_of;
   if (group != places->told.end()) places->group_of = group->instance_of;
@@ -136,13 +139,31 @@ std::vector<std::string> Layout::level_names() const {
   for (const auto& level : standard_level::levels()) standard.push_back(level.name);
   for (const auto& told : places_->told) own.push_back(told.name);
   own.push_back(standard.back());
-  const auto is_standard = [&](const std::string& name) { return std::ranges::count(standard, name) > 0; };
-  return std::ranges::all_of(own, is_standard) ? standard : own;
+  const auto place = [&](const std::string& name) { return std::ranges::find(standard, name); };
+  return std::ranges::is_sorted(own, {}, place) ? standard : own;
 }
 
 Layout Layout::on(const Machine& machine) const {
   auto result = *this;
   result.set_levels(machine.levels, machine.host);
+  return result;
+}
+
+std::vector<std::optional<Level>> Layout::levels_among(std::span<const MachineLevel> levels) const {
+  const auto outermost = static_cast<Level>(levels.size() - 1);
+  const auto all = told();
+  std::vector<std::optional<Level>> result(all.size());
+  const auto node = at(std::ranges::find(all, node_level_name, &LayoutLevel::name) - all.begin());
+  const auto node_level = find_level(levels, node_level_name).value_or(outermost);
+  if (node_level < outermost) result[node] = node_level;
+  Level before = node_level;
+  for (std::size_t i = node + 1; i < all.size(); ++i)
+    if (const auto found = find_level(levels, all[i].name); found > before && found < outermost)
+      before = (result[i] = found).value();
+  before = node_level;
+  for (std::size_t i = node; i-- > 0;)
+    if (const auto found = find_level(levels, all[i].name); found && found < before)
+      before = (result[i] = found).value();
   return result;
 }
 
@@ -153,17 +174,13 @@ void Layout::set_levels(std::span<const MachineLevel> levels, const MemoryChanne
   instances_.fill({});
   instances_[outermost_] = {nullptr, places_->all_ranks};
   Level before = outermost_;
-  for (auto told = places_->told.rbegin(); told != places_->told.rend(); ++told) {
-    const auto found = find_level(levels, told->name).value_or(outermost_);
-    if (found == outermost_) continue;
-    if (found >= before)
-      throw InputError(
-          "layout",
-          fmt::format("level '{}' is within '{}', and on the machine it is not", told->name, levels[before].name),
-          "name levels in the machine's order, or use another profile");
-    before = found;
-    compared_[compared_count_++] = {found, told->instance_of->data()};
-    instances_[found] = {told->instance_of->data(), told->ranks_of};
+  const auto known = levels_among(levels);
+  for (std::size_t i = known.size(); i-- > 0;) {
+    if (!known[i]) continue;
+    before = *known[i];
+    const auto& [name, instance_of, ranks_of] = places_->told[i];
+    compared_[compared_count_++] = {before, instance_of->data()};
+    instances_[before] = {instance_of->data(), ranks_of};
   }
   // All ranks of the innermost instances share those of levels within.
   for (Level level = 0; level < before; ++level) instances_[level] = instances_[before];

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -53,8 +54,11 @@ class Layout {
   static Layout with_ppn(int ranks, int ppn);
 
   /// The same with the levels of a machine. Takes no time that grows with the number of ranks.
-  /// @throws InputError if two levels are told whose order is another one on the machine
   Layout on(const Machine& machine) const;
+
+  /// The number among `levels` of each told one. Nothing for those that are not there, and for those that are on the
+  /// other side of nodes there, or of a told one between nodes and them.
+  std::vector<std::optional<Level>> levels_among(std::span<const MachineLevel> levels) const;
 
   int ranks() const { return static_cast<int>(places_->local_of.size()); }
   int nodes() const { return static_cast<int>(places_->first.size()) - 1; }
@@ -93,7 +97,7 @@ class Layout {
   Level channel_level(Level level) const { return channel_levels_[level]; }
   Level channel_level(Rank a, Rank b) const { return channel_levels_[level(a, b)]; }
   Level node_level() const { return node_level_; }
-  /// Of a layout that is not on() a machine: standard ones, or where one has another name those that are told.
+  /// Of a layout that is not on() a machine: standard ones, or those that are told where one has another name or place.
   std::vector<std::string> level_names() const;
   Level outermost() const { return outermost_; }
   /// The instance of a level, by rank; null for the outermost level, which has one, and for levels that are not told.

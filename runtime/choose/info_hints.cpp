@@ -3,10 +3,8 @@
 #include <fmt/core.h>
 
 #include <array>
-#include <cstdio>
-#include <mutex>
-#include <set>
 
+#include "runtime/choose/warn_once.hpp"
 #include "runtime/mpi/mpi_error.hpp"
 
 namespace commpass {
@@ -46,16 +44,9 @@ void apply_hints_of(Environment& environment, MPI_Comm comm) {
 }
 
 void warn_unknown_hints(MPI_Info info, Rank rank) {
-  static std::mutex mutex;  // programs may have threads
-  static std::set<std::string> told;
-  if (rank != 0) return;
-  const std::scoped_lock lock(mutex);
   for (const auto& [key, value] : hints_in(info))
-    if (!is_hint(key) && told.insert(key).second) {
-      const auto line =
-          fmt::format("commpass: info {} is unknown and changes nothing; known are {}.\n", key, known_hints());
-      std::fputs(line.c_str(), stderr);  // fmt::print would throw where stderr is closed
-    }
+    if (!is_hint(key))
+      warn_once(fmt::format("info {} is unknown and changes nothing; known are {}.", key, known_hints()), rank);
 }
 
 }  // namespace commpass

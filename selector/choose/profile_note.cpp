@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <optional>
 #include <vector>
 
 #include "model/base/format.hpp"
@@ -33,21 +35,38 @@ std::string stand_in(const Machine& machine, Level level) {
   return fmt::format("levels.{}.host", machine.name_of(level));
 }
 
-/// Levels of the layout that the machine does not have, and those that its ranks are taken to share in their place.
-std::vector<std::string> unknown_levels(const Machine& machine, const Layout& layout) {
-  const auto is_known = [&](const LayoutLevel& told) { return find_level(machine.levels, told.name).has_value(); };
-  std::vector<std::string> result;
+/// Levels of the layout that the machine does not have, or has elsewhere, and what stands in for them.
+struct UnknownLevels {
+  std::vector<std::string> absent, elsewhere;
+};
+
+UnknownLevels unknown_levels(const Machine& machine, const Layout& layout) {
+  UnknownLevels result;
   const auto told = layout.told();
-  for (auto level = told.begin(); level != told.end(); ++level) {
-    if (is_known(*level)) continue;
-    const auto outer = std::find_if(level, told.end(), is_known);
-    const auto& in_place = std::none_of(told.begin(), level, is_known) ? machine.levels.front().name
-                           : outer == told.end()                       ? machine.levels.back().name
-                                                                       : outer->name;
-    result.push_back(
-        fmt::format("level {}: messages within one are priced like those of levels.{}", level->name, in_place));
+  const auto levels = layout.levels_among(machine.levels);
+  const auto is_known = [](const std::optional<Level>& level) { return level.has_value(); };
+  const auto node = std::ranges::find(told, node_level_name, &LayoutLevel::name) - told.begin();
+  for (auto level = levels.begin(); level != levels.end(); ++level) {
+    const auto& name = told[at(level - levels.begin())].name;
+    const auto found = find_level(machine.levels, name);
+    if (is_known(*level) || found == machine.outermost()) continue;
+    const auto outer = std::find_if(level, levels.end(), is_known);
+    const auto stand_in = std::none_of(levels.begin(), level, is_known) ? Level{0}
+                          : outer == levels.end()                       ? machine.outermost()
+                                                                        : **outer;
+    const bool is_inner = level - levels.begin() < node;
+    const auto beside =
+        is_inner ? outer : std::find_if(std::reverse_iterator(level), levels.rend(), is_known).base() - 1;
+    const auto place = found ? fmt::format(" {} {}", is_inner ? "within" : "outside", machine.name_of(**beside)) : "";
+    (found ? result.elsewhere : result.absent)
+        .push_back(fmt::format("level {}{}: messages within one are priced like those of levels.{}", name, place,
+                               machine.name_of(stand_in)));
   }
   return result;
+}
+
+std::string lacking_text(const Machine& machine, const std::vector<std::string>& lacks) {
+  return lacks.empty() ? std::string() : fmt::format("profile {} lacks {}", machine.name, join(lacks, "; "));
 }
 
 /// Where more processes copy at once than were measured.
@@ -92,9 +111,14 @@ std::string profile_note(const Machine& machine, const Layout& layout, CostModel
       lacks.push_back(fmt::format("levels.{}.host: its messages are priced like those of {}", machine.name_of(level),
                                   stand_in(machine, level)));
   }
-  for (auto& unknown : unknown_levels(machine, layout)) lacks.push_back(std::move(unknown));
+  for (const auto& [absent, elsewhere] = unknown_levels(machine, layout); const auto* unknown : {&absent, &elsewhere})
+    lacks.insert(lacks.end(), unknown->begin(), unknown->end());
   if (const auto crowd = lacking_copies(machine, layout, ranking); !crowd.empty()) lacks.push_back(crowd);
-  return lacks.empty() ? std::string() : fmt::format("profile {} lacks {}", machine.name, join(lacks, "; "));
+  return lacking_text(machine, lacks);
+}
+
+std::string level_order_note(const Machine& machine, const Layout& layout) {
+  return lacking_text(machine, unknown_levels(machine, layout).elsewhere);
 }
 
 std::string explain_with_note(std::span<const Candidate> ranking, std::size_t chosen, const Machine& machine,

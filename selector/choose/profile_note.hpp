@@ -14,6 +14,10 @@ namespace commpass {
 std::string profile_note(const Machine& machine, const Layout& layout, CostModel model,
                          std::span<const Candidate> ranking);
 
+/// The part of that note on levels that the layout nests in another order than the profile. It does not depend on what
+/// is sent.
+std::string level_order_note(const Machine& machine, const Layout& layout);
+
 /// What explain() says, and below it that note, if there is one.
 std::string explain_with_note(std::span<const Candidate> ranking, std::size_t chosen, const Machine& machine,
                               const Layout& layout, CostModel model, const Calls& calls = {});

@@ -35,7 +35,7 @@ FoundProfile find_unnamed_profile(const std::vector<std::string>& directories, c
 }
 
 std::string describe_unnamed(const FoundProfile& found) {
-  return "commpass: profile " + found.profile.machine.name + " (" + found.path + "), as none is named.";
+  return "profile " + found.profile.machine.name + " (" + found.path + "), as none is named.";
 }
 
 }  // namespace commpass

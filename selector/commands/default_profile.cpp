@@ -27,7 +27,7 @@ std::string find_profile_or_default(const std::string& name, const Environment& 
                      "add --profile NAME or set COMMPASS_PROFILE (see 'commpass profile list'), or run 'mpirun -n 2 "
                      "commpass calibrate'");
   static std::atomic<bool> told = false;  // a report asks more than once
-  if (!told.exchange(true)) std::fputs((describe_unnamed(*found) + "\n").c_str(), stderr);
+  if (!told.exchange(true)) std::fputs(("commpass: " + describe_unnamed(*found) + "\n").c_str(), stderr);
   return found->path;
 }
 

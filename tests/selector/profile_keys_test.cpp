@@ -378,5 +378,33 @@ TEST(ProfileNote, SaysWhatIsMissingThatTheRankingUses) {
             "levels.node.host: its messages are priced like those of levels.network.host");
 }
 
+TEST(ProfileNote, SaysOnceWhatStandsInForLevelsThatAreAbsentOrElsewhere) {
+  Machine machine;
+  machine.name = "levels";
+  machine.levels.clear();
+  for (const char* name : {"numa", "cache", "node", "pod", "rack", "network"}) machine.levels.push_back({.name = name});
+  const auto order = [&](const char* text) { return level_order_note(machine, parse_layout(text)); };
+  EXPECT_EQ(order("rack=2,pod=2,node=2,cache=2,numa=2,core=1"), "");
+  EXPECT_EQ(order("island=2,node=2,socket=2,core=1"), "") << "absent, not elsewhere";
+  EXPECT_EQ(order("node=2,numa=2,cache=2,core=1"),
+            "profile levels lacks level cache within numa: messages within one are priced like those of levels.numa");
+  EXPECT_EQ(order("pod=2,rack=2,node=2,core=1"),
+            "profile levels lacks level pod outside rack: messages within one are priced like those of levels.network");
+  EXPECT_EQ(order("numa=2,node=2,core=1"),
+            "profile levels lacks level numa outside node: messages within one are priced like those of "
+            "levels.network");
+  machine.copy_block_s = 0;
+  const auto note = [&](const char* text) {
+    machine.host.by_level[machine.outermost()] = Channel{{Protocol{"any", test::no_limit, 1e-6, 0, 1e-6}}};
+    for (Level level = 0; level < machine.outermost(); ++level)
+      machine.host.by_level[level] = machine.host.by_level[machine.outermost()];
+    return profile_note(machine, parse_layout(text), CostModel::burst, {});
+  };
+  EXPECT_EQ(note("island=2,node=2,numa=2,cache=2,core=1"),
+            "profile levels lacks what a node injects: many bytes from several of its ranks look faster than they are; "
+            "level island: messages within one are priced like those of levels.network; "
+            "level cache within numa: messages within one are priced like those of levels.numa");
+}
+
 }  // namespace
 }  // namespace commpass

@@ -99,11 +99,17 @@ TEST(LayoutOfLevels, IsRefusedInOneSentence) {
   std::string many = "node=1";
   for (int i = 0; i < 1'000'000; ++i) many += ",l" + std::to_string(i) + "=1";
   refused(many, "levels; use 7 at most");
-  const auto layout = parse_layout("node=2,numa=2,socket=2,core=1");
-  expect_sentence(error_of([&] {
-                    layout.on(machine_of({"numa", "socket", "node", "network"}, {}));
-                  }),
-                  {"level 'socket' is within 'numa'", "the machine's order"});
+}
+
+TEST(LayoutOfLevels, MayNestStandardLevelsInAnotherOrder) {
+  const auto layout = parse_layout("socket=2,group=2,node=3,core=2");
+  EXPECT_EQ(layout.level_names(), (std::vector<std::string>{"node", "group", "socket", "network"}));
+  EXPECT_EQ(layout.nodes(), 12);
+  EXPECT_EQ(layout.groups(), 4);
+  EXPECT_EQ(layout.sockets(), layout.nodes()) << "nodes have no part of a socket";
+  const auto within = parse_layout("node=3,group=2,core=2");
+  EXPECT_EQ(within.groups(), 1) << "of all nodes";
+  EXPECT_EQ(within.level_names()[within.level(0, 1)], "group");
 }
 
 TEST(Levels, GiveEachMessageTheChannelOfItsOwn) {
@@ -142,6 +148,23 @@ TEST(Levels, ThatTheMachineDoesNotHaveChangeNoPrice) {
       const auto schedule = test::schedule_of(strategy, plain, pattern);
       EXPECT_EQ(evaluate(schedule, plain, machine).seconds, evaluate(schedule, fine, machine).seconds) << strategy;
     }
+}
+
+TEST(Levels, ThatTheMachineNestsInAnotherOrderAreLeftOut) {
+  const auto machine = machine_of({"numa", "cache", "node", "pod", "rack", "network"},
+                                  {"numa", "cache", "node", "pod", "rack", "network"});
+  const auto layout = parse_layout("pod=2,rack=2,node=2,numa=2,cache=2,core=2");
+  EXPECT_EQ(layout.levels_among(machine.levels),
+            (std::vector<std::optional<Level>>{std::nullopt, Level{0}, Level{2}, Level{4}, std::nullopt}));
+  const auto seconds = [&](Rank other) { return seconds_of(layout, machine, {64, {{0, other, 1}}}); };
+  EXPECT_DOUBLE_EQ(seconds(1), 1e-6);
+  EXPECT_DOUBLE_EQ(seconds(2), 1e-6) << "the NUMA domain stands in for its caches";
+  EXPECT_DOUBLE_EQ(seconds(4), 1e-4);
+  EXPECT_DOUBLE_EQ(seconds(8), 1e-2) << "a rack";
+  EXPECT_DOUBLE_EQ(seconds(16), 1e-1) << "the network stands in for pods of racks";
+  const auto inside_out = parse_layout("socket=2,node=2,core=2").on(test::small_cluster());
+  EXPECT_EQ(inside_out.channel_level(0, 1), standard_level::socket);
+  EXPECT_EQ(inside_out.channel_level(0, 2), standard_level::network);
 }
 
 TEST(Levels, ShareWhatLeavesAndEntersTheirInstances) {

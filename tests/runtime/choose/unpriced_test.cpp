@@ -110,6 +110,31 @@ TEST(WithoutPrices, ANumberThatIsLeftToTheModelIsTakenInTheMiddle) {
   });
 }
 
+TEST(LevelsInAnotherOrder, AreLeftOutAndAreToldOnce) {
+  const auto told = stderr_of([] {
+    auto machine = test::some_machine();
+    machine.name = "another order";
+    machine.levels = {{.name = "numa"}, {.name = "cache"}, {.name = "node"}, {.name = "network"}};
+    machine.host.by_level[machine.outermost()] = machine.host.by_level[0];
+    std::vector<int> pairs, fours, nodes(at(size_of()), 0);
+    for (Rank rank = 0; rank < size_of(); ++rank) {
+      pairs.push_back(rank / 2);
+      fours.push_back(rank / 4);
+    }
+    const std::vector<Layout::LevelIds> levels{{"cache", pairs}, {"numa", fours}, {"node", nodes}};
+    for (int i = 0; i < 2; ++i) {
+      Communicator communicator(MPI_COMM_WORLD, machine, {Layout(levels)});
+      auto local = test::local_part(test::random_pattern(size_of(), 8), rank_of(), 0, 8);
+      const auto exchange = communicator.neighbor_exchange(local.send_buffer.data(), local.sends,
+                                                           local.receive_buffer.data(), local.receives);
+      EXPECT_TRUE(exchange.predicted_seconds() || size_of() == 1);
+    }
+  });
+  EXPECT_EQ(told, rank_of() != 0 ? ""
+                                 : "commpass: profile another order lacks level cache within numa: messages within one "
+                                   "are priced like those of levels.numa.\n");
+}
+
 TEST(WithoutPrices, WhatIsNamedRunsInSilence) {
   const auto told = stderr_of([] {
     Communicator communicator(MPI_COMM_WORLD, machine_of_a_socket("named"), {two_nodes()});

@@ -50,7 +50,7 @@ TEST(MeasuredProfile, IsOfAnyLibraryForAProgramThatKnowsNone) {
   const auto profile = find_measured_profile({directory.path()}, {here.processor, 64, ""}, one_node);
   ASSERT_TRUE(profile);
   EXPECT_EQ(profile->path, path);
-  EXPECT_EQ(describe_unnamed(*profile), "commpass: profile other library (" + path + "), as none is named.");
+  EXPECT_EQ(describe_unnamed(*profile), "profile other library (" + path + "), as none is named.");
 }
 
 TEST(MeasuredProfile, HasWhatTheLayoutAsksForIfThereIsOne) {

@@ -1,0 +1,13 @@
+// Warnings of an application, which goes on.
+#pragma once
+
+#include <string>
+
+#include "model/base/types.hpp"
+
+namespace commpass {
+
+/// Prints "commpass: ", the text and a line's end on stderr, on rank 0, and there once for each text.
+void warn_once(const std::string& text, Rank rank = 0);
+
+}  // namespace commpass
