@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <span>
+#include <utility>
 
 #include "calibrate/calibration.hpp"
 #include "calibrate/fit/fit.hpp"
@@ -70,7 +71,8 @@ SweptRate sweep(Calibration& calibration, const std::vector<Pair>& pairs, Level 
     seconds.push_back(sweeps.at(count).time());
     intervals.push_back(lower_quartile_interval(sweeps.at(count).samples));
   }
-  calibration.provenance.sharing.push_back({what, level, bytes, counts, seconds, std::move(intervals)});
+  calibration.provenance.sharing.push_back(
+      {what, calibration.name_of(level), bytes, counts, seconds, std::move(intervals)});
   const auto rate_of_first = [&](std::size_t number) {
     return fit_shared_rate(std::span(counts).first(number), std::span(seconds).first(number), bytes,
                            calibration.channel(level).protocol(bytes).alpha_s,
@@ -92,22 +94,36 @@ SweptRate sweep(Calibration& calibration, const std::vector<Pair>& pairs, Level 
 }  // namespace
 
 void measure_sharing(Calibration& calibration, Level level) {
-  calibration.progress(fmt::format("sharing, {}", standard_level::name(level)));
-  const bool between_nodes = level == standard_level::network;
-  const auto what = between_nodes ? std::string("injection")
-                                  : fmt::format("host.{}.aggregate_rate_bytes_per_s", standard_level::name(level));
+  calibration.progress(fmt::format("sharing, {}", calibration.name_of(level)));
+  const auto& layout = calibration.layout;
+  const bool between_nodes = level == layout.outermost();
+  const auto what = between_nodes ? calibration.level_key(layout.node_level(), "up_rate_bytes_per_s")
+                                  : calibration.host_key(level, "aggregate_rate_bytes_per_s");
   // Into several nodes, if there are, so that it is not what one of them takes in.
-  const auto pairs = between_nodes ? pairs_out_of_one_node(calibration.layout) : calibration.pairs(level);
+  const auto pairs = between_nodes ? pairs_out_of_one_node(layout) : calibration.pairs(level);
   if (pairs.size() < 2) {
     calibration.not_measured(what + ": needs two disjoint pairs of ranks");
     return;
   }
-  auto& rate = between_nodes ? calibration.machine.levels[standard_level::node].up_rate_bytes_per_s
+  auto& rate = between_nodes ? calibration.machine.levels[layout.node_level()].up_rate_bytes_per_s
                              : calibration.channel(level).aggregate_rate_bytes_per_s;
-  const int multiple = between_nodes ? calibration.layout.nodes() - 1 : 1;
+  const int multiple = between_nodes ? layout.nodes() - 1 : 1;
   const auto found = sweep(calibration, pairs, level, multiple, sharing_share.of(level, calibration.levels).end, what);
   rate = found.bytes_per_s;
   if (between_nodes) calibration.rate_in_place_of_injection = found.or_at_other_ends;
+}
+
+std::vector<Level> levels_with_others_within(const Layout& layout) {
+  std::vector<Level> levels{layout.node_level()};
+  for (Level level = layout.node_level(); level-- > 1;) levels.insert(levels.begin(), level);
+  return levels;
+}
+
+std::vector<Level> levels_of_groups(const Layout& layout) {
+  std::vector<Level> levels;
+  for (Level level = layout.node_level() + 1; level < layout.outermost(); ++level)
+    if (layout.instances(level) > 1) levels.push_back(level);
+  return levels;
 }
 
 namespace {
@@ -137,129 +153,164 @@ Seconds moving_seconds(Calibration& calibration, Level level) {
   return static_cast<double>(bytes) * calibration.channel(level).protocol(bytes).beta_s_per_byte;
 }
 
-/// Of a large message from each of so many ranks of a node, where no more than their links and its NIC limits.
-Seconds sending_seconds(Calibration& calibration, int ranks) {
-  return std::max(moving_seconds(calibration, standard_level::network),
-                  ranks * static_cast<double>(large_bytes(calibration, standard_level::network)) /
-                      calibration.machine.levels[standard_level::node].up_rate_bytes_per_s);
+/// Of a large message from each rank to one in another instance of a level outside nodes, where no more than links,
+/// NICs and what is within limits.
+/// @param ranks  of a node that send
+Seconds sending_seconds(Calibration& calibration, int ranks, Level level) {
+  const auto& layout = calibration.layout;
+  const auto& levels = calibration.machine.levels;
+  const auto bytes = static_cast<double>(large_bytes(calibration, layout.outermost()));
+  Seconds seconds = std::max(moving_seconds(calibration, layout.outermost()),
+                             ranks * bytes / levels[layout.node_level()].up_rate_bytes_per_s);
+  for (const auto inner : levels_of_groups(layout))
+    if (inner < level)
+      seconds = std::max(
+          seconds, std::ranges::max(layout.ranks_of_instances(inner)) * bytes / levels[inner].up_rate_bytes_per_s);
+  return seconds;
 }
 
 }  // namespace
 
-void measure_bus(Calibration& calibration) {
-  calibration.progress("bus");
-  const auto rings = rings_within_node(calibration.layout);
+void measure_inside(Calibration& calibration, Level level) {
+  calibration.progress(fmt::format("all ranks of a {}", calibration.name_of(level)));
+  const auto& layout = calibration.layout;
+  auto& levels = calibration.machine.levels;
+  const auto what = calibration.level_key(level, "inside_rate_bytes_per_s");
+  const auto rings = rings_within(layout, level);
   const auto has_three = [](const std::vector<Rank>& ring) { return ring.size() > 2; };
   if (rings.size() < 2 && std::ranges::none_of(rings, has_three)) {
-    calibration.not_measured("bus: needs three ranks on a node, two of them on a socket");
+    calibration.not_measured(fmt::format("{}: needs three ranks on a {}, two of them on a {}", what,
+                                         calibration.name_of(level), calibration.name_of(0)));
     return;
   }
-  const Bytes bytes = large_bytes(calibration, standard_level::socket);
-  const double socket_rate = calibration.channel(standard_level::socket).aggregate_rate_bytes_per_s;
-  Seconds expected = moving_seconds(calibration, standard_level::socket);
-  for (const auto& ring : rings)
-    expected = std::max(expected, static_cast<double>(ring.size()) * static_cast<double>(bytes) / socket_rate);
-  auto& rate = calibration.machine.levels[standard_level::node].inside_rate_bytes_per_s;
-  rate = rate_of_rings(calibration, rings, standard_level::socket, bus_share.end, bytes, expected);
-  if (!std::isfinite(rate)) calibration.not_measured("bus: all ranks of a node at once do not fill it");
+  const Bytes bytes = large_bytes(calibration, 0);
+  Seconds expected = moving_seconds(calibration, 0);
+  const auto limit = [&](double ranks, double rate) {
+    expected = std::max(expected, ranks * static_cast<double>(bytes) / rate);
+  };
+  for (const auto& ring : rings) {
+    limit(static_cast<double>(ring.size()), calibration.channel(0).aggregate_rate_bytes_per_s);
+    for (Level inner = 1; inner < level; ++inner) {
+      const auto* const instance_of = layout.instance_of(inner);
+      const auto of_same = [&](const std::vector<Rank>& other) {
+        return instance_of[other.front()] == instance_of[ring.front()] ? other.size() : 0;
+      };
+      std::size_t ranks = 0;
+      for (const auto& other : rings) ranks += of_same(other);
+      limit(static_cast<double>(ranks), levels[inner].inside_rate_bytes_per_s);
+    }
+  }
+  auto& rate = levels[level].inside_rate_bytes_per_s;
+  rate =
+      rate_of_rings(calibration, rings, 0, bus_share.of(level, levels_with_others_within(layout)).end, bytes, expected);
+  if (!std::isfinite(rate))
+    calibration.not_measured(
+        fmt::format("{}: all ranks of a {} at once do not fill it", what, calibration.name_of(level)));
 }
 
 void measure_core(Calibration& calibration) {
-  calibration.progress("core");
   const auto& layout = calibration.layout;
+  const auto outermost = layout.outermost();
+  const auto what = calibration.level_key(outermost, "node_share_bytes_per_s");
+  calibration.progress("all nodes");
   const auto rings = rings_between_nodes(layout);
   if (rings.empty()) {
-    calibration.not_measured("core: needs two nodes");
+    calibration.not_measured(what + ": needs two nodes");
     return;
   }
-  if (layout.groups() > 1) {
-    calibration.not_measured("core: what groups of nodes share is measured in its place");
+  if (!levels_of_groups(layout).empty()) {
+    calibration.not_measured(what + ": what groups of nodes share is measured in its place");
     return;
   }
-  auto& rate = calibration.machine.levels[standard_level::network].node_share_bytes_per_s;
-  rate = rate_of_rings(calibration, rings, standard_level::network, core_share.end,
-                       large_bytes(calibration, standard_level::network),
-                       sending_seconds(calibration, static_cast<int>(rings.size()))) /
+  auto& rate = calibration.machine.levels[outermost].node_share_bytes_per_s;
+  rate = rate_of_rings(calibration, rings, outermost, core_share.end, large_bytes(calibration, outermost),
+                       sending_seconds(calibration, static_cast<int>(rings.size()), outermost)) /
          layout.nodes();
-  if (!std::isfinite(rate)) calibration.not_measured("core: all nodes at once send as much as each alone");
-}
-
-void measure_groups(Calibration& calibration) {
-  const auto& layout = calibration.layout;
-  const auto rings = rings_between_groups(layout);
-  if (rings.empty()) return;  // and nothing to tell: without groups prices ask for no such rate
-  calibration.progress("groups");
-  int largest = 0;
-  for (int group = 0; group < layout.groups(); ++group) largest = std::max(largest, layout.ranks_of_group(group));
-  const double rate =
-      rate_of_rings(calibration, rings, standard_level::network, core_share.end,
-                    large_bytes(calibration, standard_level::network), sending_seconds(calibration, layout.max_ppn()));
-  calibration.machine.levels[standard_level::group].up_rate_bytes_per_s =
-      calibration.machine.levels[standard_level::group].down_rate_bytes_per_s = rate * largest / layout.ranks();
-  if (!std::isfinite(rate)) calibration.not_measured("group: all nodes of a group at once send as much as each alone");
+  if (!std::isfinite(rate)) calibration.not_measured(what + ": all nodes at once send as much as each alone");
 }
 
 namespace {
 
+void measure_group(Calibration& calibration, Level level) {
+  const auto& layout = calibration.layout;
+  const auto& name = calibration.name_of(level);
+  calibration.progress(fmt::format("all {}s", name));
+  const double rate = rate_of_rings(
+      calibration, rings_between(layout, level), layout.outermost(), core_share.of(level, levels_of_groups(layout)).end,
+      large_bytes(calibration, layout.outermost()), sending_seconds(calibration, layout.max_ppn(), level));
+  auto& found = calibration.machine.levels[level];
+  found.up_rate_bytes_per_s = found.down_rate_bytes_per_s =
+      rate * std::ranges::max(layout.ranks_of_instances(level)) / layout.ranks();
+  if (!std::isfinite(rate))
+    calibration.not_measured(fmt::format("{}: all nodes of a {} at once send as much as each alone",
+                                         calibration.level_key(level, "up_rate_bytes_per_s"), name));
+}
+
 /// What moves to a node if it takes in all that its senders' NICs and the links of groups move, when the slowest ends.
 double rate_into(std::span<const Pair> pairs, const Calibration& calibration) {
   const auto& layout = calibration.layout;
-  const auto& machine = calibration.machine;
-  std::map<int, int> out_of_node, out_of_group;
-  int into_group = 0;
+  const auto& levels = calibration.machine.levels;
+  std::map<int, int> out_of_node;
+  std::map<std::pair<Level, int>, int> out_of_group;
+  std::map<Level, int> into_group;
   Seconds slowest = 0;  // of a byte of each pair
   for (const auto& [sender, receiver] : pairs) {
-    const int node = layout.node(sender);
-    slowest = std::max(slowest, ++out_of_node[node] / machine.levels[standard_level::node].up_rate_bytes_per_s);
-    if (layout.groups() == 1 || layout.level(sender, receiver) <= standard_level::group) continue;
-    const int most = std::max(++out_of_group[layout.group(node)], ++into_group);
-    slowest = std::max(slowest, most / machine.levels[standard_level::group].up_rate_bytes_per_s);
+    slowest = std::max(slowest, ++out_of_node[layout.node(sender)] / levels[layout.node_level()].up_rate_bytes_per_s);
+    for (const auto level : levels_of_groups(layout)) {
+      if (layout.level(sender, receiver) <= level) continue;
+      const int most = std::max(++out_of_group[{level, layout.instance_of(level)[sender]}], ++into_group[level]);
+      slowest = std::max(slowest, most / levels[level].up_rate_bytes_per_s);
+    }
   }
   return static_cast<double>(pairs.size()) / slowest;
 }
 
 }  // namespace
 
+void measure_groups(Calibration& calibration) {
+  for (const auto level : levels_of_groups(calibration.layout)) measure_group(calibration, level);
+}
+
 void measure_ejection(Calibration& calibration) {
-  calibration.progress("ejection");
   const auto& layout = calibration.layout;
+  const auto outermost = layout.outermost();
+  auto &node = calibration.machine.levels[layout.node_level()], &network = calibration.machine.levels[outermost];
+  const auto what = calibration.level_key(layout.node_level(), "down_rate_bytes_per_s");
+  calibration.progress("all nodes to one");
   const auto pairs = pairs_into_one_node(layout);
   std::set<int> senders;
   for (const auto& pair : pairs) senders.insert(layout.node(pair.first));
   // From a single node no more comes than it injects.
   if (senders.size() < 2) {
-    calibration.not_measured("ejection: needs three nodes, and two ranks on the one that receives");
+    calibration.not_measured(what + ": needs three nodes, and two ranks on the one that receives");
     return;
   }
-  const auto found =
-      sweep(calibration, pairs, standard_level::network, layout.nodes() - 1, ejection_share.end, "ejection");
+  const auto found = sweep(calibration, pairs, outermost, layout.nodes() - 1, ejection_share.end, what);
   const double rate = found.bytes_per_s;
   if (!std::isfinite(rate)) return;
-  auto& injection = calibration.machine.levels[standard_level::node].up_rate_bytes_per_s;
   if (calibration.rate_in_place_of_injection >= nearly * rate) {
-    injection = std::numeric_limits<double>::infinity();
-    calibration.not_measured("injection: what one node sends is what others take in");
+    node.up_rate_bytes_per_s = std::numeric_limits<double>::infinity();
+    calibration.not_measured(calibration.level_key(layout.node_level(), "up_rate_bytes_per_s") +
+                             ": what one node sends is what others take in");
   }
   const auto even_pairs = found.or_at_other_ends ? pairs.size() : pairs.size() / senders.size() * senders.size();
-  const double sent = layout.groups() > 1 || found.or_at_other_ends
+  const double sent = !levels_of_groups(layout).empty() || found.or_at_other_ends
                           ? rate_into(std::span(pairs).first(even_pairs), calibration)
-                          : static_cast<double>(senders.size()) * injection;
+                          : static_cast<double>(senders.size()) * node.up_rate_bytes_per_s;
   if (rate >= nearly * sent) {
-    calibration.not_measured(fmt::format("ejection: a node takes in all that {} others inject", senders.size()));
+    calibration.not_measured(fmt::format("{}: a node takes in all that {} others inject", what, senders.size()));
     return;
   }
-  auto& machine = calibration.machine;
-  if (rate >= nearly * machine.levels[standard_level::network].node_share_bytes_per_s * layout.nodes()) {
-    calibration.not_measured("ejection: a node takes in all that the core moves");
+  if (rate >= nearly * network.node_share_bytes_per_s * layout.nodes()) {
+    calibration.not_measured(what + ": a node takes in all that the network moves");
     return;
   }
-  machine.levels[standard_level::node].down_rate_bytes_per_s = rate;
-  // Where all nodes take in what each of them can, it is not the core that limits them.
-  if (machine.levels[standard_level::network].node_share_bytes_per_s < nearly * rate ||
-      !std::isfinite(machine.levels[standard_level::network].node_share_bytes_per_s))
-    return;
-  machine.levels[standard_level::network].node_share_bytes_per_s = std::numeric_limits<double>::infinity();
-  calibration.not_measured("core: all nodes at once send as much as each takes in");
+  node.down_rate_bytes_per_s = rate;
+  // Where all nodes take in what each of them can, it is not the network that limits them.
+  if (network.node_share_bytes_per_s < nearly * rate || !std::isfinite(network.node_share_bytes_per_s)) return;
+  network.node_share_bytes_per_s = std::numeric_limits<double>::infinity();
+  calibration.not_measured(calibration.level_key(outermost, "node_share_bytes_per_s") +
+                           ": all nodes at once send as much as each takes in");
 }
 
 }  // namespace commpass

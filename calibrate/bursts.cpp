@@ -10,7 +10,7 @@
 namespace commpass {
 
 void measure_bursts(Calibration& calibration, Level level, const Share& share) {
-  calibration.progress(fmt::format("bursts, {}", standard_level::name(level)));
+  calibration.progress(fmt::format("bursts, {}", calibration.name_of(level)));
   auto& channel = calibration.channel(level);
   // To several receivers, if there are, so that it is the sender's time that shows.
   const Rank sender = calibration.pairs(level).front().first;
@@ -39,10 +39,9 @@ void measure_bursts(Calibration& calibration, Level level, const Share& share) {
   for (std::size_t i = 0; i < sent.size(); ++i) {
     auto& protocol = channel.protocols[i];
     if (!is_known[i]) {
-      calibration.not_measured(
-          fmt::format("host.{}.{}: alpha_next_s and beta_next_s_per_byte: times of bursts differ by more than a "
-                      "further message takes",
-                      standard_level::name(level), protocol.name));
+      calibration.not_measured(calibration.host_key(level, protocol.name) +
+                               ": alpha_next_s and beta_next_s_per_byte: times of bursts differ by more than a further "
+                               "message takes");
       continue;
     }
     const auto line = fit_sending(sent[i], channel.link_rate_bytes_per_s, lone_messages(protocol));

@@ -25,20 +25,42 @@
 
 namespace commpass {
 
+namespace {
+
+/// A machine of which nothing is known but its levels.
+Machine machine_like(const Layout& layout, const std::string& name) {
+  Machine machine;
+  machine.name = name;
+  machine.levels.clear();
+  for (const auto& level : layout.level_names()) machine.levels.push_back({.name = level});
+  return machine;
+}
+
+}  // namespace
+
 Calibration::Calibration(MPI_Comm user_comm, const Layout& ranks_layout, const CalibrationOptions& user_options,
                          Memory& memory)
-    : layout(ranks_layout.on(Machine())),
+    : machine(machine_like(ranks_layout, user_options.name)),
+      layout(ranks_layout.on(machine)),
       options(user_options),
       comm(user_comm),
       bench(comm.get(), options.largest_bytes, memory),
       sampler(comm.get(), options.budget_s) {
-  for (const auto level : {standard_level::socket, standard_level::node, standard_level::network}) {
+  const auto add = [&](Level level) {
     auto& found = pairs_by_level[level] = disjoint_pairs(layout, level);
-    if (found.empty())
-      not_measured(fmt::format("host.{}: no two ranks of this layout are so related", standard_level::name(level)));
-    else levels.push_back(level);
-  }
-  machine.name = options.name;
+    if (!found.empty()) levels.push_back(level);
+    else not_measured(fmt::format("levels.{}.host: no two ranks of this layout are so related", name_of(level)));
+  };
+  for (Level level = 0; level <= layout.node_level(); ++level) add(level);
+  add(layout.outermost());  // the messages of all levels outside nodes
+}
+
+std::string Calibration::host_key(Level level, const std::string& key) const {
+  return fmt::format("levels.{}.host.{}", name_of(level), key);
+}
+
+std::string Calibration::level_key(Level level, const char* key) const {
+  return fmt::format("levels.{}.{}", name_of(level), key);
 }
 
 void Calibration::progress(const std::string& what) const {
@@ -98,32 +120,32 @@ bool measure_in_time(Calibration& calibration, const std::string& parameters, co
 /// All parts in their order, with a pulse after each.
 void measure_parts(Calibration& calibration) {
   const auto take_pulse = [&calibration] {
-    calibration.pulses.push_back(time_lone_messages(calibration.comm.get(), calibration.layout));
+    calibration.pulses.push_back(time_lone_messages(calibration.comm.get(), calibration.layout, calibration.machine));
   };
   const auto part = [&](const std::string& parameters, auto measure, const auto&... arguments) {
     if (measure_in_time(calibration, parameters, [&] { measure(calibration, arguments...); })) take_pulse();
   };
   const auto part_of_each = [&](const char* parameters, auto measure) {
-    for (const auto level : calibration.levels)
-      part(fmt::format("host.{}.{}", standard_level::name(level), parameters), measure, level);
+    for (const auto level : calibration.levels) part(calibration.host_key(level, parameters), measure, level);
   };
   const auto shared_part = [&](const char* parameters, auto measure, const Share& share) {
     for (const auto level : calibration.levels)
-      part(fmt::format("host.{}.{}", standard_level::name(level), parameters), measure, level,
-           share.of(level, calibration.levels));
+      part(calibration.host_key(level, parameters), measure, level, share.of(level, calibration.levels));
   };
   take_pulse();
   part("slow_nodes", find_slow_nodes);
   part("operations.new_send_bytes", measure_new_sends);
-  part("host", measure_protocols);
+  part("levels.*.host", measure_protocols);
   calibration.sampler.end_with_budget();  // without ping-pongs there is no profile
   part_of_each("rendezvous_from_bytes", find_rendezvous);
   shared_part("alpha_next_s", measure_bursts, burst_share);
   part_of_each("aggregate_rate_bytes_per_s", measure_sharing);
-  part("bus", measure_bus);
-  part("core", measure_core);
-  part("group", measure_groups);
-  part("ejection", measure_ejection);
+  const auto& layout = calibration.layout;
+  for (const auto level : levels_with_others_within(layout))
+    part(calibration.level_key(level, "inside_rate_bytes_per_s"), measure_inside, level);
+  part(calibration.level_key(layout.outermost(), "node_share_bytes_per_s"), measure_core);
+  part("groups of nodes", measure_groups);
+  part(calibration.level_key(layout.node_level(), "down_rate_bytes_per_s"), measure_ejection);
   shared_part("alpha_receive_s", measure_receiving, receive_share);
   part("local.copy_rate_bytes_per_s", measure_copies);
   part("local.value_run_s", measure_value_loops);

@@ -26,6 +26,7 @@ struct Calibration {
   Calibration(MPI_Comm user_comm, const Layout& ranks_layout, const CalibrationOptions& user_options,
               Memory& memory = host_memory());
 
+  Machine machine;  ///< with the levels of the layout
   const Layout layout;
   const CalibrationOptions& options;
   OwnCommunicator comm;
@@ -33,7 +34,6 @@ struct Calibration {
   Sampler sampler;
   std::array<std::vector<Pair>, most_levels> pairs_by_level;
   std::vector<Level> levels;  ///< those that have pairs
-  Machine machine;
   Provenance provenance;
   std::vector<std::vector<Pace>>
       pulses;  ///< of lone small messages, before the parts and after each; nearest ranks first
@@ -41,6 +41,11 @@ struct Calibration {
   /// these that would explain it as well.
   std::optional<double> rate_in_place_of_injection{};
 
+  const std::string& name_of(Level level) const { return machine.name_of(level); }
+  /// "levels.network.host.gamma_s": what is told of a parameter of the messages of a level begins so.
+  std::string host_key(Level level, const std::string& key) const;
+  /// The same of a parameter of the level itself: "levels.node.up_rate_bytes_per_s".
+  std::string level_key(Level level, const char* key) const;
   const std::vector<Pair>& pairs(Level level) const { return pairs_by_level[level]; }
   /// The channel of a level whose protocols were fitted.
   Channel& channel(Level level) { return *machine.host.by_level[level]; }
@@ -75,11 +80,15 @@ void find_rendezvous(Calibration& calibration, Level level);
 void measure_bursts(Calibration& calibration, Level level, const Share& share);
 /// What a socket or a node moves together, and what a node sends into the network: more and more active pairs.
 void measure_sharing(Calibration& calibration, Level level);
-/// What all ranks of a node move within it when all are busy.
-void measure_bus(Calibration& calibration);
+/// Nodes, and the levels within them that have others within.
+std::vector<Level> levels_with_others_within(const Layout& layout);
+/// The levels between nodes and the outermost one, groups of nodes.
+std::vector<Level> levels_of_groups(const Layout& layout);
+/// What all ranks of an instance of a level within nodes, or of a node, move within it when all are busy.
+void measure_inside(Calibration& calibration, Level level);
 /// What each node sends into the network when all do, if that is less than one alone. Not where there are groups.
 void measure_core(Calibration& calibration);
-/// What a group of nodes sends to the others when all do, if that is less than its nodes alone.
+/// What a group of nodes sends to the others when all do, if that is less than what is within it alone.
 void measure_groups(Calibration& calibration);
 /// What a node takes in from the network: many nodes send to one.
 void measure_ejection(Calibration& calibration);

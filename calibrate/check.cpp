@@ -13,7 +13,7 @@ namespace {
 
 /// Takes away what is said of the receivers of a level, and of what could not be measured of its further messages.
 void forget_further_messages(Calibration& calibration, Level level) {
-  const auto place = fmt::format("host.{}.", standard_level::name(level));
+  const auto place = calibration.host_key(level, "");
   std::erase_if(calibration.provenance.not_measured, [&](const std::string& what) {
     return what.starts_with(place) &&
            (what.find(": alpha_next_s") != std::string::npos || what.find(": alpha_receive_s") != std::string::npos);
@@ -34,8 +34,8 @@ void measure_again(Calibration& calibration, ExchangeTrials& trials) {
   COMMPASS_MPI_CALL(MPI_Bcast, &place, 1, MPI_INT, 0, calibration.comm.get());
   const auto level = static_cast<Level>(place);
   calibration.progress(
-      fmt::format("held-out exchanges are off by {:.1f} %: measuring further messages of host.{} again",
-                  percent * before, standard_level::name(level)));
+      fmt::format("held-out exchanges are off by {:.1f} %: measuring further messages of levels.{}.host again",
+                  percent * before, calibration.name_of(level)));
   const auto found = calibration.machine;
   const auto not_measured = calibration.provenance.not_measured;
   forget_further_messages(calibration, level);
@@ -56,9 +56,9 @@ void measure_again(Calibration& calibration, ExchangeTrials& trials) {
     trials.price_again();
   }
   calibration.provenance.measured_again = fmt::format(
-      "further messages of host.{}, since held-out exchanges were off by {:.1f} %: {:.1f} % with what was "
+      "further messages of levels.{}.host, since held-out exchanges were off by {:.1f} %: {:.1f} % with what was "
       "found then, {}",
-      standard_level::name(level), percent * before, percent * after,
+      calibration.name_of(level), percent * before, percent * after,
       is_better ? "which was taken" : "so the first was kept");
 }
 

@@ -19,13 +19,16 @@ void take_found(Calibration& calibration, Calibration&& on_devices) {
   auto& machine = calibration.machine;
   machine.device = std::move(on_devices.machine.host);
   // What the devices of a node send into the network together is no host's rate.
-  if (auto& network = machine.device.by_level[static_cast<std::size_t>(standard_level::network)])
-    network->aggregate_rate_bytes_per_s = on_devices.machine.levels[standard_level::node].up_rate_bytes_per_s;
+  const auto node = calibration.layout.node_level(), outermost = calibration.layout.outermost();
+  if (auto& network = machine.device.by_level[outermost])
+    network->aggregate_rate_bytes_per_s = on_devices.machine.levels[node].up_rate_bytes_per_s;
   calibration.provenance.device->fits = std::move(on_devices.provenance.fits);
+  const auto of_node = calibration.level_key(node, "up_rate_bytes_per_s");
   for (auto& what : on_devices.provenance.not_measured) {
-    constexpr std::string_view host = "host", injection = "injection";
-    if (what.starts_with(host)) what.replace(0, host.size(), "device");
-    if (what.starts_with(injection)) what.replace(0, injection.size(), "device.network.aggregate_rate_bytes_per_s");
+    constexpr std::string_view host = ".host";
+    if (what.starts_with(of_node))
+      what.replace(0, of_node.size(), calibration.level_key(outermost, "device.aggregate_rate_bytes_per_s"));
+    else if (const auto place = what.find(host); place < what.find(':')) what.replace(place, host.size(), ".device");
     calibration.not_measured(std::move(what));
   }
 }

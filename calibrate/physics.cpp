@@ -1,5 +1,4 @@
 // What the parts found on their own, held to what they say together.
-#include <fmt/core.h>
 #include <cmath>
 
 #include <limits>
@@ -16,11 +15,11 @@ void hold_to_physics(Calibration& calibration) {
     rate = std::numeric_limits<double>::infinity();
     calibration.not_measured(what + ": found to be more than the copies of all ranks of a node move");
   };
-  for (const auto level : {standard_level::socket, standard_level::node})
+  for (Level level = 0; level <= calibration.layout.node_level(); ++level) {
     if (auto& channel = machine.host.by_level[level])
-      hold(fmt::format("host.{}.aggregate_rate_bytes_per_s", standard_level::name(level)),
-           channel->aggregate_rate_bytes_per_s);
-  hold("bus", machine.levels[standard_level::node].inside_rate_bytes_per_s);
+      hold(calibration.host_key(level, "aggregate_rate_bytes_per_s"), channel->aggregate_rate_bytes_per_s);
+    hold(calibration.level_key(level, "inside_rate_bytes_per_s"), machine.levels[level].inside_rate_bytes_per_s);
+  }
 }
 
 }  // namespace commpass

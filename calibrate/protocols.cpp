@@ -164,7 +164,7 @@ std::vector<Segment> find_switches(Calibration& calibration, PingPongs& ping_pon
 }
 
 void fit_protocols(Calibration& calibration, PingPongs& ping_pongs, Level level) {
-  calibration.progress(fmt::format("switch points, {}", standard_level::name(level)));
+  calibration.progress(fmt::format("switch points, {}", calibration.name_of(level)));
   auto segments = find_switches(calibration, ping_pongs, level);
   sharpen_slopes(calibration, ping_pongs, level, segments);
   const auto lines = hold_at_switches(points_of(ping_pongs, level), segments);
@@ -175,7 +175,7 @@ void fit_protocols(Calibration& calibration, PingPongs& ping_pongs, Level level)
     Protocol protocol{protocol_name(i, segments.size()), s.max_bytes, s.line.alpha_s, s.line.beta_s_per_byte,
                       s.line.alpha_s};
     if (i + 1 == segments.size()) protocol.max_bytes = std::numeric_limits<Bytes>::max();
-    calibration.provenance.fits.push_back({level, protocol.name, s});
+    calibration.provenance.fits.push_back({calibration.name_of(level), protocol.name, s});
     channel.protocols.push_back(std::move(protocol));
   }
 }
@@ -206,12 +206,13 @@ void measure_protocols(Calibration& calibration) {
   provenance.ping_pong_sizes = std::ssize(ping_pongs);
   for (const auto& [what, series] : ping_pongs)
     if (!series.samples.empty())
-      provenance.messages.push_back({what.level, what.bytes, series.time(), lower_quartile_interval(series.samples)});
+      provenance.messages.push_back(
+          {calibration.name_of(what.level), what.bytes, series.time(), lower_quartile_interval(series.samples)});
   for (const auto& [what, series] : ping_pongs) provenance.ping_pong_outliers += count_outliers(series.samples);
 }
 
 void find_rendezvous(Calibration& calibration, Level level) {
-  calibration.progress(fmt::format("rendezvous, {}", standard_level::name(level)));
+  calibration.progress(fmt::format("rendezvous, {}", calibration.name_of(level)));
   const auto pair = calibration.pairs(level).front();
   const auto waits = [&](Bytes bytes) {
     constexpr Seconds late_s = 1e-3;
@@ -227,9 +228,8 @@ void find_rendezvous(Calibration& calibration, Level level) {
   const Bytes largest = calibration.options.largest_bytes;
   auto& from = calibration.channel(level).rendezvous_from_bytes;
   if (!waits(largest)) {
-    calibration.not_measured(
-        fmt::format("host.{}.rendezvous_from_bytes: a send of {} bytes does not wait for its receive",
-                    standard_level::name(level), largest));
+    calibration.not_measured(fmt::format("{}: a send of {} bytes does not wait for its receive",
+                                         calibration.host_key(level, "rendezvous_from_bytes"), largest));
   } else if (waits(1)) {
     from = 0;
   } else {

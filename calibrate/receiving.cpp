@@ -17,49 +17,39 @@ namespace {
 class Senders {
  public:
   Senders(const Calibration& calibration, Level level, Rank receiver, std::span<const Rank> senders)
-      : machine_(calibration.machine), channel_(*machine_.host.find(level)), count_(senders.size()) {
+      : channel_(*calibration.machine.host.find(level)), count_(static_cast<double>(senders.size())) {
+    const auto& layout = calibration.layout;
+    const auto& levels = calibration.machine.levels;
+    const auto limit = [&](double rate) { shared_rate_ = std::min(shared_rate_, rate); };
+    const auto node = layout.node_level(), outermost = layout.outermost();
+    if (level != outermost) {
+      limit(channel_.aggregate_rate_bytes_per_s);
+      for (Level outer = level; outer <= node; ++outer) limit(levels[outer].inside_rate_bytes_per_s);
+      return;
+    }
     std::map<int, int> of_node;
-    for (const Rank sender : senders)
-      most_of_a_node_ = std::max(most_of_a_node_, ++of_node[calibration.layout.node(sender)]);
-    count_groups(calibration.layout, receiver, senders);
-    nodes_ = calibration.layout.nodes();
-    is_network_ = level == standard_level::network;
+    int most_of_a_node = 0;
+    for (const Rank sender : senders) most_of_a_node = std::max(most_of_a_node, ++of_node[layout.node(sender)]);
+    limit(levels[node].up_rate_bytes_per_s * count_ / most_of_a_node);
+    limit(levels[node].down_rate_bytes_per_s);
+    limit(levels[outermost].node_share_bytes_per_s * layout.nodes());
+    // Senders of the receiver's group do not share a group's links, all others share those into it.
+    for (const auto group : levels_of_groups(layout)) {
+      const auto is_outside = [&](Rank sender) { return layout.level(sender, receiver) > group; };
+      if (const auto outside = std::ranges::count_if(senders, is_outside); outside > 0)
+        limit(levels[group].up_rate_bytes_per_s * count_ / static_cast<double>(outside));
+    }
   }
 
   Seconds seconds(Bytes bytes) const {
-    const auto size = static_cast<double>(bytes), count = static_cast<double>(count_);
-    return std::max(channel_.leaving_seconds(size) / count, size / shared_rate());
+    const auto size = static_cast<double>(bytes);
+    return std::max(channel_.leaving_seconds(size) / count_, size / shared_rate_);
   }
 
  private:
-  /// Of all senders together.
-  double shared_rate() const {
-    if (!is_network_)
-      return std::min(channel_.aggregate_rate_bytes_per_s,
-                      machine_.levels[standard_level::node].inside_rate_bytes_per_s);
-    return std::min(
-        {machine_.levels[standard_level::node].up_rate_bytes_per_s * static_cast<double>(count_) / most_of_a_node_,
-         machine_.levels[standard_level::node].down_rate_bytes_per_s,
-         machine_.levels[standard_level::network].node_share_bytes_per_s * nodes_, group_rate()});
-  }
-
-  /// Senders of the receiver's group do not share a group's links, all others share those into it.
-  void count_groups(const Layout& layout, Rank receiver, std::span<const Rank> senders) {
-    through_links_ = static_cast<int>(std::ranges::count_if(senders, [&](Rank sender) {
-      return layout.groups() > 1 && layout.level(sender, receiver) > standard_level::group;
-    }));
-  }
-  double group_rate() const {
-    return through_links_ > 0 ? machine_.levels[standard_level::group].up_rate_bytes_per_s *
-                                    static_cast<double>(count_) / through_links_
-                              : std::numeric_limits<double>::infinity();
-  }
-
-  const Machine& machine_;
   const Channel& channel_;
-  std::size_t count_;
-  int most_of_a_node_ = 0, nodes_ = 1, through_links_ = 0;
-  bool is_network_ = false;
+  double count_;
+  double shared_rate_ = std::numeric_limits<double>::infinity();  ///< of all senders together
 };
 
 /// Bursts each way between the first two ranks of a level: what a receiver's own processor tells, which sends as
@@ -102,9 +92,9 @@ Seconds taking_of_smallest(Calibration& calibration, Level level, double share, 
 void tell_undetermined(Calibration& calibration, Level level, const Protocol& protocol, const char* of,
                        const char* and_so) {
   calibration.not_measured(
-      fmt::format("host.{}.{}: alpha_receive_s and beta_receive_s_per_byte: times of {} differ by more than a further "
-                  "message takes{}",
-                  standard_level::name(level), protocol.name, of, and_so));
+      fmt::format("{}: alpha_receive_s and beta_receive_s_per_byte: times of {} differ by more than a further message "
+                  "takes{}",
+                  calibration.host_key(level, protocol.name), of, and_so));
 }
 
 /// Where nobody can send to a rank but one other, messages each way tell: what that takes beyond sending.
@@ -135,7 +125,7 @@ void measure_receiving_of_two(Calibration& calibration, Level level, double shar
 }  // namespace
 
 void measure_receiving(Calibration& calibration, Level level, const Share& share) {
-  calibration.progress(fmt::format("receiving, {}", standard_level::name(level)));
+  calibration.progress(fmt::format("receiving, {}", calibration.name_of(level)));
   auto& channel = calibration.channel(level);
   const Rank receiver = calibration.pairs(level).front().second;
   auto senders = partners(calibration.layout, receiver, level);

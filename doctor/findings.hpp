@@ -45,7 +45,8 @@ struct DeviceFacts {
 struct ProfileFacts {
   ProfileChoice choice = ProfileChoice::named;  ///< by COMMPASS_PROFILE, or else what is found
   std::string name;
-  std::string problem;  ///< why it cannot be read
+  std::string json{};     ///< itself; empty: it cannot be read
+  std::string problem{};  ///< why it cannot be read
   std::optional<double> age_days;
   std::string verdict;       ///< in a word or two; empty: none
   std::string warning;       ///< it does not belong here, or is not to be trusted

@@ -5,6 +5,7 @@
 #include "doctor/profile_facts.hpp"
 #include "doctor/ranks.hpp"
 #include "measure/mpi_program.hpp"
+#include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/detect_layout.hpp"
 #include "runtime/mpi/fingerprint.hpp"
 #include "runtime/mpi/host_names.hpp"
@@ -21,12 +22,19 @@ constexpr int not_now = 3;
 bool examine(bool json) {
   using namespace commpass;
   const auto hosts = host_names(MPI_COMM_WORLD);
-  auto facts = examine_ranks(MPI_COMM_WORLD, detect_layout(MPI_COMM_WORLD));
+  const auto layout = detect_layout(MPI_COMM_WORLD);
+  ProfileFacts profile;
+  if (rank_in(MPI_COMM_WORLD) == 0) {
+    auto runs = surroundings_here(layout);
+    runs.hosts = hosts;
+    profile = examine_profile(fingerprint_here(), layout, runs);
+  }
+  const auto of_rank_0 = broadcast(MPI_COMM_WORLD, profile.json);
+  auto facts = examine_ranks(MPI_COMM_WORLD, layout,
+                             of_rank_0.empty() ? Machine() : parse_profile(of_rank_0, "profile of rank 0").machine);
   int good = 1;
   if (rank_in(MPI_COMM_WORLD) == 0) {
-    auto runs = surroundings_here(facts.layout);
-    runs.hosts = hosts;
-    facts.profile = examine_profile(fingerprint_here(), facts.layout, runs);
+    facts.profile = std::move(profile);
     const auto findings = judge(facts);
     good = may_measure(findings) ? 1 : 0;
     // Where every process is alone, since the launcher is another MPI's, the launcher's first one speaks for all.

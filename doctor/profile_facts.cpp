@@ -34,6 +34,7 @@ ProfileFacts examine_profile(const Fingerprint& here, const Layout& layout, cons
     const auto provenance = Json::parse(profile.provenance_json);
     if (provenance.contains("date") && provenance["date"].is_string())
       facts.age_days = age_of(provenance["date"].get<std::string>(), std::time(nullptr));
+    facts.json = to_json(profile);
     facts.pace = pace_of(profile);
     if (const auto& verdict = profile.machine.verdict) facts.verdict = name_of(verdict->trust);
     facts.warning = provenance_warning(profile, runs);

@@ -101,7 +101,7 @@ DeviceFacts look_for_devices() {
 
 }  // namespace
 
-Facts examine_ranks(MPI_Comm comm, const Layout& layout) {
+Facts examine_ranks(MPI_Comm comm, const Layout& layout, const Machine& machine) {
   const auto host = OwnCommunicator::split_by_node(comm);
   const auto system = read_host();
   RankFacts mine;
@@ -110,7 +110,7 @@ Facts examine_ranks(MPI_Comm comm, const Layout& layout) {
   listen(comm, mine);
 
   Facts facts{system, layout, {}, {}, {}, {}, clock_resolution()};
-  facts.paces = time_lone_messages(OwnCommunicator(comm).get(), layout);
+  facts.paces = time_lone_messages(OwnCommunicator(comm).get(), layout, machine);
   if (rank_in(comm) == 0) facts.devices = look_for_devices();
   facts.mpi.library = mpi_library();
   facts.mpi.settings = transport_settings();

@@ -108,7 +108,8 @@ void tell_of_launch(const Setting& setting, Rank rank) {
   COMMPASS_MPI_CALL(MPI_Bcast, &is_comparable, 1, MPI_CXX_BOOL, 0, MPI_COMM_WORLD);
   if (!is_comparable) return;
   const OwnCommunicator own(MPI_COMM_WORLD);
-  const auto paces = time_lone_messages(own.get(), setting.layout ? *setting.layout : detect_layout(MPI_COMM_WORLD));
+  const auto paces =
+      time_lone_messages(own.get(), setting.layout ? *setting.layout : detect_layout(MPI_COMM_WORLD), setting.machine);
   if (const auto pace = pace_warning(setting.pace, paces); rank == 0 && !pace.empty()) tell(pace + ".");
 }
 

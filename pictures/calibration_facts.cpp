@@ -61,7 +61,7 @@ std::vector<FittedInterval> fitted_intervals(const Profile& profile) {
   constexpr double most_sizes = std::numeric_limits<int>::max();
   std::vector<FittedInterval> result;
   for (const auto& entry : list_of(profile, "fits")) {
-    FittedInterval fit{text_of(entry, "locality"), text_of(entry, "protocol"),
+    FittedInterval fit{text_of(entry, "level"), text_of(entry, "protocol"),
                        static_cast<int>(std::clamp(number_of(entry, "sizes"), 0.0, most_sizes)),
                        number_of(entry, "median_relative_error")};
     if (read_interval(entry, "alpha_interval_s", fit.alpha_s) &&

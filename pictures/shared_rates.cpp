@@ -36,7 +36,7 @@ struct SharedRate {
   std::vector<TimedPairs> timed;
 
   /// A rate that was looked for and is not kept says nothing of what comes into a node: there others limit it first.
-  bool has_line() const { return std::isfinite(rate_bytes_per_s) || parameter != "ejection"; }
+  bool has_line() const { return std::isfinite(rate_bytes_per_s) || !parameter.ends_with("down_rate_bytes_per_s"); }
   Seconds line_seconds(double pairs) const {
     const auto& protocol = channel->protocol(static_cast<Bytes>(bytes));
     return std::max(protocol.alone_seconds(bytes), protocol.alpha_s + pairs * bytes / rate_bytes_per_s);
@@ -53,43 +53,24 @@ struct SharedRate {
 
 std::vector<SharedRate> shared_rates_of(const Profile& profile) {
   const auto& machine = profile.machine;
-  const auto within = [&](Level level) {
-    return machine.host.has(level) ? machine.host.find(level)->aggregate_rate_bytes_per_s
-                                   : std::numeric_limits<double>::infinity();
+  constexpr int green = 3, blue = 1, purple = 6;
+  std::vector<SharedRate> all;
+  const auto add = [&](const std::string& parameter, const std::string& name, Level level, int color, double rate) {
+    const int overlay = static_cast<int>(std::ssize(all)) % look_overlays;
+    all.push_back({parameter, name, level, {color, overlay}, rate, 0, nullptr, {}});
   };
-  constexpr int green = 3, orange = 4, blue = 1, purple = 6;
-  std::vector<SharedRate> all{{"host.socket.aggregate_rate_bytes_per_s",
-                               "within a socket",
-                               standard_level::socket,
-                               {green, 0},
-                               within(standard_level::socket),
-                               0,
-                               nullptr,
-                               {}},
-                              {"host.node.aggregate_rate_bytes_per_s",
-                               "between sockets of a node",
-                               standard_level::node,
-                               {orange, 1},
-                               within(standard_level::node),
-                               0,
-                               nullptr,
-                               {}},
-                              {"injection",
-                               "out of a node",
-                               standard_level::network,
-                               {blue, 2},
-                               machine.levels[standard_level::node].up_rate_bytes_per_s,
-                               0,
-                               nullptr,
-                               {}},
-                              {"ejection",
-                               "into a node",
-                               standard_level::network,
-                               {purple, 3},
-                               machine.levels[standard_level::node].down_rate_bytes_per_s,
-                               0,
-                               nullptr,
-                               {}}};
+  const auto node = machine.node_level(), outermost = machine.outermost();
+  for (Level level = 0; level <= node; ++level) {
+    const auto& name = machine.name_of(level);
+    const auto* const channel = machine.host.find(level);
+    add(fmt::format("levels.{}.host.aggregate_rate_bytes_per_s", name),
+        level == 0 ? "within a " + name : fmt::format("{} of a {}", place_of(machine, level), name), level,
+        (green + level) % look_colors,
+        channel ? channel->aggregate_rate_bytes_per_s : std::numeric_limits<double>::infinity());
+  }
+  const auto of_node = fmt::format("levels.{}.", machine.name_of(node));
+  add(of_node + "up_rate_bytes_per_s", "out of a node", outermost, blue, machine.levels[node].up_rate_bytes_per_s);
+  add(of_node + "down_rate_bytes_per_s", "into a node", outermost, purple, machine.levels[node].down_rate_bytes_per_s);
   std::vector<SharedRate> known;
   const auto sweeps = timed_sharing(profile);
   for (auto& one : all) {
@@ -145,7 +126,7 @@ void draw_timed(Svg& svg, const SharedRate& rate, const TimedPairs& point, const
 std::string json_of(const Profile& profile, const std::vector<SharedRate>& rates) {
   Json json{{"schema_version", 1}, {"profile", profile.machine.name}, {"rates", Json::array()}};
   for (const auto& rate : rates) {
-    Json entry{{"parameter", rate.parameter}, {"locality", standard_level::name(rate.level)}, {"bytes", rate.bytes}};
+    Json entry{{"parameter", rate.parameter}, {"locality", profile.machine.name_of(rate.level)}, {"bytes", rate.bytes}};
     entry["rate_bytes_per_s"] = std::isfinite(rate.rate_bytes_per_s) ? Json(rate.rate_bytes_per_s) : Json();
     entry["alone_s"] = rate.line_seconds(1);
     entry["measured"] = Json::array();

@@ -4,7 +4,6 @@
 #include <functional>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 namespace commpass {
@@ -28,17 +27,16 @@ std::vector<Pair> network_pairs(const Layout& layout) {
   return pairs;
 }
 
-/// Pairs within a node; if they are to share a socket, within that of the first of them, to see what it shares.
+/// Pairs within a node, in the instance of the level that the first of them has, to see what it shares.
 std::vector<Pair> pairs_within(const Layout& layout, int node, Level level) {
   const auto ranks = layout.ranks_of(node);
+  const auto* const instance_of = layout.instance_of(level);
   std::vector<bool> used(ranks.size(), false);
-  std::optional<int> socket;
   std::vector<Pair> found;
   for (std::size_t i = 0; i < ranks.size(); ++i)
     for (std::size_t j = i + 1; j < ranks.size() && !used[i]; ++j) {
       if (used[j] || layout.channel_level(ranks[i], ranks[j]) != level) continue;
-      if (level == standard_level::socket && socket && *socket != layout.socket(ranks[i])) continue;
-      socket = layout.socket(ranks[i]);
+      if (!found.empty() && instance_of[found.front().first] != instance_of[ranks[i]]) continue;
       used[i] = used[j] = true;
       found.push_back({ranks[i], ranks[j]});
     }
@@ -48,7 +46,7 @@ std::vector<Pair> pairs_within(const Layout& layout, int node, Level level) {
 }  // namespace
 
 std::vector<Pair> disjoint_pairs(const Layout& layout, Level level) {
-  if (level == standard_level::network) return network_pairs(layout);
+  if (level == layout.outermost()) return network_pairs(layout);
   std::vector<Pair> most;
   for (int node = 0; node < layout.nodes(); ++node)
     if (auto found = pairs_within(layout, node, level); found.size() > most.size()) most = std::move(found);
@@ -98,16 +96,16 @@ std::vector<std::vector<Rank>> rings_between_nodes(const Layout& layout) {
   return rings;
 }
 
-std::vector<std::vector<Rank>> rings_between_groups(const Layout& layout) {
-  std::vector<std::vector<Rank>> groups(static_cast<std::size_t>(layout.groups()));
-  for (Rank rank = 0; rank < layout.ranks(); ++rank)
-    groups[static_cast<std::size_t>(layout.group(layout.node(rank)))].push_back(rank);
-  std::vector<std::vector<Rank>> rings;
+namespace {
+
+using Members = std::map<int, std::vector<Rank>>;  // by instance
+
+void add_rings_between(const Members& instances, std::vector<std::vector<Rank>>& rings) {
   for (std::size_t position = 0;; ++position) {
-    std::vector<Rank> there;  // at this position, of each group that has one
-    for (const auto& group : groups)
-      if (position < group.size()) there.push_back(group[position]);
-    if (there.size() < 2) return rings;
+    std::vector<Rank> there;  // at this position, of each instance that has one
+    for (const auto& [instance, members] : instances)
+      if (position < members.size()) there.push_back(members[position]);
+    if (there.size() < 2) return;
     const auto step = 1 + position % (there.size() - 1);
     for (std::size_t first = 0; first < std::gcd(step, there.size()); ++first) {
       auto& ring = rings.emplace_back();
@@ -117,12 +115,30 @@ std::vector<std::vector<Rank>> rings_between_groups(const Layout& layout) {
   }
 }
 
-std::vector<std::vector<Rank>> rings_within_node(const Layout& layout) {
-  const auto ranks = layout.ranks_of(nodes_by_size(layout).front());
-  std::map<int, std::vector<Rank>> of_socket;
-  for (const Rank rank : ranks) of_socket[layout.socket(rank)].push_back(rank);
+}  // namespace
+
+std::vector<std::vector<Rank>> rings_between(const Layout& layout, Level level) {
+  const auto* const instance_of = layout.instance_of(level);
+  if (!instance_of) return {};
+  auto outer = level + 1U;
+  while (outer < layout.outermost() && layout.instances(static_cast<Level>(outer)) == 0) ++outer;
+  const auto* const outer_of = layout.instance_of(static_cast<Level>(outer));
+  std::map<int, Members> within;  // an instance of the next outer level
+  for (Rank rank = 0; rank < layout.ranks(); ++rank)
+    within[outer_of ? outer_of[rank] : 0][instance_of[rank]].push_back(rank);
   std::vector<std::vector<Rank>> rings;
-  for (const auto& [socket, ring] : of_socket)
+  for (const auto& [instance, instances] : within) add_rings_between(instances, rings);
+  return rings;
+}
+
+std::vector<std::vector<Rank>> rings_within(const Layout& layout, Level level) {
+  const auto sizes = layout.ranks_of_instances(level);
+  const auto largest = std::ranges::max_element(sizes) - sizes.begin();
+  std::map<int, std::vector<Rank>> of_innermost;
+  for (Rank rank = 0; rank < layout.ranks(); ++rank)
+    if (layout.instance_of(level)[rank] == largest) of_innermost[layout.instance_of(0)[rank]].push_back(rank);
+  std::vector<std::vector<Rank>> rings;
+  for (const auto& [instance, ring] : of_innermost)
     if (ring.size() > 1) rings.push_back(ring);
   return rings;
 }

@@ -14,7 +14,7 @@ namespace {
 Json to_json(const std::vector<ProtocolFit>& fits) {
   Json json = Json::array();
   for (const auto& [level, protocol, segment] : fits)
-    json.push_back({{"locality", standard_level::name(level)},
+    json.push_back({{"level", level},
                     {"protocol", protocol},
                     {"sizes", segment.sizes},
                     {"median_relative_error", segment.median_relative_error},
@@ -75,7 +75,7 @@ std::string to_json(const Provenance& provenance) {
   json["fits"] = to_json(provenance.fits);
   // In columns: there are some sixty sizes of each level.
   for (const auto& [level, bytes, seconds, interval] : provenance.messages) {
-    auto& columns = json["messages"][standard_level::name(level)];
+    auto& columns = json["messages"][level];
     columns["bytes"].push_back(bytes);
     columns["seconds"].push_back(seconds);
     columns["low_s"].push_back(interval.low);
@@ -83,7 +83,7 @@ std::string to_json(const Provenance& provenance) {
   }
   for (const auto& sweep : provenance.sharing) {
     Json entry{{"parameter", sweep.parameter},
-               {"locality", standard_level::name(sweep.level)},
+               {"level", sweep.level},
                {"bytes", sweep.bytes},
                {"pairs", sweep.pairs},
                {"seconds", sweep.seconds}};
@@ -101,7 +101,7 @@ std::string to_json(const Provenance& provenance) {
   if (const auto& [parts, of, times_as_long] = provenance.slow_phases; parts > 0)
     json["slow_phases"] = {{"parts", parts}, {"of", of}, {"times_as_long", times_as_long}};
   if (provenance.others >= busy_with_others) json["processors_of_others"] = provenance.others;
-  for (const auto& [level, seconds] : provenance.pace) json["pace"][standard_level::name(level)] = seconds;
+  for (const auto& pace : provenance.pace) json["pace"][pace.level] = pace.seconds;
   json["not_measured"] = provenance.not_measured;
   if (!provenance.measured_again.empty()) json["measured_again"] = provenance.measured_again;
   if (!provenance.warning.empty()) json["warning"] = provenance.warning;

@@ -15,14 +15,14 @@
 namespace commpass {
 
 struct ProtocolFit {
-  Level level{};
+  std::string level;
   std::string protocol;
   Segment segment;
 };
 
 /// One way of a ping-pong of one size.
 struct MeasuredMessage {
-  Level level{};
+  std::string level;
   Bytes bytes = 0;
   Seconds seconds = 0;
   Interval interval_s{};  ///< 95 %
@@ -30,8 +30,8 @@ struct MeasuredMessage {
 
 /// Messages of so many pairs of ranks at once, which share a rate.
 struct MeasuredSharing {
-  std::string parameter;  ///< as not_measured names it: "injection", …
-  Level level{};
+  std::string parameter;             ///< "levels.node.up_rate_bytes_per_s", …
+  std::string level;                 ///< of the messages
   Bytes bytes = 0;                   ///< of each message
   std::vector<int> pairs;            ///< that are active, growing from 1
   std::vector<Seconds> seconds;      ///< of a message of each, for as many

@@ -139,6 +139,7 @@ std::vector<std::string> Layout::level_names() const {
   for (const auto& level : standard_level::levels()) standard.push_back(level.name);
   for (const auto& told : places_->told) own.push_back(told.name);
   own.push_back(standard.back());
+  while (std::ranges::count(own, own.back()) > 1) own.back().insert(0, "outer-");
   const auto place = [&](const std::string& name) { return std::ranges::find(standard, name); };
   return std::ranges::is_sorted(own, {}, place) ? standard : own;
 }

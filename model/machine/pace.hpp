@@ -17,7 +17,7 @@ inline constexpr double another_pace = 1.5;
 
 /// What one takes between two ranks of a level.
 struct Pace {
-  Level level = standard_level::socket;
+  std::string level, place;  ///< its name, and place_of it
   Seconds seconds = 0;
 };
 

@@ -15,6 +15,7 @@
 #include "model/base/readable_json.hpp"
 #include "model/base/text.hpp"
 #include "model/machine/parameters.hpp"
+#include "model/machine/provenance_words.hpp"
 
 namespace commpass {
 
@@ -284,8 +285,9 @@ Profile parse_profile(const std::string& text, const std::string& origin) {
     in.pass_over_unknown(profile.unknown_keys);
   Machine& machine = profile.machine;
   machine.name = in.string("name");
-  const Json& provenance = in.require("provenance");
+  auto provenance = in.require("provenance");
   if (!provenance.is_object()) throw in.error("provenance", "is no object", "write {...}");
+  rename_provenance(provenance);
   profile.provenance_json = provenance.dump();
 
   if (version >= levels_version) read_levels(in, machine, version);

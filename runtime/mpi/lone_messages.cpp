@@ -61,15 +61,15 @@ void answer_pings(MPI_Comm comm) {
 
 }  // namespace
 
-std::vector<Pace> time_lone_messages(MPI_Comm comm, const Layout& given) {
-  const auto layout = given.on(Machine());  // paces are named by standard levels
+std::vector<Pace> time_lone_messages(MPI_Comm comm, const Layout& given, const Machine& machine) {
+  const auto layout = given.on(machine);
   const Rank rank = rank_in(comm);
   std::vector<Pace> paces;
-  for (const auto level : {standard_level::socket, standard_level::node, standard_level::network}) {
+  for (Level level = 0; level <= layout.outermost(); ++level) {
     Rank peer = 1;
     while (peer < layout.ranks() && layout.channel_level(0, peer) != level) ++peer;
     if (peer == layout.ranks()) continue;
-    Pace pace{level, 0};
+    Pace pace{machine.name_of(level), place_of(machine, level), 0};
     if (rank == 0) pace.seconds = begin_pings(comm, peer);
     else if (rank == peer) answer_pings(comm);
     COMMPASS_MPI_CALL(MPI_Bcast, &pace.seconds, 1, MPI_DOUBLE, 0, comm);

@@ -261,7 +261,7 @@ void add_record(Page& page, const ReportArguments& arguments, const Record& reco
 /// How sure the lines are, and what was predicted of exchanges that nothing was fitted to.
 void add_calibration(Page& page, const Profile& profile) {
   PageTable table{"Fits: half of the measured times are nearer to the line than the error",
-                  {"locality", "protocol", "sizes", "error", "alpha from", "to", "bytes per second from", "to"},
+                  {"level", "protocol", "sizes", "error", "alpha from", "to", "bytes per second from", "to"},
                   {}};
   const auto rate = [](double beta) {
     return beta > 0 ? PageCell(format_bytes(1 / beta) + "/s", 1 / beta) : PageCell("-");
@@ -291,7 +291,7 @@ void add_profile_section(Page& page, const Profile& profile) {
   if (!absent.rows.empty()) page.table(absent);
   page.picture(draw_message_times(profile));
   PageTable table{"Messages in host memory: a lone message of s bytes takes alpha + beta·s",
-                  {"locality", "protocol", "up to", "alpha", "alpha, one more", "bytes per second"},
+                  {"level", "protocol", "up to", "alpha", "alpha, one more", "bytes per second"},
                   {}};
   for (Level level = 0; level <= profile.machine.outermost(); ++level) {
     if (!profile.machine.host.has(level)) continue;

@@ -250,7 +250,7 @@ void add_intervals(Json& fits, const std::string& level, const Profile& kept, co
     return Json{std::min(over_launches.first, low), std::max(over_launches.second, high)};
   };
   for (const auto& [protocol, alpha_s, beta_s_per_byte] : intervals_over(channel_of(kept.machine), launches))
-    fits.push_back({{"locality", level},
+    fits.push_back({{"level", level},
                     {"protocol", protocol},
                     {"launches", launches.size()},
                     {"alpha_interval_s", holding_own(alpha_s, protocol, "alpha_s")},

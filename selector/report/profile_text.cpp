@@ -96,7 +96,7 @@ std::string held_out_text(const Json& each) {
 
 std::string fit_text(const Json& each) {
   const auto per_byte = [](double seconds) { return fmt::format("{:.3g} ns/B", seconds * giga); };
-  return fmt::format("{} {}: alpha {}, beta {}", text_in(each, "locality"), text_in(each, "protocol"),
+  return fmt::format("{} {}: alpha {}, beta {}", text_in(each, "level"), text_in(each, "protocol"),
                      interval_in(each, "alpha_interval_s", format_seconds),
                      interval_in(each, "beta_interval_s_per_byte", per_byte));
 }

@@ -155,22 +155,28 @@ Seconds Bench::rings(std::span<const std::vector<Rank>> rings, Bytes bytes, Seco
   const auto& machine = world->machine;
   const auto& channel = world->channel(rings.front()[0], rings.front()[1]);
   const auto size = static_cast<double>(bytes);
-  double ranks = 0;
-  for (const auto& ring : rings) ranks += static_cast<double>(ring.size());
-  const bool between_nodes = layout.channel_level(rings.front()[0], rings.front()[1]) == standard_level::network;
-  if (layout.groups() > 1 && between_nodes) {
-    const double shared =
-        std::max(layout.max_ppn() * size / machine.levels[standard_level::node].up_rate_bytes_per_s,
-                 layout.ranks_of_group(0) * size / machine.levels[standard_level::group].up_rate_bytes_per_s);
+  const auto& node = machine.levels[layout.node_level()];
+  const bool between_nodes = layout.channel_level(rings.front()[0], rings.front()[1]) == layout.outermost();
+  if (const auto groups = levels_of_groups(layout); !groups.empty() && between_nodes) {
+    double shared = layout.max_ppn() * size / node.up_rate_bytes_per_s;
+    for (const auto group : groups)
+      if (layout.level(rings.front()[0], rings.front()[1]) > group)
+        shared =
+            std::max(shared, layout.ranks_of_instances(group)[0] * size / machine.levels[group].up_rate_bytes_per_s);
     return channel.protocol(bytes).alpha_s + std::max(channel.protocol(bytes).beta_s_per_byte * size, shared);
   }
   const double of_node = static_cast<double>(rings.size()) * size;
-  const double shared =
-      between_nodes ? of_node / std::min({machine.levels[standard_level::node].up_rate_bytes_per_s,
-                                          machine.levels[standard_level::node].down_rate_bytes_per_s,
-                                          machine.levels[standard_level::network].node_share_bytes_per_s})
-                    : std::max(ranks * size / machine.levels[standard_level::node].inside_rate_bytes_per_s,
-                               static_cast<double>(rings.front().size()) * size / channel.aggregate_rate_bytes_per_s);
+  double shared = between_nodes ? of_node / std::min({node.up_rate_bytes_per_s, node.down_rate_bytes_per_s,
+                                                      machine.levels[layout.outermost()].node_share_bytes_per_s})
+                                : static_cast<double>(rings.front().size()) * size / channel.aggregate_rate_bytes_per_s;
+  for (Level level = 0; !between_nodes && level <= layout.node_level(); ++level) {
+    std::map<int, double> ranks;  // by instance
+    for (const auto& ring : rings) {
+      auto& of_instance = ranks[layout.instance_of(level)[ring.front()]];
+      of_instance += static_cast<double>(ring.size());
+      shared = std::max(shared, of_instance * size / machine.levels[level].inside_rate_bytes_per_s);
+    }
+  }
   const auto& used = channel.protocol(bytes);
   return used.alpha_s + std::max(used.beta_s_per_byte * size, shared);
 }
@@ -181,25 +187,30 @@ Seconds Bench::early_send(Rank sender, Rank receiver, Bytes bytes, Seconds late_
 Seconds Bench::streams(std::span<const Rank> senders, std::span<const Rank> receivers, Bytes bytes, Seconds, int) {
   const auto& layout = world->layout;
   const auto& channel = world->channel(senders.front(), receivers.front());
-  std::map<int, int> on_socket, on_node, out_of, into, out_of_group, into_group;
+  std::map<std::pair<Level, int>, int> inside;
+  std::map<int, int> out_of, into;
+  std::map<std::pair<Level, int>, int> out_of_group, into_group;
   double slowest = channel.protocol(bytes).beta_s_per_byte * static_cast<double>(bytes);
   const auto share = [&](int active, double rate) {
     slowest = std::max(slowest, active * static_cast<double>(bytes) / rate);
   };
-  for (std::size_t i = 0; i < senders.size(); ++i) switch (layout.channel_level(senders[i], receivers[i])) {
-      case standard_level::socket:
-        share(++on_socket[layout.socket(senders[i])], channel.aggregate_rate_bytes_per_s);
-        break;
-      case standard_level::node: share(++on_node[layout.node(senders[i])], channel.aggregate_rate_bytes_per_s); break;
-      case standard_level::network:
-        share(++out_of[layout.node(senders[i])], world->machine.levels[standard_level::node].up_rate_bytes_per_s);
-        share(++into[layout.node(receivers[i])], world->machine.levels[standard_level::node].down_rate_bytes_per_s);
-        if (layout.groups() == 1 || layout.level(senders[i], receivers[i]) <= standard_level::group) break;
-        share(++out_of_group[layout.group(layout.node(senders[i]))],
-              world->machine.levels[standard_level::group].up_rate_bytes_per_s);
-        share(++into_group[layout.group(layout.node(receivers[i]))],
-              world->machine.levels[standard_level::group].up_rate_bytes_per_s);
+  const auto& node = world->machine.levels[layout.node_level()];
+  for (std::size_t i = 0; i < senders.size(); ++i) {
+    const auto level = layout.channel_level(senders[i], receivers[i]);
+    if (level <= layout.node_level()) {
+      share(++inside[{level, layout.instance_of(level)[senders[i]]}], channel.aggregate_rate_bytes_per_s);
+      continue;
     }
+    share(++out_of[layout.node(senders[i])], node.up_rate_bytes_per_s);
+    share(++into[layout.node(receivers[i])], node.down_rate_bytes_per_s);
+    for (const auto group : levels_of_groups(layout)) {
+      if (layout.level(senders[i], receivers[i]) <= group) continue;
+      const auto rate = world->machine.levels[group].up_rate_bytes_per_s;
+      const auto* const instance_of = layout.instance_of(group);
+      share(++out_of_group[{group, instance_of[senders[i]]}], rate);
+      share(++into_group[{group, instance_of[receivers[i]]}], rate);
+    }
+  }
   return channel.protocol(bytes).alpha_s + slowest;
 }
 Seconds time_local_copy(MPI_Comm, std::span<const std::byte>, std::span<std::byte>, Bytes bytes, int) {
@@ -263,7 +274,7 @@ class KnownMachine : public testing::Test {
     for (const auto level : c.levels) find_rendezvous(c, level);
     for (const auto level : c.levels) measure_bursts(c, level, burst_share.of(level, c.levels));
     for (const auto level : c.levels) measure_sharing(c, level);
-    measure_bus(c);
+    for (const auto level : levels_with_others_within(c.layout)) measure_inside(c, level);
     measure_core(c);
     measure_groups(c);
     measure_ejection(c);
@@ -285,11 +296,17 @@ void expect_near(double found, double expected, const std::string& what) {
   EXPECT_NEAR(found, expected, 1e-5 * std::abs(expected)) << what;
 }
 
-TEST_F(KnownMachine, IsFoundAgain) {
-  const auto& found = calibrate();
-  const auto& truth = world_.machine;
-  for (const auto l : {standard_level::socket, standard_level::node, standard_level::network}) {
-    SCOPED_TRACE(standard_level::name(l));
+/// Levels and their messages, where all of them can be seen.
+void expect_levels(const Machine& found, const Machine& truth) {
+  ASSERT_EQ(found.levels.size(), truth.levels.size());
+  for (Level l = 0; l <= truth.outermost(); ++l) {
+    SCOPED_TRACE(truth.name_of(l));
+    EXPECT_EQ(found.name_of(l), truth.name_of(l));
+    for (const auto rate : {&MachineLevel::up_rate_bytes_per_s, &MachineLevel::down_rate_bytes_per_s,
+                            &MachineLevel::inside_rate_bytes_per_s, &MachineLevel::node_share_bytes_per_s})
+      if (std::isfinite(truth.levels[l].*rate)) expect_near(found.levels[l].*rate, truth.levels[l].*rate, "shared");
+      else EXPECT_TRUE(std::isinf(found.levels[l].*rate));
+    if (!truth.host.has(l)) continue;
     ASSERT_TRUE(found.host.by_level[l]);
     const auto &channel = *found.host.by_level[l], &expected = *truth.host.by_level[l];
     ASSERT_EQ(channel.protocols.size(), expected.protocols.size());
@@ -306,18 +323,15 @@ TEST_F(KnownMachine, IsFoundAgain) {
     }
     EXPECT_NEAR(channel.gamma_s.value_or(0), expected.gamma_s.value_or(0), 1e-5 * expected.gamma_s.value_or(0) + 1e-15);
     EXPECT_EQ(channel.rendezvous_from_bytes, expected.rendezvous_from_bytes);
-    if (static_cast<Level>(l) == standard_level::network)
-      expect_near(channel.link_rate_bytes_per_s, expected.link_rate_bytes_per_s, "link");
+    if (l == truth.outermost()) expect_near(channel.link_rate_bytes_per_s, expected.link_rate_bytes_per_s, "link");
     else expect_near(channel.aggregate_rate_bytes_per_s, expected.aggregate_rate_bytes_per_s, "rate");
   }
-  expect_near(found.levels[standard_level::node].up_rate_bytes_per_s,
-              truth.levels[standard_level::node].up_rate_bytes_per_s, "injection");
-  expect_near(found.levels[standard_level::node].down_rate_bytes_per_s,
-              truth.levels[standard_level::node].down_rate_bytes_per_s, "ejection");
-  expect_near(found.levels[standard_level::network].node_share_bytes_per_s,
-              truth.levels[standard_level::network].node_share_bytes_per_s, "core");
-  expect_near(found.levels[standard_level::node].inside_rate_bytes_per_s,
-              truth.levels[standard_level::node].inside_rate_bytes_per_s, "bus");
+}
+
+TEST_F(KnownMachine, IsFoundAgain) {
+  const auto& found = calibrate();
+  const auto& truth = world_.machine;
+  expect_levels(found, truth);
   expect_near(found.copy_rate_bytes_per_s, truth.copy_rate_bytes_per_s, "copies");
   expect_near(found.copy_block_s.value_or(-1), *truth.copy_block_s, "a block");
   expect_near(found.value_run_s.value_or(-1), *truth.value_run_s, "a run of values");
@@ -337,7 +351,7 @@ TEST_F(KnownMachine, IsFoundAgain) {
   expect_near(operations.alltoallv_message_s.value(), alltoallv_message_s, "its messages");
   EXPECT_THAT(reasons(),
               testing::ElementsAre(HasSubstr(
-                  "host.network.rendezvous_from_bytes: a send of 4194304 bytes does not wait for its receive")));
+                  "levels.network.host.rendezvous_from_bytes: a send of 4194304 bytes does not wait for its receive")));
   const auto& provenance = calibration_->provenance;
   EXPECT_GE(provenance.ping_pong_sizes, 3 * 40);
   EXPECT_LT(provenance.ping_pong_sizes, 3 * 70);
@@ -347,11 +361,13 @@ TEST_F(KnownMachine, IsFoundAgain) {
   ASSERT_EQ(provenance.sharing.size(), 4U) << "within a socket, within a node, out of one, into one";
   for (const auto& sweep : provenance.sharing) {
     SCOPED_TRACE(sweep.parameter);
-    const auto& channel = *found.host.by_level[static_cast<std::size_t>(sweep.level)];
+    const auto& channel = *found.host.by_level[found.level(sweep.level)];
     const auto& protocol = channel.protocol(sweep.bytes);
-    const double rate = sweep.parameter == "injection"  ? found.levels[standard_level::node].up_rate_bytes_per_s
-                        : sweep.parameter == "ejection" ? found.levels[standard_level::node].down_rate_bytes_per_s
-                                                        : channel.aggregate_rate_bytes_per_s;
+    const double rate = sweep.parameter == "levels.node.up_rate_bytes_per_s"
+                            ? found.levels[standard_level::node].up_rate_bytes_per_s
+                        : sweep.parameter == "levels.node.down_rate_bytes_per_s"
+                            ? found.levels[standard_level::node].down_rate_bytes_per_s
+                            : channel.aggregate_rate_bytes_per_s;
     EXPECT_EQ(sweep.pairs.front(), 1);
     ASSERT_EQ(sweep.pairs.size(), sweep.seconds.size());
     ASSERT_EQ(sweep.pairs.size(), sweep.interval_s.size());
@@ -428,27 +444,30 @@ TEST_F(TwoNodes, OfOneRankShowTheQueueInABurstAndSayWhatTheyCannotShow) {
   }
   EXPECT_TRUE(std::isinf(found.levels[standard_level::node].up_rate_bytes_per_s));
   EXPECT_TRUE(std::isinf(found.levels[standard_level::node].down_rate_bytes_per_s));
-  EXPECT_THAT(reasons(),
-              testing::UnorderedElementsAre(
-                  HasSubstr("host.socket: no two ranks"), HasSubstr("host.node: no two ranks"),
-                  HasSubstr("host.network.rendezvous_from_bytes"), HasSubstr("injection: needs two disjoint pairs"),
-                  HasSubstr("bus: needs three ranks"), HasSubstr("ejection: needs three nodes")));
+  EXPECT_THAT(reasons(), testing::UnorderedElementsAre(
+                             HasSubstr("levels.socket.host: no two ranks"), HasSubstr("levels.node.host: no two ranks"),
+                             HasSubstr("levels.network.host.rendezvous_from_bytes"),
+                             HasSubstr("levels.node.up_rate_bytes_per_s: needs two disjoint pairs"),
+                             HasSubstr("levels.node.inside_rate_bytes_per_s: needs three ranks"),
+                             HasSubstr("levels.node.down_rate_bytes_per_s: needs three nodes")));
 }
 
 TEST_F(KnownMachine, ThatTakesInAllThatOthersInjectHasNoLimitOfItsOwn) {
   world_.machine.levels[standard_level::network].node_share_bytes_per_s = std::numeric_limits<double>::infinity();
   world_.machine.levels[standard_level::node].down_rate_bytes_per_s = 2e10;  // of 2.2e10 that two nodes inject
   EXPECT_TRUE(std::isinf(calibrate().levels[standard_level::node].down_rate_bytes_per_s));
-  EXPECT_THAT(reasons(), testing::Contains("ejection: a node takes in all that 2 others inject"));
+  EXPECT_THAT(reasons(),
+              testing::Contains("levels.node.down_rate_bytes_per_s: a node takes in all that 2 others inject"));
   world_.machine.levels[standard_level::node].down_rate_bytes_per_s = 1.9e10;
   expect_near(calibrate().levels[standard_level::node].down_rate_bytes_per_s, 1.9e10, "less than 0.9 of that");
 }
 
 TEST_F(KnownMachine, WhoseCoreIsWhatOneNodeGetsHasNoLimitIntoIt) {
   world_.machine.levels[standard_level::node].down_rate_bytes_per_s =
-      3 * world_.machine.levels[standard_level::network].node_share_bytes_per_s;  // all that the core moves
+      3 * world_.machine.levels[standard_level::network].node_share_bytes_per_s;  // all that the network moves
   EXPECT_TRUE(std::isinf(calibrate().levels[standard_level::node].down_rate_bytes_per_s));
-  EXPECT_THAT(reasons(), testing::Contains("ejection: a node takes in all that the core moves"));
+  EXPECT_THAT(reasons(),
+              testing::Contains("levels.node.down_rate_bytes_per_s: a node takes in all that the network moves"));
 }
 
 TEST_F(KnownMachine, WhoseNodesTakeInLessThanTheySendHasACoreThatIsNoLimit) {
@@ -492,7 +511,8 @@ TEST_F(FourNodesOfEight, DoNotTakeWhatOthersTakeInForWhatOneSends) {
   const auto& found = calibrate();
   expect_near(found.levels[standard_level::node].down_rate_bytes_per_s, 2.8 * of_one_, "ejection");
   EXPECT_TRUE(std::isinf(found.levels[standard_level::node].up_rate_bytes_per_s));
-  EXPECT_THAT(reasons(), testing::Contains("injection: what one node sends is what others take in"));
+  EXPECT_THAT(reasons(),
+              testing::Contains("levels.node.up_rate_bytes_per_s: what one node sends is what others take in"));
 }
 
 TEST_F(FourNodesOfEight, DoNotTakeWhatOneSendsForWhatOthersTakeIn) {
@@ -500,6 +520,24 @@ TEST_F(FourNodesOfEight, DoNotTakeWhatOneSendsForWhatOthersTakeIn) {
   const auto& found = calibrate();
   expect_near(found.levels[standard_level::node].up_rate_bytes_per_s, 2.8 * of_one_, "injection");
   EXPECT_TRUE(std::isinf(found.levels[standard_level::node].down_rate_bytes_per_s));
+}
+
+class NumaDomains : public KnownMachine {
+ protected:
+  NumaDomains() : KnownMachine(parse_layout("node=3,socket=2,numa=2,core=4")) {
+    auto& m = world_.machine;
+    auto node = m.levels[standard_level::node];
+    node.inside_rate_bytes_per_s = 2e10;
+    m.levels = {{.name = "numa"}, {.name = "socket", .inside_rate_bytes_per_s = 1.5e10}, node, m.levels.back()};
+    auto& host = m.host.by_level;
+    host[2] = host[1];
+    host[1] = Channel{{protocol("eager", no_limit, 4.5e-7, 2.5e-10, 1.5e-7, 1.8e-10, 9e-8, 5e-10)}, 0, 8e9, no_rate, 0};
+  }
+};
+
+TEST_F(NumaDomains, AreALevelOfTheMachineThatIsFound) {
+  expect_levels(calibrate(), world_.machine);
+  EXPECT_EQ(calibration_->provenance.messages.front().level, "numa");
 }
 
 class Groups : public KnownMachine {
@@ -520,15 +558,33 @@ TEST_F(Groups, ShowWhatTheirLinksMoveAndNoLimitElsewhere) {
   EXPECT_TRUE(std::isinf(found.levels[standard_level::network].node_share_bytes_per_s));
   EXPECT_TRUE(std::isinf(found.levels[standard_level::node].down_rate_bytes_per_s))
       << "the links into the receiver's group were full";
-  EXPECT_THAT(reasons(), testing::Contains(HasSubstr("core: what groups of nodes share")));
+  EXPECT_THAT(reasons(),
+              testing::Contains(HasSubstr("levels.network.node_share_bytes_per_s: what groups of nodes share")));
 }
 
 TEST_F(Groups, WhoseLinksMoveAllHaveNoLimit) {
   world_.machine.levels[standard_level::group].up_rate_bytes_per_s =
       world_.machine.levels[standard_level::group].down_rate_bytes_per_s = 2.2e10;
   EXPECT_TRUE(std::isinf(calibrate().levels[standard_level::group].up_rate_bytes_per_s));
-  EXPECT_THAT(reasons(), testing::Contains("group: all nodes of a group at once send as much as each alone"));
+  EXPECT_THAT(
+      reasons(),
+      testing::Contains("levels.group.up_rate_bytes_per_s: all nodes of a group at once send as much as each alone"));
 }
+
+class RacksOfPods : public KnownMachine {
+ protected:
+  RacksOfPods() : KnownMachine(parse_layout("pod=2,rack=2,node=2,socket=2,core=4")) {
+    auto& m = world_.machine;
+    auto node = m.levels[standard_level::node];
+    node.down_rate_bytes_per_s = no_rate;
+    m.levels = {m.levels.front(), node, {.name = "rack"}, {.name = "pod"}, {.name = "network"}};
+    m.levels[2].up_rate_bytes_per_s = m.levels[2].down_rate_bytes_per_s = 1.5e10;  // of 2.2e10 that two nodes send
+    m.levels[3].up_rate_bytes_per_s = m.levels[3].down_rate_bytes_per_s = 2e10;    // of 3e10 that two racks send
+    std::swap(m.host.by_level[standard_level::network], m.host.by_level[m.outermost()]);
+  }
+};
+
+TEST_F(RacksOfPods, EachShowWhatTheirLinksMove) { expect_levels(calibrate(), world_.machine); }
 
 TEST_F(KnownMachine, WithoutLimitsOrWindowsSaysSo) {
   for (auto& channel : world_.machine.host.by_level)
@@ -546,9 +602,10 @@ TEST_F(KnownMachine, WithoutLimitsOrWindowsSaysSo) {
   EXPECT_THAT(
       reasons(),
       testing::IsSupersetOf(
-          {testing::Matcher<std::string>(HasSubstr("injection: not reached by 8 pairs")),
-           testing::Matcher<std::string>(HasSubstr("ejection: not reached by 8 pairs")),
-           testing::Matcher<std::string>(HasSubstr("host.socket.aggregate_rate_bytes_per_s: not reached by 2 pairs")),
+          {testing::Matcher<std::string>(HasSubstr("levels.node.up_rate_bytes_per_s: not reached by 8 pairs")),
+           testing::Matcher<std::string>(HasSubstr("levels.node.down_rate_bytes_per_s: not reached by 8 pairs")),
+           testing::Matcher<std::string>(
+               HasSubstr("levels.socket.host.aggregate_rate_bytes_per_s: not reached by 2 pairs")),
            testing::Matcher<std::string>(HasSubstr("operations.put_s, fence_s, window_s: "))}));
 }
 
@@ -557,7 +614,8 @@ TEST_F(KnownMachine, WhoseRatesAreBeyondItsMemoryHasNone) {
   const auto& found = calibrate();
   EXPECT_TRUE(std::isinf(found.host.find(standard_level::socket)->aggregate_rate_bytes_per_s));
   EXPECT_TRUE(std::isinf(found.levels[standard_level::node].inside_rate_bytes_per_s));
-  EXPECT_THAT(reasons(), testing::Contains(HasSubstr("bus: found to be more than the copies")));
+  EXPECT_THAT(reasons(),
+              testing::Contains(HasSubstr("levels.node.inside_rate_bytes_per_s: found to be more than the copies")));
 }
 
 TEST_F(KnownMachine, WhoseBurstsAreNoiseHasNothingOfThemAndSaysSo) {

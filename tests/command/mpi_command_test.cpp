@@ -175,13 +175,17 @@ TEST(Calibrate, ChecksExchangesThatNoFitHasSeenOrSaysWhyNot) {
 TEST(Calibrate, OfThreeRanksMeasuresReceiversAndTimesNobodyWhoTakesTurns) {
   const test::TemporaryDirectory directory;
   const auto file = directory.path("three.json");
-  const auto result = mpirun(3, "calibrate --budget 0.5s --layout 1x3 -o " + file);
+  const auto result = mpirun(3, "calibrate --budget 0.5s --layout node=1,numa=1,core=3 -o " + file);
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto profile = read_profile(file);
+  ASSERT_EQ(profile.machine.levels.size(), 3U);
+  for (Level level = 0; const char* name : {"numa", "node", "network"})
+    EXPECT_EQ(profile.machine.name_of(level++), name);
   const auto provenance = Json::parse(profile.provenance_json);
-  const auto& protocol = profile.machine.host.find(standard_level::socket)->protocols.front();
-  EXPECT_TRUE(protocol.alpha_receive_s || lacks(provenance, "host.socket." + protocol.name + ": alpha_receive_s") ||
-              lacks(provenance, "host.socket.alpha_receive_s: no time was left"));
+  const auto& protocol = profile.machine.host.find(0)->protocols.front();
+  EXPECT_TRUE(protocol.alpha_receive_s ||
+              lacks(provenance, "levels.numa.host." + protocol.name + ": alpha_receive_s") ||
+              lacks(provenance, "levels.numa.host.alpha_receive_s: no time was left"));
   const bool crowded = std::thread::hardware_concurrency() < 3;
   EXPECT_EQ(provenance.value("warning", std::string()).find("take turns") != std::string::npos, crowded);
   EXPECT_EQ(provenance["held_out"].empty(), crowded);
@@ -208,7 +212,7 @@ TEST(Calibrate, MeasuresOperationsAndDatatypesAndNotWhatNeedsMoreNodes) {
   EXPECT_GT(profile.machine.datatype_rate_bytes_per_s.value_or(0), 0);
   EXPECT_TRUE(profile.machine.datatype_block_s.has_value());
   EXPECT_TRUE(std::isinf(profile.machine.levels[standard_level::node].down_rate_bytes_per_s));
-  EXPECT_TRUE(lacks(provenance, "ejection: needs three nodes"));
+  EXPECT_TRUE(lacks(provenance, "levels.node.down_rate_bytes_per_s: needs three nodes"));
 }
 
 TEST(Calibrate, StartsSeveralLaunchesAndJoinsThem) {

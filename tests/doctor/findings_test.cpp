@@ -56,12 +56,12 @@ TEST(Doctor, FindsNothingWrongWithAQuietMachine) {
 TEST(Doctor, TellsOfAMachineThatIsSlowerOrFasterThanItsProfile) {
   auto facts = quiet_machine();
   EXPECT_EQ(about(facts, "messages").text, "not timed: one rank alone (start it under mpirun)");
-  facts.profile.pace = {{standard_level::socket, 3e-7}, {standard_level::network, 2e-6}};
-  facts.paces = {{standard_level::socket, 4e-7}, {standard_level::network, 1.5e-6}};
+  facts.profile.pace = {{"socket", "on a socket", 3e-7}, {"network", "between nodes", 2e-6}};
+  facts.paces = {{"socket", "on a socket", 4e-7}, {"network", "between nodes", 1.5e-6}};
   EXPECT_EQ(about(facts, "messages").text, "8 B take 400 ns on a socket, 1.5 us between nodes");
   EXPECT_EQ(about(facts, "messages").state, State::good);
 
-  facts.paces = {{standard_level::socket, 7.5e-7}, {standard_level::node, 1}, {standard_level::network, 1e-6}};
+  facts.paces = {{"socket", "on a socket", 7.5e-7}, {"node", "between sockets", 1}, {"network", "between nodes", 1e-6}};
   EXPECT_EQ(about(facts, "messages").state, State::attention);
   EXPECT_EQ(
       about(facts, "messages").text,

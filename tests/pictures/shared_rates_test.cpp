@@ -25,7 +25,7 @@ Profile sharing_profile() {
 TEST(SharedRates, ShowWhatWasMeasuredAndHowFarItIsFromTheLine) {
   auto profile = sharing_profile();
   profile.provenance_json =
-      R"({"sharing":[{"parameter":"injection","locality":"network","bytes":1000000,"pairs":[1,4,8],"seconds":[1.001e-3,2.201e-3,4.001e-3],
+      R"({"sharing":[{"parameter":"levels.node.up_rate_bytes_per_s","level":"network","bytes":1000000,"pairs":[1,4,8],"seconds":[1.001e-3,2.201e-3,4.001e-3],
                       "low_s":[1e-3,2e-3,4e-3],"high_s":[1.1e-3,2.3e-3,4.2e-3]}]})";
   ASSERT_TRUE(has_shared_rates(profile));
   const auto picture = draw_shared_rates(profile);
@@ -38,8 +38,10 @@ TEST(SharedRates, ShowWhatWasMeasuredAndHowFarItIsFromTheLine) {
   EXPECT_NEAR(rate["measured"][1]["residual"].get<double>(), 2.201 / 2.001 - 1, 1e-9);
   EXPECT_NE(picture.body.find("out of a node, 4 pairs: "), std::string::npos) << picture.body;
   EXPECT_NE(picture.body.find("its time is +10.0 % of the line's"), std::string::npos) << picture.body;
-  EXPECT_NE(picture.csv.find("injection,1000000,measured,4,0.002201,"), std::string::npos) << picture.csv;
-  EXPECT_NE(picture.csv.find("injection,1000000,line,2,"), std::string::npos) << "where the line bends" << picture.csv;
+  EXPECT_NE(picture.csv.find("levels.node.up_rate_bytes_per_s,1000000,measured,4,0.002201,"), std::string::npos)
+      << picture.csv;
+  EXPECT_NE(picture.csv.find("levels.node.up_rate_bytes_per_s,1000000,line,2,"), std::string::npos)
+      << "where the line bends" << picture.csv;
 }
 
 TEST(SharedRates, AreLinesAloneWhereNoMeasurementIsKept) {
@@ -55,7 +57,7 @@ TEST(SharedRates, OfAnEjectionThatOthersLimitFirstHaveNoLine) {
   auto profile = sharing_profile();
   profile.machine.levels[standard_level::node].up_rate_bytes_per_s = std::numeric_limits<double>::infinity();
   profile.provenance_json =
-      R"({"sharing":[{"parameter":"ejection","bytes":1000,"pairs":[1,2],"seconds":[2e-6,4e-6],"low_s":[2e-6,4e-6],"high_s":[2e-6,4e-6]}]})";
+      R"({"sharing":[{"parameter":"levels.node.down_rate_bytes_per_s","bytes":1000,"pairs":[1,2],"seconds":[2e-6,4e-6],"low_s":[2e-6,4e-6],"high_s":[2e-6,4e-6]}]})";
   const auto picture = draw_shared_rates(profile);
   EXPECT_EQ(picture.body.find("curve"), picture.body.rfind("curve")) << "but that of the legend";
   EXPECT_FALSE(Json::parse(picture.json)["rates"][0]["measured"][1].contains("residual"));
@@ -67,10 +69,10 @@ TEST(SharedRates, PassOverWhatIsNotAsCalibrateWritesIt) {
   for (
       const auto* text :
       {R"({"sharing":3})", R"({"sharing":[3,{}]})",
-       R"({"sharing":[{"parameter":"injection","bytes":0,"pairs":[1],"seconds":[1],"low_s":[1],"high_s":[1]}]})",
-       R"({"sharing":[{"parameter":"injection","bytes":1e300,"pairs":[1],"seconds":[1],"low_s":[1],"high_s":[1]}]})",
-       R"({"sharing":[{"parameter":"injection","bytes":8,"pairs":[1e300,0,"x"],"seconds":[1,1,1],"low_s":[1,1,1],"high_s":[1,1,1]}]})",
-       R"({"sharing":[{"parameter":"injection","bytes":8,"pairs":[1],"seconds":[1e-300],"low_s":[1e-300],"high_s":[1]}]})"}) {
+       R"({"sharing":[{"parameter":"levels.node.up_rate_bytes_per_s","bytes":0,"pairs":[1],"seconds":[1],"low_s":[1],"high_s":[1]}]})",
+       R"({"sharing":[{"parameter":"levels.node.up_rate_bytes_per_s","bytes":1e300,"pairs":[1],"seconds":[1],"low_s":[1],"high_s":[1]}]})",
+       R"({"sharing":[{"parameter":"levels.node.up_rate_bytes_per_s","bytes":8,"pairs":[1e300,0,"x"],"seconds":[1,1,1],"low_s":[1,1,1],"high_s":[1,1,1]}]})",
+       R"({"sharing":[{"parameter":"levels.node.up_rate_bytes_per_s","bytes":8,"pairs":[1],"seconds":[1e-300],"low_s":[1e-300],"high_s":[1]}]})"}) {
     profile.provenance_json = text;
     EXPECT_TRUE(timed_sharing(profile).empty()) << text;
   }

@@ -190,7 +190,7 @@ TEST(CalibrationFacts, ComeFromTheProvenance) {
   const auto without = draw_message_times(profile).body;
   EXPECT_EQ(without.find("band"), std::string::npos);
   profile.provenance_json =
-      R"({"fits":[{"locality":"socket","protocol":"eager","sizes":7,"median_relative_error":0.01,"alpha_interval_s":[9e-7,1.1e-6],"beta_interval_s_per_byte":[9e-11,1.1e-10]},{"locality":"node"},3],
+      R"({"fits":[{"level":"socket","protocol":"eager","sizes":7,"median_relative_error":0.01,"alpha_interval_s":[9e-7,1.1e-6],"beta_interval_s_per_byte":[9e-11,1.1e-10]},{"level":"node"},3],
           "held_out":[{"exchange":"few","strategy":"standard","predicted_s":1e-6,"measured_s":2e-6},{"strategy":"x"},[]]})";
   const auto fits = fitted_intervals(profile);
   ASSERT_EQ(fits.size(), 1U);

@@ -63,13 +63,18 @@ TEST(Rings, KeepAllNodesOrAllRanksOfANodeBusy) {
   using Rings = std::vector<std::vector<Rank>>;
   EXPECT_EQ(rings_between_nodes(parse_layout("0,0,1,1,2")), (Rings{{0, 2, 4}, {1, 3}}));
   EXPECT_TRUE(rings_between_nodes(Layout::with_ppn(4, 4)).empty());
-  EXPECT_EQ(rings_within_node(Layout::regular(2, 2, 3)), (Rings{{0, 1, 2}, {3, 4, 5}}));
-  EXPECT_TRUE(rings_within_node(Layout::regular(2, 2, 1)).empty());
-  EXPECT_EQ(rings_between_groups(parse_layout("3x1x1x2")), (Rings{{0, 2, 4}, {1, 5, 3}}))
+  EXPECT_EQ(rings_within(Layout::regular(2, 2, 3), standard_level::node), (Rings{{0, 1, 2}, {3, 4, 5}}));
+  EXPECT_TRUE(rings_within(Layout::regular(2, 2, 1), standard_level::node).empty());
+  EXPECT_EQ(rings_between(parse_layout("3x1x1x2"), standard_level::group), (Rings{{0, 2, 4}, {1, 5, 3}}))
       << "what a group sends goes to all others";
-  EXPECT_EQ(rings_between_groups(parse_layout("4x1x1x2")), (Rings{{0, 2, 4, 6}, {1, 5}, {3, 7}}));
-  EXPECT_EQ(rings_between_groups(parse_layout("0.0.0,1.0.0,1.0.0,0.1.0,1.1.0")), (Rings{{0, 1}, {3, 2}}));
-  EXPECT_TRUE(rings_between_groups(parse_layout("4x2")).empty());
+  EXPECT_EQ(rings_between(parse_layout("4x1x1x2"), standard_level::group), (Rings{{0, 2, 4, 6}, {1, 5}, {3, 7}}));
+  EXPECT_EQ(rings_between(parse_layout("0.0.0,1.0.0,1.0.0,0.1.0,1.1.0"), standard_level::group),
+            (Rings{{0, 1}, {3, 2}}));
+  EXPECT_TRUE(rings_between(parse_layout("4x2"), standard_level::group).empty());
+  const auto pods = parse_layout("pod=2,rack=2,node=1,core=2");
+  constexpr Level rack = 1, pod = 2;
+  EXPECT_EQ(rings_between(pods, rack), (Rings{{0, 2}, {1, 3}, {4, 6}, {5, 7}})) << "within their pods";
+  EXPECT_EQ(rings_between(pods, pod), (Rings{{0, 4}, {1, 5}, {2, 6}, {3, 7}}));
 }
 
 }  // namespace

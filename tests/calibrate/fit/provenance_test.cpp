@@ -18,16 +18,15 @@ TEST(CalibrationProvenance, TellsHowGoodItIs) {
   Segment segment;
   segment.sizes = 9;
   segment.alpha_interval = {1e-6, 2e-6};
-  provenance.fits.push_back({standard_level::network, "eager", segment});
-  provenance.messages = {{standard_level::network, 8, 2e-6, {1.9e-6, 2.1e-6}},
-                         {standard_level::network, 64, 3e-6, {3e-6, 3e-6}}};
+  provenance.fits.push_back({"network", "eager", segment});
+  provenance.messages = {{"network", 8, 2e-6, {1.9e-6, 2.1e-6}}, {"network", 64, 3e-6, {3e-6, 3e-6}}};
   provenance.sharing = {
-      {"injection", standard_level::network, 65536, {1, 2}, {1e-5, 3e-5}, {{1e-5, 2e-5}, {2e-5, 4e-5}}}};
+      {"levels.node.up_rate_bytes_per_s", "network", 65536, {1, 2}, {1e-5, 3e-5}, {{1e-5, 2e-5}, {2e-5, 4e-5}}}};
   provenance.slow_phases = {2, 20, 2.5};
   provenance.others = 0.5;
-  provenance.pace = {{standard_level::socket, 3e-7}, {standard_level::network, 2e-6}};
+  provenance.pace = {{"socket", "on a socket", 3e-7}, {"network", "between nodes", 2e-6}};
   provenance.held_out.push_back({"mixed", "stfw,n=2", 3e-6, 2e-6, {1.9e-6, 2.2e-6}});
-  provenance.not_measured.emplace_back("ejection: needs three nodes");
+  provenance.not_measured.emplace_back("levels.node.down_rate_bytes_per_s: needs three nodes");
   const auto json = Json::parse(to_json(provenance));
   EXPECT_EQ(json["mpi_library"], "MPI 1");
   EXPECT_EQ(json["ranks"], 6);
@@ -35,11 +34,11 @@ TEST(CalibrationProvenance, TellsHowGoodItIs) {
   EXPECT_EQ(json["transport"], "btl tcp,self");
   EXPECT_FALSE(json.contains("partition")) << "no batch system";
   EXPECT_EQ(json["host_hash"], "sha256:1:2");
-  EXPECT_EQ(json["fits"][0]["locality"], "network");
+  EXPECT_EQ(json["fits"][0]["level"], "network");
   EXPECT_EQ(json["fits"][0]["alpha_interval_s"], Json::array({1e-6, 2e-6}));
   EXPECT_EQ(json["messages"]["network"]["bytes"], Json::array({8, 64}));
   EXPECT_EQ(json["messages"]["network"]["high_s"], Json::array({2.1e-6, 3e-6}));
-  EXPECT_EQ(json["sharing"][0]["parameter"], "injection");
+  EXPECT_EQ(json["sharing"][0]["parameter"], "levels.node.up_rate_bytes_per_s");
   EXPECT_EQ(json["sharing"][0]["pairs"], Json::array({1, 2}));
   EXPECT_EQ(json["sharing"][0]["high_s"], Json::array({2e-5, 4e-5}));
   EXPECT_EQ(json["pace"], Json({{"socket", 3e-7}, {"network", 2e-6}}));
@@ -48,7 +47,7 @@ TEST(CalibrationProvenance, TellsHowGoodItIs) {
   EXPECT_EQ(json["held_out"][0]["strategy"], "stfw,n=2");
   EXPECT_EQ(json["held_out"][0]["measured_interval_s"], Json::array({1.9e-6, 2.2e-6}));
   EXPECT_DOUBLE_EQ(json["held_out"][0]["error"].get<double>(), 0.5) << "predicted over measured, less 1";
-  EXPECT_EQ(json["not_measured"], Json::array({"ejection: needs three nodes"}));
+  EXPECT_EQ(json["not_measured"], Json::array({"levels.node.down_rate_bytes_per_s: needs three nodes"}));
   Profile profile;
   profile.provenance_json = json.dump();
   EXPECT_EQ(fingerprint_of(profile), provenance.fingerprint);

@@ -137,6 +137,22 @@ TEST(OldProfile, OfVersionOneHasNothingThatVersionTwoAdded) {
   }
 }
 
+TEST(OldProfile, HasAProvenanceInTheWordsOfToday) {
+  auto json = least_profile();
+  json["provenance"] = Json::parse(
+      R"({"fits": [{"locality": "node", "protocol": "eager"}, 3], "not_measured": ["injection: by hand"],
+          "sharing": [{"parameter": "injection", "locality": "network"}, {"parameter": "ejection"}, {"parameter": 1},
+                      {"parameter": "host.socket.aggregate_rate_bytes_per_s", "locality": "socket", "level": "own"}],
+          "device": {"fits": [{"locality": "network"}]}})");
+  EXPECT_EQ(Json::parse(parse(json).provenance_json),
+            Json::parse(
+                R"({"fits": [{"level": "node", "protocol": "eager"}, 3], "not_measured": ["injection: by hand"],
+              "sharing": [{"parameter": "levels.node.up_rate_bytes_per_s", "level": "network"},
+                          {"parameter": "levels.node.down_rate_bytes_per_s"}, {"parameter": 1},
+                          {"parameter": "levels.socket.host.aggregate_rate_bytes_per_s", "locality": "socket", "level": "own"}],
+              "device": {"fits": [{"level": "network"}]}})"));
+}
+
 TEST(OldProfile, OfANewerMinorVersionKeepsWhatIsKnownAndTellsWhatIsNot) {
   auto json = full_profile();
   json["schema_minor"] = 5;

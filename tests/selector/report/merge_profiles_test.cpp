@@ -51,7 +51,7 @@ TEST(MergedProfiles, TellThePaceOfTheLaunchWhoseChannelTheyKeep) {
   }
   const auto paces = pace_of(merge_profiles(launches));
   ASSERT_EQ(paces.size(), 1U) << "no launch has a channel of the network";
-  EXPECT_EQ(paces[0].level, standard_level::socket);
+  EXPECT_EQ(paces[0].level, "socket");
   EXPECT_EQ(paces[0].seconds, 2e-7);
 }
 
@@ -126,12 +126,12 @@ TEST(MergedProfiles, KnowNoMoreThanTheLaunchThatIsKeptWhereLaunchesHappenToAgree
   std::vector<NamedProfile> alike{launch("1", 1), launch("2", 1), launch("3", 1)};
   for (auto& each : alike) {
     auto provenance = Json::parse(each.profile.provenance_json);
-    provenance["fits"] = {{{"locality", "socket"},
+    provenance["fits"] = {{{"level", "socket"},
                            {"protocol", "eager"},
                            {"alpha_interval_s", {0.9e-6, 1.2e-6}},
                            {"beta_interval_s_per_byte", {0.8e-10, 0.9e-10}}},
-                          {{"locality", "node"}, {"protocol", "eager"}, {"alpha_interval_s", {0, 1}}},
-                          {{"locality", "socket"}, {"protocol", "other"}, {"alpha_interval_s", {"no", nullptr}}}};
+                          {{"level", "node"}, {"protocol", "eager"}, {"alpha_interval_s", {0, 1}}},
+                          {{"level", "socket"}, {"protocol", "other"}, {"alpha_interval_s", {"no", nullptr}}}};
     each.profile.provenance_json = provenance.dump();
   }
   const auto fits = Json::parse(merge_profiles(alike).provenance_json)["fits"];
