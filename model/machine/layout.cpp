@@ -303,25 +303,33 @@ const std::vector<std::vector<std::string>> levels_of_product{{"node"},
                                                               {"group", "node", "socket", "numa"},
                                                               {"group", "node", "socket", "numa", "cache"}};
 
+/// The part of a text that an error names: it may have a million levels, or ranks.
+std::string shown_part(const std::string& text) {
+  constexpr std::size_t length = 60;
+  return text.size() <= length ? text : text.substr(0, length) + "...";
+}
+
+InputError error_in(const std::string& text, const std::string& what, const std::string& remedy) {
+  return {"layout " + shown_part(text), what, remedy};
+}
+
 /// @throws InputError
 void check_level_count(const std::string& text, std::size_t count) {
-  constexpr std::size_t shown = 40;  // of a text that may have a million levels
   if (count >= most_levels)
-    throw InputError("layout " + text.substr(0, shown), fmt::format("it has {} levels", count),
-                     fmt::format("use {} at most", most_levels - 1));
+    throw error_in(text, fmt::format("it has {} levels", count), fmt::format("use {} at most", most_levels - 1));
 }
 
 /// @throws InputError
 void check_name(const std::string& text, const std::string& name) {
   if (!is_level_name(name))
-    throw InputError("layout " + text, "'" + name + "' is no name of a level", "use a to z, 0 to 9, _ and -");
+    throw error_in(text, "'" + shown_part(name) + "' is no name of a level", "use a to z, 0 to 9, _ and -");
 }
 
 /// @throws InputError
 int read_factor(const std::string& text, const std::string& number, const std::string& piece,
                 const std::string& remedy) {
   if (const auto factor = parse_number<int>(number)) return *factor;
-  throw InputError("layout " + text, "'" + piece + "' is no number", remedy);
+  throw error_in(text, "'" + shown_part(piece) + "' is no number", remedy);
 }
 
 /// "4x2x8"
@@ -332,8 +340,8 @@ LayoutText read_product(const std::string& text) {
   for (const auto& piece : pieces)
     result.factors.push_back({"rank", read_factor(text, piece, piece, "write NODESxRANKS, for example 4x8")});
   if (pieces.size() - 2 >= levels_of_product.size())  // 'x' separates at least two
-    throw InputError("layout " + text, fmt::format("it has {} factors", pieces.size()),
-                     "write NODESxRANKS, NODESxSOCKETSxRANKS, GROUPSxNODESxSOCKETSxRANKS, or name them: node=4,core=8");
+    throw error_in(text, fmt::format("it has {} factors", pieces.size()),
+                   "write NODESxRANKS, NODESxSOCKETSxRANKS, GROUPSxNODESxSOCKETSxRANKS, or name them: node=4,core=8");
   const auto& names = levels_of_product[pieces.size() - 2];
   for (std::size_t f = 0; f < names.size(); ++f) result.factors[f].name = names[f];
   result.ranks = checked_product(result.factors);
@@ -366,10 +374,10 @@ std::vector<int> read_place(const std::string& text, const std::string& piece, b
         number && *number >= 0 && place.size() < (is_named ? most_levels : most))
       place.push_back(*number);
     else
-      throw InputError("layout " + text, "entry '" + piece + "' is no node",
-                       piece == text && piece.find('.') == std::string::npos
-                           ? "write NODESxRANKS, for example 4x8, or one entry a rank: 0,0,1,1"
-                           : "write one entry a rank, NODE, NODE.SOCKET or GROUP.NODE.SOCKET, for example 0,0,1,1");
+      throw error_in(text, "entry '" + shown_part(piece) + "' is no node",
+                     piece == text && piece.find('.') == std::string::npos
+                         ? "write NODESxRANKS, for example 4x8, or one entry a rank: 0,0,1,1"
+                         : "write one entry a rank, NODE, NODE.SOCKET or GROUP.NODE.SOCKET, for example 0,0,1,1");
   return place;
 }
 
@@ -384,10 +392,10 @@ LayoutText read_list(const std::string& text, std::vector<std::string> names, co
     places.push_back(read_place(text, piece, is_named));
     const auto numbers = places.back().size(), before = places.front().size();
     if (is_named && numbers != names.size())
-      throw InputError("layout " + text, "entry '" + piece + "' has another number of levels",
-                       fmt::format("write {} for each rank", join(names, ".")));
+      throw error_in(text, "entry '" + shown_part(piece) + "' has another number of levels",
+                     fmt::format("write {} for each rank", join(names, ".")));
     if ((numbers == with_group) != (before == with_group) && !is_named)
-      throw InputError("layout " + text, "only some of its entries have a group", "write GROUP.NODE.SOCKET for all");
+      throw error_in(text, "only some of its entries have a group", "write GROUP.NODE.SOCKET for all");
   }
   if (!is_named) {
     std::size_t most = 0;
@@ -415,8 +423,8 @@ LayoutText read_layout_text(const std::string& text) {
 Layout parse_layout(const std::string& text, int ranks) {
   const auto layout = read_layout_text(text);
   if (ranks > 0 && layout.ranks != ranks)
-    throw InputError("layout " + text, fmt::format("it has {} ranks but {} are needed", layout.ranks, ranks),
-                     "change the layout or the number of ranks");
+    throw error_in(text, fmt::format("it has {} ranks but {} are needed", layout.ranks, ranks),
+                   "change the layout or the number of ranks");
   return layout.build();
 }
 

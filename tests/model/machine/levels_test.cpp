@@ -96,9 +96,26 @@ TEST(LayoutOfLevels, IsRefusedInOneSentence) {
   refused("node=2,numa=0,core=4", "is no layout");
   refused("1x1x1x1x1x1x1", "it has 7 factors");
   refused("node.numa:0.0,1", "has another number of levels");
-  std::string many = "node=1";
-  for (int i = 0; i < 1'000'000; ++i) many += ",l" + std::to_string(i) + "=1";
-  refused(many, "levels; use 7 at most");
+}
+
+TEST(LayoutOfLevels, IsRefusedInOneShortSentenceWhereItHasAMillionLevelsOrRanks) {
+  const auto repeated = [](const std::string& begin, const std::string& part, const std::string& end) {
+    std::string text = begin;
+    for (int i = 0; i < 1'000'000; ++i) text += part;
+    return text + end;
+  };
+  for (const auto& [text, why] :
+       {std::pair(repeated("node=1", ",l=1", ""), "levels; use 7 at most"),
+        std::pair(repeated("1", "x1", ""), "levels; use 7 at most"),
+        std::pair(repeated("node", ".l", ":0"), "levels; use 7 at most"),
+        std::pair(repeated("0", ".0", ""), "is no node"), std::pair(repeated("node:0", ".0", ""), "is no node"),
+        std::pair(repeated("node=2,", "l", "=y"), "is no number"),
+        std::pair(repeated("node=2,", "L", "=2,core=2"), "is no name of a level"),
+        std::pair(repeated("0", ",0", ",?"), "entry '?' is no node")}) {
+    const auto error = error_of([&, &text = text] { parse_layout(text); });
+    expect_sentence(error, {why});
+    EXPECT_LT(error.size(), 300U);
+  }
 }
 
 TEST(LayoutOfLevels, MayNestStandardLevelsInAnotherOrder) {
