@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <list>
 #include <map>
 #include <set>
 
@@ -21,8 +22,7 @@
 namespace commpass {
 namespace {
 
-/// A machine of which everything is known, with 16 ranks.
-Machine full_machine() {
+Machine make_full_machine() {
   auto machine =
       parse_profile(
           R"({"schema_version": 2, "schema_minor": 4, "name": "full", "provenance": {}, "verdict": {"trust": "good", "uncertainty": 0, "why": "it is made up", "remedy": "none"},
@@ -50,6 +50,12 @@ Machine full_machine() {
   return machine;
 }
 
+/// A machine of which everything is known, with 16 ranks.
+const Machine& full_machine() {
+  static const auto machine = make_full_machine();
+  return machine;
+}
+
 const auto layout = Layout::regular(1, 2, 4, 2);  // two groups of one node
 using Prices = std::map<std::string, Seconds>;
 
@@ -74,7 +80,7 @@ Prices prices_of_sparse(const Machine& machine) {
 Prices prices_of_value_loops(const Machine& machine) { return {{"value loop", value_loop_seconds(machine, 100, 800)}}; }
 
 /// All kinds of prices.
-Prices prices_of(const Machine& machine) {
+Prices all_prices(const Machine& machine) {
   auto prices = prices_of_sparse(machine);
   const auto pattern = generate_pattern("random:ranks=16,bytes=700,degree=6");
   std::vector<Strategy> strategies;
@@ -88,6 +94,16 @@ Prices prices_of(const Machine& machine) {
   for (const auto& candidate : rank_one_shot({0.5, 0.5, 700}, layout, machine))
     prices["one-shot " + to_string(candidate.strategy)] = candidate.cost.seconds;
   return prices;
+}
+
+using Pricing = Prices (*)(const Machine&);
+
+/// The prices of machines that recur are calculated once: that takes long under sanitizers.
+const Prices& prices_of(const Machine& machine, Pricing pricing = all_prices) {
+  static std::map<Pricing, std::list<std::pair<Machine, Prices>>> known;
+  auto& entries = known[pricing];
+  const auto found = std::ranges::find(entries, machine, &std::pair<Machine, Prices>::first);
+  return found != entries.end() ? found->second : entries.emplace_back(machine, pricing(machine)).second;
 }
 
 /// Makes absent what matches a pattern.
@@ -124,7 +140,7 @@ double difference(const Prices& a, const Prices& b) {
 struct StandIn {
   const char* says;                                                         ///< part of its cell
   std::function<void(Machine& machine, const NamedParameter& each)> write;  ///< writes it out
-  Prices (*prices)(const Machine&) = prices_of;                             ///< those that it is said to hold for
+  Pricing prices = all_prices;                                              ///< those that it is said to hold for
 };
 
 const std::map<std::string, StandIn>& stand_ins() {
@@ -275,8 +291,9 @@ TEST(Parameters, ThatAreAbsentArePricedByTheirStandIns) {
       auto written = full;
       for (const auto& same : named_parameters(written))
         if (same.name == each.name) stand_in.write(written, same);
-      EXPECT_LT(difference(stand_in.prices(written), stand_in.prices(absent)), rounding);
-      matters = std::max(matters, difference(stand_in.prices(full), stand_in.prices(absent)));
+      const auto& as_absent = prices_of(absent, stand_in.prices);
+      EXPECT_LT(difference(prices_of(written, stand_in.prices), as_absent), rounding);
+      matters = std::max(matters, difference(prices_of(full, stand_in.prices), as_absent));
     }
     if (row.key != std::string("rendezvous_from_bytes")) {  // which one stage does not show
       EXPECT_GT(matters, rounding) << pattern << " has no influence here, so that this says nothing";
@@ -307,11 +324,11 @@ TEST(Parameters, OfRendezvousAreAsIfNoMessageWaitedInSparseExchanges) {
 }
 
 void expect_not_offered(const Machine& machine, const NotOffered& what) {
-  static const auto all = prices_of(full_machine());
+  const auto& all = prices_of(full_machine());
   EXPECT_NE(what.reason(machine).find(what.in_reason), std::string::npos) << what.reason(machine);
   EXPECT_EQ(what.reason(full_machine()), "");
   if (what.prices.empty()) return;
-  const auto prices = prices_of(machine);
+  const auto& prices = prices_of(machine);
   for (const auto& name : what.prices) {
     EXPECT_TRUE(all.contains(name)) << name;
     EXPECT_FALSE(prices.contains(name)) << name;
@@ -331,7 +348,7 @@ TEST(Parameters, WithoutWhichAStrategyHasNoPriceLeaveItOut) {
 }
 
 TEST(Parameters, ThatNoPriceUsesChangeNone) {
-  const auto all = prices_of(full_machine());
+  const auto& all = prices_of(full_machine());
   for (const auto& row : machine_parameters())
     if (!row.is_required() && std::string(row.absence).find(unused) != std::string::npos) {
       EXPECT_EQ(prices_of(without(full_machine(), pattern_of(row))), all) << pattern_of(row);
