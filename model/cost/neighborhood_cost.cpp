@@ -181,6 +181,7 @@ const Schedule& NeighborhoodSchedule::of_node() const { return node_->schedule; 
 
 Cost NeighborhoodSchedule::evaluate(Bytes times, Window window, const Machine& machine, CostModel model) const {
   const auto of_node = of_a_node(machine, node_->parts);
+  const auto layout = node_->layout.on(machine);
   auto schedule = node_->schedule;
   auto foldings = node_->foldings;
   for (auto& bytes : schedule.self_bytes) bytes *= times;
@@ -205,9 +206,8 @@ Cost NeighborhoodSchedule::evaluate(Bytes times, Window window, const Machine& m
       foldings[s][i] = node_->foldings[s][order[i]];
     }
   }
-  return model == CostModel::burst
-             ? evaluate_burst(schedule, node_->layout, of_node, Usage::planned, &foldings)
-             : evaluate_bulk(schedule, node_->layout, of_node, model == CostModel::max_rate, &foldings);
+  return model == CostModel::burst ? evaluate_burst(schedule, layout, of_node, Usage::planned, &foldings)
+                                   : evaluate_bulk(schedule, layout, of_node, model == CostModel::max_rate, &foldings);
 }
 
 }  // namespace commpass

@@ -16,8 +16,7 @@ namespace commpass {
 /// may send less or more over the network.
 class NeighborhoodSchedule {
  public:
-  /// @param layout  of as many ranks as the grid
-  /// @param layout  on() the machine that prices it
+  /// @param layout  of as many ranks as the grid, on() the machine that prices it
   /// @throws InputError if it has another number
   NeighborhoodSchedule(const Neighborhood& neighborhood, const GridWay& way, const NeighborBytes& sizes,
                        const Layout& layout);

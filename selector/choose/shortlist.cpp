@@ -18,7 +18,7 @@ namespace {
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 
-/// What a lone message takes.
+/// What a lone message takes. @param layout  on() the machine
 Seconds postal_seconds(const Edge& edge, const Layout& layout, const Machine& machine) {
   const auto& protocol = host_channel(machine, layout.level(edge.source, edge.destination)).protocol(edge.bytes);
   return protocol.alone_seconds(static_cast<double>(edge.bytes));
@@ -86,7 +86,8 @@ class Shortlist {
 
 }  // namespace
 
-std::vector<Seconds> busy_seconds(const Pattern& pattern, const Layout& layout, const Machine& machine) {
+std::vector<Seconds> busy_seconds(const Pattern& pattern, const Layout& given, const Machine& machine) {
+  const auto layout = given.on(machine);
   const auto ranks = static_cast<std::size_t>(pattern.ranks);
   std::vector<Seconds> sending(ranks, 0), receiving(ranks, 0);
   for (const auto& edge : pattern.edges) {
