@@ -42,7 +42,7 @@ struct SweptRate {
 
 /// The rate that the pairs share, from a sweep over how many of the first of them are active.
 /// @param pairs     at least two
-/// @param multiple  so many pairs begin or end on as many nodes: as many on each, so that none is busier than others
+/// @param multiple  numbers of pairs are multiples of it, so that the pairs begin or end evenly on all nodes
 /// @param what   the parameter, for what is told if the pairs do not reach its limit
 SweptRate sweep(Calibration& calibration, const std::vector<Pair>& pairs, Level level, int multiple, double share,
                 const std::string& what) {

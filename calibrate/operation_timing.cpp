@@ -48,7 +48,7 @@ Seconds time_puts(MPI_Comm comm, const PutWindow& window, int puts, int repetiti
   COMMPASS_MPI_CALL(MPI_Win_fence, 0, window.get());
   return mean(comm, repetitions, [&] {
     for (int i = 0; i < puts; ++i) {
-      // Evenly over all other ranks, and to a place that nobody else puts into.
+      // Evenly over all other ranks, and to a place that no other rank puts into.
       const int step = static_cast<int>(std::int64_t{ranks - 1} * i / puts);
       const auto place = static_cast<MPI_Aint>((std::int64_t{rank} * most_puts + i) * put_bytes);
       COMMPASS_MPI_CALL(MPI_Put, data.data(), static_cast<int>(put_bytes), MPI_BYTE, (rank + 1 + step) % ranks, place,

@@ -1,4 +1,4 @@
-// The operations of dynamic exchanges: collectives, messages that nobody expects, one-sided communication.
+// The operations of dynamic exchanges: collectives, unexpected messages, one-sided communication.
 #include <algorithm>
 #include <map>
 #include <string>

@@ -97,7 +97,7 @@ void tell_undetermined(Calibration& calibration, Level level, const Protocol& pr
                   calibration.host_key(level, protocol.name), of, and_so));
 }
 
-/// Where nobody can send to a rank but one other, messages each way tell: what that takes beyond sending.
+/// Where a rank has one partner only, messages each way tell: what they take beyond sending.
 void measure_receiving_of_two(Calibration& calibration, Level level, double share) {
   auto& channel = calibration.channel(level);
   const auto bursts = time_both_ways(calibration, level, channel, share);

@@ -71,7 +71,7 @@ Times times_of(Calibration& calibration, const std::vector<Round>& rounds, Bytes
   return result;
 }
 
-/// The nodes that take far longer than the one in the middle, or of two than the faster one.
+/// The nodes that take far longer than the median node, or of two than the faster one.
 void find_slow(const Times& times, std::map<int, double>& slow) {
   if (times.size() < 2) return;
   std::vector<double> highs, lows;

@@ -119,7 +119,7 @@ int Bench::messages_at_a_time(Bytes bytes, int repetitions) const {
   return static_cast<int>(std::min<Bytes>(most, (repetitions + parts - 1) / parts));
 }
 
-/// So many of them, one behind the other.
+/// `messages` of them, one after the other.
 void Bench::write_messages(Bytes bytes, int messages) {
   if (is_on_host_) write_anew(std::span(send_.get(), static_cast<std::size_t>(std::min(room_, messages * bytes))));
 }

@@ -26,7 +26,7 @@ class Bench {
   /// @param memory         from which messages are sent and in which they come; alive as long as this
   Bench(MPI_Comm comm, Bytes largest_bytes, Memory& memory = host_memory());
 
-  /// From now on sends of up to so many bytes have a new request each time, as real exchanges do; all others, and at
+  /// From now on sends of up to `bytes` have a new request each time, as real exchanges do; all others, and at
   /// first all, are persistent, but synchronous ones.
   void send_anew_up_to(Bytes bytes) { new_send_bytes_ = bytes; }
 
@@ -63,7 +63,7 @@ class Bench {
   /// has arrived, the next follows, while the other one is half way. So what they share is never idle because some are
   /// about to begin.
   /// @param begin_s  in which the first message moves no bytes yet
-  /// @return what once takes, of the pair in the middle: begin_s, and the mean of the rest
+  /// @return what once takes, of the median pair: begin_s, and the mean of the rest
   Seconds streams(std::span<const Rank> senders, std::span<const Rank> receivers, Bytes bytes, Seconds begin_s,
                   int repetitions);
 

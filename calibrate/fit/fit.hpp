@@ -48,7 +48,7 @@ struct Line {
 Line fit_line(std::span<const SizePoint> points);
 /// The same without Huber's weights.
 Line fit_line_plainly(std::span<const SizePoint> points);
-/// By how much times are off a line, in the middle. @param points  at least one
+/// Median distance of times from a line. @param points  at least one
 double median_relative_error(std::span<const SizePoint> points, const Line& line);
 
 /// A line that holds for sizes up to max_bytes.
@@ -97,7 +97,7 @@ CallFit fit_call(std::span<const double> messages, std::span<const double> secon
 /// The rate that ranks share, from the times of k pairs that each move `bytes` at once:
 /// T(k) = max(T(1), alpha + k·bytes / rate).
 /// @param seconds  T(k) for pairs[i] pairs; pairs[0] is 1
-/// @param known    how well each is known; empty: nobody knows
+/// @param known    how well each is known; empty: not known
 /// @return infinity if T does not grow by more than a tenth, or, beyond doubt, by a thirtieth: the limit is not reached
 double fit_shared_rate(std::span<const int> pairs, std::span<const double> seconds, Bytes bytes, Seconds alpha_s,
                        std::span<const Interval> known = {});

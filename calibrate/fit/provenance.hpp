@@ -28,7 +28,7 @@ struct MeasuredMessage {
   Interval interval_s{};  ///< 95 %
 };
 
-/// Messages of so many pairs of ranks at once, which share a rate.
+/// Messages of growing numbers of pairs of ranks at once, which share a rate.
 struct MeasuredSharing {
   std::string parameter;             ///< "levels.node.up_rate_bytes_per_s", …
   std::string level;                 ///< of the messages
@@ -75,7 +75,7 @@ struct CopyWay {
   auto operator<=>(const CopyWay&) const = default;
 };
 
-/// The line of those that so many processes make at once.
+/// The line of the copies that `processes` make at once.
 struct CopyFit {
   CopyWay way{};
   int processes = 1;
@@ -114,7 +114,7 @@ struct Provenance {
   std::vector<SlowNode> slow_nodes;
   SlowPhases slow_phases;
   double others = 0;                      ///< processors that other programs kept busy meanwhile
-  std::vector<Pace> pace;                 ///< of small messages, in the middle of the calibration
+  std::vector<Pace> pace;                 ///< of small messages, the median over the calibration
   std::vector<std::string> not_measured;  ///< each: what, and why
   std::vector<std::string> no_time_for;   ///< those of them for which no time was left
   std::string measured_again;             ///< what, why, and what came of it; empty: nothing

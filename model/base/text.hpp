@@ -41,8 +41,7 @@ SizeProblem size_problem(std::string_view text);
 /// "512", "16KiB", "3MiB": exact and as short as it goes, for parse_bytes.
 std::string print_bytes(Bytes bytes);
 
-/// "1.57", "+12": for people, so many digits behind the point. A million and more are "1.5e+300", since nobody counts
-/// digits.
+/// "1.57", "+12": for people, with `decimals` digits behind the point. A million and more are "1.5e+300".
 std::string format_fixed(double value, int decimals, bool with_sign = false);
 
 /// "512 B", "16 KiB", "3.4 MiB": for people, three digits.
@@ -54,7 +53,8 @@ std::string format_seconds(Seconds seconds);
 /// "7.5 %", "38 %", and beyond 100 % the factor: "4.6 times", "358 times". An excess over 1, 0 or more.
 std::string format_share(double share);
 
-/// "+12 %", "-3.5 %", and of what is predicted more than twice too long the factor: "358 times". Predicted ÷ measured
+/// "+12 %", "-3.5 %", and the factor of a prediction that is more than twice too long: "358 times". Predicted ÷
+/// measured
 /// - 1.
 std::string format_error(double error);
 /// "+12%", for a column; else as format_error.

@@ -52,8 +52,8 @@ struct Channel {
   double aggregate_rate_bytes_per_s = std::numeric_limits<double>::infinity();
   double link_rate_bytes_per_s = std::numeric_limits<double>::infinity();  ///< what the messages of one rank share;
                                                                            ///< infinite: its processor's time holds it
-  std::optional<Bytes> rendezvous_from_bytes{};  ///< messages of so many bytes and more wait until their receive is
-                                                 ///< posted; absent: not known
+  std::optional<Bytes> rendezvous_from_bytes{};  ///< smallest message that waits until its receive is posted;
+                                                 ///< absent: not known
   bool operator==(const Channel&) const = default;
 
   const Protocol& protocol(Bytes bytes) const {
@@ -65,7 +65,8 @@ struct Channel {
   /// does any wait.
   bool is_eager(Bytes bytes) const { return rendezvous_from_bytes && bytes < *rendezvous_from_bytes; }
   bool awaits_receive(Bytes bytes) const { return rendezvous_from_bytes && bytes >= *rendezvous_from_bytes; }
-  /// What one more message of so many bytes takes to leave its sender: his processor, or his link if that takes longer.
+  /// Time of one more message of this size to leave its sender: of the sender's processor, or its link if that is
+  /// longer.
   Seconds leaving_seconds(double bytes) const {
     return std::max(protocol(static_cast<Bytes>(bytes)).next_seconds(bytes), bytes / link_rate_bytes_per_s);
   }
@@ -135,11 +136,11 @@ struct OperationCosts {
   /// each message at either end. Negative if it is faster. Without the second the first is for any number.
   std::optional<Seconds> neighbor_alltoall_s, neighbor_alltoall_message_s;
   std::optional<Seconds> alltoallv_s{},
-      alltoallv_message_s{};  ///< the same of MPI_Alltoallv, beyond a direct exchange that is called once
+      alltoallv_message_s{};  ///< of MPI_Alltoallv, beyond a direct exchange that is called once
   /// What Commpass's own calls take beyond the messages: for each batch of a planned exchange and of one that is called
   /// once, for each discovery of a sparse exchange.
   std::optional<Seconds> batch_s{}, batch_once_s{}, discovery_s{};
-  /// Sends of up to so many bytes take less with a new request for each than with a persistent one.
+  /// The largest send that takes less with a new request than with a persistent one.
   std::optional<Bytes> new_send_bytes{};
   std::optional<int> ranks{};  ///< with how many ranks barrier, allreduce, fence and window were measured; at least two
   bool operator==(const OperationCosts&) const = default;
@@ -214,8 +215,8 @@ struct Machine {
 /// For people, where the ends of a message of a level are: "on a socket", "between sockets", "between nodes".
 std::string place_of(const Machine& machine, Level level);
 
-/// The machine with all rates that ranks share taken times `factor`: infinity where nobody shares, 1/n for what one of
-/// n ranks gets that do the same.
+/// The machine with all rates that ranks share taken times `factor`: infinity for no contention, 1/n for the part of
+/// one of n ranks that do the same.
 Machine with_shared_rates_times(Machine machine, double factor);
 
 /// What it takes to bring pieces of memory together, or to their places: by copies, or by the MPI library, of a derived

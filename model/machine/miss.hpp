@@ -8,7 +8,7 @@ namespace commpass {
 /// The factor by which two positive numbers differ, to either side alike, less 1.
 inline double miss_between(double one, double other) { return std::max(one / other, other / one) - 1; }
 
-/// What exchanges that no fit has seen may be off by in the middle, where a profile is good, and where it is usable.
+/// The largest median error on exchanges that were not used for fitting, of a good profile and of a usable one.
 inline constexpr double most_miss_if_good = 0.15, most_miss_if_usable = 0.3;
 
 }  // namespace commpass

@@ -9,10 +9,10 @@
 
 namespace commpass {
 
-/// What is timed: messages of so many bytes, one at a time.
+/// Size of the messages that are timed, one at a time.
 inline constexpr Bytes pace_bytes = 8;
 
-/// Where they take so many times as long, or as short, the machine is not what it was.
+/// The factor from which on the machine counts as changed, to either side.
 inline constexpr double another_pace = 1.5;
 
 /// What one takes between two ranks of a level.

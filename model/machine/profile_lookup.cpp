@@ -22,7 +22,7 @@ namespace {
 
 constexpr auto* below_prefix = "share/commpass/profiles";
 
-/// The shared library or the program that holds this code; empty: nobody knows.
+/// The shared library or the program that holds this code; empty: not known.
 std::string own_file() {
   Dl_info info{};
   std::error_code ignored;

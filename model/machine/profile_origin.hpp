@@ -11,8 +11,7 @@
 namespace commpass {
 
 /// A set of hosts as the provenance of a profile holds it, "sha256:SALT:DIGEST": whether two sets are the same can be
-/// told, their names cannot be read. No more than that: who has a list of candidates can try them, as with any hash of
-/// guessable words.
+/// told, their names cannot be read. A list of candidates can be tried, as with any hash of guessable words.
 /// @param names  in any order, repeated or not
 /// @param salt   without ':', drawn anew for each profile, so that hashes of different profiles cannot be compared
 std::string host_hash(const std::vector<std::string>& names, const std::string& salt);

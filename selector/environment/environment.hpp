@@ -11,15 +11,15 @@
 
 namespace commpass {
 
-/// When to show progress on stderr. Under a launcher `automatic` means off: nobody can tell whether somebody looks.
+/// When to show progress on stderr. Under a launcher, which forwards stderr, `automatic` means off.
 enum class Progress { automatic, always, never };
 
 /// What becomes of the calls of MPI of a program that libcommpass-mpi was put before.
 enum class Interposition {
   off,     ///< they are MPI's
   record,  ///< they are counted, and are MPI's
-  on,      ///< what is faster runs them
-  always   ///< ours runs them: for tests
+  on,      ///< the faster of MPI and Commpass runs them
+  always   ///< Commpass runs them: for tests
 };
 
 /// @throws InputError unless the text is auto, always or never
