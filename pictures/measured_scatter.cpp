@@ -26,15 +26,12 @@ bool MeasuredPrice::can_be_drawn() const {
 std::vector<MeasuredPrice> read_measured_prices(const std::string& json, const std::string& origin) {
   const auto parsed = Json::parse_or_null(json);
   std::vector<MeasuredPrice> prices;
-  if (parsed.is_object() && parsed.contains("ranking") && parsed["ranking"].is_array())
-    for (const auto& row : parsed["ranking"]) {
-      if (!row.is_object() || !row.contains("strategy") || !row["strategy"].is_string()) continue;
-      const auto seconds = [&](const char* key) {
-        return row.contains(key) && row[key].is_number() ? row[key].get<double>() : 0;
-      };
-      MeasuredPrice price{row["strategy"].get<std::string>(), seconds("predicted_s"), seconds("measured_s"), {}};
-      if (price.can_be_drawn()) prices.push_back(std::move(price));
-    }
+  for (const auto& row : parsed.list("ranking")) {
+    const auto strategy = row.optional<std::string>("strategy");
+    if (!strategy) continue;
+    MeasuredPrice price{*strategy, row.number_or_0("predicted_s"), row.number_or_0("measured_s"), {}};
+    if (price.can_be_drawn()) prices.push_back(std::move(price));
+  }
   if (prices.empty())
     throw InputError(origin, "it has no predicted and measured times from 1e-12 to 1e6 s",
                      "name a file that 'commpass measure --json' printed");

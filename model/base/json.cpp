@@ -300,6 +300,18 @@ Json& Json::operator[](std::string_view key) {
   return found != members.end() ? found->value : members.emplace_back(Member{std::string(key), {}}).value;
 }
 
+std::optional<std::pair<double, double>> Json::interval(std::string_view key) const {
+  const auto& ends = list(key);
+  if (ends.size() != 2 || !ends[0].is_number() || !ends[1].is_number()) return std::nullopt;
+  return std::pair(ends[0].number(), ends[1].number());
+}
+
+const Json::Array& Json::list(std::string_view key) const {
+  static const Json none = array();
+  const Json* found = find(key);
+  return (found && found->is_array() ? *found : none).elements();
+}
+
 void Json::update(const Json& object) {
   for (const auto& [key, value] : object.items()) (*this)[key] = value;
 }

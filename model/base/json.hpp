@@ -114,6 +114,19 @@ class Json {
     const Json* found = find(key);
     return found ? found->get<Value>() : if_absent;
   }
+  /// The number or text of a key; nothing if it is absent, or of another type.
+  template <class Value>
+  std::optional<Value> optional(std::string_view key) const {
+    const Json* found = find(key);
+    const bool fits = found && (std::is_same_v<Value, std::string> ? found->is_string() : found->is_number());
+    return fits ? std::optional(found->get<Value>()) : std::nullopt;
+  }
+  std::string text(std::string_view key) const { return optional<std::string>(key).value_or(""); }
+  double number_or_0(std::string_view key) const { return optional<double>(key).value_or(0); }
+  /// Two numbers in a list; nothing for any other value.
+  std::optional<std::pair<double, double>> interval(std::string_view key) const;
+  /// The elements of the list of a key; none if it is absent, or no list.
+  const Array& list(std::string_view key) const;
   void update(const Json& object);   ///< adds its members, or replaces those of the same keys
   void erase(std::string_view key);  ///< a key that is absent is ignored
   const Object& items() const;       ///< none of null; @throws JsonError for other values

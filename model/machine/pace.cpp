@@ -19,12 +19,10 @@ std::string describe_pace(std::span<const Pace> paces) {
 
 std::vector<Pace> pace_of(const Profile& profile) {
   std::vector<Pace> paces;
-  const auto provenance = Json::parse(profile.provenance_json);
-  const auto* found = provenance.find("pace");
-  if (!found || !found->is_object()) return paces;
+  const auto found = Json::parse(profile.provenance_json).value("pace", Json());
   for (Level level = 0; level <= profile.machine.outermost(); ++level)
-    if (const auto seconds = found->value(profile.machine.name_of(level), Json()); seconds.is_number())
-      paces.push_back({profile.machine.name_of(level), place_of(profile.machine, level), seconds.get<Seconds>()});
+    if (const auto seconds = found.optional<Seconds>(profile.machine.name_of(level)))
+      paces.push_back({profile.machine.name_of(level), place_of(profile.machine, level), *seconds});
   return paces;
 }
 

@@ -95,11 +95,10 @@ std::string find_profile(const std::string& name_or_path, const std::vector<std:
 
 std::optional<Fingerprint> fingerprint_of(const Profile& profile) {
   const auto provenance = Json::parse(profile.provenance_json);
-  const auto processor = provenance.value("processor", Json()), mpi_library = provenance.value("mpi_library", Json()),
-             node_processors = provenance.value("node_processors", Json());
-  if (!processor.is_string() || !mpi_library.is_string()) return {};
-  Fingerprint result{processor.get<std::string>(), node_processors.integer<int>().value_or(0),
-                     mpi_library.get<std::string>()};
+  const auto mpi_library = provenance.optional<std::string>("mpi_library");
+  if (!mpi_library) return {};
+  Fingerprint result{provenance.text("processor"),
+                     provenance.value("node_processors", Json()).integer<int>().value_or(0), *mpi_library};
   if (result.processor.empty() || result.node_processors == 0) return {};
   return result;
 }

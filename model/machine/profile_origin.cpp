@@ -69,14 +69,10 @@ std::optional<double> age_of(const std::string& date, std::time_t now) {
 
 namespace {
 
-std::string told_by(const Json& provenance, const char* key) {
-  return provenance.contains(key) && provenance[key].is_string() ? provenance[key].get<std::string>() : std::string();
-}
-
 /// What a profile was measured with, as far as it says so.
 Surroundings then_of(const Json& provenance) {
-  Surroundings then{told_by(provenance, "mpi_library"), {}, told_by(provenance, "partition"), 0, {}};
-  if (provenance.contains("transport")) then.transport = told_by(provenance, "transport");
+  Surroundings then{provenance.text("mpi_library"), {}, provenance.text("partition"), 0, {}};
+  if (provenance.contains("transport")) then.transport = provenance.text("transport");
   then.ranks_per_node = provenance.value("ranks_per_node", Json()).integer<int>().value_or(0);
   return then;
 }
@@ -115,14 +111,14 @@ constexpr auto* calibrate_here = "predictions may be off, so calibrate here ('mp
 
 std::string warning_of_use(const Profile& profile, const Json& provenance, const Surroundings& here) {
   const auto& name = profile.machine.name;
-  const auto date = told_by(provenance, "date");
+  const auto date = provenance.text("date");
   const auto on_date = date.empty() ? "" : " on " + date;
   std::string text;
   for (const auto& [then, now] : mismatches(then_of(provenance), here))
     text += text.empty() ? fmt::format("profile {} was measured {}{}, but {}", name, then, on_date, now)
                          : fmt::format(", and {}, but {}", then, now);
   if (!text.empty()) return fmt::format("{}; {}.", text, calibrate_here);
-  if (!here.hosts.empty() && is_of_others(told_by(provenance, "host_hash"), here.hosts))
+  if (!here.hosts.empty() && is_of_others(provenance.text("host_hash"), here.hosts))
     return fmt::format("profile {} was measured{} on other hosts than these; if they are of another kind, {}.", name,
                        on_date, calibrate_here);
   if (const auto& verdict = profile.machine.verdict; verdict && verdict->trust == Trust::none)
@@ -152,7 +148,7 @@ std::string use_warning(const Profile& profile, const Surroundings& here) {
 }
 
 std::string provenance_warning(const Profile& profile, const Surroundings& here) {
-  if (told_by(Json::parse(profile.provenance_json), "mpi_library").empty())
+  if (Json::parse(profile.provenance_json).text("mpi_library").empty())
     return with_unknown_keys(
         fmt::format("profile {} does not say with which MPI library it was measured, so perhaps on "
                     "another machine; {}.",
@@ -164,7 +160,7 @@ std::string provenance_warning(const Profile& profile, const Surroundings& here)
 std::string describe_origin(const Profile& profile, std::time_t now) {
   const auto provenance = Json::parse(profile.provenance_json);
   const auto then = then_of(provenance);
-  const auto age = age_of(told_by(provenance, "date"), now);
+  const auto age = age_of(provenance.text("date"), now);
   if (!age && then.mpi_library.empty()) return {};
   auto text = fmt::format("Profile {}: measured", profile.machine.name);
   if (age) text += fmt::format(" {:.0f} days ago", *age);

@@ -22,7 +22,7 @@ std::string renamed_parameter(const std::string& name) {
 
 void rename_provenance(Json& provenance) {
   for (const char* key : {"fits", "sharing"}) {
-    if (!provenance.contains(key) || !provenance.at(key).is_array()) continue;
+    if (provenance.list(key).empty()) continue;
     for (auto& entry : provenance.at(key)) {
       if (!entry.is_object()) continue;
       const bool has_level = entry.contains("level");

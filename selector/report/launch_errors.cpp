@@ -21,17 +21,12 @@ struct Times {
 
 std::map<Key, Times> held_out_of(const Json& provenance) {
   std::map<Key, Times> times;
-  const auto* found = provenance.find("held_out");
-  if (!found || !found->is_array()) return times;
-  for (const auto& each : *found) {
+  for (const auto& each : provenance.list("held_out")) {
     // A profile's provenance is anybody's to write.
-    if (!each.is_object()) continue;
-    const auto exchange = each.value("exchange", Json()), strategy = each.value("strategy", Json()),
-               predicted = each.value("predicted_s", Json()), measured = each.value("measured_s", Json());
-    if (!exchange.is_string() || !strategy.is_string() || !predicted.is_number() || !measured.is_number()) continue;
-    const Times found_s{predicted.get<double>(), measured.get<double>()};
-    if (found_s.predicted_s > 0 && found_s.measured_s > 0)
-      times[{exchange.get<std::string>(), strategy.get<std::string>()}] = found_s;
+    const auto exchange = each.optional<std::string>("exchange"), strategy = each.optional<std::string>("strategy");
+    const Times found_s{each.number_or_0("predicted_s"), each.number_or_0("measured_s")};
+    if (exchange && strategy && found_s.predicted_s > 0 && found_s.measured_s > 0)
+      times[{*exchange, *strategy}] = found_s;
   }
   return times;
 }

@@ -66,19 +66,13 @@ std::vector<LaunchInterval> intervals_over(const Channel& kept, std::span<const 
 std::map<std::string, std::pair<double, double>> intervals_of(const Profile& profile) {
   std::map<std::string, std::pair<double, double>> intervals;
   const auto provenance = Json::parse(profile.provenance_json);
-  const auto* fits = provenance.find("fits");
-  if (!fits || !fits->is_array()) return intervals;
-  for (const auto& fit : *fits) {
-    if (!fit.is_object() || !fit.value("level", Json()).is_string() || !fit.value("protocol", Json()).is_string())
-      continue;
+  for (const auto& fit : provenance.list("fits")) {
+    const auto level = fit.optional<std::string>("level"), protocol = fit.optional<std::string>("protocol");
+    if (!level || !protocol) continue;
     for (const auto& [key, parameter] :
-         {std::pair("alpha_interval_s", "alpha_s"), std::pair("beta_interval_s_per_byte", "beta_s_per_byte")}) {
-      const auto ends = fit.value(key, Json());
-      constexpr std::size_t two = 2;
-      if (!ends.is_array() || ends.size() != two || !ends[0].is_number() || !ends[1].is_number()) continue;
-      intervals[fmt::format("levels.{}.host.{}.{}", fit["level"].get<std::string>(), fit["protocol"].get<std::string>(),
-                            parameter)] = {ends[0].get<double>(), ends[1].get<double>()};
-    }
+         {std::pair("alpha_interval_s", "alpha_s"), std::pair("beta_interval_s_per_byte", "beta_s_per_byte")})
+      if (const auto ends = fit.interval(key))
+        intervals[fmt::format("levels.{}.host.{}.{}", *level, *protocol, parameter)] = *ends;
   }
   return intervals;
 }

@@ -265,7 +265,7 @@ void keep_common(Json& provenance, const std::vector<Json>& all) {
   }
   std::set<std::string> dates;
   for (const auto& each : all)
-    if (const auto date = each.value("date", Json()); date.is_string()) dates.insert(date.get<std::string>());
+    if (const auto date = each.optional<std::string>("date")) dates.insert(*date);
   if (!dates.empty()) provenance["date"] = *dates.begin();
   int ranks_per_node = 0;
   for (const auto& each : all)

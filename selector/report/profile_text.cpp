@@ -70,40 +70,29 @@ void add_absent(std::string& text, const Machine& machine) {
   for (const auto& [names, stand_in] : absent) append(text, "    {}: {}\n", names, stand_in);
 }
 
-double number_in(const Json& json, const char* key) {
-  return json.is_object() && json.contains(key) && json[key].is_number() ? json[key].get<double>() : 0;
-}
-std::string text_in(const Json& json, const char* key) {
-  return json.is_object() && json.contains(key) && json[key].is_string() ? json[key].get<std::string>() : std::string();
-}
-
 /// "1.2 us to 1.3 us" of [1.2e-6, 1.3e-6].
 template <class Print>
 std::string interval_in(const Json& json, const char* key, Print print) {
-  constexpr std::size_t ends = 2;
-  if (!json.is_object() || !json.contains(key) || !json[key].is_array() || json[key].size() != ends ||
-      !json[key][0].is_number() || !json[key][1].is_number())
-    return "?";
-  return fmt::format("{} to {}", print(json[key][0].template get<double>()),
-                     print(json[key][1].template get<double>()));
+  const auto interval = json.interval(key);
+  return interval ? fmt::format("{} to {}", print(interval->first), print(interval->second)) : "?";
 }
 
 std::string held_out_text(const Json& each) {
-  return fmt::format("'{}' by {}: {} predicted, {} measured, error {}", text_in(each, "exchange"),
-                     text_in(each, "strategy"), format_seconds(number_in(each, "predicted_s")),
-                     format_seconds(number_in(each, "measured_s")), format_error(number_in(each, "error")));
+  return fmt::format("'{}' by {}: {} predicted, {} measured, error {}", each.text("exchange"), each.text("strategy"),
+                     format_seconds(each.number_or_0("predicted_s")), format_seconds(each.number_or_0("measured_s")),
+                     format_error(each.number_or_0("error")));
 }
 
 std::string fit_text(const Json& each) {
   const auto per_byte = [](double seconds) { return fmt::format("{:.3g} ns/B", seconds * giga); };
-  return fmt::format("{} {}: alpha {}, beta {}", text_in(each, "level"), text_in(each, "protocol"),
+  return fmt::format("{} {}: alpha {}, beta {}", each.text("level"), each.text("protocol"),
                      interval_in(each, "alpha_interval_s", format_seconds),
                      interval_in(each, "beta_interval_s_per_byte", per_byte));
 }
 
 std::string slow_node_text(const Json& each) {
-  return fmt::format("{:.0f} takes {} times as long", number_in(each, "node"),
-                     format_fixed(number_in(each, "times_as_long"), 1));
+  return fmt::format("{:.0f} takes {} times as long", each.number_or_0("node"),
+                     format_fixed(each.number_or_0("times_as_long"), 1));
 }
 
 /// A number by the unit that its key ends with.

@@ -199,6 +199,20 @@ class RandomValues {
   std::mt19937_64 random_;
 };
 
+TEST(Json, GivesWhatAKeyHasOrNothing) {
+  const auto json =
+      Json::parse(R"({"number": 2, "text": "two", "pair": [1, 2.5], "mixed": [1, "x"], "three": [1, 2, 3]})");
+  EXPECT_EQ(json.optional<double>("number"), 2.0);
+  EXPECT_EQ(json.optional<std::string>("text"), "two");
+  EXPECT_EQ(json.text("number"), "");
+  EXPECT_EQ(json.number_or_0("text"), 0);
+  EXPECT_EQ(json.interval("pair"), std::pair(1.0, 2.5));
+  for (const char* key : {"mixed", "three", "number", "none"}) EXPECT_FALSE(json.interval(key)) << key;
+  EXPECT_EQ(json.list("three").size(), 3U);
+  EXPECT_TRUE(json.list("number").empty() && json.list("none").empty());
+  EXPECT_FALSE(json["number"].optional<double>("number")) << "a number has no keys";
+}
+
 TEST(JsonProperty, WritesAndReadsAsTheLibraryDoes) {
   RandomValues random(17);
   for (int i = 0; i < 3000; ++i) {
