@@ -47,6 +47,24 @@ inline Machine small_cluster() {
   return machine;
 }
 
+/// Everything costs something, receiving other than sending, and nodes share what they send and get.
+inline Machine cluster_of_two_protocols() {
+  Machine machine;
+  machine.name = "test";
+  Protocol near{"eager", no_limit, 4e-7, 1e-10, 1e-7}, small{"eager", 4096, 2e-6, 1e-9, 5e-7},
+      large{"rendezvous", no_limit, 6e-6, 2e-10, 2e-6};
+  near.alpha_receive_s = 2e-7;
+  small.alpha_receive_s = large.alpha_receive_s = 1e-6;
+  large.beta_receive_s_per_byte = 3e-10;
+  set_channel(machine, standard_level::socket, {{near}, 1e-9, 2e10});
+  set_channel(machine, standard_level::network, {{small, large}, 1e-9});
+  auto& node = machine.levels[standard_level::node];
+  node.up_rate_bytes_per_s = node.down_rate_bytes_per_s = 1e10;
+  machine.copy_rate_bytes_per_s = 1e10;
+  machine.copy_block_s = 2e-8;
+  return machine;
+}
+
 /// Every pair of ranks sends `bytes` to each other; nobody to itself.
 inline Pattern alltoall(int ranks, Bytes bytes) {
   Pattern pattern{ranks, {}};

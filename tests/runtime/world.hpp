@@ -37,9 +37,9 @@ inline bool everywhere(bool here) {
 inline Machine some_machine() {
   Machine machine;
   machine.name = "test";
-  machine.host.by_level[static_cast<std::size_t>(standard_level::network)] =
+  machine.host.by_level[standard_level::network] =
       Channel{{Protocol{"eager", std::numeric_limits<Bytes>::max(), 1e-6, 1e-9, 5e-7}}};
-  machine.host.by_level[static_cast<std::size_t>(standard_level::socket)] =
+  machine.host.by_level[standard_level::socket] =
       Channel{{Protocol{"eager", std::numeric_limits<Bytes>::max(), 2e-7, 1e-10, 1e-7}}};
   return machine;
 }

@@ -17,7 +17,7 @@ namespace {
 /// Calibrated on ranks of one socket.
 Machine machine_of_a_socket() {
   auto machine = test::small_cluster();
-  machine.host.by_level[static_cast<std::size_t>(standard_level::network)].reset();
+  machine.host.by_level[standard_level::network].reset();
   return machine;
 }
 
@@ -84,7 +84,7 @@ TEST(MissingParameters, AreNotAskedForWhereTheLayoutHasNoUseForThem) {
 
 TEST(MissingParameters, AreThoseOfALocalityWithoutASlowerOne) {
   auto machine = test::small_cluster();
-  machine.host.by_level[static_cast<std::size_t>(standard_level::socket)].reset();
+  machine.host.by_level[standard_level::socket].reset();
   EXPECT_FALSE(missing_parameters(Layout::regular(2, 2, 2), machine)) << "the network stands in";
   const auto missing = missing_parameters(Layout::with_ppn(4, 4), Machine());
   ASSERT_TRUE(missing);

@@ -111,9 +111,9 @@ TEST(EveryModel, PricesNothingWithZero) {
 TEST(EveryModel, ReadsAnAbsentLocalityAsTheNextSlower) {
   for (const auto model : {CostModel::postal, CostModel::max_rate, CostModel::burst}) {
     Machine m = machine();
-    m.host.by_level[static_cast<std::size_t>(standard_level::socket)].reset();
+    m.host.by_level[standard_level::socket].reset();
     expect_price({{{0, 1, 40}}}, m, model, node_short + node_beta * 40);
-    m.host.by_level[static_cast<std::size_t>(standard_level::node)].reset();
+    m.host.by_level[standard_level::node].reset();
     expect_price({{{0, 1, 40}}}, m, model, network_short + network_beta * 40);
     expect_price({{{0, 2, 40}}}, m, model, network_short + network_beta * 40);
   }
@@ -121,9 +121,9 @@ TEST(EveryModel, ReadsAnAbsentLocalityAsTheNextSlower) {
 
 TEST(EveryModel, RefusesALayoutForWhichTheProfileHasNoParameters) {
   Machine no_network = machine();
-  no_network.host.by_level[static_cast<std::size_t>(standard_level::network)].reset();
+  no_network.host.by_level[standard_level::network].reset();
   Machine socket_only = no_network;
-  socket_only.host.by_level[static_cast<std::size_t>(standard_level::node)].reset();
+  socket_only.host.by_level[standard_level::node].reset();
   const auto one_node = Layout::regular(1, 2, 2), one_socket = Layout::regular(1, 1, 4);
   for (const auto model : {CostModel::postal, CostModel::max_rate, CostModel::burst}) {
     test::expect_sentence(test::error_of([&] { price({}, no_network, model); }),
@@ -209,7 +209,7 @@ TEST(Burst, ChargesAlphaOnceAndAlphaNextForTheOthers) {
 
 TEST(Burst, ChargesTheBytesOfTheOthersAtTheirOwnRateIfThatIsKnown) {
   Machine m = machine();
-  m.host.by_level[static_cast<std::size_t>(standard_level::network)]->protocols.front().beta_next_s_per_byte = 0.02;
+  m.host.by_level[standard_level::network]->protocols.front().beta_next_s_per_byte = 0.02;
   // The sender is done with the first after α_next + β_next·s; a message still takes α + β·s of its own.
   expect_price({{{0, 4, 10}, {0, 5, 20}, {0, 6, 30}}}, m, CostModel::burst,
                2 * network_short / 2 + 0.02 * (10 + 20) + network_short + network_beta * 30);
@@ -222,7 +222,7 @@ TEST(Burst, ChargesAReceiverAsMuchAsASender) {
 
 TEST(Burst, ChargesWhatTakingInCostsTheReceiverIfThatIsKnown) {
   Machine m = machine();
-  auto& short_protocol = m.host.by_level[static_cast<std::size_t>(standard_level::network)]->protocols.front();
+  auto& short_protocol = m.host.by_level[standard_level::network]->protocols.front();
   short_protocol.alpha_receive_s = 7;
   short_protocol.beta_receive_s_per_byte = 0.5;
   // The first arrives after α + β·s; two more are taken in behind it.
@@ -235,7 +235,7 @@ TEST(Burst, ChargesWhatTakingInCostsTheReceiverIfThatIsKnown) {
 
 TEST(Burst, TakesMessagesInWhenTheReceiversOwnHaveLeftIt) {
   Machine m = machine();
-  auto& short_protocol = m.host.by_level[static_cast<std::size_t>(standard_level::network)]->protocols.front();
+  auto& short_protocol = m.host.by_level[standard_level::network]->protocols.front();
   short_protocol.alpha_next_s = 60;
   short_protocol.alpha_receive_s = 30;
   short_protocol.beta_receive_s_per_byte = 0;
@@ -256,7 +256,7 @@ TEST(Burst, SendsAndReceivesAtOnceWhereReceivingWasNotMeasured) {
 
 TEST(Burst, MakesASendWaitForItsReceiverOnlyIfItIsARendezvous) {
   Machine m = machine();
-  auto& network = *m.host.by_level[static_cast<std::size_t>(standard_level::network)];
+  auto& network = *m.host.by_level[standard_level::network];
   // Rank 4 is late by an on-node message from rank 6, for which it waits in batch 0. Rank 0 sends to it in batch 1.
   const std::vector<std::vector<Sent>> late{{{0, 4, 10, 1}, {6, 4, 50, 0}}};
   const Seconds receiver = node_short + node_beta * 50, alone = network_short + network_beta * 10;
@@ -270,7 +270,7 @@ TEST(Burst, MakesASendWaitForItsReceiverOnlyIfItIsARendezvous) {
 
 TEST(Burst, LetsTheSenderOfAnEagerMessageGoOn) {
   Machine m = machine();
-  auto& network = *m.host.by_level[static_cast<std::size_t>(standard_level::network)];
+  auto& network = *m.host.by_level[standard_level::network];
   network.protocols.front().beta_next_s_per_byte = 0;
   // Two messages to different ranks, one batch each.
   const std::vector<std::vector<Sent>> two{{{0, 4, 10, 0}, {0, 5, 10, 1}}};
@@ -283,7 +283,7 @@ TEST(Burst, LetsTheSenderOfAnEagerMessageGoOn) {
 // Not known whether it is eager: a send ends when its message has arrived, not when its receiver has dealt with it.
 TEST(Burst, LetsASenderGoOnBeforeItsReceiverHasTakenTheMessageIn) {
   Machine m = machine();
-  auto& protocol = m.host.by_level[static_cast<std::size_t>(standard_level::network)]->protocols.front();
+  auto& protocol = m.host.by_level[standard_level::network]->protocols.front();
   protocol.alpha_receive_s = 30;
   protocol.beta_receive_s_per_byte = 0;
   const Seconds one = network_short + network_beta * 10;
@@ -297,8 +297,7 @@ TEST(Burst, LetsASenderGoOnBeforeItsReceiverHasTakenTheMessageIn) {
 // launch later.
 TEST(Burst, EndsEarlierWhereLargeMessagesLeaveFirst) {
   auto fast = machine();
-  for (auto& protocol : fast.host.by_level[static_cast<std::size_t>(standard_level::network)]->protocols)
-    protocol.beta_next_s_per_byte = 0;
+  for (auto& protocol : fast.host.by_level[standard_level::network]->protocols) protocol.beta_next_s_per_byte = 0;
   const auto layout = Layout::with_ppn(3, 1);
   const Pattern pattern{3, {{0, 1, 10}, {0, 2, 100000}}};
   const auto price = [&](const std::string& strategy) {
@@ -323,14 +322,14 @@ TEST(Burst, SharesARateInEqualParts) {
 
 TEST(Burst, ChargesTheQueueOfAReceiver) {
   Machine m = machine();
-  m.host.by_level[static_cast<std::size_t>(standard_level::network)]->gamma_s = 8;
+  m.host.by_level[standard_level::network]->gamma_s = 8;
   // m receives posted at once cost γ·m²/2.
   const Seconds messages = network_short + 2 * network_short / 2 + network_beta * 3 * 20;
   expect_price({{{0, 7, 20}, {1, 7, 20}, {2, 7, 20}}}, m, CostModel::burst, messages + 8 * 3.0 * 3.0 / 2);
   // Each of three receivers has one.
   expect_price({{{0, 4, 20}, {0, 5, 20}, {0, 6, 20}}}, m, CostModel::burst, messages + 8 * 1.0 / 2);
   // Queues of different levels do not add up before they are squared.
-  m.host.by_level[static_cast<std::size_t>(standard_level::socket)]->gamma_s = 2;
+  m.host.by_level[standard_level::socket]->gamma_s = 2;
   const Seconds last_arrival = network_short + network_beta * 20;
   expect_price({{{0, 7, 20}, {6, 7, 20}}}, m, CostModel::burst, last_arrival + 8 * 1.0 / 2 + 2 * 1.0 / 2);
 }
@@ -374,8 +373,8 @@ TEST(Burst, EjectsIntoTheReceivingNode) {
 
 TEST(Burst, SharesARateWithinASocketAndWithinANode) {
   Machine m = machine();
-  m.host.by_level[static_cast<std::size_t>(standard_level::socket)]->aggregate_rate_bytes_per_s = 4;
-  m.host.by_level[static_cast<std::size_t>(standard_level::node)]->aggregate_rate_bytes_per_s = 2;
+  m.host.by_level[standard_level::socket]->aggregate_rate_bytes_per_s = 4;
+  m.host.by_level[standard_level::node]->aggregate_rate_bytes_per_s = 2;
   // Both ways on one socket; another socket has a rate of its own.
   expect_price({{{0, 1, 40}, {1, 0, 40}}}, m, CostModel::burst, socket_short + 2 * 40 / 4.0);
   expect_price({{{0, 1, 40}, {2, 3, 40}}}, m, CostModel::burst, socket_short + 40 / 4.0);
@@ -394,7 +393,7 @@ TEST(Burst, KeepsAServerBusyOverBatches) {
 
 TEST(Burst, LetsTheMessagesOfARankShareItsLinkWhileItsProcessorGoesOn) {
   Machine m = machine();
-  auto& network = *m.host.by_level[static_cast<std::size_t>(standard_level::network)];
+  auto& network = *m.host.by_level[standard_level::network];
   auto& protocol = network.protocols.front();
   protocol.alpha_next_s = 1;
   protocol.beta_next_s_per_byte = 0;
@@ -425,7 +424,7 @@ TEST(Burst, MovesALoneMessageNoFasterThanItsLinkHoweverMuchAServerCouldDo) {
 
 TEST(Burst, DoesWhatASlowProtocolTakesLongerWhileItsReceiverIsLate) {
   Machine m = machine();
-  auto& network = *m.host.by_level[static_cast<std::size_t>(standard_level::network)];
+  auto& network = *m.host.by_level[standard_level::network];
   network.rendezvous_from_bytes = 0;
   network.protocols.back().alpha_next_s = 1;
   // Rank 4 comes to its second batch when rank 6's message is there. Rank 0's has been copied by then: what is left is
@@ -468,7 +467,7 @@ TEST(Burst, SharesTheLinksOfGroupsAmongWhatLeavesAndEntersThem) {
 
 TEST(Burst, TakesANetworksAggregateRateAsALimitOfInjection) {
   Machine m = machine();
-  m.host.by_level[static_cast<std::size_t>(standard_level::network)]->aggregate_rate_bytes_per_s = 5;
+  m.host.by_level[standard_level::network]->aggregate_rate_bytes_per_s = 5;
   m.levels[standard_level::node].up_rate_bytes_per_s = 1000;
   expect_price({{{0, 4, 50}, {1, 5, 50}}}, m, CostModel::burst, network_short + 2 * 50 / 5.0);
 }
@@ -575,7 +574,7 @@ TEST(Burst, PartsAddUpToALoneChain) {
 
 TEST(Burst, PartsAddUpWhereASendWaitsForItsReceiver) {
   Machine m = machine();
-  auto& network = *m.host.by_level[static_cast<std::size_t>(standard_level::network)];
+  auto& network = *m.host.by_level[standard_level::network];
   network.rendezvous_from_bytes = 10;
   network.protocols.front().alpha_next_s = 1;
   // Rank 4 waits for rank 6, and rank 0 for rank 4.

@@ -28,8 +28,8 @@ Machine machine_with_devices() {
   m.name = "devices";
   test::set_channel(m, standard_level::socket, one_protocol(1, 0.001));
   test::set_channel(m, standard_level::network, one_protocol(100, 0.1));
-  m.device.by_level[static_cast<std::size_t>(standard_level::socket)] = one_protocol(2, 0.0005);
-  m.device.by_level[static_cast<std::size_t>(standard_level::network)] = one_protocol(300, 0.2);
+  m.device.by_level[standard_level::socket] = one_protocol(2, 0.0005);
+  m.device.by_level[standard_level::network] = one_protocol(300, 0.2);
   m.device_to_host = {{4, 9, 0.04}, {1, 6, 0.01}};  // in any order
   m.host_to_device = {{1, 7, 0.02}, {4, 11, 0.05}};
   return m;
@@ -115,7 +115,7 @@ TEST(DataOnDevices, GoesByTheChannelsOfDevicesWithoutTheLimitOfHosts) {
   for (const auto model : every_model)
     EXPECT_DOUBLE_EQ(cost_on(on_devices, "standard", pattern, m, model).seconds, 300 + 8) << name_of(model);
   EXPECT_DOUBLE_EQ(cost_on(through_host, "standard", pattern, m, CostModel::max_rate).seconds, 6.4 + 100 + 40 + 7.8);
-  m.device.by_level[static_cast<std::size_t>(standard_level::network)]->aggregate_rate_bytes_per_s = 0.5;
+  m.device.by_level[standard_level::network]->aggregate_rate_bytes_per_s = 0.5;
   EXPECT_DOUBLE_EQ(cost_on(on_devices, "standard", pattern, m).seconds, 300 + 80) << "but by one of their own";
 }
 
@@ -158,7 +158,7 @@ TEST(DataOnDevices, OfARankToItselfStartsACopy) {
 
 TEST(DataOnDevices, NeedsItsParameters) {
   auto m = machine_with_devices();
-  m.device.by_level[static_cast<std::size_t>(standard_level::network)].reset();
+  m.device.by_level[standard_level::network].reset();
   const Pattern pattern{8, {{0, 4, 40}}};
   test::expect_sentence(test::error_of([&] { cost_on(on_devices, "standard", pattern, m); }),
                         {"profile devices", "no device parameters for 'network'", "2 nodes"});

@@ -574,7 +574,7 @@ TEST(ClosedForm, OfNothingIsZero) {
 
 TEST(ClosedForm, RefusesWhatEvaluateRefuses) {
   Machine machine = machine_with({false, false, false, true});
-  machine.host.by_level[static_cast<std::size_t>(standard_level::network)].reset();
+  machine.host.by_level[standard_level::network].reset();
   const auto layout = Layout::regular(2, 1, 2);
   const auto route = make_route(parse_strategy("standard"), layout);
   test::expect_sentence(test::error_of([&] { estimate_alltoall(8, *route, {}, layout, machine); }), {"'network'"});

@@ -63,8 +63,7 @@ TEST(PlanCost, IsOneCollectiveWhereReceiversKnowAllThatComes) {
 TEST(PlanCost, HasNoWindow) {
   const auto layout = Layout::regular(8, 1, 1);
   auto m = machine_that_plans();
-  m.host.by_level[static_cast<std::size_t>(standard_level::network)]->protocols.front().alpha_next_s =
-      alpha / 4;  // so that a window would show
+  m.host.by_level[standard_level::network]->protocols.front().alpha_next_s = alpha / 4;  // so that a window would show
   const auto all = test::alltoall(8, 100);
   EXPECT_EQ(plan_of("stfw,n=2,window=1", layout, all, m), plan_of("stfw,n=2,window=unlimited", layout, all, m));
 }
@@ -87,8 +86,7 @@ TEST(PlanCost, OfOneRankIsNothing) {
 TEST(PlanCost, InClosedFormIsThatOfTheSchedule) {
   const auto layout = Layout::regular(4, 1, 4);
   auto m = machine_that_plans();
-  m.host.by_level[static_cast<std::size_t>(standard_level::socket)] =
-      m.host.by_level[static_cast<std::size_t>(standard_level::network)];
+  m.host.by_level[standard_level::socket] = m.host.by_level[standard_level::network];
   // Headers go in the order of the exchange, all at once; the closed form knows no window.
   for (const auto* text : {"standard", "two-step", "stfw,n=2", "tuna,radix=4,window=unlimited"}) {
     const auto strategy = parse_strategy(text);

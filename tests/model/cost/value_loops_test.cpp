@@ -30,8 +30,7 @@ TEST(ValueLoops, WithoutTheirPriceTakeNoLongerThanCopies) {
 
 TEST(SharingPrice, IsOfTwoRunsForAnEdgeAndOfTheNetworkForABytes) {
   Machine machine;
-  machine.host.by_level[static_cast<std::size_t>(standard_level::network)] =
-      Channel{{{"all", 100, 1e-6, 1e-9}, {"large", 1000, 1e-6, 5e-10}}};
+  machine.host.by_level[standard_level::network] = Channel{{{"all", 100, 1e-6, 1e-9}, {"large", 1000, 1e-6, 5e-10}}};
   machine.copy_rate_bytes_per_s = 1e10;
   machine.copy_block_s = 4e-8;
   machine.value_run_s = 3e-9;

@@ -253,7 +253,7 @@ class Told {
  private:
   static Machine machine(Seconds allreduce_s) {
     Machine machine;
-    machine.host.by_level[static_cast<std::size_t>(standard_level::network)] =
+    machine.host.by_level[standard_level::network] =
         Channel{{Protocol{"all", std::numeric_limits<Bytes>::max(), 1e-5, 1e-9, 1e-5}}};
     machine.operations.allreduce_s = allreduce_s;
     return machine;

@@ -192,7 +192,7 @@ TEST(CartesianChoice, TakesWhatTheGridDoesNotSuggestWhereThatIsCheaper) {
   const int ranks = size_of();
   if (ranks < 6 || ranks % 2 == 1) GTEST_SKIP() << "nodes have too few ranks";
   auto machine = test::some_machine();
-  machine.host.by_level[static_cast<std::size_t>(standard_level::network)] =
+  machine.host.by_level[standard_level::network] =
       Channel{{Protocol{"eager", std::numeric_limits<Bytes>::max(), 1e-4, 1e-9, 1e-4}}};
   std::vector<int> nodes{0, 1, 1, 0, 1, 0, 0, 1, 1, 0, 0, 1};
   nodes.resize(static_cast<std::size_t>(ranks));

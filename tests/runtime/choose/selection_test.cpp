@@ -30,10 +30,9 @@ Machine machine_of_test() {
   Machine machine;
   machine.name = "test";
   constexpr auto largest = std::numeric_limits<Bytes>::max();
-  machine.host.by_level[static_cast<std::size_t>(standard_level::network)] =
+  machine.host.by_level[standard_level::network] =
       Channel{{Protocol{"short", 512, 2e-6, 1e-9, 1e-6}, Protocol{"eager", largest, 4e-6, 3e-10, 2e-6}}};
-  machine.host.by_level[static_cast<std::size_t>(standard_level::socket)] =
-      Channel{{Protocol{"eager", largest, 4e-7, 1e-10, 2e-7}}};
+  machine.host.by_level[standard_level::socket] = Channel{{Protocol{"eager", largest, 4e-7, 1e-10, 2e-7}}};
   machine.levels[standard_level::node].up_rate_bytes_per_s = 1e10;
   machine.copy_rate_bytes_per_s = 1e10;
   machine.copy_block_s = 2e-8;
@@ -88,7 +87,7 @@ TEST_F(Selection, OnManyRanksIsThatOfOneProcess) {
 
 TEST_F(Selection, KnowsTheGridOfAStencil) {
   if (ranks() < 6 || ranks() % 2 != 0) GTEST_SKIP() << "a rank is next to all others";
-  machine_.host.by_level[static_cast<std::size_t>(standard_level::network)] =
+  machine_.host.by_level[standard_level::network] =
       Channel{{Protocol{"eager", std::numeric_limits<Bytes>::max(), 1e-4, 1e-9, 1e-4}}};
   const Grid grid{{2, ranks() / 2}, {true, true}};
   const Neighborhood neighborhood{grid, {1, 0, 0, 1, 1, 1}, {}};

@@ -24,7 +24,7 @@ using test::size_of;
 Machine machine_of_a_socket(const std::string& name) {
   auto machine = test::some_machine();
   machine.name = name;
-  machine.host.by_level[static_cast<std::size_t>(standard_level::network)].reset();
+  machine.host.by_level[standard_level::network].reset();
   return machine;
 }
 

@@ -21,7 +21,7 @@ namespace {
 Machine postal_machine() {
   Machine machine;
   machine.name = "postal";
-  machine.host.by_level[static_cast<std::size_t>(standard_level::network)] =
+  machine.host.by_level[standard_level::network] =
       Channel{{Protocol{"all", std::numeric_limits<Bytes>::max(), 1e-5, 1e-9, 1e-5}}};
   return machine;
 }
@@ -77,7 +77,7 @@ TEST(OneShot, TellsTheSizesOfAllRoundsAtOnce) {
   constexpr Seconds alpha = 1e-5, alpha_next = 1e-6;
   constexpr double beta = 1e-9;
   auto machine = postal_machine();
-  machine.host.by_level[static_cast<std::size_t>(standard_level::network)]->protocols.front().alpha_next_s = alpha_next;
+  machine.host.by_level[standard_level::network]->protocols.front().alpha_next_s = alpha_next;
   const auto sixteen = Layout::with_ppn(16, 1);
   const auto once = price_one_shot(tuna(4), test::equal_blocks(1024), sixteen, machine).cost.seconds,
              planned = price_alltoall(tuna(4), 1024, sixteen, machine).cost.seconds;
@@ -94,7 +94,7 @@ TEST(OneShot, OfNothingStillTellsSizes) {
 TEST(OneShot, IsChosenByHowManyPairsHaveBlocks) {
   const auto layout = Layout::with_ppn(64, 8);
   auto machine = postal_machine();
-  machine.host.by_level[static_cast<std::size_t>(standard_level::socket)] =
+  machine.host.by_level[standard_level::socket] =
       Channel{{Protocol{"all", std::numeric_limits<Bytes>::max(), 1e-6, 1e-10, 1e-6}}};
   const auto best = [&](const RandomPattern& blocks) {
     return to_string(rank_one_shot(blocks, layout, machine).front().strategy);
@@ -194,8 +194,7 @@ TEST(OneShot, TellsNothingWhereAllKnowTheSizes) {
 TEST(OneShot, RanksWhatNeedsNoPatternByTheCost) {
   const auto layout = Layout::with_ppn(64, 8);
   auto machine = postal_machine();
-  machine.host.by_level[static_cast<std::size_t>(standard_level::socket)] =
-      machine.host.by_level[static_cast<std::size_t>(standard_level::network)];
+  machine.host.by_level[standard_level::socket] = machine.host.by_level[standard_level::network];
   const auto ranking = rank_one_shot(test::equal_blocks(64), layout, machine);
   ASSERT_GT(ranking.size(), 10U);
   EXPECT_TRUE(std::ranges::is_sorted(ranking, {}, [](const Candidate& c) { return c.cost.seconds; }));

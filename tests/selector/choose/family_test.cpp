@@ -18,9 +18,9 @@ constexpr int ranks_of_family = 36;
 Machine some_machine() {
   Machine machine;
   machine.name = "test";
-  machine.host.by_level[static_cast<std::size_t>(standard_level::network)] =
+  machine.host.by_level[standard_level::network] =
       Channel{{Protocol{"all", std::numeric_limits<Bytes>::max(), 1e-5, 1e-9, 8e-6}}};
-  machine.host.by_level[static_cast<std::size_t>(standard_level::socket)] =
+  machine.host.by_level[standard_level::socket] =
       Channel{{Protocol{"all", std::numeric_limits<Bytes>::max(), 1e-6, 1e-10, 8e-7}}};
   return machine;
 }

@@ -19,21 +19,10 @@
 namespace commpass {
 namespace {
 
-/// Everything costs something, and nodes share what they send and get.
+/// Nodes share what they send and get, and the network.
 Machine machine_of_sketches() {
-  Machine m;
-  m.name = "test";
-  Protocol near{"eager", test::no_limit, 4e-7, 1e-10, 1e-7}, small{"eager", 4096, 2e-6, 1e-9, 5e-7},
-      large{"rendezvous", test::no_limit, 6e-6, 2e-10, 2e-6};
-  near.alpha_receive_s = 2e-7;
-  small.alpha_receive_s = large.alpha_receive_s = 1e-6;
-  large.beta_receive_s_per_byte = 3e-10;
-  test::set_channel(m, standard_level::socket, {{near}, 1e-9, 2e10});
-  test::set_channel(m, standard_level::network, {{small, large}, 1e-9});
-  m.levels[standard_level::node].up_rate_bytes_per_s = m.levels[standard_level::node].down_rate_bytes_per_s = 1e10;
+  auto m = test::cluster_of_two_protocols();
   m.levels[standard_level::network].node_share_bytes_per_s = 8e9;
-  m.copy_rate_bytes_per_s = 1e10;
-  m.copy_block_s = 2e-8;
   return m;
 }
 

@@ -178,10 +178,9 @@ TEST(Ranking, PlansAStaggeredStrategyAsACoalescedOneWithMoreNumbersInAStage) {
   for (const std::string name : {"two-step", "stfw,n=4"}) {
     const auto alone = price(parse_strategy(name), pattern, layout, m, CostModel::burst, 10),
                staggered = price(parse_strategy(name + ",staggered"), pattern, layout, m, CostModel::burst, 10);
-    const auto more_bytes = static_cast<double>(sizeof(int)) * layout.ranks(),
-               beta = m.host.by_level[static_cast<std::size_t>(standard_level::network)]
-                          ->protocol(static_cast<Bytes>(2 * more_bytes))
-                          .beta_s_per_byte;
+    const auto
+        more_bytes = static_cast<double>(sizeof(int)) * layout.ranks(),
+        beta = m.host.by_level[standard_level::network]->protocol(static_cast<Bytes>(2 * more_bytes)).beta_s_per_byte;
     const auto more = static_cast<double>(alone.cost.stages.size()) * more_bytes * beta;
     EXPECT_NEAR(staggered.plan_seconds.value(), alone.plan_seconds.value() + more, 1e-8 * alone.plan_seconds.value())
         << name;

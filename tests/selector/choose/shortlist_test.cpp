@@ -16,22 +16,10 @@
 namespace commpass {
 namespace {
 
-/// Everything costs something, and receiving other than sending.
+/// Large messages wait for their receives.
 Machine machine_with_everything() {
-  Machine m;
-  m.name = "test";
-  Protocol near{"eager", test::no_limit, 4e-7, 1e-10, 1e-7}, small{"eager", 4096, 2e-6, 1e-9, 5e-7},
-      large{"rendezvous", test::no_limit, 6e-6, 2e-10, 2e-6};
-  near.alpha_receive_s = 2e-7;
-  small.alpha_receive_s = 1e-6;
-  large.alpha_receive_s = 1e-6;
-  large.beta_receive_s_per_byte = 3e-10;
-  test::set_channel(m, standard_level::socket, {{near}, 1e-9, 2e10});
-  test::set_channel(m, standard_level::network, {{small, large}, 1e-9});
-  m.host.by_level[static_cast<std::size_t>(standard_level::network)]->rendezvous_from_bytes = 4097;
-  m.levels[standard_level::node].up_rate_bytes_per_s = m.levels[standard_level::node].down_rate_bytes_per_s = 1e10;
-  m.copy_rate_bytes_per_s = 1e10;
-  m.copy_block_s = 2e-8;
+  auto m = test::cluster_of_two_protocols();
+  m.host.by_level[standard_level::network]->rendezvous_from_bytes = 4097;
   return m;
 }
 

@@ -153,8 +153,7 @@ TEST(SparsePrices, OfSynchronousSendsKnowNoShorterWay) {
 TEST(SparsePrices, CountAMessageAfterItsSizeIfItWaitsForItsReceive) {
   const auto layout = Layout::with_ppn(2, 1);
   auto waiting = cluster_with_operations();
-  waiting.host.by_level[static_cast<std::size_t>(standard_level::network)]->rendezvous_from_bytes =
-      24;  // with its header
+  waiting.host.by_level[standard_level::network]->rendezvous_from_bytes = 24;  // with its header
   const auto statistics = traffic_of(test::alltoall(2, 8), layout);
   EXPECT_NEAR(price(SparseChoice(layout, waiting, true), statistics, "direct+dense"),
               2.04e-6 + 1.024e-6 + 2 * (2e-8 + 8 / 1e10), 1e-12);
@@ -168,7 +167,7 @@ TEST(SparsePrices, CountAMessageAfterItsSizeIfItWaitsForItsReceive) {
 TEST(SparsePrices, CountAMessageFromWhenItIsFoundIfItWaitsForItsReceive) {
   const auto layout = Layout::with_ppn(2, 1);
   auto waiting = cluster_with_operations();
-  waiting.host.by_level[static_cast<std::size_t>(standard_level::network)]->rendezvous_from_bytes = 0;
+  waiting.host.by_level[standard_level::network]->rendezvous_from_bytes = 0;
   waiting.operations.probe_s = 3e-7;
   const auto statistics = traffic_of(test::alltoall(2, 8), layout);
   EXPECT_NEAR(price(SparseChoice(layout, waiting, true), statistics, "direct+nbx"),
@@ -256,7 +255,7 @@ TEST(SparsePrices, CountPutsWhereTheyTakeLongerThanMessages) {
 TEST(SparsePrices, CountNoReceiversOfPuts) {
   const auto layout = Layout::with_ppn(2, 1);
   auto machine = cluster_with_operations();
-  auto& protocol = machine.host.by_level[static_cast<std::size_t>(standard_level::network)]->protocols.front();
+  auto& protocol = machine.host.by_level[standard_level::network]->protocols.front();
   protocol.alpha_receive_s = 4e-7;
   protocol.beta_receive_s_per_byte = 0;
   const auto statistics = traffic_of(test::alltoall(2, 8), layout);
@@ -270,7 +269,7 @@ TEST(SparsePrices, CountNoReceiversOfPuts) {
 TEST(SparsePrices, CountTheLargestMessageToANode) {
   const auto layout = Layout::with_ppn(48, 8);
   auto machine = cluster_with_operations();
-  auto& protocols = machine.host.by_level[static_cast<std::size_t>(standard_level::network)]->protocols;
+  auto& protocols = machine.host.by_level[standard_level::network]->protocols;
   protocols = {protocols.front(), protocols.front()};
   protocols[0].max_bytes = 1000;
   protocols[1].alpha_s += 1e-5;
@@ -327,7 +326,7 @@ TEST(SparsePrices, CountAllThatLeavesANodeInTheStageThatLeavesIt) {
 TEST(SparsePrices, CountTheLargestOfTheMessagesThatBlocksAreDrawnInto) {
   const auto layout = Layout::with_ppn(64, 1);
   auto machine = cluster_with_operations();
-  auto& protocols = machine.host.by_level[static_cast<std::size_t>(standard_level::network)]->protocols;
+  auto& protocols = machine.host.by_level[standard_level::network]->protocols;
   protocols = {protocols.front(), protocols.front()};
   const auto with_slow_from = [&](int blocks) {
     protocols.front().max_bytes = blocks * (100 + 16) - 1;
@@ -397,7 +396,7 @@ TEST(SparsePrices, CountTheSizesOfRanksThatStandInForOthers) {
 // that stand in have two, three, four and none; the others wait for what these tell, but have no more to do themselves.
 TEST(SparsePrices, DoNotAddUpWhatDifferentRanksDo) {
   auto machine = cluster_with_operations();
-  machine.host.by_level[static_cast<std::size_t>(standard_level::network)]->rendezvous_from_bytes = 0;
+  machine.host.by_level[standard_level::network]->rendezvous_from_bytes = 0;
   const auto dense = [&](int ranks) {
     const auto layout = Layout::with_ppn(ranks, 1);
     return price(SparseChoice(layout, machine, false), expected_traffic(4, 100, layout), "stfw,n=4+dense");
