@@ -1,7 +1,9 @@
-# What makes compiling cheap, the same for every preset: a compiler cache, several sources in one unit, precompiled headers.
+# What makes compiling cheap, the same for every preset: a compiler cache, several sources in one unit, precompiled
+# headers.
 option(COMMPASS_CCACHE "Compile through ccache, where it is found" ${PROJECT_IS_TOP_LEVEL})
 option(COMMPASS_UNITY "Compile several sources of a target as one unit" ${PROJECT_IS_TOP_LEVEL})
-option(COMMPASS_PRECOMPILED_HEADERS "Read the headers of libraries once for each set of compiler flags" ${PROJECT_IS_TOP_LEVEL})
+option(COMMPASS_PRECOMPILED_HEADERS "Read the headers of libraries once for each set of compiler flags"
+  ${PROJECT_IS_TOP_LEVEL})
 
 # Paths below the source directory are hashed relative to the build directory, so that presets share objects.
 if(COMMPASS_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
@@ -20,10 +22,12 @@ endif()
 
 # Warnings that only the neighbours of a source in its unit cause.
 add_library(commpass_together INTERFACE)
-target_compile_options(commpass_together INTERFACE -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage> $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+target_compile_options(commpass_together INTERFACE -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 
-# Compiles up to MOST sources of a target as one unit. Call it when commpass_options is linked: the last of two switches counts.
-# A source whose names clash with its neighbours', and one that a test replaces at link time, has SKIP_UNITY_BUILD_INCLUSION.
+# Compiles up to MOST sources of a target as one unit. Call it when commpass_options is linked: the last of two switches
+# counts. A source whose names clash with its neighbours', and one that a test replaces at link time, has
+# SKIP_UNITY_BUILD_INCLUSION.
 function(commpass_compile_together target most)
   if(NOT COMMPASS_UNITY)
     return()
@@ -32,14 +36,17 @@ function(commpass_compile_together target most)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:commpass_together>)
 endfunction()
 
-set(commpass_headers_of_rooms <algorithm> <array> <cmath> <cstdint> <functional> <limits> <map> <memory> <numeric> <optional>
+set(commpass_headers_of_rooms <algorithm> <array> <cmath> <cstdint> <functional> <limits> <map> <memory> <numeric>
+    <optional>
     <ranges> <set> <span> <string> <string_view> <utility> <variant> <vector> <fmt/core.h>)
-set(commpass_headers_of_tests <algorithm> <array> <cmath> <functional> <map> <memory> <optional> <random> <set> <span> <string>
+set(commpass_headers_of_tests <algorithm> <array> <cmath> <functional> <map> <memory> <optional> <random> <set> <span>
+    <string>
     <vector> <gtest/gtest.h>)
 
-# Has a target read the headers of the standard library, and of fmt or GoogleTest, from one precompiled header for its KIND:
-# `rooms` and `cold` (libraries, with commpass_cold), `programs` (with commpass_cold), `tests` (with commpass_test_options).
-# Targets of one kind have the same compiler flags. Each source still includes what it uses: preset `clang` has no such headers.
+# Has a target read the headers of the standard library, and of fmt or GoogleTest, from one precompiled header for its
+# KIND: `rooms` and `cold` (libraries, with commpass_cold), `programs` (with commpass_cold), `tests` (with
+# commpass_test_options). Targets of one kind have the same compiler flags. Each source still includes what it uses:
+# preset `clang` has no such headers.
 function(commpass_precompile target kind)
   # Sanitized rooms differ in what libFuzzer is told of them, so in their flags.
   if(NOT COMMPASS_PRECOMPILED_HEADERS OR (COMMPASS_SANITIZE AND NOT kind STREQUAL "tests"))

@@ -36,7 +36,8 @@ endif()
 foreach(room ${commpass_installed_rooms})
   target_compile_features(commpass_${room} PUBLIC cxx_std_20)
   if(COMMPASS_SHARED)
-    install(TARGETS commpass_${room}_shared EXPORT commpass-targets COMPONENT libraries LIBRARY NAMELINK_COMPONENT development)
+    install(TARGETS commpass_${room}_shared EXPORT commpass-targets COMPONENT libraries
+      LIBRARY NAMELINK_COMPONENT development)
   else()
     install(TARGETS commpass_${room} EXPORT commpass-targets COMPONENT development)
   endif()
@@ -45,7 +46,8 @@ install(EXPORT commpass-targets NAMESPACE commpass:: DESTINATION ${commpass_pack
 set(commpass_components ${commpass_installed_rooms})
 if(COMMPASS_FORTRAN)
   list(APPEND commpass_components fortran)
-  install(EXPORT commpass-fortran-targets NAMESPACE commpass:: DESTINATION ${commpass_package_directory} COMPONENT development)
+  install(EXPORT commpass-fortran-targets NAMESPACE commpass:: DESTINATION ${commpass_package_directory}
+    COMPONENT development)
 endif()
 
 configure_package_config_file(cmake/commpass-config.cmake.in ${PROJECT_BINARY_DIR}/commpass-config.cmake
@@ -85,7 +87,8 @@ if(COMMPASS_FORTRAN)
 endif()
 
 if(TARGET commpass_runtime_shared AND COMMPASS_TESTS)
-  add_test(NAME exports COMMAND ${PROJECT_SOURCE_DIR}/tests/shared/check_exports ${PROJECT_SOURCE_DIR} $<TARGET_FILE:commpass_selector_shared>
+  add_test(NAME exports COMMAND ${PROJECT_SOURCE_DIR}/tests/shared/check_exports ${PROJECT_SOURCE_DIR}
+                                $<TARGET_FILE:commpass_selector_shared>
                                 $<TARGET_FILE:commpass_runtime_shared>)
   add_executable(shared_test tests/shared/across_the_boundary.cpp)
   target_link_libraries(shared_test PRIVATE commpass_runtime_shared commpass_options commpass_cold)
@@ -97,10 +100,13 @@ if(COMMPASS_TESTS AND NOT COMMPASS_SANITIZE)
   add_test(NAME consumer
            COMMAND ${PROJECT_SOURCE_DIR}/tests/consumer/run ${CMAKE_COMMAND} ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}
                    -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}
-                   -DCOMMPASS_MPI=${COMMPASS_MPI} -DCOMMPASS_SHARED=${COMMPASS_SHARED} -DCOMMPASS_FORTRAN=$<BOOL:${COMMPASS_FORTRAN}> -DMPI_EXECUTABLE_SUFFIX=${MPI_EXECUTABLE_SUFFIX}
-                   -DCOMMPASS_WERROR=${COMMPASS_WERROR} -DCOMMPASS_CCACHE=${COMMPASS_CCACHE} -DCOMMPASS_UNITY=${COMMPASS_UNITY} -DCOMMPASS_PRECOMPILED_HEADERS=${COMMPASS_PRECOMPILED_HEADERS})
+                   -DCOMMPASS_MPI=${COMMPASS_MPI} -DCOMMPASS_SHARED=${COMMPASS_SHARED}
+                   -DCOMMPASS_FORTRAN=$<BOOL:${COMMPASS_FORTRAN}> -DMPI_EXECUTABLE_SUFFIX=${MPI_EXECUTABLE_SUFFIX}
+                   -DCOMMPASS_WERROR=${COMMPASS_WERROR} -DCOMMPASS_CCACHE=${COMMPASS_CCACHE}
+                   -DCOMMPASS_UNITY=${COMMPASS_UNITY} -DCOMMPASS_PRECOMPILED_HEADERS=${COMMPASS_PRECOMPILED_HEADERS})
   set_tests_properties(consumer PROPERTIES TIMEOUT 600 RUN_SERIAL ON)
   if(COMMPASS_MPI)
-    set_tests_properties(consumer PROPERTIES LABELS mpi ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
+    set_tests_properties(consumer PROPERTIES LABELS mpi
+      ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
   endif()
 endif()

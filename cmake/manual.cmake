@@ -6,7 +6,8 @@ add_custom_command(OUTPUT ${commpass_manual}/commpass.bash ${commpass_manual}/_c
   COMMAND commpass completion zsh >${commpass_manual}/_commpass
   DEPENDS commpass)
 set(commpass_manual_files ${commpass_manual}/commpass.bash ${commpass_manual}/_commpass)
-install(FILES ${commpass_manual}/commpass.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME commpass)
+install(FILES ${commpass_manual}/commpass.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+  RENAME commpass)
 install(FILES ${commpass_manual}/_commpass DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 
 find_program(COMMPASS_HELP2MAN help2man)
@@ -20,7 +21,8 @@ if(COMMPASS_HELP2MAN)
     string(STRIP "$<TARGET_FILE:commpass> ${command}" line)
     add_custom_command(OUTPUT ${commpass_manual}/${page}.1
       COMMAND ${CMAKE_COMMAND} -E env LC_ALL=C.UTF-8 ${COMMPASS_HELP2MAN} --no-info --no-discard-stderr --locale=C.UTF-8
-              --version-string=${PROJECT_VERSION} --source=Commpass "--name=${PROJECT_DESCRIPTION}" --output=${commpass_manual}/${page}.1 ${line}
+              --version-string=${PROJECT_VERSION} --source=Commpass "--name=${PROJECT_DESCRIPTION}"
+              --output=${commpass_manual}/${page}.1 ${line}
       DEPENDS commpass VERBATIM)
     list(APPEND commpass_manual_files ${commpass_manual}/${page}.1)
     install(FILES ${commpass_manual}/${page}.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

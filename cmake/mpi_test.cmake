@@ -2,7 +2,8 @@
 execute_process(COMMAND ${MPIEXEC_EXECUTABLE} --version OUTPUT_VARIABLE commpass_mpiexec_version ERROR_QUIET)
 if(commpass_mpiexec_version MATCHES "Open MPI|OpenRTE")
   set(COMMPASS_MPI_LIBRARY openmpi)
-  set(COMMPASS_MPIEXEC_FLAGS --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 --mca btl_vader_single_copy_mechanism none)
+  set(COMMPASS_MPIEXEC_FLAGS --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 --mca
+    btl_vader_single_copy_mechanism none)
   set(COMMPASS_MPI_ENVIRONMENT OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1)
 else()
   set(COMMPASS_MPI_LIBRARY mpich)
@@ -16,9 +17,11 @@ function(commpass_mpiexec_tests name program)
   cmake_parse_arguments(PARSE_ARGV 2 test "" "" "ARGUMENTS")
   foreach(ranks ${test_UNPARSED_ARGUMENTS})
     add_test(NAME ${name}.n${ranks}
-             COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${COMMPASS_MPIEXEC_FLAGS} $<TARGET_FILE:${program}> ${test_ARGUMENTS})
+             COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${COMMPASS_MPIEXEC_FLAGS}
+             $<TARGET_FILE:${program}> ${test_ARGUMENTS})
     # As many ranks as cores at a time; ranks beyond the cores take turns, in one test at a time.
-    set_tests_properties(${name}.n${ranks} PROPERTIES PROCESSORS ${ranks} TIMEOUT 300 LABELS mpi ENVIRONMENT "${COMMPASS_MPI_ENVIRONMENT}")
+    set_tests_properties(${name}.n${ranks} PROPERTIES PROCESSORS ${ranks} TIMEOUT 300 LABELS mpi
+      ENVIRONMENT "${COMMPASS_MPI_ENVIRONMENT}")
   endforeach()
 endfunction()
 

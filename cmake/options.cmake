@@ -10,8 +10,10 @@ endif()
 add_library(commpass_cold INTERFACE)
 target_compile_options(commpass_cold INTERFACE ${commpass_cold_options})
 if(COMMPASS_SANITIZE)
-  # What an access to null, or beyond an object, does is reported by the address sanitizer, which takes no check before each.
-  add_compile_options(-fsanitize=${COMMPASS_SANITIZE} -fno-sanitize=null,object-size -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  # What an access to null, or beyond an object, does is reported by the address sanitizer, which takes no check before
+  # each.
+  add_compile_options(-fsanitize=${COMMPASS_SANITIZE} -fno-sanitize=null,object-size -fno-omit-frame-pointer
+    -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${COMMPASS_SANITIZE})
   include(CheckLinkerFlag)
   check_linker_flag(CXX -fuse-ld=lld COMMPASS_LLD)
@@ -23,7 +25,8 @@ endif()
 add_library(commpass_test_options INTERFACE)
 target_compile_options(commpass_test_options INTERFACE -O0)
 target_link_libraries(commpass_test_options INTERFACE commpass_options)
-# What of the libraries libFuzzer is told, wherever sanitizers are: so preset fuzz takes what preset sanitize has compiled.
+# What of the libraries libFuzzer is told, wherever sanitizers are: so preset fuzz takes what preset sanitize has
+# compiled.
 add_library(commpass_coverage INTERFACE)
 if(COMMPASS_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
   target_compile_options(commpass_coverage INTERFACE -fsanitize=fuzzer-no-link)
@@ -55,7 +58,8 @@ function(commpass_room name)
     target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
                                $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
                                $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/commpass>)
-    target_link_libraries(${target} PUBLIC ${room_DEPENDS} PRIVATE ${room_PRIVATE_DEPENDS} $<BUILD_INTERFACE:commpass_options>)
+    target_link_libraries(${target} PUBLIC ${room_DEPENDS} PRIVATE ${room_PRIVATE_DEPENDS}
+      $<BUILD_INTERFACE:commpass_options>)
     if(name IN_LIST commpass_fuzzed_rooms)
       target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:commpass_coverage>)
     endif()

@@ -1,5 +1,5 @@
-# Debian packages: cpack -G DEB in the build directory makes commpass (programs, profiles), libcommpass-dev (to build with),
-# and, if libraries are shared, libcommpass0.1 (to run with).
+# Debian packages: cpack -G DEB in the build directory makes commpass (programs, profiles), libcommpass-dev (to build
+# with), and, if libraries are shared, libcommpass0.1 (to run with).
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME commpass)
 set(CPACK_PACKAGE_CONTACT "The developers of Commpass")
@@ -47,7 +47,8 @@ include(CPack)
 
 if(COMMPASS_TESTS AND NOT COMMPASS_SANITIZE)
   if(COMMPASS_SHLIBDEPS)
-    add_test(NAME packages COMMAND ${PROJECT_SOURCE_DIR}/tests/packaging/check_packages ${CMAKE_CPACK_COMMAND} ${PROJECT_BINARY_DIR} ${PROJECT_VERSION})
+    add_test(NAME packages COMMAND ${PROJECT_SOURCE_DIR}/tests/packaging/check_packages ${CMAKE_CPACK_COMMAND}
+      ${PROJECT_BINARY_DIR} ${PROJECT_VERSION})
     set_tests_properties(packages PROPERTIES TIMEOUT 120)
   endif()
   add_test(NAME spack COMMAND python3 -m py_compile ${PROJECT_SOURCE_DIR}/packaging/spack/package.py)

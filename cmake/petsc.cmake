@@ -1,7 +1,9 @@
 # Which builds of PETSc are here? Sets COMMPASS_PETSC_BUILDS to their names, such as 3.18-real, and for each of them
 # commpass_petsc_NAME_INCLUDE_DIRS and commpass_petsc_NAME_LINK_LIBRARIES.
-option(COMMPASS_PETSC "Build PETSc's star forest type commpass, where PETSc's development files are found" ${PROJECT_IS_TOP_LEVEL})
-set(COMMPASS_PETSC_DIRECTORIES "" CACHE STRING "PETSc's directories, those with lib/pkgconfig/petsc.pc, in place of PETSC_DIR, PETSC_ARCH and Debian's")
+option(COMMPASS_PETSC "Build PETSc's star forest type commpass, where PETSc's development files are found"
+  ${PROJECT_IS_TOP_LEVEL})
+set(COMMPASS_PETSC_DIRECTORIES ""
+  CACHE STRING "PETSc's directories, those with lib/pkgconfig/petsc.pc, in place of PETSC_DIR, PETSC_ARCH and Debian's")
 set(COMMPASS_PETSC_BUILDS "")
 if(NOT COMMPASS_PETSC OR COMMPASS_SIMULATION OR COMMPASS_SANITIZE)  # neither has a PETSc that was built for it
   return()
@@ -30,7 +32,8 @@ function(commpass_find_petsc directory)
     message(STATUS "PETSc in ${directory} is left out: petscconf.h or petsc/private/sfimpl.h is not there")
     return()
   endif()
-  file(STRINGS ${${found}_configuration} settings REGEX "define PETSC_(HAVE_OMPI_MAJOR_VERSION|HAVE_MPICH|USE_COMPLEX|USE_64BIT_INDICES)")
+  file(STRINGS ${${found}_configuration} settings
+    REGEX "define PETSC_(HAVE_OMPI_MAJOR_VERSION|HAVE_MPICH|USE_COMPLEX|USE_64BIT_INDICES)")
   set(library other)
   if(settings MATCHES HAVE_OMPI)
     set(library openmpi)

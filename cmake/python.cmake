@@ -1,6 +1,7 @@
-# Can the package for Python be built? Sets COMMPASS_PYTHON to what is so, and COMMPASS_PYTHON_MPI to the vendor that mpi4py
-# names, if it is there and was built for this MPI library.
-option(COMMPASS_PYTHON "Build the package commpass for Python, where pybind11 and numpy are found" ${PROJECT_IS_TOP_LEVEL})
+# Can the package for Python be built? Sets COMMPASS_PYTHON to what is so, and COMMPASS_PYTHON_MPI to the vendor that
+# mpi4py names, if it is there and was built for this MPI library.
+option(COMMPASS_PYTHON "Build the package commpass for Python, where pybind11 and numpy are found"
+  ${PROJECT_IS_TOP_LEVEL})
 set(COMMPASS_PYTHON_EXECUTABLE "" CACHE FILEPATH "The Python that the package is for, in place of one with numpy")
 set(COMMPASS_PYTHON_MPI "")
 if(NOT COMMPASS_PYTHON OR COMMPASS_SIMULATION OR COMMPASS_SANITIZE)  # neither has a Python that was built for it
@@ -29,13 +30,15 @@ if(commpass_python_found)
   find_package(pybind11 QUIET CONFIG)
 endif()
 if(NOT Python_FOUND OR NOT pybind11_FOUND)
-  message(STATUS "The package for Python is left out: pybind11, numpy and Python's headers (pybind11-dev, python3-numpy, python3-dev) are not all here")
+  message(STATUS
+    "The package for Python is left out: pybind11, numpy and Python's headers (pybind11-dev, python3-numpy, python3-dev) are not all here")
   set(COMMPASS_PYTHON OFF)
   return()
 endif()
 
 if(COMMPASS_MPI)
-  execute_process(COMMAND ${Python_EXECUTABLE} -c "import mpi4py; mpi4py.rc.initialize = False; from mpi4py import MPI; print(MPI.get_vendor()[0])"
+  execute_process(COMMAND ${Python_EXECUTABLE} -c
+                  "import mpi4py; mpi4py.rc.initialize = False; from mpi4py import MPI; print(MPI.get_vendor()[0])"
                   OUTPUT_VARIABLE vendor OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
   string(TOLOWER "${vendor}" library)
   string(REPLACE " " "" library "${library}")

@@ -1,5 +1,6 @@
-# Shared libraries of the rooms that are installed. Each has the objects of the static ones, and exports what the installed
-# headers declare, and nothing else; so programs of ours and tests, which use what is private, are linked statically.
+# Shared libraries of the rooms that are installed. Each has the objects of the static ones, and exports what the
+# installed headers declare, and nothing else; so programs of ours and tests, which use what is private, are linked
+# statically.
 
 # The names that the headers declare, as patterns of a linker's version script.
 #   commpass_write_exports(FILE HEADER …)
@@ -8,7 +9,8 @@ function(commpass_write_exports file)
   set(classes "")
   list(FILTER ARGN INCLUDE REGEX "hpp$")  # what is for C has a prefix
   foreach(header ${ARGN})
-    set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${header})
+    set_property(DIRECTORY ${PROJECT_SOURCE_DIR}
+      APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${header})
     file(READ ${PROJECT_SOURCE_DIR}/${header} text)
     string(REGEX MATCHALL "\n[A-Za-z][^][;={(\n]*[ &*][a-z_0-9]+\\(" found "${text}")
     list(TRANSFORM found REPLACE ".*[ &*]([a-z_0-9]+)\\($" "\\1")
@@ -25,9 +27,11 @@ function(commpass_write_exports file)
     string(APPEND patterns "      commpass::${name}[!a-zA-Z0-9_]*;\n")
   endforeach()
   foreach(name IN LISTS classes)
-    string(APPEND patterns "      commpass::${name}::*; vtable?for?commpass::${name}; typeinfo*for?commpass::${name};\n")
+    string(APPEND patterns
+      "      commpass::${name}::*; vtable?for?commpass::${name}; typeinfo*for?commpass::${name};\n")
   endforeach()
-  file(CONFIGURE OUTPUT ${file} CONTENT "{\n  global:\n    commpass_*;\n    extern \"C++\" {\n${patterns}    };\n  local: *;\n};\n" @ONLY)
+  file(CONFIGURE OUTPUT ${file}
+    CONTENT "{\n  global:\n    commpass_*;\n    extern \"C++\" {\n${patterns}    };\n  local: *;\n};\n" @ONLY)
 endfunction()
 
 #   commpass_shared_library(NAME ROOM …)
@@ -45,10 +49,12 @@ function(commpass_shared_library name)
     list(FILTER libraries EXCLUDE REGEX "commpass|MPI::")
     target_link_libraries(${target} PRIVATE ${libraries})
   endforeach()
-  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME commpass_${name} EXPORT_NAME ${name} VERSION ${PROJECT_VERSION}
+  set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX OUTPUT_NAME commpass_${name} EXPORT_NAME ${name}
+                        VERSION ${PROJECT_VERSION}
                         SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} LINK_DEPENDS ${exports})
   target_link_options(${target} PRIVATE LINKER:--version-script=${exports})
-  target_include_directories(${target} INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+  target_include_directories(${target} INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+                             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/commpass>)
   target_compile_features(${target} INTERFACE cxx_std_20)
 endfunction()

@@ -37,8 +37,10 @@ function(commpass_unmodified_tests name program)
   foreach(ranks ${test_UNPARSED_ARGUMENTS})
     add_test(NAME ${name}.n${ranks}
              COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} ${COMMPASS_MPIEXEC_FLAGS}
-                     env LD_PRELOAD=$<TARGET_FILE:commpass_mpi> COMMPASS_PROFILE=lassen COMMPASS_VERBOSE=1 ${test_VARIABLES} $<TARGET_FILE:${program}>)
-    set_tests_properties(${name}.n${ranks} PROPERTIES PROCESSORS ${ranks} TIMEOUT 300 LABELS mpi ENVIRONMENT "${COMMPASS_MPI_ENVIRONMENT}"
+                     env LD_PRELOAD=$<TARGET_FILE:commpass_mpi> COMMPASS_PROFILE=lassen COMMPASS_VERBOSE=1
+                     ${test_VARIABLES} $<TARGET_FILE:${program}>)
+    set_tests_properties(${name}.n${ranks} PROPERTIES PROCESSORS ${ranks} TIMEOUT 300 LABELS mpi
+                         ENVIRONMENT "${COMMPASS_MPI_ENVIRONMENT}"
                          PASS_REGULAR_EXPRESSION "${test_EXPECT}" FAIL_REGULAR_EXPRESSION "${wrong}")
   endforeach()
 endfunction()
@@ -54,25 +56,38 @@ foreach(program ${commpass_unmodified_programs})
   if(NOT program STREQUAL unmodified)  # from Fortran alone
     string(APPEND expect ".*\nneighbor_alltoallw +[235] +[0-9]+ +0 +[1-9]")
   endif()
-  commpass_unmodified_tests(${program}_always ${program} ${commpass_unmodified_ranks} VARIABLES COMMPASS_MPI=always EXPECT "${expect}")
-  commpass_unmodified_tests(${program}_off ${program} 2 VARIABLES COMMPASS_MPI=off EXPECT "all comparisons hold" REFUSE "calls of rank 0")
+  commpass_unmodified_tests(${program}_always ${program} ${commpass_unmodified_ranks} VARIABLES COMMPASS_MPI=always
+    EXPECT "${expect}")
+  commpass_unmodified_tests(${program}_off ${program} 2 VARIABLES COMMPASS_MPI=off EXPECT "all comparisons hold"
+    REFUSE "calls of rank 0")
 endforeach()
-commpass_unmodified_tests(unmodified_tuna unmodified 2 4 VARIABLES COMMPASS_MPI=always COMMPASS_ALLTOALLV_STRATEGY=tuna,radix=2 EXPECT "tuna,radix=2")
+commpass_unmodified_tests(unmodified_tuna unmodified 2 4 VARIABLES COMMPASS_MPI=always
+  COMMPASS_ALLTOALLV_STRATEGY=tuna,radix=2 EXPECT "tuna,radix=2")
 commpass_unmodified_tests(unmodified_two_nodes unmodified 4
-  VARIABLES COMMPASS_MPI=always COMMPASS_LAYOUT=2x2 COMMPASS_ALLTOALLV_STRATEGY=two-step EXPECT "alltoallv +4 +[0-9]+ +0 +[1-9].*two-step")
-commpass_unmodified_tests(unmodified_on unmodified 2 3 VARIABLES COMMPASS_MPI=on EXPECT "alltoallv +[23] +[0-9]+ +[1-9][0-9]* +[0-9]+ +[1-9]")
-commpass_unmodified_tests(unmodified_alone unmodified 1 VARIABLES COMMPASS_MPI=on EXPECT "nothing was taken over: MPI ran all [1-9][0-9]* calls of rank 0")
-commpass_unmodified_tests(unmodified_record unmodified 1 2 VARIABLES COMMPASS_MPI=record EXPECT "alltoallv +[12] +[1-9][0-9]* +[1-9][0-9]* +0 +0" REFUSE "taken over")
-commpass_unmodified_tests(unmodified_calls unmodified 2 VARIABLES COMMPASS_MPI=always COMMPASS_MPI_CALLS=alltoallw,neighbor_allgather EXPECT "\nalltoallw +2 +[0-9]+ +0 +[1-9]" REFUSE "\nalltoallv +2")
-commpass_unmodified_tests(hostile_always hostile ${commpass_unmodified_ranks} VARIABLES COMMPASS_MPI=always EXPECT "\nneighbor_alltoallw +[235] +[0-9]+ +0 +[1-9]")
+  VARIABLES COMMPASS_MPI=always COMMPASS_LAYOUT=2x2 COMMPASS_ALLTOALLV_STRATEGY=two-step
+  EXPECT "alltoallv +4 +[0-9]+ +0 +[1-9].*two-step")
+commpass_unmodified_tests(unmodified_on unmodified 2 3 VARIABLES COMMPASS_MPI=on
+  EXPECT "alltoallv +[23] +[0-9]+ +[1-9][0-9]* +[0-9]+ +[1-9]")
+commpass_unmodified_tests(unmodified_alone unmodified 1 VARIABLES COMMPASS_MPI=on
+  EXPECT "nothing was taken over: MPI ran all [1-9][0-9]* calls of rank 0")
+commpass_unmodified_tests(unmodified_record unmodified 1 2 VARIABLES COMMPASS_MPI=record
+  EXPECT "alltoallv +[12] +[1-9][0-9]* +[1-9][0-9]* +0 +0" REFUSE "taken over")
+commpass_unmodified_tests(unmodified_calls unmodified 2 VARIABLES COMMPASS_MPI=always
+  COMMPASS_MPI_CALLS=alltoallw,neighbor_allgather EXPECT "\nalltoallw +2 +[0-9]+ +0 +[1-9]" REFUSE "\nalltoallv +2")
+commpass_unmodified_tests(hostile_always hostile ${commpass_unmodified_ranks} VARIABLES COMMPASS_MPI=always
+  EXPECT "\nneighbor_alltoallw +[235] +[0-9]+ +0 +[1-9]")
 commpass_unmodified_tests(hostile_two_nodes hostile 4
-  VARIABLES COMMPASS_MPI=always COMMPASS_LAYOUT=2x2 COMMPASS_ALLTOALLV_STRATEGY=two-step EXPECT "alltoallw +4 +[0-9]+ +0 +[1-9].*two-step")
-commpass_unmodified_tests(hostile_by_mpi hostile 3 VARIABLES COMMPASS_MPI=always COMMPASS_ALLTOALLV_STRATEGY=mpi EXPECT "neighbor_alltoallw +3 +[0-9]+ +0 +[1-9][^\n]* mpi\n")
+  VARIABLES COMMPASS_MPI=always COMMPASS_LAYOUT=2x2 COMMPASS_ALLTOALLV_STRATEGY=two-step
+  EXPECT "alltoallw +4 +[0-9]+ +0 +[1-9].*two-step")
+commpass_unmodified_tests(hostile_by_mpi hostile 3 VARIABLES COMMPASS_MPI=always COMMPASS_ALLTOALLV_STRATEGY=mpi
+  EXPECT "neighbor_alltoallw +3 +[0-9]+ +0 +[1-9][^\n]* mpi\n")
 if(NOT COMMPASS_MPI_LIBRARY STREQUAL mpich)  # whose MPI_Neighbor_alltoallw is wrong by itself
-  commpass_unmodified_tests(hostile_on hostile 2 3 VARIABLES COMMPASS_MPI=on EXPECT "alltoallv +[23] +[0-9]+ +[1-9][0-9]* +[0-9]+ +[1-9]")
+  commpass_unmodified_tests(hostile_on hostile 2 3 VARIABLES COMMPASS_MPI=on
+    EXPECT "alltoallv +[23] +[0-9]+ +[1-9][0-9]* +[0-9]+ +[1-9]")
 endif()
 # What cannot be understood switches off, and says so in one line.
-commpass_unmodified_tests(unmodified_misled unmodified 2 VARIABLES COMMPASS_MPI=sometimes EXPECT "left to the MPI library: .*sometimes")
+commpass_unmodified_tests(unmodified_misled unmodified 2 VARIABLES COMMPASS_MPI=sometimes
+  EXPECT "left to the MPI library: .*sometimes")
 
 # What record writes of exchanges that are known.
 add_executable(recorded preload/recorded.c)
@@ -81,7 +96,8 @@ set_target_properties(recorded PROPERTIES LINKER_LANGUAGE CXX C_STANDARD 11)
 target_compile_options(recorded PRIVATE -Wall -Wextra)
 list(JOIN COMMPASS_MPIEXEC_FLAGS " " commpass_mpiexec_flags)
 list(JOIN COMMPASS_MPI_ENVIRONMENT " " commpass_mpi_environment)
-commpass_test(recorded_test SOURCES preload/recorded_test.cpp LIBRARIES commpass::selector PROPERTIES RUN_SERIAL ON LABELS mpi TIMEOUT 300)
+commpass_test(recorded_test SOURCES preload/recorded_test.cpp LIBRARIES commpass::selector
+  PROPERTIES RUN_SERIAL ON LABELS mpi TIMEOUT 300)
 add_dependencies(recorded_test commpass commpass_mpi recorded)
 set(commpass_recorded_fortran "")
 if(COMMPASS_FORTRAN)
@@ -93,5 +109,7 @@ if(COMMPASS_FORTRAN)
   endif()
 endif()
 target_compile_definitions(recorded_test PRIVATE
-  "COMMPASS_TEST_COMMAND=\"$<TARGET_FILE:commpass>\"" "COMMPASS_TEST_RECORDED=\"$<TARGET_FILE:recorded>\"" "COMMPASS_TEST_FORTRAN=${commpass_recorded_fortran}"
-  "COMMPASS_TEST_MPIEXEC=\"env ${commpass_mpi_environment} ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG}\"" "COMMPASS_TEST_MPIEXEC_FLAGS=\"${commpass_mpiexec_flags}\"")
+  "COMMPASS_TEST_COMMAND=\"$<TARGET_FILE:commpass>\"" "COMMPASS_TEST_RECORDED=\"$<TARGET_FILE:recorded>\""
+  "COMMPASS_TEST_FORTRAN=${commpass_recorded_fortran}"
+  "COMMPASS_TEST_MPIEXEC=\"env ${commpass_mpi_environment} ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG}\""
+  "COMMPASS_TEST_MPIEXEC_FLAGS=\"${commpass_mpiexec_flags}\"")
