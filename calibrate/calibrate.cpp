@@ -153,6 +153,7 @@ void measure_parts(Calibration& calibration) {
   part("operations", measure_operations);
   part("operations.neighbor_alltoall_s", measure_neighborhood);
   part("operations.alltoallv_s", measure_alltoallv);
+  part("limits.messages_off_node", measure_messages_in_flight);
   hold_to_physics(calibration);
   part("operations.batch_s", measure_calls);
   part("held_out", check_held_out);

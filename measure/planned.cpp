@@ -118,6 +118,7 @@ Agenda make_agenda(const PlannedMeasurement& measurement, const Pattern& pattern
 /// The medians of what was timed, in the order of the agenda.
 struct Times {
   std::vector<Seconds> exchanges;
+  std::vector<RunTimes> runs;  ///< of the same, with means and percentiles
   std::vector<Seconds> plans;  ///< empty where calls are not counted
   std::optional<Seconds> baseline_s;
 };
@@ -152,7 +153,8 @@ Times run(const PlannedMeasurement& measurement, const Pattern& pattern, Communi
                     },
                     data.send_buffer});
   if (measurement.has_baseline) runs.push_back({[&data] { linear_exchange(data); }, data.send_buffer});
-  times.exchanges = time_exchanges(runs, WarmUp::once, measurement.repetitions, measurement.shown);
+  times.runs = time_runs(runs, WarmUp::once, measurement.repetitions, measurement.shown);
+  for (const auto& each : times.runs) times.exchanges.push_back(each.median);
   if (measurement.has_baseline) {
     times.baseline_s = times.exchanges.back();
     times.exchanges.pop_back();
@@ -199,7 +201,7 @@ PlannedReport measure_planned(const PlannedMeasurement& measurement, const Patte
                     {"model", name_of(measurement.model)},
                     {"verified", measurement.verified ? "every byte of every strategy" : "no (add --verify)"}};
   if (measurement.calls) report.context.emplace_back("calls", fmt::format("{}", *measurement.calls));
-  report.chosen = agenda.names.front();
+  report.chosen = to_string(agenda.candidates.front().strategy);
   report.baseline_s = times.baseline_s;
   report.not_priced = std::move(agenda.not_priced);
   report.regret = regret_of(times, measurement.calls);
@@ -208,11 +210,14 @@ PlannedReport measure_planned(const PlannedMeasurement& measurement, const Patte
   if (!measurement.explained.empty()) result.explanation = explain_one(measurement, pattern, communicator, agenda);
   const auto plan_of = [&](std::size_t i) { return measurement.calls ? std::optional(times.plans[i]) : std::nullopt; };
   for (std::size_t i = 0; i < agenda.candidates.size(); ++i)
-    report.rows.push_back({std::move(agenda.candidates[i]), times.exchanges[i], i < agenda.priced, plan_of(i)});
+    report.rows.push_back({std::move(agenda.candidates[i]), times.exchanges[i], i < agenda.priced, plan_of(i),
+                           times.runs[i].mean, times.runs[i].percentile_99});
   for (auto& baseline : agenda.baselines) {
     const auto i = report.rows.size() + report.baselines.size();
     baseline.measured_s = times.exchanges[i];
     baseline.measured_plan_s = plan_of(i);
+    baseline.measured_mean_s = times.runs[i].mean;
+    baseline.measured_percentile_99_s = times.runs[i].percentile_99;
     report.baselines.push_back(std::move(baseline));
   }
   return result;

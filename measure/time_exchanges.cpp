@@ -4,7 +4,9 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <numeric>
 #include <random>
 
 #include "model/median.hpp"
@@ -13,8 +15,27 @@
 
 namespace commpass {
 
+namespace {
+
+RunTimes run_times_of(std::vector<Seconds> seconds) {
+  std::ranges::sort(seconds);
+  constexpr double part = 0.99;
+  const auto count = static_cast<double>(seconds.size());
+  return {median(seconds), std::accumulate(seconds.begin(), seconds.end(), 0.0) / count,
+          seconds[static_cast<std::size_t>(std::ceil(part * count)) - 1]};
+}
+
+}  // namespace
+
 std::vector<Seconds> time_exchanges(const std::vector<TimedExchange>& exchanges, WarmUp warm_up, int repetitions,
                                     bool shown) {
+  std::vector<Seconds> medians;
+  for (const auto& times : time_runs(exchanges, warm_up, repetitions, shown)) medians.push_back(times.median);
+  return medians;
+}
+
+std::vector<RunTimes> time_runs(const std::vector<TimedExchange>& exchanges, WarmUp warm_up, int repetitions,
+                                bool shown) {
   std::vector<std::vector<Seconds>> times(exchanges.size());
   std::vector<std::size_t> order(exchanges.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -38,8 +59,8 @@ std::vector<Seconds> time_exchanges(const std::vector<TimedExchange>& exchanges,
       std::fputs(fmt::format("round {} …\n", round + 1).c_str(), stderr);  // fmt::print may throw, on this rank alone
     if (repetitions == 0 && over) break;
   }
-  std::vector<Seconds> result;
-  for (auto& series : times) result.push_back(median(std::move(series)));
+  std::vector<RunTimes> result;
+  for (auto& series : times) result.push_back(run_times_of(std::move(series)));
   return result;
 }
 

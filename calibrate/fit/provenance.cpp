@@ -100,6 +100,12 @@ std::string to_json(const Provenance& provenance) {
     json["slow_nodes"].push_back({{"node", each.node}, {"times_as_long", each.times_as_long}});
   if (const auto& [parts, of, times_as_long] = provenance.slow_phases; parts > 0)
     json["slow_phases"] = {{"parts", parts}, {"of", of}, {"times_as_long", times_as_long}};
+  if (const auto& late = provenance.late_messages)
+    json["late_messages"] = {{"messages_in_flight", late->messages},
+                             {"late", late->late},
+                             {"of", late->of},
+                             {"late_s", late->late_s},
+                             {"most_in_time", late->most_in_time}};
   if (provenance.others >= busy_with_others) json["processors_of_others"] = provenance.others;
   for (const auto& pace : provenance.pace) json["pace"][pace.level] = pace.seconds;
   json["not_measured"] = provenance.not_measured;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "calibrate/fit/fit.hpp"
+#include "calibrate/fit/late_messages.hpp"
 #include "model/base/types.hpp"
 #include "model/machine/pace.hpp"
 #include "model/machine/profile_lookup.hpp"
@@ -113,12 +114,13 @@ struct Provenance {
   std::optional<MeasuredDevices> device;  ///< absent: there are none
   std::vector<SlowNode> slow_nodes;
   SlowPhases slow_phases;
-  double others = 0;                      ///< processors that other programs kept busy meanwhile
-  std::vector<Pace> pace;                 ///< of small messages, the median over the calibration
-  std::vector<std::string> not_measured;  ///< each: what, and why
-  std::vector<std::string> no_time_for;   ///< those of them for which no time was left
-  std::string measured_again;             ///< what, why, and what came of it; empty: nothing
-  std::string warning;                    ///< empty: none
+  std::optional<LateMessages> late_messages;  ///< absent: none are late
+  double others = 0;                          ///< processors that other programs kept busy meanwhile
+  std::vector<Pace> pace;                     ///< of small messages, the median over the calibration
+  std::vector<std::string> not_measured;      ///< each: what, and why
+  std::vector<std::string> no_time_for;       ///< those of them for which no time was left
+  std::string measured_again;                 ///< what, why, and what came of it; empty: nothing
+  std::string warning;                        ///< empty: none
 };
 
 /// As the JSON object that a profile holds, with the date of now.

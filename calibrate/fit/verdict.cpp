@@ -93,6 +93,12 @@ Verdict judge(const Provenance& provenance) {
         "; the machine changes its speed: lone messages took up to {:.1f} times as long in {} of {} parts of the "
         "measurement",
         slower, slow_parts, parts);
+  if (const auto& late = provenance.late_messages)
+    verdict.why += fmt::format(
+        "; with {} messages in flight to other nodes {} of {} exchanges took {} longer, as if messages were lost and "
+        "sent "
+        "again after a timer: no more than {} are in flight now",
+        late->messages, late->late, late->of, format_seconds(late->late_s), std::max(1, late->most_in_time));
   const bool is_alone = provenance.others < busy_with_others;
   if (!is_alone)
     verdict.why += fmt::format("; other programs kept {:.1f} processors of a node busy meanwhile", provenance.others);

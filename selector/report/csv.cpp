@@ -22,7 +22,8 @@ std::string csv_row(const ReportRow& row, const Report& report) {
                    csv_number(demand ? std::optional<double>(demand->messages) : std::nullopt),
                    csv_number(demand ? std::optional<double>(demand->messages_off_node) : std::nullopt),
                    csv_number(demand ? std::optional<double>(demand->partners) : std::nullopt),
-                   csv_number(candidate.buffered_bytes_max)});
+                   csv_number(candidate.buffered_bytes_max), csv_number(row.measured_mean_s),
+                   csv_number(row.measured_percentile_99_s)});
 }
 
 }  // namespace
@@ -47,7 +48,8 @@ std::string csv_number(const std::optional<double>& number) { return number ? fm
 std::string report_csv(const Report& report, std::size_t top) {
   std::string text = csv_line({"strategy", "chosen", "baseline", "plan_s", "measured_plan_s", "predicted_s",
                                "measured_s", "messages_per_stage", "bytes_sent", "tie", "as_run", "messages_in_flight",
-                               "messages_in_flight_off_node", "partners", "buffer_bytes"});
+                               "messages_in_flight_off_node", "partners", "buffer_bytes", "measured_mean_s",
+                               "measured_percentile_99_s"});
   std::size_t index = 0;
   for (const auto& row : report.rows)
     if (top == 0 || index++ < top || baseline_of(row.candidate.strategy)) text += csv_row(row, report);

@@ -90,6 +90,8 @@ Json entry_of(const ReportRow& row) {
   if (row.candidate.plan_seconds) entry["plan_s"] = *row.candidate.plan_seconds;
   if (row.measured_plan_s) entry["measured_plan_s"] = *row.measured_plan_s;
   if (row.measured_s) entry["measured_s"] = *row.measured_s;
+  if (row.measured_mean_s) entry["measured_mean_s"] = *row.measured_mean_s;
+  if (row.measured_percentile_99_s) entry["measured_percentile_99_s"] = *row.measured_percentile_99_s;
   if (row.candidate.limited_window) entry["as_run"] = to_string(as_run(row.candidate));
   if (const auto& demand = row.candidate.demand) {
     entry["messages_in_flight"] = demand->messages;
@@ -162,6 +164,15 @@ std::string describe_limited_window(const Report& report) {
                      chosen->candidate.limited_window->rounds);
 }
 
+/// A median does not show what is late once in a hundred times.
+std::string describe_spread(const Report& report) {
+  const auto chosen =
+      std::ranges::find(report.rows, report.chosen, [](const auto& row) { return to_string(row.candidate.strategy); });
+  if (chosen == report.rows.end() || !chosen->measured_s || !chosen->measured_mean_s) return {};
+  return fmt::format("Its runs: median {}, mean {}, 99th percentile {}\n", format_seconds(*chosen->measured_s),
+                     format_seconds(*chosen->measured_mean_s), format_seconds(*chosen->measured_percentile_99_s));
+}
+
 std::string describe_choice(const Report& report) {
   auto text = "Chosen: " + report.chosen + describe_limited_window(report);
   const auto tied = describe_ties(report);
@@ -220,7 +231,7 @@ std::string report_table(const Report& report, std::size_t top) {
     append(text, "  {} more were not priced in full: their busiest ranks alone take too long (--all prices them)\n",
            report.too_dear.size());
   text += describe_not_priced(report.not_priced);
-  auto closing = "\n" + describe_choice(report) + "\n";
+  auto closing = "\n" + describe_choice(report) + "\n" + describe_spread(report);
   if (!report.note.empty()) closing += fmt::format("Note: {}.\n", report.note);
   if (report.baseline_s)
     closing +=

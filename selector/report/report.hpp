@@ -18,6 +18,7 @@ struct ReportRow {
   std::optional<Seconds> measured_s;
   bool is_priced = true;                     ///< false: it was run without a price, and its cost says nothing
   std::optional<Seconds> measured_plan_s{};  ///< where calls are counted
+  std::optional<Seconds> measured_mean_s{}, measured_percentile_99_s{};
 };
 
 struct Report {

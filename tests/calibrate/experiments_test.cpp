@@ -7,6 +7,7 @@
 #include <map>
 #include <vector>
 
+#include "calibrate/flight_timing.hpp"
 #include "calibrate/timing.hpp"
 #include "runtime/mpi/write_anew.hpp"
 #include "runtime/world.hpp"
@@ -135,6 +136,19 @@ TEST(WriteAnew, LeavesWhatIsThere) {
     write_anew(memory);
     EXPECT_EQ(memory, before);
   }
+}
+
+// Every message has its receive, also where nodes have more and fewer ranks: then as many of each take part.
+TEST(ExperimentsWithMessagesInFlight, LastAsLongAsAllMessagesOfARank) {
+  std::vector<Layout> layouts{Layout::with_ppn(size_of(), 1)};
+  if (size_of() == 3) layouts.emplace_back(std::vector{0, 0, 1});
+  for (const auto& layout : layouts)
+    for (const int messages : {1, 5, 64}) {
+      const auto seconds = time_messages_in_flight(MPI_COMM_WORLD, layout, messages, 3);
+      ASSERT_EQ(seconds.size(), 3U);
+      for (const auto each : seconds) EXPECT_NEAR(each, 2 * messages, ticks) << "as many sends as receives";
+      EXPECT_TRUE(no_message_is_left());
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Repetitions, Experiments, testing::Values(1, 2, 9));

@@ -11,6 +11,7 @@
 #include "calibrate/alltoallv_timing.hpp"
 #include "calibrate/calibration.hpp"
 #include "calibrate/collective_timing.hpp"
+#include "calibrate/flight_timing.hpp"
 #include "calibrate/memory_timing.hpp"
 #include "calibrate/operation_timing.hpp"
 #include "model/machine/plausibility.hpp"
@@ -41,8 +42,10 @@ struct World {
   bool has_windows = true;
   int slow_node = -1;                    ///< none
   Bytes fan_in_unclear_from = no_limit;  ///< larger messages of many senders take up to twice as long, or nothing
-  Bytes new_send_bytes = 0;  ///< new requests take half of what persistent ones do up to here, and beyond it more
-  double burst_noise = 0;    ///< posting takes by up to this part less or more, the same each time
+  Bytes new_send_bytes = 0;   ///< new requests take half of what persistent ones do up to here, and beyond it more
+  int most_in_flight = 1000;  ///< of more messages some are lost, and
+  Seconds timer_s = 0.16;     ///< sent again after this
+  double burst_noise = 0;     ///< posting takes by up to this part less or more, the same each time
 
   double late(Bytes bytes, int messages) const {
     return 1 + burst_noise * std::sin(static_cast<double>(bytes % 97) + 1.7 * messages);
@@ -233,6 +236,14 @@ PutWindow::PutWindow(MPI_Comm, std::span<std::byte>) {
   if (!world->has_windows) throw MpiError("MPI_Win_create", MPI_ERR_WIN);
 }
 PutWindow::~PutWindow() = default;
+std::vector<Seconds> time_messages_in_flight(MPI_Comm, const Layout& layout, int messages, int exchanges) {
+  EXPECT_GT(layout.nodes(), 1);
+  std::vector<Seconds> seconds;
+  for (int i = 0; i < exchanges; ++i)
+    seconds.push_back(1e-6 * messages + (messages > world->most_in_flight && i % 3 == 0 ? world->timer_s : 0));
+  return seconds;
+}
+
 Seconds time_barrier(MPI_Comm, int) { return world->machine.operations.barrier_s.value(); }
 Seconds time_allreduce(MPI_Comm, int) { return world->machine.operations.allreduce_s.value(); }
 Seconds time_window(MPI_Comm, std::span<std::byte>, int) { return world->machine.operations.window_s.value(); }
@@ -285,6 +296,7 @@ class KnownMachine : public testing::Test {
     measure_operations(c);
     measure_neighborhood(c);
     measure_alltoallv(c);
+    measure_messages_in_flight(c);
     hold_to_physics(c);
     EXPECT_LT(c.sampler.spent(), 0.5) << "nothing takes time here, whatever builds it";
     return c.machine;
@@ -658,6 +670,29 @@ TEST_F(KnownMachine, WhoseReceiversAreUnclearForLargeMessagesHasThoseOfSmallerOn
   EXPECT_EQ(protocols[2].alpha_receive_s, protocols[1].alpha_receive_s);
   EXPECT_EQ(protocols[2].beta_receive_s_per_byte, protocols[1].beta_receive_s_per_byte);
   EXPECT_THAT(reasons(), testing::Contains(HasSubstr("taken to be as of smaller messages")));
+}
+
+TEST_F(KnownMachine, ThatLosesMessagesHasALimitOfThoseInFlight) {
+  EXPECT_EQ(calibrate().limits.messages_off_node, 256) << "all that was tried went well";
+  EXPECT_FALSE(calibration_->provenance.late_messages);
+  for (const auto& [most, limit] : {std::pair{200, 128}, {90, 64}, {63, 32}, {31, 16}}) {
+    world_.most_in_flight = most;
+    EXPECT_EQ(calibrate().limits.messages_off_node, limit) << most;
+    const auto& late = calibration_->provenance.late_messages;
+    ASSERT_TRUE(late);
+    EXPECT_EQ(late->messages, 2 * limit);
+    EXPECT_NEAR(late->late_s, world_.timer_s, 1e-6);
+  }
+}
+
+class OneNode : public KnownMachine {
+ protected:
+  OneNode() : KnownMachine(Layout::regular(1, 2, 4)) {}
+};
+
+TEST_F(OneNode, HasNoLimitOfMessagesToOthers) {
+  EXPECT_FALSE(calibrate().limits.messages_off_node);
+  EXPECT_THAT(reasons(), testing::Contains(HasSubstr("limits.messages_off_node: needs two nodes")));
 }
 
 TEST_F(KnownMachine, NamesTheNodeThatIsSlow) {

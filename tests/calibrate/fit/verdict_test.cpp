@@ -36,6 +36,16 @@ TEST(Verdict, IsNotGoodWhereTheMachineChangesItsSpeed) {
   EXPECT_NE(verdict.remedy, "");
 }
 
+TEST(Verdict, TellsOfATimerOfLostMessages) {
+  auto provenance = held_out({1.05, 0.97, 1.02}, 0.05);
+  provenance.late_messages = LateMessages{128, 7, 20, 0.16, 64};
+  const auto verdict = judge(provenance);
+  EXPECT_EQ(verdict.trust, Trust::good) << "the profile has the limit";
+  EXPECT_NE(verdict.why.find("128 messages in flight"), std::string::npos) << verdict.why;
+  EXPECT_NE(verdict.why.find("160 ms"), std::string::npos) << verdict.why;
+  EXPECT_NE(verdict.why.find("no more than 64"), std::string::npos) << verdict.why;
+}
+
 TEST(Verdict, IsNotGoodBesideOtherPrograms) {
   auto provenance = held_out({1, 1, 1}, 0.02);
   provenance.others = 0.1;

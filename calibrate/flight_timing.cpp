@@ -1,0 +1,52 @@
+#include "calibrate/flight_timing.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "runtime/mpi/mpi_error.hpp"
+#include "runtime/mpi/ranks.hpp"
+
+namespace commpass {
+
+namespace {
+
+/// The peer of a rank in the i-th message: all ranks of the next node in turn, then of the one after it. Sent in one
+/// direction and received from the opposite one, so that every message has its receive.
+Rank peer_of(const Layout& layout, int smallest, Rank rank, int message, int direction) {
+  const int nodes = layout.nodes();
+  const int node_steps = 1 + message / smallest % (nodes - 1), local_steps = message % smallest;
+  const int node = (layout.node(rank) + direction * node_steps + nodes) % nodes;
+  const int local = (layout.local(rank) + direction * local_steps + smallest) % smallest;
+  return layout.ranks_of(node)[static_cast<std::size_t>(local)];
+}
+
+}  // namespace
+
+std::vector<Seconds> time_messages_in_flight(MPI_Comm comm, const Layout& layout, int messages, int exchanges) {
+  int smallest = layout.max_ppn();
+  for (int node = 0; node < layout.nodes(); ++node) smallest = std::min(smallest, layout.ppn(node));
+  const Rank rank = rank_in(comm);
+  const bool takes_part = layout.local(rank) < smallest;
+  const auto count = takes_part ? static_cast<std::size_t>(messages) : 0;
+  constexpr int tag = 1;
+  std::vector<double> sent(count, 1), received(count);
+  std::vector<MPI_Request> requests(2 * count);
+  std::vector<Seconds> seconds;
+  for (int exchange = 0; exchange < exchanges; ++exchange) {
+    COMMPASS_MPI_CALL(MPI_Barrier, comm);
+    const double begin = MPI_Wtime();
+    for (std::size_t i = 0; i < count; ++i)
+      COMMPASS_MPI_CALL(MPI_Irecv, &received[i], 1, MPI_DOUBLE,
+                        peer_of(layout, smallest, rank, static_cast<int>(i), -1), tag, comm, &requests[i]);
+    for (std::size_t i = 0; i < count; ++i)
+      COMMPASS_MPI_CALL(MPI_Isend, &sent[i], 1, MPI_DOUBLE, peer_of(layout, smallest, rank, static_cast<int>(i), 1),
+                        tag, comm, &requests[count + i]);
+    COMMPASS_MPI_CALL(MPI_Waitall, static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+    seconds.push_back(MPI_Wtime() - begin);
+  }
+  COMMPASS_MPI_CALL(MPI_Allreduce, MPI_IN_PLACE, seconds.data(), static_cast<int>(seconds.size()), MPI_DOUBLE, MPI_MAX,
+                    comm);
+  return seconds;
+}
+
+}  // namespace commpass
