@@ -61,14 +61,6 @@ std::vector<SizePoint> points_of(const PingPongs& ping_pongs, Level level) {
   return result;
 }
 
-std::string protocol_name(std::size_t index, std::size_t count) {
-  if (count == 1) return "eager";
-  if (index + 1 == count) return "rendezvous";
-  if (count == 2) return "eager";
-  if (index == 0) return "short";
-  return index == 1 ? "eager" : fmt::format("eager-{}", index);
-}
-
 /// Bisects between the last size of a segment and the first of the next: on whose side are sizes between
 /// them?
 void narrow_switch(Calibration& calibration, PingPongs& ping_pongs, Level level, std::vector<Segment>& segments,
@@ -167,17 +159,10 @@ void fit_protocols(Calibration& calibration, PingPongs& ping_pongs, Level level)
   calibration.progress(fmt::format("switch points, {}", calibration.name_of(level)));
   auto segments = find_switches(calibration, ping_pongs, level);
   sharpen_slopes(calibration, ping_pongs, level, segments);
-  const auto lines = hold_at_switches(points_of(ping_pongs, level), segments);
   auto& channel = calibration.machine.host.by_level[level].emplace();
-  for (std::size_t i = 0; i < segments.size(); ++i) {
-    auto& s = segments[i];
-    s.line = lines[i];
-    Protocol protocol{protocol_name(i, segments.size()), s.max_bytes, s.line.alpha_s, s.line.beta_s_per_byte,
-                      s.line.alpha_s};
-    if (i + 1 == segments.size()) protocol.max_bytes = std::numeric_limits<Bytes>::max();
-    calibration.provenance.fits.push_back({calibration.name_of(level), protocol.name, s});
-    channel.protocols.push_back(std::move(protocol));
-  }
+  channel.protocols = protocols_of(points_of(ping_pongs, level), segments);
+  for (std::size_t i = 0; i < segments.size(); ++i)
+    calibration.provenance.fits.push_back({calibration.name_of(level), channel.protocols[i].name, segments[i]});
 }
 
 }  // namespace

@@ -1,8 +1,12 @@
 #include "calibrate/fit/switches.hpp"
 
+#include <fmt/core.h>
+
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <string>
 
 #include "calibrate/fit/constrained.hpp"
 #include "calibrate/fit/pseudo_inverse.hpp"
@@ -103,6 +107,31 @@ std::vector<Line> hold_at_switches(std::span<const SizePoint> points, std::span<
   const auto x = solve_within_bounds(wanted, bounds);
   for (std::size_t i = 0; i < lines.size(); ++i) lines[i] = {std::max(0.0, x[2 * i]), std::max(0.0, x[2 * i + 1])};
   return lines;
+}
+
+namespace {
+
+std::string protocol_name(std::size_t index, std::size_t count) {
+  if (count == 1) return "eager";
+  if (index + 1 == count) return "rendezvous";
+  if (count == 2) return "eager";
+  if (index == 0) return "short";
+  return index == 1 ? "eager" : fmt::format("eager-{}", index);
+}
+
+}  // namespace
+
+std::vector<Protocol> protocols_of(std::span<const SizePoint> points, std::span<Segment> segments) {
+  const auto lines = hold_at_switches(points, segments);
+  std::vector<Protocol> protocols;
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    auto& segment = segments[i];
+    segment.line = lines[i];
+    protocols.push_back({protocol_name(i, segments.size()), segment.max_bytes, segment.line.alpha_s,
+                         segment.line.beta_s_per_byte, segment.line.alpha_s});
+  }
+  if (!protocols.empty()) protocols.back().max_bytes = std::numeric_limits<Bytes>::max();
+  return protocols;
 }
 
 }  // namespace commpass

@@ -15,4 +15,7 @@ namespace commpass {
 /// @return the lines of the segments
 std::vector<Line> hold_at_switches(std::span<const SizePoint> points, std::span<const Segment> segments);
 
+/// The protocols that segments tell, the last for messages of any size; their lines become those that are held.
+std::vector<Protocol> protocols_of(std::span<const SizePoint> points, std::span<Segment> segments);
+
 }  // namespace commpass

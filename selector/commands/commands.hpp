@@ -12,6 +12,7 @@ Command run_program_command();
 Command record_command();
 Command advise_command();
 Command profile_command();
+Command import_command();  ///< of profile
 Command strategies_command();
 Command patterns_command();
 Command wisdom_command();

@@ -177,9 +177,9 @@ Command profile_command() {
   compared->format.add_to(compare_command);
   compare_command.run = [compared] { compare(compared->first, compared->second, compared->format); };
 
-  Command command{"profile", "list, show, validate, convert, compare or merge machine profiles"};
+  Command command{"profile", "list, show, validate, convert, import, compare or merge machine profiles"};
   command.commands = {list_command,  show_command,    validate_command,   convert_command,
-                      merge_command, compare_command, parameters_command, schema_command};
+                      merge_command, import_command(), compare_command, parameters_command, schema_command};
   return command;
 }
 

@@ -1,0 +1,254 @@
+#include "calibrate/fit/benchmark_times.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string_view>
+
+#include "model/base/error.hpp"
+#include "model/base/format.hpp"
+#include "model/base/text.hpp"
+
+namespace commpass {
+
+namespace {
+
+using Test = BenchmarkTime::Test;
+using Memory = BenchmarkTime::Memory;
+
+constexpr double micro = 1e-6, mega = 1e6;
+constexpr const char* known = "osu_latency, osu_bw, osu_mbw_mr, osu_multi_lat, IMB PingPong and Multi-PingPong, and tables";
+
+std::vector<std::string> words_of(std::string_view line) {
+  std::vector<std::string> words;
+  for (auto& word : split(line, ' '))
+    for (auto& part : split(word, '\t'))
+      if (!part.empty()) words.push_back(std::move(part));
+  return words;
+}
+
+/// The lines of a file, with their numbers.
+class Lines {
+ public:
+  Lines(const std::string& text, const std::string& path) : path_(path) {
+    for (auto& line : split(text, '\n')) {
+      if (line.ends_with('\r')) line.pop_back();
+      lines_.push_back(std::move(line));
+    }
+  }
+  const std::vector<std::string>& all() const { return lines_; }
+  /// The number of the first line that has the text.
+  std::optional<std::size_t> find(std::string_view text, std::size_t from = 0) const {
+    for (auto i = from; i < lines_.size(); ++i)
+      if (lines_[i].find(text) != std::string::npos) return i;
+    return std::nullopt;
+  }
+  InputError error(std::size_t line, const std::string& what, const std::string& remedy) const {
+    return {fmt::format("{}, line {}", path_, line + 1), what, remedy};
+  }
+  InputError error(const std::string& what, const std::string& remedy) const { return {path_, what, remedy}; }
+
+ private:
+  std::string path_;
+  std::vector<std::string> lines_;
+};
+
+double number_in(const Lines& lines, std::size_t line, const std::string& word) {
+  const auto number = parse_number<double>(word);
+  if (!number || !std::isfinite(*number) || *number < 0)
+    throw lines.error(line, fmt::format("'{}' is no number of 0 or more", word), "give the file as the benchmark wrote it");
+  return *number;
+}
+
+Bytes bytes_in(const Lines& lines, std::size_t line, const std::string& word) {
+  const auto number = parse_number<Bytes>(word);
+  if (!number || *number < 0)
+    throw lines.error(line, fmt::format("'{}' is no size in bytes", word), "give the file as the benchmark wrote it");
+  return *number;
+}
+
+// ---- OSU ----
+
+struct OsuTest {
+  const char* title;
+  Test test;
+  const char* unit;  ///< of the second column, as its heading has it
+  bool has_pairs;    ///< of ranks, more than one
+};
+constexpr OsuTest osu_tests[] = {{"Multi Latency Test", Test::many_pairs, "(us)", true},
+                                 {"Multiple Bandwidth / Message Rate Test", Test::streams, "MB/s", true},
+                                 {"Latency Test", Test::ping_pong, "(us)", false},
+                                 {"Bandwidth Test", Test::streams, "MB/s", false}};
+
+/// "[ pairs: 28 ]"
+std::optional<int> osu_pairs(const Lines& lines) {
+  const auto line = lines.find("pairs:");
+  if (!line) return std::nullopt;
+  const auto words = words_of(lines.all()[*line]);
+  const auto word = std::ranges::find(words, "pairs:");
+  return word == words.end() || word + 1 == words.end() ? std::nullopt : parse_number<int>(*(word + 1));
+}
+
+std::vector<BenchmarkTime> parse_osu(const Lines& lines, std::size_t title, const BenchmarkPlace& place) {
+  const auto& name = lines.all()[title];
+  const auto* const test =
+      std::ranges::find_if(osu_tests, [&](const auto& t) { return name.find(t.title) != std::string::npos; });
+  if (test == std::end(osu_tests) || name.find("Bi-Directional") != std::string::npos)
+    throw lines.error(title, fmt::format("'{}' tells no parameter of a profile", name), fmt::format("use {}", known));
+  const auto heading = lines.find("# Size", title);
+  if (!heading) throw lines.error("it has no line '# Size …': it is cut", "give the whole file");
+  if (lines.all()[*heading].find(test->unit) == std::string::npos)
+    throw lines.error(*heading, fmt::format("its column is not in {}", test->unit),
+                      "give the file as the benchmark wrote it");
+  const auto pairs = place.pairs ? place.pairs : test->has_pairs ? osu_pairs(lines) : std::optional(1);
+  if (!pairs || *pairs < 1)
+    throw lines.error("it does not say of how many pairs it is", fmt::format("name it as {}x28=FILE for 28", place.level));
+  const bool is_device = lines.find("DEVICE (D)").has_value();
+  std::vector<BenchmarkTime> times;
+  for (auto i = *heading + 1; i < lines.all().size(); ++i) {
+    const auto words = words_of(lines.all()[i]);
+    if (words.empty() || words.front().starts_with('#')) continue;
+    if (words.size() < 2) throw lines.error(i, "the line is cut", "give the whole file");
+    const auto bytes = bytes_in(lines, i, words[0]);
+    const auto value = number_in(lines, i, words[1]);
+    if (bytes == 0) continue;  // no protocol moves nothing
+    if (value == 0) throw lines.error(i, "it took no time", "give the file as the benchmark wrote it");
+    const auto seconds = test->test == Test::streams ? *pairs * static_cast<double>(bytes) / (value * mega) : value * micro;
+    times.push_back({.test = test->test,
+                     .memory = is_device ? Memory::device : Memory::host,
+                     .level = place.level,
+                     .pairs = *pairs,
+                     .bytes = bytes,
+                     .seconds = seconds});
+  }
+  if (times.empty()) throw lines.error("it has no times: it is cut", "give the whole file");
+  return times;
+}
+
+// ---- IMB ----
+
+std::vector<BenchmarkTime> parse_imb(const Lines& lines, const BenchmarkPlace& place) {
+  std::vector<BenchmarkTime> times;
+  const auto first = lines.find("# Benchmarking");
+  for (auto title = first; title; title = lines.find("# Benchmarking", *title + 1)) {
+    const auto words = words_of(lines.all()[*title]);
+    const auto name = words.size() > 2 ? words[2] : std::string();
+    const bool is_multi = name == "Multi-PingPong";
+    if (!is_multi && name != "PingPong") {
+      if (title == first && !lines.find("# Benchmarking", *title + 1))
+        throw lines.error(*title, fmt::format("'{}' tells no parameter of a profile", name), fmt::format("use {}", known));
+      continue;
+    }
+    const auto heading = lines.find("#bytes", *title);
+    if (!heading) throw lines.error("it has no line '#bytes …': it is cut", "give the whole file");
+    const auto columns = words_of(lines.all()[*heading]);
+    const auto* const wanted = is_multi ? "t_avg[usec]" : "t[usec]";
+    const auto column = static_cast<std::size_t>(std::ranges::find(columns, wanted) - columns.begin());
+    if (column == columns.size())
+      throw lines.error(*heading, fmt::format("it has no column {}", wanted), "give the file as the benchmark wrote it");
+    auto pairs = place.pairs;
+    if (is_multi && !pairs)  // "# ( 28 groups of 2 processes each running simultaneous )"
+      if (const auto groups = lines.find("groups of", *title); groups && *groups < *heading)
+        pairs = parse_number<int>(words_of(lines.all()[*groups]).at(2));
+    for (auto i = *heading + 1; i < lines.all().size(); ++i) {
+      const auto values = words_of(lines.all()[i]);
+      if (values.empty() || values.front().starts_with('#')) break;
+      if (values.size() <= column) throw lines.error(i, "the line is cut", "give the whole file");
+      const auto bytes = bytes_in(lines, i, values[0]);
+      if (bytes == 0) continue;
+      times.push_back({.test = is_multi ? Test::many_pairs : Test::ping_pong,
+                       .level = place.level,
+                       .pairs = is_multi ? pairs.value_or(1) : 1,
+                       .bytes = bytes,
+                       .seconds = number_in(lines, i, values[column]) * micro});
+    }
+  }
+  if (times.empty()) throw lines.error("it has no times of PingPong or Multi-PingPong: it is cut", "give the whole file");
+  return times;
+}
+
+// ---- tables ----
+
+constexpr const char* table_columns[] = {"test", "memory", "locality", "active_pairs", "messages", "bytes", "seconds"};
+
+struct TableTest {
+  const char* name;
+  Test test;
+};
+constexpr TableTest table_tests[] = {{"ping-pong", Test::ping_pong}, {"many-pairs", Test::many_pairs},
+                                     {"streams", Test::streams},     {"burst", Test::burst},
+                                     {"burst-one-peer", Test::burst_one_peer}, {"copy", Test::copy},
+                                     {"copies-at-once", Test::copy}};
+/// That tell no parameter, and are passed over.
+constexpr const char* other_tests[] = {"many-pairs-split", "burst-split", "burst-one-peer-reversed"};
+
+const std::map<std::string, Memory> memories{
+    {"host", Memory::host}, {"device", Memory::device}, {"d2h", Memory::to_host}, {"h2d", Memory::to_device}};
+/// As above.
+constexpr const char* other_memories[] = {"device-staged", "d2d"};
+
+std::vector<BenchmarkTime> parse_table(const Lines& lines) {
+  std::size_t heading = 0;
+  while (heading < lines.all().size() && (lines.all()[heading].empty() || lines.all()[heading].starts_with('#'))) ++heading;
+  std::map<std::string, std::size_t> columns;
+  const auto names = split(lines.all()[heading], ',');
+  for (std::size_t c = 0; c < names.size(); ++c) columns[names[c]] = c;
+  for (const auto* column : table_columns)
+    if (!columns.contains(column))
+      throw lines.error(heading, fmt::format("it has no column '{}'", column),
+                        fmt::format("write {}", join(table_columns, ",")));
+  std::vector<BenchmarkTime> times;
+  for (auto i = heading + 1; i < lines.all().size(); ++i) {
+    if (lines.all()[i].empty() || lines.all()[i].starts_with('#')) continue;
+    const auto cells = split(lines.all()[i], ',');
+    if (cells.size() != names.size())
+      throw lines.error(i, fmt::format("it has {} of {} columns", cells.size(), names.size()), "give the whole file");
+    const auto cell = [&](const char* column) { return cells[columns.at(column)]; };
+    const auto test = cell("test"), memory = cell("memory");
+    const auto* const row = std::ranges::find(table_tests, test, &TableTest::name);
+    if (row == std::end(table_tests)) {
+      if (std::ranges::find(other_tests, test) != std::end(other_tests)) continue;
+      std::vector<std::string> all;
+      for (const auto& each : table_tests) all.emplace_back(each.name);
+      throw lines.error(i, fmt::format("there is no test '{}'", test), "use " + join(all, ", "));
+    }
+    if (std::ranges::find(other_memories, memory) != std::end(other_memories)) continue;
+    const auto in = memories.find(memory);
+    if (in == memories.end())
+      throw lines.error(i, fmt::format("there is no memory '{}'", memory), "use host, device, d2h or h2d");
+    const auto count = [&](const char* column) {
+      const auto number = cell(column).empty() ? std::optional(1) : parse_number<int>(cell(column));
+      if (!number || *number < 1)
+        throw lines.error(i, fmt::format("{} is '{}'", column, cell(column)), "use an integer, 1 or more");
+      return *number;
+    };
+    const auto bytes = bytes_in(lines, i, cell("bytes"));
+    const auto seconds = number_in(lines, i, cell("seconds"));
+    if (bytes == 0) continue;
+    if (seconds == 0) throw lines.error(i, "it took no time", "leave the line out");
+    times.push_back({row->test, in->second, cell("locality"), columns.contains("variant") ? cell("variant") : "",
+                     count("active_pairs"), count("messages"), bytes, seconds});
+  }
+  if (times.empty()) throw lines.error("the table has no rows that tell a parameter", "give the whole file");
+  return times;
+}
+
+}  // namespace
+
+std::vector<BenchmarkTime> parse_benchmark(const std::string& text, const std::string& path,
+                                           const std::optional<BenchmarkPlace>& place) {
+  const Lines lines(text, path);
+  const auto osu = lines.find("# OSU ");
+  const bool is_imb = lines.find("# Benchmarking").has_value();
+  if ((osu || is_imb) && !place)
+    throw lines.error("it does not say where its ranks were", "name it as LEVEL=FILE, for example network=" + path);
+  if (osu) return parse_osu(lines, *osu, *place);
+  if (is_imb) return parse_imb(lines, *place);
+  if (text.find(',') == std::string::npos)
+    throw lines.error("it is no output of a benchmark that is known", fmt::format("use {}", known));
+  return parse_table(lines);
+}
+
+}  // namespace commpass

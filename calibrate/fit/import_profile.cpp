@@ -1,0 +1,314 @@
+#include "calibrate/fit/import_profile.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "calibrate/fit/fit.hpp"
+#include "calibrate/fit/switches.hpp"
+#include "model/base/error.hpp"
+#include "model/base/format.hpp"
+#include "model/base/json.hpp"
+#include "model/base/text.hpp"
+#include "model/machine/named_parameters.hpp"
+
+namespace commpass {
+
+namespace {
+
+using Test = BenchmarkTime::Test;
+using Memory = BenchmarkTime::Memory;
+constexpr double unlimited = std::numeric_limits<double>::infinity();
+
+/// Times by a key, of which the lower quartile counts.
+template <class Key>
+class Samples {
+ public:
+  void add(const Key& key, Seconds seconds) { of_key_[key].push_back(seconds); }
+  std::map<Key, Seconds> times() const {
+    std::map<Key, Seconds> result;
+    for (const auto& [key, sample] : of_key_) result[key] = lower_quartile(sample);
+    return result;
+  }
+
+ private:
+  std::map<Key, std::vector<double>> of_key_;
+};
+
+template <class KeyOf, class Wanted>
+auto times_by(std::span<const BenchmarkTime> times, KeyOf key_of, Wanted is_wanted) {
+  Samples<decltype(key_of(times.front()))> samples;
+  for (const auto& time : times)
+    if (is_wanted(time)) samples.add(key_of(time), time.seconds);
+  return samples.times();
+}
+
+std::vector<SizePoint> points_of(const std::map<Bytes, Seconds>& times) {
+  std::vector<SizePoint> points;
+  for (const auto& [bytes, seconds] : times) points.push_back({bytes, seconds});
+  return points;
+}
+
+/// Numbers that people can read: what was measured is known to no more digits.
+double rounded(double value) {
+  constexpr int digits = 4;
+  if (value == 0 || !std::isfinite(value)) return value;
+  const double scale = std::pow(10.0, digits - 1 - std::floor(std::log10(std::abs(value))));
+  return std::round(value * scale) / scale;
+}
+
+/// The slope of T over the number of messages of one size, where it is a time.
+std::optional<Seconds> step_of(const std::map<int, Seconds>& by_messages) {
+  if (by_messages.size() < 2) return std::nullopt;
+  double n = 0, sum_m = 0, sum_t = 0, sum_mm = 0, sum_mt = 0;
+  for (const auto& [messages, seconds] : by_messages) {
+    ++n;
+    sum_m += messages;
+    sum_t += seconds;
+    sum_mm += static_cast<double>(messages) * messages;
+    sum_mt += messages * seconds;
+  }
+  const double step = (n * sum_mt - sum_m * sum_t) / (n * sum_mm - sum_m * sum_m);
+  return step > 0 ? std::optional(step) : std::nullopt;
+}
+
+/// The machine as it grows, from the times of one import.
+class Import {
+ public:
+  Import(std::span<const BenchmarkTime> times, const ImportedOrigin& origin) : times_(times) {
+    machine_.name = origin.name;
+    machine_.levels = levels();
+    for (const auto memory : {Memory::host, Memory::device}) {
+      auto& channels = memory == Memory::host ? machine_.host : machine_.device;
+      for (Level level = 0; level < machine_.levels.size(); ++level) fit_channel(channels, memory, level);
+      for (Level level = 0; level < machine_.levels.size(); ++level) fit_sharing(channels, memory, level);
+    }
+    if (machine_.host.empty())
+      throw InputError("import", "no level has ping-pongs of host memory of enough sizes",
+                       fmt::format("give at least {} sizes of one level", least_sizes));
+    fit_copies(Memory::to_host, machine_.device_to_host);
+    fit_copies(Memory::to_device, machine_.host_to_device);
+  }
+
+  const Machine& machine() const { return machine_; }
+  const std::vector<std::string>& fitted() const { return fitted_; }
+
+ private:
+  static constexpr std::size_t least_sizes = 4;
+  static constexpr double least_slowdown = 1.25;     ///< of a message, where pairs share a rate
+  static constexpr Bytes least_shared_bytes = 4096;  ///< of smaller messages latencies, not rates, are seen
+
+  /// Those that the times name, innermost first, with a node and what is beyond it.
+  std::vector<MachineLevel> levels() const {
+    constexpr const char* order[] = {"cache", "numa", "socket", node_level_name, "group", "network"};
+    std::set<std::string> named{node_level_name, "network"};
+    for (const auto& time : times_)
+      if (time.memory == Memory::host || time.memory == Memory::device) named.insert(time.level);
+    std::vector<MachineLevel> result;
+    for (const auto* name : order)
+      if (named.erase(name) > 0) result.push_back({.name = name});
+    if (!named.empty())
+      throw InputError("import", fmt::format("there is no level '{}'", *named.begin()),
+                       "use cache, numa, socket, node, group or network");
+    return result;
+  }
+
+  bool is_of(const BenchmarkTime& time, Test test, Memory memory, Level level) const {
+    return time.test == test && time.memory == memory && time.level == machine_.levels[level].name;
+  }
+
+  std::map<Bytes, Seconds> ping_pongs(Memory memory, Level level) const {
+    const auto bytes_of = [](const BenchmarkTime& time) { return time.bytes; };
+    auto result = times_by(times_, bytes_of, [&](const auto& t) { return is_of(t, Test::ping_pong, memory, level); });
+    if (result.size() >= least_sizes) return result;
+    return times_by(times_, bytes_of, [&](const auto& t) {
+      return is_of(t, Test::ping_pong, memory, level) || (is_of(t, Test::many_pairs, memory, level) && t.pairs == 1);
+    });
+  }
+
+  void fit_channel(MemoryChannels& channels, Memory memory, Level level) {
+    const auto points = points_of(ping_pongs(memory, level));
+    if (points.size() < least_sizes) return;
+    auto segments = fit_segments(points);
+    auto& channel = channels.by_level[level].emplace();
+    channel.protocols = protocols_of(points, segments);
+    for (std::size_t i = 0; i < segments.size(); ++i)
+      fitted_.push_back(fmt::format("{} {} {}: {} sizes, off by {} in the middle", machine_.levels[level].name,
+                                    memory == Memory::host ? "host" : "device", channel.protocols[i].name,
+                                    segments[i].sizes, format_share(segments[i].median_relative_error)));
+    fit_next_messages(channel, memory, level);
+    for (auto& protocol : channel.protocols) {
+      const bool follows = protocol.alpha_next_s == protocol.alpha_s;
+      protocol.alpha_s = rounded(protocol.alpha_s);
+      protocol.beta_s_per_byte = rounded(protocol.beta_s_per_byte);
+      protocol.alpha_next_s = follows ? protocol.alpha_s : rounded(protocol.alpha_next_s);
+      if (protocol.beta_next_s_per_byte) protocol.beta_next_s_per_byte = rounded(*protocol.beta_next_s_per_byte);
+    }
+  }
+
+  /// By size, what one more message of a burst takes.
+  std::map<Bytes, Seconds> next_messages(Memory memory, Level level) const {
+    std::map<Bytes, Seconds> result;
+    const auto size_and_count = [](const BenchmarkTime& time) { return std::pair(time.bytes, time.messages); };
+    for (const auto test : {Test::burst, Test::burst_one_peer}) {
+      std::map<Bytes, std::map<int, Seconds>> by_size;
+      for (const auto& [key, seconds] :
+           times_by(times_, size_and_count, [&](const auto& t) { return is_of(t, test, memory, level); }))
+        by_size[key.first][key.second] = seconds;
+      for (const auto& [bytes, by_messages] : by_size)
+        if (const auto step = step_of(by_messages)) result.try_emplace(bytes, *step);
+      if (!result.empty()) return result;
+      if (test == Test::burst)
+        for (const auto& [bytes, seconds] : times_by(
+                 times_, [](const auto& t) { return t.bytes; },
+                 [&](const auto& t) { return is_of(t, Test::streams, memory, level) && t.pairs == 1; }))
+          result[bytes] = seconds;
+      if (!result.empty()) return result;
+    }
+    return result;
+  }
+
+  /// A further message takes no longer than a lone one.
+  void fit_next_messages(Channel& channel, Memory memory, Level level) {
+    const auto steps = next_messages(memory, level);
+    if (steps.empty()) return;
+    Bytes first = 0;
+    for (auto& protocol : channel.protocols) {
+      std::vector<SizePoint> points;
+      for (const auto& [bytes, step] : steps)
+        if (bytes >= first && bytes <= protocol.max_bytes) points.push_back({bytes, step});
+      first = protocol.max_bytes == std::numeric_limits<Bytes>::max() ? first : protocol.max_bytes + 1;
+      if (points.empty()) continue;
+      constexpr std::size_t enough_for_a_slope = 3;
+      const auto line = points.size() >= enough_for_a_slope
+                            ? fit_line(points)
+                            : Line{points.front().seconds, protocol.beta_s_per_byte};
+      protocol.alpha_next_s = std::min(line.alpha_s, protocol.alpha_s);
+      if (line.beta_s_per_byte != protocol.beta_s_per_byte)
+        protocol.beta_next_s_per_byte = std::min(line.beta_s_per_byte, 2 * protocol.beta_s_per_byte);
+      fitted_.push_back(fmt::format("{} {}: next message of a burst, {} sizes", machine_.levels[level].name,
+                                    protocol.name, points.size()));
+    }
+  }
+
+  struct SharedRate {
+    double bytes_per_s = 0;
+    bool is_reached = false;  ///< else the pairs do not share it: they are as fast as one
+  };
+
+  /// The largest rate at which all pairs that were timed move messages of one size.
+  /// @param is_whole_node  pairs all over the node, or in one instance of the level below
+  SharedRate shared_rate(Memory memory, Level level, bool is_whole_node) const {
+    const auto size_and_pairs = [](const BenchmarkTime& time) { return std::pair(time.bytes, time.pairs); };
+    std::map<Bytes, std::map<int, Seconds>> by_size;
+    for (const auto test : {Test::many_pairs, Test::streams})
+      for (const auto& [key, seconds] : times_by(times_, size_and_pairs, [&](const auto& t) {
+             return is_of(t, test, memory, level) && t.bytes >= least_shared_bytes &&
+                    (t.pairs == 1 || t.variant.starts_with("all-") == is_whole_node);
+           }))
+        by_size[key.first][key.second] = seconds;
+    // Small messages are far from it, and large ones may be, where buffers leave the caches: the size that moves most.
+    SharedRate found;
+    for (const auto& [bytes, by_pairs] : by_size) {
+      if (by_pairs.size() < 2 || by_pairs.begin()->first != 1) continue;
+      const auto& [pairs, seconds] = *by_pairs.rbegin();
+      const double rate = pairs * static_cast<double>(bytes) / seconds;
+      if (rate > found.bytes_per_s) found = {rate, seconds > least_slowdown * by_pairs.begin()->second};
+    }
+    return found;
+  }
+
+  const Channel* channel_of(Memory memory, Level level) const {
+    return (memory == Memory::host ? machine_.host : machine_.device).find(level);
+  }
+
+  void fit_sharing(MemoryChannels& channels, Memory memory, Level level) {
+    if (!channel_of(memory, level)) return;
+    const auto node = machine_.node_level();
+    const auto fit = [&](bool is_whole_node) {
+      const auto [rate, is_reached] = shared_rate(memory, level, is_whole_node);
+      return is_reached ? rounded(rate) : unlimited;
+    };
+    if (level > node) {
+      // Both ways are busy.
+      const double rate = fit(false) / 2;
+      if (memory == Memory::host) machine_.levels[node].up_rate_bytes_per_s = rounded(rate);
+      else if (channels.has(level)) channels.by_level[level]->aggregate_rate_bytes_per_s = rounded(rate);
+      return;
+    }
+    if (channels.has(level)) channels.by_level[level]->aggregate_rate_bytes_per_s = fit(false);
+    if (memory != Memory::host) return;
+    auto& inside = machine_.levels[node].inside_rate_bytes_per_s;
+    const double whole = fit(true);
+    if (std::isfinite(whole)) inside = std::isfinite(inside) ? std::max(inside, whole) : whole;
+  }
+
+  void fit_copies(Memory way, std::vector<DeviceCopy>& copies) {
+    struct Key {
+      int pairs;
+      Bytes bytes;
+      auto operator<=>(const Key&) const = default;
+    };
+    // The nearest that were measured.
+    std::optional<std::string> nearest;
+    for (const auto& level : machine_.levels)
+      if (!nearest && std::ranges::any_of(times_, [&](const auto& t) {
+            return t.test == Test::copy && t.memory == way && t.level == level.name;
+          }))
+        nearest = level.name;
+    if (!nearest) return;
+    const auto processes_of = [](const BenchmarkTime& time) {
+      constexpr std::string_view before = "per-gpu=";
+      const auto at = time.variant.find(before);
+      if (at == std::string::npos) return 1;
+      return parse_number<int>(split(time.variant.substr(at + before.size()), ' ').front()).value_or(1);
+    };
+    std::map<int, std::map<Bytes, Seconds>> by_processes;
+    for (const auto& [key, seconds] :
+         times_by(times_, [&](const auto& t) { return Key{processes_of(t), t.bytes}; },
+                  [&](const auto& t) { return t.test == Test::copy && t.memory == way && t.level == *nearest; }))
+      by_processes[key.pairs][key.bytes * key.pairs] = seconds;
+    for (const auto& [processes, by_bytes] : by_processes) {
+      const auto points = points_of(by_bytes);
+      if (points.size() < least_sizes) continue;
+      const auto line = fit_line(points);
+      copies.push_back({processes, rounded(line.alpha_s), rounded(line.beta_s_per_byte)});
+    }
+    for (const auto& time : times_)
+      if (time.test == Test::copy && time.pairs > 1 && time.pairs % processes_of(time) == 0)
+        machine_.devices_per_node = std::max(machine_.devices_per_node.value_or(1), time.pairs / processes_of(time));
+  }
+
+  std::span<const BenchmarkTime> times_;
+  Machine machine_;
+  std::vector<std::string> fitted_;
+};
+
+}  // namespace
+
+Profile import_profile(std::span<const BenchmarkTime> times, const ImportedOrigin& origin) {
+  const Import import(times, origin);
+  Json provenance;
+  const auto tell = [&](const char* key, const std::string& text) {
+    if (!text.empty()) provenance[key] = text;
+  };
+  tell("source", origin.source);
+  tell("site", origin.site);
+  tell("machine", origin.machine);
+  tell("processor", origin.processor);
+  tell("network", origin.network);
+  tell("mpi_library", origin.mpi_library);
+  if (origin.ranks_per_node > 0) provenance["ranks_per_node"] = origin.ranks_per_node;
+  provenance["imported"] = origin.files;
+  provenance["fitted"] = import.fitted();
+  Profile profile;
+  profile.machine = import.machine();
+  profile.provenance_json = provenance.dump();
+  return parse_profile(to_json(profile), "import");  // rules that hold between parameters
+}
+
+}  // namespace commpass

@@ -1,0 +1,32 @@
+// A profile from times that other benchmarks have printed.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "calibrate/fit/benchmark_times.hpp"
+#include "model/machine/profile.hpp"
+
+namespace commpass {
+
+/// What people tell of a machine; kept in the provenance.
+struct ImportedOrigin {
+  std::string name, source, site, machine, processor, network, mpi_library;
+  int ranks_per_node = 0;  ///< 0: not told
+  std::vector<std::string> files;
+};
+
+/// Fits the parameters that the times tell, as the calibration does; what they do not tell stays absent. Of times of one
+/// thing the lower quartile counts.
+///
+/// - ping-pong: protocols of a level (segments, switches).
+/// - burst, streams, burst-one-peer: the next message of a burst, what is there first.
+/// - many-pairs: the rate that the messages of an instance share, within it or out of it; where `variant` says
+///   "all-…", that of a node. The largest that any size of 4 KiB or more reaches: pairs are not kept in step, so that
+///   both directions of a link are busy and each has half.
+/// - copy: copies between device and host memory by as many processes as copy at once.
+/// @throws InputError if no level has enough ping-pongs
+Profile import_profile(std::span<const BenchmarkTime> times, const ImportedOrigin& origin);
+
+}  // namespace commpass
