@@ -19,7 +19,8 @@ using Test = BenchmarkTime::Test;
 using Memory = BenchmarkTime::Memory;
 
 constexpr double micro = 1e-6, mega = 1e6;
-constexpr const char* known = "osu_latency, osu_bw, osu_mbw_mr, osu_multi_lat, IMB PingPong and Multi-PingPong, and tables";
+constexpr const char* known =
+    "osu_latency, osu_bw, osu_bibw, osu_mbw_mr, osu_multi_lat, IMB PingPong and Multi-PingPong, and tables";
 
 std::vector<std::string> words_of(std::string_view line) {
   std::vector<std::string> words;
@@ -58,7 +59,8 @@ class Lines {
 double number_in(const Lines& lines, std::size_t line, const std::string& word) {
   const auto number = parse_number<double>(word);
   if (!number || !std::isfinite(*number) || *number < 0)
-    throw lines.error(line, fmt::format("'{}' is no number of 0 or more", word), "give the file as the benchmark wrote it");
+    throw lines.error(line, fmt::format("'{}' is no number of 0 or more", word),
+                      "give the file as the benchmark wrote it");
   return *number;
 }
 
@@ -76,10 +78,12 @@ struct OsuTest {
   Test test;
   const char* unit;  ///< of the second column, as its heading has it
   bool has_pairs;    ///< of ranks, more than one
+  int ways = 1;      ///< that are busy at once
 };
 constexpr OsuTest osu_tests[] = {{"Multi Latency Test", Test::many_pairs, "(us)", true},
                                  {"Multiple Bandwidth / Message Rate Test", Test::streams, "MB/s", true},
                                  {"Latency Test", Test::ping_pong, "(us)", false},
+                                 {"Bi-Directional Bandwidth Test", Test::streams, "MB/s", false, 2},
                                  {"Bandwidth Test", Test::streams, "MB/s", false}};
 
 /// "[ pairs: 28 ]"
@@ -95,7 +99,7 @@ std::vector<BenchmarkTime> parse_osu(const Lines& lines, std::size_t title, cons
   const auto& name = lines.all()[title];
   const auto* const test =
       std::ranges::find_if(osu_tests, [&](const auto& t) { return name.find(t.title) != std::string::npos; });
-  if (test == std::end(osu_tests) || name.find("Bi-Directional") != std::string::npos)
+  if (test == std::end(osu_tests))
     throw lines.error(title, fmt::format("'{}' tells no parameter of a profile", name), fmt::format("use {}", known));
   const auto heading = lines.find("# Size", title);
   if (!heading) throw lines.error("it has no line '# Size …': it is cut", "give the whole file");
@@ -104,7 +108,8 @@ std::vector<BenchmarkTime> parse_osu(const Lines& lines, std::size_t title, cons
                       "give the file as the benchmark wrote it");
   const auto pairs = place.pairs ? place.pairs : test->has_pairs ? osu_pairs(lines) : std::optional(1);
   if (!pairs || *pairs < 1)
-    throw lines.error("it does not say of how many pairs it is", fmt::format("name it as {}x28=FILE for 28", place.level));
+    throw lines.error("it does not say of how many pairs it is",
+                      fmt::format("name it as {}x28=FILE for 28", place.level));
   const bool is_device = lines.find("DEVICE (D)").has_value();
   std::vector<BenchmarkTime> times;
   for (auto i = *heading + 1; i < lines.all().size(); ++i) {
@@ -115,7 +120,8 @@ std::vector<BenchmarkTime> parse_osu(const Lines& lines, std::size_t title, cons
     const auto value = number_in(lines, i, words[1]);
     if (bytes == 0) continue;  // no protocol moves nothing
     if (value == 0) throw lines.error(i, "it took no time", "give the file as the benchmark wrote it");
-    const auto seconds = test->test == Test::streams ? *pairs * static_cast<double>(bytes) / (value * mega) : value * micro;
+    const auto seconds =
+        test->test == Test::streams ? test->ways * *pairs * static_cast<double>(bytes) / (value * mega) : value * micro;
     times.push_back({.test = test->test,
                      .memory = is_device ? Memory::device : Memory::host,
                      .level = place.level,
@@ -138,7 +144,8 @@ std::vector<BenchmarkTime> parse_imb(const Lines& lines, const BenchmarkPlace& p
     const bool is_multi = name == "Multi-PingPong";
     if (!is_multi && name != "PingPong") {
       if (title == first && !lines.find("# Benchmarking", *title + 1))
-        throw lines.error(*title, fmt::format("'{}' tells no parameter of a profile", name), fmt::format("use {}", known));
+        throw lines.error(*title, fmt::format("'{}' tells no parameter of a profile", name),
+                          fmt::format("use {}", known));
       continue;
     }
     const auto heading = lines.find("#bytes", *title);
@@ -147,7 +154,8 @@ std::vector<BenchmarkTime> parse_imb(const Lines& lines, const BenchmarkPlace& p
     const auto* const wanted = is_multi ? "t_avg[usec]" : "t[usec]";
     const auto column = static_cast<std::size_t>(std::ranges::find(columns, wanted) - columns.begin());
     if (column == columns.size())
-      throw lines.error(*heading, fmt::format("it has no column {}", wanted), "give the file as the benchmark wrote it");
+      throw lines.error(*heading, fmt::format("it has no column {}", wanted),
+                        "give the file as the benchmark wrote it");
     auto pairs = place.pairs;
     if (is_multi && !pairs)  // "# ( 28 groups of 2 processes each running simultaneous )"
       if (const auto groups = lines.find("groups of", *title); groups && *groups < *heading)
@@ -165,7 +173,8 @@ std::vector<BenchmarkTime> parse_imb(const Lines& lines, const BenchmarkPlace& p
                        .seconds = number_in(lines, i, values[column]) * micro});
     }
   }
-  if (times.empty()) throw lines.error("it has no times of PingPong or Multi-PingPong: it is cut", "give the whole file");
+  if (times.empty())
+    throw lines.error("it has no times of PingPong or Multi-PingPong: it is cut", "give the whole file");
   return times;
 }
 
@@ -177,10 +186,10 @@ struct TableTest {
   const char* name;
   Test test;
 };
-constexpr TableTest table_tests[] = {{"ping-pong", Test::ping_pong}, {"many-pairs", Test::many_pairs},
-                                     {"streams", Test::streams},     {"burst", Test::burst},
-                                     {"burst-one-peer", Test::burst_one_peer}, {"copy", Test::copy},
-                                     {"copies-at-once", Test::copy}};
+constexpr TableTest table_tests[] = {
+    {"ping-pong", Test::ping_pong}, {"many-pairs", Test::many_pairs},         {"streams", Test::streams},
+    {"burst", Test::burst},         {"burst-one-peer", Test::burst_one_peer}, {"copy", Test::copy},
+    {"copies-at-once", Test::copy}};
 /// That tell no parameter, and are passed over.
 constexpr const char* other_tests[] = {"many-pairs-split", "burst-split", "burst-one-peer-reversed"};
 
@@ -191,7 +200,8 @@ constexpr const char* other_memories[] = {"device-staged", "d2d"};
 
 std::vector<BenchmarkTime> parse_table(const Lines& lines) {
   std::size_t heading = 0;
-  while (heading < lines.all().size() && (lines.all()[heading].empty() || lines.all()[heading].starts_with('#'))) ++heading;
+  while (heading < lines.all().size() && (lines.all()[heading].empty() || lines.all()[heading].starts_with('#')))
+    ++heading;
   std::map<std::string, std::size_t> columns;
   const auto names = split(lines.all()[heading], ',');
   for (std::size_t c = 0; c < names.size(); ++c) columns[names[c]] = c;

@@ -36,9 +36,9 @@ struct BenchmarkPlace {
   std::optional<int> pairs{};
 };
 
-/// The times in the output of a benchmark, which is recognised: osu_latency, osu_bw, osu_mbw_mr, osu_multi_lat; IMB-P2P
-/// or IMB-MPI1 PingPong and Multi-PingPong; or a table with the columns test, memory, locality, active_pairs, messages,
-/// bytes and seconds (docs/profiles.md, "Import").
+/// The times in the output of a benchmark, which is recognised: osu_latency, osu_bw, osu_bibw, osu_mbw_mr,
+/// osu_multi_lat; IMB-P2P or IMB-MPI1 PingPong and Multi-PingPong; or a table with the columns test, memory, locality,
+/// active_pairs, messages, bytes and seconds (docs/profiles.md, "Import").
 /// @param place  nothing: a table, whose rows tell it
 /// @throws InputError that names the file and the line, for what is none of these, is cut, or has other units
 std::vector<BenchmarkTime> parse_benchmark(const std::string& text, const std::string& path,

@@ -14,7 +14,6 @@
 #include "model/base/format.hpp"
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
-#include "model/machine/named_parameters.hpp"
 
 namespace commpass {
 
@@ -23,6 +22,8 @@ namespace {
 using Test = BenchmarkTime::Test;
 using Memory = BenchmarkTime::Memory;
 constexpr double unlimited = std::numeric_limits<double>::infinity();
+
+const char* name_of(Memory memory) { return memory == Memory::host ? "host" : "device"; }
 
 /// Times by a key, of which the lower quartile counts.
 template <class Key>
@@ -53,12 +54,12 @@ std::vector<SizePoint> points_of(const std::map<Bytes, Seconds>& times) {
   return points;
 }
 
-/// Numbers that people can read: what was measured is known to no more digits.
+/// Numbers that people can read: what was measured is known to no more digits. What is less than a time of light over
+/// a thousandth of a millimetre is 0.
 double rounded(double value) {
-  constexpr int digits = 4;
-  if (value == 0 || !std::isfinite(value)) return value;
-  const double scale = std::pow(10.0, digits - 1 - std::floor(std::log10(std::abs(value))));
-  return std::round(value * scale) / scale;
+  constexpr double least = 1e-17;
+  if (!std::isfinite(value)) return value;
+  return std::abs(value) < least ? 0 : parse_number<double>(fmt::format("{:.4g}", value)).value_or(value);
 }
 
 /// The slope of T over the number of messages of one size, where it is a time.
@@ -79,7 +80,8 @@ std::optional<Seconds> step_of(const std::map<int, Seconds>& by_messages) {
 /// The machine as it grows, from the times of one import.
 class Import {
  public:
-  Import(std::span<const BenchmarkTime> times, const ImportedOrigin& origin) : times_(times) {
+  Import(std::span<const BenchmarkTime> times, const ImportedOrigin& origin)
+      : times_(times), ways_(origin.pairs_in_step ? 1 : 2) {
     machine_.name = origin.name;
     machine_.levels = levels();
     for (const auto memory : {Memory::host, Memory::device}) {
@@ -87,29 +89,36 @@ class Import {
       for (Level level = 0; level < machine_.levels.size(); ++level) fit_channel(channels, memory, level);
       for (Level level = 0; level < machine_.levels.size(); ++level) fit_sharing(channels, memory, level);
     }
-    if (machine_.host.empty())
-      throw InputError("import", "no level has ping-pongs of host memory of enough sizes",
-                       fmt::format("give at least {} sizes of one level", least_sizes));
+    if (!machine_.host.has(machine_.outermost()))
+      throw InputError("import",
+                       fmt::format("there are no ping-pongs of host memory of {} sizes between nodes", least_sizes),
+                       fmt::format("give {}=FILE of a latency benchmark", machine_.name_of(machine_.outermost())));
     fit_copies(Memory::to_host, machine_.device_to_host);
     fit_copies(Memory::to_device, machine_.host_to_device);
   }
 
   const Machine& machine() const { return machine_; }
   const std::vector<std::string>& fitted() const { return fitted_; }
+  std::string assumed() const {
+    return ways_ == 1 ? "pairs send in step: what they move together is the rate of one direction"
+                      : "pairs do not keep in step: of what they move together each direction has half";
+  }
 
  private:
+  static constexpr const char* level_names[] = {"cache", "numa", "socket", node_level_name, "group", "network"};
   static constexpr std::size_t least_sizes = 4;
   static constexpr double least_slowdown = 1.25;     ///< of a message, where pairs share a rate
   static constexpr Bytes least_shared_bytes = 4096;  ///< of smaller messages latencies, not rates, are seen
+  /// As the calibration has it. Times of larger messages tell of memory, and of pages that no program has written.
+  static constexpr Bytes largest_bytes = Bytes{4} << 20;
 
   /// Those that the times name, innermost first, with a node and what is beyond it.
   std::vector<MachineLevel> levels() const {
-    constexpr const char* order[] = {"cache", "numa", "socket", node_level_name, "group", "network"};
     std::set<std::string> named{node_level_name, "network"};
     for (const auto& time : times_)
       if (time.memory == Memory::host || time.memory == Memory::device) named.insert(time.level);
     std::vector<MachineLevel> result;
-    for (const auto* name : order)
+    for (const auto* name : level_names)
       if (named.erase(name) > 0) result.push_back({.name = name});
     if (!named.empty())
       throw InputError("import", fmt::format("there is no level '{}'", *named.begin()),
@@ -118,7 +127,8 @@ class Import {
   }
 
   bool is_of(const BenchmarkTime& time, Test test, Memory memory, Level level) const {
-    return time.test == test && time.memory == memory && time.level == machine_.levels[level].name;
+    return time.test == test && time.memory == memory && time.level == machine_.levels[level].name &&
+           time.bytes <= largest_bytes;
   }
 
   std::map<Bytes, Seconds> ping_pongs(Memory memory, Level level) const {
@@ -136,10 +146,10 @@ class Import {
     auto segments = fit_segments(points);
     auto& channel = channels.by_level[level].emplace();
     channel.protocols = protocols_of(points, segments);
-    for (std::size_t i = 0; i < segments.size(); ++i)
-      fitted_.push_back(fmt::format("{} {} {}: {} sizes, off by {} in the middle", machine_.levels[level].name,
-                                    memory == Memory::host ? "host" : "device", channel.protocols[i].name,
-                                    segments[i].sizes, format_share(segments[i].median_relative_error)));
+    std::vector<double> errors;
+    for (const auto& segment : segments) errors.push_back(segment.median_relative_error);
+    fitted_.push_back(fmt::format("{} {}: ping-pongs of {} sizes, median error {} at most", machine_.levels[level].name,
+                                  name_of(memory), points.size(), format_share(std::ranges::max(errors))));
     fit_next_messages(channel, memory, level);
     for (auto& protocol : channel.protocols) {
       const bool follows = protocol.alpha_next_s == protocol.alpha_s;
@@ -176,6 +186,8 @@ class Import {
   void fit_next_messages(Channel& channel, Memory memory, Level level) {
     const auto steps = next_messages(memory, level);
     if (steps.empty()) return;
+    fitted_.push_back(fmt::format("{} {}: next message of a burst of {} size{}", machine_.levels[level].name,
+                                  name_of(memory), steps.size(), steps.size() == 1 ? "" : "s"));
     Bytes first = 0;
     for (auto& protocol : channel.protocols) {
       std::vector<SizePoint> points;
@@ -184,14 +196,11 @@ class Import {
       first = protocol.max_bytes == std::numeric_limits<Bytes>::max() ? first : protocol.max_bytes + 1;
       if (points.empty()) continue;
       constexpr std::size_t enough_for_a_slope = 3;
-      const auto line = points.size() >= enough_for_a_slope
-                            ? fit_line(points)
-                            : Line{points.front().seconds, protocol.beta_s_per_byte};
+      const auto line = points.size() >= enough_for_a_slope ? fit_line(points)
+                                                            : Line{points.front().seconds, protocol.beta_s_per_byte};
       protocol.alpha_next_s = std::min(line.alpha_s, protocol.alpha_s);
       if (line.beta_s_per_byte != protocol.beta_s_per_byte)
         protocol.beta_next_s_per_byte = std::min(line.beta_s_per_byte, 2 * protocol.beta_s_per_byte);
-      fitted_.push_back(fmt::format("{} {}: next message of a burst, {} sizes", machine_.levels[level].name,
-                                    protocol.name, points.size()));
     }
   }
 
@@ -234,8 +243,7 @@ class Import {
       return is_reached ? rounded(rate) : unlimited;
     };
     if (level > node) {
-      // Both ways are busy.
-      const double rate = fit(false) / 2;
+      const double rate = fit(false) / ways_;
       if (memory == Memory::host) machine_.levels[node].up_rate_bytes_per_s = rounded(rate);
       else if (channels.has(level)) channels.by_level[level]->aggregate_rate_bytes_per_s = rounded(rate);
       return;
@@ -254,13 +262,11 @@ class Import {
       auto operator<=>(const Key&) const = default;
     };
     // The nearest that were measured.
-    std::optional<std::string> nearest;
-    for (const auto& level : machine_.levels)
-      if (!nearest && std::ranges::any_of(times_, [&](const auto& t) {
-            return t.test == Test::copy && t.memory == way && t.level == level.name;
-          }))
-        nearest = level.name;
-    if (!nearest) return;
+    const auto* const nearest = std::ranges::find_if(level_names, [&](const auto* level) {
+      return std::ranges::any_of(
+          times_, [&](const auto& t) { return t.test == Test::copy && t.memory == way && t.level == level; });
+    });
+    if (nearest == std::end(level_names)) return;
     const auto processes_of = [](const BenchmarkTime& time) {
       constexpr std::string_view before = "per-gpu=";
       const auto at = time.variant.find(before);
@@ -268,13 +274,18 @@ class Import {
       return parse_number<int>(split(time.variant.substr(at + before.size()), ' ').front()).value_or(1);
     };
     std::map<int, std::map<Bytes, Seconds>> by_processes;
-    for (const auto& [key, seconds] :
-         times_by(times_, [&](const auto& t) { return Key{processes_of(t), t.bytes}; },
-                  [&](const auto& t) { return t.test == Test::copy && t.memory == way && t.level == *nearest; }))
+    for (const auto& [key, seconds] : times_by(
+             times_,
+             [&](const auto& t) {
+               return Key{processes_of(t), t.bytes};
+             },
+             [&](const auto& t) { return t.test == Test::copy && t.memory == way && t.level == *nearest; }))
       by_processes[key.pairs][key.bytes * key.pairs] = seconds;
     for (const auto& [processes, by_bytes] : by_processes) {
-      const auto points = points_of(by_bytes);
+      auto points = points_of(by_bytes);
       if (points.size() < least_sizes) continue;
+      // Fewer bytes take no longer: a copy of more could copy them.
+      for (auto i = points.size() - 1; i-- > 0;) points[i].seconds = std::min(points[i].seconds, points[i + 1].seconds);
       const auto line = fit_line(points);
       copies.push_back({processes, rounded(line.alpha_s), rounded(line.beta_s_per_byte)});
     }
@@ -284,6 +295,7 @@ class Import {
   }
 
   std::span<const BenchmarkTime> times_;
+  int ways_;  ///< of a link between nodes that pairs keep busy at once
   Machine machine_;
   std::vector<std::string> fitted_;
 };
@@ -303,8 +315,10 @@ Profile import_profile(std::span<const BenchmarkTime> times, const ImportedOrigi
   tell("network", origin.network);
   tell("mpi_library", origin.mpi_library);
   if (origin.ranks_per_node > 0) provenance["ranks_per_node"] = origin.ranks_per_node;
+  tell("note", origin.note);
   provenance["imported"] = origin.files;
   provenance["fitted"] = import.fitted();
+  provenance["assumed"] = import.assumed();
   Profile profile;
   profile.machine = import.machine();
   profile.provenance_json = provenance.dump();

@@ -39,8 +39,16 @@ NamedFile parse_named_file(const std::string& text) {
       place.level.resize(x);
     }
   if (!is_level_name(place.level))
-    throw InputError(text, fmt::format("'{}' is no level", place.level), "use LEVEL=FILE, for example network=latency.txt");
+    throw InputError(text, fmt::format("'{}' is no level", place.level),
+                     "use LEVEL=FILE, for example network=latency.txt");
   return {place, text.substr(equals + 1)};
+}
+
+/// Messages within a node are cheaper than those between nodes, whose price they have where none were timed.
+bool knows_node(const Machine& machine) {
+  for (Level level = 0; level <= machine.node_level(); ++level)
+    if (machine.host.has(level)) return true;
+  return false;
 }
 
 void import(const ImportArguments& arguments) {
@@ -56,6 +64,9 @@ void import(const ImportArguments& arguments) {
   const auto profile = import_profile(times, origin);
   write_profile(profile, arguments.output);
   fmt::print("{}", wrap_lines(fmt::format("{}: made of {} times\n", arguments.output, times.size())));
+  if (!knows_node(profile.machine))
+    fmt::print("{}", wrap_lines("Warning: there are no ping-pongs within a node, where messages are priced like those "
+                                "between nodes; give node=FILE, too.\n"));
   for (const auto& sentence : implausible(profile.machine))
     fmt::print("{}", wrap_lines("Warning: " + sentence + ".\n"));
 }
@@ -66,21 +77,23 @@ Command import_command() {
   const auto arguments = std::make_shared<ImportArguments>();
   auto& origin = arguments->origin;
   Command command{"import", "make a profile of what OSU's or Intel's benchmarks have printed, or of tables of times"};
-  command.add(
-      {{"files",
-        &arguments->files,
-        "tables of microbenchmarks, or LEVEL=FILE of osu_latency, osu_bw, osu_mbw_mr, osu_multi_lat, IMB PingPong or "
-        "Multi-PingPong; LEVELxPAIRS=FILE where the file does not tell of how many pairs it is",
-        {.required = true}},
-       {"--name", &origin.name, "of the machine", {.required = true}},
-       {"-o,--output", &arguments->output, "profile to write", {.required = true}},
-       {"--source", &origin.source, "where the times are published, or who measured them"},
-       {"--site", &origin.site, "where the machine is"},
-       {"--machine", &origin.machine, "what it is"},
-       {"--processor", &origin.processor, "of a node"},
-       {"--network", &origin.network, "between nodes"},
-       {"--mpi-library", &origin.mpi_library, "with its version"},
-       {"--ppn", &origin.ranks_per_node, "ranks on a node"}});
+  command.add({{"files",
+                &arguments->files,
+                "tables of microbenchmarks, or LEVEL=FILE of osu_latency, osu_bw, osu_bibw, osu_mbw_mr, osu_multi_lat, "
+                "IMB PingPong or "
+                "Multi-PingPong; LEVELxPAIRS=FILE where the file does not tell of how many pairs it is",
+                {.required = true}},
+               {"--name", &origin.name, "of the machine", {.required = true}},
+               {"-o,--output", &arguments->output, "profile to write", {.required = true}},
+               {"--source", &origin.source, "where the times are published, or who measured them"},
+               {"--site", &origin.site, "where the machine is"},
+               {"--machine", &origin.machine, "what it is"},
+               {"--processor", &origin.processor, "of a node"},
+               {"--network", &origin.network, "between nodes"},
+               {"--mpi-library", &origin.mpi_library, "with its version"},
+               {"--ppn", &origin.ranks_per_node, "ranks on a node"},
+               {"--note", &origin.note, "what else its users have to know"},
+               {"--pairs-in-step", &origin.pairs_in_step, "pairs at once all send, then all receive"}});
   command.run = [arguments] { import(*arguments); };
   return command;
 }

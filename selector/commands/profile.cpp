@@ -178,8 +178,8 @@ Command profile_command() {
   compare_command.run = [compared] { compare(compared->first, compared->second, compared->format); };
 
   Command command{"profile", "list, show, validate, convert, import, compare or merge machine profiles"};
-  command.commands = {list_command,  show_command,    validate_command,   convert_command,
-                      merge_command, import_command(), compare_command, parameters_command, schema_command};
+  command.commands = {list_command,     show_command,    validate_command,   convert_command, merge_command,
+                      import_command(), compare_command, parameters_command, schema_command};
   return command;
 }
 

@@ -1,0 +1,146 @@
+// Profiles from times that other benchmarks have printed: the parameters that made the times come out again.
+#include "calibrate/fit/import_profile.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/base/error.hpp"
+
+namespace commpass {
+namespace {
+
+using Kind = BenchmarkTime::Test;
+using Memory = BenchmarkTime::Memory;
+
+constexpr Bytes largest = Bytes{4} << 20;
+
+/// Two protocols, which switch at 8 KiB.
+Seconds alone(Bytes bytes) {
+  const auto size = static_cast<double>(bytes);
+  return bytes <= 8192 ? 1e-6 + 4e-10 * size : 5e-6 + 1e-10 * size;
+}
+
+std::vector<BenchmarkTime> ping_pongs(const std::string& level, double times_as_long = 1) {
+  std::vector<BenchmarkTime> times;
+  for (Bytes bytes = 1; bytes <= largest; bytes *= 2)
+    times.push_back({.level = level, .bytes = bytes, .seconds = times_as_long * alone(bytes)});
+  return times;
+}
+
+void add(std::vector<BenchmarkTime>& times, const std::vector<BenchmarkTime>& more) {
+  times.insert(times.end(), more.begin(), more.end());
+}
+
+Machine import(const std::vector<BenchmarkTime>& times) { return import_profile(times, {.name = "some"}).machine; }
+
+TEST(ImportedProfile, HasTheProtocolsOfItsPingPongs) {
+  auto times = ping_pongs("network");
+  add(times, ping_pongs("socket", 0.25));
+  const auto machine = import(times);
+  ASSERT_EQ(machine.levels.size(), 3U);
+  EXPECT_EQ(machine.levels[0].name, "socket");
+  EXPECT_EQ(machine.levels[1].name, "node");
+  EXPECT_FALSE(machine.host.has(1));
+  for (const Bytes bytes : {Bytes{8}, Bytes{4096}, Bytes{65536}, largest}) {
+    EXPECT_NEAR(machine.host.by_level[2]->protocol(bytes).alone_seconds(static_cast<double>(bytes)) / alone(bytes), 1,
+                0.02);
+    EXPECT_NEAR(machine.host.by_level[0]->protocol(bytes).alone_seconds(static_cast<double>(bytes)) / alone(bytes),
+                0.25, 0.005);
+  }
+}
+
+TEST(ImportedProfile, DoesNotFollowRunsThatWereDisturbed) {
+  auto times = ping_pongs("network");
+  add(times, ping_pongs("network"));
+  add(times, ping_pongs("network", 7));
+  const auto machine = import(times);
+  EXPECT_NEAR(machine.host.by_level[1]->protocol(1024).alone_seconds(1024) / alone(1024), 1, 0.02);
+}
+
+TEST(ImportedProfile, LeavesOutMessagesThatTellOfMemoryOnly) {
+  auto times = ping_pongs("network");
+  const auto without = import(times);
+  times.push_back({.level = "network", .bytes = largest * 64, .seconds = 1});
+  EXPECT_EQ(import(times), without);
+}
+
+TEST(ImportedProfile, TakesTheNextMessageFromBursts) {
+  auto times = ping_pongs("network");
+  for (Bytes bytes = 1; bytes <= largest; bytes *= 2)
+    for (const int messages : {1, 2, 4, 8})
+      times.push_back({.test = Kind::burst,
+                       .level = "network",
+                       .messages = messages,
+                       .bytes = bytes,
+                       .seconds = alone(bytes) + (messages - 1) * 0.5 * alone(bytes)});
+  const auto machine = import(times);
+  for (const Bytes bytes : {Bytes{8}, Bytes{65536}})
+    EXPECT_NEAR(machine.host.by_level[1]->protocol(bytes).next_seconds(static_cast<double>(bytes)) / alone(bytes), 0.5,
+                0.02);
+}
+
+TEST(ImportedProfile, TakesWhatANodeInjectsFromManyPairs) {
+  constexpr double both_ways = 20e9;
+  constexpr int pairs = 32;
+  auto times = ping_pongs("network");
+  for (Bytes bytes = 4096; bytes <= largest; bytes *= 4)
+    for (const int active : {1, pairs})
+      times.push_back({.test = Kind::many_pairs,
+                       .level = "network",
+                       .pairs = active,
+                       .bytes = bytes,
+                       .seconds = std::max(alone(bytes), active * static_cast<double>(bytes) / both_ways)});
+  EXPECT_NEAR(import(times).levels[0].up_rate_bytes_per_s, both_ways / 2, 1e7);
+  const auto in_step = import_profile(times, {.name = "some", .pairs_in_step = true}).machine;
+  EXPECT_NEAR(in_step.levels[0].up_rate_bytes_per_s, both_ways, 1e7);
+}
+
+TEST(ImportedProfile, HasNoRateThatPairsDoNotReach) {
+  auto times = ping_pongs("network");
+  for (const int active : {1, 32})
+    times.push_back(
+        {.test = Kind::many_pairs, .level = "network", .pairs = active, .bytes = 65536, .seconds = alone(65536)});
+  EXPECT_TRUE(std::isinf(import(times).levels[0].up_rate_bytes_per_s));
+}
+
+TEST(ImportedProfile, TakesCopiesOfFewBytesToTakeNoLongerThanThoseOfMore) {
+  auto times = ping_pongs("network");
+  for (Bytes bytes = 1; bytes <= largest; bytes *= 2) {
+    const auto copy = 1e-5 + 5e-11 * static_cast<double>(bytes);
+    times.push_back({.test = Kind::copy,
+                     .memory = Memory::to_host,
+                     .level = "socket",
+                     .bytes = bytes,
+                     .seconds = bytes < 32768 ? 16 * copy : copy});
+  }
+  const auto machine = import(times);
+  ASSERT_EQ(machine.device_to_host.size(), 1U);
+  EXPECT_NEAR(machine.device_to_host[0].beta_s_per_byte, 5e-11, 5e-12);
+  EXPECT_LT(machine.device_to_host[0].alpha_s, 1.3e-5);
+}
+
+std::string refusal(const std::vector<BenchmarkTime>& times) {
+  try {
+    import(times);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(ImportedProfile, NeedsPingPongsBetweenNodes) {
+  EXPECT_EQ(refusal(ping_pongs("node")),
+            "import: there are no ping-pongs of host memory of 4 sizes between nodes; give network=FILE of a latency "
+            "benchmark.");
+}
+
+TEST(ImportedProfile, RefusesLevelsThatItDoesNotKnow) {
+  auto times = ping_pongs("network");
+  add(times, ping_pongs("rack"));
+  EXPECT_EQ(refusal(times), "import: there is no level 'rack'; use cache, numa, socket, node, group or network.");
+}
+
+}  // namespace
+}  // namespace commpass
