@@ -317,7 +317,7 @@ Profile import_profile(std::span<const BenchmarkTime> times, const ImportedOrigi
   if (origin.ranks_per_node > 0) provenance["ranks_per_node"] = origin.ranks_per_node;
   tell("note", origin.note);
   provenance["imported"] = origin.files;
-  provenance["fitted"] = import.fitted();
+  provenance["measured"] = import.fitted();
   provenance["assumed"] = import.assumed();
   Profile profile;
   profile.machine = import.machine();

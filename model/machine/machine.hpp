@@ -202,6 +202,7 @@ struct Machine {
   OperationCosts operations;
   Limits limits;
   std::optional<Verdict> verdict{};  ///< of its calibration; absent: none was made
+  std::vector<std::string> stand_ins{};  ///< for people: what is not known, and what is taken for it (stand_ins.hpp)
   bool operator==(const Machine&) const = default;
 
   Level outermost() const { return static_cast<Level>(levels.size() - 1); }

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "model/machine/stand_ins.hpp"
 #include "runtime/choose/warn_once.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/fingerprint.hpp"
@@ -38,7 +39,7 @@ Machine find_machine(MPI_Comm comm, const std::string& name, const Layout& layou
     if (const auto warning = use_warning(profile, surroundings_here(layout)); !warning.empty()) warn_once(warning);
     return to_json(profile);
   });
-  return parse_profile(json, "profile of rank 0").machine;
+  return with_stand_ins(parse_profile(json, "profile of rank 0").machine);
 }
 
 }  // namespace commpass

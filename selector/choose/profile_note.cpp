@@ -114,6 +114,7 @@ std::string profile_note(const Machine& machine, const Layout& layout, CostModel
   for (const auto& [absent, elsewhere] = unknown_levels(machine, layout); const auto* unknown : {&absent, &elsewhere})
     lacks.insert(lacks.end(), unknown->begin(), unknown->end());
   if (const auto crowd = lacking_copies(machine, layout, ranking); !crowd.empty()) lacks.push_back(crowd);
+  lacks.insert(lacks.end(), machine.stand_ins.begin(), machine.stand_ins.end());
   return lacking_text(machine, lacks);
 }
 

@@ -7,6 +7,7 @@
 
 #include "model/base/error.hpp"
 #include "model/machine/profile.hpp"
+#include "model/machine/stand_ins.hpp"
 #include "pictures/calls_over_time.hpp"
 #include "selector/commands/arguments.hpp"
 #include "selector/commands/commands.hpp"
@@ -77,7 +78,7 @@ void advise_on(const AdviceOptions& arguments) {
   if (profiles.empty()) profiles.push_back(find_profile_or_default({}, environment, host_fingerprint(), layout));
   for (const auto& name : profiles) {
     const auto profile = read_profile(find_profile(name, profile_directories(environment.profile_places)));
-    advice.machines.push_back(advise(asked, calls, layout, profile.machine));
+    advice.machines.push_back(advise(asked, calls, layout, with_stand_ins(profile.machine)));
   }
   arguments.layout.warn_uneven(asked.ranks());
   if (!arguments.patterns.empty()) write_patterns(record, advice.calls, arguments.patterns);

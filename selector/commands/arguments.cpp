@@ -10,6 +10,7 @@
 #include "model/base/format.hpp"
 #include "model/base/text.hpp"
 #include "model/machine/named_parameters.hpp"
+#include "model/machine/stand_ins.hpp"
 #include "model/pattern/generate.hpp"
 #include "model/pattern/matrix_pattern.hpp"
 #include "model/pattern/metis_partition.hpp"
@@ -169,6 +170,7 @@ Profile SelectionArguments::load_profile(const Environment& environment) const {
   auto loaded = read_profile(find_profile(environment));
   if (environment.limits) loaded.machine.limits = parse_limits(*environment.limits, loaded.machine.limits);
   set_parameters(loaded, settings);
+  loaded.machine = with_stand_ins(std::move(loaded.machine));
   return loaded;
 }
 

@@ -7,6 +7,7 @@
 
 #include "model/base/error.hpp"
 #include "model/base/file.hpp"
+#include "model/base/json.hpp"
 #include "model/base/text.hpp"
 #include "model/machine/plausibility.hpp"
 #include "selector/commands/commands.hpp"
@@ -61,7 +62,10 @@ void import(const ImportArguments& arguments) {
     times.insert(times.end(), of_file.begin(), of_file.end());
     origin.files.push_back(text.substr(0, text.size() - path.size()) + path.substr(path.rfind('/') + 1));
   }
-  const auto profile = import_profile(times, origin);
+  auto profile = import_profile(times, origin);
+  auto provenance = Json::parse(profile.provenance_json);
+  if (const auto missing = missing_parts(profile.machine); !missing.empty()) provenance["missing"] = missing;
+  profile.provenance_json = provenance.dump();
   write_profile(profile, arguments.output);
   fmt::print("{}", wrap_lines(fmt::format("{}: made of {} times\n", arguments.output, times.size())));
   if (!knows_node(profile.machine))

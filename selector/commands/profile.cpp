@@ -7,6 +7,7 @@
 
 #include "model/base/error.hpp"
 #include "model/base/file.hpp"
+#include "model/base/format.hpp"
 #include "model/base/json.hpp"
 #include "model/base/text.hpp"
 #include "model/machine/parameter_documents.hpp"
@@ -32,23 +33,63 @@ std::string path_of(const std::string& name) {
   return find_profile(name, profile_directories(read_environment().profile_places));
 }
 
-/// Its verdict in a word or two.
-std::string trust_of(const std::string& path) {
-  try {
-    const auto verdict = read_profile(path).machine.verdict;
-    return verdict ? name_of(verdict->trust) : "-";
-  } catch (const InputError&) {
-    return "no profile";
+/// What the list tells of a profile besides its name and path.
+struct ListedProfile {
+  std::string verdict = "no profile";  ///< in a word or two
+  std::string site{}, processor{}, network{}, missing{};
+  int ranks_per_node = 0;  ///< 0: not told
+
+  explicit ListedProfile(const std::string& path) {
+    try {
+      const auto profile = read_profile(path);
+      verdict = profile.machine.verdict ? name_of(profile.machine.verdict->trust) : "-";
+      missing = missing_parts(profile.machine);
+      const auto provenance = Json::parse(profile.provenance_json);
+      const auto text = [&](const char* key) {
+        const auto* const found = provenance.find(key);
+        return found && found->is_string() ? found->get<std::string>() : std::string();
+      };
+      site = text("site");
+      processor = text("processor");
+      network = text("network");
+      if (const auto* const found = provenance.find("ranks_per_node"))
+        ranks_per_node = found->integer<int>().value_or(0);
+    } catch (const InputError&) {  // its line says so
+    }
   }
-}
+  /// "LLNL; 2 x Intel…; Omni-Path; up to 112 ranks a node; lacks receivers", as far as it is known.
+  std::string line() const {
+    std::vector<std::string> parts;
+    for (const auto& part : {site, processor, network})
+      if (!part.empty()) parts.push_back(part);
+    if (ranks_per_node > 0) parts.push_back(fmt::format("up to {} ranks a node", ranks_per_node));
+    if (!missing.empty()) parts.push_back("lacks " + missing);
+    return join(parts, "; ");
+  }
+};
 
 void list(const OutputFormat& format) {
   auto entries = Json::array();
-  std::string table = format.csv ? csv_line({"name", "verdict", "path"}) : "";
+  std::string table =
+      format.csv ? csv_line({"name", "verdict", "path", "site", "processor", "network", "ranks_per_node", "missing"})
+                 : "";
   for (const auto& path : list_profiles(profile_directories(read_environment().profile_places))) {
-    const auto name = std::filesystem::path(path).stem().string(), verdict = trust_of(path);
-    entries.push_back({{"name", name}, {"verdict", verdict}, {"path", path}});
-    table += format.csv ? csv_line({name, verdict, path}) : fmt::format("{:<20} {:<13} {}\n", name, verdict, path);
+    const auto name = std::filesystem::path(path).stem().string();
+    const ListedProfile profile(path);
+    const auto ranks = profile.ranks_per_node > 0 ? std::to_string(profile.ranks_per_node) : "";
+    Json entry{{"name", name},
+               {"verdict", profile.verdict},
+               {"path", path},
+               {"site", profile.site},
+               {"processor", profile.processor},
+               {"network", profile.network},
+               {"missing", profile.missing}};
+    if (profile.ranks_per_node > 0) entry["ranks_per_node"] = profile.ranks_per_node;
+    entries.push_back(std::move(entry));
+    table += format.csv ? csv_line({name, profile.verdict, path, profile.site, profile.processor, profile.network,
+                                    ranks, profile.missing})
+                        : fmt::format("{:<20} {:<13} {}\n", name, profile.verdict, path) +
+                              (profile.line().empty() ? "" : wrap_lines("  " + profile.line() + "\n"));
   }
   const Json listed{{"schema_version", 1}, {"profiles", entries}};
   fmt::print("{}", format.json ? json_text(listed) : table);

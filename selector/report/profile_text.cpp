@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "model/base/format.hpp"
 #include "model/base/json.hpp"
@@ -130,6 +131,36 @@ void add_provenance(std::string& text, const Json& json, const std::string& plac
 }
 
 }  // namespace
+
+std::string missing_parts(const Machine& machine) {
+  std::vector<std::string> parts;
+  const auto lacks = [&](bool is_missing, const char* part) {
+    if (is_missing) parts.emplace_back(part);
+  };
+  const auto any_protocol = [&](auto knows) {
+    return std::ranges::any_of(machine.host.by_level, [&](const auto& channel) {
+      return channel && std::ranges::any_of(channel->protocols, knows);
+    });
+  };
+  const auto levels = std::span(machine.levels).first(machine.node_level() + 1);
+  const auto channels = std::span(machine.host.by_level).first(machine.node_level() + 1);
+  lacks(std::ranges::none_of(channels, [](const auto& channel) { return channel && !channel->protocols.empty(); }),
+        "messages within a node");
+  lacks(std::ranges::none_of(levels, [](const auto& level) { return std::isfinite(level.up_rate_bytes_per_s); }),
+        "injection");
+  lacks(std::ranges::none_of(levels, [](const auto& level) { return std::isfinite(level.inside_rate_bytes_per_s); }) &&
+            std::ranges::none_of(
+                channels,
+                [](const auto& channel) { return channel && std::isfinite(channel->aggregate_rate_bytes_per_s); }),
+        "what messages within a node share");
+  lacks(!any_protocol([](const Protocol& p) { return p.alpha_next_s != p.alpha_s; }), "bursts");
+  lacks(!any_protocol([](const Protocol& p) { return p.alpha_receive_s.has_value(); }), "receivers");
+  lacks(!machine.copy_block_s && !std::isfinite(machine.copy_rate_bytes_per_s), "local copies");
+  lacks(machine.device.empty(), "device messages");
+  lacks(machine.device_to_host.empty() || machine.host_to_device.empty(), "device copies");
+  lacks(machine.operations == OperationCosts{}, "operations");
+  return join(parts, ", ");
+}
 
 std::vector<AbsentParameters> absent_parameters(const Machine& machine) {
   Machine copy = machine;

@@ -22,6 +22,9 @@ struct AbsentParameters {
 /// In the order of the table, without those that no price uses. Rates of levels count only where no level has one.
 std::vector<AbsentParameters> absent_parameters(const Machine& machine);
 
+/// "receivers, local copies": what prices of exchanges use and the profile does not know, for people; empty: nothing.
+std::string missing_parts(const Machine& machine);
+
 /// Lines without the end of the last one: the trust and the uncertainty, "  why: …", and "  to do: …" where there is a
 /// remedy; for profiles without a verdict one line that says so.
 std::string describe_verdict(const Machine& machine);

@@ -6,6 +6,7 @@
 #include "model/base/json.hpp"
 #include "model/machine/profile.hpp"
 #include "model/machine/profile_lookup.hpp"
+#include "model/machine/stand_ins.hpp"
 #include "model/pattern/generate.hpp"
 #include "selector/choose/sparse_choice.hpp"
 
@@ -35,7 +36,7 @@ TEST_P(PredictSparse, IsWhatTheLibraryWouldChooseBy) {
   EXPECT_EQ(json["context"]["sizes"], sizes);
   const auto pattern = generate_pattern(text);
   const auto layout = parse_layout(layout_text, pattern.ranks);
-  const auto machine = read_profile(std::string(COMMPASS_TEST_PROFILES) + "/lassen.json").machine;
+  const auto machine = with_stand_ins(read_profile(std::string(COMMPASS_TEST_PROFILES) + "/lassen.json").machine);
   const auto expected =
       SparseChoice(layout, machine, std::string(sizes) == "constant").rank(traffic_of(pattern, layout));
   ASSERT_EQ(json["ranking"].size(), expected.size());
