@@ -16,6 +16,7 @@
 #include "model/base/error.hpp"
 #include "model/machine/named_parameters.hpp"
 #include "model/machine/profile.hpp"
+#include "model/machine/stand_ins.hpp"
 #include "runtime/mpi/agreement.hpp"
 #include "runtime/mpi/crowd_warning.hpp"
 #include "runtime/mpi/detect_layout.hpp"
@@ -87,7 +88,8 @@ Setting prepare(const MeasureArguments& arguments, Rank rank, int ranks) {
     }
     if (arguments.repetitions < 0) throw InputError("--repetitions", "it is negative", "use 1 or more");
   });
-  setting.machine = parse_profile(broadcast(MPI_COMM_WORLD, profile_json), "profile of rank 0").machine;
+  setting.machine =
+      with_stand_ins(parse_profile(broadcast(MPI_COMM_WORLD, profile_json), "profile of rank 0").machine);
   auto here = surroundings_here(setting.layout ? *setting.layout : detected);
   here.hosts = hosts;
   if (rank == 0) setting.warning = provenance_warning(found, here);

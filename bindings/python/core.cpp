@@ -10,6 +10,7 @@
 
 #include "bindings/python/translate_errors.hpp"
 #include "commpass/predict.hpp"
+#include "model/machine/stand_ins.hpp"
 #include "model/pattern/pattern_statistics.hpp"
 #include "model/route/catalogue.hpp"
 #include "selector/environment/environment.hpp"
@@ -84,8 +85,10 @@ struct Prediction {
 Profile profile_named(const std::string& name) {
   const auto environment = read_environment();
   const auto wanted = name.empty() ? environment.profile.value_or("") : name;
-  if (wanted.empty()) return generic_profile();
-  return read_profile(find_profile(wanted, profile_directories(environment.profile_places)));
+  auto profile = wanted.empty() ? generic_profile()
+                                : read_profile(find_profile(wanted, profile_directories(environment.profile_places)));
+  profile.machine = with_stand_ins(std::move(profile.machine));
+  return profile;
 }
 
 std::vector<std::string> profile_paths() {

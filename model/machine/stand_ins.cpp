@@ -30,7 +30,7 @@ Machine with_stand_ins(Machine machine) {
   }
   auto& injection = machine.levels[machine.node_level()].up_rate_bytes_per_s;
   if (const auto* channel = machine.host.find(machine.outermost());
-      machine.node_level() < machine.outermost() && channel && !std::isfinite(injection))
+      !machine.verdict && machine.node_level() < machine.outermost() && channel && !std::isfinite(injection))
     if (const double beta = channel->least_beta(); beta > 0) {
       injection = typical_injecting_messages / beta;
       tell("what a node injects", injection, "");

@@ -16,7 +16,7 @@ inline constexpr Seconds typical_copy_block_s = 2e-8;
 /// The machine with cautious numbers for what would be free, each named in `stand_ins`:
 /// - local copies, of which nothing is known: a message between the nearest ranks is at least one copy, so copies move
 ///   64 KiB no slower than it. Where no message within a node is known, the typical rate.
-/// - what a node injects: as much as the typical number of lone large messages.
+/// - what a node injects: as much as the typical number of lone large messages, unless a calibration looked for it.
 Machine with_stand_ins(Machine machine);
 
 /// bytes per second of a lone message of 64 KiB between the nearest ranks; absent where no level within a node has any.

@@ -42,6 +42,12 @@ TEST(StandIns, LeaveWhatIsKnownAsItIs) {
   EXPECT_EQ(with_stand_ins(machine), machine);
 }
 
+TEST(StandIns, DoNotLimitANodeWhoseLimitACalibrationDidNotReach) {
+  auto machine = small_machine();
+  machine.verdict = Verdict{};
+  EXPECT_TRUE(std::isinf(with_stand_ins(machine).levels[0].up_rate_bytes_per_s));
+}
+
 double geometric_median(std::vector<double> values) {
   for (auto& value : values) value = std::log(value);
   return std::exp(median(std::move(values)));
